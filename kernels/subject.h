@@ -1,0 +1,37 @@
+/* subject.h: a reduction under test, and the one table of them (registry.c).
+ *
+ * Adding a kernel is one file that defines a `fold_run` and one row of the table. Subjects know no claim's meaning,
+ * no oracle and no output format: a row only names what it promises.
+ */
+#ifndef FOLD_SUBJECT_H
+#define FOLD_SUBJECT_H
+
+#include "bound.h"
+#include "claim.h"
+#include "fold.h"
+#include "order.h"
+
+struct fold_subject;
+
+/* Reduces call->in to call->out, both in the engine's memory. FOLD_UNSUPPORTED skips the case with its reason. A
+ * run must not depend on anything but the call: no state is kept from one to the next. */
+typedef fold_status fold_run(const struct fold_subject *subject, const struct fold_call *call);
+
+struct fold_subject {
+  const char *name;   /* "rows/par_256"; with the engine it is unique */
+  enum fold_engine engine;
+  const char *about;  /* one line */
+  unsigned dtypes, ops; /* masks: 1u << fold_dtype, 1u << fold_op */
+  const char *order;  /* the declared order's name (order.h), NULL where there is none */
+  enum fold_method method;
+  uint64_t claims;    /* for sums and products: mask of FOLD_CLAIM(...) */
+  const char *twin;   /* S of same_bits_as, same engine */
+  unsigned width;     /* for the run function: threads a row, or what it makes of it */
+  fold_run *run;
+};
+
+/* The table; mutants are not in it (tests/mutants.h). */
+const struct fold_subject *fold_subjects(size_t *n);
+const struct fold_subject *fold_subject_find(const char *name, enum fold_engine engine);
+
+#endif

@@ -1,0 +1,52 @@
+/* exact.h: what a reduction must give: the exact result, and its one rounding to each dtype.
+ *
+ * Two oracles answer alike and share nothing but MPFR's closing: `exact` (superaccumulators, fast) and `mpfr`
+ * (mpfr_sum alone, the judge of the fast one). The policy for special values is the one table in exact.c.
+ */
+#ifndef FOLD_EXACT_H
+#define FOLD_EXACT_H
+
+#include <mpfr.h>
+
+#include "fold.h"
+#include "super.h"
+
+/* The truth about one row. Init before use; free after. */
+struct fold_truth {
+  enum fold_dtype dtype; /* of the terms */
+  enum fold_op op;
+  size_t n;
+  mpfr_t exact;     /* sum: exact; product: exact or, when `enclosed`, rounded towards zero; max, min: the term */
+  mpfr_t exact_up;  /* product when `enclosed`: the same rounded away from zero; else equal to exact */
+  bool enclosed;    /* the product was too long to hold: exact and exact_up enclose it, and round alike in each dtype */
+  uint64_t rounded[FOLD_DTYPES]; /* nearest even, one rounding, subnormals included; the policy for special values */
+  mpfr_t abs_sum;   /* exact sum of |x| over the finite terms */
+  double condition; /* sum |x| / |sum x| for a sum (infinity when it cancels to zero, NaN when not finite); 1 for the others */
+  bool finite_terms;    /* no NaN, no infinity among the terms */
+  /* Product only: the sums of floor(log2|x|) over the terms >= 1 and, of the lower exponents, over those < 1: partial
+   * products of any subset lie in [2^least_exponent, 2^(most_exponent)). Zero terms do not count. */
+  double least_exponent, most_exponent;
+};
+
+void fold_truth_init(struct fold_truth *truth);
+void fold_truth_free(struct fold_truth *truth);
+
+/* Fills `truth` for n terms of dtype by superaccumulator (sum), interval product in MPFR, or a scan (max, min). */
+fold_status fold_oracle_exact(enum fold_dtype dtype, enum fold_op op, const void *in, size_t n, unsigned threads,
+                              struct fold_truth *truth);
+/* The same by MPFR alone. */
+fold_status fold_oracle_mpfr(enum fold_dtype dtype, enum fold_op op, const void *in, size_t n,
+                             struct fold_truth *truth);
+
+/* Closing: a state's exact value (precision is raised as needed), and its correctly rounded pattern in `to`. */
+void fold_super_value(enum fold_dtype dtype, const struct fold_super *state, mpfr_t value);
+uint64_t fold_super_close(enum fold_dtype dtype, const struct fold_super *state, enum fold_dtype to);
+
+/* Rounds an MPFR number once to dtype: nearest even, subnormals, overflow to infinity; zero keeps its sign. */
+uint64_t fold_mpfr_round(enum fold_dtype dtype, mpfr_srcptr value);
+/* Sets `value` exactly to the number that a pattern stands for. */
+void fold_mpfr_set_bits(mpfr_t value, enum fold_dtype dtype, uint64_t bits);
+/* All decimal digits of a finite number ("-1.25", "3.5e-320"; plain up to 40 digits); malloc'ed, NULL when memory is short. */
+char *fold_mpfr_decimal(mpfr_srcptr value);
+
+#endif

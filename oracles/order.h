@@ -1,0 +1,68 @@
+/* order.h: orders as first-class things: which binary tree combines the terms of a row.
+ *
+ * An order is written once, in orders.inc, as a function that folds leaves through an algebra (zero, leaf i,
+ * join a b). Each interpretation below is that one function, compiled against another algebra:
+ *   value     the result's bits, in the accumulator of each dtype (native and, as its judge, wide arithmetic)
+ *   height    the greatest number of roundings on a path from a leaf to the root: the bound's h
+ *   error     the running error bound: u times the sum of |computed partial sums|
+ *   print     a hash of the tree as seen from outside (children unordered, zeros left out)
+ *   draw      the tree as text
+ * Joining with a partial's starting zero (the op's identity) is no rounding and no node of the tree.
+ */
+#ifndef FOLD_ORDER_H
+#define FOLD_ORDER_H
+
+#include <stdio.h>
+
+#include "fold.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum fold_order_kind {
+  FOLD_ORDER_SEQUENTIAL, /* rising index, from zero */
+  FOLD_ORDER_REVERSE,    /* falling index, from zero */
+  FOLD_ORDER_PAIRWISE,   /* perfect binary tree over neighbours, a last odd term moves up unchanged */
+  FOLD_ORDER_SORTED,     /* rising magnitude, ties by index, then sequential */
+  FOLD_ORDER_NUMPY,      /* NumPy's pairwise summation of a contiguous axis */
+  FOLD_ORDER_CHUNKS,     /* `width` chunks, partials combined in turn from zero */
+  FOLD_ORDER_CHUNK_TREE, /* `width` chunks (a power of two), partials combined by a tree over neighbours */
+  FOLD_ORDER_SHUFFLE,    /* the report's flat kernel: `width` threads a block, at most `limit` blocks */
+  FOLD_ORDER_CANONICAL,  /* ours: canonical.h */
+};
+
+/* One order: a row of the table in orders.c. */
+struct fold_order {
+  const char *name;    /* "rows/par_256" */
+  const char *formula; /* its definition in one line */
+  enum fold_order_kind kind;
+  unsigned width, limit;
+};
+
+const struct fold_order *fold_orders(size_t *n);
+const struct fold_order *fold_order_find(const char *name);
+
+/* The replay: each row of `call` folded in this order in the dtype's accumulator (f32 for the 16-bit ones) by native
+ * arithmetic on call->launch.threads threads (0: all), then rounded once to dtype. NaN propagates in max and min, and -0 < +0 there.
+ * FOLD_NO_MEMORY only where the order needs room of its own (sorted: a permutation of the row). */
+fold_status fold_order_replay(const struct fold_order *order, const struct fold_call *call);
+/* The same bits by other arithmetic, one thread: f32 through double, f64 through binary128, one rounding an operation
+ * (double rounding is innocuous at 2p + 2 bits: Figueroa 1995). It judges the native replay: no flush to zero, no
+ * contraction, no wrong accumulator can agree with it by accident. */
+fold_status fold_order_replay_wide(const struct fold_order *order, const struct fold_call *call);
+
+/* The tree for n terms (of a row `in`, which only the sorted order reads; may be NULL for the others). */
+fold_status fold_order_height(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n, uint64_t *height);
+/* Equal fingerprints: equal trees, up to swapping the operands of a join. */
+fold_status fold_order_fingerprint(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n, uint64_t *fingerprint);
+/* Upper bound of |computed - exact| for this very input, in the accumulator (before the last rounding to dtype):
+ * u times the sum of |partial sums| (Higham, Accuracy and Stability, 2nd ed., section 4.2), rounded outward. Sums of finite terms without overflow. */
+fold_status fold_order_running_error(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n, double *bound);
+/* Text: nested parentheses "((x0+x1)+x2)" for form 't', Graphviz for form 'd'. n is at most 4096. */
+fold_status fold_order_draw(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n, char form, FILE *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

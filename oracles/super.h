@@ -1,0 +1,49 @@
+/* super.h: the superaccumulator: a sum held exactly as int64 limbs over a format's whole exponent range.
+ *
+ * Limb k weighs 2^(base + 32 k); base is the exponent of the format's smallest subnormal. A normalised limb lies in
+ * [0, 2^32) but the last, which carries the sign; 31 spare bits let 2^31 normalised states be merged by adding their
+ * words as int64, in any order, by anybody (a thread, a GPU, an all-reduce). Closing (exact.h) rounds once.
+ * f16 and bf16 states use their own base, so that states merge only with states of the same dtype.
+ */
+#ifndef FOLD_SUPER_H
+#define FOLD_SUPER_H
+
+#include "fold.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define FOLD_SUPER_LIMBS 70 /* f64: 2098 bits of format, 64 of headroom */
+
+/* All words are int64, so that a whole state merges by one element-wise sum. */
+struct fold_super {
+  int64_t limb[FOLD_SUPER_LIMBS]; /* the sum of the finite terms */
+  int64_t nan, positive_infinity, negative_infinity; /* how many terms were that */
+  int64_t other_than_negative_zero; /* 0 only if every term was -0 (or there was none) */
+  int64_t terms;
+};
+#define FOLD_SUPER_WORDS (sizeof(struct fold_super) / sizeof(int64_t))
+
+/* How many limbs dtype uses, and the exponent of limb 0's unit. */
+static inline FOLD_HD int fold_super_limbs(enum fold_dtype dtype) {
+  return dtype == FOLD_F64 ? 70 : dtype == FOLD_F32 ? 12 : dtype == FOLD_BF16 ? 11 : 5;
+}
+static inline FOLD_HD int fold_super_base(enum fold_dtype dtype) {
+  return dtype == FOLD_F64 ? -1074 : dtype == FOLD_F32 ? -149 : dtype == FOLD_BF16 ? -133 : -24;
+}
+
+/* Adds in[0 .. n) to `sum` and their magnitudes to `abs` (may be NULL), on one thread; both stay normalised. */
+void fold_super_add(enum fold_dtype dtype, const void *in, size_t n, struct fold_super *sum, struct fold_super *abs);
+/* The same on `threads` OpenMP threads (0: as many as there are): the words that come out do not depend on it. */
+void fold_super_add_parallel(enum fold_dtype dtype, const void *in, size_t n, struct fold_super *sum,
+                             struct fold_super *abs, unsigned threads);
+/* into += from, then normalised. */
+void fold_super_merge(enum fold_dtype dtype, struct fold_super *into, const struct fold_super *from);
+/* Carries propagated: the one representation of the state's value. */
+void fold_super_normalise(enum fold_dtype dtype, struct fold_super *state);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,54 @@
+/* bits.c: the parts of bits.h that only the host needs: neighbours, distances, printing. */
+#include "bits.h"
+
+#include <math.h>
+#include <stdio.h>
+
+/* A pattern's place on the line of all values: -0 and +0 share place 0. NaN has none. */
+static int64_t place_of(enum fold_dtype dtype, uint64_t bits) {
+  struct fold_format f = fold_format_of(dtype);
+  int64_t magnitude = (int64_t)(bits & ~f.sign);
+  return bits & f.sign ? -magnitude : magnitude;
+}
+
+static uint64_t at_place(enum fold_dtype dtype, int64_t place) {
+  return place < 0 ? (uint64_t)-place | fold_format_of(dtype).sign : (uint64_t)place;
+}
+
+uint64_t fold_bits_up(enum fold_dtype dtype, uint64_t bits) {
+  enum fold_class class = fold_bits_class(dtype, bits);
+  bool negative = fold_bits_negative(dtype, bits);
+  if (class == FOLD_NAN || (class == FOLD_INFINITE && !negative)) return bits;
+  return at_place(dtype, place_of(dtype, bits) + 1);
+}
+
+uint64_t fold_bits_down(enum fold_dtype dtype, uint64_t bits) {
+  enum fold_class class = fold_bits_class(dtype, bits);
+  bool negative = fold_bits_negative(dtype, bits);
+  if (class == FOLD_NAN || (class == FOLD_INFINITE && negative)) return bits;
+  return at_place(dtype, place_of(dtype, bits) - 1);
+}
+
+uint64_t fold_bits_distance(enum fold_dtype dtype, uint64_t a, uint64_t b) {
+  bool a_nan = fold_bits_class(dtype, a) == FOLD_NAN, b_nan = fold_bits_class(dtype, b) == FOLD_NAN;
+  if (a_nan || b_nan) return a_nan && b_nan ? 0 : UINT64_MAX;
+  int64_t pa = place_of(dtype, a), pb = place_of(dtype, b);
+  return pa < pb ? (uint64_t)pb - (uint64_t)pa : (uint64_t)pa - (uint64_t)pb;
+}
+
+double fold_ulp(enum fold_dtype dtype, double value) {
+  struct fold_format f = fold_format_of(dtype);
+  int exponent = f.emin;
+  if (value != 0 && isfinite(value)) exponent = ilogb(value);
+  if (!isfinite(value) || exponent > f.emax) exponent = f.emax;
+  if (exponent < f.emin) exponent = f.emin;
+  return ldexp(1.0, exponent - f.precision + 1);
+}
+
+const char *fold_bits_print(enum fold_dtype dtype, uint64_t bits, char text[80]) {
+  double value = fold_bits_to_double(dtype, bits);
+  int digits = dtype == FOLD_F64 ? 17 : 9;
+  snprintf(text, 80, "0x%0*llx (%a, %.*g)", fold_format_of(dtype).bits / 4, (unsigned long long)bits, value, digits,
+           value);
+  return text;
+}

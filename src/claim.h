@@ -1,0 +1,27 @@
+/* claim.h: the properties that a subject can promise; one row each in claims.c, one bit each in a mask. */
+#ifndef FOLD_CLAIM_H
+#define FOLD_CLAIM_H
+
+#include <stdint.h>
+
+enum fold_claim_id {
+  FOLD_WRITES_OUTPUT,
+  FOLD_STAYS_IN_BOUNDS,
+  FOLD_KEEPS_INPUT,
+  FOLD_BOUNDED,
+  FOLD_COMPENSATED,
+  FOLD_FAITHFUL,
+  FOLD_CORRECTLY_ROUNDED,
+  FOLD_REPLAYS,
+  FOLD_SAME_BITS_AS,
+  FOLD_RUN_TO_RUN,
+  FOLD_FRESH_PROCESS,
+  FOLD_LAUNCH_INVARIANT,
+  FOLD_ALIGNMENT_INVARIANT,
+  FOLD_BATCH_INVARIANT,
+  FOLD_PERMUTATION_INVARIANT,
+  FOLD_CLAIMS,
+};
+#define FOLD_CLAIM(id) ((uint64_t)1 << (id))
+
+#endif

@@ -1,0 +1,62 @@
+/* fold.c: names and statuses of fold.h. */
+#include "fold.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const dtype_names[FOLD_DTYPES] = {"f16", "bf16", "f32", "f64"};
+static const char *const op_names[FOLD_OPS] = {"sum", "prod", "max", "min"};
+static const char *const engine_names[FOLD_ENGINES] = {"host", "cuda"};
+
+fold_status fold_ok(void) {
+  fold_status status;
+  status.code = FOLD_OK;
+  status.text[0] = '\0';
+  return status;
+}
+
+fold_status fold_error(enum fold_code code, const char *format, ...) {
+  fold_status status = {.code = code};
+  va_list args;
+  va_start(args, format);
+  vsnprintf(status.text, sizeof status.text, format, args);
+  va_end(args);
+  return status;
+}
+
+fold_status fold_within(fold_status status, const char *format, ...) {
+  if (status.code == FOLD_OK) return status;
+  fold_status outer = {.code = status.code};
+  va_list args;
+  va_start(args, format);
+  int used = vsnprintf(outer.text, sizeof outer.text, format, args);
+  va_end(args);
+  if (used >= 0 && (size_t)used < sizeof outer.text)
+    snprintf(outer.text + used, sizeof outer.text - (size_t)used, ": %.*s", (int)sizeof outer.text - 1 - used,
+             status.text);
+  return outer;
+}
+
+int fold_exit_code(enum fold_code code) {
+  switch (code) {
+    case FOLD_OK: return 0;
+    case FOLD_UNSUPPORTED: return 77;
+    case FOLD_ENVIRONMENT: return 99;
+    default: return 2;
+  }
+}
+
+const char *fold_dtype_name(enum fold_dtype dtype) { return dtype_names[dtype]; }
+const char *fold_op_name(enum fold_op op) { return op_names[op]; }
+const char *fold_engine_name(enum fold_engine engine) { return engine_names[engine]; }
+
+static int find(const char *name, const char *const names[], int n) {
+  for (int i = 0; i < n; i++)
+    if (strcmp(name, names[i]) == 0) return i;
+  return -1;
+}
+
+int fold_dtype_parse(const char *name) { return find(name, dtype_names, FOLD_DTYPES); }
+int fold_op_parse(const char *name) { return find(name, op_names, FOLD_OPS); }
+int fold_engine_parse(const char *name) { return find(name, engine_names, FOLD_ENGINES); }

@@ -1,0 +1,93 @@
+/* fold.h: the vocabulary that every part of foldproof speaks.
+ *
+ * Promised: dtypes, operations, statuses and the one shape of a reduction. No numerics here (bits.h), no
+ * registry (subject.h). Included from C17 and, unchanged, from CUDA C++.
+ */
+#ifndef FOLD_H
+#define FOLD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifdef __CUDACC__
+#define FOLD_HD __host__ __device__
+#else
+#define FOLD_HD
+#endif
+
+/* The element types. The 16-bit ones are accumulated in f32 and rounded once, at the end. */
+enum fold_dtype { FOLD_F16, FOLD_BF16, FOLD_F32, FOLD_F64, FOLD_DTYPES };
+
+/* The operations. Identities: +0, 1, -infinity, +infinity. */
+enum fold_op { FOLD_SUM, FOLD_PROD, FOLD_MAX, FOLD_MIN, FOLD_OPS };
+
+/* Where a subject runs. */
+enum fold_engine { FOLD_HOST, FOLD_CUDA, FOLD_ENGINES };
+
+/* What became of a call. Each code has one exit code (fold_exit_code). */
+enum fold_code {
+  FOLD_OK = 0,
+  FOLD_BAD_INPUT,   /* the user's words or files are wrong: exit 2 */
+  FOLD_NO_MEMORY,   /* an allocation failed: exit 2 */
+  FOLD_UNSUPPORTED, /* this build or subject does not do that: a skip, with its reason */
+  FOLD_ENVIRONMENT, /* the machine failed (driver, device, child process): exit 99 */
+};
+
+/* A status travels by value; `text` is one line for a person, empty when code is FOLD_OK. */
+typedef struct fold_status {
+  enum fold_code code;
+  char text[252];
+} fold_status;
+
+fold_status fold_ok(void);
+fold_status fold_error(enum fold_code code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* The same status with "context: " in front of its text; an OK status stays as it is. */
+fold_status fold_within(fold_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int fold_exit_code(enum fold_code code);
+
+/* Returns from the calling function when `call` failed. Where something must be cleaned up, test `.code` and goto. */
+#define FOLD_TRY(call)                                 \
+  do {                                                 \
+    fold_status fold_try_ = (call);                    \
+    if (fold_try_.code != FOLD_OK) return fold_try_;   \
+  } while (0)
+
+/* Names as users write them ("f32", "sum", "host"); the parsers return -1 for an unknown name. */
+const char *fold_dtype_name(enum fold_dtype dtype);
+const char *fold_op_name(enum fold_op op);
+const char *fold_engine_name(enum fold_engine engine);
+int fold_dtype_parse(const char *name);
+int fold_op_parse(const char *name);
+int fold_engine_parse(const char *name);
+
+static inline FOLD_HD size_t fold_dtype_size(enum fold_dtype dtype) {
+  return dtype == FOLD_F64 ? 8 : dtype == FOLD_F32 ? 4 : 2;
+}
+
+/* How a subject is launched; 0 everywhere means its own choice. */
+struct fold_launch {
+  unsigned threads; /* host: OpenMP threads */
+  unsigned blocks;  /* cuda: blocks in the grid */
+  unsigned block;   /* cuda: threads a block */
+};
+
+/* The one shape: `rows x cols` elements, row-major and contiguous, become `rows` results, all of `dtype`.
+ * `in` and `out` are aligned to the element, and to no more; they live in the memory of the subject's engine. */
+struct fold_call {
+  enum fold_dtype dtype;
+  enum fold_op op;
+  size_t rows, cols;
+  const void *in;
+  void *out;
+  struct fold_launch launch;
+};
+
+#ifdef __cplusplus
+}
+#endif
+#endif
