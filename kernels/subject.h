@@ -6,16 +6,24 @@
 #ifndef FOLD_SUBJECT_H
 #define FOLD_SUBJECT_H
 
-#include "bound.h"
 #include "claim.h"
 #include "fold.h"
-#include "order.h"
+
+#ifdef __cplusplus
+extern "C" {
+#ifdef __cplusplus
+}
+#endif
+#endif
 
 struct fold_subject;
 
 /* Reduces call->in to call->out, both in the engine's memory. FOLD_UNSUPPORTED skips the case with its reason. A
  * run must not depend on anything but the call: no state is kept from one to the next. */
 typedef fold_status fold_run(const struct fold_subject *subject, const struct fold_call *call);
+
+/* How many bytes of call->scratch a run of this call needs; 0 for none. */
+typedef size_t fold_scratch(const struct fold_subject *subject, const struct fold_call *call);
 
 struct fold_subject {
   const char *name;   /* "rows/par_256"; with the engine it is unique */
@@ -28,10 +36,14 @@ struct fold_subject {
   const char *twin;   /* S of same_bits_as, same engine */
   unsigned width;     /* for the run function: threads a row, or what it makes of it */
   fold_run *run;
+  fold_scratch *scratch; /* NULL: none */
 };
 
 /* The table; mutants are not in it (tests/mutants.h). */
 const struct fold_subject *fold_subjects(size_t *n);
 const struct fold_subject *fold_subject_find(const char *name, enum fold_engine engine);
 
+#ifdef __cplusplus
+}
+#endif
 #endif

@@ -8,15 +8,8 @@
 
 #include <mpfr.h>
 
+#include "claim.h"
 #include "exact.h"
-
-enum fold_method {
-  FOLD_PLAIN,    /* one rounding a join: gamma_h sum |x|, gamma_k = k u / (1 - k u) (Higham) */
-  FOLD_KAHAN,    /* sequential with Kahan's compensation */
-  FOLD_NEUMAIER, /* sequential with Neumaier's */
-  FOLD_FLOAT64,  /* sequential in f64, rounded once to dtype */
-  FOLD_EXACT,    /* correctly rounded */
-};
 
 /* The formula of the method's bound as text, for tables and messages. */
 const char *fold_bound_formula(enum fold_method method);

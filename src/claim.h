@@ -24,4 +24,13 @@ enum fold_claim_id {
 };
 #define FOLD_CLAIM(id) ((uint64_t)1 << (id))
 
+/* How a subject adds: each method has its error bound (bound.h). */
+enum fold_method {
+  FOLD_PLAIN,    /* one rounding a join: gamma_h sum |x|, gamma_k = k u / (1 - k u) (Higham) */
+  FOLD_KAHAN,    /* sequential with Kahan's compensation */
+  FOLD_NEUMAIER, /* sequential with Neumaier's */
+  FOLD_FLOAT64,  /* sequential in f64, rounded once to dtype */
+  FOLD_EXACT,    /* correctly rounded */
+};
+
 #endif

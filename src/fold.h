@@ -85,7 +85,12 @@ struct fold_call {
   const void *in;
   void *out;
   struct fold_launch launch;
+  void *stream;  /* cuda: a cudaStream_t; NULL is the default stream */
+  void *scratch; /* as many bytes as the subject's `scratch` asks for, 256-byte aligned, engine's memory */
 };
+
+/* The first bytes of scratch are zero before a run and again after it (counters live there); the rest is anything. */
+#define FOLD_SCRATCH_ZEROED 256
 
 #ifdef __cplusplus
 }
