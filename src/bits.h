@@ -1,8 +1,8 @@
 /* bits.h: floating-point formats as bit patterns: conversion, classes, comparison.
  *
  * Promised: each conversion rounds once, to nearest even, subnormals and overflow included, by integer
- * arithmetic or by one IEEE-754 conversion; a NaN stays a (quiet) NaN. The inline part is shared by host and device, so that both make
- * the same bits. Values compare by bits; NaN by class (fold_bits_same).
+ * arithmetic or by one IEEE-754 conversion; a NaN stays a (quiet) NaN. The inline part is shared by host and device, so
+ * that both make the same bits. Values compare by bits; NaN by class (fold_bits_same).
  */
 #ifndef FOLD_BITS_H
 #define FOLD_BITS_H

@@ -51,10 +51,10 @@ fold_status fold_within(fold_status status, const char *format, ...) __attribute
 int fold_exit_code(enum fold_code code);
 
 /* Returns from the calling function when `call` failed. Where something must be cleaned up, test `.code` and goto. */
-#define FOLD_TRY(call)                                 \
-  do {                                                 \
-    fold_status fold_try_ = (call);                    \
-    if (fold_try_.code != FOLD_OK) return fold_try_;   \
+#define FOLD_TRY(call)                               \
+  do {                                               \
+    fold_status fold_try_ = (call);                  \
+    if (fold_try_.code != FOLD_OK) return fold_try_; \
   } while (0)
 
 /* Names as users write them ("f32", "sum", "host"); the parsers return -1 for an unknown name. */

@@ -1,0 +1,52 @@
+/* flat_canonical.cu: the subject flat/canonical: checks, plan and launch. The order is in oracles/canonical.h, the
+ * kernel in flat_canonical.cuh.
+ */
+#include "flat.h"
+
+#include "common.cuh"
+#include "flat_canonical_plan.cuh"
+
+/* Tiles of the whole call from which a block makes 2^shift of them. Few tiles: spread them, a block each, so that one
+ * round of loads does it. Many: a block of 8 warps, for the values to join at the end are few then. */
+static int item_shift_for(size_t rows, size_t tiles) {
+  const int whole = ceil_log2(tiles);
+  const size_t all = rows * tiles;
+  int shift = all >= 16384 ? 3 : all >= 4096 ? 2 : all >= 1024 ? 1 : 0;
+  if (rows >= 1024 && whole <= CANONICAL_MOST_ITEM_SHIFT) shift = whole;
+  return shift < whole ? shift : whole;
+}
+
+static fold_status make_plan(const struct fold_call *call, struct canonical_plan *plan) {
+  size_t tiles = (call->cols + FOLD_CANONICAL_TILE - 1) / FOLD_CANONICAL_TILE;
+  *plan = plan_with_items(call, item_shift_for(call->rows, tiles));
+  if (plan->items > (size_t)FREE_COUNTERS << CANONICAL_MOST_SPAN_SHIFT)
+    return fold_error(FOLD_UNSUPPORTED, "flat/canonical: rows of %zu elements are too long", call->cols);
+  if (call->launch.block) plan->threads = call->launch.block;
+  if (plan->threads % 32 || plan->threads > CANONICAL_MOST_THREADS)
+    return fold_error(FOLD_UNSUPPORTED, "flat/canonical: a block of %u threads (whole warps, at most %u)",
+                      plan->threads, CANONICAL_MOST_THREADS);
+  const size_t most = 0x7fffffff, blocks = plan->cols ? plan->rows * plan->items : (plan->rows + 255) / 256;
+  plan->blocks = call->launch.blocks ? call->launch.blocks : (unsigned)(blocks < most ? blocks : most);
+  return fold_ok();
+}
+
+extern "C" size_t fold_flat_canonical_scratch(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  size_t tiles = (call->cols + FOLD_CANONICAL_TILE - 1) / FOLD_CANONICAL_TILE;
+  struct canonical_plan plan = plan_with_items(call, item_shift_for(call->rows, tiles));
+  return scratch_bytes(&plan);
+}
+
+extern "C" fold_status fold_flat_canonical(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  struct canonical_plan plan;
+  FOLD_TRY(fold_cuda_check(call));
+  FOLD_TRY(make_plan(call, &plan));
+  if (!call->rows) return fold_ok();
+  switch (call->dtype) {
+    case FOLD_F16: return canonical_launch_f16(call, &plan);
+    case FOLD_BF16: return canonical_launch_bf16(call, &plan);
+    case FOLD_F32: return canonical_launch_f32(call, &plan);
+    default: return canonical_launch_f64(call, &plan);
+  }
+}

@@ -1,0 +1,26 @@
+/* host.h: the run functions of the host's subjects. registry.c names them; nobody else needs to. */
+#ifndef FOLD_HOST_H
+#define FOLD_HOST_H
+
+#include "subject.h"
+
+fold_run fold_host_ordered;  /* the native replay of subject->order */
+fold_run fold_host_determ;   /* the order of rows/par_256 by subject->width workers, a power of two up to 256 */
+fold_run fold_host_kahan;    /* sums only */
+fold_run fold_host_neumaier; /* sums only */
+fold_run fold_host_float64;  /* sums only */
+fold_run fold_host_exact;    /* sums only */
+
+/* How many threads a call asks for. */
+unsigned fold_host_threads(const struct fold_call *call);
+
+/* Below this many elements a parallel region costs more than it saves. */
+#define FOLD_HOST_SERIAL 65536
+
+/* Reduces one row to a pattern of its dtype, on `threads` threads. */
+typedef uint64_t fold_host_row(const struct fold_subject *subject, const struct fold_call *call, const void *row,
+                               unsigned threads);
+/* Each row of `call` by `run`: rows side by side where there are enough of them, else each with all threads. */
+void fold_host_rows(const struct fold_subject *subject, const struct fold_call *call, fold_host_row *run);
+
+#endif

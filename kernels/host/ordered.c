@@ -1,0 +1,9 @@
+/* ordered.c: the plain host subjects: an order of the table, replayed in native arithmetic. */
+#include "host.h"
+#include "order.h"
+
+fold_status fold_host_ordered(const struct fold_subject *subject, const struct fold_call *call) {
+  const struct fold_order *order = fold_order_find(subject->order);
+  if (!order) return fold_error(FOLD_UNSUPPORTED, "%s: no order is called %s", subject->name, subject->order);
+  return fold_order_replay(order, call);
+}

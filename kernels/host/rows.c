@@ -1,0 +1,26 @@
+/* rows.c: what the host's subjects share: threads over the rows of a call. Nothing here can change a row's bits. */
+#include <omp.h>
+
+#include "bits.h"
+#include "host.h"
+
+unsigned fold_host_threads(const struct fold_call *call) {
+  return call->launch.threads ? call->launch.threads : (unsigned)omp_get_max_threads();
+}
+
+static void row(const struct fold_subject *subject, const struct fold_call *call, fold_host_row *run, size_t r,
+                unsigned threads) {
+  const char *in = (const char *)call->in + r * call->cols * fold_dtype_size(call->dtype);
+  fold_bits_store(call->dtype, call->out, r, run(subject, call, in, threads));
+}
+
+void fold_host_rows(const struct fold_subject *subject, const struct fold_call *call, fold_host_row *run) {
+  bool small = call->cols == 0 || call->rows < FOLD_HOST_SERIAL / call->cols;
+  unsigned threads = small ? 1 : fold_host_threads(call);
+  if (threads <= 1 || call->rows < threads) {
+    for (size_t r = 0; r < call->rows; r++) row(subject, call, run, r, threads);
+    return;
+  }
+#pragma omp parallel for num_threads(threads)
+  for (size_t r = 0; r < call->rows; r++) row(subject, call, run, r, 1);
+}

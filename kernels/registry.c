@@ -1,0 +1,76 @@
+/* registry.c: the one table of subjects: what each is, what it takes, and what it promises.
+ *
+ * Adding a subject is one row here and one file with its run function. Rows promise only what is theirs by
+ * construction; the judge tries to refute each promise on every fixture.
+ */
+#include <string.h>
+
+#include "host/host.h"
+#include "subject.h"
+
+#define ANY_DTYPE ((1u << FOLD_DTYPES) - 1)
+#define ANY_OP ((1u << FOLD_OPS) - 1)
+#define SUMS (1u << FOLD_SUM)
+
+/* What every host subject promises: it keeps to its memory, and its bits depend on the row alone. */
+#define SOUND                                                                                         \
+  (FOLD_CLAIM(FOLD_WRITES_OUTPUT) | FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS) | FOLD_CLAIM(FOLD_KEEPS_INPUT) | \
+   FOLD_CLAIM(FOLD_RUN_TO_RUN) | FOLD_CLAIM(FOLD_FRESH_PROCESS) | FOLD_CLAIM(FOLD_LAUNCH_INVARIANT) | \
+   FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT) | FOLD_CLAIM(FOLD_BATCH_INVARIANT))
+#define ORDERED (SOUND | FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_REPLAYS))
+#define DETERM (ORDERED | FOLD_CLAIM(FOLD_SAME_BITS_AS))
+#define EXACTLY \
+  (SOUND | FOLD_CLAIM(FOLD_FAITHFUL) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) | FOLD_CLAIM(FOLD_PERMUTATION_INVARIANT))
+
+#define HOST_ORDER(id, text)                                                                         \
+  {                                                                                                  \
+    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_DTYPE, .ops = ANY_OP, .order = id, \
+    .method = FOLD_PLAIN, .claims = ORDERED, .run = fold_host_ordered                                \
+  }
+#define HOST_DETERM(id, workers, text)                                                                           \
+  {                                                                                                              \
+    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_DTYPE, .ops = ANY_OP, .order = "rows/par_256", \
+    .method = FOLD_PLAIN, .claims = DETERM, .twin = "rows/par_256", .width = workers, .run = fold_host_determ    \
+  }
+#define HOST_SUM(id, how, what, function, sequence, text)                                                \
+  {                                                                                                      \
+    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_DTYPE, .ops = SUMS, .order = sequence, \
+    .method = how, .claims = what, .run = function                                                       \
+  }
+
+static const struct fold_subject table[] = {
+    HOST_ORDER("host/sequential", "one partial, rising index"),
+    HOST_ORDER("host/reverse", "one partial, falling index"),
+    HOST_ORDER("host/pairwise", "a perfect binary tree over neighbours"),
+    HOST_ORDER("host/sorted", "rising magnitude, then one partial"),
+    HOST_ORDER("host/numpy", "NumPy's pairwise summation"),
+    HOST_SUM("host/kahan", FOLD_KAHAN, SOUND | FOLD_CLAIM(FOLD_COMPENSATED), fold_host_kahan, "host/sequential",
+             "sequential with Kahan's compensation"),
+    HOST_SUM("host/neumaier", FOLD_NEUMAIER, SOUND | FOLD_CLAIM(FOLD_COMPENSATED), fold_host_neumaier,
+             "host/sequential", "sequential with Neumaier's compensation"),
+    HOST_SUM("host/float64", FOLD_FLOAT64, SOUND | FOLD_CLAIM(FOLD_BOUNDED), fold_host_float64, "host/sequential",
+             "sequential in f64, rounded once"),
+    HOST_SUM("host/exact", FOLD_EXACT, EXACTLY, fold_host_exact, NULL, "superaccumulator, rounded once"),
+    HOST_ORDER("rows/single_for", "one worker a row, rising index"),
+    HOST_ORDER("rows/single_back", "one worker a row, falling index"),
+    HOST_ORDER("rows/par_16", "16 chunks a row, partials in turn"),
+    HOST_ORDER("rows/par_64", "64 chunks a row, partials in turn"),
+    HOST_ORDER("rows/par_256", "256 chunks a row, partials by a tree"),
+    HOST_DETERM("rows/single_determ", 1, "par_256's order by one worker a row"),
+    HOST_DETERM("rows/par_16_determ", 16, "par_256's order by 16 workers a row"),
+    HOST_DETERM("rows/par_64_determ", 64, "par_256's order by 64 workers a row"),
+    HOST_DETERM("rows/multi_block", 8, "par_256's order, a row spread over 8 blocks"),
+    HOST_ORDER("flat/shuffle", "the report's kernel: strided threads, shuffles down, twice"),
+    HOST_ORDER("flat/canonical", "a function of n alone: tiles of 16 lines of 256, and trees"),
+};
+
+const struct fold_subject *fold_subjects(size_t *n) {
+  *n = sizeof table / sizeof *table;
+  return table;
+}
+
+const struct fold_subject *fold_subject_find(const char *name, enum fold_engine engine) {
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+    if (table[i].engine == engine && strcmp(table[i].name, name) == 0) return &table[i];
+  return NULL;
+}

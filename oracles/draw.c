@@ -1,0 +1,89 @@
+/* draw.c: the tree of an order as text.
+ *
+ * Form 't' is one line, "((x0+x1)+x2)", operands as the order joins them; form 'd' is a Graphviz digraph. Starting
+ * zeros are left out; the tree of no term is "0". At most 4096 terms.
+ */
+#include <stdlib.h>
+
+#include "canonical.h"
+#include "split.h"
+
+#define MOST_TERMS 4096
+
+/* Node k < n is leaf k; node n + k is the k-th join; -1 is the starting zero. */
+struct drawing {
+  const uint32_t *place;
+  int n, joins;
+  int (*child)[2];
+};
+
+static int join(struct drawing *c, int a, int b) {
+  if (a < 0) return b;
+  if (b < 0) return a;
+  c->child[c->joins][0] = a;
+  c->child[c->joins][1] = b;
+  return c->n + c->joins++;
+}
+
+#define NODE int
+#define CONTEXT struct drawing
+#define ZERO(c) (-1)
+#define LEAF(c, i) ((int)(i))
+#define JOIN(c, a, b) join(c, a, b)
+#define PLACE(c, k) (c)->place[k]
+#define SWEEP
+#define NAME(x) x##_drawing
+#include "orders.inc"
+
+/* As deep as the tree is high: at most MOST_TERMS calls. */
+static void write_text(const struct drawing *c, int node, FILE *out) {
+  if (node < c->n) {
+    fprintf(out, "x%d", node);
+    return;
+  }
+  const int *child = c->child[node - c->n];
+  fputc('(', out);
+  write_text(c, child[0], out);
+  fputc('+', out);
+  write_text(c, child[1], out);
+  fputc(')', out);
+}
+
+static void write_graph(const struct drawing *c, const char *name, FILE *out) {
+  fprintf(out, "digraph \"%s, n = %d\" {\n", name, c->n);
+  for (int i = 0; i < c->n; i++) fprintf(out, "  n%d [label=\"x%d\", shape=box];\n", i, i);
+  for (int k = 0; k < c->joins; k++)
+    fprintf(out, "  n%d [label=\"+\"];\n  n%d -> n%d;\n  n%d -> n%d;\n", c->n + k, c->n + k, c->child[k][0], c->n + k,
+            c->child[k][1]);
+  fprintf(out, "}\n");
+}
+
+static fold_status draw(const struct fold_order *order, struct drawing *c, char form, FILE *out) {
+  struct fold_split split;
+  FOLD_TRY(fold_order_split(order, (size_t)c->n, &split));
+  int root = fold_drawing(order, &split, c, (size_t)c->n, 1);
+  if (form == 'd') {
+    write_graph(c, order->name, out);
+  } else if (root < 0) {
+    fputs("0\n", out);
+  } else {
+    write_text(c, root, out);
+    fputc('\n', out);
+  }
+  return ferror(out) ? fold_error(FOLD_BAD_INPUT, "cannot write the tree of %s", order->name) : fold_ok();
+}
+
+fold_status fold_order_draw(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n, char form,
+                            FILE *out) {
+  if (form != 't' && form != 'd') return fold_error(FOLD_BAD_INPUT, "no form '%c' of a tree: 't' or 'd'", form);
+  if (n > MOST_TERMS)
+    return fold_error(FOLD_BAD_INPUT, "a tree of %zu terms is too big to draw: %d at most", n, MOST_TERMS);
+  uint32_t *place;
+  FOLD_TRY(fold_order_places(order, dtype, in, n, &place));
+  struct drawing c = {place, (int)n, 0, calloc(n + 1, sizeof *c.child)};
+  fold_status status =
+      c.child ? draw(order, &c, form, out) : fold_error(FOLD_NO_MEMORY, "no memory to draw a tree of %zu terms", n);
+  free(c.child);
+  free(place);
+  return status;
+}

@@ -1,0 +1,198 @@
+/* exact.c: closing: from exact numbers to patterns, and the exact oracle.
+ *
+ * Policy for special values, the one table:
+ *
+ *   sum   NaN if a term is NaN or both infinities occur; else the infinity; else the exact sum rounded once, overflow
+ *         by the format's rule; exact zero is +0, but -0 where every term is -0; the empty sum is +0
+ *   prod  NaN if a term is NaN or a zero meets an infinity; else infinity, zero or the exact product rounded once, its
+ *         sign the parity of the terms' signs; the empty product is 1
+ *   max   NaN if a term is NaN; -0 < +0; the empty maximum is -infinity
+ *   min   NaN if a term is NaN; -0 < +0; the empty minimum is +infinity
+ *
+ * A NaN that comes out is the format's positive quiet NaN without payload. abs_sum adds up the finite terms only. The
+ * condition number of a sum without a term other than zero is 1.
+ *
+ * Memory beside the input: some superaccumulators and their bins (fold_super_add_parallel), whatever n is.
+ */
+#include "exact.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "bits.h"
+#include "truth.h"
+
+void fold_truth_init(struct fold_truth *truth) {
+  memset(truth, 0, sizeof *truth);
+  mpfr_init2(truth->exact, 53);
+  mpfr_init2(truth->exact_up, 53);
+  mpfr_init2(truth->abs_sum, 53);
+}
+
+void fold_truth_free(struct fold_truth *truth) {
+  mpfr_clear(truth->exact);
+  mpfr_clear(truth->exact_up);
+  mpfr_clear(truth->abs_sum);
+}
+
+static void raise_precision(mpfr_t value, mpfr_prec_t bits) {
+  if (mpfr_get_prec(value) < bits) mpfr_set_prec(value, bits);
+}
+
+void fold_mpfr_set_bits(mpfr_t value, enum fold_dtype dtype, uint64_t bits) {
+  raise_precision(value, 53);
+  mpfr_set_d(value, fold_bits_to_double(dtype, bits), MPFR_RNDN);
+}
+
+/* A finite number whose leading bit weighs 2^exponent, within the format's reach, is rounded to a multiple of the unit
+ * of its place: one rounding to an integer, which is below 2^precision or just that. */
+static uint64_t round_finite(struct fold_format format, mpfr_srcptr value, long exponent) {
+  long field = exponent < format.emin ? 0 : exponent - format.emin;
+  long unit = format.emin + field - format.precision + 1;
+  mpfr_t scaled;
+  mpz_t integer;
+  mpfr_init2(scaled, mpfr_get_prec(value));
+  mpz_init(integer);
+  mpfr_abs(scaled, value, MPFR_RNDN);
+  mpfr_mul_2si(scaled, scaled, -unit, MPFR_RNDN); /* exact */
+  mpfr_get_z(integer, scaled, MPFR_RNDN);
+  uint64_t kept = mpz_get_ui(integer);
+  mpz_clear(integer);
+  mpfr_clear(scaled);
+  /* The hidden bit carries into the exponent field by itself, from the largest subnormal and to infinity too. */
+  return ((uint64_t)field << (format.precision - 1)) + kept;
+}
+
+uint64_t fold_mpfr_round(enum fold_dtype dtype, mpfr_srcptr value) {
+  struct fold_format format = fold_format_of(dtype);
+  if (mpfr_nan_p(value)) return format.exponent | (format.fraction + 1) >> 1;
+  uint64_t sign = mpfr_signbit(value) ? format.sign : 0;
+  if (mpfr_inf_p(value)) return sign | format.exponent;
+  if (mpfr_zero_p(value)) return sign;
+  mpfr_exp_t exponent = mpfr_get_exp(value) - 1;
+  if (exponent > format.emax) return sign | format.exponent;
+  /* Below half of the smallest subnormal; the half itself, a tie to even, is left to round_finite. */
+  if (exponent < format.emin - format.precision) return sign;
+  return sign | round_finite(format, value, exponent);
+}
+
+/* The limbs as one integer. */
+static void import_limbs(enum fold_dtype dtype, const struct fold_super *state, mpz_t integer) {
+  struct fold_super copy = *state;
+  fold_super_normalise(dtype, &copy);
+  int last = fold_super_limbs(dtype) - 1;
+  uint32_t words[FOLD_SUPER_LIMBS];
+  for (int k = 0; k < last; k++) words[k] = (uint32_t)copy.limb[k];
+  mpz_t low;
+  mpz_init(low);
+  mpz_import(low, (size_t)last, -1, sizeof *words, 0, 0, words);
+  mpz_set_si(integer, copy.limb[last]);
+  mpz_mul_2exp(integer, integer, 32 * (unsigned long)last);
+  mpz_add(integer, integer, low);
+  mpz_clear(low);
+}
+
+void fold_super_value(enum fold_dtype dtype, const struct fold_super *state, mpfr_t value) {
+  if (state->nan || (state->positive_infinity && state->negative_infinity)) {
+    mpfr_set_nan(value);
+  } else if (state->positive_infinity || state->negative_infinity) {
+    mpfr_set_inf(value, state->positive_infinity ? 1 : -1);
+  } else {
+    mpz_t integer;
+    mpz_init(integer);
+    import_limbs(dtype, state, integer);
+    raise_precision(value, (mpfr_prec_t)mpz_sizeinbase(integer, 2));
+    if (mpz_sgn(integer))
+      mpfr_set_z_2exp(value, integer, fold_super_base(dtype), MPFR_RNDN);
+    else
+      mpfr_set_zero(value, state->terms && !state->other_than_negative_zero ? -1 : 1);
+    mpz_clear(integer);
+  }
+}
+
+uint64_t fold_super_close(enum fold_dtype dtype, const struct fold_super *state, enum fold_dtype to) {
+  mpfr_t value;
+  mpfr_init2(value, 53);
+  fold_super_value(dtype, state, value);
+  uint64_t bits = fold_mpfr_round(to, value);
+  mpfr_clear(value);
+  return bits;
+}
+
+/* abs's special counts fall away: its value is that of its finite terms. */
+static void close_abs(enum fold_dtype dtype, struct fold_super abs, struct fold_truth *truth) {
+  truth->finite_terms = !abs.nan && !abs.positive_infinity;
+  abs.nan = abs.positive_infinity = 0;
+  fold_super_value(dtype, &abs, truth->abs_sum);
+}
+
+/* A pattern's place in the order of max and min: -0 just below +0. */
+static int64_t place_of(struct fold_format format, uint64_t bits) {
+  return bits & format.sign ? -1 - (int64_t)(bits & ~format.sign) : (int64_t)bits;
+}
+
+static uint64_t extreme(enum fold_dtype dtype, enum fold_op op, const void *in, size_t n) {
+  struct fold_format format = fold_format_of(dtype);
+  uint64_t best = op == FOLD_MAX ? format.sign | format.exponent : format.exponent;
+  for (size_t i = 0; i < n; i++) {
+    uint64_t bits = fold_bits_load(dtype, in, i);
+    if (fold_bits_class(dtype, bits) == FOLD_NAN) return bits;
+    int64_t place = place_of(format, bits), best_place = place_of(format, best);
+    if (op == FOLD_MAX ? place > best_place : place < best_place) best = bits;
+  }
+  return best;
+}
+
+static double condition_of(const struct fold_truth *truth) {
+  if (truth->op != FOLD_SUM) return 1;
+  if (!truth->finite_terms) return NAN;
+  if (mpfr_zero_p(truth->exact)) return mpfr_zero_p(truth->abs_sum) ? 1 : INFINITY;
+  mpfr_t ratio;
+  mpfr_init2(ratio, 53);
+  mpfr_div(ratio, truth->abs_sum, truth->exact, MPFR_RNDN);
+  double condition = fabs(mpfr_get_d(ratio, MPFR_RNDN));
+  mpfr_clear(ratio);
+  return condition;
+}
+
+void fold_truth_close(struct fold_truth *truth) {
+  if (!truth->enclosed) {
+    mpfr_set_prec(truth->exact_up, mpfr_get_prec(truth->exact));
+    mpfr_set(truth->exact_up, truth->exact, MPFR_RNDN);
+  }
+  for (int to = 0; to < FOLD_DTYPES; to++) truth->rounded[to] = fold_mpfr_round(to, truth->exact);
+  truth->condition = condition_of(truth);
+}
+
+fold_status fold_truth_start(struct fold_truth *truth, enum fold_dtype dtype, enum fold_op op, size_t n) {
+  if (dtype >= FOLD_DTYPES || op >= FOLD_OPS) return fold_error(FOLD_BAD_INPUT, "the oracle has no such dtype or op");
+  truth->dtype = dtype;
+  truth->op = op;
+  truth->n = n;
+  truth->enclosed = false;
+  truth->least_exponent = truth->most_exponent = 0;
+  mpfr_set_prec(truth->exact, 53);
+  mpfr_set_prec(truth->exact_up, 53);
+  mpfr_set_prec(truth->abs_sum, 53);
+  return fold_ok();
+}
+
+fold_status fold_oracle_exact(enum fold_dtype dtype, enum fold_op op, const void *in, size_t n, unsigned threads,
+                              struct fold_truth *truth) {
+  FOLD_TRY(fold_truth_start(truth, dtype, op, n));
+  struct fold_super sum, abs;
+  memset(&sum, 0, sizeof sum);
+  memset(&abs, 0, sizeof abs);
+  fold_super_add_parallel(dtype, in, n, &sum, &abs, threads);
+  close_abs(dtype, abs, truth);
+  switch (op) {
+    case FOLD_SUM: fold_super_value(dtype, &sum, truth->exact); break;
+    case FOLD_PROD:
+      fold_product_enclose(in, truth);
+      fold_product_range(in, truth);
+      break;
+    default: fold_mpfr_set_bits(truth->exact, dtype, extreme(dtype, op, in, n)); break;
+  }
+  fold_truth_close(truth);
+  return fold_ok();
+}

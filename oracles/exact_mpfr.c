@@ -1,0 +1,150 @@
+/* exact_mpfr.c: the exact oracle once more, by MPFR alone: the judge of the fast one.
+ *
+ * Slow and plain on purpose. Sums by mpfr_sum, which is correctly rounded, into numbers wide enough that nothing is
+ * rounded (each ternary value is checked); products one term at a time with an a-priori error bound; max and min by
+ * mpfr_max and mpfr_min. NaN, infinities and signs of zero are MPFR's own, whose rules agree with exact.c's policy; no
+ * case is told apart here, so an error in that policy's code shows.
+ *
+ * Memory beside the input: CHUNK numbers, whatever n is.
+ */
+#include <stdlib.h>
+
+#include "bits.h"
+#include "truth.h"
+
+#define CHUNK 512
+/* Any sum of 2^64 f64 terms: its bits weigh from 2^-1074 to 2^1088. */
+#define SUM_BITS 2304
+
+struct sums {
+  mpfr_t term[CHUNK], magnitude[CHUNK], part;
+  mpfr_ptr terms[CHUNK], magnitudes[CHUNK];
+};
+
+static void init_sums(struct sums *sums) {
+  for (int i = 0; i < CHUNK; i++) {
+    sums->terms[i] = sums->term[i];
+    sums->magnitudes[i] = sums->magnitude[i];
+    mpfr_inits2(53, sums->term[i], sums->magnitude[i], (mpfr_ptr)0);
+  }
+  mpfr_init2(sums->part, SUM_BITS);
+}
+
+static void clear_sums(struct sums *sums) {
+  for (int i = 0; i < CHUNK; i++) mpfr_clears(sums->term[i], sums->magnitude[i], (mpfr_ptr)0);
+  mpfr_clear(sums->part);
+}
+
+/* total += the sum of n terms, or = for the first chunk: a total that starts at +0 would lose the sign of -0. */
+static int add_chunk(mpfr_t total, mpfr_t part, mpfr_ptr terms[], size_t n, bool first) {
+  int inexact = mpfr_sum(part, terms, n, MPFR_RNDN) != 0;
+  if (first) return inexact | (mpfr_set(total, part, MPFR_RNDN) != 0);
+  return inexact | (mpfr_add(total, total, part, MPFR_RNDN) != 0);
+}
+
+static fold_status sum_all(const void *in, struct fold_truth *truth, mpfr_t total) {
+  struct sums *sums = malloc(sizeof *sums);
+  if (!sums) return fold_error(FOLD_NO_MEMORY, "no memory for %d MPFR numbers", 2 * CHUNK);
+  init_sums(sums);
+  mpfr_set_prec(total, SUM_BITS);
+  mpfr_set_zero(total, 1);
+  mpfr_set_prec(truth->abs_sum, SUM_BITS);
+  mpfr_set_zero(truth->abs_sum, 1);
+  truth->finite_terms = true;
+  int inexact = 0;
+  for (size_t done = 0; done < truth->n; done += CHUNK) {
+    size_t length = truth->n - done < CHUNK ? truth->n - done : CHUNK;
+    for (size_t i = 0; i < length; i++) {
+      fold_mpfr_set_bits(sums->term[i], truth->dtype, fold_bits_load(truth->dtype, in, done + i));
+      bool finite = mpfr_number_p(sums->term[i]);
+      truth->finite_terms = truth->finite_terms && finite;
+      mpfr_abs(sums->magnitude[i], sums->term[i], MPFR_RNDN);
+      if (!finite) mpfr_set_zero(sums->magnitude[i], 1);
+    }
+    inexact |= add_chunk(total, sums->part, sums->terms, length, done == 0);
+    inexact |= add_chunk(truth->abs_sum, sums->part, sums->magnitudes, length, done == 0);
+  }
+  clear_sums(sums);
+  free(sums);
+  return inexact ? fold_error(FOLD_ENVIRONMENT, "MPFR rounded a sum that fits %d bits", SUM_BITS) : fold_ok();
+}
+
+/* Rounds to nearest at each term; returns whether anything was rounded. */
+static bool multiply(mpfr_prec_t precision, const void *in, const struct fold_truth *truth, mpfr_t product,
+                     bool stop_when_inexact) {
+  mpfr_t term;
+  mpfr_init2(term, 53);
+  mpfr_set_prec(product, precision);
+  mpfr_set_ui(product, 1, MPFR_RNDN);
+  bool inexact = false;
+  for (size_t i = 0; i < truth->n && !(inexact && stop_when_inexact); i++) {
+    fold_mpfr_set_bits(term, truth->dtype, fold_bits_load(truth->dtype, in, i));
+    inexact |= mpfr_mul(product, product, term, MPFR_RNDN) != 0;
+  }
+  mpfr_clear(term);
+  return inexact;
+}
+
+/* n factors 1 + d, |d| <= u = 2^-precision, are one factor 1 + t, |t| <= n u / (1 - n u) <= 2 n u as n u <= 1/2
+ * (Higham, Lemma 3.1); relative to the computed product instead of the exact one, 4 n u is enough. */
+static void widen(mpfr_prec_t precision, struct fold_truth *truth) {
+  mpfr_t error;
+  mpfr_init2(error, precision);
+  mpfr_set_uj_2exp(error, truth->n, 2 - (intmax_t)precision, MPFR_RNDN);
+  mpfr_mul(error, error, truth->exact, MPFR_RNDA);
+  mpfr_set_prec(truth->exact_up, precision);
+  mpfr_add(truth->exact_up, truth->exact, error, MPFR_RNDA);
+  mpfr_sub(truth->exact, truth->exact, error, MPFR_RNDZ);
+  mpfr_clear(error);
+}
+
+static void multiply_all(const void *in, struct fold_truth *truth) {
+  for (mpfr_prec_t precision = 128; precision <= FOLD_PRODUCT_BITS; precision *= 2)
+    if (!multiply(precision, in, truth, truth->exact, true)) return;
+  truth->enclosed = true;
+  for (mpfr_prec_t precision = 256;; precision *= 2) {
+    multiply(precision, in, truth, truth->exact, false);
+    truth->enclosed = mpfr_regular_p(truth->exact);
+    if (!truth->enclosed) return;
+    widen(precision, truth);
+    if (fold_product_decided(truth)) return;
+  }
+}
+
+static void find_extreme(const void *in, struct fold_truth *truth) {
+  mpfr_t term;
+  mpfr_init2(term, 53);
+  mpfr_set_inf(truth->exact, truth->op == FOLD_MAX ? -1 : 1);
+  for (size_t i = 0; i < truth->n && !mpfr_nan_p(truth->exact); i++) {
+    fold_mpfr_set_bits(term, truth->dtype, fold_bits_load(truth->dtype, in, i));
+    if (mpfr_nan_p(term)) /* mpfr_max and mpfr_min would drop it */
+      mpfr_set_nan(truth->exact);
+    else
+      (truth->op == FOLD_MAX ? mpfr_max : mpfr_min)(truth->exact, truth->exact, term, MPFR_RNDN);
+  }
+  mpfr_clear(term);
+}
+
+fold_status fold_oracle_mpfr(enum fold_dtype dtype, enum fold_op op, const void *in, size_t n,
+                             struct fold_truth *truth) {
+  FOLD_TRY(fold_truth_start(truth, dtype, op, n));
+  mpfr_t total;
+  mpfr_init2(total, SUM_BITS);
+  fold_status status = sum_all(in, truth, total);
+  if (status.code == FOLD_OK) {
+    switch (op) {
+      case FOLD_SUM:
+        mpfr_set_prec(truth->exact, SUM_BITS);
+        mpfr_set(truth->exact, total, MPFR_RNDN);
+        break;
+      case FOLD_PROD:
+        multiply_all(in, truth);
+        fold_product_range(in, truth);
+        break;
+      default: find_extreme(in, truth); break;
+    }
+    fold_truth_close(truth);
+  }
+  mpfr_clear(total);
+  return status;
+}

@@ -1,0 +1,64 @@
+/* replay.c: the rows of a call, folded in an order: who walks them, and on how many threads.
+ *
+ * Promised: the bits depend on the order and on the row alone. Threads share rows where there are enough of them,
+ * else the parts of a row, which are the order's own (split.h).
+ */
+#include <omp.h>
+#include <stdlib.h>
+
+#include "bits.h"
+#include "split.h"
+
+/* Below this many elements a parallel region costs more than it saves. */
+#define SERIAL_ELEMENTS 65536
+
+struct walk {
+  const struct fold_order *order;
+  const struct fold_call *call;
+  fold_row_run *run;
+  struct fold_split split;
+};
+
+static fold_status replay_row(const struct walk *walk, size_t r, unsigned threads) {
+  const struct fold_call *call = walk->call;
+  const void *in = (const char *)call->in + r * call->cols * fold_dtype_size(call->dtype);
+  uint32_t *place = NULL;
+  fold_status status = fold_order_places(walk->order, call->dtype, in, call->cols, &place);
+  if (status.code == FOLD_OK) {
+    struct fold_row row = {walk->order, &walk->split, call->dtype, call->op, in, place, call->cols, threads};
+    fold_bits_store(call->dtype, call->out, r, walk->run(&row));
+  }
+  free(place);
+  return status;
+}
+
+/* The first failure that a thread reports is the one returned. */
+static fold_status replay_shared(const struct walk *walk, unsigned threads) {
+  fold_status first = fold_ok();
+#pragma omp parallel for num_threads(threads)
+  for (size_t r = 0; r < walk->call->rows; r++) {
+    fold_status status = replay_row(walk, r, 1);
+    if (status.code != FOLD_OK) {
+#pragma omp critical(fold_replay_failure)
+      if (first.code == FOLD_OK) first = status;
+    }
+  }
+  return first;
+}
+
+fold_status fold_rows_replay(const struct fold_order *order, const struct fold_call *call, fold_row_run *run,
+                             unsigned threads) {
+  struct walk walk = {order, call, run, {0, 0, 0, 0}};
+  FOLD_TRY(fold_order_split(order, call->cols, &walk.split));
+  bool small = call->cols == 0 || call->rows < SERIAL_ELEMENTS / call->cols;
+  if (threads > 1 && !small && (call->rows >= threads || walk.split.count == 1)) return replay_shared(&walk, threads);
+  for (size_t r = 0; r < call->rows; r++) FOLD_TRY(replay_row(&walk, r, small ? 1 : threads));
+  return fold_ok();
+}
+
+fold_status fold_order_replay(const struct fold_order *order, const struct fold_call *call) {
+  static fold_row_run *const *const rows[FOLD_DTYPES] = {
+      [FOLD_F16] = fold_rows_f16, [FOLD_BF16] = fold_rows_bf16, [FOLD_F32] = fold_rows_f32, [FOLD_F64] = fold_rows_f64};
+  unsigned threads = call->launch.threads ? call->launch.threads : (unsigned)omp_get_max_threads();
+  return fold_rows_replay(order, call, rows[call->dtype][call->op], threads);
+}

@@ -1,0 +1,105 @@
+/* super.c: the superaccumulator of super.h: adding, merging, normalising.
+ *
+ * Everything is integer arithmetic on limbs, so no word depends on how the terms were split or ordered. Long
+ * inputs go block by block through bins (super_bins.c), short ones term by term; the tests hold the two against each
+ * other. `other_than_negative_zero` is 0 or 1 in a normalised state.
+ */
+#include "super.h"
+
+#include <omp.h>
+#include <string.h>
+
+#include "bits.h"
+#include "super_bins.h"
+
+/* Below this many terms the bins cost more than they save (measured: bench_exact). */
+static size_t worth_bins(enum fold_dtype dtype) { return dtype == FOLD_F64 ? 4096 : 512; }
+
+/* A thread is worth starting for this many terms. */
+#define TERMS_A_THREAD ((size_t)1 << 16)
+
+void fold_super_normalise(enum fold_dtype dtype, struct fold_super *state) {
+  int last = fold_super_limbs(dtype) - 1;
+  int64_t carry = 0;
+  for (int k = 0; k < last; k++) {
+    /* A sum of 2^31 normalised limbs is at most 2^63 - 2^31, a carry below 2^31: no overflow. */
+    int64_t word = state->limb[k] + carry;
+    carry = word >> 32; /* floor: the borrow of a negative limb moves up */
+    state->limb[k] = word & 0xffffffff;
+  }
+  state->limb[last] += carry;
+  state->other_than_negative_zero = state->other_than_negative_zero != 0;
+}
+
+void fold_super_merge(enum fold_dtype dtype, struct fold_super *into, const struct fold_super *from) {
+  for (int k = 0; k < fold_super_limbs(dtype); k++) into->limb[k] += from->limb[k];
+  into->nan += from->nan;
+  into->positive_infinity += from->positive_infinity;
+  into->negative_infinity += from->negative_infinity;
+  into->other_than_negative_zero += from->other_than_negative_zero;
+  into->terms += from->terms;
+  fold_super_normalise(dtype, into);
+}
+
+/* Term by term, not normalised. */
+static void add_singly(enum fold_dtype dtype, const void *in, size_t n, struct fold_super *sum,
+                       struct fold_super *abs) {
+  struct fold_format format = fold_format_of(dtype);
+  bool special = false;
+  for (size_t i = 0; i < n; i++) {
+    uint64_t bits = fold_bits_load(dtype, in, i), exponent = (bits & format.exponent) >> (format.precision - 1);
+    bool negative = bits & format.sign;
+    if (bits != format.sign) sum->other_than_negative_zero = 1;
+    if ((bits & format.exponent) == format.exponent) {
+      special = true;
+      continue;
+    }
+    uint64_t significand = (bits & format.fraction) | (exponent ? format.fraction + 1 : 0);
+    unsigned shift = exponent ? (unsigned)exponent - 1 : 0;
+    fold_limbs_add(sum->limb, shift, significand, negative);
+    if (abs) fold_limbs_add(abs->limb, shift, significand, false);
+  }
+  if (special) fold_super_count_specials(dtype, in, n, sum, abs);
+}
+
+void fold_super_add(enum fold_dtype dtype, const void *in, size_t n, struct fold_super *sum, struct fold_super *abs) {
+  const unsigned char *bytes = in;
+  for (size_t done = 0; done < n;) {
+    size_t block = n - done < FOLD_BINS_BLOCK ? n - done : FOLD_BINS_BLOCK;
+    const void *at = bytes + done * fold_dtype_size(dtype);
+    (block < worth_bins(dtype) ? add_singly : fold_bins_add)(dtype, at, block, sum, abs);
+    fold_super_normalise(dtype, sum);
+    if (abs) fold_super_normalise(dtype, abs);
+    done += block;
+  }
+  sum->terms += (int64_t)n;
+  if (!abs) return;
+  abs->terms += (int64_t)n;
+  if (n) abs->other_than_negative_zero = 1; /* |-0| is +0 */
+}
+
+void fold_super_add_parallel(enum fold_dtype dtype, const void *in, size_t n, struct fold_super *sum,
+                             struct fold_super *abs, unsigned threads) {
+  size_t team = threads ? threads : (size_t)omp_get_max_threads(), most = n / TERMS_A_THREAD + 1;
+  if (team > most) team = most;
+  if (team == 1) {
+    fold_super_add(dtype, in, n, sum, abs);
+    return;
+  }
+#pragma omp parallel num_threads((int)team)
+  {
+    size_t rank = (size_t)omp_get_thread_num(), ranks = (size_t)omp_get_num_threads();
+    size_t share = n / ranks, rest = n % ranks;
+    size_t first = rank * share + (rank < rest ? rank : rest), length = share + (rank < rest);
+    struct fold_super part, part_abs;
+    memset(&part, 0, sizeof part);
+    memset(&part_abs, 0, sizeof part_abs);
+    fold_super_add(dtype, (const unsigned char *)in + first * fold_dtype_size(dtype), length, &part,
+                   abs ? &part_abs : NULL);
+#pragma omp critical(fold_super_merging)
+    {
+      fold_super_merge(dtype, sum, &part);
+      if (abs) fold_super_merge(dtype, abs, &part_abs);
+    }
+  }
+}

@@ -1,0 +1,24 @@
+/* truth.h: what the two exact oracles share: closing, and the product's rigorous parts. Included by exact.c,
+ * exact_mpfr.c and product.c; everybody else includes exact.h.
+ */
+#ifndef FOLD_TRUTH_H
+#define FOLD_TRUTH_H
+
+#include "exact.h"
+
+/* The most significant bits of an exact product that are held; past it the product is enclosed. */
+#define FOLD_PRODUCT_BITS 65536
+
+/* Sets dtype, op and n, and everything that a former use left. */
+fold_status fold_truth_start(struct fold_truth *truth, enum fold_dtype dtype, enum fold_op op, size_t n);
+/* Sets rounded, condition and (where nothing is enclosed) exact_up, from the rest. */
+void fold_truth_close(struct fold_truth *truth);
+
+/* Sets exact, exact_up and enclosed of a product whose dtype and n are set. */
+void fold_product_enclose(const void *in, struct fold_truth *truth);
+/* Sets least_exponent and most_exponent. */
+void fold_product_range(const void *in, struct fold_truth *truth);
+/* Whether exact and exact_up round alike in every dtype. */
+bool fold_product_decided(const struct fold_truth *truth);
+
+#endif

@@ -1,0 +1,147 @@
+/* claims.c: the table of claims, and what all judges share. */
+#include "judge.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <xxhash.h>
+
+#include "bits.h"
+
+/* What a subject depends on is judged first: a result that was not written has no error worth measuring. */
+static const struct fold_claim claims[FOLD_CLAIMS] = {
+    {FOLD_WRITES_OUTPUT, "writes_output", "poison left in the output", fold_judge_writes_output},
+    {FOLD_STAYS_IN_BOUNDS, "stays_in_bounds", "a guard around output or input overwritten", fold_judge_stays_in_bounds},
+    {FOLD_KEEPS_INPUT, "keeps_input", "an input changed", fold_judge_keeps_input},
+    {FOLD_BOUNDED, "bounded", "an error above the bound of the order's own height", fold_judge_bounded},
+    {FOLD_COMPENSATED, "compensated", "an error above the compensated method's bound", fold_judge_compensated},
+    {FOLD_FAITHFUL, "faithful", "not the exact result, nor one of its two neighbours", fold_judge_faithful},
+    {FOLD_CORRECTLY_ROUNDED, "correctly_rounded", "not the number nearest to the exact result",
+     fold_judge_correctly_rounded},
+    {FOLD_REPLAYS, "replays", "bits other than the replay of the declared order", fold_judge_replays},
+    {FOLD_SAME_BITS_AS, "same_bits_as", "bits other than the twin's", fold_judge_same_bits_as},
+    {FOLD_RUN_TO_RUN, "run_to_run", "other bits in a repeat", fold_judge_run_to_run},
+    {FOLD_FRESH_PROCESS, "fresh_process", "other bits in a new process", fold_judge_fresh_process},
+    {FOLD_LAUNCH_INVARIANT, "launch_invariant", "other bits for another grid, block or number of threads",
+     fold_judge_launch_invariant},
+    {FOLD_ALIGNMENT_INVARIANT, "alignment_invariant", "other bits at another address, or for a sub-range and its copy",
+     fold_judge_alignment_invariant},
+    {FOLD_BATCH_INVARIANT, "batch_invariant", "a row's bits depend on the number of rows, or on its place",
+     fold_judge_batch_invariant},
+    {FOLD_PERMUTATION_INVARIANT, "permutation_invariant", "other bits for the same terms in another order",
+     fold_judge_permutation_invariant},
+};
+
+const struct fold_claim *fold_claims(size_t *n) {
+  *n = FOLD_CLAIMS;
+  return claims;
+}
+
+/* Max and min never round: whatever the order, the result is the exact one. So every subject promises that. */
+uint64_t fold_claims_of(const struct fold_subject *subject, enum fold_op op) {
+  uint64_t promised = subject->claims;
+  if (op == FOLD_MAX || op == FOLD_MIN) {
+    promised &= ~FOLD_CLAIM(FOLD_BOUNDED);
+    promised |= FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) | FOLD_CLAIM(FOLD_PERMUTATION_INVARIANT);
+  }
+  return promised;
+}
+
+const char *fold_verdict_name(enum fold_verdict verdict) {
+  static const char *const names[FOLD_VERDICTS] = {"held", "refuted", "skipped", "broken"};
+  return names[verdict];
+}
+
+void fold_judge_claim(const struct fold_claim *claim, struct fold_trial *trial, struct fold_finding *finding) {
+  /* Broken until a judge says otherwise: a judge that forgets to speak must not turn green. */
+  *finding = (struct fold_finding){.verdict = FOLD_BROKEN, .reason = "no finding", .ulps = NAN, .fraction = NAN};
+  claim->judge(trial, finding);
+}
+
+void fold_find_held(struct fold_finding *finding) {
+  finding->verdict = FOLD_HELD;
+  finding->reason[0] = '\0';
+}
+
+void fold_find_refuted(struct fold_finding *finding, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  vsnprintf(finding->reason, sizeof finding->reason, format, args);
+  va_end(args);
+  finding->verdict = FOLD_REFUTED;
+}
+
+void fold_find_skipped(struct fold_finding *finding, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  vsnprintf(finding->reason, sizeof finding->reason, format, args);
+  va_end(args);
+  finding->verdict = FOLD_SKIPPED;
+}
+
+void fold_find_failed(struct fold_finding *finding, fold_status status) {
+  fold_find_skipped(finding, "%.*s", (int)sizeof finding->reason - 1, status.text);
+  if (status.code != FOLD_UNSUPPORTED) finding->verdict = FOLD_BROKEN;
+}
+
+fold_status fold_trial_rerun(struct fold_trial *trial, struct fold_launch launch, unsigned char poison) {
+  struct fold_request request = {
+      .op = trial->c->op, .rows = trial->c->rows, .cols = trial->c->cols, .launch = launch, .poison = poison};
+  struct fold_traces traces;
+  return fold_rig_run(trial->rig, trial->subject, &request, trial->other, &traces);
+}
+
+bool fold_trial_same(struct fold_trial *trial, struct fold_finding *finding, const void *got, const void *want,
+                     size_t rows, const char *what) {
+  enum fold_dtype dtype = trial->c->dtype;
+  for (size_t r = 0; r < rows; r++) {
+    uint64_t g = fold_bits_load(dtype, got, r), w = fold_bits_load(dtype, want, r);
+    if (fold_bits_same(dtype, g, w)) continue;
+    finding->row = r;
+    finding->compared = true;
+    finding->got = g;
+    finding->want = w;
+    fold_find_refuted(finding, "%s", what);
+    return false;
+  }
+  return true;
+}
+
+uint64_t fold_results_hash(enum fold_dtype dtype, const void *results, size_t rows) {
+  uint64_t hash = 0;
+  for (size_t r = 0; r < rows; r++) {
+    uint64_t bits = fold_bits_load(dtype, results, r);
+    if (fold_bits_class(dtype, bits) == FOLD_NAN) bits = fold_bits_from_double(dtype, NAN);
+    hash = XXH3_64bits_withSeed(&bits, sizeof bits, hash);
+  }
+  return hash;
+}
+
+fold_status fold_truths_open(struct fold_truths *truths, const struct fold_case *c, const void *input) {
+  *truths = (struct fold_truths){.c = c, .input = input};
+  truths->row = calloc(c->rows + 1, sizeof *truths->row);
+  truths->known = calloc(c->rows + 1, sizeof *truths->known);
+  if (truths->row && truths->known) return fold_ok();
+  fold_truths_close(truths);
+  return fold_error(FOLD_NO_MEMORY, "not enough memory for the truths of %zu rows", c->rows);
+}
+
+void fold_truths_close(struct fold_truths *truths) {
+  if (truths->row && truths->known)
+    for (size_t r = 0; r < truths->c->rows; r++)
+      if (truths->known[r]) fold_truth_free(&truths->row[r]);
+  free(truths->row);
+  free(truths->known);
+  *truths = (struct fold_truths){0};
+}
+
+fold_status fold_truths_row(struct fold_truths *truths, size_t row, const struct fold_truth **truth) {
+  const struct fold_case *c = truths->c;
+  *truth = &truths->row[row];
+  if (truths->known[row]) return fold_ok();
+  const unsigned char *terms = (const unsigned char *)truths->input + row * c->cols * fold_dtype_size(c->dtype);
+  fold_truth_init(&truths->row[row]);
+  truths->known[row] = true;
+  return fold_oracle_exact(c->dtype, c->op, terms, c->cols, 0, &truths->row[row]);
+}

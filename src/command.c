@@ -1,0 +1,150 @@
+/* command.c: dispatch to subcommands, and what they share. */
+#include "command.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct subcommand {
+  const char *name, *about;
+  fold_command *run;
+};
+
+static const struct subcommand subcommands[] = {
+    {"verify", "judge subjects on fixtures and print verdicts", fold_command_verify},
+    {"list", "subjects, claims, generators, fixtures, orders", fold_command_list},
+    {"oracle", "the exact answer for an array in a .npy file", fold_command_oracle},
+    {"gen", "write a generated array to a .npy file", fold_command_gen},
+    {"order", "an order's height, fingerprint and drawing", fold_command_order},
+    {"record", "run subjects and write their results, judging nothing", fold_command_record},
+    {"env", "the machine and software that results are made with", fold_command_env},
+};
+
+static void print_help(FILE *out) {
+  fprintf(
+      out,
+      "Usage: foldproof COMMAND [OPTION...]\n\nDoes a parallel reduction give the right bits, and the same bits?\n\n");
+  for (size_t i = 0; i < sizeof subcommands / sizeof *subcommands; i++)
+    fprintf(out, "  %-8s %s\n", subcommands[i].name, subcommands[i].about);
+  fprintf(out,
+          "\nfoldproof COMMAND --help tells a command's options; --version the version.\n"
+          "Exit codes: 0 held, 1 refuted, 2 wrong usage or bad input, 77 all skipped, 99 the environment is broken.\n");
+}
+
+int fold_main(int argc, char **argv, const struct fold_registry *registry) {
+  argp_err_exit_status = 2;
+  argp_program_version = "foldproof " FOLD_VERSION;
+  if (argc < 2) {
+    print_help(stderr);
+    return 2;
+  }
+  if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+    print_help(stdout);
+    return fold_finish_output("foldproof", 0);
+  }
+  if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+    printf("%s\n", argp_program_version);
+    return fold_finish_output("foldproof", 0);
+  }
+  for (size_t i = 0; i < sizeof subcommands / sizeof *subcommands; i++) {
+    if (strcmp(argv[1], subcommands[i].name) != 0) continue;
+    char program[40];
+    snprintf(program, sizeof program, "foldproof %s", subcommands[i].name);
+    argv[1] = program;
+    return fold_finish_output(program, subcommands[i].run(argc - 1, argv + 1, registry));
+  }
+  fprintf(stderr, "foldproof: no command '%s': see foldproof --help\n", argv[1]);
+  return 2;
+}
+
+int fold_report(const char *program, fold_status status) {
+  if (status.code == FOLD_OK) return 0;
+  fflush(stdout);
+  fprintf(stderr, "%s: %s\n", program, status.text);
+  return fold_exit_code(status.code);
+}
+
+int fold_finish_output(const char *program, int exit_code) {
+  if (fflush(stdout) == 0 && !ferror(stdout)) return exit_code;
+  fprintf(stderr, "%s: standard output can't be written: %s\n", program, strerror(errno));
+  return exit_code == 0 ? 2 : exit_code;
+}
+
+/* Digits, then maybe an exponent: e of ten, ^ after a base. False when it is no such number or past 2^63. */
+static bool parse_number(const char *text, uint64_t *value) {
+  char *end;
+  if (*text < '0' || *text > '9') return false;
+  errno = 0;
+  unsigned long long base = strtoull(text, &end, 10), exponent = 0, factor = 10, result = base;
+  char sign = *end;
+  if (sign == 'e' || sign == '^') {
+    const char *digits = end + 1;
+    if (*digits < '0' || *digits > '9') return false;
+    exponent = strtoull(digits, &end, 10);
+    if (sign == '^') factor = base, result = 1;
+  }
+  if (errno || *end || exponent > 63) return false;
+  for (; exponent > 0; exponent--)
+    if (__builtin_mul_overflow(result, factor, &result)) return false;
+  *value = result;
+  return result >> 63 == 0;
+}
+
+uint64_t fold_option_number(struct argp_state *state, const char *option, const char *text, uint64_t most) {
+  uint64_t value = 0;
+  if (!parse_number(text, &value) || value > most)
+    argp_failure(state, 2, 0, "%s %s: not a whole number from 0 to %llu", option, text, (unsigned long long)most);
+  return value;
+}
+
+int fold_option_dtype(struct argp_state *state, const char *text) {
+  int dtype = fold_dtype_parse(text);
+  if (dtype < 0) argp_failure(state, 2, 0, "--dtype %s: not one of f16, bf16, f32, f64", text);
+  return dtype;
+}
+
+int fold_option_op(struct argp_state *state, const char *text) {
+  int op = fold_op_parse(text);
+  if (op < 0) argp_failure(state, 2, 0, "--op %s: not one of sum, prod, max, min", text);
+  return op;
+}
+
+/* A signal handler has nowhere else to write. */
+static volatile int interrupted;
+static void on_signal(int number) {
+  interrupted = number;
+  signal(number, SIG_DFL);
+}
+
+const volatile int *fold_watch_interrupt(void) {
+  signal(SIGINT, on_signal);
+  signal(SIGTERM, on_signal);
+  return &interrupted;
+}
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+void fold_progress_open(struct fold_progress *progress) {
+  *progress = (struct fold_progress){.shown = isatty(STDERR_FILENO) == 1, .started = now()};
+}
+
+void fold_progress_show(struct fold_progress *progress, size_t done, size_t all, const char *what) {
+  double t = now();
+  if (!progress->shown || t - progress->last < 0.1) return;
+  progress->last = t;
+  double left = done > 0 ? (t - progress->started) * (double)(all - done) / (double)done : 0;
+  fprintf(stderr, "\r\033[K%zu of %zu, about %.0f s left: %.60s", done, all, left, what);
+  fflush(stderr);
+}
+
+void fold_progress_clear(struct fold_progress *progress) {
+  if (progress->shown && progress->last > 0) fprintf(stderr, "\r\033[K");
+}

@@ -1,0 +1,49 @@
+/* command.h: the command foldproof: its subcommands, and what they share. Only these files know the command line. */
+#ifndef FOLD_COMMAND_H
+#define FOLD_COMMAND_H
+
+#include <argp.h>
+
+#include "runner.h"
+
+/* A subcommand: argv[0] is "foldproof NAME". Returns the exit code. */
+typedef int fold_command(int argc, char **argv, const struct fold_registry *registry);
+fold_command fold_command_list, fold_command_verify, fold_command_record, fold_command_oracle, fold_command_gen;
+fold_command fold_command_env, fold_command_order;
+
+/* The whole command, over a registry: the real one in main.c, that of the mutants in tests/. */
+int fold_main(int argc, char **argv, const struct fold_registry *registry);
+
+/* The options that choose subjects, claims and fixtures, as an argp child; its input is a struct
+ * fold_selection_options. */
+struct fold_selection_options {
+  struct fold_selection selection;
+  const char *npy[64];
+};
+extern const struct argp fold_selection_argp;
+void fold_selection_defaults(struct fold_selection_options *options);
+/* After parsing: BAD_INPUT for a glob that no subject, or no claim, matches. */
+fold_status fold_selection_check(const struct fold_selection *selection, const struct fold_registry *registry);
+
+/* Prints "foldproof NAME: text" on stderr and returns the exit code; 0 and silent for FOLD_OK. */
+int fold_report(const char *program, fold_status status);
+/* Flushes standard output; a failure there turns 0 into 2. */
+int fold_finish_output(const char *program, int exit_code);
+/* An unsigned number ("4096", "1e6", "2^20") up to `most`; ends the program with one line and exit code 2 otherwise. */
+uint64_t fold_option_number(struct argp_state *state, const char *option, const char *text, uint64_t most);
+int fold_option_dtype(struct argp_state *state, const char *text);
+int fold_option_op(struct argp_state *state, const char *text);
+
+/* Counts SIGINT and SIGTERM: non-zero means that the user wants to stop. */
+const volatile int *fold_watch_interrupt(void);
+
+/* A progress line on stderr, when that is a terminal. */
+struct fold_progress {
+  bool shown;
+  double started, last;
+};
+void fold_progress_open(struct fold_progress *progress);
+void fold_progress_show(struct fold_progress *progress, size_t done, size_t all, const char *what);
+void fold_progress_clear(struct fold_progress *progress);
+
+#endif

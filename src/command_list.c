@@ -1,0 +1,111 @@
+/* command_list.c: foldproof list: what there is to judge, and by what. */
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "order.h"
+
+static void list_names(const char *(*name)(unsigned), unsigned n, unsigned mask) {
+  bool first = true;
+  for (unsigned i = 0; i < n; i++)
+    if (mask >> i & 1) {
+      printf("%s%s", first ? "" : ",", name(i));
+      first = false;
+    }
+}
+static const char *dtype_at(unsigned i) { return fold_dtype_name((enum fold_dtype)i); }
+static const char *op_at(unsigned i) { return fold_op_name((enum fold_op)i); }
+static const char *claim_at(unsigned i) {
+  size_t n;
+  return fold_claims(&n)[i].name;
+}
+
+static fold_status list_subjects(const struct fold_registry *registry) {
+  for (size_t i = 0; i < registry->n; i++) {
+    const struct fold_subject *s = &registry->subjects[i];
+    printf("%s on %s\n    %s\n    ", s->name, fold_engine_name(s->engine), s->about);
+    list_names(dtype_at, FOLD_DTYPES, s->dtypes);
+    printf("; ");
+    list_names(op_at, FOLD_OPS, s->ops);
+    if (s->order) printf("; order %s", s->order);
+    if (s->twin) printf("; twin %s", s->twin);
+    printf("\n    claims ");
+    list_names(claim_at, FOLD_CLAIMS, (unsigned)s->claims);
+    printf("\n");
+  }
+  return fold_ok();
+}
+
+static fold_status list_claims(const struct fold_registry *registry) {
+  (void)registry;
+  size_t n;
+  const struct fold_claim *claims = fold_claims(&n);
+  printf("%-22s %s\n", "claim", "refuted by");
+  for (size_t i = 0; i < n; i++) printf("%-22s %s\n", claims[i].name, claims[i].refuted_by);
+  return fold_ok();
+}
+
+static fold_status list_generators(const struct fold_registry *registry) {
+  (void)registry;
+  size_t n;
+  const struct fold_generator *generators = fold_generators(&n);
+  printf("%-18s %s\n", "generator", "provokes");
+  for (size_t i = 0; i < n; i++) printf("%-18s %s\n", generators[i].name, generators[i].provokes);
+  return fold_ok();
+}
+
+static fold_status list_orders(const struct fold_registry *registry) {
+  (void)registry;
+  size_t n;
+  const struct fold_order *orders = fold_orders(&n);
+  printf("%-18s %s\n", "order", "definition");
+  for (size_t i = 0; i < n; i++) printf("%-18s %s\n", orders[i].name, orders[i].formula);
+  return fold_ok();
+}
+
+static fold_status list_fixtures(const struct fold_selection *selection) {
+  struct fold_cases cases = {0};
+  fold_status status = fold_select_cases(selection, &cases);
+  for (size_t i = 0; i < cases.n; i++) printf("%s\n", cases.at[i].name);
+  fold_cases_free(&cases);
+  return status;
+}
+
+struct list {
+  struct fold_selection_options options;
+  const char *what;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+  struct list *l = state->input;
+  switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &l->options; return 0;
+    case ARGP_KEY_ARG:
+      if (state->arg_num > 0) return ARGP_ERR_UNKNOWN;
+      l->what = arg;
+      return 0;
+    default: return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static const struct argp_child children[] = {{&fold_selection_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {
+    .parser = parse,
+    .children = children,
+    .args_doc = "[subjects|claims|generators|orders|fixtures]",
+    .doc = "List what there is: subjects (the default), claims, generators, orders, or the cases of the fixtures."};
+
+int fold_command_list(int argc, char **argv, const struct fold_registry *registry) {
+  static const struct {
+    const char *name;
+    fold_status (*print)(const struct fold_registry *registry);
+  } lists[] = {
+      {"subjects", list_subjects}, {"claims", list_claims}, {"generators", list_generators}, {"orders", list_orders}};
+  struct list l = {.what = "subjects"};
+  fold_selection_defaults(&l.options);
+  argp_parse(&argp, argc, argv, 0, NULL, &l);
+  if (strcmp(l.what, "fixtures") == 0) return fold_report(argv[0], list_fixtures(&l.options.selection));
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+    if (strcmp(l.what, lists[i].name) == 0) return fold_report(argv[0], lists[i].print(registry));
+  return fold_report(argv[0], fold_error(FOLD_BAD_INPUT, "no list '%s': see %s --help", l.what, argv[0]));
+}

@@ -1,0 +1,192 @@
+/* command_oracle.c: foldproof oracle: the exact answer for anybody's array. */
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bits.h"
+#include "command.h"
+#include "exact.h"
+#include "npy.h"
+
+enum { OP = 0x200, JSON, ROWS, CHECK };
+
+struct oracle {
+  const char *path;
+  enum fold_op op;
+  bool json, rows, check;
+};
+
+static const struct argp_option options[] = {
+    {"op", OP, "OP", 0, "sum (the default), prod, max or min", 0},
+    {"json", JSON, NULL, 0, "one JSON object a reduction", 0},
+    {"rows", ROWS, NULL, 0, "reduce each row of a two-dimensional array (default: all of it)", 0},
+    {"check", CHECK, NULL, 0, "answer by MPFR alone as well; exit 1 where the two oracles differ", 0},
+    {0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+  struct oracle *o = state->input;
+  switch (key) {
+    case OP: o->op = (enum fold_op)fold_option_op(state, arg); return 0;
+    case JSON: o->json = true; return 0;
+    case ROWS: o->rows = true; return 0;
+    case CHECK: o->check = true; return 0;
+    case ARGP_KEY_ARG:
+      if (o->path) return ARGP_ERR_UNKNOWN;
+      o->path = arg;
+      return 0;
+    case ARGP_KEY_END:
+      if (!o->path) argp_failure(state, 2, 0, "name a .npy file");
+      return 0;
+    default: return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "FILE.npy",
+    .doc =
+        "Print the exact result of reducing an array, and its one rounding to each dtype.\v"
+        "Arrays: little-endian f2, f4, f8, and u2 as bf16, C order, one or two dimensions. JSON keys: n, dtype, op, "
+        "exact (all "
+        "decimal digits; null for a product too long to hold, then enclosure has its two ends), rounded (dtype to "
+        "bits), abs_sum, condition."};
+
+/* "1.5", "nan", "inf", "-inf", "0", "-0". NULL when memory is short. */
+static char *exact_text(mpfr_srcptr value) {
+  if (mpfr_number_p(value)) return fold_mpfr_decimal(value);
+  char *text = NULL;
+  if (asprintf(&text, "%s", mpfr_nan_p(value) ? "nan" : mpfr_signbit(value) ? "-inf" : "inf") < 0) return NULL;
+  return text;
+}
+
+/* The two ends of a product that was too long to hold, in 40 digits. */
+static char *end_text(mpfr_srcptr value, mpfr_rnd_t rounding) {
+  char *text = NULL;
+  if (mpfr_asprintf(&text, "%.40R*e", rounding, value) < 0) return NULL;
+  char *copy = NULL;
+  if (asprintf(&copy, "%s", text) < 0) copy = NULL;
+  mpfr_free_str(text);
+  return copy;
+}
+
+struct answer {
+  char *exact, *low, *high, *abs_sum;
+};
+
+static fold_status describe(const struct fold_truth *truth, struct answer *a) {
+  bool negative = mpfr_signbit(truth->exact);
+  if (truth->enclosed) {
+    a->low = end_text(negative ? truth->exact_up : truth->exact, MPFR_RNDD);
+    a->high = end_text(negative ? truth->exact : truth->exact_up, MPFR_RNDU);
+  } else {
+    a->exact = exact_text(truth->exact);
+  }
+  a->abs_sum = exact_text(truth->abs_sum);
+  if ((truth->enclosed ? a->low && a->high : a->exact != NULL) && a->abs_sum) return fold_ok();
+  return fold_error(FOLD_NO_MEMORY, "not enough memory for the digits");
+}
+
+static void free_answer(struct answer *a) {
+  free(a->exact);
+  free(a->low);
+  free(a->high);
+  free(a->abs_sum);
+}
+
+static void print_json(const struct fold_truth *truth, const struct answer *a) {
+  json_t *object = json_object(), *rounded = json_object();
+  json_object_set_new(object, "n", json_integer((json_int_t)truth->n));
+  json_object_set_new(object, "dtype", json_string(fold_dtype_name(truth->dtype)));
+  json_object_set_new(object, "op", json_string(fold_op_name(truth->op)));
+  json_object_set_new(object, "exact", a->exact ? json_string(a->exact) : json_null());
+  if (a->low) json_object_set_new(object, "enclosure", json_pack("[ss]", a->low, a->high));
+  for (int d = 0; d < FOLD_DTYPES; d++) {
+    char bits[24];
+    snprintf(bits, sizeof bits, "0x%0*llx", fold_format_of((enum fold_dtype)d).bits / 4,
+             (unsigned long long)truth->rounded[d]);
+    json_object_set_new(rounded, fold_dtype_name((enum fold_dtype)d), json_string(bits));
+  }
+  json_object_set_new(object, "rounded", rounded);
+  json_object_set_new(object, "abs_sum", json_string(a->abs_sum));
+  bool finite = isfinite(truth->condition);
+  json_object_set_new(object, "condition", finite ? json_real(truth->condition) : json_null());
+  json_dumpf(object, stdout, JSON_COMPACT);
+  putchar('\n');
+  json_decref(object);
+}
+
+static void print_text(const struct fold_truth *truth, const struct answer *a) {
+  char text[80];
+  printf("n          %zu\ndtype      %s\nop         %s\n", truth->n, fold_dtype_name(truth->dtype),
+         fold_op_name(truth->op));
+  if (a->exact)
+    printf("exact      %s\n", a->exact);
+  else
+    printf("exact      between %s\n           and     %s\n", a->low, a->high);
+  for (int d = 0; d < FOLD_DTYPES; d++)
+    printf("in %-7s %s\n", fold_dtype_name((enum fold_dtype)d),
+           fold_bits_print((enum fold_dtype)d, truth->rounded[d], text));
+  printf("abs_sum    %s\ncondition  %.6g\n", a->abs_sum, truth->condition);
+}
+
+static fold_status check_by_mpfr(const struct fold_truth *truth, const void *terms, bool *agree) {
+  struct fold_truth other;
+  fold_truth_init(&other);
+  fold_status status = fold_oracle_mpfr(truth->dtype, truth->op, terms, truth->n, &other);
+  *agree = status.code == FOLD_OK;
+  for (int d = 0; d < FOLD_DTYPES && *agree; d++)
+    *agree = fold_bits_same((enum fold_dtype)d, truth->rounded[d], other.rounded[d]);
+  fold_truth_free(&other);
+  return status;
+}
+
+static fold_status answer_one(const struct oracle *o, enum fold_dtype dtype, const void *terms, size_t n, bool *agree) {
+  struct fold_truth truth;
+  struct answer answer = {0};
+  fold_truth_init(&truth);
+  fold_status status = fold_oracle_exact(dtype, o->op, terms, n, 0, &truth);
+  if (status.code == FOLD_OK) status = describe(&truth, &answer);
+  if (status.code == FOLD_OK) {
+    if (o->json)
+      print_json(&truth, &answer);
+    else
+      print_text(&truth, &answer);
+  }
+  *agree = true;
+  if (status.code == FOLD_OK && o->check) status = check_by_mpfr(&truth, terms, agree);
+  if (status.code == FOLD_OK && !*agree) fprintf(stderr, "foldproof oracle: the two oracles differ\n");
+  free_answer(&answer);
+  fold_truth_free(&truth);
+  return status;
+}
+
+static fold_status answer_all(const struct oracle *o, bool *agree) {
+  struct fold_npy npy;
+  FOLD_TRY(fold_npy_open(o->path, &npy));
+  size_t size = fold_dtype_size(npy.dtype), n = npy.rows * npy.cols;
+  unsigned char *terms = malloc(n * size + 1);
+  if (terms == NULL) return fold_error(FOLD_NO_MEMORY, "%s: not enough memory for %zu elements", o->path, n);
+  fold_status status = fold_npy_read(o->path, &npy, terms);
+  size_t rows = o->rows ? npy.rows : 1, cols = o->rows ? npy.cols : n;
+  for (size_t r = 0; r < rows && status.code == FOLD_OK; r++) {
+    bool same = true;
+    if (r > 0 && !o->json) putchar('\n');
+    status = answer_one(o, npy.dtype, terms + r * cols * size, cols, &same);
+    *agree = *agree && same;
+  }
+  free(terms);
+  return status;
+}
+
+int fold_command_oracle(int argc, char **argv, const struct fold_registry *registry) {
+  (void)registry;
+  struct oracle oracle = {.op = FOLD_SUM};
+  argp_parse(&argp, argc, argv, 0, NULL, &oracle);
+  bool agree = true;
+  fold_status status = answer_all(&oracle, &agree);
+  if (status.code != FOLD_OK) return fold_report(argv[0], status);
+  return agree ? 0 : 1;
+}

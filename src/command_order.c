@@ -1,0 +1,66 @@
+/* command_order.c: foldproof order: what is known of an order without running anything. */
+#include <stdio.h>
+
+#include "command.h"
+#include "order.h"
+
+enum { N = 'n', DRAW = 0x200, MOST_DRAWN = 4096 };
+
+struct order {
+  const char *name, *draw;
+  uint64_t n;
+};
+
+static const struct argp_option options[] = {
+    {"n", N, "N", 0, "number of terms (16)", 0},
+    {"draw", DRAW, "text|dot", 0, "draw the tree, as parentheses or for Graphviz (n up to 4096)", 0},
+    {0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+  struct order *o = state->input;
+  switch (key) {
+    case N: o->n = fold_option_number(state, "--n", arg, UINT64_C(1) << 32); return 0;
+    case DRAW:
+      if (*arg != 't' && *arg != 'd') argp_failure(state, 2, 0, "--draw %s: not one of text, dot", arg);
+      o->draw = arg;
+      return 0;
+    case ARGP_KEY_ARG:
+      if (o->name) return ARGP_ERR_UNKNOWN;
+      o->name = arg;
+      return 0;
+    case ARGP_KEY_END:
+      if (!o->name) argp_failure(state, 2, 0, "name an order: see foldproof list orders");
+      if (o->draw && o->n > MOST_DRAWN) argp_failure(state, 2, 0, "--draw: at most %d terms", MOST_DRAWN);
+      return 0;
+    default: return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "ORDER",
+    .doc =
+        "Print an order's definition, and for n terms its tree's height, fingerprint and drawing.\v"
+        "The order host/sorted depends on the terms; here they stand in rising magnitude."};
+
+static fold_status print(const struct order *o) {
+  const struct fold_order *order = fold_order_find(o->name);
+  if (!order) return fold_error(FOLD_BAD_INPUT, "no order '%s': see foldproof list orders", o->name);
+  if (o->draw) return fold_order_draw(order, FOLD_F32, NULL, o->n, *o->draw, stdout);
+  uint64_t height, fingerprint;
+  FOLD_TRY(fold_order_height(order, FOLD_F32, NULL, o->n, &height));
+  FOLD_TRY(fold_order_fingerprint(order, FOLD_F32, NULL, o->n, &fingerprint));
+  printf("order        %s\ndefinition   %s\nterms        %llu\nheight       %llu\nfingerprint  0x%016llx\n",
+         order->name, order->formula, (unsigned long long)o->n, (unsigned long long)height,
+         (unsigned long long)fingerprint);
+  return fold_ok();
+}
+
+int fold_command_order(int argc, char **argv, const struct fold_registry *registry) {
+  (void)registry;
+  struct order order = {.n = 16};
+  argp_parse(&argp, argc, argv, 0, NULL, &order);
+  return fold_report(argv[0], print(&order));
+}

@@ -1,0 +1,71 @@
+/* command_record.c: foldproof record: run subjects and write their results, judging nothing. */
+#include <stdio.h>
+
+#include "command.h"
+#include "record.h"
+
+enum { JSONL = 0x200 };
+
+struct record {
+  struct fold_selection_options options;
+  const char *jsonl;
+  struct fold_records records;
+  struct fold_progress progress;
+  size_t runs, skipped, broken;
+};
+
+static const struct argp_option options[] = {
+    {"jsonl", JSONL, "FILE", 0, "where the records go (standard output)", 2},
+    {0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+  struct record *r = state->input;
+  switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &r->options; return 0;
+    case JSONL: r->jsonl = arg; return 0;
+    default: return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static const struct argp_child children[] = {{&fold_selection_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {.options = options,
+                                 .parser = parse,
+                                 .children = children,
+                                 .doc = "Run each subject once on each case and write the result bits as JSON lines."};
+
+static fold_status take(void *context, const struct fold_judgement *j) {
+  struct record *r = context;
+  if (j->got)
+    r->runs++;
+  else if (j->finding.verdict == FOLD_SKIPPED)
+    r->skipped++;
+  else
+    r->broken++;
+  return fold_records_judgement(&r->records, j);
+}
+
+static void show_progress(void *context, size_t done, size_t cases, const char *case_name) {
+  fold_progress_show(&((struct record *)context)->progress, done, cases, case_name);
+}
+
+int fold_command_record(int argc, char **argv, const struct fold_registry *registry) {
+  struct record r = {.jsonl = "/dev/stdout"};
+  fold_selection_defaults(&r.options);
+  argp_parse(&argp, argc, argv, 0, NULL, &r);
+  struct fold_cases cases = {0};
+  struct fold_sink sink = {take, show_progress, &r};
+  fold_progress_open(&r.progress);
+  fold_status status = fold_selection_check(&r.options.selection, registry);
+  if (status.code == FOLD_OK) status = fold_select_cases(&r.options.selection, &cases);
+  if (status.code == FOLD_OK) status = fold_records_open(&r.records, r.jsonl);
+  if (status.code == FOLD_OK) status = fold_records_environment(&r.records);
+  if (status.code == FOLD_OK)
+    status = fold_record_runs(registry, &r.options.selection, &cases, &sink, fold_watch_interrupt());
+  fold_progress_clear(&r.progress);
+  fold_status closed = fold_records_close(&r.records, status.code == FOLD_OK);
+  fold_cases_free(&cases);
+  if (status.code == FOLD_OK) status = closed;
+  if (status.code != FOLD_OK) return fold_report(argv[0], status);
+  return r.broken ? 99 : r.runs ? 0 : r.skipped ? 77 : 2;
+}

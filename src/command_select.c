@@ -1,0 +1,121 @@
+/* command_select.c: the options that choose what is judged: --subjects, --claims, --fixtures and their kin. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+
+enum { SUBJECTS = 's', CLAIMS = 'c', FIXTURES = 'f', ENGINE = 0x100, FOLDER, SET, NPY, OP, REPEATS, PROBE };
+
+static const struct argp_option options[] = {
+    {"subjects", SUBJECTS, "GLOBS", 0, "only these subjects (comma-separated globs)", 1},
+    {"engine", ENGINE, "host|cuda", 0, "only subjects of this engine", 1},
+    {"claims", CLAIMS, "GLOBS", 0, "only these claims", 1},
+    {"fixtures", FIXTURES, "GLOBS", 0, "only cases whose name, or whose fixture's name, matches", 1},
+    {"set", SET, "SET", 0, "the set of fixtures: default, large, or all", 1},
+    {"fixture-folder", FOLDER, "DIR", 0, "where the *.ini files are", 1},
+    {"npy", NPY, "FILE", 0, "judge this array instead of fixtures (repeatable)", 1},
+    {"op", OP, "OP", 0, "with --npy: sum (the default), prod, max or min", 1},
+    {"repeats", REPEATS, "N", 0, "repeats of run_to_run (3)", 1},
+    {"probe", PROBE, NULL, 0, "judge claims that a subject does not make too, for information", 1},
+    {0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+  struct fold_selection_options *o = state->input;
+  struct fold_selection *s = &o->selection;
+  switch (key) {
+    case SUBJECTS: s->subjects = arg; return 0;
+    case CLAIMS: s->claims = arg; return 0;
+    case FIXTURES: s->fixtures = arg; return 0;
+    case FOLDER: s->folder = arg; return 0;
+    case PROBE: s->probe = true; return 0;
+    case OP: s->npy_op = (enum fold_op)fold_option_op(state, arg); return 0;
+    case REPEATS: s->repeats = (unsigned)fold_option_number(state, "--repeats", arg, 1000000); return 0;
+    case SET:
+      if (strcmp(arg, "default") && strcmp(arg, "large") && strcmp(arg, "all"))
+        argp_failure(state, 2, 0, "--set %s: not one of default, large, all", arg);
+      s->set = arg;
+      return 0;
+    case ENGINE:
+      s->engine = fold_engine_parse(arg);
+      if (s->engine < 0) argp_failure(state, 2, 0, "--engine %s: not one of host, cuda", arg);
+      return 0;
+    case NPY:
+      if (s->n_npy == sizeof o->npy / sizeof *o->npy) argp_failure(state, 2, 0, "--npy: at most 64 files");
+      o->npy[s->n_npy++] = arg;
+      s->npy = o->npy;
+      return 0;
+    default: return ARGP_ERR_UNKNOWN;
+  }
+}
+
+const struct argp fold_selection_argp = {.options = options, .parser = parse};
+
+/* $FOLDPROOF_FIXTURES, else beside an installed command, else the source tree that this was built from. */
+static const char *find_folder(void) {
+  static char installed[4200];
+  const char *named = getenv("FOLDPROOF_FIXTURES");
+  if (named) return named;
+  char self[4096];
+  ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+  if (n > 0) {
+    self[n] = '\0';
+    char *slash = strrchr(self, '/');
+    if (slash) *slash = '\0';
+    snprintf(installed, sizeof installed, "%s/../share/foldproof/fixtures", self);
+    if (access(installed, R_OK) == 0) return installed;
+  }
+  return FOLD_SOURCE_FIXTURES;
+}
+
+void fold_selection_defaults(struct fold_selection_options *o) {
+  *o = (struct fold_selection_options){
+      .selection = {.engine = -1, .folder = find_folder(), .set = "default", .repeats = 3}};
+}
+
+/* The first of the comma-separated globs that `matches` says matches nothing; NULL when each matches something. */
+static char *find_idle_glob(const char *globs, const struct fold_selection *selection,
+                            const struct fold_registry *registry,
+                            bool (*matches)(const char *, const struct fold_selection *,
+                                            const struct fold_registry *)) {
+  char *copy = globs ? strdup(globs) : NULL, *rest = NULL, *idle = NULL;
+  for (char *glob = copy ? strtok_r(copy, ",", &rest) : NULL; glob && !idle; glob = strtok_r(NULL, ",", &rest))
+    if (!matches(glob, selection, registry)) idle = strdup(glob);
+  free(copy);
+  return idle;
+}
+
+static bool matches_subject(const char *glob, const struct fold_selection *selection,
+                            const struct fold_registry *registry) {
+  struct fold_selection one = {.subjects = glob, .engine = selection->engine};
+  for (size_t i = 0; i < registry->n; i++)
+    if (fold_selects_subject(&one, &registry->subjects[i])) return true;
+  return false;
+}
+
+static bool matches_claim(const char *glob, const struct fold_selection *selection,
+                          const struct fold_registry *registry) {
+  (void)selection, (void)registry;
+  size_t n;
+  const struct fold_claim *claims = fold_claims(&n);
+  for (size_t i = 0; i < n; i++)
+    if (fold_glob_match(glob, claims[i].name)) return true;
+  return false;
+}
+
+fold_status fold_selection_check(const struct fold_selection *selection, const struct fold_registry *registry) {
+  fold_status status = fold_ok();
+  char *idle = find_idle_glob(selection->subjects, selection, registry, matches_subject);
+  if (idle)
+    status = fold_error(FOLD_BAD_INPUT, "no subject%s%s matches '%s': see foldproof list subjects",
+                        selection->engine >= 0 ? " on " : "",
+                        selection->engine >= 0 ? fold_engine_name((enum fold_engine)selection->engine) : "", idle);
+  free(idle);
+  if (status.code != FOLD_OK) return status;
+  idle = find_idle_glob(selection->claims, selection, registry, matches_claim);
+  if (idle) status = fold_error(FOLD_BAD_INPUT, "no claim matches '%s': see foldproof list claims", idle);
+  free(idle);
+  return status;
+}

@@ -1,0 +1,124 @@
+/* command_verify.c: foldproof verify: judge, print the table, write records. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "fresh.h"
+#include "record.h"
+#include "table.h"
+
+enum { JSONL = 0x200, MOST_LINES = 10 };
+
+struct verify {
+  struct fold_selection_options options;
+  const char *jsonl, *program;
+  struct fold_table table;
+  struct fold_records records;
+  struct fold_progress progress;
+};
+
+static const struct argp_option options[] = {
+    {"jsonl", JSONL, "FILE", 0, "write a record of each verdict, as JSON lines", 2},
+    {0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+  struct verify *v = state->input;
+  switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &v->options; return 0;
+    case JSONL: v->jsonl = arg; return 0;
+    default: return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static const struct argp_child children[] = {{&fold_selection_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .children = children,
+    .doc =
+        "Judge subjects on fixtures: try to refute each claim, and print how often it held.\v"
+        "Exit codes: 0 every claim held, 1 some claim is refuted, 2 wrong usage or bad input, 77 all was skipped, "
+        "99 the environment is broken. A claim held only over the cases that were tried."};
+
+static fold_status take(void *context, const struct fold_judgement *j) {
+  struct verify *v = context;
+  fold_table_add(&v->table, j);
+  const struct fold_cell *cell = &v->table.promised[j->subject_index * FOLD_CLAIMS + j->claim->id];
+  bool bad = j->finding.verdict == FOLD_REFUTED || j->finding.verdict == FOLD_BROKEN;
+  if (j->promised && bad && cell->count[FOLD_REFUTED] + cell->count[FOLD_BROKEN] <= MOST_LINES) {
+    fold_progress_clear(&v->progress);
+    fold_print_refuted(j, v->program, v->options.selection.folder, v->options.selection.n_npy > 0, stdout);
+  }
+  return v->records.file ? fold_records_judgement(&v->records, j) : fold_ok();
+}
+
+static void show_progress(void *context, size_t done, size_t cases, const char *case_name) {
+  fold_progress_show(&((struct verify *)context)->progress, done, cases, case_name);
+}
+
+/* Whether anything selected promises to give the same bits in a new process. */
+static bool wants_fresh(const struct fold_selection *selection, const struct fold_registry *registry) {
+  size_t n;
+  if (!fold_selects_claim(selection, &fold_claims(&n)[FOLD_FRESH_PROCESS])) return false;
+  for (size_t i = 0; i < registry->n; i++)
+    if (fold_selects_subject(selection, &registry->subjects[i]) &&
+        (selection->probe || (registry->subjects[i].claims & FOLD_CLAIM(FOLD_FRESH_PROCESS))))
+      return true;
+  return false;
+}
+
+static fold_status judge_all(struct verify *v, const struct fold_registry *registry, const volatile int *stop) {
+  const struct fold_selection *selection = &v->options.selection;
+  struct fold_cases cases = {0};
+  struct fold_fresh *fresh = NULL;
+  struct fold_sink sink = {take, show_progress, v};
+  fold_status status = fold_select_cases(selection, &cases);
+  if (status.code == FOLD_OK && v->jsonl) status = fold_records_open(&v->records, v->jsonl);
+  if (status.code == FOLD_OK && v->jsonl) status = fold_records_environment(&v->records);
+  if (status.code == FOLD_OK && wants_fresh(selection, registry)) status = fold_fresh_ask(selection, &fresh);
+  if (status.code == FOLD_OK) status = fold_verify(registry, selection, &cases, fresh, &sink, stop);
+  fold_progress_clear(&v->progress);
+  /* What was finished before an interruption is kept; a failure leaves nothing half-written. */
+  fold_status closed = fold_records_close(&v->records, status.code == FOLD_OK);
+  fold_fresh_free(fresh);
+  fold_cases_free(&cases);
+  return status.code == FOLD_OK ? closed : status;
+}
+
+static int exit_code_of(const struct fold_table *table) {
+  size_t total[FOLD_VERDICTS];
+  fold_table_total(table, total);
+  if (total[FOLD_REFUTED]) return 1;
+  if (total[FOLD_BROKEN]) return 99;
+  return total[FOLD_HELD] ? 0 : 77;
+}
+
+int fold_command_verify(int argc, char **argv, const struct fold_registry *registry) {
+  struct verify v = {.program = "foldproof"};
+  fold_selection_defaults(&v.options);
+  argp_parse(&argp, argc, argv, 0, NULL, &v);
+  const volatile int *stop = fold_watch_interrupt();
+  fold_progress_open(&v.progress);
+  fold_status status = fold_selection_check(&v.options.selection, registry);
+  if (status.code == FOLD_OK) status = fold_table_open(&v.table, registry);
+  if (status.code == FOLD_OK) status = judge_all(&v, registry, stop);
+  int exit_code = fold_report(argv[0], status);
+  if (status.code == FOLD_OK) {
+    size_t total[FOLD_VERDICTS];
+    fold_table_total(&v.table, total);
+    fold_table_print(&v.table, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), stdout);
+    exit_code = exit_code_of(&v.table);
+    if (*stop) {
+      fprintf(stderr, "%s: interrupted: the verdicts above are of the cases that were finished\n", argv[0]);
+      exit_code = 99;
+    } else if (total[FOLD_HELD] + total[FOLD_REFUTED] + total[FOLD_SKIPPED] + total[FOLD_BROKEN] == 0) {
+      fprintf(stderr, "%s: nothing was judged: no selected subject takes the selected cases, or makes the claims\n",
+              argv[0]);
+      exit_code = v.options.selection.probe ? 0 : 2;
+    }
+  }
+  fold_table_close(&v.table);
+  return exit_code;
+}

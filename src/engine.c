@@ -1,0 +1,56 @@
+/* engine.c: host memory, and the choice of an engine. */
+#include "engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static fold_status host_alloc(size_t nbytes, void **memory) {
+  *memory = nbytes > SIZE_MAX - 256 ? NULL : aligned_alloc(256, (nbytes + 255) / 256 * 256);
+  if (*memory == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu bytes", nbytes);
+  return fold_ok();
+}
+
+static fold_status host_copy(void *to, const void *from, size_t nbytes) {
+  memcpy(to, from, nbytes);
+  return fold_ok();
+}
+
+static fold_status host_fill(void *to, int byte, size_t nbytes) {
+  memset(to, byte, nbytes);
+  return fold_ok();
+}
+
+static fold_status host_finish(void) { return fold_ok(); }
+
+static const struct fold_engine_ops host_ops = {
+    .alloc = host_alloc,
+    .release = free,
+    .write = host_copy,
+    .read = host_copy,
+    .fill = host_fill,
+    .finish = host_finish,
+    .is_host = true,
+};
+
+#ifdef FOLD_HAVE_CUDA
+#include "cuda/engine_cuda.h"
+#endif
+
+const struct fold_engine_ops *fold_engine_of(enum fold_engine engine) {
+#ifdef FOLD_HAVE_CUDA
+  if (engine == FOLD_CUDA) return fold_engine_cuda();
+#endif
+  return engine == FOLD_HOST ? &host_ops : NULL;
+}
+
+fold_status fold_engine_ready(enum fold_engine engine) {
+  if (engine == FOLD_HOST) return fold_ok();
+#ifdef FOLD_HAVE_CUDA
+  return fold_engine_cuda_ready();
+#else
+  const char *required = getenv("FOLDPROOF_REQUIRE_GPUS");
+  if (required && atoi(required) > 0)
+    return fold_error(FOLD_ENVIRONMENT, "FOLDPROOF_REQUIRE_GPUS=%s, but this build has no CUDA", required);
+  return fold_error(FOLD_UNSUPPORTED, "this build has no CUDA");
+#endif
+}

@@ -1,0 +1,24 @@
+/* engine.h: the memory of the place where a subject runs, so that the runner is the same for host and GPU. */
+#ifndef FOLD_ENGINE_H
+#define FOLD_ENGINE_H
+
+#include "fold.h"
+
+struct fold_engine_ops {
+  fold_status (*alloc)(size_t nbytes, void **memory); /* 256-byte aligned; nbytes > 0 */
+  void (*release)(void *memory);
+  fold_status (*write)(void *to, const void *from_host, size_t nbytes);
+  fold_status (*read)(void *to_host, const void *from, size_t nbytes);
+  fold_status (*fill)(void *to, int byte, size_t nbytes);
+  fold_status (*finish)(void); /* waits for what was launched and reports how it ended */
+  bool is_host;                /* memory that the host may touch directly */
+};
+
+/* NULL where this build has no such engine. */
+const struct fold_engine_ops *fold_engine_of(enum fold_engine engine);
+
+/* Whether the engine can run here: OK; UNSUPPORTED with the reason (not built, no device); ENVIRONMENT when
+ * FOLDPROOF_REQUIRE_GPUS asks for more devices than there are, or the driver failed. */
+fold_status fold_engine_ready(enum fold_engine engine);
+
+#endif

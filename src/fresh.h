@@ -1,0 +1,12 @@
+/* fresh.h: the same runs in a new process of this very program, for the claim fresh_process. */
+#ifndef FOLD_FRESH_H
+#define FOLD_FRESH_H
+
+#include "runner.h"
+
+/* Starts this executable again as `record` with the same selection, waits, and reads what it recorded. A child that
+ * fails is FOLD_ENVIRONMENT with its exit code. Free with fold_fresh_free. */
+fold_status fold_fresh_ask(const struct fold_selection *selection, struct fold_fresh **fresh);
+void fold_fresh_free(struct fold_fresh *fresh);
+
+#endif

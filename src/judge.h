@@ -1,0 +1,102 @@
+/* judge.h: claims are judged one subject and one case at a time.
+ *
+ * A trial is a subject's base run on a case; a judge tries to refute one claim about it and writes a finding. Judges
+ * know oracles and the rig; they know no output format and no command line. Adding a claim is one function and one
+ * row of the table in claims.c.
+ */
+#ifndef FOLD_JUDGE_H
+#define FOLD_JUDGE_H
+
+#include "exact.h"
+#include "fixture.h"
+#include "rig.h"
+#include "subject.h"
+
+enum fold_verdict { FOLD_HELD, FOLD_REFUTED, FOLD_SKIPPED, FOLD_BROKEN, FOLD_VERDICTS };
+const char *fold_verdict_name(enum fold_verdict verdict);
+
+/* The evidence. `row`, `got` and `want` are of the row that refuted, or of the worst one. */
+struct fold_finding {
+  enum fold_verdict verdict;
+  char reason[200]; /* why refuted, skipped or broken; may be empty when held */
+  size_t row;
+  bool compared; /* got and want mean something */
+  uint64_t got, want;
+  double ulps;     /* greatest |got - exact| in units of the exact result's last place; NaN where not measured */
+  double fraction; /* the same error over its bound; NaN where there is none */
+};
+
+/* The truths of a case's rows, made when first asked for and shared by all subjects. */
+struct fold_truths {
+  const struct fold_case *c;
+  const void *input; /* rows x cols, host */
+  struct fold_truth *row;
+  bool *known;
+};
+fold_status fold_truths_open(struct fold_truths *truths, const struct fold_case *c, const void *input);
+void fold_truths_close(struct fold_truths *truths);
+fold_status fold_truths_row(struct fold_truths *truths, size_t row, const struct fold_truth **truth);
+
+/* The same subject's results from another process: hash by subject, engine and case; false where it has none. */
+struct fold_fresh;
+bool fold_fresh_find(const struct fold_fresh *fresh, const char *subject, enum fold_engine engine,
+                     const char *case_name, uint64_t *result_hash);
+
+/* XXH3-64 of results, each NaN as the same one: what fresh_process compares and records keep. */
+uint64_t fold_results_hash(enum fold_dtype dtype, const void *results, size_t rows);
+
+struct fold_registry {
+  const struct fold_subject *subjects;
+  size_t n;
+};
+
+struct fold_trial {
+  const struct fold_registry *registry;
+  const struct fold_subject *subject;
+  const struct fold_case *c;
+  struct fold_rig *rig;
+  struct fold_truths *truths;
+  const struct fold_fresh *fresh;
+  unsigned repeats;          /* of run_to_run */
+  uint64_t input_hash;       /* before the base run */
+  const void *got;           /* results of the base run */
+  struct fold_traces traces; /* and what else it did */
+  void *other;               /* room for one more set of results, for a judge's own runs */
+};
+
+typedef void fold_judge(struct fold_trial *trial, struct fold_finding *finding);
+
+struct fold_claim {
+  enum fold_claim_id id;
+  const char *name;
+  const char *refuted_by;
+  fold_judge *judge;
+};
+
+/* The table, in the order of enum fold_claim_id. */
+const struct fold_claim *fold_claims(size_t *n);
+/* What `subject` promises of `op`: its row's claims; for max and min, which are exact in any order, also that. */
+uint64_t fold_claims_of(const struct fold_subject *subject, enum fold_op op);
+
+/* The finding for one claim; verdict BROKEN when the subject or the engine failed in a judge's own run. */
+void fold_judge_claim(const struct fold_claim *claim, struct fold_trial *trial, struct fold_finding *finding);
+
+/* For the judges' files. */
+void fold_find_held(struct fold_finding *finding);
+void fold_find_refuted(struct fold_finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void fold_find_skipped(struct fold_finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* UNSUPPORTED becomes skipped, everything else broken. */
+void fold_find_failed(struct fold_finding *finding, fold_status status);
+/* Another run of the whole case as it stands in the rig, into trial->other. */
+fold_status fold_trial_rerun(struct fold_trial *trial, struct fold_launch launch, unsigned char poison);
+/* Refutes when row r of `got` and `want` differ in bits; `what` says what changed. True when all rows agree. */
+bool fold_trial_same(struct fold_trial *trial, struct fold_finding *finding, const void *got, const void *want,
+                     size_t rows, const char *what);
+
+fold_judge fold_judge_writes_output, fold_judge_stays_in_bounds, fold_judge_keeps_input;
+fold_judge fold_judge_bounded, fold_judge_compensated, fold_judge_faithful, fold_judge_correctly_rounded;
+fold_judge fold_judge_replays, fold_judge_same_bits_as, fold_judge_run_to_run, fold_judge_fresh_process;
+fold_judge fold_judge_launch_invariant, fold_judge_alignment_invariant, fold_judge_batch_invariant;
+fold_judge fold_judge_permutation_invariant;
+
+#endif

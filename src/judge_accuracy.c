@@ -1,0 +1,222 @@
+/* judge_accuracy.c: the error against the exact result: bounded, compensated, faithful, correctly_rounded.
+ *
+ * Special values are compared by class before any subtraction, and a result is accepted by a positive condition
+ * (error <= bound), so that NaN never passes. Each row is judged; the finding keeps the worst.
+ */
+#include <math.h>
+
+#include "bits.h"
+#include "bound.h"
+#include "judge.h"
+#include "order.h"
+
+/* |got - exact|, rounded up; `got` is finite. An enclosed product counts its farther end. */
+static void error_of(mpfr_t error, const struct fold_truth *truth, enum fold_dtype dtype, uint64_t got) {
+  mpfr_t value, other;
+  mpfr_init2(value, 64);
+  mpfr_init2(other, mpfr_get_prec(error));
+  fold_mpfr_set_bits(value, dtype, got);
+  mpfr_sub(error, value, truth->exact, MPFR_RNDA);
+  mpfr_sub(other, value, truth->exact_up, MPFR_RNDA);
+  mpfr_abs(error, error, MPFR_RNDU);
+  mpfr_abs(other, other, MPFR_RNDU);
+  mpfr_max(error, error, other, MPFR_RNDU);
+  mpfr_clears(value, other, (mpfr_ptr)0);
+}
+
+/* The error in units of the exact result's last place in dtype. */
+static double ulps_of(mpfr_srcptr error, const struct fold_truth *truth, enum fold_dtype dtype) {
+  double place = fold_ulp(dtype, fold_bits_to_double(dtype, truth->rounded[dtype]));
+  mpfr_t ratio;
+  mpfr_init2(ratio, 53);
+  mpfr_div_d(ratio, error, place, MPFR_RNDU);
+  double ulps = mpfr_get_d(ratio, MPFR_RNDU);
+  mpfr_clear(ratio);
+  return ulps;
+}
+
+/* Keeps the greater of two evidences; NaN is none. */
+static void keep_worst(struct fold_finding *finding, size_t row, uint64_t got, uint64_t want, double ulps,
+                       double fraction) {
+  bool worse = isnan(finding->ulps) || fraction > finding->fraction || (isnan(fraction) && ulps > finding->ulps);
+  if (isnan(finding->ulps) || ulps > finding->ulps) finding->ulps = ulps;
+  if (isnan(finding->fraction) || fraction > finding->fraction) finding->fraction = fraction;
+  if (!worse) return;
+  finding->row = row;
+  finding->compared = true;
+  finding->got = got;
+  finding->want = want;
+}
+
+static void refute_row(struct fold_finding *finding, size_t row, uint64_t got, uint64_t want, double ulps) {
+  finding->row = row;
+  finding->compared = true;
+  finding->got = got;
+  finding->want = want;
+  if (!isnan(ulps)) finding->ulps = ulps;
+}
+
+/* A result that is not finite, or terms that are not: bits alone decide, where the theorem allows no overflow on the
+ * way. */
+static bool judge_special(struct fold_trial *trial, struct fold_finding *finding, size_t row, uint64_t got,
+                          const struct fold_truth *truth) {
+  enum fold_dtype dtype = trial->c->dtype;
+  if (fold_bits_same(dtype, got, truth->rounded[dtype])) return true;
+  refute_row(finding, row, got, truth->rounded[dtype], NAN);
+  fold_find_refuted(finding, "the policy for special values asks for another result");
+  return false;
+}
+
+/* The finite terms of a row with special ones could overflow by themselves: then its order decides between NaN and
+ * infinity. */
+static bool may_overflow(const struct fold_truth *truth) {
+  double limit = ldexp(1.0, fold_format_of(truth->dtype == FOLD_BF16 ? FOLD_F32 : truth->dtype).emax);
+  return truth->op != FOLD_SUM || mpfr_cmp_d(truth->abs_sum, limit) >= 0;
+}
+
+static bool judge_within(struct fold_trial *trial, struct fold_finding *finding, size_t row, uint64_t got,
+                         const struct fold_truth *truth, mpfr_srcptr bound) {
+  enum fold_dtype dtype = trial->c->dtype;
+  uint64_t want = truth->rounded[dtype];
+  enum fold_class class = fold_bits_class(dtype, got);
+  if (class == FOLD_NAN || class == FOLD_INFINITE) {
+    refute_row(finding, row, got, want, INFINITY);
+    fold_find_refuted(finding, "the result is not finite, and no partial result can overflow");
+    return false;
+  }
+  mpfr_t error, ratio;
+  mpfr_init2(error, 256);
+  mpfr_init2(ratio, 53);
+  error_of(error, truth, dtype, got);
+  bool within = mpfr_lessequal_p(error, bound);
+  if (mpfr_zero_p(error))
+    mpfr_set_zero(ratio, 1);
+  else
+    mpfr_div(ratio, error, bound, MPFR_RNDU);
+  double ulps = ulps_of(error, truth, dtype), fraction = mpfr_get_d(ratio, MPFR_RNDU);
+  keep_worst(finding, row, got, want, ulps, fraction);
+  if (!within) {
+    refute_row(finding, row, got, want, ulps);
+    fold_find_refuted(finding, "error %.3g is above the bound %.3g", mpfr_get_d(error, MPFR_RNDN),
+                      mpfr_get_d(bound, MPFR_RNDN));
+  }
+  mpfr_clears(error, ratio, (mpfr_ptr)0);
+  return within;
+}
+
+/* The height of the declared order; n - 1, which bounds any order, where none is declared. */
+static fold_status height_of(const struct fold_trial *trial, size_t row, uint64_t *height) {
+  const struct fold_case *c = trial->c;
+  const struct fold_order *order = trial->subject->order ? fold_order_find(trial->subject->order) : NULL;
+  const unsigned char *input = fold_rig_input(trial->rig);
+  *height = c->cols > 0 ? c->cols - 1 : 0;
+  if (order == NULL) return fold_ok();
+  return fold_order_height(order, c->dtype, input + row * c->cols * fold_dtype_size(c->dtype), c->cols, height);
+}
+
+/* One row against its bound: true to go on with the next. */
+static bool judge_row(struct fold_trial *trial, struct fold_finding *finding, size_t row, uint64_t height,
+                      size_t *judged) {
+  enum fold_dtype dtype = trial->c->dtype;
+  uint64_t got = fold_bits_load(dtype, trial->got, row);
+  const struct fold_truth *truth;
+  fold_status status = fold_truths_row(trial->truths, row, &truth);
+  if (status.code != FOLD_OK) {
+    fold_find_failed(finding, status);
+    return false;
+  }
+  if (!truth->finite_terms && !may_overflow(truth)) {
+    ++*judged;
+    return judge_special(trial, finding, row, got, truth);
+  }
+  mpfr_t bound;
+  mpfr_init2(bound, 128);
+  status = fold_bound(trial->subject->method, truth, height, bound);
+  bool go_on = true;
+  if (status.code == FOLD_OK) {
+    ++*judged;
+    go_on = judge_within(trial, finding, row, got, truth, bound);
+  } else if (*judged == 0) {
+    fold_find_failed(finding, status);
+    go_on = finding->verdict == FOLD_SKIPPED;
+  }
+  mpfr_clear(bound);
+  return go_on;
+}
+
+void fold_judge_bounded(struct fold_trial *trial, struct fold_finding *finding) {
+  uint64_t height = 0;
+  size_t judged = 0;
+  fold_find_skipped(finding, "no row");
+  if (trial->c->rows > 0) {
+    fold_status status = height_of(trial, 0, &height);
+    if (status.code != FOLD_OK) {
+      fold_find_failed(finding, status);
+      return;
+    }
+  }
+  for (size_t row = 0; row < trial->c->rows; row++)
+    if (!judge_row(trial, finding, row, height, &judged)) return;
+  if (judged > 0) fold_find_held(finding);
+}
+
+/* The bound is the method's own (fold_method): Kahan's, Neumaier's. */
+void fold_judge_compensated(struct fold_trial *trial, struct fold_finding *finding) {
+  fold_judge_bounded(trial, finding);
+}
+
+/* Where the exact result is a number of the format, only that; else one of the two around it. */
+static bool is_faithful(const struct fold_truth *truth, enum fold_dtype dtype, uint64_t got) {
+  uint64_t nearest = truth->rounded[dtype];
+  if (fold_bits_same(dtype, got, nearest)) return true;
+  if (!mpfr_number_p(truth->exact) || mpfr_zero_p(truth->exact)) return false;
+  mpfr_t value;
+  mpfr_init2(value, 64);
+  fold_mpfr_set_bits(value, dtype, nearest);
+  int side = mpfr_cmp(value, truth->exact);
+  mpfr_clear(value);
+  uint64_t other = side < 0 ? fold_bits_up(dtype, nearest) : fold_bits_down(dtype, nearest);
+  /* Zero has one place on the line of values and two patterns: a tiny result may round to either zero's own sign only.
+   */
+  if (fold_bits_class(dtype, other) == FOLD_ZERO && mpfr_signbit(truth->exact)) other |= fold_format_of(dtype).sign;
+  return side != 0 && got == other;
+}
+
+static void measure(struct fold_trial *trial, struct fold_finding *finding, size_t row, uint64_t got,
+                    const struct fold_truth *truth) {
+  enum fold_dtype dtype = trial->c->dtype;
+  if (fold_bits_class(dtype, got) >= FOLD_INFINITE || !mpfr_number_p(truth->exact)) return;
+  mpfr_t error;
+  mpfr_init2(error, 256);
+  error_of(error, truth, dtype, got);
+  keep_worst(finding, row, got, truth->rounded[dtype], ulps_of(error, truth, dtype), NAN);
+  mpfr_clear(error);
+}
+
+static void judge_rounding(struct fold_trial *trial, struct fold_finding *finding, bool nearest) {
+  enum fold_dtype dtype = trial->c->dtype;
+  for (size_t row = 0; row < trial->c->rows; row++) {
+    const struct fold_truth *truth;
+    fold_status status = fold_truths_row(trial->truths, row, &truth);
+    if (status.code != FOLD_OK) {
+      fold_find_failed(finding, status);
+      return;
+    }
+    uint64_t got = fold_bits_load(dtype, trial->got, row);
+    measure(trial, finding, row, got, truth);
+    if (nearest ? fold_bits_same(dtype, got, truth->rounded[dtype]) : is_faithful(truth, dtype, got)) continue;
+    refute_row(finding, row, got, truth->rounded[dtype], NAN);
+    fold_find_refuted(finding, nearest ? "not the number nearest to the exact result"
+                                       : "neither the exact result nor a neighbour of it");
+    return;
+  }
+  fold_find_held(finding);
+}
+
+void fold_judge_faithful(struct fold_trial *trial, struct fold_finding *finding) {
+  judge_rounding(trial, finding, false);
+}
+
+void fold_judge_correctly_rounded(struct fold_trial *trial, struct fold_finding *finding) {
+  judge_rounding(trial, finding, true);
+}

@@ -1,0 +1,91 @@
+/* judge_bits.c: the same bits as somebody else's: replays, same_bits_as, run_to_run, fresh_process. */
+#include "judge.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "order.h"
+
+/* Host subjects are judged by wide arithmetic, which shares no addition with them; a GPU's by the native replay, which
+ * the host's subjects have certified, and which is fast enough for large inputs. */
+static fold_status replay(const struct fold_trial *trial, const struct fold_order *order, void *out) {
+  const struct fold_case *c = trial->c;
+  struct fold_call call = {
+      .dtype = c->dtype, .op = c->op, .rows = c->rows, .cols = c->cols, .in = fold_rig_input(trial->rig), .out = out};
+  return trial->subject->engine == FOLD_HOST ? fold_order_replay_wide(order, &call) : fold_order_replay(order, &call);
+}
+
+void fold_judge_replays(struct fold_trial *trial, struct fold_finding *finding) {
+  const struct fold_order *order = trial->subject->order ? fold_order_find(trial->subject->order) : NULL;
+  if (order == NULL) {
+    fold_find_skipped(finding, "it declares no order");
+    return;
+  }
+  fold_status status = replay(trial, order, trial->other);
+  fold_find_held(finding);
+  if (status.code != FOLD_OK)
+    fold_find_failed(finding, status);
+  else
+    fold_trial_same(trial, finding, trial->got, trial->other, trial->c->rows, "other bits than its order's replay");
+}
+
+static const struct fold_subject *find_twin(const struct fold_trial *trial) {
+  for (size_t i = 0; i < trial->registry->n; i++) {
+    const struct fold_subject *s = &trial->registry->subjects[i];
+    if (trial->subject->twin && s->engine == trial->subject->engine && strcmp(s->name, trial->subject->twin) == 0)
+      return s;
+  }
+  return NULL;
+}
+
+void fold_judge_same_bits_as(struct fold_trial *trial, struct fold_finding *finding) {
+  const struct fold_subject *twin = find_twin(trial);
+  if (twin == NULL) {
+    fold_find_skipped(finding, "it names no twin");
+    return;
+  }
+  struct fold_request request = {.op = trial->c->op, .rows = trial->c->rows, .cols = trial->c->cols, .poison = 0x77};
+  struct fold_traces traces;
+  fold_status status = fold_rig_run(trial->rig, twin, &request, trial->other, &traces);
+  char what[120];
+  snprintf(what, sizeof what, "other bits than %s", twin->name);
+  fold_find_held(finding);
+  if (status.code != FOLD_OK)
+    fold_find_failed(finding, status);
+  else
+    fold_trial_same(trial, finding, trial->got, trial->other, trial->c->rows, what);
+}
+
+/* How many different result sets the repeats gave, the base run's included. */
+void fold_judge_run_to_run(struct fold_trial *trial, struct fold_finding *finding) {
+  size_t nbytes = trial->c->rows * fold_dtype_size(trial->c->dtype);
+  unsigned differing = 0;
+  fold_find_held(finding);
+  for (unsigned k = 0; k < trial->repeats; k++) {
+    fold_status status = fold_trial_rerun(trial, (struct fold_launch){0}, (unsigned char)(0x11 + k));
+    if (status.code != FOLD_OK) {
+      fold_find_failed(finding, status);
+      return;
+    }
+    if (memcmp(trial->other, trial->got, nbytes) == 0) continue;
+    char what[120];
+    snprintf(what, sizeof what, "other bits in repeat %u (%u of %u so far)", k + 1, ++differing, k + 1);
+    fold_trial_same(trial, finding, trial->other, trial->got, trial->c->rows, what);
+  }
+}
+
+void fold_judge_fresh_process(struct fold_trial *trial, struct fold_finding *finding) {
+  uint64_t theirs, ours = fold_results_hash(trial->c->dtype, trial->got, trial->c->rows);
+  if (!trial->fresh) {
+    fold_find_skipped(finding, "no other process was asked");
+  } else if (!fold_fresh_find(trial->fresh, trial->subject->name, trial->subject->engine, trial->c->name, &theirs)) {
+    finding->verdict = FOLD_BROKEN;
+    snprintf(finding->reason, sizeof finding->reason, "the other process gave no result");
+  } else if (theirs != ours) {
+    fold_find_refuted(finding, "a new process gave results of hash 0x%016llx, this one 0x%016llx",
+                      (unsigned long long)theirs, (unsigned long long)ours);
+  } else {
+    fold_find_held(finding);
+  }
+}

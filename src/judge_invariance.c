@@ -1,0 +1,220 @@
+/* judge_invariance.c: the same bits whatever surrounds the terms: launch, alignment, batch, permutation. */
+#include "judge.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bits.h"
+
+/* Host: numbers of threads. CUDA: grids and blocks that leave work uneven. */
+static const struct fold_launch host_launches[] = {{.threads = 1}, {.threads = 2}, {.threads = 3}};
+static const struct fold_launch cuda_launches[] = {
+    {.blocks = 1}, {.blocks = 7}, {.blocks = 132}, {.block = 128}, {.block = 512, .blocks = 33}};
+
+void fold_judge_launch_invariant(struct fold_trial *trial, struct fold_finding *finding) {
+  bool host = trial->subject->engine == FOLD_HOST;
+  const struct fold_launch *launches = host ? host_launches : cuda_launches;
+  size_t n = host ? sizeof host_launches / sizeof *host_launches : sizeof cuda_launches / sizeof *cuda_launches;
+  size_t ran = 0;
+  for (size_t i = 0; i < n; i++) {
+    fold_status status = fold_trial_rerun(trial, launches[i], 0x21);
+    if (status.code == FOLD_UNSUPPORTED) continue; /* that launch is not one of its own */
+    if (status.code != FOLD_OK) {
+      fold_find_failed(finding, status);
+      return;
+    }
+    char what[120];
+    snprintf(what, sizeof what, "other bits with %u threads, %u blocks, block %u (0: its own choice)",
+             launches[i].threads, launches[i].blocks, launches[i].block);
+    ran++;
+    if (!fold_trial_same(trial, finding, trial->other, trial->got, trial->c->rows, what)) return;
+  }
+  if (ran > 0)
+    fold_find_held(finding);
+  else
+    fold_find_skipped(finding, "it takes no other launch");
+}
+
+static fold_status run_part(struct fold_trial *trial, size_t first, size_t rows, size_t cols, void *got) {
+  struct fold_request request = {.op = trial->c->op, .first = first, .rows = rows, .cols = cols, .poison = 0x5a};
+  struct fold_traces traces;
+  return fold_rig_run(trial->rig, trial->subject, &request, got, &traces);
+}
+
+/* The whole input, `shift` elements further, must give the base run's bits. */
+static bool judge_shift(struct fold_trial *trial, struct fold_finding *finding, ptrdiff_t shift) {
+  const struct fold_case *c = trial->c;
+  char what[80];
+  fold_status status = fold_rig_move(trial->rig, shift);
+  if (status.code == FOLD_OK) status = run_part(trial, 0, c->rows, c->cols, trial->other);
+  fold_status back = fold_rig_move(trial->rig, 0);
+  if (status.code == FOLD_OK) status = back;
+  if (status.code != FOLD_OK) {
+    fold_find_failed(finding, status);
+    return false;
+  }
+  snprintf(what, sizeof what, "other bits %td elements from an aligned address", shift);
+  return fold_trial_same(trial, finding, trial->other, trial->got, c->rows, what);
+}
+
+/* The row without its first element, where it stands (misaligned) and moved to the aligned address. */
+static bool judge_sub_range(struct fold_trial *trial, struct fold_finding *finding) {
+  const struct fold_case *c = trial->c;
+  uint64_t in_place = 0, copied = 0;
+  fold_status status = run_part(trial, 1, 1, c->cols - 1, &in_place);
+  if (status.code == FOLD_OK) status = fold_rig_move(trial->rig, -1);
+  if (status.code == FOLD_OK) status = run_part(trial, 1, 1, c->cols - 1, &copied);
+  fold_status back = fold_rig_move(trial->rig, 0);
+  if (status.code == FOLD_OK) status = back;
+  if (status.code != FOLD_OK) {
+    fold_find_failed(finding, status);
+    return false;
+  }
+  return fold_trial_same(trial, finding, &in_place, &copied, 1, "a sub-range and its copy gave different bits");
+}
+
+void fold_judge_alignment_invariant(struct fold_trial *trial, struct fold_finding *finding) {
+  static const ptrdiff_t shifts[] = {1, 2, 5};
+  for (size_t i = 0; i < sizeof shifts / sizeof *shifts; i++)
+    if (!judge_shift(trial, finding, shifts[i])) return;
+  if (trial->c->cols > 1 && trial->c->rows > 0 && !judge_sub_range(trial, finding)) return;
+  fold_find_held(finding);
+}
+
+/* A row of a batch, run alone where it stands, and the leading half of the rows. */
+static void judge_rows_alone(struct fold_trial *trial, struct fold_finding *finding) {
+  const struct fold_case *c = trial->c;
+  size_t picks[] = {0, c->rows / 2, c->rows - 1}, half = c->rows / 2;
+  size_t size = fold_dtype_size(c->dtype);
+  for (size_t i = 0; i < 3; i++) {
+    fold_status status = run_part(trial, picks[i] * c->cols, 1, c->cols, trial->other);
+    if (status.code != FOLD_OK) {
+      fold_find_failed(finding, status);
+      return;
+    }
+    const unsigned char *in_batch = (const unsigned char *)trial->got + picks[i] * size;
+    if (!fold_trial_same(trial, finding, trial->other, in_batch, 1, "other bits for the row alone")) {
+      finding->row = picks[i];
+      return;
+    }
+  }
+  fold_status status = run_part(trial, 0, half, c->cols, trial->other);
+  if (status.code != FOLD_OK) {
+    fold_find_failed(finding, status);
+  } else if (fold_trial_same(trial, finding, trial->other, trial->got, half,
+                             "other bits in a batch of half the rows")) {
+    fold_find_held(finding);
+  }
+}
+
+enum { BATCH = 5, BATCH_TERMS = 1 << 18 };
+
+/* One row becomes rows 0 and 3 of five; the others hold it reversed, so that a neighbour's term would show. */
+static void judge_row_in_batch(struct fold_trial *trial, struct fold_finding *finding) {
+  const struct fold_case *c = trial->c;
+  struct fold_rig batch;
+  fold_status status = fold_rig_open(&batch, trial->subject->engine, c->dtype, BATCH * c->cols, BATCH);
+  if (status.code != FOLD_OK) {
+    fold_find_failed(finding, status);
+    return;
+  }
+  const void *row = fold_rig_input(trial->rig);
+  void *to = fold_rig_input(&batch);
+  for (size_t r = 0; r < BATCH; r++)
+    for (size_t i = 0; i < c->cols; i++)
+      fold_bits_store(c->dtype, to, r * c->cols + i, fold_bits_load(c->dtype, row, r % 3 ? c->cols - 1 - i : i));
+  uint64_t got[BATCH];
+  struct fold_traces traces;
+  struct fold_request request = {.op = c->op, .rows = BATCH, .cols = c->cols, .poison = 0x6b};
+  status = fold_rig_load(&batch);
+  if (status.code == FOLD_OK) status = fold_rig_run(&batch, trial->subject, &request, got, &traces);
+  fold_rig_close(&batch);
+  if (status.code != FOLD_OK) {
+    fold_find_failed(finding, status);
+    return;
+  }
+  const unsigned char *fourth = (const unsigned char *)got + 3 * fold_dtype_size(c->dtype);
+  if (fold_trial_same(trial, finding, got, trial->got, 1, "other bits as first of five rows") &&
+      fold_trial_same(trial, finding, fourth, trial->got, 1, "other bits as fourth of five rows"))
+    fold_find_held(finding);
+}
+
+void fold_judge_batch_invariant(struct fold_trial *trial, struct fold_finding *finding) {
+  if (trial->c->rows > 1)
+    judge_rows_alone(trial, finding);
+  else if (trial->c->rows == 1 && trial->c->cols <= BATCH_TERMS)
+    judge_row_in_batch(trial, finding);
+  else
+    fold_find_skipped(
+        finding, trial->c->rows ? "one row of over %d terms: cases of several rows judge this" : "no row (limit %d)",
+        BATCH_TERMS);
+}
+
+/* In place, and undone in place, so that a permutation needs no second copy of the input. */
+static void swap(enum fold_dtype dtype, void *row, size_t a, size_t b) {
+  uint64_t t = fold_bits_load(dtype, row, a);
+  fold_bits_store(dtype, row, a, fold_bits_load(dtype, row, b));
+  fold_bits_store(dtype, row, b, t);
+}
+
+static void reverse(enum fold_dtype dtype, void *row, size_t n, bool undo) {
+  (void)undo;
+  for (size_t i = 0; i < n / 2; i++) swap(dtype, row, i, n - 1 - i);
+}
+
+/* A multiplicative hash picks the partner of place i among the first i + 1: Fisher and Yates's shuffle, which the same
+ * swaps in the opposite sequence undo. */
+static size_t partner(size_t i) {
+  return (size_t)((i * 0x9e3779b97f4a7c15u ^ i >> 7) * 0xd6e8feb86659fd93u >> 20) % (i + 1);
+}
+
+static void shuffle(enum fold_dtype dtype, void *row, size_t n, bool undo) {
+  if (undo)
+    for (size_t i = n; i-- > 1;) swap(dtype, row, i, partner(i));
+  else
+    for (size_t i = 1; i < n; i++) swap(dtype, row, i, partner(i));
+}
+
+/* Neighbours that cancelled, or rounded together, are put far apart: even places first, by swaps of the two halves'
+ * elements. */
+static void interleave(enum fold_dtype dtype, void *row, size_t n, bool undo) {
+  (void)undo;
+  for (size_t i = 0; i < n / 2; i += 2) swap(dtype, row, i, i + n / 2);
+}
+
+struct permutation {
+  const char *name;
+  void (*apply)(enum fold_dtype dtype, void *row, size_t n, bool undo);
+};
+static const struct permutation permutations[] = {
+    {"reversed", reverse}, {"shuffled", shuffle}, {"interleaved", interleave}};
+
+static void permute(const struct permutation *p, struct fold_trial *trial, bool undo) {
+  const struct fold_case *c = trial->c;
+  unsigned char *input = fold_rig_input(trial->rig);
+  for (size_t r = 0; r < c->rows; r++)
+    p->apply(c->dtype, input + r * c->cols * fold_dtype_size(c->dtype), c->cols, undo);
+}
+
+static bool judge_permutation(struct fold_trial *trial, struct fold_finding *finding, const struct permutation *p) {
+  permute(p, trial, false);
+  fold_status status = fold_rig_load(trial->rig);
+  if (status.code == FOLD_OK) status = run_part(trial, 0, trial->c->rows, trial->c->cols, trial->other);
+  permute(p, trial, true);
+  fold_status back = fold_rig_load(trial->rig);
+  if (status.code == FOLD_OK) status = back;
+  if (status.code != FOLD_OK) {
+    fold_find_failed(finding, status);
+    return false;
+  }
+  char what[80];
+  snprintf(what, sizeof what, "other bits for the terms %s", p->name);
+  return fold_trial_same(trial, finding, trial->other, trial->got, trial->c->rows, what);
+}
+
+void fold_judge_permutation_invariant(struct fold_trial *trial, struct fold_finding *finding) {
+  for (size_t i = 0; i < sizeof permutations / sizeof *permutations; i++)
+    if (!judge_permutation(trial, finding, &permutations[i])) return;
+  fold_find_held(finding);
+}

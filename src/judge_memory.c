@@ -1,0 +1,36 @@
+/* judge_memory.c: what a subject does to memory: writes_output, stays_in_bounds, keeps_input. */
+#include "judge.h"
+
+/* A result may equal the poison by chance; a place that keeps two different poisons was not written. */
+void fold_judge_writes_output(struct fold_trial *trial, struct fold_finding *finding) {
+  fold_find_held(finding);
+  if (!trial->traces.unwritten) return;
+  size_t row = trial->traces.unwritten_at;
+  struct fold_request request = {.op = trial->c->op, .rows = trial->c->rows, .cols = trial->c->cols, .poison = 0x3c};
+  struct fold_traces traces;
+  fold_status status = fold_rig_run(trial->rig, trial->subject, &request, trial->other, &traces);
+  if (status.code != FOLD_OK) {
+    fold_find_failed(finding, status);
+  } else if (traces.unwritten) {
+    finding->row = row;
+    fold_find_refuted(finding, "result of row %zu was not written: the poison is still there", row);
+  }
+}
+
+void fold_judge_stays_in_bounds(struct fold_trial *trial, struct fold_finding *finding) {
+  fold_find_held(finding);
+  if (trial->traces.out_of_bounds)
+    fold_find_refuted(finding, "byte %td from the start of the %s was overwritten", trial->traces.bounds_at,
+                      trial->traces.in_input_zone ? "input" : "output");
+}
+
+void fold_judge_keeps_input(struct fold_trial *trial, struct fold_finding *finding) {
+  uint64_t now;
+  fold_status status = fold_rig_hash(trial->rig, &now);
+  fold_find_held(finding);
+  if (status.code != FOLD_OK)
+    fold_find_failed(finding, status);
+  else if (now != trial->input_hash)
+    fold_find_refuted(finding, "the input's hash went from 0x%016llx to 0x%016llx",
+                      (unsigned long long)trial->input_hash, (unsigned long long)now);
+}

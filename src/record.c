@@ -1,0 +1,146 @@
+/* record.c: JSON lines by jansson. */
+#include "record.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "bits.h"
+#include "environment.h"
+
+enum { MOST_RESULTS = 16 }; /* rows whose bits a record holds; the hash covers all */
+
+/* A device or a pipe can't be replaced by a rename: it is written directly. */
+static bool is_special(const char *path) {
+  struct stat info;
+  return stat(path, &info) == 0 && !S_ISREG(info.st_mode);
+}
+
+fold_status fold_records_open(struct fold_records *records, const char *path) {
+  *records = (struct fold_records){.path = strdup(path)};
+  const char *name = path;
+  if (!is_special(path)) {
+    if (asprintf(&records->partial, "%s.partial.%ld", path, (long)getpid()) < 0) records->partial = NULL;
+    name = records->partial;
+  }
+  if (!records->path || !name) {
+    fold_records_close(records, false);
+    return fold_error(FOLD_NO_MEMORY, "not enough memory to open %s", path);
+  }
+  records->file = fopen(name, "w");
+  if (records->file) return fold_ok();
+  fold_status status = fold_error(FOLD_BAD_INPUT, "%s: can't be written: %s", path, strerror(errno));
+  fold_records_close(records, false);
+  return status;
+}
+
+fold_status fold_records_close(struct fold_records *records, bool keep) {
+  fold_status status = fold_ok();
+  if (records->file) {
+    bool failed = ferror(records->file) != 0;
+    if (fclose(records->file) != 0) failed = true;
+    if (!failed && keep && records->partial && rename(records->partial, records->path) != 0) failed = true;
+    if (failed) status = fold_error(FOLD_BAD_INPUT, "%s: can't be written: %s", records->path, strerror(errno));
+    if (records->partial && (failed || !keep)) unlink(records->partial);
+  }
+  free(records->path);
+  free(records->partial);
+  *records = (struct fold_records){0};
+  return status;
+}
+
+/* Takes `line`, which may be NULL when memory was short. */
+static fold_status write_line(struct fold_records *records, json_t *line) {
+  char *text = line ? json_dumps(line, JSON_COMPACT) : NULL;
+  json_decref(line);
+  if (text == NULL) return fold_error(FOLD_NO_MEMORY, "%s: not enough memory for a record", records->path);
+  bool failed = fprintf(records->file, "%s\n", text) < 0;
+  free(text);
+  if (failed) return fold_error(FOLD_BAD_INPUT, "%s: can't be written: %s", records->path, strerror(errno));
+  return fold_ok();
+}
+
+fold_status fold_records_environment(struct fold_records *records) {
+  json_t *line = json_pack("{s:i, s:s}", "schema", FOLD_SCHEMA, "type", "environment");
+  json_t *environment = fold_environment();
+  if (line && environment) json_object_update(line, environment);
+  json_decref(environment);
+  return write_line(records, line);
+}
+
+static json_t *hex(uint64_t bits, int digits) {
+  char text[24];
+  snprintf(text, sizeof text, "0x%0*llx", digits, (unsigned long long)bits);
+  return json_string(text);
+}
+
+static json_t *bits_of(enum fold_dtype dtype, uint64_t bits) { return hex(bits, fold_format_of(dtype).bits / 4); }
+
+/* JSON has no NaN or infinity: such a decimal is left out, the bits beside it say it. */
+static void set_number(json_t *object, const char *key, double value) {
+  if (isfinite(value)) json_object_set_new(object, key, json_real(value));
+}
+
+static void set_input(json_t *line, const struct fold_judgement *j) {
+  const struct fold_case *c = j->c;
+  json_object_set_new(line, "case", json_string(c->name));
+  json_object_set_new(line, "dtype", json_string(fold_dtype_name(c->dtype)));
+  json_object_set_new(line, "op", json_string(fold_op_name(c->op)));
+  json_object_set_new(line, "rows", json_integer((json_int_t)c->rows));
+  json_object_set_new(line, "cols", json_integer((json_int_t)c->cols));
+  if (c->source.generator) {
+    json_object_set_new(line, "generator", json_string(c->source.generator->name));
+    json_object_set_new(line, "seed", json_integer((json_int_t)c->source.seed));
+    if (c->source.generator->takes_condition) set_number(line, "condition", c->source.condition);
+  }
+  json_object_set_new(line, "input_xxh3", hex(j->input_hash, 16));
+}
+
+static void set_results(json_t *line, const struct fold_judgement *j) {
+  if (j->got == NULL) return;
+  enum fold_dtype dtype = j->c->dtype;
+  size_t n = j->c->rows < MOST_RESULTS ? j->c->rows : MOST_RESULTS;
+  json_t *results = json_array(), *values = json_array();
+  for (size_t r = 0; r < n; r++) {
+    uint64_t bits = fold_bits_load(dtype, j->got, r);
+    char text[40];
+    snprintf(text, sizeof text, "%.*g", dtype == FOLD_F64 ? 17 : 9, fold_bits_to_double(dtype, bits));
+    json_array_append_new(results, bits_of(dtype, bits));
+    json_array_append_new(values, json_string(text));
+  }
+  json_object_set_new(line, "results", results);
+  json_object_set_new(line, "values", values);
+  json_object_set_new(line, "results_xxh3", hex(fold_results_hash(dtype, j->got, j->c->rows), 16));
+}
+
+static void set_finding(json_t *line, const struct fold_judgement *j) {
+  const struct fold_finding *f = &j->finding;
+  json_object_set_new(line, "verdict", json_string(fold_verdict_name(f->verdict)));
+  if (f->reason[0]) json_object_set_new(line, "reason", json_string(f->reason));
+  if (f->compared) {
+    json_object_set_new(line, "row", json_integer((json_int_t)f->row));
+    json_object_set_new(line, "got", bits_of(j->c->dtype, f->got));
+    json_object_set_new(line, "want", bits_of(j->c->dtype, f->want));
+  }
+  set_number(line, "ulps", f->ulps);
+  set_number(line, "bound_fraction", f->fraction);
+}
+
+fold_status fold_records_judgement(struct fold_records *records, const struct fold_judgement *j) {
+  json_t *line = json_pack("{s:i, s:s, s:s, s:s}", "schema", FOLD_SCHEMA, "type", j->claim ? "judgement" : "run",
+                           "subject", j->subject->name, "engine", fold_engine_name(j->subject->engine));
+  if (line) {
+    if (j->claim) {
+      json_object_set_new(line, "claim", json_string(j->claim->name));
+      json_object_set_new(line, "promised", json_boolean(j->promised));
+    }
+    set_input(line, j);
+    set_finding(line, j);
+    set_results(line, j);
+  }
+  return write_line(records, line);
+}

@@ -1,0 +1,28 @@
+/* record.h: what was seen, as JSON lines: made once, judged, compared and drawn anywhere.
+ *
+ * Schema 1. Every line is an object with "schema" and "type": "environment" (once, first), "judgement" (a claim's
+ * verdict) or "run" (results, nothing judged). Results travel as hexadecimal bits; beside them a decimal for people.
+ * The file appears whole, under its own name, when it is closed; until then it is a temporary one beside it.
+ */
+#ifndef FOLD_RECORD_H
+#define FOLD_RECORD_H
+
+#include <stdio.h>
+
+#include "runner.h"
+
+#define FOLD_SCHEMA 1
+
+struct fold_records {
+  FILE *file;
+  char *path, *partial;
+};
+/* Opens `path` for writing; FOLD_BAD_INPUT names it when that can't be. */
+fold_status fold_records_open(struct fold_records *records, const char *path);
+/* One line for the environment; then one for each judgement. */
+fold_status fold_records_environment(struct fold_records *records);
+fold_status fold_records_judgement(struct fold_records *records, const struct fold_judgement *judgement);
+/* Flushes and renames; or, unless `keep`, removes. */
+fold_status fold_records_close(struct fold_records *records, bool keep);
+
+#endif

@@ -1,0 +1,192 @@
+/* runner.c: the loop over cases, subjects and claims. */
+#include "runner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bits.h"
+
+bool fold_selects_subject(const struct fold_selection *selection, const struct fold_subject *subject) {
+  return (selection->engine < 0 || selection->engine == (int)subject->engine) &&
+         fold_glob_match(selection->subjects, subject->name);
+}
+
+bool fold_selects_claim(const struct fold_selection *selection, const struct fold_claim *claim) {
+  return fold_glob_match(selection->claims, claim->name);
+}
+
+fold_status fold_select_cases(const struct fold_selection *selection, struct fold_cases *cases) {
+  for (size_t i = 0; i < selection->n_npy; i++)
+    FOLD_TRY(fold_cases_add_npy(selection->npy[i], selection->npy_op, cases));
+  if (selection->n_npy > 0) return fold_ok();
+  FOLD_TRY(fold_cases_load(selection->folder, selection->set, selection->fixtures, cases));
+  if (cases->n > 0) return fold_ok();
+  return fold_error(FOLD_BAD_INPUT, "no fixture of the set '%s' in %s matches '%s'", selection->set, selection->folder,
+                    selection->fixtures ? selection->fixtures : "*");
+}
+
+/* One case in the making: an input in the memory of each engine that is asked for. */
+struct bench {
+  const struct fold_case *c;
+  struct fold_rig rig[FOLD_ENGINES];
+  bool open[FOLD_ENGINES];
+  fold_status ready[FOLD_ENGINES];
+  uint64_t input_hash;
+  struct fold_truths truths;
+  void *got, *other;
+};
+
+static fold_status fill(struct bench *bench, enum fold_engine engine) {
+  FOLD_TRY(fold_case_fill(bench->c, fold_rig_input(&bench->rig[engine]), 0));
+  return fold_rig_load(&bench->rig[engine]);
+}
+
+/* The engine's rig, opened when first asked for. A failure of the engine is remembered; one of the input ends the run.
+ */
+static fold_status open_engine(struct bench *bench, enum fold_engine engine) {
+  if (bench->open[engine] || bench->ready[engine].code != FOLD_OK) return fold_ok();
+  const struct fold_case *c = bench->c;
+  bench->ready[engine] = fold_engine_ready(engine);
+  if (bench->ready[engine].code != FOLD_OK) return fold_ok();
+  fold_status status = fold_rig_open(&bench->rig[engine], engine, c->dtype, c->rows * c->cols, c->rows);
+  if (status.code == FOLD_NO_MEMORY && engine == FOLD_HOST) return fold_within(status, "%s", c->name);
+  if (status.code != FOLD_OK) {
+    bench->ready[engine] = status;
+    return fold_ok();
+  }
+  bench->open[engine] = true;
+  FOLD_TRY(fold_within(fill(bench, engine), "%s", c->name));
+  if (bench->truths.c == NULL) {
+    FOLD_TRY(fold_rig_hash(&bench->rig[engine], &bench->input_hash));
+    FOLD_TRY(fold_truths_open(&bench->truths, c, fold_rig_input(&bench->rig[engine])));
+  }
+  return fold_ok();
+}
+
+static fold_status open_bench(struct bench *bench, const struct fold_case *c) {
+  *bench = (struct bench){.c = c};
+  bench->got = malloc(c->rows * 8 + 8);
+  bench->other = malloc(c->rows * 8 + 8);
+  if (bench->got && bench->other) return fold_ok();
+  return fold_error(FOLD_NO_MEMORY, "%s: not enough memory for %zu results", c->name, c->rows);
+}
+
+static void close_bench(struct bench *bench) {
+  if (bench->truths.c) fold_truths_close(&bench->truths);
+  for (int e = 0; e < FOLD_ENGINES; e++)
+    if (bench->open[e]) fold_rig_close(&bench->rig[e]);
+  free(bench->got);
+  free(bench->other);
+}
+
+static bool takes(const struct fold_subject *subject, const struct fold_case *c) {
+  return (subject->dtypes >> c->dtype & 1) && (subject->ops >> c->op & 1);
+}
+
+/* The poison of base runs: as f32 or f64 a tiny negative number that no policy gives as a result. */
+enum { BASE_POISON = 0xa5 };
+
+static fold_status base_run(struct bench *bench, const struct fold_subject *subject, struct fold_traces *traces) {
+  const struct fold_case *c = bench->c;
+  *traces = (struct fold_traces){0};
+  if (bench->ready[subject->engine].code != FOLD_OK) return bench->ready[subject->engine];
+  struct fold_request request = {.op = c->op, .rows = c->rows, .cols = c->cols, .poison = BASE_POISON};
+  return fold_rig_run(&bench->rig[subject->engine], subject, &request, bench->got, traces);
+}
+
+struct session {
+  const struct fold_registry *registry;
+  const struct fold_selection *selection;
+  const struct fold_fresh *fresh;
+  const struct fold_sink *sink;
+  bool judge;
+};
+
+/* A subject that changed its input has spoilt it for the next one: lay it anew. */
+static fold_status restore_input(struct bench *bench, enum fold_engine engine) {
+  FOLD_TRY(fold_rig_move(&bench->rig[engine], 0));
+  return fold_within(fill(bench, engine), "%s", bench->c->name);
+}
+
+static fold_status judge_subject(const struct session *s, struct bench *bench, struct fold_judgement *judgement) {
+  const struct fold_subject *subject = judgement->subject;
+  struct fold_trial trial = {.registry = s->registry,
+                             .subject = subject,
+                             .c = bench->c,
+                             .rig = &bench->rig[subject->engine],
+                             .truths = &bench->truths,
+                             .fresh = s->fresh,
+                             .repeats = s->selection->repeats,
+                             .input_hash = bench->input_hash,
+                             .got = bench->got,
+                             .other = bench->other};
+  fold_status base = base_run(bench, subject, &trial.traces);
+  judgement->got = base.code == FOLD_OK ? bench->got : NULL;
+  size_t n_claims;
+  const struct fold_claim *claims = fold_claims(&n_claims);
+  uint64_t promised = fold_claims_of(subject, bench->c->op);
+  for (size_t k = 0; k < n_claims; k++) {
+    judgement->claim = &claims[k];
+    judgement->promised = promised >> claims[k].id & 1;
+    if (!fold_selects_claim(s->selection, &claims[k]) || !(judgement->promised || s->selection->probe)) continue;
+    if (base.code == FOLD_OK) {
+      fold_judge_claim(&claims[k], &trial, &judgement->finding);
+    } else {
+      judgement->finding = (struct fold_finding){0};
+      fold_find_failed(&judgement->finding, base);
+    }
+    FOLD_TRY(s->sink->judgement(s->sink->context, judgement));
+    if (claims[k].id == FOLD_KEEPS_INPUT && judgement->finding.verdict == FOLD_REFUTED)
+      FOLD_TRY(restore_input(bench, subject->engine));
+  }
+  return fold_ok();
+}
+
+static fold_status record_subject(const struct session *s, struct bench *bench, struct fold_judgement *judgement) {
+  struct fold_traces traces;
+  fold_status base = base_run(bench, judgement->subject, &traces);
+  judgement->got = base.code == FOLD_OK ? bench->got : NULL;
+  judgement->finding = (struct fold_finding){.verdict = FOLD_HELD};
+  if (base.code != FOLD_OK) fold_find_failed(&judgement->finding, base);
+  FOLD_TRY(s->sink->judgement(s->sink->context, judgement));
+  uint64_t now = bench->input_hash;
+  if (base.code == FOLD_OK) FOLD_TRY(fold_rig_hash(&bench->rig[judgement->subject->engine], &now));
+  return now == bench->input_hash ? fold_ok() : restore_input(bench, judgement->subject->engine);
+}
+
+static fold_status run_case(const struct session *s, struct bench *bench) {
+  for (size_t i = 0; i < s->registry->n; i++) {
+    const struct fold_subject *subject = &s->registry->subjects[i];
+    if (!fold_selects_subject(s->selection, subject) || !takes(subject, bench->c)) continue;
+    FOLD_TRY(open_engine(bench, subject->engine));
+    struct fold_judgement judgement = {
+        .subject = subject, .subject_index = i, .c = bench->c, .input_hash = bench->input_hash};
+    FOLD_TRY(s->judge ? judge_subject(s, bench, &judgement) : record_subject(s, bench, &judgement));
+  }
+  return fold_ok();
+}
+
+static fold_status run_all(const struct session *s, const struct fold_cases *cases, const volatile int *stop) {
+  for (size_t k = 0; k < cases->n && !*stop; k++) {
+    struct bench bench;
+    if (s->sink->progress) s->sink->progress(s->sink->context, k, cases->n, cases->at[k].name);
+    fold_status status = open_bench(&bench, &cases->at[k]);
+    if (status.code == FOLD_OK) status = run_case(s, &bench);
+    close_bench(&bench);
+    FOLD_TRY(status);
+  }
+  return fold_ok();
+}
+
+fold_status fold_verify(const struct fold_registry *registry, const struct fold_selection *selection,
+                        const struct fold_cases *cases, const struct fold_fresh *fresh, const struct fold_sink *sink,
+                        const volatile int *stop) {
+  struct session session = {registry, selection, fresh, sink, true};
+  return run_all(&session, cases, stop);
+}
+
+fold_status fold_record_runs(const struct fold_registry *registry, const struct fold_selection *selection,
+                             const struct fold_cases *cases, const struct fold_sink *sink, const volatile int *stop) {
+  struct session session = {registry, selection, NULL, sink, false};
+  return run_all(&session, cases, stop);
+}

@@ -1,0 +1,130 @@
+/* table.c: counting and printing verdicts. */
+#include "table.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bits.h"
+
+fold_status fold_table_open(struct fold_table *table, const struct fold_registry *registry) {
+  size_t cells = registry->n * FOLD_CLAIMS;
+  *table = (struct fold_table){.registry = registry};
+  table->promised = calloc(cells + 1, sizeof *table->promised);
+  table->probed = calloc(cells + 1, sizeof *table->probed);
+  if (!table->promised || !table->probed) {
+    fold_table_close(table);
+    return fold_error(FOLD_NO_MEMORY, "not enough memory for the table");
+  }
+  for (size_t i = 0; i < cells; i++) {
+    table->promised[i].ulps = table->promised[i].fraction = NAN;
+    table->probed[i].ulps = table->probed[i].fraction = NAN;
+  }
+  return fold_ok();
+}
+
+void fold_table_close(struct fold_table *table) {
+  free(table->promised);
+  free(table->probed);
+  *table = (struct fold_table){0};
+}
+
+void fold_table_add(struct fold_table *table, const struct fold_judgement *j) {
+  struct fold_cell *cells = j->promised ? table->promised : table->probed;
+  struct fold_cell *cell = &cells[j->subject_index * FOLD_CLAIMS + j->claim->id];
+  const struct fold_finding *f = &j->finding;
+  cell->count[f->verdict]++;
+  if (isnan(cell->ulps) || f->ulps > cell->ulps) cell->ulps = f->ulps;
+  if (isnan(cell->fraction) || f->fraction > cell->fraction) cell->fraction = f->fraction;
+  if (f->verdict == FOLD_SKIPPED || f->verdict == FOLD_BROKEN)
+    snprintf(cell->why, sizeof cell->why, "%.*s", (int)sizeof cell->why - 1, f->reason);
+}
+
+void fold_table_total(const struct fold_table *table, size_t total[FOLD_VERDICTS]) {
+  memset(total, 0, FOLD_VERDICTS * sizeof *total);
+  for (size_t i = 0; i < table->registry->n * FOLD_CLAIMS; i++)
+    for (int v = 0; v < FOLD_VERDICTS; v++) total[v] += table->promised[i].count[v];
+}
+
+static size_t cell_total(const struct fold_cell *cell) {
+  size_t total = 0;
+  for (int v = 0; v < FOLD_VERDICTS; v++) total += cell->count[v];
+  return total;
+}
+
+/* A number with three digits, or a dash where nothing was measured. */
+static const char *number(double value, char text[16]) {
+  if (isnan(value))
+    snprintf(text, 16, "-");
+  else if (value == 0 || (value >= 0.001 && value < 1e5))
+    snprintf(text, 16, "%.3g", value);
+  else
+    snprintf(text, 16, "%.1e", value);
+  return text;
+}
+
+static void print_cell(const struct fold_cell *cell, const char *claim, bool colour, FILE *out) {
+  char ulps[16], fraction[16];
+  bool red = cell->count[FOLD_REFUTED] || cell->count[FOLD_BROKEN];
+  fprintf(out, "  %s%-22s%s %8zu %8zu %8zu", colour && red ? "\033[31m" : "", claim, colour && red ? "\033[0m" : "",
+          cell->count[FOLD_HELD], cell->count[FOLD_REFUTED], cell->count[FOLD_SKIPPED]);
+  fprintf(out, " %12s %12s", number(cell->ulps, ulps), number(cell->fraction, fraction));
+  if (cell->count[FOLD_BROKEN]) fprintf(out, "  %zu broken", cell->count[FOLD_BROKEN]);
+  if (cell->why[0]) fprintf(out, "  (%s)", cell->why);
+  fputc('\n', out);
+}
+
+static void print_subjects(const struct fold_table *table, const struct fold_cell *cells, bool colour, FILE *out) {
+  size_t n_claims;
+  const struct fold_claim *claims = fold_claims(&n_claims);
+  for (size_t i = 0; i < table->registry->n; i++) {
+    bool named = false;
+    for (size_t k = 0; k < n_claims; k++) {
+      const struct fold_cell *cell = &cells[i * FOLD_CLAIMS + k];
+      if (cell_total(cell) == 0) continue;
+      const struct fold_subject *subject = &table->registry->subjects[i];
+      if (!named) fprintf(out, "%s on %s\n", subject->name, fold_engine_name(subject->engine));
+      named = true;
+      print_cell(cell, claims[k].name, colour, out);
+    }
+  }
+}
+
+void fold_table_print(const struct fold_table *table, bool colour, FILE *out) {
+  size_t total[FOLD_VERDICTS], probed = 0;
+  fold_table_total(table, total);
+  fprintf(out, "%-24s %8s %8s %8s %12s %12s\n", "subject and claim", "held", "refuted", "skipped", "worst ulps",
+          "worst/bound");
+  print_subjects(table, table->promised, colour, out);
+  for (size_t i = 0; i < table->registry->n * FOLD_CLAIMS; i++) probed += cell_total(&table->probed[i]);
+  if (probed > 0) {
+    fprintf(out, "\nprobed for information: not promised, not counted\n");
+    print_subjects(table, table->probed, false, out);
+  }
+  fputc('\n', out);
+  if (total[FOLD_BROKEN])
+    fprintf(out, "%zu broken: the environment failed there, nothing was judged\n", total[FOLD_BROKEN]);
+  fprintf(out, "%zu held, %zu refuted, %zu skipped\n", total[FOLD_HELD], total[FOLD_REFUTED], total[FOLD_SKIPPED]);
+}
+
+void fold_print_refuted(const struct fold_judgement *j, const char *program, const char *folder, bool npy, FILE *out) {
+  const struct fold_finding *f = &j->finding;
+  const struct fold_case *c = j->c;
+  char got[80], want[80];
+  fprintf(out, "%s: %s on %s is not %s: %s, %zu x %zu", f->verdict == FOLD_BROKEN ? "BROKEN" : "REFUTED",
+          j->subject->name, fold_engine_name(j->subject->engine), j->claim->name, c->name, c->rows, c->cols);
+  if (c->source.generator) fprintf(out, ", seed %llu", (unsigned long long)c->source.seed);
+  if (f->compared)
+    fprintf(out, ", row %zu: got %s, want %s, %llu patterns apart", f->row, fold_bits_print(c->dtype, f->got, got),
+            fold_bits_print(c->dtype, f->want, want),
+            (unsigned long long)fold_bits_distance(c->dtype, f->got, f->want));
+  if (!isnan(f->ulps)) fprintf(out, ", %.4g ulps", f->ulps);
+  if (!isnan(f->fraction)) fprintf(out, ", %.4g of the bound", f->fraction);
+  fprintf(out, ": %s\n", f->reason);
+  fprintf(out, "  replay: %s verify --subjects '%s' --engine %s --claims %s", program, j->subject->name,
+          fold_engine_name(j->subject->engine), j->claim->name);
+  if (npy)
+    fprintf(out, " --npy '%s' --op %s\n", c->npy, fold_op_name(c->op));
+  else
+    fprintf(out, " --fixture-folder '%s' --set all --fixtures '%s'\n", folder, c->name);
+}

@@ -1,0 +1,34 @@
+/* table.h: verdicts counted by subject and claim, and printed for people. */
+#ifndef FOLD_TABLE_H
+#define FOLD_TABLE_H
+
+#include <stdio.h>
+
+#include "runner.h"
+
+struct fold_cell {
+  size_t count[FOLD_VERDICTS];
+  double ulps, fraction; /* the worst; NaN where nothing was measured */
+  char why[120];         /* the last reason of a skip or of what broke */
+};
+
+struct fold_table {
+  const struct fold_registry *registry;
+  struct fold_cell *promised, *probed; /* registry->n x FOLD_CLAIMS each */
+};
+
+fold_status fold_table_open(struct fold_table *table, const struct fold_registry *registry);
+void fold_table_close(struct fold_table *table);
+void fold_table_add(struct fold_table *table, const struct fold_judgement *judgement);
+
+/* How often each verdict was given on promised claims. */
+void fold_table_total(const struct fold_table *table, size_t total[FOLD_VERDICTS]);
+/* The table, what was skipped and why, and the closing line "N held, N refuted, N skipped". */
+void fold_table_print(const struct fold_table *table, bool colour, FILE *out);
+
+/* One line for a refuted or broken claim, and the command that replays that case alone. `program` is how the user calls
+ * the command. */
+void fold_print_refuted(const struct fold_judgement *judgement, const char *program, const char *folder, bool npy,
+                        FILE *out);
+
+#endif

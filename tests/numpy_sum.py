@@ -1,0 +1,78 @@
+"""host/numpy has the bits of the real numpy.sum: f16, f32 and f64, around every boundary of its algorithm.
+
+Usage: numpy_sum.py PROGRAM. Exits 0 (held), 1 (refuted), 77 (no NumPy here). Prints at most ten mismatches.
+NumPy accumulates f16 in f32 within a call, as we do. Rows of nothing but -0 are left out: their sum's sign is NumPy's
+version's choice (+0 up to 1.24, as here).
+"""
+import subprocess
+import sys
+
+try:
+    import numpy as np
+except ImportError:
+    print("1..0 # SKIP no NumPy for this Python")
+    sys.exit(77)
+
+DTYPES = {"f16": np.float16, "f32": np.float32, "f64": np.float64}
+SEED = 20240607
+
+
+def lengths():
+    chosen = set(range(0, 301)) | set(range(1023, 1034))
+    for power in range(8, 18):
+        for cut in (2**power, 3 * 2**(power - 1)):
+            for near in (-9, -8, -7, -1, 0, 1, 7, 8, 9):
+                chosen.add(cut + near)
+    return sorted(chosen)
+
+
+def shapes():
+    single = [(1, n) for n in lengths()] + [(1, 1000003)]
+    several = [(r, c) for r in (2, 3, 17) for c in (1, 2, 7, 8, 9, 15, 16, 127, 128, 129, 136, 137, 1000, 1031, 8209)]
+    return single + several
+
+
+def sample(rng, dtype, rows, cols):
+    """Wide exponents, and terms that nearly cancel: another order would show."""
+    spread = 12 if dtype == np.float16 else 20
+    x = rng.standard_normal((rows, cols)) * np.exp2(rng.integers(-spread, spread // 2, (rows, cols)))
+    half = cols // 2
+    x = x.astype(dtype)
+    x[:, cols - half:] = -x[:, :half][:, ::-1]
+    return np.ascontiguousarray(rng.permuted(x, axis=1))
+
+
+def sums_of(program, name, order, inputs):
+    stream = b"".join(np.array(x.shape, dtype="<u8").tobytes() + x.tobytes() for x in inputs)
+    run = subprocess.run([program, name, order], input=stream, stdout=subprocess.PIPE, check=True)
+    return np.frombuffer(run.stdout, dtype=DTYPES[name])
+
+
+def mismatches(program, name, order):
+    rng = np.random.default_rng(SEED)
+    inputs = [sample(rng, DTYPES[name], rows, cols) for rows, cols in shapes()]
+    got = sums_of(program, name, order, inputs)
+    want = [np.sum(x[0], keepdims=True) if len(x) == 1 else np.sum(x, axis=1) for x in inputs]
+    width = {2: np.uint16, 4: np.uint32, 8: np.uint64}[got.itemsize]
+    labels = [(x.shape, r) for x in inputs for r in range(len(x))]
+    pairs = zip(labels, got.view(width), np.concatenate(want).view(width))
+    return [(label, g, w) for label, g, w in pairs if g != w], len(labels)
+
+
+def main(program):
+    refuted = 0
+    for name in DTYPES:
+        wrong, rows = mismatches(program, name, "host/numpy")
+        control, _ = mismatches(program, name, "host/pairwise")
+        for (shape, row), got, want in wrong[:10]:
+            print(f"{name} {shape[0]}x{shape[1]} row {row} seed {SEED}: got {got:#x}, numpy.sum has {want:#x}")
+        if len(control) < rows // 2:
+            print(f"{name}: another order differs in {len(control)} of {rows} rows only: the samples prove little")
+        refuted += len(wrong) + (len(control) < rows // 2)
+        print(f"{name}: {rows - len(wrong)} of {rows} rows have the bits of numpy.sum {np.__version__}; "
+              f"the pairwise order differs in {len(control)}")
+    return 1 if refuted else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

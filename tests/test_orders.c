@@ -1,0 +1,462 @@
+/* test_orders.c: each order means what orders.md says: bits, heights, fingerprints, running errors, drawings.
+ *
+ * The judge is naive.c, a literal second writing; the wide replay is a third arithmetic. NaN compares by class.
+ */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bits.h"
+#include "naive.h"
+#include "order.h"
+#include "print.h"
+#include "sample.h"
+
+#define MOST_PRINTED 10
+
+static const size_t few_terms = 4097; /* what every kind and operation is tried up to; sums of cancelling terms go on */
+
+static uint64_t replay_bits(const struct fold_order *order, enum fold_dtype dtype, enum fold_op op, const void *in,
+                            size_t n, unsigned threads, bool wide) {
+  uint64_t out = 0x5a5a5a5a5a5a5a5au;
+  struct fold_call call = {.dtype = dtype, .op = op, .rows = 1, .cols = n, .in = in, .out = &out};
+  call.launch.threads = threads;
+  fold_status status = wide ? fold_order_replay_wide(order, &call) : fold_order_replay(order, &call);
+  cr_assert(status.code == FOLD_OK, "%s", status.text);
+  return fold_bits_load(dtype, &out, 0);
+}
+
+/* Compares one result; true when it is wrong, which is printed. */
+static bool wrong(const char *what, const struct fold_order *order, enum fold_dtype dtype, enum fold_op op, int kind,
+                  size_t n, uint64_t got, uint64_t want) {
+  char text[2][80];
+  bool same = fold_bits_same(dtype, got, want);
+  cr_expect(same, "%s %s %s %s kind %d n %zu: got %s, want %s", what, order->name, fold_dtype_name(dtype),
+            fold_op_name(op), kind, n, fold_bits_print(dtype, got, text[0]), fold_bits_print(dtype, want, text[1]));
+  return !same;
+}
+
+static int check_row(const struct fold_order *order, enum fold_dtype dtype, enum fold_op op, int kind, const void *in,
+                     size_t n) {
+  uint64_t want = fold_bits_from_double(dtype, naive_fold(order, dtype, op, in, n).value);
+  uint64_t native = replay_bits(order, dtype, op, in, n, 1, false);
+  uint64_t wide = replay_bits(order, dtype, op, in, n, 1, true);
+  return wrong("native", order, dtype, op, kind, n, native, want) +
+         wrong("wide", order, dtype, op, kind, n, wide, want);
+}
+
+static void check_length(enum fold_dtype dtype, int kind, size_t n, int *failures) {
+  size_t orders;
+  const struct fold_order *order = fold_orders(&orders);
+  void *in = sample_row(kind, dtype, 20 + (uint64_t)kind, n);
+  for (size_t k = 0; k < orders; k++)
+    for (int op = 0; op < FOLD_OPS && *failures < MOST_PRINTED; op++)
+      if (n <= few_terms || (kind == SAMPLE_CANCELLING && op == FOLD_SUM) ||
+          (kind == SAMPLE_NEAR_ONE && op == FOLD_PROD))
+        *failures += check_row(order + k, dtype, (enum fold_op)op, kind, in, n);
+  free(in);
+}
+
+static void check_dtype(enum fold_dtype dtype) {
+  int failures = 0;
+  for (size_t l = 0; l < SAMPLE_LENGTHS; l++)
+    for (int kind = 0; kind < SAMPLE_KINDS; kind++) check_length(dtype, kind, sample_lengths[l], &failures);
+}
+
+Test(orders, replay_in_f16_is_the_definition) { check_dtype(FOLD_F16); }
+Test(orders, replay_in_bf16_is_the_definition) { check_dtype(FOLD_BF16); }
+Test(orders, replay_in_f32_is_the_definition) { check_dtype(FOLD_F32); }
+Test(orders, replay_in_f64_is_the_definition) { check_dtype(FOLD_F64); }
+
+/* Where the samples could not tell orders apart, the tests above would prove little. */
+Test(orders, cancelling_samples_tell_every_order_from_sequential) {
+  size_t orders, n = 5000;
+  const struct fold_order *order = fold_orders(&orders), *plain = fold_order_find("host/sequential");
+  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
+    void *in = sample_row(SAMPLE_CANCELLING, (enum fold_dtype)dtype, 20, n);
+    uint64_t base = replay_bits(plain, (enum fold_dtype)dtype, FOLD_SUM, in, n, 1, false);
+    for (size_t k = 0; k < orders; k++)
+      if (order[k].kind != FOLD_ORDER_SEQUENTIAL)
+        cr_expect(replay_bits(order + k, (enum fold_dtype)dtype, FOLD_SUM, in, n, 1, false) != base, "%s %s",
+                  order[k].name, fold_dtype_name((enum fold_dtype)dtype));
+    free(in);
+  }
+}
+
+/* Every shape that the type allows, not only the table's. */
+Test(orders, other_widths_and_grids_follow_the_same_definition) {
+  const struct fold_order shapes[] = {{"chunks 1", "", FOLD_ORDER_CHUNKS, 1, 0},
+                                      {"chunks 7", "", FOLD_ORDER_CHUNKS, 7, 0},
+                                      {"tree 1", "", FOLD_ORDER_CHUNK_TREE, 1, 0},
+                                      {"tree 4096", "", FOLD_ORDER_CHUNK_TREE, 4096, 0},
+                                      {"shuffle 32 of 1", "", FOLD_ORDER_SHUFFLE, 32, 1},
+                                      {"shuffle 96 of 5", "", FOLD_ORDER_SHUFFLE, 96, 5},
+                                      {"shuffle 256 of 4096", "", FOLD_ORDER_SHUFFLE, 256, 4096},
+                                      {"shuffle 1024 of 300", "", FOLD_ORDER_SHUFFLE, 1024, 300}};
+  for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
+    for (size_t l = 0; l < SAMPLE_LENGTHS; l++) {
+      void *in = sample_row(SAMPLE_CANCELLING, FOLD_F32, 31, sample_lengths[l]);
+      check_row(shapes + k, FOLD_F32, FOLD_SUM, SAMPLE_CANCELLING, in, sample_lengths[l]);
+      free(in);
+    }
+}
+
+Test(orders, shapes_that_no_kernel_has_are_refused) {
+  const struct fold_order shapes[] = {{"a", "", FOLD_ORDER_CHUNKS, 0, 0},       {"b", "", FOLD_ORDER_CHUNKS, 4097, 0},
+                                      {"c", "", FOLD_ORDER_CHUNK_TREE, 24, 0},  {"d", "", FOLD_ORDER_SHUFFLE, 48, 4},
+                                      {"e", "", FOLD_ORDER_SHUFFLE, 2048, 4},   {"f", "", FOLD_ORDER_SHUFFLE, 256, 0},
+                                      {"g", "", FOLD_ORDER_SHUFFLE, 256, 4097}, {"h", "", FOLD_ORDER_SHUFFLE, 0, 4}};
+  float in[4] = {1, 2, 3, 4}, out;
+  for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
+    struct fold_call call = {.dtype = FOLD_F32, .rows = 1, .cols = 4, .in = in, .out = &out};
+    cr_expect(fold_order_replay(shapes + k, &call).code == FOLD_UNSUPPORTED, "%s", shapes[k].name);
+  }
+}
+
+/* ---- special values ---- */
+
+static uint64_t special(enum fold_dtype dtype, char what) {
+  struct fold_format f = fold_format_of(dtype);
+  uint64_t quiet = (f.fraction + 1) >> 1;
+  switch (what) {
+    case 'n': return f.exponent | quiet;
+    case 's': return f.sign | f.exponent | 1;
+    case '+': return f.exponent;
+    case '-': return f.sign | f.exponent;
+    default: return fold_bits_from_double(dtype, what == 'z' ? -0.0 : what == '0' ? 0.0 : 1.0);
+  }
+}
+
+/* A row of `fill` with `what` at `at` and, where it is inside, `too` at `also`. */
+static uint64_t special_fold(const struct fold_order *order, enum fold_dtype dtype, enum fold_op op, size_t n,
+                             char fill, size_t at, char what, size_t also, char too) {
+  uint64_t in[300], out;
+  for (size_t i = 0; i < n; i++) fold_bits_store(dtype, in, i, special(dtype, i == at ? what : i == also ? too : fill));
+  out = replay_bits(order, dtype, op, in, n, 1, false);
+  cr_expect(fold_bits_same(dtype, out, replay_bits(order, dtype, op, in, n, 1, true)), "%s %s: wide differs",
+            order->name, fold_op_name(op));
+  return out;
+}
+
+/* Calls `check` for each order, dtype, length and place. */
+typedef void special_check(const struct fold_order *order, enum fold_dtype dtype, size_t n, size_t at);
+
+static void special_everywhere(special_check *check) {
+  static const size_t lengths[] = {1, 2, 7, 9, 33, 257, 300};
+  size_t orders;
+  const struct fold_order *order = fold_orders(&orders);
+  for (size_t k = 0; k < orders; k++)
+    for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+      for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
+        for (size_t at = 0; at < lengths[l]; at += 1 + lengths[l] / 5)
+          check(order + k, (enum fold_dtype)dtype, lengths[l], at);
+}
+
+static void nan_propagates(const struct fold_order *order, enum fold_dtype dtype, size_t n, size_t at) {
+  for (int op = 0; op < FOLD_OPS; op++)
+    for (int signalling = 0; signalling < 2; signalling++) {
+      uint64_t got = special_fold(order, dtype, (enum fold_op)op, n, '1', at, signalling ? 's' : 'n', n - 1 - at, '+');
+      bool lost = n - 1 - at == at ? false : fold_bits_class(dtype, got) != FOLD_NAN;
+      cr_expect(!lost, "%s %s n %zu at %zu: NaN lost", order->name, fold_op_name((enum fold_op)op), n, at);
+    }
+}
+Test(orders, nan_anywhere_makes_nan) { special_everywhere(nan_propagates); }
+
+static void infinities_meet(const struct fold_order *order, enum fold_dtype dtype, size_t n, size_t at) {
+  uint64_t plus = special(dtype, '+'), minus = special(dtype, '-');
+  cr_expect(special_fold(order, dtype, FOLD_SUM, n, '1', at, '+', n, '1') == plus, "%s sum", order->name);
+  cr_expect(special_fold(order, dtype, FOLD_SUM, n, '1', at, '-', n, '1') == minus, "%s sum", order->name);
+  cr_expect(special_fold(order, dtype, FOLD_PROD, n, '1', at, '-', n, '1') == minus, "%s prod", order->name);
+  cr_expect(special_fold(order, dtype, FOLD_MAX, n, '1', at, '+', n, '1') == plus, "%s max", order->name);
+  cr_expect(special_fold(order, dtype, FOLD_MIN, n, '1', at, '-', n, '1') == minus, "%s min", order->name);
+  if (n == 1) return;
+  size_t also = (at + 1) % n;
+  uint64_t sum = special_fold(order, dtype, FOLD_SUM, n, '1', at, '+', also, '-');
+  uint64_t product = special_fold(order, dtype, FOLD_PROD, n, '1', at, '+', also, '0');
+  cr_expect(fold_bits_class(dtype, sum) == FOLD_NAN, "%s: both infinities", order->name);
+  cr_expect(fold_bits_class(dtype, product) == FOLD_NAN, "%s: infinity times zero", order->name);
+  cr_expect(special_fold(order, dtype, FOLD_MAX, n, '1', at, '+', also, '-') == plus, "%s max", order->name);
+  cr_expect(special_fold(order, dtype, FOLD_MIN, n, '1', at, '+', also, '-') == minus, "%s min", order->name);
+}
+Test(orders, infinities_follow_the_policy) { special_everywhere(infinities_meet); }
+
+static void zeros_keep_signs(const struct fold_order *order, enum fold_dtype dtype, size_t n, size_t at) {
+  uint64_t plus = 0, minus = special(dtype, 'z');
+  bool starts = order->kind != FOLD_ORDER_PAIRWISE && order->kind != FOLD_ORDER_CANONICAL;
+  cr_expect(special_fold(order, dtype, FOLD_SUM, n, 'z', n, 'z', n, 'z') == (starts ? plus : minus),
+            "%s n %zu: sum of -0", order->name, n);
+  cr_expect(special_fold(order, dtype, FOLD_SUM, n, 'z', at, '0', n, 'z') == plus, "%s: sum of both zeros",
+            order->name);
+  cr_expect(special_fold(order, dtype, FOLD_PROD, n, '1', at, 'z', n, 'z') == minus, "%s: product", order->name);
+  cr_expect(special_fold(order, dtype, FOLD_MAX, n, 'z', at, '0', n, 'z') == plus, "%s: max", order->name);
+  cr_expect(special_fold(order, dtype, FOLD_MAX, n, 'z', n, 'z', n, 'z') == minus, "%s: max of -0", order->name);
+  cr_expect(special_fold(order, dtype, FOLD_MIN, n, '0', at, 'z', n, 'z') == minus, "%s: min", order->name);
+  cr_expect(special_fold(order, dtype, FOLD_MIN, n, '0', n, 'z', n, 'z') == plus, "%s: min of +0", order->name);
+}
+Test(orders, zeros_keep_their_signs) { special_everywhere(zeros_keep_signs); }
+
+Test(orders, empty_rows_give_the_identity) {
+  static const double identity[FOLD_OPS] = {0, 1, -INFINITY, INFINITY};
+  size_t orders;
+  const struct fold_order *order = fold_orders(&orders);
+  for (size_t k = 0; k < orders; k++)
+    for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+      for (int op = 0; op < FOLD_OPS; op++) {
+        uint64_t want = fold_bits_from_double((enum fold_dtype)dtype, identity[op]);
+        for (int wide = 0; wide < 2; wide++)
+          wrong("empty", order + k, (enum fold_dtype)dtype, (enum fold_op)op, wide, 0,
+                replay_bits(order + k, (enum fold_dtype)dtype, (enum fold_op)op, "", 0, 1, wide), want);
+      }
+}
+
+Test(orders, sorted_takes_nan_after_infinity_and_ties_by_index) {
+  const struct fold_order *sorted = fold_order_find("host/sorted");
+  float in[] = {NAN, -4, INFINITY, 4, 0.0f, -0.0f, -NAN, -1, 4};
+  char *text = NULL;
+  size_t length;
+  FILE *out = open_memstream(&text, &length);
+  cr_assert(fold_order_draw(sorted, FOLD_F32, in, 9, 't', out).code == FOLD_OK);
+  fclose(out);
+  cr_expect_str_eq(text, "((((((((x4+x5)+x7)+x1)+x3)+x8)+x2)+x0)+x6)\n");
+  free(text);
+}
+
+/* ---- threads and rows ---- */
+
+static void threads_agree(const struct fold_order *order, enum fold_dtype dtype, enum fold_op op, const void *in,
+                          size_t rows, size_t cols) {
+  static const unsigned threads[] = {1, 2, 3, 5, 0};
+  uint64_t out[5][8] = {{0}};
+  for (size_t t = 0; t < 5; t++) {
+    struct fold_call call = {.dtype = dtype, .op = op, .rows = rows, .cols = cols, .in = in, .out = out[t]};
+    call.launch.threads = threads[t];
+    cr_assert(fold_order_replay(order, &call).code == FOLD_OK);
+    cr_expect(memcmp(out[0], out[t], sizeof out[0]) == 0, "%s %s %s %zux%zu: %u threads differ from one", order->name,
+              fold_dtype_name(dtype), fold_op_name(op), rows, cols, threads[t]);
+  }
+  for (size_t r = 0; r < rows; r++) {
+    const char *row = (const char *)in + r * cols * fold_dtype_size(dtype);
+    wrong("row alone", order, dtype, op, (int)r, cols, fold_bits_load(dtype, out[0], r),
+          replay_bits(order, dtype, op, row, cols, 1, true));
+  }
+}
+
+Test(orders, bits_depend_neither_on_threads_nor_on_other_rows) {
+  static const size_t shapes[][2] = {{1, 300001}, {2, 70001}, {7, 20011}, {8, 3}};
+  size_t orders;
+  const struct fold_order *order = fold_orders(&orders);
+  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+      void *in = sample_row(SAMPLE_CANCELLING, (enum fold_dtype)dtype, 41, shapes[s][0] * shapes[s][1]);
+      for (size_t k = 0; k < orders; k++)
+        threads_agree(order + k, (enum fold_dtype)dtype, FOLD_SUM, in, shapes[s][0], shapes[s][1]);
+      free(in);
+    }
+}
+
+/* ---- trees ---- */
+
+Test(orders, heights_and_fingerprints_are_those_of_the_definition) {
+  size_t orders;
+  const struct fold_order *order = fold_orders(&orders);
+  for (size_t l = 0; l < SAMPLE_LENGTHS; l++) {
+    size_t n = sample_lengths[l];
+    void *in = sample_row(SAMPLE_CANCELLING, FOLD_F32, 51, n);
+    for (size_t k = 0; k < orders; k++) {
+      struct naive want = naive_fold(order + k, FOLD_F32, FOLD_SUM, in, n);
+      uint64_t height = 99, print = 99;
+      cr_assert(fold_order_height(order + k, FOLD_F32, NULL, n, &height).code == FOLD_OK);
+      cr_assert(fold_order_fingerprint(order + k, FOLD_F32, in, n, &print).code == FOLD_OK);
+      cr_expect(height == want.height, "%s n %zu: height %lu, want %lu", order[k].name, n, height, want.height);
+      cr_expect(print == want.print, "%s n %zu: fingerprint", order[k].name, n);
+    }
+    free(in);
+  }
+}
+
+static uint64_t height_of(const char *name, size_t n) {
+  uint64_t height = UINT64_MAX;
+  cr_assert(fold_order_height(fold_order_find(name), FOLD_F32, NULL, n, &height).code == FOLD_OK);
+  return height;
+}
+
+static uint64_t log2_up(size_t n) {
+  uint64_t k = 0;
+  while (((size_t)1 << k) < n) k++;
+  return k;
+}
+
+static size_t least(size_t a, size_t b) { return a < b ? a : b; }
+static size_t ceiling(size_t n, size_t d) { return (n + d - 1) / d; }
+
+Test(orders, heights_have_their_closed_forms) {
+  for (size_t l = 1; l < SAMPLE_LENGTHS; l++) {
+    size_t n = sample_lengths[l];
+    cr_expect(height_of("host/sequential", n) == n - 1, "sequential %zu", n);
+    cr_expect(height_of("rows/single_back", n) == n - 1, "single_back %zu", n);
+    cr_expect(height_of("host/sorted", n) == n - 1, "sorted %zu", n);
+    cr_expect(height_of("host/pairwise", n) == log2_up(n), "pairwise %zu", n);
+    size_t part = ceiling(n, 16), tree = ceiling(n, 256);
+    cr_expect(height_of("rows/par_16", n) == part - 1 + ceiling(n, part) - 1, "par_16 %zu", n);
+    cr_expect(height_of("rows/par_256", n) == tree - 1 + log2_up(ceiling(n, tree)), "par_256 %zu", n);
+    uint64_t canonical = least(16, ceiling(n, 256)) - 1 + log2_up(least(n, 256)) + log2_up(ceiling(n, 4096));
+    cr_expect(height_of("flat/canonical", n) == canonical, "canonical %zu", n);
+  }
+  for (size_t k = 0; k < 12; k++) cr_expect(height_of("host/numpy", (size_t)128 << k) == 18 + k, "numpy %zu", k);
+  for (size_t k = 1; k < 4; k++)
+    cr_expect(height_of("flat/shuffle", k << 18) == (k - 1) + 8 + 3 + 8, "shuffle of %zu full grids", k);
+}
+
+static uint64_t print_of(const char *name, size_t n, const float *in) {
+  uint64_t print = 0;
+  cr_assert(fold_order_fingerprint(fold_order_find(name), FOLD_F32, in, n, &print).code == FOLD_OK);
+  return print;
+}
+
+Test(orders, fingerprints_agree_just_where_trees_do) {
+  float rising[9] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, falling[9] = {9, 8, 7, 6, 5, 4, 3, 2, 1};
+  cr_expect(print_of("rows/single_for", 9, NULL) == print_of("host/sequential", 9, NULL));
+  cr_expect(print_of("rows/single_for", 9, NULL) != print_of("rows/single_back", 9, NULL));
+  cr_expect(print_of("rows/single_for", 2, NULL) == print_of("rows/single_back", 2, NULL), "operands are unordered");
+  cr_expect(print_of("host/sorted", 9, rising) == print_of("host/sequential", 9, NULL));
+  cr_expect(print_of("host/sorted", 9, falling) == print_of("host/reverse", 9, NULL));
+  for (size_t n = 0; n <= 256; n++) {
+    cr_expect(print_of("host/pairwise", n, NULL) == print_of("rows/par_256", n, NULL), "chunks of one: n %zu", n);
+    cr_expect(print_of("host/pairwise", n, NULL) == print_of("flat/canonical", n, NULL), "one line: n %zu", n);
+  }
+  cr_expect(print_of("host/pairwise", 512, NULL) == print_of("rows/par_256", 512, NULL), "chunks of two");
+  cr_expect(print_of("host/pairwise", 513, NULL) != print_of("rows/par_256", 513, NULL), "chunks of three");
+  cr_expect(print_of("host/pairwise", 257, NULL) != print_of("flat/canonical", 257, NULL));
+  cr_expect(print_of("flat/shuffle", 8, NULL) != print_of("host/pairwise", 8, NULL));
+  cr_expect(print_of("host/pairwise", 8, NULL) != print_of("host/pairwise", 7, NULL));
+}
+
+Test(orders, fingerprints_are_functions_of_the_tree) {
+  uint64_t x0 = fold_print_leaf(0), x1 = fold_print_leaf(1), x2 = fold_print_leaf(2);
+  cr_expect(fold_print_join(x0, x1) == fold_print_join(x1, x0));
+  cr_expect(fold_print_join(fold_print_join(x0, x1), x2) != fold_print_join(x0, fold_print_join(x1, x2)));
+  cr_expect(fold_print_join(0, x2) == x2 && fold_print_join(x2, 0) == x2 && fold_print_join(0, 0) == 0);
+  cr_expect(print_of("host/sequential", 3, NULL) == fold_print_join(fold_print_join(x0, x1), x2));
+  cr_expect(print_of("host/sequential", 0, NULL) == 0 && print_of("flat/canonical", 1, NULL) == x0);
+}
+
+Test(orders, the_sorted_tree_needs_its_terms) {
+  uint64_t print;
+  double bound;
+  const struct fold_order *sorted = fold_order_find("host/sorted");
+  cr_expect(fold_order_fingerprint(sorted, FOLD_F32, NULL, 3, &print).code == FOLD_BAD_INPUT);
+  cr_expect(fold_order_running_error(sorted, FOLD_F32, NULL, 3, &bound).code == FOLD_BAD_INPUT);
+}
+
+/* ---- the running error ---- */
+
+/* Exact: exponents span 60 bits at most, fractions 53, and 113 hold the sum of 2^13 such terms only where they are
+ * f32 or nearly equal in size: so f64 samples are kept to 24 bits of exponents. */
+static double bounded_term(enum fold_dtype dtype, uint64_t seed, size_t i) {
+  uint64_t bits = sample_bits(seed, i);
+  double x = sample_number(bits, (int)(sample_bits(seed + 1, i) % 24) - 12);
+  return seed % 2 ? fabs(fold_bits_to_double(dtype, fold_bits_from_double(dtype, x)))
+                  : fold_bits_to_double(dtype, fold_bits_from_double(dtype, x));
+}
+
+static void check_running(const struct fold_order *order, enum fold_dtype dtype, uint64_t seed, size_t n) {
+  void *in = malloc((n + 1) * fold_dtype_size(dtype));
+  __float128 exact = 0, magnitude = 0;
+  for (size_t i = 0; i < n; i++) {
+    double x = bounded_term(dtype, seed, i);
+    fold_bits_store(dtype, in, i, fold_bits_from_double(dtype, x));
+    exact += x;
+    magnitude += fabs(x);
+  }
+  double bound = -1, unit = dtype == FOLD_F64 ? 0x1p-53 : 0x1p-24;
+  uint64_t height;
+  cr_assert(fold_order_running_error(order, dtype, in, n, &bound).code == FOLD_OK);
+  cr_assert(fold_order_height(order, dtype, in, n, &height).code == FOLD_OK);
+  __float128 got = fold_bits_to_double(dtype, replay_bits(order, dtype, FOLD_SUM, in, n, 1, false));
+  __float128 error = got > exact ? got - exact : exact - got;
+  __float128 gamma = height * (__float128)unit / (1 - height * (__float128)unit);
+  cr_expect(error <= bound, "%s %s seed %lu n %zu: error %g above %g", order->name, fold_dtype_name(dtype), seed, n,
+            (double)error, bound);
+  cr_expect(bound <= gamma * magnitude * (1 + (n + 4) * 0x1p-51), "%s %s seed %lu n %zu: %g above gamma, %g",
+            order->name, fold_dtype_name(dtype), seed, n, bound, (double)(gamma * magnitude));
+  free(in);
+}
+
+Test(orders, the_running_error_lies_between_the_error_and_gamma) {
+  size_t orders;
+  const struct fold_order *order = fold_orders(&orders);
+  for (size_t l = 0; l < SAMPLE_LENGTHS && sample_lengths[l] <= 8192; l++)
+    for (size_t k = 0; k < orders; k++)
+      for (uint64_t seed = 0; seed < 4; seed++) {
+        check_running(order + k, FOLD_F32, seed, sample_lengths[l]);
+        check_running(order + k, FOLD_F64, seed, sample_lengths[l]);
+      }
+}
+
+Test(orders, the_running_error_is_u_times_the_partial_sums) {
+  float in[] = {1, 2, -3, 8};
+  uint16_t half[] = {0x3c00, 0x4000, 0xc200, 0x4800};
+  double bound;
+  const struct fold_order *order = fold_order_find("host/sequential");
+  double want = (3 + 0 + 8) * 0x1p-24;
+  cr_assert(fold_order_running_error(order, FOLD_F32, in, 4, &bound).code == FOLD_OK);
+  cr_expect(bound >= want && bound <= want * (1 + 0x1p-48), "%a", bound);
+  cr_assert(fold_order_running_error(order, FOLD_F16, half, 4, &bound).code == FOLD_OK);
+  cr_expect(bound >= want && bound <= want * (1 + 0x1p-48), "f16 accumulates in f32: %a", bound);
+  cr_assert(fold_order_running_error(order, FOLD_F32, in, 1, &bound).code == FOLD_OK);
+  cr_expect(bound == 0, "one term is no rounding: %a", bound);
+}
+
+/* ---- drawings ---- */
+
+static void expect_drawing(const char *name, size_t n, char form, const char *want) {
+  char *text = NULL;
+  size_t length;
+  FILE *out = open_memstream(&text, &length);
+  cr_assert(fold_order_draw(fold_order_find(name), FOLD_F32, NULL, n, form, out).code == FOLD_OK);
+  fclose(out);
+  cr_expect(strcmp(text, want) == 0, "%s n %zu: got %s, want %s", name, n, text, want);
+  free(text);
+}
+
+Test(orders, drawings_show_the_tree) {
+  expect_drawing("host/sequential", 0, 't', "0\n");
+  expect_drawing("host/sequential", 1, 't', "x0\n");
+  expect_drawing("host/sequential", 4, 't', "(((x0+x1)+x2)+x3)\n");
+  expect_drawing("host/reverse", 4, 't', "(((x3+x2)+x1)+x0)\n");
+  expect_drawing("host/pairwise", 7, 't', "(((x0+x1)+(x2+x3))+((x4+x5)+x6))\n");
+  expect_drawing("host/numpy", 3, 't', "((x0+x1)+x2)\n");
+  expect_drawing("host/numpy", 10, 't', "(((((x0+x1)+(x2+x3))+((x4+x5)+(x6+x7)))+x8)+x9)\n");
+  expect_drawing("host/numpy", 17, 't',
+                 "(((((x0+x8)+(x1+x9))+((x2+x10)+(x3+x11)))+(((x4+x12)+(x5+x13))+((x6+x14)+(x7+x15))))+x16)\n");
+  expect_drawing("rows/par_16", 17, 't',
+                 "(((((((((x0+x1)+(x2+x3))+(x4+x5))+(x6+x7))+(x8+x9))+(x10+x11))+(x12+x13))+(x14+x15))+x16)\n");
+  expect_drawing("rows/par_256", 5, 't', "(((x0+x1)+(x2+x3))+x4)\n");
+  expect_drawing("flat/shuffle", 4, 't', "((x0+x2)+(x1+x3))\n");
+  expect_drawing("flat/canonical", 3, 't', "((x0+x1)+x2)\n");
+  expect_drawing("host/pairwise", 2, 'd',
+                 "digraph \"host/pairwise, n = 2\" {\n  n0 [label=\"x0\", shape=box];\n  n1 [label=\"x1\", "
+                 "shape=box];\n  n2 [label=\"+\"];\n  n2 -> n0;\n  n2 -> n1;\n}\n");
+}
+
+Test(orders, drawings_have_a_limit_and_two_forms) {
+  const struct fold_order *order = fold_order_find("host/sequential");
+  FILE *out = fopen("/dev/null", "w");
+  cr_expect(fold_order_draw(order, FOLD_F32, NULL, 4096, 't', out).code == FOLD_OK);
+  cr_expect(fold_order_draw(order, FOLD_F32, NULL, 4097, 't', out).code == FOLD_BAD_INPUT);
+  cr_expect(fold_order_draw(order, FOLD_F32, NULL, 2, 'x', out).code == FOLD_BAD_INPUT);
+  fclose(out);
+}
+
+/* ---- the table ---- */
+
+Test(orders, names_are_unique_and_found) {
+  size_t n;
+  const struct fold_order *order = fold_orders(&n);
+  for (size_t i = 0; i < n; i++) {
+    cr_expect(fold_order_find(order[i].name) == order + i, "%s is found as another", order[i].name);
+    cr_expect(order[i].formula && *order[i].formula, "%s has no formula", order[i].name);
+  }
+  cr_expect(fold_order_find("host/nothing") == NULL);
+}
