@@ -11,7 +11,8 @@ static const struct fold_order table[] = {
     {"host/reverse", "(((x[n-1] + x[n-2]) + x[n-3]) + ... from zero", FOLD_ORDER_REVERSE, 0, 0},
     {"host/pairwise", "tree over neighbours; an odd last term moves up", FOLD_ORDER_PAIRWISE, 0, 0},
     {"host/sorted", "rising |x|, ties by index, then sequential", FOLD_ORDER_SORTED, 0, 0},
-    {"host/numpy", "NumPy: halves down to 128 terms, there 8 partials by stride 8", FOLD_ORDER_NUMPY, 0, 0},
+    {"host/numpy", "NumPy before 2.3: pieces of 8192 in turn; halves down to 128 terms, there 8 partials by stride 8",
+     FOLD_ORDER_NUMPY, 8192, 0},
     {"rows/single_for", "one partial, rising index", FOLD_ORDER_SEQUENTIAL, 0, 0},
     {"rows/single_back", "one partial, falling index", FOLD_ORDER_REVERSE, 0, 0},
     {"rows/par_16", "16 chunks, their partials in turn from zero", FOLD_ORDER_CHUNKS, 16, 0},
@@ -43,12 +44,6 @@ static void split_aligned(size_t n, struct fold_split *split) {
   split->count = ceiling(n, split->size);
 }
 
-/* Nodes of 4096 terms or more all split, so that the recursion is a perfect tree down to `depth`. */
-static void split_numpy(size_t n, struct fold_split *split) {
-  while (split->depth < 8 && n >> (split->depth + 1) >= 4096) split->depth++;
-  split->count = (size_t)1 << split->depth;
-}
-
 static void split_grid(const struct fold_order *order, size_t n, struct fold_split *split) {
   size_t blocks = ceiling(n, order->width);
   split->count = blocks < order->limit ? blocks : order->limit;
@@ -57,6 +52,7 @@ static void split_grid(const struct fold_order *order, size_t n, struct fold_spl
 
 static bool fits(const struct fold_order *order) {
   switch (order->kind) {
+    case FOLD_ORDER_NUMPY: return order->width > 0;
     case FOLD_ORDER_CHUNKS: return order->width > 0 && order->width <= FOLD_PARTS;
     case FOLD_ORDER_CHUNK_TREE:
       return order->width > 0 && order->width <= FOLD_PARTS && (order->width & (order->width - 1)) == 0;
@@ -79,7 +75,10 @@ fold_status fold_order_split(const struct fold_order *order, size_t n, struct fo
       split->size = ceiling(n, order->width);
       break;
     case FOLD_ORDER_SHUFFLE: split_grid(order, n, split); break;
-    case FOLD_ORDER_NUMPY: split_numpy(n, split); break;
+    case FOLD_ORDER_NUMPY:
+      split->count = ceiling(n, order->width);
+      split->size = order->width;
+      break;
     case FOLD_ORDER_PAIRWISE:
     case FOLD_ORDER_CANONICAL: split_aligned(n, split); break;
     default: break;

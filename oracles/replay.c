@@ -48,7 +48,7 @@ static fold_status replay_shared(const struct walk *walk, unsigned threads) {
 
 fold_status fold_rows_replay(const struct fold_order *order, const struct fold_call *call, fold_row_run *run,
                              unsigned threads) {
-  struct walk walk = {order, call, run, {0, 0, 0, 0}};
+  struct walk walk = {order, call, run, {0, 0, 0}};
   FOLD_TRY(fold_order_split(order, call->cols, &walk.split));
   bool small = call->cols == 0 || call->rows < SERIAL_ELEMENTS / call->cols;
   if (threads > 1 && !small && (call->rows >= threads || walk.split.count == 1)) return replay_shared(&walk, threads);

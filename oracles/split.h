@@ -15,13 +15,12 @@
 
 /* What a part is:
  *   chunks       `size` elements; there are `width` of them, empty ones included
+ *   numpy        a piece of `width` elements
  *   shuffle      a block of the kernel's grid; `grain` blocks are swept together
  *   pairwise, canonical   an aligned block of `size` elements, a power of two: a subtree
- *   numpy        a node of NumPy's recursion at `depth`
  *   the others   the whole row */
 struct fold_split {
   size_t count, grain, size;
-  unsigned depth;
 };
 
 /* FOLD_UNSUPPORTED for an order that no row of the table has: too wide, or a shuffle of no whole number of warps. */

@@ -15,7 +15,9 @@
  * overflows: 2^18 * (2^42 + 2^32) < 2^61. Were terms of the field of all ones seen, the block is read again to
  * tell NaN from infinity. Bins are split by sign, so the sum and the sum of magnitudes come from one pass.
  *
- * Equal exponents in neighbouring terms make a chain through memory; SETS interleaved sets of bins break it.
+ * Equal exponents in neighbouring terms make a chain through memory; SETS interleaved sets of bins break it: more of
+ * them for f64 would leave the first cache (measured: one set is 20% faster on mixed exponents, and 45% slower on equal
+ * ones).
  */
 #include "super_bins.h"
 
@@ -24,19 +26,13 @@
 #include "bits.h"
 
 #define LINE 64 /* bytes of a cache line */
-#ifndef AHEAD
-#define AHEAD 1024
-#endif
+#define AHEAD 2048
 
-#ifndef SETS
 #define SETS 4
-#endif
 #define COUNT_UNIT ((uint64_t)1 << 42)
 #define FIELDS 512 /* f32 and bf16; f16 uses the first 64 */
 
-#ifndef SETS64
 #define SETS64 2
-#endif
 #define COUNT_UNIT64 ((uint64_t)1 << 41)
 #define FIELDS64 4096
 
@@ -115,20 +111,19 @@ static void add_narrow(enum fold_dtype dtype, const void *in, size_t n, struct f
   }
 }
 
-/* A bin of f64: the sums of the lower and of the upper 32 bits of the patterns, with the count in the upper sum. */
+/* A bin of f64: the sums of the lower and of the upper 32 bits of the patterns, with the count in the upper sum. Bins
+ * are 16 bytes, so the top 16 bits of a pattern without their last four are the byte offset of its bin. */
 typedef uint64_t halves __attribute__((vector_size(16)));
 typedef uint32_t quarters __attribute__((vector_size(16)));
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && sizeof(halves) == 16, "a bin's halves and offset");
 
 static inline __attribute__((always_inline)) void add_pattern(halves *bins, const unsigned char *at) {
   uint64_t pattern;
   memcpy(&pattern, at, sizeof pattern);
   quarters split = (quarters)(halves){pattern, 0}, unit = {0, (uint32_t)(COUNT_UNIT64 >> 32), 0, 0};
-#ifdef IDX16
-  uint16_t lead; memcpy(&lead, at+6, 2);
-  halves *bin = (halves*)((unsigned char*)bins + (lead & 0xfff0));
-#else
-  halves *bin = bins + (pattern >> 52);
-#endif
+  uint16_t top;
+  memcpy(&top, at + 6, sizeof top);
+  halves *bin = (halves *)((unsigned char *)bins + (top & 0xfff0));
   *bin += (halves)__builtin_shuffle(split, unit, (quarters){0, 4, 1, 5});
 }
 

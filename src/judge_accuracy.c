@@ -67,11 +67,15 @@ static bool judge_special(struct fold_trial *trial, struct fold_finding *finding
   return false;
 }
 
-/* The finite terms of a row with special ones could overflow by themselves: then its order decides between NaN and
- * infinity. */
-static bool may_overflow(const struct fold_truth *truth) {
-  double limit = ldexp(1.0, fold_format_of(truth->dtype == FOLD_BF16 ? FOLD_F32 : truth->dtype).emax);
-  return truth->op != FOLD_SUM || mpfr_cmp_d(truth->abs_sum, limit) >= 0;
+/* Whether every order gives the policy's result for terms that are not all finite. NaN, once made, stays; an infinity
+ * stays unless the finite terms by themselves overflow the other way (sum) or underflow to a zero that meets it
+ * (product). */
+static bool special_is_certain(const struct fold_truth *truth) {
+  enum fold_dtype accumulator = truth->dtype == FOLD_F64 ? FOLD_F64 : FOLD_F32;
+  struct fold_format f = fold_format_of(accumulator);
+  if (mpfr_nan_p(truth->exact)) return true;
+  if (truth->op == FOLD_SUM) return mpfr_cmp_d(truth->abs_sum, ldexp(1.0, f.emax)) < 0;
+  return truth->least_exponent >= f.emin;
 }
 
 static bool judge_within(struct fold_trial *trial, struct fold_finding *finding, size_t row, uint64_t got,
@@ -125,7 +129,7 @@ static bool judge_row(struct fold_trial *trial, struct fold_finding *finding, si
     fold_find_failed(finding, status);
     return false;
   }
-  if (!truth->finite_terms && !may_overflow(truth)) {
+  if (!truth->finite_terms && special_is_certain(truth)) {
     ++*judged;
     return judge_special(trial, finding, row, got, truth);
   }

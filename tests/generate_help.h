@@ -6,15 +6,17 @@
 #define GENERATE_HELP_H
 
 #include <criterion/criterion.h>
+#include <math.h>
 #include <mpfr.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "bits.h"
 #include "generator.h"
 
-#define TELL(wrong, ...)                                    \
-  do {                                                      \
-    if ((wrong)++ < 10) cr_expect(false, __VA_ARGS__);      \
+#define TELL(wrong, ...)                               \
+  do {                                                 \
+    if ((wrong)++ < 10) cr_expect(false, __VA_ARGS__); \
   } while (0)
 
 static inline struct fold_source source_of(const char *name, int dtype, uint64_t seed, size_t cols) {

@@ -102,6 +102,14 @@ static struct naive numpy(const struct row *r, size_t at, size_t n) {
   return sum;
 }
 
+/* np.add.reduce before NumPy 2.3: result = 0, then result += pairwise(buffer) for each buffer of 8192. */
+static struct naive numpy_reduce(const struct row *r, size_t buffer) {
+  struct naive result = zero(r);
+  for (size_t at = 0; at < r->n; at += buffer)
+    result = add(r, result, numpy(r, at, r->n - at < buffer ? r->n - at : buffer));
+  return result;
+}
+
 static void chunk_partials(const struct row *r, size_t threads, struct naive *partial) {
   size_t length = (r->n + threads - 1) / threads;
   for (size_t t = 0; t < threads; t++) {
@@ -192,7 +200,7 @@ struct naive naive_fold(const struct fold_order *order, enum fold_dtype dtype, e
     case FOLD_ORDER_REVERSE: return reverse(&r);
     case FOLD_ORDER_PAIRWISE: return pairwise(&r);
     case FOLD_ORDER_SORTED: return sorted(&r);
-    case FOLD_ORDER_NUMPY: return add(&r, zero(&r), numpy(&r, 0, n));
+    case FOLD_ORDER_NUMPY: return numpy_reduce(&r, order->width);
     case FOLD_ORDER_CHUNKS: return chunks(&r, order->width, false);
     case FOLD_ORDER_CHUNK_TREE: return chunks(&r, order->width, true);
     case FOLD_ORDER_SHUFFLE: return shuffle(&r, order->width, order->limit);

@@ -6,12 +6,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "fold.h"
 
 struct scratch {
-  char folder[64], path[256];
+  char folder[64], path[384];
 };
 
 static inline bool scratch_open(struct scratch *s) {
@@ -30,6 +31,22 @@ static inline const char *scratch_write(struct scratch *s, const char *name, con
   FILE *file = fopen(path, "wb");
   if (!file || fwrite(bytes, 1, n, file) != n || fclose(file) != 0) abort();
   return path;
+}
+
+/* A file in memory, for tests that write thousands: what it holds is replaced, its path ("/proc/self/fd/N") stays. */
+struct memory_file {
+  int fd;
+  char path[32];
+};
+
+static inline void memory_file_open(struct memory_file *m) {
+  m->fd = memfd_create("foldproof-test", MFD_CLOEXEC);
+  if (m->fd < 0) abort();
+  snprintf(m->path, sizeof m->path, "/proc/self/fd/%d", m->fd);
+}
+
+static inline void memory_file_write(struct memory_file *m, const void *bytes, size_t n) {
+  if (ftruncate(m->fd, 0) != 0 || pwrite(m->fd, bytes, n, 0) != (ssize_t)n) abort();
 }
 
 /* How many files lie in the folder; each is removed if asked. */

@@ -16,6 +16,16 @@ extern "C" {
 fold_run fold_flat_canonical;
 fold_scratch fold_flat_canonical_scratch;
 
+/* flat/shuffle and its first rung flat/shuffle@plain, flat/cooperative: order flat/shuffle. */
+fold_run fold_flat_shuffle, fold_flat_shuffle_plain;
+fold_scratch fold_flat_shuffle_scratch;
+fold_run fold_flat_cooperative;
+fold_scratch fold_flat_cooperative_scratch;
+
+/* flat/atomic: no order; sums only. */
+fold_run fold_flat_atomic;
+fold_scratch fold_flat_atomic_scratch;
+
 #ifdef __cplusplus
 }
 #endif

@@ -60,31 +60,34 @@ static __device__ __forceinline__ typename fold_element<D>::wide fold_full_part(
   return fold_places<OP, W, VEC>(chain);
 }
 
-/* The same where just `left` elements lie from `from` to the row's end, 0 or fewer for none: whole accesses where they
- * fit, single elements at the end, the identity past it. */
+/* The same where just `left` elements lie from `from` to the row's end, 0 or fewer for none: `full` whole accesses,
+ * then up to VEC - 1 single elements, the identity past them. The lines past the last whole access read that one again,
+ * so that all loads are in flight together. */
 template <int D, int O, bool WIDE>
 static __device__ __forceinline__ typename fold_element<D>::wide fold_short_part(
     const typename fold_element<D>::stored *from, int left) {
   typedef typename fold_element<D>::wide W;
   typedef fold_operation<O, W> OP;
   const int VEC = canonical_part<D, WIDE>::VEC;
+  const int full = left < VEC ? 0 : min((left - VEC) / FOLD_CANONICAL_PLACES + 1, FOLD_CANONICAL_LINES);
   W chain[VEC];
 #pragma unroll
   for (int v = 0; v < VEC; v++) chain[v] = OP::none();
+  if (full) {
+    fold_pack<D, VEC> pack[FOLD_CANONICAL_LINES];
 #pragma unroll
-  for (int line = 0; line < FOLD_CANONICAL_LINES; line++) {
-    const int at = line * FOLD_CANONICAL_PLACES;
-    if (at + VEC <= left) {
-      fold_pack<D, VEC> pack;
-      pack.load(from + at);
+    for (int line = 0; line < FOLD_CANONICAL_LINES; line++)
+      pack[line].load(from + min(line, full - 1) * FOLD_CANONICAL_PLACES);
 #pragma unroll
-      for (int v = 0; v < VEC; v++) chain[v] = OP::join(chain[v], pack.get(v));
-    } else {
+    for (int line = 0; line < FOLD_CANONICAL_LINES; line++)
 #pragma unroll
-      for (int v = 0; v < VEC; v++)
-        if (at + v < left) chain[v] = OP::join(chain[v], fold_element<D>::widen(from[at + v]));
-    }
+      for (int v = 0; v < VEC; v++) chain[v] = line < full ? OP::join(chain[v], pack[line].get(v)) : chain[v];
   }
+  const int at = full * FOLD_CANONICAL_PLACES;
+#pragma unroll
+  for (int v = 0; v < VEC - 1; v++)
+    if (full < FOLD_CANONICAL_LINES && at + v < left)
+      chain[v] = OP::join(chain[v], fold_element<D>::widen(from[at + v]));
   return fold_places<OP, W, VEC>(chain);
 }
 

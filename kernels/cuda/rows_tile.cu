@@ -40,12 +40,12 @@ struct tile {
     tile_place p;
     size_t first = fold_rows_start(32 * group, length, cols), last = fold_rows_start(32 * group + 32, length, cols);
     if (row >= rows) row = last = first = 0;
-    uint64_t low = (uint64_t)in + 15 & ~15ull, high = (uint64_t)(in + rows * cols) & ~15ull;
+    uint64_t low = ((uint64_t)in + 15) & ~(uint64_t)15, high = (uint64_t)(in + rows * cols) & ~(uint64_t)15;
     p.begin = (uint64_t)(in + row * cols + first);
     p.end = (uint64_t)(in + row * cols + last);
-    p.base = p.begin & ~15ull;
+    p.base = p.begin & ~(uint64_t)15;
     p.copy = max(p.base, low);
-    p.stop = min(p.end + 15 & ~15ull, high);
+    p.stop = min((p.end + 15) & ~(uint64_t)15, high);
     if (p.begin == p.end || p.stop < p.copy) p.stop = p.copy;
     return p;
   }

@@ -83,7 +83,7 @@ struct window {
   template <bool aligned>
   static __device__ __forceinline__ void fill(unsigned char *stage, const window_span &s, uint64_t low, uint64_t high) {
     unsigned lane = threadIdx.x % 32, piece = lane % PIECES;
-    uint64_t base = s.begin & ~15ull;
+    uint64_t base = s.begin & ~(uint64_t)15;
     unsigned pieces = s.begin == s.end ? 0 : (unsigned)((s.end - base + 15) / 16);
 #pragma unroll
     for (int i = 0; i < PIECES; i++) {
