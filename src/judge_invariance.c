@@ -145,10 +145,10 @@ void fold_judge_batch_invariant(struct fold_trial *trial, struct fold_finding *f
     judge_rows_alone(trial, finding);
   else if (trial->c->rows == 1 && trial->c->cols <= BATCH_TERMS)
     judge_row_in_batch(trial, finding);
+  else if (trial->c->rows == 1)
+    fold_find_skipped(finding, "one row of over %d terms: cases of several rows judge this", BATCH_TERMS);
   else
-    fold_find_skipped(
-        finding, trial->c->rows ? "one row of over %d terms: cases of several rows judge this" : "no row (limit %d)",
-        BATCH_TERMS);
+    fold_find_skipped(finding, "no row");
 }
 
 /* In place, and undone in place, so that a permutation needs no second copy of the input. */

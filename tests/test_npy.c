@@ -3,7 +3,6 @@
  * The wanted bytes are written out here by hand; real NumPy, where it is installed, is a second witness.
  */
 #include <criterion/criterion.h>
-#include <criterion/new/assert.h>
 
 #include <errno.h>
 #include <signal.h>

@@ -214,11 +214,19 @@ static fold_status launch_tiles(const struct fold_call *call, void *partials, ti
   kernel<<<plan.grid, plan.warps * 32, shared, (cudaStream_t)call->stream>>>(
       (const typename t::stored *)call->in, (typename t::stored *)call->out, (typename t::wide *)partials, call->rows,
       call->cols, plan);
-  FOLD_TRY(fold_cuda_launched("rows, tile kernel"));
-  if (!partials) return fold_ok();
+  return fold_cuda_launched("rows, tile kernel");
+}
+
+template <int D, int O>
+static fold_status join(const struct fold_call *call, const void *partials) {
+  typedef tile<D, O> t;
   join_groups<D, O><<<(unsigned)((call->rows + 127) / 128), 128, 0, (cudaStream_t)call->stream>>>(
       (const typename t::wide *)partials, (typename t::stored *)call->out, call->rows);
   return fold_cuda_launched("rows, join of groups");
+}
+
+fold_status fold_rows_join(const struct fold_call *call, const void *partials) {
+  FOLD_ROWS_DISPATCH(join, call, partials)
 }
 
 template <int D, int O>

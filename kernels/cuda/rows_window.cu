@@ -21,6 +21,7 @@ struct window_plan {
   size_t windows;   /* windows a chunk */
   unsigned chunks;  /* chunks a run */
   unsigned warps, grid;
+  void *partials;   /* not NULL: the root of group g (32 chunks) of row r goes to partials[8 r + g], not to out */
 };
 
 /* A lane's place in its list of windows: run, chunk in the run, window in the chunk. */
@@ -207,6 +208,11 @@ static __global__ void __launch_bounds__(256) window_rows(const typename window<
     v = w::op::zero();
     if (!run_ends) continue;
     counter.count = 0;
+    if (plan.partials) {
+      root = fold_rows_lanes<O>(root, 32);
+      if (run < runs && run % 32 == 0) ((wide *)plan.partials)[run / 32] = root;
+      continue;
+    }
     root = plan.shape.threads > 32 ? w::join_warps(root, meet, plan.shape)
            : plan.shape.threads > 1 ? w::join_lanes(root, plan.shape)
                                     : root;
@@ -240,15 +246,16 @@ static fold_status launch(const struct fold_call *call, const window_plan &plan)
 }
 
 /* Warps a block: a row's threads are in one block; few where there are few rows, so that more SMs have work. */
-static unsigned choose_warps(const struct fold_call *call, const struct fold_rows_shape *shape, unsigned sms) {
-  unsigned least = shape->threads > 32 ? shape->threads / 32 : 1;
+static unsigned choose_warps(const struct fold_call *call, const struct fold_rows_shape *shape, bool partials, unsigned sms) {
+  unsigned least = shape->threads > 32 && !partials ? shape->threads / 32 : 1;
   if (least == MOST_WARPS) return least;
   size_t spread = (call->rows * shape->threads + 32 * (size_t)sms - 1) / (32 * (size_t)sms);
   unsigned warps = call->launch.block ? call->launch.block / 32 : (unsigned)min(spread, (size_t)4);
   return max(least, min(warps, 4u) / least * least);
 }
 
-fold_status fold_rows_window(const struct fold_call *call, const struct fold_rows_shape *shape, unsigned sms) {
+fold_status fold_rows_window(const struct fold_call *call, const struct fold_rows_shape *shape, void *partials,
+                             unsigned sms) {
   FOLD_TRY(fold_cuda_check(call));
   if (call->rows == 0) return fold_ok();
   window_plan plan;
@@ -257,7 +264,8 @@ fold_status fold_rows_window(const struct fold_call *call, const struct fold_row
   plan.length = fold_rows_chunk(call->cols, shape->chunks);
   plan.windows = max((size_t)1, (plan.length + elements - 1) / elements);
   plan.chunks = shape->chunks / shape->threads;
-  plan.warps = choose_warps(call, shape, sms);
+  plan.warps = choose_warps(call, shape, partials != NULL, sms);
+  plan.partials = partials;
   size_t want = (call->rows * shape->threads + plan.warps * 32 - 1) / (plan.warps * 32);
   plan.grid = (unsigned)min(want, (size_t)(call->launch.blocks ? call->launch.blocks : sms));
   FOLD_ROWS_DISPATCH(launch, call, plan)

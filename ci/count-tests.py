@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+"""Counts the Criterion tests that a build holds and those that its last `meson test` executed.
+
+count-tests.py BUILD_DIR: prints "N passed, N failed, N skipped"; exits 1 where a test of the suite did not run, or
+none did. A green run that ran nothing, or less than there is, is not green.
+"""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+
+def held(build, program):
+    """How many tests a Criterion program holds: --list heads each suite with "name: N tests"."""
+    listing = subprocess.run([program, "--list"], capture_output=True, text=True, cwd=build, check=True)
+    return sum(int(n) for n in re.findall(r"^\S+: (\d+) tests?$", listing.stdout, re.M))
+
+
+def main():
+    build = pathlib.Path(sys.argv[1])
+    passed = failed = skipped = missing = 0
+    for line in (build / "meson-logs" / "testlog.json").read_text().splitlines():
+        run = json.loads(line)
+        output = run.get("stdout") or ""
+        if not any(word == "--tap=-" for word in run["command"]):
+            passed += run["result"] in ("OK", "EXPECTEDFAIL")
+            skipped += run["result"] == "SKIP"
+            failed += run["result"] not in ("OK", "EXPECTEDFAIL", "SKIP")
+            continue
+        program = [word for word in run["command"] if word != "--tap=-" and not word.startswith("-")][-1]
+        lines = re.findall(r"^(ok|not ok)\b(.*)$", output, re.M)
+        skips = sum("# SKIP" in rest for _, rest in lines)
+        wrong = sum(verdict == "not ok" for verdict, _ in lines)
+        skipped += skips
+        failed += wrong
+        passed += len(lines) - skips - wrong
+        there = held(build, program)
+        if len(lines) < there:
+            missing += there - len(lines)
+            print(f"{run['name']}: {len(lines)} of {there} tests ran")
+    print(f"{passed} passed, {failed} failed, {skipped} skipped")
+    sys.exit(1 if failed or missing or passed == 0 else 0)
+
+
+main()

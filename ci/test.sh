@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# test.sh: installs what is missing, builds, and runs the suites by `meson test`.
+#   ci/test.sh [--sanitize] [MESON_TEST_OPTION...]
+# --sanitize builds build-sanitize/ with ASan and UBSan, host only.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=build
+options=()
+[ -z "${CI:-}" ] || options+=(-Dwerror=true)
+if [ "${1:-}" = --sanitize ]; then
+  shift
+  build=build-sanitize
+  options+=(-Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled -Dbuildtype=debugoptimized)
+  export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+fi
+ci/setup.sh "$build" ${options[@]+"${options[@]}"}
+meson test -C "$build" --print-errorlogs "$@"

@@ -1,0 +1,35 @@
+/* dispatch.cuh: from a call's dtype and op, known when it runs, to a kernel's, known when it is compiled. */
+#ifndef FOLD_DISPATCH_CUH
+#define FOLD_DISPATCH_CUH
+
+#include <type_traits>
+
+#include "fold.h"
+
+template <int N>
+using fold_constant = std::integral_constant<int, N>;
+
+template <class D, class F>
+static fold_status fold_dispatch_op(enum fold_op op, D dtype, F f) {
+  switch (op) {
+    case FOLD_SUM: return f(dtype, fold_constant<FOLD_SUM>());
+    case FOLD_PROD: return f(dtype, fold_constant<FOLD_PROD>());
+    case FOLD_MAX: return f(dtype, fold_constant<FOLD_MAX>());
+    case FOLD_MIN: return f(dtype, fold_constant<FOLD_MIN>());
+    default: return fold_error(FOLD_UNSUPPORTED, "operation %d is unknown", (int)op);
+  }
+}
+
+/* f(fold_constant<dtype>, fold_constant<op>) for the call's dtype and op. */
+template <class F>
+static fold_status fold_dispatch(const struct fold_call *call, F f) {
+  switch (call->dtype) {
+    case FOLD_F16: return fold_dispatch_op(call->op, fold_constant<FOLD_F16>(), f);
+    case FOLD_BF16: return fold_dispatch_op(call->op, fold_constant<FOLD_BF16>(), f);
+    case FOLD_F32: return fold_dispatch_op(call->op, fold_constant<FOLD_F32>(), f);
+    case FOLD_F64: return fold_dispatch_op(call->op, fold_constant<FOLD_F64>(), f);
+    default: return fold_error(FOLD_UNSUPPORTED, "dtype %d is unknown", (int)call->dtype);
+  }
+}
+
+#endif

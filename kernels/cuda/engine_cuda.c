@@ -1,0 +1,40 @@
+/* engine_cuda.c: device memory behind engine.h; whether a device is there, and whether it must be.
+ *
+ * FOLDPROOF_REQUIRE_GPUS=N turns "no GPU" from a skip into a broken environment.
+ */
+#include "engine_cuda.h"
+
+#include <stdlib.h>
+
+#include "device.h"
+
+static fold_status allocate(size_t nbytes, void **memory) { return fold_device_alloc(memory, nbytes); }
+
+/* A failure to free is a failure of an earlier launch, which `finish` has reported. */
+static void release(void *memory) { (void)fold_device_free(memory); }
+
+static fold_status fill(void *to, int byte, size_t nbytes) { return fold_device_set(to, byte, nbytes, NULL); }
+
+static const struct fold_engine_ops ops = {
+    .alloc = allocate,
+    .release = release,
+    .write = fold_device_put,
+    .read = fold_device_get,
+    .fill = fill,
+    .finish = fold_device_synchronize,
+    .is_host = false,
+};
+
+const struct fold_engine_ops *fold_engine_cuda(void) { return &ops; }
+
+fold_status fold_engine_cuda_ready(void) {
+  const char *required = getenv("FOLDPROOF_REQUIRE_GPUS");
+  int wanted = required ? atoi(required) : 0, n = 0;
+  char reason[FOLD_DEVICE_TEXT] = "";
+  FOLD_TRY(fold_device_count(&n, reason));
+  if (n < wanted)
+    return fold_error(FOLD_ENVIRONMENT, "FOLDPROOF_REQUIRE_GPUS=%s, but there are %d GPUs%s%s", required, n,
+                      reason[0] ? ": " : "", reason);
+  if (n == 0) return fold_error(FOLD_UNSUPPORTED, "no GPU here: %s", reason);
+  return fold_device_select(0);
+}

@@ -1,0 +1,211 @@
+/* rows_solo.cu: one thread a row where there are few rows: single_for, single_back, single_determ at the latency's limit.
+ *
+ * Order: forward and backward: zero() + x[0] + x[1] + ... (falling: from the row's end); tree: rows/par_256's, its 256 chunks summed by
+ * one thread, eight chains side by side, which the counter joins. Claims: as rows_window.cu, same bits.
+ *
+ * A block a row: one warp adds (all its lanes the same: one thread's work), one lane of the other warp feeds it by bulk copies,
+ * a ring of 8 KiB stages. The adder does nothing but read 16 bytes and add, so that the chain of dependent
+ * additions, 4 cycles each, is what it takes; the tree has eight chains and so is bound by issue. Launch: 64 threads a
+ * block, any grid. Needs sm_90. For many rows rows_window.cu has 32 rows a warp and wins.
+ */
+#include "async.cuh"
+#include "rows.cuh"
+
+enum { STAGES = 24, STAGE = 8192, SIDE = 8 };
+
+struct solo_plan {
+  size_t length;     /* elements a chunk */
+  unsigned stage_of; /* bytes of a row that a stage holds */
+};
+
+template <int D, int O>
+struct solo {
+  typedef fold_rows_vector<D, O> vector;
+  typedef fold_element<D> element;
+  typedef typename element::stored stored;
+  typedef typename element::wide wide;
+  typedef fold_operation<O, wide> op;
+
+  /* Bytes [begin, end) of a row by the stage: whole 16-byte pieces by the engine, the array's ragged ends by hand. */
+  static __device__ __forceinline__ void fill(unsigned char *stage, uint64_t *full, uint64_t base, uint64_t begin,
+                                              uint64_t end, uint64_t low, uint64_t high) {
+    uint64_t copy = max(base, (low + 15) & ~(uint64_t)15), stop = min((end + 15) & ~(uint64_t)15, high & ~(uint64_t)15);
+    if (stop < copy || begin >= end) stop = copy;
+    for (uint64_t at = begin; at < min(copy, end); at += sizeof(stored))
+      *(stored *)(stage + (at - base)) = *(const stored *)at;
+    for (uint64_t at = max(begin, stop); at < end && stop < end; at += sizeof(stored))
+      *(stored *)(stage + (at - base)) = *(const stored *)at;
+    if (begin < copy || stop < end) fold_bulk_fence();
+    fold_barrier_expect(full, (uint32_t)(stop - copy));
+    if (stop > copy) fold_bulk_copy(stage + (copy - base), copy, (uint32_t)(stop - copy), full);
+  }
+
+  static __device__ __forceinline__ wide one(wide v, const unsigned char *at) {
+    return op::join(v, element::widen(*(const stored *)at));
+  }
+
+  /* The elements in [begin, end), bytes of a stage, in rising or falling index: elements up to a 16-byte boundary, then
+   * 16 bytes at a time, then the rest. Eight reads go ahead of the chain. */
+  template <bool backward>
+  static __device__ __forceinline__ wide chain(wide v, const unsigned char *stage, int begin, int end) {
+    const int size = sizeof(stored);
+    int up = min((begin + 15) & ~15, end), down = max(end & ~15, up);
+    if (backward)
+      for (int i = end; i > down; i -= size) v = one(v, stage + i - size);
+    else
+      for (int i = begin; i < up; i += size) v = one(v, stage + i);
+    int many = (down - up) / 16, step = backward ? -16 : 16, i = 0;
+    const unsigned char *at = stage + (backward ? down - 16 : up);
+    const int deep = 8;
+    if (many >= deep) {
+      uint4 q[deep];
+#pragma unroll
+      for (int k = 0; k < deep; k++) q[k] = *(const uint4 *)(at + k * step);
+      for (i = 0; i + 2 * deep <= many; i += deep) {
+        at += deep * step;
+#pragma unroll
+        for (int k = 0; k < deep; k++) {
+          uint4 next = *(const uint4 *)(at + k * step);
+          v = vector::template join<backward>(v, q[k]);
+          q[k] = next;
+        }
+      }
+      at += deep * step;
+#pragma unroll
+      for (int k = 0; k < deep; k++) v = vector::template join<backward>(v, q[k]);
+      i += deep;
+    }
+    for (; i < many; i++, at += step) v = vector::template join<backward>(v, *(const uint4 *)at);
+    if (backward)
+      for (int b = up; b > begin; b -= size) v = one(v, stage + b - size);
+    else
+      for (int b = down; b < end; b += size) v = one(v, stage + b);
+    return v;
+  }
+
+  /* Eight chunks side by side, from `stage` on, n[c] elements in chunk c, `pitch` bytes apart: their subtree's root. */
+  static __device__ __forceinline__ wide eight(const unsigned char *stage, size_t length, size_t left, bool vectors) {
+    wide v[SIDE];
+#pragma unroll
+    for (int c = 0; c < SIDE; c++) v[c] = op::zero();
+    int n = (int)length, pitch = (int)(length * sizeof(stored));
+    if (vectors) {
+#pragma unroll 2
+      for (int i = 0; i < n / vector::many; i++)
+#pragma unroll
+        for (int c = 0; c < SIDE; c++)
+          v[c] = vector::template join<false>(v[c], *(const uint4 *)(stage + c * pitch + 16 * i));
+    } else {
+      for (int i = 0; i < n; i++)
+#pragma unroll
+        for (int c = 0; c < SIDE; c++) {
+          stored e = vector::none();
+          if (c * length + i < left) e = *(const stored *)(stage + c * pitch + i * sizeof(stored));
+          v[c] = op::join(v[c], element::widen(e));
+        }
+    }
+#pragma unroll
+    for (int stride = 1; stride < SIDE; stride *= 2)
+#pragma unroll
+      for (int c = 0; c < SIDE; c += 2 * stride) v[c] = op::join(v[c], v[c + stride]);
+    return v[0];
+  }
+};
+
+/* Stage k of a row: bytes [k, k + 1) x stage_of from where the row's first 16 bytes lie (chains), or chunks [8 k, 8 k + 8)
+ * (tree). Falling order takes the stages from the last on. */
+template <int D, int O>
+static __device__ __forceinline__ void solo_bytes(const typename solo<D, O>::stored *row, size_t cols, const solo_plan &plan,
+                                                  bool tree, size_t k, uint64_t *base, uint64_t *begin, uint64_t *end) {
+  uint64_t first = (uint64_t)row, last = (uint64_t)(row + cols);
+  if (tree) {
+    *begin = (uint64_t)(row + fold_rows_start(SIDE * k, plan.length, cols));
+    *end = (uint64_t)(row + fold_rows_start(SIDE * k + SIDE, plan.length, cols));
+    *base = *begin & ~(uint64_t)15;
+  } else {
+    *base = (first & ~(uint64_t)15) + k * plan.stage_of;
+    *begin = max(first, *base);
+    *end = min(last, *base + plan.stage_of);
+  }
+}
+
+template <int D, int O, bool tree, bool backward>
+static __global__ void __launch_bounds__(64) solo_rows(const typename solo<D, O>::stored *in, typename solo<D, O>::stored *out,
+                                                       size_t rows, size_t cols, solo_plan plan, bool vectors) {
+#if __CUDA_ARCH__ >= 900
+  typedef solo<D, O> s;
+  typedef typename s::wide wide;
+  extern __shared__ __align__(128) unsigned char ring[];
+  __shared__ uint64_t full[STAGES], empty[STAGES];
+  const unsigned pitch = STAGE + 32;
+  if (threadIdx.x < STAGES) {
+    fold_barrier_init(full + threadIdx.x, 1);
+    fold_barrier_init(empty + threadIdx.x, 1);
+    fold_barrier_init_done();
+  }
+  __syncthreads();
+  unsigned stage = 0, parity = 0;
+  for (size_t row = blockIdx.x; row < rows; row += gridDim.x) {
+    const typename s::stored *x = in + row * cols;
+    uint64_t base, begin, end, first = (uint64_t)x & ~(uint64_t)15;
+    size_t many = tree ? 256 / SIDE : ((uint64_t)(x + cols) - first + plan.stage_of - 1) / plan.stage_of;
+    fold_rows_counter<O, wide> counter;
+    wide v = s::op::zero();
+    for (size_t i = 0; i < many; i++) {
+      size_t k = backward ? many - 1 - i : i;
+      solo_bytes<D, O>(x, cols, plan, tree, k, &base, &begin, &end);
+      unsigned char *here = ring + stage * pitch;
+      if (threadIdx.x == 32) {
+        fold_barrier_wait(empty + stage, parity ^ 1);
+        s::fill(here, full + stage, base, begin, end, (uint64_t)in, (uint64_t)(in + rows * cols));
+      } else if (threadIdx.x < 32) {
+        fold_barrier_wait(full + stage, parity);
+        if (tree)
+          v = counter.add(s::eight(here + (begin - base), plan.length, (size_t)(end - begin) / sizeof(typename s::stored), vectors));
+        else
+          v = s::template chain<backward>(v, here, (int)(begin - base), end > begin ? (int)(end - base) : (int)(begin - base));
+        __syncwarp();
+        if (threadIdx.x == 0) fold_barrier_arrive(empty + stage);
+      }
+      if (++stage == STAGES) stage = 0, parity ^= 1;
+    }
+    if (threadIdx.x == 0) out[row] = s::element::narrow(v);
+  }
+#else
+  __trap();
+#endif
+}
+
+template <int D, int O, bool tree, bool backward>
+static fold_status launch_solo(const struct fold_call *call, const solo_plan &plan, unsigned grid) {
+  typedef solo<D, O> s;
+  auto kernel = solo_rows<D, O, tree, backward>;
+  size_t size = fold_dtype_size(call->dtype), shared = STAGES * (STAGE + 32);
+  bool vectors = (uintptr_t)call->in % 16 == 0 && plan.length * size % 16 == 0 && call->cols == 256 * plan.length;
+  FOLD_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
+  kernel<<<grid, 64, shared, (cudaStream_t)call->stream>>>((const typename s::stored *)call->in,
+                                                           (typename s::stored *)call->out, call->rows, call->cols, plan,
+                                                           vectors);
+  return fold_cuda_launched("rows, solo kernel");
+}
+
+template <int D, int O>
+static fold_status launch(const struct fold_call *call, const fold_rows_shape *shape, const solo_plan &plan, unsigned grid) {
+  if (shape->chunks == 256) return launch_solo<D, O, true, false>(call, plan, grid);
+  if (shape->backward) return launch_solo<D, O, false, true>(call, plan, grid);
+  return launch_solo<D, O, false, false>(call, plan, grid);
+}
+
+bool fold_rows_solo_fits(const struct fold_call *call, const struct fold_rows_shape *shape) {
+  if (shape->threads != 1) return false;
+  return shape->chunks == 1 ||
+         SIDE * fold_rows_chunk(call->cols, 256) * fold_dtype_size(call->dtype) <= STAGE;
+}
+
+fold_status fold_rows_solo(const struct fold_call *call, const struct fold_rows_shape *shape, unsigned sms) {
+  FOLD_TRY(fold_cuda_check(call));
+  if (call->rows == 0) return fold_ok();
+  solo_plan plan = {fold_rows_chunk(call->cols, 256), STAGE};
+  unsigned grid = (unsigned)min(call->rows, (size_t)(call->launch.blocks ? call->launch.blocks : sms));
+  FOLD_ROWS_DISPATCH(launch, call, shape, plan, grid)
+}

@@ -1,0 +1,53 @@
+/* mutants.h: subjects that are broken on purpose: each must be refuted by the claims that it breaks, and by no other.
+ *
+ * A judge that holds everything is caught by `breaks`; a judge that refutes everything, by all other claims of the row,
+ * which must hold. test_mutants.c checks both in process; foldproof-mutants (mutants_main.c) is the command over the
+ * host's subjects and these, for what needs the command line or another process.
+ */
+#ifndef MUTANTS_H
+#define MUTANTS_H
+
+#include "bits.h"
+#include "host/host.h"
+#include "native.h"
+#include "subject.h"
+
+struct fold_mutant {
+  struct fold_subject subject;
+  uint64_t breaks;      /* refuted on at least one case of `fixtures` */
+  uint64_t may;         /* a consequence that shows on some inputs: free to hold or to be refuted */
+  const char *fixtures; /* globs of the default set, chosen to be few and to show the fault */
+};
+
+const struct fold_mutant *fold_mutants(size_t *n);
+
+/* The host's subjects, the mutants, and subjects that fail (mutants_broken.c) as one registry; free its array. */
+struct fold_registry;
+void fold_mutants_join(struct fold_registry *registry);
+const struct fold_subject *fold_mutants_broken(size_t *n);
+
+/* Each row of a call by a function of one row. */
+typedef float mutant_row_f32(const fold_element_f32 *x, size_t n);
+typedef uint64_t mutant_row(const struct fold_call *call, const void *row, size_t r);
+fold_status mutant_rows_f32(const struct fold_call *call, mutant_row_f32 *row);
+fold_status mutant_rows(const struct fold_call *call, mutant_row *row);
+static inline const void *mutant_row_at(const struct fold_call *call, size_t r) {
+  return (const char *)call->in + r * call->cols * fold_dtype_size(call->dtype);
+}
+/* Right sums in rising and in falling index from +0. */
+mutant_row_f32 mutant_sum_f32, mutant_back_f32;
+
+/* mutants_terms.c: terms lost, taken twice, or put in another order */
+fold_run mutant_dropped_tail, mutant_dropped_last, mutant_twice, mutant_swapped_partials, mutant_swapped_lanes;
+fold_run mutant_short_chunks, mutant_late_chunks, mutant_numpy_256, mutant_odd_first, mutant_past_read;
+fold_run mutant_next_row, mutant_prod_from_zero, mutant_max_from_zero;
+/* mutants_numbers.c: the wrong arithmetic */
+fold_run mutant_flush, mutant_narrow_f64, mutant_narrow_f16, mutant_excess, mutant_nan_swallowed, mutant_nan_in_max;
+fold_run mutant_zero_in_max, mutant_zero_in_exact, mutant_kahan_plain, mutant_neumaier_open, mutant_truncated;
+fold_run mutant_rounded_twice, mutant_subnormal_twice, mutant_two_away, mutant_nan_made;
+/* mutants_memory.c: what is not a result */
+fold_run mutant_last_unwritten, mutant_past_end, mutant_before_start, mutant_in_zone, mutant_input_swapped;
+/* mutants_state.c: bits that depend on more than the row */
+fold_run mutant_counter, mutant_pid, mutant_threads, mutant_peels, mutant_batch_size, mutant_row_parity;
+
+#endif

@@ -1,0 +1,48 @@
+/* mutants_memory.c: mutants that compute right, and leave a result unwritten or write where they must not. */
+#include "mutants.h"
+
+static void sums(const struct fold_call *call, size_t rows) {
+  for (size_t r = 0; r < rows; r++)
+    fold_bits_store(FOLD_F32, call->out, r, fold_f32_bits(mutant_sum_f32(mutant_row_at(call, r), call->cols)));
+}
+
+fold_status mutant_last_unwritten(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  sums(call, call->rows > 0 ? call->rows - 1 : 0);
+  return fold_ok();
+}
+
+fold_status mutant_past_end(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  sums(call, call->rows);
+  fold_bits_store(FOLD_F32, call->out, call->rows, 0);
+  return fold_ok();
+}
+
+fold_status mutant_before_start(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  sums(call, call->rows);
+  fold_bits_store(FOLD_F32, (char *)call->out - sizeof(float), 0, 0);
+  return fold_ok();
+}
+
+/* Eight elements before the input: past every place that the input may move to, so that no run spoils a term. */
+fold_status mutant_in_zone(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  sums(call, call->rows);
+  if (call->rows * call->cols > 0) ((unsigned char *)(uintptr_t)call->in)[-9 * (int)sizeof(float)] ^= 0x55;
+  return fold_ok();
+}
+
+/* Swaps each row's first two terms: the sum's bits stay, for a + b = b + a. */
+fold_status mutant_input_swapped(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  sums(call, call->rows);
+  for (size_t r = 0; r < call->rows && call->cols > 1; r++) {
+    void *row = (void *)(uintptr_t)mutant_row_at(call, r);
+    uint64_t first = fold_bits_load(FOLD_F32, row, 0);
+    fold_bits_store(FOLD_F32, row, 0, fold_bits_load(FOLD_F32, row, 1));
+    fold_bits_store(FOLD_F32, row, 1, first);
+  }
+  return fold_ok();
+}

@@ -1,0 +1,163 @@
+/* mutants_numbers.c: mutants that join the right terms in the right order by the wrong arithmetic. */
+#include <math.h>
+
+#include "mutants.h"
+#include "super.h"
+#include "exact.h"
+
+#define RUN_F32(name)                                                                          \
+  fold_status mutant_##name(const struct fold_subject *subject, const struct fold_call *call) { \
+    (void)subject;                                                                             \
+    return mutant_rows_f32(call, name);                                                        \
+  }
+#define RUN(name)                                                                              \
+  fold_status mutant_##name(const struct fold_subject *subject, const struct fold_call *call) { \
+    (void)subject;                                                                             \
+    return mutant_rows(call, name);                                                            \
+  }
+
+static float flushed(float x) { return fabsf(x) < 0x1p-126f ? copysignf(0, x) : x; }
+
+/* As a GPU adds under -ftz=true. */
+static float flush(const fold_element_f32 *x, size_t n) {
+  float sum = 0;
+  for (size_t i = 0; i < n; i++) sum = flushed(sum + flushed(x[i]));
+  return sum;
+}
+RUN_F32(flush)
+
+/* A float where the claim says double. */
+static uint64_t narrow_f64(const struct fold_call *call, const void *row, size_t r) {
+  const fold_element_f64 *x = row;
+  float sum = 0;
+  (void)r;
+  for (size_t i = 0; i < call->cols; i++) sum += (float)x[i];
+  return fold_f64_bits((double)sum);
+}
+RUN(narrow_f64)
+
+/* Each partial sum is rounded to f16; the accumulator should be f32. */
+static uint64_t narrow_f16(const struct fold_call *call, const void *row, size_t r) {
+  const fold_element_f16 *x = row;
+  uint16_t sum = 0;
+  (void)r;
+  for (size_t i = 0; i < call->cols; i++) sum = fold_f32_to_f16(fold_f16_to_f32(sum) + fold_f16_to_f32(x[i]));
+  return sum;
+}
+RUN(narrow_f16)
+
+/* More precision than the order says: within every bound, and other bits. */
+static float excess(const fold_element_f32 *x, size_t n) {
+  double sum = 0;
+  for (size_t i = 0; i < n; i++) sum += (double)x[i];
+  return (float)sum;
+}
+RUN_F32(excess)
+
+static float nan_swallowed(const fold_element_f32 *x, size_t n) {
+  float sum = 0;
+  for (size_t i = 0; i < n; i++) sum += isnan(x[i]) ? 0.0f : x[i];
+  return sum;
+}
+RUN_F32(nan_swallowed)
+
+/* A NaN where an infinity is: infinity - infinity inside of the method. */
+static float nan_made(const fold_element_f32 *x, size_t n) {
+  float sum = 0, lost = 0;
+  for (size_t i = 0; i < n; i++) {
+    float t = sum + x[i];
+    lost = (t - sum) - x[i];
+    sum = t;
+  }
+  return sum + 0 * lost;
+}
+RUN_F32(nan_made)
+
+/* The usual macro: every comparison with NaN is false, so that the term after a NaN wins. */
+static float nan_in_max(const fold_element_f32 *x, size_t n) {
+  float greatest = -INFINITY;
+  for (size_t i = 0; i < n; i++) greatest = greatest > x[i] ? greatest : x[i];
+  return greatest;
+}
+RUN_F32(nan_in_max)
+
+/* NaN stays, but the first of two zeros wins, whatever its sign. */
+static float zero_in_max(const fold_element_f32 *x, size_t n) {
+  float greatest = -INFINITY;
+  for (size_t i = 0; i < n; i++) greatest = isnan(greatest) || greatest >= x[i] ? greatest : x[i];
+  return greatest;
+}
+RUN_F32(zero_in_max)
+
+static struct fold_super exact_state(const struct fold_call *call, const void *row) {
+  struct fold_super state = {0};
+  fold_super_add(call->dtype, row, call->cols, &state, NULL);
+  return state;
+}
+
+static uint64_t zero_in_exact(const struct fold_call *call, const void *row, size_t r) {
+  struct fold_super state = exact_state(call, row);
+  uint64_t bits = fold_super_close(call->dtype, &state, call->dtype);
+  (void)r;
+  return bits == fold_format_of(call->dtype).sign ? 0 : bits;
+}
+RUN(zero_in_exact)
+
+/* Kahan's sum but that the compensation is never applied. */
+static float kahan_plain(const fold_element_f32 *x, size_t n) { return mutant_sum_f32(x, n); }
+RUN_F32(kahan_plain)
+
+/* Neumaier's sum but that the compensation is not added at the end. */
+static float neumaier_open(const fold_element_f32 *x, size_t n) { return mutant_sum_f32(x, n); }
+RUN_F32(neumaier_open)
+
+/* The exact sum, and on which side of its nearest number it lies. */
+static uint64_t nearest(const struct fold_call *call, const void *row, int *side) {
+  struct fold_super state = exact_state(call, row);
+  mpfr_t exact, value;
+  mpfr_init2(exact, 53);
+  mpfr_init2(value, 53);
+  fold_super_value(call->dtype, &state, exact);
+  uint64_t bits = fold_mpfr_round(call->dtype, exact);
+  fold_mpfr_set_bits(value, call->dtype, bits);
+  *side = mpfr_number_p(exact) ? mpfr_cmpabs(value, exact) : 0;
+  mpfr_clears(exact, value, (mpfr_ptr)0);
+  return bits;
+}
+
+/* Towards zero: one of the neighbours, half of the time the wrong one. */
+static uint64_t truncated(const struct fold_call *call, const void *row, size_t r) {
+  int side;
+  uint64_t bits = nearest(call, row, &side);
+  (void)r;
+  return side > 0 ? bits - 1 : bits;
+}
+RUN(truncated)
+
+/* The exact sum to f64, then to f32. */
+static uint64_t rounded_twice(const struct fold_call *call, const void *row, size_t r) {
+  struct fold_super state = exact_state(call, row);
+  (void)r;
+  return fold_bits_from_double(call->dtype, fold_bits_f64(fold_super_close(call->dtype, &state, FOLD_F64)));
+}
+RUN(rounded_twice)
+
+/* A product of f16, exact in double for a few terms, to 11 bits and then to a subnormal. */
+static uint64_t subnormal_twice(const struct fold_call *call, const void *row, size_t r) {
+  const fold_element_f16 *x = row;
+  double product = 1;
+  int exponent;
+  (void)r;
+  for (size_t i = 0; i < call->cols; i++) product *= (double)fold_f16_to_f32(x[i]);
+  double fraction = frexp(product, &exponent);
+  return fold_f64_to_f16(isfinite(product) ? ldexp(nearbyint(ldexp(fraction, 11)), exponent - 11) : product);
+}
+RUN(subnormal_twice)
+
+static uint64_t two_away(const struct fold_call *call, const void *row, size_t r) {
+  int side;
+  uint64_t bits = nearest(call, row, &side);
+  (void)r;
+  return fold_bits_class(call->dtype, bits) == FOLD_NORMAL ? bits + 2 : bits;
+}
+RUN(two_away)

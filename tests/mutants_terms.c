@@ -1,0 +1,153 @@
+/* mutants_terms.c: mutants that lose a term, take one twice, or join them in another order. */
+#include <math.h>
+
+#include "mutants.h"
+
+fold_status mutant_rows_f32(const struct fold_call *call, mutant_row_f32 *row) {
+  for (size_t r = 0; r < call->rows; r++)
+    fold_bits_store(FOLD_F32, call->out, r, fold_f32_bits(row(mutant_row_at(call, r), call->cols)));
+  return fold_ok();
+}
+
+fold_status mutant_rows(const struct fold_call *call, mutant_row *row) {
+  for (size_t r = 0; r < call->rows; r++)
+    fold_bits_store(call->dtype, call->out, r, row(call, mutant_row_at(call, r), r));
+  return fold_ok();
+}
+
+float mutant_sum_f32(const fold_element_f32 *x, size_t n) {
+  float sum = 0;
+  for (size_t i = 0; i < n; i++) sum += x[i];
+  return sum;
+}
+
+float mutant_back_f32(const fold_element_f32 *x, size_t n) {
+  float sum = 0;
+  for (size_t i = n; i-- > 0;) sum += x[i];
+  return sum;
+}
+
+#define RUN_F32(name)                                                                          \
+  fold_status mutant_##name(const struct fold_subject *subject, const struct fold_call *call) { \
+    (void)subject;                                                                             \
+    return mutant_rows_f32(call, name);                                                        \
+  }
+#define RUN(name)                                                                              \
+  fold_status mutant_##name(const struct fold_subject *subject, const struct fold_call *call) { \
+    (void)subject;                                                                             \
+    return mutant_rows(call, name);                                                            \
+  }
+
+/* Only whole warps. */
+static float dropped_tail(const fold_element_f32 *x, size_t n) { return mutant_sum_f32(x, n - n % 32); }
+RUN_F32(dropped_tail)
+
+static float dropped_last(const fold_element_f32 *x, size_t n) { return mutant_sum_f32(x, n > 0 ? n - 1 : 0); }
+RUN_F32(dropped_last)
+
+static float twice(const fold_element_f32 *x, size_t n) { return n ? mutant_sum_f32(x, n) + x[n - 1] : 0; }
+RUN_F32(twice)
+
+/* Chunk t of `parts`, by length L: [t L, (t + 1) L). */
+static float chunk_f32(const fold_element_f32 *x, size_t n, size_t length, size_t t) {
+  size_t first = t * length < n ? t * length : n, last = n - first < length ? n : first + length;
+  return mutant_sum_f32(x + first, last - first);
+}
+
+/* rows/par_16 but that partials 3 and 5 are combined in each other's place. */
+static float swapped_partials(const fold_element_f32 *x, size_t n) {
+  float sum = 0;
+  for (size_t t = 0; t < 16; t++) sum += chunk_f32(x, n, n / 16 + (n % 16 != 0), t == 3 ? 5 : t == 5 ? 3 : t);
+  return sum;
+}
+RUN_F32(swapped_partials)
+
+/* 256 partials to one by a tree over neighbours. */
+static float tree_256(float *partial) {
+  for (size_t stride = 1; stride < 256; stride *= 2)
+    for (size_t t = 0; t < 256; t += 2 * stride) partial[t] += partial[t + stride];
+  return partial[0];
+}
+
+/* rows/par_256 but that lanes 1 and 2 are swapped before the tree: another pair meets first. */
+static float swapped_lanes(const fold_element_f32 *x, size_t n) {
+  float partial[256];
+  for (size_t t = 0; t < 256; t++)
+    partial[t] = chunk_f32(x, n, n / 256 + (n % 256 != 0), t == 1 ? 2 : t == 2 ? 1 : t);
+  return tree_256(partial);
+}
+RUN_F32(swapped_lanes)
+
+/* rows/par_256 with chunks one term too long wherever 256 divides n: right terms, wrong chunks. */
+static float short_chunks(const fold_element_f32 *x, size_t n) {
+  float partial[256];
+  for (size_t t = 0; t < 256; t++) partial[t] = chunk_f32(x, n, n / 256 + 1, t);
+  return tree_256(partial);
+}
+RUN_F32(short_chunks)
+
+/* rows/par_256 where each chunk but the first starts one term late. */
+static float late_chunks(const fold_element_f32 *x, size_t n) {
+  float partial[256];
+  size_t length = n / 256 + (n % 256 != 0);
+  for (size_t t = 0; t < 256; t++) {
+    size_t first = t * length + (t > 0), last = (t + 1) * length < n ? (t + 1) * length : n;
+    partial[t] = first < last ? mutant_sum_f32(x + first, last - first) : 0;
+  }
+  return tree_256(partial);
+}
+RUN_F32(late_chunks)
+
+/* NumPy's pairwise summation, but that halving stops at 256 terms instead of 128. */
+static float numpy_256(const fold_element_f32 *x, size_t n) {
+  if (n < 8) return mutant_sum_f32(x, n);
+  if (n > 256) {
+    size_t half = n / 2 - n / 2 % 8;
+    return numpy_256(x, half) + numpy_256(x + half, n - half);
+  }
+  float r[8];
+  for (size_t k = 0; k < 8; k++) r[k] = x[k];
+  for (size_t i = 8; i + 8 <= n; i += 8)
+    for (size_t k = 0; k < 8; k++) r[k] += x[i + k];
+  float sum = ((r[0] + r[1]) + (r[2] + r[3])) + ((r[4] + r[5]) + (r[6] + r[7]));
+  for (size_t i = n - n % 8; i < n; i++) sum += x[i];
+  return sum;
+}
+RUN_F32(numpy_256)
+
+/* A tree over neighbours where an odd number leaves its first out instead of its last. */
+static float odd_first(const fold_element_f32 *x, size_t n) {
+  float level[5000];
+  if (n == 0 || n > 5000) return 0;
+  for (size_t i = 0; i < n; i++) level[i] = x[i];
+  for (; n > 1; n = n / 2 + n % 2) {
+    size_t odd = n % 2;
+    for (size_t i = 0; i < n / 2; i++) level[odd + i] = level[odd + 2 * i] + level[odd + 2 * i + 1];
+  }
+  return level[0];
+}
+RUN_F32(odd_first)
+
+/* One term too many: the next row's, or what lies behind the input. */
+static float past_read(const fold_element_f32 *x, size_t n) { return mutant_sum_f32(x, n + 1); }
+RUN_F32(past_read)
+
+/* The next row's first term too, where there is a next row: nothing lies outside of the input. */
+static uint64_t next_row(const struct fold_call *call, const void *row, size_t r) {
+  return fold_f32_bits(mutant_sum_f32(row, call->cols + (r + 1 < call->rows)));
+}
+RUN(next_row)
+
+static float prod_from_zero(const fold_element_f32 *x, size_t n) {
+  float product = 0;
+  for (size_t i = 0; i < n; i++) product *= x[i];
+  return product;
+}
+RUN_F32(prod_from_zero)
+
+static float max_from_zero(const fold_element_f32 *x, size_t n) {
+  float greatest = 0;
+  for (size_t i = 0; i < n; i++) greatest = FOLD_JOIN_max(greatest, (float)x[i]);
+  return greatest;
+}
+RUN_F32(max_from_zero)

@@ -1,0 +1,263 @@
+/* test_bound.c: bounds hold for real sums, are nearly reached by adversarial ones, and refuse what they cannot bound.
+ */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "bound.h"
+#include "integers.h"
+
+/* The accumulator's arithmetic, one rounding each (-ffp-contract=off, SSE). */
+static float plain(const float *x, size_t n) {
+  float s = 0;
+  for (size_t i = 0; i < n; i++) s += x[i];
+  return s;
+}
+
+static float kahan(const float *x, size_t n) {
+  float s = 0, c = 0;
+  for (size_t i = 0; i < n; i++) {
+    float y = x[i] - c, t = s + y;
+    c = (t - s) - y;
+    s = t;
+  }
+  return s;
+}
+
+static float neumaier(const float *x, size_t n) {
+  float s = 0, c = 0;
+  for (size_t i = 0; i < n; i++) {
+    float t = s + x[i];
+    c += fabsf(s) >= fabsf(x[i]) ? (s - t) + x[i] : (x[i] - t) + s;
+    s = t;
+  }
+  return s + c;
+}
+
+static float float64(const float *x, size_t n) {
+  double s = 0;
+  for (size_t i = 0; i < n; i++) s += (double)x[i];
+  return (float)s;
+}
+
+static float product(const float *x, size_t n) {
+  float p = 1;
+  for (size_t i = 0; i < n; i++) p *= x[i];
+  return p;
+}
+
+/* |got - exact| / bound, or -1 where there is no bound; 0 / 0 is 0. */
+static double fraction(enum fold_method method, const struct fold_truth *truth, uint64_t height, double got) {
+  mpfr_t bound, error;
+  mpfr_inits2(128, bound, error, (mpfr_ptr)0);
+  fold_status status = fold_bound(method, truth, height, bound);
+  mpfr_d_sub(error, got, truth->exact, MPFR_RNDA);
+  mpfr_abs(error, error, MPFR_RNDN);
+  double result = -1;
+  if (status.code == FOLD_OK) {
+    if (!mpfr_zero_p(error)) mpfr_div(error, error, bound, MPFR_RNDU);
+    result = mpfr_get_d(error, MPFR_RNDU);
+  }
+  mpfr_clears(bound, error, (mpfr_ptr)0);
+  return result;
+}
+
+static double fraction_of_f32(enum fold_method method, enum fold_op op, const float *x, size_t n, double got) {
+  struct fold_truth truth;
+  fold_truth_init(&truth);
+  cr_assert(fold_oracle_exact(FOLD_F32, op, x, n, 1, &truth).code == FOLD_OK);
+  double result = fraction(method, &truth, n ? n - 1 : 0, got);
+  fold_truth_free(&truth);
+  return result;
+}
+
+static const struct {
+  enum fold_method method;
+  float (*sum)(const float *, size_t);
+  double reached; /* what the worst trial must reach: else the trials say little */
+} methods[] = {
+    {FOLD_PLAIN, plain, 0.4}, {FOLD_KAHAN, kahan, 0.3}, {FOLD_NEUMAIER, neumaier, 0.9}, {FOLD_FLOAT64, float64, 0.9}};
+
+/* Few significant bits, exponents that overlap, cancellation, ties: what reaches bounds. */
+static float awkward(uint64_t *state) {
+  uint64_t word = next_word(state);
+  int exponent = (int)(word >> 40 & 31);
+  uint32_t significand = word >> 33 & 1 ? 0x800000 + (uint32_t)(word >> 48 & 3) : 0xffffff - (uint32_t)(word >> 48 & 3);
+  if (word >> 34 & 1) significand = 0x800000 | (uint32_t)(word & 0x7fffff);
+  return ldexpf((float)significand, exponent - 20) * (word >> 35 & 1 ? -1.0f : 1.0f);
+}
+
+Test(bound, holds_for_sums_and_is_nearly_reached) {
+  for (size_t m = 0; m < sizeof methods / sizeof *methods; m++) {
+    uint64_t state = 17;
+    double worst = 0;
+    float x[300];
+    for (int trial = 0; trial < 30000; trial++) {
+      size_t n = trial % 50 ? 1 + next_word(&state) % 6 : 300;
+      for (size_t i = 0; i < n; i++) x[i] = awkward(&state);
+      if (n > 2 && trial & 1) x[n - 1] = -x[0];
+      double at = fraction_of_f32(methods[m].method, FOLD_SUM, x, n, (double)methods[m].sum(x, n));
+      cr_expect(at >= 0 && at <= 1, "%s, trial %d, n=%zu: error is %g of the bound",
+                fold_bound_formula(methods[m].method), trial, n, at);
+      if (at > worst) worst = at;
+    }
+    cr_expect(worst >= methods[m].reached, "%s: never above %g of the bound", fold_bound_formula(methods[m].method),
+              worst);
+  }
+  mpfr_free_cache();
+}
+
+/* 1 + u + u ...: each addition is a tie that rounds down to 1, so that n - 1 half ulps are lost. */
+Test(bound, plain_sum_reaches_its_bound_and_breaks_the_compensated_ones) {
+  static float x[4097];
+  for (size_t i = 0; i < 4097; i++) x[i] = i ? 0x1p-24f : 1;
+  double got = (double)plain(x, 4097), at = fraction_of_f32(FOLD_PLAIN, FOLD_SUM, x, 4097, got);
+  cr_expect(got == 1 && at > 0.99 && at <= 1, "%g of the bound", at);
+  cr_expect(fraction_of_f32(FOLD_KAHAN, FOLD_SUM, x, 4097, got) > 1);
+  cr_expect(fraction_of_f32(FOLD_NEUMAIER, FOLD_SUM, x, 4097, got) > 1);
+  cr_expect(fraction_of_f32(FOLD_FLOAT64, FOLD_SUM, x, 4097, got) > 1);
+  cr_expect(fraction_of_f32(FOLD_EXACT, FOLD_SUM, x, 4097, got) > 1);
+  /* With the height of a tree of 4097 leaves the sequential sum's error is too large. */
+  struct fold_truth truth;
+  fold_truth_init(&truth);
+  cr_assert(fold_oracle_exact(FOLD_F32, FOLD_SUM, x, 4097, 1, &truth).code == FOLD_OK);
+  cr_expect(fraction(FOLD_PLAIN, &truth, 13, got) > 1);
+  fold_truth_free(&truth);
+}
+
+Test(bound, holds_for_products_and_is_nearly_reached) {
+  uint64_t state = 18;
+  double worst = 0;
+  for (int trial = 0; trial < 20000; trial++) {
+    float x[40];
+    size_t n = 1 + next_word(&state) % (trial % 10 ? 4 : 40);
+    for (size_t i = 0; i < n; i++) x[i] = ldexpf((float)(0x800000 | (next_word(&state) >> (i ? 41 : 50))), -23);
+    double at = fraction_of_f32(FOLD_PLAIN, FOLD_PROD, x, n, (double)product(x, n));
+    cr_expect(at >= 0 && at <= 1, "trial %d, n=%zu: %g", trial, n, at);
+    if (at > worst) worst = at;
+  }
+  cr_expect(worst > 0.7, "never above %g of the bound", worst);
+  mpfr_free_cache();
+}
+
+/* The correctly rounded result is within, two places beside it is not; each dtype, both operations. */
+Test(bound, of_exact_admits_only_the_nearest) {
+  uint64_t state = 19, data[50];
+  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+    for (int trial = 0; trial < 2000; trial++) {
+      struct fold_truth truth;
+      fold_truth_init(&truth);
+      size_t n = 2 + next_word(&state) % 48;
+      for (size_t i = 0; i < n; i++) fold_bits_store(dtype, data, i, random_pattern(dtype, true, &state));
+      enum fold_op op = trial & 1 ? FOLD_SUM : FOLD_PROD;
+      cr_assert(fold_oracle_exact(dtype, op, data, op == FOLD_PROD ? 2 : n, 1, &truth).code == FOLD_OK);
+      uint64_t bits = truth.rounded[dtype], up = fold_bits_up(dtype, fold_bits_up(dtype, bits));
+      double at = fraction(FOLD_EXACT, &truth, 0, fold_bits_to_double(dtype, bits));
+      double beside = fraction(FOLD_EXACT, &truth, 0, fold_bits_to_double(dtype, up));
+      if (fold_bits_class(dtype, bits) == FOLD_INFINITE)
+        cr_expect(at == -1, "an overflow has no bound");
+      else
+        cr_expect(at >= 0 && at <= 1 && beside > 1, "%s trial %d: %g, two places up %g", fold_dtype_name(dtype), trial,
+                  at, beside);
+      fold_truth_free(&truth);
+    }
+  mpfr_free_cache();
+}
+
+/* 16-bit dtypes: f32 in turn, then one rounding. */
+Test(bound, covers_the_last_rounding_to_16_bits) {
+  uint64_t state = 20;
+  for (int dtype = FOLD_F16; dtype <= FOLD_BF16; dtype++) {
+    double worst = 0, worst_product = 0;
+    for (int trial = 0; trial < 20000; trial++) {
+      uint16_t x[20];
+      size_t n = 1 + next_word(&state) % 20;
+      float sum = 0, p = 1;
+      for (size_t i = 0; i < n; i++) {
+        uint64_t word = next_word(&state);
+        x[i] = (uint16_t)fold_bits_from_double(dtype, ldexp((double)(int64_t)word, -60 - (int)(word & 7)));
+        sum += (float)fold_bits_to_double(dtype, x[i]);
+        if (i < 3) p *= (float)fold_bits_to_double(dtype, x[i]);
+      }
+      struct fold_truth truth;
+      fold_truth_init(&truth);
+      cr_assert(fold_oracle_exact(dtype, FOLD_SUM, x, n, 1, &truth).code == FOLD_OK);
+      uint64_t bits = fold_bits_from_double(dtype, (double)sum);
+      double at = fraction(FOLD_PLAIN, &truth, n - 1, fold_bits_to_double(dtype, bits));
+      cr_assert(fold_oracle_exact(dtype, FOLD_PROD, x, n < 3 ? n : 3, 1, &truth).code == FOLD_OK);
+      bits = fold_bits_from_double(dtype, (double)p);
+      double at_product = fraction(FOLD_PLAIN, &truth, 2, fold_bits_to_double(dtype, bits));
+      cr_expect(at >= 0 && at <= 1 && at_product >= 0 && at_product <= 1, "%s trial %d: %g, product %g",
+                fold_dtype_name(dtype), trial, at, at_product);
+      worst = fmax(worst, at);
+      worst_product = fmax(worst_product, at_product);
+      fold_truth_free(&truth);
+    }
+    cr_expect(worst > 0.9 && worst_product > 0.9, "%s: never above %g, %g", fold_dtype_name(dtype), worst,
+              worst_product);
+  }
+  mpfr_free_cache();
+}
+
+/* gamma_h S for S = 1 by exact rational arithmetic: not below, and above by less than 2^-40 of itself. */
+Test(bound, equals_the_formula_and_rounds_up) {
+  static const uint64_t heights[] = {1, 2, 3, 10, 1000, 123457, 4194303};
+  float x[] = {0.75f, -0.25f};
+  struct fold_truth truth;
+  fold_truth_init(&truth);
+  cr_assert(fold_oracle_exact(FOLD_F32, FOLD_SUM, x, 2, 1, &truth).code == FOLD_OK);
+  mpfr_t bound, quotient;
+  mpfr_init2(bound, 60);
+  mpfr_init2(quotient, 60);
+  for (size_t i = 0; i < sizeof heights / sizeof *heights; i++) {
+    cr_assert(fold_bound(FOLD_PLAIN, &truth, heights[i], bound).code == FOLD_OK);
+    mpq_t got, want;
+    mpq_inits(got, want, (mpq_ptr)0);
+    mpq_set_ui(want, heights[i], (1ul << 24) - heights[i]);
+    mpq_canonicalize(want);
+    mpfr_get_q(got, bound);
+    cr_expect(mpq_cmp(got, want) >= 0, "h=%lu: below the formula", heights[i]);
+    mpq_div(got, got, want);
+    mpfr_set_q(quotient, got, MPFR_RNDU);
+    cr_expect(mpfr_cmp_d(quotient, 1 + 0x1p-40) < 0, "h=%lu: far above the formula", heights[i]);
+    mpq_clears(got, want, (mpq_ptr)0);
+  }
+  mpfr_clears(bound, quotient, (mpfr_ptr)0);
+  fold_truth_free(&truth);
+}
+
+static enum fold_code answer(enum fold_method method, enum fold_op op, const float *x, size_t n, uint64_t height) {
+  struct fold_truth truth;
+  mpfr_t bound;
+  mpfr_init2(bound, 53);
+  fold_truth_init(&truth);
+  cr_assert(fold_oracle_exact(FOLD_F32, op, x, n, 1, &truth).code == FOLD_OK);
+  fold_status status = fold_bound(method, &truth, height, bound);
+  cr_expect((status.code == FOLD_OK) == (status.text[0] == '\0'), "a refusal has its reason");
+  fold_truth_free(&truth);
+  mpfr_clear(bound);
+  return status.code;
+}
+
+Test(bound, refuses_where_its_theorem_does_not_hold) {
+  float inf[] = {1, INFINITY}, large[] = {0x1.8p127f, 0x1.8p127f, -0x1.8p127f}, fits[] = {0x1.8p126f, 0x1.7p126f};
+  float tiny[] = {0x1p-100f, 0x1p-100f, 0x1p100f}, huge[] = {0x1p100f, 0x1p100f, 0x1p-100f}, zero[] = {0, 0x1p-100f};
+  for (int method = FOLD_PLAIN; method <= FOLD_EXACT; method++) {
+    cr_expect(answer(method, FOLD_SUM, inf, 2, 1) == FOLD_UNSUPPORTED, "infinite term, method %d", method);
+    cr_expect(answer(method, FOLD_MAX, fits, 2, 1) == FOLD_UNSUPPORTED, "max, method %d", method);
+    cr_expect(answer(method, FOLD_SUM, fits, 2, 1) == FOLD_OK, "large sum that fits, method %d", method);
+    bool reaches = method == FOLD_FLOAT64 || method == FOLD_EXACT;
+    cr_expect(answer(method, FOLD_SUM, large, 3, 2) == (reaches ? FOLD_OK : FOLD_UNSUPPORTED),
+              "partial sums overflow, method %d", method);
+    cr_expect(answer(method, FOLD_SUM, large, 2, 1) == FOLD_UNSUPPORTED, "the sum overflows, method %d", method);
+  }
+  cr_expect(answer(FOLD_PLAIN, FOLD_PROD, tiny, 3, 2) == FOLD_UNSUPPORTED, "partial product underflows");
+  cr_expect(answer(FOLD_PLAIN, FOLD_PROD, huge, 3, 2) == FOLD_UNSUPPORTED, "partial product overflows");
+  cr_expect(answer(FOLD_PLAIN, FOLD_PROD, zero, 2, 1) == FOLD_OK, "a zero product is exact");
+  cr_expect(answer(FOLD_KAHAN, FOLD_PROD, fits, 2, 1) == FOLD_UNSUPPORTED, "no such product");
+  cr_expect(answer(FOLD_PLAIN, FOLD_SUM, fits, 2, (uint64_t)1 << 24) == FOLD_UNSUPPORTED, "h u = 1");
+  cr_expect(answer(FOLD_PLAIN, FOLD_SUM, fits, 2, UINT64_MAX) == FOLD_UNSUPPORTED, "absurd height");
+  static float many[2000000];
+  cr_expect(answer(FOLD_KAHAN, FOLD_SUM, many, 1600000, 1) == FOLD_OK, "n u below 1/10");
+  cr_expect(answer(FOLD_KAHAN, FOLD_SUM, many, 1700000, 1) == FOLD_UNSUPPORTED, "n u above 1/10");
+}

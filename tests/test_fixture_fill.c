@@ -1,0 +1,105 @@
+/* test_fixture_fill.c: a case's input is what its file says, to the bit, or it is refused. */
+#include <criterion/criterion.h>
+
+#include <string.h>
+
+#include "bits.h"
+#include "fixture.h"
+#include "npy.h"
+#include "scratch.h"
+
+static fold_status load_text(struct scratch *s, const char *text, struct fold_cases *cases) {
+  return fold_cases_load_file(scratch_write(s, "a.ini", text, strlen(text)), cases);
+}
+
+#define NORMAL "[a]\ngenerator = normal\n"
+#define GIVEN "[a]\nprovenance = here\n"
+
+Test(fixture_fill, a_generated_case_is_filled_by_its_generator) {
+  struct scratch s;
+  cr_assert(scratch_open(&s));
+  struct fold_cases cases = {0};
+  fold_status status = load_text(&s, NORMAL "dtype = all\nrows = 3\ncols = 701\nseed = 1, 9\n", &cases);
+  cr_assert(status.code == FOLD_OK && cases.n == 8, "%s", status.text);
+  for (size_t i = 0; i < cases.n; i++) {
+    const struct fold_case *c = &cases.at[i];
+    double got[3 * 701], want[3 * 701], other[3 * 701];
+    size_t nbytes = 3 * 701 * fold_dtype_size(c->dtype);
+    struct fold_source source = {fold_generator_find("normal"), c->dtype, i % 2 ? 9 : 1, 701, 0};
+    fold_generate(&source, 0, 3 * 701, want);
+    source.seed += 1;
+    fold_generate(&source, 0, 3 * 701, other);
+    status = fold_case_fill(c, got, 2);
+    cr_expect(status.code == FOLD_OK && memcmp(got, want, nbytes) == 0, "%s %s", c->name, status.text);
+    cr_expect(memcmp(got, other, nbytes) != 0, "%s: the seed changes nothing", c->name);
+  }
+  fold_cases_free(&cases);
+  scratch_close(&s);
+}
+
+Test(fixture_fill, a_literal_case_is_filled_to_the_bit) {
+  static const char text[] = GIVEN "values = 1.5, -0, 0x1p-14, inf, -inf, nan, -1e2\ndtype = all\nexpect_sum = nan\n";
+  static const uint64_t want[FOLD_DTYPES][7] = {
+      {0x3e00, 0x8000, 0x0400, 0x7c00, 0xfc00, 0x7e00, 0xd640},
+      {0x3fc0, 0x8000, 0x3880, 0x7f80, 0xff80, 0x7fc0, 0xc2c8},
+      {0x3fc00000, 0x80000000, 0x38800000, 0x7f800000, 0xff800000, 0x7fc00000, 0xc2c80000},
+      {0x3ff8000000000000, 0x8000000000000000, 0x3f10000000000000, 0x7ff0000000000000, 0xfff0000000000000,
+       0x7ff8000000000000, 0xc059000000000000},
+  };
+  struct scratch s;
+  cr_assert(scratch_open(&s));
+  struct fold_cases cases = {0};
+  fold_status status = load_text(&s, text, &cases);
+  cr_assert(status.code == FOLD_OK && cases.n == FOLD_DTYPES, "%s", status.text);
+  for (size_t i = 0; i < cases.n; i++) {
+    uint64_t got[7];
+    const struct fold_case *c = &cases.at[i];
+    cr_assert(c->rows == 1 && c->cols == 7 && fold_case_fill(c, got, 1).code == FOLD_OK);
+    for (size_t k = 0; k < 7; k++)
+      cr_expect(fold_bits_load(c->dtype, got, k) == want[c->dtype][k], "%s: value %zu is %llx", c->name, k,
+                (unsigned long long)fold_bits_load(c->dtype, got, k));
+    cr_expect(strcmp(c->provenance, "here") == 0 && strcmp(c->expect, "nan") == 0, "%s", c->name);
+  }
+  fold_cases_free(&cases);
+  scratch_close(&s);
+}
+
+static fold_status fill_count(void *context, uint64_t first, size_t n, void *out) {
+  (void)context;
+  for (size_t i = 0; i < n; i++) ((float *)out)[i] = (float)(first + i);
+  return fold_ok();
+}
+
+Test(fixture_fill, a_npy_case_is_its_file_or_refused) {
+  struct scratch s;
+  cr_assert(scratch_open(&s));
+  struct fold_cases cases = {0};
+  float got[12];
+  cr_assert(fold_npy_write(scratch_path(&s, "x.npy"), FOLD_F32, 3, 4, false, fill_count, NULL).code == FOLD_OK);
+  fold_status status = load_text(&s, GIVEN "npy = x.npy\nop = max\n", &cases);
+  cr_assert(status.code == FOLD_OK && cases.n == 1, "%s", status.text);
+  cr_assert(fold_cases_add_npy(scratch_path(&s, "x.npy"), FOLD_SUM, &cases).code == FOLD_OK && cases.n == 2);
+  cr_expect(strcmp(cases.at[0].name, "a/f32/max/3x4") == 0, "%s", cases.at[0].name);
+  cr_expect(strncmp(cases.at[1].fixture, "npy:/tmp/", 9) == 0 && strstr(cases.at[1].name, "x.npy/f32/sum/3x4"), "%s",
+            cases.at[1].name);
+  status = fold_cases_add_npy(scratch_path(&s, "x.npy"), FOLD_SUM, &cases);
+  cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, "is there already"), "%s", status.text);
+  for (size_t i = 0; i < 2; i++) {
+    memset(got, 0xa5, sizeof got);
+    status = fold_case_fill(&cases.at[i], got, 1);
+    cr_expect(status.code == FOLD_OK, "%s", status.text);
+    for (size_t k = 0; k < 12; k++) cr_expect(got[k] == (float)k, "%zu is %g", k, (double)got[k]);
+  }
+  cr_assert(fold_npy_write(scratch_path(&s, "x.npy"), FOLD_F32, 4, 3, false, fill_count, NULL).code == FOLD_OK);
+  status = fold_case_fill(&cases.at[0], got, 1);
+  cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, "a.ini:1: ") && strstr(status.text, "changed"), "%s",
+            status.text);
+  unlink(scratch_path(&s, "x.npy"));
+  status = fold_case_fill(&cases.at[0], got, 1);
+  cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, "x.npy") && strstr(status.text, "No such file"), "%s",
+            status.text);
+  fold_cases_free(&cases);
+  status = load_text(&s, GIVEN "dtype = f32\nnpy = x.npy\n", &cases);
+  cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, "a.ini:4: npy: "), "%s", status.text);
+  scratch_close(&s);
+}

@@ -1,0 +1,155 @@
+/* test_fixture_sets.c: the sets cover what they must, within their budgets, and every expected sum is the exact one.
+ *
+ * No generator is listed by hand: what generators.c has, the default set must take.
+ */
+#include <criterion/criterion.h>
+
+#include <mpfr.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bits.h"
+#include "fixture.h"
+
+static struct fold_cases load_set(const char *set) {
+  struct fold_cases cases = {0};
+  fold_status status = fold_cases_load(FOLD_FIXTURE_FOLDER, set, NULL, &cases);
+  cr_assert(status.code == FOLD_OK && cases.n > 0, "%s: %zu cases: %s", set, cases.n, status.text);
+  return cases;
+}
+
+Test(fixture_sets, the_default_set_takes_every_generator_in_every_dtype) {
+  struct fold_cases cases = load_set("default");
+  size_t n;
+  const struct fold_generator *all = fold_generators(&n);
+  for (size_t g = 0; g < n; g++) {
+    unsigned sums = 0;
+    for (size_t i = 0; i < cases.n; i++)
+      if (cases.at[i].source.generator == &all[g] && cases.at[i].op == FOLD_SUM && cases.at[i].cols > 1)
+        sums |= 1u << cases.at[i].dtype;
+    cr_expect(sums == all[g].dtypes, "%s sums in the dtypes %x of %x", all[g].name, sums, all[g].dtypes);
+  }
+  fold_cases_free(&cases);
+}
+
+static bool has(const struct fold_cases *cases, const char *generator, enum fold_dtype dtype, enum fold_op op,
+                size_t rows, size_t cols) {
+  for (size_t i = 0; i < cases->n; i++) {
+    const struct fold_case *c = &cases->at[i];
+    if (c->source.generator && strcmp(c->source.generator->name, generator) == 0 && c->dtype == dtype && c->op == op &&
+        c->rows == rows && c->cols == cols)
+      return true;
+  }
+  return false;
+}
+
+Test(fixture_sets, the_default_set_stands_on_both_sides_of_every_boundary) {
+  struct fold_cases cases = load_set("default");
+  static const char *const dense[] = {"normal", "mixed", "integers", "ill_conditioned"};
+  for (size_t g = 0; g < 4; g++) {
+    size_t most = g < 2 ? 1 << 18 : 1 << 16;
+    /* Powers of two: warp, block, tile and, the last, the grid of 1024 blocks. */
+    for (size_t power = 1; power <= most; power *= 2)
+      for (size_t n = power - 1; n <= power + 1; n++)
+        cr_expect(has(&cases, dense[g], FOLD_F32, FOLD_SUM, 1, n), "%s lacks n = %zu", dense[g], n);
+    /* Where ceil(n / T) grows, for each T of the row family. */
+    for (size_t T = 16; T <= 256; T *= 4)
+      for (size_t k = 1; k <= 3; k++)
+        for (size_t n = k * T - 1; n <= k * T + 1; n++)
+          cr_expect(has(&cases, dense[g], FOLD_F32, FOLD_SUM, 1, n), "%s lacks n = %zu", dense[g], n);
+  }
+  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+    cr_expect(has(&cases, "uniform", (enum fold_dtype)dtype, FOLD_SUM, 4, 16384), "the seed's 4 x 16384 in %s",
+              fold_dtype_name((enum fold_dtype)dtype));
+  for (int op = 0; op < FOLD_OPS; op++)
+    for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
+      size_t found = 0;
+      for (size_t i = 0; i < cases.n; i++) found += (int)cases.at[i].op == op && (int)cases.at[i].dtype == dtype;
+      cr_expect(found >= 5, "%s of %s: %zu cases", fold_op_name((enum fold_op)op),
+                fold_dtype_name((enum fold_dtype)dtype), found);
+    }
+  fold_cases_free(&cases);
+}
+
+/* What the speed of `verify` rests on. */
+Test(fixture_sets, the_sets_stay_within_their_budgets) {
+  struct fold_cases cases = load_set("default"), large = load_set("large"), all = load_set("all");
+  size_t elements = 0, longest = 0;
+  for (size_t i = 0; i < cases.n; i++) elements += cases.at[i].rows * cases.at[i].cols;
+  cr_expect(cases.n >= 700 && cases.n <= 1300, "%zu cases", cases.n);
+  cr_expect(elements <= 12000000, "%zu elements", elements);
+  for (size_t i = 0; i < large.n; i++)
+    if (large.at[i].rows * large.at[i].cols > longest) longest = large.at[i].rows * large.at[i].cols;
+  cr_expect(longest == 50000000, "the longest of the large set has %zu elements", longest);
+  cr_expect(all.n == cases.n + large.n, "%zu + %zu cases, %zu in all", cases.n, large.n, all.n);
+  fold_cases_free(&cases);
+  fold_cases_free(&large);
+  fold_cases_free(&all);
+}
+
+static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+Test(fixture_sets, every_case_has_a_name_of_its_own_and_its_input) {
+  struct fold_cases cases = load_set("default");
+  const char **names = malloc(cases.n * sizeof *names);
+  for (size_t i = 0; i < cases.n; i++) names[i] = cases.at[i].name;
+  qsort(names, cases.n, sizeof *names, by_text);
+  for (size_t i = 1; i < cases.n; i++) cr_expect(strcmp(names[i - 1], names[i]) != 0, "%s twice", names[i]);
+  for (size_t i = 0; i < cases.n; i++) {
+    const struct fold_case *c = &cases.at[i];
+    int sources = (c->source.generator != NULL) + (c->literal != NULL) + (c->npy != NULL);
+    cr_expect(sources == 1, "%s has %d sources", c->name, sources);
+    cr_expect(c->source.generator || c->provenance, "%s says not where it comes from", c->name);
+    cr_expect(c->fixture && c->where && strstr(c->where, c->fixture), "%s: where is %s", c->name, c->where);
+    cr_expect(!strpbrk(c->name, "*?[]\\, '\""), "%s cannot be given as a glob for itself", c->name);
+    cr_expect(fold_glob_match(c->name, c->name), "%s does not match itself", c->name);
+  }
+  free(names);
+  fold_cases_free(&cases);
+}
+
+/* The exact sum of a literal or captured row: a mantissa over f64's whole range rounds nothing. */
+static bool sum_is(const struct fold_case *c, const uint64_t *bits, const char *expect) {
+  mpfr_t sum, term, want;
+  mpfr_inits2(2200, sum, term, want, (mpfr_ptr)0);
+  bool exact = mpfr_set_d(sum, c->cols ? fold_bits_to_double(c->dtype, bits[0]) : 0.0, MPFR_RNDN) == 0;
+  for (size_t i = 1; i < c->cols; i++) {
+    exact &= mpfr_set_d(term, fold_bits_to_double(c->dtype, bits[i]), MPFR_RNDN) == 0;
+    exact &= mpfr_add(sum, sum, term, MPFR_RNDN) == 0;
+  }
+  exact &= mpfr_set_str(want, expect, 0, MPFR_RNDN) == 0;
+  bool same =
+      mpfr_nan_p(want) ? mpfr_nan_p(sum) != 0 : mpfr_equal_p(sum, want) && !mpfr_signbit(sum) == !mpfr_signbit(want);
+  mpfr_clears(sum, term, want, (mpfr_ptr)0);
+  return exact && same;
+}
+
+Test(fixture_sets, every_expected_sum_is_the_exact_sum) {
+  struct fold_cases cases = load_set("default");
+  size_t literals = 0, expected = 0;
+  for (size_t i = 0; i < cases.n; i++) {
+    const struct fold_case *c = &cases.at[i];
+    literals += c->literal != NULL;
+    cr_expect(!c->literal || c->op != FOLD_SUM || c->expect, "%s has no expect_sum", c->name);
+    cr_expect(!c->expect || c->op == FOLD_SUM, "%s expects a sum", c->name);
+    if (!c->expect) continue;
+    size_t n = c->rows * c->cols;
+    unsigned char *in = malloc(n * fold_dtype_size(c->dtype));
+    uint64_t *bits = malloc(n * sizeof *bits);
+    fold_status status = fold_case_fill(c, in, 1);
+    for (size_t k = 0; k < n; k++) bits[k] = fold_bits_load(c->dtype, in, k);
+    cr_expect(status.code == FOLD_OK && sum_is(c, bits, c->expect), "%s (%s): the sum is not %s %s", c->name, c->where,
+              c->expect, status.text);
+    expected++;
+    free(in);
+    free(bits);
+  }
+  cr_expect(literals >= 30 && expected >= 40, "%zu literals, %zu expected sums", literals, expected);
+  fold_cases_free(&cases);
+}
+
+Test(fixture_sets, a_large_case_stays_out_of_the_default_set) {
+  struct fold_cases cases = load_set("default");
+  for (size_t i = 0; i < cases.n; i++) cr_expect(!cases.at[i].large, "%s", cases.at[i].name);
+  fold_cases_free(&cases);
+}

@@ -1,0 +1,334 @@
+/* test_fixtures.c: fixture files stand for just the cases they say, or are refused by file, line and key. */
+#include <criterion/criterion.h>
+
+#include <sys/resource.h>
+
+#include "fixture.h"
+#include "sample.h"
+#include "scratch.h"
+
+static fold_status load_text(struct scratch *s, const char *text, struct fold_cases *cases) {
+  return fold_cases_load_file(scratch_write(s, "a.ini", text, strlen(text)), cases);
+}
+
+/* The names of all cases, each followed by a blank. */
+static void names_of(const struct fold_cases *cases, char *text, size_t room) {
+  text[0] = '\0';
+  for (size_t i = 0; i < cases->n; i++) {
+    size_t used = strlen(text);
+    snprintf(text + used, room - used, "%s ", cases->at[i].name);
+  }
+}
+
+#define NORMAL "[a]\ngenerator = normal\n"
+#define GIVEN "[a]\nprovenance = here\n"
+
+Test(fixtures, a_section_stands_for_all_its_combinations_and_no_more) {
+  static const struct {
+    const char *text, *names;
+  } cases[] = {
+      {NORMAL "dtype = f32\nn = 5\n", "a/f32/sum/1x5/seed1 "},
+      {NORMAL "dtype = f64, f16\nn = 5, 0\n",
+       "a/f16/sum/1x5/seed1 a/f16/sum/1x0/seed1 a/f64/sum/1x5/seed1 a/f64/sum/1x0/seed1 "},
+      {NORMAL "dtype = f32\nrows = 2,3\ncols = 7, 8\n",
+       "a/f32/sum/2x7/seed1 a/f32/sum/2x8/seed1 a/f32/sum/3x7/seed1 a/f32/sum/3x8/seed1 "},
+      {NORMAL "dtype = f32\nn = 1\nseed = 3, 18446744073709551615\nop = min, prod\n",
+       "a/f32/prod/1x1/seed3 a/f32/prod/1x1/seed18446744073709551615 a/f32/min/1x1/seed3 "
+       "a/f32/min/1x1/seed18446744073709551615 "},
+      {NORMAL "dtype = all\nn = 1\n",
+       "a/f16/sum/1x1/seed1 a/bf16/sum/1x1/seed1 a/f32/sum/1x1/seed1 a/f64/sum/1x1/seed1 "},
+      {NORMAL "dtype = f32\nn = 2^10+-1, 3..4, 1e2-1, 2^3+1\n",
+       "a/f32/sum/1x1023/seed1 a/f32/sum/1x1024/seed1 a/f32/sum/1x1025/seed1 a/f32/sum/1x3/seed1 a/f32/sum/1x4/seed1 "
+       "a/f32/sum/1x99/seed1 a/f32/sum/1x9/seed1 "},
+      {NORMAL "dtype = f32 ; not f64\nn = 1,\n  2,  ; two\n# no 3\n\n    4\nn = 8\n",
+       "a/f32/sum/1x1/seed1 a/f32/sum/1x2/seed1 a/f32/sum/1x4/seed1 a/f32/sum/1x8/seed1 "},
+      {"[a]\r\ngenerator=normal\r\ndtype:f32\r\nn=1\r\n", "a/f32/sum/1x1/seed1 "},
+      {NORMAL "dtype = f32\nn = 1099511627776\n", "a/f32/sum/1x1099511627776/seed1 "},
+      {"[c]\ngenerator = ill_conditioned\ndtype = f64\nn = 100\ncondition = 1e8, 12345.5, 1e30\n",
+       "c/f64/sum/1x100/seed1/cond1e8 c/f64/sum/1x100/seed1/cond12345.5 c/f64/sum/1x100/seed1/cond1e30 "},
+      {GIVEN "dtype = f32\nvalues = 1,2,\n 3\nvalues = 4\n", "a/f32/sum/1x4 "},
+      {NORMAL "dtype = f32\nn = 1\n[a]\ngenerator = normal\ndtype = f32\nn = 2",
+       "a/f32/sum/1x1/seed1 a/f32/sum/1x2/seed1 "},
+  };
+  struct scratch s;
+  cr_assert(scratch_open(&s));
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct fold_cases got = {0};
+    char names[1024];
+    fold_status status = load_text(&s, cases[i].text, &got);
+    names_of(&got, names, sizeof names);
+    cr_expect(status.code == FOLD_OK && strcmp(names, cases[i].names) == 0, "%s\n: %s\n: %s", cases[i].text,
+              status.text, names);
+    fold_cases_free(&got);
+  }
+  scratch_close(&s);
+}
+
+#define SHORT "dtype = f32\nn = 5\n"
+
+/* Each mistake, the line it stands in, and the words that must tell it: the key first. */
+static const struct mistake {
+  const char *text;
+  size_t line;
+  const char *words;
+} mistakes[] = {
+    {NORMAL SHORT "colour = red\n", 5, "colour: unknown key"},
+    {NORMAL SHORT "N = 5\n", 5, "N: unknown key"},
+    {NORMAL SHORT "a_very_long_key_that_no_section_has_and_that_is_longer_than_a_name = 1\n", 5, "unknown key"},
+    {"n = 5\n" NORMAL SHORT, 1, "n: stands before the first [section]"},
+    {"\n" NORMAL SHORT "nonsense\n", 6, "is neither"},
+    {"[a\ngenerator = normal\n" SHORT, 1, "malformed [section]"},
+    {"[]\ngenerator = normal\n" SHORT, 1, "malformed [section]"},
+    {"[a b]\ngenerator = normal\n" SHORT, 1, "malformed [section]"},
+    {"[a*]\ngenerator = normal\n" SHORT, 1, "malformed [section]"},
+    {"[a] b\ngenerator = normal\n" SHORT, 1, "malformed [section]"},
+    {"[aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa]\ngenerator = normal\n" SHORT, 1,
+     "malformed [section]"},
+    {NORMAL SHORT " [b]\n", 5, "a [section] must start its line"},
+    {NORMAL SHORT "[b]\n", 5, "[b] is empty"},
+    {"\xef\xbb\xbf" NORMAL SHORT, 1, "byte order mark"},
+    {"[a]\ngenerator = nrmal\n" SHORT, 2, "generator: nrmal is no generator"},
+    {"[a]\n" SHORT, 1, "generator: missing in [a]"},
+    {NORMAL "generator = mixed\n" SHORT, 3, "generator: it is given twice"},
+    {NORMAL "  mixed\n" SHORT, 3, "generator: it is given twice"},
+    {NORMAL SHORT "set = default\nset = large\n", 6, "set: it is given twice"},
+    {"[a]\ngenerator =\n" SHORT, 2, "generator: it has no value"},
+    {NORMAL "n = 5\n", 1, "dtype: missing in [a]"},
+    {NORMAL "dtype = f31\nn = 5\n", 3, "dtype: f31 is no dtype"},
+    {NORMAL SHORT "op = mean\n", 5, "op: mean is no operation"},
+    {NORMAL SHORT "set = huge\n", 5, "set: huge is no set"},
+    {NORMAL "dtype = f32\n", 1, "n: missing in [a]"},
+    {NORMAL "dtype = f32\nn = -1\n", 4, "n: -1 is negative"},
+    {NORMAL "dtype = f32\nn = 3-4\n", 4, "n: 3-4 is negative"},
+    {NORMAL "dtype = f32\nn = 1+-2\n", 4, "n: 1+-2 is negative"},
+    {NORMAL "dtype = f32\nn = 12x\n", 4, "n: 12x is malformed"},
+    {NORMAL "dtype = f32\nn = 0x10\n", 4, "n: 0x10 is malformed"},
+    {NORMAL "dtype = f32\nn = 1.5\n", 4, "n: 1.5 is malformed"},
+    {NORMAL "dtype = f32\nn = 1 2\n", 4, "n: 1 2 is malformed"},
+    {NORMAL "dtype = f32\nn = many\n", 4, "n: many is malformed"},
+    {NORMAL "dtype = f32\nn = 1..\n", 4, "n: 1.. is malformed"},
+    {NORMAL "dtype = f32\nn = 2..1\n", 4, "n: 2..1 is a range that ends before it starts"},
+    {NORMAL "dtype = f32\nn = 1,,2\n", 4, "n: 1,,2 has an empty item"},
+    {NORMAL "dtype = f32\nn = ,\n", 4, "n: , has an empty item"},
+    {NORMAL "dtype = f32\nn = 1,\n 2,\n x\n", 6, "n: x is malformed"},
+    {NORMAL "dtype = f32\nn = 1099511627777\n", 4, "n: 1099511627777 is absurd"},
+    {NORMAL "dtype = f32\nn = 18446744073709551616\n", 4, "n: 18446744073709551616 is too large"},
+    {NORMAL "dtype = f32\nn = 2^64\n", 4, "n: 2^64 is too large"},
+    {NORMAL "dtype = f32\nn = 1e9999999999999999999\n", 4, "is too large"},
+    {NORMAL "dtype = f32\nn = 18446744073709551615+1\n", 4, "is too large"},
+    {NORMAL "dtype = f32\nn = 0..5000\n", 4, "n: 0..5000 makes the list longer than 4096"},
+    {NORMAL "dtype = f32\nn = 0..18446744073709551615\n", 4, "absurd"},
+    {NORMAL "dtype = f32\nn = 0..999\nseed = 1..999\n", 1, "stands for 999000 cases"},
+    {NORMAL "dtype = f32\nrows = 2^30\ncols = 2^30\n", 4, "rows: 1073741824 x 1073741824 is absurd"},
+    {NORMAL "dtype = f32\nrows = 2^40\ncols = 2^40\n", 4, "is absurd"},
+    {NORMAL "dtype = f32\nrows = 2\n", 1, "cols: missing in [a]"},
+    {NORMAL "dtype = f32\ncols = 2\n", 1, "rows: missing in [a]"},
+    {NORMAL SHORT "rows = 2\n", 5, "rows: it does not go with n"},
+    {NORMAL SHORT "cols = 2\n", 5, "cols: it does not go with n"},
+    {NORMAL SHORT "seed = -1\n", 5, "seed: -1 is negative"},
+    {NORMAL SHORT "seed = 18446744073709551616\n", 5, "is too large"},
+    {NORMAL SHORT "condition = 1e3\n", 5, "condition: normal takes no condition"},
+    {"[a]\ngenerator = ill_conditioned\n" SHORT, 1, "condition: missing in [a]"},
+    {"[a]\ngenerator = ill_conditioned\n" SHORT "condition = 0.5\n", 5, "condition: 0.5 is no condition number"},
+    {"[a]\ngenerator = ill_conditioned\n" SHORT "condition = nan\n", 5, "condition: nan is no condition number"},
+    {"[a]\ngenerator = ill_conditioned\n" SHORT "condition = 1e8x\n", 5, "condition: 1e8x is no condition number"},
+    {"[a]\ngenerator = ill_conditioned\n" SHORT "condition = 1e300\n", 5, "condition: "},
+    {NORMAL SHORT "values = 1, 2\n", 5, "values: it does not go with a generator"},
+    {NORMAL SHORT "provenance = here\n", 5, "provenance: it does not go with a generator"},
+    {"[a]\ndtype = f32\nvalues = 1, 2\n", 1, "provenance: missing in [a]"},
+    {GIVEN "values = 1, 2\n", 1, "dtype: missing in [a]"},
+    {GIVEN SHORT "values = 1, 2\n", 4, "n: it goes only with a generator"},
+    {GIVEN "dtype = f32\nvalues = 1\nseed = 2\n", 5, "seed: it goes only with a generator"},
+    {GIVEN "dtype = f32\nvalues = 1, 0x1p-150\n", 4, "is not exact in f32"},
+    {GIVEN "dtype = f32\nvalues = 16777217\n", 4, "is not exact in f32"},
+    {GIVEN "dtype = f32\nvalues = 1e39\n", 4, "is not exact"},
+    {GIVEN "dtype = f64\nvalues = 0.1\n", 4, "values: 0.1 is not exact, not even in f64"},
+    {GIVEN "dtype = f64\nvalues = 1e400\n", 4, "values: 1e400 is not exact"},
+    {GIVEN "dtype = f64\nvalues = 0x1p-1075\n", 4, "is not exact"},
+    {GIVEN "dtype = f16\nvalues = 65520\n", 4, "is not exact in f16"},
+    {GIVEN "dtype = all\nvalues = 257\n", 4, "is not exact in bf16"},
+    {GIVEN "dtype = f32\nvalues = 1.5.5\n", 4, "values: 1.5.5 is malformed"},
+    {GIVEN "dtype = f32\nvalues = 0x\n", 4, "values: 0x is malformed"},
+    {GIVEN "dtype = f32\nvalues = 1p3\n", 4, "values: 1p3 is malformed"},
+    {GIVEN "dtype = f32\nvalues = infinity\n", 4, "values: infinity is malformed"},
+    {GIVEN "dtype = f32\nvalues = NaN(1)\n", 4, "is malformed"},
+    {GIVEN "dtype = f32\nvalues = @inf@\n", 4, "is malformed"},
+    {GIVEN "dtype = f32\nvalues = 1\nexpect_sum = one\n", 5, "expect_sum: one is malformed"},
+    {GIVEN "dtype = f32\nvalues = 1\nop = max\nexpect_sum = 1\n", 6, "expect_sum: it goes only with op sum"},
+    {NORMAL "dtype = f32\nrows = 2\ncols = 2\nexpect_sum = 1\n", 6, "expect_sum: it goes only with one row"},
+    {GIVEN "npy = none.npy\n", 3, "npy: "},
+    {GIVEN "npy = none.npy\n", 3, "none.npy: cannot be opened: No such file"},
+    {NORMAL SHORT "npy = none.npy\n", 5, "npy: "},
+    {"[a]\ngenerator = normal\n" SHORT "n = 6, 5\n", 1, "the case a/f32/sum/1x5/seed1 is there already"},
+};
+
+Test(fixtures, every_mistake_is_refused_by_file_line_and_key) {
+  struct scratch s;
+  cr_assert(scratch_open(&s));
+  for (size_t i = 0; i < sizeof mistakes / sizeof *mistakes; i++) {
+    struct fold_cases cases = {0};
+    char place[448];
+    fold_status status = load_text(&s, mistakes[i].text, &cases);
+    snprintf(place, sizeof place, "%s:%zu: ", s.path, mistakes[i].line);
+    cr_expect(status.code == FOLD_BAD_INPUT, "%s: code %d", mistakes[i].text, status.code);
+    cr_expect(strncmp(status.text, place, strlen(place)) == 0 && strstr(status.text, mistakes[i].words) &&
+                  !strchr(status.text, '\n'),
+              "%s: want line %zu, '%s', got: %s", mistakes[i].text, mistakes[i].line, mistakes[i].words, status.text);
+    fold_cases_free(&cases);
+  }
+  scratch_close(&s);
+}
+
+Test(fixtures, what_is_no_fixture_file_is_refused) {
+  struct scratch s;
+  cr_assert(scratch_open(&s));
+  char text[512];
+  struct fold_cases cases = {0};
+  memset(text, 'x', sizeof text);
+  fold_status status = fold_cases_load_file(scratch_write(&s, "a.ini", text, 300), &cases);
+  cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, ":1: is longer than"), "%s", status.text);
+  status = fold_cases_load_file(scratch_write(&s, "a.ini", "[a]\nabout = x\0y\n", 16), &cases);
+  cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, ":2: holds a NUL byte"), "%s", status.text);
+  status = fold_cases_load_file(scratch_write(&s, "a.ini", "# nothing\n", 10), &cases);
+  cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, "has no [section]"), "%s", status.text);
+  status = fold_cases_load_file(scratch_path(&s, "none.ini"), &cases);
+  cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, "none.ini: cannot be opened"), "%s", status.text);
+  status = fold_cases_load_file(s.folder, &cases);
+  cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, "cannot be read"), "%s", status.text);
+  status = fold_cases_load(scratch_path(&s, "none"), "default", NULL, &cases);
+  cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, "none: cannot be read"), "%s", status.text);
+  status = fold_cases_load(s.folder, "huge", NULL, &cases);
+  cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, "huge: no such set"), "%s", status.text);
+  fold_cases_free(&cases);
+  scratch_close(&s);
+}
+
+static size_t count(const char *folder, const char *set, const char *globs) {
+  struct fold_cases cases = {0};
+  fold_status status = fold_cases_load(folder, set, globs, &cases);
+  cr_expect(status.code == FOLD_OK, "%s %s: %s", set, globs ? globs : "*", status.text);
+  size_t n = cases.n;
+  fold_cases_free(&cases);
+  return n;
+}
+
+Test(fixtures, a_new_file_is_picked_up_and_globs_and_sets_choose) {
+  static const char first[] = NORMAL "dtype = f32\nn = 1, 2\n";
+  static const char second[] =
+      "[b]\ngenerator = mixed\ndtype = f32\nn = 1\n[b]\nset = large\ngenerator = mixed\n"
+      "dtype = f32\nn = 1e7\n";
+  struct scratch s;
+  cr_assert(scratch_open(&s));
+  cr_expect(count(s.folder, "default", NULL) == 0, "an empty folder has no cases");
+  scratch_write(&s, "one.ini", first, sizeof first - 1);
+  cr_expect(count(s.folder, "default", NULL) == 2, "one file");
+  scratch_write(&s, "two.ini", second, sizeof second - 1);
+  scratch_write(&s, "three.ini.bak", "junk", 4);
+  scratch_write(&s, ".hidden.ini", "junk", 4);
+  cr_expect(count(s.folder, "default", NULL) == 3, "a second file");
+  cr_expect(count(s.folder, "large", NULL) == 1 && count(s.folder, "all", NULL) == 4, "sets");
+  cr_expect(count(s.folder, "default", "one") == 2, "the fixture's name");
+  cr_expect(count(s.folder, "default", "a/*/1x2/*,b/*") == 2, "two globs");
+  cr_expect(count(s.folder, "default", "b/f32/sum/1x1/seed1") == 1, "a case's name");
+  cr_expect(count(s.folder, "default", "c*") == 0 && count(s.folder, "default", "") == 0, "what matches nothing");
+  struct fold_cases cases = {0};
+  scratch_write(&s, "zero.ini", first, sizeof first - 1);
+  fold_status status = fold_cases_load(s.folder, "large", NULL, &cases);
+  cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, "zero.ini:1: the case a/f32/sum/1x1/seed1") &&
+                strstr(status.text, "one.ini:1"),
+            "a name in two files: %s", status.text);
+  fold_cases_free(&cases);
+  scratch_close(&s);
+}
+
+Test(fixtures, globs_match_as_a_shell_would) {
+  static const struct {
+    const char *globs, *name;
+    bool match;
+  } cases[] = {{NULL, "a", true},
+               {"a", "a", true},
+               {"a", "ab", false},
+               {"a*", "a/b/c", true},
+               {"b,a", "a", true},
+               {",a", "a", true},
+               {"", "a", false},
+               {"", "", false},
+               {"[ab]/?", "b/x", true},
+               {"[ab]/?", "c/x", false},
+               {"*/sum/*", "n/f32/sum/1x1", true}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+    cr_expect(fold_glob_match(cases[i].globs, cases[i].name) == cases[i].match, "'%s' on '%s'", cases[i].globs,
+              cases[i].name);
+}
+
+static size_t read_whole(const char *name, char *text, size_t room) {
+  char path[512];
+  snprintf(path, sizeof path, "%s/%s", FOLD_FIXTURE_FOLDER, name);
+  FILE *file = fopen(path, "rb");
+  size_t n = file ? fread(text, 1, room, file) : 0;
+  if (file) fclose(file);
+  return n;
+}
+
+/* Our own files with some bytes changed: cases or one line of refusal, never anything else. */
+Test(fixtures, mutated_files_never_mislead) {
+  static const char *const names[] = {"classic.ini", "control.ini", "large.ini", "specials.ini", "captured.ini"};
+  static const char spice[] = "=[],;#\n \t^+-.e0123456789xpninfa\"\\\xff\r:";
+  struct memory_file m;
+  memory_file_open(&m);
+  static char from[1 << 16], text[1 << 16];
+  size_t accepted = 0, refused = 0, shown = 0;
+  for (uint64_t trial = 0; trial < 1500; trial++) {
+    size_t n = read_whole(names[trial % 5], from, sizeof from);
+    cr_assert(n > 100, "%s is missing", names[trial % 5]);
+    memcpy(text, from, n);
+    for (uint64_t k = 0; k <= trial % 4; k++) {
+      uint64_t r = sample_bits(trial, k);
+      text[(r >> 8) % n] = spice[(r >> 32) % (sizeof spice - 1)];
+      if (r % 32 == 0) n = 1 + (r >> 40) % n;
+    }
+    memory_file_write(&m, text, n);
+    struct fold_cases cases = {0};
+    fold_status status = fold_cases_load_file(m.path, &cases);
+    accepted += status.code == FOLD_OK;
+    refused += status.code == FOLD_BAD_INPUT;
+    bool fine = status.code == FOLD_OK ? cases.n > 0 : strstr(status.text, m.path) && !strchr(status.text, '\n');
+    if (!fine && shown++ < 10) cr_expect(false, "trial %zu: code %d: %s", (size_t)trial, status.code, status.text);
+    fold_cases_free(&cases);
+  }
+  cr_expect(accepted + refused == 1500 && accepted > 100 && refused > 100, "%zu accepted, %zu refused", accepted,
+            refused);
+}
+
+#ifndef __SANITIZE_ADDRESS__
+/* The address space that is in use, in bytes. */
+static rlim_t space_used(void) {
+  unsigned long pages = 0;
+  FILE *file = fopen("/proc/self/statm", "r");
+  if (!file || fscanf(file, "%lu", &pages) != 1) pages = 0;
+  if (file) fclose(file);
+  return pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+
+Test(fixtures, too_little_memory_is_said_so) {
+  static const char text[] = NORMAL "dtype = f32\nn = 0..2047\nseed = 1..32\n";
+  struct memory_file m;
+  memory_file_open(&m);
+  memory_file_write(&m, text, sizeof text - 1);
+  size_t short_of = 0;
+  for (rlim_t room = 1 << 20; room <= 25 << 20; room += 3 << 20) {
+    struct rlimit limit, tight;
+    getrlimit(RLIMIT_AS, &limit);
+    tight = (struct rlimit){space_used() + room, limit.rlim_max};
+    struct fold_cases cases = {0};
+    setrlimit(RLIMIT_AS, &tight);
+    fold_status status = fold_cases_load_file(m.path, &cases);
+    setrlimit(RLIMIT_AS, &limit);
+    short_of += status.code == FOLD_NO_MEMORY;
+    cr_expect(status.code == FOLD_OK || status.code == FOLD_NO_MEMORY, "%d: %s", status.code, status.text);
+    cr_expect(status.code == FOLD_OK || strstr(status.text, "no memory"), "%s", status.text);
+    fold_cases_free(&cases);
+  }
+  cr_expect(short_of > 0, "memory never ran short: this test shows nothing");
+}
+#endif

@@ -1,0 +1,245 @@
+/* test_generators_values.c: the generators whose promise is about each element: ranges, classes, distributions.
+ *
+ * Statistics of fixed seeds are facts, not chances; their limits are what a sound stream passes with a probability of
+ * error below 1e-6 (5 standard deviations; Kolmogorov and Smirnov's 2 exp(-2 k^2) < 1e-6 at k = 2.7), so that a defect,
+ * not luck, is seen.
+ */
+#include "draw.h"
+#include "generate_help.h"
+
+enum { N = 1 << 18 };
+
+static double value(const struct fold_source *source, uint64_t bits) {
+  return fold_bits_to_double(source->dtype, bits);
+}
+
+static int rising(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* Kolmogorov and Smirnov's distance, times sqrt n. */
+static double distance(double *x, size_t n, double (*cdf)(double)) {
+  double worst = 0;
+  qsort(x, n, sizeof *x, rising);
+  for (size_t i = 0; i < n; i++) {
+    double f = cdf(x[i]), below = f - (double)i / (double)n, above = (double)(i + 1) / (double)n - f;
+    worst = fmax(worst, fmax(below, above));
+  }
+  return worst * sqrt((double)n);
+}
+
+static double *values_of(const struct fold_source *source, size_t n) {
+  uint64_t *bits = patterns_of(source, 0, n);
+  double *x = calloc(n, sizeof *x);
+  cr_assert_not_null(x);
+  for (size_t i = 0; i < n; i++) x[i] = value(source, bits[i]);
+  free(bits);
+  return x;
+}
+
+static double normal_cdf(double x) { return 0.5 * erfc(-x * M_SQRT1_2); }
+static double uniform_cdf(double x) { return (x + 1000) / 2000; }
+
+/* Moments up to the fourth: their variances are 1/n, 2/n, 15/n and 96/n. Each f32 too: rounding moves none of them. */
+Test(generators_values, normal_is_standard_normal) {
+  for (uint64_t seed = 1; seed <= 3; seed++)
+    for (int d = FOLD_F32; d <= FOLD_F64; d++) {
+      struct fold_source source = source_of("normal", d, seed, N);
+      double *x = values_of(&source, N), m1 = 0, m2 = 0, m3 = 0, m4 = 0, pair = 0, next = 0, tail = 0, root = sqrt(N);
+      for (size_t i = 0; i < N; i++) {
+        double q = x[i] * x[i];
+        m1 += x[i], m2 += q, m3 += q * x[i], m4 += q * q;
+        if (i & 1)
+          pair += x[i] * x[i - 1];
+        else if (i > 0)
+          next += x[i] * x[i - 1];
+        tail += fabs(x[i]) > 3;
+      }
+      cr_expect(fabs(m1 / N) <= 5 / root, "mean %g", m1 / N);
+      cr_expect(fabs(m2 / N - 1) <= 5 * sqrt(2) / root, "variance %g", m2 / N);
+      cr_expect(fabs(m3 / N) <= 5 * sqrt(15) / root, "third moment %g", m3 / N);
+      cr_expect(fabs(m4 / N - 3) <= 5 * sqrt(96) / root, "fourth moment %g", m4 / N);
+      cr_expect(fabs(pair / (N / 2)) <= 5 * M_SQRT2 / root, "correlation in a pair %g", pair / (N / 2));
+      cr_expect(fabs(next / (N / 2)) <= 5 * M_SQRT2 / root, "correlation across pairs %g", next / (N / 2));
+      double p = 2 * normal_cdf(-3);
+      cr_expect(fabs(tail - N * p) <= 5 * sqrt(N * p), "beyond 3: %g of %g", tail, N * p);
+      double k = distance(x, N, normal_cdf);
+      cr_expect(k <= 2.7, "Kolmogorov-Smirnov %g", k);
+      free(x);
+    }
+}
+
+/* Box and Muller's formula by libm: 1e-9 of the radius is ample for a wrong coefficient to show. */
+Test(generators_values, normal_polynomials_are_log_cos_and_sin) {
+  const uint32_t edges[] = {0,          1,          2,          0x1fffffff, 0x20000000, 0x3fffffff,
+                            0x40000000, 0x5fffffff, 0x60000000, 0x7fffffff, 0x80000000, 0x9fffffff,
+                            0xa0000000, 0xbfffffff, 0xc0000000, 0xdfffffff, 0xe0000000, 0xffffffff};
+  int wrong = 0;
+  for (int i = 0; i < 18 * 18 + 20000; i++) {
+    philox4x32_ctr_t w = fold_draw_words(3, (uint64_t)i, 0);
+    uint32_t a = i < 324 ? edges[i / 18] : w.v[0], b = i < 324 ? edges[i % 18] : w.v[1];
+    double z0, z1, u = (a + 0.5) * 0x1p-32, r = sqrt(-2 * log(u)), t = 2 * M_PI * (b * 0x1p-32);
+    fold_draw_normal(a, b, &z0, &z1);
+    bool close = fabs(z0 - r * cos(t)) <= 1e-9 * r && fabs(z1 - r * sin(t)) <= 1e-9 * r;
+    if (!close) TELL(wrong, "words %08x %08x: %.12g %.12g, want %.12g %.12g", a, b, z0, z1, r * cos(t), r * sin(t));
+  }
+}
+
+Test(generators_values, uniform_is_uniform_in_its_half_open_interval) {
+  int wrong = 0;
+  for (int d = 0; d < FOLD_DTYPES; d++) {
+    struct fold_source source = source_of("uniform", d, 5, N);
+    double *x = values_of(&source, N);
+    for (size_t i = 0; i < N; i++)
+      if (!(x[i] >= -1000 && x[i] < 1000)) TELL(wrong, "%s %zu: %g", fold_dtype_name(source.dtype), i, x[i]);
+    /* The 16-bit types have so few values that the distance shows their steps. */
+    double k = d >= FOLD_F32 ? distance(x, N, uniform_cdf) : 0;
+    cr_expect(k <= 2.7, "%s: Kolmogorov-Smirnov %g", fold_dtype_name(source.dtype), k);
+    free(x);
+  }
+}
+
+/* The largest words: what would round to the open end must stay below it. */
+Test(generators_values, open_ends_stay_open) {
+  for (int d = 0; d < FOLD_DTYPES; d++) {
+    enum fold_dtype dtype = (enum fold_dtype)d;
+    double unit = fold_draw_unit(~0u, d == FOLD_F64 ? ~0u : 0);
+    cr_expect(unit < 1);
+    cr_expect(fold_bits_to_double(dtype, fold_draw_between(dtype, -1000, 1000, unit)) < 1000, "%s",
+              fold_dtype_name(dtype));
+    cr_expect(fold_bits_to_double(dtype, fold_draw_between(dtype, 1, 2, unit)) < 2, "%s", fold_dtype_name(dtype));
+    cr_expect(fold_bits_to_double(dtype, fold_draw_between(dtype, -1000, 1000, 0)) == -1000);
+  }
+}
+
+/* Half open in the dtype: from the pattern of the least value to below that of the end. */
+Test(generators_values, mixed_is_half_large_half_small_in_chance_order) {
+  const double ends[2][4] = {{1e-6, 1e-4, 0.01, 1}, {1e-3, 1e-1, 1e6, 1e8}};
+  for (int d = 0; d < FOLD_DTYPES; d++) {
+    struct fold_source source = source_of("mixed", d, 6, N);
+    double *x = values_of(&source, N), end[4], swapped = 0, spread[2] = {0, 0};
+    int wrong = 0;
+    for (int e = 0; e < 4; e++)
+      end[e] = fold_bits_to_double(source.dtype, fold_bits_from_double(source.dtype, ends[d != FOLD_F16][e]));
+    for (size_t i = 0; i < N; i += 2) {
+      bool first = x[i] > x[i + 1];
+      double small = first ? x[i + 1] : x[i], large = first ? x[i] : x[i + 1];
+      swapped += first;
+      spread[0] += small, spread[1] += large;
+      if (!(small >= end[0] && small < end[1] && large >= end[2] && large < end[3]))
+        TELL(wrong, "%s pair %zu: %g %g", fold_dtype_name(source.dtype), i / 2, x[i], x[i + 1]);
+    }
+    cr_expect(fabs(swapped - N / 4) <= 2.5 * sqrt(N / 2), "%s: large first in %g of %d pairs",
+              fold_dtype_name(source.dtype), swapped, N / 2);
+    for (int half = 0; half < 2;
+         half++) { /* the mean of n uniform numbers varies by width / sqrt(12 n); and a rounding's bias */
+      double width = end[2 * half + 1] - end[2 * half], mean = spread[half] / (N / 2),
+             want = (end[2 * half + 1] + end[2 * half]) / 2;
+      cr_expect(fabs(mean - want) <= 5 * width / sqrt(6.0 * N) + fold_ulp(source.dtype, want), "%s: mean %g, want %g",
+                fold_dtype_name(source.dtype), mean, want);
+    }
+    free(x);
+  }
+}
+
+Test(generators_values, zeros_have_the_signs_of_their_names) {
+  for (int d = 0; d < FOLD_DTYPES; d++) {
+    uint64_t sign = fold_format_of((enum fold_dtype)d).sign, negative = 0;
+    struct fold_source plus = source_of("zeros_positive", d, 7, N), minus = source_of("zeros_negative", d, 7, N),
+                       both = source_of("zeros_mixed", d, 7, N);
+    uint64_t *p = patterns_of(&plus, 0, N), *m = patterns_of(&minus, 0, N), *b = patterns_of(&both, 0, N);
+    int wrong = 0;
+    for (size_t i = 0; i < N; i++) {
+      if (p[i] != 0 || m[i] != sign || (b[i] & ~sign) != 0)
+        TELL(wrong, "%s %zu", fold_dtype_name((enum fold_dtype)d), i);
+      negative += b[i] != 0;
+    }
+    cr_expect(fabs((double)negative - N / 2) <= 2.5 * sqrt(N), "%zu of %d negative", (size_t)negative, N);
+    free(p), free(m), free(b);
+  }
+}
+
+Test(generators_values, constant_is_a_tenth_rounded) {
+  const uint64_t tenth[] = {0x2e66, 0x3dcd, 0x3dcccccd, 0x3fb999999999999a};
+  for (int d = 0; d < FOLD_DTYPES; d++) {
+    struct fold_source source = source_of("constant", d, 8, N);
+    uint64_t *x = patterns_of(&source, 0, N);
+    int wrong = 0;
+    for (size_t i = 0; i < N; i++)
+      if (x[i] != tenth[d]) TELL(wrong, "%s %zu", fold_dtype_name(source.dtype), i);
+    free(x);
+  }
+}
+
+Test(generators_values, integers_are_even_chances_from_minus_8_to_8) {
+  for (int d = 0; d < FOLD_DTYPES; d++) {
+    struct fold_source source = source_of("integers", d, 9, N);
+    double *x = values_of(&source, N);
+    int wrong = 0, count[17] = {0};
+    for (size_t i = 0; i < N; i++) {
+      if (!(fabs(x[i]) <= 8 && x[i] == rint(x[i])))
+        TELL(wrong, "%s %zu: %g", fold_dtype_name(source.dtype), i, x[i]);
+      else
+        count[(int)x[i] + 8]++;
+    }
+    for (int v = 0; v < 17; v++)
+      cr_expect(fabs(count[v] - N / 17.0) <= 5 * sqrt(N / 17.0), "%d: %d times", v - 8, count[v]);
+    free(x);
+  }
+}
+
+Test(generators_values, full_range_has_every_exponent_alike) {
+  for (int d = 0; d < FOLD_DTYPES; d++) {
+    struct fold_source source = source_of("full_range", d, 10, N);
+    struct fold_format f = fold_format_of(source.dtype);
+    size_t fields = d == FOLD_F16 ? 31 : (size_t)(2 * f.emax - 32), negative = 0;
+    uint64_t *x = patterns_of(&source, 0, N);
+    int wrong = 0, ones[52] = {0}, count[2048] = {0};
+    for (size_t i = 0; i < N; i++) {
+      uint64_t field = (x[i] & f.exponent) >> (f.precision - 1);
+      if (field >= fields) TELL(wrong, "%s %zu: field %zu", fold_dtype_name(source.dtype), i, (size_t)field);
+      count[field]++;
+      negative += (x[i] & f.sign) != 0;
+      for (int b = 0; b < f.precision - 1; b++) ones[b] += x[i] >> b & 1;
+    }
+    /* 6: there are 2014 fields. */
+    for (size_t e = 0; e < fields; e++)
+      cr_expect(fabs(count[e] - (double)N / (double)fields) <= 6 * sqrt((double)N / (double)fields), "%s field %zu: %d",
+                fold_dtype_name(source.dtype), e, count[e]);
+    for (int b = 0; b < f.precision - 1; b++)
+      cr_expect(fabs(ones[b] - N / 2.0) <= 2.5 * sqrt(N), "%s fraction bit %d: %d", fold_dtype_name(source.dtype), b,
+                ones[b]);
+    cr_expect(fabs((double)negative - N / 2.0) <= 2.5 * sqrt(N), "%zu negative", negative);
+    free(x);
+  }
+}
+
+/* 2^32 terms of the largest stay below 2^emax, in every order. */
+Test(generators_values, full_range_cannot_overflow) {
+  for (int d = FOLD_BF16; d < FOLD_DTYPES; d++) {
+    struct fold_format f = fold_format_of((enum fold_dtype)d);
+    int largest = (2 * f.emax - 32 - 1) - f.emax; /* the exponent of the last field */
+    cr_expect(largest + 1 + 32 <= f.emax, "%s: 2^%d", fold_dtype_name((enum fold_dtype)d), largest);
+  }
+}
+
+Test(generators_values, subnormals_are_nonzero_subnormals_of_both_signs) {
+  for (int d = 0; d < FOLD_DTYPES; d++) {
+    struct fold_source source = source_of("subnormals", d, 11, N);
+    uint64_t *x = patterns_of(&source, 0, N), seen = 0, most = 0, negative = 0;
+    struct fold_format f = fold_format_of(source.dtype);
+    int wrong = 0;
+    for (size_t i = 0; i < N; i++) {
+      if (fold_bits_class(source.dtype, x[i]) != FOLD_SUBNORMAL)
+        TELL(wrong, "%s %zu: %zx", fold_dtype_name(source.dtype), i, (size_t)x[i]);
+      seen |= x[i] & f.fraction;
+      most += (x[i] & f.fraction) > f.fraction / 2;
+      negative += fold_bits_negative(source.dtype, x[i]);
+    }
+    cr_expect(seen == f.fraction, "fraction bits never set: %zx", (size_t)(f.fraction & ~seen));
+    cr_expect(fabs((double)most - N / 2.0) <= 2.5 * sqrt(N), "%zu in the upper half", (size_t)most);
+    cr_expect(fabs((double)negative - N / 2.0) <= 2.5 * sqrt(N), "%zu negative", (size_t)negative);
+    free(x);
+  }
+}

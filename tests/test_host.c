@@ -1,0 +1,323 @@
+/* test_host.c: the host's subjects do what their rows of the registry say.
+ *
+ * Ordered ones have the bits of the wide replay, determ ones those of rows/par_256, the accurate ones those of a second
+ * writing or of MPFR. The orders themselves are test_orders.c's.
+ */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bits.h"
+#include "exact.h"
+#include "order.h"
+#include "sample.h"
+#include "subject.h"
+
+#define MOST_PRINTED 10
+#define GUARD 0xa5
+
+/* Runs a host subject on a copy of `in` at an address that only the element aligns; the output and both of its guards
+ * are checked. Results as patterns in got[rows]. */
+static void run_subject(const struct fold_subject *subject, enum fold_dtype dtype, enum fold_op op, const void *in,
+                        size_t rows, size_t cols, unsigned threads, uint64_t *got) {
+  size_t size = fold_dtype_size(dtype), nbytes = rows * cols * size;
+  unsigned char *copy = malloc(nbytes + size + 64), *out = malloc((rows + 2) * size);
+  unsigned char *place = copy + size;
+  memcpy(place, in, nbytes);
+  memset(out, GUARD, (rows + 2) * size);
+  struct fold_call call = {.dtype = dtype, .op = op, .rows = rows, .cols = cols, .in = place, .out = out + size};
+  call.launch.threads = threads;
+  fold_status status = subject->run(subject, &call);
+  cr_assert(status.code == FOLD_OK, "%s: %s", subject->name, status.text);
+  cr_expect(memcmp(place, in, nbytes) == 0, "%s changed its input", subject->name);
+  for (size_t b = 0; b < size; b++)
+    cr_expect(out[b] == GUARD && out[(rows + 1) * size + b] == GUARD, "%s wrote past its output", subject->name);
+  for (size_t r = 0; r < rows; r++) got[r] = fold_bits_load(dtype, out, r + 1);
+  free(copy);
+  free(out);
+}
+
+static const struct fold_subject *host(const char *name) {
+  const struct fold_subject *subject = fold_subject_find(name, FOLD_HOST);
+  cr_assert(subject != NULL, "no subject %s", name);
+  return subject;
+}
+
+static bool takes(const struct fold_subject *s, int dtype, int op) {
+  return s->engine == FOLD_HOST && s->dtypes >> dtype & 1 && s->ops >> op & 1;
+}
+
+static bool claims(const struct fold_subject *s, enum fold_claim_id id) { return (s->claims & FOLD_CLAIM(id)) != 0; }
+
+/* ---- the table ---- */
+
+Test(host, rows_of_the_table_name_things_that_exist) {
+  size_t n;
+  const struct fold_subject *s = fold_subjects(&n);
+  for (size_t i = 0; i < n; i++) {
+    cr_expect(fold_subject_find(s[i].name, s[i].engine) == s + i, "%s is found as another", s[i].name);
+    cr_expect(s[i].about && *s[i].about && s[i].dtypes && s[i].ops && s[i].run, "%s is not complete", s[i].name);
+    cr_expect(!s[i].order || fold_order_find(s[i].order), "%s: no order %s", s[i].name, s[i].order);
+    cr_expect(!s[i].twin || fold_subject_find(s[i].twin, s[i].engine), "%s: no twin %s", s[i].name, s[i].twin);
+    cr_expect(claims(s + i, FOLD_SAME_BITS_AS) == (s[i].twin != NULL), "%s: a twin and its claim go together",
+              s[i].name);
+    cr_expect(!claims(s + i, FOLD_REPLAYS) || s[i].order, "%s replays no order", s[i].name);
+  }
+  cr_expect(fold_subject_find("host/nothing", FOLD_HOST) == NULL);
+}
+
+Test(host, every_order_of_the_table_has_its_host_subject) {
+  size_t n;
+  const struct fold_order *order = fold_orders(&n);
+  for (size_t i = 0; i < n; i++) {
+    const struct fold_subject *s = host(order[i].name);
+    cr_expect(s->order && strcmp(s->order, order[i].name) == 0, "%s", order[i].name);
+  }
+}
+
+/* ---- orders ---- */
+
+static void replays(const struct fold_subject *s, enum fold_dtype dtype, enum fold_op op, size_t rows, size_t cols,
+                    const void *in, unsigned threads) {
+  uint64_t got[8], want[8];
+  struct fold_call call = {.dtype = dtype, .op = op, .rows = rows, .cols = cols, .in = in, .out = want};
+  run_subject(s, dtype, op, in, rows, cols, threads, got);
+  cr_assert(fold_order_replay_wide(fold_order_find(s->order), &call).code == FOLD_OK);
+  for (size_t r = 0; r < rows; r++) {
+    char text[2][80];
+    uint64_t wide = fold_bits_load(dtype, want, r);
+    cr_expect(fold_bits_same(dtype, got[r], wide), "%s %s %s %zux%zu row %zu threads %u: got %s, want %s", s->name,
+              fold_dtype_name(dtype), fold_op_name(op), rows, cols, r, threads, fold_bits_print(dtype, got[r], text[0]),
+              fold_bits_print(dtype, wide, text[1]));
+  }
+}
+
+/* Every subject that claims `replays`, on every kind of sample. */
+static void replay_all(enum fold_dtype dtype) {
+  size_t n;
+  const struct fold_subject *s = fold_subjects(&n);
+  for (size_t l = 0; l < SAMPLE_LENGTHS && sample_lengths[l] <= 5000; l++)
+    for (int kind = 0; kind < SAMPLE_KINDS; kind++) {
+      void *in = sample_row((enum sample_kind)kind, dtype, 61, 3 * sample_lengths[l]);
+      for (size_t i = 0; i < n; i++)
+        for (int op = 0; op < FOLD_OPS; op++)
+          if (claims(s + i, FOLD_REPLAYS) && takes(s + i, dtype, op))
+            replays(s + i, dtype, (enum fold_op)op, 3, sample_lengths[l], in, 1);
+      free(in);
+    }
+}
+Test(host, subjects_replay_their_orders_in_f16) { replay_all(FOLD_F16); }
+Test(host, subjects_replay_their_orders_in_bf16) { replay_all(FOLD_BF16); }
+Test(host, subjects_replay_their_orders_in_f32) { replay_all(FOLD_F32); }
+Test(host, subjects_replay_their_orders_in_f64) { replay_all(FOLD_F64); }
+
+static void threads_agree(const struct fold_subject *s, enum fold_dtype dtype, const void *in, size_t rows,
+                          size_t cols) {
+  static const unsigned threads[] = {1, 2, 3, 5, 0};
+  uint64_t got[5][8] = {{0}};
+  for (int t = 0; t < 5; t++) run_subject(s, dtype, FOLD_SUM, in, rows, cols, threads[t], got[t]);
+  for (int t = 1; t < 5; t++)
+    cr_expect(memcmp(got[0], got[t], sizeof got[0]) == 0, "%s %s %zux%zu: %u threads", s->name, fold_dtype_name(dtype),
+              rows, cols, threads[t]);
+}
+
+Test(host, no_number_of_threads_changes_a_bit) {
+  static const size_t shapes[][2] = {{1, 100003}, {2, 40001}, {7, 11003}, {5, 0}};
+  size_t n;
+  const struct fold_subject *s = fold_subjects(&n);
+  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+    for (size_t k = 0; k < 4; k++) {
+      void *in = sample_row(SAMPLE_CANCELLING, (enum fold_dtype)dtype, 71, shapes[k][0] * shapes[k][1]);
+      for (size_t i = 0; i < n; i++)
+        if (takes(s + i, dtype, FOLD_SUM)) threads_agree(s + i, (enum fold_dtype)dtype, in, shapes[k][0], shapes[k][1]);
+      free(in);
+    }
+}
+
+Test(host, a_rows_bits_do_not_depend_on_its_neighbours) {
+  size_t n, cols = 1031;
+  const struct fold_subject *s = fold_subjects(&n);
+  for (size_t i = 0; i < n; i++)
+    for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+      if (takes(s + i, dtype, FOLD_SUM)) {
+        char *in = sample_row(SAMPLE_CANCELLING, (enum fold_dtype)dtype, 73, 5 * cols);
+        uint64_t all[5], alone;
+        run_subject(s + i, (enum fold_dtype)dtype, FOLD_SUM, in, 5, cols, 1, all);
+        for (size_t r = 0; r < 5; r++) {
+          const char *row = in + r * cols * fold_dtype_size((enum fold_dtype)dtype);
+          run_subject(s + i, (enum fold_dtype)dtype, FOLD_SUM, row, 1, cols, 1, &alone);
+          cr_expect(alone == all[r], "%s row %zu", s[i].name, r);
+        }
+        free(in);
+      }
+}
+
+/* ---- determ ---- */
+
+static int same_as_par_256(enum fold_dtype dtype, enum fold_op op, const void *in, size_t n) {
+  static const char *const names[] = {"rows/single_determ", "rows/par_16_determ", "rows/par_64_determ",
+                                      "rows/multi_block"};
+  uint64_t got, want;
+  int failures = 0;
+  run_subject(host("rows/par_256"), dtype, op, in, 1, n, 1, &want);
+  for (int k = 0; k < 4; k++) {
+    run_subject(host(names[k]), dtype, op, in, 1, n, 3, &got);
+    bool same = fold_bits_same(dtype, got, want);
+    cr_expect(same, "%s %s %s n %zu", names[k], fold_dtype_name(dtype), fold_op_name(op), n);
+    failures += !same;
+  }
+  return failures;
+}
+
+static void determ_of_dtype(enum fold_dtype dtype) {
+  int failures = 0;
+  for (size_t l = 0; l < SAMPLE_LENGTHS; l++)
+    for (int kind = SAMPLE_CANCELLING; kind <= SAMPLE_NEAR_ONE; kind++) {
+      void *in = sample_row((enum sample_kind)kind, dtype, 81, sample_lengths[l]);
+      for (int op = 0; op < FOLD_OPS && failures < MOST_PRINTED; op++)
+        if ((op == FOLD_PROD) == (kind == SAMPLE_NEAR_ONE))
+          failures += same_as_par_256(dtype, (enum fold_op)op, in, sample_lengths[l]);
+      free(in);
+    }
+}
+Test(host, determ_subjects_have_the_bits_of_par_256_in_f16) { determ_of_dtype(FOLD_F16); }
+Test(host, determ_subjects_have_the_bits_of_par_256_in_bf16) { determ_of_dtype(FOLD_BF16); }
+Test(host, determ_subjects_have_the_bits_of_par_256_in_f32) { determ_of_dtype(FOLD_F32); }
+Test(host, determ_subjects_have_the_bits_of_par_256_in_f64) { determ_of_dtype(FOLD_F64); }
+
+Test(host, any_power_of_two_of_workers_makes_the_same_tree) {
+  struct fold_subject some = *host("rows/single_determ");
+  float *in = sample_row(SAMPLE_CANCELLING, FOLD_F32, 83, 16384);
+  uint64_t got, want;
+  run_subject(host("rows/par_256"), FOLD_F32, FOLD_SUM, in, 1, 16384, 1, &want);
+  for (some.width = 1; some.width <= 256; some.width *= 2) {
+    run_subject(&some, FOLD_F32, FOLD_SUM, in, 1, 16384, 1, &got);
+    cr_expect(got == want, "%u workers", some.width);
+  }
+  struct fold_call call = {.dtype = FOLD_F32, .rows = 1, .cols = 4, .in = in, .out = &got};
+  static const unsigned refused[] = {0, 3, 512};
+  for (int k = 0; k < 3; k++) {
+    some.width = refused[k];
+    cr_expect(some.run(&some, &call).code == FOLD_UNSUPPORTED, "%u workers", refused[k]);
+  }
+  free(in);
+}
+
+/* ---- compensated ---- */
+
+/* The recurrences once more, in f32 through double and in f64 by the machine: operations one by one. */
+static double round_to(enum fold_dtype dtype, double x) { return dtype == FOLD_F64 ? x : (double)(float)x; }
+
+static double literal_kahan(enum fold_dtype d, const void *in, size_t n) {
+  double s = 0, c = 0;
+  for (size_t i = 0; i < n; i++) {
+    double y = round_to(d, fold_bits_to_double(d, fold_bits_load(d, in, i)) - c), t = round_to(d, s + y);
+    c = round_to(d, round_to(d, t - s) - y);
+    s = t;
+  }
+  return s;
+}
+
+static double literal_neumaier(enum fold_dtype d, const void *in, size_t n) {
+  double s = 0, c = 0;
+  for (size_t i = 0; i < n; i++) {
+    double x = fold_bits_to_double(d, fold_bits_load(d, in, i)), t = round_to(d, s + x);
+    double big = fabs(s) >= fabs(x) ? s : x, small = fabs(s) >= fabs(x) ? x : s;
+    c = round_to(d, c + round_to(d, round_to(d, big - t) + small));
+    s = t;
+  }
+  return round_to(d, s + c);
+}
+
+Test(host, compensated_sums_follow_their_recurrences) {
+  for (size_t l = 0; l < SAMPLE_LENGTHS; l++)
+    for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
+      enum fold_dtype d = (enum fold_dtype)dtype;
+      size_t n = sample_lengths[l];
+      void *in = sample_row(n % 2 ? SAMPLE_TINY : SAMPLE_CANCELLING, d, 91, n);
+      uint64_t got;
+      run_subject(host("host/kahan"), d, FOLD_SUM, in, 1, n, 1, &got);
+      cr_expect(got == fold_bits_from_double(d, literal_kahan(d, in, n)), "kahan %s n %zu", fold_dtype_name(d), n);
+      run_subject(host("host/neumaier"), d, FOLD_SUM, in, 1, n, 1, &got);
+      cr_expect(got == fold_bits_from_double(d, literal_neumaier(d, in, n)), "neumaier %s n %zu", fold_dtype_name(d),
+                n);
+      free(in);
+    }
+}
+
+static float sum_of(const char *name, const float *in, size_t n) {
+  uint64_t got;
+  run_subject(host(name), FOLD_F32, FOLD_SUM, in, 1, n, 1, &got);
+  return fold_bits_f32((uint32_t)got);
+}
+
+Test(host, known_sums_tell_the_methods_apart) {
+  float pathological[] = {1e8f, 1, -1e8f}, kahans[] = {1, 0x1p-25f, 0x1p-25f, 0x1p-25f, 0x1p-25f};
+  cr_expect(sum_of("host/sequential", pathological, 3) == 0);
+  cr_expect(sum_of("host/kahan", pathological, 3) == 0, "Kahan loses the one");
+  cr_expect(sum_of("host/neumaier", pathological, 3) == 1);
+  cr_expect(sum_of("host/float64", pathological, 3) == 1);
+  cr_expect(sum_of("host/exact", pathological, 3) == 1);
+  cr_expect(sum_of("host/sequential", kahans, 5) == 1);
+  cr_expect(sum_of("host/kahan", kahans, 5) == 1 + 0x1p-23f);
+}
+
+Test(host, sums_that_leave_the_numbers_stay_where_the_plain_sum_is) {
+  static const char *const names[] = {"host/kahan", "host/neumaier"};
+  float up[] = {1, INFINITY, 2, 0x1p-30f}, down[] = {-INFINITY, 5, 7}, both[] = {INFINITY, 1, -INFINITY};
+  float nan[] = {1, NAN, INFINITY}, over[] = {0x1.fp127f, 0x1.fp127f, 1, -0x1.fp127f};
+  for (int k = 0; k < 2; k++) {
+    cr_expect(sum_of(names[k], up, 4) == INFINITY, "%s", names[k]);
+    cr_expect(sum_of(names[k], down, 3) == -INFINITY, "%s", names[k]);
+    cr_expect(isnan(sum_of(names[k], both, 3)), "%s", names[k]);
+    cr_expect(isnan(sum_of(names[k], nan, 3)), "%s", names[k]);
+    cr_expect(sum_of(names[k], over, 4) == INFINITY, "%s: the partial sum overflowed", names[k]);
+  }
+}
+
+/* ---- float64, exact ---- */
+
+Test(host, float64_rounds_an_f64_sum_once) {
+  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+    for (size_t l = 0; l < SAMPLE_LENGTHS; l++) {
+      enum fold_dtype d = (enum fold_dtype)dtype;
+      void *in = sample_row(SAMPLE_CANCELLING, d, 95, sample_lengths[l]);
+      double sum = 0;
+      uint64_t got;
+      for (size_t i = 0; i < sample_lengths[l]; i++) sum += fold_bits_to_double(d, fold_bits_load(d, in, i));
+      run_subject(host("host/float64"), d, FOLD_SUM, in, 1, sample_lengths[l], 1, &got);
+      cr_expect(got == fold_bits_from_double(d, sum), "%s n %zu", fold_dtype_name(d), sample_lengths[l]);
+      free(in);
+    }
+}
+
+static void exact_is_mpfr(enum fold_dtype d, enum sample_kind kind, size_t n) {
+  struct fold_truth truth;
+  void *in = sample_row(kind, d, 97, n);
+  uint64_t got;
+  fold_truth_init(&truth);
+  cr_assert(fold_oracle_mpfr(d, FOLD_SUM, in, n, &truth).code == FOLD_OK);
+  run_subject(host("host/exact"), d, FOLD_SUM, in, 1, n, 2, &got);
+  cr_expect(fold_bits_same(d, got, truth.rounded[d]), "%s kind %d n %zu", fold_dtype_name(d), kind, n);
+  fold_truth_free(&truth);
+  free(in);
+}
+
+Test(host, exact_has_the_bits_of_mpfr) {
+  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+    for (int kind = 0; kind < SAMPLE_KINDS; kind++)
+      for (size_t l = 0; l < SAMPLE_LENGTHS && sample_lengths[l] < 10000; l++)
+        exact_is_mpfr((enum fold_dtype)dtype, (enum sample_kind)kind, sample_lengths[l]);
+}
+
+Test(host, sums_only_means_no_other_operation) {
+  static const char *const names[] = {"host/kahan", "host/neumaier", "host/float64", "host/exact"};
+  float in[2] = {1, 2}, out = -7;
+  for (int k = 0; k < 4; k++)
+    for (int op = FOLD_PROD; op < FOLD_OPS; op++) {
+      struct fold_call call = {.dtype = FOLD_F32, .op = (enum fold_op)op, .rows = 1, .cols = 2, .in = in, .out = &out};
+      cr_expect(host(names[k])->run(host(names[k]), &call).code == FOLD_UNSUPPORTED, "%s", names[k]);
+      cr_expect(out == -7 && !(host(names[k])->ops >> op & 1), "%s", names[k]);
+    }
+}
