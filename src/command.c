@@ -20,6 +20,7 @@ static const struct subcommand subcommands[] = {
     {"oracle", "the exact answer for an array in a .npy file", fold_command_oracle},
     {"gen", "write a generated array to a .npy file", fold_command_gen},
     {"order", "an order's height, fingerprint and drawing", fold_command_order},
+    {"bench", "time CUDA subjects, each judged first", fold_command_bench},
     {"record", "run subjects and write their results, judging nothing", fold_command_record},
     {"env", "the machine and software that results are made with", fold_command_env},
 };

@@ -9,7 +9,7 @@
 /* A subcommand: argv[0] is "foldproof NAME". Returns the exit code. */
 typedef int fold_command(int argc, char **argv, const struct fold_registry *registry);
 fold_command fold_command_list, fold_command_verify, fold_command_record, fold_command_oracle, fold_command_gen;
-fold_command fold_command_env, fold_command_order;
+fold_command fold_command_env, fold_command_order, fold_command_bench;
 
 /* The whole command, over a registry: the real one in main.c, that of the mutants in tests/. */
 int fold_main(int argc, char **argv, const struct fold_registry *registry);

@@ -59,6 +59,7 @@ struct fold_trial {
   const struct fold_fresh *fresh;
   unsigned repeats;          /* of run_to_run */
   uint64_t input_hash;       /* before the base run */
+  uint64_t input_hash_after; /* and after it; the input that the judges see is the one before */
   const void *got;           /* results of the base run */
   struct fold_traces traces; /* and what else it did */
   void *other;               /* room for one more set of results, for a judge's own runs */

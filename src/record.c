@@ -53,8 +53,7 @@ fold_status fold_records_close(struct fold_records *records, bool keep) {
   return status;
 }
 
-/* Takes `line`, which may be NULL when memory was short. */
-static fold_status write_line(struct fold_records *records, json_t *line) {
+fold_status fold_records_line(struct fold_records *records, json_t *line) {
   char *text = line ? json_dumps(line, JSON_COMPACT) : NULL;
   json_decref(line);
   if (text == NULL) return fold_error(FOLD_NO_MEMORY, "%s: not enough memory for a record", records->path);
@@ -69,7 +68,7 @@ fold_status fold_records_environment(struct fold_records *records) {
   json_t *environment = fold_environment();
   if (line && environment) json_object_update(line, environment);
   json_decref(environment);
-  return write_line(records, line);
+  return fold_records_line(records, line);
 }
 
 static json_t *hex(uint64_t bits, int digits) {
@@ -142,5 +141,5 @@ fold_status fold_records_judgement(struct fold_records *records, const struct fo
     set_finding(line, j);
     set_results(line, j);
   }
-  return write_line(records, line);
+  return fold_records_line(records, line);
 }

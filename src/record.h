@@ -7,6 +7,7 @@
 #ifndef FOLD_RECORD_H
 #define FOLD_RECORD_H
 
+#include <jansson.h>
 #include <stdio.h>
 
 #include "runner.h"
@@ -22,6 +23,8 @@ fold_status fold_records_open(struct fold_records *records, const char *path);
 /* One line for the environment; then one for each judgement. */
 fold_status fold_records_environment(struct fold_records *records);
 fold_status fold_records_judgement(struct fold_records *records, const struct fold_judgement *judgement);
+/* Writes and releases `line`; NULL (memory was short) is FOLD_NO_MEMORY. */
+fold_status fold_records_line(struct fold_records *records, json_t *line);
 /* Flushes and renames; or, unless `keep`, removes. */
 fold_status fold_records_close(struct fold_records *records, bool keep);
 

@@ -117,6 +117,15 @@ static fold_status look_at_zones(const struct fold_rig *rig, struct fold_traces 
   return fold_ok();
 }
 
+/* Lays the zones anew, and leaves the input: who strayed is told by this run's traces, and not by the next one's. */
+static fold_status renew_zones(struct fold_rig *rig) {
+  size_t start = place(rig), end = start + rig->n * element(rig);
+  lay_zones(rig);
+  if (rig->ops->is_host) return fold_ok();
+  FOLD_TRY(rig->ops->write(rig->room, rig->mirror, start));
+  return rig->ops->write(rig->room + end, rig->mirror + end, room_bytes(rig) - end);
+}
+
 static void look_for_poison(const struct fold_rig *rig, const struct fold_request *request,
                             struct fold_traces *traces) {
   const unsigned char *results = rig->out_host + FOLD_RIG_GUARD;
@@ -151,7 +160,8 @@ fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subjec
   memcpy(got, rig->out_host + FOLD_RIG_GUARD, out_bytes);
   look_for_poison(rig, request, traces);
   look_at_guards(rig, out_bytes, traces);
-  return look_at_zones(rig, traces);
+  FOLD_TRY(look_at_zones(rig, traces));
+  return traces->in_input_zone ? renew_zones(rig) : fold_ok();
 }
 
 fold_status fold_rig_hash(const struct fold_rig *rig, uint64_t *hash) {

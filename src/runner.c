@@ -102,8 +102,10 @@ struct session {
   bool judge;
 };
 
-/* A subject that changed its input has spoilt it for the next one: lay it anew. */
-static fold_status restore_input(struct bench *bench, enum fold_engine engine) {
+/* A subject that changed its input has spoilt it for the judges and for the next one: lay it anew. */
+static fold_status restore_input(struct bench *bench, enum fold_engine engine, uint64_t *now) {
+  FOLD_TRY(fold_rig_hash(&bench->rig[engine], now));
+  if (*now == bench->input_hash) return fold_ok();
   FOLD_TRY(fold_rig_move(&bench->rig[engine], 0));
   return fold_within(fill(bench, engine), "%s", bench->c->name);
 }
@@ -122,6 +124,8 @@ static fold_status judge_subject(const struct session *s, struct bench *bench, s
                              .other = bench->other};
   fold_status base = base_run(bench, subject, &trial.traces);
   judgement->got = base.code == FOLD_OK ? bench->got : NULL;
+  trial.input_hash_after = bench->input_hash;
+  if (base.code == FOLD_OK) FOLD_TRY(restore_input(bench, subject->engine, &trial.input_hash_after));
   size_t n_claims;
   const struct fold_claim *claims = fold_claims(&n_claims);
   uint64_t promised = fold_claims_of(subject, bench->c->op);
@@ -136,10 +140,10 @@ static fold_status judge_subject(const struct session *s, struct bench *bench, s
       fold_find_failed(&judgement->finding, base);
     }
     FOLD_TRY(s->sink->judgement(s->sink->context, judgement));
-    if (claims[k].id == FOLD_KEEPS_INPUT && judgement->finding.verdict == FOLD_REFUTED)
-      FOLD_TRY(restore_input(bench, subject->engine));
   }
-  return fold_ok();
+  /* The judges' own runs may have changed it too. */
+  uint64_t now;
+  return base.code == FOLD_OK ? restore_input(bench, subject->engine, &now) : fold_ok();
 }
 
 static fold_status record_subject(const struct session *s, struct bench *bench, struct fold_judgement *judgement) {
@@ -149,9 +153,8 @@ static fold_status record_subject(const struct session *s, struct bench *bench, 
   judgement->finding = (struct fold_finding){.verdict = FOLD_HELD};
   if (base.code != FOLD_OK) fold_find_failed(&judgement->finding, base);
   FOLD_TRY(s->sink->judgement(s->sink->context, judgement));
-  uint64_t now = bench->input_hash;
-  if (base.code == FOLD_OK) FOLD_TRY(fold_rig_hash(&bench->rig[judgement->subject->engine], &now));
-  return now == bench->input_hash ? fold_ok() : restore_input(bench, judgement->subject->engine);
+  uint64_t now;
+  return base.code == FOLD_OK ? restore_input(bench, judgement->subject->engine, &now) : fold_ok();
 }
 
 static fold_status run_case(const struct session *s, struct bench *bench) {

@@ -15,12 +15,13 @@ static fold_status unsupported(const struct fold_subject *subject, const struct 
   return fold_error(FOLD_UNSUPPORTED, "not on Fridays");
 }
 
-#define BROKEN(id, function)                                                                                    \
-  {                                                                                                             \
-    .name = id, .engine = FOLD_HOST, .about = "fails", .dtypes = 1u << FOLD_F32, .ops = 1u << FOLD_SUM,         \
-    .order = "host/sequential", .claims = FOLD_CLAIM(FOLD_WRITES_OUTPUT) | FOLD_CLAIM(FOLD_BOUNDED) |           \
-                                          FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_RUN_TO_RUN),               \
-    .run = function                                                                                             \
+#define BROKEN(id, function)                                                                            \
+  {                                                                                                     \
+    .name = id, .engine = FOLD_HOST, .about = "fails", .dtypes = 1u << FOLD_F32, .ops = 1u << FOLD_SUM, \
+    .order = "host/sequential",                                                                         \
+    .claims = FOLD_CLAIM(FOLD_WRITES_OUTPUT) | FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_REPLAYS) |    \
+              FOLD_CLAIM(FOLD_RUN_TO_RUN),                                                              \
+    .run = function                                                                                     \
   }
 static const struct fold_subject table[] = {BROKEN("broken/environment", environment),
                                             BROKEN("broken/no_memory", no_memory),

@@ -27,15 +27,15 @@ float mutant_back_f32(const fold_element_f32 *x, size_t n) {
   return sum;
 }
 
-#define RUN_F32(name)                                                                          \
+#define RUN_F32(name)                                                                           \
   fold_status mutant_##name(const struct fold_subject *subject, const struct fold_call *call) { \
-    (void)subject;                                                                             \
-    return mutant_rows_f32(call, name);                                                        \
+    (void)subject;                                                                              \
+    return mutant_rows_f32(call, name);                                                         \
   }
-#define RUN(name)                                                                              \
+#define RUN(name)                                                                               \
   fold_status mutant_##name(const struct fold_subject *subject, const struct fold_call *call) { \
-    (void)subject;                                                                             \
-    return mutant_rows(call, name);                                                            \
+    (void)subject;                                                                              \
+    return mutant_rows(call, name);                                                             \
   }
 
 /* Only whole warps. */
@@ -72,8 +72,7 @@ static float tree_256(float *partial) {
 /* rows/par_256 but that lanes 1 and 2 are swapped before the tree: another pair meets first. */
 static float swapped_lanes(const fold_element_f32 *x, size_t n) {
   float partial[256];
-  for (size_t t = 0; t < 256; t++)
-    partial[t] = chunk_f32(x, n, n / 256 + (n % 256 != 0), t == 1 ? 2 : t == 2 ? 1 : t);
+  for (size_t t = 0; t < 256; t++) partial[t] = chunk_f32(x, n, n / 256 + (n % 256 != 0), t == 1 ? 2 : t == 2 ? 1 : t);
   return tree_256(partial);
 }
 RUN_F32(swapped_lanes)

@@ -90,10 +90,14 @@ Test(fixture_fill, a_npy_case_is_its_file_or_refused) {
     cr_expect(status.code == FOLD_OK, "%s", status.text);
     for (size_t k = 0; k < 12; k++) cr_expect(got[k] == (float)k, "%zu is %g", k, (double)got[k]);
   }
-  cr_assert(fold_npy_write(scratch_path(&s, "x.npy"), FOLD_F32, 4, 3, false, fill_count, NULL).code == FOLD_OK);
-  status = fold_case_fill(&cases.at[0], got, 1);
-  cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, "a.ini:1: ") && strstr(status.text, "changed"), "%s",
-            status.text);
+  static const size_t shapes[][2] = {{4, 3}, {2, 4}, {3, 2}};
+  for (size_t i = 0; i < 3; i++) {
+    const char *path = scratch_path(&s, "x.npy");
+    cr_assert(fold_npy_write(path, FOLD_F32, shapes[i][0], shapes[i][1], false, fill_count, NULL).code == FOLD_OK);
+    status = fold_case_fill(&cases.at[0], got, 1);
+    cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, "a.ini:1: ") && strstr(status.text, "changed"),
+              "now %zu x %zu: %s", shapes[i][0], shapes[i][1], status.text);
+  }
   unlink(scratch_path(&s, "x.npy"));
   status = fold_case_fill(&cases.at[0], got, 1);
   cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, "x.npy") && strstr(status.text, "No such file"), "%s",

@@ -16,11 +16,26 @@ static int item_shift_for(size_t rows, size_t tiles) {
   return shift < whole ? shift : whole;
 }
 
+/* One row of few tiles: a block for so many of them that there are no more blocks than threads in a block or slots in
+ * scratch; up to 4 tiles need no second block. */
+static bool plan_small(struct canonical_plan *plan, size_t width) {
+  const size_t slots = FOLD_SCRATCH_ZEROED / width;
+  plan->small = plan->tiles <= 4 ? 1u << ceil_log2(plan->tiles) : 2;
+  plan->blocks = (unsigned)((plan->tiles + plan->small - 1) / plan->small);
+  plan->threads = FOLD_CANONICAL_PLACES * plan->small;
+  return plan->rows == 1 && plan->tiles > 0 && plan->tiles <= 2 * slots && plan->blocks <= plan->threads;
+}
+
 static fold_status make_plan(const struct fold_call *call, struct canonical_plan *plan) {
   size_t tiles = (call->cols + FOLD_CANONICAL_TILE - 1) / FOLD_CANONICAL_TILE;
   *plan = plan_with_items(call, item_shift_for(call->rows, tiles));
   if (plan->items > (size_t)FREE_COUNTERS << CANONICAL_MOST_SPAN_SHIFT)
     return fold_error(FOLD_UNSUPPORTED, "flat/canonical: rows of %zu elements are too long", call->cols);
+  struct canonical_plan small = *plan;
+  if (!call->launch.block && !call->launch.blocks && plan_small(&small, call->dtype == FOLD_F64 ? 8 : 4)) {
+    *plan = small;
+    return fold_ok();
+  }
   if (call->launch.block) plan->threads = call->launch.block;
   if (plan->threads % 32 || plan->threads > CANONICAL_MOST_THREADS)
     return fold_error(FOLD_UNSUPPORTED, "flat/canonical: a block of %u threads (whole warps, at most %u)",

@@ -14,6 +14,7 @@
 #include "canonical.h"
 #include "common.cuh"
 #include "flat_canonical_plan.cuh"
+#include "flat_canonical_small.cuh"
 #include "flat_load.cuh"
 #include "last_block.cuh"
 
@@ -208,6 +209,12 @@ static fold_status canonical_launch(const struct fold_call *call, const struct c
     canonical_empty_kernel<D, O>
         <<<plan.blocks, 256, 0, (cudaStream_t)call->stream>>>((typename fold_element<D>::stored *)call->out, plan.rows);
     return fold_cuda_launched("canonical_empty_kernel");
+  }
+  if (plan.small) {
+    canonical_small_kernel<D, O><<<plan.blocks, plan.threads, 0, (cudaStream_t)call->stream>>>(
+        (const typename fold_element<D>::stored *)call->in, (typename fold_element<D>::stored *)call->out,
+        call->scratch, (unsigned)plan.cols);
+    return fold_cuda_launched("canonical_small_kernel");
   }
   return plan.wide_loads ? canonical_launch_kernel<D, O, true>(call, plan)
                          : canonical_launch_kernel<D, O, false>(call, plan);

@@ -18,6 +18,7 @@ struct canonical_plan {
   int item_shift, span_shift;
   unsigned threads, blocks;
   bool wide_loads; /* every row starts at a multiple of 16 bytes */
+  unsigned small;  /* tiles a block of the kernel for one row of few tiles; 0: the other kernel */
 };
 
 /* fold_round's reach: the parts of an item, at most 8 a tile; a span's items take two rounds. */

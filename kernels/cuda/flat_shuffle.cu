@@ -14,14 +14,6 @@
 #include "flat_shuffle.cuh"
 #include "last_block.cuh"
 
-/* Scratch: counters, one a row where there are more than fit in the zeroed part, then the rows' block values. */
-struct shuffle_plan {
-  size_t rows, cols;
-  unsigned blocks;  /* G */
-  unsigned bundles; /* physical blocks a row */
-  size_t counters_at, values_at;
-};
-
 static struct shuffle_plan make_plan(const struct fold_call *call) {
   struct shuffle_plan plan;
   plan.rows = call->rows;
@@ -112,25 +104,6 @@ extern "C" fold_status fold_flat_shuffle_plain(const struct fold_subject *subjec
 }
 
 /* ---- tuned ---- */
-
-template <int D, int O, int VEC, int AHEAD>
-__global__ __launch_bounds__(SHUFFLE_WIDTH) void shuffle_kernel(const typename fold_element<D>::stored *__restrict__ in,
-                                                                typename fold_element<D>::stored *__restrict__ out,
-                                                                typename fold_element<D>::wide *values,
-                                                                unsigned *counters, struct shuffle_plan plan) {
-  typedef typename fold_element<D>::wide W;
-  typedef fold_operation<O, W> OP;
-  __shared__ W room[8 * VEC];
-  for (size_t work = blockIdx.x; work < plan.rows * plan.bundles; work += gridDim.x) {
-    const size_t row = work / plan.bundles;
-    const unsigned bundle = (unsigned)(work % plan.bundles);
-    W *row_values = values + row * plan.blocks;
-    shuffle_bundle<OP, D, VEC, AHEAD>(in + row * plan.cols, plan.cols, bundle, row_values, room);
-    if (!arrive_last(counters + row, plan.bundles)) continue;
-    const W x = shuffle_second<OP, W>(row_values, plan.blocks, room);
-    if (threadIdx.x == 0) out[row] = fold_element<D>::narrow(x);
-  }
-}
 
 template <int D, int O, int VEC>
 static fold_status launch(const struct fold_call *call, struct shuffle_plan plan) {

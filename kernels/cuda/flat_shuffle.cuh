@@ -13,6 +13,7 @@
 
 #include "common.cuh"
 #include "flat_load.cuh"
+#include "last_block.cuh"
 
 #define SHUFFLE_WIDTH 256u
 #define SHUFFLE_MOST_BLOCKS 1024u
@@ -108,6 +109,34 @@ static __device__ __forceinline__ W shuffle_second(const W *values, unsigned blo
   x = threadIdx.x == 0 ? shuffle_block<OP, W>(room) : OP::zero();
   __syncthreads();
   return x;
+}
+
+/* Scratch: counters, one a row where there are more than fit in the zeroed part, then the rows' block values. */
+struct shuffle_plan {
+  size_t rows, cols;
+  unsigned blocks;  /* G */
+  unsigned bundles; /* physical blocks a row */
+  size_t counters_at, values_at;
+};
+
+/* All of it in one launch. */
+template <int D, int O, int VEC, int AHEAD>
+__global__ __launch_bounds__(SHUFFLE_WIDTH) void shuffle_kernel(const typename fold_element<D>::stored *__restrict__ in,
+                                                                typename fold_element<D>::stored *__restrict__ out,
+                                                                typename fold_element<D>::wide *values,
+                                                                unsigned *counters, struct shuffle_plan plan) {
+  typedef typename fold_element<D>::wide W;
+  typedef fold_operation<O, W> OP;
+  __shared__ W room[8 * VEC];
+  for (size_t work = blockIdx.x; work < plan.rows * plan.bundles; work += gridDim.x) {
+    const size_t row = work / plan.bundles;
+    const unsigned bundle = (unsigned)(work % plan.bundles);
+    W *row_values = values + row * plan.blocks;
+    shuffle_bundle<OP, D, VEC, AHEAD>(in + row * plan.cols, plan.cols, bundle, row_values, room);
+    if (!arrive_last(counters + row, plan.bundles)) continue;
+    const W x = shuffle_second<OP, W>(row_values, plan.blocks, room);
+    if (threadIdx.x == 0) out[row] = fold_element<D>::narrow(x);
+  }
 }
 
 #endif

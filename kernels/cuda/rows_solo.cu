@@ -90,11 +90,20 @@ struct solo {
     for (int c = 0; c < SIDE; c++) v[c] = op::zero();
     int n = (int)length, pitch = (int)(length * sizeof(stored));
     if (vectors) {
-#pragma unroll 2
-      for (int i = 0; i < n / vector::many; i++)
+      typename vector::pack now[SIDE], next[SIDE];
 #pragma unroll
-        for (int c = 0; c < SIDE; c++)
-          v[c] = vector::template join<false>(v[c], *(const uint4 *)(stage + c * pitch + 16 * i));
+      for (int c = 0; c < SIDE; c++) now[c].all = *(const uint4 *)(stage + c * pitch);
+      for (int i = 1; i <= n / vector::many; i++) {
+        int ahead = min(i * 16, pitch - 16); /* the last time, a place already read */
+#pragma unroll
+        for (int c = 0; c < SIDE; c++) next[c].all = *(const uint4 *)(stage + c * pitch + ahead);
+#pragma unroll
+        for (int e = 0; e < vector::many; e++)
+#pragma unroll
+          for (int c = 0; c < SIDE; c++) v[c] = op::join(v[c], element::widen(now[c].each[e]));
+#pragma unroll
+        for (int c = 0; c < SIDE; c++) now[c].all = next[c].all;
+      }
     } else {
       for (int i = 0; i < n; i++)
 #pragma unroll
@@ -181,7 +190,8 @@ static fold_status launch_solo(const struct fold_call *call, const solo_plan &pl
   typedef solo<D, O> s;
   auto kernel = solo_rows<D, O, tree, backward>;
   size_t size = fold_dtype_size(call->dtype), shared = STAGES * (STAGE + 32);
-  bool vectors = (uintptr_t)call->in % 16 == 0 && plan.length * size % 16 == 0 && call->cols == 256 * plan.length;
+  bool vectors = (uintptr_t)call->in % 16 == 0 && plan.length * size % 16 == 0 && call->cols == 256 * plan.length &&
+                 plan.length > 0;
   FOLD_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
   kernel<<<grid, 64, shared, (cudaStream_t)call->stream>>>((const typename s::stored *)call->in,
                                                            (typename s::stored *)call->out, call->rows, call->cols, plan,

@@ -26,8 +26,9 @@ struct tile_place {
   uint64_t base, begin, end, copy, stop;
 };
 
-template <int D, int O>
+template <int D, int O, int each>
 struct tile {
+  static const unsigned parts = GROUPS / each; /* tiles, and so warps, a row */
   typedef fold_rows_vector<D, O> vector;
   typedef fold_element<D> element;
   typedef typename element::stored stored;
@@ -36,9 +37,10 @@ struct tile {
 
   /* The engine copies whole 16-byte pieces that lie inside the array; a neighbour's bytes may come along. */
   static __device__ __forceinline__ tile_place place(const stored *in, size_t rows, size_t cols, size_t length, size_t row,
-                                                     unsigned group) {
+                                                     unsigned part) {
     tile_place p;
-    size_t first = fold_rows_start(32 * group, length, cols), last = fold_rows_start(32 * group + 32, length, cols);
+    size_t first = fold_rows_start(32 * each * part, length, cols);
+    size_t last = fold_rows_start(32 * each * (part + 1), length, cols);
     if (row >= rows) row = last = first = 0;
     uint64_t low = ((uint64_t)in + 15) & ~(uint64_t)15, high = (uint64_t)(in + rows * cols) & ~(uint64_t)15;
     p.begin = (uint64_t)(in + row * cols + first);
@@ -67,49 +69,61 @@ struct tile {
     if (p.stop < p.end) carry(stage, p.base, max(p.stop, p.begin), p.end);
   }
 
-  static __device__ __forceinline__ wide walk_vectors(const unsigned char *chunk, int n, int steps, int skew) {
-    wide v = op::zero();
+  /* A lane's chunks are side by side, `pitch` bytes apart, and their chains run side by side; n[c] places in chunk c. */
+  static __device__ __forceinline__ void walk_vectors(wide (&v)[each], const unsigned char *chunk, unsigned pitch,
+                                                      const unsigned (&n)[each], unsigned steps, unsigned skew) {
     uint4 nothing = vector::nothing();
-#pragma unroll 8
-    for (int i = 0; i < steps; i++) {
-      int s = i - skew;
-      uint4 q = nothing;
-      if ((unsigned)s < (unsigned)n) q = *(const uint4 *)(chunk + 16 * s);
-      v = vector::template join<false>(v, q);
+#pragma unroll(each == 1 ? 8 : 2)
+    for (unsigned i = 0; i < steps; i++) {
+      unsigned s = i - skew; /* below the skew: no place at all */
+#pragma unroll
+      for (int c = 0; c < each; c++) {
+        uint4 q = nothing;
+        if (s < n[c]) q = *(const uint4 *)(chunk + c * pitch + 16 * s);
+        v[c] = vector::template join<false>(v[c], q);
+      }
     }
-    return v;
   }
 
-  static __device__ __forceinline__ wide walk_elements(const unsigned char *chunk, int n, int steps, int skew) {
-    wide v = op::zero();
-    const stored *x = (const stored *)chunk;
-#pragma unroll 8
-    for (int i = 0; i < steps; i++) {
-      int s = i - skew;
-      stored e = vector::none();
-      if ((unsigned)s < (unsigned)n) e = x[s];
-      v = op::join(v, element::widen(e));
+  static __device__ __forceinline__ void walk_elements(wide (&v)[each], const unsigned char *chunk, unsigned pitch,
+                                                       const unsigned (&n)[each], unsigned steps, unsigned skew) {
+#pragma unroll(each == 1 ? 8 : 2)
+    for (unsigned i = 0; i < steps; i++) {
+      unsigned s = i - skew;
+#pragma unroll
+      for (int c = 0; c < each; c++) {
+        stored e = vector::none();
+        if (s < n[c]) e = *(const stored *)(chunk + c * pitch + s * sizeof(stored));
+        v[c] = op::join(v[c], element::widen(e));
+      }
     }
-    return v;
   }
 
-  /* The root of a group's subtree, in lane 0. */
+  /* The root of a tile's subtree, in lane 0: first the lane's chunks, then the lanes. */
   template <bool vectors>
   static __device__ __forceinline__ wide sum(const unsigned char *stage, const tile_place &p, size_t cols,
-                                             const tile_plan &plan, unsigned group) {
-    unsigned lane = threadIdx.x % 32;
-    size_t first = fold_rows_start(32 * group, plan.length, cols);
-    size_t start = fold_rows_start(32 * group + lane, plan.length, cols);
-    size_t end = fold_rows_start(32 * group + lane + 1, plan.length, cols);
-    int n = p.begin == p.end ? 0 : (int)(end - start);
-    const unsigned char *chunk = stage + (p.begin - p.base) + (start - first) * sizeof(stored);
-    int steps = (int)plan.length;
-    wide v;
+                                             const tile_plan &plan, unsigned part) {
+    unsigned lane = threadIdx.x % 32, first = (32 * part + lane) * each, n[each];
+    wide v[each];
+#pragma unroll
+    for (int c = 0; c < each; c++) {
+      v[c] = op::zero();
+      n[c] = p.begin == p.end ? 0
+                              : (unsigned)(fold_rows_start(first + c + 1, plan.length, cols) -
+                                           fold_rows_start(first + c, plan.length, cols));
+      if (vectors) n[c] /= vector::many;
+    }
+    unsigned pitch = (unsigned)plan.length * (unsigned)sizeof(stored), lanes_skew = plan.skew;
+    const unsigned char *chunk = stage + (p.begin - p.base) + lane * each * pitch;
     if (vectors)
-      v = walk_vectors(chunk, n / vector::many, steps / vector::many + (plan.skew ? 7 : 0), plan.skew ? lane % 8 : 0);
+      walk_vectors(v, chunk, pitch, n, (unsigned)plan.length / vector::many + lanes_skew, lane & lanes_skew);
     else
-      v = walk_elements(chunk, n, steps + (plan.skew ? 31 : 0), plan.skew ? lane : 0);
-    return fold_rows_lanes<O>(v, 32);
+      walk_elements(v, chunk, pitch, n, (unsigned)plan.length + lanes_skew, lane & lanes_skew);
+#pragma unroll
+    for (int stride = 1; stride < each; stride *= 2)
+#pragma unroll
+      for (int c = 0; c + stride < each; c += 2 * stride) v[c] = op::join(v[c], v[c + stride]);
+    return fold_rows_lanes<O>(v[0], 32);
   }
 
   /* The tree over a row's subtrees. */
@@ -121,18 +135,18 @@ struct tile {
   }
 };
 
-/* partials == NULL: a row's groups are in one block, results go to out. Else group g of row r goes to partials[8 r + g]. */
+/* partials == NULL: a row's tiles are in one block, results go to out. Else tile g of row r goes to partials[8 r + g].
+ * Tiles are numbered through the whole matrix, parts x row + part; in each round a block takes plan.warps of them. */
 template <int D, int O, int each, bool vectors>
-static __global__ void __launch_bounds__(256) tile_rows(const typename tile<D, O>::stored *in, typename tile<D, O>::stored *out,
-                                                        typename tile<D, O>::wide *partials, size_t rows, size_t cols,
-                                                        tile_plan plan) {
+static __global__ void __launch_bounds__(256)
+    tile_rows(const typename fold_element<D>::stored *in, typename fold_element<D>::stored *out,
+              typename fold_element<D>::wide *partials, size_t rows, size_t cols, tile_plan plan) {
 #if __CUDA_ARCH__ >= 900
-  typedef tile<D, O> t;
+  typedef tile<D, O, each> t;
   typedef typename t::wide wide;
-  const unsigned a_row = GROUPS / each; /* warps */
   extern __shared__ __align__(128) unsigned char shared[];
   __shared__ uint64_t full[8][MOST_STAGES];
-  __shared__ wide meet[2][BATCH * GROUPS / each + 8];
+  __shared__ wide meet[2][BATCH * t::parts];
   const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   unsigned char *ring = shared + (size_t)warp * plan.stages * plan.stage_bytes;
   uint64_t *ready = full[warp];
@@ -140,54 +154,39 @@ static __global__ void __launch_bounds__(256) tile_rows(const typename tile<D, O
   fold_barrier_init_done();
   __syncwarp();
 
-  /* Place k of a warp's list: row and group. Groups are numbered 8 row + group through the whole matrix. */
-  const size_t total = rows * GROUPS, stride = (size_t)gridDim.x * plan.warps * each;
-  const size_t mine = ((size_t)blockIdx.x * plan.warps + warp) * each;
-  const size_t block_first = (size_t)blockIdx.x * plan.warps * each;
-  const size_t rounds = block_first < total ? (total - block_first + stride - 1) / stride : 0;
-  size_t fetch = mine;
-  unsigned fetch_part = 0, fetch_stage = 0, stage = 0, parity = 0;
-  auto fetch_next = [&]() {
-    size_t id = fetch + fetch_part;
-    t::fill(ring + fetch_stage * plan.stage_bytes, ready + fetch_stage,
-            t::place(in, rows, cols, plan.length, id / GROUPS, id % GROUPS));
-    if (++fetch_part == each) fetch_part = 0, fetch += stride;
-    if (++fetch_stage == plan.stages) fetch_stage = 0;
+  const size_t total = rows * t::parts, stride = (size_t)gridDim.x * plan.warps;
+  const size_t first = (size_t)blockIdx.x * plan.warps;
+  const size_t rounds = first < total ? (total - first + stride - 1) / stride : 0;
+  auto fetch = [&](size_t round, unsigned stage) {
+    size_t id = first + warp + round * stride;
+    t::fill(ring + stage * plan.stage_bytes, ready + stage,
+            t::place(in, rows, cols, plan.length, id / t::parts, id % t::parts));
   };
-  size_t ahead = rounds * each, done = 0; /* tiles of this warp; tiles begun */
-  for (unsigned s = 0; s < plan.stages && done < ahead; s++, done++) fetch_next();
+  for (unsigned s = 0; s < plan.stages && s < rounds; s++) fetch(s, s);
 
-  const unsigned rows_a_round = plan.warps / a_row ? plan.warps / a_row : 1;
-  unsigned batched = 0, half = 0;
+  unsigned stage = 0, parity = 0, batched = 0, half = 0;
   size_t batch_first = 0;
   for (size_t round = 0; round < rounds; round++) {
-    fold_rows_counter<O, wide> counter;
-    wide v = t::op::zero();
-    for (unsigned part = 0; part < each; part++) {
-      size_t id = mine + round * stride + part;
-      tile_place p = t::place(in, rows, cols, plan.length, id / GROUPS, id % GROUPS);
-      __syncwarp();
-      fold_barrier_wait(ready + stage, parity);
-      wide group = t::template sum<vectors>(ring + stage * plan.stage_bytes, p, cols, plan, id % GROUPS);
-      __syncwarp();
-      if (done < ahead) fetch_next(), done++;
-      if (++stage == plan.stages) stage = 0, parity ^= 1;
-      v = each == 1 ? group : counter.add(group);
-    }
+    size_t id = first + warp + round * stride;
+    tile_place p = t::place(in, rows, cols, plan.length, id / t::parts, id % t::parts);
+    __syncwarp();
+    fold_barrier_wait(ready + stage, parity);
+    wide v = t::template sum<vectors>(ring + stage * plan.stage_bytes, p, cols, plan, id % t::parts);
+    __syncwarp();
+    if (round + plan.stages < rounds) fetch(round + plan.stages, stage);
+    if (++stage == plan.stages) stage = 0, parity ^= 1;
     if (partials) {
-      size_t id = mine + round * stride;
       if (lane == 0 && id < total) partials[id] = v;
       continue;
     }
-    if (lane == 0) meet[half][batched * a_row + warp] = v;
+    if (lane == 0) meet[half][batched * t::parts + warp] = v;
+    const unsigned rows_a_round = plan.warps / t::parts;
     batched += rows_a_round;
     if (batched + rows_a_round <= BATCH && round + 1 < rounds) continue;
     __syncthreads();
-    /* Row b of the batch: round batch_first + b / rows_a_round, place b % rows_a_round in it. */
-    if (threadIdx.x < batched) {
-      unsigned b = threadIdx.x;
-      size_t row = (block_first + (batch_first + b / rows_a_round) * stride) / GROUPS + b % rows_a_round;
-      if (row < rows) out[row] = t::element::narrow(t::tree(meet[half] + b * a_row, a_row));
+    for (unsigned b = threadIdx.x; b < batched; b += blockDim.x) {
+      size_t row = (first + (batch_first + b / rows_a_round) * stride) / t::parts + b % rows_a_round;
+      if (row < rows) out[row] = t::element::narrow(t::tree(meet[half] + b * t::parts, t::parts));
     }
     half ^= 1;
     batched = 0;
@@ -199,15 +198,16 @@ static __global__ void __launch_bounds__(256) tile_rows(const typename tile<D, O
 }
 
 template <int D, int O>
-static __global__ void join_groups(const typename tile<D, O>::wide *partials, typename tile<D, O>::stored *out, size_t rows) {
-  typedef tile<D, O> t;
+static __global__ void join_groups(const typename fold_element<D>::wide *partials, typename fold_element<D>::stored *out,
+                                   size_t rows) {
+  typedef tile<D, O, 1> t;
   size_t row = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
   if (row < rows) out[row] = t::element::narrow(t::tree(partials + GROUPS * row, GROUPS));
 }
 
 template <int D, int O, int each, bool vectors>
 static fold_status launch_tiles(const struct fold_call *call, void *partials, tile_plan plan) {
-  typedef tile<D, O> t;
+  typedef fold_element<D> t;
   size_t shared = (size_t)plan.warps * plan.stages * plan.stage_bytes;
   auto kernel = tile_rows<D, O, each, vectors>;
   FOLD_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
@@ -219,7 +219,7 @@ static fold_status launch_tiles(const struct fold_call *call, void *partials, ti
 
 template <int D, int O>
 static fold_status join(const struct fold_call *call, const void *partials) {
-  typedef tile<D, O> t;
+  typedef fold_element<D> t;
   join_groups<D, O><<<(unsigned)((call->rows + 127) / 128), 128, 0, (cudaStream_t)call->stream>>>(
       (const typename t::wide *)partials, (typename t::stored *)call->out, call->rows);
   return fold_cuda_launched("rows, join of groups");
@@ -229,12 +229,13 @@ fold_status fold_rows_join(const struct fold_call *call, const void *partials) {
   FOLD_ROWS_DISPATCH(join, call, partials)
 }
 
+/* Vectors: every chunk starts and ends at a multiple of 16 bytes. The skew is a mask of lanes: 7 for reads of 16 bytes,
+ * of which eight lanes are served at a time, 31 for elements. */
 template <int D, int O>
 static fold_status launch(const struct fold_call *call, void *partials, unsigned each, tile_plan plan) {
-  size_t size = fold_dtype_size(call->dtype);
-  bool vectors = (uintptr_t)call->in % 16 == 0 && call->cols * size % 16 == 0 && plan.length * size % 16 == 0;
-  plan.skew = vectors ? plan.length * size / 16 % 2 == 0 && plan.length * size >= 32
-                      : plan.length * size / 4 % 2 == 0 && plan.length >= 8;
+  size_t size = fold_dtype_size(call->dtype), pitch = plan.length * size, apart = pitch * each;
+  bool vectors = (uintptr_t)call->in % 16 == 0 && call->cols * size % 16 == 0 && pitch % 16 == 0;
+  plan.skew = vectors ? (apart % 32 == 0 ? 7 : 0) : (apart % 8 == 0 && plan.length >= 8 ? 31 : 0);
   if (vectors) {
     if (each == 1) return launch_tiles<D, O, 1, true>(call, partials, plan);
     if (each == 4) return launch_tiles<D, O, 4, true>(call, partials, plan);
@@ -245,29 +246,42 @@ static fold_status launch(const struct fold_call *call, void *partials, unsigned
   return launch_tiles<D, O, 8, false>(call, partials, plan);
 }
 
-/* Shared memory for rings, of the 227 KiB that a block may have; the rest is for barriers and partials. */
-enum { RING_BYTES = 220 * 1024 };
+/* Shared memory for rings: what an SM has, and what a block may have; the rest is for barriers and partials. */
+enum { SM_BYTES = 222 * 1024, BLOCK_BYTES = 220 * 1024 };
 
 bool fold_rows_tile_fits(const struct fold_call *call) {
-  size_t bytes = 32 * fold_rows_chunk(call->cols, 256) * fold_dtype_size(call->dtype) + 32;
-  return 2 * 2 * bytes <= RING_BYTES;
+  return 8 * (32 * fold_rows_chunk(call->cols, 256) * fold_dtype_size(call->dtype) + 48) <= BLOCK_BYTES;
 }
+
+#ifdef FOLD_ROWS_LAB
+int knob_each, knob_warps, knob_stages, knob_rounds;
+#endif
 
 fold_status fold_rows_tile(const struct fold_call *call, unsigned threads, void *partials, unsigned sms) {
   FOLD_TRY(fold_cuda_check(call));
   if (call->rows == 0) return fold_ok();
   tile_plan plan;
   plan.length = fold_rows_chunk(call->cols, 256);
-  plan.stage_bytes = (unsigned)((32 * plan.length * fold_dtype_size(call->dtype) + 32 + 15) / 16 * 16);
-  unsigned each = partials ? 1 : threads >= 256 && plan.stage_bytes * 16 <= RING_BYTES ? 1 : 4;
-  plan.warps = partials ? 4 : 8;
-  if (call->launch.block) plan.warps = call->launch.block / 32;
-  plan.warps = max(partials ? 1 : GROUPS / each, min(plan.warps, 8u));
+  size_t group = 32 * plan.length * fold_dtype_size(call->dtype);
+  unsigned each = partials ? 1 : 8 * group <= 8192 ? 8 : threads >= 256 ? 1 : 4;
+  unsigned parts = GROUPS / each;
+  plan.stage_bytes = (unsigned)((each * group + 32 + 15) / 16 * 16);
+  plan.warps = partials ? 4 : max(parts, call->launch.block ? min(call->launch.block / 32, 8u) / parts * parts : parts);
+  if (each == 8 && !call->launch.block) plan.warps = 8;
+  plan.stages = 1;
+  unsigned rounds = 1;
+  if (each == 8) plan.stages = 2, rounds = 4;
+#ifdef FOLD_ROWS_LAB
+  if (knob_each) {
+    each = knob_each; parts = GROUPS / each; plan.stage_bytes = (unsigned)((each * group + 32 + 15) / 16 * 16);
+    plan.warps = knob_warps; plan.stages = knob_stages; rounds = knob_rounds;
+  }
+#endif
   if (partials && call->rows * GROUPS < 4 * sms) plan.warps = 1;
-  while (plan.warps > 1 && plan.warps * 2 * plan.stage_bytes > RING_BYTES) plan.warps /= 2;
-  if (!partials) plan.warps = plan.warps / (GROUPS / each) * (GROUPS / each);
-  plan.stages = min((unsigned)MOST_STAGES, RING_BYTES / (plan.warps * plan.stage_bytes));
-  size_t want = (call->rows * GROUPS + plan.warps * each - 1) / (plan.warps * each);
-  plan.grid = (unsigned)min(want, (size_t)(call->launch.blocks ? call->launch.blocks : sms));
+  while (plan.warps > parts && plan.warps * plan.stage_bytes > BLOCK_BYTES) plan.warps /= 2;
+  plan.stages = max(1u, min(plan.stages, BLOCK_BYTES / (plan.warps * plan.stage_bytes)));
+  size_t want = (call->rows * parts + plan.warps - 1) / plan.warps, grid = (want + rounds - 1) / rounds;
+  if (grid < 4 * sms) grid = want;
+  plan.grid = (unsigned)(call->launch.blocks ? min((size_t)call->launch.blocks, want) : min(grid, (size_t)1 << 30));
   FOLD_ROWS_DISPATCH(launch, call, partials, each, plan)
 }

@@ -234,10 +234,16 @@ static fold_status launch_windows(const struct fold_call *call, const window_pla
   return fold_cuda_launched("rows, window kernel");
 }
 
+#ifdef FOLD_ROWS_LAB
+int wknob_warps, wknob_rounds, wknob_stages;
+#endif
 template <int D, int O>
 static fold_status launch(const struct fold_call *call, const window_plan &plan) {
   size_t size = fold_dtype_size(call->dtype);
   bool aligned = (uintptr_t)call->in % 16 == 0 && call->cols * size % 16 == 0 && plan.length * size % 16 == 0;
+#ifdef FOLD_ROWS_LAB
+  if (wknob_stages == 3 && aligned && !plan.shape.backward) return launch_windows<D, O, false, true, 3>(call, plan);
+#endif
   if (plan.warps > 4) /* 256 threads a row */
     return aligned ? launch_windows<D, O, false, true, 3>(call, plan) : launch_windows<D, O, false, false, 3>(call, plan);
   if (plan.shape.backward)
@@ -266,7 +272,11 @@ fold_status fold_rows_window(const struct fold_call *call, const struct fold_row
   plan.chunks = shape->chunks / shape->threads;
   plan.warps = choose_warps(call, shape, partials != NULL, sms);
   plan.partials = partials;
+  unsigned rounds = 1;
+#ifdef FOLD_ROWS_LAB
+  if (wknob_warps) plan.warps = wknob_warps, rounds = wknob_rounds;
+#endif
   size_t want = (call->rows * shape->threads + plan.warps * 32 - 1) / (plan.warps * 32);
-  plan.grid = (unsigned)min(want, (size_t)(call->launch.blocks ? call->launch.blocks : sms));
+  plan.grid = (unsigned)min((want + rounds - 1) / rounds, call->launch.blocks ? (size_t)call->launch.blocks : (size_t)1 << 30);
   FOLD_ROWS_DISPATCH(launch, call, plan)
 }

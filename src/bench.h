@@ -1,0 +1,49 @@
+/* bench.h: how fast subjects run on a GPU, timed only after they were judged on the same input.
+ *
+ * Times are of CUDA events around each run, in turn over all subjects of a shape, so that ratios are of one run and one
+ * state of the machine. Inputs rotate through a pool that is several times the L2. The ceiling is a plain read of
+ * memory, the best of several shapes, measured in the same run: a subject above it is implausible, for it must read as
+ * much.
+ */
+#ifndef FOLD_BENCH_H
+#define FOLD_BENCH_H
+
+#include "runner.h"
+
+/* One input shape. */
+struct fold_bench_shape {
+  enum fold_dtype dtype;
+  enum fold_op op;
+  size_t rows, cols;
+};
+
+struct fold_bench_options {
+  const char *subjects; /* globs */
+  const struct fold_generator *generator;
+  uint64_t seed;
+  unsigned iterations; /* timed runs of each subject and shape */
+  const char *peer;    /* the subject that ratios are against */
+  bool verify;         /* judge each subject on the shape before it is timed */
+};
+
+/* One subject on one shape. Seconds; NaN where it was not timed. */
+struct fold_timing {
+  const struct fold_subject *subject;
+  struct fold_bench_shape shape;
+  double median, p10, p90;
+  double bytes;                                 /* read once, and results written once */
+  double bytes_per_second, of_ceiling, to_peer; /* to_peer: peer's median over this one's: above 1 is faster */
+  bool implausible;                             /* above the ceiling */
+  size_t held, refuted, skipped, broken;        /* verdicts of the claims that were judged first */
+  char note[160];                               /* why it was not timed, or not judged */
+};
+
+/* The ceiling in bytes a second, over nbytes of device memory (median of the best shape). */
+fold_status fold_bench_ceiling(size_t nbytes, unsigned iterations, double *bytes_per_second, const char **shape);
+
+/* Times every selected CUDA subject that takes the shape. `timing` has room for registry->n; *n of them are filled. */
+fold_status fold_bench_shape(const struct fold_registry *registry, const struct fold_bench_options *options,
+                             const struct fold_bench_shape *shape, double ceiling, struct fold_timing *timing,
+                             size_t *n, const volatile int *stop);
+
+#endif

@@ -1,0 +1,36 @@
+/* tally.h: verdicts counted by claim for the tests that judge in process: a sink, and the judging of one subject. */
+#ifndef TALLY_H
+#define TALLY_H
+
+#include <string.h>
+
+#include "runner.h"
+
+struct tally {
+  size_t count[FOLD_CLAIMS][FOLD_VERDICTS];
+  size_t judgements;
+  struct fold_finding last[FOLD_CLAIMS]; /* the last finding; of a refuted claim, the first that refuted */
+  uint64_t input_hash;
+};
+
+static inline fold_status tally_take(void *context, const struct fold_judgement *j) {
+  struct tally *t = context;
+  bool refuted = t->count[j->claim->id][FOLD_REFUTED] > 0;
+  t->count[j->claim->id][j->finding.verdict]++;
+  t->judgements++;
+  t->input_hash = j->input_hash;
+  if (!refuted) t->last[j->claim->id] = j->finding;
+  return fold_ok();
+}
+
+/* Judges what `subjects` (globs) names of the registry on `cases`. */
+static inline fold_status tally_verify(const struct fold_registry *registry, const char *subjects, bool probe,
+                                       const struct fold_cases *cases, struct tally *t) {
+  memset(t, 0, sizeof *t);
+  struct fold_selection selection = {.subjects = subjects, .engine = -1, .repeats = 3, .probe = probe};
+  struct fold_sink sink = {.judgement = tally_take, .context = t};
+  volatile int stop = 0;
+  return fold_verify(registry, &selection, cases, NULL, &sink, &stop);
+}
+
+#endif
