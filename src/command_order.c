@@ -1,5 +1,6 @@
 /* command_order.c: foldproof order: what is known of an order without running anything. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "command.h"
 #include "order.h"
@@ -45,22 +46,33 @@ static const struct argp argp = {
         "Print an order's definition, and for n terms its tree's height, fingerprint and drawing.\v"
         "The order host/sorted depends on the terms; here they stand in rising magnitude."};
 
-static fold_status print(const struct order *o) {
-  const struct fold_order *order = fold_order_find(o->name);
-  if (!order) return fold_error(FOLD_BAD_INPUT, "no order '%s': see foldproof list orders", o->name);
-  if (o->draw) return fold_order_draw(order, FOLD_F32, NULL, o->n, *o->draw, stdout);
+static fold_status print(const struct order *o, const struct fold_order *order, const double *terms) {
+  if (o->draw) return fold_order_draw(order, FOLD_F64, terms, o->n, *o->draw, stdout);
   uint64_t height, fingerprint;
-  FOLD_TRY(fold_order_height(order, FOLD_F32, NULL, o->n, &height));
-  FOLD_TRY(fold_order_fingerprint(order, FOLD_F32, NULL, o->n, &fingerprint));
+  FOLD_TRY(fold_order_height(order, FOLD_F64, terms, o->n, &height));
+  FOLD_TRY(fold_order_fingerprint(order, FOLD_F64, terms, o->n, &fingerprint));
   printf("order        %s\ndefinition   %s\nterms        %llu\nheight       %llu\nfingerprint  0x%016llx\n",
          order->name, order->formula, (unsigned long long)o->n, (unsigned long long)height,
          (unsigned long long)fingerprint);
   return fold_ok();
 }
 
+/* Only the sorted order reads the terms: it gets 1, 2, 3 ... */
+static fold_status print_order(const struct order *o) {
+  const struct fold_order *order = fold_order_find(o->name);
+  if (!order) return fold_error(FOLD_BAD_INPUT, "no order '%s': see foldproof list orders", o->name);
+  if (order->kind != FOLD_ORDER_SORTED) return print(o, order, NULL);
+  double *terms = malloc((o->n + 1) * sizeof *terms);
+  if (terms == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for %llu terms", (unsigned long long)o->n);
+  for (uint64_t i = 0; i < o->n; i++) terms[i] = (double)(i + 1);
+  fold_status status = print(o, order, terms);
+  free(terms);
+  return status;
+}
+
 int fold_command_order(int argc, char **argv, const struct fold_registry *registry) {
   (void)registry;
   struct order order = {.n = 16};
   argp_parse(&argp, argc, argv, 0, NULL, &order);
-  return fold_report(argv[0], print(&order));
+  return fold_report(argv[0], print_order(&order));
 }

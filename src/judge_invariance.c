@@ -110,7 +110,26 @@ static void judge_rows_alone(struct fold_trial *trial, struct fold_finding *find
 
 enum { BATCH = 5, BATCH_TERMS = 1 << 18 };
 
+/* The row's bytes, element by element from the last to the first. */
+static void copy_reversed(unsigned char *to, const unsigned char *from, size_t n, size_t size) {
+  if (size == 4) {
+    for (size_t i = 0; i < n; i++) ((uint32_t *)(void *)to)[i] = ((const uint32_t *)(const void *)from)[n - 1 - i];
+  } else {
+    for (size_t i = 0; i < n; i++) memcpy(to + i * size, from + (n - 1 - i) * size, size);
+  }
+}
+
 /* One row becomes rows 0 and 3 of five; the others hold it reversed, so that a neighbour's term would show. */
+static void lay_batch(struct fold_rig *batch, const void *row, size_t cols) {
+  size_t size = fold_dtype_size(batch->dtype);
+  unsigned char *to = fold_rig_input(batch);
+  for (size_t r = 0; r < BATCH; r++, to += cols * size)
+    if (r % 3 == 0)
+      memcpy(to, row, cols * size);
+    else
+      copy_reversed(to, row, cols, size);
+}
+
 static void judge_row_in_batch(struct fold_trial *trial, struct fold_finding *finding) {
   const struct fold_case *c = trial->c;
   struct fold_rig batch;
@@ -119,11 +138,7 @@ static void judge_row_in_batch(struct fold_trial *trial, struct fold_finding *fi
     fold_find_failed(finding, status);
     return;
   }
-  const void *row = fold_rig_input(trial->rig);
-  void *to = fold_rig_input(&batch);
-  for (size_t r = 0; r < BATCH; r++)
-    for (size_t i = 0; i < c->cols; i++)
-      fold_bits_store(c->dtype, to, r * c->cols + i, fold_bits_load(c->dtype, row, r % 3 ? c->cols - 1 - i : i));
+  lay_batch(&batch, fold_rig_input(trial->rig), c->cols);
   uint64_t got[BATCH];
   struct fold_traces traces;
   struct fold_request request = {.op = c->op, .rows = BATCH, .cols = c->cols, .poison = 0x6b};

@@ -77,8 +77,9 @@ def main(program):
         if len(control) < rows // 3:
             print(f"{name}: another order differs in {len(control)} of {rows} rows only: the samples prove little")
         refuted += len(wrong) + (len(control) < rows // 3)
-        print(f"{name}: {rows - len(wrong)} of {rows} rows have the bits of numpy.sum {np.__version__}; "
-              f"up to {max(cols for _, cols in shapes(most_terms(name)))} terms; the pairwise order differs in {len(control)}")
+        longest = max(cols for _, cols in shapes(most_terms(name)))
+        print(f"{name}: {rows - len(wrong)} of {rows} rows up to {longest} terms have the bits of numpy.sum "
+              f"{np.__version__}; the pairwise order differs in {len(control)}")
     return 1 if refuted else 0
 
 

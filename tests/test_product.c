@@ -93,6 +93,21 @@ Test(product, encloses_what_it_cannot_hold) {
   mpfr_free_cache();
 }
 
+/* Undecided at 128 bits. With e = 2^-52, s = p - q and s^2 = p + q, the product of p factors 1 + e and q factors 1 - e
+ * is 1 + s e + 0 e^2 + O(s^3 e^3): the second elementary symmetric function (s^2 - (p + q)) / 2 vanishes. The further
+ * factor 3/2 puts 1 + s e, s odd, exactly halfway between two f64, and the product 2^-142 below (s = 37) or above it (s
+ * = -37). */
+Test(product, decides_what_128_bits_leave_undecided) {
+  static double data[1370];
+  for (int s = -37; s <= 37; s += 74) {
+    int p = (37 * 37 + s) / 2;
+    for (int i = 0; i < 1369; i++) data[i] = i < p ? 1 + 0x1p-52 : 1 - 0x1p-52;
+    data[1369] = 1.5;
+    check_product(FOLD_F64, data, 1370, true, s < 0 ? "just above a tie" : "just below a tie");
+  }
+  mpfr_free_cache();
+}
+
 /* 3^k has more bits the longer it gets, 2^k one: k factors of 3 and their inverse scaled by powers of two are held. */
 Test(product, holds_long_rows_of_short_factors) {
   static uint64_t data[MOST_TERMS];

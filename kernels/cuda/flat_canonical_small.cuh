@@ -21,15 +21,31 @@ template <class W>
 struct canonical_slot;
 template <>
 struct canonical_slot<float> {
-  typedef unsigned bits;
+  typedef uint32_t bits;
   static __device__ __forceinline__ bits pack(float x) { return x != x ? 1 : ~__float_as_uint(x); }
   static __device__ __forceinline__ float unpack(bits b) { return __uint_as_float(~b); }
+  static __device__ __forceinline__ void put(bits *slot, bits b) {
+    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(slot), "r"(b) : "memory");
+  }
+  static __device__ __forceinline__ bits get(bits *slot) {
+    bits b;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(b) : "l"(slot) : "memory");
+    return b;
+  }
 };
 template <>
 struct canonical_slot<double> {
-  typedef unsigned long long bits;
+  typedef uint64_t bits;
   static __device__ __forceinline__ bits pack(double x) { return x != x ? 1 : ~(bits)__double_as_longlong(x); }
   static __device__ __forceinline__ double unpack(bits b) { return __longlong_as_double((long long)~b); }
+  static __device__ __forceinline__ void put(bits *slot, bits b) {
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(slot), "l"(b) : "memory");
+  }
+  static __device__ __forceinline__ bits get(bits *slot) {
+    bits b;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(b) : "l"(slot) : "memory");
+    return b;
+  }
 };
 
 /* The tree over neighbours over one value a thread; thread 0 has the result. */
@@ -74,7 +90,8 @@ __global__ __launch_bounds__(1024) void canonical_small_kernel(const typename fo
                                                                void *scratch, unsigned n) {
   typedef typename fold_element<D>::wide W;
   typedef fold_operation<O, W> OP;
-  typedef typename canonical_slot<W>::bits bits;
+  typedef canonical_slot<W> slot;
+  typedef typename slot::bits bits;
   __shared__ W room[2][32];
   const unsigned at = blockIdx.x * blockDim.x + threadIdx.x, place = at % FOLD_CANONICAL_PLACES;
   const unsigned first = at / FOLD_CANONICAL_PLACES * FOLD_CANONICAL_TILE + place;
@@ -82,15 +99,15 @@ __global__ __launch_bounds__(1024) void canonical_small_kernel(const typename fo
   W chain = fold_chain<D, OP>(in + first, lines);
   W value = fold_block<OP, W>(chain, room[0]);
   if (gridDim.x > 1) {
-    volatile bits *slots = (volatile bits *)scratch;
-    if (threadIdx.x == 0) slots[blockIdx.x] = canonical_slot<W>::pack(value);
+    bits *slots = (bits *)scratch;
+    if (threadIdx.x == 0) slot::put(slots + blockIdx.x, slot::pack(value));
     if (blockIdx.x != gridDim.x - 1) return;
     value = OP::none();
     if (threadIdx.x < gridDim.x) {
-      bits b = slots[threadIdx.x];
-      while (b == 0) b = slots[threadIdx.x];
-      slots[threadIdx.x] = 0;
-      value = canonical_slot<W>::unpack(b);
+      bits b = 0;
+      while (b == 0) b = slot::get(slots + threadIdx.x);
+      slot::put(slots + threadIdx.x, 0);
+      value = slot::unpack(b);
     }
     value = fold_block<OP, W>(value, room[1]);
   }
