@@ -11,28 +11,35 @@
  * A(method) bounds the error in the accumulator:
  *
  *   PLAIN sum      gamma_h S: a term passes through at most h roundings (Higham, section 4.2). Addition has no
- * underflow error: all values are multiples of the accumulator's smallest subnormal. PLAIN product  gamma_(n-1) |p|: n
- * - 1 roundings in any order (Higham, Lemma 3.1), while no partial product leaves the normal range. NEUMAIER       u
- * |s| + gamma_(n-1)^2 S: its sum and error terms are those of Sum2, since the branch by magnitude makes Fast2Sum exact,
- * and it adds them up in the same order: Ogita, Rump, Oishi, Accurate sum and dot product, SIAM J. Sci. Comput. 26
- * (2005), Proposition 4.5; n u < 1. FLOAT64        gamma_(n-1) S with u = 2^-53, for the sequential order, and so for
- * any. KAHAN          (u |s| + (2 u + 8 n u^2) S) / (1 - u), n u <= 1/10: the (2 u + O(n u^2)) S of Higham, eq. (4.8),
- * with the rounding of the last addition apart and an explicit constant, derived below. EXACT          0
+ *                  underflow error: all values are multiples of the accumulator's smallest subnormal. Where h u >= 1/2:
+ *                  (n - 1) u S, for any order and any n (Jeannerod, Rump, SIAM J. Matrix Anal. Appl. 34 (2013), 338).
+ *   PLAIN product  gamma_(n-1) |p|: n - 1 roundings in any order (Higham, Lemma 3.1), while no partial product leaves
+ *                  the normal range.
+ *   NEUMAIER       u |s| + gamma_(n-1)^2 S: its sum and error terms are those of Sum2, since the branch by magnitude
+ *                  makes Fast2Sum exact, and it adds them up in the same order: Ogita, Rump, Oishi, Accurate sum and dot
+ *                  product, SIAM J. Sci. Comput. 26 (2005), Proposition 4.5; n u < 1.
+ *   FLOAT64        gamma_(n-1) S with u = 2^-53, for the sequential order, and so for any.
+ *   KAHAN          (u |s| + (2 u + 8 n u^2) S) / (1 - u), n u <= 1/10: the (2 u + O(n u^2)) S of Higham, eq. (4.8),
+ *                  with the rounding of the last addition apart and an explicit constant, derived below.
+ *   EXACT          0
  *
  * A 16-bit result, and FLOAT64's and EXACT's, is rounded once more: by at most v times what is rounded, or by eta / 2
  * below the normal range. A sum is a multiple of eta, so that below the normal range it is not rounded at all.
  *
- * Kahan's sum: y_k = x_k - c_(k-1), s_k = s_(k-1) + y_k, c_k = (s_k - s_(k-1)) - y_k, rounded to nearest each; c_0 =
- * s_0 = 0. Let a_k, b_k, g_k, d_k be the absolute errors of y_k, s_k, the difference z_k = s_k - s_(k-1), and c_k. (1)
- * |b_k| <= u |s_k|; so the exact difference is y_k + b_k. (2) |g_k| <= |b_k|, for y_k is representable and lies |b_k|
- * from what is rounded to nearest; and |g_k| <= u |y_k + b_k|. (3) c_k = b_k + g_k + d_k, |d_k| <= u |b_k + g_k| <= 2 u
- * |b_k|: |c_k| <= 2 u (1 + u) |s_k|, |d_k| <= 2 u^2 |s_k|. (4) |a_k| <= u (|x_k| + |c_(k-1)|), and by (2) |g_k| <= u (1
- * + u) (|x_k| + |c_(k-1)|) + u^2 |s_k|. E_k = (s_k - c_k) - (x_1 + ... + x_k) grows by a_k - g_k - d_k. With M = max
- * |s_k|, over the first n - 1 steps |E_(n-1)| <= (2 u + u^2) sum_(k<n) |x_k| + (7 + 8 u) u^2 (n - 1) M. The last step
- * gives s_n - s = E_(n-1) + a_n + b_n, where |a_n| <= u |x_n| + 2 u^2 (1 + u) M and |b_n| <= u |s_n|: |s_n - s| <= u
- * |s_n| + (2 u + u^2) S + (7 + 8 u) n u^2 M. The same for each prefix gives M (1 - u - (7 + 8 u) n u^2) <= (1 + 2 u +
- * u^2) S, hence M <= (1 + 5 u) S as n u <= 1/10. For n >= 2, u^2 + (7 + 8 u) (1 + 5 u) n u^2 <= 8 n u^2; for n = 1
- * nothing is rounded. Put |s_n| <= |s| + |s_n - s|.  []
+ * Kahan's sum: y_k = x_k - c_(k-1), s_k = s_(k-1) + y_k, c_k = (s_k - s_(k-1)) - y_k, rounded to nearest each;
+ * c_0 = s_0 = 0. Let a_k, b_k, g_k, d_k be the absolute errors of y_k, s_k, the difference z_k = s_k - s_(k-1), and c_k.
+ *   (1) |b_k| <= u |s_k|; so the exact difference is y_k + b_k.
+ *   (2) |g_k| <= |b_k|, for y_k is representable and lies |b_k| from what is rounded to nearest; and
+ *       |g_k| <= u |y_k + b_k|.
+ *   (3) c_k = b_k + g_k + d_k, |d_k| <= u |b_k + g_k| <= 2 u |b_k|: |c_k| <= 2 u (1 + u) |s_k|, |d_k| <= 2 u^2 |s_k|.
+ *   (4) |a_k| <= u (|x_k| + |c_(k-1)|), and by (2) |g_k| <= u (1 + u) (|x_k| + |c_(k-1)|) + u^2 |s_k|.
+ * E_k = (s_k - c_k) - (x_1 + ... + x_k) grows by a_k - g_k - d_k. With M = max |s_k|, over the first n - 1 steps
+ *   |E_(n-1)| <= (2 u + u^2) sum_(k<n) |x_k| + (7 + 8 u) u^2 (n - 1) M.
+ * The last step gives s_n - s = E_(n-1) + a_n + b_n, where |a_n| <= u |x_n| + 2 u^2 (1 + u) M and |b_n| <= u |s_n|:
+ *   |s_n - s| <= u |s_n| + (2 u + u^2) S + (7 + 8 u) n u^2 M.
+ * The same for each prefix gives M (1 - u - (7 + 8 u) n u^2) <= (1 + 2 u + u^2) S, hence M <= (1 + 5 u) S as
+ * n u <= 1/10. For n >= 2, u^2 + (7 + 8 u) (1 + 5 u) n u^2 <= 8 n u^2; for n = 1 nothing is rounded. Put
+ * |s_n| <= |s| + |s_n - s|.  []
  */
 #include "bound.h"
 
@@ -66,8 +73,7 @@ struct terms {
 
 static fold_status unsupported(const char *reason) { return fold_error(FOLD_UNSUPPORTED, "no bound: %s", reason); }
 
-/* gamma_k = k u / (1 - k u), or false where k u >= 1/2: theorems ask for k u < 1, and partial products for gamma <= 1.
- */
+/* gamma_k = k u / (1 - k u), or false where k u >= 1/2: theorems ask for k u < 1, and partial products for gamma <= 1. */
 static bool set_gamma(mpfr_t gamma, uint64_t k, int u) {
   mpfr_t denominator;
   mpfr_init2(denominator, PRECISION);
@@ -202,7 +208,12 @@ fold_status fold_bound(enum fold_method method, const struct fold_truth *truth, 
   mpfr_abs(t.magnitude, truth->exact_up, MPFR_RNDU);
   bool needed = method != FOLD_EXACT && method != FOLD_KAHAN;
   fold_status status = fold_ok();
-  if (!set_gamma(t.gamma, needed ? t.height : 0, t.u)) status = unsupported("n u is not below 1/2");
+  if (!set_gamma(t.gamma, needed ? t.height : 0, t.u)) {
+    if (by_height)
+      mpfr_set_uj_2exp(t.gamma, truth->n - 1, t.u, MPFR_RNDU);
+    else
+      status = unsupported("n u is not below 1/2");
+  }
   if (status.code == FOLD_OK) status = (truth->op == FOLD_SUM ? sum_error : product_error)(&t, error);
   if (status.code == FOLD_OK) status = round_last(&t, error);
   if (status.code == FOLD_OK) mpfr_set(bound, error, MPFR_RNDU);

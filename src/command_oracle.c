@@ -3,13 +3,14 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bits.h"
 #include "command.h"
 #include "exact.h"
 #include "npy.h"
 
-enum { OP = 0x200, JSON, ROWS, CHECK };
+enum { OP = 0x200, JSON, ROWS, CHECK, MOST_SHOWN = 1200 };
 
 struct oracle {
   const char *path;
@@ -76,16 +77,16 @@ struct answer {
   char *exact, *low, *high, *abs_sum;
 };
 
+/* A product may be exact in few bits and have millions of decimal digits: such a one is shown by its two ends too. */
 static fold_status describe(const struct fold_truth *truth, struct answer *a) {
   bool negative = mpfr_signbit(truth->exact);
-  if (truth->enclosed) {
+  if (!truth->enclosed) a->exact = exact_text(truth->exact);
+  if (a->exact == NULL) {
     a->low = end_text(negative ? truth->exact_up : truth->exact, MPFR_RNDD);
     a->high = end_text(negative ? truth->exact : truth->exact_up, MPFR_RNDU);
-  } else {
-    a->exact = exact_text(truth->exact);
   }
   a->abs_sum = exact_text(truth->abs_sum);
-  if ((truth->enclosed ? a->low && a->high : a->exact != NULL) && a->abs_sum) return fold_ok();
+  if ((a->exact || (a->low && a->high)) && a->abs_sum) return fold_ok();
   return fold_error(FOLD_NO_MEMORY, "not enough memory for the digits");
 }
 
@@ -122,7 +123,9 @@ static void print_text(const struct fold_truth *truth, const struct answer *a) {
   char text[80];
   printf("n          %zu\ndtype      %s\nop         %s\n", truth->n, fold_dtype_name(truth->dtype),
          fold_op_name(truth->op));
-  if (a->exact)
+  if (a->exact && strlen(a->exact) > MOST_SHOWN)
+    printf("exact      %.60s... (%zu characters: --json prints all)\n", a->exact, strlen(a->exact));
+  else if (a->exact)
     printf("exact      %s\n", a->exact);
   else
     printf("exact      between %s\n           and     %s\n", a->low, a->high);

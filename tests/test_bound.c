@@ -255,9 +255,24 @@ Test(bound, refuses_where_its_theorem_does_not_hold) {
   cr_expect(answer(FOLD_PLAIN, FOLD_PROD, huge, 3, 2) == FOLD_UNSUPPORTED, "partial product overflows");
   cr_expect(answer(FOLD_PLAIN, FOLD_PROD, zero, 2, 1) == FOLD_OK, "a zero product is exact");
   cr_expect(answer(FOLD_KAHAN, FOLD_PROD, fits, 2, 1) == FOLD_UNSUPPORTED, "no such product");
-  cr_expect(answer(FOLD_PLAIN, FOLD_SUM, fits, 2, (uint64_t)1 << 24) == FOLD_UNSUPPORTED, "h u = 1");
-  cr_expect(answer(FOLD_PLAIN, FOLD_SUM, fits, 2, UINT64_MAX) == FOLD_UNSUPPORTED, "absurd height");
   static float many[2000000];
   cr_expect(answer(FOLD_KAHAN, FOLD_SUM, many, 1600000, 1) == FOLD_OK, "n u below 1/10");
   cr_expect(answer(FOLD_KAHAN, FOLD_SUM, many, 1700000, 1) == FOLD_UNSUPPORTED, "n u above 1/10");
+}
+
+/* Where gamma says nothing, (n - 1) u sum|x| holds for any order: 4 terms of magnitude 1 to 3, so 3 u 8. */
+Test(bound, a_tall_tree_has_the_bound_of_any_order) {
+  float x[] = {1, -3, 2, -2};
+  uint64_t heights[] = {(uint64_t)1 << 23, (uint64_t)1 << 24, UINT64_MAX};
+  struct fold_truth truth;
+  mpfr_t bound;
+  mpfr_init2(bound, 53);
+  fold_truth_init(&truth);
+  cr_assert(fold_oracle_exact(FOLD_F32, FOLD_SUM, x, 4, 1, &truth).code == FOLD_OK);
+  for (int i = 0; i < 3; i++) {
+    cr_assert(fold_bound(FOLD_PLAIN, &truth, heights[i], bound).code == FOLD_OK);
+    cr_expect(mpfr_get_d(bound, MPFR_RNDU) == 24 * 0x1p-24, "height %llu", (unsigned long long)heights[i]);
+  }
+  mpfr_clear(bound);
+  fold_truth_free(&truth);
 }

@@ -3,7 +3,7 @@
  * Order: forward and backward: zero() + x[0] + x[1] + ... (falling: from the row's end); tree: rows/par_256's, its 256 chunks summed by
  * one thread, eight chains side by side, which the counter joins. Claims: as rows_window.cu, same bits.
  *
- * A block a row: one warp adds (all its lanes the same: one thread's work), one lane of the other warp feeds it by bulk copies,
+ * A block a row: one lane adds (a whole warp that reads the same 16 bytes takes 16 cycles for them), one lane of the other warp feeds it by bulk copies,
  * a ring of 8 KiB stages. The adder does nothing but read 16 bytes and add, so that the chain of dependent
  * additions, 4 cycles each, is what it takes; the tree has eight chains and so is bound by issue. Launch: 64 threads a
  * block, any grid. Needs sm_90. For many rows rows_window.cu has 32 rows a warp and wins.
@@ -167,14 +167,13 @@ static __global__ void __launch_bounds__(64) solo_rows(const typename solo<D, O>
       if (threadIdx.x == 32) {
         fold_barrier_wait(empty + stage, parity ^ 1);
         s::fill(here, full + stage, base, begin, end, (uint64_t)in, (uint64_t)(in + rows * cols));
-      } else if (threadIdx.x < 32) {
+      } else if (threadIdx.x == 0) {
         fold_barrier_wait(full + stage, parity);
         if (tree)
           v = counter.add(s::eight(here + (begin - base), plan.length, (size_t)(end - begin) / sizeof(typename s::stored), vectors));
         else
           v = s::template chain<backward>(v, here, (int)(begin - base), end > begin ? (int)(end - base) : (int)(begin - base));
-        __syncwarp();
-        if (threadIdx.x == 0) fold_barrier_arrive(empty + stage);
+        fold_barrier_arrive(empty + stage);
       }
       if (++stage == STAGES) stage = 0, parity ^= 1;
     }

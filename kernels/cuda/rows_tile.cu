@@ -205,10 +205,16 @@ static __global__ void join_groups(const typename fold_element<D>::wide *partial
   if (row < rows) out[row] = t::element::narrow(t::tree(partials + GROUPS * row, GROUPS));
 }
 
+#ifdef FOLD_ROWS_LAB
+int knob_each, knob_warps, knob_stages, knob_rounds, knob_pad;
+#endif
 template <int D, int O, int each, bool vectors>
 static fold_status launch_tiles(const struct fold_call *call, void *partials, tile_plan plan) {
   typedef fold_element<D> t;
   size_t shared = (size_t)plan.warps * plan.stages * plan.stage_bytes;
+#ifdef FOLD_ROWS_LAB
+  shared = max(shared, (size_t)knob_pad);
+#endif
   auto kernel = tile_rows<D, O, each, vectors>;
   FOLD_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
   kernel<<<plan.grid, plan.warps * 32, shared, (cudaStream_t)call->stream>>>(
@@ -253,9 +259,6 @@ bool fold_rows_tile_fits(const struct fold_call *call) {
   return 8 * (32 * fold_rows_chunk(call->cols, 256) * fold_dtype_size(call->dtype) + 48) <= BLOCK_BYTES;
 }
 
-#ifdef FOLD_ROWS_LAB
-int knob_each, knob_warps, knob_stages, knob_rounds;
-#endif
 
 fold_status fold_rows_tile(const struct fold_call *call, unsigned threads, void *partials, unsigned sms) {
   FOLD_TRY(fold_cuda_check(call));

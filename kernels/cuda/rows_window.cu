@@ -13,7 +13,10 @@
 #include "async.cuh"
 #include "rows.cuh"
 
-enum { WINDOW = 256, PIECES = WINDOW / 16, PITCH = WINDOW + 16, STAGE = 32 * PITCH, MOST_WARPS = 8 };
+#ifndef WINDOW_BYTES
+#define WINDOW_BYTES 256
+#endif
+enum { WINDOW = WINDOW_BYTES, PIECES = WINDOW / 16, PITCH = WINDOW + 16, STAGE = 32 * PITCH, MOST_WARPS = 8 };
 
 struct window_plan {
   fold_rows_shape shape;
@@ -83,12 +86,12 @@ struct window {
    * at a multiple of 16 bytes, and nothing lies outside the array. */
   template <bool aligned>
   static __device__ __forceinline__ void fill(unsigned char *stage, const window_span &s, uint64_t low, uint64_t high) {
-    unsigned lane = threadIdx.x % 32, piece = lane % PIECES;
+    unsigned lane = threadIdx.x % 32;
     uint64_t base = s.begin & ~(uint64_t)15;
     unsigned pieces = s.begin == s.end ? 0 : (unsigned)((s.end - base + 15) / 16);
 #pragma unroll
     for (int i = 0; i < PIECES; i++) {
-      unsigned of = 2 * i + lane / PIECES;
+      unsigned of = (32 * i + lane) / PIECES, piece = (32 * i + lane) % PIECES;
       uint64_t from = __shfl_sync(0xffffffffu, base, of) + piece * 16;
       if (piece < __shfl_sync(0xffffffffu, pieces, of)) {
         unsigned char *to = stage + of * PITCH + piece * 16;
@@ -223,20 +226,27 @@ static __global__ void __launch_bounds__(256) window_rows(const typename window<
 #endif
 }
 
+#ifdef FOLD_ROWS_LAB
+#if WINDOW_BYTES == 256
+int wknob_warps, wknob_rounds, wknob_stages, wknob_pad;
+#else
+extern int wknob_warps, wknob_rounds, wknob_stages, wknob_pad;
+#endif
+#endif
 template <int D, int O, bool backward, bool aligned, int stages>
 static fold_status launch_windows(const struct fold_call *call, const window_plan &plan) {
   typedef window<D, O, backward> w;
   auto kernel = window_rows<D, O, backward, aligned, stages>;
   size_t shared = (size_t)plan.warps * stages * STAGE;
+#ifdef FOLD_ROWS_LAB
+  shared = max(shared, (size_t)wknob_pad);
+#endif
   FOLD_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
   kernel<<<plan.grid, plan.warps * 32, shared, (cudaStream_t)call->stream>>>(
       (const typename w::stored *)call->in, (typename w::stored *)call->out, call->rows, call->cols, plan);
   return fold_cuda_launched("rows, window kernel");
 }
 
-#ifdef FOLD_ROWS_LAB
-int wknob_warps, wknob_rounds, wknob_stages;
-#endif
 template <int D, int O>
 static fold_status launch(const struct fold_call *call, const window_plan &plan) {
   size_t size = fold_dtype_size(call->dtype);
@@ -278,5 +288,9 @@ fold_status fold_rows_window(const struct fold_call *call, const struct fold_row
 #endif
   size_t want = (call->rows * shape->threads + plan.warps * 32 - 1) / (plan.warps * 32);
   plan.grid = (unsigned)min((want + rounds - 1) / rounds, call->launch.blocks ? (size_t)call->launch.blocks : (size_t)1 << 30);
+#if WINDOW_BYTES != 256
+  return launch_windows<FOLD_F32, FOLD_SUM, false, true, 3>(call, plan);
+#else
   FOLD_ROWS_DISPATCH(launch, call, plan)
+#endif
 }

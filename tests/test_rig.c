@@ -1,0 +1,185 @@
+/* test_rig.c: the room that a subject runs in: poison, guards, zones, and the input's places. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "bits.h"
+#include "rig.h"
+
+/* What the subjects of these tests do is told by their width. */
+enum { RIGHT, NOTHING, PAST_END, BEFORE_START, FAR_PAST_END, LAST_UNWRITTEN, ZONE_BEFORE, ZONE_AFTER, FAILS };
+
+static fold_status run(const struct fold_subject *subject, const struct fold_call *call) {
+  float *out = call->out, *in = (float *)(uintptr_t)call->in;
+  size_t last = subject->width == LAST_UNWRITTEN ? call->rows - 1 : call->rows, n = call->rows * call->cols;
+  for (size_t r = 0; r < last && subject->width != NOTHING; r++) {
+    out[r] = 0;
+    for (size_t i = 0; i < call->cols; i++) out[r] += in[r * call->cols + i];
+  }
+  switch (subject->width) {
+    case PAST_END: out[call->rows] = 1; break;
+    case BEFORE_START: out[-1] = 1; break;
+    case FAR_PAST_END: ((unsigned char *)(out + call->rows))[FOLD_RIG_GUARD - 1] = 0; break;
+    case ZONE_BEFORE: in[-1] = 1; break;
+    case ZONE_AFTER: in[n] = 1; break;
+    case FAILS: return fold_error(FOLD_ENVIRONMENT, "no such device");
+    default: break;
+  }
+  return fold_ok();
+}
+
+static struct fold_subject subject_of(unsigned what) {
+  return (struct fold_subject){.name = "test", .engine = FOLD_HOST, .width = what, .run = run};
+}
+
+enum { ROWS = 3, COLS = 5 };
+
+static void open_rig(struct fold_rig *rig) {
+  fold_status status = fold_rig_open(rig, FOLD_HOST, FOLD_F32, ROWS * COLS, ROWS);
+  cr_assert_eq(status.code, FOLD_OK, "%s", status.text);
+  for (size_t i = 0; i < ROWS * COLS; i++) ((float *)fold_rig_input(rig))[i] = (float)(i + 1);
+  cr_assert_eq(fold_rig_load(rig).code, FOLD_OK);
+}
+
+static fold_status run_as(struct fold_rig *rig, unsigned what, unsigned char poison, float got[ROWS],
+                          struct fold_traces *traces) {
+  struct fold_subject subject = subject_of(what);
+  struct fold_request request = {.op = FOLD_SUM, .rows = ROWS, .cols = COLS, .poison = poison};
+  return fold_rig_run(rig, &subject, &request, got, traces);
+}
+
+Test(rig, a_right_subject_leaves_no_trace) {
+  struct fold_rig rig;
+  struct fold_traces traces;
+  float got[ROWS];
+  open_rig(&rig);
+  cr_expect_eq(run_as(&rig, RIGHT, 0xa5, got, &traces).code, FOLD_OK);
+  cr_expect_not(traces.unwritten);
+  cr_expect_not(traces.out_of_bounds);
+  cr_expect_not(traces.in_input_zone);
+  cr_expect(got[0] == 15 && got[1] == 40 && got[2] == 65, "%g %g %g", got[0], got[1], got[2]);
+  fold_rig_close(&rig);
+}
+
+Test(rig, a_write_outside_of_the_output_is_seen_and_placed) {
+  static const struct {
+    unsigned what;
+    ptrdiff_t at;
+  } strays[] = {{PAST_END, ROWS * 4}, {BEFORE_START, -4}, {FAR_PAST_END, ROWS * 4 + FOLD_RIG_GUARD - 1}};
+  struct fold_rig rig;
+  struct fold_traces traces;
+  float got[ROWS];
+  open_rig(&rig);
+  for (size_t i = 0; i < 3; i++) {
+    cr_expect_eq(run_as(&rig, strays[i].what, 0xa5, got, &traces).code, FOLD_OK);
+    cr_expect(traces.out_of_bounds && !traces.in_input_zone, "stray %zu", i);
+    cr_expect_eq(traces.bounds_at, strays[i].at, "stray %zu at %td", i, traces.bounds_at);
+    cr_expect_eq(run_as(&rig, RIGHT, 0xa5, got, &traces).code, FOLD_OK);
+    cr_expect_not(traces.out_of_bounds, "the next run is blamed for stray %zu", i);
+  }
+  fold_rig_close(&rig);
+}
+
+Test(rig, a_write_around_the_input_is_seen_once_and_blames_nobody_else) {
+  static const struct {
+    unsigned what;
+    ptrdiff_t at;
+  } strays[] = {{ZONE_BEFORE, -4}, {ZONE_AFTER, ROWS * COLS * 4}};
+  struct fold_rig rig;
+  struct fold_traces traces;
+  float got[ROWS];
+  open_rig(&rig);
+  for (ptrdiff_t shift = 0; shift <= FOLD_RIG_SLACK; shift += FOLD_RIG_SLACK / 2)
+    for (size_t i = 0; i < 2; i++) {
+      cr_expect_eq(fold_rig_move(&rig, shift).code, FOLD_OK);
+      cr_expect_eq(run_as(&rig, strays[i].what, 0xa5, got, &traces).code, FOLD_OK);
+      cr_expect(traces.out_of_bounds && traces.in_input_zone, "stray %zu, shift %td", i, shift);
+      cr_expect_eq(traces.bounds_at, strays[i].at, "stray %zu, shift %td at %td", i, shift, traces.bounds_at);
+      cr_expect_eq(run_as(&rig, RIGHT, 0xa5, got, &traces).code, FOLD_OK);
+      cr_expect_not(traces.out_of_bounds, "the next run is blamed");
+      cr_expect_eq(got[2], 65.0f, "the input changed");
+    }
+  fold_rig_close(&rig);
+}
+
+Test(rig, what_was_not_written_is_named_by_its_first_row) {
+  struct fold_rig rig;
+  struct fold_traces traces;
+  float got[ROWS];
+  open_rig(&rig);
+  cr_expect_eq(run_as(&rig, LAST_UNWRITTEN, 0xa5, got, &traces).code, FOLD_OK);
+  cr_expect(traces.unwritten && traces.unwritten_at == ROWS - 1);
+  cr_expect_eq(run_as(&rig, NOTHING, 0, got, &traces).code, FOLD_OK);
+  cr_expect(traces.unwritten && traces.unwritten_at == 0, "zero is a poison too");
+  fold_rig_close(&rig);
+}
+
+Test(rig, who_reads_past_the_input_reads_nan) {
+  struct fold_rig rig;
+  open_rig(&rig);
+  for (ptrdiff_t shift = -FOLD_RIG_SLACK; shift <= FOLD_RIG_SLACK; shift++) {
+    cr_expect_eq(fold_rig_move(&rig, shift).code, FOLD_OK);
+    const unsigned char *input = fold_rig_input(&rig);
+    for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
+      size_t size = fold_dtype_size((enum fold_dtype)dtype);
+      uint64_t before = 0, after = 0;
+      memcpy(&before, input - size, size);
+      memcpy(&after, input + ROWS * COLS * 4, size);
+      cr_expect_eq(fold_bits_class((enum fold_dtype)dtype, before), FOLD_NAN);
+      cr_expect_eq(fold_bits_class((enum fold_dtype)dtype, after), FOLD_NAN);
+    }
+  }
+  fold_rig_close(&rig);
+}
+
+Test(rig, the_input_moves_whole_and_comes_back) {
+  struct fold_rig rig;
+  uint64_t before, now;
+  open_rig(&rig);
+  const void *home = fold_rig_input(&rig);
+  cr_expect_eq((uintptr_t)home % 256, 0, "the aligned place is not aligned");
+  cr_expect_eq(fold_rig_hash(&rig, &before).code, FOLD_OK);
+  for (ptrdiff_t shift = -FOLD_RIG_SLACK; shift <= FOLD_RIG_SLACK; shift++) {
+    cr_expect_eq(fold_rig_move(&rig, shift).code, FOLD_OK);
+    cr_expect_eq((const char *)fold_rig_input(&rig) - (const char *)home, shift * 4);
+    cr_expect_eq(fold_rig_hash(&rig, &now).code, FOLD_OK);
+    cr_expect_eq(now, before, "shift %td", shift);
+  }
+  cr_expect_eq(fold_rig_move(&rig, 0).code, FOLD_OK);
+  cr_expect_eq(fold_rig_input(&rig), home);
+  fold_rig_close(&rig);
+}
+
+Test(rig, the_hash_sees_every_bit_of_the_input) {
+  struct fold_rig rig;
+  uint64_t before, now;
+  open_rig(&rig);
+  cr_expect_eq(fold_rig_hash(&rig, &before).code, FOLD_OK);
+  unsigned char *input = fold_rig_input(&rig);
+  for (size_t bit = 0; bit < ROWS * COLS * 32; bit++) {
+    input[bit / 8] ^= (unsigned char)(1 << bit % 8);
+    cr_expect_eq(fold_rig_hash(&rig, &now).code, FOLD_OK);
+    cr_expect_neq(now, before, "bit %zu", bit);
+    input[bit / 8] ^= (unsigned char)(1 << bit % 8);
+  }
+  fold_rig_close(&rig);
+}
+
+Test(rig, a_failing_run_gives_its_own_status) {
+  struct fold_rig rig;
+  struct fold_traces traces;
+  float got[ROWS];
+  open_rig(&rig);
+  fold_status status = run_as(&rig, FAILS, 0xa5, got, &traces);
+  cr_expect_eq(status.code, FOLD_ENVIRONMENT);
+  cr_expect_str_eq(status.text, "no such device");
+  fold_rig_close(&rig);
+}
+
+Test(rig, what_can_not_be_held_is_refused) {
+  struct fold_rig rig;
+  cr_expect_eq(fold_rig_open(&rig, FOLD_HOST, FOLD_F64, SIZE_MAX / 4, 1).code, FOLD_NO_MEMORY);
+  cr_expect_eq(fold_rig_open(&rig, FOLD_HOST, FOLD_F64, (size_t)1 << 56, 1).code, FOLD_NO_MEMORY);
+  fold_rig_close(&rig);
+  cr_expect_eq(fold_rig_open(&rig, FOLD_HOST, FOLD_F32, 0, 0).code, FOLD_OK, "nothing at all can be held");
+  fold_rig_close(&rig);
+}
