@@ -8,6 +8,11 @@
 #include "host/host.h"
 #include "subject.h"
 
+#ifdef FOLD_HAVE_CUDA
+#include "cuda/flat.h"
+#include "cuda/rows.h"
+#endif
+
 #define ANY_DTYPE ((1u << FOLD_DTYPES) - 1)
 #define ANY_OP ((1u << FOLD_OPS) - 1)
 #define SUMS (1u << FOLD_SUM)
@@ -38,6 +43,24 @@
     .method = how, .claims = what, .run = function                                                       \
   }
 
+/* The CUDA subjects. `@plain` is the first rung of a ladder: the same order, without the tuning. */
+#define CUDA_ORDER(id, tree, what, function, room, text)                                               \
+  {                                                                                                    \
+    .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = ANY_DTYPE, .ops = ANY_OP, .order = tree, \
+    .method = FOLD_PLAIN, .claims = what, .run = function, .scratch = room                             \
+  }
+#define CUDA_DETERM(id, function, room, text)                                                                    \
+  {                                                                                                              \
+    .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = ANY_DTYPE, .ops = ANY_OP, .order = "rows/par_256", \
+    .method = FOLD_PLAIN, .claims = DETERM, .twin = "rows/par_256", .run = function, .scratch = room             \
+  }
+/* An order that depends on the grid keeps its bits only for the grid that it chooses itself. */
+#define GRID_BOUND (ORDERED & ~FOLD_CLAIM(FOLD_LAUNCH_INVARIANT))
+/* A control: atomics add blocks as they come. */
+#define UNORDERED                                                                                     \
+  (FOLD_CLAIM(FOLD_WRITES_OUTPUT) | FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS) | FOLD_CLAIM(FOLD_KEEPS_INPUT) | \
+   FOLD_CLAIM(FOLD_BOUNDED))
+
 static const struct fold_subject table[] = {
     HOST_ORDER("host/sequential", "one partial, rising index"),
     HOST_ORDER("host/reverse", "one partial, falling index"),
@@ -62,6 +85,44 @@ static const struct fold_subject table[] = {
     HOST_DETERM("rows/multi_block", 8, "par_256's order, a row spread over 8 blocks"),
     HOST_ORDER("flat/shuffle", "the report's kernel: strided threads, shuffles down, twice"),
     HOST_ORDER("flat/canonical", "a function of n alone: tiles of 16 lines of 256, and trees"),
+#ifdef FOLD_HAVE_CUDA
+    CUDA_ORDER("rows/single_for", "rows/single_for", ORDERED, fold_rows_single_for, NULL, "one thread a row"),
+    CUDA_ORDER("rows/single_for@plain", "rows/single_for", ORDERED, fold_rows_single_for_plain, NULL, "the seed's"),
+    CUDA_ORDER("rows/single_back", "rows/single_back", ORDERED, fold_rows_single_back, NULL,
+               "one thread a row, falling index"),
+    CUDA_ORDER("rows/single_back@plain", "rows/single_back", ORDERED, fold_rows_single_back_plain, NULL, "the seed's"),
+    CUDA_ORDER("rows/par_16", "rows/par_16", ORDERED, fold_rows_par_16, NULL, "16 threads a row"),
+    CUDA_ORDER("rows/par_16@plain", "rows/par_16", ORDERED, fold_rows_par_16_plain, NULL, "the seed's"),
+    CUDA_ORDER("rows/par_64", "rows/par_64", ORDERED, fold_rows_par_64, NULL, "64 threads a row"),
+    CUDA_ORDER("rows/par_64@plain", "rows/par_64", ORDERED, fold_rows_par_64_plain, NULL, "the seed's"),
+    CUDA_ORDER("rows/par_256", "rows/par_256", ORDERED, fold_rows_par_256, NULL, "256 threads a row"),
+    CUDA_ORDER("rows/par_256@plain", "rows/par_256", ORDERED, fold_rows_par_256_plain, NULL, "the seed's"),
+    CUDA_DETERM("rows/single_determ", fold_rows_single_determ, NULL, "par_256's order by one thread a row"),
+    CUDA_DETERM("rows/single_determ@plain", fold_rows_single_determ_plain, NULL, "the seed's"),
+    CUDA_DETERM("rows/par_16_determ", fold_rows_par_16_determ, NULL, "par_256's order by 16 threads a row"),
+    CUDA_DETERM("rows/par_16_determ@plain", fold_rows_par_16_determ_plain, NULL, "the seed's"),
+    CUDA_DETERM("rows/par_64_determ", fold_rows_par_64_determ, NULL, "par_256's order by 64 threads a row"),
+    CUDA_DETERM("rows/par_64_determ@plain", fold_rows_par_64_determ_plain, NULL, "the seed's"),
+    CUDA_DETERM("rows/multi_block", fold_rows_multi_block, fold_rows_multi_block_scratch,
+                "par_256's order, a row spread over several blocks"),
+    CUDA_ORDER("flat/shuffle", "flat/shuffle", GRID_BOUND, fold_flat_shuffle, fold_flat_shuffle_scratch,
+               "the report's kernel"),
+    CUDA_ORDER("flat/shuffle@plain", "flat/shuffle", GRID_BOUND, fold_flat_shuffle_plain, fold_flat_shuffle_scratch,
+               "the report's kernel as it stood"),
+    CUDA_ORDER("flat/cooperative", "flat/shuffle", GRID_BOUND, fold_flat_cooperative, fold_flat_cooperative_scratch,
+               "the report's order in one cooperative launch"),
+    CUDA_ORDER("flat/canonical", "flat/canonical", ORDERED, fold_flat_canonical, fold_flat_canonical_scratch,
+               "a function of n alone, one launch"),
+    {.name = "flat/atomic",
+     .engine = FOLD_CUDA,
+     .about = "a control: blocks add to one cell as they come",
+     .dtypes = ANY_DTYPE,
+     .ops = SUMS,
+     .method = FOLD_PLAIN,
+     .claims = UNORDERED,
+     .run = fold_flat_atomic,
+     .scratch = fold_flat_atomic_scratch},
+#endif
 };
 
 const struct fold_subject *fold_subjects(size_t *n) {

@@ -16,10 +16,16 @@ static fold_status replay(const struct fold_trial *trial, const struct fold_orde
   return trial->subject->engine == FOLD_HOST ? fold_order_replay_wide(order, &call) : fold_order_replay(order, &call);
 }
 
+/* A row of the registry that names what does not exist is a mistake of ours, and must not turn into a skip. */
+static fold_status missing(const char *what, const char *name) {
+  return fold_error(FOLD_ENVIRONMENT, "its %s %s does not exist", what, name);
+}
+
 void fold_judge_replays(struct fold_trial *trial, struct fold_finding *finding) {
   const struct fold_order *order = trial->subject->order ? fold_order_find(trial->subject->order) : NULL;
   if (order == NULL) {
     fold_find_skipped(finding, "it declares no order");
+    if (trial->subject->order) fold_find_failed(finding, missing("order", trial->subject->order));
     return;
   }
   fold_status status = replay(trial, order, trial->other);
@@ -43,6 +49,7 @@ void fold_judge_same_bits_as(struct fold_trial *trial, struct fold_finding *find
   const struct fold_subject *twin = find_twin(trial);
   if (twin == NULL) {
     fold_find_skipped(finding, "it names no twin");
+    if (trial->subject->twin) fold_find_failed(finding, missing("twin", trial->subject->twin));
     return;
   }
   struct fold_request request = {.op = trial->c->op, .rows = trial->c->rows, .cols = trial->c->cols, .poison = 0x77};

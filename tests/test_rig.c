@@ -5,6 +5,10 @@
 #include "bits.h"
 #include "rig.h"
 
+/* Under AddressSanitizer too, an absurd allocation fails instead of ending the test. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
+
 /* What the subjects of these tests do is told by their width. */
 enum { RIGHT, NOTHING, PAST_END, BEFORE_START, FAR_PAST_END, LAST_UNWRITTEN, ZONE_BEFORE, ZONE_AFTER, FAILS };
 

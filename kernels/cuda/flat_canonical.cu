@@ -20,10 +20,10 @@ static int item_shift_for(size_t rows, size_t tiles) {
  * scratch; up to 4 tiles need no second block. */
 static bool plan_small(struct canonical_plan *plan, size_t width) {
   const size_t slots = FOLD_SCRATCH_ZEROED / width;
-  plan->small = plan->tiles <= 4 ? 1u << ceil_log2(plan->tiles) : 2;
+  plan->small = plan->tiles <= 4 ? 1u << ceil_log2(plan->tiles) : plan->tiles <= 512 ? 2 : 4;
   plan->blocks = (unsigned)((plan->tiles + plan->small - 1) / plan->small);
   plan->threads = FOLD_CANONICAL_PLACES * plan->small;
-  return plan->rows == 1 && plan->tiles > 0 && plan->tiles <= 2 * slots && plan->blocks <= plan->threads;
+  return plan->rows == 1 && plan->tiles > 0 && plan->blocks <= slots && plan->blocks <= plan->threads;
 }
 
 static fold_status make_plan(const struct fold_call *call, struct canonical_plan *plan) {

@@ -18,26 +18,48 @@
 #include "flat_load.cuh"
 #include "last_block.cuh"
 
-/* What a warp makes at a time, a part: SPAN neighbouring places of a tile, VEC of them a lane, 16 lines, so 16 accesses
- * a lane for every dtype. A part is a subtree of the tile, so that an item is the tree over its parts. */
+/* What a warp makes at a time, a part: LOADS groups of 32 VEC neighbouring places of a tile, 16 lines each. Lane l holds, in
+ * group j and slot v, place (32 j + l) VEC + v of the part: the low bits of a place are the slot, the next five the
+ * lane, the high ones the group. A part is a subtree of the tile, so that an item is the tree over its parts. */
 template <int D, bool WIDE>
 struct canonical_part {
   static const int VEC = WIDE ? 16 / (int)sizeof(typename fold_element<D>::stored) : 1;
-  static const int SPAN = 32 * VEC;
+  static const int GROUPS = FOLD_CANONICAL_PLACES / (32 * VEC);
+  static const int LOADS = GROUPS < CANONICAL_LOADS ? GROUPS : CANONICAL_LOADS;
+  static const int SPAN = 32 * VEC * LOADS;
   static const int PER_TILE = FOLD_CANONICAL_PLACES / SPAN;
 };
 
-/* The tree over the places of a part, by the bits of the place from the lowest: the slots of a lane, then the lanes.
- * Every lane returns the value. */
-template <class OP, class W, int VEC>
-static __device__ __forceinline__ W fold_places(W (&chain)[VEC]) {
+/* The tree over the places of a part, by the bits of the place from the lowest: slots, lanes, groups. The values of a lane's
+ * groups are halved by exchange where that is possible: a lane keeps the groups that match its own low bits and sends
+ * the others, so that n groups cost n - 1 shuffles more than one, not 5 (n - 1). Every lane returns the value. */
+template <class OP, class W, int LOADS, int VEC>
+static __device__ __forceinline__ W fold_places(W (&chain)[LOADS][VEC]) {
+  W value[LOADS];
+  const unsigned lane = threadIdx.x & 31;
 #pragma unroll
-  for (int stride = 1; stride < VEC; stride *= 2)
+  for (int j = 0; j < LOADS; j++) {
 #pragma unroll
-    for (int v = 0; v < VEC; v += 2 * stride) chain[v] = OP::join(chain[v], chain[v + stride]);
-  W x = chain[0];
+    for (int stride = 1; stride < VEC; stride *= 2)
 #pragma unroll
-  for (int offset = 1; offset < 32; offset *= 2) x = OP::join(x, __shfl_xor_sync(~0u, x, offset));
+      for (int v = 0; v < VEC; v += 2 * stride) chain[j][v] = OP::join(chain[j][v], chain[j][v + stride]);
+    value[j] = chain[j][0];
+  }
+  int bit = 1;
+#pragma unroll
+  for (int n = LOADS; n > 1; n /= 2, bit *= 2) {
+    const bool odd = lane & bit;
+#pragma unroll
+    for (int j = 0; j < n / 2; j++) {
+      const W keep = odd ? value[2 * j + 1] : value[2 * j], send = odd ? value[2 * j] : value[2 * j + 1];
+      value[j] = OP::join(keep, __shfl_xor_sync(~0u, send, bit));
+    }
+  }
+  W x = value[0];
+#pragma unroll
+  for (int offset = LOADS; offset < 32; offset *= 2) x = OP::join(x, __shfl_xor_sync(~0u, x, offset));
+#pragma unroll
+  for (int offset = 1; offset < LOADS; offset *= 2) x = OP::join(x, __shfl_xor_sync(~0u, x, offset));
   return x;
 }
 
@@ -47,31 +69,27 @@ static __device__ __forceinline__ typename fold_element<D>::wide fold_full_part(
     const typename fold_element<D>::stored *from) {
   typedef typename fold_element<D>::wide W;
   typedef fold_operation<O, W> OP;
-  const int VEC = canonical_part<D, WIDE>::VEC;
-  fold_pack<D, VEC> pack[FOLD_CANONICAL_LINES];
+  const int VEC = canonical_part<D, WIDE>::VEC, LOADS = canonical_part<D, WIDE>::LOADS;
+  W chain[LOADS][VEC];
 #pragma unroll
-  for (int line = 0; line < FOLD_CANONICAL_LINES; line++) pack[line].load(from + line * FOLD_CANONICAL_PLACES);
-  W chain[VEC];
+  for (int line = 0; line < FOLD_CANONICAL_LINES; line++)
 #pragma unroll
-  for (int v = 0; v < VEC; v++) chain[v] = pack[0].get(v);
+    for (int j = 0; j < LOADS; j++) {
+      fold_pack<D, VEC> pack;
+      pack.load(from + line * FOLD_CANONICAL_PLACES + j * 32 * VEC);
 #pragma unroll
-  for (int line = 1; line < FOLD_CANONICAL_LINES; line++)
-#pragma unroll
-    for (int v = 0; v < VEC; v++) chain[v] = OP::join(chain[v], pack[line].get(v));
-  return fold_places<OP, W, VEC>(chain);
+      for (int v = 0; v < VEC; v++) chain[j][v] = line ? OP::join(chain[j][v], pack.get(v)) : pack.get(v);
+    }
+  return fold_places<OP, W, LOADS, VEC>(chain);
 }
 
-/* The same where just `left` elements lie from `from` to the row's end, 0 or fewer for none: `full` whole accesses,
+/* One group of the row's last tile, `left` elements from `from` to the row's end, 0 or fewer for none: `full` whole accesses,
  * then up to VEC - 1 single elements, the identity past them. The lines past the last whole access read that one again,
- * so that all loads are in flight together. */
-template <int D, int O, bool WIDE>
-static __device__ __forceinline__ typename fold_element<D>::wide fold_short_part(
-    const typename fold_element<D>::stored *from, int left) {
-  typedef typename fold_element<D>::wide W;
-  typedef fold_operation<O, W> OP;
-  const int VEC = canonical_part<D, WIDE>::VEC;
+ * so that the loads need not wait for each other. */
+template <int D, class OP, int VEC>
+static __device__ __forceinline__ void fold_short_group(const typename fold_element<D>::stored *from, int left,
+                                                        typename fold_element<D>::wide (&chain)[VEC]) {
   const int full = left < VEC ? 0 : min((left - VEC) / FOLD_CANONICAL_PLACES + 1, FOLD_CANONICAL_LINES);
-  W chain[VEC];
 #pragma unroll
   for (int v = 0; v < VEC; v++) chain[v] = OP::none();
   if (full) {
@@ -89,7 +107,18 @@ static __device__ __forceinline__ typename fold_element<D>::wide fold_short_part
   for (int v = 0; v < VEC - 1; v++)
     if (full < FOLD_CANONICAL_LINES && at + v < left)
       chain[v] = OP::join(chain[v], fold_element<D>::widen(from[at + v]));
-  return fold_places<OP, W, VEC>(chain);
+}
+
+template <int D, int O, bool WIDE>
+static __device__ __noinline__ typename fold_element<D>::wide fold_short_part(
+    const typename fold_element<D>::stored *from, int left) {
+  typedef typename fold_element<D>::wide W;
+  typedef fold_operation<O, W> OP;
+  const int VEC = canonical_part<D, WIDE>::VEC, LOADS = canonical_part<D, WIDE>::LOADS;
+  W chain[LOADS][VEC];
+#pragma unroll
+  for (int j = 0; j < LOADS; j++) fold_short_group<D, OP, VEC>(from + j * 32 * VEC, left - j * 32 * VEC, chain[j]);
+  return fold_places<OP, W, LOADS, VEC>(chain);
 }
 
 /* Part `part` of the tile that starts at element `first` of a row of `cols`. */

@@ -24,7 +24,8 @@ __global__ __launch_bounds__(SHUFFLE_WIDTH) void cooperative_kernel(
   const unsigned blocks = shuffle_blocks(cols), bundles = (blocks + VEC - 1) / VEC;
   for (size_t work = blockIdx.x; work < rows * bundles; work += gridDim.x) {
     const size_t row = work / bundles;
-    shuffle_bundle<OP, D, VEC, 8>(in + row * cols, cols, (unsigned)(work % bundles), values + row * blocks, room);
+    shuffle_bundle<OP, D, VEC, shuffle_tuning<D>::AHEAD>(in + row * cols, cols, (unsigned)(work % bundles),
+                                                         values + row * blocks, room);
   }
   cooperative_groups::this_grid().sync();
   for (size_t row = blockIdx.x; row < rows; row += gridDim.x) {
@@ -76,11 +77,8 @@ extern "C" fold_status fold_flat_cooperative(const struct fold_subject *subject,
   if (!call->rows) return fold_ok();
   if (call->launch.block && call->launch.block != SHUFFLE_WIDTH)
     return fold_error(FOLD_UNSUPPORTED, "flat/cooperative: blocks of %u threads only", SHUFFLE_WIDTH);
-  const size_t size = fold_dtype_size(call->dtype);
-  const bool aligned = (uintptr_t)call->in % 16 == 0 && (call->rows == 1 || call->cols * size % 16 == 0);
   return fold_dispatch(call, [&](auto d, auto o) {
     const int D = decltype(d)::value, O = decltype(o)::value;
-    const int VEC = 16 / (int)sizeof(typename fold_element<D>::stored);
-    return aligned ? launch<D, O, VEC>(call) : launch<D, O, 1>(call);
+    return shuffle_tuning<D>::aligned(call) ? launch<D, O, shuffle_tuning<D>::VEC>(call) : launch<D, O, 1>(call);
   });
 }

@@ -109,7 +109,7 @@ template <int D, int O, int VEC>
 static fold_status launch(const struct fold_call *call, struct shuffle_plan plan) {
   typedef typename fold_element<D>::stored stored;
   typedef typename fold_element<D>::wide W;
-  const int AHEAD = 8;
+  const int AHEAD = shuffle_tuning<D>::AHEAD;
   cudaStream_t stream = (cudaStream_t)call->stream;
   char *scratch = (char *)call->scratch;
   plan.bundles = (plan.blocks + VEC - 1) / VEC;
@@ -134,11 +134,9 @@ extern "C" fold_status fold_flat_shuffle(const struct fold_subject *subject, con
     usual.launch.blocks = 0;
     return fold_flat_shuffle_plain(subject, &usual);
   }
-  const size_t size = fold_dtype_size(call->dtype);
-  const bool aligned = (uintptr_t)call->in % 16 == 0 && (call->rows == 1 || call->cols * size % 16 == 0);
   return fold_dispatch(call, [&](auto d, auto o) {
     const int D = decltype(d)::value, O = decltype(o)::value;
-    const int VEC = 16 / (int)sizeof(typename fold_element<D>::stored);
-    return aligned ? launch<D, O, VEC>(call, plan) : launch<D, O, 1>(call, plan);
+    return shuffle_tuning<D>::aligned(call) ? launch<D, O, shuffle_tuning<D>::VEC>(call, plan)
+                                            : launch<D, O, 1>(call, plan);
   });
 }

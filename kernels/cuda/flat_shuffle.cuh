@@ -18,6 +18,16 @@
 #define SHUFFLE_WIDTH 256u
 #define SHUFFLE_MOST_BLOCKS 1024u
 
+/* Neighbouring threads that a lane plays, and accesses that it loads ahead: measured on the H200 (flat_shuffle.cu). */
+template <int D>
+struct shuffle_tuning {
+  static const int VEC = 2, AHEAD = sizeof(typename fold_element<D>::stored) == 8 ? 16 : 32;
+  static bool aligned(const struct fold_call *call) {
+    const size_t size = sizeof(typename fold_element<D>::stored), access = VEC * size;
+    return (uintptr_t)call->in % access == 0 && (call->rows == 1 || call->cols * size % access == 0);
+  }
+};
+
 /* G: of n >= 1 elements. */
 static inline __host__ __device__ unsigned shuffle_blocks(size_t n) {
   const size_t blocks = (n + SHUFFLE_WIDTH - 1) / SHUFFLE_WIDTH;

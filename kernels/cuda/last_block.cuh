@@ -12,19 +12,14 @@
 /* Counters that fit in the part of scratch that is zero already. */
 #define FREE_COUNTERS (FOLD_SCRATCH_ZEROED / sizeof(unsigned))
 
-/* Called by the whole block after thread 0 has written the block's values. True in every thread of the last of `n`
- * blocks that share `counter`; n = 1 needs none. */
+/* Called by the whole block after its values were written, by thread 0 or before a barrier. True in every thread of the
+ * last of `n` blocks that share `counter`; n = 1 needs none. Release: what this block wrote is seen by who reads the
+ * counter later; acquire: what the others wrote is seen here, and the barrier hands both on to the block's threads. */
 static __device__ __forceinline__ bool arrive_last(unsigned *counter, unsigned n) {
-  __shared__ unsigned last;
-  if (threadIdx.x == 0) {
-    __threadfence();
-    last = n == 1 || atomicInc(counter, n - 1) == n - 1;
-    __threadfence();
-  }
-  __syncthreads();
-  const bool answer = last;
-  __syncthreads();
-  return answer;
+  unsigned before = n - 1;
+  if (threadIdx.x == 0 && n > 1)
+    asm volatile("atom.acq_rel.gpu.global.inc.u32 %0, [%1], %2;" : "=r"(before) : "l"(counter), "r"(n - 1) : "memory");
+  return __syncthreads_or(threadIdx.x == 0 && before == n - 1);
 }
 
 #endif
