@@ -56,10 +56,9 @@
   }
 /* An order that depends on the grid keeps its bits only for the grid that it chooses itself. */
 #define GRID_BOUND (ORDERED & ~FOLD_CLAIM(FOLD_LAUNCH_INVARIANT))
-/* A control: atomics add blocks as they come. */
-#define UNORDERED                                                                                     \
-  (FOLD_CLAIM(FOLD_WRITES_OUTPUT) | FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS) | FOLD_CLAIM(FOLD_KEEPS_INPUT) | \
-   FOLD_CLAIM(FOLD_BOUNDED))
+/* A control: atomics add blocks as they come. Not even bounded: the judge refuted that, for an f32 atomicAdd to global
+ * memory flushes subnormals to zero (as PTX's red.add.f32 documents). */
+#define UNORDERED (FOLD_CLAIM(FOLD_WRITES_OUTPUT) | FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS) | FOLD_CLAIM(FOLD_KEEPS_INPUT))
 
 static const struct fold_subject table[] = {
     HOST_ORDER("host/sequential", "one partial, rising index"),

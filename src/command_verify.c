@@ -42,12 +42,20 @@ static const struct argp argp = {
         "Exit codes: 0 every claim held, 1 some claim is refuted, 2 wrong usage or bad input, 77 all was skipped, "
         "99 the environment is broken. A claim held only over the cases that were tried."};
 
+/* At most ten lines for a subject and claim; a subject whose run failed is told of once a case, not once a claim. */
+static bool deserves_line(const struct verify *v, const struct fold_judgement *j) {
+  const struct fold_cell *row = &v->table.promised[j->subject_index * FOLD_CLAIMS];
+  if (!j->promised || (j->finding.verdict != FOLD_REFUTED && j->finding.verdict != FOLD_BROKEN)) return false;
+  if (j->got) return row[j->claim->id].count[FOLD_REFUTED] + row[j->claim->id].count[FOLD_BROKEN] <= MOST_LINES;
+  for (int k = 0; k < (int)j->claim->id; k++)
+    if (row[k].count[FOLD_BROKEN]) return false;
+  return row[j->claim->id].count[FOLD_BROKEN] <= MOST_LINES;
+}
+
 static fold_status take(void *context, const struct fold_judgement *j) {
   struct verify *v = context;
   fold_table_add(&v->table, j);
-  const struct fold_cell *cell = &v->table.promised[j->subject_index * FOLD_CLAIMS + j->claim->id];
-  bool bad = j->finding.verdict == FOLD_REFUTED || j->finding.verdict == FOLD_BROKEN;
-  if (j->promised && bad && cell->count[FOLD_REFUTED] + cell->count[FOLD_BROKEN] <= MOST_LINES) {
+  if (deserves_line(v, j)) {
     fold_progress_clear(&v->progress);
     fold_print_refuted(j, v->program, v->options.selection.folder, v->options.selection.n_npy > 0, stdout);
   }

@@ -62,6 +62,7 @@ static fold_status run_child(const struct fold_selection *selection, const char 
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   pid_t child;
   int failed = posix_spawn(&child, "/proc/self/exe", &actions, NULL, (char *const *)argv, environ), how = 0;
   posix_spawn_file_actions_destroy(&actions);
@@ -69,8 +70,9 @@ static fold_status run_child(const struct fold_selection *selection, const char 
   if (failed) return fold_error(FOLD_ENVIRONMENT, "a new process can't be started: %s", strerror(failed));
   while (waitpid(child, &how, 0) < 0)
     if (errno != EINTR) return fold_error(FOLD_ENVIRONMENT, "the new process was lost: %s", strerror(errno));
-  if (WIFEXITED(how) && (WEXITSTATUS(how) == 0 || WEXITSTATUS(how) == 77)) return fold_ok();
-  if (WIFEXITED(how)) return fold_error(FOLD_ENVIRONMENT, "the new process ended with exit code %d", WEXITSTATUS(how));
+  /* 99: some subject failed there as it does here; 2: nothing to run, or no memory, as here. Whatever it says, what it
+   * did not record is missed when it is asked for, and that is never green. */
+  if (WIFEXITED(how)) return fold_ok();
   return fold_error(FOLD_ENVIRONMENT, "the new process was killed by signal %d", WTERMSIG(how));
 }
 

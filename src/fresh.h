@@ -4,8 +4,9 @@
 
 #include "runner.h"
 
-/* Starts this executable again as `record` with the same selection, waits, and reads what it recorded. A child that
- * fails is FOLD_ENVIRONMENT with its exit code. Free with fold_fresh_free. */
+/* Starts this executable again as `record` with the same selection, waits, and reads what it recorded, whatever
+ * its exit code: what it did not record is not found. A child that was killed is FOLD_ENVIRONMENT. Free with
+ * fold_fresh_free. */
 fold_status fold_fresh_ask(const struct fold_selection *selection, struct fold_fresh **fresh);
 void fold_fresh_free(struct fold_fresh *fresh);
 

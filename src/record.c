@@ -14,10 +14,20 @@
 
 enum { MOST_RESULTS = 16 }; /* rows whose bits a record holds; the hash covers all */
 
-/* A device or a pipe can't be replaced by a rename: it is written directly. */
+/* A device, a pipe or a link must not be replaced by a rename: it is written directly. Of a link this holds whatever it
+ * points to: /dev/stdout is one, even when it leads to a regular file. */
 static bool is_special(const char *path) {
   struct stat info;
-  return stat(path, &info) == 0 && !S_ISREG(info.st_mode);
+  return lstat(path, &info) == 0 && !S_ISREG(info.st_mode);
+}
+
+/* Standard output as it is, so that what a shell opened for appending is not cut. */
+static FILE *open_output(const char *name) {
+  if (strcmp(name, "/dev/stdout") != 0) return fopen(name, "w");
+  int fd = dup(STDOUT_FILENO);
+  FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
+  if (fd >= 0 && !file) close(fd);
+  return file;
 }
 
 fold_status fold_records_open(struct fold_records *records, const char *path) {
@@ -31,7 +41,7 @@ fold_status fold_records_open(struct fold_records *records, const char *path) {
     fold_records_close(records, false);
     return fold_error(FOLD_NO_MEMORY, "not enough memory to open %s", path);
   }
-  records->file = fopen(name, "w");
+  records->file = open_output(name);
   if (records->file) return fold_ok();
   fold_status status = fold_error(FOLD_BAD_INPUT, "%s: can't be written: %s", path, strerror(errno));
   fold_records_close(records, false);

@@ -1,6 +1,8 @@
 /* runner.c: the loop over cases, subjects and claims. */
 #include "runner.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,12 +17,30 @@ bool fold_selects_claim(const struct fold_selection *selection, const struct fol
   return fold_glob_match(selection->claims, claim->name);
 }
 
+/* One idle glob among several is a slip that would pass for a success. */
+static fold_status check_globs(const struct fold_selection *selection, const struct fold_cases *cases) {
+  for (const char *at = selection->fixtures; at && *at;) {
+    int n = (int)strcspn(at, ",");
+    char *glob = NULL;
+    bool found = n == 0;
+    if (asprintf(&glob, "%.*s", n, at) < 0) return fold_error(FOLD_NO_MEMORY, "not enough memory for a glob");
+    for (size_t i = 0; i < cases->n && !found; i++)
+      found = fold_glob_match(glob, cases->at[i].name) || fold_glob_match(glob, cases->at[i].fixture);
+    free(glob);
+    if (!found)
+      return fold_error(FOLD_BAD_INPUT, "no fixture of the set '%s' in %.80s matches '%.*s'", selection->set,
+                        selection->folder, n, at);
+    at += n + (at[n] == ',');
+  }
+  return fold_ok();
+}
+
 fold_status fold_select_cases(const struct fold_selection *selection, struct fold_cases *cases) {
   for (size_t i = 0; i < selection->n_npy; i++)
     FOLD_TRY(fold_cases_add_npy(selection->npy[i], selection->npy_op, cases));
   if (selection->n_npy > 0) return fold_ok();
   FOLD_TRY(fold_cases_load(selection->folder, selection->set, selection->fixtures, cases));
-  if (cases->n > 0) return fold_ok();
+  if (cases->n > 0) return check_globs(selection, cases);
   return fold_error(FOLD_BAD_INPUT, "no fixture of the set '%s' in %s matches '%s'", selection->set, selection->folder,
                     selection->fixtures ? selection->fixtures : "*");
 }
@@ -136,7 +156,7 @@ static fold_status judge_subject(const struct session *s, struct bench *bench, s
     if (base.code == FOLD_OK) {
       fold_judge_claim(&claims[k], &trial, &judgement->finding);
     } else {
-      judgement->finding = (struct fold_finding){0};
+      judgement->finding = (struct fold_finding){.ulps = NAN, .fraction = NAN};
       fold_find_failed(&judgement->finding, base);
     }
     FOLD_TRY(s->sink->judgement(s->sink->context, judgement));
@@ -150,7 +170,7 @@ static fold_status record_subject(const struct session *s, struct bench *bench, 
   struct fold_traces traces;
   fold_status base = base_run(bench, judgement->subject, &traces);
   judgement->got = base.code == FOLD_OK ? bench->got : NULL;
-  judgement->finding = (struct fold_finding){.verdict = FOLD_HELD};
+  judgement->finding = (struct fold_finding){.verdict = FOLD_HELD, .ulps = NAN, .fraction = NAN};
   if (base.code != FOLD_OK) fold_find_failed(&judgement->finding, base);
   FOLD_TRY(s->sink->judgement(s->sink->context, judgement));
   uint64_t now;

@@ -29,18 +29,33 @@ static fold_status ask_device(struct device *device) {
   return fold_ok();
 }
 
+/* A row in `parts` of its 256 chunks, each by another block; then the tree over the parts. */
+static fold_status spread(const struct fold_call *call, const struct fold_rows_shape *shape, const struct device *device) {
+  void *partials = (char *)call->scratch + FOLD_SCRATCH_ZEROED;
+  unsigned parts = 8;
+  if (device->major >= 9 && fold_rows_tile_fits(call, 8)) {
+    if (call->rows >= 4 * (size_t)device->sms && fold_rows_tile_fits(call, 2)) parts = 2;
+    FOLD_TRY(fold_rows_tile(call, shape, partials, parts));
+  } else {
+    FOLD_TRY(fold_rows_window(call, shape, partials, (unsigned)device->sms));
+  }
+  return fold_rows_join(call, partials, parts);
+}
+
 /* The rung for a shape and a call. Every branch has the same bits. */
 static fold_status best(const struct fold_call *call, const struct fold_rows_shape *shape) {
   struct device device;
+  FOLD_TRY(fold_cuda_check(call));
+  if (call->rows == 0) return fold_ok();
   FOLD_TRY(ask_device(&device));
-  unsigned sms = (unsigned)device.sms;
   if (device.major < 8) return fold_rows_plain(call, shape);
   if (device.major >= 9) {
-    if (shape->chunks == 256 && shape->threads >= 64 && fold_rows_tile_fits(call))
-      return fold_rows_tile(call, shape->threads, NULL, sms);
-    if (call->rows <= 2 * sms && fold_rows_solo_fits(call, shape)) return fold_rows_solo(call, shape, sms);
+    if (shape->threads >= 16 && fold_rows_tile_fits(call, 1)) return fold_rows_tile(call, shape, NULL, 1);
+    if (call->rows <= 2 * (size_t)device.sms && fold_rows_solo_fits(call, shape))
+      return fold_rows_solo(call, shape, (unsigned)device.sms);
   }
-  return fold_rows_window(call, shape, NULL, sms);
+  if (shape->threads == 256) return spread(call, shape, &device);
+  return fold_rows_window(call, shape, NULL, (unsigned)device.sms);
 }
 
 #define BEST(NAME, SHAPE)                                                                                 \
@@ -57,8 +72,8 @@ BEST(single_determ, fold_rows_tree_1)
 BEST(par_16_determ, fold_rows_tree_16)
 BEST(par_64_determ, fold_rows_tree_64)
 
-/* Eight subtrees a row; the zeroed part of scratch stays as it is. */
-extern "C" size_t fold_rows_multi_block_scratch(const struct fold_subject *subject, const struct fold_call *call) {
+/* Up to eight subtrees a row; the zeroed part of scratch stays as it is. */
+extern "C" size_t fold_rows_spread_scratch(const struct fold_subject *subject, const struct fold_call *call) {
   (void)subject;
   return FOLD_SCRATCH_ZEROED + call->rows * 8 * (call->dtype == FOLD_F64 ? sizeof(double) : sizeof(float));
 }
@@ -70,11 +85,5 @@ extern "C" fold_status fold_rows_multi_block(const struct fold_subject *subject,
   if (call->rows == 0) return fold_ok();
   FOLD_TRY(ask_device(&device));
   if (device.major < 8) return fold_rows_plain(call, &fold_rows_256);
-  unsigned sms = (unsigned)device.sms;
-  void *partials = (char *)call->scratch + FOLD_SCRATCH_ZEROED;
-  if (device.major >= 9 && fold_rows_tile_fits(call))
-    FOLD_TRY(fold_rows_tile(call, 256, partials, sms));
-  else
-    FOLD_TRY(fold_rows_window(call, &fold_rows_256, partials, sms));
-  return fold_rows_join(call, partials);
+  return spread(call, &fold_rows_256, &device);
 }

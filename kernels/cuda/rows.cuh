@@ -122,10 +122,10 @@ static __device__ __forceinline__ W fold_rows_lanes(W v, int lanes) {
  * those alone that it admits. `sms` is the device's number of multiprocessors: the grid's size, no part of the bits. */
 fold_status fold_rows_plain(const struct fold_call *call, const struct fold_rows_shape *shape);
 fold_status fold_rows_window(const struct fold_call *call, const struct fold_rows_shape *shape, void *partials, unsigned sms);
-bool fold_rows_tile_fits(const struct fold_call *call);
-fold_status fold_rows_tile(const struct fold_call *call, unsigned threads, void *partials, unsigned sms);
-/* The end of a row spread over blocks: the tree over its eight groups' subtrees, partials[8 row + group]. */
-fold_status fold_rows_join(const struct fold_call *call, const void *partials);
+bool fold_rows_tile_fits(const struct fold_call *call, unsigned parts);
+fold_status fold_rows_tile(const struct fold_call *call, const struct fold_rows_shape *shape, void *partials, unsigned parts);
+/* The end of a row spread over blocks: the tree over its parts' subtrees, partials[parts row + part]. */
+fold_status fold_rows_join(const struct fold_call *call, const void *partials, unsigned parts);
 bool fold_rows_solo_fits(const struct fold_call *call, const struct fold_rows_shape *shape);
 fold_status fold_rows_solo(const struct fold_call *call, const struct fold_rows_shape *shape, unsigned sms);
 

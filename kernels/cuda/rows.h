@@ -22,9 +22,11 @@ fold_run fold_rows_single_determ, fold_rows_single_determ_plain;
 fold_run fold_rows_par_16_determ, fold_rows_par_16_determ_plain;
 fold_run fold_rows_par_64_determ, fold_rows_par_64_determ_plain;
 
-/* A row spread over several blocks: par_256's chunks and tree. Needs scratch. */
+/* A row spread over several blocks: par_256's chunks and tree. */
 fold_run fold_rows_multi_block;
-fold_scratch fold_rows_multi_block_scratch;
+
+/* The scratch of fold_rows_multi_block and fold_rows_par_256; the others need none. */
+fold_scratch fold_rows_spread_scratch;
 
 #ifdef __cplusplus
 }

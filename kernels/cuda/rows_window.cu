@@ -6,7 +6,7 @@
  *
  * A lane owns a run: chunks / threads neighbouring chunks of a row. Its elements come in windows of 256 bytes; a
  * warp's 32 windows are a stage, copied by cp.async, 16 lanes a window, so that global memory is read 256 bytes at a
- * time; windows lie 272 bytes apart in shared memory, so that the lanes' 16-byte reads meet in no bank. Five stages
+ * time; the pieces of a window change places in shared memory (where()), so that the lanes' 16-byte reads meet in no bank. Five stages
  * are under way while one is summed. No window holds parts of two chunks. Partials of one row meet by shuffles (16 threads)
  * or in shared memory (64, 256). Launch: up to 4 warps a block (8 for 256 threads a row), any grid. Needs sm_80.
  */
@@ -16,7 +16,7 @@
 #ifndef WINDOW_BYTES
 #define WINDOW_BYTES 256
 #endif
-enum { WINDOW = WINDOW_BYTES, PIECES = WINDOW / 16, PITCH = WINDOW + 16, STAGE = 32 * PITCH, MOST_WARPS = 8 };
+enum { WINDOW = WINDOW_BYTES, PIECES = WINDOW / 16, STAGE = 32 * (WINDOW + 16), MOST_WARPS = 8 };
 
 struct window_plan {
   fold_rows_shape shape;
@@ -59,6 +59,13 @@ struct window {
     return s;
   }
 
+  /* Where piece j of a lane's window lies in a stage. In each 128-byte line the pieces change places by the lane's number:
+   * the lanes' reads of one piece meet in no bank, and a copied line stays a line. A window that starts between two
+   * multiples of 16 has one piece more; those follow the windows. */
+  static __device__ __forceinline__ unsigned where(unsigned lane, unsigned j) {
+    return j < PIECES ? lane * WINDOW + ((j ^ (lane & 7)) * 16) : 32 * WINDOW + lane * 16;
+  }
+
   /* The next window of a run; true at the end of the run, when the cursor goes on to the run `stride` further. */
   static __device__ __forceinline__ bool advance(window_cursor &at, const window_plan &plan, size_t stride) {
     if (++at.window < plan.windows) return false;
@@ -94,21 +101,21 @@ struct window {
       unsigned of = (32 * i + lane) / PIECES, piece = (32 * i + lane) % PIECES;
       uint64_t from = __shfl_sync(0xffffffffu, base, of) + piece * 16;
       if (piece < __shfl_sync(0xffffffffu, pieces, of)) {
-        unsigned char *to = stage + of * PITCH + piece * 16;
+        unsigned char *to = stage + where(of, piece);
         if (aligned)
           fold_copy_16(to, from);
         else
           copy(to, from, low, high);
       }
     }
-    if (!aligned && pieces > PIECES) copy(stage + lane * PITCH + WINDOW, base + WINDOW, low, high);
+    if (!aligned && pieces > PIECES) copy(stage + where(lane, PIECES), base + WINDOW, low, high);
     fold_copy_commit();
   }
 
   /* Joins the window's elements to v. */
   template <bool aligned>
   static __device__ __forceinline__ wide walk(wide v, const unsigned char *stage, const window_span &s) {
-    const unsigned char *mine = stage + threadIdx.x % 32 * PITCH;
+    const unsigned lane = threadIdx.x % 32;
     int n = (int)((s.end - s.begin) / sizeof(stored));
     if (aligned) {
       n /= vector::many;
@@ -116,17 +123,18 @@ struct window {
       for (int i = 0; i < PIECES; i++) {
         int at = backward ? PIECES - 1 - i : i;
         uint4 q = vector::nothing();
-        if (at < n) q = *(const uint4 *)(mine + 16 * at);
+        if (at < n) q = *(const uint4 *)(stage + where(lane, at));
         v = vector::template join<backward>(v, q);
       }
       return v;
     }
-    const stored *x = (const stored *)(mine + (s.begin & 15));
+    const unsigned phase = (unsigned)(s.begin & 15);
 #pragma unroll 8
     for (int i = 0; i < elements; i++) {
       int at = backward ? elements - 1 - i : i;
       stored e = vector::none();
-      if (at < n) e = x[at];
+      unsigned byte = phase + at * sizeof(stored);
+      if (at < n) e = *(const stored *)(stage + where(lane, byte / 16) + byte % 16);
       v = op::join(v, element::widen(e));
     }
     return v;

@@ -1,0 +1,77 @@
+/* shell.h: runs a built program through sh in a folder of its own and keeps its exit code, output and errors.
+ *
+ * FOLDPROOF and FOLDPROOF_MUTANTS, the programs' paths, come from the build; a command names them by $F and $M.
+ */
+#ifndef SHELL_H
+#define SHELL_H
+
+#include <criterion/criterion.h>
+#include <jansson.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "scratch.h"
+
+struct shell {
+  struct scratch scratch, logs; /* the command's working folder; where its output goes */
+  int code;
+  char out[1 << 16], err[1 << 14];
+  char ran[600];
+};
+
+static inline struct shell *shell_open(void) {
+  struct shell *s = calloc(1, sizeof *s);
+  cr_assert(s && scratch_open(&s->scratch) && scratch_open(&s->logs), "no folder for a test");
+  return s;
+}
+
+static inline void shell_close(struct shell *s) {
+  scratch_close(&s->scratch);
+  scratch_close(&s->logs);
+  free(s);
+}
+
+static inline void shell_slurp(const char *path, char *text, size_t size) {
+  FILE *file = fopen(path, "r");
+  size_t n = file ? fread(text, 1, size - 1, file) : 0;
+  text[n] = '\0';
+  if (file) fclose(file);
+}
+
+/* Runs a command line; a program that was killed has the exit code 128 + the signal's number. */
+static inline int shell_run(struct shell *s, const char *format, ...) {
+  char line[2000];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(s->ran, sizeof s->ran, format, args);
+  va_end(args);
+  snprintf(line, sizeof line, "cd %s && F='%s' && M='%s' && ( %s ) >%s/out 2>%s/err </dev/null", s->scratch.folder,
+           FOLDPROOF, FOLDPROOF_MUTANTS, s->ran, s->logs.folder, s->logs.folder);
+  int how = system(line);
+  s->code = WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
+  shell_slurp(scratch_path(&s->logs, "out"), s->out, sizeof s->out);
+  shell_slurp(scratch_path(&s->logs, "err"), s->err, sizeof s->err);
+  return s->code;
+}
+
+static inline size_t shell_lines(const char *text) {
+  size_t n = 0;
+  for (; *text; text++) n += *text == '\n';
+  return n;
+}
+
+/* The last line of an output, without its newline; `text` is cut there. */
+static inline const char *shell_last_line(char *text) {
+  size_t n = strlen(text);
+  if (n && text[n - 1] == '\n') text[n - 1] = '\0';
+  char *line = strrchr(text, '\n');
+  return line ? line + 1 : text;
+}
+
+#define EXPECT_CODE(s, want) \
+  cr_expect_eq((s)->code, want, "%s: exit code %d, want %d: %s", (s)->ran, (s)->code, want, (s)->err)
+
+#endif

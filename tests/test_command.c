@@ -1,0 +1,296 @@
+/* test_command.c: the command as its user sees it: exit codes, tables, records, the oracle's answers. */
+#include "shell.h"
+
+#include "bits.h"
+#include "generator.h"
+#include "order.h"
+#include "judge.h"
+#include "mutants.h"
+#include "npy.h"
+
+#define CASE33 "--fixtures normal/f32/sum/1x33/seed1"
+
+Test(command, exit_codes_follow_the_contract) {
+  static const struct {
+    const char *line;
+    int code;
+  } rows[] = {
+      {"$F verify --subjects host/sequential " CASE33, 0},
+      {"$M verify --subjects mutant/twice " CASE33, 1},
+      {"$M verify --subjects broken/environment " CASE33, 99},
+      {"$M verify --subjects broken/no_memory " CASE33, 99},
+      {"$M verify --subjects broken/unsupported " CASE33, 77},
+      {"$M verify --subjects 'broken/environment,mutant/twice' " CASE33, 1},
+      {"$M verify --subjects 'broken/environment,host/sequential' " CASE33, 99},
+      {"$M verify --subjects 'broken/unsupported,host/sequential' " CASE33, 0},
+      {"$M verify --subjects mutant/pid --claims fresh_process " CASE33, 1},
+      {"$M verify --subjects mutant/counter --claims run_to_run --fixtures 'normal/f32/sum/1x1023/seed1'", 1},
+      {"$M verify --subjects host/sequential --claims fresh_process " CASE33, 0},
+      {"$M record --subjects broken/unsupported " CASE33, 77},
+      {"$M record --subjects broken/environment " CASE33, 99},
+      {"$F record --subjects host/sequential " CASE33, 0},
+      {"$F", 2},
+      {"$F --help", 0},
+      {"$F --version", 0},
+      {"$F env", 0},
+      {"$F env --json", 0},
+      {"$F order host/pairwise --n 5 --draw text", 0},
+      {"$F list fixtures", 0},
+  };
+  struct shell *s = shell_open();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    shell_run(s, "%s", rows[i].line);
+    EXPECT_CODE(s, rows[i].code);
+    cr_expect((rows[i].code == 2) == (s->out[0] == '\0'), "%s: output '%s'", s->ran, s->out);
+  }
+  shell_close(s);
+}
+
+Test(command, every_subcommand_explains_itself) {
+  static const char *const names[] = {"verify", "list", "oracle", "gen", "order", "record", "env"};
+  struct shell *s = shell_open();
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    shell_run(s, "$F %s --help", names[i]);
+    EXPECT_CODE(s, 0);
+    cr_expect(strstr(s->out, "Usage: ") && strstr(s->out, names[i]), "%s: %s", s->ran, s->out);
+    shell_run(s, "$F --help");
+    cr_expect(strstr(s->out, names[i]), "--help does not name %s", names[i]);
+  }
+  shell_close(s);
+}
+
+static void expect_listed(struct shell *s, const char *what, const char *name) {
+  const char *at = s->out;
+  size_t n = strlen(name);
+  while ((at = strstr(at, name)) && !((at == s->out || at[-1] == '\n') && strchr(" \n", at[n]))) at += n;
+  cr_expect(at != NULL, "list %s lacks %s", what, name);
+}
+
+Test(command, list_names_every_row_of_every_table) {
+  struct shell *s = shell_open();
+  size_t n;
+  shell_run(s, "$F list");
+  const struct fold_subject *subjects = fold_subjects(&n);
+  for (size_t i = 0; i < n; i++) expect_listed(s, "subjects", subjects[i].name);
+  shell_run(s, "$F list claims");
+  const struct fold_claim *claims = fold_claims(&n);
+  for (size_t i = 0; i < n; i++) expect_listed(s, "claims", claims[i].name);
+  shell_run(s, "$F list generators");
+  const struct fold_generator *generators = fold_generators(&n);
+  for (size_t i = 0; i < n; i++) expect_listed(s, "generators", generators[i].name);
+  shell_run(s, "$F list orders");
+  const struct fold_order *orders = fold_orders(&n);
+  for (size_t i = 0; i < n; i++) expect_listed(s, "orders", orders[i].name);
+  shell_run(s, "$F list fixtures");
+  expect_listed(s, "fixtures", "normal/f32/sum/1x33/seed1");
+  shell_close(s);
+}
+
+/* The numbers of "N held, N refuted, N skipped", the table's last line. */
+static void closing_counts(struct shell *s, size_t count[3]) {
+  int end = 0;
+  const char *line = shell_last_line(s->out);
+  int got = sscanf(line, "%zu held, %zu refuted, %zu skipped%n", &count[0], &count[1], &count[2], &end);
+  cr_expect(got == 3 && line[end] == '\0', "%s: closing line '%s'", s->ran, line);
+}
+
+Test(command, records_say_what_the_table_counts) {
+  struct shell *s = shell_open();
+  size_t table[3], records[3] = {0}, environments = 0;
+  shell_run(
+      s,
+      "$M verify --subjects 'mutant/odd_first,host/kahan,broken/unsupported' --fixtures 'normal/f32/sum/1x[1-9]/*' "
+      "--jsonl records.jsonl");
+  EXPECT_CODE(s, 1);
+  closing_counts(s, table);
+  FILE *file = fopen(scratch_path(&s->scratch, "records.jsonl"), "r");
+  cr_assert_not_null(file);
+  json_t *line;
+  json_error_t error;
+  for (size_t n = 0; (line = json_loadf(file, JSON_DISABLE_EOF_CHECK, &error)); n++) {
+    const char *type = json_string_value(json_object_get(line, "type"));
+    const char *verdict = json_string_value(json_object_get(line, "verdict"));
+    cr_expect_eq(json_integer_value(json_object_get(line, "schema")), 1);
+    environments += n == 0 && type && strcmp(type, "environment") == 0;
+    for (int v = 0; v < 3 && verdict; v++) records[v] += strcmp(verdict, fold_verdict_name((enum fold_verdict)v)) == 0;
+    if (verdict) cr_expect_str_eq(json_string_value(json_object_get(line, "dtype")), "f32");
+    json_decref(line);
+  }
+  cr_expect(feof(file), "a line is no JSON: %s", error.text);
+  fclose(file);
+  cr_expect_eq(environments, 1, "the environment stands first");
+  for (int v = 0; v < 3; v++) {
+    cr_expect_eq(records[v], table[v], "%s: %zu records, %zu in the table", fold_verdict_name((enum fold_verdict)v),
+                 records[v], table[v]);
+    cr_expect(table[v] > 0, "nothing to compare");
+  }
+  cr_expect_eq(scratch_count(&s->scratch, false), 1, "nothing lies beside the records");
+  shell_close(s);
+}
+
+/* Standard output is a regular file here, as behind a shell's ">": it must be written to, and not replaced. */
+Test(command, records_go_to_standard_output_wherever_it_leads) {
+  struct shell *s = shell_open();
+  shell_run(s, "echo first >out.jsonl; $F record --subjects host/kahan " CASE33 " >>out.jsonl; cat out.jsonl");
+  EXPECT_CODE(s, 0);
+  cr_expect(strncmp(s->out, "first\n{\"schema\":1,", 18) == 0, "%s", s->out);
+  cr_expect_eq(shell_lines(s->out), 3, "%s", s->out);
+  shell_run(s, "$F record --subjects host/kahan " CASE33 " | cat");
+  cr_expect_eq(shell_lines(s->out), 2, "%s", s->out);
+  shell_run(s, "ln -s target.jsonl link.jsonl && $F record --subjects host/kahan " CASE33
+               " --jsonl link.jsonl && test -L link.jsonl && test -s target.jsonl");
+  EXPECT_CODE(s, 0);
+  shell_close(s);
+}
+
+/* The replay line of a refuted claim, run by sh as it stands, refutes that claim alone. */
+Test(command, a_refutation_can_be_replayed_alone) {
+  static const char *const mutants[] = {"mutant/twice", "mutant/next_row", "mutant/flush", "mutant/max_from_zero"};
+  struct shell *s = shell_open();
+  for (size_t i = 0; i < sizeof mutants / sizeof *mutants; i++) {
+    char replay[700] = "";
+    shell_run(s,
+              "$M verify --subjects '%s' --claims 'replays' --fixtures "
+              "'normal/f32/*/*x33/*,normal/f32/sum/17x257/*,subnormals/f32/sum/1x33/*,zeros_negative/f32/max/*'",
+              mutants[i]);
+    EXPECT_CODE(s, 1);
+    const char *line = strstr(s->out, "  replay: foldproof ");
+    cr_assert_not_null(line, "%s: no replay: %s", s->ran, s->out);
+    line += strlen("  replay: foldproof ");
+    snprintf(replay, sizeof replay, "$M %.*s", (int)strcspn(line, "\n"), line);
+    shell_run(s, "%s", replay);
+    EXPECT_CODE(s, 1);
+    size_t count[3];
+    closing_counts(s, count);
+    cr_expect(count[0] == 0 && count[1] == 1 && count[2] == 0, "%s: more than that case", s->ran);
+  }
+  shell_close(s);
+}
+
+Test(command, a_replay_of_an_array_names_the_array) {
+  struct shell *s = shell_open();
+  shell_run(s,
+            "$F gen normal --n 100 -o 'a b.npy' && $M verify --subjects mutant/twice --claims bounded --npy 'a b.npy'");
+  EXPECT_CODE(s, 1);
+  cr_expect(strstr(s->out, " --npy 'a b.npy' --op sum\n"), "%s", s->out);
+  shell_close(s);
+}
+
+Test(command, what_is_no_terminal_gets_no_escape_codes) {
+  struct shell *s = shell_open();
+  shell_run(s, "$M verify --subjects mutant/twice " CASE33);
+  cr_expect(!strchr(s->out, '\033') && !strchr(s->err, '\033') && !strchr(s->err, '\r'));
+  shell_run(s, "NO_COLOR=1 $M verify --subjects mutant/twice " CASE33);
+  cr_expect(!strchr(s->out, '\033') && s->err[0] == '\0', "%s", s->err);
+  shell_close(s);
+}
+
+/* One array of f32 or f64 to a .npy of the scratch folder. */
+struct array {
+  enum fold_dtype dtype;
+  const double *x;
+};
+static fold_status fill(void *context, uint64_t first, size_t n, void *out) {
+  const struct array *a = context;
+  for (size_t i = 0; i < n; i++) fold_bits_store(a->dtype, out, i, fold_bits_from_double(a->dtype, a->x[first + i]));
+  return fold_ok();
+}
+
+static json_t *ask_oracle(struct shell *s, enum fold_dtype dtype, const char *op, size_t n, const double *x) {
+  struct array a = {dtype, x};
+  cr_assert_eq(fold_npy_write(scratch_path(&s->scratch, "x.npy"), dtype, 1, n, true, fill, &a).code, FOLD_OK);
+  shell_run(s, "$F oracle x.npy --json --check --op %s", op);
+  EXPECT_CODE(s, 0);
+  json_error_t error;
+  json_t *answer = json_loads(s->out, 0, &error);
+  cr_assert_not_null(answer, "%s: %s", s->out, error.text);
+  static const char *const keys[] = {"n", "dtype", "op", "exact", "rounded", "abs_sum", "condition"};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    cr_expect_not_null(json_object_get(answer, keys[i]), "no key %s", keys[i]);
+  cr_expect_eq(json_integer_value(json_object_get(answer, "n")), (json_int_t)n);
+  cr_expect_str_eq(json_string_value(json_object_get(answer, "dtype")), fold_dtype_name(dtype));
+  cr_expect_str_eq(json_string_value(json_object_get(answer, "op")), op);
+  return answer;
+}
+
+Test(command, the_oracle_knows_the_answers) {
+  static const struct {
+    enum fold_dtype dtype;
+    const char *op;
+    size_t n;
+    double x[4];
+    const char *exact, *abs_sum, *f16, *bf16, *f32, *f64;
+  } rows[] = {
+      {FOLD_F32, "sum", 3, {1e8, 1, -1e8}, "1", "200000001", "0x3c00", "0x3f80", "0x3f800000", "0x3ff0000000000000"},
+      {FOLD_F64,
+       "sum",
+       3,
+       {0x1p-130, 0x1p-150, 0x1p-160},
+       NULL,
+       NULL,
+       "0x0000",
+       "0x0008",
+       "0x00080001",
+       "0x37d0000100400000"},
+      {FOLD_F32, "sum", 2, {1, NAN}, "nan", "1", NULL, NULL, NULL, NULL},
+      {FOLD_F32, "sum", 2, {1, INFINITY}, "inf", "1", "0x7c00", "0x7f80", "0x7f800000", "0x7ff0000000000000"},
+      {FOLD_F32, "sum", 3, {-INFINITY, 1, INFINITY}, "nan", "1", NULL, NULL, NULL, NULL},
+      {FOLD_F32, "sum", 0, {0}, "0", "0", "0x0000", "0x0000", "0x00000000", "0x0000000000000000"},
+      {FOLD_F32, "sum", 2, {-0.0, -0.0}, "-0", "0", "0x8000", "0x8000", "0x80000000", "0x8000000000000000"},
+      {FOLD_F64, "sum", 2, {65504, 16}, "65520", "65520", "0x7c00", "0x4780", "0x477ff000", "0x40effe0000000000"},
+      {FOLD_F32, "prod", 3, {1.5, -2, 3}, "-9", "6.5", "0xc880", "0xc110", "0xc1100000", "0xc022000000000000"},
+      {FOLD_F32, "prod", 0, {0}, "1", "0", "0x3c00", "0x3f80", "0x3f800000", "0x3ff0000000000000"},
+      {FOLD_F32, "prod", 2, {0, INFINITY}, "nan", "0", NULL, NULL, NULL, NULL},
+      {FOLD_F32, "max", 3, {-1, -0.0, -3}, "-0", "4", "0x8000", "0x8000", "0x80000000", "0x8000000000000000"},
+      {FOLD_F32, "max", 0, {0}, "-inf", "0", "0xfc00", "0xff80", "0xff800000", "0xfff0000000000000"},
+      {FOLD_F32, "min", 3, {0, -0.0, 3}, "-0", "3", "0x8000", "0x8000", "0x80000000", "0x8000000000000000"},
+      {FOLD_F32, "min", 2, {NAN, -INFINITY}, "nan", "0", NULL, NULL, NULL, NULL},
+  };
+  struct shell *s = shell_open();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    json_t *answer = ask_oracle(s, rows[i].dtype, rows[i].op, rows[i].n, rows[i].x);
+    const char *want[] = {rows[i].f16, rows[i].bf16, rows[i].f32, rows[i].f64};
+    if (rows[i].exact) {
+      cr_expect_str_eq(json_string_value(json_object_get(answer, "exact")), rows[i].exact, "row %zu: %s", i, s->out);
+      cr_expect_str_eq(json_string_value(json_object_get(answer, "abs_sum")), rows[i].abs_sum, "row %zu: %s", i,
+                       s->out);
+    }
+    for (int d = 0; d < FOLD_DTYPES; d++) {
+      const char *bits =
+          json_string_value(json_object_get(json_object_get(answer, "rounded"), fold_dtype_name((enum fold_dtype)d)));
+      cr_assert_not_null(bits, "row %zu: %s", i, s->out);
+      if (want[d])
+        cr_expect_str_eq(bits, want[d], "row %zu: %s", i, s->out);
+      else
+        cr_expect_eq(fold_bits_class((enum fold_dtype)d, strtoull(bits, NULL, 16)), FOLD_NAN, "row %zu: %s", i, s->out);
+    }
+    json_decref(answer);
+  }
+  json_t *answer = ask_oracle(s, FOLD_F64, "sum", 3, (double[]){1e8, 1, -1e8});
+  cr_expect_eq(json_real_value(json_object_get(answer, "condition")), 200000001.0);
+  json_decref(answer);
+  shell_close(s);
+}
+
+Test(command, gen_writes_what_the_generator_makes) {
+  struct shell *s = shell_open();
+  static const char *const shapes[] = {"--n 1000", "--rows 7 --cols 100", "--n 0"};
+  for (int d = 0; d < FOLD_DTYPES; d++)
+    for (size_t k = 0; k < 3; k++) {
+      struct fold_npy npy;
+      shell_run(s, "$F gen mixed --dtype %s --seed 9 %s -o g.npy",
+                d == FOLD_F16 ? "f32" : fold_dtype_name((enum fold_dtype)d), shapes[k]);
+      EXPECT_CODE(s, 0);
+      const char *path = scratch_path(&s->scratch, "g.npy");
+      cr_assert_eq(fold_npy_open(path, &npy).code, FOLD_OK);
+      size_t n = npy.rows * npy.cols;
+      cr_expect_eq(n, k == 0 ? 1000 : k == 1 ? 700 : 0);
+      uint64_t got[1000], want[1000];
+      struct fold_source source = {fold_generator_find("mixed"), npy.dtype, 9, npy.cols, 0};
+      cr_assert_eq(fold_npy_read(path, &npy, got).code, FOLD_OK);
+      fold_generate(&source, 0, n, want);
+      cr_expect_eq(memcmp(got, want, n * fold_dtype_size(npy.dtype)), 0, "%s", s->ran);
+    }
+  cr_expect_eq(scratch_count(&s->scratch, false), 1, "nothing lies beside it");
+  shell_close(s);
+}

@@ -1,0 +1,235 @@
+/* test_command_input.c: what the user may get wrong: exit code 2, one clear line, and nothing half-written. */
+#include "shell.h"
+
+#include "fold.h"
+
+/* A line on stderr that holds `word`; argp adds its "Try ... --help", on two, to what it refuses itself. */
+static void expect_refusal(struct shell *s, const char *line, const char *word, size_t most_lines) {
+  shell_run(s, "%s", line);
+  EXPECT_CODE(s, 2);
+  size_t lines = shell_lines(s->err);
+  cr_expect(lines >= 1 && lines <= most_lines, "%s: %zu lines: %s", line, lines, s->err);
+  cr_expect(strncmp(s->err, "foldproof", 9) == 0, "%s: who says so? %s", line, s->err);
+  cr_expect(strstr(s->err, word) != NULL, "%s: no '%s' in: %s", line, word, s->err);
+}
+
+Test(command_input, unknown_words_are_refused) {
+  static const struct {
+    const char *line, *word;
+    size_t lines;
+  } rows[] = {
+      {"$F frobnicate", "frobnicate", 1},
+      {"$F verify --frobnicate", "frobnicate", 3},
+      {"$F verify stray", "", 3},
+      {"$F list nonsense", "nonsense", 1},
+      {"$F gen", "generator", 3},
+      {"$F gen nosuch --n 5 -o x.npy", "nosuch", 3},
+      {"$F gen normal --n 5", "--output", 3},
+      {"$F gen normal -o x.npy", "--n", 3},
+      {"$F gen normal --n 5 --dtype f8 -o x.npy", "f8", 3},
+      {"$F gen normal --n 5 --condition 10 -o x.npy", "condition", 1},
+      {"$F gen ill_conditioned --n 100 --condition 0 -o x.npy", "--condition", 3},
+      {"$F gen ill_conditioned --n 100 --condition 1e300 -o x.npy", "condition", 1},
+      {"$F oracle", ".npy", 3},
+      {"$F oracle x.npy --op mean", "mean", 3},
+      {"$F order nosuch", "nosuch", 1},
+      {"$F verify --engine tpu", "tpu", 3},
+      {"$F verify --set huge", "huge", 3},
+      {"$F verify --op avg", "avg", 3},
+      {"$F verify --repeats many", "many", 3},
+  };
+  struct shell *s = shell_open();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) expect_refusal(s, rows[i].line, rows[i].word, rows[i].lines);
+  cr_expect_eq(scratch_count(&s->scratch, false), 0, "something was written");
+  shell_close(s);
+}
+
+Test(command_input, malformed_and_absurd_numbers_are_refused) {
+  static const char *const numbers[] = {"-1",  "x",    "5x",   "0x10",  "1.5", "\"\"",  " 5x",
+                                        "1e",  "1e30", "2^41", "2^100", "^2",  "1e5e5", "99999999999999999999",
+                                        "nan", "inf"};
+  struct shell *s = shell_open();
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+    char line[200];
+    snprintf(line, sizeof line, "$F gen normal --n=%s -o x.npy", numbers[i]);
+    expect_refusal(s, line, "not a whole number", 3);
+  }
+  expect_refusal(s, "$F gen normal --rows 2^30 --cols 2^30 -o x.npy", "2^40", 3);
+  cr_expect_eq(scratch_count(&s->scratch, false), 0, "something was written");
+  shell_run(s, "$F gen normal --n 2^5 -o x.npy && $F gen normal --n 1e2 -o x.npy");
+  EXPECT_CODE(s, 0);
+  shell_close(s);
+}
+
+Test(command_input, a_glob_that_matches_nothing_is_an_error) {
+  static const struct {
+    const char *line, *word;
+  } rows[] = {
+      {"$F verify --subjects 'nosuch/*'", "'nosuch/*'"},
+      {"$F verify --subjects 'host/kahan,nosuch'", "'nosuch'"},
+      {"$F verify --claims nosuch", "'nosuch'"},
+      {"$F verify --claims 'bounded,nosuch'", "'nosuch'"},
+      {"$F verify --fixtures nosuch", "'nosuch'"},
+      {"$F verify --subjects host/kahan --fixtures 'normal/f32/sum/1x33/*,nosuch'", "'nosuch'"},
+      {"$F verify --subjects host/kahan --fixtures 'normal/f32/max/1x33/*'", "nothing was judged"},
+      {"$F verify --subjects host/kahan --claims faithful --fixtures 'normal/f32/sum/1x33/*'", "nothing was judged"},
+      {"$F verify --fixture-folder nosuch", "nosuch"},
+      {"$F record --subjects nosuch", "'nosuch'"},
+      {"$F record --fixtures nosuch", "'nosuch'"},
+      {"$F list fixtures --fixtures nosuch", "'nosuch'"},
+  };
+  struct shell *s = shell_open();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) expect_refusal(s, rows[i].line, rows[i].word, 1);
+  shell_close(s);
+}
+
+/* A .npy of four numbers with that header dictionary. */
+static void write_npy(struct shell *s, const char *name, const char *header, size_t data) {
+  char file[300] = "\x93NUMPY\x01";
+  memset(file + 10, ' ', 117);
+  memcpy(file + 10, header, strlen(header));
+  file[8] = 118;
+  file[127] = '\n';
+  scratch_write(&s->scratch, name, file, 128 + data);
+}
+
+Test(command_input, arrays_that_are_not_ours_are_refused) {
+  static const struct {
+    const char *header, *word;
+    size_t data;
+  } rows[] = {
+      {"{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }", "ortran", 16},
+      {"{'descr': '>f4', 'fortran_order': False, 'shape': (4,), }", "endian", 16},
+      {"{'descr': '|O', 'fortran_order': False, 'shape': (4,), }", "object", 16},
+      {"{'descr': '<i4', 'fortran_order': False, 'shape': (4,), }", "its type", 16},
+      {"{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }", "truncated", 15},
+      {"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2, 2), }", "dimensions", 16},
+      {"nonsense", "bad.npy", 16},
+  };
+  static const char *const lines[] = {"$F oracle bad.npy", "$F oracle --json bad.npy",
+                                      "$F verify --subjects host/kahan --npy bad.npy --jsonl out.jsonl",
+                                      "$F record --npy bad.npy --jsonl out.jsonl"};
+  struct shell *s = shell_open();
+  for (size_t k = 0; k < sizeof lines / sizeof *lines; k++) {
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+      write_npy(s, "bad.npy", rows[i].header, rows[i].data);
+      expect_refusal(s, lines[k], rows[i].word, 1);
+      cr_expect(strstr(s->err, "bad.npy") && s->out[0] == '\0', "%s: %s", s->ran, s->err);
+    }
+    scratch_count(&s->scratch, true);
+    expect_refusal(s, lines[k], "bad.npy", 1);
+    scratch_write(&s->scratch, "bad.npy", "", 0);
+    expect_refusal(s, lines[k], "bad.npy", 1);
+    cr_expect_eq(scratch_count(&s->scratch, true), 1, "%s: something was written", lines[k]);
+  }
+  write_npy(s, "good.npy", "{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }", 16);
+  shell_run(s, "$F oracle good.npy");
+  EXPECT_CODE(s, 0);
+  shell_close(s);
+}
+
+Test(command_input, outputs_that_can_not_be_written_leave_nothing) {
+  static const struct {
+    const char *line, *word;
+  } rows[] = {
+      {"$F gen normal --n 5 -o no/such/folder/x.npy", "x.npy"},
+      {"$F gen normal --n 100000 -o /dev/full", "/dev/full"},
+      {"$F gen normal --n 5 -o .", "."},
+      {"$F verify --subjects host/kahan --fixtures 'normal/f32/sum/1x33/*' --jsonl no/such/x.jsonl", "x.jsonl"},
+      {"$F verify --subjects host/kahan --fixtures 'normal/f32/sum/1x33/*' --jsonl /dev/full", "/dev/full"},
+      {"$F record --subjects host/kahan --fixtures 'normal/f32/sum/1x33/*' --jsonl no/such/x.jsonl", "x.jsonl"},
+  };
+  struct shell *s = shell_open();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    expect_refusal(s, rows[i].line, rows[i].word, 1);
+    cr_expect_eq(scratch_count(&s->scratch, false), 0, "%s left something", rows[i].line);
+  }
+  shell_close(s);
+}
+
+Test(command_input, an_old_file_survives_a_failure) {
+  struct shell *s = shell_open();
+  shell_run(s, "echo old >x.jsonl; ulimit -f 1; trap '' XFSZ; $F gen normal --n 100000 -o x.npy");
+  EXPECT_CODE(s, 2);
+  shell_run(s, "$F verify --subjects nosuch --jsonl x.jsonl; cat x.jsonl");
+  cr_expect_str_eq(s->out, "old\n");
+  cr_expect_eq(scratch_count(&s->scratch, false), 1, "something lies beside it");
+  shell_close(s);
+}
+
+Test(command_input, a_full_standard_output_is_an_error) {
+  static const char *const lines[] = {"$F --help >/dev/full",
+                                      "$F --version >/dev/full",
+                                      "$F list >/dev/full",
+                                      "$F env >/dev/full",
+                                      "$F verify --subjects host/kahan --fixtures 'normal/f32/sum/1x33/*' >/dev/full",
+                                      "$F order host/pairwise >/dev/full",
+                                      "$F gen normal --n 5 -o x.npy && $F oracle --json x.npy >/dev/full"};
+  struct shell *s = shell_open();
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) expect_refusal(s, lines[i], "standard output", 1);
+  shell_close(s);
+}
+
+#if !defined(__SANITIZE_ADDRESS__)
+/* 200 MB of address space do not hold 2 GB. */
+Test(command_input, short_memory_is_a_clear_line) {
+  struct shell *s = shell_open();
+  scratch_write(&s->scratch, "huge.ini", "[huge]\ngenerator = normal\ndtype = f64\nn = 2^28\n", 46);
+  expect_refusal(s, "ulimit -v 400000; OMP_NUM_THREADS=1 $F verify --subjects host/kahan --fixture-folder .", "memory",
+                 1);
+  cr_expect(strstr(s->err, "huge/f64/sum"), "it does not say for what: %s", s->err);
+  scratch_count(&s->scratch, true);
+  shell_run(s, "truncate -s 2147483776 huge.npy");
+  FILE *file = fopen(scratch_path(&s->scratch, "huge.npy"), "r+");
+  char header[129] = "\x93NUMPY\x01";
+  memset(header + 10, ' ', 117);
+  header[8] = 118;
+  header[127] = '\n';
+  static const char shape[] = "{'descr': '<f8', 'fortran_order': False, 'shape': (268435456,), }";
+  memcpy(header + 10, shape, strlen(shape));
+  cr_assert(file && fwrite(header, 1, 128, file) == 128 && fclose(file) == 0);
+  expect_refusal(s, "ulimit -v 400000; OMP_NUM_THREADS=1 $F oracle huge.npy", "memory", 1);
+  shell_close(s);
+}
+#endif
+
+Test(command_input, a_wrong_fixture_names_file_line_and_key) {
+  static const struct {
+    const char *text, *where;
+  } rows[] = {
+      {"[a]\ngenerator = normal\ncolor = red\n", "bad.ini:3: color"},
+      {"[a]\ngenerator = normal\nn = 5x\ndtype = f32\n", "bad.ini:3: n"},
+      {"[a]\ngenerator = normal\nn = -5\ndtype = f32\n", "bad.ini:3: n"},
+      {"[a]\ngenerator = normal\nn = 2^60\ndtype = f32\n", "bad.ini:3: n"},
+      {"[a]\ngenerator = nosuch\nn = 5\ndtype = f32\n", "bad.ini:2: generator"},
+      {"[a]\ngenerator = normal\nn = 5\ndtype = f33\n", "bad.ini:4: dtype"},
+      {"[a]\nn = 5\ndtype = f32\n", "bad.ini:1: generator"},
+      {"[a]\nnonsense\n", "bad.ini:2"},
+      {"", "bad.ini"},
+  };
+  struct shell *s = shell_open();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    scratch_write(&s->scratch, "bad.ini", rows[i].text, strlen(rows[i].text));
+    expect_refusal(s, "$F verify --fixture-folder . --jsonl out.jsonl", rows[i].where, 1);
+    expect_refusal(s, "$F list fixtures --fixture-folder .", rows[i].where, 1);
+    cr_expect_eq(scratch_count(&s->scratch, false), 1, "something was written");
+  }
+  shell_close(s);
+}
+
+Test(command_input, required_gpus_that_are_not_there_are_a_broken_environment) {
+  struct shell *s = shell_open();
+  shell_run(s, "$F list | grep -q ' on cuda'");
+  bool cuda = s->code == 0;
+  shell_run(
+      s,
+      "env -u FOLDPROOF_REQUIRE_GPUS CUDA_VISIBLE_DEVICES= $F verify --engine cuda --fixtures 'normal/f32/sum/1x33/*'");
+  EXPECT_CODE(s, cuda ? 77 : 2);
+  if (!cuda) cr_expect(strstr(s->err, "nothing was judged"), "%s", s->err);
+  if (cuda) {
+    shell_run(
+        s, "FOLDPROOF_REQUIRE_GPUS=1 CUDA_VISIBLE_DEVICES= $F verify --engine cuda --fixtures 'normal/f32/sum/1x33/*'");
+    EXPECT_CODE(s, 99);
+  }
+  shell_close(s);
+}
