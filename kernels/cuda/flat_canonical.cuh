@@ -1,12 +1,13 @@
 /* flat_canonical.cuh: flat/canonical on the device: one launch, any grid, the bits of oracles/canonical.h.
  *
  * Order: tiles of 4096 elements; place p of a tile joins x[p], x[256 + p], ... x[3840 + p] in rising line; then a tree
- * over neighbours over the 256 places, and the same tree over the tiles. Missing terms are the true identity. Promised:
- * bits that depend on the row's elements and their number alone. Who does what never matters: a warp makes a tile; a
- * block makes an item, that is 2^k aligned tiles of a row (a subtree); the block that finishes a span of 2^s items last
- * joins their values by the tree, the one that finishes a row's spans last joins those. Limits: at most 256 threads a
- * block, whole warps. Scratch: plan_bytes(). Used by flat_canonical_*.cu, one file a dtype, for the sake of compile
- * time.
+ * over neighbours over the 256 places, and the same tree over the tiles. Missing terms are the true identity.
+ *
+ * Promised: bits that depend on the row's elements and their number alone; who does what never matters. A warp makes a part
+ * of a tile, a block an item, that is 2^k aligned tiles of a row. The block that finishes last of a span of items joins
+ * their values by the tree, the one that finishes last of a row's spans joins those.
+ *
+ * Limits: at most 256 threads a block, whole warps. Used by flat_canonical_*.cu, one file a dtype.
  */
 #ifndef FOLD_FLAT_CANONICAL_CUH
 #define FOLD_FLAT_CANONICAL_CUH
@@ -18,48 +19,27 @@
 #include "flat_load.cuh"
 #include "last_block.cuh"
 
-/* What a warp makes at a time, a part: LOADS groups of 32 VEC neighbouring places of a tile, 16 lines each. Lane l holds, in
- * group j and slot v, place (32 j + l) VEC + v of the part: the low bits of a place are the slot, the next five the
- * lane, the high ones the group. A part is a subtree of the tile, so that an item is the tree over its parts. */
+/* What a warp makes at a time, a part: 32 VEC neighbouring places of a tile, VEC of them a lane, and 16 lines, so 16 accesses
+ * a lane for every dtype. A part is a subtree of the tile, so that an item is the tree over its parts. (Whole tiles, 2
+ * or 4 accesses wide with their trees folded together, were no faster on the H200.) */
 template <int D, bool WIDE>
 struct canonical_part {
   static const int VEC = WIDE ? 16 / (int)sizeof(typename fold_element<D>::stored) : 1;
-  static const int GROUPS = FOLD_CANONICAL_PLACES / (32 * VEC);
-  static const int LOADS = GROUPS < CANONICAL_LOADS ? GROUPS : CANONICAL_LOADS;
-  static const int SPAN = 32 * VEC * LOADS;
+  static const int SPAN = 32 * VEC;
   static const int PER_TILE = FOLD_CANONICAL_PLACES / SPAN;
 };
 
-/* The tree over the places of a part, by the bits of the place from the lowest: slots, lanes, groups. The values of a lane's
- * groups are halved by exchange where that is possible: a lane keeps the groups that match its own low bits and sends
- * the others, so that n groups cost n - 1 shuffles more than one, not 5 (n - 1). Every lane returns the value. */
-template <class OP, class W, int LOADS, int VEC>
-static __device__ __forceinline__ W fold_places(W (&chain)[LOADS][VEC]) {
-  W value[LOADS];
-  const unsigned lane = threadIdx.x & 31;
+/* The tree over the places of a part, by the bits of the place from the lowest: the slots of a lane, then the lanes.
+ * Every lane returns the value. */
+template <class OP, class W, int VEC>
+static __device__ __forceinline__ W fold_places(W (&chain)[VEC]) {
 #pragma unroll
-  for (int j = 0; j < LOADS; j++) {
+  for (int stride = 1; stride < VEC; stride *= 2)
 #pragma unroll
-    for (int stride = 1; stride < VEC; stride *= 2)
+    for (int v = 0; v < VEC; v += 2 * stride) chain[v] = OP::join(chain[v], chain[v + stride]);
+  W x = chain[0];
 #pragma unroll
-      for (int v = 0; v < VEC; v += 2 * stride) chain[j][v] = OP::join(chain[j][v], chain[j][v + stride]);
-    value[j] = chain[j][0];
-  }
-  int bit = 1;
-#pragma unroll
-  for (int n = LOADS; n > 1; n /= 2, bit *= 2) {
-    const bool odd = lane & bit;
-#pragma unroll
-    for (int j = 0; j < n / 2; j++) {
-      const W keep = odd ? value[2 * j + 1] : value[2 * j], send = odd ? value[2 * j] : value[2 * j + 1];
-      value[j] = OP::join(keep, __shfl_xor_sync(~0u, send, bit));
-    }
-  }
-  W x = value[0];
-#pragma unroll
-  for (int offset = LOADS; offset < 32; offset *= 2) x = OP::join(x, __shfl_xor_sync(~0u, x, offset));
-#pragma unroll
-  for (int offset = 1; offset < LOADS; offset *= 2) x = OP::join(x, __shfl_xor_sync(~0u, x, offset));
+  for (int offset = 1; offset < 32; offset *= 2) x = OP::join(x, __shfl_xor_sync(~0u, x, offset));
   return x;
 }
 
@@ -69,27 +49,31 @@ static __device__ __forceinline__ typename fold_element<D>::wide fold_full_part(
     const typename fold_element<D>::stored *from) {
   typedef typename fold_element<D>::wide W;
   typedef fold_operation<O, W> OP;
-  const int VEC = canonical_part<D, WIDE>::VEC, LOADS = canonical_part<D, WIDE>::LOADS;
-  W chain[LOADS][VEC];
+  const int VEC = canonical_part<D, WIDE>::VEC;
+  fold_pack<D, VEC> pack[FOLD_CANONICAL_LINES];
 #pragma unroll
-  for (int line = 0; line < FOLD_CANONICAL_LINES; line++)
+  for (int line = 0; line < FOLD_CANONICAL_LINES; line++) pack[line].load(from + line * FOLD_CANONICAL_PLACES);
+  W chain[VEC];
 #pragma unroll
-    for (int j = 0; j < LOADS; j++) {
-      fold_pack<D, VEC> pack;
-      pack.load(from + line * FOLD_CANONICAL_PLACES + j * 32 * VEC);
+  for (int v = 0; v < VEC; v++) chain[v] = pack[0].get(v);
 #pragma unroll
-      for (int v = 0; v < VEC; v++) chain[j][v] = line ? OP::join(chain[j][v], pack.get(v)) : pack.get(v);
-    }
-  return fold_places<OP, W, LOADS, VEC>(chain);
+  for (int line = 1; line < FOLD_CANONICAL_LINES; line++)
+#pragma unroll
+    for (int v = 0; v < VEC; v++) chain[v] = OP::join(chain[v], pack[line].get(v));
+  return fold_places<OP, W, VEC>(chain);
 }
 
-/* One group of the row's last tile, `left` elements from `from` to the row's end, 0 or fewer for none: `full` whole accesses,
- * then up to VEC - 1 single elements, the identity past them. The lines past the last whole access read that one again,
- * so that the loads need not wait for each other. */
-template <int D, class OP, int VEC>
-static __device__ __forceinline__ void fold_short_group(const typename fold_element<D>::stored *from, int left,
-                                                        typename fold_element<D>::wide (&chain)[VEC]) {
+/* The same where just `left` elements lie from `from` to the row's end, 0 or fewer for none: `full` whole accesses, then
+ * up to VEC - 1 single elements, the identity past them. The lines past the last whole access read that one again, so
+ * that no load waits for another. */
+template <int D, int O, bool WIDE>
+static __device__ __forceinline__ typename fold_element<D>::wide fold_short_part(
+    const typename fold_element<D>::stored *from, int left) {
+  typedef typename fold_element<D>::wide W;
+  typedef fold_operation<O, W> OP;
+  const int VEC = canonical_part<D, WIDE>::VEC;
   const int full = left < VEC ? 0 : min((left - VEC) / FOLD_CANONICAL_PLACES + 1, FOLD_CANONICAL_LINES);
+  W chain[VEC];
 #pragma unroll
   for (int v = 0; v < VEC; v++) chain[v] = OP::none();
   if (full) {
@@ -107,18 +91,7 @@ static __device__ __forceinline__ void fold_short_group(const typename fold_elem
   for (int v = 0; v < VEC - 1; v++)
     if (full < FOLD_CANONICAL_LINES && at + v < left)
       chain[v] = OP::join(chain[v], fold_element<D>::widen(from[at + v]));
-}
-
-template <int D, int O, bool WIDE>
-static __device__ __noinline__ typename fold_element<D>::wide fold_short_part(
-    const typename fold_element<D>::stored *from, int left) {
-  typedef typename fold_element<D>::wide W;
-  typedef fold_operation<O, W> OP;
-  const int VEC = canonical_part<D, WIDE>::VEC, LOADS = canonical_part<D, WIDE>::LOADS;
-  W chain[LOADS][VEC];
-#pragma unroll
-  for (int j = 0; j < LOADS; j++) fold_short_group<D, OP, VEC>(from + j * 32 * VEC, left - j * 32 * VEC, chain[j]);
-  return fold_places<OP, W, LOADS, VEC>(chain);
+  return fold_places<OP, W, VEC>(chain);
 }
 
 /* Part `part` of the tile that starts at element `first` of a row of `cols`. */

@@ -25,10 +25,6 @@ struct canonical_plan {
 #define CANONICAL_ROUND 256
 #define CANONICAL_MOST_ITEM_SHIFT 5
 #define CANONICAL_MOST_THREADS 256
-/* Groups of 32 accesses that a warp folds side by side: measured, see flat_canonical.cu. */
-#ifndef CANONICAL_LOADS
-#define CANONICAL_LOADS 4
-#endif
 #define CANONICAL_MOST_SPAN_SHIFT 16
 static inline int ceil_log2(size_t n) {
   int shift = 0;
@@ -54,8 +50,7 @@ static inline struct canonical_plan plan_with_items(const struct fold_call *call
   plan.counters = plan.items == 1 ? 0 : plan.rows * (plan.spans + (plan.spans > 1));
   size_t size = fold_dtype_size(call->dtype), line = call->cols * size;
   plan.wide_loads = (uintptr_t)call->in % 16 == 0 && (call->rows == 1 || line % 16 == 0);
-  size_t groups = plan.wide_loads ? size / 2 : 8;
-  size_t warps = (groups < CANONICAL_LOADS ? 1 : groups / CANONICAL_LOADS) << item_shift;
+  size_t warps = (plan.wide_loads ? size / 2 : 8) << item_shift; /* the parts of an item */
   plan.threads = warps < 8 ? 32 * (unsigned)warps : CANONICAL_MOST_THREADS;
   return plan;
 }
