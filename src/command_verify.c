@@ -1,4 +1,5 @@
 /* command_verify.c: foldproof verify: judge, print the table, write records. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -104,7 +105,7 @@ static int exit_code_of(const struct fold_table *table) {
 }
 
 int fold_command_verify(int argc, char **argv, const struct fold_registry *registry) {
-  struct verify v = {.program = "foldproof"};
+  struct verify v = {.program = program_invocation_name};
   fold_selection_defaults(&v.options);
   argp_parse(&argp, argc, argv, 0, NULL, &v);
   const volatile int *stop = fold_watch_interrupt();

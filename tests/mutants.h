@@ -48,6 +48,7 @@ fold_run mutant_rounded_twice, mutant_subnormal_twice, mutant_two_away, mutant_n
 /* mutants_memory.c: what is not a result */
 fold_run mutant_last_unwritten, mutant_past_end, mutant_before_start, mutant_in_zone, mutant_input_swapped;
 /* mutants_state.c: bits that depend on more than the row */
-fold_run mutant_counter, mutant_pid, mutant_threads, mutant_peels, mutant_batch_size, mutant_row_parity;
+fold_run mutant_counter, mutant_pid, mutant_threads, mutant_peels, mutant_half_aligned, mutant_batch_size,
+    mutant_row_parity;
 
 #endif

@@ -52,6 +52,16 @@ fold_status mutant_peels(const struct fold_subject *subject, const struct fold_c
   return mutant_rows(call, peels);
 }
 
+/* Loads of 8 bytes where 16 are not aligned: a sub-range from the second element on does not show it, a shift does. */
+static uint64_t half_aligned(const struct fold_call *call, const void *row, size_t r) {
+  (void)r;
+  return fold_f32_bits(((uintptr_t)row % 16 == 8 ? mutant_back_f32 : mutant_sum_f32)(row, call->cols));
+}
+fold_status mutant_half_aligned(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  return mutant_rows(call, half_aligned);
+}
+
 /* One algorithm for a row, another for a batch. */
 fold_status mutant_batch_size(const struct fold_subject *subject, const struct fold_call *call) {
   (void)subject;

@@ -71,6 +71,7 @@ Test(judge, faithful_takes_two_neighbours_and_correctly_rounded_one) {
       {{1, 0x1p-25f, 0}, 0x1.fffffep-1f, false, false},
       {{1, 0, 0}, 1, true, true},
       {{1, 0, 0}, 0x1.000002p0f, false, false},
+      {{1, 0, 0}, 0x1.fffffep-1f, false, false},
       {{0x1p24f, 1, 0}, 0x1p24f, true, true},
       {{0x1p24f, 1, 0}, 0x1.000002p24f, true, false},
       {{-1, -0x1p-25f, 0}, -0x1.000002p0f, true, false},

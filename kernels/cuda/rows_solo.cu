@@ -15,7 +15,7 @@ enum { STAGES = 24, STAGE = 8192, SIDE = 8 };
 
 struct solo_plan {
   size_t length;     /* elements a chunk */
-  unsigned stage_of; /* bytes of a row that a stage holds */
+  unsigned octets;   /* tree: groups of eight chunks in a stage, a power of two */
 };
 
 template <int D, int O>
@@ -83,6 +83,23 @@ struct solo {
     return v;
   }
 
+  static __device__ __forceinline__ void read(uint4 (&q)[SIDE], const unsigned char *const (&at)[SIDE], int offset) {
+#pragma unroll
+    for (int c = 0; c < SIDE; c++) q[c] = *(const uint4 *)(at[c] + offset);
+  }
+
+  /* The next 16 bytes of each chunk, element by element in turn, so that no addition waits for the one before. */
+  static __device__ __forceinline__ void side_by_side(wide (&v)[SIDE], const uint4 (&q)[SIDE]) {
+#pragma unroll
+    for (int e = 0; e < vector::many; e++)
+#pragma unroll
+      for (int c = 0; c < SIDE; c++) {
+        typename vector::pack p;
+        p.all = q[c];
+        v[c] = op::join(v[c], element::widen(p.each[e]));
+      }
+  }
+
   /* Eight chunks side by side, from `stage` on, n[c] elements in chunk c, `pitch` bytes apart: their subtree's root. */
   static __device__ __forceinline__ wide eight(const unsigned char *stage, size_t length, size_t left, bool vectors) {
     wide v[SIDE];
@@ -90,20 +107,23 @@ struct solo {
     for (int c = 0; c < SIDE; c++) v[c] = op::zero();
     int n = (int)length, pitch = (int)(length * sizeof(stored));
     if (vectors) {
-      typename vector::pack now[SIDE], next[SIDE];
+      const unsigned char *at[SIDE];
+      uint4 even[SIDE], odd[SIDE];
+      int many = n / vector::many, i = 0;
 #pragma unroll
-      for (int c = 0; c < SIDE; c++) now[c].all = *(const uint4 *)(stage + c * pitch);
-      for (int i = 1; i <= n / vector::many; i++) {
-        int ahead = min(i * 16, pitch - 16); /* the last time, a place already read */
+      for (int c = 0; c < SIDE; c++) at[c] = stage + c * pitch;
+      read(even, at, 0);
+      for (; i + 2 < many; i += 2) {
+        read(odd, at, 16);
+        side_by_side(v, even);
+        read(even, at, 32);
+        side_by_side(v, odd);
 #pragma unroll
-        for (int c = 0; c < SIDE; c++) next[c].all = *(const uint4 *)(stage + c * pitch + ahead);
-#pragma unroll
-        for (int e = 0; e < vector::many; e++)
-#pragma unroll
-          for (int c = 0; c < SIDE; c++) v[c] = op::join(v[c], element::widen(now[c].each[e]));
-#pragma unroll
-        for (int c = 0; c < SIDE; c++) now[c].all = next[c].all;
+        for (int c = 0; c < SIDE; c++) at[c] += 32;
       }
+      if (i + 2 == many) read(odd, at, 16);
+      side_by_side(v, even);
+      if (i + 2 == many) side_by_side(v, odd);
     } else {
       for (int i = 0; i < n; i++)
 #pragma unroll
@@ -121,20 +141,21 @@ struct solo {
   }
 };
 
-/* Stage k of a row: bytes [k, k + 1) x stage_of from where the row's first 16 bytes lie (chains), or chunks [8 k, 8 k + 8)
- * (tree). Falling order takes the stages from the last on. */
+/* Stage k of a row: bytes [k, k + 1) x STAGE from where the row's first 16 bytes lie (chains), or the k-th
+ * octets x 8 chunks (tree). Falling order takes the stages from the last on. */
 template <int D, int O>
 static __device__ __forceinline__ void solo_bytes(const typename solo<D, O>::stored *row, size_t cols, const solo_plan &plan,
                                                   bool tree, size_t k, uint64_t *base, uint64_t *begin, uint64_t *end) {
   uint64_t first = (uint64_t)row, last = (uint64_t)(row + cols);
   if (tree) {
-    *begin = (uint64_t)(row + fold_rows_start(SIDE * k, plan.length, cols));
-    *end = (uint64_t)(row + fold_rows_start(SIDE * k + SIDE, plan.length, cols));
+    size_t chunks = SIDE * plan.octets;
+    *begin = (uint64_t)(row + fold_rows_start(chunks * k, plan.length, cols));
+    *end = (uint64_t)(row + fold_rows_start(chunks * (k + 1), plan.length, cols));
     *base = *begin & ~(uint64_t)15;
   } else {
-    *base = (first & ~(uint64_t)15) + k * plan.stage_of;
+    *base = (first & ~(uint64_t)15) + k * STAGE;
     *begin = max(first, *base);
-    *end = min(last, *base + plan.stage_of);
+    *end = min(last, *base + STAGE);
   }
 }
 
@@ -157,7 +178,7 @@ static __global__ void __launch_bounds__(64) solo_rows(const typename solo<D, O>
   for (size_t row = blockIdx.x; row < rows; row += gridDim.x) {
     const typename s::stored *x = in + row * cols;
     uint64_t base, begin, end, first = (uint64_t)x & ~(uint64_t)15;
-    size_t many = tree ? 256 / SIDE : ((uint64_t)(x + cols) - first + plan.stage_of - 1) / plan.stage_of;
+    size_t many = tree ? 256 / (SIDE * plan.octets) : ((uint64_t)(x + cols) - first + STAGE - 1) / STAGE;
     fold_rows_counter<O, wide> counter;
     wide v = s::op::zero();
     for (size_t i = 0; i < many; i++) {
@@ -169,9 +190,14 @@ static __global__ void __launch_bounds__(64) solo_rows(const typename solo<D, O>
         s::fill(here, full + stage, base, begin, end, (uint64_t)in, (uint64_t)(in + rows * cols));
       } else if (threadIdx.x == 0) {
         fold_barrier_wait(full + stage, parity);
-        if (tree)
-          v = counter.add(s::eight(here + (begin - base), plan.length, (size_t)(end - begin) / sizeof(typename s::stored), vectors));
-        else
+        if (tree) {
+          size_t left = (size_t)(end - begin) / sizeof(typename s::stored), step = SIDE * plan.length;
+          const unsigned char *at = here + (begin - base);
+          for (unsigned o = 0; o < plan.octets; o++, at += step * sizeof(typename s::stored)) {
+            v = counter.add(s::eight(at, plan.length, left, vectors));
+            left -= min(left, step);
+          }
+        } else
           v = s::template chain<backward>(v, here, (int)(begin - base), end > begin ? (int)(end - base) : (int)(begin - base));
         fold_barrier_arrive(empty + stage);
       }
@@ -214,7 +240,9 @@ bool fold_rows_solo_fits(const struct fold_call *call, const struct fold_rows_sh
 fold_status fold_rows_solo(const struct fold_call *call, const struct fold_rows_shape *shape, unsigned sms) {
   FOLD_TRY(fold_cuda_check(call));
   if (call->rows == 0) return fold_ok();
-  solo_plan plan = {fold_rows_chunk(call->cols, 256), STAGE};
+  solo_plan plan = {fold_rows_chunk(call->cols, 256), 1};
+  size_t octet = SIDE * plan.length * fold_dtype_size(call->dtype);
+  while (plan.octets < 8 && 2 * plan.octets * octet <= STAGE) plan.octets *= 2;
   unsigned grid = (unsigned)min(call->rows, (size_t)(call->launch.blocks ? call->launch.blocks : sms));
   FOLD_ROWS_DISPATCH(launch, call, shape, plan, grid)
 }

@@ -18,10 +18,11 @@ enum { GROUPS = 8 };
 
 struct tile_plan {
   size_t length;     /* elements a chunk */
-  unsigned threads;  /* a tile's threads: those of a row, or of a part of one */
-  unsigned parts;    /* tiles a row: 1; 2, 4, 8 where a row is spread over blocks */
+  unsigned threads, thread_bits; /* a tile's threads: those of a row, or of a part of one; log2 */
+  unsigned parts, part_bits;     /* tiles a row: 1; 2, 4, 8 where a row is spread over blocks; log2 */
   unsigned many;     /* tiles a block; 1 where parts > 1 */
   unsigned chunks;   /* a tile's chunks */
+  unsigned ways;     /* warps that issue a share of the copy each */
   unsigned skew;
   bool tree;
   unsigned block, grid;
@@ -45,7 +46,7 @@ struct tile {
   static __device__ __forceinline__ tile_place place(const stored *in, size_t rows, size_t cols, const tile_plan &plan,
                                                      size_t first, size_t last) {
     tile_place p;
-    size_t row = first / plan.parts, part = first % plan.parts, end_row = plan.parts > 1 ? row : last;
+    size_t row = first >> plan.part_bits, part = first & (plan.parts - 1), end_row = plan.parts > 1 ? row : last;
     size_t begin = fold_rows_start(part * plan.chunks, plan.length, cols);
     size_t end = plan.parts > 1 ? fold_rows_start((part + 1) * plan.chunks, plan.length, cols) : 0;
     uint64_t low = ((uint64_t)in + 15) & ~(uint64_t)15, high = (uint64_t)(in + rows * cols) & ~(uint64_t)15;
@@ -64,26 +65,25 @@ struct tile {
     if (at < to) *(stored *)(stage + (at - base)) = *(const stored *)at;
   }
 
-  static __device__ __forceinline__ void fill(unsigned char *stage, uint64_t *full, const tile_place &p) {
-    if (threadIdx.x == 0) {
-      uint32_t nbytes = (uint32_t)(p.stop - p.copy);
-      fold_barrier_expect(full, nbytes);
-      if (nbytes) fold_bulk_copy(stage + (p.copy - p.base), p.copy, nbytes, full);
+  /* Each of the first `ways` warps issues its share of the copy. The caller's block meets before anybody reads. */
+  static __device__ __forceinline__ void fill(unsigned char *stage, uint64_t *full, const tile_place &p, unsigned ways) {
+    unsigned warp = threadIdx.x / 32, nbytes = (unsigned)(p.stop - p.copy);
+    if (threadIdx.x % 32 == 0 && warp < ways) {
+      unsigned share = (nbytes / 16 + ways - 1) / ways * 16, from = min(warp * share, nbytes), to = min(from + share, nbytes);
+      fold_barrier_expect(full, to - from);
+      if (to > from) fold_bulk_copy(stage + (p.copy - p.base) + from, p.copy + from, to - from, full);
     }
     bool head = p.begin < p.copy, tail = p.stop < p.end;
     if (head) carry(stage, p.base, p.begin, min(p.copy, p.end));
     if (tail) carry(stage, p.base, max(p.stop, p.begin), p.end);
-    if (head || tail) {
-      fold_bulk_fence();
-      __syncthreads();
-    }
+    if (head || tail) fold_bulk_fence();
   }
 
   /* A thread's chunks are `pitch` bytes apart and their chains run side by side; n[c] places in chunk c. */
   static __device__ __forceinline__ void walk_vectors(wide (&v)[each], const unsigned char *chunk, unsigned pitch,
                                                       const unsigned (&n)[each], unsigned steps, unsigned skew) {
     uint4 nothing = vector::nothing();
-#pragma unroll(each == 1 ? 8 : each == 16 ? 1 : 2)
+#pragma unroll(each == 1 ? 8 : 2)
     for (unsigned i = 0; i < steps; i++) {
       unsigned s = i - skew; /* below the skew: no place at all */
 #pragma unroll
@@ -97,7 +97,7 @@ struct tile {
 
   static __device__ __forceinline__ void walk_elements(wide (&v)[each], const unsigned char *chunk, unsigned pitch,
                                                        const unsigned (&n)[each], unsigned steps, unsigned skew) {
-#pragma unroll(each == 1 ? 8 : each == 16 ? 1 : 2)
+#pragma unroll(each == 1 ? 8 : 2)
     for (unsigned i = 0; i < steps; i++) {
       unsigned s = i - skew;
 #pragma unroll
@@ -118,10 +118,10 @@ struct tile {
     wide v[each];
 #pragma unroll
     for (int c = 0; c < each; c++) {
-      size_t chunk = before + first + c;
+      size_t start = (before + first + c) * plan.length;
       v[c] = op::zero();
-      n[c] = (unsigned)(fold_rows_start(chunk + 1, plan.length, cols) - fold_rows_start(chunk, plan.length, cols));
-      n[c] = idle ? 0 : vectors ? n[c] / vector::many : n[c];
+      n[c] = idle || start >= cols ? 0 : (unsigned)min(cols - start, plan.length);
+      if (vectors) n[c] /= vector::many;
     }
     if (vectors)
       walk_vectors(v, row + first * pitch, pitch, n, (unsigned)plan.length / vector::many + plan.skew, lane);
@@ -137,12 +137,12 @@ struct tile {
   /* A tile's partials, one a thread, to their root, in the tile's first thread. */
   static __device__ __forceinline__ wide combine(wide v, wide *meet, const tile_plan &plan) {
     if (plan.tree) {
-      v = fold_rows_lanes<O>(v, min(plan.threads, 32u));
+      v = fold_rows_lanes<O>(v, (int)min(plan.threads, 32u));
       if (plan.threads <= 32) return v;
     }
     meet[threadIdx.x] = v;
     __syncthreads();
-    if (threadIdx.x % plan.threads) return v;
+    if (threadIdx.x & (plan.threads - 1)) return v;
     const wide *mine = meet + threadIdx.x;
     if (!plan.tree) {
       v = op::zero();
@@ -171,21 +171,22 @@ static __global__ void __launch_bounds__(256)
   __shared__ uint64_t full;
   __shared__ wide meet[256];
   if (threadIdx.x == 0) {
-    fold_barrier_init(&full, 1);
+    fold_barrier_init(&full, plan.ways);
     fold_barrier_init_done();
   }
-  __syncthreads();
-  const size_t total = rows * plan.parts;
-  unsigned place = threadIdx.x / plan.threads, thread = threadIdx.x % plan.threads, parity = 0;
+  if (plan.ways > 1) __syncthreads();
+  const size_t total = rows << plan.part_bits;
+  unsigned place = threadIdx.x >> plan.thread_bits, thread = threadIdx.x & (plan.threads - 1), parity = 0;
   for (size_t first = (size_t)blockIdx.x * plan.many; first < total; first += (size_t)gridDim.x * plan.many) {
     size_t last = min(first + plan.many, total), mine = first + place;
     tile_place p = t::place(in, rows, cols, plan, first, last);
-    t::fill(stage, &full, p);
+    t::fill(stage, &full, p, plan.ways);
+    __syncthreads();
     fold_barrier_wait(&full, parity);
     parity ^= 1;
     bool idle = place >= plan.many || mine >= last;
     const unsigned char *row = stage + (p.begin - p.base) + (idle ? 0 : place * cols * sizeof(typename t::stored));
-    wide v = t::template walk<vectors>(row, cols, plan, (unsigned)(mine % plan.parts) * plan.chunks, thread * each, idle);
+    wide v = t::template walk<vectors>(row, cols, plan, (unsigned)(mine & (plan.parts - 1)) * plan.chunks, thread * each, idle);
     v = t::combine(v, meet, plan);
     if (thread == 0 && !idle) {
       if (plan.parts > 1)
@@ -245,13 +246,11 @@ static fold_status launch(const struct fold_call *call, void *partials, unsigned
   if (vectors) {
     if (each == 1) return launch_tiles<D, O, 1, true>(call, partials, plan);
     if (each == 4) return launch_tiles<D, O, 4, true>(call, partials, plan);
-    if (each == 8) return launch_tiles<D, O, 8, true>(call, partials, plan);
-    return launch_tiles<D, O, 16, true>(call, partials, plan);
+    return launch_tiles<D, O, 8, true>(call, partials, plan);
   }
   if (each == 1) return launch_tiles<D, O, 1, false>(call, partials, plan);
   if (each == 4) return launch_tiles<D, O, 4, false>(call, partials, plan);
-  if (each == 8) return launch_tiles<D, O, 8, false>(call, partials, plan);
-  return launch_tiles<D, O, 16, false>(call, partials, plan);
+  return launch_tiles<D, O, 8, false>(call, partials, plan);
 }
 
 /* Three blocks an SM, each with a tile of up to 72 KiB; small rows come several a block. */
@@ -263,8 +262,10 @@ bool fold_rows_tile_fits(const struct fold_call *call, unsigned parts) {
 }
 
 #ifdef FOLD_ROWS_LAB
-int knob_threads, knob_each, knob_many;
+int knob_each, knob_ways;
 #endif
+
+static unsigned bits(unsigned power) { return power > 1 ? 1 + bits(power / 2) : 0; }
 
 fold_status fold_rows_tile(const struct fold_call *call, const fold_rows_shape *shape, void *partials, unsigned parts) {
   FOLD_TRY(fold_cuda_check(call));
@@ -289,8 +290,14 @@ fold_status fold_rows_tile(const struct fold_call *call, const fold_rows_shape *
   } else {
     bytes = plan.chunks * plan.length * fold_dtype_size(call->dtype);
   }
+  plan.thread_bits = bits(plan.threads);
+  plan.part_bits = bits(parts);
+  plan.ways = 1;
   plan.block = (plan.threads * plan.many + 31) / 32 * 32;
   plan.shared = plan.many * bytes + 32;
+#ifdef FOLD_ROWS_LAB
+  if (knob_ways) plan.ways = min((unsigned)knob_ways, plan.block / 32);
+#endif
   size_t want = (call->rows * parts + plan.many - 1) / plan.many;
   plan.grid = (unsigned)min(want, call->launch.blocks ? (size_t)call->launch.blocks : (size_t)1 << 30);
   FOLD_ROWS_DISPATCH(launch, call, partials, each, plan)

@@ -13,15 +13,13 @@
 #include "async.cuh"
 #include "rows.cuh"
 
-#ifndef WINDOW_BYTES
-#define WINDOW_BYTES 256
-#endif
-enum { WINDOW = WINDOW_BYTES, PIECES = WINDOW / 16, STAGE = 32 * (WINDOW + 16), MOST_WARPS = 8 };
+enum { WINDOW = 256, PIECES = WINDOW / 16, STAGE = 32 * (WINDOW + 16), STAGES = 3, MOST_WARPS = 8 };
 
 struct window_plan {
   fold_rows_shape shape;
   size_t length;    /* elements a chunk */
   size_t windows;   /* windows a chunk */
+  unsigned thread_bits; /* log2(shape.threads) */
   unsigned chunks;  /* chunks a run */
   unsigned warps, grid;
   void *partials;   /* not NULL: the root of group g (32 chunks) of row r goes to partials[8 r + g], not to out */
@@ -49,7 +47,7 @@ struct window {
 
   static __device__ __forceinline__ window_span span(const stored *in, size_t rows, size_t cols, const window_plan &plan,
                                                      const window_cursor &at) {
-    size_t row = at.run / plan.shape.threads, thread = at.run % plan.shape.threads;
+    size_t row = at.run >> plan.thread_bits, thread = at.run & (plan.shape.threads - 1);
     size_t chunk = thread * plan.chunks + at.chunk, start = fold_rows_start(chunk, plan.length, cols);
     size_t end = fold_rows_start(chunk + 1, plan.length, cols);
     size_t index = backward ? plan.windows - 1 - at.window : at.window;
@@ -172,7 +170,7 @@ struct window {
   }
 };
 
-template <int D, int O, bool backward, bool aligned, int stages>
+template <int D, int O, bool backward, bool aligned>
 static __global__ void __launch_bounds__(256) window_rows(const typename window<D, O, backward>::stored *in,
                                                           typename window<D, O, backward>::stored *out, size_t rows,
                                                           size_t cols, window_plan plan) {
@@ -182,7 +180,7 @@ static __global__ void __launch_bounds__(256) window_rows(const typename window<
   extern __shared__ __align__(128) unsigned char shared[];
   __shared__ wide meet[MOST_WARPS * 32];
   const unsigned warp = threadIdx.x / 32;
-  unsigned char *ring = shared + (size_t)warp * stages * STAGE;
+  unsigned char *ring = shared + (size_t)warp * STAGES * STAGE;
   const uint64_t low = (uint64_t)in, high = (uint64_t)(in + rows * cols);
   const size_t runs = rows * plan.shape.threads, stride = (size_t)gridDim.x * blockDim.x;
   const size_t first = (size_t)blockIdx.x * blockDim.x;
@@ -196,22 +194,22 @@ static __global__ void __launch_bounds__(256) window_rows(const typename window<
     if (fetched < total) {
       w::template fill<aligned>(ring + fetch_stage * STAGE, w::span(in, rows, cols, plan, ahead), low, high);
       w::advance(ahead, plan, stride);
-      if (++fetch_stage == stages) fetch_stage = 0;
+      if (++fetch_stage == STAGES) fetch_stage = 0;
     } else {
       fold_copy_commit();
     }
     fetched++;
   };
-  for (int s = 0; s < stages - 1; s++) fetch();
+  for (int s = 0; s < STAGES - 1; s++) fetch();
 
   fold_rows_counter<O, wide> counter;
   wide v = w::op::zero();
   for (size_t k = 0; k < total; k++) {
-    fold_copy_wait<stages - 2>();
+    fold_copy_wait<STAGES - 2>();
     __syncwarp();
     fetch(); /* into the stage that was summed in the last step */
     v = w::template walk<aligned>(v, ring + stage * STAGE, w::span(in, rows, cols, plan, at));
-    if (++stage == stages) stage = 0;
+    if (++stage == STAGES) stage = 0;
     size_t run = at.run;
     bool chunk_ends = at.window + 1 == plan.windows, run_ends = w::advance(at, plan, stride);
     if (!chunk_ends) continue;
@@ -227,28 +225,18 @@ static __global__ void __launch_bounds__(256) window_rows(const typename window<
     root = plan.shape.threads > 32 ? w::join_warps(root, meet, plan.shape)
            : plan.shape.threads > 1 ? w::join_lanes(root, plan.shape)
                                     : root;
-    if (run < runs && run % plan.shape.threads == 0) out[run / plan.shape.threads] = w::element::narrow(root);
+    if (run < runs && (run & (plan.shape.threads - 1)) == 0) out[run >> plan.thread_bits] = w::element::narrow(root);
   }
 #else
   __trap();
 #endif
 }
 
-#ifdef FOLD_ROWS_LAB
-#if WINDOW_BYTES == 256
-int wknob_warps, wknob_rounds, wknob_stages, wknob_pad;
-#else
-extern int wknob_warps, wknob_rounds, wknob_stages, wknob_pad;
-#endif
-#endif
-template <int D, int O, bool backward, bool aligned, int stages>
+template <int D, int O, bool backward, bool aligned>
 static fold_status launch_windows(const struct fold_call *call, const window_plan &plan) {
   typedef window<D, O, backward> w;
-  auto kernel = window_rows<D, O, backward, aligned, stages>;
-  size_t shared = (size_t)plan.warps * stages * STAGE;
-#ifdef FOLD_ROWS_LAB
-  shared = max(shared, (size_t)wknob_pad);
-#endif
+  auto kernel = window_rows<D, O, backward, aligned>;
+  size_t shared = (size_t)plan.warps * STAGES * STAGE;
   FOLD_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
   kernel<<<plan.grid, plan.warps * 32, shared, (cudaStream_t)call->stream>>>(
       (const typename w::stored *)call->in, (typename w::stored *)call->out, call->rows, call->cols, plan);
@@ -259,23 +247,17 @@ template <int D, int O>
 static fold_status launch(const struct fold_call *call, const window_plan &plan) {
   size_t size = fold_dtype_size(call->dtype);
   bool aligned = (uintptr_t)call->in % 16 == 0 && call->cols * size % 16 == 0 && plan.length * size % 16 == 0;
-#ifdef FOLD_ROWS_LAB
-  if (wknob_stages == 3 && aligned && !plan.shape.backward) return launch_windows<D, O, false, true, 3>(call, plan);
-#endif
-  if (plan.warps > 4) /* 256 threads a row */
-    return aligned ? launch_windows<D, O, false, true, 3>(call, plan) : launch_windows<D, O, false, false, 3>(call, plan);
   if (plan.shape.backward)
-    return aligned ? launch_windows<D, O, true, true, 6>(call, plan) : launch_windows<D, O, true, false, 6>(call, plan);
-  return aligned ? launch_windows<D, O, false, true, 6>(call, plan) : launch_windows<D, O, false, false, 6>(call, plan);
+    return aligned ? launch_windows<D, O, true, true>(call, plan) : launch_windows<D, O, true, false>(call, plan);
+  return aligned ? launch_windows<D, O, false, true>(call, plan) : launch_windows<D, O, false, false>(call, plan);
 }
 
-/* Warps a block: a row's threads are in one block; few where there are few rows, so that more SMs have work. */
+/* Warps a block: two, so that four blocks fill an SM; more where a row's threads must share a block, or by the caller's
+ * wish; one where there are few rows, so that more SMs have work. */
 static unsigned choose_warps(const struct fold_call *call, const struct fold_rows_shape *shape, bool partials, unsigned sms) {
   unsigned least = shape->threads > 32 && !partials ? shape->threads / 32 : 1;
-  if (least == MOST_WARPS) return least;
-  size_t spread = (call->rows * shape->threads + 32 * (size_t)sms - 1) / (32 * (size_t)sms);
-  unsigned warps = call->launch.block ? call->launch.block / 32 : (unsigned)min(spread, (size_t)4);
-  return max(least, min(warps, 4u) / least * least);
+  unsigned warps = call->launch.block ? call->launch.block / 32 : call->rows * shape->threads < 64 * (size_t)sms ? 1 : 2;
+  return max(least, min(warps, (unsigned)MOST_WARPS) / least * least);
 }
 
 fold_status fold_rows_window(const struct fold_call *call, const struct fold_rows_shape *shape, void *partials,
@@ -288,17 +270,10 @@ fold_status fold_rows_window(const struct fold_call *call, const struct fold_row
   plan.length = fold_rows_chunk(call->cols, shape->chunks);
   plan.windows = max((size_t)1, (plan.length + elements - 1) / elements);
   plan.chunks = shape->chunks / shape->threads;
+  for (plan.thread_bits = 0; 1u << plan.thread_bits < shape->threads; plan.thread_bits++) continue;
   plan.warps = choose_warps(call, shape, partials != NULL, sms);
   plan.partials = partials;
-  unsigned rounds = 1;
-#ifdef FOLD_ROWS_LAB
-  if (wknob_warps) plan.warps = wknob_warps, rounds = wknob_rounds;
-#endif
   size_t want = (call->rows * shape->threads + plan.warps * 32 - 1) / (plan.warps * 32);
-  plan.grid = (unsigned)min((want + rounds - 1) / rounds, call->launch.blocks ? (size_t)call->launch.blocks : (size_t)1 << 30);
-#if WINDOW_BYTES != 256
-  return launch_windows<FOLD_F32, FOLD_SUM, false, true, 3>(call, plan);
-#else
+  plan.grid = (unsigned)min(want, call->launch.blocks ? (size_t)call->launch.blocks : (size_t)1 << 30);
   FOLD_ROWS_DISPATCH(launch, call, plan)
-#endif
 }

@@ -1,0 +1,126 @@
+/* exact_format.cuh: what the exact sum needs of each element type: how wide its terms are, and how to look at them.
+ *
+ * Promised: exact_look keeps of a lane's terms the largest magnitude and the smallest but zero, by integer operations on
+ * patterns, as cheaply as each format allows; exact_fields makes exponent fields of them. Used by exact_*.cuh alone.
+ */
+#ifndef FOLD_EXACT_FORMAT_CUH
+#define FOLD_EXACT_FORMAT_CUH
+
+#include <cuda_fp16.h>
+
+#include "common.cuh"
+#include "super.h"
+
+#define EXACT_AHEAD 8 /* accesses of 16 bytes that a lane has of a tile */
+
+/* FRACTION: stored bits of the significand. PARTS: windows. SLOW_TILES: tiles that a column of limbs takes between two
+ * normalisations (exact_limbs.cuh). */
+template <int D>
+struct exact_format;
+template <>
+struct exact_format<FOLD_F16> {
+  static const int FRACTION = 10, FIELD = 5, BASE = -24, LIMBS = 5, PARTS = 1, SLOW_TILES = 1 << 10;
+};
+template <>
+struct exact_format<FOLD_BF16> {
+  static const int FRACTION = 7, FIELD = 8, BASE = -133, LIMBS = 11, PARTS = 1, SLOW_TILES = 1 << 10;
+};
+template <>
+struct exact_format<FOLD_F32> {
+  static const int FRACTION = 23, FIELD = 8, BASE = -149, LIMBS = 12, PARTS = 2, SLOW_TILES = 4;
+};
+template <>
+struct exact_format<FOLD_F64> {
+  static const int FRACTION = 52, FIELD = 11, BASE = -1074, LIMBS = 70, PARTS = 3, SLOW_TILES = 16;
+};
+
+template <int D>
+struct exact_tile {
+  typedef exact_format<D> format;
+  typedef typename fold_element<D>::stored stored;
+  static const int SIZE = (int)sizeof(stored), EACH = 16 / SIZE, TERMS = EACH * EXACT_AHEAD;
+  static const uint32_t MINUS_ZERO = SIZE == 2 ? 0x80008000u : 0x80000000u; /* f64: of the upper word */
+};
+
+/* Words of 16 bytes, by a constant index. */
+static __device__ __forceinline__ uint32_t exact_word(const uint4 &q, int k) {
+  return k == 0 ? q.x : k == 1 ? q.y : k == 2 ? q.z : q.w;
+}
+static __device__ __forceinline__ void exact_set_word(uint4 &q, int k, uint32_t word) {
+  if (k == 0) q.x = word;
+  if (k == 1) q.y = word;
+  if (k == 2) q.z = word;
+  if (k == 3) q.w = word;
+}
+
+/* Term k of an access: the upper 32 bits of its pattern (f64), else the pattern; and f64's lower bits. */
+template <int D>
+static __device__ __forceinline__ uint32_t exact_pattern(const uint4 &q, int k) {
+  if constexpr (exact_tile<D>::SIZE == 8) return exact_word(q, 2 * k + 1);
+  if constexpr (exact_tile<D>::SIZE == 4) return exact_word(q, k);
+  return k & 1 ? exact_word(q, k / 2) >> 16 : exact_word(q, k / 2) & 0xffffu;
+}
+template <int D>
+static __device__ __forceinline__ uint32_t exact_pattern_low(const uint4 &q, int k) {
+  return exact_tile<D>::SIZE == 8 ? exact_word(q, 2 * k) : 0;
+}
+
+/* The term as a double: exact. */
+template <int D>
+static __device__ __forceinline__ double exact_double(const uint4 &q, int k) {
+  if constexpr (D == FOLD_F64) return __hiloint2double((int)exact_pattern<D>(q, k), (int)exact_pattern_low<D>(q, k));
+  if constexpr (D == FOLD_F32) return (double)__uint_as_float(exact_pattern<D>(q, k));
+  if constexpr (D == FOLD_BF16)
+    return (double)__uint_as_float(k & 1 ? exact_word(q, k / 2) & 0xffff0000u : exact_word(q, k / 2) << 16);
+  return (double)__half2float(__ushort_as_half((unsigned short)exact_pattern<D>(q, k)));
+}
+
+/* A lane's terms. `most`: largest pattern without sign (f64: its upper half). `least`: smallest such pattern but zero, less
+ * one, so that zero is the largest of all; f32's is doubled first, f64's is its upper half plus one where the lower half is
+ * not zero. A pattern that is an exact power of two may so count for one exponent lower: the caution costs nothing. In the
+ * 16-bit formats both hold two terms, `least` with the sign bits inverted. */
+struct exact_seen {
+  uint32_t most, least;
+};
+
+template <int D>
+static __device__ __forceinline__ void exact_look(struct exact_seen &seen, const uint4 &q) {
+#pragma unroll
+  for (int k = 0; k < 4; k++) {
+    const uint32_t word = exact_word(q, k);
+    if constexpr (exact_tile<D>::SIZE == 2) {
+      seen.most = __vmaxu2(seen.most, word & 0x7fff7fffu);
+      if constexpr (D == FOLD_BF16) seen.least = __vmins2(seen.least, (word | 0x80008000u) - 0x00010001u);
+    } else if constexpr (D == FOLD_F32) {
+      seen.most = __float_as_uint(fold_larger(__uint_as_float(seen.most), fabsf(__uint_as_float(word))));
+      seen.least = min(seen.least, (word << 1) - 1);
+    } else if (k & 1) {
+      const uint32_t upper = word & 0x7fffffffu;
+      seen.most = max(seen.most, upper);
+      seen.least = min(seen.least, upper + min(exact_word(q, k - 1), 1u) - 1);
+    }
+  }
+}
+
+template <int D>
+static __device__ __forceinline__ struct exact_seen exact_seen_none() {
+  return {0, exact_tile<D>::SIZE == 2 ? 0x7fff7fffu : 0xffffffffu};
+}
+template <int D>
+static __device__ __forceinline__ struct exact_seen exact_seen_all(struct exact_seen seen) {
+  if constexpr (exact_tile<D>::SIZE == 2) {
+    seen.least ^= 0x80008000u;
+    return {max(seen.most >> 16, seen.most & 0xffffu), min(seen.least >> 16, seen.least & 0xffffu)};
+  }
+  return seen;
+}
+
+/* Where the exponent field lies in `most` and `least`. */
+template <int D>
+struct exact_shift {
+  static const int MOST = D == FOLD_F64 ? 20 : exact_format<D>::FRACTION;
+  static const int LEAST = D == FOLD_F32 ? 24 : MOST;
+  static const uint32_t TOP = (1u << exact_format<D>::FIELD) - 1; /* of infinities and NaN */
+};
+
+#endif
