@@ -6,8 +6,6 @@
 
 enum fold_claim_id {
   FOLD_WRITES_OUTPUT,
-  FOLD_STAYS_IN_BOUNDS,
-  FOLD_KEEPS_INPUT,
   FOLD_BOUNDED,
   FOLD_COMPENSATED,
   FOLD_FAITHFUL,
@@ -20,6 +18,8 @@ enum fold_claim_id {
   FOLD_ALIGNMENT_INVARIANT,
   FOLD_BATCH_INVARIANT,
   FOLD_PERMUTATION_INVARIANT,
+  FOLD_STAYS_IN_BOUNDS,
+  FOLD_KEEPS_INPUT, /* the last: the runner looks at the input after all other judges */
   FOLD_CLAIMS,
 };
 #define FOLD_CLAIM(id) ((uint64_t)1 << (id))

@@ -9,11 +9,10 @@
 
 #include "bits.h"
 
-/* What a subject depends on is judged first: a result that was not written has no error worth measuring. */
+/* What others depend on is judged first: a result that was not written has no error worth measuring. What a subject does
+ * to memory is judged last, over all the runs that the other judges made. */
 static const struct fold_claim claims[FOLD_CLAIMS] = {
     {FOLD_WRITES_OUTPUT, "writes_output", "poison left in the output", fold_judge_writes_output},
-    {FOLD_STAYS_IN_BOUNDS, "stays_in_bounds", "a guard around output or input overwritten", fold_judge_stays_in_bounds},
-    {FOLD_KEEPS_INPUT, "keeps_input", "an input changed", fold_judge_keeps_input},
     {FOLD_BOUNDED, "bounded", "an error above the bound of the order's own height", fold_judge_bounded},
     {FOLD_COMPENSATED, "compensated", "an error above the compensated method's bound", fold_judge_compensated},
     {FOLD_FAITHFUL, "faithful", "not the exact result, nor one of its two neighbours", fold_judge_faithful},
@@ -31,6 +30,8 @@ static const struct fold_claim claims[FOLD_CLAIMS] = {
      fold_judge_batch_invariant},
     {FOLD_PERMUTATION_INVARIANT, "permutation_invariant", "other bits for the same terms in another order",
      fold_judge_permutation_invariant},
+    {FOLD_STAYS_IN_BOUNDS, "stays_in_bounds", "a guard around output or input overwritten", fold_judge_stays_in_bounds},
+    {FOLD_KEEPS_INPUT, "keeps_input", "an input changed", fold_judge_keeps_input},
 };
 
 const struct fold_claim *fold_claims(size_t *n) {

@@ -54,7 +54,9 @@ void fold_judge_same_bits_as(struct fold_trial *trial, struct fold_finding *find
   }
   struct fold_request request = {.op = trial->c->op, .rows = trial->c->rows, .cols = trial->c->cols, .poison = 0x77};
   struct fold_traces traces;
+  struct fold_traces own = trial->rig->stray;
   fold_status status = fold_rig_run(trial->rig, twin, &request, trial->other, &traces);
+  trial->rig->stray = own; /* what the twin did to memory is judged in its own trial */
   char what[120];
   snprintf(what, sizeof what, "other bits than %s", twin->name);
   fold_find_held(finding);

@@ -144,6 +144,7 @@ static void judge_row_in_batch(struct fold_trial *trial, struct fold_finding *fi
   struct fold_request request = {.op = c->op, .rows = BATCH, .cols = c->cols, .poison = 0x6b};
   status = fold_rig_load(&batch);
   if (status.code == FOLD_OK) status = fold_rig_run(&batch, trial->subject, &request, got, &traces);
+  if (batch.stray.out_of_bounds) trial->rig->stray = batch.stray;
   fold_rig_close(&batch);
   if (status.code != FOLD_OK) {
     fold_find_failed(finding, status);

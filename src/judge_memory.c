@@ -18,10 +18,12 @@ void fold_judge_writes_output(struct fold_trial *trial, struct fold_finding *fin
 }
 
 void fold_judge_stays_in_bounds(struct fold_trial *trial, struct fold_finding *finding) {
+  const struct fold_traces *stray = trial->traces.out_of_bounds ? &trial->traces : &trial->rig->stray;
   fold_find_held(finding);
-  if (trial->traces.out_of_bounds)
-    fold_find_refuted(finding, "byte %td from the start of the %s was overwritten", trial->traces.bounds_at,
-                      trial->traces.in_input_zone ? "input" : "output");
+  if (stray->out_of_bounds)
+    fold_find_refuted(finding, "byte %td from the start of the %s was overwritten%s", stray->bounds_at,
+                      stray->in_input_zone ? "input" : "output",
+                      stray == &trial->traces ? "" : ", at another launch, address or batch");
 }
 
 void fold_judge_keeps_input(struct fold_trial *trial, struct fold_finding *finding) {

@@ -161,6 +161,7 @@ fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subjec
   look_for_poison(rig, request, traces);
   look_at_guards(rig, out_bytes, traces);
   FOLD_TRY(look_at_zones(rig, traces));
+  if (traces->out_of_bounds && !rig->stray.out_of_bounds) rig->stray = *traces;
   return traces->in_input_zone ? renew_zones(rig) : fold_ok();
 }
 

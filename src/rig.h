@@ -11,9 +11,19 @@
 #include "engine.h"
 #include "subject.h"
 
-#define FOLD_RIG_GUARD 512 /* bytes on each side; the input may move by up to FOLD_RIG_SLACK elements into its zones \
+#define FOLD_RIG_GUARD \
+  512 /* bytes on each side; the input may move by up to FOLD_RIG_SLACK elements into its zones \
                             */
 #define FOLD_RIG_SLACK 8
+
+/* What a run did besides computing. */
+struct fold_traces {
+  bool unwritten; /* some result still held the poison */
+  size_t unwritten_at;
+  bool out_of_bounds;  /* a guard around the output, or a zone around the input, was overwritten */
+  ptrdiff_t bounds_at; /* in bytes from the start of output (or input), for the first place */
+  bool in_input_zone;
+};
 
 struct fold_rig {
   const struct fold_engine_ops *ops;
@@ -26,15 +36,7 @@ struct fold_rig {
   unsigned char *out_host;
   void *scratch;
   size_t scratch_bytes;
-};
-
-/* What a run did besides computing. */
-struct fold_traces {
-  bool unwritten; /* some result still held the poison */
-  size_t unwritten_at;
-  bool out_of_bounds;  /* a guard around the output, or a zone around the input, was overwritten */
-  ptrdiff_t bounds_at; /* in bytes from the start of output (or input), for the first place */
-  bool in_input_zone;
+  struct fold_traces stray; /* of the first run that left its bounds since this was cleared */
 };
 
 /* Room for n elements of input and max_rows results. The input is then written to fold_rig_input by the caller, who

@@ -111,6 +111,7 @@ static fold_status base_run(struct bench *bench, const struct fold_subject *subj
   *traces = (struct fold_traces){0};
   if (bench->ready[subject->engine].code != FOLD_OK) return bench->ready[subject->engine];
   struct fold_request request = {.op = c->op, .rows = c->rows, .cols = c->cols, .poison = BASE_POISON};
+  bench->rig[subject->engine].stray = (struct fold_traces){0};
   return fold_rig_run(&bench->rig[subject->engine], subject, &request, bench->got, traces);
 }
 
@@ -122,12 +123,19 @@ struct session {
   bool judge;
 };
 
-/* A subject that changed its input has spoilt it for the judges and for the next one: lay it anew. */
+/* A subject that changed its input has spoilt it for the judges and for the next one: lay it anew. An engine that fails
+ * here is broken for the rest of the case. */
 static fold_status restore_input(struct bench *bench, enum fold_engine engine, uint64_t *now) {
-  FOLD_TRY(fold_rig_hash(&bench->rig[engine], now));
-  if (*now == bench->input_hash) return fold_ok();
-  FOLD_TRY(fold_rig_move(&bench->rig[engine], 0));
-  return fold_within(fill(bench, engine), "%s", bench->c->name);
+  uint64_t hash = bench->input_hash;
+  fold_status status = fold_rig_hash(&bench->rig[engine], &hash);
+  if (status.code == FOLD_OK && hash != bench->input_hash) {
+    *now = hash;
+    status = fold_rig_move(&bench->rig[engine], 0);
+    if (status.code == FOLD_OK) status = fill(bench, engine);
+  }
+  if (status.code == FOLD_OK || engine == FOLD_HOST) return fold_within(status, "%s", bench->c->name);
+  bench->ready[engine] = status;
+  return fold_ok();
 }
 
 static fold_status judge_subject(const struct session *s, struct bench *bench, struct fold_judgement *judgement) {
@@ -150,6 +158,9 @@ static fold_status judge_subject(const struct session *s, struct bench *bench, s
   const struct fold_claim *claims = fold_claims(&n_claims);
   uint64_t promised = fold_claims_of(subject, bench->c->op);
   for (size_t k = 0; k < n_claims; k++) {
+    /* The judges' own runs may have changed it too. */
+    if (k == FOLD_KEEPS_INPUT && base.code == FOLD_OK)
+      FOLD_TRY(restore_input(bench, subject->engine, &trial.input_hash_after));
     judgement->claim = &claims[k];
     judgement->promised = promised >> claims[k].id & 1;
     if (!fold_selects_claim(s->selection, &claims[k]) || !(judgement->promised || s->selection->probe)) continue;
@@ -161,9 +172,7 @@ static fold_status judge_subject(const struct session *s, struct bench *bench, s
     }
     FOLD_TRY(s->sink->judgement(s->sink->context, judgement));
   }
-  /* The judges' own runs may have changed it too. */
-  uint64_t now;
-  return base.code == FOLD_OK ? restore_input(bench, subject->engine, &now) : fold_ok();
+  return fold_ok();
 }
 
 static fold_status record_subject(const struct session *s, struct bench *bench, struct fold_judgement *judgement) {
@@ -173,7 +182,7 @@ static fold_status record_subject(const struct session *s, struct bench *bench, 
   judgement->finding = (struct fold_finding){.verdict = FOLD_HELD, .ulps = NAN, .fraction = NAN};
   if (base.code != FOLD_OK) fold_find_failed(&judgement->finding, base);
   FOLD_TRY(s->sink->judgement(s->sink->context, judgement));
-  uint64_t now;
+  uint64_t now = bench->input_hash;
   return base.code == FOLD_OK ? restore_input(bench, judgement->subject->engine, &now) : fold_ok();
 }
 

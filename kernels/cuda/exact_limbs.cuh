@@ -93,7 +93,7 @@ static __device__ __forceinline__ void exact_take_specials(struct exact_special 
   for (int k = 0; k < exact_tile<D>::EACH; k++) {
     const uint32_t pattern = exact_pattern<D>(q, k), top = exact_shift<D>::TOP << exact_shift<D>::MOST;
     if ((pattern & top) != top) continue;
-    const bool nan = (pattern & (top - 1) & ~top & ((1u << exact_shift<D>::MOST) - 1)) || exact_pattern_low<D>(q, k);
+    const bool nan = (pattern & ((1u << exact_shift<D>::MOST) - 1)) || exact_pattern_low<D>(q, k);
     const bool negative = pattern >> (exact_tile<D>::SIZE == 2 ? 15 : 31);
     special.nan += nan;
     special.positive_infinity += !nan && !negative;

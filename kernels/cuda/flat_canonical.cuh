@@ -50,24 +50,22 @@ static __device__ __forceinline__ typename fold_element<D>::wide fold_full_part(
   typedef typename fold_element<D>::wide W;
   typedef fold_operation<O, W> OP;
   const int VEC = canonical_part<D, WIDE>::VEC;
-  fold_pack<D, VEC> pack[FOLD_CANONICAL_LINES];
-#pragma unroll
-  for (int line = 0; line < FOLD_CANONICAL_LINES; line++) pack[line].load(from + line * FOLD_CANONICAL_PLACES);
   W chain[VEC];
 #pragma unroll
-  for (int v = 0; v < VEC; v++) chain[v] = pack[0].get(v);
+  for (int line = 0; line < FOLD_CANONICAL_LINES; line++) {
+    fold_pack<D, VEC> pack;
+    pack.load(from + line * FOLD_CANONICAL_PLACES);
 #pragma unroll
-  for (int line = 1; line < FOLD_CANONICAL_LINES; line++)
-#pragma unroll
-    for (int v = 0; v < VEC; v++) chain[v] = OP::join(chain[v], pack[line].get(v));
+    for (int v = 0; v < VEC; v++) chain[v] = line ? OP::join(chain[v], pack.get(v)) : pack.get(v);
+  }
   return fold_places<OP, W, VEC>(chain);
 }
 
 /* The same where just `left` elements lie from `from` to the row's end, 0 or fewer for none: `full` whole accesses, then
  * up to VEC - 1 single elements, the identity past them. The lines past the last whole access read that one again, so
- * that no load waits for another. */
+ * that no load waits for another. Not inlined: it is rare, and inlined it costs the whole tiles 4 to 8% of their speed. */
 template <int D, int O, bool WIDE>
-static __device__ __forceinline__ typename fold_element<D>::wide fold_short_part(
+static __device__ __noinline__ typename fold_element<D>::wide fold_short_part(
     const typename fold_element<D>::stored *from, int left) {
   typedef typename fold_element<D>::wide W;
   typedef fold_operation<O, W> OP;

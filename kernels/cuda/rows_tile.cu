@@ -22,7 +22,6 @@ struct tile_plan {
   unsigned parts, part_bits;     /* tiles a row: 1; 2, 4, 8 where a row is spread over blocks; log2 */
   unsigned many;     /* tiles a block; 1 where parts > 1 */
   unsigned chunks;   /* a tile's chunks */
-  unsigned ways;     /* warps that issue a share of the copy each */
   unsigned skew;
   bool tree;
   unsigned block, grid;
@@ -65,13 +64,12 @@ struct tile {
     if (at < to) *(stored *)(stage + (at - base)) = *(const stored *)at;
   }
 
-  /* Each of the first `ways` warps issues its share of the copy. The caller's block meets before anybody reads. */
-  static __device__ __forceinline__ void fill(unsigned char *stage, uint64_t *full, const tile_place &p, unsigned ways) {
-    unsigned warp = threadIdx.x / 32, nbytes = (unsigned)(p.stop - p.copy);
-    if (threadIdx.x % 32 == 0 && warp < ways) {
-      unsigned share = (nbytes / 16 + ways - 1) / ways * 16, from = min(warp * share, nbytes), to = min(from + share, nbytes);
-      fold_barrier_expect(full, to - from);
-      if (to > from) fold_bulk_copy(stage + (p.copy - p.base) + from, p.copy + from, to - from, full);
+  /* The caller's block meets before anybody reads. */
+  static __device__ __forceinline__ void fill(unsigned char *stage, uint64_t *full, const tile_place &p) {
+    if (threadIdx.x == 0) {
+      uint32_t nbytes = (uint32_t)(p.stop - p.copy);
+      fold_barrier_expect(full, nbytes);
+      if (nbytes) fold_bulk_copy(stage + (p.copy - p.base), p.copy, nbytes, full);
     }
     bool head = p.begin < p.copy, tail = p.stop < p.end;
     if (head) carry(stage, p.base, p.begin, min(p.copy, p.end));
@@ -83,7 +81,7 @@ struct tile {
   static __device__ __forceinline__ void walk_vectors(wide (&v)[each], const unsigned char *chunk, unsigned pitch,
                                                       const unsigned (&n)[each], unsigned steps, unsigned skew) {
     uint4 nothing = vector::nothing();
-#pragma unroll(each == 1 ? 8 : 2)
+#pragma unroll(each == 1 ? 8 : 16 / each)
     for (unsigned i = 0; i < steps; i++) {
       unsigned s = i - skew; /* below the skew: no place at all */
 #pragma unroll
@@ -97,7 +95,7 @@ struct tile {
 
   static __device__ __forceinline__ void walk_elements(wide (&v)[each], const unsigned char *chunk, unsigned pitch,
                                                        const unsigned (&n)[each], unsigned steps, unsigned skew) {
-#pragma unroll(each == 1 ? 8 : 2)
+#pragma unroll(each == 1 ? 8 : 16 / each)
     for (unsigned i = 0; i < steps; i++) {
       unsigned s = i - skew;
 #pragma unroll
@@ -171,16 +169,15 @@ static __global__ void __launch_bounds__(256)
   __shared__ uint64_t full;
   __shared__ wide meet[256];
   if (threadIdx.x == 0) {
-    fold_barrier_init(&full, plan.ways);
+    fold_barrier_init(&full, 1);
     fold_barrier_init_done();
   }
-  if (plan.ways > 1) __syncthreads();
   const size_t total = rows << plan.part_bits;
   unsigned place = threadIdx.x >> plan.thread_bits, thread = threadIdx.x & (plan.threads - 1), parity = 0;
   for (size_t first = (size_t)blockIdx.x * plan.many; first < total; first += (size_t)gridDim.x * plan.many) {
     size_t last = min(first + plan.many, total), mine = first + place;
     tile_place p = t::place(in, rows, cols, plan, first, last);
-    t::fill(stage, &full, p, plan.ways);
+    t::fill(stage, &full, p);
     __syncthreads();
     fold_barrier_wait(&full, parity);
     parity ^= 1;
@@ -261,10 +258,6 @@ bool fold_rows_tile_fits(const struct fold_call *call, unsigned parts) {
   return (parts == 1 ? call->cols : 256 / parts * length) <= (TILE_BYTES - 64) / size;
 }
 
-#ifdef FOLD_ROWS_LAB
-int knob_each, knob_ways;
-#endif
-
 static unsigned bits(unsigned power) { return power > 1 ? 1 + bits(power / 2) : 0; }
 
 fold_status fold_rows_tile(const struct fold_call *call, const fold_rows_shape *shape, void *partials, unsigned parts) {
@@ -278,9 +271,6 @@ fold_status fold_rows_tile(const struct fold_call *call, const fold_rows_shape *
   plan.chunks = shape->chunks / parts;
   unsigned each = shape->chunks / shape->threads;
   if (shape->chunks == 256 && parts == 1 && bytes <= SMALL_BYTES) each = 8;
-#ifdef FOLD_ROWS_LAB
-  if (knob_each && shape->chunks == 256) each = knob_each;
-#endif
   plan.threads = plan.chunks / each;
   plan.many = 1;
   if (parts == 1) {
@@ -292,12 +282,8 @@ fold_status fold_rows_tile(const struct fold_call *call, const fold_rows_shape *
   }
   plan.thread_bits = bits(plan.threads);
   plan.part_bits = bits(parts);
-  plan.ways = 1;
   plan.block = (plan.threads * plan.many + 31) / 32 * 32;
   plan.shared = plan.many * bytes + 32;
-#ifdef FOLD_ROWS_LAB
-  if (knob_ways) plan.ways = min((unsigned)knob_ways, plan.block / 32);
-#endif
   size_t want = (call->rows * parts + plan.many - 1) / plan.many;
   plan.grid = (unsigned)min(want, call->launch.blocks ? (size_t)call->launch.blocks : (size_t)1 << 30);
   FOLD_ROWS_DISPATCH(launch, call, partials, each, plan)

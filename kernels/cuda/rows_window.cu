@@ -13,22 +13,24 @@
 #include "async.cuh"
 #include "rows.cuh"
 
-enum { WINDOW = 256, PIECES = WINDOW / 16, STAGE = 32 * (WINDOW + 16), STAGES = 3, MOST_WARPS = 8 };
+enum { WINDOW = 256, PIECES = WINDOW / 16, STAGE = 32 * (WINDOW + 16), MOST_WARPS = 8 };
 
 struct window_plan {
   fold_rows_shape shape;
-  size_t length;    /* elements a chunk */
-  size_t windows;   /* windows a chunk */
+  size_t length;        /* elements a chunk */
+  size_t unit;          /* elements of a unit: a chunk, or several whole ones that fit a window together */
+  size_t windows;       /* windows a unit; 1 where it holds several chunks */
+  unsigned group;       /* chunks a unit */
+  unsigned units;       /* units a run */
   unsigned thread_bits; /* log2(shape.threads) */
-  unsigned chunks;  /* chunks a run */
-  unsigned warps, grid;
+  unsigned warps, stages, grid;
   void *partials;   /* not NULL: the root of group g (32 chunks) of row r goes to partials[8 r + g], not to out */
 };
 
-/* A lane's place in its list of windows: run, chunk in the run, window in the chunk. */
+/* A lane's place in its list of windows: run, unit in the run, window in the unit. */
 struct window_cursor {
   size_t run, window;
-  unsigned chunk;
+  unsigned unit;
 };
 
 /* Bytes [begin, end) of a window's elements; empty where a row or the matrix has ended. */
@@ -48,8 +50,8 @@ struct window {
   static __device__ __forceinline__ window_span span(const stored *in, size_t rows, size_t cols, const window_plan &plan,
                                                      const window_cursor &at) {
     size_t row = at.run >> plan.thread_bits, thread = at.run & (plan.shape.threads - 1);
-    size_t chunk = thread * plan.chunks + at.chunk, start = fold_rows_start(chunk, plan.length, cols);
-    size_t end = fold_rows_start(chunk + 1, plan.length, cols);
+    size_t unit = thread * plan.units + at.unit, start = fold_rows_start(unit, plan.unit, cols);
+    size_t end = fold_rows_start(unit + 1, plan.unit, cols);
     size_t index = backward ? plan.windows - 1 - at.window : at.window;
     size_t first = min(start + index * elements, end), last = min(first + elements, end);
     if (row >= rows) row = first = last = 0;
@@ -68,8 +70,8 @@ struct window {
   static __device__ __forceinline__ bool advance(window_cursor &at, const window_plan &plan, size_t stride) {
     if (++at.window < plan.windows) return false;
     at.window = 0;
-    if (++at.chunk < plan.chunks) return false;
-    at.chunk = 0;
+    if (++at.unit < plan.units) return false;
+    at.unit = 0;
     at.run += stride;
     return true;
   }
@@ -126,16 +128,50 @@ struct window {
       }
       return v;
     }
-    const unsigned phase = (unsigned)(s.begin & 15);
-#pragma unroll 8
-    for (int i = 0; i < elements; i++) {
-      int at = backward ? elements - 1 - i : i;
-      stored e = vector::none();
-      unsigned byte = phase + at * sizeof(stored);
-      if (at < n) e = *(const stored *)(stage + where(lane, byte / 16) + byte % 16);
-      v = op::join(v, element::widen(e));
+    const unsigned phase = (unsigned)(s.begin & 15) / sizeof(stored);
+#pragma unroll 4
+    for (int i = 0; i <= PIECES; i++) {
+      const unsigned at = backward ? PIECES - i : i;
+      typename vector::pack p;
+      p.all = vector::nothing();
+      if (at * vector::many < phase + n) p.all = *(const uint4 *)(stage + where(lane, at));
+#pragma unroll
+      for (int k = 0; k < vector::many; k++) {
+        const unsigned e = backward ? vector::many - 1 - k : k, place = at * vector::many + e - phase;
+        v = op::join(v, element::widen(place < (unsigned)n ? p.each[e] : vector::none()));
+      }
     }
     return v;
+  }
+
+  /* A window of several chunks: each one's partial goes to the counter. */
+  template <bool aligned>
+  static __device__ __forceinline__ wide walk_group(fold_rows_counter<O, wide> &counter, const unsigned char *stage,
+                                                    const window_span &s, const window_plan &plan) {
+    const unsigned lane = threadIdx.x % 32, phase = (unsigned)(s.begin & 15), length = (unsigned)plan.length;
+    const unsigned n = (unsigned)((s.end - s.begin) / sizeof(stored)), pieces = length / vector::many;
+    wide root = op::zero();
+    for (unsigned c = 0; c < plan.group; c++) {
+      wide v = op::zero();
+      if (aligned) {
+#pragma unroll 4
+        for (unsigned j = c * pieces; j < (c + 1) * pieces; j++) {
+          uint4 q = vector::nothing();
+          if (j * vector::many < n) q = *(const uint4 *)(stage + where(lane, j));
+          v = vector::template join<false>(v, q);
+        }
+      } else {
+#pragma unroll 4
+        for (unsigned i = c * length; i < (c + 1) * length; i++) {
+          const unsigned byte = phase + i * (unsigned)sizeof(stored);
+          stored e = vector::none();
+          if (i < n) e = *(const stored *)(stage + where(lane, byte / 16) + byte % 16);
+          v = op::join(v, element::widen(e));
+        }
+      }
+      root = counter.add(v);
+    }
+    return root;
   }
 
   /* Up to 32 threads a row: the row's partials are in neighbouring lanes; the result in the first of them. */
@@ -170,6 +206,16 @@ struct window {
   }
 };
 
+/* Waits for the oldest of stages - 1 groups under way. */
+static __device__ __forceinline__ void wait_for_one(unsigned stages) {
+  if (stages == 3)
+    fold_copy_wait<1>();
+  else if (stages == 6)
+    fold_copy_wait<4>();
+  else
+    fold_copy_wait<10>();
+}
+
 template <int D, int O, bool backward, bool aligned>
 static __global__ void __launch_bounds__(256) window_rows(const typename window<D, O, backward>::stored *in,
                                                           typename window<D, O, backward>::stored *out, size_t rows,
@@ -180,12 +226,12 @@ static __global__ void __launch_bounds__(256) window_rows(const typename window<
   extern __shared__ __align__(128) unsigned char shared[];
   __shared__ wide meet[MOST_WARPS * 32];
   const unsigned warp = threadIdx.x / 32;
-  unsigned char *ring = shared + (size_t)warp * STAGES * STAGE;
+  unsigned char *ring = shared + (size_t)warp * plan.stages * STAGE;
   const uint64_t low = (uint64_t)in, high = (uint64_t)(in + rows * cols);
   const size_t runs = rows * plan.shape.threads, stride = (size_t)gridDim.x * blockDim.x;
   const size_t first = (size_t)blockIdx.x * blockDim.x;
   const size_t rounds = first < runs ? (runs - first + stride - 1) / stride : 0;
-  const size_t total = rounds * plan.chunks * plan.windows;
+  const size_t total = rounds * plan.units * plan.windows;
 
   window_cursor ahead = {first + threadIdx.x, 0, 0}, at = ahead;
   unsigned fetch_stage = 0, stage = 0;
@@ -194,26 +240,32 @@ static __global__ void __launch_bounds__(256) window_rows(const typename window<
     if (fetched < total) {
       w::template fill<aligned>(ring + fetch_stage * STAGE, w::span(in, rows, cols, plan, ahead), low, high);
       w::advance(ahead, plan, stride);
-      if (++fetch_stage == STAGES) fetch_stage = 0;
+      if (++fetch_stage == plan.stages) fetch_stage = 0;
     } else {
       fold_copy_commit();
     }
     fetched++;
   };
-  for (int s = 0; s < STAGES - 1; s++) fetch();
+  for (unsigned s = 0; s < plan.stages - 1; s++) fetch();
 
   fold_rows_counter<O, wide> counter;
   wide v = w::op::zero();
   for (size_t k = 0; k < total; k++) {
-    fold_copy_wait<STAGES - 2>();
+    wait_for_one(plan.stages);
     __syncwarp();
     fetch(); /* into the stage that was summed in the last step */
-    v = w::template walk<aligned>(v, ring + stage * STAGE, w::span(in, rows, cols, plan, at));
-    if (++stage == STAGES) stage = 0;
+    const unsigned char *here = ring + stage * STAGE;
+    window_span span = w::span(in, rows, cols, plan, at);
+    wide root = w::op::zero();
+    if (plan.group > 1)
+      root = w::template walk_group<aligned>(counter, here, span, plan);
+    else
+      v = w::template walk<aligned>(v, here, span);
+    if (++stage == plan.stages) stage = 0;
     size_t run = at.run;
-    bool chunk_ends = at.window + 1 == plan.windows, run_ends = w::advance(at, plan, stride);
-    if (!chunk_ends) continue;
-    wide root = plan.chunks == 1 ? v : counter.add(v);
+    bool unit_ends = at.window + 1 == plan.windows, run_ends = w::advance(at, plan, stride);
+    if (!unit_ends) continue;
+    if (plan.group == 1) root = plan.units == 1 ? v : counter.add(v);
     v = w::op::zero();
     if (!run_ends) continue;
     counter.count = 0;
@@ -236,7 +288,7 @@ template <int D, int O, bool backward, bool aligned>
 static fold_status launch_windows(const struct fold_call *call, const window_plan &plan) {
   typedef window<D, O, backward> w;
   auto kernel = window_rows<D, O, backward, aligned>;
-  size_t shared = (size_t)plan.warps * STAGES * STAGE;
+  size_t shared = (size_t)plan.warps * plan.stages * STAGE;
   FOLD_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
   kernel<<<plan.grid, plan.warps * 32, shared, (cudaStream_t)call->stream>>>(
       (const typename w::stored *)call->in, (typename w::stored *)call->out, call->rows, call->cols, plan);
@@ -260,6 +312,13 @@ static unsigned choose_warps(const struct fold_call *call, const struct fold_row
   return max(least, min(warps, (unsigned)MOST_WARPS) / least * least);
 }
 
+/* Three stages where eight warps share an SM: with more under way the memory is slower. More where there are few warps. */
+static unsigned choose_stages(const struct fold_call *call, const struct fold_rows_shape *shape, unsigned warps, unsigned sms) {
+  size_t lanes = call->rows * shape->threads;
+  if (warps <= 1 && lanes <= 64 * (size_t)sms) return 12;
+  return warps <= 2 && lanes <= 128 * (size_t)sms ? 6 : 3;
+}
+
 fold_status fold_rows_window(const struct fold_call *call, const struct fold_rows_shape *shape, void *partials,
                              unsigned sms) {
   FOLD_TRY(fold_cuda_check(call));
@@ -268,11 +327,15 @@ fold_status fold_rows_window(const struct fold_call *call, const struct fold_row
   size_t elements = WINDOW / fold_dtype_size(call->dtype);
   plan.shape = *shape;
   plan.length = fold_rows_chunk(call->cols, shape->chunks);
-  plan.windows = max((size_t)1, (plan.length + elements - 1) / elements);
-  plan.chunks = shape->chunks / shape->threads;
+  plan.group = 1;
+  while (2 * plan.group * shape->threads <= shape->chunks && 2 * plan.group * plan.length <= elements) plan.group *= 2;
+  plan.unit = plan.group * plan.length;
+  plan.windows = max((size_t)1, (plan.unit + elements - 1) / elements);
+  plan.units = shape->chunks / shape->threads / plan.group;
   for (plan.thread_bits = 0; 1u << plan.thread_bits < shape->threads; plan.thread_bits++) continue;
   plan.warps = choose_warps(call, shape, partials != NULL, sms);
   plan.partials = partials;
+  plan.stages = choose_stages(call, shape, plan.warps, sms);
   size_t want = (call->rows * shape->threads + plan.warps * 32 - 1) / (plan.warps * 32);
   plan.grid = (unsigned)min(want, call->launch.blocks ? (size_t)call->launch.blocks : (size_t)1 << 30);
   FOLD_ROWS_DISPATCH(launch, call, plan)

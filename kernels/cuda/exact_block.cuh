@@ -1,0 +1,90 @@
+/* exact_block.cuh: a row's exact sum by blocks: one block, or several that meet in a state in memory.
+ *
+ * Order: none, for every addition is exact but the last rounding. Promised: the correctly rounded sum and the one normalised
+ * state, for any grid and block. A row's blocks share its tiles in turn, warp by warp; each adds its limbs to the row's
+ * state by atomic additions of words, and the last of them closes it. Limits: blocks of whole warps, EXACT_MOST_WARPS of
+ * them. Launched by exact.cu, one instance a dtype.
+ */
+#ifndef FOLD_EXACT_BLOCK_CUH
+#define FOLD_EXACT_BLOCK_CUH
+
+#include "exact_load.cuh"
+#include "exact_plan.cuh"
+#include "exact_warp.cuh"
+#include "last_block.cuh"
+#include "super_round.h"
+
+/* The row's words that dtype uses, one after another: its limbs, then the five counts. */
+template <int D>
+static __device__ __forceinline__ int64_t *exact_state_word(struct fold_super *state, int k) {
+  const int limbs = exact_format<D>::LIMBS;
+  return k < limbs ? state->limb + k : state->limb + (k - limbs + FOLD_SUPER_LIMBS);
+}
+#define EXACT_COUNTS 4 /* nan, both infinities, other_than_negative_zero; `terms` is known beforehand */
+
+/* Sums the part of the row that is this block's into `block`. */
+template <int D>
+static __device__ __forceinline__ void exact_block_sum(const struct exact_row<D> &row, size_t part, size_t parts,
+                                                       int64_t *columns, struct fold_super *block) {
+  const unsigned warp = threadIdx.x / 32, warps = blockDim.x / 32, lane = threadIdx.x & 31;
+  struct exact_sum<D> sum;
+  exact_start(sum, columns + warp * exact_format<D>::LIMBS * 32 + lane, block);
+  const size_t step = parts * warps;
+  size_t at = part * warps + warp;
+  uint4 tile[EXACT_AHEAD];
+  if (at < row.tiles) row.load_cut(tile, at);
+  for (; at < row.tiles; at += step) {
+    const uint4 *ahead = row.whole(at + step);
+    exact_take(sum, tile, ahead);
+    if (!ahead && at + step < row.tiles) row.load_cut(tile, at + step);
+  }
+  exact_finish(sum);
+}
+
+/* Adds the block's words to the row's state; true in the whole of the last block to do so, which has then the row's words,
+ * and has cleared the state. */
+template <int D>
+static __device__ bool exact_meet(struct fold_super *block, struct fold_super *state, unsigned *counter, unsigned parts) {
+  const int words = exact_format<D>::LIMBS + EXACT_COUNTS;
+  for (int k = threadIdx.x; k < words; k += blockDim.x) {
+    const int64_t word = *exact_state_word<D>(block, k);
+    if (word) atomicAdd((exact_u64 *)exact_state_word<D>(state, k), (exact_u64)word);
+  }
+  __syncthreads();
+  if (!arrive_last(counter, parts)) return false;
+  for (int k = threadIdx.x; k < words; k += blockDim.x) {
+    int64_t *word = exact_state_word<D>(state, k);
+    *exact_state_word<D>(block, k) = (int64_t)__ldcg((const long long *)word);
+    *word = 0;
+  }
+  __syncthreads();
+  return true;
+}
+
+template <int D>
+__global__ __launch_bounds__(32 * EXACT_MOST_WARPS, D == FOLD_F64 ? 1 : 3) void exact_block_kernel(
+    const typename exact_tile<D>::stored *__restrict__ in, void *out, struct fold_super *d_states,
+    struct fold_super *meeting, unsigned *counters, const struct exact_plan plan) {
+  extern __shared__ int64_t columns[];
+  __shared__ struct fold_super block;
+  for (size_t work = blockIdx.x; work < plan.rows * plan.parts; work += gridDim.x) {
+    const size_t row = work / plan.parts, part = work % plan.parts;
+    for (int k = threadIdx.x; k < (int)FOLD_SUPER_WORDS; k += blockDim.x) ((int64_t *)&block)[k] = 0;
+    __syncthreads();
+    exact_block_sum<D>(exact_row<D>(in + row * plan.cols, plan.cols), part, plan.parts, columns, &block);
+    __syncthreads();
+    if (plan.parts == 1 || exact_meet<D>(&block, meeting + row, counters + row, plan.parts)) {
+      if (threadIdx.x == 0) {
+        block.terms = (int64_t)plan.cols;
+        fold_super_normalise_inline((fold_dtype)D, &block);
+        if (!d_states) fold_bits_store((fold_dtype)D, out, row, fold_super_round((fold_dtype)D, &block, (fold_dtype)D));
+      }
+      __syncthreads();
+      for (int k = threadIdx.x; d_states && k < (int)FOLD_SUPER_WORDS; k += blockDim.x)
+        ((int64_t *)(d_states + row))[k] = ((const int64_t *)&block)[k];
+    }
+    __syncthreads();
+  }
+}
+
+#endif
