@@ -127,6 +127,10 @@ static const struct fold_mutant table[] = {
           "normal/f32/sum/1x33/*,normal/f32/sum/17x257/*", "writes before its results"),
     PLAIN("in_zone", mutant_in_zone, "host/sequential", C(STAYS_IN_BOUNDS), 0, "normal/f32/sum/1x[1-9]/*",
           "writes before the input"),
+    PLAIN("past_end_alone", mutant_past_end_alone, "host/sequential", C(STAYS_IN_BOUNDS), 0, "normal/f32/sum/17x257/*",
+          "writes one result too many where one row is run"),
+    PLAIN("input_swapped_by_threads", mutant_input_swapped_by_threads, "host/sequential", C(KEEPS_INPUT), 0,
+          "normal/f32/sum/1x33/*", "swaps two terms when it has three threads"),
     PLAIN("input_swapped", mutant_input_swapped, "host/sequential", C(KEEPS_INPUT), 0, "normal/f32/sum/1x33/*",
           "swaps two terms of its input"),
     /* state */

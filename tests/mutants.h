@@ -47,6 +47,7 @@ fold_run mutant_zero_in_max, mutant_zero_in_exact, mutant_kahan_plain, mutant_ne
 fold_run mutant_rounded_twice, mutant_subnormal_twice, mutant_two_away, mutant_nan_made;
 /* mutants_memory.c: what is not a result */
 fold_run mutant_last_unwritten, mutant_past_end, mutant_before_start, mutant_in_zone, mutant_input_swapped;
+fold_run mutant_past_end_alone, mutant_input_swapped_by_threads;
 /* mutants_state.c: bits that depend on more than the row */
 fold_run mutant_counter, mutant_pid, mutant_threads, mutant_peels, mutant_half_aligned, mutant_batch_size,
     mutant_row_parity;

@@ -46,3 +46,17 @@ fold_status mutant_input_swapped(const struct fold_subject *subject, const struc
   }
   return fold_ok();
 }
+
+/* Only where one row is run: in cases of several, that is in the judges' own runs. */
+fold_status mutant_past_end_alone(const struct fold_subject *subject, const struct fold_call *call) {
+  if (call->rows == 1) return mutant_past_end(subject, call);
+  sums(call, call->rows);
+  return fold_ok();
+}
+
+/* Only at another launch than its own choice. */
+fold_status mutant_input_swapped_by_threads(const struct fold_subject *subject, const struct fold_call *call) {
+  if (call->launch.threads == 3) return mutant_input_swapped(subject, call);
+  sums(call, call->rows);
+  return fold_ok();
+}
