@@ -10,6 +10,7 @@
 
 #ifdef FOLD_HAVE_CUDA
 #include "cuda/flat.h"
+#include "cuda/peers.h"
 #include "cuda/rows.h"
 #endif
 
@@ -60,6 +61,16 @@
  * memory flushes subnormals to zero (as PTX's red.add.f32 documents). */
 #define UNORDERED (FOLD_CLAIM(FOLD_WRITES_OUTPUT) | FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS) | FOLD_CLAIM(FOLD_KEEPS_INPUT))
 
+/* Other people's: what their documentation says, and that the sum is the sum of some tree. */
+#define CUDA_PEER(id, takes, operations, what, function, room, text)                                          \
+  {                                                                                                           \
+    .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = takes, .ops = operations, .method = FOLD_PLAIN, \
+    .claims = what, .run = function, .scratch = room, .peer = true                                            \
+  }
+#define WIDE (1u << FOLD_F32 | 1u << FOLD_F64)
+#define WELL_BEHAVED (UNORDERED | FOLD_CLAIM(FOLD_BOUNDED))
+#define RUN_TO_RUN (WELL_BEHAVED | FOLD_CLAIM(FOLD_RUN_TO_RUN) | FOLD_CLAIM(FOLD_FRESH_PROCESS))
+
 static const struct fold_subject table[] = {
     HOST_ORDER("host/sequential", "one partial, rising index"),
     HOST_ORDER("host/reverse", "one partial, falling index"),
@@ -94,7 +105,8 @@ static const struct fold_subject table[] = {
     CUDA_ORDER("rows/par_16@plain", "rows/par_16", ORDERED, fold_rows_par_16_plain, NULL, "the seed's"),
     CUDA_ORDER("rows/par_64", "rows/par_64", ORDERED, fold_rows_par_64, NULL, "64 threads a row"),
     CUDA_ORDER("rows/par_64@plain", "rows/par_64", ORDERED, fold_rows_par_64_plain, NULL, "the seed's"),
-    CUDA_ORDER("rows/par_256", "rows/par_256", ORDERED, fold_rows_par_256, NULL, "256 threads a row"),
+    CUDA_ORDER("rows/par_256", "rows/par_256", ORDERED, fold_rows_par_256, fold_rows_spread_scratch,
+               "256 threads a row"),
     CUDA_ORDER("rows/par_256@plain", "rows/par_256", ORDERED, fold_rows_par_256_plain, NULL, "the seed's"),
     CUDA_DETERM("rows/single_determ", fold_rows_single_determ, NULL, "par_256's order by one thread a row"),
     CUDA_DETERM("rows/single_determ@plain", fold_rows_single_determ_plain, NULL, "the seed's"),
@@ -102,7 +114,7 @@ static const struct fold_subject table[] = {
     CUDA_DETERM("rows/par_16_determ@plain", fold_rows_par_16_determ_plain, NULL, "the seed's"),
     CUDA_DETERM("rows/par_64_determ", fold_rows_par_64_determ, NULL, "par_256's order by 64 threads a row"),
     CUDA_DETERM("rows/par_64_determ@plain", fold_rows_par_64_determ_plain, NULL, "the seed's"),
-    CUDA_DETERM("rows/multi_block", fold_rows_multi_block, fold_rows_multi_block_scratch,
+    CUDA_DETERM("rows/multi_block", fold_rows_multi_block, fold_rows_spread_scratch,
                 "par_256's order, a row spread over several blocks"),
     CUDA_ORDER("flat/shuffle", "flat/shuffle", GRID_BOUND, fold_flat_shuffle, fold_flat_shuffle_scratch,
                "the report's kernel"),
@@ -121,6 +133,15 @@ static const struct fold_subject table[] = {
      .claims = UNORDERED,
      .run = fold_flat_atomic,
      .scratch = fold_flat_atomic_scratch},
+    CUDA_PEER("thrust/reduce", ANY_DTYPE, ANY_OP, WELL_BEHAVED, fold_peer_thrust, NULL, "thrust::reduce"),
+    CUDA_PEER("cub/reduce", ANY_DTYPE, ANY_OP, RUN_TO_RUN, fold_peer_cub, fold_peer_cub_scratch,
+              "cub::DeviceReduce, the default: documented as run_to_run"),
+    CUDA_PEER("cub/segmented", ANY_DTYPE, ANY_OP, RUN_TO_RUN, fold_peer_cub_segmented, fold_peer_cub_segmented_scratch,
+              "cub::DeviceSegmentedReduce: documented as run_to_run"),
+    CUDA_PEER("cub/reduce_not_guaranteed", WIDE, SUMS, WELL_BEHAVED, fold_peer_cub_not_guaranteed, NULL,
+              "cub::DeviceReduce, determinism not_guaranteed (CCCL 3.1 and newer)"),
+    CUDA_PEER("cub/reduce_gpu_to_gpu", WIDE, SUMS, RUN_TO_RUN, fold_peer_cub_gpu_to_gpu, NULL,
+              "cub::DeviceReduce, determinism gpu_to_gpu (CCCL 3.1 and newer)"),
 #endif
 };
 
@@ -133,4 +154,18 @@ const struct fold_subject *fold_subject_find(const char *name, enum fold_engine 
   for (size_t i = 0; i < sizeof table / sizeof *table; i++)
     if (table[i].engine == engine && strcmp(table[i].name, name) == 0) return &table[i];
   return NULL;
+}
+
+/* What the judge refuted about peers, each with the version that it was seen in. */
+const struct fold_fact *fold_facts(size_t *n) {
+  *n = 0;
+  return NULL;
+}
+
+int fold_peer_version(void) {
+#ifdef FOLD_HAVE_CUDA
+  return fold_peer_cccl_version();
+#else
+  return 0;
+#endif
 }

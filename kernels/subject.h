@@ -23,18 +23,30 @@ typedef fold_status fold_run(const struct fold_subject *subject, const struct fo
 typedef size_t fold_scratch(const struct fold_subject *subject, const struct fold_call *call);
 
 struct fold_subject {
-  const char *name;   /* "rows/par_256"; with the engine it is unique */
+  const char *name; /* "rows/par_256"; with the engine it is unique */
   enum fold_engine engine;
-  const char *about;  /* one line */
+  const char *about;    /* one line */
   unsigned dtypes, ops; /* masks: 1u << fold_dtype, 1u << fold_op */
-  const char *order;  /* the declared order's name (order.h), NULL where there is none */
+  const char *order;    /* the declared order's name (order.h), NULL where there is none */
   enum fold_method method;
-  uint64_t claims;    /* for sums and products: mask of FOLD_CLAIM(...) */
-  const char *twin;   /* S of same_bits_as, same engine */
-  unsigned width;     /* for the run function: threads a row, or what it makes of it */
+  uint64_t claims;  /* for sums and products: mask of FOLD_CLAIM(...) */
+  const char *twin; /* S of same_bits_as, same engine */
+  unsigned width;   /* for the run function: threads a row, or what it makes of it */
   fold_run *run;
   fold_scratch *scratch; /* NULL: none */
+  bool peer;             /* somebody else's: what refutes it is a fact about that library, not a failure of ours */
 };
+
+/* A refutation of a peer that is known: seen in that version. */
+struct fold_fact {
+  const char *subject;
+  enum fold_claim_id claim;
+  int version; /* as fold_peer_version gives it */
+  const char *what;
+};
+const struct fold_fact *fold_facts(size_t *n);
+/* The version of CCCL behind the peers of this build, 3000001 for 3.0.1; 0 where there are none. */
+int fold_peer_version(void);
 
 /* The table; mutants are not in it (tests/mutants.h). */
 const struct fold_subject *fold_subjects(size_t *n);

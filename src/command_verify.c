@@ -9,11 +9,12 @@
 #include "record.h"
 #include "table.h"
 
-enum { JSONL = 0x200, MOST_LINES = 10 };
+enum { JSONL = 0x200, STRICT, MOST_LINES = 10 };
 
 struct verify {
   struct fold_selection_options options;
   const char *jsonl, *program;
+  bool strict;
   struct fold_table table;
   struct fold_records records;
   struct fold_progress progress;
@@ -21,6 +22,7 @@ struct verify {
 
 static const struct argp_option options[] = {
     {"jsonl", JSONL, "FILE", 0, "write a record of each verdict, as JSON lines", 2},
+    {"strict", STRICT, NULL, 0, "what refutes another library's claim counts as refuted too", 2},
     {0},
 };
 
@@ -29,6 +31,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &v->options; return 0;
     case JSONL: v->jsonl = arg; return 0;
+    case STRICT: v->strict = true; return 0;
     default: return ARGP_ERR_UNKNOWN;
   }
 }
@@ -96,12 +99,12 @@ static fold_status judge_all(struct verify *v, const struct fold_registry *regis
   return status.code == FOLD_OK ? closed : status;
 }
 
-static int exit_code_of(const struct fold_table *table) {
-  size_t total[FOLD_VERDICTS];
-  fold_table_total(table, total);
+static int exit_code_of(const struct verify *v) {
+  size_t total[FOLD_VERDICTS], facts;
+  fold_table_total(&v->table, v->strict, total, &facts);
   if (total[FOLD_REFUTED]) return 1;
   if (total[FOLD_BROKEN]) return 99;
-  return total[FOLD_HELD] ? 0 : 77;
+  return total[FOLD_HELD] || facts ? 0 : 77;
 }
 
 int fold_command_verify(int argc, char **argv, const struct fold_registry *registry) {
@@ -115,14 +118,14 @@ int fold_command_verify(int argc, char **argv, const struct fold_registry *regis
   if (status.code == FOLD_OK) status = judge_all(&v, registry, stop);
   int exit_code = fold_report(argv[0], status);
   if (status.code == FOLD_OK) {
-    size_t total[FOLD_VERDICTS];
-    fold_table_total(&v.table, total);
-    fold_table_print(&v.table, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), stdout);
-    exit_code = exit_code_of(&v.table);
+    size_t total[FOLD_VERDICTS], facts;
+    fold_table_total(&v.table, v.strict, total, &facts);
+    fold_table_print(&v.table, v.strict, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), stdout);
+    exit_code = exit_code_of(&v);
     if (*stop) {
       fprintf(stderr, "%s: interrupted: the verdicts above are of the cases that were finished\n", argv[0]);
       exit_code = 99;
-    } else if (total[FOLD_HELD] + total[FOLD_REFUTED] + total[FOLD_SKIPPED] + total[FOLD_BROKEN] == 0) {
+    } else if (facts + total[FOLD_HELD] + total[FOLD_REFUTED] + total[FOLD_SKIPPED] + total[FOLD_BROKEN] == 0) {
       fprintf(stderr, "%s: nothing was judged: no selected subject takes the selected cases, or makes the claims\n",
               argv[0]);
       exit_code = v.options.selection.probe ? 0 : 2;

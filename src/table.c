@@ -40,10 +40,14 @@ void fold_table_add(struct fold_table *table, const struct fold_judgement *j) {
     snprintf(cell->why, sizeof cell->why, "%.*s", (int)sizeof cell->why - 1, f->reason);
 }
 
-void fold_table_total(const struct fold_table *table, size_t total[FOLD_VERDICTS]) {
+void fold_table_total(const struct fold_table *table, bool strict, size_t total[FOLD_VERDICTS], size_t *facts) {
   memset(total, 0, FOLD_VERDICTS * sizeof *total);
-  for (size_t i = 0; i < table->registry->n * FOLD_CLAIMS; i++)
-    for (int v = 0; v < FOLD_VERDICTS; v++) total[v] += table->promised[i].count[v];
+  *facts = 0;
+  for (size_t i = 0; i < table->registry->n * FOLD_CLAIMS; i++) {
+    bool is_fact = !strict && table->registry->subjects[i / FOLD_CLAIMS].peer;
+    for (int v = 0; v < FOLD_VERDICTS; v++)
+      *(is_fact && v == FOLD_REFUTED ? facts : &total[v]) += table->promised[i].count[v];
+  }
 }
 
 static size_t cell_total(const struct fold_cell *cell) {
@@ -90,9 +94,9 @@ static void print_subjects(const struct fold_table *table, const struct fold_cel
   }
 }
 
-void fold_table_print(const struct fold_table *table, bool colour, FILE *out) {
-  size_t total[FOLD_VERDICTS], probed = 0;
-  fold_table_total(table, total);
+void fold_table_print(const struct fold_table *table, bool strict, bool colour, FILE *out) {
+  size_t total[FOLD_VERDICTS], facts, probed = 0;
+  fold_table_total(table, strict, total, &facts);
   fprintf(out, "%-24s %8s %8s %8s %12s %12s\n", "subject and claim", "held", "refuted", "skipped", "worst ulps",
           "worst/bound");
   print_subjects(table, table->promised, colour, out);
@@ -104,15 +108,34 @@ void fold_table_print(const struct fold_table *table, bool colour, FILE *out) {
   fputc('\n', out);
   if (total[FOLD_BROKEN])
     fprintf(out, "%zu broken: the environment failed there, nothing was judged\n", total[FOLD_BROKEN]);
+  if (facts)
+    fprintf(out, "%zu refutations of other libraries: facts about them, not counted below (--strict counts them)\n",
+            facts);
   fprintf(out, "%zu held, %zu refuted, %zu skipped\n", total[FOLD_HELD], total[FOLD_REFUTED], total[FOLD_SKIPPED]);
+}
+
+static void print_version(int version, FILE *out) {
+  fprintf(out, "CCCL %d.%d.%d", version / 1000000, version / 1000 % 1000, version % 1000);
+}
+
+/* Whether the refutation of a peer was expected. */
+static void print_fact(const struct fold_judgement *j, FILE *out) {
+  size_t n, i = 0;
+  const struct fold_fact *facts = fold_facts(&n);
+  while (i < n && (strcmp(facts[i].subject, j->subject->name) != 0 || facts[i].claim != j->claim->id)) i++;
+  fputs(i < n ? "  known of " : "  new: not known of ", out);
+  print_version(i < n ? facts[i].version : fold_peer_version(), out);
+  if (i < n) fprintf(out, ": %s; this is ", facts[i].what), print_version(fold_peer_version(), out);
+  fputc('\n', out);
 }
 
 void fold_print_refuted(const struct fold_judgement *j, const char *program, const char *folder, bool npy, FILE *out) {
   const struct fold_finding *f = &j->finding;
   const struct fold_case *c = j->c;
   char got[80], want[80];
-  fprintf(out, "%s: %s on %s is not %s: %s, %zu x %zu", f->verdict == FOLD_BROKEN ? "BROKEN" : "REFUTED",
-          j->subject->name, fold_engine_name(j->subject->engine), j->claim->name, c->name, c->rows, c->cols);
+  const char *kind = f->verdict == FOLD_BROKEN ? "BROKEN" : j->subject->peer ? "FACT" : "REFUTED";
+  fprintf(out, "%s: %s on %s is not %s: %s, %zu x %zu", kind, j->subject->name, fold_engine_name(j->subject->engine),
+          j->claim->name, c->name, c->rows, c->cols);
   if (c->source.generator) fprintf(out, ", seed %llu", (unsigned long long)c->source.seed);
   if (f->compared)
     fprintf(out, ", row %zu: got %s, want %s, %llu patterns apart", f->row, fold_bits_print(c->dtype, f->got, got),
@@ -121,6 +144,7 @@ void fold_print_refuted(const struct fold_judgement *j, const char *program, con
   if (!isnan(f->ulps)) fprintf(out, ", %.4g ulps", f->ulps);
   if (!isnan(f->fraction)) fprintf(out, ", %.4g of the bound", f->fraction);
   fprintf(out, ": %s\n", f->reason);
+  if (j->subject->peer && f->verdict == FOLD_REFUTED) print_fact(j, out);
   fprintf(out, "  replay: %s verify --subjects '%s' --engine %s --claims %s", program, j->subject->name,
           fold_engine_name(j->subject->engine), j->claim->name);
   if (npy)

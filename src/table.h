@@ -21,10 +21,11 @@ fold_status fold_table_open(struct fold_table *table, const struct fold_registry
 void fold_table_close(struct fold_table *table);
 void fold_table_add(struct fold_table *table, const struct fold_judgement *judgement);
 
-/* How often each verdict was given on promised claims. */
-void fold_table_total(const struct fold_table *table, size_t total[FOLD_VERDICTS]);
+/* How often each verdict was given on promised claims. What refutes a peer is a fact about that library: it is counted
+ * in *facts, and as refuted only when `strict`. */
+void fold_table_total(const struct fold_table *table, bool strict, size_t total[FOLD_VERDICTS], size_t *facts);
 /* The table, what was skipped and why, and the closing line "N held, N refuted, N skipped". */
-void fold_table_print(const struct fold_table *table, bool colour, FILE *out);
+void fold_table_print(const struct fold_table *table, bool strict, bool colour, FILE *out);
 
 /* One line for a refuted or broken claim, and the command that replays that case alone. `program` is how the user calls
  * the command. */

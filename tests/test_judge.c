@@ -332,11 +332,13 @@ Test(judge, the_table_counts_promises_and_not_probes) {
   add(&table, FOLD_REPLAYS, true, FOLD_SKIPPED, NAN);
   add(&table, FOLD_REPLAYS, true, FOLD_BROKEN, NAN);
   add(&table, FOLD_REPLAYS, false, FOLD_REFUTED, 1e9);
-  fold_table_total(&table, total);
+  size_t facts;
+  fold_table_total(&table, false, total, &facts);
+  cr_expect_eq(facts, 0);
   cr_expect(total[FOLD_HELD] == 5 && total[FOLD_REFUTED] == 3 && total[FOLD_SKIPPED] == 1 && total[FOLD_BROKEN] == 1);
   cr_expect_eq(table.promised[FOLD_BOUNDED].ulps, 4, "the worst");
   FILE *out = open_memstream(&text, &size);
-  fold_table_print(&table, false, out);
+  fold_table_print(&table, false, false, out);
   fclose(out);
   cr_expect(strstr(text, "\n5 held, 3 refuted, 1 skipped\n") != NULL, "%s", text);
   cr_expect(strstr(text, "1 broken") != NULL, "%s", text);
