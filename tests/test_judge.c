@@ -347,3 +347,19 @@ Test(judge, the_table_counts_promises_and_not_probes) {
   free(text);
   fold_table_close(&table);
 }
+
+Test(judge, what_refutes_a_peer_is_a_fact_unless_strict) {
+  struct fold_subject subjects[] = {plant(0, NULL, FOLD_PLAIN, 0), plant(0, NULL, FOLD_PLAIN, 0)};
+  subjects[0].peer = true;
+  struct fold_registry registry = {subjects, 2};
+  struct fold_table table;
+  size_t total[FOLD_VERDICTS], facts;
+  cr_assert_eq(fold_table_open(&table, &registry).code, FOLD_OK);
+  for (int i = 0; i < 2; i++) add(&table, FOLD_RUN_TO_RUN, true, FOLD_REFUTED, NAN);
+  add(&table, FOLD_RUN_TO_RUN, true, FOLD_BROKEN, NAN);
+  fold_table_total(&table, false, total, &facts);
+  cr_expect(facts == 2 && total[FOLD_REFUTED] == 0 && total[FOLD_BROKEN] == 1, "a failure of the machine stays one");
+  fold_table_total(&table, true, total, &facts);
+  cr_expect(facts == 0 && total[FOLD_REFUTED] == 2);
+  fold_table_close(&table);
+}
