@@ -89,7 +89,8 @@ struct fold_call {
   void *scratch; /* as many bytes as the subject's `scratch` asks for, 256-byte aligned, engine's memory */
 };
 
-/* The first bytes of scratch are zero before a run and again after it (counters and flags live there); the rest is anything. */
+/* The first bytes of scratch are zero before a run and again after it (counters and flags live there); the rest is
+ * anything. */
 #define FOLD_SCRATCH_ZEROED 4096
 
 #ifdef __cplusplus

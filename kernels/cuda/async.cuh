@@ -67,7 +67,8 @@ static __device__ __forceinline__ void fold_barrier_wait(uint64_t *barrier, uint
 #if __CUDA_ARCH__ >= 900
   asm volatile(
       "{\n.reg .pred p;\n"
-      "again:\nmbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n@!p bra again;\n}\n" ::"r"(fold_shared_address(barrier)),
+      "again:\nmbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n@!p bra again;\n}\n" ::"r"(
+          fold_shared_address(barrier)),
       "r"(parity)
       : "memory");
 #endif

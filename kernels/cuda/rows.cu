@@ -3,10 +3,10 @@
 
 #include "rows.cuh"
 
-#define PLAIN(NAME, SHAPE)                                                                                        \
+#define PLAIN(NAME, SHAPE)                                                                                            \
   extern "C" fold_status fold_rows_##NAME##_plain(const struct fold_subject *subject, const struct fold_call *call) { \
-    (void)subject;                                                                                                \
-    return fold_rows_plain(call, &SHAPE);                                                                         \
+    (void)subject;                                                                                                    \
+    return fold_rows_plain(call, &SHAPE);                                                                             \
   }
 PLAIN(single_for, fold_rows_forward)
 PLAIN(single_back, fold_rows_falling)
@@ -18,26 +18,40 @@ PLAIN(par_16_determ, fold_rows_tree_16)
 PLAIN(par_64_determ, fold_rows_tree_64)
 
 struct device {
-  int major, sms;
+  bool tuned; /* the tuned rungs run here */
+  unsigned sms;
 };
 
+/* This build has code for sm_90 or newer: the tuned rungs' bodies are empty in code for older ones. */
+static bool built_for_90(int arch) {
+  const int built[] = {__CUDA_ARCH_LIST__};
+  for (int b : built)
+    if (b >= 900 && b <= arch) return true;
+  return false;
+}
+
 static fold_status ask_device(struct device *device) {
-  int ordinal;
+  int ordinal, major, minor, shared, sms;
   FOLD_CUDA_TRY(cudaGetDevice(&ordinal));
-  FOLD_CUDA_TRY(cudaDeviceGetAttribute(&device->major, cudaDevAttrComputeCapabilityMajor, ordinal));
-  FOLD_CUDA_TRY(cudaDeviceGetAttribute(&device->sms, cudaDevAttrMultiProcessorCount, ordinal));
+  FOLD_CUDA_TRY(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ordinal));
+  FOLD_CUDA_TRY(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, ordinal));
+  FOLD_CUDA_TRY(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal));
+  FOLD_CUDA_TRY(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, ordinal));
+  device->tuned = built_for_90(100 * major + 10 * minor) && shared >= 224 * 1024;
+  device->sms = (unsigned)sms;
   return fold_ok();
 }
 
 /* A row in `parts` of its 256 chunks, each by another block; then the tree over the parts. */
-static fold_status spread(const struct fold_call *call, const struct fold_rows_shape *shape, const struct device *device) {
+static fold_status spread(const struct fold_call *call, const struct fold_rows_shape *shape,
+                          const struct device *device) {
   void *partials = (char *)call->scratch + FOLD_SCRATCH_ZEROED;
   unsigned parts = 8;
-  if (device->major >= 9 && fold_rows_tile_fits(call, 8)) {
+  if (fold_rows_tile_fits(call, 8)) {
     if (call->rows >= 4 * (size_t)device->sms && fold_rows_tile_fits(call, 2)) parts = 2;
     FOLD_TRY(fold_rows_tile(call, shape, partials, parts));
   } else {
-    FOLD_TRY(fold_rows_window(call, shape, partials, (unsigned)device->sms));
+    FOLD_TRY(fold_rows_window(call, shape, partials, device->sms));
   }
   return fold_rows_join(call, partials, parts);
 }
@@ -48,22 +62,19 @@ static fold_status best(const struct fold_call *call, const struct fold_rows_sha
   FOLD_TRY(fold_cuda_check(call));
   if (call->rows == 0) return fold_ok();
   FOLD_TRY(ask_device(&device));
-  if (device.major < 8) return fold_rows_plain(call, shape);
-  if (device.major >= 9) {
-    bool few = call->rows <= 2 * (size_t)device.sms;
-    bool tile = shape->threads >= 64 || (shape->chunks == 16 && few);
-    if (tile && fold_rows_tile_fits(call, 1)) return fold_rows_tile(call, shape, NULL, 1);
-    if (few && fold_rows_solo_fits(call, shape))
-      return fold_rows_solo(call, shape, (unsigned)device.sms);
-  }
+  if (!device.tuned) return fold_rows_plain(call, shape);
+  bool few = call->rows <= 2 * (size_t)device.sms;
+  bool tile = shape->threads >= 64 || (shape->chunks == 16 && few);
+  if (tile && fold_rows_tile_fits(call, 1)) return fold_rows_tile(call, shape, NULL, 1);
+  if (few && fold_rows_solo_fits(call, shape)) return fold_rows_solo(call, shape, device.sms);
   if (shape->threads == 256) return spread(call, shape, &device);
-  return fold_rows_window(call, shape, NULL, (unsigned)device.sms);
+  return fold_rows_window(call, shape, NULL, device.sms);
 }
 
-#define BEST(NAME, SHAPE)                                                                                 \
+#define BEST(NAME, SHAPE)                                                                                     \
   extern "C" fold_status fold_rows_##NAME(const struct fold_subject *subject, const struct fold_call *call) { \
-    (void)subject;                                                                                        \
-    return best(call, &SHAPE);                                                                            \
+    (void)subject;                                                                                            \
+    return best(call, &SHAPE);                                                                                \
   }
 BEST(single_for, fold_rows_forward)
 BEST(single_back, fold_rows_falling)
@@ -86,6 +97,6 @@ extern "C" fold_status fold_rows_multi_block(const struct fold_subject *subject,
   FOLD_TRY(fold_cuda_check(call));
   if (call->rows == 0) return fold_ok();
   FOLD_TRY(ask_device(&device));
-  if (device.major < 8) return fold_rows_plain(call, &fold_rows_256);
+  if (!device.tuned) return fold_rows_plain(call, &fold_rows_256);
   return spread(call, &fold_rows_256, &device);
 }

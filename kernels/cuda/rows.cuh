@@ -1,8 +1,8 @@
 /* rows.cuh: what the row kernels share: the shape of an order, the counter that makes its tree, dispatch by type.
  *
- * Depended on by rows_*.cu alone. An order of the family has `chunks` chunks of L = ceil(cols / chunks) elements; chunk c
- * is elements [c L, min((c + 1) L, cols)), and each partial starts at zero(). `threads` walk the chunks of a row,
- * each one chunks / threads neighbours; that number is no part of the order.
+ * Depended on by rows_*.cu alone. An order of the family has `chunks` chunks of L = ceil(cols / chunks) elements;
+ * chunk c is elements [c L, min((c + 1) L, cols)), and each partial starts at zero(). `threads` walk the chunks of a
+ * row, each one chunks / threads neighbours; that number is no part of the order.
  */
 #ifndef FOLD_ROWS_CUH
 #define FOLD_ROWS_CUH
@@ -54,8 +54,8 @@ struct fold_rows_counter {
   }
 };
 
-/* What 16 bytes hold: joins their elements to v, in rising or falling index. `nothing` is 16 bytes of the true identity:
- * joining it changes no bit of any v, so that a lane that has run out of elements can go on with its warp. */
+/* What 16 bytes hold: joins their elements to v, in rising or falling index. `nothing` is 16 bytes of the true
+ * identity: joining it changes no bit of any v, so that a lane that has run out of elements goes on with its warp. */
 template <int D, int O>
 struct fold_rows_vector {
   typedef fold_element<D> element;
@@ -118,12 +118,14 @@ static __device__ __forceinline__ W fold_rows_lanes(W v, int lanes) {
     default: return fold_error(FOLD_UNSUPPORTED, "no such element type"); \
   }
 
-/* The rungs. Each does every call of the shapes that its file names; where a function fold_rows_..._fits stands beside it,
- * those alone that it admits. `sms` is the device's number of multiprocessors: the grid's size, no part of the bits. */
+/* The rungs. Each does every call of the shapes that its file names; where a function fold_rows_..._fits stands beside
+ * it, those alone that it admits. `sms` is the device's number of multiprocessors: it sizes launches, not bits. */
 fold_status fold_rows_plain(const struct fold_call *call, const struct fold_rows_shape *shape);
-fold_status fold_rows_window(const struct fold_call *call, const struct fold_rows_shape *shape, void *partials, unsigned sms);
+fold_status fold_rows_window(const struct fold_call *call, const struct fold_rows_shape *shape, void *partials,
+                             unsigned sms);
 bool fold_rows_tile_fits(const struct fold_call *call, unsigned parts);
-fold_status fold_rows_tile(const struct fold_call *call, const struct fold_rows_shape *shape, void *partials, unsigned parts);
+fold_status fold_rows_tile(const struct fold_call *call, const struct fold_rows_shape *shape, void *partials,
+                           unsigned parts);
 /* The end of a row spread over blocks: the tree over its parts' subtrees, partials[parts row + part]. */
 fold_status fold_rows_join(const struct fold_call *call, const void *partials, unsigned parts);
 bool fold_rows_solo_fits(const struct fold_call *call, const struct fold_rows_shape *shape);

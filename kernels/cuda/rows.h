@@ -2,7 +2,8 @@
  *
  * Promised: each function has the bits of the order that its name states (order.h), for any rows, cols, dtype, op and
  * element-aligned address; launches on call->stream and returns without waiting. call->launch changes the speed, not
- * the bits. `_plain` is the first rung of each ladder; the plain name is the best one. Depends on no oracle and no claim.
+ * the bits. `_plain` is the first rung of each ladder; the name without it is the best one. Depends on no oracle and no
+ * claim.
  */
 #ifndef FOLD_ROWS_H
 #define FOLD_ROWS_H

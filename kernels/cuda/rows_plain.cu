@@ -1,10 +1,11 @@
 /* rows_plain.cu: rung 0 of the row family: the seed's plain kernels, for any shape.
  *
- * Order: partial c = zero() + x[c L] + x[c L + 1] + ... left to right (falling index: single_back), L = ceil(cols / chunks);
- * then the partials in turn, or by the tree over neighbours (rows.cuh). Claims: replays, run_to_run, launch_, batch_ and
- * alignment_invariant; the determ ones, same_bits_as rows/par_256.
+ * Order: partial c = zero() + x[c L] + x[c L + 1] + ... left to right (falling index: single_back),
+ * L = ceil(cols / chunks); then the partials in turn, or by the tree over neighbours (rows.cuh). Claims: replays,
+ * run_to_run, launch_, batch_ and alignment_invariant; the determ ones, same_bits_as rows/par_256.
  * Launch: block / threads rows a block (at least one), any grid. What bounds it: each thread walks its own chunk in
- * global memory, so that a warp's lanes read addresses a chunk apart; on an H200 22% of the memory's speed.
+ * global memory, so that a warp's lanes read addresses a chunk apart; on an H200 22% of the memory's
+ * speed. It needs nothing of the GPU, so that every other rung falls back on it.
  */
 #include "rows.cuh"
 
@@ -55,8 +56,8 @@ struct plain {
 };
 
 template <int D, int O>
-static __global__ void plain_rows(const typename plain<D, O>::stored *in, typename plain<D, O>::stored *out, size_t rows,
-                                  size_t cols, fold_rows_shape shape) {
+static __global__ void plain_rows(const typename plain<D, O>::stored *in, typename plain<D, O>::stored *out,
+                                  size_t rows, size_t cols, fold_rows_shape shape) {
   typedef plain<D, O> p;
   extern __shared__ __align__(16) unsigned char shared[];
   unsigned place = threadIdx.x / shape.threads, thread = threadIdx.x % shape.threads, many = blockDim.x / shape.threads;

@@ -1,12 +1,16 @@
-/* rows_solo.cu: one thread a row where there are few rows: single_for, single_back, single_determ at the latency's limit.
+/* rows_solo.cu: one thread a row where there are few rows, at the limit of latency; rung 2 of the single_ ladders.
  *
- * Order: forward and backward: zero() + x[0] + x[1] + ... (falling: from the row's end); tree: rows/par_256's, its 256 chunks summed by
- * one thread, eight chains side by side, which the counter joins. Claims: as rows_window.cu, same bits.
+ * Order: single_for: zero() + x[0] + x[1] + ...; single_back: the same from the row's end; single_determ: the 256
+ * chunks and the tree of rows/par_256. Claims: those of rows_window.cu, the same bits.
  *
- * A block a row: one lane adds (a whole warp that reads the same 16 bytes takes 16 cycles for them), one lane of the other warp feeds it by bulk copies,
- * a ring of 8 KiB stages. The adder does nothing but read 16 bytes and add, so that the chain of dependent
- * additions, 4 cycles each, is what it takes; the tree has eight chains and so is bound by issue. Launch: 64 threads a
- * block, any grid. Needs sm_90. For many rows rows_window.cu has 32 rows a warp and wins.
+ * A block a row: one lane adds, one lane of another warp feeds it by bulk copies, 24 stages of 8 KiB. The adder does
+ * nothing but read 16 bytes and add, so that the chain of dependent additions, 4 cycles each, is most of what it takes;
+ * the tree has eight chains side by side, joined by the counter, and is bound by issue. Launch: 64 threads a block, any
+ * grid. Needs sm_90. For many rows rows_window.cu has 32 rows a warp and wins.
+ *
+ * Gained on an H200, 4 x 16,384 f32: single_for 664 (plain) to 43.5 us, 1.24 x the 33 us of the chain with a launch of
+ * 2.7 us; single_determ 682 to 57 (one chain at a time) to 35 (side by side) to 25.6 us (four times as many chunks a
+ * stage, addresses by immediates).
  */
 #include "async.cuh"
 #include "rows.cuh"
@@ -14,8 +18,8 @@
 enum { STAGES = 24, STAGE = 8192, SIDE = 8 };
 
 struct solo_plan {
-  size_t length;     /* elements a chunk */
-  unsigned octets;   /* tree: groups of eight chunks in a stage, a power of two */
+  size_t length;   /* elements a chunk */
+  unsigned octets; /* tree: groups of eight chunks in a stage, a power of two */
 };
 
 template <int D, int O>
@@ -144,8 +148,9 @@ struct solo {
 /* Stage k of a row: bytes [k, k + 1) x STAGE from where the row's first 16 bytes lie (chains), or the k-th
  * octets x 8 chunks (tree). Falling order takes the stages from the last on. */
 template <int D, int O>
-static __device__ __forceinline__ void solo_bytes(const typename solo<D, O>::stored *row, size_t cols, const solo_plan &plan,
-                                                  bool tree, size_t k, uint64_t *base, uint64_t *begin, uint64_t *end) {
+static __device__ __forceinline__ void solo_bytes(const typename solo<D, O>::stored *row, size_t cols,
+                                                  const solo_plan &plan, bool tree, size_t k, uint64_t *base,
+                                                  uint64_t *begin, uint64_t *end) {
   uint64_t first = (uint64_t)row, last = (uint64_t)(row + cols);
   if (tree) {
     size_t chunks = SIDE * plan.octets;
@@ -160,8 +165,9 @@ static __device__ __forceinline__ void solo_bytes(const typename solo<D, O>::sto
 }
 
 template <int D, int O, bool tree, bool backward>
-static __global__ void __launch_bounds__(64) solo_rows(const typename solo<D, O>::stored *in, typename solo<D, O>::stored *out,
-                                                       size_t rows, size_t cols, solo_plan plan, bool vectors) {
+static __global__ void __launch_bounds__(64)
+    solo_rows(const typename solo<D, O>::stored *in, typename solo<D, O>::stored *out, size_t rows, size_t cols,
+              solo_plan plan, bool vectors) {
 #if __CUDA_ARCH__ >= 900
   typedef solo<D, O> s;
   typedef typename s::wide wide;
@@ -198,7 +204,8 @@ static __global__ void __launch_bounds__(64) solo_rows(const typename solo<D, O>
             left -= min(left, step);
           }
         } else
-          v = s::template chain<backward>(v, here, (int)(begin - base), end > begin ? (int)(end - base) : (int)(begin - base));
+          v = s::template chain<backward>(v, here, (int)(begin - base),
+                                          end > begin ? (int)(end - base) : (int)(begin - base));
         fold_barrier_arrive(empty + stage);
       }
       if (++stage == STAGES) stage = 0, parity ^= 1;
@@ -218,14 +225,14 @@ static fold_status launch_solo(const struct fold_call *call, const solo_plan &pl
   bool vectors = (uintptr_t)call->in % 16 == 0 && plan.length * size % 16 == 0 && call->cols == 256 * plan.length &&
                  plan.length > 0;
   FOLD_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
-  kernel<<<grid, 64, shared, (cudaStream_t)call->stream>>>((const typename s::stored *)call->in,
-                                                           (typename s::stored *)call->out, call->rows, call->cols, plan,
-                                                           vectors);
+  kernel<<<grid, 64, shared, (cudaStream_t)call->stream>>>(
+      (const typename s::stored *)call->in, (typename s::stored *)call->out, call->rows, call->cols, plan, vectors);
   return fold_cuda_launched("rows, solo kernel");
 }
 
 template <int D, int O>
-static fold_status launch(const struct fold_call *call, const fold_rows_shape *shape, const solo_plan &plan, unsigned grid) {
+static fold_status launch(const struct fold_call *call, const fold_rows_shape *shape, const solo_plan &plan,
+                          unsigned grid) {
   if (shape->chunks == 256) return launch_solo<D, O, true, false>(call, plan, grid);
   if (shape->backward) return launch_solo<D, O, false, true>(call, plan, grid);
   return launch_solo<D, O, false, false>(call, plan, grid);
@@ -233,8 +240,7 @@ static fold_status launch(const struct fold_call *call, const fold_rows_shape *s
 
 bool fold_rows_solo_fits(const struct fold_call *call, const struct fold_rows_shape *shape) {
   if (shape->threads != 1) return false;
-  return shape->chunks == 1 ||
-         SIDE * fold_rows_chunk(call->cols, 256) * fold_dtype_size(call->dtype) <= STAGE;
+  return shape->chunks == 1 || SIDE * fold_rows_chunk(call->cols, 256) * fold_dtype_size(call->dtype) <= STAGE;
 }
 
 fold_status fold_rows_solo(const struct fold_call *call, const struct fold_rows_shape *shape, unsigned sms) {

@@ -1,15 +1,23 @@
-/* rows_tile.cu: orders by chunks whose rows fit in shared memory: one bulk copy brings a block all that it sums.
+/* rows_tile.cu: orders by chunks whose tile fits in shared memory: one bulk copy brings all that a block sums; rung 1.
  *
- * Order: partial c = zero() + x[c L] + ... + x[c L + L - 1], L = ceil(cols / chunks); then the partials in turn from zero()
- * (par_16, par_64), or by the tree over neighbours (par_256, its determ twins, multi_block). Claims: replays, run_to_run,
- * launch_, batch_, alignment_invariant; the trees, same_bits_as rows/par_256.
+ * Order: partial c = zero() + x[c L] + ... + x[c L + L - 1], L = ceil(cols / chunks); then the partials in turn from
+ * zero() (par_16, par_64), or by the tree over neighbours (par_256, its determ twins, multi_block). Claims: replays,
+ * run_to_run, launch_, batch_, alignment_invariant; the trees, same_bits_as rows/par_256.
  *
- * A tile is a row, several neighbouring rows, or 1/2, 1/4, 1/8 of a row (a row spread over blocks): contiguous
- * memory, copied by the engine in one piece, so that global memory sees long sequential reads whatever the chunks are.
- * A thread walks its `each` chunks side by side in shared memory. Threads a power of two apart would meet in one bank: in
- * step i a lane reads place i - skew(lane), which moves neighbours to other banks for a few steps more.
+ * A tile is a row, several neighbouring rows, or 1/2, 1/4, 1/8 of a row (a row spread over blocks): contiguous memory,
+ * copied by the engine in one piece, so that global memory sees long sequential reads whatever the chunks are. A thread
+ * walks its `each` chunks side by side in shared memory. Threads a power of two apart would meet in one bank: in step i
+ * a lane reads place i - skew(lane), which moves neighbours to other banks for a few steps more.
  *
- * Launch: threads a row x rows a block threads, at most 256; any grid; three blocks an SM hide each other's waits. Needs sm_90.
+ * Launch: (threads a row) x (rows a block) threads, at most 256; any grid; three blocks an SM hide each other's waits.
+ * Needs sm_90.
+ *
+ * Gained over rows_plain.cu on an H200, 65,536 x 16,384 f32, as a ratio to CUB's segmented sum in the same run:
+ *   chunks from global memory (plain)                                      0.22
+ *   a ring of 8 KiB tiles for each of 8 warps, persistent blocks           0.84 (eight copies at a time in one SM)
+ *   the same, rows handed out by the hardware                              0.82 to 0.94
+ *   one copy a block, a row each, three blocks an SM                       0.995 to 1.000
+ * 4 x 16,384: par_256 13.3 to 5.5 us, par_64_determ 22.7 to 5.7 us (CUB 5.9 to 6.7; an empty kernel 2.7).
  */
 #include "async.cuh"
 #include "rows.cuh"
@@ -17,11 +25,11 @@
 enum { GROUPS = 8 };
 
 struct tile_plan {
-  size_t length;     /* elements a chunk */
+  size_t length;                 /* elements a chunk */
   unsigned threads, thread_bits; /* a tile's threads: those of a row, or of a part of one; log2 */
   unsigned parts, part_bits;     /* tiles a row: 1; 2, 4, 8 where a row is spread over blocks; log2 */
-  unsigned many;     /* tiles a block; 1 where parts > 1 */
-  unsigned chunks;   /* a tile's chunks */
+  unsigned many;                 /* tiles a block; 1 where parts > 1 */
+  unsigned chunks;               /* a tile's chunks */
   unsigned skew;
   bool tree;
   unsigned block, grid;
@@ -41,7 +49,7 @@ struct tile {
   typedef typename element::wide wide;
   typedef fold_operation<O, wide> op;
 
-  /* Tiles [first, last). The engine copies whole 16-byte pieces inside the array; a neighbour's bytes may come along. */
+  /* Tiles [first, last). The engine copies whole 16-byte pieces inside the array, a neighbour's bytes among them. */
   static __device__ __forceinline__ tile_place place(const stored *in, size_t rows, size_t cols, const tile_plan &plan,
                                                      size_t first, size_t last) {
     tile_place p;
@@ -107,11 +115,11 @@ struct tile {
     }
   }
 
-  /* The root of a thread's chunks. `row` points to the tile's first element in shared memory, `first` is the first of the
-   * thread's chunks in the tile, `before` the tile's first chunk in its row. */
+  /* The root of a thread's chunks. `row` points to the tile's first element in shared memory, `first` is the first of
+   * the thread's chunks in the tile, `before` the tile's first chunk in its row. */
   template <bool vectors>
-  static __device__ __forceinline__ wide walk(const unsigned char *row, size_t cols, const tile_plan &plan, unsigned before,
-                                              unsigned first, bool idle) {
+  static __device__ __forceinline__ wide walk(const unsigned char *row, size_t cols, const tile_plan &plan,
+                                              unsigned before, unsigned first, bool idle) {
     unsigned n[each], pitch = (unsigned)plan.length * (unsigned)sizeof(stored), lane = threadIdx.x & plan.skew;
     wide v[each];
 #pragma unroll
@@ -172,6 +180,7 @@ static __global__ void __launch_bounds__(256)
     fold_barrier_init(&full, 1);
     fold_barrier_init_done();
   }
+  __syncthreads();
   const size_t total = rows << plan.part_bits;
   unsigned place = threadIdx.x >> plan.thread_bits, thread = threadIdx.x & (plan.threads - 1), parity = 0;
   for (size_t first = (size_t)blockIdx.x * plan.many; first < total; first += (size_t)gridDim.x * plan.many) {
@@ -183,7 +192,8 @@ static __global__ void __launch_bounds__(256)
     parity ^= 1;
     bool idle = place >= plan.many || mine >= last;
     const unsigned char *row = stage + (p.begin - p.base) + (idle ? 0 : place * cols * sizeof(typename t::stored));
-    wide v = t::template walk<vectors>(row, cols, plan, (unsigned)(mine & (plan.parts - 1)) * plan.chunks, thread * each, idle);
+    wide v = t::template walk<vectors>(row, cols, plan, (unsigned)(mine & (plan.parts - 1)) * plan.chunks,
+                                       thread * each, idle);
     v = t::combine(v, meet, plan);
     if (thread == 0 && !idle) {
       if (plan.parts > 1)
@@ -214,7 +224,8 @@ static __global__ void join_tiles(const typename fold_element<D>::wide *partials
 template <int D, int O>
 static fold_status join(const struct fold_call *call, const void *partials, unsigned parts) {
   join_tiles<D, O><<<(unsigned)((call->rows + 127) / 128), 128, 0, (cudaStream_t)call->stream>>>(
-      (const typename fold_element<D>::wide *)partials, (typename fold_element<D>::stored *)call->out, call->rows, parts);
+      (const typename fold_element<D>::wide *)partials, (typename fold_element<D>::stored *)call->out, call->rows,
+      parts);
   return fold_cuda_launched("rows, join of tiles");
 }
 
@@ -229,7 +240,8 @@ static fold_status launch_tiles(const struct fold_call *call, void *partials, co
   if (plan.shared > 40 * 1024)
     FOLD_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)plan.shared));
   kernel<<<plan.grid, plan.block, plan.shared, (cudaStream_t)call->stream>>>(
-      (const stored *)call->in, (stored *)call->out, (typename fold_element<D>::wide *)partials, call->rows, call->cols, plan);
+      (const stored *)call->in, (stored *)call->out, (typename fold_element<D>::wide *)partials, call->rows, call->cols,
+      plan);
   return fold_cuda_launched("rows, tile kernel");
 }
 

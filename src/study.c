@@ -1,0 +1,143 @@
+/* study.c: the loop over inputs and subjects. */
+#include "study.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "order.h"
+
+bool fold_study_takes(const struct fold_subject *subject, const struct fold_study_case *c) {
+  return (c->engines >> subject->engine & 1) && (subject->dtypes >> c->dtype & 1) && (subject->ops >> c->op & 1) &&
+         strchr(subject->name, '@') == NULL;
+}
+
+/* One input in the making, laid into the memory of each engine that is asked for. */
+struct input {
+  const struct fold_study_case *c;
+  struct fold_source source;
+  struct fold_rig rig[FOLD_ENGINES];
+  bool open[FOLD_ENGINES];
+  bool truth_known;
+  fold_status truth_status;
+  struct fold_truth truth;
+};
+
+static fold_status open_rig(struct input *input, enum fold_engine engine) {
+  const struct fold_study_case *c = input->c;
+  if (input->open[engine]) return input->truth_status;
+  FOLD_TRY(fold_rig_open(&input->rig[engine], engine, c->dtype, c->n, 1));
+  input->open[engine] = true;
+  void *terms = fold_rig_input(&input->rig[engine]);
+  fold_generate_parallel(&input->source, 0, c->n, terms, 0);
+  FOLD_TRY(fold_rig_load(&input->rig[engine]));
+  if (!input->truth_known) input->truth_status = fold_oracle_exact(c->dtype, c->op, terms, c->n, 0, &input->truth);
+  input->truth_known = true;
+  return input->truth_status;
+}
+
+static void close_input(struct input *input) {
+  for (int e = 0; e < FOLD_ENGINES; e++)
+    if (input->open[e]) fold_rig_close(&input->rig[e]);
+  fold_truth_free(&input->truth);
+}
+
+static fold_status append(struct fold_study *study, const struct fold_study_point *point) {
+  if (study->n == study->capacity) {
+    size_t capacity = study->capacity ? 2 * study->capacity : 256;
+    struct fold_study_point *at = realloc(study->at, capacity * sizeof *at);
+    if (at == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu points", capacity);
+    study->at = at;
+    study->capacity = capacity;
+  }
+  study->at[study->n++] = *point;
+  return fold_ok();
+}
+
+void fold_study_free(struct fold_study *study) {
+  free(study->at);
+  *study = (struct fold_study){0};
+}
+
+static fold_status height_of(struct fold_study_point *point, const void *terms) {
+  const struct fold_study_case *c = &point->c;
+  const struct fold_order *order = point->subject->order ? fold_order_find(point->subject->order) : NULL;
+  point->height = c->n > 0 ? c->n - 1 : 0;
+  return order ? fold_order_height(order, c->dtype, terms, c->n, &point->height) : fold_ok();
+}
+
+/* A poison that no result is. */
+enum { POISON = 0xa5 };
+
+static fold_status run_subject(struct input *input, struct fold_study_point *point) {
+  const struct fold_study_case *c = input->c;
+  struct fold_rig *rig = &input->rig[point->subject->engine];
+  struct fold_request request = {.op = c->op, .rows = 1, .cols = c->n, .poison = POISON};
+  struct fold_traces traces;
+  uint64_t room = 0;
+  FOLD_TRY(fold_rig_run(rig, point->subject, &request, &room, &traces));
+  if (traces.unwritten) return fold_error(FOLD_ENVIRONMENT, "%s wrote no result", point->subject->name);
+  memcpy(&point->got, &room, sizeof room);
+  return height_of(point, fold_rig_input(rig));
+}
+
+/* A point that could not be made says why; a failure that is the engine's counts as broken. */
+static void explain(struct fold_study *study, struct fold_study_point *point, fold_status status) {
+  point->ran = status.code == FOLD_OK;
+  snprintf(point->note, sizeof point->note, "%.*s", (int)sizeof point->note - 1, status.text);
+  study->broken += status.code == FOLD_ENVIRONMENT;
+}
+
+static fold_status study_subject(struct input *input, const struct fold_subject *subject, struct fold_study *study,
+                                 const struct fold_study_sink *sink) {
+  struct fold_study_point point = {.c = *input->c, .subject = subject};
+  point.exact = point.abs_sum = point.condition = point.error = point.ulps = NAN;
+  point.relative = point.bound = point.probabilistic = NAN;
+  fold_status status = open_rig(input, subject->engine);
+  if (status.code != FOLD_OK && subject->engine == FOLD_HOST) return status;
+  if (status.code == FOLD_OK) status = run_subject(input, &point);
+  explain(study, &point, status);
+  if (point.ran) fold_study_measure(&point, &input->truth);
+  FOLD_TRY(append(study, &point));
+  return sink->point ? sink->point(sink->context, &point) : fold_ok();
+}
+
+static fold_status study_case(const struct fold_registry *registry, const struct fold_study_case *c,
+                              struct fold_study *study, const struct fold_study_sink *sink, const volatile int *stop) {
+  struct input input = {.c = c, .source = {c->generator, c->dtype, c->seed, c->n, 0}};
+  fold_truth_init(&input.truth);
+  fold_status status = fold_source_check(&input.source);
+  for (size_t i = 0; i < registry->n && status.code == FOLD_OK && !*stop; i++)
+    if (fold_study_takes(&registry->subjects[i], c))
+      status = study_subject(&input, &registry->subjects[i], study, sink);
+  close_input(&input);
+  return fold_within(status, "%s %s %s, n %zu", c->generator->name, fold_dtype_name(c->dtype), fold_op_name(c->op),
+                     c->n);
+}
+
+fold_status fold_study_run(const struct fold_registry *registry, const struct fold_study_case *cases, size_t n_cases,
+                           struct fold_study *study, const struct fold_study_sink *sink, const volatile int *stop) {
+  size_t elements = 0, done = 0;
+  for (size_t k = 0; k < n_cases; k++) elements += cases[k].n;
+  for (size_t k = 0; k < n_cases && !*stop; k++) {
+    const struct fold_study_case *c = &cases[k];
+    char what[80];
+    snprintf(what, sizeof what, "elements; %s %s %s", c->generator->name, fold_dtype_name(c->dtype),
+             fold_op_name(c->op));
+    if (sink->progress) sink->progress(sink->context, done, elements, what);
+    FOLD_TRY(study_case(registry, c, study, sink, stop));
+    done += c->n;
+  }
+  return fold_ok();
+}
+
+const struct fold_study_point *fold_study_find(const struct fold_study *study, const struct fold_study_case *c,
+                                               enum fold_engine engine, const char *subject) {
+  for (size_t i = 0; i < study->n; i++) {
+    const struct fold_study_point *p = &study->at[i];
+    if (p->c.generator == c->generator && p->c.dtype == c->dtype && p->c.op == c->op && p->c.n == c->n &&
+        p->c.seed == c->seed && p->subject->engine == engine && strcmp(p->subject->name, subject) == 0)
+      return p;
+  }
+  return NULL;
+}

@@ -1,0 +1,91 @@
+/* study_measure.c: one result against the truth: error, and what theory says of it. */
+#include <math.h>
+#include <stdio.h>
+
+#include "bits.h"
+#include "bound.h"
+#include "study.h"
+
+/* |got - exact| away from zero; an enclosed product counts its farther end. */
+static void set_error(mpfr_t error, const struct fold_truth *truth, enum fold_dtype dtype, uint64_t got) {
+  mpfr_t value, other;
+  mpfr_init2(value, 64);
+  mpfr_init2(other, mpfr_get_prec(error));
+  fold_mpfr_set_bits(value, dtype, got);
+  mpfr_sub(error, value, truth->exact, MPFR_RNDA);
+  mpfr_sub(other, value, truth->exact_up, MPFR_RNDA);
+  if (mpfr_cmpabs(other, error) > 0) mpfr_set(error, other, MPFR_RNDA);
+  mpfr_abs(error, error, MPFR_RNDU);
+  mpfr_clears(value, other, (mpfr_ptr)0);
+}
+
+/* a / b rounded up as a double; NaN for 0 / 0. */
+static double ratio(mpfr_srcptr a, mpfr_srcptr b) {
+  mpfr_t q;
+  mpfr_init2(q, 64);
+  mpfr_div(q, a, b, MPFR_RNDU);
+  double value = mpfr_get_d(q, MPFR_RNDU);
+  mpfr_clear(q);
+  return value;
+}
+
+static double in_ulps(mpfr_srcptr error, enum fold_dtype dtype, uint64_t want) {
+  mpfr_t place;
+  mpfr_init2(place, 53);
+  mpfr_set_d(place, fold_ulp(dtype, fold_bits_to_double(dtype, want)), MPFR_RNDN);
+  double ulps = ratio(error, place);
+  mpfr_clear(place);
+  return ulps;
+}
+
+static double bound_of(struct fold_study_point *point, const struct fold_truth *truth) {
+  if (truth->op == FOLD_MAX || truth->op == FOLD_MIN) return truth->finite_terms ? 0 : NAN;
+  mpfr_t bound;
+  mpfr_init2(bound, 128);
+  fold_status status = fold_bound(point->subject->method, truth, point->height, bound);
+  double value = status.code == FOLD_OK ? mpfr_get_d(bound, MPFR_RNDU) : NAN;
+  if (status.code != FOLD_OK) snprintf(point->note, sizeof point->note, "%.*s", (int)sizeof point->note - 1, status.text);
+  mpfr_clear(bound);
+  return value;
+}
+
+double fold_study_curve(enum fold_method method, const struct fold_truth *truth, uint64_t height) {
+  bool sum = truth->op == FOLD_SUM, product = truth->op == FOLD_PROD;
+  if ((method != FOLD_PLAIN && method != FOLD_FLOAT64) || !(sum || product) || !truth->finite_terms) return NAN;
+  if (truth->n <= 1) return 0;
+  bool wide = truth->dtype == FOLD_F64 || method == FOLD_FLOAT64;
+  double u = wide ? 0x1p-53 : 0x1p-24, magnitude = fabs(mpfr_get_d(truth->exact, MPFR_RNDN));
+  uint64_t roundings = sum && method == FOLD_PLAIN ? height : truth->n - 1;
+  double curve = sqrt((double)roundings) * u * (sum ? mpfr_get_d(truth->abs_sum, MPFR_RNDN) : magnitude);
+  int precision = fold_format_of(truth->dtype).precision;
+  if (precision < (wide ? 53 : 24)) curve += ldexp(magnitude, -precision);
+  return curve;
+}
+
+void fold_study_measure(struct fold_study_point *point, const struct fold_truth *truth) {
+  enum fold_dtype dtype = truth->dtype;
+  point->want = truth->rounded[dtype];
+  point->exact = mpfr_get_d(truth->exact, MPFR_RNDN);
+  point->abs_sum = truth->finite_terms ? mpfr_get_d(truth->abs_sum, MPFR_RNDN) : NAN;
+  point->condition = truth->condition;
+  point->bound = bound_of(point, truth);
+  point->probabilistic = fold_study_curve(point->subject->method, truth, point->height);
+  point->error = point->ulps = point->relative = NAN;
+  if (!mpfr_number_p(truth->exact)) {
+    snprintf(point->note, sizeof point->note, "the exact result is not finite");
+  } else if (fold_bits_class(dtype, point->got) >= FOLD_INFINITE) {
+    char text[80];
+    snprintf(point->note, sizeof point->note, "the result is not finite: %s",
+             fold_bits_print(dtype, point->got, text));
+  } else {
+    mpfr_t error;
+    mpfr_init2(error, 256);
+    set_error(error, truth, dtype, point->got);
+    point->error = mpfr_get_d(error, MPFR_RNDU);
+    point->ulps = in_ulps(error, dtype, point->want);
+    point->relative = ratio(error, truth->op == FOLD_SUM ? truth->abs_sum : truth->exact);
+    if (mpfr_zero_p(error)) point->relative = 0;
+    point->relative = fabs(point->relative);
+    mpfr_clear(error);
+  }
+}

@@ -1,0 +1,235 @@
+/* study_ranks.c: the orders of all-reduce, interpreted as values and as heights, and what the values are worth. */
+#include "study_ranks.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bits.h"
+#include "exact.h"
+
+static uint64_t higher(uint64_t a, uint64_t b) { return (a > b ? a : b) + 1; }
+
+/* One addition in dtype: in double and rounded, for 53 >= 2 p + 2 (Figueroa 1995). */
+static double narrow_sum(enum fold_dtype dtype, double a, double b) {
+  return fold_bits_to_double(dtype, fold_bits_from_double(dtype, a + b));
+}
+
+#define NODE float
+#define CONTEXT const void
+#define JOIN(c, a, b) ((a) + (b))
+#define NAME(x) x##_f32
+#include "study_ranks.inc"
+
+#define NODE double
+#define CONTEXT const void
+#define JOIN(c, a, b) ((a) + (b))
+#define NAME(x) x##_f64
+#include "study_ranks.inc"
+
+#define NODE double
+#define CONTEXT const enum fold_dtype
+#define JOIN(c, a, b) narrow_sum(*(c), a, b)
+#define NAME(x) x##_narrow
+#include "study_ranks.inc"
+
+#define NODE uint64_t
+#define CONTEXT const void
+#define JOIN(c, a, b) higher(a, b)
+#define NAME(x) x##_height
+#include "study_ranks.inc"
+
+const char *fold_ranks_name(enum fold_ranks_algorithm algorithm) {
+  static const char *const names[FOLD_RANKS_ALGORITHMS] = {"ring", "binary tree", "recursive doubling", "canonical"};
+  return names[algorithm];
+}
+
+uint64_t fold_ranks_sum(enum fold_ranks_algorithm algorithm, enum fold_dtype dtype, const void *x, size_t ranks,
+                        size_t chunk, double *room) {
+  if (dtype == FOLD_F64) return fold_f64_bits(join_ranks_f64(algorithm, NULL, x, ranks, chunk, room));
+  if (dtype == FOLD_F32) return fold_f32_bits(join_ranks_f32(algorithm, NULL, x, ranks, chunk, (float *)room));
+  double *wide = room + ranks;
+  for (size_t r = 0; r < ranks; r++) wide[r] = fold_bits_to_double(dtype, fold_bits_load(dtype, x, r));
+  return fold_bits_from_double(dtype, join_ranks_narrow(algorithm, &dtype, wide, ranks, chunk, room));
+}
+
+fold_status fold_ranks_height(enum fold_ranks_algorithm algorithm, size_t ranks, uint64_t *height) {
+  uint64_t *room = calloc(2 * ranks + 1, sizeof *room);
+  if (room == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu ranks", ranks);
+  *height = ranks ? join_ranks_height(algorithm, NULL, room, ranks, 0, room + ranks) : 0;
+  free(room);
+  return fold_ok();
+}
+
+/* gamma_h = h u / (1 - h u), rounded up; (ranks - 1) u where h u >= 1/2, which holds of any order (bound.c). */
+static double relative_bound(enum fold_dtype dtype, size_t ranks, uint64_t height) {
+  mpfr_t gamma, rest;
+  mpfr_inits2(128, gamma, rest, (mpfr_ptr)0);
+  int u = -fold_format_of(dtype).precision;
+  mpfr_set_uj_2exp(gamma, height, u, MPFR_RNDU);
+  mpfr_ui_sub(rest, 1, gamma, MPFR_RNDD);
+  if (mpfr_cmp_ui_2exp(gamma, 1, -1) < 0)
+    mpfr_div(gamma, gamma, rest, MPFR_RNDU);
+  else
+    mpfr_set_uj_2exp(gamma, ranks - 1, u, MPFR_RNDU);
+  double value = mpfr_get_d(gamma, MPFR_RNDU);
+  mpfr_clears(gamma, rest, (mpfr_ptr)0);
+  return value;
+}
+
+/* Errors of one message as they come. */
+struct errors {
+  double *ulps;
+  size_t n;
+};
+
+static void take_error(struct fold_ranks_result *result, struct errors *errors, const struct fold_truth *truth,
+                       uint64_t got) {
+  enum fold_dtype dtype = truth->dtype;
+  if (fold_bits_class(dtype, got) >= FOLD_INFINITE) {
+    result->not_finite++;
+    return;
+  }
+  mpfr_t error, relative;
+  mpfr_inits2(128, error, relative, (mpfr_ptr)0);
+  fold_mpfr_set_bits(error, dtype, got);
+  mpfr_sub(error, error, truth->exact, MPFR_RNDA);
+  mpfr_abs(error, error, MPFR_RNDU);
+  mpfr_div(relative, error, truth->abs_sum, MPFR_RNDU);
+  double share = mpfr_zero_p(error) ? 0 : mpfr_get_d(relative, MPFR_RNDU);
+  mpfr_div_d(error, error, fold_ulp(dtype, fold_bits_to_double(dtype, truth->rounded[dtype])), MPFR_RNDU);
+  double ulps = mpfr_get_d(error, MPFR_RNDU);
+  errors->ulps[errors->n++] = ulps;
+  if (!(ulps <= result->worst_ulps)) result->worst_ulps = ulps;
+  if (!(share <= result->worst_relative)) result->worst_relative = share;
+  mpfr_clears(error, relative, (mpfr_ptr)0);
+}
+
+static int rising(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+/* One element by one algorithm, in each chunk that is looked at. */
+static void take_element(struct fold_ranks_result *result, struct errors *errors, const struct fold_truth *truth,
+                         const void *x, double *room) {
+  size_t ranks = result->c.ranks;
+  uint64_t first = 0;
+  bool varies = false;
+  for (size_t k = 0; k < result->chunks; k++) {
+    uint64_t got = fold_ranks_sum(result->algorithm, truth->dtype, x, ranks, k * ranks / result->chunks, room);
+    if (k == 0) first = got;
+    varies |= !fold_bits_same(truth->dtype, got, first);
+    take_error(result, errors, truth, got);
+  }
+  result->varied += varies;
+}
+
+static fold_status start(const struct fold_ranks_case *c, enum fold_ranks_algorithm algorithm,
+                         struct fold_ranks_result *result) {
+  *result = (struct fold_ranks_result){.algorithm = algorithm, .c = *c, .chunks = 1};
+  if (algorithm == FOLD_RANKS_RING) result->chunks = c->chunks < c->ranks ? c->chunks : c->ranks;
+  FOLD_TRY(fold_ranks_height(algorithm, c->ranks, &result->height));
+  result->bound_relative = relative_bound(c->dtype, c->ranks, result->height);
+  return fold_ok();
+}
+
+static void finish(struct fold_ranks_result *result, struct errors *errors) {
+  qsort(errors->ulps, errors->n, sizeof *errors->ulps, rising);
+  result->median_ulps = errors->n ? errors->ulps[errors->n / 2] : NAN;
+  result->worst_fraction = result->worst_relative == 0 ? 0 : result->worst_relative / result->bound_relative;
+}
+
+static fold_status make_message(const struct fold_ranks_case *c, void **message) {
+  struct fold_source source = {c->generator, c->dtype, c->seed, c->ranks, 0};
+  FOLD_TRY(fold_source_check(&source));
+  *message = malloc(c->elements * c->ranks * fold_dtype_size(c->dtype) + 8);
+  if (*message == NULL)
+    return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu elements of %zu ranks", c->elements, c->ranks);
+  fold_generate_parallel(&source, 0, c->elements * c->ranks, *message, 0);
+  return fold_ok();
+}
+
+static const void *element_of(const struct fold_ranks_case *c, const void *message, size_t e) {
+  return (const char *)message + e * c->ranks * fold_dtype_size(c->dtype);
+}
+
+static fold_status take_message(const struct fold_ranks_case *c, const void *message, struct fold_ranks_result *result,
+                                struct errors errors[FOLD_RANKS_ALGORITHMS], double *room) {
+  struct fold_truth truth;
+  fold_truth_init(&truth);
+  fold_status status = fold_ok();
+  for (size_t e = 0; e < c->elements && status.code == FOLD_OK; e++) {
+    const void *x = element_of(c, message, e);
+    status = fold_oracle_exact(c->dtype, FOLD_SUM, x, c->ranks, 1, &truth);
+    if (status.code == FOLD_OK && !mpfr_number_p(truth.exact))
+      status = fold_error(FOLD_BAD_INPUT, "generator %s: the sum is not finite", c->generator->name);
+    for (int a = 0; a < FOLD_RANKS_ALGORITHMS && status.code == FOLD_OK; a++)
+      take_element(&result[a], &errors[a], &truth, x, room);
+  }
+  fold_truth_free(&truth);
+  return status;
+}
+
+fold_status fold_ranks_simulate(const struct fold_ranks_case *c, struct fold_ranks_result *result) {
+  void *message = NULL;
+  struct errors errors[FOLD_RANKS_ALGORITHMS] = {{0}};
+  double *room = calloc(2 * c->ranks, sizeof *room);
+  fold_status status = room ? make_message(c, &message) : fold_error(FOLD_NO_MEMORY, "not enough memory");
+  for (int a = 0; a < FOLD_RANKS_ALGORITHMS && status.code == FOLD_OK; a++) {
+    status = start(c, (enum fold_ranks_algorithm)a, &result[a]);
+    errors[a].ulps = calloc(c->elements * result[a].chunks + 1, sizeof *errors[a].ulps);
+    if (!errors[a].ulps) status = fold_error(FOLD_NO_MEMORY, "not enough memory for the errors");
+  }
+  if (status.code == FOLD_OK) status = take_message(c, message, result, errors, room);
+  for (int a = 0; a < FOLD_RANKS_ALGORITHMS; a++) {
+    if (status.code == FOLD_OK) finish(&result[a], &errors[a]);
+    free(errors[a].ulps);
+  }
+  free(room);
+  free(message);
+  return status;
+}
+
+/* The element's result when blocks of 2^k parts are ranks. `shards` and `room` are for as many numbers as parts. */
+static uint64_t world_sum(enum fold_ranks_algorithm algorithm, const struct fold_ranks_case *c, const void *x,
+                          size_t block, size_t element, void *shards, double *room) {
+  size_t ranks = c->ranks / block + (c->ranks % block != 0), size = fold_dtype_size(c->dtype);
+  for (size_t r = 0; r < ranks; r++) {
+    size_t first = r * block, n = c->ranks - first < block ? c->ranks - first : block;
+    const void *shard = (const char *)x + first * size;
+    fold_bits_store(c->dtype, shards, r, fold_ranks_sum(FOLD_RANKS_CANONICAL, c->dtype, shard, n, 0, room));
+  }
+  return fold_ranks_sum(algorithm, c->dtype, shards, ranks, element % ranks, room);
+}
+
+enum { MOST_WORLDS = 64 };
+
+static void take_worlds(const struct fold_ranks_case *c, const void *x, size_t element, void *shards, double *room,
+                        struct fold_ranks_worlds *worlds) {
+  uint64_t got[MOST_WORLDS], distinct = 0;
+  size_t n = 0;
+  for (size_t block = 1; n == 0 || block / 2 < c->ranks; block *= 2) {
+    got[n] = world_sum(worlds->algorithm, c, x, block, element, shards, room);
+    size_t k = 0;
+    while (!fold_bits_same(c->dtype, got[k], got[n])) k++;
+    distinct += k == n++;
+  }
+  worlds->worlds = n;
+  worlds->changed += distinct > 1;
+  if (distinct > worlds->most_distinct) worlds->most_distinct = distinct;
+}
+
+fold_status fold_ranks_worlds(const struct fold_ranks_case *c, struct fold_ranks_worlds *worlds) {
+  void *message = NULL;
+  double *room = calloc(3 * c->ranks, sizeof *room);
+  fold_status status = room ? make_message(c, &message) : fold_error(FOLD_NO_MEMORY, "not enough memory");
+  for (int a = 0; a < FOLD_RANKS_ALGORITHMS && status.code == FOLD_OK; a++) {
+    worlds[a] = (struct fold_ranks_worlds){.algorithm = (enum fold_ranks_algorithm)a, .c = *c};
+    for (size_t e = 0; e < c->elements; e++)
+      take_worlds(c, element_of(c, message, e), e, room + 2 * c->ranks, room, &worlds[a]);
+  }
+  free(room);
+  free(message);
+  return status;
+}
