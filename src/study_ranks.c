@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
 #include "exact.h"
+#include "native.h"
 
 static uint64_t higher(uint64_t a, uint64_t b) { return (a > b ? a : b) + 1; }
 
@@ -16,24 +16,28 @@ static double narrow_sum(enum fold_dtype dtype, double a, double b) {
 }
 
 #define NODE float
+#define ELEMENT fold_element_f32
 #define CONTEXT const void
 #define JOIN(c, a, b) ((a) + (b))
 #define NAME(x) x##_f32
 #include "study_ranks.inc"
 
 #define NODE double
+#define ELEMENT fold_element_f64
 #define CONTEXT const void
 #define JOIN(c, a, b) ((a) + (b))
 #define NAME(x) x##_f64
 #include "study_ranks.inc"
 
 #define NODE double
+#define ELEMENT double
 #define CONTEXT const enum fold_dtype
 #define JOIN(c, a, b) narrow_sum(*(c), a, b)
 #define NAME(x) x##_narrow
 #include "study_ranks.inc"
 
 #define NODE uint64_t
+#define ELEMENT uint64_t
 #define CONTEXT const void
 #define JOIN(c, a, b) higher(a, b)
 #define NAME(x) x##_height
@@ -209,7 +213,7 @@ static void take_worlds(const struct fold_ranks_case *c, const void *x, size_t e
                         struct fold_ranks_worlds *worlds) {
   uint64_t got[MOST_WORLDS], distinct = 0;
   size_t n = 0;
-  for (size_t block = 1; n == 0 || block / 2 < c->ranks; block *= 2) {
+  for (size_t block = 1; block / 2 < c->ranks; block *= 2) {
     got[n] = world_sum(worlds->algorithm, c, x, block, element, shards, room);
     size_t k = 0;
     while (!fold_bits_same(c->dtype, got[k], got[n])) k++;

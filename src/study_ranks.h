@@ -29,7 +29,7 @@ enum fold_ranks_algorithm {
   FOLD_RANKS_CANONICAL,
   FOLD_RANKS_ALGORITHMS
 };
-#define FOLD_RANKS_MOST ((size_t)1 << 20)
+#define FOLD_RANKS_MOST ((size_t)1 << 16)
 
 const char *fold_ranks_name(enum fold_ranks_algorithm algorithm);
 

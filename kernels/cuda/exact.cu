@@ -42,7 +42,7 @@ static size_t scratch_bytes(const struct fold_call *call) {
 
 template <int D>
 static fold_status launch(const struct fold_call *call, const struct exact_plan &plan, struct fold_super *d_states) {
-  const size_t shared = (size_t)plan.threads * exact_format<D>::LIMBS * sizeof(int64_t);
+  const size_t shared = (size_t)plan.threads * exact_format<D>::COLUMN;
   cudaStream_t stream = (cudaStream_t)call->stream;
   char *scratch = (char *)call->scratch;
   struct fold_super *meeting = (struct fold_super *)(scratch + MEETING_AT);
@@ -54,10 +54,20 @@ static fold_status launch(const struct fold_call *call, const struct exact_plan 
     FOLD_CUDA_TRY(cudaMemsetAsync(meeting, 0, nbytes, stream));
   }
   if (shared > 48 << 10)
-    FOLD_CUDA_TRY(cudaFuncSetAttribute(exact_block_kernel<D>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
-  exact_block_kernel<D><<<plan.blocks, plan.threads, shared, stream>>>(
-      (const typename exact_tile<D>::stored *)call->in, call->out, d_states, meeting, counters, plan);
+    FOLD_CUDA_TRY(
+        cudaFuncSetAttribute(exact_block_kernel<D>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
+  exact_block_kernel<D><<<plan.blocks, plan.threads, shared, stream>>>((const typename exact_tile<D>::stored *)call->in,
+                                                                       call->out, d_states, meeting, counters, plan);
   return fold_cuda_launched("exact_block_kernel");
+}
+
+static fold_status many_rows(const struct fold_call *call, const struct exact_plan *plan, bool *done) {
+  switch (call->dtype) {
+    case FOLD_F16: return exact_rows_f16(call, plan, done);
+    case FOLD_BF16: return exact_rows_bf16(call, plan, done);
+    case FOLD_F32: return exact_rows_f32(call, plan, done);
+    default: return exact_rows_f64(call, plan, done);
+  }
 }
 
 static fold_status run(const struct fold_call *call, struct fold_super *d_states) {
@@ -66,6 +76,9 @@ static fold_status run(const struct fold_call *call, struct fold_super *d_states
   FOLD_TRY(fold_cuda_check(call));
   FOLD_TRY(make_plan(call, &plan));
   if (!call->rows) return fold_ok();
+  bool done = false;
+  if (!d_states) FOLD_TRY(many_rows(call, &plan, &done));
+  if (done) return fold_ok();
   switch (call->dtype) {
     case FOLD_F16: return launch<FOLD_F16>(call, plan, d_states);
     case FOLD_BF16: return launch<FOLD_BF16>(call, plan, d_states);

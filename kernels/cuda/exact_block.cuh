@@ -25,18 +25,28 @@ static __device__ __forceinline__ int64_t *exact_state_word(struct fold_super *s
 /* Sums the part of the row that is this block's into `block`. */
 template <int D>
 static __device__ __forceinline__ void exact_block_sum(const struct exact_row<D> &row, size_t part, size_t parts,
-                                                       int64_t *columns, struct fold_super *block) {
-  const unsigned warp = threadIdx.x / 32, warps = blockDim.x / 32, lane = threadIdx.x & 31;
+                                                       char *columns, struct fold_super *block) {
+  const unsigned warp = threadIdx.x / 32, warps = blockDim.x / 32;
   struct exact_sum<D> sum;
-  exact_start(sum, columns + warp * exact_format<D>::LIMBS * 32 + lane, block);
-  const size_t step = parts * warps;
+  exact_start(sum, columns + warp * 32 * exact_format<D>::COLUMN, block);
+#ifdef EXACT_STRIDED
+  const size_t step = parts * warps, end = row.tiles;
   size_t at = part * warps + warp;
+#else
+  const size_t piece = (row.tiles + parts - 1) / parts, step = warps, end = min((part + 1) * piece, row.tiles);
+  size_t at = part * piece + warp;
+#endif
   uint4 tile[EXACT_AHEAD];
-  if (at < row.tiles) row.load_cut(tile, at);
-  for (; at < row.tiles; at += step) {
-    const uint4 *ahead = row.whole(at + step);
+  if (at < end) row.load_cut(tile, at);
+  for (; at < end; at += step) {
+    const uint4 *ahead = at + step < end ? row.whole(at + step) : NULL;
+#ifdef EXACT_PREFETCH
+    if ((threadIdx.x & 31) == 0 && at + (1 + EXACT_PREFETCH) * step < end && ahead)
+      asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(ahead + EXACT_PREFETCH * step * EXACT_TILE_LINES),
+                   "r"(16 * EXACT_TILE_LINES));
+#endif
     exact_take(sum, tile, ahead);
-    if (!ahead && at + step < row.tiles) row.load_cut(tile, at + step);
+    if (!ahead && at + step < end) row.load_cut(tile, at + step);
   }
   exact_finish(sum);
 }
@@ -44,7 +54,8 @@ static __device__ __forceinline__ void exact_block_sum(const struct exact_row<D>
 /* Adds the block's words to the row's state; true in the whole of the last block to do so, which has then the row's words,
  * and has cleared the state. */
 template <int D>
-static __device__ bool exact_meet(struct fold_super *block, struct fold_super *state, unsigned *counter, unsigned parts) {
+static __device__ bool exact_meet(struct fold_super *block, struct fold_super *state, unsigned *counter,
+                                  unsigned parts) {
   const int words = exact_format<D>::LIMBS + EXACT_COUNTS;
   for (int k = threadIdx.x; k < words; k += blockDim.x) {
     const int64_t word = *exact_state_word<D>(block, k);
@@ -65,7 +76,7 @@ template <int D>
 __global__ __launch_bounds__(32 * EXACT_MOST_WARPS, D == FOLD_F64 ? 1 : 3) void exact_block_kernel(
     const typename exact_tile<D>::stored *__restrict__ in, void *out, struct fold_super *d_states,
     struct fold_super *meeting, unsigned *counters, const struct exact_plan plan) {
-  extern __shared__ int64_t columns[];
+  extern __shared__ __align__(16) char columns[];
   __shared__ struct fold_super block;
   for (size_t work = blockIdx.x; work < plan.rows * plan.parts; work += gridDim.x) {
     const size_t row = work / plan.parts, part = work % plan.parts;

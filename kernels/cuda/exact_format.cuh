@@ -13,25 +13,25 @@
 
 #define EXACT_AHEAD 8 /* accesses of 16 bytes that a lane has of a tile */
 
-/* FRACTION: stored bits of the significand. PARTS: windows. SLOW_TILES: tiles that a column of limbs takes between two
- * normalisations (exact_limbs.cuh). */
+/* FRACTION: stored bits of the significand. PARTS: windows (exact_warp.cuh). COLUMN: bytes of a lane's column
+ * (exact_limbs.cuh, exact_bins.cuh). */
 template <int D>
 struct exact_format;
 template <>
 struct exact_format<FOLD_F16> {
-  static const int FRACTION = 10, FIELD = 5, BASE = -24, LIMBS = 5, PARTS = 1, SLOW_TILES = 1 << 10;
+  static const int FRACTION = 10, FIELD = 5, BASE = -24, LIMBS = 5, PARTS = 1, COLUMN = 0;
 };
 template <>
 struct exact_format<FOLD_BF16> {
-  static const int FRACTION = 7, FIELD = 8, BASE = -133, LIMBS = 11, PARTS = 1, SLOW_TILES = 1 << 10;
+  static const int FRACTION = 7, FIELD = 8, BASE = -133, LIMBS = 11, PARTS = 1, COLUMN = 32 * 4 + 8 * 8;
 };
 template <>
 struct exact_format<FOLD_F32> {
-  static const int FRACTION = 23, FIELD = 8, BASE = -149, LIMBS = 12, PARTS = 2, SLOW_TILES = 4;
+  static const int FRACTION = 23, FIELD = 8, BASE = -149, LIMBS = 12, PARTS = 2, COLUMN = 16 * 8;
 };
 template <>
 struct exact_format<FOLD_F64> {
-  static const int FRACTION = 52, FIELD = 11, BASE = -1074, LIMBS = 70, PARTS = 3, SLOW_TILES = 16;
+  static const int FRACTION = 52, FIELD = 11, BASE = -1074, LIMBS = 70, PARTS = 3, COLUMN = 70 * 8;
 };
 
 template <int D>
@@ -122,5 +122,33 @@ struct exact_shift {
   static const int LEAST = D == FOLD_F32 ? 24 : MOST;
   static const uint32_t TOP = (1u << exact_format<D>::FIELD) - 1; /* of infinities and NaN */
 };
+
+typedef unsigned long long exact_u64;
+
+#define EXACT_WARP 0xffffffffu
+
+static __device__ __forceinline__ double exact_power(int exponent) {
+  return __hiloint2double((exponent + 1023) << 20, 0);
+}
+/* A double that is a multiple of 2^exponent, as their number: exact; two factors, for one may lie outside the format. */
+static __device__ __forceinline__ int64_t exact_units(double x, int exponent) {
+  const int half = exponent / 2;
+  return __double2ll_rn(x * exact_power(-half) * exact_power(half - exponent));
+}
+
+static __device__ __forceinline__ int64_t exact_warp_sum(int64_t x) {
+#pragma unroll
+  for (int offset = 16; offset > 0; offset /= 2) x += __shfl_xor_sync(EXACT_WARP, x, offset);
+  return x;
+}
+static __device__ __forceinline__ uint32_t exact_warp_max(uint32_t x) {
+#if __CUDA_ARCH__ >= 800
+  return __reduce_max_sync(EXACT_WARP, x);
+#else
+#pragma unroll
+  for (int offset = 16; offset > 0; offset /= 2) x = max(x, __shfl_xor_sync(EXACT_WARP, x, offset));
+  return x;
+#endif
+}
 
 #endif

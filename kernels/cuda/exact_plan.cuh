@@ -12,6 +12,14 @@ struct exact_plan {
   unsigned parts;   /* blocks a row */
   unsigned threads; /* a block */
   unsigned blocks;
+  size_t rows_each; /* exact_line.cuh: rows a warp; exact_short.cuh: tiles a warp */
+  bool aligned;     /* every row starts at a multiple of 16 bytes and ends at one */
 };
+
+/* Sums many rows and sets *done, or leaves a call that does not suit to the blocks of exact.cu: exact_rows_*.cu. */
+fold_status exact_rows_f16(const struct fold_call *call, const struct exact_plan *plan, bool *done);
+fold_status exact_rows_bf16(const struct fold_call *call, const struct exact_plan *plan, bool *done);
+fold_status exact_rows_f32(const struct fold_call *call, const struct exact_plan *plan, bool *done);
+fold_status exact_rows_f64(const struct fold_call *call, const struct exact_plan *plan, bool *done);
 
 #endif

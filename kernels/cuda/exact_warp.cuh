@@ -16,12 +16,12 @@
 #ifndef FOLD_EXACT_WARP_CUH
 #define FOLD_EXACT_WARP_CUH
 
-#include "exact_limbs.cuh"
+#include "exact_bins.cuh"
+#include "exact_special.cuh"
 #include "flat_load.cuh"
 
-#define EXACT_WIDTH 40  /* of a window */
-#define EXACT_ABOVE 4   /* binades that a new anchor leaves free above the tile, where there is room */
-#define EXACT_WARP 0xffffffffu
+#define EXACT_WIDTH 40 /* of a window */
+#define EXACT_ABOVE 4  /* binades that a new anchor leaves free above the tile, where there is room */
 
 template <int D>
 struct exact_window {
@@ -38,20 +38,17 @@ struct exact_sum {
   int64_t total;                       /* 16-bit formats: in units of 2^anchor */
   int anchor;
   uint32_t most_limit, least_limit; /* a tile fits: most < most_limit, least >= least_limit */
-  unsigned tiles, slow_tiles;       /* since the last flush; since the last normalisation */
-  bool slow;                        /* the columns are in use */
+  unsigned tiles, slow_tiles;       /* in the windows, in the columns since their last flush */
+  bool dirty;                       /* something is in the block's limbs */
+  bool slow, specials;              /* the columns are in use; something in `special` */
   bool other;                       /* a term was something else than -0 */
   struct exact_special special;
-  int64_t *column;  /* the lane's */
+  char *columns;            /* the warp's */
   struct fold_super *block; /* what the block's warps add to; shared memory */
 };
 
-static __device__ __forceinline__ double exact_power(int exponent) {
-  return __hiloint2double((exponent + 1023) << 20, 0);
-}
-
 template <int D>
-static __device__ __forceinline__ void exact_start(struct exact_sum<D> &sum, int64_t *column, struct fold_super *block) {
+static __device__ __forceinline__ void exact_start(struct exact_sum<D> &sum, char *columns, struct fold_super *block) {
 #pragma unroll
   for (int k = 0; k < exact_format<D>::PARTS; k++) sum.part[k] = 0;
   sum.total = 0;
@@ -59,31 +56,10 @@ static __device__ __forceinline__ void exact_start(struct exact_sum<D> &sum, int
   sum.most_limit = D == FOLD_F16 ? 0x7c00 : 0; /* f16 has one anchor for all finite terms; else any term moves it */
   sum.least_limit = 0;
   sum.tiles = sum.slow_tiles = 0;
-  sum.slow = sum.other = false;
+  sum.dirty = sum.slow = sum.specials = sum.other = false;
   sum.special = {0, 0, 0};
-  sum.column = column;
+  sum.columns = columns;
   sum.block = block;
-}
-
-static __device__ __forceinline__ int64_t exact_warp_sum(int64_t x) {
-#pragma unroll
-  for (int offset = 16; offset > 0; offset /= 2) x += __shfl_xor_sync(EXACT_WARP, x, offset);
-  return x;
-}
-static __device__ __forceinline__ uint32_t exact_warp_max(uint32_t x) {
-#if __CUDA_ARCH__ >= 800
-  return __reduce_max_sync(EXACT_WARP, x);
-#else
-#pragma unroll
-  for (int offset = 16; offset > 0; offset /= 2) x = max(x, __shfl_xor_sync(EXACT_WARP, x, offset));
-  return x;
-#endif
-}
-
-/* A window's sum as a number of its units 2^exponent: exact; two factors, for one may lie outside the format. */
-static __device__ __forceinline__ int64_t exact_units(double part, int exponent) {
-  const int half = exponent / 2;
-  return __double2ll_rn(part * exact_power(-half) * exact_power(half - exponent));
 }
 
 /* Windows to the block's limbs. */
@@ -100,23 +76,25 @@ static __device__ __forceinline__ void exact_flush(struct exact_sum<D> &sum) {
   }
   sum.total = 0;
   sum.tiles = 0;
+  sum.dirty = true;
 }
 
-/* Moves the anchor so that terms with these fields of `most` and `least` fit; false where none does, or where a term is not
- * finite. Uniform. */
-template <int D>
-static __device__ __forceinline__ bool exact_move(struct exact_sum<D> &sum, uint32_t most_field, uint32_t least_field) {
+/* Places windows of REACH bits so that terms with these fields of `most` and `least` fit; false where none does. The terms are
+ * finite. What is in the windows is flushed. Uniform. */
+template <int D, int REACH>
+static __device__ __forceinline__ bool exact_place(struct exact_sum<D> &sum, uint32_t most_field,
+                                                   uint32_t least_field) {
   typedef exact_format<D> format;
-  const int reach = exact_window<D>::REACH, bias = (1 << (format::FIELD - 1)) - 1;
-  if (D == FOLD_F16 || most_field == exact_shift<D>::TOP) return false;
-  const int end = (int)most_field + 1 - bias;                          /* every term is below 2^end */
-  const int unit = format::BASE + (int)max(least_field, 1u) - 1;       /* and a multiple of 2^unit */
-  int anchor = max(min(end + EXACT_ABOVE - reach, unit), format::BASE);
-  if (anchor + reach < end) return false;
+  const int bias = (1 << (format::FIELD - 1)) - 1;
+  if (D == FOLD_F16) return true;
+  const int end = (int)most_field + 1 - bias;                    /* every term is below 2^end */
+  const int unit = format::BASE + (int)max(least_field, 1u) - 1; /* and a multiple of 2^unit */
+  const int anchor = max(min(end + EXACT_ABOVE - REACH, unit), format::BASE);
+  if (anchor + REACH < end) return false;
   if (D == FOLD_F64 && anchor + 2 * EXACT_WIDTH + 53 > 1023) return false; /* M would overflow */
   exact_flush(sum);
   sum.anchor = anchor;
-  sum.most_limit = min((uint32_t)(anchor + reach + bias), exact_shift<D>::TOP) << exact_shift<D>::MOST;
+  sum.most_limit = min((uint32_t)(anchor + REACH + bias), exact_shift<D>::TOP) << exact_shift<D>::MOST;
   sum.least_limit = anchor == format::BASE ? 0 : (uint32_t)(anchor - format::BASE + 1) << exact_shift<D>::LEAST;
   return true;
 }
@@ -126,25 +104,61 @@ static __device__ __forceinline__ void exact_load_ahead(uint4 &q, const uint4 *a
   if (ahead) q = load_16(ahead + 32 * i);
 }
 
-/* A tile that no anchor suits: to the columns. */
+/* The lane's f64 limbs in the warp's columns. */
+static __device__ __forceinline__ int64_t *exact_limb_column(char *columns) {
+  return (int64_t *)columns + (threadIdx.x & 31);
+}
+
+/* Makes room for a tile in the columns. */
+template <int D>
+static __device__ __forceinline__ void exact_slow_room(struct exact_sum<D> &sum) {
+  if (!sum.slow) {
+    if constexpr (D == FOLD_F64)
+      exact_column_clear(exact_limb_column(sum.columns));
+    else
+      exact_bins_clear<D>(sum.columns);
+  }
+  sum.slow = true;
+  if constexpr (D == FOLD_F64) {
+    if (sum.slow_tiles % EXACT_LIMB_TILES == EXACT_LIMB_TILES - 1)
+      exact_column_normalise(exact_limb_column(sum.columns));
+  } else if (sum.slow_tiles == exact_bins<D>::TILES) {
+    exact_bins_flush<D>(sum.columns, sum.block->limb);
+    sum.slow_tiles = 0;
+  } else if (D == FOLD_BF16 && sum.slow_tiles % exact_bins<D>::FINE_TILES == 0) {
+    exact_bins_drain(sum.columns);
+  }
+  sum.slow_tiles++;
+}
+
+/* A tile that no anchor suits, of finite terms: to the columns. */
 template <int D>
 static __device__ __forceinline__ void exact_take_slowly(struct exact_sum<D> &sum, uint4 (&tile)[EXACT_AHEAD],
-                                                         const uint4 *ahead, bool special) {
-  if (!sum.slow) exact_column_clear<D>(sum.column);
-  sum.slow = true;
-  if (++sum.slow_tiles == exact_format<D>::SLOW_TILES) {
-    exact_column_normalise<D>(sum.column);
-    sum.slow_tiles = 1;
-  }
-  if (special)
-#pragma unroll
-    for (int i = 0; i < EXACT_AHEAD; i++) exact_take_specials<D>(sum.special, tile[i]);
+                                                         const uint4 *ahead) {
+  exact_slow_room(sum);
 #pragma unroll
   for (int i = 0; i < EXACT_AHEAD; i++) {
-#pragma unroll
-    for (int k = 0; k < exact_tile<D>::EACH; k++) exact_column_add<D>(sum.column, tile[i], k);
+    if constexpr (D == FOLD_F64) {
+      exact_column_add(exact_limb_column(sum.columns), tile[i].y, tile[i].x);
+      exact_column_add(exact_limb_column(sum.columns), tile[i].w, tile[i].z);
+    } else {
+      exact_bins_add<D>(sum.columns, tile[i]);
+    }
     exact_load_ahead(tile[i], ahead, i);
   }
+}
+
+/* What the columns hold to the block's limbs. */
+template <int D>
+static __device__ __forceinline__ void exact_slow_flush(struct exact_sum<D> &sum) {
+  if constexpr (D == FOLD_F64) {
+    exact_column_normalise(exact_limb_column(sum.columns));
+    exact_columns_sum((const int64_t *)sum.columns, sum.block->limb);
+  } else {
+    exact_bins_flush<D>(sum.columns, sum.block->limb);
+  }
+  sum.slow = false;
+  sum.slow_tiles = 0;
 }
 
 template <int PARTS>
@@ -178,44 +192,67 @@ static __device__ __forceinline__ void exact_take_windows(struct exact_sum<D> &s
   if (PARTS == 1) sum.total += exact_units(s, sum.anchor);
 }
 
+template <int D>
+static __device__ __forceinline__ struct exact_seen exact_look_all(const uint4 (&tile)[EXACT_AHEAD]) {
+  struct exact_seen seen = exact_seen_none<D>();
+#pragma unroll
+  for (int i = 0; i < EXACT_AHEAD; i++) exact_look<D>(seen, tile[i]);
+  return exact_seen_all<D>(seen);
+}
+
+/* A tile that does not fit the windows where they are: takes its NaN and infinities out, then moves the windows. False: the
+ * tile is for the columns. Uniform. */
+template <int D>
+static __device__ __forceinline__ bool exact_fit(struct exact_sum<D> &sum, uint4 (&tile)[EXACT_AHEAD],
+                                                 struct exact_seen seen) {
+  const uint32_t top = exact_shift<D>::TOP << exact_shift<D>::MOST;
+  if (__any_sync(EXACT_WARP, seen.most >= top)) {
+#pragma unroll
+    for (int i = 0; i < EXACT_AHEAD; i++) exact_take_specials<D>(sum.special, tile[i]);
+    sum.specials = true;
+    seen = exact_look_all<D>(tile);
+  }
+  return exact_place<D, exact_window<D>::REACH>(sum, exact_warp_max(seen.most) >> exact_shift<D>::MOST,
+                                                ~exact_warp_max(~seen.least) >> exact_shift<D>::LEAST);
+}
+
 /* Adds a tile and loads the next one; the whole warp calls. */
 template <int D>
 static __device__ __forceinline__ void exact_take(struct exact_sum<D> &sum, uint4 (&tile)[EXACT_AHEAD],
                                                   const uint4 *ahead) {
-  struct exact_seen seen = exact_seen_none<D>();
-#pragma unroll
-  for (int i = 0; i < EXACT_AHEAD; i++) exact_look<D>(seen, tile[i]);
-  seen = exact_seen_all<D>(seen);
+  const struct exact_seen seen = exact_look_all<D>(tile);
   if (!sum.other) {
 #pragma unroll
     for (int i = 0; i < EXACT_AHEAD; i++) sum.other = sum.other || exact_other<D>(tile[i]);
   }
-  bool fits = true;
   if (__any_sync(EXACT_WARP, seen.most >= sum.most_limit || seen.least < sum.least_limit)) {
-    const uint32_t most = exact_warp_max(seen.most) >> exact_shift<D>::MOST;
-    const uint32_t least = ~exact_warp_max(~seen.least) >> exact_shift<D>::LEAST;
-    fits = exact_move<D>(sum, most, least);
-    if (!fits) exact_take_slowly<D>(sum, tile, ahead, most == exact_shift<D>::TOP);
+    const bool fits = exact_fit(sum, tile, seen);
+    if constexpr (D != FOLD_F16) {
+      if (!fits) {
+        exact_take_slowly<D>(sum, tile, ahead);
+        return;
+      }
+    }
   }
-  if (!fits) return;
   exact_take_windows<D>(sum, tile, ahead);
   if (++sum.tiles == exact_window<D>::TILES) exact_flush(sum);
+}
+
+static __device__ __forceinline__ void exact_count(int64_t *word, int64_t mine) {
+  const int64_t all = exact_warp_sum(mine);
+  if ((threadIdx.x & 31) == 0 && all) atomicAdd((exact_u64 *)word, (exact_u64)all);
 }
 
 /* What the warp holds to the block's limbs and counts, but `terms`. */
 template <int D>
 static __device__ __forceinline__ void exact_finish(struct exact_sum<D> &sum) {
   exact_flush(sum);
-  if (sum.slow) {
-    exact_column_normalise<D>(sum.column);
-    exact_columns_sum<D>(sum.column - (threadIdx.x & 31), sum.block->limb);
-    const int64_t nan = exact_warp_sum(sum.special.nan), plus = exact_warp_sum(sum.special.positive_infinity),
-                  minus = exact_warp_sum(sum.special.negative_infinity);
-    if ((threadIdx.x & 31) == 0) {
-      if (nan) atomicAdd((exact_u64 *)&sum.block->nan, (exact_u64)nan);
-      if (plus) atomicAdd((exact_u64 *)&sum.block->positive_infinity, (exact_u64)plus);
-      if (minus) atomicAdd((exact_u64 *)&sum.block->negative_infinity, (exact_u64)minus);
-    }
+  if constexpr (D != FOLD_F16)
+    if (sum.slow) exact_slow_flush<D>(sum);
+  if (sum.specials) {
+    exact_count(&sum.block->nan, sum.special.nan);
+    exact_count(&sum.block->positive_infinity, sum.special.positive_infinity);
+    exact_count(&sum.block->negative_infinity, sum.special.negative_infinity);
   }
   if (__any_sync(EXACT_WARP, sum.other) && (threadIdx.x & 31) == 0) sum.block->other_than_negative_zero = 1;
 }

@@ -1,14 +1,30 @@
-/* flat_canonical.cu: the subject flat/canonical: checks, plan and launch. The order is in oracles/canonical.h, the
- * kernel in flat_canonical.cuh.
+/* flat_canonical.cu: the subject flat/canonical: checks, plan and launch.
+ *
+ * Order: oracles/canonical.h, a function of the row's length alone.
+ *
+ * Claims: replays flat/canonical, bounded, run_to_run, launch_, alignment_ and batch_invariant.
+ *
+ * Rungs: flat_canonical.cuh (any call), flat_canonical_small.cuh (one row of up to 4096 tiles, 2048 in f64).
+ *
+ * Limits: launch.block whole warps, at most 256 threads; launch.blocks free; either of them takes the first rung. 2^42
+ * elements a row.
+ *
+ * Measured on one H200 as a fraction of the speed of CUB's default in the same run, 10^8, 10^9, 4.29 10^9 elements:
+ * f32 1.02, 1.01, 1.02; f64 1.03, 1.02, 1.02; f16 1.14, 1.12, 1.13; bf16 1.08, 1.11, 1.11. The best plain read of the
+ * same bytes: f32 1.06, 1.02, 1.02; f64 1.05, 1.02, 1.02; f16 1.22, 1.13, 1.13.
+ *
+ * What gained it: loads without an L2::256B hint (0.90 with it); acquire and release on the counter's atomic instead of
+ * fences around it (f64 10^8: 0.997 to 1.03); 16 tiles a block (4: 0.97); rare code out of line, so that all 16
+ * accesses of a lane are in flight (f16 10^8: 1.08 to 1.14).
  */
 #include "flat.h"
 
 #include "common.cuh"
 #include "flat_canonical_plan.cuh"
 
-/* A block makes 2^shift tiles. Many tiles: 16, for each block costs a barrier and an atomic, 1 ns of the H200's time (4
- * tiles a block 0.97 of CUB's speed, 16 tiles 1.02). Fewer: so few that there are some blocks for each multiprocessor. Rows
- * of up to 32 tiles, and enough of them: a block a row, no values to join. */
+/* A block makes 2^shift tiles. Many tiles: 16, for each block costs a barrier and an atomic, 1 ns of the H200's time
+ * (4 tiles a block 0.97 of CUB's speed, 16 tiles 1.02). Fewer: so few that there are some blocks for each
+ * multiprocessor. Rows of up to 32 tiles, and enough of them: a block a row, no values to join. */
 static int item_shift_for(size_t rows, size_t tiles) {
   const int whole = ceil_log2(tiles);
   const size_t all = rows * tiles;
@@ -17,14 +33,14 @@ static int item_shift_for(size_t rows, size_t tiles) {
   return shift < whole ? shift : whole;
 }
 
-/* One row of few tiles: a block for so many of them that there are no more blocks than threads in a block or slots in
- * scratch; up to 4 tiles need no second block. */
+/* One row of few tiles: a block for so many of them that there are no more blocks than slots; up to 4 tiles need no
+ * second block. */
 static bool plan_small(struct canonical_plan *plan, size_t width) {
   const size_t slots = FOLD_SCRATCH_ZEROED / width;
   plan->small = plan->tiles <= 4 ? 1u << ceil_log2(plan->tiles) : plan->tiles <= 512 ? 2 : 4;
   plan->blocks = (unsigned)((plan->tiles + plan->small - 1) / plan->small);
   plan->threads = FOLD_CANONICAL_PLACES * plan->small;
-  return plan->rows == 1 && plan->tiles > 0 && plan->blocks <= slots && plan->blocks <= plan->threads;
+  return plan->rows == 1 && plan->tiles > 0 && plan->tiles <= 4 * slots;
 }
 
 static fold_status make_plan(const struct fold_call *call, struct canonical_plan *plan) {

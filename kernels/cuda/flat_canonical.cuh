@@ -3,9 +3,9 @@
  * Order: tiles of 4096 elements; place p of a tile joins x[p], x[256 + p], ... x[3840 + p] in rising line; then a tree
  * over neighbours over the 256 places, and the same tree over the tiles. Missing terms are the true identity.
  *
- * Promised: bits that depend on the row's elements and their number alone; who does what never matters. A warp makes a part
- * of a tile, a block an item, that is 2^k aligned tiles of a row. The block that finishes last of a span of items joins
- * their values by the tree, the one that finishes last of a row's spans joins those.
+ * Promised: bits that depend on the row's elements and their number alone; who does what never matters. A warp makes a
+ * part of a tile, a block an item, that is 2^k aligned tiles of a row. The block that finishes last of a span of items
+ * joins their values by the tree, the one that finishes last of a row's spans joins those.
  *
  * Limits: at most 256 threads a block, whole warps. Used by flat_canonical_*.cu, one file a dtype.
  */
@@ -19,9 +19,9 @@
 #include "flat_load.cuh"
 #include "last_block.cuh"
 
-/* What a warp makes at a time, a part: 32 VEC neighbouring places of a tile, VEC of them a lane, and 16 lines, so 16 accesses
- * a lane for every dtype. A part is a subtree of the tile, so that an item is the tree over its parts. (Whole tiles, 2
- * or 4 accesses wide with their trees folded together, were no faster on the H200.) */
+/* What a warp makes at a time, a part: 32 VEC neighbouring places of a tile, VEC of them a lane, and 16 lines, so 16
+ * accesses a lane for every dtype. A part is a subtree of the tile, so that an item is the tree over its parts. (Whole
+ * tiles, 2 or 4 accesses wide with their trees folded together, were no faster on the H200.) */
 template <int D, bool WIDE>
 struct canonical_part {
   static const int VEC = WIDE ? 16 / (int)sizeof(typename fold_element<D>::stored) : 1;
@@ -61,9 +61,10 @@ static __device__ __forceinline__ typename fold_element<D>::wide fold_full_part(
   return fold_places<OP, W, VEC>(chain);
 }
 
-/* The same where just `left` elements lie from `from` to the row's end, 0 or fewer for none: `full` whole accesses, then
- * up to VEC - 1 single elements, the identity past them. The lines past the last whole access read that one again, so
- * that no load waits for another. Not inlined: it is rare, and inlined it costs the whole tiles 4 to 8% of their speed. */
+/* The same where just `left` elements lie from `from` to the row's end, 0 or fewer for none: `full` whole accesses,
+ * then up to VEC - 1 single elements, the identity past them. The lines past the last whole access read that one
+ * again, so that no load waits for another. Not inlined: it is rare, and inlined it costs the whole tiles 4 to 8% of
+ * their speed. */
 template <int D, int O, bool WIDE>
 static __device__ __noinline__ typename fold_element<D>::wide fold_short_part(
     const typename fold_element<D>::stored *from, int left) {

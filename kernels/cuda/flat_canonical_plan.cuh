@@ -26,6 +26,7 @@ struct canonical_plan {
 #define CANONICAL_MOST_ITEM_SHIFT 5
 #define CANONICAL_MOST_THREADS 256
 #define CANONICAL_MOST_SPAN_SHIFT 16
+
 static inline int ceil_log2(size_t n) {
   int shift = 0;
   while (((size_t)1 << shift) < n) shift++;

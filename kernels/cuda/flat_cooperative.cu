@@ -3,9 +3,15 @@
  *
  * Order: flat/shuffle's (flat_shuffle.cuh), for a block plays as many of that order's blocks as it must where the GPU
  * cannot hold them all at once.
- * Claims: replays flat/shuffle, same_bits_as flat/shuffle, bounded, run_to_run, alignment and batch invariant.
- * launch.blocks is free up to what the GPU holds at once, launch.block must be 256. Against flat/shuffle: no counters
- * and no memset, but the barrier waits for the slowest block and the launch is the dearer cooperative one.
+ *
+ * Claims: replays flat/shuffle, same_bits_as flat/shuffle, bounded, run_to_run, launch_, alignment_ and
+ * batch_invariant.
+ *
+ * Limits: launch.blocks is free up to what the GPU holds at once, launch.block must be 256.
+ *
+ * Against flat/shuffle: no counters and no memset, but the barrier waits for the slowest block and the launch is the
+ * dearer cooperative one: measured on one H200, 1 us more at 10^4 to 10^6; at 4.29 10^9 1.00 of CUB's default in f32,
+ * f16 and bf16, 0.98 in f64.
  */
 #include <cooperative_groups.h>
 

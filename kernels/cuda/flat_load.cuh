@@ -1,30 +1,15 @@
 /* flat_load.cuh: one access of VEC neighbouring elements, kept as loaded until each is asked for.
  *
  * Promised: one access of VEC elements, 16 bytes at most; the address must be aligned to all of it. What is read is
- * read once: it is marked to leave the caches first. (An L2::256B hint, tried on the H200, cost 6% of the bandwidth.)
+ * read once: it is marked to leave the caches first. (Tried on the H200: plain and no_allocate loads are as fast, an
+ * L2::256B hint costs 6% of the bandwidth.)
  */
 #ifndef FOLD_FLAT_LOAD_CUH
 #define FOLD_FLAT_LOAD_CUH
 
 #include "common.cuh"
 
-#ifndef FOLD_HINT
-#define FOLD_HINT 1
-#endif
-
-static __device__ __forceinline__ uint4 load_16(const void *address) {
-#if FOLD_HINT == 0
-  return __ldg((const uint4 *)address);
-#elif FOLD_HINT == 1
-  return __ldcs((const uint4 *)address);
-#else
-  uint4 x;
-  asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
-               : "=r"(x.x), "=r"(x.y), "=r"(x.z), "=r"(x.w)
-               : "l"(address));
-  return x;
-#endif
-}
+static __device__ __forceinline__ uint4 load_16(const void *address) { return __ldcs((const uint4 *)address); }
 
 /* The words of an access, 32 bits each. */
 template <int BYTES>

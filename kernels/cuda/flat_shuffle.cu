@@ -1,12 +1,22 @@
 /* flat_shuffle.cu: the subject flat/shuffle, the report's kernel, on two rungs. Order: flat_shuffle.cuh.
  *
- * Claims: replays flat/shuffle, bounded, run_to_run, alignment and batch invariant. The order is that of 256 threads a
- * block and G = min(ceil(n / 256), 1024) blocks, a function of n here; what launch.blocks and launch.block ask for:
- *   plain   the report's two phases, a launch each, one 4-byte load at a time. The grid is the order: any other launch
- *           is FOLD_UNSUPPORTED.
- *   tuned   one launch. A lane plays several of the order's threads, so that it loads 16 bytes at a time, many of them
- *           ahead; the block that finishes last makes phase two. launch.blocks is free, launch.block must be 256.
- * Limits: rows * ceil(G / VEC) blocks; fewer sweep through them.
+ * Claims: replays flat/shuffle, bounded, run_to_run, alignment_ and batch_invariant; tuned also launch_invariant, for
+ * its order stays that of 256 threads a block and G = min(ceil(n / 256), 1024) blocks whatever launch.blocks asks for.
+ *
+ *   plain   the report's two phases, a launch each, one element a load. The grid is the order: any other launch is
+ *           FOLD_UNSUPPORTED.
+ *   tuned   one launch. A lane plays two of the order's threads and loads 16 or 32 accesses ahead; the block that
+ *           finishes last makes phase two. launch.blocks is free, launch.block must be 256.
+ *
+ * Measured on one H200 as a fraction of the speed of CUB's default in the same run, 10^8 and 4.29 10^9 elements:
+ *
+ *   plain   f32 0.59, 0.56; f64 0.90, 0.89; f16 0.38, 0.33; bf16 0.38, 0.33
+ *   tuned   f32 1.01, 1.00; f64 1.02, 0.98; f16 1.10, 1.05; bf16 1.13, 1.07
+ *
+ * Accesses of 4 to 16 bytes and 8 to 64 ahead were tried: 16-byte accesses of f16 leave 128 blocks (0.66), single f32
+ * elements cost more instructions (0.92). What keeps f32 and f64 below the read ceiling is the sweep: all blocks move
+ * through the row side by side, 1 or 2 MiB at a time, and plain reads in that shape reach 0.98 of those where a block
+ * reads a piece of its own.
  */
 #include "flat.h"
 

@@ -21,10 +21,11 @@
 /* Neighbouring threads that a lane plays, and accesses that it loads ahead: measured on the H200 (flat_shuffle.cu). */
 template <int D>
 struct shuffle_tuning {
-  static const int VEC = 2, AHEAD = sizeof(typename fold_element<D>::stored) == 8 ? 16 : 32;
+  static const int SIZE = (int)sizeof(typename fold_element<D>::stored), VEC = 2;
+  static const int AHEAD = SIZE == 4 ? 32 : 16;
   static bool aligned(const struct fold_call *call) {
-    const size_t size = sizeof(typename fold_element<D>::stored), access = VEC * size;
-    return (uintptr_t)call->in % access == 0 && (call->rows == 1 || call->cols * size % access == 0);
+    const size_t access = VEC * SIZE;
+    return (uintptr_t)call->in % access == 0 && (call->rows == 1 || call->cols * SIZE % access == 0);
   }
 };
 
@@ -34,37 +35,41 @@ static inline __host__ __device__ unsigned shuffle_blocks(size_t n) {
   return blocks < SHUFFLE_MOST_BLOCKS ? (unsigned)blocks : SHUFFLE_MOST_BLOCKS;
 }
 
-/* VEC neighbouring chains a lane; `first` is the lane's first thread of the grid's `grid` threads. AHEAD accesses are
- * loaded before the first is joined. The last bundle of a small grid has lanes past it: they take nothing. */
+/* `rounds` <= AHEAD accesses, `grid` elements apart, all loaded before the first is joined. With fewer than AHEAD the
+ * missing ones read the last one again and are not joined. */
+template <class OP, int D, int VEC, int AHEAD>
+static __device__ __forceinline__ void shuffle_rounds(const typename fold_element<D>::stored *__restrict__ from,
+                                                      size_t grid, unsigned rounds,
+                                                      typename fold_element<D>::wide (&chain)[VEC]) {
+  fold_pack<D, VEC> pack[AHEAD];
+#pragma unroll
+  for (unsigned k = 0; k < AHEAD; k++) pack[k].load(from + min(k, rounds - 1) * grid);
+#pragma unroll
+  for (unsigned k = 0; k < AHEAD; k++)
+#pragma unroll
+    for (int v = 0; v < VEC; v++) chain[v] = k < rounds ? OP::join(chain[v], pack[k].get(v)) : chain[v];
+}
+
+/* VEC neighbouring chains a lane; `first` is the lane's first thread of the grid's `grid` threads. The last bundle of
+ * a small grid has lanes past it: they take nothing. */
 template <class OP, int D, int VEC, int AHEAD>
 static __device__ __forceinline__ void shuffle_sweep(const typename fold_element<D>::stored *__restrict__ row, size_t n,
                                                      size_t first, size_t grid,
                                                      typename fold_element<D>::wide (&chain)[VEC]) {
 #pragma unroll
   for (int v = 0; v < VEC; v++) chain[v] = OP::zero();
+  if (first >= grid) return;
   const typename fold_element<D>::stored *from = row + first;
-  size_t rounds = first < grid ? n / grid : 0;
-  for (; rounds >= AHEAD; rounds -= AHEAD) {
-    fold_pack<D, VEC> pack[AHEAD];
-#pragma unroll
-    for (int k = 0; k < AHEAD; k++) pack[k].load(from + k * grid);
-#pragma unroll
-    for (int k = 0; k < AHEAD; k++)
-#pragma unroll
-      for (int v = 0; v < VEC; v++) chain[v] = OP::join(chain[v], pack[k].get(v));
-    from += AHEAD * grid;
-  }
-#pragma unroll 4
-  for (; rounds > 0; rounds--, from += grid) {
-    fold_pack<D, VEC> pack;
-    pack.load(from);
-#pragma unroll
-    for (int v = 0; v < VEC; v++) chain[v] = OP::join(chain[v], pack.get(v));
-  }
   const size_t rest = n % grid;
+  size_t rounds = n / grid + (first + VEC <= rest);
+  for (; rounds >= AHEAD; rounds -= AHEAD, from += AHEAD * grid)
+    shuffle_rounds<OP, D, VEC, AHEAD>(from, grid, AHEAD, chain);
+  for (; rounds > 0; rounds -= min(rounds, (size_t)8), from += 8 * grid)
+    shuffle_rounds<OP, D, VEC, 8>(from, grid, (unsigned)min(rounds, (size_t)8), chain);
+  from = row + n / grid * grid + first;
 #pragma unroll
-  for (int v = 0; v < VEC; v++)
-    if (first + v < rest) chain[v] = OP::join(chain[v], fold_element<D>::widen(from[v]));
+  for (int v = 0; v < VEC - 1; v++)
+    if (first + VEC > rest && first + v < rest) chain[v] = OP::join(chain[v], fold_element<D>::widen(from[v]));
 }
 
 /* A warp's value from its chains: 32 / VEC neighbouring lanes play the warp, the first of them has the value. */

@@ -7,8 +7,8 @@
 #define FOLD_PEERS_CUH
 
 #include <cuda/std/functional>
+#include <cuda/std/iterator>
 #include <thrust/iterator/transform_iterator.h>
-#include <thrust/iterator/transform_output_iterator.h>
 
 #include "common.cuh"
 #include "dispatch.cuh"
@@ -27,19 +27,37 @@ struct peer_widen {
   }
 };
 
+static __host__ __device__ inline uint16_t peer_narrow(int dtype, float x) {
+  return dtype == FOLD_F16 ? fold_f32_to_f16(x) : fold_f32_to_bf16(x);
+}
+
+/* An output that rounds what is assigned. Its value type is float: with Thrust's transform_output_iterator the
+ * segmented sum casts its first value to the 16-bit pattern's integer type, so that -infinity becomes 0. */
 template <int D>
-struct peer_narrow {
-  __host__ __device__ uint16_t operator()(float x) const {
-    return D == FOLD_F16 ? fold_f32_to_f16(x) : fold_f32_to_bf16(x);
-  }
+struct peer_rounding {
+  struct place {
+    uint16_t *at;
+    __host__ __device__ const place &operator=(float x) const {
+      *at = peer_narrow(D, x);
+      return *this;
+    }
+  };
+  typedef cuda::std::random_access_iterator_tag iterator_category;
+  typedef float value_type;
+  typedef ptrdiff_t difference_type;
+  typedef void pointer;
+  typedef place reference;
+  uint16_t *at;
+  __host__ __device__ place operator*() const { return place{at}; }
+  __host__ __device__ place operator[](ptrdiff_t i) const { return place{at + i}; }
+  __host__ __device__ peer_rounding operator+(ptrdiff_t i) const { return peer_rounding{at + i}; }
 };
 
 template <int D>
 struct peer_io {
   typedef thrust::transform_iterator<peer_widen<D>, const uint16_t *, float, float> input;
-  typedef thrust::transform_output_iterator<peer_narrow<D>, uint16_t *> output;
   static input in(const void *p) { return input((const uint16_t *)p, peer_widen<D>()); }
-  static output out(void *p) { return output((uint16_t *)p, peer_narrow<D>()); }
+  static peer_rounding<D> out(void *p) { return peer_rounding<D>{(uint16_t *)p}; }
 };
 template <>
 struct peer_io<FOLD_F32> {

@@ -1,8 +1,8 @@
 /* peers.h: other people's reductions as subjects: Thrust and CUB as the CCCL found at build time has them. Plain C.
  *
  * No order is declared: what they promise is what their documentation says. 16-bit elements are widened to f32, reduced
- * there and rounded once. A launch of one's own is FOLD_UNSUPPORTED. Temporary storage comes from call->scratch where the
- * interface takes it.
+ * there and rounded once. A launch of one's own is FOLD_UNSUPPORTED. Temporary storage comes from call->scratch where
+ * the interface takes it.
  */
 #ifndef FOLD_PEERS_H
 #define FOLD_PEERS_H

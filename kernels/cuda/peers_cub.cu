@@ -1,7 +1,7 @@
 /* peers_cub.cu: cub::DeviceReduce as it comes, and cub::DeviceSegmentedReduce.
  *
- * Order: CUB's, which depends on its version, the GPU's tuning and the pointer's alignment (a vectorised and a scalar load
- * path). Claims: what CUB documents: run_to_run.
+ * Order: CUB's, which depends on its version, the GPU's tuning and the pointer's alignment (a vectorised and a scalar
+ * load path). Claims: what CUB documents: run_to_run.
  */
 #include "peers.cuh"
 
@@ -46,7 +46,8 @@ extern "C" size_t fold_peer_cub_scratch(const struct fold_subject *subject, cons
   (void)subject;
   size_t nbytes = 0, need = 0;
   (void)fold_dispatch(call, [&](auto d, auto o) {
-    need = scratch_for(reduce_row<decltype(d)::value, decltype(o)::value>(NULL, nbytes, call, 0), nbytes);
+    const cudaError_t error = reduce_row<decltype(d)::value, decltype(o)::value>(NULL, nbytes, call, 0);
+    need = scratch_for(error, nbytes);
     return fold_ok();
   });
   return need;
@@ -69,7 +70,8 @@ extern "C" size_t fold_peer_cub_segmented_scratch(const struct fold_subject *sub
   (void)subject;
   size_t nbytes = 0, need = 0;
   (void)fold_dispatch(call, [&](auto d, auto o) {
-    need = scratch_for(reduce_segments<decltype(d)::value, decltype(o)::value>(NULL, nbytes, call), nbytes);
+    const cudaError_t error = reduce_segments<decltype(d)::value, decltype(o)::value>(NULL, nbytes, call);
+    need = scratch_for(error, nbytes);
     return fold_ok();
   });
   return need;

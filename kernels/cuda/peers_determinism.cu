@@ -1,7 +1,8 @@
 /* peers_determinism.cu: cub::DeviceReduce with a wanted determinism, an interface of CCCL 3.1 and newer.
  *
- * Order: not_guaranteed adds by atomics, in no order; gpu_to_gpu by a reproducible accumulator. Claims: gpu_to_gpu is documented
- * to give the same bits on every GPU (so run_to_run, and it needs no order); not_guaranteed promises nothing.
+ * Order: not_guaranteed adds by atomics, in no order; gpu_to_gpu by a reproducible accumulator. Claims: gpu_to_gpu is
+ * documented to give the same bits on every GPU (so run_to_run, and it needs no order); not_guaranteed promises
+ * nothing.
  * Limits: sums of f32 and f64; elsewhere CUB falls back to its default or does not compile.
  */
 #include "peers.cuh"

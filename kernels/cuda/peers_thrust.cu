@@ -1,5 +1,5 @@
-/* peers_thrust.cu: thrust::reduce on the call's stream. It allocates, waits and returns the value to the host; a one-thread kernel
- * puts it where the call wants it.
+/* peers_thrust.cu: thrust::reduce on the call's stream. It allocates, waits and returns the value to the host; a kernel
+ * of one thread puts it where the call wants it.
  *
  * Order: Thrust's, in effect CUB's. Claims: none is documented.
  */
@@ -19,7 +19,7 @@ __global__ void store_kernel(T *out, T value) {
 template <int D>
 static typename fold_element<D>::stored round_once(typename fold_element<D>::wide x) {
   if constexpr (sizeof(typename fold_element<D>::stored) == 2)
-    return peer_narrow<D>()(x);
+    return peer_narrow(D, x);
   else
     return x;
 }

@@ -1,0 +1,66 @@
+/* exact_close.cuh: rounding a row's windows to the element type without the limbs: some twenty operations.
+ *
+ * Promised: the rounding of fold_super_round, from sums that are exact as pairs or triples of doubles. It rests on rounding to
+ * odd (Boldo and Melquiond, Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd, IEEE
+ * Trans. Computers 57(4), 2008): a sum rounded to odd in 53 bits, then to nearest in 51 bits or fewer, is rounded once; and
+ * th + odd(tl + ul) with (uh, ul) = b + c, (th, tl) = a + uh rounds a + b + c once to double. No overflow: the windows'
+ * bounds see to it. Used by exact_line.cuh and exact_short.cuh.
+ */
+#ifndef FOLD_EXACT_CLOSE_CUH
+#define FOLD_EXACT_CLOSE_CUH
+
+#include "exact_format.cuh"
+
+/* a + b = sum + error, exactly (Knuth). */
+static __device__ __forceinline__ void exact_two_sum(double a, double b, double *sum, double *error) {
+  const double s = a + b, t = s - a;
+  *error = (a - (s - t)) + (b - t);
+  *sum = s;
+}
+
+/* a + b rounded to odd: where it is not exact, to the neighbour whose last bit is one. */
+static __device__ __forceinline__ double exact_odd_sum(double a, double b) {
+  double sum, error;
+  exact_two_sum(a, b, &sum, &error);
+  long long bits = __double_as_longlong(sum);
+  if (error != 0 && !(bits & 1)) bits += (error > 0) == (sum > 0) ? 1 : -1;
+  return __longlong_as_double(bits);
+}
+
+static __device__ __forceinline__ uint64_t exact_round_double(fold_constant<FOLD_F16>, double x) {
+  return fold_f64_to_f16(x);
+}
+static __device__ __forceinline__ uint64_t exact_round_double(fold_constant<FOLD_BF16>, double x) {
+  return fold_f64_to_bf16(x);
+}
+static __device__ __forceinline__ uint64_t exact_round_double(fold_constant<FOLD_F32>, double x) {
+  return __float_as_uint(__double2float_rn(x));
+}
+static __device__ __forceinline__ uint64_t exact_round_double(fold_constant<FOLD_F64>, double x) {
+  return (uint64_t)__double_as_longlong(x);
+}
+
+/* The exact sum of the parts, rounded once. A sum of zero: -0 where part[0] is -0, which only a sum of nothing but -0 that
+ * started from -0 is. */
+template <int D>
+static __device__ __forceinline__ uint64_t exact_round_parts(const double (&part)[exact_format<D>::PARTS]) {
+  double x = part[0];
+  if constexpr (D == FOLD_F32) x = exact_odd_sum(part[1], part[0]);
+  if constexpr (D == FOLD_F64) {
+    double uh, ul, th, tl;
+    exact_two_sum(part[1], part[0], &uh, &ul);
+    exact_two_sum(part[2], uh, &th, &tl);
+    x = th + exact_odd_sum(tl, ul);
+  }
+  if (x == 0) x = __double_as_longlong(part[0]) < 0 && part[0] == 0 ? -0.0 : 0.0;
+  return exact_round_double(fold_constant<D>(), x);
+}
+
+/* units * 2^exponent as a double, rounded to odd: 11 bits or fewer can be rounded from it. */
+static __device__ __forceinline__ double exact_odd_units(int64_t units, int exponent) {
+  const int64_t kept = units >> 10 | ((units & 1023) != 0);
+  return units == (units << 11 >> 11) ? (double)units * exact_power(exponent)
+                                      : (double)kept * exact_power(exponent + 10);
+}
+
+#endif

@@ -1,0 +1,169 @@
+/* exact_short.cuh: the exact sums of very many short rows: some lanes a row, many rows a warp.
+ *
+ * Promised: as exact_block.cuh, for rows of up to 32 x EXACT_AHEAD accesses of 16 bytes. 2^LOG lanes have a row, EACH_LANE accesses
+ * of it each, and a tile has SUMS = EXACT_AHEAD / EACH_LANE rows a group of lanes. Terms go to windows as in exact_warp.cuh, or
+ * (16-bit formats) to a double; each lane's sums begin at -0, so that only nothing but -0 leaves -0. Sums cross the group
+ * while they are halved: a lane sends away half of its rows at each step, so that each row is closed by few lanes. A tile
+ * whose terms fit no window is summed afterwards, row by row, each by the whole warp. Launched by exact_rows.cu.
+ */
+#ifndef FOLD_EXACT_SHORT_CUH
+#define FOLD_EXACT_SHORT_CUH
+
+#include "exact_line.cuh"
+
+/* Always right: `n` rows from `row` on, each by the whole warp, through windows or limbs as its terms need. */
+template <int D>
+static __device__ __noinline__ void exact_rows_alone(const typename exact_tile<D>::stored *in, void *out,
+                                                     const struct exact_plan &plan, size_t row, unsigned n,
+                                                     char *columns, struct fold_super *state) {
+  for (const size_t end = min(row + n, plan.rows); row < end; row++) {
+    struct exact_sum<D> sum;
+    exact_start(sum, columns, state);
+    const exact_row<D> terms(in + row * plan.cols, plan.cols);
+    uint4 tile[EXACT_AHEAD];
+    for (size_t at = 0; at < terms.tiles; at++) {
+      terms.load_cut(tile, at);
+      exact_take(sum, tile, NULL);
+    }
+    const uint64_t bits = exact_end_row(sum);
+    if ((threadIdx.x & 31) == 0) fold_bits_store((fold_dtype)D, out, row, bits);
+  }
+}
+
+/* Where the windows are; a group's sum must stay below 2^53 units: fewer bits for more terms where a double takes all. */
+template <int D, int LOG, int EACH_LANE>
+struct exact_short_windows {
+  static const int LOG_EACH = EACH_LANE == 8 ? 3 : EACH_LANE == 4 ? 2 : EACH_LANE == 2 ? 1 : 0;
+  static const int REACH =
+      exact_format<D>::PARTS > 1 ? EXACT_WIDTH *exact_format<D>::PARTS - 1 : 53 - 3 - LOG - LOG_EACH;
+};
+
+/* Line `line` of a row: EACH elements, -0 past the row's end. */
+template <int D>
+static __device__ __forceinline__ uint4 exact_short_line(const typename exact_tile<D>::stored *in, size_t row,
+                                                         unsigned line, const struct exact_plan &plan) {
+  const unsigned EACH = exact_tile<D>::EACH, cols = (unsigned)plan.cols, from = line * EACH;
+  uint4 q = exact_row<D>::exact_nothing();
+  if (row >= plan.rows || from >= cols) return q;
+  const typename exact_tile<D>::stored *first = in + row * plan.cols + from;
+  if (plan.aligned) return load_16(first);
+#pragma unroll
+  for (unsigned k = 0; k < EACH; k++)
+    if (from + k < cols) exact_row<D>::put(q, k, first[k]);
+  return q;
+}
+
+template <int D, int LOG, int EACH_LANE>
+struct exact_short {
+  static const int PARTS = exact_format<D>::PARTS, SUMS = EXACT_AHEAD / EACH_LANE;
+  static const unsigned GROUP = 1u << LOG, ROWS = (32 >> LOG) * SUMS; /* rows of a tile */
+  double part[SUMS][PARTS];
+
+  /* Access i of the lane is line line_of(i) of row row_of(i) of the tile. */
+  static __device__ __forceinline__ unsigned row_of(int i) {
+    return i / EACH_LANE * (32 >> LOG) + (threadIdx.x & 31) / GROUP;
+  }
+  static __device__ __forceinline__ unsigned line_of(int i) {
+    return i % EACH_LANE * GROUP + (threadIdx.x & (GROUP - 1));
+  }
+  __device__ __forceinline__ void start() {
+#pragma unroll
+    for (int s = 0; s < SUMS; s++)
+#pragma unroll
+      for (int p = 0; p < PARTS; p++) part[s][p] = p ? 0.0 : -0.0;
+  }
+  __device__ __forceinline__ void add(int i, const uint4 &q, int anchor) {
+#pragma unroll
+    for (int k = 0; k < exact_tile<D>::EACH; k++) {
+      const double x = exact_double<D>(q, k);
+      if constexpr (PARTS == 1)
+        part[i / EACH_LANE][0] += x;
+      else
+        exact_windows_add<PARTS>(part[i / EACH_LANE], anchor, x);
+    }
+  }
+  /* Sums over the group. Row s of the first `left` ones is then that of sum `mine` + s, in the lanes whose bits from `whole` on
+   * are zero. */
+  __device__ __forceinline__ void join(int *left, int *mine, int *whole) {
+    int n = SUMS, base = 0, step = 0;
+#pragma unroll
+    for (int bit = 0; bit < LOG; bit++) {
+      const bool upper = threadIdx.x >> bit & 1;
+      if (n > 1) {
+        n /= 2;
+        step = bit + 1;
+        base += upper ? n : 0;
+#pragma unroll
+        for (int s = 0; s < SUMS / 2; s++)
+          if (s < n)
+#pragma unroll
+            for (int p = 0; p < PARTS; p++) {
+              const double away = upper ? part[s][p] : part[s + n][p], kept = upper ? part[s + n][p] : part[s][p];
+              part[s][p] = kept + __shfl_xor_sync(EXACT_WARP, away, 1 << bit);
+            }
+      } else {
+#pragma unroll
+        for (int p = 0; p < PARTS; p++) part[0][p] += __shfl_xor_sync(EXACT_WARP, part[0][p], 1 << bit);
+      }
+    }
+    *left = n;
+    *mine = base;
+    *whole = step;
+  }
+};
+
+template <int D, int LOG, int EACH_LANE>
+__global__ __launch_bounds__(32 * EXACT_MOST_WARPS, D == FOLD_F64 ? 1 : 2) void exact_short_kernel(
+    const typename exact_tile<D>::stored *__restrict__ in, void *out, const struct exact_plan plan) {
+  typedef exact_short<D, LOG, EACH_LANE> group;
+  extern __shared__ __align__(16) char columns[];
+  __shared__ struct fold_super states[EXACT_MOST_WARPS];
+  const unsigned warp = threadIdx.x / 32, warps = blockDim.x / 32, lane = threadIdx.x & 31;
+  for (int k = lane; k < (int)FOLD_SUPER_WORDS; k += 32) ((int64_t *)(states + warp))[k] = 0;
+  __syncwarp();
+  const size_t tiles = (plan.rows + group::ROWS - 1) / group::ROWS;
+  const size_t first = (size_t)blockIdx.x * plan.rows_each * warps + warp;
+  const size_t end = min((size_t)(blockIdx.x + 1) * plan.rows_each * warps, tiles);
+  struct exact_sum<D> sum; /* its anchor and limits alone are used */
+  exact_start(sum, columns, states + warp);
+  uint4 tile[EXACT_AHEAD];
+#pragma unroll
+  for (int i = 0; i < EXACT_AHEAD; i++)
+    tile[i] = exact_short_line<D>(in, first * group::ROWS + group::row_of(i), group::line_of(i), plan);
+  uint32_t late = 0; /* bit n: this warp's n-th tile fits no window */
+  unsigned n = 0;
+  for (size_t at = first; at < end; at += warps, n++) {
+    const struct exact_seen seen = exact_look_all<D>(tile);
+    bool fits = true;
+    if (__any_sync(EXACT_WARP, seen.most >= sum.most_limit || seen.least < sum.least_limit)) {
+      const uint32_t most = exact_warp_max(seen.most) >> exact_shift<D>::MOST;
+      const uint32_t least = ~exact_warp_max(~seen.least) >> exact_shift<D>::LEAST;
+      fits = most != exact_shift<D>::TOP &&
+             exact_place<D, exact_short_windows<D, LOG, EACH_LANE>::REACH>(sum, most, least);
+    }
+    group rows;
+    rows.start();
+    const size_t next = at + warps < end ? at + warps : tiles; /* past the rows: nothing is loaded */
+#pragma unroll
+    for (int i = 0; i < EXACT_AHEAD; i++) {
+      rows.add(i, tile[i], sum.anchor);
+      tile[i] = exact_short_line<D>(in, next * group::ROWS + group::row_of(i), group::line_of(i), plan);
+    }
+    late |= (uint32_t)!fits << n;
+    if (!fits) continue;
+    int left, mine, whole;
+    rows.join(&left, &mine, &whole);
+#pragma unroll
+    for (int s = 0; s < group::SUMS; s++) {
+      const size_t row = at * group::ROWS + (size_t)(mine + s) * (32 >> LOG) + lane / group::GROUP;
+      if (s < left && (lane & (group::GROUP - 1)) >> whole == 0 && row < plan.rows)
+        fold_bits_store((fold_dtype)D, out, row, exact_round_parts<D>(rows.part[s]));
+    }
+  }
+  for (n = 0; late >> n; n++)
+    if (late >> n & 1)
+      exact_rows_alone<D>(in, out, plan, (first + n * warps) * group::ROWS, group::ROWS,
+                          columns + warp * 32 * exact_format<D>::COLUMN, states + warp);
+}
+
+#endif

@@ -1,0 +1,201 @@
+/* report_model.c: counting judgements by subject, claim and fixture; keeping evidence. */
+#include "report_model.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for the report"); }
+
+void fold_model_open(struct fold_model *model) {
+  *model = (struct fold_model){0};
+}
+
+/* `array` is the address of a pointer of any type: copied, not read as a char *, which aliasing forbids. */
+void *fold_model_grow(void *array, size_t *n, size_t *room, size_t size) {
+  char *base;
+  memcpy(&base, array, sizeof base);
+  if (*n == *room) {
+    size_t more = *room ? 2 * *room : 16;
+    base = reallocarray(base, more, size);
+    if (base == NULL) return NULL;
+    memcpy(array, &base, sizeof base);
+    *room = more;
+  }
+  char *item = base + *n * size;
+  memset(item, 0, size);
+  ++*n;
+  return item;
+}
+
+const char *fold_model_word(struct fold_model *model, const char *word) {
+  for (size_t i = model->n_words; i-- > 0;)
+    if (strcmp(model->words[i], word) == 0) return model->words[i];
+  char *copy = strdup(word);
+  char **at = copy ? fold_model_grow(&model->words, &model->n_words, &model->room_words, sizeof *model->words) : NULL;
+  if (at == NULL) {
+    free(copy);
+    return NULL;
+  }
+  return *at = copy;
+}
+
+fold_status fold_model_add_environment(struct fold_model *model, const json_t *record, int *environment) {
+  for (size_t i = 0; i < model->n_environments; i++)
+    if (json_equal(model->environments[i], record)) {
+      *environment = (int)i;
+      return fold_ok();
+    }
+  json_t **at = fold_model_grow(&model->environments, &model->n_environments, &model->room_environments, sizeof *at);
+  if (at == NULL) return no_memory();
+  *at = json_deep_copy(record); /* NULL is freed as nothing */
+  *environment = (int)model->n_environments - 1;
+  return *at ? fold_ok() : no_memory();
+}
+
+static const char *text_of(const json_t *record, const char *key) {
+  const char *text = json_string_value(json_object_get(record, key));
+  return text ? text : "";
+}
+
+static double number_of(const json_t *record, const char *key) {
+  const json_t *value = json_object_get(record, key);
+  return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+static struct fold_model_subject *find_subject(struct fold_model *model, const json_t *record) {
+  const char *name = text_of(record, "subject"), *engine = text_of(record, "engine");
+  for (size_t i = model->n_subjects; i-- > 0;)
+    if (strcmp(model->subjects[i].name, name) == 0 && strcmp(model->subjects[i].engine, engine) == 0)
+      return &model->subjects[i];
+  name = fold_model_word(model, name);
+  engine = fold_model_word(model, engine);
+  struct fold_model_subject *subject =
+      name && engine ? fold_model_grow(&model->subjects, &model->n_subjects, &model->room_subjects, sizeof *subject)
+                     : NULL;
+  if (subject) subject->name = name, subject->engine = engine;
+  return subject;
+}
+
+/* The claim's index; -1 when there are too many or memory is short. */
+static int find_claim(struct fold_model *model, const char *name) {
+  for (size_t i = 0; i < model->n_claims; i++)
+    if (strcmp(model->claims[i], name) == 0) return (int)i;
+  const char *word = model->n_claims < MODEL_CLAIMS ? fold_model_word(model, name) : NULL;
+  if (word == NULL) return -1;
+  model->claims[model->n_claims++] = word;
+  return (int)model->n_claims - 1;
+}
+
+static struct fold_model_cell *find_cell(struct fold_model *model, const json_t *record) {
+  struct fold_model_subject *subject = find_subject(model, record);
+  int claim = subject ? find_claim(model, text_of(record, "claim")) : -1;
+  if (claim < 0) return NULL;
+  if (json_is_true(json_object_get(record, "peer"))) subject->peer = true;
+  struct fold_model_cell **cell = &subject->cells[json_is_true(json_object_get(record, "promised"))][claim];
+  if (*cell == NULL) {
+    *cell = calloc(1, sizeof **cell);
+    if (*cell) (*cell)->ulps = (*cell)->fraction = NAN;
+  }
+  return *cell;
+}
+
+/* A case is "fixture/dtype/op/shape/..."; an array's is "npy:PATH/dtype/op/shape", whose path may hold slashes. */
+static size_t fixture_length(const char *name) {
+  if (strncmp(name, "npy:", 4) != 0) return strcspn(name, "/");
+  size_t n = strlen(name);
+  for (int parts = 0; n > 0; n--)
+    if (name[n - 1] == '/' && ++parts == 3) return n - 1;
+  return strlen(name);
+}
+
+/* Records come case by case, so the fixture is nearly always the last one. */
+static struct fold_model_fixture *find_fixture(struct fold_model_cell *cell, const char *name) {
+  size_t n = fixture_length(name);
+  for (size_t i = cell->n_fixtures; i-- > 0;)
+    if (strncmp(cell->fixtures[i].name, name, n) == 0 && cell->fixtures[i].name[n] == '\0') return &cell->fixtures[i];
+  char *copy = strndup(name, n);
+  struct fold_model_fixture *fixture =
+      copy ? fold_model_grow(&cell->fixtures, &cell->n_fixtures, &cell->capacity, sizeof *fixture) : NULL;
+  if (fixture)
+    fixture->name = copy;
+  else
+    free(copy);
+  return fixture;
+}
+
+static fold_status count_reason(struct fold_model_cell *cell, struct fold_model_fixture *fixture, const char *text) {
+  if (fixture->why == NULL && (fixture->why = strdup(text)) == NULL) return no_memory();
+  for (size_t i = 0; i < cell->n_reasons; i++)
+    if (strcmp(cell->reasons[i].text, text) == 0) {
+      cell->reasons[i].count++;
+      return fold_ok();
+    }
+  if (cell->n_reasons == MODEL_REASONS) {
+    cell->other_reasons++;
+    return fold_ok();
+  }
+  char *copy = strdup(text);
+  if (copy == NULL) return no_memory();
+  cell->reasons[cell->n_reasons++] = (struct fold_model_reason){copy, 1};
+  return fold_ok();
+}
+
+static void keep_evidence(struct fold_model_cell *cell, struct fold_model_fixture *fixture, json_t *record,
+                          int environment) {
+  bool first = fixture->first == NULL, listed = cell->n_evidence < MODEL_EVIDENCE;
+  if (!first && !listed) return;
+  json_object_del(record, "results");
+  json_object_del(record, "values");
+  json_object_set_new(record, "environment_index", json_integer(environment));
+  if (first) fixture->first = json_incref(record);
+  if (listed) cell->evidence[cell->n_evidence++] = json_incref(record);
+}
+
+static int verdict_of(const json_t *record) {
+  for (int v = 0; v < FOLD_VERDICTS; v++)
+    if (strcmp(text_of(record, "verdict"), fold_verdict_name((enum fold_verdict)v)) == 0) return v;
+  return -1;
+}
+
+/* An error in ulps is drawn against n for sums of one row; the bound in ulps follows from its fraction. */
+static fold_status add_judged(struct fold_model *model, const json_t *record, double ulps, double fraction,
+                              int environment) {
+  if (!isfinite(ulps) || number_of(record, "rows") != 1 || strcmp(text_of(record, "op"), "sum") != 0) return fold_ok();
+  struct fold_model_point *p =
+      fold_model_grow(&model->judged, &model->n_judged, &model->room_judged, sizeof *p);
+  if (p == NULL) return no_memory();
+  const char *generator = text_of(record, "generator");
+  *p = (struct fold_model_point){.environment = environment,
+                                 .subject = fold_model_word(model, text_of(record, "subject")),
+                                 .engine = fold_model_word(model, text_of(record, "engine")),
+                                 .generator = fold_model_word(model, generator[0] ? generator : "literal values"),
+                                 .dtype = fold_model_word(model, text_of(record, "dtype")),
+                                 .op = fold_model_word(model, "sum"),
+                                 .n = number_of(record, "cols"),
+                                 .error = ulps,
+                                 .ulps = ulps,
+                                 .bound = ulps > 0 && fraction > 0 ? ulps / fraction : NAN,
+                                 .probable = NAN,
+                                 .condition = number_of(record, "condition")};
+  return p->subject && p->engine && p->generator && p->dtype && p->op ? fold_ok() : no_memory();
+}
+
+fold_status fold_model_add_judgement(struct fold_model *model, json_t *record, int environment) {
+  int verdict = verdict_of(record);
+  if (verdict < 0) return fold_error(FOLD_BAD_INPUT, "no verdict '%.40s'", text_of(record, "verdict"));
+  struct fold_model_cell *cell = find_cell(model, record);
+  if (cell == NULL && model->n_claims == MODEL_CLAIMS)
+    return fold_error(FOLD_BAD_INPUT, "more than %d claims", MODEL_CLAIMS);
+  struct fold_model_fixture *fixture = cell ? find_fixture(cell, text_of(record, "case")) : NULL;
+  if (fixture == NULL) return no_memory();
+  double ulps = number_of(record, "ulps"), fraction = number_of(record, "bound_fraction");
+  cell->count[verdict]++;
+  fixture->count[verdict]++;
+  if (isnan(cell->ulps) || ulps > cell->ulps) cell->ulps = ulps;
+  if (isnan(cell->fraction) || fraction > cell->fraction) cell->fraction = fraction;
+  if (verdict == FOLD_SKIPPED) FOLD_TRY(count_reason(cell, fixture, text_of(record, "reason")));
+  if (verdict != FOLD_SKIPPED) FOLD_TRY(add_judged(model, record, ulps, fraction, environment));
+  if (verdict == FOLD_REFUTED || verdict == FOLD_BROKEN) keep_evidence(cell, fixture, record, environment);
+  return fold_ok();
+}

@@ -1,0 +1,110 @@
+/* report_model.h: what a report needs of any number of records, small however many there are.
+ *
+ * Promised: judgements are counted as they stream past; of them only the refuted, the broken and reasons of skips are
+ * kept, each up to a cap with a count of the rest. Measurements (timing, study, scaling) are kept, one small struct
+ * each. Nothing here knows HTML, Markdown or JUnit; they read this and no record.
+ */
+#ifndef FOLD_REPORT_MODEL_H
+#define FOLD_REPORT_MODEL_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "judge.h"
+
+enum { MODEL_CLAIMS = 64, MODEL_EVIDENCE = 10, MODEL_REASONS = 6 };
+
+/* The verdicts on one subject and claim that stand on one fixture: a case's name up to its dtype. */
+struct fold_model_fixture {
+  char *name;
+  size_t count[FOLD_VERDICTS];
+  json_t *first; /* the first record that is refuted or broken, or NULL */
+  char *why;     /* the first reason of a skip, or NULL */
+};
+
+struct fold_model_reason {
+  char *text;
+  size_t count;
+};
+
+struct fold_model_cell {
+  size_t count[FOLD_VERDICTS];
+  double ulps, fraction; /* the worst; NaN where nothing was measured */
+  struct fold_model_fixture *fixtures;
+  size_t n_fixtures, capacity;
+  json_t *evidence[MODEL_EVIDENCE]; /* the first records that are refuted or broken */
+  size_t n_evidence;
+  struct fold_model_reason reasons[MODEL_REASONS]; /* of skips */
+  size_t n_reasons, other_reasons;
+};
+
+struct fold_model_subject {
+  const char *name, *engine;
+  bool peer;                                      /* its records say that it is somebody else's */
+  struct fold_model_cell *cells[2][MODEL_CLAIMS]; /* [promised][claim]; NULL: nothing judged */
+};
+
+/* An error against the exact result. Bounds and errors share a unit; NaN: not known. */
+struct fold_model_point {
+  int environment; /* index, -1 where records name none */
+  const char *subject, *engine, *generator, *dtype, *op;
+  double n, error, ulps, bound, probable, condition;
+};
+
+struct fold_model_timing {
+  int environment;
+  const char *subject, *engine, *dtype, *op, *generator, *verdict, *peer, *note;
+  double rows, cols, median, p10, p90, bytes_per_second, ceiling, of_ceiling, to_peer;
+  bool implausible;
+};
+
+/* One point of strong ("n" terms in all) or weak ("n" terms a worker) scaling. */
+struct fold_model_scaling {
+  int environment;
+  const char *subject, *engine, *dtype, *op, *mode;
+  double n, workers, median;
+};
+
+struct fold_model_file {
+  char *path;
+  size_t records;
+};
+
+struct fold_model {
+  struct fold_model_file *files;
+  json_t **environments; /* each different one once */
+  struct fold_model_subject *subjects;
+  const char *claims[MODEL_CLAIMS];
+  char **words; /* every name that came up, once: the pointers above lead here */
+  struct fold_model_point *study, *judged;
+  struct fold_model_timing *timings;
+  struct fold_model_scaling *scalings;
+  size_t n_files, n_environments, n_subjects, n_claims, n_words, n_study, n_judged, n_timings, n_scalings, runs;
+  size_t room_files, room_environments, room_subjects, room_words, room_study, room_judged, room_timings, room_scalings;
+};
+
+void fold_model_open(struct fold_model *model);
+void fold_model_close(struct fold_model *model);
+
+/* Adds a file of records. FOLD_BAD_INPUT is one line with file and line number: no JSON, another schema, an unknown
+ * type, a key that is missing or of the wrong kind, no record at all. */
+fold_status fold_model_read(struct fold_model *model, const char *path);
+
+/* The parts of the model that a record changes; `environment` is the index that the record stands under. */
+fold_status fold_model_add_environment(struct fold_model *model, const json_t *record, int *environment);
+fold_status fold_model_add_judgement(struct fold_model *model, json_t *record, int environment);
+/* One more of the `n` elements of `size` bytes that the pointer at `array` leads to: zeroed; NULL: memory is short. */
+void *fold_model_grow(void *array, size_t *n, size_t *room, size_t size);
+/* The model's own copy of a name; NULL when memory is short. */
+const char *fold_model_word(struct fold_model *model, const char *word);
+
+/* How often each verdict was given on promised claims. What refutes a peer is a fact about that library: it is counted
+ * in *facts and not as refuted. */
+void fold_model_total(const struct fold_model *model, size_t total[FOLD_VERDICTS], size_t *facts);
+/* "3 held, 0 refuted, 1 skipped", then what broke and the facts, if any. */
+void fold_model_summary(const struct fold_model *model, char text[200]);
+/* The subject's display name, "rows/par_256 on host", into `text`. */
+const char *fold_model_title(const struct fold_model_subject *subject, char text[160]);
+size_t fold_model_cell_total(const struct fold_model_cell *cell);
+
+#endif

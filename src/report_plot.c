@@ -1,0 +1,174 @@
+/* report_plot.c: gnuplot's script, written; its figure's style. report_gnuplot.c runs it. */
+#include "report_plot.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report_gnuplot.h"
+
+/* Okabe and Ito's palette but yellow, which is too faint for a line; grey in its place. */
+static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                      "#000000", "#E69F00", "#56B4E9", "#777777"};
+static const int marks[] = {5, 7, 9, 13, 4, 6, 8, 12, 11, 10, 1, 2};
+enum { COLOURS = sizeof colours / sizeof *colours, MARKS = sizeof marks / sizeof *marks };
+
+/* In gnuplot's single quotes nothing is expanded; of what is left only plain signs pass. */
+static void put_label(FILE *script, const char *text) {
+  fputc('\'', script);
+  for (; *text; text++)
+    fputc((*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') || strchr("0123456789 /_.,:;@+-=()|", *text)
+              ? *text
+              : '?',
+          script);
+  fputc('\'', script);
+}
+
+static void put_header(FILE *script, int height) {
+  fprintf(script,
+          "set terminal svg size %d,%d noenhanced font 'sans-serif,15' linewidth 1.3\nset encoding utf8\n"
+          "set border 3 lc rgb '#555555'\nset tics nomirror\nset grid lc rgb '#d5d5d5' lw 0.6 dt 1\n"
+          "set key below samplen 3 spacing 1.1\n",
+          FOLD_FIGURE_WIDTH, height);
+}
+
+struct range {
+  double low, high;   /* of positive values */
+  double left, right; /* of x */
+  bool zero;
+};
+
+static bool usable(const struct fold_plot *plot, double x, double y) {
+  return isfinite(x) && isfinite(y) && !(plot->log_x && x <= 0) && !(plot->log_y && y < 0);
+}
+
+static struct range find_range(const struct fold_plot *plot) {
+  struct range r = {INFINITY, 0, INFINITY, -INFINITY, false};
+  for (size_t s = 0; s < plot->n; s++)
+    for (size_t i = 0; i < plot->series[s].n; i++) {
+      double x = plot->series[s].x[i], y = plot->series[s].y[i];
+      if (!usable(plot, x, y)) continue;
+      if (y == 0) r.zero = true;
+      if (y > 0) r.low = fmin(r.low, y), r.high = fmax(r.high, y);
+      r.left = fmin(r.left, x), r.right = fmax(r.right, x);
+    }
+  if (r.high == 0) r.low = r.high = 1;
+  return r;
+}
+
+/* A zero on a logarithmic axis: a little below the decade of the least positive value, and never 0 itself. */
+static double floor_of(const struct range *r) {
+  double down = pow(10, floor(log10(r->low)) - 1);
+  return down > 0 ? down : r->low;
+}
+
+static void put_axes(FILE *script, const struct fold_plot *plot, const struct range *r) {
+  fprintf(script, "set xlabel ");
+  put_label(script, plot->x_label);
+  fprintf(script, "\nset ylabel ");
+  put_label(script, plot->y_label);
+  fputc('\n', script);
+  if (plot->log_x)
+    fprintf(script, "set logscale x\nset format x '%%.0s%%c'\nset xrange [%.17g:%.17g]\n", r->left / 1.3,
+            r->right * 1.3);
+  if (!plot->log_y) {
+    fprintf(script, "set yrange [0:%.17g]\n", 1.08 * r->high);
+    return;
+  }
+  double floor_y = r->zero ? floor_of(r) : r->low;
+  double decades = ceil(log10(r->high) - log10(floor_y));
+  fprintf(script, "set logscale y\nset format y '1e%%T'\nset yrange [%.17g:%.17g]\n", floor_y / 1.5,
+          fmin(r->high * 2, 1e300));
+  if (decades > 8) fprintf(script, "set ytics %g\n", pow(10, ceil(decades / 8)));
+  if (r->zero) fprintf(script, "set ytics add ('0' %.17g)\n", floor_y);
+}
+
+static void put_data(FILE *script, const struct fold_plot *plot, const struct range *r) {
+  for (size_t s = 0; s < plot->n; s++) {
+    fprintf(script, "$d%zu << END_OF_DATA\n", s);
+    for (size_t i = 0; i < plot->series[s].n; i++) {
+      double x = plot->series[s].x[i], y = plot->series[s].y[i];
+      if (usable(plot, x, y)) fprintf(script, "%.17g %.17g\n", x, plot->log_y && y == 0 ? floor_of(r) : y);
+    }
+    fprintf(script, "END_OF_DATA\n");
+  }
+}
+
+/* A series of which nothing can be drawn would make gnuplot stop. */
+static bool is_empty(const struct fold_plot *plot, const struct fold_series *series) {
+  for (size_t i = 0; i < series->n; i++)
+    if (usable(plot, series->x[i], series->y[i])) return false;
+  return true;
+}
+
+static void put_series(FILE *script, const struct fold_series *s, size_t k) {
+  fprintf(script, "$d%zu using 1:2 ", k);
+  const char *colour = colours[s->style % COLOURS];
+  switch (s->look) {
+    case FOLD_LOOK_MARKS:
+      fprintf(script, "with linespoints lc rgb '%s' lw 1.4 dt %d pt %d ps 0.7 pointinterval %zu", colour,
+              s->style / COLOURS % 4 + 1, marks[s->style % MARKS], s->n / 24 + 1);
+      break;
+    case FOLD_LOOK_DASHES: fprintf(script, "with lines lc rgb '%s' lw 1 dt 2", colour); break;
+    case FOLD_LOOK_DOTS: fprintf(script, "with lines lc rgb '%s' lw 1 dt 3", colour); break;
+    case FOLD_LOOK_LIMIT: fprintf(script, "with lines lc rgb '#000000' lw 2 dt 2"); break;
+  }
+  fprintf(script, " title ");
+  put_label(script, s->label);
+}
+
+static fold_status write_plot(FILE *script, const struct fold_plot *plot) {
+  struct range r = find_range(plot);
+  if (!(r.right >= r.left)) return fold_error(FOLD_UNSUPPORTED, "nothing finite to draw");
+  put_header(script, FOLD_FIGURE_HEIGHT + 14 * (int)plot->n);
+  put_axes(script, plot, &r);
+  put_data(script, plot, &r);
+  fprintf(script, "plot ");
+  const char *between = "";
+  for (size_t s = 0; s < plot->n; s++) {
+    if (is_empty(plot, &plot->series[s])) continue;
+    fprintf(script, "%s", between);
+    put_series(script, &plot->series[s], s);
+    between = ", ";
+  }
+  fputc('\n', script);
+  return fold_ok();
+}
+
+fold_status fold_plot_svg(const struct fold_plot *plot, int id, const char *alt, FILE *out) {
+  FILE *script = tmpfile();
+  if (script == NULL) return fold_error(FOLD_ENVIRONMENT, "no temporary file for a figure");
+  fold_status status = write_plot(script, plot);
+  if (status.code == FOLD_OK) status = fold_gnuplot_run(script, id, alt, out);
+  fclose(script);
+  return status;
+}
+
+fold_status fold_bars_svg(const struct fold_bars *bars, int id, const char *alt, FILE *out) {
+  FILE *script = tmpfile();
+  if (script == NULL) return fold_error(FOLD_ENVIRONMENT, "no temporary file for a figure");
+  put_header(script, FOLD_FIGURE_HEIGHT + 60);
+  fprintf(script,
+          "set style data histogram\nset style histogram errorbars gap 1 lw 1\nset boxwidth 0.9\nset yrange [0:*]\n"
+          "unset grid\nset grid ytics lc rgb '#d5d5d5' lw 0.6 dt 1\nset xtics rotate by -30\nset ylabel ");
+  put_label(script, bars->y_label);
+  fprintf(script, "\n$d << END_OF_DATA\n");
+  for (size_t i = 0; i < bars->n; i++) {
+    char label[80];
+    snprintf(label, sizeof label, "%s", bars->pairs[i].label);
+    for (char *c = label; *c; c++)
+      if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || strchr("0123456789/_.@+-", *c))) *c = '?';
+    fprintf(script, "\"%s\"", label);
+    for (int k = 0; k < 2; k++)
+      fprintf(script, " %.17g %.17g %.17g", bars->pairs[i].value[k], bars->pairs[i].low[k], bars->pairs[i].high[k]);
+    fputc('\n', script);
+  }
+  fprintf(script, "END_OF_DATA\nplot $d using 2:3:4:xtic(1) lc rgb '#0072B2' fs solid 0.85 border lc rgb '#003f63' title ");
+  put_label(script, bars->first);
+  fprintf(script, ", $d using 5:6:7 lc rgb '#D55E00' fs pattern 4 border lc rgb '#8a3d00' title ");
+  put_label(script, bars->second);
+  fputc('\n', script);
+  fold_status status = fold_gnuplot_run(script, id, alt, out);
+  fclose(script);
+  return status;
+}

@@ -1,0 +1,50 @@
+/* report_plot.h: a plot as inline SVG, drawn by gnuplot when the report is made.
+ *
+ * Colours are Okabe and Ito's, which the colour-blind tell apart; each series has its own mark and dash as well. Labels
+ * from records reach gnuplot only after everything but plain letters, digits and a few signs has been replaced.
+ */
+#ifndef FOLD_REPORT_PLOT_H
+#define FOLD_REPORT_PLOT_H
+
+#include <stdio.h>
+
+#include "fold.h"
+
+enum fold_series_look {
+  FOLD_LOOK_MARKS,  /* marks joined by lines */
+  FOLD_LOOK_DASHES, /* a bound: a thin dashed line, no marks */
+  FOLD_LOOK_DOTS,   /* a probabilistic bound: a thin dotted line */
+  FOLD_LOOK_LIMIT,  /* a ceiling or an ideal: a thick black dashed line */
+};
+
+struct fold_series {
+  char label[120];
+  enum fold_series_look look;
+  int style; /* which colour, mark and dash */
+  const double *x, *y;
+  size_t n; /* points; those that are not finite are left out */
+};
+
+struct fold_plot {
+  const char *x_label, *y_label;
+  bool log_x, log_y; /* on a logarithmic axis a zero stands below the least positive value, at a tic named 0 */
+  const struct fold_series *series;
+  size_t n;
+};
+
+/* Groups of two bars: medians and the ranges about them. */
+struct fold_bars {
+  const char *y_label, *first, *second;
+  size_t n;
+  const struct fold_bar_pair {
+    char label[80];
+    double value[2], low[2], high[2];
+  } * pairs;
+};
+
+/* Writes one <svg> with `alt` as its text for who can't see it; `id` tells figures of one page apart. FOLD_UNSUPPORTED
+ * when there is no gnuplot; FOLD_ENVIRONMENT when it failed. Writes all or nothing. */
+fold_status fold_plot_svg(const struct fold_plot *plot, int id, const char *alt, FILE *out);
+fold_status fold_bars_svg(const struct fold_bars *bars, int id, const char *alt, FILE *out);
+
+#endif

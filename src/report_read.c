@@ -1,0 +1,188 @@
+/* report_read.c: JSON lines into the model: one line at a time, each checked before it is believed.
+ *
+ * A record's required keys and their kinds stand in one table; keys beyond them are left alone.
+ */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "record.h"
+#include "report_model.h"
+
+struct reader {
+  struct fold_model *model;
+  int environment;
+};
+
+static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for the report"); }
+
+static double number(const json_t *record, const char *key) {
+  const json_t *value = json_object_get(record, key);
+  return json_is_number(value) ? json_number_value(value) : NAN;
+}
+
+/* Copies names into the model and points at the copies; optional ones that are absent become "". */
+static fold_status take_word(struct reader *r, const json_t *record, const char *key, const char **word) {
+  const char *text = json_string_value(json_object_get(record, key));
+  *word = fold_model_word(r->model, text ? text : "");
+  return *word ? fold_ok() : no_memory();
+}
+
+static fold_status read_environment(struct reader *r, json_t *record) {
+  return fold_model_add_environment(r->model, record, &r->environment);
+}
+
+static fold_status read_judgement(struct reader *r, json_t *record) {
+  return fold_model_add_judgement(r->model, record, r->environment);
+}
+
+static fold_status read_run(struct reader *r, json_t *record) {
+  (void)record;
+  r->model->runs++;
+  return fold_ok();
+}
+
+static fold_status read_timing(struct reader *r, json_t *record) {
+  struct fold_model *m = r->model;
+  struct fold_model_timing *t = fold_model_grow(&m->timings, &m->n_timings, &m->room_timings, sizeof *t);
+  if (t == NULL) return no_memory();
+  *t = (struct fold_model_timing){.environment = r->environment,
+                                  .rows = number(record, "rows"),
+                                  .cols = number(record, "cols"),
+                                  .median = number(record, "median_seconds"),
+                                  .p10 = number(record, "p10_seconds"),
+                                  .p90 = number(record, "p90_seconds"),
+                                  .bytes_per_second = number(record, "bytes_per_second"),
+                                  .ceiling = number(record, "ceiling_bytes_per_second"),
+                                  .of_ceiling = number(record, "of_ceiling"),
+                                  .to_peer = number(record, "to_peer"),
+                                  .implausible = json_is_true(json_object_get(record, "implausible"))};
+  FOLD_TRY(take_word(r, record, "subject", &t->subject));
+  FOLD_TRY(take_word(r, record, "engine", &t->engine));
+  FOLD_TRY(take_word(r, record, "dtype", &t->dtype));
+  FOLD_TRY(take_word(r, record, "op", &t->op));
+  FOLD_TRY(take_word(r, record, "generator", &t->generator));
+  FOLD_TRY(take_word(r, record, "verdict", &t->verdict));
+  FOLD_TRY(take_word(r, record, "peer", &t->peer));
+  return take_word(r, record, "note", &t->note);
+}
+
+static fold_status read_study(struct reader *r, json_t *record) {
+  struct fold_model *m = r->model;
+  struct fold_model_point *p = fold_model_grow(&m->study, &m->n_study, &m->room_study, sizeof *p);
+  if (p == NULL) return no_memory();
+  *p = (struct fold_model_point){.environment = r->environment,
+                                 .n = number(record, "n"),
+                                 .error = number(record, "error_abs"),
+                                 .ulps = number(record, "error_ulps"),
+                                 .bound = number(record, "bound"),
+                                 .probable = number(record, "probabilistic"),
+                                 .condition = number(record, "condition")};
+  FOLD_TRY(take_word(r, record, "subject", &p->subject));
+  FOLD_TRY(take_word(r, record, "engine", &p->engine));
+  FOLD_TRY(take_word(r, record, "generator", &p->generator));
+  FOLD_TRY(take_word(r, record, "dtype", &p->dtype));
+  return take_word(r, record, "op", &p->op);
+}
+
+static fold_status read_scaling(struct reader *r, json_t *record) {
+  struct fold_model *m = r->model;
+  struct fold_model_scaling *s = fold_model_grow(&m->scalings, &m->n_scalings, &m->room_scalings, sizeof *s);
+  if (s == NULL) return no_memory();
+  *s = (struct fold_model_scaling){.environment = r->environment,
+                                   .n = number(record, "n"),
+                                   .workers = number(record, "workers"),
+                                   .median = number(record, "median_seconds")};
+  FOLD_TRY(take_word(r, record, "subject", &s->subject));
+  FOLD_TRY(take_word(r, record, "engine", &s->engine));
+  FOLD_TRY(take_word(r, record, "dtype", &s->dtype));
+  FOLD_TRY(take_word(r, record, "op", &s->op));
+  return take_word(r, record, "mode", &s->mode);
+}
+
+/* Keys: 's' a string, 'n' a number, 'b' true or false, in front of each name. */
+static const struct {
+  const char *type;
+  fold_status (*read)(struct reader *reader, json_t *record);
+  const char *keys[10];
+} kinds[] = {
+    {"environment", read_environment, {0}},
+    {"judgement",
+     read_judgement,
+     {"ssubject", "sengine", "sclaim", "bpromised", "scase", "sdtype", "sop", "nrows", "ncols", "sverdict"}},
+    {"run", read_run, {"ssubject", "sengine", "scase"}},
+    {"timing", read_timing, {"ssubject", "sengine", "sdtype", "sop", "nrows", "ncols"}},
+    {"study", read_study, {"ssubject", "sengine", "sgenerator", "sdtype", "sop", "nn"}},
+    {"scaling", read_scaling, {"ssubject", "sengine", "sdtype", "sop", "nn", "nworkers", "smode"}},
+};
+
+static bool has_key(const json_t *record, const char *key) {
+  const json_t *value = json_object_get(record, key + 1);
+  return *key == 's' ? json_is_string(value) : *key == 'n' ? json_is_number(value) : json_is_boolean(value);
+}
+
+static fold_status take_record(struct reader *r, json_t *record) {
+  const json_t *schema = json_object_get(record, "schema");
+  if (!json_is_object(record) || !json_is_integer(schema))
+    return fold_error(FOLD_BAD_INPUT, "no record: an object with a schema number is wanted");
+  if (json_integer_value(schema) != FOLD_SCHEMA)
+    return fold_error(FOLD_BAD_INPUT, "schema %lld: this foldproof reads schema %d",
+                      (long long)json_integer_value(schema), FOLD_SCHEMA);
+  const char *type = json_string_value(json_object_get(record, "type"));
+  for (size_t i = 0; type && i < sizeof kinds / sizeof *kinds; i++) {
+    if (strcmp(type, kinds[i].type) != 0) continue;
+    for (size_t k = 0; k < sizeof kinds[i].keys / sizeof *kinds[i].keys && kinds[i].keys[k]; k++)
+      if (!has_key(record, kinds[i].keys[k]))
+        return fold_error(FOLD_BAD_INPUT, "a record of type %s needs the key '%s' (%s)", type, kinds[i].keys[k] + 1,
+                          kinds[i].keys[k][0] == 's'   ? "a string"
+                          : kinds[i].keys[k][0] == 'n' ? "a number"
+                                                       : "true or false");
+    return kinds[i].read(r, record);
+  }
+  return fold_error(FOLD_BAD_INPUT, "no type '%.40s' of record is known", type ? type : "");
+}
+
+static fold_status take_line(struct reader *r, const char *line, size_t length) {
+  json_error_t error;
+  json_t *record = json_loadb(line, length, 0, &error);
+  fold_status status = record ? take_record(r, record) : fold_error(FOLD_BAD_INPUT, "not JSON: %.100s", error.text);
+  json_decref(record);
+  return status;
+}
+
+static fold_status read_lines(struct reader *r, FILE *file, const char *path, size_t *lines) {
+  char *line = NULL;
+  size_t room = 0;
+  fold_status status = fold_ok();
+  for (ssize_t length; status.code == FOLD_OK && (length = getline(&line, &room, file)) >= 0;)
+    status = fold_within(take_line(r, line, (size_t)length), "%.150s:%zu", path, ++*lines);
+  free(line);
+  if (status.code == FOLD_OK && ferror(file))
+    status = fold_error(FOLD_BAD_INPUT, "%s: can't be read: %s", path, strerror(errno));
+  if (status.code == FOLD_OK && *lines == 0) status = fold_error(FOLD_BAD_INPUT, "%s: no record in it", path);
+  return status;
+}
+
+/* A name that holds a newline would break the promise of one line. */
+static void keep_one_line(fold_status *status) {
+  for (char *c = status->text; *c; c++)
+    if ((unsigned char)*c < ' ' || *c == 0x7f) *c = '?';
+}
+
+fold_status fold_model_read(struct fold_model *model, const char *path) {
+  struct reader reader = {model, -1};
+  size_t lines = 0;
+  FILE *file = fopen(path, "r");
+  fold_status status = file ? read_lines(&reader, file, path, &lines)
+                            : fold_error(FOLD_BAD_INPUT, "%s: can't be read: %s", path, strerror(errno));
+  if (file) fclose(file);
+  struct fold_model_file *at = NULL;
+  if (status.code == FOLD_OK) {
+    at = fold_model_grow(&model->files, &model->n_files, &model->room_files, sizeof *at);
+    if (at) *at = (struct fold_model_file){strdup(path), lines};
+    if (at == NULL || at->path == NULL) status = no_memory();
+  }
+  keep_one_line(&status);
+  return status;
+}

@@ -1,0 +1,66 @@
+/* report_sum.c: the model's totals, and its end. */
+#include "report_model.h"
+
+#include <stdlib.h>
+
+size_t fold_model_cell_total(const struct fold_model_cell *cell) {
+  size_t total = 0;
+  for (int v = 0; cell && v < FOLD_VERDICTS; v++) total += cell->count[v];
+  return total;
+}
+
+void fold_model_total(const struct fold_model *model, size_t total[FOLD_VERDICTS], size_t *facts) {
+  for (int v = 0; v < FOLD_VERDICTS; v++) total[v] = 0;
+  *facts = 0;
+  for (size_t s = 0; s < model->n_subjects; s++)
+    for (size_t k = 0; k < model->n_claims; k++) {
+      const struct fold_model_cell *cell = model->subjects[s].cells[true][k];
+      for (int v = 0; cell && v < FOLD_VERDICTS; v++)
+        *(model->subjects[s].peer && v == FOLD_REFUTED ? facts : &total[v]) += cell->count[v];
+    }
+}
+
+void fold_model_summary(const struct fold_model *model, char text[200]) {
+  size_t total[FOLD_VERDICTS], facts;
+  fold_model_total(model, total, &facts);
+  int used = snprintf(text, 200, "%zu held, %zu refuted, %zu skipped", total[FOLD_HELD], total[FOLD_REFUTED],
+                      total[FOLD_SKIPPED]);
+  if (total[FOLD_BROKEN]) used += snprintf(text + used, 200 - (size_t)used, ", %zu broken", total[FOLD_BROKEN]);
+  if (facts) snprintf(text + used, 200 - (size_t)used, ", %zu refutations of other libraries", facts);
+}
+
+const char *fold_model_title(const struct fold_model_subject *subject, char text[160]) {
+  snprintf(text, 160, "%.110s on %.30s", subject->name, subject->engine);
+  return text;
+}
+
+static void free_cell(struct fold_model_cell *cell) {
+  if (cell == NULL) return;
+  for (size_t i = 0; i < cell->n_fixtures; i++) {
+    free(cell->fixtures[i].name);
+    free(cell->fixtures[i].why);
+    json_decref(cell->fixtures[i].first);
+  }
+  for (size_t i = 0; i < cell->n_evidence; i++) json_decref(cell->evidence[i]);
+  for (size_t i = 0; i < cell->n_reasons; i++) free(cell->reasons[i].text);
+  free(cell->fixtures);
+  free(cell);
+}
+
+void fold_model_close(struct fold_model *model) {
+  for (size_t s = 0; s < model->n_subjects; s++)
+    for (int promised = 0; promised < 2; promised++)
+      for (size_t k = 0; k < MODEL_CLAIMS; k++) free_cell(model->subjects[s].cells[promised][k]);
+  for (size_t i = 0; i < model->n_environments; i++) json_decref(model->environments[i]);
+  for (size_t i = 0; i < model->n_files; i++) free(model->files[i].path);
+  for (size_t i = 0; i < model->n_words; i++) free(model->words[i]);
+  free(model->files);
+  free(model->environments);
+  free(model->subjects);
+  free(model->words);
+  free(model->study);
+  free(model->judged);
+  free(model->timings);
+  free(model->scalings);
+  *model = (struct fold_model){0};
+}

@@ -1,0 +1,196 @@
+/* report_text.c: escaping, numbers and evidence. */
+#include "report_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bits.h"
+
+/* How many bytes of UTF-8 at `c` may not stand in a document: controls (a newline becomes a space by its own rule), DEL,
+ * U+FFFE and U+FFFF. 0: it may. */
+static int forbidden(const unsigned char *c) {
+  if ((*c < ' ' && *c != '\t' && *c != '\n' && *c != '\r') || *c == 0x7f) return 1;
+  if (c[0] == 0xef && c[1] == 0xbf && (c[2] == 0xbe || c[2] == 0xbf)) return 3;
+  return 0;
+}
+
+static void put_escaped(FILE *out, const char *text, const char *specials) {
+  for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+    int bad = forbidden(c);
+    if (bad) {
+      fputs("\xef\xbf\xbd", out);
+      c += bad - 1;
+    } else if (*c < ' ') {
+      fputc(' ', out);
+    } else if (strchr(specials, *c)) {
+      fprintf(out, "&#%d;", *c);
+    } else {
+      fputc(*c, out);
+    }
+  }
+}
+
+void fold_put_html(FILE *out, const char *text) { put_escaped(out, text, "&<>\"'"); }
+/* A colon and an @ too: GitHub makes links of addresses and of names. */
+void fold_put_markdown(FILE *out, const char *text) { put_escaped(out, text, "&<>\"'|`*_[]()\\~#!@:$"); }
+
+const char *fold_text_number(double value, char text[16]) {
+  if (isnan(value))
+    snprintf(text, 16, "-");
+  else if (value == 0 || (fabs(value) >= 0.001 && fabs(value) < 99950))
+    snprintf(text, 16, fabs(value) < 999.5 ? "%.3g" : "%.0f", value);
+  else
+    snprintf(text, 16, "%.2g", value);
+  return text;
+}
+
+const char *fold_text_count(double value, char text[32]) {
+  if (isnan(value))
+    snprintf(text, 32, "-");
+  else
+    snprintf(text, 32, fabs(value) < 0x1p53 && value == floor(value) ? "%.0f" : "%.3g", value);
+  return text;
+}
+
+static const char *text_of(const json_t *record, const char *key) {
+  const char *text = json_string_value(json_object_get(record, key));
+  return text ? text : "";
+}
+
+/* Bits with their value beside them, when they are what they should be; else as the record has them. */
+static void put_bits(FILE *out, const json_t *record, const char *key) {
+  const char *bits = text_of(record, key);
+  int dtype = fold_dtype_parse(text_of(record, "dtype"));
+  char *end, value[80];
+  uint64_t pattern = strtoull(bits, &end, 16);
+  if (dtype >= 0 && *bits && *end == '\0' && strlen(bits) <= 18)
+    fprintf(out, "%s", fold_bits_print((enum fold_dtype)dtype, pattern, value));
+  else
+    fprintf(out, "%s", bits);
+}
+
+char *fold_text_evidence(const json_t *record) {
+  char *text = NULL, number[16], rows[32], cols[32];
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  if (out == NULL) return NULL;
+  fprintf(out, "%s, %s x %s", text_of(record, "case"),
+          fold_text_count(json_number_value(json_object_get(record, "rows")), rows),
+          fold_text_count(json_number_value(json_object_get(record, "cols")), cols));
+  const json_t *seed = json_object_get(record, "seed");
+  if (json_is_integer(seed)) fprintf(out, ", seed %lld", (long long)json_integer_value(seed));
+  if (json_is_string(json_object_get(record, "got"))) {
+    fprintf(out, ", row %lld: got ", (long long)json_integer_value(json_object_get(record, "row")));
+    put_bits(out, record, "got");
+    fputs(", want ", out);
+    put_bits(out, record, "want");
+  }
+  const json_t *ulps = json_object_get(record, "ulps"), *fraction = json_object_get(record, "bound_fraction");
+  if (json_is_number(ulps)) fprintf(out, ", %s ulps", fold_text_number(json_number_value(ulps), number));
+  if (json_is_number(fraction))
+    fprintf(out, ", %s of the bound", fold_text_number(json_number_value(fraction), number));
+  if (text_of(record, "reason")[0]) fprintf(out, ": %s", text_of(record, "reason"));
+  if (fclose(out) == 0) return text;
+  free(text);
+  return NULL;
+}
+
+static void put_quoted(FILE *out, const char *text, size_t n) {
+  fputc('\'', out);
+  for (size_t i = 0; i < n; i++)
+    if (text[i] == '\'')
+      fputs("'\\''", out);
+    else
+      fputc(text[i], out);
+  fputc('\'', out);
+}
+
+char *fold_text_replay(const json_t *record) {
+  char *text = NULL;
+  size_t size, n;
+  FILE *out = open_memstream(&text, &size);
+  if (out == NULL) return NULL;
+  const char *name = text_of(record, "case"), *subject = text_of(record, "subject");
+  fputs("foldproof verify --subjects ", out);
+  put_quoted(out, subject, strlen(subject));
+  fprintf(out, " --engine ");
+  put_quoted(out, text_of(record, "engine"), strlen(text_of(record, "engine")));
+  fprintf(out, " --claims ");
+  put_quoted(out, text_of(record, "claim"), strlen(text_of(record, "claim")));
+  if (json_is_false(json_object_get(record, "promised"))) fputs(" --probe", out);
+  n = strlen(name);
+  if (strncmp(name, "npy:", 4) == 0) {
+    for (int parts = 0; n > 4 && parts < 3; n--) parts += name[n - 1] == '/';
+    fputs(" --npy ", out);
+    put_quoted(out, name + 4, n - 4);
+    fputs(" --op ", out);
+    put_quoted(out, text_of(record, "op"), strlen(text_of(record, "op")));
+  } else {
+    fputs(" --set all --fixtures ", out);
+    put_quoted(out, name, n);
+  }
+  if (fclose(out) == 0) return text;
+  free(text);
+  return NULL;
+}
+
+/* "name a, arch b": one level of an object in one line. */
+static void flatten(const json_t *object, char *text, size_t size) {
+  FILE *out = fmemopen(text, size, "w");
+  const char *key, *between = "";
+  json_t *value;
+  text[0] = '\0';
+  if (out == NULL) return;
+  json_object_foreach((json_t *)(uintptr_t)object, key, value) {
+    if (json_is_string(value))
+      fprintf(out, "%s%s %s", between, key, json_string_value(value));
+    else if (json_is_number(value))
+      fprintf(out, "%s%s %.15g", between, key, json_number_value(value));
+    between = ", ";
+  }
+  fclose(out);
+  text[size - 1] = '\0';
+}
+
+static void put_value(const char *key, const json_t *value, void (*put)(FILE *, const char *, const char *),
+                      FILE *out) {
+  char text[600];
+  if (json_is_string(value)) {
+    put(out, key, json_string_value(value));
+  } else if (json_is_number(value)) {
+    snprintf(text, sizeof text, "%.15g", json_number_value(value));
+    if (strcmp(key, "memory_bytes") == 0)
+      snprintf(text, sizeof text, "%.1f GiB", json_number_value(value) / (1 << 30));
+    put(out, strcmp(key, "memory_bytes") == 0 ? "memory" : key, text);
+  } else if (json_is_object(value)) {
+    flatten(value, text, sizeof text);
+    put(out, key, text);
+  }
+}
+
+void fold_text_environment(const json_t *environment, void (*put)(FILE *, const char *, const char *), FILE *out) {
+  const char *key;
+  json_t *value;
+  json_object_foreach((json_t *)(uintptr_t)environment, key, value) {
+    if (strcmp(key, "schema") == 0 || strcmp(key, "type") == 0) continue;
+    if (!json_is_array(value)) put_value(key, value, put, out);
+    for (size_t i = 0; i < json_array_size(value); i++) {
+      char name[80];
+      snprintf(name, sizeof name, "%.60s %zu", strcmp(key, "gpus") == 0 ? "gpu" : key, i);
+      put_value(name, json_array_get(value, i), put, out);
+    }
+  }
+}
+
+const char *fold_text_machine(const struct fold_model *model, int environment, char text[160]) {
+  if (environment < 0) return "environment not recorded";
+  const json_t *e = model->environments[environment], *gpus = json_object_get(e, "gpus");
+  size_t n = json_array_size(gpus);
+  const char *gpu = text_of(json_array_get(gpus, 0), "name"), *cpu = text_of(e, "cpu");
+  if (n > 1)
+    snprintf(text, 160, "%zu x %.120s", n, gpu);
+  else
+    snprintf(text, 160, "%.120s", n ? gpu : cpu[0] ? cpu : "unnamed machine");
+  return text;
+}

@@ -1,0 +1,32 @@
+/* report_text.h: what reports in HTML, Markdown and XML write alike: escaped text, numbers, one line of evidence.
+ *
+ * Promised: whatever a record holds, its text stays text. Control characters, and the two that XML forbids, become
+ * U+FFFD. Failures to write show in ferror(out), which who opened the file looks at.
+ */
+#ifndef FOLD_REPORT_TEXT_H
+#define FOLD_REPORT_TEXT_H
+
+#include "report_model.h"
+
+/* As text or a quoted attribute of HTML and of XML. */
+void fold_put_html(FILE *out, const char *text);
+/* As text of GitHub's Markdown, in a table's cell too. */
+void fold_put_markdown(FILE *out, const char *text);
+
+/* Three digits, or "-" for NaN. */
+const char *fold_text_number(double value, char text[16]);
+/* A whole number below 2^53 in full, and otherwise as above. */
+const char *fold_text_count(double value, char text[32]);
+
+/* "fixture, R x C, seed S, row K: got ..., want ..., U ulps: reason", plain; the caller frees it; NULL: no memory. */
+char *fold_text_evidence(const json_t *record);
+/* The command that replays the record's case alone, quoted for a shell; the same way. */
+char *fold_text_replay(const json_t *record);
+
+/* An environment's values: calls `put` with each key and value, GPUs as "gpu 0", "gpu 1" ... */
+void fold_text_environment(const json_t *environment, void (*put)(FILE *out, const char *key, const char *value),
+                           FILE *out);
+/* What a reader knows the environment by: its GPUs, or else its CPU. */
+const char *fold_text_machine(const struct fold_model *model, int environment, char text[160]);
+
+#endif
