@@ -30,4 +30,9 @@ else
   meson setup "$build" "$@" >"$build.setup.log" 2>&1 || { cat "$build.setup.log" >&2; exit 99; }
   rm -f "$build.setup.log"
 fi
+# Meson 1.0 keeps no track of the headers that CUDA files include: objects older than a header are made anew.
+for object in "$build"/kernels/cuda/libfoldcuda.a.p/*.o; do
+  [ -e "$object" ] || continue
+  [ -z "$(find kernels oracles fixtures src \( -name '*.h' -o -name '*.cuh' \) -newer "$object" -print -quit)" ] || rm -f "$object"
+done
 meson compile -C "$build" >"$build/compile.log" 2>&1 || { cat "$build/compile.log" >&2; exit 99; }

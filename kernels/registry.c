@@ -9,6 +9,7 @@
 #include "subject.h"
 
 #ifdef FOLD_HAVE_CUDA
+#include "cuda/exact.h"
 #include "cuda/flat.h"
 #include "cuda/peers.h"
 #include "cuda/rows.h"
@@ -61,6 +62,11 @@
  * memory flushes subnormals to zero (as PTX's red.add.f32 documents). */
 #define UNORDERED (FOLD_CLAIM(FOLD_WRITES_OUTPUT) | FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS) | FOLD_CLAIM(FOLD_KEEPS_INPUT))
 
+#define CUDA_EXACT(id, function, room, text)                                                                \
+  {                                                                                                         \
+    .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = ANY_DTYPE, .ops = SUMS, .method = FOLD_EXACT, \
+    .claims = EXACTLY, .run = function, .scratch = room                                                     \
+  }
 /* Other people's: what their documentation says, and that the sum is the sum of some tree. */
 #define CUDA_PEER(id, takes, operations, what, function, room, text)                                          \
   {                                                                                                           \
@@ -133,6 +139,8 @@ static const struct fold_subject table[] = {
      .claims = UNORDERED,
      .run = fold_flat_atomic,
      .scratch = fold_flat_atomic_scratch},
+    CUDA_EXACT("flat/exact", fold_exact_flat, fold_exact_flat_scratch, "the exact sum, rounded once; for long rows"),
+    CUDA_EXACT("rows/exact", fold_exact_rows, fold_exact_rows_scratch, "the exact sum, rounded once; for many rows"),
     CUDA_PEER("thrust/reduce", ANY_DTYPE, ANY_OP, WELL_BEHAVED, fold_peer_thrust, NULL, "thrust::reduce"),
     CUDA_PEER("cub/reduce", ANY_DTYPE, ANY_OP, RUN_TO_RUN, fold_peer_cub, fold_peer_cub_scratch,
               "cub::DeviceReduce, the default: documented as run_to_run"),

@@ -14,14 +14,16 @@
  * last limb gives two words. Negating turns words below `low` into 0, `low` into its negative, the rest over. */
 struct fold_super_words {
   const int64_t *limb;
-  int last; /* the limb that holds the sign */
+  int stride; /* from limb to limb, in words */
+  int last;   /* the limb that holds the sign */
   int low;
   bool negative;
 };
 
 static inline FOLD_HD uint32_t fold_super_word(const struct fold_super_words *words, int k) {
   if (k < words->low || k > words->last + 1) return 0;
-  uint32_t word = (uint32_t)(k <= words->last ? words->limb[k] : words->limb[words->last] >> 32);
+  uint32_t word =
+      (uint32_t)(k <= words->last ? words->limb[k * words->stride] : words->limb[words->last * words->stride] >> 32);
   if (!words->negative) return word;
   return k == words->low ? 0 - word : ~word;
 }
@@ -54,12 +56,31 @@ static inline FOLD_HD uint64_t fold_super_round_magnitude(const struct fold_supe
   if (drop <= 0) {
     kept = fold_super_field(words, 0) << -drop;
   } else {
-    kept = drop > leading ? 0 : fold_super_field(words, drop);
+    kept = fold_super_field(words, drop);
     bool half = fold_super_field(words, drop - 1) & 1, sticky = lowest < drop - 1;
     kept += half && (sticky || (kept & 1));
   }
   /* The hidden bit carries into the exponent field by itself, from the largest subnormal and to infinity too. */
   return ((uint64_t)field << (to.precision - 1)) + kept;
+}
+
+/* Normalised limbs, `stride` words apart; what sums to zero gives -0 if `negative_zero`. */
+static inline FOLD_HD uint64_t fold_limbs_round(enum fold_dtype dtype, const int64_t *limb, int stride,
+                                                bool negative_zero, enum fold_dtype to) {
+  struct fold_format format = fold_format_of(to);
+  struct fold_super_words words = {limb, stride, fold_super_limbs(dtype) - 1, 0, false};
+  while (words.low < words.last && limb[words.low * stride] == 0) words.low++;
+  int64_t top = limb[words.last * stride];
+  if (words.low == words.last && (uint32_t)top == 0) words.low++;
+  if (words.low > words.last && top == 0) return negative_zero ? format.sign : 0;
+  words.negative = top < 0;
+  int high = words.last + 1;
+  while (fold_super_word(&words, high) == 0) high--;
+  uint32_t lowest = fold_super_word(&words, words.low);
+  int first = 32 * words.low + fold_leading_bit(lowest & (0 - lowest));
+  int leading = 32 * high + fold_leading_bit(fold_super_word(&words, high));
+  return (words.negative ? format.sign : 0) |
+         fold_super_round_magnitude(&words, fold_super_base(dtype), first, leading, format);
 }
 
 /* `state` is normalised (fold_super_normalise, fold_super_normalise_inline). */
@@ -70,19 +91,7 @@ static inline FOLD_HD uint64_t fold_super_round(enum fold_dtype dtype, const str
     return format.exponent | (format.fraction + 1) >> 1;
   if (state->positive_infinity) return format.exponent;
   if (state->negative_infinity) return format.sign | format.exponent;
-  struct fold_super_words words = {state->limb, fold_super_limbs(dtype) - 1, 0, false};
-  while (words.low < words.last && state->limb[words.low] == 0) words.low++;
-  int64_t top = state->limb[words.last];
-  if (words.low == words.last && (uint32_t)top == 0) words.low++;
-  if (words.low > words.last && top == 0) return state->terms && !state->other_than_negative_zero ? format.sign : 0;
-  words.negative = top < 0;
-  int high = words.last + 1;
-  while (fold_super_word(&words, high) == 0) high--;
-  uint32_t lowest = fold_super_word(&words, words.low);
-  int first = 32 * words.low + fold_leading_bit(lowest & (0 - lowest));
-  int leading = 32 * high + fold_leading_bit(fold_super_word(&words, high));
-  return (words.negative ? format.sign : 0) |
-         fold_super_round_magnitude(&words, fold_super_base(dtype), first, leading, format);
+  return fold_limbs_round(dtype, state->limb, 1, state->terms && !state->other_than_negative_zero, to);
 }
 
 /* fold_super_normalise for a device: carries propagated, the same words. */

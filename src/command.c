@@ -21,7 +21,9 @@ static const struct subcommand subcommands[] = {
     {"gen", "write a generated array to a .npy file", fold_command_gen},
     {"order", "an order's height, fingerprint and drawing", fold_command_order},
     {"bench", "time CUDA subjects, each judged first", fold_command_bench},
+    {"study", "errors of every method by size and data; many ranks, simulated", fold_command_study},
     {"record", "run subjects and write their results, judging nothing", fold_command_record},
+    {"report", "records as a page, a CI job's summary or JUnit", fold_command_report},
     {"env", "the machine and software that results are made with", fold_command_env},
 };
 

@@ -7,9 +7,7 @@
 
 static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for the report"); }
 
-void fold_model_open(struct fold_model *model) {
-  *model = (struct fold_model){0};
-}
+void fold_model_open(struct fold_model *model) { *model = (struct fold_model){0}; }
 
 /* `array` is the address of a pointer of any type: copied, not read as a char *, which aliasing forbids. */
 void *fold_model_grow(void *array, size_t *n, size_t *room, size_t size) {
@@ -162,8 +160,7 @@ static int verdict_of(const json_t *record) {
 static fold_status add_judged(struct fold_model *model, const json_t *record, double ulps, double fraction,
                               int environment) {
   if (!isfinite(ulps) || number_of(record, "rows") != 1 || strcmp(text_of(record, "op"), "sum") != 0) return fold_ok();
-  struct fold_model_point *p =
-      fold_model_grow(&model->judged, &model->n_judged, &model->room_judged, sizeof *p);
+  struct fold_model_point *p = fold_model_grow(&model->judged, &model->n_judged, &model->room_judged, sizeof *p);
   if (p == NULL) return no_memory();
   const char *generator = text_of(record, "generator");
   *p = (struct fold_model_point){.environment = environment,

@@ -65,6 +65,12 @@ struct fold_model_scaling {
   double n, workers, median;
 };
 
+/* A simulated all-reduce at many world sizes: over how many of `elements` the bits changed with the world. */
+struct fold_model_world {
+  const char *subject, *generator, *dtype;
+  double ranks, elements, worlds, changed, most_distinct;
+};
+
 struct fold_model_file {
   char *path;
   size_t records;
@@ -75,12 +81,15 @@ struct fold_model {
   json_t **environments; /* each different one once */
   struct fold_model_subject *subjects;
   const char *claims[MODEL_CLAIMS];
-  char **words; /* every name that came up, once: the pointers above lead here */
-  struct fold_model_point *study, *judged;
+  char **words;                                    /* every name that came up, once: the pointers above lead here */
+  struct fold_model_point *study, *judged, *ranks; /* ranks: simulated; n is the number of ranks, errors are relative */
   struct fold_model_timing *timings;
   struct fold_model_scaling *scalings;
-  size_t n_files, n_environments, n_subjects, n_claims, n_words, n_study, n_judged, n_timings, n_scalings, runs;
-  size_t room_files, room_environments, room_subjects, room_words, room_study, room_judged, room_timings, room_scalings;
+  struct fold_model_world *worlds;
+  size_t n_files, n_environments, n_subjects, n_claims, n_words, n_study, n_judged, n_ranks, n_timings, n_scalings,
+      n_worlds, runs;
+  size_t room_files, room_environments, room_subjects, room_words, room_study, room_judged, room_ranks, room_timings,
+      room_scalings, room_worlds;
 };
 
 void fold_model_open(struct fold_model *model);
@@ -93,6 +102,8 @@ fold_status fold_model_read(struct fold_model *model, const char *path);
 /* The parts of the model that a record changes; `environment` is the index that the record stands under. */
 fold_status fold_model_add_environment(struct fold_model *model, const json_t *record, int *environment);
 fold_status fold_model_add_judgement(struct fold_model *model, json_t *record, int environment);
+/* Puts the claims into the sequence in which they are judged, unknown ones last. */
+void fold_model_arrange(struct fold_model *model);
 /* One more of the `n` elements of `size` bytes that the pointer at `array` leads to: zeroed; NULL: memory is short. */
 void *fold_model_grow(void *array, size_t *n, size_t *room, size_t size);
 /* The model's own copy of a name; NULL when memory is short. */

@@ -163,7 +163,8 @@ fold_status fold_bars_svg(const struct fold_bars *bars, int id, const char *alt,
       fprintf(script, " %.17g %.17g %.17g", bars->pairs[i].value[k], bars->pairs[i].low[k], bars->pairs[i].high[k]);
     fputc('\n', script);
   }
-  fprintf(script, "END_OF_DATA\nplot $d using 2:3:4:xtic(1) lc rgb '#0072B2' fs solid 0.85 border lc rgb '#003f63' title ");
+  fprintf(script,
+          "END_OF_DATA\nplot $d using 2:3:4:xtic(1) lc rgb '#0072B2' fs solid 0.85 border lc rgb '#003f63' title ");
   put_label(script, bars->first);
   fprintf(script, ", $d using 5:6:7 lc rgb '#D55E00' fs pattern 4 border lc rgb '#8a3d00' title ");
   put_label(script, bars->second);

@@ -101,6 +101,39 @@ static fold_status read_scaling(struct reader *r, json_t *record) {
   return take_word(r, record, "mode", &s->mode);
 }
 
+/* The simulation tells errors relative to the exact result, the worst of its elements. */
+static fold_status read_ranks(struct reader *r, json_t *record) {
+  struct fold_model *m = r->model;
+  struct fold_model_point *p = fold_model_grow(&m->ranks, &m->n_ranks, &m->room_ranks, sizeof *p);
+  if (p == NULL) return no_memory();
+  *p = (struct fold_model_point){.environment = r->environment,
+                                 .n = number(record, "ranks"),
+                                 .error = number(record, "error_relative_worst"),
+                                 .ulps = number(record, "error_ulps_worst"),
+                                 .bound = number(record, "bound_relative"),
+                                 .probable = NAN,
+                                 .condition = NAN};
+  FOLD_TRY(take_word(r, record, "subject", &p->subject));
+  FOLD_TRY(take_word(r, record, "", &p->engine));
+  FOLD_TRY(take_word(r, record, "generator", &p->generator));
+  FOLD_TRY(take_word(r, record, "dtype", &p->dtype));
+  return take_word(r, record, "op", &p->op);
+}
+
+static fold_status read_world(struct reader *r, json_t *record) {
+  struct fold_model *m = r->model;
+  struct fold_model_world *w = fold_model_grow(&m->worlds, &m->n_worlds, &m->room_worlds, sizeof *w);
+  if (w == NULL) return no_memory();
+  *w = (struct fold_model_world){.ranks = number(record, "ranks"),
+                                 .elements = number(record, "elements"),
+                                 .worlds = number(record, "worlds"),
+                                 .changed = number(record, "elements_changed"),
+                                 .most_distinct = number(record, "most_distinct")};
+  FOLD_TRY(take_word(r, record, "subject", &w->subject));
+  FOLD_TRY(take_word(r, record, "generator", &w->generator));
+  return take_word(r, record, "dtype", &w->dtype);
+}
+
 /* Keys: 's' a string, 'n' a number, 'b' true or false, in front of each name. */
 static const struct {
   const char *type;
@@ -114,6 +147,8 @@ static const struct {
     {"run", read_run, {"ssubject", "sengine", "scase"}},
     {"timing", read_timing, {"ssubject", "sengine", "sdtype", "sop", "nrows", "ncols"}},
     {"study", read_study, {"ssubject", "sengine", "sgenerator", "sdtype", "sop", "nn"}},
+    {"study_ranks", read_ranks, {"ssubject", "sgenerator", "sdtype", "sop", "nranks"}},
+    {"study_worlds", read_world, {"ssubject", "sgenerator", "sdtype", "nranks", "nworlds", "nelements_changed"}},
     {"scaling", read_scaling, {"ssubject", "sengine", "sdtype", "sop", "nn", "nworkers", "smode"}},
 };
 
@@ -183,6 +218,7 @@ fold_status fold_model_read(struct fold_model *model, const char *path) {
     if (at) *at = (struct fold_model_file){strdup(path), lines};
     if (at == NULL || at->path == NULL) status = no_memory();
   }
+  fold_model_arrange(model);
   keep_one_line(&status);
   return status;
 }

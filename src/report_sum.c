@@ -2,11 +2,37 @@
 #include "report_model.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 size_t fold_model_cell_total(const struct fold_model_cell *cell) {
   size_t total = 0;
   for (int v = 0; cell && v < FOLD_VERDICTS; v++) total += cell->count[v];
   return total;
+}
+
+static size_t rank_of(const char *name) {
+  size_t n, i = 0;
+  const struct fold_claim *claims = fold_claims(&n);
+  while (i < n && strcmp(claims[i].name, name) != 0) i++;
+  return i;
+}
+
+static void swap_claims(struct fold_model *model, size_t a, size_t b) {
+  const char *name = model->claims[a];
+  model->claims[a] = model->claims[b];
+  model->claims[b] = name;
+  for (size_t s = 0; s < model->n_subjects; s++)
+    for (int promised = 0; promised < 2; promised++) {
+      struct fold_model_cell **cells = model->subjects[s].cells[promised], *cell = cells[a];
+      cells[a] = cells[b];
+      cells[b] = cell;
+    }
+}
+
+void fold_model_arrange(struct fold_model *model) {
+  for (size_t i = 1; i < model->n_claims; i++)
+    for (size_t k = i; k > 0 && rank_of(model->claims[k]) < rank_of(model->claims[k - 1]); k--)
+      swap_claims(model, k, k - 1);
 }
 
 void fold_model_total(const struct fold_model *model, size_t total[FOLD_VERDICTS], size_t *facts) {
@@ -60,7 +86,9 @@ void fold_model_close(struct fold_model *model) {
   free(model->words);
   free(model->study);
   free(model->judged);
+  free(model->ranks);
   free(model->timings);
   free(model->scalings);
+  free(model->worlds);
   *model = (struct fold_model){0};
 }

@@ -1,29 +1,48 @@
 /* report_text.c: escaping, numbers and evidence. */
 #include "report_text.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bits.h"
 
-/* How many bytes of UTF-8 at `c` may not stand in a document: controls (a newline becomes a space by its own rule), DEL,
- * U+FFFE and U+FFFF. 0: it may. */
+/* How many bytes at `c` may not stand in a document, 0 for none: controls (tabs and newlines become spaces by their own
+ * rule), DEL, U+FFFE and U+FFFF, and a character of UTF-8 that was cut short. */
 static int forbidden(const unsigned char *c) {
   if ((*c < ' ' && *c != '\t' && *c != '\n' && *c != '\r') || *c == 0x7f) return 1;
+  int follow = *c < 0x80 ? 0 : *c >= 0xf0 ? 3 : *c >= 0xe0 ? 2 : 1;
+  for (int i = 1; i <= follow; i++)
+    if ((c[i] & 0xc0) != 0x80) return i;
   if (c[0] == 0xef && c[1] == 0xbf && (c[2] == 0xbe || c[2] == 0xbf)) return 3;
   return 0;
 }
 
-static void put_escaped(FILE *out, const char *text, const char *specials) {
-  for (const unsigned char *c = (const unsigned char *)text; *c; c++) {
+/* Whether HTML or XML gives this character a meaning. */
+static bool means_html(const unsigned char *text, const unsigned char *c) {
+  (void)text;
+  return strchr("&<>\"'", *c) != NULL;
+}
+
+/* Markdown's, in a table's cell too; an underscore within a word means nothing, and stays for people who read the source. A
+ * colon before a slash and an @ would be links. */
+static bool means_markdown(const unsigned char *text, const unsigned char *c) {
+  if (*c == '_') return c == text || !isalnum(c[-1]) || !isalnum(c[1]);
+  if (*c == ':') return c[1] == '/';
+  return strchr("&<>|`*[]\\~#!@$", *c) != NULL;
+}
+
+static void put_escaped(FILE *out, const char *text, bool (*means)(const unsigned char *text, const unsigned char *c)) {
+  const unsigned char *start = (const unsigned char *)text;
+  for (const unsigned char *c = start; *c; c++) {
     int bad = forbidden(c);
     if (bad) {
       fputs("\xef\xbf\xbd", out);
       c += bad - 1;
     } else if (*c < ' ') {
       fputc(' ', out);
-    } else if (strchr(specials, *c)) {
+    } else if (means(start, c)) {
       fprintf(out, "&#%d;", *c);
     } else {
       fputc(*c, out);
@@ -31,9 +50,8 @@ static void put_escaped(FILE *out, const char *text, const char *specials) {
   }
 }
 
-void fold_put_html(FILE *out, const char *text) { put_escaped(out, text, "&<>\"'"); }
-/* A colon and an @ too: GitHub makes links of addresses and of names. */
-void fold_put_markdown(FILE *out, const char *text) { put_escaped(out, text, "&<>\"'|`*_[]()\\~#!@:$"); }
+void fold_put_html(FILE *out, const char *text) { put_escaped(out, text, means_html); }
+void fold_put_markdown(FILE *out, const char *text) { put_escaped(out, text, means_markdown); }
 
 const char *fold_text_number(double value, char text[16]) {
   if (isnan(value))
@@ -160,8 +178,7 @@ static void put_value(const char *key, const json_t *value, void (*put)(FILE *, 
     put(out, key, json_string_value(value));
   } else if (json_is_number(value)) {
     snprintf(text, sizeof text, "%.15g", json_number_value(value));
-    if (strcmp(key, "memory_bytes") == 0)
-      snprintf(text, sizeof text, "%.1f GiB", json_number_value(value) / (1 << 30));
+    if (strcmp(key, "memory_bytes") == 0) snprintf(text, sizeof text, "%.1f GiB", json_number_value(value) / (1 << 30));
     put(out, strcmp(key, "memory_bytes") == 0 ? "memory" : key, text);
   } else if (json_is_object(value)) {
     flatten(value, text, sizeof text);
@@ -176,7 +193,7 @@ void fold_text_environment(const json_t *environment, void (*put)(FILE *, const 
     if (strcmp(key, "schema") == 0 || strcmp(key, "type") == 0) continue;
     if (!json_is_array(value)) put_value(key, value, put, out);
     for (size_t i = 0; i < json_array_size(value); i++) {
-      char name[80];
+      char name[96];
       snprintf(name, sizeof name, "%.60s %zu", strcmp(key, "gpus") == 0 ? "gpu" : key, i);
       put_value(name, json_array_get(value, i), put, out);
     }

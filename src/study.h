@@ -27,18 +27,18 @@ struct fold_study_case {
 struct fold_study_point {
   struct fold_study_case c;
   const struct fold_subject *subject;
-  bool ran;            /* got holds a result */
-  uint64_t got, want;  /* patterns of dtype; want is the exact result rounded once */
-  uint64_t height;     /* of the declared order; n - 1, which bounds any, where none is declared */
-  double exact;        /* nearest double; for people */
-  double abs_sum;      /* sum |x| */
-  double condition;    /* sum |x| / |sum x| */
-  double error;        /* |got - exact| */
-  double ulps;         /* the same in units of the last place of `want` */
-  double relative;     /* the same over sum |x|; for the other operations over |exact| */
-  double bound;        /* fold_bound, rounded up; 0 for max and min, which round nothing */
+  bool ran;             /* got holds a result */
+  uint64_t got, want;   /* patterns of dtype; want is the exact result rounded once */
+  uint64_t height;      /* of the declared order; n - 1, which bounds any, where none is declared */
+  double exact;         /* nearest double, infinite past its range; NaN for none */
+  double abs_sum;       /* sum |x| */
+  double condition;     /* sum |x| / |sum x| */
+  double error;         /* |got - exact| */
+  double ulps;          /* the same in units of the last place of `want` */
+  double relative;      /* the same over sum |x|; for the other operations over |exact| */
+  double bound;         /* fold_bound, rounded up; 0 for max and min, which round nothing */
   double probabilistic; /* statistics, never an assertion: fold_study_curve */
-  char note[160];      /* why something is missing */
+  char note[160];       /* why something is missing */
 };
 
 /* All that a run made, in its sequence. */
@@ -97,10 +97,10 @@ void fold_study_associate(enum fold_dtype dtype, const double abc[3], double *le
 
 /* One f32 sum in the report's way. */
 struct fold_report_way {
-  double reference;  /* NumPy's sum in float64 of the terms, widened */
-  float reference32; /* the same rounded to float32 */
-  double tree64;     /* the tree computed in float64 */
-  double reference_error; /* |reference - exact| */
+  double reference;                     /* NumPy's sum in float64 of the terms, widened */
+  float reference32;                    /* the same rounded to float32 */
+  double tree64;                        /* the tree computed in float64 */
+  double reference_error, tree64_error; /* their distances from the exact sum */
 };
 fold_status fold_study_report_way(const struct fold_study_case *c, struct fold_report_way *way);
 

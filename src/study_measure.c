@@ -44,7 +44,8 @@ static double bound_of(struct fold_study_point *point, const struct fold_truth *
   mpfr_init2(bound, 128);
   fold_status status = fold_bound(point->subject->method, truth, point->height, bound);
   double value = status.code == FOLD_OK ? mpfr_get_d(bound, MPFR_RNDU) : NAN;
-  if (status.code != FOLD_OK) snprintf(point->note, sizeof point->note, "%.*s", (int)sizeof point->note - 1, status.text);
+  if (status.code != FOLD_OK)
+    snprintf(point->note, sizeof point->note, "%.*s", (int)sizeof point->note - 1, status.text);
   mpfr_clear(bound);
   return value;
 }
@@ -73,10 +74,11 @@ void fold_study_measure(struct fold_study_point *point, const struct fold_truth 
   point->error = point->ulps = point->relative = NAN;
   if (!mpfr_number_p(truth->exact)) {
     snprintf(point->note, sizeof point->note, "the exact result is not finite");
+  } else if (fold_bits_class(dtype, point->want) == FOLD_INFINITE) {
+    snprintf(point->note, sizeof point->note, "the exact result overflows its dtype");
   } else if (fold_bits_class(dtype, point->got) >= FOLD_INFINITE) {
     char text[80];
-    snprintf(point->note, sizeof point->note, "the result is not finite: %s",
-             fold_bits_print(dtype, point->got, text));
+    snprintf(point->note, sizeof point->note, "the result is not finite: %s", fold_bits_print(dtype, point->got, text));
   } else {
     mpfr_t error;
     mpfr_init2(error, 256);

@@ -19,7 +19,7 @@ static void print_chunks(const struct fold_ranks_result *r, FILE *out) {
   else if (r->varied)
     fprintf(out, "no: %zu of %zu elements vary over %zu chunks", r->varied, r->c.elements, r->chunks);
   else
-    fprintf(out, "in the %zu looked at", r->chunks);
+    fprintf(out, "in all %zu chunks looked at", r->chunks);
   if (r->not_finite) fprintf(out, "; %zu results overflowed", r->not_finite);
 }
 
@@ -50,14 +50,20 @@ void fold_ranks_print_worlds(const struct fold_ranks_worlds *worlds, FILE *out) 
 
 void fold_ranks_print_prediction(FILE *out) {
   fputs(
-      "\nwhat our rules predict for a cluster (a prediction from the simulation and the definitions, not a measurement)\n"
-      "* ring: n ranks cost n - 1 roundings in sequence, and an element's bits depend on the chunk it falls in; which chunk\n"
-      "  that is depends on count, channels and protocol, so that a longer message changes the bits of the same elements.\n"
+      "\nwhat our rules predict for a cluster (a prediction from the simulation and the definitions, not a "
+      "measurement)\n"
+      "* ring: n ranks cost n - 1 roundings in sequence, and an element's bits depend on the chunk it falls in; which "
+      "chunk\n"
+      "  that is depends on count, channels and protocol, so that a longer message changes the bits of the same "
+      "elements.\n"
       "  With two ranks nothing shows: a + b = b + a. Take at least three.\n"
-      "* trees: the bits know no chunk. Recursive doubling keeps them from one world size to another only where both are\n"
+      "* trees: the bits know no chunk. Recursive doubling keeps them from one world size to another only where both "
+      "are\n"
       "  powers of two and ranks hold aligned blocks; the binary tree changes them with every world size.\n"
-      "* canonical: height at most ceil(log2 ranks), and the same bits in every chunk and for every world size whose shards\n"
-      "  are subtrees: aligned blocks of 4096 * 2^k elements of the vector (oracles/canonical.h). Such a cluster gives\n"
+      "* canonical: height at most ceil(log2 ranks), and the same bits in every chunk and for every world size whose "
+      "shards\n"
+      "  are subtrees: aligned blocks of 4096 * 2^k elements of the vector (oracles/canonical.h). Such a cluster "
+      "gives\n"
       "  the bits that one GPU or the host gives with flat/canonical; a shard cut elsewhere voids the promise.\n"
       "* errors: the worst case grows with the height, in the mean more like its square root (Higham and Mary 2019).\n",
       out);

@@ -8,20 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
+#include "native.h"
 #include "order.h"
-#include "study.h"
 #include "study_figures.h"
+#include "study_report.h"
 
-static const char *const methods[FIGURE_COLUMNS] = {"host/sequential", "host/reverse", "host/pairwise", "host/sorted",
-                                                    "host/numpy"};
-enum { TREE = 2, SORTED = 3, NUMPY = 4 };
-
-/* One row of a table: the study's points of one size. */
-struct row {
-  const struct fold_study_point *at[FIGURE_COLUMNS];
-  struct fold_report_way way;
-};
+const char *const fold_report_methods[FOLD_COLUMNS] = {"host/sequential", "host/reverse", "host/pairwise",
+                                                       "host/sorted", "host/numpy"};
 
 static double fold_f64(const char *order, const void *terms, size_t n) {
   double sum = 0;
@@ -30,13 +23,22 @@ static double fold_f64(const char *order, const void *terms, size_t n) {
   return status.code == FOLD_OK ? sum : NAN;
 }
 
-static void widen(const float *narrow, double *wide, size_t n) {
+static void widen(const fold_element_f32 *narrow, double *wide, size_t n) {
   for (size_t i = 0; i < n; i++) wide[i] = narrow[i];
+}
+
+static double distance(mpfr_srcptr exact, double value) {
+  mpfr_t d;
+  mpfr_init2(d, 64);
+  mpfr_sub_d(d, exact, value, MPFR_RNDA);
+  double found = fabs(mpfr_get_d(d, MPFR_RNDA));
+  mpfr_clear(d);
+  return found;
 }
 
 fold_status fold_study_report_way(const struct fold_study_case *c, struct fold_report_way *way) {
   struct fold_source source = {c->generator, FOLD_F32, c->seed, c->n, 0};
-  float *narrow = malloc(c->n * sizeof *narrow + 1);
+  fold_element_f32 *narrow = malloc(c->n * sizeof *narrow + 1);
   double *wide = malloc(c->n * sizeof *wide + 1);
   struct fold_truth truth;
   fold_truth_init(&truth);
@@ -51,8 +53,8 @@ fold_status fold_study_report_way(const struct fold_study_case *c, struct fold_r
     status = fold_oracle_exact(FOLD_F32, FOLD_SUM, narrow, c->n, 0, &truth);
   }
   if (status.code == FOLD_OK) {
-    mpfr_sub_d(truth.exact_up, truth.exact, way->reference, MPFR_RNDA);
-    way->reference_error = fabs(mpfr_get_d(truth.exact_up, MPFR_RNDA));
+    way->reference_error = distance(truth.exact, way->reference);
+    way->tree64_error = distance(truth.exact, way->tree64);
   }
   fold_truth_free(&truth);
   free(narrow);
@@ -61,9 +63,9 @@ fold_status fold_study_report_way(const struct fold_study_case *c, struct fold_r
 }
 
 /* False where the study lacks one of the columns. */
-static bool find_row(const struct fold_study *study, const struct fold_study_case *c, struct row *row) {
-  for (int k = 0; k < FIGURE_COLUMNS; k++) {
-    row->at[k] = fold_study_find(study, c, FOLD_HOST, methods[k]);
+static bool find_row(const struct fold_study *study, const struct fold_study_case *c, struct fold_report_row *row) {
+  for (int k = 0; k < FOLD_COLUMNS; k++) {
+    row->at[k] = fold_study_find(study, c, FOLD_HOST, fold_report_methods[k]);
     if (row->at[k] == NULL || !row->at[k]->ran) return false;
   }
   return true;
@@ -73,20 +75,12 @@ static bool is_report_case(const struct fold_study_case *c, const char *generato
   return c->dtype == FOLD_F32 && c->op == FOLD_SUM && strcmp(c->generator->name, generator) == 0;
 }
 
-enum { MOST_ROWS = 16 };
-
-/* A table: whole rows of the study, in its sequence of sizes. */
-struct table {
-  const struct figures *figures;
-  struct row row[MOST_ROWS];
-  size_t n;
-};
-
-static fold_status fill_table(const struct fold_study *study, const struct figures *figures, struct table *table) {
-  *table = (struct table){.figures = figures};
-  for (size_t i = 0; i < study->n && table->n < MOST_ROWS; i++) {
+static fold_status fill_table(const struct fold_study *study, const struct figures *figures,
+                              struct fold_report_table *table) {
+  *table = (struct fold_report_table){.figures = figures};
+  for (size_t i = 0; i < study->n && table->n < FOLD_REPORT_ROWS; i++) {
     const struct fold_study_case *c = &study->at[i].c;
-    struct row *row = &table->row[table->n];
+    struct fold_report_row *row = &table->row[table->n];
     if (!is_report_case(c, figures->generator) || !find_row(study, c, row)) continue;
     if (table->n > 0 && table->row[table->n - 1].at[0]->c.n == c->n) continue;
     FOLD_TRY(fold_study_report_way(c, &row->way));
@@ -105,8 +99,8 @@ static int figure_row(size_t n) {
 static double value_of(const struct fold_study_point *p) { return fold_bits_to_double(FOLD_F32, p->got); }
 
 /* The error as the report would have printed it. */
-static double report_error(const struct row *row, int column) {
-  return fabs(value_of(row->at[column]) - (column == NUMPY ? row->way.reference : row->way.reference32));
+double fold_report_error(const struct fold_report_row *row, int column) {
+  return fabs(value_of(row->at[column]) - (column == FOLD_COLUMN_NUMPY ? row->way.reference : row->way.reference32));
 }
 
 static void print_size(size_t n, FILE *out) {
@@ -114,41 +108,41 @@ static void print_size(size_t n, FILE *out) {
   fprintf(out, "%12s", fold_study_count(n, text));
 }
 
-static void print_errors(const struct table *table, FILE *out) {
+static void print_errors(const struct fold_report_table *table, FILE *out) {
   fprintf(out, "\nTable %s, %s data, float32: |sum - exact sum|\n%12s %12s %12s %12s %12s %12s\n",
           table->figures->table, table->figures->generator, "Size", "Sequential", "Reverse", "Tree", "Sorted", "NumPy");
   for (size_t r = 0; r < table->n; r++) {
     print_size(table->row[r].at[0]->c.n, out);
-    for (int k = 0; k < FIGURE_COLUMNS; k++) fprintf(out, " %12.2e", table->row[r].at[k]->error);
+    for (int k = 0; k < FOLD_COLUMNS; k++) fprintf(out, " %12.2e", table->row[r].at[k]->error);
     fputc('\n', out);
   }
 }
 
 /* Our sums in the report's way, and the report's figures. */
-static void print_report_way(const struct table *table, FILE *out) {
+static void print_report_way(const struct fold_report_table *table, FILE *out) {
   fprintf(out, "  the same sums against np.sum in float64: rounded to float32 for four columns, as it is for NumPy\n");
   for (size_t r = 0; r < table->n; r++) {
     print_size(table->row[r].at[0]->c.n, out);
-    for (int k = 0; k < FIGURE_COLUMNS; k++) fprintf(out, " %12.2e", report_error(&table->row[r], k));
+    for (int k = 0; k < FOLD_COLUMNS; k++) fprintf(out, " %12.2e", fold_report_error(&table->row[r], k));
     fputc('\n', out);
   }
   fprintf(out, "  the report's figures\n");
   for (size_t r = 0; r < table->n; r++) {
     int row = figure_row(table->row[r].at[0]->c.n);
     print_size(table->row[r].at[0]->c.n, out);
-    for (int k = 0; k < FIGURE_COLUMNS; k++) fprintf(out, " %12s", row < 0 ? "-" : table->figures->error[row][k]);
+    for (int k = 0; k < FOLD_COLUMNS; k++) fprintf(out, " %12s", row < 0 ? "-" : table->figures->error[row][k]);
     fputc('\n', out);
   }
 }
 
 /* How many of the report's figures come out digit for digit: only where data hold no random number can they. */
-static void print_agreement(const struct table *table, FILE *out) {
+static void print_agreement(const struct fold_report_table *table, FILE *out) {
   int same = 0, all = 0;
   for (size_t r = 0; r < table->n; r++) {
     int row = figure_row(table->row[r].at[0]->c.n);
-    for (int k = 0; row >= 0 && k < FIGURE_COLUMNS; k++, all++) {
+    for (int k = 0; row >= 0 && k < FOLD_COLUMNS; k++, all++) {
       char text[32];
-      snprintf(text, sizeof text, "%.2e", report_error(&table->row[r], k));
+      snprintf(text, sizeof text, "%.2e", fold_report_error(&table->row[r], k));
       same += strcmp(text, table->figures->error[row][k]) == 0;
     }
   }
@@ -157,19 +151,57 @@ static void print_agreement(const struct table *table, FILE *out) {
             all);
 }
 
-/* What the tree column shows under each reading of how it was made. */
-static void print_tree(const struct table *table, FILE *out) {
-  if (table->n == 0) return;
-  fprintf(out, "\n%s data: the Tree column, read four ways\n%12s %14s %16s %16s %16s %14s %14s\n",
-          table->figures->generator, "Size", "f32, exact", "f32, f32(f64 sum)", "f64, f64 sum", "f64, exact",
-          "f64 sum, exact", "ulp of f32 sum");
-  for (size_t r = 0; r < table->n; r++) {
-    const struct row *row = &table->row[r];
-    const struct fold_study_point *tree = row->at[TREE];
-    print_size(tree->c.n, out);
-    fprintf(out, " %14.2e %16.2e %16.2e", tree->error, report_error(row, TREE),
-            fabs(row->way.tree64 - row->way.reference));
-    fprintf(out, " %16.2e %14.2e %14.2e\n", fabs(row->way.tree64 - row->way.reference) + row->way.reference_error,
-            row->way.reference_error, fold_ulp(FOLD_F32, fold_bits_to_double(FOLD_F32, tree->want)));
+static double error_of(const struct fold_study *study, const struct fold_study_case *c, enum fold_engine engine,
+                       const char *subject) {
+  const struct fold_study_point *p = fold_study_find(study, c, engine, subject);
+  return p && p->ran ? p->error : NAN;
+}
+
+static bool has_gpu(const struct fold_study *study, const struct fold_study_case *c) {
+  for (size_t i = 0; i < study->n; i++)
+    if (study->at[i].subject->engine == FOLD_CUDA && study->at[i].c.n == c->n && study->at[i].ran) return true;
+  return false;
+}
+
+/* Table 3.3.4, and what stands for the GPU where there is none: the kernel's order replayed, which is the bits that it
+ * must give. */
+static void print_gpu(const struct fold_study *study, const struct fold_report_table *normal, const char *no_gpu,
+                      FILE *out) {
+  static const char *const gpu[] = {"flat/shuffle", "flat/canonical", "cub/reduce", "thrust/reduce"};
+  bool any = false;
+  if (normal->n == 0) return;
+  fprintf(out, "\nTable 3.3.4, normal data, float32: |sum - exact sum|\n%12s %12s %14s %14s %14s %14s %14s %14s %14s\n",
+          "Size", "CPU NumPy", "replay shuffle", "GPU shuffle", "GPU canonical", "GPU CUB", "GPU Thrust",
+          "report: NumPy", "report: GPU");
+  for (size_t r = 0; r < normal->n; r++) {
+    const struct fold_study_point *numpy = normal->row[r].at[FOLD_COLUMN_NUMPY];
+    int row = figure_row(numpy->c.n);
+    char text[16];
+    print_size(numpy->c.n, out);
+    fprintf(out, " %12.2e %14.2e", numpy->error, error_of(study, &numpy->c, FOLD_HOST, "flat/shuffle"));
+    for (size_t k = 0; k < sizeof gpu / sizeof *gpu; k++) {
+      double error = error_of(study, &numpy->c, FOLD_CUDA, gpu[k]);
+      snprintf(text, sizeof text, "%.2e", error);
+      fprintf(out, " %14s", isnan(error) ? "-" : text);
+    }
+    fprintf(out, " %14s %14s\n", row < 0 ? "-" : normal->figures->error[row][FOLD_COLUMN_NUMPY],
+            row < 0 ? "-" : report_gpu[row]);
+    any |= has_gpu(study, &numpy->c);
   }
+  if (!any) fprintf(out, "  no GPU took part%s%s\n", no_gpu ? ": " : "", no_gpu ? no_gpu : "");
+  fprintf(out, "  'replay shuffle': the order of the report's own kernel on the host, whose bits a GPU must give\n");
+  fprintf(out, "  the report's GPU column is PyTorch's sum on a Tesla T4\n");
+}
+
+fold_status fold_study_print_report(const struct fold_study *study, const char *no_gpu, FILE *out) {
+  struct fold_report_table table[3];
+  for (int t = 0; t < 3; t++) {
+    FOLD_TRY(fill_table(study, &report_figures[t], &table[t]));
+    if (table[t].n == 0) continue;
+    print_errors(&table[t], out);
+    print_report_way(&table[t], out);
+    if (strcmp(table[t].figures->generator, "pathological") == 0) print_agreement(&table[t], out);
+  }
+  print_gpu(study, &table[2], no_gpu, out);
+  return fold_report_print_reasons(study, table, out);
 }

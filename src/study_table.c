@@ -71,8 +71,20 @@ static bool is_first_of_subject(const struct group *g, const struct fold_study_p
   return true;
 }
 
-static const struct fold_study_point *point_of(const struct group *g, size_t column, const struct fold_subject *subject) {
+static const struct fold_study_point *point_of(const struct group *g, size_t column,
+                                               const struct fold_subject *subject) {
   return fold_study_find(g->study, &g->size[column]->c, subject->engine, subject->name);
+}
+
+/* An exact result that only doubles can't hold is finite all the same. */
+static const char *exact_text(double exact, char text[32]) {
+  if (isnan(exact))
+    snprintf(text, 32, "none");
+  else if (isinf(exact))
+    snprintf(text, 32, exact > 0 ? "> 1.8e308" : "< -1.8e308");
+  else
+    snprintf(text, 32, "%.5g", exact);
+  return text;
 }
 
 static void print_heads(const struct group *g, FILE *out) {
@@ -83,7 +95,7 @@ static void print_heads(const struct group *g, FILE *out) {
   fprintf(out, "  %-28s", "n");
   for (size_t k = 0; k < g->n_sizes; k++) fprintf(out, " %12s", fold_study_count(g->size[k]->c.n, text));
   fprintf(out, "\n  %-28s", "exact result");
-  for (size_t k = 0; k < g->n_sizes; k++) fprintf(out, " %12.5g", g->size[k]->exact);
+  for (size_t k = 0; k < g->n_sizes; k++) fprintf(out, " %12s", exact_text(g->size[k]->exact, text));
   if (c->op == FOLD_SUM) fprintf(out, "\n  %-28s", "condition");
   for (size_t k = 0; k < g->n_sizes && c->op == FOLD_SUM; k++)
     fprintf(out, " %12s", fold_study_number(g->size[k]->condition, text));

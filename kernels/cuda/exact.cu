@@ -22,11 +22,12 @@ static fold_status make_plan(const struct fold_call *call, struct exact_plan *pl
   plan->rows = call->rows;
   plan->cols = call->cols;
   plan->threads = call->launch.block ? call->launch.block : wide ? 128 : 256;
-  if (plan->threads % 32 || plan->threads > 32 * EXACT_MOST_WARPS)
+  const unsigned most_threads = EXACT_THREADS(call->dtype);
+  if (plan->threads % 32 || plan->threads > most_threads)
     return fold_error(FOLD_UNSUPPORTED, "exact: a block of %u threads (whole warps, at most %u)", plan->threads,
-                      32 * EXACT_MOST_WARPS);
+                      most_threads);
   const size_t tile = 16 * EXACT_TILE_LINES, tiles = (call->cols * fold_dtype_size(call->dtype) + tile - 1) / tile;
-  const size_t most = (tiles * 32 + plan->threads - 1) / plan->threads, resident = (size_t)sms * 3;
+  const size_t most = (tiles * 32 + plan->threads - 1) / plan->threads, resident = (size_t)sms * (wide ? EXACT_F64_BLOCKS : 3);
   size_t parts = call->launch.blocks ? call->launch.blocks : resident / (call->rows ? call->rows : 1);
   parts = parts < most ? parts : most;
   plan->parts = parts > 1 ? (unsigned)parts : 1;
@@ -42,7 +43,8 @@ static size_t scratch_bytes(const struct fold_call *call) {
 
 template <int D>
 static fold_status launch(const struct fold_call *call, const struct exact_plan &plan, struct fold_super *d_states) {
-  const size_t shared = (size_t)plan.threads * exact_format<D>::COLUMN;
+  const unsigned warps = plan.threads / 32, each = D == FOLD_F64 ? EXACT_SET_WARPS : 1;
+  const size_t shared = (warps + each - 1) / each * (size_t)32 * exact_format<D>::COLUMN;
   cudaStream_t stream = (cudaStream_t)call->stream;
   char *scratch = (char *)call->scratch;
   struct fold_super *meeting = (struct fold_super *)(scratch + MEETING_AT);
@@ -53,7 +55,7 @@ static fold_status launch(const struct fold_call *call, const struct exact_plan 
     const size_t nbytes = scratch_bytes(call) - FOLD_SCRATCH_ZEROED;
     FOLD_CUDA_TRY(cudaMemsetAsync(meeting, 0, nbytes, stream));
   }
-  if (shared > 48 << 10)
+  if (shared > 40 << 10)
     FOLD_CUDA_TRY(
         cudaFuncSetAttribute(exact_block_kernel<D>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
   exact_block_kernel<D><<<plan.blocks, plan.threads, shared, stream>>>((const typename exact_tile<D>::stored *)call->in,

@@ -1,7 +1,8 @@
 /* exact_block.cuh: a row's exact sum by blocks: one block, or several that meet in a state in memory.
  *
  * Order: none, for every addition is exact but the last rounding. Promised: the correctly rounded sum and the one normalised
- * state, for any grid and block. A row's blocks share its tiles in turn, warp by warp; each adds its limbs to the row's
+ * state, for any grid and block. A row's blocks take a piece of its tiles each, its warps in turn; each
+ * adds its limbs to the row's
  * state by atomic additions of words, and the last of them closes it. Limits: blocks of whole warps, EXACT_MOST_WARPS of
  * them. Launched by exact.cu, one instance a dtype.
  */
@@ -25,30 +26,26 @@ static __device__ __forceinline__ int64_t *exact_state_word(struct fold_super *s
 /* Sums the part of the row that is this block's into `block`. */
 template <int D>
 static __device__ __forceinline__ void exact_block_sum(const struct exact_row<D> &row, size_t part, size_t parts,
-                                                       char *columns, struct fold_super *block) {
+                                                       char *columns, struct exact_set *sets,
+                                                       struct fold_super *block) {
   const unsigned warp = threadIdx.x / 32, warps = blockDim.x / 32;
   struct exact_sum<D> sum;
-  exact_start(sum, columns + warp * 32 * exact_format<D>::COLUMN, block);
-#ifdef EXACT_STRIDED
-  const size_t step = parts * warps, end = row.tiles;
-  size_t at = part * warps + warp;
-#else
+  const unsigned set = D == FOLD_F64 ? warp / EXACT_SET_WARPS : warp;
+  exact_start(sum, columns + set * 32 * exact_format<D>::COLUMN, sets + set, block);
   const size_t piece = (row.tiles + parts - 1) / parts, step = warps, end = min((part + 1) * piece, row.tiles);
   size_t at = part * piece + warp;
-#endif
   uint4 tile[EXACT_AHEAD];
   if (at < end) row.load_cut(tile, at);
   for (; at < end; at += step) {
     const uint4 *ahead = at + step < end ? row.whole(at + step) : NULL;
-#ifdef EXACT_PREFETCH
-    if ((threadIdx.x & 31) == 0 && at + (1 + EXACT_PREFETCH) * step < end && ahead)
-      asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(ahead + EXACT_PREFETCH * step * EXACT_TILE_LINES),
-                   "r"(16 * EXACT_TILE_LINES));
-#endif
     exact_take(sum, tile, ahead);
     if (!ahead && at + step < end) row.load_cut(tile, at + step);
   }
   exact_finish(sum);
+  if constexpr (D == FOLD_F64) {
+    __syncthreads();
+    if (warp % EXACT_SET_WARPS == 0) exact_set_flush(sum.set, (int64_t *)sum.columns, block->limb);
+  }
 }
 
 /* Adds the block's words to the row's state; true in the whole of the last block to do so, which has then the row's words,
@@ -72,17 +69,26 @@ static __device__ bool exact_meet(struct fold_super *block, struct fold_super *s
   return true;
 }
 
+/* Most threads of a block, and blocks that a multiprocessor is to hold, so many registers each. */
+#ifndef EXACT_F64_BLOCKS
+#define EXACT_F64_BLOCKS 5
+#endif
+#define EXACT_THREADS(D) (D == FOLD_F64 ? 128 : 256)
+#define EXACT_BLOCKS(D) (D == FOLD_F64 ? EXACT_F64_BLOCKS : 3)
 template <int D>
-__global__ __launch_bounds__(32 * EXACT_MOST_WARPS, D == FOLD_F64 ? 1 : 3) void exact_block_kernel(
-    const typename exact_tile<D>::stored *__restrict__ in, void *out, struct fold_super *d_states,
-    struct fold_super *meeting, unsigned *counters, const struct exact_plan plan) {
+__global__ __launch_bounds__(EXACT_THREADS(D), EXACT_BLOCKS(D)) void exact_block_kernel(const typename exact_tile<D>::stored *__restrict__ in,
+                                                        void *out, struct fold_super *d_states,
+                                                        struct fold_super *meeting, unsigned *counters,
+                                                        const struct exact_plan plan) {
   extern __shared__ __align__(16) char columns[];
   __shared__ struct fold_super block;
+  __shared__ struct exact_set sets[EXACT_MOST_WARPS];
+  if (threadIdx.x < EXACT_MOST_WARPS) sets[threadIdx.x] = {0, 0};
   for (size_t work = blockIdx.x; work < plan.rows * plan.parts; work += gridDim.x) {
     const size_t row = work / plan.parts, part = work % plan.parts;
     for (int k = threadIdx.x; k < (int)FOLD_SUPER_WORDS; k += blockDim.x) ((int64_t *)&block)[k] = 0;
     __syncthreads();
-    exact_block_sum<D>(exact_row<D>(in + row * plan.cols, plan.cols), part, plan.parts, columns, &block);
+    exact_block_sum<D>(exact_row<D>(in + row * plan.cols, plan.cols), part, plan.parts, columns, sets, &block);
     __syncthreads();
     if (plan.parts == 1 || exact_meet<D>(&block, meeting + row, counters + row, plan.parts)) {
       if (threadIdx.x == 0) {

@@ -27,11 +27,19 @@ static __device__ __forceinline__ double exact_odd_sum(double a, double b) {
   return __longlong_as_double(bits);
 }
 
-static __device__ __forceinline__ uint64_t exact_round_double(fold_constant<FOLD_F16>, double x) {
-  return fold_f64_to_f16(x);
+/* x rounded to odd in float: f16 and bf16 can be rounded from it, the subnormal ones too, and beyond the largest. */
+static __device__ __forceinline__ float exact_odd_float(double x) {
+  const float f = __double2float_rz(x);
+  return (double)f == x ? f : __uint_as_float(__float_as_uint(f) | 1);
 }
+
+static __device__ __forceinline__ uint64_t exact_round_double(fold_constant<FOLD_F16>, double x) {
+  return __half_as_ushort(__float2half_rn(exact_odd_float(x)));
+}
+/* Nearest even by an integer addition that carries into the exponent, and to infinity; x is no NaN. */
 static __device__ __forceinline__ uint64_t exact_round_double(fold_constant<FOLD_BF16>, double x) {
-  return fold_f64_to_bf16(x);
+  const uint32_t bits = __float_as_uint(exact_odd_float(x));
+  return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
 }
 static __device__ __forceinline__ uint64_t exact_round_double(fold_constant<FOLD_F32>, double x) {
   return __float_as_uint(__double2float_rn(x));

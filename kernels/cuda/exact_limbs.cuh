@@ -23,6 +23,24 @@ static __device__ __forceinline__ void exact_limbs_add(int64_t *limb, int64_t va
   if (rest >> 32) atomicAdd((exact_u64 *)limb + first + 2, (exact_u64)(rest >> 32));
 }
 
+/* A set of columns, one a lane, that two warps of a block may share: it is locked for a tile at a time. In shared memory,
+ * zero at first. */
+struct exact_set {
+  unsigned held, tiles; /* tiles that the columns took; 0: they are not cleared yet */
+};
+
+static __device__ __forceinline__ void exact_set_lock(struct exact_set *set) {
+  if ((threadIdx.x & 31) == 0)
+    while (atomicCAS(&set->held, 0, 1)) __nanosleep(100);
+  __threadfence_block();
+  __syncwarp();
+}
+static __device__ __forceinline__ void exact_set_unlock(struct exact_set *set) {
+  __threadfence_block();
+  __syncwarp();
+  if ((threadIdx.x & 31) == 0) atomicExch(&set->held, 0);
+}
+
 /* The f64 of these halves, finite, to the lane's column. */
 static __device__ __forceinline__ void exact_column_add(int64_t *column, uint32_t upper, uint32_t lower) {
   const uint32_t field = upper >> 20 & 0x7ff, hidden = min(field, 1u), shift = field - hidden;
@@ -41,13 +59,24 @@ static __device__ __forceinline__ void exact_column_clear(int64_t *column) {
 static __device__ __forceinline__ void exact_column_normalise(int64_t *column) {
   const int last = exact_format<FOLD_F64>::LIMBS - 1;
   int64_t carry = 0;
-#pragma unroll 8
+#pragma unroll 2
   for (int k = 0; k < last; k++) {
     const int64_t word = column[32 * k] + carry;
     carry = word >> 32;
     column[32 * k] = word & 0xffffffff;
   }
   column[32 * last] += carry;
+}
+
+/* Makes room for a tile in the lane's column of a set that is locked. */
+static __device__ __forceinline__ void exact_set_room(struct exact_set *set, int64_t *column) {
+  const unsigned tiles = *(volatile unsigned *)&set->tiles;
+  __syncwarp();
+  if (tiles == 0)
+    exact_column_clear(column);
+  else if (tiles % EXACT_LIMB_TILES == 0)
+    exact_column_normalise(column);
+  if ((threadIdx.x & 31) == 0) set->tiles = tiles + 1;
 }
 
 /* Adds the warp's columns, normalised, to limbs. Lane l sums limbs l, l + 32 ..., each lane from another column on: no two
@@ -62,6 +91,16 @@ static __device__ __forceinline__ void exact_columns_sum(const int64_t *first, i
     if (sum) atomicAdd((exact_u64 *)limb + k, (exact_u64)sum);
   }
   __syncwarp();
+}
+
+/* What a set holds to the limbs, by one warp; the set is as new. */
+static __device__ __forceinline__ void exact_set_flush(struct exact_set *set, int64_t *columns, int64_t *limb) {
+  const unsigned tiles = *(volatile unsigned *)&set->tiles;
+  __syncwarp();
+  if (tiles == 0) return;
+  exact_column_normalise(columns + (threadIdx.x & 31));
+  exact_columns_sum(columns, limb);
+  if ((threadIdx.x & 31) == 0) set->tiles = 0;
 }
 
 #endif

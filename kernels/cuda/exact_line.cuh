@@ -39,6 +39,7 @@ static __device__ __forceinline__ uint64_t exact_close_windows(const struct exac
 template <int D>
 static __device__ uint64_t exact_close_limbs(struct exact_sum<D> &sum, struct fold_super *state) {
   exact_finish(sum);
+  if constexpr (D == FOLD_F64) exact_set_flush(sum.set, (int64_t *)sum.columns, state->limb);
   __syncwarp();
   uint32_t low = 0, high = 0;
   if ((threadIdx.x & 31) == 0) {
@@ -77,14 +78,16 @@ __global__ __launch_bounds__(32 * EXACT_MOST_WARPS, D == FOLD_F64 ? 1 : 2) void 
     const typename exact_tile<D>::stored *__restrict__ in, void *out, const struct exact_plan plan) {
   extern __shared__ __align__(16) char columns[];
   __shared__ struct fold_super states[EXACT_MOST_WARPS];
+  __shared__ struct exact_set sets[EXACT_MOST_WARPS];
   const unsigned warp = threadIdx.x / 32, warps = blockDim.x / 32, lane = threadIdx.x & 31;
   for (int k = lane; k < (int)FOLD_SUPER_WORDS; k += 32) ((int64_t *)(states + warp))[k] = 0;
+  if (lane == 0) sets[warp] = {0, 0};
   __syncwarp();
   const size_t first = ((size_t)blockIdx.x * warps + warp) * plan.rows_each;
   const size_t end = min(first + plan.rows_each, plan.rows);
   if (first >= end) return;
   struct exact_sum<D> sum;
-  exact_start(sum, columns + warp * 32 * exact_format<D>::COLUMN, states + warp);
+  exact_start(sum, columns + warp * 32 * exact_format<D>::COLUMN, sets + warp, states + warp);
   uint4 tile[EXACT_AHEAD];
   size_t r = first, at = 0;
   exact_row<D> row(in + r * plan.cols, plan.cols);

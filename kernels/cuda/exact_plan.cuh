@@ -6,6 +6,7 @@
 #include "super.h"
 
 #define EXACT_MOST_WARPS 8
+#define EXACT_SET_WARPS 2 /* warps of a block that share a set of f64's columns (exact_limbs.cuh) */
 
 struct exact_plan {
   size_t rows, cols;
@@ -13,6 +14,7 @@ struct exact_plan {
   unsigned threads; /* a block */
   unsigned blocks;
   size_t rows_each; /* exact_line.cuh: rows a warp; exact_short.cuh: tiles a warp */
+  bool dense;       /* exact_short.cuh: aligned, and a group of lanes has no line that its row lacks */
   bool aligned;     /* every row starts at a multiple of 16 bytes and ends at one */
 };
 

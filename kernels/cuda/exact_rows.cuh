@@ -29,6 +29,7 @@ static fold_status start_rows(K kernel, const char *name, const struct fold_call
 template <int D, int LOG, int EACH_LANE>
 static fold_status start_short(const struct fold_call *call, struct exact_plan plan) {
   const size_t rows = exact_short<D, LOG, EACH_LANE>::ROWS, tiles = (call->rows + rows - 1) / rows;
+  plan.dense = plan.aligned && call->cols == ((size_t)EACH_LANE << LOG) * exact_tile<D>::EACH;
   plan.rows_each = tiles >= (size_t)SHORT_TILES * 8192 ? SHORT_TILES : tiles / 8192 + 1;
   return start_rows<D>(exact_short_kernel<D, LOG, EACH_LANE>, "exact_short_kernel", call, plan,
                        (tiles + plan.rows_each - 1) / plan.rows_each);

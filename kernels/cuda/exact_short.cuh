@@ -15,10 +15,10 @@
 template <int D>
 static __device__ __noinline__ void exact_rows_alone(const typename exact_tile<D>::stored *in, void *out,
                                                      const struct exact_plan &plan, size_t row, unsigned n,
-                                                     char *columns, struct fold_super *state) {
+                                                     char *columns, struct exact_set *set, struct fold_super *state) {
   for (const size_t end = min(row + n, plan.rows); row < end; row++) {
     struct exact_sum<D> sum;
-    exact_start(sum, columns, state);
+    exact_start(sum, columns, set, state);
     const exact_row<D> terms(in + row * plan.cols, plan.cols);
     uint4 tile[EXACT_AHEAD];
     for (size_t at = 0; at < terms.tiles; at++) {
@@ -59,6 +59,13 @@ struct exact_short {
   static const unsigned GROUP = 1u << LOG, ROWS = (32 >> LOG) * SUMS; /* rows of a tile */
   double part[SUMS][PARTS];
 
+  /* Loads access i of a tile. Where rows follow each other without a gap between groups, so do the tile's lines. */
+  static __device__ __forceinline__ uint4 load(const typename exact_tile<D>::stored *in, size_t tile, int i,
+                                               const struct exact_plan &plan) {
+    if (plan.dense && (tile + 1) * ROWS <= plan.rows)
+      return load_16((const uint4 *)in + tile * (32 * EXACT_AHEAD) + 32 * i + (threadIdx.x & 31));
+    return exact_short_line<D>(in, tile * ROWS + row_of(i), line_of(i), plan);
+  }
   /* Access i of the lane is line line_of(i) of row row_of(i) of the tile. */
   static __device__ __forceinline__ unsigned row_of(int i) {
     return i / EACH_LANE * (32 >> LOG) + (threadIdx.x & 31) / GROUP;
@@ -118,18 +125,19 @@ __global__ __launch_bounds__(32 * EXACT_MOST_WARPS, D == FOLD_F64 ? 1 : 2) void 
   typedef exact_short<D, LOG, EACH_LANE> group;
   extern __shared__ __align__(16) char columns[];
   __shared__ struct fold_super states[EXACT_MOST_WARPS];
+  __shared__ struct exact_set sets[EXACT_MOST_WARPS];
   const unsigned warp = threadIdx.x / 32, warps = blockDim.x / 32, lane = threadIdx.x & 31;
   for (int k = lane; k < (int)FOLD_SUPER_WORDS; k += 32) ((int64_t *)(states + warp))[k] = 0;
+  if (lane == 0) sets[warp] = {0, 0};
   __syncwarp();
   const size_t tiles = (plan.rows + group::ROWS - 1) / group::ROWS;
   const size_t first = (size_t)blockIdx.x * plan.rows_each * warps + warp;
   const size_t end = min((size_t)(blockIdx.x + 1) * plan.rows_each * warps, tiles);
   struct exact_sum<D> sum; /* its anchor and limits alone are used */
-  exact_start(sum, columns, states + warp);
+  exact_start(sum, columns, sets + warp, states + warp);
   uint4 tile[EXACT_AHEAD];
 #pragma unroll
-  for (int i = 0; i < EXACT_AHEAD; i++)
-    tile[i] = exact_short_line<D>(in, first * group::ROWS + group::row_of(i), group::line_of(i), plan);
+  for (int i = 0; i < EXACT_AHEAD; i++) tile[i] = group::load(in, first, i, plan);
   uint32_t late = 0; /* bit n: this warp's n-th tile fits no window */
   unsigned n = 0;
   for (size_t at = first; at < end; at += warps, n++) {
@@ -147,7 +155,7 @@ __global__ __launch_bounds__(32 * EXACT_MOST_WARPS, D == FOLD_F64 ? 1 : 2) void 
 #pragma unroll
     for (int i = 0; i < EXACT_AHEAD; i++) {
       rows.add(i, tile[i], sum.anchor);
-      tile[i] = exact_short_line<D>(in, next * group::ROWS + group::row_of(i), group::line_of(i), plan);
+      tile[i] = group::load(in, next, i, plan);
     }
     late |= (uint32_t)!fits << n;
     if (!fits) continue;
@@ -163,7 +171,7 @@ __global__ __launch_bounds__(32 * EXACT_MOST_WARPS, D == FOLD_F64 ? 1 : 2) void 
   for (n = 0; late >> n; n++)
     if (late >> n & 1)
       exact_rows_alone<D>(in, out, plan, (first + n * warps) * group::ROWS, group::ROWS,
-                          columns + warp * 32 * exact_format<D>::COLUMN, states + warp);
+                          columns + warp * 32 * exact_format<D>::COLUMN, sets + warp, states + warp);
 }
 
 #endif

@@ -44,11 +44,13 @@ struct exact_sum {
   bool other;                       /* a term was something else than -0 */
   struct exact_special special;
   char *columns;            /* the warp's */
+  struct exact_set *set;    /* f64: whose columns they are */
   struct fold_super *block; /* what the block's warps add to; shared memory */
 };
 
 template <int D>
-static __device__ __forceinline__ void exact_start(struct exact_sum<D> &sum, char *columns, struct fold_super *block) {
+static __device__ __forceinline__ void exact_start(struct exact_sum<D> &sum, char *columns, struct exact_set *set,
+                                                   struct fold_super *block) {
 #pragma unroll
   for (int k = 0; k < exact_format<D>::PARTS; k++) sum.part[k] = 0;
   sum.total = 0;
@@ -59,6 +61,7 @@ static __device__ __forceinline__ void exact_start(struct exact_sum<D> &sum, cha
   sum.dirty = sum.slow = sum.specials = sum.other = false;
   sum.special = {0, 0, 0};
   sum.columns = columns;
+  sum.set = set;
   sum.block = block;
 }
 
@@ -109,20 +112,12 @@ static __device__ __forceinline__ int64_t *exact_limb_column(char *columns) {
   return (int64_t *)columns + (threadIdx.x & 31);
 }
 
-/* Makes room for a tile in the columns. */
+/* Makes room for a tile in the warp's bins. */
 template <int D>
 static __device__ __forceinline__ void exact_slow_room(struct exact_sum<D> &sum) {
-  if (!sum.slow) {
-    if constexpr (D == FOLD_F64)
-      exact_column_clear(exact_limb_column(sum.columns));
-    else
-      exact_bins_clear<D>(sum.columns);
-  }
+  if (!sum.slow) exact_bins_clear<D>(sum.columns);
   sum.slow = true;
-  if constexpr (D == FOLD_F64) {
-    if (sum.slow_tiles % EXACT_LIMB_TILES == EXACT_LIMB_TILES - 1)
-      exact_column_normalise(exact_limb_column(sum.columns));
-  } else if (sum.slow_tiles == exact_bins<D>::TILES) {
+  if (sum.slow_tiles == exact_bins<D>::TILES) {
     exact_bins_flush<D>(sum.columns, sum.block->limb);
     sum.slow_tiles = 0;
   } else if (D == FOLD_BF16 && sum.slow_tiles % exact_bins<D>::FINE_TILES == 0) {
@@ -131,34 +126,30 @@ static __device__ __forceinline__ void exact_slow_room(struct exact_sum<D> &sum)
   sum.slow_tiles++;
 }
 
-/* A tile that no anchor suits, of finite terms: to the columns. */
+/* A tile that no anchor suits, of finite terms: to the bins or columns. */
 template <int D>
 static __device__ __forceinline__ void exact_take_slowly(struct exact_sum<D> &sum, uint4 (&tile)[EXACT_AHEAD],
                                                          const uint4 *ahead) {
-  exact_slow_room(sum);
-#pragma unroll
-  for (int i = 0; i < EXACT_AHEAD; i++) {
-    if constexpr (D == FOLD_F64) {
-      exact_column_add(exact_limb_column(sum.columns), tile[i].y, tile[i].x);
-      exact_column_add(exact_limb_column(sum.columns), tile[i].w, tile[i].z);
-    } else {
-      exact_bins_add<D>(sum.columns, tile[i]);
-    }
-    exact_load_ahead(tile[i], ahead, i);
-  }
-}
-
-/* What the columns hold to the block's limbs. */
-template <int D>
-static __device__ __forceinline__ void exact_slow_flush(struct exact_sum<D> &sum) {
   if constexpr (D == FOLD_F64) {
-    exact_column_normalise(exact_limb_column(sum.columns));
-    exact_columns_sum((const int64_t *)sum.columns, sum.block->limb);
+    int64_t *column = exact_limb_column(sum.columns);
+    sum.slow = true;
+    exact_set_lock(sum.set);
+    exact_set_room(sum.set, column);
+#pragma unroll
+    for (int i = 0; i < EXACT_AHEAD; i++) {
+      exact_column_add(column, tile[i].y, tile[i].x);
+      exact_column_add(column, tile[i].w, tile[i].z);
+      exact_load_ahead(tile[i], ahead, i);
+    }
+    exact_set_unlock(sum.set);
   } else {
-    exact_bins_flush<D>(sum.columns, sum.block->limb);
+    exact_slow_room(sum);
+#pragma unroll
+    for (int i = 0; i < EXACT_AHEAD; i++) {
+      exact_bins_add<D>(sum.columns, tile[i]);
+      exact_load_ahead(tile[i], ahead, i);
+    }
   }
-  sum.slow = false;
-  sum.slow_tiles = 0;
 }
 
 template <int PARTS>
@@ -243,12 +234,14 @@ static __device__ __forceinline__ void exact_count(int64_t *word, int64_t mine) 
   if ((threadIdx.x & 31) == 0 && all) atomicAdd((exact_u64 *)word, (exact_u64)all);
 }
 
-/* What the warp holds to the block's limbs and counts, but `terms`. */
+/* What the warp holds to the block's limbs and counts, but `terms` and but f64's columns, which it may share. */
 template <int D>
 static __device__ __forceinline__ void exact_finish(struct exact_sum<D> &sum) {
   exact_flush(sum);
-  if constexpr (D != FOLD_F16)
-    if (sum.slow) exact_slow_flush<D>(sum);
+  if constexpr (D == FOLD_F32 || D == FOLD_BF16)
+    if (sum.slow) exact_bins_flush<D>(sum.columns, sum.block->limb);
+  sum.slow = false;
+  sum.slow_tiles = 0;
   if (sum.specials) {
     exact_count(&sum.block->nan, sum.special.nan);
     exact_count(&sum.block->positive_infinity, sum.special.positive_infinity);

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# sanitize-gpu.sh: compute-sanitizer's memcheck, racecheck, initcheck and synccheck over every CUDA kernel.
+#   ci/sanitize-gpu.sh [--mutants] [BUILD_DIR [LOG_DIR]]
+# The fixtures are tests/gpu/sanitize/*.ini. Prints tool x selection x result; clean exits 0, a finding 1, no GPU or no
+# compute-sanitizer 77 (99 where FOLDPROOF_REQUIRE_GPUS asks for one), a run that failed of itself 99.
+# TOOLS chooses among the four.
+# --mutants: the tools on subjects that are broken on purpose; each must be found, or this script could not fail.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+mutants=false
+if [ "${1:-}" = --mutants ]; then
+  mutants=true
+  shift
+fi
+build=${1:-build}
+logs=${2:-$build/sanitize-gpu}
+foldproof=$build/foldproof
+
+skip() {
+  echo "sanitize-gpu: skipped: $1"
+  [ "${FOLDPROOF_REQUIRE_GPUS:-0}" -gt 0 ] && exit 99
+  exit 77
+}
+[ -x "$foldproof" ] || { echo "sanitize-gpu: $foldproof is not built" >&2; exit 99; }
+tool=$(command -v compute-sanitizer || true)
+[ -n "$tool" ] || [ ! -x /usr/local/cuda/bin/compute-sanitizer ] || tool=/usr/local/cuda/bin/compute-sanitizer
+[ -n "$tool" ] || skip "no compute-sanitizer here"
+probe=$("$foldproof" verify --engine cuda --subjects rows/single_for --fixture-folder tests/gpu/sanitize \
+  --fixtures 'row/f32/sum/1x33/*' --claims writes_output 2>&1) && code=0 || code=$?
+[ "$code" != 77 ] || skip "$(grep -m1 -o 'no GPU here.*' <<<"$probe" || echo 'no GPU here')"
+[ "$code" = 0 ] || { echo "$probe" >&2; exit 99; }
+mkdir -p "$logs"
+worst=0
+
+# One tool on one selection. What a tool says is in its summary; foldproof's own verdict counts too, and a log without
+# a summary is no clean one. `expect` is clean or found.
+sanitize() {
+  local expect=$1 check=$2 name=$3 program=$4 log=$logs/$2-$3.log start=$SECONDS code=0 summary result
+  shift 4
+  "$tool" --tool "$check" --error-exitcode 86 --log-file "$log" "$program" "$@" \
+    >"$logs/$check-$name.out" 2>&1 || code=$?
+  summary=$(grep -E '(ERROR|RACECHECK) SUMMARY' "$log" | tail -n 1 | sed 's/^=* *//' || true)
+  if [ -z "$summary" ]; then
+    result="no summary, exit code $code"
+    worst=99
+  elif grep -qE 'SUMMARY: 0 (errors|hazards)' <<<"$summary"; then
+    result=clean
+    [ "$code" = 0 ] || result="clean, but foldproof's exit code is $code"
+    [ "$expect" = clean ] && [ "$code" = 0 ] || worst=$((worst > 1 ? worst : 1))
+  else
+    result="found: ${summary#*: }"
+    [ "$expect" = found ] || worst=$((worst > 1 ? worst : 1))
+  fi
+  printf '%-10s %-20s %-6s %4d s  %s\n' "$check" "$name" "$expect" $((SECONDS - start)) "$result"
+}
+
+printf '%-10s %-20s %-6s %6s  %s\n' tool selection want time result
+verify=(verify --engine cuda --fixture-folder tests/gpu/sanitize)
+if $mutants; then
+  broken=$build/tests/gpu/foldproof-gpu-mutants
+  verify+=(--fixtures 'launches/f32/sum/1x4097/*' --claims writes_output)
+  for check in memcheck racecheck initcheck synccheck; do
+    sanitize clean $check sound "$broken" "${verify[@]}" --subjects 'mutant/*_sound'
+  done
+  sanitize found memcheck illegal "$broken" "${verify[@]}" --subjects mutant/illegal
+  sanitize found racecheck missing_barrier "$broken" "${verify[@]}" --subjects mutant/missing_barrier
+  sanitize found initcheck uninitialised "$broken" "${verify[@]}" --subjects mutant/uninitialised
+  sanitize found synccheck divergent_barrier "$broken" "${verify[@]}" --subjects mutant/divergent_barrier
+else
+  for check in ${TOOLS:-memcheck racecheck initcheck synccheck}; do
+    sanitize clean $check paths "$foldproof" "${verify[@]}" --subjects 'rows/*,flat/*' --fixtures paths \
+      --claims writes_output
+    sanitize clean $check launches "$foldproof" "${verify[@]}" --subjects 'rows/*,flat/*' --fixtures launches \
+      --claims writes_output,launch_invariant,alignment_invariant
+    sanitize clean $check spans "$foldproof" "${verify[@]}" --subjects 'flat/canonical,flat/shuffle' --fixtures spans \
+      --claims writes_output,launch_invariant
+    # The generators, and the reads that bench takes as the ceiling.
+    sanitize clean $check bench "$foldproof" bench --n 1e5 --iterations 2 --dtype f16,f32,f64 --subjects flat/canonical
+  done
+fi
+echo "sanitize-gpu: logs in $logs"
+exit $worst

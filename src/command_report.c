@@ -1,0 +1,93 @@
+/* command_report.c: foldproof report: records as a page, a summary or test cases; nothing is run again. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "command.h"
+#include "record.h"
+#include "report_section.h"
+
+enum { OUTPUT = 'o', FORMAT = 'f' };
+enum format { HTML, MARKDOWN, JUNIT, FORMATS };
+static const char *const formats[FORMATS] = {"html", "markdown", "junit"};
+
+struct report {
+  const char *output, *program;
+  char **inputs;
+  int n_inputs, format;
+};
+
+static const struct argp_option options[] = {
+    {"output", OUTPUT, "FILE", 0, "where the report goes (standard output)", 0},
+    {"format", FORMAT, "html|markdown|junit", 0, "a page (the default), a CI job's summary, or JUnit's test cases", 0},
+    {0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+  struct report *r = state->input;
+  switch (key) {
+    case OUTPUT: r->output = arg; return 0;
+    case FORMAT:
+      for (r->format = 0; r->format < FORMATS && strcmp(arg, formats[r->format]) != 0;) r->format++;
+      if (r->format == FORMATS) argp_failure(state, 2, 0, "--format %s: not one of html, markdown, junit", arg);
+      return 0;
+    case ARGP_KEY_ARGS:
+      r->inputs = state->argv + state->next;
+      r->n_inputs = state->argc - state->next;
+      return 0;
+    case ARGP_KEY_NO_ARGS: argp_failure(state, 2, 0, "name files of records: see verify --jsonl"); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "RUN.jsonl...",
+    .doc =
+        "Make a report from records alone, on any machine: of verify, bench and study, together.\v"
+        "The page is one file that loads nothing: verdicts with their evidence, errors, throughput, scaling, the "
+        "orders, "
+        "the environments. Its figures are drawn by gnuplot; without it they are left out. The exit code tells whether "
+        "the report was written, not what the verdicts are."};
+
+/* The report would take its own input's place. */
+static fold_status check_output(const struct report *r) {
+  struct stat output, input;
+  if (stat(r->output, &output) != 0 || !S_ISREG(output.st_mode)) return fold_ok();
+  for (int i = 0; i < r->n_inputs; i++)
+    if (stat(r->inputs[i], &input) == 0 && input.st_dev == output.st_dev && input.st_ino == output.st_ino)
+      return fold_error(FOLD_BAD_INPUT, "%s: is read, and can't be the output too", r->output);
+  return fold_ok();
+}
+
+static fold_status write_report(const struct report *r, const struct fold_model *model, FILE *out) {
+  if (r->format == MARKDOWN) return fold_report_markdown(model, out);
+  if (r->format == JUNIT) return fold_report_junit(model, out);
+  fold_status trouble, status = fold_report_html(model, out, &trouble);
+  if (trouble.code != FOLD_OK) fprintf(stderr, "%s: figures are left out: %s\n", r->program, trouble.text);
+  return status;
+}
+
+static fold_status make_report(const struct report *r, struct fold_model *model) {
+  struct fold_records file;
+  FOLD_TRY(check_output(r));
+  for (int i = 0; i < r->n_inputs; i++) FOLD_TRY(fold_model_read(model, r->inputs[i]));
+  FOLD_TRY(fold_records_open(&file, r->output));
+  fold_status status = write_report(r, model, file.file);
+  fold_status closed = fold_records_close(&file, status.code == FOLD_OK);
+  return status.code == FOLD_OK ? closed : status;
+}
+
+int fold_command_report(int argc, char **argv, const struct fold_registry *registry) {
+  (void)registry;
+  struct report report = {.output = "/dev/stdout", .program = argv[0], .format = HTML};
+  struct fold_model model;
+  argp_parse(&argp, argc, argv, 0, NULL, &report);
+  fold_model_open(&model);
+  fold_status status = make_report(&report, &model);
+  fold_model_close(&model);
+  return fold_report(argv[0], status);
+}

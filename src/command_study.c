@@ -1,0 +1,280 @@
+/* command_study.c: foldproof study: errors of every method by size, data and dtype; or a simulation of many ranks. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bits.h"
+#include "command_study.h"
+#include "study.h"
+#include "study_ranks.h"
+
+enum { SIZES = 0x200, GENERATORS, DTYPES, OPS, SEED, JSONL, FULL, RANKS };
+enum { MOST_TERMS = 34 };
+
+static const struct argp_option options[] = {
+    {"sizes", SIZES, "LIST", 0,
+     "numbers of terms: 1e3,1e6,2^20 (default: 1e3 to 1e7; with --ranks: of ranks, 2 to 2^16)", 1},
+    {"generators", GENERATORS, "GLOBS", 0, "what the inputs hold (default: the report's three and a few more)", 1},
+    {"dtypes", DTYPES, "LIST", 0, "of f16, bf16, f32, f64 (default: f32)", 1},
+    {"ops", OPS, "LIST", 0, "of sum, prod, max, min (default: sum)", 1},
+    {"seed", SEED, "SEED", 0, "seed of the inputs (1)", 1},
+    {"jsonl", JSONL, "FILE", 0, "write a record of each error", 1},
+    {"full", FULL, NULL, 0,
+     "what is not named otherwise: sizes to 5e7 (1e9 on a GPU), all finite data, dtypes, ops; an hour on 2 cores", 1},
+    {"ranks", RANKS, NULL, 0, "instead: simulate all-reduce by ring, trees and canonical for 2 to 65,536 ranks", 1},
+    {0},
+};
+
+static void parse_sizes(struct study_command *s, char *arg, struct argp_state *state) {
+  char *rest = NULL;
+  s->n_sizes = 0;
+  for (char *size = strtok_r(arg, ",", &rest); size; size = strtok_r(NULL, ",", &rest)) {
+    if (s->n_sizes == FOLD_STUDY_SIZES) argp_failure(state, 2, 0, "--sizes: at most %d", FOLD_STUDY_SIZES);
+    s->sizes[s->n_sizes++] = fold_option_number(state, "--sizes", size, UINT64_C(1) << MOST_TERMS);
+    for (size_t k = 0; k + 1 < s->n_sizes; k++)
+      if (s->sizes[k] == s->sizes[s->n_sizes - 1]) argp_failure(state, 2, 0, "--sizes: %s twice", size);
+  }
+  if (s->n_sizes == 0) argp_failure(state, 2, 0, "--sizes: an empty list");
+}
+
+static unsigned parse_names(char *arg, int (*parse_name)(struct argp_state *, const char *), const char *option,
+                            struct argp_state *state) {
+  char *rest = NULL;
+  unsigned mask = 0;
+  for (char *name = strtok_r(arg, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
+    mask |= 1u << parse_name(state, name);
+  if (mask == 0) argp_failure(state, 2, 0, "%s: an empty list", option);
+  return mask;
+}
+
+static bool glob_finds(const char *glob) {
+  size_t n;
+  const struct fold_generator *all = fold_generators(&n);
+  for (size_t g = 0; g < n; g++)
+    if (fold_glob_match(glob, all[g].name)) return true;
+  return false;
+}
+
+/* One idle glob among several is a slip that would pass for a success. */
+static void check_generators(const char *globs, struct argp_state *state) {
+  char *copy = strdup(globs), *rest = NULL;
+  char *glob = copy ? strtok_r(copy, ",", &rest) : NULL;
+  if (!glob) argp_failure(state, 2, 0, "--generators: an empty list");
+  for (; glob; glob = strtok_r(NULL, ",", &rest))
+    if (!glob_finds(glob)) argp_failure(state, 2, 0, "no generator matches '%s': see foldproof list generators", glob);
+  free(copy);
+}
+
+static const char some_data[] = "mixed,pathological,normal,uniform,alternating,harmonic,ill_conditioned,constant";
+static const char finite_data[] =
+    "mixed,pathological,normal,uniform,zeros_*,constant,integers,alternating,harmonic,full_range,subnormals,"
+    "overflow_partial,overflow_sum,ill_conditioned,ties,near_ties";
+
+static void fill_defaults(struct study_command *s) {
+  static const uint64_t sizes[] = {1000, 10000, 100000, 1000000, 10000000, 50000000};
+  if (s->n_sizes == 0) {
+    s->gpu_terms = s->full;
+    s->n_sizes = s->full ? 6 : 5;
+    memcpy(s->sizes, sizes, s->n_sizes * sizeof *sizes);
+  }
+  if (!s->generators) s->generators = s->full ? finite_data : some_data;
+  if (s->dtypes == 0) s->dtypes = s->full ? (1u << FOLD_DTYPES) - 1 : 1u << FOLD_F32;
+  if (s->ops == 0) s->ops = s->full ? (1u << FOLD_OPS) - 1 : 1u << FOLD_SUM;
+}
+
+static void fill_ranks_defaults(struct study_command *s, struct argp_state *state) {
+  static const uint64_t ranks[] = {2, 3, 4, 8, 16, 64, 72, 256, 1000, 1024, 4096, 8192, 10000, 16384, 32768, 65536};
+  if (s->full) argp_failure(state, 2, 0, "--ranks and --full exclude each other");
+  if (s->ops & ~(1u << FOLD_SUM)) argp_failure(state, 2, 0, "--ranks simulates sums only");
+  if (s->n_sizes == 0) {
+    s->n_sizes = sizeof ranks / sizeof *ranks;
+    memcpy(s->sizes, ranks, sizeof ranks);
+  }
+  for (size_t k = 0; k < s->n_sizes; k++)
+    if (s->sizes[k] < 2 || s->sizes[k] > FOLD_RANKS_MOST)
+      argp_failure(state, 2, 0, "--ranks: 2 to %zu ranks, not %llu", FOLD_RANKS_MOST, (unsigned long long)s->sizes[k]);
+  if (!s->generators) s->generators = "normal,mixed";
+  if (s->dtypes == 0) s->dtypes = 1u << FOLD_F32;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+  struct study_command *s = state->input;
+  switch (key) {
+    case SIZES: parse_sizes(s, arg, state); return 0;
+    case GENERATORS:
+      check_generators(arg, state);
+      s->generators = arg;
+      return 0;
+    case DTYPES: s->dtypes = parse_names(arg, fold_option_dtype, "--dtypes", state); return 0;
+    case OPS: s->ops = parse_names(arg, fold_option_op, "--ops", state); return 0;
+    case SEED: s->seed = fold_option_number(state, "--seed", arg, INT64_MAX); return 0;
+    case JSONL: s->jsonl = arg; return 0;
+    case FULL: s->full = true; return 0;
+    case RANKS: s->ranks = true; return 0;
+    case ARGP_KEY_END:
+      if (s->ranks)
+        fill_ranks_defaults(s, state);
+      else
+        fill_defaults(s);
+      return 0;
+    default: return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .doc =
+        "Measure the error of every method by size, data, dtype and operation, against the exact result.\v"
+        "Prints the report's tables with the true reference, why its figures differ, and for each data the errors "
+        "beside "
+        "bound, square-root curve and condition. Nothing is judged: that is foldproof verify. An interrupted study "
+        "prints and records what was finished."};
+
+struct plan {
+  struct fold_study_case *at;
+  size_t n, capacity;
+  fold_status left_out; /* the last thing that a generator can't do */
+};
+
+static fold_status add_case(struct plan *plan, struct fold_study_case c) {
+  if (plan->n == plan->capacity) {
+    size_t capacity = plan->capacity ? 2 * plan->capacity : 64;
+    struct fold_study_case *at = realloc(plan->at, capacity * sizeof *at);
+    if (at == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the plan");
+    plan->at = at;
+    plan->capacity = capacity;
+  }
+  struct fold_source source = {c.generator, c.dtype, c.seed, c.n, 0};
+  fold_status can = fold_source_check(&source);
+  if (can.code == FOLD_OK)
+    plan->at[plan->n++] = c;
+  else
+    plan->left_out = can;
+  return fold_ok();
+}
+
+static int rising(const void *a, const void *b) {
+  uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+void fold_study_sort(struct study_command *s) { qsort(s->sizes, s->n_sizes, sizeof *s->sizes, rising); }
+
+static fold_status plan_size(const struct study_command *s, size_t n, unsigned engines, struct plan *plan) {
+  static const enum fold_dtype sequence[FOLD_DTYPES] = {FOLD_F32, FOLD_F64, FOLD_BF16, FOLD_F16};
+  size_t n_generators;
+  const struct fold_generator *all = fold_generators(&n_generators);
+  for (int d = 0; d < FOLD_DTYPES; d++)
+    for (int op = 0; op < FOLD_OPS; op++)
+      for (size_t g = 0; g < n_generators; g++) {
+        if (!(s->dtypes >> sequence[d] & 1) || !(s->ops >> op & 1)) continue;
+        if (!fold_glob_match(s->generators, all[g].name)) continue;
+        FOLD_TRY(add_case(plan, (struct fold_study_case){&all[g], sequence[d], (enum fold_op)op, n, s->seed, engines}));
+      }
+  return fold_ok();
+}
+
+enum { GPU_TERMS = 1000000000 };
+
+/* What finishes first comes first: sizes rise, and f32 goes ahead. A billion terms are for a GPU. */
+static fold_status make_plan(struct study_command *s, bool gpu, struct plan *plan) {
+  static const char *const data[] = {"mixed", "pathological", "normal"};
+  unsigned engines = 1u << FOLD_HOST | (gpu ? 1u << FOLD_CUDA : 0);
+  fold_study_sort(s);
+  for (size_t k = 0; k < s->n_sizes; k++) FOLD_TRY(plan_size(s, s->sizes[k], engines, plan));
+  bool wanted = s->gpu_terms && gpu && (s->dtypes >> FOLD_F32 & 1) && (s->ops >> FOLD_SUM & 1);
+  for (size_t g = 0; g < 3 && wanted; g++)
+    if (fold_glob_match(s->generators, data[g]))
+      FOLD_TRY(add_case(plan, (struct fold_study_case){fold_generator_find(data[g]), FOLD_F32, FOLD_SUM, GPU_TERMS,
+                                                       s->seed, 1u << FOLD_CUDA}));
+  return plan->n > 0 ? fold_ok() : plan->left_out;
+}
+
+void fold_study_set(json_t *line, const char *key, double value) {
+  if (isfinite(value)) json_object_set_new(line, key, json_real(value));
+}
+
+static void set_bits(json_t *line, const char *key, enum fold_dtype dtype, uint64_t bits) {
+  char text[24];
+  snprintf(text, sizeof text, "0x%0*llx", fold_format_of(dtype).bits / 4, (unsigned long long)bits);
+  json_object_set_new(line, key, json_string(text));
+}
+
+static fold_status write_point(void *context, const struct fold_study_point *p) {
+  struct study_command *s = context;
+  const struct fold_study_case *c = &p->c;
+  if (s->records.file == NULL) return fold_ok();
+  json_t *line = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:I}", "schema", FOLD_SCHEMA, "type", "study",
+                           "subject", p->subject->name, "engine", fold_engine_name(p->subject->engine), "generator",
+                           c->generator->name, "dtype", fold_dtype_name(c->dtype), "op", fold_op_name(c->op), "n",
+                           (json_int_t)c->n, "seed", (json_int_t)c->seed, "height", (json_int_t)p->height);
+  if (line && p->ran) {
+    set_bits(line, "got", c->dtype, p->got);
+    set_bits(line, "want", c->dtype, p->want);
+    fold_study_set(line, "exact", p->exact);
+    fold_study_set(line, "abs_sum", p->abs_sum);
+    fold_study_set(line, "error_abs", p->error);
+    fold_study_set(line, "error_ulps", p->ulps);
+    fold_study_set(line, "error_relative", p->relative);
+    fold_study_set(line, "bound", p->bound);
+    fold_study_set(line, "probabilistic", p->probabilistic);
+    fold_study_set(line, "condition", p->condition);
+  }
+  if (line && p->note[0]) json_object_set_new(line, "note", json_string(p->note));
+  return fold_records_line(&s->records, line);
+}
+
+static void show_progress(void *context, size_t done, size_t all, const char *what) {
+  fold_progress_show(&((struct study_command *)context)->progress, done, all, what);
+}
+
+static fold_status print_study(const struct fold_study *study, fold_status gpu, const fold_status *left_out) {
+  fold_study_print_associativity(stdout);
+  FOLD_TRY(fold_study_print_report(study, gpu.code == FOLD_OK ? NULL : gpu.text, stdout));
+  fold_study_print(study, stdout);
+  if (left_out->code != FOLD_OK) printf("\nleft out, among others maybe: %s\n", left_out->text);
+  if (gpu.code != FOLD_OK) printf("\nGPU subjects are left out: %s\n", gpu.text);
+  return fold_ok();
+}
+
+/* The exit code, where nothing failed: 77 when no subject gave a result. */
+static int study_code(const struct fold_study *study) {
+  size_t ran = 0;
+  for (size_t i = 0; i < study->n; i++) ran += study->at[i].ran;
+  return study->broken ? 99 : ran ? 0 : 77;
+}
+
+static fold_status study_errors(struct study_command *s, const struct fold_registry *registry, int *exit_code) {
+  struct fold_study study = {0};
+  struct plan plan = {0};
+  struct fold_study_sink sink = {write_point, show_progress, s};
+  const volatile int *stop = fold_watch_interrupt();
+  fold_status gpu = fold_engine_ready(FOLD_CUDA);
+  fold_status status = gpu.code == FOLD_UNSUPPORTED ? fold_ok() : gpu;
+  if (status.code == FOLD_OK) status = make_plan(s, gpu.code == FOLD_OK, &plan);
+  if (status.code == FOLD_OK && s->jsonl) status = fold_records_open(&s->records, s->jsonl);
+  if (status.code == FOLD_OK && s->jsonl) status = fold_records_environment(&s->records);
+  fold_progress_open(&s->progress);
+  if (status.code == FOLD_OK) status = fold_study_run(registry, plan.at, plan.n, &study, &sink, stop);
+  fold_progress_clear(&s->progress);
+  fold_status closed = fold_records_close(&s->records, status.code == FOLD_OK);
+  if (status.code == FOLD_OK) status = closed;
+  if (status.code == FOLD_OK) status = print_study(&study, gpu, &plan.left_out);
+  *exit_code = study_code(&study);
+  fold_study_free(&study);
+  free(plan.at);
+  return status;
+}
+
+int fold_command_study(int argc, char **argv, const struct fold_registry *registry) {
+  struct study_command s = {.seed = 1};
+  int exit_code = 0;
+  argp_parse(&argp, argc, argv, 0, NULL, &s);
+  fold_status status = s.ranks ? fold_study_ranks(&s) : study_errors(&s, registry, &exit_code);
+  if (status.code != FOLD_OK) return fold_report(argv[0], status);
+  if (!*fold_watch_interrupt()) return exit_code;
+  fprintf(stderr, "%s: interrupted: what is above was finished\n", argv[0]);
+  return 99;
+}

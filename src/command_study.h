@@ -1,0 +1,29 @@
+/* command_study.h: what the two halves of foldproof study share: options, records, progress. */
+#ifndef FOLD_COMMAND_STUDY_H
+#define FOLD_COMMAND_STUDY_H
+
+#include "command.h"
+#include "record.h"
+
+enum { FOLD_STUDY_SIZES = 16 };
+
+struct study_command {
+  uint64_t sizes[FOLD_STUDY_SIZES];
+  size_t n_sizes;
+  const char *generators;
+  unsigned dtypes, ops;
+  uint64_t seed;
+  const char *jsonl;
+  bool full, ranks, gpu_terms; /* gpu_terms: a billion terms where a GPU is */
+  struct fold_records records;
+  struct fold_progress progress;
+};
+
+/* Sizes in rising order. */
+void fold_study_sort(struct study_command *s);
+/* JSON has no NaN or infinity: such a number is left out. */
+void fold_study_set(json_t *line, const char *key, double value);
+/* The simulation of many ranks (command_study_ranks.c). */
+fold_status fold_study_ranks(struct study_command *s);
+
+#endif

@@ -1,0 +1,97 @@
+/* command_study_ranks.c: foldproof study --ranks: all-reduce at many world sizes, simulated. */
+#include <stdio.h>
+
+#include "command_study.h"
+#include "study_ranks.h"
+
+/* A power of two is the kind case; 5 * 2^13 + 1 gives world sizes far from one. */
+static const size_t world_parts[] = {65536, 40961};
+enum { ELEMENTS = 256, CHUNKS = 16, WORLD_ELEMENTS = 64 };
+
+static json_t *simulated_line(const char *order, const struct fold_ranks_case *c, const char *type) {
+  return json_pack("{s:i, s:s, s:b, s:s, s:s, s:s, s:s, s:I, s:I, s:I}", "schema", FOLD_SCHEMA, "type", type,
+                   "simulated", 1, "subject", order, "generator", c->generator->name, "dtype",
+                   fold_dtype_name(c->dtype), "op", "sum", "ranks", (json_int_t)c->ranks, "elements",
+                   (json_int_t)c->elements, "seed", (json_int_t)c->seed);
+}
+
+static fold_status write_ranks(struct study_command *s, const struct fold_ranks_result *r) {
+  if (s->records.file == NULL) return fold_ok();
+  json_t *line = simulated_line(fold_ranks_name(r->algorithm), &r->c, "study_ranks");
+  if (line) {
+    json_object_set_new(line, "height", json_integer((json_int_t)r->height));
+    json_object_set_new(line, "chunks", json_integer((json_int_t)r->chunks));
+    json_object_set_new(line, "elements_varied", json_integer((json_int_t)r->varied));
+    json_object_set_new(line, "not_finite", json_integer((json_int_t)r->not_finite));
+    fold_study_set(line, "error_ulps_worst", r->worst_ulps);
+    fold_study_set(line, "error_ulps_median", r->median_ulps);
+    fold_study_set(line, "error_relative_worst", r->worst_relative);
+    fold_study_set(line, "bound_relative", r->bound_relative);
+  }
+  return fold_records_line(&s->records, line);
+}
+
+static fold_status write_worlds(struct study_command *s, const struct fold_ranks_worlds *w) {
+  if (s->records.file == NULL) return fold_ok();
+  json_t *line = simulated_line(fold_ranks_name(w->algorithm), &w->c, "study_worlds");
+  if (line) {
+    json_object_set_new(line, "worlds", json_integer((json_int_t)w->worlds));
+    json_object_set_new(line, "elements_changed", json_integer((json_int_t)w->changed));
+    json_object_set_new(line, "most_distinct", json_integer((json_int_t)w->most_distinct));
+  }
+  return fold_records_line(&s->records, line);
+}
+
+static fold_status simulate_sizes(struct study_command *s, struct fold_ranks_case c, const volatile int *stop) {
+  fold_ranks_print_head(&c, stdout);
+  for (size_t k = 0; k < s->n_sizes && !*stop; k++) {
+    struct fold_ranks_result result[FOLD_RANKS_ALGORITHMS];
+    c.ranks = s->sizes[k];
+    fold_progress_show(&s->progress, k, s->n_sizes, "world sizes, simulated");
+    FOLD_TRY(fold_ranks_simulate(&c, result));
+    fold_progress_clear(&s->progress);
+    for (int a = 0; a < FOLD_RANKS_ALGORITHMS; a++) {
+      fold_ranks_print(&result[a], stdout);
+      FOLD_TRY(write_ranks(s, &result[a]));
+    }
+  }
+  return fold_ok();
+}
+
+static fold_status simulate_worlds(struct study_command *s, struct fold_ranks_case c, const volatile int *stop) {
+  c.elements = WORLD_ELEMENTS;
+  for (size_t k = 0; k < sizeof world_parts / sizeof *world_parts && !*stop; k++) {
+    struct fold_ranks_worlds worlds[FOLD_RANKS_ALGORITHMS];
+    c.ranks = world_parts[k];
+    FOLD_TRY(fold_ranks_worlds(&c, worlds));
+    fold_ranks_print_worlds(worlds, stdout);
+    for (int a = 0; a < FOLD_RANKS_ALGORITHMS; a++) FOLD_TRY(write_worlds(s, &worlds[a]));
+  }
+  return fold_ok();
+}
+
+static fold_status simulate_all(struct study_command *s, const volatile int *stop) {
+  size_t n_generators;
+  const struct fold_generator *all = fold_generators(&n_generators);
+  fold_study_sort(s);
+  for (int d = 0; d < FOLD_DTYPES; d++)
+    for (size_t g = 0; g < n_generators && !*stop; g++) {
+      if (!(s->dtypes >> d & 1) || !fold_glob_match(s->generators, all[g].name)) continue;
+      struct fold_ranks_case c = {&all[g], (enum fold_dtype)d, 0, ELEMENTS, CHUNKS, s->seed};
+      FOLD_TRY(simulate_sizes(s, c, stop));
+      FOLD_TRY(simulate_worlds(s, c, stop));
+    }
+  fold_ranks_print_prediction(stdout);
+  return fold_ok();
+}
+
+fold_status fold_study_ranks(struct study_command *s) {
+  const volatile int *stop = fold_watch_interrupt();
+  fold_status status = s->jsonl ? fold_records_open(&s->records, s->jsonl) : fold_ok();
+  if (status.code == FOLD_OK && s->jsonl) status = fold_records_environment(&s->records);
+  fold_progress_open(&s->progress);
+  if (status.code == FOLD_OK) status = simulate_all(s, stop);
+  fold_progress_clear(&s->progress);
+  fold_status closed = fold_records_close(&s->records, status.code == FOLD_OK);
+  return status.code == FOLD_OK ? closed : status;
+}

@@ -1,0 +1,165 @@
+/* report_html.c: the page's frame: head, summary, environments, sections, and what they share.
+ *
+ * Promised: one file that loads nothing, needs no script, and in which whatever a record holds is text.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report_section.h"
+#include "report_style.h"
+
+void fold_page_cell(struct fold_page *page, const char *text) {
+  fputs("<td>", page->out);
+  fold_put_html(page->out, text);
+  fputs("</td>", page->out);
+}
+
+void fold_page_number(struct fold_page *page, double value) {
+  char text[16];
+  fprintf(page->out, "<td>%s</td>", isnan(value) ? "&ndash;" : fold_text_number(value, text));
+}
+
+const char *fold_page_where(const struct fold_page *page, int environment, char text[200]) {
+  char machine[160];
+  text[0] = '\0';
+  if (page->model->n_environments > 1)
+    snprintf(text, 200, " (%s, environment %d)", fold_text_machine(page->model, environment, machine), environment + 1);
+  return text;
+}
+
+/* A figure is written whole or not at all, so its frame waits for it. */
+static void put_figure(struct fold_page *page, const char *caption, fold_status drawn, const char *svg) {
+  if (drawn.code != FOLD_OK) {
+    if (page->trouble.code == FOLD_OK) page->trouble = drawn;
+    fputs("<p class=\"missing\">A figure is missing here (", page->out);
+    fold_put_html(page->out, drawn.text);
+    fputs("): ", page->out);
+    fold_put_html(page->out, caption);
+    fputs("</p>\n", page->out);
+    return;
+  }
+  page->figures++;
+  fprintf(page->out, "<figure>%s<figcaption><b>Figure %d.</b> ", svg, page->figures);
+  fold_put_html(page->out, caption);
+  fputs("</figcaption></figure>\n", page->out);
+}
+
+static void draw(struct fold_page *page, const struct fold_plot *plot, const struct fold_bars *bars,
+                 const char *caption) {
+  char *svg = NULL;
+  size_t size;
+  /* Once gnuplot was found to be missing there is no use in asking again. */
+  fold_status status = page->trouble.code == FOLD_UNSUPPORTED ? page->trouble : fold_ok();
+  FILE *out = open_memstream(&svg, &size);
+  if (out == NULL) status = fold_error(FOLD_NO_MEMORY, "not enough memory for a figure");
+  if (status.code == FOLD_OK)
+    status = plot ? fold_plot_svg(plot, page->figures + 1, caption, out)
+                  : fold_bars_svg(bars, page->figures + 1, caption, out);
+  if (out && fclose(out) != 0) status = fold_error(FOLD_NO_MEMORY, "not enough memory for a figure");
+  put_figure(page, caption, status, svg);
+  free(svg);
+}
+
+void fold_page_plot(struct fold_page *page, const struct fold_plot *plot, const char *caption) {
+  draw(page, plot, NULL, caption);
+}
+
+void fold_page_bars(struct fold_page *page, const struct fold_bars *bars, const char *caption) {
+  draw(page, NULL, bars, caption);
+}
+
+static void put_pair(FILE *out, const char *key, const char *value) {
+  fputs("<tr><th scope=\"row\">", out);
+  fold_put_html(out, key);
+  fputs("</th><td>", out);
+  fold_put_html(out, value);
+  fputs("</td></tr>\n", out);
+}
+
+static void put_environments(struct fold_page *page) {
+  const struct fold_model *m = page->model;
+  char machine[160];
+  fputs("<section id=\"environment\"><h2>Environment</h2>\n", page->out);
+  if (m->n_environments == 0) fputs("<p>The records do not say where they were made.</p>\n", page->out);
+  for (size_t i = 0; i < m->n_environments; i++) {
+    fputs("<table class=\"environment\"><caption>", page->out);
+    if (m->n_environments > 1) fprintf(page->out, "Environment %zu: ", i + 1);
+    fold_put_html(page->out, fold_text_machine(m, (int)i, machine));
+    fputs("</caption>\n", page->out);
+    fold_text_environment(m->environments[i], put_pair, page->out);
+    fputs("</table>\n", page->out);
+  }
+  fputs("</section>\n", page->out);
+}
+
+static void put_links(struct fold_page *page) {
+  const struct fold_model *m = page->model;
+  const struct {
+    const char *id, *text;
+    bool there;
+  } links[] = {{"environment", "Environment", true},
+               {"verdicts", "Verdicts", m->n_subjects > 0},
+               {"errors", "Error against n", m->n_study + m->n_judged > 0},
+               {"ranks", "Many ranks", m->n_ranks + m->n_worlds > 0},
+               {"timings", "Throughput", m->n_timings > 0},
+               {"scaling", "Scaling", m->n_scalings > 0},
+               {"orders", "Orders", true},
+               {"evidence", "Evidence", m->n_subjects > 0}};
+  fputs("<nav aria-label=\"Sections\">", page->out);
+  for (size_t i = 0; i < sizeof links / sizeof *links; i++)
+    if (links[i].there) fprintf(page->out, "<a href=\"#%s\">%s</a>", links[i].id, links[i].text);
+  fputs("</nav>\n", page->out);
+}
+
+static void put_head(struct fold_page *page) {
+  size_t total[FOLD_VERDICTS], facts;
+  char text[200];
+  fold_model_total(page->model, total, &facts);
+  fold_model_summary(page->model, text);
+  bool bad = total[FOLD_REFUTED] || total[FOLD_BROKEN], judged = page->model->n_subjects > 0;
+  fprintf(page->out,
+          "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+          "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>foldproof: %s</title>\n"
+          "<style>\n%s</style>\n</head>\n<body>\n<header><h1>foldproof report</h1>\n",
+          judged ? text : "measurements", fold_report_style);
+  fprintf(page->out, "<p class=\"summary%s\">%s</p>\n",
+          bad                ? " bad"
+          : total[FOLD_HELD] ? ""
+                             : " none",
+          judged ? text : "Measurements only: nothing was judged in these records.");
+  put_links(page);
+  fputs("</header>\n<main>\n", page->out);
+}
+
+static void put_foot(struct fold_page *page) {
+  const struct fold_model *m = page->model;
+  fputs("</main>\n<footer><p>Made by foldproof " FOLD_VERSION " from records alone: ", page->out);
+  for (size_t i = 0; i < m->n_files; i++) {
+    fputs(i ? ", " : "", page->out);
+    fold_put_html(page->out, m->files[i].path);
+    fprintf(page->out, " (%zu)", m->files[i].records);
+  }
+  fputs(".", page->out);
+  if (m->runs) fprintf(page->out, " %zu records of runs hold results that nothing here judges.", m->runs);
+  if (!m->n_study) fputs(" No study of errors among them.", page->out);
+  if (!m->n_timings) fputs(" No timings among them.", page->out);
+  if (!m->n_scalings) fputs(" No scaling among them.", page->out);
+  fputs("</p></footer>\n</body>\n</html>\n", page->out);
+}
+
+fold_status fold_report_html(const struct fold_model *model, FILE *out, fold_status *trouble) {
+  struct fold_page page = {.out = out, .model = model, .trouble = fold_ok()};
+  put_head(&page);
+  put_environments(&page);
+  fold_page_verdicts(&page);
+  fold_status status = fold_page_errors(&page);
+  if (status.code == FOLD_OK) status = fold_page_ranks(&page);
+  if (status.code == FOLD_OK) status = fold_page_timings(&page);
+  if (status.code == FOLD_OK) status = fold_page_scalings(&page);
+  if (status.code == FOLD_OK) status = fold_page_orders(&page);
+  if (status.code == FOLD_OK) fold_page_evidence(&page);
+  put_foot(&page);
+  *trouble = page.trouble;
+  return status;
+}

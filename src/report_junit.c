@@ -1,0 +1,118 @@
+/* report_junit.c: JUnit's XML: one suite a subject, one case for each claim and fixture that it was judged on.
+ *
+ * A case fails when any of the fixture's inputs refuted the claim, is an error when the environment broke on one, is
+ * skipped when all were skipped. Claims that are not promised are left out; a peer's refutation is a fact and no
+ * failure: such a case is skipped, with the fact as its message.
+ */
+#include <stdlib.h>
+
+#include "report_section.h"
+
+struct counts {
+  size_t tests, failures, errors, skipped;
+};
+
+enum outcome { PASSED, FAILED, ERROR, SKIPPED };
+
+static enum outcome outcome_of(const struct fold_model_fixture *f, bool peer) {
+  if (f->count[FOLD_REFUTED]) return peer ? SKIPPED : FAILED;
+  if (f->count[FOLD_BROKEN]) return ERROR;
+  return f->count[FOLD_HELD] ? PASSED : SKIPPED;
+}
+
+static void count(const struct fold_model *m, const struct fold_model_subject *subject, struct counts *c) {
+  for (size_t k = 0; k < m->n_claims; k++) {
+    const struct fold_model_cell *cell = subject->cells[true][k];
+    for (size_t i = 0; cell && i < cell->n_fixtures; i++) {
+      enum outcome outcome = outcome_of(&cell->fixtures[i], subject->peer);
+      c->tests++;
+      c->failures += outcome == FAILED;
+      c->errors += outcome == ERROR;
+      c->skipped += outcome == SKIPPED;
+    }
+  }
+}
+
+static void put_counts(const struct counts *c, FILE *out) {
+  fprintf(out, " tests=\"%zu\" failures=\"%zu\" errors=\"%zu\" skipped=\"%zu\"", c->tests, c->failures, c->errors,
+          c->skipped);
+}
+
+static void put_counted(const struct fold_model_fixture *f, FILE *out) {
+  fprintf(out, "%zu held, %zu refuted, %zu skipped, %zu broken", f->count[FOLD_HELD], f->count[FOLD_REFUTED],
+          f->count[FOLD_SKIPPED], f->count[FOLD_BROKEN]);
+}
+
+static void put_evidence(const struct fold_model_fixture *f, const char *tag, FILE *out) {
+  char *text = fold_text_evidence(f->first), *replay = fold_text_replay(f->first);
+  fprintf(out, "\n      <%s message=\"", tag);
+  fold_put_html(out, text ? text : "not enough memory for the evidence");
+  fputs("\">", out);
+  put_counted(f, out);
+  fputs("; the first: ", out);
+  fold_put_html(out, text ? text : "");
+  fputs("\nreplay: ", out);
+  fold_put_html(out, replay ? replay : "");
+  fprintf(out, "</%s>\n    ", tag);
+  free(text);
+  free(replay);
+}
+
+static void put_skip(const struct fold_model_fixture *f, FILE *out) {
+  fputs("\n      <skipped message=\"", out);
+  if (f->first) {
+    char *text = fold_text_evidence(f->first);
+    fputs("a fact about another library: ", out);
+    fold_put_html(out, text ? text : "");
+    free(text);
+  } else {
+    fold_put_html(out, f->why ? f->why : "");
+  }
+  fputs("\"/>\n    ", out);
+}
+
+static void put_case(const char *subject, const char *claim, const struct fold_model_fixture *f, bool peer, FILE *out) {
+  fputs("    <testcase classname=\"", out);
+  fold_put_html(out, subject);
+  fputs("\" name=\"", out);
+  fold_put_html(out, claim);
+  fputs(" / ", out);
+  fold_put_html(out, f->name);
+  fputs("\">", out);
+  switch (outcome_of(f, peer)) {
+    case FAILED: put_evidence(f, "failure", out); break;
+    case ERROR: put_evidence(f, "error", out); break;
+    case SKIPPED: put_skip(f, out); break;
+    case PASSED: break;
+  }
+  fputs("</testcase>\n", out);
+}
+
+static void put_suite(const struct fold_model *m, const struct fold_model_subject *subject, FILE *out) {
+  struct counts c = {0};
+  char title[160];
+  count(m, subject, &c);
+  if (c.tests == 0) return;
+  fputs("  <testsuite name=\"", out);
+  fold_put_html(out, fold_model_title(subject, title));
+  fputs("\"", out);
+  put_counts(&c, out);
+  fputs(">\n", out);
+  for (size_t k = 0; k < m->n_claims; k++) {
+    const struct fold_model_cell *cell = subject->cells[true][k];
+    for (size_t i = 0; cell && i < cell->n_fixtures; i++)
+      put_case(title, m->claims[k], &cell->fixtures[i], subject->peer, out);
+  }
+  fputs("  </testsuite>\n", out);
+}
+
+fold_status fold_report_junit(const struct fold_model *model, FILE *out) {
+  struct counts all = {0};
+  for (size_t s = 0; s < model->n_subjects; s++) count(model, &model->subjects[s], &all);
+  fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"foldproof\"", out);
+  put_counts(&all, out);
+  fputs(">\n", out);
+  for (size_t s = 0; s < model->n_subjects; s++) put_suite(model, &model->subjects[s], out);
+  fputs("</testsuites>\n", out);
+  return fold_ok();
+}

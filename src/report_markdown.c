@@ -1,0 +1,99 @@
+/* report_markdown.c: the summary of a CI job: counts, what was refuted, the table subject x claim. Short: GitHub takes
+ * one mebibyte, people less. */
+#include <stdlib.h>
+
+#include "report_section.h"
+
+enum { MOST_LINES = 20 };
+
+static const char *mark_of(const struct fold_model_cell *cell, bool peer) {
+  if (cell->count[FOLD_REFUTED]) return peer ? "fact " : "**REFUTED** ";
+  if (cell->count[FOLD_BROKEN]) return "**BROKEN** ";
+  return cell->count[FOLD_HELD] ? "" : "skipped ";
+}
+
+static size_t count_of(const struct fold_model_cell *cell) {
+  if (cell->count[FOLD_REFUTED]) return cell->count[FOLD_REFUTED];
+  if (cell->count[FOLD_BROKEN]) return cell->count[FOLD_BROKEN];
+  return cell->count[FOLD_HELD] ? cell->count[FOLD_HELD] : cell->count[FOLD_SKIPPED];
+}
+
+static void put_table(const struct fold_model *m, FILE *out) {
+  char title[160];
+  fputs("\n| subject |", out);
+  for (size_t k = 0; k < m->n_claims; k++) {
+    fputc(' ', out);
+    fold_put_markdown(out, m->claims[k]);
+    fputs(" |", out);
+  }
+  fputs("\n| --- |", out);
+  for (size_t k = 0; k < m->n_claims; k++) fputs(" ---: |", out);
+  fputc('\n', out);
+  for (size_t s = 0; s < m->n_subjects; s++) {
+    fputs("| ", out);
+    fold_put_markdown(out, fold_model_title(&m->subjects[s], title));
+    fputs(" |", out);
+    for (size_t k = 0; k < m->n_claims; k++) {
+      const struct fold_model_cell *cell = m->subjects[s].cells[true][k];
+      if (cell)
+        fprintf(out, " %s%zu |", mark_of(cell, m->subjects[s].peer), count_of(cell));
+      else
+        fputs(" |", out);
+    }
+    fputc('\n', out);
+  }
+  fputs("\nCounts of cases that held, or else as marked; what is not promised is empty.\n", out);
+}
+
+static void put_failure(const struct fold_model *m, const struct fold_model_subject *subject, size_t k,
+                        const json_t *record, FILE *out) {
+  char title[160], *text = fold_text_evidence(record), *replay = fold_text_replay(record);
+  const char *verdict = json_string_value(json_object_get(record, "verdict"));
+  fprintf(out, "* **%s**: ", subject->peer && verdict && verdict[0] == 'r' ? "fact" : verdict ? verdict : "");
+  fold_put_markdown(out, fold_model_title(subject, title));
+  fputs(" is not ", out);
+  fold_put_markdown(out, m->claims[k]);
+  fputs(": ", out);
+  fold_put_markdown(out, text ? text : "");
+  fputs("<br><code>", out);
+  fold_put_markdown(out, replay ? replay : "");
+  fputs("</code>\n", out);
+  free(text);
+  free(replay);
+}
+
+/* The first of each subject and claim before any second one: a summary shows what kinds of failure there are. */
+static void put_failures(const struct fold_model *m, FILE *out) {
+  size_t shown = 0, all = 0;
+  for (size_t depth = 0; depth < MODEL_EVIDENCE; depth++)
+    for (size_t s = 0; s < m->n_subjects; s++)
+      for (size_t k = 0; k < m->n_claims; k++) {
+        const struct fold_model_cell *cell = m->subjects[s].cells[true][k];
+        if (cell == NULL) continue;
+        if (depth == 0) all += cell->count[FOLD_REFUTED] + cell->count[FOLD_BROKEN];
+        if (depth >= cell->n_evidence || shown == MOST_LINES) continue;
+        if (shown++ == 0) fputc('\n', out);
+        put_failure(m, &m->subjects[s], k, cell->evidence[depth], out);
+      }
+  if (all > shown) fprintf(out, "* and %zu more in the records\n", all - shown);
+}
+
+fold_status fold_report_markdown(const struct fold_model *model, FILE *out) {
+  char text[200];
+  fold_model_summary(model, text);
+  fprintf(out, "## foldproof: %s\n", model->n_subjects ? text : "nothing was judged in these records");
+  for (size_t i = 0; i < model->n_environments; i++) {
+    char machine[160];
+    const char *system = json_string_value(json_object_get(model->environments[i], "system"));
+    fprintf(out, "%s", i ? "; " : "\nOn ");
+    fold_put_markdown(out, fold_text_machine(model, (int)i, machine));
+    if (system) fputs(", ", out), fold_put_markdown(out, system);
+  }
+  if (model->n_environments) fputs(".\n", out);
+  put_failures(model, out);
+  if (model->n_subjects) put_table(model, out);
+  if (model->n_timings + model->n_study + model->n_scalings)
+    fprintf(out, "\nMeasured: %zu timings, %zu errors of a study, %zu points of scaling.\n", model->n_timings,
+            model->n_study, model->n_scalings);
+  return fold_ok();
+}

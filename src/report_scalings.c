@@ -1,0 +1,107 @@
+/* report_scalings.c: strong and weak scaling beside the ideal, where records of type "scaling" exist.
+ *
+ * Such a record has subject, engine, dtype, op, mode ("strong": n terms in all, "weak": n terms a worker), n, workers
+ * (ranks or GPUs) and median_seconds. Nothing is inferred: without a record of one worker there is no curve.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report_section.h"
+
+enum { MOST_SUBJECTS = 40 };
+
+static int compare_groups(const struct fold_model_scaling *a, const struct fold_model_scaling *b) {
+  int d = a->environment - b->environment;
+  if (!d) d = strcmp(a->mode, b->mode);
+  if (!d) d = strcmp(a->dtype, b->dtype);
+  if (!d) d = strcmp(a->op, b->op);
+  return d ? d : (a->n > b->n) - (a->n < b->n);
+}
+
+static int compare(const void *left, const void *right) {
+  const struct fold_model_scaling *a = left, *b = right;
+  int d = compare_groups(a, b);
+  if (!d) d = strcmp(a->subject, b->subject);
+  return d ? d : (a->workers > b->workers) - (a->workers < b->workers);
+}
+
+/* Strong: the speed-up t(1)/t(p), ideally p. Weak: the efficiency t(1)/t(p), ideally 1. */
+static void draw_group(struct fold_page *page, const struct fold_model_scaling *s, size_t n, double *room) {
+  struct fold_series series[MOST_SUBJECTS + 1];
+  double *x = room, *y = room + n, most = 1;
+  bool weak = strcmp(s->mode, "weak") == 0;
+  size_t n_series = 0;
+  for (size_t i = 0, end; i < n && n_series < MOST_SUBJECTS; i = end) {
+    for (end = i; end < n && strcmp(s[i].subject, s[end].subject) == 0; end++) {
+      x[end] = s[end].workers;
+      y[end] = s[i].workers == 1 ? s[i].median / s[end].median : NAN;
+      most = fmax(most, x[end]);
+    }
+    series[n_series] = (struct fold_series){.style = (int)n_series, .x = x + i, .y = y + i, .n = end - i};
+    snprintf(series[n_series].label, sizeof series->label, "%.100s", s[i].subject);
+    n_series++;
+  }
+  double ideal_x[] = {1, most}, ideal_y[] = {1, weak ? 1 : most};
+  series[n_series++] =
+      (struct fold_series){.label = "ideal", .look = FOLD_LOOK_LIMIT, .x = ideal_x, .y = ideal_y, .n = 2};
+  struct fold_plot plot = {"workers", weak ? "efficiency t(1)/t(p)" : "speed-up t(1)/t(p)", false, false, series,
+                           n_series};
+  char caption[400], where[200], count[32];
+  snprintf(caption, sizeof caption, "%s scaling, %.20s %.20s, %s elements%s%s.", weak ? "Weak" : "Strong", s->dtype,
+           s->op, fold_text_count(s->n, count), weak ? " a worker" : "", fold_page_where(page, s->environment, where));
+  fold_page_plot(page, &plot, caption);
+}
+
+static void put_row(struct fold_page *page, const struct fold_model_scaling *s, double one) {
+  char text[32];
+  fputs("<tr><th scope=\"row\">", page->out);
+  fold_put_html(page->out, s->subject);
+  fputs("</th>", page->out);
+  fold_page_cell(page, s->mode);
+  fold_page_cell(page, s->dtype);
+  fold_page_cell(page, fold_text_count(s->n, text));
+  fold_page_number(page, s->workers);
+  fold_page_number(page, 1e6 * s->median);
+  fold_page_number(page, one / s->median);
+  fputs("</tr>\n", page->out);
+}
+
+static void put_table(struct fold_page *page, const struct fold_model_scaling *s, size_t n) {
+  double one = NAN;
+  fputs(
+      "<div class=\"wide\" tabindex=\"0\"><table class=\"numbers\"><caption>Scaling</caption>\n<thead><tr>"
+      "<th scope=\"col\">Subject</th><th scope=\"col\">Mode</th><th scope=\"col\">dtype</th>"
+      "<th scope=\"col\">Elements</th><th scope=\"col\">Workers</th><th scope=\"col\">Median (&micro;s)</th>"
+      "<th scope=\"col\">t(1)/t(p)</th></tr></thead>\n<tbody>\n",
+      page->out);
+  for (size_t i = 0; i < n; i++) {
+    if (i == 0 || compare_groups(&s[i], &s[i - 1]) || strcmp(s[i].subject, s[i - 1].subject))
+      one = s[i].workers == 1 ? s[i].median : NAN;
+    put_row(page, &s[i], one);
+  }
+  fputs("</tbody></table></div>\n", page->out);
+}
+
+fold_status fold_page_scalings(struct fold_page *page) {
+  size_t n = page->model->n_scalings;
+  if (n == 0) return fold_ok();
+  struct fold_model_scaling *s = malloc(n * sizeof *s);
+  double *room = malloc(2 * n * sizeof *room);
+  fold_status status = s && room ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the scaling");
+  if (status.code == FOLD_OK) {
+    memcpy(s, page->model->scalings, n * sizeof *s);
+    qsort(s, n, sizeof *s, compare);
+    fputs("<section id=\"scaling\"><h2>Scaling</h2>\n<div class=\"figures\">\n", page->out);
+    for (size_t i = 0, end; i < n; i = end) {
+      for (end = i; end < n && compare_groups(&s[i], &s[end]) == 0;) end++;
+      draw_group(page, &s[i], end - i, room);
+    }
+    fputs("</div>\n", page->out);
+    put_table(page, s, n);
+    fputs("</section>\n", page->out);
+  }
+  free(s);
+  free(room);
+  return status;
+}

@@ -1,0 +1,41 @@
+/* report_section.h: the parts of the page, each written by a file of its own.
+ *
+ * A section that has nothing to show writes nothing. Figures are numbered through the page; where gnuplot is missing
+ * the page says so once and keeps its tables.
+ */
+#ifndef FOLD_REPORT_SECTION_H
+#define FOLD_REPORT_SECTION_H
+
+#include "report_plot.h"
+#include "report_text.h"
+
+struct fold_page {
+  FILE *out;
+  const struct fold_model *model;
+  int figures;         /* how many were drawn */
+  fold_status trouble; /* the first failure to draw one; the page is made all the same */
+};
+
+void fold_page_verdicts(struct fold_page *page);
+void fold_page_evidence(struct fold_page *page);
+fold_status fold_page_errors(struct fold_page *page);
+fold_status fold_page_ranks(struct fold_page *page);
+fold_status fold_page_timings(struct fold_page *page);
+fold_status fold_page_scalings(struct fold_page *page);
+fold_status fold_page_orders(struct fold_page *page);
+
+/* <figure> with a caption, plain text, in front of which goes its number. */
+void fold_page_plot(struct fold_page *page, const struct fold_plot *plot, const char *caption);
+void fold_page_bars(struct fold_page *page, const struct fold_bars *bars, const char *caption);
+/* A cell of a table. */
+void fold_page_cell(struct fold_page *page, const char *text);
+void fold_page_number(struct fold_page *page, double value);
+/* "  (machine)" where the model has several environments, else "". */
+const char *fold_page_where(const struct fold_page *page, int environment, char text[200]);
+
+/* The page, the summary and the cases; `trouble` receives what kept figures from being drawn. */
+fold_status fold_report_html(const struct fold_model *model, FILE *out, fold_status *trouble);
+fold_status fold_report_markdown(const struct fold_model *model, FILE *out);
+fold_status fold_report_junit(const struct fold_model *model, FILE *out);
+
+#endif

@@ -1,0 +1,221 @@
+/* report_timings.c: what was timed: throughput against n below its ceiling, and the price of one order for all launches.
+ *
+ * Figures are for one machine, dtype and operation each; medians of different machines are never drawn together.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report_section.h"
+
+enum { MOST_SUBJECTS = 40, MOST_PAIRS = 24, MOST_FIGURES = 16 };
+
+static int compare_groups(const struct fold_model_timing *a, const struct fold_model_timing *b) {
+  int d = a->environment - b->environment;
+  if (!d) d = strcmp(a->dtype, b->dtype);
+  if (!d) d = strcmp(a->op, b->op);
+  return d ? d : (a->rows > b->rows) - (a->rows < b->rows);
+}
+
+static int compare_shapes(const struct fold_model_timing *a, const struct fold_model_timing *b) {
+  int d = compare_groups(a, b);
+  return d ? d : (a->cols > b->cols) - (a->cols < b->cols);
+}
+
+static int by_shape(const void *left, const void *right) {
+  const struct fold_model_timing *a = left, *b = right;
+  int d = compare_shapes(a, b);
+  return d ? d : strcmp(a->subject, b->subject);
+}
+
+static int by_subject(const void *left, const void *right) {
+  const struct fold_model_timing *a = left, *b = right;
+  int d = compare_groups(a, b);
+  if (!d) d = strcmp(a->subject, b->subject);
+  return d ? d : (a->cols > b->cols) - (a->cols < b->cols);
+}
+
+static const char *shape_text(const struct fold_model_timing *t, char text[80]) {
+  char rows[32], cols[32];
+  if (t->rows == 1)
+    snprintf(text, 80, "%s", fold_text_count(t->cols, cols));
+  else
+    snprintf(text, 80, "%s x %s", fold_text_count(t->rows, rows), fold_text_count(t->cols, cols));
+  return text;
+}
+
+/* One group, sorted by subject, then n: a series for each subject, then the ceiling over all of its sizes. */
+static void draw_throughput(struct fold_page *page, const struct fold_model_timing *t, size_t n, double *room) {
+  struct fold_series series[MOST_SUBJECTS + 1];
+  size_t n_series = 0, sizes = 0;
+  double *x = room, *y = room + n, *ceiling = room + 2 * n;
+  for (size_t i = 0, end; i < n && n_series < MOST_SUBJECTS; i = end) {
+    for (end = i; end < n && strcmp(t[i].subject, t[end].subject) == 0; end++) {
+      x[end] = t[end].rows * t[end].cols;
+      y[end] = 1e-9 * t[end].bytes_per_second;
+    }
+    struct fold_series *s = &series[n_series];
+    *s = (struct fold_series){.style = (int)n_series, .x = x + i, .y = y + i, .n = end - i};
+    snprintf(s->label, sizeof s->label, "%.100s", t[i].subject);
+    if (end - i > sizes) sizes = end - i;
+    n_series++;
+  }
+  for (size_t i = 0; i < n; i++) ceiling[i] = 1e-9 * t[i].ceiling;
+  if (sizes < 2) return;
+  /* The subject with the most sizes carries the ceiling: every size has its own record of it. */
+  for (size_t k = 0; k < n_series; k++)
+    if (series[k].n == sizes) {
+      size_t first = (size_t)(series[k].x - x);
+      series[n_series] = (struct fold_series){
+          .label = "ceiling: a plain read", .look = FOLD_LOOK_LIMIT, .x = x + first, .y = ceiling + first, .n = sizes};
+      n_series++;
+      break;
+    }
+  struct fold_plot plot = {"n (elements)", "throughput (GB/s)", true, false, series, n_series};
+  char caption[400], where[200], rows[32];
+  snprintf(caption, sizeof caption, "Throughput, %.20s %.20s, %s row%s%s. Medians.", t->dtype, t->op,
+           fold_text_count(t->rows, rows), t->rows == 1 ? "" : "s", fold_page_where(page, t->environment, where));
+  fold_page_plot(page, &plot, caption);
+}
+
+/* Whose order for all launches costs something: a name that ends in _determ, before a version behind '@', has its plain
+ * twin in the name without it (of one thread a row: single_for); the canonical flat sum has the report's kernel. */
+static void twin_of(const char *name, char twin[160]) {
+  const char *at = strstr(name, "_determ");
+  twin[0] = '\0';
+  if (strcmp(name, "flat/canonical") == 0) strcpy(twin, "flat/shuffle");
+  if (at == NULL || (at[7] != '\0' && at[7] != '@')) return;
+  int stem = (int)(at - name);
+  bool single = stem >= 6 && strncmp(at - 6, "single", 6) == 0;
+  snprintf(twin, 160, "%.*s%s%.60s", stem < 80 ? stem : 80, name, single ? "_for" : "", at + 7);
+}
+
+static const struct fold_model_timing *find_timing(const struct fold_model_timing *t, size_t n, const char *subject) {
+  for (size_t i = 0; i < n; i++)
+    if (strcmp(t[i].subject, subject) == 0 && t[i].median > 0) return &t[i];
+  return NULL;
+}
+
+/* Where a range is not recorded the bar has none. */
+static void fill_bar(struct fold_bar_pair *pair, int k, const struct fold_model_timing *t) {
+  pair->value[k] = 1e6 * t->median;
+  pair->low[k] = isfinite(t->p10) ? 1e6 * t->p10 : pair->value[k];
+  pair->high[k] = isfinite(t->p90) ? 1e6 * t->p90 : pair->value[k];
+}
+
+/* All timings of one shape: pairs of determ and plain. */
+static void draw_pairs(struct fold_page *page, const struct fold_model_timing *t, size_t n, int *figures) {
+  struct fold_bar_pair pairs[MOST_PAIRS];
+  size_t n_pairs = 0;
+  char ratios[1200] = "", shape[80], where[200];
+  for (size_t i = 0; i < n && n_pairs < MOST_PAIRS; i++) {
+    char twin[160];
+    twin_of(t[i].subject, twin);
+    const struct fold_model_timing *plain = twin[0] && t[i].median > 0 ? find_timing(t, n, twin) : NULL;
+    if (plain == NULL) continue;
+    struct fold_bar_pair *pair = &pairs[n_pairs++];
+    snprintf(pair->label, sizeof pair->label, "%.79s", t[i].subject);
+    fill_bar(pair, 0, &t[i]);
+    fill_bar(pair, 1, plain);
+    size_t used = strlen(ratios);
+    snprintf(ratios + used, sizeof ratios - used, "; %.80s takes %.2f x the time of %.80s", t[i].subject,
+             t[i].median / plain->median, twin);
+  }
+  if (n_pairs == 0 || *figures >= MOST_FIGURES) return;
+  ++*figures;
+  struct fold_bars bars = {"median time (us), whiskers 10 % to 90 %", "fixed order", "its plain twin", n_pairs, pairs};
+  char caption[1600];
+  snprintf(caption, sizeof caption, "Fixed order against its plain twin, %.20s %.20s, %s elements%s%s.", t->dtype,
+           t->op, shape_text(t, shape), fold_page_where(page, t->environment, where), ratios);
+  fold_page_bars(page, &bars, caption);
+}
+
+static void put_row(struct fold_page *page, const struct fold_model_timing *t) {
+  char text[160];
+  bool bad = strcmp(t->verdict, "held") != 0 || t->implausible;
+  fprintf(page->out, "<tr%s><th scope=\"row\">", bad ? " class=\"bad\"" : "");
+  fold_put_html(page->out, t->subject);
+  fputs("</th>", page->out);
+  fold_page_cell(page, t->dtype);
+  fold_page_cell(page, t->op);
+  fold_page_cell(page, shape_text(t, text));
+  fold_page_number(page, 1e6 * t->median);
+  fold_page_number(page, 1e6 * t->p10);
+  fold_page_number(page, 1e6 * t->p90);
+  fold_page_number(page, 1e-9 * t->bytes_per_second);
+  fold_page_number(page, 100 * t->of_ceiling);
+  fold_page_number(page, t->to_peer);
+  snprintf(text, sizeof text, "%.40s%s%s%.80s", t->verdict, t->implausible ? ", implausible" : "",
+           t->note[0] ? "; " : "", t->note);
+  fold_page_cell(page, text);
+  fputs("</tr>\n", page->out);
+}
+
+static void put_table(struct fold_page *page, const struct fold_model_timing *t, size_t n) {
+  static const char *const head[] = {"Subject",
+                                     "dtype",
+                                     "op",
+                                     "Elements",
+                                     "Median (&micro;s)",
+                                     "10 % (&micro;s)",
+                                     "90 % (&micro;s)",
+                                     "Throughput (GB/s)",
+                                     "Of the ceiling (%)",
+                                     "Peer&rsquo;s time / its",
+                                     "Judged first"};
+  fputs("<div class=\"wide\" tabindex=\"0\"><table class=\"numbers\"><caption>All timings", page->out);
+  if (t->peer[0]) {
+    fputs("; the peer is ", page->out);
+    fold_put_html(page->out, t->peer);
+  }
+  fputs("</caption>\n<thead><tr>", page->out);
+  for (size_t i = 0; i < sizeof head / sizeof *head; i++) fprintf(page->out, "<th scope=\"col\">%s</th>", head[i]);
+  fputs("</tr></thead>\n<tbody>\n", page->out);
+  for (size_t i = 0; i < n; i++) {
+    char where[200];
+    if (i > 0 && t[i].environment != t[i - 1].environment) {
+      fputs("<tr><th colspan=\"11\" scope=\"rowgroup\">", page->out);
+      fold_put_html(page->out, fold_page_where(page, t[i].environment, where));
+      fputs("</th></tr>\n", page->out);
+    }
+    put_row(page, &t[i]);
+  }
+  fputs("</tbody></table></div>\n", page->out);
+}
+
+static void draw_by_group(struct fold_page *page, struct fold_model_timing *t, size_t n, double *room) {
+  int figures = 0;
+  qsort(t, n, sizeof *t, by_subject);
+  for (size_t i = 0, end; i < n && figures < MOST_FIGURES; i = end, figures++) {
+    for (end = i; end < n && compare_groups(&t[i], &t[end]) == 0;) end++;
+    draw_throughput(page, &t[i], end - i, room);
+  }
+}
+
+fold_status fold_page_timings(struct fold_page *page) {
+  size_t n = page->model->n_timings;
+  int figures = 0;
+  if (n == 0) return fold_ok();
+  struct fold_model_timing *t = malloc(n * sizeof *t);
+  double *room = malloc(3 * n * sizeof *room);
+  fold_status status = t && room ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the timings");
+  if (status.code == FOLD_OK) {
+    memcpy(t, page->model->timings, n * sizeof *t);
+    fputs(
+        "<section id=\"timings\"><h2>Throughput</h2>\n<p>Medians; dashed: the ceiling, a plain read of memory measured "
+        "in the same run.</p>\n<div class=\"figures\">\n",
+        page->out);
+    draw_by_group(page, t, n, room);
+    qsort(t, n, sizeof *t, by_shape);
+    for (size_t i = 0, end; i < n; i = end) {
+      for (end = i; end < n && compare_shapes(&t[i], &t[end]) == 0;) end++;
+      draw_pairs(page, &t[i], end - i, &figures);
+    }
+    fputs("</div>\n", page->out);
+    put_table(page, t, n);
+    fputs("</section>\n", page->out);
+  }
+  free(t);
+  free(room);
+  return status;
+}

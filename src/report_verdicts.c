@@ -1,0 +1,181 @@
+/* report_verdicts.c: the matrix subject x claim, and below it each cell's evidence.
+ *
+ * A cell's mark, its count and its colour say the same thing, so that none of the three is needed. Every cell links to
+ * its line of evidence.
+ */
+#include <stdlib.h>
+
+#include "report_section.h"
+
+struct look {
+  const char *class, *mark, *word;
+};
+
+/* The gravest verdict decides. A peer's refutation is a fact; a claim that is not promised is in parentheses. */
+static struct look look_of(const struct fold_model_cell *cell, bool peer, bool promised) {
+  if (cell->count[FOLD_REFUTED] && promised && !peer) return (struct look){"refuted", "&#10007;", "refuted"};
+  if (cell->count[FOLD_BROKEN]) return (struct look){"broken", "!", "broken"};
+  if (cell->count[FOLD_REFUTED]) return (struct look){"fact", "&#10007;", promised ? "a fact" : "does not hold"};
+  if (cell->count[FOLD_HELD]) return (struct look){"held", "&#10003;", "held"};
+  return (struct look){"skipped", "&ndash;", "skipped"};
+}
+
+static size_t count_of(const struct fold_model_cell *cell) {
+  if (cell->count[FOLD_REFUTED]) return cell->count[FOLD_REFUTED];
+  if (cell->count[FOLD_BROKEN]) return cell->count[FOLD_BROKEN];
+  return cell->count[FOLD_HELD] ? cell->count[FOLD_HELD] : cell->count[FOLD_SKIPPED];
+}
+
+static void put_cell(struct fold_page *page, const struct fold_model_subject *subject, size_t s, size_t k) {
+  bool promised = subject->cells[true][k] != NULL;
+  const struct fold_model_cell *cell = subject->cells[promised][k];
+  if (cell == NULL) {
+    fputs("<td></td>", page->out);
+    return;
+  }
+  struct look look = look_of(cell, subject->peer, promised);
+  fprintf(page->out,
+          "<td class=\"%s\"><a href=\"#e%zu-%zu\" title=\"%s: %zu held, %zu refuted, %zu skipped, %zu broken\">",
+          promised || look.class[0] != 'h' ? look.class : "probed", s, k, look.word, cell->count[FOLD_HELD],
+          cell->count[FOLD_REFUTED], cell->count[FOLD_SKIPPED], cell->count[FOLD_BROKEN]);
+  fprintf(page->out, promised ? "%s&nbsp;%zu" : "(%s&nbsp;%zu)", look.mark, count_of(cell));
+  if (cell->count[FOLD_SKIPPED] && look.class[0] != 's')
+    fprintf(page->out, "<small>&ndash;&nbsp;%zu</small>", cell->count[FOLD_SKIPPED]);
+  fputs("</a></td>", page->out);
+}
+
+static void put_matrix(struct fold_page *page) {
+  const struct fold_model *m = page->model;
+  char title[160];
+  fputs(
+      "<div class=\"wide\" tabindex=\"0\"><table class=\"matrix\">\n<caption>How many cases, by subject and claim; "
+      "below "
+      "it, smaller, how many were skipped</caption>\n<thead><tr><th scope=\"col\" class=\"text\">Subject</th>",
+      page->out);
+  for (size_t k = 0; k < m->n_claims; k++) {
+    fputs("<th scope=\"col\"><span>", page->out);
+    fold_put_html(page->out, m->claims[k]);
+    fputs("</span></th>", page->out);
+  }
+  fputs("</tr></thead>\n<tbody>\n", page->out);
+  for (size_t s = 0; s < m->n_subjects; s++) {
+    fprintf(page->out, "<tr><th scope=\"row\"><a href=\"#s%zu\">", s);
+    fold_put_html(page->out, fold_model_title(&m->subjects[s], title));
+    fputs("</a></th>", page->out);
+    for (size_t k = 0; k < m->n_claims; k++) put_cell(page, &m->subjects[s], s, k);
+    fputs("</tr>\n", page->out);
+  }
+  fputs(
+      "</tbody></table></div>\n<p class=\"legend\"><span class=\"held\">&#10003; held</span> <span class=\"refuted\">"
+      "&#10007; refuted</span> <span class=\"skipped\">&ndash; skipped</span> <span class=\"broken\">! broken: the "
+      "environment failed</span> <span class=\"fact\">&#10007; a fact about another library, or (in parentheses) about "
+      "what is not promised</span> An empty cell: not promised, not tried.</p>\n",
+      page->out);
+}
+
+static void put_reasons(struct fold_page *page, const struct fold_model_cell *cell) {
+  fputs("<td class=\"text\">", page->out);
+  for (size_t i = 0; i < cell->n_reasons; i++) {
+    fprintf(page->out, "%s%zu: ", i ? "<br>" : "", cell->reasons[i].count);
+    fold_put_html(page->out, cell->reasons[i].text);
+  }
+  if (cell->other_reasons) fprintf(page->out, "<br>%zu: other reasons", cell->other_reasons);
+  fputs("</td>", page->out);
+}
+
+static void put_counts(struct fold_page *page, const char *claim, const struct fold_model_cell *cell, bool promised,
+                       bool peer) {
+  struct look look = look_of(cell, peer, promised);
+  fprintf(page->out, "<th scope=\"row\">");
+  fold_put_html(page->out, claim);
+  fprintf(page->out, "%s</th><td class=\"%s\">%s&nbsp;%s</td>", promised ? "" : " (not promised)", look.class,
+          look.mark, look.word);
+  for (int v = 0; v < FOLD_VERDICTS; v++) fprintf(page->out, "<td>%zu</td>", cell->count[v]);
+  fold_page_number(page, cell->ulps);
+  fold_page_number(page, cell->fraction);
+  put_reasons(page, cell);
+}
+
+static void put_failures(struct fold_page *page, const struct fold_model_cell *cell) {
+  char where[200];
+  for (size_t i = 0; i < cell->n_evidence; i++) {
+    const json_t *record = cell->evidence[i];
+    char *text = fold_text_evidence(record), *replay = fold_text_replay(record);
+    const char *verdict = json_string_value(json_object_get(record, "verdict"));
+    fprintf(page->out, "<li><b>%s</b>: ", verdict ? verdict : "");
+    fold_put_html(page->out, text ? text : "not enough memory for the evidence");
+    fold_put_html(page->out,
+                  fold_page_where(page, (int)json_integer_value(json_object_get(record, "environment_index")), where));
+    fputs("<br><code>", page->out);
+    fold_put_html(page->out, replay ? replay : "");
+    fputs("</code></li>\n", page->out);
+    free(text);
+    free(replay);
+  }
+  size_t all = cell->count[FOLD_REFUTED] + cell->count[FOLD_BROKEN];
+  if (all > cell->n_evidence) fprintf(page->out, "<li>and %zu more in the records</li>\n", all - cell->n_evidence);
+}
+
+/* The row that the matrix links to has the cell's id: of a promised claim, or else of the probed one. */
+static void put_evidence(struct fold_page *page, size_t s) {
+  const struct fold_model *m = page->model;
+  const struct fold_model_subject *subject = &m->subjects[s];
+  for (int promised = 1; promised >= 0; promised--)
+    for (size_t k = 0; k < m->n_claims; k++) {
+      const struct fold_model_cell *cell = subject->cells[promised][k];
+      if (cell == NULL) continue;
+      if (promised || !subject->cells[true][k])
+        fprintf(page->out, "<tr id=\"e%zu-%zu\">", s, k);
+      else
+        fputs("<tr>", page->out);
+      put_counts(page, m->claims[k], cell, promised, subject->peer);
+      fputs("</tr>\n", page->out);
+      if (cell->n_evidence == 0) continue;
+      fputs("<tr class=\"failures\"><td colspan=\"9\"><ul>\n", page->out);
+      put_failures(page, cell);
+      fputs("</ul></td></tr>\n", page->out);
+    }
+}
+
+void fold_page_verdicts(struct fold_page *page) {
+  if (page->model->n_subjects == 0) return;
+  fputs(
+      "<section id=\"verdicts\"><h2>Verdicts</h2>\n<p>A claim held over the cases that were tried, in the environment "
+      "above; no more is said. Each cell leads to its evidence.</p>\n",
+      page->out);
+  put_matrix(page);
+  fputs("</section>\n", page->out);
+}
+
+void fold_page_evidence(struct fold_page *page) {
+  static const char *const head[] = {"<th scope=\"col\" class=\"text\">Claim",
+                                     "Verdict",
+                                     "Held",
+                                     "Refuted",
+                                     "Skipped",
+                                     "Broken",
+                                     "Worst error (ulps)",
+                                     "Worst error / bound",
+                                     "<th scope=\"col\" class=\"text\">Skipped because"};
+  const struct fold_model *m = page->model;
+  char title[160];
+  if (m->n_subjects == 0) return;
+  fputs(
+      "<section id=\"evidence\"><h2>Evidence</h2>\n<p>Of each subject and claim, how many cases; the worst error in "
+      "units of the exact result&rsquo;s last place, and as a fraction of the bound that theory gives. A sum that "
+      "cancels "
+      "to almost nothing can be many of its own last places off and within its bound, which goes by the sum of "
+      "magnitudes.</p>\n",
+      page->out);
+  for (size_t s = 0; s < m->n_subjects; s++) {
+    fprintf(page->out, "<h3 id=\"s%zu\">", s);
+    fold_put_html(page->out, fold_model_title(&m->subjects[s], title));
+    fputs("</h3>\n<div class=\"wide\" tabindex=\"0\"><table class=\"numbers\"><thead><tr>", page->out);
+    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
+      fprintf(page->out, "%s%s</th>", head[i][0] == '<' ? "" : "<th scope=\"col\">", head[i]);
+    fputs("</tr></thead>\n<tbody>\n", page->out);
+    put_evidence(page, s);
+    fputs("</tbody></table></div>\n", page->out);
+  }
+  fputs("</section>\n", page->out);
+}

@@ -1,0 +1,147 @@
+/* mutants_gpu.c: the table of GPU mutants: each fault, the claims that it breaks, and cases that show it. */
+#include "mutants_gpu.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "judge.h"
+#include "mutants_gpu_run.h"
+
+#define C(name) FOLD_CLAIM(FOLD_##name)
+#define SOUND \
+  (C(WRITES_OUTPUT) | C(STAYS_IN_BOUNDS) | C(KEEPS_INPUT) | C(RUN_TO_RUN) | C(ALIGNMENT_INVARIANT) | C(BATCH_INVARIANT))
+#define FREE (SOUND | C(LAUNCH_INVARIANT))
+#define REPEATS (C(RUN_TO_RUN) | C(LAUNCH_INVARIANT) | C(ALIGNMENT_INVARIANT) | C(BATCH_INVARIANT))
+#define ERROR (C(BOUNDED) | C(REPLAYS))
+
+#define BASE(id, text, type, operation, function)                                        \
+  .name = "mutant/" id, .engine = FOLD_CUDA, .about = text, .dtypes = 1u << FOLD_##type, \
+  .ops = 1u << FOLD_##operation, .run = function
+
+/* A subject of some order: its bits are the order's, but for the fault. */
+#define ORDERED(id, type, operation, function, tree, what, broken, maybe, cases, text)                                 \
+  {                                                                                                                    \
+    .subject = {BASE(id, text, type, operation, function), .order = tree, .claims = (what) | ERROR}, .breaks = broken, \
+    .may = maybe, .fixtures = cases                                                                                    \
+  }
+#define ROWS(id, function, broken, maybe, cases, text) \
+  ORDERED(id, F32, SUM, function, "rows/par_64", FREE, broken, maybe, cases, text)
+#define LANES(id, function, broken, maybe, cases, text) \
+  ORDERED(id, F32, SUM, function, "flat/shuffle", FREE, broken, maybe, cases, text)
+#define MAXIMA(id, function, broken, maybe, cases, text) \
+  ORDERED(id, F32, MAX, function, "rows/par_64", FREE, broken, maybe, cases, text)
+/* Sixteen blocks a row: no other grid, hence no launch_invariant. */
+#define BLOCKS(id, function, broken, maybe, cases, text)                                             \
+  {                                                                                                  \
+    .subject = {BASE(id, text, F32, SUM, function), .order = "rows/par_16", .claims = SOUND | ERROR, \
+                .scratch = gpu_blocks_scratch},                                                      \
+    .breaks = broken, .may = maybe, .fixtures = cases                                                \
+  }
+/* A subject that declares no order: bounded by n - 1 roundings. */
+#define UNORDERED(id, function, room, broken, maybe, cases, text)                                                    \
+  {                                                                                                                  \
+    .subject = {BASE(id, text, F32, SUM, function), .claims = FREE | C(BOUNDED), .scratch = room}, .breaks = broken, \
+    .may = maybe, .fixtures = cases                                                                                  \
+  }
+
+#define FEW "normal/f32/sum/1x1023/*,normal/f32/sum/17x257/*"
+#define SMALL "normal/f32/sum/1x3[0-6]/*,normal/f32/sum/1x25[5-6]/*,integers/f32/sum/1x65/*"
+
+static const struct fold_mutant table[] = {
+    /* controls: the kernels of the mutants, whole */
+    ROWS("rows_sound", gpu_rows_sound, 0, 0,
+         FEW ",subnormals/f32/sum/*,integers/f32/sum/1x6[3-5]/*,normal/f32/sum/1x[1-9]/*",
+         "control: a row by 64 threads"),
+    MAXIMA("max_sound", gpu_max_sound, 0, 0, "nan_middle/f32/max/*,zeros_mixed/f32/max/*", "control: maxima"),
+    LANES("shuffle_sound", gpu_shuffle_sound, 0, 0, SMALL, "control: a row by the shuffles of one block"),
+    BLOCKS("blocks_sound", gpu_blocks_sound, 0, 0, FEW, "control: a row by 16 blocks, the last one joins"),
+    /* terms */
+    ROWS("missing_barrier", gpu_missing_barrier, ERROR, REPEATS, FEW, "no barrier before the partials are read"),
+    ROWS("dropped_tail", gpu_dropped_tail, ERROR, 0, "integers/f32/sum/1x6[3-5]/*,normal/f32/sum/17x257/*",
+         "chunks of floor(cols / 64) terms"),
+    ROWS("next_row", gpu_next_row, ERROR | C(BATCH_INVARIANT), 0, "normal/f32/sum/17x257/*",
+         "reads the next row's first term"),
+    LANES("width_16", gpu_width_16, ERROR, 0, "integers/f32/sum/1x3[0-6]/*", "shuffles 16 lanes wide"),
+    LANES("rising", gpu_rising, C(REPLAYS), 0, SMALL, "shuffles by 1, 2, 4 ... instead of 16, 8, 4 ..."),
+    /* numbers */
+    ROWS("excess", gpu_excess, C(REPLAYS), 0, FEW, "adds f32 in f64"),
+    ROWS("truncated", gpu_truncated, C(REPLAYS), C(BOUNDED), FEW, "rounds towards zero"),
+    ROWS("flush", gpu_flush, ERROR, 0, "subnormals/f32/sum/*,normal/f32/sum/1x33/*", "a right kernel by -ftz=true"),
+    ORDERED("narrow_f16", F16, SUM, gpu_narrow_f16, "rows/par_64", FREE, ERROR, 0,
+            "constant/f16/sum/1x300/*,normal/f16/sum/1x257/*", "f16 where f32 is claimed"),
+    MAXIMA("nan_swallowed", gpu_nan_swallowed, C(CORRECTLY_ROUNDED) | C(REPLAYS), 0, "nan_middle/f32/max/*",
+           "fmaxf takes the number, not the NaN"),
+    MAXIMA("zero_lost", gpu_zero_lost, C(CORRECTLY_ROUNDED) | C(REPLAYS), C(PERMUTATION_INVARIANT),
+           "zeros_mixed/f32/max/*", "the second of two zeros wins"),
+    /* memory */
+    ROWS("past_end", gpu_past_end, C(STAYS_IN_BOUNDS), 0, FEW, "writes one result, 4 bytes, too many"),
+    ROWS("last_unwritten", gpu_last_unwritten, C(WRITES_OUTPUT) | ERROR, REPEATS, FEW,
+         "leaves the last row's result unwritten"),
+    ROWS("in_zone", gpu_in_zone, C(STAYS_IN_BOUNDS), 0, "normal/f32/sum/1x[1-9]/*", "writes before the input"),
+    ROWS("input_swapped", gpu_input_swapped, C(KEEPS_INPUT), 0, "normal/f32/sum/1x33/*",
+         "swaps two terms of its input"),
+    /* what else the bits depend on */
+    UNORDERED("grid", gpu_grid, gpu_grid_scratch, C(LAUNCH_INVARIANT), 0, "normal/f32/sum/1x1023/*",
+              "a partial for each block, as many as the launch asks for"),
+    UNORDERED("peels", gpu_peels, NULL, C(ALIGNMENT_INVARIANT), C(BATCH_INVARIANT), "normal/f32/sum/1x1023/*",
+              "16-byte loads in four chains where aligned, one chain elsewhere"),
+    UNORDERED("batch_size", gpu_batch_size, NULL, C(BATCH_INVARIANT), 0, FEW, "another order for a batch"),
+    /* blocks */
+    BLOCKS("late_partial", gpu_late_partial, ERROR, REPEATS, FEW,
+           "arrives before its partial is written: what a missing __threadfence allows"),
+    BLOCKS("arrival_order", gpu_arrival_order, C(RUN_TO_RUN) | C(REPLAYS), REPEATS, FEW,
+           "the last block joins partials as they came"),
+    BLOCKS("counter_left", gpu_counter_left, C(RUN_TO_RUN), C(WRITES_OUTPUT) | ERROR | REPEATS, FEW,
+           "does not reset the blocks' counter: the second run never ends its count"),
+    {.subject = {BASE("atomic", "atomics, called the same from run to run", F32, SUM, gpu_atomic),
+                 .claims = SOUND | C(BOUNDED)},
+     .breaks = C(RUN_TO_RUN),
+     .may = REPEATS,
+     .fixtures = FEW},
+};
+
+#define BROKEN(id, function, text)                                                                           \
+  {                                                                                                          \
+    BASE(id, text, F32, SUM, function), .order = "rows/par_64",                                              \
+                                        .claims = C(WRITES_OUTPUT) | C(BOUNDED) | C(REPLAYS) | C(RUN_TO_RUN) \
+  }
+
+static const struct fold_subject broken[] = {
+    BROKEN("bad_launch", gpu_bad_launch, "4096 threads a block: not sticky"),
+    BROKEN("no_image", gpu_no_image, "compiled for an architecture that is not here: not sticky"),
+    BROKEN("uninitialised", gpu_uninitialised, "right bits, from a branch on memory that nobody wrote: for initcheck"),
+    BROKEN("divergent_barrier", gpu_divergent_barrier, "right bits, past a barrier in a branch: for synccheck"),
+    {BASE("index_32", "an index of 32 bits: right up to 2^32 terms", F16, SUM, gpu_index_32), .order = "rows/par_64",
+     .claims = C(REPLAYS)},
+    BROKEN("illegal_later", gpu_illegal_later, "reads an illegal address in its second run: sticky"),
+    BROKEN("illegal", gpu_illegal, "reads an illegal address: sticky"),
+};
+
+const struct fold_mutant *fold_gpu_mutants(size_t *n) {
+  *n = sizeof table / sizeof *table;
+  return table;
+}
+
+const struct fold_subject *fold_gpu_broken(size_t *n) {
+  *n = sizeof broken / sizeof *broken;
+  return broken;
+}
+
+const struct fold_subject *fold_gpu_mutant_find(const char *name) {
+  for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+    if (strcmp(table[i].subject.name, name) == 0) return &table[i].subject;
+  for (size_t i = 0; i < sizeof broken / sizeof *broken; i++)
+    if (strcmp(broken[i].name, name) == 0) return &broken[i];
+  return NULL;
+}
+
+void fold_gpu_mutants_join(struct fold_registry *registry) {
+  size_t n, n_mutants = sizeof table / sizeof *table, n_broken = sizeof broken / sizeof *broken;
+  const struct fold_subject *right = fold_subjects(&n);
+  struct fold_subject *all = calloc(n + n_mutants + n_broken, sizeof *all);
+  if (!all) abort();
+  memcpy(all, right, n * sizeof *all);
+  for (size_t i = 0; i < n_mutants; i++) all[n++] = table[i].subject;
+  for (size_t i = 0; i < n_broken; i++) all[n++] = broken[i];
+  *registry = (struct fold_registry){all, n};
+}
