@@ -1,14 +1,21 @@
 /* super_round.h: closing a superaccumulator by integer arithmetic alone, on the host and on a device.
  *
- * Promised: for a normalised state, the very bits of fold_super_close (exact.h): one rounding to nearest even, subnormals
- * and overflow included, and the policy for special values of exact.c. Needs no MPFR, no floating point, no memory but the
- * state. The CUDA kernels close with it; tests hold it against fold_super_close.
+ * Promised: for a normalised state, the very bits of fold_super_close (exact.h): one rounding to nearest even,
+ * subnormals and overflow included, and the policy for special values of exact.c. Needs no MPFR, no floating point,
+ * no memory but the state. The CUDA kernels close with it; tests hold it against fold_super_close.
  */
 #ifndef FOLD_SUPER_ROUND_H
 #define FOLD_SUPER_ROUND_H
 
 #include "bits.h"
 #include "super.h"
+
+/* Loops over limbs without an early end, so that a device loads many limbs at a time. */
+#ifdef __CUDA_ARCH__
+#define FOLD_UNROLL _Pragma("unroll 10")
+#else
+#define FOLD_UNROLL
+#endif
 
 /* A normalised state as one integer in 32-bit words, two's complement, of which `low` is the lowest that is not 0: the
  * last limb gives two words. Negating turns words below `low` into 0, `low` into its negative, the rest over. */
@@ -69,13 +76,18 @@ static inline FOLD_HD uint64_t fold_limbs_round(enum fold_dtype dtype, const int
                                                 bool negative_zero, enum fold_dtype to) {
   struct fold_format format = fold_format_of(to);
   struct fold_super_words words = {limb, stride, fold_super_limbs(dtype) - 1, 0, false};
-  while (words.low < words.last && limb[words.low * stride] == 0) words.low++;
+  words.low = words.last;
+  FOLD_UNROLL
+  for (int k = words.last - 1; k >= 0; k--)
+    if (limb[k * stride]) words.low = k;
   int64_t top = limb[words.last * stride];
   if (words.low == words.last && (uint32_t)top == 0) words.low++;
   if (words.low > words.last && top == 0) return negative_zero ? format.sign : 0;
   words.negative = top < 0;
-  int high = words.last + 1;
-  while (fold_super_word(&words, high) == 0) high--;
+  int high = words.low;
+  FOLD_UNROLL
+  for (int k = 0; k <= words.last + 1; k++)
+    if (fold_super_word(&words, k)) high = k;
   uint32_t lowest = fold_super_word(&words, words.low);
   int first = 32 * words.low + fold_leading_bit(lowest & (0 - lowest));
   int leading = 32 * high + fold_leading_bit(fold_super_word(&words, high));
@@ -98,6 +110,7 @@ static inline FOLD_HD uint64_t fold_super_round(enum fold_dtype dtype, const str
 static inline FOLD_HD void fold_super_normalise_inline(enum fold_dtype dtype, struct fold_super *state) {
   int last = fold_super_limbs(dtype) - 1;
   int64_t carry = 0;
+  FOLD_UNROLL
   for (int k = 0; k < last; k++) {
     int64_t word = state->limb[k] + carry;
     carry = word >> 32;

@@ -23,6 +23,7 @@ static const struct subcommand subcommands[] = {
     {"bench", "time CUDA subjects, each judged first", fold_command_bench},
     {"study", "errors of every method by size and data; many ranks, simulated", fold_command_study},
     {"record", "run subjects and write their results, judging nothing", fold_command_record},
+    {"compare", "where two records of the same inputs have other results", fold_command_compare},
     {"report", "records as a page, a CI job's summary or JUnit", fold_command_report},
     {"env", "the machine and software that results are made with", fold_command_env},
 };

@@ -11,7 +11,7 @@ typedef int fold_command(int argc, char **argv, const struct fold_registry *regi
 fold_command fold_command_list, fold_command_verify, fold_command_record, fold_command_oracle, fold_command_gen;
 fold_command fold_command_env, fold_command_order, fold_command_bench;
 fold_command fold_command_study;
-fold_command fold_command_report;
+fold_command fold_command_report, fold_command_compare;
 
 /* The whole command, over a registry: the real one in main.c, that of the mutants in tests/. */
 int fold_main(int argc, char **argv, const struct fold_registry *registry);

@@ -130,7 +130,8 @@ static const struct argp argp = {
         "Prints the report's tables with the true reference, why its figures differ, and for each data the errors "
         "beside "
         "bound, square-root curve and condition. Nothing is judged: that is foldproof verify. An interrupted study "
-        "prints and records what was finished."};
+        "prints and records what was finished. The report's own sizes: --sizes 1e3,1e4,1e5,1e6,1e7,5e7 --generators "
+        "mixed,pathological,normal."};
 
 struct plan {
   struct fold_study_case *at;

@@ -1,33 +1,17 @@
 /* report_errors.c: error against n with bounds, logarithmic on both axes: one figure a generator, dtype and operation.
  *
- * From study records where there are any, else from the judgements' errors in ulps; and, apart from these, the simulated
- * all-reduce, whose n is the number of ranks. Equal curves are drawn once and
- * share a label: an order and its variants with the same bits. So are equal bounds.
+ * From study records where there are any, else from the judgements' errors in ulps; and, apart from these, the
+ * simulated all-reduce, whose n is the number of ranks. Many subjects are drawn in families, by the first part of
+ * their names.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "report_curves.h"
 #include "report_section.h"
 
-enum { MOST_SUBJECTS = 40, MOST_TOGETHER = 12, MOST_FIGURES = 24, LEAST_SIZES = 3 };
-
-/* What the axes say. */
-struct kind {
-  const char *x_label, *y_label;
-};
-static const struct kind studied = {"n (terms)", "absolute error"};
-static const struct kind judged = {"n (terms)", "error (ulps of the result)"};
-static const struct kind simulated = {"ranks (simulated)", "relative error, worst element"};
-
-/* One subject's part of a group: [first, last) of the sorted points, worst at each n. */
-struct curve {
-  const struct fold_model_point *point;
-  double *n, *error, *bound, *probable;
-  size_t size;
-  int same;       /* how many other subjects have this very curve */
-  char also[400]; /* their names */
-};
+enum { MOST_TOGETHER = 12, MOST_FIGURES = 24, LEAST_SIZES = 3 };
 
 static int rank_of(const char *word, const char *const *words, int n) {
   for (int i = 0; i < n; i++)
@@ -70,47 +54,6 @@ static bool same_subject(const struct fold_model_point *a, const struct fold_mod
   return strcmp(a->subject, b->subject) == 0 && strcmp(a->engine, b->engine) == 0;
 }
 
-static double larger(double a, double b) { return isnan(a) || b > a ? b : a; }
-
-/* The worst at each n: over seeds, and over the claims that measured it. */
-static void fill_curve(struct curve *c, const struct fold_model_point *p, size_t n) {
-  for (size_t i = 0; i < n; i++) {
-    size_t at = c->size;
-    if (at == 0 || c->n[at - 1] != p[i].n) {
-      c->n[at] = p[i].n;
-      c->error[at] = c->bound[at] = c->probable[at] = NAN;
-      c->size = ++at;
-    }
-    c->error[at - 1] = larger(c->error[at - 1], p[i].error);
-    c->bound[at - 1] = larger(c->bound[at - 1], p[i].bound);
-    c->probable[at - 1] = larger(c->probable[at - 1], p[i].probable);
-  }
-}
-
-static bool equal(const double *a, const double *b, size_t n) {
-  for (size_t i = 0; i < n; i++)
-    if (!(a[i] == b[i] || (isnan(a[i]) && isnan(b[i])))) return false;
-  return true;
-}
-
-static bool is_known(const double *y, size_t n) {
-  for (size_t i = 0; i < n; i++)
-    if (y[i] > 0 && isfinite(y[i])) return true;
-  return false;
-}
-
-static bool joins_earlier(struct curve *curves, size_t n_curves, const struct curve *c) {
-  for (size_t k = 0; k < n_curves; k++) {
-    struct curve *e = &curves[k];
-    if (e->size != c->size || !equal(e->n, c->n, c->size) || !equal(e->error, c->error, c->size)) continue;
-    size_t used = strlen(e->also);
-    snprintf(e->also + used, sizeof e->also - used, "%s%.100s", e->same ? ", " : "", c->point->subject);
-    e->same++;
-    return true;
-  }
-  return false;
-}
-
 static size_t count_sizes(const struct fold_model_point *p, size_t n) {
   size_t most = 0, sizes = 0;
   for (size_t i = 0; i < n; i++) {
@@ -119,82 +62,6 @@ static size_t count_sizes(const struct fold_model_point *p, size_t n) {
     if (sizes > most) most = sizes;
   }
   return most;
-}
-
-static void add_series(struct fold_series *series, size_t *n, const struct curve *c, const double *y, int style,
-                       enum fold_series_look look) {
-  struct fold_series *s = &series[(*n)++];
-  *s = (struct fold_series){.look = look, .style = style, .x = c->n, .y = y, .n = c->size};
-  const char *what = look == FOLD_LOOK_DASHES ? "bound of " : look == FOLD_LOOK_DOTS ? "probabilistic: " : "";
-  snprintf(s->label, sizeof s->label, "%s%.80s", what, c->point->subject);
-  if (look == FOLD_LOOK_MARKS && c->same) {
-    size_t used = strlen(s->label);
-    snprintf(s->label + used, sizeof s->label - used, " (+%d equal)", c->same);
-  }
-}
-
-/* A bound that an earlier curve of the group has too is not drawn again. */
-static bool is_new(const struct curve *curves, size_t k, size_t which) {
-  const struct curve *c = &curves[k];
-  const double *y = which ? c->probable : c->bound;
-  if (!is_known(y, c->size)) return false;
-  for (size_t e = 0; e < k; e++)
-    if (curves[e].size == c->size && equal(which ? curves[e].probable : curves[e].bound, y, c->size)) return false;
-  return true;
-}
-
-static void describe_group(const struct fold_page *page, const struct curve *curves, size_t n, char *text,
-                           size_t size) {
-  const struct fold_model_point *p = curves[0].point;
-  char where[200], number[16];
-  int used = snprintf(text, size, "%.40s of %.40s, %.40s%s%.20s%s.", p->op, p->generator, p->dtype,
-                      p->engine[0] ? " on " : "", p->engine, fold_page_where(page, p->environment, where));
-  if (isfinite(p->condition) && p->condition > 0)
-    used += snprintf(text + used, size - (size_t)used, " Condition number %s at n = %.0f.",
-                     fold_text_number(p->condition, number), p->n);
-  for (size_t k = 0; k < n && used >= 0 && (size_t)used < size; k++)
-    if (curves[k].same)
-      used += snprintf(text + used, size - (size_t)used, " %.100s: the same errors as %s.", curves[k].point->subject,
-                       curves[k].also);
-}
-
-static void draw_curves(struct fold_page *page, struct curve *curves, size_t n_curves, const struct kind *kind) {
-  struct fold_series series[3 * MOST_SUBJECTS];
-  char caption[2000];
-  size_t n = 0;
-  for (size_t k = 0; k < n_curves; k++) add_series(series, &n, &curves[k], curves[k].error, (int)k, FOLD_LOOK_MARKS);
-  for (size_t k = 0; k < n_curves; k++)
-    if (is_new(curves, k, 0)) add_series(series, &n, &curves[k], curves[k].bound, (int)k, FOLD_LOOK_DASHES);
-  for (size_t k = 0; k < n_curves; k++)
-    if (is_new(curves, k, 1)) add_series(series, &n, &curves[k], curves[k].probable, (int)k, FOLD_LOOK_DOTS);
-  struct fold_plot plot = {kind->x_label, kind->y_label, true, true, series, n};
-  describe_group(page, curves, n_curves, caption, sizeof caption);
-  fold_page_plot(page, &plot, caption);
-}
-
-/* Draws [0, n) of sorted points of one figure. */
-static fold_status draw_group(struct fold_page *page, const struct fold_model_point *p, size_t n,
-                              const struct kind *kind) {
-  struct curve *curves = calloc(MOST_SUBJECTS, sizeof *curves);
-  double *room = malloc(4 * n * sizeof *room);
-  size_t n_curves = 0;
-  if (curves == NULL || room == NULL) {
-    free(curves);
-    free(room);
-    return fold_error(FOLD_NO_MEMORY, "not enough memory for a figure");
-  }
-  for (size_t i = 0, end; i < n && n_curves < MOST_SUBJECTS; i = end) {
-    for (end = i; end < n && same_subject(&p[i], &p[end]);) end++;
-    struct curve *c = &curves[n_curves];
-    *c = (struct curve){.point = &p[end - 1], .n = room + i, .error = room + n + i, .bound = room + 2 * n + i};
-    c->probable = room + 3 * n + i;
-    fill_curve(c, &p[i], end - i);
-    if (!joins_earlier(curves, n_curves, c)) n_curves++;
-  }
-  draw_curves(page, curves, n_curves, kind);
-  free(curves);
-  free(room);
-  return fold_ok();
 }
 
 static size_t count_subjects(const struct fold_model_point *p, size_t n) {
@@ -208,7 +75,7 @@ struct tally {
 };
 
 static fold_status draw_family(struct fold_page *page, const struct fold_model_point *p, size_t n,
-                               const struct kind *kind, struct tally *tally) {
+                               const struct fold_curves_kind *kind, struct tally *tally) {
   if (count_sizes(p, n) < LEAST_SIZES) {
     tally->thin++;
     return fold_ok();
@@ -218,11 +85,11 @@ static fold_status draw_family(struct fold_page *page, const struct fold_model_p
     return fold_ok();
   }
   tally->drawn++;
-  return draw_group(page, p, n, kind);
+  return fold_curves_draw(page, p, n, kind);
 }
 
-static fold_status draw_all(struct fold_page *page, const struct fold_model_point *p, size_t n, const struct kind *kind,
-                            struct tally *tally) {
+static fold_status draw_all(struct fold_page *page, const struct fold_model_point *p, size_t n,
+                            const struct fold_curves_kind *kind, struct tally *tally) {
   for (size_t i = 0, end; i < n; i = end) {
     for (end = i; end < n && compare_groups(&p[i], &p[end]) == 0;) end++;
     bool split = count_subjects(&p[i], end - i) > MOST_TOGETHER;
@@ -234,8 +101,12 @@ static fold_status draw_all(struct fold_page *page, const struct fold_model_poin
   return fold_ok();
 }
 
+static const struct fold_curves_kind studied = {"n (terms)", "absolute error"};
+static const struct fold_curves_kind judged = {"n (terms)", "error (ulps of the result)"};
+static const struct fold_curves_kind simulated = {"ranks (simulated)", "relative error, worst element"};
+
 static fold_status draw_points(struct fold_page *page, const struct fold_model_point *all, size_t n,
-                               const struct kind *kind) {
+                               const struct fold_curves_kind *kind) {
   struct tally tally = {0};
   struct fold_model_point *points = malloc(n * sizeof *points);
   if (points == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the figures");
@@ -262,9 +133,9 @@ fold_status fold_page_errors(struct fold_page *page) {
                    : "in units of the result&rsquo;s last place, from one-row sums that were judged. ",
         page->out);
   fputs(
-      "Both axes are logarithmic; an error of zero stands at the tic <b>0</b>. Dashed: the bound that theory gives; "
-      "dotted: the probabilistic curve. Methods with equal errors share a curve, those with equal bounds a "
-      "bound.</p>\n",
+      "Both axes are logarithmic; an error of zero stands at the tic <b>0</b>. Solid: errors; dashed, "
+      "in the same colour and with the same mark, small: the bound that theory gives; dotted: the probabilistic curve. "
+      "Equal bounds are drawn once.</p>\n",
       page->out);
   fold_status status = m->n_study ? draw_points(page, m->study, m->n_study, &studied)
                                   : draw_points(page, m->judged, m->n_judged, &judged);

@@ -56,6 +56,8 @@ static void draw(struct fold_page *page, const struct fold_plot *plot, const str
   if (status.code == FOLD_OK)
     status = plot ? fold_plot_svg(plot, page->figures + 1, caption, out)
                   : fold_bars_svg(bars, page->figures + 1, caption, out);
+  if (status.code == FOLD_OK && plot) fold_plot_legend(plot, out);
+  if (status.code == FOLD_OK && bars) fold_bars_legend(bars, out);
   if (out && fclose(out) != 0) status = fold_error(FOLD_NO_MEMORY, "not enough memory for a figure");
   put_figure(page, caption, status, svg);
   free(svg);

@@ -1,4 +1,4 @@
-/* report_plot.c: gnuplot's script, written; its figure's style. report_gnuplot.c runs it. */
+/* report_plot.c: gnuplot's script, written; its figure's style and legend. report_gnuplot.c runs it. */
 #include "report_plot.h"
 
 #include <math.h>
@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report_gnuplot.h"
+#include "report_text.h"
 
 /* Okabe and Ito's palette but yellow, which is too faint for a line; grey in its place. */
 static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
@@ -17,7 +18,7 @@ enum { COLOURS = sizeof colours / sizeof *colours, MARKS = sizeof marks / sizeof
 static void put_label(FILE *script, const char *text) {
   fputc('\'', script);
   for (; *text; text++)
-    fputc((*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') || strchr("0123456789 /_.,:;@+-=()|", *text)
+    fputc((*text >= 'a' && *text <= 'z') || (*text >= 'A' && *text <= 'Z') || strchr("0123456789 /_.,:;@+-=()|%", *text)
               ? *text
               : '?',
           script);
@@ -26,9 +27,9 @@ static void put_label(FILE *script, const char *text) {
 
 static void put_header(FILE *script, int height) {
   fprintf(script,
-          "set terminal svg size %d,%d noenhanced font 'sans-serif,15' linewidth 1.3\nset encoding utf8\n"
+          "set terminal svg size %d,%d noenhanced font 'sans-serif,17' linewidth 1.3\nset encoding utf8\n"
           "set border 3 lc rgb '#555555'\nset tics nomirror\nset grid lc rgb '#d5d5d5' lw 0.6 dt 1\n"
-          "set key below samplen 3 spacing 1.1\n",
+          "unset key\n",
           FOLD_FIGURE_WIDTH, height);
 }
 
@@ -102,25 +103,23 @@ static bool is_empty(const struct fold_plot *plot, const struct fold_series *ser
 }
 
 static void put_series(FILE *script, const struct fold_series *s, size_t k) {
-  fprintf(script, "$d%zu using 1:2 ", k);
   const char *colour = colours[s->style % COLOURS];
-  switch (s->look) {
-    case FOLD_LOOK_MARKS:
-      fprintf(script, "with linespoints lc rgb '%s' lw 1.4 dt %d pt %d ps 0.7 pointinterval %zu", colour,
-              s->style / COLOURS % 4 + 1, marks[s->style % MARKS], s->n / 24 + 1);
-      break;
-    case FOLD_LOOK_DASHES: fprintf(script, "with lines lc rgb '%s' lw 1 dt 2", colour); break;
-    case FOLD_LOOK_DOTS: fprintf(script, "with lines lc rgb '%s' lw 1 dt 3", colour); break;
-    case FOLD_LOOK_LIMIT: fprintf(script, "with lines lc rgb '#000000' lw 2 dt 2"); break;
-  }
-  fprintf(script, " title ");
-  put_label(script, s->label);
+  int mark = marks[s->style % MARKS], dash = s->look == FOLD_LOOK_DASHES ? 2 : 3;
+  fprintf(script, "$d%zu using 1:2 ", k);
+  if (s->look == FOLD_LOOK_LIMIT)
+    fprintf(script, "with lines lc rgb '#000000' lw 2 dt 2 notitle");
+  else if (s->look == FOLD_LOOK_MARKS)
+    fprintf(script, "with linespoints lc rgb '%s' lw 1.4 dt %d pt %d ps 0.75 pointinterval %zu notitle", colour,
+            s->style / MARKS % 4 + 1, mark, s->n / 24 + 1);
+  else
+    fprintf(script, "with linespoints lc rgb '%s' lw 1 dt %d pt %d ps 0.35 pointinterval %zu notitle", colour, dash,
+            mark, s->n / 8 + 1);
 }
 
 static fold_status write_plot(FILE *script, const struct fold_plot *plot) {
   struct range r = find_range(plot);
   if (!(r.right >= r.left)) return fold_error(FOLD_UNSUPPORTED, "nothing finite to draw");
-  put_header(script, FOLD_FIGURE_HEIGHT + 14 * (int)plot->n);
+  put_header(script, FOLD_FIGURE_HEIGHT);
   put_axes(script, plot, &r);
   put_data(script, plot, &r);
   fprintf(script, "plot ");
@@ -164,12 +163,58 @@ fold_status fold_bars_svg(const struct fold_bars *bars, int id, const char *alt,
     fputc('\n', script);
   }
   fprintf(script,
-          "END_OF_DATA\nplot $d using 2:3:4:xtic(1) lc rgb '#0072B2' fs solid 0.85 border lc rgb '#003f63' title ");
-  put_label(script, bars->first);
-  fprintf(script, ", $d using 5:6:7 lc rgb '#D55E00' fs pattern 4 border lc rgb '#8a3d00' title ");
-  put_label(script, bars->second);
-  fputc('\n', script);
+          "END_OF_DATA\nplot $d using 2:3:4:xtic(1) lc rgb '%s' fs solid 0.85 border lc rgb '%s' notitle, "
+          "$d using 5:6:7 lc rgb '%s' fs pattern 4 border lc rgb '%s' notitle\n",
+          colours[0], colours[0], colours[1], colours[1]);
   fold_status status = fold_gnuplot_run(script, id, alt, out);
   fclose(script);
   return status;
+}
+
+/* The shapes of gnuplot's marks, in the same sequence as `marks`, about (20, 7). */
+static void put_mark(int style, FILE *out) {
+  static const char *const shapes[] = {"M16 3h8v8h-8z", "M20 3a4 4 0 1 0 .01 0z", "M20 2l5 8h-10z",
+                                       "M20 2l5 5l-5 5l-5 -5z"};
+  int k = style % MARKS;
+  const char *colour = colours[style % COLOURS];
+  const char *shape = k < 8     ? shapes[k % 4]
+                      : k < 10  ? "M20 12l5 -8h-10z"
+                      : k == 10 ? "M15 7h10M20 2v10"
+                                : "M16 3l8 8M24 3l-8 8";
+  bool filled = k < 4 || k == 8;
+  fprintf(out, "<path d=\"%s\" fill=\"%s\" stroke=\"%s\" stroke-width=\"1.3\"/>", shape, filled ? colour : "none",
+          colour);
+}
+
+static void put_swatch(const struct fold_series *s, FILE *out) {
+  static const char *const dashes[] = {"", "7 4", "2 3", "7 3 2 3"};
+  bool limit = s->look == FOLD_LOOK_LIMIT;
+  fprintf(out,
+          "<svg viewBox=\"0 0 40 14\" aria-hidden=\"true\"><path d=\"M2 7h36\" stroke=\"%s\" stroke-width=\"%s\" "
+          "stroke-dasharray=\"%s\"/>",
+          limit ? "#000" : colours[s->style % COLOURS], limit ? "2.5" : "1.8",
+          dashes[limit ? 1 : s->style / MARKS % 4]);
+  if (!limit) put_mark(s->style, out);
+  fputs("</svg>", out);
+}
+
+void fold_plot_legend(const struct fold_plot *plot, FILE *out) {
+  fputs("<ul class=\"key\">", out);
+  for (size_t k = 0; k < plot->n; k++) {
+    if (!plot->series[k].label[0]) continue;
+    fputs("<li>", out);
+    put_swatch(&plot->series[k], out);
+    fold_put_html(out, plot->series[k].label);
+    fputs("</li>", out);
+  }
+  fputs("</ul>", out);
+}
+
+void fold_bars_legend(const struct fold_bars *bars, FILE *out) {
+  fprintf(
+      out,
+      "<ul class=\"key\"><li><svg viewBox=\"0 0 40 14\" aria-hidden=\"true\"><path d=\"M2 1h36v12h-36z\" fill=\"%s\"/>"
+      "</svg>%s</li><li><svg viewBox=\"0 0 40 14\" aria-hidden=\"true\"><path d=\"M2 1h36v12h-36zM2 13l12 -12M14 13l12 "
+      "-12M26 13l12 -12\" fill=\"none\" stroke=\"%s\"/></svg>%s</li></ul>",
+      colours[0], bars->first, colours[1], bars->second);
 }

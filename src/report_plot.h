@@ -1,7 +1,8 @@
 /* report_plot.h: a plot as inline SVG, drawn by gnuplot when the report is made.
  *
  * Colours are Okabe and Ito's, which the colour-blind tell apart; each series has its own mark and dash as well. Labels
- * from records reach gnuplot only after everything but plain letters, digits and a few signs has been replaced.
+ * from records reach gnuplot only after everything but plain letters, digits and a few signs has been replaced. The
+ * legend is a list of HTML, so that it is as long as it must be and readable on a phone.
  */
 #ifndef FOLD_REPORT_PLOT_H
 #define FOLD_REPORT_PLOT_H
@@ -12,13 +13,13 @@
 
 enum fold_series_look {
   FOLD_LOOK_MARKS,  /* marks joined by lines */
-  FOLD_LOOK_DASHES, /* a bound: a thin dashed line, no marks */
-  FOLD_LOOK_DOTS,   /* a probabilistic bound: a thin dotted line */
+  FOLD_LOOK_DASHES, /* a bound: a thin dashed line, its series' mark small */
+  FOLD_LOOK_DOTS,   /* a probabilistic bound: a thin dotted line, the same */
   FOLD_LOOK_LIMIT,  /* a ceiling or an ideal: a thick black dashed line */
 };
 
 struct fold_series {
-  char label[120];
+  char label[480]; /* in the legend; empty: a bound, told by its series' colour and mark */
   enum fold_series_look look;
   int style; /* which colour, mark and dash */
   const double *x, *y;
@@ -46,5 +47,8 @@ struct fold_bars {
  * when there is no gnuplot; FOLD_ENVIRONMENT when it failed. Writes all or nothing. */
 fold_status fold_plot_svg(const struct fold_plot *plot, int id, const char *alt, FILE *out);
 fold_status fold_bars_svg(const struct fold_bars *bars, int id, const char *alt, FILE *out);
+/* <ul class="legend"> of the series that have a label. */
+void fold_plot_legend(const struct fold_plot *plot, FILE *out);
+void fold_bars_legend(const struct fold_bars *bars, FILE *out);
 
 #endif

@@ -1,13 +1,11 @@
-/* report_read.c: JSON lines into the model: one line at a time, each checked before it is believed.
+/* report_read.c: records into the model, each checked before it is believed.
  *
  * A record's required keys and their kinds stand in one table; keys beyond them are left alone.
  */
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "record.h"
+#include "report_lines.h"
 #include "report_model.h"
 
 struct reader {
@@ -157,13 +155,9 @@ static bool has_key(const json_t *record, const char *key) {
   return *key == 's' ? json_is_string(value) : *key == 'n' ? json_is_number(value) : json_is_boolean(value);
 }
 
-static fold_status take_record(struct reader *r, json_t *record) {
-  const json_t *schema = json_object_get(record, "schema");
-  if (!json_is_object(record) || !json_is_integer(schema))
-    return fold_error(FOLD_BAD_INPUT, "no record: an object with a schema number is wanted");
-  if (json_integer_value(schema) != FOLD_SCHEMA)
-    return fold_error(FOLD_BAD_INPUT, "schema %lld: this foldproof reads schema %d",
-                      (long long)json_integer_value(schema), FOLD_SCHEMA);
+static fold_status take_record(void *context, json_t *record, size_t line) {
+  struct reader *r = context;
+  (void)line;
   const char *type = json_string_value(json_object_get(record, "type"));
   for (size_t i = 0; type && i < sizeof kinds / sizeof *kinds; i++) {
     if (strcmp(type, kinds[i].type) != 0) continue;
@@ -178,47 +172,13 @@ static fold_status take_record(struct reader *r, json_t *record) {
   return fold_error(FOLD_BAD_INPUT, "no type '%.40s' of record is known", type ? type : "");
 }
 
-static fold_status take_line(struct reader *r, const char *line, size_t length) {
-  json_error_t error;
-  json_t *record = json_loadb(line, length, 0, &error);
-  fold_status status = record ? take_record(r, record) : fold_error(FOLD_BAD_INPUT, "not JSON: %.100s", error.text);
-  json_decref(record);
-  return status;
-}
-
-static fold_status read_lines(struct reader *r, FILE *file, const char *path, size_t *lines) {
-  char *line = NULL;
-  size_t room = 0;
-  fold_status status = fold_ok();
-  for (ssize_t length; status.code == FOLD_OK && (length = getline(&line, &room, file)) >= 0;)
-    status = fold_within(take_line(r, line, (size_t)length), "%.150s:%zu", path, ++*lines);
-  free(line);
-  if (status.code == FOLD_OK && ferror(file))
-    status = fold_error(FOLD_BAD_INPUT, "%s: can't be read: %s", path, strerror(errno));
-  if (status.code == FOLD_OK && *lines == 0) status = fold_error(FOLD_BAD_INPUT, "%s: no record in it", path);
-  return status;
-}
-
-/* A name that holds a newline would break the promise of one line. */
-static void keep_one_line(fold_status *status) {
-  for (char *c = status->text; *c; c++)
-    if ((unsigned char)*c < ' ' || *c == 0x7f) *c = '?';
-}
-
 fold_status fold_model_read(struct fold_model *model, const char *path) {
   struct reader reader = {model, -1};
   size_t lines = 0;
-  FILE *file = fopen(path, "r");
-  fold_status status = file ? read_lines(&reader, file, path, &lines)
-                            : fold_error(FOLD_BAD_INPUT, "%s: can't be read: %s", path, strerror(errno));
-  if (file) fclose(file);
-  struct fold_model_file *at = NULL;
-  if (status.code == FOLD_OK) {
-    at = fold_model_grow(&model->files, &model->n_files, &model->room_files, sizeof *at);
-    if (at) *at = (struct fold_model_file){strdup(path), lines};
-    if (at == NULL || at->path == NULL) status = no_memory();
-  }
+  FOLD_TRY(fold_lines_read(path, take_record, &reader, &lines));
+  struct fold_model_file *at = fold_model_grow(&model->files, &model->n_files, &model->room_files, sizeof *at);
+  if (at) *at = (struct fold_model_file){strdup(path), lines};
+  if (at == NULL || at->path == NULL) return no_memory();
   fold_model_arrange(model);
-  keep_one_line(&status);
-  return status;
+  return fold_ok();
 }

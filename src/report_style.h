@@ -1,4 +1,5 @@
-/* report_style.h: the page's style sheet: one column on a phone, wide tables scroll, print has no colours to rely on. */
+/* report_style.h: the page's style sheet: one column on a phone, wide tables scroll, print has no colours to rely on.
+ * */
 #ifndef FOLD_REPORT_STYLE_H
 #define FOLD_REPORT_STYLE_H
 
@@ -16,6 +17,7 @@ static const char fold_report_style[] =
     "nav a{display:inline-block;margin-right:1rem;padding:.3rem 0}\n"
     ".wide{overflow-x:auto;max-width:100%}\n"
     "table{border-collapse:collapse;font-size:.85rem;font-variant-numeric:tabular-nums}\n"
+    ".environment{margin-bottom:1rem}\n"
     "caption{text-align:left;color:#555;padding:.2rem 0}\n"
     "th,td{padding:.2rem .5rem;border:1px solid #ddd;text-align:right;vertical-align:top}\n"
     "th{font-weight:600}th[scope=row],th[scope=rowgroup],thead .text,.text,.environment td{text-align:left}\n"
@@ -29,7 +31,7 @@ static const char fold_report_style[] =
     ".matrix td a{display:block;padding:.2rem .3rem;color:inherit;text-decoration:none;white-space:nowrap}\n"
     ".matrix td a:hover,.matrix td a:focus{text-decoration:underline}\n"
     ".matrix small{display:block;color:#555;line-height:1}\n"
-    ".held{background:#dcebf5}.refuted{background:#D55E00;color:#fff;font-weight:700}.skipped{background:#eee;color:#"
+    ".held{background:#dcebf5}.refuted{background:#b84a00;color:#fff;font-weight:700}.skipped{background:#eee;color:#"
     "444}\n"
     ".broken{background:#000;color:#fff;font-weight:700}.fact{background:#fbe8c4;outline:1px dashed #a66b00}\n"
     ".matrix .refuted small,.matrix .broken small{color:#fff}\n"
@@ -42,10 +44,15 @@ static const char fold_report_style[] =
     "code{font:.82rem/1.4 ui-monospace,monospace;overflow-wrap:anywhere}\n"
     ".figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,33rem),1fr));gap:1.5rem}\n"
     "figure{margin:0;break-inside:avoid}figure svg{width:100%;height:auto;display:block}\n"
+    ".key{list-style:none;margin:.2rem 0;padding:0;font-size:.8rem;display:flex;flex-wrap:wrap;gap:.1rem 1rem}\n"
+    ".key li{padding-left:2.8rem;position:relative;overflow-wrap:anywhere}\n"
+    "figure .key svg{position:absolute;left:0;top:.15rem;width:2.5rem;height:.9rem}\n"
     "figcaption{font-size:.85rem;color:#333;overflow-wrap:anywhere}\n"
     "footer{margin-top:2rem;border-top:2px solid #ccc;font-size:.85rem;color:#444}\n"
     "@media(max-width:40rem){body{padding:.6rem}.matrix th[scope=row]{white-space:normal;min-width:8rem;"
-    "max-width:9rem;overflow-wrap:anywhere;font-size:.75rem}.environment th{white-space:normal}}\n"
+    "max-width:9rem;overflow-wrap:anywhere;font-size:.75rem}.environment th{white-space:normal}.failures "
+    "ul{position:sticky;"
+    "left:.4rem;max-width:calc(100vw - 2.4rem)}}\n"
     "@media print{body{max-width:none;padding:0;font-size:9pt}nav{display:none}.wide{overflow:visible}"
     "table{font-size:7pt}.matrix{font-size:6pt}.matrix td{min-width:0}.matrix td a{padding:.1rem}"
     ".matrix th[scope=row]{position:static;white-space:normal}th,td{padding:.1rem .25rem}"

@@ -25,8 +25,8 @@ static bool means_html(const unsigned char *text, const unsigned char *c) {
   return strchr("&<>\"'", *c) != NULL;
 }
 
-/* Markdown's, in a table's cell too; an underscore within a word means nothing, and stays for people who read the source. A
- * colon before a slash and an @ would be links. */
+/* Markdown's, in a table's cell too; an underscore within a word means nothing, and stays for people who read the
+ * source. A colon before a slash and an @ would be links. */
 static bool means_markdown(const unsigned char *text, const unsigned char *c) {
   if (*c == '_') return c == text || !isalnum(c[-1]) || !isalnum(c[1]);
   if (*c == ':') return c[1] == '/';

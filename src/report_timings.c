@@ -1,4 +1,5 @@
-/* report_timings.c: what was timed: throughput against n below its ceiling, and the price of one order for all launches.
+/* report_timings.c: what was timed: throughput against n below its ceiling, and the price of one order for all
+ * launches.
  *
  * Figures are for one machine, dtype and operation each; medians of different machines are never drawn together.
  */
@@ -103,31 +104,64 @@ static void fill_bar(struct fold_bar_pair *pair, int k, const struct fold_model_
   pair->high[k] = isfinite(t->p90) ? 1e6 * t->p90 : pair->value[k];
 }
 
-/* All timings of one shape: pairs of determ and plain. */
-static void draw_pairs(struct fold_page *page, const struct fold_model_timing *t, size_t n, int *figures) {
-  struct fold_bar_pair pairs[MOST_PAIRS];
+/* The pairs of one shape, into both arrays; how many there are. */
+static size_t find_pairs(const struct fold_model_timing *t, size_t n, const struct fold_model_timing *fixed[MOST_PAIRS],
+                         const struct fold_model_timing *plain[MOST_PAIRS]) {
   size_t n_pairs = 0;
-  char ratios[1200] = "", shape[80], where[200];
   for (size_t i = 0; i < n && n_pairs < MOST_PAIRS; i++) {
     char twin[160];
     twin_of(t[i].subject, twin);
-    const struct fold_model_timing *plain = twin[0] && t[i].median > 0 ? find_timing(t, n, twin) : NULL;
-    if (plain == NULL) continue;
-    struct fold_bar_pair *pair = &pairs[n_pairs++];
-    snprintf(pair->label, sizeof pair->label, "%.79s", t[i].subject);
-    fill_bar(pair, 0, &t[i]);
-    fill_bar(pair, 1, plain);
-    size_t used = strlen(ratios);
-    snprintf(ratios + used, sizeof ratios - used, "; %.80s takes %.2f x the time of %.80s", t[i].subject,
-             t[i].median / plain->median, twin);
+    plain[n_pairs] = twin[0] && t[i].median > 0 ? find_timing(t, n, twin) : NULL;
+    fixed[n_pairs] = &t[i];
+    if (plain[n_pairs]) n_pairs++;
   }
-  if (n_pairs == 0 || *figures >= MOST_FIGURES) return;
-  ++*figures;
-  struct fold_bars bars = {"median time (us), whiskers 10 % to 90 %", "fixed order", "its plain twin", n_pairs, pairs};
-  char caption[1600];
-  snprintf(caption, sizeof caption, "Fixed order against its plain twin, %.20s %.20s, %s elements%s%s.", t->dtype,
-           t->op, shape_text(t, shape), fold_page_where(page, t->environment, where), ratios);
+  return n_pairs;
+}
+
+/* All timings of one shape. One pair alone is no figure: its line in the table says as much. */
+static void draw_pairs(struct fold_page *page, const struct fold_model_timing *t, size_t n) {
+  const struct fold_model_timing *fixed[MOST_PAIRS], *plain[MOST_PAIRS];
+  struct fold_bar_pair pairs[MOST_PAIRS];
+  size_t n_pairs = find_pairs(t, n, fixed, plain);
+  char caption[400], shape[80], where[200];
+  if (n_pairs < 2) return;
+  for (size_t i = 0; i < n_pairs; i++) {
+    snprintf(pairs[i].label, sizeof pairs[i].label, "%.79s", fixed[i]->subject);
+    fill_bar(&pairs[i], 0, fixed[i]);
+    fill_bar(&pairs[i], 1, plain[i]);
+  }
+  struct fold_bars bars = {"median time (us)", "fixed order", "its plain twin", n_pairs, pairs};
+  snprintf(caption, sizeof caption,
+           "Fixed order against its plain twin, %.20s %.20s, %s elements%s. Medians; whiskers from 10 %% to 90 %%.",
+           t->dtype, t->op, shape_text(t, shape), fold_page_where(page, t->environment, where));
   fold_page_bars(page, &bars, caption);
+}
+
+static void put_pairs(struct fold_page *page, const struct fold_model_timing *t, size_t n, bool *opened) {
+  const struct fold_model_timing *fixed[MOST_PAIRS], *plain[MOST_PAIRS];
+  size_t n_pairs = find_pairs(t, n, fixed, plain);
+  for (size_t i = 0; i < n_pairs; i++) {
+    char text[80];
+    if (!*opened)
+      fputs(
+          "<div class=\"wide\" tabindex=\"0\"><table class=\"numbers\"><caption>The price of a fixed order</caption>\n"
+          "<thead><tr><th scope=\"col\" class=\"text\">Fixed order</th><th scope=\"col\" class=\"text\">Plain twin</th>"
+          "<th scope=\"col\">dtype</th><th scope=\"col\">Elements</th><th scope=\"col\">Fixed (&micro;s)</th>"
+          "<th scope=\"col\">Plain (&micro;s)</th><th scope=\"col\">Fixed / plain</th></tr></thead>\n<tbody>\n",
+          page->out);
+    *opened = true;
+    fputs("<tr><th scope=\"row\">", page->out);
+    fold_put_html(page->out, fixed[i]->subject);
+    fputs("</th><td class=\"text\">", page->out);
+    fold_put_html(page->out, plain[i]->subject);
+    fputs("</td>", page->out);
+    fold_page_cell(page, fixed[i]->dtype);
+    fold_page_cell(page, shape_text(fixed[i], text));
+    fold_page_number(page, 1e6 * fixed[i]->median);
+    fold_page_number(page, 1e6 * plain[i]->median);
+    fold_page_number(page, fixed[i]->median / plain[i]->median);
+    fputs("</tr>\n", page->out);
+  }
 }
 
 static void put_row(struct fold_page *page, const struct fold_model_timing *t) {
@@ -151,6 +185,19 @@ static void put_row(struct fold_page *page, const struct fold_model_timing *t) {
   fputs("</tr>\n", page->out);
 }
 
+/* Whom the ratios are against: it may differ from shape to shape. Equal names are one pointer (fold_model_word). */
+static void put_peers(struct fold_page *page, const struct fold_model_timing *t, size_t n) {
+  const char *between = "; peer: ";
+  for (size_t i = 0; i < n; i++) {
+    size_t k = 0;
+    while (k < i && t[k].peer != t[i].peer) k++;
+    if (k < i || !t[i].peer[0]) continue;
+    fputs(between, page->out);
+    fold_put_html(page->out, t[i].peer);
+    between = ", ";
+  }
+}
+
 static void put_table(struct fold_page *page, const struct fold_model_timing *t, size_t n) {
   static const char *const head[] = {"Subject",
                                      "dtype",
@@ -164,10 +211,7 @@ static void put_table(struct fold_page *page, const struct fold_model_timing *t,
                                      "Peer&rsquo;s time / its",
                                      "Judged first"};
   fputs("<div class=\"wide\" tabindex=\"0\"><table class=\"numbers\"><caption>All timings", page->out);
-  if (t->peer[0]) {
-    fputs("; the peer is ", page->out);
-    fold_put_html(page->out, t->peer);
-  }
+  put_peers(page, t, n);
   fputs("</caption>\n<thead><tr>", page->out);
   for (size_t i = 0; i < sizeof head / sizeof *head; i++) fprintf(page->out, "<th scope=\"col\">%s</th>", head[i]);
   fputs("</tr></thead>\n<tbody>\n", page->out);
@@ -192,9 +236,21 @@ static void draw_by_group(struct fold_page *page, struct fold_model_timing *t, s
   }
 }
 
+/* Once for the figures and once for the table. */
+static void put_by_shape(struct fold_page *page, const struct fold_model_timing *t, size_t n, bool drawing) {
+  bool opened = false;
+  for (size_t i = 0, end; i < n; i = end) {
+    for (end = i; end < n && compare_shapes(&t[i], &t[end]) == 0;) end++;
+    if (drawing)
+      draw_pairs(page, &t[i], end - i);
+    else
+      put_pairs(page, &t[i], end - i, &opened);
+  }
+  if (opened) fputs("</tbody></table></div>\n", page->out);
+}
+
 fold_status fold_page_timings(struct fold_page *page) {
   size_t n = page->model->n_timings;
-  int figures = 0;
   if (n == 0) return fold_ok();
   struct fold_model_timing *t = malloc(n * sizeof *t);
   double *room = malloc(3 * n * sizeof *room);
@@ -207,11 +263,9 @@ fold_status fold_page_timings(struct fold_page *page) {
         page->out);
     draw_by_group(page, t, n, room);
     qsort(t, n, sizeof *t, by_shape);
-    for (size_t i = 0, end; i < n; i = end) {
-      for (end = i; end < n && compare_shapes(&t[i], &t[end]) == 0;) end++;
-      draw_pairs(page, &t[i], end - i, &figures);
-    }
+    put_by_shape(page, t, n, true);
     fputs("</div>\n", page->out);
+    put_by_shape(page, t, n, false);
     put_table(page, t, n);
     fputs("</section>\n", page->out);
   }

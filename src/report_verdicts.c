@@ -96,9 +96,11 @@ static void put_counts(struct fold_page *page, const char *claim, const struct f
   put_reasons(page, cell);
 }
 
-static void put_failures(struct fold_page *page, const struct fold_model_cell *cell) {
+/* Of what is not promised a few examples are enough. */
+static void put_failures(struct fold_page *page, const struct fold_model_cell *cell, bool promised) {
   char where[200];
-  for (size_t i = 0; i < cell->n_evidence; i++) {
+  size_t shown = promised || cell->n_evidence < 3 ? cell->n_evidence : 3;
+  for (size_t i = 0; i < shown; i++) {
     const json_t *record = cell->evidence[i];
     char *text = fold_text_evidence(record), *replay = fold_text_replay(record);
     const char *verdict = json_string_value(json_object_get(record, "verdict"));
@@ -113,7 +115,7 @@ static void put_failures(struct fold_page *page, const struct fold_model_cell *c
     free(replay);
   }
   size_t all = cell->count[FOLD_REFUTED] + cell->count[FOLD_BROKEN];
-  if (all > cell->n_evidence) fprintf(page->out, "<li>and %zu more in the records</li>\n", all - cell->n_evidence);
+  if (all > shown) fprintf(page->out, "<li>and %zu more in the records</li>\n", all - shown);
 }
 
 /* The row that the matrix links to has the cell's id: of a promised claim, or else of the probed one. */
@@ -132,7 +134,7 @@ static void put_evidence(struct fold_page *page, size_t s) {
       fputs("</tr>\n", page->out);
       if (cell->n_evidence == 0) continue;
       fputs("<tr class=\"failures\"><td colspan=\"9\"><ul>\n", page->out);
-      put_failures(page, cell);
+      put_failures(page, cell, promised);
       fputs("</ul></td></tr>\n", page->out);
     }
 }

@@ -71,7 +71,7 @@ const struct fold_study_point *fold_study_find(const struct fold_study *study, c
 /* Fills the numbers of point->got against the truth. */
 void fold_study_measure(struct fold_study_point *point, const struct fold_truth *truth);
 
-/* sqrt(h) u sum |x|: where the error of independent roundings of mean zero lies, up to a small factor lambda, taken as 1:
+/* sqrt(h) u sum |x|: where the error of independent roundings of mean zero lies, up to a small factor, taken as 1:
  * Higham and Mary, A new approach to probabilistic rounding error analysis, SIAM J. Sci. Comput. 41 (2019), A2815; for
  * trees Hallman and Ipsen (2023). A product has sqrt(n - 1) u |p|; float64 its own u and the last rounding; a 16-bit
  * result is rounded once more. NaN for the compensated and exact methods, whose errors do not grow so. */
@@ -88,8 +88,8 @@ const char *fold_study_number(double value, char text[16]);
 void fold_study_print(const struct fold_study *study, FILE *out);
 /* (a + b) + c against a + (b + c) in each dtype. */
 void fold_study_print_associativity(FILE *out);
-/* The report's tables 3.3.1 to 3.3.4 in its own layout, its own figures, and why they differ: whatever of them the study
- * holds (f32 sums of mixed, pathological, normal). `no_gpu`: why there are no GPU subjects, or NULL. */
+/* The report's tables 3.3.1 to 3.3.4 in its own layout, its own figures, and why they differ: whatever of them the
+ * study holds (f32 sums of mixed, pathological, normal). `no_gpu`: why there are no GPU subjects, or NULL. */
 fold_status fold_study_print_report(const struct fold_study *study, const char *no_gpu, FILE *out);
 
 /* What (a + b) + c and a + (b + c) give in dtype, each addition rounded to it. */

@@ -9,8 +9,8 @@
  *                      ((x_(c+1) + x_(c+2)) + ...) + x_c, R - 1 additions one after the other
  *   binary tree        rank r has the children 2 r + 1 and 2 r + 2: partial r = (x_r + partial of 2 r + 1) + partial of
  *                      2 r + 2; two additions a level
- *   recursive doubling with P the greatest power of two in R: the first 2 (R - P) ranks add in pairs, then P partners at
- *                      distance 1, 2, 4 ... exchange and add
+ *   recursive doubling with P the greatest power of two in R: the first 2 (R - P) ranks add in pairs, then P partners
+ *                      at distance 1, 2, 4 ... exchange and add
  *   canonical          ours: the tree over neighbouring ranks, stride 1, 2, 4 ...; whoever has no partner moves up
  *                      unchanged (oracles/canonical.h)
  */
@@ -40,8 +40,8 @@ uint64_t fold_ranks_sum(enum fold_ranks_algorithm algorithm, enum fold_dtype dty
 /* The most roundings that a contribution passes through. */
 fold_status fold_ranks_height(enum fold_ranks_algorithm algorithm, size_t ranks, uint64_t *height);
 
-/* What is simulated: a message of `elements`, each the sum of one generated number a rank (row: the element, column: the
- * rank). A ring's bits are looked at in `chunks` chunks, spread evenly; at most `ranks` are there. */
+/* What is simulated: a message of `elements`, each the sum of one generated number a rank (row: the element, column:
+ * the rank). A ring's bits are looked at in `chunks` chunks, spread evenly; at most `ranks` are there. */
 struct fold_ranks_case {
   const struct fold_generator *generator;
   enum fold_dtype dtype;

@@ -1,6 +1,7 @@
 /* study_reasons.c: why our figures are not the report's: each reason with the numbers that show it.
  *
- * What is said of the report follows from its own printed digits (study_figures.h), and is computed here where it can be.
+ * What is said of the report follows from its own printed digits (study_figures.h), and is computed here where it can
+ * be.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +21,9 @@ static void print_reference(FILE *out) {
       "100,000,336)\n"
       "   and NumPy's column holds 3.33e+02. In 3.3.3 the four are whole multiples of a float32 ulp (5.72e-06 is 3 * "
       "2^-19,\n"
-      "   1.22e-04 is 2^-13), NumPy's are not. So 0.00e+00 there means 'the nearest float32', not 'no error'.\n"
+      "   7.63e-06 is 2^-17, 1.22e-04 is 2^-13); NumPy's beside them (2.28e-06, 1.08e-05) are not. So 0.00e+00 there "
+      "means\n"
+      "   'the nearest float32', not 'no error'.\n"
       "2. The Tree column is zero in 3.3.1 for that reason: a float32 tree over positive terms mostly gives the "
       "nearest\n"
       "   float32, and its true error is up to half an ulp. Had the tree been computed in float64 and held against a "

@@ -1,7 +1,7 @@
 /* exact.cu: the subjects flat/exact and rows/exact, export of states and closing: checks, plans and launches.
  *
- * The method is in exact_warp.cuh and exact_block.cuh; the limbs and their closing are the host oracle's (oracles/super.h,
- * super_round.h).
+ * The method is in exact_warp.cuh and exact_block.cuh; the limbs and their closing are the host oracle's
+ * (oracles/super.h, super_round.h).
  */
 #include "exact.h"
 
@@ -27,7 +27,8 @@ static fold_status make_plan(const struct fold_call *call, struct exact_plan *pl
     return fold_error(FOLD_UNSUPPORTED, "exact: a block of %u threads (whole warps, at most %u)", plan->threads,
                       most_threads);
   const size_t tile = 16 * EXACT_TILE_LINES, tiles = (call->cols * fold_dtype_size(call->dtype) + tile - 1) / tile;
-  const size_t most = (tiles * 32 + plan->threads - 1) / plan->threads, resident = (size_t)sms * (wide ? EXACT_F64_BLOCKS : 3);
+  const size_t most = (tiles * 32 + plan->threads - 1) / plan->threads,
+               resident = (size_t)sms * EXACT_BLOCKS(call->dtype);
   size_t parts = call->launch.blocks ? call->launch.blocks : resident / (call->rows ? call->rows : 1);
   parts = parts < most ? parts : most;
   plan->parts = parts > 1 ? (unsigned)parts : 1;

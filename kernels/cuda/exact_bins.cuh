@@ -1,12 +1,16 @@
 /* exact_bins.cuh: f32 and bf16 of any exponents, exactly, by one floating-point addition a term.
  *
  * Terms whose exponents agree in their leading bits go to one bin, in which additions are exact for as long as the bits
- * suffice. Each lane has its own bins in shared memory, a bin's 32 words side by side: no atomics, no two lanes in a bank.
+ * suffice. Each lane has its own bins in shared memory, a bin's 32 words side by side: no atomics, no two lanes in a
+ * bank.
  *   f32    16 bins of 16 exponents, in double: terms are multiples of the bin's unit below 2^39 units; 2^14 make 2^53
- *   bf16   32 bins of 8 exponents, in float: below 2^15 units, 2^9 terms make 2^24. They are scaled by 2^-16, so that the
- *          largest bin does not overflow; the smallest subnormal becomes float's. Every 8 tiles of 64 they are emptied into 8
- *          bins of 32 exponents in double: a time adds less than 4 x 2^48 units there, 8 times 2^53.
+ *   bf16   32 bins of 8 exponents, in float: below 2^15 units, 2^9 terms make 2^24. They are scaled by 2^-16, so that
+ *          the largest bin does not overflow; the smallest subnormal becomes float's. Every 8 tiles of 64 they are
+ *          emptied into 8 bins of 32 exponents in double: a time adds less than 4 x 2^48 units there, 8 times 2^53.
  * The bins' units: 2^(BASE + field - 1) of their smallest exponent field, BASE for the first. Used by exact_warp.cuh.
+ *
+ * Measured on one H200, all exponents, times CUB's sum: f32 0.98, bf16 0.95; integer limbs in their place
+ * (exact_limbs.cuh): 0.78 and 0.50, for their dozen integer operations a term.
  */
 #ifndef FOLD_EXACT_BINS_CUH
 #define FOLD_EXACT_BINS_CUH

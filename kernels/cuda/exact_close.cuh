@@ -1,10 +1,10 @@
 /* exact_close.cuh: rounding a row's windows to the element type without the limbs: some twenty operations.
  *
- * Promised: the rounding of fold_super_round, from sums that are exact as pairs or triples of doubles. It rests on rounding to
- * odd (Boldo and Melquiond, Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd, IEEE
- * Trans. Computers 57(4), 2008): a sum rounded to odd in 53 bits, then to nearest in 51 bits or fewer, is rounded once; and
- * th + odd(tl + ul) with (uh, ul) = b + c, (th, tl) = a + uh rounds a + b + c once to double. No overflow: the windows'
- * bounds see to it. Used by exact_line.cuh and exact_short.cuh.
+ * Promised: the rounding of fold_super_round, from sums that are exact as pairs or triples of doubles. It rests on
+ * rounding to odd (Boldo and Melquiond, Emulation of FMA and correctly rounded sums: proved algorithms using rounding
+ * to odd, IEEE Trans. Computers 57(4), 2008): a sum rounded to odd in 53 bits, then to nearest in 51 bits or fewer,
+ * is rounded once; and th + odd(tl + ul) with (uh, ul) = b + c, (th, tl) = a + uh rounds a + b + c once to double. No
+ * overflow: the windows' bounds see to it. Used by exact_line.cuh and exact_short.cuh.
  */
 #ifndef FOLD_EXACT_CLOSE_CUH
 #define FOLD_EXACT_CLOSE_CUH
@@ -48,8 +48,8 @@ static __device__ __forceinline__ uint64_t exact_round_double(fold_constant<FOLD
   return (uint64_t)__double_as_longlong(x);
 }
 
-/* The exact sum of the parts, rounded once. A sum of zero: -0 where part[0] is -0, which only a sum of nothing but -0 that
- * started from -0 is. */
+/* The exact sum of the parts, rounded once. A sum of zero: -0 where part[0] is -0, which only a sum of nothing but -0
+ * that started from -0 is. */
 template <int D>
 static __device__ __forceinline__ uint64_t exact_round_parts(const double (&part)[exact_format<D>::PARTS]) {
   double x = part[0];

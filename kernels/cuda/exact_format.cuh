@@ -1,7 +1,7 @@
 /* exact_format.cuh: what the exact sum needs of each element type: how wide its terms are, and how to look at them.
  *
- * Promised: exact_look keeps of a lane's terms the largest magnitude and the smallest but zero, by integer operations on
- * patterns, as cheaply as each format allows; exact_fields makes exponent fields of them. Used by exact_*.cuh alone.
+ * Promised: exact_look keeps of a lane's terms the largest magnitude and the smallest but zero, by integer operations
+ * on patterns, as cheaply as each format allows; exact_fields makes exponent fields of them. Used by exact_*.cuh alone.
  */
 #ifndef FOLD_EXACT_FORMAT_CUH
 #define FOLD_EXACT_FORMAT_CUH
@@ -75,10 +75,10 @@ static __device__ __forceinline__ double exact_double(const uint4 &q, int k) {
   return (double)__half2float(__ushort_as_half((unsigned short)exact_pattern<D>(q, k)));
 }
 
-/* A lane's terms. `most`: largest pattern without sign (f64: its upper half). `least`: smallest such pattern but zero, less
- * one, so that zero is the largest of all; f32's is doubled first, f64's is its upper half plus one where the lower half is
- * not zero. A pattern that is an exact power of two may so count for one exponent lower: the caution costs nothing. In the
- * 16-bit formats both hold two terms, `least` with the sign bits inverted. */
+/* A lane's terms. `most`: largest pattern without sign (f64: its upper half). `least`: smallest such pattern but
+ * zero, less one, so that zero is the largest of all; f32's is doubled first, f64's is its upper half plus one where
+ * the lower half is not zero. A pattern that is an exact power of two may so count for one exponent lower: the
+ * caution costs nothing. In the 16-bit formats both hold two terms, `least` with the sign bits inverted. */
 struct exact_seen {
   uint32_t most, least;
 };
@@ -130,7 +130,8 @@ typedef unsigned long long exact_u64;
 static __device__ __forceinline__ double exact_power(int exponent) {
   return __hiloint2double((exponent + 1023) << 20, 0);
 }
-/* A double that is a multiple of 2^exponent, as their number: exact; two factors, for one may lie outside the format. */
+/* A double that is a multiple of 2^exponent, as their number: exact; two factors, for one may lie outside the format.
+ * */
 static __device__ __forceinline__ int64_t exact_units(double x, int exponent) {
   const int half = exponent / 2;
   return __double2ll_rn(x * exact_power(-half) * exact_power(half - exponent));

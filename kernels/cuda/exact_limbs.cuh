@@ -1,10 +1,10 @@
 /* exact_limbs.cuh: the exact sum's limbs on the device, and f64's way to them that takes any data.
  *
- * Promised: sums of terms as limbs of super.h. Each lane has a column of its own in shared memory, so that no term needs an
- * atomic and no two lanes meet in a bank; limb k of lane l lies 256 k bytes after limb 0, 8 l bytes after lane 0's. A term's
- * significand is shifted by the low five bits of its exponent; the low 32 bits go to the limb that the other bits name, the
- * other 53 at most to the next. In EXACT_LIMB_TILES tiles of 16 terms a limb grows by less than 2^8 x 2^53; then carries
- * are propagated. Used by exact_warp.cuh.
+ * Promised: sums of terms as limbs of super.h. Each lane has a column of its own in shared memory, so that no term
+ * needs an atomic and no two lanes meet in a bank; limb k of lane l lies 256 k bytes after limb 0, 8 l bytes after
+ * lane 0's. A term's significand is shifted by the low five bits of its exponent; the low 32 bits go to the limb that
+ * the other bits name, the other 53 at most to the next. In EXACT_LIMB_TILES tiles of 16 terms a limb grows by less
+ * than 2^8 x 2^53; then carries are propagated. Used by exact_warp.cuh.
  */
 #ifndef FOLD_EXACT_LIMBS_CUH
 #define FOLD_EXACT_LIMBS_CUH
@@ -23,8 +23,8 @@ static __device__ __forceinline__ void exact_limbs_add(int64_t *limb, int64_t va
   if (rest >> 32) atomicAdd((exact_u64 *)limb + first + 2, (exact_u64)(rest >> 32));
 }
 
-/* A set of columns, one a lane, that two warps of a block may share: it is locked for a tile at a time. In shared memory,
- * zero at first. */
+/* A set of columns, one a lane, that two warps of a block may share: it is locked for a tile at a time. In shared
+ * memory, zero at first. */
 struct exact_set {
   unsigned held, tiles; /* tiles that the columns took; 0: they are not cleared yet */
 };
@@ -79,8 +79,8 @@ static __device__ __forceinline__ void exact_set_room(struct exact_set *set, int
   if ((threadIdx.x & 31) == 0) set->tiles = tiles + 1;
 }
 
-/* Adds the warp's columns, normalised, to limbs. Lane l sums limbs l, l + 32 ..., each lane from another column on: no two
- * in one bank. `first` is column 0. */
+/* Adds the warp's columns, normalised, to limbs. Lane l sums limbs l, l + 32 ..., each lane from another column on:
+ * no two in one bank. `first` is column 0. */
 static __device__ __forceinline__ void exact_columns_sum(const int64_t *first, int64_t *limb) {
   const int lane = threadIdx.x & 31;
   __syncwarp();

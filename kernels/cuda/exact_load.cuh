@@ -1,7 +1,8 @@
 /* exact_load.cuh: a row as tiles of whole 16-byte accesses, wherever it begins and ends.
  *
- * Promised: each element of the row is in just one tile, once; what an access holds beyond the row's ends is -0, which changes
- * no sum. The row is laid on the grid of 16-byte lines of memory, so that no access but the first and the last is cut.
+ * Promised: each element of the row is in just one tile, once; what an access holds beyond the row's ends is -0,
+ * which changes no sum. The row is laid on the grid of 16-byte lines of memory, so that no access but the first and
+ * the last is cut.
  */
 #ifndef FOLD_EXACT_LOAD_CUH
 #define FOLD_EXACT_LOAD_CUH

@@ -8,6 +8,10 @@
 #define EXACT_MOST_WARPS 8
 #define EXACT_SET_WARPS 2 /* warps of a block that share a set of f64's columns (exact_limbs.cuh) */
 
+/* Most threads of a block, and blocks that a multiprocessor is to hold, so many registers each. */
+#define EXACT_THREADS(D) (D == FOLD_F64 ? 128 : 256)
+#define EXACT_BLOCKS(D) (D == FOLD_F64 ? 5 : 3)
+
 struct exact_plan {
   size_t rows, cols;
   unsigned parts;   /* blocks a row */

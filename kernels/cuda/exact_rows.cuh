@@ -17,7 +17,8 @@ template <int D, class K>
 static fold_status start_rows(K kernel, const char *name, const struct fold_call *call, struct exact_plan plan,
                               size_t warps) {
   const size_t each = plan.threads / 32, blocks = (warps + each - 1) / each;
-  const size_t shared = (size_t)plan.threads * exact_format<D>::COLUMN;
+  const size_t sets = D == FOLD_F64 ? (each + EXACT_SET_WARPS - 1) / EXACT_SET_WARPS : each;
+  const size_t shared = sets * 32 * exact_format<D>::COLUMN;
   if (blocks > 0x7fffffff) return fold_error(FOLD_UNSUPPORTED, "exact: %zu rows are too many", call->rows);
   if (shared > 40 << 10)
     FOLD_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));

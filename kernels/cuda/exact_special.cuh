@@ -1,7 +1,7 @@
 /* exact_special.cuh: the exact sum's NaN, infinities and zeros.
  *
- * Promised: what is not finite is counted and taken out of a tile, -0, which is neutral, in its place; and whether anything is
- * not -0, for the sum of nothing but -0 is -0. Used by exact_warp.cuh and exact_short.cuh.
+ * Promised: what is not finite is counted and taken out of a tile, -0, which is neutral, in its place; and whether
+ * anything is not -0, for the sum of nothing but -0 is -0. Used by exact_warp.cuh.
  */
 #ifndef FOLD_EXACT_SPECIAL_CUH
 #define FOLD_EXACT_SPECIAL_CUH

@@ -1,17 +1,18 @@
-/* exact_warp.cuh: a warp's exact sum: windows in registers for most data, columns of limbs for the rest.
+/* exact_warp.cuh: a warp's exact sum: windows in registers for most data, bins or limbs in shared memory for the rest.
  *
- * Promised: exact_take adds a tile (EXACT_AHEAD accesses a lane), exact_finish leaves everything in the block's limbs. The data
- * decide the time, never the sum: every addition is exact, by the following.
+ * Promised: exact_take adds a tile (EXACT_AHEAD accesses a lane), exact_finish leaves everything in the block's
+ * limbs. The data decide the time, never the sum: every addition is exact, by the following.
  *
- * Windows. The warp has an anchor A: a unit u = 2^A and the bound 2^(A + REACH). A tile fits if each term is a multiple of u
- * (its exponent says so) and smaller than the bound: two comparisons a lane, one vote a warp.
- *   f16, bf16: REACH = 47. A lane's sum of 64 terms in double is a multiple of u, at most 2^53 u: each addition is exact.
- *     It goes to `total` as an integer, 16 tiles of 2^53 u to a flush: 2^57, and 2^62 for the warp.
- *   f32, f64: PARTS windows of 40 bits. With M = 1.5 x 2^52 U, q = (M + x) - M is x rounded to a multiple of U, and x - q is
- *     exact, |x - q| <= U / 2 (for |x| < 2^51 U). U = 2^(A + 40 (PARTS - 1)) down to 2^(A + 40); what is left is a multiple of
- *     u. A part grows by at most 2^39 of its units a term: 2^14 terms make 2^53. So REACH = 40 PARTS - 1 = 79 and 119 bits:
- *     room for 55 and 66 binades beside the significand.
- * A tile that does not fit moves the anchor, if its own terms have room in one; else it goes to the columns.
+ * Windows. The warp has an anchor A: a unit u = 2^A and the bound 2^(A + REACH). A tile fits if each term is a
+ * multiple of u (its exponent says so) and smaller than the bound: two comparisons a lane, one vote a warp.
+ *   f16, bf16: REACH = 47. A lane's sum of 64 terms in double is a multiple of u, at most 2^53 u: each addition is
+ *     exact. It goes to `total` as an integer, 16 tiles of 2^53 u to a flush: 2^57, and 2^62 for the warp.
+ *   f32, f64: PARTS windows of 40 bits. With M = 1.5 x 2^52 U, q = (M + x) - M is x rounded to a multiple of U, and
+ *     x - q is exact, |x - q| <= U / 2 (for |x| < 2^51 U). U = 2^(A + 40 (PARTS - 1)) down to 2^(A + 40); what is left
+ *     is a multiple of u. A part grows by at most 2^39 of its units a term: 2^14 terms make 2^53. So REACH =
+ *     40 PARTS - 1 = 79 and 119 bits: room for 55 and 66 binades beside the significand.
+ * A tile that does not fit moves the anchor, if its own terms have room in one; else it goes to bins (exact_bins.cuh)
+ * or, in f64, to columns of limbs (exact_limbs.cuh). f16 has one anchor for all its finite terms.
  */
 #ifndef FOLD_EXACT_WARP_CUH
 #define FOLD_EXACT_WARP_CUH
@@ -45,12 +46,13 @@ struct exact_sum {
   struct exact_special special;
   char *columns;            /* the warp's */
   struct exact_set *set;    /* f64: whose columns they are */
+  bool hold;                /* the set is locked from a row's first tile in it to the row's end, not tile by tile */
   struct fold_super *block; /* what the block's warps add to; shared memory */
 };
 
 template <int D>
 static __device__ __forceinline__ void exact_start(struct exact_sum<D> &sum, char *columns, struct exact_set *set,
-                                                   struct fold_super *block) {
+                                                   bool hold, struct fold_super *block) {
 #pragma unroll
   for (int k = 0; k < exact_format<D>::PARTS; k++) sum.part[k] = 0;
   sum.total = 0;
@@ -62,6 +64,7 @@ static __device__ __forceinline__ void exact_start(struct exact_sum<D> &sum, cha
   sum.special = {0, 0, 0};
   sum.columns = columns;
   sum.set = set;
+  sum.hold = hold;
   sum.block = block;
 }
 
@@ -82,8 +85,8 @@ static __device__ __forceinline__ void exact_flush(struct exact_sum<D> &sum) {
   sum.dirty = true;
 }
 
-/* Places windows of REACH bits so that terms with these fields of `most` and `least` fit; false where none does. The terms are
- * finite. What is in the windows is flushed. Uniform. */
+/* Places windows of REACH bits so that terms with these fields of `most` and `least` fit; false where none does. The
+ * terms are finite. What is in the windows is flushed. Uniform. */
 template <int D, int REACH>
 static __device__ __forceinline__ bool exact_place(struct exact_sum<D> &sum, uint32_t most_field,
                                                    uint32_t least_field) {
@@ -132,8 +135,8 @@ static __device__ __forceinline__ void exact_take_slowly(struct exact_sum<D> &su
                                                          const uint4 *ahead) {
   if constexpr (D == FOLD_F64) {
     int64_t *column = exact_limb_column(sum.columns);
+    if (!sum.hold || !sum.slow) exact_set_lock(sum.set);
     sum.slow = true;
-    exact_set_lock(sum.set);
     exact_set_room(sum.set, column);
 #pragma unroll
     for (int i = 0; i < EXACT_AHEAD; i++) {
@@ -141,7 +144,7 @@ static __device__ __forceinline__ void exact_take_slowly(struct exact_sum<D> &su
       exact_column_add(column, tile[i].w, tile[i].z);
       exact_load_ahead(tile[i], ahead, i);
     }
-    exact_set_unlock(sum.set);
+    if (!sum.hold) exact_set_unlock(sum.set);
   } else {
     exact_slow_room(sum);
 #pragma unroll
@@ -191,8 +194,8 @@ static __device__ __forceinline__ struct exact_seen exact_look_all(const uint4 (
   return exact_seen_all<D>(seen);
 }
 
-/* A tile that does not fit the windows where they are: takes its NaN and infinities out, then moves the windows. False: the
- * tile is for the columns. Uniform. */
+/* A tile that does not fit the windows where they are: takes its NaN and infinities out, then moves the windows.
+ * False: the tile is for the columns. Uniform. */
 template <int D>
 static __device__ __forceinline__ bool exact_fit(struct exact_sum<D> &sum, uint4 (&tile)[EXACT_AHEAD],
                                                  struct exact_seen seen) {

@@ -1,0 +1,15 @@
+/* report_lines.h: reads a file of records, one at a time, for reports and comparisons. */
+#ifndef FOLD_REPORT_LINES_H
+#define FOLD_REPORT_LINES_H
+
+#include <jansson.h>
+
+#include "fold.h"
+
+/* Calls `take` with each record of this schema and its line number, counting from 1; *lines becomes how many there are.
+ * A failure, `take`'s or FOLD_BAD_INPUT for what is no record, is one line that begins with file and line number; so
+ * a file without a record is. The record is the caller's to change, and to keep by a reference of its own. */
+fold_status fold_lines_read(const char *path, fold_status (*take)(void *context, json_t *record, size_t line),
+                            void *context, size_t *lines);
+
+#endif

@@ -1,0 +1,150 @@
+/* test_command_study.c: foldproof study as its user sees it: tables, records, labels, exit codes, bad input. */
+#include "shell.h"
+
+#include "fold.h"
+
+static void expect_text(struct shell *s, const char *text) {
+  cr_expect(strstr(s->out, text) != NULL, "%s: no '%s' in the output", s->ran, text);
+}
+
+Test(command_study, exit_codes_follow_the_contract) {
+  static const struct {
+    const char *line;
+    int code;
+  } rows[] = {
+      {"$F study --help", 0},
+      {"$F study --sizes 33", 0},
+      {"$F study --sizes 0,1,2 --dtypes f16,f64 --ops sum,max --generators normal,inf_both", 0},
+      {"$F study --ranks --sizes 2,3 --generators normal", 0},
+      {"$M study --sizes 33 --generators normal", 99}, /* its registry holds subjects whose machine fails */
+  };
+  struct shell *s = shell_open();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    shell_run(s, "%s", rows[i].line);
+    EXPECT_CODE(s, rows[i].code);
+  }
+  shell_close(s);
+}
+
+Test(command_study, tables_have_the_layout_of_the_report) {
+  struct shell *s = shell_open();
+  shell_run(s, "$F study --sizes 1000,10000 --generators mixed,pathological,normal");
+  EXPECT_CODE(s, 0);
+  expect_text(s, "        Size   Sequential      Reverse         Tree       Sorted        NumPy\n");
+  expect_text(s, "Table 3.3.1, mixed data");
+  expect_text(s, "Table 3.3.2, pathological data");
+  expect_text(s, "Table 3.3.3, normal data");
+  expect_text(s, "Table 3.3.4, normal data");
+  /* Exact by hand: 1e8 + 333 and 1e8 + 3333; all but sorted lose the ones, sorted keeps them in eights. */
+  expect_text(s, "       1,000     3.33e+02     3.33e+02     3.33e+02     3.00e+00     3.33e+02\n");
+  expect_text(s, "      10,000     3.33e+03     3.33e+03     3.33e+03     3.00e+00     3.33e+03\n");
+  expect_text(s, "10 of 10 figures of the report's pathological table come out digit for digit");
+  expect_text(s, "Why they differ");
+  expect_text(s, "(a + b) + c is not a + (b + c)");
+  shell_close(s);
+}
+
+/* Calls `look` on each line of a file of records; returns how many there are. */
+static size_t each_record(struct shell *s, const char *name, void (*look)(const json_t *line)) {
+  FILE *file = fopen(scratch_path(&s->scratch, name), "r");
+  cr_assert_not_null(file, "no %s", name);
+  json_t *line;
+  json_error_t error;
+  size_t n = 0;
+  while ((line = json_loadf(file, JSON_DISABLE_EOF_CHECK, &error))) {
+    const char *type = json_string_value(json_object_get(line, "type"));
+    cr_expect_eq(json_integer_value(json_object_get(line, "schema")), 1);
+    cr_expect((n == 0) == (type && strcmp(type, "environment") == 0), "line %zu is '%s'", n, type);
+    if (n++ > 0) look(line);
+    json_decref(line);
+  }
+  cr_expect(feof(file), "a line is no JSON: %s", error.text);
+  fclose(file);
+  return n;
+}
+
+static void look_at_point(const json_t *line) {
+  static const char *const texts[] = {"subject", "engine", "generator", "dtype", "op", "got", "want"};
+  static const char *const numbers[] = {"n",         "seed",           "height", "error_abs", "error_ulps",
+                                        "condition", "error_relative", "bound",  "abs_sum"};
+  for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+    cr_expect(json_is_string(json_object_get(line, texts[k])), "no %s", texts[k]);
+  for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+    cr_expect(json_is_number(json_object_get(line, numbers[k])), "no %s", numbers[k]);
+  const char *subject = json_string_value(json_object_get(line, "subject"));
+  bool random_walk = strcmp(subject, "host/kahan") && strcmp(subject, "host/neumaier") && strcmp(subject, "host/exact");
+  cr_expect(json_is_number(json_object_get(line, "probabilistic")) == random_walk, "%s", subject);
+  cr_expect_str_eq(json_string_value(json_object_get(line, "type")), "study");
+  cr_expect(json_number_value(json_object_get(line, "error_abs")) <= json_number_value(json_object_get(line, "bound")));
+  cr_expect_eq(strlen(json_string_value(json_object_get(line, "got"))), 10);
+}
+
+Test(command_study, records_hold_every_point_with_its_keys) {
+  struct shell *s = shell_open();
+  shell_run(s, "CUDA_VISIBLE_DEVICES= $F study --sizes 100,1000 --generators normal,mixed --jsonl x.jsonl");
+  EXPECT_CODE(s, 0);
+  size_t lines = each_record(s, "x.jsonl", look_at_point);
+  cr_expect_eq(lines, 1 + 20 * 2 * 2, "%zu lines", lines);
+  cr_expect_eq(scratch_count(&s->scratch, false), 1, "something else was left");
+  shell_close(s);
+}
+
+static void look_at_simulation(const json_t *line) {
+  const char *type = json_string_value(json_object_get(line, "type"));
+  cr_expect(strcmp(type, "study_ranks") == 0 || strcmp(type, "study_worlds") == 0, "%s", type);
+  cr_expect(json_is_true(json_object_get(line, "simulated")), "a simulation must say so");
+  cr_expect(json_is_integer(json_object_get(line, "ranks")));
+  if (strcmp(type, "study_ranks") == 0) {
+    cr_expect(json_is_integer(json_object_get(line, "height")));
+    cr_expect(json_is_number(json_object_get(line, "error_ulps_worst")));
+    cr_expect(json_is_number(json_object_get(line, "bound_relative")));
+  }
+}
+
+Test(command_study, ranks_are_labelled_as_a_simulation) {
+  struct shell *s = shell_open();
+  shell_run(s, "$F study --ranks --sizes 4,3 --generators normal --jsonl r.jsonl");
+  EXPECT_CODE(s, 0);
+  expect_text(s, "SIMULATION of all-reduce on one host");
+  expect_text(s, "SIMULATION of world sizes");
+  expect_text(s, "order (simulated)");
+  expect_text(s, "not a measurement");
+  cr_expect(strstr(s->out, "\n       3  ring") < strstr(s->out, "\n       4  ring"), "world sizes do not rise");
+  cr_expect_eq(each_record(s, "r.jsonl", look_at_simulation), 1 + 2 * 4 + 2 * 4);
+  shell_close(s);
+}
+
+Test(command_study, bad_input_is_refused) {
+  static const struct {
+    const char *options, *word;
+  } rows[] = {
+      {"--sizes x", "not a whole number"},
+      {"--sizes 1e30", "not a whole number"},
+      {"--sizes ''", "empty"},
+      {"--sizes 5,5", "twice"},
+      {"--sizes 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17", "at most"},
+      {"--generators nosuch", "nosuch"},
+      {"--generators normal,nosuch", "nosuch"},
+      {"--generators ''", "empty"},
+      {"--dtypes f8", "f8"},
+      {"--dtypes ''", "empty"},
+      {"--ops mean", "mean"},
+      {"--seed -1", "not a whole number"},
+      {"--ranks --sizes 1", "2 to 65536"},
+      {"--ranks --sizes 2^17", "2 to 65536"},
+      {"--ranks --ops max", "sums"},
+      {"--ranks --full", "exclude"},
+      {"stray", ""},
+      {"--sizes 10 --jsonl nosuch/x.jsonl", "nosuch/x.jsonl"},
+      {"--ranks --sizes 4 --jsonl nosuch/x.jsonl", "nosuch/x.jsonl"},
+  };
+  struct shell *s = shell_open();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    shell_run(s, "$F study %s", rows[i].options);
+    EXPECT_CODE(s, 2);
+    cr_expect(strstr(s->err, rows[i].word) && shell_lines(s->err) <= 3, "%s: %s", s->ran, s->err);
+    cr_expect(s->out[0] == '\0', "%s: %s", s->ran, s->out);
+  }
+  cr_expect_eq(scratch_count(&s->scratch, false), 0, "something was written");
+  shell_close(s);
+}

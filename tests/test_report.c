@@ -1,0 +1,353 @@
+/* test_report.c: the report says what the records say, as text whatever they hold, and is written whole or not at
+ * all. */
+#include "shell.h"
+
+#include "report_text.h"
+
+#define JUDGED(subject, claim, name, verdict, rest)                                                           \
+  "{\"schema\":1,\"type\":\"judgement\",\"subject\":\"" subject "\",\"engine\":\"host\",\"claim\":\"" claim   \
+  "\",\"promised\":true,\"case\":\"" name                                                                     \
+  "\",\"dtype\":\"f32\",\"op\":\"sum\",\"rows\":1,\"cols\":3,\"generator\":\"normal\",\"verdict\":\"" verdict \
+  "\"" rest "}\n"
+#define ENVIRONMENT "{\"schema\":1,\"type\":\"environment\",\"cpu\":\"a cpu\",\"cores\":2}\n"
+/* Markup, quotes, a pipe, a backquote, a control character and one that XML forbids. */
+#define EVIL "<script>alert(1)</script>\\\"'&|`$(touch owned)\\u0007\\ufffe\\n"
+
+static const char *put(struct shell *s, const char *name, const char *text) {
+  return scratch_write(&s->scratch, name, text, strlen(text));
+}
+
+static bool holds(struct shell *s, const char *name, const char *text) {
+  static char whole[1 << 21];
+  shell_slurp(scratch_path(&s->scratch, name), whole, sizeof whole);
+  return strstr(whole, text) != NULL;
+}
+
+Test(report, the_model_counts_every_verdict_and_keeps_a_few) {
+  struct scratch scratch;
+  struct fold_model model;
+  cr_assert(scratch_open(&scratch));
+  char *text = NULL;
+  size_t size, total[FOLD_VERDICTS], facts;
+  FILE *out = open_memstream(&text, &size);
+  fputs(ENVIRONMENT, out);
+  for (int i = 0; i < 25; i++)
+    fprintf(out, JUDGED("a/b", "bounded", "normal/f32/sum/1x%d", "refuted", ",\"ulps\":%d,\"results\":[\"0x0\"]"), i,
+            i);
+  fputs(JUDGED("a/b", "bounded", "mixed/f32/sum/1x3", "held", ",\"ulps\":99,\"bound_fraction\":0.5"), out);
+  for (int i = 0; i < 9; i++)
+    fprintf(out, JUDGED("a/b", "replays", "npy:/x/y.npy/f32/sum/1x3", "skipped", ",\"reason\":\"reason %d\""), i);
+  fputs(JUDGED("a/b", "replays", "npy:/x/y.npy/f32/sum/1x3", "broken", ""), out);
+  fputs(JUDGED("p/q", "writes_output", "normal/f32/sum/1x3", "refuted", ",\"peer\":true"), out);
+  fclose(out);
+  fold_model_open(&model);
+  fold_status status = fold_model_read(&model, scratch_write(&scratch, "a.jsonl", text, size));
+  cr_assert_eq(status.code, FOLD_OK, "%s", status.text);
+  fold_model_total(&model, total, &facts);
+  cr_expect(total[FOLD_HELD] == 1 && total[FOLD_REFUTED] == 25 && total[FOLD_SKIPPED] == 9 && total[FOLD_BROKEN] == 1);
+  cr_expect_eq(facts, 1, "a peer's refutation is a fact");
+  cr_expect_eq(model.n_subjects, 2);
+  cr_expect_eq(model.n_environments, 1);
+  cr_expect_str_eq(model.claims[0], "writes_output", "claims stand as they are judged, not as they came");
+  cr_expect_str_eq(model.claims[1], "bounded");
+  const struct fold_model_cell *bounded = model.subjects[0].cells[true][1], *replays = model.subjects[0].cells[true][2];
+  cr_expect_eq(bounded->n_evidence, MODEL_EVIDENCE);
+  cr_expect_eq(bounded->n_fixtures, 2);
+  cr_expect_eq(bounded->ulps, 99.0);
+  cr_expect_eq(bounded->fraction, 0.5);
+  cr_expect_null(json_object_get(bounded->evidence[0], "results"), "evidence is kept small");
+  cr_expect_eq(replays->n_reasons, MODEL_REASONS);
+  cr_expect_eq(replays->other_reasons, 9 - MODEL_REASONS);
+  cr_expect_str_eq(replays->fixtures[0].name, "npy:/x/y.npy");
+  fold_model_close(&model);
+  free(text);
+  scratch_close(&scratch);
+}
+
+/* Twice the same file is twice the counts in one environment; another machine's is another environment. */
+Test(report, environments_are_told_apart) {
+  struct shell *s = shell_open();
+  put(s, "a.jsonl", ENVIRONMENT JUDGED("a/b", "bounded", "n/f32/sum/1x3", "held", ""));
+  put(s, "b.jsonl", "{\"schema\":1,\"type\":\"environment\",\"cpu\":\"another\",\"gpus\":[{\"name\":\"a gpu\"}]}\n");
+  shell_run(s, "$F report a.jsonl a.jsonl --format markdown");
+  EXPECT_CODE(s, 0);
+  cr_expect(strstr(s->out, "2 held, 0 refuted") && strstr(s->out, "On a cpu.\n"), "%s", s->out);
+  shell_run(s, "$F report a.jsonl b.jsonl --format markdown");
+  cr_expect(strstr(s->out, "On a cpu; a gpu.\n"), "%s", s->out);
+  shell_close(s);
+}
+
+Test(report, the_page_says_what_verify_said) {
+  struct shell *s = shell_open();
+  char closing[200];
+  shell_run(
+      s,
+      "$M verify --subjects 'mutant/twice,mutant/flush' --fixtures 'normal/f32/sum/*,subnormals/*' --jsonl run.jsonl");
+  EXPECT_CODE(s, 1);
+  snprintf(closing, sizeof closing, "%s", shell_last_line(s->out));
+  shell_run(s, "$F report run.jsonl -o run.html && $F report run.jsonl --format markdown -o run.md");
+  EXPECT_CODE(s, 0);
+  cr_expect(holds(s, "run.html", closing), "the page lacks: %s", closing);
+  cr_expect(holds(s, "run.md", closing), "the summary lacks: %s", closing);
+  cr_expect(holds(s, "run.html", "foldproof verify --subjects &#39;mutant/twice&#39;"), "no command replays it");
+  cr_expect(holds(s, "run.html", "href=\"#e0-") && holds(s, "run.html", "<tr id=\"e0-"), "cells lead to evidence");
+  shell_run(s, "grep -ciE 'https?:|<script|src=|@import|<link|<iframe| on[a-z]+=\"' run.html");
+  cr_expect_str_eq(s->out, "0\n", "the page would load or run something: %s", s->out);
+  shell_close(s);
+}
+
+/* Every suite's counts are those of its cases, and the failures those that verify counted, by fixture. */
+Test(report, junit_is_well_formed_and_adds_up) {
+  struct shell *s = shell_open();
+  put(s, "j.py",
+      "import json, sys, xml.etree.ElementTree as E\n"
+      "root = E.parse('out.xml').getroot()\n"
+      "kinds = {'failures': 'failure', 'errors': 'error', 'skipped': 'skipped'}\n"
+      "for suite in [root] + root.findall('testsuite'):\n"
+      "    cases = suite.findall('.//testcase')\n"
+      "    assert int(suite.get('tests')) == len(cases) > 0\n"
+      "    for count, tag in kinds.items():\n"
+      "        assert int(suite.get(count)) == sum(c.find(tag) is not None for c in cases), (suite.attrib, tag)\n"
+      "worst = {}\n"
+      "for line in open('run.jsonl'):\n"
+      "    r = json.loads(line)\n"
+      "    if r['type'] == 'judgement' and r['promised']:\n"
+      "        key = (r['subject'] + ' on ' + r['engine'], r['claim'] + ' / ' + r['case'].split('/')[0])\n"
+      "        rank = ['skipped', 'held', 'broken', 'refuted'].index(r['verdict'])\n"
+      "        worst[key] = max(worst.get(key, 0), rank)\n"
+      "tags = ['skipped', None, 'error', 'failure']\n"
+      "got = {(c.get('classname'), c.get('name')): c[0].tag if len(c) else None for c in root.iter('testcase')}\n"
+      "assert got == {k: tags[v] for k, v in worst.items()}\n"
+      "print(len(got), int(root.get('failures')) > 0, int(root.get('errors')) > 0, int(root.get('skipped')) > 0)\n");
+  shell_run(s,
+            "$M verify --subjects 'mutant/twice,mutant/flush,broken/*' --fixtures "
+            "'normal/f32/sum/*,subnormals/*,full_range/*' "
+            "--jsonl run.jsonl >/dev/null; $F report run.jsonl --format junit -o out.xml && python3 j.py");
+  EXPECT_CODE(s, 0);
+  cr_expect(strstr(s->out, " True True True\n"), "%s: a failure, an error and a skip are there: %s", s->out, s->err);
+  shell_close(s);
+}
+
+Test(report, what_records_hold_stays_text) {
+  struct shell *s = shell_open();
+  put(s, "evil.jsonl",
+      "{\"schema\":1,\"type\":\"environment\",\"cpu\":\"" EVIL "\",\"" EVIL "\":\"" EVIL "\",\"system\":\"" EVIL
+      "\"}\n" JUDGED(EVIL, EVIL, EVIL "/f32/sum/1x3", "refuted",
+                     ",\"reason\":\"" EVIL "\",\"got\":\"" EVIL "\",\"want\":\"0x1\"")
+          JUDGED(EVIL, EVIL, "b/f32/sum/1x3", "skipped",
+                 ",\"reason\":\"" EVIL "\"") "{\"schema\":1,\"type\":\"timing\",\"subject\":\"" EVIL
+                                             "\",\"engine\":\"" EVIL "\",\"dtype\":\"" EVIL "\",\"op\":\"" EVIL
+                                             "\",\"rows\":1,\"cols\":10,\"note\":\"" EVIL "\",\"peer\":\"" EVIL
+                                             "\"}\n"
+                                             "{\"schema\":1,\"type\":\"study\",\"subject\":\"" EVIL
+                                             "\",\"engine\":\"host\",\"generator\":\"" EVIL
+                                             "\",\"dtype\":\"f32\",\"op\":\"sum\",\"n\":10,\"error_abs\":1}\n"
+                                             "{\"schema\":1,\"type\":\"study\",\"subject\":\"" EVIL
+                                             "\",\"engine\":\"host\",\"generator\":\"" EVIL
+                                             "\",\"dtype\":\"f32\",\"op\":\"sum\",\"n\":100,\"error_abs\":0}\n"
+                                             "{\"schema\":1,\"type\":\"study\",\"subject\":\"" EVIL
+                                             "\",\"engine\":\"host\",\"generator\":\"" EVIL
+                                             "\",\"dtype\":\"f32\",\"op\":\"sum\",\"n\":1000,\"error_abs\":2}\n");
+  shell_run(s,
+            "$F report evil.jsonl -o e.html && $F report evil.jsonl --format markdown -o e.md && "
+            "$F report evil.jsonl --format junit -o e.xml && grep -l '<script' e.html e.md e.xml; test ! -e owned");
+  EXPECT_CODE(s, 0);
+  cr_expect_str_eq(s->out, "", "markup came through: %s", s->out);
+  cr_expect(holds(s, "e.html", "&#60;script&#62;alert(1)&#60;/script&#62;&#34;&#39;&#38;|`$(touch owned)\xef\xbf\xbd"));
+  shell_run(s, "python3 -c \"import xml.etree.ElementTree as E; E.parse('e.xml')\"");
+  EXPECT_CODE(s, 0);
+  shell_run(s, "grep -c '^| ' e.md; grep '^| ' e.md | tr -cd '|\\n' | sort -u");
+  cr_expect_str_eq(s->out, "3\n|||\n", "a name broke the table: %s", s->out);
+  shell_close(s);
+}
+
+/* Replayed commands pass through a shell: a name can't end its quotes. */
+Test(report, replay_commands_are_quoted) {
+  json_t *record = json_pack("{s:s, s:s, s:s, s:s, s:s, s:b}", "subject", "a'b", "engine", "host", "claim", "bounded",
+                             "case", "npy:a b'; rm x/f32/sum/1x3", "op", "sum", "promised", 0);
+  char *text = fold_text_replay(record);
+  cr_expect_str_eq(text,
+                   "foldproof verify --subjects 'a'\\''b' --engine 'host' --claims 'bounded' --probe --npy "
+                   "'a b'\\''; rm x' --op 'sum'");
+  free(text);
+  json_decref(record);
+}
+
+Test(report, bad_input_is_one_line_and_no_file) {
+  static const struct {
+    const char *text, *where, *what;
+  } rows[] = {
+      {"", "bad.jsonl: ", "no record"},
+      {"not JSON\n", "bad.jsonl:1: ", "not JSON"},
+      {"\n", "bad.jsonl:1: ", "not JSON"},
+      {ENVIRONMENT "{\"schema\":1,\"type\":\"judg", "bad.jsonl:2: ", "not JSON"},
+      {"[1]\n", "bad.jsonl:1: ", "no record"},
+      {"{\"type\":\"run\"}\n", "bad.jsonl:1: ", "schema"},
+      {"{\"schema\":2,\"type\":\"run\"}\n", "bad.jsonl:1: ", "schema 2"},
+      {"{\"schema\":\"1\",\"type\":\"run\"}\n", "bad.jsonl:1: ", "schema"},
+      {ENVIRONMENT ENVIRONMENT "{\"schema\":1,\"type\":\"dream\"}\n", "bad.jsonl:3: ", "'dream'"},
+      {"{\"schema\":1}\n", "bad.jsonl:1: ", "type"},
+      {ENVIRONMENT "{\"schema\":1,\"type\":\"judgement\"}\n", "bad.jsonl:2: ", "'subject'"},
+      {JUDGED("a", "b", "c", "perhaps", ""), "bad.jsonl:1: ", "'perhaps'"},
+      {"{\"schema\":1,\"type\":\"timing\",\"subject\":\"a\",\"engine\":\"b\",\"dtype\":\"f32\",\"op\":\"sum\",\"rows\":"
+       "\"1\"}\n",
+       "bad.jsonl:1: ", "'rows'"},
+      {"{\"schema\":1,\"type\":\"study\",\"subject\":7}\n", "bad.jsonl:1: ", "'subject'"},
+  };
+  static const char *const formats[] = {"html", "markdown", "junit"};
+  struct shell *s = shell_open();
+  put(s, "good.jsonl", ENVIRONMENT);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    put(s, "bad.jsonl", rows[i].text);
+    shell_run(s, "$F report good.jsonl bad.jsonl -o out --format %s", formats[i % 3]);
+    EXPECT_CODE(s, 2);
+    cr_expect(strstr(s->err, rows[i].where) && strstr(s->err, rows[i].what), "row %zu: %s", i, s->err);
+    cr_expect_eq(shell_lines(s->err), 1, "row %zu: %s", i, s->err);
+    cr_expect_eq(scratch_count(&s->scratch, false), 2, "row %zu: something was written", i);
+  }
+  shell_close(s);
+}
+
+Test(report, what_cannot_be_read_or_written_leaves_nothing) {
+  static const char *const lines[] = {"$F report vanished.jsonl -o out",
+                                      "$F report . -o out",
+                                      "$F report good.jsonl -o no/such/folder/out",
+                                      "$F report good.jsonl -o good.jsonl",
+                                      "$F report good.jsonl bad.jsonl -o good.jsonl",
+                                      "$F report",
+                                      "$F report good.jsonl --format pdf",
+                                      "$F report good.jsonl bad.jsonl -o old",
+                                      "$F report good.jsonl -o /dev/full",
+                                      "$F report good.jsonl >/dev/full"};
+  struct shell *s = shell_open();
+  put(s, "good.jsonl", ENVIRONMENT);
+  put(s, "bad.jsonl", "{");
+  put(s, "old", "kept");
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+    shell_run(s, "%s", lines[i]);
+    EXPECT_CODE(s, 2);
+    cr_expect_eq(shell_lines(s->err), 1, "%s: %s", lines[i], s->err);
+    cr_expect_eq(scratch_count(&s->scratch, false), 3, "%s: something was written", lines[i]);
+    cr_expect(holds(s, "old", "kept") && holds(s, "good.jsonl", ENVIRONMENT), "%s: a file was lost", lines[i]);
+  }
+  shell_close(s);
+}
+
+static void put_measurements(struct shell *s) {
+  char *text = NULL;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  for (int n = 1000; n <= 1000000; n *= 10) {
+    fprintf(out,
+            "{\"schema\":1,\"type\":\"study\",\"subject\":\"host/a\",\"engine\":\"host\",\"generator\":\"normal\","
+            "\"dtype\":\"f32\",\"op\":\"sum\",\"n\":%d,\"error_abs\":%d,\"bound\":%d}\n",
+            n, n / 10000, n);
+    for (int k = 0; k < 4; k++)
+      fprintf(out,
+              "{\"schema\":1,\"type\":\"timing\",\"subject\":\"rows/par_%d%s\",\"engine\":\"cuda\",\"dtype\":\"f32\","
+              "\"op\":\"sum\",\"rows\":1,\"cols\":%d,\"median_seconds\":%g,\"bytes_per_second\":%g,"
+              "\"ceiling_bytes_per_second\":1e12,\"verdict\":\"held\"}\n",
+              k < 2 ? 16 : 64, k % 2 ? "_determ" : "", n, (1 + k) * 1e-6, 1e9 * n / (1 + k));
+  }
+  for (int p = 1; p <= 4; p *= 2)
+    fprintf(out,
+            "{\"schema\":1,\"type\":\"scaling\",\"subject\":\"c\",\"engine\":\"cuda\",\"dtype\":\"f32\",\"op\":\"sum\","
+            "\"mode\":\"strong\",\"n\":1000,\"workers\":%d,\"median_seconds\":%g}\n",
+            p, 1.0 / p);
+  fclose(out);
+  scratch_write(&s->scratch, "m.jsonl", text, size);
+  free(text);
+}
+
+/* One figure of errors, one of throughput, four of pairs, one of scaling; each with its text for who can't see it. */
+Test(report, measurements_become_figures) {
+  struct shell *s = shell_open();
+  put_measurements(s);
+  shell_run(s, "command -v gnuplot");
+  if (s->code != 0) cr_skip_test("gnuplot is not installed");
+  shell_run(s,
+            "$F report m.jsonl -o m.html; grep -c 'Figure [0-9]*\\.' m.html; grep -o 'role=\"img\" aria-label=\"[^\"]' "
+            "m.html | wc -l; grep -o '<figure>' m.html | wc -l; grep -oE ' id=.f[0-9]+gp[A-Za-z0-9]+' m.html | sort | "
+            "uniq -d | wc -l");
+  EXPECT_CODE(s, 0);
+  int figures, images, frames, doubled;
+  cr_assert_eq(sscanf(s->out, "%d %d %d %d", &figures, &images, &frames, &doubled), 4, "%s", s->out);
+  cr_expect_eq(figures, 1 + 1 + 4 + 1, "%s", s->out);
+  cr_expect(images == frames && frames > figures, "the orders are drawn too: %s", s->out);
+  cr_expect_eq(doubled, 0, "names of marks are unique in the page");
+  shell_run(s, "sed -n '1,/Figure 1\\./p' m.html | grep -c '<text> *0</text>'");
+  cr_expect_str_eq(s->out, "1\n", "an error of zero has no tic, or a doubled one");
+  shell_run(s,
+            "grep -c 'rows/par_64_determ</th><td class=\"text\">rows/par_64</td><td>f32</td>"
+            "<td>10*</td><td>4</td><td>3</td><td>1.33</td></tr>' m.html");
+  cr_expect_str_eq(s->out, "4\n", "no ratio of a fixed order to its twin");
+  cr_expect_str_eq(s->err, "");
+  shell_close(s);
+}
+
+Test(report, without_gnuplot_the_rest_is_there) {
+  struct shell *s = shell_open();
+  put_measurements(s);
+  shell_run(s, "PATH=/nonexistent $F report m.jsonl -o m.html");
+  EXPECT_CODE(s, 0);
+  cr_expect(strstr(s->err, "figures are left out: gnuplot is not installed") && shell_lines(s->err) == 1, "%s", s->err);
+  cr_expect(holds(s, "m.html", "A figure is missing here (gnuplot is not installed)"));
+  cr_expect(holds(s, "m.html", "The price of a fixed order") && holds(s, "m.html", "</html>"));
+  cr_expect(holds(s, "m.html", "aria-label=\"Tree of host/pairwise, 32 terms, height 5\""), "orders need no gnuplot");
+  shell_close(s);
+}
+
+#define RUN(subject, name, input, results)                                                          \
+  "{\"schema\":1,\"type\":\"run\",\"subject\":\"" subject "\",\"engine\":\"host\",\"case\":\"" name \
+  "\",\"input_xxh3\":\"" input "\",\"results\":[\"" results "\"],\"results_xxh3\":\"h" results "\"}\n"
+
+Test(compare, the_first_difference_of_equal_inputs_is_told) {
+  static const struct {
+    const char *a, *b;
+    int code;
+    const char *says;
+  } rows[] = {
+      {RUN("s", "c", "1", "0x1"), RUN("s", "c", "1", "0x1"), 0, "1 agree, 0 differ, 0 only in a, 0 only in b\n"},
+      {RUN("s", "c", "1", "0x1"), RUN("s", "c", "1", "0x2"), 1,
+       "DIFFERS: s on host: c: a:1 has 0x1, b:1 has 0x2\n0 agree"},
+      {RUN("s", "c", "1", "0x1"), RUN("s", "c", "2", "0x2"), 2, "0 agree, 0 differ, 1 only in a, 1 only in b\n"},
+      {RUN("s", "c", "1", "0x1") RUN("s", "c", "1", "0x1"), RUN("s", "c", "1", "0x2") RUN("s", "c", "1", "0x2"), 1,
+       "\n0 agree, 1 differ, 0 only in a, 0 only in b\n"},
+      {RUN("s", "c", "1", "0x1") RUN("t", "c", "1", "0x1") RUN("s", "d", "1", "0x5"),
+       RUN("s", "d", "1", "0x5") RUN("t", "c", "1", "0x3") RUN("u", "c", "1", "0x3"), 1,
+       "DIFFERS: t on host: c: a:2 has 0x1, b:2 has 0x3\n1 agree, 1 differ, 1 only in a, 1 only in b\n"},
+      {RUN("s", "c", "1", "0x1"), RUN("s", "c", "1", "0x1") RUN("s", "c", "1", "0x2"), 1,
+       "\n0 agree, 1 differ, 0 only"},
+      {ENVIRONMENT, ENVIRONMENT, 2, "0 agree"},
+  };
+  struct shell *s = shell_open();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    put(s, "a", rows[i].a);
+    put(s, "b", rows[i].b);
+    shell_run(s, "$F compare a b");
+    EXPECT_CODE(s, rows[i].code);
+    cr_expect(strstr(s->out, rows[i].says), "row %zu: %s", i, s->out);
+  }
+  shell_close(s);
+}
+
+Test(compare, what_was_made_twice_agrees_and_a_mutant_does_not) {
+  struct shell *s = shell_open();
+  shell_run(
+      s, "for f in a b; do $F record --subjects 'host/*' --fixtures 'normal/f32/*' --jsonl $f; done; $F compare a b");
+  EXPECT_CODE(s, 0);
+  cr_expect(strstr(s->out, " agree, 0 differ, 0 only in a, 0 only in b\n"), "%s", s->out);
+  shell_run(s, "$F verify --subjects host/pairwise --fixtures 'normal/f32/*' --jsonl b >/dev/null; $F compare b a");
+  EXPECT_CODE(s, 0);
+  shell_run(
+      s,
+      "for i in 1 2; do $M record --subjects mutant/counter --fixtures 'normal/f32/sum/1x1023/seed1' --jsonl m$i; done;"
+      " sed -i 's/results_xxh3\":\"0x./results_xxh3\":\"0y/' m2; $F compare m1 m2");
+  EXPECT_CODE(s, 1);
+  shell_run(s, "$F compare a nowhere");
+  EXPECT_CODE(s, 2);
+  cr_expect_eq(shell_lines(s->err), 1, "%s", s->err);
+  shell_run(s, "$F compare a");
+  EXPECT_CODE(s, 2);
+  shell_close(s);
+}
