@@ -7,7 +7,7 @@ build=$1
 shift
 
 packages=(gcc pkg-config meson ninja-build libcriterion-dev libmpfr-dev libgmp-dev librandom123-dev libjansson-dev
-  libinih-dev libxxhash-dev python3-numpy)
+  libinih-dev libxxhash-dev python3-numpy gnuplot-nox)
 missing=()
 if command -v dpkg-query >/dev/null; then
   for package in "${packages[@]}"; do

@@ -107,6 +107,18 @@ static int exit_code_of(const struct verify *v) {
   return total[FOLD_HELD] || facts ? 0 : 77;
 }
 
+/* A GPU that is required, or asked for in a build that has no subject for it, is missed before anything is judged. */
+static fold_status check_engine(const struct fold_selection *selection, const struct fold_registry *registry) {
+  if (selection->engine == FOLD_HOST) return fold_ok();
+  if (selection->engine < 0 && !getenv("FOLDPROOF_REQUIRE_GPUS")) return fold_ok();
+  fold_status status = fold_engine_ready(FOLD_CUDA);
+  if (status.code == FOLD_ENVIRONMENT || selection->engine < 0)
+    return status.code == FOLD_ENVIRONMENT ? status : fold_ok();
+  for (size_t i = 0; i < registry->n; i++)
+    if (registry->subjects[i].engine == FOLD_CUDA) return fold_ok();
+  return status;
+}
+
 int fold_command_verify(int argc, char **argv, const struct fold_registry *registry) {
   struct verify v = {.program = program_invocation_name};
   fold_selection_defaults(&v.options);
@@ -114,6 +126,7 @@ int fold_command_verify(int argc, char **argv, const struct fold_registry *regis
   const volatile int *stop = fold_watch_interrupt();
   fold_progress_open(&v.progress);
   fold_status status = fold_selection_check(&v.options.selection, registry);
+  if (status.code == FOLD_OK) status = check_engine(&v.options.selection, registry);
   if (status.code == FOLD_OK) status = fold_table_open(&v.table, registry);
   if (status.code == FOLD_OK) status = judge_all(&v, registry, stop);
   int exit_code = fold_report(argv[0], status);

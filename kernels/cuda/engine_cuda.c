@@ -35,6 +35,6 @@ fold_status fold_engine_cuda_ready(void) {
   if (n < wanted)
     return fold_error(FOLD_ENVIRONMENT, "FOLDPROOF_REQUIRE_GPUS=%s, but there are %d GPUs%s%s", required, n,
                       reason[0] ? ": " : "", reason);
-  if (n == 0) return fold_error(FOLD_UNSUPPORTED, "no GPU here: %s", reason);
+  if (n == 0) return fold_error(FOLD_UNSUPPORTED, "%s", reason);
   return fold_device_select(0);
 }
