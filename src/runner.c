@@ -115,7 +115,7 @@ static fold_status base_run(struct bench *bench, const struct fold_subject *subj
   return fold_rig_run(&bench->rig[subject->engine], subject, &request, bench->got, traces);
 }
 
-struct session {
+struct sitting {
   const struct fold_registry *registry;
   const struct fold_selection *selection;
   const struct fold_fresh *fresh;
@@ -138,7 +138,7 @@ static fold_status restore_input(struct bench *bench, enum fold_engine engine, u
   return fold_ok();
 }
 
-static fold_status judge_subject(const struct session *s, struct bench *bench, struct fold_judgement *judgement) {
+static fold_status judge_subject(const struct sitting *s, struct bench *bench, struct fold_judgement *judgement) {
   const struct fold_subject *subject = judgement->subject;
   struct fold_trial trial = {.registry = s->registry,
                              .subject = subject,
@@ -175,7 +175,7 @@ static fold_status judge_subject(const struct session *s, struct bench *bench, s
   return fold_ok();
 }
 
-static fold_status record_subject(const struct session *s, struct bench *bench, struct fold_judgement *judgement) {
+static fold_status record_subject(const struct sitting *s, struct bench *bench, struct fold_judgement *judgement) {
   struct fold_traces traces;
   fold_status base = base_run(bench, judgement->subject, &traces);
   judgement->got = base.code == FOLD_OK ? bench->got : NULL;
@@ -186,7 +186,7 @@ static fold_status record_subject(const struct session *s, struct bench *bench, 
   return base.code == FOLD_OK ? restore_input(bench, judgement->subject->engine, &now) : fold_ok();
 }
 
-static fold_status run_case(const struct session *s, struct bench *bench) {
+static fold_status run_case(const struct sitting *s, struct bench *bench) {
   for (size_t i = 0; i < s->registry->n; i++) {
     const struct fold_subject *subject = &s->registry->subjects[i];
     if (!fold_selects_subject(s->selection, subject) || !takes(subject, bench->c)) continue;
@@ -198,7 +198,7 @@ static fold_status run_case(const struct session *s, struct bench *bench) {
   return fold_ok();
 }
 
-static fold_status run_all(const struct session *s, const struct fold_cases *cases, const volatile int *stop) {
+static fold_status run_all(const struct sitting *s, const struct fold_cases *cases, const volatile int *stop) {
   for (size_t k = 0; k < cases->n && !*stop; k++) {
     struct bench bench;
     if (s->sink->progress) s->sink->progress(s->sink->context, k, cases->n, cases->at[k].name);
@@ -213,12 +213,12 @@ static fold_status run_all(const struct session *s, const struct fold_cases *cas
 fold_status fold_verify(const struct fold_registry *registry, const struct fold_selection *selection,
                         const struct fold_cases *cases, const struct fold_fresh *fresh, const struct fold_sink *sink,
                         const volatile int *stop) {
-  struct session session = {registry, selection, fresh, sink, true};
-  return run_all(&session, cases, stop);
+  struct sitting sitting = {registry, selection, fresh, sink, true};
+  return run_all(&sitting, cases, stop);
 }
 
 fold_status fold_record_runs(const struct fold_registry *registry, const struct fold_selection *selection,
                              const struct fold_cases *cases, const struct fold_sink *sink, const volatile int *stop) {
-  struct session session = {registry, selection, NULL, sink, false};
-  return run_all(&session, cases, stop);
+  struct sitting sitting = {registry, selection, NULL, sink, false};
+  return run_all(&sitting, cases, stop);
 }
