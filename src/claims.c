@@ -146,3 +146,24 @@ fold_status fold_truths_row(struct fold_truths *truths, size_t row, const struct
   truths->known[row] = true;
   return fold_oracle_exact(c->dtype, c->op, terms, c->cols, 0, &truths->row[row]);
 }
+
+/* Read with more bits than any exact sum has: a text that is rounded even so is no exact sum. Zeros keep their signs. */
+fold_status fold_truths_check_expected(struct fold_truths *truths) {
+  const struct fold_case *c = truths->c;
+  const struct fold_truth *truth;
+  if (c->expect == NULL || c->rows != 1 || c->op != FOLD_SUM) return fold_ok();
+  FOLD_TRY(fold_truths_row(truths, 0, &truth));
+  mpfr_t want;
+  char *end;
+  mpfr_init2(want, 4096);
+  int rounded = mpfr_strtofr(want, c->expect, &end, 0, MPFR_RNDN);
+  bool nan = mpfr_nan_p(want) && mpfr_nan_p(truth->exact);
+  bool equal = nan || (mpfr_equal_p(want, truth->exact) && mpfr_signbit(want) == mpfr_signbit(truth->exact));
+  mpfr_clear(want);
+  if (equal && rounded == 0 && *end == '\0') return fold_ok();
+  char *exact = mpfr_number_p(truth->exact) ? fold_mpfr_decimal(truth->exact) : NULL;
+  fold_status status = fold_error(FOLD_BAD_INPUT, "%s: expect_sum %.60s of %s: the exact sum is %.80s", c->where,
+                                  c->expect, c->name, exact ? exact : "not finite");
+  free(exact);
+  return status;
+}

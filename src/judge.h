@@ -35,6 +35,8 @@ struct fold_truths {
 };
 fold_status fold_truths_open(struct fold_truths *truths, const struct fold_case *c, const void *input);
 void fold_truths_close(struct fold_truths *truths);
+/* BAD_INPUT, naming the fixture's place, where the case states a sum that is not the exact one. */
+fold_status fold_truths_check_expected(struct fold_truths *truths);
 fold_status fold_truths_row(struct fold_truths *truths, size_t row, const struct fold_truth **truth);
 
 /* The same subject's results from another process: hash by subject, engine and case; false where it has none. */

@@ -79,6 +79,7 @@ static fold_status open_engine(struct bench *bench, enum fold_engine engine) {
   if (bench->truths.c == NULL) {
     FOLD_TRY(fold_rig_hash(&bench->rig[engine], &bench->input_hash));
     FOLD_TRY(fold_truths_open(&bench->truths, c, fold_rig_input(&bench->rig[engine])));
+    FOLD_TRY(fold_truths_check_expected(&bench->truths));
   }
   return fold_ok();
 }

@@ -217,6 +217,23 @@ Test(command_input, a_wrong_fixture_names_file_line_and_key) {
   shell_close(s);
 }
 
+Test(command_input, an_expected_sum_that_is_not_the_exact_one_is_refused) {
+  static const char *const wrong[] = {"4", "3.0000000000000000000000000000000000000000000001", "-3", "nan", "inf"};
+  struct shell *s = shell_open();
+  char text[200];
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    snprintf(text, sizeof text, "[a]\nvalues = 1, 2\ndtype = f32\nprovenance = a test\nexpect_sum = %s\n", wrong[i]);
+    scratch_write(&s->scratch, "bad.ini", text, strlen(text));
+    expect_refusal(s, "$F verify --fixture-folder . --jsonl out.jsonl", "bad.ini:1: expect_sum", 1);
+    cr_expect_eq(scratch_count(&s->scratch, false), 1, "something was written");
+  }
+  const char *right = "[a]\nvalues = 1, 2\ndtype = f32\nprovenance = a test\nexpect_sum = 0x1.8p1\n";
+  scratch_write(&s->scratch, "bad.ini", right, strlen(right));
+  shell_run(s, "$F verify --fixture-folder . --engine host");
+  EXPECT_CODE(s, 0);
+  shell_close(s);
+}
+
 Test(command_input, required_gpus_that_are_not_there_are_a_broken_environment) {
   struct shell *s = shell_open();
   const char *verify = "CUDA_VISIBLE_DEVICES= $F verify --engine cuda --fixtures 'normal/f32/sum/1x33/*'";
