@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Counts the Criterion tests that a build holds and those that its last `meson test` executed.
 
-count-tests.py BUILD_DIR: prints "N passed, N failed, N skipped"; exits 1 where a test of the suite did not run, or
-none did. A green run that ran nothing, or less than there is, is not green.
+count-tests.py BUILD_DIR [SUITE]: prints "N passed, N failed, N skipped"; exits 1 where a test of the build (or of one
+suite of it) did not run, or none did. A green run that ran nothing, or less than there is, is not green.
 """
 import json
 import pathlib
@@ -17,11 +17,22 @@ def held(build, program):
     return sum(int(n) for n in re.findall(r"^\S+: (\d+) tests?$", listing.stdout, re.M))
 
 
+def programs(build, suite):
+    """The names of the test programs that the build has, of one suite where one is named."""
+    tests = json.loads(subprocess.run(["meson", "introspect", "--tests", str(build)], capture_output=True, text=True,
+                                      check=True).stdout)
+    return [test["name"] for test in tests if not suite or any(s.endswith(":" + suite) for s in test["suite"])]
+
+
 def main():
-    build = pathlib.Path(sys.argv[1])
+    build, suite = pathlib.Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else None
     passed = failed = skipped = missing = 0
-    for line in (build / "meson-logs" / "testlog.json").read_text().splitlines():
-        run = json.loads(line)
+    runs = [json.loads(line) for line in (build / "meson-logs" / "testlog.json").read_text().splitlines()]
+    for name in programs(build, suite):
+        if not any(run["name"].split(" / ")[-1] == name for run in runs):
+            missing += 1
+            print(f"{name}: did not run")
+    for run in runs:
         output = run.get("stdout") or ""
         if not any(word == "--tap=-" for word in run["command"]):
             passed += run["result"] in ("OK", "EXPECTEDFAIL")

@@ -25,7 +25,7 @@ part() {
 }
 $build/foldproof env --json >"$folder/environment.json"
 part suite meson test -C $build --suite gpu --print-errorlogs
-part count python3 ci/count-tests.py $build
+part count python3 ci/count-tests.py $build gpu
 part verify $build/foldproof verify --engine cuda --jsonl "$folder/verify.jsonl" "$@"
 part bench $build/foldproof bench --jsonl "$folder/bench.jsonl" ${BENCH:-}
 exit $first

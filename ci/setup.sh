@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 build=$1
 shift
 
-packages=(gcc pkg-config meson ninja-build libcriterion-dev libmpfr-dev libgmp-dev librandom123-dev libjansson-dev
+packages=(gcc libc6-dev pkg-config meson ninja-build libcriterion-dev libmpfr-dev libgmp-dev librandom123-dev libjansson-dev
   libinih-dev libxxhash-dev python3-numpy gnuplot-nox)
 missing=()
 if command -v dpkg-query >/dev/null; then
