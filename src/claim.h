@@ -17,6 +17,7 @@ enum fold_claim_id {
   FOLD_LAUNCH_INVARIANT,
   FOLD_ALIGNMENT_INVARIANT,
   FOLD_BATCH_INVARIANT,
+  FOLD_SPLIT_INVARIANT,
   FOLD_PERMUTATION_INVARIANT,
   FOLD_STAYS_IN_BOUNDS,
   FOLD_KEEPS_INPUT, /* the last: the runner looks at the input after all other judges */

@@ -28,6 +28,8 @@ static const struct fold_claim claims[FOLD_CLAIMS] = {
      fold_judge_alignment_invariant},
     {FOLD_BATCH_INVARIANT, "batch_invariant", "a row's bits depend on the number of rows, or on its place",
      fold_judge_batch_invariant},
+    {FOLD_SPLIT_INVARIANT, "split_invariant", "other bits from aligned shards, each reduced alone and joined",
+     fold_judge_split_invariant},
     {FOLD_PERMUTATION_INVARIANT, "permutation_invariant", "other bits for the same terms in another order",
      fold_judge_permutation_invariant},
     {FOLD_STAYS_IN_BOUNDS, "stays_in_bounds", "a guard around output or input overwritten", fold_judge_stays_in_bounds},

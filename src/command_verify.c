@@ -104,7 +104,7 @@ static int exit_code_of(const struct verify *v) {
   fold_table_total(&v->table, v->strict, total, &facts);
   if (total[FOLD_REFUTED]) return 1;
   if (total[FOLD_BROKEN]) return 99;
-  return total[FOLD_HELD] || facts ? 0 : 77;
+  return total[FOLD_HELD] || facts || v->options.selection.probe ? 0 : 77;
 }
 
 /* A GPU that is required, or asked for in a build that has no subject for it, is missed before anything is judged. */
@@ -138,10 +138,11 @@ int fold_command_verify(int argc, char **argv, const struct fold_registry *regis
     if (*stop) {
       fprintf(stderr, "%s: interrupted: the verdicts above are of the cases that were finished\n", argv[0]);
       exit_code = 99;
-    } else if (facts + total[FOLD_HELD] + total[FOLD_REFUTED] + total[FOLD_SKIPPED] + total[FOLD_BROKEN] == 0) {
+    } else if (!v.options.selection.probe &&
+               facts + total[FOLD_HELD] + total[FOLD_REFUTED] + total[FOLD_SKIPPED] + total[FOLD_BROKEN] == 0) {
       fprintf(stderr, "%s: nothing was judged: no selected subject takes the selected cases, or makes the claims\n",
               argv[0]);
-      exit_code = v.options.selection.probe ? 0 : 2;
+      exit_code = 2;
     }
   }
   fold_table_close(&v.table);

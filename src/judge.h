@@ -100,6 +100,6 @@ fold_judge fold_judge_writes_output, fold_judge_stays_in_bounds, fold_judge_keep
 fold_judge fold_judge_bounded, fold_judge_compensated, fold_judge_faithful, fold_judge_correctly_rounded;
 fold_judge fold_judge_replays, fold_judge_same_bits_as, fold_judge_run_to_run, fold_judge_fresh_process;
 fold_judge fold_judge_launch_invariant, fold_judge_alignment_invariant, fold_judge_batch_invariant;
-fold_judge fold_judge_permutation_invariant;
+fold_judge fold_judge_split_invariant, fold_judge_permutation_invariant;
 
 #endif

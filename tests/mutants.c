@@ -64,6 +64,10 @@ static const struct fold_mutant table[] = {
                  .order = "host/sequential", .claims = ORDERED | C(PERMUTATION_INVARIANT)},
      .breaks = C(PERMUTATION_INVARIANT),
      .fixtures = "normal/f32/sum/1x1023/*"},
+    {.subject = {BASE("split", "par_256, called invariant to splitting", F32, SUM, fold_host_ordered),
+                 .order = "rows/par_256", .claims = ORDERED | C(SPLIT_INVARIANT)},
+     .breaks = C(SPLIT_INVARIANT),
+     .fixtures = "normal/f32/sum/1x8193/*,normal/f32/sum/1x16384/*"},
     /* numbers */
     PLAIN("flush", mutant_flush, "host/sequential", C(BOUNDED) | C(REPLAYS), 0,
           "subnormals/f32/sum/*,normal/f32/sum/1x33/*", "flushes subnormal numbers to zero"),
