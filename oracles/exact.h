@@ -38,6 +38,11 @@ fold_status fold_oracle_exact(enum fold_dtype dtype, enum fold_op op, const void
 fold_status fold_oracle_mpfr(enum fold_dtype dtype, enum fold_op op, const void *in, size_t n,
                              struct fold_truth *truth);
 
+/* |got - exact| of a finite result in dtype, rounded away from zero; an enclosed product counts its farther end. */
+void fold_truth_error(mpfr_t error, const struct fold_truth *truth, enum fold_dtype dtype, uint64_t got);
+/* That error in units of the last place, in dtype, of the exact result; rounded up. */
+double fold_truth_ulps(mpfr_srcptr error, const struct fold_truth *truth, enum fold_dtype dtype);
+
 /* Closing: a state's exact value (precision is raised as needed), and its correctly rounded pattern in `to`. */
 void fold_super_value(enum fold_dtype dtype, const struct fold_super *state, mpfr_t value);
 uint64_t fold_super_close(enum fold_dtype dtype, const struct fold_super *state, enum fold_dtype to);

@@ -123,10 +123,6 @@ static void print_timing(const struct fold_timing *t) {
   printf("\n");
 }
 
-static void set_number(json_t *object, const char *key, double value) {
-  if (isfinite(value)) json_object_set_new(object, key, json_real(value));
-}
-
 static fold_status write_timing(struct bench_command *b, const struct fold_timing *t, double ceiling) {
   json_t *line =
       json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:i, s:s, s:b}", "schema", FOLD_SCHEMA, "type",
@@ -134,13 +130,13 @@ static fold_status write_timing(struct bench_command *b, const struct fold_timin
                 fold_op_name(t->shape.op), "rows", (json_int_t)t->shape.rows, "cols", (json_int_t)t->shape.cols,
                 "generator", b->generator, "seed", (json_int_t)b->options.seed, "iterations",
                 (int)b->options.iterations, "verdict", verdict_of(t), "implausible", (int)t->implausible);
-  set_number(line, "median_seconds", t->median);
-  set_number(line, "p10_seconds", t->p10);
-  set_number(line, "p90_seconds", t->p90);
-  set_number(line, "bytes_per_second", t->bytes_per_second);
-  set_number(line, "ceiling_bytes_per_second", ceiling);
-  set_number(line, "of_ceiling", t->of_ceiling);
-  set_number(line, "to_peer", t->to_peer);
+  fold_record_number(line, "median_seconds", t->median);
+  fold_record_number(line, "p10_seconds", t->p10);
+  fold_record_number(line, "p90_seconds", t->p90);
+  fold_record_number(line, "bytes_per_second", t->bytes_per_second);
+  fold_record_number(line, "ceiling_bytes_per_second", ceiling);
+  fold_record_number(line, "of_ceiling", t->of_ceiling);
+  fold_record_number(line, "to_peer", t->to_peer);
   if (line) json_object_set_new(line, "peer", json_string(b->options.peer));
   if (line && t->note[0]) json_object_set_new(line, "note", json_string(t->note));
   return fold_records_line(&b->records, line);

@@ -10,31 +10,6 @@
 #include "judge.h"
 #include "order.h"
 
-/* |got - exact|, rounded up; `got` is finite. An enclosed product counts its farther end. */
-static void error_of(mpfr_t error, const struct fold_truth *truth, enum fold_dtype dtype, uint64_t got) {
-  mpfr_t value, other;
-  mpfr_init2(value, 64);
-  mpfr_init2(other, mpfr_get_prec(error));
-  fold_mpfr_set_bits(value, dtype, got);
-  mpfr_sub(error, value, truth->exact, MPFR_RNDA);
-  mpfr_sub(other, value, truth->exact_up, MPFR_RNDA);
-  mpfr_abs(error, error, MPFR_RNDU);
-  mpfr_abs(other, other, MPFR_RNDU);
-  mpfr_max(error, error, other, MPFR_RNDU);
-  mpfr_clears(value, other, (mpfr_ptr)0);
-}
-
-/* The error in units of the exact result's last place in dtype. */
-static double ulps_of(mpfr_srcptr error, const struct fold_truth *truth, enum fold_dtype dtype) {
-  double place = fold_ulp(dtype, fold_bits_to_double(dtype, truth->rounded[dtype]));
-  mpfr_t ratio;
-  mpfr_init2(ratio, 53);
-  mpfr_div_d(ratio, error, place, MPFR_RNDU);
-  double ulps = mpfr_get_d(ratio, MPFR_RNDU);
-  mpfr_clear(ratio);
-  return ulps;
-}
-
 /* Keeps the greater of two evidences; NaN is none. */
 static void keep_worst(struct fold_finding *finding, size_t row, uint64_t got, uint64_t want, double ulps,
                        double fraction) {
@@ -91,13 +66,13 @@ static bool judge_within(struct fold_trial *trial, struct fold_finding *finding,
   mpfr_t error, ratio;
   mpfr_init2(error, 256);
   mpfr_init2(ratio, 53);
-  error_of(error, truth, dtype, got);
+  fold_truth_error(error, truth, dtype, got);
   bool within = mpfr_lessequal_p(error, bound);
   if (mpfr_zero_p(error))
     mpfr_set_zero(ratio, 1);
   else
     mpfr_div(ratio, error, bound, MPFR_RNDU);
-  double ulps = ulps_of(error, truth, dtype), fraction = mpfr_get_d(ratio, MPFR_RNDU);
+  double ulps = fold_truth_ulps(error, truth, dtype), fraction = mpfr_get_d(ratio, MPFR_RNDU);
   keep_worst(finding, row, got, want, ulps, fraction);
   if (!within) {
     refute_row(finding, row, got, want, ulps);
@@ -192,8 +167,8 @@ static void measure(struct fold_trial *trial, struct fold_finding *finding, size
   if (fold_bits_class(dtype, got) >= FOLD_INFINITE || !mpfr_number_p(truth->exact)) return;
   mpfr_t error;
   mpfr_init2(error, 256);
-  error_of(error, truth, dtype, got);
-  keep_worst(finding, row, got, truth->rounded[dtype], ulps_of(error, truth, dtype), NAN);
+  fold_truth_error(error, truth, dtype, got);
+  keep_worst(finding, row, got, truth->rounded[dtype], fold_truth_ulps(error, truth, dtype), NAN);
   mpfr_clear(error);
 }
 

@@ -89,8 +89,7 @@ static json_t *hex(uint64_t bits, int digits) {
 
 static json_t *bits_of(enum fold_dtype dtype, uint64_t bits) { return hex(bits, fold_format_of(dtype).bits / 4); }
 
-/* JSON has no NaN or infinity: such a decimal is left out, the bits beside it say it. */
-static void set_number(json_t *object, const char *key, double value) {
+void fold_record_number(json_t *object, const char *key, double value) {
   if (isfinite(value)) json_object_set_new(object, key, json_real(value));
 }
 
@@ -104,7 +103,7 @@ static void set_input(json_t *line, const struct fold_judgement *j) {
   if (c->source.generator) {
     json_object_set_new(line, "generator", json_string(c->source.generator->name));
     json_object_set_new(line, "seed", json_integer((json_int_t)c->source.seed));
-    if (c->source.generator->takes_condition) set_number(line, "condition", c->source.condition);
+    if (c->source.generator->takes_condition) fold_record_number(line, "condition", c->source.condition);
   }
   json_object_set_new(line, "input_xxh3", hex(j->input_hash, 16));
 }
@@ -135,8 +134,8 @@ static void set_finding(json_t *line, const struct fold_judgement *j) {
     json_object_set_new(line, "got", bits_of(j->c->dtype, f->got));
     json_object_set_new(line, "want", bits_of(j->c->dtype, f->want));
   }
-  set_number(line, "ulps", f->ulps);
-  set_number(line, "bound_fraction", f->fraction);
+  fold_record_number(line, "ulps", f->ulps);
+  fold_record_number(line, "bound_fraction", f->fraction);
 }
 
 fold_status fold_records_judgement(struct fold_records *records, const struct fold_judgement *j) {

@@ -6,19 +6,6 @@
 #include "bound.h"
 #include "study.h"
 
-/* |got - exact| away from zero; an enclosed product counts its farther end. */
-static void set_error(mpfr_t error, const struct fold_truth *truth, enum fold_dtype dtype, uint64_t got) {
-  mpfr_t value, other;
-  mpfr_init2(value, 64);
-  mpfr_init2(other, mpfr_get_prec(error));
-  fold_mpfr_set_bits(value, dtype, got);
-  mpfr_sub(error, value, truth->exact, MPFR_RNDA);
-  mpfr_sub(other, value, truth->exact_up, MPFR_RNDA);
-  if (mpfr_cmpabs(other, error) > 0) mpfr_set(error, other, MPFR_RNDA);
-  mpfr_abs(error, error, MPFR_RNDU);
-  mpfr_clears(value, other, (mpfr_ptr)0);
-}
-
 /* a / b rounded up as a double; NaN for 0 / 0. */
 static double ratio(mpfr_srcptr a, mpfr_srcptr b) {
   mpfr_t q;
@@ -27,15 +14,6 @@ static double ratio(mpfr_srcptr a, mpfr_srcptr b) {
   double value = mpfr_get_d(q, MPFR_RNDU);
   mpfr_clear(q);
   return value;
-}
-
-static double in_ulps(mpfr_srcptr error, enum fold_dtype dtype, uint64_t want) {
-  mpfr_t place;
-  mpfr_init2(place, 53);
-  mpfr_set_d(place, fold_ulp(dtype, fold_bits_to_double(dtype, want)), MPFR_RNDN);
-  double ulps = ratio(error, place);
-  mpfr_clear(place);
-  return ulps;
 }
 
 static double bound_of(struct fold_study_point *point, const struct fold_truth *truth) {
@@ -82,9 +60,9 @@ void fold_study_measure(struct fold_study_point *point, const struct fold_truth 
   } else {
     mpfr_t error;
     mpfr_init2(error, 256);
-    set_error(error, truth, dtype, point->got);
+    fold_truth_error(error, truth, dtype, point->got);
     point->error = mpfr_get_d(error, MPFR_RNDU);
-    point->ulps = in_ulps(error, dtype, point->want);
+    point->ulps = fold_truth_ulps(error, truth, dtype);
     point->relative = ratio(error, truth->op == FOLD_SUM ? truth->abs_sum : truth->exact);
     if (mpfr_zero_p(error)) point->relative = 0;
     point->relative = fabs(point->relative);

@@ -1,0 +1,26 @@
+/* error.c: how far a result is from the exact one: what judges and the study measure. */
+#include "bits.h"
+#include "exact.h"
+
+void fold_truth_error(mpfr_t error, const struct fold_truth *truth, enum fold_dtype dtype, uint64_t got) {
+  mpfr_t value, other;
+  mpfr_init2(value, 64);
+  mpfr_init2(other, mpfr_get_prec(error));
+  fold_mpfr_set_bits(value, dtype, got);
+  mpfr_sub(error, value, truth->exact, MPFR_RNDA);
+  mpfr_sub(other, value, truth->exact_up, MPFR_RNDA);
+  mpfr_abs(error, error, MPFR_RNDU);
+  mpfr_abs(other, other, MPFR_RNDU);
+  mpfr_max(error, error, other, MPFR_RNDU);
+  mpfr_clears(value, other, (mpfr_ptr)0);
+}
+
+double fold_truth_ulps(mpfr_srcptr error, const struct fold_truth *truth, enum fold_dtype dtype) {
+  double place = fold_ulp(dtype, fold_bits_to_double(dtype, truth->rounded[dtype]));
+  mpfr_t ratio;
+  mpfr_init2(ratio, 53);
+  mpfr_div_d(ratio, error, place, MPFR_RNDU);
+  double ulps = mpfr_get_d(ratio, MPFR_RNDU);
+  mpfr_clear(ratio);
+  return ulps;
+}
