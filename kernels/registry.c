@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "collective/collective.h"
 #include "host/host.h"
 #include "subject.h"
 
@@ -77,6 +78,12 @@
 #define WELL_BEHAVED (UNORDERED | FOLD_CLAIM(FOLD_BOUNDED))
 #define RUN_TO_RUN (WELL_BEHAVED | FOLD_CLAIM(FOLD_RUN_TO_RUN) | FOLD_CLAIM(FOLD_FRESH_PROCESS))
 
+/* Collectives. A collective's launch is its world's; batch_invariant is message_invariant here. */
+#define SPREAD                                                                                        \
+  (FOLD_CLAIM(FOLD_WRITES_OUTPUT) | FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS) | FOLD_CLAIM(FOLD_KEEPS_INPUT) | \
+   FOLD_CLAIM(FOLD_RUN_TO_RUN) | FOLD_CLAIM(FOLD_FRESH_PROCESS) | FOLD_CLAIM(FOLD_RANK_AGREEMENT))
+#define MPI_LIBRARY_CLAIMS (SPREAD | FOLD_CLAIM(FOLD_BOUNDED))
+
 static const struct fold_subject table[] = {
     HOST_ORDER("host/sequential", "one partial, rising index"),
     HOST_ORDER("host/reverse", "one partial, falling index"),
@@ -109,6 +116,30 @@ static const struct fold_subject table[] = {
      .method = FOLD_PLAIN,
      .claims = ORDERED | FOLD_CLAIM(FOLD_SPLIT_INVARIANT),
      .run = fold_host_ordered},
+#ifdef FOLD_HAVE_MPI
+    {.name = "mpi/allreduce",
+     .engine = FOLD_MPI,
+     .about = "MPI_Allreduce of a vector",
+     .dtypes = WIDE,
+     .ops = ANY_OP,
+     .method = FOLD_PLAIN,
+     .claims = MPI_LIBRARY_CLAIMS,
+     .vector = true,
+     .peer = true,
+     .run = fold_library_allreduce},
+    {.name = "collective/canonical",
+     .engine = FOLD_MPI,
+     .about = "an all-reduce of vectors, by a tree over ranks",
+     .dtypes = ANY_DTYPE,
+     .ops = ANY_OP,
+     .order = "host/pairwise",
+     .method = FOLD_PLAIN,
+     .claims = SPREAD | FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT) |
+               FOLD_CLAIM(FOLD_MESSAGE_INVARIANT),
+     .vector = true,
+     .run = fold_collective_canonical,
+     .scratch = fold_collective_canonical_scratch},
+#endif
 #ifdef FOLD_HAVE_CUDA
     CUDA_ORDER("rows/single_for", "rows/single_for", ORDERED, fold_rows_single_for, NULL, "one thread a row"),
     CUDA_ORDER("rows/single_for@plain", "rows/single_for", ORDERED, fold_rows_single_for_plain, NULL, "the seed's"),

@@ -34,7 +34,11 @@ struct fold_subject {
   unsigned width;   /* for the run function: threads a row, or what it makes of it */
   fold_run *run;
   fold_scratch *scratch; /* NULL: none */
-  bool peer;             /* somebody else's: what refutes it is a fact about that library, not a failure of ours */
+  /* Collectives: rank r of R holds the columns of units [u r / R, u (r + 1) / R), where a unit is `grain` columns and u how
+   * many of them there are. An all-reduce of vectors takes one column a rank and no other shape. */
+  size_t grain;
+  bool vector;
+  bool peer; /* somebody else's: what refutes it is a fact about that library, not a failure of ours */
 };
 
 /* A refutation of a peer that is known: seen in that version. */

@@ -32,6 +32,10 @@ static const struct fold_claim claims[FOLD_CLAIMS] = {
      fold_judge_split_invariant},
     {FOLD_PERMUTATION_INVARIANT, "permutation_invariant", "other bits for the same terms in another order",
      fold_judge_permutation_invariant},
+    {FOLD_RANK_AGREEMENT, "rank_agreement", "a rank has other bits than rank 0", fold_judge_rank_agreement},
+    {FOLD_MESSAGE_INVARIANT, "message_invariant", "other bits for the same elements in a shorter or a fused message",
+     fold_judge_message_invariant},
+    {FOLD_WORLD_INVARIANT, "world_invariant", "other bits with another number of ranks", fold_judge_world_invariant},
     {FOLD_STAYS_IN_BOUNDS, "stays_in_bounds", "a guard around output or input overwritten", fold_judge_stays_in_bounds},
     {FOLD_KEEPS_INPUT, "keeps_input", "an input changed", fold_judge_keeps_input},
 };

@@ -9,6 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "world.h"
+
 struct subcommand {
   const char *name, *about;
   fold_command *run;
@@ -59,8 +61,11 @@ int fold_main(int argc, char **argv, const struct fold_registry *registry) {
     char program[40];
     snprintf(program, sizeof program, "foldproof %s", subcommands[i].name);
     argv[1] = program;
-    return fold_finish_output(program, subcommands[i].run(argc - 1, argv + 1, registry));
+    int exit_code = subcommands[i].run(argc - 1, argv + 1, registry);
+    fold_worlds_close();
+    return fold_finish_output(program, exit_code);
   }
+  if (strcmp(argv[1], "rank") == 0) return fold_command_rank(argc - 1, argv + 1, registry);
   fprintf(stderr, "foldproof: no command '%s': see foldproof --help\n", argv[1]);
   return 2;
 }

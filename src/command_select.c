@@ -10,7 +10,7 @@ enum { SUBJECTS = 's', CLAIMS = 'c', FIXTURES = 'f', ENGINE = 0x100, FOLDER, SET
 
 static const struct argp_option options[] = {
     {"subjects", SUBJECTS, "GLOBS", 0, "only these subjects (comma-separated globs)", 1},
-    {"engine", ENGINE, "host|cuda", 0, "only subjects of this engine", 1},
+    {"engine", ENGINE, "ENGINE", 0, "only subjects of this engine: host, cuda, mpi or nccl", 1},
     {"claims", CLAIMS, "GLOBS", 0, "only these claims", 1},
     {"fixtures", FIXTURES, "GLOBS", 0, "only cases whose name, or whose fixture's name, matches", 1},
     {"set", SET, "SET", 0, "the set of fixtures: default, large, or all", 1},
@@ -40,7 +40,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       return 0;
     case ENGINE:
       s->engine = fold_engine_parse(arg);
-      if (s->engine < 0) argp_failure(state, 2, 0, "--engine %s: not one of host, cuda", arg);
+      if (s->engine < 0) argp_failure(state, 2, 0, "--engine %s: not one of host, cuda, mpi, nccl", arg);
       return 0;
     case NPY:
       if (s->n_npy == sizeof o->npy / sizeof *o->npy) argp_failure(state, 2, 0, "--npy: at most 64 files");

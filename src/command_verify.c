@@ -107,15 +107,16 @@ static int exit_code_of(const struct verify *v) {
   return total[FOLD_HELD] || facts || v->options.selection.probe ? 0 : 77;
 }
 
-/* A GPU that is required, or asked for in a build that has no subject for it, is missed before anything is judged. */
+/* An engine that is required, or asked for in a build that has no subject for it, is missed before anything is judged. */
 static fold_status check_engine(const struct fold_selection *selection, const struct fold_registry *registry) {
   if (selection->engine == FOLD_HOST) return fold_ok();
   if (selection->engine < 0 && !getenv("FOLDPROOF_REQUIRE_GPUS")) return fold_ok();
-  fold_status status = fold_engine_ready(FOLD_CUDA);
-  if (status.code == FOLD_ENVIRONMENT || selection->engine < 0)
-    return status.code == FOLD_ENVIRONMENT ? status : fold_ok();
+  enum fold_engine engine = selection->engine < 0 ? FOLD_CUDA : (enum fold_engine)selection->engine;
+  fold_status status = fold_engine_ready(engine);
+  if (selection->engine < 0) return status.code == FOLD_ENVIRONMENT ? status : fold_ok();
+  if (status.code == FOLD_ENVIRONMENT) return status;
   for (size_t i = 0; i < registry->n; i++)
-    if (registry->subjects[i].engine == FOLD_CUDA) return fold_ok();
+    if (registry->subjects[i].engine == engine) return fold_ok();
   return status;
 }
 

@@ -1,6 +1,8 @@
 /* engine.c: host memory, and the choice of an engine. */
 #include "engine.h"
 
+#include "world.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,6 +47,8 @@ const struct fold_engine_ops *fold_engine_of(enum fold_engine engine) {
 
 fold_status fold_engine_ready(enum fold_engine engine) {
   if (engine == FOLD_HOST) return fold_ok();
+  struct fold_world *world;
+  if (fold_engine_has_ranks(engine)) return fold_world_of(engine, &world);
 #ifdef FOLD_HAVE_CUDA
   return fold_engine_cuda_ready();
 #else

@@ -14,10 +14,10 @@ struct fold_engine_ops {
   bool is_host;                /* memory that the host may touch directly */
 };
 
-/* NULL where this build has no such engine. */
+/* Memory of this process: NULL where this build has no such engine, and for engines with ranks, whose memory is theirs. */
 const struct fold_engine_ops *fold_engine_of(enum fold_engine engine);
 
-/* Whether the engine can run here: OK; UNSUPPORTED with the reason (not built, no device); ENVIRONMENT when
+/* Whether the engine can run here; one with ranks is started. OK; UNSUPPORTED with the reason (not built, no device); ENVIRONMENT when
  * FOLDPROOF_REQUIRE_GPUS asks for more devices than there are, or the driver failed. */
 fold_status fold_engine_ready(enum fold_engine engine);
 

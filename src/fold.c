@@ -7,7 +7,7 @@
 
 static const char *const dtype_names[FOLD_DTYPES] = {"f16", "bf16", "f32", "f64"};
 static const char *const op_names[FOLD_OPS] = {"sum", "prod", "max", "min"};
-static const char *const engine_names[FOLD_ENGINES] = {"host", "cuda"};
+static const char *const engine_names[FOLD_ENGINES] = {"host", "cuda", "mpi", "nccl"};
 
 fold_status fold_ok(void) {
   fold_status status;

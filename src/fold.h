@@ -26,8 +26,10 @@ enum fold_dtype { FOLD_F16, FOLD_BF16, FOLD_F32, FOLD_F64, FOLD_DTYPES };
 /* The operations. Identities: +0, 1, -infinity, +infinity. */
 enum fold_op { FOLD_SUM, FOLD_PROD, FOLD_MAX, FOLD_MIN, FOLD_OPS };
 
-/* Where a subject runs. */
-enum fold_engine { FOLD_HOST, FOLD_CUDA, FOLD_ENGINES };
+/* Where a subject runs: in this process on the host or on one GPU; or on the ranks of a world, host processes that talk by
+ * MPI, or GPUs that talk by NCCL. */
+enum fold_engine { FOLD_HOST, FOLD_CUDA, FOLD_MPI, FOLD_NCCL, FOLD_ENGINES };
+static inline bool fold_engine_has_ranks(enum fold_engine engine) { return engine >= FOLD_MPI; }
 
 /* What became of a call. Each code has one exit code (fold_exit_code). */
 enum fold_code {
@@ -69,6 +71,8 @@ static inline FOLD_HD size_t fold_dtype_size(enum fold_dtype dtype) {
   return dtype == FOLD_F64 ? 8 : dtype == FOLD_F32 ? 4 : 2;
 }
 
+struct fold_comm; /* collective/comm.h */
+
 /* How a subject is launched; 0 everywhere means its own choice. */
 struct fold_launch {
   unsigned threads; /* host: OpenMP threads */
@@ -87,6 +91,10 @@ struct fold_call {
   struct fold_launch launch;
   void *stream;  /* cuda: a cudaStream_t; NULL is the default stream */
   void *scratch; /* as many bytes as the subject's `scratch` asks for, 256-byte aligned, engine's memory */
+  /* A collective's call is one rank's part: `in` holds columns [first_col, first_col + cols) of all_cols, as rows x cols,
+   * contiguous; every rank gets all `rows` results. comm is NULL for everybody else. */
+  struct fold_comm *comm;
+  size_t first_col, all_cols;
 };
 
 /* The first bytes of scratch are zero before a run and again after it (counters and flags live there); the rest is

@@ -101,5 +101,6 @@ fold_judge fold_judge_bounded, fold_judge_compensated, fold_judge_faithful, fold
 fold_judge fold_judge_replays, fold_judge_same_bits_as, fold_judge_run_to_run, fold_judge_fresh_process;
 fold_judge fold_judge_launch_invariant, fold_judge_alignment_invariant, fold_judge_batch_invariant;
 fold_judge fold_judge_split_invariant, fold_judge_permutation_invariant;
+fold_judge fold_judge_rank_agreement, fold_judge_message_invariant, fold_judge_world_invariant;
 
 #endif

@@ -78,7 +78,8 @@ void fold_judge_alignment_invariant(struct fold_trial *trial, struct fold_findin
   static const ptrdiff_t shifts[] = {1, 2, 5};
   for (size_t i = 0; i < sizeof shifts / sizeof *shifts; i++)
     if (!judge_shift(trial, finding, shifts[i])) return;
-  if (trial->c->cols > 1 && trial->c->rows > 0 && !judge_sub_range(trial, finding)) return;
+  bool divisible = trial->c->cols > 1 && trial->c->rows > 0 && !trial->subject->vector;
+  if (divisible && !judge_sub_range(trial, finding)) return;
   fold_find_held(finding);
 }
 
@@ -138,6 +139,7 @@ static void judge_row_in_batch(struct fold_trial *trial, struct fold_finding *fi
     fold_find_failed(finding, status);
     return;
   }
+  batch.ranks = trial->rig->ranks;
   lay_batch(&batch, fold_rig_input(trial->rig), c->cols);
   uint64_t got[BATCH];
   struct fold_traces traces;

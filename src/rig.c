@@ -1,5 +1,5 @@
 /* rig.c: guards, poison, and runs between them. */
-#include "rig.h"
+#include "rig_world.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,12 +25,17 @@ static void lay_zones(struct fold_rig *rig) {
 
 fold_status fold_rig_load(struct fold_rig *rig) {
   lay_zones(rig);
+  rig->spread.valid = false;
   return rig->ops->is_host ? fold_ok() : rig->ops->write(rig->room, rig->mirror, room_bytes(rig));
 }
 
 fold_status fold_rig_open(struct fold_rig *rig, enum fold_engine engine, enum fold_dtype dtype, size_t n,
                           size_t max_rows) {
-  *rig = (struct fold_rig){.ops = fold_engine_of(engine), .dtype = dtype, .n = n, .max_rows = max_rows};
+  struct fold_world *world = NULL;
+  if (fold_engine_has_ranks(engine)) FOLD_TRY(fold_world_of(engine, &world));
+  if (world) engine = FOLD_HOST;
+  *rig = (struct fold_rig){
+      .ops = fold_engine_of(engine), .dtype = dtype, .n = n, .max_rows = max_rows, .world = world, .ranks = 1};
   if (rig->ops == NULL) return fold_error(FOLD_UNSUPPORTED, "this build has no engine %s", fold_engine_name(engine));
   if (n > (SIZE_MAX - 2 * FOLD_RIG_GUARD) / 8)
     return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu elements", n);
@@ -137,6 +142,7 @@ static void look_for_poison(const struct fold_rig *rig, const struct fold_reques
 
 fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subject, const struct fold_request *request,
                          void *got, struct fold_traces *traces) {
+  if (rig->world) return fold_rig_world_run(rig, subject, request, got, traces);
   size_t out_bytes = request->rows * element(rig), whole = out_bytes + 2 * FOLD_RIG_GUARD;
   *traces = (struct fold_traces){0};
   memset(rig->out_host, GUARD_BYTE, whole);
@@ -150,6 +156,9 @@ fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subjec
       .in = rig->room + place(rig) + request->first * element(rig),
       .out = rig->out + FOLD_RIG_GUARD,
       .launch = request->launch,
+      .comm = request->comm,
+      .first_col = request->first_col,
+      .all_cols = request->all_cols,
   };
   FOLD_TRY(provide_scratch(rig, subject, &call));
   fold_status status = subject->run(subject, &call);
@@ -168,6 +177,7 @@ fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subjec
 fold_status fold_rig_hash(const struct fold_rig *rig, uint64_t *hash) {
   size_t nbytes = rig->n * element(rig);
   const unsigned char *input = rig->room + place(rig);
+  if (rig->world) FOLD_TRY(fold_rig_world_check(rig));
   if (rig->ops->is_host) {
     *hash = XXH3_64bits(input, nbytes);
     return fold_ok();

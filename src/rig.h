@@ -2,8 +2,8 @@
  *
  * The input lies between two zones of NaN, so that whoever reads past it spoils its own result; the output lies between
  * two guards that are checked after each run, and is poisoned before it. On the host the rig's input is the only copy;
- * for a GPU the host keeps its own and the rig holds the device's. One rig serves one case; `move` puts the input at
- * other addresses.
+ * for a GPU the host keeps its own and the rig holds the device's; for an engine with ranks the host keeps the whole, and
+ * each rank a rig with its part (rig_world.c). One rig serves one case; `move` puts the input at other addresses.
  */
 #ifndef FOLD_RIG_H
 #define FOLD_RIG_H
@@ -23,6 +23,18 @@ struct fold_traces {
   bool out_of_bounds;  /* a guard around the output, or a zone around the input, was overwritten */
   ptrdiff_t bounds_at; /* in bytes from the start of output (or input), for the first place */
   bool in_input_zone;
+  bool ranks_differ; /* of a collective: rank 0's results are not those of another rank */
+  unsigned rank;     /* which; of out_of_bounds and unwritten too, where it was not rank 0 */
+  size_t differ_at;  /* the result, and what each of the two made of it */
+  uint64_t bits, other_bits;
+};
+
+/* What the ranks of a world hold now, so that only what changed is sent. */
+struct fold_rig_spread {
+  bool valid;
+  size_t first, rows, cols, grain;
+  unsigned ranks;
+  ptrdiff_t shift;
 };
 
 struct fold_rig {
@@ -37,6 +49,11 @@ struct fold_rig {
   void *scratch;
   size_t scratch_bytes;
   struct fold_traces stray; /* of the first run that left its bounds since this was cleared */
+  struct fold_traces split; /* and of the first whose ranks differ */
+  /* Of an engine with ranks: the rig holds the whole input on the host, the ranks hold their parts in rigs of their own. */
+  struct fold_world *world;
+  unsigned ranks; /* of a run that does not ask for another number; set by whoever opened the rig */
+  struct fold_rig_spread spread;
 };
 
 /* Room for n elements of input and max_rows results. The input is then written to fold_rig_input by the caller, who
@@ -58,12 +75,16 @@ struct fold_request {
   size_t first, rows, cols;
   struct fold_launch launch;
   unsigned char poison; /* any byte; 0 is allowed */
+  unsigned ranks;       /* of an engine with ranks: 0 for the rig's own number */
+  /* In a rank, its part of a collective: see struct fold_call. */
+  struct fold_comm *comm;
+  size_t first_col, all_cols;
 };
 /* `got` receives `rows` patterns in memory of dtype. The status is the subject's, or the engine's. */
 fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subject, const struct fold_request *request,
                          void *got, struct fold_traces *traces);
 
-/* XXH3-64 of the input as the engine holds it now. */
+/* XXH3-64 of the input as the engine holds it now; where ranks changed their parts, theirs is put in its place first. */
 fold_status fold_rig_hash(const struct fold_rig *rig, uint64_t *hash);
 
 #endif

@@ -75,6 +75,7 @@ static fold_status open_engine(struct bench *bench, enum fold_engine engine) {
     return fold_ok();
   }
   bench->open[engine] = true;
+  bench->rig[engine].ranks = c->ranks;
   FOLD_TRY(fold_within(fill(bench, engine), "%s", c->name));
   if (bench->truths.c == NULL) {
     FOLD_TRY(fold_rig_hash(&bench->rig[engine], &bench->input_hash));
@@ -101,6 +102,8 @@ static void close_bench(struct bench *bench) {
 }
 
 static bool takes(const struct fold_subject *subject, const struct fold_case *c) {
+  if (fold_engine_has_ranks(subject->engine) != (c->ranks > 0)) return false;
+  if (subject->vector && c->cols != c->ranks) return false;
   return (subject->dtypes >> c->dtype & 1) && (subject->ops >> c->op & 1);
 }
 
@@ -112,7 +115,7 @@ static fold_status base_run(struct bench *bench, const struct fold_subject *subj
   *traces = (struct fold_traces){0};
   if (bench->ready[subject->engine].code != FOLD_OK) return bench->ready[subject->engine];
   struct fold_request request = {.op = c->op, .rows = c->rows, .cols = c->cols, .poison = BASE_POISON};
-  bench->rig[subject->engine].stray = (struct fold_traces){0};
+  bench->rig[subject->engine].stray = bench->rig[subject->engine].split = (struct fold_traces){0};
   return fold_rig_run(&bench->rig[subject->engine], subject, &request, bench->got, traces);
 }
 

@@ -1,0 +1,156 @@
+/* comm_mpi.c: ranks that are processes and talk by MPI, over host memory.
+ *
+ * Each comm is made of the first ranks of MPI's world, by these ranks alone. A failure of MPI comes back as a status: no
+ * handler of MPI's own ends the process. Counts are int in MPI 3: longer messages are refused here.
+ */
+#include <limits.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "comm.h"
+
+static fold_status check(int code, const char *call) {
+  if (code == MPI_SUCCESS) return fold_ok();
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int n = 0;
+  MPI_Error_string(code, text, &n);
+  return fold_error(FOLD_ENVIRONMENT, "%s: %.*s", call, n < 150 ? n : 150, text);
+}
+
+static fold_status start(int rank, int ranks) {
+  int provided, own_rank, own_ranks;
+  FOLD_TRY(check(MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread"));
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_rank(MPI_COMM_WORLD, &own_rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &own_ranks);
+  if (own_rank == rank && own_ranks == ranks) return fold_ok();
+  return fold_error(FOLD_ENVIRONMENT, "MPI says rank %d of %d, the launcher %d of %d: is mpirun of another MPI?",
+                    own_rank, own_ranks, rank, ranks);
+}
+
+static fold_status token(unsigned char bytes[FOLD_COMM_TOKEN]) {
+  memset(bytes, 0, FOLD_COMM_TOKEN);
+  return fold_ok();
+}
+
+static MPI_Comm of(const struct fold_comm *comm) { return *(MPI_Comm *)comm->state; }
+
+static fold_status as_int(size_t n, int *count) {
+  *count = 0;
+  if (n > INT_MAX) return fold_error(FOLD_UNSUPPORTED, "MPI counts to 2^31 - 1 at most");
+  *count = (int)n;
+  return fold_ok();
+}
+
+/* Open MPI has no 16-bit floating-point type. */
+static fold_status allreduce(struct fold_comm *comm, const void *in, void *out, size_t n, enum fold_comm_type type,
+                             enum fold_op op, void *stream) {
+  static const MPI_Op ops[FOLD_OPS] = {MPI_SUM, MPI_PROD, MPI_MAX, MPI_MIN};
+  int count;
+  (void)stream;
+  if (type == FOLD_COMM_F16 || type == FOLD_COMM_BF16)
+    return fold_error(FOLD_UNSUPPORTED, "MPI has no 16-bit floating-point type");
+  FOLD_TRY(as_int(n, &count));
+  MPI_Datatype datatype = type == FOLD_COMM_F32 ? MPI_FLOAT : type == FOLD_COMM_F64 ? MPI_DOUBLE : MPI_INT64_T;
+  return check(MPI_Allreduce(in == out ? MPI_IN_PLACE : in, out, count, datatype, ops[op], of(comm)), "MPI_Allreduce");
+}
+
+/* Byte counts and places of the ranks' parts, as MPI wants them. */
+struct layout {
+  int *count, *place;
+};
+
+static fold_status lay_out(struct layout *l, const size_t at[], int ranks) {
+  l->count = calloc(2 * (size_t)ranks, sizeof *l->count);
+  if (!l->count) return fold_error(FOLD_NO_MEMORY, "not enough memory for %d ranks", ranks);
+  l->place = l->count + ranks;
+  fold_status status = fold_ok();
+  for (int r = 0; r < ranks && status.code == FOLD_OK; r++) {
+    status = as_int(at[r], &l->place[r]);
+    if (status.code == FOLD_OK) status = as_int(at[r + 1] - at[r], &l->count[r]);
+  }
+  if (status.code != FOLD_OK) free(l->count);
+  return status;
+}
+
+static fold_status exchange(struct fold_comm *comm, const void *in, const size_t at[], void *out, void *stream) {
+  struct layout send, take;
+  size_t own = at[comm->rank + 1] - at[comm->rank], *own_at = calloc((size_t)comm->ranks + 1, sizeof *own_at);
+  (void)stream;
+  if (!own_at) return fold_error(FOLD_NO_MEMORY, "not enough memory for %d ranks", comm->ranks);
+  for (int r = 0; r <= comm->ranks; r++) own_at[r] = (size_t)r * own;
+  fold_status status = lay_out(&send, at, comm->ranks);
+  if (status.code == FOLD_OK) {
+    status = lay_out(&take, own_at, comm->ranks);
+    if (status.code == FOLD_OK) {
+      status =
+          check(MPI_Alltoallv(in, send.count, send.place, MPI_BYTE, out, take.count, take.place, MPI_BYTE, of(comm)),
+                "MPI_Alltoallv");
+      free(take.count);
+    }
+    free(send.count);
+  }
+  free(own_at);
+  return status;
+}
+
+static fold_status gather(struct fold_comm *comm, const void *in, void *out, const size_t at[], void *stream) {
+  struct layout parts;
+  (void)stream;
+  FOLD_TRY(lay_out(&parts, at, comm->ranks));
+  fold_status status =
+      check(MPI_Allgatherv(in, parts.count[comm->rank], MPI_BYTE, out, parts.count, parts.place, MPI_BYTE, of(comm)),
+            "MPI_Allgatherv");
+  free(parts.count);
+  return status;
+}
+
+static const struct fold_comm_ops ops = {.allreduce = allreduce, .exchange = exchange, .gather = gather};
+
+static fold_status open_comm(struct fold_comm *comm, int rank, int ranks, const unsigned char bytes[FOLD_COMM_TOKEN]) {
+  MPI_Group world, first;
+  MPI_Comm *made = malloc(sizeof *made);
+  int range[1][3] = {{0, ranks - 1, 1}};
+  (void)bytes;
+  if (!made) return fold_error(FOLD_NO_MEMORY, "not enough memory for a communicator");
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  MPI_Group_range_incl(world, 1, range, &first);
+  fold_status status = check(MPI_Comm_create_group(MPI_COMM_WORLD, first, ranks, made), "MPI_Comm_create_group");
+  MPI_Group_free(&first);
+  MPI_Group_free(&world);
+  if (status.code != FOLD_OK) {
+    free(made);
+    return status;
+  }
+  MPI_Comm_set_errhandler(*made, MPI_ERRORS_RETURN);
+  *comm = (struct fold_comm){.ops = &ops, .rank = rank, .ranks = ranks, .state = made};
+  return status;
+}
+
+static void close_comm(struct fold_comm *comm) {
+  MPI_Comm_free(comm->state);
+  free(comm->state);
+}
+
+static void finish(void) { MPI_Finalize(); }
+
+/* The first line of a text that may have many. */
+static void version(char text[64]) {
+  char whole[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  int n;
+  MPI_Get_library_version(whole, &n);
+  snprintf(text, 64, "%.*s", (int)strcspn(whole, ",\n"), whole);
+}
+
+const struct fold_comm_engine fold_comm_mpi = {
+    .start = start,
+    .token = token,
+    .open = open_comm,
+    .close = close_comm,
+    .finish = finish,
+    .version = version,
+    .memory = FOLD_HOST,
+    .threads = false,
+};

@@ -1,0 +1,111 @@
+/* command_rank.c: foldproof rank: one rank of a world, or a thread for each. Started by the harness (world_start.c),
+ * not by people; so no other command names it. */
+#include <arpa/inet.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "rank.h"
+
+enum { ENGINE = 0x100, CONNECT, SECRET, RANKS, THREADS };
+
+static const struct argp_option options[] = {
+    {"engine", ENGINE, "mpi|nccl", 0, "what the ranks talk by", 1},
+    {"connect", CONNECT, "ADDRESS:PORT", 0, "where the harness listens", 1},
+    {"secret", SECRET, "HEX", 0, "what the harness knows its ranks by", 1},
+    {"ranks", RANKS, "N", 0, "how many ranks the world has", 1},
+    {"threads", THREADS, NULL, 0, "be all of them, a thread each; else the launcher's environment tells which one", 1},
+    {0},
+};
+
+struct options {
+  int engine;
+  const char *connect;
+  uint64_t secret;
+  unsigned ranks;
+  bool threads;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+  struct options *o = state->input;
+  switch (key) {
+    case ENGINE: o->engine = fold_engine_parse(arg); return 0;
+    case CONNECT: o->connect = arg; return 0;
+    case SECRET: o->secret = strtoull(arg, NULL, 16); return 0;
+    case RANKS: o->ranks = (unsigned)fold_option_number(state, "--ranks", arg, 1024); return 0;
+    case THREADS: o->threads = true; return 0;
+    case ARGP_KEY_END:
+      if (o->engine < FOLD_MPI || !o->connect || o->ranks == 0)
+        argp_failure(state, 2, 0, "is started by the other commands, with --engine, --connect, --secret and --ranks");
+      return 0;
+    default: return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static const struct argp argp = {
+    .options = options, .parser = parse, .doc = "One rank of a world, or all of its ranks."};
+
+static int connect_to(const char *where) {
+  char address[80];
+  const char *colon = strrchr(where, ':');
+  struct sockaddr_in at = {.sin_family = AF_INET};
+  int one = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  snprintf(address, sizeof address, "%.*s", colon ? (int)(colon - where) : 0, where);
+  at.sin_port = htons((uint16_t)(colon ? atoi(colon + 1) : 0));
+  if (fd < 0 || inet_pton(AF_INET, address, &at.sin_addr) != 1 || connect(fd, (struct sockaddr *)&at, sizeof at))
+    return -1;
+  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  return fd;
+}
+
+/* Which rank the launcher made of this process: Open MPI, MPICH and its kin, Slurm. */
+static int own_rank(void) {
+  static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (getenv(names[i])) return atoi(getenv(names[i]));
+  return -1;
+}
+
+/* The harness is gone, or gives this world up: whatever the ranks are in the middle of ends here. */
+static void *watch(void *of) {
+  struct pollfd hung_up = {.fd = *(int *)of, .events = POLLRDHUP};
+  while (poll(&hung_up, 1, -1) <= 0) continue;
+  _exit(99);
+}
+
+static void *be_rank(void *of) {
+  fold_rank_serve(of);
+  return NULL;
+}
+
+int fold_command_rank(int argc, char **argv, const struct fold_registry *registry) {
+  struct options o = {.engine = -1};
+  argp_parse(&argp, argc, argv, 0, NULL, &o);
+  int own = own_rank();
+  if (!o.threads && own < 0)
+    return fold_report(argv[0], fold_error(FOLD_ENVIRONMENT, "the launcher does not say which rank this process is"));
+  unsigned n = o.threads ? o.ranks : 1;
+  struct fold_rank_seat *seats = calloc(n, sizeof *seats);
+  pthread_t *thread = calloc(n, sizeof *thread), watcher;
+  if (!seats || !thread) return fold_report(argv[0], fold_error(FOLD_NO_MEMORY, "not enough memory for %u ranks", n));
+  for (unsigned i = 0; i < n; i++) {
+    seats[i] = (struct fold_rank_seat){.registry = registry,
+                                       .engine = (enum fold_engine)o.engine,
+                                       .secret = o.secret,
+                                       .rank = o.threads ? i : (unsigned)own,
+                                       .ranks = o.ranks,
+                                       .fd = connect_to(o.connect)};
+    if (seats[i].fd < 0) return fold_report(argv[0], fold_error(FOLD_ENVIRONMENT, "no harness at %s", o.connect));
+  }
+  for (unsigned i = 0; i < n; i++)
+    if (pthread_create(&watcher, NULL, watch, &seats[i].fd) || pthread_create(&thread[i], NULL, be_rank, &seats[i]))
+      return fold_report(argv[0], fold_error(FOLD_ENVIRONMENT, "a thread can't be started"));
+  for (unsigned i = 0; i < n; i++) pthread_join(thread[i], NULL);
+  _exit(0); /* the watchers still wait */
+}

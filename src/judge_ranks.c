@@ -1,0 +1,86 @@
+/* judge_ranks.c: what a collective promises beyond its result: the same bits on every rank, in any message, in any world. */
+#include <stdio.h>
+
+#include "judge.h"
+#include "world.h"
+
+/* Over all the runs that were made, the other judges' too. */
+void fold_judge_rank_agreement(struct fold_trial *trial, struct fold_finding *finding) {
+  const struct fold_traces *split = trial->traces.ranks_differ ? &trial->traces : &trial->rig->split;
+  if (trial->rig->world == NULL) {
+    fold_find_skipped(finding, "it has no ranks");
+  } else if (!split->ranks_differ) {
+    fold_find_held(finding);
+  } else {
+    finding->row = split->differ_at;
+    finding->compared = true;
+    finding->got = split->other_bits;
+    finding->want = split->bits;
+    fold_find_refuted(finding, "rank %u has other bits than rank 0", split->rank);
+  }
+}
+
+/* Elements [at, at + n) of the message as a message of their own. */
+static bool judge_part(struct fold_trial *trial, struct fold_finding *finding, size_t at, size_t n) {
+  const struct fold_case *c = trial->c;
+  struct fold_request request = {.op = c->op, .first = at * c->cols, .rows = n, .cols = c->cols, .poison = 0x3c};
+  struct fold_traces traces;
+  char what[120];
+  fold_status status = fold_rig_run(trial->rig, trial->subject, &request, trial->other, &traces);
+  if (status.code != FOLD_OK) {
+    fold_find_failed(finding, status);
+    return false;
+  }
+  snprintf(what, sizeof what, "elements %zu to %zu have other bits in a message of their own", at, at + n - 1);
+  const unsigned char *whole = (const unsigned char *)trial->got + at * fold_dtype_size(c->dtype);
+  if (fold_trial_same(trial, finding, trial->other, whole, n, what)) return true;
+  finding->row += at;
+  return false;
+}
+
+/* The message is the fusion of its parts: whole, it must give what the parts give. Two parts, three of other lengths,
+ * and single elements from places that no cut favours. */
+void fold_judge_message_invariant(struct fold_trial *trial, struct fold_finding *finding) {
+  size_t n = trial->c->rows;
+  if (trial->rig->world == NULL) {
+    fold_find_skipped(finding, "it has no ranks");
+    return;
+  }
+  if (n < 2) {
+    fold_find_skipped(finding, "a message of fewer than two elements has no part");
+    return;
+  }
+  const size_t cuts[][2] = {{0, n / 2}, {n / 2, n},         {0, n - 1}, {n / 7, n - n / 3},
+                            {n - 1, n}, {n / 3, n / 3 + 1}, {0, 1}};
+  for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++)
+    if (cuts[i][1] > cuts[i][0] && !judge_part(trial, finding, cuts[i][0], cuts[i][1] - cuts[i][0])) return;
+  fold_find_held(finding);
+}
+
+void fold_judge_world_invariant(struct fold_trial *trial, struct fold_finding *finding) {
+  static const unsigned worlds[] = {1, 2, 3, 4, 5, 8};
+  const struct fold_case *c = trial->c;
+  unsigned tried = 0;
+  if (trial->rig->world == NULL) {
+    fold_find_skipped(finding, "it has no ranks");
+    return;
+  }
+  for (size_t i = 0; i < sizeof worlds / sizeof *worlds; i++) {
+    if (worlds[i] == c->ranks || worlds[i] > fold_world_ranks(trial->rig->world)) continue;
+    struct fold_request request = {.op = c->op, .rows = c->rows, .cols = c->cols, .ranks = worlds[i], .poison = 0x2d};
+    struct fold_traces traces;
+    char what[80];
+    fold_status status = fold_rig_run(trial->rig, trial->subject, &request, trial->other, &traces);
+    if (status.code != FOLD_OK) {
+      fold_find_failed(finding, status);
+      return;
+    }
+    snprintf(what, sizeof what, "other bits with %u ranks", worlds[i]);
+    if (!fold_trial_same(trial, finding, trial->other, trial->got, c->rows, what)) return;
+    tried++;
+  }
+  if (tried)
+    fold_find_held(finding);
+  else
+    fold_find_skipped(finding, "there is no other world to try");
+}

@@ -1,0 +1,184 @@
+/* rank.c: a rank holds its part of an input in a rig of its own, runs subjects on it, and answers. */
+#include "rank.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+struct rank {
+  const struct fold_rank_seat *seat;
+  const struct fold_comm_engine *engine;
+  struct fold_comm **comm; /* of r + 1 ranks, or NULL */
+  struct fold_rig rig;
+  bool loaded;
+  void *results;
+  size_t results_bytes;
+};
+
+static void announce(void *context, const char *call, size_t count, const char *type) {
+  const struct rank *r = context;
+  struct wire_enter enter = {.count = count};
+  snprintf(enter.call, sizeof enter.call, "%s", call);
+  snprintf(enter.type, sizeof enter.type, "%s", type);
+  fold_wire_send(r->seat->fd, WIRE_ENTER, &enter, sizeof enter, NULL, 0);
+}
+
+static fold_status open_comm(struct rank *r, const struct wire_open *open) {
+  struct fold_comm *comm = calloc(1, sizeof *comm);
+  if (!comm) return fold_error(FOLD_NO_MEMORY, "not enough memory for a communicator");
+  fold_status status = r->engine->open(comm, (int)r->seat->rank, (int)open->ranks, open->token);
+  if (status.code != FOLD_OK) {
+    free(comm);
+    return status;
+  }
+  comm->enter = announce;
+  comm->context = r;
+  r->comm[open->ranks - 1] = comm;
+  return status;
+}
+
+static void drop_rig(struct rank *r) {
+  if (r->loaded) fold_rig_close(&r->rig);
+  r->loaded = false;
+}
+
+/* Reads what nobody has room for, so that the next question is found. */
+static bool skip(int fd, size_t n) {
+  char part[4096];
+  for (; n > 0; n -= n < sizeof part ? n : sizeof part)
+    if (!fold_wire_read(fd, part, n < sizeof part ? n : sizeof part)) return false;
+  return true;
+}
+
+static fold_status room_for_input(struct rank *r, const struct wire_load *load) {
+  enum fold_dtype dtype = (enum fold_dtype)load->dtype;
+  if (r->loaded && r->rig.dtype == dtype && r->rig.n == load->n && r->rig.max_rows == load->max_rows) return fold_ok();
+  drop_rig(r);
+  FOLD_TRY(fold_rig_open(&r->rig, r->engine->memory, dtype, load->n, load->max_rows));
+  r->loaded = true;
+  return fold_ok();
+}
+
+/* The elements follow the head on the wire, and go where the rig has its input. */
+static fold_status load(struct rank *r, const struct wire_load *load, uint64_t n_bytes, bool *taken) {
+  size_t n = n_bytes - sizeof *load;
+  *taken = n_bytes >= sizeof *load && n == load->n * fold_dtype_size((enum fold_dtype)load->dtype);
+  if (!*taken) return fold_error(FOLD_ENVIRONMENT, "a part of %zu bytes does not fit its head", (size_t)n_bytes);
+  fold_status status = room_for_input(r, load);
+  if (status.code != FOLD_OK) {
+    *taken = skip(r->seat->fd, n);
+    return status;
+  }
+  r->rig.shift = load->shift;
+  *taken = fold_wire_read(r->seat->fd, fold_rig_input(&r->rig), n);
+  return *taken ? fold_rig_load(&r->rig) : fold_error(FOLD_ENVIRONMENT, "the harness is gone");
+}
+
+static const struct fold_subject *find_subject(const struct rank *r, const char *name) {
+  for (size_t i = 0; i < r->seat->registry->n; i++) {
+    const struct fold_subject *s = &r->seat->registry->subjects[i];
+    if (s->engine == r->seat->engine && strcmp(s->name, name) == 0) return s;
+  }
+  return NULL;
+}
+
+static fold_status room_for_results(struct rank *r, size_t nbytes) {
+  free(r->results);
+  r->results_bytes = nbytes;
+  r->results = malloc(nbytes + 1);
+  return r->results ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for %zu bytes of results", nbytes);
+}
+
+static fold_status run(struct rank *r, struct wire_run *run, struct wire_ran *ran) {
+  run->subject[sizeof run->subject - 1] = '\0';
+  const struct fold_subject *subject = find_subject(r, run->subject);
+  if (!subject) return fold_error(FOLD_ENVIRONMENT, "has no subject %s", run->subject);
+  if (!r->loaded || run->ranks == 0 || run->ranks > r->seat->ranks || !r->comm[run->ranks - 1])
+    return fold_error(FOLD_ENVIRONMENT, "was asked to run with no input or no communicator");
+  struct fold_request request = {.op = (enum fold_op)run->op,
+                                 .rows = run->rows,
+                                 .cols = run->cols,
+                                 .launch = run->launch,
+                                 .poison = (unsigned char)run->poison,
+                                 .comm = r->comm[run->ranks - 1],
+                                 .first_col = run->first_col,
+                                 .all_cols = run->all_cols};
+  FOLD_TRY(room_for_results(r, run->rows * fold_dtype_size(r->rig.dtype)));
+  FOLD_TRY(fold_rig_run(&r->rig, subject, &request, r->results, &ran->traces));
+  ran->hash = XXH3_64bits(r->results, r->results_bytes);
+  return fold_ok();
+}
+
+static bool answer(const struct rank *r, fold_status status, const void *bytes, size_t n) {
+  if (status.code == FOLD_OK) return fold_wire_send(r->seat->fd, WIRE_DONE, bytes, n, NULL, 0);
+  return fold_wire_send(r->seat->fd, WIRE_FAILED, &status, sizeof status, NULL, 0);
+}
+
+/* One question; false when there is no more to come. */
+static bool serve_one(struct rank *r) {
+  union {
+    struct wire_open open;
+    struct wire_load load;
+    struct wire_run run;
+  } head;
+  struct wire_head question;
+  struct wire_ran ran;
+  unsigned char token[FOLD_COMM_TOKEN] = {0};
+  uint64_t hash = 0;
+  memset(&ran, 0, sizeof ran);
+  if (!fold_wire_read(r->seat->fd, &question, sizeof question)) return false;
+  size_t head_bytes = question.kind == WIRE_LOAD ? sizeof head.load : question.n_bytes;
+  if (head_bytes > sizeof head || !fold_wire_read(r->seat->fd, &head, head_bytes)) return false;
+  switch (question.kind) {
+    case WIRE_TOKEN: return answer(r, r->engine->token(token), token, sizeof token);
+    case WIRE_OPEN: return answer(r, open_comm(r, &head.open), NULL, 0);
+    case WIRE_LOAD: {
+      bool taken;
+      fold_status status = load(r, &head.load, question.n_bytes, &taken);
+      return answer(r, status, NULL, 0) && taken;
+    }
+    case WIRE_RUN: return answer(r, run(r, &head.run, &ran), &ran, sizeof ran);
+    case WIRE_FETCH: return answer(r, fold_ok(), r->results, r->results_bytes);
+    case WIRE_HASH: return answer(r, fold_rig_hash(&r->rig, &hash), &hash, sizeof hash);
+    default: return false; /* WIRE_END, answered when all is put away */
+  }
+}
+
+static void say_hello(const struct rank *r) {
+  struct wire_hello hello = {.secret = r->seat->secret,
+                             .protocol = FOLD_WIRE_PROTOCOL,
+                             .rank = r->seat->rank,
+                             .ranks = r->seat->ranks,
+                             .pid = getpid(),
+                             .version = FOLD_VERSION};
+  r->engine->version(hello.library);
+  gethostname(hello.host, sizeof hello.host - 1);
+  fold_wire_send(r->seat->fd, WIRE_HELLO, &hello, sizeof hello, NULL, 0);
+}
+
+void fold_rank_serve(const struct fold_rank_seat *seat) {
+  struct rank r = {.seat = seat, .engine = fold_comm_engine_of(seat->engine)};
+  r.comm = calloc(seat->ranks, sizeof *r.comm);
+  fold_status status = r.engine && r.comm ? r.engine->start((int)seat->rank, (int)seat->ranks)
+                                          : fold_error(FOLD_ENVIRONMENT, "this build has no such engine");
+  if (status.code != FOLD_OK) {
+    /* Into the launcher's output, whose first line the harness tells. */
+    fprintf(stderr, "rank %u: %s\n", seat->rank, status.text);
+    fflush(stderr);
+    _exit(fold_exit_code(status.code));
+  }
+  say_hello(&r);
+  while (serve_one(&r)) continue;
+  for (unsigned k = 0; k < seat->ranks; k++)
+    if (r.comm[k]) {
+      r.engine->close(r.comm[k]);
+      free(r.comm[k]);
+    }
+  drop_rig(&r);
+  r.engine->finish();
+  answer(&r, fold_ok(), NULL, 0);
+  free(r.comm);
+  free(r.results);
+}

@@ -1,0 +1,13 @@
+/* rig_world.h: runs of a rig whose subject's engine has ranks. Private to rig.c. */
+#ifndef FOLD_RIG_WORLD_H
+#define FOLD_RIG_WORLD_H
+
+#include "world.h"
+
+/* fold_rig_run, over the ranks: each gets its columns, runs the subject, and is looked at; `got` is rank 0's. */
+fold_status fold_rig_world_run(struct fold_rig *rig, const struct fold_subject *subject,
+                               const struct fold_request *request, void *got, struct fold_traces *traces);
+/* Spoils the host's copy of the input where a rank changed its part: the hash of the whole then tells. */
+fold_status fold_rig_world_check(const struct fold_rig *rig);
+
+#endif

@@ -1,0 +1,45 @@
+/* world.h: the ranks of an engine, as the harness sees them: started, asked, watched, ended.
+ *
+ * A world is started when it is first needed: one process with a thread a rank, or processes by mpirun or another
+ * launcher; each rank runs `foldproof rank` and connects back. Whatever goes wrong there comes out as one status that names
+ * the rank and the call, within the time limit, and leaves no process behind; the world stays failed from then on.
+ *
+ * Environment, which --launch, --ranks and --timeout set:
+ *   FOLDPROOF_LAUNCH   "threads" (NCCL's default), "mpirun" (MPI's), or a command whose words {ranks} are replaced
+ *   FOLDPROOF_RANKS    how many ranks a world has (MPI: 8; NCCL: one a GPU)
+ *   FOLDPROOF_TIMEOUT  seconds that an answer may take (20); starting may take three times as long
+ *   FOLDPROOF_ADDRESS  this machine's address, for ranks on other nodes (127.0.0.1)
+ */
+#ifndef FOLD_WORLD_H
+#define FOLD_WORLD_H
+
+#include "wire.h"
+
+struct fold_world;
+
+/* The engine's world, started at the first call. UNSUPPORTED, with the reason, where it cannot be; ENVIRONMENT where it
+ * failed, now or before. */
+fold_status fold_world_of(enum fold_engine engine, struct fold_world **world);
+unsigned fold_world_ranks(const struct fold_world *world);
+/* What rank 0 said of itself: library and device, for records. */
+const struct wire_hello *fold_world_hello(const struct fold_world *world, unsigned rank);
+/* Ends every world. */
+void fold_worlds_close(void);
+
+/* Makes sure that ranks 0 .. ranks - 1 have a comm of that size. UNSUPPORTED when there are fewer. */
+fold_status fold_world_need(struct fold_world *world, unsigned ranks);
+
+/* One question to each of the ranks first .. first + n - 1, and their answers. `what` names it in messages. */
+struct fold_question {
+  enum wire_kind kind;
+  const void *head; /* n heads of head_bytes each */
+  size_t head_bytes;
+  const void *const *body; /* n, or NULL */
+  const size_t *body_bytes;
+  size_t answer_bytes; /* that each answer must have */
+  const char *what;
+};
+fold_status fold_world_ask(struct fold_world *world, unsigned first, unsigned n, const struct fold_question *question,
+                           void *answers);
+
+#endif
