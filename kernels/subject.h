@@ -22,6 +22,9 @@ typedef fold_status fold_run(const struct fold_subject *subject, const struct fo
 /* How many bytes of call->scratch a run of this call needs; 0 for none. */
 typedef size_t fold_scratch(const struct fold_subject *subject, const struct fold_call *call);
 
+/* At multiples of how many columns a collective's input may be cut; at least 1. */
+typedef size_t fold_grain(size_t cols);
+
 struct fold_subject {
   const char *name; /* "rows/par_256"; with the engine it is unique */
   enum fold_engine engine;
@@ -34,9 +37,9 @@ struct fold_subject {
   unsigned width;   /* for the run function: threads a row, or what it makes of it */
   fold_run *run;
   fold_scratch *scratch; /* NULL: none */
-  /* Collectives: rank r of R holds the columns of units [u r / R, u (r + 1) / R), where a unit is `grain` columns and u how
-   * many of them there are. An all-reduce of vectors takes one column a rank and no other shape. */
-  size_t grain;
+  /* Collectives: the columns are cut over the ranks at multiples of grain(cols) (fold_comm_cut); NULL: anywhere. An
+   * all-reduce of vectors takes one column a rank and no other shape. */
+  fold_grain *grain;
   bool vector;
   bool peer; /* somebody else's: what refutes it is a fact about that library, not a failure of ours */
 };

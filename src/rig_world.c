@@ -161,7 +161,7 @@ fold_status fold_rig_world_run(struct fold_rig *rig, const struct fold_subject *
   struct fold_rig_spread s = {.first = request->first,
                               .rows = request->rows,
                               .cols = request->cols,
-                              .grain = subject->grain ? subject->grain : 1,
+                              .grain = subject->grain ? subject->grain(request->cols) : 1,
                               .ranks = request->ranks ? request->ranks : rig->ranks,
                               .shift = rig->shift};
   *traces = (struct fold_traces){0};

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "collective.h"
-#include "order.h"
+#include "parts.h"
 
 /* Where the ranks' slices of a vector begin, in bytes. */
 static void slices(const struct fold_call *call, size_t at[]) {
@@ -23,21 +23,6 @@ size_t fold_collective_canonical_scratch(const struct fold_subject *subject, con
   return FOLD_SCRATCH_ZEROED + slice * ((size_t)call->comm->ranks + 1) * fold_dtype_size(call->dtype);
 }
 
-/* Rank by rank as they lie, to term by term as a replay takes them: slice[r][i] -> row i, column r. */
-static fold_status combine(const struct fold_call *call, const unsigned char *slice, size_t n, void *out) {
-  size_t size = fold_dtype_size(call->dtype), ranks = (size_t)call->comm->ranks;
-  unsigned char *rows = malloc(n * ranks * size + 1);
-  if (!rows) return fold_error(FOLD_NO_MEMORY, "not enough memory for a slice");
-  for (size_t i = 0; i < n; i++)
-    for (size_t r = 0; r < ranks; r++)
-      __builtin_memcpy(rows + (i * ranks + r) * size, slice + (r * n + i) * size, size);
-  struct fold_call tree = {
-      .dtype = call->dtype, .op = call->op, .rows = n, .cols = ranks, .in = rows, .out = out, .launch = {.threads = 1}};
-  fold_status status = fold_order_replay(fold_order_find("host/pairwise"), &tree);
-  free(rows);
-  return status;
-}
-
 fold_status fold_collective_canonical(const struct fold_subject *subject, const struct fold_call *call) {
   size_t ranks = (size_t)call->comm->ranks, size = fold_dtype_size(call->dtype), *at = calloc(ranks + 1, sizeof *at);
   unsigned char *all = (unsigned char *)call->scratch + FOLD_SCRATCH_ZEROED;
@@ -47,7 +32,7 @@ fold_status fold_collective_canonical(const struct fold_subject *subject, const 
   size_t own = at[call->comm->rank + 1] - at[call->comm->rank];
   unsigned char *combined = all + ranks * own;
   fold_status status = fold_comm_exchange(call->comm, call->in, at, all, call->stream);
-  if (status.code == FOLD_OK) status = combine(call, all, own / size, combined);
+  if (status.code == FOLD_OK) status = call->comm->parts->combine(call, all, own / size, combined);
   if (status.code == FOLD_OK) status = fold_comm_gather(call->comm, combined, call->out, at, call->stream);
   free(at);
   return status;

@@ -18,7 +18,11 @@ struct fold_comm;
 
 /* What a library's own all-reduce adds: a dtype, or the words of a superaccumulator. */
 enum fold_comm_type { FOLD_COMM_F16, FOLD_COMM_BF16, FOLD_COMM_F32, FOLD_COMM_F64, FOLD_COMM_I64, FOLD_COMM_TYPES };
+#ifndef __cplusplus
 _Static_assert((int)FOLD_COMM_F64 == (int)FOLD_F64, "a dtype is its own type");
+#endif
+
+struct fold_parts; /* parts.h */
 
 struct fold_comm_ops {
   fold_status (*allreduce)(struct fold_comm *comm, const void *in, void *out, size_t count, enum fold_comm_type type,
@@ -30,7 +34,8 @@ struct fold_comm_ops {
 struct fold_comm {
   const struct fold_comm_ops *ops;
   int rank, ranks;
-  void *state; /* the engine's */
+  void *state;                    /* the engine's */
+  const struct fold_parts *parts; /* what this rank computes with */
   /* Told of each call before it is made; NULL where nobody listens, as in timed runs. */
   void (*enter)(void *context, const char *call, size_t count, const char *type);
   void *context;

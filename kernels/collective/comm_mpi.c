@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "comm.h"
+#include "parts.h"
 
 static fold_status check(int code, const char *call) {
   if (code == MPI_SUCCESS) return fold_ok();
@@ -125,7 +125,7 @@ static fold_status open_comm(struct fold_comm *comm, int rank, int ranks, const 
     return status;
   }
   MPI_Comm_set_errhandler(*made, MPI_ERRORS_RETURN);
-  *comm = (struct fold_comm){.ops = &ops, .rank = rank, .ranks = ranks, .state = made};
+  *comm = (struct fold_comm){.ops = &ops, .rank = rank, .ranks = ranks, .state = made, .parts = &fold_parts_host};
   return status;
 }
 

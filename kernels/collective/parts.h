@@ -1,0 +1,48 @@
+/* parts.h: what a collective computes on one rank between its calls to the others: on the host (parts_host.c) and on a
+ * GPU (parts_cuda.cu).
+ *
+ * Each function works on memory of the rank's engine. On a GPU it only enqueues in call->stream; it allocates nothing and
+ * waits for nothing. `scratch` is call->scratch past what the caller keeps for itself.
+ */
+#ifndef FOLD_PARTS_H
+#define FOLD_PARTS_H
+
+#include "comm.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct fold_parts {
+  /* out[i] = the terms slices[r n + i], one a rank, by the order host/pairwise: 0 <= i < n, 0 <= r < comm->ranks. */
+  fold_status (*combine)(const struct fold_call *call, const void *slices, size_t n, void *out);
+
+  /* The exact state of each row of the rank's part, packed (super.h): rows * fold_super_words(dtype) words. */
+  size_t (*state_scratch)(const struct fold_call *call);
+  fold_status (*state)(const struct fold_call *call, void *scratch, int64_t *words);
+  /* Rounds each row's state, or sum of states, to call->out. */
+  fold_status (*close)(const struct fold_call *call, const int64_t *words);
+
+  /* The rank's part in blocks of `block` columns, 4096 * 2^k of them, each an aligned subtree of flat/canonical; the last
+   * may be shorter. Row r's block b goes to partials[r * blocks + b], in the accumulator's type (f32; f64 for f64). */
+  size_t (*subtrees_scratch)(const struct fold_call *call, size_t block);
+  fold_status (*subtrees)(const struct fold_call *call, void *scratch, size_t block, void *partials);
+  /* All ranks' partials, rank by rank and in each row by row; rank q has at[q + 1] - at[q] blocks a row. Joined by the
+   * tree over neighbours, in the order of the columns, and rounded to call->out. */
+  fold_status (*root)(const struct fold_call *call, const void *partials, const size_t at[]);
+
+  /* A plain local sum of each row of the rank's part, in dtype, for the library's own all-reduce to add up: CUB's
+   * default on a GPU, host/pairwise on the host. */
+  size_t (*local_scratch)(const struct fold_call *call);
+  fold_status (*local)(const struct fold_call *call, void *scratch, void *out);
+};
+
+extern const struct fold_parts fold_parts_host;
+#ifdef FOLD_HAVE_CUDA
+extern const struct fold_parts fold_parts_cuda;
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif
