@@ -7,15 +7,18 @@ build=$1
 shift
 
 packages=(gcc libc6-dev pkg-config meson ninja-build libcriterion-dev libmpfr-dev libgmp-dev librandom123-dev libjansson-dev
-  libinih-dev libxxhash-dev python3-numpy gnuplot-nox)
+  libinih-dev libxxhash-dev python3-numpy gnuplot-nox openmpi-bin libopenmpi-dev)
+is_installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 missing=()
 if command -v dpkg-query >/dev/null; then
-  for package in "${packages[@]}"; do
-    [ "$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
-  done
+  for package in "${packages[@]}"; do is_installed "$package" || missing+=("$package"); done
 fi
-# Where Criterion's and MPFR's headers are there without packages (a carried tree), nothing needs installing.
-if [ ${#missing[@]} -gt 0 ] && ! { command -v meson >/dev/null && pkg-config --exists criterion mpfr jansson inih libxxhash; }; then
+# Where Criterion's and MPFR's headers are there without packages (a carried tree), nothing needs installing; collectives on host
+# ranks are then built where MPI is.
+carried() {
+  ! is_installed libcriterion-dev && command -v meson >/dev/null && pkg-config --exists criterion mpfr jansson inih libxxhash
+}
+if [ ${#missing[@]} -gt 0 ] && ! carried; then
   echo "installing: ${missing[*]}" >&2
   as_root=()
   [ "$(id -u)" = 0 ] || as_root=(sudo)

@@ -3,6 +3,7 @@
  * Adding a subject is one row here and one file with its run function. Rows promise only what is theirs by
  * construction; the judge tries to refute each promise on every fixture.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "collective/collective.h"
@@ -78,11 +79,40 @@
 #define WELL_BEHAVED (UNORDERED | FOLD_CLAIM(FOLD_BOUNDED))
 #define RUN_TO_RUN (WELL_BEHAVED | FOLD_CLAIM(FOLD_RUN_TO_RUN) | FOLD_CLAIM(FOLD_FRESH_PROCESS))
 
-/* Collectives. A collective's launch is its world's; batch_invariant is message_invariant here. */
+/* Collectives. A collective's launch is its world's; of vectors, batch_invariant is message_invariant. */
 #define SPREAD                                                                                        \
   (FOLD_CLAIM(FOLD_WRITES_OUTPUT) | FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS) | FOLD_CLAIM(FOLD_KEEPS_INPUT) | \
    FOLD_CLAIM(FOLD_RUN_TO_RUN) | FOLD_CLAIM(FOLD_FRESH_PROCESS) | FOLD_CLAIM(FOLD_RANK_AGREEMENT))
-#define MPI_LIBRARY_CLAIMS (SPREAD | FOLD_CLAIM(FOLD_BOUNDED))
+#define SPREAD_ORDERED \
+  (SPREAD | FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT))
+#define SPREAD_ROWS (SPREAD | FOLD_CLAIM(FOLD_BATCH_INVARIANT) | FOLD_CLAIM(FOLD_WORLD_INVARIANT))
+/* Of a library: that what it gives is the sum of some tree, the same on every rank and in every run. */
+#define LIBRARY (SPREAD | FOLD_CLAIM(FOLD_BOUNDED))
+
+/* Ours, the same on either engine. */
+#define COLLECTIVE_CANONICAL(ranks)                                                                                  \
+  {                                                                                                                  \
+    .name = "collective/canonical", .engine = ranks, .about = "an all-reduce of vectors, by a tree over ranks",      \
+    .dtypes = ANY_DTYPE, .ops = ANY_OP, .order = "host/pairwise", .method = FOLD_PLAIN,                              \
+    .claims = SPREAD_ORDERED | FOLD_CLAIM(FOLD_MESSAGE_INVARIANT), .vector = true, .run = fold_collective_canonical, \
+    .scratch = fold_collective_canonical_scratch                                                                     \
+  }
+#define COLLECTIVE_EXACT(ranks)                                                                                    \
+  {                                                                                                                \
+    .name = "collective/exact", .engine = ranks, .about = "the exact sum of rows spread over ranks, rounded once", \
+    .dtypes = ANY_DTYPE, .ops = SUMS, .method = FOLD_EXACT,                                                        \
+    .claims = SPREAD_ROWS | FOLD_CLAIM(FOLD_FAITHFUL) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) |                       \
+              FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT) | FOLD_CLAIM(FOLD_PERMUTATION_INVARIANT),                       \
+    .run = fold_collective_exact, .scratch = fold_collective_exact_scratch                                         \
+  }
+#define COLLECTIVE_CANONICAL_SUM(ranks)                                                                               \
+  {                                                                                                                   \
+    .name = "collective/canonical_sum", .engine = ranks,                                                              \
+    .about = "rows spread over ranks, in flat/canonical's order: one GPU's bits", .dtypes = ANY_DTYPE, .ops = ANY_OP, \
+    .order = "flat/canonical", .method = FOLD_PLAIN, .claims = SPREAD_ORDERED | SPREAD_ROWS,                          \
+    .run = fold_collective_canonical_sum, .scratch = fold_collective_canonical_sum_scratch,                           \
+    .grain = fold_collective_canonical_grain                                                                          \
+  }
 
 static const struct fold_subject table[] = {
     HOST_ORDER("host/sequential", "one partial, rising index"),
@@ -123,22 +153,48 @@ static const struct fold_subject table[] = {
      .dtypes = WIDE,
      .ops = ANY_OP,
      .method = FOLD_PLAIN,
-     .claims = MPI_LIBRARY_CLAIMS,
+     .claims = LIBRARY,
      .vector = true,
      .peer = true,
      .run = fold_library_allreduce},
-    {.name = "collective/canonical",
+    {.name = "mpi/sum",
      .engine = FOLD_MPI,
-     .about = "an all-reduce of vectors, by a tree over ranks",
+     .about = "each rank's own sum, and MPI_Allreduce of these",
+     .dtypes = WIDE,
+     .ops = ANY_OP,
+     .method = FOLD_PLAIN,
+     .claims = LIBRARY,
+     .peer = true,
+     .run = fold_library_sum,
+     .scratch = fold_library_sum_scratch},
+    COLLECTIVE_CANONICAL(FOLD_MPI),
+    COLLECTIVE_EXACT(FOLD_MPI),
+    COLLECTIVE_CANONICAL_SUM(FOLD_MPI),
+#endif
+#ifdef FOLD_HAVE_NCCL
+    {.name = "nccl/allreduce",
+     .engine = FOLD_NCCL,
+     .about = "ncclAllReduce of a vector; 16-bit elements are rounded at each addition",
      .dtypes = ANY_DTYPE,
      .ops = ANY_OP,
-     .order = "host/pairwise",
-     .method = FOLD_PLAIN,
-     .claims = SPREAD | FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT) |
-               FOLD_CLAIM(FOLD_MESSAGE_INVARIANT),
+     .method = FOLD_NARROW,
+     .claims = LIBRARY,
      .vector = true,
-     .run = fold_collective_canonical,
-     .scratch = fold_collective_canonical_scratch},
+     .peer = true,
+     .run = fold_library_allreduce},
+    {.name = "nccl/sum",
+     .engine = FOLD_NCCL,
+     .about = "CUB's sum of each rank's columns, and ncclAllReduce of these",
+     .dtypes = WIDE,
+     .ops = ANY_OP,
+     .method = FOLD_PLAIN,
+     .claims = LIBRARY,
+     .peer = true,
+     .run = fold_library_sum,
+     .scratch = fold_library_sum_scratch},
+    COLLECTIVE_CANONICAL(FOLD_NCCL),
+    COLLECTIVE_EXACT(FOLD_NCCL),
+    COLLECTIVE_CANONICAL_SUM(FOLD_NCCL),
 #endif
 #ifdef FOLD_HAVE_CUDA
     CUDA_ORDER("rows/single_for", "rows/single_for", ORDERED, fold_rows_single_for, NULL, "one thread a row"),
@@ -167,8 +223,8 @@ static const struct fold_subject table[] = {
                "the report's kernel as it stood"),
     CUDA_ORDER("flat/cooperative", "flat/shuffle", ORDERED, fold_flat_cooperative, fold_flat_cooperative_scratch,
                "the report's order in one cooperative launch"),
-    CUDA_ORDER("flat/canonical", "flat/canonical", ORDERED, fold_flat_canonical, fold_flat_canonical_scratch,
-               "a function of n alone, one launch"),
+    CUDA_ORDER("flat/canonical", "flat/canonical", ORDERED | FOLD_CLAIM(FOLD_SPLIT_INVARIANT), fold_flat_canonical,
+               fold_flat_canonical_scratch, "a function of n alone, one launch"),
     {.name = "flat/atomic",
      .engine = FOLD_CUDA,
      .about = "a control: blocks add to one cell as they come",
@@ -204,15 +260,31 @@ const struct fold_subject *fold_subject_find(const char *name, enum fold_engine 
 }
 
 /* What the judge refuted about peers, each with the version that it was seen in. */
+static const struct fold_fact facts[] = {
+#define MPI_FACT(name, id) \
+  { name, id, "Open MPI v4.1.4", "a NaN or a zero's sign in max and min depends on the rank that has it" }
+#define NCCL_FACT(name) \
+  { name, FOLD_CORRECTLY_ROUNDED, "NCCL 2.28.3", "max and min drop a NaN" }
+    MPI_FACT("mpi/allreduce", FOLD_CORRECTLY_ROUNDED),
+    MPI_FACT("mpi/allreduce", FOLD_PERMUTATION_INVARIANT),
+    MPI_FACT("mpi/sum", FOLD_CORRECTLY_ROUNDED),
+    MPI_FACT("mpi/sum", FOLD_PERMUTATION_INVARIANT),
+    NCCL_FACT("nccl/allreduce"),
+    NCCL_FACT("nccl/sum"),
+};
+
 const struct fold_fact *fold_facts(size_t *n) {
-  *n = 0;
-  return NULL;
+  *n = sizeof facts / sizeof *facts;
+  return facts;
 }
 
-int fold_peer_version(void) {
+void fold_peer_version(const struct fold_subject *subject, char text[64]) {
+  const struct fold_comm_engine *engine = fold_comm_engine_of(subject->engine);
+  text[0] = '\0';
+  if (!subject->peer) return;
+  if (engine) engine->version(text);
 #ifdef FOLD_HAVE_CUDA
-  return fold_peer_cccl_version();
-#else
-  return 0;
+  int cccl = fold_peer_cccl_version();
+  if (!engine) snprintf(text, 64, "CCCL %d.%d.%d", cccl / 1000000, cccl / 1000 % 1000, cccl % 1000);
 #endif
 }

@@ -48,12 +48,13 @@ struct fold_subject {
 struct fold_fact {
   const char *subject;
   enum fold_claim_id claim;
-  int version; /* as fold_peer_version gives it */
+  const char *version; /* as fold_peer_version tells it */
   const char *what;
 };
 const struct fold_fact *fold_facts(size_t *n);
-/* The version of CCCL behind the peers of this build, 3000001 for 3.0.1; 0 where there are none. */
-int fold_peer_version(void);
+/* The library behind a peer: CCCL as it was built in ("CCCL 3.0.1"), NCCL and MPI as they were loaded; "" for a subject that is no
+ * peer. */
+void fold_peer_version(const struct fold_subject *subject, char text[64]);
 
 /* The table; mutants are not in it (tests/mutants.h). */
 const struct fold_subject *fold_subjects(size_t *n);

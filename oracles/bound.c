@@ -4,8 +4,8 @@
  * answers FOLD_UNSUPPORTED and says which. The judge depends on it.
  *
  * Notation: x_i the n terms, s their exact sum, S = sum |x_i|, p their exact product; u the unit roundoff of the
- * accumulator (2^-24 for f16, bf16, f32; 2^-53 for f64), v = 2^-precision of the result's dtype, eta its smallest
- * subnormal, gamma_k = k u / (1 - k u). Higham = N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed.,
+ * accumulator (2^-24 for f16, bf16, f32; 2^-53 for f64; v for NARROW), v = 2^-precision of the result's dtype, eta its
+ * smallest subnormal, gamma_k = k u / (1 - k u). Higham = N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed.,
  * SIAM 2002.
  *
  * A(method) bounds the error in the accumulator:
@@ -15,6 +15,9 @@
  *                  (n - 1) u S, for any order and any n (Jeannerod, Rump, SIAM J. Matrix Anal. Appl. 34 (2013), 338).
  *   PLAIN product  gamma_(n-1) |p|: n - 1 roundings in any order (Higham, Lemma 3.1), while no partial product leaves
  *                  the normal range.
+ *   NARROW         PLAIN's, with dtype as the accumulator: whoever adds two elements of dtype rounds their sum to dtype, by
+ *                  at most v of it, and by nothing below the normal range; sums and products alike. Partial results must
+ *                  fit in dtype.
  *   NEUMAIER       u |s| + gamma_(n-1)^2 S: its sum and error terms are those of Sum2, since the branch by magnitude
  *                  makes Fast2Sum exact, and it adds them up in the same order: Ogita, Rump, Oishi, Accurate sum and dot
  *                  product, SIAM J. Sci. Comput. 26 (2005), Proposition 4.5; n u < 1.
@@ -23,7 +26,7 @@
  *                  with the rounding of the last addition apart and an explicit constant, derived below.
  *   EXACT          0
  *
- * A 16-bit result, and FLOAT64's and EXACT's, is rounded once more: by at most v times what is rounded, or by eta / 2
+ * A 16-bit result but NARROW's, and FLOAT64's and EXACT's, is rounded once more: by at most v times what is rounded, or by eta / 2
  * below the normal range. A sum is a multiple of eta, so that below the normal range it is not rounded at all.
  *
  * Kahan's sum: y_k = x_k - c_(k-1), s_k = s_(k-1) + y_k, c_k = (s_k - s_(k-1)) - y_k, rounded to nearest each;
@@ -54,6 +57,7 @@ const char *fold_bound_formula(enum fold_method method) {
     case FOLD_KAHAN: return "(u |s| + (2 u + 8 n u^2) sum|x|) / (1 - u)";
     case FOLD_NEUMAIER: return "u |s| + gamma_(n-1)^2 sum|x|";
     case FOLD_FLOAT64: return "v |s| + (1 + v) gamma_(n-1) sum|x|, gamma in f64";
+    case FOLD_NARROW: return "gamma_h sum|x| (product: gamma_(n-1) |p|), gamma_k = k v / (1 - k v)";
     case FOLD_EXACT: return "v |s|, or half the smallest subnormal";
   }
   return "unknown method";
@@ -155,7 +159,7 @@ static fold_status sum_error(struct terms *t, mpfr_t error) {
 static fold_status product_error(struct terms *t, mpfr_t error) {
   mpfr_set_zero(error, 1);
   if (t->method == FOLD_EXACT) return fold_ok();
-  if (t->method != FOLD_PLAIN) return unsupported("the method has no theorem for products");
+  if (t->method != FOLD_PLAIN && t->method != FOLD_NARROW) return unsupported("the method has no theorem for products");
   if (t->truth->most_exponent > t->accumulator.emax - 1) return unsupported("partial products may overflow");
   /* A zero factor makes the result an exact zero, whatever underflows beside it. */
   if (mpfr_zero_p(t->magnitude)) return fold_ok();
@@ -182,6 +186,7 @@ static fold_status round_last(struct terms *t, mpfr_t error) {
 
 /* The format in which the method adds. */
 static struct fold_format accumulator_of(enum fold_method method, enum fold_dtype dtype) {
+  if (method == FOLD_NARROW) return fold_format_of(dtype);
   if (method == FOLD_FLOAT64 || dtype == FOLD_F64) return fold_format_of(FOLD_F64);
   return fold_format_of(FOLD_F32);
 }
@@ -201,7 +206,7 @@ fold_status fold_bound(enum fold_method method, const struct fold_truth *truth, 
   struct terms t = {.method = method, .truth = truth, .result = fold_format_of(truth->dtype)};
   t.accumulator = accumulator_of(method, truth->dtype);
   t.u = -t.accumulator.precision;
-  bool by_height = method == FOLD_PLAIN && truth->op == FOLD_SUM;
+  bool by_height = (method == FOLD_PLAIN || method == FOLD_NARROW) && truth->op == FOLD_SUM;
   t.height = by_height ? height : truth->n - 1;
   mpfr_t error;
   mpfr_inits2(PRECISION, t.gamma, t.magnitude, t.scratch, error, (mpfr_ptr)0);

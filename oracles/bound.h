@@ -1,7 +1,7 @@
 /* bound.h: how far a result may be from the exact one: theorems, computed in MPFR and rounded outward.
  *
- * Each method has its theorem; `h` is the height of the order's own tree. u is the unit roundoff of the accumulator,
- * v of the dtype of the result (a last rounding where they differ), eta the dtype's smallest subnormal.
+ * Each method has its theorem; `h` is the height of the order's own tree. u is the unit roundoff of the accumulator (the
+ * dtype itself for FOLD_NARROW), v of the dtype of the result (a last rounding where they differ), eta the dtype's smallest subnormal.
  */
 #ifndef FOLD_BOUND_H
 #define FOLD_BOUND_H

@@ -6,7 +6,9 @@
  */
 #include "super.h"
 
+#include <assert.h>
 #include <omp.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "bits.h"
@@ -39,6 +41,24 @@ void fold_super_merge(enum fold_dtype dtype, struct fold_super *into, const stru
   into->other_than_negative_zero += from->other_than_negative_zero;
   into->terms += from->terms;
   fold_super_normalise(dtype, into);
+}
+
+/* The counts are the struct's last words, in the order that they travel in. */
+static_assert(offsetof(struct fold_super, nan) == FOLD_SUPER_LIMBS * sizeof(int64_t) &&
+                  sizeof(struct fold_super) == (FOLD_SUPER_LIMBS + FOLD_SUPER_COUNTS) * sizeof(int64_t),
+              "the counts follow the limbs");
+
+void fold_super_pack(enum fold_dtype dtype, const struct fold_super *state, int64_t *words) {
+  size_t limbs = (size_t)fold_super_limbs(dtype);
+  memcpy(words, state->limb, limbs * sizeof *words);
+  memcpy(words + limbs, (const int64_t *)state + FOLD_SUPER_LIMBS, FOLD_SUPER_COUNTS * sizeof *words);
+}
+
+void fold_super_unpack(enum fold_dtype dtype, const int64_t *words, struct fold_super *state) {
+  size_t limbs = (size_t)fold_super_limbs(dtype);
+  memset(state, 0, sizeof *state);
+  memcpy(state->limb, words, limbs * sizeof *words);
+  memcpy((int64_t *)state + FOLD_SUPER_LIMBS, words + limbs, FOLD_SUPER_COUNTS * sizeof *words);
 }
 
 /* Term by term, not normalised. */

@@ -18,12 +18,13 @@ extern "C" {
 
 /* All words are int64, so that a whole state merges by one element-wise sum. */
 struct fold_super {
-  int64_t limb[FOLD_SUPER_LIMBS]; /* the sum of the finite terms */
+  int64_t limb[FOLD_SUPER_LIMBS];                    /* the sum of the finite terms */
   int64_t nan, positive_infinity, negative_infinity; /* how many terms were that */
-  int64_t other_than_negative_zero; /* 0 only if every term was -0 (or there was none) */
+  int64_t other_than_negative_zero;                  /* 0 only if every term was -0 (or there was none) */
   int64_t terms;
 };
 #define FOLD_SUPER_WORDS (sizeof(struct fold_super) / sizeof(int64_t))
+#define FOLD_SUPER_COUNTS 5 /* the words behind the limbs */
 
 /* How many limbs dtype uses, and the exponent of limb 0's unit. */
 static inline FOLD_HD int fold_super_limbs(enum fold_dtype dtype) {
@@ -32,6 +33,14 @@ static inline FOLD_HD int fold_super_limbs(enum fold_dtype dtype) {
 static inline FOLD_HD int fold_super_base(enum fold_dtype dtype) {
   return dtype == FOLD_F64 ? -1074 : dtype == FOLD_F32 ? -149 : dtype == FOLD_BF16 ? -133 : -24;
 }
+
+/* A state that travels is packed: the limbs that dtype uses, then the counts: so many int64 words. Up to 2^31 packed
+ * normalised states are merged by adding their words; unpacked, they close like any state. */
+static inline FOLD_HD int fold_super_words(enum fold_dtype dtype) {
+  return fold_super_limbs(dtype) + FOLD_SUPER_COUNTS;
+}
+void fold_super_pack(enum fold_dtype dtype, const struct fold_super *state, int64_t *words);
+void fold_super_unpack(enum fold_dtype dtype, const int64_t *words, struct fold_super *state);
 
 /* Adds in[0 .. n) to `sum` and their magnitudes to `abs` (may be NULL), on one thread; both stay normalised. */
 void fold_super_add(enum fold_dtype dtype, const void *in, size_t n, struct fold_super *sum, struct fold_super *abs);

@@ -19,7 +19,7 @@
 
 /* A normalised state as one integer in 32-bit words, two's complement, of which `low` is the lowest that is not 0: the
  * last limb gives two words. Negating turns words below `low` into 0, `low` into its negative, the rest over. */
-struct fold_super_words {
+struct fold_super_integer {
   const int64_t *limb;
   int stride; /* from limb to limb, in words */
   int last;   /* the limb that holds the sign */
@@ -27,7 +27,7 @@ struct fold_super_words {
   bool negative;
 };
 
-static inline FOLD_HD uint32_t fold_super_word(const struct fold_super_words *words, int k) {
+static inline FOLD_HD uint32_t fold_super_word(const struct fold_super_integer *words, int k) {
   if (k < words->low || k > words->last + 1) return 0;
   uint32_t word =
       (uint32_t)(k <= words->last ? words->limb[k * words->stride] : words->limb[words->last * words->stride] >> 32);
@@ -36,7 +36,7 @@ static inline FOLD_HD uint32_t fold_super_word(const struct fold_super_words *wo
 }
 
 /* The 64 bits of the magnitude from bit `place` on. */
-static inline FOLD_HD uint64_t fold_super_field(const struct fold_super_words *words, int place) {
+static inline FOLD_HD uint64_t fold_super_field(const struct fold_super_integer *words, int place) {
   int k = place >> 5, offset = place & 31;
   uint64_t below = fold_super_word(words, k), above = fold_super_word(words, k + 2);
   below |= (uint64_t)fold_super_word(words, k + 1) << 32;
@@ -52,7 +52,7 @@ static inline FOLD_HD int fold_leading_bit(uint32_t word) {
 }
 
 /* The magnitude, whose bits `lowest` to `leading` (counted from 2^base) hold its first and last one, in `to`. */
-static inline FOLD_HD uint64_t fold_super_round_magnitude(const struct fold_super_words *words, int base, int lowest,
+static inline FOLD_HD uint64_t fold_super_round_magnitude(const struct fold_super_integer *words, int base, int lowest,
                                                           int leading, struct fold_format to) {
   int exponent = base + leading;
   if (exponent > to.emax) return to.exponent;
@@ -71,52 +71,82 @@ static inline FOLD_HD uint64_t fold_super_round_magnitude(const struct fold_supe
   return ((uint64_t)field << (to.precision - 1)) + kept;
 }
 
+/* A number whose lowest word other than 0 is integer->low, its highest one `high`. */
+static inline FOLD_HD uint64_t fold_super_round_between(enum fold_dtype dtype, const struct fold_super_integer *integer,
+                                                        int high, enum fold_dtype to) {
+  struct fold_format format = fold_format_of(to);
+  uint32_t lowest = fold_super_word(integer, integer->low);
+  int first = 32 * integer->low + fold_leading_bit(lowest & (0 - lowest));
+  int leading = 32 * high + fold_leading_bit(fold_super_word(integer, high));
+  return (integer->negative ? format.sign : 0) |
+         fold_super_round_magnitude(integer, fold_super_base(dtype), first, leading, format);
+}
+
+/* Completes an integer, whose `low` is the lowest limb below the last that is not 0, or the last; false: it is zero. */
+static inline FOLD_HD bool fold_super_integer_start(struct fold_super_integer *integer) {
+  int64_t top = integer->limb[integer->last * integer->stride];
+  if (integer->low == integer->last && (uint32_t)top == 0) integer->low++;
+  integer->negative = top < 0;
+  return integer->low <= integer->last || top != 0;
+}
+
 /* Normalised limbs, `stride` words apart; what sums to zero gives -0 if `negative_zero`. */
 static inline FOLD_HD uint64_t fold_limbs_round(enum fold_dtype dtype, const int64_t *limb, int stride,
                                                 bool negative_zero, enum fold_dtype to) {
+  struct fold_super_integer integer = {limb, stride, fold_super_limbs(dtype) - 1, 0, false};
+  integer.low = integer.last;
+  FOLD_UNROLL
+  for (int k = integer.last - 1; k >= 0; k--)
+    if (limb[k * stride]) integer.low = k;
+  if (!fold_super_integer_start(&integer)) return negative_zero ? fold_format_of(to).sign : 0;
+  int high = integer.low;
+  FOLD_UNROLL
+  for (int k = 0; k <= integer.last + 1; k++)
+    if (fold_super_word(&integer, k)) high = k;
+  return fold_super_round_between(dtype, &integer, high, to);
+}
+
+/* The policy for special values, by the five counts of a state (super.h) in their order: whether they say it all. */
+static inline FOLD_HD bool fold_super_special(const int64_t *counts, enum fold_dtype to, uint64_t *bits) {
   struct fold_format format = fold_format_of(to);
-  struct fold_super_words words = {limb, stride, fold_super_limbs(dtype) - 1, 0, false};
-  words.low = words.last;
-  FOLD_UNROLL
-  for (int k = words.last - 1; k >= 0; k--)
-    if (limb[k * stride]) words.low = k;
-  int64_t top = limb[words.last * stride];
-  if (words.low == words.last && (uint32_t)top == 0) words.low++;
-  if (words.low > words.last && top == 0) return negative_zero ? format.sign : 0;
-  words.negative = top < 0;
-  int high = words.low;
-  FOLD_UNROLL
-  for (int k = 0; k <= words.last + 1; k++)
-    if (fold_super_word(&words, k)) high = k;
-  uint32_t lowest = fold_super_word(&words, words.low);
-  int first = 32 * words.low + fold_leading_bit(lowest & (0 - lowest));
-  int leading = 32 * high + fold_leading_bit(fold_super_word(&words, high));
-  return (words.negative ? format.sign : 0) |
-         fold_super_round_magnitude(&words, fold_super_base(dtype), first, leading, format);
+  const int64_t nan = counts[0], positive = counts[1], negative = counts[2];
+  *bits = nan || (positive && negative) ? format.exponent | (format.fraction + 1) >> 1
+          : negative                    ? format.sign | format.exponent
+                                        : format.exponent;
+  return nan || positive || negative;
+}
+static inline FOLD_HD bool fold_super_negative_zero(const int64_t *counts) { return counts[4] && !counts[3]; }
+
+/* Normalised limbs and those counts. */
+static inline FOLD_HD uint64_t fold_limbs_close(enum fold_dtype dtype, const int64_t *limb, const int64_t *counts,
+                                                enum fold_dtype to) {
+  uint64_t bits;
+  if (fold_super_special(counts, to, &bits)) return bits;
+  return fold_limbs_round(dtype, limb, 1, fold_super_negative_zero(counts), to);
 }
 
 /* `state` is normalised (fold_super_normalise, fold_super_normalise_inline). */
 static inline FOLD_HD uint64_t fold_super_round(enum fold_dtype dtype, const struct fold_super *state,
                                                 enum fold_dtype to) {
-  struct fold_format format = fold_format_of(to);
-  if (state->nan || (state->positive_infinity && state->negative_infinity))
-    return format.exponent | (format.fraction + 1) >> 1;
-  if (state->positive_infinity) return format.exponent;
-  if (state->negative_infinity) return format.sign | format.exponent;
-  return fold_limbs_round(dtype, state->limb, 1, state->terms && !state->other_than_negative_zero, to);
+  return fold_limbs_close(dtype, state->limb, (const int64_t *)state + FOLD_SUPER_LIMBS, to);
 }
 
-/* fold_super_normalise for a device: carries propagated, the same words. */
-static inline FOLD_HD void fold_super_normalise_inline(enum fold_dtype dtype, struct fold_super *state) {
+/* Carries propagated. */
+static inline FOLD_HD void fold_limbs_normalise(enum fold_dtype dtype, int64_t *limb) {
   int last = fold_super_limbs(dtype) - 1;
   int64_t carry = 0;
   FOLD_UNROLL
   for (int k = 0; k < last; k++) {
-    int64_t word = state->limb[k] + carry;
+    int64_t word = limb[k] + carry;
     carry = word >> 32;
-    state->limb[k] = word & 0xffffffff;
+    limb[k] = word & 0xffffffff;
   }
-  state->limb[last] += carry;
+  limb[last] += carry;
+}
+
+/* fold_super_normalise for a device: the same words. */
+static inline FOLD_HD void fold_super_normalise_inline(enum fold_dtype dtype, struct fold_super *state) {
+  fold_limbs_normalise(dtype, state->limb);
   state->other_than_negative_zero = state->other_than_negative_zero != 0;
 }
 

@@ -82,6 +82,8 @@ static fold_status time_read(int shape, const void *d_in, size_t nbytes, void *d
   return read_clock(clock);
 }
 
+fold_status fold_bench_ready(void) { return fold_engine_ready(FOLD_CUDA); }
+
 fold_status fold_bench_ceiling(size_t nbytes, unsigned iterations, double *bytes_per_second, const char **shape) {
   void *d_in = NULL, *d_sink = NULL;
   struct clock clock = {0};
@@ -207,16 +209,9 @@ static fold_status race(struct contender *contenders, size_t n, const struct poo
 }
 
 static fold_status conclude(struct contender *contender, double ceiling) {
-  struct fold_timing *t = contender->timing;
   if (!contender->runs) return fold_ok();
   FOLD_TRY(read_clock(&contender->clock));
-  t->median = quantile(&contender->clock, 0.5);
-  t->p10 = quantile(&contender->clock, 0.1);
-  t->p90 = quantile(&contender->clock, 0.9);
-  t->bytes_per_second = t->bytes / t->median;
-  t->of_ceiling = t->bytes_per_second / ceiling;
-  /* Both are medians of one run: what lies above by no more than the subject's own spread is the ceiling itself. */
-  t->implausible = t->bytes / t->p90 > ceiling;
+  fold_bench_figures(contender->timing, contender->clock.seconds, contender->clock.n, ceiling);
   return fold_ok();
 }
 

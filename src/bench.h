@@ -38,6 +38,9 @@ struct fold_timing {
   char note[160];                               /* why it was not timed, or not judged */
 };
 
+/* Whether there is a GPU to time on: FOLD_UNSUPPORTED, with the reason, where there is none. */
+fold_status fold_bench_ready(void);
+
 /* The ceiling in bytes a second, over nbytes of device memory (median of the best shape). */
 fold_status fold_bench_ceiling(size_t nbytes, unsigned iterations, double *bytes_per_second, const char **shape);
 
@@ -45,5 +48,9 @@ fold_status fold_bench_ceiling(size_t nbytes, unsigned iterations, double *bytes
 fold_status fold_bench_shape(const struct fold_registry *registry, const struct fold_bench_options *options,
                              const struct fold_bench_shape *shape, double ceiling, struct fold_timing *timing,
                              size_t *n, const volatile int *stop);
+
+/* The figures of n > 0 timed runs, in seconds and rising, of timing->bytes each, and whether they can be: a subject whose
+ * slower runs too are faster than the ceiling did not read its input. */
+void fold_bench_figures(struct fold_timing *timing, const double *sorted, size_t n, double ceiling);
 
 #endif

@@ -3,6 +3,9 @@
 
 static fold_status absent(void) { return fold_error(FOLD_UNSUPPORTED, "this build has no CUDA"); }
 
+/* Says so too where FOLDPROOF_REQUIRE_GPUS makes that a failure. */
+fold_status fold_bench_ready(void) { return fold_engine_ready(FOLD_CUDA); }
+
 fold_status fold_bench_ceiling(size_t nbytes, unsigned iterations, double *bytes_per_second, const char **shape) {
   (void)nbytes, (void)iterations, (void)bytes_per_second, (void)shape;
   return absent();

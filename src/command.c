@@ -9,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "number.h"
 #include "world.h"
 
 struct subcommand {
@@ -22,8 +23,8 @@ static const struct subcommand subcommands[] = {
     {"oracle", "the exact answer for an array in a .npy file", fold_command_oracle},
     {"gen", "write a generated array to a .npy file", fold_command_gen},
     {"order", "an order's height, fingerprint and drawing", fold_command_order},
-    {"bench", "time CUDA subjects, each judged first", fold_command_bench},
-    {"study", "errors of every method by size and data; many ranks, simulated", fold_command_study},
+    {"bench", "time CUDA subjects, or collectives over ranks, each judged first", fold_command_bench},
+    {"study", "errors of every method by size and data; many ranks; probed all-reduces", fold_command_study},
     {"record", "run subjects and write their results, judging nothing", fold_command_record},
     {"compare", "where two records of the same inputs have other results", fold_command_compare},
     {"report", "records as a page, a CI job's summary or JUnit", fold_command_report},
@@ -62,8 +63,9 @@ int fold_main(int argc, char **argv, const struct fold_registry *registry) {
     snprintf(program, sizeof program, "foldproof %s", subcommands[i].name);
     argv[1] = program;
     int exit_code = subcommands[i].run(argc - 1, argv + 1, registry);
-    fold_worlds_close();
-    return fold_finish_output(program, exit_code);
+    /* What was judged stands; but ranks that can't end are no environment to trust. */
+    int ended = fold_report(program, fold_worlds_close());
+    return fold_finish_output(program, exit_code == 0 ? ended : exit_code);
   }
   if (strcmp(argv[1], "rank") == 0) return fold_command_rank(argc - 1, argv + 1, registry);
   fprintf(stderr, "foldproof: no command '%s': see foldproof --help\n", argv[1]);
@@ -83,24 +85,11 @@ int fold_finish_output(const char *program, int exit_code) {
   return exit_code == 0 ? 2 : exit_code;
 }
 
-/* Digits, then maybe an exponent: e of ten, ^ after a base. False when it is no such number or past 2^63. */
+/* A fixture file's power (number.h) and no more: no sum, no range. False when it is none or past 2^63. */
 static bool parse_number(const char *text, uint64_t *value) {
-  char *end;
-  if (*text < '0' || *text > '9') return false;
-  errno = 0;
-  unsigned long long base = strtoull(text, &end, 10), exponent = 0, factor = 10, result = base;
-  char sign = *end;
-  if (sign == 'e' || sign == '^') {
-    const char *digits = end + 1;
-    if (*digits < '0' || *digits > '9') return false;
-    exponent = strtoull(digits, &end, 10);
-    if (sign == '^') factor = base, result = 1;
-  }
-  if (errno || *end || exponent > 63) return false;
-  for (; exponent > 0; exponent--)
-    if (__builtin_mul_overflow(result, factor, &result)) return false;
-  *value = result;
-  return result >> 63 == 0;
+  uint64_t last;
+  return text[strspn(text, "0123456789e^")] == '\0' && fold_number_range(text, value, &last) == NULL &&
+         *value >> 63 == 0;
 }
 
 uint64_t fold_option_number(struct argp_state *state, const char *option, const char *text, uint64_t most) {
@@ -122,11 +111,26 @@ int fold_option_op(struct argp_state *state, const char *text) {
   return op;
 }
 
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
 /* A signal handler has nowhere else to write. */
 static volatile int interrupted;
+static volatile double interrupted_at;
+
+/* The first signal asks to stop; one that comes later ends the program at once. Not one that comes with it: timeout(1)
+ * sends each twice, to the program and to its group. */
 static void on_signal(int number) {
-  interrupted = number;
-  signal(number, SIG_DFL);
+  if (!interrupted) {
+    interrupted_at = now();
+    interrupted = number;
+  } else if (now() - interrupted_at > 0.5) {
+    signal(number, SIG_DFL);
+    raise(number);
+  }
 }
 
 const volatile int *fold_watch_interrupt(void) {
@@ -135,22 +139,19 @@ const volatile int *fold_watch_interrupt(void) {
   return &interrupted;
 }
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 void fold_progress_open(struct fold_progress *progress) {
   *progress = (struct fold_progress){.shown = isatty(STDERR_FILENO) == 1, .started = now()};
 }
 
+/* No estimate before something is done; minutes where seconds say too much. */
 void fold_progress_show(struct fold_progress *progress, size_t done, size_t all, const char *what) {
   double t = now();
   if (!progress->shown || t - progress->last < 0.1) return;
   progress->last = t;
   double left = done > 0 ? (t - progress->started) * (double)(all - done) / (double)done : 0;
-  fprintf(stderr, "\r\033[K%zu of %zu, about %.0f s left: %.60s", done, all, left, what);
+  fprintf(stderr, "\r\033[K%zu of %zu", done, all);
+  if (done > 0) fprintf(stderr, ", about %.0f %s left", left < 120 ? left : left / 60, left < 120 ? "s" : "min");
+  fprintf(stderr, ": %.60s", what);
   fflush(stderr);
 }
 

@@ -28,6 +28,9 @@ void fold_selection_defaults(struct fold_selection_options *options);
 /* After parsing: BAD_INPUT for a glob that no subject, or no claim, matches. */
 fold_status fold_selection_check(const struct fold_selection *selection, const struct fold_registry *registry);
 
+/* The options that say how ranks are started (--launch, --ranks, --timeout), as an argp child without input. */
+extern const struct argp fold_world_argp;
+
 /* Prints "foldproof NAME: text" on stderr and returns the exit code; 0 and silent for FOLD_OK. */
 int fold_report(const char *program, fold_status status);
 /* Flushes standard output; a failure there turns 0 into 2. */

@@ -4,6 +4,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,19 +65,27 @@ static int connect_to(const char *where) {
   return fd;
 }
 
-/* Which rank the launcher made of this process: Open MPI, MPICH and its kin, Slurm. */
-static int own_rank(void) {
-  static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
-  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-    if (getenv(names[i])) return atoi(getenv(names[i]));
+/* Which rank the launcher made of this process, and of how many (`of` is left where it does not say): Open MPI, MPICH and
+ * its kin, Slurm. */
+static int own_rank(unsigned *of) {
+  static const char *const names[][2] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+                                         {"PMI_RANK", "PMI_SIZE"},
+                                         {"SLURM_PROCID", "SLURM_NTASKS"},
+                                         {"PMIX_RANK", ""}};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const char *rank = getenv(names[i][0]), *ranks = getenv(names[i][1]);
+    if (rank && ranks && atoi(ranks) > 0) *of = (unsigned)atoi(ranks);
+    if (rank) return atoi(rank);
+  }
   return -1;
 }
 
 /* The harness is gone, or gives this world up: whatever the ranks are in the middle of ends here. */
 static void *watch(void *of) {
-  struct pollfd hung_up = {.fd = *(int *)of, .events = POLLRDHUP};
+  const struct fold_rank_seat *seat = of;
+  struct pollfd hung_up = {.fd = seat->fd, .events = POLLRDHUP};
   while (poll(&hung_up, 1, -1) <= 0) continue;
-  _exit(99);
+  _exit(atomic_load(&seat->ended) ? 0 : 99);
 }
 
 static void *be_rank(void *of) {
@@ -87,7 +96,11 @@ static void *be_rank(void *of) {
 int fold_command_rank(int argc, char **argv, const struct fold_registry *registry) {
   struct options o = {.engine = -1};
   argp_parse(&argp, argc, argv, 0, NULL, &o);
-  int own = own_rank();
+  /* A launcher that lost a rank ends the others by SIGTERM, at once: they stay until the harness has seen who was first, and
+   * hangs up. */
+  signal(SIGTERM, SIG_IGN);
+  unsigned launched = o.ranks;
+  int own = o.threads ? 0 : own_rank(&launched);
   if (!o.threads && own < 0)
     return fold_report(argv[0], fold_error(FOLD_ENVIRONMENT, "the launcher does not say which rank this process is"));
   unsigned n = o.threads ? o.ranks : 1;
@@ -100,11 +113,12 @@ int fold_command_rank(int argc, char **argv, const struct fold_registry *registr
                                        .secret = o.secret,
                                        .rank = o.threads ? i : (unsigned)own,
                                        .ranks = o.ranks,
+                                       .launched = launched,
                                        .fd = connect_to(o.connect)};
     if (seats[i].fd < 0) return fold_report(argv[0], fold_error(FOLD_ENVIRONMENT, "no harness at %s", o.connect));
   }
   for (unsigned i = 0; i < n; i++)
-    if (pthread_create(&watcher, NULL, watch, &seats[i].fd) || pthread_create(&thread[i], NULL, be_rank, &seats[i]))
+    if (pthread_create(&watcher, NULL, watch, &seats[i]) || pthread_create(&thread[i], NULL, be_rank, &seats[i]))
       return fold_report(argv[0], fold_error(FOLD_ENVIRONMENT, "a thread can't be started"));
   for (unsigned i = 0; i < n; i++) pthread_join(thread[i], NULL);
   _exit(0); /* the watchers still wait */

@@ -1,4 +1,5 @@
-/* command_study.c: foldproof study: errors of every method by size, data and dtype; or a simulation of many ranks. */
+/* command_study.c: foldproof study: errors of every method by size, data and dtype; or a simulation of many ranks; or a
+ * probe of all-reduces. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,7 @@
 #include "study.h"
 #include "study_ranks.h"
 
-enum { SIZES = 0x200, GENERATORS, DTYPES, OPS, SEED, JSONL, FULL, RANKS };
+enum { SIZES = 0x200, GENERATORS, DTYPES, OPS, SEED, JSONL, FULL, RANKS, MESSAGES, ENGINE, SETTINGS };
 enum { MOST_TERMS = 34 };
 
 static const struct argp_option options[] = {
@@ -23,6 +24,11 @@ static const struct argp_option options[] = {
     {"full", FULL, NULL, 0,
      "what is not named otherwise: sizes to 5e7 (1e9 on a GPU), all finite data, dtypes, ops; an hour on 2 cores", 1},
     {"ranks", RANKS, NULL, 0, "instead: simulate all-reduce by ring, trees and canonical for 2 to 65,536 ranks", 1},
+    {"messages", MESSAGES, NULL, 0,
+     "instead: which bits of an all-reduce agree, by the library's settings and the length of the message (--sizes)",
+     1},
+    {"engine", ENGINE, "mpi|nccl", 0, "with --messages: whose all-reduce (nccl where GPUs are, else mpi)", 1},
+    {"settings", SETTINGS, "GLOBS", 0, "with --messages: only these settings: default, ring, tree/LL ...", 1},
     {0},
 };
 
@@ -98,6 +104,19 @@ static void fill_ranks_defaults(struct study_command *s, struct argp_state *stat
   if (s->dtypes == 0) s->dtypes = 1u << FOLD_F32;
 }
 
+static void fill_messages_defaults(struct study_command *s, struct argp_state *state) {
+  if (s->full || s->ranks) argp_failure(state, 2, 0, "--messages excludes --ranks and --full");
+  if (s->ops & ~(1u << FOLD_SUM)) argp_failure(state, 2, 0, "--messages probes sums only");
+  if (s->engine < 0) s->engine = fold_engine_ready(FOLD_CUDA).code == FOLD_OK ? FOLD_NCCL : FOLD_MPI;
+  /* Each four times the last: where a chunk ends moves through the first message. */
+  uint64_t n = s->engine == FOLD_NCCL ? 4096 : 1024, most = s->engine == FOLD_NCCL ? 1 << 24 : 1 << 18;
+  for (bool named = s->n_sizes > 0; !named && n <= most; n *= 4) s->sizes[s->n_sizes++] = n;
+  for (size_t k = 0; k < s->n_sizes; k++)
+    if (s->sizes[k] == 0) argp_failure(state, 2, 0, "--messages: lengths from 1 on");
+  if (!s->generators) s->generators = "normal";
+  if (s->dtypes == 0) s->dtypes = 1u << FOLD_F32;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct study_command *s = state->input;
   switch (key) {
@@ -112,8 +131,19 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case JSONL: s->jsonl = arg; return 0;
     case FULL: s->full = true; return 0;
     case RANKS: s->ranks = true; return 0;
+    case MESSAGES: s->messages = true; return 0;
+    case SETTINGS: s->settings = arg; return 0;
+    case ENGINE:
+      s->engine = fold_engine_parse(arg);
+      if (s->engine != FOLD_MPI && s->engine != FOLD_NCCL)
+        argp_failure(state, 2, 0, "--engine %s: not mpi or nccl", arg);
+      return 0;
     case ARGP_KEY_END:
-      if (s->ranks)
+      if (!s->messages && (s->engine >= 0 || s->settings))
+        argp_failure(state, 2, 0, "--engine and --settings need --messages");
+      if (s->messages)
+        fill_messages_defaults(s, state);
+      else if (s->ranks)
         fill_ranks_defaults(s, state);
       else
         fill_defaults(s);
@@ -122,9 +152,12 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   }
 }
 
+static const struct argp_child children[] = {{&fold_world_argp, 0, NULL, 0}, {0}};
+
 static const struct argp argp = {
     .options = options,
     .parser = parse,
+    .children = children,
     .doc =
         "Measure the error of every method by size, data, dtype and operation, against the exact result.\v"
         "Prints the report's tables with the true reference, why its figures differ, and for each data the errors "
@@ -270,10 +303,12 @@ static fold_status study_errors(struct study_command *s, const struct fold_regis
 }
 
 int fold_command_study(int argc, char **argv, const struct fold_registry *registry) {
-  struct study_command s = {.seed = 1};
+  struct study_command s = {.seed = 1, .engine = -1};
   int exit_code = 0;
   argp_parse(&argp, argc, argv, 0, NULL, &s);
-  fold_status status = s.ranks ? fold_study_ranks(&s) : study_errors(&s, registry, &exit_code);
+  fold_status status = s.messages ? fold_study_messages(&s, registry, &exit_code)
+                       : s.ranks  ? fold_study_ranks(&s)
+                                  : study_errors(&s, registry, &exit_code);
   if (status.code != FOLD_OK) return fold_report(argv[0], status);
   if (!*fold_watch_interrupt()) return exit_code;
   fprintf(stderr, "%s: interrupted: what is above was finished\n", argv[0]);

@@ -1,4 +1,4 @@
-/* command_study.h: what the two halves of foldproof study share: options, records, progress. */
+/* command_study.h: what the parts of foldproof study share: options, records, progress. */
 #ifndef FOLD_COMMAND_STUDY_H
 #define FOLD_COMMAND_STUDY_H
 
@@ -15,6 +15,9 @@ struct study_command {
   uint64_t seed;
   const char *jsonl;
   bool full, ranks, gpu_terms; /* gpu_terms: a billion terms where a GPU is */
+  bool messages;
+  int engine;           /* with messages: FOLD_MPI or FOLD_NCCL */
+  const char *settings; /* with messages: globs of world_setting.h's, NULL: all */
   struct fold_records records;
   struct fold_progress progress;
 };
@@ -25,5 +28,7 @@ void fold_study_sort(struct study_command *s);
 void fold_study_set(json_t *line, const char *key, double value);
 /* The simulation of many ranks (command_study_ranks.c). */
 fold_status fold_study_ranks(struct study_command *s);
+/* The probe of all-reduces (command_study_messages.c); *exit_code is 0, 1, 77 or 99 where the status is OK. */
+fold_status fold_study_messages(struct study_command *s, const struct fold_registry *registry, int *exit_code);
 
 #endif

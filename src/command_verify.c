@@ -36,7 +36,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   }
 }
 
-static const struct argp_child children[] = {{&fold_selection_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&fold_selection_argp, 0, NULL, 0}, {&fold_world_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .options = options,
     .parser = parse,
@@ -114,7 +114,7 @@ static fold_status check_engine(const struct fold_selection *selection, const st
   enum fold_engine engine = selection->engine < 0 ? FOLD_CUDA : (enum fold_engine)selection->engine;
   fold_status status = fold_engine_ready(engine);
   if (selection->engine < 0) return status.code == FOLD_ENVIRONMENT ? status : fold_ok();
-  if (status.code == FOLD_ENVIRONMENT) return status;
+  if (status.code == FOLD_ENVIRONMENT || status.code == FOLD_BAD_INPUT) return status;
   for (size_t i = 0; i < registry->n; i++)
     if (registry->subjects[i].engine == engine) return fold_ok();
   return status;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "fold.h"
+#include "collective/comm.h"
 
 #ifdef FOLD_HAVE_CUDA
 #include "cuda/device.h"
@@ -58,6 +58,22 @@ static void add_libraries(json_t *object) {
   json_object_set_new(object, "xxhash", json_string(text));
 }
 
+/* The libraries by which ranks talk. */
+static void add_collectives(json_t *object) {
+  static const struct {
+    enum fold_engine engine;
+    const char *there, *missing, *reason;
+  } engines[] = {{FOLD_MPI, "mpi", "mpi_missing", "this build has no MPI"},
+                 {FOLD_NCCL, "nccl", "nccl_missing", "this build has no NCCL"}};
+  for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
+    const struct fold_comm_engine *engine = fold_comm_engine_of(engines[i].engine);
+    char text[64] = "";
+    if (engine) engine->version(text);
+    json_object_set_new(object, engine ? engines[i].there : engines[i].missing,
+                        json_string(engine ? text : engines[i].reason));
+  }
+}
+
 static void add_gpus(json_t *object) {
 #ifdef FOLD_HAVE_CUDA
   char reason[FOLD_DEVICE_TEXT] = "";
@@ -88,6 +104,7 @@ json_t *fold_environment(void) {
   json_object_set_new(object, "foldproof", json_string(FOLD_VERSION));
   add_system(object);
   add_libraries(object);
+  add_collectives(object);
   add_gpus(object);
   return object;
 }

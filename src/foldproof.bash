@@ -2,7 +2,10 @@
 _foldproof() {
   local command=${COMP_WORDS[0]} word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD - 1]} words
   case $before in
-    --engine) words='host cuda' ;;
+    --engine) words='host cuda mpi nccl' ;;
+    --what) words='messages strong weak' ;;
+    --settings) words='default ring tree simple LL LL128' ;;
+    --launch) words='mpirun threads' ;;
     --set) words='default large all' ;;
     --dtype) words='f16 bf16 f32 f64' ;;
     --op) words='sum prod max min' ;;

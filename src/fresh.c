@@ -4,10 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
-#include <spawn.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -54,20 +55,28 @@ static size_t arguments(const struct fold_selection *s, const char *path, const 
   return n;
 }
 
+/* Between fork and exec only calls that are safe there. It dies with us, and not when it has time: nobody else would
+ * read what it writes, and its own ranks end when it is gone. */
+static pid_t spawn(const char *const *argv) {
+  pid_t parent = getpid(), child = fork();
+  if (child != 0) return child;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (getppid() != parent) _exit(99);
+  int null = open("/dev/null", O_WRONLY);
+  dup2(null, STDOUT_FILENO);
+  dup2(null, STDERR_FILENO);
+  execv("/proc/self/exe", (char *const *)(uintptr_t)argv);
+  _exit(99);
+}
+
 static fold_status run_child(const struct fold_selection *selection, const char *path) {
-  extern char **environ;
   const char **argv = calloc(32 + 2 * selection->n_npy, sizeof *argv);
   if (argv == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory to start a new process");
   arguments(selection, path, argv);
-  posix_spawn_file_actions_t actions;
-  posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  pid_t child;
-  int failed = posix_spawn(&child, "/proc/self/exe", &actions, NULL, (char *const *)argv, environ), how = 0;
-  posix_spawn_file_actions_destroy(&actions);
+  pid_t child = spawn(argv);
+  int how = 0;
   free(argv);
-  if (failed) return fold_error(FOLD_ENVIRONMENT, "a new process can't be started: %s", strerror(failed));
+  if (child < 0) return fold_error(FOLD_ENVIRONMENT, "a new process can't be started: %s", strerror(errno));
   while (waitpid(child, &how, 0) < 0)
     if (errno != EINTR) return fold_error(FOLD_ENVIRONMENT, "the new process was lost: %s", strerror(errno));
   /* 99: some subject failed there as it does here; 2: nothing to run, or no memory, as here. Whatever it says, what it

@@ -45,8 +45,9 @@ static bool judge_special(struct fold_trial *trial, struct fold_finding *finding
 /* Whether every order gives the policy's result for terms that are not all finite. NaN, once made, stays; an infinity
  * stays unless the finite terms by themselves overflow the other way (sum) or underflow to a zero that meets it
  * (product). */
-static bool special_is_certain(const struct fold_truth *truth) {
+static bool special_is_certain(const struct fold_truth *truth, enum fold_method method) {
   enum fold_dtype accumulator = truth->dtype == FOLD_F64 ? FOLD_F64 : FOLD_F32;
+  if (method == FOLD_NARROW) accumulator = truth->dtype;
   struct fold_format f = fold_format_of(accumulator);
   if (mpfr_nan_p(truth->exact)) return true;
   if (truth->op == FOLD_SUM) return mpfr_cmp_d(truth->abs_sum, ldexp(1.0, f.emax)) < 0;
@@ -104,7 +105,7 @@ static bool judge_row(struct fold_trial *trial, struct fold_finding *finding, si
     fold_find_failed(finding, status);
     return false;
   }
-  if (!truth->finite_terms && special_is_certain(truth)) {
+  if (!truth->finite_terms && special_is_certain(truth, trial->subject->method)) {
     ++*judged;
     return judge_special(trial, finding, row, got, truth);
   }

@@ -1,5 +1,6 @@
 /* rank.c: a rank holds its part of an input in a rig of its own, runs subjects on it, and answers. */
 #include "rank.h"
+#include "rank_bench.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,11 +11,13 @@
 struct rank {
   const struct fold_rank_seat *seat;
   const struct fold_comm_engine *engine;
+  bool started;
   struct fold_comm **comm; /* of r + 1 ranks, or NULL */
   struct fold_rig rig;
   bool loaded;
   void *results;
   size_t results_bytes;
+  struct fold_rank_bench bench;
 };
 
 static void announce(void *context, const char *call, size_t count, const char *type) {
@@ -25,7 +28,16 @@ static void announce(void *context, const char *call, size_t count, const char *
   fold_wire_send(r->seat->fd, WIRE_ENTER, &enter, sizeof enter, NULL, 0);
 }
 
+static fold_status start(struct rank *r, char device[64]) {
+  FOLD_TRY(r->engine->start((int)r->seat->rank, (int)r->seat->ranks));
+  r->started = true;
+  if (r->engine->device) r->engine->device(device);
+  return fold_ok();
+}
+
 static fold_status open_comm(struct rank *r, const struct wire_open *open) {
+  if (!r->started || open->ranks == 0 || open->ranks > r->seat->ranks)
+    return fold_error(FOLD_ENVIRONMENT, "was asked for a communicator of %u ranks", open->ranks);
   struct fold_comm *comm = calloc(1, sizeof *comm);
   if (!comm) return fold_error(FOLD_NO_MEMORY, "not enough memory for a communicator");
   fold_status status = r->engine->open(comm, (int)r->seat->rank, (int)open->ranks, open->token);
@@ -76,14 +88,6 @@ static fold_status load(struct rank *r, const struct wire_load *load, uint64_t n
   return *taken ? fold_rig_load(&r->rig) : fold_error(FOLD_ENVIRONMENT, "the harness is gone");
 }
 
-static const struct fold_subject *find_subject(const struct rank *r, const char *name) {
-  for (size_t i = 0; i < r->seat->registry->n; i++) {
-    const struct fold_subject *s = &r->seat->registry->subjects[i];
-    if (s->engine == r->seat->engine && strcmp(s->name, name) == 0) return s;
-  }
-  return NULL;
-}
-
 static fold_status room_for_results(struct rank *r, size_t nbytes) {
   free(r->results);
   r->results_bytes = nbytes;
@@ -93,7 +97,7 @@ static fold_status room_for_results(struct rank *r, size_t nbytes) {
 
 static fold_status run(struct rank *r, struct wire_run *run, struct wire_ran *ran) {
   run->subject[sizeof run->subject - 1] = '\0';
-  const struct fold_subject *subject = find_subject(r, run->subject);
+  const struct fold_subject *subject = fold_rank_find(r->seat->registry, r->seat->engine, run->subject);
   if (!subject) return fold_error(FOLD_ENVIRONMENT, "has no subject %s", run->subject);
   if (!r->loaded || run->ranks == 0 || run->ranks > r->seat->ranks || !r->comm[run->ranks - 1])
     return fold_error(FOLD_ENVIRONMENT, "was asked to run with no input or no communicator");
@@ -116,22 +120,48 @@ static bool answer(const struct rank *r, fold_status status, const void *bytes, 
   return fold_wire_send(r->seat->fd, WIRE_FAILED, &status, sizeof status, NULL, 0);
 }
 
+/* The input that verdicts were about makes room for those that are timed. */
+static fold_status lay(struct rank *r, const struct wire_lay *lay) {
+  if (lay->ranks == 0 || lay->ranks > r->seat->ranks || !r->comm[lay->ranks - 1])
+    return fold_error(FOLD_ENVIRONMENT, "was asked to be timed with no communicator");
+  drop_rig(r);
+  return fold_rank_lay(&r->bench, r->seat->registry, r->seat->engine, r->comm[lay->ranks - 1], lay);
+}
+
+static bool race(struct rank *r, const struct wire_race *race) {
+  size_t n = fold_rank_race_entrants(&r->bench, race) * race->repeats;
+  double *seconds = calloc(n + 1, sizeof *seconds);
+  fold_status status = seconds ? fold_rank_race(&r->bench, race, seconds)
+                               : fold_error(FOLD_NO_MEMORY, "not enough memory for %zu times", n);
+  bool sent = answer(r, status, seconds, n * sizeof *seconds);
+  free(seconds);
+  return sent;
+}
+
 /* One question; false when there is no more to come. */
 static bool serve_one(struct rank *r) {
   union {
     struct wire_open open;
     struct wire_load load;
     struct wire_run run;
+    struct wire_lay lay;
+    struct wire_check check;
+    struct wire_race race;
+    struct wire_ceiling ceiling;
   } head;
   struct wire_head question;
   struct wire_ran ran;
+  struct wire_checked checked;
+  double ceiling = 0;
   unsigned char token[FOLD_COMM_TOKEN] = {0};
+  char device[64] = "";
   uint64_t hash = 0;
   memset(&ran, 0, sizeof ran);
   if (!fold_wire_read(r->seat->fd, &question, sizeof question)) return false;
   size_t head_bytes = question.kind == WIRE_LOAD ? sizeof head.load : question.n_bytes;
   if (head_bytes > sizeof head || !fold_wire_read(r->seat->fd, &head, head_bytes)) return false;
   switch (question.kind) {
+    case WIRE_START: return answer(r, start(r, device), device, sizeof device);
     case WIRE_TOKEN: return answer(r, r->engine->token(token), token, sizeof token);
     case WIRE_OPEN: return answer(r, open_comm(r, &head.open), NULL, 0);
     case WIRE_LOAD: {
@@ -142,6 +172,11 @@ static bool serve_one(struct rank *r) {
     case WIRE_RUN: return answer(r, run(r, &head.run, &ran), &ran, sizeof ran);
     case WIRE_FETCH: return answer(r, fold_ok(), r->results, r->results_bytes);
     case WIRE_HASH: return answer(r, fold_rig_hash(&r->rig, &hash), &hash, sizeof hash);
+    case WIRE_LAY: return answer(r, lay(r, &head.lay), NULL, 0);
+    case WIRE_CHECK: return answer(r, fold_rank_check(&r->bench, &head.check, &checked), &checked, sizeof checked);
+    case WIRE_RACE: return race(r, &head.race);
+    case WIRE_CEILING:
+      return answer(r, fold_rank_ceiling(r->engine->memory, &head.ceiling, &ceiling), &ceiling, sizeof ceiling);
     default: return false; /* WIRE_END, answered when all is put away */
   }
 }
@@ -150,7 +185,7 @@ static void say_hello(const struct rank *r) {
   struct wire_hello hello = {.secret = r->seat->secret,
                              .protocol = FOLD_WIRE_PROTOCOL,
                              .rank = r->seat->rank,
-                             .ranks = r->seat->ranks,
+                             .ranks = r->seat->launched,
                              .pid = getpid(),
                              .version = FOLD_VERSION};
   r->engine->version(hello.library);
@@ -158,16 +193,15 @@ static void say_hello(const struct rank *r) {
   fold_wire_send(r->seat->fd, WIRE_HELLO, &hello, sizeof hello, NULL, 0);
 }
 
-void fold_rank_serve(const struct fold_rank_seat *seat) {
+/* Says who it is before it starts anything, so that one that is not there is told from those that wait for it. */
+void fold_rank_serve(struct fold_rank_seat *seat) {
   struct rank r = {.seat = seat, .engine = fold_comm_engine_of(seat->engine)};
   r.comm = calloc(seat->ranks, sizeof *r.comm);
-  fold_status status = r.engine && r.comm ? r.engine->start((int)seat->rank, (int)seat->ranks)
-                                          : fold_error(FOLD_ENVIRONMENT, "this build has no such engine");
-  if (status.code != FOLD_OK) {
+  if (!r.engine || !r.comm) {
     /* Into the launcher's output, whose first line the harness tells. */
-    fprintf(stderr, "rank %u: %s\n", seat->rank, status.text);
+    fprintf(stderr, "rank %u: this build has no such engine\n", seat->rank);
     fflush(stderr);
-    _exit(fold_exit_code(status.code));
+    _exit(99);
   }
   say_hello(&r);
   while (serve_one(&r)) continue;
@@ -177,7 +211,9 @@ void fold_rank_serve(const struct fold_rank_seat *seat) {
       free(r.comm[k]);
     }
   drop_rig(&r);
-  r.engine->finish();
+  fold_rank_bench_drop(&r.bench);
+  if (r.started) r.engine->finish();
+  atomic_store(&seat->ended, true);
   answer(&r, fold_ok(), NULL, 0);
   free(r.comm);
   free(r.results);

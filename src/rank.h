@@ -2,6 +2,8 @@
 #ifndef FOLD_RANK_H
 #define FOLD_RANK_H
 
+#include <stdatomic.h>
+
 #include "judge.h"
 #include "wire.h"
 
@@ -10,10 +12,12 @@ struct fold_rank_seat {
   enum fold_engine engine;
   uint64_t secret;
   unsigned rank, ranks;
+  unsigned launched; /* how many ranks the launcher says that it started */
   int fd; /* to the harness; owned by the caller */
+  atomic_bool ended; /* set once all is put away: that the harness hangs up now is no fault */
 };
 
 /* Returns when the harness said so, or is gone. */
-void fold_rank_serve(const struct fold_rank_seat *seat);
+void fold_rank_serve(struct fold_rank_seat *seat);
 
 #endif

@@ -45,6 +45,12 @@ static bool equal(const double *a, const double *b, size_t n) {
   return true;
 }
 
+static bool has_error(const struct curve *c) {
+  for (size_t i = 0; i < c->size; i++)
+    if (!isnan(c->error[i])) return true;
+  return false;
+}
+
 static bool is_known(const double *y, size_t n) {
   for (size_t i = 0; i < n; i++)
     if (y[i] > 0 && isfinite(y[i])) return true;
@@ -92,7 +98,7 @@ static void describe_group(const struct fold_page *page, const struct fold_model
                       p->engine[0] ? " on " : "", p->engine, fold_page_where(page, p->environment, where));
   if (isfinite(p->condition) && p->condition > 0 && used >= 0 && (size_t)used < size)
     snprintf(text + used, size - (size_t)used, " Condition number %s at n = %s.",
-             fold_text_number(p->condition, number), fold_text_count(p->n, n));
+             fold_text_number(p->condition, number), fold_text_grouped(p->n, n));
 }
 
 static fold_status draw_curves(struct fold_page *page, struct curve *curves, size_t n_curves,
@@ -130,9 +136,10 @@ fold_status fold_curves_draw(struct fold_page *page, const struct fold_model_poi
     c->probable = room + 3 * n + i;
     snprintf(c->label, sizeof c->label, "%.100s", c->point->subject);
     fill_curve(c, &p[i], end - i);
-    if (!joins_earlier(curves, n_curves, c)) n_curves++;
+    /* A subject that gave no result has no curve, nor a place in the legend. */
+    if (has_error(c) && !joins_earlier(curves, n_curves, c)) n_curves++;
   }
-  fold_status status = draw_curves(page, curves, n_curves, kind);
+  fold_status status = n_curves ? draw_curves(page, curves, n_curves, kind) : fold_ok();
   free(curves);
   free(room);
   return status;

@@ -163,7 +163,7 @@ static void put_worlds(struct fold_page *page) {
     fold_page_cell(page, w->dtype);
     for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
       char text[32];
-      fold_page_cell(page, fold_text_count(numbers[k], text));
+      fold_page_cell(page, fold_text_grouped(numbers[k], text));
     }
     fputs("</tr>\n", page->out);
   }

@@ -95,18 +95,32 @@ static void put_environments(struct fold_page *page) {
   fputs("</section>\n", page->out);
 }
 
+/* Where the records were made, in a line; the tables stand further down. */
+static void put_machines(struct fold_page *page) {
+  const struct fold_model *m = page->model;
+  char machine[160];
+  for (size_t i = 0; i < m->n_environments; i++) {
+    const char *system = json_string_value(json_object_get(m->environments[i], "system"));
+    fputs(i ? "; " : "<p>On ", page->out);
+    fold_put_html(page->out, fold_text_machine(m, (int)i, machine));
+    if (system) fputs(", ", page->out), fold_put_html(page->out, system);
+  }
+  if (m->n_environments) fputs(".</p>\n", page->out);
+}
+
 static void put_links(struct fold_page *page) {
   const struct fold_model *m = page->model;
   const struct {
     const char *id, *text;
     bool there;
-  } links[] = {{"environment", "Environment", true},
-               {"verdicts", "Verdicts", m->n_subjects > 0},
+  } links[] = {{"verdicts", "Verdicts", m->n_subjects > 0},
                {"errors", "Error against n", m->n_study + m->n_judged > 0},
                {"ranks", "Many ranks", m->n_ranks + m->n_worlds > 0},
                {"timings", "Throughput", m->n_timings > 0},
                {"scaling", "Scaling", m->n_scalings > 0},
+               {"allreduces", "All-reduces", m->n_messages + m->n_probes > 0},
                {"orders", "Orders", true},
+               {"environment", "Environment", true},
                {"evidence", "Evidence", m->n_subjects > 0}};
   fputs("<nav aria-label=\"Sections\">", page->out);
   for (size_t i = 0; i < sizeof links / sizeof *links; i++)
@@ -130,6 +144,7 @@ static void put_head(struct fold_page *page) {
           : total[FOLD_HELD] ? ""
                              : " none",
           judged ? text : "Measurements only: nothing was judged in these records.");
+  put_machines(page);
   put_links(page);
   fputs("</header>\n<main>\n", page->out);
 }
@@ -153,13 +168,14 @@ static void put_foot(struct fold_page *page) {
 fold_status fold_report_html(const struct fold_model *model, FILE *out, fold_status *trouble) {
   struct fold_page page = {.out = out, .model = model, .trouble = fold_ok()};
   put_head(&page);
-  put_environments(&page);
   fold_page_verdicts(&page);
   fold_status status = fold_page_errors(&page);
   if (status.code == FOLD_OK) status = fold_page_ranks(&page);
   if (status.code == FOLD_OK) status = fold_page_timings(&page);
   if (status.code == FOLD_OK) status = fold_page_scalings(&page);
+  if (status.code == FOLD_OK) status = fold_page_allreduces(&page);
   if (status.code == FOLD_OK) status = fold_page_orders(&page);
+  if (status.code == FOLD_OK) put_environments(&page);
   if (status.code == FOLD_OK) fold_page_evidence(&page);
   put_foot(&page);
   *trouble = page.trouble;

@@ -92,8 +92,8 @@ fold_status fold_report_markdown(const struct fold_model *model, FILE *out) {
   if (model->n_environments) fputs(".\n", out);
   put_failures(model, out);
   if (model->n_subjects) put_table(model, out);
-  if (model->n_timings + model->n_study + model->n_scalings)
-    fprintf(out, "\nMeasured: %zu timings, %zu errors of a study, %zu points of scaling.\n", model->n_timings,
-            model->n_study, model->n_scalings);
+  if (model->n_timings + model->n_study + model->n_scalings + model->n_messages)
+    fprintf(out, "\nMeasured: %zu timings, %zu errors of a study, %zu points of scaling, %zu all-reduces.\n",
+            model->n_timings, model->n_study, model->n_scalings, model->n_messages);
   return fold_ok();
 }

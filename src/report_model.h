@@ -62,7 +62,23 @@ struct fold_model_timing {
 struct fold_model_scaling {
   int environment;
   const char *subject, *engine, *dtype, *op, *mode;
-  double n, workers, median;
+  double n, workers, median, local, calls, to_library; /* what a record may have besides: NaN where not */
+  bool implausible;
+};
+
+/* One all-reduce of a vector, timed, in a world of one setting of the library. */
+struct fold_model_message {
+  int environment;
+  const char *subject, *dtype, *op, *setting;
+  double bytes, workers, median, bus, link, to_library;
+};
+
+/* One message of a probe: its first `head` results have the bits that the letter names, within one table. */
+struct fold_model_probe {
+  int environment;
+  const char *subject, *dtype, *generator, *setting, *letter;
+  double bytes, workers, head;
+  bool agrees, repeats;
 };
 
 /* A simulated all-reduce at many world sizes: over how many of `elements` the bits changed with the world. */
@@ -85,11 +101,13 @@ struct fold_model {
   struct fold_model_point *study, *judged, *ranks; /* ranks: simulated; n is the number of ranks, errors are relative */
   struct fold_model_timing *timings;
   struct fold_model_scaling *scalings;
+  struct fold_model_message *messages;
+  struct fold_model_probe *probes;
   struct fold_model_world *worlds;
   size_t n_files, n_environments, n_subjects, n_claims, n_words, n_study, n_judged, n_ranks, n_timings, n_scalings,
-      n_worlds, runs;
+      n_messages, n_probes, n_worlds, runs;
   size_t room_files, room_environments, room_subjects, room_words, room_study, room_judged, room_ranks, room_timings,
-      room_scalings, room_worlds;
+      room_scalings, room_messages, room_probes, room_worlds;
 };
 
 void fold_model_open(struct fold_model *model);

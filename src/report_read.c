@@ -91,12 +91,50 @@ static fold_status read_scaling(struct reader *r, json_t *record) {
   *s = (struct fold_model_scaling){.environment = r->environment,
                                    .n = number(record, "n"),
                                    .workers = number(record, "workers"),
-                                   .median = number(record, "median_seconds")};
+                                   .median = number(record, "median_seconds"),
+                                   .local = number(record, "local_median_seconds"),
+                                   .calls = number(record, "calls_median_seconds"),
+                                   .to_library = number(record, "to_library"),
+                                   .implausible = json_is_true(json_object_get(record, "implausible"))};
   FOLD_TRY(take_word(r, record, "subject", &s->subject));
   FOLD_TRY(take_word(r, record, "engine", &s->engine));
   FOLD_TRY(take_word(r, record, "dtype", &s->dtype));
   FOLD_TRY(take_word(r, record, "op", &s->op));
   return take_word(r, record, "mode", &s->mode);
+}
+
+static fold_status read_message(struct reader *r, json_t *record) {
+  struct fold_model *m = r->model;
+  struct fold_model_message *s = fold_model_grow(&m->messages, &m->n_messages, &m->room_messages, sizeof *s);
+  if (s == NULL) return no_memory();
+  *s = (struct fold_model_message){.environment = r->environment,
+                                   .bytes = number(record, "bytes"),
+                                   .workers = number(record, "workers"),
+                                   .median = number(record, "median_seconds"),
+                                   .bus = number(record, "bus_bytes_per_second"),
+                                   .link = number(record, "link_bytes_per_second"),
+                                   .to_library = number(record, "to_library")};
+  FOLD_TRY(take_word(r, record, "subject", &s->subject));
+  FOLD_TRY(take_word(r, record, "dtype", &s->dtype));
+  FOLD_TRY(take_word(r, record, "op", &s->op));
+  return take_word(r, record, "setting", &s->setting);
+}
+
+static fold_status read_probe(struct reader *r, json_t *record) {
+  struct fold_model *m = r->model;
+  struct fold_model_probe *p = fold_model_grow(&m->probes, &m->n_probes, &m->room_probes, sizeof *p);
+  if (p == NULL) return no_memory();
+  *p = (struct fold_model_probe){.environment = r->environment,
+                                 .bytes = number(record, "bytes"),
+                                 .workers = number(record, "workers"),
+                                 .head = number(record, "head"),
+                                 .agrees = json_is_true(json_object_get(record, "rank_agreement")),
+                                 .repeats = json_is_true(json_object_get(record, "run_to_run"))};
+  FOLD_TRY(take_word(r, record, "subject", &p->subject));
+  FOLD_TRY(take_word(r, record, "dtype", &p->dtype));
+  FOLD_TRY(take_word(r, record, "generator", &p->generator));
+  FOLD_TRY(take_word(r, record, "setting", &p->setting));
+  return take_word(r, record, "letter", &p->letter);
 }
 
 /* The simulation tells errors relative to the exact result, the worst of its elements. */
@@ -148,6 +186,10 @@ static const struct {
     {"study_ranks", read_ranks, {"ssubject", "sgenerator", "sdtype", "sop", "nranks"}},
     {"study_worlds", read_world, {"ssubject", "sgenerator", "sdtype", "nranks", "nworlds", "nelements_changed"}},
     {"scaling", read_scaling, {"ssubject", "sengine", "sdtype", "sop", "nn", "nworkers", "smode"}},
+    {"allreduce", read_message, {"ssubject", "sengine", "sdtype", "sop", "nbytes", "nworkers", "ssetting"}},
+    {"messages",
+     read_probe,
+     {"ssubject", "sengine", "sdtype", "nbytes", "nworkers", "ssetting", "sletter", "brank_agreement", "brun_to_run"}},
 };
 
 static bool has_key(const json_t *record, const char *key) {

@@ -1,7 +1,9 @@
 /* report_scalings.c: strong and weak scaling beside the ideal, where records of type "scaling" exist.
  *
  * Such a record has subject, engine, dtype, op, mode ("strong": n terms in all, "weak": n terms a worker), n, workers
- * (ranks or GPUs) and median_seconds. Nothing is inferred: without a record of one worker there is no curve.
+ * (ranks or GPUs) and median_seconds; it may have local_median_seconds and calls_median_seconds (what a rank does by itself, and
+ * its calls to the others, each timed alone), to_library and implausible. Nothing is inferred: without a record of one
+ * worker there is no curve.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -63,8 +65,11 @@ static void put_row(struct fold_page *page, const struct fold_model_scaling *s, 
   fold_page_cell(page, fold_text_count(s->n, text));
   fold_page_number(page, s->workers);
   fold_page_number(page, 1e6 * s->median);
+  fold_page_number(page, 1e6 * s->local);
+  fold_page_number(page, 1e6 * s->calls);
   fold_page_number(page, one / s->median);
-  fputs("</tr>\n", page->out);
+  fold_page_number(page, s->to_library);
+  fputs(s->implausible ? "<td>implausible</td></tr>\n" : "<td></td></tr>\n", page->out);
 }
 
 static void put_table(struct fold_page *page, const struct fold_model_scaling *s, size_t n) {
@@ -73,7 +78,8 @@ static void put_table(struct fold_page *page, const struct fold_model_scaling *s
       "<div class=\"wide\" tabindex=\"0\"><table class=\"numbers\"><caption>Scaling</caption>\n<thead><tr>"
       "<th scope=\"col\">Subject</th><th scope=\"col\">Mode</th><th scope=\"col\">dtype</th>"
       "<th scope=\"col\">Elements</th><th scope=\"col\">Workers</th><th scope=\"col\">Median (&micro;s)</th>"
-      "<th scope=\"col\">t(1)/t(p)</th></tr></thead>\n<tbody>\n",
+      "<th scope=\"col\">Local (&micro;s)</th><th scope=\"col\">Calls (&micro;s)</th><th scope=\"col\">t(1)/t(p)</th>"
+      "<th scope=\"col\">Library's time / own</th><th scope=\"col\"></th></tr></thead>\n<tbody>\n",
       page->out);
   for (size_t i = 0; i < n; i++) {
     if (i == 0 || compare_groups(&s[i], &s[i - 1]) || strcmp(s[i].subject, s[i - 1].subject))

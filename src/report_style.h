@@ -50,7 +50,7 @@ static const char fold_report_style[] =
     "figcaption{font-size:.85rem;color:#333;overflow-wrap:anywhere}\n"
     "footer{margin-top:2rem;border-top:2px solid #ccc;font-size:.85rem;color:#444}\n"
     "@media(max-width:40rem){body{padding:.6rem}.matrix th[scope=row]{white-space:normal;min-width:8rem;"
-    "max-width:9rem;overflow-wrap:anywhere;font-size:.75rem}.environment th{white-space:normal}.failures "
+    "max-width:9rem;overflow-wrap:break-word;font-size:.75rem}.environment th{white-space:normal}.failures "
     "ul{position:sticky;"
     "left:.4rem;max-width:calc(100vw - 2.4rem)}}\n"
     "@media print{body{max-width:none;padding:0;font-size:9pt}nav{display:none}.wide{overflow:visible}"

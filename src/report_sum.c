@@ -89,6 +89,8 @@ void fold_model_close(struct fold_model *model) {
   free(model->ranks);
   free(model->timings);
   free(model->scalings);
+  free(model->messages);
+  free(model->probes);
   free(model->worlds);
   *model = (struct fold_model){0};
 }

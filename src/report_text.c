@@ -71,6 +71,18 @@ const char *fold_text_count(double value, char text[32]) {
   return text;
 }
 
+const char *fold_text_grouped(double value, char text[32]) {
+  char plain[32];
+  size_t n = strlen(fold_text_count(value, plain)), at = 0;
+  bool digits = strspn(plain, "0123456789") == n;
+  for (size_t k = 0; k < n; k++) {
+    if (digits && k > 0 && (n - k) % 3 == 0) text[at++] = ',';
+    text[at++] = plain[k];
+  }
+  text[at] = '\0';
+  return text;
+}
+
 static const char *text_of(const json_t *record, const char *key) {
   const char *text = json_string_value(json_object_get(record, key));
   return text ? text : "";
@@ -153,10 +165,27 @@ char *fold_text_replay(const json_t *record) {
   return NULL;
 }
 
+/* A number of an environment as people say it: bytes in GiB or MiB, CUDA's 13000 as 13.0. Returns the key without its
+ * unit. */
+static const char *say_number(const char *key, double value, char name[96], char text[64]) {
+  const char *bytes = strstr(key, "_bytes");
+  snprintf(name, 96, "%.*s", bytes && bytes[6] == '\0' ? (int)(bytes - key) : 95, key);
+  if (bytes && bytes[6] == '\0' && value >= 1 << 30)
+    snprintf(text, 64, "%.1f GiB", value / (1 << 30));
+  else if (bytes && bytes[6] == '\0')
+    snprintf(text, 64, "%.1f MiB", value / (1 << 20));
+  else if (strcmp(key, "driver_cuda") == 0 || strcmp(key, "runtime_cuda") == 0)
+    snprintf(text, 64, "%d.%d", (int)value / 1000, (int)value % 1000 / 10);
+  else
+    snprintf(text, 64, "%.15g", value);
+  return name;
+}
+
 /* "name a, arch b": one level of an object in one line. */
 static void flatten(const json_t *object, char *text, size_t size) {
   FILE *out = fmemopen(text, size, "w");
   const char *key, *between = "";
+  char name[96], number[64];
   json_t *value;
   text[0] = '\0';
   if (out == NULL) return;
@@ -164,7 +193,7 @@ static void flatten(const json_t *object, char *text, size_t size) {
     if (json_is_string(value))
       fprintf(out, "%s%s %s", between, key, json_string_value(value));
     else if (json_is_number(value))
-      fprintf(out, "%s%s %.15g", between, key, json_number_value(value));
+      fprintf(out, "%s%s %s", between, say_number(key, json_number_value(value), name, number), number);
     between = ", ";
   }
   fclose(out);
@@ -173,13 +202,12 @@ static void flatten(const json_t *object, char *text, size_t size) {
 
 static void put_value(const char *key, const json_t *value, void (*put)(FILE *, const char *, const char *),
                       FILE *out) {
-  char text[600];
+  char text[600], name[96];
   if (json_is_string(value)) {
     put(out, key, json_string_value(value));
   } else if (json_is_number(value)) {
-    snprintf(text, sizeof text, "%.15g", json_number_value(value));
-    if (strcmp(key, "memory_bytes") == 0) snprintf(text, sizeof text, "%.1f GiB", json_number_value(value) / (1 << 30));
-    put(out, strcmp(key, "memory_bytes") == 0 ? "memory" : key, text);
+    const char *said = say_number(key, json_number_value(value), name, text);
+    put(out, said, text);
   } else if (json_is_object(value)) {
     flatten(value, text, sizeof text);
     put(out, key, text);

@@ -18,6 +18,9 @@ const char *fold_text_number(double value, char text[16]);
 /* A whole number below 2^53 in full, and otherwise as above. */
 const char *fold_text_count(double value, char text[32]);
 
+/* The same for people who read tables: "1,000,000". */
+const char *fold_text_grouped(double value, char text[32]);
+
 /* "fixture, R x C, seed S, row K: got ..., want ..., U ulps: reason", plain; the caller frees it; NULL: no memory. */
 char *fold_text_evidence(const json_t *record);
 /* The command that replays the record's case alone, quoted for a shell; the same way. */

@@ -1,7 +1,8 @@
 /* report_timings.c: what was timed: throughput against n below its ceiling, and the price of one order for all
  * launches.
  *
- * Figures are for one machine, dtype and operation each; medians of different machines are never drawn together.
+ * Figures are for one machine, dtype, operation and kind of data each; medians of different machines or data are never
+ * drawn together, nor set against each other.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -15,6 +16,7 @@ static int compare_groups(const struct fold_model_timing *a, const struct fold_m
   int d = a->environment - b->environment;
   if (!d) d = strcmp(a->dtype, b->dtype);
   if (!d) d = strcmp(a->op, b->op);
+  if (!d) d = strcmp(a->generator, b->generator);
   return d ? d : (a->rows > b->rows) - (a->rows < b->rows);
 }
 
@@ -39,9 +41,9 @@ static int by_subject(const void *left, const void *right) {
 static const char *shape_text(const struct fold_model_timing *t, char text[80]) {
   char rows[32], cols[32];
   if (t->rows == 1)
-    snprintf(text, 80, "%s", fold_text_count(t->cols, cols));
+    snprintf(text, 80, "%s", fold_text_grouped(t->cols, cols));
   else
-    snprintf(text, 80, "%s x %s", fold_text_count(t->rows, rows), fold_text_count(t->cols, cols));
+    snprintf(text, 80, "%s x %s", fold_text_grouped(t->rows, rows), fold_text_grouped(t->cols, cols));
   return text;
 }
 
@@ -74,8 +76,9 @@ static void draw_throughput(struct fold_page *page, const struct fold_model_timi
     }
   struct fold_plot plot = {"n (elements)", "throughput (GB/s)", true, false, series, n_series};
   char caption[400], where[200], rows[32];
-  snprintf(caption, sizeof caption, "Throughput, %.20s %.20s, %s row%s%s. Medians.", t->dtype, t->op,
-           fold_text_count(t->rows, rows), t->rows == 1 ? "" : "s", fold_page_where(page, t->environment, where));
+  snprintf(caption, sizeof caption, "Throughput, %.20s %.20s%s%.40s%s, %s row%s%s. Medians.", t->dtype, t->op,
+           t->generator[0] ? " of " : "", t->generator, t->generator[0] ? " data" : "",
+           fold_text_grouped(t->rows, rows), t->rows == 1 ? "" : "s", fold_page_where(page, t->environment, where));
   fold_page_plot(page, &plot, caption);
 }
 
@@ -132,8 +135,10 @@ static void draw_pairs(struct fold_page *page, const struct fold_model_timing *t
   }
   struct fold_bars bars = {"median time (us)", "fixed order", "its plain twin", n_pairs, pairs};
   snprintf(caption, sizeof caption,
-           "Fixed order against its plain twin, %.20s %.20s, %s elements%s. Medians; whiskers from 10 %% to 90 %%.",
-           t->dtype, t->op, shape_text(t, shape), fold_page_where(page, t->environment, where));
+           "Fixed order against its plain twin, %.20s %.20s%s%.40s%s, %s elements%s. Medians; whiskers from 10 %% to "
+           "90 %%.",
+           t->dtype, t->op, t->generator[0] ? " of " : "", t->generator, t->generator[0] ? " data" : "",
+           shape_text(t, shape), fold_page_where(page, t->environment, where));
   fold_page_bars(page, &bars, caption);
 }
 
@@ -146,7 +151,8 @@ static void put_pairs(struct fold_page *page, const struct fold_model_timing *t,
       fputs(
           "<div class=\"wide\" tabindex=\"0\"><table class=\"numbers\"><caption>The price of a fixed order</caption>\n"
           "<thead><tr><th scope=\"col\" class=\"text\">Fixed order</th><th scope=\"col\" class=\"text\">Plain twin</th>"
-          "<th scope=\"col\">dtype</th><th scope=\"col\">Elements</th><th scope=\"col\">Fixed (&micro;s)</th>"
+          "<th scope=\"col\">dtype</th><th scope=\"col\">Data</th><th scope=\"col\">Elements</th><th scope=\"col\">"
+          "Fixed (&micro;s)</th>"
           "<th scope=\"col\">Plain (&micro;s)</th><th scope=\"col\">Fixed / plain</th></tr></thead>\n<tbody>\n",
           page->out);
     *opened = true;
@@ -156,6 +162,7 @@ static void put_pairs(struct fold_page *page, const struct fold_model_timing *t,
     fold_put_html(page->out, plain[i]->subject);
     fputs("</td>", page->out);
     fold_page_cell(page, fixed[i]->dtype);
+    fold_page_cell(page, fixed[i]->generator);
     fold_page_cell(page, shape_text(fixed[i], text));
     fold_page_number(page, 1e6 * fixed[i]->median);
     fold_page_number(page, 1e6 * plain[i]->median);
@@ -172,6 +179,7 @@ static void put_row(struct fold_page *page, const struct fold_model_timing *t) {
   fputs("</th>", page->out);
   fold_page_cell(page, t->dtype);
   fold_page_cell(page, t->op);
+  fold_page_cell(page, t->generator);
   fold_page_cell(page, shape_text(t, text));
   fold_page_number(page, 1e6 * t->median);
   fold_page_number(page, 1e6 * t->p10);
@@ -202,6 +210,7 @@ static void put_table(struct fold_page *page, const struct fold_model_timing *t,
   static const char *const head[] = {"Subject",
                                      "dtype",
                                      "op",
+                                     "Data",
                                      "Elements",
                                      "Median (&micro;s)",
                                      "10 % (&micro;s)",
@@ -218,7 +227,7 @@ static void put_table(struct fold_page *page, const struct fold_model_timing *t,
   for (size_t i = 0; i < n; i++) {
     char where[200];
     if (i > 0 && t[i].environment != t[i - 1].environment) {
-      fputs("<tr><th colspan=\"11\" scope=\"rowgroup\">", page->out);
+      fputs("<tr><th colspan=\"12\" scope=\"rowgroup\">", page->out);
       fold_put_html(page->out, fold_page_where(page, t[i].environment, where));
       fputs("</th></tr>\n", page->out);
     }

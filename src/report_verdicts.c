@@ -4,6 +4,7 @@
  * its line of evidence.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "report_section.h"
 
@@ -44,6 +45,18 @@ static void put_cell(struct fold_page *page, const struct fold_model_subject *su
   fputs("</a></td>", page->out);
 }
 
+/* A name that may be broken where its words end: a phone's column is narrow. */
+static void put_breakable(struct fold_page *page, const char *name) {
+  while (*name) {
+    char part[160];
+    size_t n = strcspn(name, "/_@"), end = n + (name[n] != '\0');
+    snprintf(part, sizeof part, "%.*s", (int)end, name);
+    fold_put_html(page->out, part);
+    name += end;
+    if (*name) fputs("<wbr>", page->out);
+  }
+}
+
 static void put_matrix(struct fold_page *page) {
   const struct fold_model *m = page->model;
   char title[160];
@@ -60,7 +73,7 @@ static void put_matrix(struct fold_page *page) {
   fputs("</tr></thead>\n<tbody>\n", page->out);
   for (size_t s = 0; s < m->n_subjects; s++) {
     fprintf(page->out, "<tr><th scope=\"row\"><a href=\"#s%zu\">", s);
-    fold_put_html(page->out, fold_model_title(&m->subjects[s], title));
+    put_breakable(page, fold_model_title(&m->subjects[s], title));
     fputs("</a></th>", page->out);
     for (size_t k = 0; k < m->n_claims; k++) put_cell(page, &m->subjects[s], s, k);
     fputs("</tr>\n", page->out);
@@ -143,7 +156,7 @@ void fold_page_verdicts(struct fold_page *page) {
   if (page->model->n_subjects == 0) return;
   fputs(
       "<section id=\"verdicts\"><h2>Verdicts</h2>\n<p>A claim held over the cases that were tried, in the environment "
-      "above; no more is said. Each cell leads to its evidence.</p>\n",
+      "below; no more is said. Each cell leads to its evidence.</p>\n",
       page->out);
   put_matrix(page);
   fputs("</section>\n", page->out);

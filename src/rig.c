@@ -174,12 +174,14 @@ fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subjec
   return traces->in_input_zone ? renew_zones(rig) : fold_ok();
 }
 
-fold_status fold_rig_hash(const struct fold_rig *rig, uint64_t *hash) {
+fold_status fold_rig_hash(struct fold_rig *rig, uint64_t *hash) {
   size_t nbytes = rig->n * element(rig);
   const unsigned char *input = rig->room + place(rig);
   if (rig->world) FOLD_TRY(fold_rig_world_check(rig));
   if (rig->ops->is_host) {
     *hash = XXH3_64bits(input, nbytes);
+    if (rig->part_changed) *hash = ~*hash;
+    rig->part_changed = false;
     return fold_ok();
   }
   XXH3_state_t *state = XXH3_createState();

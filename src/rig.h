@@ -32,6 +32,7 @@ struct fold_traces {
 /* What the ranks of a world hold now, so that only what changed is sent. */
 struct fold_rig_spread {
   bool valid;
+  uint64_t loads; /* the world's count when it was sent: another rig may have sent its own since */
   size_t first, rows, cols, grain;
   unsigned ranks;
   ptrdiff_t shift;
@@ -54,6 +55,7 @@ struct fold_rig {
   struct fold_world *world;
   unsigned ranks; /* of a run that does not ask for another number; set by whoever opened the rig */
   struct fold_rig_spread spread;
+  bool part_changed; /* a rank changed its part of the input; not told yet */
 };
 
 /* Room for n elements of input and max_rows results. The input is then written to fold_rig_input by the caller, who
@@ -84,7 +86,7 @@ struct fold_request {
 fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subject, const struct fold_request *request,
                          void *got, struct fold_traces *traces);
 
-/* XXH3-64 of the input as the engine holds it now; where ranks changed their parts, theirs is put in its place first. */
-fold_status fold_rig_hash(const struct fold_rig *rig, uint64_t *hash);
+/* XXH3-64 of the input as the engine holds it now; of another value, once, where a rank changed its part. */
+fold_status fold_rig_hash(struct fold_rig *rig, uint64_t *hash);
 
 #endif

@@ -2,7 +2,8 @@
  *
  * Promised: the shape rows x cols is cut by columns at multiples of the subject's grain (fold_comm_cut), each rank's part
  * contiguous; rank 0's results are the run's; a rank whose results differ from them in a bit is named in the traces. The
- * parts are sent again only when they changed.
+ * parts are sent again only when they changed, or when another rig sent its own; what a rank did to its part is seen before
+ * another takes its place.
  */
 #include "rig_world.h"
 
@@ -37,14 +38,20 @@ static void copy_part(const struct fold_rig *rig, const struct fold_rig_spread *
   for (size_t r = 0; r < s->rows; r++) memcpy(to + r * part.cols * size, from + r * s->cols * size, part.cols * size);
 }
 
+/* Whether the ranks hold what this rig sent them last. */
+static bool is_held(const struct fold_rig *rig) {
+  return rig->spread.valid && rig->spread.loads == fold_world_loads(rig->world);
+}
+
 static bool same_spread(const struct fold_rig_spread *a, const struct fold_rig_spread *b) {
-  return a->valid && a->first == b->first && a->rows == b->rows && a->cols == b->cols && a->grain == b->grain &&
+  return a->first == b->first && a->rows == b->rows && a->cols == b->cols && a->grain == b->grain &&
          a->ranks == b->ranks && a->shift == b->shift;
 }
 
 /* Rank by rank, so that one part at a time has a copy here. */
 static fold_status spread(struct fold_rig *rig, const struct fold_rig_spread *s) {
-  if (same_spread(&rig->spread, s)) return fold_ok();
+  if (is_held(rig) && same_spread(&rig->spread, s)) return fold_ok();
+  FOLD_TRY(fold_rig_world_check(rig));
   size_t size = fold_dtype_size(rig->dtype);
   unsigned char *copy = malloc(longest_part(s) * s->rows * size + 1);
   fold_status status = copy ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory to spread the input");
@@ -66,6 +73,7 @@ static fold_status spread(struct fold_rig *rig, const struct fold_rig_spread *s)
   free(copy);
   rig->spread = *s;
   rig->spread.valid = status.code == FOLD_OK;
+  rig->spread.loads = fold_world_loads(rig->world);
   return status;
 }
 
@@ -177,9 +185,9 @@ fold_status fold_rig_world_run(struct fold_rig *rig, const struct fold_subject *
   return status;
 }
 
-fold_status fold_rig_world_check(const struct fold_rig *rig) {
+fold_status fold_rig_world_check(struct fold_rig *rig) {
   const struct fold_rig_spread *s = &rig->spread;
-  if (!s->valid) return fold_ok();
+  if (!is_held(rig)) return fold_ok();
   size_t size = fold_dtype_size(rig->dtype);
   uint64_t *hash = calloc(s->ranks, sizeof *hash);
   unsigned char *copy = malloc(longest_part(s) * s->rows * size + 1);
@@ -189,9 +197,7 @@ fold_status fold_rig_world_check(const struct fold_rig *rig) {
   for (unsigned r = 0; r < s->ranks && status.code == FOLD_OK; r++) {
     struct part part = part_of(s, r);
     copy_part(rig, s, part, copy);
-    if (XXH3_64bits(copy, s->rows * part.cols * size) == hash[r]) continue;
-    unsigned char *spoilt = (unsigned char *)fold_rig_input(rig) + (s->first + part.at) * size;
-    if (s->rows * part.cols > 0) *spoilt ^= 1;
+    rig->part_changed |= XXH3_64bits(copy, s->rows * part.cols * size) != hash[r];
   }
   free(copy);
   free(hash);

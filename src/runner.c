@@ -67,6 +67,7 @@ static fold_status open_engine(struct bench *bench, enum fold_engine engine) {
   if (bench->open[engine] || bench->ready[engine].code != FOLD_OK) return fold_ok();
   const struct fold_case *c = bench->c;
   bench->ready[engine] = fold_engine_ready(engine);
+  if (bench->ready[engine].code == FOLD_BAD_INPUT) return bench->ready[engine];
   if (bench->ready[engine].code != FOLD_OK) return fold_ok();
   fold_status status = fold_rig_open(&bench->rig[engine], engine, c->dtype, c->rows * c->cols, c->rows);
   if (status.code == FOLD_NO_MEMORY && engine == FOLD_HOST) return fold_within(status, "%s", c->name);

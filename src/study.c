@@ -12,9 +12,21 @@ bool fold_study_takes(const struct fold_subject *subject, const struct fold_stud
          strchr(subject->name, '@') == NULL;
 }
 
+/* Heights that are known: a billion leaves take seconds to walk, and subjects share orders, inputs their sizes. */
+enum { MOST_HEIGHTS = 64 };
+struct heights {
+  struct {
+    const struct fold_order *order;
+    size_t n;
+    uint64_t height;
+  } at[MOST_HEIGHTS];
+  size_t n;
+};
+
 /* One input in the making, laid into the memory of each engine that is asked for. */
 struct input {
   const struct fold_study_case *c;
+  struct heights *heights;
   struct fold_source source;
   struct fold_rig rig[FOLD_ENGINES];
   bool open[FOLD_ENGINES];
@@ -59,11 +71,23 @@ void fold_study_free(struct fold_study *study) {
   *study = (struct fold_study){0};
 }
 
-static fold_status height_of(struct fold_study_point *point, const void *terms) {
+/* The tree's height is a function of order and n alone; sorting relabels the leaves. */
+static fold_status height_of(struct heights *heights, struct fold_study_point *point, const void *terms) {
   const struct fold_study_case *c = &point->c;
   const struct fold_order *order = point->subject->order ? fold_order_find(point->subject->order) : NULL;
   point->height = c->n > 0 ? c->n - 1 : 0;
-  return order ? fold_order_height(order, c->dtype, terms, c->n, &point->height) : fold_ok();
+  if (order == NULL) return fold_ok();
+  for (size_t k = 0; k < heights->n && k < MOST_HEIGHTS; k++)
+    if (heights->at[k].order == order && heights->at[k].n == c->n) {
+      point->height = heights->at[k].height;
+      return fold_ok();
+    }
+  FOLD_TRY(fold_order_height(order, c->dtype, terms, c->n, &point->height));
+  size_t place = heights->n++ % MOST_HEIGHTS;
+  heights->at[place].order = order;
+  heights->at[place].n = c->n;
+  heights->at[place].height = point->height;
+  return fold_ok();
 }
 
 /* A poison that no result is. */
@@ -78,7 +102,7 @@ static fold_status run_subject(struct input *input, struct fold_study_point *poi
   FOLD_TRY(fold_rig_run(rig, point->subject, &request, &room, &traces));
   if (traces.unwritten) return fold_error(FOLD_ENVIRONMENT, "%s wrote no result", point->subject->name);
   memcpy(&point->got, &room, sizeof room);
-  return height_of(point, fold_rig_input(rig));
+  return height_of(input->heights, point, fold_rig_input(rig));
 }
 
 /* A point that could not be made says why; a failure that is the engine's counts as broken. */
@@ -102,14 +126,31 @@ static fold_status study_subject(struct input *input, const struct fold_subject 
   return sink->point ? sink->point(sink->context, &point) : fold_ok();
 }
 
+/* What is done of a run, in elements: each subject of a case counts its share of the case's. */
+struct progress {
+  const struct fold_study_sink *sink;
+  size_t done, all;
+};
+
+static void show(const struct progress *progress, const struct fold_study_case *c, size_t subject, size_t subjects) {
+  char what[80];
+  if (progress->sink->progress == NULL) return;
+  snprintf(what, sizeof what, "elements; %s %s %s", c->generator->name, fold_dtype_name(c->dtype), fold_op_name(c->op));
+  size_t part = (size_t)((double)c->n * (double)subject / (double)subjects);
+  progress->sink->progress(progress->sink->context, progress->done + part, progress->all, what);
+}
+
 static fold_status study_case(const struct fold_registry *registry, const struct fold_study_case *c,
-                              struct fold_study *study, const struct fold_study_sink *sink, const volatile int *stop) {
-  struct input input = {.c = c, .source = {c->generator, c->dtype, c->seed, c->n, 0}};
+                              struct heights *heights, struct fold_study *study, const struct progress *progress,
+                              const volatile int *stop) {
+  struct input input = {.c = c, .heights = heights, .source = {c->generator, c->dtype, c->seed, c->n, 0}};
   fold_truth_init(&input.truth);
   fold_status status = fold_source_check(&input.source);
-  for (size_t i = 0; i < registry->n && status.code == FOLD_OK && !*stop; i++)
-    if (fold_study_takes(&registry->subjects[i], c))
-      status = study_subject(&input, &registry->subjects[i], study, sink);
+  for (size_t i = 0; i < registry->n && status.code == FOLD_OK && !*stop; i++) {
+    if (!fold_study_takes(&registry->subjects[i], c)) continue;
+    show(progress, c, i, registry->n);
+    status = study_subject(&input, &registry->subjects[i], study, progress->sink);
+  }
   close_input(&input);
   return fold_within(status, "%s %s %s, n %zu", c->generator->name, fold_dtype_name(c->dtype), fold_op_name(c->op),
                      c->n);
@@ -117,16 +158,12 @@ static fold_status study_case(const struct fold_registry *registry, const struct
 
 fold_status fold_study_run(const struct fold_registry *registry, const struct fold_study_case *cases, size_t n_cases,
                            struct fold_study *study, const struct fold_study_sink *sink, const volatile int *stop) {
-  size_t elements = 0, done = 0;
-  for (size_t k = 0; k < n_cases; k++) elements += cases[k].n;
+  struct progress progress = {.sink = sink};
+  struct heights heights = {.n = 0};
+  for (size_t k = 0; k < n_cases; k++) progress.all += cases[k].n;
   for (size_t k = 0; k < n_cases && !*stop; k++) {
-    const struct fold_study_case *c = &cases[k];
-    char what[80];
-    snprintf(what, sizeof what, "elements; %s %s %s", c->generator->name, fold_dtype_name(c->dtype),
-             fold_op_name(c->op));
-    if (sink->progress) sink->progress(sink->context, done, elements, what);
-    FOLD_TRY(study_case(registry, c, study, sink, stop));
-    done += c->n;
+    FOLD_TRY(study_case(registry, &cases[k], &heights, study, &progress, stop));
+    progress.done += cases[k].n;
   }
   return fold_ok();
 }

@@ -163,30 +163,39 @@ static bool has_gpu(const struct fold_study *study, const struct fold_study_case
   return false;
 }
 
+static void print_error(double error, int width, FILE *out) {
+  char text[16];
+  snprintf(text, sizeof text, "%.2e", error);
+  fprintf(out, " %*s", width, isnan(error) ? "-" : text);
+}
+
+static void print_gpu_row(const struct fold_study *study, const struct fold_study_case *c, FILE *out) {
+  static const char *const gpu[] = {"flat/shuffle", "flat/canonical", "cub/reduce", "thrust/reduce"};
+  int row = figure_row(c->n);
+  print_size(c->n, out);
+  print_error(error_of(study, c, FOLD_HOST, "host/numpy"), 12, out);
+  print_error(error_of(study, c, FOLD_HOST, "flat/shuffle"), 14, out);
+  for (size_t k = 0; k < sizeof gpu / sizeof *gpu; k++) print_error(error_of(study, c, FOLD_CUDA, gpu[k]), 14, out);
+  fprintf(out, " %14s %14s\n", row < 0 ? "-" : report_figures[2].error[row][FOLD_COLUMN_NUMPY],
+          row < 0 ? "-" : report_gpu[row]);
+}
+
 /* Table 3.3.4, and what stands for the GPU where there is none: the kernel's order replayed, which is the bits that it
- * must give. */
+ * must give. Sizes for a GPU alone have no column of the host's. */
 static void print_gpu(const struct fold_study *study, const struct fold_report_table *normal, const char *no_gpu,
                       FILE *out) {
-  static const char *const gpu[] = {"flat/shuffle", "flat/canonical", "cub/reduce", "thrust/reduce"};
   bool any = false;
+  const struct fold_study_case *last = NULL;
   if (normal->n == 0) return;
   fprintf(out, "\nTable 3.3.4, normal data, float32: |sum - exact sum|\n%12s %12s %14s %14s %14s %14s %14s %14s %14s\n",
           "Size", "CPU NumPy", "replay shuffle", "GPU shuffle", "GPU canonical", "GPU CUB", "GPU Thrust",
           "report: NumPy", "report: GPU");
-  for (size_t r = 0; r < normal->n; r++) {
-    const struct fold_study_point *numpy = normal->row[r].at[FOLD_COLUMN_NUMPY];
-    int row = figure_row(numpy->c.n);
-    char text[16];
-    print_size(numpy->c.n, out);
-    fprintf(out, " %12.2e %14.2e", numpy->error, error_of(study, &numpy->c, FOLD_HOST, "flat/shuffle"));
-    for (size_t k = 0; k < sizeof gpu / sizeof *gpu; k++) {
-      double error = error_of(study, &numpy->c, FOLD_CUDA, gpu[k]);
-      snprintf(text, sizeof text, "%.2e", error);
-      fprintf(out, " %14s", isnan(error) ? "-" : text);
-    }
-    fprintf(out, " %14s %14s\n", row < 0 ? "-" : normal->figures->error[row][FOLD_COLUMN_NUMPY],
-            row < 0 ? "-" : report_gpu[row]);
-    any |= has_gpu(study, &numpy->c);
+  for (size_t i = 0; i < study->n; i++) {
+    const struct fold_study_case *c = &study->at[i].c;
+    if (!is_report_case(c, "normal") || (last && last->n == c->n)) continue;
+    print_gpu_row(study, c, out);
+    any |= has_gpu(study, c);
+    last = c;
   }
   if (!any) fprintf(out, "  no GPU took part%s%s\n", no_gpu ? ": " : "", no_gpu ? no_gpu : "");
   fprintf(out, "  'replay shuffle': the order of the report's own kernel on the host, whose bits a GPU must give\n");

@@ -26,7 +26,7 @@ const char *fold_study_number(double value, char text[16]) {
   return text;
 }
 
-enum { MOST_COLUMNS = 16 };
+enum { MOST_COLUMNS = 16, NAME_WIDTH = 34 }; /* "cub/reduce_not_guaranteed on cuda" */
 
 /* The points of one data x dtype x op: a group. */
 static bool same_group(const struct fold_study_case *a, const struct fold_study_case *b) {
@@ -61,7 +61,7 @@ static struct group group_of(const struct fold_study *study, const struct fold_s
 static void print_name(const struct fold_subject *subject, FILE *out) {
   char name[64];
   snprintf(name, sizeof name, "%s%s", subject->name, subject->engine == FOLD_CUDA ? " on cuda" : "");
-  fprintf(out, "  %-28s", name);
+  fprintf(out, "  %-*s", NAME_WIDTH, name);
 }
 
 /* A subject's first point in the group is where its line is printed. */
@@ -92,11 +92,11 @@ static void print_heads(const struct group *g, FILE *out) {
   const struct fold_study_case *c = &g->first->c;
   fprintf(out, "\n%s, %s %s, seed %llu: |error| in ulps of the exact result, by size\n", c->generator->name,
           fold_dtype_name(c->dtype), fold_op_name(c->op), (unsigned long long)c->seed);
-  fprintf(out, "  %-28s", "n");
+  fprintf(out, "  %-*s", NAME_WIDTH, "n");
   for (size_t k = 0; k < g->n_sizes; k++) fprintf(out, " %12s", fold_study_count(g->size[k]->c.n, text));
-  fprintf(out, "\n  %-28s", "exact result");
+  fprintf(out, "\n  %-*s", NAME_WIDTH, "exact result");
   for (size_t k = 0; k < g->n_sizes; k++) fprintf(out, " %12s", exact_text(g->size[k]->exact, text));
-  if (c->op == FOLD_SUM) fprintf(out, "\n  %-28s", "condition");
+  if (c->op == FOLD_SUM) fprintf(out, "\n  %-*s", NAME_WIDTH, "condition");
   for (size_t k = 0; k < g->n_sizes && c->op == FOLD_SUM; k++)
     fprintf(out, " %12s", fold_study_number(g->size[k]->condition, text));
   fputc('\n', out);
@@ -138,8 +138,8 @@ static void print_theory(const struct group *g, FILE *out) {
   snprintf(heading[0], sizeof heading[0], "/%s", unit);
   snprintf(heading[1], sizeof heading[1], "curve/%s", c->op == FOLD_SUM ? "S" : "|p|");
   snprintf(heading[2], sizeof heading[2], "bound/%s", c->op == FOLD_SUM ? "S" : "|p|");
-  fprintf(out, "  at n = %-21s %13s %11s %11s %11s %11s %11s\n", fold_study_count(c->n, text), "height", "|error|",
-          heading[0], heading[1], heading[2], "error/bound");
+  fprintf(out, "  at n = %-*s %13s %11s %11s %11s %11s %11s\n", NAME_WIDTH - 7, fold_study_count(c->n, text), "height",
+          "|error|", heading[0], heading[1], heading[2], "error/bound");
   for (size_t i = 0; i < g->study->n; i++) {
     const struct fold_study_point *p = &g->study->at[i];
     if (same_group(&p->c, c) && p->c.n == c->n) print_theory_line(p, out);

@@ -114,19 +114,17 @@ void fold_table_print(const struct fold_table *table, bool strict, bool colour, 
   fprintf(out, "%zu held, %zu refuted, %zu skipped\n", total[FOLD_HELD], total[FOLD_REFUTED], total[FOLD_SKIPPED]);
 }
 
-static void print_version(int version, FILE *out) {
-  fprintf(out, "CCCL %d.%d.%d", version / 1000000, version / 1000 % 1000, version % 1000);
-}
-
 /* Whether the refutation of a peer was expected. */
 static void print_fact(const struct fold_judgement *j, FILE *out) {
   size_t n, i = 0;
   const struct fold_fact *facts = fold_facts(&n);
+  char version[64];
+  fold_peer_version(j->subject, version);
   while (i < n && (strcmp(facts[i].subject, j->subject->name) != 0 || facts[i].claim != j->claim->id)) i++;
-  fputs(i < n ? "  known of " : "  new: not known of ", out);
-  print_version(i < n ? facts[i].version : fold_peer_version(), out);
-  if (i < n) fprintf(out, ": %s; this is ", facts[i].what), print_version(fold_peer_version(), out);
-  fputc('\n', out);
+  if (i < n)
+    fprintf(out, "  known of %s: %s; this is %s\n", facts[i].version, facts[i].what, version);
+  else
+    fprintf(out, "  new: not known of %s\n", version);
 }
 
 void fold_print_refuted(const struct fold_judgement *j, const char *program, const char *folder, bool npy, FILE *out) {
@@ -137,10 +135,13 @@ void fold_print_refuted(const struct fold_judgement *j, const char *program, con
   fprintf(out, "%s: %s on %s is not %s: %s, %zu x %zu", kind, j->subject->name, fold_engine_name(j->subject->engine),
           j->claim->name, c->name, c->rows, c->cols);
   if (c->source.generator) fprintf(out, ", seed %llu", (unsigned long long)c->source.seed);
-  if (f->compared)
-    fprintf(out, ", row %zu: got %s, want %s, %llu patterns apart", f->row, fold_bits_print(c->dtype, f->got, got),
-            fold_bits_print(c->dtype, f->want, want),
-            (unsigned long long)fold_bits_distance(c->dtype, f->got, f->want));
+  if (f->compared) {
+    uint64_t distance = fold_bits_distance(c->dtype, f->got, f->want);
+    fprintf(out, ", row %zu: got %s, want %s", f->row, fold_bits_print(c->dtype, f->got, got),
+            fold_bits_print(c->dtype, f->want, want));
+    /* A NaN is at no distance from a number. */
+    if (distance != UINT64_MAX) fprintf(out, ", %llu patterns apart", (unsigned long long)distance);
+  }
   if (!isnan(f->ulps)) fprintf(out, ", %.4g ulps", f->ulps);
   if (!isnan(f->fraction)) fprintf(out, ", %.4g of the bound", f->fraction);
   fprintf(out, ": %s\n", f->reason);

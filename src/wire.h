@@ -9,11 +9,11 @@
 #include "collective/comm.h"
 #include "rig.h"
 
-#define FOLD_WIRE_PROTOCOL 1
+#define FOLD_WIRE_PROTOCOL 3
 #define FOLD_WIRE_NAME 96
 
 enum wire_kind {
-  WIRE_HELLO, /* rank: struct wire_hello, unasked */
+  WIRE_HELLO, /* rank: struct wire_hello, unasked, before it has started anything */
   WIRE_TOKEN, /* -> FOLD_COMM_TOKEN bytes */
   WIRE_OPEN,  /* struct wire_open -> nothing; makes the comm of that many ranks */
   WIRE_LOAD,  /* struct wire_load, then its elements -> nothing */
@@ -24,6 +24,12 @@ enum wire_kind {
   WIRE_ENTER, /* rank: struct wire_enter */
   WIRE_DONE,
   WIRE_FAILED, /* rank: fold_status */
+  WIRE_START,  /* -> char[64]: what the rank computes on, empty for the host; starts MPI, or takes a GPU */
+  /* Timed runs (rank_bench.c). */
+  WIRE_LAY,     /* struct wire_lay -> nothing; makes the inputs and all room; no rank calls another meanwhile */
+  WIRE_CHECK,   /* struct wire_check -> struct wire_checked; two runs of what was laid, looked at */
+  WIRE_RACE,    /* struct wire_race -> n_entrants * repeats doubles: seconds, entrant by entrant */
+  WIRE_CEILING, /* struct wire_ceiling -> double: bytes a second of a plain read of this rank's memory */
 };
 
 struct wire_head {
@@ -31,9 +37,14 @@ struct wire_head {
   uint64_t n_bytes; /* that follow */
 };
 
-struct wire_hello {
+/* What every version says first, whatever follows. */
+struct wire_first {
   uint64_t secret; /* as the launcher was told */
-  uint32_t protocol, rank, ranks;
+  uint32_t protocol;
+};
+struct wire_hello {
+  uint64_t secret;
+  uint32_t protocol, rank, ranks; /* as the rank's launcher numbers them */
   int64_t pid;
   char version[32], library[64], host[64], device[64];
 };
@@ -67,7 +78,66 @@ struct wire_enter {
   uint64_t count;
 };
 
-/* False when the other end is gone, or silent for longer than the socket's own limit. */
+/* What of a subject is timed: all of it; what each rank computes by itself, with calls to the others left out; or just these
+ * calls, of the same sizes, with the computing left out. */
+enum fold_share { FOLD_SHARE_ALL, FOLD_SHARE_LOCAL, FOLD_SHARE_CALLS, FOLD_SHARES };
+
+enum { FOLD_WIRE_ENTRANTS = 16, FOLD_WIRE_SAMPLES = 64 };
+
+struct wire_entrant {
+  char subject[FOLD_WIRE_NAME];
+  uint32_t share, reserved;
+  uint64_t first_col, cols; /* this rank's part of the columns */
+};
+
+/* Inputs that each rank makes itself. Of rows x all_cols, row-major, it makes its columns; or, where `vectors`, each rank
+ * one column of a matrix that is stored column by column, so that the first elements of a message are the same in messages
+ * of any length: rank r's element i is element r * FOLD_WIRE_VECTOR + i of the generator's. */
+#define FOLD_WIRE_VECTOR ((uint64_t)1 << 34)
+struct wire_lay {
+  char generator[32];
+  uint32_t dtype, op, ranks, vectors;
+  uint64_t seed, rows, all_cols;
+  uint32_t n_entrants, repeats; /* repeats: at most so many in a race */
+  struct wire_entrant entrant[FOLD_WIRE_ENTRANTS];
+};
+
+struct wire_check {
+  uint32_t entrant, reserved;
+  uint64_t head; /* results that `head_hash` covers */
+};
+
+/* Both runs over the same input, into memory with other poison: what was not written differs. */
+struct wire_checked {
+  uint64_t hash, again;               /* XXH3-64 of all results */
+  uint64_t head_hash;                 /* of the first `head` ones, as the first run left them */
+  uint64_t sample[FOLD_WIRE_SAMPLES]; /* patterns of the results at fold_wire_sample */
+};
+
+/* The place of sample k among `rows` results. */
+static inline uint64_t fold_wire_sample(uint64_t rows, unsigned k) {
+  return rows ? (uint64_t)((double)(rows - 1) * k / (FOLD_WIRE_SAMPLES - 1)) : 0;
+}
+
+struct wire_race {
+  uint32_t entrants; /* mask of those that run, in turn */
+  uint32_t warm_up, repeats;
+  uint32_t round; /* how many rounds were run before: each has another sequence */
+};
+
+/* Of a plain read: so many bytes, as the largest input has. */
+struct wire_ceiling {
+  uint64_t n_bytes;
+};
+
+/* A message is sent, or n bytes are read, whole: or the other end is gone; or the clock (seconds, monotonic) says `end`,
+ * with part of them moved. */
+enum fold_wire { FOLD_WIRE_DONE, FOLD_WIRE_GONE, FOLD_WIRE_LATE };
+double fold_wire_now(void);
+enum fold_wire fold_wire_send_by(int fd, double end, enum wire_kind kind, const void *a, size_t n_a, const void *b,
+                                 size_t n_b);
+enum fold_wire fold_wire_read_by(int fd, double end, void *bytes, size_t n);
+/* The same without a deadline, for ranks: they end when the harness is gone. False when it is. */
 bool fold_wire_send(int fd, enum wire_kind kind, const void *a, size_t n_a, const void *b, size_t n_b);
 bool fold_wire_read(int fd, void *bytes, size_t n);
 

@@ -10,16 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <time.h>
+#include <unistd.h>
 
 static struct fold_world worlds[FOLD_ENGINES];
-
-double fold_world_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 fold_status fold_world_of(enum fold_engine engine, struct fold_world **world) {
   struct fold_world *w = &worlds[engine];
@@ -34,15 +27,28 @@ fold_status fold_world_of(enum fold_engine engine, struct fold_world **world) {
 }
 
 unsigned fold_world_ranks(const struct fold_world *world) { return world->ranks; }
+uint64_t fold_world_loads(const struct fold_world *world) { return world->loads; }
 const struct wire_hello *fold_world_hello(const struct fold_world *world, unsigned rank) {
   return &world->rank[rank].hello;
 }
 
-void fold_worlds_close(void) {
+double fold_world_limit(const struct fold_world *world) { return world->limit; }
+
+fold_status fold_world_close(enum fold_engine engine) {
+  struct fold_world *w = &worlds[engine];
+  fold_status status = fold_ok();
+  if (w->started && w->status.code == FOLD_OK) status = fold_world_end(w, true);
+  *w = (struct fold_world){.loads = w->loads + 1}; /* nobody's parts are in the next one */
+  return status;
+}
+
+fold_status fold_worlds_close(void) {
+  fold_status first = fold_ok();
   for (int e = 0; e < FOLD_ENGINES; e++) {
-    if (worlds[e].started && worlds[e].status.code == FOLD_OK) fold_world_end(&worlds[e], true);
-    worlds[e] = (struct fold_world){0};
+    fold_status status = fold_world_close((enum fold_engine)e);
+    if (first.code == FOLD_OK) first = status;
   }
+  return first;
 }
 
 static struct fold_world_call *last_call(const struct fold_rank *rank) {
@@ -93,11 +99,31 @@ static fold_status fail(struct fold_world *w, enum fold_code code, const char *t
   return w->status;
 }
 
+/* Whether a rank of this machine is stopped, as by SIGSTOP: that looks like the others' waiting for it. */
+static bool is_stopped(const struct fold_rank *rank) {
+  char host[sizeof rank->hello.host] = "", path[40], line[512];
+  gethostname(host, sizeof host - 1);
+  snprintf(path, sizeof path, "/proc/%lld/stat", (long long)rank->hello.pid);
+  FILE *file = strcmp(host, rank->hello.host) == 0 ? fopen(path, "re") : NULL;
+  const char *name_end = file && fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
+  if (file) fclose(file);
+  return name_end && (name_end[2] == 'T' || name_end[2] == 't');
+}
+
 static fold_status fail_late(struct fold_world *w, unsigned first, unsigned n, const char *what) {
   unsigned alike, late = find_late(w, first, n, &alike);
   char text[240], place[120];
+  bool stopped = false;
+  for (unsigned r = first; r < first + n && !stopped; r++)
+    if (!w->rank[r].answered && is_stopped(&w->rank[r])) {
+      stopped = true;
+      late = r;
+    }
   tell_place(&w->rank[late], what, place);
-  if (alike > 1)
+  if (stopped)
+    snprintf(text, sizeof text, "rank %u of %u (process %lld on %.30s) is stopped %.100s", late, n,
+             (long long)w->rank[late].hello.pid, w->rank[late].hello.host, place);
+  else if (alike > 1)
     snprintf(text, sizeof text, "rank %u and %u others of %u got no further than %.100s within %.0f s", late, alike - 1,
              n, place, w->limit);
   else
@@ -113,39 +139,53 @@ static fold_status fail_gone(struct fold_world *w, unsigned gone, unsigned n, co
   return fail(w, FOLD_ENVIRONMENT, text);
 }
 
-static fold_status take_call(struct fold_rank *rank, int fd) {
+enum { MOST_CALLS = 1 << 20 }; /* of one question: a rank that announces more is out of its mind */
+
+/* What came of listening to a rank: a question's end may be any of these but the first. */
+enum heard { HEARD_NOTHING, HEARD_ANSWER, HEARD_FAILURE, HEARD_GONE, HEARD_LATE, HEARD_NONSENSE, HEARD_TOO_MUCH };
+
+static enum heard of_wire(enum fold_wire how, enum heard done) {
+  return how == FOLD_WIRE_DONE ? done : how == FOLD_WIRE_LATE ? HEARD_LATE : HEARD_GONE;
+}
+
+static enum heard take_call(struct fold_rank *rank, double end) {
   if (rank->n_calls == rank->capacity) {
     size_t capacity = rank->capacity ? 2 * rank->capacity : 8;
-    void *grown = realloc(rank->calls, capacity * sizeof *rank->calls);
-    if (!grown) return fold_error(FOLD_NO_MEMORY, "not enough memory to follow a rank's calls");
+    void *grown = capacity <= MOST_CALLS ? realloc(rank->calls, capacity * sizeof *rank->calls) : NULL;
+    if (!grown) return HEARD_TOO_MUCH;
     rank->calls = grown;
     rank->capacity = capacity;
   }
-  if (!fold_wire_read(fd, &rank->calls[rank->n_calls].enter, sizeof(struct wire_enter)))
-    return fold_error(FOLD_ENVIRONMENT, "gone");
-  rank->n_calls++;
-  return fold_ok();
+  struct wire_enter *enter = &rank->calls[rank->n_calls].enter;
+  enum heard heard = of_wire(fold_wire_read_by(rank->fd, end, enter, sizeof *enter), HEARD_NOTHING);
+  enter->call[sizeof enter->call - 1] = enter->type[sizeof enter->type - 1] = '\0';
+  rank->n_calls += heard == HEARD_NOTHING;
+  return heard;
 }
 
-/* What a question's end may be for one rank. */
-enum heard { HEARD_NOTHING, HEARD_ANSWER, HEARD_FAILURE, HEARD_GONE, HEARD_NONSENSE };
+static enum heard take_failure(struct fold_rank *rank, double end) {
+  fold_status *failure = &rank->failure;
+  enum heard heard = of_wire(fold_wire_read_by(rank->fd, end, failure, sizeof *failure), HEARD_FAILURE);
+  failure->text[sizeof failure->text - 1] = '\0';
+  if (heard == HEARD_FAILURE && (failure->code <= FOLD_OK || failure->code > FOLD_ENVIRONMENT)) return HEARD_NONSENSE;
+  return heard;
+}
 
-static enum heard listen_to(struct fold_rank *rank, const struct fold_question *question, void *answer) {
+static enum heard listen_to(struct fold_rank *rank, const struct fold_question *question, void *answer, double end) {
   struct wire_head head;
-  if (!fold_wire_read(rank->fd, &head, sizeof head)) return HEARD_GONE;
+  enum fold_wire how = fold_wire_read_by(rank->fd, end, &head, sizeof head);
+  if (how != FOLD_WIRE_DONE) return of_wire(how, HEARD_NOTHING);
   switch (head.kind) {
-    case WIRE_ENTER: return take_call(rank, rank->fd).code == FOLD_OK ? HEARD_NOTHING : HEARD_GONE;
-    case WIRE_FAILED:
-      if (head.n_bytes != sizeof rank->failure) return HEARD_NONSENSE;
-      return fold_wire_read(rank->fd, &rank->failure, sizeof rank->failure) ? HEARD_FAILURE : HEARD_GONE;
+    case WIRE_ENTER: return head.n_bytes == sizeof(struct wire_enter) ? take_call(rank, end) : HEARD_NONSENSE;
+    case WIRE_FAILED: return head.n_bytes == sizeof rank->failure ? take_failure(rank, end) : HEARD_NONSENSE;
     case WIRE_DONE:
       if (head.n_bytes != question->answer_bytes) return HEARD_NONSENSE;
-      return fold_wire_read(rank->fd, answer, question->answer_bytes) ? HEARD_ANSWER : HEARD_GONE;
+      return of_wire(fold_wire_read_by(rank->fd, end, answer, question->answer_bytes), HEARD_ANSWER);
     default: return HEARD_NONSENSE;
   }
 }
 
-/* Reads whatever has arrived, for up to `wait` milliseconds. */
+/* Waits for up to `wait` milliseconds until somebody has something to say. */
 static int wait_for_any(struct fold_world *w, unsigned first, unsigned n, int wait) {
   for (unsigned i = 0; i < n; i++) {
     bool open = !w->rank[first + i].answered && !w->rank[first + i].gone;
@@ -156,22 +196,22 @@ static int wait_for_any(struct fold_world *w, unsigned first, unsigned n, int wa
 }
 
 struct hearing {
-  unsigned left, gone, failed, n_gone, n_failed; /* `gone` and `failed` are the first of them */
-  bool nonsense;
+  unsigned left, gone, failed, mad, n_gone, n_failed, n_mad; /* `gone`, `failed` and `mad` are the first of them */
 };
 
 static void hear(struct fold_world *w, unsigned first, unsigned n, const struct fold_question *question,
-                 unsigned char *answers, struct hearing *h) {
+                 unsigned char *answers, double end, struct hearing *h) {
   for (unsigned i = 0; i < n; i++) {
     if (w->polled[i].fd < 0 || w->polled[i].revents == 0) continue;
     struct fold_rank *rank = &w->rank[first + i];
-    enum heard heard = listen_to(rank, question, answers + i * question->answer_bytes);
+    enum heard heard = listen_to(rank, question, answers + i * question->answer_bytes, end);
+    bool mad = heard == HEARD_NONSENSE || heard == HEARD_TOO_MUCH;
     rank->answered = heard == HEARD_ANSWER || heard == HEARD_FAILURE;
-    rank->gone = heard == HEARD_GONE;
+    rank->gone = heard == HEARD_GONE || mad; /* what follows nonsense is not heard either */
     h->left -= rank->answered || rank->gone;
     if (heard == HEARD_FAILURE && h->n_failed++ == 0) h->failed = first + i;
     if (heard == HEARD_GONE && h->n_gone++ == 0) h->gone = first + i;
-    h->nonsense |= heard == HEARD_NONSENSE;
+    if (mad && h->n_mad++ == 0) h->mad = first + i;
   }
 }
 
@@ -188,7 +228,10 @@ static fold_status conclude(struct fold_world *w, unsigned first, unsigned n, co
     return fail(w, FOLD_ENVIRONMENT, whole);
   }
   if (h->n_gone) return fail_gone(w, h->gone, n, what);
-  if (h->nonsense) return fail(w, FOLD_ENVIRONMENT, "a rank answered out of turn");
+  if (h->n_mad) {
+    snprintf(text, sizeof text, "rank %u of %u answered out of turn in %.60s", h->mad, n, what);
+    return fail(w, FOLD_ENVIRONMENT, text);
+  }
   if (h->n_failed) {
     /* All refused alike: the world is as it was, and the next question may be asked. */
     fold_status failure = w->rank[h->failed].failure;
@@ -200,38 +243,47 @@ static fold_status conclude(struct fold_world *w, unsigned first, unsigned n, co
   return fail_late(w, first, n, what);
 }
 
-static bool send_question(struct fold_world *w, unsigned first, unsigned n, const struct fold_question *q,
-                          unsigned *gone) {
+/* Asks one rank after the other; `at` is the rank that could not be asked. */
+static enum fold_wire send_question(struct fold_world *w, unsigned first, unsigned n, const struct fold_question *q,
+                                    double end, unsigned *at) {
   const unsigned char *heads = q->head;
   for (unsigned i = 0; i < n; i++) {
-    const void *body = q->body ? q->body[i] : NULL;
-    *gone = first + i;
-    if (!fold_wire_send(w->rank[first + i].fd, q->kind, heads + i * q->head_bytes, q->head_bytes, body,
-                        q->body_bytes ? q->body_bytes[i] : 0))
-      return false;
+    const void *head = heads ? heads + (q->one_head ? 0 : i * q->head_bytes) : NULL,
+               *body = q->body ? q->body[i] : NULL;
+    *at = first + i;
+    enum fold_wire how = fold_wire_send_by(w->rank[*at].fd, end, q->kind, head, q->head_bytes, body,
+                                           q->body_bytes ? q->body_bytes[i] : 0);
+    if (how != FOLD_WIRE_DONE) return how;
   }
-  return true;
+  return FOLD_WIRE_DONE;
+}
+
+static fold_status fail_unasked(struct fold_world *w, enum fold_wire how, unsigned at, const char *what) {
+  return how == FOLD_WIRE_GONE ? fail_gone(w, at, w->ranks, what) : fail_late(w, at, 1, what);
 }
 
 fold_status fold_world_ask(struct fold_world *w, unsigned first, unsigned n, const struct fold_question *question,
                            void *answers) {
   if (w->status.code != FOLD_OK) return w->status;
   struct hearing h = {.left = n};
+  double end = fold_wire_now() + w->limit;
+  unsigned at;
   for (unsigned r = first; r < first + n; r++) {
     w->rank[r].answered = w->rank[r].gone = false;
     w->rank[r].n_calls = 0;
   }
-  if (!send_question(w, first, n, question, &h.gone)) return fail_gone(w, h.gone, n, question->what);
-  double end = fold_world_now() + w->limit;
+  w->loads += question->kind == WIRE_LOAD;
+  enum fold_wire asked = send_question(w, first, n, question, end, &at);
+  if (asked != FOLD_WIRE_DONE) return fail_unasked(w, asked, at, question->what);
   bool troubled = false;
-  while (h.left > 0 && fold_world_now() < end) {
+  while (h.left > 0 && fold_wire_now() < end) {
     if (wait_for_any(w, first, n, 50) < 0) return fail(w, FOLD_ENVIRONMENT, strerror(errno));
-    hear(w, first, n, question, answers, &h);
-    bool now = h.n_gone || h.nonsense || (h.n_failed && h.n_failed < n);
-    if (now && !troubled && end > fold_world_now() + settling) end = fold_world_now() + settling;
+    hear(w, first, n, question, answers, end, &h);
+    bool now = h.n_gone || h.n_mad || (h.n_failed && h.n_failed < n);
+    if (now && !troubled && end > fold_wire_now() + settling) end = fold_wire_now() + settling;
     troubled |= now;
   }
-  if (h.left == 0 && !h.n_gone && !h.n_failed && !h.nonsense) {
+  if (h.left == 0 && !h.n_gone && !h.n_failed && !h.n_mad) {
     char text[200];
     /* Ranks that called alike enough to end may still not have called alike. */
     if (!find_other_arguments(w, first, n, text)) return fold_ok();
@@ -255,6 +307,6 @@ fold_status fold_world_need(struct fold_world *w, unsigned ranks) {
       .kind = WIRE_OPEN, .head = heads, .head_bytes = sizeof *heads, .what = "opening a communicator"};
   fold_status status = fold_world_ask(w, 0, ranks, &question, NULL);
   free(heads);
-  w->rank[ranks - 1].opened = status.code == FOLD_OK;
+  if (status.code == FOLD_OK) w->rank[ranks - 1].opened = true; /* a world that failed has no ranks any more */
   return status;
 }

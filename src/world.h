@@ -7,7 +7,9 @@
  * Environment, which --launch, --ranks and --timeout set:
  *   FOLDPROOF_LAUNCH   "threads" (NCCL's default), "mpirun" (MPI's), or a command whose words {ranks} are replaced
  *   FOLDPROOF_RANKS    how many ranks a world has (MPI: 8; NCCL: one a GPU)
- *   FOLDPROOF_TIMEOUT  seconds that an answer may take (20); starting may take three times as long
+ *   FOLDPROOF_TIMEOUT  seconds that an answer may take (20), and that ranks may take to come; starting GPUs three times
+ *                      as long
+ *   FOLDPROOF_PROGRAM  the path of the program that each rank runs (this one)
  *   FOLDPROOF_ADDRESS  this machine's address, for ranks on other nodes (127.0.0.1)
  */
 #ifndef FOLD_WORLD_H
@@ -21,10 +23,16 @@ struct fold_world;
  * failed, now or before. */
 fold_status fold_world_of(enum fold_engine engine, struct fold_world **world);
 unsigned fold_world_ranks(const struct fold_world *world);
+/* How many parts of inputs its ranks were sent: who keeps the number knows whether they still hold what it sent. */
+uint64_t fold_world_loads(const struct fold_world *world);
 /* What rank 0 said of itself: library and device, for records. */
 const struct wire_hello *fold_world_hello(const struct fold_world *world, unsigned rank);
-/* Ends every world. */
-void fold_worlds_close(void);
+/* Ends every world; the status says if one did not end well. */
+fold_status fold_worlds_close(void);
+/* Ends this engine's, if there is one; whoever asks for it next gets a new one, started with the environment of then. */
+fold_status fold_world_close(enum fold_engine engine);
+/* Seconds that an answer may take. */
+double fold_world_limit(const struct fold_world *world);
 
 /* Makes sure that ranks 0 .. ranks - 1 have a comm of that size. UNSUPPORTED when there are fewer. */
 fold_status fold_world_need(struct fold_world *world, unsigned ranks);
@@ -32,7 +40,8 @@ fold_status fold_world_need(struct fold_world *world, unsigned ranks);
 /* One question to each of the ranks first .. first + n - 1, and their answers. `what` names it in messages. */
 struct fold_question {
   enum wire_kind kind;
-  const void *head; /* n heads of head_bytes each */
+  const void *head; /* n heads of head_bytes each; or one, for all */
+  bool one_head;
   size_t head_bytes;
   const void *const *body; /* n, or NULL */
   const size_t *body_bytes;

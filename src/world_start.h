@@ -1,8 +1,9 @@
-/* world_start.h: what world.c and world_start.c share: a world's ranks, and how they come and go. */
+/* world_start.h: what world.c, world_start.c, world_door.c and world_end.c share: a world's ranks, and how they come and go. */
 #ifndef FOLD_WORLD_START_H
 #define FOLD_WORLD_START_H
 
 #include <poll.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include "world.h"
@@ -28,17 +29,39 @@ struct fold_world {
   fold_status status; /* once it is not OK, every question gets it for an answer */
   double limit;       /* seconds for an answer */
   unsigned ranks;
+  uint64_t loads; /* parts of inputs sent */
   struct fold_rank *rank;
   struct pollfd *polled;
-  pid_t launcher; /* 0: none */
-  int output;     /* what the launcher and the ranks print, -1: none */
+  char secret[32];     /* as the ranks are told; empty until there is a launcher */
+  struct stat program; /* which each rank runs */
+  pid_t launcher;      /* the guard before it (in the guard: itself); 0: none, or none any more */
+  int leash;           /* the guard's, -1: none */
+  int output;          /* what the launcher and the ranks print, -1: none */
 };
-
-double fold_world_now(void); /* seconds, monotonic */
 
 /* Starts the launcher and waits until each rank has said who it is. */
 fold_status fold_world_start(struct fold_world *world);
-/* Ends the ranks, asked to where they are well, killed where not, and frees all but the status. No process is left. */
-void fold_world_end(struct fold_world *world, bool well);
+bool fold_world_launcher_ended(struct fold_world *world);
+/* The first line with letters that the launcher or a rank printed, with ": " before it; else nothing. */
+void fold_world_printed(const struct fold_world *world, char line[160]);
+
+/* world_door.c: where ranks connect. Seats every rank, or says within the time (a time of fold_wire_now) who is missing. */
+struct fold_door {
+  int fd;
+  uint64_t secret;
+  char address[80];
+};
+fold_status fold_door_open(struct fold_door *door);
+fold_status fold_door_seat_all(struct fold_world *world, struct fold_door *door, double end);
+
+/* world_guard.c: starts the launcher behind a guard. `error` is the system's where the launcher can't be started. */
+fold_status fold_guard_start(struct fold_world *world, const char *const *argv, int *error);
+
+/* world_end.c, in the guard: ends the launcher and the ranks, which have 6 seconds at the most. */
+void fold_world_end_launcher(struct fold_world *world);
+
+/* world_end.c: ends the ranks, asked to where they are well, killed where not, and frees all but the status. No process is
+ * left. The status says if they did not end when asked. */
+fold_status fold_world_end(struct fold_world *world, bool well);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "collective/collective.h"
 #include "judge.h"
 
 #define C(name) FOLD_CLAIM(FOLD_##name)
@@ -22,6 +23,40 @@
   {                                                                                                          \
     .subject = {BASE(id, text, F32, SUM, function), .order = sequence, .claims = ORDERED}, .breaks = broken, \
     .may = maybe, .fixtures = cases                                                                          \
+  }
+
+/* Collectives of f32: vectors, and rows whose columns are spread; the fixtures make an order over ranks matter. */
+#define SPREAD \
+  (C(WRITES_OUTPUT) | C(STAYS_IN_BOUNDS) | C(KEEPS_INPUT) | C(RUN_TO_RUN) | C(RANK_AGREEMENT) | C(ALIGNMENT_INVARIANT))
+#define SPREAD_ROWS (SPREAD | C(BATCH_INVARIANT) | C(WORLD_INVARIANT))
+#define VECTOR(id, function, sequence, what, broken, maybe, text)                                                     \
+  {                                                                                                                   \
+    .subject = {.name = "mutant/" id,                                                                                 \
+                .engine = FOLD_MPI,                                                                                   \
+                .about = text,                                                                                        \
+                .dtypes = 1u << FOLD_F32,                                                                             \
+                .ops = 1u << FOLD_SUM,                                                                                \
+                .order = sequence,                                                                                    \
+                .claims = what,                                                                                       \
+                .vector = true,                                                                                       \
+                .run = function,                                                                                      \
+                .scratch = fold_collective_canonical_scratch},                                                        \
+    .breaks = broken, .may = maybe, .fixtures = "mixed/f32/sum/257x3/*,mixed/f32/sum/257x5/*,normal/f32/sum/1000x4/*" \
+  }
+#define ROWS(id, function, how, sequence, room, what, broken, maybe, text)                                         \
+  {                                                                                                                \
+    .subject = {.name = "mutant/" id,                                                                              \
+                .engine = FOLD_MPI,                                                                                \
+                .about = text,                                                                                     \
+                .dtypes = 1u << FOLD_F32,                                                                          \
+                .ops = 1u << FOLD_SUM,                                                                             \
+                .order = sequence,                                                                                 \
+                .method = how,                                                                                     \
+                .claims = what,                                                                                    \
+                .run = function,                                                                                   \
+                .scratch = room},                                                                                  \
+    .breaks = broken, .may = maybe,                                                                                \
+    .fixtures = "normal/f32/sum/1x36000/ranks5/*,ill_conditioned/f32/sum/1x9000/*,normal/f32/sum/17x9000/ranks3/*" \
   }
 
 static const struct fold_mutant table[] = {
@@ -165,6 +200,53 @@ static const struct fold_mutant table[] = {
                  .claims = SOUND | C(BOUNDED)},
      .breaks = C(BATCH_INVARIANT),
      .fixtures = "normal/f32/sum/1x1023/*,normal/f32/sum/17x257/*"},
+    {.subject = {BASE("narrow_truncated", "adds in f16, towards zero", F16, SUM, mutant_narrow_truncated),
+                 .method = FOLD_NARROW, .claims = SOUND | C(BOUNDED)},
+     .breaks = C(BOUNDED),
+     .fixtures = "narrow_truncated/*"},
+#ifdef FOLD_HAVE_MPI
+    /* ranks */
+    VECTOR("own_first", mutant_own_first, "host/sequential", SPREAD | C(BOUNDED) | C(REPLAYS) | C(MESSAGE_INVARIANT),
+           C(RANK_AGREEMENT), 0, "each rank starts with its own term, as with what arrives first"),
+    VECTOR("own_last", mutant_own_last, NULL, SPREAD | C(BOUNDED) | C(MESSAGE_INVARIANT), C(RANK_AGREEMENT), 0,
+           "each rank adds its own term at last"),
+    VECTOR("own_now_and_then", mutant_own_now_and_then, "host/sequential",
+           SPREAD | C(BOUNDED) | C(REPLAYS) | C(MESSAGE_INVARIANT), C(RANK_AGREEMENT), 0,
+           "the ranks agree in every other call"),
+    VECTOR("chunks", mutant_chunks, NULL, SPREAD | C(BOUNDED) | C(MESSAGE_INVARIANT), C(MESSAGE_INVARIANT), 0,
+           "a ring whose chunks are as long as the message says"),
+    VECTOR("long_messages", mutant_long_messages, NULL, SPREAD | C(BOUNDED) | C(MESSAGE_INVARIANT),
+           C(MESSAGE_INVARIANT), 0, "another order for long messages"),
+    VECTOR("call_counter", mutant_call_counter, NULL, SPREAD | C(BOUNDED), C(RUN_TO_RUN), C(ALIGNMENT_INVARIANT),
+           "each call starts with the next rank's term"),
+    VECTOR("last_rank_past_end", mutant_last_rank_past_end, "host/pairwise",
+           SPREAD | C(BOUNDED) | C(REPLAYS) | C(MESSAGE_INVARIANT), C(STAYS_IN_BOUNDS), 0,
+           "the last rank writes one result too many"),
+    VECTOR("last_rank_unwritten", mutant_last_rank_unwritten, "host/pairwise",
+           SPREAD | C(BOUNDED) | C(REPLAYS) | C(MESSAGE_INVARIANT), C(WRITES_OUTPUT) | C(RANK_AGREEMENT), 0,
+           "the last rank keeps its results to itself"),
+    ROWS("last_rank_swaps", mutant_last_rank_swaps, FOLD_EXACT, NULL, fold_collective_exact_scratch,
+         SPREAD_ROWS | C(CORRECTLY_ROUNDED), C(KEEPS_INPUT), 0, "the last rank swaps two of its terms"),
+    ROWS("last_rank_of_four_swaps", mutant_last_rank_of_four_swaps, FOLD_EXACT, NULL, fold_collective_exact_scratch,
+         SPREAD_ROWS | C(CORRECTLY_ROUNDED), C(KEEPS_INPUT), 0, "swaps two terms in a world of four"),
+    ROWS("unaligned_parts", mutant_unaligned_parts, FOLD_PLAIN, "flat/canonical", fold_collective_canonical_sum_scratch,
+         SPREAD_ROWS | C(BOUNDED) | C(REPLAYS), C(REPLAYS) | C(WORLD_INVARIANT), C(BOUNDED),
+         "canonical, but that the parts are cut anywhere"),
+    ROWS("lost_state", mutant_lost_state, FOLD_EXACT, NULL, fold_collective_exact_scratch,
+         SPREAD_ROWS | C(CORRECTLY_ROUNDED) | C(PERMUTATION_INVARIANT),
+         C(CORRECTLY_ROUNDED) | C(WORLD_INVARIANT) | C(PERMUTATION_INVARIANT), 0, "exact without the last rank"),
+    {.subject = {.name = "mutant/states_as_doubles",
+                 .engine = FOLD_MPI,
+                 .about = "exact on each rank, added up in f64",
+                 .dtypes = 1u << FOLD_F32,
+                 .ops = 1u << FOLD_SUM,
+                 .method = FOLD_EXACT,
+                 .claims = SPREAD_ROWS | C(CORRECTLY_ROUNDED) | C(PERMUTATION_INVARIANT),
+                 .run = mutant_states_as_doubles},
+     .breaks = C(CORRECTLY_ROUNDED) | C(WORLD_INVARIANT),
+     .may = C(PERMUTATION_INVARIANT) | C(BATCH_INVARIANT),
+     .fixtures = "states_as_doubles/*"},
+#endif
 };
 
 const struct fold_mutant *fold_mutants(size_t *n) {

@@ -1,7 +1,7 @@
 /* mutants.h: subjects that are broken on purpose: each must be refuted by the claims that it breaks, and by no other.
  *
  * A judge that holds everything is caught by `breaks`; a judge that refutes everything, by all other claims of the row,
- * which must hold. test_mutants.c checks both in process; foldproof-mutants (mutants_main.c) is the command over the
+ * which must hold. test_mutants.c checks both in process, those on MPI ranks over a world of ranks; foldproof-mutants (mutants_main.c) is the command over the
  * host's subjects and these, for what needs the command line or another process.
  */
 #ifndef MUTANTS_H
@@ -44,12 +44,21 @@ fold_run mutant_next_row, mutant_prod_from_zero, mutant_max_from_zero;
 /* mutants_numbers.c: the wrong arithmetic */
 fold_run mutant_flush, mutant_narrow_f64, mutant_narrow_f16, mutant_excess, mutant_nan_swallowed, mutant_nan_in_max;
 fold_run mutant_zero_in_max, mutant_zero_in_exact, mutant_kahan_plain, mutant_neumaier_open, mutant_truncated;
-fold_run mutant_rounded_twice, mutant_subnormal_twice, mutant_two_away, mutant_nan_made;
+fold_run mutant_rounded_twice, mutant_narrow_truncated, mutant_subnormal_twice, mutant_two_away, mutant_nan_made;
 /* mutants_memory.c: what is not a result */
 fold_run mutant_last_unwritten, mutant_past_end, mutant_before_start, mutant_in_zone, mutant_input_swapped;
 fold_run mutant_past_end_alone, mutant_input_swapped_by_threads;
 /* mutants_state.c: bits that depend on more than the row */
 fold_run mutant_counter, mutant_pid, mutant_threads, mutant_peels, mutant_half_aligned, mutant_batch_size,
     mutant_row_parity;
+/* mutants_ranks.c: collectives on MPI ranks */
+fold_run mutant_own_first, mutant_own_last, mutant_own_now_and_then, mutant_chunks, mutant_long_messages,
+    mutant_call_counter, mutant_last_rank_past_end, mutant_last_rank_unwritten, mutant_last_rank_swaps,
+    mutant_last_rank_of_four_swaps, mutant_unaligned_parts, mutant_lost_state, mutant_states_as_doubles;
+/* broken_ranks.c: collectives whose ranks die, hang or call otherwise */
+fold_run broken_rank_killed, broken_rank_exits, broken_rank_crashes, broken_rank_hangs, broken_rank_stops,
+    broken_rank_stops_in_call, broken_rank_other_count, broken_rank_other_type, broken_rank_other_call,
+    broken_rank_fails, broken_ranks_fail, broken_rank_babbles, probe_places;
+fold_grain probe_grain;
 
 #endif

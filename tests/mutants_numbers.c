@@ -46,6 +46,20 @@ static uint64_t narrow_f16(const struct fold_call *call, const void *row, size_t
 }
 RUN(narrow_f16)
 
+/* Each partial sum is f16, and cut off instead of rounded. */
+static uint64_t narrow_truncated(const struct fold_call *call, const void *row, size_t r) {
+  const fold_element_f16 *x = row;
+  uint16_t sum = 0;
+  (void)r;
+  for (size_t i = 0; i < call->cols; i++) {
+    float both = fold_f16_to_f32(sum) + fold_f16_to_f32(x[i]);
+    sum = fold_f32_to_f16(both);
+    if (fabsf(fold_f16_to_f32(sum)) > fabsf(both)) sum--;
+  }
+  return sum;
+}
+RUN(narrow_truncated)
+
 /* More precision than the order says: within every bound, and other bits. */
 static float excess(const fold_element_f32 *x, size_t n) {
   double sum = 0;

@@ -19,7 +19,7 @@ struct shell {
   struct scratch scratch, logs; /* the command's working folder; where its output goes */
   int code;
   char out[1 << 16], err[1 << 14];
-  char ran[600];
+  char ran[2400];
 };
 
 static inline struct shell *shell_open(void) {
@@ -43,7 +43,7 @@ static inline void shell_slurp(const char *path, char *text, size_t size) {
 
 /* Runs a command line; a program that was killed has the exit code 128 + the signal's number. */
 static inline int shell_run(struct shell *s, const char *format, ...) {
-  char line[2000];
+  char line[4000];
   va_list args;
   va_start(args, format);
   vsnprintf(s->ran, sizeof s->ran, format, args);

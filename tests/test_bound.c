@@ -199,6 +199,66 @@ Test(bound, covers_the_last_rounding_to_16_bits) {
   mpfr_free_cache();
 }
 
+/* A library that knows no accumulator: each sum of two is rounded to 16 bits, as the heads of the trees of 2 to 20 ranks
+ * do. Rounded towards zero instead, an addition loses up to twice as much; the f32 bound holds for neither. */
+static double narrow_sum(enum fold_dtype dtype, const uint16_t *x, size_t n, bool towards_zero) {
+  double sum = fold_bits_to_double(dtype, x[0]);
+  for (size_t i = 1; i < n; i++) {
+    double both = sum + fold_bits_to_double(dtype, x[i]);
+    uint64_t bits = fold_bits_from_double(dtype, both);
+    if (towards_zero && fabs(fold_bits_to_double(dtype, bits)) > fabs(both)) bits--;
+    sum = fold_bits_to_double(dtype, bits);
+  }
+  return sum;
+}
+
+Test(bound, of_narrow_additions_is_nearly_reached_and_broken_by_truncation) {
+  uint64_t state = 21;
+  for (int dtype = FOLD_F16; dtype <= FOLD_BF16; dtype++) {
+    double worst = 0, truncated = 0, plain_worst = 0;
+    for (int trial = 0; trial < 20000; trial++) {
+      uint16_t x[20];
+      size_t n = 1 + next_word(&state) % 20;
+      for (size_t i = 0; i < n; i++) {
+        uint64_t word = next_word(&state);
+        x[i] = (uint16_t)fold_bits_from_double(dtype, ldexp((double)(word >> 11), -52 - (int)(word & 7)));
+      }
+      struct fold_truth truth;
+      fold_truth_init(&truth);
+      cr_assert(fold_oracle_exact(dtype, FOLD_SUM, x, n, 1, &truth).code == FOLD_OK);
+      double sum = narrow_sum(dtype, x, n, false), at = fraction(FOLD_NARROW, &truth, n - 1, sum);
+      cr_expect(at >= 0 && at <= 1, "%s trial %d, n=%zu: %g", fold_dtype_name(dtype), trial, n, at);
+      worst = fmax(worst, at);
+      truncated = fmax(truncated, fraction(FOLD_NARROW, &truth, n - 1, narrow_sum(dtype, x, n, true)));
+      plain_worst = fmax(plain_worst, fraction(FOLD_PLAIN, &truth, n - 1, sum));
+      fold_truth_free(&truth);
+    }
+    cr_expect(worst > 0.8, "%s: never above %g of the bound", fold_dtype_name(dtype), worst);
+    cr_expect(truncated > 1, "%s: truncated additions stay within, at most %g", fold_dtype_name(dtype), truncated);
+    cr_expect(plain_worst > 1, "%s: within the bound of an f32 accumulator, %g", fold_dtype_name(dtype), plain_worst);
+  }
+  mpfr_free_cache();
+}
+
+/* In a 16-bit accumulator a partial sum overflows that fits in f32; and for f32 itself the two methods are one. */
+Test(bound, of_narrow_additions_minds_the_dtypes_own_range) {
+  uint16_t large[] = {0x7bff, 0x7bff, 0xfbff}; /* 65504 + 65504 - 65504 */
+  float x[] = {0.75f, -0.25f, 3};
+  struct fold_truth truth;
+  mpfr_t narrow, plain_bound;
+  mpfr_inits2(128, narrow, plain_bound, (mpfr_ptr)0);
+  fold_truth_init(&truth);
+  cr_assert(fold_oracle_exact(FOLD_F16, FOLD_SUM, large, 3, 1, &truth).code == FOLD_OK);
+  cr_expect(fold_bound(FOLD_NARROW, &truth, 2, narrow).code == FOLD_UNSUPPORTED, "131008 is no f16");
+  cr_expect(fold_bound(FOLD_PLAIN, &truth, 2, narrow).code == FOLD_OK, "131008 is an f32");
+  cr_assert(fold_oracle_exact(FOLD_F32, FOLD_SUM, x, 3, 1, &truth).code == FOLD_OK);
+  cr_assert(fold_bound(FOLD_NARROW, &truth, 2, narrow).code == FOLD_OK);
+  cr_assert(fold_bound(FOLD_PLAIN, &truth, 2, plain_bound).code == FOLD_OK);
+  cr_expect(mpfr_equal_p(narrow, plain_bound), "f32 is its own accumulator");
+  fold_truth_free(&truth);
+  mpfr_clears(narrow, plain_bound, (mpfr_ptr)0);
+}
+
 /* gamma_h S for S = 1 by exact rational arithmetic: not below, and above by less than 2^-40 of itself. */
 Test(bound, equals_the_formula_and_rounds_up) {
   static const uint64_t heights[] = {1, 2, 3, 10, 1000, 123457, 4194303};
@@ -254,6 +314,7 @@ Test(bound, refuses_where_its_theorem_does_not_hold) {
   cr_expect(answer(FOLD_PLAIN, FOLD_PROD, tiny, 3, 2) == FOLD_UNSUPPORTED, "partial product underflows");
   cr_expect(answer(FOLD_PLAIN, FOLD_PROD, huge, 3, 2) == FOLD_UNSUPPORTED, "partial product overflows");
   cr_expect(answer(FOLD_PLAIN, FOLD_PROD, zero, 2, 1) == FOLD_OK, "a zero product is exact");
+  cr_expect(answer(FOLD_NARROW, FOLD_PROD, tiny, 3, 2) == FOLD_UNSUPPORTED, "partial product underflows");
   cr_expect(answer(FOLD_KAHAN, FOLD_PROD, fits, 2, 1) == FOLD_UNSUPPORTED, "no such product");
   static float many[2000000];
   cr_expect(answer(FOLD_KAHAN, FOLD_SUM, many, 1600000, 1) == FOLD_OK, "n u below 1/10");

@@ -89,6 +89,34 @@ Test(command_study, records_hold_every_point_with_its_keys) {
   shell_close(s);
 }
 
+static void look_at_kept(const json_t *line) {
+  cr_expect_str_eq(json_string_value(json_object_get(line, "type")), "study");
+}
+
+/* timeout(1) sends its signal twice, to the program and to its group: both ask for one and the same end. */
+Test(command_study, an_interrupted_study_keeps_what_was_finished) {
+  static const struct {
+    const char *line;
+    int code;
+  } rows[] = {
+      {"CUDA_VISIBLE_DEVICES= timeout -s INT 1 $F study --full --jsonl i.jsonl", 124},
+      {"CUDA_VISIBLE_DEVICES= timeout -s TERM 1 $F study --full --jsonl i.jsonl", 124},
+      {"CUDA_VISIBLE_DEVICES= $F study --full --jsonl i.jsonl & p=$!; sleep 0.7; kill $p; sleep 0.02; kill $p; wait $p",
+       99},
+  };
+  struct shell *s = shell_open();
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+    shell_run(s, "%s", rows[k].line);
+    EXPECT_CODE(s, rows[k].code);
+    cr_expect(strstr(s->err, "interrupted: what is above was finished"), "%s: %s", s->ran, s->err);
+    expect_text(s, "mixed, f32 sum");
+    cr_expect(each_record(s, "i.jsonl", look_at_kept) > 10);
+    cr_expect_eq(scratch_count(&s->scratch, false), 1, "something else was left");
+    shell_run(s, "rm i.jsonl");
+  }
+  shell_close(s);
+}
+
 static void look_at_simulation(const json_t *line) {
   const char *type = json_string_value(json_object_get(line, "type"));
   cr_expect(strcmp(type, "study_ranks") == 0 || strcmp(type, "study_worlds") == 0, "%s", type);

@@ -74,10 +74,16 @@ Test(fixture_sets, the_default_set_stands_on_both_sides_of_every_boundary) {
 /* What the speed of `verify` rests on. */
 Test(fixture_sets, the_sets_stay_within_their_budgets) {
   struct fold_cases cases = load_set("default"), large = load_set("large"), all = load_set("all");
-  size_t elements = 0, longest = 0;
-  for (size_t i = 0; i < cases.n; i++) elements += cases.at[i].rows * cases.at[i].cols;
-  cr_expect(cases.n >= 700 && cases.n <= 1300, "%zu cases", cases.n);
-  cr_expect(elements <= 12000000, "%zu elements", elements);
+  size_t elements[2] = {0}, n[2] = {0}, longest = 0;
+  for (size_t i = 0; i < cases.n; i++) {
+    bool ranks = cases.at[i].ranks > 0;
+    elements[ranks] += cases.at[i].rows * cases.at[i].cols;
+    n[ranks]++;
+  }
+  cr_expect(n[0] >= 700 && n[0] <= 1300, "%zu cases", n[0]);
+  cr_expect(elements[0] <= 12000000, "%zu elements", elements[0]);
+  cr_expect(n[1] >= 300 && n[1] <= 450, "%zu cases of ranks", n[1]);
+  cr_expect(elements[1] <= 5000000, "%zu elements of ranks", elements[1]);
   for (size_t i = 0; i < large.n; i++)
     if (large.at[i].rows * large.at[i].cols > longest) longest = large.at[i].rows * large.at[i].cols;
   cr_expect(longest == 50000000, "the longest of the large set has %zu elements", longest);

@@ -242,12 +242,23 @@ static void put_measurements(struct shell *s) {
             "{\"schema\":1,\"type\":\"study\",\"subject\":\"host/a\",\"engine\":\"host\",\"generator\":\"normal\","
             "\"dtype\":\"f32\",\"op\":\"sum\",\"n\":%d,\"error_abs\":%d,\"bound\":%d}\n",
             n, n / 10000, n);
+    fprintf(out,
+            "{\"schema\":1,\"type\":\"study\",\"subject\":\"host/idle\",\"engine\":\"host\",\"generator\":\"normal\","
+            "\"dtype\":\"f32\",\"op\":\"sum\",\"n\":%d,\"note\":\"never ran\"}\n",
+            n);
     for (int k = 0; k < 4; k++)
       fprintf(out,
               "{\"schema\":1,\"type\":\"timing\",\"subject\":\"rows/par_%d%s\",\"engine\":\"cuda\",\"dtype\":\"f32\","
               "\"op\":\"sum\",\"rows\":1,\"cols\":%d,\"median_seconds\":%g,\"bytes_per_second\":%g,"
-              "\"ceiling_bytes_per_second\":1e12,\"verdict\":\"held\"}\n",
+              "\"ceiling_bytes_per_second\":1e12,\"generator\":\"normal\",\"verdict\":\"held\"}\n",
               k < 2 ? 16 : 64, k % 2 ? "_determ" : "", n, (1 + k) * 1e-6, 1e9 * n / (1 + k));
+    /* Other data: a figure of its own, and never the twin of the ones above. */
+    for (int k = 0; k < 2; k++)
+      fprintf(out,
+              "{\"schema\":1,\"type\":\"timing\",\"subject\":\"rows/par_64%s\",\"engine\":\"cuda\",\"dtype\":\"f32\","
+              "\"op\":\"sum\",\"rows\":1,\"cols\":%d,\"median_seconds\":%g,\"bytes_per_second\":%g,"
+              "\"ceiling_bytes_per_second\":1e12,\"generator\":\"full_range\",\"verdict\":\"held\"}\n",
+              k ? "_determ" : "", n, (10 + 40 * k) * 1e-6, 1e8 * n / (1 + 4 * k));
   }
   for (int p = 1; p <= 4; p *= 2)
     fprintf(out,
@@ -259,7 +270,8 @@ static void put_measurements(struct shell *s) {
   free(text);
 }
 
-/* One figure of errors, one of throughput, four of pairs, one of scaling; each with its text for who can't see it. */
+/* One figure of errors, two of throughput (one for each kind of data), four of pairs, one of scaling; each with its text
+ * for who can't see it. */
 Test(report, measurements_become_figures) {
   struct shell *s = shell_open();
   put_measurements(s);
@@ -272,15 +284,19 @@ Test(report, measurements_become_figures) {
   EXPECT_CODE(s, 0);
   int figures, images, frames, doubled;
   cr_assert_eq(sscanf(s->out, "%d %d %d %d", &figures, &images, &frames, &doubled), 4, "%s", s->out);
-  cr_expect_eq(figures, 1 + 1 + 4 + 1, "%s", s->out);
+  cr_expect_eq(figures, 1 + 2 + 4 + 1, "%s", s->out);
   cr_expect(images == frames && frames > figures, "the orders are drawn too: %s", s->out);
   cr_expect_eq(doubled, 0, "names of marks are unique in the page");
   shell_run(s, "sed -n '1,/Figure 1\\./p' m.html | grep -c '<text> *0</text>'");
   cr_expect_str_eq(s->out, "1\n", "an error of zero has no tic, or a doubled one");
-  shell_run(s,
-            "grep -c 'rows/par_64_determ</th><td class=\"text\">rows/par_64</td><td>f32</td>"
-            "<td>10*</td><td>4</td><td>3</td><td>1.33</td></tr>' m.html");
-  cr_expect_str_eq(s->out, "4\n", "no ratio of a fixed order to its twin");
+  shell_run(
+      s,
+      "for k in 'normal 4 3 1.33' 'full_range 50 10 5'; do set -- $k; grep -c \"rows/par_64_determ</th><td "
+      "class=.text.>rows/par_64</td><td>f32</td><td>$1</td><td>1[0,]*</td><td>$2</td><td>$3</td><td>$4</td></tr>\" "
+      "m.html; done");
+  cr_expect_str_eq(s->out, "4\n4\n", "no ratio of a fixed order to its twin on the same data");
+  shell_run(s, "grep -c 'host/idle' m.html; grep -c '<td>1,000,000</td>' m.html");
+  cr_expect(strncmp(s->out, "0\n", 2) == 0 && strcmp(s->out, "0\n0\n") != 0, "%s", s->out);
   cr_expect_str_eq(s->err, "");
   shell_close(s);
 }

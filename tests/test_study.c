@@ -120,6 +120,49 @@ Test(study, errors_are_distances_from_the_exact_sum) {
   cr_expect(points >= 20 * 4 * 6 * 8, "only %zu points", points);
 }
 
+/* What a run remembers of one case must not leak into another: many sizes, each twice, are as if each were alone. */
+struct seen {
+  size_t calls, done, all, falls;
+};
+static void see_progress(void *context, size_t done, size_t all, const char *what) {
+  struct seen *seen = context;
+  seen->falls += done < seen->done || done > all || what[0] == '\0';
+  seen->calls++;
+  seen->done = done;
+  seen->all = all;
+}
+
+Test(study, a_case_among_many_is_as_it_is_alone) {
+  enum { SIZES = 12, CASES = 2 * SIZES };
+  struct fold_registry registry = host();
+  struct fold_study_case cases[CASES];
+  struct fold_study study = {0};
+  struct seen seen = {0};
+  struct fold_study_sink sink = {.progress = see_progress, .context = &seen};
+  size_t elements = 0;
+  for (size_t k = 0; k < CASES; k++) {
+    cases[k] = case_of("mixed", FOLD_F32, FOLD_SUM, 1 + 37 * (k % SIZES) * (k % SIZES));
+    elements += cases[k].n;
+  }
+  cr_assert_eq(fold_study_run(&registry, cases, CASES, &study, &sink, &never).code, FOLD_OK);
+  size_t each = study.n / CASES;
+  cr_assert(each >= 20 && study.n == each * CASES, "%zu points of %d cases", study.n, CASES);
+  for (size_t k = 0; k < CASES; k++) {
+    struct fold_study alone = {0};
+    run_case(&alone, cases[k]);
+    for (size_t i = 0; i < each; i++) {
+      const struct fold_study_point *a = &alone.at[i], *b = &study.at[k * each + i];
+      cr_expect(a->subject == b->subject && a->height == b->height && a->got == b->got && a->bound == b->bound,
+                "%s n %zu: height %zu, alone %zu", a->subject->name, a->c.n, (size_t)b->height, (size_t)a->height);
+    }
+    fold_study_free(&alone);
+  }
+  /* Progress within a case too: it tells more than the number of cases, and never runs backwards. */
+  cr_expect(seen.calls == study.n && seen.falls == 0 && seen.all == elements && seen.done < elements,
+            "%zu calls, %zu falls, %zu of %zu", seen.calls, seen.falls, seen.done, seen.all);
+  fold_study_free(&study);
+}
+
 Test(study, max_and_min_err_by_nothing_and_products_within_their_bound) {
   for (int op = FOLD_PROD; op < FOLD_OPS; op++) {
     struct fold_study study = {0};
@@ -261,5 +304,37 @@ Test(study, interruption_keeps_what_was_finished) {
   cr_assert_eq(fold_study_run(&registry, c, 2, &study, &sink, &stop).code, FOLD_OK);
   cr_expect_eq(study.n, 1);
   cr_expect(study.at[0].ran);
+  fold_study_free(&study);
+}
+
+/* A size for a GPU alone has its line in table 3.3.4, and its columns stand under their heads. */
+Test(study, the_gpu_table_has_sizes_that_the_host_has_not) {
+  static const struct fold_subject subjects[] = {{.name = "flat/shuffle", .engine = FOLD_CUDA},
+                                                 {.name = "thrust/reduce", .engine = FOLD_CUDA}};
+  struct fold_study study = {0};
+  run_case(&study, case_of("normal", FOLD_F32, FOLD_SUM, 1000));
+  size_t n = study.n;
+  study.at = realloc(study.at, (n + 2) * sizeof *study.at);
+  cr_assert_not_null(study.at);
+  for (size_t k = 0; k < 2; k++)
+    study.at[n + k] = (struct fold_study_point){.c = case_of("normal", FOLD_F32, FOLD_SUM, 1000000000),
+                                                .subject = &subjects[k],
+                                                .ran = true,
+                                                .error = k ? 0.25 : 0.0125};
+  study.n = n + 2;
+  char *text = NULL;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  cr_assert_eq(fold_study_print_report(&study, NULL, out).code, FOLD_OK);
+  fclose(out);
+  char *table = strstr(text, "Table 3.3.4");
+  cr_assert_not_null(table);
+  cr_expect(strstr(table,
+                   "1,000,000,000            -              -       1.25e-02              -              -       "
+                   "2.50e-01              -              -\n"),
+            "%.900s", table);
+  cr_expect(strstr(table, "\n       1,000     3.75e-07       3.44e-06              -"), "%.900s", table);
+  cr_expect_null(strstr(table, "no GPU took part"));
+  free(text);
   fold_study_free(&study);
 }

@@ -226,3 +226,30 @@ Test(super, holds_two_to_the_31_states_added_without_carries) {
       mpz_clears(want, got, (mpz_ptr)0);
     }
 }
+
+/* Packed words hold all of a state: added word by word and unpacked, they are the merged state. */
+Test(super, packed_states_added_word_by_word_are_the_merged_state) {
+  unsigned char *data = buffer();
+  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
+    size_t each = 900, size = fold_dtype_size(dtype), n_words = (size_t)fold_super_words(dtype);
+    fill(dtype, data, PARTS * each, false, 31 + (uint64_t)dtype);
+    struct fold_super whole = zero(), back = zero(), sum = zero();
+    fold_super_add(dtype, data, PARTS * each, &whole, NULL);
+    int64_t words[FOLD_SUPER_WORDS + 1], all[FOLD_SUPER_WORDS + 1] = {0};
+    for (size_t p = 0; p < PARTS; p++) {
+      struct fold_super part = zero();
+      fold_super_add(dtype, data + p * each * size, each, &part, NULL);
+      memset(words, 0x5a, sizeof words);
+      fold_super_pack(dtype, &part, words);
+      memset(&back, 0x5a, sizeof back);
+      fold_super_unpack(dtype, words, &back);
+      cr_expect(same_words(&part, &back), "%s part %zu: packed and unpacked", fold_dtype_name(dtype), p);
+      cr_expect(words[n_words] == 0x5a5a5a5a5a5a5a5a, "%s: more than %zu words", fold_dtype_name(dtype), n_words);
+      for (size_t w = 0; w < n_words; w++) all[w] += words[w];
+    }
+    fold_super_unpack(dtype, all, &sum);
+    fold_super_normalise(dtype, &sum);
+    cr_expect(same_words(&whole, &sum), "%s: %d packed states", fold_dtype_name(dtype), PARTS);
+  }
+  free(data);
+}

@@ -3,7 +3,8 @@
  * neighbouring ranks.
  *
  * The vector is cut into a slice a rank. Each rank gets its slice of every rank's vector, combines it by the tree, and
- * everybody gathers the slices: 2 (R - 1) / R vectors over each link, as a ring moves.
+ * everybody gathers the slices: 2 (R - 1) / R vectors over each link, as a ring moves. Where ranks reach each other's
+ * memory the engine does the same in one go (fold_comm_tree).
  */
 #include <stdlib.h>
 
@@ -20,13 +21,13 @@ static void slices(const struct fold_call *call, size_t at[]) {
 size_t fold_collective_canonical_scratch(const struct fold_subject *subject, const struct fold_call *call) {
   size_t slice = call->rows / (size_t)call->comm->ranks + 1;
   (void)subject;
+  if (call->comm->ops->tree) return 0;
   return FOLD_SCRATCH_ZEROED + slice * ((size_t)call->comm->ranks + 1) * fold_dtype_size(call->dtype);
 }
 
-fold_status fold_collective_canonical(const struct fold_subject *subject, const struct fold_call *call) {
+static fold_status by_slices(const struct fold_call *call) {
   size_t ranks = (size_t)call->comm->ranks, size = fold_dtype_size(call->dtype), *at = calloc(ranks + 1, sizeof *at);
   unsigned char *all = (unsigned char *)call->scratch + FOLD_SCRATCH_ZEROED;
-  (void)subject;
   if (!at) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu ranks", ranks);
   slices(call, at);
   size_t own = at[call->comm->rank + 1] - at[call->comm->rank];
@@ -36,4 +37,9 @@ fold_status fold_collective_canonical(const struct fold_subject *subject, const 
   if (status.code == FOLD_OK) status = fold_comm_gather(call->comm, combined, call->out, at, call->stream);
   free(at);
   return status;
+}
+
+fold_status fold_collective_canonical(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  return call->comm->ops->tree ? fold_comm_tree(call) : by_slices(call);
 }

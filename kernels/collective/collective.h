@@ -1,14 +1,27 @@
-/* collective.h: the run functions of the collectives. registry.c names them; nobody else needs to. */
+/* collective.h: the run functions of the collectives. registry.c names them; nobody else needs to.
+ *
+ * Each is one file for every engine: it computes by comm->parts and talks by fold_comm_*. What it needs of scratch follows
+ * from the shape of the call and from the number of ranks, never from a rank's number; a rank's part may be empty.
+ */
 #ifndef FOLD_COLLECTIVE_H
 #define FOLD_COLLECTIVE_H
 
 #include "comm.h"
 #include "subject.h"
 
-/* library.c: the library's own all-reduce of a vector, one element a rank and result. */
+/* library.c: the library's own all-reduce of a vector, one element a rank and result; and of the ranks' own sums. */
 fold_run fold_library_allreduce;
+fold_run fold_library_sum;
+fold_scratch fold_library_sum_scratch;
 /* canonical.c: an all-reduce of vectors in a fixed order over ranks. */
 fold_run fold_collective_canonical;
 fold_scratch fold_collective_canonical_scratch;
+/* exact.c: the correctly rounded sum of each row, whose columns are spread over the ranks. */
+fold_run fold_collective_exact;
+fold_scratch fold_collective_exact_scratch;
+/* canonical_sum.c: the same by the order flat/canonical. */
+fold_run fold_collective_canonical_sum;
+fold_scratch fold_collective_canonical_sum_scratch;
+fold_grain fold_collective_canonical_grain;
 
 #endif

@@ -40,3 +40,8 @@ fold_status fold_comm_gather(struct fold_comm *comm, const void *in, void *out, 
   enter(comm, "gather", at[comm->ranks], "bytes");
   return comm->ops->gather(comm, in, out, at, stream);
 }
+
+fold_status fold_comm_tree(const struct fold_call *call) {
+  enter(call->comm, "tree", call->rows, type_names[call->dtype]);
+  return call->comm->ops->tree(call);
+}

@@ -29,6 +29,8 @@ struct fold_comm_ops {
                            enum fold_op op, void *stream);
   fold_status (*exchange)(struct fold_comm *comm, const void *in, const size_t at[], void *out, void *stream);
   fold_status (*gather)(struct fold_comm *comm, const void *in, void *out, const size_t at[], void *stream);
+  /* NULL, or all of collective/canonical in one go, where the ranks can reach each other's memory. */
+  fold_status (*tree)(const struct fold_call *call);
 };
 
 struct fold_comm {
@@ -50,9 +52,12 @@ fold_status fold_comm_allreduce(struct fold_comm *comm, const void *in, void *ou
 fold_status fold_comm_exchange(struct fold_comm *comm, const void *in, const size_t at[], void *out, void *stream);
 /* Everybody gets everybody's part: rank r's `in`, at[r + 1] - at[r] bytes, arrives at out + at[r]. */
 fold_status fold_comm_gather(struct fold_comm *comm, const void *in, void *out, const size_t at[], void *stream);
+/* The all-reduce of call->rows elements by the order host/pairwise over ranks, where call->comm->ops->tree is there:
+ * the bits of an exchange, fold_parts' combine and a gather. All ranks of a comm have it, or none. */
+fold_status fold_comm_tree(const struct fold_call *call);
 
-/* Where rank r's part begins when n elements are cut in `ranks` parts at multiples of `grain`; r = ranks gives n. The one
- * rule for shards of terms and for slices of messages. */
+/* Where rank r's part begins when n elements are cut in `ranks` parts at multiples of `grain`; r = ranks gives n. The
+ * one rule for shards of terms and for slices of messages. */
 static inline size_t fold_comm_cut(size_t n, size_t grain, int ranks, int r) {
   size_t units = (n + grain - 1) / grain, share = units / (size_t)ranks, rest = units % (size_t)ranks;
   size_t at = (share * (size_t)r + rest * (size_t)r / (size_t)ranks) * grain;
@@ -71,6 +76,7 @@ struct fold_comm_engine {
   void (*close)(struct fold_comm *comm);
   void (*finish)(void);           /* once in each rank, after its comms are closed */
   void (*version)(char text[64]); /* the library's, "NCCL 2.28.9"; ranks of other versions do not go together */
+  void (*device)(char text[64]);  /* what this rank computes on, where that is not the host; else NULL */
   enum fold_engine memory;        /* whose memory a rank's data lie in: FOLD_HOST or FOLD_CUDA */
   bool threads;                   /* ranks may be threads of one process */
 };

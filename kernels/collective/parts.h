@@ -1,8 +1,9 @@
 /* parts.h: what a collective computes on one rank between its calls to the others: on the host (parts_host.c) and on a
- * GPU (parts_cuda.cu).
+ * GPU (cuda/collective_parts.cu).
  *
- * Each function works on memory of the rank's engine. On a GPU it only enqueues in call->stream; it allocates nothing and
- * waits for nothing. `scratch` is call->scratch past what the caller keeps for itself.
+ * Each function works on memory of the rank's engine. On a GPU it only enqueues in call->stream; it allocates nothing
+ * and waits for nothing. `scratch` is call->scratch, its zeroed head included; X_scratch(call) bytes of it are X's, at
+ * least FOLD_SCRATCH_ZEROED, and a caller keeps its own past them (fold_parts_own).
  */
 #ifndef FOLD_PARTS_H
 #define FOLD_PARTS_H
@@ -12,6 +13,12 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Blocks of a row, over all ranks, at most. */
+#define FOLD_PARTS_MOST_BLOCKS 512
+
+/* Where a caller's own part of scratch begins, after what a part needs. */
+static inline size_t fold_parts_own(size_t part_scratch) { return (part_scratch + 255) / 256 * 256; }
 
 struct fold_parts {
   /* out[i] = the terms slices[r n + i], one a rank, by the order host/pairwise: 0 <= i < n, 0 <= r < comm->ranks. */
@@ -23,8 +30,9 @@ struct fold_parts {
   /* Rounds each row's state, or sum of states, to call->out. */
   fold_status (*close)(const struct fold_call *call, const int64_t *words);
 
-  /* The rank's part in blocks of `block` columns, 4096 * 2^k of them, each an aligned subtree of flat/canonical; the last
-   * may be shorter. Row r's block b goes to partials[r * blocks + b], in the accumulator's type (f32; f64 for f64). */
+  /* The rank's part in blocks of `block` columns, 4096 * 2^k of them, each an aligned subtree of flat/canonical; the
+   * last may be shorter. Row r's block b goes to partials[r * blocks + b], in the accumulator's type (f32; f64 for
+   * f64). */
   size_t (*subtrees_scratch)(const struct fold_call *call, size_t block);
   fold_status (*subtrees)(const struct fold_call *call, void *scratch, size_t block, void *partials);
   /* All ranks' partials, rank by rank and in each row by row; rank q has at[q + 1] - at[q] blocks a row. Joined by the

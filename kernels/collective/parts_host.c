@@ -1,10 +1,30 @@
-/* parts_host.c: a rank's own work in host memory: replays of the orders, and the superaccumulator. */
+/* parts_host.c: a rank's own work in host memory: replays of the orders, and the superaccumulator.
+ *
+ * One thread a rank, unless the launch asks for more: the ranks of a host share its cores.
+ */
 #include "parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "bits.h"
+#include "exact.h"
 #include "order.h"
+
+static unsigned threads_of(const struct fold_call *call) { return call->launch.threads ? call->launch.threads : 1; }
+
+/* rows x cols of dtype from `in`, in the order's tree, to `out`. */
+static fold_status replay(const struct fold_call *call, const char *order, enum fold_dtype dtype, size_t rows,
+                          size_t cols, const void *in, void *out) {
+  struct fold_call tree = {.dtype = dtype,
+                           .op = call->op,
+                           .rows = rows,
+                           .cols = cols,
+                           .in = in,
+                           .out = out,
+                           .launch = {.threads = threads_of(call)}};
+  return fold_order_replay(fold_order_find(order), &tree);
+}
 
 /* Rank by rank as they lie, to term by term as a replay takes them. */
 static fold_status combine(const struct fold_call *call, const void *slices, size_t n, void *out) {
@@ -14,11 +34,106 @@ static fold_status combine(const struct fold_call *call, const void *slices, siz
   for (size_t i = 0; i < n; i++)
     for (size_t r = 0; r < ranks; r++)
       memcpy(rows + (i * ranks + r) * size, (const unsigned char *)slices + (r * n + i) * size, size);
-  struct fold_call tree = {
-      .dtype = call->dtype, .op = call->op, .rows = n, .cols = ranks, .in = rows, .out = out, .launch = {.threads = 1}};
-  fold_status status = fold_order_replay(fold_order_find("host/pairwise"), &tree);
+  fold_status status = replay(call, "host/pairwise", call->dtype, n, ranks, rows, out);
   free(rows);
   return status;
 }
 
-const struct fold_parts fold_parts_host = {.combine = combine};
+/* The parts of the host work without scratch; its head is always there. */
+static size_t head_alone(const struct fold_call *call) {
+  (void)call;
+  return FOLD_SCRATCH_ZEROED;
+}
+
+static fold_status state(const struct fold_call *call, void *scratch, int64_t *words) {
+  size_t row = call->cols * fold_dtype_size(call->dtype), width = (size_t)fold_super_words(call->dtype);
+  (void)scratch;
+  for (size_t r = 0; r < call->rows; r++) {
+    struct fold_super sum = {0};
+    fold_super_add_parallel(call->dtype, (const unsigned char *)call->in + r * row, call->cols, &sum, NULL,
+                            threads_of(call));
+    fold_super_pack(call->dtype, &sum, words + r * width);
+  }
+  return fold_ok();
+}
+
+static fold_status close_states(const struct fold_call *call, const int64_t *words) {
+  size_t width = (size_t)fold_super_words(call->dtype);
+  for (size_t r = 0; r < call->rows; r++) {
+    struct fold_super sum;
+    fold_super_unpack(call->dtype, words + r * width, &sum);
+    fold_bits_store(call->dtype, call->out, r, fold_super_close(call->dtype, &sum, call->dtype));
+  }
+  return fold_ok();
+}
+
+/* 16-bit elements are added in f32: a subtree's value, before the last rounding, is that of the same elements as f32. */
+static enum fold_dtype accumulator_of(enum fold_dtype dtype) { return dtype == FOLD_F64 ? FOLD_F64 : FOLD_F32; }
+
+static const void *widen(enum fold_dtype dtype, const void *in, size_t n, float *room) {
+  if (accumulator_of(dtype) == dtype) return in;
+  for (size_t i = 0; i < n; i++) {
+    uint16_t bits = (uint16_t)fold_bits_load(dtype, in, i);
+    room[i] = dtype == FOLD_F16 ? fold_f16_to_f32(bits) : fold_bf16_to_f32(bits);
+  }
+  return room;
+}
+
+static size_t subtrees_scratch(const struct fold_call *call, size_t block) {
+  (void)block;
+  return head_alone(call);
+}
+
+static fold_status subtrees(const struct fold_call *call, void *scratch, size_t block, void *partials) {
+  enum fold_dtype wide = accumulator_of(call->dtype);
+  size_t size = fold_dtype_size(call->dtype), wide_size = fold_dtype_size(wide);
+  unsigned char *to = partials;
+  float *room = malloc((call->cols < block ? call->cols : block) * sizeof *room + 1);
+  fold_status status = room ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for a block");
+  (void)scratch;
+  for (size_t r = 0; r < call->rows; r++)
+    for (size_t at = 0; at < call->cols && status.code == FOLD_OK; at += block, to += wide_size) {
+      size_t n = call->cols - at < block ? call->cols - at : block;
+      const unsigned char *from = (const unsigned char *)call->in + (r * call->cols + at) * size;
+      status = replay(call, "flat/canonical", wide, 1, n, widen(call->dtype, from, n, room), to);
+    }
+  free(room);
+  return status;
+}
+
+/* The tree over neighbouring blocks is flat/canonical's over tiles, from the blocks up; and it is host/pairwise. */
+static fold_status root(const struct fold_call *call, const void *partials, const size_t at[]) {
+  enum fold_dtype wide = accumulator_of(call->dtype);
+  size_t size = fold_dtype_size(wide), blocks = at[call->comm->ranks];
+  unsigned char *row = malloc(blocks * size + 1);
+  fold_status status = row ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for %zu blocks", blocks);
+  for (size_t r = 0; r < call->rows && status.code == FOLD_OK; r++) {
+    uint64_t sum = 0;
+    for (int q = 0; q < call->comm->ranks; q++) {
+      size_t own = at[q + 1] - at[q];
+      memcpy(row + at[q] * size, (const unsigned char *)partials + (call->rows * at[q] + r * own) * size, own * size);
+    }
+    status = replay(call, "host/pairwise", wide, 1, blocks, row, &sum);
+    double value = fold_bits_to_double(wide, fold_bits_load(wide, &sum, 0));
+    fold_bits_store(call->dtype, call->out, r, fold_bits_from_double(call->dtype, value));
+  }
+  free(row);
+  return status;
+}
+
+static fold_status local(const struct fold_call *call, void *scratch, void *out) {
+  (void)scratch;
+  return replay(call, "host/pairwise", call->dtype, call->rows, call->cols, call->in, out);
+}
+
+const struct fold_parts fold_parts_host = {
+    .combine = combine,
+    .state_scratch = head_alone,
+    .state = state,
+    .close = close_states,
+    .subtrees_scratch = subtrees_scratch,
+    .subtrees = subtrees,
+    .root = root,
+    .local_scratch = head_alone,
+    .local = local,
+};

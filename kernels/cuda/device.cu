@@ -28,6 +28,11 @@ extern "C" fold_status fold_device_select(int device) {
   return fold_ok();
 }
 
+extern "C" fold_status fold_device_current(int *device) {
+  FOLD_CUDA_TRY(cudaGetDevice(device));
+  return fold_ok();
+}
+
 /* CUDA tells which CUDA a driver supports, not the driver's own version; on Linux the kernel module does. */
 static void read_driver_version(char *text, size_t size) {
   text[0] = '\0';

@@ -34,6 +34,7 @@ struct fold_device_info {
 fold_status fold_device_count(int *n, char reason[FOLD_DEVICE_TEXT]);
 /* Makes `device` the calling thread's, and opens its context, so that a device that cannot be used fails here. */
 fold_status fold_device_select(int device);
+fold_status fold_device_current(int *device); /* the calling thread's */
 fold_status fold_device_info(int device, struct fold_device_info *info);
 
 /* Waits for all work; an error of an earlier kernel comes out here. */

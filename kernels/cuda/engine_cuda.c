@@ -27,14 +27,19 @@ static const struct fold_engine_ops ops = {
 
 const struct fold_engine_ops *fold_engine_cuda(void) { return &ops; }
 
-fold_status fold_engine_cuda_ready(void) {
+fold_status fold_engine_cuda_count(int *n, char reason[FOLD_DEVICE_TEXT]) {
   const char *required = getenv("FOLDPROOF_REQUIRE_GPUS");
-  int wanted = required ? atoi(required) : 0, n = 0;
+  int wanted = required ? atoi(required) : 0;
+  FOLD_TRY(fold_device_count(n, reason));
+  if (*n >= wanted) return fold_ok();
+  return fold_error(FOLD_ENVIRONMENT, "FOLDPROOF_REQUIRE_GPUS=%s, but there are %d GPUs%s%s", required, *n,
+                    reason[0] ? ": " : "", reason);
+}
+
+fold_status fold_engine_cuda_ready(void) {
+  int n = 0;
   char reason[FOLD_DEVICE_TEXT] = "";
-  FOLD_TRY(fold_device_count(&n, reason));
-  if (n < wanted)
-    return fold_error(FOLD_ENVIRONMENT, "FOLDPROOF_REQUIRE_GPUS=%s, but there are %d GPUs%s%s", required, n,
-                      reason[0] ? ": " : "", reason);
+  FOLD_TRY(fold_engine_cuda_count(&n, reason));
   if (n == 0) return fold_error(FOLD_UNSUPPORTED, "%s", reason);
   return fold_device_select(0);
 }

@@ -2,7 +2,7 @@
  *
  * Promised: sums of f16, bf16, f32 and f64 rounded once, to nearest even, from the exact value, with the policy for
  * special values of oracles/exact.c. No launch, alignment, order of terms or number of rows changes a bit; a state's
- * words are those of fold_super_add. Errors: FOLD_UNSUPPORTED for other operations than sums.
+ * words are those of fold_super_add and fold_super_pack. Errors: FOLD_UNSUPPORTED for other operations than sums.
  */
 #ifndef FOLD_CUDA_EXACT_H
 #define FOLD_CUDA_EXACT_H
@@ -18,14 +18,19 @@ extern "C" {
 fold_run fold_exact_flat, fold_exact_rows;
 fold_scratch fold_exact_flat_scratch, fold_exact_rows_scratch;
 
-/* The normalised state of each row into d_states[0 .. rows), device memory aligned to 8 bytes; call->out is not used.
- * Scratch: fold_exact_state_scratch. */
-fold_status fold_exact_state(const struct fold_call *call, struct fold_super *d_states);
+/* States that travel: packed (super.h), W = fold_super_words(dtype) int64 words a row, row r's from d_words[r * W] on;
+ * device memory aligned to 8 bytes. Up to 2^31 states of rows may be added word by word, by anybody in any order (an
+ * all-reduce of rows * W int64, fold_exact_merge), and closed then: NaN, infinities and the sum of nothing but -0
+ * survive, for they are counts. All of these only enqueue in the stream, on the calling thread's device; they allocate
+ * nothing and wait for nothing. */
+
+/* The normalised state of each row; call->out is not used. Scratch: fold_exact_state_scratch. */
+fold_status fold_exact_state(const struct fold_call *call, int64_t *d_words);
 size_t fold_exact_state_scratch(const struct fold_call *call);
-/* Rounds each state, or sum of up to 2^31 normalised states of that dtype, to d_out[0 .. rows) of the same dtype; the
- * states are left normalised. */
-fold_status fold_exact_close(enum fold_dtype dtype, struct fold_super *d_states, size_t rows, void *d_out,
-                             void *stream);
+/* d_into[i] += d_from[i]. */
+fold_status fold_exact_merge(int64_t *d_into, const int64_t *d_from, size_t nwords, void *stream);
+/* Rounds each row's state, or sum of states, to d_out[0 .. rows) of the same dtype. The words stay as they are. */
+fold_status fold_exact_close(enum fold_dtype dtype, const int64_t *d_words, size_t rows, void *d_out, void *stream);
 
 #ifdef __cplusplus
 }

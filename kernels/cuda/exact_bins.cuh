@@ -44,15 +44,25 @@ static __device__ __forceinline__ void exact_bins_clear(char *columns) {
   for (int k = 0; k < exact_bins<D>::FINE; k++) *(float *)(row.fine + 128 * k) = 0;
 }
 
+/* Adds a term to each of two bins, which may be one. Both are read before one is written: half the wait of one after
+ * the other, for the compiler cannot know that two differ. (bf16 is short of instructions, not of time: there it cost
+ * 3%.) */
+static __device__ __forceinline__ void exact_bins_two(double *first, double x, double *second, double y) {
+  const double a = *first, b = *second, sum = a + x;
+  *first = sum;
+  *second = (first == second ? sum : b) + y;
+}
+
 /* An access of finite terms. */
 template <int D>
 static __device__ __forceinline__ void exact_bins_add(char *columns, const uint4 &q) {
   const struct exact_bin_row row = exact_bin_row_of<D>(columns);
 #pragma unroll
-  for (int k = 0; k < 4; k++) {
-    const uint32_t word = exact_word(q, k);
+  for (int k = 0; k < 4; k += D == FOLD_F32 ? 2 : 1) {
+    const uint32_t word = exact_word(q, k), other = exact_word(q, k + 1);
     if constexpr (D == FOLD_F32) {
-      *(double *)(row.wide + (word >> 19 & 0xf00)) += (double)__uint_as_float(word);
+      exact_bins_two((double *)(row.wide + (word >> 19 & 0xf00)), (double)__uint_as_float(word),
+                     (double *)(row.wide + (other >> 19 & 0xf00)), (double)__uint_as_float(other));
     } else {
       float *low = (float *)(row.fine + (word >> 3 & 0xf80));
       *low = __fmaf_rn(__uint_as_float(word << 16), 0x1p-16f, *low);
@@ -78,21 +88,25 @@ static __device__ __forceinline__ void exact_bins_drain(char *columns) {
   }
 }
 
-/* All bins to the block's limbs; they are zero then. The warp's sum of a bin is below 2^58 units. */
+/* All bins to the block's limbs; they are zero then. Each lane sums WIDE words of one bin, each lane from another word
+ * on: no two in one bank. The warp's sum of a bin is below 2^58 units. */
 template <int D>
 static __device__ __forceinline__ void exact_bins_flush(char *columns, int64_t *limb) {
   typedef exact_bins<D> bins;
-  const struct exact_bin_row row = exact_bin_row_of<D>(columns);
+  const int lane = threadIdx.x & 31, bin = lane % bins::WIDE, unit = max(bins::SPAN * bin - 1, 0);
   if (D == FOLD_BF16) exact_bins_drain(columns);
-  for (int k = 0; k < bins::WIDE; k++) {
-    double *bin = (double *)(row.wide + 256 * k);
-    const int unit = max(bins::SPAN * k - 1, 0);
-    const int64_t units = exact_units(*bin, exact_format<D>::BASE + unit + bins::SCALE);
-    *bin = 0;
-    if (!__any_sync(EXACT_WARP, units != 0)) continue;
-    const int64_t all = exact_warp_sum(units);
-    if ((threadIdx.x & 31) == 0) exact_limbs_add(limb, all, unit);
+  __syncwarp();
+  int64_t units = 0;
+#pragma unroll
+  for (int i = 0; i < bins::WIDE; i++) {
+    double *word = (double *)columns + 32 * bin + lane / bins::WIDE * bins::WIDE + (lane + i) % bins::WIDE;
+    units += exact_units(*word, exact_format<D>::BASE + unit + bins::SCALE);
+    *word = 0;
   }
+#pragma unroll
+  for (int offset = bins::WIDE; offset < 32; offset *= 2) units += __shfl_xor_sync(EXACT_WARP, units, offset);
+  if (lane < bins::WIDE && units) exact_limbs_add(limb, units, unit);
+  __syncwarp();
 }
 
 #endif

@@ -13,25 +13,29 @@
 
 #define EXACT_AHEAD 8 /* accesses of 16 bytes that a lane has of a tile */
 
-/* FRACTION: stored bits of the significand. PARTS: windows (exact_warp.cuh). COLUMN: bytes of a lane's column
- * (exact_limbs.cuh, exact_bins.cuh). */
+/* FRACTION: stored bits of the significand. LIMBS, WORDS: of a state (super.h). PARTS: windows (exact_warp.cuh).
+ * COLUMN: bytes of a lane's column (exact_limbs.cuh, exact_bins.cuh). */
 template <int D>
 struct exact_format;
 template <>
 struct exact_format<FOLD_F16> {
-  static const int FRACTION = 10, FIELD = 5, BASE = -24, LIMBS = 5, PARTS = 1, COLUMN = 0;
+  static const int FRACTION = 10, FIELD = 5, BASE = -24, LIMBS = 5, WORDS = LIMBS + FOLD_SUPER_COUNTS, PARTS = 1,
+                   COLUMN = 0;
 };
 template <>
 struct exact_format<FOLD_BF16> {
-  static const int FRACTION = 7, FIELD = 8, BASE = -133, LIMBS = 11, PARTS = 1, COLUMN = 32 * 4 + 8 * 8;
+  static const int FRACTION = 7, FIELD = 8, BASE = -133, LIMBS = 11, WORDS = LIMBS + FOLD_SUPER_COUNTS, PARTS = 1,
+                   COLUMN = 32 * 4 + 8 * 8;
 };
 template <>
 struct exact_format<FOLD_F32> {
-  static const int FRACTION = 23, FIELD = 8, BASE = -149, LIMBS = 12, PARTS = 2, COLUMN = 16 * 8;
+  static const int FRACTION = 23, FIELD = 8, BASE = -149, LIMBS = 12, WORDS = LIMBS + FOLD_SUPER_COUNTS, PARTS = 2,
+                   COLUMN = 16 * 8;
 };
 template <>
 struct exact_format<FOLD_F64> {
-  static const int FRACTION = 52, FIELD = 11, BASE = -1074, LIMBS = 70, PARTS = 3, COLUMN = 70 * 8;
+  static const int FRACTION = 52, FIELD = 11, BASE = -1074, LIMBS = 70, WORDS = LIMBS + FOLD_SUPER_COUNTS, PARTS = 3,
+                   COLUMN = 70 * 8;
 };
 
 template <int D>
@@ -73,6 +77,22 @@ static __device__ __forceinline__ double exact_double(const uint4 &q, int k) {
   if constexpr (D == FOLD_BF16)
     return (double)__uint_as_float(k & 1 ? exact_word(q, k / 2) & 0xffff0000u : exact_word(q, k / 2) << 16);
   return (double)__half2float(__ushort_as_half((unsigned short)exact_pattern<D>(q, k)));
+}
+
+/* A 16-bit term times 2^-SCALE as a double, by integer operations: exponent and fraction move to their places there,
+ * and the exponent's bias is left as it is. Zeros and subnormals come out right by themselves, subnormal. SCALE: how
+ * far the biases are apart; a product with 2^SCALE is exact. A conversion takes as long as four of these.
+ */
+template <int D>
+struct exact_scale {
+  static const int SCALE = D == FOLD_F16 ? 1023 - 15 : D == FOLD_BF16 ? 1023 - 127 : 0;
+};
+template <int D>
+static __device__ __forceinline__ double exact_scaled(const uint4 &q, int k) {
+  if constexpr (exact_tile<D>::SIZE > 2) return exact_double<D>(q, k);
+  const int word = (int)exact_word(q, k / 2), upper = k & 1 ? word : word << 16;
+  if constexpr (D == FOLD_F16) return __hiloint2double(upper >> 6 & (int)0x81fffc00u, 0);
+  return __hiloint2double(upper >> 3 & (int)0x8fffe000u, 0);
 }
 
 /* A lane's terms. `most`: largest pattern without sign (f64: its upper half). `least`: smallest such pattern but
@@ -123,6 +143,13 @@ struct exact_shift {
   static const uint32_t TOP = (1u << exact_format<D>::FIELD) - 1; /* of infinities and NaN */
 };
 
+/* A state's words that dtype uses, one after another: its limbs, then the five counts. */
+template <int D>
+static __device__ __forceinline__ int64_t *exact_state_word(struct fold_super *state, int k) {
+  const int limbs = exact_format<D>::LIMBS;
+  return k < limbs ? state->limb + k : state->limb + (k - limbs + FOLD_SUPER_LIMBS);
+}
+
 typedef unsigned long long exact_u64;
 
 #define EXACT_WARP 0xffffffffu
@@ -137,10 +164,18 @@ static __device__ __forceinline__ int64_t exact_units(double x, int exponent) {
   return __double2ll_rn(x * exact_power(-half) * exact_power(half - exponent));
 }
 
+/* Modulo 2^64. In pieces of 27 bits, whose sums over a warp fit a word. */
 static __device__ __forceinline__ int64_t exact_warp_sum(int64_t x) {
+#if __CUDA_ARCH__ >= 800
+  const uint32_t low = __reduce_add_sync(EXACT_WARP, (uint32_t)x & 0x7ffffffu);
+  const uint32_t middle = __reduce_add_sync(EXACT_WARP, (uint32_t)(x >> 27) & 0x7ffffffu);
+  const uint32_t high = __reduce_add_sync(EXACT_WARP, (uint32_t)(x >> 54));
+  return (int64_t)(((uint64_t)high << 54) + ((uint64_t)middle << 27) + low);
+#else
 #pragma unroll
   for (int offset = 16; offset > 0; offset /= 2) x += __shfl_xor_sync(EXACT_WARP, x, offset);
   return x;
+#endif
 }
 static __device__ __forceinline__ uint32_t exact_warp_max(uint32_t x) {
 #if __CUDA_ARCH__ >= 800

@@ -13,25 +13,49 @@
 
 #define EXACT_LIMB_TILES 16
 
+/* *limb += x in shared memory that others add to as well, by two additions of 32 bits: of 64 bits there is none but by
+ * a loop of compare and swap. A carry out of the lower half goes with whoever caused it; the word is right once all are
+ * done. */
+static __device__ __forceinline__ void exact_limb_add(int64_t *limb, int64_t x) {
+  uint32_t *half = (uint32_t *)limb;
+  const uint32_t low = (uint32_t)x, sum = low + atomicAdd(half, low), high = (uint32_t)(x >> 32) + (sum < low);
+  if (high) atomicAdd(half + 1, high);
+}
+
 /* limb += value * 2^shift units, by 32-bit pieces, in shared memory that others add to as well. */
 static __device__ __forceinline__ void exact_limbs_add(int64_t *limb, int64_t value, int shift) {
   const int first = shift >> 5, offset = shift & 31;
-  const uint64_t low = (uint64_t)value << offset & 0xffffffffu;
-  const int64_t rest = value >> (32 - offset);
-  if (low) atomicAdd((exact_u64 *)limb + first, (exact_u64)low);
-  if (rest & 0xffffffff) atomicAdd((exact_u64 *)limb + first + 1, (exact_u64)rest & 0xffffffffu);
-  if (rest >> 32) atomicAdd((exact_u64 *)limb + first + 2, (exact_u64)(rest >> 32));
+  const int64_t low = (int64_t)((uint64_t)value << offset & 0xffffffffu), rest = value >> (32 - offset);
+  if (low) exact_limb_add(limb + first, low);
+  if (rest & 0xffffffff) exact_limb_add(limb + first + 1, rest & 0xffffffff);
+  if (rest >> 32) exact_limb_add(limb + first + 2, rest >> 32);
+}
+
+/* The same for N values by a warp, value k times 2^(shift + step k) units: each piece by a lane of its own. */
+template <int N>
+static __device__ __forceinline__ void exact_limbs_spread(int64_t *limb, const int64_t (&value)[N], int shift,
+                                                          int step) {
+  static_assert(3 * N <= 32, "a lane for each piece");
+  const int lane = threadIdx.x & 31, mine = lane / 3, piece = lane - 3 * mine;
+  int64_t all = value[0];
+#pragma unroll
+  for (int k = 1; k < N; k++) all = mine == k ? value[k] : all;
+  const int at = shift + step * mine, offset = at & 31;
+  const int64_t low = (int64_t)((uint64_t)all << offset & 0xffffffffu), rest = all >> (32 - offset);
+  const int64_t x = piece == 0 ? low : piece == 1 ? rest & 0xffffffff : rest >> 32;
+  if (mine < N && x) exact_limb_add(limb + (at >> 5) + piece, x);
 }
 
 /* A set of columns, one a lane, that two warps of a block may share: it is locked for a tile at a time. In shared
  * memory, zero at first. */
 struct exact_set {
-  unsigned held, tiles; /* tiles that the columns took; 0: they are not cleared yet */
+  unsigned held, tiles; /* tiles that the columns took */
+  unsigned clear;       /* they are cleared already, should the first one come */
 };
 
 static __device__ __forceinline__ void exact_set_lock(struct exact_set *set) {
   if ((threadIdx.x & 31) == 0)
-    while (atomicCAS(&set->held, 0, 1)) __nanosleep(100);
+    while (atomicCAS(&set->held, 0, 1)) __nanosleep(20);
   __threadfence_block();
   __syncwarp();
 }
@@ -53,6 +77,7 @@ static __device__ __forceinline__ void exact_column_add(int64_t *column, uint32_
 }
 
 static __device__ __forceinline__ void exact_column_clear(int64_t *column) {
+#pragma unroll 14
   for (int k = 0; k < exact_format<FOLD_F64>::LIMBS; k++) column[32 * k] = 0;
 }
 
@@ -68,39 +93,52 @@ static __device__ __forceinline__ void exact_column_normalise(int64_t *column) {
   column[32 * last] += carry;
 }
 
-/* Makes room for a tile in the lane's column of a set that is locked. */
-static __device__ __forceinline__ void exact_set_room(struct exact_set *set, int64_t *column) {
-  const unsigned tiles = *(volatile unsigned *)&set->tiles;
+/* Makes room for a tile in the lane's column of a set that is locked; `hold`: since an earlier tile, so that no lock
+ * parts what was written then from what is read now. */
+static __device__ __forceinline__ void exact_set_room(struct exact_set *set, int64_t *column, bool hold) {
+  if (hold) __syncwarp();
+  const unsigned tiles = *(volatile unsigned *)&set->tiles, clear = *(volatile unsigned *)&set->clear;
   __syncwarp();
-  if (tiles == 0)
+  if (tiles == 0 && !clear)
     exact_column_clear(column);
-  else if (tiles % EXACT_LIMB_TILES == 0)
+  else if (tiles && tiles % EXACT_LIMB_TILES == 0)
     exact_column_normalise(column);
   if ((threadIdx.x & 31) == 0) set->tiles = tiles + 1;
 }
 
-/* Adds the warp's columns, normalised, to limbs. Lane l sums limbs l, l + 32 ..., each lane from another column on:
- * no two in one bank. `first` is column 0. */
+/* Adds the warp's columns to limbs. Lane l sums limbs l, l + 32 and l + 64, each lane from another column on: no two in
+ * one bank. The halves are summed apart, for 32 limbs may overflow one; the upper ones belong to the limb above.
+ * `first` is column 0. */
 static __device__ __forceinline__ void exact_columns_sum(const int64_t *first, int64_t *limb) {
-  const int lane = threadIdx.x & 31;
+  const int LAST = exact_format<FOLD_F64>::LIMBS - 1, EACH = LAST / 32 + 1, lane = threadIdx.x & 31;
+  int64_t low[EACH] = {0}, high[EACH] = {0};
   __syncwarp();
-  for (int k = lane; k < exact_format<FOLD_F64>::LIMBS; k += 32) {
-    int64_t sum = 0;
 #pragma unroll 8
-    for (int i = 0; i < 32; i++) sum += first[32 * k + ((lane + i) & 31)];
-    if (sum) atomicAdd((exact_u64 *)limb + k, (exact_u64)sum);
+  for (int i = 0; i < 32; i++)
+#pragma unroll
+    for (int r = 0; r < EACH; r++) {
+      const int64_t word = lane + 32 * r <= LAST ? first[32 * (lane + 32 * r) + ((lane + i) & 31)] : 0;
+      low[r] += (uint32_t)word;
+      high[r] += word >> 32;
+    }
+#pragma unroll
+  for (int r = 0; r < EACH; r++) {
+    const int k = lane + 32 * r;
+    if (k == LAST) low[r] += (int64_t)((uint64_t)high[r] << 32);
+    if (k <= LAST && low[r]) exact_limb_add(limb + k, low[r]);
+    if (k < LAST && high[r]) exact_limb_add(limb + k + 1, high[r]);
   }
   __syncwarp();
 }
 
 /* What a set holds to the limbs, by one warp; the set is as new. */
 static __device__ __forceinline__ void exact_set_flush(struct exact_set *set, int64_t *columns, int64_t *limb) {
+  __syncwarp();
   const unsigned tiles = *(volatile unsigned *)&set->tiles;
   __syncwarp();
   if (tiles == 0) return;
-  exact_column_normalise(columns + (threadIdx.x & 31));
   exact_columns_sum(columns, limb);
-  if ((threadIdx.x & 31) == 0) set->tiles = 0;
+  if ((threadIdx.x & 31) == 0) set->tiles = set->clear = 0;
 }
 
 #endif

@@ -11,11 +11,11 @@
 #define FOLD_EXACT_LINE_CUH
 
 #include "dispatch.cuh"
+#include "exact_carry.cuh"
 #include "exact_close.cuh"
 #include "exact_load.cuh"
 #include "exact_plan.cuh"
 #include "exact_warp.cuh"
-#include "super_round.h"
 
 #define EXACT_LINE_TILES 16 /* f32: 16 tiles of 1024 terms below 2^39 units */
 
@@ -38,49 +38,71 @@ static __device__ __forceinline__ uint64_t exact_close_windows(const struct exac
   return exact_round_parts<D>(part);
 }
 
-/* The row's sum through the limbs of `state`, which is zero before and after; every lane has it. */
+/* The row to the limbs and counts of sum.block, normalised; these were zero. */
 template <int D>
-static __device__ uint64_t exact_close_limbs(struct exact_sum<D> &sum, struct fold_super *state) {
+static __device__ __forceinline__ void exact_gather(struct exact_sum<D> &sum, size_t cols) {
   const bool held = D == FOLD_F64 && sum.slow;
   exact_finish(sum);
   if (held) {
-    exact_set_flush(sum.set, (int64_t *)sum.columns, state->limb);
+    exact_set_flush(sum.set, (int64_t *)sum.columns, sum.block->limb);
     exact_set_unlock(sum.set);
   }
+  if ((threadIdx.x & 31) == 0) sum.block->terms = (int64_t)cols;
   __syncwarp();
-  uint32_t low = 0, high = 0;
-  if ((threadIdx.x & 31) == 0) {
-    state->terms = 1;
-    fold_super_normalise_inline((fold_dtype)D, state);
-    const uint64_t bits = fold_super_round((fold_dtype)D, state, (fold_dtype)D);
-    low = (uint32_t)bits;
-    high = (uint32_t)(bits >> 32);
-  }
+  exact_normalise<D>(sum.block->limb);
+}
+
+/* The next row finds zero there. */
+static __device__ __forceinline__ void exact_clear(struct fold_super *state) {
   __syncwarp();
   for (int k = threadIdx.x & 31; k < (int)FOLD_SUPER_WORDS; k += 32) ((int64_t *)state)[k] = 0;
   __syncwarp();
-  return (uint64_t)__shfl_sync(EXACT_WARP, high, 0) << 32 | __shfl_sync(EXACT_WARP, low, 0);
 }
 
-/* Ends a row: its bits; the windows stay where they are for the next. */
+/* The row's sum through the limbs; every lane has it. */
 template <int D>
-static __device__ __forceinline__ uint64_t exact_end_row(struct exact_sum<D> &sum) {
-  uint64_t bits;
-  const bool direct = !sum.dirty && !sum.slow && !sum.specials && sum.tiles <= EXACT_LINE_TILES;
-  if (direct)
-    bits = exact_close_windows(sum);
-  else
-    bits = exact_close_limbs(sum, sum.block);
+static __device__ uint64_t exact_close_limbs(struct exact_sum<D> &sum, size_t cols) {
+  exact_gather(sum, cols);
+  const uint64_t bits = exact_round<D>(sum.block->limb, (const int64_t *)sum.block + FOLD_SUPER_LIMBS);
+  exact_clear(sum.block);
+  return bits;
+}
+
+/* A new row; the windows stay where they are. */
+template <int D>
+static __device__ __forceinline__ void exact_restart(struct exact_sum<D> &sum) {
 #pragma unroll
   for (int p = 0; p < exact_format<D>::PARTS; p++) sum.part[p] = 0;
   sum.total = 0;
   sum.tiles = 0;
   sum.dirty = sum.specials = sum.other = false;
   sum.special = {0, 0, 0};
+}
+
+/* Ends a row: its state's words. */
+template <int D>
+static __device__ __forceinline__ void exact_end_state(struct exact_sum<D> &sum, size_t cols, int64_t *words) {
+  exact_gather(sum, cols);
+  for (int k = threadIdx.x & 31; k < exact_format<D>::WORDS; k += 32) words[k] = *exact_state_word<D>(sum.block, k);
+  exact_clear(sum.block);
+  exact_restart(sum);
+}
+
+/* Ends a row: its bits. */
+template <int D>
+static __device__ __forceinline__ uint64_t exact_end_row(struct exact_sum<D> &sum, size_t cols) {
+  uint64_t bits;
+  const bool direct = !sum.dirty && !sum.slow && !sum.specials && sum.tiles <= EXACT_LINE_TILES;
+  if (direct)
+    bits = exact_close_windows(sum);
+  else
+    bits = exact_close_limbs(sum, cols);
+  exact_restart(sum);
   return bits;
 }
 
-template <int D>
+/* To `out` go results, or, where STATES, states. */
+template <int D, bool STATES>
 __global__ __launch_bounds__(EXACT_THREADS(D), D == FOLD_F64 ? 4 : 2) void exact_line_kernel(
     const typename exact_tile<D>::stored *__restrict__ in, void *out, const struct exact_plan plan) {
   extern __shared__ __align__(16) char columns[];
@@ -89,7 +111,7 @@ __global__ __launch_bounds__(EXACT_THREADS(D), D == FOLD_F64 ? 4 : 2) void exact
   const unsigned warp = threadIdx.x / 32, warps = blockDim.x / 32, lane = threadIdx.x & 31;
   const unsigned set = D == FOLD_F64 ? warp / EXACT_SET_WARPS : warp;
   for (int k = lane; k < (int)FOLD_SUPER_WORDS; k += 32) ((int64_t *)(states + warp))[k] = 0;
-  if (lane == 0) sets[warp] = {0, 0};
+  if (lane == 0) sets[warp] = {0, 0, 0};
   __syncthreads();
   const size_t first = ((size_t)blockIdx.x * warps + warp) * plan.rows_each;
   const size_t end = min(first + plan.rows_each, plan.rows);
@@ -109,8 +131,12 @@ __global__ __launch_bounds__(EXACT_THREADS(D), D == FOLD_F64 ? 4 : 2) void exact
     exact_take(sum, tile, ahead);
     if (more && !ahead) then.load_cut(tile, next);
     if (last) {
-      const uint64_t bits = exact_end_row(sum);
-      if (lane == 0) fold_bits_store((fold_dtype)D, out, r, bits);
+      if constexpr (STATES) {
+        exact_end_state(sum, plan.cols, (int64_t *)out + r * exact_format<D>::WORDS);
+      } else {
+        const uint64_t bits = exact_end_row(sum, plan.cols);
+        if (lane == 0) fold_bits_store((fold_dtype)D, out, r, bits);
+      }
       r++;
     }
     at = next;

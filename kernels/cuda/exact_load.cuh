@@ -10,11 +10,11 @@
 #include "exact_format.cuh"
 #include "flat_load.cuh"
 
-#define EXACT_TILE_LINES (32 * EXACT_AHEAD) /* accesses of a tile */
-
-template <int D>
+/* N accesses a lane make a tile. */
+template <int D, int N = EXACT_AHEAD>
 struct exact_row {
   typedef typename exact_tile<D>::stored stored;
+  static const int LINES = 32 * N; /* of a tile */
   const stored *first;
   size_t cols;
   int head; /* elements of the first line that lie before the row */
@@ -22,17 +22,17 @@ struct exact_row {
 
   __device__ __forceinline__ exact_row(const stored *row, size_t n) : first(row), cols(n) {
     head = (int)((uintptr_t)row % 16 / sizeof(stored));
-    tiles = (n + head + EXACT_TILE_LINES * exact_tile<D>::EACH - 1) / (EXACT_TILE_LINES * exact_tile<D>::EACH);
+    tiles = (n + head + LINES * exact_tile<D>::EACH - 1) / (LINES * exact_tile<D>::EACH);
   }
   /* The lane's first line of a tile that lies in the row whole; else NULL. */
   __device__ __forceinline__ const uint4 *whole(size_t tile) const {
-    const size_t lines = (tile + 1) * EXACT_TILE_LINES;
+    const size_t lines = (tile + 1) * LINES;
     if ((tile == 0 && head) || lines * exact_tile<D>::EACH > cols + head) return NULL;
-    return (const uint4 *)(first - head) + tile * EXACT_TILE_LINES + (threadIdx.x & 31);
+    return (const uint4 *)(first - head) + tile * LINES + (threadIdx.x & 31);
   }
-  __device__ __forceinline__ void load_cut(uint4 (&to)[EXACT_AHEAD], size_t tile) const {
+  __device__ __forceinline__ void load_cut(uint4 (&to)[N], size_t tile) const {
 #pragma unroll
-    for (int i = 0; i < EXACT_AHEAD; i++) to[i] = line(tile * EXACT_TILE_LINES + 32 * i + (threadIdx.x & 31));
+    for (int i = 0; i < N; i++) to[i] = line(tile * LINES + 32 * i + (threadIdx.x & 31));
   }
   /* One line, cut at the row's ends. */
   __device__ __forceinline__ uint4 line(size_t at) const {

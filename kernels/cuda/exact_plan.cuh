@@ -12,20 +12,35 @@
 #define EXACT_THREADS(D) (D == FOLD_F64 ? 128 : 256)
 #define EXACT_BLOCKS(D) (D == FOLD_F64 ? 5 : 3)
 
+/* Where blocks of a row meet: as many states as fit the part of scratch that is zero already, for one row. */
+struct exact_meeting {
+  struct fold_super state;
+  int64_t pad[5]; /* to a multiple of 128 bytes */
+};
+#define EXACT_MEETING_AT 128
+#define EXACT_COPIES 6
+static_assert(sizeof(struct exact_meeting) % 128 == 0 &&
+                  EXACT_MEETING_AT + EXACT_COPIES * sizeof(struct exact_meeting) <= FOLD_SCRATCH_ZEROED,
+              "one row needs no more scratch than that");
+
 struct exact_plan {
   size_t rows, cols;
   unsigned parts;   /* blocks a row */
+  unsigned copies;  /* states that a row's blocks meet in */
   unsigned threads; /* a block */
   unsigned blocks;
+  size_t piece;     /* exact_block.cuh: tiles of a block */
+  int ahead;        /* accesses of a tile: fewer than EXACT_AHEAD where a row is short for the blocks' warps */
   size_t rows_each; /* exact_line.cuh: rows a warp; exact_short.cuh: tiles a warp */
   bool dense;       /* exact_short.cuh: aligned, and a group of lanes has no line that its row lacks */
   bool aligned;     /* every row starts at a multiple of 16 bytes and ends at one */
 };
 
-/* Sums many rows and sets *done, or leaves a call that does not suit to the blocks of exact.cu: exact_rows_*.cu. */
-fold_status exact_rows_f16(const struct fold_call *call, const struct exact_plan *plan, bool *done);
-fold_status exact_rows_bf16(const struct fold_call *call, const struct exact_plan *plan, bool *done);
-fold_status exact_rows_f32(const struct fold_call *call, const struct exact_plan *plan, bool *done);
-fold_status exact_rows_f64(const struct fold_call *call, const struct exact_plan *plan, bool *done);
+/* Sums many rows and sets *done, or leaves a call that does not suit to the blocks of exact.cu: exact_rows_*.cu. States
+ * go to d_words, unless it is NULL. */
+fold_status exact_rows_f16(const struct fold_call *call, const struct exact_plan *plan, int64_t *d_words, bool *done);
+fold_status exact_rows_bf16(const struct fold_call *call, const struct exact_plan *plan, int64_t *d_words, bool *done);
+fold_status exact_rows_f32(const struct fold_call *call, const struct exact_plan *plan, int64_t *d_words, bool *done);
+fold_status exact_rows_f64(const struct fold_call *call, const struct exact_plan *plan, int64_t *d_words, bool *done);
 
 #endif

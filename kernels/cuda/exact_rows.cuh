@@ -14,8 +14,8 @@
 #define SCALAR_LINES 32 /* unaligned rows of more 16-byte lines than that are read aligned, a warp each */
 
 template <int D, class K>
-static fold_status start_rows(K kernel, const char *name, const struct fold_call *call, struct exact_plan plan,
-                              size_t warps) {
+static fold_status start_rows(K kernel, const char *name, const struct fold_call *call, void *out,
+                              struct exact_plan plan, size_t warps) {
   const size_t each = plan.threads / 32, blocks = (warps + each - 1) / each;
   const size_t sets = D == FOLD_F64 ? (each + EXACT_SET_WARPS - 1) / EXACT_SET_WARPS : each;
   const size_t shared = sets * 32 * exact_format<D>::COLUMN;
@@ -23,7 +23,7 @@ static fold_status start_rows(K kernel, const char *name, const struct fold_call
   if (shared > 40 << 10)
     FOLD_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
   kernel<<<(unsigned)blocks, plan.threads, shared, (cudaStream_t)call->stream>>>(
-      (const typename exact_tile<D>::stored *)call->in, call->out, plan);
+      (const typename exact_tile<D>::stored *)call->in, out, plan);
   return fold_cuda_launched(name);
 }
 
@@ -32,28 +32,29 @@ static fold_status start_short(const struct fold_call *call, struct exact_plan p
   const size_t rows = exact_short<D, LOG, EACH_LANE>::ROWS, tiles = (call->rows + rows - 1) / rows;
   plan.dense = plan.aligned && call->cols == ((size_t)EACH_LANE << LOG) * exact_tile<D>::EACH;
   plan.rows_each = tiles >= (size_t)SHORT_TILES * 8192 ? SHORT_TILES : tiles / 8192 + 1;
-  return start_rows<D>(exact_short_kernel<D, LOG, EACH_LANE>, "exact_short_kernel", call, plan,
+  return start_rows<D>(exact_short_kernel<D, LOG, EACH_LANE>, "exact_short_kernel", call, call->out, plan,
                        (tiles + plan.rows_each - 1) / plan.rows_each);
 }
 
 template <int D>
-static fold_status start_line(const struct fold_call *call, struct exact_plan plan) {
+static fold_status start_line(const struct fold_call *call, struct exact_plan plan, int64_t *d_words) {
   const size_t nbytes = call->cols * sizeof(typename exact_tile<D>::stored);
   const size_t enough = (LINE_BYTES + nbytes - 1) / nbytes, spread = call->rows / 8192 + 1;
   plan.rows_each = enough < spread ? enough : spread;
-  return start_rows<D>(exact_line_kernel<D>, "exact_line_kernel", call, plan,
-                       (call->rows + plan.rows_each - 1) / plan.rows_each);
+  const size_t warps = (call->rows + plan.rows_each - 1) / plan.rows_each;
+  return d_words ? start_rows<D>(exact_line_kernel<D, true>, "exact_line_kernel", call, d_words, plan, warps)
+                 : start_rows<D>(exact_line_kernel<D, false>, "exact_line_kernel", call, call->out, plan, warps);
 }
 
 /* Runs the call if it suits one of these kernels. */
 template <int D>
-static fold_status exact_rows_run(const struct fold_call *call, struct exact_plan plan, bool *done) {
+static fold_status exact_rows_run(const struct fold_call *call, struct exact_plan plan, int64_t *d_words, bool *done) {
   const size_t nbytes = call->cols * sizeof(typename exact_tile<D>::stored), lines = (nbytes + 15) / 16;
   plan.aligned = (uintptr_t)call->in % 16 == 0 && nbytes % 16 == 0;
-  const bool brief = lines <= (plan.aligned ? 32 * EXACT_AHEAD : SCALAR_LINES);
+  const bool brief = !d_words && lines <= (plan.aligned ? 32 * EXACT_AHEAD : SCALAR_LINES);
   *done = call->cols > 0 && call->rows >= (brief ? SHORT_ROWS : LINE_ROWS);
   if (!*done) return fold_ok();
-  if (!brief) return start_line<D>(call, plan);
+  if (!brief) return start_line<D>(call, plan, d_words);
   if (lines <= 1) return start_short<D, 0, 1>(call, plan);
   if (lines <= 2) return start_short<D, 1, 1>(call, plan);
   if (lines <= 4) return start_short<D, 2, 1>(call, plan);
@@ -65,9 +66,9 @@ static fold_status exact_rows_run(const struct fold_call *call, struct exact_pla
   return start_short<D, 5, 8>(call, plan);
 }
 
-#define FOLD_EXACT_ROWS_INSTANCE(name, D)                                                     \
-  fold_status name(const struct fold_call *call, const struct exact_plan *plan, bool *done) { \
-    return exact_rows_run<D>(call, *plan, done);                                              \
+#define FOLD_EXACT_ROWS_INSTANCE(name, D)                                                                       \
+  fold_status name(const struct fold_call *call, const struct exact_plan *plan, int64_t *d_words, bool *done) { \
+    return exact_rows_run<D>(call, *plan, d_words, done);                                                       \
   }
 
 #endif

@@ -2,16 +2,18 @@
  *
  * Promised: as exact_block.cuh, for rows of up to 32 x EXACT_AHEAD accesses of 16 bytes. 2^LOG lanes have a row,
  * EACH_LANE accesses of it each, and a tile has SUMS = EXACT_AHEAD / EACH_LANE rows a group of lanes. Terms go to
- * windows as in exact_warp.cuh, or (16-bit formats) to a double; each lane's sums begin at -0, so that only nothing
- * but -0 leaves -0. Sums cross the group while they are halved: a lane sends away half of its rows at each step, so
- * that each row is closed by few lanes. A tile whose terms fit no window is summed afterwards, row by row, each by
- * the whole warp: right, and some tens of times slower. Launched by exact_rows_*.cu.
+ * windows as in exact_warp.cuh, or (16-bit formats, and f32 where the exponents allow it) to a double; each lane's sums
+ * begin at -0, so that only nothing but -0 leaves -0. Sums cross the group while they are halved: a lane sends away
+ * half of its rows at each step, so that each row is closed by few lanes. A tile whose terms fit no window is summed
+ * afterwards, row by row, each by the whole warp: right, and some tens of times slower. Launched by exact_rows_*.cu.
  *
- * Measured on one H200, normal data in 4 GiB, times the best plain read in the same run (rows of 8 write 1/8 of what
- * they read besides): 8, 32, 128 and 1024 elements: f32 0.79, 0.90, 0.93, 0.97; f64 0.81, 0.90, 0.95, 0.97; f16 0.80,
- * 0.90, 0.93, 0.97; bf16 0.79, 0.89, 0.92, 0.95. A block a row: 0.001 to 0.09. What changed it: rounding 16-bit
- * results through a float rounded to odd, + 15 to 25% (8 elements); loading a dense tile by one address, + 5%; 16
- * warps of f64 instead of 12, + 6%.
+ * Measured on one H200, normal data in 4 GiB, times the best plain read in the same run, counting what is read alone
+ * (rows of 8 write 1/8 of that besides: a kernel that does nothing but that reads 0.85 and 0.84 of it in f32 and bf16):
+ * 8, 32, 128 and 1024 elements: f32 0.79, 0.88, 0.92, 0.97; f64 0.81, 0.90, 0.95, 0.97; f16 0.80, 0.90, 0.93, 0.97;
+ * bf16 0.77, 0.85, 0.92, 0.95. A block a row: 0.001 to 0.09. What changed it: rounding 16-bit results through a float
+ * rounded to odd, + 15 to 25% (8 elements); loading a dense tile by one address, + 5%; 16 warps of f64 instead of 12, +
+ * 6%; one double for f32 and integers for conversions of 16 bits, + 1 to 3%. Tried without gain: twice the tiles a
+ * warp; 24 warps (f32 - 8%).
  */
 #ifndef FOLD_EXACT_SHORT_CUH
 #define FOLD_EXACT_SHORT_CUH
@@ -32,18 +34,18 @@ static __device__ __noinline__ void exact_rows_alone(const typename exact_tile<D
       terms.load_cut(tile, at);
       exact_take(sum, tile, NULL);
     }
-    const uint64_t bits = exact_end_row(sum);
+    const uint64_t bits = exact_end_row(sum, plan.cols);
     if ((threadIdx.x & 31) == 0) fold_bits_store((fold_dtype)D, out, row, bits);
   }
 }
 
-/* Where the windows are; a group's sum must stay below 2^53 units: fewer bits for more terms where a double takes
- * all. */
-template <int D, int LOG, int EACH_LANE>
+/* Where P parts are: PARTS windows, or one double that takes all terms of a row: REACH bits and those that the number
+ * of terms adds are 53. */
+template <int D, int LOG, int EACH_LANE, int P>
 struct exact_short_windows {
   static const int LOG_EACH = EACH_LANE == 8 ? 3 : EACH_LANE == 4 ? 2 : EACH_LANE == 2 ? 1 : 0;
-  static const int REACH =
-      exact_format<D>::PARTS > 1 ? EXACT_WIDTH *exact_format<D>::PARTS - 1 : 53 - 3 - LOG - LOG_EACH;
+  static const int LOG_TERMS = LOG + LOG_EACH + (exact_tile<D>::EACH == 8 ? 3 : 2);
+  static const int REACH = P > 1 ? EXACT_WIDTH *P - 1 : 53 - LOG_TERMS;
 };
 
 /* Line `line` of a row: EACH elements, -0 past the row's end. */
@@ -61,9 +63,9 @@ static __device__ __forceinline__ uint4 exact_short_line(const typename exact_ti
   return q;
 }
 
-template <int D, int LOG, int EACH_LANE>
+template <int D, int LOG, int EACH_LANE, int PARTS = exact_format<D>::PARTS>
 struct exact_short {
-  static const int PARTS = exact_format<D>::PARTS, SUMS = EXACT_AHEAD / EACH_LANE;
+  static const int SUMS = EXACT_AHEAD / EACH_LANE;
   static const unsigned GROUP = 1u << LOG, ROWS = (32 >> LOG) * SUMS; /* rows of a tile */
   double part[SUMS][PARTS];
 
@@ -90,7 +92,7 @@ struct exact_short {
   __device__ __forceinline__ void add(int i, const uint4 &q, int anchor) {
 #pragma unroll
     for (int k = 0; k < exact_tile<D>::EACH; k++) {
-      const double x = exact_double<D>(q, k);
+      const double x = exact_scaled<D>(q, k);
       if constexpr (PARTS == 1)
         part[i / EACH_LANE][0] += x;
       else
@@ -125,7 +127,38 @@ struct exact_short {
     *mine = base;
     *whole = step;
   }
+  /* Sum s, rounded once. A double that began at -0 has the sign of a sum of zero. */
+  __device__ __forceinline__ uint64_t bits(int s) const {
+    if constexpr (PARTS == exact_format<D>::PARTS && PARTS > 1) return exact_round_parts<D>(part[s]);
+    const double x = part[s][0];
+    return exact_round_double(fold_constant<D>(), exact_scale<D>::SCALE ? x * exact_power(exact_scale<D>::SCALE) : x);
+  }
 };
+
+/* Sums a tile in PARTS parts, and loads the next one, or nothing past the rows; what does not fit is not stored. */
+template <int D, int LOG, int EACH_LANE, int PARTS>
+static __device__ __forceinline__ void exact_short_sum(const typename exact_tile<D>::stored *in, void *out,
+                                                       uint4 (&tile)[EXACT_AHEAD], size_t at, size_t next, int anchor,
+                                                       bool fits, const struct exact_plan &plan) {
+  typedef exact_short<D, LOG, EACH_LANE, PARTS> group;
+  const unsigned lane = threadIdx.x & 31;
+  group rows;
+  rows.start();
+#pragma unroll
+  for (int i = 0; i < EXACT_AHEAD; i++) {
+    rows.add(i, tile[i], anchor);
+    tile[i] = group::load(in, next, i, plan);
+  }
+  if (!fits) return;
+  int left, mine, whole;
+  rows.join(&left, &mine, &whole);
+#pragma unroll
+  for (int s = 0; s < group::SUMS; s++) {
+    const size_t row = at * group::ROWS + (size_t)(mine + s) * (32 >> LOG) + lane / group::GROUP;
+    if (s < left && (lane & (group::GROUP - 1)) >> whole == 0 && row < plan.rows)
+      fold_bits_store((fold_dtype)D, out, row, rows.bits(s));
+  }
+}
 
 template <int D, int LOG, int EACH_LANE>
 __global__ __launch_bounds__(EXACT_THREADS(D), D == FOLD_F64 ? 4 : 2) void exact_short_kernel(
@@ -137,7 +170,7 @@ __global__ __launch_bounds__(EXACT_THREADS(D), D == FOLD_F64 ? 4 : 2) void exact
   const unsigned warp = threadIdx.x / 32, warps = blockDim.x / 32, lane = threadIdx.x & 31;
   const unsigned set = D == FOLD_F64 ? warp / EXACT_SET_WARPS : warp;
   for (int k = lane; k < (int)FOLD_SUPER_WORDS; k += 32) ((int64_t *)(states + warp))[k] = 0;
-  if (lane == 0) sets[warp] = {0, 0};
+  if (lane == 0) sets[warp] = {0, 0, 0};
   __syncthreads();
   const size_t tiles = (plan.rows + group::ROWS - 1) / group::ROWS;
   const size_t first = (size_t)blockIdx.x * plan.rows_each * warps + warp;
@@ -149,33 +182,25 @@ __global__ __launch_bounds__(EXACT_THREADS(D), D == FOLD_F64 ? 4 : 2) void exact
   for (int i = 0; i < EXACT_AHEAD; i++) tile[i] = group::load(in, first, i, plan);
   uint32_t late = 0; /* bit n: this warp's n-th tile fits no window */
   unsigned n = 0;
+  bool narrow = false; /* f32: a double alone has room for a row of the tile, as for most data */
   for (size_t at = first; at < end; at += warps, n++) {
     const struct exact_seen seen = exact_look_all<D>(tile);
     bool fits = true;
     if (__any_sync(EXACT_WARP, seen.most >= sum.most_limit || seen.least < sum.least_limit)) {
       const uint32_t most = exact_warp_max(seen.most) >> exact_shift<D>::MOST;
       const uint32_t least = ~exact_warp_max(~seen.least) >> exact_shift<D>::LEAST;
-      fits = most != exact_shift<D>::TOP &&
-             exact_place<D, exact_short_windows<D, LOG, EACH_LANE>::REACH>(sum, most, least);
+      fits = most != exact_shift<D>::TOP;
+      narrow =
+          D == FOLD_F32 && fits && exact_place<D, exact_short_windows<D, LOG, EACH_LANE, 1>::REACH>(sum, most, least);
+      fits = fits && (narrow || exact_place<D, exact_short_windows<D, LOG, EACH_LANE, exact_format<D>::PARTS>::REACH>(
+                                    sum, most, least));
     }
-    group rows;
-    rows.start();
     const size_t next = at + warps < end ? at + warps : tiles; /* past the rows: nothing is loaded */
-#pragma unroll
-    for (int i = 0; i < EXACT_AHEAD; i++) {
-      rows.add(i, tile[i], sum.anchor);
-      tile[i] = group::load(in, next, i, plan);
-    }
+    if (D == FOLD_F32 && narrow)
+      exact_short_sum<D, LOG, EACH_LANE, 1>(in, out, tile, at, next, sum.anchor, fits, plan);
+    else
+      exact_short_sum<D, LOG, EACH_LANE, exact_format<D>::PARTS>(in, out, tile, at, next, sum.anchor, fits, plan);
     late |= (uint32_t)!fits << n;
-    if (!fits) continue;
-    int left, mine, whole;
-    rows.join(&left, &mine, &whole);
-#pragma unroll
-    for (int s = 0; s < group::SUMS; s++) {
-      const size_t row = at * group::ROWS + (size_t)(mine + s) * (32 >> LOG) + lane / group::GROUP;
-      if (s < left && (lane & (group::GROUP - 1)) >> whole == 0 && row < plan.rows)
-        fold_bits_store((fold_dtype)D, out, row, exact_round_parts<D>(rows.part[s]));
-    }
   }
   for (n = 0; late >> n; n++)
     if (late >> n & 1)

@@ -72,13 +72,21 @@ static __device__ __forceinline__ void exact_start(struct exact_sum<D> &sum, cha
 template <int D>
 static __device__ __forceinline__ void exact_flush(struct exact_sum<D> &sum) {
   if (sum.tiles == 0) return;
+  int64_t all[exact_format<D>::PARTS];
 #pragma unroll
   for (int k = 0; k < exact_format<D>::PARTS; k++) {
-    const int exponent = sum.anchor + EXACT_WIDTH * k;
-    const int64_t units = exact_format<D>::PARTS == 1 ? sum.total : exact_units(sum.part[k], exponent);
-    const int64_t all = exact_warp_sum(units);
-    if ((threadIdx.x & 31) == 0) exact_limbs_add(sum.block->limb, all, exponent - exact_format<D>::BASE);
+    const int64_t units =
+        exact_format<D>::PARTS == 1 ? sum.total : exact_units(sum.part[k], sum.anchor + EXACT_WIDTH * k);
+    all[k] = exact_warp_sum(units);
     sum.part[k] = 0;
+  }
+  if constexpr (D == FOLD_F64) { /* whose loop has no registers to spare */
+    if ((threadIdx.x & 31) == 0)
+#pragma unroll
+      for (int k = 0; k < exact_format<D>::PARTS; k++)
+        exact_limbs_add(sum.block->limb, all[k], sum.anchor + EXACT_WIDTH * k - exact_format<D>::BASE);
+  } else {
+    exact_limbs_spread(sum.block->limb, all, sum.anchor - exact_format<D>::BASE, EXACT_WIDTH);
   }
   sum.total = 0;
   sum.tiles = 0;
@@ -130,16 +138,16 @@ static __device__ __forceinline__ void exact_slow_room(struct exact_sum<D> &sum)
 }
 
 /* A tile that no anchor suits, of finite terms: to the bins or columns. */
-template <int D>
-static __device__ __forceinline__ void exact_take_slowly(struct exact_sum<D> &sum, uint4 (&tile)[EXACT_AHEAD],
+template <int D, int N>
+static __device__ __forceinline__ void exact_take_slowly(struct exact_sum<D> &sum, uint4 (&tile)[N],
                                                          const uint4 *ahead) {
   if constexpr (D == FOLD_F64) {
     int64_t *column = exact_limb_column(sum.columns);
     if (!sum.hold || !sum.slow) exact_set_lock(sum.set);
     sum.slow = true;
-    exact_set_room(sum.set, column);
+    exact_set_room(sum.set, column, sum.hold);
 #pragma unroll
-    for (int i = 0; i < EXACT_AHEAD; i++) {
+    for (int i = 0; i < N; i++) {
       exact_column_add(column, tile[i].y, tile[i].x);
       exact_column_add(column, tile[i].w, tile[i].z);
       exact_load_ahead(tile[i], ahead, i);
@@ -148,7 +156,7 @@ static __device__ __forceinline__ void exact_take_slowly(struct exact_sum<D> &su
   } else {
     exact_slow_room(sum);
 #pragma unroll
-    for (int i = 0; i < EXACT_AHEAD; i++) {
+    for (int i = 0; i < N; i++) {
       exact_bins_add<D>(sum.columns, tile[i]);
       exact_load_ahead(tile[i], ahead, i);
     }
@@ -166,43 +174,42 @@ static __device__ __forceinline__ void exact_windows_add(double (&part)[PARTS], 
   part[0] += x;
 }
 
-template <int D>
-static __device__ __forceinline__ void exact_take_windows(struct exact_sum<D> &sum, uint4 (&tile)[EXACT_AHEAD],
+template <int D, int N>
+static __device__ __forceinline__ void exact_take_windows(struct exact_sum<D> &sum, uint4 (&tile)[N],
                                                           const uint4 *ahead) {
   const int PARTS = exact_format<D>::PARTS;
-  double s = 0;
+  double even = 0, odd = 0; /* two sums, for an addition waits long for the one before */
 #pragma unroll
-  for (int i = 0; i < EXACT_AHEAD; i++) {
+  for (int i = 0; i < N; i++) {
 #pragma unroll
     for (int k = 0; k < exact_tile<D>::EACH; k++) {
       const double x = exact_double<D>(tile[i], k);
       if constexpr (PARTS == 1)
-        s += x;
+        (k & 1 ? odd : even) += x;
       else
         exact_windows_add<PARTS>(sum.part, sum.anchor, x);
     }
     exact_load_ahead(tile[i], ahead, i);
   }
-  if (PARTS == 1) sum.total += exact_units(s, sum.anchor);
+  if (PARTS == 1) sum.total += exact_units(even + odd, sum.anchor);
 }
 
-template <int D>
-static __device__ __forceinline__ struct exact_seen exact_look_all(const uint4 (&tile)[EXACT_AHEAD]) {
+template <int D, int N>
+static __device__ __forceinline__ struct exact_seen exact_look_all(const uint4 (&tile)[N]) {
   struct exact_seen seen = exact_seen_none<D>();
 #pragma unroll
-  for (int i = 0; i < EXACT_AHEAD; i++) exact_look<D>(seen, tile[i]);
+  for (int i = 0; i < N; i++) exact_look<D>(seen, tile[i]);
   return exact_seen_all<D>(seen);
 }
 
 /* A tile that does not fit the windows where they are: takes its NaN and infinities out, then moves the windows.
  * False: the tile is for the columns. Uniform. */
-template <int D>
-static __device__ __forceinline__ bool exact_fit(struct exact_sum<D> &sum, uint4 (&tile)[EXACT_AHEAD],
-                                                 struct exact_seen seen) {
+template <int D, int N>
+static __device__ __forceinline__ bool exact_fit(struct exact_sum<D> &sum, uint4 (&tile)[N], struct exact_seen seen) {
   const uint32_t top = exact_shift<D>::TOP << exact_shift<D>::MOST;
   if (__any_sync(EXACT_WARP, seen.most >= top)) {
 #pragma unroll
-    for (int i = 0; i < EXACT_AHEAD; i++) exact_take_specials<D>(sum.special, tile[i]);
+    for (int i = 0; i < N; i++) exact_take_specials<D>(sum.special, tile[i]);
     sum.specials = true;
     seen = exact_look_all<D>(tile);
   }
@@ -210,14 +217,13 @@ static __device__ __forceinline__ bool exact_fit(struct exact_sum<D> &sum, uint4
                                                 ~exact_warp_max(~seen.least) >> exact_shift<D>::LEAST);
 }
 
-/* Adds a tile and loads the next one; the whole warp calls. */
-template <int D>
-static __device__ __forceinline__ void exact_take(struct exact_sum<D> &sum, uint4 (&tile)[EXACT_AHEAD],
-                                                  const uint4 *ahead) {
+/* Adds a tile of N accesses a lane and loads the next one; the whole warp calls. */
+template <int D, int N>
+static __device__ __forceinline__ void exact_take(struct exact_sum<D> &sum, uint4 (&tile)[N], const uint4 *ahead) {
   const struct exact_seen seen = exact_look_all<D>(tile);
   if (!sum.other) {
 #pragma unroll
-    for (int i = 0; i < EXACT_AHEAD; i++) sum.other = sum.other || exact_other<D>(tile[i]);
+    for (int i = 0; i < N; i++) sum.other = sum.other || exact_other<D>(tile[i]);
   }
   if (__any_sync(EXACT_WARP, seen.most >= sum.most_limit || seen.least < sum.least_limit)) {
     const bool fits = exact_fit(sum, tile, seen);

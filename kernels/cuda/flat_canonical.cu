@@ -62,6 +62,15 @@ static fold_status make_plan(const struct fold_call *call, struct canonical_plan
   return fold_ok();
 }
 
+static fold_status launch(const struct fold_call *call, const struct canonical_plan *plan) {
+  switch (call->dtype) {
+    case FOLD_F16: return canonical_launch_f16(call, plan);
+    case FOLD_BF16: return canonical_launch_bf16(call, plan);
+    case FOLD_F32: return canonical_launch_f32(call, plan);
+    default: return canonical_launch_f64(call, plan);
+  }
+}
+
 extern "C" size_t fold_flat_canonical_scratch(const struct fold_subject *subject, const struct fold_call *call) {
   (void)subject;
   size_t tiles = (call->cols + FOLD_CANONICAL_TILE - 1) / FOLD_CANONICAL_TILE;
@@ -74,11 +83,34 @@ extern "C" fold_status fold_flat_canonical(const struct fold_subject *subject, c
   struct canonical_plan plan;
   FOLD_TRY(fold_cuda_check(call));
   FOLD_TRY(make_plan(call, &plan));
-  if (!call->rows) return fold_ok();
-  switch (call->dtype) {
-    case FOLD_F16: return canonical_launch_f16(call, &plan);
-    case FOLD_BF16: return canonical_launch_bf16(call, &plan);
-    case FOLD_F32: return canonical_launch_f32(call, &plan);
-    default: return canonical_launch_f64(call, &plan);
-  }
+  return call->rows ? launch(call, &plan) : fold_ok();
+}
+
+/* Aligned blocks of 4096 * 2^k columns are subtrees, and so are the spans of a plan: a plan whose spans are the blocks. */
+static fold_status plan_blocks(const struct fold_call *call, size_t block, void *partials,
+                               struct canonical_plan *plan) {
+  const int shift = ceil_log2(block / FOLD_CANONICAL_TILE);
+  if (block != (size_t)FOLD_CANONICAL_TILE << shift)
+    return fold_error(FOLD_BAD_INPUT, "flat/canonical: blocks of %zu columns are no subtrees", block);
+  const size_t tiles = (call->cols + FOLD_CANONICAL_TILE - 1) / FOLD_CANONICAL_TILE;
+  *plan = plan_with_blocks(call, item_shift_for(call->rows, tiles), shift, partials);
+  if (plan->span_shift > CANONICAL_MOST_SPAN_SHIFT)
+    return fold_error(FOLD_UNSUPPORTED, "flat/canonical: blocks of %zu columns are too long", block);
+  const size_t most = 0x7fffffff, blocks = plan->rows * plan->items;
+  plan->blocks = (unsigned)(blocks < most ? blocks : most);
+  return fold_ok();
+}
+
+extern "C" size_t fold_flat_canonical_subtrees_scratch(const struct fold_call *call, size_t block) {
+  struct canonical_plan plan;
+  if (plan_blocks(call, block, NULL, &plan).code != FOLD_OK) return FOLD_SCRATCH_ZEROED;
+  const size_t nbytes = scratch_bytes(&plan);
+  return nbytes > FOLD_SCRATCH_ZEROED ? nbytes : FOLD_SCRATCH_ZEROED;
+}
+
+extern "C" fold_status fold_flat_canonical_subtrees(const struct fold_call *call, size_t block, void *partials) {
+  struct canonical_plan plan;
+  FOLD_TRY(fold_cuda_check(call));
+  FOLD_TRY(plan_blocks(call, block, partials, &plan));
+  return call->rows && call->cols ? launch(call, &plan) : fold_ok();
 }

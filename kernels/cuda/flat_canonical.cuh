@@ -172,6 +172,10 @@ __global__ __launch_bounds__(THREADS) void canonical_kernel(const typename fold_
       if (threadIdx.x == 0) place[item] = x;
       if (!arrive_last(counters + row * plan.spans + span, (unsigned)n)) continue;
       x = fold_values<OP, W>(place + first, n, room);
+      if (plan.partials) {
+        if (threadIdx.x == 0) ((W *)plan.partials)[row * plan.spans + span] = x;
+        continue;
+      }
       if (plan.spans > 1) {
         place = span_values + row * plan.spans;
         if (threadIdx.x == 0) place[span] = x;
@@ -179,7 +183,12 @@ __global__ __launch_bounds__(THREADS) void canonical_kernel(const typename fold_
         x = fold_values<OP, W>(place, plan.spans, room);
       }
     }
-    if (threadIdx.x == 0) out[row] = fold_element<D>::narrow(x);
+    if (threadIdx.x == 0) {
+      if (plan.partials)
+        ((W *)plan.partials)[row] = x;
+      else
+        out[row] = fold_element<D>::narrow(x);
+    }
   }
 }
 

@@ -19,6 +19,7 @@ struct canonical_plan {
   unsigned threads, blocks;
   bool wide_loads; /* every row starts at a multiple of 16 bytes */
   unsigned small;  /* tiles a block of the kernel for one row of few tiles; 0: the other kernel */
+  void *partials;  /* where the spans' values go, unrounded, and no row is closed; NULL: rows are */
 };
 
 /* fold_round's reach: the parts of an item, at most 8 a tile; a span's items take two rounds. */
@@ -53,6 +54,17 @@ static inline struct canonical_plan plan_with_items(const struct fold_call *call
   plan.wide_loads = (uintptr_t)call->in % 16 == 0 && (call->rows == 1 || line % 16 == 0);
   size_t warps = (plan.wide_loads ? size / 2 : 8) << item_shift; /* the parts of an item */
   plan.threads = warps < 8 ? 32 * (unsigned)warps : CANONICAL_MOST_THREADS;
+  return plan;
+}
+
+/* The plan whose spans are blocks of 2^block_shift tiles, and whose spans' values are what is asked for. */
+static inline struct canonical_plan plan_with_blocks(const struct fold_call *call, int item_shift, int block_shift,
+                                                     void *partials) {
+  struct canonical_plan plan = plan_with_items(call, item_shift < block_shift ? item_shift : block_shift);
+  plan.span_shift = block_shift - plan.item_shift;
+  plan.spans = ceil_shift(plan.items, plan.span_shift);
+  plan.counters = plan.span_shift ? plan.rows * plan.spans : 0;
+  plan.partials = partials;
   return plan;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collective/collective.h"
 #include "judge.h"
 #include "mutants_gpu_run.h"
 
@@ -44,7 +45,18 @@
     .may = maybe, .fixtures = cases                                                                                  \
   }
 
+/* An exact sum: its value, and therefore its bits, depend on no order. */
+#define EXACTLY (FREE | C(FAITHFUL) | C(CORRECTLY_ROUNDED) | C(PERMUTATION_INVARIANT))
+#define EXACT(id, type, function, broken, maybe, cases, text)                                                    \
+  {                                                                                                              \
+    .subject = {BASE(id, text, type, SUM, function), .method = FOLD_EXACT, .claims = EXACTLY}, .breaks = broken, \
+    .may = maybe, .fixtures = cases                                                                              \
+  }
+
 #define FEW "normal/f32/sum/1x1023/*,normal/f32/sum/17x257/*"
+#define EXACT_F32 \
+  "tie_broken_far_away/f32/*,max_and*/f32/*,cancels_to_zero/f32/*,infinit*/f32/sum/*,adversarial_*/f32/sum/*"
+#define EXACT_F16 "normal/f16/sum/1x257/*,half_cancels/f16/*,infinit*/f16/sum/*,adversarial_*/f16/sum/*"
 #define SMALL "normal/f32/sum/1x3[0-6]/*,normal/f32/sum/1x25[5-6]/*,integers/f32/sum/1x65/*"
 
 static const struct fold_mutant table[] = {
@@ -55,6 +67,8 @@ static const struct fold_mutant table[] = {
     MAXIMA("max_sound", gpu_max_sound, 0, 0, "nan_middle/f32/max/*,zeros_mixed/f32/max/*", "control: maxima"),
     LANES("shuffle_sound", gpu_shuffle_sound, 0, 0, SMALL, "control: a row by the shuffles of one block"),
     BLOCKS("blocks_sound", gpu_blocks_sound, 0, 0, FEW, "control: a row by 16 blocks, the last one joins"),
+    EXACT("exact_sound", F32, gpu_exact_sound, 0, 0, FEW "," EXACT_F32, "control: the exact sum by limbs"),
+    EXACT("exact_sound_f16", F16, gpu_exact_sound, 0, 0, EXACT_F16, "control: the exact sum of f16 by limbs"),
     /* terms */
     ROWS("missing_barrier", gpu_missing_barrier, ERROR, REPEATS, FEW, "no barrier before the partials are read"),
     ROWS("dropped_tail", gpu_dropped_tail, ERROR, 0, "integers/f32/sum/1x6[3-5]/*,normal/f32/sum/17x257/*",
@@ -73,6 +87,15 @@ static const struct fold_mutant table[] = {
            "fmaxf takes the number, not the NaN"),
     MAXIMA("zero_lost", gpu_zero_lost, C(CORRECTLY_ROUNDED) | C(REPLAYS), C(PERMUTATION_INVARIANT),
            "zeros_mixed/f32/max/*", "the second of two zeros wins"),
+    /* exact sums */
+    EXACT("lost_carry", F32, gpu_lost_carry, C(CORRECTLY_ROUNDED) | C(FAITHFUL), 0, FEW "," EXACT_F32,
+          "a carry that a carry causes is lost"),
+    EXACT("short_sticky", F32, gpu_short_sticky, C(CORRECTLY_ROUNDED), 0, FEW "," EXACT_F32,
+          "the sticky bit is made of 64 bits"),
+    EXACT("rounded_twice", F16, gpu_rounded_twice, C(CORRECTLY_ROUNDED), 0, EXACT_F16,
+          "rounded to f32 and then to f16: a subnormal that breaks a tie is lost"),
+    EXACT("minus_lost", F32, gpu_minus_lost, C(CORRECTLY_ROUNDED) | C(FAITHFUL), 0, "zeros_negative/f32/sum/*," FEW,
+          "the sum of nothing but -0 is +0"),
     /* memory */
     ROWS("past_end", gpu_past_end, C(STAYS_IN_BOUNDS), 0, FEW, "writes one result, 4 bytes, too many"),
     ROWS("last_unwritten", gpu_last_unwritten, C(WRITES_OUTPUT) | ERROR, REPEATS, FEW,
@@ -106,11 +129,26 @@ static const struct fold_mutant table[] = {
                                         .claims = C(WRITES_OUTPUT) | C(BOUNDED) | C(REPLAYS) | C(RUN_TO_RUN) \
   }
 
+#define BROKEN_RANKS(id, function, text)                                                                       \
+  {                                                                                                            \
+    .name = "broken/" id, .engine = FOLD_NCCL, .about = text, .dtypes = 1u << FOLD_F32, .ops = 1u << FOLD_SUM, \
+    .claims = C(WRITES_OUTPUT), .vector = true, .run = function, .scratch = fold_collective_canonical_scratch  \
+  }
+
 static const struct fold_subject broken[] = {
+#ifdef FOLD_HAVE_NCCL
+    BROKEN_RANKS("rank_killed", broken_rank_killed, "rank 1 is killed in its call"),
+    BROKEN_RANKS("rank_exits", broken_rank_exits, "rank 1 ends before its call"),
+    BROKEN_RANKS("rank_hangs", broken_rank_hangs, "rank 1 does not call"),
+    BROKEN_RANKS("reach_hangs", gpu_reach_hangs, "rank 1 does not call, the others' kernels wait"),
+    BROKEN_RANKS("reach_killed", gpu_reach_killed, "rank 1 is killed while the kernels wait"),
+#endif
     BROKEN("bad_launch", gpu_bad_launch, "4096 threads a block: not sticky"),
     BROKEN("no_image", gpu_no_image, "compiled for an architecture that is not here: not sticky"),
     BROKEN("uninitialised", gpu_uninitialised, "right bits, from a branch on memory that nobody wrote: for initcheck"),
     BROKEN("divergent_barrier", gpu_divergent_barrier, "right bits, past a barrier in a branch: for synccheck"),
+    {BASE("late_carries", "limbs added up without carries: right up to 2^31 terms", F32, SUM, gpu_late_carries),
+     .method = FOLD_EXACT, .claims = C(CORRECTLY_ROUNDED)},
     {BASE("index_32", "an index of 32 bits: right up to 2^32 terms", F16, SUM, gpu_index_32), .order = "rows/par_64",
      .claims = C(REPLAYS)},
     BROKEN("illegal_later", gpu_illegal_later, "reads an illegal address in its second run: sticky"),

@@ -18,10 +18,14 @@ fold_scratch gpu_grid_scratch;
 /* mutants_gpu_blocks.cu: blocks that hand over to the last of them */
 fold_run gpu_blocks_sound, gpu_late_partial, gpu_arrival_order, gpu_counter_left, gpu_atomic;
 fold_scratch gpu_blocks_scratch;
+/* mutants_gpu_exact.cu: exact sums through limbs */
+fold_run gpu_exact_sound, gpu_lost_carry, gpu_late_carries, gpu_short_sticky, gpu_rounded_twice, gpu_minus_lost;
 /* mutants_gpu_flush.cu: a right kernel, compiled with -ftz=true */
 fold_run gpu_flush;
 /* mutants_gpu_broken.cu, and mutants_gpu_image.cu, which is compiled for another architecture */
 fold_run gpu_illegal, gpu_illegal_later, gpu_bad_launch, gpu_uninitialised, gpu_divergent_barrier, gpu_no_image;
+/* broken_gpu_ranks.c: a rank that never comes, or dies, while the others' kernels wait for it */
+fold_run gpu_reach_hangs, gpu_reach_killed;
 
 #ifdef __cplusplus
 }

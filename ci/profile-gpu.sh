@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# profile-gpu.sh: Nsight Compute on every kernel that the CUDA subjects launch: duration, bandwidth, occupancy, registers,
+# what its warps wait for.
+#   ci/profile-gpu.sh FOLDER [BUILD_DIR]
+# FOLDER receives profile.txt (the table), profile.csv (what ncu measured, a line a kernel) and raw/ (what ncu wrote).
+# Each subject runs once, in a process of its own, on a long row or on many rows; only kernels are profiled. SUBJECTS
+# chooses among them (globs), N, ROWS, COLS, DTYPE, GENERATOR the inputs, NCU the profiler.
+# Exit codes: 0 all profiled; 77 no ncu, no GPU, or its counters are closed to this user, with the reason (no GPU is 99
+# where FOLDPROOF_REQUIRE_GPUS asks for one); 99 some subject could not be profiled; 2 wrong usage.
+set -euo pipefail
+[[ $# -ge 1 && $# -le 2 ]] || { echo "usage: ci/profile-gpu.sh FOLDER [BUILD_DIR]" >&2; exit 2; }
+mkdir -p "$1/raw"
+folder=$(cd "$1" && pwd)
+cd "$(dirname "$0")/.."
+foldproof=${2:-build}/foldproof
+export LC_ALL=C
+
+leave() {
+  echo "profile-gpu: $2" >&2
+  exit "$1"
+}
+[ -x "$foldproof" ] || leave 99 "$foldproof is not built"
+subjects=$("$foldproof" list subjects | awk '/ on cuda$/ { print $1 }')
+[ -n "$subjects" ] || leave $((${FOLDPROOF_REQUIRE_GPUS:-0} > 0 ? 99 : 77)) "skipped: this build has no CUDA"
+ncu=${NCU:-$(command -v ncu || echo /usr/local/cuda/bin/ncu)}
+command -v "$ncu" >/dev/null || leave 77 "skipped: no Nsight Compute (ncu) here"
+
+fixtures=$(mktemp -d)
+trap 'rm -rf "$fixtures"' EXIT
+n=${N:-100000000} rows=${ROWS:-16384} cols=${COLS:-16384} dtype=${DTYPE:-f32} generator=${GENERATOR:-normal}
+fixture() {
+  printf '[%s]\ngenerator = %s\ndtype = %s\n%s\n' "$1" "$2" "$3" "$4" >"$fixtures/$1.ini"
+}
+fixture probe uniform f32 'n = 33'
+fixture flat "$generator" "$dtype" "n = $n"
+fixture rows "$generator" "$dtype" "rows = $rows"$'\n'"cols = $cols"
+once=("$foldproof" record --engine cuda --fixture-folder "$fixtures")
+
+"${once[@]}" --subjects rows/single_for --fixtures probe --jsonl "$folder/raw/probe.jsonl" >"$folder/raw/probe.out" 2>&1 &&
+  code=0 || code=$?
+[ "$code" != 77 ] || leave 77 "skipped: $(grep -m1 -o '"reason":"[^"]*' "$folder/raw/probe.jsonl" | cut -d'"' -f4)"
+[ "$code" = 0 ] || leave "$code" "$(cat "$folder/raw/probe.out" "$folder/raw/probe.jsonl" | tail -n 1)"
+
+# By raw names, in base units, so that the table does not hang on a version's headings. DRAM's figures by name; the
+# sections give launch and occupancy, and the stall reasons of whatever chip this is.
+metrics=gpu__time_duration.sum,dram__bytes_read.sum,dram__bytes_write.sum
+metrics+=,dram__throughput.avg.pct_of_peak_sustained_elapsed,sm__throughput.avg.pct_of_peak_sustained_elapsed
+profile() {
+  "$ncu" --clock-control none --csv --page raw --print-units base --print-kernel-base demangled --launch-count 16 \
+    --section LaunchStats --section Occupancy --section WarpStateStats --metrics "$metrics" \
+    --log-file "$folder/raw/$3.csv" -f \
+    "${once[@]}" --subjects "$1" --fixtures "$2" --jsonl "$folder/raw/$3.jsonl" >"$folder/raw/$3.out" 2>&1
+}
+
+manifest=$folder/raw/manifest.tsv
+: >"$manifest"
+add() {
+  local subject=$1 input=$2 name code=0
+  name=$(tr -c 'a-z0-9\n' _ <<<"$subject-$input")
+  profile "$subject" "$input" "$name" || code=$?
+  if grep -q ERR_NVGPUCTRPERM "$folder/raw/$name.csv" "$folder/raw/$name.out"; then
+    leave 77 "skipped: the GPU's performance counters are closed to this user (ERR_NVGPUCTRPERM)"
+  fi
+  [ "$code" = 0 ] || [ "$code" = 77 ] || echo "profile-gpu: $subject on $input: exit code $code" >&2
+  printf '%s\t%s\t%s\t%s\n' "$subject" "$input" "$name" "$code" >>"$manifest"
+}
+
+# The shapes are those of `foldproof bench`: what is made for many rows gets many, the rest one long row.
+chosen=0
+while read -r subject; do
+  wanted=false
+  IFS=, read -ra globs <<<"${SUBJECTS:-*}"
+  # shellcheck disable=SC2053
+  for glob in "${globs[@]}"; do [[ $subject != $glob ]] || wanted=true; done
+  $wanted || continue
+  chosen=$((chosen + 1))
+  case $subject in
+    rows/* | cub/segmented*) add "$subject" rows ;;
+    flat/canonical) add "$subject" flat && add "$subject" rows ;;
+    *) add "$subject" flat ;;
+  esac
+done <<<"$subjects"
+[ $chosen -gt 0 ] || leave 2 "no CUDA subject matches '$SUBJECTS'"
+
+{
+  "$foldproof" env | grep -E '^(system|gpu0\.(name|driver|runtime_cuda)) '
+  echo "Nsight Compute       $("$ncu" --version | grep -o 'Version.*' | cut -d' ' -f2-)"
+  echo "flat: one row of $n $dtype; rows: $rows x $cols; data: $generator. Clocks as they were (--clock-control none)."
+} >"$folder/raw/head.txt"
+python3 ci/profile-table.py "$folder/raw" "$folder/profile.csv" >"$folder/profile.txt" && code=0 || code=$?
+cat "$folder/profile.txt"
+exit "$code"

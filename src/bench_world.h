@@ -1,0 +1,81 @@
+/* bench_world.h: how fast collectives are: timed on every rank, after they were judged.
+ *
+ * Promised: the time of a run is that of its slowest rank, each by its own clock from where all ranks met
+ * (rank_bench.h); subjects and their shares take turns, so that ratios are of one run and one state of the machine. What
+ * calls to the others cost is timed by itself, not inferred. Each subject is judged first by its claims on a small shape
+ * of the same kind; then at the timed shape itself: two runs on every rank have the same bits, everything is written, and
+ * samples of a vector, or a sum that is not too long, pass the same judges.
+ */
+#ifndef FOLD_BENCH_WORLD_H
+#define FOLD_BENCH_WORLD_H
+
+#include "runner.h"
+#include "world.h"
+
+struct fold_world_shape {
+  enum fold_engine engine;
+  enum fold_dtype dtype;
+  enum fold_op op;
+  bool
+      vectors; /* an all-reduce of `rows` elements, one term a rank; else each of `rows` rows of cols terms is spread */
+  size_t rows, cols;
+  unsigned ranks;
+};
+
+struct fold_world_options {
+  const char *subjects; /* globs */
+  const struct fold_generator *generator;
+  uint64_t seed;
+  unsigned iterations; /* timed runs of each */
+  bool verify;
+};
+
+/* Seconds; NaN where nothing was timed. */
+struct fold_span {
+  double median, p10, p90;
+};
+
+struct fold_world_timing {
+  const struct fold_subject *subject;
+  struct fold_world_shape shape;
+  struct fold_span share[FOLD_SHARES]; /* LOCAL and CALLS of sums only */
+  uint64_t hash;                       /* of rank 0's results */
+  bool checked;                        /* hash means something */
+  size_t held, refuted, skipped, broken;
+  char note[200];
+};
+
+/* Times every selected subject that takes the shape; `timing` has room for registry->n, *n are filled. */
+fold_status fold_bench_world(const struct fold_registry *registry, const struct fold_world_options *options,
+                             const struct fold_world_shape *shape, struct fold_world_timing *timing, size_t *n,
+                             const volatile int *stop);
+/* Bytes a second of a plain read of n_bytes of one rank's memory: the fastest rank's. */
+fold_status fold_bench_world_ceiling(enum fold_engine engine, size_t n_bytes, double *bytes_per_second);
+/* Takes note of a verdict by the harness itself. */
+void fold_world_timing_refute(struct fold_world_timing *timing, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* What figures are held against: bytes a second in one direction of a rank's link, and of its memory; NaN: not known. */
+struct fold_world_limits {
+  double link, memory;
+};
+
+/* What times amount to, and whether that can be. */
+struct fold_world_figures {
+  double bytes;                /* of the input, on all ranks together */
+  double bytes_per_second;     /* of them */
+  double of_ceiling;           /* over what the ranks' memories can read together */
+  double algorithm, bus;       /* vectors: bytes of the message a second, and 2 (R - 1) / R times that */
+  double overhead;             /* sums: seconds above the local share; the calls' own time is share[FOLD_SHARE_CALLS] */
+  double speed_up, efficiency; /* against one rank, where that is known */
+  const char *implausible;     /* why not, NULL where nothing speaks against it */
+};
+/* `one`: the same subject at one rank, on the same input (strong) or on as much a rank (weak); NULL where there is none.
+ *
+ * Implausible: a speed-up above the world's size, more bytes a second over the link or out of memory than these have, a
+ * collective that is faster than its own local share or its own calls. Each is judged beyond the spread of both
+ * measurements, from 10% to 90%, and so that NaN is refused. */
+void fold_bench_world_figures(const struct fold_world_timing *timing, const struct fold_world_timing *one, bool weak,
+                              const struct fold_world_limits *limits, struct fold_world_figures *figures);
+
+#endif

@@ -1,0 +1,40 @@
+/* command_bench.h: what the halves of foldproof bench share: subjects in one process, and collectives. */
+#ifndef FOLD_COMMAND_BENCH_H
+#define FOLD_COMMAND_BENCH_H
+
+#include "bench.h"
+#include "command.h"
+#include "record.h"
+
+enum { FOLD_BENCH_SIZES = 64 };
+
+/* What of collectives is timed. */
+enum fold_bench_what { FOLD_BENCH_MESSAGES = 1, FOLD_BENCH_STRONG = 2, FOLD_BENCH_WEAK = 4 };
+
+struct bench_command {
+  struct fold_bench_options options;
+  uint64_t sizes[FOLD_BENCH_SIZES];
+  size_t n_sizes;
+  uint64_t rows, cols;
+  unsigned dtypes;
+  enum fold_op op;
+  const char *generator, *jsonl;
+  /* Collectives. */
+  int engine; /* enum fold_engine */
+  uint64_t workers[FOLD_BENCH_SIZES], bytes[FOLD_BENCH_SIZES];
+  size_t n_workers, n_bytes;
+  unsigned what;        /* mask of enum fold_bench_what */
+  const char *settings; /* globs of world_setting.h's */
+  double link, memory;  /* bytes a second, NaN where not given */
+  struct fold_records records;
+};
+
+struct bench_outcome {
+  size_t timed, implausible, refuted, broken;
+};
+
+/* Collectives on the ranks of b->engine (command_bench_world.c). */
+fold_status fold_bench_collectives(struct bench_command *b, const struct fold_registry *registry,
+                                   struct bench_outcome *outcome);
+
+#endif

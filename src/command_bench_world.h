@@ -1,0 +1,34 @@
+/* command_bench_world.h: what the parts of foldproof bench over ranks share: the bench, a line of its tables, its records. */
+#ifndef FOLD_COMMAND_BENCH_WORLD_H
+#define FOLD_COMMAND_BENCH_WORLD_H
+
+#include "bench_world.h"
+#include "command_bench.h"
+
+/* One bench of collectives: all that its parts share. */
+struct world_bench {
+  struct bench_command *b;
+  const struct fold_registry *registry;
+  struct fold_world_options options;
+  struct fold_world_limits limits;
+  struct bench_outcome *outcome;
+  const char *setting;           /* the world's; "default" */
+  char peer[64];                 /* the library's own, that ratios are against */
+  struct fold_world_timing *now; /* registry->n: the shape at hand */
+  size_t n;
+};
+
+/* Figures of one line of a table. */
+struct line {
+  const struct fold_world_timing *t;
+  struct fold_world_figures figures;
+  double to_library; /* the library's time over this one's; NaN: unknown */
+};
+
+/* "held", "refuted", "broken" or "not judged". */
+const char *fold_bench_verdict(const struct fold_world_timing *t);
+/* One record of a line, where records are written (command_bench_records.c). */
+fold_status fold_bench_write_message(const struct world_bench *w, const struct line *l);
+fold_status fold_bench_write_scaling(const struct world_bench *w, const struct line *l, bool weak, uint64_t n);
+
+#endif

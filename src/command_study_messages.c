@@ -1,0 +1,147 @@
+/* command_study_messages.c: foldproof study --messages: on what the bits of an all-reduce depend, as a table. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command_study.h"
+#include "probe_messages.h"
+#include "world.h"
+
+enum { CHECKS = 2 };
+
+static void choose_subjects(struct fold_probe *p, const struct fold_registry *registry) {
+  for (size_t i = 0; i < registry->n && p->n_subjects < FOLD_PROBE_SUBJECTS; i++) {
+    const struct fold_subject *s = &registry->subjects[i];
+    if (s->engine == p->engine && s->vector && (s->dtypes >> p->dtype & 1) && (s->ops >> p->op & 1))
+      p->subject[p->n_subjects++] = s;
+  }
+}
+
+static fold_status write_cell(struct study_command *s, const struct fold_probe *p, const struct fold_probe_row *row,
+                              size_t subject, size_t length) {
+  const struct fold_probe_cell *cell = &row->cell[subject][length];
+  char hash[24], letter[8];
+  if (s->records.file == NULL) return fold_ok();
+  snprintf(hash, sizeof hash, "0x%016llx", (unsigned long long)cell->bits);
+  return fold_records_line(
+      &s->records,
+      json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:i, s:I, s:I, s:I, s:s, s:s, s:b, s:b, s:i}", "schema",
+                FOLD_SCHEMA, "type", "messages", "subject", p->subject[subject]->name, "engine",
+                fold_engine_name(p->engine), "setting", row->setting->name, "library", row->library, "dtype",
+                fold_dtype_name(p->dtype), "generator", p->generator->name, "seed", (json_int_t)p->seed, "workers",
+                (int)p->ranks, "n", (json_int_t)p->n[length], "bytes",
+                (json_int_t)(p->n[length] * fold_dtype_size(p->dtype)), "head", (json_int_t)p->n[0], "head_xxh3", hash,
+                "letter", fold_probe_letter(cell->letter, letter), "rank_agreement", (int)cell->rank_agreement,
+                "run_to_run", (int)cell->run_to_run, "runs", 2 * (int)p->checks));
+}
+
+static void print_head(const struct fold_probe *p, const char *library) {
+  printf("\nWhich bits agree: the first %zu elements of each message, %s %s, %s, %u ranks, %s\n", p->n[0],
+         fold_dtype_name(p->dtype), fold_op_name(p->op), p->generator->name, p->ranks, library);
+  printf("The same letter: the same bits. !: ranks differ; ~: a repeat of the same call differs (%u runs).\n",
+         2 * p->checks);
+  if (p->ranks < 3) printf("With fewer than three ranks no order can be told from another.\n");
+  printf("\n%-24s %-24s elements:\n%-24s %-24s", "", "", "subject", "setting");
+  for (size_t k = 0; k < p->n_lengths; k++) printf(" %10zu", p->n[k]);
+  printf("\n");
+}
+
+static void print_row(const struct fold_probe *p, const struct fold_probe_row *row, size_t subject) {
+  printf("%-24s %-24s", p->subject[subject]->name, row->setting->name);
+  for (size_t k = 0; k < p->n_lengths; k++) {
+    const struct fold_probe_cell *cell = &row->cell[subject][k];
+    char letter[8], text[16];
+    snprintf(text, sizeof text, "%s%s%s", cell->ran ? fold_probe_letter(cell->letter, letter) : "-",
+             cell->ran && !cell->rank_agreement ? "!" : "", cell->ran && !cell->run_to_run ? "~" : "");
+    printf(" %10s", text);
+  }
+  if (row->status.code != FOLD_OK) printf("  (%s)", row->status.text);
+  printf("\n");
+}
+
+static void print_summary(const struct fold_probe *p, const struct fold_probe_table *table, size_t subject) {
+  struct fold_probe_summary s;
+  fold_probe_summarise(p, table, subject, &s);
+  printf("%s: %zu messages, %zu letter%s; ranks agreed in %zu, repeats in %zu%s\n", p->subject[subject]->name, s.ran,
+         s.letters, s.letters == 1 ? "" : "s", s.ran - s.ranks_differ, s.ran - s.repeats_differ,
+         s.refuted ? ": REFUTED, it promises otherwise" : "");
+}
+
+/* One table: its rows, subject by subject. */
+static fold_status tell(struct study_command *s, const struct fold_probe *p, const struct fold_probe_table *table) {
+  const char *library = "";
+  for (size_t i = 0; i < table->n_rows && !*library; i++) library = table->row[i].library;
+  print_head(p, library);
+  for (size_t k = 0; k < p->n_subjects; k++)
+    for (size_t i = 0; i < table->n_rows; i++) {
+      print_row(p, &table->row[i], k);
+      for (size_t length = 0; length < p->n_lengths; length++)
+        if (table->row[i].cell[k][length].ran) FOLD_TRY(write_cell(s, p, &table->row[i], k, length));
+    }
+  printf("\n");
+  for (size_t k = 0; k < p->n_subjects; k++) print_summary(p, table, k);
+  fflush(stdout);
+  return fold_ok();
+}
+
+/* 1 where a promise is refuted; 99 where the library's default gave nothing; 77 where nothing ran. */
+static int code_of(const struct fold_probe *p, const struct fold_probe_table *table) {
+  size_t ran = 0;
+  for (size_t k = 0; k < p->n_subjects; k++) {
+    struct fold_probe_summary s;
+    fold_probe_summarise(p, table, k, &s);
+    if (s.refuted && !p->subject[k]->peer) return 1;
+    ran += s.ran;
+  }
+  for (size_t i = 0; i < table->n_rows; i++)
+    if (!table->row[i].setting->variable[0].name && table->row[i].status.code == FOLD_ENVIRONMENT) return 99;
+  return ran ? 0 : 77;
+}
+
+static fold_status probe_one(struct study_command *s, struct fold_probe *p, const struct fold_registry *registry,
+                             int *exit_code) {
+  struct fold_probe_table table = {0};
+  p->n_subjects = 0;
+  choose_subjects(p, registry);
+  if (p->n_subjects == 0)
+    return fold_error(FOLD_UNSUPPORTED, "no all-reduce of vectors takes %s", fold_dtype_name(p->dtype));
+  fold_status status = fold_probe_run(p, &table, fold_watch_interrupt());
+  if (status.code == FOLD_OK && table.n_rows == 0)
+    status = fold_error(FOLD_BAD_INPUT, "no setting of %s matches '%s'", fold_engine_name(p->engine), p->settings);
+  if (status.code == FOLD_OK) status = tell(s, p, &table);
+  int code = status.code == FOLD_OK ? code_of(p, &table) : 0;
+  if (code == 1 || *exit_code == 0) *exit_code = code;
+  free(table.row);
+  return status;
+}
+
+static fold_status probe_all(struct study_command *s, const struct fold_registry *registry, int *exit_code) {
+  struct fold_world *world;
+  struct fold_probe p = {.engine = (enum fold_engine)s->engine,
+                         .op = FOLD_SUM,
+                         .seed = s->seed,
+                         .checks = CHECKS,
+                         .settings = s->settings};
+  size_t n_generators;
+  const struct fold_generator *all = fold_generators(&n_generators);
+  FOLD_TRY(fold_world_of(p.engine, &world));
+  p.ranks = fold_world_ranks(world);
+  fold_study_sort(s);
+  for (size_t k = 0; k < s->n_sizes; k++) p.n[p.n_lengths++] = s->sizes[k];
+  for (int d = 0; d < FOLD_DTYPES; d++)
+    for (size_t g = 0; g < n_generators && !*fold_watch_interrupt(); g++) {
+      if (!(s->dtypes >> d & 1) || !fold_glob_match(s->generators, all[g].name)) continue;
+      p.dtype = (enum fold_dtype)d;
+      p.generator = &all[g];
+      FOLD_TRY(probe_one(s, &p, registry, exit_code));
+    }
+  return fold_ok();
+}
+
+fold_status fold_study_messages(struct study_command *s, const struct fold_registry *registry, int *exit_code) {
+  fold_status status = s->jsonl ? fold_records_open(&s->records, s->jsonl) : fold_ok();
+  if (status.code == FOLD_OK && s->jsonl) status = fold_records_environment(&s->records);
+  if (status.code == FOLD_OK) status = probe_all(s, registry, exit_code);
+  fold_status closed = fold_records_close(&s->records, status.code == FOLD_OK);
+  return status.code == FOLD_OK ? closed : status;
+}

@@ -1,0 +1,44 @@
+/* command_world.c: the options that say how the ranks of collectives are started: an argp child without input.
+ *
+ * They set the variables of world.h, so that the new processes of fresh_process have them too.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "command.h"
+
+enum { LAUNCH = 0x300, RANKS, TIMEOUT };
+
+static const struct argp_option options[] = {
+    {"launch", LAUNCH, "COMMAND", 0,
+     "start ranks by this command, in which the word {ranks} stands for their number; or mpirun (for MPI, if not "
+     "given), or "
+     "threads of one process (NCCL)",
+     4},
+    {"ranks", RANKS, "N", 0, "start so many ranks (MPI: 8; NCCL: one a GPU); cases of more are skipped", 4},
+    {"timeout", TIMEOUT, "SECONDS", 0, "what a rank may take for an answer before it counts as lost (20)", 4},
+    {0},
+};
+
+static void set_number(struct argp_state *state, const char *option, const char *text, uint64_t most,
+                       const char *variable) {
+  char number[24];
+  uint64_t value = fold_option_number(state, option, text, most);
+  if (value == 0) argp_failure(state, 2, 0, "%s 0: at least 1", option);
+  snprintf(number, sizeof number, "%llu", (unsigned long long)value);
+  setenv(variable, number, 1);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+  switch (key) {
+    case LAUNCH:
+      if (*arg == '\0') argp_failure(state, 2, 0, "--launch: an empty command");
+      setenv("FOLDPROOF_LAUNCH", arg, 1);
+      return 0;
+    case RANKS: set_number(state, "--ranks", arg, 1024, "FOLDPROOF_RANKS"); return 0;
+    case TIMEOUT: set_number(state, "--timeout", arg, 86400, "FOLDPROOF_TIMEOUT"); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+  }
+}
+
+const struct argp fold_world_argp = {.options = options, .parser = parse};

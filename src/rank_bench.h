@@ -1,0 +1,61 @@
+/* rank_bench.h: what a rank does when it is timed: it makes its part of the input, runs, and tells how long each run took.
+ *
+ * Promised: before each timed run all ranks meet in a one-element all-reduce, so that none starts late; a run's time is
+ * this rank's own, by CUDA events on its GPU or by the monotonic clock of its host; the slowest rank's is the
+ * collective's (bench_world.c). Nothing is announced to the harness while the clock runs. Inputs rotate through a pool
+ * past the caches, where one input alone does not.
+ */
+#ifndef FOLD_RANK_BENCH_H
+#define FOLD_RANK_BENCH_H
+
+#include "collective/parts.h"
+#include "engine.h"
+#include "judge.h"
+#include "rank_clock.h"
+#include "wire.h"
+
+/* Inputs of one part, one after another, `stride` bytes apart. */
+struct fold_rank_pool {
+  unsigned char *in;
+  size_t slots, stride, n_bytes;
+  uint64_t first_col, cols;
+};
+
+struct fold_rank_entrant {
+  const struct fold_subject *subject;
+  struct fold_rank_pool *pool;
+  void *scratch;
+  struct fold_comm comm; /* as this share of the subject sees it */
+  struct fold_parts parts;
+};
+
+/* Zeroed, it holds nothing. */
+struct fold_rank_bench {
+  const struct fold_engine_ops *memory;
+  struct fold_comm *comm;
+  struct wire_lay lay;
+  struct fold_rank_pool pool[FOLD_WIRE_ENTRANTS];
+  struct fold_rank_entrant entrant[FOLD_WIRE_ENTRANTS];
+  size_t n_pools, n_entrants;
+  unsigned char *out, *meeting; /* results; the all-reduce's one element, in and out */
+  struct fold_rank_clock clock;
+};
+
+/* The subject of that name on an engine, NULL where there is none. */
+const struct fold_subject *fold_rank_find(const struct fold_registry *registry, enum fold_engine engine,
+                                          const char *name);
+
+/* One function for each question (wire.h). Laying drops what was laid before. */
+fold_status fold_rank_lay(struct fold_rank_bench *b, const struct fold_registry *registry, enum fold_engine engine,
+                          struct fold_comm *comm, const struct wire_lay *lay);
+fold_status fold_rank_check(struct fold_rank_bench *b, const struct wire_check *check, struct wire_checked *checked);
+/* `seconds` gets the number of entrants in the mask times `repeats`. */
+fold_status fold_rank_race(struct fold_rank_bench *b, const struct wire_race *race, double *seconds);
+size_t fold_rank_race_entrants(const struct fold_rank_bench *b, const struct wire_race *race);
+fold_status fold_rank_ceiling(enum fold_engine memory, const struct wire_ceiling *ceiling, double *bytes_per_second);
+void fold_rank_bench_drop(struct fold_rank_bench *b);
+
+/* Sets e->comm and e->parts to what that share of a subject sees of the rank's comm (rank_share.c). */
+void fold_rank_take_share(struct fold_rank_entrant *e, const struct fold_comm *comm, enum fold_share share);
+
+#endif

@@ -1,0 +1,23 @@
+/* rank_clock.h: a clock for runs in one memory: CUDA events in the default stream, or the host's monotonic clock. */
+#ifndef FOLD_RANK_CLOCK_H
+#define FOLD_RANK_CLOCK_H
+
+#include "fold.h"
+
+struct fold_rank_clock {
+  bool gpu;
+  unsigned n;
+  void **event; /* 2 n of them */
+  double *time; /* host: 2 n */
+};
+
+/* For n runs. Zeroed, it holds nothing. */
+fold_status fold_rank_clock_open(struct fold_rank_clock *clock, bool gpu, unsigned n);
+void fold_rank_clock_close(struct fold_rank_clock *clock);
+/* Around run i; on a GPU they only enqueue. */
+fold_status fold_rank_clock_begin(struct fold_rank_clock *clock, unsigned i);
+fold_status fold_rank_clock_end(struct fold_rank_clock *clock, unsigned i);
+/* The seconds of run i; waits for it. */
+fold_status fold_rank_clock_read(struct fold_rank_clock *clock, unsigned i, double *seconds);
+
+#endif

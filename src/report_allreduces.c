@@ -1,0 +1,171 @@
+/* report_allreduces.c: all-reduces of vectors: bus bandwidth and time by length, and which bits agree, where records of type
+ * "allreduce" and "messages" exist.
+ *
+ * A figure is of one machine, world, dtype and operation. A subject under a setting of the library is a series of its own.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report_section.h"
+
+enum { MOST_SERIES = 40 };
+
+static int compare_groups(const struct fold_model_message *a, const struct fold_model_message *b) {
+  int d = a->environment - b->environment;
+  if (!d) d = strcmp(a->dtype, b->dtype);
+  if (!d) d = strcmp(a->op, b->op);
+  return d ? d : (a->workers > b->workers) - (a->workers < b->workers);
+}
+
+static int compare_series(const struct fold_model_message *a, const struct fold_model_message *b) {
+  int d = compare_groups(a, b);
+  if (!d) d = strcmp(a->subject, b->subject);
+  if (!d && strcmp(a->setting, b->setting)) /* the default first */
+    d = !strcmp(b->setting, "default") ? 1 : !strcmp(a->setting, "default") ? -1 : strcmp(a->setting, b->setting);
+  return d;
+}
+
+static int compare(const void *left, const void *right) {
+  const struct fold_model_message *a = left, *b = right;
+  int d = compare_series(a, b);
+  return d ? d : (a->bytes > b->bytes) - (a->bytes < b->bytes);
+}
+
+/* One group: bus bandwidth below the link's, or the time. */
+static void draw(struct fold_page *page, const struct fold_model_message *m, size_t n, double *room, bool bandwidth) {
+  struct fold_series series[MOST_SERIES + 1];
+  double *x = room, *y = room + n, least = INFINITY, most = 0;
+  size_t n_series = 0;
+  for (size_t i = 0, end; i < n && n_series < MOST_SERIES; i = end) {
+    for (end = i; end < n && compare_series(&m[i], &m[end]) == 0; end++) {
+      x[end] = m[end].bytes;
+      y[end] = bandwidth ? 1e-9 * m[end].bus : 1e6 * m[end].median;
+      least = fmin(least, x[end]);
+      most = fmax(most, x[end]);
+    }
+    struct fold_series *s = &series[n_series];
+    *s = (struct fold_series){.style = (int)n_series, .x = x + i, .y = y + i, .n = end - i};
+    snprintf(s->label, sizeof s->label, "%.100s%s%.60s", m[i].subject, strcmp(m[i].setting, "default") ? ", " : "",
+             strcmp(m[i].setting, "default") ? m[i].setting : "");
+    n_series++;
+  }
+  double link_x[] = {least, most}, link_y[] = {1e-9 * m->link, 1e-9 * m->link};
+  if (bandwidth && isfinite(m->link))
+    series[n_series++] =
+        (struct fold_series){.label = "the link's ceiling", .look = FOLD_LOOK_LIMIT, .x = link_x, .y = link_y, .n = 2};
+  struct fold_plot plot = {
+      "length (bytes)", bandwidth ? "bus bandwidth (GB/s)" : "median time (us)", true, !bandwidth, series, n_series};
+  char caption[400], where[200];
+  snprintf(caption, sizeof caption, "%s of an all-reduce by length, %.0f ranks, %.20s %.20s%s. Medians.",
+           bandwidth ? "Bus bandwidth" : "Time", m->workers, m->dtype, m->op,
+           fold_page_where(page, m->environment, where));
+  fold_page_plot(page, &plot, caption);
+}
+
+static void put_table(struct fold_page *page, const struct fold_model_message *m, size_t n) {
+  char text[32];
+  fputs(
+      "<div class=\"wide\" tabindex=\"0\"><table class=\"numbers\"><caption>All-reduces of vectors</caption>\n"
+      "<thead><tr><th scope=\"col\">Subject</th><th scope=\"col\">Setting</th><th scope=\"col\">dtype</th>"
+      "<th scope=\"col\">Ranks</th><th scope=\"col\">Bytes</th><th scope=\"col\">Median (&micro;s)</th>"
+      "<th scope=\"col\">Bus (GB/s)</th><th scope=\"col\">Library's time / own</th></tr></thead>\n<tbody>\n",
+      page->out);
+  for (size_t i = 0; i < n; i++) {
+    fputs("<tr><th scope=\"row\">", page->out);
+    fold_put_html(page->out, m[i].subject);
+    fputs("</th>", page->out);
+    fold_page_cell(page, m[i].setting);
+    fold_page_cell(page, m[i].dtype);
+    fold_page_number(page, m[i].workers);
+    fold_page_cell(page, fold_text_count(m[i].bytes, text));
+    fold_page_number(page, 1e6 * m[i].median);
+    fold_page_number(page, 1e-9 * m[i].bus);
+    fold_page_number(page, m[i].to_library);
+    fputs("</tr>\n", page->out);
+  }
+  fputs("</tbody></table></div>\n", page->out);
+}
+
+static fold_status put_timed(struct fold_page *page) {
+  size_t n = page->model->n_messages;
+  if (n == 0) return fold_ok();
+  struct fold_model_message *m = malloc(n * sizeof *m);
+  double *room = malloc(2 * n * sizeof *room);
+  fold_status status = m && room ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the all-reduces");
+  if (status.code == FOLD_OK) {
+    memcpy(m, page->model->messages, n * sizeof *m);
+    qsort(m, n, sizeof *m, compare);
+    fputs("<div class=\"figures\">\n", page->out);
+    for (size_t i = 0, end; i < n; i = end) {
+      for (end = i; end < n && compare_groups(&m[i], &m[end]) == 0;) end++;
+      draw(page, m + i, end - i, room, true);
+      draw(page, m + i, end - i, room, false);
+    }
+    fputs("</div>\n", page->out);
+    put_table(page, m, n);
+  }
+  free(m);
+  free(room);
+  return status;
+}
+
+/* Probes come row by row, as they were written: one table of all that follows under one machine, dtype and data. */
+static bool same_probe(const struct fold_model_probe *a, const struct fold_model_probe *b) {
+  return a->environment == b->environment && strcmp(a->dtype, b->dtype) == 0 && a->workers == b->workers &&
+         strcmp(a->generator, b->generator) == 0 && a->head == b->head;
+}
+
+static bool same_row(const struct fold_model_probe *a, const struct fold_model_probe *b) {
+  return strcmp(a->subject, b->subject) == 0 && strcmp(a->setting, b->setting) == 0;
+}
+
+/* Lengths are those of the longest row: a world that ended early has fewer. */
+static void put_probe(struct fold_page *page, const struct fold_model_probe *p, size_t n) {
+  size_t widest = 0, width = 0;
+  char text[32];
+  for (size_t i = 0, end; i < n; i = end) {
+    for (end = i; end < n && same_row(&p[i], &p[end]);) end++;
+    if (end - i > width) widest = i, width = end - i;
+  }
+  fprintf(page->out,
+          "<div class=\"wide\" tabindex=\"0\"><table class=\"numbers\"><caption>Which bits agree: the same letter, the "
+          "same bits of the first %s elements; %.0f ranks, ",
+          fold_text_count(p->head, text), p->workers);
+  fold_put_html(page->out, p->dtype);
+  fputs(", ", page->out);
+  fold_put_html(page->out, p->generator);
+  fputs(
+      "; by bytes of the message</caption>\n<thead><tr><th scope=\"col\">Subject</th>"
+      "<th scope=\"col\">Setting</th>",
+      page->out);
+  for (size_t k = 0; k < width; k++)
+    fprintf(page->out, "<th scope=\"col\">%s</th>", fold_text_count(p[widest + k].bytes, text));
+  fputs("</tr></thead>\n<tbody>\n", page->out);
+  for (size_t i = 0, end; i < n; i = end) {
+    fputs("<tr><th scope=\"row\">", page->out);
+    fold_put_html(page->out, p[i].subject);
+    fputs("</th>", page->out);
+    fold_page_cell(page, p[i].setting);
+    for (end = i; end < n && same_row(&p[i], &p[end]); end++) {
+      snprintf(text, sizeof text, "%.12s%s%s", p[end].letter, p[end].agrees ? "" : " (ranks differ)",
+               p[end].repeats ? "" : " ~");
+      fold_page_cell(page, text);
+    }
+    fputs("</tr>\n", page->out);
+  }
+  fputs("</tbody></table></div>\n", page->out);
+}
+
+fold_status fold_page_allreduces(struct fold_page *page) {
+  const struct fold_model *model = page->model;
+  if (model->n_messages + model->n_probes == 0) return fold_ok();
+  fputs("<section id=\"allreduces\"><h2>All-reduces</h2>\n", page->out);
+  fold_status status = put_timed(page);
+  for (size_t i = 0, end; i < model->n_probes; i = end) {
+    for (end = i; end < model->n_probes && same_probe(&model->probes[i], &model->probes[end]);) end++;
+    put_probe(page, model->probes + i, end - i);
+  }
+  fputs("</section>\n", page->out);
+  return status;
+}

@@ -1,0 +1,89 @@
+/* world_setting.c: the table of settings, and the environment for the next world. */
+#include "world_setting.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "world.h"
+
+#define NCCL(id, bench, ...)                                                     \
+  {                                                                              \
+    .engine = FOLD_NCCL, .name = id, .timed = bench, .variable = { __VA_ARGS__ } \
+  }
+#define MPI(id, bench, number)                                    \
+  {                                                               \
+    .engine = FOLD_MPI, .name = id, .timed = bench, .variable = { \
+      {"OMPI_MCA_coll_tuned_use_dynamic_rules", "1"},             \
+      {"OMPI_MCA_coll_tuned_allreduce_algorithm", number},        \
+    }                                                             \
+  }
+/* For all-reduces alone (NCCL 2.24 and newer): a gather has no tree, and opening a communicator gathers. */
+#define ALGORITHM(name) \
+  { "NCCL_ALGO", "allreduce:" name }
+#define PROTOCOL(name) \
+  { "NCCL_PROTO", "allreduce:" name }
+#define CHANNELS(name, number) \
+  { name, number }
+
+static const struct fold_world_setting settings[] = {
+    {.engine = FOLD_NCCL, .name = "default", .timed = true},
+    NCCL("ring", true, ALGORITHM("Ring")),
+    NCCL("tree", true, ALGORITHM("Tree")),
+    NCCL("simple", false, PROTOCOL("Simple")),
+    NCCL("LL", false, PROTOCOL("LL")),
+    NCCL("LL128", false, PROTOCOL("LL128")),
+    NCCL("ring/simple", false, ALGORITHM("Ring"), PROTOCOL("Simple")),
+    NCCL("ring/LL", false, ALGORITHM("Ring"), PROTOCOL("LL")),
+    NCCL("ring/LL128", false, ALGORITHM("Ring"), PROTOCOL("LL128")),
+    NCCL("tree/simple", false, ALGORITHM("Tree"), PROTOCOL("Simple")),
+    NCCL("tree/LL", false, ALGORITHM("Tree"), PROTOCOL("LL")),
+    NCCL("tree/LL128", false, ALGORITHM("Tree"), PROTOCOL("LL128")),
+    NCCL("ring/simple/1 channel", false, ALGORITHM("Ring"), PROTOCOL("Simple"), CHANNELS("NCCL_MAX_NCHANNELS", "1")),
+    NCCL("ring/simple/4 channels", false, ALGORITHM("Ring"), PROTOCOL("Simple"), CHANNELS("NCCL_MAX_NCHANNELS", "4")),
+    /* Open MPI's coll/tuned, by the numbers of its allreduce algorithms. */
+    {.engine = FOLD_MPI, .name = "default", .timed = true},
+    MPI("basic linear", false, "1"),
+    MPI("reduce, then broadcast", false, "2"),
+    MPI("recursive doubling", true, "3"),
+    MPI("ring", true, "4"),
+    MPI("segmented ring", false, "5"),
+    MPI("rabenseifner", false, "6"),
+};
+
+const struct fold_world_setting *fold_world_settings(size_t *n) {
+  *n = sizeof settings / sizeof *settings;
+  return settings;
+}
+
+/* The first n variables. */
+static void put_back(const struct fold_world_setting *setting, int n, struct fold_setting_before *before) {
+  for (int k = 0; k < n && setting->variable[k].name; k++) {
+    if (before->value[k])
+      setenv(setting->variable[k].name, before->value[k], 1);
+    else
+      unsetenv(setting->variable[k].name);
+    free(before->value[k]);
+  }
+  *before = (struct fold_setting_before){0};
+}
+
+fold_status fold_setting_enter(const struct fold_world_setting *setting, struct fold_setting_before *before) {
+  *before = (struct fold_setting_before){0};
+  FOLD_TRY(fold_world_close(setting->engine));
+  for (int k = 0; k < FOLD_SETTING_VARIABLES && setting->variable[k].name; k++) {
+    const char *now = getenv(setting->variable[k].name);
+    before->value[k] = now ? strdup(now) : NULL;
+    if ((now && !before->value[k]) || setenv(setting->variable[k].name, setting->variable[k].value, 1)) {
+      free(before->value[k]);
+      put_back(setting, k, before);
+      return fold_error(FOLD_NO_MEMORY, "not enough memory for the environment");
+    }
+  }
+  return fold_ok();
+}
+
+fold_status fold_setting_leave(const struct fold_world_setting *setting, struct fold_setting_before *before) {
+  fold_status status = fold_world_close(setting->engine);
+  put_back(setting, FOLD_SETTING_VARIABLES, before);
+  return status;
+}

@@ -1,0 +1,35 @@
+/* world_setting.h: the environment variables by which a library is told how to all-reduce, and worlds that are started with
+ * them.
+ *
+ * NCCL and MPI read theirs once, before the first communicator: so each setting has a world of its own, new processes, begun
+ * after the last one has ended. A launcher hands variables on to ranks on its own node; to other nodes as far as its command
+ * line tells it to.
+ */
+#ifndef FOLD_WORLD_SETTING_H
+#define FOLD_WORLD_SETTING_H
+
+#include "fold.h"
+
+enum { FOLD_SETTING_VARIABLES = 3 };
+
+struct fold_world_setting {
+  enum fold_engine engine;
+  const char *name; /* "default", "ring", "ring/simple" */
+  bool timed;       /* the bench compares these; the others are probed only */
+  struct {
+    const char *name, *value;
+  } variable[FOLD_SETTING_VARIABLES];
+};
+
+/* Both engines' settings, each engine's "default" before its others. */
+const struct fold_world_setting *fold_world_settings(size_t *n);
+
+/* Ends the engine's world and sets the variables for the next one; then, by leaving, ends that and puts them back. What the
+ * user had set of them stays in force under "default". */
+struct fold_setting_before {
+  char *value[FOLD_SETTING_VARIABLES];
+};
+fold_status fold_setting_enter(const struct fold_world_setting *setting, struct fold_setting_before *before);
+fold_status fold_setting_leave(const struct fold_world_setting *setting, struct fold_setting_before *before);
+
+#endif

@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""A launcher whose ranks are not what they should be: fake_ranks.py MODE PROGRAM rank --connect A:P --secret HEX --ranks N.
+
+Each mode is one way to be wrong; the harness must say which, or get its ranks all the same (strangers).
+"""
+import os
+import socket
+import struct
+import sys
+import time
+
+mode, words = sys.argv[1], sys.argv[2:]
+option = dict(zip(words[2::2], words[3::2]))
+host, port = option["--connect"].split(":")
+secret, ranks = int(option["--secret"], 16), int(option["--ranks"])
+PROTOCOL, VERSION = int(os.environ["FAKE_PROTOCOL"]), os.environ["FAKE_VERSION"]
+keep = []
+
+
+def connect():
+    keep.append(socket.create_connection((host, int(port))))
+    return keep[-1]
+
+
+def hello(rank, protocol=PROTOCOL, version=VERSION, library="Fake 1", world=ranks, key=secret, more=b""):
+    body = struct.pack("<QIIIxxxxq32s64s64s64s", key, protocol, rank, world, os.getpid(), version.encode(),
+                       library.encode(), socket.gethostname().encode(), b"") + more
+    return struct.pack("<IIQ", 0, 0, len(body)) + body
+
+
+if mode == "version":
+    connect().sendall(hello(1, version="9.9.9"))
+elif mode == "protocol":
+    connect().sendall(hello(1, protocol=PROTOCOL + 7, more=b"and more"))
+elif mode == "library":
+    connect().sendall(hello(0))
+    time.sleep(0.3)
+    connect().sendall(hello(2, library="Fake 2"))
+elif mode == "twice":
+    connect().sendall(hello(1))
+    connect().sendall(hello(1))
+elif mode == "world":
+    connect().sendall(hello(0, world=ranks + 1))
+elif mode == "babble":  # seated, then answers what nobody asked
+    for rank in range(ranks):
+        connect().sendall(hello(rank))
+    keep[0].sendall(struct.pack("<IIQ", 4711, 0, 1 << 60))
+elif mode == "halves":  # half a hello, and silence
+    connect().sendall(hello(0)[:100])
+elif mode == "orphans":  # ranks of nobody, stopped before they say a word: only the secret tells whose they are
+    for rank in range(ranks):
+        if os.fork() == 0:
+            os.setsid()
+            if os.fork() == 0:
+                os.environ["OMPI_COMM_WORLD_RANK"] = str(rank)
+                os.kill(os.getpid(), 19)
+            os._exit(0)
+        os.wait()
+    time.sleep(0.3)
+    sys.exit(1)
+elif mode in ("strangers", "nobody"):
+    for k in range(150):
+        one = connect()
+        if k % 3 == 1:
+            one.sendall(hello(0, key=secret ^ 1))
+        elif k % 3 == 2:
+            one.sendall(os.urandom(5000))
+    if mode == "strangers":  # then the real ones; the sockets stay open across exec
+        for one in keep:
+            os.set_inheritable(one.fileno(), True)
+        os.execvp("mpirun", ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks)] + words)
+time.sleep(1000)

@@ -1,0 +1,185 @@
+/* test_library.c: the installed interface, through its header and shared library alone: bits, digits, errors, refusals. */
+#include <criterion/criterion.h>
+#include <foldproof.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A spread of magnitudes and signs from a fixed recurrence: every order gives other bits. */
+static float term(uint32_t i) {
+  uint32_t x = i * 2654435761u + 12345u;
+  x ^= x >> 15;
+  x *= 2246822519u;
+  x ^= x >> 13;
+  return ldexpf((float)(int32_t)x, -31 + (int)(x >> 7 & 15));
+}
+
+static float *terms(size_t n) {
+  float *x = malloc(n * sizeof *x + 1);
+  cr_assert_not_null(x);
+  for (size_t i = 0; i < n; i++) x[i] = term((uint32_t)i);
+  return x;
+}
+
+static float pairwise(const float *x, size_t n) {
+  if (n == 1) return x[0];
+  size_t half = 1;
+  while (2 * half < n) half *= 2;
+  return pairwise(x, half) + pairwise(x + half, n - half);
+}
+
+Test(library, replays_have_the_bits_of_their_orders) {
+  enum { ROWS = 7, COLS = 1001 };
+  float *x = terms(ROWS * COLS), got[ROWS];
+  for (unsigned threads = 0; threads < 4; threads++) {
+    cr_assert_eq(foldproof_replay("host/sequential", "f32", "sum", x, ROWS, COLS, threads, got), 0);
+    for (size_t r = 0; r < ROWS; r++) {
+      float want = 0;
+      for (size_t c = 0; c < COLS; c++) want += x[r * COLS + c];
+      cr_expect_eq(memcmp(&got[r], &want, 4), 0, "sequential, row %zu: %a, want %a", r, got[r], want);
+    }
+    cr_assert_eq(foldproof_replay("host/pairwise", "f32", "sum", x, ROWS, COLS, threads, got), 0);
+    for (size_t r = 0; r < ROWS; r++) {
+      float want = pairwise(x + r * COLS, COLS);
+      cr_expect_eq(memcmp(&got[r], &want, 4), 0, "pairwise, row %zu: %a, want %a", r, got[r], want);
+    }
+  }
+  free(x);
+}
+
+/* Every order can be asked for by its name, and its bits are within its own bound. */
+Test(library, every_named_order_replays_within_its_bound) {
+  enum { N = 4321 };
+  float *x = terms(N), got;
+  const char *name, *formula;
+  size_t k = 0;
+  for (; (name = foldproof_order(k, &formula)); k++) {
+    struct foldproof_measure m;
+    uint64_t height = 0;
+    cr_assert_eq(foldproof_replay(name, "f32", "sum", x, 1, N, 0, &got), 0, "%s: %s", name, foldproof_error());
+    cr_assert_eq(foldproof_measure(name, "f32", "sum", x, N, &got, &m), 0, "%s: %s", name, foldproof_error());
+    cr_expect(m.error <= m.bound && m.bound < INFINITY, "%s: error %g, bound %g", name, m.error, m.bound);
+    cr_expect_eq(foldproof_tree(name, N, &height, NULL), 0);
+    /* gamma_h S with u = 2^-24, to a rounding of the double here. */
+    double u = 0x1p-24, h = (double)height, gamma = h * u / (1 - h * u) * m.abs_sum;
+    cr_expect(m.bound >= gamma * (1 - 1e-12) && m.bound <= gamma * (1 + 1e-12), "%s: %g, want %g", name, m.bound,
+              gamma);
+    cr_expect(formula && formula[0], "%s has no formula", name);
+  }
+  cr_expect(k >= 12, "only %zu orders", k);
+  cr_expect_null(foldproof_order(k + 1, NULL));
+  free(x);
+}
+
+Test(library, exact_sums_are_rounded_once) {
+  /* Rounded to 24 bits first, the third would be lost twice: 00080000 and not 00080001. */
+  static const double tiny[] = {0x1p-130, 0x1p-150, 0x1p-160};
+  static const float big[] = {1e8f, 1, -1e8f, 0x1p-149f, -0.0f, 0x1p127f};
+  uint32_t bits, two[2];
+  double wide;
+  cr_assert_eq(foldproof_exact("f64", "sum", tiny, 1, 3, "f32", 0, &bits), 0);
+  cr_expect_eq(bits, 0x00080001, "%08x", bits);
+  cr_assert_eq(foldproof_exact("f32", "sum", big, 2, 3, "f32", 0, two), 0);
+  cr_expect(two[0] == 0x3f800000 && two[1] == 0x7f000000, "%08x %08x", two[0], two[1]);
+  cr_assert_eq(foldproof_exact("f32", "sum", big, 1, 5, "f64", 0, &wide), 0);
+  cr_expect_eq(wide, 1.0);
+  cr_assert_eq(foldproof_exact("f32", "sum", big + 4, 1, 1, "f32", 0, &bits), 0);
+  cr_expect_eq(bits, 0x80000000, "the sum of -0 is %08x", bits);
+  cr_assert_eq(foldproof_exact("f32", "sum", NULL, 1, 0, "f32", 0, &bits), 0);
+  cr_expect_eq(bits, 0, "the empty sum is %08x", bits);
+  cr_assert_eq(foldproof_exact("f32", "min", NULL, 1, 0, "f32", 0, &bits), 0);
+  cr_expect_eq(bits, 0x7f800000, "the empty minimum is %08x", bits);
+  cr_assert_eq(foldproof_exact("f32", "prod", big, 1, 3, "f32", 0, &bits), 0);
+  cr_expect_eq(bits, 0xda0e1bca, "-1e16 is %08x", bits);
+}
+
+Test(library, digits_are_all_there_and_no_byte_is_past_the_room) {
+  static const float x[] = {1e8f, 1, -1e8f, 0x1p-20f};
+  static const float odd[] = {INFINITY, 1}, none[] = {INFINITY, -INFINITY};
+  char text[64];
+  size_t needed = 0;
+  cr_assert_eq(foldproof_exact_text("f32", "sum", x, 4, text, sizeof text, &needed), 0);
+  cr_expect_str_eq(text, "1.00000095367431640625");
+  cr_expect_eq(needed, strlen(text) + 1);
+  memset(text, '#', sizeof text);
+  cr_expect_eq(foldproof_exact_text("f32", "sum", x, 4, text, needed - 1, &needed), FOLDPROOF_BAD_INPUT);
+  cr_expect(needed == 23 && text[0] == '#' && strstr(foldproof_error(), "23"), "%zu: %s", needed, foldproof_error());
+  cr_expect_eq(foldproof_exact_text("f32", "sum", x, 4, NULL, 0, &needed), FOLDPROOF_BAD_INPUT);
+  cr_expect_eq(foldproof_exact_text("f32", "sum", x, 4, text, needed, NULL), 0);
+  cr_expect(text[needed - 1] == '\0' && text[needed] == '#');
+  cr_assert_eq(foldproof_exact_text("f32", "sum", odd, 2, text, sizeof text, NULL), 0);
+  cr_expect_str_eq(text, "inf");
+  cr_assert_eq(foldproof_exact_text("f32", "sum", none, 2, text, sizeof text, NULL), 0);
+  cr_expect_str_eq(text, "nan");
+}
+
+Test(library, a_result_is_measured_against_the_exact_one) {
+  static const float x[] = {1e8f, 1, -1e8f}, odd[] = {INFINITY, 1};
+  struct foldproof_measure m;
+  float got = 0;
+  cr_assert_eq(foldproof_measure(NULL, "f32", "sum", x, 3, &got, &m), 0);
+  /* The ulp of 1 is 2^-23; any order: gamma_2 S. */
+  cr_expect(m.error == 1 && m.ulps == 0x1p23 && m.exact == 1 && m.abs_sum == 200000001 && m.condition == 200000001);
+  cr_expect(m.bound > 23.84 && m.bound < 23.85, "%g", m.bound);
+  got = 2;
+  cr_assert_eq(foldproof_measure("host/sequential", "f32", "max", x, 3, &got, &m), 0);
+  cr_expect(m.error == 1e8 - 2 && m.bound == 0, "%g", m.error);
+  got = INFINITY;
+  cr_assert_eq(foldproof_measure(NULL, "f32", "sum", odd, 2, &got, &m), 0);
+  cr_expect(m.error == 0 && m.ulps == 0 && isnan(m.bound));
+  got = -INFINITY;
+  cr_assert_eq(foldproof_measure(NULL, "f32", "sum", odd, 2, &got, &m), 0);
+  cr_expect(m.error == INFINITY && m.ulps == INFINITY);
+  got = NAN;
+  cr_assert_eq(foldproof_measure(NULL, "f32", "sum", x, 3, &got, &m), 0);
+  cr_expect(!(m.error <= m.bound), "NaN passes");
+}
+
+Test(library, trees_have_heights_and_fingerprints) {
+  uint64_t height, print[2];
+  cr_assert_eq(foldproof_tree("host/sequential", 1000, &height, NULL), 0);
+  cr_expect_eq(height, 999);
+  cr_assert_eq(foldproof_tree("host/pairwise", 1000, &height, &print[0]), 0);
+  cr_expect_eq(height, 10);
+  cr_assert_eq(foldproof_tree("host/pairwise", 1000, NULL, &print[1]), 0);
+  cr_expect_eq(print[0], print[1]);
+  cr_assert_eq(foldproof_tree("host/reverse", 1000, NULL, &print[1]), 0);
+  cr_expect_neq(print[0], print[1]);
+  cr_expect_eq(foldproof_tree("host/sorted", 1000, &height, &print[0]), FOLDPROOF_UNSUPPORTED);
+  cr_expect(strstr(foldproof_error(), "terms"), "%s", foldproof_error());
+  cr_expect(foldproof_tree("host/sorted", 1000, &height, NULL) == 0 && height == 999);
+}
+
+Test(library, wrong_words_and_pointers_are_refused_with_a_reason) {
+  static const float x[] = {1, 2};
+  struct foldproof_measure m;
+  float out;
+  const struct {
+    int code;
+    const char *word;
+    int got;
+  } * row,
+      rows[] = {
+          {FOLDPROOF_BAD_INPUT, "nosuch", 0}, {FOLDPROOF_BAD_INPUT, "f8", 0},    {FOLDPROOF_BAD_INPUT, "mean", 0},
+          {FOLDPROOF_BAD_INPUT, "(null)", 0}, {FOLDPROOF_BAD_INPUT, "input", 0}, {FOLDPROOF_BAD_INPUT, "output", 0},
+          {FOLDPROOF_BAD_INPUT, "space", 0},  {FOLDPROOF_BAD_INPUT, "i32", 0},   {FOLDPROOF_BAD_INPUT, "result", 0},
+      };
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+    int code = -1;
+    row = &rows[k];
+    switch (k) {
+      case 0: code = foldproof_replay("nosuch", "f32", "sum", x, 1, 2, 0, &out); break;
+      case 1: code = foldproof_replay("host/numpy", "f8", "sum", x, 1, 2, 0, &out); break;
+      case 2: code = foldproof_replay("host/numpy", "f32", "mean", x, 1, 2, 0, &out); break;
+      case 3: code = foldproof_replay(NULL, "f32", "sum", x, 1, 2, 0, &out); break;
+      case 4: code = foldproof_exact("f32", "sum", NULL, 1, 2, "f32", 0, &out); break;
+      case 5: code = foldproof_exact("f32", "sum", x, 1, 2, "f32", 0, NULL); break;
+      case 6: code = foldproof_exact("f32", "sum", x, (size_t)1 << 40, (size_t)1 << 40, "f32", 0, &out); break;
+      case 7: code = foldproof_exact("f32", "sum", x, 1, 2, "i32", 0, &out); break;
+      case 8: code = foldproof_measure(NULL, "f32", "sum", x, 2, NULL, &m); break;
+    }
+    cr_expect(code == row->code && strstr(foldproof_error(), row->word), "%zu: %d: %s", k, code, foldproof_error());
+  }
+  cr_assert_eq(foldproof_exact("f32", "sum", x, 1, 2, "f32", 0, &out), 0);
+  cr_expect(out == 3 && foldproof_error()[0] == '\0', "an error stays after a call that succeeds");
+}

@@ -1,0 +1,164 @@
+/* mutants_ranks.c: collectives that are broken on purpose: by rank, by message, by world, by call. f32 sums on MPI ranks. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "collective/collective.h"
+#include "collective/parts.h"
+#include "exact.h"
+#include "mutants.h"
+
+/* Vectors: everybody's elements on every rank, rank by rank; freed by the caller. */
+static fold_status gather_all(const struct fold_call *call, float **all) {
+  size_t ranks = (size_t)call->comm->ranks, *at = calloc(ranks + 1, sizeof *at);
+  *all = malloc(ranks * call->rows * sizeof **all + 1);
+  if (!at || !*all) abort();
+  for (size_t r = 0; r <= ranks; r++) at[r] = r * call->rows * sizeof **all;
+  fold_status status = fold_comm_gather(call->comm, call->in, *all, at, NULL);
+  free(at);
+  return status;
+}
+
+/* Each element's terms in turn around the ring of ranks, from the one that `first` names. */
+typedef size_t start_of(const struct fold_call *call, size_t i);
+static fold_status around(const struct fold_call *call, start_of *first) {
+  size_t ranks = (size_t)call->comm->ranks;
+  float *all;
+  fold_status status = gather_all(call, &all);
+  for (size_t i = 0; i < call->rows && status.code == FOLD_OK; i++) {
+    size_t from = first(call, i) % ranks;
+    float sum = all[from * call->rows + i];
+    for (size_t k = 1; k < ranks; k++) sum += all[(from + k) % ranks * call->rows + i];
+    ((fold_element_f32 *)call->out)[i] = sum;
+  }
+  free(all);
+  return status;
+}
+#define AROUND(name, first)                                                                     \
+  fold_status mutant_##name(const struct fold_subject *subject, const struct fold_call *call) { \
+    (void)subject;                                                                              \
+    return around(call, first);                                                                 \
+  }
+
+/* What arrives first is added first: its own term. */
+static size_t own(const struct fold_call *call, size_t i) {
+  (void)i;
+  return (size_t)call->comm->rank;
+}
+AROUND(own_first, own)
+
+/* A rank sums what it receives, and adds its own term at last. */
+static size_t after_own(const struct fold_call *call, size_t i) {
+  (void)i;
+  return (size_t)call->comm->rank + 1;
+}
+AROUND(own_last, after_own)
+
+/* A ring: chunk c of as many as there are ranks starts at rank c; how long a chunk is, the message says. */
+static size_t chunk(const struct fold_call *call, size_t i) { return i * (size_t)call->comm->ranks / call->rows; }
+AROUND(chunks, chunk)
+
+/* Another algorithm for long messages. */
+static size_t length(const struct fold_call *call, size_t i) {
+  (void)i;
+  return call->rows > 100;
+}
+AROUND(long_messages, length)
+
+/* The next call starts at the next rank, on all ranks alike: their number of calls is the greatest that one made. */
+static int64_t calls;
+static size_t counted(const struct fold_call *call, size_t i) {
+  (void)call, (void)i;
+  return (size_t)calls;
+}
+fold_status mutant_call_counter(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  calls++;
+  fold_status status = fold_comm_allreduce(call->comm, &calls, &calls, 1, FOLD_COMM_I64, FOLD_MAX, NULL);
+  return status.code == FOLD_OK ? around(call, counted) : status;
+}
+
+/* The ranks agree in every other call. */
+static size_t now_and_then(const struct fold_call *call, size_t i) { return calls % 2 ? 0 : own(call, i); }
+fold_status mutant_own_now_and_then(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  calls++;
+  return around(call, now_and_then);
+}
+
+/* Memory of the last rank alone: the others do what they should. */
+static bool is_last(const struct fold_call *call) { return call->comm->rank == call->comm->ranks - 1; }
+
+fold_status mutant_last_rank_past_end(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  if (is_last(call)) ((fold_element_f32 *)call->out)[call->rows] = 1;
+  return fold_collective_canonical(subject, call);
+}
+
+fold_status mutant_last_rank_unwritten(const struct fold_subject *subject, const struct fold_call *call) {
+  struct fold_call other = *call;
+  (void)subject;
+  if (!is_last(call)) return fold_collective_canonical(subject, call);
+  other.out = malloc(call->rows * sizeof(float) + 1);
+  if (!other.out) abort();
+  fold_status status = fold_collective_canonical(subject, &other);
+  free(other.out);
+  return status;
+}
+
+/* Two terms change places: the exact sum does not see it. */
+fold_status mutant_last_rank_swaps(const struct fold_subject *subject, const struct fold_call *call) {
+  fold_status status = fold_collective_exact(subject, call);
+  fold_element_f32 *x = (fold_element_f32 *)(uintptr_t)call->in, first = call->cols ? x[0] : 0;
+  if (is_last(call) && call->cols > 1) {
+    x[0] = x[1];
+    x[1] = first;
+  }
+  return status;
+}
+
+fold_status mutant_last_rank_of_four_swaps(const struct fold_subject *subject, const struct fold_call *call) {
+  return (call->comm->ranks == 4 ? mutant_last_rank_swaps : fold_collective_exact)(subject, call);
+}
+
+/* Rows cut anywhere: each rank's part by the order flat/canonical, as if it were a subtree, and these by a tree. */
+fold_status mutant_unaligned_parts(const struct fold_subject *subject, const struct fold_call *call) {
+  size_t ranks = (size_t)call->comm->ranks, *at = calloc(2 * (ranks + 1), sizeof *at),
+         size = sizeof(float) * call->rows;
+  float *parts = malloc((ranks + 1) * size + 1);
+  if (!at || !parts) abort();
+  for (size_t r = 0; r <= ranks; r++) {
+    at[r] = r;
+    at[ranks + 1 + r] = r * size;
+  }
+  (void)subject;
+  memset(parts, 0, size); /* of a rank without columns */
+  fold_status status = call->comm->parts->subtrees(call, call->scratch, (size_t)1 << 40, parts);
+  if (status.code == FOLD_OK) status = fold_comm_gather(call->comm, parts, parts + call->rows, at + ranks + 1, NULL);
+  if (status.code == FOLD_OK) status = call->comm->parts->root(call, parts + call->rows, at);
+  free(parts);
+  free(at);
+  return status;
+}
+
+/* The last rank's state is lost. */
+fold_status mutant_lost_state(const struct fold_subject *subject, const struct fold_call *call) {
+  struct fold_call none = *call;
+  if (is_last(call)) none.cols = 0;
+  return fold_collective_exact(subject, &none);
+}
+
+/* Each rank's exact sum is rounded to f64, and these are added: nearly always right. */
+fold_status mutant_states_as_doubles(const struct fold_subject *subject, const struct fold_call *call) {
+  double *sums = malloc(call->rows * sizeof *sums + 1);
+  if (!sums) abort();
+  (void)subject;
+  for (size_t r = 0; r < call->rows; r++) {
+    struct fold_super state = {0};
+    fold_super_add(FOLD_F32, mutant_row_at(call, r), call->cols, &state, NULL);
+    sums[r] = fold_bits_f64(fold_super_close(FOLD_F32, &state, FOLD_F64));
+  }
+  fold_status status = fold_comm_allreduce(call->comm, sums, sums, call->rows, FOLD_COMM_F64, FOLD_SUM, NULL);
+  for (size_t r = 0; r < call->rows; r++) ((fold_element_f32 *)call->out)[r] = (float)sums[r];
+  free(sums);
+  return status;
+}

@@ -1,0 +1,71 @@
+/* played_bench.c: the command over timings that are played, not measured: what foldproof bench makes of them.
+ *
+ * Defines what bench.c defines, so that the linker takes these; the table, the records, the exit codes and the figures
+ * are the command's own. Each subject's name says what it plays.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "command.h"
+
+#define PLAYED(id) \
+  { .name = "played/" id, .engine = FOLD_CUDA, .about = id, .dtypes = 1u << FOLD_F32, .ops = 1u << FOLD_SUM }
+static const struct fold_subject subjects[] = {PLAYED("plausible"), PLAYED("at_ceiling"), PLAYED("implausible"),
+                                               PLAYED("refuted"),   PLAYED("broken"),     PLAYED("skipped"),
+                                               PLAYED("nan")};
+
+static const double ceiling = 4e12; /* bytes a second */
+
+/* FOLDPROOF_NO_GPU: a machine without one. */
+fold_status fold_bench_ready(void) {
+  return getenv("FOLDPROOF_NO_GPU") ? fold_error(FOLD_UNSUPPORTED, "no GPU here: played") : fold_ok();
+}
+
+fold_status fold_bench_ceiling(size_t nbytes, unsigned iterations, double *bytes_per_second, const char **shape) {
+  (void)nbytes, (void)iterations;
+  *bytes_per_second = ceiling;
+  *shape = "played";
+  return fold_ok();
+}
+
+/* Eleven runs, from `fastest` to `slowest` times what the ceiling allows. */
+static void play_times(struct fold_timing *t, double fastest, double slowest) {
+  double seconds[11];
+  for (int i = 0; i < 11; i++) seconds[i] = t->bytes / ceiling * (fastest + (slowest - fastest) * i / 10);
+  fold_bench_figures(t, seconds, 11, ceiling);
+}
+
+static void play(struct fold_timing *t) {
+  const char *part = strchr(t->subject->name, '/') + 1;
+  t->held = 3;
+  t->median = t->p10 = t->p90 = t->bytes_per_second = t->of_ceiling = t->to_peer = NAN;
+  if (strcmp(part, "plausible") == 0) play_times(t, 1.02, 1.2);
+  if (strcmp(part, "at_ceiling") == 0)
+    play_times(t, 0.95, 1.02); /* the median is above the ceiling, the spread is not */
+  if (strcmp(part, "implausible") == 0) play_times(t, 0.5, 0.9);
+  if (strcmp(part, "nan") == 0) play_times(t, 1.02, NAN);
+  t->refuted = strcmp(part, "refuted") == 0;
+  t->broken = strcmp(part, "broken") == 0;
+  t->skipped = strcmp(part, "skipped") == 0;
+}
+
+fold_status fold_bench_shape(const struct fold_registry *registry, const struct fold_bench_options *options,
+                             const struct fold_bench_shape *shape, double held_against, struct fold_timing *timing,
+                             size_t *n, const volatile int *stop) {
+  (void)held_against, (void)stop;
+  *n = 0;
+  for (size_t i = 0; i < registry->n; i++) {
+    if (!fold_glob_match(options->subjects, registry->subjects[i].name)) continue;
+    timing[*n] = (struct fold_timing){.subject = &registry->subjects[i], .shape = *shape};
+    timing[*n].bytes = 4.0 * (double)(shape->cols + 1);
+    play(&timing[(*n)++]);
+  }
+  return fold_ok();
+}
+
+int main(int argc, char **argv) {
+  struct fold_registry registry = {.subjects = subjects, .n = sizeof subjects / sizeof *subjects};
+  return fold_main(argc, argv, &registry);
+}

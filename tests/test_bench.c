@@ -1,0 +1,76 @@
+/* test_bench.c: what foldproof bench makes of its timings, played without a GPU (played_bench.c): a figure that can't be
+ * is an exit code of 1, as a refuted claim is. */
+#include "shell.h"
+
+Test(bench, exit_codes_follow_the_contract) {
+  static const struct {
+    const char *subjects;
+    int code;
+  } rows[] = {
+      {"played/plausible", 0},
+      {"played/at_ceiling", 0},
+      {"played/implausible", 1},
+      {"played/nan", 1},
+      {"played/plausible,played/implausible", 1},
+      {"played/plausible,played/refuted", 1},
+      {"played/broken,played/implausible", 1},
+      {"played/broken", 99},
+      {"played/plausible,played/broken", 99},
+      {"played/plausible,played/skipped", 0},
+      {"played/skipped", 77},
+      {"played/nosuch", 2},
+  };
+  struct shell *s = shell_open();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    shell_run(s, "$F bench --n 1e6 --subjects '%s'", rows[i].subjects);
+    EXPECT_CODE(s, rows[i].code);
+  }
+  shell_run(s, "FOLDPROOF_NO_GPU=1 $F bench --n 1e6 --subjects 'played/implausible'");
+  EXPECT_CODE(s, 77);
+  cr_expect(strstr(s->err, "no GPU here: played") && s->out[0] == '\0', "%s%s", s->out, s->err);
+  shell_close(s);
+}
+
+static const char *line_of(struct shell *s, const char *subject) {
+  const char *line = strstr(s->out, subject);
+  cr_assert_not_null(line, "%s: no %s: %s", s->ran, subject, s->out);
+  return line;
+}
+
+static bool line_has(const char *line, const char *word) {
+  const char *found = strstr(line, word);
+  return found && found < strchrnul(line, '\n');
+}
+
+/* One size implausible of two is one too many; the table and the record name the subject. */
+Test(bench, an_implausible_figure_is_named_in_table_and_record) {
+  struct shell *s = shell_open();
+  shell_run(s, "$F bench --n 1e6,1e8 --subjects 'played/*' --peer played/plausible --jsonl b.jsonl");
+  EXPECT_CODE(s, 1);
+  cr_expect(line_has(line_of(s, "played/implausible"), "IMPLAUSIBLE: above the ceiling"), "%s", s->out);
+  cr_expect(line_has(line_of(s, "played/nan"), "IMPLAUSIBLE"), "%s", s->out);
+  cr_expect(!line_has(line_of(s, "played/plausible"), "IMPLAUSIBLE"), "%s", s->out);
+  cr_expect(!line_has(line_of(s, "played/at_ceiling"), "IMPLAUSIBLE"), "%s", s->out);
+  /* 4,000,004 bytes in 0.7 of the time that 4 TB/s need: 0.7 us, 1.429 of the ceiling. */
+  cr_expect(line_has(line_of(s, "played/implausible"), "     0.70      0.54      0.86    5714.3    1.429"), "%s",
+            s->out);
+  cr_expect(line_has(line_of(s, "played/skipped"), "         -         -         -         -        -        -  held"),
+            "%s", s->out);
+  FILE *file = fopen(scratch_path(&s->scratch, "b.jsonl"), "r");
+  cr_assert_not_null(file);
+  size_t timings = 0, implausible = 0;
+  json_t *line;
+  while ((line = json_loadf(file, JSON_DISABLE_EOF_CHECK, NULL))) {
+    const char *subject = json_string_value(json_object_get(line, "subject"));
+    bool flagged = json_is_true(json_object_get(line, "implausible"));
+    timings += subject != NULL;
+    implausible += flagged;
+    if (subject)
+      cr_expect_eq(flagged, strcmp(subject, "played/implausible") == 0 || strcmp(subject, "played/nan") == 0, "%s",
+                   subject);
+    json_decref(line);
+  }
+  fclose(file);
+  cr_expect(timings == 2 * 7 && implausible == 2 * 2, "%zu timings, %zu implausible", timings, implausible);
+  shell_close(s);
+}

@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+"""The workflow for a GPU runner, as far as that can be told without one: what a parser and a shell make of it.
+
+test_workflow.py SOURCE_FOLDER FOLDPROOF. Its report step runs for real, on records that are made here.
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import xml.etree.ElementTree
+
+try:
+    import yaml
+except ImportError:
+    print("skipped: no PyYAML here")
+    sys.exit(77)
+
+SOURCE, FOLDPROOF = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]).resolve()
+failures = []
+
+
+def expect(true, what):
+    if not true:
+        failures.append(what)
+
+
+def check_steps(job):
+    runs = [step["run"] for step in job["steps"] if "run" in step]
+    expect(all(("run" in step) != ("uses" in step) for step in job["steps"]), "a step runs and uses, or neither")
+    for text in runs:
+        shell = subprocess.run(["bash", "-n"], input=text, text=True, capture_output=True, check=False)
+        expect(shell.returncode == 0, f"no shell script: {shell.stderr}")
+        for script in re.findall(r"\bci/[a-z-]+\.sh", text):
+            expect(os.access(SOURCE / script, os.X_OK), f"{script} can't be run")
+    called = " ".join(runs)
+    for script in ("ci/gpu.sh out", "ci/sanitize-gpu.sh build-gpu", "ci/profile-gpu.sh out/profile build-gpu",
+                   "ci/report.sh out build-gpu"):
+        expect(script in called, f"{script} is not called")
+    # Whatever failed before: the report and the artifacts come all the same.
+    for step in job["steps"]:
+        late = "report.sh" in step.get("run", "") or "upload-artifact" in step.get("uses", "")
+        expect(not late or re.search(r"always\(\)|!cancelled\(\)", step.get("if", "")), f"not after a failure: {step}")
+    upload = [step for step in job["steps"] if "upload-artifact" in step.get("uses", "")]
+    expect(len(upload) == 1 and upload[0]["with"]["path"] == "out", "the folder of records is not kept")
+
+
+def check_workflow():
+    flow = yaml.safe_load((SOURCE / "ci" / "workflows" / "gpu.yml").read_text())
+    job = flow["jobs"]["gpu"]
+    # YAML 1.1 reads the key `on` as a truth value; GitHub does not.
+    expect({"push", "pull_request", "workflow_dispatch"} <= set(flow.get("on", flow.get(True))), "events")
+    expect("self-hosted" in job["runs-on"], "not for a self-hosted runner")
+    expect(int(job["env"]["FOLDPROOF_REQUIRE_GPUS"]) >= 1, "a missing GPU would be a skip")
+    expect("head.repo.full_name == github.repository" in job["if"], "a fork's code runs on the runner")
+    check_steps(job)
+
+
+def report(folder, build, **variables):
+    return subprocess.run([SOURCE / "ci" / "report.sh", folder, build], env={**os.environ, **variables}, check=False,
+                          capture_output=True, text=True)
+
+
+def check_report(folder):
+    build, out, step = folder / "build", folder / "out", folder / "step.md"
+    for made in (build, out):
+        made.mkdir()
+    step.write_text("before\n")
+    done = report(out, build, GITHUB_STEP_SUMMARY=str(step))
+    expect(done.returncode == 0 and "nothing was judged" in step.read_text(), f"no records: {done.stderr}")
+    (build / "foldproof").symlink_to(FOLDPROOF)
+    subprocess.run([FOLDPROOF, "verify", "--subjects", "host/sequential", "--fixture-folder", SOURCE / "fixtures",
+                    "--fixtures", "normal/f32/sum/1x33/seed1", "--jsonl", out / "verify.jsonl"], check=True,
+                   capture_output=True)
+    step.write_text("before\n")
+    done = report(out, build, GITHUB_STEP_SUMMARY=str(step))
+    expect(done.returncode == 0, f"report: {done.stderr}")
+    text = step.read_text()
+    expect(text.startswith("before\n## foldproof: ") and "0 refuted" in text and "host/sequential" in text, text)
+    expect((out / "report.html").read_text().startswith("<!DOCTYPE html>"), "report.html")
+    cases = xml.etree.ElementTree.parse(out / "junit.xml").getroot().iter("testcase")
+    expect(any("host/sequential" in str(case.attrib) for case in cases), "junit.xml")
+    (out / "broken.jsonl").write_text("no record\n")
+    expect(report(out, build).returncode != 0, "a file that holds no record goes by unseen")
+
+
+check_workflow()
+with tempfile.TemporaryDirectory() as name:
+    check_report(pathlib.Path(name))
+for failure in failures:
+    print(failure)
+print(f"{len(failures)} failures")
+sys.exit(1 if failures else 0)

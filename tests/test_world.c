@@ -1,0 +1,227 @@
+/* test_world.c: real ranks that die, hang, stop, call otherwise or never come; a launcher that is missing or wrong; a harness
+ * that is interrupted or killed: each ends in time, with the right exit code and a line that names rank and call, and no
+ * process is left.
+ *
+ * Every process of a case has a mark in its environment, by which those that are left are found, whoever's children they are.
+ */
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include "ranks.h"
+#include "shell.h"
+#include "world.h"
+
+#define CASE "--engine mpi --claims writes_output --fixtures 'normal/f32/sum/1000x3/*'"
+
+static void skip_without_mpi(void) {
+  ranks_environment();
+  if (!fold_comm_engine_of(FOLD_MPI)) cr_skip_test("this build has no MPI");
+  if (system("command -v mpirun >/dev/null")) cr_skip_test("there is no mpirun");
+}
+
+/* Processes that have the mark in their environment. */
+static int marked(const char *mark, char names[400]) {
+  DIR *all = opendir("/proc");
+  int n = 0;
+  names[0] = '\0';
+  for (struct dirent *entry; all && (entry = readdir(all));) {
+    static char text[1 << 18];
+    char path[300];
+    snprintf(path, sizeof path, "/proc/%s/environ", entry->d_name);
+    int fd = atoi(entry->d_name) > 1 ? open(path, O_RDONLY) : -1;
+    ssize_t got = fd >= 0 ? read(fd, text, sizeof text) : 0;
+    if (fd >= 0) close(fd);
+    if (got <= 0 || !memmem(text, (size_t)got, mark, strlen(mark))) continue;
+    snprintf(path, sizeof path, "/proc/%s/cmdline", entry->d_name);
+    shell_slurp(path, text, sizeof text);
+    snprintf(names + strlen(names), 400 - strlen(names), " %s (%.40s)", entry->d_name, text);
+    n++;
+  }
+  if (all) closedir(all);
+  return n;
+}
+
+/* Runs a command line with `setting` in front; it ends within `limit` seconds, and leaves nobody behind for longer than
+ * `grace`. The world has four ranks, the case three. */
+struct deed {
+  const char *setting, *command;
+  double limit, grace;
+};
+
+static void run_in(struct shell *s, const struct deed *deed) {
+  static int count;
+  char mark[80], names[400];
+  snprintf(mark, sizeof mark, "FOLD_MARK=%d.%d", (int)getpid(), count++);
+  double start = fold_wire_now();
+  shell_run(s, "export %s FOLDPROOF_RANKS=4 %s; %s", mark, deed->setting, deed->command);
+  double took = fold_wire_now() - start, end = fold_wire_now() + deed->grace;
+  cr_expect(took < deed->limit, "%s: took %.1f s", s->ran, took);
+  while (marked(mark, names) > 0 && fold_wire_now() < end) usleep(20000);
+  cr_expect(marked(mark, names) == 0, "%s: left behind:%s", s->ran, names);
+}
+
+static struct shell *run(const struct deed *deed) {
+  struct shell *s = shell_open();
+  run_in(s, deed);
+  return s;
+}
+
+/* The exit code, and that the output, or the errors, hold each of the words (separated by '|'). */
+static void expect(struct shell *s, int code, const char *words) {
+  char copy[400], *rest = NULL;
+  cr_expect_eq(s->code, code, "%s: exit code %d, want %d: %s%s", s->ran, s->code, code, s->out, s->err);
+  snprintf(copy, sizeof copy, "%s", words);
+  for (char *word = strtok_r(copy, "|", &rest); word; word = strtok_r(NULL, "|", &rest))
+    cr_expect(strstr(s->out, word) || strstr(s->err, word), "%s: no '%s' in: %s%s", s->ran, word, s->out, s->err);
+  shell_close(s);
+}
+
+Test(world, a_rank_that_fails_is_named_with_its_call_and_none_is_left) {
+  static const struct {
+    const char *subject, *words;
+  } faults[] = {
+      {"rank_killed", "rank 1 of 3 (process |died in call 1 (allreduce of 1000 f32) of broken/rank_killed"},
+      {"rank_exits", "rank 1 of 3 (process |died in broken/rank_exits"},
+      {"rank_crashes", "rank 1 of 3 (process |died in broken/rank_crashes"},
+      {"rank_hangs", "rank 1 of 3 hangs: no further than in broken/rank_hangs within 2 s"},
+      {"rank_stops", "rank 1 of 3 (process |is stopped in broken/rank_stops"},
+      {"rank_stops_in_call", "rank 1 of 3 (process |is stopped in call 1 (allreduce of 1000 f32)"},
+      {"rank_other_count", "rank 1 called allreduce of 999 f32 where rank 0 called allreduce of 1000 f32"},
+      {"rank_other_type", "rank 1 called allreduce of 500 f64 where rank 0 called allreduce of 500 f32"},
+      {"rank_other_call", "rank 1 called gather of 4000 bytes where rank 0 called allreduce of 1000 f32"},
+      {"rank_babbles", "rank 1 called nothing of 0 bytes where rank 0 called allreduce of 1000 f32"},
+      {"rank_fails", "rank 1 of 3 in broken/rank_fails: its device fell off the bus"},
+  };
+  skip_without_mpi();
+  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+    char command[300];
+    snprintf(command, sizeof command, "$M verify --subjects broken/%s " CASE, faults[i].subject);
+    struct deed deed = {"FOLDPROOF_TIMEOUT=2", command, 12, 0};
+    expect(run(&deed), 99, faults[i].words);
+  }
+}
+
+Test(world, what_all_ranks_refuse_alike_is_a_skip_and_the_world_goes_on) {
+  skip_without_mpi();
+  struct deed skip = {"FOLDPROOF_TIMEOUT=5", "$M verify --subjects broken/ranks_fail " CASE, 12, 0};
+  expect(run(&skip), 77, "not on Fridays|1 skipped");
+  struct deed on = {"FOLDPROOF_TIMEOUT=5",
+                    "$M verify --subjects broken/ranks_fail,mutant/own_first --engine mpi --claims writes_output "
+                    "--fixtures 'normal/f32/sum/1000x3/*'",
+                    12, 0};
+  expect(run(&on), 0, "1 held, 0 refuted, 1 skipped");
+}
+
+Test(world, without_a_time_limit_given_a_stopped_rank_is_named_within_30_seconds) {
+  skip_without_mpi();
+  struct deed deed = {"X=", "$M verify --subjects broken/rank_stops " CASE, 30, 0};
+  expect(run(&deed), 99, "rank 1 of 3|is stopped in broken/rank_stops");
+}
+
+/* Launchers and ranks as scripts; the ranks but one are right. */
+#define ONE(does) "#!/bin/sh\n[ \"$OMPI_COMM_WORLD_RANK\" = 1 ] && " does "\nexec " FOLDPROOF_MUTANTS " \"$@\"\n"
+static void write_scripts(struct shell *s) {
+  static const char *const scripts[][2] = {
+      {"prints", "#!/bin/sh\necho no partition called gpu >&2\nexit 1\n"},
+      {"hangs", "#!/bin/sh\nexec sleep 1000\n"},
+      {"one_fails", ONE("{ echo no such device >&2; exit 3; }")},
+      {"one_hangs", ONE("exec sleep 1000")},
+      {"one_stops", ONE("kill -STOP $$")},
+      {"stays", "#!/bin/sh\nmpirun --oversubscribe --bind-to none -n 4 \"$@\"\nexec sleep 1000\n"},
+  };
+  for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
+    chmod(scratch_write(&s->scratch, scripts[i][0], scripts[i][1], strlen(scripts[i][1])), 0755);
+}
+
+Test(world, a_launcher_that_fails_is_told_with_what_it_printed) {
+  static const struct {
+    const char *setting;
+    int code;
+    const char *words;
+  } launchers[] = {
+      {"PATH=/nowhere", 77, "mpirun can't be started: No such file"},
+      {"FOLDPROOF_LAUNCH=no_such_launcher", 2, "FOLDPROOF_LAUNCH: no_such_launcher can't be started"},
+      {"FOLDPROOF_LAUNCH=threads", 2, "an MPI rank is a process"},
+      {"FOLDPROOF_RANKS=0", 2, "FOLDPROOF_RANKS=0: not a whole number from 1"},
+      {"FOLDPROOF_RANKS=1025", 2, "not a whole number from 1 to 1024"},
+      {"FOLDPROOF_TIMEOUT=soon", 2, "FOLDPROOF_TIMEOUT=soon"},
+      {"FOLDPROOF_ADDRESS=localhost", 2, "FOLDPROOF_ADDRESS=localhost: not an IPv4 address"},
+      {"FOLDPROOF_LAUNCH=/bin/false", 99, "rank 0 of 4 did not start: the launcher ended"},
+      {"FOLDPROOF_LAUNCH=./prints", 99, "rank 0 of 4 did not start: the launcher ended: no partition called gpu"},
+      {"FOLDPROOF_LAUNCH=./hangs", 99, "rank 0 of 4 did not start: no word from it in time"},
+      {"FOLDPROOF_LAUNCH='mpirun --oversubscribe -n 2'", 99, "the launcher started rank |of 2 on |asked for were 4"},
+      {"FOLDPROOF_LAUNCH='mpirun --oversubscribe -n 6'", 99, "the launcher started rank |of 6 on |asked for were 4"},
+      {"FOLDPROOF_PROGRAM=$PWD/one_fails", 99, "rank 1 of 4 did not start: |no such device"},
+      {"FOLDPROOF_PROGRAM=$PWD/one_hangs", 99, "rank 1 of 4 did not start: no word from it in time"},
+      {"FOLDPROOF_PROGRAM=$PWD/one_stops", 99, "rank 1 of 4 did not start: no word from it in time"},
+  };
+  skip_without_mpi();
+  for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
+    char setting[200];
+    snprintf(setting, sizeof setting, "FOLDPROOF_TIMEOUT=2 %s", launchers[i].setting);
+    struct deed deed = {setting, "$M verify --subjects mutant/own_first " CASE, 12, 0};
+    struct shell *s = shell_open();
+    write_scripts(s);
+    run_in(s, &deed);
+    expect(s, launchers[i].code, launchers[i].words);
+  }
+}
+
+Test(world, false_ranks_and_strangers_at_the_door_are_told_apart) {
+  static const struct {
+    const char *mode;
+    int code;
+    const char *words;
+  } fakes[] = {
+      {"version", 99, "rank 1 on |is foldproof 9.9.9, this is " FOLD_VERSION},
+      {"protocol", 99, "a rank is another version of foldproof"},
+      {"library", 99, "rank 2 on |has Fake 2, rank 0 on |has Fake 1"},
+      {"twice", 99, "two processes say that they are rank 1"},
+      {"world", 99, "the launcher started rank 0 of 5 on |asked for were 4"},
+      {"babble", 99, "rank 0 of |answered out of turn"},
+      {"halves", 99, "rank 0 of 4 did not start: no word from it in time"},
+      {"nobody", 99, "rank 0 of 4 did not start: no word from it in time"},
+      {"orphans", 99, "did not start: the launcher ended"},
+      {"strangers", 0, "1 held, 0 refuted"},
+  };
+  skip_without_mpi();
+  for (size_t i = 0; i < sizeof fakes / sizeof *fakes; i++) {
+    char setting[600];
+    snprintf(setting, sizeof setting,
+             "FOLDPROOF_TIMEOUT=3 FAKE_PROTOCOL=%d FAKE_VERSION=" FOLD_VERSION " FOLDPROOF_LAUNCH='python3 %s %s'",
+             FOLD_WIRE_PROTOCOL, FAKE_RANKS, fakes[i].mode);
+    struct deed deed = {setting, "$M verify --subjects mutant/own_last " CASE, 14, 0};
+    expect(run(&deed), fakes[i].code, fakes[i].words);
+  }
+}
+
+/* The harness gets the signal while a rank hangs in a call; nobody is there to end the ranks then but themselves and their
+ * launcher. */
+Test(world, a_harness_that_is_interrupted_or_killed_leaves_no_process) {
+  static const struct {
+    const char *limit, *subject, *options, *signals;
+    int code;
+  } ends[] = {
+      {"4", "rank_hangs", "", "kill -INT $p", 99}, /* goes on to the time limit, and says so */
+      {"60", "rank_hangs", "", "kill -INT $p; sleep 0.8; kill -INT $p", 130},
+      {"60", "rank_hangs", "", "kill -TERM $p; sleep 0.8; kill -TERM $p", 143},
+      {"60", "rank_hangs", "", "kill -KILL $p", 137},
+      {"60", "rank_stops", "", "kill -KILL $p", 137},
+      {"60", "rank_hangs", "--probe --claims fresh_process", "kill -KILL $p", 137},
+      {"60", "rank_hangs", "--launch ./stays", "kill -KILL $p", 137}, /* as an mpirun that waits for itself */
+      {"4", "rank_hangs", "--launch ./stays", "kill -INT $p", 99},
+  };
+  skip_without_mpi();
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+    char command[500];
+    snprintf(command, sizeof command, "$M verify --subjects broken/%s " CASE " %s & p=$!; sleep 1.5; %s; wait $p",
+             ends[i].subject, ends[i].options, ends[i].signals);
+    char setting[40];
+    snprintf(setting, sizeof setting, "FOLDPROOF_TIMEOUT=%s", ends[i].limit);
+    struct deed deed = {setting, command, 12, 10};
+    struct shell *s = shell_open();
+    write_scripts(s);
+    run_in(s, &deed);
+    expect(s, ends[i].code, "");
+  }
+}
