@@ -34,8 +34,8 @@ enum fold_method {
   FOLD_KAHAN,    /* sequential with Kahan's compensation */
   FOLD_NEUMAIER, /* sequential with Neumaier's */
   FOLD_FLOAT64,  /* sequential in f64, rounded once to dtype */
-  FOLD_NARROW,   /* one rounding to dtype itself a join, the 16-bit ones too: what a library adds that knows no accumulator */
-  FOLD_EXACT,    /* correctly rounded */
+  FOLD_NARROW, /* one rounding to dtype itself a join, the 16-bit ones too: what a library adds that knows no accumulator */
+  FOLD_EXACT, /* correctly rounded */
 };
 
 #endif

@@ -13,7 +13,7 @@ struct fold_rank_seat {
   uint64_t secret;
   unsigned rank, ranks;
   unsigned launched; /* how many ranks the launcher says that it started */
-  int fd; /* to the harness; owned by the caller */
+  int fd;            /* to the harness; owned by the caller */
   atomic_bool ended; /* set once all is put away: that the harness hangs up now is no fault */
 };
 
