@@ -213,11 +213,25 @@ static fold_status write_timing(struct bench_command *b, const struct fold_timin
   return fold_records_line(&b->records, line);
 }
 
+void fold_bench_begin_shape(struct bench_command *b, const char *what) {
+  fold_progress_show(&b->progress, b->done, b->shapes, what);
+}
+
+void fold_bench_end_shape(struct bench_command *b) {
+  b->done++;
+  fold_progress_clear(&b->progress);
+}
+
 static fold_status bench_shape(struct bench_command *b, const struct fold_registry *registry,
                                const struct fold_bench_shape *shape, double ceiling, struct fold_timing *timing,
                                struct bench_outcome *outcome) {
   size_t n;
-  FOLD_TRY(fold_bench_shape(registry, &b->options, shape, ceiling, timing, &n, fold_watch_interrupt()));
+  char what[80];
+  snprintf(what, sizeof what, "%s, %zu x %zu", fold_dtype_name(shape->dtype), shape->rows, shape->cols);
+  fold_bench_begin_shape(b, what);
+  fold_status status = fold_bench_shape(registry, &b->options, shape, ceiling, timing, &n, fold_watch_interrupt());
+  fold_bench_end_shape(b);
+  FOLD_TRY(status);
   printf("\n%s %s, %zu x %zu, %s\n", fold_dtype_name(shape->dtype), fold_op_name(shape->op), shape->rows, shape->cols,
          b->generator);
   printf("%-28s %10s %9s %9s %9s %8s %8s  %s\n", "subject", "median us", "p10 us", "p90 us", "GB/s", "ceiling", "peer",
@@ -253,6 +267,7 @@ static fold_status bench_all(struct bench_command *b, const struct fold_registry
   FOLD_TRY(fold_bench_ceiling(nbytes, b->options.iterations, &ceiling, &read_shape));
   printf("ceiling: a plain read of %.2f GB, %s: %.1f GB/s; peer: %s\n", 1e-9 * (double)nbytes, read_shape,
          1e-9 * ceiling, b->options.peer);
+  b->shapes = (size_t)__builtin_popcount(b->dtypes) * b->n_sizes;
   struct fold_timing *timing = calloc(registry->n, sizeof *timing);
   if (timing == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory");
   fold_status status = fold_ok();
@@ -289,6 +304,7 @@ int fold_command_bench(int argc, char **argv, const struct fold_registry *regist
   bool collective = fold_engine_has_ranks((enum fold_engine)b.engine);
   if (!collective) choose_sizes(&b);
   struct bench_outcome outcome = {0};
+  fold_progress_open(&b.progress);
   struct fold_selection all = {.subjects = b.options.subjects, .engine = b.engine};
   fold_status status = collective ? fold_engine_ready((enum fold_engine)b.engine) : fold_bench_ready();
   if (status.code == FOLD_OK) status = fold_selection_check(&all, registry);

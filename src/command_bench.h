@@ -27,11 +27,17 @@ struct bench_command {
   const char *settings; /* globs of world_setting.h's */
   double link, memory;  /* bytes a second, NaN where not given */
   struct fold_records records;
+  struct fold_progress progress; /* over shapes */
+  size_t done, shapes;
 };
 
 struct bench_outcome {
   size_t timed, implausible, refuted, broken;
 };
+
+/* Before a shape is timed, and after it, when its lines are printed. */
+void fold_bench_begin_shape(struct bench_command *b, const char *what);
+void fold_bench_end_shape(struct bench_command *b);
 
 /* Collectives on the ranks of b->engine (command_bench_world.c). */
 fold_status fold_bench_collectives(struct bench_command *b, const struct fold_registry *registry,

@@ -48,7 +48,12 @@ static double median_of(const struct fold_world_timing *timing, size_t n, const 
 /* The shape's timings into w->now. A shape that memory has no room for is told and left out. */
 static fold_status time_shape(struct world_bench *w, const struct fold_world_shape *shape) {
   struct fold_world *world;
+  char what[80];
+  snprintf(what, sizeof what, "%s, %zu x %zu over %u ranks, %s", fold_dtype_name(shape->dtype), shape->rows,
+           shape->cols, shape->ranks, w->setting);
+  fold_bench_begin_shape(w->b, what);
   fold_status status = fold_bench_world(w->registry, &w->options, shape, w->now, &w->n, fold_watch_interrupt());
+  fold_bench_end_shape(w->b);
   if (status.code != FOLD_NO_MEMORY || fold_world_of(shape->engine, &world).code != FOLD_OK) return status;
   printf("not timed: %s\n", status.text);
   w->n = 0;
@@ -119,6 +124,11 @@ static bool is_selected(const struct world_bench *w, bool vectors) {
   return false;
 }
 
+static bool is_timed(const struct world_bench *w, const struct fold_world_setting *setting) {
+  if ((int)setting->engine != w->b->engine || !setting->variable[0].name) return false;
+  return w->b->settings ? fold_glob_match(w->b->settings, setting->name) : setting->timed;
+}
+
 /* The library alone, each setting in a world of its own. */
 static fold_status time_settings(struct world_bench *w, enum fold_dtype dtype, unsigned ranks,
                                  struct lengths *lengths) {
@@ -129,8 +139,7 @@ static fold_status time_settings(struct world_bench *w, enum fold_dtype dtype, u
   if (!fold_glob_match(subjects, w->peer)) return status;
   for (size_t i = 0; i < n && status.code == FOLD_OK && !*fold_watch_interrupt(); i++) {
     struct fold_setting_before before;
-    if ((int)settings[i].engine != w->b->engine || !settings[i].variable[0].name) continue;
-    if (w->b->settings ? !fold_glob_match(w->b->settings, settings[i].name) : !settings[i].timed) continue;
+    if (!is_timed(w, &settings[i])) continue;
     status = fold_setting_enter(&settings[i], &before);
     if (status.code != FOLD_OK) break;
     w->setting = settings[i].name;
@@ -250,6 +259,21 @@ static fold_status time_sums(struct world_bench *w, enum fold_dtype dtype, bool 
   return status;
 }
 
+/* How many shapes there are to time, for the estimate. */
+static size_t count_shapes(const struct world_bench *w) {
+  const struct bench_command *b = w->b;
+  const uint64_t *sizes;
+  size_t n_settings, worlds = 1, shapes = 0, lengths = b->engine == FOLD_NCCL ? LENGTHS_NCCL : LENGTHS_MPI;
+  const struct fold_world_setting *settings = fold_world_settings(&n_settings);
+  const char *library = b->engine == FOLD_NCCL ? "nccl/allreduce" : "mpi/allreduce";
+  for (size_t i = 0; i < n_settings && fold_glob_match(w->options.subjects, library); i++)
+    worlds += is_timed(w, &settings[i]);
+  if (b->what & FOLD_BENCH_STRONG && is_selected(w, false)) shapes += choose_sums(b, false, &sizes) * b->n_workers;
+  if (b->what & FOLD_BENCH_WEAK && is_selected(w, false)) shapes += choose_sums(b, true, &sizes) * b->n_workers;
+  if (b->what & FOLD_BENCH_MESSAGES && is_selected(w, true)) shapes += (b->n_bytes ? b->n_bytes : lengths) * worlds;
+  return shapes * (size_t)__builtin_popcount(b->dtypes);
+}
+
 /* 1, 2, 4 ... and all ranks that there are, where none were named. */
 static fold_status choose_workers(struct bench_command *b, unsigned ranks) {
   for (size_t k = 0; k < b->n_workers; k++)
@@ -322,6 +346,7 @@ fold_status fold_bench_collectives(struct bench_command *b, const struct fold_re
   FOLD_TRY(choose_workers(b, fold_world_ranks(world)));
   FOLD_TRY(find_limits(&w));
   print_world(&w, world);
+  b->shapes = count_shapes(&w);
   w.now = calloc(registry->n + 1, sizeof *w.now);
   fold_status status = w.now ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory");
   for (int d = 0; d < FOLD_DTYPES && status.code == FOLD_OK; d++) {
