@@ -97,6 +97,17 @@
     .claims = SPREAD_ORDERED | FOLD_CLAIM(FOLD_MESSAGE_INVARIANT), .vector = true, .run = fold_collective_canonical, \
     .scratch = fold_collective_canonical_scratch                                                                     \
   }
+/* The libraries' own. */
+#define LIBRARY_VECTOR(id, ranks, takes, how, text)                                                               \
+  {                                                                                                               \
+    .name = id, .engine = ranks, .about = text, .dtypes = takes, .ops = ANY_OP, .method = how, .claims = LIBRARY, \
+    .vector = true, .peer = true, .run = fold_library_allreduce                                                   \
+  }
+#define LIBRARY_SUM(id, ranks, text)                                                                 \
+  {                                                                                                  \
+    .name = id, .engine = ranks, .about = text, .dtypes = WIDE, .ops = ANY_OP, .method = FOLD_PLAIN, \
+    .claims = LIBRARY, .peer = true, .run = fold_library_sum, .scratch = fold_library_sum_scratch    \
+  }
 #define COLLECTIVE_EXACT(ranks)                                                                                    \
   {                                                                                                                \
     .name = "collective/exact", .engine = ranks, .about = "the exact sum of rows spread over ranks, rounded once", \
@@ -147,51 +158,16 @@ static const struct fold_subject table[] = {
      .claims = ORDERED | FOLD_CLAIM(FOLD_SPLIT_INVARIANT),
      .run = fold_host_ordered},
 #ifdef FOLD_HAVE_MPI
-    {.name = "mpi/allreduce",
-     .engine = FOLD_MPI,
-     .about = "MPI_Allreduce of a vector",
-     .dtypes = WIDE,
-     .ops = ANY_OP,
-     .method = FOLD_PLAIN,
-     .claims = LIBRARY,
-     .vector = true,
-     .peer = true,
-     .run = fold_library_allreduce},
-    {.name = "mpi/sum",
-     .engine = FOLD_MPI,
-     .about = "each rank's own sum, and MPI_Allreduce of these",
-     .dtypes = WIDE,
-     .ops = ANY_OP,
-     .method = FOLD_PLAIN,
-     .claims = LIBRARY,
-     .peer = true,
-     .run = fold_library_sum,
-     .scratch = fold_library_sum_scratch},
+    LIBRARY_VECTOR("mpi/allreduce", FOLD_MPI, WIDE, FOLD_PLAIN, "MPI_Allreduce of a vector"),
+    LIBRARY_SUM("mpi/sum", FOLD_MPI, "each rank's own sum, and MPI_Allreduce of these"),
     COLLECTIVE_CANONICAL(FOLD_MPI),
     COLLECTIVE_EXACT(FOLD_MPI),
     COLLECTIVE_CANONICAL_SUM(FOLD_MPI),
 #endif
 #ifdef FOLD_HAVE_NCCL
-    {.name = "nccl/allreduce",
-     .engine = FOLD_NCCL,
-     .about = "ncclAllReduce of a vector; 16-bit elements are rounded at each addition",
-     .dtypes = ANY_DTYPE,
-     .ops = ANY_OP,
-     .method = FOLD_NARROW,
-     .claims = LIBRARY,
-     .vector = true,
-     .peer = true,
-     .run = fold_library_allreduce},
-    {.name = "nccl/sum",
-     .engine = FOLD_NCCL,
-     .about = "CUB's sum of each rank's columns, and ncclAllReduce of these",
-     .dtypes = WIDE,
-     .ops = ANY_OP,
-     .method = FOLD_PLAIN,
-     .claims = LIBRARY,
-     .peer = true,
-     .run = fold_library_sum,
-     .scratch = fold_library_sum_scratch},
+    LIBRARY_VECTOR("nccl/allreduce", FOLD_NCCL, ANY_DTYPE, FOLD_NARROW,
+                   "ncclAllReduce of a vector; 16-bit elements are rounded at each addition"),
+    LIBRARY_SUM("nccl/sum", FOLD_NCCL, "CUB's sum of each rank's columns, and ncclAllReduce of these"),
     COLLECTIVE_CANONICAL(FOLD_NCCL),
     COLLECTIVE_EXACT(FOLD_NCCL),
     COLLECTIVE_CANONICAL_SUM(FOLD_NCCL),

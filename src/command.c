@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "number.h"
@@ -111,12 +110,6 @@ int fold_option_op(struct argp_state *state, const char *text) {
   return op;
 }
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* A signal handler has nowhere else to write. */
 static volatile int interrupted;
 static volatile double interrupted_at;
@@ -125,9 +118,9 @@ static volatile double interrupted_at;
  * sends each twice, to the program and to its group. */
 static void on_signal(int number) {
   if (!interrupted) {
-    interrupted_at = now();
+    interrupted_at = fold_now();
     interrupted = number;
-  } else if (now() - interrupted_at > 0.5) {
+  } else if (fold_now() - interrupted_at > 0.5) {
     signal(number, SIG_DFL);
     raise(number);
   }
@@ -140,12 +133,12 @@ const volatile int *fold_watch_interrupt(void) {
 }
 
 void fold_progress_open(struct fold_progress *progress) {
-  *progress = (struct fold_progress){.shown = isatty(STDERR_FILENO) == 1, .started = now()};
+  *progress = (struct fold_progress){.shown = isatty(STDERR_FILENO) == 1, .started = fold_now()};
 }
 
 /* No estimate before something is done; minutes where seconds say too much. */
 void fold_progress_show(struct fold_progress *progress, size_t done, size_t all, const char *what) {
-  double t = now();
+  double t = fold_now();
   if (!progress->shown || t - progress->last < 0.1) return;
   progress->last = t;
   double left = done > 0 ? (t - progress->started) * (double)(all - done) / (double)done : 0;

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 static const char *const dtype_names[FOLD_DTYPES] = {"f16", "bf16", "f32", "f64"};
 static const char *const op_names[FOLD_OPS] = {"sum", "prod", "max", "min"};
@@ -45,6 +46,12 @@ int fold_exit_code(enum fold_code code) {
     case FOLD_ENVIRONMENT: return 99;
     default: return 2;
   }
+}
+
+double fold_now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 const char *fold_dtype_name(enum fold_dtype dtype) { return dtype_names[dtype]; }

@@ -59,6 +59,9 @@ int fold_exit_code(enum fold_code code);
     if (fold_try_.code != FOLD_OK) return fold_try_; \
   } while (0)
 
+/* Seconds on a clock that only goes forward. */
+double fold_now(void);
+
 /* Names as users write them ("f32", "sum", "host"); the parsers return -1 for an unknown name. */
 const char *fold_dtype_name(enum fold_dtype dtype);
 const char *fold_op_name(enum fold_op op);

@@ -2,7 +2,6 @@
 #include "rank_clock.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 #ifdef FOLD_HAVE_CUDA
 #include "cuda/device.h"
@@ -14,12 +13,6 @@ static fold_status none(void) { return fold_error(FOLD_UNSUPPORTED, "this build 
 #define fold_device_event_record(event, stream) none()
 #define fold_device_event_elapsed(begin, end, seconds) none()
 #endif
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 fold_status fold_rank_clock_open(struct fold_rank_clock *clock, bool gpu, unsigned n) {
   *clock = (struct fold_rank_clock){.gpu = gpu, .n = n};
@@ -45,7 +38,7 @@ void fold_rank_clock_close(struct fold_rank_clock *clock) {
 
 static fold_status stamp(struct fold_rank_clock *clock, unsigned i) {
   if (clock->gpu) return fold_device_event_record(clock->event[i], NULL);
-  clock->time[i] = now();
+  clock->time[i] = fold_now();
   return fold_ok();
 }
 

@@ -5,19 +5,12 @@
 #include <math.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <time.h>
-
-double fold_wire_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Until the socket can go on. A stopped process does not close its sockets: only the time tells. */
 static enum fold_wire wait_for(int fd, short events, double end) {
   for (;;) {
     struct pollfd at = {.fd = fd, .events = events};
-    double left = end - fold_wire_now();
+    double left = end - fold_now();
     if (left <= 0) return FOLD_WIRE_LATE;
     int ready = poll(&at, 1, left > 1 ? 1000 : (int)ceil(1000 * left));
     if (ready > 0) return FOLD_WIRE_DONE;

@@ -133,7 +133,6 @@ struct wire_ceiling {
 /* A message is sent, or n bytes are read, whole: or the other end is gone; or the clock (seconds, monotonic) says `end`,
  * with part of them moved. */
 enum fold_wire { FOLD_WIRE_DONE, FOLD_WIRE_GONE, FOLD_WIRE_LATE };
-double fold_wire_now(void);
 enum fold_wire fold_wire_send_by(int fd, double end, enum wire_kind kind, const void *a, size_t n_a, const void *b,
                                  size_t n_b);
 enum fold_wire fold_wire_read_by(int fd, double end, void *bytes, size_t n);

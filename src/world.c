@@ -266,7 +266,7 @@ fold_status fold_world_ask(struct fold_world *w, unsigned first, unsigned n, con
                            void *answers) {
   if (w->status.code != FOLD_OK) return w->status;
   struct hearing h = {.left = n};
-  double end = fold_wire_now() + w->limit;
+  double end = fold_now() + w->limit;
   unsigned at;
   for (unsigned r = first; r < first + n; r++) {
     w->rank[r].answered = w->rank[r].gone = false;
@@ -276,11 +276,11 @@ fold_status fold_world_ask(struct fold_world *w, unsigned first, unsigned n, con
   enum fold_wire asked = send_question(w, first, n, question, end, &at);
   if (asked != FOLD_WIRE_DONE) return fail_unasked(w, asked, at, question->what);
   bool troubled = false;
-  while (h.left > 0 && fold_wire_now() < end) {
+  while (h.left > 0 && fold_now() < end) {
     if (wait_for_any(w, first, n, 50) < 0) return fail(w, FOLD_ENVIRONMENT, strerror(errno));
     hear(w, first, n, question, answers, end, &h);
     bool now = h.n_gone || h.n_mad || (h.n_failed && h.n_failed < n);
-    if (now && !troubled && end > fold_wire_now() + settling) end = fold_wire_now() + settling;
+    if (now && !troubled && end > fold_now() + settling) end = fold_now() + settling;
     troubled |= now;
   }
   if (h.left == 0 && !h.n_gone && !h.n_failed && !h.n_mad) {

@@ -125,7 +125,7 @@ static void let_in(struct fold_door *door, struct guest *guests) {
     for (int i = 0; i < MOST_GUESTS && place->fd >= 0; i++)
       if (guests[i].fd < 0 || guests[i].since < place->since) place = &guests[i];
     turn_away(place);
-    *place = (struct guest){.fd = fd, .since = fold_wire_now()};
+    *place = (struct guest){.fd = fd, .since = fold_now()};
   }
 }
 
@@ -150,7 +150,7 @@ static fold_status receive(struct fold_world *w, struct fold_door *door, struct 
   let_in(door, guests);
   for (int i = 0; i < MOST_GUESTS; i++) {
     if (guests[i].fd >= 0) FOLD_TRY(listen_to(w, &guests[i], door->secret, seated));
-    if (guests[i].fd >= 0 && fold_wire_now() > guests[i].since + manners) turn_away(&guests[i]);
+    if (guests[i].fd >= 0 && fold_now() > guests[i].since + manners) turn_away(&guests[i]);
   }
   return fold_ok();
 }
@@ -166,7 +166,7 @@ fold_status fold_door_seat_all(struct fold_world *w, struct fold_door *door, dou
     if (status.code != FOLD_OK || seated == w->ranks) break;
     if (ended)
       status = tell_missing(w, "the launcher ended");
-    else if (fold_wire_now() > end)
+    else if (fold_now() > end)
       status = tell_missing(w, "no word from it in time");
   }
   for (int i = 0; i < MOST_GUESTS; i++) turn_away(&guests[i]);

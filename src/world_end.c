@@ -21,8 +21,8 @@ bool fold_world_launcher_ended(struct fold_world *w) {
 }
 
 static void wait_for_launcher(struct fold_world *w, double seconds) {
-  double end = fold_wire_now() + seconds;
-  while (!fold_world_launcher_ended(w) && fold_wire_now() < end) usleep(2000);
+  double end = fold_now() + seconds;
+  while (!fold_world_launcher_ended(w) && fold_now() < end) usleep(2000);
 }
 
 /* Whether a process was started for this world: the secret is on its command line; as a rank, if it runs the program that
@@ -52,8 +52,8 @@ static unsigned kill_ours(const struct fold_world *w, bool rank) {
 
 /* Until none is found any more: a process that is killed takes a moment to be gone. */
 static void kill_all_ours(const struct fold_world *w) {
-  double end = fold_wire_now() + 2;
-  while (kill_ours(w, false) > 0 && fold_wire_now() < end) usleep(2000);
+  double end = fold_now() + 2;
+  while (kill_ours(w, false) > 0 && fold_now() < end) usleep(2000);
 }
 
 void fold_world_end_launcher(struct fold_world *w) {

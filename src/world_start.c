@@ -190,7 +190,7 @@ fold_status fold_world_start(struct fold_world *w) {
   fold_status status = fold_door_open(&door);
   if (status.code == FOLD_OK) status = choose_words(w, &door, &words);
   if (status.code == FOLD_OK) status = start_launcher(w, &words);
-  if (status.code == FOLD_OK) status = fold_door_seat_all(w, &door, fold_wire_now() + w->limit);
+  if (status.code == FOLD_OK) status = fold_door_seat_all(w, &door, fold_now() + w->limit);
   if (door.fd >= 0) close(door.fd);
   FOLD_TRY(fold_within(status, "%s", fold_engine_name(w->engine)));
   return start_engines(w, w->limit * (fold_comm_engine_of(w->engine)->threads ? START_OF_GPUS : 1));

@@ -45,7 +45,7 @@ bool fold_world_launcher_ended(struct fold_world *world);
 /* The first line with letters that the launcher or a rank printed, with ": " before it; else nothing. */
 void fold_world_printed(const struct fold_world *world, char line[160]);
 
-/* world_door.c: where ranks connect. Seats every rank, or says within the time (a time of fold_wire_now) who is missing. */
+/* world_door.c: where ranks connect. Seats every rank, or says within the time (a time of fold_now) who is missing. */
 struct fold_door {
   int fd;
   uint64_t secret;

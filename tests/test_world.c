@@ -52,11 +52,11 @@ static void run_in(struct shell *s, const struct deed *deed) {
   static int count;
   char mark[80], names[400];
   snprintf(mark, sizeof mark, "FOLD_MARK=%d.%d", (int)getpid(), count++);
-  double start = fold_wire_now();
+  double start = fold_now();
   shell_run(s, "export %s FOLDPROOF_RANKS=4 %s; %s", mark, deed->setting, deed->command);
-  double took = fold_wire_now() - start, end = fold_wire_now() + deed->grace;
+  double took = fold_now() - start, end = fold_now() + deed->grace;
   cr_expect(took < deed->limit, "%s: took %.1f s", s->ran, took);
-  while (marked(mark, names) > 0 && fold_wire_now() < end) usleep(20000);
+  while (marked(mark, names) > 0 && fold_now() < end) usleep(20000);
   cr_expect(marked(mark, names) == 0, "%s: left behind:%s", s->ran, names);
 }
 

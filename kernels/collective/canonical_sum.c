@@ -11,16 +11,17 @@
 #include "collective.h"
 #include "parts.h"
 
+static size_t blocks_in(size_t cols, size_t block) { return cols / block + (cols % block != 0); }
+
 /* The shortest blocks of which a row has at most FOLD_PARTS_MOST_BLOCKS: few enough for one small tree, and so many that 8
  * ranks' shares differ by 1 part in 64. */
 size_t fold_collective_canonical_grain(size_t cols) {
   size_t block = FOLD_CANONICAL_TILE;
-  while (cols / block + (cols % block != 0) > FOLD_PARTS_MOST_BLOCKS) block *= 2;
+  while (blocks_in(cols, block) > FOLD_PARTS_MOST_BLOCKS) block *= 2;
   return block;
 }
 
 static size_t accumulator_size(const struct fold_call *call) { return call->dtype == FOLD_F64 ? 8 : 4; }
-static size_t blocks_in(size_t cols, size_t block) { return cols / block + (cols % block != 0); }
 
 /* How call->scratch is laid out: the part's own, this rank's blocks, everybody's. */
 struct room {
