@@ -12,6 +12,9 @@
 
 #include "collective/comm.h"
 
+#ifdef FOLD_HAVE_NCCL
+#include "collective/nccl_library.h"
+#endif
 #ifdef FOLD_HAVE_CUDA
 #include "cuda/device.h"
 #endif
@@ -68,10 +71,16 @@ static void add_collectives(json_t *object) {
   for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
     const struct fold_comm_engine *engine = fold_comm_engine_of(engines[i].engine);
     char text[64] = "";
-    if (engine) engine->version(text);
-    json_object_set_new(object, engine ? engines[i].there : engines[i].missing,
-                        json_string(engine ? text : engines[i].reason));
+    fold_status ready = engine ? fold_ok() : fold_error(FOLD_UNSUPPORTED, "%s", engines[i].reason);
+    if (engine && engine->ready) ready = engine->ready();
+    bool there = ready.code == FOLD_OK;
+    if (there) engine->version(text);
+    json_object_set_new(object, there ? engines[i].there : engines[i].missing, json_string(there ? text : ready.text));
   }
+#ifdef FOLD_HAVE_NCCL
+  /* Which of a machine's several. */
+  if (*fold_nccl_file()) json_object_set_new(object, "nccl_file", json_string(fold_nccl_file()));
+#endif
 }
 
 static void add_gpus(json_t *object) {

@@ -4,9 +4,8 @@
  * states and small gathers go there directly (cuda/collective_reach.h); FOLDPROOF_PEER=0 turns that off, and NCCL does
  * it all. A rank that is told to be one of several on a host takes the GPU of its number there. NVLink multicast stays
  * off in every process. A failure comes back with NCCL's own words; a rank that hangs or dies in a call is for the
- * harness to see.
+ * harness to see. The library is opened when it is first wanted (nccl_library.h).
  */
-#include <nccl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,11 +13,8 @@
 
 #include "cuda/collective_reach.h"
 #include "cuda/device.h"
+#include "nccl_library.h"
 #include "parts.h"
-
-#if NCCL_VERSION_CODE < NCCL_VERSION(2, 14, 0)
-#error "foldproof needs NCCL 2.14 or newer; build with -Dnccl=disabled to go without"
-#endif
 
 struct nccl {
   ncclComm_t comm;
@@ -27,14 +23,21 @@ struct nccl {
 
 static struct nccl *of(const struct fold_comm *comm) { return comm->state; }
 
+/* How many bytes of a text stand before the first of `ends`, without spaces at the end. */
+static int head(const char *text, const char *ends) {
+  size_t n = strcspn(text, ends);
+  while (n > 0 && text[n - 1] == ' ') n--;
+  return n < 120 ? (int)n : 120;
+}
+
+/* NCCL's own account says more than the kind of its error, which by itself only advises to ask for one. */
 static fold_status check(ncclResult_t result, ncclComm_t comm, const char *call) {
   if (result == ncclSuccess) return fold_ok();
-  const char *last = ncclGetLastError(comm);
-  bool more = last && *last;
-  return fold_error(FOLD_ENVIRONMENT, "%s: %s%s%.120s", call, ncclGetErrorString(result), more ? ": " : "",
-                    more ? last : "");
+  const char *kind = fold_nccl()->GetErrorString(result), *last = fold_nccl()->GetLastError(comm);
+  if (!last || head(last, "\n") == 0) return fold_error(FOLD_ENVIRONMENT, "%s: %.120s", call, kind);
+  return fold_error(FOLD_ENVIRONMENT, "%s: %.*s (%.*s)", call, head(last, "\n"), last, head(kind, "("), kind);
 }
-#define NCCL_TRY(call, comm) FOLD_TRY(check(call, comm, #call))
+#define NCCL_TRY(comm, name, ...) FOLD_TRY(check(fold_nccl()->name(__VA_ARGS__), comm, "nccl" #name))
 
 /* A number that the launcher put in the environment, -1 where it did not. */
 static int told(const char *name) { return getenv(name) && *getenv(name) ? atoi(getenv(name)) : -1; }
@@ -61,7 +64,12 @@ static struct seat find_seat(int rank, int ranks) {
     return (struct seat){.gpu = told("SLURM_LOCALID"),
                          .alone_here = getenv("CUDA_VISIBLE_DEVICES") != NULL,
                          .one_host = told("SLURM_NNODES") == 1};
-  return (struct seat){.gpu = rank, .one_host = true};
+  if (told("WORLD_SIZE") == ranks && told("RANK") == rank && told("LOCAL_RANK") >= 0 && ranks > 1)
+    return (struct seat){.gpu = told("LOCAL_RANK"),
+                         .alone_here = getenv("CUDA_VISIBLE_DEVICES") != NULL,
+                         .one_host = told("LOCAL_WORLD_SIZE") == ranks};
+  /* A launcher that says no more than a rank: of other hosts it says nothing. */
+  return (struct seat){.gpu = rank, .one_host = told("PMIX_RANK") != rank || ranks == 1};
 }
 
 static pthread_mutex_t environment = PTHREAD_MUTEX_INITIALIZER;
@@ -69,7 +77,6 @@ static pthread_mutex_t environment = PTHREAD_MUTEX_INITIALIZER;
 /* NCCL reads its variables when the first comm of a process is made. */
 static void prepare_environment(bool one_host) {
   pthread_mutex_lock(&environment);
-  setenv("NCCL_NVLS_ENABLE", "0", 1);
   if (one_host) setenv("NCCL_SOCKET_IFNAME", "lo", 0);
   pthread_mutex_unlock(&environment);
 }
@@ -78,6 +85,7 @@ static fold_status start(int rank, int ranks) {
   struct seat seat = find_seat(rank, ranks);
   char reason[FOLD_DEVICE_TEXT] = "";
   int gpus = 0;
+  FOLD_TRY(fold_nccl_ready());
   prepare_environment(seat.one_host);
   FOLD_TRY(fold_device_count(&gpus, reason));
   if (gpus == 0) return fold_error(FOLD_ENVIRONMENT, "%s", reason);
@@ -90,7 +98,7 @@ static fold_status start(int rank, int ranks) {
 static fold_status token(unsigned char bytes[FOLD_COMM_TOKEN]) {
   ncclUniqueId id;
   _Static_assert(sizeof id <= FOLD_COMM_TOKEN, "an id is a token");
-  NCCL_TRY(ncclGetUniqueId(&id), NULL);
+  NCCL_TRY(NULL, GetUniqueId, &id);
   memset(bytes, 0, FOLD_COMM_TOKEN);
   memcpy(bytes, &id, sizeof id);
   return fold_ok();
@@ -113,7 +121,7 @@ static fold_status allreduce(struct fold_comm *comm, const void *in, void *out, 
   if (comm->ranks == 1 && type == FOLD_COMM_I64) return copy(in, out, count * sizeof(int64_t), stream);
   if (of(comm)->reach && type == FOLD_COMM_I64 && op == FOLD_SUM && count <= FOLD_REACH_SMALL / sizeof(int64_t))
     return fold_reach_add_words(of(comm)->reach, in, out, count, stream);
-  NCCL_TRY(ncclAllReduce(in, out, count, types[type], ops[op], of(comm)->comm, stream), of(comm)->comm);
+  NCCL_TRY(of(comm)->comm, AllReduce, in, out, count, types[type], ops[op], of(comm)->comm, stream);
   return fold_ok();
 }
 
@@ -124,14 +132,14 @@ static fold_status swap(struct fold_comm *comm, const unsigned char *in, const s
   ncclComm_t nccl = of(comm)->comm;
   ncclResult_t result = ncclSuccess;
   if (comm->ranks == 1) return copy(in, out, take_at[1], stream);
-  NCCL_TRY(ncclGroupStart(), nccl);
+  NCCL_TRY(nccl, GroupStart);
   for (int r = 0; r < comm->ranks && result == ncclSuccess; r++) {
     size_t from = send_at ? send_at[r] : 0, send = send_at ? send_at[r + 1] - from : own_bytes;
     size_t take = take_at[r + 1] - take_at[r];
-    if (send) result = ncclSend(in + from, send, ncclInt8, r, nccl, stream);
-    if (take && result == ncclSuccess) result = ncclRecv(out + take_at[r], take, ncclInt8, r, nccl, stream);
+    if (send) result = fold_nccl()->Send(in + from, send, ncclInt8, r, nccl, stream);
+    if (take && result == ncclSuccess) result = fold_nccl()->Recv(out + take_at[r], take, ncclInt8, r, nccl, stream);
   }
-  ncclResult_t ended = ncclGroupEnd();
+  ncclResult_t ended = fold_nccl()->GroupEnd();
   FOLD_TRY(check(result, nccl, "ncclSend or ncclRecv"));
   return check(ended, nccl, "ncclGroupEnd");
 }
@@ -173,7 +181,7 @@ static fold_status share(ncclComm_t comm, int rank, int ranks, const struct fold
   memset(cards, 0, nbytes);
   cards[rank] = *own;
   FOLD_TRY(fold_device_put(d_room, cards, nbytes));
-  NCCL_TRY(ncclAllReduce(d_room, d_room, nbytes, ncclUint8, ncclSum, comm, NULL), comm);
+  NCCL_TRY(comm, AllReduce, d_room, d_room, nbytes, ncclUint8, ncclSum, comm, NULL);
   return fold_device_get(cards, d_room, nbytes);
 }
 
@@ -208,7 +216,7 @@ static fold_status go_near(struct nccl *n, int rank, int ranks) {
 
 static void put_away(struct nccl *n) {
   fold_reach_close(n->reach);
-  if (n->comm) ncclCommDestroy(n->comm);
+  if (n->comm) fold_nccl()->CommDestroy(n->comm);
   free(n);
 }
 
@@ -217,12 +225,12 @@ static fold_status open_comm(struct fold_comm *comm, int rank, int ranks, const 
   memcpy(&id, bytes, sizeof id);
   struct nccl *n = calloc(1, sizeof *n);
   if (!n) return fold_error(FOLD_NO_MEMORY, "not enough memory for a communicator");
-  fold_status status = check(ncclCommInitRank(&n->comm, ranks, id, rank), NULL, "ncclCommInitRank");
+  fold_status status = check(fold_nccl()->CommInitRank(&n->comm, ranks, id, rank), NULL, "ncclCommInitRank");
   if (status.code == FOLD_OK && ranks > 1) status = go_near(n, rank, ranks);
   if (status.code != FOLD_OK) {
     /* Without a word to the others, who may not be able to answer. */
     fold_reach_close(n->reach);
-    if (n->comm) ncclCommAbort(n->comm);
+    if (n->comm) fold_nccl()->CommAbort(n->comm);
     free(n);
     return status;
   }
@@ -235,12 +243,6 @@ static void close_comm(struct fold_comm *comm) { put_away(of(comm)); }
 
 static void finish(void) {}
 
-static void version(char text[64]) {
-  int number = 0;
-  ncclGetVersion(&number);
-  snprintf(text, 64, "NCCL %d.%d.%d", number / 10000, number / 100 % 100, number % 100);
-}
-
 static void device(char text[64]) {
   struct fold_device_info info;
   int number = 0;
@@ -250,12 +252,13 @@ static void device(char text[64]) {
 }
 
 const struct fold_comm_engine fold_comm_nccl = {
+    .ready = fold_nccl_ready,
     .start = start,
     .token = token,
     .open = open_comm,
     .close = close_comm,
     .finish = finish,
-    .version = version,
+    .version = fold_nccl_version,
     .device = device,
     .memory = FOLD_CUDA,
     .threads = true,

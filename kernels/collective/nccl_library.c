@@ -1,0 +1,107 @@
+/* nccl_library.c: finds and opens NCCL's library, once a process. */
+#include "nccl_library.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if NCCL_VERSION_CODE < NCCL_VERSION(2, 14, 0)
+#error "foldproof needs the header of NCCL 2.14 or newer; build with -Dnccl=disabled to go without"
+#endif
+
+static const char *const usual = "libnccl.so.2";
+
+/* Written by the first who asks, read by everybody after that. */
+static struct {
+  pthread_once_t once;
+  fold_status status;
+  struct fold_nccl calls;
+  char version[64], file[4096];
+} library = {.once = PTHREAD_ONCE_INIT};
+
+static const char *named(void) {
+  const char *name = getenv("FOLDPROOF_NCCL");
+  return name && *name ? name : NULL;
+}
+
+/* One line: which file, why not, and what could be done. */
+static fold_status refuse(const char *why) {
+  if (named()) return fold_error(FOLD_BAD_INPUT, "FOLDPROOF_NCCL=%.120s: %.110s", named(), why);
+  return fold_error(FOLD_UNSUPPORTED, "%s: %.120s (FOLDPROOF_NCCL may name another library)", usual, why);
+}
+
+/* The dynamic linker's reason, without the name that it has in front. */
+static fold_status refuse_unopened(const char *name) {
+  const char *why = dlerror();
+  size_t n = strlen(name);
+  if (!why) why = "can't be opened";
+  return refuse(strncmp(why, name, n) == 0 && strncmp(why + n, ": ", 2) == 0 ? why + n + 2 : why);
+}
+
+/* A number as NCCL packs it: before 2.9 with one digit for the minor version. */
+struct version {
+  int major, minor, patch;
+};
+static struct version unpack(int number) {
+  if (number < 10000) return (struct version){number / 1000, number / 100 % 10, number % 100};
+  return (struct version){number / 10000, number / 100 % 100, number % 100};
+}
+
+/* Another NCCL's functions may take other arguments: none but ncclGetVersion is called before this. */
+static fold_status check_version(void) {
+  int number = 0;
+  char why[100];
+  if (library.calls.GetVersion(&number) != ncclSuccess) return refuse("its ncclGetVersion failed");
+  struct version v = unpack(number);
+  if (v.major != 2 || v.minor < 14) {
+    snprintf(why, sizeof why, "is NCCL %d.%d.%d; needed is NCCL 2, from 2.14 on", v.major, v.minor, v.patch);
+    return refuse(why);
+  }
+  snprintf(library.version, sizeof library.version, "NCCL %d.%d.%d", v.major, v.minor, v.patch);
+  return fold_ok();
+}
+
+static fold_status find(void *handle, const char *name, void *pointer) {
+  void *address = dlsym(handle, name);
+  char why[60];
+  memcpy(pointer, &address, sizeof address);
+  snprintf(why, sizeof why, "has no %s", name);
+  return address ? fold_ok() : refuse(why);
+}
+
+static fold_status find_calls(void *handle) {
+  FOLD_TRY(find(handle, "ncclGetVersion", &library.calls.GetVersion));
+  FOLD_TRY(check_version());
+#define FIND(name) FOLD_TRY(find(handle, "nccl" #name, &library.calls.name));
+  FOLD_NCCL_CALLS(FIND)
+#undef FIND
+  return fold_ok();
+}
+
+/* NVLink multicast stays off in every process that has NCCL: what it adds varies from call to call. NCCL reads its
+ * variables later, when the first comm is made. */
+static void open_library(void) {
+  const char *name = named() ? named() : usual;
+  struct link_map *map = NULL;
+  setenv("NCCL_NVLS_ENABLE", "0", 1);
+  void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL); /* stays open: NCCL has threads of its own */
+  library.status = handle ? find_calls(handle) : refuse_unopened(name);
+  if (library.status.code != FOLD_OK) return;
+  if (dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map) snprintf(library.file, sizeof library.file, "%s", map->l_name);
+}
+
+fold_status fold_nccl_ready(void) {
+  pthread_once(&library.once, open_library);
+  return library.status;
+}
+
+const struct fold_nccl *fold_nccl(void) { return &library.calls; }
+
+void fold_nccl_version(char text[64]) {
+  snprintf(text, 64, "%s", fold_nccl_ready().code == FOLD_OK ? library.version : "no NCCL");
+}
+
+const char *fold_nccl_file(void) { return fold_nccl_ready().code == FOLD_OK ? library.file : ""; }
