@@ -89,12 +89,16 @@ static fold_status make_mapped(struct fold_reach *reach, const struct fold_reach
   }
   reach->allocation = handle;
   CUmemAccessDesc access[FOLD_REACH_MOST];
+  size_t devices = 0;
   for (int r = 0; r < reach->view.ranks; r++) {
-    access[r].location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-    access[r].location.id = cards[r].device;
-    access[r].flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
+    bool named = false;
+    for (int q = 0; q < r; q++) named |= cards[q].device == cards[r].device;
+    if (named) continue;
+    access[devices].location.type = CU_MEM_LOCATION_TYPE_DEVICE;
+    access[devices].location.id = cards[r].device;
+    access[devices++].flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
   }
-  return driver_status(driver.access(at, reach->nbytes, access, (size_t)reach->view.ranks), "cuMemSetAccess");
+  return driver_status(driver.access(at, reach->nbytes, access, devices), "cuMemSetAccess");
 }
 
 static fold_status make_allocated(struct fold_reach *reach, struct fold_reach_card *own) {
@@ -137,6 +141,11 @@ extern "C" fold_status fold_reach_introduce(struct fold_reach_card *own) {
   return fold_ok();
 }
 
+/* Ranks of one GPU that did not arrange it would wait for blocks that find no room there. */
+static bool apart(const struct fold_reach_card *a, const struct fold_reach_card *b) {
+  return a->process != b->process || a->device != b->device || (a->shares_gpu && b->shares_gpu);
+}
+
 /* Everybody comes to the same answer, from the same cards. */
 static bool can_reach(int ranks, const struct fold_reach_card cards[], bool *threads) {
   bool near = ranks >= 2 && ranks <= FOLD_REACH_MOST;
@@ -145,7 +154,7 @@ static bool can_reach(int ranks, const struct fold_reach_card cards[], bool *thr
     near = cards[r].willing && cards[r].host == cards[0].host;
     for (int q = 0; q < r; q++) {
       alike += cards[q].process == cards[r].process;
-      near &= cards[q].process != cards[r].process || cards[q].device != cards[r].device;
+      near &= apart(&cards[q], &cards[r]);
     }
   }
   *threads = alike == ranks * (ranks - 1) / 2;

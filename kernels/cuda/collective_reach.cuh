@@ -50,6 +50,12 @@
 #define REACH_SLOTS 3
 #endif
 
+/* Where ranks may meet in another order: a test's build has warps wait here now and then, so that races show which the
+ * usual pace hides. */
+#ifndef REACH_WHIM
+#define REACH_WHIM() ((void)0)
+#endif
+
 /* A rank's room. */
 struct reach_room {
   uint32_t calls[REACH_LINE_BLOCKS]; /* ended so far, by each block; the owner's */
@@ -106,6 +112,7 @@ static __device__ __forceinline__ void reach_swap_lines(const reach_view &view, 
   for (int d = 1; d < view.ranks; d++)
     reach_put_line(&view.room[reach_next(view, d)]->line[set][view.rank][line], own, call);
   const ulonglong2(*from)[REACH_LINES] = view.room[view.rank]->line[set];
+  REACH_WHIM();
   bool there;
   do {
     there = true;
@@ -142,6 +149,7 @@ struct reach_group {
  * group's writes before the release, which is cumulative. */
 static __device__ __forceinline__ void reach_release(const reach_view &view, const reach_group &group, size_t flag_at,
                                                      uint32_t step) {
+  REACH_WHIM();
   group.sync();
   if (group.thread < (unsigned)view.ranks && group.thread != (unsigned)view.rank) {
     uint32_t *flag = (uint32_t *)((char *)view.room[group.thread] + flag_at) + view.rank;
@@ -157,6 +165,7 @@ static __device__ __forceinline__ void reach_acquire(const reach_view &view, con
     while ((int32_t)(there - step) < 0);
   }
   group.sync();
+  REACH_WHIM();
 }
 
 #endif

@@ -28,7 +28,10 @@ struct fold_reach_card {
   int64_t process;
   int32_t device;
   int32_t willing; /* 0: this rank cannot, or shall not (FOLDPROOF_PEER=0) */
-  uint64_t place;  /* of the room, in this process */
+  /* 1: ranks of one process may share a GPU, if each of them says so and sees to it that the blocks of all their calls
+   * find room there at once. 0 from fold_reach_introduce; tests put it in. */
+  int32_t shares_gpu;
+  uint64_t place; /* of the room, in this process */
   unsigned char handle[64];
 };
 

@@ -256,11 +256,21 @@ static __device__ __forceinline__ void tree_take(const reach_view &view, const t
   }
 }
 
+/* From the takers to the senders, by a barrier a slot (PTX: producers arrive, consumers sync): step t has been taken,
+ * for step t + REACH_SLOTS to be sent. The takers cannot arrive a second time before the senders have come: step
+ * t + REACH_SLOTS has no results before it was sent. */
+static __device__ __forceinline__ void tree_tell_taken(unsigned t) {
+  asm volatile("bar.arrive %0, %1;" ::"r"(4 + t % REACH_SLOTS), "n"(REACH_SENDERS + REACH_TAKERS) : "memory");
+}
+static __device__ __forceinline__ void tree_wait_taken(unsigned t) {
+  asm volatile("bar.sync %0, %1;" ::"r"(4 + t % REACH_SLOTS), "n"(REACH_SENDERS + REACH_TAKERS) : "memory");
+}
+static_assert(4 + REACH_SLOTS <= 16, "a block has 16 barriers, 0 to 3 are taken");
+
 template <int D, int O>
 __global__ __launch_bounds__(REACH_THREADS,
                              REACH_RESIDENT) void tree_steps_kernel(const __grid_constant__ reach_view view,
                                                                     const __grid_constant__ tree_message<D> m) {
-  __shared__ volatile unsigned taken; /* steps */
   reach_room *const own = view.room[view.rank];
   const uint64_t before = __ldcg(&own->steps[blockIdx.x]);
   const size_t a_step = ((size_t)gridDim.x * view.ranks) << m.shift;
@@ -269,16 +279,11 @@ __global__ __launch_bounds__(REACH_THREADS,
                result = offsetof(reach_room, result_there) + blockIdx.x * sizeof own->result_there[0];
   const unsigned slot0 = (unsigned)(before % REACH_SLOTS);
   const uint32_t number = (uint32_t)before + 1; /* of step 0 */
-  if (threadIdx.x == 0) taken = 0;
-  __syncthreads();
+  __syncthreads(); /* nobody writes `steps` while it is read */
   if (threadIdx.x < REACH_SENDERS) {
     const reach_group group = {1, REACH_SENDERS, threadIdx.x};
     for (unsigned t = 0; t < steps; t++) {
-      if (t >= REACH_SLOTS) {
-        while (taken + REACH_SLOTS <= t) continue;
-        __threadfence_block();
-        group.sync();
-      }
+      if (t >= REACH_SLOTS) tree_wait_taken(t);
       tree_send<D>(view, m, group, t, (int)((slot0 + t) % REACH_SLOTS));
       reach_release(view, group, slice, number + t);
     }
@@ -294,11 +299,7 @@ __global__ __launch_bounds__(REACH_THREADS,
     for (unsigned t = 0; t < steps; t++) {
       reach_acquire(view, group, result, number + t);
       tree_take<D>(view, m, group, t, (int)((slot0 + t) % REACH_SLOTS));
-      group.sync();
-      if (group.thread == 0) {
-        __threadfence_block();
-        taken = t + 1;
-      }
+      if (t + REACH_SLOTS < steps) tree_tell_taken(t);
     }
     if (group.thread == 0) own->steps[blockIdx.x] = before + steps;
   }
