@@ -2,8 +2,9 @@
  * or its place choose: each element's terms, one a rank, are combined by the order host/pairwise, a tree over
  * neighbouring ranks.
  *
- * The vector is cut into a slice a rank. Each rank gets its slice of every rank's vector, combines it by the tree, and
- * everybody gathers the slices: 2 (R - 1) / R vectors over each link, as a ring moves. Where ranks reach each other's
+ * A long vector is cut into a slice a rank. Each rank gets its slice of every rank's vector, combines it by the tree, and
+ * everybody gathers the slices: 2 (R - 1) / R vectors over each link, as a ring moves. Short ones take as long as their
+ * messages take to begin: everybody gathers all of them, and combines them by itself. Where ranks reach each other's
  * memory the engine does the same in one go (fold_comm_tree).
  */
 #include <stdlib.h>
@@ -17,12 +18,33 @@ static void slices(const struct fold_call *call, size_t at[]) {
   for (int r = 0; r <= call->comm->ranks; r++) at[r] = size * fold_comm_cut(call->rows, 1, call->comm->ranks, r);
 }
 
-/* The slices of all ranks, then the combined one. */
+/* The other ranks' vectors together, where host ranks take as long by slices. */
+enum { SHORT_BYTES = 65536 };
+
+static bool is_short(const struct fold_call *call) {
+  size_t others = call->comm->ranks > 1 ? (size_t)call->comm->ranks - 1 : 1;
+  return call->rows <= SHORT_BYTES / fold_dtype_size(call->dtype) / others;
+}
+
+/* The vectors of all ranks; or their slices, then the combined one. */
 size_t fold_collective_canonical_scratch(const struct fold_subject *subject, const struct fold_call *call) {
   size_t slice = call->rows / (size_t)call->comm->ranks + 1;
   (void)subject;
   if (call->comm->ops->tree) return 0;
+  if (is_short(call)) return FOLD_SCRATCH_ZEROED + 2 * SHORT_BYTES; /* one vector is as long at most */
   return FOLD_SCRATCH_ZEROED + slice * ((size_t)call->comm->ranks + 1) * fold_dtype_size(call->dtype);
+}
+
+static fold_status by_vectors(const struct fold_call *call) {
+  size_t ranks = (size_t)call->comm->ranks, nbytes = call->rows * fold_dtype_size(call->dtype);
+  size_t *at = calloc(ranks + 1, sizeof *at);
+  unsigned char *all = (unsigned char *)call->scratch + FOLD_SCRATCH_ZEROED;
+  if (!at) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu ranks", ranks);
+  for (size_t r = 0; r <= ranks; r++) at[r] = r * nbytes;
+  fold_status status = fold_comm_gather(call->comm, call->in, all, at, call->stream);
+  if (status.code == FOLD_OK) status = call->comm->parts->combine(call, all, call->rows, call->out);
+  free(at);
+  return status;
 }
 
 static fold_status by_slices(const struct fold_call *call) {
@@ -41,5 +63,6 @@ static fold_status by_slices(const struct fold_call *call) {
 
 fold_status fold_collective_canonical(const struct fold_subject *subject, const struct fold_call *call) {
   (void)subject;
-  return call->comm->ops->tree ? fold_comm_tree(call) : by_slices(call);
+  if (call->comm->ops->tree) return fold_comm_tree(call);
+  return is_short(call) ? by_vectors(call) : by_slices(call);
 }

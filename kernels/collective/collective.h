@@ -13,6 +13,8 @@
 fold_run fold_library_allreduce;
 fold_run fold_library_sum;
 fold_scratch fold_library_sum_scratch;
+/* Of the sum's bound: over a rank's columns by the host's tree, or in any order (CUB's is not told); over ranks in any. */
+fold_height_over fold_library_sum_height_tree, fold_library_sum_height_any;
 /* canonical.c: an all-reduce of vectors in a fixed order over ranks. */
 fold_run fold_collective_canonical;
 fold_scratch fold_collective_canonical_scratch;

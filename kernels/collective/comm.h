@@ -67,6 +67,8 @@ static inline size_t fold_comm_cut(size_t n, size_t grain, int ranks, int r) {
 /* An engine's way to make comms; what makes one must be called by all its ranks at once. */
 #define FOLD_COMM_TOKEN 128
 struct fold_comm_engine {
+  /* Whether the library is there; else why not. Before all else, in whatever process; NULL: it is linked. */
+  fold_status (*ready)(void);
   /* Once in each rank (a thread or a process) before all else; `rank` of `ranks` is checked against what the launcher
    * says. */
   fold_status (*start)(int rank, int ranks);

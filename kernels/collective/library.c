@@ -23,3 +23,23 @@ fold_status fold_library_sum(const struct fold_subject *subject, const struct fo
   return fold_comm_allreduce(call->comm, own, call->out, call->rows, (enum fold_comm_type)call->dtype, call->op,
                              call->stream);
 }
+
+static uint64_t longest_part(size_t cols, unsigned ranks) {
+  size_t longest = 0;
+  for (unsigned r = 0; r < ranks; r++) {
+    size_t part = fold_comm_cut(cols, 1, (int)ranks, (int)r + 1) - fold_comm_cut(cols, 1, (int)ranks, (int)r);
+    if (part > longest) longest = part;
+  }
+  return longest;
+}
+
+uint64_t fold_library_sum_height_any(size_t cols, unsigned ranks) {
+  uint64_t part = longest_part(cols, ranks);
+  return (part ? part - 1 : 0) + (ranks - 1);
+}
+
+uint64_t fold_library_sum_height_tree(size_t cols, unsigned ranks) {
+  uint64_t part = longest_part(cols, ranks), levels = 0;
+  while (levels < 63 && (uint64_t)1 << levels < part) levels++;
+  return levels + (ranks - 1);
+}

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bits.h"
+#include "combine_host.h"
 #include "exact.h"
 #include "order.h"
 
@@ -26,17 +27,9 @@ static fold_status replay(const struct fold_call *call, const char *order, enum 
   return fold_order_replay(fold_order_find(order), &tree);
 }
 
-/* Rank by rank as they lie, to term by term as a replay takes them. */
 static fold_status combine(const struct fold_call *call, const void *slices, size_t n, void *out) {
-  size_t size = fold_dtype_size(call->dtype), ranks = (size_t)call->comm->ranks;
-  unsigned char *rows = malloc(n * ranks * size + 1);
-  if (!rows) return fold_error(FOLD_NO_MEMORY, "not enough memory for a slice");
-  for (size_t i = 0; i < n; i++)
-    for (size_t r = 0; r < ranks; r++)
-      memcpy(rows + (i * ranks + r) * size, (const unsigned char *)slices + (r * n + i) * size, size);
-  fold_status status = replay(call, "host/pairwise", call->dtype, n, ranks, rows, out);
-  free(rows);
-  return status;
+  fold_combine_host(call->dtype, call->op, slices, (size_t)call->comm->ranks, n, out, threads_of(call));
+  return fold_ok();
 }
 
 /* The parts of the host work without scratch; its head is always there. */

@@ -1,0 +1,84 @@
+/* combine_host.c: element i of the result is x_0[i], x_1[i] ... by a tree over neighbours, x_r rank r's slice.
+ *
+ * A block of elements goes through the tree at once, each join a loop over neighbouring elements that the compiler turns into
+ * vector instructions: every slice is read once, in rising addresses, and what is held between lies in the nearest cache. The
+ * ranks are taken two by two, as a binary counter counts: after pair p as many joins as p + 1 has trailing zeros, so that
+ * log2 blocks are held; those that are left at the end join from the last to the first, which is the tree over neighbours when
+ * their number is no power of two. One addition after the other, element by element, took 10 to 40 times as long.
+ */
+#include "combine_host.h"
+
+#include "native.h"
+
+enum { BLOCK = 512, LEVELS = 17 }; /* 2 KiB of f32; 65,536 ranks are 2^15 pairs, 16 blocks and a new one */
+
+typedef void combine_block(const void *slices, size_t ranks, size_t n, size_t first, size_t some, void *out);
+
+#define PUT_f16(to, value) (to) = fold_f32_to_f16(value)
+#define PUT_bf16(to, value) (to) = fold_f32_to_bf16(value)
+#define PUT_f32(to, value) (to) = (value)
+#define PUT_f64(to, value) (to) = (value)
+#define PUT_(element) PUT_##element
+#define PUT(element, to, value) PUT_(element)(to, value)
+
+#define ELEMENT f16
+#define ACCUMULATOR float
+#define OP sum
+#include "combine_host.inc"
+#define OP prod
+#include "combine_host.inc"
+#define OP max
+#include "combine_host.inc"
+#define OP min
+#include "combine_host.inc"
+#undef ELEMENT
+
+#define ELEMENT bf16
+#define OP sum
+#include "combine_host.inc"
+#define OP prod
+#include "combine_host.inc"
+#define OP max
+#include "combine_host.inc"
+#define OP min
+#include "combine_host.inc"
+#undef ELEMENT
+
+#define ELEMENT f32
+#define OP sum
+#include "combine_host.inc"
+#define OP prod
+#include "combine_host.inc"
+#define OP max
+#include "combine_host.inc"
+#define OP min
+#include "combine_host.inc"
+#undef ELEMENT
+#undef ACCUMULATOR
+
+#define ELEMENT f64
+#define ACCUMULATOR double
+#define OP sum
+#include "combine_host.inc"
+#define OP prod
+#include "combine_host.inc"
+#define OP max
+#include "combine_host.inc"
+#define OP min
+#include "combine_host.inc"
+
+/* Below this many terms a parallel region costs more than it saves. */
+enum { SERIAL_TERMS = 65536 };
+
+void fold_combine_host(enum fold_dtype dtype, enum fold_op op, const void *slices, size_t ranks, size_t n, void *out,
+                       unsigned threads) {
+#define ROW(element) \
+  { combine_##element##_sum, combine_##element##_prod, combine_##element##_max, combine_##element##_min }
+  static combine_block *const blocks[FOLD_DTYPES][FOLD_OPS] = {
+      [FOLD_F16] = ROW(f16), [FOLD_BF16] = ROW(bf16), [FOLD_F32] = ROW(f32), [FOLD_F64] = ROW(f64)};
+  combine_block *run = blocks[dtype][op];
+  bool shared = threads > 1 && n > SERIAL_TERMS / ranks;
+#pragma omp parallel for num_threads(threads) if (shared)
+  for (size_t first = 0; first < n; first += BLOCK)
+    run(slices, ranks, n, first, n - first < BLOCK ? n - first : BLOCK, out);
+}
