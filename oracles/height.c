@@ -3,8 +3,13 @@
  * Promised: the greatest number of joins between two non-empty partials on a path from a leaf to the root; a join with
  * a starting zero is exact and does not count. 0 for no term and for one.
  */
+#include <omp.h>
+
 #include "canonical.h"
 #include "split.h"
+
+/* Below this many leaves a parallel region costs more than it saves. */
+#define SERIAL_LEAVES (UINT64_C(1) << 24)
 
 /* A partial's height plus one; 0 stands for the starting zero. */
 static uint64_t join(uint64_t a, uint64_t b) {
@@ -27,7 +32,7 @@ fold_status fold_order_height(const struct fold_order *order, enum fold_dtype dt
   (void)dtype, (void)in; /* sorting relabels the leaves: the height stays */
   struct fold_split split;
   FOLD_TRY(fold_order_split(order, n, &split));
-  uint64_t node = fold_height(order, &split, NULL, n, 1);
+  uint64_t node = fold_height(order, &split, NULL, n, n < SERIAL_LEAVES ? 1 : (unsigned)omp_get_max_threads());
   *height = node > 0 ? node - 1 : 0;
   return fold_ok();
 }

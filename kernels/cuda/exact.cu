@@ -79,7 +79,8 @@ static fold_status make_plan(const struct fold_call *call, struct exact_plan *pl
 }
 
 static size_t scratch_bytes(const struct fold_call *call) {
-  if (call->rows <= 1) return FOLD_SCRATCH_ZEROED;
+  /* One row's blocks meet in the head; very many rows have no blocks that meet (exact_rows.cuh). */
+  if (call->rows <= 1 || call->rows >= EXACT_LINE_ROWS) return FOLD_SCRATCH_ZEROED;
   return counters_at(call->rows) + call->rows * sizeof(unsigned);
 }
 

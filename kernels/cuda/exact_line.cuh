@@ -4,8 +4,8 @@
  * tile before it closes a row. A row whose tiles stayed in the windows is closed from them: sums of 16 tiles of 32
  * lanes are below 2^53 units; else through the limbs. Launched by exact_rows_*.cu.
  *
- * Measured on one H200, 65,536 rows of 16,384 (f64: 32,768), times CUB segmented in the same run: f32 0.97, f64 0.95
- * (0.89 with 12 warps instead of 16), f16 1.02, bf16 1.01. A block a row: f32 0.82.
+ * Measured on one H200, 65,536 rows of 16,384, times CUB segmented in the same run: f32 0.96, f64 1.10 (with 12 warps
+ * instead of 16, 6% less), f16 and bf16 1.15. A block a row: f32 0.82.
  */
 #ifndef FOLD_EXACT_LINE_CUH
 #define FOLD_EXACT_LINE_CUH
@@ -18,6 +18,28 @@
 #include "exact_warp.cuh"
 
 #define EXACT_LINE_TILES 16 /* f32: 16 tiles of 1024 terms below 2^39 units */
+
+/* Bytes of the columns that so many warps have. */
+template <int D>
+static __host__ __device__ __forceinline__ constexpr size_t exact_columns(unsigned warps) {
+  return (D == FOLD_F64 ? (warps + EXACT_SET_WARPS - 1) / EXACT_SET_WARPS : warps) * (size_t)32 *
+         exact_format<D>::COLUMN;
+}
+
+/* What a block of rows starts with: a state for each warp, zero, and its columns, or its share of them. The block meets
+ * here. */
+template <int D>
+static __device__ __forceinline__ void exact_start_warp(struct exact_sum<D> &sum) {
+  extern __shared__ __align__(16) char columns[];
+  __shared__ struct fold_super states[EXACT_MOST_WARPS];
+  __shared__ struct exact_set sets[EXACT_MOST_WARPS];
+  const unsigned warp = threadIdx.x / 32, lane = threadIdx.x & 31;
+  const unsigned set = D == FOLD_F64 ? warp / EXACT_SET_WARPS : warp;
+  for (int k = lane; k < (int)FOLD_SUPER_WORDS; k += 32) ((int64_t *)(states + warp))[k] = 0;
+  if (lane == 0) sets[warp] = {0, 0, 0};
+  __syncthreads();
+  exact_start(sum, columns + set * 32 * exact_format<D>::COLUMN, sets + set, true, states + warp);
+}
 
 /* The windows' sum over the warp, rounded; every lane has it. */
 template <int D>
@@ -105,19 +127,12 @@ static __device__ __forceinline__ uint64_t exact_end_row(struct exact_sum<D> &su
 template <int D, bool STATES>
 __global__ __launch_bounds__(EXACT_THREADS(D), D == FOLD_F64 ? 4 : 2) void exact_line_kernel(
     const typename exact_tile<D>::stored *__restrict__ in, void *out, const struct exact_plan plan) {
-  extern __shared__ __align__(16) char columns[];
-  __shared__ struct fold_super states[EXACT_MOST_WARPS];
-  __shared__ struct exact_set sets[EXACT_MOST_WARPS];
-  const unsigned warp = threadIdx.x / 32, warps = blockDim.x / 32, lane = threadIdx.x & 31;
-  const unsigned set = D == FOLD_F64 ? warp / EXACT_SET_WARPS : warp;
-  for (int k = lane; k < (int)FOLD_SUPER_WORDS; k += 32) ((int64_t *)(states + warp))[k] = 0;
-  if (lane == 0) sets[warp] = {0, 0, 0};
-  __syncthreads();
+  const unsigned warp = threadIdx.x / 32, warps = blockDim.x / 32;
+  struct exact_sum<D> sum;
+  exact_start_warp(sum);
   const size_t first = ((size_t)blockIdx.x * warps + warp) * plan.rows_each;
   const size_t end = min(first + plan.rows_each, plan.rows);
   if (first >= end) return;
-  struct exact_sum<D> sum;
-  exact_start(sum, columns + set * 32 * exact_format<D>::COLUMN, sets + set, true, states + warp);
   uint4 tile[EXACT_AHEAD];
   size_t r = first, at = 0;
   exact_row<D> row(in + r * plan.cols, plan.cols);
@@ -135,7 +150,7 @@ __global__ __launch_bounds__(EXACT_THREADS(D), D == FOLD_F64 ? 4 : 2) void exact
         exact_end_state(sum, plan.cols, (int64_t *)out + r * exact_format<D>::WORDS);
       } else {
         const uint64_t bits = exact_end_row(sum, plan.cols);
-        if (lane == 0) fold_bits_store((fold_dtype)D, out, r, bits);
+        if ((threadIdx.x & 31) == 0) fold_bits_store((fold_dtype)D, out, r, bits);
       }
       r++;
     }

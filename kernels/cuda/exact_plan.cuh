@@ -12,6 +12,9 @@
 #define EXACT_THREADS(D) (D == FOLD_F64 ? 128 : 256)
 #define EXACT_BLOCKS(D) (D == FOLD_F64 ? 5 : 3)
 
+/* From so many rows on a warp has whole rows; fewer are better spread over blocks (exact_block.cuh). */
+#define EXACT_LINE_ROWS 1024
+
 /* Where blocks of a row meet: as many states as fit the part of scratch that is zero already, for one row. */
 struct exact_meeting {
   struct fold_super state;
@@ -33,6 +36,7 @@ struct exact_plan {
   int ahead;        /* accesses of a tile: fewer than EXACT_AHEAD where a row is short for the blocks' warps */
   size_t rows_each; /* exact_line.cuh: rows a warp; exact_short.cuh: tiles a warp */
   bool dense;       /* exact_short.cuh: aligned, and a group of lanes has no line that its row lacks */
+  bool packed;      /* exact_short.cuh: results start at a multiple of 16 bytes */
   bool aligned;     /* every row starts at a multiple of 16 bytes and ends at one */
 };
 

@@ -8,17 +8,16 @@
 #include "exact_short.cuh"
 
 #define LINE_BYTES (128 << 10) /* that a warp reads, where the rows suffice */
-#define LINE_ROWS 1024         /* fewer rows are better spread over blocks (exact_block.cuh) */
 #define SHORT_ROWS 64
 #define SHORT_TILES 16  /* that a warp makes */
 #define SCALAR_LINES 32 /* unaligned rows of more 16-byte lines than that are read aligned, a warp each */
 
+/* `stage`: bytes of shared memory a warp beside its columns. */
 template <int D, class K>
 static fold_status start_rows(K kernel, const char *name, const struct fold_call *call, void *out,
-                              struct exact_plan plan, size_t warps) {
+                              struct exact_plan plan, size_t warps, size_t stage) {
   const size_t each = plan.threads / 32, blocks = (warps + each - 1) / each;
-  const size_t sets = D == FOLD_F64 ? (each + EXACT_SET_WARPS - 1) / EXACT_SET_WARPS : each;
-  const size_t shared = sets * 32 * exact_format<D>::COLUMN;
+  const size_t shared = exact_columns<D>((unsigned)each) + each * stage;
   if (blocks > 0x7fffffff) return fold_error(FOLD_UNSUPPORTED, "exact: %zu rows are too many", call->rows);
   if (shared > 40 << 10)
     FOLD_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
@@ -31,9 +30,10 @@ template <int D, int LOG, int EACH_LANE>
 static fold_status start_short(const struct fold_call *call, struct exact_plan plan) {
   const size_t rows = exact_short<D, LOG, EACH_LANE>::ROWS, tiles = (call->rows + rows - 1) / rows;
   plan.dense = plan.aligned && call->cols == ((size_t)EACH_LANE << LOG) * exact_tile<D>::EACH;
+  plan.packed = (uintptr_t)call->out % 16 == 0;
   plan.rows_each = tiles >= (size_t)SHORT_TILES * 8192 ? SHORT_TILES : tiles / 8192 + 1;
   return start_rows<D>(exact_short_kernel<D, LOG, EACH_LANE>, "exact_short_kernel", call, call->out, plan,
-                       (tiles + plan.rows_each - 1) / plan.rows_each);
+                       (tiles + plan.rows_each - 1) / plan.rows_each, exact_short<D, LOG, EACH_LANE>::STAGE);
 }
 
 template <int D>
@@ -42,8 +42,8 @@ static fold_status start_line(const struct fold_call *call, struct exact_plan pl
   const size_t enough = (LINE_BYTES + nbytes - 1) / nbytes, spread = call->rows / 8192 + 1;
   plan.rows_each = enough < spread ? enough : spread;
   const size_t warps = (call->rows + plan.rows_each - 1) / plan.rows_each;
-  return d_words ? start_rows<D>(exact_line_kernel<D, true>, "exact_line_kernel", call, d_words, plan, warps)
-                 : start_rows<D>(exact_line_kernel<D, false>, "exact_line_kernel", call, call->out, plan, warps);
+  return d_words ? start_rows<D>(exact_line_kernel<D, true>, "exact_line_kernel", call, d_words, plan, warps, 0)
+                 : start_rows<D>(exact_line_kernel<D, false>, "exact_line_kernel", call, call->out, plan, warps, 0);
 }
 
 /* Runs the call if it suits one of these kernels. */
@@ -52,7 +52,7 @@ static fold_status exact_rows_run(const struct fold_call *call, struct exact_pla
   const size_t nbytes = call->cols * sizeof(typename exact_tile<D>::stored), lines = (nbytes + 15) / 16;
   plan.aligned = (uintptr_t)call->in % 16 == 0 && nbytes % 16 == 0;
   const bool brief = !d_words && lines <= (plan.aligned ? 32 * EXACT_AHEAD : SCALAR_LINES);
-  *done = call->cols > 0 && call->rows >= (brief ? SHORT_ROWS : LINE_ROWS);
+  *done = call->cols > 0 && call->rows >= (brief ? SHORT_ROWS : EXACT_LINE_ROWS);
   if (!*done) return fold_ok();
   if (!brief) return start_line<D>(call, plan, d_words);
   if (lines <= 1) return start_short<D, 0, 1>(call, plan);

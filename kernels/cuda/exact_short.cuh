@@ -9,11 +9,11 @@
  *
  * Measured on one H200, normal data in 4 GiB, times the best plain read in the same run, counting what is read alone
  * (rows of 8 write 1/8 of that besides: a kernel that does nothing but that reads 0.85 and 0.84 of it in f32 and bf16):
- * 8, 32, 128 and 1024 elements: f32 0.79, 0.88, 0.92, 0.97; f64 0.81, 0.90, 0.95, 0.97; f16 0.80, 0.90, 0.93, 0.97;
- * bf16 0.77, 0.85, 0.92, 0.95. A block a row: 0.001 to 0.09. What changed it: rounding 16-bit results through a float
- * rounded to odd, + 15 to 25% (8 elements); loading a dense tile by one address, + 5%; 16 warps of f64 instead of 12, +
- * 6%; one double for f32 and integers for conversions of 16 bits, + 1 to 3%. Tried without gain: twice the tiles a
- * warp; 24 warps (f32 - 8%).
+ * 8, 32 and 1024 elements: f32 and f16 0.80, 0.88, 0.95; f64 0.80, 0.87, 0.96; bf16 0.79, 0.86, 0.93. A block a row:
+ * 0.001 to 0.09. What changed it: rounding 16-bit results through a float rounded to odd, + 15 to 25% (8 elements); loading a
+ * dense tile by one address, + 5%; 16 warps of f64 instead of 12, + 6%; one double for f32 and integers for conversions
+ * of 16 bits, + 1 to 3%; results that leave the warp side by side, marked to leave the caches first, + 1 to 3%. Tried
+ * without gain: twice the tiles a warp; 24 warps (f32 - 8%, bf16 - 3%); results side by side without that mark.
  */
 #ifndef FOLD_EXACT_SHORT_CUH
 #define FOLD_EXACT_SHORT_CUH
@@ -67,6 +67,8 @@ template <int D, int LOG, int EACH_LANE, int PARTS = exact_format<D>::PARTS>
 struct exact_short {
   static const int SUMS = EXACT_AHEAD / EACH_LANE;
   static const unsigned GROUP = 1u << LOG, ROWS = (32 >> LOG) * SUMS; /* rows of a tile */
+  static const unsigned BYTES = ROWS * sizeof(typename exact_tile<D>::stored);
+  static const unsigned STAGE = BYTES >= 256 ? BYTES : 0; /* where a tile's results meet, to leave 16 bytes a lane */
   double part[SUMS][PARTS];
 
   /* Loads access i of a tile. Where rows follow each other without a gap between groups, so do the tile's lines. */
@@ -139,7 +141,7 @@ struct exact_short {
 template <int D, int LOG, int EACH_LANE, int PARTS>
 static __device__ __forceinline__ void exact_short_sum(const typename exact_tile<D>::stored *in, void *out,
                                                        uint4 (&tile)[EXACT_AHEAD], size_t at, size_t next, int anchor,
-                                                       bool fits, const struct exact_plan &plan) {
+                                                       bool fits, const struct exact_plan &plan, uint4 *stage) {
   typedef exact_short<D, LOG, EACH_LANE, PARTS> group;
   const unsigned lane = threadIdx.x & 31;
   group rows;
@@ -152,31 +154,41 @@ static __device__ __forceinline__ void exact_short_sum(const typename exact_tile
   if (!fits) return;
   int left, mine, whole;
   rows.join(&left, &mine, &whole);
+  const bool packed = group::STAGE > 0 && plan.packed && (at + 1) * group::ROWS <= plan.rows;
+  if (packed) __syncwarp(); /* what the last tile left there is read */
 #pragma unroll
   for (int s = 0; s < group::SUMS; s++) {
-    const size_t row = at * group::ROWS + (size_t)(mine + s) * (32 >> LOG) + lane / group::GROUP;
-    if (s < left && (lane & (group::GROUP - 1)) >> whole == 0 && row < plan.rows)
-      fold_bits_store((fold_dtype)D, out, row, rows.bits(s));
+    const unsigned row = (unsigned)(mine + s) * (32 >> LOG) + lane / group::GROUP;
+    if (s < left && (lane & (group::GROUP - 1)) >> whole == 0) {
+      const uint64_t bits = rows.bits(s);
+      if (packed)
+        fold_bits_store((fold_dtype)D, stage, row, bits);
+      else if (at * group::ROWS + row < plan.rows)
+        fold_bits_store((fold_dtype)D, out, at * group::ROWS + row, bits);
+    }
   }
+  if constexpr (group::STAGE > 0)
+    if (packed) {
+      __syncwarp();
+      uint4 *line = (uint4 *)((typename exact_tile<D>::stored *)out + at * group::ROWS);
+#pragma unroll
+      for (unsigned k = 0; k < group::BYTES / 16; k += 32)
+        if (k + lane < group::BYTES / 16) __stcs(line + k + lane, stage[k + lane]);
+    }
 }
 
 template <int D, int LOG, int EACH_LANE>
 __global__ __launch_bounds__(EXACT_THREADS(D), D == FOLD_F64 ? 4 : 2) void exact_short_kernel(
     const typename exact_tile<D>::stored *__restrict__ in, void *out, const struct exact_plan plan) {
   typedef exact_short<D, LOG, EACH_LANE> group;
-  extern __shared__ __align__(16) char columns[];
-  __shared__ struct fold_super states[EXACT_MOST_WARPS];
-  __shared__ struct exact_set sets[EXACT_MOST_WARPS];
-  const unsigned warp = threadIdx.x / 32, warps = blockDim.x / 32, lane = threadIdx.x & 31;
-  const unsigned set = D == FOLD_F64 ? warp / EXACT_SET_WARPS : warp;
-  for (int k = lane; k < (int)FOLD_SUPER_WORDS; k += 32) ((int64_t *)(states + warp))[k] = 0;
-  if (lane == 0) sets[warp] = {0, 0, 0};
-  __syncthreads();
+  const unsigned warp = threadIdx.x / 32, warps = blockDim.x / 32;
+  struct exact_sum<D> sum; /* of its terms, none: its anchor and limits, and the warp's memory */
+  exact_start_warp(sum);
   const size_t tiles = (plan.rows + group::ROWS - 1) / group::ROWS;
   const size_t first = (size_t)blockIdx.x * plan.rows_each * warps + warp;
   const size_t end = min((size_t)(blockIdx.x + 1) * plan.rows_each * warps, tiles);
-  struct exact_sum<D> sum; /* its anchor and limits alone are used */
-  exact_start(sum, columns, sets + warp, true, states + warp);
+  extern __shared__ __align__(16) char columns[];
+  uint4 *stage = (uint4 *)(columns + exact_columns<D>(warps) + warp * group::STAGE);
   uint4 tile[EXACT_AHEAD];
 #pragma unroll
   for (int i = 0; i < EXACT_AHEAD; i++) tile[i] = group::load(in, first, i, plan);
@@ -197,15 +209,16 @@ __global__ __launch_bounds__(EXACT_THREADS(D), D == FOLD_F64 ? 4 : 2) void exact
     }
     const size_t next = at + warps < end ? at + warps : tiles; /* past the rows: nothing is loaded */
     if (D == FOLD_F32 && narrow)
-      exact_short_sum<D, LOG, EACH_LANE, 1>(in, out, tile, at, next, sum.anchor, fits, plan);
+      exact_short_sum<D, LOG, EACH_LANE, 1>(in, out, tile, at, next, sum.anchor, fits, plan, stage);
     else
-      exact_short_sum<D, LOG, EACH_LANE, exact_format<D>::PARTS>(in, out, tile, at, next, sum.anchor, fits, plan);
+      exact_short_sum<D, LOG, EACH_LANE, exact_format<D>::PARTS>(in, out, tile, at, next, sum.anchor, fits, plan,
+                                                                 stage);
     late |= (uint32_t)!fits << n;
   }
   for (n = 0; late >> n; n++)
     if (late >> n & 1)
-      exact_rows_alone<D>(in, out, plan, (first + n * warps) * group::ROWS, group::ROWS,
-                          columns + set * 32 * exact_format<D>::COLUMN, sets + set, states + warp);
+      exact_rows_alone<D>(in, out, plan, (first + n * warps) * group::ROWS, group::ROWS, sum.columns, sum.set,
+                          sum.block);
 }
 
 #endif
