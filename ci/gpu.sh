@@ -6,26 +6,17 @@
 # All parts run, whatever the first ones say; the exit code is that of the first that failed.
 set -euo pipefail
 [ $# -gt 0 ] || { echo "usage: ci/gpu.sh FOLDER [VERIFY_OPTION...]" >&2; exit 2; }
-mkdir -p "$1"
-folder=$(cd "$1" && pwd)
+. "$(dirname "$0")/parts.sh"
+open_folder "$1"
 shift
-cd "$(dirname "$0")/.."
 export FOLDPROOF_REQUIRE_GPUS=${FOLDPROOF_REQUIRE_GPUS:-1}
 build=build-gpu
 ci/setup.sh $build -Dcuda=enabled ${GPU_ARCH:+-Dgpu_arch="$GPU_ARCH"}
 
-first=0
-part() {
-  local name=$1 code=0
-  shift
-  echo "== $name"
-  "$@" 2>&1 | tee "$folder/$name.txt" || code=$?
-  [ $code = 0 ] || echo "== $name: exit code $code"
-  [ $first != 0 ] || first=$code
-}
 $build/foldproof env --json >"$folder/environment.json"
-part suite meson test -C $build --suite gpu --print-errorlogs
-part count python3 ci/count-tests.py $build gpu
-part verify $build/foldproof verify --engine cuda --jsonl "$folder/verify.jsonl" "$@"
-part bench $build/foldproof bench --jsonl "$folder/bench.jsonl" ${BENCH:-}
+keep suite meson test -C $build --suite gpu --print-errorlogs
+keep count python3 ci/count-tests.py $build gpu
+record verify $build/foldproof verify --engine cuda "$@"
+# shellcheck disable=SC2086
+record bench $build/foldproof bench ${BENCH:-}
 exit $first

@@ -103,10 +103,10 @@
     .name = id, .engine = ranks, .about = text, .dtypes = takes, .ops = ANY_OP, .method = how, .claims = LIBRARY, \
     .vector = true, .peer = true, .run = fold_library_allreduce                                                   \
   }
-#define LIBRARY_SUM(id, ranks, text)                                                                 \
-  {                                                                                                  \
-    .name = id, .engine = ranks, .about = text, .dtypes = WIDE, .ops = ANY_OP, .method = FOLD_PLAIN, \
-    .claims = LIBRARY, .peer = true, .run = fold_library_sum, .scratch = fold_library_sum_scratch    \
+#define LIBRARY_SUM(id, ranks, over, text)                                                                           \
+  {                                                                                                                  \
+    .name = id, .engine = ranks, .about = text, .dtypes = WIDE, .ops = ANY_OP, .method = FOLD_PLAIN, .height = over, \
+    .claims = LIBRARY, .peer = true, .run = fold_library_sum, .scratch = fold_library_sum_scratch                    \
   }
 #define COLLECTIVE_EXACT(ranks)                                                                                    \
   {                                                                                                                \
@@ -159,7 +159,7 @@ static const struct fold_subject table[] = {
      .run = fold_host_ordered},
 #ifdef FOLD_HAVE_MPI
     LIBRARY_VECTOR("mpi/allreduce", FOLD_MPI, WIDE, FOLD_PLAIN, "MPI_Allreduce of a vector"),
-    LIBRARY_SUM("mpi/sum", FOLD_MPI, "each rank's own sum, and MPI_Allreduce of these"),
+    LIBRARY_SUM("mpi/sum", FOLD_MPI, fold_library_sum_height_tree, "each rank's own sum, and MPI_Allreduce of these"),
     COLLECTIVE_CANONICAL(FOLD_MPI),
     COLLECTIVE_EXACT(FOLD_MPI),
     COLLECTIVE_CANONICAL_SUM(FOLD_MPI),
@@ -167,7 +167,8 @@ static const struct fold_subject table[] = {
 #ifdef FOLD_HAVE_NCCL
     LIBRARY_VECTOR("nccl/allreduce", FOLD_NCCL, ANY_DTYPE, FOLD_NARROW,
                    "ncclAllReduce of a vector; 16-bit elements are rounded at each addition"),
-    LIBRARY_SUM("nccl/sum", FOLD_NCCL, "CUB's sum of each rank's columns, and ncclAllReduce of these"),
+    LIBRARY_SUM("nccl/sum", FOLD_NCCL, fold_library_sum_height_any,
+                "CUB's sum of each rank's columns, and ncclAllReduce of these"),
     COLLECTIVE_CANONICAL(FOLD_NCCL),
     COLLECTIVE_EXACT(FOLD_NCCL),
     COLLECTIVE_CANONICAL_SUM(FOLD_NCCL),
@@ -235,16 +236,25 @@ const struct fold_subject *fold_subject_find(const char *name, enum fold_engine 
   return NULL;
 }
 
-/* What the judge refuted about peers, each with the version that it was seen in. */
+#define MAX_MIN (1u << FOLD_MAX | 1u << FOLD_MIN)
+/* A comparison that is false for NaN and between zeros keeps the one operand or the other: as the ranks stand. */
+#define MPI_FACT(name)                                                                                      \
+  {                                                                                                         \
+    .subject = name, .claims = FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) | FOLD_CLAIM(FOLD_PERMUTATION_INVARIANT), \
+    .ops = MAX_MIN, .lapses = FOLD_LOSES_NAN | FOLD_LOSES_SIGN,                                             \
+    .seen = {{"Open MPI v4.1.4", "Open MPI v4.1.8"}, {"Open MPI v5.0.11", "Open MPI v5.0.11"}},             \
+    .what = "max and min keep or lose a NaN, and a zero's sign, by which rank has it"                       \
+  }
+#define NCCL_FACT(name)                                                                                      \
+  {                                                                                                          \
+    .subject = name, .claims = FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED), .ops = MAX_MIN, .lapses = FOLD_LOSES_NAN, \
+    .seen = {{"NCCL 2.28.3", "NCCL 2.28.3"}}, .what = "max and min lose a NaN"                               \
+  }
+
+/* What the judge refuted about peers, each with the versions that it was seen in. */
 static const struct fold_fact facts[] = {
-#define MPI_FACT(name, id) \
-  { name, id, "Open MPI v4.1.4", "a NaN or a zero's sign in max and min depends on the rank that has it" }
-#define NCCL_FACT(name) \
-  { name, FOLD_CORRECTLY_ROUNDED, "NCCL 2.28.3", "max and min drop a NaN" }
-    MPI_FACT("mpi/allreduce", FOLD_CORRECTLY_ROUNDED),
-    MPI_FACT("mpi/allreduce", FOLD_PERMUTATION_INVARIANT),
-    MPI_FACT("mpi/sum", FOLD_CORRECTLY_ROUNDED),
-    MPI_FACT("mpi/sum", FOLD_PERMUTATION_INVARIANT),
+    MPI_FACT("mpi/allreduce"),
+    MPI_FACT("mpi/sum"),
     NCCL_FACT("nccl/allreduce"),
     NCCL_FACT("nccl/sum"),
 };

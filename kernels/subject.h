@@ -6,6 +6,8 @@
 #ifndef FOLD_SUBJECT_H
 #define FOLD_SUBJECT_H
 
+#include <stdint.h>
+
 #include "claim.h"
 #include "fold.h"
 
@@ -24,6 +26,8 @@ typedef size_t fold_scratch(const struct fold_subject *subject, const struct fol
 
 /* At multiples of how many columns a collective's input may be cut; at least 1. */
 typedef size_t fold_grain(size_t cols);
+/* How many joins a term of `cols` over so many ranks passes through at most. */
+typedef uint64_t fold_height_over(size_t cols, unsigned ranks);
 
 struct fold_subject {
   const char *name; /* "rows/par_256"; with the engine it is unique */
@@ -40,15 +44,29 @@ struct fold_subject {
   /* Collectives: the columns are cut over the ranks at multiples of grain(cols) (fold_comm_cut); NULL: anywhere. An
    * all-reduce of vectors takes one column a rank and no other shape. */
   fold_grain *grain;
+  /* Of a collective that declares no order but knows its shape; NULL: its order's, or cols - 1, which is no order's less. */
+  fold_height_over *height;
   bool vector;
-  bool peer; /* somebody else's: what refutes it is a fact about that library, not a failure of ours */
+  bool peer; /* somebody else's: what refutes it is counted apart where it is known of that library (fold_fact) */
 };
 
-/* A refutation of a peer that is known: seen in that version. */
+/* How a max or min of a row differs from the exact one, and on what terms alone. */
+enum fold_lapse {
+  FOLD_LOSES_NAN = 1,  /* a term is NaN: the result is another of the row's terms */
+  FOLD_LOSES_SIGN = 2, /* the exact result is a zero, and there are zeros of both signs: it is the other zero */
+};
+
+/* What is known of a peer: a refutation that was seen, and in which versions. It is known of those claims, those
+ * operations and those lapses; every row that is not exact must be one of them. */
 struct fold_fact {
   const char *subject;
-  enum fold_claim_id claim;
-  const char *version; /* as fold_peer_version tells it */
+  uint64_t claims;      /* of correctly_rounded and permutation_invariant: known.c looks at no other's runs */
+  unsigned ops, lapses; /* masks: 1u << FOLD_MAX, 1u << FOLD_MIN; enum fold_lapse */
+  /* In which versions, as fold_peer_version tells them: in the first and the last of a series, whose versions between
+   * them are taken to have it too. */
+  struct fold_versions {
+    const char *first, *last;
+  } seen[3];
   const char *what;
 };
 const struct fold_fact *fold_facts(size_t *n);

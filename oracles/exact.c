@@ -177,6 +177,15 @@ fold_status fold_truth_start(struct fold_truth *truth, enum fold_dtype dtype, en
   return fold_ok();
 }
 
+fold_status fold_oracle_close(enum fold_dtype dtype, const struct fold_super *sum, const struct fold_super *abs,
+                              size_t n, struct fold_truth *truth) {
+  FOLD_TRY(fold_truth_start(truth, dtype, FOLD_SUM, n));
+  close_abs(dtype, *abs, truth);
+  fold_super_value(dtype, sum, truth->exact);
+  fold_truth_close(truth);
+  return fold_ok();
+}
+
 fold_status fold_oracle_exact(enum fold_dtype dtype, enum fold_op op, const void *in, size_t n, unsigned threads,
                               struct fold_truth *truth) {
   FOLD_TRY(fold_truth_start(truth, dtype, op, n));

@@ -38,6 +38,10 @@ fold_status fold_oracle_exact(enum fold_dtype dtype, enum fold_op op, const void
 fold_status fold_oracle_mpfr(enum fold_dtype dtype, enum fold_op op, const void *in, size_t n,
                              struct fold_truth *truth);
 
+/* A sum's truth from the states of its n terms and of their magnitudes (fold_super_add): for sums that are nowhere whole. */
+fold_status fold_oracle_close(enum fold_dtype dtype, const struct fold_super *sum, const struct fold_super *abs, size_t n,
+                              struct fold_truth *truth);
+
 /* |got - exact| of a finite result in dtype, rounded away from zero; an enclosed product counts its farther end. */
 void fold_truth_error(mpfr_t error, const struct fold_truth *truth, enum fold_dtype dtype, uint64_t got);
 /* That error in units of the last place, in dtype, of the exact result; rounded up. */

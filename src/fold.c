@@ -1,6 +1,7 @@
 /* fold.c: names and statuses of fold.h. */
 #include "fold.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,6 +46,19 @@ int fold_exit_code(enum fold_code code) {
     case FOLD_UNSUPPORTED: return 77;
     case FOLD_ENVIRONMENT: return 99;
     default: return 2;
+  }
+}
+
+enum fold_code fold_write_code(int error) {
+  switch (error) {
+    case ENOMEM: return FOLD_NO_MEMORY;
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+    case EIO:
+    case EMFILE:
+    case ENFILE: return FOLD_ENVIRONMENT;
+    default: return FOLD_BAD_INPUT;
   }
 }
 

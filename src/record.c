@@ -30,6 +30,10 @@ static FILE *open_output(const char *name) {
   return file;
 }
 
+static fold_status refused(const char *path, int error) {
+  return fold_error(fold_write_code(error), "%s: can't be written: %s", path, strerror(error));
+}
+
 fold_status fold_records_open(struct fold_records *records, const char *path) {
   *records = (struct fold_records){.path = strdup(path)};
   const char *name = path;
@@ -43,7 +47,7 @@ fold_status fold_records_open(struct fold_records *records, const char *path) {
   }
   records->file = open_output(name);
   if (records->file) return fold_ok();
-  fold_status status = fold_error(FOLD_BAD_INPUT, "%s: can't be written: %s", path, strerror(errno));
+  fold_status status = refused(path, errno);
   fold_records_close(records, false);
   return status;
 }
@@ -51,11 +55,12 @@ fold_status fold_records_open(struct fold_records *records, const char *path) {
 fold_status fold_records_close(struct fold_records *records, bool keep) {
   fold_status status = fold_ok();
   if (records->file) {
-    bool failed = ferror(records->file) != 0;
-    if (fclose(records->file) != 0) failed = true;
-    if (!failed && keep && records->partial && rename(records->partial, records->path) != 0) failed = true;
-    if (failed) status = fold_error(FOLD_BAD_INPUT, "%s: can't be written: %s", records->path, strerror(errno));
-    if (records->partial && (failed || !keep)) unlink(records->partial);
+    /* Each write was checked: what is left unwritten shows now. */
+    int error = ferror(records->file) ? EIO : 0;
+    if (fclose(records->file) != 0) error = errno;
+    if (!error && keep && records->partial && rename(records->partial, records->path) != 0) error = errno;
+    if (error) status = refused(records->path, error);
+    if (records->partial && (error || !keep)) unlink(records->partial);
   }
   free(records->path);
   free(records->partial);
@@ -67,10 +72,9 @@ fold_status fold_records_line(struct fold_records *records, json_t *line) {
   char *text = line ? json_dumps(line, JSON_COMPACT) : NULL;
   json_decref(line);
   if (text == NULL) return fold_error(FOLD_NO_MEMORY, "%s: not enough memory for a record", records->path);
-  bool failed = fprintf(records->file, "%s\n", text) < 0;
+  int error = fprintf(records->file, "%s\n", text) < 0 ? errno : 0;
   free(text);
-  if (failed) return fold_error(FOLD_BAD_INPUT, "%s: can't be written: %s", records->path, strerror(errno));
-  return fold_ok();
+  return error ? refused(records->path, error) : fold_ok();
 }
 
 fold_status fold_records_environment(struct fold_records *records) {
@@ -138,6 +142,27 @@ static void set_finding(json_t *line, const struct fold_judgement *j) {
   fold_record_number(line, "bound_fraction", f->fraction);
 }
 
+/* What the run did besides computing; a key for each, where there is something to tell. */
+static void set_traces(json_t *line, const struct fold_judgement *j) {
+  const struct fold_traces *t = j->traces;
+  if (j->got == NULL || t == NULL) return;
+  if (t->unwritten) json_object_set_new(line, "unwritten", json_pack("{s:I}", "row", (json_int_t)t->unwritten_at));
+  if (t->out_of_bounds)
+    json_object_set_new(
+        line, "out_of_bounds",
+        json_pack("{s:I, s:s}", "byte", (json_int_t)t->bounds_at, "of", t->in_input_zone ? "input" : "output"));
+  if (t->ranks_differ)
+    json_object_set_new(line, "ranks_differ",
+                        json_pack("{s:i, s:I, s:o, s:o}", "rank", (int)t->rank, "row", (json_int_t)t->differ_at, "got",
+                                  bits_of(j->c->dtype, t->other_bits), "rank_0", bits_of(j->c->dtype, t->bits)));
+}
+
+/* Of a peer's refutation, what it is known by; or that it is new. */
+static void set_known(json_t *line, const struct fold_judgement *j) {
+  if (!j->subject->peer || !j->promised || j->finding.verdict != FOLD_REFUTED) return;
+  json_object_set_new(line, "known", j->known ? json_string(j->fact->what) : json_false());
+}
+
 fold_status fold_records_judgement(struct fold_records *records, const struct fold_judgement *j) {
   json_t *line = json_pack("{s:i, s:s, s:s, s:s}", "schema", FOLD_SCHEMA, "type", j->claim ? "judgement" : "run",
                            "subject", j->subject->name, "engine", fold_engine_name(j->subject->engine));
@@ -149,7 +174,9 @@ fold_status fold_records_judgement(struct fold_records *records, const struct fo
     }
     set_input(line, j);
     set_finding(line, j);
+    set_known(line, j);
     set_results(line, j);
+    set_traces(line, j);
   }
   return fold_records_line(records, line);
 }

@@ -2,7 +2,9 @@
  *
  * Schema 1. Every line is an object with "schema" and "type": "environment" (once, first), "judgement" (a claim's
  * verdict) or "run" (results, nothing judged). Results travel as hexadecimal bits; beside them a decimal for people.
- * The file appears whole, under its own name, when it is closed; until then it is a temporary one beside it.
+ * What a run did besides computing stands there too, where it did: "unwritten", "out_of_bounds", "ranks_differ"; and of
+ * what refutes a peer "known", which is what is known of it, or false. The file appears whole, under its own name, when
+ * it is closed; until then it is a temporary one beside it.
  */
 #ifndef FOLD_RECORD_H
 #define FOLD_RECORD_H
@@ -18,7 +20,8 @@ struct fold_records {
   FILE *file;
   char *path, *partial;
 };
-/* Opens `path` for writing; FOLD_BAD_INPUT names it when that can't be. */
+/* Opens `path` for writing; FOLD_BAD_INPUT names it when that can't be. Where the disk is full, then or later, that is
+ * FOLD_ENVIRONMENT. */
 fold_status fold_records_open(struct fold_records *records, const char *path);
 /* One line for the environment; then one for each judgement. */
 fold_status fold_records_environment(struct fold_records *records);

@@ -8,11 +8,13 @@
 #include "bits.h"
 
 fold_status fold_table_open(struct fold_table *table, const struct fold_registry *registry) {
-  size_t cells = registry->n * FOLD_CLAIMS;
+  size_t cells = registry->n * FOLD_CLAIMS, n_facts;
+  fold_facts(&n_facts);
   *table = (struct fold_table){.registry = registry};
+  table->tally = calloc(n_facts + 1, sizeof *table->tally);
   table->promised = calloc(cells + 1, sizeof *table->promised);
   table->probed = calloc(cells + 1, sizeof *table->probed);
-  if (!table->promised || !table->probed) {
+  if (!table->promised || !table->probed || !table->tally) {
     fold_table_close(table);
     return fold_error(FOLD_NO_MEMORY, "not enough memory for the table");
   }
@@ -26,7 +28,14 @@ fold_status fold_table_open(struct fold_table *table, const struct fold_registry
 void fold_table_close(struct fold_table *table) {
   free(table->promised);
   free(table->probed);
+  free(table->tally);
   *table = (struct fold_table){0};
+}
+
+static void count_known(struct fold_table *table, const struct fold_judgement *j) {
+  size_t n;
+  struct fold_tally *tally = &table->tally[j->fact - fold_facts(&n)];
+  if (tally->n++ == 0) snprintf(tally->first, sizeof tally->first, "%s", j->c->name);
 }
 
 void fold_table_add(struct fold_table *table, const struct fold_judgement *j) {
@@ -34,20 +43,21 @@ void fold_table_add(struct fold_table *table, const struct fold_judgement *j) {
   struct fold_cell *cell = &cells[j->subject_index * FOLD_CLAIMS + j->claim->id];
   const struct fold_finding *f = &j->finding;
   cell->count[f->verdict]++;
+  if (j->known) cell->known++, count_known(table, j);
   if (isnan(cell->ulps) || f->ulps > cell->ulps) cell->ulps = f->ulps;
   if (isnan(cell->fraction) || f->fraction > cell->fraction) cell->fraction = f->fraction;
   if (f->verdict == FOLD_SKIPPED || f->verdict == FOLD_BROKEN)
     snprintf(cell->why, sizeof cell->why, "%.*s", (int)sizeof cell->why - 1, f->reason);
 }
 
-void fold_table_total(const struct fold_table *table, bool strict, size_t total[FOLD_VERDICTS], size_t *facts) {
+void fold_table_total(const struct fold_table *table, bool strict, size_t total[FOLD_VERDICTS], size_t *known) {
   memset(total, 0, FOLD_VERDICTS * sizeof *total);
-  *facts = 0;
+  *known = 0;
   for (size_t i = 0; i < table->registry->n * FOLD_CLAIMS; i++) {
-    bool is_fact = !strict && table->registry->subjects[i / FOLD_CLAIMS].peer;
-    for (int v = 0; v < FOLD_VERDICTS; v++)
-      *(is_fact && v == FOLD_REFUTED ? facts : &total[v]) += table->promised[i].count[v];
+    for (int v = 0; v < FOLD_VERDICTS; v++) total[v] += table->promised[i].count[v];
+    if (!strict) *known += table->promised[i].known;
   }
+  total[FOLD_REFUTED] -= *known;
 }
 
 static size_t cell_total(const struct fold_cell *cell) {
@@ -67,18 +77,21 @@ static const char *number(double value, char text[16]) {
   return text;
 }
 
-static void print_cell(const struct fold_cell *cell, const char *claim, bool colour, FILE *out) {
+static void print_cell(const struct fold_cell *cell, const char *claim, bool strict, bool colour, FILE *out) {
   char ulps[16], fraction[16];
-  bool red = cell->count[FOLD_REFUTED] || cell->count[FOLD_BROKEN];
+  size_t known = strict ? 0 : cell->known, refuted = cell->count[FOLD_REFUTED] - known;
+  bool red = refuted || cell->count[FOLD_BROKEN];
   fprintf(out, "  %s%-22s%s %8zu %8zu %8zu", colour && red ? "\033[31m" : "", claim, colour && red ? "\033[0m" : "",
-          cell->count[FOLD_HELD], cell->count[FOLD_REFUTED], cell->count[FOLD_SKIPPED]);
+          cell->count[FOLD_HELD], refuted, cell->count[FOLD_SKIPPED]);
   fprintf(out, " %12s %12s", number(cell->ulps, ulps), number(cell->fraction, fraction));
   if (cell->count[FOLD_BROKEN]) fprintf(out, "  %zu broken", cell->count[FOLD_BROKEN]);
+  if (known) fprintf(out, "  (%zu known)", known);
   if (cell->why[0]) fprintf(out, "  (%s)", cell->why);
   fputc('\n', out);
 }
 
-static void print_subjects(const struct fold_table *table, const struct fold_cell *cells, bool colour, FILE *out) {
+static void print_subjects(const struct fold_table *table, const struct fold_cell *cells, bool strict, bool colour,
+                           FILE *out) {
   size_t n_claims;
   const struct fold_claim *claims = fold_claims(&n_claims);
   for (size_t i = 0; i < table->registry->n; i++) {
@@ -89,49 +102,73 @@ static void print_subjects(const struct fold_table *table, const struct fold_cel
       const struct fold_subject *subject = &table->registry->subjects[i];
       if (!named) fprintf(out, "%s on %s\n", subject->name, fold_engine_name(subject->engine));
       named = true;
-      print_cell(cell, claims[k].name, colour, out);
+      print_cell(cell, claims[k].name, strict, colour, out);
     }
   }
 }
 
+static const struct fold_subject *subject_of(const struct fold_registry *registry, const struct fold_fact *fact) {
+  for (size_t i = 0; i < registry->n; i++)
+    if (registry->subjects[i].peer && strcmp(registry->subjects[i].name, fact->subject) == 0)
+      return &registry->subjects[i];
+  return NULL;
+}
+
+static void print_known(const struct fold_table *table, FILE *out) {
+  size_t n;
+  const struct fold_fact *facts = fold_facts(&n);
+  fprintf(out, "known of other libraries, and not counted below (--strict counts it as refuted):\n");
+  for (size_t i = 0; i < n; i++) {
+    const struct fold_tally *tally = &table->tally[i];
+    const struct fold_subject *subject = tally->n ? subject_of(table->registry, &facts[i]) : NULL;
+    char version[64];
+    if (subject == NULL) continue;
+    fold_peer_version(subject, version);
+    fprintf(out, "  %zu case%s, %s of %s: %s; first in %s\n", tally->n, tally->n == 1 ? "" : "s", subject->name,
+            version, facts[i].what, tally->first);
+  }
+}
+
 void fold_table_print(const struct fold_table *table, bool strict, bool colour, FILE *out) {
-  size_t total[FOLD_VERDICTS], facts, probed = 0;
-  fold_table_total(table, strict, total, &facts);
+  size_t total[FOLD_VERDICTS], known, probed = 0;
+  fold_table_total(table, strict, total, &known);
   fprintf(out, "%-24s %8s %8s %8s %12s %12s\n", "subject and claim", "held", "refuted", "skipped", "worst ulps",
           "worst/bound");
-  print_subjects(table, table->promised, colour, out);
+  print_subjects(table, table->promised, strict, colour, out);
   for (size_t i = 0; i < table->registry->n * FOLD_CLAIMS; i++) probed += cell_total(&table->probed[i]);
   if (probed > 0) {
     fprintf(out, "\nprobed for information: not promised, not counted\n");
-    print_subjects(table, table->probed, false, out);
+    print_subjects(table, table->probed, strict, false, out);
   }
   fputc('\n', out);
   if (total[FOLD_BROKEN])
     fprintf(out, "%zu broken: the environment failed there, nothing was judged\n", total[FOLD_BROKEN]);
-  if (facts)
-    fprintf(out, "%zu refutations of other libraries: facts about them, not counted below (--strict counts them)\n",
-            facts);
+  if (known) print_known(table, out);
   fprintf(out, "%zu held, %zu refuted, %zu skipped\n", total[FOLD_HELD], total[FOLD_REFUTED], total[FOLD_SKIPPED]);
 }
 
-/* Whether the refutation of a peer was expected. */
+/* What is known of a peer that was refuted, and why that does not excuse it here. */
 static void print_fact(const struct fold_judgement *j, FILE *out) {
-  size_t n, i = 0;
-  const struct fold_fact *facts = fold_facts(&n);
   char version[64];
   fold_peer_version(j->subject, version);
-  while (i < n && (strcmp(facts[i].subject, j->subject->name) != 0 || facts[i].claim != j->claim->id)) i++;
-  if (i < n)
-    fprintf(out, "  known of %s: %s; this is %s\n", facts[i].version, facts[i].what, version);
-  else
+  if (j->fact == NULL) {
     fprintf(out, "  new: not known of %s\n", version);
+    return;
+  }
+  fprintf(out, "  known of");
+  for (size_t i = 0; i < sizeof j->fact->seen / sizeof *j->fact->seen && j->fact->seen[i].first; i++) {
+    const struct fold_versions *span = &j->fact->seen[i];
+    fprintf(out, "%s %s", i ? "," : "", span->first);
+    if (strcmp(span->first, span->last) != 0) fprintf(out, " to %s", span->last);
+  }
+  fprintf(out, ": %s; %s %s\n", j->fact->what, j->known ? "this is" : "but this is", version);
 }
 
 void fold_print_refuted(const struct fold_judgement *j, const char *program, const char *folder, bool npy, FILE *out) {
   const struct fold_finding *f = &j->finding;
   const struct fold_case *c = j->c;
   char got[80], want[80];
-  const char *kind = f->verdict == FOLD_BROKEN ? "BROKEN" : j->subject->peer ? "FACT" : "REFUTED";
+  const char *kind = f->verdict == FOLD_BROKEN ? "BROKEN" : "REFUTED";
   fprintf(out, "%s: %s on %s is not %s: %s, %zu x %zu", kind, j->subject->name, fold_engine_name(j->subject->engine),
           j->claim->name, c->name, c->rows, c->cols);
   if (c->source.generator) fprintf(out, ", seed %llu", (unsigned long long)c->source.seed);
@@ -149,7 +186,9 @@ void fold_print_refuted(const struct fold_judgement *j, const char *program, con
   fprintf(out, "  replay: %s verify --subjects '%s' --engine %s --claims %s", program, j->subject->name,
           fold_engine_name(j->subject->engine), j->claim->name);
   if (npy)
-    fprintf(out, " --npy '%s' --op %s\n", c->npy, fold_op_name(c->op));
+    fprintf(out, " --npy '%s' --op %s", c->npy, fold_op_name(c->op));
   else
-    fprintf(out, " --fixture-folder '%s' --set all --fixtures '%s'\n", folder, c->name);
+    fprintf(out, " --fixture-folder '%s' --set all --fixtures '%s'", folder, c->name);
+  if (npy && c->ranks) fprintf(out, " --ranks %u", c->ranks);
+  fputc('\n', out);
 }

@@ -8,23 +8,32 @@
 
 struct fold_cell {
   size_t count[FOLD_VERDICTS];
+  size_t known;          /* of the refuted: what is known of that library */
   double ulps, fraction; /* the worst; NaN where nothing was measured */
   char why[120];         /* the last reason of a skip or of what broke */
+};
+
+/* How often a fact explained what was refuted. */
+struct fold_tally {
+  size_t n;
+  char first[160]; /* the first case */
 };
 
 struct fold_table {
   const struct fold_registry *registry;
   struct fold_cell *promised, *probed; /* registry->n x FOLD_CLAIMS each */
+  struct fold_tally *tally;            /* of each fact that there is */
 };
 
 fold_status fold_table_open(struct fold_table *table, const struct fold_registry *registry);
 void fold_table_close(struct fold_table *table);
 void fold_table_add(struct fold_table *table, const struct fold_judgement *judgement);
 
-/* How often each verdict was given on promised claims. What refutes a peer is a fact about that library: it is counted
- * in *facts, and as refuted only when `strict`. */
-void fold_table_total(const struct fold_table *table, bool strict, size_t total[FOLD_VERDICTS], size_t *facts);
-/* The table, what was skipped and why, and the closing line "N held, N refuted, N skipped". */
+/* How often each verdict was given on promised claims. A refutation that is known of a library is counted in *known,
+ * and as refuted only when `strict`. */
+void fold_table_total(const struct fold_table *table, bool strict, size_t total[FOLD_VERDICTS], size_t *known);
+/* The table, what was skipped and why, a line for each fact that was seen again, and the closing line "N held, N
+ * refuted, N skipped". */
 void fold_table_print(const struct fold_table *table, bool strict, bool colour, FILE *out);
 
 /* One line for a refuted or broken claim, and the command that replays that case alone. `program` is how the user calls

@@ -29,32 +29,18 @@
 #define SPREAD \
   (C(WRITES_OUTPUT) | C(STAYS_IN_BOUNDS) | C(KEEPS_INPUT) | C(RUN_TO_RUN) | C(RANK_AGREEMENT) | C(ALIGNMENT_INVARIANT))
 #define SPREAD_ROWS (SPREAD | C(BATCH_INVARIANT) | C(WORLD_INVARIANT))
+#define COLLECTIVE(id, text, function, what)                                                                \
+  .name = "mutant/" id, .engine = FOLD_MPI, .about = text, .dtypes = 1u << FOLD_F32, .ops = 1u << FOLD_SUM, \
+  .run = function, .claims = what
 #define VECTOR(id, function, sequence, what, broken, maybe, text)                                                     \
   {                                                                                                                   \
-    .subject = {.name = "mutant/" id,                                                                                 \
-                .engine = FOLD_MPI,                                                                                   \
-                .about = text,                                                                                        \
-                .dtypes = 1u << FOLD_F32,                                                                             \
-                .ops = 1u << FOLD_SUM,                                                                                \
-                .order = sequence,                                                                                    \
-                .claims = what,                                                                                       \
-                .vector = true,                                                                                       \
-                .run = function,                                                                                      \
+    .subject = {COLLECTIVE(id, text, function, what), .order = sequence, .vector = true,                              \
                 .scratch = fold_collective_canonical_scratch},                                                        \
     .breaks = broken, .may = maybe, .fixtures = "mixed/f32/sum/257x3/*,mixed/f32/sum/257x5/*,normal/f32/sum/1000x4/*" \
   }
 #define ROWS(id, function, how, sequence, room, what, broken, maybe, text)                                         \
   {                                                                                                                \
-    .subject = {.name = "mutant/" id,                                                                              \
-                .engine = FOLD_MPI,                                                                                \
-                .about = text,                                                                                     \
-                .dtypes = 1u << FOLD_F32,                                                                          \
-                .ops = 1u << FOLD_SUM,                                                                             \
-                .order = sequence,                                                                                 \
-                .method = how,                                                                                     \
-                .claims = what,                                                                                    \
-                .run = function,                                                                                   \
-                .scratch = room},                                                                                  \
+    .subject = {COLLECTIVE(id, text, function, what), .order = sequence, .method = how, .scratch = room},          \
     .breaks = broken, .may = maybe,                                                                                \
     .fixtures = "normal/f32/sum/1x36000/ranks5/*,ill_conditioned/f32/sum/1x9000/*,normal/f32/sum/17x9000/ranks3/*" \
   }
@@ -225,6 +211,16 @@ static const struct fold_mutant table[] = {
     VECTOR("last_rank_unwritten", mutant_last_rank_unwritten, "host/pairwise",
            SPREAD | C(BOUNDED) | C(REPLAYS) | C(MESSAGE_INVARIANT), C(WRITES_OUTPUT) | C(RANK_AGREEMENT), 0,
            "the last rank keeps its results to itself"),
+    VECTOR("other_rank_in_parts", mutant_other_rank_in_parts, "host/pairwise",
+           SPREAD | C(BOUNDED) | C(REPLAYS) | C(MESSAGE_INVARIANT), C(RANK_AGREEMENT), 0,
+           "rank 1 has another bit in half a message"),
+    ROWS("other_rank_in_worlds", mutant_other_rank_in_worlds, FOLD_EXACT, NULL, fold_collective_exact_scratch,
+         SPREAD_ROWS | C(CORRECTLY_ROUNDED), C(RANK_AGREEMENT), 0, "rank 1 has another bit in a world of two"),
+    {.subject = {COLLECTIVE("lost_part", "a library's sum that loses the last part of long rows", mutant_lost_part,
+                            SPREAD | C(BOUNDED)),
+                 .height = fold_library_sum_height_tree, .scratch = fold_library_sum_scratch},
+     .breaks = C(BOUNDED),
+     .fixtures = "constant/f32/sum/1x*/ranks*"},
     ROWS("last_rank_swaps", mutant_last_rank_swaps, FOLD_EXACT, NULL, fold_collective_exact_scratch,
          SPREAD_ROWS | C(CORRECTLY_ROUNDED), C(KEEPS_INPUT), 0, "the last rank swaps two of its terms"),
     ROWS("last_rank_of_four_swaps", mutant_last_rank_of_four_swaps, FOLD_EXACT, NULL, fold_collective_exact_scratch,
@@ -235,14 +231,9 @@ static const struct fold_mutant table[] = {
     ROWS("lost_state", mutant_lost_state, FOLD_EXACT, NULL, fold_collective_exact_scratch,
          SPREAD_ROWS | C(CORRECTLY_ROUNDED) | C(PERMUTATION_INVARIANT),
          C(CORRECTLY_ROUNDED) | C(WORLD_INVARIANT) | C(PERMUTATION_INVARIANT), 0, "exact without the last rank"),
-    {.subject = {.name = "mutant/states_as_doubles",
-                 .engine = FOLD_MPI,
-                 .about = "exact on each rank, added up in f64",
-                 .dtypes = 1u << FOLD_F32,
-                 .ops = 1u << FOLD_SUM,
-                 .method = FOLD_EXACT,
-                 .claims = SPREAD_ROWS | C(CORRECTLY_ROUNDED) | C(PERMUTATION_INVARIANT),
-                 .run = mutant_states_as_doubles},
+    {.subject = {COLLECTIVE("states_as_doubles", "exact on each rank, added up in f64", mutant_states_as_doubles,
+                            SPREAD_ROWS | C(CORRECTLY_ROUNDED) | C(PERMUTATION_INVARIANT)),
+                 .method = FOLD_EXACT},
      .breaks = C(CORRECTLY_ROUNDED) | C(WORLD_INVARIANT),
      .may = C(PERMUTATION_INVARIANT) | C(BATCH_INVARIANT),
      .fixtures = "states_as_doubles/*"},

@@ -1,8 +1,9 @@
 /* mutants.h: subjects that are broken on purpose: each must be refuted by the claims that it breaks, and by no other.
  *
  * A judge that holds everything is caught by `breaks`; a judge that refutes everything, by all other claims of the row,
- * which must hold. test_mutants.c checks both in process, those on MPI ranks over a world of ranks; foldproof-mutants (mutants_main.c) is the command over the
- * host's subjects and these, for what needs the command line or another process.
+ * which must hold. test_mutants.c checks both in process, those on MPI ranks over a world of ranks; foldproof-mutants
+ * (mutants_main.c) is the command over the host's subjects and these, for what needs the command line or another
+ * process.
  */
 #ifndef MUTANTS_H
 #define MUTANTS_H
@@ -34,6 +35,18 @@ fold_status mutant_rows(const struct fold_call *call, mutant_row *row);
 static inline const void *mutant_row_at(const struct fold_call *call, size_t r) {
   return (const char *)call->in + r * call->cols * fold_dtype_size(call->dtype);
 }
+/* The run function mutant_NAME of NAME, which sums one row. */
+#define RUN_F32(name)                                                                           \
+  fold_status mutant_##name(const struct fold_subject *subject, const struct fold_call *call) { \
+    (void)subject;                                                                              \
+    return mutant_rows_f32(call, name);                                                         \
+  }
+#define RUN(name)                                                                               \
+  fold_status mutant_##name(const struct fold_subject *subject, const struct fold_call *call) { \
+    (void)subject;                                                                              \
+    return mutant_rows(call, name);                                                             \
+  }
+
 /* Right sums in rising and in falling index from +0. */
 mutant_row_f32 mutant_sum_f32, mutant_back_f32;
 
@@ -54,7 +67,8 @@ fold_run mutant_counter, mutant_pid, mutant_threads, mutant_peels, mutant_half_a
 /* mutants_ranks.c: collectives on MPI ranks */
 fold_run mutant_own_first, mutant_own_last, mutant_own_now_and_then, mutant_chunks, mutant_long_messages,
     mutant_call_counter, mutant_last_rank_past_end, mutant_last_rank_unwritten, mutant_last_rank_swaps,
-    mutant_last_rank_of_four_swaps, mutant_unaligned_parts, mutant_lost_state, mutant_states_as_doubles;
+    mutant_last_rank_of_four_swaps, mutant_unaligned_parts, mutant_lost_state, mutant_states_as_doubles,
+    mutant_other_rank_in_parts, mutant_other_rank_in_worlds, mutant_lost_part;
 /* broken_ranks.c: collectives whose ranks die, hang or call otherwise */
 fold_run broken_rank_killed, broken_rank_exits, broken_rank_crashes, broken_rank_hangs, broken_rank_stops,
     broken_rank_stops_in_call, broken_rank_other_count, broken_rank_other_type, broken_rank_other_call,

@@ -5,17 +5,6 @@
 #include "super.h"
 #include "exact.h"
 
-#define RUN_F32(name)                                                                           \
-  fold_status mutant_##name(const struct fold_subject *subject, const struct fold_call *call) { \
-    (void)subject;                                                                              \
-    return mutant_rows_f32(call, name);                                                         \
-  }
-#define RUN(name)                                                                               \
-  fold_status mutant_##name(const struct fold_subject *subject, const struct fold_call *call) { \
-    (void)subject;                                                                              \
-    return mutant_rows(call, name);                                                             \
-  }
-
 static float flushed(float x) { return fabsf(x) < 0x1p-126f ? copysignf(0, x) : x; }
 
 /* As a GPU adds under -ftz=true. */

@@ -105,6 +105,28 @@ fold_status mutant_last_rank_unwritten(const struct fold_subject *subject, const
   return status;
 }
 
+/* Right on rank 0 in every run, and on all ranks in the whole message: rank 1 has another bit in a half of it. */
+fold_status mutant_other_rank_in_parts(const struct fold_subject *subject, const struct fold_call *call) {
+  fold_status status = fold_collective_canonical(subject, call);
+  bool half = call->rows == 257 / 2 || call->rows == 1000 / 2;
+  if (call->comm->rank == 1 && half) ((unsigned char *)call->out)[0] ^= 1;
+  return status;
+}
+
+/* The same in another world than the case's. */
+fold_status mutant_other_rank_in_worlds(const struct fold_subject *subject, const struct fold_call *call) {
+  fold_status status = fold_collective_exact(subject, call);
+  if (call->comm->rank == 1 && call->comm->ranks == 2 && call->rows > 0) ((unsigned char *)call->out)[0] ^= 1;
+  return status;
+}
+
+/* The last rank's part of a long row is lost: a bound in n - 1 roundings would hide it. */
+fold_status mutant_lost_part(const struct fold_subject *subject, const struct fold_call *call) {
+  struct fold_call none = *call;
+  if (is_last(call) && call->comm->ranks > 1 && call->all_cols > 30000) none.cols = 0;
+  return fold_library_sum(subject, &none);
+}
+
 /* Two terms change places: the exact sum does not see it. */
 fold_status mutant_last_rank_swaps(const struct fold_subject *subject, const struct fold_call *call) {
   fold_status status = fold_collective_exact(subject, call);

@@ -27,17 +27,6 @@ float mutant_back_f32(const fold_element_f32 *x, size_t n) {
   return sum;
 }
 
-#define RUN_F32(name)                                                                           \
-  fold_status mutant_##name(const struct fold_subject *subject, const struct fold_call *call) { \
-    (void)subject;                                                                              \
-    return mutant_rows_f32(call, name);                                                         \
-  }
-#define RUN(name)                                                                               \
-  fold_status mutant_##name(const struct fold_subject *subject, const struct fold_call *call) { \
-    (void)subject;                                                                              \
-    return mutant_rows(call, name);                                                             \
-  }
-
 /* Only whole warps. */
 static float dropped_tail(const fold_element_f32 *x, size_t n) { return mutant_sum_f32(x, n - n % 32); }
 RUN_F32(dropped_tail)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "bits.h"
 #include "collective/collective.h"
 #include "collective/parts.h"
 #include "command.h"
@@ -65,7 +66,41 @@ static fold_status above_memory(const struct fold_subject *subject, const struct
 
 static fold_status plausible(const struct fold_subject *subject, const struct fold_call *call) {
   (void)subject;
-  FOLD_TRY(take(call, 0.02));
+  FOLD_TRY(take(call, 0.05));
+  return answer(call, 1);
+}
+
+/* Every third run takes ten times as long, on every rank. */
+static fold_status noisy(const struct fold_subject *subject, const struct fold_call *call) {
+  static unsigned runs;
+  (void)subject;
+  FOLD_TRY(take(call, runs++ % 3 == 0 ? 0.1 : 0.01));
+  return answer(call, 1);
+}
+
+/* The calls alone take longer than the whole does, in each round; but every other round is so slow that the spreads
+ * overlap. A round is three runs, and two come before the first. */
+static fold_status below_calls(const struct fold_subject *subject, const struct fold_call *call) {
+  static unsigned runs;
+  static int ranks;
+  bool heard, computes;
+  (void)subject;
+  FOLD_TRY(look(call, &heard, &computes));
+  if (ranks != call->comm->ranks) runs = 0;
+  ranks = call->comm->ranks;
+  double round = (runs++ + 1) / 3 % 2 ? 0.1 : 0.06;
+  if (heard) spend(computes ? round : 1.3 * round);
+  return answer(call, 1);
+}
+
+/* Slow on an input that was there in one of the last three runs, of whatever share. */
+static fold_status meets_input(const struct fold_subject *subject, const struct fold_call *call) {
+  static const void *last[3];
+  static unsigned runs;
+  bool met = last[0] == call->in || last[1] == call->in || last[2] == call->in;
+  (void)subject;
+  last[runs++ % 3] = call->in;
+  spend(met ? 0.05 : 0.005);
   return answer(call, 1);
 }
 
@@ -103,8 +138,60 @@ static fold_status wrong_when_long(const struct fold_subject *subject, const str
   return fold_ok();
 }
 
+/* Slow enough that a busy machine makes no noise. */
 static fold_status library(const struct fold_subject *subject, const struct fold_call *call) {
+  spend(0.05);
   return fold_library_allreduce(subject, call);
+}
+
+/* Rank 1 has another NaN where a result is one. */
+static fold_status other_nan(const struct fold_subject *subject, const struct fold_call *call) {
+  FOLD_TRY(library(subject, call));
+  for (size_t i = 0; call->comm->rank == 1 && i < call->rows; i++)
+    if (fold_bits_class(call->dtype, fold_bits_load(call->dtype, call->out, i)) == FOLD_NAN)
+      fold_bits_store(call->dtype, call->out, i, 0xffc12345u);
+  return fold_ok();
+}
+
+/* Longer than what the judges see whole. */
+static bool is_long(const struct fold_call *call) { return call->all_cols > 5000000; }
+
+static fold_status right_sum(const struct fold_subject *subject, const struct fold_call *call) {
+  spend(0.05);
+  return fold_library_sum(subject, call);
+}
+
+/* Rank 1's part is lost. */
+static fold_status loses_a_part(const struct fold_subject *subject, const struct fold_call *call) {
+  struct fold_call none = *call;
+  if (is_long(call) && call->comm->rank == 1) none.cols = 0;
+  return fold_library_sum(subject, &none);
+}
+
+/* As an index of too few bits does: of a part above 2^21 terms, one is forgotten. */
+static fold_status loses_a_term(const struct fold_subject *subject, const struct fold_call *call) {
+  struct fold_call fewer = *call;
+  if (call->cols > 1u << 21) fewer.cols--;
+  return fold_library_sum(subject, &fewer);
+}
+
+/* The number after the nearest one, where the terms are no integers: what integers do not show. */
+static fold_status next_to_nearest(const struct fold_subject *subject, const struct fold_call *call) {
+  FOLD_TRY(fold_collective_exact(subject, call));
+  uint64_t bits = fold_bits_load(call->dtype, call->out, 0);
+  double value = fold_bits_to_double(call->dtype, bits);
+  if (is_long(call) && value != (double)(long)value)
+    fold_bits_store(call->dtype, call->out, 0, fold_bits_up(call->dtype, bits));
+  return fold_ok();
+}
+
+/* Far beyond its bound; and right on integers. */
+static fold_status above_bound(const struct fold_subject *subject, const struct fold_call *call) {
+  FOLD_TRY(fold_collective_exact(subject, call));
+  double value = fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->out, 0));
+  if (is_long(call) && value != (double)(long)value)
+    fold_bits_store(call->dtype, call->out, 0, fold_bits_from_double(call->dtype, 1e9));
+  return fold_ok();
 }
 
 /* One element's bits depend on the length of the message. */
@@ -119,8 +206,16 @@ static fold_status length_shows(const struct fold_subject *subject, const struct
     .name = "played/" id, .engine = FOLD_MPI, .about = id, .dtypes = 1u << FOLD_F32, .ops = 1u << FOLD_SUM, \
     .claims = promises, .vector = is_vector, .run = function                                                \
   }
+#define PLAYED_SUM(id, function, how, promises, room)                                                       \
+  {                                                                                                         \
+    .name = "played/" id, .engine = FOLD_MPI, .about = id, .dtypes = 1u << FOLD_F32, .ops = 1u << FOLD_SUM, \
+    .method = how, .claims = FOLD_CLAIM(promises), .run = function, .scratch = room                         \
+  }
 static const struct fold_subject subjects[] = {
     PLAYED("plausible", plausible, FOLD_CLAIM(FOLD_WORLD_INVARIANT), false),
+    PLAYED("noisy", noisy, 0, false),
+    PLAYED("below_calls", below_calls, 0, false),
+    PLAYED("meets_input", meets_input, 0, false),
     PLAYED("above_world", above_world, 0, false),
     PLAYED("negative_overhead", negative_overhead, 0, false),
     PLAYED("above_memory", above_memory, 0, false),
@@ -129,6 +224,13 @@ static const struct fold_subject subjects[] = {
     PLAYED("unwritten", unwritten, 0, false),
     PLAYED("world_shows", world_shows, FOLD_CLAIM(FOLD_WORLD_INVARIANT), false),
     PLAYED("library", library, FOLD_CLAIM(FOLD_BOUNDED), true),
+    PLAYED("other_nan", other_nan, FOLD_CLAIM(FOLD_RANK_AGREEMENT) | FOLD_CLAIM(FOLD_RUN_TO_RUN), true),
+    PLAYED_SUM("right_sum", right_sum, FOLD_PLAIN, FOLD_BOUNDED, fold_library_sum_scratch),
+    PLAYED_SUM("right_exact", fold_collective_exact, FOLD_EXACT, FOLD_CORRECTLY_ROUNDED, fold_collective_exact_scratch),
+    PLAYED_SUM("loses_a_part", loses_a_part, FOLD_PLAIN, FOLD_BOUNDED, fold_library_sum_scratch),
+    PLAYED_SUM("loses_a_term", loses_a_term, FOLD_PLAIN, FOLD_BOUNDED, fold_library_sum_scratch),
+    PLAYED_SUM("next_to_nearest", next_to_nearest, FOLD_EXACT, FOLD_CORRECTLY_ROUNDED, fold_collective_exact_scratch),
+    PLAYED_SUM("above_bound", above_bound, FOLD_PLAIN, FOLD_BOUNDED, fold_collective_exact_scratch),
     PLAYED("wrong_when_long", wrong_when_long, FOLD_CLAIM(FOLD_BOUNDED), true),
     PLAYED("length_shows", length_shows, FOLD_CLAIM(FOLD_MESSAGE_INVARIANT), true),
 };

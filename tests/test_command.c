@@ -299,3 +299,20 @@ Test(command, gen_writes_what_the_generator_makes) {
   cr_expect_eq(scratch_count(&s->scratch, false), 1, "nothing lies beside it");
   shell_close(s);
 }
+
+/* Ranks alike, results alike: the run that left a result unwritten is still another. */
+Test(command, compare_sees_what_a_run_did_besides_computing) {
+  static const char *const rows[][2] = {{"mutant/last_unwritten", "unwritten"}, {"mutant/past_end", "out_of_bounds"}};
+  struct shell *s = shell_open();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    shell_run(
+        s, "$M record --subjects %s --fixtures 'normal/f32/sum/17x257/*' --jsonl a.jsonl && grep -q '\"%s\":{' a.jsonl",
+        rows[i][0], rows[i][1]);
+    EXPECT_CODE(s, 0);
+    shell_run(s, "sed 's/\"%s\":{[^}]*}/\"none\":0/' a.jsonl >b.jsonl; $F compare a.jsonl b.jsonl", rows[i][1]);
+    EXPECT_CODE(s, 1);
+    shell_run(s, "$F compare a.jsonl a.jsonl");
+    EXPECT_CODE(s, 0);
+  }
+  shell_close(s);
+}

@@ -1,16 +1,21 @@
-/* test_command_input.c: what the user may get wrong: exit code 2, one clear line, and nothing half-written. */
+/* test_command_input.c: what the user may get wrong: exit code 2, one clear line, and nothing half-written; and a disk that
+ * is full, which is the machine's fault. */
 #include "shell.h"
 
 #include "fold.h"
 
 /* A line on stderr that holds `word`; argp adds its "Try ... --help", on two, to what it refuses itself. */
-static void expect_refusal(struct shell *s, const char *line, const char *word, size_t most_lines) {
+static void expect_line(struct shell *s, int code, const char *line, const char *word, size_t most_lines) {
   shell_run(s, "%s", line);
-  EXPECT_CODE(s, 2);
+  EXPECT_CODE(s, code);
   size_t lines = shell_lines(s->err);
   cr_expect(lines >= 1 && lines <= most_lines, "%s: %zu lines: %s", line, lines, s->err);
   cr_expect(strncmp(s->err, "foldproof", 9) == 0, "%s: who says so? %s", line, s->err);
   cr_expect(strstr(s->err, word) != NULL, "%s: no '%s' in: %s", line, word, s->err);
+}
+
+static void expect_refusal(struct shell *s, const char *line, const char *word, size_t most_lines) {
+  expect_line(s, 2, line, word, most_lines);
 }
 
 Test(command_input, unknown_words_are_refused) {
@@ -133,10 +138,8 @@ Test(command_input, outputs_that_can_not_be_written_leave_nothing) {
     const char *line, *word;
   } rows[] = {
       {"$F gen normal --n 5 -o no/such/folder/x.npy", "x.npy"},
-      {"$F gen normal --n 100000 -o /dev/full", "/dev/full"},
       {"$F gen normal --n 5 -o .", "."},
       {"$F verify --subjects host/kahan --fixtures 'normal/f32/sum/1x33/*' --jsonl no/such/x.jsonl", "x.jsonl"},
-      {"$F verify --subjects host/kahan --fixtures 'normal/f32/sum/1x33/*' --jsonl /dev/full", "/dev/full"},
       {"$F record --subjects host/kahan --fixtures 'normal/f32/sum/1x33/*' --jsonl no/such/x.jsonl", "x.jsonl"},
   };
   struct shell *s = shell_open();
@@ -147,10 +150,32 @@ Test(command_input, outputs_that_can_not_be_written_leave_nothing) {
   shell_close(s);
 }
 
+/* The file may be as long as a disk has room: as on a full one, what was written is not kept. What was judged is told all
+ * the same. */
+Test(command_input, a_full_disk_is_the_environments_fault_and_costs_no_verdict) {
+  static const char *const verify[] = {
+      "$F verify --subjects host/kahan --fixtures 'normal/f32/sum/1x33/*' --jsonl /dev/full",
+      "$F verify --subjects host/kahan --fixtures 'normal/f32/sum/1x*' --jsonl /dev/full",
+      "ulimit -f 1; trap '' XFSZ; $F verify --subjects host/kahan --claims bounded,compensated --fixtures "
+      "'normal/f32/sum/1x*' --jsonl x.jsonl"};
+  struct shell *s = shell_open();
+  for (size_t i = 0; i < sizeof verify / sizeof *verify; i++) {
+    expect_line(s, 99, verify[i], i == 2 ? "x.jsonl" : "/dev/full", 1);
+    cr_expect(strstr(s->out, "host/kahan on host\n") && strstr(s->out, " held, 0 refuted, "), "%s: %s", s->ran, s->out);
+  }
+  shell_run(s, "$M verify --subjects mutant/twice --fixtures 'normal/f32/sum/1x33/*' --jsonl /dev/full");
+  EXPECT_CODE(s, 1);
+  expect_line(s, 99, "$F record --subjects host/kahan --fixtures 'normal/f32/sum/1x33/*' --jsonl /dev/full",
+              "/dev/full", 1);
+  expect_line(s, 99, "$F gen normal --n 100000 -o /dev/full", "/dev/full", 1);
+  cr_expect_eq(scratch_count(&s->scratch, false), 0, "something was left");
+  shell_close(s);
+}
+
 Test(command_input, an_old_file_survives_a_failure) {
   struct shell *s = shell_open();
   shell_run(s, "echo old >x.jsonl; ulimit -f 1; trap '' XFSZ; $F gen normal --n 100000 -o x.npy");
-  EXPECT_CODE(s, 2);
+  EXPECT_CODE(s, 99);
   shell_run(s, "$F verify --subjects nosuch --jsonl x.jsonl; cat x.jsonl");
   cr_expect_str_eq(s->out, "old\n");
   cr_expect_eq(scratch_count(&s->scratch, false), 1, "something lies beside it");
@@ -166,7 +191,7 @@ Test(command_input, a_full_standard_output_is_an_error) {
                                       "$F order host/pairwise >/dev/full",
                                       "$F gen normal --n 5 -o x.npy && $F oracle --json x.npy >/dev/full"};
   struct shell *s = shell_open();
-  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) expect_refusal(s, lines[i], "standard output", 1);
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) expect_line(s, 99, lines[i], "standard output", 1);
   shell_close(s);
 }
 

@@ -15,7 +15,7 @@ Test(command_study, exit_codes_follow_the_contract) {
       {"$F study --help", 0},
       {"$F study --sizes 33", 0},
       {"$F study --sizes 0,1,2 --dtypes f16,f64 --ops sum,max --generators normal,inf_both", 0},
-      {"$F study --ranks --sizes 2,3 --generators normal", 0},
+      {"$F study --simulate --sizes 2,3 --generators normal", 0},
       {"$M study --sizes 33 --generators normal", 99}, /* its registry holds subjects whose machine fails */
   };
   struct shell *s = shell_open();
@@ -131,7 +131,7 @@ static void look_at_simulation(const json_t *line) {
 
 Test(command_study, ranks_are_labelled_as_a_simulation) {
   struct shell *s = shell_open();
-  shell_run(s, "$F study --ranks --sizes 4,3 --generators normal --jsonl r.jsonl");
+  shell_run(s, "$F study --simulate --sizes 4,3 --generators normal --jsonl r.jsonl");
   EXPECT_CODE(s, 0);
   expect_text(s, "SIMULATION of all-reduce on one host");
   expect_text(s, "SIMULATION of world sizes");
@@ -158,13 +158,13 @@ Test(command_study, bad_input_is_refused) {
       {"--dtypes ''", "empty"},
       {"--ops mean", "mean"},
       {"--seed -1", "not a whole number"},
-      {"--ranks --sizes 1", "2 to 65536"},
-      {"--ranks --sizes 2^17", "2 to 65536"},
-      {"--ranks --ops max", "sums"},
-      {"--ranks --full", "exclude"},
+      {"--simulate --sizes 1", "2 to 65536"},
+      {"--simulate --sizes 2^17", "2 to 65536"},
+      {"--simulate --ops max", "sums"},
+      {"--simulate --full", "exclude"},
       {"stray", ""},
       {"--sizes 10 --jsonl nosuch/x.jsonl", "nosuch/x.jsonl"},
-      {"--ranks --sizes 4 --jsonl nosuch/x.jsonl", "nosuch/x.jsonl"},
+      {"--simulate --sizes 4 --jsonl nosuch/x.jsonl", "nosuch/x.jsonl"},
   };
   struct shell *s = shell_open();
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -332,9 +332,9 @@ Test(judge, the_table_counts_promises_and_not_probes) {
   add(&table, FOLD_REPLAYS, true, FOLD_SKIPPED, NAN);
   add(&table, FOLD_REPLAYS, true, FOLD_BROKEN, NAN);
   add(&table, FOLD_REPLAYS, false, FOLD_REFUTED, 1e9);
-  size_t facts;
-  fold_table_total(&table, false, total, &facts);
-  cr_expect_eq(facts, 0);
+  size_t known;
+  fold_table_total(&table, false, total, &known);
+  cr_expect_eq(known, 0);
   cr_expect(total[FOLD_HELD] == 5 && total[FOLD_REFUTED] == 3 && total[FOLD_SKIPPED] == 1 && total[FOLD_BROKEN] == 1);
   cr_expect_eq(table.promised[FOLD_BOUNDED].ulps, 4, "the worst");
   FILE *out = open_memstream(&text, &size);
@@ -348,18 +348,29 @@ Test(judge, the_table_counts_promises_and_not_probes) {
   fold_table_close(&table);
 }
 
-Test(judge, what_refutes_a_peer_is_a_fact_unless_strict) {
+Test(judge, what_refutes_a_peer_counts_unless_it_is_known) {
   struct fold_subject subjects[] = {plant(0, NULL, FOLD_PLAIN, 0), plant(0, NULL, FOLD_PLAIN, 0)};
   subjects[0].peer = true;
   struct fold_registry registry = {subjects, 2};
   struct fold_table table;
-  size_t total[FOLD_VERDICTS], facts;
+  size_t total[FOLD_VERDICTS], known, n;
   cr_assert_eq(fold_table_open(&table, &registry).code, FOLD_OK);
   for (int i = 0; i < 2; i++) add(&table, FOLD_RUN_TO_RUN, true, FOLD_REFUTED, NAN);
   add(&table, FOLD_RUN_TO_RUN, true, FOLD_BROKEN, NAN);
-  fold_table_total(&table, false, total, &facts);
-  cr_expect(facts == 2 && total[FOLD_REFUTED] == 0 && total[FOLD_BROKEN] == 1, "a failure of the machine stays one");
-  fold_table_total(&table, true, total, &facts);
-  cr_expect(facts == 0 && total[FOLD_REFUTED] == 2);
+  fold_table_total(&table, false, total, &known);
+  cr_expect(known == 0 && total[FOLD_REFUTED] == 2 && total[FOLD_BROKEN] == 1, "whoever made it");
+  struct fold_case c = {.name = "a case"};
+  struct fold_judgement j = {.subject = subjects,
+                             .c = &c,
+                             .claim = &fold_claims(&n)[FOLD_RUN_TO_RUN],
+                             .promised = true,
+                             .finding = {.verdict = FOLD_REFUTED, .ulps = NAN, .fraction = NAN},
+                             .fact = fold_facts(&n),
+                             .known = true};
+  fold_table_add(&table, &j);
+  fold_table_total(&table, false, total, &known);
+  cr_expect(known == 1 && total[FOLD_REFUTED] == 2 && table.tally[0].n == 1);
+  fold_table_total(&table, true, total, &known);
+  cr_expect(known == 0 && total[FOLD_REFUTED] == 3);
   fold_table_close(&table);
 }

@@ -163,10 +163,15 @@ Test(npy, every_lawful_header_is_understood) {
 }
 
 /* The status must be FOLD_BAD_INPUT, one line, with the path and the words in it. */
-static void expect_refusal(fold_status status, const char *path, const char *words, const char *what) {
-  cr_expect(status.code == FOLD_BAD_INPUT, "%s: code %d, not refused as bad input: %s", what, status.code, status.text);
+static void expect_code(fold_status status, enum fold_code code, const char *path, const char *words,
+                        const char *what) {
+  cr_expect(status.code == code, "%s: code %d, not refused with %d: %s", what, status.code, code, status.text);
   cr_expect(strstr(status.text, path) && strstr(status.text, words) && !strchr(status.text, '\n'),
             "%s: the message lacks '%s': %s", what, words, status.text);
+}
+
+static void expect_refusal(fold_status status, const char *path, const char *words, const char *what) {
+  expect_code(status, FOLD_BAD_INPUT, path, words, what);
 }
 
 #define PLAIN(type, order, shape) "{'descr': " type ", 'fortran_order': " order ", 'shape': " shape ", }\n"
@@ -326,7 +331,7 @@ Test(npy, a_failing_write_is_noticed_at_any_byte) {
     fold_status status = fold_npy_write(path, FOLD_F32, 1, 10000, true, fill_random, &f);
     setrlimit(RLIMIT_FSIZE, &limit);
     unsigned char after[8];
-    expect_refusal(status, path, "cannot be written", "size limit");
+    expect_code(status, FOLD_ENVIRONMENT, path, "cannot be written", "size limit");
     cr_expect(read_file(path, after, sizeof after) == 3, "limit %zu: the old file is gone", (size_t)limits[i]);
     cr_expect(scratch_count(&s, false) == 1, "limit %zu: a temporary file is left", (size_t)limits[i]);
   }
@@ -339,10 +344,11 @@ Test(npy, targets_that_cannot_be_written_are_refused) {
   struct filling f = filling_of(FOLD_F32);
   struct stat device;
   /* Small enough to stay in the C library's buffer: only the closing can notice. */
-  expect_refusal(fold_npy_write("/dev/full", FOLD_F32, 1, 10, true, fill_random, &f), "/dev/full", "No space", "full");
+  expect_code(fold_npy_write("/dev/full", FOLD_F32, 1, 10, true, fill_random, &f), FOLD_ENVIRONMENT, "/dev/full",
+              "No space", "full");
   f = filling_of(FOLD_F32);
-  expect_refusal(fold_npy_write("/dev/full", FOLD_F32, 1, 100000, true, fill_random, &f), "/dev/full", "No space",
-                 "full, long");
+  expect_code(fold_npy_write("/dev/full", FOLD_F32, 1, 100000, true, fill_random, &f), FOLD_ENVIRONMENT, "/dev/full",
+              "No space", "full, long");
   cr_expect(stat("/dev/full", &device) == 0 && S_ISCHR(device.st_mode), "the device was replaced by a file");
   const char *path = scratch_path(&s, "none/a.npy");
   expect_refusal(fold_npy_write(path, FOLD_F32, 1, 10, true, fill_random, &f), path, "No such file", "no folder");

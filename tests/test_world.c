@@ -167,6 +167,32 @@ Test(world, a_launcher_that_fails_is_told_with_what_it_printed) {
   }
 }
 
+Test(world, what_launcher_and_ranks_print_is_kept_where_the_user_says) {
+  skip_without_mpi();
+  struct deed deed = {
+      "FOLDPROOF_TIMEOUT=4 FOLDPROOF_LAUNCH=./prints FOLDPROOF_OUTPUT=kept",
+      "echo before >kept; $M verify --subjects mutant/own_first " CASE "; code=$?; cat kept; exit $code", 12, 0};
+  struct shell *s = shell_open();
+  write_scripts(s);
+  run_in(s, &deed);
+  cr_expect_str_eq(s->out + strlen(s->out) - strlen("before\nno partition called gpu\n"),
+                   "before\nno partition called gpu\n", "%s", s->out);
+  expect(s, 99, "the launcher ended: no partition called gpu");
+  struct deed nowhere = {"FOLDPROOF_OUTPUT=nowhere/kept", "$M verify --subjects mutant/own_first " CASE, 12, 0};
+  expect(run(&nowhere), 2, "FOLDPROOF_OUTPUT=nowhere/kept: No such file");
+}
+
+/* Ctrl-Z, or a container that is paused: longer than a rank may take, again and again. */
+Test(world, a_harness_that_was_stopped_itself_blames_no_rank) {
+  skip_without_mpi();
+  struct deed deed = {
+      "FOLDPROOF_TIMEOUT=1",
+      "$F verify --engine mpi --subjects collective/exact --claims correctly_rounded,world_invariant & p=$!; "
+      "for i in 1 2 3 4 5 6; do sleep 0.3; kill -STOP $p; sleep 1.3; kill -CONT $p; done; wait $p",
+      60, 0};
+  expect(run(&deed), 0, " 0 refuted");
+}
+
 Test(world, false_ranks_and_strangers_at_the_door_are_told_apart) {
   static const struct {
     const char *mode;

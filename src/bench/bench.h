@@ -1,9 +1,9 @@
 /* bench.h: how fast subjects run on a GPU, timed only after they were judged on the same input.
  *
  * Times are of CUDA events around each run, in turn over all subjects of a shape, so that ratios are of one run and one
- * state of the machine. Inputs rotate through a pool that is several times the L2. The ceiling is a plain read of
- * memory, the best of several shapes, measured in the same run: a subject above it is implausible, for it must read as
- * much.
+ * state of the machine. Inputs rotate through a pool that is several times the L2, of more inputs than there are
+ * subjects, so that nobody finds what another left of its input. The ceiling is a plain read of memory, the best of
+ * several shapes, measured in the same run: a subject above it is implausible, for it must read as much.
  */
 #ifndef FOLD_BENCH_H
 #define FOLD_BENCH_H
@@ -48,6 +48,10 @@ fold_status fold_bench_ceiling(size_t nbytes, unsigned iterations, double *bytes
 fold_status fold_bench_shape(const struct fold_registry *registry, const struct fold_bench_options *options,
                              const struct fold_bench_shape *shape, double ceiling, struct fold_timing *timing,
                              size_t *n, const volatile int *stop);
+
+/* Seconds in rising order, and the q quantile of n > 0 such. */
+void fold_bench_sort(double *seconds, size_t n);
+double fold_bench_quantile(const double *sorted, size_t n, double q);
 
 /* The figures of n > 0 timed runs, in seconds and rising, of timing->bytes each, and whether they can be: a subject whose
  * slower runs too are faster than the ceiling did not read its input. */

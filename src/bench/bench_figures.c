@@ -1,15 +1,24 @@
 /* bench_figures.c: what timed runs amount to, and when that can't be. Needs no GPU. */
 #include <math.h>
+#include <stdlib.h>
 
 #include "bench.h"
 
-/* The q quantile of n > 0 sorted seconds. */
-static double quantile(const double *sorted, size_t n, double q) { return sorted[(size_t)lround(q * (double)(n - 1))]; }
+static int rising(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+void fold_bench_sort(double *seconds, size_t n) { qsort(seconds, n, sizeof *seconds, rising); }
+
+double fold_bench_quantile(const double *sorted, size_t n, double q) {
+  return sorted[(size_t)lround(q * (double)(n - 1))];
+}
 
 void fold_bench_figures(struct fold_timing *t, const double *sorted, size_t n, double ceiling) {
-  t->median = quantile(sorted, n, 0.5);
-  t->p10 = quantile(sorted, n, 0.1);
-  t->p90 = quantile(sorted, n, 0.9);
+  t->median = fold_bench_quantile(sorted, n, 0.5);
+  t->p10 = fold_bench_quantile(sorted, n, 0.1);
+  t->p90 = fold_bench_quantile(sorted, n, 0.9);
   t->bytes_per_second = t->bytes / t->median;
   t->of_ceiling = t->bytes_per_second / ceiling;
   /* Both are medians of one run: what lies above by no more than the subject's own spread is the ceiling itself. NaN is

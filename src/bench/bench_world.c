@@ -1,41 +1,14 @@
 /* bench_world.c: asks ranks to lay, check and race; the harness's half of the timing loop. */
-#include "bench_world.h"
-
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "bits.h"
+#include "bench.h"
+#include "bench_sitting.h"
 
-/* What is judged before it is timed: small enough for the judges, more than one block of every method here. */
-enum { SMALL_VECTOR = 4099, SMALL_SUM = (1 << 20) + 77, LONG_SUM = 1 << 22 };
 enum { WARM_UP = 3, PILOT = 3 };
-static const char *const judged_first = "writes_output,bounded,replays,correctly_rounded,rank_agreement";
-static const char *const judged_at_size = "bounded,replays,correctly_rounded";
 
-/* One shape in the making. */
-struct sitting {
-  const struct fold_registry *registry;
-  const struct fold_world_options *options;
-  const struct fold_world_shape *shape;
-  struct fold_world *world;
-  struct fold_world_timing *timing;
-  size_t n;
-  unsigned shares; /* of each subject that race: all alone for vectors */
-  uint32_t in;     /* mask of entrants that race */
-};
-
-void fold_world_timing_refute(struct fold_world_timing *t, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  vsnprintf(t->note, sizeof t->note, format, args);
-  va_end(args);
-  t->refuted++;
-}
-
-static void enter(struct sitting *s) {
+static void enter(struct fold_sitting *s) {
   const struct fold_world_shape *shape = s->shape;
   for (size_t i = 0; i < s->registry->n; i++) {
     const struct fold_subject *subject = &s->registry->subjects[i];
@@ -48,38 +21,9 @@ static void enter(struct sitting *s) {
   }
 }
 
-static void count(struct fold_world_timing *t, const struct fold_claim *claim, const struct fold_finding *finding) {
-  size_t *counts[FOLD_VERDICTS] = {&t->held, &t->refuted, &t->skipped, &t->broken};
-  ++*counts[finding->verdict];
-  if (finding->verdict != FOLD_HELD) snprintf(t->note, sizeof t->note, "%s: %.*s", claim->name, 150, finding->reason);
-}
-
-static fold_status count_judgement(void *context, const struct fold_judgement *j) {
-  struct sitting *s = context;
-  for (size_t k = 0; k < s->n; k++)
-    if (s->timing[k].subject == j->subject) count(&s->timing[k], j->claim, &j->finding);
-  return fold_ok();
-}
-
-static fold_status judge_small(struct sitting *s, const volatile int *stop) {
-  const struct fold_world_shape *shape = s->shape;
-  char name[] = "bench";
-  size_t most = shape->vectors ? SMALL_VECTOR : SMALL_SUM, rows = shape->rows;
-  struct fold_case c = {
-      .name = name, .fixture = name, .dtype = shape->dtype, .op = shape->op, .rows = rows, .ranks = shape->ranks};
-  if (shape->vectors && rows > most) c.rows = most;
-  c.cols = shape->vectors ? shape->ranks : shape->cols;
-  if (!shape->vectors && c.cols > most / (rows ? rows : 1)) c.cols = most / (rows ? rows : 1);
-  c.source = (struct fold_source){s->options->generator, shape->dtype, s->options->seed, c.cols, 0};
-  struct fold_cases cases = {&c, 1, 1};
-  struct fold_selection selection = {
-      .subjects = s->options->subjects, .engine = (int)shape->engine, .claims = judged_first};
-  struct fold_sink sink = {count_judgement, NULL, s};
-  return fold_verify(s->registry, &selection, &cases, NULL, &sink, stop);
-}
-
 /* Rank r's part of a subject's columns. */
-static void fill_lay(const struct sitting *s, unsigned rank, struct wire_lay *lay) {
+static void fill_lay(const struct fold_sitting *s, const struct fold_generator *generator, unsigned repeats,
+                     unsigned rank, struct wire_lay *lay) {
   const struct fold_world_shape *shape = s->shape;
   *lay = (struct wire_lay){.dtype = shape->dtype,
                            .op = shape->op,
@@ -89,8 +33,8 @@ static void fill_lay(const struct sitting *s, unsigned rank, struct wire_lay *la
                            .rows = shape->rows,
                            .all_cols = shape->cols,
                            .n_entrants = (uint32_t)s->n * s->shares,
-                           .repeats = s->options->iterations};
-  snprintf(lay->generator, sizeof lay->generator, "%s", s->options->generator->name);
+                           .repeats = repeats};
+  snprintf(lay->generator, sizeof lay->generator, "%s", generator->name);
   for (uint32_t k = 0; k < lay->n_entrants; k++) {
     const struct fold_subject *subject = s->timing[k / s->shares].subject;
     size_t grain = subject->grain ? subject->grain(shape->cols) : 1;
@@ -102,10 +46,11 @@ static void fill_lay(const struct sitting *s, unsigned rank, struct wire_lay *la
   }
 }
 
-static fold_status lay(const struct sitting *s) {
+/* With no repeats it is only looked at. */
+static fold_status lay(const struct fold_sitting *s, const struct fold_generator *generator, unsigned repeats) {
   struct wire_lay *heads = calloc(s->shape->ranks, sizeof *heads);
   if (!heads) return fold_error(FOLD_NO_MEMORY, "not enough memory for %u ranks", s->shape->ranks);
-  for (unsigned r = 0; r < s->shape->ranks; r++) fill_lay(s, r, &heads[r]);
+  for (unsigned r = 0; r < s->shape->ranks; r++) fill_lay(s, generator, repeats, r, &heads[r]);
   struct fold_question question = {
       .kind = WIRE_LAY, .head = heads, .head_bytes = sizeof *heads, .what = "making its part of the input"};
   fold_status status = fold_world_ask(s->world, 0, s->shape->ranks, &question, NULL);
@@ -113,107 +58,11 @@ static fold_status lay(const struct sitting *s) {
   return status;
 }
 
-/* The terms of the results that are looked at, as rows x cols: samples of a vector, or the whole of a sum. */
-static fold_status make_terms(const struct sitting *s, size_t rows, size_t cols, unsigned char *to) {
-  const struct fold_world_shape *shape = s->shape;
-  size_t size = fold_dtype_size(shape->dtype);
-  struct fold_source source = {s->options->generator, shape->dtype, s->options->seed,
-                               shape->vectors ? FOLD_WIRE_VECTOR : shape->cols, 0};
-  FOLD_TRY(fold_source_check(&source));
-  if (!shape->vectors) {
-    fold_generate_parallel(&source, 0, rows * cols, to, 0);
-    return fold_ok();
-  }
-  for (size_t i = 0; i < rows; i++)
-    for (size_t r = 0; r < cols; r++)
-      fold_generate(&source, r * FOLD_WIRE_VECTOR + fold_wire_sample(shape->rows, (unsigned)i), 1,
-                    to + (i * cols + r) * size);
-  return fold_ok();
-}
-
-static void judge_trial(struct fold_trial *trial, struct fold_world_timing *t) {
-  size_t n_claims;
-  const struct fold_claim *claims = fold_claims(&n_claims);
-  uint64_t promised = fold_claims_of(t->subject, t->shape.op);
-  for (size_t k = 0; k < n_claims; k++) {
-    struct fold_finding finding;
-    if (!(promised >> claims[k].id & 1) || !fold_glob_match(judged_at_size, claims[k].name)) continue;
-    fold_judge_claim(&claims[k], trial, &finding);
-    count(t, &claims[k], &finding);
-  }
-}
-
-/* The judges, on the results that the ranks sent of the timed input itself. */
-static fold_status judge_at_size(const struct sitting *s, struct fold_world_timing *t, const uint64_t *sample) {
-  const struct fold_world_shape *shape = s->shape;
-  char name[] = "bench";
-  unsigned char results[8 * FOLD_WIRE_SAMPLES], other[8 * FOLD_WIRE_SAMPLES];
-  struct fold_case c = {
-      .name = name, .fixture = name, .dtype = shape->dtype, .op = shape->op, .rows = 1, .ranks = shape->ranks};
-  c.cols = shape->vectors ? shape->ranks : shape->cols;
-  if (shape->vectors) c.rows = shape->rows < FOLD_WIRE_SAMPLES ? 0 : FOLD_WIRE_SAMPLES;
-  if (c.rows == 0 || (!shape->vectors && (shape->rows != 1 || shape->cols > LONG_SUM))) return fold_ok();
-  for (size_t i = 0; i < c.rows; i++) fold_bits_store(shape->dtype, results, i, sample[i]);
-  struct fold_rig rig;
-  struct fold_truths truths = {0};
-  FOLD_TRY(fold_rig_open(&rig, FOLD_HOST, shape->dtype, c.rows * c.cols, c.rows));
-  fold_status status = make_terms(s, c.rows, c.cols, fold_rig_input(&rig));
-  if (status.code == FOLD_OK) status = fold_truths_open(&truths, &c, fold_rig_input(&rig));
-  if (status.code == FOLD_OK) {
-    struct fold_trial trial = {.registry = s->registry,
-                               .subject = t->subject,
-                               .c = &c,
-                               .rig = &rig,
-                               .truths = &truths,
-                               .got = results,
-                               .other = other};
-    judge_trial(&trial, t);
-    fold_truths_close(&truths);
-  }
-  fold_rig_close(&rig);
-  return status;
-}
-
-/* What every rank made of the timed input, twice. */
-static void judge_ranks(struct fold_world_timing *t, const struct wire_checked *checked) {
-  t->hash = checked[0].hash;
-  t->checked = true;
-  for (unsigned r = 0; r < t->shape.ranks; r++) {
-    if (checked[r].hash != checked[0].hash) {
-      fold_world_timing_refute(t, "rank_agreement: rank %u has other bits than rank 0 at this size", r);
-      return;
-    }
-    if (checked[r].again != checked[r].hash) {
-      fold_world_timing_refute(t, "run_to_run: rank %u has other bits in a second run, or wrote not all of them", r);
-      return;
-    }
-  }
-  t->held++;
-}
-
-static fold_status check(const struct sitting *s, size_t k) {
-  struct fold_world_timing *t = &s->timing[k];
-  struct wire_check head = {.entrant = (uint32_t)(k * s->shares)};
-  struct wire_checked *checked = calloc(s->shape->ranks, sizeof *checked);
-  if (!checked) return fold_error(FOLD_NO_MEMORY, "not enough memory to check");
-  struct fold_question question = {.kind = WIRE_CHECK,
-                                   .head = &head,
-                                   .one_head = true,
-                                   .head_bytes = sizeof head,
-                                   .answer_bytes = sizeof *checked,
-                                   .what = t->subject->name};
-  fold_status status = fold_world_ask(s->world, 0, s->shape->ranks, &question, checked);
-  if (status.code == FOLD_OK) judge_ranks(t, checked);
-  if (status.code == FOLD_OK && s->options->verify) status = judge_at_size(s, t, checked[0].sample);
-  free(checked);
-  return status;
-}
-
 static unsigned count_bits(uint32_t mask) { return (unsigned)__builtin_popcount(mask); }
 
 /* `repeats` runs of each entrant; the slowest rank's times go to times[entrant * stride + at ...]. */
-static fold_status race_some(const struct sitting *s, unsigned warm_up, unsigned repeats, double *times, size_t stride,
-                             size_t at) {
+static fold_status race_some(const struct fold_sitting *s, unsigned warm_up, unsigned repeats, double *times,
+                             size_t stride, size_t at) {
   unsigned ranks = s->shape->ranks, n = count_bits(s->in);
   struct wire_race head = {.entrants = s->in, .warm_up = warm_up, .repeats = repeats, .round = (uint32_t)at};
   double *seconds = calloc((size_t)ranks * n * repeats + 1, sizeof *seconds);
@@ -228,26 +77,34 @@ static fold_status race_some(const struct sitting *s, unsigned warm_up, unsigned
   for (unsigned k = 0; status.code == FOLD_OK && k < n; k++)
     for (unsigned i = 0; i < repeats; i++) {
       double slowest = 0;
-      for (unsigned r = 0; r < ranks; r++) slowest = fmax(slowest, seconds[((size_t)r * n + k) * repeats + i]);
+      for (unsigned r = 0; r < ranks; r++) {
+        double own = seconds[((size_t)r * n + k) * repeats + i];
+        if (!(own <= slowest)) slowest = own; /* a NaN stays, and is judged */
+        if (isnan(slowest)) break;
+      }
       times[k * stride + at + i] = slowest;
     }
   free(seconds);
   return status;
 }
 
-static int by_value(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
+static struct fold_span span_of(double *times, size_t n) {
+  fold_bench_sort(times, n);
+  return (struct fold_span){fold_bench_quantile(times, n, 0.5), fold_bench_quantile(times, n, 0.1),
+                            fold_bench_quantile(times, n, 0.9)};
 }
 
-static struct fold_span span_of(double *times, size_t n) {
-  qsort(times, n, sizeof *times, by_value);
-  return (struct fold_span){times[lround(0.5 * (double)(n - 1))], times[lround(0.1 * (double)(n - 1))],
-                            times[lround(0.9 * (double)(n - 1))]};
+/* What one subject's rounds amount to, while they are still in turn. */
+static void conclude(const struct fold_sitting *s, size_t k, double *times, size_t stride, unsigned done) {
+  struct fold_world_timing *t = &s->timing[k];
+  t->rounds = done;
+  for (unsigned share = 1; share < s->shares; share++)
+    t->below[share] = fold_world_pair(times, times + share * stride, done);
+  for (unsigned share = 0; share < s->shares; share++) t->share[share] = span_of(times + share * stride, done);
 }
 
 /* A few runs first: how many then fit into one question's time limit. */
-static fold_status race(struct sitting *s, const volatile int *stop) {
+static fold_status race(struct fold_sitting *s, const volatile int *stop) {
   unsigned n = count_bits(s->in), iterations = s->options->iterations, done = PILOT < iterations ? PILOT : iterations;
   if (n == 0) return fold_ok();
   double *times = calloc((size_t)n * iterations, sizeof *times), round = 0;
@@ -261,19 +118,25 @@ static fold_status race(struct sitting *s, const volatile int *stop) {
     status = race_some(s, 1, some, times, iterations, done);
     done += some;
   }
-  for (uint32_t k = 0, place = 0; status.code == FOLD_OK && k < s->n * s->shares; k++)
-    if (s->in >> k & 1)
-      s->timing[k / s->shares].share[k % s->shares] = span_of(&times[(size_t)place++ * iterations], done);
+  double *own = times;
+  for (size_t k = 0; status.code == FOLD_OK && k < s->n; k++) {
+    if (!(s->in >> k * s->shares & 1)) continue; /* a subject's shares run all or none */
+    conclude(s, k, own, iterations, done);
+    own += (size_t)s->shares * iterations;
+  }
   free(times);
   return status;
 }
 
+typedef fold_status check_one(const struct fold_sitting *s, size_t k, const volatile int *stop);
+
 /* A subject that can't run here is noted and left out; a world that failed ends the bench. */
-static fold_status check_all(struct sitting *s) {
-  for (size_t k = 0; k < s->n; k++) {
+static fold_status check_all(struct fold_sitting *s, check_one *check, const volatile int *stop) {
+  s->in = 0;
+  for (size_t k = 0; k < s->n && !*stop; k++) {
     struct fold_world_timing *t = &s->timing[k];
     if (t->refuted || t->broken) continue;
-    fold_status status = check(s, k);
+    fold_status status = check(s, k, stop);
     if (status.code == FOLD_UNSUPPORTED) {
       snprintf(t->note, sizeof t->note, "%.*s", (int)sizeof t->note - 1, status.text);
       continue;
@@ -288,7 +151,7 @@ static fold_status check_all(struct sitting *s) {
 fold_status fold_bench_world(const struct fold_registry *registry, const struct fold_world_options *options,
                              const struct fold_world_shape *shape, struct fold_world_timing *timing, size_t *n,
                              const volatile int *stop) {
-  struct sitting s = {.registry = registry, .options = options, .shape = shape, .timing = timing};
+  struct fold_sitting s = {.registry = registry, .options = options, .shape = shape, .timing = timing};
   s.shares = shape->vectors ? 1 : FOLD_SHARES;
   *n = 0;
   FOLD_TRY(fold_world_of(shape->engine, &s.world));
@@ -298,10 +161,16 @@ fold_status fold_bench_world(const struct fold_registry *registry, const struct 
   if (s.n == 0) return fold_ok();
   if (s.n * s.shares > FOLD_WIRE_ENTRANTS)
     return fold_error(FOLD_BAD_INPUT, "at most %u subjects can be timed in turn", FOLD_WIRE_ENTRANTS / s.shares);
-  if (options->verify) FOLD_TRY(judge_small(&s, stop));
+  if (options->verify) FOLD_TRY(fold_sitting_judge_small(&s, stop));
+  const struct fold_generator *integers = fold_sitting_integers(&s);
+  if (integers && !*stop) {
+    FOLD_TRY(lay(&s, integers, 0));
+    FOLD_TRY(check_all(&s, fold_sitting_check_integers, stop));
+  }
+  FOLD_TRY(fold_sitting_know(&s, stop));
   if (*stop) return fold_ok();
-  FOLD_TRY(lay(&s));
-  FOLD_TRY(check_all(&s));
+  FOLD_TRY(lay(&s, options->generator, options->iterations));
+  FOLD_TRY(check_all(&s, fold_sitting_check, stop));
   return *stop ? fold_ok() : race(&s, stop);
 }
 

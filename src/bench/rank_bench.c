@@ -15,6 +15,8 @@
 
 /* A pool is several times a GPU's L2, or a core's share of the caches. */
 enum { GPU_POOL = 256 << 20, HOST_POOL = 4 << 20, ALIGN = 256, MOST_SLOTS = 1 << 12, READ_PART = 4 << 20 };
+/* What it may grow to, so that no entrant meets an input that another has just read. */
+static const size_t gpu_most = (size_t)48 << 30, host_most = (size_t)64 << 20;
 /* A GPU is kept busy for some 2 ms while the host enqueues a batch of runs: its own time is then between the events, not
  * the host's launches. */
 enum { BATCH = 24, BUSY_READS = 80, BUSY_BYTES = GPU_POOL / 2 };
@@ -70,6 +72,18 @@ static fold_status fill_pool(const struct fold_rank_bench *b, const struct fold_
   return fold_ok();
 }
 
+/* As many inputs as make a pool; and more than there are entrants, where there is room: else one finds in the L2 what
+ * another left of the same input, although gigabytes were read in between, for what is marked to leave the cache first
+ * displaces nothing else (bench_race.c). Nothing rotates where nothing will be timed. */
+static size_t choose_slots(const struct fold_rank_bench *b, size_t stride) {
+  size_t least = (is_gpu(b) ? GPU_POOL : HOST_POOL) / stride + 1, room = (is_gpu(b) ? gpu_most : host_most) / stride;
+  size_t wanted = b->lay.n_entrants + 1, slots = least;
+  if (b->lay.repeats == 0) return 1;
+  if (room > wanted) room = wanted;
+  if (room > least && !b->lean) slots = room;
+  return slots < MOST_SLOTS ? slots : MOST_SLOTS;
+}
+
 static fold_status find_pool(struct fold_rank_bench *b, const struct wire_entrant *part,
                              struct fold_rank_pool **found) {
   for (size_t i = 0; i < b->n_pools; i++)
@@ -82,8 +96,7 @@ static fold_status find_pool(struct fold_rank_bench *b, const struct wire_entran
   *p = (struct fold_rank_pool){.first_col = part->first_col, .cols = part->cols};
   p->n_bytes = b->lay.rows * part->cols * fold_dtype_size((enum fold_dtype)b->lay.dtype);
   p->stride = (p->n_bytes + ALIGN) / ALIGN * ALIGN;
-  p->slots = least / p->stride + 1;
-  if (p->slots > MOST_SLOTS) p->slots = MOST_SLOTS;
+  p->slots = choose_slots(b, p->stride);
   size_t all = p->slots * p->stride;
   FOLD_TRY(b->memory->alloc(all < least ? least : all, (void **)&p->in));
   b->n_pools++;
@@ -124,13 +137,14 @@ static fold_status add_entrant(struct fold_rank_bench *b, const struct fold_regi
   return b->memory->fill(e->scratch, 0, need);
 }
 
-fold_status fold_rank_lay(struct fold_rank_bench *b, const struct fold_registry *registry, enum fold_engine engine,
-                          struct fold_comm *comm, const struct wire_lay *lay) {
+static fold_status lay_all(struct fold_rank_bench *b, const struct fold_registry *registry, enum fold_engine engine,
+                           struct fold_comm *comm, const struct wire_lay *lay, bool lean) {
   const struct fold_comm_engine *e = fold_comm_engine_of(engine);
   fold_rank_bench_drop(b);
   if (lay->n_entrants > FOLD_WIRE_ENTRANTS) return fold_error(FOLD_ENVIRONMENT, "was asked to time too many subjects");
   b->memory = fold_engine_of(e->memory);
   b->comm = comm;
+  b->lean = lean;
   b->lay = *lay;
   b->lay.generator[sizeof b->lay.generator - 1] = '\0';
   size_t n_bytes = lay->rows * fold_dtype_size((enum fold_dtype)lay->dtype);
@@ -146,12 +160,18 @@ fold_status fold_rank_lay(struct fold_rank_bench *b, const struct fold_registry 
   return status;
 }
 
+fold_status fold_rank_lay(struct fold_rank_bench *b, const struct fold_registry *registry, enum fold_engine engine,
+                          struct fold_comm *comm, const struct wire_lay *lay) {
+  fold_status status = lay_all(b, registry, engine, comm, lay, false);
+  return status.code == FOLD_NO_MEMORY ? lay_all(b, registry, engine, comm, lay, true) : status;
+}
+
 static fold_status run(struct fold_rank_bench *b, struct fold_rank_entrant *e, size_t slot) {
   struct fold_call call = call_of(b, e, slot);
   return e->subject->run(e->subject, &call);
 }
 
-/* XXH3-64 of the first n bytes of the results, read part by part; samples are taken on the way. */
+/* XXH3-64 of the first n bytes of the results, read part by part, each NaN as the same one; samples are taken on the way. */
 static fold_status look(const struct fold_rank_bench *b, size_t n, uint64_t *hash, uint64_t *sample) {
   enum fold_dtype dtype = (enum fold_dtype)b->lay.dtype;
   size_t size = fold_dtype_size(dtype);
@@ -163,6 +183,7 @@ static fold_status look(const struct fold_rank_bench *b, size_t n, uint64_t *has
     size_t length = n - at < READ_PART ? n - at : READ_PART;
     status = b->memory->read(part, b->out + at, length);
     if (status.code != FOLD_OK) break;
+    fold_results_unify(dtype, part, length / size);
     XXH3_64bits_update(state, part, length);
     for (; sample && k < FOLD_WIRE_SAMPLES; k++) {
       size_t place = fold_wire_sample(b->lay.rows, (unsigned)k) * size;
@@ -196,14 +217,17 @@ fold_status fold_rank_check(struct fold_rank_bench *b, const struct wire_check *
   return look(b, n_bytes, &checked->again, NULL);
 }
 
-/* In front of a batch of runs on a GPU; all ranks come here alike. */
-static fold_status keep_busy(const struct fold_rank_bench *b) {
+/* In front of a batch of runs on a GPU; all ranks come here alike. What it reads stays in the L2: it reads the half of the
+ * pool that the next slots are not in. */
+static fold_status keep_busy(const struct fold_rank_bench *b, size_t slot) {
 #ifdef FOLD_HAVE_CUDA
+  const struct fold_rank_pool *p = &b->pool[0];
+  const unsigned char *from = p->in + (slot % p->slots * p->stride < BUSY_BYTES ? BUSY_BYTES : 0);
   if (!is_gpu(b)) return fold_ok();
   FOLD_TRY(b->memory->finish());
-  for (int i = 0; i < BUSY_READS; i++) FOLD_TRY(fold_cuda_read(0, b->pool[0].in, BUSY_BYTES, b->meeting + ALIGN, NULL));
+  for (int i = 0; i < BUSY_READS; i++) FOLD_TRY(fold_cuda_read(0, from, BUSY_BYTES, b->meeting + ALIGN, NULL));
 #else
-  (void)b;
+  (void)b, (void)slot;
 #endif
   return fold_ok();
 }
@@ -247,7 +271,7 @@ static fold_status race_rounds(struct fold_rank_bench *b, const struct wire_race
     size_t n = draw_sequence(b, race, i, sequence), first = (i < race->warm_up ? 0 : i - race->warm_up) * b->n_entrants;
     for (size_t k = 0; k < n; k++) {
       unsigned at = (unsigned)(first + sequence[k]);
-      if (enqueued++ % BATCH == 0) FOLD_TRY(keep_busy(b));
+      if (enqueued++ % BATCH == 0) FOLD_TRY(keep_busy(b, slot));
       FOLD_TRY(meet(b));
       FOLD_TRY(fold_rank_clock_begin(&b->clock, at));
       FOLD_TRY(run(b, &b->entrant[sequence[k]], slot++));

@@ -3,7 +3,7 @@
  * Promised: before each timed run all ranks meet in a one-element all-reduce, so that none starts late; a run's time is
  * this rank's own, by CUDA events on its GPU or by the monotonic clock of its host; the slowest rank's is the
  * collective's (bench_world.c). Nothing is announced to the harness while the clock runs. Inputs rotate through a pool
- * past the caches, where one input alone does not.
+ * past the caches, of more inputs than there are entrants where memory has the room.
  */
 #ifndef FOLD_RANK_BENCH_H
 #define FOLD_RANK_BENCH_H
@@ -34,6 +34,7 @@ struct fold_rank_bench {
   const struct fold_engine_ops *memory;
   struct fold_comm *comm;
   struct wire_lay lay;
+  bool lean; /* memory is short: no more slots than fill a pool */
   struct fold_rank_pool pool[FOLD_WIRE_ENTRANTS];
   struct fold_rank_entrant entrant[FOLD_WIRE_ENTRANTS];
   size_t n_pools, n_entrants;
@@ -45,7 +46,8 @@ struct fold_rank_bench {
 const struct fold_subject *fold_rank_find(const struct fold_registry *registry, enum fold_engine engine,
                                           const char *name);
 
-/* One function for each question (wire.h). Laying drops what was laid before. */
+/* One function for each question (wire.h). Laying drops what was laid before; with no repeats it can be checked, not
+ * raced. */
 fold_status fold_rank_lay(struct fold_rank_bench *b, const struct fold_registry *registry, enum fold_engine engine,
                           struct fold_comm *comm, const struct wire_lay *lay);
 fold_status fold_rank_check(struct fold_rank_bench *b, const struct wire_check *check, struct wire_checked *checked);

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "number.h"
 #include "world.h"
 
 struct subcommand {
@@ -81,33 +80,7 @@ int fold_report(const char *program, fold_status status) {
 int fold_finish_output(const char *program, int exit_code) {
   if (fflush(stdout) == 0 && !ferror(stdout)) return exit_code;
   fprintf(stderr, "%s: standard output can't be written: %s\n", program, strerror(errno));
-  return exit_code == 0 ? 2 : exit_code;
-}
-
-/* A fixture file's power (number.h) and no more: no sum, no range. False when it is none or past 2^63. */
-static bool parse_number(const char *text, uint64_t *value) {
-  uint64_t last;
-  return text[strspn(text, "0123456789e^")] == '\0' && fold_number_range(text, value, &last) == NULL &&
-         *value >> 63 == 0;
-}
-
-uint64_t fold_option_number(struct argp_state *state, const char *option, const char *text, uint64_t most) {
-  uint64_t value = 0;
-  if (!parse_number(text, &value) || value > most)
-    argp_failure(state, 2, 0, "%s %s: not a whole number from 0 to %llu", option, text, (unsigned long long)most);
-  return value;
-}
-
-int fold_option_dtype(struct argp_state *state, const char *text) {
-  int dtype = fold_dtype_parse(text);
-  if (dtype < 0) argp_failure(state, 2, 0, "--dtype %s: not one of f16, bf16, f32, f64", text);
-  return dtype;
-}
-
-int fold_option_op(struct argp_state *state, const char *text) {
-  int op = fold_op_parse(text);
-  if (op < 0) argp_failure(state, 2, 0, "--op %s: not one of sum, prod, max, min", text);
-  return op;
+  return exit_code == 0 ? fold_exit_code(FOLD_ENVIRONMENT) : exit_code;
 }
 
 /* A signal handler has nowhere else to write. */

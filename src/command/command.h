@@ -28,17 +28,25 @@ void fold_selection_defaults(struct fold_selection_options *options);
 /* After parsing: BAD_INPUT for a glob that no subject, or no claim, matches. */
 fold_status fold_selection_check(const struct fold_selection *selection, const struct fold_registry *registry);
 
-/* The options that say how ranks are started (--launch, --ranks, --timeout), as an argp child without input. */
+/* The options that say how ranks are started (--launch, --ranks, --timeout), as an argp child without input; and as the
+ * only child of an argp. */
 extern const struct argp fold_world_argp;
+extern const struct argp_child fold_world_child[2];
 
 /* Prints "foldproof NAME: text" on stderr and returns the exit code; 0 and silent for FOLD_OK. */
 int fold_report(const char *program, fold_status status);
-/* Flushes standard output; a failure there turns 0 into 2. */
+/* Flushes standard output; a failure there turns 0 into 99. */
 int fold_finish_output(const char *program, int exit_code);
 /* An unsigned number ("4096", "1e6", "2^20") up to `most`; ends the program with one line and exit code 2 otherwise. */
 uint64_t fold_option_number(struct argp_state *state, const char *option, const char *text, uint64_t most);
 int fold_option_dtype(struct argp_state *state, const char *text);
 int fold_option_op(struct argp_state *state, const char *text);
+/* Comma-separated lists of at least one, which are cut up: numbers, how many of at most `room` being returned; names, as a
+ * mask of the bits that parse_name gives. */
+size_t fold_option_numbers(struct argp_state *state, const char *option, char *list, uint64_t most, uint64_t *numbers,
+                           size_t room);
+unsigned fold_option_mask(struct argp_state *state, const char *option, char *list,
+                          int (*parse_name)(struct argp_state *, const char *));
 
 /* Counts SIGINT and SIGTERM: non-zero means that the user wants to stop. */
 const volatile int *fold_watch_interrupt(void);

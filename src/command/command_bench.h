@@ -33,7 +33,11 @@ struct bench_command {
 
 struct bench_outcome {
   size_t timed, implausible, refuted, broken;
+  size_t noisy; /* of those timed: too noisy to be judged */
 };
+
+/* Everything but records and progress; ends the program where the command line is wrong (command_bench_options.c). */
+void fold_bench_parse(struct bench_command *b, int argc, char **argv);
 
 /* Before a shape is timed, and after it, when its lines are printed. */
 void fold_bench_begin_shape(struct bench_command *b, const char *what);

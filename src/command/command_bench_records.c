@@ -45,7 +45,9 @@ static json_t *open_record(const struct world_bench *w, const char *type, const 
     snprintf(hash, sizeof hash, "0x%016llx", (unsigned long long)t->hash);
     json_object_set_new(line, "output_xxh3", json_string(hash));
   }
+  json_object_set_new(line, "noisy", json_boolean(l->figures.noisy != NULL));
   if (l->figures.implausible) json_object_set_new(line, "why", json_string(l->figures.implausible));
+  if (l->figures.noisy) json_object_set_new(line, "why", json_string(l->figures.noisy));
   if (t->note[0]) json_object_set_new(line, "note", json_string(t->note));
   return line;
 }

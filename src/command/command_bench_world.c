@@ -1,5 +1,5 @@
-/* command_bench_world.c: foldproof bench --engine mpi|nccl: all-reduces by length, sharded sums by world; tables and JSON
- * lines. */
+/* command_bench_world.c: foldproof bench --engine mpi|nccl: sharded sums by world, and all-reduces by length
+ * (command_bench_messages.c). */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,45 +8,36 @@
 #include "command_bench_world.h"
 #include "world_setting.h"
 
-/* A number of a table, or a dash. */
-static void put(int width, int digits, double value) {
+void fold_bench_put(int width, int digits, double value) {
   if (isnan(value))
     printf(" %*s", width, "-");
   else
     printf(" %*.*f", width, digits, value);
 }
 
-static void put_end(const struct line *l) {
-  printf("  %s%s%s", fold_bench_verdict(l->t), l->figures.implausible ? "  IMPLAUSIBLE: " : "",
-         l->figures.implausible ? l->figures.implausible : "");
+void fold_bench_end_line(struct world_bench *w, const struct line *l) {
+  const char *verdict = fold_bench_verdict(l->t);
+  if (l->figures.noisy)
+    printf("  too noisy to judge: %s; the bits: %s", l->figures.noisy, verdict);
+  else
+    printf("  %s%s%s", verdict, l->figures.implausible ? "  IMPLAUSIBLE: " : "",
+           l->figures.implausible ? l->figures.implausible : "");
   if (l->t->note[0]) printf("  (%s)", l->t->note);
   printf("\n");
-}
-
-/* "1 KiB", "1 GiB"; "1000 B" where it is no power of 1024. */
-static const char *bytes_text(uint64_t bytes, char text[24]) {
-  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  int unit = 0;
-  for (; unit < 4 && bytes >= 1024 && bytes % 1024 == 0; unit++) bytes /= 1024;
-  snprintf(text, 24, "%llu %s", (unsigned long long)bytes, units[unit]);
-  return text;
-}
-
-static void count(struct world_bench *w, const struct line *l) {
   w->outcome->timed += !isnan(l->t->share[FOLD_SHARE_ALL].median);
   w->outcome->implausible += l->figures.implausible != NULL;
+  w->outcome->noisy += l->figures.noisy != NULL;
   w->outcome->refuted += l->t->refuted > 0;
   w->outcome->broken += l->t->broken > 0;
 }
 
-static double median_of(const struct fold_world_timing *timing, size_t n, const char *subject) {
-  for (size_t k = 0; k < n; k++)
-    if (strcmp(timing[k].subject->name, subject) == 0) return timing[k].share[FOLD_SHARE_ALL].median;
+double fold_bench_library(const struct world_bench *w) {
+  for (size_t k = 0; k < w->n; k++)
+    if (strcmp(w->now[k].subject->name, w->peer) == 0) return w->now[k].share[FOLD_SHARE_ALL].median;
   return NAN;
 }
 
-/* The shape's timings into w->now. A shape that memory has no room for is told and left out. */
-static fold_status time_shape(struct world_bench *w, const struct fold_world_shape *shape) {
+fold_status fold_bench_time_shape(struct world_bench *w, const struct fold_world_shape *shape) {
   struct fold_world *world;
   char what[80];
   snprintf(what, sizeof what, "%s, %zu x %zu over %u ranks, %s", fold_dtype_name(shape->dtype), shape->rows,
@@ -60,62 +51,7 @@ static fold_status time_shape(struct world_bench *w, const struct fold_world_sha
   return fold_ok();
 }
 
-/* Vectors. */
-
-static const uint64_t lengths_nccl[] = {1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20,
-                                        1 << 22, 1 << 24, 1 << 26, 1 << 28, 1 << 30};
-enum { LENGTHS_NCCL = sizeof lengths_nccl / sizeof *lengths_nccl, LENGTHS_MPI = 7 };
-
-/* The library's time of each length under "default", for the ratios of its other settings. */
-struct lengths {
-  const uint64_t *bytes;
-  size_t n;
-  double library[FOLD_BENCH_SIZES];
-};
-
-static fold_status time_length(struct world_bench *w, enum fold_dtype dtype, unsigned ranks, uint64_t bytes,
-                               double *library) {
-  struct fold_world_shape shape = {.engine = (enum fold_engine)w->b->engine,
-                                   .dtype = dtype,
-                                   .op = w->b->op,
-                                   .vectors = true,
-                                   .rows = bytes / fold_dtype_size(dtype),
-                                   .cols = ranks,
-                                   .ranks = ranks};
-  FOLD_TRY(time_shape(w, &shape));
-  if (strcmp(w->setting, "default") == 0) *library = median_of(w->now, w->n, w->peer);
-  for (size_t k = 0; k < w->n; k++) {
-    char text[24];
-    struct line l = {.t = &w->now[k]};
-    const struct fold_span *all = &l.t->share[FOLD_SHARE_ALL];
-    fold_bench_world_figures(l.t, NULL, false, &w->limits, &l.figures);
-    l.to_library = *library / all->median;
-    printf("%-10s %-24s", bytes_text(bytes, text), l.t->subject->name);
-    put(11, 2, 1e6 * all->median);
-    put(11, 2, 1e6 * all->p10);
-    put(11, 2, 1e6 * all->p90);
-    put(9, 2, 1e-9 * l.figures.algorithm);
-    put(9, 2, 1e-9 * l.figures.bus);
-    put(10, 3, l.to_library);
-    put_end(&l);
-    count(w, &l);
-    FOLD_TRY(fold_bench_write_message(w, &l));
-  }
-  fflush(stdout);
-  return fold_ok();
-}
-
-static fold_status time_lengths(struct world_bench *w, enum fold_dtype dtype, unsigned ranks, struct lengths *lengths) {
-  printf("\nall-reduce of vectors, %s %s, %u ranks, %s, setting: %s\n", fold_dtype_name(dtype), fold_op_name(w->b->op),
-         ranks, w->b->generator, w->setting);
-  printf("%-10s %-24s %11s %11s %11s %9s %9s %10s  %s\n", "length", "subject", "median us", "p10 us", "p90 us",
-         "alg GB/s", "bus GB/s", "x library", "judged first");
-  for (size_t k = 0; k < lengths->n && !*fold_watch_interrupt(); k++)
-    FOLD_TRY(time_length(w, dtype, ranks, lengths->bytes[k], &lengths->library[k]));
-  return fold_ok();
-}
-
-static bool is_selected(const struct world_bench *w, bool vectors) {
+bool fold_bench_is_selected(const struct world_bench *w, bool vectors) {
   for (size_t i = 0; i < w->registry->n; i++) {
     const struct fold_subject *s = &w->registry->subjects[i];
     if ((int)s->engine == w->b->engine && s->vector == vectors && fold_glob_match(w->options.subjects, s->name))
@@ -123,48 +59,6 @@ static bool is_selected(const struct world_bench *w, bool vectors) {
   }
   return false;
 }
-
-static bool is_timed(const struct world_bench *w, const struct fold_world_setting *setting) {
-  if ((int)setting->engine != w->b->engine || !setting->variable[0].name) return false;
-  return w->b->settings ? fold_glob_match(w->b->settings, setting->name) : setting->timed;
-}
-
-/* The library alone, each setting in a world of its own. */
-static fold_status time_settings(struct world_bench *w, enum fold_dtype dtype, unsigned ranks,
-                                 struct lengths *lengths) {
-  size_t n;
-  const struct fold_world_setting *settings = fold_world_settings(&n);
-  const char *subjects = w->options.subjects;
-  fold_status status = fold_ok();
-  if (!fold_glob_match(subjects, w->peer)) return status;
-  for (size_t i = 0; i < n && status.code == FOLD_OK && !*fold_watch_interrupt(); i++) {
-    struct fold_setting_before before;
-    if (!is_timed(w, &settings[i])) continue;
-    status = fold_setting_enter(&settings[i], &before);
-    if (status.code != FOLD_OK) break;
-    w->setting = settings[i].name;
-    w->options.subjects = w->peer;
-    status = time_lengths(w, dtype, ranks, lengths);
-    fold_status left = fold_setting_leave(&settings[i], &before);
-    if (status.code == FOLD_OK) status = left;
-  }
-  w->setting = "default";
-  w->options.subjects = subjects;
-  return status;
-}
-
-static fold_status time_messages(struct world_bench *w, enum fold_dtype dtype) {
-  struct lengths lengths = {w->b->bytes, w->b->n_bytes, {0}};
-  if (lengths.n == 0) lengths.bytes = lengths_nccl, lengths.n = w->b->engine == FOLD_NCCL ? LENGTHS_NCCL : LENGTHS_MPI;
-  for (size_t k = 0; k < lengths.n; k++) lengths.library[k] = NAN;
-  if (!is_selected(w, true)) return fold_ok();
-  unsigned ranks = (unsigned)w->b->workers[w->b->n_workers - 1];
-  snprintf(w->peer, sizeof w->peer, "%s", w->b->engine == FOLD_NCCL ? "nccl/allreduce" : "mpi/allreduce");
-  FOLD_TRY(time_lengths(w, dtype, ranks, &lengths));
-  return time_settings(w, dtype, ranks, &lengths);
-}
-
-/* Sums. */
 
 static const struct fold_world_timing *find_one(const struct fold_world_timing *ones, size_t n,
                                                 const struct fold_subject *subject) {
@@ -174,29 +68,29 @@ static const struct fold_world_timing *find_one(const struct fold_world_timing *
 }
 
 /* The same terms: whoever promises the same bits in any world gives those of one rank. */
-static void judge_worlds(struct fold_world_timing *t, const struct fold_world_timing *one) {
+static void judge_worlds(struct fold_world_timing *t, const struct fold_world_timing *one, bool verify) {
   uint64_t promised = fold_claims_of(t->subject, t->shape.op);
   if (!one || !one->checked || !t->checked || !(promised & FOLD_CLAIM(FOLD_WORLD_INVARIANT))) return;
   if (t->hash == one->hash)
-    t->held++;
+    t->held += verify;
   else
     fold_world_timing_refute(t, "world_invariant: other bits than with one rank at this size");
 }
 
-static void print_sum(const struct line *l, uint64_t n) {
+static void print_sum(struct world_bench *w, const struct line *l, uint64_t n) {
   const struct fold_world_timing *t = l->t;
   printf("%-26s %12llu %5u", t->subject->name, (unsigned long long)n, t->shape.ranks);
-  put(11, 2, 1e6 * t->share[FOLD_SHARE_ALL].median);
-  put(11, 2, 1e6 * t->share[FOLD_SHARE_ALL].p10);
-  put(11, 2, 1e6 * t->share[FOLD_SHARE_ALL].p90);
-  put(11, 2, 1e6 * t->share[FOLD_SHARE_LOCAL].median);
-  put(10, 2, 1e6 * t->share[FOLD_SHARE_CALLS].median);
-  put(8, 3, l->figures.speed_up);
-  put(7, 3, l->figures.efficiency);
-  put(9, 1, 1e-9 * l->figures.bytes_per_second);
-  put(8, 3, l->figures.of_ceiling);
-  put(10, 3, l->to_library);
-  put_end(l);
+  fold_bench_put(11, 2, 1e6 * t->share[FOLD_SHARE_ALL].median);
+  fold_bench_put(11, 2, 1e6 * t->share[FOLD_SHARE_ALL].p10);
+  fold_bench_put(11, 2, 1e6 * t->share[FOLD_SHARE_ALL].p90);
+  fold_bench_put(11, 2, 1e6 * t->share[FOLD_SHARE_LOCAL].median);
+  fold_bench_put(10, 2, 1e6 * t->share[FOLD_SHARE_CALLS].median);
+  fold_bench_put(8, 3, l->figures.speed_up);
+  fold_bench_put(7, 3, l->figures.efficiency);
+  fold_bench_put(9, 1, 1e-9 * l->figures.bytes_per_second);
+  fold_bench_put(8, 3, l->figures.of_ceiling);
+  fold_bench_put(10, 3, l->to_library);
+  fold_bench_end_line(w, l);
 }
 
 /* One number of elements over all worlds. `ones`: the timings with one rank, the base of speed-ups. */
@@ -211,17 +105,16 @@ static fold_status time_size(struct world_bench *w, enum fold_dtype dtype, uint6
                                      .rows = 1,
                                      .cols = weak ? n * ranks : n,
                                      .ranks = ranks};
-    FOLD_TRY(time_shape(w, &shape));
+    FOLD_TRY(fold_bench_time_shape(w, &shape));
     if (ranks == 1) memcpy(ones, w->now, (n_ones = w->n) * sizeof *ones);
-    double library = median_of(w->now, w->n, w->peer);
+    double library = fold_bench_library(w);
     for (size_t k = 0; k < w->n; k++) {
       struct line l = {.t = &w->now[k]};
       const struct fold_world_timing *one = find_one(ones, n_ones, l.t->subject);
-      if (!weak && ranks > 1) judge_worlds(&w->now[k], one);
+      if (!weak && ranks > 1) judge_worlds(&w->now[k], one, w->options.verify);
       fold_bench_world_figures(l.t, one, weak, &w->limits, &l.figures);
       l.to_library = library / l.t->share[FOLD_SHARE_ALL].median;
-      print_sum(&l, n);
-      count(w, &l);
+      print_sum(w, &l, n);
       FOLD_TRY(fold_bench_write_scaling(w, &l, weak, n));
     }
     fflush(stdout);
@@ -244,7 +137,7 @@ static fold_status time_sums(struct world_bench *w, enum fold_dtype dtype, bool 
   size_t n = choose_sums(w->b, weak, &sizes);
   struct fold_world_timing *ones = calloc(w->registry->n + 1, sizeof *ones);
   fold_status status = ones ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory");
-  if (!is_selected(w, false)) n = 0;
+  if (!fold_bench_is_selected(w, false)) n = 0;
   snprintf(w->peer, sizeof w->peer, "%s", w->b->engine == FOLD_NCCL ? "nccl/sum" : "mpi/sum");
   if (n > 0) {
     printf("\n%s scaling: sharded %s of one row, %s, elements %s, %s\n", weak ? "weak" : "strong",
@@ -263,14 +156,12 @@ static fold_status time_sums(struct world_bench *w, enum fold_dtype dtype, bool 
 static size_t count_shapes(const struct world_bench *w) {
   const struct bench_command *b = w->b;
   const uint64_t *sizes;
-  size_t n_settings, worlds = 1, shapes = 0, lengths = b->engine == FOLD_NCCL ? LENGTHS_NCCL : LENGTHS_MPI;
-  const struct fold_world_setting *settings = fold_world_settings(&n_settings);
-  const char *library = b->engine == FOLD_NCCL ? "nccl/allreduce" : "mpi/allreduce";
-  for (size_t i = 0; i < n_settings && fold_glob_match(w->options.subjects, library); i++)
-    worlds += is_timed(w, &settings[i]);
-  if (b->what & FOLD_BENCH_STRONG && is_selected(w, false)) shapes += choose_sums(b, false, &sizes) * b->n_workers;
-  if (b->what & FOLD_BENCH_WEAK && is_selected(w, false)) shapes += choose_sums(b, true, &sizes) * b->n_workers;
-  if (b->what & FOLD_BENCH_MESSAGES && is_selected(w, true)) shapes += (b->n_bytes ? b->n_bytes : lengths) * worlds;
+  size_t shapes = 0;
+  if (b->what & FOLD_BENCH_STRONG && fold_bench_is_selected(w, false))
+    shapes += choose_sums(b, false, &sizes) * b->n_workers;
+  if (b->what & FOLD_BENCH_WEAK && fold_bench_is_selected(w, false))
+    shapes += choose_sums(b, true, &sizes) * b->n_workers;
+  if (b->what & FOLD_BENCH_MESSAGES) shapes += fold_bench_count_messages(w);
   return shapes * (size_t)__builtin_popcount(b->dtypes);
 }
 
@@ -295,8 +186,16 @@ static fold_status check_settings(const struct bench_command *b) {
                     b->settings);
 }
 
-/* NVLink 4: 18 links of 25 GB/s in each direction. An MPI world's link is whatever it is. */
-static const double nvlink4 = 450e9;
+/* The slowest rank's; not known where one's is not. An MPI world's link is whatever it is. */
+static double find_link(const struct fold_world *world, int engine) {
+  double slowest = NAN;
+  for (unsigned r = 0; engine == FOLD_NCCL && r < fold_world_ranks(world); r++) {
+    double own = fold_world_link(fold_world_hello(world, r)->device);
+    if (isnan(own)) return NAN;
+    if (!(own >= slowest)) slowest = own;
+  }
+  return slowest;
+}
 
 /* The ceiling is read over as many bytes as a rank's largest input has: 16 GiB stream faster than 4. */
 static size_t ceiling_bytes(const struct bench_command *b) {
@@ -314,20 +213,21 @@ static size_t ceiling_bytes(const struct bench_command *b) {
   return largest < (size_t)1 << 35 ? largest : (size_t)1 << 35;
 }
 
-static fold_status find_limits(struct world_bench *w) {
+static fold_status find_limits(struct world_bench *w, const struct fold_world *world) {
   w->limits = (struct fold_world_limits){.link = w->b->link, .memory = w->b->memory};
-  if (isnan(w->limits.link) && w->b->engine == FOLD_NCCL) w->limits.link = nvlink4;
+  if (isnan(w->limits.link)) w->limits.link = find_link(world, w->b->engine);
   if (!isnan(w->limits.memory)) return fold_ok();
   return fold_bench_world_ceiling((enum fold_engine)w->b->engine, ceiling_bytes(w->b), &w->limits.memory);
 }
 
 static void print_world(const struct world_bench *w, const struct fold_world *world) {
   const struct wire_hello *hello = fold_world_hello(world, 0);
-  printf(
-      "%u ranks, %s%s%s; the slowest rank's time of %u runs; memory: %.1f GB/s a rank; link: ", fold_world_ranks(world),
-      hello->library, hello->device[0] ? ", " : "", hello->device, w->options.iterations, 1e-9 * w->limits.memory);
+  bool cache = w->b->engine == FOLD_MPI && isnan(w->b->memory); /* rank_ceiling.c: inputs may lie there */
+  printf("%u ranks, %s%s%s; the slowest rank's time of %u runs; %s: %.1f GB/s a rank; link: ", fold_world_ranks(world),
+         hello->library, hello->device[0] ? ", " : "", hello->device, w->options.iterations,
+         cache ? "nearest cache" : "memory", 1e-9 * w->limits.memory);
   if (isnan(w->limits.link))
-    printf("not known (--link)\n");
+    printf("not known, and not held against (--link)\n");
   else
     printf("%.1f GB/s a direction\n", 1e-9 * w->limits.link);
 }
@@ -344,18 +244,20 @@ fold_status fold_bench_collectives(struct bench_command *b, const struct fold_re
   FOLD_TRY(check_settings(b));
   FOLD_TRY(fold_world_of((enum fold_engine)b->engine, &world));
   FOLD_TRY(choose_workers(b, fold_world_ranks(world)));
-  FOLD_TRY(find_limits(&w));
+  FOLD_TRY(find_limits(&w, world));
   print_world(&w, world);
   b->shapes = count_shapes(&w);
   w.now = calloc(registry->n + 1, sizeof *w.now);
   fold_status status = w.now ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory");
+  if (status.code == FOLD_OK) status = fold_world_known_open(&w.options.known);
   for (int d = 0; d < FOLD_DTYPES && status.code == FOLD_OK; d++) {
     enum fold_dtype dtype = (enum fold_dtype)d;
     if (!(b->dtypes >> d & 1)) continue;
     if (b->what & FOLD_BENCH_STRONG) status = time_sums(&w, dtype, false);
     if (status.code == FOLD_OK && b->what & FOLD_BENCH_WEAK) status = time_sums(&w, dtype, true);
-    if (status.code == FOLD_OK && b->what & FOLD_BENCH_MESSAGES) status = time_messages(&w, dtype);
+    if (status.code == FOLD_OK && b->what & FOLD_BENCH_MESSAGES) status = fold_bench_messages(&w, dtype);
   }
+  fold_world_known_close(w.options.known);
   free(w.now);
   return status;
 }

@@ -25,6 +25,21 @@ struct line {
   double to_library; /* the library's time over this one's; NaN: unknown */
 };
 
+/* A number of a table, or a dash. */
+void fold_bench_put(int width, int digits, double value);
+/* The end of a table's line: verdict, and what speaks against the figures; they go into the outcome. */
+void fold_bench_end_line(struct world_bench *w, const struct line *l);
+/* The median of w->peer among w->now; NaN where it is not there. */
+double fold_bench_library(const struct world_bench *w);
+/* Whether a subject that is asked for takes vectors, or sums. */
+bool fold_bench_is_selected(const struct world_bench *w, bool vectors);
+/* The shape's timings into w->now. A shape that memory has no room for is told and left out. */
+fold_status fold_bench_time_shape(struct world_bench *w, const struct fold_world_shape *shape);
+
+/* All-reduces of vectors (command_bench_messages.c), and how many shapes these are. */
+fold_status fold_bench_messages(struct world_bench *w, enum fold_dtype dtype);
+size_t fold_bench_count_messages(const struct world_bench *w);
+
 /* "held", "refuted", "broken" or "not judged". */
 const char *fold_bench_verdict(const struct fold_world_timing *t);
 /* One record of a line, where records are written (command_bench_records.c). */

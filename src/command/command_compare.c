@@ -1,7 +1,9 @@
 /* command_compare.c: foldproof compare: where two records of the same inputs have other results.
  *
  * Two records are of the same thing when subject, engine, case and the input's hash agree; their results differ when
- * the results' hashes do, which take NaN by its class. Any verdicts in the records are left alone.
+ * the results' hashes do, which take NaN by its class, and when one run did what the other did not: ranks that differ
+ * from rank 0, whose results the hash is of, a result that was not written, memory that is not the run's. Any verdicts
+ * in the records are left alone.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +16,7 @@
 struct entry {
   XXH128_hash_t key;
   char hash[20], result[20]; /* of all results; the first result's bits */
+  char traces[120];          /* what else the run did, for people; "" for nothing */
   size_t line;
   bool seen, differs; /* in the second file too; with other results there */
 };
@@ -48,7 +51,10 @@ static const struct argp argp = {
         "Compare the results that two files of records hold for the same subjects, cases and inputs: of two machines, "
         "two "
         "versions, two days.\v"
-        "Prints the first record whose input agrees and whose results differ, then the counts. Exit codes: 0 all that "
+        "Prints the first record whose input agrees and whose results differ, or what else the runs did (another "
+        "rank's "
+        "results, a result that was not written, memory that is not the run's), then the counts. Exit codes: 0 all "
+        "that "
         "both have agrees, 1 something differs, 2 bad input, or nothing that both have."};
 
 static const char *text_of(const json_t *record, const char *key) {
@@ -85,10 +91,14 @@ static fold_status append(struct entry **entries, size_t *n, size_t *room, const
   return fold_ok();
 }
 
+static bool same(const struct entry *a, const struct entry *b) {
+  return strcmp(a->hash, b->hash) == 0 && strcmp(a->traces, b->traces) == 0;
+}
+
 /* A case is judged on many claims, with the same results in each: neighbours of one key are one entry. */
 static fold_status append_new(struct entry **entries, size_t *n, size_t *room, const struct entry *entry) {
   const struct entry *last = *n ? &(*entries)[*n - 1] : NULL;
-  if (last && XXH128_isEqual(last->key, entry->key) && strcmp(last->hash, entry->hash) == 0) return fold_ok();
+  if (last && XXH128_isEqual(last->key, entry->key) && same(last, entry)) return fold_ok();
   return append(entries, n, room, entry);
 }
 
@@ -106,16 +116,18 @@ static struct entry *find(const struct compare *c, XXH128_hash_t key) {
 
 static void print_difference(const struct compare *c, const struct entry *a, const struct entry *b,
                              const json_t *record) {
-  printf("DIFFERS: %s on %s: %s: %s:%zu has %s, %s:%zu has %s", text_of(record, "subject"), text_of(record, "engine"),
-         text_of(record, "case"), c->path[0], a->line, a->result, c->path[1], b->line, b->result);
-  if (strcmp(a->result, b->result) == 0) printf(" (in the first row, which agrees: another row differs)");
+  printf("DIFFERS: %s on %s: %s: %s:%zu has %s%s, %s:%zu has %s%s", text_of(record, "subject"),
+         text_of(record, "engine"), text_of(record, "case"), c->path[0], a->line, a->result, a->traces, c->path[1],
+         b->line, b->result, b->traces);
+  if (strcmp(a->hash, b->hash) != 0 && strcmp(a->result, b->result) == 0)
+    printf(" (in the first row, which agrees: another row differs)");
   putchar('\n');
 }
 
 static fold_status compare_entry(struct compare *c, const struct entry *b, const json_t *record) {
   struct entry *a = find(c, b->key);
   if (a == NULL) return append_new(&c->others, &c->n_others, &c->room_others, b);
-  bool differs = strcmp(a->hash, b->hash) != 0;
+  bool differs = !same(a, b);
   if (differs && c->differ == 0) print_difference(c, a, b, record);
   /* Every claim's record of a case has the results: each key counts once, as different when any record shows it. */
   if (!a->seen) c->agree++;
@@ -123,6 +135,21 @@ static fold_status compare_entry(struct compare *c, const struct entry *b, const
   a->seen = true;
   a->differs = a->differs || differs;
   return fold_ok();
+}
+
+/* What a record says that the run did besides computing. */
+static void read_traces(const json_t *record, char *text, size_t size) {
+  const json_t *unwritten = json_object_get(record, "unwritten"), *split = json_object_get(record, "ranks_differ");
+  int n = 0;
+  text[0] = '\0';
+  if (split)
+    n = snprintf(text, size, " (rank %lld differs from rank 0 in row %lld)",
+                 (long long)json_integer_value(json_object_get(split, "rank")),
+                 (long long)json_integer_value(json_object_get(split, "row")));
+  if (unwritten)
+    n += snprintf(text + n, size - (size_t)n, " (row %lld not written)",
+                  (long long)json_integer_value(json_object_get(unwritten, "row")));
+  if (json_object_get(record, "out_of_bounds")) snprintf(text + n, size - (size_t)n, " (out of bounds)");
 }
 
 static fold_status take(void *context, json_t *record, size_t line) {
@@ -136,6 +163,7 @@ static fold_status take(void *context, json_t *record, size_t line) {
   const char *first = json_string_value(json_array_get(json_object_get(record, "results"), 0));
   snprintf(entry.hash, sizeof entry.hash, "%s", hash);
   snprintf(entry.result, sizeof entry.result, "%s", first ? first : "no row");
+  read_traces(record, entry.traces, sizeof entry.traces);
   return c->second ? compare_entry(c, &entry, record) : append_new(&c->entries, &c->n, &c->room, &entry);
 }
 

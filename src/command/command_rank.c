@@ -1,14 +1,12 @@
 /* command_rank.c: foldproof rank: one rank of a world, or a thread for each. Started by the harness (world_start.c),
  * not by people; so no other command names it. */
-#include <arpa/inet.h>
-#include <netinet/tcp.h>
+#include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -52,39 +50,29 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 static const struct argp argp = {
     .options = options, .parser = parse, .doc = "One rank of a world, or all of its ranks."};
 
-static int connect_to(const char *where) {
-  char address[80];
-  const char *colon = strrchr(where, ':');
-  struct sockaddr_in at = {.sin_family = AF_INET};
-  int one = 1, fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  snprintf(address, sizeof address, "%.*s", colon ? (int)(colon - where) : 0, where);
-  at.sin_port = htons((uint16_t)(colon ? atoi(colon + 1) : 0));
-  if (fd < 0 || inet_pton(AF_INET, address, &at.sin_addr) != 1 || connect(fd, (struct sockaddr *)&at, sizeof at))
-    return -1;
-  setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-  return fd;
-}
-
 /* Which rank the launcher made of this process, and of how many (`of` is left where it does not say): Open MPI, MPICH and
- * its kin, Slurm. */
+ * its kin, Slurm, torchrun, whose words count only together; others may be named so too. */
 static int own_rank(unsigned *of) {
   static const char *const names[][2] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
                                          {"PMI_RANK", "PMI_SIZE"},
                                          {"SLURM_PROCID", "SLURM_NTASKS"},
-                                         {"PMIX_RANK", ""}};
+                                         {"PMIX_RANK", ""},
+                                         {"RANK", "WORLD_SIZE"}};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     const char *rank = getenv(names[i][0]), *ranks = getenv(names[i][1]);
     if (rank && ranks && atoi(ranks) > 0) *of = (unsigned)atoi(ranks);
-    if (rank) return atoi(rank);
+    if (rank && (ranks || strcmp(names[i][0], "RANK") != 0)) return atoi(rank);
   }
   return -1;
 }
 
-/* The harness is gone, or gives this world up: whatever the ranks are in the middle of ends here. */
+/* The harness is gone, or gives this world up, or can't be reached for so many seconds: whatever the ranks are in the middle of
+ * ends here. */
+enum { CUT_S = 10 };
 static void *watch(void *of) {
   const struct fold_rank_seat *seat = of;
   struct pollfd hung_up = {.fd = seat->fd, .events = POLLRDHUP};
-  while (poll(&hung_up, 1, -1) <= 0) continue;
+  for (int cut = 0; cut < CUT_S && poll(&hung_up, 1, 1000) <= 0;) cut = fold_wire_is_cut(seat->fd) ? cut + 1 : 0;
   _exit(atomic_load(&seat->ended) ? 0 : 99);
 }
 
@@ -114,8 +102,10 @@ int fold_command_rank(int argc, char **argv, const struct fold_registry *registr
                                        .rank = o.threads ? i : (unsigned)own,
                                        .ranks = o.ranks,
                                        .launched = launched,
-                                       .fd = connect_to(o.connect)};
-    if (seats[i].fd < 0) return fold_report(argv[0], fold_error(FOLD_ENVIRONMENT, "no harness at %s", o.connect));
+                                       .fd = fold_wire_connect(o.connect)};
+    if (seats[i].fd < 0)
+      return fold_report(argv[0], fold_error(FOLD_ENVIRONMENT, "no way to the harness at %s (FOLDPROOF_ADDRESS): %s",
+                                             o.connect, strerror(errno)));
   }
   for (unsigned i = 0; i < n; i++)
     if (pthread_create(&watcher, NULL, watch, &seats[i]) || pthread_create(&thread[i], NULL, be_rank, &seats[i]))

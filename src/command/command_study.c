@@ -1,5 +1,5 @@
 /* command_study.c: foldproof study: errors of every method by size, data and dtype; or a simulation of many ranks; or a
- * probe of all-reduces. */
+ * probe of all-reduces; or sums over worlds. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,48 +10,39 @@
 #include "study.h"
 #include "study_ranks.h"
 
-enum { SIZES = 0x200, GENERATORS, DTYPES, OPS, SEED, JSONL, FULL, RANKS, MESSAGES, ENGINE, SETTINGS };
+enum { SIZES = 0x200, GENERATORS, DTYPES, OPS, SEED, JSONL, FULL, SIMULATE, MESSAGES, WORLDS, ENGINE, SETTINGS };
 enum { MOST_TERMS = 34 };
 
 static const struct argp_option options[] = {
     {"sizes", SIZES, "LIST", 0,
-     "numbers of terms: 1e3,1e6,2^20 (default: 1e3 to 1e7; with --ranks: of ranks, 2 to 2^16)", 1},
+     "numbers of terms: 1e3,1e6,2^20 (default: 1e3 to 1e7; with --simulate: of ranks, 2 to 2^16)", 1},
     {"generators", GENERATORS, "GLOBS", 0, "what the inputs hold (default: the report's three and a few more)", 1},
-    {"dtypes", DTYPES, "LIST", 0, "of f16, bf16, f32, f64 (default: f32)", 1},
+    {"dtypes", DTYPES, "LIST", 0, "of f16, bf16, f32, f64 (default: f32; with --worlds f64 too)", 1},
     {"ops", OPS, "LIST", 0, "of sum, prod, max, min (default: sum)", 1},
     {"seed", SEED, "SEED", 0, "seed of the inputs (1)", 1},
     {"jsonl", JSONL, "FILE", 0, "write a record of each error", 1},
     {"full", FULL, NULL, 0,
      "what is not named otherwise: sizes to 5e7 (1e9 on a GPU), all finite data, dtypes, ops; an hour on 2 cores", 1},
-    {"ranks", RANKS, NULL, 0, "instead: simulate all-reduce by ring, trees and canonical for 2 to 65,536 ranks", 1},
+    {"simulate", SIMULATE, NULL, 0, "instead: simulate all-reduce by ring, trees and canonical for 2 to 65,536 ranks",
+     1},
     {"messages", MESSAGES, NULL, 0,
      "instead: which bits of an all-reduce agree, by the library's settings and the length of the message (--sizes)",
      1},
-    {"engine", ENGINE, "mpi|nccl", 0, "with --messages: whose all-reduce (nccl where GPUs are, else mpi)", 1},
+    {"worlds", WORLDS, NULL, 0,
+     "instead: sums of --sizes terms (1e7) over 1, 2, 3, 4, 5, 8 ranks against one rank's, the order's replay and the "
+     "exact sum; all-reduces of as many elements (1e6)",
+     1},
+    {"engine", ENGINE, "mpi|nccl", 0, "with --messages, --worlds: whose ranks (nccl where GPUs are, else mpi)", 1},
     {"settings", SETTINGS, "GLOBS", 0, "with --messages: only these settings: default, ring, tree/LL ...", 1},
     {0},
 };
 
 static void parse_sizes(struct study_command *s, char *arg, struct argp_state *state) {
-  char *rest = NULL;
-  s->n_sizes = 0;
-  for (char *size = strtok_r(arg, ",", &rest); size; size = strtok_r(NULL, ",", &rest)) {
-    if (s->n_sizes == FOLD_STUDY_SIZES) argp_failure(state, 2, 0, "--sizes: at most %d", FOLD_STUDY_SIZES);
-    s->sizes[s->n_sizes++] = fold_option_number(state, "--sizes", size, UINT64_C(1) << MOST_TERMS);
-    for (size_t k = 0; k + 1 < s->n_sizes; k++)
-      if (s->sizes[k] == s->sizes[s->n_sizes - 1]) argp_failure(state, 2, 0, "--sizes: %s twice", size);
-  }
-  if (s->n_sizes == 0) argp_failure(state, 2, 0, "--sizes: an empty list");
-}
-
-static unsigned parse_names(char *arg, int (*parse_name)(struct argp_state *, const char *), const char *option,
-                            struct argp_state *state) {
-  char *rest = NULL;
-  unsigned mask = 0;
-  for (char *name = strtok_r(arg, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
-    mask |= 1u << parse_name(state, name);
-  if (mask == 0) argp_failure(state, 2, 0, "%s: an empty list", option);
-  return mask;
+  s->n_sizes = fold_option_numbers(state, "--sizes", arg, UINT64_C(1) << MOST_TERMS, s->sizes, FOLD_STUDY_SIZES);
+  for (size_t k = 0; k < s->n_sizes; k++)
+    for (size_t before = 0; before < k; before++)
+      if (s->sizes[before] == s->sizes[k])
+        argp_failure(state, 2, 0, "--sizes: %llu twice", (unsigned long long)s->sizes[k]);
 }
 
 static bool glob_finds(const char *glob) {
@@ -91,23 +82,38 @@ static void fill_defaults(struct study_command *s) {
 
 static void fill_ranks_defaults(struct study_command *s, struct argp_state *state) {
   static const uint64_t ranks[] = {2, 3, 4, 8, 16, 64, 72, 256, 1000, 1024, 4096, 8192, 10000, 16384, 32768, 65536};
-  if (s->full) argp_failure(state, 2, 0, "--ranks and --full exclude each other");
-  if (s->ops & ~(1u << FOLD_SUM)) argp_failure(state, 2, 0, "--ranks simulates sums only");
+  if (s->full) argp_failure(state, 2, 0, "--simulate and --full exclude each other");
+  if (s->ops & ~(1u << FOLD_SUM)) argp_failure(state, 2, 0, "--simulate takes sums only");
   if (s->n_sizes == 0) {
     s->n_sizes = sizeof ranks / sizeof *ranks;
     memcpy(s->sizes, ranks, sizeof ranks);
   }
   for (size_t k = 0; k < s->n_sizes; k++)
     if (s->sizes[k] < 2 || s->sizes[k] > FOLD_RANKS_MOST)
-      argp_failure(state, 2, 0, "--ranks: 2 to %zu ranks, not %llu", FOLD_RANKS_MOST, (unsigned long long)s->sizes[k]);
+      argp_failure(state, 2, 0, "--simulate: 2 to %zu ranks, not %llu", FOLD_RANKS_MOST,
+                   (unsigned long long)s->sizes[k]);
   if (!s->generators) s->generators = "normal,mixed";
   if (s->dtypes == 0) s->dtypes = 1u << FOLD_F32;
 }
 
+static int engine_here(void) { return fold_engine_ready(FOLD_CUDA).code == FOLD_OK ? FOLD_NCCL : FOLD_MPI; }
+
+static void fill_worlds_defaults(struct study_command *s, struct argp_state *state) {
+  if (s->full || s->ranks || s->messages)
+    argp_failure(state, 2, 0, "--worlds excludes --simulate, --messages and --full");
+  if (s->ops & ~(1u << FOLD_SUM)) argp_failure(state, 2, 0, "--worlds is for sums only");
+  if (s->engine < 0) s->engine = engine_here();
+  if (s->n_sizes == 0) s->sizes[s->n_sizes++] = 10000000;
+  for (size_t k = 0; k < s->n_sizes; k++)
+    if (s->sizes[k] == 0) argp_failure(state, 2, 0, "--worlds: sizes from 1 on");
+  if (!s->generators) s->generators = "normal,mixed,pathological";
+  if (s->dtypes == 0) s->dtypes = 1u << FOLD_F32 | 1u << FOLD_F64;
+}
+
 static void fill_messages_defaults(struct study_command *s, struct argp_state *state) {
-  if (s->full || s->ranks) argp_failure(state, 2, 0, "--messages excludes --ranks and --full");
+  if (s->full || s->ranks) argp_failure(state, 2, 0, "--messages excludes --simulate and --full");
   if (s->ops & ~(1u << FOLD_SUM)) argp_failure(state, 2, 0, "--messages probes sums only");
-  if (s->engine < 0) s->engine = fold_engine_ready(FOLD_CUDA).code == FOLD_OK ? FOLD_NCCL : FOLD_MPI;
+  if (s->engine < 0) s->engine = engine_here();
   /* Each four times the last: where a chunk ends moves through the first message. */
   uint64_t n = s->engine == FOLD_NCCL ? 4096 : 1024, most = s->engine == FOLD_NCCL ? 1 << 24 : 1 << 18;
   for (bool named = s->n_sizes > 0; !named && n <= most; n *= 4) s->sizes[s->n_sizes++] = n;
@@ -120,18 +126,22 @@ static void fill_messages_defaults(struct study_command *s, struct argp_state *s
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct study_command *s = state->input;
   switch (key) {
-    case SIZES: parse_sizes(s, arg, state); return 0;
+    case SIZES:
+      parse_sizes(s, arg, state);
+      s->named_sizes = true;
+      return 0;
     case GENERATORS:
       check_generators(arg, state);
       s->generators = arg;
       return 0;
-    case DTYPES: s->dtypes = parse_names(arg, fold_option_dtype, "--dtypes", state); return 0;
-    case OPS: s->ops = parse_names(arg, fold_option_op, "--ops", state); return 0;
+    case DTYPES: s->dtypes = fold_option_mask(state, "--dtypes", arg, fold_option_dtype); return 0;
+    case OPS: s->ops = fold_option_mask(state, "--ops", arg, fold_option_op); return 0;
     case SEED: s->seed = fold_option_number(state, "--seed", arg, INT64_MAX); return 0;
     case JSONL: s->jsonl = arg; return 0;
     case FULL: s->full = true; return 0;
-    case RANKS: s->ranks = true; return 0;
+    case SIMULATE: s->ranks = true; return 0;
     case MESSAGES: s->messages = true; return 0;
+    case WORLDS: s->worlds = true; return 0;
     case SETTINGS: s->settings = arg; return 0;
     case ENGINE:
       s->engine = fold_engine_parse(arg);
@@ -139,9 +149,12 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         argp_failure(state, 2, 0, "--engine %s: not mpi or nccl", arg);
       return 0;
     case ARGP_KEY_END:
-      if (!s->messages && (s->engine >= 0 || s->settings))
-        argp_failure(state, 2, 0, "--engine and --settings need --messages");
-      if (s->messages)
+      if (!s->messages && s->settings) argp_failure(state, 2, 0, "--settings needs --messages");
+      if (!s->messages && !s->worlds && s->engine >= 0)
+        argp_failure(state, 2, 0, "--engine needs --messages or --worlds");
+      if (s->worlds)
+        fill_worlds_defaults(s, state);
+      else if (s->messages)
         fill_messages_defaults(s, state);
       else if (s->ranks)
         fill_ranks_defaults(s, state);
@@ -152,19 +165,17 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   }
 }
 
-static const struct argp_child children[] = {{&fold_world_argp, 0, NULL, 0}, {0}};
-
 static const struct argp argp = {
     .options = options,
     .parser = parse,
-    .children = children,
+    .children = fold_world_child,
     .doc =
         "Measure the error of every method by size, data, dtype and operation, against the exact result.\v"
         "Prints the report's tables with the true reference, why its figures differ, and for each data the errors "
         "beside "
-        "bound, square-root curve and condition. Nothing is judged: that is foldproof verify. An interrupted study "
-        "prints and records what was finished. The report's own sizes: --sizes 1e3,1e4,1e5,1e6,1e7,5e7 --generators "
-        "mixed,pathological,normal."};
+        "bound, square-root curve and condition. Nothing is judged: that is foldproof verify; but what --messages and "
+        "--worlds find against a subject's promise is exit code 1. An interrupted study prints and records what was "
+        "finished. The report's own sizes: --sizes 1e3,1e4,1e5,1e6,1e7,5e7 --generators mixed,pathological,normal."};
 
 struct plan {
   struct fold_study_case *at;
@@ -306,9 +317,10 @@ int fold_command_study(int argc, char **argv, const struct fold_registry *regist
   struct study_command s = {.seed = 1, .engine = -1};
   int exit_code = 0;
   argp_parse(&argp, argc, argv, 0, NULL, &s);
-  fold_status status = s.messages ? fold_study_messages(&s, registry, &exit_code)
-                       : s.ranks  ? fold_study_ranks(&s)
-                                  : study_errors(&s, registry, &exit_code);
+  fold_status status = s.worlds     ? fold_study_worlds(&s, registry, &exit_code)
+                       : s.messages ? fold_study_messages(&s, registry, &exit_code)
+                       : s.ranks    ? fold_study_ranks(&s)
+                                    : study_errors(&s, registry, &exit_code);
   if (status.code != FOLD_OK) return fold_report(argv[0], status);
   if (!*fold_watch_interrupt()) return exit_code;
   fprintf(stderr, "%s: interrupted: what is above was finished\n", argv[0]);

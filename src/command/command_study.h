@@ -10,13 +10,14 @@ enum { FOLD_STUDY_SIZES = 16 };
 struct study_command {
   uint64_t sizes[FOLD_STUDY_SIZES];
   size_t n_sizes;
+  bool named_sizes; /* by --sizes */
   const char *generators;
   unsigned dtypes, ops;
   uint64_t seed;
   const char *jsonl;
   bool full, ranks, gpu_terms; /* gpu_terms: a billion terms where a GPU is */
-  bool messages;
-  int engine;           /* with messages: FOLD_MPI or FOLD_NCCL */
+  bool messages, worlds;
+  int engine;           /* with messages or worlds: FOLD_MPI or FOLD_NCCL */
   const char *settings; /* with messages: globs of world_setting.h's, NULL: all */
   struct fold_records records;
   struct fold_progress progress;
@@ -30,5 +31,7 @@ void fold_study_set(json_t *line, const char *key, double value);
 fold_status fold_study_ranks(struct study_command *s);
 /* The probe of all-reduces (command_study_messages.c); *exit_code is 0, 1, 77 or 99 where the status is OK. */
 fold_status fold_study_messages(struct study_command *s, const struct fold_registry *registry, int *exit_code);
+/* Sums over worlds of several sizes (command_study_worlds.c); the same of its exit code. */
+fold_status fold_study_worlds(struct study_command *s, const struct fold_registry *registry, int *exit_code);
 
 #endif

@@ -1,4 +1,4 @@
-/* command_study_ranks.c: foldproof study --ranks: all-reduce at many world sizes, simulated. */
+/* command_study_ranks.c: foldproof study --simulate: all-reduce at many world sizes, simulated. */
 #include <stdio.h>
 
 #include "command_study.h"

@@ -17,12 +17,13 @@ struct verify {
   bool strict;
   struct fold_table table;
   struct fold_records records;
+  fold_status unwritten; /* why records can't be written any more */
   struct fold_progress progress;
 };
 
 static const struct argp_option options[] = {
     {"jsonl", JSONL, "FILE", 0, "write a record of each verdict, as JSON lines", 2},
-    {"strict", STRICT, NULL, 0, "what refutes another library's claim counts as refuted too", 2},
+    {"strict", STRICT, NULL, 0, "what is known of a version of NCCL or MPI counts as refuted too", 2},
     {0},
 };
 
@@ -43,17 +44,33 @@ static const struct argp argp = {
     .children = children,
     .doc =
         "Judge subjects on fixtures: try to refute each claim, and print how often it held.\v"
-        "Exit codes: 0 every claim held, 1 some claim is refuted, 2 wrong usage or bad input, 77 all was skipped, "
-        "99 the environment is broken. A claim held only over the cases that were tried."};
+        "Exit codes: 0 every claim held, but for what is known of a library; 1 some claim is refuted, whoever made the "
+        "subject; 2 wrong usage or bad input; 77 all was skipped, or known; 99 the environment is broken, or the "
+        "records "
+        "can't be written. A claim held only over the cases that were tried.\n\n"
+        "A refutation of NCCL or MPI is known when each row that is wrong is what was seen before: of that claim and "
+        "operation, on such terms (a NaN, zeros of both signs), in that version. In another version it is refuted, and "
+        "the line tells in which it is known."};
 
-/* At most ten lines for a subject and claim; a subject whose run failed is told of once a case, not once a claim. */
+/* At most ten lines for a subject and claim; a subject whose run failed is told of once a case, not once a claim. What
+ * is known has its lines below the table, and takes none from what is new. */
 static bool deserves_line(const struct verify *v, const struct fold_judgement *j) {
-  const struct fold_cell *row = &v->table.promised[j->subject_index * FOLD_CLAIMS];
+  const struct fold_cell *row = &v->table.promised[j->subject_index * FOLD_CLAIMS], *cell = &row[j->claim->id];
+  size_t known = v->strict ? 0 : cell->known;
   if (!j->promised || (j->finding.verdict != FOLD_REFUTED && j->finding.verdict != FOLD_BROKEN)) return false;
-  if (j->got) return row[j->claim->id].count[FOLD_REFUTED] + row[j->claim->id].count[FOLD_BROKEN] <= MOST_LINES;
+  if (j->known && !v->strict) return false;
+  if (j->got) return cell->count[FOLD_REFUTED] - known + cell->count[FOLD_BROKEN] <= MOST_LINES;
   for (int k = 0; k < (int)j->claim->id; k++)
     if (row[k].count[FOLD_BROKEN]) return false;
   return row[j->claim->id].count[FOLD_BROKEN] <= MOST_LINES;
+}
+
+/* Said at once; the judging goes on, for its table is worth more than the records of it. */
+static void keep_unwritten(struct verify *v, fold_status status) {
+  if (status.code == FOLD_OK || v->unwritten.code != FOLD_OK) return;
+  v->unwritten = status;
+  fold_progress_clear(&v->progress);
+  fold_report("foldproof verify", status);
 }
 
 static fold_status take(void *context, const struct fold_judgement *j) {
@@ -63,7 +80,8 @@ static fold_status take(void *context, const struct fold_judgement *j) {
     fold_progress_clear(&v->progress);
     fold_print_refuted(j, v->program, v->options.selection.folder, v->options.selection.n_npy > 0, stdout);
   }
-  return v->records.file ? fold_records_judgement(&v->records, j) : fold_ok();
+  if (v->records.file && v->unwritten.code == FOLD_OK) keep_unwritten(v, fold_records_judgement(&v->records, j));
+  return fold_ok();
 }
 
 static void show_progress(void *context, size_t done, size_t cases, const char *case_name) {
@@ -88,23 +106,27 @@ static fold_status judge_all(struct verify *v, const struct fold_registry *regis
   struct fold_sink sink = {take, show_progress, v};
   fold_status status = fold_select_cases(selection, &cases);
   if (status.code == FOLD_OK && v->jsonl) status = fold_records_open(&v->records, v->jsonl);
-  if (status.code == FOLD_OK && v->jsonl) status = fold_records_environment(&v->records);
+  if (status.code == FOLD_OK && v->jsonl) keep_unwritten(v, fold_records_environment(&v->records));
   if (status.code == FOLD_OK && wants_fresh(selection, registry)) status = fold_fresh_ask(selection, &fresh);
   if (status.code == FOLD_OK) status = fold_verify(registry, selection, &cases, fresh, &sink, stop);
   fold_progress_clear(&v->progress);
   /* What was finished before an interruption is kept; a failure leaves nothing half-written. */
-  fold_status closed = fold_records_close(&v->records, status.code == FOLD_OK);
+  bool keep = status.code == FOLD_OK && v->unwritten.code == FOLD_OK;
+  fold_status closed = fold_records_close(&v->records, keep);
+  if (status.code == FOLD_OK) keep_unwritten(v, closed);
   fold_fresh_free(fresh);
   fold_cases_free(&cases);
-  return status.code == FOLD_OK ? closed : status;
+  return status;
 }
 
+/* Green is what held, and nothing new was seen: known refutations alone are none. */
 static int exit_code_of(const struct verify *v) {
-  size_t total[FOLD_VERDICTS], facts;
-  fold_table_total(&v->table, v->strict, total, &facts);
+  size_t total[FOLD_VERDICTS], known;
+  fold_table_total(&v->table, v->strict, total, &known);
   if (total[FOLD_REFUTED]) return 1;
   if (total[FOLD_BROKEN]) return 99;
-  return total[FOLD_HELD] || facts || v->options.selection.probe ? 0 : 77;
+  if (v->unwritten.code != FOLD_OK) return fold_exit_code(v->unwritten.code);
+  return total[FOLD_HELD] || v->options.selection.probe ? 0 : 77;
 }
 
 /* An engine that is required, or asked for in a build that has no subject for it, is missed before anything is judged. */
@@ -132,15 +154,15 @@ int fold_command_verify(int argc, char **argv, const struct fold_registry *regis
   if (status.code == FOLD_OK) status = judge_all(&v, registry, stop);
   int exit_code = fold_report(argv[0], status);
   if (status.code == FOLD_OK) {
-    size_t total[FOLD_VERDICTS], facts;
-    fold_table_total(&v.table, v.strict, total, &facts);
+    size_t total[FOLD_VERDICTS], known;
+    fold_table_total(&v.table, v.strict, total, &known);
     fold_table_print(&v.table, v.strict, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), stdout);
     exit_code = exit_code_of(&v);
     if (*stop) {
       fprintf(stderr, "%s: interrupted: the verdicts above are of the cases that were finished\n", argv[0]);
       exit_code = 99;
     } else if (!v.options.selection.probe &&
-               facts + total[FOLD_HELD] + total[FOLD_REFUTED] + total[FOLD_SKIPPED] + total[FOLD_BROKEN] == 0) {
+               known + total[FOLD_HELD] + total[FOLD_REFUTED] + total[FOLD_SKIPPED] + total[FOLD_BROKEN] == 0) {
       fprintf(stderr, "%s: nothing was judged: no selected subject takes the selected cases, or makes the claims\n",
               argv[0]);
       exit_code = 2;

@@ -41,4 +41,10 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   }
 }
 
-const struct argp fold_world_argp = {.options = options, .parser = parse};
+const struct argp fold_world_argp = {
+    .options = options,
+    .parser = parse,
+    .doc =
+        "\vFOLDPROOF_NCCL, in the environment, is the library that ranks with GPUs talk by: a path or a soname, "
+        "libnccl.so.2 if not set."};
+const struct argp_child fold_world_child[2] = {{&fold_world_argp, 0, NULL, 0}, {0}};

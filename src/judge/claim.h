@@ -19,9 +19,9 @@ enum fold_claim_id {
   FOLD_BATCH_INVARIANT,
   FOLD_SPLIT_INVARIANT,
   FOLD_PERMUTATION_INVARIANT,
-  FOLD_RANK_AGREEMENT,
   FOLD_MESSAGE_INVARIANT,
   FOLD_WORLD_INVARIANT,
+  FOLD_RANK_AGREEMENT, /* over the runs that all judges before it made */
   FOLD_STAYS_IN_BOUNDS,
   FOLD_KEEPS_INPUT, /* the last: the runner looks at the input after all other judges */
   FOLD_CLAIMS,

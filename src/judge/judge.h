@@ -39,11 +39,14 @@ void fold_truths_close(struct fold_truths *truths);
 fold_status fold_truths_check_expected(struct fold_truths *truths);
 fold_status fold_truths_row(struct fold_truths *truths, size_t row, const struct fold_truth **truth);
 
-/* The same subject's results from another process: hash by subject, engine and case; false where it has none. */
+/* The same subject's results from another process, by subject, engine and case: their hash, and what else that run did;
+ * false where it has none. */
 struct fold_fresh;
 bool fold_fresh_find(const struct fold_fresh *fresh, const char *subject, enum fold_engine engine,
-                     const char *case_name, uint64_t *result_hash);
+                     const char *case_name, uint64_t *result_hash, struct fold_traces *traces);
 
+/* Makes each NaN among results the format's one, in place: which one it is nobody promises. */
+void fold_results_unify(enum fold_dtype dtype, void *results, size_t rows);
 /* XXH3-64 of results, each NaN as the same one: what fresh_process compares and records keep. */
 uint64_t fold_results_hash(enum fold_dtype dtype, const void *results, size_t rows);
 

@@ -84,12 +84,13 @@ static bool judge_within(struct fold_trial *trial, struct fold_finding *finding,
   return within;
 }
 
-/* The height of the declared order; n - 1, which bounds any order, where none is declared. */
+/* The height of the declared order, or of a collective's shape; n - 1, which bounds any order, where none is known. */
 static fold_status height_of(const struct fold_trial *trial, size_t row, uint64_t *height) {
   const struct fold_case *c = trial->c;
   const struct fold_order *order = trial->subject->order ? fold_order_find(trial->subject->order) : NULL;
   const unsigned char *input = fold_rig_input(trial->rig);
   *height = c->cols > 0 ? c->cols - 1 : 0;
+  if (trial->subject->height) *height = trial->subject->height(c->cols, c->ranks);
   if (order == NULL) return fold_ok();
   return fold_order_height(order, c->dtype, input + row * c->cols * fold_dtype_size(c->dtype), c->cols, height);
 }

@@ -7,13 +7,14 @@
 
 #include "order.h"
 
-/* Host subjects are judged by wide arithmetic, which shares no addition with them; a GPU's by the native replay, which
- * the host's subjects have certified, and which is fast enough for large inputs. */
+/* What was added up on a host, alone or by ranks, is judged by wide arithmetic, which shares no addition with it; a GPU's
+ * sums by the native replay, which the host's subjects have certified, and which is fast enough for large inputs. */
 static fold_status replay(const struct fold_trial *trial, const struct fold_order *order, void *out) {
   const struct fold_case *c = trial->c;
   struct fold_call call = {
       .dtype = c->dtype, .op = c->op, .rows = c->rows, .cols = c->cols, .in = fold_rig_input(trial->rig), .out = out};
-  return trial->subject->engine == FOLD_HOST ? fold_order_replay_wide(order, &call) : fold_order_replay(order, &call);
+  bool host = trial->subject->engine == FOLD_HOST || trial->subject->engine == FOLD_MPI;
+  return host ? fold_order_replay_wide(order, &call) : fold_order_replay(order, &call);
 }
 
 /* A row of the registry that names what does not exist is a mistake of ours, and must not turn into a skip. */
@@ -84,17 +85,40 @@ void fold_judge_run_to_run(struct fold_trial *trial, struct fold_finding *findin
   }
 }
 
+/* What a run did there and not here. What it does here too is other claims' to refute. */
+static bool refute_traces(const struct fold_traces *theirs, const struct fold_traces *ours,
+                          struct fold_finding *finding) {
+  if (theirs->unwritten && !ours->unwritten) {
+    finding->row = theirs->unwritten_at;
+    fold_find_refuted(finding, "in a new process result %zu was not written", theirs->unwritten_at);
+  } else if (theirs->out_of_bounds && !ours->out_of_bounds) {
+    fold_find_refuted(finding, "in a new process byte %td from the start of the %s was overwritten", theirs->bounds_at,
+                      theirs->in_input_zone ? "input" : "output");
+  } else if (theirs->ranks_differ && !ours->ranks_differ) {
+    finding->row = theirs->differ_at;
+    finding->compared = true;
+    finding->got = theirs->other_bits;
+    finding->want = theirs->bits;
+    fold_find_refuted(finding, "in a new process rank %u has other bits than rank 0", theirs->rank);
+  } else {
+    return false;
+  }
+  return true;
+}
+
 void fold_judge_fresh_process(struct fold_trial *trial, struct fold_finding *finding) {
   uint64_t theirs, ours = fold_results_hash(trial->c->dtype, trial->got, trial->c->rows);
+  struct fold_traces traces;
   if (!trial->fresh) {
     fold_find_skipped(finding, "no other process was asked");
-  } else if (!fold_fresh_find(trial->fresh, trial->subject->name, trial->subject->engine, trial->c->name, &theirs)) {
+  } else if (!fold_fresh_find(trial->fresh, trial->subject->name, trial->subject->engine, trial->c->name, &theirs,
+                              &traces)) {
     finding->verdict = FOLD_BROKEN;
     snprintf(finding->reason, sizeof finding->reason, "the other process gave no result");
   } else if (theirs != ours) {
     fold_find_refuted(finding, "a new process gave results of hash 0x%016llx, this one 0x%016llx",
                       (unsigned long long)theirs, (unsigned long long)ours);
-  } else {
+  } else if (!refute_traces(&traces, &trial->traces, finding)) {
     fold_find_held(finding);
   }
 }

@@ -7,13 +7,13 @@
 
 #include "bits.h"
 
-/* Host: numbers of threads. CUDA: grids and blocks that leave work uneven. */
+/* Host, and ranks on hosts: numbers of threads. CUDA: grids and blocks that leave work uneven. */
 static const struct fold_launch host_launches[] = {{.threads = 1}, {.threads = 2}, {.threads = 3}};
 static const struct fold_launch cuda_launches[] = {
     {.blocks = 1}, {.blocks = 7}, {.blocks = 132}, {.block = 128}, {.block = 512, .blocks = 33}};
 
 void fold_judge_launch_invariant(struct fold_trial *trial, struct fold_finding *finding) {
-  bool host = trial->subject->engine == FOLD_HOST;
+  bool host = trial->subject->engine == FOLD_HOST || trial->subject->engine == FOLD_MPI;
   const struct fold_launch *launches = host ? host_launches : cuda_launches;
   size_t n = host ? sizeof host_launches / sizeof *host_launches : sizeof cuda_launches / sizeof *cuda_launches;
   size_t ran = 0;

@@ -4,11 +4,13 @@
 #include "judge.h"
 #include "world.h"
 
-/* Over all the runs that were made, the other judges' too. */
+/* Over all the runs that were made: the other judges' too, in parts of the message and in other worlds. */
 void fold_judge_rank_agreement(struct fold_trial *trial, struct fold_finding *finding) {
   const struct fold_traces *split = trial->traces.ranks_differ ? &trial->traces : &trial->rig->split;
   if (trial->rig->world == NULL) {
     fold_find_skipped(finding, "it has no ranks");
+  } else if (!trial->rig->had_company) {
+    fold_find_skipped(finding, "one rank has nobody to agree with");
   } else if (!split->ranks_differ) {
     fold_find_held(finding);
   } else {
@@ -58,15 +60,18 @@ void fold_judge_message_invariant(struct fold_trial *trial, struct fold_finding 
 }
 
 void fold_judge_world_invariant(struct fold_trial *trial, struct fold_finding *finding) {
-  static const unsigned worlds[] = {1, 2, 3, 4, 5, 8};
   const struct fold_case *c = trial->c;
   unsigned tried = 0;
   if (trial->rig->world == NULL) {
     fold_find_skipped(finding, "it has no ranks");
     return;
   }
-  for (size_t i = 0; i < sizeof worlds / sizeof *worlds; i++) {
-    if (worlds[i] == c->ranks || worlds[i] > fold_world_ranks(trial->rig->world)) continue;
+  /* The last is all ranks that there are: of several hosts only that one may have a rank on each. */
+  const unsigned most = fold_world_ranks(trial->rig->world), worlds[] = {1, 2, 3, 4, 5, 8, most};
+  const size_t n = sizeof worlds / sizeof *worlds;
+  for (size_t i = 0; i < n; i++) {
+    bool again = i == n - 1 && (most <= 5 || most == 8);
+    if (worlds[i] == c->ranks || worlds[i] > most || again) continue;
     struct fold_request request = {.op = c->op, .rows = c->rows, .cols = c->cols, .ranks = worlds[i], .poison = 0x2d};
     struct fold_traces traces;
     char what[80];

@@ -119,6 +119,7 @@ static void put_links(struct fold_page *page) {
                {"timings", "Throughput", m->n_timings > 0},
                {"scaling", "Scaling", m->n_scalings > 0},
                {"allreduces", "All-reduces", m->n_messages + m->n_probes > 0},
+               {"worlds", "Worlds", m->n_validations > 0},
                {"orders", "Orders", true},
                {"environment", "Environment", true},
                {"evidence", "Evidence", m->n_subjects > 0}};
@@ -129,9 +130,9 @@ static void put_links(struct fold_page *page) {
 }
 
 static void put_head(struct fold_page *page) {
-  size_t total[FOLD_VERDICTS], facts;
+  size_t total[FOLD_VERDICTS], known;
   char text[200];
-  fold_model_total(page->model, total, &facts);
+  fold_model_total(page->model, total, &known);
   fold_model_summary(page->model, text);
   bool bad = total[FOLD_REFUTED] || total[FOLD_BROKEN], judged = page->model->n_subjects > 0;
   fprintf(page->out,
@@ -174,6 +175,7 @@ fold_status fold_report_html(const struct fold_model *model, FILE *out, fold_sta
   if (status.code == FOLD_OK) status = fold_page_timings(&page);
   if (status.code == FOLD_OK) status = fold_page_scalings(&page);
   if (status.code == FOLD_OK) status = fold_page_allreduces(&page);
+  if (status.code == FOLD_OK) status = fold_page_worlds(&page);
   if (status.code == FOLD_OK) status = fold_page_orders(&page);
   if (status.code == FOLD_OK) put_environments(&page);
   if (status.code == FOLD_OK) fold_page_evidence(&page);

@@ -1,8 +1,8 @@
 /* report_junit.c: JUnit's XML: one suite a subject, one case for each claim and fixture that it was judged on.
  *
  * A case fails when any of the fixture's inputs refuted the claim, is an error when the environment broke on one, is
- * skipped when all were skipped. Claims that are not promised are left out; a peer's refutation is a fact and no
- * failure: such a case is skipped, with the fact as its message.
+ * skipped when all were skipped. Claims that are not promised are left out; what is known of another library is no
+ * failure: such a case is skipped, with what refuted it as its message.
  */
 #include <stdlib.h>
 
@@ -14,9 +14,10 @@ struct counts {
 
 enum outcome { PASSED, FAILED, ERROR, SKIPPED };
 
-static enum outcome outcome_of(const struct fold_model_fixture *f, bool peer) {
-  if (f->count[FOLD_REFUTED]) return peer ? SKIPPED : FAILED;
+static enum outcome outcome_of(const struct fold_model_fixture *f) {
+  if (f->count[FOLD_REFUTED] > f->known) return FAILED;
   if (f->count[FOLD_BROKEN]) return ERROR;
+  if (f->known) return SKIPPED;
   return f->count[FOLD_HELD] ? PASSED : SKIPPED;
 }
 
@@ -24,7 +25,7 @@ static void count(const struct fold_model *m, const struct fold_model_subject *s
   for (size_t k = 0; k < m->n_claims; k++) {
     const struct fold_model_cell *cell = subject->cells[true][k];
     for (size_t i = 0; cell && i < cell->n_fixtures; i++) {
-      enum outcome outcome = outcome_of(&cell->fixtures[i], subject->peer);
+      enum outcome outcome = outcome_of(&cell->fixtures[i]);
       c->tests++;
       c->failures += outcome == FAILED;
       c->errors += outcome == ERROR;
@@ -62,7 +63,7 @@ static void put_skip(const struct fold_model_fixture *f, FILE *out) {
   fputs("\n      <skipped message=\"", out);
   if (f->first) {
     char *text = fold_text_evidence(f->first);
-    fputs("a fact about another library: ", out);
+    fputs("known of another library: ", out);
     fold_put_html(out, text ? text : "");
     free(text);
   } else {
@@ -71,7 +72,7 @@ static void put_skip(const struct fold_model_fixture *f, FILE *out) {
   fputs("\"/>\n    ", out);
 }
 
-static void put_case(const char *subject, const char *claim, const struct fold_model_fixture *f, bool peer, FILE *out) {
+static void put_case(const char *subject, const char *claim, const struct fold_model_fixture *f, FILE *out) {
   fputs("    <testcase classname=\"", out);
   fold_put_html(out, subject);
   fputs("\" name=\"", out);
@@ -79,7 +80,7 @@ static void put_case(const char *subject, const char *claim, const struct fold_m
   fputs(" / ", out);
   fold_put_html(out, f->name);
   fputs("\">", out);
-  switch (outcome_of(f, peer)) {
+  switch (outcome_of(f)) {
     case FAILED: put_evidence(f, "failure", out); break;
     case ERROR: put_evidence(f, "error", out); break;
     case SKIPPED: put_skip(f, out); break;
@@ -100,8 +101,7 @@ static void put_suite(const struct fold_model *m, const struct fold_model_subjec
   fputs(">\n", out);
   for (size_t k = 0; k < m->n_claims; k++) {
     const struct fold_model_cell *cell = subject->cells[true][k];
-    for (size_t i = 0; cell && i < cell->n_fixtures; i++)
-      put_case(title, m->claims[k], &cell->fixtures[i], subject->peer, out);
+    for (size_t i = 0; cell && i < cell->n_fixtures; i++) put_case(title, m->claims[k], &cell->fixtures[i], out);
   }
   fputs("  </testsuite>\n", out);
 }

@@ -1,20 +1,23 @@
 /* report_markdown.c: the summary of a CI job: counts, what was refuted, the table subject x claim. Short: GitHub takes
  * one mebibyte, people less. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "report_section.h"
 
 enum { MOST_LINES = 20 };
 
-static const char *mark_of(const struct fold_model_cell *cell, bool peer) {
-  if (cell->count[FOLD_REFUTED]) return peer ? "fact " : "**REFUTED** ";
+static const char *mark_of(const struct fold_model_cell *cell) {
+  if (cell->count[FOLD_REFUTED] > cell->known) return "**REFUTED** ";
   if (cell->count[FOLD_BROKEN]) return "**BROKEN** ";
+  if (cell->known) return "known ";
   return cell->count[FOLD_HELD] ? "" : "skipped ";
 }
 
 static size_t count_of(const struct fold_model_cell *cell) {
-  if (cell->count[FOLD_REFUTED]) return cell->count[FOLD_REFUTED];
+  if (cell->count[FOLD_REFUTED] > cell->known) return cell->count[FOLD_REFUTED] - cell->known;
   if (cell->count[FOLD_BROKEN]) return cell->count[FOLD_BROKEN];
+  if (cell->known) return cell->known;
   return cell->count[FOLD_HELD] ? cell->count[FOLD_HELD] : cell->count[FOLD_SKIPPED];
 }
 
@@ -36,7 +39,7 @@ static void put_table(const struct fold_model *m, FILE *out) {
     for (size_t k = 0; k < m->n_claims; k++) {
       const struct fold_model_cell *cell = m->subjects[s].cells[true][k];
       if (cell)
-        fprintf(out, " %s%zu |", mark_of(cell, m->subjects[s].peer), count_of(cell));
+        fprintf(out, " %s%zu |", mark_of(cell), count_of(cell));
       else
         fputs(" |", out);
     }
@@ -49,7 +52,7 @@ static void put_failure(const struct fold_model *m, const struct fold_model_subj
                         const json_t *record, FILE *out) {
   char title[160], *text = fold_text_evidence(record), *replay = fold_text_replay(record);
   const char *verdict = json_string_value(json_object_get(record, "verdict"));
-  fprintf(out, "* **%s**: ", subject->peer && verdict && verdict[0] == 'r' ? "fact" : verdict ? verdict : "");
+  fprintf(out, "* **%s**: ", fold_model_is_known(record) ? "known" : verdict ? verdict : "");
   fold_put_markdown(out, fold_model_title(subject, title));
   fputs(" is not ", out);
   fold_put_markdown(out, m->claims[k]);
@@ -78,6 +81,26 @@ static void put_failures(const struct fold_model *m, FILE *out) {
   if (all > shown) fprintf(out, "* and %zu more in the records\n", all - shown);
 }
 
+/* Sums over worlds are judged where they were made: what did not hold is told here too. */
+static void put_worlds(const struct fold_model *model, FILE *out) {
+  size_t refuted = 0;
+  for (size_t i = 0; i < model->n_validations; i++) refuted += strcmp(model->validations[i].verdict, "refuted") == 0;
+  fprintf(out, "\nSums over worlds: %zu results, %zu refuted.\n", model->n_validations, refuted);
+  for (size_t i = 0; i < model->n_validations; i++) {
+    const struct fold_model_validation *v = &model->validations[i];
+    if (strcmp(v->verdict, "refuted") != 0) continue;
+    fputs("- ", out);
+    fold_put_markdown(out, v->subject);
+    fprintf(out, ", %.0f ranks, ", v->workers);
+    fold_put_markdown(out, v->generator);
+    fputs(" ", out);
+    fold_put_markdown(out, v->dtype);
+    fputs(": ", out);
+    fold_put_markdown(out, v->note);
+    fputs("\n", out);
+  }
+}
+
 fold_status fold_report_markdown(const struct fold_model *model, FILE *out) {
   char text[200];
   fold_model_summary(model, text);
@@ -95,5 +118,6 @@ fold_status fold_report_markdown(const struct fold_model *model, FILE *out) {
   if (model->n_timings + model->n_study + model->n_scalings + model->n_messages)
     fprintf(out, "\nMeasured: %zu timings, %zu errors of a study, %zu points of scaling, %zu all-reduces.\n",
             model->n_timings, model->n_study, model->n_scalings, model->n_messages);
+  if (model->n_validations) put_worlds(model, out);
   return fold_ok();
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report_text.h"
+
 static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for the report"); }
 
 void fold_model_open(struct fold_model *model) { *model = (struct fold_model){0}; }
@@ -89,7 +91,6 @@ static struct fold_model_cell *find_cell(struct fold_model *model, const json_t 
   struct fold_model_subject *subject = find_subject(model, record);
   int claim = subject ? find_claim(model, text_of(record, "claim")) : -1;
   if (claim < 0) return NULL;
-  if (json_is_true(json_object_get(record, "peer"))) subject->peer = true;
   struct fold_model_cell **cell = &subject->cells[json_is_true(json_object_get(record, "promised"))][claim];
   if (*cell == NULL) {
     *cell = calloc(1, sizeof **cell);
@@ -98,13 +99,8 @@ static struct fold_model_cell *find_cell(struct fold_model *model, const json_t 
   return *cell;
 }
 
-/* A case is "fixture/dtype/op/shape/..."; an array's is "npy:PATH/dtype/op/shape", whose path may hold slashes. */
 static size_t fixture_length(const char *name) {
-  if (strncmp(name, "npy:", 4) != 0) return strcspn(name, "/");
-  size_t n = strlen(name);
-  for (int parts = 0; n > 0; n--)
-    if (name[n - 1] == '/' && ++parts == 3) return n - 1;
-  return strlen(name);
+  return strncmp(name, "npy:", 4) == 0 ? fold_text_array(name, NULL) : strcspn(name, "/");
 }
 
 /* Records come case by case, so the fixture is nearly always the last one. */
@@ -139,15 +135,32 @@ static fold_status count_reason(struct fold_model_cell *cell, struct fold_model_
   return fold_ok();
 }
 
+bool fold_model_is_known(const json_t *record) {
+  const json_t *known = json_object_get(record, "known");
+  const char *verdict = text_of(record, "verdict");
+  if (strcmp(verdict, "refuted") != 0 || !json_is_true(json_object_get(record, "promised"))) return false;
+  return known ? json_is_string(known) : json_is_true(json_object_get(record, "peer"));
+}
+
+/* What is new takes the place of what is known. */
+static json_t **place_of(struct fold_model_cell *cell, bool known) {
+  if (cell->n_evidence < MODEL_EVIDENCE) return &cell->evidence[cell->n_evidence++];
+  for (size_t i = MODEL_EVIDENCE; i-- > 0 && !known;)
+    if (fold_model_is_known(cell->evidence[i])) return &cell->evidence[i];
+  return NULL;
+}
+
 static void keep_evidence(struct fold_model_cell *cell, struct fold_model_fixture *fixture, json_t *record,
                           int environment) {
-  bool first = fixture->first == NULL, listed = cell->n_evidence < MODEL_EVIDENCE;
+  bool known = fold_model_is_known(record);
+  bool first = fixture->first == NULL || (!known && fold_model_is_known(fixture->first));
+  json_t **listed = place_of(cell, known);
   if (!first && !listed) return;
   json_object_del(record, "results");
   json_object_del(record, "values");
   json_object_set_new(record, "environment_index", json_integer(environment));
-  if (first) fixture->first = json_incref(record);
-  if (listed) cell->evidence[cell->n_evidence++] = json_incref(record);
+  if (first) json_decref(fixture->first), fixture->first = json_incref(record);
+  if (listed) json_decref(*listed), *listed = json_incref(record);
 }
 
 static int verdict_of(const json_t *record) {
@@ -189,6 +202,7 @@ fold_status fold_model_add_judgement(struct fold_model *model, json_t *record, i
   double ulps = number_of(record, "ulps"), fraction = number_of(record, "bound_fraction");
   cell->count[verdict]++;
   fixture->count[verdict]++;
+  if (fold_model_is_known(record)) cell->known++, fixture->known++;
   if (isnan(cell->ulps) || ulps > cell->ulps) cell->ulps = ulps;
   if (isnan(cell->fraction) || fraction > cell->fraction) cell->fraction = fraction;
   if (verdict == FOLD_SKIPPED) FOLD_TRY(count_reason(cell, fixture, text_of(record, "reason")));

@@ -17,9 +17,9 @@ enum { MODEL_CLAIMS = 64, MODEL_EVIDENCE = 10, MODEL_REASONS = 6 };
 /* The verdicts on one subject and claim that stand on one fixture: a case's name up to its dtype. */
 struct fold_model_fixture {
   char *name;
-  size_t count[FOLD_VERDICTS];
-  json_t *first; /* the first record that is refuted or broken, or NULL */
-  char *why;     /* the first reason of a skip, or NULL */
+  size_t count[FOLD_VERDICTS], known; /* known: of the refuted, what is known of that library */
+  json_t *first;                      /* the first record that is refuted or broken, or NULL */
+  char *why;                          /* the first reason of a skip, or NULL */
 };
 
 struct fold_model_reason {
@@ -28,7 +28,7 @@ struct fold_model_reason {
 };
 
 struct fold_model_cell {
-  size_t count[FOLD_VERDICTS];
+  size_t count[FOLD_VERDICTS], known;
   double ulps, fraction; /* the worst; NaN where nothing was measured */
   struct fold_model_fixture *fixtures;
   size_t n_fixtures, capacity;
@@ -40,7 +40,6 @@ struct fold_model_cell {
 
 struct fold_model_subject {
   const char *name, *engine;
-  bool peer;                                      /* its records say that it is somebody else's */
   struct fold_model_cell *cells[2][MODEL_CLAIMS]; /* [promised][claim]; NULL: nothing judged */
 };
 
@@ -81,6 +80,15 @@ struct fold_model_probe {
   bool agrees, repeats;
 };
 
+/* A sum (or a vector's all-reduce) in one world, against the world of one and the exact sum: `fraction` and `join` are
+ * errors over their bounds. Words and numbers that a record has not are "" and NaN. */
+struct fold_model_validation {
+  int environment;
+  bool vector;
+  const char *subject, *engine, *dtype, *generator, *library, *verdict, *note, *got, *one, *promised;
+  double n, workers, ulps, relative, fraction, join, not_canonical, distance;
+};
+
 /* A simulated all-reduce at many world sizes: over how many of `elements` the bits changed with the world. */
 struct fold_model_world {
   const char *subject, *generator, *dtype;
@@ -104,10 +112,11 @@ struct fold_model {
   struct fold_model_message *messages;
   struct fold_model_probe *probes;
   struct fold_model_world *worlds;
+  struct fold_model_validation *validations;
   size_t n_files, n_environments, n_subjects, n_claims, n_words, n_study, n_judged, n_ranks, n_timings, n_scalings,
-      n_messages, n_probes, n_worlds, runs;
+      n_messages, n_probes, n_worlds, n_validations, runs;
   size_t room_files, room_environments, room_subjects, room_words, room_study, room_judged, room_ranks, room_timings,
-      room_scalings, room_messages, room_probes, room_worlds;
+      room_scalings, room_messages, room_probes, room_worlds, room_validations;
 };
 
 void fold_model_open(struct fold_model *model);
@@ -120,6 +129,8 @@ fold_status fold_model_read(struct fold_model *model, const char *path);
 /* The parts of the model that a record changes; `environment` is the index that the record stands under. */
 fold_status fold_model_add_environment(struct fold_model *model, const json_t *record, int *environment);
 fold_status fold_model_add_judgement(struct fold_model *model, json_t *record, int environment);
+/* Whether it is a refutation that is known of another library. Records from before "known" tell no new ones from those. */
+bool fold_model_is_known(const json_t *record);
 /* Puts the claims into the sequence in which they are judged, unknown ones last. */
 void fold_model_arrange(struct fold_model *model);
 /* One more of the `n` elements of `size` bytes that the pointer at `array` leads to: zeroed; NULL: memory is short. */
@@ -127,10 +138,9 @@ void *fold_model_grow(void *array, size_t *n, size_t *room, size_t size);
 /* The model's own copy of a name; NULL when memory is short. */
 const char *fold_model_word(struct fold_model *model, const char *word);
 
-/* How often each verdict was given on promised claims. What refutes a peer is a fact about that library: it is counted
- * in *facts and not as refuted. */
-void fold_model_total(const struct fold_model *model, size_t total[FOLD_VERDICTS], size_t *facts);
-/* "3 held, 0 refuted, 1 skipped", then what broke and the facts, if any. */
+/* How often each verdict was given on promised claims. What is known of a library is counted in *known and not as refuted. */
+void fold_model_total(const struct fold_model *model, size_t total[FOLD_VERDICTS], size_t *known);
+/* "3 held, 0 refuted, 1 skipped", then what broke and what is known, if any. */
 void fold_model_summary(const struct fold_model *model, char text[200]);
 /* The subject's display name, "rows/par_256 on host", into `text`. */
 const char *fold_model_title(const struct fold_model_subject *subject, char text[160]);

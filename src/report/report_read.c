@@ -170,6 +170,42 @@ static fold_status read_world(struct reader *r, json_t *record) {
   return take_word(r, record, "dtype", &w->dtype);
 }
 
+/* Of a sum, errors and bounds are absolute; of a vector, the worst of its elements. */
+static fold_status read_any_validation(struct reader *r, json_t *record, bool vector) {
+  struct fold_model *m = r->model;
+  struct fold_model_validation *v =
+      fold_model_grow(&m->validations, &m->n_validations, &m->room_validations, sizeof *v);
+  if (v == NULL) return no_memory();
+  double error = number(record, "error_abs"), join = number(record, "join_error");
+  *v = (struct fold_model_validation){.environment = r->environment,
+                                      .vector = vector,
+                                      .n = number(record, "n"),
+                                      .workers = number(record, "workers"),
+                                      .ulps = number(record, vector ? "error_ulps_worst" : "error_ulps"),
+                                      .relative = number(record, vector ? "error_relative_worst" : "error_relative"),
+                                      .fraction = vector       ? number(record, "error_over_bound_worst")
+                                                  : error == 0 ? 0
+                                                               : error / number(record, "bound"),
+                                      .join = join == 0 ? 0 : join / number(record, "join_bound"),
+                                      .not_canonical = number(record, "not_canonical"),
+                                      .distance = number(record, "distance_relative_worst")};
+  FOLD_TRY(take_word(r, record, "subject", &v->subject));
+  FOLD_TRY(take_word(r, record, "engine", &v->engine));
+  FOLD_TRY(take_word(r, record, "dtype", &v->dtype));
+  FOLD_TRY(take_word(r, record, "generator", &v->generator));
+  FOLD_TRY(take_word(r, record, "library", &v->library));
+  FOLD_TRY(take_word(r, record, "verdict", &v->verdict));
+  FOLD_TRY(take_word(r, record, "note", &v->note));
+  FOLD_TRY(take_word(r, record, "got", &v->got));
+  FOLD_TRY(take_word(r, record, "one_rank", &v->one));
+  return take_word(r, record, "promised", &v->promised);
+}
+
+static fold_status read_validation(struct reader *r, json_t *record) { return read_any_validation(r, record, false); }
+static fold_status read_validation_vector(struct reader *r, json_t *record) {
+  return read_any_validation(r, record, true);
+}
+
 /* Keys: 's' a string, 'n' a number, 'b' true or false, in front of each name. */
 static const struct {
   const char *type;
@@ -187,6 +223,10 @@ static const struct {
     {"study_worlds", read_world, {"ssubject", "sgenerator", "sdtype", "nranks", "nworlds", "nelements_changed"}},
     {"scaling", read_scaling, {"ssubject", "sengine", "sdtype", "sop", "nn", "nworkers", "smode"}},
     {"allreduce", read_message, {"ssubject", "sengine", "sdtype", "sop", "nbytes", "nworkers", "ssetting"}},
+    {"validation", read_validation, {"ssubject", "sengine", "sgenerator", "sdtype", "nn", "nworkers", "sverdict"}},
+    {"validation_vector",
+     read_validation_vector,
+     {"ssubject", "sengine", "sgenerator", "sdtype", "nn", "nworkers", "sverdict"}},
     {"messages",
      read_probe,
      {"ssubject", "sengine", "sdtype", "nbytes", "nworkers", "ssetting", "sletter", "brank_agreement", "brun_to_run"}},

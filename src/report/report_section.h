@@ -23,6 +23,7 @@ fold_status fold_page_ranks(struct fold_page *page);
 fold_status fold_page_timings(struct fold_page *page);
 fold_status fold_page_scalings(struct fold_page *page);
 fold_status fold_page_allreduces(struct fold_page *page);
+fold_status fold_page_worlds(struct fold_page *page);
 fold_status fold_page_orders(struct fold_page *page);
 
 /* <figure> with a caption, plain text, in front of which goes its number. */

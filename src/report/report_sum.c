@@ -35,24 +35,25 @@ void fold_model_arrange(struct fold_model *model) {
       swap_claims(model, k, k - 1);
 }
 
-void fold_model_total(const struct fold_model *model, size_t total[FOLD_VERDICTS], size_t *facts) {
+void fold_model_total(const struct fold_model *model, size_t total[FOLD_VERDICTS], size_t *known) {
   for (int v = 0; v < FOLD_VERDICTS; v++) total[v] = 0;
-  *facts = 0;
+  *known = 0;
   for (size_t s = 0; s < model->n_subjects; s++)
     for (size_t k = 0; k < model->n_claims; k++) {
       const struct fold_model_cell *cell = model->subjects[s].cells[true][k];
-      for (int v = 0; cell && v < FOLD_VERDICTS; v++)
-        *(model->subjects[s].peer && v == FOLD_REFUTED ? facts : &total[v]) += cell->count[v];
+      for (int v = 0; cell && v < FOLD_VERDICTS; v++) total[v] += cell->count[v];
+      if (cell) *known += cell->known;
     }
+  total[FOLD_REFUTED] -= *known;
 }
 
 void fold_model_summary(const struct fold_model *model, char text[200]) {
-  size_t total[FOLD_VERDICTS], facts;
-  fold_model_total(model, total, &facts);
+  size_t total[FOLD_VERDICTS], known;
+  fold_model_total(model, total, &known);
   int used = snprintf(text, 200, "%zu held, %zu refuted, %zu skipped", total[FOLD_HELD], total[FOLD_REFUTED],
                       total[FOLD_SKIPPED]);
   if (total[FOLD_BROKEN]) used += snprintf(text + used, 200 - (size_t)used, ", %zu broken", total[FOLD_BROKEN]);
-  if (facts) snprintf(text + used, 200 - (size_t)used, ", %zu refutations of other libraries", facts);
+  if (known) snprintf(text + used, 200 - (size_t)used, ", %zu known of other libraries", known);
 }
 
 const char *fold_model_title(const struct fold_model_subject *subject, char text[160]) {
@@ -92,5 +93,6 @@ void fold_model_close(struct fold_model *model) {
   free(model->messages);
   free(model->probes);
   free(model->worlds);
+  free(model->validations);
   *model = (struct fold_model){0};
 }

@@ -136,6 +136,16 @@ static void put_quoted(FILE *out, const char *text, size_t n) {
   fputc('\'', out);
 }
 
+size_t fold_text_array(const char *name, unsigned *ranks) {
+  size_t n = strlen(name);
+  const char *last = strrchr(name, '/');
+  unsigned over = 0;
+  int parts = last && sscanf(last, "/ranks%u", &over) == 1 ? 4 : 3;
+  if (ranks) *ranks = over;
+  while (n > 4 && parts > 0) parts -= name[--n] == '/';
+  return parts == 0 ? n : strlen(name);
+}
+
 char *fold_text_replay(const json_t *record) {
   char *text = NULL;
   size_t size, n;
@@ -151,11 +161,13 @@ char *fold_text_replay(const json_t *record) {
   if (json_is_false(json_object_get(record, "promised"))) fputs(" --probe", out);
   n = strlen(name);
   if (strncmp(name, "npy:", 4) == 0) {
-    for (int parts = 0; n > 4 && parts < 3; n--) parts += name[n - 1] == '/';
+    unsigned ranks;
+    n = fold_text_array(name, &ranks);
     fputs(" --npy ", out);
     put_quoted(out, name + 4, n - 4);
     fputs(" --op ", out);
     put_quoted(out, text_of(record, "op"), strlen(text_of(record, "op")));
+    if (ranks) fprintf(out, " --ranks %u", ranks);
   } else {
     fputs(" --set all --fixtures ", out);
     put_quoted(out, name, n);

@@ -23,6 +23,9 @@ const char *fold_text_grouped(double value, char text[32]);
 
 /* "fixture, R x C, seed S, row K: got ..., want ..., U ulps: reason", plain; the caller frees it; NULL: no memory. */
 char *fold_text_evidence(const json_t *record);
+/* Of an array's case, "npy:PATH/dtype/op/shape" or, over ranks, "npy:PATH/dtype/op/shape/ranksN", whose path may hold
+ * slashes: the length of "npy:PATH"; and N, or 0 (`ranks` may be NULL). */
+size_t fold_text_array(const char *name, unsigned *ranks);
 /* The command that replays the record's case alone, quoted for a shell; the same way. */
 char *fold_text_replay(const json_t *record);
 

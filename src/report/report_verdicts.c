@@ -12,17 +12,18 @@ struct look {
   const char *class, *mark, *word;
 };
 
-/* The gravest verdict decides. A peer's refutation is a fact; a claim that is not promised is in parentheses. */
-static struct look look_of(const struct fold_model_cell *cell, bool peer, bool promised) {
-  if (cell->count[FOLD_REFUTED] && promised && !peer) return (struct look){"refuted", "&#10007;", "refuted"};
+/* The gravest verdict decides. What is known of a library is told apart; a claim that is not promised is in parentheses. */
+static struct look look_of(const struct fold_model_cell *cell, bool promised) {
+  if (cell->count[FOLD_REFUTED] > cell->known && promised) return (struct look){"refuted", "&#10007;", "refuted"};
   if (cell->count[FOLD_BROKEN]) return (struct look){"broken", "!", "broken"};
-  if (cell->count[FOLD_REFUTED]) return (struct look){"fact", "&#10007;", promised ? "a fact" : "does not hold"};
+  if (cell->count[FOLD_REFUTED]) return (struct look){"fact", "&#10007;", promised ? "known" : "does not hold"};
   if (cell->count[FOLD_HELD]) return (struct look){"held", "&#10003;", "held"};
   return (struct look){"skipped", "&ndash;", "skipped"};
 }
 
 static size_t count_of(const struct fold_model_cell *cell) {
-  if (cell->count[FOLD_REFUTED]) return cell->count[FOLD_REFUTED];
+  if (cell->count[FOLD_REFUTED] > cell->known) return cell->count[FOLD_REFUTED] - cell->known;
+  if (cell->count[FOLD_BROKEN] == 0 && cell->known) return cell->known;
   if (cell->count[FOLD_BROKEN]) return cell->count[FOLD_BROKEN];
   return cell->count[FOLD_HELD] ? cell->count[FOLD_HELD] : cell->count[FOLD_SKIPPED];
 }
@@ -34,7 +35,7 @@ static void put_cell(struct fold_page *page, const struct fold_model_subject *su
     fputs("<td></td>", page->out);
     return;
   }
-  struct look look = look_of(cell, subject->peer, promised);
+  struct look look = look_of(cell, promised);
   fprintf(page->out,
           "<td class=\"%s\"><a href=\"#e%zu-%zu\" title=\"%s: %zu held, %zu refuted, %zu skipped, %zu broken\">",
           promised || look.class[0] != 'h' ? look.class : "probed", s, k, look.word, cell->count[FOLD_HELD],
@@ -81,8 +82,8 @@ static void put_matrix(struct fold_page *page) {
   fputs(
       "</tbody></table></div>\n<p class=\"legend\"><span class=\"held\">&#10003; held</span> <span class=\"refuted\">"
       "&#10007; refuted</span> <span class=\"skipped\">&ndash; skipped</span> <span class=\"broken\">! broken: the "
-      "environment failed</span> <span class=\"fact\">&#10007; a fact about another library, or (in parentheses) about "
-      "what is not promised</span> An empty cell: not promised, not tried.</p>\n",
+      "environment failed</span> <span class=\"fact\">&#10007; known of another library, or (in parentheses) not "
+      "promised</span> An empty cell: not promised, not tried.</p>\n",
       page->out);
 }
 
@@ -96,9 +97,8 @@ static void put_reasons(struct fold_page *page, const struct fold_model_cell *ce
   fputs("</td>", page->out);
 }
 
-static void put_counts(struct fold_page *page, const char *claim, const struct fold_model_cell *cell, bool promised,
-                       bool peer) {
-  struct look look = look_of(cell, peer, promised);
+static void put_counts(struct fold_page *page, const char *claim, const struct fold_model_cell *cell, bool promised) {
+  struct look look = look_of(cell, promised);
   fprintf(page->out, "<th scope=\"row\">");
   fold_put_html(page->out, claim);
   fprintf(page->out, "%s</th><td class=\"%s\">%s&nbsp;%s</td>", promised ? "" : " (not promised)", look.class,
@@ -143,7 +143,7 @@ static void put_evidence(struct fold_page *page, size_t s) {
         fprintf(page->out, "<tr id=\"e%zu-%zu\">", s, k);
       else
         fputs("<tr>", page->out);
-      put_counts(page, m->claims[k], cell, promised, subject->peer);
+      put_counts(page, m->claims[k], cell, promised);
       fputs("</tr>\n", page->out);
       if (cell->n_evidence == 0) continue;
       fputs("<tr class=\"failures\"><td colspan=\"9\"><ul>\n", page->out);

@@ -1,4 +1,6 @@
-/* fresh.c: a child process records; its results' hashes are looked up by subject, engine and case. */
+/* fresh.c: a child process records; its results' hashes, and what else its runs did, are looked up by subject, engine
+ * and case. The records are a file in memory, so that nothing stays behind, however either process ends.
+ */
 #include "fresh.h"
 
 #include <errno.h>
@@ -8,29 +10,55 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 struct fold_fresh {
-  json_t *hash_of; /* "subject|engine|case" -> "0x..." */
+  json_t *runs; /* "subject|engine|case" -> the record */
 };
 
 static void key_of(char key[512], const char *subject, const char *engine, const char *case_name) {
   snprintf(key, 512, "%s|%s|%s", subject, engine, case_name);
 }
 
+static uint64_t bits_at(const json_t *object, const char *key) {
+  const char *text = json_string_value(json_object_get(object, key));
+  return text ? strtoull(text, NULL, 16) : 0;
+}
+
+static struct fold_traces traces_of(const json_t *record) {
+  const json_t *unwritten = json_object_get(record, "unwritten"), *stray = json_object_get(record, "out_of_bounds");
+  const json_t *split = json_object_get(record, "ranks_differ");
+  const char *room = json_string_value(json_object_get(stray, "of"));
+  return (struct fold_traces){
+      .unwritten = unwritten,
+      .unwritten_at = (size_t)json_integer_value(json_object_get(unwritten, "row")),
+      .out_of_bounds = stray,
+      .bounds_at = (ptrdiff_t)json_integer_value(json_object_get(stray, "byte")),
+      .in_input_zone = room && strcmp(room, "input") == 0,
+      .ranks_differ = split,
+      .rank = (unsigned)json_integer_value(json_object_get(split, "rank")),
+      .differ_at = (size_t)json_integer_value(json_object_get(split, "row")),
+      .bits = bits_at(split, "rank_0"),
+      .other_bits = bits_at(split, "got"),
+  };
+}
+
 bool fold_fresh_find(const struct fold_fresh *fresh, const char *subject, enum fold_engine engine,
-                     const char *case_name, uint64_t *result_hash) {
+                     const char *case_name, uint64_t *result_hash, struct fold_traces *traces) {
   char key[512];
   key_of(key, subject, fold_engine_name(engine), case_name);
-  const char *text = json_string_value(json_object_get(fresh->hash_of, key));
-  if (text) *result_hash = strtoull(text, NULL, 16);
-  return text != NULL;
+  const json_t *record = json_object_get(fresh->runs, key);
+  if (record == NULL) return false;
+  *result_hash = bits_at(record, "results_xxh3");
+  *traces = traces_of(record);
+  return true;
 }
 
 void fold_fresh_free(struct fold_fresh *fresh) {
-  if (fresh) json_decref(fresh->hash_of);
+  if (fresh) json_decref(fresh->runs);
   free(fresh);
 }
 
@@ -57,11 +85,11 @@ static size_t arguments(const struct fold_selection *s, const char *path, const 
 
 /* Between fork and exec only calls that are safe there. It dies with us, and not when it has time: nobody else would
  * read what it writes, and its own ranks end when it is gone. */
-static pid_t spawn(const char *const *argv) {
+static pid_t spawn(const char *const *argv, int records) {
   pid_t parent = getpid(), child = fork();
   if (child != 0) return child;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(99);
+  if (getppid() != parent || fcntl(records, F_SETFD, 0) != 0) _exit(99);
   int null = open("/dev/null", O_WRONLY);
   dup2(null, STDOUT_FILENO);
   dup2(null, STDERR_FILENO);
@@ -69,11 +97,13 @@ static pid_t spawn(const char *const *argv) {
   _exit(99);
 }
 
-static fold_status run_child(const struct fold_selection *selection, const char *path) {
+static fold_status run_child(const struct fold_selection *selection, int records) {
+  char path[32];
+  snprintf(path, sizeof path, "/proc/self/fd/%d", records);
   const char **argv = calloc(32 + 2 * selection->n_npy, sizeof *argv);
   if (argv == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory to start a new process");
   arguments(selection, path, argv);
-  pid_t child = spawn(argv);
+  pid_t child = spawn(argv, records);
   int how = 0;
   free(argv);
   if (child < 0) return fold_error(FOLD_ENVIRONMENT, "a new process can't be started: %s", strerror(errno));
@@ -85,40 +115,60 @@ static fold_status run_child(const struct fold_selection *selection, const char 
   return fold_error(FOLD_ENVIRONMENT, "the new process was killed by signal %d", WTERMSIG(how));
 }
 
+/* What the judge asks for is kept, and the rest let go. */
+static fold_status keep_run(struct fold_fresh *fresh, json_t *line) {
+  const char *subject = NULL, *engine = NULL, *name = NULL, *hash = NULL;
+  char key[512];
+  if (json_unpack(line, "{s:s, s:s, s:s, s:s}", "subject", &subject, "engine", &engine, "case", &name, "results_xxh3",
+                  &hash) != 0)
+    return fold_ok();
+  static const char *const kept[] = {"results_xxh3", "unwritten", "out_of_bounds", "ranks_differ"};
+  json_t *run = json_object();
+  key_of(key, subject, engine, name);
+  bool failed = run == NULL;
+  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+    json_t *value = json_object_get(line, kept[i]);
+    failed = failed || (value && json_object_set(run, kept[i], value) != 0);
+  }
+  failed = failed || json_object_set(fresh->runs, key, run) != 0;
+  json_decref(run);
+  return failed ? fold_error(FOLD_NO_MEMORY, "not enough memory for a new process's results") : fold_ok();
+}
+
 static fold_status read_records(FILE *file, struct fold_fresh *fresh) {
   json_t *line;
   json_error_t error;
   while ((line = json_loadf(file, JSON_DISABLE_EOF_CHECK, &error))) {
-    const char *subject = NULL, *engine = NULL, *name = NULL, *hash = NULL;
-    char key[512];
-    if (json_unpack(line, "{s:s, s:s, s:s, s:s}", "subject", &subject, "engine", &engine, "case", &name, "results_xxh3",
-                    &hash) == 0) {
-      key_of(key, subject, engine, name);
-      json_object_set_new(fresh->hash_of, key, json_string(hash));
-    }
+    fold_status status = keep_run(fresh, line);
     json_decref(line);
+    FOLD_TRY(status);
   }
   if (feof(file)) return fold_ok();
   return fold_error(FOLD_ENVIRONMENT, "the new process left an unreadable record: %s", error.text);
 }
 
+static fold_status ask(const struct fold_selection *selection, int records, struct fold_fresh *fresh) {
+  FOLD_TRY(run_child(selection, records));
+  int fd = dup(records);
+  FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+  if (file == NULL) {
+    if (fd >= 0) close(fd);
+    return fold_error(FOLD_ENVIRONMENT, "a new process's records can't be read: %s", strerror(errno));
+  }
+  fold_status status = read_records(file, fresh);
+  fclose(file);
+  return status;
+}
+
 fold_status fold_fresh_ask(const struct fold_selection *selection, struct fold_fresh **fresh) {
-  char path[] = "/tmp/foldproof-fresh-XXXXXX";
-  int fd = mkstemp(path);
-  if (fd < 0) return fold_error(FOLD_ENVIRONMENT, "%s: can't be made: %s", path, strerror(errno));
-  close(fd);
-  FILE *file = NULL;
+  int records = memfd_create("foldproof-fresh", MFD_CLOEXEC);
+  if (records < 0) return fold_error(FOLD_ENVIRONMENT, "a file in memory can't be made: %s", strerror(errno));
   *fresh = calloc(1, sizeof **fresh);
-  if (*fresh) (*fresh)->hash_of = json_object();
+  if (*fresh) (*fresh)->runs = json_object();
   fold_status status = fold_ok();
-  if (!*fresh || !(*fresh)->hash_of)
-    status = fold_error(FOLD_NO_MEMORY, "not enough memory for a new process's results");
-  if (status.code == FOLD_OK) status = run_child(selection, path);
-  if (status.code == FOLD_OK && !(file = fopen(path, "r")))
-    status = fold_error(FOLD_ENVIRONMENT, "%s: can't be read: %s", path, strerror(errno));
-  if (status.code == FOLD_OK) status = read_records(file, *fresh);
-  if (file) fclose(file);
-  unlink(path);
+  if (!*fresh || !(*fresh)->runs) status = fold_error(FOLD_NO_MEMORY, "not enough memory for a new process's results");
+  if (status.code == FOLD_OK) status = ask(selection, records, *fresh);
+  close(records);
   if (status.code != FOLD_OK) {
     fold_fresh_free(*fresh);
     *fresh = NULL;

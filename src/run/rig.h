@@ -51,6 +51,7 @@ struct fold_rig {
   size_t scratch_bytes;
   struct fold_traces stray; /* of the first run that left its bounds since this was cleared */
   struct fold_traces split; /* and of the first whose ranks differ */
+  bool had_company;         /* a run had more than one rank since then */
   /* Of an engine with ranks: the rig holds the whole input on the host, the ranks hold their parts in rigs of their own. */
   struct fold_world *world;
   unsigned ranks; /* of a run that does not ask for another number; set by whoever opened the rig */

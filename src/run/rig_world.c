@@ -126,7 +126,7 @@ static fold_status compare_ranks(const struct fold_rig *rig, const struct fold_r
     if (!other) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu results", s->rows);
     fold_status status = fetch(rig, r, n_bytes, other);
     if (status.code == FOLD_OK) find_difference(rig->dtype, got, other, s->rows, traces);
-    traces->rank = r;
+    if (traces->ranks_differ) traces->rank = r;
     free(other);
     FOLD_TRY(status);
   }
@@ -161,6 +161,7 @@ static fold_status run_and_gather(struct fold_rig *rig, const struct fold_rig_sp
   FOLD_TRY(compare_ranks(rig, s, ran, got, traces));
   if (traces->out_of_bounds && !rig->stray.out_of_bounds) rig->stray = *traces;
   if (traces->ranks_differ && !rig->split.ranks_differ) rig->split = *traces;
+  rig->had_company |= s->ranks > 1;
   return fold_ok();
 }
 

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "bits.h"
+#include "known.h"
+#include "world.h"
 
 bool fold_selects_subject(const struct fold_selection *selection, const struct fold_subject *subject) {
   return (selection->engine < 0 || selection->engine == (int)subject->engine) &&
@@ -35,9 +37,23 @@ static fold_status check_globs(const struct fold_selection *selection, const str
   return fold_ok();
 }
 
+/* Over how many ranks arrays are spread: over all that there are, where an engine with ranks is asked for, and 0
+ * elsewhere. Where it has none, over one: that case is skipped with the engine's reason. */
+static fold_status ranks_of_arrays(const struct fold_selection *selection, unsigned *ranks) {
+  struct fold_world *world;
+  *ranks = 0;
+  if (selection->n_npy == 0 || selection->engine < 0) return fold_ok();
+  if (!fold_engine_has_ranks((enum fold_engine)selection->engine)) return fold_ok();
+  fold_status status = fold_world_of((enum fold_engine)selection->engine, &world);
+  *ranks = status.code == FOLD_OK ? fold_world_ranks(world) : 1;
+  return status.code == FOLD_BAD_INPUT ? status : fold_ok();
+}
+
 fold_status fold_select_cases(const struct fold_selection *selection, struct fold_cases *cases) {
+  unsigned ranks;
+  FOLD_TRY(ranks_of_arrays(selection, &ranks));
   for (size_t i = 0; i < selection->n_npy; i++)
-    FOLD_TRY(fold_cases_add_npy(selection->npy[i], selection->npy_op, cases));
+    FOLD_TRY(fold_cases_add_npy(selection->npy[i], selection->npy_op, ranks, cases));
   if (selection->n_npy > 0) return fold_ok();
   FOLD_TRY(fold_cases_load(selection->folder, selection->set, selection->fixtures, cases));
   if (cases->n > 0) return check_globs(selection, cases);
@@ -117,6 +133,7 @@ static fold_status base_run(struct bench *bench, const struct fold_subject *subj
   if (bench->ready[subject->engine].code != FOLD_OK) return bench->ready[subject->engine];
   struct fold_request request = {.op = c->op, .rows = c->rows, .cols = c->cols, .poison = BASE_POISON};
   bench->rig[subject->engine].stray = bench->rig[subject->engine].split = (struct fold_traces){0};
+  bench->rig[subject->engine].had_company = false;
   return fold_rig_run(&bench->rig[subject->engine], subject, &request, bench->got, traces);
 }
 
@@ -143,6 +160,16 @@ static fold_status restore_input(struct bench *bench, enum fold_engine engine, u
   return fold_ok();
 }
 
+/* Whether what refuted a peer's promise is known of that library as it is here. */
+static void look_up(struct fold_trial *trial, struct fold_judgement *judgement) {
+  char version[64];
+  judgement->fact = judgement->promised ? fold_known(trial, judgement->claim, &judgement->finding) : NULL;
+  judgement->known = false;
+  if (judgement->fact == NULL) return;
+  fold_peer_version(judgement->subject, version);
+  judgement->known = fold_known_in(judgement->fact, version);
+}
+
 static fold_status judge_subject(const struct sitting *s, struct bench *bench, struct fold_judgement *judgement) {
   const struct fold_subject *subject = judgement->subject;
   struct fold_trial trial = {.registry = s->registry,
@@ -157,6 +184,7 @@ static fold_status judge_subject(const struct sitting *s, struct bench *bench, s
                              .other = bench->other};
   fold_status base = base_run(bench, subject, &trial.traces);
   judgement->got = base.code == FOLD_OK ? bench->got : NULL;
+  judgement->traces = &trial.traces;
   trial.input_hash_after = bench->input_hash;
   if (base.code == FOLD_OK) FOLD_TRY(restore_input(bench, subject->engine, &trial.input_hash_after));
   size_t n_claims;
@@ -175,6 +203,7 @@ static fold_status judge_subject(const struct sitting *s, struct bench *bench, s
       judgement->finding = (struct fold_finding){.ulps = NAN, .fraction = NAN};
       fold_find_failed(&judgement->finding, base);
     }
+    look_up(&trial, judgement);
     FOLD_TRY(s->sink->judgement(s->sink->context, judgement));
   }
   return fold_ok();
@@ -184,6 +213,7 @@ static fold_status record_subject(const struct sitting *s, struct bench *bench, 
   struct fold_traces traces;
   fold_status base = base_run(bench, judgement->subject, &traces);
   judgement->got = base.code == FOLD_OK ? bench->got : NULL;
+  judgement->traces = &traces;
   judgement->finding = (struct fold_finding){.verdict = FOLD_HELD, .ulps = NAN, .fraction = NAN};
   if (base.code != FOLD_OK) fold_find_failed(&judgement->finding, base);
   FOLD_TRY(s->sink->judgement(s->sink->context, judgement));

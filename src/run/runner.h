@@ -14,7 +14,7 @@ struct fold_selection {
   int engine;         /* enum fold_engine, -1: every engine */
   const char *folder; /* of fixtures */
   const char *set;    /* "default", "large" */
-  const char **npy;   /* files judged instead of fixtures */
+  const char **npy; /* files judged instead of fixtures; with an engine that has ranks, their columns over all ranks */
   size_t n_npy;
   enum fold_op npy_op;
   unsigned repeats; /* of run_to_run */
@@ -29,8 +29,11 @@ struct fold_judgement {
   const struct fold_claim *claim; /* NULL from fold_record_runs: a base run, nothing judged */
   bool promised;
   uint64_t input_hash;
-  const void *got; /* c->rows results, or NULL when the base run failed */
+  const void *got;                  /* c->rows results, or NULL when the base run failed */
+  const struct fold_traces *traces; /* what else the base run did */
   struct fold_finding finding;
+  const struct fold_fact *fact; /* of a peer's refuted promise: what explains it, or NULL */
+  bool known;                   /* and whether that was seen in this version of the library */
 };
 
 struct fold_sink {

@@ -1,10 +1,64 @@
 /* wire.c: whole messages over a stream socket, each by a deadline. */
 #include "wire.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <math.h>
+#include <netinet/tcp.h>
 #include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <unistd.h>
+
+/* An Open MPI daemon is told to give up a little earlier (world_start.c): while it waits for nothing but the next word, for once
+ * its ranks have ended it has something to say, and waits for that to arrive. */
+enum { ASK_AFTER_S = 1, UNANSWERED = 11, CONNECT_MS = 10000 };
+
+static void set(int fd, int level, int option, int value) { setsockopt(fd, level, option, &value, sizeof value); }
+
+void fold_wire_tend(int fd) {
+  set(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+  set(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+  set(fd, IPPROTO_TCP, TCP_KEEPIDLE, ASK_AFTER_S);
+  set(fd, IPPROTO_TCP, TCP_KEEPINTVL, ASK_AFTER_S);
+  set(fd, IPPROTO_TCP, TCP_KEEPCNT, UNANSWERED);
+  /* None for what was sent and not taken: to Linux a process that is stopped, and reads nothing, is silent too. */
+  set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 0);
+}
+
+int fold_wire_connect(const char *where) {
+  char address[80];
+  const char *colon = strrchr(where, ':');
+  struct sockaddr_in at = {.sin_family = AF_INET};
+  int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return -1;
+  snprintf(address, sizeof address, "%.*s", colon ? (int)(colon - where) : 0, where);
+  at.sin_port = htons((uint16_t)(colon ? atoi(colon + 1) : 0));
+  set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, CONNECT_MS);
+  errno = EINVAL;
+  if (inet_pton(AF_INET, address, &at.sin_addr) != 1 || connect(fd, (struct sockaddr *)&at, sizeof at)) {
+    int error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+  }
+  fold_wire_tend(fd);
+  return fd;
+}
+
+bool fold_wire_is_cut(int fd) {
+  struct tcp_info info = {0};
+  socklen_t size = sizeof info;
+  if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size)) return false;
+  return info.tcpi_probes > 1 || info.tcpi_retransmits > 1; /* one may just be under way */
+}
+
+/* Why a call on a socket failed for good. */
+static enum fold_wire of_error(void) {
+  return errno == ETIMEDOUT || errno == EHOSTUNREACH || errno == ENETUNREACH ? FOLD_WIRE_CUT : FOLD_WIRE_GONE;
+}
 
 /* Until the socket can go on. A stopped process does not close its sockets: only the time tells. */
 static enum fold_wire wait_for(int fd, short events, double end) {
@@ -29,7 +83,7 @@ static enum fold_wire send_all(int fd, const unsigned char *bytes, size_t n, int
       if (waited != FOLD_WIRE_DONE) return waited;
       continue;
     }
-    if (sent <= 0) return FOLD_WIRE_GONE;
+    if (sent <= 0) return sent < 0 ? of_error() : FOLD_WIRE_GONE;
     bytes += sent;
     n -= (size_t)sent;
   }
@@ -54,7 +108,7 @@ enum fold_wire fold_wire_read_by(int fd, double end, void *bytes, size_t n) {
       if (waited != FOLD_WIRE_DONE) return waited;
       continue;
     }
-    if (got <= 0) return FOLD_WIRE_GONE;
+    if (got <= 0) return got < 0 ? of_error() : FOLD_WIRE_GONE;
     to += got;
     n -= (size_t)got;
   }

@@ -130,9 +130,19 @@ struct wire_ceiling {
   uint64_t n_bytes;
 };
 
-/* A message is sent, or n bytes are read, whole: or the other end is gone; or the clock (seconds, monotonic) says `end`,
- * with part of them moved. */
-enum fold_wire { FOLD_WIRE_DONE, FOLD_WIRE_GONE, FOLD_WIRE_LATE };
+/* Sockets as both ends set them up. Where the other machine, or the way to it, is gone, nobody hangs up: that it no longer
+ * answers is seen by asking it each second, and after 12 seconds the socket is as good as closed; but not while something is
+ * under way that was not taken (fold_wire_is_cut tells then). A process that is stopped or busy does not look like that: its
+ * machine answers for it. */
+void fold_wire_tend(int fd);
+/* To "ADDRESS:PORT", within 10 seconds; -1, with errno, where nobody listens. */
+int fold_wire_connect(const char *where);
+/* Whether the other machine left the last questions, or what was last sent, unanswered. */
+bool fold_wire_is_cut(int fd);
+
+/* A message is sent, or n bytes are read, whole: or the other end is gone; or its machine can't be reached; or the clock
+ * (seconds, monotonic) says `end`, with part of them moved. */
+enum fold_wire { FOLD_WIRE_DONE, FOLD_WIRE_GONE, FOLD_WIRE_CUT, FOLD_WIRE_LATE };
 enum fold_wire fold_wire_send_by(int fd, double end, enum wire_kind kind, const void *a, size_t n_a, const void *b,
                                  size_t n_b);
 enum fold_wire fold_wire_read_by(int fd, double end, void *bytes, size_t n);

@@ -131,6 +131,21 @@ static fold_status fail_late(struct fold_world *w, unsigned first, unsigned n, c
   return fail(w, FOLD_ENVIRONMENT, text);
 }
 
+/* The first rank whose machine does not answer for it, w->ranks where all do. */
+static unsigned find_cut(const struct fold_world *w, unsigned first, unsigned n) {
+  for (unsigned r = first; r < first + n; r++)
+    if (w->rank[r].cut || (!w->rank[r].gone && fold_wire_is_cut(w->rank[r].fd))) return r;
+  return w->ranks;
+}
+
+static fold_status fail_cut(struct fold_world *w, unsigned cut, unsigned n, const char *what) {
+  char text[240], place[120];
+  tell_place(&w->rank[cut], what, place);
+  snprintf(text, sizeof text, "rank %u of %u (process %lld on %.30s) can't be reached any more, %.100s", cut, n,
+           (long long)w->rank[cut].hello.pid, w->rank[cut].hello.host, place);
+  return fail(w, FOLD_ENVIRONMENT, text);
+}
+
 static fold_status fail_gone(struct fold_world *w, unsigned gone, unsigned n, const char *what) {
   char text[240], place[120];
   tell_place(&w->rank[gone], what, place);
@@ -142,10 +157,24 @@ static fold_status fail_gone(struct fold_world *w, unsigned gone, unsigned n, co
 enum { MOST_CALLS = 1 << 20 }; /* of one question: a rank that announces more is out of its mind */
 
 /* What came of listening to a rank: a question's end may be any of these but the first. */
-enum heard { HEARD_NOTHING, HEARD_ANSWER, HEARD_FAILURE, HEARD_GONE, HEARD_LATE, HEARD_NONSENSE, HEARD_TOO_MUCH };
+enum heard {
+  HEARD_NOTHING,
+  HEARD_ANSWER,
+  HEARD_FAILURE,
+  HEARD_GONE,
+  HEARD_CUT,
+  HEARD_LATE,
+  HEARD_NONSENSE,
+  HEARD_TOO_MUCH
+};
 
 static enum heard of_wire(enum fold_wire how, enum heard done) {
-  return how == FOLD_WIRE_DONE ? done : how == FOLD_WIRE_LATE ? HEARD_LATE : HEARD_GONE;
+  switch (how) {
+    case FOLD_WIRE_DONE: return done;
+    case FOLD_WIRE_LATE: return HEARD_LATE;
+    case FOLD_WIRE_CUT: return HEARD_CUT;
+    default: return HEARD_GONE;
+  }
 }
 
 static enum heard take_call(struct fold_rank *rank, double end) {
@@ -196,7 +225,9 @@ static int wait_for_any(struct fold_world *w, unsigned first, unsigned n, int wa
 }
 
 struct hearing {
-  unsigned left, gone, failed, mad, n_gone, n_failed, n_mad; /* `gone`, `failed` and `mad` are the first of them */
+  unsigned left, gone, failed, mad; /* the last three: the first of them */
+  unsigned n_gone, n_cut, n_failed, n_mad;
+  bool late; /* a message did not arrive whole */
 };
 
 static void hear(struct fold_world *w, unsigned first, unsigned n, const struct fold_question *question,
@@ -207,10 +238,13 @@ static void hear(struct fold_world *w, unsigned first, unsigned n, const struct 
     enum heard heard = listen_to(rank, question, answers + i * question->answer_bytes, end);
     bool mad = heard == HEARD_NONSENSE || heard == HEARD_TOO_MUCH;
     rank->answered = heard == HEARD_ANSWER || heard == HEARD_FAILURE;
-    rank->gone = heard == HEARD_GONE || mad; /* what follows nonsense is not heard either */
+    rank->cut = heard == HEARD_CUT;
+    rank->gone = heard == HEARD_GONE || rank->cut || mad; /* what follows nonsense is not heard either */
     h->left -= rank->answered || rank->gone;
     if (heard == HEARD_FAILURE && h->n_failed++ == 0) h->failed = first + i;
     if (heard == HEARD_GONE && h->n_gone++ == 0) h->gone = first + i;
+    h->n_cut += rank->cut;
+    h->late |= heard == HEARD_LATE;
     if (mad && h->n_mad++ == 0) h->mad = first + i;
   }
 }
@@ -227,6 +261,9 @@ static fold_status conclude(struct fold_world *w, unsigned first, unsigned n, co
     snprintf(whole, sizeof whole, "%.180s, in %.50s", text, what);
     return fail(w, FOLD_ENVIRONMENT, whole);
   }
+  /* A launcher that lost a node kills its ranks on the others: the node is the cause. */
+  unsigned cut = find_cut(w, first, n);
+  if (cut < w->ranks) return fail_cut(w, cut, n, what);
   if (h->n_gone) return fail_gone(w, h->gone, n, what);
   if (h->n_mad) {
     snprintf(text, sizeof text, "rank %u of %u answered out of turn in %.60s", h->mad, n, what);
@@ -259,31 +296,44 @@ static enum fold_wire send_question(struct fold_world *w, unsigned first, unsign
 }
 
 static fold_status fail_unasked(struct fold_world *w, enum fold_wire how, unsigned at, const char *what) {
+  unsigned cut = how == FOLD_WIRE_CUT ? at : find_cut(w, 0, w->ranks);
+  if (cut < w->ranks) return fail_cut(w, cut, w->ranks, what);
   return how == FOLD_WIRE_GONE ? fail_gone(w, at, w->ranks, what) : fail_late(w, at, 1, what);
+}
+
+/* A harness that was stopped for a while itself has heard nobody: that is not the ranks' fault. Between two calls of this is
+ * less than a second's work, but for long answers. */
+static void excuse(double *seen, double *end) {
+  double now = fold_now(), missed = now - *seen - 1;
+  if (missed > 0) *end += missed;
+  *seen = now;
 }
 
 fold_status fold_world_ask(struct fold_world *w, unsigned first, unsigned n, const struct fold_question *question,
                            void *answers) {
   if (w->status.code != FOLD_OK) return w->status;
   struct hearing h = {.left = n};
-  double end = fold_now() + w->limit;
+  double seen = fold_now(), end = seen + w->limit;
   unsigned at;
   for (unsigned r = first; r < first + n; r++) {
-    w->rank[r].answered = w->rank[r].gone = false;
+    w->rank[r].answered = w->rank[r].gone = w->rank[r].cut = false;
     w->rank[r].n_calls = 0;
   }
   w->loads += question->kind == WIRE_LOAD;
   enum fold_wire asked = send_question(w, first, n, question, end, &at);
   if (asked != FOLD_WIRE_DONE) return fail_unasked(w, asked, at, question->what);
   bool troubled = false;
-  while (h.left > 0 && fold_now() < end) {
-    if (wait_for_any(w, first, n, 50) < 0) return fail(w, FOLD_ENVIRONMENT, strerror(errno));
+  for (bool over = false; h.left > 0 && !over && !h.late;) {
+    excuse(&seen, &end);
+    over = fold_now() >= end; /* what has arrived by now is heard all the same */
+    if (wait_for_any(w, first, n, over ? 0 : 50) < 0) return fail(w, FOLD_ENVIRONMENT, strerror(errno));
+    excuse(&seen, &end);
     hear(w, first, n, question, answers, end, &h);
-    bool now = h.n_gone || h.n_mad || (h.n_failed && h.n_failed < n);
+    bool now = h.n_gone || h.n_cut || h.n_mad || (h.n_failed && h.n_failed < n);
     if (now && !troubled && end > fold_now() + settling) end = fold_now() + settling;
     troubled |= now;
   }
-  if (h.left == 0 && !h.n_gone && !h.n_failed && !h.n_mad) {
+  if (h.left == 0 && !h.n_gone && !h.n_cut && !h.n_failed && !h.n_mad) {
     char text[200];
     /* Ranks that called alike enough to end may still not have called alike. */
     if (!find_other_arguments(w, first, n, text)) return fold_ok();

@@ -2,7 +2,9 @@
  *
  * A world is started when it is first needed: one process with a thread a rank, or processes by mpirun or another
  * launcher; each rank runs `foldproof rank` and connects back. Whatever goes wrong there comes out as one status that names
- * the rank and the call, within the time limit, and leaves no process behind; the world stays failed from then on.
+ * the rank and the call, within the time limit, and leaves no process behind; the world stays failed from then on. Nobody here can
+ * end a process on another node: ranks end themselves as soon as the harness hangs up, or 12 seconds after the way to it was cut;
+ * and where Open MPI's mpirun started them its daemon does, when mpirun is gone, or 10 seconds after the way to that was cut.
  *
  * Environment, which --launch, --ranks and --timeout set:
  *   FOLDPROOF_LAUNCH   "threads" (NCCL's default), "mpirun" (MPI's), or a command whose words {ranks} are replaced
@@ -10,6 +12,10 @@
  *   FOLDPROOF_TIMEOUT  seconds that an answer may take (20), and that ranks may take to come; starting GPUs three times
  *                      as long
  *   FOLDPROOF_PROGRAM  the path of the program that each rank runs (this one)
+ *   FOLDPROOF_NCCL     the library that ranks talk by where they have GPUs, a path or a soname (libnccl.so.2); also
+ *                      this process opens it, and launchers to other nodes must hand it on
+ *   FOLDPROOF_OUTPUT   a file that what the launcher and the ranks print is added to (nowhere; of a failure the first line
+ *                      is told)
  *   FOLDPROOF_ADDRESS  this machine's address, for ranks on other nodes (127.0.0.1)
  */
 #ifndef FOLD_WORLD_H

@@ -2,13 +2,12 @@
  *
  * Promised: however many others connect, say nothing or talk nonsense, the ranks get their seats, or a status says within the
  * time which rank is missing; a rank of another version, of another library or of another world's size is named. The
- * secret keeps strays out; who can read this user's processes can read it too.
+ * secret keeps strays out, and no more: it stands on the ranks' command lines, which everybody on their machines can read.
  */
 #include "world_start.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,8 +41,11 @@ fold_status fold_door_open(struct fold_door *door) {
   if (inet_pton(AF_INET, address, &at.sin_addr) != 1)
     return fold_error(FOLD_BAD_INPUT, "FOLDPROOF_ADDRESS=%.60s: not an IPv4 address", address);
   door->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (door->fd < 0 || bind(door->fd, (struct sockaddr *)&at, size) || listen(door->fd, MOST_BACKLOG) ||
-      getsockname(door->fd, (struct sockaddr *)&at, &size))
+  if (door->fd < 0) return system_failed("a socket for the ranks");
+  if (bind(door->fd, (struct sockaddr *)&at, size))
+    return fold_error(FOLD_ENVIRONMENT, "FOLDPROOF_ADDRESS=%s: %s: it must be an address of this machine", address,
+                      strerror(errno));
+  if (listen(door->fd, MOST_BACKLOG) || getsockname(door->fd, (struct sockaddr *)&at, &size))
     return system_failed("a socket for the ranks");
   if (getrandom(&door->secret, sizeof door->secret, 0) != sizeof door->secret) return system_failed("getrandom");
   snprintf(door->address, sizeof door->address, "%s:%u", address, ntohs(at.sin_port));
@@ -72,11 +74,10 @@ static fold_status check_hello(const struct fold_world *w, const struct wire_hel
 /* A guest that told the secret gets its seat, or is the reason why the world fails. */
 static fold_status seat(struct fold_world *w, struct guest *guest, unsigned *seated) {
   struct wire_hello *hello = &guest->said.hello;
-  int one = 1;
   hello->version[sizeof hello->version - 1] = hello->library[sizeof hello->library - 1] = '\0';
   hello->host[sizeof hello->host - 1] = hello->device[sizeof hello->device - 1] = '\0';
   FOLD_TRY(check_hello(w, hello));
-  setsockopt(guest->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+  fold_wire_tend(guest->fd);
   w->rank[hello->rank].fd = guest->fd;
   w->rank[hello->rank].hello = *hello;
   guest->fd = -1;

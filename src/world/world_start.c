@@ -2,6 +2,7 @@
 #include "world_start.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +119,26 @@ static fold_status check_root(const struct fold_comm_engine *engine) {
   return fold_ok();
 }
 
+/* Open MPI's daemon on another node ends its ranks and itself when it has lost mpirun; where the way to it is lost, it would
+ * take 8 minutes to see that. Now 10 seconds, unless the user says otherwise (wire.c says why before the ranks' own). */
+static void hasten_daemons(void) {
+  setenv("OMPI_MCA_oob_tcp_keepalive_time", "4", 0);
+  setenv("OMPI_MCA_oob_tcp_keepalive_intvl", "2", 0);
+  setenv("OMPI_MCA_oob_tcp_keepalive_probes", "3", 0);
+}
+
+/* What the launcher and the ranks print: a file of nobody's, or the user's, to which it is added. */
+static fold_status open_output(struct fold_world *w) {
+  const char *path = getenv("FOLDPROOF_OUTPUT");
+  bool kept = path && *path;
+  w->output =
+      kept ? open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666) : memfd_create("foldproof-ranks", MFD_CLOEXEC);
+  if (w->output < 0 && kept) return fold_error(FOLD_BAD_INPUT, "FOLDPROOF_OUTPUT=%.120s: %s", path, strerror(errno));
+  if (w->output < 0) return system_failed("room for what ranks print");
+  w->output_at = lseek(w->output, 0, SEEK_END);
+  return fold_ok();
+}
+
 static fold_status start_launcher(struct fold_world *w, const struct words *words) {
   const struct fold_comm_engine *engine = fold_comm_engine_of(w->engine);
   const char *launch = getenv("FOLDPROOF_LAUNCH"), *argv[MOST_WORDS];
@@ -132,9 +153,9 @@ static fold_status start_launcher(struct fold_world *w, const struct words *word
   int error = 0;
   fold_status status = text ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory to start ranks");
   if (status.code == FOLD_OK) status = command_line(w, words, text, argv);
-  if (status.code == FOLD_OK && (w->output = memfd_create("foldproof-ranks", MFD_CLOEXEC)) < 0)
-    status = system_failed("room for what ranks print");
+  if (status.code == FOLD_OK) status = open_output(w);
   if (status.code == FOLD_OK) snprintf(w->secret, sizeof w->secret, "%s", words->secret);
+  hasten_daemons();
   if (status.code == FOLD_OK) status = fold_guard_start(w, argv, &error);
   /* That nobody has an mpirun is a reason to skip; a launcher that was asked for by name is missed. */
   if (status.code == FOLD_OK && error)
@@ -146,7 +167,7 @@ static fold_status start_launcher(struct fold_world *w, const struct words *word
 
 void fold_world_printed(const struct fold_world *w, char line[160]) {
   char printed[MOST_PRINTED + 1];
-  ssize_t n = w->output >= 0 ? pread(w->output, printed, MOST_PRINTED, 0) : 0;
+  ssize_t n = w->output >= 0 ? pread(w->output, printed, MOST_PRINTED, w->output_at) : 0;
   printed[n > 0 ? n : 0] = '\0';
   line[0] = '\0';
   char *rest = NULL;
@@ -156,6 +177,28 @@ void fold_world_printed(const struct fold_world *w, char line[160]) {
     snprintf(line, 160, ": %.150s", at);
     return;
   }
+}
+
+/* A library that is opened at run time may be another in the ranks, whose environment the launcher makes; verdicts and records
+ * tell this process's. */
+static fold_status check_library(const struct fold_world *w, const struct fold_comm_engine *engine) {
+  const struct wire_hello *rank = &w->rank[0].hello;
+  char own[64] = "";
+  if (!engine->ready) return fold_ok();
+  engine->version(own);
+  if (strcmp(own, rank->library) == 0) return fold_ok();
+  return fold_error(
+      FOLD_ENVIRONMENT,
+      "the ranks have %.40s (rank 0 on %.40s), this process has %.40s: does the launcher hand FOLDPROOF_NCCL on?",
+      rank->library, rank->host, own);
+}
+
+/* How many ranks there are to be, and whether they have a library. It is looked at before GPUs that are only wished for; that
+ * GPUs are required and not there is worse. */
+static fold_status check_means(struct fold_world *w, const struct fold_comm_engine *engine) {
+  fold_status library = engine->ready ? engine->ready() : fold_ok(), ranks = choose_ranks(w);
+  bool worse = ranks.code != FOLD_OK && ranks.code != FOLD_UNSUPPORTED;
+  return library.code != FOLD_OK && !worse ? library : ranks;
 }
 
 /* The ranks are all there: each starts its library, which may need all of them for that. */
@@ -174,12 +217,13 @@ static fold_status start_engines(struct fold_world *w, double limit) {
 }
 
 fold_status fold_world_start(struct fold_world *w) {
+  const struct fold_comm_engine *engine = fold_comm_engine_of(w->engine);
   unsigned limit;
   w->output = w->leash = -1;
-  if (fold_comm_engine_of(w->engine) == NULL)
+  if (engine == NULL)
     return fold_error(FOLD_UNSUPPORTED, "this build has no %s", w->engine == FOLD_MPI ? "MPI" : "NCCL");
   FOLD_TRY(setting("FOLDPROOF_TIMEOUT", 20, 86400, &limit));
-  FOLD_TRY(choose_ranks(w));
+  FOLD_TRY(check_means(w, engine));
   w->limit = limit;
   w->rank = calloc(w->ranks, sizeof *w->rank);
   w->polled = calloc(w->ranks, sizeof *w->polled);
@@ -192,6 +236,7 @@ fold_status fold_world_start(struct fold_world *w) {
   if (status.code == FOLD_OK) status = start_launcher(w, &words);
   if (status.code == FOLD_OK) status = fold_door_seat_all(w, &door, fold_now() + w->limit);
   if (door.fd >= 0) close(door.fd);
+  if (status.code == FOLD_OK) status = check_library(w, engine);
   FOLD_TRY(fold_within(status, "%s", fold_engine_name(w->engine)));
-  return start_engines(w, w->limit * (fold_comm_engine_of(w->engine)->threads ? START_OF_GPUS : 1));
+  return start_engines(w, w->limit * (engine->threads ? START_OF_GPUS : 1));
 }

@@ -17,7 +17,7 @@ struct fold_rank {
   struct wire_hello hello;
   bool opened; /* for rank r: the comm of r + 1 ranks is there */
   /* of the question that is asked now */
-  bool answered, gone;
+  bool answered, gone, cut; /* cut: gone with its machine, or with the way to it */
   fold_status failure;
   struct fold_world_call *calls;
   size_t n_calls, capacity;
@@ -37,6 +37,7 @@ struct fold_world {
   pid_t launcher;      /* the guard before it (in the guard: itself); 0: none, or none any more */
   int leash;           /* the guard's, -1: none */
   int output;          /* what the launcher and the ranks print, -1: none */
+  off_t output_at;     /* where this world's begins */
 };
 
 /* Starts the launcher and waits until each rank has said who it is. */

@@ -1,0 +1,29 @@
+# shellcheck shell=bash
+# parts.sh: sourced by the scripts that keep what a runner with GPUs measures: a folder of records, and parts that all
+# run. Not run by itself; its caller has `set -euo pipefail`.
+
+# open_folder FOLDER: makes it, notes where it is in $folder, and goes to the source tree's root.
+open_folder() {
+  mkdir -p "$1"
+  folder=$(cd "$1" && pwd)
+  cd "$(dirname "${BASH_SOURCE[0]}")/.."
+}
+
+# keep NAME COMMAND...: runs the command and keeps what it prints in NAME.txt. $first is the exit code of the first part
+# that failed, whatever those after it say.
+first=0
+keep() {
+  local name=$1 code=0
+  shift
+  echo "== $name"
+  "$@" 2>&1 | tee "$folder/$name.txt" || code=$?
+  [ $code = 0 ] || echo "== $name: exit code $code"
+  [ $first != 0 ] || first=$code
+}
+
+# record NAME COMMAND...: the same of a command that writes records; they go to NAME.jsonl.
+record() {
+  local name=$1
+  shift
+  keep "$name" "$@" --jsonl "$folder/$name.jsonl"
+}

@@ -1,0 +1,33 @@
+/* bench_sitting.h: one shape of a bench of collectives in the making. Private to bench_world*.c. */
+#ifndef FOLD_BENCH_SITTING_H
+#define FOLD_BENCH_SITTING_H
+
+#include "bench_world.h"
+
+struct fold_sitting {
+  const struct fold_registry *registry;
+  const struct fold_world_options *options;
+  const struct fold_world_shape *shape;
+  struct fold_world *world;
+  struct fold_world_timing *timing;
+  size_t n;
+  unsigned shares; /* of each subject that race: all alone for vectors */
+  uint32_t in;     /* mask of entrants that race */
+};
+
+/* The exact sum of `cols` terms from `first` on, kept in `known`; NULL, with OK, where *stop came first. */
+fold_status fold_world_known_sum(struct fold_world_known *known, const struct fold_source *source, uint64_t first,
+                                 const volatile int *stop, const struct fold_truth **truth);
+
+/* Judges every entrant on a small shape of the same kind; the verdicts go to its timing. */
+fold_status fold_sitting_judge_small(struct fold_sitting *s, const volatile int *stop);
+/* Makes the exact sums that a check will need: before the input is laid, for GPUs that wait for seconds slow down. */
+fold_status fold_sitting_know(const struct fold_sitting *s, const volatile int *stop);
+/* Runs subject k at the timed shape, twice on every rank, and judges what the ranks made of it: of the input that will be
+ * timed; of integers, whose sum no order rounds. */
+fold_status fold_sitting_check(const struct fold_sitting *s, size_t k, const volatile int *stop);
+fold_status fold_sitting_check_integers(const struct fold_sitting *s, size_t k, const volatile int *stop);
+/* The generator of these integers; NULL where there is nothing to be judged by them. */
+const struct fold_generator *fold_sitting_integers(const struct fold_sitting *s);
+
+#endif

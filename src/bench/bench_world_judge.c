@@ -1,0 +1,268 @@
+/* bench_world_judge.c: collectives are judged before they are timed: on a small shape of the same kind, and at the
+ * timed one. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bench_sitting.h"
+#include "bits.h"
+
+/* What is judged before it is timed: small enough for the judges, more than one block of every method here. */
+enum { SMALL_VECTOR = 4099, SMALL_SUM = (1 << 20) + 77, LONG_SUM = 1 << 22 };
+static const char *const judged_first = "writes_output,bounded,replays,correctly_rounded,rank_agreement";
+static const char *const judged_at_size = "bounded,replays,correctly_rounded";
+/* Of a long sum: no input is there to be replayed, and an order's height would be counted term by term. */
+static const char *const judged_long = "correctly_rounded", *const judged_long_unordered = "bounded,correctly_rounded";
+
+void fold_world_timing_refute(struct fold_world_timing *t, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  vsnprintf(t->note, sizeof t->note, format, args);
+  va_end(args);
+  t->refuted++;
+}
+
+static void count(struct fold_world_timing *t, const struct fold_claim *claim, const struct fold_finding *finding) {
+  size_t *counts[FOLD_VERDICTS] = {&t->held, &t->refuted, &t->skipped, &t->broken};
+  ++*counts[finding->verdict];
+  if (finding->verdict != FOLD_HELD) snprintf(t->note, sizeof t->note, "%s: %.*s", claim->name, 150, finding->reason);
+}
+
+static fold_status count_judgement(void *context, const struct fold_judgement *j) {
+  struct fold_sitting *s = context;
+  for (size_t k = 0; k < s->n; k++)
+    if (s->timing[k].subject == j->subject) count(&s->timing[k], j->claim, &j->finding);
+  return fold_ok();
+}
+
+fold_status fold_sitting_judge_small(struct fold_sitting *s, const volatile int *stop) {
+  const struct fold_world_shape *shape = s->shape;
+  char name[] = "bench";
+  size_t most = shape->vectors ? SMALL_VECTOR : SMALL_SUM, rows = shape->rows;
+  struct fold_case c = {
+      .name = name, .fixture = name, .dtype = shape->dtype, .op = shape->op, .rows = rows, .ranks = shape->ranks};
+  if (shape->vectors && rows > most) c.rows = most;
+  c.cols = shape->vectors ? shape->ranks : shape->cols;
+  if (!shape->vectors && c.cols > most / (rows ? rows : 1)) c.cols = most / (rows ? rows : 1);
+  c.source = (struct fold_source){s->options->generator, shape->dtype, s->options->seed, c.cols, 0};
+  struct fold_cases cases = {&c, 1, 1};
+  struct fold_selection selection = {
+      .subjects = s->options->subjects, .engine = (int)shape->engine, .claims = judged_first};
+  struct fold_sink sink = {count_judgement, NULL, s};
+  return fold_verify(s->registry, &selection, &cases, NULL, &sink, stop);
+}
+
+/* The terms of the results that are looked at, as rows x cols: samples of a vector, or the whole of a sum. */
+static fold_status make_terms(const struct fold_sitting *s, size_t rows, size_t cols, unsigned char *to) {
+  const struct fold_world_shape *shape = s->shape;
+  size_t size = fold_dtype_size(shape->dtype);
+  struct fold_source source = {s->options->generator, shape->dtype, s->options->seed,
+                               shape->vectors ? FOLD_WIRE_VECTOR : shape->cols, 0};
+  FOLD_TRY(fold_source_check(&source));
+  if (!shape->vectors) {
+    fold_generate_parallel(&source, 0, rows * cols, to, 0);
+    return fold_ok();
+  }
+  for (size_t i = 0; i < rows; i++)
+    for (size_t r = 0; r < cols; r++)
+      fold_generate(&source, r * FOLD_WIRE_VECTOR + fold_wire_sample(shape->rows, (unsigned)i), 1,
+                    to + (i * cols + r) * size);
+  return fold_ok();
+}
+
+static void judge_trial(struct fold_trial *trial, struct fold_world_timing *t, const char *which) {
+  size_t n_claims;
+  const struct fold_claim *claims = fold_claims(&n_claims);
+  uint64_t promised = fold_claims_of(t->subject, t->shape.op);
+  for (size_t k = 0; k < n_claims; k++) {
+    struct fold_finding finding;
+    if (!(promised >> claims[k].id & 1) || !fold_glob_match(which, claims[k].name)) continue;
+    fold_judge_claim(&claims[k], trial, &finding);
+    count(t, &claims[k], &finding);
+  }
+}
+
+/* The judges, on the results that the ranks sent of the timed input itself. */
+static fold_status judge_at_size(const struct fold_sitting *s, struct fold_world_timing *t, const uint64_t *sample) {
+  const struct fold_world_shape *shape = s->shape;
+  char name[] = "bench";
+  unsigned char results[8 * FOLD_WIRE_SAMPLES], other[8 * FOLD_WIRE_SAMPLES];
+  struct fold_case c = {
+      .name = name, .fixture = name, .dtype = shape->dtype, .op = shape->op, .rows = 1, .ranks = shape->ranks};
+  c.cols = shape->vectors ? shape->ranks : shape->cols;
+  if (shape->vectors) c.rows = shape->rows < FOLD_WIRE_SAMPLES ? 0 : FOLD_WIRE_SAMPLES;
+  if (c.rows == 0) return fold_ok();
+  for (size_t i = 0; i < c.rows; i++) fold_bits_store(shape->dtype, results, i, sample[i]);
+  struct fold_rig rig;
+  struct fold_truths truths = {0};
+  FOLD_TRY(fold_rig_open(&rig, FOLD_HOST, shape->dtype, c.rows * c.cols, c.rows));
+  fold_status status = make_terms(s, c.rows, c.cols, fold_rig_input(&rig));
+  if (status.code == FOLD_OK) status = fold_truths_open(&truths, &c, fold_rig_input(&rig));
+  if (status.code == FOLD_OK) {
+    struct fold_trial trial = {.registry = s->registry,
+                               .subject = t->subject,
+                               .c = &c,
+                               .rig = &rig,
+                               .truths = &truths,
+                               .got = results,
+                               .other = other};
+    judge_trial(&trial, t, judged_at_size);
+    fold_truths_close(&truths);
+  }
+  fold_rig_close(&rig);
+  return status;
+}
+
+/* How many rows the ranks' samples tell apart, and the place of sample i. */
+static size_t count_rows(const struct fold_world_shape *shape) {
+  return shape->rows < FOLD_WIRE_SAMPLES ? 1 : FOLD_WIRE_SAMPLES;
+}
+
+static fold_status know_row(const struct fold_sitting *s, const struct fold_generator *generator, size_t i,
+                            const volatile int *stop, const struct fold_truth **truth) {
+  const struct fold_world_shape *shape = s->shape;
+  struct fold_source source = {generator, shape->dtype, s->options->seed, shape->cols, 0};
+  return fold_world_known_sum(s->options->known, &source, fold_wire_sample(shape->rows, (unsigned)i) * shape->cols,
+                              stop, truth);
+}
+
+/* Whether the judges are given all terms of what they judge: of a vector's samples they are. */
+static bool is_whole(const struct fold_world_shape *shape) {
+  return shape->vectors || (shape->rows == 1 && shape->cols <= LONG_SUM);
+}
+
+fold_status fold_sitting_know(const struct fold_sitting *s, const volatile int *stop) {
+  const struct fold_truth *truth;
+  if (!s->options->verify || is_whole(s->shape) || s->shape->op != FOLD_SUM) return fold_ok();
+  for (size_t i = 0; i < count_rows(s->shape) && !*stop; i++)
+    FOLD_TRY(know_row(s, s->options->generator, i, stop, &truth));
+  return fold_ok();
+}
+
+/* The same of a sum that is too long to be laid here, or of many rows: against the exact sums of the timed input. */
+static fold_status judge_long(const struct fold_sitting *s, struct fold_world_timing *t, const uint64_t *sample,
+                              const volatile int *stop) {
+  const struct fold_world_shape *shape = s->shape;
+  char name[] = "bench";
+  size_t rows = count_rows(shape);
+  unsigned char results[8 * FOLD_WIRE_SAMPLES];
+  struct fold_rig rig;
+  struct fold_truths truths = {0};
+  struct fold_case c = {.name = name,
+                        .fixture = name,
+                        .dtype = shape->dtype,
+                        .op = shape->op,
+                        .rows = rows,
+                        .cols = shape->cols,
+                        .ranks = shape->ranks};
+  FOLD_TRY(fold_rig_open(&rig, FOLD_HOST, shape->dtype, 1, 1));
+  fold_status status = fold_truths_open(&truths, &c, fold_rig_input(&rig));
+  size_t known = 0;
+  for (; known < rows && status.code == FOLD_OK; known++) {
+    const struct fold_truth *truth;
+    fold_bits_store(shape->dtype, results, known, sample[known]);
+    status = know_row(s, s->options->generator, known, stop, &truth);
+    if (status.code != FOLD_OK || !truth) break;
+    truths.row[known] = *truth; /* lent: s->options->known frees it */
+    truths.known[known] = true;
+  }
+  if (known == rows) {
+    struct fold_trial trial = {
+        .registry = s->registry, .subject = t->subject, .c = &c, .rig = &rig, .truths = &truths, .got = results};
+    judge_trial(&trial, t, t->subject->order ? judged_long : judged_long_unordered);
+  }
+  for (size_t i = 0; i < known; i++) truths.known[i] = false;
+  fold_truths_close(&truths);
+  fold_rig_close(&rig);
+  return status;
+}
+
+/* Of sums in an order that does not look at their terms. Integers in [-8, 8] of mean 0 and variance 24: a partial sum of
+ * 2^34 terms is 6.4e5 in the root mean square, a 26th part of 2^24; below that f32 has every integer. */
+const struct fold_generator *fold_sitting_integers(const struct fold_sitting *s) {
+  if (!s->options->verify || s->shape->vectors || s->shape->op != FOLD_SUM) return NULL;
+  return fold_generator_find("integers");
+}
+
+static bool promises_accuracy(const struct fold_subject *subject) {
+  uint64_t any = FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_COMPENSATED) | FOLD_CLAIM(FOLD_FAITHFUL) |
+                 FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) | FOLD_CLAIM(FOLD_REPLAYS);
+  return subject->method != FOLD_NARROW && (fold_claims_of(subject, FOLD_SUM) & any);
+}
+
+static fold_status judge_integers(const struct fold_sitting *s, struct fold_world_timing *t,
+                                  const struct wire_checked *checked, const volatile int *stop) {
+  enum fold_dtype dtype = s->shape->dtype;
+  for (size_t i = 0; i < count_rows(s->shape); i++) {
+    const struct fold_truth *truth;
+    FOLD_TRY(know_row(s, fold_sitting_integers(s), i, stop, &truth));
+    if (!truth) return fold_ok();
+    uint64_t want = truth->rounded[dtype];
+    for (unsigned r = 0; r < s->shape->ranks; r++) {
+      uint64_t got = checked[r].sample[i];
+      if (fold_bits_same(dtype, got, want)) continue;
+      fold_world_timing_refute(t, "integers at this size: rank %u has %.9g, where any order gives %.9g", r,
+                               fold_bits_to_double(dtype, got), fold_bits_to_double(dtype, want));
+      return fold_ok();
+    }
+  }
+  t->held++;
+  return fold_ok();
+}
+
+/* Held is what was judged; that the ranks agree is looked at without that too. */
+static void judge_ranks(struct fold_world_timing *t, const struct wire_checked *checked, bool verify) {
+  t->hash = checked[0].hash;
+  t->checked = true;
+  for (unsigned r = 0; r < t->shape.ranks; r++) {
+    if (checked[r].hash != checked[0].hash) {
+      fold_world_timing_refute(t, "rank_agreement: rank %u has other bits than rank 0 at this size", r);
+      return;
+    }
+    if (checked[r].again != checked[r].hash) {
+      fold_world_timing_refute(t, "run_to_run: rank %u has other bits in a second run, or wrote not all of them", r);
+      return;
+    }
+  }
+  t->held += verify;
+}
+
+/* Free *checked, also where this failed. */
+static fold_status ask(const struct fold_sitting *s, size_t k, struct wire_checked **checked) {
+  struct wire_check head = {.entrant = (uint32_t)(k * s->shares)};
+  *checked = calloc(s->shape->ranks, sizeof **checked);
+  if (!*checked) return fold_error(FOLD_NO_MEMORY, "not enough memory to check");
+  struct fold_question question = {.kind = WIRE_CHECK,
+                                   .head = &head,
+                                   .one_head = true,
+                                   .head_bytes = sizeof head,
+                                   .answer_bytes = sizeof **checked,
+                                   .what = s->timing[k].subject->name};
+  return fold_world_ask(s->world, 0, s->shape->ranks, &question, *checked);
+}
+
+fold_status fold_sitting_check(const struct fold_sitting *s, size_t k, const volatile int *stop) {
+  const struct fold_world_shape *shape = s->shape;
+  struct fold_world_timing *t = &s->timing[k];
+  struct wire_checked *checked;
+  bool whole = is_whole(shape);
+  fold_status status = ask(s, k, &checked);
+  if (status.code == FOLD_OK) judge_ranks(t, checked, s->options->verify);
+  if (status.code == FOLD_OK && s->options->verify && whole) status = judge_at_size(s, t, checked[0].sample);
+  if (status.code == FOLD_OK && s->options->verify && !whole && shape->op == FOLD_SUM)
+    status = judge_long(s, t, checked[0].sample, stop);
+  if (s->options->verify && !whole && shape->op != FOLD_SUM && !t->note[0])
+    snprintf(t->note, sizeof t->note, "at this size only agreement and repeats are judged, but of sums");
+  free(checked);
+  return status;
+}
+
+fold_status fold_sitting_check_integers(const struct fold_sitting *s, size_t k, const volatile int *stop) {
+  struct fold_world_timing *t = &s->timing[k];
+  struct wire_checked *checked;
+  if (!promises_accuracy(t->subject)) return fold_ok();
+  fold_status status = ask(s, k, &checked);
+  if (status.code == FOLD_OK) status = judge_integers(s, t, checked, stop);
+  free(checked);
+  return status;
+}

@@ -1,0 +1,182 @@
+/* report_worlds.c: one sum, and one all-reduce of a vector, over worlds of several sizes, where records of type
+ * "validation" and "validation_vector" exist.
+ *
+ * A row is a subject on one input, a column a world: how many numbers its sum lies from the world of one's, or how many
+ * elements have other bits than the canonical order over ranks; then the worst of the row's errors. Whatever was
+ * refuted follows as text.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bits.h"
+#include "report_section.h"
+
+enum { MOST_WORLDS = 16 };
+
+typedef struct fold_model_validation result;
+
+static int compare_words(const char *a, const char *b, int d) { return d ? d : strcmp(a, b); }
+
+/* A table is of one machine, kind and length. */
+static int compare_tables(const result *a, const result *b) {
+  int d = a->environment - b->environment;
+  if (!d) d = a->vector - b->vector;
+  d = compare_words(a->engine, b->engine, d);
+  return d ? d : (a->n > b->n) - (a->n < b->n);
+}
+
+static int compare_rows(const result *a, const result *b) {
+  int d = compare_words(a->generator, b->generator, compare_tables(a, b));
+  return compare_words(a->subject, b->subject, compare_words(a->dtype, b->dtype, d));
+}
+
+static int compare(const void *left, const void *right) {
+  const result *a = left, *b = right;
+  int d = compare_rows(a, b);
+  return d ? d : (a->workers > b->workers) - (a->workers < b->workers);
+}
+
+static size_t worlds_of(const result *v, size_t n, double worlds[MOST_WORLDS]) {
+  size_t found = 0;
+  for (size_t i = 0; i < n; i++) {
+    size_t k = 0;
+    while (k < found && worlds[k] < v[i].workers) k++;
+    if ((k < found && worlds[k] == v[i].workers) || found == MOST_WORLDS) continue;
+    memmove(&worlds[k + 1], &worlds[k], (found - k) * sizeof *worlds);
+    worlds[k] = v[i].workers;
+    found++;
+  }
+  return found;
+}
+
+/* What is said of one result; a record may hold anything where a pattern should be. */
+static const char *cell_text(const result *v, char text[48]) {
+  int dtype = fold_dtype_parse(v->dtype);
+  char count[32];
+  if (strcmp(v->verdict, "skipped") == 0) return "skipped";
+  if (v->vector) {
+    snprintf(text, 48, "%.30s", fold_text_grouped(v->not_canonical, count));
+  } else if (dtype < 0 || !v->got[0] || !v->one[0]) {
+    snprintf(text, 48, "-");
+  } else {
+    uint64_t got = strtoull(v->got, NULL, 16), one = strtoull(v->one, NULL, 16);
+    double apart = (double)fold_bits_distance((enum fold_dtype)dtype, got, one);
+    bool same = fold_bits_same((enum fold_dtype)dtype, got, one);
+    snprintf(text, 48, "%s", same ? "same" : fold_text_count(apart, count));
+  }
+  return text;
+}
+
+static double worse(double a, double b) { return isnan(a) || b > a ? b : a; }
+
+static void put_row(struct fold_page *page, const result *v, size_t n, const double *worlds, size_t n_worlds) {
+  double ulps = NAN, relative = NAN, fraction = NAN, join = NAN, distance = NAN;
+  size_t promised = 0, kept = 0;
+  bool bad = false;
+  char text[48];
+  for (size_t i = 0; i < n; i++) {
+    ulps = worse(ulps, v[i].ulps);
+    relative = worse(relative, v[i].relative);
+    fraction = worse(fraction, v[i].fraction);
+    join = worse(join, v[i].join);
+    distance = worse(distance, v[i].distance);
+    promised += v[i].promised[0] != '\0';
+    kept += v[i].promised[0] && strcmp(v[i].promised, v[i].got) == 0;
+    bad |= strcmp(v[i].verdict, "refuted") == 0;
+  }
+  fprintf(page->out, "<tr%s><th scope=\"row\">", bad ? " class=\"bad\"" : "");
+  fold_put_html(page->out, v->subject);
+  fputs("</th>", page->out);
+  fold_page_cell(page, v->generator);
+  fold_page_cell(page, v->dtype);
+  for (size_t k = 0; k < n_worlds; k++) {
+    const result *at = NULL;
+    for (size_t i = 0; i < n; i++)
+      if (v[i].workers == worlds[k]) at = &v[i];
+    fold_page_cell(page, at ? cell_text(at, text) : "");
+  }
+  if (v->vector) {
+    fold_page_number(page, distance);
+  } else {
+    snprintf(text, sizeof text, promised ? "%zu of %zu" : "-", kept, promised);
+    fold_page_cell(page, text);
+    fold_page_number(page, join);
+  }
+  fold_page_number(page, ulps);
+  fold_page_number(page, relative);
+  fold_page_number(page, fraction);
+  fputs("</tr>\n", page->out);
+}
+
+static void put_heads(struct fold_page *page, const result *v, const double *worlds, size_t n_worlds) {
+  char count[32], where[200];
+  fprintf(page->out, "<div class=\"wide\" tabindex=\"0\"><table class=\"numbers\"><caption>%s of %s %s; ",
+          v->vector ? "An all-reduce" : "One sum", fold_text_grouped(v->n, count),
+          v->vector
+              ? "elements, a term of each on every rank: how many have other bits than the canonical order over ranks"
+              : "terms cut over ranks: how many numbers the result is from one rank's");
+  fold_put_html(page->out, v->library);
+  fold_put_html(page->out, fold_page_where(page, v->environment, where));
+  fputs(
+      "</caption>\n<thead><tr><th scope=\"col\">Subject</th><th scope=\"col\">Data</th>"
+      "<th scope=\"col\">dtype</th>",
+      page->out);
+  for (size_t k = 0; k < n_worlds; k++)
+    fprintf(page->out, "<th scope=\"col\">%.0f rank%s</th>", worlds[k], worlds[k] == 1 ? "" : "s");
+  if (v->vector)
+    fputs("<th scope=\"col\">Farthest / sum |x|</th>", page->out);
+  else
+    fputs(
+        "<th scope=\"col\">Bits as promised</th><th scope=\"col\">Joining the ranks' own sums: error / "
+        "bound</th>",
+        page->out);
+  fputs(
+      "<th scope=\"col\">Worst error (ulps)</th><th scope=\"col\">Error / sum |x|</th>"
+      "<th scope=\"col\">Error / bound</th></tr></thead>\n<tbody>\n",
+      page->out);
+}
+
+static void put_refuted(struct fold_page *page, const result *v, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    if (strcmp(v[i].verdict, "refuted") != 0) continue;
+    fputs("<p><strong>Refuted: ", page->out);
+    fold_put_html(page->out, v[i].subject);
+    fprintf(page->out, ", %.0f ranks, ", v[i].workers);
+    fold_put_html(page->out, v[i].generator);
+    fputs(" ", page->out);
+    fold_put_html(page->out, v[i].dtype);
+    fputs("</strong>: ", page->out);
+    fold_put_html(page->out, v[i].note);
+    fputs("</p>\n", page->out);
+  }
+}
+
+static void put_table(struct fold_page *page, const result *v, size_t n) {
+  double worlds[MOST_WORLDS + 1];
+  size_t n_worlds = worlds_of(v, n, worlds);
+  put_heads(page, v, worlds, n_worlds);
+  for (size_t i = 0, end; i < n; i = end) {
+    for (end = i; end < n && compare_rows(&v[i], &v[end]) == 0;) end++;
+    put_row(page, v + i, end - i, worlds, n_worlds);
+  }
+  fputs("</tbody></table></div>\n", page->out);
+  put_refuted(page, v, n);
+}
+
+fold_status fold_page_worlds(struct fold_page *page) {
+  size_t n = page->model->n_validations;
+  if (n == 0) return fold_ok();
+  result *v = malloc(n * sizeof *v);
+  if (v == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the worlds");
+  memcpy(v, page->model->validations, n * sizeof *v);
+  qsort(v, n, sizeof *v, compare);
+  fputs("<section id=\"worlds\"><h2>Sums over worlds</h2>\n", page->out);
+  for (size_t i = 0, end; i < n; i = end) {
+    for (end = i; end < n && compare_tables(&v[i], &v[end]) == 0;) end++;
+    put_table(page, v + i, end - i);
+  }
+  fputs("</section>\n", page->out);
+  free(v);
+  return fold_ok();
+}

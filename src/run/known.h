@@ -1,0 +1,15 @@
+/* known.h: whether what refuted a peer is known of that library. */
+#ifndef FOLD_KNOWN_H
+#define FOLD_KNOWN_H
+
+#include "judge.h"
+
+/* The fact that explains a refutation: the same subject, claim and operation, and every row that is not the exact
+ * result is a lapse of the fact's; NULL where there is none. To be asked right after the judge, whose last run is in
+ * trial->other. */
+const struct fold_fact *fold_known(struct fold_trial *trial, const struct fold_claim *claim,
+                                   const struct fold_finding *finding);
+/* Whether the fact was seen in that version, or in an earlier and a later one of its series. */
+bool fold_known_in(const struct fold_fact *fact, const char *version);
+
+#endif

@@ -1,0 +1,49 @@
+/* mpi_shim.c: an MPI that is wrong, or of another version, put before the real one by LD_PRELOAD.
+ *
+ * SHIM says what it does to MPI_Allreduce of numbers: "zeros" gives zeros for every max and min, "last" puts a number
+ * of its own in the last place of those, "sums" makes every sum half as large again, "rank_1" gives rank 1 that number
+ * in the first place. SHIM_RECORD says the same for the process `foldproof record` and its ranks alone, which is the
+ * new process of fresh_process. SHIM_VERSION is the library's version.
+ */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Before main, so that the ranks that `record` starts inherit it. */
+__attribute__((constructor)) static void choose(void) {
+  char line[4096] = "";
+  FILE *file = fopen("/proc/self/cmdline", "r");
+  size_t n = file ? fread(line, 1, sizeof line - 1, file) : 0;
+  if (file) fclose(file);
+  const char *of_record = getenv("SHIM_RECORD"), *word = line + strlen(line) + 1;
+  if (of_record && word < line + n && strcmp(word, "record") == 0) setenv("SHIM", of_record, 1);
+}
+
+/* out[at] times `factor`, plus `more`. */
+static void spoil(void *out, int at, MPI_Datatype type, float factor, float more) {
+  if (type == MPI_FLOAT)
+    ((float *)out)[at] = (factor ? ((float *)out)[at] * factor : 0) + more;
+  else
+    ((double *)out)[at] = (factor ? ((double *)out)[at] * factor : 0) + more;
+}
+
+int MPI_Allreduce(const void *in, void *out, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+  const char *how = getenv("SHIM");
+  int rank, result = PMPI_Allreduce(in, out, n, type, op, comm);
+  PMPI_Comm_rank(comm, &rank);
+  if (!how || result != MPI_SUCCESS || n == 0 || (type != MPI_FLOAT && type != MPI_DOUBLE)) return result;
+  int extreme = op == MPI_MAX || op == MPI_MIN;
+  if (extreme && strcmp(how, "zeros") == 0) memset(out, 0, (size_t)n * (type == MPI_FLOAT ? 4 : 8));
+  if (extreme && strcmp(how, "last") == 0) spoil(out, n - 1, type, 0, 12345);
+  if (strcmp(how, "rank_1") == 0 && rank == 1) spoil(out, 0, type, 0, 12345);
+  for (int i = 0; i < n && op == MPI_SUM && strcmp(how, "sums") == 0; i++) spoil(out, i, type, 1.5f, 0);
+  return result;
+}
+
+int MPI_Get_library_version(char *version, int *n) {
+  const char *other = getenv("SHIM_VERSION");
+  if (other == NULL) return PMPI_Get_library_version(version, n);
+  *n = snprintf(version, MPI_MAX_LIBRARY_VERSION_STRING, "%s, a test's", other);
+  return MPI_SUCCESS;
+}

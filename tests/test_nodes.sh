@@ -1,0 +1,183 @@
+#!/usr/bin/env bash
+# test_nodes.sh: a world over two nodes, made on one machine (nodes.sh). What is judged over it holds; what fails there (a rank, the
+# cable, the address, the program) ends in time, with exit code 99 and a line that says what, and no process is left on either node.
+#
+#   test_nodes.sh FOLDPROOF FOLDPROOF_MUTANTS [CASE...]
+set -uo pipefail
+# shellcheck source=tests/nodes.sh
+. "$(dirname "$0")/nodes.sh"
+
+foldproof=$(realpath "$1") mutants=$(realpath "$2")
+"$foldproof" list subjects --engine mpi 2>/dev/null | grep -q '^mpi/' || skip "this build has no MPI"
+nodes_enter "$@"
+only=" ${*:3} "
+nodes_make
+
+# A program whose ranks on node b are another version: this one with another number in its text.
+number=$("$foldproof" --version | grep -o '[0-9]\+\.[0-9]\+\.[0-9]\+')
+LC_ALL=C sed "s/${number//./\\.}/${number//[0-9]/9}/g" "$mutants" >"$room/other"
+cat >"$room/mixed" <<END
+#!/bin/sh
+[ "\$(hostname)" = b ] && exec "$room/other" "\$@"
+exec "$mutants" "\$@"
+END
+chmod +x "$room"/{other,mixed}
+
+# --- what a case is
+
+failed=0
+fail() {
+  echo "FAILED: $name: $*"
+  failed=$((failed + 1))
+}
+
+# Nobody is there any more, within so many seconds; a program of the second name may be.
+expect_empty() {
+  local end=$((${EPOCHREALTIME/./} + $1 * 1000000)) left
+  while left=$(others) && left=${left// b:${2:-nobody} /} && [ -n "$left" ] && [ "${EPOCHREALTIME/./}" -lt $end ]; do
+    sleep 0.1
+  done
+  [ -z "$left" ] || fail "left behind after $1 s:$left"
+  for n in "$a" "$b"; do on "$n" sh -c 'kill -KILL -1'; done 2>/dev/null # for the next case
+}
+
+# start SETTINGS WORD...: a command line of foldproof on node a, in the background. Of four ranks, 0 and 2 are on a, 1 and 3 on b.
+start() {
+  began=${EPOCHREALTIME/./}
+  # shellcheck disable=SC2016,SC2086 # the inner shell expands; settings are words
+  on "$a" env FOLDPROOF_ADDRESS=10.77.0.1 FOLDPROOF_RANKS=4 FOLDPROOF_TIMEOUT=4 \
+    FOLDPROOF_LAUNCH='mpirun --host a:2,b:2 --map-by node --bind-to none -n {ranks}' $1 \
+    sh -c 'echo $$ >"$0"; exec "$@"' "$room/pid" "${@:2}" >"$room/said" 2>&1 </dev/null &
+  running=$!
+}
+
+# finish CODE SECONDS WORDS...: it ends so many seconds after its start at the latest, with that code; it said each of the words.
+finish() {
+  local got took words
+  wait "$running"
+  got=$?
+  took=$(((${EPOCHREALTIME/./} - began) / 1000))
+  [ $got = "$1" ] || fail "exit code $got, want $1: $(tail -n 3 "$room/said")"
+  [ $took -lt "${2}000" ] || fail "took $took ms, not $2 s"
+  for words in "${@:3}"; do grep -qF -- "$words" "$room/said" || fail "no '$words' in: $(head -n 3 "$room/said")"; done
+  echo "$name, $took ms: $(grep -m1 -e ' of [0-9]' -e FOLDPROOF -e ' held, ' -e ' is foldproof ' "$room/said" | cut -c -200)"
+}
+
+one=(--engine mpi --fixtures 'normal/f32/sum/1000x3/*')
+broken=("$mutants" verify "${one[@]}" --claims writes_output --subjects)
+endless=("$foldproof" verify "${one[@]}" --claims run_to_run --repeats 1000000 --subjects collective/canonical)
+
+# --- the cases
+
+held() {
+  local before bytes
+  before=$(received)
+  start FOLDPROOF_TIMEOUT=30 "$foldproof" verify --engine mpi --fixtures 'normal/f32/sum/1000x3/*,mixed/f64/sum/*/seed1'
+  finish 0 60 ' held, 0 refuted'
+  bytes=$(($(received) - before))
+  # Two of four ranks got their parts and messages over the cable, not by memory that both nodes have.
+  [ $bytes -gt 1000000 ] || fail "only $bytes bytes came to node b"
+  expect_empty 3
+}
+
+rank_killed_there() {
+  start '' "${broken[@]}" broken/rank_killed
+  finish 99 12 'rank 1 of 3 (process ' ' on b) died in call 1 (allreduce of 1000 f32) of broken/rank_killed'
+  expect_empty 5
+}
+
+# That it is stopped can't be seen from another node.
+rank_stopped_there() {
+  start '' "${broken[@]}" broken/rank_stops
+  finish 99 12 'rank 1 of 3 hangs: no further than in broken/rank_stops within 4 s'
+  expect_empty 5
+}
+
+cable_cut() {
+  start '' "${endless[@]}"
+  sleep 3
+  on "$b" ip link set right down
+  finish 99 15 'rank 1 of 3 (process ' " on b) can't be reached any more, in"
+  expect_empty 20
+  plug
+}
+
+# With the limit that nobody set, mpirun misses the other node before the limit, and ends the ranks on its own.
+cable_cut_and_time_enough() {
+  start FOLDPROOF_TIMEOUT=20 "${endless[@]}"
+  sleep 3
+  on "$b" ip link set right down
+  finish 99 30 'rank 1 of 3 (process ' " on b) can't be reached any more, in"
+  expect_empty 10
+  plug
+}
+
+# Nobody says goodbye to node b, which only sees that its peers are gone.
+harness_killed() {
+  start '' "${endless[@]}"
+  sleep 3
+  on "$a" sh -c "kill -KILL $(cat "$room/pid")"
+  finish 137 12
+  expect_empty 10
+}
+
+harness_killed_and_cable_cut() {
+  start '' "${endless[@]}"
+  sleep 3
+  on "$b" ip link set right down
+  on "$a" sh -c "kill -KILL $(cat "$room/pid")"
+  finish 137 12
+  expect_empty 20
+  plug
+}
+
+# A launcher's daemon may be in no haste, as others than Open MPI's are: ranks do not need it to end.
+cable_cut_and_a_daemon_that_waits() {
+  start OMPI_MCA_oob_tcp_keepalive_time=300 "${endless[@]}"
+  sleep 3
+  on "$b" ip link set right down
+  finish 99 15 'rank 1 of 3 (process ' " on b) can't be reached any more, in"
+  expect_empty 20 orted
+  plug
+}
+
+address_of_each_node_itself() {
+  start FOLDPROOF_ADDRESS=127.0.0.1 "${broken[@]}" 'mutant/*'
+  finish 99 12 ' of 4 did not start: ' 'no way to the harness at 127.0.0.1:' '(FOLDPROOF_ADDRESS): Connection refused'
+  expect_empty 5
+}
+address_of_nobody() {
+  start FOLDPROOF_ADDRESS=10.99.0.1 "${broken[@]}" 'mutant/*'
+  finish 99 12 'FOLDPROOF_ADDRESS=10.99.0.1: Cannot assign requested address'
+  expect_empty 0
+}
+address_out_of_reach() {
+  start 'FOLDPROOF_ADDRESS=10.78.0.1 FOLDPROOF_TIMEOUT=15' "${broken[@]}" 'mutant/*'
+  finish 99 25 ' of 4 did not start: ' 'no way to the harness at 10.78.0.1:' '(FOLDPROOF_ADDRESS): Connection timed out'
+  expect_empty 5
+}
+address_out_of_reach_and_little_time() {
+  start FOLDPROOF_ADDRESS=10.78.0.1 "${broken[@]}" 'mutant/*'
+  finish 99 12 'rank 1 of 4 did not start: no word from it in time'
+  expect_empty 15
+}
+
+other_version_there() {
+  start "FOLDPROOF_PROGRAM=$room/mixed" "${broken[@]}" 'mutant/*'
+  finish 99 12 " on b is foldproof ${number//[0-9]/9}, this is $number"
+  expect_empty 5
+}
+
+node_missing() {
+  start FOLDPROOF_TIMEOUT=10 env FOLDPROOF_LAUNCH='mpirun --host a:2,c:2 --map-by node -n {ranks}' "${broken[@]}" 'mutant/*'
+  finish 99 12 'rank 0 of 4 did not start: the launcher ended: no way to node c'
+  expect_empty 5
+}
+
+for name in held rank_killed_there rank_stopped_there cable_cut cable_cut_and_time_enough harness_killed \
+  harness_killed_and_cable_cut cable_cut_and_a_daemon_that_waits address_of_each_node_itself address_of_nobody \
+  address_out_of_reach address_out_of_reach_and_little_time other_version_there node_missing; do
+  [ "$only" = "  " ] || [[ $only == *" $name "* ]] || continue
+  $name
+done
+[ $failed = 0 ]

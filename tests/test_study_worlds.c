@@ -1,0 +1,322 @@
+/* test_study_worlds.c: foldproof study --worlds: the worst errors of many short sums against those that MPFR finds one
+ * by one; and each alarm, over real ranks, of a collective that breaks what it promises (played_worlds.c).
+ */
+#include <math.h>
+
+#include "shell.h"
+
+#include "bits.h"
+#include "bound.h"
+#include "order.h"
+#include "study_worlds.h"
+
+/* All of it in MPFR, nothing left out. */
+static void find_worst(enum fold_method method, enum fold_dtype dtype, uint64_t height, const char *x, size_t n,
+                       size_t ranks, const void *got, struct fold_worlds_errors *e) {
+  struct fold_truth truth;
+  mpfr_t error, bound;
+  *e = (struct fold_worlds_errors){0};
+  fold_truth_init(&truth);
+  mpfr_init2(error, 256);
+  mpfr_init2(bound, 128);
+  for (size_t i = 0; i < n; i++) {
+    uint64_t bits = fold_bits_load(dtype, got, i);
+    double ulps = INFINITY, fraction = INFINITY;
+    fold_oracle_mpfr(dtype, FOLD_SUM, x + i * ranks * fold_dtype_size(dtype), ranks, &truth);
+    if (fold_bound(method, &truth, height, bound).code != FOLD_OK) {
+      e->unjudged++;
+      continue;
+    }
+    bool within = false;
+    if (fold_bits_class(dtype, bits) < FOLD_INFINITE) {
+      fold_truth_error(error, &truth, dtype, bits);
+      within = mpfr_lessequal_p(error, bound);
+      ulps = fold_truth_ulps(error, &truth, dtype);
+      fraction = 0;
+      if (!mpfr_zero_p(error)) {
+        mpfr_div(bound, error, bound, MPFR_RNDU);
+        fraction = mpfr_get_d(bound, MPFR_RNDU);
+      }
+    }
+    if (!within && e->exceeded++ == 0) e->at = i;
+    e->ulps = fmax(e->ulps, ulps);
+    e->fraction = fmax(e->fraction, fraction);
+  }
+  if (e->unjudged == n) e->ulps = e->fraction = NAN;
+  mpfr_clears(error, bound, (mpfr_ptr)0);
+  fold_truth_free(&truth);
+}
+
+static bool same(double a, double b) { return a == b || (isnan(a) && isnan(b)); }
+
+struct message {
+  const struct fold_generator *generator;
+  enum fold_dtype dtype;
+  enum fold_method method;
+  size_t n, ranks;
+  char *x, *got;
+  uint64_t height;
+};
+
+static void make_message(struct message *m, const char *order) {
+  size_t size = fold_dtype_size(m->dtype);
+  struct fold_source source = {m->generator, m->dtype, 7, m->ranks, 1e6};
+  m->x = malloc(m->n * m->ranks * size + 8);
+  m->got = malloc(m->n * size + 8);
+  fold_generate(&source, 0, m->n * m->ranks, m->x);
+  struct fold_call call = {
+      .dtype = m->dtype, .op = FOLD_SUM, .rows = m->n, .cols = m->ranks, .in = m->x, .out = m->got};
+  const struct fold_order *found = fold_order_find(order);
+  cr_assert_eq(fold_order_replay(found, &call).code, FOLD_OK);
+  cr_assert_eq(fold_order_height(found, m->dtype, m->x, m->ranks, &m->height).code, FOLD_OK);
+}
+
+static void compare(const struct message *m, const char *what, struct fold_worlds_errors *got) {
+  struct fold_worlds_errors want;
+  find_worst(m->method, m->dtype, m->height, m->x, m->n, m->ranks, m->got, &want);
+  cr_assert_eq(fold_worlds_errors(m->method, m->dtype, m->height, m->x, m->n, m->ranks, m->got, got).code, FOLD_OK);
+  cr_expect(same(got->ulps, want.ulps) && same(got->fraction, want.fraction) && got->exceeded == want.exceeded &&
+                got->at == want.at && got->unjudged == want.unjudged,
+            "%s %s, %zu ranks, %s: %g ulps, %g of the bound, %zu above it from %zu, %zu unjudged; want %g, %g, %zu, "
+            "%zu, %zu",
+            m->generator->name, fold_dtype_name(m->dtype), m->ranks, what, got->ulps, got->fraction, got->exceeded,
+            got->at, got->unjudged, want.ulps, want.fraction, want.exceeded, want.at, want.unjudged);
+}
+
+/* Every eleventh result a number on; one far off; one infinite. */
+static void spoil(struct message *m, int how) {
+  for (size_t i = 5; i < m->n; i += how == 0 ? 11 : m->n) {
+    uint64_t bits = fold_bits_load(m->dtype, m->got, i);
+    for (int k = how == 1 ? 40 : 1; k > 0; k--) bits = fold_bits_up(m->dtype, bits);
+    if (how == 2) bits = fold_format_of(m->dtype).exponent;
+    fold_bits_store(m->dtype, m->got, i, bits);
+  }
+}
+
+static void compare_all(struct message *m) {
+  static const char *const spoilt[] = {"some a number off", "one 40 numbers off", "one infinite"};
+  struct fold_worlds_errors errors;
+  make_message(m, "host/sequential");
+  compare(m, "replayed", &errors);
+  for (int how = 0; how < 3; how++) {
+    spoil(m, how);
+    compare(m, spoilt[how], &errors);
+  }
+  free(m->x);
+  free(m->got);
+}
+
+Test(study_worlds, what_is_left_out_is_not_the_worst) {
+  static const size_t ranks[] = {1, 2, 3, 8, 40};
+  size_t n_generators;
+  const struct fold_generator *all = fold_generators(&n_generators);
+  for (size_t g = 0; g < n_generators; g++)
+    for (int d = 0; d < FOLD_DTYPES; d++)
+      for (size_t k = 0; k < sizeof ranks / sizeof *ranks; k++) {
+        struct message m = {.generator = &all[g], .dtype = (enum fold_dtype)d, .n = 40, .ranks = ranks[k]};
+        if (!(all[g].dtypes >> d & 1)) continue;
+        for (int narrow = 0; narrow < 2; narrow++) {
+          m.method = narrow ? FOLD_NARROW : FOLD_PLAIN;
+          compare_all(&m);
+        }
+      }
+}
+
+/* Rows of f64 whose errors, or whose unit of the last place, lie below what the estimate can see: s = 0, and e rounded.
+ * In the first message e loses 2^-120, all that is wrong; in the second e is 3 * 2^-112, and the sum half of it, so
+ * that its unit is half as long. */
+Test(study_worlds, what_the_estimate_loses_is_examined) {
+  const double q = 0x1p-112;
+  double lost[2][4] = {{1, 2, 3, 4}, {1, 0x1p-60, 0x1p-120, -1}}, lost_got[2] = {10, 0x1p-60};
+  double half[2][7] = {{0.5, -0.5, q, 0, 0, 0, 0}, {1, 0x1p-60, 0.51 * q, 0.51 * q, 0.51 * q, -0x1p-60, -1}},
+         half_got[2] = {0.75 * 0x1p-52, 0x1p-52};
+  struct message m = {.generator = fold_generator_find("normal"),
+                      .dtype = FOLD_F64,
+                      .method = FOLD_PLAIN,
+                      .n = 2,
+                      .ranks = 4,
+                      .x = (char *)lost,
+                      .got = (char *)lost_got,
+                      .height = 3};
+  struct fold_worlds_errors errors;
+  compare(&m, "2^-120 lost", &errors);
+  cr_expect_eq(errors.ulps, 0x1p-8);
+  m.ranks = 7;
+  m.height = 6;
+  m.x = (char *)half;
+  m.got = (char *)half_got;
+  compare(&m, "half a unit", &errors);
+  cr_expect(errors.ulps > 0x1.fp111 && errors.exceeded == 0, "%a ulps", errors.ulps);
+}
+
+/* A long message is looked at by few examinations, or millions of elements would take minutes. */
+Test(study_worlds, few_of_many_are_examined) {
+  static const char *const names[] = {"normal", "mixed", "pathological", "constant", "integers"};
+  for (size_t g = 0; g < sizeof names / sizeof *names; g++)
+    for (int d = FOLD_F32; d <= FOLD_F64; d++)
+      for (size_t ranks = 1; ranks <= 8; ranks++) {
+        struct message m = {.generator = fold_generator_find(names[g]),
+                            .dtype = (enum fold_dtype)d,
+                            .method = FOLD_PLAIN,
+                            .n = 20000,
+                            .ranks = ranks};
+        struct fold_worlds_errors errors;
+        make_message(&m, "host/pairwise");
+        cr_assert_eq(fold_worlds_errors(m.method, m.dtype, m.height, m.x, m.n, ranks, m.got, &errors).code, FOLD_OK);
+        cr_expect(errors.examined < m.n / 100, "%s %s, %zu ranks: %zu of %zu", names[g], fold_dtype_name(m.dtype),
+                  ranks, errors.examined, m.n);
+        free(m.x);
+        free(m.got);
+      }
+}
+
+Test(study_worlds, an_empty_message_has_no_worst) {
+  struct fold_worlds_errors errors;
+  cr_assert_eq(fold_worlds_errors(FOLD_PLAIN, FOLD_F32, 1, NULL, 0, 2, NULL, &errors).code, FOLD_OK);
+  cr_expect(isnan(errors.ulps) && isnan(errors.fraction) && errors.exceeded == 0);
+}
+
+Test(study_worlds, worlds_are_those_that_there_are_ranks_for) {
+  static const struct {
+    unsigned ranks;
+    size_t n;
+    unsigned last;
+  } rows[] = {{1, 1, 1}, {2, 2, 2}, {4, 4, 4}, {5, 5, 5}, {7, 6, 7}, {8, 6, 8}, {16, 7, 16}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    unsigned sizes[FOLD_WORLDS_MOST];
+    size_t n = fold_worlds_sizes(rows[i].ranks, sizes);
+    cr_expect(n == rows[i].n && sizes[0] == 1 && sizes[n - 1] == rows[i].last, "%u ranks: %zu worlds", rows[i].ranks,
+              n);
+  }
+}
+
+static const char world[] = "export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 FOLDPROOF_RANKS=4; ";
+
+static void need_mpi(void) {
+#ifndef FOLD_HAVE_MPI
+  cr_skip_test("this build has no MPI");
+#endif
+}
+
+/* The lines of that many ranks, of a table with one subject. */
+static const char *line_of(const char *out, const char *subject, unsigned ranks, char text[400]) {
+  char head[80];
+  snprintf(head, sizeof head, "  %-26s %5u  ", subject, ranks);
+  const char *line = strstr(out, head);
+  text[0] = '\0';
+  if (line) snprintf(text, 400, "%.*s", (int)strcspn(line, "\n"), line);
+  return text;
+}
+
+/* In the worlds that break it the line says what is refuted; in the others nothing is. */
+Test(study_worlds, a_promise_that_is_not_kept_is_named_and_exits_1) {
+  static const struct {
+    const char *subject, *says;
+    unsigned worlds; /* those that break it: 1u << ranks */
+  } rows[] = {
+      {"right_sum", "", 0},
+      {"world_shows", "other bits than in a world of one rank", 1u << 3 | 1u << 4},
+      {"not_nearest", "not the number nearest to the exact sum", 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4},
+      {"not_replayed", "other bits than its order's replay", 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4},
+      {"above_bound", "the error is above the bound", 1u << 2 | 1u << 3 | 1u << 4},
+      {"infinite", "the error is above the bound", 1u << 2},
+      {"joins_badly", "joining the ranks' own sums went beyond its bound", 1u << 2 | 1u << 3 | 1u << 4},
+      {"ranks_differ", "rank 1 has other bits than rank 0", 1u << 2 | 1u << 3 | 1u << 4},
+      {"changes_input", "it changed its input", 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4},
+      {"unwritten", "a result was not written", 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4},
+      {"right_vector", "", 0},
+      {"one_above_bound", "1 elements are above their bounds, the first is number 6666", 1u << 3},
+      {"one_not_replayed", "1 elements have other bits than its order's replay", 1u << 4},
+      {"one_is_nan", "1 elements are above their bounds, the first is number 7", 1u << 2},
+  };
+  struct shell *s = shell_open();
+  need_mpi();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char name[60], text[400];
+    snprintf(name, sizeof name, "played/%s", rows[i].subject);
+    shell_run(s, "%s PLAYED=%s $M study --worlds --engine mpi --sizes 20000 --generators normal --dtypes f32", world,
+              rows[i].subject);
+    EXPECT_CODE(s, rows[i].worlds != 0);
+    for (unsigned ranks = 1; ranks <= 4; ranks++) {
+      const char *line = line_of(s->out, name, ranks, text), *told = strstr(line, "REFUTED: ");
+      bool breaks = rows[i].worlds >> ranks & 1;
+      cr_expect(line[0] && (told != NULL) == breaks, "%s, %u ranks: '%s' of %s%s", name, ranks, line, s->out, s->err);
+      cr_expect(!breaks || (told && strstr(told, rows[i].says)), "%s, %u ranks: %s", name, ranks, line);
+    }
+  }
+  shell_close(s);
+}
+
+static size_t count(const char *text, const char *with) {
+  size_t n = 0;
+  for (const char *at = text; (at = strstr(at, with)); at++) n++;
+  return n;
+}
+
+/* Ours keep what they promise; the library's other bits are a finding. What the table says, records and the page say.
+ * */
+Test(study_worlds, the_subjects_are_validated_and_recorded) {
+  struct shell *s = shell_open();
+  need_mpi();
+  shell_run(s, "%s $F study --worlds --engine mpi --sizes 60001 --jsonl w.jsonl", world);
+  EXPECT_CODE(s, 0);
+  cr_expect(strstr(s->out, "One sum of 60,001 terms cut over ranks: normal, f32, seed 1; Open MPI") &&
+                strstr(s->out, "An all-reduce of 60,001 elements"),
+            "%s", s->out);
+  cr_expect(strstr(s->out, "collective/exact: 24 sums, 18 of 18 with one rank's bits, 24 of 24 as promised"), "%s",
+            s->out);
+  cr_expect(strstr(s->out, "collective/canonical_sum: 24 sums, 18 of 18 with one rank's bits, 24 of 24 as promised"),
+            "%s", s->out);
+  cr_expect(strstr(s->out, "collective/canonical: 24 all-reduces, 0 of 1,440,024 elements not in the canonical order"),
+            "%s", s->out);
+  cr_expect(!strstr(s->out, "mpi/sum: 24 sums, 18 of 18 with"), "a library's bits do not change: %s", s->out);
+  shell_run(s,
+            "grep -c '\"type\":\"validation\"' w.jsonl; grep -c '\"type\":\"validation_vector\"' w.jsonl; "
+            "grep -c '\"verdict\":\"held\"' w.jsonl; grep -c join_bound w.jsonl; grep -c '\"promised\":' w.jsonl");
+  cr_expect_str_eq(s->out, "72\n48\n120\n18\n48\n");
+  shell_run(s,
+            "$F report w.jsonl -o w.html && $F report w.jsonl --format markdown && grep -c '<td>4 of 4</td>' w.html && "
+            "grep -c '<td>same</td><td>same</td><td>same</td><td>same</td>' w.html");
+  EXPECT_CODE(s, 0);
+  cr_expect(strstr(s->out, "Sums over worlds: 120 results, 0 refuted.\n12\n"), "%s", s->out);
+  shell_close(s);
+}
+
+Test(study_worlds, a_refuted_record_is_told_in_every_report) {
+  struct shell *s = shell_open();
+  need_mpi();
+  shell_run(s,
+            "%s PLAYED=world_shows $M study --worlds --engine mpi --sizes 20000 --generators normal --dtypes f32 "
+            "--jsonl p.jsonl",
+            world);
+  EXPECT_CODE(s, 1);
+  shell_run(s,
+            "$F report p.jsonl -o p.html; $F report p.jsonl --format markdown; grep -c '<strong>Refuted: "
+            "played/world_shows' p.html; grep -c 'class=\"bad\"' p.html");
+  cr_expect(strstr(s->out, "Sums over worlds: 4 results, 2 refuted.\n"), "%s", s->out);
+  cr_expect_eq(count(s->out, "- played/world"), 2, "%s", s->out);
+  cr_expect(strstr(s->out, "\n2\n1\n"), "%s", s->out);
+  shell_close(s);
+}
+
+Test(study_worlds, bad_words_are_refused) {
+  static const struct {
+    const char *options, *word;
+  } rows[] = {
+      {"--worlds --simulate", "excludes"},
+      {"--worlds --messages", "excludes"},
+      {"--worlds --full", "excludes"},
+      {"--worlds --ops prod", "sums only"},
+      {"--worlds --sizes 0", "from 1"},
+      {"--worlds --settings ring", "--settings needs --messages"},
+      {"--worlds --engine cuda", "not mpi or nccl"},
+      {"--worlds --generators nosuch", "no generator"},
+  };
+  struct shell *s = shell_open();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    shell_run(s, "$F study %s", rows[i].options);
+    EXPECT_CODE(s, 2);
+    cr_expect(strstr(s->err, rows[i].word) && s->out[0] == '\0', "%s: %s%s", s->ran, s->err, s->out);
+  }
+  shell_close(s);
+}
