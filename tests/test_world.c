@@ -127,6 +127,9 @@ static void write_scripts(struct shell *s) {
       {"one_fails", ONE("{ echo no such device >&2; exit 3; }")},
       {"one_hangs", ONE("exec sleep 1000")},
       {"one_stops", ONE("kill -STOP $$")},
+      {"second_fails",
+       "#!/bin/sh\n[ -e once ] && { echo the port is taken >&2; exit 1; }\n"
+       "touch once\nexec mpirun --oversubscribe --bind-to none -n 4 \"$@\"\n"},
       {"stays", "#!/bin/sh\nmpirun --oversubscribe --bind-to none -n 4 \"$@\"\nexec sleep 1000\n"},
   };
   for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++)
@@ -165,6 +168,20 @@ Test(world, a_launcher_that_fails_is_told_with_what_it_printed) {
     run_in(s, &deed);
     expect(s, launchers[i].code, launchers[i].words);
   }
+}
+
+/* As with a launcher that can't serve two worlds at once: this process has one by then. */
+Test(world, a_new_process_whose_ranks_do_not_start_says_why) {
+  skip_without_mpi();
+  struct deed deed = {"FOLDPROOF_TIMEOUT=4 FOLDPROOF_LAUNCH=./second_fails",
+                      "$F verify --subjects collective/exact --engine mpi --claims fresh_process "
+                      "--fixtures 'normal/f32/sum/1x36000/ranks3/*'",
+                      12, 0};
+  struct shell *s = shell_open();
+  write_scripts(s);
+  run_in(s, &deed);
+  expect(s, 99,
+         "the other process gave no result: mpi: rank 0 of 4 did not start: the launcher ended: the port is taken");
 }
 
 Test(world, what_launcher_and_ranks_print_is_kept_where_the_user_says) {

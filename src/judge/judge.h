@@ -40,10 +40,10 @@ fold_status fold_truths_check_expected(struct fold_truths *truths);
 fold_status fold_truths_row(struct fold_truths *truths, size_t row, const struct fold_truth **truth);
 
 /* The same subject's results from another process, by subject, engine and case: their hash, and what else that run did;
- * false where it has none. */
+ * false where it has none, with what it said of that (NULL: nothing). */
 struct fold_fresh;
 bool fold_fresh_find(const struct fold_fresh *fresh, const char *subject, enum fold_engine engine,
-                     const char *case_name, uint64_t *result_hash, struct fold_traces *traces);
+                     const char *case_name, uint64_t *result_hash, struct fold_traces *traces, const char **why);
 
 /* Makes each NaN among results the format's one, in place: which one it is nobody promises. */
 void fold_results_unify(enum fold_dtype dtype, void *results, size_t rows);

@@ -109,12 +109,14 @@ static bool refute_traces(const struct fold_traces *theirs, const struct fold_tr
 void fold_judge_fresh_process(struct fold_trial *trial, struct fold_finding *finding) {
   uint64_t theirs, ours = fold_results_hash(trial->c->dtype, trial->got, trial->c->rows);
   struct fold_traces traces;
+  const char *why = NULL;
   if (!trial->fresh) {
     fold_find_skipped(finding, "no other process was asked");
   } else if (!fold_fresh_find(trial->fresh, trial->subject->name, trial->subject->engine, trial->c->name, &theirs,
-                              &traces)) {
+                              &traces, &why)) {
     finding->verdict = FOLD_BROKEN;
-    snprintf(finding->reason, sizeof finding->reason, "the other process gave no result");
+    snprintf(finding->reason, sizeof finding->reason, "the other process gave no result%s%.150s", why ? ": " : "",
+             why ? why : "");
   } else if (theirs != ours) {
     fold_find_refuted(finding, "a new process gave results of hash 0x%016llx, this one 0x%016llx",
                       (unsigned long long)theirs, (unsigned long long)ours);

@@ -47,11 +47,12 @@ static struct fold_traces traces_of(const json_t *record) {
 }
 
 bool fold_fresh_find(const struct fold_fresh *fresh, const char *subject, enum fold_engine engine,
-                     const char *case_name, uint64_t *result_hash, struct fold_traces *traces) {
+                     const char *case_name, uint64_t *result_hash, struct fold_traces *traces, const char **why) {
   char key[512];
   key_of(key, subject, fold_engine_name(engine), case_name);
   const json_t *record = json_object_get(fresh->runs, key);
-  if (record == NULL) return false;
+  *why = json_string_value(json_object_get(record, "reason"));
+  if (json_object_get(record, "results_xxh3") == NULL) return false;
   *result_hash = bits_at(record, "results_xxh3");
   *traces = traces_of(record);
   return true;
@@ -117,12 +118,11 @@ static fold_status run_child(const struct fold_selection *selection, int records
 
 /* What the judge asks for is kept, and the rest let go. */
 static fold_status keep_run(struct fold_fresh *fresh, json_t *line) {
-  const char *subject = NULL, *engine = NULL, *name = NULL, *hash = NULL;
+  const char *subject = NULL, *engine = NULL, *name = NULL;
   char key[512];
-  if (json_unpack(line, "{s:s, s:s, s:s, s:s}", "subject", &subject, "engine", &engine, "case", &name, "results_xxh3",
-                  &hash) != 0)
+  if (json_unpack(line, "{s:s, s:s, s:s}", "subject", &subject, "engine", &engine, "case", &name) != 0)
     return fold_ok();
-  static const char *const kept[] = {"results_xxh3", "unwritten", "out_of_bounds", "ranks_differ"};
+  static const char *const kept[] = {"results_xxh3", "unwritten", "out_of_bounds", "ranks_differ", "reason"};
   json_t *run = json_object();
   key_of(key, subject, engine, name);
   bool failed = run == NULL;
