@@ -46,8 +46,17 @@ void fold_table_add(struct fold_table *table, const struct fold_judgement *j) {
   if (j->known) cell->known++, count_known(table, j);
   if (isnan(cell->ulps) || f->ulps > cell->ulps) cell->ulps = f->ulps;
   if (isnan(cell->fraction) || f->fraction > cell->fraction) cell->fraction = f->fraction;
-  if (f->verdict == FOLD_SKIPPED || f->verdict == FOLD_BROKEN)
+  /* That a case asks for more ranks than there are says least: it gives way to any other reason. */
+  bool of_ranks = f->verdict == FOLD_SKIPPED && strncmp(f->reason, "needs ", 6) == 0 && cell->why[0];
+  if ((f->verdict == FOLD_SKIPPED || f->verdict == FOLD_BROKEN) && !of_ranks)
     snprintf(cell->why, sizeof cell->why, "%.*s", (int)sizeof cell->why - 1, f->reason);
+}
+
+size_t fold_table_probed(const struct fold_table *table) {
+  size_t judged = 0;
+  for (size_t i = 0; i < table->registry->n * FOLD_CLAIMS; i++)
+    judged += table->probed[i].count[FOLD_HELD] + table->probed[i].count[FOLD_REFUTED];
+  return judged;
 }
 
 void fold_table_total(const struct fold_table *table, bool strict, size_t total[FOLD_VERDICTS], size_t *known) {

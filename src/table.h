@@ -10,7 +10,7 @@ struct fold_cell {
   size_t count[FOLD_VERDICTS];
   size_t known;          /* of the refuted: what is known of that library */
   double ulps, fraction; /* the worst; NaN where nothing was measured */
-  char why[120];         /* the last reason of a skip or of what broke */
+  char why[120];         /* the last reason of a skip or of what broke, rather than a want of ranks */
 };
 
 /* How often a fact explained what was refuted. */
@@ -32,6 +32,8 @@ void fold_table_add(struct fold_table *table, const struct fold_judgement *judge
 /* How often each verdict was given on promised claims. A refutation that is known of a library is counted in *known,
  * and as refuted only when `strict`. */
 void fold_table_total(const struct fold_table *table, bool strict, size_t total[FOLD_VERDICTS], size_t *known);
+/* How many promises nobody made were tried. */
+size_t fold_table_probed(const struct fold_table *table);
 /* The table, what was skipped and why, a line for each fact that was seen again, and the closing line "N held, N
  * refuted, N skipped". */
 void fold_table_print(const struct fold_table *table, bool strict, bool colour, FILE *out);

@@ -43,6 +43,12 @@ BODY(above_bound) {
   if (call->comm->ranks > 1 && call->comm->rank == call->comm->ranks - 1) none.cols = 0;
   return fold_collective_exact(subject, &none);
 }
+/* Each rank forgets its last column: within what n - 1 roundings may do, and not within those of a tree. */
+BODY(loses_tails) {
+  struct fold_call shorter = *call;
+  if (shorter.cols > 0) shorter.cols--;
+  return fold_library_sum(subject, &shorter);
+}
 BODY(infinite) {
   FOLD_TRY(fold_library_sum(subject, call));
   if (call->comm->ranks == 2)
@@ -113,6 +119,7 @@ static const struct fold_subject all[] = {
     PLAYED(not_nearest, FOLD_EXACT, CLAIM(CORRECTLY_ROUNDED) | CLAIM(WORLD_INVARIANT), EXACT_SUM),
     PLAYED(not_replayed, FOLD_PLAIN, CLAIM(REPLAYS) | CLAIM(WORLD_INVARIANT) | CLAIM(BOUNDED), CANONICAL_SUM),
     PLAYED(above_bound, FOLD_PLAIN, CLAIM(BOUNDED), .order = "flat/canonical", EXACT_SUM),
+    PLAYED(loses_tails, FOLD_PLAIN, CLAIM(BOUNDED), LIBRARY_SUM, .height = fold_library_sum_height_tree),
     PLAYED(infinite, FOLD_PLAIN, CLAIM(BOUNDED), LIBRARY_SUM),
     PLAYED(joins_badly, FOLD_PLAIN, CLAIM(BOUNDED), LIBRARY_SUM),
     PLAYED(ranks_differ, FOLD_PLAIN, CLAIM(RANK_AGREEMENT), LIBRARY_SUM),

@@ -171,6 +171,12 @@ Test(world, a_launcher_that_fails_is_told_with_what_it_printed) {
 }
 
 /* As with a launcher that can't serve two worlds at once: this process has one by then. */
+Test(world, a_probe_that_could_try_nothing_is_no_success) {
+  skip_without_mpi();
+  struct deed deed = {"PATH=/nowhere", "$M verify --probe --subjects mutant/own_first " CASE, 12, 0};
+  expect(run(&deed), 77, "mpirun can't be started");
+}
+
 Test(world, a_new_process_whose_ranks_do_not_start_says_why) {
   skip_without_mpi();
   struct deed deed = {"FOLDPROOF_TIMEOUT=4 FOLDPROOF_LAUNCH=./second_fails",

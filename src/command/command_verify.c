@@ -49,8 +49,8 @@ static const struct argp argp = {
         "records "
         "can't be written. A claim held only over the cases that were tried.\n\n"
         "A refutation of NCCL or MPI is known when each row that is wrong is what was seen before: of that claim and "
-        "operation, on such terms (a NaN, zeros of both signs), in that version. In another version it is refuted, and "
-        "the line tells in which it is known."};
+        "operation, on such terms (a NaN, zeros of both signs), in that version, or between two such versions of one "
+        "series. In any other version it is refuted, and the line tells of which it is known."};
 
 /* At most ten lines for a subject and claim; a subject whose run failed is told of once a case, not once a claim. What
  * is known has its lines below the table, and takes none from what is new. */
@@ -126,7 +126,7 @@ static int exit_code_of(const struct verify *v) {
   if (total[FOLD_REFUTED]) return 1;
   if (total[FOLD_BROKEN]) return 99;
   if (v->unwritten.code != FOLD_OK) return fold_exit_code(v->unwritten.code);
-  return total[FOLD_HELD] || v->options.selection.probe ? 0 : 77;
+  return total[FOLD_HELD] || fold_table_probed(&v->table) ? 0 : 77;
 }
 
 /* An engine that is required, or asked for in a build that has no subject for it, is missed before anything is judged. */

@@ -104,11 +104,12 @@ static fold_status replay(struct bench *b, const struct fold_order *order) {
   return fold_ok();
 }
 
-/* What the subject must give, and the height of its order; n - 1 bounds any. */
+/* What the subject must give, and the height of its order, or of its shape over so many ranks; n - 1 bounds any. */
 static fold_status expect(struct bench *b, struct fold_worlds_sum *s) {
   const struct fold_subject *subject = s->point.subject;
   const struct fold_order *order = subject->order ? fold_order_find(subject->order) : NULL;
   s->point.height = b->c->n > 0 ? b->c->n - 1 : 0;
+  if (subject->height) s->point.height = subject->height(b->c->n, s->ranks);
   if (order) {
     FOLD_TRY(replay(b, order));
     s->point.height = b->height;

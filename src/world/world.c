@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static struct fold_world worlds[FOLD_ENGINES];
 
@@ -49,109 +48,6 @@ fold_status fold_worlds_close(void) {
     if (first.code == FOLD_OK) first = status;
   }
   return first;
-}
-
-static struct fold_world_call *last_call(const struct fold_rank *rank) {
-  return rank->n_calls ? &((struct fold_rank *)(uintptr_t)rank)->calls[rank->n_calls - 1] : NULL;
-}
-
-/* The k-th call that every rank must make alike: the first two that differ, in words. */
-static bool find_other_arguments(const struct fold_world *w, unsigned first, unsigned n, char text[200]) {
-  for (unsigned r = first + 1; r < first + n; r++)
-    for (size_t k = 0; k < w->rank[r].n_calls && k < w->rank[first].n_calls; k++) {
-      const struct wire_enter *a = &w->rank[first].calls[k].enter, *b = &w->rank[r].calls[k].enter;
-      if (a->count == b->count && strcmp(a->call, b->call) == 0 && strcmp(a->type, b->type) == 0) continue;
-      snprintf(text, 200, "rank %u called %s of %llu %s where rank %u called %s of %llu %s", r, b->call,
-               (unsigned long long)b->count, b->type, first, a->call, (unsigned long long)a->count, a->type);
-      return true;
-    }
-  return false;
-}
-
-/* Where a rank is, as far as its announcements tell. */
-static void tell_place(const struct fold_rank *rank, const char *what, char text[120]) {
-  const struct fold_world_call *call = last_call(rank);
-  if (call)
-    snprintf(text, 120, "in call %zu (%.31s of %llu %.15s) of %.32s", rank->n_calls, call->enter.call,
-             (unsigned long long)call->enter.count, call->enter.type, what);
-  else
-    snprintf(text, 120, "in %.60s", what);
-}
-
-/* The rank that holds the others up: not yet answered, and with the fewest calls entered. */
-static unsigned find_late(const struct fold_world *w, unsigned first, unsigned n, unsigned *alike) {
-  unsigned late = first;
-  *alike = 0;
-  for (unsigned r = first; r < first + n; r++) {
-    if (w->rank[r].answered) continue;
-    if (w->rank[late].answered || w->rank[r].n_calls < w->rank[late].n_calls) {
-      late = r;
-      *alike = 0;
-    }
-    *alike += w->rank[r].n_calls == w->rank[late].n_calls;
-  }
-  return late;
-}
-
-static fold_status fail(struct fold_world *w, enum fold_code code, const char *text) {
-  w->status = fold_error(code, "%s: %s", fold_engine_name(w->engine), text);
-  fold_world_end(w, false);
-  return w->status;
-}
-
-/* Whether a rank of this machine is stopped, as by SIGSTOP: that looks like the others' waiting for it. */
-static bool is_stopped(const struct fold_rank *rank) {
-  char host[sizeof rank->hello.host] = "", path[40], line[512];
-  gethostname(host, sizeof host - 1);
-  snprintf(path, sizeof path, "/proc/%lld/stat", (long long)rank->hello.pid);
-  FILE *file = strcmp(host, rank->hello.host) == 0 ? fopen(path, "re") : NULL;
-  const char *name_end = file && fgets(line, sizeof line, file) ? strrchr(line, ')') : NULL;
-  if (file) fclose(file);
-  return name_end && (name_end[2] == 'T' || name_end[2] == 't');
-}
-
-static fold_status fail_late(struct fold_world *w, unsigned first, unsigned n, const char *what) {
-  unsigned alike, late = find_late(w, first, n, &alike);
-  char text[240], place[120];
-  bool stopped = false;
-  for (unsigned r = first; r < first + n && !stopped; r++)
-    if (!w->rank[r].answered && is_stopped(&w->rank[r])) {
-      stopped = true;
-      late = r;
-    }
-  tell_place(&w->rank[late], what, place);
-  if (stopped)
-    snprintf(text, sizeof text, "rank %u of %u (process %lld on %.30s) is stopped %.100s", late, n,
-             (long long)w->rank[late].hello.pid, w->rank[late].hello.host, place);
-  else if (alike > 1)
-    snprintf(text, sizeof text, "rank %u and %u others of %u got no further than %.100s within %.0f s", late, alike - 1,
-             n, place, w->limit);
-  else
-    snprintf(text, sizeof text, "rank %u of %u hangs: no further than %.100s within %.0f s", late, n, place, w->limit);
-  return fail(w, FOLD_ENVIRONMENT, text);
-}
-
-/* The first rank whose machine does not answer for it, w->ranks where all do. */
-static unsigned find_cut(const struct fold_world *w, unsigned first, unsigned n) {
-  for (unsigned r = first; r < first + n; r++)
-    if (w->rank[r].cut || (!w->rank[r].gone && fold_wire_is_cut(w->rank[r].fd))) return r;
-  return w->ranks;
-}
-
-static fold_status fail_cut(struct fold_world *w, unsigned cut, unsigned n, const char *what) {
-  char text[240], place[120];
-  tell_place(&w->rank[cut], what, place);
-  snprintf(text, sizeof text, "rank %u of %u (process %lld on %.30s) can't be reached any more, %.100s", cut, n,
-           (long long)w->rank[cut].hello.pid, w->rank[cut].hello.host, place);
-  return fail(w, FOLD_ENVIRONMENT, text);
-}
-
-static fold_status fail_gone(struct fold_world *w, unsigned gone, unsigned n, const char *what) {
-  char text[240], place[120];
-  tell_place(&w->rank[gone], what, place);
-  snprintf(text, sizeof text, "rank %u of %u (process %lld on %.30s) died %.100s", gone, n,
-           (long long)w->rank[gone].hello.pid, w->rank[gone].hello.host, place);
-  return fail(w, FOLD_ENVIRONMENT, text);
 }
 
 enum { MOST_CALLS = 1 << 20 }; /* of one question: a rank that announces more is out of its mind */
@@ -256,18 +152,18 @@ static const double settling = 1.0;
 static fold_status conclude(struct fold_world *w, unsigned first, unsigned n, const char *what,
                             const struct hearing *h) {
   char text[200];
-  if (n > 1 && find_other_arguments(w, first, n, text)) {
+  if (n > 1 && fold_world_find_other_arguments(w, first, n, text)) {
     char whole[240];
     snprintf(whole, sizeof whole, "%.180s, in %.50s", text, what);
-    return fail(w, FOLD_ENVIRONMENT, whole);
+    return fold_world_fail(w, FOLD_ENVIRONMENT, whole);
   }
   /* A launcher that lost a node kills its ranks on the others: the node is the cause. */
-  unsigned cut = find_cut(w, first, n);
-  if (cut < w->ranks) return fail_cut(w, cut, n, what);
-  if (h->n_gone) return fail_gone(w, h->gone, n, what);
+  unsigned cut = fold_world_find_cut(w, first, n);
+  if (cut < w->ranks) return fold_world_blame_cut(w, cut, n, what);
+  if (h->n_gone) return fold_world_blame_gone(w, h->gone, n, what);
   if (h->n_mad) {
     snprintf(text, sizeof text, "rank %u of %u answered out of turn in %.60s", h->mad, n, what);
-    return fail(w, FOLD_ENVIRONMENT, text);
+    return fold_world_fail(w, FOLD_ENVIRONMENT, text);
   }
   if (h->n_failed) {
     /* All refused alike: the world is as it was, and the next question may be asked. */
@@ -275,9 +171,9 @@ static fold_status conclude(struct fold_world *w, unsigned first, unsigned n, co
     if (h->n_failed == n && failure.code == FOLD_UNSUPPORTED) return failure;
     fold_status within = fold_within(failure, "rank %u of %u in %s", h->failed, n, what);
     if (h->n_failed == n) return within;
-    return fail(w, failure.code == FOLD_UNSUPPORTED ? FOLD_ENVIRONMENT : failure.code, within.text);
+    return fold_world_fail(w, failure.code == FOLD_UNSUPPORTED ? FOLD_ENVIRONMENT : failure.code, within.text);
   }
-  return fail_late(w, first, n, what);
+  return fold_world_blame_late(w, first, n, what);
 }
 
 /* Asks one rank after the other; `at` is the rank that could not be asked. */
@@ -296,16 +192,16 @@ static enum fold_wire send_question(struct fold_world *w, unsigned first, unsign
 }
 
 static fold_status fail_unasked(struct fold_world *w, enum fold_wire how, unsigned at, const char *what) {
-  unsigned cut = how == FOLD_WIRE_CUT ? at : find_cut(w, 0, w->ranks);
-  if (cut < w->ranks) return fail_cut(w, cut, w->ranks, what);
-  return how == FOLD_WIRE_GONE ? fail_gone(w, at, w->ranks, what) : fail_late(w, at, 1, what);
+  unsigned cut = how == FOLD_WIRE_CUT ? at : fold_world_find_cut(w, 0, w->ranks);
+  if (cut < w->ranks) return fold_world_blame_cut(w, cut, w->ranks, what);
+  return how == FOLD_WIRE_GONE ? fold_world_blame_gone(w, at, w->ranks, what) : fold_world_blame_late(w, at, 1, what);
 }
 
-/* A harness that was stopped for a while itself has heard nobody: that is not the ranks' fault. Between two calls of this is
- * less than a second's work, but for long answers. */
+/* A harness that was stopped for a while itself has asked and heard nobody: that is not the ranks' fault. Between two calls
+ * of this is less than a second's work, but for long messages, which are progress. */
 static void excuse(double *seen, double *end) {
-  double now = fold_now(), missed = now - *seen - 1;
-  if (missed > 0) *end += missed;
+  double now = fold_now(), missed = now - *seen;
+  if (missed > 1) *end += missed;
   *seen = now;
 }
 
@@ -326,7 +222,7 @@ fold_status fold_world_ask(struct fold_world *w, unsigned first, unsigned n, con
   for (bool over = false; h.left > 0 && !over && !h.late;) {
     excuse(&seen, &end);
     over = fold_now() >= end; /* what has arrived by now is heard all the same */
-    if (wait_for_any(w, first, n, over ? 0 : 50) < 0) return fail(w, FOLD_ENVIRONMENT, strerror(errno));
+    if (wait_for_any(w, first, n, over ? 0 : 50) < 0) return fold_world_fail(w, FOLD_ENVIRONMENT, strerror(errno));
     excuse(&seen, &end);
     hear(w, first, n, question, answers, end, &h);
     bool now = h.n_gone || h.n_cut || h.n_mad || (h.n_failed && h.n_failed < n);
@@ -336,7 +232,7 @@ fold_status fold_world_ask(struct fold_world *w, unsigned first, unsigned n, con
   if (h.left == 0 && !h.n_gone && !h.n_cut && !h.n_failed && !h.n_mad) {
     char text[200];
     /* Ranks that called alike enough to end may still not have called alike. */
-    if (!find_other_arguments(w, first, n, text)) return fold_ok();
+    if (!fold_world_find_other_arguments(w, first, n, text)) return fold_ok();
   }
   return conclude(w, first, n, question->what, &h);
 }

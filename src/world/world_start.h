@@ -1,4 +1,4 @@
-/* world_start.h: what world.c, world_start.c, world_door.c and world_end.c share: a world's ranks, and how they come and go. */
+/* world_start.h: what the files of a world share: its ranks, how they come and go, and who is to blame. */
 #ifndef FOLD_WORLD_START_H
 #define FOLD_WORLD_START_H
 
@@ -57,6 +57,17 @@ fold_status fold_door_seat_all(struct fold_world *world, struct fold_door *door,
 
 /* world_guard.c: starts the launcher behind a guard. `error` is the system's where the launcher can't be started. */
 fold_status fold_guard_start(struct fold_world *world, const char *const *argv, int *error);
+
+/* world_blame.c: the world has failed: its status is this, its ranks are ended. The blame_* say why: of the question `what` to
+ * ranks first .. first + n - 1, one is late, is gone, or its machine is. */
+fold_status fold_world_fail(struct fold_world *world, enum fold_code code, const char *text);
+fold_status fold_world_blame_late(struct fold_world *world, unsigned first, unsigned n, const char *what);
+fold_status fold_world_blame_gone(struct fold_world *world, unsigned gone, unsigned n, const char *what);
+fold_status fold_world_blame_cut(struct fold_world *world, unsigned cut, unsigned n, const char *what);
+/* The first rank whose machine does not answer for it, world->ranks where all do. */
+unsigned fold_world_find_cut(const struct fold_world *world, unsigned first, unsigned n);
+/* The first two ranks whose k-th calls differ, in words. */
+bool fold_world_find_other_arguments(const struct fold_world *world, unsigned first, unsigned n, char text[200]);
 
 /* world_end.c, in the guard: ends the launcher and the ranks, which have 6 seconds at the most. */
 void fold_world_end_launcher(struct fold_world *world);
