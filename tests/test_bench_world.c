@@ -335,6 +335,15 @@ Test(bench_world, the_timed_size_is_judged_too) {
   shell_close(s);
 }
 
+/* One exact sum is lent at a time: a shape of more is turned away, not judged by its first row. */
+Test(bench_world, a_sum_of_many_rows_is_no_shape) {
+  struct fold_world_shape shape = {.engine = FOLD_MPI, .dtype = FOLD_F32, .rows = 2, .cols = 3, .ranks = 1};
+  size_t n = 1;
+  int stop = 0;
+  fold_status status = fold_bench_world(NULL, NULL, &shape, NULL, &n, &stop);
+  cr_expect(status.code == FOLD_BAD_INPUT && n == 0 && strstr(status.text, "one at a time"), "%s", status.text);
+}
+
 /* Sums that are too long to be judged whole: right ones hold, wrong ones are found, whatever is right on shorter ones. */
 Test(bench_world, long_sums_are_judged_at_the_timed_size) {
   static const struct {
@@ -453,6 +462,7 @@ Test(bench_world, bad_words_are_refused) {
       {"bench --engine mpi --workers 2,1", "rising"},
       {"bench --engine mpi --workers 0", "from 1"},
       {"bench --engine mpi --bytes 12", "multiples of 8"},
+      {"bench --engine mpi --bytes 34359738376", "from 0 to 34359738368"},
       {"bench --engine mpi --link -1", "not a rate"},
       {"bench --engine mpi --memory x", "not a rate"},
       {"study --engine mpi", "--messages"},

@@ -303,6 +303,83 @@ Test(report, measurements_become_figures) {
   shell_close(s);
 }
 
+/* A sum in a world: equal inputs make a row, and a seed is part of the input; a library, of the table. */
+static void put_sum(FILE *out, const char *library, const char *seed, int workers, const char *got) {
+  fprintf(out,
+          "{\"schema\":1,\"type\":\"validation\",\"subject\":\"mpi/sum\",\"engine\":\"mpi\",\"library\":\"%s\","
+          "\"generator\":\"normal\",\"dtype\":\"f32\",\"op\":\"sum\",\"n\":1000,%s\"workers\":%d,\"got\":\"%s\","
+          "\"one_rank\":\"0x3f800000\",\"verdict\":\"held\"}\n",
+          library, seed, workers, got);
+}
+
+static void put_sums(struct shell *s) {
+  char *text = NULL;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  cr_assert(out);
+  put_sum(out, "Lib 1", "\"seed\":9007199254740993,", 1, "0x3f800000");
+  put_sum(out, "Lib 1", "\"seed\":9007199254740992,", 1, "0x3f800000");
+  put_sum(out, "Lib 1", "\"seed\":9007199254740993,", 2, "0x3f800005");
+  put_sum(out, "Lib 1", "\"seed\":9007199254740992,", 2, "0x3f800007");
+  put_sum(out, "Lib 1", "", 2, "0x3f800009");
+  for (int workers = 19; workers >= 1; workers--) put_sum(out, "Lib 2", "\"seed\":1,", workers, "0x3f800003");
+  fclose(out);
+  scratch_write(&s->scratch, "w.jsonl", text, size);
+  free(text);
+}
+
+Test(report, sums_of_two_seeds_are_two_rows) {
+  struct shell *s = shell_open();
+  put_sums(s);
+  shell_run(s, "$F report w.jsonl -o w.html; grep -c 'row.>mpi/sum' w.html; grep -c '<caption>One sum' w.html");
+  EXPECT_CODE(s, 0);
+  cr_expect_str_eq(s->out, "4\n2\n", "three inputs with one library, one with the other");
+  cr_expect(holds(s, "w.html", "<td>normal</td><td>9007199254740992</td><td>f32</td><td>same</td><td>7</td>"));
+  cr_expect(holds(s, "w.html", "<td>normal</td><td>9007199254740993</td><td>f32</td><td>same</td><td>5</td>"));
+  cr_expect(holds(s, "w.html", "<td>normal</td><td>-</td><td>f32</td><td></td><td>9</td>"), "no seed is no seed of 0");
+  shell_close(s);
+}
+
+Test(report, worlds_without_a_column_are_counted) {
+  struct shell *s = shell_open();
+  put_sums(s);
+  shell_run(s, "$F report w.jsonl -o w.html; grep -c 'have no column' w.html; grep -c '>17 ranks<' w.html");
+  cr_expect_str_eq(s->out, "1\n0\n", "the table of 19 worlds says so, that of two does not");
+  cr_expect(holds(s, "w.html", ">16 ranks<"));
+  cr_expect(holds(s, "w.html", "; 3 larger worlds, up to 19 ranks, have no column: their errors count</caption>"));
+  shell_close(s);
+}
+
+/* What a bench could not believe is not shown as a figure like others. */
+Test(report, collectives_that_are_noisy_or_implausible_are_marked) {
+  static const char *const records[] = {
+      "{\"schema\":1,\"type\":\"scaling\",\"subject\":\"c\",\"engine\":\"mpi\",\"dtype\":\"f32\",\"op\":\"sum\",\"n\":"
+      "9,"
+      "\"mode\":\"weak\",\"workers\":2,\"median_seconds\":1,\"verdict\":\"held\",\"implausible\":",
+      "{\"schema\":1,\"type\":\"allreduce\",\"subject\":\"c\",\"engine\":\"mpi\",\"dtype\":\"f32\",\"op\":\"sum\","
+      "\"bytes\":8,"
+      "\"setting\":\"default\",\"workers\":2,\"median_seconds\":1,\"verdict\":\"held\",\"implausible\":"};
+  static const struct {
+    const char *flags, *cell;
+  } rows[] = {
+      {"false,\"noisy\":true,\"why\":\"its p90 <is> far\"}\n", "<td>too noisy: its p90 &#60;is&#62; far</td></tr>"},
+      {"true,\"noisy\":false,\"why\":\"above the link\"}\n", "<td>implausible: above the link</td></tr>"},
+      {"true}\n", "<td>implausible</td></tr>"},
+      {"false,\"noisy\":false}\n", "<td></td></tr>"},
+  };
+  struct shell *s = shell_open();
+  for (size_t k = 0; k < sizeof records / sizeof *records; k++)
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+      char text[600];
+      snprintf(text, sizeof text, "%s%s", records[k], rows[i].flags);
+      put(s, "n.jsonl", text);
+      shell_run(s, "PATH=/nonexistent $F report n.jsonl -o n.html");
+      EXPECT_CODE(s, 0);
+      cr_expect(holds(s, "n.html", rows[i].cell), "%s", text);
+    }
+  shell_close(s);
+}
+
 Test(report, without_gnuplot_the_rest_is_there) {
   struct shell *s = shell_open();
   put_measurements(s);

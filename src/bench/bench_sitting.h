@@ -15,14 +15,15 @@ struct fold_sitting {
   uint32_t in;     /* mask of entrants that race */
 };
 
-/* The exact sum of `cols` terms from `first` on, kept in `known`; NULL, with OK, where *stop came first. */
-fold_status fold_world_known_sum(struct fold_world_known *known, const struct fold_source *source, uint64_t first,
+/* The exact sum of the source's first `cols` terms, kept in `sums` and lent until the next call; NULL, with OK, where
+ * *stop came first. */
+fold_status fold_world_sums_find(struct fold_world_sums *sums, const struct fold_source *source,
                                  const volatile int *stop, const struct fold_truth **truth);
 
 /* Judges every entrant on a small shape of the same kind; the verdicts go to its timing. */
 fold_status fold_sitting_judge_small(struct fold_sitting *s, const volatile int *stop);
 /* Makes the exact sums that a check will need: before the input is laid, for GPUs that wait for seconds slow down. */
-fold_status fold_sitting_know(const struct fold_sitting *s, const volatile int *stop);
+fold_status fold_sitting_make_sums(const struct fold_sitting *s, const volatile int *stop);
 /* Runs subject k at the timed shape, twice on every rank, and judges what the ranks made of it: of the input that will be
  * timed; of integers, whose sum no order rounds. */
 fold_status fold_sitting_check(const struct fold_sitting *s, size_t k, const volatile int *stop);

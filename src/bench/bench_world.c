@@ -154,6 +154,7 @@ fold_status fold_bench_world(const struct fold_registry *registry, const struct 
   struct fold_sitting s = {.registry = registry, .options = options, .shape = shape, .timing = timing};
   s.shares = shape->vectors ? 1 : FOLD_SHARES;
   *n = 0;
+  if (!shape->vectors && shape->rows != 1) return fold_error(FOLD_BAD_INPUT, "sums are timed one at a time");
   FOLD_TRY(fold_world_of(shape->engine, &s.world));
   FOLD_TRY(fold_world_need(s.world, shape->ranks));
   enter(&s);
@@ -167,7 +168,7 @@ fold_status fold_bench_world(const struct fold_registry *registry, const struct 
     FOLD_TRY(lay(&s, integers, 0));
     FOLD_TRY(check_all(&s, fold_sitting_check_integers, stop));
   }
-  FOLD_TRY(fold_sitting_know(&s, stop));
+  FOLD_TRY(fold_sitting_make_sums(&s, stop));
   if (*stop) return fold_ok();
   FOLD_TRY(lay(&s, options->generator, options->iterations));
   FOLD_TRY(check_all(&s, fold_sitting_check, stop));

@@ -19,16 +19,15 @@ struct fold_world_shape {
   enum fold_engine engine;
   enum fold_dtype dtype;
   enum fold_op op;
-  bool
-      vectors; /* an all-reduce of `rows` elements, one term a rank; else each of `rows` rows of cols terms is spread */
-  size_t rows, cols;
+  bool vectors;      /* an all-reduce of `rows` elements, one term a rank; else one sum of cols terms is spread */
+  size_t rows, cols; /* of a sum, rows is 1 */
   unsigned ranks;
 };
 
 /* Exact sums that were made before: shapes of one length share their input, whatever their worlds. */
-struct fold_world_known;
-fold_status fold_world_known_open(struct fold_world_known **known);
-void fold_world_known_close(struct fold_world_known *known); /* NULL: nothing */
+struct fold_world_sums;
+fold_status fold_world_sums_open(struct fold_world_sums **sums);
+void fold_world_sums_close(struct fold_world_sums *sums); /* NULL: nothing */
 
 struct fold_world_options {
   const char *subjects; /* globs */
@@ -36,7 +35,7 @@ struct fold_world_options {
   uint64_t seed;
   unsigned iterations; /* timed runs of each */
   bool verify;
-  struct fold_world_known *known; /* where they are kept; needed to verify */
+  struct fold_world_sums *sums; /* where they are kept; needed to verify */
 };
 
 /* Seconds; NaN where nothing was timed. */

@@ -113,65 +113,51 @@ static fold_status judge_at_size(const struct fold_sitting *s, struct fold_world
   return status;
 }
 
-/* How many rows the ranks' samples tell apart, and the place of sample i. */
-static size_t count_rows(const struct fold_world_shape *shape) {
-  return shape->rows < FOLD_WIRE_SAMPLES ? 1 : FOLD_WIRE_SAMPLES;
-}
-
-static fold_status know_row(const struct fold_sitting *s, const struct fold_generator *generator, size_t i,
-                            const volatile int *stop, const struct fold_truth **truth) {
-  const struct fold_world_shape *shape = s->shape;
-  struct fold_source source = {generator, shape->dtype, s->options->seed, shape->cols, 0};
-  return fold_world_known_sum(s->options->known, &source, fold_wire_sample(shape->rows, (unsigned)i) * shape->cols,
-                              stop, truth);
+/* The exact sum of the timed shape, of that generator's terms. */
+static fold_status exact_sum(const struct fold_sitting *s, const struct fold_generator *generator,
+                             const volatile int *stop, const struct fold_truth **truth) {
+  struct fold_source source = {generator, s->shape->dtype, s->options->seed, s->shape->cols, 0};
+  return fold_world_sums_find(s->options->sums, &source, stop, truth);
 }
 
 /* Whether the judges are given all terms of what they judge: of a vector's samples they are. */
-static bool is_whole(const struct fold_world_shape *shape) {
-  return shape->vectors || (shape->rows == 1 && shape->cols <= LONG_SUM);
-}
+static bool is_whole(const struct fold_world_shape *shape) { return shape->vectors || shape->cols <= LONG_SUM; }
 
-fold_status fold_sitting_know(const struct fold_sitting *s, const volatile int *stop) {
+fold_status fold_sitting_make_sums(const struct fold_sitting *s, const volatile int *stop) {
   const struct fold_truth *truth;
   if (!s->options->verify || is_whole(s->shape) || s->shape->op != FOLD_SUM) return fold_ok();
-  for (size_t i = 0; i < count_rows(s->shape) && !*stop; i++)
-    FOLD_TRY(know_row(s, s->options->generator, i, stop, &truth));
-  return fold_ok();
+  return exact_sum(s, s->options->generator, stop, &truth);
 }
 
-/* The same of a sum that is too long to be laid here, or of many rows: against the exact sums of the timed input. */
-static fold_status judge_long(const struct fold_sitting *s, struct fold_world_timing *t, const uint64_t *sample,
+/* The same of a sum that is too long to be laid here: against the exact sum of the timed input. */
+static fold_status judge_long(const struct fold_sitting *s, struct fold_world_timing *t, uint64_t sample,
                               const volatile int *stop) {
   const struct fold_world_shape *shape = s->shape;
+  const struct fold_truth *truth;
   char name[] = "bench";
-  size_t rows = count_rows(shape);
-  unsigned char results[8 * FOLD_WIRE_SAMPLES];
+  unsigned char result[8];
   struct fold_rig rig;
   struct fold_truths truths = {0};
   struct fold_case c = {.name = name,
                         .fixture = name,
                         .dtype = shape->dtype,
                         .op = shape->op,
-                        .rows = rows,
+                        .rows = 1,
                         .cols = shape->cols,
                         .ranks = shape->ranks};
+  FOLD_TRY(exact_sum(s, s->options->generator, stop, &truth));
+  if (!truth) return fold_ok();
+  fold_bits_store(shape->dtype, result, 0, sample);
   FOLD_TRY(fold_rig_open(&rig, FOLD_HOST, shape->dtype, 1, 1));
   fold_status status = fold_truths_open(&truths, &c, fold_rig_input(&rig));
-  size_t known = 0;
-  for (; known < rows && status.code == FOLD_OK; known++) {
-    const struct fold_truth *truth;
-    fold_bits_store(shape->dtype, results, known, sample[known]);
-    status = know_row(s, s->options->generator, known, stop, &truth);
-    if (status.code != FOLD_OK || !truth) break;
-    truths.row[known] = *truth; /* lent: s->options->known frees it */
-    truths.known[known] = true;
-  }
-  if (known == rows) {
+  if (status.code == FOLD_OK) {
+    truths.row[0] = *truth; /* lent: s->options->sums frees it */
+    truths.known[0] = true;
     struct fold_trial trial = {
-        .registry = s->registry, .subject = t->subject, .c = &c, .rig = &rig, .truths = &truths, .got = results};
+        .registry = s->registry, .subject = t->subject, .c = &c, .rig = &rig, .truths = &truths, .got = result};
     judge_trial(&trial, t, t->subject->order ? judged_long : judged_long_unordered);
+    truths.known[0] = false;
   }
-  for (size_t i = 0; i < known; i++) truths.known[i] = false;
   fold_truths_close(&truths);
   fold_rig_close(&rig);
   return status;
@@ -193,18 +179,16 @@ static bool promises_accuracy(const struct fold_subject *subject) {
 static fold_status judge_integers(const struct fold_sitting *s, struct fold_world_timing *t,
                                   const struct wire_checked *checked, const volatile int *stop) {
   enum fold_dtype dtype = s->shape->dtype;
-  for (size_t i = 0; i < count_rows(s->shape); i++) {
-    const struct fold_truth *truth;
-    FOLD_TRY(know_row(s, fold_sitting_integers(s), i, stop, &truth));
-    if (!truth) return fold_ok();
-    uint64_t want = truth->rounded[dtype];
-    for (unsigned r = 0; r < s->shape->ranks; r++) {
-      uint64_t got = checked[r].sample[i];
-      if (fold_bits_same(dtype, got, want)) continue;
-      fold_world_timing_refute(t, "integers at this size: rank %u has %.9g, where any order gives %.9g", r,
-                               fold_bits_to_double(dtype, got), fold_bits_to_double(dtype, want));
-      return fold_ok();
-    }
+  const struct fold_truth *truth;
+  FOLD_TRY(exact_sum(s, fold_sitting_integers(s), stop, &truth));
+  if (!truth) return fold_ok();
+  uint64_t want = truth->rounded[dtype];
+  for (unsigned r = 0; r < s->shape->ranks; r++) {
+    uint64_t got = checked[r].sample[0];
+    if (fold_bits_same(dtype, got, want)) continue;
+    fold_world_timing_refute(t, "integers at this size: rank %u has %.9g, where any order gives %.9g", r,
+                             fold_bits_to_double(dtype, got), fold_bits_to_double(dtype, want));
+    return fold_ok();
   }
   t->held++;
   return fold_ok();
@@ -250,7 +234,7 @@ fold_status fold_sitting_check(const struct fold_sitting *s, size_t k, const vol
   if (status.code == FOLD_OK) judge_ranks(t, checked, s->options->verify);
   if (status.code == FOLD_OK && s->options->verify && whole) status = judge_at_size(s, t, checked[0].sample);
   if (status.code == FOLD_OK && s->options->verify && !whole && shape->op == FOLD_SUM)
-    status = judge_long(s, t, checked[0].sample, stop);
+    status = judge_long(s, t, checked[0].sample[0], stop);
   if (s->options->verify && !whole && shape->op != FOLD_SUM && !t->note[0])
     snprintf(t->note, sizeof t->note, "at this size only agreement and repeats are judged, but of sums");
   free(checked);

@@ -249,7 +249,7 @@ fold_status fold_bench_collectives(struct bench_command *b, const struct fold_re
   b->shapes = count_shapes(&w);
   w.now = calloc(registry->n + 1, sizeof *w.now);
   fold_status status = w.now ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory");
-  if (status.code == FOLD_OK) status = fold_world_known_open(&w.options.known);
+  if (status.code == FOLD_OK) status = fold_world_sums_open(&w.options.sums);
   for (int d = 0; d < FOLD_DTYPES && status.code == FOLD_OK; d++) {
     enum fold_dtype dtype = (enum fold_dtype)d;
     if (!(b->dtypes >> d & 1)) continue;
@@ -257,7 +257,7 @@ fold_status fold_bench_collectives(struct bench_command *b, const struct fold_re
     if (status.code == FOLD_OK && b->what & FOLD_BENCH_WEAK) status = time_sums(&w, dtype, true);
     if (status.code == FOLD_OK && b->what & FOLD_BENCH_MESSAGES) status = fold_bench_messages(&w, dtype);
   }
-  fold_world_known_close(w.options.known);
+  fold_world_sums_close(w.options.sums);
   free(w.now);
   return status;
 }

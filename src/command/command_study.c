@@ -80,7 +80,7 @@ static void fill_defaults(struct study_command *s) {
   if (s->ops == 0) s->ops = s->full ? (1u << FOLD_OPS) - 1 : 1u << FOLD_SUM;
 }
 
-static void fill_ranks_defaults(struct study_command *s, struct argp_state *state) {
+static void fill_simulate_defaults(struct study_command *s, struct argp_state *state) {
   static const uint64_t ranks[] = {2, 3, 4, 8, 16, 64, 72, 256, 1000, 1024, 4096, 8192, 10000, 16384, 32768, 65536};
   if (s->full) argp_failure(state, 2, 0, "--simulate and --full exclude each other");
   if (s->ops & ~(1u << FOLD_SUM)) argp_failure(state, 2, 0, "--simulate takes sums only");
@@ -99,7 +99,7 @@ static void fill_ranks_defaults(struct study_command *s, struct argp_state *stat
 static int engine_here(void) { return fold_engine_ready(FOLD_CUDA).code == FOLD_OK ? FOLD_NCCL : FOLD_MPI; }
 
 static void fill_worlds_defaults(struct study_command *s, struct argp_state *state) {
-  if (s->full || s->ranks || s->messages)
+  if (s->full || s->simulate || s->messages)
     argp_failure(state, 2, 0, "--worlds excludes --simulate, --messages and --full");
   if (s->ops & ~(1u << FOLD_SUM)) argp_failure(state, 2, 0, "--worlds is for sums only");
   if (s->engine < 0) s->engine = engine_here();
@@ -111,7 +111,7 @@ static void fill_worlds_defaults(struct study_command *s, struct argp_state *sta
 }
 
 static void fill_messages_defaults(struct study_command *s, struct argp_state *state) {
-  if (s->full || s->ranks) argp_failure(state, 2, 0, "--messages excludes --simulate and --full");
+  if (s->full || s->simulate) argp_failure(state, 2, 0, "--messages excludes --simulate and --full");
   if (s->ops & ~(1u << FOLD_SUM)) argp_failure(state, 2, 0, "--messages probes sums only");
   if (s->engine < 0) s->engine = engine_here();
   /* Each four times the last: where a chunk ends moves through the first message. */
@@ -139,7 +139,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case SEED: s->seed = fold_option_number(state, "--seed", arg, INT64_MAX); return 0;
     case JSONL: s->jsonl = arg; return 0;
     case FULL: s->full = true; return 0;
-    case SIMULATE: s->ranks = true; return 0;
+    case SIMULATE: s->simulate = true; return 0;
     case MESSAGES: s->messages = true; return 0;
     case WORLDS: s->worlds = true; return 0;
     case SETTINGS: s->settings = arg; return 0;
@@ -156,8 +156,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         fill_worlds_defaults(s, state);
       else if (s->messages)
         fill_messages_defaults(s, state);
-      else if (s->ranks)
-        fill_ranks_defaults(s, state);
+      else if (s->simulate)
+        fill_simulate_defaults(s, state);
       else
         fill_defaults(s);
       return 0;
@@ -319,7 +319,7 @@ int fold_command_study(int argc, char **argv, const struct fold_registry *regist
   argp_parse(&argp, argc, argv, 0, NULL, &s);
   fold_status status = s.worlds     ? fold_study_worlds(&s, registry, &exit_code)
                        : s.messages ? fold_study_messages(&s, registry, &exit_code)
-                       : s.ranks    ? fold_study_ranks(&s)
+                       : s.simulate ? fold_study_ranks(&s)
                                     : study_errors(&s, registry, &exit_code);
   if (status.code != FOLD_OK) return fold_report(argv[0], status);
   if (!*fold_watch_interrupt()) return exit_code;

@@ -15,7 +15,7 @@ struct study_command {
   unsigned dtypes, ops;
   uint64_t seed;
   const char *jsonl;
-  bool full, ranks, gpu_terms; /* gpu_terms: a billion terms where a GPU is */
+  bool full, simulate, gpu_terms; /* gpu_terms: a billion terms where a GPU is */
   bool messages, worlds;
   int engine;           /* with messages or worlds: FOLD_MPI or FOLD_NCCL */
   const char *settings; /* with messages: globs of world_setting.h's, NULL: all */

@@ -69,7 +69,8 @@ static void put_table(struct fold_page *page, const struct fold_model_message *m
       "<div class=\"wide\" tabindex=\"0\"><table class=\"numbers\"><caption>All-reduces of vectors</caption>\n"
       "<thead><tr><th scope=\"col\">Subject</th><th scope=\"col\">Setting</th><th scope=\"col\">dtype</th>"
       "<th scope=\"col\">Ranks</th><th scope=\"col\">Bytes</th><th scope=\"col\">Median (&micro;s)</th>"
-      "<th scope=\"col\">Bus (GB/s)</th><th scope=\"col\">Library's time / own</th></tr></thead>\n<tbody>\n",
+      "<th scope=\"col\">Bus (GB/s)</th><th scope=\"col\">Library's time / own</th>"
+      "<th scope=\"col\"></th></tr></thead>\n<tbody>\n",
       page->out);
   for (size_t i = 0; i < n; i++) {
     fputs("<tr><th scope=\"row\">", page->out);
@@ -82,6 +83,7 @@ static void put_table(struct fold_page *page, const struct fold_model_message *m
     fold_page_number(page, 1e6 * m[i].median);
     fold_page_number(page, 1e-9 * m[i].bus);
     fold_page_number(page, m[i].to_library);
+    fold_page_doubt(page, m[i].implausible, m[i].noisy, m[i].why);
     fputs("</tr>\n", page->out);
   }
   fputs("</tbody></table></div>\n", page->out);

@@ -20,6 +20,12 @@ void fold_page_number(struct fold_page *page, double value) {
   fprintf(page->out, "<td>%s</td>", isnan(value) ? "&ndash;" : fold_text_number(value, text));
 }
 
+void fold_page_doubt(struct fold_page *page, bool implausible, bool noisy, const char *why) {
+  fputs(implausible ? "<td>implausible" : noisy ? "<td>too noisy" : "<td>", page->out);
+  if ((implausible || noisy) && why[0]) fputs(": ", page->out), fold_put_html(page->out, why);
+  fputs("</td>", page->out);
+}
+
 const char *fold_page_where(const struct fold_page *page, int environment, char text[200]) {
   char machine[160];
   text[0] = '\0';

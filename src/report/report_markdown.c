@@ -95,6 +95,7 @@ static void put_worlds(const struct fold_model *model, FILE *out) {
     fold_put_markdown(out, v->generator);
     fputs(" ", out);
     fold_put_markdown(out, v->dtype);
+    if (v->seed >= 0) fprintf(out, ", seed %lld", v->seed);
     fputs(": ", out);
     fold_put_markdown(out, v->note);
     fputs("\n", out);

@@ -62,7 +62,8 @@ struct fold_model_scaling {
   int environment;
   const char *subject, *engine, *dtype, *op, *mode;
   double n, workers, median, local, calls, to_library; /* what a record may have besides: NaN where not */
-  bool implausible;
+  bool implausible, noisy;
+  const char *why; /* it is either, or "" */
 };
 
 /* One all-reduce of a vector, timed, in a world of one setting of the library. */
@@ -70,6 +71,8 @@ struct fold_model_message {
   int environment;
   const char *subject, *dtype, *op, *setting;
   double bytes, workers, median, bus, link, to_library;
+  bool implausible, noisy;
+  const char *why;
 };
 
 /* One message of a probe: its first `head` results have the bits that the letter names, within one table. */
@@ -87,6 +90,7 @@ struct fold_model_validation {
   bool vector;
   const char *subject, *engine, *dtype, *generator, *library, *verdict, *note, *got, *one, *promised;
   double n, workers, ulps, relative, fraction, join, not_canonical, distance;
+  long long seed; /* -1: the record has none; exact, where a double is not */
 };
 
 /* A simulated all-reduce at many world sizes: over how many of `elements` the bits changed with the world. */

@@ -20,6 +20,13 @@ static double number(const json_t *record, const char *key) {
   return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
+static bool flag(const json_t *record, const char *key) { return json_is_true(json_object_get(record, key)); }
+
+static long long read_seed(const json_t *record) {
+  const json_t *seed = json_object_get(record, "seed");
+  return json_is_integer(seed) && json_integer_value(seed) >= 0 ? json_integer_value(seed) : -1;
+}
+
 /* Copies names into the model and points at the copies; optional ones that are absent become "". */
 static fold_status take_word(struct reader *r, const json_t *record, const char *key, const char **word) {
   const char *text = json_string_value(json_object_get(record, key));
@@ -55,7 +62,7 @@ static fold_status read_timing(struct reader *r, json_t *record) {
                                   .ceiling = number(record, "ceiling_bytes_per_second"),
                                   .of_ceiling = number(record, "of_ceiling"),
                                   .to_peer = number(record, "to_peer"),
-                                  .implausible = json_is_true(json_object_get(record, "implausible"))};
+                                  .implausible = flag(record, "implausible")};
   FOLD_TRY(take_word(r, record, "subject", &t->subject));
   FOLD_TRY(take_word(r, record, "engine", &t->engine));
   FOLD_TRY(take_word(r, record, "dtype", &t->dtype));
@@ -95,7 +102,9 @@ static fold_status read_scaling(struct reader *r, json_t *record) {
                                    .local = number(record, "local_median_seconds"),
                                    .calls = number(record, "calls_median_seconds"),
                                    .to_library = number(record, "to_library"),
-                                   .implausible = json_is_true(json_object_get(record, "implausible"))};
+                                   .implausible = flag(record, "implausible"),
+                                   .noisy = flag(record, "noisy")};
+  FOLD_TRY(take_word(r, record, "why", &s->why));
   FOLD_TRY(take_word(r, record, "subject", &s->subject));
   FOLD_TRY(take_word(r, record, "engine", &s->engine));
   FOLD_TRY(take_word(r, record, "dtype", &s->dtype));
@@ -113,7 +122,10 @@ static fold_status read_message(struct reader *r, json_t *record) {
                                    .median = number(record, "median_seconds"),
                                    .bus = number(record, "bus_bytes_per_second"),
                                    .link = number(record, "link_bytes_per_second"),
-                                   .to_library = number(record, "to_library")};
+                                   .to_library = number(record, "to_library"),
+                                   .implausible = flag(record, "implausible"),
+                                   .noisy = flag(record, "noisy")};
+  FOLD_TRY(take_word(r, record, "why", &s->why));
   FOLD_TRY(take_word(r, record, "subject", &s->subject));
   FOLD_TRY(take_word(r, record, "dtype", &s->dtype));
   FOLD_TRY(take_word(r, record, "op", &s->op));
@@ -128,8 +140,8 @@ static fold_status read_probe(struct reader *r, json_t *record) {
                                  .bytes = number(record, "bytes"),
                                  .workers = number(record, "workers"),
                                  .head = number(record, "head"),
-                                 .agrees = json_is_true(json_object_get(record, "rank_agreement")),
-                                 .repeats = json_is_true(json_object_get(record, "run_to_run"))};
+                                 .agrees = flag(record, "rank_agreement"),
+                                 .repeats = flag(record, "run_to_run")};
   FOLD_TRY(take_word(r, record, "subject", &p->subject));
   FOLD_TRY(take_word(r, record, "dtype", &p->dtype));
   FOLD_TRY(take_word(r, record, "generator", &p->generator));
@@ -188,7 +200,8 @@ static fold_status read_any_validation(struct reader *r, json_t *record, bool ve
                                                                : error / number(record, "bound"),
                                       .join = join == 0 ? 0 : join / number(record, "join_bound"),
                                       .not_canonical = number(record, "not_canonical"),
-                                      .distance = number(record, "distance_relative_worst")};
+                                      .distance = number(record, "distance_relative_worst"),
+                                      .seed = read_seed(record)};
   FOLD_TRY(take_word(r, record, "subject", &v->subject));
   FOLD_TRY(take_word(r, record, "engine", &v->engine));
   FOLD_TRY(take_word(r, record, "dtype", &v->dtype));

@@ -1,9 +1,9 @@
 /* report_scalings.c: strong and weak scaling beside the ideal, where records of type "scaling" exist.
  *
  * Such a record has subject, engine, dtype, op, mode ("strong": n terms in all, "weak": n terms a worker), n, workers
- * (ranks or GPUs) and median_seconds; it may have local_median_seconds and calls_median_seconds (what a rank does by itself, and
- * its calls to the others, each timed alone), to_library and implausible. Nothing is inferred: without a record of one
- * worker there is no curve.
+ * (ranks or GPUs) and median_seconds; it may have local_median_seconds and calls_median_seconds (what a rank does by
+ * itself, and its calls to the others, each timed alone), to_library, implausible, noisy and why. Nothing is inferred:
+ * without a record of one worker there is no curve.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -69,7 +69,8 @@ static void put_row(struct fold_page *page, const struct fold_model_scaling *s, 
   fold_page_number(page, 1e6 * s->calls);
   fold_page_number(page, one / s->median);
   fold_page_number(page, s->to_library);
-  fputs(s->implausible ? "<td>implausible</td></tr>\n" : "<td></td></tr>\n", page->out);
+  fold_page_doubt(page, s->implausible, s->noisy, s->why);
+  fputs("</tr>\n", page->out);
 }
 
 static void put_table(struct fold_page *page, const struct fold_model_scaling *s, size_t n) {

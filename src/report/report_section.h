@@ -32,6 +32,8 @@ void fold_page_bars(struct fold_page *page, const struct fold_bars *bars, const 
 /* A cell of a table. */
 void fold_page_cell(struct fold_page *page, const char *text);
 void fold_page_number(struct fold_page *page, double value);
+/* The last cell of a timed collective: "", or that it is implausible or too noisy, and why. */
+void fold_page_doubt(struct fold_page *page, bool implausible, bool noisy, const char *why);
 /* "  (machine)" where the model has several environments, else "". */
 const char *fold_page_where(const struct fold_page *page, int environment, char text[200]);
 

@@ -1,9 +1,9 @@
 /* report_worlds.c: one sum, and one all-reduce of a vector, over worlds of several sizes, where records of type
  * "validation" and "validation_vector" exist.
  *
- * A row is a subject on one input, a column a world: how many numbers its sum lies from the world of one's, or how many
- * elements have other bits than the canonical order over ranks; then the worst of the row's errors. Whatever was
- * refuted follows as text.
+ * A row is a subject on one input (a seed is part of that), a column a world: how many numbers its sum lies from the
+ * world of one's, or how many elements have other bits than the canonical order over ranks; then the worst of the row's
+ * errors, in worlds without a column too. Whatever was refuted follows as text.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,22 +12,24 @@
 #include "bits.h"
 #include "report_section.h"
 
-enum { MOST_WORLDS = 16 };
+enum { MOST_WORLDS = 16 }; /* the smallest have a column */
 
 typedef struct fold_model_validation result;
 
 static int compare_words(const char *a, const char *b, int d) { return d ? d : strcmp(a, b); }
 
-/* A table is of one machine, kind and length. */
+/* A table is of one machine, kind, library and length. */
 static int compare_tables(const result *a, const result *b) {
   int d = a->environment - b->environment;
   if (!d) d = a->vector - b->vector;
   d = compare_words(a->engine, b->engine, d);
+  d = compare_words(a->library, b->library, d);
   return d ? d : (a->n > b->n) - (a->n < b->n);
 }
 
 static int compare_rows(const result *a, const result *b) {
   int d = compare_words(a->generator, b->generator, compare_tables(a, b));
+  if (!d) d = (a->seed > b->seed) - (a->seed < b->seed);
   return compare_words(a->subject, b->subject, compare_words(a->dtype, b->dtype, d));
 }
 
@@ -37,16 +39,18 @@ static int compare(const void *left, const void *right) {
   return d ? d : (a->workers > b->workers) - (a->workers < b->workers);
 }
 
-static size_t worlds_of(const result *v, size_t n, double worlds[MOST_WORLDS]) {
+static int rising(const void *left, const void *right) {
+  const double *a = left, *b = right;
+  return (*a > *b) - (*a < *b);
+}
+
+/* Each world once, rising; there is room for n. */
+static size_t worlds_of(const result *v, size_t n, double *worlds) {
   size_t found = 0;
-  for (size_t i = 0; i < n; i++) {
-    size_t k = 0;
-    while (k < found && worlds[k] < v[i].workers) k++;
-    if ((k < found && worlds[k] == v[i].workers) || found == MOST_WORLDS) continue;
-    memmove(&worlds[k + 1], &worlds[k], (found - k) * sizeof *worlds);
-    worlds[k] = v[i].workers;
-    found++;
-  }
+  for (size_t i = 0; i < n; i++) worlds[i] = v[i].workers;
+  qsort(worlds, n, sizeof *worlds, rising);
+  for (size_t i = 0; i < n; i++)
+    if (found == 0 || worlds[found - 1] != worlds[i]) worlds[found++] = worlds[i];
   return found;
 }
 
@@ -74,7 +78,7 @@ static void put_row(struct fold_page *page, const result *v, size_t n, const dou
   double ulps = NAN, relative = NAN, fraction = NAN, join = NAN, distance = NAN;
   size_t promised = 0, kept = 0;
   bool bad = false;
-  char text[48];
+  char text[48], seed[24];
   for (size_t i = 0; i < n; i++) {
     ulps = worse(ulps, v[i].ulps);
     relative = worse(relative, v[i].relative);
@@ -89,6 +93,8 @@ static void put_row(struct fold_page *page, const result *v, size_t n, const dou
   fold_put_html(page->out, v->subject);
   fputs("</th>", page->out);
   fold_page_cell(page, v->generator);
+  snprintf(seed, sizeof seed, "%lld", v->seed);
+  fold_page_cell(page, v->seed < 0 ? "-" : seed);
   fold_page_cell(page, v->dtype);
   for (size_t k = 0; k < n_worlds; k++) {
     const result *at = NULL;
@@ -109,7 +115,7 @@ static void put_row(struct fold_page *page, const result *v, size_t n, const dou
   fputs("</tr>\n", page->out);
 }
 
-static void put_heads(struct fold_page *page, const result *v, const double *worlds, size_t n_worlds) {
+static void put_heads(struct fold_page *page, const result *v, const double *worlds, size_t n_worlds, size_t shown) {
   char count[32], where[200];
   fprintf(page->out, "<div class=\"wide\" tabindex=\"0\"><table class=\"numbers\"><caption>%s of %s %s; ",
           v->vector ? "An all-reduce" : "One sum", fold_text_grouped(v->n, count),
@@ -118,11 +124,14 @@ static void put_heads(struct fold_page *page, const result *v, const double *wor
               : "terms cut over ranks: how many numbers the result is from one rank's");
   fold_put_html(page->out, v->library);
   fold_put_html(page->out, fold_page_where(page, v->environment, where));
+  if (shown < n_worlds)
+    fprintf(page->out, "; %zu larger world%s, up to %.0f ranks, have no column: their errors count", n_worlds - shown,
+            n_worlds - shown == 1 ? "" : "s", worlds[n_worlds - 1]);
   fputs(
       "</caption>\n<thead><tr><th scope=\"col\">Subject</th><th scope=\"col\">Data</th>"
-      "<th scope=\"col\">dtype</th>",
+      "<th scope=\"col\">Seed</th><th scope=\"col\">dtype</th>",
       page->out);
-  for (size_t k = 0; k < n_worlds; k++)
+  for (size_t k = 0; k < shown; k++)
     fprintf(page->out, "<th scope=\"col\">%.0f rank%s</th>", worlds[k], worlds[k] == 1 ? "" : "s");
   if (v->vector)
     fputs("<th scope=\"col\">Farthest / sum |x|</th>", page->out);
@@ -146,19 +155,19 @@ static void put_refuted(struct fold_page *page, const result *v, size_t n) {
     fold_put_html(page->out, v[i].generator);
     fputs(" ", page->out);
     fold_put_html(page->out, v[i].dtype);
+    if (v[i].seed >= 0) fprintf(page->out, ", seed %lld", v[i].seed);
     fputs("</strong>: ", page->out);
     fold_put_html(page->out, v[i].note);
     fputs("</p>\n", page->out);
   }
 }
 
-static void put_table(struct fold_page *page, const result *v, size_t n) {
-  double worlds[MOST_WORLDS + 1];
-  size_t n_worlds = worlds_of(v, n, worlds);
-  put_heads(page, v, worlds, n_worlds);
+static void put_table(struct fold_page *page, const result *v, size_t n, double *worlds) {
+  size_t n_worlds = worlds_of(v, n, worlds), shown = n_worlds < MOST_WORLDS ? n_worlds : MOST_WORLDS;
+  put_heads(page, v, worlds, n_worlds, shown);
   for (size_t i = 0, end; i < n; i = end) {
     for (end = i; end < n && compare_rows(&v[i], &v[end]) == 0;) end++;
-    put_row(page, v + i, end - i, worlds, n_worlds);
+    put_row(page, v + i, end - i, worlds, shown);
   }
   fputs("</tbody></table></div>\n", page->out);
   put_refuted(page, v, n);
@@ -168,15 +177,21 @@ fold_status fold_page_worlds(struct fold_page *page) {
   size_t n = page->model->n_validations;
   if (n == 0) return fold_ok();
   result *v = malloc(n * sizeof *v);
-  if (v == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the worlds");
+  double *worlds = malloc(n * sizeof *worlds);
+  if (v == NULL || worlds == NULL) {
+    free(worlds);
+    free(v);
+    return fold_error(FOLD_NO_MEMORY, "not enough memory for the worlds");
+  }
   memcpy(v, page->model->validations, n * sizeof *v);
   qsort(v, n, sizeof *v, compare);
   fputs("<section id=\"worlds\"><h2>Sums over worlds</h2>\n", page->out);
   for (size_t i = 0, end; i < n; i = end) {
     for (end = i; end < n && compare_tables(&v[i], &v[end]) == 0;) end++;
-    put_table(page, v + i, end - i);
+    put_table(page, v + i, end - i, worlds);
   }
   fputs("</section>\n", page->out);
+  free(worlds);
   free(v);
   return fold_ok();
 }
