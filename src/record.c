@@ -93,6 +93,10 @@ static json_t *hex(uint64_t bits, int digits) {
 
 static json_t *bits_of(enum fold_dtype dtype, uint64_t bits) { return hex(bits, fold_format_of(dtype).bits / 4); }
 
+void fold_record_bits(json_t *object, const char *key, enum fold_dtype dtype, uint64_t bits) {
+  json_object_set_new(object, key, bits_of(dtype, bits));
+}
+
 void fold_record_number(json_t *object, const char *key, double value) {
   if (isfinite(value)) json_object_set_new(object, key, json_real(value));
 }
@@ -135,8 +139,8 @@ static void set_finding(json_t *line, const struct fold_judgement *j) {
   if (f->reason[0]) json_object_set_new(line, "reason", json_string(f->reason));
   if (f->compared) {
     json_object_set_new(line, "row", json_integer((json_int_t)f->row));
-    json_object_set_new(line, "got", bits_of(j->c->dtype, f->got));
-    json_object_set_new(line, "want", bits_of(j->c->dtype, f->want));
+    fold_record_bits(line, "got", j->c->dtype, f->got);
+    fold_record_bits(line, "want", j->c->dtype, f->want);
   }
   fold_record_number(line, "ulps", f->ulps);
   fold_record_number(line, "bound_fraction", f->fraction);

@@ -28,6 +28,8 @@ fold_status fold_records_environment(struct fold_records *records);
 fold_status fold_records_judgement(struct fold_records *records, const struct fold_judgement *judgement);
 /* JSON has no NaN or infinity: such a decimal is left out of the object, the bits beside it say it. */
 void fold_record_number(json_t *object, const char *key, double value);
+/* A result's bits, in hexadecimal. */
+void fold_record_bits(json_t *object, const char *key, enum fold_dtype dtype, uint64_t bits);
 /* Writes and releases `line`; NULL (memory was short) is FOLD_NO_MEMORY. */
 fold_status fold_records_line(struct fold_records *records, json_t *line);
 /* Flushes and renames; or, unless `keep`, removes. */

@@ -237,14 +237,13 @@ static fold_status make_plan(struct study_command *s, bool gpu, struct plan *pla
   return plan->n > 0 ? fold_ok() : plan->left_out;
 }
 
-void fold_study_set(json_t *line, const char *key, double value) {
-  if (isfinite(value)) json_object_set_new(line, key, json_real(value));
-}
-
-static void set_bits(json_t *line, const char *key, enum fold_dtype dtype, uint64_t bits) {
-  char text[24];
-  snprintf(text, sizeof text, "0x%0*llx", fold_format_of(dtype).bits / 4, (unsigned long long)bits);
-  json_object_set_new(line, key, json_string(text));
+void fold_study_set_errors(json_t *line, const struct fold_study_point *p) {
+  fold_record_number(line, "exact", p->exact);
+  fold_record_number(line, "abs_sum", p->abs_sum);
+  fold_record_number(line, "error_abs", p->error);
+  fold_record_number(line, "error_ulps", p->ulps);
+  fold_record_number(line, "error_relative", p->relative);
+  fold_record_number(line, "bound", p->bound);
 }
 
 static fold_status write_point(void *context, const struct fold_study_point *p) {
@@ -256,16 +255,11 @@ static fold_status write_point(void *context, const struct fold_study_point *p) 
                            c->generator->name, "dtype", fold_dtype_name(c->dtype), "op", fold_op_name(c->op), "n",
                            (json_int_t)c->n, "seed", (json_int_t)c->seed, "height", (json_int_t)p->height);
   if (line && p->ran) {
-    set_bits(line, "got", c->dtype, p->got);
-    set_bits(line, "want", c->dtype, p->want);
-    fold_study_set(line, "exact", p->exact);
-    fold_study_set(line, "abs_sum", p->abs_sum);
-    fold_study_set(line, "error_abs", p->error);
-    fold_study_set(line, "error_ulps", p->ulps);
-    fold_study_set(line, "error_relative", p->relative);
-    fold_study_set(line, "bound", p->bound);
-    fold_study_set(line, "probabilistic", p->probabilistic);
-    fold_study_set(line, "condition", p->condition);
+    fold_record_bits(line, "got", c->dtype, p->got);
+    fold_record_bits(line, "want", c->dtype, p->want);
+    fold_study_set_errors(line, p);
+    fold_record_number(line, "probabilistic", p->probabilistic);
+    fold_record_number(line, "condition", p->condition);
   }
   if (line && p->note[0]) json_object_set_new(line, "note", json_string(p->note));
   return fold_records_line(&s->records, line);

@@ -4,6 +4,7 @@
 
 #include "command.h"
 #include "record.h"
+#include "study.h"
 
 enum { FOLD_STUDY_SIZES = 16 };
 
@@ -25,8 +26,8 @@ struct study_command {
 
 /* Sizes in rising order. */
 void fold_study_sort(struct study_command *s);
-/* JSON has no NaN or infinity: such a number is left out. */
-void fold_study_set(json_t *line, const char *key, double value);
+/* What every measured sum has: the exact sum, the sum of magnitudes, the errors, their bound. */
+void fold_study_set_errors(json_t *line, const struct fold_study_point *point);
 /* The simulation of many ranks (command_study_ranks.c). */
 fold_status fold_study_ranks(struct study_command *s);
 /* The probe of all-reduces (command_study_messages.c); *exit_code is 0, 1, 77 or 99 where the status is OK. */

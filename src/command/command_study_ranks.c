@@ -23,10 +23,10 @@ static fold_status write_ranks(struct study_command *s, const struct fold_ranks_
     json_object_set_new(line, "chunks", json_integer((json_int_t)r->chunks));
     json_object_set_new(line, "elements_varied", json_integer((json_int_t)r->varied));
     json_object_set_new(line, "not_finite", json_integer((json_int_t)r->not_finite));
-    fold_study_set(line, "error_ulps_worst", r->worst_ulps);
-    fold_study_set(line, "error_ulps_median", r->median_ulps);
-    fold_study_set(line, "error_relative_worst", r->worst_relative);
-    fold_study_set(line, "bound_relative", r->bound_relative);
+    fold_record_number(line, "error_ulps_worst", r->worst_ulps);
+    fold_record_number(line, "error_ulps_median", r->median_ulps);
+    fold_record_number(line, "error_relative_worst", r->worst_relative);
+    fold_record_number(line, "bound_relative", r->bound_relative);
   }
   return fold_records_line(&s->records, line);
 }

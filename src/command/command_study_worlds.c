@@ -40,12 +40,6 @@ static void keep_worst(double *worst, double value) {
   if (!(value <= *worst) && !isnan(value)) *worst = value;
 }
 
-static void set_bits(json_t *line, const char *key, enum fold_dtype dtype, uint64_t bits) {
-  char text[24];
-  snprintf(text, sizeof text, "0x%0*llx", fold_format_of(dtype).bits / 4, (unsigned long long)bits);
-  json_object_set_new(line, key, json_string(text));
-}
-
 /* What both kinds of lines have. */
 static json_t *line_of(const struct validation *v, const char *type, const struct fold_subject *subject,
                        const char *generator, enum fold_dtype dtype, size_t n, unsigned ranks) {
@@ -66,19 +60,14 @@ static fold_status write_sum(struct validation *v, const struct fold_worlds_sum 
   if (v->s->records.file == NULL) return fold_ok();
   json_t *line = line_of(v, "validation", p->subject, p->c.generator->name, dtype, p->c.n, sum->ranks);
   if (line && p->ran) {
-    set_bits(line, "got", dtype, p->got);
-    set_bits(line, "nearest", dtype, p->want);
-    if (sum->has_one) set_bits(line, "one_rank", dtype, sum->one);
-    if (sum->has_must) set_bits(line, "promised", dtype, sum->must);
+    fold_record_bits(line, "got", dtype, p->got);
+    fold_record_bits(line, "nearest", dtype, p->want);
+    if (sum->has_one) fold_record_bits(line, "one_rank", dtype, sum->one);
+    if (sum->has_must) fold_record_bits(line, "promised", dtype, sum->must);
     json_object_set_new(line, "height", json_integer((json_int_t)p->height));
-    fold_study_set(line, "exact", p->exact);
-    fold_study_set(line, "abs_sum", p->abs_sum);
-    fold_study_set(line, "error_abs", p->error);
-    fold_study_set(line, "error_ulps", p->ulps);
-    fold_study_set(line, "error_relative", p->relative);
-    fold_study_set(line, "bound", p->bound);
-    fold_study_set(line, "join_error", sum->join_error);
-    fold_study_set(line, "join_bound", sum->join_bound);
+    fold_study_set_errors(line, p);
+    fold_record_number(line, "join_error", sum->join_error);
+    fold_record_number(line, "join_bound", sum->join_bound);
   }
   if (line) set_verdict(line, p->ran, sum->refuted, p->note);
   return fold_records_line(&v->s->records, line);
@@ -123,11 +112,11 @@ static fold_status write_vector(struct validation *v, const struct fold_worlds_v
     json_object_set_new(line, "not_canonical", json_integer((json_int_t)vector->differ));
     json_object_set_new(line, "above_bound", json_integer((json_int_t)vector->errors.exceeded));
     json_object_set_new(line, "unjudged", json_integer((json_int_t)vector->errors.unjudged));
-    fold_study_set(line, "distance_relative_worst", vector->apart);
-    fold_study_set(line, "error_ulps_worst", vector->errors.ulps);
-    fold_study_set(line, "error_relative_worst", vector->errors.relative);
-    fold_study_set(line, "bound_relative", vector->errors.bound);
-    fold_study_set(line, "error_over_bound_worst", vector->errors.fraction);
+    fold_record_number(line, "distance_relative_worst", vector->apart);
+    fold_record_number(line, "error_ulps_worst", vector->errors.ulps);
+    fold_record_number(line, "error_relative_worst", vector->errors.relative);
+    fold_record_number(line, "bound_relative", vector->errors.bound);
+    fold_record_number(line, "error_over_bound_worst", vector->errors.fraction);
   }
   if (line) set_verdict(line, vector->ran, vector->refuted, vector->note);
   return fold_records_line(&v->s->records, line);
