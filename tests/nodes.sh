@@ -93,15 +93,15 @@ END
 
 # By node and name; the dead whom nobody has buried yet are gone.
 others() {
-  local own entry pid space
+  local own entry pid space name
   own=$(readlink /proc/self/ns/pid)
   for entry in /proc/[0-9]*; do
     pid=${entry#/proc/}
     space=$(readlink "$entry/ns/pid" 2>/dev/null) || continue
     if [ "$space" = "$own" ] || [ "$pid" = "$a" ] || [ "$pid" = "$b" ]; then continue; fi
     if grep -q '^State:.Z' "$entry/status" 2>/dev/null; then continue; fi
-    if [ "$space" = "$(readlink "/proc/$a/ns/pid")" ]; then printf ' a:'; else printf ' b:'; fi
-    tr '\0\n' '  ' 2>/dev/null <"$entry/comm"
+    name=$(cat "$entry/comm" 2>/dev/null) || continue
+    if [ "$space" = "$(readlink "/proc/$a/ns/pid")" ]; then printf ' a:%s ' "$name"; else printf ' b:%s ' "$name"; fi
   done
 }
 

@@ -112,6 +112,18 @@ Test(world, what_all_ranks_refuse_alike_is_a_skip_and_the_world_goes_on) {
   expect(run(&on), 0, "1 held, 0 refuted, 1 skipped");
 }
 
+#ifdef MPI_SHIM
+/* What is left to send when a call of MPI returns may move within later calls only: a rank makes some while it waits. */
+Test(world, a_rank_that_has_left_a_call_helps_the_others_out_of_it) {
+  skip_without_mpi();
+  struct deed deed = {"FOLDPROOF_TIMEOUT=5 LD_PRELOAD=" MPI_SHIM " SHIM=leaves ASAN_OPTIONS=verify_asan_link_order=0",
+                      "$F verify --subjects collective/exact --engine mpi --claims writes_output,run_to_run "
+                      "--fixtures 'normal/f32/sum/1000x3/*'",
+                      12, 0};
+  expect(run(&deed), 0, "2 held, 0 refuted, 0 skipped");
+}
+#endif
+
 Test(world, without_a_time_limit_given_a_stopped_rank_is_named_within_30_seconds) {
   skip_without_mpi();
   struct deed deed = {"X=", "$M verify --subjects broken/rank_stops " CASE, 30, 0};

@@ -76,6 +76,9 @@ struct fold_comm_engine {
   fold_status (*token)(unsigned char token[FOLD_COMM_TOKEN]);
   fold_status (*open)(struct fold_comm *comm, int rank, int ranks, const unsigned char token[FOLD_COMM_TOKEN]);
   void (*close)(struct fold_comm *comm);
+  /* Moves on what other ranks still wait for, in a call that this rank has left: to be called now and then while it waits
+   * for something else. NULL: the library does so by itself. */
+  void (*progress)(void);
   void (*finish)(void);           /* once in each rank, after its comms are closed */
   void (*version)(char text[64]); /* the library's, "NCCL 2.28.9"; ranks of other versions do not go together */
   void (*device)(char text[64]);  /* what this rank computes on, where that is not the host; else NULL */

@@ -138,6 +138,15 @@ static bool race(struct rank *r, const struct wire_race *race) {
   return sent;
 }
 
+enum { LONGEST_WAIT_MS = 16 };
+
+/* Others may still be in the call that this rank has left: it helps them on until the harness has its next word. */
+static void await_word(const struct rank *r) {
+  if (!r->started || !r->engine->progress) return;
+  for (int wait = 1; !fold_wire_has_word(r->seat->fd, wait); wait = wait < LONGEST_WAIT_MS ? 2 * wait : wait)
+    r->engine->progress();
+}
+
 /* One question; false when there is no more to come. */
 static bool serve_one(struct rank *r) {
   union {
@@ -157,6 +166,7 @@ static bool serve_one(struct rank *r) {
   char device[64] = "";
   uint64_t hash = 0;
   memset(&ran, 0, sizeof ran);
+  await_word(r);
   if (!fold_wire_read(r->seat->fd, &question, sizeof question)) return false;
   size_t head_bytes = question.kind == WIRE_LOAD ? sizeof head.load : question.n_bytes;
   if (head_bytes > sizeof head || !fold_wire_read(r->seat->fd, &head, head_bytes)) return false;

@@ -122,3 +122,8 @@ bool fold_wire_send(int fd, enum wire_kind kind, const void *a, size_t n_a, cons
 bool fold_wire_read(int fd, void *bytes, size_t n) {
   return fold_wire_read_by(fd, INFINITY, bytes, n) == FOLD_WIRE_DONE;
 }
+
+bool fold_wire_has_word(int fd, int milliseconds) {
+  struct pollfd at = {.fd = fd, .events = POLLIN};
+  return poll(&at, 1, milliseconds) > 0;
+}
