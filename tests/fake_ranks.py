@@ -4,6 +4,7 @@
 Each mode is one way to be wrong; the harness must say which, or get its ranks all the same (strangers).
 """
 import os
+import signal
 import socket
 import struct
 import sys
@@ -13,7 +14,7 @@ mode, words = sys.argv[1], sys.argv[2:]
 option = dict(zip(words[2::2], words[3::2]))
 host, port = option["--connect"].split(":")
 secret, ranks = int(option["--secret"], 16), int(option["--ranks"])
-PROTOCOL, VERSION = int(os.environ["FAKE_PROTOCOL"]), os.environ["FAKE_VERSION"]
+DONE, PROTOCOL, VERSION = int(os.environ["FAKE_DONE"]), int(os.environ["FAKE_PROTOCOL"]), os.environ["FAKE_VERSION"]
 keep = []
 
 
@@ -45,6 +46,21 @@ elif mode == "babble":  # seated, then answers what nobody asked
     for rank in range(ranks):
         connect().sendall(hello(rank))
     keep[0].sendall(struct.pack("<IIQ", 4711, 0, 1 << 60))
+elif mode == "frozen":  # the harness and its ranks stop for longer than the limit; then the harness is the first to go on
+    for rank in range(ranks):
+        connect().sendall(hello(rank))
+    for one in keep:
+        one.recv(16, socket.MSG_WAITALL)
+    with open(f"/proc/{os.getppid()}/stat") as guard:  # the launcher's parent, the harness's child
+        harness = int(guard.read().rpartition(")")[2].split()[1])
+    os.kill(harness, signal.SIGSTOP)
+    time.sleep(4)
+    os.kill(harness, signal.SIGCONT)
+    time.sleep(1)
+    for one in keep:
+        one.sendall(struct.pack("<IIQ64s", DONE, 0, 64, b""))
+    keep[0].recv(16, socket.MSG_WAITALL)  # the next question, which rank 0 leaves unanswered
+    os._exit(0)
 elif mode == "halves":  # half a hello, and silence
     connect().sendall(hello(0)[:100])
 elif mode == "orphans":  # ranks of nobody, stopped before they say a word: only the secret tells whose they are
