@@ -21,51 +21,8 @@ typedef void combine_block(const void *slices, size_t ranks, size_t n, size_t fi
 #define PUT_(element) PUT_##element
 #define PUT(element, to, value) PUT_(element)(to, value)
 
-#define ELEMENT f16
-#define ACCUMULATOR float
-#define OP sum
-#include "combine_host.inc"
-#define OP prod
-#include "combine_host.inc"
-#define OP max
-#include "combine_host.inc"
-#define OP min
-#include "combine_host.inc"
-#undef ELEMENT
-
-#define ELEMENT bf16
-#define OP sum
-#include "combine_host.inc"
-#define OP prod
-#include "combine_host.inc"
-#define OP max
-#include "combine_host.inc"
-#define OP min
-#include "combine_host.inc"
-#undef ELEMENT
-
-#define ELEMENT f32
-#define OP sum
-#include "combine_host.inc"
-#define OP prod
-#include "combine_host.inc"
-#define OP max
-#include "combine_host.inc"
-#define OP min
-#include "combine_host.inc"
-#undef ELEMENT
-#undef ACCUMULATOR
-
-#define ELEMENT f64
-#define ACCUMULATOR double
-#define OP sum
-#include "combine_host.inc"
-#define OP prod
-#include "combine_host.inc"
-#define OP max
-#include "combine_host.inc"
-#define OP min
-#include "combine_host.inc"
+#define EACH "collective/combine_host.inc"
+#include "each_type.inc"
 
 /* Below this many terms a parallel region costs more than it saves. */
 enum { SERIAL_TERMS = 65536 };

@@ -14,57 +14,8 @@ struct chunks {
   size_t n, length;
 };
 
-#define ELEMENT f16
-#define ACCUMULATOR float
-#define OP sum
-#include "determ.inc"
-#define OP prod
-#include "determ.inc"
-#define OP max
-#include "determ.inc"
-#define OP min
-#include "determ.inc"
-#undef ELEMENT
-#undef ACCUMULATOR
-
-#define ELEMENT bf16
-#define ACCUMULATOR float
-#define OP sum
-#include "determ.inc"
-#define OP prod
-#include "determ.inc"
-#define OP max
-#include "determ.inc"
-#define OP min
-#include "determ.inc"
-#undef ELEMENT
-#undef ACCUMULATOR
-
-#define ELEMENT f32
-#define ACCUMULATOR float
-#define OP sum
-#include "determ.inc"
-#define OP prod
-#include "determ.inc"
-#define OP max
-#include "determ.inc"
-#define OP min
-#include "determ.inc"
-#undef ELEMENT
-#undef ACCUMULATOR
-
-#define ELEMENT f64
-#define ACCUMULATOR double
-#define OP sum
-#include "determ.inc"
-#define OP prod
-#include "determ.inc"
-#define OP max
-#include "determ.inc"
-#define OP min
-#include "determ.inc"
-#undef ELEMENT
-#undef ACCUMULATOR
+#define EACH "host/determ.inc"
+#include "each_type.inc"
 
 typedef uint64_t determ_row(const void *row, struct chunks chunks, size_t workers, unsigned threads);
 

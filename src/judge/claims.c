@@ -177,8 +177,10 @@ fold_status fold_truths_row(struct fold_truths *truths, size_t row, const struct
   if (truths->known[row]) return fold_ok();
   const unsigned char *terms = (const unsigned char *)truths->input + row * c->cols * fold_dtype_size(c->dtype);
   fold_truth_init(&truths->row[row]);
-  truths->known[row] = true;
-  return fold_oracle_exact(c->dtype, c->op, terms, c->cols, 0, &truths->row[row]);
+  fold_status status = fold_oracle_exact(c->dtype, c->op, terms, c->cols, 0, &truths->row[row]);
+  truths->known[row] = status.code == FOLD_OK;
+  if (status.code != FOLD_OK) fold_truth_free(&truths->row[row]);
+  return status;
 }
 
 /* Read with more bits than any exact sum has: a text that is rounded even so is no exact sum. Zeros keep their signs. */
