@@ -376,6 +376,9 @@ Test(report, collectives_that_are_noisy_or_implausible_are_marked) {
       shell_run(s, "PATH=/nonexistent $F report n.jsonl -o n.html");
       EXPECT_CODE(s, 0);
       cr_expect(holds(s, "n.html", rows[i].cell), "%s", text);
+      bool doubtful = i + 1 < sizeof rows / sizeof *rows;
+      cr_expect_eq(holds(s, "n.html", "; 1 doubtful left out."), doubtful, "%s", text);
+      if (k == 1) cr_expect_eq(holds(s, "n.html", "nothing finite to draw): Time"), doubtful, "%s", text);
     }
   shell_close(s);
 }

@@ -32,15 +32,17 @@ static int compare(const void *left, const void *right) {
   return d ? d : (a->bytes > b->bytes) - (a->bytes < b->bytes);
 }
 
-/* One group: bus bandwidth below the link's, or the time. */
+/* One group: bus bandwidth below the link's, or the time. What is doubtful stands in the table alone. */
 static void draw(struct fold_page *page, const struct fold_model_message *m, size_t n, double *room, bool bandwidth) {
   struct fold_series series[MOST_SERIES + 1];
   double *x = room, *y = room + n, least = INFINITY, most = 0;
-  size_t n_series = 0;
+  size_t n_series = 0, n_doubtful = 0;
   for (size_t i = 0, end; i < n && n_series < MOST_SERIES; i = end) {
     for (end = i; end < n && compare_series(&m[i], &m[end]) == 0; end++) {
       x[end] = m[end].bytes;
-      y[end] = bandwidth ? 1e-9 * m[end].bus : 1e6 * m[end].median;
+      bool doubtful = m[end].implausible || m[end].noisy;
+      y[end] = doubtful ? NAN : bandwidth ? 1e-9 * m[end].bus : 1e6 * m[end].median;
+      n_doubtful += doubtful;
       least = fmin(least, x[end]);
       most = fmax(most, x[end]);
     }
@@ -56,10 +58,10 @@ static void draw(struct fold_page *page, const struct fold_model_message *m, siz
         (struct fold_series){.label = "the link's ceiling", .look = FOLD_LOOK_LIMIT, .x = link_x, .y = link_y, .n = 2};
   struct fold_plot plot = {
       "length (bytes)", bandwidth ? "bus bandwidth (GB/s)" : "median time (us)", true, !bandwidth, series, n_series};
-  char caption[400], where[200];
-  snprintf(caption, sizeof caption, "%s of an all-reduce by length, %.0f ranks, %.20s %.20s%s. Medians.",
+  char caption[400], where[200], without[60];
+  snprintf(caption, sizeof caption, "%s of an all-reduce by length, %.0f ranks, %.20s %.20s%s. Medians%s.",
            bandwidth ? "Bus bandwidth" : "Time", m->workers, m->dtype, m->op,
-           fold_page_where(page, m->environment, where));
+           fold_page_where(page, m->environment, where), fold_page_without(n_doubtful, without));
   fold_page_plot(page, &plot, caption);
 }
 

@@ -34,6 +34,12 @@ const char *fold_page_where(const struct fold_page *page, int environment, char 
   return text;
 }
 
+const char *fold_page_without(size_t n_doubtful, char text[60]) {
+  text[0] = '\0';
+  if (n_doubtful) snprintf(text, 60, "; %zu doubtful left out", n_doubtful);
+  return text;
+}
+
 /* A figure is written whole or not at all, so its frame waits for it. */
 static void put_figure(struct fold_page *page, const char *caption, fold_status drawn, const char *svg) {
   if (drawn.code != FOLD_OK) {

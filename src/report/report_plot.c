@@ -118,7 +118,7 @@ static void put_series(FILE *script, const struct fold_series *s, size_t k) {
 
 static fold_status write_plot(FILE *script, const struct fold_plot *plot) {
   struct range r = find_range(plot);
-  if (!(r.right >= r.left)) return fold_error(FOLD_UNSUPPORTED, "nothing finite to draw");
+  if (!(r.right >= r.left)) return fold_error(FOLD_BAD_INPUT, "nothing finite to draw");
   put_header(script, FOLD_FIGURE_HEIGHT);
   put_axes(script, plot, &r);
   put_data(script, plot, &r);

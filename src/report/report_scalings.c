@@ -28,16 +28,21 @@ static int compare(const void *left, const void *right) {
   return d ? d : (a->workers > b->workers) - (a->workers < b->workers);
 }
 
-/* Strong: the speed-up t(1)/t(p), ideally p. Weak: the efficiency t(1)/t(p), ideally 1. */
+static bool is_doubtful(const struct fold_model_scaling *s) { return s->implausible || s->noisy; }
+
+/* Strong: the speed-up t(1)/t(p), ideally p. Weak: the efficiency t(1)/t(p), ideally 1. What is doubtful, or compared with
+ * what is, stands in the table alone. */
 static void draw_group(struct fold_page *page, const struct fold_model_scaling *s, size_t n, double *room) {
   struct fold_series series[MOST_SUBJECTS + 1];
   double *x = room, *y = room + n, most = 1;
   bool weak = strcmp(s->mode, "weak") == 0;
-  size_t n_series = 0;
+  size_t n_series = 0, n_doubtful = 0;
   for (size_t i = 0, end; i < n && n_series < MOST_SUBJECTS; i = end) {
     for (end = i; end < n && strcmp(s[i].subject, s[end].subject) == 0; end++) {
       x[end] = s[end].workers;
-      y[end] = s[i].workers == 1 ? s[i].median / s[end].median : NAN;
+      bool doubtful = is_doubtful(&s[i]) || is_doubtful(&s[end]);
+      y[end] = s[i].workers == 1 && !doubtful ? s[i].median / s[end].median : NAN;
+      n_doubtful += doubtful;
       most = fmax(most, x[end]);
     }
     series[n_series] = (struct fold_series){.style = (int)n_series, .x = x + i, .y = y + i, .n = end - i};
@@ -49,9 +54,10 @@ static void draw_group(struct fold_page *page, const struct fold_model_scaling *
       (struct fold_series){.label = "ideal", .look = FOLD_LOOK_LIMIT, .x = ideal_x, .y = ideal_y, .n = 2};
   struct fold_plot plot = {"workers", weak ? "efficiency t(1)/t(p)" : "speed-up t(1)/t(p)", false, false, series,
                            n_series};
-  char caption[400], where[200], count[32];
-  snprintf(caption, sizeof caption, "%s scaling, %.20s %.20s, %s elements%s%s.", weak ? "Weak" : "Strong", s->dtype,
-           s->op, fold_text_count(s->n, count), weak ? " a worker" : "", fold_page_where(page, s->environment, where));
+  char caption[400], where[200], count[32], without[60];
+  snprintf(caption, sizeof caption, "%s scaling, %.20s %.20s, %s elements%s%s%s.", weak ? "Weak" : "Strong", s->dtype,
+           s->op, fold_text_count(s->n, count), weak ? " a worker" : "", fold_page_where(page, s->environment, where),
+           fold_page_without(n_doubtful, without));
   fold_page_plot(page, &plot, caption);
 }
 
