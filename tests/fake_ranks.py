@@ -46,7 +46,7 @@ elif mode == "babble":  # seated, then answers what nobody asked
     for rank in range(ranks):
         connect().sendall(hello(rank))
     keep[0].sendall(struct.pack("<IIQ", 4711, 0, 1 << 60))
-elif mode == "frozen":  # the harness and its ranks stop for longer than the limit; then the harness is the first to go on
+elif mode == "frozen":  # the harness is stopped for longer than the limit, and goes on a second before its ranks do
     for rank in range(ranks):
         connect().sendall(hello(rank))
     for one in keep:
@@ -54,8 +54,10 @@ elif mode == "frozen":  # the harness and its ranks stop for longer than the lim
     with open(f"/proc/{os.getppid()}/stat") as guard:  # the launcher's parent, the harness's child
         harness = int(guard.read().rpartition(")")[2].split()[1])
     os.kill(harness, signal.SIGSTOP)
-    time.sleep(4)
-    os.kill(harness, signal.SIGCONT)
+    try:
+        time.sleep(4)
+    finally:
+        os.kill(harness, signal.SIGCONT)
     time.sleep(1)
     for one in keep:
         one.sendall(struct.pack("<IIQ64s", DONE, 0, 64, b""))

@@ -102,6 +102,21 @@ Test(collective, a_message_that_does_not_come_is_late_and_who_hung_up_is_gone) {
   cr_expect_eq(fold_wire_read_by(pair[1], INFINITY, bytes, 8), FOLD_WIRE_GONE);
 }
 
+/* As a rank asks between two moves: nobody has said anything; somebody has; nobody is there any more. */
+Test(collective, a_word_is_there_or_not_or_never_will_be) {
+  int pair[2];
+  cr_assert_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
+  double start = fold_now();
+  cr_expect(!fold_wire_has_word(pair[1], 100) && fold_now() - start >= 0.09);
+  cr_assert_eq(send(pair[0], "word", 4, 0), 4);
+  cr_expect(fold_wire_has_word(pair[1], 60000));
+  char word[4];
+  cr_expect(fold_wire_read(pair[1], word, 4) && !fold_wire_has_word(pair[1], 0));
+  close(pair[0]);
+  cr_expect(fold_wire_has_word(pair[1], 60000) && !fold_wire_read(pair[1], word, 1));
+  close(pair[1]);
+}
+
 static const struct fold_subject *find(const char *name) {
   size_t n;
   const struct fold_subject *all = fold_mutants_broken(&n);

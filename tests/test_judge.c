@@ -46,6 +46,22 @@ static struct fold_subject plant(float got, const char *order, enum fold_method 
                                .run = planted};
 }
 
+/* An oracle that can't answer has not answered, however often it is asked. */
+Test(judge, a_truth_that_failed_is_not_known) {
+  struct literal l;
+  struct fold_truths truths;
+  const struct fold_truth *truth;
+  float x = 1;
+  CASE(&l, 1.0f);
+  l.c.op = FOLD_OPS;
+  cr_assert_eq(fold_truths_open(&truths, &l.c, &x).code, FOLD_OK);
+  for (int again = 0; again < 2; again++)
+    cr_expect_eq(fold_truths_row(&truths, 0, &truth).code, FOLD_BAD_INPUT, "%d", again);
+  l.c.op = FOLD_SUM;
+  cr_expect(fold_truths_row(&truths, 0, &truth).code == FOLD_OK && mpfr_cmp_si(truth->exact, 1) == 0);
+  fold_truths_close(&truths);
+}
+
 static struct tally judge(const struct fold_subject *subject, const struct fold_cases *cases) {
   struct fold_registry registry = {subject, 1};
   struct tally tally;

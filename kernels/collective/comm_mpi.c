@@ -145,11 +145,14 @@ static void close_comm(struct fold_comm *comm) {
   free(comm->state);
 }
 
+/* The tag of no message, for progress. Making a comm may send in MPI_COMM_WORLD itself, with the tag that open_comm gives. */
+enum { NO_TAG = 0 };
+
 /* MPI need only move messages within its calls, and a call may return with some of its own under way: Open MPI's over TCP
- * then leaves another rank in the same call for as long as this one makes no more. A question that nothing answers is one. */
+ * then leaves another rank in the same call for as long as this one makes no more. This one finds nothing. */
 static void progress(void) {
-  int arrived;
-  MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &arrived, MPI_STATUS_IGNORE);
+  int found;
+  MPI_Iprobe(MPI_ANY_SOURCE, NO_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
 }
 
 static void finish(void) { MPI_Finalize(); }

@@ -179,7 +179,9 @@ fold_status fold_truths_row(struct fold_truths *truths, size_t row, const struct
   fold_truth_init(&truths->row[row]);
   fold_status status = fold_oracle_exact(c->dtype, c->op, terms, c->cols, 0, &truths->row[row]);
   truths->known[row] = status.code == FOLD_OK;
-  if (status.code != FOLD_OK) fold_truth_free(&truths->row[row]);
+  if (truths->known[row]) return status;
+  fold_truth_free(&truths->row[row]);
+  *truth = NULL;
   return status;
 }
 

@@ -36,14 +36,15 @@ const char *fold_page_where(const struct fold_page *page, int environment, char 
 
 const char *fold_page_without(size_t n_doubtful, char text[60]) {
   text[0] = '\0';
-  if (n_doubtful) snprintf(text, 60, "; %zu doubtful left out", n_doubtful);
+  if (n_doubtful) snprintf(text, 60, "; %zu doubtful point%s left out", n_doubtful, n_doubtful == 1 ? "" : "s");
   return text;
 }
 
 /* A figure is written whole or not at all, so its frame waits for it. */
 static void put_figure(struct fold_page *page, const char *caption, fold_status drawn, const char *svg) {
   if (drawn.code != FOLD_OK) {
-    if (page->trouble.code == FOLD_OK) page->trouble = drawn;
+    /* That there is nothing to draw is the records' own. */
+    if (page->trouble.code == FOLD_OK && drawn.code != FOLD_BAD_INPUT) page->trouble = drawn;
     fputs("<p class=\"missing\">A figure is missing here (", page->out);
     fold_put_html(page->out, drawn.text);
     fputs("): ", page->out);

@@ -89,7 +89,10 @@ static void put_data(FILE *script, const struct fold_plot *plot, const struct ra
     fprintf(script, "$d%zu << END_OF_DATA\n", s);
     for (size_t i = 0; i < plot->series[s].n; i++) {
       double x = plot->series[s].x[i], y = plot->series[s].y[i];
-      if (usable(plot, x, y)) fprintf(script, "%.17g %.17g\n", x, plot->log_y && y == 0 ? floor_of(r) : y);
+      if (usable(plot, x, y))
+        fprintf(script, "%.17g %.17g\n", x, plot->log_y && y == 0 ? floor_of(r) : y);
+      else
+        fputc('\n', script); /* no line leads across */
     }
     fprintf(script, "END_OF_DATA\n");
   }
@@ -118,7 +121,10 @@ static void put_series(FILE *script, const struct fold_series *s, size_t k) {
 
 static fold_status write_plot(FILE *script, const struct fold_plot *plot) {
   struct range r = find_range(plot);
-  if (!(r.right >= r.left)) return fold_error(FOLD_BAD_INPUT, "nothing finite to draw");
+  bool empty = true;
+  for (size_t s = 0; s < plot->n; s++)
+    empty &= plot->series[s].look == FOLD_LOOK_LIMIT || is_empty(plot, &plot->series[s]);
+  if (empty) return fold_error(FOLD_BAD_INPUT, "nothing finite to draw");
   put_header(script, FOLD_FIGURE_HEIGHT);
   put_axes(script, plot, &r);
   put_data(script, plot, &r);
@@ -201,7 +207,7 @@ static void put_swatch(const struct fold_series *s, FILE *out) {
 void fold_plot_legend(const struct fold_plot *plot, FILE *out) {
   fputs("<ul class=\"key\">", out);
   for (size_t k = 0; k < plot->n; k++) {
-    if (!plot->series[k].label[0]) continue;
+    if (!plot->series[k].label[0] || is_empty(plot, &plot->series[k])) continue;
     fputs("<li>", out);
     put_swatch(&plot->series[k], out);
     fold_put_html(out, plot->series[k].label);

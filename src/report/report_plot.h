@@ -23,7 +23,7 @@ struct fold_series {
   enum fold_series_look look;
   int style; /* which colour, mark and dash */
   const double *x, *y;
-  size_t n; /* points; those that are not finite are left out */
+  size_t n; /* points; those that are not finite are left out, and the line has a gap there */
 };
 
 struct fold_plot {
@@ -43,11 +43,11 @@ struct fold_bars {
   } * pairs;
 };
 
-/* Writes one <svg> with `alt` as its text for who can't see it; `id` tells figures of one page apart. FOLD_UNSUPPORTED
- * when there is no gnuplot; FOLD_ENVIRONMENT when it failed. Writes all or nothing. */
+/* Writes one <svg> with `alt` as its text for who can't see it; `id` tells figures of one page apart. FOLD_BAD_INPUT when
+ * there is nothing to draw but limits, FOLD_UNSUPPORTED when there is no gnuplot, FOLD_ENVIRONMENT when it failed. Writes all or nothing. */
 fold_status fold_plot_svg(const struct fold_plot *plot, int id, const char *alt, FILE *out);
 fold_status fold_bars_svg(const struct fold_bars *bars, int id, const char *alt, FILE *out);
-/* <ul class="legend"> of the series that have a label. */
+/* <ul class="key"> of the series that have a label, and a point. */
 void fold_plot_legend(const struct fold_plot *plot, FILE *out);
 void fold_bars_legend(const struct fold_bars *bars, FILE *out);
 

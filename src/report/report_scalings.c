@@ -40,8 +40,8 @@ static void draw_group(struct fold_page *page, const struct fold_model_scaling *
   for (size_t i = 0, end; i < n && n_series < MOST_SUBJECTS; i = end) {
     for (end = i; end < n && strcmp(s[i].subject, s[end].subject) == 0; end++) {
       x[end] = s[end].workers;
-      bool doubtful = is_doubtful(&s[i]) || is_doubtful(&s[end]);
-      y[end] = s[i].workers == 1 && !doubtful ? s[i].median / s[end].median : NAN;
+      bool comparable = s[i].workers == 1, doubtful = comparable && (is_doubtful(&s[i]) || is_doubtful(&s[end]));
+      y[end] = comparable && !doubtful ? s[i].median / s[end].median : NAN;
       n_doubtful += doubtful;
       most = fmax(most, x[end]);
     }

@@ -34,7 +34,7 @@ void fold_page_cell(struct fold_page *page, const char *text);
 void fold_page_number(struct fold_page *page, double value);
 /* The last cell of a timed collective: "", or that it is implausible or too noisy, and why. */
 void fold_page_doubt(struct fold_page *page, bool implausible, bool noisy, const char *why);
-/* For a caption: "", or that so many doubtful points of the figure are left out. */
+/* For a caption: "", or "; N doubtful points left out" of the figure. */
 const char *fold_page_without(size_t n_doubtful, char text[60]);
 /* "  (machine)" where the model has several environments, else "". */
 const char *fold_page_where(const struct fold_page *page, int environment, char text[200]);

@@ -50,12 +50,13 @@ static const char *shape_text(const struct fold_model_timing *t, char text[80]) 
 /* One group, sorted by subject, then n: a series for each subject, then the ceiling over all of its sizes. */
 static void draw_throughput(struct fold_page *page, const struct fold_model_timing *t, size_t n, double *room) {
   struct fold_series series[MOST_SUBJECTS + 1];
-  size_t n_series = 0, sizes = 0;
+  size_t n_series = 0, sizes = 0, n_doubtful = 0;
   double *x = room, *y = room + n, *ceiling = room + 2 * n;
   for (size_t i = 0, end; i < n && n_series < MOST_SUBJECTS; i = end) {
     for (end = i; end < n && strcmp(t[i].subject, t[end].subject) == 0; end++) {
       x[end] = t[end].rows * t[end].cols;
-      y[end] = 1e-9 * t[end].bytes_per_second;
+      y[end] = t[end].implausible ? NAN : 1e-9 * t[end].bytes_per_second;
+      n_doubtful += t[end].implausible;
     }
     struct fold_series *s = &series[n_series];
     *s = (struct fold_series){.style = (int)n_series, .x = x + i, .y = y + i, .n = end - i};
@@ -75,10 +76,11 @@ static void draw_throughput(struct fold_page *page, const struct fold_model_timi
       break;
     }
   struct fold_plot plot = {"n (elements)", "throughput (GB/s)", true, false, series, n_series};
-  char caption[400], where[200], rows[32];
-  snprintf(caption, sizeof caption, "Throughput, %.20s %.20s%s%.40s%s, %s row%s%s. Medians.", t->dtype, t->op,
+  char caption[400], where[200], rows[32], without[60];
+  snprintf(caption, sizeof caption, "Throughput, %.20s %.20s%s%.40s%s, %s row%s%s. Medians%s.", t->dtype, t->op,
            t->generator[0] ? " of " : "", t->generator, t->generator[0] ? " data" : "",
-           fold_text_grouped(t->rows, rows), t->rows == 1 ? "" : "s", fold_page_where(page, t->environment, where));
+           fold_text_grouped(t->rows, rows), t->rows == 1 ? "" : "s", fold_page_where(page, t->environment, where),
+           fold_page_without(n_doubtful, without));
   fold_page_plot(page, &plot, caption);
 }
 

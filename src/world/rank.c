@@ -138,11 +138,13 @@ static bool race(struct rank *r, const struct wire_race *race) {
   return sent;
 }
 
+/* Few steps are needed, and more of them would take time from ranks that work. */
 enum { LONGEST_WAIT_MS = 16 };
 
 /* Others may still be in the call that this rank has left: it helps them on until the harness has its next word. */
 static void await_word(const struct rank *r) {
   if (!r->started || !r->engine->progress) return;
+  r->engine->progress();
   for (int wait = 1; !fold_wire_has_word(r->seat->fd, wait); wait = wait < LONGEST_WAIT_MS ? 2 * wait : wait)
     r->engine->progress();
 }

@@ -125,5 +125,6 @@ bool fold_wire_read(int fd, void *bytes, size_t n) {
 
 bool fold_wire_has_word(int fd, int milliseconds) {
   struct pollfd at = {.fd = fd, .events = POLLIN};
-  return poll(&at, 1, milliseconds) > 0;
+  int ready = poll(&at, 1, milliseconds);
+  return ready > 0 || (ready < 0 && errno != EINTR);
 }

@@ -149,7 +149,8 @@ enum fold_wire fold_wire_read_by(int fd, double end, void *bytes, size_t n);
 /* The same without a deadline, for ranks: they end when the harness is gone. False when it is. */
 bool fold_wire_send(int fd, enum wire_kind kind, const void *a, size_t n_a, const void *b, size_t n_b);
 bool fold_wire_read(int fd, void *bytes, size_t n);
-/* Whether a read would return at once, within so many milliseconds: there is a word, or the other end is gone. */
+/* Whether a read would return at once, within so many milliseconds: there is a word, or the read will tell
+ * why there is none. */
 bool fold_wire_has_word(int fd, int milliseconds);
 
 #endif
