@@ -15,6 +15,16 @@ void fold_truth_error(mpfr_t error, const struct fold_truth *truth, enum fold_dt
   mpfr_clears(value, other, (mpfr_ptr)0);
 }
 
+double fold_ratio_up(mpfr_srcptr a, mpfr_srcptr b) {
+  if (mpfr_zero_p(a)) return 0;
+  mpfr_t ratio;
+  mpfr_init2(ratio, 53);
+  mpfr_div(ratio, a, b, MPFR_RNDU);
+  double value = mpfr_get_d(ratio, MPFR_RNDU);
+  mpfr_clear(ratio);
+  return value;
+}
+
 double fold_truth_ulps(mpfr_srcptr error, const struct fold_truth *truth, enum fold_dtype dtype) {
   double place = fold_ulp(dtype, fold_bits_to_double(dtype, truth->rounded[dtype]));
   mpfr_t ratio;

@@ -44,6 +44,8 @@ fold_status fold_oracle_close(enum fold_dtype dtype, const struct fold_super *su
 
 /* |got - exact| of a finite result in dtype, rounded away from zero; an enclosed product counts its farther end. */
 void fold_truth_error(mpfr_t error, const struct fold_truth *truth, enum fold_dtype dtype, uint64_t got);
+/* a / b, 0 where a is; rounded up. */
+double fold_ratio_up(mpfr_srcptr a, mpfr_srcptr b);
 /* That error in units of the last place, in dtype, of the exact result; rounded up. */
 double fold_truth_ulps(mpfr_srcptr error, const struct fold_truth *truth, enum fold_dtype dtype);
 

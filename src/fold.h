@@ -30,6 +30,8 @@ enum fold_op { FOLD_SUM, FOLD_PROD, FOLD_MAX, FOLD_MIN, FOLD_OPS };
  * MPI, or GPUs that talk by NCCL. */
 enum fold_engine { FOLD_HOST, FOLD_CUDA, FOLD_MPI, FOLD_NCCL, FOLD_ENGINES };
 static inline bool fold_engine_has_ranks(enum fold_engine engine) { return engine >= FOLD_MPI; }
+/* Whether hosts' processors add up, alone or as ranks. */
+static inline bool fold_engine_is_host(enum fold_engine engine) { return engine == FOLD_HOST || engine == FOLD_MPI; }
 
 /* What became of a call. Each code has one exit code (fold_exit_code). */
 enum fold_code {

@@ -9,6 +9,7 @@
 #include "bound.h"
 #include "order.h"
 #include "study_worlds.h"
+#include "world.h"
 
 /* All of it in MPFR, nothing left out. */
 static void find_worst(enum fold_method method, enum fold_dtype dtype, uint64_t height, const char *x, size_t n,

@@ -35,14 +35,23 @@ static fold_status count_judgement(void *context, const struct fold_judgement *j
   return fold_ok();
 }
 
+/* One row of the timed shape. */
+static struct fold_case case_of(const struct fold_world_shape *shape) {
+  static char name[] = "bench";
+  return (struct fold_case){.name = name,
+                            .fixture = name,
+                            .dtype = shape->dtype,
+                            .op = shape->op,
+                            .rows = 1,
+                            .cols = shape->vectors ? shape->ranks : shape->cols,
+                            .ranks = shape->ranks};
+}
+
 fold_status fold_sitting_judge_small(struct fold_sitting *s, const volatile int *stop) {
   const struct fold_world_shape *shape = s->shape;
-  char name[] = "bench";
   size_t most = shape->vectors ? SMALL_VECTOR : SMALL_SUM, rows = shape->rows;
-  struct fold_case c = {
-      .name = name, .fixture = name, .dtype = shape->dtype, .op = shape->op, .rows = rows, .ranks = shape->ranks};
-  if (shape->vectors && rows > most) c.rows = most;
-  c.cols = shape->vectors ? shape->ranks : shape->cols;
+  struct fold_case c = case_of(shape);
+  c.rows = shape->vectors && rows > most ? most : rows;
   if (!shape->vectors && c.cols > most / (rows ? rows : 1)) c.cols = most / (rows ? rows : 1);
   c.source = (struct fold_source){s->options->generator, shape->dtype, s->options->seed, c.cols, 0};
   struct fold_cases cases = {&c, 1, 1};
@@ -85,11 +94,8 @@ static void judge_trial(struct fold_trial *trial, struct fold_world_timing *t, c
 /* The judges, on the results that the ranks sent of the timed input itself. */
 static fold_status judge_at_size(const struct fold_sitting *s, struct fold_world_timing *t, const uint64_t *sample) {
   const struct fold_world_shape *shape = s->shape;
-  char name[] = "bench";
   unsigned char results[8 * FOLD_WIRE_SAMPLES], other[8 * FOLD_WIRE_SAMPLES];
-  struct fold_case c = {
-      .name = name, .fixture = name, .dtype = shape->dtype, .op = shape->op, .rows = 1, .ranks = shape->ranks};
-  c.cols = shape->vectors ? shape->ranks : shape->cols;
+  struct fold_case c = case_of(shape);
   if (shape->vectors) c.rows = shape->rows < FOLD_WIRE_SAMPLES ? 0 : FOLD_WIRE_SAMPLES;
   if (c.rows == 0) return fold_ok();
   for (size_t i = 0; i < c.rows; i++) fold_bits_store(shape->dtype, results, i, sample[i]);
@@ -134,17 +140,10 @@ static fold_status judge_long(const struct fold_sitting *s, struct fold_world_ti
                               const volatile int *stop) {
   const struct fold_world_shape *shape = s->shape;
   const struct fold_truth *truth;
-  char name[] = "bench";
   unsigned char result[8];
   struct fold_rig rig;
   struct fold_truths truths = {0};
-  struct fold_case c = {.name = name,
-                        .fixture = name,
-                        .dtype = shape->dtype,
-                        .op = shape->op,
-                        .rows = 1,
-                        .cols = shape->cols,
-                        .ranks = shape->ranks};
+  struct fold_case c = case_of(shape);
   FOLD_TRY(exact_sum(s, s->options->generator, stop, &truth));
   if (!truth) return fold_ok();
   fold_bits_store(shape->dtype, result, 0, sample);

@@ -64,23 +64,18 @@ static bool judge_within(struct fold_trial *trial, struct fold_finding *finding,
     fold_find_refuted(finding, "the result is not finite, and no partial result can overflow");
     return false;
   }
-  mpfr_t error, ratio;
+  mpfr_t error;
   mpfr_init2(error, 256);
-  mpfr_init2(ratio, 53);
   fold_truth_error(error, truth, dtype, got);
   bool within = mpfr_lessequal_p(error, bound);
-  if (mpfr_zero_p(error))
-    mpfr_set_zero(ratio, 1);
-  else
-    mpfr_div(ratio, error, bound, MPFR_RNDU);
-  double ulps = fold_truth_ulps(error, truth, dtype), fraction = mpfr_get_d(ratio, MPFR_RNDU);
+  double ulps = fold_truth_ulps(error, truth, dtype), fraction = fold_ratio_up(error, bound);
   keep_worst(finding, row, got, want, ulps, fraction);
   if (!within) {
     refute_row(finding, row, got, want, ulps);
     fold_find_refuted(finding, "error %.3g is above the bound %.3g", mpfr_get_d(error, MPFR_RNDN),
                       mpfr_get_d(bound, MPFR_RNDN));
   }
-  mpfr_clears(error, ratio, (mpfr_ptr)0);
+  mpfr_clear(error);
   return within;
 }
 

@@ -13,7 +13,7 @@ static fold_status replay(const struct fold_trial *trial, const struct fold_orde
   const struct fold_case *c = trial->c;
   struct fold_call call = {
       .dtype = c->dtype, .op = c->op, .rows = c->rows, .cols = c->cols, .in = fold_rig_input(trial->rig), .out = out};
-  bool host = trial->subject->engine == FOLD_HOST || trial->subject->engine == FOLD_MPI;
+  bool host = fold_engine_is_host(trial->subject->engine);
   return host ? fold_order_replay_wide(order, &call) : fold_order_replay(order, &call);
 }
 

@@ -13,7 +13,7 @@ static const struct fold_launch cuda_launches[] = {
     {.blocks = 1}, {.blocks = 7}, {.blocks = 132}, {.block = 128}, {.block = 512, .blocks = 33}};
 
 void fold_judge_launch_invariant(struct fold_trial *trial, struct fold_finding *finding) {
-  bool host = trial->subject->engine == FOLD_HOST || trial->subject->engine == FOLD_MPI;
+  bool host = fold_engine_is_host(trial->subject->engine);
   const struct fold_launch *launches = host ? host_launches : cuda_launches;
   size_t n = host ? sizeof host_launches / sizeof *host_launches : sizeof cuda_launches / sizeof *cuda_launches;
   size_t ran = 0;

@@ -66,12 +66,10 @@ void fold_judge_world_invariant(struct fold_trial *trial, struct fold_finding *f
     fold_find_skipped(finding, "it has no ranks");
     return;
   }
-  /* The last is all ranks that there are: of several hosts only that one may have a rank on each. */
-  const unsigned most = fold_world_ranks(trial->rig->world), worlds[] = {1, 2, 3, 4, 5, 8, most};
-  const size_t n = sizeof worlds / sizeof *worlds;
+  unsigned worlds[FOLD_WORLDS_MOST];
+  const size_t n = fold_worlds_sizes(fold_world_ranks(trial->rig->world), worlds);
   for (size_t i = 0; i < n; i++) {
-    bool again = i == n - 1 && (most <= 5 || most == 8);
-    if (worlds[i] == c->ranks || worlds[i] > most || again) continue;
+    if (worlds[i] == c->ranks) continue;
     struct fold_request request = {.op = c->op, .rows = c->rows, .cols = c->cols, .ranks = worlds[i], .poison = 0x2d};
     struct fold_traces traces;
     char what[80];

@@ -94,19 +94,16 @@ static void take_error(struct fold_ranks_result *result, struct errors *errors, 
     result->not_finite++;
     return;
   }
-  mpfr_t error, relative;
-  mpfr_inits2(128, error, relative, (mpfr_ptr)0);
+  mpfr_t error;
+  mpfr_init2(error, 128);
   fold_mpfr_set_bits(error, dtype, got);
   mpfr_sub(error, error, truth->exact, MPFR_RNDA);
   mpfr_abs(error, error, MPFR_RNDU);
-  mpfr_div(relative, error, truth->abs_sum, MPFR_RNDU);
-  double share = mpfr_zero_p(error) ? 0 : mpfr_get_d(relative, MPFR_RNDU);
-  mpfr_div_d(error, error, fold_ulp(dtype, fold_bits_to_double(dtype, truth->rounded[dtype])), MPFR_RNDU);
-  double ulps = mpfr_get_d(error, MPFR_RNDU);
+  double share = fold_ratio_up(error, truth->abs_sum), ulps = fold_truth_ulps(error, truth, dtype);
   errors->ulps[errors->n++] = ulps;
   if (!(ulps <= result->worst_ulps)) result->worst_ulps = ulps;
   if (!(share <= result->worst_relative)) result->worst_relative = share;
-  mpfr_clears(error, relative, (mpfr_ptr)0);
+  mpfr_clear(error);
 }
 
 static int rising(const void *a, const void *b) {

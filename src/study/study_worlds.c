@@ -10,15 +10,6 @@
 #include "order.h"
 #include "world.h"
 
-size_t fold_worlds_sizes(unsigned ranks, unsigned sizes[FOLD_WORLDS_MOST]) {
-  static const unsigned usual[] = {1, 2, 3, 4, 5, 8};
-  size_t n = 0;
-  for (size_t k = 0; k < sizeof usual / sizeof *usual; k++)
-    if (usual[k] <= ranks) sizes[n++] = usual[k];
-  if (n > 0 && sizes[n - 1] < ranks) sizes[n++] = ranks;
-  return n;
-}
-
 bool fold_worlds_takes(const struct fold_subject *subject, const struct fold_worlds_case *c, bool vector) {
   return subject->engine == c->engine && subject->vector == vector && (subject->dtypes >> c->dtype & 1) &&
          (subject->ops >> FOLD_SUM & 1);

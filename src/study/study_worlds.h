@@ -13,8 +13,6 @@
 
 #include "study.h"
 
-enum { FOLD_WORLDS_MOST = 8 };
-
 struct fold_worlds_case {
   enum fold_engine engine;
   enum fold_dtype dtype;
@@ -22,9 +20,6 @@ struct fold_worlds_case {
   uint64_t seed;
   size_t n;
 };
-
-/* The worlds that an engine of `ranks` ranks has: 1, 2, 3, 4, 5, 8 of them, and all of them where they are more. */
-size_t fold_worlds_sizes(unsigned ranks, unsigned sizes[FOLD_WORLDS_MOST]);
 
 /* One subject's sum in one world. */
 struct fold_worlds_sum {

@@ -91,16 +91,6 @@ static bool is_known(const struct judge *j, const void *row, uint64_t got) {
   return true;
 }
 
-static double ratio_up(mpfr_srcptr a, mpfr_srcptr b) {
-  if (mpfr_zero_p(a)) return 0;
-  mpfr_t q;
-  mpfr_init2(q, 53);
-  mpfr_div(q, a, b, MPFR_RNDU);
-  double value = mpfr_get_d(q, MPFR_RNDU);
-  mpfr_clear(q);
-  return value;
-}
-
 static void take(struct judge *j, const void *row, size_t i, uint64_t got) {
   struct fold_worlds_errors *e = j->errors;
   bool finite = fold_bits_class(j->dtype, got) < FOLD_INFINITE, within = false;
@@ -109,7 +99,7 @@ static void take(struct judge *j, const void *row, size_t i, uint64_t got) {
     fold_truth_error(j->error, &j->truth, j->dtype, got);
     ulps = fold_truth_ulps(j->error, &j->truth, j->dtype);
     within = mpfr_lessequal_p(j->error, j->bound);
-    fraction = ratio_up(j->error, j->bound);
+    fraction = fold_ratio_up(j->error, j->bound);
   }
   if (!within && e->exceeded++ == 0) e->at = i;
   if (ulps > e->ulps || !j->worst_row[0]) {
@@ -119,8 +109,8 @@ static void take(struct judge *j, const void *row, size_t i, uint64_t got) {
   }
   if (fraction > e->fraction || !j->worst_row[1]) {
     e->fraction = fraction;
-    e->relative = finite ? ratio_up(j->error, j->truth.abs_sum) : INFINITY;
-    e->bound = ratio_up(j->bound, j->truth.abs_sum);
+    e->relative = finite ? fold_ratio_up(j->error, j->truth.abs_sum) : INFINITY;
+    e->bound = fold_ratio_up(j->bound, j->truth.abs_sum);
     j->worst_row[1] = row;
     j->worst_got[1] = got;
   }

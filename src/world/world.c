@@ -26,6 +26,15 @@ fold_status fold_world_of(enum fold_engine engine, struct fold_world **world) {
 }
 
 unsigned fold_world_ranks(const struct fold_world *world) { return world->ranks; }
+size_t fold_worlds_sizes(unsigned ranks, unsigned sizes[FOLD_WORLDS_MOST]) {
+  static const unsigned usual[] = {1, 2, 3, 4, 5, 8};
+  size_t n = 0;
+  for (size_t k = 0; k < sizeof usual / sizeof *usual; k++)
+    if (usual[k] <= ranks) sizes[n++] = usual[k];
+  if (n > 0 && sizes[n - 1] < ranks) sizes[n++] = ranks;
+  return n;
+}
+
 uint64_t fold_world_loads(const struct fold_world *world) { return world->loads; }
 const struct wire_hello *fold_world_hello(const struct fold_world *world, unsigned rank) {
   return &world->rank[rank].hello;

@@ -29,6 +29,10 @@ struct fold_world;
  * failed, now or before. */
 fold_status fold_world_of(enum fold_engine engine, struct fold_world **world);
 unsigned fold_world_ranks(const struct fold_world *world);
+/* The worlds that are tried where an engine has `ranks` ranks: 1, 2, 3, 4, 5, 8 of them, and all of them where they are more: of
+ * several hosts only that one may have a rank on each. How many there are. */
+enum { FOLD_WORLDS_MOST = 8 };
+size_t fold_worlds_sizes(unsigned ranks, unsigned sizes[FOLD_WORLDS_MOST]);
 /* How many parts of inputs its ranks were sent: who keeps the number knows whether they still hold what it sent. */
 uint64_t fold_world_loads(const struct fold_world *world);
 /* What rank 0 said of itself: library and device, for records. */
