@@ -8,7 +8,8 @@ set -uo pipefail
 . "$(dirname "$0")/nodes.sh"
 
 foldproof=$(realpath "$1") mutants=$(realpath "$2")
-"$foldproof" list subjects --engine mpi 2>/dev/null | grep -q '^mpi/' || skip "this build has no MPI"
+subjects=$("$foldproof" list subjects --engine mpi 2>/dev/null) # whole: a list cut short by a quick reader would look like none
+[[ $'\n'$subjects == *$'\n'mpi/* ]] || skip "this build has no MPI"
 nodes_enter "$@"
 only=" ${*:3} "
 nodes_make
