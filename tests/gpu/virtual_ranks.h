@@ -41,7 +41,7 @@ enum virtual_order {
   VIRTUAL_BY_CALL,  /* every rank's first call, every rank's second one ... */
   VIRTUAL_BY_RANK,  /* all calls of the last rank, all calls of the one before ... */
   VIRTUAL_LATE,     /* by call, and another rank is late each time */
-  VIRTUAL_RECORDED, /* each rank's calls as a graph, which runs twice */
+  VIRTUAL_RECORDED, /* each rank's calls as a graph, which runs once, then twice in a row */
   VIRTUAL_ORDERS
 };
 
