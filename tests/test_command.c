@@ -91,6 +91,42 @@ Test(command, list_names_every_row_of_every_table) {
   shell_close(s);
 }
 
+/* How often a list has this text. */
+static size_t count_listed(const struct shell *s, const char *ending) {
+  size_t n = 0;
+  for (const char *at = s->out; (at = strstr(at, ending)); at++) n++;
+  return n;
+}
+
+Test(command, list_leaves_out_what_the_options_leave_out) {
+  struct shell *s = shell_open();
+  size_t n;
+  const struct fold_subject *subjects = fold_subjects(&n);
+  for (int e = 0; e < FOLD_ENGINES; e++) {
+    char ending[40];
+    size_t own = 0, listed = 0;
+    shell_run(s, "$F list subjects --engine %s", fold_engine_name((enum fold_engine)e));
+    EXPECT_CODE(s, 0);
+    for (int other = 0; other < FOLD_ENGINES; other++) {
+      snprintf(ending, sizeof ending, " on %s\n", fold_engine_name((enum fold_engine)other));
+      listed += count_listed(s, ending);
+    }
+    for (size_t i = 0; i < n; i++) {
+      if ((int)subjects[i].engine != e) continue;
+      own++;
+      expect_listed(s, "subjects", subjects[i].name);
+    }
+    cr_expect_eq(listed, own, "%s: %zu subjects for %zu", s->ran, listed, own);
+  }
+  shell_run(s, "$F list subjects --subjects 'rows/par_*' --engine host");
+  expect_listed(s, "subjects", "rows/par_256");
+  cr_expect(!strstr(s->out, "rows/multi_block"), "%s", s->out);
+  shell_run(s, "$F list claims --claims 'bounded'");
+  expect_listed(s, "claims", "bounded");
+  cr_expect(!strstr(s->out, "run_to_run"), "%s", s->out);
+  shell_close(s);
+}
+
 /* The numbers of "N held, N refuted, N skipped", the table's last line. */
 static void closing_counts(struct shell *s, size_t count[3]) {
   int end = 0;

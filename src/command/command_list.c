@@ -20,9 +20,10 @@ static const char *claim_at(unsigned i) {
   return fold_claims(&n)[i].name;
 }
 
-static fold_status list_subjects(const struct fold_registry *registry) {
+static fold_status list_subjects(const struct fold_selection *selection, const struct fold_registry *registry) {
   for (size_t i = 0; i < registry->n; i++) {
     const struct fold_subject *s = &registry->subjects[i];
+    if (!fold_selects_subject(selection, s)) continue;
     printf("%s on %s\n    %s\n    ", s->name, fold_engine_name(s->engine), s->about);
     list_names(dtype_at, FOLD_DTYPES, s->dtypes);
     printf("; ");
@@ -36,17 +37,18 @@ static fold_status list_subjects(const struct fold_registry *registry) {
   return fold_ok();
 }
 
-static fold_status list_claims(const struct fold_registry *registry) {
+static fold_status list_claims(const struct fold_selection *selection, const struct fold_registry *registry) {
   (void)registry;
   size_t n;
   const struct fold_claim *claims = fold_claims(&n);
   printf("%-22s %s\n", "claim", "refuted by");
-  for (size_t i = 0; i < n; i++) printf("%-22s %s\n", claims[i].name, claims[i].refuted_by);
+  for (size_t i = 0; i < n; i++)
+    if (fold_selects_claim(selection, &claims[i])) printf("%-22s %s\n", claims[i].name, claims[i].refuted_by);
   return fold_ok();
 }
 
-static fold_status list_generators(const struct fold_registry *registry) {
-  (void)registry;
+static fold_status list_generators(const struct fold_selection *selection, const struct fold_registry *registry) {
+  (void)selection, (void)registry;
   size_t n;
   const struct fold_generator *generators = fold_generators(&n);
   printf("%-18s %s\n", "generator", "provokes");
@@ -54,8 +56,8 @@ static fold_status list_generators(const struct fold_registry *registry) {
   return fold_ok();
 }
 
-static fold_status list_orders(const struct fold_registry *registry) {
-  (void)registry;
+static fold_status list_orders(const struct fold_selection *selection, const struct fold_registry *registry) {
+  (void)selection, (void)registry;
   size_t n;
   const struct fold_order *orders = fold_orders(&n);
   printf("%-18s %s\n", "order", "definition");
@@ -63,7 +65,8 @@ static fold_status list_orders(const struct fold_registry *registry) {
   return fold_ok();
 }
 
-static fold_status list_fixtures(const struct fold_selection *selection) {
+static fold_status list_fixtures(const struct fold_selection *selection, const struct fold_registry *registry) {
+  (void)registry;
   struct fold_cases cases = {0};
   fold_status status = fold_select_cases(selection, &cases);
   for (size_t i = 0; i < cases.n; i++) printf("%s\n", cases.at[i].name);
@@ -93,19 +96,30 @@ static const struct argp argp = {
     .parser = parse,
     .children = children,
     .args_doc = "[subjects|claims|generators|orders|fixtures]",
-    .doc = "List what there is: subjects (the default), claims, generators, orders, or the cases of the fixtures."};
+    .doc =
+        "List what there is: subjects (the default), claims, generators, orders, or the cases of the fixtures; of "
+        "subjects, claims and fixtures, those that the options choose."};
 
-int fold_command_list(int argc, char **argv, const struct fold_registry *registry) {
+static fold_status print_list(const struct list *l, const char *program, const struct fold_registry *registry) {
   static const struct {
     const char *name;
-    fold_status (*print)(const struct fold_registry *registry);
-  } lists[] = {
-      {"subjects", list_subjects}, {"claims", list_claims}, {"generators", list_generators}, {"orders", list_orders}};
+    fold_status (*print)(const struct fold_selection *selection, const struct fold_registry *registry);
+  } lists[] = {{"subjects", list_subjects},
+               {"claims", list_claims},
+               {"generators", list_generators},
+               {"orders", list_orders},
+               {"fixtures", list_fixtures}};
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+    if (strcmp(l->what, lists[i].name)) continue;
+    FOLD_TRY(fold_selection_check(&l->options.selection, registry));
+    return lists[i].print(&l->options.selection, registry);
+  }
+  return fold_error(FOLD_BAD_INPUT, "no list '%s': see %s --help", l->what, program);
+}
+
+int fold_command_list(int argc, char **argv, const struct fold_registry *registry) {
   struct list l = {.what = "subjects"};
   fold_selection_defaults(&l.options);
   argp_parse(&argp, argc, argv, 0, NULL, &l);
-  if (strcmp(l.what, "fixtures") == 0) return fold_report(argv[0], list_fixtures(&l.options.selection));
-  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
-    if (strcmp(l.what, lists[i].name) == 0) return fold_report(argv[0], lists[i].print(registry));
-  return fold_report(argv[0], fold_error(FOLD_BAD_INPUT, "no list '%s': see %s --help", l.what, argv[0]));
+  return fold_report(argv[0], print_list(&l, argv[0], registry));
 }
