@@ -2,16 +2,24 @@
 # test_nodes.sh: a world over two nodes, made on one machine (nodes.sh). What is judged over it holds; what fails there (a rank, the
 # cable, the address, the program) ends in time, with exit code 99 and a line that says what, and no process is left on either node.
 #
-#   test_nodes.sh FOLDPROOF FOLDPROOF_MUTANTS [CASE...]
+#   test_nodes.sh mpi|nccl FOLDPROOF FOLDPROOF_MUTANTS [CASE...]
+# Over NCCL each node has two of this machine's GPUs, and the mutants are foldproof-gpu-mutants.
 set -uo pipefail
 # shellcheck source=tests/nodes.sh
 . "$(dirname "$0")/nodes.sh"
 
-foldproof=$(realpath "$1") mutants=$(realpath "$2")
-subjects=$("$foldproof" list subjects --engine mpi 2>/dev/null) # whole: a list cut short by a quick reader would look like none
-[[ $'\n'$subjects == *$'\n'mpi/* ]] || skip "this build has no MPI"
+engine=$1 foldproof=$(realpath "$2") mutants=$(realpath "$3")
+subjects=$("$foldproof" list subjects --engine "$engine" 2>/dev/null)
+[ -n "$subjects" ] || skip "this build has no subjects on $engine"
+if [ "$engine" = nccl ]; then
+  gpus=$("$foldproof" env --json | grep -c '"arch"')
+  [ "$gpus" -ge 4 ] || skip "needs 4 GPUs, there are $gpus"
+  IFS=, read -ra gpus <<<"${CUDA_VISIBLE_DEVICES:-0,1,2,3}"
+  NODE_A=CUDA_VISIBLE_DEVICES=${gpus[0]},${gpus[1]} NODE_B=CUDA_VISIBLE_DEVICES=${gpus[2]},${gpus[3]}
+  export NCCL_NVLS_ENABLE=0
+fi
 nodes_enter "$@"
-only=" ${*:3} "
+only=" ${*:4} "
 nodes_make
 
 # A program whose ranks on node b are another version: this one with another number in its text.
@@ -44,7 +52,7 @@ expect_empty() {
 
 # start SETTINGS WORD...: a command line of foldproof on node a, in the background. Of four ranks, 0 and 2 are on a, 1 and 3 on b.
 start() {
-  began=${EPOCHREALTIME/./}
+  began=${EPOCHREALTIME/./} before=$(received)
   # shellcheck disable=SC2016,SC2086 # the inner shell expands; settings are words
   on "$a" env FOLDPROOF_ADDRESS=10.77.0.1 FOLDPROOF_RANKS=4 FOLDPROOF_TIMEOUT=4 \
     FOLDPROOF_LAUNCH='mpirun --host a:2,b:2 --map-by node --bind-to none -n {ranks}' $1 \
@@ -53,27 +61,40 @@ start() {
 }
 
 # finish CODE SECONDS WORDS...: it ends so many seconds after its start at the latest, with that code; it said each of the words.
+# GPUs may take three times the limit until all of them are awake.
 finish() {
-  local got took words
+  local got took words most=$2
+  [ "$engine" = mpi ] || most=$((most + 12))
   wait "$running"
   got=$?
   took=$(((${EPOCHREALTIME/./} - began) / 1000))
   [ $got = "$1" ] || fail "exit code $got, want $1: $(tail -n 3 "$room/said")"
-  [ $took -lt "${2}000" ] || fail "took $took ms, not $2 s"
+  [ $took -lt "${most}000" ] || fail "took $took ms, not $most s"
   for words in "${@:3}"; do grep -qF -- "$words" "$room/said" || fail "no '$words' in: $(head -n 3 "$room/said")"; done
   echo "$name, $took ms: $(grep -m1 -e ' of [0-9]' -e FOLDPROOF -e ' held, ' -e ' is foldproof ' "$room/said" | cut -c -200)"
 }
 
-one=(--engine mpi --fixtures 'normal/f32/sum/1000x3/*')
+one=(--engine "$engine" --fixtures 'normal/f32/sum/1000x3/*')
 broken=("$mutants" verify "${one[@]}" --claims writes_output --subjects)
 endless=("$foldproof" verify "${one[@]}" --claims run_to_run --repeats 1000000 --subjects collective/canonical)
+
+# As many bytes as hundreds of calls send came over the cable since the start: the endless line is in its loop.
+runs() {
+  local end=$((${EPOCHREALTIME/./} + 30000000))
+  while [ $(($(received) - before)) -lt 3000000 ]; do
+    if [ "${EPOCHREALTIME/./}" -gt $end ] || ! kill -0 "$running" 2>/dev/null; then
+      fail "never ran: $(tail -n 3 "$room/said")"
+      break
+    fi
+    sleep 0.1
+  done
+}
 
 # --- the cases
 
 held() {
-  local before bytes
-  before=$(received)
-  start FOLDPROOF_TIMEOUT=30 "$foldproof" verify --engine mpi --fixtures 'normal/f32/sum/1000x3/*,mixed/f64/sum/*/seed1'
+  local bytes
+  start FOLDPROOF_TIMEOUT=30 "$foldproof" verify --engine "$engine" --fixtures 'normal/f32/sum/1000x3/*,mixed/f64/sum/*/seed1'
   finish 0 60 ' held, 0 refuted'
   bytes=$(($(received) - before))
   # Two of four ranks got their parts and messages over the cable, not by memory that both nodes have.
@@ -82,8 +103,16 @@ held() {
 }
 
 rank_killed_there() {
+  local call='call 1 (allreduce of 1000 f32) of '
+  [ "$engine" = mpi ] || call='' # it has made its call, and waits for the GPU
   start '' "${broken[@]}" broken/rank_killed
-  finish 99 12 'rank 1 of 3 (process ' ' on b) died in call 1 (allreduce of 1000 f32) of broken/rank_killed'
+  finish 99 12 'rank 1 of 3 (process ' " on b) died in ${call}broken/rank_killed"
+  expect_empty 5
+}
+
+rank_hangs_there() {
+  start '' "${broken[@]}" broken/rank_hangs
+  finish 99 12 'rank 1 of 3 hangs: no further than in broken/rank_hangs within 4 s'
   expect_empty 5
 }
 
@@ -96,7 +125,7 @@ rank_stopped_there() {
 
 cable_cut() {
   start '' "${endless[@]}"
-  sleep 3
+  runs
   on "$b" ip link set right down
   finish 99 15 'rank 1 of 3 (process ' " on b) can't be reached any more, in"
   expect_empty 20
@@ -106,7 +135,7 @@ cable_cut() {
 # With the limit that nobody set, mpirun misses the other node before the limit, and ends the ranks on its own.
 cable_cut_and_time_enough() {
   start FOLDPROOF_TIMEOUT=20 "${endless[@]}"
-  sleep 3
+  runs
   on "$b" ip link set right down
   finish 99 30 'rank 1 of 3 (process ' " on b) can't be reached any more, in"
   expect_empty 10
@@ -116,7 +145,7 @@ cable_cut_and_time_enough() {
 # Nobody says goodbye to node b, which only sees that its peers are gone.
 harness_killed() {
   start '' "${endless[@]}"
-  sleep 3
+  runs
   on "$a" sh -c "kill -KILL $(cat "$room/pid")"
   finish 137 12
   expect_empty 10
@@ -124,7 +153,7 @@ harness_killed() {
 
 harness_killed_and_cable_cut() {
   start '' "${endless[@]}"
-  sleep 3
+  runs
   on "$b" ip link set right down
   on "$a" sh -c "kill -KILL $(cat "$room/pid")"
   finish 137 12
@@ -135,7 +164,7 @@ harness_killed_and_cable_cut() {
 # A launcher's daemon may be in no haste, as others than Open MPI's are: ranks do not need it to end.
 cable_cut_and_a_daemon_that_waits() {
   start OMPI_MCA_oob_tcp_keepalive_time=300 "${endless[@]}"
-  sleep 3
+  runs
   on "$b" ip link set right down
   finish 99 15 'rank 1 of 3 (process ' " on b) can't be reached any more, in"
   expect_empty 20 orted
@@ -175,9 +204,11 @@ node_missing() {
   expect_empty 5
 }
 
-for name in held rank_killed_there rank_stopped_there cable_cut cable_cut_and_time_enough harness_killed \
-  harness_killed_and_cable_cut cable_cut_and_a_daemon_that_waits address_of_each_node_itself address_of_nobody \
-  address_out_of_reach address_out_of_reach_and_little_time other_version_there node_missing; do
+cases=(held rank_killed_there rank_hangs_there cable_cut cable_cut_and_time_enough harness_killed harness_killed_and_cable_cut)
+# What has nothing to do with the library by which the ranks talk.
+[ "$engine" != mpi ] || cases+=(rank_stopped_there cable_cut_and_a_daemon_that_waits address_of_each_node_itself
+  address_of_nobody address_out_of_reach address_out_of_reach_and_little_time other_version_there node_missing)
+for name in "${cases[@]}"; do
   [ "$only" = "  " ] || [[ $only == *" $name "* ]] || continue
   $name
 done
