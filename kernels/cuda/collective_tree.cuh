@@ -183,31 +183,51 @@ static __device__ __forceinline__ size_t tree_at(const reach_view &view, const t
   return ((t * gridDim.x + blockIdx.x) * view.ranks) << m.shift;
 }
 
+/* A pack of a step: whose slice it is in, where in the slice, where in the message. */
+struct tree_place {
+  int rank;
+  unsigned i;
+  size_t p;
+};
+
 #define TREE_UNROLL 4
 
-/* 1. The others' slices, one after the other. */
-template <int D>
-static __device__ __forceinline__ void tree_send(const reach_view &view, const tree_message<D> &m,
-                                                 const reach_group &group, size_t t, int slot) {
-  const int EACH = 16 / (int)sizeof(typename fold_element<D>::stored);
+/* The packs of the others' slices, one slice after the other: read(place), several at once, then write(place, pack). */
+template <int D, class READ, class WRITE>
+static __device__ __forceinline__ void tree_walk(const reach_view &view, const tree_message<D> &m,
+                                                 const reach_group &group, size_t t, READ read, WRITE write) {
   const size_t first = tree_at(view, m, t);
   const unsigned all = (unsigned)(view.ranks - 1) << m.shift, mask = (1u << m.shift) - 1;
+  const auto place = [&](unsigned j) {
+    const int rank = reach_next(view, 1 + (int)(j >> m.shift));
+    return tree_place{rank, j & mask, first + ((size_t)rank << m.shift) + (j & mask)};
+  };
   for (unsigned j0 = group.thread; j0 < all; j0 += TREE_UNROLL * group.threads) {
     uint4 x[TREE_UNROLL];
 #pragma unroll
     for (int u = 0; u < TREE_UNROLL; u++) {
       const unsigned j = j0 + u * group.threads;
-      const size_t p = first + ((size_t)reach_next(view, 1 + (int)(j >> m.shift)) << m.shift) + (j & mask);
-      if (j < all && p < m.packs) x[u] = tree_pack(tree_load<D, 16>(m.in, p * EACH, m.n, m.wide_in));
+      const tree_place at = place(j);
+      if (j < all && at.p < m.packs) x[u] = read(at);
     }
 #pragma unroll
     for (int u = 0; u < TREE_UNROLL; u++) {
       const unsigned j = j0 + u * group.threads;
-      const int to = reach_next(view, 1 + (int)(j >> m.shift));
-      const size_t p = first + ((size_t)to << m.shift) + (j & mask);
-      if (j < all && p < m.packs) view.room[to]->slice[blockIdx.x][slot][view.rank][j & mask] = x[u];
+      const tree_place at = place(j);
+      if (j < all && at.p < m.packs) write(at, x[u]);
     }
   }
+}
+
+/* 1. */
+template <int D>
+static __device__ __forceinline__ void tree_send(const reach_view &view, const tree_message<D> &m,
+                                                 const reach_group &group, size_t t, int slot) {
+  const int EACH = 16 / (int)sizeof(typename fold_element<D>::stored);
+  tree_walk(
+      view, m, group, t,
+      [&](const tree_place &at) { return tree_pack(tree_load<D, 16>(m.in, at.p * EACH, m.n, m.wide_in)); },
+      [&](const tree_place &at, const uint4 &x) { view.room[at.rank]->slice[blockIdx.x][slot][view.rank][at.i] = x; });
 }
 
 /* 2. */
@@ -237,23 +257,12 @@ template <int D>
 static __device__ __forceinline__ void tree_take(const reach_view &view, const tree_message<D> &m,
                                                  const reach_group &group, size_t t, int slot) {
   const int EACH = 16 / (int)sizeof(typename fold_element<D>::stored);
-  const size_t first = tree_at(view, m, t);
-  const unsigned all = (unsigned)(view.ranks - 1) << m.shift, mask = (1u << m.shift) - 1;
   const uint4(*from)[REACH_PACKS] = view.room[view.rank]->result[blockIdx.x][slot];
-  for (unsigned j0 = group.thread; j0 < all; j0 += TREE_UNROLL * group.threads) {
-    uint4 x[TREE_UNROLL];
-#pragma unroll
-    for (int u = 0; u < TREE_UNROLL; u++) {
-      const unsigned j = j0 + u * group.threads;
-      if (j < all) x[u] = __ldcg(&from[reach_next(view, 1 + (int)(j >> m.shift))][j & mask]);
-    }
-#pragma unroll
-    for (int u = 0; u < TREE_UNROLL; u++) {
-      const unsigned j = j0 + u * group.threads;
-      const size_t p = first + ((size_t)reach_next(view, 1 + (int)(j >> m.shift)) << m.shift) + (j & mask);
-      if (j < all && p < m.packs) tree_store<D, 16>(m.out, p * EACH, m.n, m.wide_out, tree_unpack(x[u]));
-    }
-  }
+  tree_walk(
+      view, m, group, t, [&](const tree_place &at) { return __ldcg(&from[at.rank][at.i]); },
+      [&](const tree_place &at, const uint4 &x) {
+        tree_store<D, 16>(m.out, at.p * EACH, m.n, m.wide_out, tree_unpack(x));
+      });
 }
 
 /* From the takers to the senders, by a barrier a slot (PTX: producers arrive, consumers sync): step t has been taken,
