@@ -53,8 +53,9 @@ expect_empty() {
 # start SETTINGS WORD...: a command line of foldproof on node a, in the background. Of four ranks, 0 and 2 are on a, 1 and 3 on b.
 start() {
   began=${EPOCHREALTIME/./} before=$(received)
+  : >"$room/printed"
   # shellcheck disable=SC2016,SC2086 # the inner shell expands; settings are words
-  on "$a" env FOLDPROOF_ADDRESS=10.77.0.1 FOLDPROOF_RANKS=4 FOLDPROOF_TIMEOUT=4 \
+  on "$a" env FOLDPROOF_ADDRESS=10.77.0.1 FOLDPROOF_RANKS=4 FOLDPROOF_TIMEOUT=4 FOLDPROOF_OUTPUT="$room/printed" \
     FOLDPROOF_LAUNCH='mpirun --host a:2,b:2 --map-by node --bind-to none -n {ranks}' $1 \
     sh -c 'echo $$ >"$0"; exec "$@"' "$room/pid" "${@:2}" >"$room/said" 2>&1 </dev/null &
   running=$!
@@ -68,7 +69,7 @@ finish() {
   wait "$running"
   got=$?
   took=$(((${EPOCHREALTIME/./} - began) / 1000))
-  [ $got = "$1" ] || fail "exit code $got, want $1: $(tail -n 3 "$room/said")"
+  [ $got = "$1" ] || fail "exit code $got, want $1: $(tail -n 3 "$room/said")"$'\n'"$(tail -n 20 "$room/printed")"
   [ $took -lt "${most}000" ] || fail "took $took ms, not $most s"
   for words in "${@:3}"; do grep -qF -- "$words" "$room/said" || fail "no '$words' in: $(head -n 3 "$room/said")"; done
   echo "$name, $took ms: $(grep -m1 -e ' of [0-9]' -e FOLDPROOF -e ' held, ' -e ' is foldproof ' "$room/said" | cut -c -200)"

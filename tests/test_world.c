@@ -137,6 +137,7 @@ Test(world, without_a_time_limit_given_a_stopped_rank_is_named_within_30_seconds
 static void write_scripts(struct shell *s) {
   static const char *const scripts[][2] = {
       {"prints", "#!/bin/sh\necho no partition called gpu >&2\nexit 1\n"},
+      {"explains", "#!/bin/sh\necho a component is missing\necho ----\necho and this is why >&2\nexit 1\n"},
       {"hangs", "#!/bin/sh\nexec sleep 1000\n"},
       {"one_fails", ONE("{ echo no such device >&2; exit 3; }")},
       {"one_hangs", ONE("exec sleep 1000")},
@@ -165,6 +166,8 @@ Test(world, a_launcher_that_fails_is_told_with_what_it_printed) {
       {"FOLDPROOF_ADDRESS=localhost", 2, "FOLDPROOF_ADDRESS=localhost: not an IPv4 address"},
       {"FOLDPROOF_LAUNCH=/bin/false", 99, "rank 0 of 4 did not start: the launcher ended"},
       {"FOLDPROOF_LAUNCH=./prints", 99, "rank 0 of 4 did not start: the launcher ended: no partition called gpu"},
+      {"FOLDPROOF_LAUNCH=./explains", 99,
+       "rank 0 of 4 did not start: the launcher ended: a component is missing (FOLDPROOF_OUTPUT=FILE keeps the rest)"},
       {"FOLDPROOF_LAUNCH=./hangs", 99, "rank 0 of 4 did not start: no word from it in time"},
       {"FOLDPROOF_LAUNCH='mpirun --oversubscribe -n 2'", 99, "the launcher started rank |of 2 on |asked for were 4"},
       {"FOLDPROOF_LAUNCH='mpirun --oversubscribe -n 6'", 99, "the launcher started rank |of 6 on |asked for were 4"},
@@ -214,7 +217,7 @@ Test(world, what_launcher_and_ranks_print_is_kept_where_the_user_says) {
   run_in(s, &deed);
   cr_expect_str_eq(s->out + strlen(s->out) - strlen("before\nno partition called gpu\n"),
                    "before\nno partition called gpu\n", "%s", s->out);
-  expect(s, 99, "the launcher ended: no partition called gpu");
+  expect(s, 99, "the launcher ended: no partition called gpu\n");
   struct deed nowhere = {"FOLDPROOF_OUTPUT=nowhere/kept", "$M verify --subjects mutant/own_first " CASE, 12, 0};
   expect(run(&nowhere), 2, "FOLDPROOF_OUTPUT=nowhere/kept: No such file");
 }

@@ -138,7 +138,7 @@ static void wait_for_words(const struct fold_door *door, const struct guest *gue
 }
 
 static fold_status tell_missing(const struct fold_world *w, const char *why) {
-  char line[160];
+  char line[FOLD_WORLD_LINE];
   unsigned missing = 0;
   while (missing < w->ranks && w->rank[missing].fd >= 0) missing++;
   fold_world_printed(w, line);

@@ -165,18 +165,21 @@ static fold_status start_launcher(struct fold_world *w, const struct words *word
   return status;
 }
 
-void fold_world_printed(const struct fold_world *w, char line[160]) {
-  char printed[MOST_PRINTED + 1];
+/* The next line with letters of what strtok_r cuts up; NULL: none. */
+static const char *next_line(char *text, char **rest) {
+  for (char *at = strtok_r(text, "\n", rest); at; at = strtok_r(NULL, "\n", rest))
+    if (strpbrk(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")) return at;
+  return NULL;
+}
+
+void fold_world_printed(const struct fold_world *w, char line[FOLD_WORLD_LINE]) {
+  char printed[MOST_PRINTED + 1], *rest = NULL;
   ssize_t n = w->output >= 0 ? pread(w->output, printed, MOST_PRINTED, w->output_at) : 0;
   printed[n > 0 ? n : 0] = '\0';
-  line[0] = '\0';
-  char *rest = NULL;
-  for (char *at = strtok_r(printed, "\n", &rest); at; at = strtok_r(NULL, "\n", &rest)) {
-    size_t letters = strcspn(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ");
-    if (at[letters] == '\0') continue;
-    snprintf(line, 160, ": %.150s", at);
-    return;
-  }
+  const char *first = next_line(printed, &rest), *path = getenv("FOLDPROOF_OUTPUT");
+  const bool told = first == NULL || next_line(NULL, &rest) == NULL || (path && *path);
+  snprintf(line, FOLD_WORLD_LINE, "%s%.120s%s", first ? ": " : "", first ? first : "",
+           told ? "" : " (FOLDPROOF_OUTPUT=FILE keeps the rest)");
 }
 
 /* A library that is opened at run time may be another in the ranks, whose environment the launcher makes; verdicts and records

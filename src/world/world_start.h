@@ -43,8 +43,10 @@ struct fold_world {
 /* Starts the launcher and waits until each rank has said who it is. */
 fold_status fold_world_start(struct fold_world *world);
 bool fold_world_launcher_ended(struct fold_world *world);
-/* The first line with letters that the launcher or a rank printed, with ": " before it; else nothing. */
-void fold_world_printed(const struct fold_world *world, char line[160]);
+/* The first line with letters that the launcher or a rank printed, with ": " before it, and where more can be had; else
+ * nothing. */
+enum { FOLD_WORLD_LINE = 176 };
+void fold_world_printed(const struct fold_world *world, char line[FOLD_WORLD_LINE]);
 
 /* world_door.c: where ranks connect. Seats every rank, or says within the time (a time of fold_now) who is missing. */
 struct fold_door {
