@@ -75,7 +75,7 @@ printf '%s\n' "$*" >"$door"
 END
   chmod +x "$room/remote"
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-  export OMPI_MCA_plm_rsh_agent=$room/remote OMPI_MCA_orte_tmpdir_base=$room
+  export OMPI_MCA_plm=rsh OMPI_MCA_plm_rsh_agent=$room/remote OMPI_MCA_orte_tmpdir_base=$room
   unset FOLDPROOF_LAUNCH FOLDPROOF_RANKS FOLDPROOF_TIMEOUT FOLDPROOF_ADDRESS FOLDPROOF_PROGRAM
   set -e
   ip link add left netns "$a" type veth peer name right netns "$b"
