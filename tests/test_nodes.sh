@@ -104,10 +104,8 @@ held() {
 }
 
 rank_killed_there() {
-  local call='call 1 (allreduce of 1000 f32) of '
-  [ "$engine" = mpi ] || call='' # it has made its call, and waits for the GPU
   start '' "${broken[@]}" broken/rank_killed
-  finish 99 12 'rank 1 of 3 (process ' " on b) died in ${call}broken/rank_killed"
+  finish 99 12 'rank 1 of 3 (process ' ' on b) died in call 1 (allreduce of 1000 f32) of broken/rank_killed'
   expect_empty 5
 }
 
