@@ -23,7 +23,7 @@
  *
  * Measured against ncclAllReduce in the same run, f32, time or bus bandwidth:
  *   8 H200   1 KiB 5.0 us, NCCL 15.2   16 KiB 5.2, 16.4   64 KiB 7.4, 17.9   128 KiB 10.0, 18.2
- *   4 H200   16 MiB 86 us, NCCL 97   128 MiB 338 GB/s, 329   1 GiB 346 GB/s, 356
+ *   4 H200   16 MiB 88 us, NCCL 104   256 MiB 341 GB/s, 339   1 GiB 345 GB/s, 352
  *   2 H200   16 MiB 59 us, NCCL 78   128 MiB 336 GB/s, 286   1 GiB 346 GB/s, 328
  * Rungs: all threads do 1, 2 and 3 in turn, 1 of the next step before 2: 247 GB/s at 1 GiB on 2 GPUs, for each step's
  * flags stood in its way; warps of their own 342; more of them, 1024 threads in all, 346. 256 blocks of half the
