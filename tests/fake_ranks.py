@@ -29,6 +29,34 @@ def hello(rank, protocol=PROTOCOL, version=VERSION, library="Fake 1", world=rank
     return struct.pack("<IIQ", 0, 0, len(body)) + body
 
 
+ANSWER = struct.pack("<IIQ64s", DONE, 0, 64, b"")  # to the first question, what the rank computes on
+
+
+def seat_all():
+    """All ranks say hello, and have been asked the first question."""
+    for rank in range(ranks):
+        connect().sendall(hello(rank))
+    for one in keep:
+        one.recv(16, socket.MSG_WAITALL)
+
+
+def freeze_harness():
+    """The harness stands still for longer than its limit."""
+    with open(f"/proc/{os.getppid()}/stat") as guard:  # the launcher's parent, the harness's child
+        harness = int(guard.read().rpartition(")")[2].split()[1])
+    os.kill(harness, signal.SIGSTOP)
+    try:
+        time.sleep(4)
+    finally:
+        os.kill(harness, signal.SIGCONT)
+
+
+def leave():
+    """Rank 0 leaves the next question unanswered, and all of them end."""
+    keep[0].recv(16, socket.MSG_WAITALL)
+    os._exit(0)
+
+
 if mode == "version":
     connect().sendall(hello(1, version="9.9.9"))
 elif mode == "protocol":
@@ -47,22 +75,30 @@ elif mode == "babble":  # seated, then answers what nobody asked
         connect().sendall(hello(rank))
     keep[0].sendall(struct.pack("<IIQ", 4711, 0, 1 << 60))
 elif mode == "frozen":  # the harness is stopped for longer than the limit, and goes on a second before its ranks do
-    for rank in range(ranks):
-        connect().sendall(hello(rank))
-    for one in keep:
-        one.recv(16, socket.MSG_WAITALL)
-    with open(f"/proc/{os.getppid()}/stat") as guard:  # the launcher's parent, the harness's child
-        harness = int(guard.read().rpartition(")")[2].split()[1])
-    os.kill(harness, signal.SIGSTOP)
-    try:
-        time.sleep(4)
-    finally:
-        os.kill(harness, signal.SIGCONT)
+    seat_all()
+    freeze_harness()
     time.sleep(1)
     for one in keep:
-        one.sendall(struct.pack("<IIQ64s", DONE, 0, 64, b""))
-    keep[0].recv(16, socket.MSG_WAITALL)  # the next question, which rank 0 leaves unanswered
-    os._exit(0)
+        one.sendall(ANSWER)
+    leave()
+elif mode == "frozen_in_answer":  # the same when half an answer has come
+    seat_all()
+    keep[0].sendall(ANSWER[:40])
+    time.sleep(0.5)
+    freeze_harness()
+    time.sleep(1)
+    keep[0].sendall(ANSWER[40:])
+    for one in keep[1:]:
+        one.sendall(ANSWER)
+    leave()
+elif mode == "frozen_at_door":  # the same when the first rank has come
+    connect().sendall(hello(0))
+    time.sleep(0.5)
+    freeze_harness()
+    time.sleep(1)
+    for rank in range(1, ranks):
+        connect().sendall(hello(rank))
+    leave()
 elif mode == "halves":  # half a hello, and silence
     connect().sendall(hello(0)[:100])
 elif mode == "orphans":  # ranks of nobody, stopped before they say a word: only the secret tells whose they are

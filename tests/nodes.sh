@@ -1,9 +1,9 @@
 # shellcheck shell=bash disable=SC2154 # start_node sets a and b
 # nodes.sh: two nodes on one machine, for bash scripts that test worlds over several: sourced by test_nodes.sh.
 #
-# Each node has its own network, host name, processes and /proc, and a boot id of its own, by which libraries tell machines apart;
-# the file system is shared. Between the nodes lies one virtual cable. They are namespaces that only the script's processes hold:
-# when it ends, however it ends, the kernel ends them all and their network is gone. Root only.
+# Each node has its own network, host name, processes and /proc, shared memory, and a boot id of its own, by which libraries tell
+# machines apart; the file system is shared. Between the nodes lies one virtual cable. They are namespaces that only the script's
+# processes hold: when it ends, however it ends, the kernel ends them all and their network is gone. Root only.
 #
 #   nodes_enter SCRIPT_ARGUMENT...   runs the script again as the nodes' parent, within which nodes_enter returns at once, with
 #                                    $room, an empty folder; exits 77, with the reason, where nodes can't be made
@@ -42,7 +42,7 @@ nodes_enter() {
 # A node's first process: it starts what comes through the node's door, as a remote shell's server would, and buries orphans.
 # shellcheck disable=SC2016 # the node's own shell expands it
 serve='echo "$1" >/proc/sys/kernel/hostname; mount --bind "$2/$1.boot" /proc/sys/kernel/random/boot_id
-  exec 3<>"$2/$1.door"; echo up >"$2/$1.up"
+  mount -t tmpfs shm /dev/shm; exec 3<>"$2/$1.door"; echo up >"$2/$1.up"
   while read -r line <&3; do bash -c "$line" </dev/null >/dev/null 2>&1 3>&- & done'
 start_node() { # NAME SETTINGS
   mkfifo "$room/$1.door"

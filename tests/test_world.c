@@ -236,6 +236,8 @@ static struct shell *run_fake(const char *mode) {
 Test(world, a_harness_that_was_stopped_itself_blames_no_rank) {
   skip_without_mpi();
   expect(run_fake("frozen"), 99, "rank 0 of |died in making a communicator");
+  expect(run_fake("frozen_in_answer"), 99, "rank 0 of |died in making a communicator");
+  expect(run_fake("frozen_at_door"), 99, " died in starting");
 }
 
 Test(world, false_ranks_and_strangers_at_the_door_are_told_apart) {

@@ -60,13 +60,24 @@ static enum fold_wire of_error(void) {
   return errno == ETIMEDOUT || errno == EHOSTUNREACH || errno == ENETUNREACH ? FOLD_WIRE_CUT : FOLD_WIRE_GONE;
 }
 
+struct fold_limit fold_limit_until(double end) {
+  return (struct fold_limit){.end = end, .seen = fold_now()};
+}
+
+double fold_limit_left(struct fold_limit *limit) {
+  double now = fold_now(), missed = now - limit->seen;
+  if (missed > 1) limit->end += missed;
+  limit->seen = now;
+  return limit->end - now;
+}
+
 /* Until the socket can go on. A stopped process does not close its sockets: only the time tells. */
-static enum fold_wire wait_for(int fd, short events, double end) {
+static enum fold_wire wait_for(int fd, short events, struct fold_limit *limit) {
   for (;;) {
     struct pollfd at = {.fd = fd, .events = events};
-    double left = end - fold_now();
+    double left = fold_limit_left(limit);
     if (left <= 0) return FOLD_WIRE_LATE;
-    int ready = poll(&at, 1, left > 1 ? 1000 : (int)ceil(1000 * left));
+    int ready = poll(&at, 1, left > 0.5 ? 500 : (int)ceil(1000 * left));
     if (ready > 0) return FOLD_WIRE_DONE;
     if (ready < 0 && errno != EINTR) return FOLD_WIRE_GONE;
   }
@@ -74,12 +85,12 @@ static enum fold_wire wait_for(int fd, short events, double end) {
 
 static bool would_wait(ssize_t moved) { return moved < 0 && (errno == EAGAIN || errno == EWOULDBLOCK); }
 
-static enum fold_wire send_all(int fd, const unsigned char *bytes, size_t n, int flags, double end) {
+static enum fold_wire send_all(int fd, const unsigned char *bytes, size_t n, int flags, struct fold_limit *limit) {
   while (n > 0) {
     ssize_t sent = send(fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT | flags);
     if (sent < 0 && errno == EINTR) continue;
     if (would_wait(sent)) {
-      enum fold_wire waited = wait_for(fd, POLLOUT, end);
+      enum fold_wire waited = wait_for(fd, POLLOUT, limit);
       if (waited != FOLD_WIRE_DONE) return waited;
       continue;
     }
@@ -93,18 +104,20 @@ static enum fold_wire send_all(int fd, const unsigned char *bytes, size_t n, int
 enum fold_wire fold_wire_send_by(int fd, double end, enum wire_kind kind, const void *a, size_t n_a, const void *b,
                                  size_t n_b) {
   struct wire_head head = {.kind = kind, .n_bytes = n_a + n_b};
-  enum fold_wire how = send_all(fd, (const unsigned char *)&head, sizeof head, n_a + n_b ? MSG_MORE : 0, end);
-  if (how == FOLD_WIRE_DONE) how = send_all(fd, a, n_a, n_b ? MSG_MORE : 0, end);
-  return how == FOLD_WIRE_DONE ? send_all(fd, b, n_b, 0, end) : how;
+  struct fold_limit limit = fold_limit_until(end);
+  enum fold_wire how = send_all(fd, (const unsigned char *)&head, sizeof head, n_a + n_b ? MSG_MORE : 0, &limit);
+  if (how == FOLD_WIRE_DONE) how = send_all(fd, a, n_a, n_b ? MSG_MORE : 0, &limit);
+  return how == FOLD_WIRE_DONE ? send_all(fd, b, n_b, 0, &limit) : how;
 }
 
 enum fold_wire fold_wire_read_by(int fd, double end, void *bytes, size_t n) {
   unsigned char *to = bytes;
+  struct fold_limit limit = fold_limit_until(end);
   while (n > 0) {
     ssize_t got = recv(fd, to, n, MSG_DONTWAIT);
     if (got < 0 && errno == EINTR) continue;
     if (would_wait(got)) {
-      enum fold_wire waited = wait_for(fd, POLLIN, end);
+      enum fold_wire waited = wait_for(fd, POLLIN, &limit);
       if (waited != FOLD_WIRE_DONE) return waited;
       continue;
     }

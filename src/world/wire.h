@@ -140,8 +140,18 @@ int fold_wire_connect(const char *where);
 /* Whether the other machine left the last questions, or what was last sent, unanswered. */
 bool fold_wire_is_cut(int fd);
 
-/* A message is sent, or n bytes are read, whole: or the other end is gone; or its machine can't be reached; or the clock
- * (seconds, monotonic) says `end`, with part of them moved. */
+/* Until when something may take. Whoever was stopped for a while himself, with his container or his machine, has asked and heard
+ * nobody, and that is nobody else's fault: what is missed between two looks at what is left, which come more often than once a
+ * second, is added. */
+struct fold_limit {
+  double end, seen; /* times of fold_now */
+};
+struct fold_limit fold_limit_until(double end);
+/* Seconds; none or less: it is over. */
+double fold_limit_left(struct fold_limit *limit);
+
+/* A message is sent, or n bytes are read, whole: or the other end is gone; or its machine can't be reached; or the time is
+ * over (fold_limit), with part of them moved. */
 enum fold_wire { FOLD_WIRE_DONE, FOLD_WIRE_GONE, FOLD_WIRE_CUT, FOLD_WIRE_LATE };
 enum fold_wire fold_wire_send_by(int fd, double end, enum wire_kind kind, const void *a, size_t n_a, const void *b,
                                  size_t n_b);

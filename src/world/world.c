@@ -185,15 +185,17 @@ static fold_status conclude(struct fold_world *w, unsigned first, unsigned n, co
   return fold_world_blame_late(w, first, n, what);
 }
 
-/* Asks one rank after the other; `at` is the rank that could not be asked. */
+/* Asks one rank after the other; `at` is the rank that could not be asked. Here, and where answers are heard, a message that takes
+ * longer than a second is progress: its time is not counted (fold_limit). */
 static enum fold_wire send_question(struct fold_world *w, unsigned first, unsigned n, const struct fold_question *q,
-                                    double end, unsigned *at) {
+                                    struct fold_limit *limit, unsigned *at) {
   const unsigned char *heads = q->head;
   for (unsigned i = 0; i < n; i++) {
     const void *head = heads ? heads + (q->one_head ? 0 : i * q->head_bytes) : NULL,
                *body = q->body ? q->body[i] : NULL;
     *at = first + i;
-    enum fold_wire how = fold_wire_send_by(w->rank[*at].fd, end, q->kind, head, q->head_bytes, body,
+    (void)fold_limit_left(limit);
+    enum fold_wire how = fold_wire_send_by(w->rank[*at].fd, limit->end, q->kind, head, q->head_bytes, body,
                                            q->body_bytes ? q->body_bytes[i] : 0);
     if (how != FOLD_WIRE_DONE) return how;
   }
@@ -206,36 +208,27 @@ static fold_status fail_unasked(struct fold_world *w, enum fold_wire how, unsign
   return how == FOLD_WIRE_GONE ? fold_world_blame_gone(w, at, w->ranks, what) : fold_world_blame_late(w, at, 1, what);
 }
 
-/* A harness that was stopped for a while itself has asked and heard nobody: that is not the ranks' fault. Between two calls
- * of this is less than a second's work, but for long messages, which are progress. */
-static void excuse(double *seen, double *end) {
-  double now = fold_now(), missed = now - *seen;
-  if (missed > 1) *end += missed;
-  *seen = now;
-}
-
 fold_status fold_world_ask(struct fold_world *w, unsigned first, unsigned n, const struct fold_question *question,
                            void *answers) {
   if (w->status.code != FOLD_OK) return w->status;
   struct hearing h = {.left = n};
-  double seen = fold_now(), end = seen + w->limit;
+  struct fold_limit limit = fold_limit_until(fold_now() + w->limit);
   unsigned at;
   for (unsigned r = first; r < first + n; r++) {
     w->rank[r].answered = w->rank[r].gone = w->rank[r].cut = false;
     w->rank[r].n_calls = 0;
   }
   w->loads += question->kind == WIRE_LOAD;
-  enum fold_wire asked = send_question(w, first, n, question, end, &at);
+  enum fold_wire asked = send_question(w, first, n, question, &limit, &at);
   if (asked != FOLD_WIRE_DONE) return fail_unasked(w, asked, at, question->what);
   bool troubled = false;
   for (bool over = false; h.left > 0 && !over && !h.late;) {
-    excuse(&seen, &end);
-    over = fold_now() >= end; /* what has arrived by now is heard all the same */
+    over = fold_limit_left(&limit) <= 0; /* what has arrived by now is heard all the same */
     if (wait_for_any(w, first, n, over ? 0 : 50) < 0) return fold_world_fail(w, FOLD_ENVIRONMENT, strerror(errno));
-    excuse(&seen, &end);
-    hear(w, first, n, question, answers, end, &h);
+    (void)fold_limit_left(&limit); /* stopped while it waited, perhaps */
+    hear(w, first, n, question, answers, limit.end, &h);
     bool now = h.n_gone || h.n_cut || h.n_mad || (h.n_failed && h.n_failed < n);
-    if (now && !troubled && end > fold_now() + settling) end = fold_now() + settling;
+    if (now && !troubled && limit.end > fold_now() + settling) limit.end = fold_now() + settling;
     troubled |= now;
   }
   if (h.left == 0 && !h.n_gone && !h.n_cut && !h.n_failed && !h.n_mad) {

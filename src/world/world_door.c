@@ -160,6 +160,7 @@ fold_status fold_door_seat_all(struct fold_world *w, struct fold_door *door, dou
   struct guest *guests = calloc(MOST_GUESTS, sizeof *guests);
   if (!guests) return fold_error(FOLD_NO_MEMORY, "not enough memory to let ranks in");
   for (int i = 0; i < MOST_GUESTS; i++) guests[i].fd = -1;
+  struct fold_limit limit = fold_limit_until(end);
   fold_status status = fold_ok();
   for (unsigned seated = 0; seated < w->ranks && status.code == FOLD_OK;) {
     bool ended = fold_world_launcher_ended(w); /* before the round, which hears what was said by then */
@@ -167,7 +168,7 @@ fold_status fold_door_seat_all(struct fold_world *w, struct fold_door *door, dou
     if (status.code != FOLD_OK || seated == w->ranks) break;
     if (ended)
       status = tell_missing(w, "the launcher ended");
-    else if (fold_now() > end)
+    else if (fold_limit_left(&limit) <= 0)
       status = tell_missing(w, "no word from it in time");
   }
   for (int i = 0; i < MOST_GUESTS; i++) turn_away(&guests[i]);
