@@ -11,7 +11,8 @@
 #   on $a WORD...                    runs a command on a node; $room/remote HOST WORD... is a remote shell for Open MPI
 #   plug                             puts the cable in again (after: on $b ip link set right down)
 #   others                           what runs on the nodes but their first processes
-# Of NODE_A and NODE_B, settings such as CUDA_VISIBLE_DEVICES=0, those processes have the environment.
+# Of NODE_B, settings such as CUDA_VISIBLE_DEVICES=0, what the remote shell starts on node b has the environment, of NODE_A what it
+# starts on node a. What `on` runs has the script's.
 
 skip() {
   echo "skipped: $*"
@@ -49,7 +50,10 @@ start_node() { # NAME SETTINGS
   cat /proc/sys/kernel/random/uuid >"$room/$1.boot"
   # shellcheck disable=SC2086 # settings are words
   env $2 unshare --net --uts --mount --pid --fork --kill-child --mount-proc bash -c "$serve" node "$1" "$room" &
-  until [ -s "$room/$1.up" ]; do sleep 0.02; done
+  until [ -s "$room/$1.up" ]; do
+    kill -0 $! 2>/dev/null || skip "node $1 can't be made here"
+    sleep 0.02
+  done
   read -r "${1?}" <"/proc/$!/task/$!/children" # no newline ends it
   true
 }
@@ -63,6 +67,7 @@ plug() {
 }
 
 nodes_make() {
+  unset FOLDPROOF_LAUNCH FOLDPROOF_RANKS FOLDPROOF_TIMEOUT FOLDPROOF_ADDRESS FOLDPROOF_PROGRAM FOLDPROOF_REQUIRE_GPUS
   start_node a "${NODE_A:-}"
   start_node b "${NODE_B:-}"
   printf '127.0.0.1 localhost\n10.77.0.1 a\n10.77.0.2 b\n' >"$room/hosts"
@@ -76,7 +81,6 @@ END
   chmod +x "$room/remote"
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
   export OMPI_MCA_plm=rsh OMPI_MCA_plm_rsh_agent=$room/remote OMPI_MCA_orte_tmpdir_base=$room
-  unset FOLDPROOF_LAUNCH FOLDPROOF_RANKS FOLDPROOF_TIMEOUT FOLDPROOF_ADDRESS FOLDPROOF_PROGRAM
   set -e
   ip link add left netns "$a" type veth peer name right netns "$b"
   for n in "$a" "$b"; do

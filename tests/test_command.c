@@ -121,6 +121,12 @@ Test(command, list_leaves_out_what_the_options_leave_out) {
   shell_run(s, "$F list subjects --subjects 'rows/par_*' --engine host");
   expect_listed(s, "subjects", "rows/par_256");
   cr_expect(!strstr(s->out, "rows/multi_block"), "%s", s->out);
+  shell_run(s, "$F list subjects --claims correctly_rounded --engine host");
+  expect_listed(s, "subjects", "host/exact");
+  cr_expect(!strstr(s->out, "host/kahan"), "%s", s->out);
+  shell_run(s, "$F list claims --subjects host/kahan");
+  expect_listed(s, "claims", "run_to_run");
+  cr_expect(!strstr(s->out, "correctly_rounded"), "%s", s->out);
   shell_run(s, "$F list claims --claims 'bounded'");
   expect_listed(s, "claims", "bounded");
   cr_expect(!strstr(s->out, "run_to_run"), "%s", s->out);

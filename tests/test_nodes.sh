@@ -8,15 +8,22 @@ set -uo pipefail
 # shellcheck source=tests/nodes.sh
 . "$(dirname "$0")/nodes.sh"
 
+usage() {
+  echo "usage: $0 mpi|nccl FOLDPROOF FOLDPROOF_MUTANTS [CASE...]" >&2
+  exit 2
+}
+case ${1:-} in mpi | nccl) ;; *) usage ;; esac
+[ -x "${2:-}" ] && [ -x "${3:-}" ] || usage
 engine=$1 foldproof=$(realpath "$2") mutants=$(realpath "$3")
-subjects=$("$foldproof" list subjects --engine "$engine" 2>/dev/null)
+subjects=$("$foldproof" list subjects --engine "$engine" 2>/dev/null) || exit 99
 [ -n "$subjects" ] || skip "this build has no subjects on $engine"
 if [ "$engine" = nccl ]; then
-  gpus=$("$foldproof" env --json | grep -c '"arch"')
-  [ "$gpus" -ge 4 ] || skip "needs 4 GPUs, there are $gpus"
-  IFS=, read -ra gpus <<<"${CUDA_VISIBLE_DEVICES:-0,1,2,3}"
-  NODE_A=CUDA_VISIBLE_DEVICES=${gpus[0]},${gpus[1]} NODE_B=CUDA_VISIBLE_DEVICES=${gpus[2]},${gpus[3]}
-  export NCCL_NVLS_ENABLE=0
+  environment=$("$foldproof" env --json) || exit 99
+  n=$(grep -c '"arch"' <<<"$environment")
+  [ "$n" -ge 4 ] || skip "needs 4 GPUs, there are $n"
+  gpus=${CUDA_VISIBLE_DEVICES:-0,1,2,3}
+  IFS=, read -ra gpu <<<"${gpus// /}"
+  NODE_A=CUDA_VISIBLE_DEVICES=${gpu[0]},${gpu[1]} NODE_B=CUDA_VISIBLE_DEVICES=${gpu[2]},${gpu[3]}
 fi
 nodes_enter "$@"
 only=" ${*:4} "
@@ -55,14 +62,14 @@ start() {
   began=${EPOCHREALTIME/./} before=$(received)
   : >"$room/printed"
   # shellcheck disable=SC2016,SC2086 # the inner shell expands; settings are words
-  on "$a" env FOLDPROOF_ADDRESS=10.77.0.1 FOLDPROOF_RANKS=4 FOLDPROOF_TIMEOUT=4 FOLDPROOF_OUTPUT="$room/printed" \
+  on "$a" env ${NODE_A:-} FOLDPROOF_ADDRESS=10.77.0.1 FOLDPROOF_RANKS=4 FOLDPROOF_TIMEOUT=4 FOLDPROOF_OUTPUT="$room/printed" \
     FOLDPROOF_LAUNCH='mpirun --host a:2,b:2 --map-by node --bind-to none -n {ranks}' $1 \
     sh -c 'echo $$ >"$0"; exec "$@"' "$room/pid" "${@:2}" >"$room/said" 2>&1 </dev/null &
   running=$!
 }
 
 # finish CODE SECONDS WORDS...: it ends so many seconds after its start, or after it was seen to run, at the latest, with that code; it
-# said each of the words. GPUs may take three times the limit until all of them are awake.
+# said each of the words. With GPUs it has 12 seconds more: until all are awake they may take three times the limit, which mostly is 4.
 finish() {
   local got took words most=$2
   [ "$engine" = mpi ] || most=$((most + 12))
@@ -209,8 +216,11 @@ cases=(held rank_killed_there rank_hangs_there cable_cut cable_cut_and_time_enou
 # What has nothing to do with the library by which the ranks talk.
 [ "$engine" != mpi ] || cases+=(rank_stopped_there cable_cut_and_a_daemon_that_waits address_of_each_node_itself
   address_of_nobody address_out_of_reach address_out_of_reach_and_little_time other_version_there node_missing)
+ran=0
 for name in "${cases[@]}"; do
   [ "$only" = "  " ] || [[ $only == *" $name "* ]] || continue
+  ran=$((ran + 1))
   $name
 done
+[ $ran -gt 0 ] || { echo "no case$only over $engine" >&2; exit 2; }
 [ $failed = 0 ]

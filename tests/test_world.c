@@ -138,6 +138,7 @@ static void write_scripts(struct shell *s) {
   static const char *const scripts[][2] = {
       {"prints", "#!/bin/sh\necho no partition called gpu >&2\nexit 1\n"},
       {"explains", "#!/bin/sh\necho a component is missing\necho ----\necho and this is why >&2\nexit 1\n"},
+      {"babbles", "#!/bin/sh\nprintf 12345678x%.0s $(seq 20)\nexit 1\n"},
       {"hangs", "#!/bin/sh\nexec sleep 1000\n"},
       {"one_fails", ONE("{ echo no such device >&2; exit 3; }")},
       {"one_hangs", ONE("exec sleep 1000")},
@@ -167,7 +168,8 @@ Test(world, a_launcher_that_fails_is_told_with_what_it_printed) {
       {"FOLDPROOF_LAUNCH=/bin/false", 99, "rank 0 of 4 did not start: the launcher ended"},
       {"FOLDPROOF_LAUNCH=./prints", 99, "rank 0 of 4 did not start: the launcher ended: no partition called gpu"},
       {"FOLDPROOF_LAUNCH=./explains", 99,
-       "rank 0 of 4 did not start: the launcher ended: a component is missing (FOLDPROOF_OUTPUT=FILE keeps the rest)"},
+       "rank 0 of 4 did not start: the launcher ended: a component is missing (FOLDPROOF_OUTPUT=FILE keeps all of it)"},
+      {"FOLDPROOF_LAUNCH=./babbles", 99, ": 12345678x12345678x|8x123 (FOLDPROOF_OUTPUT=FILE keeps all of it)"},
       {"FOLDPROOF_LAUNCH=./hangs", 99, "rank 0 of 4 did not start: no word from it in time"},
       {"FOLDPROOF_LAUNCH='mpirun --oversubscribe -n 2'", 99, "the launcher started rank |of 2 on |asked for were 4"},
       {"FOLDPROOF_LAUNCH='mpirun --oversubscribe -n 6'", 99, "the launcher started rank |of 6 on |asked for were 4"},

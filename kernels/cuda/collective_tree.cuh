@@ -219,7 +219,7 @@ static __device__ __forceinline__ void tree_walk(const reach_view &view, const t
   }
 }
 
-/* 1. */
+/* 1. The terms of the others' slices. */
 template <int D>
 static __device__ __forceinline__ void tree_send(const reach_view &view, const tree_message<D> &m,
                                                  const reach_group &group, size_t t, int slot) {
@@ -230,7 +230,7 @@ static __device__ __forceinline__ void tree_send(const reach_view &view, const t
       [&](const tree_place &at, const uint4 &x) { view.room[at.rank]->slice[blockIdx.x][slot][view.rank][at.i] = x; });
 }
 
-/* 2. */
+/* 2. The own slice. */
 template <int D, int O>
 static __device__ __forceinline__ void tree_join(const reach_view &view, const tree_message<D> &m,
                                                  const reach_group &group, size_t t, int slot) {
@@ -252,7 +252,7 @@ static __device__ __forceinline__ void tree_join(const reach_view &view, const t
   }
 }
 
-/* 3. */
+/* 3. Their results. */
 template <int D>
 static __device__ __forceinline__ void tree_take(const reach_view &view, const tree_message<D> &m,
                                                  const reach_group &group, size_t t, int slot) {

@@ -20,10 +20,21 @@ static const char *claim_at(unsigned i) {
   return fold_claims(&n)[i].name;
 }
 
+/* Whether the subject is chosen, by a claim too that it makes. */
+static bool chooses(const struct fold_selection *selection, const struct fold_subject *subject) {
+  size_t n;
+  const struct fold_claim *claims = fold_claims(&n);
+  bool makes = selection->claims == NULL;
+  for (size_t i = 0; i < n; i++) makes |= subject->claims >> i & 1 && fold_selects_claim(selection, &claims[i]);
+  return makes && fold_selects_subject(selection, subject);
+}
+
 static fold_status list_subjects(const struct fold_selection *selection, const struct fold_registry *registry) {
+  size_t listed = 0;
   for (size_t i = 0; i < registry->n; i++) {
     const struct fold_subject *s = &registry->subjects[i];
-    if (!fold_selects_subject(selection, s)) continue;
+    if (!chooses(selection, s)) continue;
+    listed++;
     printf("%s on %s\n    %s\n    ", s->name, fold_engine_name(s->engine), s->about);
     list_names(dtype_at, FOLD_DTYPES, s->dtypes);
     printf("; ");
@@ -34,16 +45,22 @@ static fold_status list_subjects(const struct fold_selection *selection, const s
     list_names(claim_at, FOLD_CLAIMS, (unsigned)s->claims);
     printf("\n");
   }
+  if (listed == 0) fprintf(stderr, "foldproof list: this build has no such subject\n");
   return fold_ok();
 }
 
+/* Also those that nobody makes here, unless subjects are chosen. */
 static fold_status list_claims(const struct fold_selection *selection, const struct fold_registry *registry) {
-  (void)registry;
   size_t n;
   const struct fold_claim *claims = fold_claims(&n);
+  bool all = selection->engine < 0 && selection->subjects == NULL;
   printf("%-22s %s\n", "claim", "refuted by");
-  for (size_t i = 0; i < n; i++)
-    if (fold_selects_claim(selection, &claims[i])) printf("%-22s %s\n", claims[i].name, claims[i].refuted_by);
+  for (size_t k = 0; k < n; k++) {
+    bool made = all;
+    for (size_t i = 0; i < registry->n; i++)
+      made |= registry->subjects[i].claims >> k & 1 && fold_selects_subject(selection, &registry->subjects[i]);
+    if (made && fold_selects_claim(selection, &claims[k])) printf("%-22s %s\n", claims[k].name, claims[k].refuted_by);
+  }
   return fold_ok();
 }
 
@@ -97,8 +114,9 @@ static const struct argp argp = {
     .children = children,
     .args_doc = "[subjects|claims|generators|orders|fixtures]",
     .doc =
-        "List what there is: subjects (the default), claims, generators, orders, or the cases of the fixtures; of "
-        "subjects, claims and fixtures, those that the options choose."};
+        "List what there is: subjects (the default), claims, generators, orders, or the cases of the fixtures. "
+        "Subjects and claims are chosen by --engine, --subjects and --claims, cases by --fixtures, --set and "
+        "--npy."};
 
 static fold_status print_list(const struct list *l, const char *program, const struct fold_registry *registry) {
   static const struct {

@@ -173,13 +173,14 @@ static const char *next_line(char *text, char **rest) {
 }
 
 void fold_world_printed(const struct fold_world *w, char line[FOLD_WORLD_LINE]) {
+  enum { TOLD = 120 };
   char printed[MOST_PRINTED + 1], *rest = NULL;
   ssize_t n = w->output >= 0 ? pread(w->output, printed, MOST_PRINTED, w->output_at) : 0;
   printed[n > 0 ? n : 0] = '\0';
   const char *first = next_line(printed, &rest), *path = getenv("FOLDPROOF_OUTPUT");
-  const bool told = first == NULL || next_line(NULL, &rest) == NULL || (path && *path);
-  snprintf(line, FOLD_WORLD_LINE, "%s%.120s%s", first ? ": " : "", first ? first : "",
-           told ? "" : " (FOLDPROOF_OUTPUT=FILE keeps the rest)");
+  const bool more = first && (strlen(first) > TOLD || next_line(NULL, &rest)), kept = path && *path;
+  snprintf(line, FOLD_WORLD_LINE, "%s%.*s%s", first ? ": " : "", TOLD, first ? first : "",
+           more && !kept ? " (FOLDPROOF_OUTPUT=FILE keeps all of it)" : "");
 }
 
 /* A library that is opened at run time may be another in the ranks, whose environment the launcher makes; verdicts and records

@@ -425,6 +425,7 @@ static fold_status run_graphs(struct virtual_world *w, const char *name, const s
   void *graph[MOST] = {NULL};
   fold_status status = record(w, name, jobs, n, graph);
   for (int times = 1; times <= 2 && status.code == FOLD_OK; times++) {
+    tell(w, name);
     status = prepare(w, jobs, n, used);
     if (status.code == FOLD_OK) status = replay(w, name, jobs, graph, times);
     if (status.code == FOLD_OK) status = judge_all(w, name, jobs, n, used);
