@@ -173,7 +173,34 @@ static void print_fact(const struct fold_judgement *j, FILE *out) {
   fprintf(out, ": %s; %s %s\n", j->fact->what, j->known ? "this is" : "but this is", version);
 }
 
-void fold_print_refuted(const struct fold_judgement *j, const char *program, const char *folder, bool npy, FILE *out) {
+static void print_setting(const char *option, const char *variable, FILE *out) {
+  const char *value = getenv(variable);
+  if (value && *value) fprintf(out, " %s '%s'", option, value);
+}
+
+static void print_replay(const struct fold_judgement *j, const struct fold_asked *asked, FILE *out) {
+  const struct fold_selection *s = asked->selection;
+  const struct fold_case *c = j->c;
+  fprintf(out, "  replay: %s verify --subjects '%s' --engine %s --claims %s", asked->program, j->subject->name,
+          fold_engine_name(j->subject->engine), j->claim->name);
+  if (s->n_npy > 0)
+    fprintf(out, " --npy '%s' --op %s", c->npy, fold_op_name(c->op));
+  else
+    fprintf(out, " --fixture-folder '%s' --set all --fixtures '%s'", s->folder, c->name);
+  if (j->claim->id == FOLD_RUN_TO_RUN && s->repeats != FOLD_REPEATS) fprintf(out, " --repeats %u", s->repeats);
+  if (asked->strict && j->known) fputs(" --strict", out);
+  if (fold_engine_has_ranks(j->subject->engine)) {
+    if (s->n_npy > 0 && c->ranks)
+      fprintf(out, " --ranks %u", c->ranks);
+    else
+      print_setting("--ranks", "FOLDPROOF_RANKS", out);
+    print_setting("--launch", "FOLDPROOF_LAUNCH", out);
+    print_setting("--timeout", "FOLDPROOF_TIMEOUT", out);
+  }
+  fputc('\n', out);
+}
+
+void fold_print_refuted(const struct fold_judgement *j, const struct fold_asked *asked, FILE *out) {
   const struct fold_finding *f = &j->finding;
   const struct fold_case *c = j->c;
   char got[80], want[80];
@@ -192,12 +219,5 @@ void fold_print_refuted(const struct fold_judgement *j, const char *program, con
   if (!isnan(f->fraction)) fprintf(out, ", %.4g of the bound", f->fraction);
   fprintf(out, ": %s\n", f->reason);
   if (j->subject->peer && f->verdict == FOLD_REFUTED) print_fact(j, out);
-  fprintf(out, "  replay: %s verify --subjects '%s' --engine %s --claims %s", program, j->subject->name,
-          fold_engine_name(j->subject->engine), j->claim->name);
-  if (npy)
-    fprintf(out, " --npy '%s' --op %s", c->npy, fold_op_name(c->op));
-  else
-    fprintf(out, " --fixture-folder '%s' --set all --fixtures '%s'", folder, c->name);
-  if (npy && c->ranks) fprintf(out, " --ranks %u", c->ranks);
-  fputc('\n', out);
+  print_replay(j, asked, out);
 }

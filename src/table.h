@@ -38,9 +38,14 @@ size_t fold_table_probed(const struct fold_table *table);
  * refuted, N skipped". */
 void fold_table_print(const struct fold_table *table, bool strict, bool colour, FILE *out);
 
-/* One line for a refuted or broken claim, and the command that replays that case alone. `program` is how the user calls
- * the command. */
-void fold_print_refuted(const struct fold_judgement *judgement, const char *program, const char *folder, bool npy,
-                        FILE *out);
+/* How the user asked: by which program, for what. */
+struct fold_asked {
+  const char *program;
+  const struct fold_selection *selection;
+  bool strict;
+};
+/* One line for a refuted or broken claim, and the command that replays that case alone, as it was asked: with the repeats and the
+ * world (FOLDPROOF_RANKS, _LAUNCH, _TIMEOUT) of this one. */
+void fold_print_refuted(const struct fold_judgement *judgement, const struct fold_asked *asked, FILE *out);
 
 #endif

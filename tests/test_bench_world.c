@@ -17,6 +17,11 @@ static void need_mpi(void) {
 #endif
 }
 
+/* Where a machine is too busy to tell, bench says so (77), and rightly: then again. */
+#define RUN_UNTIL_TOLD(s, want, ...)                                                           \
+  for (int tries = 0; shell_run(s, __VA_ARGS__) == 77 && (want) != 77 && tries < 6; tries++) { \
+  }
+
 /* $M is the command over played collectives, whose times are longer than what disturbs a busy machine. */
 Test(bench_world, a_figure_that_cannot_be_is_told_and_exits_1) {
   static const struct {
@@ -38,8 +43,8 @@ Test(bench_world, a_figure_that_cannot_be_is_told_and_exits_1) {
   struct shell *s = shell_open();
   need_mpi();
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    shell_run(
-        s,
+    RUN_UNTIL_TOLD(
+        s, rows[i].code,
         "%s $M bench --engine mpi --subjects 'played/%s' --unverified --workers 1,3 --what strong,messages --n 1000 "
         "--bytes 65536 --iterations 9 --settings default %s",
         world, rows[i].subject, rows[i].options);
@@ -53,10 +58,11 @@ Test(bench_world, a_figure_that_cannot_be_is_told_and_exits_1) {
 Test(bench_world, the_slowest_rank_counts) {
   struct shell *s = shell_open();
   need_mpi();
-  shell_run(s,
-            "%s $M bench --engine mpi --subjects played/one_is_slow --unverified --workers 3 --what strong --n 1000 "
-            "--iterations 9 --memory 1e6",
-            world);
+  RUN_UNTIL_TOLD(
+      s, 0,
+      "%s $M bench --engine mpi --subjects played/one_is_slow --unverified --workers 3 --what strong --n 1000 "
+      "--iterations 9 --memory 1e6",
+      world);
   EXPECT_CODE(s, 0);
   const char *line = strstr(s->out, "played/one_is_slow");
   double median = 0;
@@ -86,8 +92,8 @@ Test(bench_world, the_timed_size_is_judged_too) {
   need_mpi();
   for (int wrong = 0; wrong < 2; wrong++)
     for (int whole = 0; whole < 2; whole++) {
-      shell_run(
-          s,
+      RUN_UNTIL_TOLD(
+          s, wrong && !whole ? 1 : 0,
           "%s $M bench --engine mpi --subjects played/%s --what messages --bytes %d --iterations 9 --settings default",
           world, wrong ? "wrong_when_long" : "library", whole ? 16384 : 65536);
       EXPECT_CODE(s, wrong && !whole);

@@ -190,27 +190,58 @@ Test(command, records_go_to_standard_output_wherever_it_leads) {
   shell_close(s);
 }
 
-/* The replay line of a refuted claim, run by sh as it stands, refutes that claim alone. */
+/* The first replay line, run by sh as it stands, refutes one claim of one case. */
+static void replay_alone(struct shell *s) {
+  char replay[700] = "";
+  EXPECT_CODE(s, 1);
+  const char *line = strstr(s->out, "  replay: ");
+  cr_assert_not_null(line, "%s: no replay: %s", s->ran, s->out);
+  line += strlen("  replay: ");
+  snprintf(replay, sizeof replay, "%.*s", (int)strcspn(line, "\n"), line);
+  shell_run(s, "%s", replay);
+  EXPECT_CODE(s, 1);
+  size_t count[3];
+  closing_counts(s, count);
+  cr_expect(count[0] == 0 && count[1] == 1 && count[2] == 0, "%s: more than that case", s->ran);
+}
+
 Test(command, a_refutation_can_be_replayed_alone) {
   static const char *const mutants[] = {"mutant/twice", "mutant/next_row", "mutant/flush", "mutant/max_from_zero"};
   struct shell *s = shell_open();
   for (size_t i = 0; i < sizeof mutants / sizeof *mutants; i++) {
-    char replay[700] = "";
     shell_run(s,
               "$M verify --subjects '%s' --claims 'replays' --fixtures "
               "'normal/f32/*/*x33/*,normal/f32/sum/17x257/*,subnormals/f32/sum/1x33/*,zeros_negative/f32/max/*'",
               mutants[i]);
-    EXPECT_CODE(s, 1);
-    const char *line = strstr(s->out, "  replay: ");
-    cr_assert_not_null(line, "%s: no replay: %s", s->ran, s->out);
-    line += strlen("  replay: ");
-    snprintf(replay, sizeof replay, "%.*s", (int)strcspn(line, "\n"), line);
-    shell_run(s, "%s", replay);
-    EXPECT_CODE(s, 1);
-    size_t count[3];
-    closing_counts(s, count);
-    cr_expect(count[0] == 0 && count[1] == 1 && count[2] == 0, "%s: more than that case", s->ran);
+    replay_alone(s);
   }
+  shell_close(s);
+}
+
+/* With as many repeats, over such a world, as strictly. */
+Test(command, a_replay_asks_as_the_user_did) {
+  struct shell *s = shell_open();
+  shell_run(s,
+            "$M verify --subjects mutant/counter --claims run_to_run --repeats 7 --fixtures normal/f32/sum/1x1023/*");
+  cr_expect(strstr(s->out, " --repeats 7\n"), "%s", s->out);
+  replay_alone(s);
+#ifdef FOLD_HAVE_MPI
+  setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
+  setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
+  shell_run(s,
+            "$M verify --engine mpi --ranks 9 --timeout 60 --subjects mutant/own_last --claims rank_agreement "
+            "--fixtures 'normal/f32/sum/1000x3/*'");
+  cr_expect(strstr(s->out, " --ranks '9' --timeout '60'\n"), "%s", s->out);
+  replay_alone(s);
+  shell_run(s,
+            "$F verify --engine mpi --strict --subjects mpi/sum --claims correctly_rounded --jsonl k.jsonl --fixtures "
+            "'nan_first/f32/max/9x3/ranks3/seed1'");
+  cr_expect(strstr(s->out, " --strict\n"), "%s", s->out);
+  replay_alone(s);
+  /* What was judged strictly is refuted in its record too. */
+  shell_run(s, "$F report --format markdown k.jsonl");
+  cr_expect(strstr(s->out, "1 refuted"), "%s", s->out);
+#endif
   shell_close(s);
 }
 

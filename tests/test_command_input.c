@@ -42,6 +42,12 @@ Test(command_input, unknown_words_are_refused) {
       {"$F verify --set huge", "huge", 3},
       {"$F verify --op avg", "avg", 3},
       {"$F verify --repeats many", "many", 3},
+      {"$F verify --repeats 0", "--repeats 0: at least 1", 3},
+      {"$F verify --op prod", "--op needs --npy", 3},
+      {"$F verify --npy x.npy --fixtures 'normal/*'", "--fixtures chooses nothing", 3},
+      {"$F record --claims bounded", "--claims", 3},
+      {"$F record --probe", "--probe", 3},
+      {"$F list --repeats 5", "--repeats", 3},
   };
   struct shell *s = shell_open();
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) expect_refusal(s, rows[i].line, rows[i].word, rows[i].lines);

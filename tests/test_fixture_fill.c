@@ -80,7 +80,7 @@ Test(fixture_fill, a_npy_case_is_its_file_or_refused) {
   cr_assert(status.code == FOLD_OK && cases.n == 1, "%s", status.text);
   cr_assert(fold_cases_add_npy(scratch_path(&s, "x.npy"), FOLD_SUM, 0, &cases).code == FOLD_OK && cases.n == 2);
   cr_expect(strcmp(cases.at[0].name, "a/f32/max/3x4") == 0, "%s", cases.at[0].name);
-  cr_expect(strncmp(cases.at[1].fixture, "npy:/tmp/", 9) == 0 && strstr(cases.at[1].name, "x.npy/f32/sum/3x4"), "%s",
+  cr_expect(strncmp(cases.at[1].file, "npy:/tmp/", 9) == 0 && strstr(cases.at[1].name, "x.npy/f32/sum/3x4"), "%s",
             cases.at[1].name);
   status = fold_cases_add_npy(scratch_path(&s, "x.npy"), FOLD_SUM, 0, &cases);
   cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, "is there already"), "%s", status.text);

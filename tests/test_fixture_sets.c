@@ -106,7 +106,7 @@ Test(fixture_sets, every_case_has_a_name_of_its_own_and_its_input) {
     int sources = (c->source.generator != NULL) + (c->literal != NULL) + (c->npy != NULL);
     cr_expect(sources == 1, "%s has %d sources", c->name, sources);
     cr_expect(c->source.generator || c->provenance, "%s says not where it comes from", c->name);
-    cr_expect(c->fixture && c->where && strstr(c->where, c->fixture), "%s: where is %s", c->name, c->where);
+    cr_expect(c->file && c->where && strstr(c->where, c->file), "%s: where is %s", c->name, c->where);
     cr_expect(!strpbrk(c->name, "*?[]\\, '\""), "%s cannot be given as a glob for itself", c->name);
     cr_expect(fold_glob_match(c->name, c->name), "%s does not match itself", c->name);
   }

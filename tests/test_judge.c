@@ -18,7 +18,7 @@ static struct fold_cases *literal_case(struct literal *l, size_t n, const float 
   memset(l, 0, sizeof *l);
   for (size_t i = 0; i < n; i++) l->bits[i] = fold_f32_bits(terms[i]);
   l->c = (struct fold_case){.name = "literal",
-                            .fixture = "literal",
+                            .file = "literal",
                             .dtype = FOLD_F32,
                             .op = FOLD_SUM,
                             .rows = 1,
@@ -285,7 +285,7 @@ Test(judge, every_judge_leaves_the_input_as_it_found_it) {
   for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
     for (int d = 0; d < FOLD_DTYPES; d++) {
       struct fold_case c = {.name = "normal",
-                            .fixture = "test",
+                            .file = "test",
                             .dtype = (enum fold_dtype)d,
                             .op = FOLD_SUM,
                             .rows = shapes[i][0],

@@ -69,10 +69,12 @@ def check_report(folder):
     step.write_text("before\n")
     done = report(out, build, GITHUB_STEP_SUMMARY=str(step))
     expect(done.returncode == 0 and "nothing was judged" in step.read_text(), f"no records: {done.stderr}")
-    (build / "foldproof").symlink_to(FOLDPROOF)
     subprocess.run([FOLDPROOF, "verify", "--subjects", "host/sequential", "--fixture-folder", SOURCE / "fixtures",
                     "--fixtures", "normal/f32/sum/1x33/seed1", "--jsonl", out / "verify.jsonl"], check=True,
                    capture_output=True)
+    done = report(out, build, GITHUB_STEP_SUMMARY=str(step))
+    expect(done.returncode == 99 and "was not built" in step.read_text(), f"no foldproof: {done.returncode}")
+    (build / "foldproof").symlink_to(FOLDPROOF)
     step.write_text("before\n")
     done = report(out, build, GITHUB_STEP_SUMMARY=str(step))
     expect(done.returncode == 0, f"report: {done.stderr}")

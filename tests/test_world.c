@@ -159,7 +159,7 @@ Test(world, a_launcher_that_fails_is_told_with_what_it_printed) {
     const char *words;
   } launchers[] = {
       {"PATH=/nowhere", 77, "mpirun can't be started: No such file"},
-      {"FOLDPROOF_LAUNCH=no_such_launcher", 2, "FOLDPROOF_LAUNCH: no_such_launcher can't be started"},
+      {"FOLDPROOF_LAUNCH=no_such_launcher", 2, "--launch, FOLDPROOF_LAUNCH: no_such_launcher can't be started"},
       {"FOLDPROOF_LAUNCH=threads", 2, "an MPI rank is a process"},
       {"FOLDPROOF_RANKS=0", 2, "FOLDPROOF_RANKS=0: not a whole number from 1"},
       {"FOLDPROOF_RANKS=1025", 2, "not a whole number from 1 to 1024"},

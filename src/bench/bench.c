@@ -38,7 +38,7 @@ static fold_status judge_first(const struct fold_registry *registry, const struc
                                const volatile int *stop) {
   char name[] = "bench";
   struct fold_case c = {
-      .name = name, .fixture = name, .dtype = shape->dtype, .op = shape->op, .rows = shape->rows, .cols = shape->cols};
+      .name = name, .file = name, .dtype = shape->dtype, .op = shape->op, .rows = shape->rows, .cols = shape->cols};
   c.source = (struct fold_source){options->generator, shape->dtype, options->seed, shape->cols, 0};
   struct fold_cases cases = {&c, 1, 1};
   struct fold_selection selection = {

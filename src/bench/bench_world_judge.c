@@ -39,7 +39,7 @@ static fold_status count_judgement(void *context, const struct fold_judgement *j
 static struct fold_case case_of(const struct fold_world_shape *shape) {
   static char name[] = "bench";
   return (struct fold_case){.name = name,
-                            .fixture = name,
+                            .file = name,
                             .dtype = shape->dtype,
                             .op = shape->op,
                             .rows = 1,

@@ -17,13 +17,14 @@ fold_command fold_command_rank; /* not for people: one rank of a world (world.h)
 /* The whole command, over a registry: the real one in main.c, that of the mutants in tests/. */
 int fold_main(int argc, char **argv, const struct fold_registry *registry);
 
-/* The options that choose subjects, claims and fixtures, as an argp child; its input is a struct
- * fold_selection_options. */
+/* The options that choose subjects and fixtures, or claims, or that say how claims are judged, as argp children; the input of each
+ * is a struct fold_selection_options. */
 struct fold_selection_options {
   struct fold_selection selection;
   const char *npy[64];
+  bool has_op;
 };
-extern const struct argp fold_selection_argp;
+extern const struct argp fold_selection_argp, fold_claims_argp, fold_judging_argp;
 void fold_selection_defaults(struct fold_selection_options *options);
 /* After parsing: BAD_INPUT for a glob that no subject, or no claim, matches. */
 fold_status fold_selection_check(const struct fold_selection *selection, const struct fold_registry *registry);

@@ -99,7 +99,7 @@ struct list {
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct list *l = state->input;
   switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &l->options; return 0;
+    case ARGP_KEY_INIT: state->child_inputs[0] = state->child_inputs[1] = &l->options; return 0;
     case ARGP_KEY_ARG:
       if (state->arg_num > 0) return ARGP_ERR_UNKNOWN;
       l->what = arg;
@@ -108,7 +108,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   }
 }
 
-static const struct argp_child children[] = {{&fold_selection_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&fold_selection_argp, 0, NULL, 0}, {&fold_claims_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .parser = parse,
     .children = children,

@@ -53,7 +53,8 @@ static const struct argp argp = {
         "Arrays: little-endian f2, f4, f8, and u2 as bf16, C order, one or two dimensions. JSON keys: n, dtype, op, "
         "exact (all "
         "decimal digits; null for a product too long to hold, then enclosure has its two ends), rounded (dtype to "
-        "bits), abs_sum, condition."};
+        "bits), abs_sum (of the finite terms), condition (of a sum; null where it is not finite), with --check "
+        "agrees."};
 
 /* "1.5", "nan", "inf", "-inf", "0", "-0". NULL when memory is short. */
 static char *exact_text(mpfr_srcptr value) {
@@ -97,7 +98,10 @@ static void free_answer(struct answer *a) {
   free(a->abs_sum);
 }
 
-static void print_json(const struct fold_truth *truth, const struct answer *a) {
+/* sum |x| over the sum's magnitude; NaN for other operations. */
+static double condition_of(const struct fold_truth *truth) { return truth->op == FOLD_SUM ? truth->condition : NAN; }
+
+static void print_json(const struct fold_truth *truth, const struct answer *a, const bool *agree) {
   json_t *object = json_object(), *rounded = json_object();
   json_object_set_new(object, "n", json_integer((json_int_t)truth->n));
   json_object_set_new(object, "dtype", json_string(fold_dtype_name(truth->dtype)));
@@ -112,27 +116,35 @@ static void print_json(const struct fold_truth *truth, const struct answer *a) {
   }
   json_object_set_new(object, "rounded", rounded);
   json_object_set_new(object, "abs_sum", json_string(a->abs_sum));
-  bool finite = isfinite(truth->condition);
+  bool finite = isfinite(condition_of(truth));
   json_object_set_new(object, "condition", finite ? json_real(truth->condition) : json_null());
+  if (agree) json_object_set_new(object, "agrees", json_boolean(*agree));
   json_dumpf(object, stdout, JSON_COMPACT);
   putchar('\n');
   json_decref(object);
 }
 
-static void print_text(const struct fold_truth *truth, const struct answer *a) {
+static void print_digits(const char *name, const char *digits) {
+  if (strlen(digits) > MOST_SHOWN)
+    printf("%-10s %.60s... (%zu characters: --json prints all)\n", name, digits, strlen(digits));
+  else
+    printf("%-10s %s\n", name, digits);
+}
+
+static void print_text(const struct fold_truth *truth, const struct answer *a, const bool *agree) {
   char text[80];
   printf("n          %zu\ndtype      %s\nop         %s\n", truth->n, fold_dtype_name(truth->dtype),
          fold_op_name(truth->op));
-  if (a->exact && strlen(a->exact) > MOST_SHOWN)
-    printf("exact      %.60s... (%zu characters: --json prints all)\n", a->exact, strlen(a->exact));
-  else if (a->exact)
-    printf("exact      %s\n", a->exact);
+  if (a->exact)
+    print_digits("exact", a->exact);
   else
     printf("exact      between %s\n           and     %s\n", a->low, a->high);
   for (int d = 0; d < FOLD_DTYPES; d++)
     printf("in %-7s %s\n", fold_dtype_name((enum fold_dtype)d),
            fold_bits_print((enum fold_dtype)d, truth->rounded[d], text));
-  printf("abs_sum    %s\ncondition  %.6g\n", a->abs_sum, truth->condition);
+  print_digits("abs_sum", a->abs_sum);
+  if (truth->op == FOLD_SUM) printf("condition  %.6g\n", truth->condition);
+  if (agree) printf("check      MPFR alone %s\n", *agree ? "agrees" : "DIFFERS");
 }
 
 static fold_status check_by_mpfr(const struct fold_truth *truth, const void *terms, bool *agree) {
@@ -151,15 +163,10 @@ static fold_status answer_one(const struct oracle *o, enum fold_dtype dtype, con
   struct answer answer = {0};
   fold_truth_init(&truth);
   fold_status status = fold_oracle_exact(dtype, o->op, terms, n, 0, &truth);
-  if (status.code == FOLD_OK) status = describe(&truth, &answer);
-  if (status.code == FOLD_OK) {
-    if (o->json)
-      print_json(&truth, &answer);
-    else
-      print_text(&truth, &answer);
-  }
   *agree = true;
+  if (status.code == FOLD_OK) status = describe(&truth, &answer);
   if (status.code == FOLD_OK && o->check) status = check_by_mpfr(&truth, terms, agree);
+  if (status.code == FOLD_OK) (o->json ? print_json : print_text)(&truth, &answer, o->check ? agree : NULL);
   if (status.code == FOLD_OK && !*agree) fprintf(stderr, "foldproof oracle: the two oracles differ\n");
   free_answer(&answer);
   fold_truth_free(&truth);

@@ -1,4 +1,4 @@
-/* command_select.c: the options that choose what is judged: --subjects, --claims, --fixtures and their kin. */
+/* command_select.c: the options that choose what is judged, and how: --subjects, --claims, --fixtures and their kin. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,17 +11,27 @@ enum { SUBJECTS = 's', CLAIMS = 'c', FIXTURES = 'f', ENGINE = 0x100, FOLDER, SET
 static const struct argp_option options[] = {
     {"subjects", SUBJECTS, "GLOBS", 0, "only these subjects (comma-separated globs)", 1},
     {"engine", ENGINE, "ENGINE", 0, "only subjects of this engine: host, cuda, mpi or nccl", 1},
-    {"claims", CLAIMS, "GLOBS", 0, "only these claims", 1},
-    {"fixtures", FIXTURES, "GLOBS", 0, "only cases whose name, or whose fixture's name, matches", 1},
+    {"fixtures", FIXTURES, "GLOBS", 0, "only cases whose name, or the name of whose fixture or file, matches", 1},
     {"set", SET, "SET", 0, "the set of fixtures: default, large, or all", 1},
     {"fixture-folder", FOLDER, "DIR", 0, "where the *.ini files are", 1},
     {"npy", NPY, "FILE", 0,
      "judge this array instead of fixtures (repeatable); with --engine mpi or nccl its columns go over the ranks", 1},
     {"op", OP, "OP", 0, "with --npy: sum (the default), prod, max or min", 1},
+    {0},
+};
+static const struct argp_option claims_options[] = {{"claims", CLAIMS, "GLOBS", 0, "only these claims", 1}, {0}};
+static const struct argp_option judging_options[] = {
     {"repeats", REPEATS, "N", 0, "repeats of run_to_run (3)", 1},
     {"probe", PROBE, NULL, 0, "judge claims that a subject does not make too, for information", 1},
     {0},
 };
+
+/* What would be read by nobody is a slip. */
+static void check_idle(const struct fold_selection_options *o, struct argp_state *state) {
+  if (o->has_op && o->selection.n_npy == 0) argp_failure(state, 2, 0, "--op needs --npy");
+  if (o->selection.fixtures && o->selection.n_npy > 0)
+    argp_failure(state, 2, 0, "--npy is judged instead of fixtures: --fixtures chooses nothing");
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct fold_selection_options *o = state->input;
@@ -32,8 +42,14 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case FIXTURES: s->fixtures = arg; return 0;
     case FOLDER: s->folder = arg; return 0;
     case PROBE: s->probe = true; return 0;
-    case OP: s->npy_op = (enum fold_op)fold_option_op(state, arg); return 0;
-    case REPEATS: s->repeats = (unsigned)fold_option_number(state, "--repeats", arg, 1000000); return 0;
+    case OP:
+      s->npy_op = (enum fold_op)fold_option_op(state, arg);
+      o->has_op = true;
+      return 0;
+    case REPEATS:
+      s->repeats = (unsigned)fold_option_number(state, "--repeats", arg, 1000000);
+      if (s->repeats == 0) argp_failure(state, 2, 0, "--repeats 0: at least 1");
+      return 0;
     case SET:
       if (strcmp(arg, "default") && strcmp(arg, "large") && strcmp(arg, "all"))
         argp_failure(state, 2, 0, "--set %s: not one of default, large, all", arg);
@@ -48,11 +64,14 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       o->npy[s->n_npy++] = arg;
       s->npy = o->npy;
       return 0;
+    case ARGP_KEY_END: check_idle(o, state); return 0;
     default: return ARGP_ERR_UNKNOWN;
   }
 }
 
 const struct argp fold_selection_argp = {.options = options, .parser = parse};
+const struct argp fold_claims_argp = {.options = claims_options, .parser = parse};
+const struct argp fold_judging_argp = {.options = judging_options, .parser = parse};
 
 /* $FOLDPROOF_FIXTURES, else beside an installed command, else the source tree that this was built from. */
 static const char *find_folder(void) {
@@ -73,7 +92,7 @@ static const char *find_folder(void) {
 
 void fold_selection_defaults(struct fold_selection_options *o) {
   *o = (struct fold_selection_options){
-      .selection = {.engine = -1, .folder = find_folder(), .set = "default", .repeats = 3}};
+      .selection = {.engine = -1, .folder = find_folder(), .set = "default", .repeats = FOLD_REPEATS}};
 }
 
 /* The first of the comma-separated globs that `matches` says matches nothing; NULL when each matches something. */

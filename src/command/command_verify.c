@@ -30,14 +30,20 @@ static const struct argp_option options[] = {
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct verify *v = state->input;
   switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &v->options; return 0;
+    case ARGP_KEY_INIT:
+      state->child_inputs[0] = state->child_inputs[1] = state->child_inputs[2] = &v->options;
+      return 0;
     case JSONL: v->jsonl = arg; return 0;
     case STRICT: v->strict = true; return 0;
     default: return ARGP_ERR_UNKNOWN;
   }
 }
 
-static const struct argp_child children[] = {{&fold_selection_argp, 0, NULL, 0}, {&fold_world_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {{&fold_selection_argp, 0, NULL, 0},
+                                             {&fold_claims_argp, 0, NULL, 0},
+                                             {&fold_judging_argp, 0, NULL, 0},
+                                             {&fold_world_argp, 0, NULL, 0},
+                                             {0}};
 static const struct argp argp = {
     .options = options,
     .parser = parse,
@@ -78,9 +84,13 @@ static fold_status take(void *context, const struct fold_judgement *j) {
   fold_table_add(&v->table, j);
   if (deserves_line(v, j)) {
     fold_progress_clear(&v->progress);
-    fold_print_refuted(j, v->program, v->options.selection.folder, v->options.selection.n_npy > 0, stdout);
+    const struct fold_asked asked = {v->program, &v->options.selection, v->strict};
+    fold_print_refuted(j, &asked, stdout);
   }
-  if (v->records.file && v->unwritten.code == FOLD_OK) keep_unwritten(v, fold_records_judgement(&v->records, j));
+  struct fold_judgement recorded = *j;
+  if (v->strict) recorded.known = false;
+  if (v->records.file && v->unwritten.code == FOLD_OK)
+    keep_unwritten(v, fold_records_judgement(&v->records, &recorded));
   return fold_ok();
 }
 
@@ -158,6 +168,7 @@ int fold_command_verify(int argc, char **argv, const struct fold_registry *regis
     fold_table_total(&v.table, v.strict, total, &known);
     fold_table_print(&v.table, v.strict, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), stdout);
     exit_code = exit_code_of(&v);
+    fflush(stdout); /* before what may go to the same file */
     if (*stop) {
       fprintf(stderr, "%s: interrupted: the verdicts above are of the cases that were finished\n", argv[0]);
       exit_code = 99;

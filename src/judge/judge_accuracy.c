@@ -171,6 +171,10 @@ static void measure(struct fold_trial *trial, struct fold_finding *finding, size
 
 static void judge_rounding(struct fold_trial *trial, struct fold_finding *finding, bool nearest) {
   enum fold_dtype dtype = trial->c->dtype;
+  if (trial->c->rows == 0) {
+    fold_find_skipped(finding, "no row");
+    return;
+  }
   for (size_t row = 0; row < trial->c->rows; row++) {
     const struct fold_truth *truth;
     fold_status status = fold_truths_row(trial->truths, row, &truth);

@@ -71,6 +71,10 @@ void fold_judge_same_bits_as(struct fold_trial *trial, struct fold_finding *find
 void fold_judge_run_to_run(struct fold_trial *trial, struct fold_finding *finding) {
   size_t nbytes = trial->c->rows * fold_dtype_size(trial->c->dtype);
   unsigned differing = 0;
+  if (trial->repeats == 0) {
+    fold_find_skipped(finding, "no repeat is asked for");
+    return;
+  }
   fold_find_held(finding);
   for (unsigned k = 0; k < trial->repeats; k++) {
     fold_status status = fold_trial_rerun(trial, (struct fold_launch){0}, (unsigned char)(0x11 + k));

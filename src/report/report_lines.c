@@ -21,6 +21,8 @@ static fold_status take_line(const char *text, size_t length, size_t line,
                              fold_status (*take)(void *, json_t *, size_t), void *context) {
   json_error_t error;
   json_t *record = json_loadb(text, length, 0, &error);
+  if (record == NULL && length > 1 && text[0] == '\x1f' && text[1] == '\x8b')
+    return fold_error(FOLD_BAD_INPUT, "it is compressed: gunzip it first");
   if (record == NULL) return fold_error(FOLD_BAD_INPUT, "not JSON: %.100s", error.text);
   fold_status status = check_record(record);
   if (status.code == FOLD_OK) status = take(context, record, line);

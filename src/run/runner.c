@@ -26,8 +26,7 @@ static fold_status check_globs(const struct fold_selection *selection, const str
     char *glob = NULL;
     bool found = n == 0;
     if (asprintf(&glob, "%.*s", n, at) < 0) return fold_error(FOLD_NO_MEMORY, "not enough memory for a glob");
-    for (size_t i = 0; i < cases->n && !found; i++)
-      found = fold_glob_match(glob, cases->at[i].name) || fold_glob_match(glob, cases->at[i].fixture);
+    for (size_t i = 0; i < cases->n && !found; i++) found = fold_case_matches(&cases->at[i], glob);
     free(glob);
     if (!found)
       return fold_error(FOLD_BAD_INPUT, "no fixture of the set '%s' in %.80s matches '%.*s'", selection->set,

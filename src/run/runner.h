@@ -8,6 +8,8 @@
 
 #include "judge.h"
 
+enum { FOLD_REPEATS = 3 };
+
 /* What the user asked for; globs are comma-separated, NULL means all. */
 struct fold_selection {
   const char *subjects, *claims, *fixtures;
@@ -17,7 +19,7 @@ struct fold_selection {
   const char **npy; /* files judged instead of fixtures; with an engine that has ranks, their columns over all ranks */
   size_t n_npy;
   enum fold_op npy_op;
-  unsigned repeats; /* of run_to_run */
+  unsigned repeats; /* of run_to_run: FOLD_REPEATS unless the user says otherwise */
   bool probe;       /* judge claims that are not promised too */
 };
 

@@ -145,7 +145,7 @@ static fold_status start_launcher(struct fold_world *w, const struct words *word
   bool chosen = launch && *launch;
   if (!chosen) launch = engine->threads ? "threads" : "mpirun";
   if (strcmp(launch, "threads") == 0 && !engine->threads)
-    return fold_error(FOLD_BAD_INPUT, "FOLDPROOF_LAUNCH=threads: an MPI rank is a process");
+    return fold_error(FOLD_BAD_INPUT, "--launch, FOLDPROOF_LAUNCH: threads: an MPI rank is a process");
   if (!chosen && !engine->threads) FOLD_TRY(check_root(engine));
   if (strcmp(launch, "threads") == 0) launch = "";
   if (strcmp(launch, "mpirun") == 0) launch = "mpirun --oversubscribe --bind-to none -n {ranks}";
@@ -160,7 +160,7 @@ static fold_status start_launcher(struct fold_world *w, const struct words *word
   /* That nobody has an mpirun is a reason to skip; a launcher that was asked for by name is missed. */
   if (status.code == FOLD_OK && error)
     status = fold_error(chosen ? FOLD_BAD_INPUT : FOLD_UNSUPPORTED, "%s%.100s can't be started: %s",
-                        chosen ? "FOLDPROOF_LAUNCH: " : "", argv[0], strerror(error));
+                        chosen ? "--launch, FOLDPROOF_LAUNCH: " : "", argv[0], strerror(error));
   free(text);
   return status;
 }
