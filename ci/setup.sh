@@ -38,4 +38,5 @@ for object in "$build"/kernels/cuda/libfoldcuda.a.p/*.o; do
   [ -e "$object" ] || continue
   [ -z "$(find kernels oracles fixtures src \( -name '*.h' -o -name '*.cuh' \) -newer "$object" -print -quit)" ] || rm -f "$object"
 done
+echo "compiling into $build/ (the first time takes minutes; log: $build/compile.log)" >&2
 meson compile -C "$build" >"$build/compile.log" 2>&1 || { cat "$build/compile.log" >&2; exit 99; }

@@ -1,7 +1,7 @@
 /* registry.c: the one table of subjects: what each is, what it takes, and what it promises.
  *
- * Adding a subject is one row here and one file with its run function. Rows promise only what is theirs by
- * construction; the judge tries to refute each promise on every fixture.
+ * Adding a subject is one file with its run function, the function's declaration in a header that is included here, and
+ * one row. Rows promise only what is theirs by construction; the judge tries to refute each promise on every fixture.
  */
 #include <stdio.h>
 #include <string.h>

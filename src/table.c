@@ -99,19 +99,37 @@ static void print_cell(const struct fold_cell *cell, const char *claim, bool str
   fputc('\n', out);
 }
 
+/* Whether all that was asked of a subject, of several claims, was skipped for one reason: their sum is one line's worth. */
+static bool sum_of_skips(const struct fold_cell *cells, struct fold_cell *sum) {
+  size_t claims = 0;
+  *sum = (struct fold_cell){.ulps = NAN, .fraction = NAN};
+  for (size_t k = 0; k < FOLD_CLAIMS; k++) {
+    const size_t n = cell_total(&cells[k]);
+    if (n == 0) continue;
+    if (cells[k].count[FOLD_SKIPPED] < n || (claims > 0 && strcmp(cells[k].why, sum->why) != 0)) return false;
+    memcpy(sum->why, cells[k].why, sizeof sum->why);
+    sum->count[FOLD_SKIPPED] += n;
+    claims++;
+  }
+  return claims > 1;
+}
+
 static void print_subjects(const struct fold_table *table, const struct fold_cell *cells, bool strict, bool colour,
                            FILE *out) {
   size_t n_claims;
   const struct fold_claim *claims = fold_claims(&n_claims);
   for (size_t i = 0; i < table->registry->n; i++) {
     bool named = false;
+    struct fold_cell sum;
+    const bool skipped = sum_of_skips(&cells[i * FOLD_CLAIMS], &sum);
     for (size_t k = 0; k < n_claims; k++) {
       const struct fold_cell *cell = &cells[i * FOLD_CLAIMS + k];
       if (cell_total(cell) == 0) continue;
       const struct fold_subject *subject = &table->registry->subjects[i];
+      if (skipped && named) break;
       if (!named) fprintf(out, "%s on %s\n", subject->name, fold_engine_name(subject->engine));
       named = true;
-      print_cell(cell, claims[k].name, strict, colour, out);
+      print_cell(skipped ? &sum : cell, skipped ? "every claim" : claims[k].name, strict, colour, out);
     }
   }
 }
