@@ -3,7 +3,8 @@
 # cable, the address, the program) ends in time, with exit code 99 and a line that says what, and no process is left on either node.
 #
 #   test_nodes.sh mpi|nccl FOLDPROOF FOLDPROOF_MUTANTS [CASE...]
-# Over NCCL each node has two of this machine's GPUs, and the mutants are foldproof-gpu-mutants.
+# Over NCCL each node has two of this machine's GPUs, or one where there are fewer than four, and the mutants are
+# foldproof-gpu-mutants.
 set -uo pipefail
 # shellcheck source=tests/nodes.sh
 . "$(dirname "$0")/nodes.sh"
@@ -17,13 +18,17 @@ case ${1:-} in mpi | nccl) ;; *) usage ;; esac
 engine=$1 foldproof=$(realpath "$2") mutants=$(realpath "$3")
 subjects=$("$foldproof" list subjects --engine "$engine" 2>/dev/null) || exit 99
 [ -n "$subjects" ] || skip "this build has no subjects on $engine"
+each=2 world=3 # ranks on a node, and of the world that is judged where one of them fails: 0 and 2 on a, 1 and 3 on b
 if [ "$engine" = nccl ]; then
   environment=$("$foldproof" env --json) || exit 99
   n=$(grep -c '"arch"' <<<"$environment")
-  [ "$n" -ge 4 ] || skip "needs 4 GPUs, there are $n"
+  [ "$n" -ge 2 ] || skip "needs 2 GPUs, there are $n"
   gpus=${CUDA_VISIBLE_DEVICES:-0,1,2,3}
   IFS=, read -ra gpu <<<"${gpus// /}"
-  NODE_A=CUDA_VISIBLE_DEVICES=${gpu[0]},${gpu[1]} NODE_B=CUDA_VISIBLE_DEVICES=${gpu[2]},${gpu[3]}
+  NODE_A=CUDA_VISIBLE_DEVICES=${gpu[0]},${gpu[1]} NODE_B=CUDA_VISIBLE_DEVICES=${gpu[2]:-},${gpu[3]:-}
+  if [ "$n" -lt 4 ]; then
+    each=1 world=2 NODE_A=CUDA_VISIBLE_DEVICES=${gpu[0]} NODE_B=CUDA_VISIBLE_DEVICES=${gpu[1]}
+  fi
 fi
 nodes_enter "$@"
 only=" ${*:4} "
@@ -57,13 +62,13 @@ expect_empty() {
   for n in "$a" "$b"; do on "$n" sh -c 'kill -KILL -1'; done 2>/dev/null # for the next case
 }
 
-# start SETTINGS WORD...: a command line of foldproof on node a, in the background. Of four ranks, 0 and 2 are on a, 1 and 3 on b.
+# start SETTINGS WORD...: a command line of foldproof on node a, in the background.
 start() {
   began=${EPOCHREALTIME/./} before=$(received)
   : >"$room/printed"
   # shellcheck disable=SC2016,SC2086 # the inner shell expands; settings are words
-  on "$a" env ${NODE_A:-} FOLDPROOF_ADDRESS=10.77.0.1 FOLDPROOF_RANKS=4 FOLDPROOF_TIMEOUT=4 FOLDPROOF_OUTPUT="$room/printed" \
-    FOLDPROOF_LAUNCH='mpirun --host a:2,b:2 --map-by node --bind-to none -n {ranks}' $1 \
+  on "$a" env ${NODE_A:-} FOLDPROOF_ADDRESS=10.77.0.1 FOLDPROOF_RANKS=$((2 * each)) FOLDPROOF_TIMEOUT=4 FOLDPROOF_OUTPUT="$room/printed" \
+    FOLDPROOF_LAUNCH="mpirun --host a:$each,b:$each --map-by node --bind-to none -n {ranks}" $1 \
     sh -c 'echo $$ >"$0"; exec "$@"' "$room/pid" "${@:2}" >"$room/said" 2>&1 </dev/null &
   running=$!
 }
@@ -82,7 +87,7 @@ finish() {
   echo "$name, $took ms: $(grep -m1 -e ' of [0-9]' -e FOLDPROOF -e ' held, ' -e ' is foldproof ' "$room/said" | cut -c -200)"
 }
 
-one=(--engine "$engine" --fixtures 'normal/f32/sum/1000x3/*')
+one=(--engine "$engine" --fixtures "normal/f32/sum/1000x$world/*")
 broken=("$mutants" verify "${one[@]}" --claims writes_output --subjects)
 endless=("$foldproof" verify "${one[@]}" --claims run_to_run --repeats 1000000 --subjects collective/canonical)
 
@@ -104,7 +109,7 @@ runs() {
 
 held() {
   local bytes
-  start FOLDPROOF_TIMEOUT=30 "$foldproof" verify --engine "$engine" --fixtures 'normal/f32/sum/1000x3/*,mixed/f64/sum/*/seed1'
+  start FOLDPROOF_TIMEOUT=30 "$foldproof" verify --engine "$engine" --fixtures "normal/f32/sum/1000x$world/*,mixed/f64/sum/*/seed1"
   finish 0 60 ' held, 0 refuted'
   bytes=$(($(received) - before))
   # Two of four ranks got their parts and messages over the cable, not by memory that both nodes have.
@@ -114,20 +119,20 @@ held() {
 
 rank_killed_there() {
   start '' "${broken[@]}" broken/rank_killed
-  finish 99 12 'rank 1 of 3 (process ' ' on b) died in call 1 (allreduce of 1000 f32) of broken/rank_killed'
+  finish 99 12 "rank 1 of $world (process " ' on b) died in call 1 (allreduce of 1000 f32) of broken/rank_killed'
   expect_empty 5
 }
 
 rank_hangs_there() {
   start '' "${broken[@]}" broken/rank_hangs
-  finish 99 12 'rank 1 of 3 hangs: no further than in broken/rank_hangs within 4 s'
+  finish 99 12 "rank 1 of $world hangs: no further than in broken/rank_hangs within 4 s"
   expect_empty 5
 }
 
 # That it is stopped can't be seen from another node.
 rank_stopped_there() {
   start '' "${broken[@]}" broken/rank_stops
-  finish 99 12 'rank 1 of 3 hangs: no further than in broken/rank_stops within 4 s'
+  finish 99 12 "rank 1 of $world hangs: no further than in broken/rank_stops within 4 s"
   expect_empty 5
 }
 
@@ -135,7 +140,7 @@ cable_cut() {
   start '' "${endless[@]}"
   runs
   on "$b" ip link set right down
-  finish 99 15 'rank 1 of 3 (process ' " on b) can't be reached any more, in"
+  finish 99 15 "rank 1 of $world (process " " on b) can't be reached any more, in"
   expect_empty 20
   plug
 }
@@ -145,7 +150,7 @@ cable_cut_and_time_enough() {
   start FOLDPROOF_TIMEOUT=20 "${endless[@]}"
   runs
   on "$b" ip link set right down
-  finish 99 30 'rank 1 of 3 (process ' " on b) can't be reached any more, in"
+  finish 99 30 "rank 1 of $world (process " " on b) can't be reached any more, in"
   expect_empty 10
   plug
 }
@@ -174,7 +179,7 @@ cable_cut_and_a_daemon_that_waits() {
   start OMPI_MCA_oob_tcp_keepalive_time=300 "${endless[@]}"
   runs
   on "$b" ip link set right down
-  finish 99 15 'rank 1 of 3 (process ' " on b) can't be reached any more, in"
+  finish 99 15 "rank 1 of $world (process " " on b) can't be reached any more, in"
   expect_empty 20 orted
   plug
 }
