@@ -24,12 +24,17 @@ def programs(build, suite):
     return [test["name"] for test in tests if not suite or any(s.endswith(":" + suite) for s in test["suite"])]
 
 
+def own_name(run):
+    """Of a line of the log: "project:suite / name", or in newer Mesons "suite - project:name"."""
+    return re.split(" / |:", run["name"])[-1]
+
+
 def main():
     build, suite = pathlib.Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else None
     passed = failed = skipped = missing = 0
     runs = [json.loads(line) for line in (build / "meson-logs" / "testlog.json").read_text().splitlines()]
     for name in programs(build, suite):
-        if not any(run["name"].split(" / ")[-1] == name for run in runs):
+        if not any(own_name(run) == name for run in runs):
             missing += 1
             print(f"{name}: did not run")
     for run in runs:
@@ -49,9 +54,10 @@ def main():
         there = held(build, program)
         if len(lines) < there:
             missing += there - len(lines)
-            print(f"{run['name']}: {len(lines)} of {there} tests ran")
+            print(f"{own_name(run)}: {len(lines)} of {there} tests ran")
     print(f"{passed} passed, {failed} failed, {skipped} skipped")
     sys.exit(1 if failed or missing or passed == 0 else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

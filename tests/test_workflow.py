@@ -5,6 +5,7 @@ test_workflow.py SOURCE_FOLDER FOLDPROOF. Its report step runs for real, on reco
 """
 import os
 import pathlib
+import runpy
 import re
 import subprocess
 import sys
@@ -87,7 +88,15 @@ def check_report(folder):
     expect(report(out, build).returncode != 0, "a file that holds no record goes by unseen")
 
 
+def check_names():
+    """The log names a test in one way in Meson 1.0, in another in 1.10."""
+    own_name = runpy.run_path(SOURCE / "ci" / "count-tests.py")["own_name"]
+    for name in ("foldproof / gpu", "foldproof:gpu / gpu", "foldproof:gpu", "gpu - foldproof:gpu"):
+        expect(own_name({"name": name}) == "gpu", f"{name}: {own_name({'name': name})}")
+
+
 check_workflow()
+check_names()
 with tempfile.TemporaryDirectory() as name:
     check_report(pathlib.Path(name))
 for failure in failures:
