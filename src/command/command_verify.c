@@ -152,6 +152,23 @@ static fold_status check_engine(const struct fold_selection *selection, const st
   return status;
 }
 
+/* Prints the table, or why there is none. */
+static int conclude(const struct verify *v, const char *command, bool interrupted) {
+  size_t total[FOLD_VERDICTS], known;
+  fold_table_total(&v->table, v->strict, total, &known);
+  const size_t judged = known + total[FOLD_HELD] + total[FOLD_REFUTED] + total[FOLD_SKIPPED] + total[FOLD_BROKEN];
+  if (judged == 0 && !interrupted && !v->options.selection.probe) {
+    fprintf(stderr, "%s: nothing was judged: no selected subject takes the selected cases, or makes the claims\n",
+            command);
+    return 2;
+  }
+  fold_table_print(&v->table, v->strict, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), stdout);
+  if (!interrupted) return exit_code_of(v);
+  fflush(stdout); /* before what may go to the same file */
+  fprintf(stderr, "%s: interrupted: the verdicts above are of the cases that were finished\n", command);
+  return 99;
+}
+
 int fold_command_verify(int argc, char **argv, const struct fold_registry *registry) {
   struct verify v = {.program = program_invocation_name};
   fold_selection_defaults(&v.options);
@@ -163,22 +180,7 @@ int fold_command_verify(int argc, char **argv, const struct fold_registry *regis
   if (status.code == FOLD_OK) status = fold_table_open(&v.table, registry);
   if (status.code == FOLD_OK) status = judge_all(&v, registry, stop);
   int exit_code = fold_report(argv[0], status);
-  if (status.code == FOLD_OK) {
-    size_t total[FOLD_VERDICTS], known;
-    fold_table_total(&v.table, v.strict, total, &known);
-    fold_table_print(&v.table, v.strict, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), stdout);
-    exit_code = exit_code_of(&v);
-    fflush(stdout); /* before what may go to the same file */
-    if (*stop) {
-      fprintf(stderr, "%s: interrupted: the verdicts above are of the cases that were finished\n", argv[0]);
-      exit_code = 99;
-    } else if (!v.options.selection.probe &&
-               known + total[FOLD_HELD] + total[FOLD_REFUTED] + total[FOLD_SKIPPED] + total[FOLD_BROKEN] == 0) {
-      fprintf(stderr, "%s: nothing was judged: no selected subject takes the selected cases, or makes the claims\n",
-              argv[0]);
-      exit_code = 2;
-    }
-  }
+  if (status.code == FOLD_OK) exit_code = conclude(&v, argv[0], *stop != 0);
   fold_table_close(&v.table);
   return exit_code;
 }

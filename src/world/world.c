@@ -136,11 +136,12 @@ struct hearing {
 };
 
 static void hear(struct fold_world *w, unsigned first, unsigned n, const struct fold_question *question,
-                 unsigned char *answers, double end, struct hearing *h) {
+                 unsigned char *answers, struct fold_limit *limit, struct hearing *h) {
   for (unsigned i = 0; i < n; i++) {
     if (w->polled[i].fd < 0 || w->polled[i].revents == 0) continue;
     struct fold_rank *rank = &w->rank[first + i];
-    enum heard heard = listen_to(rank, question, answers + i * question->answer_bytes, end);
+    (void)fold_limit_left(limit);
+    enum heard heard = listen_to(rank, question, answers + i * question->answer_bytes, limit->end);
     bool mad = heard == HEARD_NONSENSE || heard == HEARD_TOO_MUCH;
     rank->answered = heard == HEARD_ANSWER || heard == HEARD_FAILURE;
     rank->cut = heard == HEARD_CUT;
@@ -225,8 +226,7 @@ fold_status fold_world_ask(struct fold_world *w, unsigned first, unsigned n, con
   for (bool over = false; h.left > 0 && !over && !h.late;) {
     over = fold_limit_left(&limit) <= 0; /* what has arrived by now is heard all the same */
     if (wait_for_any(w, first, n, over ? 0 : 50) < 0) return fold_world_fail(w, FOLD_ENVIRONMENT, strerror(errno));
-    (void)fold_limit_left(&limit); /* stopped while it waited, perhaps */
-    hear(w, first, n, question, answers, limit.end, &h);
+    hear(w, first, n, question, answers, &limit, &h);
     bool now = h.n_gone || h.n_cut || h.n_mad || (h.n_failed && h.n_failed < n);
     if (now && !troubled && limit.end > fold_now() + settling) limit.end = fold_now() + settling;
     troubled |= now;
