@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+"""README's measured tables, figure by figure, against the records in ci/measured/ that they are of.
+
+test_readme.py SOURCE_FOLDER. A figure is right when the recorded value, rounded once to as many decimals as the figure
+has, is the figure; an empty cell and a dash are no figures.
+"""
+import json
+import pathlib
+import re
+import sys
+
+SOURCE = pathlib.Path(sys.argv[1])
+README = (SOURCE / "README.md").read_text()
+MEASURED = SOURCE / "ci" / "measured"
+failures, checked = [], 0
+
+
+def expect(text, value, where):
+    """One figure, such as 4570, 23.6 or 0.980."""
+    global checked
+    checked += 1
+    decimals = len(text.partition(".")[2])
+    if f"{value:.{decimals}f}" != text:
+        failures.append(f"{where}: README has {text}, the record {value:.{decimals + 2}f}")
+
+
+def records(path, **wanted):
+    lines = [json.loads(line) for line in (MEASURED / path).read_text().splitlines()]
+    return [line for line in lines if all(line.get(key) == value for key, value in wanted.items())]
+
+
+def record(path, **wanted):
+    found = records(path, **wanted)
+    if len(found) != 1:
+        sys.exit(f"{path}: {len(found)} records of {wanted}")
+    return found[0]
+
+
+def table(start):
+    """The cells of a table's head, and of its rows, by how its head begins."""
+    lines = README[README.index(f"\n| {start}") + 1:].split("\n\n")[0].splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return rows[0], rows[2:]
+
+
+def names(cell, folder):
+    """`rows/par_64`, `par_64_determ`: whole names; what else stands in the cell is for people."""
+    return [name if "/" in name else f"{folder}/{name}" for name in re.findall("`([^`]*)`", cell)]
+
+
+def check_allreduces():
+    units = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+    for length, *cells in table("all-reduce, f32")[1]:
+        number, unit = length.split()
+        n_bytes = int(number) * units[unit]
+
+        def of(subject, setting="default"):
+            return record("h200x4/allreduce.jsonl", bytes=n_bytes, subject=subject, setting=setting)
+
+        library, own = of("nccl/allreduce"), of("collective/canonical")
+        values = [1e6 * library["median_seconds"], 1e-9 * library["bus_bytes_per_second"],
+                  1e6 * of("nccl/allreduce", "ring")["median_seconds"],
+                  1e6 * of("nccl/allreduce", "tree")["median_seconds"],
+                  1e6 * own["median_seconds"], 1e-9 * own["bus_bytes_per_second"], own["to_library"]]
+        for text, value in zip(cells, values, strict=True):
+            if text:
+                expect(text, value, f"all-reduce of {length}")
+
+
+def check_sums():
+    for subject, *cells in table("sharded sum, f32")[1]:
+        name = names(subject, "")[0]
+        one, two, four = (record("h200x4/scaling.jsonl", subject=name, mode="strong", n=4 * 10**9, workers=ranks)
+                          for ranks in (1, 2, 4))
+        short = record("h200x4/scaling.jsonl", subject=name, mode="strong", n=10**8, workers=4)
+        values = [1e6 * one["median_seconds"], 1e6 * two["median_seconds"], 1e6 * four["median_seconds"],
+                  four["speed_up"], 1e6 * four["calls_median_seconds"], four["to_library"], short["speed_up"]]
+        for text, value in zip(cells, values, strict=True):
+            expect(text, value, f"sharded sum by {name}")
+
+
+def check_processes():
+    text = re.search(r"With a process a GPU.*?\.\s+What is judged", README, re.S).group()
+    ratios = re.findall(r"([0-9.]+)(?: × NCCL's speed)? at\s+([0-9]+) ([KMG])iB", text)
+    for ratio, number, unit in ratios:
+        n_bytes = int(number) * 2 ** {"K": 10, "M": 20, "G": 30}[unit]
+        own = record("h200x4/processes.jsonl", type="allreduce", subject="collective/canonical", setting="default",
+                     bytes=n_bytes)
+        expect(ratio, own["to_library"], f"processes, {number} {unit}iB")
+    speed_ups = re.search(r"speed-up of the sums of 4·10⁹ on 4: ([0-9.]+), ([0-9.]+), ([0-9.]+)\.", text).groups()
+    for figure, subject in zip(speed_ups, ("nccl/sum", "collective/exact", "collective/canonical_sum"), strict=True):
+        own = record("h200x4/processes.jsonl", subject=subject, mode="strong", n=4 * 10**9, workers=4)
+        expect(figure, own["speed_up"], f"processes, {subject}")
+    if len(ratios) != 4:
+        failures.append(f"{len(ratios)} ratios of processes are read, not 4")
+
+
+def check_rows():
+    """Two shapes; subjects of the seed's plain kernels have a range, and are for people."""
+    for cell, *cells in table("rows, f32")[1]:
+        subjects = names(cell, "rows")
+        shapes = [(65536, 16384)] * 3 + [(4, 16384)] * 2
+        for i, subject in enumerate(subjects):
+            for text, (rows, cols), kind in zip(cells, shapes, ("us", "rate", "ratio", "us", "ratio"), strict=True):
+                own = record("h200/bench.jsonl", subject=subject, dtype="f32", rows=rows, cols=cols, generator="normal")
+                value = {"us": 1e6 * own["median_seconds"], "rate": 1e-9 * own["bytes_per_second"],
+                         "ratio": own["to_peer"]}[kind]
+                expect(text.split(", ")[i], value, f"{subject}, {rows} x {cols}")
+
+
+def check_flat():
+    head, rows = table("one row, normal data")
+    powers = {"10⁴": 10**4, "10⁵": 10**5, "10⁶": 10**6, "10⁸": 10**8, "10⁹": 10**9, "2³²": 2**32}
+    for cell, *cells in rows:
+        subject = names(cell, "flat")[0]
+        generator = "full_range" if "full exponent range" in cell else "normal"
+        for i, dtype in enumerate(re.findall(r"\b(f16|bf16|f32|f64)\b", cell)):
+            for text, power in zip(cells, head[1:], strict=True):
+                if text:
+                    own = record("h200/bench.jsonl", subject=subject, dtype=dtype, rows=1, cols=powers[power],
+                                 generator=generator)
+                    expect(text.split(", ")[i], own["to_peer"], f"{subject} {dtype} {generator} {power}")
+
+
+def check_counts():
+    closing = {path.read_text().splitlines()[-1] for path in MEASURED.glob("*/verify.txt")}
+    counts = [text.replace(",", "").replace("  ", " ") for text in
+              re.findall(r"[0-9]+,[0-9]+ held, [0-9,]+ refuted, [0-9,]+ skipped", README)]
+    for count in counts:
+        number = re.sub(r"(held|refuted)", r"\1,", count)
+        if number not in closing:
+            failures.append(f"no verify.txt ends with '{number}'")
+    if len(counts) < 3:
+        failures.append(f"only {len(counts)} counts of verdicts are read")
+
+
+check_allreduces()
+check_sums()
+check_processes()
+check_rows()
+check_flat()
+check_counts()
+for failure in failures:
+    print(failure)
+print(f"{checked} figures, {len(failures)} failures")
+sys.exit(1 if failures or checked < 150 else 0)
