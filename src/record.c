@@ -11,6 +11,7 @@
 
 #include "bits.h"
 #include "environment.h"
+#include "replay.h"
 
 enum { MOST_RESULTS = 16 }; /* rows whose bits a record holds; the hash covers all */
 
@@ -167,6 +168,22 @@ static void set_known(json_t *line, const struct fold_judgement *j) {
   json_object_set_new(line, "known", j->known ? json_string(j->fact->what) : json_false());
 }
 
+/* Of what is refuted or broken: what a replay of it must say. */
+static void set_asked(json_t *line, const struct fold_judgement *j) {
+  if (!j->asked || (j->finding.verdict != FOLD_REFUTED && j->finding.verdict != FOLD_BROKEN)) return;
+  const struct fold_asked *asked = j->asked;
+  json_t *object = json_object();
+  if (asked->repeats) json_object_set_new(object, "repeats", json_integer(asked->repeats));
+  if (asked->strict) json_object_set_new(object, "strict", json_true());
+  if (asked->ranks && *asked->ranks) json_object_set_new(object, "ranks", json_string(asked->ranks));
+  if (asked->launch && *asked->launch) json_object_set_new(object, "launch", json_string(asked->launch));
+  if (asked->timeout && *asked->timeout) json_object_set_new(object, "timeout", json_string(asked->timeout));
+  if (json_object_size(object) > 0)
+    json_object_set_new(line, "asked", object);
+  else
+    json_decref(object);
+}
+
 fold_status fold_records_judgement(struct fold_records *records, const struct fold_judgement *j) {
   json_t *line = json_pack("{s:i, s:s, s:s, s:s}", "schema", FOLD_SCHEMA, "type", j->claim ? "judgement" : "run",
                            "subject", j->subject->name, "engine", fold_engine_name(j->subject->engine));
@@ -179,6 +196,7 @@ fold_status fold_records_judgement(struct fold_records *records, const struct fo
     set_input(line, j);
     set_finding(line, j);
     set_known(line, j);
+    set_asked(line, j);
     set_results(line, j);
     set_traces(line, j);
   }

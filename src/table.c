@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bits.h"
+#include "replay.h"
 
 fold_status fold_table_open(struct fold_table *table, const struct fold_registry *registry) {
   size_t cells = registry->n * FOLD_CLAIMS, n_facts;
@@ -52,6 +53,19 @@ void fold_table_add(struct fold_table *table, const struct fold_judgement *j) {
     snprintf(cell->why, sizeof cell->why, "%.*s", (int)sizeof cell->why - 1, f->reason);
 }
 
+static size_t cell_total(const struct fold_cell *cell) {
+  size_t total = 0;
+  for (int v = 0; v < FOLD_VERDICTS; v++) total += cell->count[v];
+  return total;
+}
+
+bool fold_table_is_empty(const struct fold_table *table) {
+  size_t all = 0;
+  for (size_t i = 0; i < table->registry->n * FOLD_CLAIMS; i++)
+    all += cell_total(&table->promised[i]) + cell_total(&table->probed[i]);
+  return all == 0;
+}
+
 size_t fold_table_probed(const struct fold_table *table) {
   size_t judged = 0;
   for (size_t i = 0; i < table->registry->n * FOLD_CLAIMS; i++)
@@ -67,12 +81,6 @@ void fold_table_total(const struct fold_table *table, bool strict, size_t total[
     if (!strict) *known += table->promised[i].known;
   }
   total[FOLD_REFUTED] -= *known;
-}
-
-static size_t cell_total(const struct fold_cell *cell) {
-  size_t total = 0;
-  for (int v = 0; v < FOLD_VERDICTS; v++) total += cell->count[v];
-  return total;
 }
 
 /* A number with three digits, or a dash where nothing was measured. */
@@ -99,7 +107,8 @@ static void print_cell(const struct fold_cell *cell, const char *claim, bool str
   fputc('\n', out);
 }
 
-/* Whether all that was asked of a subject, of several claims, was skipped for one reason: their sum is one line's worth. */
+/* Whether all that was asked of a subject, of several claims, was skipped, and each claim would show the same reason: their sum is
+ * one line's worth. */
 static bool sum_of_skips(const struct fold_cell *cells, struct fold_cell *sum) {
   size_t claims = 0;
   *sum = (struct fold_cell){.ulps = NAN, .fraction = NAN};
@@ -191,34 +200,7 @@ static void print_fact(const struct fold_judgement *j, FILE *out) {
   fprintf(out, ": %s; %s %s\n", j->fact->what, j->known ? "this is" : "but this is", version);
 }
 
-static void print_setting(const char *option, const char *variable, FILE *out) {
-  const char *value = getenv(variable);
-  if (value && *value) fprintf(out, " %s '%s'", option, value);
-}
-
-static void print_replay(const struct fold_judgement *j, const struct fold_asked *asked, FILE *out) {
-  const struct fold_selection *s = asked->selection;
-  const struct fold_case *c = j->c;
-  fprintf(out, "  replay: %s verify --subjects '%s' --engine %s --claims %s", asked->program, j->subject->name,
-          fold_engine_name(j->subject->engine), j->claim->name);
-  if (s->n_npy > 0)
-    fprintf(out, " --npy '%s' --op %s", c->npy, fold_op_name(c->op));
-  else
-    fprintf(out, " --fixture-folder '%s' --set all --fixtures '%s'", s->folder, c->name);
-  if (j->claim->id == FOLD_RUN_TO_RUN && s->repeats != FOLD_REPEATS) fprintf(out, " --repeats %u", s->repeats);
-  if (asked->strict && j->known) fputs(" --strict", out);
-  if (fold_engine_has_ranks(j->subject->engine)) {
-    if (s->n_npy > 0 && c->ranks)
-      fprintf(out, " --ranks %u", c->ranks);
-    else
-      print_setting("--ranks", "FOLDPROOF_RANKS", out);
-    print_setting("--launch", "FOLDPROOF_LAUNCH", out);
-    print_setting("--timeout", "FOLDPROOF_TIMEOUT", out);
-  }
-  fputc('\n', out);
-}
-
-void fold_print_refuted(const struct fold_judgement *j, const struct fold_asked *asked, FILE *out) {
+void fold_print_refuted(const struct fold_judgement *j, const char *program, const char *folder, FILE *out) {
   const struct fold_finding *f = &j->finding;
   const struct fold_case *c = j->c;
   char got[80], want[80];
@@ -237,5 +219,17 @@ void fold_print_refuted(const struct fold_judgement *j, const struct fold_asked 
   if (!isnan(f->fraction)) fprintf(out, ", %.4g of the bound", f->fraction);
   fprintf(out, ": %s\n", f->reason);
   if (j->subject->peer && f->verdict == FOLD_REFUTED) print_fact(j, out);
-  print_replay(j, asked, out);
+  const bool npy = strncmp(c->name, "npy:", 4) == 0;
+  const struct fold_replay replay = {.program = program,
+                                     .subject = j->subject->name,
+                                     .engine = fold_engine_name(j->subject->engine),
+                                     .claim = j->claim->name,
+                                     .npy = npy ? c->npy : NULL,
+                                     .op = fold_op_name(c->op),
+                                     .folder = npy ? NULL : folder,
+                                     .fixtures = npy ? NULL : c->name,
+                                     .asked = j->asked ? *j->asked : (struct fold_asked){0}};
+  fputs("  replay: ", out);
+  fold_put_replay(&replay, out);
+  fputc('\n', out);
 }

@@ -32,20 +32,16 @@ void fold_table_add(struct fold_table *table, const struct fold_judgement *judge
 /* How often each verdict was given on promised claims. A refutation that is known of a library is counted in *known,
  * and as refuted only when `strict`. */
 void fold_table_total(const struct fold_table *table, bool strict, size_t total[FOLD_VERDICTS], size_t *known);
+/* Nothing was judged, or skipped. */
+bool fold_table_is_empty(const struct fold_table *table);
 /* How many promises nobody made were tried. */
 size_t fold_table_probed(const struct fold_table *table);
 /* The table, what was skipped and why, a line for each fact that was seen again, and the closing line "N held, N
  * refuted, N skipped". */
 void fold_table_print(const struct fold_table *table, bool strict, bool colour, FILE *out);
 
-/* How the user asked: by which program, for what. */
-struct fold_asked {
-  const char *program;
-  const struct fold_selection *selection;
-  bool strict;
-};
-/* One line for a refuted or broken claim, and the command that replays that case alone, as it was asked: with the repeats and the
- * world (FOLDPROOF_RANKS, _LAUNCH, _TIMEOUT) of this one. */
-void fold_print_refuted(const struct fold_judgement *judgement, const struct fold_asked *asked, FILE *out);
+/* One line for a refuted or broken claim, and the command that replays that case alone, as it was asked. `program` is how the user
+ * calls the command. */
+void fold_print_refuted(const struct fold_judgement *judgement, const char *program, const char *folder, FILE *out);
 
 #endif

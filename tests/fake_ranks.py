@@ -40,13 +40,13 @@ def seat_all():
         one.recv(16, socket.MSG_WAITALL)
 
 
-def freeze_harness():
-    """The harness stands still for longer than its limit."""
+def freeze_harness(seconds=4):
+    """The harness stands still, for longer than its limit."""
     with open(f"/proc/{os.getppid()}/stat") as guard:  # the launcher's parent, the harness's child
         harness = int(guard.read().rpartition(")")[2].split()[1])
     os.kill(harness, signal.SIGSTOP)
     try:
-        time.sleep(4)
+        time.sleep(seconds)
     finally:
         os.kill(harness, signal.SIGCONT)
 
@@ -91,12 +91,14 @@ elif mode == "frozen_in_answer":  # the same when half an answer has come
     for one in keep[1:]:
         one.sendall(ANSWER)
     leave()
-elif mode == "frozen_at_door":  # the same when the first rank has come
+elif mode == "frozen_at_door":  # the same when the first rank has come, and the second stands at the door
     connect().sendall(hello(0))
+    one = connect()
     time.sleep(0.5)
-    freeze_harness()
+    freeze_harness(7)  # longer than a guest may be silent
     time.sleep(1)
-    for rank in range(1, ranks):
+    one.sendall(hello(1))
+    for rank in range(2, ranks):
         connect().sendall(hello(rank))
     leave()
 elif mode == "halves":  # half a hello, and silence

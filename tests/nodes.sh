@@ -42,8 +42,10 @@ nodes_enter() {
 
 # A node's first process: it starts what comes through the node's door, as a remote shell's server would, and buries orphans.
 # shellcheck disable=SC2016 # the node's own shell expands it
-serve='echo "$1" >/proc/sys/kernel/hostname; mount --bind "$2/$1.boot" /proc/sys/kernel/random/boot_id
+serve='set -e
+  echo "$1" >/proc/sys/kernel/hostname; mount --bind "$2/$1.boot" /proc/sys/kernel/random/boot_id
   mount -t tmpfs shm /dev/shm; exec 3<>"$2/$1.door"; echo up >"$2/$1.up"
+  set +e
   while read -r line <&3; do bash -c "$line" </dev/null >/dev/null 2>&1 3>&- & done'
 start_node() { # NAME SETTINGS
   mkfifo "$room/$1.door"

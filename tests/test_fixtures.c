@@ -243,7 +243,8 @@ Test(fixtures, a_new_file_is_picked_up_and_globs_and_sets_choose) {
   scratch_write(&s, ".hidden.ini", "junk", 4);
   cr_expect(count(s.folder, "default", NULL) == 3, "a second file");
   cr_expect(count(s.folder, "large", NULL) == 1 && count(s.folder, "all", NULL) == 4, "sets");
-  cr_expect(count(s.folder, "default", "one") == 2, "the fixture's name");
+  cr_expect(count(s.folder, "default", "one") == 2, "the file's name");
+  cr_expect(count(s.folder, "default", "a") == 2 && count(s.folder, "default", "b") == 1, "the fixture's name");
   cr_expect(count(s.folder, "default", "a/*/1x2/*,b/*") == 2, "two globs");
   cr_expect(count(s.folder, "default", "b/f32/sum/1x1/seed1") == 1, "a case's name");
   cr_expect(count(s.folder, "default", "c*") == 0 && count(s.folder, "default", "") == 0, "what matches nothing");

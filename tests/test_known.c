@@ -42,6 +42,13 @@ Test(known, what_was_seen_before_is_told_once_a_subject_and_alone_is_no_success)
   shell_run(s, "$F verify --strict --subjects mpi/sum --claims correctly_rounded --fixtures " NAN_CASE);
   expect_verdict(s, 1, "\n0 held, 1 refuted, 0 skipped\n");
   expect_verdict(s, 1, "  known of " SEEN " to ");
+  expect_verdict(s, 1, " --strict\n");
+  /* Of what was judged strictly the record says that it is refuted, and a report's replay is as strict. */
+  shell_run(s, "$F verify --strict --subjects mpi/sum --claims correctly_rounded --jsonl k.jsonl --fixtures " NAN_CASE);
+  shell_run(s, "$F report --format markdown k.jsonl");
+  expect_verdict(s, 0, "1 refuted");
+  shell_run(s, "$F report --format junit k.jsonl");
+  expect_verdict(s, 0, " --strict<");
   shell_close(s);
 }
 
@@ -136,6 +143,6 @@ Test(known, an_array_is_spread_over_the_ranks) {
   setenv("SHIM", "sums", 1);
   shell_run(s, "$F verify --engine mpi --ranks 2 --npy x.npy --subjects mpi/sum --claims bounded");
   expect_verdict(s, 1, "x.npy/f32/sum/5x3/ranks2");
-  expect_verdict(s, 1, " --npy 'x.npy' --op sum --ranks 2\n");
+  expect_verdict(s, 1, " --npy 'x.npy' --op 'sum' --ranks '2'\n");
   shell_close(s);
 }

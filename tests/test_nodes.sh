@@ -112,7 +112,7 @@ held() {
   start FOLDPROOF_TIMEOUT=30 "$foldproof" verify --engine "$engine" --fixtures "normal/f32/sum/1000x$world/*,mixed/f64/sum/*/seed1"
   finish 0 60 ' held, 0 refuted'
   bytes=$(($(received) - before))
-  # Two of four ranks got their parts and messages over the cable, not by memory that both nodes have.
+  # Half of the ranks got their parts and messages over the cable, not by memory that both nodes have.
   [ $bytes -gt 1000000 ] || fail "only $bytes bytes came to node b"
   expect_empty 3
 }

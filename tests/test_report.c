@@ -174,6 +174,17 @@ Test(report, replay_commands_are_quoted) {
                    "foldproof verify --subjects 'a'\\''b' --engine 'host' --claims 'bounded' --probe --npy "
                    "'a b'\\''; rm x' --op 'sum'");
   free(text);
+  json_object_set_new(record, "case", json_string("normal/f32/sum/1x3/seed1"));
+  json_object_set_new(record, "asked",
+                      json_pack("{s:i, s:b, s:s, s:s, s:s}", "repeats", 20, "strict", 1, "ranks", "3; rm x", "launch",
+                                "mpirun -n 'x' {ranks}", "timeout", "60"));
+  text = fold_text_replay(record);
+  cr_expect_str_eq(
+      text,
+      "foldproof verify --subjects 'a'\\''b' --engine 'host' --claims 'bounded' --probe --set all --fixtures "
+      "'normal/f32/sum/1x3/seed1' --repeats 20 --strict --ranks '3; rm x' "
+      "--launch 'mpirun -n '\\''x'\\'' {ranks}' --timeout '60'");
+  free(text);
   json_decref(record);
 }
 

@@ -26,7 +26,7 @@ static const struct argp_option judging_options[] = {
     {0},
 };
 
-/* What would be read by nobody is a slip. */
+/* What is not read there is most likely a slip. */
 static void check_idle(const struct fold_selection_options *o, struct argp_state *state) {
   if (o->has_op && o->selection.n_npy == 0) argp_failure(state, 2, 0, "--op needs --npy");
   if (o->selection.fixtures && o->selection.n_npy > 0)

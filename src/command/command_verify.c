@@ -7,6 +7,7 @@
 #include "command.h"
 #include "fresh.h"
 #include "record.h"
+#include "replay.h"
 #include "table.h"
 
 enum { JSONL = 0x200, STRICT, MOST_LINES = 10 };
@@ -50,7 +51,8 @@ static const struct argp argp = {
     .children = children,
     .doc =
         "Judge subjects on fixtures: try to refute each claim, and print how often it held.\v"
-        "Exit codes: 0 every claim held, but for what is known of a library; 1 some claim is refuted, whoever made the "
+        "Exit codes: 0 every claim held, but for what is known of a library and for what --probe tries; 1 some claim "
+        "is refuted, whoever made the "
         "subject; 2 wrong usage or bad input; 77 all was skipped, or known; 99 the environment is broken, or the "
         "records "
         "can't be written. A claim held only over the cases that were tried.\n\n"
@@ -79,18 +81,19 @@ static void keep_unwritten(struct verify *v, fold_status status) {
   fold_report("foldproof verify", status);
 }
 
-static fold_status take(void *context, const struct fold_judgement *j) {
+static fold_status take(void *context, const struct fold_judgement *judged) {
   struct verify *v = context;
-  fold_table_add(&v->table, j);
-  if (deserves_line(v, j)) {
+  struct fold_judgement j = *judged;
+  struct fold_asked asked;
+  fold_asked_for(&asked, &j, &v->options.selection, v->strict);
+  j.asked = &asked;
+  fold_table_add(&v->table, &j);
+  if (deserves_line(v, &j)) {
     fold_progress_clear(&v->progress);
-    const struct fold_asked asked = {v->program, &v->options.selection, v->strict};
-    fold_print_refuted(j, &asked, stdout);
+    fold_print_refuted(&j, v->program, v->options.selection.folder, stdout);
   }
-  struct fold_judgement recorded = *j;
-  if (v->strict) recorded.known = false;
-  if (v->records.file && v->unwritten.code == FOLD_OK)
-    keep_unwritten(v, fold_records_judgement(&v->records, &recorded));
+  if (v->strict) j.known = false; /* to whoever reads the record, too */
+  if (v->records.file && v->unwritten.code == FOLD_OK) keep_unwritten(v, fold_records_judgement(&v->records, &j));
   return fold_ok();
 }
 
@@ -154,13 +157,10 @@ static fold_status check_engine(const struct fold_selection *selection, const st
 
 /* Prints the table, or why there is none. */
 static int conclude(const struct verify *v, const char *command, bool interrupted) {
-  size_t total[FOLD_VERDICTS], known;
-  fold_table_total(&v->table, v->strict, total, &known);
-  const size_t judged = known + total[FOLD_HELD] + total[FOLD_REFUTED] + total[FOLD_SKIPPED] + total[FOLD_BROKEN];
-  if (judged == 0 && !interrupted && !v->options.selection.probe) {
+  if (fold_table_is_empty(&v->table) && !interrupted) {
     fprintf(stderr, "%s: nothing was judged: no selected subject takes the selected cases, or makes the claims\n",
             command);
-    return 2;
+    return v->unwritten.code != FOLD_OK ? fold_exit_code(v->unwritten.code) : 2;
   }
   fold_table_print(&v->table, v->strict, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), stdout);
   if (!interrupted) return exit_code_of(v);

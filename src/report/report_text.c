@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bits.h"
+#include "replay.h"
 
 /* How many bytes at `c` may not stand in a document, 0 for none: controls (tabs and newlines become spaces by their own
  * rule), DEL, U+FFFE and U+FFFF, and a character of UTF-8 that was cut short. */
@@ -126,16 +127,6 @@ char *fold_text_evidence(const json_t *record) {
   return NULL;
 }
 
-static void put_quoted(FILE *out, const char *text, size_t n) {
-  fputc('\'', out);
-  for (size_t i = 0; i < n; i++)
-    if (text[i] == '\'')
-      fputs("'\\''", out);
-    else
-      fputc(text[i], out);
-  fputc('\'', out);
-}
-
 size_t fold_text_array(const char *name, unsigned *ranks) {
   size_t n = strlen(name);
   const char *last = strrchr(name, '/');
@@ -146,33 +137,41 @@ size_t fold_text_array(const char *name, unsigned *ranks) {
   return parts == 0 ? n : strlen(name);
 }
 
+/* Of records that do not say it, an array's name tells over how many ranks it was. */
+static void take_asked(const json_t *record, struct fold_asked *asked, unsigned ranks) {
+  const json_t *object = json_object_get(record, "asked"), *repeats = json_object_get(object, "repeats");
+  *asked = (struct fold_asked){.strict = json_is_true(json_object_get(object, "strict")),
+                               .ranks = text_of(object, "ranks"),
+                               .launch = text_of(object, "launch"),
+                               .timeout = text_of(object, "timeout")};
+  if (json_integer_value(repeats) > 0 && json_integer_value(repeats) <= UINT32_MAX)
+    asked->repeats = (unsigned)json_integer_value(repeats);
+  if (ranks == 0) return;
+  snprintf(asked->ranks_text, sizeof asked->ranks_text, "%u", ranks);
+  asked->ranks = asked->ranks_text;
+}
+
 char *fold_text_replay(const json_t *record) {
   char *text = NULL;
-  size_t size, n;
+  size_t size;
   FILE *out = open_memstream(&text, &size);
   if (out == NULL) return NULL;
-  const char *name = text_of(record, "case"), *subject = text_of(record, "subject");
-  fputs("foldproof verify --subjects ", out);
-  put_quoted(out, subject, strlen(subject));
-  fprintf(out, " --engine ");
-  put_quoted(out, text_of(record, "engine"), strlen(text_of(record, "engine")));
-  fprintf(out, " --claims ");
-  put_quoted(out, text_of(record, "claim"), strlen(text_of(record, "claim")));
-  if (json_is_false(json_object_get(record, "promised"))) fputs(" --probe", out);
-  n = strlen(name);
-  if (strncmp(name, "npy:", 4) == 0) {
-    unsigned ranks;
-    n = fold_text_array(name, &ranks);
-    fputs(" --npy ", out);
-    put_quoted(out, name + 4, n - 4);
-    fputs(" --op ", out);
-    put_quoted(out, text_of(record, "op"), strlen(text_of(record, "op")));
-    if (ranks) fprintf(out, " --ranks %u", ranks);
-  } else {
-    fputs(" --set all --fixtures ", out);
-    put_quoted(out, name, n);
-  }
-  if (fclose(out) == 0) return text;
+  const char *name = text_of(record, "case");
+  const bool npy = strncmp(name, "npy:", 4) == 0;
+  unsigned ranks = 0;
+  char *path = npy ? strndup(name + 4, fold_text_array(name, &ranks) - 4) : NULL;
+  struct fold_replay replay = {.program = "foldproof",
+                               .subject = text_of(record, "subject"),
+                               .engine = text_of(record, "engine"),
+                               .claim = text_of(record, "claim"),
+                               .probe = json_is_false(json_object_get(record, "promised")),
+                               .npy = path,
+                               .op = text_of(record, "op"),
+                               .fixtures = npy ? NULL : name};
+  take_asked(record, &replay.asked, ranks);
+  fold_put_replay(&replay, out);
+  free(path);
+  if (fclose(out) == 0 && (path || !npy)) return text;
   free(text);
   return NULL;
 }

@@ -34,8 +34,9 @@ struct fold_judgement {
   const void *got;                  /* c->rows results, or NULL when the base run failed */
   const struct fold_traces *traces; /* what else the base run did */
   struct fold_finding finding;
-  const struct fold_fact *fact; /* of a peer's refuted promise: what explains it, or NULL */
-  bool known;                   /* and whether that was seen in this version of the library */
+  const struct fold_fact *fact;   /* of a peer's refuted promise: what explains it, or NULL */
+  bool known;                     /* and whether that was seen in this version of the library */
+  const struct fold_asked *asked; /* how (replay.h); NULL: as ever */
 };
 
 struct fold_sink {

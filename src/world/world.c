@@ -1,7 +1,8 @@
 /* world.c: asks the ranks of a world, and watches that each answers in time.
  *
- * Promised: a question ends within the time limit, with all answers or with a status that names the rank that died, is
- * late, or called with other arguments, and its call. Starting and ending the ranks is world_start.c.
+ * Promised: a question ends within the time limit, but for what messages of more than a second take and for what this process
+ * was stopped, with all answers or with a status that names the rank that died, is late, or called with other arguments, and
+ * its call. Starting and ending the ranks is world_start.c.
  */
 #include "world_start.h"
 
@@ -186,8 +187,8 @@ static fold_status conclude(struct fold_world *w, unsigned first, unsigned n, co
   return fold_world_blame_late(w, first, n, what);
 }
 
-/* Asks one rank after the other; `at` is the rank that could not be asked. Here, and where answers are heard, a message that takes
- * longer than a second is progress: its time is not counted (fold_limit). */
+/* Asks one rank after the other; `at` is the rank that could not be asked. Here, and where answers are heard, a message that took
+ * longer than a second was progress: its time is added for the others (fold_limit). */
 static enum fold_wire send_question(struct fold_world *w, unsigned first, unsigned n, const struct fold_question *q,
                                     struct fold_limit *limit, unsigned *at) {
   const unsigned char *heads = q->head;

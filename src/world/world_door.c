@@ -21,7 +21,7 @@ static const double manners = 5; /* seconds in which a guest has to say who it i
 /* Somebody who connected, and what was heard of its hello so far. */
 struct guest {
   int fd;
-  double since;
+  struct fold_limit patience; /* with it */
   size_t n;
   struct {
     struct wire_head head;
@@ -124,9 +124,9 @@ static void let_in(struct fold_door *door, struct guest *guests) {
     if (fd < 0) return;
     struct guest *place = guests;
     for (int i = 0; i < MOST_GUESTS && place->fd >= 0; i++)
-      if (guests[i].fd < 0 || guests[i].since < place->since) place = &guests[i];
+      if (guests[i].fd < 0 || guests[i].patience.end < place->patience.end) place = &guests[i];
     turn_away(place);
-    *place = (struct guest){.fd = fd, .since = fold_now()};
+    *place = (struct guest){.fd = fd, .patience = fold_limit_until(fold_now() + manners)};
   }
 }
 
@@ -151,7 +151,7 @@ static fold_status receive(struct fold_world *w, struct fold_door *door, struct 
   let_in(door, guests);
   for (int i = 0; i < MOST_GUESTS; i++) {
     if (guests[i].fd >= 0) FOLD_TRY(listen_to(w, &guests[i], door->secret, seated));
-    if (guests[i].fd >= 0 && fold_now() > guests[i].since + manners) turn_away(&guests[i]);
+    if (guests[i].fd >= 0 && fold_limit_left(&guests[i].patience) <= 0) turn_away(&guests[i]);
   }
   return fold_ok();
 }

@@ -1,0 +1,46 @@
+/* replay.c: see replay.h. */
+#include "replay.h"
+
+#include <stdlib.h>
+
+void fold_asked_for(struct fold_asked *asked, const struct fold_judgement *j, const struct fold_selection *selection,
+                    bool strict) {
+  *asked = (struct fold_asked){.strict = strict && j->known};
+  if (j->claim->id == FOLD_RUN_TO_RUN && selection->repeats != FOLD_REPEATS) asked->repeats = selection->repeats;
+  if (!fold_engine_has_ranks(j->subject->engine)) return;
+  asked->ranks = getenv("FOLDPROOF_RANKS");
+  asked->launch = getenv("FOLDPROOF_LAUNCH");
+  asked->timeout = getenv("FOLDPROOF_TIMEOUT");
+  if (selection->n_npy == 0 || j->c->ranks == 0) return;
+  snprintf(asked->ranks_text, sizeof asked->ranks_text, "%u", j->c->ranks);
+  asked->ranks = asked->ranks_text;
+}
+
+static void put_option(const char *option, const char *value, FILE *out) {
+  if (value == NULL || *value == '\0') return;
+  fprintf(out, " %s '", option);
+  for (; *value; value++)
+    if (*value == '\'')
+      fputs("'\\''", out);
+    else
+      fputc(*value, out);
+  fputc('\'', out);
+}
+
+void fold_put_replay(const struct fold_replay *r, FILE *out) {
+  fprintf(out, "%s verify", r->program);
+  put_option("--subjects", r->subject, out);
+  put_option("--engine", r->engine, out);
+  put_option("--claims", r->claim, out);
+  if (r->probe) fputs(" --probe", out);
+  put_option("--npy", r->npy, out);
+  if (r->npy) put_option("--op", r->op, out);
+  put_option("--fixture-folder", r->folder, out);
+  if (r->fixtures) fputs(" --set all", out);
+  put_option("--fixtures", r->fixtures, out);
+  if (r->asked.repeats) fprintf(out, " --repeats %u", r->asked.repeats);
+  if (r->asked.strict) fputs(" --strict", out);
+  put_option("--ranks", r->asked.ranks, out);
+  put_option("--launch", r->asked.launch, out);
+  put_option("--timeout", r->asked.timeout, out);
+}

@@ -1,0 +1,32 @@
+/* replay.h: the command line that judges one case again, alone and as it was asked, for a shell to run as it stands. */
+#ifndef FOLD_REPLAY_H
+#define FOLD_REPLAY_H
+
+#include <stdio.h>
+
+#include "runner.h"
+
+/* How a judgement was asked for, where that was not as ever (0, false, NULL or "" elsewhere): repeats of run_to_run, strictness
+ * about what is known, and the world. */
+struct fold_asked {
+  unsigned repeats;
+  bool strict;
+  const char *ranks, *launch, *timeout;
+  char ranks_text[16];
+};
+/* The world is that of FOLDPROOF_RANKS, _LAUNCH and _TIMEOUT, or the ranks of an array. It keeps pointers into the environment,
+ * and into itself. */
+void fold_asked_for(struct fold_asked *asked, const struct fold_judgement *judgement,
+                    const struct fold_selection *selection, bool strict);
+
+struct fold_replay {
+  const char *program, *subject, *engine, *claim;
+  bool probe;                    /* the claim was not promised */
+  const char *npy, *op;          /* an array's path and the operation; or */
+  const char *folder, *fixtures; /* a case's name, and the folder of fixtures (NULL: the program's own) */
+  struct fold_asked asked;
+};
+/* Whatever the words hold, they stay words. */
+void fold_put_replay(const struct fold_replay *replay, FILE *out);
+
+#endif
