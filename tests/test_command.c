@@ -191,6 +191,18 @@ Test(command, records_go_to_standard_output_wherever_it_leads) {
   shell_close(s);
 }
 
+/* Where there is no result nothing can be right: no claim about values holds. */
+Test(command, an_input_without_rows_is_judged_by_no_value) {
+  static const char *const claims[] = {"correctly_rounded", "faithful", "bounded"};
+  struct shell *s = shell_open();
+  for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
+    shell_run(s, "$F verify --subjects host/exact,host/sequential --claims %s --fixtures '*/f32/sum/0x*'", claims[i]);
+    EXPECT_CODE(s, 77);
+    cr_expect(strstr(s->out, "(no row)") && strstr(s->out, "\n0 held, 0 refuted, "), "%s: %s", s->ran, s->out);
+  }
+  shell_close(s);
+}
+
 /* The first replay line, run by sh as it stands, refutes one claim of one case. */
 static void replay_alone(struct shell *s) {
   char replay[700] = "";
