@@ -1,7 +1,7 @@
 /* subject.h: a reduction under test, and the one table of them (registry.c).
  *
- * Adding a kernel is one file that defines a `fold_run`, declared in a header, and one row of the table. Subjects know no claim's meaning,
- * no oracle and no output format: a row only names what it promises.
+ * Adding a kernel is one file that defines a `fold_run`, declared in a header, and one row of the table. Subjects know
+ * no claim's meaning, no oracle and no output format: a row only names what it promises.
  */
 #ifndef FOLD_SUBJECT_H
 #define FOLD_SUBJECT_H

@@ -168,10 +168,10 @@ static void set_known(json_t *line, const struct fold_judgement *j) {
   json_object_set_new(line, "known", j->known ? json_string(j->fact->what) : json_false());
 }
 
-/* Of what is refuted or broken: what a replay of it must say. */
+/* What a replay must say. */
 static void set_asked(json_t *line, const struct fold_judgement *j) {
-  if (!j->asked || (j->finding.verdict != FOLD_REFUTED && j->finding.verdict != FOLD_BROKEN)) return;
   const struct fold_asked *asked = j->asked;
+  if (asked == NULL) return;
   json_t *object = json_object();
   if (asked->repeats) json_object_set_new(object, "repeats", json_integer(asked->repeats));
   if (asked->strict) json_object_set_new(object, "strict", json_true());

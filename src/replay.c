@@ -11,9 +11,6 @@ void fold_asked_for(struct fold_asked *asked, const struct fold_judgement *j, co
   asked->ranks = getenv("FOLDPROOF_RANKS");
   asked->launch = getenv("FOLDPROOF_LAUNCH");
   asked->timeout = getenv("FOLDPROOF_TIMEOUT");
-  if (selection->n_npy == 0 || j->c->ranks == 0) return;
-  snprintf(asked->ranks_text, sizeof asked->ranks_text, "%u", j->c->ranks);
-  asked->ranks = asked->ranks_text;
 }
 
 static void put_option(const char *option, const char *value, FILE *out) {
@@ -40,7 +37,10 @@ void fold_put_replay(const struct fold_replay *r, FILE *out) {
   put_option("--fixtures", r->fixtures, out);
   if (r->asked.repeats) fprintf(out, " --repeats %u", r->asked.repeats);
   if (r->asked.strict) fputs(" --strict", out);
-  put_option("--ranks", r->asked.ranks, out);
+  if (r->ranks)
+    fprintf(out, " --ranks '%u'", r->ranks);
+  else
+    put_option("--ranks", r->asked.ranks, out);
   put_option("--launch", r->asked.launch, out);
   put_option("--timeout", r->asked.timeout, out);
 }

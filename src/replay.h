@@ -12,17 +12,16 @@ struct fold_asked {
   unsigned repeats;
   bool strict;
   const char *ranks, *launch, *timeout;
-  char ranks_text[16];
 };
-/* The world is that of FOLDPROOF_RANKS, _LAUNCH and _TIMEOUT, or the ranks of an array. It keeps pointers into the environment,
- * and into itself. */
+/* The world is that of FOLDPROOF_RANKS, _LAUNCH and _TIMEOUT, whose values it points to. */
 void fold_asked_for(struct fold_asked *asked, const struct fold_judgement *judgement,
                     const struct fold_selection *selection, bool strict);
 
 struct fold_replay {
   const char *program, *subject, *engine, *claim;
   bool probe;                    /* the claim was not promised */
-  const char *npy, *op;          /* an array's path and the operation; or */
+  const char *npy, *op;          /* an array's path and the operation, */
+  unsigned ranks;                /* and over how many ranks it is spread (0: over none); or */
   const char *folder, *fixtures; /* a case's name, and the folder of fixtures (NULL: the program's own) */
   struct fold_asked asked;
 };

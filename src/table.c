@@ -226,6 +226,7 @@ void fold_print_refuted(const struct fold_judgement *j, const char *program, con
                                      .claim = j->claim->name,
                                      .npy = npy ? c->npy : NULL,
                                      .op = fold_op_name(c->op),
+                                     .ranks = npy ? c->ranks : 0,
                                      .folder = npy ? NULL : folder,
                                      .fixtures = npy ? NULL : c->name,
                                      .asked = j->asked ? *j->asked : (struct fold_asked){0}};

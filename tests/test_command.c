@@ -100,6 +100,14 @@ static size_t count_listed(const struct shell *s, const char *ending) {
 }
 
 Test(command, list_leaves_out_what_the_options_leave_out) {
+  static const struct {
+    const char *asked, *has, *lacks;
+  } rows[] = {
+      {"subjects --subjects 'rows/par_*' --engine host", "rows/par_256", "rows/multi_block"},
+      {"subjects --claims correctly_rounded --engine host", "host/exact", "host/kahan"},
+      {"claims --subjects host/kahan", "run_to_run", "correctly_rounded"},
+      {"claims --claims 'bounded'", "bounded", "run_to_run"},
+  };
   struct shell *s = shell_open();
   size_t n;
   const struct fold_subject *subjects = fold_subjects(&n);
@@ -119,18 +127,11 @@ Test(command, list_leaves_out_what_the_options_leave_out) {
     }
     cr_expect_eq(listed, own, "%s: %zu subjects for %zu", s->ran, listed, own);
   }
-  shell_run(s, "$F list subjects --subjects 'rows/par_*' --engine host");
-  expect_listed(s, "subjects", "rows/par_256");
-  cr_expect(!strstr(s->out, "rows/multi_block"), "%s", s->out);
-  shell_run(s, "$F list subjects --claims correctly_rounded --engine host");
-  expect_listed(s, "subjects", "host/exact");
-  cr_expect(!strstr(s->out, "host/kahan"), "%s", s->out);
-  shell_run(s, "$F list claims --subjects host/kahan");
-  expect_listed(s, "claims", "run_to_run");
-  cr_expect(!strstr(s->out, "correctly_rounded"), "%s", s->out);
-  shell_run(s, "$F list claims --claims 'bounded'");
-  expect_listed(s, "claims", "bounded");
-  cr_expect(!strstr(s->out, "run_to_run"), "%s", s->out);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    shell_run(s, "$F list %s", rows[i].asked);
+    expect_listed(s, "what is asked for", rows[i].has);
+    cr_expect(!strstr(s->out, rows[i].lacks), "%s: %s", s->ran, s->out);
+  }
   shell_close(s);
 }
 

@@ -67,8 +67,8 @@ start() {
   began=${EPOCHREALTIME/./} before=$(received)
   : >"$room/printed"
   # shellcheck disable=SC2016,SC2086 # the inner shell expands; settings are words
-  on "$a" env ${NODE_A:-} FOLDPROOF_ADDRESS=10.77.0.1 FOLDPROOF_RANKS=$((2 * each)) FOLDPROOF_TIMEOUT=4 FOLDPROOF_OUTPUT="$room/printed" \
-    FOLDPROOF_LAUNCH="mpirun --host a:$each,b:$each --map-by node --bind-to none -n {ranks}" $1 \
+  on "$a" env ${NODE_A:-} FOLDPROOF_ADDRESS=10.77.0.1 FOLDPROOF_RANKS=$((2 * each)) FOLDPROOF_TIMEOUT=4 \
+    FOLDPROOF_OUTPUT="$room/printed" FOLDPROOF_LAUNCH="mpirun --host a:$each,b:$each --map-by node --bind-to none -n {ranks}" $1 \
     sh -c 'echo $$ >"$0"; exec "$@"' "$room/pid" "${@:2}" >"$room/said" 2>&1 </dev/null &
   running=$!
 }

@@ -4,6 +4,7 @@
 test_readme.py SOURCE_FOLDER. A figure is right when the recorded value, rounded once to as many decimals as the figure
 has, is the figure; an empty cell and a dash are no figures.
 """
+import functools
 import json
 import pathlib
 import re
@@ -24,13 +25,13 @@ def expect(text, value, where):
         failures.append(f"{where}: README has {text}, the record {value:.{decimals + 2}f}")
 
 
-def records(path, **wanted):
-    lines = [json.loads(line) for line in (MEASURED / path).read_text().splitlines()]
-    return [line for line in lines if all(line.get(key) == value for key, value in wanted.items())]
+@functools.cache
+def records(path):
+    return [json.loads(line) for line in (MEASURED / path).read_text().splitlines()]
 
 
 def record(path, **wanted):
-    found = records(path, **wanted)
+    found = [line for line in records(path) if all(line.get(key) == value for key, value in wanted.items())]
     if len(found) != 1:
         sys.exit(f"{path}: {len(found)} records of {wanted}")
     return found[0]

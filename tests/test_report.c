@@ -165,29 +165,6 @@ Test(report, what_records_hold_stays_text) {
   shell_close(s);
 }
 
-/* Replayed commands pass through a shell: a name can't end its quotes. */
-Test(report, replay_commands_are_quoted) {
-  json_t *record = json_pack("{s:s, s:s, s:s, s:s, s:s, s:b}", "subject", "a'b", "engine", "host", "claim", "bounded",
-                             "case", "npy:a b'; rm x/f32/sum/1x3", "op", "sum", "promised", 0);
-  char *text = fold_text_replay(record);
-  cr_expect_str_eq(text,
-                   "foldproof verify --subjects 'a'\\''b' --engine 'host' --claims 'bounded' --probe --npy "
-                   "'a b'\\''; rm x' --op 'sum'");
-  free(text);
-  json_object_set_new(record, "case", json_string("normal/f32/sum/1x3/seed1"));
-  json_object_set_new(record, "asked",
-                      json_pack("{s:i, s:b, s:s, s:s, s:s}", "repeats", 20, "strict", 1, "ranks", "3; rm x", "launch",
-                                "mpirun -n 'x' {ranks}", "timeout", "60"));
-  text = fold_text_replay(record);
-  cr_expect_str_eq(
-      text,
-      "foldproof verify --subjects 'a'\\''b' --engine 'host' --claims 'bounded' --probe --set all --fixtures "
-      "'normal/f32/sum/1x3/seed1' --repeats 20 --strict --ranks '3; rm x' "
-      "--launch 'mpirun -n '\\''x'\\'' {ranks}' --timeout '60'");
-  free(text);
-  json_decref(record);
-}
-
 Test(report, bad_input_is_one_line_and_no_file) {
   static const struct {
     const char *text, *where, *what;

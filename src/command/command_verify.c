@@ -85,8 +85,10 @@ static fold_status take(void *context, const struct fold_judgement *judged) {
   struct verify *v = context;
   struct fold_judgement j = *judged;
   struct fold_asked asked;
-  fold_asked_for(&asked, &j, &v->options.selection, v->strict);
-  j.asked = &asked;
+  if (j.finding.verdict == FOLD_REFUTED || j.finding.verdict == FOLD_BROKEN) {
+    fold_asked_for(&asked, &j, &v->options.selection, v->strict);
+    j.asked = &asked;
+  }
   fold_table_add(&v->table, &j);
   if (deserves_line(v, &j)) {
     fold_progress_clear(&v->progress);

@@ -137,18 +137,14 @@ size_t fold_text_array(const char *name, unsigned *ranks) {
   return parts == 0 ? n : strlen(name);
 }
 
-/* Of records that do not say it, an array's name tells over how many ranks it was. */
-static void take_asked(const json_t *record, struct fold_asked *asked, unsigned ranks) {
+static struct fold_asked asked_of(const json_t *record) {
   const json_t *object = json_object_get(record, "asked"), *repeats = json_object_get(object, "repeats");
-  *asked = (struct fold_asked){.strict = json_is_true(json_object_get(object, "strict")),
-                               .ranks = text_of(object, "ranks"),
-                               .launch = text_of(object, "launch"),
-                               .timeout = text_of(object, "timeout")};
-  if (json_integer_value(repeats) > 0 && json_integer_value(repeats) <= UINT32_MAX)
-    asked->repeats = (unsigned)json_integer_value(repeats);
-  if (ranks == 0) return;
-  snprintf(asked->ranks_text, sizeof asked->ranks_text, "%u", ranks);
-  asked->ranks = asked->ranks_text;
+  const json_int_t most = UINT32_MAX, n = json_integer_value(repeats);
+  return (struct fold_asked){.repeats = n > 0 && n <= most ? (unsigned)n : 0,
+                             .strict = json_is_true(json_object_get(object, "strict")),
+                             .ranks = text_of(object, "ranks"),
+                             .launch = text_of(object, "launch"),
+                             .timeout = text_of(object, "timeout")};
 }
 
 char *fold_text_replay(const json_t *record) {
@@ -160,15 +156,16 @@ char *fold_text_replay(const json_t *record) {
   const bool npy = strncmp(name, "npy:", 4) == 0;
   unsigned ranks = 0;
   char *path = npy ? strndup(name + 4, fold_text_array(name, &ranks) - 4) : NULL;
-  struct fold_replay replay = {.program = "foldproof",
-                               .subject = text_of(record, "subject"),
-                               .engine = text_of(record, "engine"),
-                               .claim = text_of(record, "claim"),
-                               .probe = json_is_false(json_object_get(record, "promised")),
-                               .npy = path,
-                               .op = text_of(record, "op"),
-                               .fixtures = npy ? NULL : name};
-  take_asked(record, &replay.asked, ranks);
+  const struct fold_replay replay = {.program = "foldproof",
+                                     .subject = text_of(record, "subject"),
+                                     .engine = text_of(record, "engine"),
+                                     .claim = text_of(record, "claim"),
+                                     .probe = json_is_false(json_object_get(record, "promised")),
+                                     .npy = path,
+                                     .op = text_of(record, "op"),
+                                     .ranks = ranks,
+                                     .fixtures = npy ? NULL : name,
+                                     .asked = asked_of(record)};
   fold_put_replay(&replay, out);
   free(path);
   if (fclose(out) == 0 && (path || !npy)) return text;

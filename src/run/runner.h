@@ -36,7 +36,7 @@ struct fold_judgement {
   struct fold_finding finding;
   const struct fold_fact *fact;   /* of a peer's refuted promise: what explains it, or NULL */
   bool known;                     /* and whether that was seen in this version of the library */
-  const struct fold_asked *asked; /* how (replay.h); NULL: as ever */
+  const struct fold_asked *asked; /* of what is refuted or broken: how (replay.h); or NULL */
 };
 
 struct fold_sink {
