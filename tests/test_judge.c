@@ -242,6 +242,47 @@ Test(judge, a_judge_that_says_nothing_is_broken) {
   cr_expect_str_eq(finding.reason, "no finding");
 }
 
+static void says_held(struct fold_trial *trial, struct fold_finding *finding) {
+  (void)trial;
+  fold_find_held(finding);
+}
+
+Test(judge, a_judge_that_holds_and_compared_nothing_is_not_green) {
+  struct fold_claim claim = {FOLD_BOUNDED, "idle", "nothing", says_held};
+  struct fold_finding finding;
+  struct fold_case c = {.rows = 0, .cols = 3};
+  struct fold_trial trial = {.c = &c};
+  fold_judge_claim(&claim, &trial, &finding);
+  cr_expect_eq(finding.verdict, FOLD_SKIPPED);
+  cr_expect_str_eq(finding.reason, "no row");
+  c.rows = 1;
+  fold_judge_claim(&claim, &trial, &finding);
+  cr_expect_eq(finding.verdict, FOLD_BROKEN, "%s", finding.reason);
+}
+
+/* Every claim of every host subject, promised or not. Guards there are around an empty output too; everything else has
+ * nothing to look at. */
+Test(judge, no_claim_is_held_over_nothing) {
+  struct fold_registry registry;
+  registry.subjects = fold_subjects(&registry.n);
+  static const size_t shapes[][2] = {{0, 0}, {0, 1}, {0, 300}, {2, 0}};
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+    for (int op = 0; op < FOLD_OPS; op++) {
+      struct fold_case c = {.name = "nothing", .file = "test", .op = (enum fold_op)op, .dtype = FOLD_F32};
+      struct fold_cases cases = {.at = &c, .n = 1};
+      struct tally t;
+      c.rows = shapes[i][0], c.cols = shapes[i][1];
+      c.source = (struct fold_source){fold_generator_find("normal"), c.dtype, 7, c.cols, 0};
+      cr_assert_eq(tally_verify(&registry, NULL, true, &cases, &t).code, FOLD_OK);
+      for (int k = 0; k < FOLD_CLAIMS; k++) {
+        bool held = k == FOLD_STAYS_IN_BOUNDS || (c.rows > 0 && k != FOLD_KEEPS_INPUT);
+        cr_expect_eq(t.count[k][FOLD_BROKEN] + t.count[k][FOLD_REFUTED], 0, "claim %d: %s", k, t.last[k].reason);
+        cr_expect(held || t.count[k][FOLD_HELD] == 0, "claim %d is held over %zu x %zu", k, c.rows, c.cols);
+        cr_expect(t.last[k].verdict != FOLD_SKIPPED || t.last[k].reason[0], "claim %d is skipped without a reason", k);
+      }
+    }
+}
+
 /* Each judge in turn on one rig; after each the input must be what and where it was. */
 static void expect_input_kept(const struct fold_registry *registry, const struct fold_subject *subject,
                               const struct fold_case *c) {

@@ -65,6 +65,9 @@ void fold_judge_claim(const struct fold_claim *claim, struct fold_trial *trial, 
   /* Broken until a judge says otherwise: a judge that forgets to speak must not turn green. */
   *finding = (struct fold_finding){.verdict = FOLD_BROKEN, .reason = "no finding", .ulps = NAN, .fraction = NAN};
   claim->judge(trial, finding);
+  if (finding->verdict != FOLD_HELD || finding->comparisons > 0) return;
+  fold_find_skipped(finding, "no row");
+  if (trial->c->rows > 0) fold_find_failed(finding, fold_error(FOLD_ENVIRONMENT, "held, and nothing was compared"));
 }
 
 void fold_find_held(struct fold_finding *finding) {
@@ -103,6 +106,7 @@ fold_status fold_trial_rerun(struct fold_trial *trial, struct fold_launch launch
 bool fold_trial_same(struct fold_trial *trial, struct fold_finding *finding, const void *got, const void *want,
                      size_t rows, const char *what) {
   enum fold_dtype dtype = trial->c->dtype;
+  finding->comparisons += rows;
   for (size_t r = 0; r < rows; r++) {
     uint64_t g = fold_bits_load(dtype, got, r), w = fold_bits_load(dtype, want, r);
     if (fold_bits_same(dtype, g, w)) continue;

@@ -18,7 +18,8 @@ const char *fold_verdict_name(enum fold_verdict verdict);
 /* The evidence. `row`, `got` and `want` are of the row that refuted, or of the worst one. */
 struct fold_finding {
   enum fold_verdict verdict;
-  char reason[200]; /* why refuted, skipped or broken; may be empty when held */
+  char reason[200];   /* why refuted, skipped or broken; may be empty when held */
+  size_t comparisons; /* how many results (or guards, or bytes of input) were looked at: held over none is not held */
   size_t row;
   bool compared; /* got and want mean something */
   uint64_t got, want;
@@ -84,7 +85,8 @@ const struct fold_claim *fold_claims(size_t *n);
 /* What `subject` promises of `op`: its row's claims; for max and min, which are exact in any order, also that. */
 uint64_t fold_claims_of(const struct fold_subject *subject, enum fold_op op);
 
-/* The finding for one claim; verdict BROKEN when the subject or the engine failed in a judge's own run. */
+/* The finding for one claim; verdict BROKEN when the subject or the engine failed in a judge's own run. A claim that was
+ * held over no comparison is skipped where there is no row, and BROKEN elsewhere: then its judge is at fault. */
 void fold_judge_claim(const struct fold_claim *claim, struct fold_trial *trial, struct fold_finding *finding);
 
 /* For the judges' files. */

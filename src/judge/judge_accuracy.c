@@ -133,6 +133,7 @@ void fold_judge_bounded(struct fold_trial *trial, struct fold_finding *finding) 
   }
   for (size_t row = 0; row < trial->c->rows; row++)
     if (!judge_row(trial, finding, row, height, &judged)) return;
+  finding->comparisons = judged;
   if (judged > 0) fold_find_held(finding);
 }
 
@@ -182,6 +183,7 @@ static void judge_rounding(struct fold_trial *trial, struct fold_finding *findin
       fold_find_failed(finding, status);
       return;
     }
+    finding->comparisons++;
     uint64_t got = fold_bits_load(dtype, trial->got, row);
     measure(trial, finding, row, got, truth);
     if (nearest ? fold_bits_same(dtype, got, truth->rounded[dtype]) : is_faithful(truth, dtype, got)) continue;

@@ -82,6 +82,7 @@ void fold_judge_run_to_run(struct fold_trial *trial, struct fold_finding *findin
       fold_find_failed(finding, status);
       return;
     }
+    finding->comparisons += trial->c->rows;
     if (memcmp(trial->other, trial->got, nbytes) == 0) continue;
     char what[120];
     snprintf(what, sizeof what, "other bits in repeat %u (%u of %u so far)", k + 1, ++differing, k + 1);
@@ -125,6 +126,7 @@ void fold_judge_fresh_process(struct fold_trial *trial, struct fold_finding *fin
     fold_find_refuted(finding, "a new process gave results of hash 0x%016llx, this one 0x%016llx",
                       (unsigned long long)theirs, (unsigned long long)ours);
   } else if (!refute_traces(&traces, &trial->traces, finding)) {
+    finding->comparisons = trial->c->rows;
     fold_find_held(finding);
   }
 }

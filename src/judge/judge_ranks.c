@@ -12,6 +12,7 @@ void fold_judge_rank_agreement(struct fold_trial *trial, struct fold_finding *fi
   } else if (!trial->rig->had_company) {
     fold_find_skipped(finding, "one rank has nobody to agree with");
   } else if (!split->ranks_differ) {
+    finding->comparisons = trial->c->rows;
     fold_find_held(finding);
   } else {
     finding->row = split->differ_at;

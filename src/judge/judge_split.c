@@ -54,6 +54,7 @@ static bool judge_cut(struct fold_trial *trial, struct fold_finding *finding, si
   char what[80];
   snprintf(what, sizeof what, "other bits from %zu shards of %zu terms", shards, length);
   uint64_t whole = fold_bits_load(c->dtype, trial->got, row);
+  finding->comparisons++;
   if (fold_bits_same(c->dtype, results[0], whole)) return true;
   finding->row = row;
   finding->compared = true;
