@@ -7,9 +7,10 @@
 set -euo pipefail
 [ $# -gt 0 ] || { echo "usage: ci/gpu.sh FOLDER [VERIFY_OPTION...]" >&2; exit 2; }
 . "$(dirname "$0")/parts.sh"
+. "$(dirname "$0")/required-gpus.sh"
+require_gpus 1
 open_folder "$1"
 shift
-export FOLDPROOF_REQUIRE_GPUS=${FOLDPROOF_REQUIRE_GPUS:-1}
 build=build-gpu
 ci/setup.sh $build -Dcuda=enabled ${GPU_ARCH:+-Dgpu_arch="$GPU_ARCH"}
 

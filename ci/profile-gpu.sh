@@ -9,6 +9,8 @@
 # where FOLDPROOF_REQUIRE_GPUS asks for one); 99 some subject could not be profiled; 2 wrong usage.
 set -euo pipefail
 [[ $# -ge 1 && $# -le 2 ]] || { echo "usage: ci/profile-gpu.sh FOLDER [BUILD_DIR]" >&2; exit 2; }
+. "$(dirname "$0")/required-gpus.sh"
+require_gpus 0
 mkdir -p "$1/raw"
 folder=$(cd "$1" && pwd)
 cd "$(dirname "$0")/.."
@@ -21,7 +23,7 @@ leave() {
 }
 [ -x "$foldproof" ] || leave 99 "$foldproof is not built"
 subjects=$("$foldproof" list subjects | awk '/ on cuda$/ { print $1 }')
-[ -n "$subjects" ] || leave $((${FOLDPROOF_REQUIRE_GPUS:-0} > 0 ? 99 : 77)) "skipped: this build has no CUDA"
+[ -n "$subjects" ] || leave $((FOLDPROOF_REQUIRE_GPUS > 0 ? 99 : 77)) "skipped: this build has no CUDA"
 ncu=${NCU:-$(command -v ncu || echo /usr/local/cuda/bin/ncu)}
 command -v "$ncu" >/dev/null || leave 77 "skipped: no Nsight Compute (ncu) here"
 

@@ -7,6 +7,8 @@
 # --mutants: the tools on subjects that are broken on purpose; each must be found, or this script could not fail.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. ci/required-gpus.sh
+require_gpus 0
 mutants=false
 if [ "${1:-}" = --mutants ]; then
   mutants=true
@@ -18,7 +20,7 @@ foldproof=$build/foldproof
 
 skip() {
   echo "sanitize-gpu: skipped: $1"
-  [ "${FOLDPROOF_REQUIRE_GPUS:-0}" -gt 0 ] && exit 99
+  [ "$FOLDPROOF_REQUIRE_GPUS" = 0 ] || exit 99
   exit 77
 }
 [ -x "$foldproof" ] || { echo "sanitize-gpu: $foldproof is not built" >&2; exit 99; }

@@ -11,9 +11,10 @@
 set -euo pipefail
 [ $# -gt 0 ] || { echo "usage: ci/scaling-gpu.sh FOLDER [BENCH_OPTION...]" >&2; exit 2; }
 . "$(dirname "$0")/parts.sh"
+. "$(dirname "$0")/required-gpus.sh"
+require_gpus 2
 open_folder "$1"
 shift
-export FOLDPROOF_REQUIRE_GPUS=${FOLDPROOF_REQUIRE_GPUS:-2}
 # NVLink multicast stays off, in whatever process talks by NCCL.
 export NCCL_NVLS_ENABLE=0
 [ -z "${LAUNCH:-}" ] || export FOLDPROOF_LAUNCH=$LAUNCH

@@ -282,3 +282,55 @@ Test(command_input, required_gpus_that_are_not_there_are_a_broken_environment) {
   EXPECT_CODE(s, 99);
   shell_close(s);
 }
+
+/* Not a whole number is never none, nor "not set": in any command, whatever it would have read. */
+Test(command_input, a_variable_that_is_no_whole_number_is_refused_by_every_command) {
+  static const char *const commands[] = {"verify --fixtures 'normal/f32/sum/1x33/*'",
+                                         "list subjects",
+                                         "oracle x.npy",
+                                         "gen normal --n 5 -o y.npy",
+                                         "order flat/canonical",
+                                         "bench --n 10",
+                                         "study --n 10",
+                                         "record --fixtures 'normal/f32/sum/1x33/*' --jsonl y.jsonl",
+                                         "compare x.jsonl x.jsonl",
+                                         "report x.jsonl -o y.html",
+                                         "env"};
+  static const char *const wrong[] = {"REQUIRE_GPUS=yes",
+                                      "REQUIRE_GPUS=",
+                                      "REQUIRE_GPUS=true",
+                                      "REQUIRE_GPUS=-1",
+                                      "REQUIRE_GPUS=1.5",
+                                      "REQUIRE_GPUS=' 1'",
+                                      "REQUIRE_GPUS='1 '",
+                                      "REQUIRE_GPUS=+1",
+                                      "REQUIRE_GPUS=0x1",
+                                      "REQUIRE_GPUS=1e1",
+                                      "REQUIRE_GPUS=one",
+                                      "REQUIRE_GPUS=1025",
+                                      "RANKS=yes",
+                                      "RANKS=",
+                                      "RANKS=0",
+                                      "TIMEOUT=soon",
+                                      "TIMEOUT=",
+                                      "TIMEOUT=0",
+                                      "PEER=no",
+                                      "PEER=",
+                                      "PEER=2",
+                                      "TIMEOUT=-5",
+                                      "RANKS=-1",
+                                      "REQUIRE_GPUS=99999999999999999999999"};
+  struct shell *s = shell_open();
+  char line[200], said[60];
+  for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+      snprintf(line, sizeof line, "FOLDPROOF_%s $F %s", wrong[k], commands[i]);
+      snprintf(said, sizeof said, "FOLDPROOF_%.*s=", (int)strcspn(wrong[k], "="), wrong[k]);
+      expect_refusal(s, line, said, 1);
+      cr_expect(strstr(s->err, "not a whole number from "), "%s: %s", line, s->err);
+    }
+  cr_expect_eq(scratch_count(&s->scratch, false), 0, "something was written");
+  shell_run(s, "FOLDPROOF_REQUIRE_GPUS=0 FOLDPROOF_RANKS=1 FOLDPROOF_TIMEOUT=86400 FOLDPROOF_PEER=0 $F list claims");
+  EXPECT_CODE(s, 0);
+  shell_close(s);
+}

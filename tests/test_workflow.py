@@ -7,6 +7,7 @@ import os
 import pathlib
 import runpy
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -95,8 +96,35 @@ def check_names():
         expect(own_name({"name": name}) == "gpu", f"{name}: {own_name({'name': name})}")
 
 
+def check_required(folder):
+    """Scripts that ask for GPUs refuse what is no whole number, before they make or install anything."""
+    ci, out = folder / "ci", folder / "out"
+    ci.mkdir()
+    for script in (SOURCE / "ci").glob("*.sh"):
+        shutil.copy(script, ci)
+    (ci / "setup.sh").write_text("#!/bin/sh\ntouch out\n")
+    for name in ("gpu.sh", "scaling-gpu.sh", "sanitize-gpu.sh", "profile-gpu.sh"):
+        for value in ("yes", "", "-1", "1.5", " 1", "+1", "0x1", "1025", "a[0]", "1 -o 1"):
+            done = subprocess.run([ci / name, out], env={**os.environ, "FOLDPROOF_REQUIRE_GPUS": value}, check=False,
+                                  capture_output=True, text=True)
+            expect(done.returncode == 2 and f"FOLDPROOF_REQUIRE_GPUS={value}: not a whole number" in done.stderr,
+                   f"{name}, '{value}': exit code {done.returncode}: {done.stderr}")
+            expect(not out.exists(), f"{name}, '{value}' wrote something")
+    # With none required what is missing is a skip; with one it is not.
+    (out / "foldproof").parent.mkdir()
+    (out / "foldproof").write_text("#!/bin/sh\nexit 77\n")
+    (out / "foldproof").chmod(0o755)
+    for value, code in ((None, 77), ("0", 77), ("00", 77), ("1", 99), ("08", 99)):
+        environment = {key: text for key, text in os.environ.items() if key != "FOLDPROOF_REQUIRE_GPUS"}
+        done = subprocess.run([ci / "sanitize-gpu.sh", out], check=False, capture_output=True, text=True,
+                              env=environment if value is None else {**environment, "FOLDPROOF_REQUIRE_GPUS": value})
+        expect(done.returncode == code, f"sanitize-gpu.sh, {value}: exit code {done.returncode}: {done.stderr}")
+
+
 check_workflow()
 check_names()
+with tempfile.TemporaryDirectory() as name:
+    check_required(pathlib.Path(name))
 with tempfile.TemporaryDirectory() as name:
     check_report(pathlib.Path(name))
 for failure in failures:

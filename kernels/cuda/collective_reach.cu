@@ -12,6 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "setting.h"
+
 /* The driver's functions, found at run time: the program links no libcuda, for it starts where there is no driver. */
 struct driver {
   CUresult(CUDAAPI *granularity)(size_t *, const CUmemAllocationProp *, CUmemAllocationGranularity_flags);
@@ -132,12 +134,13 @@ static bool fits(int device) {
 }
 
 extern "C" fold_status fold_reach_introduce(struct fold_reach_card *own) {
-  const char *peer = getenv("FOLDPROOF_PEER");
+  unsigned peer;
+  FOLD_TRY(fold_setting_number(FOLD_SETTING_PEER, 1, &peer));
   memset(own, 0, sizeof *own);
   own->host = host_number();
   own->process = getpid();
   FOLD_CUDA_TRY(cudaGetDevice(&own->device));
-  own->willing = !(peer && strcmp(peer, "0") == 0) && own->host != 0 && fits(own->device);
+  own->willing = peer != 0 && own->host != 0 && fits(own->device);
   return fold_ok();
 }
 

@@ -4,9 +4,8 @@
  */
 #include "engine_cuda.h"
 
-#include <stdlib.h>
-
 #include "device.h"
+#include "setting.h"
 
 static fold_status allocate(size_t nbytes, void **memory) { return fold_device_alloc(memory, nbytes); }
 
@@ -28,11 +27,11 @@ static const struct fold_engine_ops ops = {
 const struct fold_engine_ops *fold_engine_cuda(void) { return &ops; }
 
 fold_status fold_engine_cuda_count(int *n, char reason[FOLD_DEVICE_TEXT]) {
-  const char *required = getenv("FOLDPROOF_REQUIRE_GPUS");
-  int wanted = required ? atoi(required) : 0;
+  unsigned required;
+  FOLD_TRY(fold_setting_number(FOLD_SETTING_REQUIRE_GPUS, 0, &required));
   FOLD_TRY(fold_device_count(n, reason));
-  if (*n >= wanted) return fold_ok();
-  return fold_error(FOLD_ENVIRONMENT, "FOLDPROOF_REQUIRE_GPUS=%s, but there are %d GPUs%s%s", required, *n,
+  if (*n >= (int)required) return fold_ok();
+  return fold_error(FOLD_ENVIRONMENT, "FOLDPROOF_REQUIRE_GPUS=%u, but there are %d GPUs%s%s", required, *n,
                     reason[0] ? ": " : "", reason);
 }
 

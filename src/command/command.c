@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "setting.h"
 #include "world.h"
 
 struct subcommand {
@@ -55,6 +56,8 @@ int fold_main(int argc, char **argv, const struct fold_registry *registry) {
     printf("%s\n", argp_program_version);
     return fold_finish_output("foldproof", 0);
   }
+  fold_status settings = fold_settings_check();
+  if (settings.code != FOLD_OK) return fold_report("foldproof", settings);
   for (size_t i = 0; i < sizeof subcommands / sizeof *subcommands; i++) {
     if (strcmp(argv[1], subcommands[i].name) != 0) continue;
     char program[40];

@@ -1,6 +1,7 @@
 /* engine.c: host memory, and the choice of an engine. */
 #include "engine.h"
 
+#include "setting.h"
 #include "world.h"
 
 #include <stdlib.h>
@@ -52,9 +53,10 @@ fold_status fold_engine_ready(enum fold_engine engine) {
 #ifdef FOLD_HAVE_CUDA
   return fold_engine_cuda_ready();
 #else
-  const char *required = getenv("FOLDPROOF_REQUIRE_GPUS");
-  if (required && atoi(required) > 0)
-    return fold_error(FOLD_ENVIRONMENT, "FOLDPROOF_REQUIRE_GPUS=%s, but this build has no CUDA", required);
+  unsigned required;
+  FOLD_TRY(fold_setting_number(FOLD_SETTING_REQUIRE_GPUS, 0, &required));
+  if (required > 0)
+    return fold_error(FOLD_ENVIRONMENT, "FOLDPROOF_REQUIRE_GPUS=%u, but this build has no CUDA", required);
   return fold_error(FOLD_UNSUPPORTED, "this build has no CUDA");
 #endif
 }

@@ -6,7 +6,7 @@
  * end a process on another node: ranks end themselves as soon as the harness hangs up, or 12 seconds after the way to it was cut;
  * and where Open MPI's mpirun started them its daemon does, when mpirun is gone, or 10 seconds after the way to that was cut.
  *
- * Environment, which --launch, --ranks and --timeout set:
+ * Environment, which --launch, --ranks and --timeout set (numbers: setting.h):
  *   FOLDPROOF_LAUNCH   "threads" (NCCL's default), "mpirun" (MPI's), or a command whose words {ranks} are replaced
  *   FOLDPROOF_RANKS    how many ranks a world has (MPI: 8; NCCL: one a GPU)
  *   FOLDPROOF_TIMEOUT  seconds that an answer may take (20), and that ranks may take to come; starting GPUs three times

@@ -9,26 +9,15 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "setting.h"
+
 #ifdef FOLD_HAVE_CUDA
 #include "cuda/engine_cuda.h"
 #endif
 
-enum { MOST_RANKS = 1024, MOST_WORDS = 64, MOST_PRINTED = 4096 };
+enum { MOST_WORDS = 64, MOST_PRINTED = 4096 };
 /* Starting, in time limits: eight GPUs that are waked for the first time take most of a minute. */
 static const double START_OF_GPUS = 3;
-
-/* A whole number from the environment, `otherwise` where it is not set. */
-static fold_status setting(const char *name, unsigned otherwise, unsigned most, unsigned *value) {
-  const char *text = getenv(name);
-  *value = otherwise;
-  if (text == NULL || *text == '\0') return fold_ok();
-  char *end;
-  unsigned long number = strtoul(text, &end, 10);
-  if (*text < '0' || *text > '9' || *end || number < 1 || number > most)
-    return fold_error(FOLD_BAD_INPUT, "%s=%.40s: not a whole number from 1 to %u", name, text, most);
-  *value = (unsigned)number;
-  return fold_ok();
-}
 
 #ifdef FOLD_HAVE_CUDA
 /* One rank a GPU. Where another launcher starts a number that is asked for, they may be on other hosts, whose GPUs are not
@@ -39,7 +28,7 @@ static fold_status choose_gpus(struct fold_world *w) {
   int gpus = 0;
   char reason[FOLD_DEVICE_TEXT] = "";
   FOLD_TRY(fold_engine_cuda_count(&gpus, reason));
-  FOLD_TRY(setting("FOLDPROOF_RANKS", (unsigned)gpus, MOST_RANKS, &w->ranks));
+  FOLD_TRY(fold_setting_number(FOLD_SETTING_RANKS, (unsigned)gpus, &w->ranks));
   if (w->ranks == 0 || (here && gpus == 0)) return fold_error(FOLD_UNSUPPORTED, "%s", reason);
   if (here && w->ranks > (unsigned)gpus)
     return fold_error(FOLD_ENVIRONMENT, "FOLDPROOF_RANKS=%u, but there are %d GPUs, one a rank", w->ranks, gpus);
@@ -52,7 +41,7 @@ static fold_status choose_ranks(struct fold_world *w) {
 #ifdef FOLD_HAVE_CUDA
   if (w->engine == FOLD_NCCL) return choose_gpus(w);
 #endif
-  return setting("FOLDPROOF_RANKS", 8, MOST_RANKS, &w->ranks);
+  return fold_setting_number(FOLD_SETTING_RANKS, 8, &w->ranks);
 }
 
 static fold_status system_failed(const char *what) {
@@ -226,7 +215,7 @@ fold_status fold_world_start(struct fold_world *w) {
   w->output = w->leash = -1;
   if (engine == NULL)
     return fold_error(FOLD_UNSUPPORTED, "this build has no %s", w->engine == FOLD_MPI ? "MPI" : "NCCL");
-  FOLD_TRY(setting("FOLDPROOF_TIMEOUT", 20, 86400, &limit));
+  FOLD_TRY(fold_setting_number(FOLD_SETTING_TIMEOUT, 20, &limit));
   FOLD_TRY(check_means(w, engine));
   w->limit = limit;
   w->rank = calloc(w->ranks, sizeof *w->rank);

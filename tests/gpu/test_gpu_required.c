@@ -38,6 +38,16 @@ Test(gpu_required, none_asked_for_is_ready_or_skipped_with_a_reason) {
   if (status.code == FOLD_UNSUPPORTED) cr_expect(strlen(status.text) > 0, "skipped without a reason");
 }
 
+/* A test that meets it fails: it is no skip. */
+Test(gpu_required, what_is_no_whole_number_is_refused_and_no_skip) {
+  static const char *const wrong[] = {"yes", "", "-1", "1.5", " 1", "1025"};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    cr_assert_eq(setenv("FOLDPROOF_REQUIRE_GPUS", wrong[i], 1), 0);
+    fold_status status = fold_engine_ready(FOLD_CUDA);
+    cr_expect_eq(status.code, FOLD_BAD_INPUT, "'%s': code %d: %s", wrong[i], (int)status.code, status.text);
+  }
+}
+
 /* The host needs no GPU, whatever is asked for. */
 Test(gpu_required, the_hosts_engine_is_always_ready) {
   cr_assert_eq(setenv("FOLDPROOF_REQUIRE_GPUS", "99", 1), 0);

@@ -1,0 +1,38 @@
+/* setting.c: see setting.h. */
+#include "setting.h"
+
+#include <stdlib.h>
+
+static const struct {
+  const char *name;
+  unsigned least, most;
+} settings[FOLD_SETTINGS] = {
+    [FOLD_SETTING_REQUIRE_GPUS] = {"FOLDPROOF_REQUIRE_GPUS", 0, 1024},
+    [FOLD_SETTING_RANKS] = {"FOLDPROOF_RANKS", 1, 1024},
+    [FOLD_SETTING_TIMEOUT] = {"FOLDPROOF_TIMEOUT", 1, 86400},
+    [FOLD_SETTING_PEER] = {"FOLDPROOF_PEER", 0, 1},
+};
+
+/* Digits alone: strtoul would take blanks and signs, and wraps -1. One past its range is ULONG_MAX, above every limit. */
+static bool whole_number(const char *text, unsigned least, unsigned most, unsigned *value) {
+  char *end;
+  if (*text < '0' || *text > '9') return false;
+  unsigned long number = strtoul(text, &end, 10);
+  if (*end || number < least || number > most) return false;
+  *value = (unsigned)number;
+  return true;
+}
+
+fold_status fold_setting_number(enum fold_setting setting, unsigned otherwise, unsigned *value) {
+  const char *name = settings[setting].name, *text = getenv(name);
+  const unsigned least = settings[setting].least, most = settings[setting].most;
+  *value = otherwise;
+  if (text == NULL || whole_number(text, least, most, value)) return fold_ok();
+  return fold_error(FOLD_BAD_INPUT, "%s=%.40s: not a whole number from %u to %u", name, text, least, most);
+}
+
+fold_status fold_settings_check(void) {
+  unsigned value;
+  for (int s = 0; s < FOLD_SETTINGS; s++) FOLD_TRY(fold_setting_number((enum fold_setting)s, 0, &value));
+  return fold_ok();
+}
