@@ -64,7 +64,7 @@ static fold_status best(const struct fold_call *call, const struct fold_rows_sha
   FOLD_TRY(ask_device(&device));
   if (!device.tuned) return fold_rows_plain(call, shape);
   bool few = call->rows <= 2 * (size_t)device.sms;
-  bool tile = shape->threads >= 64 || (shape->chunks == 16 && few);
+  bool tile = shape->threads >= 64 || (shape->threads == 16 && few);
   if (tile && fold_rows_tile_fits(call, 1)) return fold_rows_tile(call, shape, NULL, 1);
   if (few && fold_rows_solo_fits(call, shape)) return fold_rows_solo(call, shape, device.sms);
   if (shape->threads == 256) return spread(call, shape, &device);

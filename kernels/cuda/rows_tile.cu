@@ -6,8 +6,9 @@
  *
  * A tile is a row, several neighbouring rows, or 1/2, 1/4, 1/8 of a row (a row spread over blocks): contiguous memory,
  * copied by the engine in one piece, so that global memory sees long sequential reads whatever the chunks are. A thread
- * walks its `each` chunks side by side in shared memory. Threads a power of two apart would meet in one bank: in step i
- * a lane reads place i - skew(lane), which moves neighbours to other banks for a few steps more.
+ * walks `each` chunks side by side in shared memory, 16 of them as two rounds of eight: eight chains hide each other's
+ * additions. Threads a power of two apart would meet in one bank: in step i a lane reads place i - skew(lane), which
+ * moves neighbours to other banks for a few steps more.
  *
  * Launch: (threads a row) x (rows a block) threads, at most 256; any grid; three blocks an SM hide each other's waits.
  * Needs sm_90.
@@ -30,6 +31,7 @@ struct tile_plan {
   unsigned parts, part_bits;     /* tiles a row: 1; 2, 4, 8 where a row is spread over blocks; log2 */
   unsigned many;                 /* tiles a block; 1 where parts > 1 */
   unsigned chunks;               /* a tile's chunks */
+  unsigned rounds;               /* 1, or 2: a thread's second half of chunks after its first */
   unsigned skew;
   bool tree;
   unsigned block, grid;
@@ -192,8 +194,12 @@ static __global__ void __launch_bounds__(256)
     parity ^= 1;
     bool idle = place >= plan.many || mine >= last;
     const unsigned char *row = stage + (p.begin - p.base) + (idle ? 0 : place * cols * sizeof(typename t::stored));
-    wide v = t::template walk<vectors>(row, cols, plan, (unsigned)(mine & (plan.parts - 1)) * plan.chunks,
-                                       thread * each, idle);
+    const unsigned before = (unsigned)(mine & (plan.parts - 1)) * plan.chunks;
+    wide v = t::op::zero();
+    for (unsigned round = 0; round < plan.rounds; round++) {
+      wide half = t::template walk<vectors>(row, cols, plan, before, (thread * plan.rounds + round) * each, idle);
+      v = round ? t::op::join(v, half) : half;
+    }
     v = t::combine(v, meet, plan);
     if (thread == 0 && !idle) {
       if (plan.parts > 1)
@@ -284,6 +290,8 @@ fold_status fold_rows_tile(const struct fold_call *call, const fold_rows_shape *
   unsigned each = shape->chunks / shape->threads;
   if (shape->chunks == 256 && parts == 1 && bytes <= SMALL_BYTES) each = 8;
   plan.threads = plan.chunks / each;
+  plan.rounds = each == 16 ? 2 : 1;
+  each /= plan.rounds;
   plan.many = 1;
   if (parts == 1) {
     size_t fill = bytes ? MANY_BYTES / bytes : 256;
