@@ -2,7 +2,8 @@
 # gpu.sh: what a runner with a GPU calls: builds, runs the suite gpu with a GPU required, and keeps records in a folder.
 #   ci/gpu.sh FOLDER [VERIFY_OPTION...]
 # FOLDER receives environment.json, verify.jsonl and bench.jsonl, and what the commands printed. GPU_ARCH chooses the
-# architectures (90, or 75+PTX,90), FOLDPROOF_REQUIRE_GPUS how many GPUs must be there (1), BENCH its options.
+# architectures (90, or 75+PTX,90), FOLDPROOF_REQUIRE_GPUS how many GPUs must be there (1), BENCH its options, CCCL a newer
+# Thrust and CUB than the toolkit's (what ci/cccl.sh takes: cuda-cccl==1.2.1, or a wheel).
 # All parts run, whatever the first ones say; the exit code is that of the first that failed.
 set -euo pipefail
 [ $# -gt 0 ] || { echo "usage: ci/gpu.sh FOLDER [VERIFY_OPTION...]" >&2; exit 2; }
@@ -12,7 +13,9 @@ require_gpus 1
 open_folder "$1"
 shift
 build=build-gpu
-ci/setup.sh $build -Dcuda=enabled ${GPU_ARCH:+-Dgpu_arch="$GPU_ARCH"}
+cccl=
+[ -z "${CCCL:-}" ] || cccl=$(ci/cccl.sh $build-cccl "$CCCL")
+ci/setup.sh $build -Dcuda=enabled -Dcccl_include="$cccl" ${GPU_ARCH:+-Dgpu_arch="$GPU_ARCH"}
 
 $build/foldproof env --json >"$folder/environment.json"
 keep suite meson test -C $build --suite gpu --print-errorlogs

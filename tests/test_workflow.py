@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import xml.etree.ElementTree
+import zipfile
 
 try:
     import yaml
@@ -89,6 +90,27 @@ def check_report(folder):
     expect(report(out, build).returncode != 0, "a file that holds no record goes by unseen")
 
 
+def check_cccl(folder):
+    """Headers come out of a wheel, wherever it has them; a wheel without them, and no wheel, are told."""
+    def cccl(name, *members):
+        if members:
+            with zipfile.ZipFile(folder / name, "w") as wheel:
+                for member in members:
+                    wheel.writestr("some/where/include/" + member, "")
+        else:
+            (folder / name).write_text("no archive")
+        return subprocess.run([SOURCE / "ci" / "cccl.sh", folder / "cccl", folder / name], capture_output=True, text=True,
+                              check=False)
+    whole = ("cub/version.cuh", "thrust/version.h", "cuda/std/functional", "nv/target")
+    want = str(folder / "cccl" / "unpacked" / "some" / "where" / "include") + "\n"
+    for _ in range(2):  # what is there is used again
+        done = cccl("whole.whl", *whole)
+        expect(done.returncode == 0 and done.stdout == want, f"a wheel: {done.returncode}: {done.stdout}{done.stderr}")
+    for name, members in (("less.whl", whole[:3]), ("none.whl", ())):
+        done = cccl(name, *members)
+        expect(done.returncode == 99 and name in done.stderr and not done.stdout, f"{name}: {done.returncode}: {done.stderr}")
+
+
 def check_names():
     """The log names a test in one way in Meson 1.0, in another in 1.10."""
     own_name = runpy.run_path(SOURCE / "ci" / "count-tests.py")["own_name"]
@@ -127,6 +149,8 @@ with tempfile.TemporaryDirectory() as name:
     check_required(pathlib.Path(name))
 with tempfile.TemporaryDirectory() as name:
     check_report(pathlib.Path(name))
+with tempfile.TemporaryDirectory() as name:
+    check_cccl(pathlib.Path(name))
 for failure in failures:
     print(failure)
 print(f"{len(failures)} failures")

@@ -32,7 +32,8 @@ static __host__ __device__ inline uint16_t peer_narrow(int dtype, float x) {
 }
 
 /* An output that rounds what is assigned. Its value type is float: with Thrust's transform_output_iterator the
- * segmented sum casts its first value to the 16-bit pattern's integer type, so that -infinity becomes 0. */
+ * segmented sum casts its first value to the 16-bit pattern's integer type, so that -infinity becomes 0. It moves as
+ * every random-access iterator does, for a peer may move it: the segmented sum of CCCL 3.6 by +=. */
 template <int D>
 struct peer_rounding {
   struct place {
@@ -50,7 +51,25 @@ struct peer_rounding {
   uint16_t *at;
   __host__ __device__ place operator*() const { return place{at}; }
   __host__ __device__ place operator[](ptrdiff_t i) const { return place{at + i}; }
-  __host__ __device__ peer_rounding operator+(ptrdiff_t i) const { return peer_rounding{at + i}; }
+  __host__ __device__ peer_rounding &operator+=(ptrdiff_t i) {
+    at += i;
+    return *this;
+  }
+  __host__ __device__ peer_rounding &operator-=(ptrdiff_t i) { return *this += -i; }
+  __host__ __device__ peer_rounding &operator++() { return *this += 1; }
+  __host__ __device__ peer_rounding &operator--() { return *this += -1; }
+  __host__ __device__ peer_rounding operator++(int) { return peer_rounding{at++}; }
+  __host__ __device__ peer_rounding operator--(int) { return peer_rounding{at--}; }
+  __host__ __device__ friend peer_rounding operator+(peer_rounding a, ptrdiff_t i) { return a += i; }
+  __host__ __device__ friend peer_rounding operator+(ptrdiff_t i, peer_rounding a) { return a += i; }
+  __host__ __device__ friend peer_rounding operator-(peer_rounding a, ptrdiff_t i) { return a -= i; }
+  __host__ __device__ friend ptrdiff_t operator-(peer_rounding a, peer_rounding b) { return a.at - b.at; }
+  __host__ __device__ friend bool operator==(peer_rounding a, peer_rounding b) { return a.at == b.at; }
+  __host__ __device__ friend bool operator!=(peer_rounding a, peer_rounding b) { return a.at != b.at; }
+  __host__ __device__ friend bool operator<(peer_rounding a, peer_rounding b) { return a.at < b.at; }
+  __host__ __device__ friend bool operator>(peer_rounding a, peer_rounding b) { return a.at > b.at; }
+  __host__ __device__ friend bool operator<=(peer_rounding a, peer_rounding b) { return a.at <= b.at; }
+  __host__ __device__ friend bool operator>=(peer_rounding a, peer_rounding b) { return a.at >= b.at; }
 };
 
 template <int D>
