@@ -143,6 +143,10 @@ static void set_finding(json_t *line, const struct fold_judgement *j) {
     fold_record_bits(line, "got", j->c->dtype, f->got);
     fold_record_bits(line, "want", j->c->dtype, f->want);
   }
+  if (f->unjudged > 0) {
+    json_object_set_new(line, "rows_judged", json_integer((json_int_t)f->comparisons));
+    json_object_set_new(line, "rows_without_bound", json_integer((json_int_t)f->unjudged));
+  }
   fold_record_number(line, "ulps", f->ulps);
   fold_record_number(line, "bound_fraction", f->fraction);
 }

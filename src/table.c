@@ -47,6 +47,12 @@ void fold_table_add(struct fold_table *table, const struct fold_judgement *j) {
   if (j->known) cell->known++, count_known(table, j);
   if (isnan(cell->ulps) || f->ulps > cell->ulps) cell->ulps = f->ulps;
   if (isnan(cell->fraction) || f->fraction > cell->fraction) cell->fraction = f->fraction;
+  if (f->verdict == FOLD_HELD) cell->rows += f->comparisons + f->unjudged, cell->unjudged += f->unjudged;
+  if (f->verdict == FOLD_HELD && f->unjudged > 0) {
+    const char *reason = strstr(f->reason, "no bound");
+    snprintf(cell->no_bound, sizeof cell->no_bound, "%.*s", (int)sizeof cell->no_bound - 1,
+             reason ? reason : f->reason);
+  }
   /* That a case asks for more ranks than there are says least: it gives way to any other reason. */
   bool of_ranks = f->verdict == FOLD_SKIPPED && strncmp(f->reason, "needs ", 6) == 0 && cell->why[0];
   if ((f->verdict == FOLD_SKIPPED || f->verdict == FOLD_BROKEN) && !of_ranks)
@@ -103,6 +109,7 @@ static void print_cell(const struct fold_cell *cell, const char *claim, bool str
   fprintf(out, " %12s %12s", number(cell->ulps, ulps), number(cell->fraction, fraction));
   if (cell->count[FOLD_BROKEN]) fprintf(out, "  %zu broken", cell->count[FOLD_BROKEN]);
   if (known) fprintf(out, "  (%zu known)", known);
+  if (cell->unjudged) fprintf(out, "  (%zu of %zu rows have %s)", cell->unjudged, cell->rows, cell->no_bound);
   if (cell->why[0]) fprintf(out, "  (%s)", cell->why);
   fputc('\n', out);
 }

@@ -10,6 +10,8 @@ struct fold_cell {
   size_t count[FOLD_VERDICTS];
   size_t known;          /* of the refuted: what is known of that library */
   double ulps, fraction; /* the worst; NaN where nothing was measured */
+  size_t rows, unjudged; /* of cases that were judged: rows, and those of them that have no bound */
+  char no_bound[120];    /* the last reason of one of these */
   char why[120];         /* the last reason of a skip or of what broke, rather than a want of ranks */
 };
 

@@ -281,6 +281,21 @@ static fold_status fill(void *context, uint64_t first, size_t n, void *out) {
   return fold_ok();
 }
 
+/* One row of three has a bound: that is what held says, in table and record. */
+Test(command, rows_without_a_bound_are_counted) {
+  const double max = 0x1.fffffep127, rows[] = {max, max, -max, 1, 2, 3, max, -max, max};
+  struct shell *s = shell_open();
+  struct array a = {FOLD_F32, rows};
+  cr_assert_eq(fold_npy_write(scratch_path(&s->scratch, "x.npy"), FOLD_F32, 3, 3, true, fill, &a).code, FOLD_OK);
+  shell_run(s, "$F verify --npy x.npy --subjects host/sequential --claims bounded --jsonl /dev/stdout");
+  EXPECT_CODE(s, 0);
+  cr_expect_not_null(strstr(s->out, "  (2 of 3 rows have no bound: partial sums may overflow)\n"), "%s", s->out);
+  cr_expect_not_null(strstr(s->out, "\"reason\":\"2 of 3 rows have no bound: partial sums may overflow\""), "%s",
+                     s->out);
+  cr_expect_not_null(strstr(s->out, "\"rows_judged\":1,\"rows_without_bound\":2"), "%s", s->out);
+  shell_close(s);
+}
+
 static json_t *ask_oracle(struct shell *s, enum fold_dtype dtype, const char *op, size_t n, const double *x) {
   struct array a = {dtype, x};
   cr_assert_eq(fold_npy_write(scratch_path(&s->scratch, "x.npy"), dtype, 1, n, true, fill, &a).code, FOLD_OK);

@@ -159,6 +159,30 @@ Test(judge, bounded_is_skipped_where_its_theorem_fails_and_nowhere_else) {
   expect_bounded(&l.cases, 0, FOLD_SKIPPED, "no row");
 }
 
+/* Whichever row comes first: the case is judged by the rows that have a bound, and says how many have none. */
+Test(judge, bounded_says_how_many_rows_have_no_bound) {
+  static const float rows[][9] = {{MAX, MAX, -MAX, 1, 1, 0, MAX, -MAX, MAX},
+                                  {1, 1, 0, MAX, MAX, -MAX, MAX, -MAX, MAX},
+                                  {MAX, MAX, -MAX, MAX, -MAX, MAX, 1, 1, 0}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct literal l;
+    literal_case(&l, 8, rows[i]);
+    uint64_t bits[9];
+    for (size_t k = 0; k < 9; k++) bits[k] = fold_f32_bits(rows[i][k]);
+    l.c.rows = l.c.cols = 3;
+    l.c.literal = bits;
+    for (int wrong = 0; wrong < 2; wrong++) {
+      struct fold_subject subject = plant(wrong ? 4 : 2, "host/sequential", FOLD_PLAIN, FOLD_CLAIM(FOLD_BOUNDED));
+      struct tally t = judge(&subject, &l.cases);
+      const struct fold_finding *f = &t.last[FOLD_BOUNDED];
+      cr_expect_eq(f->verdict, wrong ? FOLD_REFUTED : FOLD_HELD, "rows %zu: %s", i, f->reason);
+      if (wrong) continue;
+      cr_expect(f->comparisons == 1 && f->unjudged == 2, "%zu judged, %zu not", f->comparisons, f->unjudged);
+      cr_expect_str_eq(f->reason, "2 of 3 rows have no bound: partial sums may overflow");
+    }
+  }
+}
+
 static void expect_broken(const struct fold_registry *registry, const char *name, enum fold_verdict verdict,
                           const char *reason) {
   struct literal l;

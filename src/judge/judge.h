@@ -19,6 +19,7 @@ const char *fold_verdict_name(enum fold_verdict verdict);
 struct fold_finding {
   enum fold_verdict verdict;
   char reason[200];   /* why refuted, skipped or broken; may be empty when held */
+  size_t unjudged;    /* rows that have no bound; where others of the case have one, `reason` says so even when held */
   size_t comparisons; /* how many results (or guards, or bytes of input) were looked at: held over none is not held */
   size_t row;
   bool compared; /* got and want mean something */

@@ -4,6 +4,7 @@
  * (error <= bound), so that NaN never passes. Each row is judged; the finding keeps the worst.
  */
 #include <math.h>
+#include <stdio.h>
 
 #include "bits.h"
 #include "bound.h"
@@ -90,51 +91,57 @@ static fold_status height_of(const struct fold_trial *trial, size_t row, uint64_
   return fold_order_height(order, c->dtype, input + row * c->cols * fold_dtype_size(c->dtype), c->cols, height);
 }
 
-/* One row against its bound: true to go on with the next. */
+/* One row against its bound: false when it is refuted. FOLD_UNSUPPORTED, with the reason, when it has no bound. */
 static bool judge_row(struct fold_trial *trial, struct fold_finding *finding, size_t row, uint64_t height,
-                      size_t *judged) {
+                      fold_status *status) {
   enum fold_dtype dtype = trial->c->dtype;
   uint64_t got = fold_bits_load(dtype, trial->got, row);
   const struct fold_truth *truth;
-  fold_status status = fold_truths_row(trial->truths, row, &truth);
-  if (status.code != FOLD_OK) {
-    fold_find_failed(finding, status);
-    return false;
-  }
-  if (!truth->finite_terms && special_is_certain(truth, trial->subject->method)) {
-    ++*judged;
+  *status = fold_truths_row(trial->truths, row, &truth);
+  if (status->code != FOLD_OK) return true;
+  if (!truth->finite_terms && special_is_certain(truth, trial->subject->method))
     return judge_special(trial, finding, row, got, truth);
-  }
   mpfr_t bound;
   mpfr_init2(bound, 128);
-  status = fold_bound(trial->subject->method, truth, height, bound);
-  bool go_on = true;
-  if (status.code == FOLD_OK) {
-    ++*judged;
-    go_on = judge_within(trial, finding, row, got, truth, bound);
-  } else if (*judged == 0) {
-    fold_find_failed(finding, status);
-    go_on = finding->verdict == FOLD_SKIPPED;
-  }
+  *status = fold_bound(trial->subject->method, truth, height, bound);
+  bool within = status->code != FOLD_OK || judge_within(trial, finding, row, got, truth, bound);
   mpfr_clear(bound);
-  return go_on;
+  return within;
+}
+
+/* What became of all rows, none of them refuted. A failure is no verdict, whichever row it is of. */
+static void close_rows(struct fold_finding *finding, size_t rows, fold_status none, fold_status failure) {
+  if (failure.code != FOLD_OK) {
+    fold_find_failed(finding, failure);
+  } else if (finding->comparisons > 0) {
+    fold_find_held(finding);
+    if (finding->unjudged > 0)
+      snprintf(finding->reason, sizeof finding->reason, "%zu of %zu rows have %.150s", finding->unjudged, rows,
+               none.text);
+  } else if (finding->unjudged > 0) {
+    fold_find_failed(finding, none);
+  } else {
+    fold_find_skipped(finding, "no row");
+  }
 }
 
 void fold_judge_bounded(struct fold_trial *trial, struct fold_finding *finding) {
   uint64_t height = 0;
-  size_t judged = 0;
-  fold_find_skipped(finding, "no row");
-  if (trial->c->rows > 0) {
-    fold_status status = height_of(trial, 0, &height);
-    if (status.code != FOLD_OK) {
-      fold_find_failed(finding, status);
-      return;
-    }
+  fold_status none = fold_ok(), failure = fold_ok();
+  if (trial->c->rows > 0) failure = height_of(trial, 0, &height);
+  if (failure.code != FOLD_OK) {
+    fold_find_failed(finding, failure);
+    return;
   }
-  for (size_t row = 0; row < trial->c->rows; row++)
-    if (!judge_row(trial, finding, row, height, &judged)) return;
-  finding->comparisons = judged;
-  if (judged > 0) fold_find_held(finding);
+  for (size_t row = 0; row < trial->c->rows; row++) {
+    fold_status status;
+    if (!judge_row(trial, finding, row, height, &status)) return;
+    finding->comparisons += status.code == FOLD_OK;
+    finding->unjudged += status.code == FOLD_UNSUPPORTED;
+    if (status.code == FOLD_UNSUPPORTED && none.code == FOLD_OK) none = status;
+    if (status.code != FOLD_OK && status.code != FOLD_UNSUPPORTED) failure = status;
+  }
+  close_rows(finding, trial->c->rows, none, failure);
 }
 
 /* The bound is the method's own (fold_method): Kahan's, Neumaier's. */
