@@ -64,6 +64,36 @@ Test(fixture_fill, a_literal_case_is_filled_to_the_bit) {
   scratch_close(&s);
 }
 
+/* A NaN that signals, a NaN's payload, the smallest subnormal: no spelling of a number gives them. */
+Test(fixture_fill, bits_are_filled_as_they_stand) {
+  static const char text[] = GIVEN
+      "dtype = f16, bf16\nbits = 0x3c00, 0x7C01, 0xffff, 0x0001, 0x8000\n"
+      "[b]\nprovenance = here\ndtype = f32\nbits = 0X7f800001, 0x3f800000, 0xffc12345, 0x00000001, 0x80000000\n"
+      "[c]\nprovenance = here\ndtype = f64\nbits = 0x7ff0000000000001, 0x3ff0000000000000, 0xfff8000000012345,\n"
+      " 0x0000000000000001, 0x8000000000000000\n"
+      "[d]\nprovenance = here\ndtype = f32\nbits = 0x3f800000, 0x3f800000\nexpect_sum = 2\n";
+  static const uint64_t want[3][5] = {
+      {0x3c00, 0x7c01, 0xffff, 0x0001, 0x8000},
+      {0x7f800001, 0x3f800000, 0xffc12345, 1, 0x80000000},
+      {0x7ff0000000000001, 0x3ff0000000000000, 0xfff8000000012345, 1, 0x8000000000000000},
+  };
+  struct scratch s;
+  cr_assert(scratch_open(&s));
+  struct fold_cases cases = {0};
+  fold_status status = load_text(&s, text, &cases);
+  cr_assert(status.code == FOLD_OK && cases.n == 5, "%s", status.text);
+  for (size_t i = 0; i < 4; i++) {
+    uint64_t got[5];
+    const struct fold_case *c = &cases.at[i];
+    cr_assert(c->rows == 1 && c->cols == 5 && fold_case_fill(c, got, 1).code == FOLD_OK);
+    for (size_t k = 0; k < 5; k++)
+      cr_expect_eq(fold_bits_load(c->dtype, got, k), want[i < 2 ? 0 : i - 1][k], "%s: pattern %zu is %llx", c->name, k,
+                   (unsigned long long)fold_bits_load(c->dtype, got, k));
+  }
+  fold_cases_free(&cases);
+  scratch_close(&s);
+}
+
 static fold_status fill_count(void *context, uint64_t first, size_t n, void *out) {
   (void)context;
   for (size_t i = 0; i < n; i++) ((float *)out)[i] = (float)(first + i);

@@ -4,6 +4,7 @@
 
 #include "command.h"
 #include "npy.h"
+#include "number.h"
 
 enum { N = 'n', OUT = 'o', ROWS = 0x200, COLS, DTYPE, SEED, CONDITION };
 
@@ -28,10 +29,8 @@ static const struct argp_option options[] = {
 enum { MOST = 40 }; /* log2 of the most elements */
 
 static void parse_condition(struct gen *g, const char *arg, struct argp_state *state) {
-  char *end;
-  g->source.condition = strtod(arg, &end);
-  if (*end || end == arg || !(g->source.condition >= 1))
-    argp_failure(state, 2, 0, "--condition %s: not a number from 1 up", arg);
+  const char *wrong = fold_number_condition(arg, &g->source.condition);
+  if (wrong) argp_failure(state, 2, 0, "--condition: %s %s", arg, wrong);
 }
 
 static void check_options(struct gen *g, struct argp_state *state) {
