@@ -57,6 +57,17 @@ static inline int shell_run(struct shell *s, const char *format, ...) {
   return s->code;
 }
 
+/* Writes a file of the command's folder. */
+static inline const char *shell_put(struct shell *s, const char *name, const char *text) {
+  return scratch_write(&s->scratch, name, text, strlen(text));
+}
+
+static inline bool shell_holds(struct shell *s, const char *name, const char *text) {
+  static char whole[1 << 21];
+  shell_slurp(scratch_path(&s->scratch, name), whole, sizeof whole);
+  return strstr(whole, text) != NULL;
+}
+
 static inline size_t shell_lines(const char *text) {
   size_t n = 0;
   for (; *text; text++) n += *text == '\n';

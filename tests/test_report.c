@@ -15,16 +15,6 @@
 /* Markup, quotes, a pipe, a backquote, a control character and one that XML forbids. */
 #define EVIL "<script>alert(1)</script>\\\"'&|`$(touch owned)\\u0007\\ufffe\\n"
 
-static const char *put(struct shell *s, const char *name, const char *text) {
-  return scratch_write(&s->scratch, name, text, strlen(text));
-}
-
-static bool holds(struct shell *s, const char *name, const char *text) {
-  static char whole[1 << 21];
-  shell_slurp(scratch_path(&s->scratch, name), whole, sizeof whole);
-  return strstr(whole, text) != NULL;
-}
-
 Test(report, the_model_counts_every_verdict_and_keeps_a_few) {
   struct scratch scratch;
   struct fold_model model;
@@ -71,8 +61,9 @@ Test(report, the_model_counts_every_verdict_and_keeps_a_few) {
 /* Twice the same file is twice the counts in one environment; another machine's is another environment. */
 Test(report, environments_are_told_apart) {
   struct shell *s = shell_open();
-  put(s, "a.jsonl", ENVIRONMENT JUDGED("a/b", "bounded", "n/f32/sum/1x3", "held", ""));
-  put(s, "b.jsonl", "{\"schema\":1,\"type\":\"environment\",\"cpu\":\"another\",\"gpus\":[{\"name\":\"a gpu\"}]}\n");
+  shell_put(s, "a.jsonl", ENVIRONMENT JUDGED("a/b", "bounded", "n/f32/sum/1x3", "held", ""));
+  shell_put(s, "b.jsonl",
+            "{\"schema\":1,\"type\":\"environment\",\"cpu\":\"another\",\"gpus\":[{\"name\":\"a gpu\"}]}\n");
   shell_run(s, "$F report a.jsonl a.jsonl --format markdown");
   EXPECT_CODE(s, 0);
   cr_expect(strstr(s->out, "2 held, 0 refuted") && strstr(s->out, "On a cpu.\n"), "%s", s->out);
@@ -91,10 +82,11 @@ Test(report, the_page_says_what_verify_said) {
   snprintf(closing, sizeof closing, "%s", shell_last_line(s->out));
   shell_run(s, "$F report run.jsonl -o run.html && $F report run.jsonl --format markdown -o run.md");
   EXPECT_CODE(s, 0);
-  cr_expect(holds(s, "run.html", closing), "the page lacks: %s", closing);
-  cr_expect(holds(s, "run.md", closing), "the summary lacks: %s", closing);
-  cr_expect(holds(s, "run.html", "foldproof verify --subjects &#39;mutant/twice&#39;"), "no command replays it");
-  cr_expect(holds(s, "run.html", "href=\"#e0-") && holds(s, "run.html", "<tr id=\"e0-"), "cells lead to evidence");
+  cr_expect(shell_holds(s, "run.html", closing), "the page lacks: %s", closing);
+  cr_expect(shell_holds(s, "run.md", closing), "the summary lacks: %s", closing);
+  cr_expect(shell_holds(s, "run.html", "foldproof verify --subjects &#39;mutant/twice&#39;"), "no command replays it");
+  cr_expect(shell_holds(s, "run.html", "href=\"#e0-") && shell_holds(s, "run.html", "<tr id=\"e0-"),
+            "cells lead to evidence");
   shell_run(s, "grep -ciE 'https?:|<script|src=|@import|<link|<iframe| on[a-z]+=\"' run.html");
   cr_expect_str_eq(s->out, "0\n", "the page would load or run something: %s", s->out);
   shell_close(s);
@@ -103,7 +95,8 @@ Test(report, the_page_says_what_verify_said) {
 /* Every suite's counts are those of its cases, and the failures those that verify counted, by fixture. */
 Test(report, junit_is_well_formed_and_adds_up) {
   struct shell *s = shell_open();
-  put(s, "j.py",
+  shell_put(
+      s, "j.py",
       "import json, sys, xml.etree.ElementTree as E\n"
       "root = E.parse('out.xml').getroot()\n"
       "kinds = {'failures': 'failure', 'errors': 'error', 'skipped': 'skipped'}\n"
@@ -134,30 +127,31 @@ Test(report, junit_is_well_formed_and_adds_up) {
 
 Test(report, what_records_hold_stays_text) {
   struct shell *s = shell_open();
-  put(s, "evil.jsonl",
-      "{\"schema\":1,\"type\":\"environment\",\"cpu\":\"" EVIL "\",\"" EVIL "\":\"" EVIL "\",\"system\":\"" EVIL
-      "\"}\n" JUDGED(EVIL, EVIL, EVIL "/f32/sum/1x3", "refuted",
-                     ",\"reason\":\"" EVIL "\",\"got\":\"" EVIL "\",\"want\":\"0x1\"")
-          JUDGED(EVIL, EVIL, "b/f32/sum/1x3", "skipped",
-                 ",\"reason\":\"" EVIL "\"") "{\"schema\":1,\"type\":\"timing\",\"subject\":\"" EVIL
-                                             "\",\"engine\":\"" EVIL "\",\"dtype\":\"" EVIL "\",\"op\":\"" EVIL
-                                             "\",\"rows\":1,\"cols\":10,\"note\":\"" EVIL "\",\"peer\":\"" EVIL
-                                             "\"}\n"
-                                             "{\"schema\":1,\"type\":\"study\",\"subject\":\"" EVIL
-                                             "\",\"engine\":\"host\",\"generator\":\"" EVIL
-                                             "\",\"dtype\":\"f32\",\"op\":\"sum\",\"n\":10,\"error_abs\":1}\n"
-                                             "{\"schema\":1,\"type\":\"study\",\"subject\":\"" EVIL
-                                             "\",\"engine\":\"host\",\"generator\":\"" EVIL
-                                             "\",\"dtype\":\"f32\",\"op\":\"sum\",\"n\":100,\"error_abs\":0}\n"
-                                             "{\"schema\":1,\"type\":\"study\",\"subject\":\"" EVIL
-                                             "\",\"engine\":\"host\",\"generator\":\"" EVIL
-                                             "\",\"dtype\":\"f32\",\"op\":\"sum\",\"n\":1000,\"error_abs\":2}\n");
+  shell_put(s, "evil.jsonl",
+            "{\"schema\":1,\"type\":\"environment\",\"cpu\":\"" EVIL "\",\"" EVIL "\":\"" EVIL "\",\"system\":\"" EVIL
+            "\"}\n" JUDGED(EVIL, EVIL, EVIL "/f32/sum/1x3", "refuted",
+                           ",\"reason\":\"" EVIL "\",\"got\":\"" EVIL "\",\"want\":\"0x1\"")
+                JUDGED(EVIL, EVIL, "b/f32/sum/1x3", "skipped",
+                       ",\"reason\":\"" EVIL "\"") "{\"schema\":1,\"type\":\"timing\",\"subject\":\"" EVIL
+                                                   "\",\"engine\":\"" EVIL "\",\"dtype\":\"" EVIL "\",\"op\":\"" EVIL
+                                                   "\",\"rows\":1,\"cols\":10,\"note\":\"" EVIL "\",\"peer\":\"" EVIL
+                                                   "\"}\n"
+                                                   "{\"schema\":1,\"type\":\"study\",\"subject\":\"" EVIL
+                                                   "\",\"engine\":\"host\",\"generator\":\"" EVIL
+                                                   "\",\"dtype\":\"f32\",\"op\":\"sum\",\"n\":10,\"error_abs\":1}\n"
+                                                   "{\"schema\":1,\"type\":\"study\",\"subject\":\"" EVIL
+                                                   "\",\"engine\":\"host\",\"generator\":\"" EVIL
+                                                   "\",\"dtype\":\"f32\",\"op\":\"sum\",\"n\":100,\"error_abs\":0}\n"
+                                                   "{\"schema\":1,\"type\":\"study\",\"subject\":\"" EVIL
+                                                   "\",\"engine\":\"host\",\"generator\":\"" EVIL
+                                                   "\",\"dtype\":\"f32\",\"op\":\"sum\",\"n\":1000,\"error_abs\":2}\n");
   shell_run(s,
             "$F report evil.jsonl -o e.html && $F report evil.jsonl --format markdown -o e.md && "
             "$F report evil.jsonl --format junit -o e.xml && grep -l '<script' e.html e.md e.xml; test ! -e owned");
   EXPECT_CODE(s, 0);
   cr_expect_str_eq(s->out, "", "markup came through: %s", s->out);
-  cr_expect(holds(s, "e.html", "&#60;script&#62;alert(1)&#60;/script&#62;&#34;&#39;&#38;|`$(touch owned)\xef\xbf\xbd"));
+  cr_expect(
+      shell_holds(s, "e.html", "&#60;script&#62;alert(1)&#60;/script&#62;&#34;&#39;&#38;|`$(touch owned)\xef\xbf\xbd"));
   shell_run(s, "python3 -c \"import xml.etree.ElementTree as E; E.parse('e.xml')\"");
   EXPECT_CODE(s, 0);
   shell_run(s, "grep -c '^| ' e.md; grep '^| ' e.md | tr -cd '|\\n' | sort -u");
@@ -188,9 +182,9 @@ Test(report, bad_input_is_one_line_and_no_file) {
   };
   static const char *const formats[] = {"html", "markdown", "junit"};
   struct shell *s = shell_open();
-  put(s, "good.jsonl", ENVIRONMENT);
+  shell_put(s, "good.jsonl", ENVIRONMENT);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    put(s, "bad.jsonl", rows[i].text);
+    shell_put(s, "bad.jsonl", rows[i].text);
     shell_run(s, "$F report good.jsonl bad.jsonl -o out --format %s", formats[i % 3]);
     EXPECT_CODE(s, 2);
     cr_expect(strstr(s->err, rows[i].where) && strstr(s->err, rows[i].what), "row %zu: %s", i, s->err);
@@ -212,15 +206,16 @@ Test(report, what_cannot_be_read_or_written_leaves_nothing) {
                                       "$F report good.jsonl -o /dev/full",
                                       "$F report good.jsonl >/dev/full"};
   struct shell *s = shell_open();
-  put(s, "good.jsonl", ENVIRONMENT);
-  put(s, "bad.jsonl", "{");
-  put(s, "old", "kept");
+  shell_put(s, "good.jsonl", ENVIRONMENT);
+  shell_put(s, "bad.jsonl", "{");
+  shell_put(s, "old", "kept");
   for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
     shell_run(s, "%s", lines[i]);
     EXPECT_CODE(s, strstr(lines[i], "/dev/full") ? 99 : 2);
     cr_expect_eq(shell_lines(s->err), 1, "%s: %s", lines[i], s->err);
     cr_expect_eq(scratch_count(&s->scratch, false), 3, "%s: something was written", lines[i]);
-    cr_expect(holds(s, "old", "kept") && holds(s, "good.jsonl", ENVIRONMENT), "%s: a file was lost", lines[i]);
+    cr_expect(shell_holds(s, "old", "kept") && shell_holds(s, "good.jsonl", ENVIRONMENT), "%s: a file was lost",
+              lines[i]);
   }
   shell_close(s);
 }
@@ -324,9 +319,10 @@ Test(report, sums_of_two_seeds_are_two_rows) {
   shell_run(s, "$F report w.jsonl -o w.html; grep -c 'row.>mpi/sum' w.html; grep -c '<caption>One sum' w.html");
   EXPECT_CODE(s, 0);
   cr_expect_str_eq(s->out, "4\n2\n", "three inputs with one library, one with the other");
-  cr_expect(holds(s, "w.html", "<td>normal</td><td>9007199254740992</td><td>f32</td><td>same</td><td>7</td>"));
-  cr_expect(holds(s, "w.html", "<td>normal</td><td>9007199254740993</td><td>f32</td><td>same</td><td>5</td>"));
-  cr_expect(holds(s, "w.html", "<td>normal</td><td>-</td><td>f32</td><td></td><td>9</td>"), "no seed is no seed of 0");
+  cr_expect(shell_holds(s, "w.html", "<td>normal</td><td>9007199254740992</td><td>f32</td><td>same</td><td>7</td>"));
+  cr_expect(shell_holds(s, "w.html", "<td>normal</td><td>9007199254740993</td><td>f32</td><td>same</td><td>5</td>"));
+  cr_expect(shell_holds(s, "w.html", "<td>normal</td><td>-</td><td>f32</td><td></td><td>9</td>"),
+            "no seed is no seed of 0");
   shell_close(s);
 }
 
@@ -335,8 +331,9 @@ Test(report, worlds_without_a_column_are_counted) {
   put_sums(s);
   shell_run(s, "$F report w.jsonl -o w.html; grep -c 'have no column' w.html; grep -c '>17 ranks<' w.html");
   cr_expect_str_eq(s->out, "1\n0\n", "the table of 19 worlds says so, that of two does not");
-  cr_expect(holds(s, "w.html", ">16 ranks<"));
-  cr_expect(holds(s, "w.html", "; 3 larger worlds, up to 19 ranks, have no column: their errors count</caption>"));
+  cr_expect(shell_holds(s, "w.html", ">16 ranks<"));
+  cr_expect(
+      shell_holds(s, "w.html", "; 3 larger worlds, up to 19 ranks, have no column: their errors count</caption>"));
   shell_close(s);
 }
 
@@ -362,10 +359,10 @@ Test(report, collectives_that_are_noisy_or_implausible_are_marked) {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
       char text[600];
       snprintf(text, sizeof text, "%s%s", records[k], rows[i].flags);
-      put(s, "n.jsonl", text);
+      shell_put(s, "n.jsonl", text);
       shell_run(s, "PATH=/nonexistent $F report n.jsonl -o n.html");
       EXPECT_CODE(s, 0);
-      cr_expect(holds(s, "n.html", rows[i].cell), "%s", text);
+      cr_expect(shell_holds(s, "n.html", rows[i].cell), "%s", text);
     }
   shell_close(s);
 }
@@ -383,7 +380,7 @@ static void put_three(struct shell *s, const char *kind, unsigned mask) {
         "\n",
         kind, 1 << i, 1 << i, strcmp(kind, "scaling") ? 2 : 1 << i, 4.0 / (1 << i), 1e9 * (1 << i), 1e9 * (1 << i),
         mask >> i & 1 ? "true" : "false");
-  put(s, "t.jsonl", text);
+  shell_put(s, "t.jsonl", text);
 }
 
 /* What a bench could not believe is no point of a figure, nor is what is compared with it, and no line leads over its place.
@@ -404,16 +401,16 @@ Test(report, doubtful_points_are_not_drawn) {
       {"timing", 2, "\n1 1\n\n4 4\nEND", "1 doubtful point left out."},
   };
   struct shell *s = shell_open();
-  chmod(put(s, "gnuplot", "#!/bin/sh\ncat >>plots\nexit 1\n"), 0755);
+  chmod(shell_put(s, "gnuplot", "#!/bin/sh\ncat >>plots\nexit 1\n"), 0755);
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    put(s, "plots", "");
+    shell_put(s, "plots", "");
     put_three(s, rows[i].kind, rows[i].mask);
     shell_run(s, "PATH=$PWD:$PATH $F report t.jsonl -o t.html");
     EXPECT_CODE(s, 0);
-    cr_expect_eq(rows[i].drawn == NULL, !holds(s, "plots", "plot "), "%zu: figures", i);
-    cr_expect(rows[i].drawn == NULL || holds(s, "plots", rows[i].drawn), "%zu: no '%s'", i, rows[i].drawn);
-    cr_expect_eq(rows[i].caption != NULL, holds(s, "t.html", " left out."), "%zu: caption", i);
-    cr_expect(rows[i].caption == NULL || holds(s, "t.html", rows[i].caption), "%zu: no '%s'", i, rows[i].caption);
+    cr_expect_eq(rows[i].drawn == NULL, !shell_holds(s, "plots", "plot "), "%zu: figures", i);
+    cr_expect(rows[i].drawn == NULL || shell_holds(s, "plots", rows[i].drawn), "%zu: no '%s'", i, rows[i].drawn);
+    cr_expect_eq(rows[i].caption != NULL, shell_holds(s, "t.html", " left out."), "%zu: caption", i);
+    cr_expect(rows[i].caption == NULL || shell_holds(s, "t.html", rows[i].caption), "%zu: no '%s'", i, rows[i].caption);
     cr_expect_eq(rows[i].drawn == NULL, strstr(s->err, "figures are left out") == NULL,
                  "%zu: that there is nothing to draw is no trouble: %s", i, s->err);
   }
@@ -426,9 +423,10 @@ Test(report, without_gnuplot_the_rest_is_there) {
   shell_run(s, "PATH=/nonexistent $F report m.jsonl -o m.html");
   EXPECT_CODE(s, 0);
   cr_expect(strstr(s->err, "figures are left out: gnuplot is not installed") && shell_lines(s->err) == 1, "%s", s->err);
-  cr_expect(holds(s, "m.html", "A figure is missing here (gnuplot is not installed)"));
-  cr_expect(holds(s, "m.html", "The price of a fixed order") && holds(s, "m.html", "</html>"));
-  cr_expect(holds(s, "m.html", "aria-label=\"Tree of host/pairwise, 32 terms, height 5\""), "orders need no gnuplot");
+  cr_expect(shell_holds(s, "m.html", "A figure is missing here (gnuplot is not installed)"));
+  cr_expect(shell_holds(s, "m.html", "The price of a fixed order") && shell_holds(s, "m.html", "</html>"));
+  cr_expect(shell_holds(s, "m.html", "aria-label=\"Tree of host/pairwise, 32 terms, height 5\""),
+            "orders need no gnuplot");
   shell_close(s);
 }
 
@@ -457,8 +455,8 @@ Test(compare, the_first_difference_of_equal_inputs_is_told) {
   };
   struct shell *s = shell_open();
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    put(s, "a", rows[i].a);
-    put(s, "b", rows[i].b);
+    shell_put(s, "a", rows[i].a);
+    shell_put(s, "b", rows[i].b);
     shell_run(s, "$F compare a b");
     EXPECT_CODE(s, rows[i].code);
     cr_expect(strstr(s->out, rows[i].says), "row %zu: %s", i, s->out);

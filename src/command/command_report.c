@@ -9,7 +9,7 @@
 #include "record.h"
 #include "report_section.h"
 
-enum { OUTPUT = 'o', FORMAT = 'f' };
+enum { OUTPUT = 'o', FORMAT = 'f', FIGURE_SECONDS = 0x200, DAY = 86400 };
 enum format { HTML, MARKDOWN, JUNIT, FORMATS };
 static const char *const formats[FORMATS] = {"html", "markdown", "junit"};
 
@@ -17,11 +17,13 @@ struct report {
   const char *output, *program;
   char **inputs;
   int n_inputs, format;
+  unsigned figure_seconds;
 };
 
 static const struct argp_option options[] = {
     {"output", OUTPUT, "FILE", 0, "where the report goes (standard output)", 0},
     {"format", FORMAT, "html|markdown|junit", 0, "a page (the default), a CI job's summary, or JUnit's test cases", 0},
+    {"figure-seconds", FIGURE_SECONDS, "N", 0, "leave out a figure that gnuplot takes longer for (10)", 0},
     {0},
 };
 
@@ -32,6 +34,9 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case FORMAT:
       for (r->format = 0; r->format < FORMATS && strcmp(arg, formats[r->format]) != 0;) r->format++;
       if (r->format == FORMATS) argp_failure(state, 2, 0, "--format %s: not one of html, markdown, junit", arg);
+      return 0;
+    case FIGURE_SECONDS:
+      r->figure_seconds = (unsigned)fold_option_number(state, "--figure-seconds", arg, DAY);
       return 0;
     case ARGP_KEY_ARGS:
       r->inputs = state->argv + state->next;
@@ -66,7 +71,7 @@ static fold_status check_output(const struct report *r) {
 static fold_status write_report(const struct report *r, const struct fold_model *model, FILE *out) {
   if (r->format == MARKDOWN) return fold_report_markdown(model, out);
   if (r->format == JUNIT) return fold_report_junit(model, out);
-  fold_status trouble, status = fold_report_html(model, out, &trouble);
+  fold_status trouble, status = fold_report_html(model, r->figure_seconds, out, &trouble);
   if (trouble.code != FOLD_OK) fprintf(stderr, "%s: figures are left out: %s\n", r->program, trouble.text);
   return status;
 }
@@ -83,7 +88,7 @@ static fold_status make_report(const struct report *r, struct fold_model *model)
 
 int fold_command_report(int argc, char **argv, const struct fold_registry *registry) {
   (void)registry;
-  struct report report = {.output = "/dev/stdout", .program = argv[0], .format = HTML};
+  struct report report = {.output = "/dev/stdout", .program = argv[0], .format = HTML, .figure_seconds = 10};
   struct fold_model model;
   argp_parse(&argp, argc, argv, 0, NULL, &report);
   fold_model_open(&model);

@@ -102,7 +102,7 @@ static fold_status put_timed(struct fold_page *page) {
     qsort(m, n, sizeof *m, compare);
     fputs("<div class=\"figures\">\n", page->out);
     for (size_t i = 0, end; i < n; i = end) {
-      for (end = i; end < n && compare_groups(&m[i], &m[end]) == 0;) end++;
+      for (end = i + 1; end < n && compare_groups(&m[i], &m[end]) == 0;) end++;
       draw(page, m + i, end - i, room, true);
       draw(page, m + i, end - i, room, false);
     }
@@ -114,10 +114,11 @@ static fold_status put_timed(struct fold_page *page) {
   return status;
 }
 
-/* Probes come row by row, as they were written: one table of all that follows under one machine, dtype and data. */
+/* Probes come row by row, as they were written: one table of all that follows under one machine, dtype and data. A record
+ * may lack its head, which is NaN then, and no number of its own. */
 static bool same_probe(const struct fold_model_probe *a, const struct fold_model_probe *b) {
   return a->environment == b->environment && strcmp(a->dtype, b->dtype) == 0 && a->workers == b->workers &&
-         strcmp(a->generator, b->generator) == 0 && a->head == b->head;
+         strcmp(a->generator, b->generator) == 0 && (a->head == b->head || (isnan(a->head) && isnan(b->head)));
 }
 
 static bool same_row(const struct fold_model_probe *a, const struct fold_model_probe *b) {
@@ -129,7 +130,7 @@ static void put_probe(struct fold_page *page, const struct fold_model_probe *p, 
   size_t widest = 0, width = 0;
   char text[32];
   for (size_t i = 0, end; i < n; i = end) {
-    for (end = i; end < n && same_row(&p[i], &p[end]);) end++;
+    for (end = i + 1; end < n && same_row(&p[i], &p[end]);) end++;
     if (end - i > width) widest = i, width = end - i;
   }
   fprintf(page->out,
@@ -167,7 +168,7 @@ fold_status fold_page_allreduces(struct fold_page *page) {
   fputs("<section id=\"allreduces\"><h2>All-reduces</h2>\n", page->out);
   fold_status status = put_timed(page);
   for (size_t i = 0, end; i < model->n_probes; i = end) {
-    for (end = i; end < model->n_probes && same_probe(&model->probes[i], &model->probes[end]);) end++;
+    for (end = i + 1; end < model->n_probes && same_probe(&model->probes[i], &model->probes[end]);) end++;
     put_probe(page, model->probes + i, end - i);
   }
   fputs("</section>\n", page->out);

@@ -130,7 +130,7 @@ fold_status fold_curves_draw(struct fold_page *page, const struct fold_model_poi
     return fold_error(FOLD_NO_MEMORY, "not enough memory for a figure");
   }
   for (size_t i = 0, end; i < n && n_curves < MOST_SUBJECTS; i = end) {
-    for (end = i; end < n && same_subject(&p[i], &p[end]);) end++;
+    for (end = i + 1; end < n && same_subject(&p[i], &p[end]);) end++;
     struct curve *c = &curves[n_curves];
     *c = (struct curve){.point = &p[end - 1], .n = room + i, .error = room + n + i, .bound = room + 2 * n + i};
     c->probable = room + 3 * n + i;

@@ -91,10 +91,10 @@ static fold_status draw_family(struct fold_page *page, const struct fold_model_p
 static fold_status draw_all(struct fold_page *page, const struct fold_model_point *p, size_t n,
                             const struct fold_curves_kind *kind, struct tally *tally) {
   for (size_t i = 0, end; i < n; i = end) {
-    for (end = i; end < n && compare_groups(&p[i], &p[end]) == 0;) end++;
+    for (end = i + 1; end < n && compare_groups(&p[i], &p[end]) == 0;) end++;
     bool split = count_subjects(&p[i], end - i) > MOST_TOGETHER;
     for (size_t k = i, stop; k < end; k = stop) {
-      for (stop = k; stop < end && (!split || compare_families(&p[k], &p[stop]) == 0);) stop++;
+      for (stop = k + 1; stop < end && (!split || compare_families(&p[k], &p[stop]) == 0);) stop++;
       FOLD_TRY(draw_family(page, &p[k], stop - k, kind, tally));
     }
   }

@@ -9,7 +9,16 @@
 /* The figure's size in SVG's units: on a phone it is shown at half of that, and 15-point labels stay readable. */
 enum { FOLD_FIGURE_WIDTH = 560, FOLD_FIGURE_HEIGHT = 380 };
 
-/* FOLD_UNSUPPORTED: no gnuplot in PATH; FOLD_ENVIRONMENT: it failed. Nothing is written to `out` then. */
-fold_status fold_gnuplot_run(FILE *script, int id, const char *alt, FILE *out);
+/* What a figure is told apart by in its page, its text for who can't see it, and how long gnuplot may take. */
+struct fold_figure {
+  int id;
+  const char *alt;
+  unsigned seconds;
+};
+
+/* FOLD_UNSUPPORTED: no gnuplot in PATH; FOLD_ENVIRONMENT: it failed, or was ended because it took longer than it may, or
+ * wrote more than FOLD_FIGURE_BYTES. Nothing is written to `out` then. */
+enum { FOLD_FIGURE_BYTES = 1 << 28 };
+fold_status fold_gnuplot_run(FILE *script, const struct fold_figure *figure, FILE *out);
 
 #endif

@@ -58,17 +58,21 @@ static void put_figure(struct fold_page *page, const char *caption, fold_status 
   fputs("</figcaption></figure>\n", page->out);
 }
 
+enum { MOST_SLOW = 2 };
+
 static void draw(struct fold_page *page, const struct fold_plot *plot, const struct fold_bars *bars,
                  const char *caption) {
   char *svg = NULL;
   size_t size;
-  /* Once gnuplot was found to be missing there is no use in asking again. */
-  fold_status status = page->trouble.code == FOLD_UNSUPPORTED ? page->trouble : fold_ok();
+  struct fold_figure figure = {page->figures + 1, caption, page->seconds};
+  /* Once gnuplot was found to be missing, or took too long again, there is no use in asking it. */
+  bool given_up = page->trouble.code == FOLD_UNSUPPORTED || page->slow >= MOST_SLOW;
+  double started = fold_now();
+  fold_status status = given_up ? page->trouble : fold_ok();
   FILE *out = open_memstream(&svg, &size);
   if (out == NULL) status = fold_error(FOLD_NO_MEMORY, "not enough memory for a figure");
-  if (status.code == FOLD_OK)
-    status = plot ? fold_plot_svg(plot, page->figures + 1, caption, out)
-                  : fold_bars_svg(bars, page->figures + 1, caption, out);
+  if (status.code == FOLD_OK) status = plot ? fold_plot_svg(plot, &figure, out) : fold_bars_svg(bars, &figure, out);
+  page->slow += status.code != FOLD_OK && !given_up && fold_now() - started >= page->seconds;
   if (status.code == FOLD_OK && plot) fold_plot_legend(plot, out);
   if (status.code == FOLD_OK && bars) fold_bars_legend(bars, out);
   if (out && fclose(out) != 0) status = fold_error(FOLD_NO_MEMORY, "not enough memory for a figure");
@@ -179,8 +183,8 @@ static void put_foot(struct fold_page *page) {
   fputs("</p></footer>\n</body>\n</html>\n", page->out);
 }
 
-fold_status fold_report_html(const struct fold_model *model, FILE *out, fold_status *trouble) {
-  struct fold_page page = {.out = out, .model = model, .trouble = fold_ok()};
+fold_status fold_report_html(const struct fold_model *model, unsigned seconds, FILE *out, fold_status *trouble) {
+  struct fold_page page = {.out = out, .model = model, .seconds = seconds, .trouble = fold_ok()};
   put_head(&page);
   fold_page_verdicts(&page);
   fold_status status = fold_page_errors(&page);

@@ -33,34 +33,82 @@ static void put_header(FILE *script, int height) {
           FOLD_FIGURE_WIDTH, height);
 }
 
+/* What lies beyond stands at the axis' end: a range is multiplied below, and stays a number. */
+static const double least = 1e-300, most = 1e300;
+/* An axis that spans more is logarithmic, whatever its plot asks for: of a linear one all but the largest would be flat. */
+static const double widest = 1e6;
+
+struct axis {
+  double low, high; /* of positive values */
+  bool zero, negative, logarithmic;
+};
+
 struct range {
-  double low, high;   /* of positive values */
-  double left, right; /* of x */
-  bool zero;
+  struct axis x, y;
 };
 
 static bool usable(const struct fold_plot *plot, double x, double y) {
   return isfinite(x) && isfinite(y) && !(plot->log_x && x <= 0) && !(plot->log_y && y < 0);
 }
 
+static double within(double value) { return copysign(fmin(fmax(fabs(value), least), most), value); }
+
+static void widen(struct axis *axis, double value) {
+  axis->zero |= value == 0;
+  axis->negative |= value < 0;
+  if (value > 0) axis->low = fmin(axis->low, within(value)), axis->high = fmax(axis->high, within(value));
+}
+
+static void settle(struct axis *axis, bool logarithmic) {
+  if (axis->high == 0) axis->low = axis->high = 1;
+  axis->logarithmic = logarithmic || (!axis->negative && axis->high / widest > axis->low);
+}
+
 static struct range find_range(const struct fold_plot *plot) {
-  struct range r = {INFINITY, 0, INFINITY, -INFINITY, false};
+  struct range r = {{.low = INFINITY}, {.low = INFINITY}};
   for (size_t s = 0; s < plot->n; s++)
     for (size_t i = 0; i < plot->series[s].n; i++) {
       double x = plot->series[s].x[i], y = plot->series[s].y[i];
-      if (!usable(plot, x, y)) continue;
-      if (y == 0) r.zero = true;
-      if (y > 0) r.low = fmin(r.low, y), r.high = fmax(r.high, y);
-      r.left = fmin(r.left, x), r.right = fmax(r.right, x);
+      if (usable(plot, x, y)) widen(&r.x, x), widen(&r.y, y);
     }
-  if (r.high == 0) r.low = r.high = 1;
+  settle(&r.x, plot->log_x);
+  settle(&r.y, plot->log_y);
   return r;
 }
 
-/* A zero on a logarithmic axis: a little below the decade of the least positive value, and never 0 itself. */
-static double floor_of(const struct range *r) {
-  double down = pow(10, floor(log10(r->low)) - 1);
-  return down > 0 ? down : r->low;
+/* A zero on a logarithmic axis: a little below the decade of the least positive value. */
+static double floor_of(const struct axis *axis) { return pow(10, floor(log10(axis->low)) - 1); }
+
+static double bounded(double value) { return value == 0 ? 0 : within(value); }
+
+static double place(const struct axis *axis, double value) {
+  return value == 0 && axis->logarithmic ? floor_of(axis) : bounded(value);
+}
+
+enum { MOST_TICS = 8, MOST_PREFIXED = 12 };
+
+/* Tics of a wide axis are listed: with a step between them, gnuplot counts for ever where that is large (1e10). */
+static void put_tics(FILE *script, const struct axis *axis, char name, int first, int last) {
+  int step = (last - first) / MOST_TICS + 1;
+  const char *between = axis->zero ? ", " : "";
+  fprintf(script, "set %ctics (", name);
+  if (axis->zero) fprintf(script, "'0' %.17g", floor_of(axis));
+  for (int k = axis->zero ? first + 1 : first; k <= last; k += step, between = ", ")
+    fprintf(script, "%s'1e%d' %.17g", between, k, pow(10, k));
+  fputs(")\n", script);
+}
+
+/* Numbers of terms, bytes or ranks stand on x, with their prefixes (10 k), where these reach. */
+static void put_logarithmic(FILE *script, const struct axis *axis, char name) {
+  bool is_x = name == 'x';
+  double low = (axis->zero ? floor_of(axis) : axis->low) / (is_x ? 1.3 : 1.5), high = axis->high * (is_x ? 1.3 : 2);
+  int first = (int)ceil(log10(low)), last = (int)floor(log10(high));
+  fprintf(script, "set logscale %c\nset format %c '%s'\nset %crange [%.17g:%.17g]\n", name, name,
+          is_x ? "%.0s%c" : "1e%T", name, low, high);
+  if (last - first > (is_x ? MOST_PREFIXED : MOST_TICS))
+    put_tics(script, axis, name, first, last);
+  else if (axis->zero)
+    fprintf(script, "set %ctics add ('0' %.17g)\n", name, floor_of(axis));
 }
 
 static void put_axes(FILE *script, const struct fold_plot *plot, const struct range *r) {
@@ -69,19 +117,11 @@ static void put_axes(FILE *script, const struct fold_plot *plot, const struct ra
   fprintf(script, "\nset ylabel ");
   put_label(script, plot->y_label);
   fputc('\n', script);
-  if (plot->log_x)
-    fprintf(script, "set logscale x\nset format x '%%.0s%%c'\nset xrange [%.17g:%.17g]\n", r->left / 1.3,
-            r->right * 1.3);
-  if (!plot->log_y) {
-    fprintf(script, "set yrange [0:%.17g]\n", 1.08 * r->high);
-    return;
-  }
-  double floor_y = r->zero ? floor_of(r) : r->low;
-  double decades = ceil(log10(r->high) - log10(floor_y));
-  fprintf(script, "set logscale y\nset format y '1e%%T'\nset yrange [%.17g:%.17g]\n", floor_y / 1.5,
-          fmin(r->high * 2, 1e300));
-  if (decades > 8) fprintf(script, "set ytics %g\n", pow(10, ceil(decades / 8)));
-  if (r->zero) fprintf(script, "set ytics add ('0' %.17g)\n", floor_y);
+  if (r->x.logarithmic) put_logarithmic(script, &r->x, 'x');
+  if (r->y.logarithmic)
+    put_logarithmic(script, &r->y, 'y');
+  else
+    fprintf(script, "set yrange [0:%.17g]\n", 1.08 * r->y.high);
 }
 
 static void put_data(FILE *script, const struct fold_plot *plot, const struct range *r) {
@@ -90,7 +130,7 @@ static void put_data(FILE *script, const struct fold_plot *plot, const struct ra
     for (size_t i = 0; i < plot->series[s].n; i++) {
       double x = plot->series[s].x[i], y = plot->series[s].y[i];
       if (usable(plot, x, y))
-        fprintf(script, "%.17g %.17g\n", x, plot->log_y && y == 0 ? floor_of(r) : y);
+        fprintf(script, "%.17g %.17g\n", place(&r->x, x), place(&r->y, y));
       else
         fputc('\n', script); /* no line leads across */
     }
@@ -140,16 +180,16 @@ static fold_status write_plot(FILE *script, const struct fold_plot *plot) {
   return fold_ok();
 }
 
-fold_status fold_plot_svg(const struct fold_plot *plot, int id, const char *alt, FILE *out) {
+fold_status fold_plot_svg(const struct fold_plot *plot, const struct fold_figure *figure, FILE *out) {
   FILE *script = tmpfile();
   if (script == NULL) return fold_error(FOLD_ENVIRONMENT, "no temporary file for a figure");
   fold_status status = write_plot(script, plot);
-  if (status.code == FOLD_OK) status = fold_gnuplot_run(script, id, alt, out);
+  if (status.code == FOLD_OK) status = fold_gnuplot_run(script, figure, out);
   fclose(script);
   return status;
 }
 
-fold_status fold_bars_svg(const struct fold_bars *bars, int id, const char *alt, FILE *out) {
+fold_status fold_bars_svg(const struct fold_bars *bars, const struct fold_figure *figure, FILE *out) {
   FILE *script = tmpfile();
   if (script == NULL) return fold_error(FOLD_ENVIRONMENT, "no temporary file for a figure");
   put_header(script, FOLD_FIGURE_HEIGHT + 60);
@@ -165,14 +205,15 @@ fold_status fold_bars_svg(const struct fold_bars *bars, int id, const char *alt,
       if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || strchr("0123456789/_.@+-", *c))) *c = '?';
     fprintf(script, "\"%s\"", label);
     for (int k = 0; k < 2; k++)
-      fprintf(script, " %.17g %.17g %.17g", bars->pairs[i].value[k], bars->pairs[i].low[k], bars->pairs[i].high[k]);
+      fprintf(script, " %.17g %.17g %.17g", bounded(bars->pairs[i].value[k]), bounded(bars->pairs[i].low[k]),
+              bounded(bars->pairs[i].high[k]));
     fputc('\n', script);
   }
   fprintf(script,
           "END_OF_DATA\nplot $d using 2:3:4:xtic(1) lc rgb '%s' fs solid 0.85 border lc rgb '%s' notitle, "
           "$d using 5:6:7 lc rgb '%s' fs pattern 4 border lc rgb '%s' notitle\n",
           colours[0], colours[0], colours[1], colours[1]);
-  fold_status status = fold_gnuplot_run(script, id, alt, out);
+  fold_status status = fold_gnuplot_run(script, figure, out);
   fclose(script);
   return status;
 }

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "fold.h"
+#include "report_gnuplot.h"
 
 enum fold_series_look {
   FOLD_LOOK_MARKS,  /* marks joined by lines */
@@ -28,7 +28,9 @@ struct fold_series {
 
 struct fold_plot {
   const char *x_label, *y_label;
-  bool log_x, log_y; /* on a logarithmic axis a zero stands below the least positive value, at a tic named 0 */
+  /* On a logarithmic axis a zero stands below the least positive value, at a tic named 0. An axis is logarithmic too where
+   * its values span more than six decades. */
+  bool log_x, log_y;
   const struct fold_series *series;
   size_t n;
 };
@@ -43,10 +45,10 @@ struct fold_bars {
   } * pairs;
 };
 
-/* Writes one <svg> with `alt` as its text for who can't see it; `id` tells figures of one page apart. FOLD_BAD_INPUT when
- * there is nothing to draw but limits, FOLD_UNSUPPORTED when there is no gnuplot, FOLD_ENVIRONMENT when it failed. Writes all or nothing. */
-fold_status fold_plot_svg(const struct fold_plot *plot, int id, const char *alt, FILE *out);
-fold_status fold_bars_svg(const struct fold_bars *bars, int id, const char *alt, FILE *out);
+/* Writes one <svg>. FOLD_BAD_INPUT when there is nothing to draw but limits, and what fold_gnuplot_run says. Writes all or
+ * nothing. */
+fold_status fold_plot_svg(const struct fold_plot *plot, const struct fold_figure *figure, FILE *out);
+fold_status fold_bars_svg(const struct fold_bars *bars, const struct fold_figure *figure, FILE *out);
 /* <ul class="key"> of the series that have a label, and a point. */
 void fold_plot_legend(const struct fold_plot *plot, FILE *out);
 void fold_bars_legend(const struct fold_bars *bars, FILE *out);

@@ -107,7 +107,7 @@ fold_status fold_page_scalings(struct fold_page *page) {
     qsort(s, n, sizeof *s, compare);
     fputs("<section id=\"scaling\"><h2>Scaling</h2>\n<div class=\"figures\">\n", page->out);
     for (size_t i = 0, end; i < n; i = end) {
-      for (end = i; end < n && compare_groups(&s[i], &s[end]) == 0;) end++;
+      for (end = i + 1; end < n && compare_groups(&s[i], &s[end]) == 0;) end++;
       draw_group(page, &s[i], end - i, room);
     }
     fputs("</div>\n", page->out);

@@ -13,6 +13,8 @@ struct fold_page {
   FILE *out;
   const struct fold_model *model;
   int figures;         /* how many were drawn */
+  unsigned seconds;    /* that gnuplot may take for a figure */
+  unsigned slow;       /* figures that took longer */
   fold_status trouble; /* the first failure to draw one; the page is made all the same */
 };
 
@@ -39,8 +41,9 @@ const char *fold_page_without(size_t n_doubtful, char text[60]);
 /* "  (machine)" where the model has several environments, else "". */
 const char *fold_page_where(const struct fold_page *page, int environment, char text[200]);
 
-/* The page, the summary and the cases; `trouble` receives what kept figures from being drawn. */
-fold_status fold_report_html(const struct fold_model *model, FILE *out, fold_status *trouble);
+/* The page, the summary and the cases. gnuplot may take `seconds` for a figure; `trouble` receives what kept figures from
+ * being drawn. */
+fold_status fold_report_html(const struct fold_model *model, unsigned seconds, FILE *out, fold_status *trouble);
 fold_status fold_report_markdown(const struct fold_model *model, FILE *out);
 fold_status fold_report_junit(const struct fold_model *model, FILE *out);
 

@@ -242,7 +242,7 @@ static void draw_by_group(struct fold_page *page, struct fold_model_timing *t, s
   int figures = 0;
   qsort(t, n, sizeof *t, by_subject);
   for (size_t i = 0, end; i < n && figures < MOST_FIGURES; i = end, figures++) {
-    for (end = i; end < n && compare_groups(&t[i], &t[end]) == 0;) end++;
+    for (end = i + 1; end < n && compare_groups(&t[i], &t[end]) == 0;) end++;
     draw_throughput(page, &t[i], end - i, room);
   }
 }
@@ -251,7 +251,7 @@ static void draw_by_group(struct fold_page *page, struct fold_model_timing *t, s
 static void put_by_shape(struct fold_page *page, const struct fold_model_timing *t, size_t n, bool drawing) {
   bool opened = false;
   for (size_t i = 0, end; i < n; i = end) {
-    for (end = i; end < n && compare_shapes(&t[i], &t[end]) == 0;) end++;
+    for (end = i + 1; end < n && compare_shapes(&t[i], &t[end]) == 0;) end++;
     if (drawing)
       draw_pairs(page, &t[i], end - i);
     else

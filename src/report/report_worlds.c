@@ -166,7 +166,7 @@ static void put_table(struct fold_page *page, const result *v, size_t n, double 
   size_t n_worlds = worlds_of(v, n, worlds), shown = n_worlds < MOST_WORLDS ? n_worlds : MOST_WORLDS;
   put_heads(page, v, worlds, n_worlds, shown);
   for (size_t i = 0, end; i < n; i = end) {
-    for (end = i; end < n && compare_rows(&v[i], &v[end]) == 0;) end++;
+    for (end = i + 1; end < n && compare_rows(&v[i], &v[end]) == 0;) end++;
     put_row(page, v + i, end - i, worlds, shown);
   }
   fputs("</tbody></table></div>\n", page->out);
@@ -187,7 +187,7 @@ fold_status fold_page_worlds(struct fold_page *page) {
   qsort(v, n, sizeof *v, compare);
   fputs("<section id=\"worlds\"><h2>Sums over worlds</h2>\n", page->out);
   for (size_t i = 0, end; i < n; i = end) {
-    for (end = i; end < n && compare_tables(&v[i], &v[end]) == 0;) end++;
+    for (end = i + 1; end < n && compare_tables(&v[i], &v[end]) == 0;) end++;
     put_table(page, v + i, end - i, worlds);
   }
   fputs("</section>\n", page->out);

@@ -1,0 +1,90 @@
+/* test_report_ends.c: a report ends, soon, whatever the records hold and whatever gnuplot does. */
+#include <sys/stat.h>
+
+#include "shell.h"
+
+#define TIMING(subject, cols)                                                          \
+  "{\"schema\":1,\"type\":\"timing\",\"subject\":\"" subject                           \
+  "\",\"engine\":\"cuda\",\"dtype\":\"f32\",\"op\":\"sum\",\"rows\":1,\"cols\":" #cols \
+  ",\"median_seconds\":1e-6,\"bytes_per_second\":1e9,\"ceiling_bytes_per_second\":2e9,\"verdict\":\"held\"}\n"
+
+/* The page comes without the figures that gnuplot does not end, and nothing stays: no process, no file. */
+Test(report_ends, a_gnuplot_that_never_ends_costs_its_figures) {
+  static const char *const programs[] = {"#!/bin/sh\nsleep 86399\n", "#!/bin/sh\nwhile :; do :; done\n",
+                                         "#!/bin/sh\ntrap '' TERM INT\nyes\n"};
+  struct shell *s = shell_open();
+  shell_put(s, "m.jsonl",
+            TIMING("rows/par_64", 1) TIMING("rows/par_64_determ", 1) TIMING("rows/par_16", 1) TIMING(
+                "rows/par_16_determ", 1) TIMING("rows/par_64", 2) TIMING("rows/par_64", 4) TIMING("rows/par_64", 8));
+  for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+    chmod(shell_put(s, "gnuplot", programs[i]), 0755);
+    shell_run(s, "PATH=$PWD:$PATH timeout 60 $F report --figure-seconds 1 m.jsonl -o m.html");
+    EXPECT_CODE(s, 0);
+    cr_expect(strstr(s->err, "figures are left out: gnuplot") && shell_lines(s->err) == 1, "%zu: %s", i, s->err);
+    cr_expect(shell_holds(s, "m.html", "A figure is missing here (gnuplot"), "%zu", i);
+    cr_expect(shell_holds(s, "m.html", "The price of a fixed order") && shell_holds(s, "m.html", "</html>"), "%zu", i);
+    shell_run(s, "sleep 0.2; pgrep -f '^sleep 86399'; ls");
+    cr_expect_str_eq(s->out, "gnuplot\nm.html\nm.jsonl\n", "%zu: %s", i, s->out);
+  }
+  shell_close(s);
+}
+
+/* What a record may hold, the real gnuplot draws, or says that it can't, at once: errors over every magnitude. */
+Test(report_ends, axes_of_any_width_are_drawn) {
+  static const char *const errors[] = {"0.5",   "3.6e75", "1.8e75", "5e-324", "1e-310", "1e-300", "1e300",
+                                       "1e308", "0",      "-1e300", "1e-10",  "1e10",   "1e99",   "123456"};
+  enum { ERRORS = sizeof errors / sizeof *errors };
+  struct shell *s = shell_open();
+  if (system("command -v gnuplot >/dev/null") != 0) cr_skip("gnuplot is not installed");
+  for (size_t a = 0; a < ERRORS; a++) {
+    FILE *out = fopen(scratch_path(&s->scratch, "m.jsonl"), "w");
+    for (size_t b = 0; b < ERRORS; b++)
+      for (int k = 1; k <= 4; k++) {
+        const char *value = errors[k % 2 ? a : b];
+        fprintf(out,
+                "{\"schema\":1,\"type\":\"study\",\"subject\":\"a/b\",\"engine\":\"host\",\"generator\":\"g%zu\","
+                "\"dtype\":\"f32\",\"op\":\"sum\",\"n\":%d,\"error_abs\":%s,\"bound\":%s}\n",
+                b, k, value, errors[b]);
+        fprintf(out,
+                "{\"schema\":1,\"type\":\"scaling\",\"subject\":\"a/b\",\"engine\":\"nccl\",\"dtype\":\"f32\",\"op\":"
+                "\"sum\",\"mode\":\"strong\",\"n\":%zu,\"workers\":%s,\"median_seconds\":%s}\n",
+                b, k == 1 ? "1" : value, k == 1 ? "1" : value);
+      }
+    fclose(out);
+    shell_run(s, "$F report --figure-seconds 8 m.jsonl -o m.html");
+    EXPECT_CODE(s, 0);
+    cr_expect(!strstr(s->err, "more than"), "%s: %s", errors[a], s->err);
+    cr_expect(shell_holds(s, "m.html", "<figure><svg viewBox"), "%s: no figure: %s", errors[a], s->err);
+  }
+  shell_close(s);
+}
+
+/* NaN stands for what a record lacks, and is not equal to itself: no group of records ends before it began. */
+Test(report_ends, records_that_lack_what_is_compared_end_in_a_page) {
+  static const char *const records[] = {
+      "{\"schema\":1,\"type\":\"messages\",\"subject\":\"a\",\"engine\":\"nccl\",\"dtype\":\"f32\",\"bytes\":1,"
+      "\"workers\":1,\"setting\":\"s\",\"letter\":\"A\",\"rank_agreement\":true,\"run_to_run\":true}\n",
+      "{\"schema\":1,\"type\":\"timing\",\"subject\":\"a\",\"engine\":\"cuda\",\"dtype\":\"f32\",\"op\":\"sum\","
+      "\"rows\":1,\"cols\":1}\n",
+      "{\"schema\":1,\"type\":\"scaling\",\"subject\":\"a\",\"engine\":\"nccl\",\"dtype\":\"f32\",\"op\":\"sum\","
+      "\"n\":1,\"workers\":1,\"mode\":\"strong\"}\n",
+      "{\"schema\":1,\"type\":\"allreduce\",\"subject\":\"a\",\"engine\":\"nccl\",\"dtype\":\"f32\",\"op\":\"sum\","
+      "\"bytes\":1,\"workers\":1,\"setting\":\"s\"}\n",
+      "{\"schema\":1,\"type\":\"validation\",\"subject\":\"a\",\"engine\":\"mpi\",\"generator\":\"g\",\"dtype\":"
+      "\"f32\",\"n\":1,\"workers\":1,\"verdict\":\"held\"}\n",
+      "{\"schema\":1,\"type\":\"study\",\"subject\":\"a\",\"engine\":\"host\",\"generator\":\"g\",\"dtype\":\"f32\","
+      "\"op\":\"sum\",\"n\":1}\n",
+      "{\"schema\":1,\"type\":\"study_ranks\",\"subject\":\"a\",\"generator\":\"g\",\"dtype\":\"f32\",\"op\":\"sum\","
+      "\"ranks\":1}\n",
+  };
+  struct shell *s = shell_open();
+  for (size_t i = 0; i < sizeof records / sizeof *records; i++) {
+    char text[2000];
+    snprintf(text, sizeof text, "%s%s%s", records[i], records[i], records[i]);
+    shell_put(s, "r.jsonl", text);
+    shell_run(s, "ulimit -f 20000; timeout 20 $F report r.jsonl -o r.html");
+    EXPECT_CODE(s, 0);
+    cr_expect(shell_holds(s, "r.html", "</html>"), "%zu", i);
+  }
+  shell_close(s);
+}
