@@ -10,8 +10,16 @@
 #include "bench.h"
 #include "command.h"
 
-#define PLAYED(id) \
-  { .name = "played/" id, .engine = FOLD_CUDA, .about = id, .dtypes = 1u << FOLD_F32, .ops = 1u << FOLD_SUM }
+static fold_status never(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)call;
+  return fold_error(FOLD_ENVIRONMENT, "%s is played, and does not run", subject->name);
+}
+
+#define PLAYED(id)                                                                                           \
+  {                                                                                                          \
+    .name = "played/" id, .engine = FOLD_CUDA, .about = id, .dtypes = 1u << FOLD_F32, .ops = 1u << FOLD_SUM, \
+    .run = never                                                                                             \
+  }
 static const struct fold_subject subjects[] = {PLAYED("plausible"), PLAYED("at_ceiling"), PLAYED("implausible"),
                                                PLAYED("refuted"),   PLAYED("broken"),     PLAYED("skipped"),
                                                PLAYED("nan")};

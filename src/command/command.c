@@ -57,6 +57,7 @@ int fold_main(int argc, char **argv, const struct fold_registry *registry) {
     return fold_finish_output("foldproof", 0);
   }
   fold_status settings = fold_settings_check();
+  if (settings.code == FOLD_OK) settings = fold_registry_check(registry); /* in a rank too */
   if (settings.code != FOLD_OK) return fold_report("foldproof", settings);
   for (size_t i = 0; i < sizeof subcommands / sizeof *subcommands; i++) {
     if (strcmp(argv[1], subcommands[i].name) != 0) continue;

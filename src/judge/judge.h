@@ -56,6 +56,9 @@ struct fold_registry {
   const struct fold_subject *subjects;
   size_t n;
 };
+/* ENVIRONMENT, naming the first subject that is wrong: a name twice, an order or a twin that does not exist, a claim that lacks
+ * what it is judged by. */
+fold_status fold_registry_check(const struct fold_registry *registry);
 
 struct fold_trial {
   const struct fold_registry *registry;

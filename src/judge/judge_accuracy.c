@@ -87,6 +87,8 @@ static fold_status height_of(const struct fold_trial *trial, size_t row, uint64_
   const unsigned char *input = fold_rig_input(trial->rig);
   *height = c->cols > 0 ? c->cols - 1 : 0;
   if (trial->subject->height) *height = trial->subject->height(c->cols, c->ranks);
+  if (trial->subject->order && order == NULL)
+    return fold_error(FOLD_ENVIRONMENT, "its order %s does not exist", trial->subject->order);
   if (order == NULL) return fold_ok();
   return fold_order_height(order, c->dtype, input + row * c->cols * fold_dtype_size(c->dtype), c->cols, height);
 }

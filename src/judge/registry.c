@@ -1,0 +1,91 @@
+/* registry.c: whether a registry can be judged at all: looked at whole, before any subject runs.
+ *
+ * Promised: a subject that passes names an order, a twin and an engine that exist, takes a dtype and an operation, and claims
+ * nothing that no input could judge. What is wrong here is the program's own fault: no fixture, machine or user can mend it, and
+ * a slip in a name must not turn a claim into a skip or a bound into another one.
+ */
+#include <ctype.h>
+#include <string.h>
+
+#include "judge.h"
+#include "order.h"
+
+static bool claims(const struct fold_subject *s, enum fold_claim_id id) { return s->claims & FOLD_CLAIM(id); }
+
+static bool is_compensated(const struct fold_subject *s) {
+  return s->method == FOLD_KAHAN || s->method == FOLD_NEUMAIER;
+}
+
+/* A name stands in globs, lists and command lines. */
+static bool is_name(const char *name) {
+  if (name == NULL || *name == '\0') return false;
+  for (; *name; name++)
+    if (!isalnum((unsigned char)*name) && !strchr("/_-.@+", *name)) return false;
+  return true;
+}
+
+static const struct fold_subject *find(const struct fold_registry *registry, const char *name,
+                                       enum fold_engine engine) {
+  for (size_t i = 0; i < registry->n; i++)
+    if (registry->subjects[i].engine == engine && strcmp(registry->subjects[i].name, name) == 0)
+      return &registry->subjects[i];
+  return NULL;
+}
+
+#define WRONG(...) return fold_error(FOLD_ENVIRONMENT, __VA_ARGS__)
+
+/* What a subject is and takes. */
+static fold_status check_row(const struct fold_subject *s) {
+  if (s->run == NULL) WRONG("it has no run function");
+  if (s->dtypes == 0 || s->dtypes >> FOLD_DTYPES) WRONG("its dtypes are 0x%x", s->dtypes);
+  if (s->ops == 0 || s->ops >> FOLD_OPS) WRONG("its operations are 0x%x", s->ops);
+  if ((unsigned)s->method > FOLD_EXACT) WRONG("its method is %u", (unsigned)s->method);
+  if (s->claims >> FOLD_CLAIMS) WRONG("it makes a claim that is not in the table");
+  if (s->order && !fold_order_find(s->order)) WRONG("its order '%s' does not exist", s->order);
+  bool spread = s->vector || s->grain || s->height;
+  if (spread && !fold_engine_has_ranks(s->engine)) WRONG("it is cut over ranks, and its engine has none");
+  if (s->height && s->order) WRONG("it declares an order and a height of its own");
+  return fold_ok();
+}
+
+/* What each claim needs to be judged by. */
+static fold_status check_claims(const struct fold_subject *s) {
+  bool of_error = claims(s, FOLD_BOUNDED) || claims(s, FOLD_COMPENSATED), plain = s->method == FOLD_PLAIN;
+  if (claims(s, FOLD_REPLAYS) && !s->order) WRONG("it promises 'replays' and declares no order");
+  if (claims(s, FOLD_REPLAYS) && !plain) WRONG("it promises 'replays', and its method has no replay");
+  if (claims(s, FOLD_SAME_BITS_AS) && !s->twin) WRONG("it promises 'same_bits_as' and names no twin");
+  if (claims(s, FOLD_COMPENSATED) && !is_compensated(s)) WRONG("it promises 'compensated', and its method is not");
+  if (of_error && s->ops >> FOLD_PROD & 1 && !plain && s->method != FOLD_NARROW && s->method != FOLD_EXACT)
+    WRONG("it promises a bound for products, and its method has none");
+  bool of_ranks =
+      claims(s, FOLD_MESSAGE_INVARIANT) || claims(s, FOLD_WORLD_INVARIANT) || claims(s, FOLD_RANK_AGREEMENT);
+  if (of_ranks && !fold_engine_has_ranks(s->engine))
+    WRONG("it promises something about ranks, and its engine has none");
+  return fold_ok();
+}
+
+static fold_status check_twin(const struct fold_registry *registry, const struct fold_subject *s) {
+  const struct fold_subject *twin = s->twin ? find(registry, s->twin, s->engine) : NULL;
+  if (s->twin == NULL) return fold_ok();
+  if (twin == NULL) WRONG("its twin '%s' does not exist there", s->twin);
+  if (twin == s) WRONG("it is its own twin");
+  if (s->dtypes & ~twin->dtypes || s->ops & ~twin->ops || s->vector != twin->vector)
+    WRONG("its twin '%s' does not take all that it takes", s->twin);
+  return fold_ok();
+}
+
+fold_status fold_registry_check(const struct fold_registry *registry) {
+  for (size_t i = 0; i < registry->n; i++) {
+    const struct fold_subject *s = &registry->subjects[i];
+    if (!is_name(s->name)) WRONG("this program is broken: subject %zu has no name, or one that globs can't say", i);
+    if ((unsigned)s->engine >= FOLD_ENGINES) WRONG("this program is broken: subject %s has no engine", s->name);
+    const char *engine = fold_engine_name(s->engine);
+    fold_status status = fold_ok();
+    if (find(registry, s->name, s->engine) != s) status = fold_error(FOLD_ENVIRONMENT, "there are two of that name");
+    if (status.code == FOLD_OK) status = check_row(s);
+    if (status.code == FOLD_OK) status = check_claims(s);
+    if (status.code == FOLD_OK) status = check_twin(registry, s);
+    FOLD_TRY(fold_within(status, "this program is broken: subject %s on %s", s->name, engine));
+  }
+  return fold_ok();
+}

@@ -1,0 +1,67 @@
+/* unsound.c: registries with one mistake each, made from a row that is right. */
+#include "unsound.h"
+
+static fold_status run(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject, (void)call;
+  return fold_ok();
+}
+static size_t grain(size_t cols) { return cols; }
+static uint64_t height(size_t cols, unsigned ranks) { return cols + ranks; }
+
+#define C(x) FOLD_CLAIM(FOLD_##x)
+/* A later initialiser takes the place of an earlier one: that is the mistake. */
+#pragma GCC diagnostic ignored "-Woverride-init"
+#define ROW(...)                                                                                             \
+  {                                                                                                          \
+    .name = "a/row", .engine = FOLD_HOST, .about = "right", .dtypes = 1u << FOLD_F32, .ops = 1u << FOLD_SUM, \
+    .method = FOLD_PLAIN, .claims = C(WRITES_OUTPUT), .run = run, ##__VA_ARGS__                              \
+  }
+#define ONE(id, text, ...) \
+  { .kind = id, .says = text, .subjects = {ROW(__VA_ARGS__)}, .n = 1 }
+#define TWO(id, text, first, second) \
+  { .kind = id, .says = text, .subjects = {first, second}, .n = 2 }
+
+static const struct unsound table[] = {
+    ONE("no_name", "subject 0 has no name", .name = NULL),
+    ONE("empty_name", "subject 0 has no name", .name = ""),
+    ONE("name_with_comma", "subject 0 has no name", .name = "a,b"),
+    ONE("name_with_glob", "subject 0 has no name", .name = "a/*"),
+    ONE("no_engine", "a/row has no engine", .engine = FOLD_ENGINES),
+    ONE("no_run", "no run function", .run = NULL),
+    ONE("no_dtype", "its dtypes are 0x0", .dtypes = 0),
+    ONE("other_dtype", "its dtypes are 0x10", .dtypes = 1u << FOLD_DTYPES),
+    ONE("no_op", "its operations are 0x0", .ops = 0),
+    ONE("other_op", "its operations are 0x10", .ops = 1u << FOLD_OPS),
+    ONE("other_method", "its method is 99", .method = (enum fold_method)99),
+    ONE("other_claim", "claim that is not in the table", .claims = (uint64_t)1 << FOLD_CLAIMS),
+    ONE("order_bounded", "order 'host/sequentail' does not exist", .order = "host/sequentail", .claims = C(BOUNDED)),
+    ONE("order_replays", "order 'rows/par_' does not exist", .order = "rows/par_", .claims = C(REPLAYS)),
+    ONE("order_unused", "order '' does not exist", .order = ""),
+    ONE("replays_nothing", "promises 'replays' and declares no order", .claims = C(REPLAYS)),
+    ONE("replays_exactly", "its method has no replay", .claims = C(REPLAYS), .order = "host/sequential",
+        .method = FOLD_EXACT),
+    ONE("no_twin", "promises 'same_bits_as' and names no twin", .claims = C(SAME_BITS_AS)),
+    ONE("twin_elsewhere", "twin 'rows/par_256' does not exist", .claims = C(SAME_BITS_AS), .twin = "rows/par_256"),
+    ONE("own_twin", "its own twin", .claims = C(SAME_BITS_AS), .twin = "a/row"),
+    ONE("compensated_plainly", "promises 'compensated'", .claims = C(COMPENSATED)),
+    ONE("compensated_product", "a bound for products", .claims = C(BOUNDED), .method = FOLD_KAHAN,
+        .ops = 1u << FOLD_PROD),
+    ONE("ranks_agree_alone", "about ranks", .claims = C(RANK_AGREEMENT)),
+    ONE("message_alone", "about ranks", .claims = C(MESSAGE_INVARIANT)),
+    ONE("world_alone", "about ranks", .claims = C(WORLD_INVARIANT)),
+    ONE("vector_alone", "cut over ranks", .vector = true),
+    ONE("grain_alone", "cut over ranks", .grain = grain),
+    ONE("height_alone", "cut over ranks", .height = height),
+    ONE("height_twice", "a height of its own", .engine = FOLD_MPI, .height = height, .order = "host/pairwise"),
+    TWO("name_twice", "two of that name", ROW(), ROW()),
+    TWO("twin_on_other_engine", "twin 'b/row' does not exist", ROW(.claims = C(SAME_BITS_AS), .twin = "b/row"),
+        ROW(.name = "b/row", .engine = FOLD_CUDA)),
+    TWO("twin_takes_less", "does not take all", ROW(.claims = C(SAME_BITS_AS), .twin = "b/row", .ops = 3),
+        ROW(.name = "b/row")),
+    TWO("second_row", "subject b/row on host: its order 'x'", ROW(), ROW(.name = "b/row", .order = "x")),
+};
+
+const struct unsound *unsound_registries(size_t *n) {
+  *n = sizeof table / sizeof *table;
+  return table;
+}

@@ -1,0 +1,16 @@
+/* unsound.h: registries with one mistake each: what no program may start with. */
+#ifndef UNSOUND_H
+#define UNSOUND_H
+
+#include "judge.h"
+
+struct unsound {
+  const char *kind; /* the mistake, in a word */
+  const char *says; /* a part of what the program must say of it */
+  struct fold_subject subjects[3];
+  size_t n;
+};
+
+const struct unsound *unsound_registries(size_t *n);
+
+#endif
