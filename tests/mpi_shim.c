@@ -2,7 +2,8 @@
  *
  * SHIM says what it does to MPI_Allreduce of numbers: "zeros" gives zeros for every max and min, "last" puts a number
  * of its own in the last place of those, "sums" makes every sum half as large again, "rank_1" gives rank 1 that number
- * in the first place. SHIM_RECORD says the same for the process `foldproof record` and its ranks alone, which is the
+ * in the first place, "turns" makes every other call's sums half as large again on all ranks, "by_world" adds the number
+ * of ranks to every sum. SHIM_RECORD says the same for the process `foldproof record` and its ranks alone, which is the
  * new process of fresh_process. SHIM_VERSION is the library's version.
  *
  * "leaves" is right, but its MPI_Allreduce of anything returns on every rank but 0 with messages to pass on, which move within
@@ -69,7 +70,11 @@ int MPI_Allreduce(const void *in, void *out, int n, MPI_Datatype type, MPI_Op op
   if (extreme && strcmp(how, "zeros") == 0) memset(out, 0, (size_t)n * (type == MPI_FLOAT ? 4 : 8));
   if (extreme && strcmp(how, "last") == 0) spoil(out, n - 1, type, 0, 12345);
   if (strcmp(how, "rank_1") == 0 && rank == 1) spoil(out, 0, type, 0, 12345);
-  for (int i = 0; i < n && op == MPI_SUM && strcmp(how, "sums") == 0; i++) spoil(out, i, type, 1.5f, 0);
+  static unsigned calls; /* every rank of a world makes the same calls */
+  int ranks, turn = shim_is("turns") && calls++ % 2;
+  PMPI_Comm_size(comm, &ranks);
+  for (int i = 0; i < n && op == MPI_SUM && (turn || shim_is("sums")); i++) spoil(out, i, type, 1.5f, 0);
+  for (int i = 0; i < n && op == MPI_SUM && shim_is("by_world"); i++) spoil(out, i, type, 1, (float)ranks);
   return result;
 }
 
