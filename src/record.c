@@ -78,12 +78,20 @@ fold_status fold_records_line(struct fold_records *records, json_t *line) {
   return error ? refused(records->path, error) : fold_ok();
 }
 
-fold_status fold_records_environment(struct fold_records *records) {
+/* Takes over `environment`. */
+static fold_status write_environment(struct fold_records *records, json_t *environment) {
   json_t *line = json_pack("{s:i, s:s}", "schema", FOLD_SCHEMA, "type", "environment");
-  json_t *environment = fold_environment();
   if (line && environment) json_object_update(line, environment);
   json_decref(environment);
   return fold_records_line(records, line);
+}
+
+fold_status fold_records_environment(struct fold_records *records) {
+  return write_environment(records, fold_environment());
+}
+
+fold_status fold_records_environment_told(struct fold_records *records, const char *text) {
+  return write_environment(records, json_loads(text, 0, NULL));
 }
 
 static json_t *hex(uint64_t bits, int digits) {

@@ -23,8 +23,10 @@ struct fold_records {
 /* Opens `path` for writing; FOLD_BAD_INPUT names it when that can't be. Where the disk is full, then or later, that is
  * FOLD_ENVIRONMENT. */
 fold_status fold_records_open(struct fold_records *records, const char *path);
-/* One line for the environment; then one for each judgement. */
+/* One line for the environment: this process's, or that of another process, which told it as JSON text. Then one for each
+ * judgement. */
 fold_status fold_records_environment(struct fold_records *records);
+fold_status fold_records_environment_told(struct fold_records *records, const char *text);
 fold_status fold_records_judgement(struct fold_records *records, const struct fold_judgement *judgement);
 /* JSON has no NaN or infinity: such a decimal is left out of the object, the bits beside it say it. */
 void fold_record_number(json_t *object, const char *key, double value);

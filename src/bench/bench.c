@@ -44,7 +44,7 @@ static fold_status judge_first(const struct fold_registry *registry, const struc
   struct fold_selection selection = {
       .subjects = options->subjects, .engine = FOLD_CUDA, .claims = "writes_output,bounded,replays,correctly_rounded"};
   struct verdicts verdicts = {timing, n};
-  struct fold_sink sink = {count_verdict, NULL, &verdicts};
+  struct fold_sink sink = {.judgement = count_verdict, .context = &verdicts};
   return fold_verify(registry, &selection, &cases, NULL, &sink, stop);
 }
 

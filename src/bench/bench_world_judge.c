@@ -57,7 +57,7 @@ fold_status fold_sitting_judge_small(struct fold_sitting *s, const volatile int 
   struct fold_cases cases = {&c, 1, 1};
   struct fold_selection selection = {
       .subjects = s->options->subjects, .engine = (int)shape->engine, .claims = judged_first};
-  struct fold_sink sink = {count_judgement, NULL, s};
+  struct fold_sink sink = {.judgement = count_judgement, .context = s};
   return fold_verify(s->registry, &selection, &cases, NULL, &sink, stop);
 }
 

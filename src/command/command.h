@@ -34,6 +34,10 @@ fold_status fold_selection_check(const struct fold_selection *selection, const s
 extern const struct argp fold_world_argp;
 extern const struct argp_child fold_world_child[2];
 
+/* Of the option --in-process, which verify and record have (supervise.h). */
+#define FOLD_IN_PROCESS_HELP \
+  "run subjects in this process, for debuggers and profilers: one that crashes or hangs takes the command with it"
+
 /* Prints "foldproof NAME: text" on stderr and returns the exit code; 0 and silent for FOLD_OK. */
 int fold_report(const char *program, fold_status status);
 /* Flushes standard output; a failure there turns 0 into 99. */

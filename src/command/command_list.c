@@ -85,7 +85,9 @@ static fold_status list_orders(const struct fold_selection *selection, const str
 static fold_status list_fixtures(const struct fold_selection *selection, const struct fold_registry *registry) {
   (void)registry;
   struct fold_cases cases = {0};
-  fold_status status = fold_select_cases(selection, &cases);
+  unsigned ranks;
+  FOLD_TRY(fold_select_ranks(selection, &ranks));
+  fold_status status = fold_select_cases(selection, ranks, &cases);
   for (size_t i = 0; i < cases.n; i++) printf("%s\n", cases.at[i].name);
   fold_cases_free(&cases);
   return status;

@@ -3,12 +3,14 @@
 
 #include "command.h"
 #include "record.h"
+#include "supervise.h"
 
-enum { JSONL = 0x200 };
+enum { JSONL = 0x200, IN_PROCESS };
 
 struct record {
   struct fold_selection_options options;
   const char *jsonl;
+  bool in_process;
   struct fold_records records;
   struct fold_progress progress;
   size_t runs, skipped, broken;
@@ -16,6 +18,7 @@ struct record {
 
 static const struct argp_option options[] = {
     {"jsonl", JSONL, "FILE", 0, "where the records go (standard output)", 2},
+    {"in-process", IN_PROCESS, NULL, 0, FOLD_IN_PROCESS_HELP, 2},
     {0},
 };
 
@@ -24,6 +27,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &r->options; return 0;
     case JSONL: r->jsonl = arg; return 0;
+    case IN_PROCESS: r->in_process = true; return 0;
     default: return ARGP_ERR_UNKNOWN;
   }
 }
@@ -49,22 +53,28 @@ static void show_progress(void *context, size_t done, size_t cases, const char *
   fold_progress_show(&((struct record *)context)->progress, done, cases, case_name);
 }
 
+static fold_status begin(void *context, const char *environment) {
+  struct record *r = context;
+  FOLD_TRY(fold_records_open(&r->records, r->jsonl));
+  return fold_records_environment_told(&r->records, environment);
+}
+
 int fold_command_record(int argc, char **argv, const struct fold_registry *registry) {
   struct record r = {.jsonl = "/dev/stdout"};
   fold_selection_defaults(&r.options);
   argp_parse(&argp, argc, argv, 0, NULL, &r);
-  struct fold_cases cases = {0};
-  struct fold_sink sink = {take, show_progress, &r};
+  const struct fold_sink sink = {.judgement = take, .progress = show_progress, .context = &r};
+  const struct fold_job job = {.registry = registry,
+                               .selection = &r.options.selection,
+                               .in_process = r.in_process,
+                               .begin = begin,
+                               .sink = &sink,
+                               .stop = fold_watch_interrupt()};
   fold_progress_open(&r.progress);
   fold_status status = fold_selection_check(&r.options.selection, registry);
-  if (status.code == FOLD_OK) status = fold_select_cases(&r.options.selection, &cases);
-  if (status.code == FOLD_OK) status = fold_records_open(&r.records, r.jsonl);
-  if (status.code == FOLD_OK) status = fold_records_environment(&r.records);
-  if (status.code == FOLD_OK)
-    status = fold_record_runs(registry, &r.options.selection, &cases, &sink, fold_watch_interrupt());
+  if (status.code == FOLD_OK) status = fold_supervise(&job);
   fold_progress_clear(&r.progress);
   fold_status closed = fold_records_close(&r.records, status.code == FOLD_OK);
-  fold_cases_free(&cases);
   if (status.code == FOLD_OK) status = closed;
   if (status.code != FOLD_OK) return fold_report(argv[0], status);
   return r.broken ? 99 : r.runs ? 0 : r.skipped ? 77 : 2;

@@ -5,17 +5,17 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "fresh.h"
 #include "record.h"
 #include "replay.h"
+#include "supervise.h"
 #include "table.h"
 
-enum { JSONL = 0x200, STRICT, MOST_LINES = 10 };
+enum { JSONL = 0x200, STRICT, IN_PROCESS, MOST_LINES = 10 };
 
 struct verify {
   struct fold_selection_options options;
   const char *jsonl, *program;
-  bool strict;
+  bool strict, in_process;
   struct fold_table table;
   struct fold_records records;
   fold_status unwritten; /* why records can't be written any more */
@@ -25,6 +25,7 @@ struct verify {
 static const struct argp_option options[] = {
     {"jsonl", JSONL, "FILE", 0, "write a record of each verdict, as JSON lines", 2},
     {"strict", STRICT, NULL, 0, "what is known of a version of NCCL or MPI counts as refuted too", 2},
+    {"in-process", IN_PROCESS, NULL, 0, FOLD_IN_PROCESS_HELP, 2},
     {0},
 };
 
@@ -36,6 +37,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       return 0;
     case JSONL: v->jsonl = arg; return 0;
     case STRICT: v->strict = true; return 0;
+    case IN_PROCESS: v->in_process = true; return 0;
     default: return ARGP_ERR_UNKNOWN;
   }
 }
@@ -114,23 +116,45 @@ static bool wants_fresh(const struct fold_selection *selection, const struct fol
   return false;
 }
 
+/* An engine that is required, or asked for in a build that has no subject for it, is missed before anything is judged. */
+static fold_status check_engine(const struct fold_job *job) {
+  const struct fold_selection *selection = job->selection;
+  if (selection->engine == FOLD_HOST) return fold_ok();
+  if (selection->engine < 0 && !getenv("FOLDPROOF_REQUIRE_GPUS")) return fold_ok();
+  enum fold_engine engine = selection->engine < 0 ? FOLD_CUDA : (enum fold_engine)selection->engine;
+  fold_status status = fold_engine_ready(engine);
+  if (selection->engine < 0) return status.code == FOLD_ENVIRONMENT ? status : fold_ok();
+  if (status.code == FOLD_ENVIRONMENT || status.code == FOLD_BAD_INPUT) return status;
+  for (size_t i = 0; i < job->registry->n; i++)
+    if (job->registry->subjects[i].engine == engine) return fold_ok();
+  return status;
+}
+
+static fold_status begin(void *context, const char *environment) {
+  struct verify *v = context;
+  if (!v->jsonl) return fold_ok();
+  FOLD_TRY(fold_records_open(&v->records, v->jsonl));
+  keep_unwritten(v, fold_records_environment_told(&v->records, environment));
+  return fold_ok();
+}
+
 static fold_status judge_all(struct verify *v, const struct fold_registry *registry, const volatile int *stop) {
-  const struct fold_selection *selection = &v->options.selection;
-  struct fold_cases cases = {0};
-  struct fold_fresh *fresh = NULL;
-  struct fold_sink sink = {take, show_progress, v};
-  fold_status status = fold_select_cases(selection, &cases);
-  if (status.code == FOLD_OK && v->jsonl) status = fold_records_open(&v->records, v->jsonl);
-  if (status.code == FOLD_OK && v->jsonl) keep_unwritten(v, fold_records_environment(&v->records));
-  if (status.code == FOLD_OK && wants_fresh(selection, registry)) status = fold_fresh_ask(selection, &fresh);
-  if (status.code == FOLD_OK) status = fold_verify(registry, selection, &cases, fresh, &sink, stop);
+  const struct fold_sink sink = {.judgement = take, .progress = show_progress, .context = v};
+  const struct fold_job job = {.registry = registry,
+                               .selection = &v->options.selection,
+                               .judge = true,
+                               .wants_fresh = wants_fresh(&v->options.selection, registry),
+                               .in_process = v->in_process,
+                               .ready = check_engine,
+                               .begin = begin,
+                               .sink = &sink,
+                               .stop = stop};
+  fold_status status = fold_supervise(&job);
   fold_progress_clear(&v->progress);
   /* What was finished before an interruption is kept; a failure leaves nothing half-written. */
   bool keep = status.code == FOLD_OK && v->unwritten.code == FOLD_OK;
   fold_status closed = fold_records_close(&v->records, keep);
   if (status.code == FOLD_OK) keep_unwritten(v, closed);
-  fold_fresh_free(fresh);
-  fold_cases_free(&cases);
   return status;
 }
 
@@ -144,17 +168,8 @@ static int exit_code_of(const struct verify *v) {
   return total[FOLD_HELD] || fold_table_probed(&v->table) ? 0 : 77;
 }
 
-/* An engine that is required, or asked for in a build that has no subject for it, is missed before anything is judged. */
-static fold_status check_engine(const struct fold_selection *selection, const struct fold_registry *registry) {
-  if (selection->engine == FOLD_HOST) return fold_ok();
-  if (selection->engine < 0 && !getenv("FOLDPROOF_REQUIRE_GPUS")) return fold_ok();
-  enum fold_engine engine = selection->engine < 0 ? FOLD_CUDA : (enum fold_engine)selection->engine;
-  fold_status status = fold_engine_ready(engine);
-  if (selection->engine < 0) return status.code == FOLD_ENVIRONMENT ? status : fold_ok();
-  if (status.code == FOLD_ENVIRONMENT || status.code == FOLD_BAD_INPUT) return status;
-  for (size_t i = 0; i < registry->n; i++)
-    if (registry->subjects[i].engine == engine) return fold_ok();
-  return status;
+static void print_table(const struct verify *v) {
+  fold_table_print(&v->table, v->strict, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), stdout);
 }
 
 /* Prints the table, or why there is none. */
@@ -164,7 +179,7 @@ static int conclude(const struct verify *v, const char *command, bool interrupte
             command);
     return v->unwritten.code != FOLD_OK ? fold_exit_code(v->unwritten.code) : 2;
   }
-  fold_table_print(&v->table, v->strict, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), stdout);
+  print_table(v);
   if (!interrupted) return exit_code_of(v);
   fflush(stdout); /* before what may go to the same file */
   fprintf(stderr, "%s: interrupted: the verdicts above are of the cases that were finished\n", command);
@@ -178,11 +193,13 @@ int fold_command_verify(int argc, char **argv, const struct fold_registry *regis
   const volatile int *stop = fold_watch_interrupt();
   fold_progress_open(&v.progress);
   fold_status status = fold_selection_check(&v.options.selection, registry);
-  if (status.code == FOLD_OK) status = check_engine(&v.options.selection, registry);
   if (status.code == FOLD_OK) status = fold_table_open(&v.table, registry);
   if (status.code == FOLD_OK) status = judge_all(&v, registry, stop);
   int exit_code = fold_report(argv[0], status);
-  if (status.code == FOLD_OK) exit_code = conclude(&v, argv[0], *stop != 0);
+  if (status.code == FOLD_OK)
+    exit_code = conclude(&v, argv[0], *stop != 0);
+  else if (v.table.registry && !fold_table_is_empty(&v.table))
+    print_table(&v);
   fold_table_close(&v.table);
   return exit_code;
 }

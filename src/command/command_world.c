@@ -16,7 +16,7 @@ static const struct argp_option options[] = {
      "threads of one process (NCCL)",
      4},
     {"ranks", RANKS, "N", 0, "start so many ranks (MPI: 8; NCCL: one a GPU); cases of more are skipped", 4},
-    {"timeout", TIMEOUT, "SECONDS", 0, "what a rank may take for an answer before it counts as lost (20)", 4},
+    {"timeout", TIMEOUT, "SECONDS", 0, "what a run of a subject, or a rank's answer, may take before it counts as lost (20)", 4},
     {0},
 };
 

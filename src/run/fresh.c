@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -97,7 +96,7 @@ static pid_t spawn(const char *const *argv, int records) {
   _exit(99);
 }
 
-static fold_status run_child(const struct fold_selection *selection, int records) {
+fold_status fold_fresh_ask(const struct fold_selection *selection, int records) {
   char path[32];
   snprintf(path, sizeof path, "/proc/self/fd/%d", records);
   const char **argv = calloc(32 + 2 * selection->n_npy, sizeof *argv);
@@ -146,28 +145,25 @@ static fold_status read_records(FILE *file, struct fold_fresh *fresh) {
   return fold_error(FOLD_ENVIRONMENT, "the new process left an unreadable record: %s", error.text);
 }
 
-static fold_status ask(const struct fold_selection *selection, int records, struct fold_fresh *fresh) {
-  FOLD_TRY(run_child(selection, records));
+static fold_status read_file(int records, struct fold_fresh *fresh) {
   int fd = dup(records);
   FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
   if (file == NULL) {
     if (fd >= 0) close(fd);
     return fold_error(FOLD_ENVIRONMENT, "a new process's records can't be read: %s", strerror(errno));
   }
+  rewind(file);
   fold_status status = read_records(file, fresh);
   fclose(file);
   return status;
 }
 
-fold_status fold_fresh_ask(const struct fold_selection *selection, struct fold_fresh **fresh) {
-  int records = memfd_create("foldproof-fresh", MFD_CLOEXEC);
-  if (records < 0) return fold_error(FOLD_ENVIRONMENT, "a file in memory can't be made: %s", strerror(errno));
+fold_status fold_fresh_read(int records, struct fold_fresh **fresh) {
   *fresh = calloc(1, sizeof **fresh);
   if (*fresh) (*fresh)->runs = json_object();
   fold_status status = fold_ok();
   if (!*fresh || !(*fresh)->runs) status = fold_error(FOLD_NO_MEMORY, "not enough memory for a new process's results");
-  if (status.code == FOLD_OK) status = ask(selection, records, *fresh);
-  close(records);
+  if (status.code == FOLD_OK) status = read_file(records, *fresh);
   if (status.code != FOLD_OK) {
     fold_fresh_free(*fresh);
     *fresh = NULL;

@@ -5,6 +5,8 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "watch.h"
+
 enum { ZONE_BYTE = 0xff, GUARD_BYTE = 0xc3, READ_PART = 1 << 22 };
 
 static size_t element(const struct fold_rig *rig) { return fold_dtype_size(rig->dtype); }
@@ -161,8 +163,10 @@ fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subjec
       .all_cols = request->all_cols,
   };
   FOLD_TRY(provide_scratch(rig, subject, &call));
+  fold_watch_begin(call.rows * call.cols);
   fold_status status = subject->run(subject, &call);
   fold_status finished = rig->ops->finish();
+  fold_watch_end();
   if (status.code != FOLD_OK) return status;
   FOLD_TRY(finished);
   FOLD_TRY(rig->ops->read(rig->out_host, rig->out, whole));

@@ -36,9 +36,7 @@ static fold_status check_globs(const struct fold_selection *selection, const str
   return fold_ok();
 }
 
-/* Over how many ranks arrays are spread: over all that there are, where an engine with ranks is asked for, and 0
- * elsewhere. Where it has none, over one: that case is skipped with the engine's reason. */
-static fold_status ranks_of_arrays(const struct fold_selection *selection, unsigned *ranks) {
+fold_status fold_select_ranks(const struct fold_selection *selection, unsigned *ranks) {
   struct fold_world *world;
   *ranks = 0;
   if (selection->n_npy == 0 || selection->engine < 0) return fold_ok();
@@ -48,9 +46,7 @@ static fold_status ranks_of_arrays(const struct fold_selection *selection, unsig
   return status.code == FOLD_BAD_INPUT ? status : fold_ok();
 }
 
-fold_status fold_select_cases(const struct fold_selection *selection, struct fold_cases *cases) {
-  unsigned ranks;
-  FOLD_TRY(ranks_of_arrays(selection, &ranks));
+fold_status fold_select_cases(const struct fold_selection *selection, unsigned ranks, struct fold_cases *cases) {
   for (size_t i = 0; i < selection->n_npy; i++)
     FOLD_TRY(fold_cases_add_npy(selection->npy[i], selection->npy_op, ranks, cases));
   if (selection->n_npy > 0) return fold_ok();
@@ -136,14 +132,6 @@ static fold_status base_run(struct bench *bench, const struct fold_subject *subj
   return fold_rig_run(&bench->rig[subject->engine], subject, &request, bench->got, traces);
 }
 
-struct sitting {
-  const struct fold_registry *registry;
-  const struct fold_selection *selection;
-  const struct fold_fresh *fresh;
-  const struct fold_sink *sink;
-  bool judge;
-};
-
 /* A subject that changed its input has spoilt it for the judges and for the next one: lay it anew. An engine that fails
  * here is broken for the rest of the case. */
 static fold_status restore_input(struct bench *bench, enum fold_engine engine, uint64_t *now) {
@@ -169,77 +157,130 @@ static void look_up(struct fold_trial *trial, struct fold_judgement *judgement) 
   judgement->known = fold_known_in(judgement->fact, version);
 }
 
-static fold_status judge_subject(const struct sitting *s, struct bench *bench, struct fold_judgement *judgement) {
-  const struct fold_subject *subject = judgement->subject;
-  struct fold_trial trial = {.registry = s->registry,
+/* Whether the selection asks for this claim of the subject, which it promises or not. */
+static bool asks_for(const struct fold_round *round, const struct fold_claim *claim, bool promised) {
+  return fold_selects_claim(round->selection, claim) && (promised || round->selection->probe);
+}
+
+struct fold_judgement fold_round_judgement(const struct fold_round *round, struct fold_place place, size_t claim) {
+  size_t n_claims;
+  const struct fold_claim *claims = fold_claims(&n_claims);
+  struct fold_judgement judgement = {.subject = &round->registry->subjects[place.subject],
+                                     .subject_index = place.subject,
+                                     .c = &round->cases->at[place.c],
+                                     .input_hash = round->input_hash,
+                                     .finding = {.ulps = NAN, .fraction = NAN}};
+  if (claim >= n_claims) return judgement;
+  judgement.claim = &claims[claim];
+  judgement.promised = fold_claims_of(judgement.subject, judgement.c->op) >> claims[claim].id & 1;
+  return judgement;
+}
+
+fold_status fold_round_fail(const struct fold_round *round, struct fold_place place, size_t claim,
+                            fold_status failure) {
+  size_t last = round->judge ? FOLD_CLAIMS : FOLD_CLAIMS + 1;
+  for (size_t k = round->judge ? claim : FOLD_CLAIMS; k < last; k++) {
+    struct fold_judgement judgement = fold_round_judgement(round, place, k);
+    if (judgement.claim && !asks_for(round, judgement.claim, judgement.promised)) continue;
+    fold_find_failed(&judgement.finding, failure);
+    FOLD_TRY(round->sink->judgement(round->sink->context, &judgement));
+  }
+  return fold_ok();
+}
+
+/* Each claim that is asked for, of a subject whose base run is in `trial`. */
+static fold_status judge_claims(const struct fold_round *round, struct bench *bench, struct fold_trial *trial) {
+  enum fold_engine engine = trial->subject->engine;
+  for (size_t k = 0; k < FOLD_CLAIMS; k++) {
+    /* The judges' own runs may have changed the input too. */
+    if (k == FOLD_KEEPS_INPUT) FOLD_TRY(restore_input(bench, engine, &trial->input_hash_after));
+    struct fold_judgement judgement = fold_round_judgement(round, round->place, k);
+    if (!asks_for(round, judgement.claim, judgement.promised)) continue;
+    judgement.got = bench->got;
+    judgement.traces = &trial->traces;
+    fold_judge_claim(judgement.claim, trial, &judgement.finding);
+    look_up(trial, &judgement);
+    FOLD_TRY(round->sink->judgement(round->sink->context, &judgement));
+  }
+  return fold_ok();
+}
+
+static fold_status judge_subject(const struct fold_round *round, struct bench *bench) {
+  const struct fold_subject *subject = &round->registry->subjects[round->place.subject];
+  struct fold_trial trial = {.registry = round->registry,
                              .subject = subject,
                              .c = bench->c,
                              .rig = &bench->rig[subject->engine],
                              .truths = &bench->truths,
-                             .fresh = s->fresh,
-                             .repeats = s->selection->repeats,
+                             .fresh = round->fresh,
+                             .repeats = round->selection->repeats,
                              .input_hash = bench->input_hash,
                              .got = bench->got,
                              .other = bench->other};
   fold_status base = base_run(bench, subject, &trial.traces);
-  judgement->got = base.code == FOLD_OK ? bench->got : NULL;
-  judgement->traces = &trial.traces;
+  if (base.code != FOLD_OK) return fold_round_fail(round, round->place, 0, base);
   trial.input_hash_after = bench->input_hash;
-  if (base.code == FOLD_OK) FOLD_TRY(restore_input(bench, subject->engine, &trial.input_hash_after));
-  size_t n_claims;
-  const struct fold_claim *claims = fold_claims(&n_claims);
-  uint64_t promised = fold_claims_of(subject, bench->c->op);
-  for (size_t k = 0; k < n_claims; k++) {
-    /* The judges' own runs may have changed it too. */
-    if (k == FOLD_KEEPS_INPUT && base.code == FOLD_OK)
-      FOLD_TRY(restore_input(bench, subject->engine, &trial.input_hash_after));
-    judgement->claim = &claims[k];
-    judgement->promised = promised >> claims[k].id & 1;
-    if (!fold_selects_claim(s->selection, &claims[k]) || !(judgement->promised || s->selection->probe)) continue;
-    if (base.code == FOLD_OK) {
-      fold_judge_claim(&claims[k], &trial, &judgement->finding);
-    } else {
-      judgement->finding = (struct fold_finding){.ulps = NAN, .fraction = NAN};
-      fold_find_failed(&judgement->finding, base);
-    }
-    look_up(&trial, judgement);
-    FOLD_TRY(s->sink->judgement(s->sink->context, judgement));
-  }
-  return fold_ok();
+  FOLD_TRY(restore_input(bench, subject->engine, &trial.input_hash_after));
+  return judge_claims(round, bench, &trial);
 }
 
-static fold_status record_subject(const struct sitting *s, struct bench *bench, struct fold_judgement *judgement) {
+static fold_status record_subject(const struct fold_round *round, struct bench *bench) {
   struct fold_traces traces;
-  fold_status base = base_run(bench, judgement->subject, &traces);
-  judgement->got = base.code == FOLD_OK ? bench->got : NULL;
-  judgement->traces = &traces;
-  judgement->finding = (struct fold_finding){.verdict = FOLD_HELD, .ulps = NAN, .fraction = NAN};
-  if (base.code != FOLD_OK) fold_find_failed(&judgement->finding, base);
-  FOLD_TRY(s->sink->judgement(s->sink->context, judgement));
+  struct fold_judgement judgement = fold_round_judgement(round, round->place, FOLD_CLAIMS);
+  fold_status base = base_run(bench, judgement.subject, &traces);
+  if (base.code != FOLD_OK) return fold_round_fail(round, round->place, 0, base);
+  judgement.got = bench->got;
+  judgement.traces = &traces;
+  judgement.finding.verdict = FOLD_HELD;
+  FOLD_TRY(round->sink->judgement(round->sink->context, &judgement));
   uint64_t now = bench->input_hash;
-  return base.code == FOLD_OK ? restore_input(bench, judgement->subject->engine, &now) : fold_ok();
+  return restore_input(bench, judgement.subject->engine, &now);
 }
 
-static fold_status run_case(const struct sitting *s, struct bench *bench) {
-  for (size_t i = 0; i < s->registry->n; i++) {
-    const struct fold_subject *subject = &s->registry->subjects[i];
-    if (!fold_selects_subject(s->selection, subject) || !takes(subject, bench->c)) continue;
-    FOLD_TRY(open_engine(bench, subject->engine));
-    struct fold_judgement judgement = {
-        .subject = subject, .subject_index = i, .c = bench->c, .input_hash = bench->input_hash};
-    FOLD_TRY(s->judge ? judge_subject(s, bench, &judgement) : record_subject(s, bench, &judgement));
+/* A subject that has ended or hung its processes so long is a case of its own: everything else is to be judged today. */
+static fold_status check_patience(const struct fold_round *round) {
+  double lost = round->seconds_lost ? round->seconds_lost[round->place.subject] : 0;
+  if (lost <= round->patience) return fold_ok();
+  return fold_error(FOLD_ENVIRONMENT, "not run: in other cases it crashed or hung, which took %.0f s", lost);
+}
+
+static fold_status run_subject(struct fold_round *round, struct bench *bench) {
+  const struct fold_sink *sink = round->sink;
+  FOLD_TRY(open_engine(bench, round->registry->subjects[round->place.subject].engine));
+  round->input_hash = bench->input_hash;
+  fold_status patience = check_patience(round);
+  if (patience.code != FOLD_OK) return fold_round_fail(round, round->place, 0, patience);
+  if (sink->trial) FOLD_TRY(sink->trial(sink->context, round->place, round->input_hash));
+  return (round->judge ? judge_subject : record_subject)(round, bench);
+}
+
+/* Whether what was run last has left the engine of no use to this process. */
+static bool is_lost(const struct bench *bench, enum fold_engine engine) {
+  const struct fold_engine_ops *ops = bench->open[engine] ? bench->rig[engine].ops : NULL;
+  return ops && !ops->is_host && ops->finish().code != FOLD_OK;
+}
+
+static fold_status run_case(struct fold_round *round, struct bench *bench, bool *lost) {
+  for (; round->place.subject < round->registry->n && !*lost && !*round->stop; round->place.subject++) {
+    const struct fold_subject *subject = &round->registry->subjects[round->place.subject];
+    if (!fold_selects_subject(round->selection, subject) || !takes(subject, bench->c)) continue;
+    FOLD_TRY(run_subject(round, bench));
+    *lost = round->leave_lost && is_lost(bench, subject->engine);
   }
   return fold_ok();
 }
 
-static fold_status run_all(const struct sitting *s, const struct fold_cases *cases, const volatile int *stop) {
-  for (size_t k = 0; k < cases->n && !*stop; k++) {
+fold_status fold_round_run(struct fold_round *round, bool *lost) {
+  const struct fold_sink *sink = round->sink;
+  *lost = false;
+  for (; round->place.c < round->cases->n && !*round->stop; round->place.c++, round->place.subject = 0) {
+    const struct fold_case *c = &round->cases->at[round->place.c];
     struct bench bench;
-    if (s->sink->progress) s->sink->progress(s->sink->context, k, cases->n, cases->at[k].name);
-    fold_status status = open_bench(&bench, &cases->at[k]);
-    if (status.code == FOLD_OK) status = run_case(s, &bench);
+    if (sink->progress) sink->progress(sink->context, round->place.c, round->cases->n, c->name);
+    fold_status status = open_bench(&bench, c);
+    if (status.code == FOLD_OK) status = run_case(round, &bench, lost);
     close_bench(&bench);
-    FOLD_TRY(status);
+    if (status.code != FOLD_OK || *lost) return status;
   }
   return fold_ok();
 }
@@ -247,12 +288,13 @@ static fold_status run_all(const struct sitting *s, const struct fold_cases *cas
 fold_status fold_verify(const struct fold_registry *registry, const struct fold_selection *selection,
                         const struct fold_cases *cases, const struct fold_fresh *fresh, const struct fold_sink *sink,
                         const volatile int *stop) {
-  struct sitting sitting = {registry, selection, fresh, sink, true};
-  return run_all(&sitting, cases, stop);
-}
-
-fold_status fold_record_runs(const struct fold_registry *registry, const struct fold_selection *selection,
-                             const struct fold_cases *cases, const struct fold_sink *sink, const volatile int *stop) {
-  struct sitting sitting = {registry, selection, NULL, sink, false};
-  return run_all(&sitting, cases, stop);
+  struct fold_round round = {.registry = registry,
+                             .selection = selection,
+                             .cases = cases,
+                             .fresh = fresh,
+                             .sink = sink,
+                             .stop = stop,
+                             .judge = true};
+  bool lost;
+  return fold_round_run(&round, &lost);
 }

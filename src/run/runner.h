@@ -28,7 +28,7 @@ struct fold_judgement {
   const struct fold_subject *subject;
   size_t subject_index;
   const struct fold_case *c;
-  const struct fold_claim *claim; /* NULL from fold_record_runs: a base run, nothing judged */
+  const struct fold_claim *claim; /* NULL: a base run, nothing judged */
   bool promised;
   uint64_t input_hash;
   const void *got;                  /* c->rows results, or NULL when the base run failed */
@@ -39,23 +39,53 @@ struct fold_judgement {
   const struct fold_asked *asked; /* of what is refuted or broken: how (replay.h); or NULL */
 };
 
+/* Subject `subject` of the registry on case `c` of those that are selected. */
+struct fold_place {
+  size_t c, subject;
+};
+
 struct fold_sink {
   fold_status (*judgement)(void *context, const struct fold_judgement *judgement);
   void (*progress)(void *context, size_t done, size_t cases, const char *case_name); /* may be NULL */
+  /* Before a subject is run on a case: who is to blame if this process ends there. May be NULL. */
+  fold_status (*trial)(void *context, struct fold_place place, uint64_t input_hash);
   void *context;
 };
 
-/* Reads the cases that are selected; BAD_INPUT for a glob that matches nothing. */
-fold_status fold_select_cases(const struct fold_selection *selection, struct fold_cases *cases);
+/* Over how many ranks arrays are spread: over all that there are, where an engine with ranks is asked for, and 0
+ * elsewhere. Where it has none, over one: that case is skipped with the engine's reason. Starts the engine's world. */
+fold_status fold_select_ranks(const struct fold_selection *selection, unsigned *ranks);
+/* Reads the cases that are selected, arrays over so many ranks; BAD_INPUT for a glob that matches nothing. */
+fold_status fold_select_cases(const struct fold_selection *selection, unsigned ranks, struct fold_cases *cases);
+
+/* Subjects x cases, from some place on. */
+struct fold_round {
+  const struct fold_registry *registry;
+  const struct fold_selection *selection;
+  const struct fold_cases *cases;
+  const struct fold_fresh *fresh; /* may be NULL */
+  const struct fold_sink *sink;
+  const volatile int *stop;
+  bool judge;                 /* each claim; else one run of each subject, and nothing is judged */
+  bool leave_lost;            /* end where an engine is lost for this process */
+  struct fold_place place;    /* where it begins, and how far it came */
+  uint64_t input_hash;        /* of the case that is run; 0: not made yet */
+  const double *seconds_lost; /* of each subject, what processes that it ended or hung have cost; NULL: none were */
+  double patience;            /* a subject that cost more is not run any more */
+};
+/* Judges, or records, everything selected from `place` on. Stops early, with OK, once *stop is non-zero; or where an engine was
+ * lost, before the next place: *lost says so. */
+fold_status fold_round_run(struct fold_round *round, bool *lost);
+/* Tells the sink of the trial at `place`, whose process failed, that the claims from `claim` on are broken. */
+fold_status fold_round_fail(const struct fold_round *round, struct fold_place place, size_t claim, fold_status failure);
+/* A judgement without its finding and results: the place's subject and case, the claim (FOLD_CLAIMS: none), whether it was
+ * promised. */
+struct fold_judgement fold_round_judgement(const struct fold_round *round, struct fold_place place, size_t claim);
 
 /* Judges everything selected; `fresh` may be NULL. Stops early, with OK, once *stop is non-zero. */
 fold_status fold_verify(const struct fold_registry *registry, const struct fold_selection *selection,
                         const struct fold_cases *cases, const struct fold_fresh *fresh, const struct fold_sink *sink,
                         const volatile int *stop);
-
-/* Runs every subject on every case once and judges nothing. */
-fold_status fold_record_runs(const struct fold_registry *registry, const struct fold_selection *selection,
-                             const struct fold_cases *cases, const struct fold_sink *sink, const volatile int *stop);
 
 /* Whether the selection takes this subject; this claim. */
 bool fold_selects_subject(const struct fold_selection *selection, const struct fold_subject *subject);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 /* An Open MPI daemon is told to give up a little earlier (world_start.c): while it waits for nothing but the next word, for once
@@ -85,29 +86,35 @@ static enum fold_wire wait_for(int fd, short events, struct fold_limit *limit) {
 
 static bool would_wait(ssize_t moved) { return moved < 0 && (errno == EAGAIN || errno == EWOULDBLOCK); }
 
-static enum fold_wire send_all(int fd, const unsigned char *bytes, size_t n, int flags, struct fold_limit *limit) {
-  while (n > 0) {
-    ssize_t sent = send(fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT | flags);
+/* What is left of a message after `sent` bytes of it went. */
+static void advance(struct iovec *part, size_t sent) {
+  for (; sent > 0; part++) {
+    size_t taken = sent < part->iov_len ? sent : part->iov_len;
+    part->iov_base = (unsigned char *)part->iov_base + taken;
+    part->iov_len -= taken;
+    sent -= taken;
+  }
+}
+
+enum fold_wire fold_wire_send_by(int fd, double end, uint32_t kind, const void *a, size_t n_a, const void *b,
+                                 size_t n_b) {
+  struct wire_head head = {.kind = kind, .n_bytes = n_a + n_b};
+  struct iovec parts[] = {{&head, sizeof head}, {(void *)(uintptr_t)a, n_a}, {(void *)(uintptr_t)b, n_b}};
+  struct msghdr message = {.msg_iov = parts, .msg_iovlen = 3};
+  struct fold_limit limit = fold_limit_until(end);
+  for (size_t left = sizeof head + n_a + n_b; left > 0;) {
+    ssize_t sent = sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && errno == EINTR) continue;
     if (would_wait(sent)) {
-      enum fold_wire waited = wait_for(fd, POLLOUT, limit);
+      enum fold_wire waited = wait_for(fd, POLLOUT, &limit);
       if (waited != FOLD_WIRE_DONE) return waited;
       continue;
     }
     if (sent <= 0) return sent < 0 ? of_error() : FOLD_WIRE_GONE;
-    bytes += sent;
-    n -= (size_t)sent;
+    advance(parts, (size_t)sent);
+    left -= (size_t)sent;
   }
   return FOLD_WIRE_DONE;
-}
-
-enum fold_wire fold_wire_send_by(int fd, double end, enum wire_kind kind, const void *a, size_t n_a, const void *b,
-                                 size_t n_b) {
-  struct wire_head head = {.kind = kind, .n_bytes = n_a + n_b};
-  struct fold_limit limit = fold_limit_until(end);
-  enum fold_wire how = send_all(fd, (const unsigned char *)&head, sizeof head, n_a + n_b ? MSG_MORE : 0, &limit);
-  if (how == FOLD_WIRE_DONE) how = send_all(fd, a, n_a, n_b ? MSG_MORE : 0, &limit);
-  return how == FOLD_WIRE_DONE ? send_all(fd, b, n_b, 0, &limit) : how;
 }
 
 enum fold_wire fold_wire_read_by(int fd, double end, void *bytes, size_t n) {
@@ -128,7 +135,7 @@ enum fold_wire fold_wire_read_by(int fd, double end, void *bytes, size_t n) {
   return FOLD_WIRE_DONE;
 }
 
-bool fold_wire_send(int fd, enum wire_kind kind, const void *a, size_t n_a, const void *b, size_t n_b) {
+bool fold_wire_send(int fd, uint32_t kind, const void *a, size_t n_a, const void *b, size_t n_b) {
   return fold_wire_send_by(fd, INFINITY, kind, a, n_a, b, n_b) == FOLD_WIRE_DONE;
 }
 

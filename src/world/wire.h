@@ -153,11 +153,11 @@ double fold_limit_left(struct fold_limit *limit);
 /* A message is sent, or n bytes are read, whole: or the other end is gone; or its machine can't be reached; or the time is
  * over (fold_limit), with part of them moved. */
 enum fold_wire { FOLD_WIRE_DONE, FOLD_WIRE_GONE, FOLD_WIRE_CUT, FOLD_WIRE_LATE };
-enum fold_wire fold_wire_send_by(int fd, double end, enum wire_kind kind, const void *a, size_t n_a, const void *b,
+enum fold_wire fold_wire_send_by(int fd, double end, uint32_t kind, const void *a, size_t n_a, const void *b,
                                  size_t n_b);
 enum fold_wire fold_wire_read_by(int fd, double end, void *bytes, size_t n);
 /* The same without a deadline, for ranks: they end when the harness is gone. False when it is. */
-bool fold_wire_send(int fd, enum wire_kind kind, const void *a, size_t n_a, const void *b, size_t n_b);
+bool fold_wire_send(int fd, uint32_t kind, const void *a, size_t n_a, const void *b, size_t n_b);
 bool fold_wire_read(int fd, void *bytes, size_t n);
 /* Whether a read would return at once, within so many milliseconds: there is a word, or the read will tell
  * why there is none. */

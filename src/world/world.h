@@ -10,7 +10,7 @@
  *   FOLDPROOF_LAUNCH   "threads" (NCCL's default), "mpirun" (MPI's), or a command whose words {ranks} are replaced
  *   FOLDPROOF_RANKS    how many ranks a world has (MPI: 8; NCCL: one a GPU)
  *   FOLDPROOF_TIMEOUT  seconds that an answer may take (20), and that ranks may take to come; starting GPUs three times
- *                      as long
+ *                      as long; and what a run on the host or a GPU may take (supervise.h)
  *   FOLDPROOF_PROGRAM  the path of the program that each rank runs (this one)
  *   FOLDPROOF_NCCL     the library that ranks talk by where they have GPUs, a path or a soname (libnccl.so.2); also
  *                      this process opens it, and launchers to other nodes must hand it on

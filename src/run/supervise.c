@@ -1,0 +1,320 @@
+/* supervise.c: starts workers, listens to them, and answers for those that end amid a trial. */
+#include "supervise.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "setting.h"
+#include "world.h"
+#include "worker.h"
+
+/* Seconds: for an element of a run, beside the limit; for a worker that is asked to stop; for what workers left behind to be gone. */
+static const double AN_ELEMENT = 1e-6, TO_STOP = 0.5, TO_BE_GONE = 8;
+enum { LIMITS_OF_A_SUBJECT = 3 };
+
+/* Why a worker is not listened to any more. */
+enum ending { STILL_THERE, SAID_ALL, WENT, HUNG, SPOKE_NONSENSE, STOPPED };
+
+struct supervisor {
+  const struct fold_job *job;
+  struct fold_desk *desk;
+  int fresh;
+  double limit;
+  double *seconds_lost;
+  struct fold_cases cases;
+  bool begun;     /* the sink was told of the environment, the cases are read */
+  bool left_some; /* a worker was not asked to end: what it started may still be there */
+  /* Of the worker that is listened to: */
+  pid_t pid;
+  int fd;
+  struct fold_round round; /* where it is; for judgements in its stead */
+  bool in_trial;
+  size_t claim;   /* the next that is to be judged in this trial */
+  double since;   /* when the trial began, a time of fold_now */
+  uint64_t turns; /* of the watch, when it was last looked at */
+  struct fold_limit patience;
+  struct fold_traces traces; /* of the base run, and */
+  unsigned char *got;        /* its results; in a room that was */
+  size_t got_bytes;
+  struct fold_ended ended;
+  fold_status failed; /* of the sink, or of memory: ends all */
+};
+
+static fold_status system_failed(const char *what) {
+  return fold_error(FOLD_ENVIRONMENT, "%s: %s", what, strerror(errno));
+}
+
+static fold_status start_worker(struct supervisor *s) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) return system_failed("no socket for the worker");
+  struct fold_worker worker = {.job = s->job,
+                               .desk = s->desk,
+                               .fresh = s->fresh,
+                               .place = s->round.place,
+                               .seconds_lost = s->seconds_lost,
+                               .patience = LIMITS_OF_A_SUBJECT * s->limit};
+  fflush(NULL); /* or both would write what waits in a buffer */
+  pid_t parent = getpid(), child = fork();
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    close(ends[0]);
+    exit(getppid() == parent ? fold_worker_serve(&worker, ends[1]) : 99);
+  }
+  close(ends[1]);
+  s->pid = child;
+  s->fd = ends[0];
+  s->in_trial = false;
+  s->turns = atomic_load(&s->desk->watch.turns);
+  s->turns += s->turns & 1; /* of a run that was cut short */
+  atomic_store(&s->desk->watch.turns, s->turns);
+  s->ended = (struct fold_ended){0};
+  if (child > 0) return fold_ok();
+  close(s->fd);
+  return system_failed("no process for the worker");
+}
+
+static bool take(struct supervisor *s, void *bytes, size_t n, size_t want) {
+  return n == want && fold_wire_read(s->fd, bytes, n);
+}
+
+/* Reads the cases as the worker has read them, and tells the sink of the environment. */
+static bool take_ready(struct supervisor *s, size_t n) {
+  struct fold_ready ready;
+  char *text = n > sizeof ready ? calloc(n - sizeof ready + 1, 1) : NULL;
+  bool whole = text && take(s, &ready, sizeof ready, sizeof ready) && fold_wire_read(s->fd, text, n - sizeof ready);
+  if (whole && !s->begun) {
+    s->begun = true;
+    s->failed = fold_select_cases(s->job->selection, ready.ranks, &s->cases);
+    if (s->failed.code == FOLD_OK) s->failed = s->job->begin(s->job->sink->context, text);
+  }
+  free(text);
+  return whole;
+}
+
+static bool take_case(struct supervisor *s, size_t n) {
+  uint64_t at;
+  if (!take(s, &at, n, sizeof at) || at >= s->cases.n) return false;
+  s->round.place = (struct fold_place){at, 0};
+  s->in_trial = false;
+  const struct fold_sink *sink = s->job->sink;
+  if (sink->progress) sink->progress(sink->context, at, s->cases.n, s->cases.at[at].name);
+  return true;
+}
+
+static bool is_place(const struct supervisor *s, struct fold_place place) {
+  return place.c < s->cases.n && place.subject < s->job->registry->n;
+}
+
+static bool take_trial(struct supervisor *s, size_t n) {
+  struct fold_begun begun;
+  if (!take(s, &begun, n, sizeof begun) || !is_place(s, begun.place)) return false;
+  s->round.place = begun.place;
+  s->round.input_hash = begun.input_hash;
+  s->in_trial = true;
+  s->claim = 0;
+  s->since = fold_now();
+  return true;
+}
+
+static bool take_base(struct supervisor *s, size_t n) {
+  const struct fold_case *c = &s->cases.at[s->round.place.c];
+  size_t n_bytes = c->rows * fold_dtype_size(c->dtype);
+  if (!s->in_trial || n != sizeof s->traces + n_bytes) return false;
+  if (s->got_bytes < n_bytes + 1) {
+    free(s->got);
+    s->got = malloc(n_bytes + 1);
+    s->got_bytes = s->got ? n_bytes + 1 : 0;
+    if (!s->got) s->failed = fold_error(FOLD_NO_MEMORY, "%s: not enough memory for %zu results", c->name, c->rows);
+  }
+  return s->got && fold_wire_read(s->fd, &s->traces, sizeof s->traces) && fold_wire_read(s->fd, s->got, n_bytes);
+}
+
+static bool take_judged(struct supervisor *s, size_t n) {
+  struct fold_judged judged;
+  size_t n_facts;
+  const struct fold_fact *facts = fold_facts(&n_facts);
+  if (!take(s, &judged, n, sizeof judged) || !is_place(s, judged.place) || judged.claim > FOLD_CLAIMS) return false;
+  if (judged.fact >= (int32_t)n_facts || judged.finding.verdict >= FOLD_VERDICTS) return false;
+  s->round.input_hash = judged.input_hash;
+  struct fold_judgement judgement = fold_round_judgement(&s->round, judged.place, judged.claim);
+  judgement.finding = judged.finding;
+  judgement.fact = judged.fact >= 0 ? &facts[judged.fact] : NULL;
+  judgement.known = judged.known;
+  if (judged.ran) {
+    judgement.got = s->got;
+    judgement.traces = &s->traces;
+  }
+  s->claim = judged.claim + 1;
+  s->failed = s->job->sink->judgement(s->job->sink->context, &judgement);
+  return true;
+}
+
+static enum ending take_word(struct supervisor *s) {
+  struct wire_head head;
+  bool sense = false;
+  if (!fold_wire_read(s->fd, &head, sizeof head)) return WENT;
+  switch (head.kind) {
+    case WORK_READY: sense = take_ready(s, head.n_bytes); break;
+    case WORK_CASE: sense = take_case(s, head.n_bytes); break;
+    case WORK_TRIAL: sense = take_trial(s, head.n_bytes); break;
+    case WORK_BASE: sense = take_base(s, head.n_bytes); break;
+    case WORK_JUDGED: sense = take_judged(s, head.n_bytes); break;
+    case WORK_ENDED:
+      sense = take(s, &s->ended, head.n_bytes, sizeof s->ended);
+      if (sense) return SAID_ALL;
+      break;
+    default: break;
+  }
+  return sense ? STILL_THERE : SPOKE_NONSENSE;
+}
+
+/* Whether the run that is under way is so for too long. */
+static bool hangs(struct supervisor *s) {
+  uint64_t turns = atomic_load(&s->desk->watch.turns);
+  if (turns != s->turns) {
+    double elements = (double)atomic_load(&s->desk->watch.elements);
+    s->patience = fold_limit_until(fold_now() + s->limit + AN_ELEMENT * elements);
+    s->turns = turns;
+  }
+  return (turns & 1) && fold_limit_left(&s->patience) <= 0;
+}
+
+/* Until the worker has ended, one way or another. */
+static enum ending listen_to(struct supervisor *s) {
+  double asked = 0;
+  enum ending how = STILL_THERE;
+  while (how == STILL_THERE && s->failed.code == FOLD_OK) {
+    struct pollfd at = {.fd = s->fd, .events = POLLIN};
+    int ready = poll(&at, 1, 50);
+    if (ready > 0) how = take_word(s);
+    if (how == STILL_THERE && hangs(s)) how = HUNG;
+    if (!*s->job->stop || how != STILL_THERE) continue;
+    if (asked == 0) {
+      asked = fold_now();
+      kill(s->pid, SIGTERM);
+    } else if (fold_now() - asked > TO_STOP) {
+      how = STOPPED;
+    }
+  }
+  return how;
+}
+
+/* How the process ended, in words. */
+static void describe(const struct supervisor *s, enum ending how, int status, char text[160]) {
+  if (how == HUNG)
+    snprintf(text, 160, "a run did not end within %.0f s, and was killed (see --timeout)", s->limit);
+  else if (how == SPOKE_NONSENSE)
+    snprintf(text, 160, "the process that it ran in said what makes no sense: its memory is overwritten");
+  else if (WIFSIGNALED(status))
+    snprintf(text, 160, "the process that it ran in was killed by signal %d (%s)", WTERMSIG(status),
+             strsignal(WTERMSIG(status)));
+  else
+    snprintf(text, 160, "the process that it ran in ended with exit code %d", WEXITSTATUS(status));
+}
+
+/* The trial that the worker ended in is broken, and the round goes on behind it. */
+static fold_status answer_for(struct supervisor *s, enum ending how, int status) {
+  char text[160];
+  describe(s, how, status, text);
+  if (!s->in_trial) return fold_error(FOLD_ENVIRONMENT, "between two subjects %s", text);
+  FOLD_TRY(fold_round_fail(&s->round, s->round.place, s->claim, fold_error(FOLD_ENVIRONMENT, "%s", text)));
+  s->seconds_lost[s->round.place.subject] += fold_now() - s->since;
+  s->round.place.subject++;
+  return fold_ok();
+}
+
+/* Waits for the worker's end, which is near; it is killed where it is not. */
+static int await_end(struct supervisor *s, enum ending how) {
+  int status = 0;
+  struct fold_limit limit = fold_limit_until(fold_now() + s->limit);
+  if (how != SAID_ALL) kill(s->pid, SIGKILL);
+  close(s->fd);
+  while (waitpid(s->pid, &status, how == SAID_ALL ? WNOHANG : 0) != s->pid) {
+    if (how != SAID_ALL) continue;
+    usleep(500);
+    if (fold_limit_left(&limit) <= 0) kill(s->pid, SIGKILL);
+  }
+  s->left_some |= how != SAID_ALL;
+  return status;
+}
+
+/* All was judged; but that a process can't end, or ends by saying that it is not well, is to be known. */
+static fold_status conclude(const struct supervisor *s, int status) {
+  char text[160];
+  FOLD_TRY(s->ended.status);
+  FOLD_TRY(s->ended.closed);
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return fold_ok();
+  describe(s, SAID_ALL, status, text);
+  return fold_error(FOLD_ENVIRONMENT, "after all was judged %s", text);
+}
+
+/* One worker's life; *over: it was the last. */
+static fold_status employ(struct supervisor *s, bool *over) {
+  FOLD_TRY(start_worker(s));
+  enum ending how = listen_to(s);
+  int status = await_end(s, how);
+  *over = how == SAID_ALL ? !s->ended.lost : *s->job->stop != 0;
+  if (s->failed.code != FOLD_OK) return s->failed;
+  if (how == STOPPED) return fold_ok();
+  if (how != SAID_ALL) return answer_for(s, how, status);
+  s->round.place = s->ended.place;
+  return conclude(s, status);
+}
+
+/* What a worker has started ends when that has; as their next parent we see when they have. */
+static void await_orphans(void) {
+  double end = fold_now() + TO_BE_GONE;
+  while (fold_now() < end) {
+    pid_t gone = waitpid(-1, NULL, WNOHANG);
+    if (gone < 0 && errno == ECHILD) return;
+    if (gone == 0) usleep(2000);
+  }
+}
+
+static fold_status open_desk(struct supervisor *s) {
+  unsigned limit;
+  FOLD_TRY(fold_setting_number(FOLD_SETTING_TIMEOUT, 20, &limit));
+  s->limit = limit;
+  s->desk = mmap(NULL, sizeof *s->desk, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  s->seconds_lost = calloc(s->job->registry->n + 1, sizeof *s->seconds_lost);
+  if (s->desk == MAP_FAILED || !s->seconds_lost)
+    return fold_error(FOLD_NO_MEMORY, "not enough memory to start a process");
+  if (!s->job->wants_fresh) return fold_ok();
+  s->fresh = memfd_create("foldproof-fresh", MFD_CLOEXEC);
+  return s->fresh < 0 ? system_failed("a file in memory can't be made") : fold_ok();
+}
+
+fold_status fold_supervise(const struct fold_job *job) {
+  struct supervisor s = {.job = job, .fresh = -1, .desk = MAP_FAILED, .failed = fold_ok()};
+  s.round = (struct fold_round){.registry = job->registry,
+                                .selection = job->selection,
+                                .cases = &s.cases,
+                                .sink = job->sink,
+                                .judge = job->judge};
+  fold_status status = open_desk(&s);
+  bool over = false;
+  if (status.code == FOLD_OK && job->in_process) {
+    struct fold_worker here = {.job = job, .desk = s.desk, .fresh = s.fresh};
+    status = fold_worker_here(&here);
+  } else if (status.code == FOLD_OK) {
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    while (status.code == FOLD_OK && !over) status = employ(&s, &over);
+    if (s.left_some) await_orphans();
+  }
+  if (s.desk != MAP_FAILED) munmap(s.desk, sizeof *s.desk);
+  if (s.fresh >= 0) close(s.fresh);
+  fold_cases_free(&s.cases);
+  free(s.seconds_lost);
+  free(s.got);
+  return status;
+}

@@ -1,0 +1,22 @@
+/* watch.h: when a subject is being run, told to the process that watches this one.
+ *
+ * A word of memory that both share counts up when a run begins and again when it ends: odd while a subject has the processor. It
+ * is the one thing that a process can still say which hangs.
+ */
+#ifndef FOLD_WATCH_H
+#define FOLD_WATCH_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+struct fold_watch {
+  _Atomic uint64_t turns;    /* odd: a run is under way */
+  _Atomic uint64_t elements; /* of the run that began last */
+};
+
+/* From now on the runs of this process are told to `watch`; NULL (as at first): to nobody. */
+void fold_watch_set(struct fold_watch *watch);
+void fold_watch_begin(uint64_t elements);
+void fold_watch_end(void);
+
+#endif

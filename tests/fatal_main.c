@@ -1,0 +1,82 @@
+/* fatal_main.c: foldproof-fatal: the command over two sound subjects and some that end their process, or never end. They have a
+ * program of their own, since a command that runs all of its subjects in its own process would not survive them.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "host/host.h"
+
+static fold_status sums(const struct fold_call *call) {
+  return fold_host_ordered(fold_subject_find("host/sequential", FOLD_HOST), call);
+}
+static fold_status crashes(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject, (void)call;
+  raise(SIGSEGV);
+  return fold_ok();
+}
+static fold_status aborts(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject, (void)call;
+  abort();
+}
+static fold_status is_killed(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject, (void)call;
+  raise(SIGKILL);
+  return fold_ok();
+}
+/* Says that all went well. */
+static fold_status exits(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  (void)sums(call);
+  exit(0);
+}
+static fold_status hangs(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject, (void)call;
+  for (;;) pause();
+  return fold_ok();
+}
+/* On one length of row alone. */
+static fold_status crashes_at_33(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  if (call->cols == 33) raise(SIGSEGV);
+  return sums(call);
+}
+/* In a judge's own run: with three threads, which the base run does not ask for. */
+static fold_status crashes_by_threads(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  if (call->launch.threads == 3) raise(SIGSEGV);
+  return sums(call);
+}
+/* In the new process that fresh_process asks, which has no path before its name. */
+static fold_status crashes_recorded(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  if (strcmp(program_invocation_name, "foldproof") == 0) raise(SIGSEGV);
+  return sums(call);
+}
+
+#define FATAL(id, function)                                                                                         \
+  {                                                                                                                 \
+    .name = "fatal/" id, .engine = FOLD_HOST, .about = "ends its process, or never ends", .dtypes = 1u << FOLD_F32, \
+    .ops = 1u << FOLD_SUM, .order = "host/sequential", .run = function,                                             \
+    .claims = FOLD_CLAIM(FOLD_WRITES_OUTPUT) | FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_RUN_TO_RUN) |             \
+              FOLD_CLAIM(FOLD_FRESH_PROCESS) | FOLD_CLAIM(FOLD_LAUNCH_INVARIANT) | FOLD_CLAIM(FOLD_KEEPS_INPUT),    \
+  }
+
+int main(int argc, char **argv) {
+  /* The sound ones stand on both sides: before who dies, and after. */
+  const struct fold_subject subjects[] = {*fold_subject_find("host/sequential", FOLD_HOST),
+                                          FATAL("crashes", crashes),
+                                          FATAL("aborts", aborts),
+                                          FATAL("is_killed", is_killed),
+                                          FATAL("exits", exits),
+                                          FATAL("hangs", hangs),
+                                          FATAL("crashes_at_33", crashes_at_33),
+                                          FATAL("crashes_by_threads", crashes_by_threads),
+                                          FATAL("crashes_recorded", crashes_recorded),
+                                          *fold_subject_find("host/reverse", FOLD_HOST)};
+  const struct fold_registry registry = {subjects, sizeof subjects / sizeof *subjects};
+  return fold_main(argc, argv, &registry);
+}

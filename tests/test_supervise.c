@@ -1,0 +1,146 @@
+/* test_supervise.c: a subject that ends its process, or never ends, loses its own case and nobody else's: it is named, the others
+ * are judged, the table is printed, the exit code is 99.
+ *
+ * Nothing here hangs on how long something took: what hangs does so for ever, and time limits are there to end it.
+ */
+#include <signal.h>
+#include <unistd.h>
+
+#include "shell.h"
+
+#define CASES "--fixtures 'normal/f32/sum/1x3[123]/seed1'"
+#define CASE32 "--fixtures normal/f32/sum/1x32/seed1"
+
+static void expect_text(const struct shell *s, const char *text) {
+  cr_expect(strstr(s->out, text) || strstr(s->err, text), "%s: no '%s' in %s%s", s->ran, text, s->out, s->err);
+}
+
+static size_t count(const char *text, const char *what) {
+  size_t n = 0;
+  for (const char *at = text; (at = strstr(at, what)); at += strlen(what)) n++;
+  return n;
+}
+
+/* The counts of a subject's claim: "  claim   held refuted skipped". */
+static void expect_row(const struct shell *s, const char *subject, const char *claim, size_t held, size_t broken) {
+  char heading[100], note[40];
+  snprintf(heading, sizeof heading, "%s on host\n", subject);
+  snprintf(note, sizeof note, "  %zu broken", broken);
+  const char *at = strstr(s->out, heading);
+  cr_assert(at != NULL, "%s: no %s in %s", s->ran, heading, s->out);
+  at += strlen(heading);
+  while (strncmp(at, "  ", 2) == 0 && strncmp(at + 2, claim, strlen(claim)) != 0) at = strchr(at, '\n') + 1;
+  size_t got = 0, refuted = 1;
+  int read = sscanf(at + 2, "%*s %zu %zu", &got, &refuted);
+  const char *end = strchr(at, '\n');
+  const char *seen = memmem(at, (size_t)(end - at), note, strlen(note));
+  cr_expect(read == 2 && got == held && refuted == 0 && (broken == 0 || seen), "%s: %s %s: %.*s", s->ran, subject,
+            claim, (int)(end - at), at);
+}
+
+Test(supervise, whoever_ends_his_process_is_named_and_the_others_are_judged) {
+  static const struct {
+    const char *subject, *how;
+  } rows[] = {
+      {"fatal/crashes", "the process that it ran in was killed by signal 11"},
+      {"fatal/aborts", "the process that it ran in was killed by signal 6"},
+      {"fatal/is_killed", "the process that it ran in was killed by signal 9"},
+      {"fatal/exits", "the process that it ran in ended with exit code 0"},
+  };
+  struct shell *s = shell_open();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    shell_run(s, "$M verify --subjects host/sequential,%s,host/reverse " CASES, rows[i].subject);
+    EXPECT_CODE(s, 99);
+    expect_text(s, rows[i].how);
+    expect_text(s, "normal/f32/sum/1x31/seed1");
+    expect_row(s, "host/sequential", "replays", 3, 0);
+    expect_row(s, "host/reverse", "fresh_process", 3, 0);
+    expect_row(s, rows[i].subject, "bounded", 0, 3);
+    shell_run(s, "$M record --subjects host/sequential,%s,host/reverse --jsonl r.jsonl " CASES, rows[i].subject);
+    EXPECT_CODE(s, 99);
+    shell_run(s, "grep -c results_xxh3 r.jsonl; grep -c '\"verdict\":\"broken\"' r.jsonl");
+    cr_expect_str_eq(s->out, "6\n3\n");
+  }
+  shell_close(s);
+}
+
+Test(supervise, what_was_judged_before_stands_and_other_cases_are_judged) {
+  struct shell *s = shell_open();
+  shell_run(s, "$M verify --subjects fatal/crashes_at_33 " CASES);
+  EXPECT_CODE(s, 99);
+  expect_row(s, "fatal/crashes_at_33", "bounded", 2, 1);
+  expect_row(s, "fatal/crashes_at_33", "keeps_input", 2, 1);
+  shell_run(s, "$M verify --subjects fatal/crashes_by_threads,host/sequential " CASES);
+  EXPECT_CODE(s, 99);
+  expect_row(s, "fatal/crashes_by_threads", "bounded", 3, 0);
+  expect_row(s, "fatal/crashes_by_threads", "fresh_process", 3, 0);
+  expect_row(s, "fatal/crashes_by_threads", "launch_invariant", 0, 3);
+  expect_row(s, "fatal/crashes_by_threads", "keeps_input", 0, 3);
+  expect_row(s, "host/sequential", "keeps_input", 3, 0);
+  shell_run(s, "$M verify --subjects fatal/crashes_recorded,host/sequential " CASES);
+  EXPECT_CODE(s, 99);
+  expect_row(s, "fatal/crashes_recorded", "fresh_process", 0, 3);
+  expect_row(s, "fatal/crashes_recorded", "keeps_input", 3, 0);
+  expect_row(s, "host/sequential", "fresh_process", 3, 0);
+  shell_close(s);
+}
+
+Test(supervise, a_run_that_hangs_ends_at_the_limit_and_a_subject_that_often_does_is_left_alone) {
+  struct shell *s = shell_open();
+  shell_run(s,
+            "$M verify --timeout 1 --claims bounded,replays --subjects host/sequential,fatal/hangs,host/reverse "
+            "--fixtures 'normal/f32/sum/1x[1-9]/seed1'");
+  EXPECT_CODE(s, 99);
+  expect_text(s, "a run did not end within 1 s, and was killed");
+  expect_text(s, "not run: in other cases it crashed or hung");
+  expect_row(s, "host/reverse", "bounded", 9, 0);
+  expect_row(s, "fatal/hangs", "bounded", 0, 9);
+  shell_run(s, "$M record --timeout 1 --subjects fatal/hangs,host/reverse --jsonl r.jsonl " CASE32);
+  EXPECT_CODE(s, 99);
+  shell_run(s, "FOLDPROOF_TIMEOUT=1 $M verify --claims fresh_process --subjects fatal/hangs,host/reverse " CASE32);
+  EXPECT_CODE(s, 99);
+  expect_row(s, "host/reverse", "fresh_process", 1, 0);
+  shell_close(s);
+}
+
+/* One signal is enough, whatever a subject is at. */
+Test(supervise, a_signal_ends_a_run_that_hangs) {
+  static const char *const signals[] = {"INT", "TERM"};
+  struct shell *s = shell_open();
+  for (size_t i = 0; i < 2; i++) {
+    shell_run(s,
+              "$M verify --timeout 1000 --claims bounded --subjects host/sequential,fatal/hangs " CASES
+              " & p=$!; sleep 1; kill -%s $p; wait $p",
+              signals[i]);
+    EXPECT_CODE(s, 99);
+    expect_row(s, "host/sequential", "bounded", 1, 0);
+    expect_text(s, "interrupted: ");
+    cr_expect(count(s->out, "BROKEN") == 0, "nobody is to blame: %s", s->out);
+  }
+  shell_close(s);
+}
+
+/* Whoever watches is killed: the worker, and the new process's, end with him. */
+Test(supervise, a_harness_that_is_killed_leaves_no_process) {
+  static const char *const claims[] = {"bounded", "fresh_process"};
+  struct shell *s = shell_open();
+  for (size_t i = 0; i < 2; i++) {
+    shell_run(s,
+              "$M verify --timeout 1000 --claims %s --subjects fatal/hangs --fixture-folder \"$PWD\" & p=$!; "
+              "sleep 1; kill -KILL $p; wait $p; for i in $(seq 100); do pgrep -f \"folder $PWD\" >left || exit 0; "
+              "sleep 0.1; done; cat left; exit 1",
+              claims[i]);
+    EXPECT_CODE(s, 0);
+  }
+  shell_close(s);
+}
+
+/* In a debugger's hands nobody stands between it and the subject. */
+Test(supervise, in_process_a_crash_is_the_commands_own) {
+  struct shell *s = shell_open();
+  shell_run(s, "$M verify --in-process --subjects fatal/is_killed " CASES);
+  EXPECT_CODE(s, 128 + SIGKILL);
+  shell_run(s, "$M verify --in-process --subjects host/sequential " CASES);
+  EXPECT_CODE(s, 0);
+  shell_close(s);
+}
