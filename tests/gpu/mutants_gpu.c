@@ -153,6 +153,7 @@ static const struct fold_subject broken[] = {
      .claims = C(REPLAYS)},
     BROKEN("illegal_later", gpu_illegal_later, "reads an illegal address in its second run: sticky"),
     BROKEN("illegal", gpu_illegal, "reads an illegal address: sticky"),
+    BROKEN("endless", gpu_endless, "computes for a minute"),
 };
 
 const struct fold_mutant *fold_gpu_mutants(size_t *n) {

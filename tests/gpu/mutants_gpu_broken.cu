@@ -59,6 +59,20 @@ extern "C" fold_status gpu_illegal_later(const struct fold_subject *subject, con
   return runs++ == 0 ? launch<RIGHT>(call, NULL, 32) : launch<ILLEGAL>(call, nowhere(), 32);
 }
 
+/* For a minute, whatever the clock: longer than anybody waits here. */
+static __global__ void endless_kernel(void) {
+  uint64_t start, now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+  do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  while (now - start < 60000000000u);
+}
+
+extern "C" fold_status gpu_endless(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  endless_kernel<<<1, 1, 0, (cudaStream_t)call->stream>>>();
+  return fold_cuda_launched("endless_kernel");
+}
+
 extern "C" fold_status gpu_bad_launch(const struct fold_subject *subject, const struct fold_call *call) {
   (void)subject;
   return launch<RIGHT>(call, NULL, 4096);

@@ -166,7 +166,8 @@ Test(gpu_failures, no_code_for_this_gpu_is_broken_in_cudas_words) {
   expect_passing("mutant/no_image", "elsewhere_kernel: no kernel image is available for execution on the device");
 }
 
-/* Sticky: what was judged before stays judged, all that follows is broken, in CUDA's words, and nothing is green. */
+/* Sticky: what was judged before stays judged; in this process all that follows is broken, in CUDA's words, and nothing is green.
+ */
 Test(gpu_failures, an_illegal_address_breaks_all_that_follows) {
   gpu_open();
   struct fold_cases cases = {0};
@@ -182,20 +183,26 @@ Test(gpu_failures, an_illegal_address_breaks_all_that_follows) {
 
 /* ---- the command ---- */
 
+/* The sound subject, which stands before the mutant, is judged in every case: in a new process where the mutant lost the GPU. */
 static void expect_command(const char *mutant, const char *words) {
   struct shell *s = shell_open();
   shell_run(s,
-            "FOLDPROOF_FIXTURES='%s' $M verify --engine cuda --subjects 'rows/par_64@plain,%s' "
+            "FOLDPROOF_FIXTURES='%s' $M verify --engine cuda --timeout 5 --subjects 'rows/par_64@plain,%s' "
             "--fixtures 'normal/f32/sum/1x3[123]/*' --claims writes_output,replays,run_to_run",
             FOLD_FIXTURE_FOLDER, mutant);
   EXPECT_CODE(s, 99);
   cr_expect(strstr(s->out, words) || strstr(s->err, words), "%s: neither '%s' nor '%s' says '%s'", mutant, s->out,
             s->err, words);
+  const char *sound = strstr(s->out, "rows/par_64@plain on cuda\n");
+  size_t held = 0;
+  if (sound) sscanf(sound, "rows/par_64@plain on cuda\n writes_output %zu", &held);
+  cr_expect_eq(held, 3, "%s: the sound subject held in %zu cases: %s", mutant, held, s->out);
   shell_close(s);
 }
 
-Test(gpu_failures, the_command_exits_99_with_cudas_words) {
+Test(gpu_failures, the_command_exits_99_and_judges_the_others) {
   gpu_open();
+  expect_command("mutant/endless", "a run did not end within 5 s");
   expect_command("mutant/illegal", "an illegal memory access was encountered (CUDA error 700)");
   expect_command("mutant/illegal_later", "an illegal memory access was encountered (CUDA error 700)");
   expect_command("mutant/bad_launch", "broken_kernel: invalid");
