@@ -36,7 +36,7 @@ fixture() {
 fixture probe uniform f32 'n = 33'
 fixture flat "$generator" "$dtype" "n = $n"
 fixture rows "$generator" "$dtype" "rows = $rows"$'\n'"cols = $cols"
-once=("$foldproof" record --engine cuda --fixture-folder "$fixtures")
+once=("$foldproof" record --in-process --engine cuda --fixture-folder "$fixtures")
 
 "${once[@]}" --subjects rows/single_for --fixtures probe --jsonl "$folder/raw/probe.jsonl" >"$folder/raw/probe.out" 2>&1 &&
   code=0 || code=$?

@@ -27,7 +27,7 @@ skip() {
 tool=$(command -v compute-sanitizer || true)
 [ -n "$tool" ] || [ ! -x /usr/local/cuda/bin/compute-sanitizer ] || tool=/usr/local/cuda/bin/compute-sanitizer
 [ -n "$tool" ] || skip "no compute-sanitizer here"
-probe=$("$foldproof" verify --engine cuda --subjects rows/single_for --fixture-folder tests/gpu/sanitize \
+probe=$("$foldproof" verify --in-process --engine cuda --subjects rows/single_for --fixture-folder tests/gpu/sanitize \
   --fixtures 'row/f32/sum/1x33/*' --claims writes_output 2>&1) && code=0 || code=$?
 [ "$code" != 77 ] || skip "$(grep -m1 -o 'no GPU here.*' <<<"$probe" || echo 'no GPU here')"
 [ "$code" = 0 ] || { echo "$probe" >&2; exit 99; }
@@ -57,7 +57,7 @@ sanitize() {
 }
 
 printf '%-10s %-20s %-6s %6s  %s\n' tool selection want time result
-verify=(verify --engine cuda --fixture-folder tests/gpu/sanitize)
+verify=(verify --in-process --engine cuda --fixture-folder tests/gpu/sanitize)
 if $mutants; then
   broken=$build/tests/gpu/foldproof-gpu-mutants
   verify+=(--fixtures 'launches/f32/sum/1x4097/*' --claims writes_output)
