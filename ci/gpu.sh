@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # gpu.sh: what a runner with a GPU calls: builds, runs the suite gpu with a GPU required, and keeps records in a folder.
 #   ci/gpu.sh FOLDER [VERIFY_OPTION...]
-# FOLDER receives environment.json, verify.jsonl and bench.jsonl, and what the commands printed. GPU_ARCH chooses the
+# FOLDER receives environment.json, verify.jsonl, verify_nccl.jsonl (collectives over this machine's GPUs), verify_nodes.jsonl (over
+# two nodes made of them, where there are two GPUs) and bench.jsonl, and what the commands printed. GPU_ARCH chooses the
 # architectures (90, or 75+PTX,90), FOLDPROOF_REQUIRE_GPUS how many GPUs must be there (1), BENCH its options, CCCL a newer
 # Thrust and CUB than the toolkit's (what ci/cccl.sh takes: cuda-cccl==1.2.1, or a wheel).
 # All parts run, whatever the first ones say; the exit code is that of the first that failed.
@@ -18,9 +19,11 @@ cccl=
 ci/setup.sh $build -Dcuda=enabled -Dcccl_include="$cccl" ${GPU_ARCH:+-Dgpu_arch="$GPU_ARCH"}
 
 $build/foldproof env --json >"$folder/environment.json"
-keep suite meson test -C $build --suite gpu --print-errorlogs
+# The suite's own world over nodes keeps its verdicts there.
+NODES_RECORDS=$folder keep suite meson test -C $build --suite gpu --print-errorlogs
 keep count python3 ci/count-tests.py $build gpu
 record verify $build/foldproof verify --engine cuda "$@"
+optional record verify_nccl $build/foldproof verify --engine nccl
 # shellcheck disable=SC2086
 record bench $build/foldproof bench ${BENCH:-}
 exit $first

@@ -27,3 +27,10 @@ record() {
   shift
   keep "$name" "$@" --jsonl "$folder/$name.jsonl"
 }
+
+# optional COMMAND...: a part (keep, record) that may be skipped: exit code 77 is no failure.
+optional() {
+  local before=$first
+  "$@"
+  [ $first != 77 ] || first=$before
+}

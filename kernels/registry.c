@@ -220,8 +220,17 @@ static const struct fold_subject table[] = {
               "cub::DeviceSegmentedReduce: documented as run_to_run"),
     CUDA_PEER("cub/reduce_not_guaranteed", WIDE, SUMS, WELL_BEHAVED, fold_peer_cub_not_guaranteed, NULL,
               "cub::DeviceReduce, determinism not_guaranteed (CCCL 3.1 and newer)"),
-    CUDA_PEER("cub/reduce_gpu_to_gpu", WIDE, SUMS, RUN_TO_RUN, fold_peer_cub_gpu_to_gpu, NULL,
-              "cub::DeviceReduce, determinism gpu_to_gpu (CCCL 3.1 and newer)"),
+    {.name = "cub/reduce_gpu_to_gpu",
+     .engine = FOLD_CUDA,
+     .about = "cub::DeviceReduce, determinism gpu_to_gpu (CCCL 3.1 and newer): documented as the same on every GPU",
+     .dtypes = WIDE,
+     .ops = SUMS,
+     .method = FOLD_PLAIN,
+     .claims = RUN_TO_RUN | FOLD_CLAIM(FOLD_LAUNCH_INVARIANT) | FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT) |
+               FOLD_CLAIM(FOLD_BATCH_INVARIANT),
+     .run = fold_peer_cub_gpu_to_gpu,
+     .any_gpu = true,
+     .peer = true},
 #endif
 };
 

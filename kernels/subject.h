@@ -47,7 +47,8 @@ struct fold_subject {
   /* Of a collective that declares no order but knows its shape; NULL: its order's, or cols - 1, which is no order's less. */
   fold_height_over *height;
   bool vector;
-  bool peer; /* somebody else's: what refutes it is counted apart where it is known of that library (fold_fact) */
+  bool any_gpu; /* its documentation promises the same bits on every GPU (gpu_to_gpu); a declared order implies it */
+  bool peer;    /* somebody else's: what refutes it is counted apart where it is known of that library (fold_fact) */
 };
 
 /* How a max or min of a row differs from the exact one, and on what terms alone. */

@@ -201,6 +201,7 @@ fold_status fold_records_judgement(struct fold_records *records, const struct fo
                            "subject", j->subject->name, "engine", fold_engine_name(j->subject->engine));
   if (line) {
     if (j->subject->peer) json_object_set_new(line, "peer", json_true());
+    if (j->subject->any_gpu) json_object_set_new(line, "any_gpu", json_true());
     if (j->claim) {
       json_object_set_new(line, "claim", json_string(j->claim->name));
       json_object_set_new(line, "promised", json_boolean(j->promised));

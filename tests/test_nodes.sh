@@ -3,6 +3,7 @@
 # cable, the address, the program) ends in time, with exit code 99 and a line that says what, and no process is left on either node.
 #
 #   test_nodes.sh mpi|nccl FOLDPROOF FOLDPROOF_MUTANTS [CASE...]
+# The verdicts of what is judged go to $NODES_RECORDS/verify_nodes.jsonl, where that folder is named.
 # Over NCCL each node has two of this machine's GPUs, or one where there are fewer than four, and the mutants are
 # foldproof-gpu-mutants.
 set -uo pipefail
@@ -108,9 +109,11 @@ runs() {
 # --- the cases
 
 held() {
-  local bytes
-  start FOLDPROOF_TIMEOUT=30 "$foldproof" verify --engine "$engine" --fixtures "normal/f32/sum/1000x$world/*,mixed/f64/sum/*/seed1"
+  local bytes records=${NODES_RECORDS:-$room}/verify_nodes.jsonl
+  start FOLDPROOF_TIMEOUT=30 "$foldproof" verify --engine "$engine" --fixtures "normal/f32/sum/1000x$world/*,mixed/f64/sum/*/seed1" \
+    --jsonl "$records"
   finish 0 60 ' held, 0 refuted'
+  grep -q '"engine":"'"$engine"'".*"verdict":"held"' "$records" || fail "no verdict in $records"
   bytes=$(($(received) - before))
   # Half of the ranks got their parts and messages over the cable, not by memory that both nodes have.
   [ $bytes -gt 1000000 ] || fail "only $bytes bytes came to node b"

@@ -3,6 +3,7 @@
 
 test_workflow.py SOURCE_FOLDER FOLDPROOF. Its report step runs for real, on records that are made here.
 """
+import json
 import os
 import pathlib
 import runpy
@@ -39,7 +40,7 @@ def check_steps(job):
             expect(os.access(SOURCE / script, os.X_OK), f"{script} can't be run")
     called = " ".join(runs)
     for script in ("ci/gpu.sh out", "ci/sanitize-gpu.sh build-gpu", "ci/profile-gpu.sh out/profile build-gpu",
-                   "ci/report.sh out build-gpu"):
+                   "ci/compare-last.sh out last build-gpu", "ci/report.sh out build-gpu"):
         expect(script in called, f"{script} is not called")
     # Whatever failed before: the report and the artifacts come all the same.
     for step in job["steps"]:
@@ -88,6 +89,40 @@ def check_report(folder):
     expect(any("host/sequential" in str(case.attrib) for case in cases), "junit.xml")
     (out / "broken.jsonl").write_text("no record\n")
     expect(report(out, build).returncode != 0, "a file that holds no record goes by unseen")
+
+
+def record(subject, bits, gpu="NVIDIA A"):
+    """An environment and one result that promises its bits in every run."""
+    line = {"schema": 1, "type": "judgement", "subject": subject, "engine": "nccl", "claim": "run_to_run", "promised": True,
+            "case": "a/f32/sum/1x2/seed1", "dtype": "f32", "op": "sum", "rows": 1, "cols": 2, "input_xxh3": "0x01",
+            "verdict": "held", "results": [bits], "results_xxh3": bits}
+    environment = {"schema": 1, "type": "environment", "system": "a test", "gpus": [{"name": gpu, "driver": bits}]}
+    return json.dumps(environment) + "\n" + json.dumps(line) + "\n"
+
+
+def check_compare_last(folder):
+    """The next job's bits against the last one's: the same, others, none, and of another machine; the report shows them."""
+    build, out, last = folder / "build", folder / "out", folder / "last"
+    for made in (build, out):
+        made.mkdir()
+    (build / "foldproof").symlink_to(FOLDPROOF)
+
+    def compare():
+        done = subprocess.run([SOURCE / "ci" / "compare-last.sh", out, last, build], capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout + done.stderr
+    (out / "verify_nccl.jsonl").write_text(record("nccl/sum", "0x3f800000"))
+    code, text = compare()
+    expect(code == 77 and "nothing in common" in text, f"no last job: {code}: {text}")
+    last.mkdir()
+    for bits, gpu, want, words in (("0x3f800000", "NVIDIA A", 0, "1 held, 0 refuted"),
+                                   ("0x3f800001", "NVIDIA A", 1, "driver: 0x3f800001, then 0x3f800000"),
+                                   ("0x3f800000", "NVIDIA B", 77, "NVIDIA B and NVIDIA A")):
+        (last / "verify_nccl.jsonl").write_text(record("nccl/sum", bits, gpu))
+        code, text = compare()
+        expect(code == want and words in text, f"the last job had {bits} on {gpu}: {code}: {text}")
+        if want == 1:
+            expect(report(out, build).returncode == 0, "no report")
+            expect('failures="1"' in (out / "junit.xml").read_text(), "the report does not show other bits")
 
 
 def check_cccl(folder):
@@ -149,6 +184,8 @@ with tempfile.TemporaryDirectory() as name:
     check_required(pathlib.Path(name))
 with tempfile.TemporaryDirectory() as name:
     check_report(pathlib.Path(name))
+with tempfile.TemporaryDirectory() as name:
+    check_compare_last(pathlib.Path(name))
 with tempfile.TemporaryDirectory() as name:
     check_cccl(pathlib.Path(name))
 for failure in failures:

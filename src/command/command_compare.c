@@ -11,6 +11,7 @@
 #include <xxhash.h>
 
 #include "command.h"
+#include "command_compare_claim.h"
 #include "report_lines.h"
 
 struct entry {
@@ -22,7 +23,7 @@ struct entry {
 };
 
 struct compare {
-  const char *path[2];
+  const char *path[2], *claim, *jsonl;
   struct entry *entries; /* of the first file, sorted by key once it is read */
   size_t n, room, agree, differ;
   struct entry *others; /* what only the second file has: each key once, when counted */
@@ -30,21 +31,38 @@ struct compare {
   bool second;
 };
 
+enum { CLAIM = 0x200, JSONL };
+
+static const struct argp_option options[] = {
+    {"claim", CLAIM, "CLAIM", 0,
+     "judge gpu_to_gpu (records of two models of GPU) or run_to_run (of two jobs on one) of whoever promises it", 1},
+    {"jsonl", JSONL, "FILE", 0, "with --claim: write a record of each verdict", 1},
+    {0},
+};
+
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct compare *c = state->input;
   switch (key) {
+    case CLAIM:
+      c->claim = arg;
+      if (!fold_compare_knows_claim(arg))
+        argp_failure(state, 2, 0, "--claim %s: not one of gpu_to_gpu, run_to_run", arg);
+      return 0;
+    case JSONL: c->jsonl = arg; return 0;
     case ARGP_KEY_ARG:
       if (state->arg_num >= 2) argp_failure(state, 2, 0, "two files, no more");
       c->path[state->arg_num] = arg;
       return 0;
     case ARGP_KEY_END:
       if (state->arg_num < 2) argp_failure(state, 2, 0, "name two files of records: see verify --jsonl and record");
+      if (c->jsonl && !c->claim) argp_failure(state, 2, 0, "--jsonl needs --claim");
       return 0;
     default: return ARGP_ERR_UNKNOWN;
   }
 }
 
 static const struct argp argp = {
+    .options = options,
     .parser = parse,
     .args_doc = "A.jsonl B.jsonl",
     .doc =
@@ -55,7 +73,8 @@ static const struct argp argp = {
         "rank's "
         "results, a result that was not written, memory that is not the run's), then the counts. Exit codes: 0 all "
         "that "
-        "both have agrees, 1 something differs, 2 bad input, or nothing that both have."};
+        "both have agrees, 1 something differs, 2 bad input, or nothing that both have. With --claim, verdicts: 0 all "
+        "held, 1 one is refuted, 77 there was nothing to judge."};
 
 static const char *text_of(const json_t *record, const char *key) {
   const char *text = json_string_value(json_object_get(record, key));
@@ -188,9 +207,9 @@ static fold_status compare_files(struct compare *c) {
 }
 
 int fold_command_compare(int argc, char **argv, const struct fold_registry *registry) {
-  (void)registry;
   struct compare compare = {0};
   argp_parse(&argp, argc, argv, 0, NULL, &compare);
+  if (compare.claim) return fold_compare_claim(argv[0], compare.claim, compare.path, compare.jsonl, registry);
   fold_status status = compare_files(&compare);
   free(compare.entries);
   free(compare.others);
