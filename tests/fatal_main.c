@@ -57,6 +57,29 @@ static fold_status crashes_recorded(const struct fold_subject *subject, const st
   return sums(call);
 }
 
+/* One spoils the process, and comes off well; the other is as it should be, where nobody has. */
+static bool spoilt;
+static fold_status spoils(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  spoilt = true;
+  return sums(call);
+}
+static fold_status stumbles(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  if (spoilt && call->launch.threads == 2) raise(SIGSEGV);
+  return sums(call);
+}
+/* Its child keeps what it has open. */
+static fold_status crashes_behind_a_child(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject, (void)call;
+  if (fork() == 0) {
+    alarm(60);
+    for (;;) pause();
+  }
+  raise(SIGKILL);
+  return fold_ok();
+}
+
 #define FATAL(id, function)                                                                                         \
   {                                                                                                                 \
     .name = "fatal/" id, .engine = FOLD_HOST, .about = "ends its process, or never ends", .dtypes = 1u << FOLD_F32, \
@@ -76,6 +99,9 @@ int main(int argc, char **argv) {
                                           FATAL("crashes_at_33", crashes_at_33),
                                           FATAL("crashes_by_threads", crashes_by_threads),
                                           FATAL("crashes_recorded", crashes_recorded),
+                                          FATAL("crashes_behind_a_child", crashes_behind_a_child),
+                                          FATAL("spoils", spoils),
+                                          FATAL("stumbles", stumbles),
                                           *fold_subject_find("host/reverse", FOLD_HOST)};
   const struct fold_registry registry = {subjects, sizeof subjects / sizeof *subjects};
   return fold_main(argc, argv, &registry);

@@ -46,6 +46,7 @@ Test(supervise, whoever_ends_his_process_is_named_and_the_others_are_judged) {
       {"fatal/aborts", "the process that it ran in was killed by signal 6"},
       {"fatal/is_killed", "the process that it ran in was killed by signal 9"},
       {"fatal/exits", "the process that it ran in ended with exit code 0"},
+      {"fatal/crashes_behind_a_child", "the process that it ran in was killed by signal 9"},
   };
   struct shell *s = shell_open();
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -60,6 +61,8 @@ Test(supervise, whoever_ends_his_process_is_named_and_the_others_are_judged) {
     EXPECT_CODE(s, 99);
     shell_run(s, "grep -c results_xxh3 r.jsonl; grep -c '\"verdict\":\"broken\"' r.jsonl");
     cr_expect_str_eq(s->out, "6\n3\n");
+    shell_run(s, "! pgrep -f 'foldproof-fatal[ ].*%s,host/reverse'", rows[i].subject);
+    EXPECT_CODE(s, 0);
   }
   shell_close(s);
 }
@@ -132,6 +135,23 @@ Test(supervise, a_harness_that_is_killed_leaves_no_process) {
               claims[i]);
     EXPECT_CODE(s, 0);
   }
+  shell_close(s);
+}
+
+/* Whoever runs when the process ends is not to blame for what another left there. */
+Test(supervise, whoever_stumbles_over_what_another_left_is_judged_in_a_new_process) {
+  struct shell *s = shell_open();
+  shell_run(s, "$M verify --subjects fatal/spoils,fatal/stumbles,host/reverse " CASES);
+  EXPECT_CODE(s, 99);
+  expect_row(s, "fatal/spoils", "keeps_input", 3, 0);
+  expect_row(s, "fatal/stumbles", "bounded", 3, 0);
+  expect_row(s, "fatal/stumbles", "launch_invariant", 3, 0);
+  expect_row(s, "fatal/stumbles", "keeps_input", 3, 0);
+  expect_row(s, "host/reverse", "keeps_input", 3, 0);
+  expect_text(s, "3 times a process ended and did not again in a new one");
+  expect_text(s, "first in fatal/stumbles on normal/f32/sum/1x31/seed1");
+  shell_run(s, "$M verify --subjects fatal/stumbles,host/reverse " CASES);
+  EXPECT_CODE(s, 0);
   shell_close(s);
 }
 

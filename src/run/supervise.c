@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "orphans.h"
 #include "setting.h"
 #include "world.h"
 #include "worker.h"
@@ -39,7 +40,9 @@ struct supervisor {
   int fd;
   struct fold_round round; /* where it is; for judgements in its stead */
   bool in_trial;
+  size_t trials;  /* that it began */
   size_t claim;   /* the next that is to be judged in this trial */
+  bool again;     /* the trial is run for the second time: its claims before this one were told */
   double since;   /* when the trial began, a time of fold_now */
   uint64_t turns; /* of the watch, when it was last looked at */
   struct fold_limit patience;
@@ -48,6 +51,8 @@ struct supervisor {
   size_t got_bytes;
   struct fold_ended ended;
   fold_status failed; /* of the sink, or of memory: ends all */
+  size_t riddles;     /* how often a worker ended in a trial that then ended well in a new one, and */
+  char riddle[160];   /* where first, and how */
 };
 
 static fold_status system_failed(const char *what) {
@@ -63,6 +68,10 @@ static fold_status start_worker(struct supervisor *s) {
                                .place = s->round.place,
                                .seconds_lost = s->seconds_lost,
                                .patience = LIMITS_OF_A_SUBJECT * s->limit};
+  /* Before there is anybody who counts: a run that was cut short is over. */
+  s->turns = atomic_load(&s->desk->watch.turns);
+  s->turns += s->turns & 1;
+  atomic_store(&s->desk->watch.turns, s->turns);
   fflush(NULL); /* or both would write what waits in a buffer */
   pid_t parent = getpid(), child = fork();
   if (child == 0) {
@@ -74,9 +83,7 @@ static fold_status start_worker(struct supervisor *s) {
   s->pid = child;
   s->fd = ends[0];
   s->in_trial = false;
-  s->turns = atomic_load(&s->desk->watch.turns);
-  s->turns += s->turns & 1; /* of a run that was cut short */
-  atomic_store(&s->desk->watch.turns, s->turns);
+  s->trials = 0;
   s->ended = (struct fold_ended){0};
   if (child > 0) return fold_ok();
   close(s->fd);
@@ -118,10 +125,12 @@ static bool is_place(const struct supervisor *s, struct fold_place place) {
 static bool take_trial(struct supervisor *s, size_t n) {
   struct fold_begun begun;
   if (!take(s, &begun, n, sizeof begun) || !is_place(s, begun.place)) return false;
+  s->again = s->again && s->trials == 0;
+  if (!s->again) s->claim = 0;
   s->round.place = begun.place;
   s->round.input_hash = begun.input_hash;
   s->in_trial = true;
-  s->claim = 0;
+  s->trials++;
   s->since = fold_now();
   return true;
 }
@@ -145,6 +154,7 @@ static bool take_judged(struct supervisor *s, size_t n) {
   const struct fold_fact *facts = fold_facts(&n_facts);
   if (!take(s, &judged, n, sizeof judged) || !is_place(s, judged.place) || judged.claim > FOLD_CLAIMS) return false;
   if (judged.fact >= (int32_t)n_facts || judged.finding.verdict >= FOLD_VERDICTS) return false;
+  if (s->again && judged.claim < s->claim) return true;
   s->round.input_hash = judged.input_hash;
   struct fold_judgement judgement = fold_round_judgement(&s->round, judged.place, judged.claim);
   judgement.finding = judged.finding;
@@ -189,6 +199,12 @@ static bool hangs(struct supervisor *s) {
   return (turns & 1) && fold_limit_left(&s->patience) <= 0;
 }
 
+/* Whether the process has ended: what it started may keep its socket open. */
+static bool is_gone(const struct supervisor *s) {
+  siginfo_t info = {.si_pid = 0};
+  return waitid(P_PID, (id_t)s->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == s->pid;
+}
+
 /* Until the worker has ended, one way or another. */
 static enum ending listen_to(struct supervisor *s) {
   double asked = 0;
@@ -197,6 +213,7 @@ static enum ending listen_to(struct supervisor *s) {
     struct pollfd at = {.fd = s->fd, .events = POLLIN};
     int ready = poll(&at, 1, 50);
     if (ready > 0) how = take_word(s);
+    if (ready == 0 && is_gone(s)) how = WENT;
     if (how == STILL_THERE && hangs(s)) how = HUNG;
     if (!*s->job->stop || how != STILL_THERE) continue;
     if (asked == 0) {
@@ -222,11 +239,26 @@ static void describe(const struct supervisor *s, enum ending how, int status, ch
     snprintf(text, 160, "the process that it ran in ended with exit code %d", WEXITSTATUS(status));
 }
 
-/* The trial that the worker ended in is broken, and the round goes on behind it. */
+/* Whoever runs when a process ends need not be to blame: a subject before it may have left a thread, a timer, or a spoilt heap. So the
+ * trial is run once more, in a process that nobody else has run in; but a run that did not end is its own. */
+static bool deserves_again(const struct supervisor *s, enum ending how) {
+  return how != HUNG && !s->again && s->trials > 1;
+}
+
+/* The trial that the worker ended in is broken, and the round goes on behind it; or begins there again. */
 static fold_status answer_for(struct supervisor *s, enum ending how, int status) {
   char text[160];
   describe(s, how, status, text);
   if (!s->in_trial) return fold_error(FOLD_ENVIRONMENT, "between two subjects %s", text);
+  bool second = s->again;
+  s->again = deserves_again(s, how);
+  if (s->again) {
+    if (s->riddles++ == 0)
+      snprintf(s->riddle, sizeof s->riddle, "%.50s on %.40s: %.60s",
+               s->job->registry->subjects[s->round.place.subject].name, s->cases.at[s->round.place.c].name, text);
+    return fold_ok();
+  }
+  s->riddles -= second; /* it was to blame */
   FOLD_TRY(fold_round_fail(&s->round, s->round.place, s->claim, fold_error(FOLD_ENVIRONMENT, "%s", text)));
   s->seconds_lost[s->round.place.subject] += fold_now() - s->since;
   s->round.place.subject++;
@@ -271,14 +303,13 @@ static fold_status employ(struct supervisor *s, bool *over) {
   return conclude(s, status);
 }
 
-/* What a worker has started ends when that has; as their next parent we see when they have. */
-static void await_orphans(void) {
-  double end = fold_now() + TO_BE_GONE;
-  while (fold_now() < end) {
-    pid_t gone = waitpid(-1, NULL, WNOHANG);
-    if (gone < 0 && errno == ECHILD) return;
-    if (gone == 0) usleep(2000);
-  }
+/* The guards of ranks need their time; nobody else has anything to see to. */
+static double patience_with_orphans(const struct fold_job *job) {
+  for (size_t i = 0; i < job->registry->n; i++)
+    if (fold_engine_has_ranks(job->registry->subjects[i].engine) &&
+        fold_selects_subject(job->selection, &job->registry->subjects[i]))
+      return TO_BE_GONE;
+  return 0;
 }
 
 static fold_status open_desk(struct supervisor *s) {
@@ -307,10 +338,16 @@ fold_status fold_supervise(const struct fold_job *job) {
     struct fold_worker here = {.job = job, .desk = s.desk, .fresh = s.fresh};
     status = fold_worker_here(&here);
   } else if (status.code == FOLD_OK) {
-    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    struct fold_orphans orphans;
+    fold_orphans_adopt(&orphans);
     while (status.code == FOLD_OK && !over) status = employ(&s, &over);
-    if (s.left_some) await_orphans();
+    if (s.left_some) fold_orphans_end(&orphans, patience_with_orphans(job));
   }
+  if (status.code == FOLD_OK && s.riddles > 0)
+    status = fold_error(
+        FOLD_ENVIRONMENT,
+        "%zu times a process ended and did not again in a new one, what a subject before it may have done; first in %s",
+        s.riddles, s.riddle);
   if (s.desk != MAP_FAILED) munmap(s.desk, sizeof *s.desk);
   if (s.fresh >= 0) close(s.fresh);
   fold_cases_free(&s.cases);

@@ -2,7 +2,8 @@
  *
  * Promised: whatever a subject does to its process, the sink gets a judgement for each claim of each trial, in the round's order:
  * those of a trial whose process ended, or was ended because a run took too long, are broken, with the reason; the round goes on
- * behind it in a new process. No process is left. Once *stop is non-zero the worker has half a second for what it is at.
+ * behind it in a new process. One whose process had run other subjects before is run again first, in one that had not: what they left
+ * there is not its fault. If it ends well then, its judgements stand, and the status is ENVIRONMENT in the end. No process is left. Once *stop is non-zero the worker has half a second for what it is at.
  *
  * Subjects of engines with ranks run in the ranks (world.h), which the worker watches in its turn.
  */

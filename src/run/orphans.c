@@ -1,0 +1,48 @@
+/* orphans.c: by Linux's child subreaper and /proc. */
+#include "orphans.h"
+
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fold.h"
+
+static int read_children(pid_t *children) {
+  FILE *file = fopen("/proc/thread-self/children", "re");
+  int n = 0;
+  while (file && n < FOLD_ORPHANS_MOST && fscanf(file, "%d", &children[n]) == 1) n++;
+  if (file) fclose(file);
+  return n;
+}
+
+void fold_orphans_adopt(struct fold_orphans *orphans) {
+  prctl(PR_SET_CHILD_SUBREAPER, 1);
+  orphans->n = read_children(orphans->before);
+}
+
+static bool was_there(const struct fold_orphans *orphans, pid_t child) {
+  for (int i = 0; i < orphans->n; i++)
+    if (orphans->before[i] == child) return true;
+  return false;
+}
+
+/* How many there are still; each gets the signal, 0 for none. */
+static int reap(const struct fold_orphans *orphans, int number) {
+  pid_t children[FOLD_ORPHANS_MOST];
+  int left = 0, n = read_children(children);
+  for (int i = 0; i < n; i++) {
+    if (was_there(orphans, children[i]) || waitpid(children[i], NULL, WNOHANG) == children[i]) continue;
+    if (number) kill(children[i], number);
+    left++;
+  }
+  return left;
+}
+
+void fold_orphans_end(const struct fold_orphans *orphans, double patience) {
+  double end = fold_now() + patience;
+  while (reap(orphans, 0) > 0 && fold_now() < end) usleep(2000);
+  for (end = fold_now() + 2; reap(orphans, SIGKILL) > 0 && fold_now() < end;) usleep(2000);
+}
