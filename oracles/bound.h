@@ -14,9 +14,22 @@
 /* The formula of the method's bound as text, for tables and messages. */
 const char *fold_bound_formula(enum fold_method method);
 
-/* Sets `bound` (rounded up) for |result - exact| of a sum or product of truth->n terms. FOLD_UNSUPPORTED, with the
- * reason, where the theorem's conditions fail (terms not finite; partial results that may overflow or, for a product, underflow; n u >= 1): the claim is
- * then skipped for that input unless the result is judged by class. */
+/* What the theorem leaves possible. A finite result's error is bounded; which results that are not finite may come, and whether
+ * a finite one may, follows from the overflow thresholds of accumulator and dtype. */
+struct fold_outcomes {
+  bool exact; /* nothing is rounded but at the end: a finite result is the correctly rounded one, up to a zero's sign */
+  bool finite;      /* false: overflow is certain */
+  bool infinite[2]; /* +infinity, -infinity */
+  bool nan;         /* both infinities may meet, or a zero an infinity */
+};
+
+/* Sets `bound` (rounded up) for |result - exact| of a finite result, and what else may come, for a row of truth->n terms.
+ * FOLD_UNSUPPORTED, with the reason, where there is no theorem: max and min, which round nothing; n u too large for the method;
+ * a product by a compensated method. */
+fold_status fold_bound_outcomes(enum fold_method method, const struct fold_truth *truth, uint64_t height, mpfr_t bound,
+                                struct fold_outcomes *outcomes);
+
+/* The same where the result is certainly finite; FOLD_UNSUPPORTED too where it need not be. */
 fold_status fold_bound(enum fold_method method, const struct fold_truth *truth, uint64_t height, mpfr_t bound);
 
 #endif

@@ -171,6 +171,7 @@ fold_status fold_truth_start(struct fold_truth *truth, enum fold_dtype dtype, en
   truth->n = n;
   truth->enclosed = false;
   truth->least_exponent = truth->most_exponent = 0;
+  truth->lowest = FOLD_NO_BIT;
   mpfr_set_prec(truth->exact, 53);
   mpfr_set_prec(truth->exact_up, 53);
   mpfr_set_prec(truth->abs_sum, 53);
@@ -182,6 +183,7 @@ fold_status fold_oracle_close(enum fold_dtype dtype, const struct fold_super *su
   FOLD_TRY(fold_truth_start(truth, dtype, FOLD_SUM, n));
   close_abs(dtype, *abs, truth);
   fold_super_value(dtype, sum, truth->exact);
+  if (!mpfr_zero_p(truth->abs_sum)) truth->lowest = fold_super_base(dtype);
   fold_truth_close(truth);
   return fold_ok();
 }
@@ -195,7 +197,10 @@ fold_status fold_oracle_exact(enum fold_dtype dtype, enum fold_op op, const void
   fold_super_add_parallel(dtype, in, n, &sum, &abs, threads);
   close_abs(dtype, abs, truth);
   switch (op) {
-    case FOLD_SUM: fold_super_value(dtype, &sum, truth->exact); break;
+    case FOLD_SUM:
+      fold_super_value(dtype, &sum, truth->exact);
+      truth->lowest = fold_lowest_bit(dtype, in, n, threads);
+      break;
     case FOLD_PROD:
       fold_product_enclose(in, truth);
       fold_product_range(in, truth);

@@ -6,6 +6,7 @@
 #ifndef FOLD_EXACT_H
 #define FOLD_EXACT_H
 
+#include <limits.h>
 #include <mpfr.h>
 
 #include "fold.h"
@@ -26,7 +27,11 @@ struct fold_truth {
   /* Product only: the sums of floor(log2|x|) over the terms >= 1 and, of the lower exponents, over those < 1: partial
    * products of any subset lie in [2^least_exponent, 2^(most_exponent)). Zero terms do not count. */
   double least_exponent, most_exponent;
+  /* Sum only: the finite terms are multiples of 2^lowest, and not all of them of twice that; FOLD_NO_BIT when they are all
+   * zero. fold_oracle_close, which sees no terms, takes the dtype's smallest subnormal. */
+  long lowest;
 };
+#define FOLD_NO_BIT LONG_MAX
 
 void fold_truth_init(struct fold_truth *truth);
 void fold_truth_free(struct fold_truth *truth);
@@ -41,6 +46,10 @@ fold_status fold_oracle_mpfr(enum fold_dtype dtype, enum fold_op op, const void 
 /* A sum's truth from the states of its n terms and of their magnitudes (fold_super_add): for sums that are nowhere whole. */
 fold_status fold_oracle_close(enum fold_dtype dtype, const struct fold_super *sum, const struct fold_super *abs, size_t n,
                               struct fold_truth *truth);
+
+/* The weight, as an exponent of two, of the lowest bit set in any finite term; FOLD_NO_BIT where none is. On `threads` threads
+ * (0: as many as there are). */
+long fold_lowest_bit(enum fold_dtype dtype, const void *in, size_t n, unsigned threads);
 
 /* |got - exact| of a finite result in dtype, rounded away from zero; an enclosed product counts its farther end. */
 void fold_truth_error(mpfr_t error, const struct fold_truth *truth, enum fold_dtype dtype, uint64_t got);

@@ -58,6 +58,11 @@ static fold_status sum_all(const void *in, struct fold_truth *truth, mpfr_t tota
       fold_mpfr_set_bits(sums->term[i], truth->dtype, fold_bits_load(truth->dtype, in, done + i));
       bool finite = mpfr_number_p(sums->term[i]);
       truth->finite_terms = truth->finite_terms && finite;
+      if (truth->op == FOLD_SUM && mpfr_regular_p(sums->term[i])) {
+        /* |x| < 2^exp, of whose significand so many bits are needed. */
+        long lowest = (long)mpfr_get_exp(sums->term[i]) - (long)mpfr_min_prec(sums->term[i]);
+        if (lowest < truth->lowest) truth->lowest = lowest;
+      }
       mpfr_abs(sums->magnitude[i], sums->term[i], MPFR_RNDN);
       if (!finite) mpfr_set_zero(sums->magnitude[i], 1);
     }

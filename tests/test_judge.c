@@ -118,7 +118,7 @@ Test(judge, faithful_takes_two_neighbours_and_correctly_rounded_one) {
   }
 }
 
-/* 1 + 1 in one rounding: the bound is 2 u / (1 - u), just above the distance to the number below 2. */
+/* 1 + (1 - u) is a tie between 2 and the number below: the bound is 2 u and a little more, three times as far is refused. */
 Test(judge, bounded_turns_at_the_bound) {
   static const struct {
     float got;
@@ -133,7 +133,7 @@ Test(judge, bounded_turns_at_the_bound) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     struct literal l;
     struct fold_subject subject = plant(rows[i].got, "host/sequential", FOLD_PLAIN, FOLD_CLAIM(FOLD_BOUNDED));
-    struct tally t = judge(&subject, CASE(&l, 1, 1));
+    struct tally t = judge(&subject, CASE(&l, 1, 0x1.fffffep-1f));
     cr_expect_eq(verdict_of(&t, FOLD_BOUNDED), rows[i].verdict, "%a", (double)rows[i].got);
   }
 }
@@ -147,40 +147,133 @@ static void expect_bounded(const struct fold_cases *cases, float got, enum fold_
             reason);
 }
 
-Test(judge, bounded_is_skipped_where_its_theorem_fails_and_nowhere_else) {
+/* An overflow is judged by what no order can avoid, or reach. */
+Test(judge, bounded_demands_an_overflow_that_is_certain_and_refutes_one_that_can_not_be) {
+  static const struct {
+    float terms[3], got;
+    enum fold_verdict verdict;
+    const char *reason;
+  } rows[] = {
+      {{MAX, MAX, 0}, INFINITY, FOLD_HELD, ""},
+      {{MAX, MAX, 0}, 3, FOLD_REFUTED, "every order overflows"},
+      {{MAX, MAX, 0}, MAX, FOLD_REFUTED, "every order overflows"},
+      {{MAX, MAX, 0}, -INFINITY, FOLD_REFUTED, "no order overflows that way"},
+      {{MAX, MAX, 0}, NAN, FOLD_REFUTED, "no order overflows that way"},
+      {{-MAX, -MAX, 0}, -INFINITY, FOLD_HELD, ""},
+      {{-MAX, -MAX, 0}, INFINITY, FOLD_REFUTED, "no order overflows that way"},
+      /* One unit on this side of the threshold, and on it. */
+      {{MAX, 0x1.fffffep102f, 0}, MAX, FOLD_HELD, ""},
+      {{MAX, 0x1.fffffep102f, 0}, 3, FOLD_REFUTED, "above the bound"},
+      {{MAX, 0x1p103f, 0x1p103f}, INFINITY, FOLD_HELD, ""},
+      /* By the order: infinity, or the largest number. */
+      {{MAX, MAX, -MAX}, INFINITY, FOLD_HELD, ""},
+      {{MAX, MAX, -MAX}, MAX, FOLD_HELD, ""},
+      {{MAX, MAX, -MAX}, 3, FOLD_REFUTED, "above the bound"},
+      {{0x1p127f, -0x1p127f, 0}, INFINITY, FOLD_REFUTED, "no partial result can overflow"},
+      {{0x1p127f, -0x1p127f, 0}, 0, FOLD_HELD, ""},
+      {{INFINITY, -MAX, -MAX}, NAN, FOLD_HELD, ""},
+      {{INFINITY, -MAX, -MAX}, INFINITY, FOLD_HELD, ""},
+      {{INFINITY, -MAX, -MAX}, -INFINITY, FOLD_REFUTED, "special values"},
+      {{INFINITY, -MAX, -MAX}, 1, FOLD_REFUTED, "special values"},
+      {{INFINITY, -1, -1}, NAN, FOLD_REFUTED, "special values"},
+      {{INFINITY, -1, -1}, INFINITY, FOLD_HELD, ""},
+      {{NAN, MAX, MAX}, INFINITY, FOLD_REFUTED, "special values"},
+      {{NAN, MAX, MAX}, NAN, FOLD_HELD, ""},
+      {{INFINITY, -INFINITY, 1}, INFINITY, FOLD_REFUTED, "special values"},
+  };
   struct literal l;
-  expect_bounded(CASE(&l, MAX, MAX, -MAX), INFINITY, FOLD_SKIPPED, "overflow");
-  expect_bounded(CASE(&l, MAX, MAX), INFINITY, FOLD_SKIPPED, "overflow");
-  expect_bounded(CASE(&l, INFINITY, -MAX, -MAX), NAN, FOLD_SKIPPED, "not finite");
-  expect_bounded(CASE(&l, INFINITY, -1, -1), NAN, FOLD_REFUTED, "special values");
-  expect_bounded(CASE(&l, INFINITY, -1, -1), INFINITY, FOLD_HELD, "");
-  expect_bounded(CASE(&l, NAN, MAX, MAX), INFINITY, FOLD_REFUTED, "special values");
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    expect_bounded(literal_case(&l, 3, rows[i].terms), rows[i].got, rows[i].verdict, rows[i].reason);
   l.c.rows = 0;
   expect_bounded(&l.cases, 0, FOLD_SKIPPED, "no row");
 }
 
-/* Whichever row comes first: the case is judged by the rows that have a bound, and says how many have none. */
-Test(judge, bounded_says_how_many_rows_have_no_bound) {
-  static const float rows[][9] = {{MAX, MAX, -MAX, 1, 1, 0, MAX, -MAX, MAX},
-                                  {1, 1, 0, MAX, MAX, -MAX, MAX, -MAX, MAX},
-                                  {MAX, MAX, -MAX, MAX, -MAX, MAX, 1, 1, 0}};
+/* Many equal terms of a dtype, and a subject of no known order. */
+static struct fold_finding judge_many(enum fold_dtype dtype, size_t n, double term, double got) {
+  struct fold_subject subject = plant(0, NULL, FOLD_PLAIN, FOLD_CLAIM(FOLD_BOUNDED));
+  uint64_t *bits = malloc(n * sizeof *bits);
+  for (size_t i = 0; i < n; i++) bits[i] = fold_bits_from_double(dtype, term);
+  struct fold_case c = {
+      .name = "many", .file = "many", .dtype = dtype, .rows = 1, .cols = n, .literal = bits, .where = "test"};
+  struct fold_cases cases = {.at = &c, .n = 1};
+  subject.width = (unsigned)fold_bits_from_double(dtype, got);
+  struct tally t = judge(&subject, &cases);
+  free(bits);
+  return t.last[FOLD_BOUNDED];
+}
+
+/* f16 adds up in f32, and only the last rounding overflows. */
+Test(judge, bounded_demands_the_infinity_of_the_last_rounding) {
+  cr_expect_eq(judge_many(FOLD_F16, 100, 1000, INFINITY).verdict, FOLD_HELD);
+  cr_expect_eq(judge_many(FOLD_F16, 100, 1000, 3).verdict, FOLD_REFUTED);
+  cr_expect_eq(judge_many(FOLD_F16, 100, 1000, 65504).verdict, FOLD_REFUTED);
+  cr_expect_eq(judge_many(FOLD_F16, 100, 1000, -INFINITY).verdict, FOLD_REFUTED);
+  cr_expect_eq(judge_many(FOLD_F16, 100, 1000, NAN).verdict, FOLD_REFUTED);
+  cr_expect_eq(judge_many(FOLD_F16, 100, 600, INFINITY).verdict, FOLD_REFUTED);
+  cr_expect_eq(judge_many(FOLD_F16, 100, 600, 60000).verdict, FOLD_HELD);
+}
+
+/* Integers whose sums fit the accumulator do not round, in no order: one term less is seen among 65,537. */
+Test(judge, bounded_takes_nothing_but_the_sum_where_no_order_rounds) {
+  static const struct {
+    enum fold_dtype dtype;
+    size_t n;
+    double term, got;
+    enum fold_verdict verdict;
+  } rows[] = {
+      {FOLD_F32, 65537, 3, 196611, FOLD_HELD},
+      {FOLD_F32, 65537, 3, 196608, FOLD_REFUTED},
+      {FOLD_F32, 65537, 0x1p-130, 65537 * 0x1p-130, FOLD_HELD},
+      {FOLD_F32, 65537, 0x1p-130, 65536 * 0x1p-130, FOLD_REFUTED},
+      /* 2^24 units, and one more: the edge of f32. */
+      {FOLD_F32, 16, 0x1p20, 0x1p24, FOLD_HELD},
+      {FOLD_F32, 16, 0x1p20, 0x1.000002p24, FOLD_REFUTED},
+      {FOLD_F32, 256, 65537, 0x1.0001p24, FOLD_HELD},
+      {FOLD_F32, 256, 65537, 0x1.00010p24 - 2, FOLD_HELD},
+      {FOLD_F32, 256, 65535, 0x1.fffep23, FOLD_HELD},
+      {FOLD_F32, 256, 65535, 0x1.fffep23 - 1, FOLD_REFUTED},
+      /* f16, through f32: 2,049 is a tie, and 2,048 the even one; 2,051 lies between 2,050 and 2,052. */
+      {FOLD_F16, 683, 3, 2048, FOLD_HELD},
+      {FOLD_F16, 683, 3, 2050, FOLD_REFUTED},
+      {FOLD_F16, 293, 7, 2052, FOLD_HELD},
+      {FOLD_F16, 293, 7, 2050, FOLD_REFUTED},
+      {FOLD_BF16, 300, 1, 300, FOLD_HELD},
+      {FOLD_BF16, 300, 1, 302, FOLD_REFUTED},
+      {FOLD_BF16, 300, 1, 256, FOLD_REFUTED},
+  };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    struct literal l;
-    literal_case(&l, 8, rows[i]);
-    uint64_t bits[9];
-    for (size_t k = 0; k < 9; k++) bits[k] = fold_f32_bits(rows[i][k]);
-    l.c.rows = l.c.cols = 3;
-    l.c.literal = bits;
+    struct fold_finding f = judge_many(rows[i].dtype, rows[i].n, rows[i].term, rows[i].got);
+    cr_expect_eq(f.verdict, rows[i].verdict, "row %zu: %s %s", i, fold_verdict_name(f.verdict), f.reason);
+    if (f.verdict == FOLD_REFUTED) cr_expect_not_null(strstr(f.reason, "no order rounds on the way"), "%s", f.reason);
+  }
+}
+
+/* Kahan's bound needs n u <= 1/10, unless nothing rounds: whichever row comes first, the case is judged by the rows that have a
+ * bound, and says how many have none. */
+Test(judge, bounded_says_how_many_rows_have_no_bound) {
+  enum { COLS = 1700000 };
+  uint64_t *bits = malloc(3 * COLS * sizeof *bits);
+  cr_assert_not_null(bits);
+  for (size_t judged = 0; judged < 3; judged++) {
+    memset(bits, 0, 3 * COLS * sizeof *bits);
+    for (size_t r = 0; r < 3; r++) {
+      bits[r * COLS] = fold_f32_bits(2);
+      bits[r * COLS + 7] = r == judged ? 0 : fold_f32_bits(0x1p-30f);
+    }
+    struct fold_case c = {
+        .name = "rows", .file = "rows", .dtype = FOLD_F32, .rows = 3, .cols = COLS, .literal = bits, .where = "test"};
+    struct fold_cases cases = {.at = &c, .n = 1};
     for (int wrong = 0; wrong < 2; wrong++) {
-      struct fold_subject subject = plant(wrong ? 4 : 2, "host/sequential", FOLD_PLAIN, FOLD_CLAIM(FOLD_BOUNDED));
-      struct tally t = judge(&subject, &l.cases);
-      const struct fold_finding *f = &t.last[FOLD_BOUNDED];
-      cr_expect_eq(f->verdict, wrong ? FOLD_REFUTED : FOLD_HELD, "rows %zu: %s", i, f->reason);
+      struct fold_subject subject = plant(wrong ? 4 : 2, "host/sequential", FOLD_KAHAN, FOLD_CLAIM(FOLD_COMPENSATED));
+      struct tally t = judge(&subject, &cases);
+      const struct fold_finding *f = &t.last[FOLD_COMPENSATED];
+      cr_expect_eq(f->verdict, wrong ? FOLD_REFUTED : FOLD_HELD, "row %zu: %s", judged, f->reason);
       if (wrong) continue;
       cr_expect(f->comparisons == 1 && f->unjudged == 2, "%zu judged, %zu not", f->comparisons, f->unjudged);
-      cr_expect_str_eq(f->reason, "2 of 3 rows have no bound: partial sums may overflow");
+      cr_expect_str_eq(f->reason, "2 of 3 rows have no bound: Kahan's needs n u <= 1/10");
     }
   }
+  free(bits);
 }
 
 static void expect_broken(const struct fold_registry *registry, const char *name, enum fold_verdict verdict,

@@ -32,52 +32,46 @@ static void refute_row(struct fold_finding *finding, size_t row, uint64_t got, u
   if (!isnan(ulps)) finding->ulps = ulps;
 }
 
-/* A result that is not finite, or terms that are not: bits alone decide, where the theorem allows no overflow on the
- * way. */
-static bool judge_special(struct fold_trial *trial, struct fold_finding *finding, size_t row, uint64_t got,
-                          const struct fold_truth *truth) {
+/* A result that is not finite, or that can't be finite: its class decides, by what the theorem leaves possible. */
+static bool judge_class(struct fold_trial *trial, struct fold_finding *finding, size_t row, uint64_t got,
+                        const struct fold_truth *truth, const struct fold_outcomes *may) {
   enum fold_dtype dtype = trial->c->dtype;
-  if (fold_bits_same(dtype, got, truth->rounded[dtype])) return true;
-  refute_row(finding, row, got, truth->rounded[dtype], NAN);
-  fold_find_refuted(finding, "the policy for special values asks for another result");
+  enum fold_class class = fold_bits_class(dtype, got);
+  bool finite = class < FOLD_INFINITE, negative = got & fold_format_of(dtype).sign;
+  if (class == FOLD_NAN ? may->nan : finite ? may->finite : may->infinite[negative]) return true;
+  refute_row(finding, row, got, truth->rounded[dtype], truth->finite_terms ? INFINITY : NAN);
+  if (!truth->finite_terms)
+    fold_find_refuted(finding, "the policy for special values asks for another result");
+  else if (finite)
+    fold_find_refuted(finding, "the result is finite, and every order overflows");
+  else if (may->infinite[0] || may->infinite[1])
+    fold_find_refuted(finding, "no order overflows that way");
+  else
+    fold_find_refuted(finding, "the result is not finite, and no partial result can overflow");
   return false;
 }
 
-/* Whether every order gives the policy's result for terms that are not all finite. NaN, once made, stays; an infinity
- * stays unless the finite terms by themselves overflow the other way (sum) or underflow to a zero that meets it
- * (product). */
-static bool special_is_certain(const struct fold_truth *truth, enum fold_method method) {
-  enum fold_dtype accumulator = truth->dtype == FOLD_F64 ? FOLD_F64 : FOLD_F32;
-  if (method == FOLD_NARROW) accumulator = truth->dtype;
-  struct fold_format f = fold_format_of(accumulator);
-  if (mpfr_nan_p(truth->exact)) return true;
-  if (truth->op == FOLD_SUM) return mpfr_cmp_d(truth->abs_sum, ldexp(1.0, f.emax)) < 0;
-  return truth->least_exponent >= f.emin;
-}
-
+/* A finite result: its error is within the bound, and where the accumulator is exact it is the correctly rounded one, whichever
+ * zero a zero is. */
 static bool judge_within(struct fold_trial *trial, struct fold_finding *finding, size_t row, uint64_t got,
-                         const struct fold_truth *truth, mpfr_srcptr bound) {
+                         const struct fold_truth *truth, mpfr_srcptr bound, bool exact) {
   enum fold_dtype dtype = trial->c->dtype;
-  uint64_t want = truth->rounded[dtype];
-  enum fold_class class = fold_bits_class(dtype, got);
-  if (class == FOLD_NAN || class == FOLD_INFINITE) {
-    refute_row(finding, row, got, want, INFINITY);
-    fold_find_refuted(finding, "the result is not finite, and no partial result can overflow");
-    return false;
-  }
+  uint64_t want = truth->rounded[dtype], sign = fold_format_of(dtype).sign;
   mpfr_t error;
   mpfr_init2(error, 256);
   fold_truth_error(error, truth, dtype, got);
-  bool within = mpfr_lessequal_p(error, bound);
+  bool within = mpfr_lessequal_p(error, bound), nearest = got == want || !((got | want) & ~sign);
   double ulps = fold_truth_ulps(error, truth, dtype), fraction = fold_ratio_up(error, bound);
   keep_worst(finding, row, got, want, ulps, fraction);
-  if (!within) {
-    refute_row(finding, row, got, want, ulps);
+  if (!within || (exact && !nearest)) refute_row(finding, row, got, want, ulps);
+  if (exact && !nearest)
+    fold_find_refuted(finding, "no order rounds on the way, and this is not the %s",
+                      mpfr_zero_p(bound) ? "exact result" : "number nearest to the exact result");
+  else if (!within)
     fold_find_refuted(finding, "error %.3g is above the bound %.3g", mpfr_get_d(error, MPFR_RNDN),
                       mpfr_get_d(bound, MPFR_RNDN));
-  }
   mpfr_clear(error);
-  return within;
+  return within && (nearest || !exact);
 }
 
 /* The height of the declared order, or of a collective's shape; n - 1, which bounds any order, where none is known. */
@@ -101,14 +95,15 @@ static bool judge_row(struct fold_trial *trial, struct fold_finding *finding, si
   const struct fold_truth *truth;
   *status = fold_truths_row(trial->truths, row, &truth);
   if (status->code != FOLD_OK) return true;
-  if (!truth->finite_terms && special_is_certain(truth, trial->subject->method))
-    return judge_special(trial, finding, row, got, truth);
   mpfr_t bound;
+  struct fold_outcomes may;
   mpfr_init2(bound, 128);
-  *status = fold_bound(trial->subject->method, truth, height, bound);
-  bool within = status->code != FOLD_OK || judge_within(trial, finding, row, got, truth, bound);
+  *status = fold_bound_outcomes(trial->subject->method, truth, height, bound, &may);
+  bool right = status->code != FOLD_OK || judge_class(trial, finding, row, got, truth, &may);
+  if (status->code == FOLD_OK && right && fold_bits_class(dtype, got) < FOLD_INFINITE)
+    right = judge_within(trial, finding, row, got, truth, bound, may.exact);
   mpfr_clear(bound);
-  return within;
+  return right;
 }
 
 /* What became of all rows, none of them refuted. A failure is no verdict, whichever row it is of. */

@@ -15,7 +15,9 @@
  *     |sum x| > |s + e| (1 - 2^-20) - 2 slack =: least,
  *     bound > (h u' a + v least) (1 - 2^-30),
  * for the bound is at least gamma_h sum |x| or (R - 1) u' sum |x|, and v |sum x| more where a 16-bit result is rounded
- * once more. Rows outside that range are all examined.
+ * once more. Rows outside that range are all examined; and so are those that are not exact though their sums may fit the
+ * accumulator, for then there is nothing that a result may be off (bound.c): (a + |sum x|) / 2 <= 2^(g + precision), by the
+ * terms' lowest bit g.
  */
 #include <math.h>
 #include <string.h>
@@ -54,6 +56,7 @@ struct judge {
   enum fold_dtype dtype;
   uint64_t height;
   size_t ranks;
+  int precision;     /* of what adds up */
   double unit, last; /* u' of the method; v where a result is rounded once more, else 0 */
   double most;       /* from here on partial sums may overflow, and fold_bound may have no bound */
   struct fold_worlds_errors *errors;
@@ -64,9 +67,16 @@ struct judge {
   uint64_t worst_got[2];
 };
 
+/* Whether all sums of terms may be numbers of the accumulator: yes where in doubt. */
+static bool may_be_exact(const struct judge *j, const struct estimate *t, const void *row) {
+  long lowest = fold_lowest_bit(j->dtype, row, j->ranks, 1);
+  double largest = (t->magnitude + fabs(t->sum + t->rest)) / 2 * (1 - 0x1p-20);
+  return lowest == FOLD_NO_BIT || largest <= ldexp(1, (int)lowest + j->precision);
+}
+
 /* Whether the row need not be examined: its error is within the bound, and no worse than one that was. An error that is
  * known without a rounding is compared with no margin: half a unit is what every fourth sum of two is off. */
-static bool is_no_worse(const struct judge *j, const struct estimate *t, double got) {
+static bool is_no_worse(const struct judge *j, const struct estimate *t, const void *row, double got) {
   if (t->magnitude == 0 && got == 0) return true;
   if (!(t->magnitude > 0x1p-900 && t->magnitude < j->most)) return false;
   double lost[2], off = add(got, -t->sum, &lost[0]);
@@ -75,6 +85,7 @@ static bool is_no_worse(const struct judge *j, const struct estimate *t, double 
   double slack = t->rests ? (double)(j->ranks * j->ranks) * 0x1p-104 * t->magnitude : 0;
   double error = known ? off : off * (1 + 0x1p-40) + slack, margin = known ? 1 : 1 - 0x1p-40;
   if (error == 0) return true;
+  if (may_be_exact(j, t, row)) return false;
   if (!(error > 0x1p-1000)) return false; /* below, products would be subnormal, and rounded upward */
   double least = fmax(fabs(t->sum + t->rest) * (1 - 0x1p-20) - 2 * slack, 0); /* |sum x| is not below */
   double bound = ((double)j->height * j->unit * t->magnitude + j->last * least) * (1 - 0x1p-30);
@@ -134,6 +145,7 @@ fold_status fold_worlds_errors(enum fold_method method, enum fold_dtype dtype, u
       .method = method, .dtype = dtype, .height = ranks > 1 ? height : 0, .ranks = ranks, .errors = errors};
   int own = fold_format_of(dtype).precision, wide = method != FOLD_NARROW && own < 24 ? 24 : own;
   if (method == FOLD_PLAIN || method == FOLD_NARROW) {
+    j.precision = wide;
     j.unit = ldexp(1, -wide);
     j.last = wide > own && ranks > 1 ? ldexp(1, -own) : 0;
   } /* of another method nothing is known: all are examined */
@@ -148,7 +160,7 @@ fold_status fold_worlds_errors(enum fold_method method, enum fold_dtype dtype, u
     uint64_t bits = fold_bits_load(dtype, got, i);
     struct estimate t = estimate_row(dtype, row, ranks);
     /* The first one is, for the bound's sake. */
-    if (i > 0 && (is_no_worse(&j, &t, fold_bits_to_double(dtype, bits)) || is_known(&j, row, bits))) continue;
+    if (i > 0 && (is_no_worse(&j, &t, row, fold_bits_to_double(dtype, bits)) || is_known(&j, row, bits))) continue;
     status = examine(&j, row, i, bits);
   }
   if (errors->unjudged == n || n == 0) errors->relative = errors->bound = errors->fraction = errors->ulps = NAN;

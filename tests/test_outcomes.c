@@ -1,0 +1,308 @@
+/* test_outcomes.c: what bounds leave possible, against random trees of real additions and multiplications: none may give
+ * another result; and at each edge the neighbour beyond it is told from the one before. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "bound.h"
+#include "integers.h"
+
+enum { MOST = 24, TREES = 12 };
+
+/* One rounding to the accumulator: exact in double for 16-bit formats and products of f32, innocuous for sums of f32. */
+static double join(enum fold_dtype accumulator, enum fold_op op, double a, double b) {
+  double c = op == FOLD_SUM ? a + b : a * b;
+  return accumulator == FOLD_F64 ? c : fold_bits_to_double(accumulator, fold_bits_from_double(accumulator, c));
+}
+
+static enum fold_dtype accumulator_of(enum fold_method method, enum fold_dtype dtype) {
+  if (method == FOLD_NARROW) return dtype;
+  return method == FOLD_FLOAT64 || dtype == FOLD_F64 ? FOLD_F64 : FOLD_F32;
+}
+
+/* Terms joined in turn, or two at a time wherever they stand. */
+static double fold_tree(enum fold_dtype accumulator, enum fold_op op, const double *x, size_t n, bool turn,
+                        uint64_t *state) {
+  double v[MOST];
+  memcpy(v, x, n * sizeof *v);
+  for (size_t i = 1; turn && i < n; i++) v[0] = join(accumulator, op, v[0], v[i]);
+  for (; !turn && n > 1; n--) {
+    size_t a = next_word(state) % n, b = next_word(state) % (n - 1);
+    b += b >= a;
+    double both = join(accumulator, op, v[a], v[b]);
+    v[a < b ? a : b] = both;
+    v[a < b ? b : a] = v[n - 1];
+  }
+  return v[0];
+}
+
+static double kahan_of(enum fold_dtype acc, const double *x, size_t n) {
+  double s = 0, c = 0;
+  for (size_t i = 0; i < n; i++) {
+    double y = join(acc, FOLD_SUM, x[i], -c), t = join(acc, FOLD_SUM, s, y);
+    c = join(acc, FOLD_SUM, join(acc, FOLD_SUM, t, -s), -y);
+    s = t;
+  }
+  return s;
+}
+
+static double neumaier_of(enum fold_dtype acc, const double *x, size_t n) {
+  double s = 0, c = 0;
+  for (size_t i = 0; i < n; i++) {
+    double t = join(acc, FOLD_SUM, s, x[i]), large = fabs(s) >= fabs(x[i]) ? s : x[i], small = large == s ? x[i] : s;
+    c = join(acc, FOLD_SUM, c, join(acc, FOLD_SUM, join(acc, FOLD_SUM, large, -t), small));
+    s = t;
+  }
+  return join(acc, FOLD_SUM, s, c);
+}
+
+/* What was seen, so that a test that tries nothing fails. */
+struct seen {
+  size_t exact, rounded, finite, infinite, nan, demanded, either;
+};
+
+static bool is_possible(const struct fold_truth *truth, mpfr_srcptr bound, const struct fold_outcomes *may,
+                        uint64_t got) {
+  enum fold_dtype dtype = truth->dtype;
+  enum fold_class class = fold_bits_class(dtype, got);
+  if (class == FOLD_NAN) return may->nan;
+  if (class == FOLD_INFINITE) return may->infinite[got & fold_format_of(dtype).sign ? 1 : 0];
+  mpfr_t error;
+  mpfr_init2(error, 256);
+  fold_truth_error(error, truth, dtype, got);
+  bool possible = may->finite && mpfr_lessequal_p(error, bound);
+  mpfr_clear(error);
+  uint64_t magnitude = ~fold_format_of(dtype).sign, want = truth->rounded[dtype];
+  return possible && (!may->exact || got == want || !((got | want) & magnitude));
+}
+
+static void count(struct seen *seen, enum fold_dtype dtype, const struct fold_outcomes *may, uint64_t got) {
+  enum fold_class class = fold_bits_class(dtype, got);
+  bool overflow = may->infinite[0] || may->infinite[1];
+  seen->exact += may->exact && class < FOLD_INFINITE;
+  seen->rounded += !may->exact && class < FOLD_INFINITE;
+  seen->finite += class < FOLD_INFINITE && overflow;
+  seen->infinite += class == FOLD_INFINITE;
+  seen->nan += class == FOLD_NAN;
+  seen->demanded += !may->finite && !may->nan;
+  seen->either += may->finite && overflow;
+}
+
+/* Every tree that is tried gives what is possible. */
+static void try_row(enum fold_method method, enum fold_dtype dtype, enum fold_op op, const double *x, size_t n,
+                    uint64_t *state, struct seen *seen) {
+  enum fold_dtype accumulator = accumulator_of(method, dtype);
+  uint64_t in[MOST];
+  struct fold_truth truth;
+  struct fold_outcomes may;
+  mpfr_t bound;
+  mpfr_init2(bound, 128);
+  fold_truth_init(&truth);
+  for (size_t i = 0; i < n; i++) fold_bits_store(dtype, in, i, fold_bits_from_double(dtype, x[i]));
+  cr_assert_eq(fold_oracle_exact(dtype, op, in, n, 1, &truth).code, FOLD_OK);
+  fold_status status = fold_bound_outcomes(method, &truth, n - 1, bound, &may);
+  cr_assert_eq(status.code, FOLD_OK, "%s", status.text);
+  for (int k = 0; k < TREES; k++) {
+    double value = method == FOLD_KAHAN      ? kahan_of(accumulator, x, n)
+                   : method == FOLD_NEUMAIER ? neumaier_of(accumulator, x, n)
+                                             : fold_tree(accumulator, op, x, n, k == 0, state);
+    uint64_t got = fold_bits_from_double(dtype, value);
+    bool possible = is_possible(&truth, bound, &may, got);
+    cr_expect(possible, "method %d, %s, %s, n=%zu (%a, %a, %a): %a, want %a", method, fold_dtype_name(dtype),
+              fold_op_name(op), n, x[0], n > 1 ? x[1] : 0, n > 2 ? x[2] : 0, value, mpfr_get_d(truth.exact, MPFR_RNDN));
+    count(seen, dtype, &may, got);
+    if (method == FOLD_KAHAN || method == FOLD_NEUMAIER) break;
+  }
+  fold_truth_free(&truth);
+  mpfr_clear(bound);
+}
+
+static double round_to(enum fold_dtype dtype, double x) {
+  return fold_bits_to_double(dtype, fold_bits_from_double(dtype, x));
+}
+
+/* A number of the format that is finite. */
+static double any(enum fold_dtype dtype, uint64_t *state) {
+  return fold_bits_to_double(dtype, random_pattern(dtype, true, state));
+}
+
+/* Rows about an edge: integers about 2^precision, numbers about the largest, those that cancel. */
+static size_t make_sum(enum fold_dtype dtype, int kind, double *x, uint64_t *state) {
+  struct fold_format f = fold_format_of(dtype);
+  size_t n = 2 + next_word(state) % (MOST - 3);
+  int shift = (int)(next_word(state) % 20) - 10;
+  for (size_t i = 0; i < n; i++) {
+    uint64_t word = next_word(state);
+    double integer = (double)(word >> 11) * ldexp(1, f.precision - 53 - (int)(word % 6));
+    double sign = word & 64 ? -1 : 1;
+    if (kind == 0) x[i] = ldexp(floor(integer / 2), shift) * sign;
+    if (kind == 1) x[i] = ldexp(floor(integer / 4), shift);
+    if (kind == 2)
+      x[i] = round_to(dtype, ldexp(1 - (double)(word >> 40) * 0x1p-24, f.emax + 1 - (int)(word % 8)) * sign);
+    if (kind == 3) x[i] = any(dtype, state);
+    if (kind == 4) x[i] = round_to(dtype, ldexp(1 - (double)(word >> 40) * 0x1p-24, f.emax + 1 - (int)(word % 8)));
+    if (kind == 5) x[i] = round_to(dtype, ldexp((double)(word >> 40), f.emin - 40));
+    x[i] = isfinite(round_to(dtype, x[i])) ? round_to(dtype, x[i]) : ldexp(sign, f.emax);
+  }
+  if (next_word(state) % 3 == 0 && n > 2) x[n - 1] = -x[0];
+  return n;
+}
+
+static const struct {
+  enum fold_method method;
+  unsigned dtypes;
+} sums[] = {{FOLD_NARROW, 15}, {FOLD_PLAIN, 15}, {FOLD_FLOAT64, 15}, {FOLD_KAHAN, 15}, {FOLD_NEUMAIER, 15}};
+
+/* In their own format sums meet every edge; 16-bit terms in f32 hardly round, and f16 ones never overflow there. A compensated
+ * sum that overflowed need not be an infinity. */
+static void expect_seen(enum fold_method method, enum fold_dtype dtype, const struct seen *seen) {
+  bool own = method == FOLD_NARROW, compensated = method == FOLD_KAHAN || method == FOLD_NEUMAIER;
+  cr_expect(seen->exact, "method %d, %s", method, fold_dtype_name(dtype));
+  cr_expect(!own || (seen->rounded && seen->demanded && seen->either && seen->finite && seen->nan),
+            "%s: %zu, %zu, %zu, %zu, %zu", fold_dtype_name(dtype), seen->rounded, seen->demanded, seen->either,
+            seen->finite, seen->nan);
+  cr_expect(compensated ? seen->infinite + seen->nan : seen->infinite, "method %d, %s", method, fold_dtype_name(dtype));
+}
+
+Test(outcomes, of_sums_hold_in_any_order) {
+  for (size_t m = 0; m < sizeof sums / sizeof *sums; m++)
+    for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
+      struct seen seen = {0};
+      uint64_t state = 700 + m * 10 + (uint64_t)dtype;
+      double x[MOST];
+      for (int trial = 0; trial < 4000; trial++) {
+        size_t n = make_sum((enum fold_dtype)dtype, trial % 6, x, &state);
+        try_row(sums[m].method, (enum fold_dtype)dtype, FOLD_SUM, x, n, &state, &seen);
+      }
+      expect_seen(sums[m].method, (enum fold_dtype)dtype, &seen);
+    }
+  mpfr_free_cache();
+}
+
+/* Factors about 1, far from it, and few bits. */
+static size_t make_product(enum fold_dtype dtype, int kind, double *x, uint64_t *state) {
+  struct fold_format f = fold_format_of(dtype);
+  size_t n = 2 + next_word(state) % (MOST - 3);
+  for (size_t i = 0; i < n; i++) {
+    uint64_t word = next_word(state);
+    double sign = word & 64 ? -1 : 1, significand = 1 + (double)(word >> 12) * 0x1p-52;
+    int reach = kind == 0 ? 2 : (kind == 1 ? f.emax / 4 : f.emax / 2);
+    if (kind == 3) significand = (double)(1 + 2 * (word >> 62)), reach = f.emax / 12 + 1;
+    x[i] = round_to(dtype, ldexp(significand * sign, (int)(word >> 8 & 0xffff) % (2 * reach) - reach));
+    if (kind == 4) x[i] = any(dtype, state);
+    if (!isfinite(x[i])) x[i] = sign;
+    if (word % 50 == 0) x[i] = 0;
+  }
+  return n;
+}
+
+Test(outcomes, of_products_hold_in_any_order) {
+  static const enum fold_method methods[] = {FOLD_NARROW, FOLD_PLAIN};
+  for (size_t m = 0; m < 2; m++)
+    for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
+      struct seen seen = {0};
+      uint64_t state = 800 + m * 10 + (uint64_t)dtype;
+      double x[MOST];
+      for (int trial = 0; trial < 6000; trial++) {
+        size_t n = make_product((enum fold_dtype)dtype, trial % 5, x, &state);
+        try_row(methods[m], (enum fold_dtype)dtype, FOLD_PROD, x, n, &state, &seen);
+      }
+      bool nan = seen.nan || (methods[m] == FOLD_PLAIN && dtype == FOLD_F16); /* f32 holds such products */
+      cr_expect(seen.exact && seen.rounded && seen.infinite && nan, "method %d, %s: %zu, %zu, %zu, %zu", methods[m],
+                fold_dtype_name((enum fold_dtype)dtype), seen.exact, seen.rounded, seen.infinite, seen.nan);
+    }
+  mpfr_free_cache();
+}
+
+/* The sum's outcomes for n terms of dtype. */
+static struct fold_outcomes outcomes_of(enum fold_method method, enum fold_dtype dtype, enum fold_op op,
+                                        const double *x, size_t n, double *bound) {
+  uint64_t in[80];
+  struct fold_truth truth;
+  struct fold_outcomes may;
+  mpfr_t limit;
+  mpfr_init2(limit, 128);
+  fold_truth_init(&truth);
+  for (size_t i = 0; i < n; i++) {
+    fold_bits_store(dtype, in, i, fold_bits_from_double(dtype, x[i]));
+    cr_assert_eq(round_to(dtype, x[i]), x[i], "%a is no %s", x[i], fold_dtype_name(dtype));
+  }
+  cr_assert_eq(fold_oracle_exact(dtype, op, in, n, 1, &truth).code, FOLD_OK);
+  cr_assert_eq(fold_bound_outcomes(method, &truth, n - 1, limit, &may).code, FOLD_OK);
+  *bound = mpfr_get_d(limit, MPFR_RNDU);
+  fold_truth_free(&truth);
+  mpfr_clear(limit);
+  return may;
+}
+
+/* 2^(p-1) + ... + 2 + 1 + 1 units are 2^p units, all of them numbers of the accumulator; one more unit is one too many: 2^p + 1 is
+ * rounded. At any place of the range, with either sign; negative terms beside positive ones take no room. */
+Test(outcomes, sums_are_exact_up_to_two_to_the_precision_and_no_further) {
+  for (size_t m = 0; m < sizeof sums / sizeof *sums; m++)
+    for (int d = 0; d < FOLD_DTYPES; d++) {
+      enum fold_dtype dtype = (enum fold_dtype)d, accumulator = accumulator_of(sums[m].method, dtype);
+      struct fold_format f = fold_format_of(dtype);
+      int p = fold_format_of(accumulator).precision, least = f.emin - f.precision + 1;
+      if (f.emax - p < least) continue; /* f16 in f64: its whole range is exact */
+      for (int place = least; place <= f.emax - p; place += f.emax - p - least ? f.emax - p - least : 1)
+        for (int negative = 0; negative < 2; negative++) {
+          double x[80], unit = ldexp(negative ? -1 : 1, place), bound;
+          for (int k = 0; k < p; k++) x[k] = ldexp(unit, p - 1 - k);
+          x[p] = unit;
+          struct fold_outcomes at = outcomes_of(sums[m].method, dtype, FOLD_SUM, x, (size_t)p + 1, &bound);
+          cr_expect(at.exact && bound == 0 && at.finite && !at.infinite[0] && !at.infinite[1], "method %d, %s at 2^%d",
+                    sums[m].method, fold_dtype_name(dtype), place);
+          x[p + 1] = -unit * 2;
+          cr_expect(outcomes_of(sums[m].method, dtype, FOLD_SUM, x, (size_t)p + 2, &bound).exact,
+                    "with a term of the other sign");
+          x[p + 1] = unit;
+          struct fold_outcomes beyond = outcomes_of(sums[m].method, dtype, FOLD_SUM, x, (size_t)p + 2, &bound);
+          cr_expect(!beyond.exact && bound > 0, "method %d, %s at 2^%d, one unit more", sums[m].method,
+                    fold_dtype_name(dtype), place);
+          cr_expect_eq(join(accumulator, FOLD_SUM, ldexp(unit, p), unit), ldexp(unit, p), "that unit is lost");
+        }
+    }
+  mpfr_free_cache();
+}
+
+/* 4095 * 4095 has 24 bits, 4097 * 4097 has 25; powers of two none, while they stay in the normal range. */
+Test(outcomes, products_are_exact_while_their_bits_fit) {
+  static const struct {
+    double x[3];
+    bool exact;
+  } rows[] = {{{4095, 4095, 0x1p-20}, true},
+              {{4097, 4097, 1}, false},
+              {{0x1p-60, 0x1p-60, -0x1p-6}, true},
+              {{0x1p-60, 0x1p-60, 0x1p-7}, false},
+              {{0x1p60, 0x1p60, 0x1.8p7}, true},
+              {{0x1p60, 0x1p60, 0x1p8}, false},
+              {{3, 5, 7}, true},
+              {{0, 0x1.234p0, 0x1.234568p0}, true}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    double bound;
+    struct fold_outcomes may = outcomes_of(FOLD_PLAIN, FOLD_F32, FOLD_PROD, rows[i].x, 3, &bound);
+    cr_expect_eq(may.exact, rows[i].exact, "row %zu", i);
+    cr_expect(bound == 0 || !may.exact, "row %zu: %g", i, bound);
+  }
+  mpfr_free_cache();
+}
+
+/* Long rows are looked at by several threads. */
+Test(outcomes, the_lowest_bit_does_not_depend_on_threads) {
+  enum { LONG = 300000 };
+  float *x = malloc(LONG * sizeof *x);
+  cr_assert_not_null(x);
+  for (size_t at = 0; at < LONG; at += LONG - 1) {
+    for (size_t i = 0; i < LONG; i++) x[i] = i % 3 ? 0x1.8p10f : -0.0f;
+    cr_expect_eq(fold_lowest_bit(FOLD_F32, x, LONG, 4), 9);
+    x[at] = -0x1.000002p-60f;
+    for (unsigned threads = 0; threads < 5; threads++)
+      cr_expect_eq(fold_lowest_bit(FOLD_F32, x, LONG, threads), -83, "%u threads", threads);
+    x[at] = NAN;
+    x[LONG / 2] = INFINITY;
+    cr_expect_eq(fold_lowest_bit(FOLD_F32, x, LONG, 4), 9, "NaN has no bit");
+  }
+  memset(x, 0, LONG * sizeof *x);
+  cr_expect_eq(fold_lowest_bit(FOLD_F32, x, LONG, 4), FOLD_NO_BIT);
+  free(x);
+}
