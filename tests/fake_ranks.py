@@ -40,7 +40,10 @@ def seat_all():
         one.recv(16, socket.MSG_WAITALL)
 
 
-def freeze_harness(seconds=4):
+LIMIT = float(os.environ["FOLDPROOF_TIMEOUT"])
+
+
+def freeze_harness(seconds=LIMIT + 1):
     """The harness stands still, for longer than its limit."""
     with open(f"/proc/{os.getppid()}/stat") as guard:  # the launcher's parent, the harness's child
         harness = int(guard.read().rpartition(")")[2].split()[1])
@@ -95,7 +98,7 @@ elif mode == "frozen_at_door":  # the same when the first rank has come, and the
     connect().sendall(hello(0))
     one = connect()
     time.sleep(0.5)
-    freeze_harness(7)  # longer than a guest may be silent
+    freeze_harness(LIMIT + 4)  # longer than a guest may be silent, 5 s
     time.sleep(1)
     one.sendall(hello(1))
     for rank in range(2, ranks):

@@ -57,7 +57,7 @@ struct sender {
 };
 static void *send_slowly(void *of) {
   struct sender *s = of;
-  s->how = fold_wire_send_by(s->fd, fold_now() + 10, WIRE_LOAD, s->bytes, 1000, s->bytes + 1000, s->n - 1000);
+  s->how = fold_wire_send_by(s->fd, fold_now() + 600, WIRE_LOAD, s->bytes, 1000, s->bytes + 1000, s->n - 1000);
   return NULL;
 }
 
@@ -92,7 +92,7 @@ Test(collective, a_message_that_does_not_come_is_late_and_who_hung_up_is_gone) {
   cr_expect_eq(fold_wire_read_by(pair[1], start + 0.4, bytes, 8), FOLD_WIRE_LATE);
   cr_expect_eq(fold_wire_send_by(pair[0], start + 0.6, WIRE_LOAD, bytes, sizeof bytes, NULL, 0), FOLD_WIRE_LATE);
   double took = fold_now() - start;
-  cr_expect(took >= 0.6 && took < 5, "took %g s", took);
+  cr_expect(took >= 0.6 && took < 60, "took %g s", took); /* with room: a busy machine is late too */
   cr_expect_eq(fold_wire_read_by(pair[1], start - 1, bytes, 8), FOLD_WIRE_DONE, "what is there is read, however late");
   close(pair[1]);
   cr_expect_eq(fold_wire_send_by(pair[0], INFINITY, WIRE_LOAD, bytes, sizeof bytes, NULL, 0), FOLD_WIRE_GONE);
