@@ -11,6 +11,7 @@ _foldproof() {
     --op) words='sum prod max min' ;;
     --claims | -c) words=$("$command" list claims 2>/dev/null | awk 'NR > 1 { print $1 }') ;;
     --subjects | -s | --peer) words=$("$command" list subjects 2>/dev/null | awk '/ on / { print $1 }') ;;
+    --claim) words='gpu_to_gpu run_to_run' ;;
     --generator) words=$("$command" list generators 2>/dev/null | awk 'NR > 1 { print $1 }') ;;
     --jsonl | --npy | --output | -o | --fixture-folder)
       mapfile -t COMPREPLY < <(compgen -f -- "$word")

@@ -1,8 +1,9 @@
-/* bench.c: a shape's bench on a CUDA device: who enters, who is judged first, and how the times compare. */
+/* bench.c: a shape's bench: who enters, who is judged first, and how the times compare. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "bench_host.h"
 #include "bench_race.h"
 
 fold_status fold_bench_ready(void) { return fold_engine_ready(FOLD_CUDA); }
@@ -41,8 +42,9 @@ static fold_status judge_first(const struct fold_registry *registry, const struc
       .name = name, .file = name, .dtype = shape->dtype, .op = shape->op, .rows = shape->rows, .cols = shape->cols};
   c.source = (struct fold_source){options->generator, shape->dtype, options->seed, shape->cols, 0};
   struct fold_cases cases = {&c, 1, 1};
-  struct fold_selection selection = {
-      .subjects = options->subjects, .engine = FOLD_CUDA, .claims = "writes_output,bounded,replays,correctly_rounded"};
+  struct fold_selection selection = {.subjects = options->subjects,
+                                     .engine = (int)options->engine,
+                                     .claims = "writes_output,bounded,compensated,replays,correctly_rounded"};
   struct verdicts verdicts = {timing, n};
   struct fold_sink sink = {.judgement = count_verdict, .context = &verdicts};
   return fold_verify(registry, &selection, &cases, NULL, &sink, stop);
@@ -50,34 +52,33 @@ static fold_status judge_first(const struct fold_registry *registry, const struc
 
 static bool takes(const struct fold_subject *subject, const struct fold_bench_options *options,
                   const struct fold_bench_shape *shape) {
-  return subject->engine == FOLD_CUDA && fold_glob_match(options->subjects, subject->name) &&
+  return subject->engine == options->engine && fold_glob_match(options->subjects, subject->name) &&
          (subject->dtypes >> shape->dtype & 1) && (subject->ops >> shape->op & 1);
 }
 
-static size_t enter(const struct fold_registry *registry, const struct fold_bench_options *options,
-                    const struct fold_bench_shape *shape, struct fold_timing *timing) {
-  size_t n = 0;
-  for (size_t i = 0; i < registry->n; i++) {
-    if (!takes(&registry->subjects[i], options, shape)) continue;
-    double terms = (double)shape->rows * (double)(shape->cols + 1);
-    timing[n++] = (struct fold_timing){.subject = &registry->subjects[i],
-                                       .shape = *shape,
-                                       .median = NAN,
-                                       .p10 = NAN,
-                                       .p90 = NAN,
-                                       .bytes_per_second = NAN,
-                                       .of_ceiling = NAN,
-                                       .bytes = terms * (double)fold_dtype_size(shape->dtype)};
-  }
-  return n;
+static void enter(const struct fold_subject *subject, const struct fold_bench_options *options,
+                  const struct fold_bench_shape *shape, struct fold_timing *timing, size_t *n) {
+  double terms = (double)shape->rows * (double)(shape->cols + 1);
+  if (!takes(subject, options, shape)) return;
+  timing[(*n)++] = (struct fold_timing){.subject = subject,
+                                        .shape = *shape,
+                                        .median = NAN,
+                                        .p10 = NAN,
+                                        .p90 = NAN,
+                                        .bytes_per_second = NAN,
+                                        .of_ceiling = NAN,
+                                        .bytes = terms * (double)fold_dtype_size(shape->dtype)};
 }
 
 fold_status fold_bench_shape(const struct fold_registry *registry, const struct fold_bench_options *options,
                              const struct fold_bench_shape *shape, double ceiling, struct fold_timing *timing,
                              size_t *n, const volatile int *stop) {
-  *n = enter(registry, options, shape, timing);
+  *n = 0;
+  for (size_t i = 0; i < registry->n; i++) enter(&registry->subjects[i], options, shape, timing, n);
+  enter(&fold_bench_numpy, options, shape, timing, n);
   if (options->verify && *n > 0) FOLD_TRY(judge_first(registry, options, shape, timing, *n, stop));
-  if (!*stop) FOLD_TRY(fold_bench_race(options, shape, ceiling, timing, *n, stop));
+  if (!*stop && options->engine == FOLD_HOST) FOLD_TRY(fold_bench_host_race(options, shape, timing, *n, stop));
+  if (!*stop && options->engine == FOLD_CUDA) FOLD_TRY(fold_bench_race(options, shape, ceiling, timing, *n, stop));
   compare(timing, *n, options->peer);
   return fold_ok();
 }

@@ -1,9 +1,12 @@
-/* bench.h: how fast subjects run on a GPU, timed only after they were judged on the same input.
+/* bench.h: how fast subjects run on a GPU or on the host, timed only after they were judged on the same input.
  *
  * Times are of CUDA events around each run, in turn over all subjects of a shape, so that ratios are of one run and one
  * state of the machine. Inputs rotate through a pool that is several times the L2, of more inputs than there are
  * subjects, so that nobody finds what another left of its input. The ceiling is a plain read of memory, the best of
  * several shapes, measured in the same run: a subject above it is implausible, for it must read as much.
+ *
+ * Host subjects are timed by the monotonic clock, with a number of threads that is named, in turn with plain reads of the
+ * same inputs and with NumPy in a process of its own (bench_host.c).
  */
 #ifndef FOLD_BENCH_H
 #define FOLD_BENCH_H
@@ -18,7 +21,9 @@ struct fold_bench_shape {
 };
 
 struct fold_bench_options {
-  const char *subjects; /* globs */
+  enum fold_engine engine; /* FOLD_CUDA or FOLD_HOST */
+  unsigned threads;        /* host: of each subject */
+  const char *subjects;    /* globs */
   const struct fold_generator *generator;
   uint64_t seed;
   unsigned iterations; /* timed runs of each subject and shape */
@@ -32,6 +37,7 @@ struct fold_timing {
   struct fold_bench_shape shape;
   double median, p10, p90;
   double bytes;                                 /* read once, and results written once */
+  double ceiling;                               /* host: of this shape's reads, bytes a second; else 0 */
   double bytes_per_second, of_ceiling, to_peer; /* to_peer: peer's median over this one's: above 1 is faster */
   bool implausible;                             /* above the ceiling */
   size_t held, refuted, skipped, broken;        /* verdicts of the claims that were judged first */
@@ -44,7 +50,11 @@ fold_status fold_bench_ready(void);
 /* The ceiling in bytes a second, over nbytes of device memory (median of the best shape). */
 fold_status fold_bench_ceiling(size_t nbytes, unsigned iterations, double *bytes_per_second, const char **shape);
 
-/* Times every selected CUDA subject that takes the shape. `timing` has room for registry->n; *n of them are filled. */
+/* NumPy, which the host's bench times and nobody else runs. */
+extern const struct fold_subject fold_bench_numpy;
+
+/* Times every selected subject of options->engine that takes the shape, on the host NumPy too. `timing` has room for
+ * registry->n + 1; *n of them are filled. `ceiling` is the GPU's. */
 fold_status fold_bench_shape(const struct fold_registry *registry, const struct fold_bench_options *options,
                              const struct fold_bench_shape *shape, double ceiling, struct fold_timing *timing,
                              size_t *n, const volatile int *stop);

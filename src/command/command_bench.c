@@ -1,4 +1,5 @@
-/* command_bench.c: foldproof bench: verify, then time, on a GPU or over ranks; the tables and JSON lines of a GPU. */
+/* command_bench.c: foldproof bench: verify, then time, on a GPU, the host or over ranks; the tables and JSON lines of the first
+ * two. */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -27,26 +28,31 @@ static void print_timing(const struct fold_timing *t) {
     else
       printf(" %8.3f", t->to_peer);
   }
-  printf("  %s%s", verdict_of(t), t->implausible ? "  IMPLAUSIBLE: above the ceiling" : "");
+  printf("  %s%s", verdict_of(t),
+         !t->implausible                   ? ""
+         : t->subject->engine == FOLD_HOST ? "  IMPLAUSIBLE: faster than caches are read"
+                                           : "  IMPLAUSIBLE: above the ceiling");
   if (t->note[0]) printf("  (%s)", t->note);
   printf("\n");
 }
 
 static fold_status write_timing(struct bench_command *b, const struct fold_timing *t, double ceiling) {
+  bool host = b->options.engine == FOLD_HOST;
   json_t *line =
       json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:i, s:s, s:b}", "schema", FOLD_SCHEMA, "type",
-                "timing", "subject", t->subject->name, "engine", "cuda", "dtype", fold_dtype_name(t->shape.dtype), "op",
-                fold_op_name(t->shape.op), "rows", (json_int_t)t->shape.rows, "cols", (json_int_t)t->shape.cols,
-                "generator", b->generator, "seed", (json_int_t)b->options.seed, "iterations",
-                (int)b->options.iterations, "verdict", verdict_of(t), "implausible", (int)t->implausible);
+                "timing", "subject", t->subject->name, "engine", fold_engine_name(b->options.engine), "dtype",
+                fold_dtype_name(t->shape.dtype), "op", fold_op_name(t->shape.op), "rows", (json_int_t)t->shape.rows,
+                "cols", (json_int_t)t->shape.cols, "generator", b->generator, "seed", (json_int_t)b->options.seed,
+                "iterations", (int)b->options.iterations, "verdict", verdict_of(t), "implausible", (int)t->implausible);
   fold_record_number(line, "median_seconds", t->median);
   fold_record_number(line, "p10_seconds", t->p10);
   fold_record_number(line, "p90_seconds", t->p90);
   fold_record_number(line, "bytes_per_second", t->bytes_per_second);
-  fold_record_number(line, "ceiling_bytes_per_second", ceiling);
+  fold_record_number(line, "ceiling_bytes_per_second", host ? t->ceiling : ceiling);
   fold_record_number(line, "of_ceiling", t->of_ceiling);
   fold_record_number(line, "to_peer", t->to_peer);
   if (line) json_object_set_new(line, "peer", json_string(b->options.peer));
+  if (line && host) json_object_set_new(line, "threads", json_integer((json_int_t)b->options.threads));
   if (line && t->note[0]) json_object_set_new(line, "note", json_string(t->note));
   return fold_records_line(&b->records, line);
 }
@@ -65,13 +71,19 @@ static fold_status bench_shape(struct bench_command *b, const struct fold_regist
                                struct bench_outcome *outcome) {
   size_t n;
   char what[80];
-  snprintf(what, sizeof what, "%s, %zu x %zu", fold_dtype_name(shape->dtype), shape->rows, shape->cols);
+  bool host = b->options.engine == FOLD_HOST;
+  char threads[40] = "";
+  if (host) snprintf(threads, sizeof threads, ", %u thread%s", b->options.threads, b->options.threads == 1 ? "" : "s");
+  snprintf(what, sizeof what, "%s, %zu x %zu%s", fold_dtype_name(shape->dtype), shape->rows, shape->cols, threads);
   fold_bench_begin_shape(b, what);
   fold_status status = fold_bench_shape(registry, &b->options, shape, ceiling, timing, &n, fold_watch_interrupt());
   fold_bench_end_shape(b);
   FOLD_TRY(status);
-  printf("\n%s %s, %zu x %zu, %s\n", fold_dtype_name(shape->dtype), fold_op_name(shape->op), shape->rows, shape->cols,
-         b->generator);
+  printf("\n%s %s, %zu x %zu, %s%s\n", fold_dtype_name(shape->dtype), fold_op_name(shape->op), shape->rows, shape->cols,
+         b->generator, threads);
+  if (host && n > 0 && timing[0].ceiling > 0)
+    printf("ceiling: the fastest plain read of the inputs' memory, with 1 thread or with all: %.1f GB/s\n",
+           1e-9 * timing[0].ceiling);
   printf("%-28s %10s %9s %9s %9s %8s %8s  %s\n", "subject", "median us", "p10 us", "p90 us", "GB/s", "ceiling", "peer",
          "judged first");
   for (size_t k = 0; k < n; k++) {
@@ -97,25 +109,50 @@ static size_t ceiling_bytes(const struct bench_command *b) {
   return largest < least ? least : largest > most ? most : largest / 16 * 16;
 }
 
+/* The GPU's ceiling, once; the host's is measured with each shape. */
+static fold_status measure_ceiling(const struct bench_command *b, double *ceiling) {
+  const char *read_shape = "";
+  size_t nbytes = ceiling_bytes(b);
+  *ceiling = NAN;
+  if (b->options.engine == FOLD_HOST) {
+    printf("host; peer: %s\n", b->options.peer);
+    return fold_ok();
+  }
+  FOLD_TRY(fold_bench_ceiling(nbytes, b->options.iterations, ceiling, &read_shape));
+  printf("ceiling: a plain read of %.2f GB, %s: %.1f GB/s; peer: %s\n", 1e-9 * (double)nbytes, read_shape,
+         1e-9 * *ceiling, b->options.peer);
+  return fold_ok();
+}
+
 static fold_status bench_all(struct bench_command *b, const struct fold_registry *registry,
                              struct bench_outcome *outcome) {
   double ceiling;
-  const char *read_shape = "";
-  size_t nbytes = ceiling_bytes(b);
-  FOLD_TRY(fold_bench_ceiling(nbytes, b->options.iterations, &ceiling, &read_shape));
-  printf("ceiling: a plain read of %.2f GB, %s: %.1f GB/s; peer: %s\n", 1e-9 * (double)nbytes, read_shape,
-         1e-9 * ceiling, b->options.peer);
-  b->shapes = (size_t)__builtin_popcount(b->dtypes) * b->n_sizes;
-  struct fold_timing *timing = calloc(registry->n, sizeof *timing);
+  FOLD_TRY(measure_ceiling(b, &ceiling));
+  b->shapes = (size_t)__builtin_popcount(b->dtypes) * b->n_sizes * b->n_threads;
+  struct fold_timing *timing = calloc(registry->n + 1, sizeof *timing);
   if (timing == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory");
   fold_status status = fold_ok();
   for (int d = 0; d < FOLD_DTYPES; d++)
-    for (size_t k = 0; k < b->n_sizes && (b->dtypes >> d & 1) && status.code == FOLD_OK && !*fold_watch_interrupt();
-         k++) {
-      struct fold_bench_shape shape = {(enum fold_dtype)d, b->op, b->rows ? b->rows : 1, b->sizes[k]};
+    for (size_t k = 0; k < b->n_sizes * b->n_threads && (b->dtypes >> d & 1); k++) {
+      if (status.code != FOLD_OK || *fold_watch_interrupt()) break;
+      struct fold_bench_shape shape = {(enum fold_dtype)d, b->op, b->rows ? b->rows : 1, b->sizes[k / b->n_threads]};
+      b->options.threads = (unsigned)b->threads[k % b->n_threads];
       status = bench_shape(b, registry, &shape, ceiling, timing, outcome);
     }
   free(timing);
+  return status;
+}
+
+/* Whether the globs name subjects; on the host NumPy is one. */
+static fold_status check_subjects(const struct bench_command *b, const struct fold_registry *registry) {
+  struct fold_selection all = {.subjects = b->options.subjects, .engine = b->engine};
+  struct fold_subject *subjects = calloc(registry->n + 1, sizeof *subjects);
+  if (subjects == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory");
+  for (size_t i = 0; i < registry->n; i++) subjects[i] = registry->subjects[i];
+  subjects[registry->n] = fold_bench_numpy;
+  struct fold_registry with_numpy = {.subjects = subjects, .n = registry->n + 1};
+  fold_status status = fold_selection_check(&all, &with_numpy);
+  free(subjects);
   return status;
 }
 
@@ -125,9 +162,8 @@ int fold_command_bench(int argc, char **argv, const struct fold_registry *regist
   bool collective = fold_engine_has_ranks((enum fold_engine)b.engine);
   struct bench_outcome outcome = {0};
   fold_progress_open(&b.progress);
-  struct fold_selection all = {.subjects = b.options.subjects, .engine = b.engine};
-  fold_status status = collective ? fold_engine_ready((enum fold_engine)b.engine) : fold_bench_ready();
-  if (status.code == FOLD_OK) status = fold_selection_check(&all, registry);
+  fold_status status = b.engine == FOLD_CUDA ? fold_bench_ready() : fold_engine_ready((enum fold_engine)b.engine);
+  if (status.code == FOLD_OK) status = check_subjects(&b, registry);
   if (status.code == FOLD_OK && b.jsonl) status = fold_records_open(&b.records, b.jsonl);
   if (status.code == FOLD_OK && b.jsonl) status = fold_records_environment(&b.records);
   if (status.code == FOLD_OK)

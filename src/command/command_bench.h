@@ -18,6 +18,8 @@ struct bench_command {
   uint64_t rows, cols;
   unsigned dtypes;
   enum fold_op op;
+  uint64_t threads[FOLD_BENCH_SIZES]; /* host: 1 and all there are, unless the user says otherwise */
+  size_t n_threads;
   const char *generator, *jsonl;
   /* Collectives. */
   int engine; /* enum fold_engine */

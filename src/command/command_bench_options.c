@@ -1,32 +1,42 @@
 /* command_bench_options.c: what foldproof bench is told: parsed, checked, and filled with defaults. */
 #include <math.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command_bench.h"
 
 enum { N = 'n', SUBJECTS = 's', ROWS = 0x200, COLS, DTYPE, OP, ITERATIONS, SEED, GENERATOR, PEER, JSONL, UNVERIFIED };
-enum { ENGINE = 0x220, WHAT, WORKERS, BYTES, SETTINGS, LINK, MEMORY };
+enum { ENGINE = 0x220, THREADS, WHAT, WORKERS, BYTES, SETTINGS, LINK, MEMORY };
 /* Two spreads of nine equal runs each lie apart by chance once in 600 times; of seven, once in 70. */
 enum { LEAST_RUNS = 9 };
 enum { MOST_TERMS = 34, MOST_BYTES = MOST_TERMS + 1 }; /* log2: as many terms of two bytes */
 
+/* host/sorted sorts: it takes many times as long as all others. */
+static const char host_subjects[] =
+    "host/sequential,host/reverse,host/pairwise,host/numpy,host/kahan,host/neumaier,host/float64,"
+    "host/exact,rows/*,flat/*,numpy/*";
+
 static const struct argp_option options[] = {
     {"subjects", SUBJECTS, "GLOBS", 0,
-     "only these subjects (CUDA: flat/* and peers; rows/* and peers with --rows; collectives: all)", 1},
-    {"n", N, "LIST", 0, "sizes of one row: 1e3,1e6,2^32 (default: the report's, 1e3 to 5e8)", 1},
+     "only these subjects (CUDA: flat/* and peers; rows/* and peers with --rows; host: all but host/sorted, and "
+     "numpy/sum; "
+     "collectives: all)",
+     1},
+    {"n", N, "LIST", 0, "sizes of one row: 1e3,1e6,2^32 (default: the report's, 1e3 to 5e8; host: to 1e7)", 1},
     {"rows", ROWS, "R", 0, "rows, with --cols", 1},
     {"cols", COLS, "C", 0, "columns, with --rows", 1},
     {"dtype", DTYPE, "LIST", 0, "dtypes (f32)", 1},
     {"op", OP, "OP", 0, "sum (the default), prod, max or min", 1},
     {"generator", GENERATOR, "NAME", 0, "what the inputs hold (normal)", 1},
-    {"iterations", ITERATIONS, "N", 0, "timed runs of each subject and size (51); at least 3, and of a collective 9",
-     1},
+    {"iterations", ITERATIONS, "N", 0,
+     "timed runs of each subject and size (51, host: 11); at least 3, and of a collective 9", 1},
     {"seed", SEED, "SEED", 0, "seed of the inputs (1)", 1},
     {"peer", PEER, "SUBJECT", 0, "the subject that ratios are against", 1},
     {"jsonl", JSONL, "FILE", 0, "write a record of each timing", 1},
     {"unverified", UNVERIFIED, NULL, 0, "time without judging first; the table says so", 1},
-    {"engine", ENGINE, "ENGINE", 0, "cuda (the default); mpi or nccl: collectives, over ranks", 1},
+    {"engine", ENGINE, "ENGINE", 0, "cuda (the default); host, with NumPy; mpi or nccl: collectives, over ranks", 1},
+    {"threads", THREADS, "LIST", 0, "with --engine host: threads of each subject (1 and all there are)", 1},
     {0, 0, 0, 0, "With --engine mpi or nccl (--n: elements of the sums, in all or a rank):", 2},
     {"what", WHAT, "LIST", 0, "of strong, weak (scaling of sharded sums), messages (vectors by length); default: all",
      2},
@@ -69,12 +79,14 @@ static double parse_rate(const char *option, const char *text, struct argp_state
 /* What only one kind of bench takes is a mistake to give to the other. */
 static void check_kind(const struct bench_command *b, struct argp_state *state) {
   bool collective = fold_engine_has_ranks((enum fold_engine)b->engine);
-  if (b->engine == FOLD_HOST) argp_failure(state, 2, 0, "--engine host: only GPUs and collectives are timed");
-  if (collective && (b->rows || b->cols)) argp_failure(state, 2, 0, "--rows and --cols are for --engine cuda");
-  if (collective && b->options.iterations < LEAST_RUNS)
+  if (b->n_threads && b->engine != FOLD_HOST) argp_failure(state, 2, 0, "--threads is for --engine host");
+  for (size_t k = 0; k < b->n_threads; k++)
+    if (b->threads[k] == 0) argp_failure(state, 2, 0, "--threads: at least 1");
+  if (collective && (b->rows || b->cols)) argp_failure(state, 2, 0, "--rows and --cols are for --engine cuda and host");
+  if (collective && b->options.iterations > 0 && b->options.iterations < LEAST_RUNS)
     argp_failure(state, 2, 0, "--iterations: at least %d of a collective, whose spreads are judged", LEAST_RUNS);
   if (collective && b->options.peer)
-    argp_failure(state, 2, 0, "--peer is for --engine cuda: a collective's is the library's own");
+    argp_failure(state, 2, 0, "--peer is for --engine cuda and host: a collective's is the library's own");
   if (!collective && (b->n_workers || b->n_bytes || b->settings || b->what || !isnan(b->link) || !isnan(b->memory)))
     argp_failure(state, 2, 0, "--what, --workers, --bytes, --settings, --link and --memory need --engine mpi or nccl");
   for (size_t k = 0; k < b->n_bytes; k++)
@@ -95,6 +107,11 @@ static void check_options(struct bench_command *b, struct argp_state *state) {
     if (!b->what) b->what = FOLD_BENCH_MESSAGES | FOLD_BENCH_STRONG | FOLD_BENCH_WEAK;
     return;
   }
+  b->options.engine = (enum fold_engine)b->engine;
+  if (b->engine == FOLD_HOST) {
+    if (!b->options.subjects) b->options.subjects = host_subjects;
+    if (!b->options.peer) b->options.peer = fold_bench_numpy.name;
+  }
   if (!b->options.subjects)
     b->options.subjects = matrix ? "rows/*,cub/segmented*,flat/canonical" : "flat/*,cub/reduce*,thrust/*";
   if (!b->options.peer) b->options.peer = matrix ? "cub/segmented" : "cub/reduce";
@@ -110,6 +127,9 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case BYTES:
       b->n_bytes = fold_option_numbers(state, "--bytes", arg, UINT64_C(1) << MOST_BYTES, b->bytes, FOLD_BENCH_SIZES);
       return 0;
+    case THREADS:
+      b->n_threads = fold_option_numbers(state, "--threads", arg, 1024, b->threads, FOLD_BENCH_SIZES);
+      return 0;
     case WORKERS: parse_workers(b, arg, state); return 0;
     case WHAT: b->what = fold_option_mask(state, "--what", arg, parse_what); return 0;
     case SETTINGS: b->settings = arg; return 0;
@@ -117,7 +137,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case MEMORY: b->memory = parse_rate("--memory", arg, state); return 0;
     case ENGINE:
       b->engine = fold_engine_parse(arg);
-      if (b->engine < 0) argp_failure(state, 2, 0, "--engine %s: not one of cuda, mpi, nccl", arg);
+      if (b->engine < 0) argp_failure(state, 2, 0, "--engine %s: not one of cuda, host, mpi, nccl", arg);
       return 0;
     case ROWS: b->rows = fold_option_number(state, "--rows", arg, UINT64_C(1) << MOST_TERMS); return 0;
     case COLS: b->cols = fold_option_number(state, "--cols", arg, UINT64_C(1) << MOST_TERMS); return 0;
@@ -142,15 +162,28 @@ static const struct argp argp = {
     .parser = parse,
     .children = fold_world_child,
     .doc =
-        "Time CUDA subjects, or collectives over ranks, each judged first.\v"
+        "Time CUDA subjects, host subjects and NumPy, or collectives over ranks, each judged first.\v"
         "Times are of CUDA events, medians over the timed runs; inputs rotate past the L2; the ceiling is a plain read "
         "of memory in the same run. A figure above the ceiling is implausible: exit code 1. So is a refuted claim. "
+        "On the host the monotonic clock is read around each call, NumPy's by its own process, all in turn over inputs "
+        "that both "
+        "map; the ceiling is the fastest plain read of these; implausible is what is faster than a cache. "
+        "thrust/reduce allocates and waits in each call, and its "
+        "times have "
+        "that. "
         "Of a collective the slowest rank counts (MPI: by its host's clock); its local share and its calls are timed "
         "by "
         "themselves too; a speed-up above the world's size, more than link or memory carry, a negative overhead are "
         "implausible. Of a machine that is too busy to tell a line says so, and is not held; where all lines do, the "
         "bench was "
         "skipped: exit code 77."};
+
+/* 1 and all, once where that is the same; elsewhere threads are nobody's matter. */
+static void choose_threads(struct bench_command *b) {
+  if (b->n_threads) return;
+  b->threads[b->n_threads++] = 1;
+  if (b->engine == FOLD_HOST && omp_get_max_threads() > 1) b->threads[b->n_threads++] = (uint64_t)omp_get_max_threads();
+}
 
 static void choose_sizes(struct bench_command *b) {
   static const uint64_t report[] = {1000, 10000, 100000, 1000000, 10000000, 100000000, 500000000};
@@ -159,12 +192,12 @@ static void choose_sizes(struct bench_command *b) {
     b->n_sizes = 1;
   } else if (b->n_sizes == 0) {
     memcpy(b->sizes, report, sizeof report);
-    b->n_sizes = sizeof report / sizeof *report;
+    b->n_sizes = sizeof report / sizeof *report - (b->engine == FOLD_HOST ? 2 : 0);
   }
 }
 
 void fold_bench_parse(struct bench_command *b, int argc, char **argv) {
-  *b = (struct bench_command){.options = {.seed = 1, .iterations = 51, .verify = true},
+  *b = (struct bench_command){.options = {.seed = 1, .verify = true},
                               .dtypes = 1u << FOLD_F32,
                               .op = FOLD_SUM,
                               .generator = "normal",
@@ -172,5 +205,8 @@ void fold_bench_parse(struct bench_command *b, int argc, char **argv) {
                               .link = NAN,
                               .memory = NAN};
   argp_parse(&argp, argc, argv, 0, NULL, b);
-  if (!fold_engine_has_ranks((enum fold_engine)b->engine)) choose_sizes(b);
+  if (b->options.iterations == 0) b->options.iterations = b->engine == FOLD_HOST ? 11 : 51;
+  if (fold_engine_has_ranks((enum fold_engine)b->engine)) return;
+  choose_sizes(b);
+  choose_threads(b);
 }

@@ -53,6 +53,7 @@ struct fold_model_point {
 struct fold_model_timing {
   int environment;
   const char *subject, *engine, *dtype, *op, *generator, *verdict, *peer, *note;
+  double threads; /* of a host's table: how many each subject had, but NumPy; NaN of others */
   double rows, cols, median, p10, p90, bytes_per_second, ceiling, of_ceiling, to_peer;
   bool implausible;
 };

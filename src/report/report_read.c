@@ -53,6 +53,7 @@ static fold_status read_timing(struct reader *r, json_t *record) {
   struct fold_model_timing *t = fold_model_grow(&m->timings, &m->n_timings, &m->room_timings, sizeof *t);
   if (t == NULL) return no_memory();
   *t = (struct fold_model_timing){.environment = r->environment,
+                                  .threads = number(record, "threads"),
                                   .rows = number(record, "rows"),
                                   .cols = number(record, "cols"),
                                   .median = number(record, "median_seconds"),

@@ -12,11 +12,23 @@
 
 enum { MOST_SUBJECTS = 40, MOST_PAIRS = 24, MOST_FIGURES = 16 };
 
+static double threads_of(const struct fold_model_timing *t) { return t->threads >= 1 ? t->threads : 0; }
+
+/* ", on the host, 2 threads"; "" of a GPU. */
+static const char *place_text(const struct fold_model_timing *t, char text[80]) {
+  text[0] = '\0';
+  if (strcmp(t->engine, "host") == 0)
+    snprintf(text, 80, ", on the host, %.0f thread%s", threads_of(t), threads_of(t) == 1 ? "" : "s");
+  return text;
+}
+
 static int compare_groups(const struct fold_model_timing *a, const struct fold_model_timing *b) {
   int d = a->environment - b->environment;
   if (!d) d = strcmp(a->dtype, b->dtype);
   if (!d) d = strcmp(a->op, b->op);
   if (!d) d = strcmp(a->generator, b->generator);
+  if (!d) d = strcmp(a->engine, b->engine);
+  if (!d) d = (threads_of(a) > threads_of(b)) - (threads_of(a) < threads_of(b));
   return d ? d : (a->rows > b->rows) - (a->rows < b->rows);
 }
 
@@ -76,11 +88,11 @@ static void draw_throughput(struct fold_page *page, const struct fold_model_timi
       break;
     }
   struct fold_plot plot = {"n (elements)", "throughput (GB/s)", true, false, series, n_series};
-  char caption[400], where[200], rows[32], without[60];
-  snprintf(caption, sizeof caption, "Throughput, %.20s %.20s%s%.40s%s, %s row%s%s. Medians%s.", t->dtype, t->op,
+  char caption[500], where[200], rows[32], without[60], place[80];
+  snprintf(caption, sizeof caption, "Throughput, %.20s %.20s%s%.40s%s, %s row%s%s%s. Medians%s.", t->dtype, t->op,
            t->generator[0] ? " of " : "", t->generator, t->generator[0] ? " data" : "",
-           fold_text_grouped(t->rows, rows), t->rows == 1 ? "" : "s", fold_page_where(page, t->environment, where),
-           fold_page_without(n_doubtful, without));
+           fold_text_grouped(t->rows, rows), t->rows == 1 ? "" : "s", place_text(t, place),
+           fold_page_where(page, t->environment, where), fold_page_without(n_doubtful, without));
   fold_page_plot(page, &plot, caption);
 }
 
@@ -128,7 +140,7 @@ static void draw_pairs(struct fold_page *page, const struct fold_model_timing *t
   const struct fold_model_timing *fixed[MOST_PAIRS], *plain[MOST_PAIRS];
   struct fold_bar_pair pairs[MOST_PAIRS];
   size_t n_pairs = find_pairs(t, n, fixed, plain);
-  char caption[400], shape[80], where[200];
+  char caption[500], shape[80], where[200], place[80];
   if (n_pairs < 2) return;
   for (size_t i = 0; i < n_pairs; i++) {
     snprintf(pairs[i].label, sizeof pairs[i].label, "%.79s", fixed[i]->subject);
@@ -137,10 +149,10 @@ static void draw_pairs(struct fold_page *page, const struct fold_model_timing *t
   }
   struct fold_bars bars = {"median time (us)", "fixed order", "its plain twin", n_pairs, pairs};
   snprintf(caption, sizeof caption,
-           "Fixed order against its plain twin, %.20s %.20s%s%.40s%s, %s elements%s. Medians; whiskers from 10 %% to "
+           "Fixed order against its plain twin, %.20s %.20s%s%.40s%s, %s elements%s%s. Medians; whiskers from 10 %% to "
            "90 %%.",
            t->dtype, t->op, t->generator[0] ? " of " : "", t->generator, t->generator[0] ? " data" : "",
-           shape_text(t, shape), fold_page_where(page, t->environment, where));
+           shape_text(t, shape), place_text(t, place), fold_page_where(page, t->environment, where));
   fold_page_bars(page, &bars, caption);
 }
 
@@ -160,6 +172,7 @@ static void put_pairs(struct fold_page *page, const struct fold_model_timing *t,
     *opened = true;
     fputs("<tr><th scope=\"row\">", page->out);
     fold_put_html(page->out, fixed[i]->subject);
+    fold_put_html(page->out, place_text(fixed[i], text));
     fputs("</th><td class=\"text\">", page->out);
     fold_put_html(page->out, plain[i]->subject);
     fputs("</td>", page->out);
@@ -178,6 +191,7 @@ static void put_row(struct fold_page *page, const struct fold_model_timing *t) {
   bool bad = strcmp(t->verdict, "held") != 0 || t->implausible;
   fprintf(page->out, "<tr%s><th scope=\"row\">", bad ? " class=\"bad\"" : "");
   fold_put_html(page->out, t->subject);
+  fold_put_html(page->out, place_text(t, text));
   fputs("</th>", page->out);
   fold_page_cell(page, t->dtype);
   fold_page_cell(page, t->op);

@@ -1,0 +1,265 @@
+/* bench_host.c: host subjects race over inputs that rotate, each run timed by the monotonic clock, with NumPy and plain reads.
+ *
+ * The pool is twice the last cache, 256 MiB at the least and 1 GiB at the most, so that everybody finds an input in memory, or in
+ * a cache that is larger. The ceiling is the fastest plain read of a part of the pool, by one thread or by all that subjects have. On
+ * a busy machine that read is slowed as well: who is above it is no defect. Implausible is who, in its slow runs too, is
+ * faster than so many cores read their nearest cache: it did not read its input.
+ */
+#include "bench_host.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "bits.h"
+#include "bound.h"
+#include "order.h"
+#include "rank_bench.h"
+
+enum { ALIGN = 256, MOST_SLOTS = 1 << 16, READS = 2, REST = 5000 /* us */ };
+enum { READ_BYTES = 16 << 20 }; /* of a ceiling: more than a core's own caches hold */
+static const size_t least_pool = (size_t)256 << 20, most_pool = (size_t)1 << 30;
+
+static size_t pool_bytes(void) {
+  long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
+  size_t twice = cache > 0 ? 2 * (size_t)cache : 0;
+  return twice < least_pool ? least_pool : twice > most_pool ? most_pool : twice;
+}
+
+static void close_pool(struct fold_host_pool *pool) {
+  if (pool->in) munmap(pool->in, pool->n_bytes);
+  if (pool->fd >= 0) close(pool->fd);
+  free(pool->out);
+}
+
+/* The first input is generated; the others are its copies, for times do not depend on which numbers these are. */
+static fold_status open_pool(struct fold_host_pool *pool, const struct fold_bench_options *options,
+                             const struct fold_bench_shape *shape) {
+  size_t n = shape->rows * shape->cols, size = fold_dtype_size(shape->dtype);
+  struct fold_source source = {options->generator, shape->dtype, options->seed, shape->cols, 0};
+  *pool = (struct fold_host_pool){.fd = -1, .stride = (n * size + ALIGN) / ALIGN * ALIGN};
+  pool->slots = pool_bytes() / pool->stride + 1;
+  if (pool->slots > MOST_SLOTS) pool->slots = MOST_SLOTS;
+  pool->n_bytes = pool->slots * pool->stride;
+  pool->out = malloc(shape->rows * size + 1);
+  pool->fd = memfd_create("foldproof-bench", MFD_CLOEXEC);
+  void *memory = MAP_FAILED;
+  if (pool->out && pool->fd >= 0 && ftruncate(pool->fd, (off_t)pool->n_bytes) == 0)
+    memory = mmap(NULL, pool->n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, pool->fd, 0);
+  if (memory == MAP_FAILED) {
+    close_pool(pool);
+    return fold_error(FOLD_NO_MEMORY, "no memory for %zu bytes of inputs", pool->n_bytes);
+  }
+  pool->in = memory;
+  fold_generate_parallel(&source, 0, n, pool->in, 0);
+  for (size_t k = 1; k < pool->slots; k++) memcpy(pool->in + k * pool->stride, pool->in, n * size);
+  return fold_ok();
+}
+
+/* Who runs: a subject, NumPy, or a plain read by one thread or all. */
+struct contender {
+  struct fold_timing *timing; /* NULL: a read */
+  unsigned threads;
+  void *scratch;
+  double *seconds;
+  bool runs;
+};
+
+struct race {
+  const struct fold_bench_options *options;
+  const struct fold_bench_shape *shape;
+  struct fold_host_pool pool;
+  struct fold_numpy *numpy;
+  struct contender *contenders;
+  size_t n;
+  const volatile int *stop;
+};
+
+typedef uint64_t wide __attribute__((vector_size(32), aligned(32)));
+
+static void read_part(const wide *at, size_t n) {
+  enum { CHAINS = 8 };
+  wide any[CHAINS] = {0};
+  for (size_t i = 0; i < n; i += CHAINS)
+    for (int k = 0; k < CHAINS; k++) any[k] |= at[i + (size_t)k];
+  for (int k = 0; k < CHAINS; k++) __asm__ volatile("" : : "m"(any[k]));
+}
+
+/* Half a pool away from the slot that is next, so that nobody finds there what was read here. */
+static size_t read_bytes(const struct fold_host_pool *pool) {
+  return pool->n_bytes < READ_BYTES ? pool->n_bytes : READ_BYTES;
+}
+static void read_pool(const struct fold_host_pool *pool, size_t slot, unsigned threads) {
+  size_t lines = read_bytes(pool) / ALIGN, room = (pool->n_bytes - read_bytes(pool)) / ALIGN + 1;
+  const unsigned char *from = pool->in + (slot * pool->stride + pool->n_bytes / 2) / ALIGN % room * ALIGN;
+#pragma omp parallel for num_threads(threads) if (threads > 1)
+  for (unsigned t = 0; t < threads; t++) {
+    size_t first = lines * t / threads, last = lines * (t + 1) / threads;
+    read_part((const wide *)(from + first * ALIGN), (last - first) * ALIGN / sizeof(wide));
+  }
+}
+
+static bool is_numpy(const struct contender *c) { return c->timing && c->timing->subject == &fold_bench_numpy; }
+
+static fold_status run_once(struct race *r, struct contender *c, size_t slot, double *seconds) {
+  const unsigned char *in = r->pool.in + slot % r->pool.slots * r->pool.stride;
+  if (is_numpy(c)) {
+    size_t results;
+    if (r->options->threads > 1) usleep(REST); /* OpenMP's threads spin for some time on NumPy's cores */
+    return fold_numpy_run(r->numpy, (size_t)(in - r->pool.in), r->stop, seconds, r->pool.out, r->shape->rows, &results);
+  }
+  struct fold_call call = {.dtype = r->shape->dtype,
+                           .op = r->shape->op,
+                           .rows = r->shape->rows,
+                           .cols = r->shape->cols,
+                           .in = in,
+                           .out = r->pool.out,
+                           .scratch = c->scratch,
+                           .launch = {.threads = c->threads}};
+  fold_status status = fold_ok();
+  double start = fold_now();
+  if (c->timing)
+    status = c->timing->subject->run(c->timing->subject, &call);
+  else
+    read_pool(&r->pool, slot, c->threads);
+  *seconds = fold_now() - start;
+  return status;
+}
+
+/* The height of NumPy's tree at the most: pairwise within pieces of 8192 terms, the pieces in turn (up to NumPy 2.2; later ones
+ * take the row whole, which is lower). Products are in no order that is known. */
+static fold_status height_of_numpy(const struct race *r, const unsigned char *row, uint64_t *height) {
+  const struct fold_order *order = r->shape->op == FOLD_SUM ? fold_order_find("host/numpy") : NULL;
+  *height = r->shape->cols - 1;
+  return order ? fold_order_height(order, r->shape->dtype, row, r->shape->cols, height) : fold_ok();
+}
+
+/* Its result against the exact one, within the bound of its tree, each addition rounded to the dtype. */
+static fold_status judge_numpy(struct race *r, struct fold_timing *t) {
+  double seconds;
+  size_t n = 0;
+  uint64_t height = 0;
+  fold_status status = fold_numpy_run(r->numpy, 0, r->stop, &seconds, r->pool.out, r->shape->rows, &n);
+  enum fold_dtype dtype = r->shape->dtype;
+  const size_t row_bytes = r->shape->cols * fold_dtype_size(dtype);
+  mpfr_t bound, error;
+  mpfr_inits2(256, bound, error, (mpfr_ptr)0);
+  for (size_t row = 0; row < n && status.code == FOLD_OK && !*r->stop; row++) {
+    struct fold_truth truth;
+    uint64_t got = fold_bits_load(dtype, r->pool.out, row);
+    fold_truth_init(&truth);
+    status = fold_oracle_exact(dtype, r->shape->op, r->pool.in + row * row_bytes, r->shape->cols, 0, &truth);
+    if (status.code == FOLD_OK) status = height_of_numpy(r, r->pool.in + row * row_bytes, &height);
+    bool extreme = r->shape->op == FOLD_MAX || r->shape->op == FOLD_MIN;
+    if (status.code == FOLD_OK && !extreme) status = fold_bound(FOLD_NARROW, &truth, height, bound);
+    if (status.code == FOLD_OK) {
+      bool finite = fold_bits_class(dtype, got) < FOLD_INFINITE;
+      if (!extreme && finite) fold_truth_error(error, &truth, dtype, got);
+      bool good = extreme ? fold_bits_same(dtype, got, truth.rounded[dtype]) : finite && mpfr_lessequal_p(error, bound);
+      ++*(good ? &t->held : &t->refuted);
+      if (!good) snprintf(t->note, sizeof t->note, "bounded: row %zu is not within the bound", row);
+    }
+    fold_truth_free(&truth);
+  }
+  mpfr_clears(bound, error, (mpfr_ptr)0);
+  if (status.code != FOLD_UNSUPPORTED) return status;
+  t->skipped++; /* no bound for these terms */
+  snprintf(t->note, sizeof t->note, "%.*s", (int)sizeof t->note - 1, status.text);
+  return fold_ok();
+}
+
+static fold_status start_numpy(struct race *r, struct fold_timing *t) {
+  FOLD_TRY(fold_numpy_open(r->shape, &r->pool, r->stop, &r->numpy));
+  snprintf(t->note, sizeof t->note, "NumPy %s, 1 thread, a process of its own", fold_numpy_version(r->numpy));
+  return r->options->verify ? judge_numpy(r, t) : fold_ok();
+}
+
+static fold_status start_subject(const struct race *r, struct contender *c) {
+  const struct fold_subject *subject = c->timing->subject;
+  struct fold_call call = {.dtype = r->shape->dtype,
+                           .op = r->shape->op,
+                           .rows = r->shape->rows,
+                           .cols = r->shape->cols,
+                           .in = r->pool.in,
+                           .out = r->pool.out,
+                           .launch = {.threads = c->threads}};
+  size_t need = subject->scratch ? subject->scratch(subject, &call) : 0;
+  if (need == 0) return fold_ok();
+  c->scratch = calloc(1, need < FOLD_SCRATCH_ZEROED ? FOLD_SCRATCH_ZEROED : need);
+  return c->scratch ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for %s", subject->name);
+}
+
+/* A contender that can't run here is noted and left out. */
+static void start(struct race *r, struct contender *c) {
+  struct fold_timing *t = c->timing;
+  double seconds;
+  c->seconds = calloc(r->options->iterations, sizeof *c->seconds);
+  fold_status status = c->seconds ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for its times");
+  if (t && status.code == FOLD_OK) status = is_numpy(c) ? start_numpy(r, t) : start_subject(r, c);
+  c->runs = status.code == FOLD_OK && (!t || (t->refuted == 0 && t->broken == 0));
+  if (c->runs) status = run_once(r, c, 1, &seconds); /* warm */
+  if (status.code == FOLD_OK) return;
+  c->runs = false;
+  if (t) snprintf(t->note, sizeof t->note, "%.*s", (int)sizeof t->note - 1, status.text);
+}
+
+/* All in turn, again and again, each on the next input; how many whole rounds there were. */
+static unsigned run_rounds(struct race *r, fold_status *status) {
+  size_t slot = 0;
+  for (unsigned i = 0; i < r->options->iterations; i++)
+    for (size_t k = 0; k < r->n; k++) {
+      if (!r->contenders[k].runs) continue;
+      if (status->code == FOLD_OK) *status = run_once(r, &r->contenders[k], ++slot, &r->contenders[k].seconds[i]);
+      if (status->code != FOLD_OK || *r->stop) return i;
+    }
+  return r->options->iterations;
+}
+
+static fold_status conclude(struct race *r, unsigned rounds) {
+  double best = INFINITY, cache;
+  FOLD_TRY(fold_rank_ceiling(FOLD_HOST, NULL, &cache));
+  for (size_t k = 0; k < r->n; k++) {
+    struct contender *c = &r->contenders[k];
+    if (!c->runs) continue;
+    fold_bench_sort(c->seconds, rounds);
+    if (!c->timing) best = fmin(best, c->seconds[0]);
+  }
+  double ceiling = (double)read_bytes(&r->pool) / best;
+  for (size_t k = 0; k < r->n; k++) {
+    struct contender *c = &r->contenders[k];
+    if (!c->timing) continue;
+    c->timing->ceiling = ceiling;
+    if (!c->runs) continue;
+    fold_bench_figures(c->timing, c->seconds, rounds, ceiling);
+    c->timing->implausible = !(c->timing->bytes / c->timing->p90 <= cache * c->threads);
+  }
+  return fold_ok();
+}
+
+fold_status fold_bench_host_race(const struct fold_bench_options *options, const struct fold_bench_shape *shape,
+                                 struct fold_timing *timing, size_t n, const volatile int *stop) {
+  struct race r = {.options = options, .shape = shape, .n = n + READS, .stop = stop};
+  FOLD_TRY(open_pool(&r.pool, options, shape));
+  r.contenders = calloc(r.n, sizeof *r.contenders);
+  fold_status status = r.contenders ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for %zu subjects", n);
+  for (size_t k = 0; k < r.n && status.code == FOLD_OK && !*stop; k++) {
+    struct contender *c = &r.contenders[k];
+    c->timing = k < n ? &timing[k] : NULL;
+    c->threads = k == n ? 1 : options->threads;
+    start(&r, c);
+  }
+  unsigned rounds = status.code == FOLD_OK && !*stop ? run_rounds(&r, &status) : 0;
+  if (status.code == FOLD_OK && rounds > 0) status = conclude(&r, rounds);
+  for (size_t k = 0; k < r.n && r.contenders; k++) {
+    free(r.contenders[k].seconds);
+    free(r.contenders[k].scratch);
+  }
+  free(r.contenders);
+  fold_numpy_close(r.numpy);
+  close_pool(&r.pool);
+  return status;
+}
