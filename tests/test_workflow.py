@@ -40,6 +40,7 @@ def check_steps(job):
             expect(os.access(SOURCE / script, os.X_OK), f"{script} can't be run")
     called = " ".join(runs)
     for script in ("ci/gpu.sh out", "ci/sanitize-gpu.sh build-gpu", "ci/profile-gpu.sh out/profile build-gpu",
+                   "ci/timeline-gpu.sh out/timeline build-gpu",
                    "ci/compare-last.sh out last build-gpu", "ci/report.sh out build-gpu"):
         expect(script in called, f"{script} is not called")
     # Whatever failed before: the report and the artifacts come all the same.

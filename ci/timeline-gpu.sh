@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# timeline-gpu.sh: Nsight Systems on the CUDA subjects: of each kernel, how much of the GPU's time, how often, mean, median, min, max,
+# standard deviation over many launches.
+#   ci/timeline-gpu.sh FOLDER [BUILD_DIR]
+# FOLDER receives timeline.txt (the table), timeline.csv (the same figures) and raw/, which has each subject's timeline (NAME.nsys-rep,
+# for Nsight's window). Each subject is timed by `foldproof bench` in a process of its own, so that kernels of one name are told
+# apart; judged it is elsewhere. SUBJECTS chooses among them (rows/*: globs), ROWS and COLS (4, 16384), DTYPE (f32), ITERATIONS
+# (100) the runs, NSYS the profiler.
+# Exit codes: 0 all have their kernels; 77 no nsys, one that writes no timeline, or no GPU, with the reason (no GPU is 99 where
+# FOLDPROOF_REQUIRE_GPUS asks for one); 99 some subject has none; 2 wrong usage.
+set -euo pipefail
+[[ $# -ge 1 && $# -le 2 ]] || { echo "usage: ci/timeline-gpu.sh FOLDER [BUILD_DIR]" >&2; exit 2; }
+. "$(dirname "$0")/required-gpus.sh"
+require_gpus 0
+mkdir -p "$1/raw"
+folder=$(cd "$1" && pwd)
+cd "$(dirname "$0")/.."
+foldproof=${2:-build}/foldproof
+export LC_ALL=C
+
+leave() {
+  echo "timeline-gpu: $2" >&2
+  exit "$1"
+}
+[ -x "$foldproof" ] || leave 99 "$foldproof is not built"
+subjects=$("$foldproof" list subjects | awk '/ on cuda$/ { print $1 }')
+[ -n "$subjects" ] || leave $((FOLDPROOF_REQUIRE_GPUS > 0 ? 99 : 77)) "skipped: this build has no CUDA"
+nsys=${NSYS:-$(command -v nsys || echo /usr/local/cuda/bin/nsys)}
+command -v "$nsys" >/dev/null || leave 77 "skipped: no Nsight Systems (nsys) here"
+
+rows=${ROWS:-4} cols=${COLS:-16384} dtype=${DTYPE:-f32} iterations=${ITERATIONS:-100}
+timed=("$foldproof" bench --unverified --rows "$rows" --cols "$cols" --dtype "$dtype" --iterations "$iterations")
+"${timed[@]}" --subjects "$(head -n 1 <<<"$subjects")" >"$folder/raw/probe.out" 2>&1 && code=0 || code=$?
+[ "$code" != 77 ] || leave 77 "skipped: $(tail -n 1 "$folder/raw/probe.out")"
+[ "$code" = 0 ] || leave "$code" "$(tail -n 1 "$folder/raw/probe.out")"
+
+manifest=$folder/raw/manifest.tsv
+: >"$manifest"
+add() {
+  local subject=$1 name code=0
+  name=$(tr -c 'a-z0-9\n' _ <<<"$subject")
+  rm -f "$folder/raw/$name".*
+  "$nsys" profile --trace=cuda --sample=none --cpuctxsw=none --force-overwrite=true --output="$folder/raw/$name" \
+    "${timed[@]}" --subjects "$subject" --jsonl "$folder/raw/$name.jsonl" >"$folder/raw/$name.out" 2>&1 || code=$?
+  # Timed, but without a timeline: the tool can't write one here.
+  if [ -s "$folder/raw/$name.jsonl" ] && [ ! -s "$folder/raw/$name.nsys-rep" ]; then
+    leave 77 "skipped: nsys wrote no timeline: $(tail -n 1 "$folder/raw/$name.out")"
+  fi
+  [ ! -s "$folder/raw/$name.nsys-rep" ] ||
+    "$nsys" stats --report cuda_gpu_kern_sum --format csv --force-export=true "$folder/raw/$name.nsys-rep" >"$folder/raw/$name.csv" \
+      2>>"$folder/raw/$name.out" || code=$?
+  printf '%s\t%s\t%s\n' "$subject" "$name" "$code" >>"$manifest"
+}
+
+chosen=0
+while read -r subject; do
+  wanted=false
+  IFS=, read -ra globs <<<"${SUBJECTS:-rows/*}"
+  # shellcheck disable=SC2053
+  for glob in "${globs[@]}"; do [[ $subject != $glob ]] || wanted=true; done
+  $wanted || continue
+  chosen=$((chosen + 1))
+  add "$subject"
+done <<<"$subjects"
+[ $chosen -gt 0 ] || leave 2 "no CUDA subject matches '${SUBJECTS:-rows/*}'"
+
+{
+  "$foldproof" env | grep -E '^(system|gpu0\.(name|driver|runtime_cuda)) '
+  echo "Nsight Systems       $("$nsys" --version | grep -o '[0-9][0-9.]*[0-9]' | head -n 1)"
+  echo "$rows x $cols $dtype, $iterations timed runs of each subject and those that warm it."
+} >"$folder/raw/head.txt"
+python3 ci/timeline-table.py "$folder/raw" "$folder/timeline.csv" >"$folder/timeline.txt" && code=0 || code=$?
+cat "$folder/timeline.txt"
+exit "$code"
