@@ -56,6 +56,8 @@ enum fold_code fold_write_code(int error) {
     case EDQUOT:
     case EFBIG:
     case EIO:
+    case EBADF:
+    case EPIPE:
     case EMFILE:
     case ENFILE: return FOLD_ENVIRONMENT;
     default: return FOLD_BAD_INPUT;

@@ -53,8 +53,8 @@ fold_status fold_error(enum fold_code code, const char *format, ...) __attribute
 /* The same status with "context: " in front of its text; an OK status stays as it is. */
 fold_status fold_within(fold_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int fold_exit_code(enum fold_code code);
-/* Whose fault it is that a file can't be written, by errno: the machine's (ENVIRONMENT) where the disk is full or fails, or
- * there is no descriptor left; NO_MEMORY; the user's words' (BAD_INPUT) else. */
+/* Whose fault it is that a file can't be written, by errno: the machine's (ENVIRONMENT) where the disk is full or fails, the
+ * output is closed, or there is no descriptor left; NO_MEMORY; the user's words' (BAD_INPUT) else. */
 enum fold_code fold_write_code(int error);
 
 /* Returns from the calling function when `call` failed. Where something must be cleaned up, test `.code` and goto. */

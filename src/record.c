@@ -6,8 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "bits.h"
 #include "environment.h"
@@ -15,83 +13,57 @@
 
 enum { MOST_RESULTS = 16 }; /* rows whose bits a record holds; the hash covers all */
 
-/* A device, a pipe or a link must not be replaced by a rename: it is written directly. Of a link this holds whatever it
- * points to: /dev/stdout is one, even when it leads to a regular file. */
-static bool is_special(const char *path) {
-  struct stat info;
-  return lstat(path, &info) == 0 && !S_ISREG(info.st_mode);
-}
-
-/* Standard output as it is, so that what a shell opened for appending is not cut. */
-static FILE *open_output(const char *name) {
-  if (strcmp(name, "/dev/stdout") != 0) return fopen(name, "w");
-  int fd = dup(STDOUT_FILENO);
-  FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-  if (fd >= 0 && !file) close(fd);
-  return file;
-}
-
-static fold_status refused(const char *path, int error) {
-  return fold_error(fold_write_code(error), "%s: can't be written: %s", path, strerror(error));
-}
-
 fold_status fold_records_open(struct fold_records *records, const char *path) {
-  *records = (struct fold_records){.path = strdup(path)};
-  const char *name = path;
-  if (!is_special(path)) {
-    if (asprintf(&records->partial, "%s.partial.%ld", path, (long)getpid()) < 0) records->partial = NULL;
-    name = records->partial;
-  }
-  if (!records->path || !name) {
-    fold_records_close(records, false);
-    return fold_error(FOLD_NO_MEMORY, "not enough memory to open %s", path);
-  }
-  records->file = open_output(name);
-  if (records->file) return fold_ok();
-  fold_status status = refused(path, errno);
-  fold_records_close(records, false);
-  return status;
-}
-
-fold_status fold_records_close(struct fold_records *records, bool keep) {
-  fold_status status = fold_ok();
-  if (records->file) {
-    /* Each write was checked: what is left unwritten shows now. */
-    int error = ferror(records->file) ? EIO : 0;
-    if (fclose(records->file) != 0) error = errno;
-    if (!error && keep && records->partial && rename(records->partial, records->path) != 0) error = errno;
-    if (error) status = refused(records->path, error);
-    if (records->partial && (error || !keep)) unlink(records->partial);
-  }
-  free(records->path);
-  free(records->partial);
   *records = (struct fold_records){0};
-  return status;
+  FOLD_TRY(fold_output_open(&records->output, path));
+  records->file = records->output.file;
+  return fold_ok();
 }
 
 fold_status fold_records_line(struct fold_records *records, json_t *line) {
   char *text = line ? json_dumps(line, JSON_COMPACT) : NULL;
   json_decref(line);
-  if (text == NULL) return fold_error(FOLD_NO_MEMORY, "%s: not enough memory for a record", records->path);
+  if (text == NULL) return fold_error(FOLD_NO_MEMORY, "%s: not enough memory for a record", records->output.path);
   int error = fprintf(records->file, "%s\n", text) < 0 ? errno : 0;
   free(text);
-  return error ? refused(records->path, error) : fold_ok();
+  records->lines += !error;
+  return error ? fold_output_failed(&records->output, error) : fold_ok();
 }
 
-/* Takes over `environment`. */
-static fold_status write_environment(struct fold_records *records, json_t *environment) {
+fold_status fold_records_environment_of(struct fold_records *records, json_t *environment) {
   json_t *line = json_pack("{s:i, s:s}", "schema", FOLD_SCHEMA, "type", "environment");
   if (line && environment) json_object_update(line, environment);
+  if (line) json_object_set_new(line, "closing_line", json_true());
   json_decref(environment);
+  records->announced = true;
+  records->lines = 0; /* a run begins with its environment */
   return fold_records_line(records, line);
 }
 
 fold_status fold_records_environment(struct fold_records *records) {
-  return write_environment(records, fold_environment());
+  return fold_records_environment_of(records, fold_environment());
 }
 
 fold_status fold_records_environment_told(struct fold_records *records, const char *text) {
-  return write_environment(records, json_loads(text, 0, NULL));
+  return fold_records_environment_of(records, json_loads(text, 0, NULL));
+}
+
+static fold_status write_end(struct fold_records *records, bool complete) {
+  json_t *line = json_pack("{s:i, s:s, s:I, s:b}", "schema", FOLD_SCHEMA, "type", "end", "records",
+                           (json_int_t)records->lines, "complete", (int)complete);
+  return fold_records_line(records, line);
+}
+
+fold_status fold_records_close(struct fold_records *records, enum fold_output_end end) {
+  fold_status status = fold_ok();
+  char kept[sizeof records->kept];
+  if (records->file && records->announced && end != FOLD_OUTPUT_DROP)
+    status = write_end(records, end == FOLD_OUTPUT_WHOLE);
+  if (status.code != FOLD_OK) end = FOLD_OUTPUT_DROP;
+  fold_status closed = fold_output_close(&records->output, end, kept);
+  *records = (struct fold_records){0};
+  memcpy(records->kept, kept, sizeof kept);
+  return status.code == FOLD_OK ? closed : status;
 }
 
 static json_t *hex(uint64_t bits, int digits) {

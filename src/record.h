@@ -1,10 +1,13 @@
 /* record.h: what was seen, as JSON lines: made once, judged, compared and drawn anywhere.
  *
  * Schema 1. Every line is an object with "schema" and "type": "environment" (once, first), "judgement" (a claim's
- * verdict) or "run" (results, nothing judged). Results travel as hexadecimal bits; beside them a decimal for people.
- * What a run did besides computing stands there too, where it did: "unwritten", "out_of_bounds", "ranks_differ"; and of
- * what refutes a peer "known", which is what is known of it, or false. The file appears whole, under its own name, when
- * it is closed; until then it is a temporary one beside it.
+ * verdict) or "run" (results, nothing judged), and others of bench and study; last "end". Results travel as hexadecimal
+ * bits; beside them a decimal for people. What a run did besides computing stands there too, where it did: "unwritten",
+ * "out_of_bounds", "ranks_differ"; and of what refutes a peer "known", which is what is known of it, or false.
+ *
+ * "end" says how many "records" stand before it and whether the run was "complete", which one that was interrupted is not.
+ * The environment's "closing_line" announces it: where it is missing then, the file was cut. Older records announce none,
+ * and are read as they are. The file appears under its own name when it is closed (output.h).
  */
 #ifndef FOLD_RECORD_H
 #define FOLD_RECORD_H
@@ -12,13 +15,17 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "output.h"
 #include "runner.h"
 
 #define FOLD_SCHEMA 1
 
 struct fold_records {
-  FILE *file;
-  char *path, *partial;
+  FILE *file; /* the output's; NULL: no records are written */
+  struct fold_output output;
+  size_t lines;
+  bool announced; /* that a closing line follows */
+  char kept[256]; /* once closed: the name of a part, where that is another than the user's */
 };
 /* Opens `path` for writing; FOLD_BAD_INPUT names it when that can't be. Where the disk is full, then or later, that is
  * FOLD_ENVIRONMENT. */
@@ -26,6 +33,8 @@ fold_status fold_records_open(struct fold_records *records, const char *path);
 /* One line for the environment: this process's, or that of another process, which told it as JSON text. Then one for each
  * judgement. */
 fold_status fold_records_environment(struct fold_records *records);
+/* The same of another machine; takes over `environment`. */
+fold_status fold_records_environment_of(struct fold_records *records, json_t *environment);
 fold_status fold_records_environment_told(struct fold_records *records, const char *text);
 fold_status fold_records_judgement(struct fold_records *records, const struct fold_judgement *judgement);
 /* JSON has no NaN or infinity: such a decimal is left out of the object, the bits beside it say it. */
@@ -34,7 +43,7 @@ void fold_record_number(json_t *object, const char *key, double value);
 void fold_record_bits(json_t *object, const char *key, enum fold_dtype dtype, uint64_t bits);
 /* Writes and releases `line`; NULL (memory was short) is FOLD_NO_MEMORY. */
 fold_status fold_records_line(struct fold_records *records, json_t *line);
-/* Flushes and renames; or, unless `keep`, removes. */
-fold_status fold_records_close(struct fold_records *records, bool keep);
+/* Ends the file, as complete or not, and puts it into its place (output.h). */
+fold_status fold_records_close(struct fold_records *records, enum fold_output_end end);
 
 #endif

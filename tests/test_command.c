@@ -183,9 +183,9 @@ Test(command, records_go_to_standard_output_wherever_it_leads) {
   shell_run(s, "echo first >out.jsonl; $F record --subjects host/kahan " CASE33 " >>out.jsonl; cat out.jsonl");
   EXPECT_CODE(s, 0);
   cr_expect(strncmp(s->out, "first\n{\"schema\":1,", 18) == 0, "%s", s->out);
-  cr_expect_eq(shell_lines(s->out), 3, "%s", s->out);
+  cr_expect_eq(shell_lines(s->out), 4, "%s", s->out);
   shell_run(s, "$F record --subjects host/kahan " CASE33 " | cat");
-  cr_expect_eq(shell_lines(s->out), 2, "%s", s->out);
+  cr_expect_eq(shell_lines(s->out), 3, "%s", s->out);
   shell_run(s, "ln -s target.jsonl link.jsonl && $F record --subjects host/kahan " CASE33
                " --jsonl link.jsonl && test -L link.jsonl && test -s target.jsonl");
   EXPECT_CODE(s, 0);

@@ -44,7 +44,7 @@ Test(command_study, tables_have_the_layout_of_the_report) {
   shell_close(s);
 }
 
-/* Calls `look` on each line of a file of records; returns how many there are. */
+/* Calls `look` on each record behind the environment; returns how many lines there are before the closing one. */
 static size_t each_record(struct shell *s, const char *name, void (*look)(const json_t *line)) {
   FILE *file = fopen(scratch_path(&s->scratch, name), "r");
   cr_assert_not_null(file, "no %s", name);
@@ -55,7 +55,9 @@ static size_t each_record(struct shell *s, const char *name, void (*look)(const 
     const char *type = json_string_value(json_object_get(line, "type"));
     cr_expect_eq(json_integer_value(json_object_get(line, "schema")), 1);
     cr_expect((n == 0) == (type && strcmp(type, "environment") == 0), "line %zu is '%s'", n, type);
-    if (n++ > 0) look(line);
+    bool end = type && strcmp(type, "end") == 0;
+    cr_expect(!end || json_integer_value(json_object_get(line, "records")) == (json_int_t)n, "the closing line counts");
+    if (!end && n++ > 0) look(line);
     json_decref(line);
   }
   cr_expect(feof(file), "a line is no JSON: %s", error.text);

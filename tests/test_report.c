@@ -166,7 +166,7 @@ Test(report, bad_input_is_one_line_and_no_file) {
       {"", "bad.jsonl: ", "no record"},
       {"not JSON\n", "bad.jsonl:1: ", "not JSON"},
       {"\n", "bad.jsonl:1: ", "not JSON"},
-      {ENVIRONMENT "{\"schema\":1,\"type\":\"judg", "bad.jsonl:2: ", "not JSON"},
+      {ENVIRONMENT "{\"schema\":1,\"type\":\"judg\n", "bad.jsonl:2: ", "not JSON"},
       {"[1]\n", "bad.jsonl:1: ", "no record"},
       {"{\"type\":\"run\"}\n", "bad.jsonl:1: ", "schema"},
       {"{\"schema\":2,\"type\":\"run\"}\n", "bad.jsonl:1: ", "schema 2"},
@@ -427,60 +427,5 @@ Test(report, without_gnuplot_the_rest_is_there) {
   cr_expect(shell_holds(s, "m.html", "The price of a fixed order") && shell_holds(s, "m.html", "</html>"));
   cr_expect(shell_holds(s, "m.html", "aria-label=\"Tree of host/pairwise, 32 terms, height 5\""),
             "orders need no gnuplot");
-  shell_close(s);
-}
-
-#define RUN(subject, name, input, results)                                                          \
-  "{\"schema\":1,\"type\":\"run\",\"subject\":\"" subject "\",\"engine\":\"host\",\"case\":\"" name \
-  "\",\"input_xxh3\":\"" input "\",\"results\":[\"" results "\"],\"results_xxh3\":\"h" results "\"}\n"
-
-Test(compare, the_first_difference_of_equal_inputs_is_told) {
-  static const struct {
-    const char *a, *b;
-    int code;
-    const char *says;
-  } rows[] = {
-      {RUN("s", "c", "1", "0x1"), RUN("s", "c", "1", "0x1"), 0, "1 agree, 0 differ, 0 only in a, 0 only in b\n"},
-      {RUN("s", "c", "1", "0x1"), RUN("s", "c", "1", "0x2"), 1,
-       "DIFFERS: s on host: c: a:1 has 0x1, b:1 has 0x2\n0 agree"},
-      {RUN("s", "c", "1", "0x1"), RUN("s", "c", "2", "0x2"), 2, "0 agree, 0 differ, 1 only in a, 1 only in b\n"},
-      {RUN("s", "c", "1", "0x1") RUN("s", "c", "1", "0x1"), RUN("s", "c", "1", "0x2") RUN("s", "c", "1", "0x2"), 1,
-       "\n0 agree, 1 differ, 0 only in a, 0 only in b\n"},
-      {RUN("s", "c", "1", "0x1") RUN("t", "c", "1", "0x1") RUN("s", "d", "1", "0x5"),
-       RUN("s", "d", "1", "0x5") RUN("t", "c", "1", "0x3") RUN("u", "c", "1", "0x3"), 1,
-       "DIFFERS: t on host: c: a:2 has 0x1, b:2 has 0x3\n1 agree, 1 differ, 1 only in a, 1 only in b\n"},
-      {RUN("s", "c", "1", "0x1"), RUN("s", "c", "1", "0x1") RUN("s", "c", "1", "0x2"), 1,
-       "\n0 agree, 1 differ, 0 only"},
-      {ENVIRONMENT, ENVIRONMENT, 2, "0 agree"},
-  };
-  struct shell *s = shell_open();
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    shell_put(s, "a", rows[i].a);
-    shell_put(s, "b", rows[i].b);
-    shell_run(s, "$F compare a b");
-    EXPECT_CODE(s, rows[i].code);
-    cr_expect(strstr(s->out, rows[i].says), "row %zu: %s", i, s->out);
-  }
-  shell_close(s);
-}
-
-Test(compare, what_was_made_twice_agrees_and_a_mutant_does_not) {
-  struct shell *s = shell_open();
-  shell_run(
-      s, "for f in a b; do $F record --subjects 'host/*' --fixtures 'normal/f32/*' --jsonl $f; done; $F compare a b");
-  EXPECT_CODE(s, 0);
-  cr_expect(strstr(s->out, " agree, 0 differ, 0 only in a, 0 only in b\n"), "%s", s->out);
-  shell_run(s, "$F verify --subjects host/pairwise --fixtures 'normal/f32/*' --jsonl b >/dev/null; $F compare b a");
-  EXPECT_CODE(s, 0);
-  shell_run(
-      s,
-      "for i in 1 2; do $M record --subjects mutant/counter --fixtures 'normal/f32/sum/1x1023/seed1' --jsonl m$i; done;"
-      " sed -i 's/results_xxh3\":\"0x./results_xxh3\":\"0y/' m2; $F compare m1 m2");
-  EXPECT_CODE(s, 1);
-  shell_run(s, "$F compare a nowhere");
-  EXPECT_CODE(s, 2);
-  cr_expect_eq(shell_lines(s->err), 1, "%s", s->err);
-  shell_run(s, "$F compare a");
-  EXPECT_CODE(s, 2);
   shell_close(s);
 }

@@ -109,6 +109,19 @@ const volatile int *fold_watch_interrupt(void) {
   return &interrupted;
 }
 
+fold_status fold_close_records(const char *program, struct fold_records *records, fold_status status) {
+  if (records->file == NULL) return fold_ok();
+  bool part = interrupted && status.code == FOLD_OK;
+  fold_status closed = fold_records_close(records, status.code != FOLD_OK ? FOLD_OUTPUT_DROP
+                                                   : part                 ? FOLD_OUTPUT_PART
+                                                                          : FOLD_OUTPUT_WHOLE);
+  fflush(stdout);
+  if (part && closed.code == FOLD_OK)
+    fprintf(stderr, "%s: interrupted: the records are incomplete%s%s\n", program, records->kept[0] ? ": " : "",
+            records->kept);
+  return closed;
+}
+
 void fold_progress_open(struct fold_progress *progress) {
   *progress = (struct fold_progress){.shown = isatty(STDERR_FILENO) == 1, .started = fold_now()};
 }

@@ -4,6 +4,7 @@
 
 #include <argp.h>
 
+#include "record.h"
 #include "runner.h"
 
 /* A subcommand: argv[0] is "foldproof NAME". Returns the exit code. */
@@ -52,6 +53,10 @@ size_t fold_option_numbers(struct argp_state *state, const char *option, char *l
                            size_t room);
 unsigned fold_option_mask(struct argp_state *state, const char *option, char *list,
                           int (*parse_name)(struct argp_state *, const char *));
+
+/* Closes records, if any are open: dropped where `status` failed, as a part where the run was interrupted, which is then
+ * said, with its name. */
+fold_status fold_close_records(const char *program, struct fold_records *records, fold_status status);
 
 /* Counts SIGINT and SIGTERM: non-zero means that the user wants to stop. */
 const volatile int *fold_watch_interrupt(void);

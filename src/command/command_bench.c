@@ -168,7 +168,7 @@ int fold_command_bench(int argc, char **argv, const struct fold_registry *regist
   if (status.code == FOLD_OK && b.jsonl) status = fold_records_environment(&b.records);
   if (status.code == FOLD_OK)
     status = collective ? fold_bench_collectives(&b, registry, &outcome) : bench_all(&b, registry, &outcome);
-  fold_status closed = fold_records_close(&b.records, status.code == FOLD_OK);
+  fold_status closed = fold_close_records(argv[0], &b.records, status);
   if (status.code == FOLD_OK) status = closed;
   if (status.code == FOLD_UNSUPPORTED) fprintf(stderr, "%s: skipped\n", argv[0]);
   if (status.code != FOLD_OK) return fold_report(argv[0], status);

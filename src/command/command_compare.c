@@ -1,10 +1,12 @@
-/* command_compare.c: foldproof compare: where two records of the same inputs have other results.
+/* command_compare.c: foldproof compare: where two records of the same cases have other results.
  *
- * Two records are of the same thing when subject, engine, case and the input's hash agree; their results differ when
- * the results' hashes do, which take NaN by its class, and when one run did what the other did not: ranks that differ
- * from rank 0, whose results the hash is of, a result that was not written, memory that is not the run's. Any verdicts
- * in the records are left alone.
+ * Two records are of the same thing when subject, engine and case agree. Then the input's hash must be the same; their
+ * results differ when the results' hashes do, which take NaN by its class, and when one run did what the other did not:
+ * ranks that differ from rank 0, whose results the hash is of, a result that was not written, memory that is not the
+ * run's. What only one of both has, and records that are not all of their run, are no agreement either; --subset takes
+ * these for what they are. Any verdicts in the records are left alone.
  */
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,29 +16,44 @@
 #include "command_compare_claim.h"
 #include "report_lines.h"
 
+enum { SUBSET = 0x200, CLAIM, JSONL, MOST_LINES = 10 };
+
+/* One run's results. A run that broke has none. */
 struct entry {
   XXH128_hash_t key;
-  char hash[20], result[20]; /* of all results; the first result's bits */
-  char traces[120];          /* what else the run did, for people; "" for nothing */
+  char input[20], hash[20], result[20]; /* of the input; of all results; the first result's bits */
+  char traces[120];                     /* what else the run did, for people; "" for nothing */
+  char *name;                           /* "subject on engine: case" */
   size_t line;
-  bool seen, differs; /* in the second file too; with other results there */
+  bool broken;
+};
+
+struct entries {
+  struct entry *at;
+  size_t n, room;
+};
+
+/* What is told of one kind: its first lines, then how many more there are. */
+struct findings {
+  char *lines[MOST_LINES];
+  size_t n;
 };
 
 struct compare {
   const char *path[2], *claim, *jsonl;
-  struct entry *entries; /* of the first file, sorted by key once it is read */
-  size_t n, room, agree, differ;
-  struct entry *others; /* what only the second file has: each key once, when counted */
-  size_t n_others, room_others;
-  bool second;
+  bool subset;
+  struct entries entries[2];
+  struct fold_lines lines[2];
+  int reading; /* which file is read */
+  size_t agree, broken;
+  struct findings differ, changed, only[2];
 };
-
-enum { CLAIM = 0x200, JSONL };
 
 static const struct argp_option options[] = {
     {"claim", CLAIM, "CLAIM", 0,
      "judge gpu_to_gpu (records of two models of GPU) or run_to_run (of two jobs on one) of whoever promises it", 1},
     {"jsonl", JSONL, "FILE", 0, "with --claim: write a record of each verdict", 1},
+    {"subset", SUBSET, NULL, 0, "what only one of both files has is no difference", 0},
     {0},
 };
 
@@ -49,6 +66,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         argp_failure(state, 2, 0, "--claim %s: not one of gpu_to_gpu, run_to_run", arg);
       return 0;
     case JSONL: c->jsonl = arg; return 0;
+    case SUBSET: c->subset = true; return 0;
     case ARGP_KEY_ARG:
       if (state->arg_num >= 2) argp_failure(state, 2, 0, "two files, no more");
       c->path[state->arg_num] = arg;
@@ -66,15 +84,16 @@ static const struct argp argp = {
     .parser = parse,
     .args_doc = "A.jsonl B.jsonl",
     .doc =
-        "Compare the results that two files of records hold for the same subjects, cases and inputs: of two machines, "
-        "two "
+        "Compare the results that two files of records hold for the same subjects and cases: of two machines, two "
         "versions, two days.\v"
-        "Prints the first record whose input agrees and whose results differ, or what else the runs did (another "
-        "rank's "
-        "results, a result that was not written, memory that is not the run's), then the counts. Exit codes: 0 all "
-        "that "
-        "both have agrees, 1 something differs, 2 bad input, or nothing that both have. With --claim, verdicts: 0 all "
-        "held, 1 one is refuted, 77 there was nothing to judge."};
+        "Prints which file is incomplete, what only one of both has, which cases have another input, and where results "
+        "differ, or what else the runs did (another rank's results, a result that was not written, memory that is not "
+        "the run's); ten lines of each, then the counts. Exit codes: 0 both have the same cases, and all agree; 1 "
+        "something differs, or is missing; 2 bad input, or nothing that both have; 99 runs broke in both. With "
+        "--subset what is missing is "
+        "named, and no difference; another input of the same case always is. With "
+        "--claim, verdicts on what both have of the same input: 0 all held, 1 one is refuted, 77 there was nothing to "
+        "judge."};
 
 static const char *text_of(const json_t *record, const char *key) {
   const char *text = json_string_value(json_object_get(record, key));
@@ -83,7 +102,7 @@ static const char *text_of(const json_t *record, const char *key) {
 
 /* Each part ends in its zero byte, so that no two sets of parts run together alike. */
 static XXH128_hash_t key_of(const json_t *record) {
-  static const char *const parts[] = {"subject", "engine", "case", "input_xxh3"};
+  static const char *const parts[] = {"subject", "engine", "case"};
   XXH128_hash_t key = {0, 0};
   for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
     const char *text = text_of(record, parts[i]);
@@ -95,64 +114,33 @@ static XXH128_hash_t key_of(const json_t *record) {
 static int by_key(const void *a, const void *b) {
   const struct entry *l = a, *r = b;
   int d = XXH128_cmp(&l->key, &r->key);
+  if (!d) d = strcmp(l->input, r->input);
   return d ? d : (l->line > r->line) - (l->line < r->line);
-}
-
-static fold_status append(struct entry **entries, size_t *n, size_t *room, const struct entry *entry) {
-  if (*n == *room) {
-    size_t more = *room ? 2 * *room : 1024;
-    struct entry *grown = reallocarray(*entries, more, sizeof *grown);
-    if (grown == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu records", more);
-    *entries = grown;
-    *room = more;
-  }
-  (*entries)[(*n)++] = *entry;
-  return fold_ok();
 }
 
 static bool same(const struct entry *a, const struct entry *b) {
   return strcmp(a->hash, b->hash) == 0 && strcmp(a->traces, b->traces) == 0;
 }
 
+static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for the records"); }
+
 /* A case is judged on many claims, with the same results in each: neighbours of one key are one entry. */
-static fold_status append_new(struct entry **entries, size_t *n, size_t *room, const struct entry *entry) {
-  const struct entry *last = *n ? &(*entries)[*n - 1] : NULL;
-  if (last && XXH128_isEqual(last->key, entry->key) && same(last, entry)) return fold_ok();
-  return append(entries, n, room, entry);
-}
-
-static struct entry *find(const struct compare *c, XXH128_hash_t key) {
-  size_t low = 0, high = c->n;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (XXH128_cmp(&c->entries[middle].key, &key) < 0)
-      low = middle + 1;
-    else
-      high = middle;
+static fold_status append(struct entries *e, const struct entry *entry, const json_t *record) {
+  const struct entry *last = e->n ? &e->at[e->n - 1] : NULL;
+  if (last && XXH128_isEqual(last->key, entry->key) && same(last, entry) && strcmp(last->input, entry->input) == 0)
+    return fold_ok();
+  if (e->n == e->room) {
+    size_t more = e->room ? 2 * e->room : 1024;
+    struct entry *grown = reallocarray(e->at, more, sizeof *grown);
+    if (grown == NULL) return no_memory();
+    e->at = grown;
+    e->room = more;
   }
-  return low < c->n && XXH128_isEqual(c->entries[low].key, key) ? &c->entries[low] : NULL;
-}
-
-static void print_difference(const struct compare *c, const struct entry *a, const struct entry *b,
-                             const json_t *record) {
-  printf("DIFFERS: %s on %s: %s: %s:%zu has %s%s, %s:%zu has %s%s", text_of(record, "subject"),
-         text_of(record, "engine"), text_of(record, "case"), c->path[0], a->line, a->result, a->traces, c->path[1],
-         b->line, b->result, b->traces);
-  if (strcmp(a->hash, b->hash) != 0 && strcmp(a->result, b->result) == 0)
-    printf(" (in the first row, which agrees: another row differs)");
-  putchar('\n');
-}
-
-static fold_status compare_entry(struct compare *c, const struct entry *b, const json_t *record) {
-  struct entry *a = find(c, b->key);
-  if (a == NULL) return append_new(&c->others, &c->n_others, &c->room_others, b);
-  bool differs = !same(a, b);
-  if (differs && c->differ == 0) print_difference(c, a, b, record);
-  /* Every claim's record of a case has the results: each key counts once, as different when any record shows it. */
-  if (!a->seen) c->agree++;
-  if (differs && !a->differs) c->agree--, c->differ++;
-  a->seen = true;
-  a->differs = a->differs || differs;
+  e->at[e->n] = *entry;
+  if (asprintf(&e->at[e->n].name, "%s on %s: %s", text_of(record, "subject"), text_of(record, "engine"),
+               text_of(record, "case")) < 0)
+    return no_memory();
+  e->n++;
   return fold_ok();
 }
 
@@ -174,36 +162,185 @@ static void read_traces(const json_t *record, char *text, size_t size) {
 static fold_status take(void *context, json_t *record, size_t line) {
   struct compare *c = context;
   const char *hash = text_of(record, "results_xxh3");
-  struct entry entry = {.line = line};
-  if (!hash[0]) return fold_ok();
+  struct entry entry = {.line = line, .broken = !hash[0] && strcmp(text_of(record, "verdict"), "broken") == 0};
+  if (!hash[0] && !entry.broken) return fold_ok();
   if (!text_of(record, "subject")[0] || !text_of(record, "case")[0] || !text_of(record, "input_xxh3")[0])
     return fold_error(FOLD_BAD_INPUT, "results need the keys subject, case and input_xxh3");
   entry.key = key_of(record);
   const char *first = json_string_value(json_array_get(json_object_get(record, "results"), 0));
+  /* Where a run broke, so may have its input. */
+  snprintf(entry.input, sizeof entry.input, "%s", entry.broken ? "" : text_of(record, "input_xxh3"));
   snprintf(entry.hash, sizeof entry.hash, "%s", hash);
-  snprintf(entry.result, sizeof entry.result, "%s", first ? first : "no row");
+  snprintf(entry.result, sizeof entry.result, "%s", entry.broken ? "no result" : first ? first : "no row");
   read_traces(record, entry.traces, sizeof entry.traces);
-  return c->second ? compare_entry(c, &entry, record) : append_new(&c->entries, &c->n, &c->room, &entry);
+  return append(&c->entries[c->reading], &entry, record);
 }
 
-static size_t count_different_keys(struct entry *entries, size_t n) {
-  size_t count = 0;
-  if (n) qsort(entries, n, sizeof *entries, by_key);
-  for (size_t i = 0; i < n; i++) count += i == 0 || !XXH128_isEqual(entries[i].key, entries[i - 1].key);
-  return count;
+static void find(struct findings *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void find(struct findings *f, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  if (f->n < MOST_LINES && vasprintf(&f->lines[f->n], format, args) < 0) f->lines[f->n] = NULL;
+  f->n++;
+  va_end(args);
+}
+
+static void find_difference(struct compare *c, const struct entry *a, const struct entry *b) {
+  bool other_row = strcmp(a->hash, b->hash) != 0 && strcmp(a->result, b->result) == 0;
+  find(&c->differ, "DIFFERS: %s: %s:%zu has %s%s, %s:%zu has %s%s%s", b->name, c->path[0], a->line, a->result,
+       a->traces, c->path[1], b->line, b->result, b->traces,
+       other_row ? " (in the first row, which agrees: another row differs)" : "");
+}
+
+/* One subject and case: what each file holds of it, of which one may be nothing. */
+struct group {
+  const struct entry *at[2];
+  size_t n[2];
+};
+
+/* The first entry behind those that have results of the input of the first. */
+static size_t same_input(const struct entry *e, size_t n) {
+  size_t end = 1;
+  while (end < n && strcmp(e[end].input, e->input) == 0) end++;
+  return end;
+}
+
+/* Among all of one input, a pair with other results, or NULL in both. */
+static void find_pair(const struct group *g, const struct entry *pair[2]) {
+  const struct entry *first = g->at[0];
+  for (int k = 0; k < 2; k++)
+    for (size_t i = 0; i < g->n[k]; i++)
+      if (!same(first, &g->at[k][i])) {
+        pair[0] = k || same(&g->at[0][i], g->at[1]) ? first : &g->at[0][i];
+        pair[1] = k ? &g->at[1][i] : g->at[1];
+        return;
+      }
+}
+
+/* Inputs rise in both files; one that only one of them has means that the case has become another. */
+static void compare_group(struct compare *c, const struct group *g) {
+  const struct entry *a = g->at[0], *b = g->at[1], *pair[2] = {NULL, NULL};
+  const struct entry *const ends[2] = {a + g->n[0], b + g->n[1]};
+  if (a->broken || b->broken) { /* they come first */
+    if (ends[0][-1].broken && ends[1][-1].broken)
+      c->broken++;
+    else
+      find_difference(c, a->broken ? a : ends[0] - 1, b->broken ? b : ends[1] - 1);
+    return;
+  }
+  while (a < ends[0] && b < ends[1] && strcmp(a->input, b->input) == 0) {
+    struct group one = {{a, b}, {same_input(a, (size_t)(ends[0] - a)), same_input(b, (size_t)(ends[1] - b))}};
+    if (!pair[0]) find_pair(&one, pair);
+    a += one.n[0];
+    b += one.n[1];
+  }
+  bool changed = a < ends[0] || b < ends[1];
+  if (a == ends[0]) a--;
+  if (b == ends[1]) b--;
+  if (changed)
+    find(&c->changed, "INPUT CHANGED: %s: %s:%zu has %s, %s:%zu has %s", b->name, c->path[0], a->line, a->input,
+         c->path[1], b->line, b->input);
+  else if (pair[0])
+    find_difference(c, pair[0], pair[1]);
+  else
+    c->agree++;
+}
+
+static size_t group_length(const struct entry *e, const struct entry *end) {
+  size_t n = 1;
+  while (e + n < end && XXH128_isEqual(e[n].key, e->key)) n++;
+  return n;
+}
+
+/* As the second file tells them; what it has not, as the first does. */
+static int by_line(const void *a, const void *b) {
+  const struct group *l = a, *r = b;
+  int only = (l->n[1] == 0) - (r->n[1] == 0), k = l->n[1] == 0 ? 0 : 1;
+  return only ? only : (l->at[k]->line > r->at[k]->line) - (l->at[k]->line < r->at[k]->line);
+}
+
+/* Merges what each file holds, sorted by key. */
+static fold_status make_groups(struct compare *c, struct group **groups, size_t *n) {
+  const struct entry *at[2], *end[2];
+  *n = 0;
+  *groups = calloc(c->entries[0].n + c->entries[1].n + 1, sizeof **groups);
+  if (*groups == NULL) return no_memory();
+  for (int k = 0; k < 2; k++) {
+    if (c->entries[k].n) qsort(c->entries[k].at, c->entries[k].n, sizeof *c->entries[k].at, by_key);
+    at[k] = c->entries[k].at;
+    end[k] = at[k] + c->entries[k].n;
+  }
+  while (at[0] < end[0] || at[1] < end[1]) {
+    int d = at[0] == end[0] ? 1 : at[1] == end[1] ? -1 : XXH128_cmp(&at[0]->key, &at[1]->key);
+    struct group *g = &(*groups)[(*n)++];
+    for (int k = 0; k < 2; k++) {
+      if (k ? d < 0 : d > 0) continue;
+      g->at[k] = at[k];
+      g->n[k] = group_length(at[k], end[k]);
+      at[k] += g->n[k];
+    }
+  }
+  qsort(*groups, *n, sizeof **groups, by_line);
+  return fold_ok();
+}
+
+static void compare_groups(struct compare *c, const struct group *groups, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    const struct group *g = &groups[i];
+    if (g->n[0] && g->n[1])
+      compare_group(c, g);
+    else
+      find(&c->only[g->n[0] == 0], "ONLY IN %s: %s", c->path[g->n[0] == 0], g->at[g->n[0] == 0]->name);
+  }
+}
+
+static void print_findings(const struct findings *f) {
+  size_t shown = f->n < MOST_LINES ? f->n : MOST_LINES;
+  for (size_t i = 0; i < shown; i++) puts(f->lines[i] ? f->lines[i] : "not enough memory for a line");
+  if (f->n > shown) printf("%zu of %zu shown\n", shown, f->n);
+}
+
+static void print_all(const struct compare *c) {
+  for (int k = 0; k < 2; k++)
+    if (c->lines[k].incomplete[0]) printf("INCOMPLETE: %s: %s\n", c->path[k], c->lines[k].incomplete);
+  print_findings(&c->only[0]);
+  print_findings(&c->only[1]);
+  print_findings(&c->changed);
+  print_findings(&c->differ);
+  if (c->changed.n) printf("%zu of another input\n", c->changed.n);
+  if (c->broken) printf("%zu without a result in both: the runs broke\n", c->broken);
+  printf("%zu agree, %zu differ, %zu only in %s, %zu only in %s\n", c->agree, c->differ.n, c->only[0].n, c->path[0],
+         c->only[1].n, c->path[1]);
 }
 
 static fold_status compare_files(struct compare *c) {
-  size_t lines;
-  FOLD_TRY(fold_lines_read(c->path[0], take, c, &lines));
-  size_t n = count_different_keys(c->entries, c->n);
-  c->second = true;
-  FOLD_TRY(fold_lines_read(c->path[1], take, c, &lines));
-  size_t both = c->agree + c->differ;
-  printf("%zu agree, %zu differ, %zu only in %s, %zu only in %s\n", c->agree, c->differ, n - both, c->path[0],
-         count_different_keys(c->others, c->n_others), c->path[1]);
-  if (both > 0) return fold_ok();
-  return fold_error(FOLD_BAD_INPUT, "%s and %s have no subject, case and input in common", c->path[0], c->path[1]);
+  struct group *groups = NULL;
+  size_t n = 0;
+  for (c->reading = 0; c->reading < 2; c->reading++)
+    FOLD_TRY(fold_lines_read(c->path[c->reading], take, c, &c->lines[c->reading]));
+  FOLD_TRY(make_groups(c, &groups, &n));
+  compare_groups(c, groups, n);
+  free(groups);
+  print_all(c);
+  if (c->agree + c->differ.n + c->changed.n > 0) return fold_ok();
+  return fold_error(FOLD_BAD_INPUT, "%.80s and %.80s have no subject and case in common", c->path[0], c->path[1]);
+}
+
+/* What --subset lets pass, and what it never does. Two runs that broke have not agreed. */
+static int exit_code_of(const struct compare *c) {
+  bool part = c->only[0].n || c->only[1].n || c->lines[0].incomplete[0] || c->lines[1].incomplete[0];
+  if (c->differ.n || c->changed.n || (part && !c->subset)) return 1;
+  return c->broken ? 99 : 0;
+}
+
+static void free_all(struct compare *c) {
+  struct findings *findings[] = {&c->differ, &c->changed, &c->only[0], &c->only[1]};
+  for (size_t k = 0; k < sizeof findings / sizeof *findings; k++)
+    for (size_t i = 0; i < MOST_LINES && i < findings[k]->n; i++) free(findings[k]->lines[i]);
+  for (int k = 0; k < 2; k++) {
+    for (size_t i = 0; i < c->entries[k].n; i++) free(c->entries[k].at[i].name);
+    free(c->entries[k].at);
+  }
 }
 
 int fold_command_compare(int argc, char **argv, const struct fold_registry *registry) {
@@ -211,8 +348,7 @@ int fold_command_compare(int argc, char **argv, const struct fold_registry *regi
   argp_parse(&argp, argc, argv, 0, NULL, &compare);
   if (compare.claim) return fold_compare_claim(argv[0], compare.claim, compare.path, compare.jsonl, registry);
   fold_status status = compare_files(&compare);
-  free(compare.entries);
-  free(compare.others);
-  if (status.code != FOLD_OK) return fold_report(argv[0], status);
-  return compare.differ ? 1 : 0;
+  int exit_code = status.code == FOLD_OK ? exit_code_of(&compare) : fold_report(argv[0], status);
+  free_all(&compare);
+  return exit_code;
 }

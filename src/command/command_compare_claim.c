@@ -300,15 +300,24 @@ static void print_counts(struct judging *j, const size_t only[2], size_t total[2
          only[1], j->side[1].path);
 }
 
+/* The verdicts stand under the second, whose closing line ends them; the first announces none. */
+static fold_status write_environments(const struct judging *j, struct fold_records *records) {
+  json_t *first = json_copy(j->side[0].environment);
+  json_object_del(first, "closing_line");
+  FOLD_TRY(fold_records_line(records, first));
+  return fold_records_environment_of(records, json_incref(j->side[1].environment));
+}
+
 static fold_status judge_files(struct judging *j, struct fold_records *records, size_t total[2]) {
-  size_t lines, only[2] = {0, 0};
+  struct fold_lines lines;
+  size_t only[2] = {0, 0};
   for (int k = 0; k < 2; k++) {
     j->reading = &j->side[k];
     FOLD_TRY(fold_lines_read(j->side[k].path, take, j, &lines));
+    if (lines.incomplete[0]) printf("INCOMPLETE: %s: %s\n", j->side[k].path, lines.incomplete);
   }
   FOLD_TRY(check_gpus(j));
-  for (int k = 0; k < 2 && records->file; k++)
-    FOLD_TRY(fold_records_line(records, json_incref(j->side[k].environment)));
+  if (records->file) FOLD_TRY(write_environments(j, records));
   FOLD_TRY(judge_all(j, records, only));
   print_counts(j, only, total);
   return fold_ok();
@@ -331,7 +340,7 @@ int fold_compare_claim(const char *program, const char *claim, const char *const
   size_t total[2] = {0, 0};
   fold_status status = jsonl ? fold_records_open(&records, jsonl) : fold_ok();
   if (status.code == FOLD_OK) status = judge_files(&j, &records, total);
-  fold_status closed = fold_records_close(&records, status.code == FOLD_OK);
+  fold_status closed = fold_close_records(program, &records, status);
   if (status.code == FOLD_OK) status = closed;
   close_judging(&j);
   if (status.code == FOLD_UNSUPPORTED) fprintf(stderr, "%s: skipped\n", program);

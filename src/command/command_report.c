@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "command.h"
-#include "record.h"
+#include "output.h"
 #include "report_section.h"
 
 enum { OUTPUT = 'o', FORMAT = 'f', FIGURE_SECONDS = 0x200, DAY = 86400 };
@@ -55,8 +55,9 @@ static const struct argp argp = {
         "Make a report from records alone, on any machine: of verify, bench and study, together.\v"
         "The page is one file that loads nothing: verdicts with their evidence, errors, throughput, scaling, the "
         "orders, "
-        "the environments. Its figures are drawn by gnuplot; without it they are left out. The exit code tells whether "
-        "the report was written, not what the verdicts are."};
+        "the environments. Its figures are drawn by gnuplot; without it they are left out. Records of a run that was "
+        "interrupted, or of a file that was cut, are shown as incomplete. The exit code tells whether the report was "
+        "written, not what the verdicts are."};
 
 /* The report would take its own input's place. */
 static fold_status check_output(const struct report *r) {
@@ -77,12 +78,15 @@ static fold_status write_report(const struct report *r, const struct fold_model 
 }
 
 static fold_status make_report(const struct report *r, struct fold_model *model) {
-  struct fold_records file;
+  struct fold_output output;
   FOLD_TRY(check_output(r));
   for (int i = 0; i < r->n_inputs; i++) FOLD_TRY(fold_model_read(model, r->inputs[i]));
-  FOLD_TRY(fold_records_open(&file, r->output));
-  fold_status status = write_report(r, model, file.file);
-  fold_status closed = fold_records_close(&file, status.code == FOLD_OK);
+  for (size_t i = 0; i < model->n_files; i++)
+    if (model->files[i].incomplete[0])
+      fprintf(stderr, "%s: %.150s: incomplete: %s\n", r->program, model->files[i].path, model->files[i].incomplete);
+  FOLD_TRY(fold_output_open(&output, r->output));
+  fold_status status = write_report(r, model, output.file);
+  fold_status closed = fold_output_close(&output, status.code == FOLD_OK ? FOLD_OUTPUT_WHOLE : FOLD_OUTPUT_DROP, NULL);
   return status.code == FOLD_OK ? closed : status;
 }
 

@@ -298,7 +298,7 @@ static fold_status study_errors(struct study_command *s, const struct fold_regis
   fold_progress_open(&s->progress);
   if (status.code == FOLD_OK) status = fold_study_run(registry, plan.at, plan.n, &study, &sink, stop);
   fold_progress_clear(&s->progress);
-  fold_status closed = fold_records_close(&s->records, status.code == FOLD_OK);
+  fold_status closed = fold_close_records("foldproof study", &s->records, status);
   if (status.code == FOLD_OK) status = closed;
   if (status.code == FOLD_OK) status = print_study(&study, gpu, &plan.left_out);
   *exit_code = study_code(&study);

@@ -142,6 +142,6 @@ fold_status fold_study_messages(struct study_command *s, const struct fold_regis
   fold_status status = s->jsonl ? fold_records_open(&s->records, s->jsonl) : fold_ok();
   if (status.code == FOLD_OK && s->jsonl) status = fold_records_environment(&s->records);
   if (status.code == FOLD_OK) status = probe_all(s, registry, exit_code);
-  fold_status closed = fold_records_close(&s->records, status.code == FOLD_OK);
+  fold_status closed = fold_close_records("foldproof study", &s->records, status);
   return status.code == FOLD_OK ? closed : status;
 }

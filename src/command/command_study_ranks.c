@@ -92,6 +92,6 @@ fold_status fold_study_ranks(struct study_command *s) {
   fold_progress_open(&s->progress);
   if (status.code == FOLD_OK) status = simulate_all(s, stop);
   fold_progress_clear(&s->progress);
-  fold_status closed = fold_records_close(&s->records, status.code == FOLD_OK);
+  fold_status closed = fold_close_records("foldproof study", &s->records, status);
   return status.code == FOLD_OK ? closed : status;
 }

@@ -239,7 +239,7 @@ fold_status fold_study_worlds(struct study_command *s, const struct fold_registr
   fold_progress_open(&s->progress);
   if (status.code == FOLD_OK) status = validate_all(&v, fold_watch_interrupt());
   fold_progress_clear(&s->progress);
-  fold_status closed = fold_records_close(&s->records, status.code == FOLD_OK);
+  fold_status closed = fold_close_records("foldproof study", &s->records, status);
   if (status.code == FOLD_OK) *exit_code = summarise(&v);
   free(v.tally);
   free(v.sums);

@@ -152,8 +152,8 @@ static fold_status judge_all(struct verify *v, const struct fold_registry *regis
   fold_status status = fold_supervise(&job);
   fold_progress_clear(&v->progress);
   /* What was finished before an interruption is kept; a failure leaves nothing half-written. */
-  bool keep = status.code == FOLD_OK && v->unwritten.code == FOLD_OK;
-  fold_status closed = fold_records_close(&v->records, keep);
+  fold_status written = status.code == FOLD_OK ? v->unwritten : status;
+  fold_status closed = fold_close_records("foldproof verify", &v->records, written);
   if (status.code == FOLD_OK) keep_unwritten(v, closed);
   return status;
 }

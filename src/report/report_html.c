@@ -112,6 +112,19 @@ static void put_environments(struct fold_page *page) {
   fputs("</section>\n", page->out);
 }
 
+/* First of all: a page of a part must not be taken for one of the whole. */
+static void put_incomplete(struct fold_page *page) {
+  const struct fold_model *m = page->model;
+  for (size_t i = 0; i < m->n_files; i++) {
+    if (!m->files[i].incomplete[0]) continue;
+    fputs("<p class=\"summary bad\">Incomplete records: ", page->out);
+    fold_put_html(page->out, m->files[i].path);
+    fputs(": ", page->out);
+    fold_put_html(page->out, m->files[i].incomplete);
+    fputs("</p>\n", page->out);
+  }
+}
+
 /* Where the records were made, in a line; the tables stand further down. */
 static void put_machines(struct fold_page *page) {
   const struct fold_model *m = page->model;
@@ -162,6 +175,7 @@ static void put_head(struct fold_page *page) {
           : total[FOLD_HELD] ? ""
                              : " none",
           judged ? text : "Measurements only: nothing was judged in these records.");
+  put_incomplete(page);
   put_machines(page);
   put_links(page);
   fputs("</header>\n<main>\n", page->out);

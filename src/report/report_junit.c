@@ -2,7 +2,7 @@
  *
  * A case fails when any of the fixture's inputs refuted the claim, is an error when the environment broke on one, is
  * skipped when all were skipped. Claims that are not promised are left out; what is known of another library is no
- * failure: such a case is skipped, with what refuted it as its message.
+ * failure: such a case is skipped, with what refuted it as its message. Records that are incomplete are an error.
  */
 #include <stdlib.h>
 
@@ -106,12 +106,31 @@ static void put_suite(const struct fold_model *m, const struct fold_model_subjec
   fputs("  </testsuite>\n", out);
 }
 
+/* Records that are not all: an error of their own, so that a run that was cut off is not green. */
+static void put_incomplete(const struct fold_model *m, FILE *out) {
+  struct counts c = {.tests = fold_model_incomplete(m), .errors = fold_model_incomplete(m)};
+  if (c.tests == 0) return;
+  fputs("  <testsuite name=\"records\"", out);
+  put_counts(&c, out);
+  fputs(">\n", out);
+  for (size_t i = 0; i < m->n_files; i++) {
+    if (!m->files[i].incomplete[0]) continue;
+    fputs("    <testcase classname=\"records\" name=\"complete / ", out);
+    fold_put_html(out, m->files[i].path);
+    fputs("\"><error message=\"", out);
+    fold_put_html(out, m->files[i].incomplete);
+    fputs("\"/></testcase>\n", out);
+  }
+  fputs("  </testsuite>\n", out);
+}
+
 fold_status fold_report_junit(const struct fold_model *model, FILE *out) {
-  struct counts all = {0};
+  struct counts all = {.tests = fold_model_incomplete(model), .errors = fold_model_incomplete(model)};
   for (size_t s = 0; s < model->n_subjects; s++) count(model, &model->subjects[s], &all);
   fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"foldproof\"", out);
   put_counts(&all, out);
   fputs(">\n", out);
+  put_incomplete(model, out);
   for (size_t s = 0; s < model->n_subjects; s++) put_suite(model, &model->subjects[s], out);
   fputs("</testsuites>\n", out);
   return fold_ok();

@@ -1,11 +1,17 @@
-/* report_lines.c: JSON lines, by getline and jansson: memory for one line, however long the file. */
+/* report_lines.c: JSON lines, by jansson: memory for one line, however long the file.
+ *
+ * A file is one run's records or several's, one after the other. What a run's environment announces, its closing line,
+ * must be there and count right (record.h); runs from before that are taken as they are.
+ */
 #include "report_lines.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "line.h"
 #include "record.h"
 
 static fold_status check_record(const json_t *record) {
@@ -17,15 +23,70 @@ static fold_status check_record(const json_t *record) {
                     (long long)json_integer_value(schema), FOLD_SCHEMA);
 }
 
-static fold_status take_line(const char *text, size_t length, size_t line,
-                             fold_status (*take)(void *, json_t *, size_t), void *context) {
+enum { LONGEST = 1 << 26 };
+
+/* A file that is being read: of the run at hand, how many records there were and whether its closing line must come. */
+struct reading {
+  fold_status (*take)(void *context, json_t *record, size_t line);
+  void *context;
+  struct fold_lines *lines;
+  size_t line, in_run;
+  bool announced;
+};
+
+static void find_incomplete(struct reading *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void find_incomplete(struct reading *r, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  if (!r->lines->incomplete[0]) vsnprintf(r->lines->incomplete, sizeof r->lines->incomplete, format, args);
+  va_end(args);
+}
+
+/* Before another run's first record, and at the end of the file. */
+static void end_run(struct reading *r, size_t last) {
+  if (r->announced) find_incomplete(r, "cut off after line %zu: the closing line is missing", last);
+  r->announced = false;
+  r->in_run = 0;
+}
+
+static fold_status take_end(struct reading *r, const json_t *record) {
+  const json_t *records = json_object_get(record, "records"), *complete = json_object_get(record, "complete");
+  if (!json_is_integer(records) || !json_is_boolean(complete))
+    return fold_error(FOLD_BAD_INPUT, "a closing line needs the keys 'records' (a number) and 'complete'");
+  if (json_integer_value(records) != (json_int_t)r->in_run)
+    find_incomplete(r, "the closing line in line %zu counts %lld records, there are %zu", r->line,
+                    (long long)json_integer_value(records), r->in_run);
+  if (!json_is_true(complete)) find_incomplete(r, "the run was interrupted after %zu records", r->in_run);
+  r->announced = false;
+  end_run(r, r->line);
+  return fold_ok();
+}
+
+static fold_status take_record(struct reading *r, json_t *record) {
+  const char *type = json_string_value(json_object_get(record, "type"));
+  FOLD_TRY(check_record(record));
+  if (type && strcmp(type, "end") == 0) return take_end(r, record);
+  if (type && strcmp(type, "environment") == 0) {
+    end_run(r, r->line - 1);
+    r->announced = json_is_true(json_object_get(record, "closing_line"));
+  }
+  r->in_run++;
+  r->lines->records++;
+  return r->take(r->context, record, r->line);
+}
+
+/* Only the last line has no end; where it is no JSON either, it was cut. */
+static fold_status take_line(struct reading *r, const char *text, size_t length) {
   json_error_t error;
   json_t *record = json_loadb(text, length, 0, &error);
   if (record == NULL && length > 1 && text[0] == '\x1f' && text[1] == '\x8b')
     return fold_error(FOLD_BAD_INPUT, "it is compressed: gunzip it first");
+  if (record == NULL && r->lines->records > 0 && text[length - 1] != '\n') {
+    find_incomplete(r, "line %zu is cut off, and left out", r->line);
+    return fold_ok();
+  }
   if (record == NULL) return fold_error(FOLD_BAD_INPUT, "not JSON: %.100s", error.text);
-  fold_status status = check_record(record);
-  if (status.code == FOLD_OK) status = take(context, record, line);
+  fold_status status = take_record(r, record);
   json_decref(record);
   return status;
 }
@@ -36,22 +97,34 @@ static void keep_one_line(fold_status *status) {
     if ((unsigned char)*c < ' ' || *c == 0x7f) *c = '?';
 }
 
-fold_status fold_lines_read(const char *path, fold_status (*take)(void *context, json_t *record, size_t line),
-                            void *context, size_t *lines) {
+static fold_status read_lines(struct reading *r, const char *path, FILE *file) {
   char *text = NULL;
   size_t room = 0;
   fold_status status = fold_ok();
-  FILE *file = fopen(path, "r");
-  *lines = 0;
-  errno = file ? 0 : errno;
-  for (ssize_t length; file && status.code == FOLD_OK && (length = getline(&text, &room, file)) >= 0;) {
-    ++*lines;
-    status = fold_within(take_line(text, (size_t)length, *lines, take, context), "%.150s:%zu", path, *lines);
+  errno = 0;
+  for (ssize_t length; status.code == FOLD_OK && (length = fold_line_read(&text, &room, LONGEST, file)) >= 0;) {
+    r->line++;
+    status = fold_within(take_line(r, text, (size_t)length), "%.150s:%zu", path, r->line);
   }
-  if (status.code == FOLD_OK && (file == NULL || ferror(file) || !feof(file)))
-    status = fold_error(FOLD_BAD_INPUT, "%s: can't be read: %s", path, strerror(errno));
-  if (status.code == FOLD_OK && *lines == 0) status = fold_error(FOLD_BAD_INPUT, "%s: no record in it", path);
   free(text);
+  if (status.code == FOLD_OK && !feof(file) && errno == EOVERFLOW)
+    return fold_error(FOLD_BAD_INPUT, "%.150s:%zu: longer than %d bytes", path, r->line + 1, LONGEST);
+  if (status.code == FOLD_OK && !feof(file))
+    return fold_error(errno == ENOMEM ? FOLD_NO_MEMORY : FOLD_BAD_INPUT, "%.150s: can't be read: %s", path,
+                      strerror(errno));
+  if (status.code == FOLD_OK) end_run(r, r->line);
+  return status;
+}
+
+fold_status fold_lines_read(const char *path, fold_status (*take)(void *context, json_t *record, size_t line),
+                            void *context, struct fold_lines *lines) {
+  struct reading r = {.take = take, .context = context, .lines = lines};
+  FILE *file = fopen(path, "re");
+  *lines = (struct fold_lines){0};
+  fold_status status = file ? read_lines(&r, path, file)
+                            : fold_error(FOLD_BAD_INPUT, "%.150s: can't be read: %s", path, strerror(errno));
+  if (status.code == FOLD_OK && lines->records == 0)
+    status = fold_error(FOLD_BAD_INPUT, "%.150s: no record in it", path);
   if (file) fclose(file);
   keep_one_line(&status);
   return status;

@@ -6,10 +6,15 @@
 
 #include "fold.h"
 
-/* Calls `take` with each record of this schema and its line number, counting from 1; *lines becomes how many there are.
+struct fold_lines {
+  size_t records;       /* how many there are, closing lines (record.h) left out */
+  char incomplete[120]; /* why these are not all: the run was interrupted, or the file was cut; "" else */
+};
+
+/* Calls `take` with each record of this schema and its line number, counting from 1. A last line that was cut is dropped.
  * A failure, `take`'s or FOLD_BAD_INPUT for what is no record, is one line that begins with file and line number; so
  * a file without a record is. The record is the caller's to change, and to keep by a reference of its own. */
 fold_status fold_lines_read(const char *path, fold_status (*take)(void *context, json_t *record, size_t line),
-                            void *context, size_t *lines);
+                            void *context, struct fold_lines *lines);
 
 #endif

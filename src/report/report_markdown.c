@@ -102,10 +102,22 @@ static void put_worlds(const struct fold_model *model, FILE *out) {
   }
 }
 
+static void put_incomplete(const struct fold_model *model, FILE *out) {
+  for (size_t i = 0; i < model->n_files; i++) {
+    if (!model->files[i].incomplete[0]) continue;
+    fputs("\n**Incomplete records**: ", out);
+    fold_put_markdown(out, model->files[i].path);
+    fputs(": ", out);
+    fold_put_markdown(out, model->files[i].incomplete);
+    fputs("\n", out);
+  }
+}
+
 fold_status fold_report_markdown(const struct fold_model *model, FILE *out) {
   char text[200];
   fold_model_summary(model, text);
   fprintf(out, "## foldproof: %s\n", model->n_subjects ? text : "nothing was judged in these records");
+  put_incomplete(model, out);
   for (size_t i = 0; i < model->n_environments; i++) {
     char machine[160];
     const char *system = json_string_value(json_object_get(model->environments[i], "system"));

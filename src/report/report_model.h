@@ -103,6 +103,7 @@ struct fold_model_world {
 struct fold_model_file {
   char *path;
   size_t records;
+  char incomplete[120]; /* why these are not all (report_lines.h), or "" */
 };
 
 struct fold_model {
@@ -149,6 +150,8 @@ void fold_model_total(const struct fold_model *model, size_t total[FOLD_VERDICTS
 void fold_model_summary(const struct fold_model *model, char text[200]);
 /* The subject's display name, "rows/par_256 on host", into `text`. */
 const char *fold_model_title(const struct fold_model_subject *subject, char text[160]);
+/* How many files do not hold all records of their runs. */
+size_t fold_model_incomplete(const struct fold_model *model);
 size_t fold_model_cell_total(const struct fold_model_cell *cell);
 
 #endif

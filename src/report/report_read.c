@@ -270,10 +270,11 @@ static fold_status take_record(void *context, json_t *record, size_t line) {
 
 fold_status fold_model_read(struct fold_model *model, const char *path) {
   struct reader reader = {model, -1};
-  size_t lines = 0;
+  struct fold_lines lines;
   FOLD_TRY(fold_lines_read(path, take_record, &reader, &lines));
   struct fold_model_file *at = fold_model_grow(&model->files, &model->n_files, &model->room_files, sizeof *at);
-  if (at) *at = (struct fold_model_file){strdup(path), lines};
+  if (at) *at = (struct fold_model_file){.path = strdup(path), .records = lines.records};
+  if (at) memcpy(at->incomplete, lines.incomplete, sizeof at->incomplete);
   if (at == NULL || at->path == NULL) return no_memory();
   fold_model_arrange(model);
   return fold_ok();

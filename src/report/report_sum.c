@@ -10,6 +10,12 @@ size_t fold_model_cell_total(const struct fold_model_cell *cell) {
   return total;
 }
 
+size_t fold_model_incomplete(const struct fold_model *model) {
+  size_t n = 0;
+  for (size_t i = 0; i < model->n_files; i++) n += model->files[i].incomplete[0] != '\0';
+  return n;
+}
+
 static size_t rank_of(const char *name) {
   size_t n, i = 0;
   const struct fold_claim *claims = fold_claims(&n);

@@ -1,0 +1,185 @@
+/* output.c: see output.h. */
+#include "output.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
+#include <unistd.h>
+
+#include "path.h"
+
+/* The temporary files that lie about now, for whoever must end at once. A forked child has no part in them. */
+enum { MOST_TEMPORARIES = 16, TRIES = 1000 };
+static struct temporary {
+  volatile pid_t owner; /* 0: free */
+  char path[PATH_MAX];
+} temporaries[MOST_TEMPORARIES];
+
+static void note_temporary(const char *path) {
+  for (size_t i = 0; i < MOST_TEMPORARIES; i++)
+    if (temporaries[i].owner != getpid()) {
+      snprintf(temporaries[i].path, sizeof temporaries[i].path, "%s", path);
+      temporaries[i].owner = getpid();
+      return;
+    }
+}
+
+static void forget_temporary(const char *path) {
+  for (size_t i = 0; i < MOST_TEMPORARIES; i++)
+    if (temporaries[i].owner == getpid() && strcmp(temporaries[i].path, path) == 0) temporaries[i].owner = 0;
+}
+
+void fold_outputs_abandon(void) {
+  int error = errno;
+  for (size_t i = 0; i < MOST_TEMPORARIES; i++)
+    if (temporaries[i].owner == getpid()) {
+      unlink(temporaries[i].path);
+      temporaries[i].owner = 0;
+    }
+  errno = error;
+}
+
+fold_status fold_output_failed(const struct fold_output *output, int error) {
+  return fold_error(fold_write_code(error), "%s: cannot be written: %s", fold_path_tail(output->path), strerror(error));
+}
+
+/* Whether a name leads through /proc: there a descriptor's name is a link to whatever the descriptor is, a regular file
+ * that a shell opened for appending too. */
+static bool leads_through_proc(const char *path) {
+  char name[PATH_MAX], next[PATH_MAX], copy[PATH_MAX];
+  if ((size_t)snprintf(name, sizeof name, "%s", path) >= sizeof name) return true;
+  for (int hops = 0; hops < 40; hops++) {
+    struct statfs system;
+    memcpy(copy, name, sizeof copy);
+    char *folder = dirname(copy);
+    if (statfs(folder, &system) == 0 && system.f_type == PROC_SUPER_MAGIC) return true;
+    ssize_t n = readlink(name, next, sizeof next - 1);
+    if (n < 0) return false;
+    next[n] = '\0';
+    if (next[0] != '/') {
+      char joined[2 * PATH_MAX];
+      if ((size_t)snprintf(joined, sizeof joined, "%s/%s", folder, next) >= sizeof next) return true;
+      memcpy(next, joined, sizeof next);
+    }
+    memcpy(name, next, sizeof name);
+  }
+  return true;
+}
+
+/* Standard output as it is, so that what a shell opened for appending is not cut. */
+static int open_standard_output(void) {
+  if ((fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) != O_RDONLY) return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+  errno = EBADF; /* it was closed: command.c put something that can't be written into its place */
+  return -1;
+}
+
+static int open_directly(const char *path) {
+  static const char *const standard[] = {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
+  for (size_t i = 0; i < sizeof standard / sizeof *standard; i++)
+    if (strcmp(path, standard[i]) == 0) return open_standard_output();
+  return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+}
+
+/* "FILE.partial.PID.K", the first K that is free. */
+static int open_temporary(struct fold_output *o) {
+  size_t size = strlen(o->target) + 48;
+  o->temporary = malloc(size);
+  int fd = -1;
+  errno = ENOMEM;
+  for (unsigned k = 0; o->temporary && k < TRIES; k++) {
+    snprintf(o->temporary, size, "%s.partial.%ld.%u", o->target, (long)getpid(), k);
+    fd = open(o->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd >= 0 || errno != EEXIST) break;
+  }
+  if (fd >= 0) {
+    note_temporary(o->temporary);
+  } else {
+    int error = errno;
+    free(o->temporary);
+    o->temporary = NULL;
+    errno = error;
+  }
+  return fd;
+}
+
+/* A file without any right to write is nobody's to replace, root's neither; its new content gets the rights it had. */
+static int open_beside(struct fold_output *o, const struct stat *former) {
+  if (former && ((former->st_mode & 0222) == 0 || access(o->target, W_OK) != 0)) {
+    errno = EACCES;
+    return -1;
+  }
+  int fd = open_temporary(o);
+  if (fd >= 0 && former) (void)!fchmod(fd, former->st_mode & 0777);
+  return fd;
+}
+
+/* Opens what the path leads to: -1 with errno. */
+static int open_target(struct fold_output *o) {
+  struct stat link, info;
+  bool is_link = lstat(o->path, &link) == 0 && S_ISLNK(link.st_mode), exists = stat(o->path, &info) == 0;
+  bool direct = is_link ? !exists || leads_through_proc(o->path) : exists && leads_through_proc(o->path);
+  if (direct || (exists && !S_ISREG(info.st_mode))) return open_directly(o->path);
+  o->target = is_link ? realpath(o->path, NULL) : strdup(o->path);
+  if (o->target == NULL) return -1;
+  return open_beside(o, exists ? &info : NULL);
+}
+
+static void free_names(struct fold_output *o) {
+  free(o->path);
+  free(o->target);
+  free(o->temporary);
+  *o = (struct fold_output){0};
+}
+
+fold_status fold_output_open(struct fold_output *o, const char *path) {
+  *o = (struct fold_output){.path = strdup(path)};
+  if (o->path == NULL) return fold_error(FOLD_NO_MEMORY, "%s: no memory to write it", fold_path_tail(path));
+  int fd = open_target(o), error = errno;
+  if (fd >= 0) {
+    o->file = fdopen(fd, "w");
+    error = errno;
+    if (!o->file) close(fd);
+  }
+  if (o->file) return fold_ok();
+  fold_status status = fold_output_failed(o, error);
+  if (o->temporary) unlink(o->temporary), forget_temporary(o->temporary);
+  free_names(o);
+  return status;
+}
+
+/* Puts the temporary file into its place, or a part beside what is there. What is no regular file any more stays. */
+static int take_place(struct fold_output *o, enum fold_output_end end, char *kept) {
+  struct stat now;
+  bool former = lstat(o->target, &now) == 0;
+  char *name = NULL;
+  if (former && !S_ISREG(now.st_mode)) return EEXIST;
+  if (end == FOLD_OUTPUT_PART && former && asprintf(&name, "%s.incomplete", o->target) < 0) return ENOMEM;
+  const char *place = name ? name : o->target;
+  int error = rename(o->temporary, place) == 0 ? 0 : errno;
+  if (!error && end == FOLD_OUTPUT_PART && kept) snprintf(kept, 256, "%s", place);
+  free(name);
+  return error;
+}
+
+fold_status fold_output_close(struct fold_output *o, enum fold_output_end end, char kept[256]) {
+  fold_status status = fold_ok();
+  if (kept) kept[0] = '\0';
+  if (o->file) {
+    /* Each write was checked: what is left unwritten shows now. */
+    int error = ferror(o->file) ? EIO : 0;
+    if (fclose(o->file) != 0) error = errno;
+    bool keep = !error && end != FOLD_OUTPUT_DROP;
+    if (keep && o->temporary) error = take_place(o, end, kept);
+    if (o->temporary && (error || !keep)) unlink(o->temporary);
+    if (o->temporary) forget_temporary(o->temporary);
+    if (error && end != FOLD_OUTPUT_DROP) status = fold_output_failed(o, error);
+  }
+  free_names(o);
+  return status;
+}
