@@ -16,10 +16,14 @@ static const struct golden {
   int dtype;
   uint64_t bits[3];
 } golden[] = {
-    {"mixed", 0, {0x3795u, 0x139u, 0x3b71u}},
-    {"mixed", 1, {0x4c35u, 0x3c99u, 0x4cb1u}},
-    {"mixed", 2, {0x4c34c75cu, 0x3c98cfb6u, 0x4cb161e2u}},
-    {"mixed", 3, {0x418698eb8a401b75u, 0x4171ca223a543276u, 0x41962c3c469c07cfu}},
+    {"mixed", 0, {0x31bu, 0x31f8u, 0x618u}},
+    {"mixed", 1, {0x3d42u, 0x4b8eu, 0x3dbeu}},
+    {"mixed", 2, {0x3d421c16u, 0x4b8e5112u, 0x3dbe767eu}},
+    {"mixed", 3, {0x3fa84382b946663cu, 0x4171ca223a543276u, 0x3fb7cecfb87175dbu}},
+    {"mixed_pairs", 0, {0x3795u, 0x139u, 0x3b71u}},
+    {"mixed_pairs", 1, {0x4c35u, 0x3c99u, 0x4cb1u}},
+    {"mixed_pairs", 2, {0x4c34c75cu, 0x3c98cfb6u, 0x4cb161e2u}},
+    {"mixed_pairs", 3, {0x418698eb8a401b75u, 0x4171ca223a543276u, 0x41962c3c469c07cfu}},
     {"pathological", 0, {0x1400u, 0x7800u, 0xf800u}},
     {"pathological", 1, {0x3f80u, 0x4cbfu, 0xccbfu}},
     {"pathological", 2, {0x3f800000u, 0x4cbebc20u, 0xccbebc20u}},

@@ -115,31 +115,89 @@ Test(generators_values, open_ends_stay_open) {
 }
 
 /* Half open in the dtype: from the pattern of the least value to below that of the end. */
-Test(generators_values, mixed_is_half_large_half_small_in_chance_order) {
-  const double ends[2][4] = {{1e-6, 1e-4, 0.01, 1}, {1e-3, 1e-1, 1e6, 1e8}};
+static const double mixed_ends[2][4] = {{1e-6, 1e-4, 0.01, 1}, {1e-3, 1e-1, 1e6, 1e8}};
+
+/* Whether an element is large; `spread` gets the sums of the small and of the large. */
+static bool is_large(enum fold_dtype dtype, double x, double spread[2], int *wrong) {
+  double end[4];
+  for (int e = 0; e < 4; e++)
+    end[e] = fold_bits_to_double(dtype, fold_bits_from_double(dtype, mixed_ends[dtype != FOLD_F16][e]));
+  const bool large = x >= end[2];
+  if (!(x >= end[2 * large] && x < end[2 * large + 1])) TELL(*wrong, "%s: %g", fold_dtype_name(dtype), x);
+  spread[large] += x;
+  return large;
+}
+
+/* The mean of n / 2 uniform numbers varies by width / sqrt(6 n); and a rounding's bias. */
+static void expect_means(enum fold_dtype dtype, const double spread[2], size_t n) {
+  for (int half = 0; half < 2; half++) {
+    const double least = mixed_ends[dtype != FOLD_F16][2 * half], end = mixed_ends[dtype != FOLD_F16][2 * half + 1];
+    const double mean = spread[half] / ((double)n / 2), want = (end + least) / 2;
+    cr_expect(fabs(mean - want) <= 5 * (end - least) / sqrt(6.0 * (double)n) + fold_ulp(dtype, want),
+              "%s: mean %g, want %g", fold_dtype_name(dtype), mean, want);
+  }
+}
+
+/* As the report shuffles: exactly half of each row, anywhere. Of two neighbours both are of one kind in half of the pairs. */
+Test(generators_values, mixed_is_half_large_half_small_shuffled) {
+  enum { COLS = 1000, ROWS = N / COLS };
   for (int d = 0; d < FOLD_DTYPES; d++) {
-    struct fold_source source = source_of("mixed", d, 6, N);
-    double *x = values_of(&source, N), end[4], swapped = 0, spread[2] = {0, 0};
+    struct fold_source source = source_of("mixed", d, 6, COLS);
+    double *x = values_of(&source, ROWS * COLS), spread[2] = {0, 0}, alike = 0, moved = 0;
     int wrong = 0;
-    for (int e = 0; e < 4; e++)
-      end[e] = fold_bits_to_double(source.dtype, fold_bits_from_double(source.dtype, ends[d != FOLD_F16][e]));
+    for (size_t row = 0; row < ROWS; row++) {
+      size_t large = 0;
+      for (size_t c = 0; c < COLS; c++) {
+        const bool now = is_large(source.dtype, x[row * COLS + c], spread, &wrong);
+        large += now;
+        if (c % 2) alike += now == (x[row * COLS + c - 1] >= mixed_ends[d != FOLD_F16][2]);
+        if (row) moved += now != (x[(row - 1) * COLS + c] >= mixed_ends[d != FOLD_F16][2]);
+      }
+      cr_expect_eq(large, COLS / 2, "%s row %zu: %zu of %d large", fold_dtype_name(source.dtype), row, large, COLS);
+    }
+    const double pairs = ROWS * COLS / 2, want = pairs * (COLS / 2 - 1) / (COLS - 1.0);
+    cr_expect(fabs(alike - want) <= 5 * sqrt(pairs / 4), "%s: %g of %g pairs alike", fold_dtype_name(source.dtype),
+              alike, pairs);
+    const double places = (ROWS - 1) * COLS;
+    cr_expect(fabs(moved - places / 2) <= 5 * sqrt(places / 4), "%s: %g of %g places change from row to row",
+              fold_dtype_name(source.dtype), moved, places);
+    expect_means(source.dtype, spread, ROWS * COLS);
+    free(x);
+  }
+}
+
+/* The middle of an odd row is either, in half of the rows. */
+Test(generators_values, an_odd_row_of_mixed_has_one_more_of_either) {
+  enum { ROWS = 4000 };
+  for (size_t cols = 1; cols <= 7; cols += 2) {
+    struct fold_source source = source_of("mixed", FOLD_F32, 8, cols);
+    double *x = values_of(&source, ROWS * cols), more = 0;
+    for (size_t row = 0; row < ROWS; row++) {
+      size_t large = 0;
+      for (size_t c = 0; c < cols; c++) large += x[row * cols + c] > 1;
+      cr_expect(large == cols / 2 || large == cols / 2 + 1, "%zu columns: %zu large", cols, large);
+      more += large > cols / 2;
+    }
+    cr_expect(fabs(more - ROWS / 2) <= 5 * sqrt(ROWS / 4), "%zu columns: one more large in %g of %d rows", cols, more,
+              ROWS);
+    free(x);
+  }
+}
+
+Test(generators_values, mixed_pairs_is_one_large_one_small_in_chance_order) {
+  for (int d = 0; d < FOLD_DTYPES; d++) {
+    struct fold_source source = source_of("mixed_pairs", d, 6, N);
+    double *x = values_of(&source, N), swapped = 0, spread[2] = {0, 0};
+    int wrong = 0;
     for (size_t i = 0; i < N; i += 2) {
-      bool first = x[i] > x[i + 1];
-      double small = first ? x[i + 1] : x[i], large = first ? x[i] : x[i + 1];
+      const bool first = is_large(source.dtype, x[i], spread, &wrong);
+      const bool second = is_large(source.dtype, x[i + 1], spread, &wrong);
+      if (first == second) TELL(wrong, "%s pair %zu: %g %g", fold_dtype_name(source.dtype), i / 2, x[i], x[i + 1]);
       swapped += first;
-      spread[0] += small, spread[1] += large;
-      if (!(small >= end[0] && small < end[1] && large >= end[2] && large < end[3]))
-        TELL(wrong, "%s pair %zu: %g %g", fold_dtype_name(source.dtype), i / 2, x[i], x[i + 1]);
     }
     cr_expect(fabs(swapped - N / 4) <= 2.5 * sqrt(N / 2), "%s: large first in %g of %d pairs",
               fold_dtype_name(source.dtype), swapped, N / 2);
-    for (int half = 0; half < 2;
-         half++) { /* the mean of n uniform numbers varies by width / sqrt(12 n); and a rounding's bias */
-      double width = end[2 * half + 1] - end[2 * half], mean = spread[half] / (N / 2),
-             want = (end[2 * half + 1] + end[2 * half]) / 2;
-      cr_expect(fabs(mean - want) <= 5 * width / sqrt(6.0 * N) + fold_ulp(source.dtype, want), "%s: mean %g, want %g",
-                fold_dtype_name(source.dtype), mean, want);
-    }
+    expect_means(source.dtype, spread, N);
     free(x);
   }
 }
