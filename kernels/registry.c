@@ -27,6 +27,7 @@
    FOLD_CLAIM(FOLD_RUN_TO_RUN) | FOLD_CLAIM(FOLD_FRESH_PROCESS) | FOLD_CLAIM(FOLD_LAUNCH_INVARIANT) | \
    FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT) | FOLD_CLAIM(FOLD_BATCH_INVARIANT))
 #define ORDERED (SOUND | FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_REPLAYS))
+#define COMPENSATED (SOUND | FOLD_CLAIM(FOLD_COMPENSATED) | FOLD_CLAIM(FOLD_REPLAYS))
 #define DETERM (ORDERED | FOLD_CLAIM(FOLD_SAME_BITS_AS))
 #define EXACTLY \
   (SOUND | FOLD_CLAIM(FOLD_FAITHFUL) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) | FOLD_CLAIM(FOLD_PERMUTATION_INVARIANT))
@@ -131,11 +132,11 @@ static const struct fold_subject table[] = {
     HOST_ORDER("host/pairwise", "a perfect binary tree over neighbours"),
     HOST_ORDER("host/sorted", "rising magnitude, then one partial"),
     HOST_ORDER("host/numpy", "NumPy's pairwise summation"),
-    HOST_SUM("host/kahan", FOLD_KAHAN, SOUND | FOLD_CLAIM(FOLD_COMPENSATED), fold_host_kahan, "host/sequential",
+    HOST_SUM("host/kahan", FOLD_KAHAN, COMPENSATED, fold_host_kahan, "host/sequential",
              "sequential with Kahan's compensation"),
-    HOST_SUM("host/neumaier", FOLD_NEUMAIER, SOUND | FOLD_CLAIM(FOLD_COMPENSATED), fold_host_neumaier,
-             "host/sequential", "sequential with Neumaier's compensation"),
-    HOST_SUM("host/float64", FOLD_FLOAT64, SOUND | FOLD_CLAIM(FOLD_BOUNDED), fold_host_float64, "host/sequential",
+    HOST_SUM("host/neumaier", FOLD_NEUMAIER, COMPENSATED, fold_host_neumaier, "host/sequential",
+             "sequential with Neumaier's compensation"),
+    HOST_SUM("host/float64", FOLD_FLOAT64, ORDERED, fold_host_float64, "host/sequential",
              "sequential in f64, rounded once"),
     HOST_SUM("host/exact", FOLD_EXACT, EXACTLY, fold_host_exact, NULL, "superaccumulator, rounded once"),
     HOST_ORDER("rows/single_for", "one worker a row, rising index"),

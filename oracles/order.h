@@ -14,6 +14,7 @@
 
 #include <stdio.h>
 
+#include "claim.h"
 #include "fold.h"
 
 #ifdef __cplusplus
@@ -52,15 +53,25 @@ fold_status fold_order_replay(const struct fold_order *order, const struct fold_
  * contraction, no wrong accumulator can agree with it by accident. */
 fold_status fold_order_replay_wide(const struct fold_order *order, const struct fold_call *call);
 
+/* The replay of a method in an order, by other arithmetic likewise: FOLD_PLAIN's is fold_order_replay_wide; of Kahan's, Neumaier's
+ * and float64's there are sums in rising index (replay_method.c says how each is defined). UNSUPPORTED for everything else. */
+fold_status fold_method_replay(const struct fold_order *order, enum fold_method method, const struct fold_call *call);
+/* Whether there is one, of sums. */
+bool fold_method_has_replay(const struct fold_order *order, enum fold_method method);
+
 /* The tree for n terms (of a row `in`, which only the sorted order reads; may be NULL for the others). */
-fold_status fold_order_height(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n, uint64_t *height);
+fold_status fold_order_height(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n,
+                              uint64_t *height);
 /* Equal fingerprints: equal trees, up to swapping the operands of a join. */
-fold_status fold_order_fingerprint(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n, uint64_t *fingerprint);
+fold_status fold_order_fingerprint(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n,
+                                   uint64_t *fingerprint);
 /* Upper bound of |computed - exact| for this very input, in the accumulator (before the last rounding to dtype):
  * u times the sum of |partial sums| (Higham, Accuracy and Stability, 2nd ed., section 4.2), rounded outward. Sums of finite terms without overflow. */
-fold_status fold_order_running_error(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n, double *bound);
+fold_status fold_order_running_error(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n,
+                                     double *bound);
 /* Text: nested parentheses "((x0+x1)+x2)" for form 't', Graphviz for form 'd'. n is at most 4096. */
-fold_status fold_order_draw(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n, char form, FILE *out);
+fold_status fold_order_draw(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n, char form,
+                            FILE *out);
 
 #ifdef __cplusplus
 }

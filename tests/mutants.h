@@ -55,6 +55,7 @@ fold_run mutant_dropped_tail, mutant_dropped_last, mutant_twice, mutant_swapped_
 fold_run mutant_short_chunks, mutant_late_chunks, mutant_numpy_256, mutant_odd_first, mutant_past_read;
 fold_run mutant_next_row, mutant_prod_from_zero, mutant_max_from_zero;
 /* mutants_numbers.c: the wrong arithmetic */
+fold_run mutant_kahan_back, mutant_neumaier_one_sided, mutant_float64_lanes;
 fold_run mutant_flush, mutant_narrow_f64, mutant_narrow_f16, mutant_excess, mutant_nan_swallowed, mutant_nan_in_max;
 fold_run mutant_zero_in_max, mutant_zero_in_exact, mutant_kahan_plain, mutant_neumaier_open, mutant_truncated;
 fold_run mutant_rounded_twice, mutant_narrow_truncated, mutant_subnormal_twice, mutant_two_away, mutant_nan_made;

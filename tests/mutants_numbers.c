@@ -114,6 +114,37 @@ RUN_F32(kahan_plain)
 static float neumaier_open(const fold_element_f32 *x, size_t n) { return mutant_sum_f32(x, n); }
 RUN_F32(neumaier_open)
 
+static float kahan_back(const fold_element_f32 *x, size_t n) {
+  float s = 0, c = 0;
+  while (n-- > 0) {
+    float y = x[n] - c, t = s + y;
+    c = isfinite(t) ? (t - s) - y : 0;
+    s = t;
+  }
+  return s;
+}
+RUN_F32(kahan_back)
+
+static float neumaier_one_sided(const fold_element_f32 *x, size_t n) {
+  float s = 0, c = 0;
+  for (size_t i = 0; i < n; i++) {
+    float t = s + x[i];
+    c = isfinite(t) ? c + ((s - t) + x[i]) : 0;
+    s = t;
+  }
+  return s + c;
+}
+RUN_F32(neumaier_one_sided)
+
+static uint64_t float64_lanes(const struct fold_call *call, const void *row, size_t r) {
+  const fold_element_f64 *x = row;
+  double sum[2] = {0, 0};
+  for (size_t i = 0; i < call->cols; i++) sum[i % 2] += x[i];
+  (void)r;
+  return fold_f64_bits(sum[0] + sum[1]);
+}
+RUN(float64_lanes)
+
 /* The exact sum, and on which side of its nearest number it lies. */
 static uint64_t nearest(const struct fold_call *call, const void *row, int *side) {
   struct fold_super state = exact_state(call, row);

@@ -8,13 +8,15 @@
 #include "order.h"
 
 /* What was added up on a host, alone or by ranks, is judged by wide arithmetic, which shares no addition with it; a GPU's
- * sums by the native replay, which the host's subjects have certified, and which is fast enough for large inputs. */
+ * sums by the native replay, which the host's subjects have certified, and which is fast enough for large inputs. A method of
+ * its own has a replay of its own. */
 static fold_status replay(const struct fold_trial *trial, const struct fold_order *order, void *out) {
   const struct fold_case *c = trial->c;
   struct fold_call call = {
       .dtype = c->dtype, .op = c->op, .rows = c->rows, .cols = c->cols, .in = fold_rig_input(trial->rig), .out = out};
-  bool host = fold_engine_is_host(trial->subject->engine);
-  return host ? fold_order_replay_wide(order, &call) : fold_order_replay(order, &call);
+  enum fold_method method = trial->subject->method;
+  bool wide = fold_engine_is_host(trial->subject->engine) || method != FOLD_PLAIN;
+  return wide ? fold_method_replay(order, method, &call) : fold_order_replay(order, &call);
 }
 
 /* A row of the registry that names what does not exist is a mistake of ours, and must not turn into a skip. */

@@ -52,7 +52,10 @@ static fold_status check_row(const struct fold_subject *s) {
 static fold_status check_claims(const struct fold_subject *s) {
   bool of_error = claims(s, FOLD_BOUNDED) || claims(s, FOLD_COMPENSATED), plain = s->method == FOLD_PLAIN;
   if (claims(s, FOLD_REPLAYS) && !s->order) WRONG("it promises 'replays' and declares no order");
-  if (claims(s, FOLD_REPLAYS) && !plain) WRONG("it promises 'replays', and its method has no replay");
+  if (claims(s, FOLD_REPLAYS) && !fold_method_has_replay(fold_order_find(s->order), s->method))
+    WRONG("it promises 'replays', and its method has no replay in that order");
+  if (claims(s, FOLD_REPLAYS) && !plain && s->ops != 1u << FOLD_SUM)
+    WRONG("it promises 'replays', and its method has no replay but of sums");
   if (claims(s, FOLD_SAME_BITS_AS) && !s->twin) WRONG("it promises 'same_bits_as' and names no twin");
   if (claims(s, FOLD_COMPENSATED) && !is_compensated(s)) WRONG("it promises 'compensated', and its method is not");
   if (of_error && s->ops >> FOLD_PROD & 1 && !plain && s->method != FOLD_NARROW && s->method != FOLD_EXACT)
