@@ -1,0 +1,102 @@
+/* supervise_words.c: what a worker says, word by word: checked, for its memory may be spoilt, and handed to the job's sink. */
+#include <stdlib.h>
+
+#include "supervisor.h"
+
+static bool take(struct supervisor *s, void *bytes, size_t n, size_t want) {
+  return n == want && fold_wire_read(s->fd, bytes, n);
+}
+
+/* Reads the cases as the worker has read them, and tells the sink of the environment. */
+static bool take_ready(struct supervisor *s, size_t n) {
+  struct fold_ready ready;
+  char *text = n > sizeof ready ? calloc(n - sizeof ready + 1, 1) : NULL;
+  bool whole = text && take(s, &ready, sizeof ready, sizeof ready) && fold_wire_read(s->fd, text, n - sizeof ready);
+  if (whole && !s->begun) {
+    s->begun = true;
+    s->failed = fold_select_cases(s->job->selection, ready.ranks, &s->cases);
+    if (s->failed.code == FOLD_OK) s->failed = s->job->begin(s->job->sink->context, text);
+  }
+  free(text);
+  return whole;
+}
+
+static bool take_case(struct supervisor *s, size_t n) {
+  uint64_t at;
+  if (!take(s, &at, n, sizeof at) || at >= s->cases.n) return false;
+  s->round.place = (struct fold_place){at, 0};
+  s->in_trial = false;
+  const struct fold_sink *sink = s->job->sink;
+  if (sink->progress) sink->progress(sink->context, at, s->cases.n, s->cases.at[at].name);
+  return true;
+}
+
+static bool is_place(const struct supervisor *s, struct fold_place place) {
+  return place.c < s->cases.n && place.subject < s->job->registry->n;
+}
+
+static bool take_trial(struct supervisor *s, size_t n) {
+  struct fold_begun begun;
+  if (!take(s, &begun, n, sizeof begun) || !is_place(s, begun.place)) return false;
+  s->again = s->again && s->trials == 0;
+  if (!s->again) s->claim = 0;
+  s->round.place = begun.place;
+  s->round.input_hash = begun.input_hash;
+  s->in_trial = true;
+  s->trials++;
+  s->since = fold_now();
+  return true;
+}
+
+static bool take_base(struct supervisor *s, size_t n) {
+  const struct fold_case *c = &s->cases.at[s->round.place.c];
+  size_t n_bytes = c->rows * fold_dtype_size(c->dtype);
+  if (!s->in_trial || n != sizeof s->traces + n_bytes) return false;
+  if (s->got_bytes < n_bytes + 1) {
+    free(s->got);
+    s->got = malloc(n_bytes + 1);
+    s->got_bytes = s->got ? n_bytes + 1 : 0;
+    if (!s->got) s->failed = fold_error(FOLD_NO_MEMORY, "%s: not enough memory for %zu results", c->name, c->rows);
+  }
+  return s->got && fold_wire_read(s->fd, &s->traces, sizeof s->traces) && fold_wire_read(s->fd, s->got, n_bytes);
+}
+
+static bool take_judged(struct supervisor *s, size_t n) {
+  struct fold_judged judged;
+  size_t n_facts;
+  const struct fold_fact *facts = fold_facts(&n_facts);
+  if (!take(s, &judged, n, sizeof judged) || !is_place(s, judged.place) || judged.claim > FOLD_CLAIMS) return false;
+  if (judged.fact >= (int32_t)n_facts || judged.finding.verdict >= FOLD_VERDICTS) return false;
+  if (s->again && judged.claim < s->claim) return true;
+  s->round.input_hash = judged.input_hash;
+  struct fold_judgement judgement = fold_round_judgement(&s->round, judged.place, judged.claim);
+  judgement.finding = judged.finding;
+  judgement.fact = judged.fact >= 0 ? &facts[judged.fact] : NULL;
+  judgement.known = judged.known;
+  if (judged.ran) {
+    judgement.got = s->got;
+    judgement.traces = &s->traces;
+  }
+  s->claim = judged.claim + 1;
+  s->failed = s->job->sink->judgement(s->job->sink->context, &judgement);
+  return true;
+}
+
+enum ending fold_supervisor_take(struct supervisor *s) {
+  struct wire_head head;
+  bool sense = false;
+  if (!fold_wire_read(s->fd, &head, sizeof head)) return WENT;
+  switch (head.kind) {
+    case WORK_READY: sense = take_ready(s, head.n_bytes); break;
+    case WORK_CASE: sense = take_case(s, head.n_bytes); break;
+    case WORK_TRIAL: sense = take_trial(s, head.n_bytes); break;
+    case WORK_BASE: sense = take_base(s, head.n_bytes); break;
+    case WORK_JUDGED: sense = take_judged(s, head.n_bytes); break;
+    case WORK_ENDED:
+      sense = take(s, &s->ended, head.n_bytes, sizeof s->ended);
+      if (sense) return SAID_ALL;
+      break;
+    default: break;
+  }
+  return sense ? STILL_THERE : SPOKE_NONSENSE;
+}

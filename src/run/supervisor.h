@@ -1,0 +1,43 @@
+/* supervisor.h: what the two files of a supervisor share: its state; what a worker says. Private to them. */
+#ifndef FOLD_SUPERVISOR_H
+#define FOLD_SUPERVISOR_H
+
+#include "wire.h"
+#include "worker.h"
+
+/* Why a worker is not listened to any more. */
+enum ending { STILL_THERE, SAID_ALL, WENT, HUNG, SPOKE_NONSENSE, STOPPED };
+
+struct supervisor {
+  const struct fold_job *job;
+  struct fold_desk *desk;
+  int fresh;
+  double limit;
+  double *seconds_lost;
+  struct fold_cases cases;
+  bool begun;     /* the sink was told of the environment, the cases are read */
+  bool left_some; /* a worker was not asked to end: what it started may still be there */
+  /* Of the worker that is listened to: */
+  pid_t pid;
+  int fd;
+  struct fold_round round; /* where it is; for judgements in its stead */
+  bool in_trial;
+  size_t trials;  /* that it began */
+  size_t claim;   /* the next that is to be judged in this trial */
+  bool again;     /* the trial is run for the second time: its claims before this one were told */
+  double since;   /* when the trial began, a time of fold_now */
+  uint64_t turns; /* of the watch, when it was last looked at */
+  struct fold_limit patience;
+  struct fold_traces traces; /* of the base run, and */
+  unsigned char *got;        /* its results; in a room that was */
+  size_t got_bytes;
+  struct fold_ended ended;
+  fold_status failed; /* of the sink, or of memory: ends all */
+  size_t riddles;     /* how often a worker ended in a trial that then ended well in a new one, and */
+  char riddle[160];   /* where first, and how */
+};
+
+/* supervise_words.c: the next word of the worker, which is there, taken down or handed to the sink. */
+enum ending fold_supervisor_take(struct supervisor *s);
+
+#endif
