@@ -64,6 +64,25 @@ Test(fixture_fill, a_literal_case_is_filled_to_the_bit) {
   scratch_close(&s);
 }
 
+Test(fixture_fill, values_are_repeated_as_a_row) {
+  static const char text[] = GIVEN
+      "dtype = f32\nvalues = 1, -2, 4\ntimes = 3\nexpect_sum = 9\n"
+      "[b]\nprovenance = here\ndtype = f32\nbits = 0x3f800000, 0xc0000000, 0x40800000\ntimes = 3\n";
+  struct scratch s;
+  cr_assert(scratch_open(&s));
+  struct fold_cases cases = {0};
+  fold_status status = load_text(&s, text, &cases);
+  cr_assert(status.code == FOLD_OK && cases.n == 2, "%s", status.text);
+  for (size_t i = 0; i < 2; i++) {
+    const float want[9] = {1, -2, 4, 1, -2, 4, 1, -2, 4};
+    float got[9] = {0};
+    cr_assert(cases.at[i].rows == 1 && cases.at[i].cols == 9 && fold_case_fill(&cases.at[i], got, 1).code == FOLD_OK);
+    cr_expect(memcmp(got, want, sizeof want) == 0, "%s", cases.at[i].name);
+  }
+  fold_cases_free(&cases);
+  scratch_close(&s);
+}
+
 /* A NaN that signals, a NaN's payload, the smallest subnormal: no spelling of a number gives them. */
 Test(fixture_fill, bits_are_filled_as_they_stand) {
   static const char text[] = GIVEN

@@ -71,6 +71,33 @@ Test(fixture_sets, the_default_set_stands_on_both_sides_of_every_boundary) {
   fold_cases_free(&cases);
 }
 
+/* The course report's six correctness cases, by the names that it gave them. */
+Test(fixture_sets, the_reports_six_cases_are_there_by_name) {
+  static const struct {
+    const char *name, *expect;
+    size_t n;
+  } want[] = {{"small_known_sum/f32/sum/1x100", "100", 100},
+              {"non_power_of_two/f32/sum/1x1337", "1337", 1337},
+              {"all_zeros/f32/sum/1x1000", "0", 1000},
+              {"negative_numbers/f32/sum/1x500", "-500", 500},
+              {"large_random/f32/sum/1x10000000/seed1", NULL, 0},
+              {"custom_vs_thrust/f32/sum/1x1000000/seed1", NULL, 0}};
+  static float x[1337];
+  struct fold_cases cases = load_set("all");
+  for (size_t k = 0; k < 6; k++) {
+    const struct fold_case *found = NULL;
+    for (size_t i = 0; i < cases.n; i++)
+      if (strcmp(cases.at[i].name, want[k].name) == 0) found = &cases.at[i];
+    cr_assert_not_null(found, "%s", want[k].name);
+    if (!want[k].expect) continue;
+    cr_expect_str_eq(found->expect, want[k].expect);
+    cr_assert(found->cols == want[k].n && fold_case_fill(found, x, 1).code == FOLD_OK);
+    const float one = k == 2 ? 0.f : k == 3 ? -1.f : 1.f;
+    for (size_t i = 0; i < want[k].n; i++) cr_expect_eq(x[i], one, "%s, %zu: %g", found->name, i, (double)x[i]);
+  }
+  fold_cases_free(&cases);
+}
+
 /* Of a case for collectives: a vector has a term a rank in each row; else rows are cut over the ranks. */
 static bool has_world(const struct fold_cases *cases, unsigned ranks, bool vector,
                       const struct fold_generator *generator, enum fold_dtype dtype, enum fold_op op) {
