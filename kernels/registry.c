@@ -267,6 +267,19 @@ static const struct fold_fact facts[] = {
     MPI_FACT("mpi/sum"),
     NCCL_FACT("nccl/allreduce"),
     NCCL_FACT("nccl/sum"),
+    {.subject = "cub/reduce_gpu_to_gpu",
+     .claims = FOLD_CLAIM(FOLD_BOUNDED),
+     .ops = SUMS,
+     .lapses = FOLD_LOSES_INFINITY | FOLD_LEAST_BINS | FOLD_WRONG_BINS | FOLD_TOP_BINS,
+     .seen = {{"CCCL 3.6.0", "CCCL 3.6.0"}},
+     .what = "NaN for an infinity; sums of zeros and of the least numbers are off; f64 loses small terms beside a "
+             "subnormal one, and sums from 2^864 on are too small"},
+    {.subject = "cub/reduce_not_guaranteed",
+     .claims = FOLD_CLAIM(FOLD_BOUNDED),
+     .ops = SUMS,
+     .lapses = FOLD_LOSES_SUBNORMALS,
+     .seen = {{"CCCL 3.6.0", "CCCL 3.6.0"}},
+     .what = "a sum of f32 that is subnormal comes out as zero"},
 };
 
 const struct fold_fact *fold_facts(size_t *n) {

@@ -51,18 +51,27 @@ struct fold_subject {
   bool peer;    /* somebody else's: what refutes it is counted apart where it is known of that library (fold_fact) */
 };
 
-/* How a max or min of a row differs from the exact one, and on what terms alone. */
+/* How a result is wrong, and on what terms alone. */
 enum fold_lapse {
+  /* Of a max or min: */
   FOLD_LOSES_NAN = 1,  /* a term is NaN: the result is another of the row's terms */
   FOLD_LOSES_SIGN = 2, /* the exact result is a zero, and there are zeros of both signs: it is the other zero */
+  /* Of a sum: */
+  FOLD_LOSES_INFINITY = 4,   /* the exact result is infinite, as a term is: it is NaN */
+  FOLD_LOSES_SUBNORMALS = 8, /* f32: the exact result rounds to a subnormal number: it is a zero */
+  /* Of a sum by CUB's binned accumulator, whose bins are not laid before the first terms fall into the last ones: */
+  FOLD_LEAST_BINS = 16, /* a term is below 2^-106 (f64: 2^-936): the error is below 2^-64 (2^-870) */
+  FOLD_WRONG_BINS = 64, /* f64, of n terms one is subnormal, and not zero: the error is below n 2^-94 */
+  /* And which scales sums of large f64 down where it should scale them up again: */
+  FOLD_TOP_BINS = 32, /* f64, a term is 2^864 or above: the result is smaller than the exact one */
 };
 
 /* What is known of a peer: a refutation that was seen, and in which versions. It is known of those claims, those
- * operations and those lapses; every row that is not exact must be one of them. */
+ * operations and those lapses; every row that is wrong (by `bounded`: out of its bound; else not exact) must be one of them. */
 struct fold_fact {
   const char *subject;
-  uint64_t claims;      /* of correctly_rounded and permutation_invariant: known.c looks at no other's runs */
-  unsigned ops, lapses; /* masks: 1u << FOLD_MAX, 1u << FOLD_MIN; enum fold_lapse */
+  uint64_t claims;      /* of bounded, correctly_rounded and permutation_invariant: known.c looks at no other's runs */
+  unsigned ops, lapses; /* masks: 1u << FOLD_MAX ...; enum fold_lapse */
   /* In which versions, as fold_peer_version tells them: in the first and the last of a series, whose versions between
    * them are taken to have it too. */
   struct fold_versions {

@@ -105,6 +105,9 @@ fold_status fold_trial_rerun(struct fold_trial *trial, struct fold_launch launch
 bool fold_trial_same(struct fold_trial *trial, struct fold_finding *finding, const void *got, const void *want,
                      size_t rows, const char *what);
 
+/* Whether `bounded` refutes that row of the base run, whatever becomes of the others. */
+bool fold_refutes_row(struct fold_trial *trial, size_t row);
+
 fold_judge fold_judge_writes_output, fold_judge_stays_in_bounds, fold_judge_keeps_input;
 fold_judge fold_judge_bounded, fold_judge_compensated, fold_judge_faithful, fold_judge_correctly_rounded;
 fold_judge fold_judge_replays, fold_judge_same_bits_as, fold_judge_run_to_run, fold_judge_fresh_process;

@@ -106,6 +106,13 @@ static bool judge_row(struct fold_trial *trial, struct fold_finding *finding, si
   return right;
 }
 
+bool fold_refutes_row(struct fold_trial *trial, size_t row) {
+  struct fold_finding finding = {.ulps = NAN, .fraction = NAN};
+  uint64_t height = 0;
+  fold_status status = height_of(trial, 0, &height);
+  return status.code == FOLD_OK && !judge_row(trial, &finding, row, height, &status);
+}
+
 /* What became of all rows, none of them refuted. A failure is no verdict, whichever row it is of. */
 static void close_rows(struct fold_finding *finding, size_t rows, fold_status none, fold_status failure) {
   if (failure.code != FOLD_OK) {
