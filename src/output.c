@@ -49,42 +49,48 @@ fold_status fold_output_failed(const struct fold_output *output, int error) {
   return fold_error(fold_write_code(error), "%s: cannot be written: %s", fold_path_tail(output->path), strerror(error));
 }
 
-/* Whether a name leads through /proc: there a descriptor's name is a link to whatever the descriptor is, a regular file
- * that a shell opened for appending too. */
-static bool leads_through_proc(const char *path) {
+/* Where a name leads through /proc: there a descriptor's name is a link to whatever the descriptor is, a regular file that
+ * a shell opened for appending too. */
+enum leads { TO_ANY_FILE, THROUGH_PROC, TO_STANDARD_OUTPUT };
+
+/* `name` is in `folder`, of /proc. */
+static enum leads within_proc(const char *folder, const char *name) {
+  struct stat there, own;
+  const char *slash = strrchr(name, '/');
+  bool descriptors = stat(folder, &there) == 0 && stat("/proc/self/fd", &own) == 0 && there.st_ino == own.st_ino &&
+                     there.st_dev == own.st_dev;
+  return descriptors && strcmp(slash ? slash + 1 : name, "1") == 0 ? TO_STANDARD_OUTPUT : THROUGH_PROC;
+}
+
+static enum leads find_way(const char *path) {
   char name[PATH_MAX], next[PATH_MAX], copy[PATH_MAX];
-  if ((size_t)snprintf(name, sizeof name, "%s", path) >= sizeof name) return true;
+  if ((size_t)snprintf(name, sizeof name, "%s", path) >= sizeof name) return THROUGH_PROC;
   for (int hops = 0; hops < 40; hops++) {
     struct statfs system;
     memcpy(copy, name, sizeof copy);
     char *folder = dirname(copy);
-    if (statfs(folder, &system) == 0 && system.f_type == PROC_SUPER_MAGIC) return true;
+    if (statfs(folder, &system) == 0 && system.f_type == PROC_SUPER_MAGIC) return within_proc(folder, name);
     ssize_t n = readlink(name, next, sizeof next - 1);
-    if (n < 0) return false;
+    if (n < 0) return TO_ANY_FILE;
     next[n] = '\0';
     if (next[0] != '/') {
       char joined[2 * PATH_MAX];
-      if ((size_t)snprintf(joined, sizeof joined, "%s/%s", folder, next) >= sizeof next) return true;
+      if ((size_t)snprintf(joined, sizeof joined, "%s/%s", folder, next) >= sizeof next) return THROUGH_PROC;
       memcpy(next, joined, sizeof next);
     }
     memcpy(name, next, sizeof name);
   }
-  return true;
+  return THROUGH_PROC;
 }
 
 /* Standard output as it is, so that what a shell opened for appending is not cut. */
 static int open_standard_output(void) {
   if ((fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) != O_RDONLY) return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-  errno = EBADF; /* it was closed: command.c put something that can't be written into its place */
+  errno = EBADF; /* it was closed: command_process.c put something that can't be written into its place */
   return -1;
 }
 
-static int open_directly(const char *path) {
-  static const char *const standard[] = {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"};
-  for (size_t i = 0; i < sizeof standard / sizeof *standard; i++)
-    if (strcmp(path, standard[i]) == 0) return open_standard_output();
-  return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-}
+static int open_directly(const char *path) { return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666); }
 
 /* "FILE.partial.PID.K", the first K that is free. */
 static int open_temporary(struct fold_output *o) {
@@ -123,8 +129,9 @@ static int open_beside(struct fold_output *o, const struct stat *former) {
 static int open_target(struct fold_output *o) {
   struct stat link, info;
   bool is_link = lstat(o->path, &link) == 0 && S_ISLNK(link.st_mode), exists = stat(o->path, &info) == 0;
-  bool direct = is_link ? !exists || leads_through_proc(o->path) : exists && leads_through_proc(o->path);
-  if (direct || (exists && !S_ISREG(info.st_mode))) return open_directly(o->path);
+  enum leads way = find_way(o->path);
+  if (way == TO_STANDARD_OUTPUT) return open_standard_output();
+  if (way == THROUGH_PROC || (is_link && !exists) || (exists && !S_ISREG(info.st_mode))) return open_directly(o->path);
   o->target = is_link ? realpath(o->path, NULL) : strdup(o->path);
   if (o->target == NULL) return -1;
   return open_beside(o, exists ? &info : NULL);

@@ -41,7 +41,7 @@ static void print_help(FILE *out) {
           "Exit codes: 0 held, 1 refuted, 2 wrong usage or bad input, 77 all skipped, 99 the environment is broken.\n");
 }
 
-int fold_main(int argc, char **argv, const struct fold_registry *registry) {
+static int run(int argc, char **argv, const struct fold_registry *registry) {
   argp_err_exit_status = 2;
   argp_program_version = "foldproof " FOLD_VERSION;
   if (argc < 2) {
@@ -74,6 +74,11 @@ int fold_main(int argc, char **argv, const struct fold_registry *registry) {
   return 2;
 }
 
+int fold_main(int argc, char **argv, const struct fold_registry *registry) {
+  fold_process_begin();
+  return fold_process_end(run(argc, argv, registry));
+}
+
 int fold_report(const char *program, fold_status status) {
   if (status.code == FOLD_OK) return 0;
   fflush(stdout);
@@ -98,6 +103,7 @@ static void on_signal(int number) {
     interrupted_at = fold_now();
     interrupted = number;
   } else if (fold_now() - interrupted_at > 0.5) {
+    fold_outputs_abandon();
     signal(number, SIG_DFL);
     raise(number);
   }

@@ -18,6 +18,12 @@ fold_command fold_command_rank; /* not for people: one rank of a world (world.h)
 /* The whole command, over a registry: the real one in main.c, that of the mutants in tests/. */
 int fold_main(int argc, char **argv, const struct fold_registry *registry);
 
+/* Around all of a command: what its process is promised to do at its start and its end. */
+void fold_process_begin(void);
+int fold_process_end(int exit_code);
+/* argp_parse; which ends the process after --help, or wrong options. */
+void fold_parse(const struct argp *argp, int argc, char **argv, void *input);
+
 /* The options that choose subjects and fixtures, or claims, or that say how claims are judged, as argp children; the input of each
  * is a struct fold_selection_options. */
 struct fold_selection_options {

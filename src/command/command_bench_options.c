@@ -204,7 +204,7 @@ void fold_bench_parse(struct bench_command *b, int argc, char **argv) {
                               .engine = FOLD_CUDA,
                               .link = NAN,
                               .memory = NAN};
-  argp_parse(&argp, argc, argv, 0, NULL, b);
+  fold_parse(&argp, argc, argv, b);
   if (b->options.iterations == 0) b->options.iterations = b->engine == FOLD_HOST ? 11 : 51;
   if (fold_engine_has_ranks((enum fold_engine)b->engine)) return;
   choose_sizes(b);

@@ -345,7 +345,7 @@ static void free_all(struct compare *c) {
 
 int fold_command_compare(int argc, char **argv, const struct fold_registry *registry) {
   struct compare compare = {0};
-  argp_parse(&argp, argc, argv, 0, NULL, &compare);
+  fold_parse(&argp, argc, argv, &compare);
   if (compare.claim) return fold_compare_claim(argv[0], compare.claim, compare.path, compare.jsonl, registry);
   fold_status status = compare_files(&compare);
   int exit_code = status.code == FOLD_OK ? exit_code_of(&compare) : fold_report(argv[0], status);

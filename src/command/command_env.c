@@ -44,7 +44,7 @@ static void print_lines(json_t *environment) {
 int fold_command_env(int argc, char **argv, const struct fold_registry *registry) {
   (void)registry;
   bool as_json = false;
-  argp_parse(&argp, argc, argv, 0, NULL, &as_json);
+  fold_parse(&argp, argc, argv, &as_json);
   json_t *environment = fold_environment();
   if (environment == NULL) return fold_report(argv[0], fold_error(FOLD_NO_MEMORY, "not enough memory"));
   if (as_json) {

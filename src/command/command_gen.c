@@ -78,7 +78,7 @@ static fold_status fill_part(void *context, uint64_t first, size_t n, void *out)
 int fold_command_gen(int argc, char **argv, const struct fold_registry *registry) {
   (void)registry;
   struct gen g = {.source = {.dtype = FOLD_F32, .seed = 1}, .rows = 1, .cols = UINT64_MAX, .flat = true};
-  argp_parse(&argp, argc, argv, 0, NULL, &g);
+  fold_parse(&argp, argc, argv, &g);
   fold_status status = fold_source_check(&g.source);
   if (status.code == FOLD_OK)
     status = fold_npy_write(g.path, g.source.dtype, g.rows, g.cols, g.flat, fill_part, &g.source);

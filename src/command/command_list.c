@@ -140,6 +140,6 @@ static fold_status print_list(const struct list *l, const char *program, const s
 int fold_command_list(int argc, char **argv, const struct fold_registry *registry) {
   struct list l = {.what = "subjects"};
   fold_selection_defaults(&l.options);
-  argp_parse(&argp, argc, argv, 0, NULL, &l);
+  fold_parse(&argp, argc, argv, &l);
   return fold_report(argv[0], print_list(&l, argv[0], registry));
 }

@@ -194,7 +194,7 @@ static fold_status answer_all(const struct oracle *o, bool *agree) {
 int fold_command_oracle(int argc, char **argv, const struct fold_registry *registry) {
   (void)registry;
   struct oracle oracle = {.op = FOLD_SUM};
-  argp_parse(&argp, argc, argv, 0, NULL, &oracle);
+  fold_parse(&argp, argc, argv, &oracle);
   bool agree = true;
   fold_status status = answer_all(&oracle, &agree);
   if (status.code != FOLD_OK) return fold_report(argv[0], status);

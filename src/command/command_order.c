@@ -73,6 +73,6 @@ static fold_status print_order(const struct order *o) {
 int fold_command_order(int argc, char **argv, const struct fold_registry *registry) {
   (void)registry;
   struct order order = {.n = 16};
-  argp_parse(&argp, argc, argv, 0, NULL, &order);
+  fold_parse(&argp, argc, argv, &order);
   return fold_report(argv[0], print_order(&order));
 }

@@ -83,7 +83,7 @@ static void *be_rank(void *of) {
 
 int fold_command_rank(int argc, char **argv, const struct fold_registry *registry) {
   struct options o = {.engine = -1};
-  argp_parse(&argp, argc, argv, 0, NULL, &o);
+  fold_parse(&argp, argc, argv, &o);
   /* A launcher that lost a rank ends the others by SIGTERM, at once: they stay until the harness has seen who was first, and
    * hangs up. */
   signal(SIGTERM, SIG_IGN);

@@ -62,7 +62,7 @@ static fold_status begin(void *context, const char *environment) {
 int fold_command_record(int argc, char **argv, const struct fold_registry *registry) {
   struct record r = {.jsonl = "/dev/stdout"};
   fold_selection_defaults(&r.options);
-  argp_parse(&argp, argc, argv, 0, NULL, &r);
+  fold_parse(&argp, argc, argv, &r);
   const struct fold_sink sink = {.judgement = take, .progress = show_progress, .context = &r};
   const struct fold_job job = {.registry = registry,
                                .selection = &r.options.selection,

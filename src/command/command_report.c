@@ -94,7 +94,7 @@ int fold_command_report(int argc, char **argv, const struct fold_registry *regis
   (void)registry;
   struct report report = {.output = "/dev/stdout", .program = argv[0], .format = HTML, .figure_seconds = 10};
   struct fold_model model;
-  argp_parse(&argp, argc, argv, 0, NULL, &report);
+  fold_parse(&argp, argc, argv, &report);
   fold_model_open(&model);
   fold_status status = make_report(&report, &model);
   fold_model_close(&model);

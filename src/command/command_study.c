@@ -310,7 +310,7 @@ static fold_status study_errors(struct study_command *s, const struct fold_regis
 int fold_command_study(int argc, char **argv, const struct fold_registry *registry) {
   struct study_command s = {.seed = 1, .engine = -1};
   int exit_code = 0;
-  argp_parse(&argp, argc, argv, 0, NULL, &s);
+  fold_parse(&argp, argc, argv, &s);
   fold_status status = s.worlds     ? fold_study_worlds(&s, registry, &exit_code)
                        : s.messages ? fold_study_messages(&s, registry, &exit_code)
                        : s.simulate ? fold_study_ranks(&s)

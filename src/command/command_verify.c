@@ -189,7 +189,7 @@ static int conclude(const struct verify *v, const char *command, bool interrupte
 int fold_command_verify(int argc, char **argv, const struct fold_registry *registry) {
   struct verify v = {.program = program_invocation_name};
   fold_selection_defaults(&v.options);
-  argp_parse(&argp, argc, argv, 0, NULL, &v);
+  fold_parse(&argp, argc, argv, &v);
   const volatile int *stop = fold_watch_interrupt();
   fold_progress_open(&v.progress);
   fold_status status = fold_selection_check(&v.options.selection, registry);

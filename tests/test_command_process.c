@@ -1,0 +1,177 @@
+/* test_command_process.c: however the command's process begins and ends: with descriptors closed, an output that can't be
+ * written, a library that exits, a signal; and what it writes to, whatever that is. */
+#include <sys/stat.h>
+
+#include "shell.h"
+
+#define CASE " --engine host --subjects host/pairwise,host/kahan --fixtures 'normal/f32/sum/1x33/*' "
+
+/* What closes a descriptor closes no verdict. "out" is a link as /dev/stdout is one: that must not be at stake here. */
+Test(command_process, closed_descriptors_are_no_file) {
+  static const struct {
+    const char *line;
+    int code;
+  } rows[] = {
+      {"$F verify" CASE "2>&-", 0},
+      {"$F verify" CASE "<&- 2>&-", 0},
+      {"$F verify" CASE "--jsonl v.jsonl <&- 2>&-", 0},
+      {"$F record" CASE "--jsonl v.jsonl <&- >&- 2>&-", 0},
+      {"$M verify" CASE "--subjects mutant/twice 2>&-", 1},
+      {"$F study --sizes 100 --generators normal 2>&-", 0},
+      {"$F gen normal --n 5 -o x.npy >&-", 0},
+      {"$F verify" CASE ">&-", 99},
+      {"$F verify" CASE ">&- 2>&- <&-", 99},
+      {"$F verify" CASE "--jsonl v.jsonl >&-", 99},
+      {"$F verify" CASE "--jsonl out >&-", 99},
+      {"$F record" CASE ">&-", 99},
+      {"$F record" CASE "--jsonl out >&-", 99},
+      {"$F gen normal --n 5 -o out >&-", 99},
+      {"$F oracle x.npy >&-", 99},
+      {"$F list >&-", 99},
+      {"$F --help >&-", 99},
+      {"$F --version >&-", 99},
+      {"$F env >&-", 99},
+      {"$F order host/pairwise >&-", 99},
+      {"$F study --sizes 100 --generators normal >&-", 99},
+      {"$F record" CASE "--jsonl r.jsonl && $F report r.jsonl >&-", 99},
+      {"$F report r.jsonl -o out >&-", 99},
+      {"$F compare r.jsonl r.jsonl >&-", 99},
+      {"$F verify --help >&-", 99},
+  };
+  struct shell *s = shell_open();
+  shell_run(s, "ln -s /proc/self/fd/1 out");
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    shell_run(s, "%s", rows[i].line);
+    EXPECT_CODE(s, rows[i].code);
+    shell_run(s, "test ! -e v.jsonl || $F compare v.jsonl v.jsonl");
+    EXPECT_CODE(s, 0);
+    shell_run(s, "test -L out || echo no link; rm -f v.jsonl; ls | grep -v -e '^r.jsonl$' -e '^x.npy$' -e '^out$'");
+    cr_expect_str_eq(s->out, "", "%s left %s", rows[i].line, s->out);
+  }
+  shell_close(s);
+}
+
+Test(command_process, help_that_is_not_written_is_an_error) {
+  static const char *const commands[] = {"verify", "list",   "oracle",  "gen",    "order", "bench",
+                                         "study",  "record", "compare", "report", "env"};
+  static const char *const options[] = {"--help", "--usage", "--version"};
+  struct shell *s = shell_open();
+  for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+    for (size_t k = 0; k < sizeof options / sizeof *options; k++) {
+      shell_run(s, "$F %s %s >/dev/full", commands[i], options[k]);
+      EXPECT_CODE(s, 99);
+      cr_expect(strstr(s->err, "standard output can't be written") && shell_lines(s->err) == 1, "%s", s->err);
+      shell_run(s, "$F %s %s", commands[i], options[k]);
+      EXPECT_CODE(s, 0);
+    }
+  shell_close(s);
+}
+
+#if !defined(__SANITIZE_ADDRESS__)
+/* libgomp ends the process by exit(1) where it can't start a thread, and 1 is "refuted". */
+Test(command_process, a_thread_that_can_not_be_started_is_the_environments_fault) {
+  static const char *const lines[] = {"verify --subjects host/kahan --npy x.npy --jsonl o",
+                                      "verify --engine host --npy x.npy --jsonl o",
+                                      "verify --in-process --engine host --npy x.npy --jsonl o",
+                                      "record --engine host --npy x.npy --jsonl o",
+                                      "record --in-process --engine host --npy x.npy --jsonl o",
+                                      "gen normal --n 2^22 -o o",
+                                      "oracle x.npy",
+                                      "study --sizes 1e6 --generators normal --jsonl o"};
+  struct shell *s = shell_open();
+  shell_run(s, "$F gen normal --n 1e6 -o x.npy");
+  EXPECT_CODE(s, 0);
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+    shell_run(s, "ulimit -v 150000; OMP_NUM_THREADS=64 $F %s", lines[i]);
+    EXPECT_CODE(s, 99);
+    shell_run(s, "rm -f o; ls");
+    cr_expect_str_eq(s->out, "x.npy\n", "%s left %s", lines[i], s->out);
+  }
+  shell_close(s);
+}
+#endif
+
+/* A signal ends what has nothing to finish; no temporary file stays, and the former file does. */
+Test(command_process, a_signal_leaves_no_temporary_file) {
+  static const int signals[] = {1, 2, 3, 13, 15, 24};
+  struct shell *s = shell_open();
+  for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+    shell_run(s,
+              "echo former >g.npy; env --default-signal=INT,QUIT $F gen normal --n 2^36 -o g.npy & p=$!; "
+              "until ls g.npy.* >/dev/null 2>&1 || ! kill -0 $p; do sleep 0.01; done; sleep 0.1; kill -%d $p; wait $p",
+              signals[i]);
+    EXPECT_CODE(s, 128 + signals[i]);
+    shell_run(s, "ls; cat g.npy");
+    cr_expect_str_eq(s->out, "g.npy\nformer\n", "signal %d: %s", signals[i], s->out);
+  }
+  shell_close(s);
+}
+
+/* Everything that writes a file, and what it may find under its name. */
+static const char *const writers[] = {
+    "$F gen normal --n 3000 -o o",
+    "$F record" CASE "--jsonl o",
+    "$F verify" CASE "--jsonl o >/dev/null",
+    "$F study --sizes 100 --generators normal --jsonl o >/dev/null",
+    "$F study --simulate --sizes 4 --generators normal --jsonl o >/dev/null",
+    "$F report r.jsonl -o o",
+    "$F report r.jsonl --format junit -o o",
+    "$F report r.jsonl --format markdown -o o",
+};
+enum { WRITERS = sizeof writers / sizeof *writers };
+
+static struct shell *open_with_records(void) {
+  struct shell *s = shell_open();
+  shell_run(s, "$F record" CASE "--jsonl r.jsonl");
+  EXPECT_CODE(s, 0);
+  return s;
+}
+
+Test(command_process, what_is_no_regular_file_is_written_to_and_stays) {
+  /* What lies there; what succeeds when it still does, and was written to; where standard output goes. */
+  static const char *const rows[][3] = {
+      {"mkfifo o; cat o >got &", "wait; test -p o && test -s got"},
+      {"ln -s there o;", "test -L o && test -f there && test -s there"},
+      {"echo former >there; ln -s there o;", "test -L o && test -f there && ! grep -q former there"},
+      {"mkdir d; echo former >d/there; ln -s d/there m; ln -s m o;",
+       "test -L o && test -L m && ! grep -q former d/there"},
+      {"ln -s /proc/self/fd/1 o; echo former >got;", "test -L o && grep -q former got && test $(wc -l <got) -gt 1",
+       " >>got"},
+      {"echo former >o; chmod 640 o;", "! grep -q former o && test $(stat -c %a o) = 640"},
+  };
+  struct shell *s = open_with_records();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (size_t w = 0; w < WRITERS; w++) {
+      if (rows[i][2] && strstr(writers[w], ">/dev/null")) continue;
+      shell_run(s, "%s %s%s; code=$?; %s || exit 7; exit $code", rows[i][0], writers[w], rows[i][2] ? rows[i][2] : "",
+                rows[i][1]);
+      EXPECT_CODE(s, 0);
+      shell_run(s, "rm -rf o m d there got; ls");
+      cr_expect_str_eq(s->out, "r.jsonl\n", "%s %s left %s", rows[i][0], writers[w], s->out);
+    }
+  shell_close(s);
+}
+
+/* A file without any right to write, root's rights or not; a socket; a folder; a link in a circle; a link into nowhere. */
+Test(command_process, what_can_not_be_written_is_refused_and_stays) {
+  static const struct {
+    const char *before, *after;
+  } rows[] = {
+      {"echo former >o; chmod 444 o;", "test \"$(cat o)\" = former && test $(stat -c %a o) = 444"},
+      {"echo former >there; chmod 400 there; ln -s there o;", "test \"$(cat there)\" = former && test -L o"},
+      {"python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"o\")';", "test -S o"},
+      {"mkdir o;", "test -d o"},
+      {"ln -s o o;", "test -L o"},
+      {"ln -s no/such/folder o;", "test -L o"},
+  };
+  struct shell *s = open_with_records();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (size_t w = 0; w < WRITERS; w++) {
+      shell_run(s, "%s %s; code=$?; %s || exit 7; exit $code", rows[i].before, writers[w], rows[i].after);
+      EXPECT_CODE(s, 2);
+      cr_expect(shell_lines(s->err) == 1 && strstr(s->err, "o: cannot be written"), "%s: %s", s->ran, s->err);
+      shell_run(s, "rm -rf o there; ls");
+      cr_expect_str_eq(s->out, "r.jsonl\n", "%s %s left %s", rows[i].before, writers[w], s->out);
+    }
+  shell_close(s);
+}
