@@ -123,6 +123,21 @@ def check_flat():
                     expect(text.split(", ")[i], own["to_peer"], f"{subject} {dtype} {generator} {power}")
 
 
+def check_thrust():
+    """Microseconds, and behind them in parentheses how many times Thrust's speed that is; the text's one figure too."""
+    head, rows = table("one row, f32: µs (× Thrust)")
+    sizes = {"10³": 10**3, "10⁴": 10**4, "10⁵": 10**5, "10⁶": 10**6, "10⁷": 10**7, "10⁸": 10**8, "5·10⁸": 5 * 10**8}
+    for cell, *cells in rows:
+        for text, size in zip(cells, head[1:], strict=True):
+            own = record("h200/thrust.jsonl", subject=names(cell, "flat")[0], cols=sizes[size])
+            us, _, ratio = text.partition(" (")
+            expect(us, 1e6 * own["median_seconds"], f"{cell}, {size}")
+            if own["subject"] != "thrust/reduce":
+                expect(ratio.rstrip(")"), own["to_peer"], f"{cell} against Thrust, {size}")
+    own = record("h200/thrust.jsonl", subject="flat/shuffle@plain", cols=10**8)
+    expect(re.search(r"at 10⁸ it runs at ([0-9.]+) × Thrust's speed", README)[1], own["to_peer"], "the report's kernel")
+
+
 def check_counts():
     closing = {path.read_text().splitlines()[-1] for path in MEASURED.glob("*/verify.txt")}
     counts = [text.replace(",", "").replace("  ", " ") for text in
@@ -140,6 +155,7 @@ check_sums()
 check_processes()
 check_rows()
 check_flat()
+check_thrust()
 check_counts()
 for failure in failures:
     print(failure)
