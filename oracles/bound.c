@@ -63,6 +63,9 @@
  * underflow. Terms that are not finite: NaN stays, an infinity stays unless the finite terms overflow the other way (sum) or
  * underflow to a zero that meets it (product).
  *
+ * A product in a declared order is judged by that order's own partial products as well (running_product.c): by whichever bound is
+ * smaller. Over any order the absolute term says little of a long row whose factors above 1 reach far.
+ *
  * A 16-bit result but NARROW's, and FLOAT64's and EXACT's, is rounded once more: by at most v times what is rounded, or by eta / 2
  * below the normal range. A sum is a multiple of eta, so that below the normal range it is not rounded at all.
  *
@@ -83,14 +86,18 @@
  */
 #include "bound.h"
 
+#include <math.h>
+
 #include "bits.h"
+#include "order.h"
 
 /* Enough for n u and n^2 u^2 of any 64-bit n; each result is rounded outward, so no claim rests on this number. */
 #define PRECISION 128
 
 const char *fold_bound_formula(enum fold_method method) {
   switch (method) {
-    case FOLD_PLAIN: return "gamma_h sum|x| (product: gamma_(n-1) |p|), gamma_k = k u / (1 - k u)";
+    case FOLD_PLAIN:
+      return "gamma_h sum|x| (product: gamma_(n-1) |p|), gamma_k = k u / (1 - k u); 0 where nothing can round";
     case FOLD_KAHAN: return "(u |s| + (2 u + 8 n u^2) sum|x|) / (1 - u)";
     case FOLD_NEUMAIER: return "u |s| + gamma_(n-1)^2 sum|x|";
     case FOLD_FLOAT64: return "v |s| + (1 + v) gamma_(n-1) sum|x|, gamma in f64";
@@ -104,6 +111,7 @@ const char *fold_bound_formula(enum fold_method method) {
 struct terms {
   enum fold_method method;
   const struct fold_truth *truth;
+  const struct fold_running_product *running;
   struct fold_format result, accumulator;
   int u;            /* unit roundoff 2^u */
   uint64_t height;  /* roundings that a term may pass through */
@@ -243,6 +251,19 @@ static fold_status product_error(struct terms *t, struct fold_outcomes *outcomes
   return fold_ok();
 }
 
+/* Where the order is known so are its overflows, and its underflows weigh what they do there. */
+static fold_status use_order(struct terms *t, struct fold_outcomes *outcomes, mpfr_t error) {
+  const double value = t->running->value;
+  t->partial[0] = t->partial[1] = false;
+  outcomes->nan = isnan(value);
+  if (isinf(value)) t->partial[value < 0] = true;
+  if (!isfinite(value) || outcomes->exact) return fold_ok();
+  mpfr_set_ld(t->scratch, t->running->error, MPFR_RNDU);
+  if (mpfr_less_p(t->scratch, error)) mpfr_set(error, t->scratch, MPFR_RNDU);
+  if (mpfr_inf_p(error)) return unsupported("what underflowed on the way weighs too much");
+  return fold_ok();
+}
+
 /* |s| - A >= T, from numbers that are rounded towards that being false. */
 static bool overflow_is_certain(struct terms *t, mpfr_srcptr error) {
   mpfr_abs(t->scratch, t->truth->exact, MPFR_RNDD); /* of an enclosed product the lower end */
@@ -266,6 +287,9 @@ static void set_outcomes(struct terms *t, mpfr_srcptr error, struct fold_outcome
     mpfr_abs(t->scratch, t->truth->exact, MPFR_RNDD);
     mpfr_sub(t->scratch, error, t->scratch, MPFR_RNDU);
     wrong = sum && reaches_overflow(t->result, t->scratch);
+  }
+  if (t->running && !isfinite(t->running->value)) {
+    outcomes->finite = right = wrong = false;
   }
   outcomes->infinite[sign] = t->partial[sign] || right;
   outcomes->infinite[!sign] = t->partial[!sign] || wrong;
@@ -299,10 +323,16 @@ static struct fold_format accumulator_of(enum fold_method method, enum fold_dtyp
 }
 
 /* Of terms that are not finite. */
-static void special_outcomes(enum fold_method method, const struct fold_truth *truth, struct fold_outcomes *outcomes) {
+static void special_outcomes(enum fold_method method, const struct fold_truth *truth,
+                             const struct fold_running_product *running, struct fold_outcomes *outcomes) {
   struct fold_format f = accumulator_of(method, truth->dtype);
   *outcomes = (struct fold_outcomes){.nan = mpfr_nan_p(truth->exact) != 0};
   if (outcomes->nan) return;
+  if (running) {
+    outcomes->nan = isnan(running->value);
+    outcomes->infinite[signbit(running->value) != 0] = isinf(running->value);
+    return;
+  }
   outcomes->infinite[mpfr_signbit(truth->exact) != 0] = true;
   if (method == FOLD_EXACT) return;
   /* Below half of the accumulator's range no partial sum overflows, as gamma <= 1; normal partial products are not 0. */
@@ -322,12 +352,14 @@ static fold_status find(struct terms *t, struct fold_outcomes *outcomes, mpfr_t 
   outcomes->exact = t->method == FOLD_EXACT || (truth->op == FOLD_SUM ? sums_are_exact : products_are_exact)(t);
   bool needed = !outcomes->exact && t->method != FOLD_KAHAN;
   if (!set_gamma(t->gamma, needed ? t->height : 0, t->u)) {
-    if (!by_height) return unsupported("n u is not below 1/2");
+    if (!by_height && !t->running) return unsupported("n u is not below 1/2");
     mpfr_set_uj_2exp(t->gamma, truth->n - 1, t->u, MPFR_RNDU);
+    if (!by_height) mpfr_set_inf(t->gamma, 1);
   }
   mpfr_t error;
   mpfr_init2(error, PRECISION);
   fold_status status = (truth->op == FOLD_SUM ? sum_error : product_error)(t, outcomes, error);
+  if (status.code == FOLD_OK && t->running) status = use_order(t, outcomes, error);
   if (status.code == FOLD_OK) {
     set_outcomes(t, error, outcomes);
     round_last(t, outcomes->exact, error);
@@ -337,18 +369,20 @@ static fold_status find(struct terms *t, struct fold_outcomes *outcomes, mpfr_t 
   return status;
 }
 
-fold_status fold_bound_outcomes(enum fold_method method, const struct fold_truth *truth, uint64_t height, mpfr_t bound,
+fold_status fold_bound_outcomes(enum fold_method method, const struct fold_truth *truth, uint64_t height,
+                                const struct fold_running_product *running, mpfr_t bound,
                                 struct fold_outcomes *outcomes) {
   *outcomes = (struct fold_outcomes){0};
   mpfr_set_zero(bound, 1);
   if (truth->op != FOLD_SUM && truth->op != FOLD_PROD) return unsupported("max and min round nothing");
+  if (method != FOLD_PLAIN || truth->op != FOLD_PROD) running = NULL;
   if (!truth->finite_terms) {
-    special_outcomes(method, truth, outcomes);
+    special_outcomes(method, truth, running, outcomes);
     return fold_ok();
   }
   outcomes->exact = outcomes->finite = true;
   if (truth->n <= 1) return fold_ok(); /* the term itself, or the identity: nothing is rounded */
-  struct terms t = {.method = method, .truth = truth, .result = fold_format_of(truth->dtype)};
+  struct terms t = {.method = method, .truth = truth, .running = running, .result = fold_format_of(truth->dtype)};
   t.accumulator = accumulator_of(method, truth->dtype);
   t.u = -t.accumulator.precision;
   t.height = (method == FOLD_PLAIN || method == FOLD_NARROW) && truth->op == FOLD_SUM ? height : truth->n - 1;
@@ -360,7 +394,7 @@ fold_status fold_bound_outcomes(enum fold_method method, const struct fold_truth
 
 fold_status fold_bound(enum fold_method method, const struct fold_truth *truth, uint64_t height, mpfr_t bound) {
   struct fold_outcomes may;
-  FOLD_TRY(fold_bound_outcomes(method, truth, height, bound, &may));
+  FOLD_TRY(fold_bound_outcomes(method, truth, height, NULL, bound, &may));
   if (!truth->finite_terms) return unsupported("a term is not finite");
   if (fold_bits_class(truth->dtype, truth->rounded[truth->dtype]) == FOLD_INFINITE)
     return unsupported("the exact result overflows its dtype");

@@ -23,10 +23,14 @@ struct fold_outcomes {
   bool nan;         /* both infinities may meet, or a zero an infinity */
 };
 
-/* Sets `bound` (rounded up) for |result - exact| of a finite result, and what else may come, for a row of truth->n terms.
+struct fold_running_product; /* order.h */
+
+/* Sets `bound` (rounded up) for |result - exact| of a finite result, and what else may come, for a row of truth->n terms. Of a
+ * product by FOLD_PLAIN in a known order, `running` says what that order gives; NULL for every order, and for sums.
  * FOLD_UNSUPPORTED, with the reason, where there is no theorem: max and min, which round nothing; n u too large for the method;
  * a product by a compensated method. */
-fold_status fold_bound_outcomes(enum fold_method method, const struct fold_truth *truth, uint64_t height, mpfr_t bound,
+fold_status fold_bound_outcomes(enum fold_method method, const struct fold_truth *truth, uint64_t height,
+                                const struct fold_running_product *running, mpfr_t bound,
                                 struct fold_outcomes *outcomes);
 
 /* The same where the result is certainly finite; FOLD_UNSUPPORTED too where it need not be. */

@@ -69,6 +69,14 @@ fold_status fold_order_fingerprint(const struct fold_order *order, enum fold_dty
  * u times the sum of |partial sums| (Higham, Accuracy and Stability, 2nd ed., section 4.2), rounded outward. Sums of finite terms without overflow. */
 fold_status fold_order_running_error(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n,
                                      double *bound);
+/* The same of a product: its value in the accumulator, infinity or NaN included, and while that is finite an upper bound of its
+ * distance from the exact product, underflow included; infinite where that is beyond the range of long double. */
+struct fold_running_product {
+  double value;
+  long double error;
+};
+fold_status fold_order_running_product(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n,
+                                       struct fold_running_product *running);
 /* Text: nested parentheses "((x0+x1)+x2)" for form 't', Graphviz for form 'd'. n is at most 4096. */
 fold_status fold_order_draw(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n, char form,
                             FILE *out);

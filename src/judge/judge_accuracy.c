@@ -87,18 +87,33 @@ static fold_status height_of(const struct fold_trial *trial, size_t row, uint64_
   return fold_order_height(order, c->dtype, input + row * c->cols * fold_dtype_size(c->dtype), c->cols, height);
 }
 
+/* What the declared order makes of a product; NULL where that is no help. */
+static fold_status run_product(const struct fold_trial *trial, size_t row, struct fold_running_product *room,
+                               const struct fold_running_product **running) {
+  const struct fold_case *c = trial->c;
+  const struct fold_order *order = trial->subject->order ? fold_order_find(trial->subject->order) : NULL;
+  const unsigned char *input = fold_rig_input(trial->rig);
+  *running = NULL;
+  if (order == NULL || c->op != FOLD_PROD || trial->subject->method != FOLD_PLAIN) return fold_ok();
+  *running = room;
+  return fold_order_running_product(order, c->dtype, input + row * c->cols * fold_dtype_size(c->dtype), c->cols, room);
+}
+
 /* One row against its bound: false when it is refuted. FOLD_UNSUPPORTED, with the reason, when it has no bound. */
 static bool judge_row(struct fold_trial *trial, struct fold_finding *finding, size_t row, uint64_t height,
                       fold_status *status) {
   enum fold_dtype dtype = trial->c->dtype;
   uint64_t got = fold_bits_load(dtype, trial->got, row);
   const struct fold_truth *truth;
+  struct fold_running_product room;
+  const struct fold_running_product *running = NULL;
   *status = fold_truths_row(trial->truths, row, &truth);
+  if (status->code == FOLD_OK) *status = run_product(trial, row, &room, &running);
   if (status->code != FOLD_OK) return true;
   mpfr_t bound;
   struct fold_outcomes may;
   mpfr_init2(bound, 128);
-  *status = fold_bound_outcomes(trial->subject->method, truth, height, bound, &may);
+  *status = fold_bound_outcomes(trial->subject->method, truth, height, running, bound, &may);
   bool right = status->code != FOLD_OK || judge_class(trial, finding, row, got, truth, &may);
   if (status->code == FOLD_OK && right && fold_bits_class(dtype, got) < FOLD_INFINITE)
     right = judge_within(trial, finding, row, got, truth, bound, may.exact);
