@@ -1,0 +1,332 @@
+#!/usr/bin/env python3
+"""Changes one line, builds what depends on it, runs the suites, and lists what every suite passes: tests that do not test.
+
+    ci/mutate.py [--count 40] [--seed N] [--paths P ...] [--at FILE:LINE] [--jobs N] [--most PERCENT] [--list]
+
+Works in copies of the tree, each with a host-only build of its own. Of each change the suites run until the first is red: those that
+the file is nearest to come first, then the shorter ones. A suite that takes ten times what it took without a change hangs, and has
+seen it. A change that leaves the compiled object as it was, or does not compile without a warning, is drawn again. ci/mutate-equivalent.txt has those
+that change nothing that can be seen, with a reason each. Exit code: 0; 1 where more than --most percent survive that are not listed
+there; 2 for wrong usage; 99 where the suites are red without a change.
+"""
+import argparse
+import collections
+import hashlib
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+from mutations import changes_of
+
+PATHS = ["oracles", "src/judge", "src/run/rig*", "kernels/host"]
+# Suites that a change of such a file shows in first.
+NEAREST = [
+    ("oracles/super", "super super_round exact bound judge"), ("oracles/exact", "exact super judge"),
+    ("oracles/bound", "bound oracle_mutants judge study"), ("oracles/prod", "product oracle_mutants judge"),
+    ("oracles/order", "orders host judge bound"), ("oracles/decimal", "fixtures npy"), ("oracles/", "oracle_mutants exact bound judge"),
+    ("kernels/host", "host orders judge"), ("kernels/collective", "collective mutants"), ("src/judge", "judge mutants rig command"),
+    ("src/run/rig_world", "rig_world mutants"), ("src/run/rig", "rig judge mutants"), ("src/run", "judge command mutants"),
+    ("src/command", "command report"), ("src/record", "report command"), ("src/report", "report"), ("src/bench", "bench_figures bench"),
+    ("fixtures/gen", "generators fixtures"), ("fixtures/", "fixtures npy generators"), ("library", "library"),
+]
+Mutation = collections.namedtuple("Mutation", "path line before after")
+Suite = collections.namedtuple("Suite", "name command env folder targets")
+
+
+def find_files(root, paths):
+    """C files of the tree under each path: a folder, a file, or a glob."""
+    found = set()
+    for path in paths:
+        hits = [root / path] if (root / path).exists() else list(root.glob(path))
+        if not hits:
+            raise SystemExit(f"mutate.py: no such path: {path}")
+        for hit in hits:
+            found.update((f for end in ("*.c", "*.inc") for f in hit.rglob(end)) if hit.is_dir() else [hit] if hit.suffix in (".c", ".h", ".inc") else [])
+    return sorted(found)
+
+
+def find_mutations(root, paths, at):
+    every = []
+    for file in find_files(root, [place.split(":")[0] for place in at] or paths):
+        name = str(file.relative_to(root))
+        lines = {int(n) for place in at for n in place.split(":")[1:] if place.split(":")[0] == name}
+        for line, before, after in changes_of(file.read_text()):
+            if not lines or line in lines:
+                every.append(Mutation(name, line, before, after))
+    return every
+
+
+def draw(every, rng):
+    """A sequence of all of them, in which no line comes again before each line came once."""
+    by_line = collections.defaultdict(list)
+    for mutation in every:
+        by_line[mutation.path, mutation.line].append(mutation)
+    for same in by_line.values():
+        rng.shuffle(same)
+    lines = sorted(by_line)
+    while lines:
+        rng.shuffle(lines)
+        for line in lines:
+            yield by_line[line].pop()
+        lines = [line for line in sorted(lines) if by_line[line]]
+
+
+def read_equivalents(path):
+    """{(path, before, after): reason} of entries "path", "- before", "+ after", "= reason"."""
+    known, entry = {}, []
+    for number, line in enumerate(path.read_text().splitlines() if path.exists() else [], 1):
+        if not line.strip() or line.startswith("#"):
+            continue
+        entry.append(line.strip())
+        if len(entry) < 4:
+            continue
+        if [e[:2] for e in entry[1:]] != ["- ", "+ ", "= "]:
+            raise SystemExit(f"mutate.py: {path}:{number}: not an entry of file, '- before', '+ after', '= reason'")
+        known[entry[0], entry[1][2:], entry[2][2:]] = entry[3][2:]
+        entry = []
+    if entry:
+        raise SystemExit(f"mutate.py: {path}: the last entry is cut off")
+    return known
+
+
+def find_stale(root, known):
+    """Entries whose line the file no longer has."""
+    for path, before, _ in known:
+        lines = (root / path).read_text().splitlines() if (root / path).exists() else []
+        if before not in (line.strip() for line in lines):
+            yield f"{path}: {before}"
+
+
+def run(command, limit, **options):
+    """(exit code, output), None for a code where it had to be ended."""
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                               start_new_session=True, **options)
+    try:
+        return process.communicate(timeout=limit)[0], process.returncode
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        return process.communicate()[0], None
+
+
+class Bench:
+    """A copy of the tree and its build."""
+
+    def __init__(self, root, room, options):
+        self.tree, self.build = room / "tree", room / "build"
+        files = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=root, capture_output=True)
+        names = files.stdout.decode().split("\0") if files.returncode == 0 else [
+            str(p.relative_to(root)) for p in root.rglob("*") if p.is_file()]
+        for name in filter(None, names):
+            if (root / name).is_file():
+                (self.tree / name).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy2(root / name, self.tree / name)
+        setup = ["meson", "setup", str(self.build), str(self.tree), "-Ddebug=false", "-Doptimization=2", "-Dwerror=true"] + options.define
+        output, code = run(setup, None)
+        if code == 0:
+            output, code = run(["ninja", "-C", str(self.build)], None)
+        if code != 0:
+            sys.stdout.write(output.decode(errors="replace")[-3000:])
+            raise SystemExit(99)
+        self.suites = self.read_suites(options)
+        self.limit = {}
+
+    def read_suites(self, options):
+        """The chosen suites and what each needs to be built."""
+        info = self.build / "meson-info"
+        targets = {t["id"]: t["filename"] for t in json.loads((info / "intro-targets.json").read_text())}
+        wanted, suites = re.split(r"[ ,]+", options.suites), {}
+        for test in json.loads((info / "intro-tests.json").read_text()):
+            name = test["name"]
+            if name not in wanted and wanted != ["all"]:
+                continue
+            command = test["cmd"] + (["--fail-fast"] if "--tap=-" in test["cmd"] else [])
+            needs = [os.path.relpath(f, self.build) for d in test["depends"] for f in targets.get(d, [])]
+            suites[name] = Suite(name, command, dict(os.environ, **test["env"]), test["workdir"], needs)
+        return suites
+
+    def run_suite(self, suite, limit):
+        return run(suite.command, limit, env=suite.env, cwd=suite.folder or self.build)
+
+    def calibrate(self, options):
+        """Each suite's time without a change; the shorter ones come first."""
+        took = {}
+        for name, suite in self.suites.items():
+            start = time.monotonic()
+            output, code = self.run_suite(suite, None)
+            took[name] = time.monotonic() - start
+            if code not in (0, 77):
+                print(f"without a change {name} is red: {code}\n{output.decode(errors='replace')[-3000:]}")
+                raise SystemExit(99)
+        self.limit = {name: max(options.limit, 10 * t) for name, t in took.items()}
+        self.suites = {name: self.suites[name] for name in sorted(took, key=took.get)}
+        return took
+
+    def order(self, path):
+        near = next((names.split() for prefix, names in NEAREST if path.startswith(prefix)), [])
+        return [n for n in near if n in self.suites] + [n for n in self.suites if n not in near]
+
+    def object_hash(self, path):
+        """Of what the file is compiled to; None where that is not one object (a header)."""
+        suffix = path.replace("/", "_") + ".o"
+        found = [f for f in self.build.rglob("*.o") if f.name == suffix or str(f).endswith("/" + path + ".o")]
+        return {str(f): hashlib.sha256(f.read_bytes()).digest() for f in found} or None
+
+    def objects_of(self, path):
+        return [os.path.relpath(f, self.build) for f in self.object_hash(path) or {}]
+
+    def judge(self, mutation):
+        """("seen", by), ("survived", None), ("same", None) or ("broken", None)."""
+        file = self.tree / mutation.path
+        text = file.read_text()
+        lines = text.split("\n")
+        assert lines[mutation.line - 1] == mutation.before
+        before = self.object_hash(mutation.path)
+        lines[mutation.line - 1] = mutation.after
+        file.write_text("\n".join(lines))
+        try:
+            if before:
+                if run(["ninja", "-C", str(self.build), *self.objects_of(mutation.path)], None)[1] != 0:
+                    return "broken", None
+                if self.object_hash(mutation.path) == before:
+                    return "same", None
+            for name in self.order(mutation.path):
+                suite = self.suites[name]
+                if run(["ninja", "-C", str(self.build), *suite.targets], None)[1] != 0:
+                    return "broken", None
+                code = self.run_suite(suite, self.limit[name])[1]
+                if code not in (0, 77):
+                    return "seen", name if code is not None else f"{name}, which hung"
+            return "survived", None
+        finally:
+            file.write_text(text)
+
+
+class Campaign:
+    """What is drawn, and what became of it."""
+
+    def __init__(self, drawn, known, options):
+        self.drawn, self.known, self.options = drawn, known, options
+        self.lock, self.found, self.open = threading.Lock(), collections.Counter(), 0
+        self.survivors, self.listed = [], []
+
+    def next(self):
+        with self.lock:
+            if self.found["judged"] + self.open >= self.options.count:
+                return None
+            mutation = next(self.drawn, None)
+            self.open += mutation is not None
+            return mutation
+
+    def take(self, mutation, outcome, by):
+        with self.lock:
+            self.open -= 1
+            self.found[outcome] += 1
+            if outcome in ("seen", "survived"):
+                self.found["judged"] += 1
+                key = mutation.path, mutation.before.strip(), mutation.after.strip()
+                is_listed = outcome == "survived" and key in self.known
+                if outcome == "survived":
+                    (self.listed if is_listed else self.survivors).append(mutation)
+                what = f"seen by {by}" if by else "equivalent" if is_listed else "SURVIVED"
+                print(f"{self.found['judged']:4} {mutation.path}:{mutation.line}: {what}", flush=True)
+                if what == "SURVIVED":
+                    show(mutation)
+
+    def work(self, bench):
+        while (mutation := self.next()) is not None:
+            outcome, by = "broken", None
+            try:
+                outcome, by = bench.judge(mutation)
+            finally:
+                self.take(mutation, outcome, by)
+
+
+def show(mutation):
+    print(f"     - {mutation.before.strip()}\n     + {mutation.after.strip()}", flush=True)
+
+
+def summarise(campaign, began):
+    found = campaign.found
+    judged, survived = found["judged"], len(campaign.survivors)
+    if campaign.survivors:
+        print("\nSurvivors:")
+    for mutation in sorted(campaign.survivors):
+        print(f"  {mutation.path}:{mutation.line}")
+        show(mutation)
+    share = 100 * survived / judged if judged else 100
+    print(f"\n{judged} changes: {found['seen']} seen, {survived} survived ({share:.1f} %), {len(campaign.listed)} equivalent by "
+          f"reason; {found['same']} compiled to the same object, {found['broken']} not at all; {time.monotonic() - began:.0f} s")
+    return 0 if judged and share <= campaign.options.most else 1
+
+
+SUITES = ("bits orders host npy fixtures generators super super_round exact product bound oracle_mutants rig study judge combine "
+          "bench_figures rig_world collective registry mutants command library")
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--count", type=int, default=40, help="changes that are judged (40)")
+    parser.add_argument("--seed", type=int, default=None, help="of what is drawn (random, and printed)")
+    parser.add_argument("--paths", nargs="+", default=PATHS, help=f"folders, files or globs ({' '.join(PATHS)})")
+    parser.add_argument("--at", nargs="+", default=[], metavar="FILE:LINE", help="all changes of these lines")
+    parser.add_argument("--jobs", type=int, default=1, help="changes at once, each in a tree of its own (1)")
+    parser.add_argument("--most", type=float, default=3, metavar="PERCENT", help="survivors that are let pass (3)")
+    parser.add_argument("--suites", default=SUITES, help="that are run, or all; those that take seconds and need no GPU")
+    parser.add_argument("--limit", type=float, default=60, help="seconds that any suite may take (60, or 10 times its own)")
+    parser.add_argument("--list", action="store_true", help="print the changes, build nothing")
+    parser.add_argument("--source", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent)
+    parser.add_argument("--define", nargs="*", default=["-Dcuda=disabled"], help="options of meson setup")
+    parser.add_argument("--equivalent", type=pathlib.Path, help="file of known equivalent changes (ci/mutate-equivalent.txt)")
+    options = parser.parse_args()
+    if options.count < 1 or options.jobs < 1:
+        parser.error("--count and --jobs are at least 1")
+    options.equivalent = options.equivalent or options.source / "ci" / "mutate-equivalent.txt"
+    return options
+
+
+def end(*_):
+    raise SystemExit(99)  # the copies go with it
+
+
+def main():
+    options = parse()
+    signal.signal(signal.SIGTERM, end)
+    root = options.source.resolve()
+    known = read_equivalents(options.equivalent)
+    for stale in find_stale(root, known):
+        print(f"{options.equivalent.name}: no such line any more: {stale}")
+    seed = options.seed if options.seed is not None else random.randrange(1 << 32)
+    drawn = draw(find_mutations(root, options.paths, options.at), random.Random(seed))
+    print(f"seed {seed}", flush=True)
+    if options.list:
+        for _, mutation in zip(range(options.count), drawn):
+            print(f"{mutation.path}:{mutation.line}")
+            show(mutation)
+        return 0
+    began = time.monotonic()
+    with tempfile.TemporaryDirectory(prefix="foldproof-mutate-") as room:
+        benches = [Bench(root, pathlib.Path(room) / str(k), options) for k in range(options.jobs)]
+        took = benches[0].calibrate(options)
+        for bench in benches[1:]:
+            bench.limit, bench.suites = benches[0].limit, {n: bench.suites[n] for n in benches[0].suites}
+        print("suites: " + ", ".join(f"{n} {took[n]:.1f} s" for n in benches[0].suites), flush=True)
+        campaign = Campaign(drawn, known, options)
+        workers = [threading.Thread(target=campaign.work, args=(bench,), daemon=True) for bench in benches]
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+    return summarise(campaign, began)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

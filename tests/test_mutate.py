@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""ci/mutate.py over a tree of one file and one weak test: what is seen, what survives, what is known, and what is left behind.
+
+test_mutate.py CI_FOLDER
+"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+CI = pathlib.Path(sys.argv[1])
+sys.path.insert(0, str(CI))
+sys.dont_write_bytecode = True
+from mutations import changes, changes_of  # noqa: E402
+
+MESON = """project('toy', 'c')
+toy = static_library('toy', 'toy.c')
+test('weak', executable('weak', 'weak.c', link_with: toy), depends: toy)
+"""
+TOY = """/* toy.c: a < b, untouched */
+#define MOST 3
+int clamp(int x) {
+  int most = MOST;
+  return x < most ? x : most; // x < 7
+}
+int spin(int n) {
+  while (n > 2) n--;
+  return n;
+}
+"""
+# Does not look at the edge, nor at anything below 2.
+WEAK = """int clamp(int x);
+int spin(int n);
+int main(void) { return !(clamp(1) == 1 && clamp(9) == 3 && spin(5) == 2); }
+"""
+EDGE = "toy.c\n- return x < most ? x : most; // x < 7\n+ return x <= most ? x : most; // x < 7\n= at the edge both are most\n"
+
+
+def check_changes():
+    def expect(line, *news):
+        got = list(changes(line))
+        for new in news:
+            assert new in got, (line, new, got)
+
+    expect("  if (a < b && !c) x += f(i, n - 1);", "  if (a <= b && !c) x += f(i, n - 1);", "  if (a < b || !c) x += f(i, n - 1);",
+           "  if (a < b && c) x += f(i, n - 1);", "  if (a < b && !c) x -= f(i, n - 1);", "  if (a < b && !c) x += f(n - 1, i);",
+           "  if (a < b && !c) x += f(i, n + 1);", "  if (a < b && !c) x += f(i, n - 2);", "  if (!(a < b && !c)) x += f(i, n - 1);")
+    expect("  return true;", "  return false;")
+    expect("  return a;", "  return !(a);")
+    expect("  break;", "  continue;")
+    expect("  f(x);", "  ;")
+    expect("  x = 0x10u;", "  ;", "  x = 0x11u;", "  x = 0xfu;")
+    expect("  FOLD_TRY(f(x));", "  ;")
+    for same in ('  puts("a < b");', "static int f(int a, int b) {", "  char *text;", "#define A 1", "/* a < b */"):
+        swapped = [new for _, _, new in changes_of(same) if "<=" in new or "/ text" in new or "int b, int a" in new or "2" in new]
+        assert not swapped, swapped
+    lines = {number for number, _, _ in changes_of("/* 1\n * 2 */\nx = 3;\n#if 1\n#endif\n")}
+    assert lines == {3}, lines
+
+
+class Toy:
+    def __init__(self, folder):
+        self.tree = folder / "tree"
+        self.tree.mkdir()
+        for name, text in (("meson.build", MESON), ("toy.c", TOY), ("weak.c", WEAK)):
+            (self.tree / name).write_text(text)
+        self.room = folder / "room"
+        self.room.mkdir()
+
+    def run(self, *options, source=None):
+        command = [sys.executable, "-B", str(CI / "mutate.py"), "--source", str(source or self.tree), *options]
+        done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, TMPDIR=str(self.room)), check=False)
+        assert "Traceback" not in done.stderr, done.stderr
+        return done.returncode, done.stdout + done.stderr
+
+    def judge(self, *options):
+        return self.run("--paths", "toy.c", "--define", "--suites", "weak", "--seed", "5", "--limit", "2", *options)
+
+
+def check_campaign(toy):
+    edge = ["--at", "toy.c:5", "--count", "100"]
+    code, text = toy.judge(*edge)
+    assert code == 1 and "toy.c:5: SURVIVED" in text and "+ return x <= most ? x : most; // x < 7" in text, text
+    assert " seen, 1 survived" in text and "x < 8" not in text, text
+    known = toy.tree / "known.txt"
+    known.write_text("# a comment\n\n" + EDGE)
+    code, text = toy.judge(*edge, "--equivalent", str(known))
+    assert code == 0 and "0 survived (0.0 %), 1 equivalent by reason" in text, text
+    assert toy.judge(*edge, "--most", "60")[0] == 0, "few enough"
+    # spin(5) by n++ goes on for 2^31 turns or more: it hangs, and is seen; by n > 1 it ends at 1.
+    code, text = toy.judge("--at", "toy.c:8", "--count", "100")
+    assert code == 0 and "seen by weak" in text, text
+    assert (toy.tree / "toy.c").read_text() == TOY, "the tree was touched"
+    assert not list(toy.room.iterdir()), "something was left behind"
+    known.write_text("toy.c\n- no such line\n+ x\n= why\n")
+    assert "no such line any more: toy.c" in toy.run("--list", "--paths", "toy.c", "--equivalent", str(known))[1]
+    known.write_text("toy.c\n- x\n= why\n+ y\n")
+    assert toy.run("--list", "--paths", "toy.c", "--equivalent", str(known))[0] != 0, "an entry that is none"
+    (toy.tree / "weak.c").write_text("int main(void) { return 1; }\n")
+    code, text = toy.judge("--count", "1")
+    assert code == 99 and "without a change weak is red" in text, text
+
+
+def check_ours(toy):
+    root = CI.parent
+    first, again, other = (toy.run("--list", "--count", "300", "--seed", seed, source=root) for seed in ("1", "1", "2"))
+    assert first[0] == 0 and first == again and first[1] != other[1], "a seed draws the same"
+    assert "no such line any more" not in first[1], first[1]
+    lines = first[1].splitlines()
+    assert lines[0] == "seed 1" and len(lines) == 1 + 3 * 300, len(lines)
+    assert any(line.startswith("src/judge/") for line in lines) and any(line.startswith("oracles/") for line in lines)
+
+
+check_changes()
+with tempfile.TemporaryDirectory() as room:
+    bench = Toy(pathlib.Path(room))
+    check_ours(bench)
+    check_campaign(bench)
+print("ok")
