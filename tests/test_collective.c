@@ -49,6 +49,28 @@ Test(collective, canonical_blocks_follow_from_the_number_of_columns_alone) {
                  fold_collective_canonical_grain(grains[i].cols));
 }
 
+/* Room for a slice of every rank and the combined one; of short vectors, for everybody's. No element less, few more. */
+Test(collective, canonical_has_room_for_what_its_ranks_send) {
+  static const size_t rows[] = {1, 2, 3, 1000, 8191, 65537, 100003, 1000000, 1000001, 1000002};
+  for (int ranks = 1; ranks <= 9; ranks++)
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+      for (int d = 0; d < FOLD_DTYPES; d++) {
+        const struct fold_comm_ops ops = {0};
+        struct fold_comm comm = {.ops = &ops, .ranks = ranks};
+        struct fold_call call = {.dtype = (enum fold_dtype)d, .rows = rows[k], .cols = 1, .comm = &comm};
+        size_t size = fold_dtype_size(call.dtype), longest = 0, all = rows[k] * (size_t)ranks * size;
+        for (int r = 0; r < ranks; r++) {
+          size_t own = fold_comm_cut(rows[k], 1, ranks, r + 1) - fold_comm_cut(rows[k], 1, ranks, r);
+          longest = own > longest ? own : longest;
+        }
+        size_t sliced = ((size_t)ranks + 1) * longest * size, room = fold_collective_canonical_scratch(NULL, &call);
+        bool is_short = (all - rows[k] * size) <= 65536 && rows[k] * size <= 65536;
+        cr_expect(room >= FOLD_SCRATCH_ZEROED + (is_short ? all : sliced), "%zu x %d: %zu bytes", rows[k], ranks, room);
+        cr_expect(room <= FOLD_SCRATCH_ZEROED + (is_short ? 131072 : sliced + ((size_t)ranks + 1) * size),
+                  "%zu x %d: %zu bytes", rows[k], ranks, room);
+      }
+}
+
 struct sender {
   int fd;
   const unsigned char *bytes;

@@ -163,6 +163,7 @@ Test(command, records_say_what_the_table_counts) {
     environments += n == 0 && type && strcmp(type, "environment") == 0;
     for (int v = 0; v < 3 && verdict; v++) records[v] += strcmp(verdict, fold_verdict_name((enum fold_verdict)v)) == 0;
     if (verdict) cr_expect_str_eq(json_string_value(json_object_get(line, "dtype")), "f32");
+    cr_expect_null(json_object_get(line, "known"), "only of another library's refutation it is said that it is known");
     json_decref(line);
   }
   cr_expect(feof(file), "a line is no JSON: %s", error.text);

@@ -119,6 +119,29 @@ static fold_status fill_count(void *context, uint64_t first, size_t n, void *out
   return fold_ok();
 }
 
+/* A path in a fixture file is its folder's, wherever the user stands; one from the root is itself. */
+Test(fixture_fill, a_path_is_relative_to_the_fixture_file) {
+  struct scratch s, elsewhere;
+  struct fold_cases cases = {0};
+  char text[600];
+  cr_assert(scratch_open(&s) && scratch_open(&elsewhere));
+  cr_assert(fold_npy_write(scratch_path(&s, "x.npy"), FOLD_F32, 3, 4, false, fill_count, NULL).code == FOLD_OK);
+  fold_status status = load_text(&s, GIVEN "npy = x.npy\n", &cases);
+  cr_expect(status.code == FOLD_OK && cases.n == 1, "in a folder: %s", status.text);
+  snprintf(text, sizeof text, "[b]\nprovenance = here\nnpy = %s\n", scratch_path(&s, "x.npy"));
+  scratch_write(&elsewhere, "a.ini", text, strlen(text));
+  status = fold_cases_load_file(scratch_path(&elsewhere, "a.ini"), &cases);
+  cr_expect(status.code == FOLD_OK && cases.n == 2, "from the root: %s", status.text);
+  cr_assert_eq(chdir(s.folder), 0);
+  scratch_write(&s, "c.ini", "[c]\nprovenance = here\nnpy = x.npy\n", strlen("[c]\nprovenance = here\nnpy = x.npy\n"));
+  status = fold_cases_load_file("c.ini", &cases);
+  cr_expect(status.code == FOLD_OK && cases.n == 3, "without a folder: %s", status.text);
+  fold_cases_free(&cases);
+  cr_assert_eq(chdir("/"), 0);
+  scratch_close(&s);
+  scratch_close(&elsewhere);
+}
+
 Test(fixture_fill, a_npy_case_is_its_file_or_refused) {
   struct scratch s;
   cr_assert(scratch_open(&s));
@@ -129,8 +152,13 @@ Test(fixture_fill, a_npy_case_is_its_file_or_refused) {
   cr_assert(status.code == FOLD_OK && cases.n == 1, "%s", status.text);
   cr_assert(fold_cases_add_npy(scratch_path(&s, "x.npy"), FOLD_SUM, 0, &cases).code == FOLD_OK && cases.n == 2);
   cr_expect(strcmp(cases.at[0].name, "a/f32/max/3x4") == 0, "%s", cases.at[0].name);
-  cr_expect(strncmp(cases.at[1].file, "npy:/tmp/", 9) == 0 && strstr(cases.at[1].name, "x.npy/f32/sum/3x4"), "%s",
+  cr_expect(strncmp(cases.at[1].file, "npy:/tmp/", 9) == 0, "%s", cases.at[1].file);
+  cr_expect(strstr(cases.at[1].name, "x.npy/f32/sum/3x4") && cases.at[1].ranks == 0, "%s", cases.at[1].name);
+  cr_expect(strlen(strstr(cases.at[1].name, "x.npy/f32/sum/3x4")) == strlen("x.npy/f32/sum/3x4"), "no ranks: %s",
             cases.at[1].name);
+  cr_assert_eq(fold_cases_add_npy(scratch_path(&s, "x.npy"), FOLD_SUM, 12, &cases).code, FOLD_OK);
+  cr_expect(cases.n == 3 && cases.at[2].ranks == 12 && strstr(cases.at[2].name, "x.npy/f32/sum/3x4/ranks12"), "%s",
+            cases.at[2].name);
   status = fold_cases_add_npy(scratch_path(&s, "x.npy"), FOLD_SUM, 0, &cases);
   cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, "is there already"), "%s", status.text);
   for (size_t i = 0; i < 2; i++) {

@@ -160,6 +160,13 @@ static const struct mistake {
     {GIVEN "dtype = f32\nvalues = 1\nseed = 2\n", 5, "seed: it goes only with a generator"},
     {GIVEN "dtype = f32\nvalues = 1, 0x1p-150\n", 4, "is not exact in f32"},
     {GIVEN "dtype = f32\nvalues = 1e39\n", 4, "is not exact"},
+    /* A digit comes first, in front of the point too. */
+    {GIVEN "dtype = f32\nvalues = .5\n", 4, "values: .5 "},
+    {GIVEN "dtype = f32\nvalues = -.5\n", 4, "values: -.5 "},
+    {GIVEN "dtype = f32\nvalues = 1, +.5\n", 4, "values: +.5 "},
+    {GIVEN "dtype = f32\nvalues = e5\n", 4, "values: e5 "},
+    {GIVEN "dtype = f32\nvalues = --5\n", 4, "values: --5 "},
+    {GIVEN "dtype = f32\nvalues = 5_000\n", 4, "values: 5_000 "},
     {GIVEN "dtype = f64\nvalues = 0.1\n", 4, "values: 0.1 is not exact: nearest is 0x1.999999999999ap-4 (f64)"},
     {GIVEN "dtype = f32\nvalues = 0.1\n", 4, "values: 0.1 is not exact: nearest is 0x1.99999ap-4 (f32)"},
     {GIVEN "values = 1, 0.1, 0.7\ndtype = f64, f32\n", 3,

@@ -100,6 +100,13 @@ Test(known, records_and_reports_tell_known_from_new) {
   shell_run(s, "$F verify --subjects mpi/sum --fixtures '" NAN_CASE
                "' --jsonl known.jsonl && grep -c '\"known\":\"' known.jsonl");
   EXPECT_CODE(s, 0);
+  shell_run(s, "grep '\"known\"' known.jsonl | grep -vc '\"verdict\":\"refuted\"'");
+  cr_expect_str_eq(s->out, "0\n", "what is not refuted is not known");
+  /* What a probe finds nobody promised: it is not new. */
+  shell_run(
+      s, "SHIM=last $F verify --probe --subjects mpi/sum --claims replays,permutation_invariant --fixtures '" PLAIN_MAX
+         "' --jsonl probe.jsonl; grep '\"promised\":false' probe.jsonl | grep -c '\"known\"'");
+  cr_expect_str_eq(s->out + strlen(s->out) - 2, "0\n", "%s", s->out);
   shell_run(s, "SHIM=last $F verify --subjects mpi/sum --fixtures '" NAN_CASE
                "' --jsonl new.jsonl; grep -c '\"known\":false' new.jsonl");
   EXPECT_CODE(s, 0);

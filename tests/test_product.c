@@ -258,6 +258,23 @@ Test(decimal, writes_as_promised) {
     cr_expect(strcmp(text, cases[i].text) == 0, "got %s, want %s", text, cases[i].text);
     free(text);
   }
+  /* Plain up to 40 digits and 40 places; one digit has no point behind it. */
+  static const char *const wide[] = {"1000000000000000000000000000000000000000",
+                                     "1e+40",
+                                     "-2e+60",
+                                     "1.2e+41",
+                                     "0.0000000000009094947017729282379150390625",
+                                     "4.5474735088646411895751953125e-13",
+                                     "-1.13686837721616029739379882812500000000000000000000001e+60",
+                                     "1234567890123456789012345678901234567890"};
+  mpfr_set_prec(value, 400);
+  for (size_t i = 0; i < sizeof wide / sizeof *wide; i++) {
+    mpfr_set_str(value, wide[i], 10, MPFR_RNDN);
+    char *text = fold_mpfr_decimal(value);
+    cr_assert_not_null(text);
+    cr_expect(strcmp(text, wide[i]) == 0, "got %s, want %s", text, wide[i]);
+    free(text);
+  }
   mpfr_set_ui_2exp(value, 1, 1000000000, MPFR_RNDN);
   cr_expect(fold_mpfr_decimal(value) == NULL, "a hundred million digits are refused");
   mpfr_clear(value);

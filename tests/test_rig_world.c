@@ -1,0 +1,248 @@
+/* test_rig_world.c: what the rig makes of ranks that answer as they are told to: which part each is sent and when, and what
+ * becomes of what they did. Needs no MPI.
+ *
+ * Defines what world.c defines, so that the linker takes these: a world whose ranks are arrays.
+ */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+#include "bits.h"
+#include "rig.h"
+#include "world.h"
+
+enum { RANKS = 3, ROWS = 3, COLS = 8, ROOM = 64 };
+
+struct fold_world {
+  float part[RANKS][ROOM];
+  size_t n[RANKS];
+  struct wire_load load[RANKS];
+  struct wire_run run[RANKS];
+  struct fold_traces traces[RANKS];
+  float result[RANKS][ROWS];
+  unsigned loads, runs, fetches; /* questions that were answered */
+  int refuses;                   /* the rank that has no room for its part; -1: none */
+};
+static struct fold_world world = {.refuses = -1};
+
+fold_status fold_world_of(enum fold_engine engine, struct fold_world **found) {
+  *found = &world;
+  return engine == FOLD_MPI ? fold_ok() : fold_error(FOLD_UNSUPPORTED, "no such world");
+}
+fold_status fold_world_need(struct fold_world *of, unsigned ranks) {
+  (void)of;
+  return ranks <= RANKS ? fold_ok() : fold_error(FOLD_UNSUPPORTED, "needs %u ranks", ranks);
+}
+unsigned fold_world_ranks(const struct fold_world *of) { return of ? RANKS : 0; }
+size_t fold_worlds_sizes(unsigned ranks, unsigned sizes[FOLD_WORLDS_MOST]) { return sizes[0] = ranks, 1; }
+uint64_t fold_world_loads(const struct fold_world *of) { return of->loads; }
+const struct wire_hello *fold_world_hello(const struct fold_world *of, unsigned rank) {
+  static const struct wire_hello hello;
+  return of && rank < RANKS ? &hello : NULL;
+}
+double fold_world_limit(const struct fold_world *of) { return of ? 20 : 0; }
+fold_status fold_worlds_close(void) { return fold_ok(); }
+fold_status fold_world_close(enum fold_engine engine) { return (void)engine, fold_ok(); }
+
+static fold_status take_part(unsigned rank, const struct fold_question *q) {
+  if ((int)rank == world.refuses) return fold_error(FOLD_NO_MEMORY, "no room on rank %u", rank);
+  world.load[rank] = *(const struct wire_load *)q->head;
+  world.n[rank] = q->body_bytes[0];
+  memcpy(world.part[rank], q->body[0], world.n[rank]);
+  world.loads++;
+  return fold_ok();
+}
+
+static void run_rank(unsigned rank, const struct fold_question *q, struct wire_ran *ran) {
+  world.run[rank] = ((const struct wire_run *)q->head)[rank];
+  ran[rank].traces = world.traces[rank];
+  ran[rank].hash = XXH3_64bits(world.result[rank], sizeof world.result[rank]);
+  world.runs++;
+}
+
+fold_status fold_world_ask(struct fold_world *of, unsigned first, unsigned n, const struct fold_question *q,
+                           void *answers) {
+  cr_assert(of == &world && first + n <= RANKS);
+  for (unsigned r = first; r < first + n; r++) {
+    if (q->kind == WIRE_LOAD) FOLD_TRY(take_part(r, q));
+    if (q->kind == WIRE_RUN) run_rank(r, q, answers);
+    if (q->kind == WIRE_HASH) ((uint64_t *)answers)[r - first] = XXH3_64bits(world.part[r], world.n[r]);
+    if (q->kind == WIRE_FETCH) {
+      cr_assert_eq(q->answer_bytes, sizeof world.result[r]);
+      memcpy(answers, world.result[r], q->answer_bytes);
+      world.fetches++;
+    }
+  }
+  return fold_ok();
+}
+
+static size_t by_twos(size_t cols) { return (void)cols, 2; }
+static const struct fold_subject subject = {.name = "s", .engine = FOLD_MPI, .grain = by_twos};
+
+static void open_rig(struct fold_rig *rig, unsigned ranks) {
+  cr_assert_eq(fold_rig_open(rig, FOLD_MPI, FOLD_F32, ROWS * COLS + 1, ROWS).code, FOLD_OK);
+  rig->ranks = ranks;
+  for (size_t i = 0; i < ROWS * COLS + 1; i++) ((float *)fold_rig_input(rig))[i] = (float)(i + 1);
+  cr_assert_eq(fold_rig_load(rig).code, FOLD_OK);
+  for (unsigned r = 0; r < RANKS; r++)
+    for (unsigned i = 0; i < ROWS; i++) world.result[r][i] = (float)(10 + i);
+}
+
+static fold_status run_at(struct fold_rig *rig, size_t first, struct fold_traces *traces) {
+  struct fold_request request = {.op = FOLD_MAX, .first = first, .rows = ROWS, .cols = COLS, .poison = 0x6b};
+  float got[ROWS];
+  fold_status status = fold_rig_run(rig, &subject, &request, got, traces);
+  if (status.code == FOLD_OK) cr_expect(memcmp(got, world.result[0], sizeof got) == 0, "other results than rank 0's");
+  return status;
+}
+
+/* Eight columns by twos over three ranks: 2, 2 and 4, or as fold_comm_cut cuts them. */
+Test(rig_world, each_rank_has_its_columns_and_is_told_where_they_are) {
+  struct fold_rig rig;
+  struct fold_traces traces;
+  open_rig(&rig, RANKS);
+  for (size_t first = 0; first < 2; first++) {
+    cr_assert_eq(run_at(&rig, first, &traces).code, FOLD_OK);
+    for (unsigned r = 0; r < RANKS; r++) {
+      size_t at = fold_comm_cut(COLS, 2, RANKS, (int)r), cols = fold_comm_cut(COLS, 2, RANKS, (int)r + 1) - at;
+      const struct wire_run *run = &world.run[r];
+      cr_expect(run->first_col == at && run->cols == cols && run->all_cols == COLS && run->rows == ROWS &&
+                    run->ranks == RANKS && run->op == FOLD_MAX && run->poison == 0x6b && !strcmp(run->subject, "s"),
+                "rank %u: columns %zu of %zu", r, (size_t)run->cols, (size_t)run->first_col);
+      cr_assert_eq(world.n[r], ROWS * cols * sizeof(float), "rank %u", r);
+      cr_expect(world.load[r].n == ROWS * cols && world.load[r].max_rows == ROWS && world.load[r].dtype == FOLD_F32);
+      for (size_t k = 0; k < ROWS * cols; k++)
+        cr_expect_eq(world.part[r][k], (float)(first + k / cols * COLS + at + k % cols + 1), "rank %u, %zu", r, k);
+    }
+  }
+  fold_rig_close(&rig);
+}
+
+Test(rig_world, parts_are_sent_when_they_changed_or_another_rig_sent_its_own) {
+  struct fold_rig rig;
+  struct fold_traces traces;
+  open_rig(&rig, RANKS);
+  for (int again = 0; again < 3; again++) {
+    cr_assert_eq(run_at(&rig, 0, &traces).code, FOLD_OK);
+    cr_expect_eq(world.loads, 3, "%u", world.loads);
+  }
+  cr_assert_eq(run_at(&rig, 1, &traces).code, FOLD_OK);
+  cr_expect_eq(world.loads, 6, "another place");
+  rig.ranks = 2;
+  cr_assert_eq(run_at(&rig, 1, &traces).code, FOLD_OK);
+  cr_expect_eq(world.loads, 8, "fewer ranks");
+  cr_assert_eq(fold_rig_load(&rig).code, FOLD_OK);
+  cr_assert_eq(run_at(&rig, 1, &traces).code, FOLD_OK);
+  cr_expect_eq(world.loads, 10, "another input");
+  world.loads++; /* another rig's */
+  cr_assert_eq(run_at(&rig, 1, &traces).code, FOLD_OK);
+  cr_expect_eq(world.loads, 13, "another rig");
+  fold_rig_close(&rig);
+}
+
+/* Else the ranks would run on what they had before. */
+Test(rig_world, a_part_that_a_rank_cannot_take_ends_the_run_and_is_sent_again) {
+  struct fold_rig rig;
+  struct fold_traces traces;
+  open_rig(&rig, RANKS);
+  world.refuses = 1;
+  fold_status status = run_at(&rig, 0, &traces);
+  cr_expect(status.code == FOLD_NO_MEMORY && strstr(status.text, "no room on rank 1"), "%s", status.text);
+  cr_expect(world.runs == 0 && world.loads == 1, "%u runs, %u parts sent", world.runs, world.loads);
+  world.refuses = -1;
+  cr_assert_eq(run_at(&rig, 0, &traces).code, FOLD_OK);
+  cr_expect(world.runs == 3 && world.loads == 4, "%u runs, %u parts sent", world.runs, world.loads);
+  fold_rig_close(&rig);
+}
+
+Test(rig_world, a_part_that_a_rank_changed_shows_in_the_hash) {
+  for (unsigned culprit = 0; culprit < RANKS; culprit++) {
+    struct fold_rig rig;
+    struct fold_traces traces;
+    uint64_t before, after;
+    open_rig(&rig, RANKS);
+    cr_assert_eq(run_at(&rig, 0, &traces).code, FOLD_OK);
+    cr_assert_eq(fold_rig_hash(&rig, &before).code, FOLD_OK);
+    cr_assert_eq(fold_rig_hash(&rig, &after).code, FOLD_OK);
+    cr_expect_eq(before, after, "nobody changed anything");
+    world.part[culprit][world.n[culprit] / sizeof(float) - 1] = 99;
+    cr_assert_eq(fold_rig_hash(&rig, &after).code, FOLD_OK);
+    cr_expect_neq(before, after, "rank %u", culprit);
+    fold_rig_close(&rig);
+  }
+}
+
+/* Two ranks are company enough to disagree; the first that differs is named, with its first row. */
+Test(rig_world, the_rank_that_has_other_bits_is_named) {
+  for (unsigned ranks = 1; ranks <= RANKS; ranks++)
+    for (unsigned culprit = 0; culprit < RANKS; culprit++) {
+      struct fold_rig rig;
+      struct fold_traces traces;
+      open_rig(&rig, ranks);
+      bool differs = culprit > 0 && culprit < ranks;
+      if (culprit > 0) world.result[culprit][1] = world.result[culprit][2] = 11.5f;
+      cr_assert_eq(run_at(&rig, 0, &traces).code, FOLD_OK);
+      cr_expect_eq(rig.had_company, ranks > 1, "%u ranks", ranks);
+      cr_expect_eq(traces.ranks_differ, differs, "rank %u of %u", culprit, ranks);
+      cr_expect_eq(rig.split.ranks_differ, differs, "rank %u of %u", culprit, ranks);
+      if (differs)
+        cr_expect(traces.rank == culprit && traces.differ_at == 1 && traces.bits == fold_f32_bits(11) &&
+                      traces.other_bits == fold_f32_bits(11.5f) && rig.split.rank == culprit,
+                  "rank %u of %u: rank %u, row %zu", culprit, ranks, traces.rank, traces.differ_at);
+      fold_rig_close(&rig);
+    }
+}
+
+/* Nobody promises which NaN; a rank that has another one has the same result. */
+Test(rig_world, another_nan_is_the_same_result) {
+  struct fold_rig rig;
+  struct fold_traces traces;
+  open_rig(&rig, 2);
+  fold_bits_store(FOLD_F32, world.result[0], 0, 0x7fc00000);
+  fold_bits_store(FOLD_F32, world.result[1], 0, 0xffc12345);
+  cr_assert_eq(run_at(&rig, 0, &traces).code, FOLD_OK);
+  cr_expect(!traces.ranks_differ && world.fetches == 2, "%u fetched", world.fetches);
+  fold_rig_close(&rig);
+}
+
+Test(rig_world, the_first_rank_that_did_more_than_compute_speaks_for_all) {
+  struct fold_rig rig;
+  struct fold_traces traces;
+  open_rig(&rig, RANKS);
+  world.traces[1] = (struct fold_traces){.unwritten = true, .unwritten_at = 2};
+  world.traces[2] = (struct fold_traces){
+      .unwritten = true, .unwritten_at = 1, .out_of_bounds = true, .bounds_at = -4, .in_input_zone = true};
+  cr_assert_eq(run_at(&rig, 0, &traces).code, FOLD_OK);
+  cr_expect(traces.unwritten && traces.unwritten_at == 2);
+  cr_expect(traces.out_of_bounds && traces.bounds_at == -4 && traces.in_input_zone && traces.rank == 2);
+  cr_expect(rig.stray.out_of_bounds && rig.stray.bounds_at == -4);
+  world.traces[1] = (struct fold_traces){.out_of_bounds = true, .bounds_at = 12};
+  world.traces[2] = (struct fold_traces){.out_of_bounds = true, .bounds_at = -8};
+  cr_assert_eq(run_at(&rig, 0, &traces).code, FOLD_OK);
+  cr_expect(!traces.unwritten && traces.bounds_at == 12 && !traces.in_input_zone && traces.rank == 1);
+  cr_expect_eq(rig.stray.bounds_at, -4, "the first run's is kept");
+  rig.ranks = 1;
+  cr_assert_eq(run_at(&rig, 0, &traces).code, FOLD_OK);
+  cr_expect(!traces.unwritten && !traces.out_of_bounds, "of ranks that did not run");
+  fold_rig_close(&rig);
+}
+
+Test(rig_world, a_vector_takes_one_column_a_rank) {
+  struct fold_rig rig;
+  struct fold_subject vector = subject;
+  struct fold_request request = {.op = FOLD_SUM, .rows = ROWS, .cols = COLS};
+  struct fold_traces traces;
+  float got[ROWS];
+  open_rig(&rig, RANKS);
+  vector.vector = true;
+  vector.grain = NULL;
+  cr_expect_eq(fold_rig_run(&rig, &vector, &request, got, &traces).code, FOLD_UNSUPPORTED);
+  request.cols = request.ranks = 2;
+  cr_expect_eq(fold_rig_run(&rig, &vector, &request, got, &traces).code, FOLD_OK);
+  cr_expect(world.runs == 2 && world.run[1].first_col == 1 && world.run[1].cols == 1 && world.run[1].ranks == 2);
+  request.cols = request.ranks = RANKS + 1;
+  cr_expect_eq(fold_rig_run(&rig, &vector, &request, got, &traces).code, FOLD_UNSUPPORTED);
+  fold_rig_close(&rig);
+}
