@@ -9,6 +9,7 @@ Test(bench, exit_codes_follow_the_contract) {
   } rows[] = {
       {"played/plausible", 0},
       {"played/at_ceiling", 0},
+      {"played/within_spread", 0},
       {"played/implausible", 1},
       {"played/nan", 1},
       {"played/plausible,played/implausible", 1},
@@ -22,10 +23,10 @@ Test(bench, exit_codes_follow_the_contract) {
   };
   struct shell *s = shell_open();
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-    shell_run(s, "$F bench --n 1e6 --subjects '%s'", rows[i].subjects);
+    shell_run(s, "$F bench --n 1e8 --subjects '%s'", rows[i].subjects);
     EXPECT_CODE(s, rows[i].code);
   }
-  shell_run(s, "FOLDPROOF_NO_GPU=1 $F bench --n 1e6 --subjects 'played/implausible'");
+  shell_run(s, "FOLDPROOF_NO_GPU=1 $F bench --n 1e8 --subjects 'played/implausible'");
   EXPECT_CODE(s, 77);
   cr_expect(strstr(s->err, "no GPU here: played") && s->out[0] == '\0', "%s%s", s->out, s->err);
   shell_close(s);
@@ -45,14 +46,14 @@ static bool line_has(const char *line, const char *word) {
 /* One size implausible of two is one too many; the table and the record name the subject. */
 Test(bench, an_implausible_figure_is_named_in_table_and_record) {
   struct shell *s = shell_open();
-  shell_run(s, "$F bench --n 1e6,1e8 --subjects 'played/*' --peer played/plausible --jsonl b.jsonl");
+  shell_run(s, "$F bench --n 1e8,2e8 --subjects 'played/*' --peer played/plausible --jsonl b.jsonl");
   EXPECT_CODE(s, 1);
   cr_expect(line_has(line_of(s, "played/implausible"), "IMPLAUSIBLE: above the ceiling"), "%s", s->out);
   cr_expect(line_has(line_of(s, "played/nan"), "IMPLAUSIBLE"), "%s", s->out);
   cr_expect(!line_has(line_of(s, "played/plausible"), "IMPLAUSIBLE"), "%s", s->out);
   cr_expect(!line_has(line_of(s, "played/at_ceiling"), "IMPLAUSIBLE"), "%s", s->out);
-  /* 4,000,004 bytes in 0.7 of the time that 4 TB/s need: 0.7 us, 1.429 of the ceiling. */
-  cr_expect(line_has(line_of(s, "played/implausible"), "     0.70      0.54      0.86    5714.3    1.429"), "%s",
+  /* 400,000,004 bytes in 0.7 of the time that 4 TB/s need: 70 us, 1.429 of the ceiling. */
+  cr_expect(line_has(line_of(s, "played/implausible"), "    70.00     54.00     86.00    5714.3    1.429"), "%s",
             s->out);
   cr_expect(line_has(line_of(s, "played/skipped"), "         -         -         -         -        -        -  held"),
             "%s", s->out);
@@ -71,6 +72,6 @@ Test(bench, an_implausible_figure_is_named_in_table_and_record) {
     json_decref(line);
   }
   fclose(file);
-  cr_expect(timings == 2 * 7 && implausible == 2 * 2, "%zu timings, %zu implausible", timings, implausible);
+  cr_expect(timings == 2 * 8 && implausible == 2 * 2, "%zu timings, %zu implausible", timings, implausible);
   shell_close(s);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench.h"
 #include "bench_world.h"
 #include "probe_messages.h"
 
@@ -26,7 +27,7 @@ static struct fold_world_timing sum_of(unsigned ranks, double seconds) {
 
 static struct fold_world_figures figures_of(const struct fold_world_timing *t, const struct fold_world_timing *one,
                                             bool weak, double link, double memory) {
-  struct fold_world_limits limits = {link, memory};
+  struct fold_world_limits limits = {link, {.rate = memory, .most = memory}};
   struct fold_world_figures figures;
   fold_bench_world_figures(t, one, weak, &limits, &figures);
   return figures;
@@ -89,6 +90,57 @@ Test(bench_figures, more_bytes_than_memory_or_link_carry_are_implausible) {
   t.shape.ranks = t.shape.cols = 1;
   f = figures_of(&t, NULL, false, 1, NAN);
   expect_implausible(&f, NULL, "one rank has no link");
+}
+
+/* Reads of one shape spread from 0.8 to 1.2 s, of another from 1.9 to 2.1; in whatever sequence they were taken. */
+Test(bench_figures, a_ceiling_is_the_best_shape_and_its_spread_the_margin) {
+  for (int swapped = 0; swapped < 2; swapped++) {
+    double fast[21], slow[21];
+    struct fold_ceiling c = {.clock = 0.01};
+    for (int i = 0; i < 21; i++) {
+      fast[i * 8 % 21] = 0.8 + 0.02 * i;
+      slow[i * 8 % 21] = 1.9 + 0.01 * i;
+    }
+    cr_expect(fold_ceiling_take(&c, 100, swapped ? slow : fast, 21), "the first is the best so far");
+    cr_expect_eq(fold_ceiling_take(&c, 100, swapped ? fast : slow, 21), swapped);
+    cr_expect(fabs(c.rate - 100) < 1e-9 && fabs(c.most - 100 / 0.84) < 1e-9, "%g, %g", c.rate, c.most);
+    cr_expect(fold_ceiling_allows(&c, 100, 1) && fold_ceiling_allows(&c, 100, 0.85), "above the median");
+    cr_expect(fold_ceiling_allows(&c, 100, 0.8301) && !fold_ceiling_allows(&c, 100, 0.8299), "the clock's part");
+    cr_expect(!fold_ceiling_allows(&c, 100, NAN) && !fold_ceiling_allows(&c, 100, 0));
+    c.most = NAN;
+    cr_expect(!fold_ceiling_allows(&c, 100, 1e9));
+  }
+  double broken[3] = {NAN, NAN, NAN};
+  struct fold_ceiling c = {0};
+  cr_expect(!fold_ceiling_take(&c, 100, broken, 3) && c.rate == 0 && c.most == 0, "no clock, no ceiling");
+}
+
+/* Three row kernels of an H100 had 3194.9 GB/s where the best read's median was 3188.9: that is the ceiling itself. */
+Test(bench_figures, what_is_above_the_ceiling_by_its_spread_is_the_ceiling_itself) {
+  static const struct {
+    double rate; /* GB/s of the slower runs */
+    bool implausible;
+  } rows[] = {{3000, false}, {3188.9, false}, {3194.9, false}, {3200, false}, {3202, true}, {4000, true}, {NAN, true}};
+  struct fold_ceiling c = {.rate = 3188.9e9, .most = 3200.1e9};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct fold_timing t = {.bytes = 1e9};
+    double runs[11];
+    for (int k = 0; k < 11; k++) runs[k] = 1 / rows[i].rate;
+    fold_bench_figures(&t, runs, 11, &c);
+    cr_expect_eq(t.implausible, rows[i].implausible, "%g GB/s", rows[i].rate);
+    cr_expect(isnan(rows[i].rate) || fabs(t.of_ceiling - rows[i].rate / 3188.9) < 1e-9, "%g", t.of_ceiling);
+  }
+  /* Of ranks: as much from each memory. */
+  struct fold_world_limits limits = {NAN, c};
+  struct fold_world_timing t = sum_of(4, 1);
+  struct fold_world_figures f;
+  t.shape.cols = 1000000000;
+  for (int above = 0; above < 2; above++) {
+    double seconds = 4e9 / 4 / (above ? 3202e9 : 3198e9);
+    t.share[FOLD_SHARE_ALL] = (struct fold_span){seconds, seconds, seconds};
+    fold_bench_world_figures(&t, NULL, false, &limits, &f);
+    expect_implausible(&f, above ? "memories" : NULL, above ? "beyond the spread" : "within it");
+  }
 }
 
 Test(bench_figures, a_whole_that_is_faster_than_its_parts_is_implausible) {

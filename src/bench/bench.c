@@ -71,8 +71,8 @@ static void enter(const struct fold_subject *subject, const struct fold_bench_op
 }
 
 fold_status fold_bench_shape(const struct fold_registry *registry, const struct fold_bench_options *options,
-                             const struct fold_bench_shape *shape, double ceiling, struct fold_timing *timing,
-                             size_t *n, const volatile int *stop) {
+                             const struct fold_bench_shape *shape, const struct fold_ceiling *ceiling,
+                             struct fold_timing *timing, size_t *n, const volatile int *stop) {
   *n = 0;
   for (size_t i = 0; i < registry->n; i++) enter(&registry->subjects[i], options, shape, timing, n);
   enter(&fold_bench_numpy, options, shape, timing, n);

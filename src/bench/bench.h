@@ -3,7 +3,8 @@
  * Times are of CUDA events around each run, in turn over all subjects of a shape, so that ratios are of one run and one
  * state of the machine. Inputs rotate through a pool that is several times the L2, of more inputs than there are
  * subjects, so that nobody finds what another left of its input. The ceiling is a plain read of memory, the best of
- * several shapes, measured in the same run: a subject above it is implausible, for it must read as much.
+ * several shapes, measured in the same run: a subject above it and its spread is implausible, for it must read as much
+ * (ceiling.h).
  *
  * Host subjects are timed by the monotonic clock, with a number of threads that is named, in turn with plain reads of the
  * same inputs and with NumPy in a process of its own (bench_host.c).
@@ -11,6 +12,7 @@
 #ifndef FOLD_BENCH_H
 #define FOLD_BENCH_H
 
+#include "ceiling.h"
 #include "runner.h"
 
 /* One input shape. */
@@ -47,8 +49,8 @@ struct fold_timing {
 /* Whether there is a GPU to time on: FOLD_UNSUPPORTED, with the reason, where there is none. */
 fold_status fold_bench_ready(void);
 
-/* The ceiling in bytes a second, over nbytes of device memory (median of the best shape). */
-fold_status fold_bench_ceiling(size_t nbytes, unsigned iterations, double *bytes_per_second, const char **shape);
+/* The ceiling over nbytes of device memory, and the best shape of reading. */
+fold_status fold_bench_ceiling(size_t nbytes, unsigned iterations, struct fold_ceiling *ceiling, const char **shape);
 
 /* NumPy, which the host's bench times and nobody else runs. */
 extern const struct fold_subject fold_bench_numpy;
@@ -56,15 +58,15 @@ extern const struct fold_subject fold_bench_numpy;
 /* Times every selected subject of options->engine that takes the shape, on the host NumPy too. `timing` has room for
  * registry->n + 1; *n of them are filled. `ceiling` is the GPU's. */
 fold_status fold_bench_shape(const struct fold_registry *registry, const struct fold_bench_options *options,
-                             const struct fold_bench_shape *shape, double ceiling, struct fold_timing *timing,
-                             size_t *n, const volatile int *stop);
+                             const struct fold_bench_shape *shape, const struct fold_ceiling *ceiling,
+                             struct fold_timing *timing, size_t *n, const volatile int *stop);
 
 /* Seconds in rising order, and the q quantile of n > 0 such. */
 void fold_bench_sort(double *seconds, size_t n);
 double fold_bench_quantile(const double *sorted, size_t n, double q);
 
 /* The figures of n > 0 timed runs, in seconds and rising, of timing->bytes each, and whether they can be: a subject whose
- * slower runs too are faster than the ceiling did not read its input. */
-void fold_bench_figures(struct fold_timing *timing, const double *sorted, size_t n, double ceiling);
+ * slower runs too are faster than the ceiling allows did not read its input. */
+void fold_bench_figures(struct fold_timing *timing, const double *sorted, size_t n, const struct fold_ceiling *ceiling);
 
 #endif

@@ -3,13 +3,14 @@
 
 static fold_status absent(void) { return fold_error(FOLD_UNSUPPORTED, "this build has no CUDA"); }
 
-fold_status fold_bench_ceiling(size_t nbytes, unsigned iterations, double *bytes_per_second, const char **shape) {
-  (void)nbytes, (void)iterations, (void)bytes_per_second, (void)shape;
+fold_status fold_bench_ceiling(size_t nbytes, unsigned iterations, struct fold_ceiling *ceiling, const char **shape) {
+  (void)nbytes, (void)iterations, (void)ceiling, (void)shape;
   return absent();
 }
 
 fold_status fold_bench_race(const struct fold_bench_options *options, const struct fold_bench_shape *shape,
-                            double ceiling, struct fold_timing *timing, size_t n, const volatile int *stop) {
+                            const struct fold_ceiling *ceiling, struct fold_timing *timing, size_t n,
+                            const volatile int *stop) {
   (void)options, (void)shape, (void)ceiling, (void)timing, (void)n, (void)stop;
   return absent();
 }

@@ -15,13 +15,12 @@ double fold_bench_quantile(const double *sorted, size_t n, double q) {
   return sorted[(size_t)lround(q * (double)(n - 1))];
 }
 
-void fold_bench_figures(struct fold_timing *t, const double *sorted, size_t n, double ceiling) {
+void fold_bench_figures(struct fold_timing *t, const double *sorted, size_t n, const struct fold_ceiling *ceiling) {
   t->median = fold_bench_quantile(sorted, n, 0.5);
   t->p10 = fold_bench_quantile(sorted, n, 0.1);
   t->p90 = fold_bench_quantile(sorted, n, 0.9);
   t->bytes_per_second = t->bytes / t->median;
-  t->of_ceiling = t->bytes_per_second / ceiling;
-  /* Both are medians of one run: what lies above by no more than the subject's own spread is the ceiling itself. NaN is
-   * no figure to believe. */
-  t->implausible = !(t->bytes / t->p90 <= ceiling);
+  t->of_ceiling = t->bytes_per_second / ceiling->rate;
+  /* What lies above by no more than the spreads of both is the ceiling itself. NaN is no figure to believe. */
+  t->implausible = !fold_ceiling_allows(ceiling, t->bytes, t->p90);
 }

@@ -220,7 +220,8 @@ static unsigned run_rounds(struct race *r, fold_status *status) {
 }
 
 static fold_status conclude(struct race *r, unsigned rounds) {
-  double best = INFINITY, cache;
+  double best = INFINITY;
+  struct fold_ceiling cache;
   FOLD_TRY(fold_rank_ceiling(FOLD_HOST, NULL, &cache));
   for (size_t k = 0; k < r->n; k++) {
     struct contender *c = &r->contenders[k];
@@ -228,14 +229,15 @@ static fold_status conclude(struct race *r, unsigned rounds) {
     fold_bench_sort(c->seconds, rounds);
     if (!c->timing) best = fmin(best, c->seconds[0]);
   }
-  double ceiling = (double)read_bytes(&r->pool) / best;
+  double fastest = (double)read_bytes(&r->pool) / best;
+  struct fold_ceiling ceiling = {.rate = fastest, .most = fastest};
   for (size_t k = 0; k < r->n; k++) {
     struct contender *c = &r->contenders[k];
     if (!c->timing) continue;
-    c->timing->ceiling = ceiling;
+    c->timing->ceiling = ceiling.rate;
     if (!c->runs) continue;
-    fold_bench_figures(c->timing, c->seconds, rounds, ceiling);
-    c->timing->implausible = !(c->timing->bytes / c->timing->p90 <= cache * c->threads);
+    fold_bench_figures(c->timing, c->seconds, rounds, &ceiling);
+    c->timing->implausible = !fold_ceiling_allows(&cache, c->timing->bytes / c->threads, c->timing->p90);
   }
   return fold_ok();
 }

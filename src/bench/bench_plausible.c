@@ -62,7 +62,7 @@ static const char *judge_rates(const struct fold_world_timing *t, const struct f
   double slow = all->median / all->p90; /* from the median's rate to the slower runs' */
   if (!isnan(limits->link) && t->shape.vectors && t->shape.ranks > 1 && !(f->bus * slow <= limits->link))
     return "more than the link carries";
-  if (!isnan(limits->memory) && !(f->bytes_per_second * slow <= limits->memory * t->shape.ranks))
+  if (!isnan(limits->memory.rate) && !fold_ceiling_allows(&limits->memory, f->bytes / t->shape.ranks, all->p90))
     return "more than the ranks' memories can be read";
   return NULL;
 }
@@ -92,7 +92,7 @@ void fold_bench_world_figures(const struct fold_world_timing *t, const struct fo
   *f = (struct fold_world_figures){.algorithm = NAN, .bus = NAN, .speed_up = NAN, .efficiency = NAN};
   f->bytes = size * rows * (t->shape.vectors ? ranks : (double)t->shape.cols);
   f->bytes_per_second = f->bytes / all->median;
-  f->of_ceiling = f->bytes_per_second / (limits->memory * ranks);
+  f->of_ceiling = f->bytes_per_second / (limits->memory.rate * ranks);
   f->overhead = all->median - t->share[FOLD_SHARE_LOCAL].median;
   if (t->shape.vectors) {
     f->algorithm = size * rows / all->median;

@@ -62,31 +62,40 @@ static fold_status read_clock(struct clock *clock) {
   return fold_ok();
 }
 
-static fold_status time_read(int shape, const void *d_in, size_t nbytes, void *d_sink, struct clock *clock) {
-  for (unsigned i = 0; i < clock->n; i++) {
-    FOLD_TRY(fold_device_event_record(clock->begin[i], NULL));
-    FOLD_TRY(fold_cuda_read(shape, d_in, nbytes, d_sink, NULL));
-    FOLD_TRY(fold_device_event_record(clock->end[i], NULL));
-  }
-  return read_clock(clock);
+/* All shapes in turn, again and again: a GPU's clocks change while it reads. */
+static fold_status time_reads(struct clock *clocks, int shapes, const void *d_in, size_t nbytes, void *d_sink) {
+  for (unsigned i = 0; i < clocks[0].n; i++)
+    for (int s = 0; s < shapes; s++) {
+      FOLD_TRY(fold_device_event_record(clocks[s].begin[i], NULL));
+      FOLD_TRY(fold_cuda_read(s, d_in, nbytes, d_sink, NULL));
+      FOLD_TRY(fold_device_event_record(clocks[s].end[i], NULL));
+    }
+  return fold_ok();
 }
 
-fold_status fold_bench_ceiling(size_t nbytes, unsigned iterations, double *bytes_per_second, const char **shape) {
+static fold_status read_shapes(struct clock *clocks, int shapes, size_t nbytes, struct fold_ceiling *ceiling,
+                               const char **shape) {
+  for (int s = 0; s < shapes; s++) {
+    FOLD_TRY(read_clock(&clocks[s]));
+    if (fold_ceiling_take(ceiling, (double)nbytes, clocks[s].seconds, clocks[s].n)) *shape = fold_cuda_read_shape(s);
+  }
+  return fold_ok();
+}
+
+fold_status fold_bench_ceiling(size_t nbytes, unsigned iterations, struct fold_ceiling *ceiling, const char **shape) {
   void *d_in = NULL, *d_sink = NULL;
-  struct clock clock = {0};
-  *bytes_per_second = 0;
+  int shapes = fold_cuda_read_shapes();
+  struct clock *clocks = calloc((size_t)shapes, sizeof *clocks);
+  *ceiling = (struct fold_ceiling){.clock = FOLD_CEILING_EVENTS};
+  if (!clocks) return fold_error(FOLD_NO_MEMORY, "not enough memory for clocks");
   fold_status status = fold_device_alloc(&d_in, nbytes);
   if (status.code == FOLD_OK) status = fold_device_alloc(&d_sink, ALIGN);
   if (status.code == FOLD_OK) status = fold_device_set(d_in, 0x3c, nbytes, NULL);
-  if (status.code == FOLD_OK) status = open_clock(&clock, iterations);
-  for (int s = 0; s < fold_cuda_read_shapes() && status.code == FOLD_OK; s++) {
-    status = time_read(s, d_in, nbytes, d_sink, &clock);
-    double rate = status.code == FOLD_OK ? (double)nbytes / fold_bench_quantile(clock.seconds, clock.n, 0.5) : 0;
-    if (!(rate > *bytes_per_second)) continue;
-    *bytes_per_second = rate;
-    *shape = fold_cuda_read_shape(s);
-  }
-  close_clock(&clock);
+  for (int s = 0; s < shapes && status.code == FOLD_OK; s++) status = open_clock(&clocks[s], iterations);
+  if (status.code == FOLD_OK) status = time_reads(clocks, shapes, d_in, nbytes, d_sink);
+  if (status.code == FOLD_OK) status = read_shapes(clocks, shapes, nbytes, ceiling, shape);
+  for (int s = 0; s < shapes; s++) close_clock(&clocks[s]);
+  free(clocks);
   (void)fold_device_free(d_in);
   (void)fold_device_free(d_sink);
   return status;
@@ -205,7 +214,7 @@ static fold_status race(struct contender *contenders, size_t n, const struct poo
   return fold_device_synchronize();
 }
 
-static fold_status conclude(struct contender *contender, double ceiling) {
+static fold_status conclude(struct contender *contender, const struct fold_ceiling *ceiling) {
   if (!contender->runs) return fold_ok();
   FOLD_TRY(read_clock(&contender->clock));
   fold_bench_figures(contender->timing, contender->clock.seconds, contender->clock.n, ceiling);
@@ -224,7 +233,8 @@ static void start(struct contender *contender, const struct pool *pool, unsigned
 }
 
 fold_status fold_bench_race(const struct fold_bench_options *options, const struct fold_bench_shape *shape,
-                            double ceiling, struct fold_timing *timing, size_t n, const volatile int *stop) {
+                            const struct fold_ceiling *ceiling, struct fold_timing *timing, size_t n,
+                            const volatile int *stop) {
   struct pool pool;
   struct contender *contenders = calloc(n + 1, sizeof *contenders);
   if (contenders == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu subjects", n);

@@ -176,11 +176,11 @@ fold_status fold_bench_world(const struct fold_registry *registry, const struct 
 }
 
 /* GPUs have a memory each and are asked at once; hosts share theirs and are asked in turn. */
-fold_status fold_bench_world_ceiling(enum fold_engine engine, size_t n_bytes, double *bytes_per_second) {
+fold_status fold_bench_world_ceiling(enum fold_engine engine, size_t n_bytes, struct fold_ceiling *ceiling) {
   struct fold_world *world;
   FOLD_TRY(fold_world_of(engine, &world));
   unsigned ranks = fold_world_ranks(world), at_once = engine == FOLD_NCCL ? ranks : 1;
-  double *each = calloc(ranks, sizeof *each);
+  struct fold_ceiling *each = calloc(ranks, sizeof *each);
   if (!each) return fold_error(FOLD_NO_MEMORY, "not enough memory for %u ranks", ranks);
   struct wire_ceiling head = {.n_bytes = n_bytes};
   struct fold_question question = {.kind = WIRE_CEILING,
@@ -192,8 +192,11 @@ fold_status fold_bench_world_ceiling(enum fold_engine engine, size_t n_bytes, do
   fold_status status = fold_ok();
   for (unsigned r = 0; r < ranks && status.code == FOLD_OK; r += at_once)
     status = fold_world_ask(world, r, at_once, &question, &each[r]);
-  *bytes_per_second = 0;
-  for (unsigned r = 0; r < ranks; r++) *bytes_per_second = fmax(*bytes_per_second, each[r]);
+  *ceiling = each[0];
+  for (unsigned r = 1; r < ranks; r++) {
+    ceiling->rate = fmax(ceiling->rate, each[r].rate);
+    ceiling->most = fmax(ceiling->most, each[r].most);
+  }
   free(each);
   return status;
 }

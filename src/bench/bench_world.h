@@ -12,6 +12,7 @@
 #ifndef FOLD_BENCH_WORLD_H
 #define FOLD_BENCH_WORLD_H
 
+#include "ceiling.h"
 #include "runner.h"
 #include "world.h"
 
@@ -58,8 +59,8 @@ struct fold_world_timing {
 fold_status fold_bench_world(const struct fold_registry *registry, const struct fold_world_options *options,
                              const struct fold_world_shape *shape, struct fold_world_timing *timing, size_t *n,
                              const volatile int *stop);
-/* Bytes a second of a plain read of n_bytes of one rank's memory: the fastest rank's. */
-fold_status fold_bench_world_ceiling(enum fold_engine engine, size_t n_bytes, double *bytes_per_second);
+/* Of n_bytes of one rank's memory: the fastest rank's. */
+fold_status fold_bench_world_ceiling(enum fold_engine engine, size_t n_bytes, struct fold_ceiling *ceiling);
 /* Takes note of a verdict by the harness itself. */
 void fold_world_timing_refute(struct fold_world_timing *timing, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -74,7 +75,8 @@ double fold_world_link(const char *device);
 
 /* What figures are held against: bytes a second in one direction of a rank's link, and of its memory; NaN: not known. */
 struct fold_world_limits {
-  double link, memory;
+  double link;
+  struct fold_ceiling memory;
 };
 
 /* What times amount to, and whether that can be. */

@@ -8,6 +8,7 @@
 #ifndef FOLD_RANK_BENCH_H
 #define FOLD_RANK_BENCH_H
 
+#include "ceiling.h"
 #include "collective/parts.h"
 #include "engine.h"
 #include "judge.h"
@@ -54,7 +55,8 @@ fold_status fold_rank_check(struct fold_rank_bench *b, const struct wire_check *
 /* `seconds` gets the number of entrants in the mask times `repeats`. */
 fold_status fold_rank_race(struct fold_rank_bench *b, const struct wire_race *race, double *seconds);
 size_t fold_rank_race_entrants(const struct fold_rank_bench *b, const struct wire_race *race);
-fold_status fold_rank_ceiling(enum fold_engine memory, const struct wire_ceiling *ceiling, double *bytes_per_second);
+/* A host's is the fastest read of its nearest cache that was seen. */
+fold_status fold_rank_ceiling(enum fold_engine memory, const struct wire_ceiling *asked, struct fold_ceiling *ceiling);
 void fold_rank_bench_drop(struct fold_rank_bench *b);
 
 /* Sets e->comm and e->parts to what that share of a subject sees of the rank's comm (rank_share.c). */

@@ -24,11 +24,11 @@ static fold_status time_cache(const wide *words, struct fold_rank_clock *clock, 
   return fold_rank_clock_read(clock, 0, seconds);
 }
 
-static fold_status host_ceiling(double *bytes_per_second) {
+static fold_status host_ceiling(struct fold_ceiling *ceiling) {
   const struct fold_engine_ops *host = fold_engine_of(FOLD_HOST);
   void *words = NULL;
   struct fold_rank_clock clock = {0};
-  *bytes_per_second = 0;
+  *ceiling = (struct fold_ceiling){0};
   FOLD_TRY(host->alloc(WIDES * sizeof(wide), &words));
   memset(words, 0, WIDES * sizeof(wide));
   fold_status status = fold_rank_clock_open(&clock, false, 1);
@@ -36,18 +36,18 @@ static fold_status host_ceiling(double *bytes_per_second) {
     double seconds = 0;
     status = time_cache(words, &clock, &seconds);
     double rate = (double)sizeof(wide) * WIDES * PASSES / seconds;
-    if (seconds > 0 && rate > *bytes_per_second) *bytes_per_second = rate;
+    if (seconds > 0 && rate > ceiling->rate) ceiling->rate = ceiling->most = rate;
   }
   fold_rank_clock_close(&clock);
   host->release(words);
   return status;
 }
 
-fold_status fold_rank_ceiling(enum fold_engine memory, const struct wire_ceiling *ceiling, double *bytes_per_second) {
+fold_status fold_rank_ceiling(enum fold_engine memory, const struct wire_ceiling *asked, struct fold_ceiling *ceiling) {
 #ifdef FOLD_HAVE_CUDA
   const char *shape = "";
-  if (memory == FOLD_CUDA) return fold_bench_ceiling(ceiling->n_bytes / 16 * 16, 21, bytes_per_second, &shape);
+  if (memory == FOLD_CUDA) return fold_bench_ceiling(asked->n_bytes / 16 * 16, 21, ceiling, &shape);
 #endif
-  (void)memory, (void)ceiling;
-  return host_ceiling(bytes_per_second);
+  (void)memory, (void)asked;
+  return host_ceiling(ceiling);
 }

@@ -36,7 +36,8 @@ static void print_timing(const struct fold_timing *t) {
   printf("\n");
 }
 
-static fold_status write_timing(struct bench_command *b, const struct fold_timing *t, double ceiling) {
+static fold_status write_timing(struct bench_command *b, const struct fold_timing *t,
+                                const struct fold_ceiling *ceiling) {
   bool host = b->options.engine == FOLD_HOST;
   json_t *line =
       json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:i, s:s, s:b}", "schema", FOLD_SCHEMA, "type",
@@ -48,7 +49,8 @@ static fold_status write_timing(struct bench_command *b, const struct fold_timin
   fold_record_number(line, "p10_seconds", t->p10);
   fold_record_number(line, "p90_seconds", t->p90);
   fold_record_number(line, "bytes_per_second", t->bytes_per_second);
-  fold_record_number(line, "ceiling_bytes_per_second", host ? t->ceiling : ceiling);
+  fold_record_number(line, "ceiling_bytes_per_second", host ? t->ceiling : ceiling->rate);
+  if (!host) fold_record_number(line, "ceiling_most_bytes_per_second", ceiling->most);
   fold_record_number(line, "of_ceiling", t->of_ceiling);
   fold_record_number(line, "to_peer", t->to_peer);
   if (line) json_object_set_new(line, "peer", json_string(b->options.peer));
@@ -67,8 +69,8 @@ void fold_bench_end_shape(struct bench_command *b) {
 }
 
 static fold_status bench_shape(struct bench_command *b, const struct fold_registry *registry,
-                               const struct fold_bench_shape *shape, double ceiling, struct fold_timing *timing,
-                               struct bench_outcome *outcome) {
+                               const struct fold_bench_shape *shape, const struct fold_ceiling *ceiling,
+                               struct fold_timing *timing, struct bench_outcome *outcome) {
   size_t n;
   char what[80];
   bool host = b->options.engine == FOLD_HOST;
@@ -110,23 +112,23 @@ static size_t ceiling_bytes(const struct bench_command *b) {
 }
 
 /* The GPU's ceiling, once; the host's is measured with each shape. */
-static fold_status measure_ceiling(const struct bench_command *b, double *ceiling) {
+static fold_status measure_ceiling(const struct bench_command *b, struct fold_ceiling *ceiling) {
   const char *read_shape = "";
   size_t nbytes = ceiling_bytes(b);
-  *ceiling = NAN;
+  *ceiling = (struct fold_ceiling){.rate = NAN, .most = NAN};
   if (b->options.engine == FOLD_HOST) {
     printf("host; peer: %s\n", b->options.peer);
     return fold_ok();
   }
   FOLD_TRY(fold_bench_ceiling(nbytes, b->options.iterations, ceiling, &read_shape));
-  printf("ceiling: a plain read of %.2f GB, %s: %.1f GB/s; peer: %s\n", 1e-9 * (double)nbytes, read_shape,
-         1e-9 * *ceiling, b->options.peer);
+  printf("ceiling: a plain read of %.2f GB, %s: %.1f GB/s, the faster ones %.1f; peer: %s\n", 1e-9 * (double)nbytes,
+         read_shape, 1e-9 * ceiling->rate, 1e-9 * ceiling->most, b->options.peer);
   return fold_ok();
 }
 
 static fold_status bench_all(struct bench_command *b, const struct fold_registry *registry,
                              struct bench_outcome *outcome) {
-  double ceiling;
+  struct fold_ceiling ceiling;
   FOLD_TRY(measure_ceiling(b, &ceiling));
   b->shapes = (size_t)__builtin_popcount(b->dtypes) * b->n_sizes * b->n_threads;
   struct fold_timing *timing = calloc(registry->n + 1, sizeof *timing);
@@ -137,7 +139,7 @@ static fold_status bench_all(struct bench_command *b, const struct fold_registry
       if (status.code != FOLD_OK || *fold_watch_interrupt()) break;
       struct fold_bench_shape shape = {(enum fold_dtype)d, b->op, b->rows ? b->rows : 1, b->sizes[k / b->n_threads]};
       b->options.threads = (unsigned)b->threads[k % b->n_threads];
-      status = bench_shape(b, registry, &shape, ceiling, timing, outcome);
+      status = bench_shape(b, registry, &shape, &ceiling, timing, outcome);
     }
   free(timing);
   return status;

@@ -164,7 +164,8 @@ static const struct argp argp = {
     .doc =
         "Time CUDA subjects, host subjects and NumPy, or collectives over ranks, each judged first.\v"
         "Times are of CUDA events, medians over the timed runs; inputs rotate past the L2; the ceiling is a plain read "
-        "of memory in the same run. A figure above the ceiling is implausible: exit code 1. So is a refuted claim. "
+        "of memory in the same run. A figure above the ceiling, by more than the spreads of both, is implausible: exit "
+        "code 1. So is a refuted claim. "
         "On the host the monotonic clock is read around each call, NumPy's by its own process, all in turn over inputs "
         "that both "
         "map; the ceiling is the fastest plain read of these; implausible is what is faster than a cache. "

@@ -78,7 +78,7 @@ fold_status fold_bench_write_scaling(const struct world_bench *w, const struct l
     fold_record_number(line, "speed_up", l->figures.speed_up);
     fold_record_number(line, "efficiency", l->figures.efficiency);
     fold_record_number(line, "bytes_per_second", l->figures.bytes_per_second);
-    fold_record_number(line, "ceiling_bytes_per_second", w->limits.memory * l->t->shape.ranks);
+    fold_record_number(line, "ceiling_bytes_per_second", w->limits.memory.rate * l->t->shape.ranks);
     fold_record_number(line, "of_ceiling", l->figures.of_ceiling);
   }
   return fold_records_line(&w->b->records, line);

@@ -214,9 +214,9 @@ static size_t ceiling_bytes(const struct bench_command *b) {
 }
 
 static fold_status find_limits(struct world_bench *w, const struct fold_world *world) {
-  w->limits = (struct fold_world_limits){.link = w->b->link, .memory = w->b->memory};
+  w->limits = (struct fold_world_limits){.link = w->b->link, .memory = {.rate = w->b->memory, .most = w->b->memory}};
   if (isnan(w->limits.link)) w->limits.link = find_link(world, w->b->engine);
-  if (!isnan(w->limits.memory)) return fold_ok();
+  if (!isnan(w->limits.memory.rate)) return fold_ok();
   return fold_bench_world_ceiling((enum fold_engine)w->b->engine, ceiling_bytes(w->b), &w->limits.memory);
 }
 
@@ -225,7 +225,7 @@ static void print_world(const struct world_bench *w, const struct fold_world *wo
   bool cache = w->b->engine == FOLD_MPI && isnan(w->b->memory); /* rank_ceiling.c: inputs may lie there */
   printf("%u ranks, %s%s%s; the slowest rank's time of %u runs; %s: %.1f GB/s a rank; link: ", fold_world_ranks(world),
          hello->library, hello->device[0] ? ", " : "", hello->device, w->options.iterations,
-         cache ? "nearest cache" : "memory", 1e-9 * w->limits.memory);
+         cache ? "nearest cache" : "memory", 1e-9 * w->limits.memory.rate);
   if (isnan(w->limits.link))
     printf("not known, and not held against (--link)\n");
   else

@@ -163,7 +163,7 @@ static bool serve_one(struct rank *r) {
   struct wire_head question;
   struct wire_ran ran;
   struct wire_checked checked;
-  double ceiling = 0;
+  struct fold_ceiling ceiling = {0};
   unsigned char token[FOLD_COMM_TOKEN] = {0};
   char device[64] = "";
   uint64_t hash = 0;

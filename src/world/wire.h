@@ -9,7 +9,7 @@
 #include "collective/comm.h"
 #include "rig.h"
 
-#define FOLD_WIRE_PROTOCOL 3
+#define FOLD_WIRE_PROTOCOL 4
 #define FOLD_WIRE_NAME 96
 
 enum wire_kind {
@@ -29,7 +29,7 @@ enum wire_kind {
   WIRE_LAY,     /* struct wire_lay -> nothing; makes the inputs and all room; no rank calls another meanwhile */
   WIRE_CHECK,   /* struct wire_check -> struct wire_checked; two runs of what was laid, looked at */
   WIRE_RACE,    /* struct wire_race -> n_entrants * repeats doubles: seconds, entrant by entrant */
-  WIRE_CEILING, /* struct wire_ceiling -> double: bytes a second of a plain read of this rank's memory */
+  WIRE_CEILING, /* struct wire_ceiling -> struct fold_ceiling of this rank's memory */
 };
 
 struct wire_head {

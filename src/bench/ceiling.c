@@ -1,0 +1,17 @@
+/* ceiling.c: the reads that make a ceiling, and what they allow. */
+#include "ceiling.h"
+
+#include "bench.h"
+
+bool fold_ceiling_take(struct fold_ceiling *ceiling, double n_bytes, double *seconds, size_t n) {
+  fold_bench_sort(seconds, n);
+  double rate = n_bytes / fold_bench_quantile(seconds, n, 0.5), most = n_bytes / fold_bench_quantile(seconds, n, 0.1);
+  if (most > ceiling->most) ceiling->most = most;
+  if (!(rate > ceiling->rate)) return false;
+  ceiling->rate = rate;
+  return true;
+}
+
+bool fold_ceiling_allows(const struct fold_ceiling *ceiling, double n_bytes, double seconds) {
+  return n_bytes / (seconds + ceiling->clock) <= ceiling->most;
+}

@@ -1,0 +1,26 @@
+/* ceiling.h: how fast a memory can be read, and what is faster than that can be. Needs no GPU.
+ *
+ * The ceiling is measured by plain reads in several shapes, in turn. Its rate is the median of the best shape, which others are
+ * compared with. Its spread is its margin: `most` is the rate of the faster reads (the fastest tenth) of any shape, and only what
+ * is above that, by its own slower runs and beyond the clock, did not read its input.
+ */
+#ifndef FOLD_CEILING_H
+#define FOLD_CEILING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct fold_ceiling {
+  double rate, most; /* bytes a second; 0 before any read, NaN where it is not known */
+  double clock;      /* seconds by which a time may be off */
+};
+
+/* The time between two CUDA events is right to half a microsecond (cudaEventElapsedTime, CUDA Runtime API). */
+#define FOLD_CEILING_EVENTS 0.5e-6
+
+/* Takes n > 0 reads of n_bytes each, by one shape; sorts their seconds. Whether it is the best shape so far. */
+bool fold_ceiling_take(struct fold_ceiling *ceiling, double n_bytes, double *seconds, size_t n);
+/* Whether as many bytes may be read in so many seconds. NaN may not. */
+bool fold_ceiling_allows(const struct fold_ceiling *ceiling, double n_bytes, double seconds);
+
+#endif
