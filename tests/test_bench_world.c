@@ -210,7 +210,6 @@ Test(bench_world, bad_words_are_refused) {
   static const struct {
     const char *options, *word;
   } rows[] = {
-      {"bench --engine host", "only GPUs and collectives"},
       {"bench --engine x", "not one of"},
       {"bench --what weak", "need --engine mpi or nccl"},
       {"bench --engine mpi --what x", "not one of messages, strong, weak"},
