@@ -57,7 +57,7 @@ static const struct failing cases[] = {
     {"mpirun", "reach_killed", {"rank 1 of 2 (process", "tree of 1000 f32"}},
 };
 
-Test(gpu_ranks, a_rank_that_dies_or_hangs_is_named_and_none_is_left, .timeout = 200) {
+Test(gpu_ranks, a_rank_that_dies_or_hangs_is_named_and_none_is_left, .timeout = 850) {
   need_two_gpus();
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     const struct failing *c = &cases[i];
@@ -65,15 +65,15 @@ Test(gpu_ranks, a_rank_that_dies_or_hangs_is_named_and_none_is_left, .timeout = 
     double start = now();
     if (strcmp(c->launch, "mpirun") == 0 && system("command -v mpirun >/dev/null")) continue;
     shell_run(s,
-              "FOLDPROOF_RANKS=2 FOLDPROOF_TIMEOUT=4 FOLDPROOF_LAUNCH=%s $M verify --engine nccl --subjects broken/%s "
+              "FOLDPROOF_RANKS=2 FOLDPROOF_TIMEOUT=%d FOLDPROOF_LAUNCH=%s $M verify --engine nccl --subjects broken/%s "
               "--claims writes_output --fixtures 'normal/f32/sum/1000x2/*'",
-              c->launch, c->subject);
+              strstr(c->words[0], "hangs") ? 4 : 60, c->launch, c->subject);
     double seconds = now() - start;
     EXPECT_CODE(s, 99);
     for (int k = 0; k < 2; k++)
       cr_expect(strstr(s->out, c->words[k]) || strstr(s->err, c->words[k]), "%s, %s: no word of '%s' in: %s%s",
                 c->launch, c->subject, c->words[k], s->out, s->err);
-    cr_expect_lt(seconds, 30, "%s, %s took %.1f s", c->launch, c->subject, seconds);
+    cr_expect_lt(seconds, 120, "%s, %s took %.1f s", c->launch, c->subject, seconds);
     cr_expect_eq(left_over(), 0, "%s, %s: %d processes are left", c->launch, c->subject, left_over());
     shell_close(s);
   }
