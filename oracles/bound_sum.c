@@ -1,0 +1,101 @@
+/* bound_sum.c: the errors of sums, in bound.c's notation.
+ *
+ * Exact sums. Let all terms be multiples of 2^g, and R = max over all sets of terms of |their sum| = (S + |s|) / 2: what the
+ * positive terms add up to, or the negative ones. Let R <= 2^(g + precision). The sum of any set of terms is 2^g times an
+ * integer of at most 2^precision, so that it is a number of the accumulator, unless it is beyond its largest one. So A = 0:
+ *   PLAIN, NARROW, FLOAT64   by induction over the tree: both operands are sums of terms, and so is what is added up; a
+ *                  number of the format is not rounded. In any order, and with any starting zeros.
+ *   KAHAN          c_0 = 0; while c_(k-1) = 0, y_k = x_k, s_k = s_(k-1) + x_k, a sum of terms, is exact,
+ *                  s_k - s_(k-1) = x_k and c_k = x_k - y_k = 0.
+ *   NEUMAIER       t = sum + x is exact, so that (sum - t) + x = 0 or (x - t) + sum = 0: what is added up beside stays 0.
+ * Above that edge an odd integer can be 2^precision + 1, and be rounded.
+ *
+ * Kahan's sum: y_k = x_k - c_(k-1), s_k = s_(k-1) + y_k, c_k = (s_k - s_(k-1)) - y_k, rounded to nearest each;
+ * c_0 = s_0 = 0. Let a_k, b_k, g_k, d_k be the absolute errors of y_k, s_k, the difference z_k = s_k - s_(k-1), and c_k.
+ *   (1) |b_k| <= u |s_k|; so the exact difference is y_k + b_k.
+ *   (2) |g_k| <= |b_k|, for y_k is representable and lies |b_k| from what is rounded to nearest; and
+ *       |g_k| <= u |y_k + b_k|.
+ *   (3) c_k = b_k + g_k + d_k, |d_k| <= u |b_k + g_k| <= 2 u |b_k|: |c_k| <= 2 u (1 + u) |s_k|, |d_k| <= 2 u^2 |s_k|.
+ *   (4) |a_k| <= u (|x_k| + |c_(k-1)|), and by (2) |g_k| <= u (1 + u) (|x_k| + |c_(k-1)|) + u^2 |s_k|.
+ * E_k = (s_k - c_k) - (x_1 + ... + x_k) grows by a_k - g_k - d_k. With M = max |s_k|, over the first n - 1 steps
+ *   |E_(n-1)| <= (2 u + u^2) sum_(k<n) |x_k| + (7 + 8 u) u^2 (n - 1) M.
+ * The last step gives s_n - s = E_(n-1) + a_n + b_n, where |a_n| <= u |x_n| + 2 u^2 (1 + u) M and |b_n| <= u |s_n|:
+ *   |s_n - s| <= u |s_n| + (2 u + u^2) S + (7 + 8 u) n u^2 M.
+ * The same for each prefix gives M (1 - u - (7 + 8 u) n u^2) <= (1 + 2 u + u^2) S, hence M <= (1 + 5 u) S as
+ * n u <= 1/10. For n >= 2, u^2 + (7 + 8 u) (1 + 5 u) n u^2 <= 8 n u^2; for n = 1 nothing is rounded. Put
+ * |s_n| <= |s| + |s_n - s|.  []
+ */
+#include "bound_terms.h"
+
+/* P = (S + s) / 2 and N = (S - s) / 2, from exact numbers, each rounded once; R is the larger. */
+static void set_sides(struct fold_bound_terms *t) {
+  mpfr_add(t->side[0], t->truth->abs_sum, t->truth->exact, MPFR_RNDU);
+  mpfr_sub(t->side[1], t->truth->abs_sum, t->truth->exact, MPFR_RNDU);
+  for (int k = 0; k < 2; k++) mpfr_div_2ui(t->side[k], t->side[k], 1, MPFR_RNDU);
+}
+
+/* Whether every sum of terms is a number of the accumulator, or beyond its largest. R is rounded up to 128 bits: as a
+ * multiple of 2^g that is not above 2^(g + precision) it has fewer. */
+bool fold_sums_are_exact(struct fold_bound_terms *t) {
+  set_sides(t);
+  long lowest = t->truth->lowest;
+  mpfr_srcptr largest = t->side[mpfr_less_p(t->side[0], t->side[1])];
+  return lowest == FOLD_NO_BIT || mpfr_cmp_ui_2exp(largest, 1, lowest + t->accumulator.precision) <= 0;
+}
+
+/* (u |s| + (2 u + 8 n u^2) S) / (1 - u) */
+static fold_status kahan(struct fold_bound_terms *t, mpfr_t error) {
+  uint64_t n = t->truth->n;
+  mpfr_set_uj_2exp(t->scratch, n, t->u, MPFR_RNDU);
+  if (mpfr_cmp_d(t->scratch, 0.1) > 0) return fold_no_bound("Kahan's needs n u <= 1/10");
+  mpfr_mul_2si(t->scratch, t->scratch, t->u + 3, MPFR_RNDU);
+  mpfr_set_ui_2exp(error, 1, t->u + 1, MPFR_RNDU);
+  mpfr_add(t->scratch, t->scratch, error, MPFR_RNDU);
+  mpfr_mul(error, t->scratch, t->truth->abs_sum, MPFR_RNDU);
+  mpfr_mul_2si(t->scratch, t->magnitude, t->u, MPFR_RNDU);
+  mpfr_add(error, error, t->scratch, MPFR_RNDU);
+  mpfr_set_ui_2exp(t->scratch, 1, t->u, MPFR_RNDU);
+  mpfr_ui_sub(t->scratch, 1, t->scratch, MPFR_RNDD);
+  mpfr_div(error, error, t->scratch, MPFR_RNDU);
+  return fold_ok();
+}
+
+/* u |s| + gamma^2 S */
+static void neumaier(struct fold_bound_terms *t, mpfr_t error) {
+  mpfr_sqr(error, t->gamma, MPFR_RNDU);
+  mpfr_mul(error, error, t->truth->abs_sum, MPFR_RNDU);
+  mpfr_mul_2si(t->scratch, t->magnitude, t->u, MPFR_RNDU);
+  mpfr_add(error, error, t->scratch, MPFR_RNDU);
+}
+
+static bool is_compensated(const struct fold_bound_terms *t) {
+  return t->method == FOLD_KAHAN || t->method == FOLD_NEUMAIER;
+}
+
+/* Which infinities partial sums may reach, when they are wrong by at most `error`. */
+static void look_at_partial_sums(struct fold_bound_terms *t, mpfr_srcptr error) {
+  for (int k = 0; k < 2; k++) {
+    mpfr_add(t->scratch, t->side[k], error, MPFR_RNDU);
+    t->partial[k] = fold_reaches_overflow(t->accumulator, t->scratch);
+  }
+  if (is_compensated(t)) t->partial[0] = t->partial[1] = t->partial[0] || t->partial[1];
+}
+
+/* A, the error in the accumulator. */
+fold_status fold_sum_error(struct fold_bound_terms *t, struct fold_outcomes *outcomes, mpfr_t error) {
+  mpfr_set_zero(error, 1);
+  if (t->method == FOLD_EXACT) return fold_ok();
+  fold_status status = fold_ok();
+  if (!outcomes->exact) {
+    mpfr_set_ui_2exp(error, 1, t->u + 3, MPFR_RNDU);
+    mpfr_add(error, error, t->gamma, MPFR_RNDU);
+    mpfr_mul_2ui(error, error, 1, MPFR_RNDU); /* 2 gamma + 16 u */
+    if (!is_compensated(t)) mpfr_set(error, t->gamma, MPFR_RNDU);
+    mpfr_mul(error, error, t->truth->abs_sum, MPFR_RNDU);
+  }
+  look_at_partial_sums(t, error);
+  if (outcomes->exact) return status;
+  if (t->method == FOLD_KAHAN) status = kahan(t, error);
+  if (t->method == FOLD_NEUMAIER) neumaier(t, error);
+  return status;
+}

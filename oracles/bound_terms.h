@@ -1,0 +1,40 @@
+/* bound_terms.h: what the files of the bounds share: the numbers that the formulas speak of. Included by bound*.c. */
+#ifndef FOLD_BOUND_TERMS_H
+#define FOLD_BOUND_TERMS_H
+
+#include "bits.h"
+#include "bound.h"
+#include "order.h"
+
+/* Enough for n u and n^2 u^2 of any 64-bit n; each result is rounded outward, so no claim rests on this number. */
+#define FOLD_BOUND_BITS 128
+
+/* Numbers rounded up; bound.c's notation. */
+struct fold_bound_terms {
+  enum fold_method method;
+  const struct fold_truth *truth;
+  const struct fold_running_product *running;
+  struct fold_format result, accumulator;
+  int u;            /* unit roundoff 2^u */
+  uint64_t height;  /* roundings that a term may pass through */
+  mpfr_t gamma;     /* of height */
+  mpfr_t magnitude; /* |s| or |p| */
+  mpfr_t side[2];   /* P and N of a sum */
+  mpfr_t scratch;
+  bool partial[2]; /* a partial result may overflow to +infinity, to -infinity */
+};
+
+/* Whether every sum, or product, of terms is a number of the accumulator, or beyond its largest. The former sets the sides. */
+bool fold_sums_are_exact(struct fold_bound_terms *t);
+bool fold_products_are_exact(const struct fold_bound_terms *t);
+
+/* A, the error in the accumulator, and which partial results may overflow; of a product also whether NaN may come. */
+fold_status fold_sum_error(struct fold_bound_terms *t, struct fold_outcomes *outcomes, mpfr_t error);
+fold_status fold_product_error(struct fold_bound_terms *t, struct fold_outcomes *outcomes, mpfr_t error);
+
+/* value >= 2^(emax + 1) - 2^(emax - precision), from where on a format rounds to infinity. */
+bool fold_reaches_overflow(struct fold_format format, mpfr_srcptr value);
+/* UNSUPPORTED, with the reason. */
+fold_status fold_no_bound(const char *reason);
+
+#endif
