@@ -24,10 +24,18 @@ enum { ALIGN = 256, MOST_SLOTS = 1 << 16, READS = 2, REST = 5000 /* us */ };
 enum { READ_BYTES = 16 << 20 }; /* of a ceiling: more than a core's own caches hold */
 static const size_t least_pool = (size_t)256 << 20, most_pool = (size_t)1 << 30;
 
+/* Memory that is free now. */
+static size_t free_bytes(void) {
+  long pages = sysconf(_SC_AVPHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+  return pages > 0 && size > 0 ? (size_t)pages * (size_t)size : SIZE_MAX;
+}
+
+/* No more than a quarter of what is free. */
 static size_t pool_bytes(void) {
   long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
-  size_t twice = cache > 0 ? 2 * (size_t)cache : 0;
-  return twice < least_pool ? least_pool : twice > most_pool ? most_pool : twice;
+  size_t twice = cache > 0 ? 2 * (size_t)cache : 0, quarter = free_bytes() / 4;
+  size_t wanted = twice < least_pool ? least_pool : twice > most_pool ? most_pool : twice;
+  return wanted < quarter ? wanted : quarter;
 }
 
 static void close_pool(struct fold_host_pool *pool) {
@@ -48,7 +56,8 @@ static fold_status open_pool(struct fold_host_pool *pool, const struct fold_benc
   pool->out = malloc(shape->rows * size + 1);
   pool->fd = memfd_create("foldproof-bench", MFD_CLOEXEC);
   void *memory = MAP_FAILED;
-  if (pool->out && pool->fd >= 0 && ftruncate(pool->fd, (off_t)pool->n_bytes) == 0)
+  /* Pages come when they are written: what is not there would kill this process then. */
+  if (pool->n_bytes < free_bytes() && pool->out && pool->fd >= 0 && ftruncate(pool->fd, (off_t)pool->n_bytes) == 0)
     memory = mmap(NULL, pool->n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, pool->fd, 0);
   if (memory == MAP_FAILED) {
     close_pool(pool);
