@@ -137,9 +137,10 @@ static void set_traces(json_t *line, const struct fold_judgement *j) {
   if (j->got == NULL || t == NULL) return;
   if (t->unwritten) json_object_set_new(line, "unwritten", json_pack("{s:I}", "row", (json_int_t)t->unwritten_at));
   if (t->out_of_bounds)
-    json_object_set_new(
-        line, "out_of_bounds",
-        json_pack("{s:I, s:s}", "byte", (json_int_t)t->bounds_at, "of", t->in_input_zone ? "input" : "output"));
+    json_object_set_new(line, "out_of_bounds",
+                        json_pack("{s:I, s:s, s:s}", "byte", (json_int_t)t->bounds_at, "of",
+                                  fold_argument_name(t->bounds_of), "by", fold_access_name(t->bounds_by)));
+  if (t->left[0]) json_object_set_new(line, "left", json_string(t->left));
   if (t->ranks_differ)
     json_object_set_new(line, "ranks_differ",
                         json_pack("{s:i, s:I, s:o, s:o}", "rank", (int)t->rank, "row", (json_int_t)t->differ_at, "got",

@@ -42,9 +42,9 @@ Test(report, the_model_counts_every_verdict_and_keeps_a_few) {
   cr_expect_eq(known, 2, "what is known, or was recorded when all of a peer's was");
   cr_expect_eq(model.n_subjects, 2);
   cr_expect_eq(model.n_environments, 1);
-  cr_expect_str_eq(model.claims[0], "writes_output", "claims stand as they are judged, not as they came");
-  cr_expect_str_eq(model.claims[1], "bounded");
-  const struct fold_model_cell *bounded = model.subjects[0].cells[true][1], *replays = model.subjects[0].cells[true][2];
+  cr_expect_str_eq(model.claims[0], "bounded", "claims stand as they are judged, not as they came");
+  cr_expect_str_eq(model.claims[2], "writes_output");
+  const struct fold_model_cell *bounded = model.subjects[0].cells[true][0], *replays = model.subjects[0].cells[true][1];
   cr_expect_eq(bounded->n_evidence, MODEL_EVIDENCE);
   cr_expect_eq(bounded->n_fixtures, 2);
   cr_expect_eq(bounded->ulps, 99.0);

@@ -59,7 +59,6 @@ Test(rig, a_right_subject_leaves_no_trace) {
   cr_expect_eq(run_as(&rig, RIGHT, 0xa5, got, &traces).code, FOLD_OK);
   cr_expect_not(traces.unwritten);
   cr_expect_not(traces.out_of_bounds);
-  cr_expect_not(traces.in_input_zone);
   cr_expect(got[0] == 15 && got[1] == 40 && got[2] == 65, "%g %g %g", got[0], got[1], got[2]);
   fold_rig_close(&rig);
 }
@@ -75,7 +74,7 @@ Test(rig, a_write_outside_of_the_output_is_seen_and_placed) {
   open_rig(&rig);
   for (size_t i = 0; i < 3; i++) {
     cr_expect_eq(run_as(&rig, strays[i].what, 0xa5, got, &traces).code, FOLD_OK);
-    cr_expect(traces.out_of_bounds && !traces.in_input_zone, "stray %zu", i);
+    cr_expect(traces.out_of_bounds && traces.bounds_of == FOLD_OUTPUT, "stray %zu", i);
     cr_expect_eq(traces.bounds_at, strays[i].at, "stray %zu at %td", i, traces.bounds_at);
     cr_expect_eq(run_as(&rig, RIGHT, 0xa5, got, &traces).code, FOLD_OK);
     cr_expect_not(traces.out_of_bounds, "the next run is blamed for stray %zu", i);
@@ -96,7 +95,7 @@ Test(rig, a_write_around_the_input_is_seen_once_and_blames_nobody_else) {
     for (size_t i = 0; i < 2; i++) {
       cr_expect_eq(fold_rig_move(&rig, shift).code, FOLD_OK);
       cr_expect_eq(run_as(&rig, strays[i].what, 0xa5, got, &traces).code, FOLD_OK);
-      cr_expect(traces.out_of_bounds && traces.in_input_zone, "stray %zu, shift %td", i, shift);
+      cr_expect(traces.out_of_bounds && traces.bounds_of == FOLD_INPUT, "stray %zu, shift %td", i, shift);
       cr_expect_eq(traces.bounds_at, strays[i].at, "stray %zu, shift %td at %td", i, shift, traces.bounds_at);
       cr_expect_eq(run_as(&rig, RIGHT, 0xa5, got, &traces).code, FOLD_OK);
       cr_expect_not(traces.out_of_bounds, "the next run is blamed");

@@ -184,12 +184,14 @@ Test(rig_world, the_rank_that_has_other_bits_is_named) {
       bool differs = culprit > 0 && culprit < ranks;
       if (culprit > 0) world.result[culprit][1] = world.result[culprit][2] = 11.5f;
       cr_assert_eq(run_at(&rig, 0, &traces).code, FOLD_OK);
-      cr_expect_eq(rig.had_company, ranks > 1, "%u ranks", ranks);
+      struct fold_log log = {0};
+      fold_log_add(&log, &traces);
+      cr_expect_eq(log.had_company, ranks > 1, "%u ranks", ranks);
       cr_expect_eq(traces.ranks_differ, differs, "rank %u of %u", culprit, ranks);
-      cr_expect_eq(rig.split.ranks_differ, differs, "rank %u of %u", culprit, ranks);
+      cr_expect_eq(log.split.ranks_differ, differs, "rank %u of %u", culprit, ranks);
       if (differs)
         cr_expect(traces.rank == culprit && traces.differ_at == 1 && traces.bits == fold_f32_bits(11) &&
-                      traces.other_bits == fold_f32_bits(11.5f) && rig.split.rank == culprit,
+                      traces.other_bits == fold_f32_bits(11.5f) && log.split.rank == culprit,
                   "rank %u of %u: rank %u, row %zu", culprit, ranks, traces.rank, traces.differ_at);
       fold_rig_close(&rig);
     }
@@ -212,17 +214,28 @@ Test(rig_world, the_first_rank_that_did_more_than_compute_speaks_for_all) {
   struct fold_traces traces;
   open_rig(&rig, RANKS);
   world.traces[1] = (struct fold_traces){.unwritten = true, .unwritten_at = 2};
-  world.traces[2] = (struct fold_traces){
-      .unwritten = true, .unwritten_at = 1, .out_of_bounds = true, .bounds_at = -4, .in_input_zone = true};
+  world.traces[2] = (struct fold_traces){.unwritten = true,
+                                         .unwritten_at = 1,
+                                         .out_of_bounds = true,
+                                         .bounds_at = -4,
+                                         .bounds_of = FOLD_INPUT,
+                                         .wrote_input = true,
+                                         .input_at = 8,
+                                         .left = "the rounding mode"};
   cr_assert_eq(run_at(&rig, 0, &traces).code, FOLD_OK);
   cr_expect(traces.unwritten && traces.unwritten_at == 2);
-  cr_expect(traces.out_of_bounds && traces.bounds_at == -4 && traces.in_input_zone && traces.rank == 2);
-  cr_expect(rig.stray.out_of_bounds && rig.stray.bounds_at == -4);
+  cr_expect(traces.out_of_bounds && traces.bounds_at == -4 && traces.bounds_of == FOLD_INPUT && traces.rank == 2);
+  cr_expect(traces.wrote_input && traces.input_at == 8 && !strcmp(traces.left, "the rounding mode"));
+  struct fold_log log = {0};
+  fold_log_add(&log, &traces);
+  cr_expect(log.stray.out_of_bounds && log.stray.bounds_at == -4);
+  cr_expect(log.writer.input_at == 8 && log.leaver.left[0]);
   world.traces[1] = (struct fold_traces){.out_of_bounds = true, .bounds_at = 12};
   world.traces[2] = (struct fold_traces){.out_of_bounds = true, .bounds_at = -8};
   cr_assert_eq(run_at(&rig, 0, &traces).code, FOLD_OK);
-  cr_expect(!traces.unwritten && traces.bounds_at == 12 && !traces.in_input_zone && traces.rank == 1);
-  cr_expect_eq(rig.stray.bounds_at, -4, "the first run's is kept");
+  cr_expect(!traces.unwritten && traces.bounds_at == 12 && traces.bounds_of == FOLD_OUTPUT && traces.rank == 1);
+  fold_log_add(&log, &traces);
+  cr_expect(log.runs == 2 && log.stray.bounds_at == -4, "the first run's is kept");
   rig.ranks = 1;
   cr_assert_eq(run_at(&rig, 0, &traces).code, FOLD_OK);
   cr_expect(!traces.unwritten && !traces.out_of_bounds, "of ranks that did not run");

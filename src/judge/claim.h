@@ -5,7 +5,6 @@
 #include <stdint.h>
 
 enum fold_claim_id {
-  FOLD_WRITES_OUTPUT,
   FOLD_BOUNDED,
   FOLD_COMPENSATED,
   FOLD_FAITHFUL,
@@ -21,8 +20,11 @@ enum fold_claim_id {
   FOLD_PERMUTATION_INVARIANT,
   FOLD_MESSAGE_INVARIANT,
   FOLD_WORLD_INVARIANT,
-  FOLD_RANK_AGREEMENT, /* over the runs that all judges before it made */
+  /* Over the runs that all judges before made. */
+  FOLD_WRITES_OUTPUT,
   FOLD_STAYS_IN_BOUNDS,
+  FOLD_LEAVES_NO_TRACE,
+  FOLD_RANK_AGREEMENT,
   FOLD_KEEPS_INPUT, /* the last: the runner looks at the input after all other judges */
   FOLD_CLAIMS,
 };

@@ -10,10 +10,9 @@
 
 #include "bits.h"
 
-/* What others depend on is judged first: a result that was not written has no error worth measuring. Whether
- * ranks agree, and what a subject does to memory, is judged last, over all the runs that the other judges made. */
+/* What a subject does to memory and leaves behind, and whether ranks agree, is judged last, over all the runs that the
+ * other judges made. */
 static const struct fold_claim claims[FOLD_CLAIMS] = {
-    {FOLD_WRITES_OUTPUT, "writes_output", "poison left in the output", fold_judge_writes_output},
     {FOLD_BOUNDED, "bounded", "an error above the bound of the order's own height", fold_judge_bounded},
     {FOLD_COMPENSATED, "compensated", "an error above the compensated method's bound", fold_judge_compensated},
     {FOLD_FAITHFUL, "faithful", "not the exact result, nor one of its two neighbours", fold_judge_faithful},
@@ -36,9 +35,15 @@ static const struct fold_claim claims[FOLD_CLAIMS] = {
     {FOLD_MESSAGE_INVARIANT, "message_invariant", "other bits for the same elements in a shorter or a fused message",
      fold_judge_message_invariant},
     {FOLD_WORLD_INVARIANT, "world_invariant", "other bits with another number of ranks", fold_judge_world_invariant},
+    {FOLD_WRITES_OUTPUT, "writes_output", "poison left in the output, or taken from it", fold_judge_writes_output},
+    {FOLD_STAYS_IN_BOUNDS, "stays_in_bounds",
+     "a guard around output, input or scratch overwritten; on hosts, a page beyond them touched",
+     fold_judge_stays_in_bounds},
+    {FOLD_LEAVES_NO_TRACE, "leaves_no_trace",
+     "another rounding mode, flush to zero or OpenMP setting afterwards; a scratch's head not zero again",
+     fold_judge_leaves_no_trace},
     {FOLD_RANK_AGREEMENT, "rank_agreement", "a rank has other bits than rank 0", fold_judge_rank_agreement},
-    {FOLD_STAYS_IN_BOUNDS, "stays_in_bounds", "a guard around output or input overwritten", fold_judge_stays_in_bounds},
-    {FOLD_KEEPS_INPUT, "keeps_input", "an input changed", fold_judge_keeps_input},
+    {FOLD_KEEPS_INPUT, "keeps_input", "an input changed; on hosts, written to at all", fold_judge_keeps_input},
 };
 
 const struct fold_claim *fold_claims(size_t *n) {
@@ -94,13 +99,6 @@ void fold_find_skipped(struct fold_finding *finding, const char *format, ...) {
 void fold_find_failed(struct fold_finding *finding, fold_status status) {
   fold_find_skipped(finding, "%.*s", (int)sizeof finding->reason - 1, status.text);
   if (status.code != FOLD_UNSUPPORTED) finding->verdict = FOLD_BROKEN;
-}
-
-fold_status fold_trial_rerun(struct fold_trial *trial, struct fold_launch launch, unsigned char poison) {
-  struct fold_request request = {
-      .op = trial->c->op, .rows = trial->c->rows, .cols = trial->c->cols, .launch = launch, .poison = poison};
-  struct fold_traces traces;
-  return fold_rig_run(trial->rig, trial->subject, &request, trial->other, &traces);
 }
 
 bool fold_trial_same(struct fold_trial *trial, struct fold_finding *finding, const void *got, const void *want,

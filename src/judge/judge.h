@@ -72,6 +72,8 @@ struct fold_trial {
   uint64_t input_hash_after; /* and after it; the input that the judges see is the one before */
   const void *got;           /* results of the base run */
   struct fold_traces traces; /* and what else it did */
+  struct fold_log log;       /* what all runs did, the base run and the judges' own */
+  unsigned guarded;          /* which placements were run (fold_trial_guard): 1u << fold_placement */
   void *other;               /* room for one more set of results, for a judge's own runs */
 };
 
@@ -99,8 +101,27 @@ void fold_find_refuted(struct fold_finding *finding, const char *format, ...) __
 void fold_find_skipped(struct fold_finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* UNSUPPORTED becomes skipped, everything else broken. */
 void fold_find_failed(struct fold_finding *finding, fold_status status);
+/* A judge's own run of the trial's subject, in the case's rig or in one of its own: it enters trial->log. */
+fold_status fold_trial_run(struct fold_trial *trial, struct fold_rig *rig, const struct fold_request *request,
+                           void *got);
+struct fold_request fold_trial_request(const struct fold_trial *trial, unsigned char poison); /* of the whole case */
 /* Another run of the whole case as it stands in the rig, into trial->other. */
 fold_status fold_trial_rerun(struct fold_trial *trial, struct fold_launch launch, unsigned char poison);
+/* The whole case flush against pages without access, read-only, into trial->other; not UNSUPPORTED where
+ * fold_engine_is_host. */
+fold_status fold_trial_run_flush(struct fold_trial *trial, enum fold_placement placement);
+/* Makes the flush runs that no judge made yet, where the engine can: what claims over all runs are judged by is whole. */
+fold_status fold_trial_guard(struct fold_trial *trial);
+/* Lays the case's input anew where a run changed it. */
+fold_status fold_trial_refill(struct fold_trial *trial);
+/* Runs another input of the same shape at the same address, into trial->other, and puts the input back: term `at` is NaN, for
+ * max and min an infinity. Whoever keeps results by content forgets the input's own; *kept: the result is one that was
+ * kept, by the input's address or by a part of it. */
+fold_status fold_trial_run_foreign(struct fold_trial *trial, size_t at, bool *kept);
+/* Whether what the run left unwritten was not a result that equals the poison: runs it again with another one. */
+fold_status fold_trial_confirm_unwritten(struct fold_trial *trial, struct fold_rig *rig,
+                                         const struct fold_request *request, const void *got,
+                                         struct fold_traces *traces);
 /* Refutes when row r of `got` and `want` differ in bits; `what` says what changed. True when all rows agree. */
 bool fold_trial_same(struct fold_trial *trial, struct fold_finding *finding, const void *got, const void *want,
                      size_t rows, const char *what);
@@ -108,7 +129,7 @@ bool fold_trial_same(struct fold_trial *trial, struct fold_finding *finding, con
 /* Whether `bounded` refutes that row of the base run, whatever becomes of the others. */
 bool fold_refutes_row(struct fold_trial *trial, size_t row);
 
-fold_judge fold_judge_writes_output, fold_judge_stays_in_bounds, fold_judge_keeps_input;
+fold_judge fold_judge_writes_output, fold_judge_stays_in_bounds, fold_judge_leaves_no_trace, fold_judge_keeps_input;
 fold_judge fold_judge_bounded, fold_judge_compensated, fold_judge_faithful, fold_judge_correctly_rounded;
 fold_judge fold_judge_replays, fold_judge_same_bits_as, fold_judge_run_to_run, fold_judge_fresh_process;
 fold_judge fold_judge_launch_invariant, fold_judge_alignment_invariant, fold_judge_batch_invariant;

@@ -56,10 +56,9 @@ void fold_judge_same_bits_as(struct fold_trial *trial, struct fold_finding *find
     return;
   }
   struct fold_request request = {.op = trial->c->op, .rows = trial->c->rows, .cols = trial->c->cols, .poison = 0x77};
-  struct fold_traces traces;
-  struct fold_traces own = trial->rig->stray;
+  struct fold_traces traces; /* of the twin: judged in its own trial */
   fold_status status = fold_rig_run(trial->rig, twin, &request, trial->other, &traces);
-  trial->rig->stray = own; /* what the twin did to memory is judged in its own trial */
+  if (status.code == FOLD_OK) status = fold_trial_refill(trial);
   char what[120];
   snprintf(what, sizeof what, "other bits than %s", twin->name);
   fold_find_held(finding);
@@ -67,6 +66,31 @@ void fold_judge_same_bits_as(struct fold_trial *trial, struct fold_finding *find
     fold_find_failed(finding, status);
   else
     fold_trial_same(trial, finding, trial->got, trial->other, trial->c->rows, what);
+}
+
+/* Before the first repeats; ranks are sent their parts anew for each. */
+enum { FOREIGN = 3 };
+
+/* Other inputs at the same address before repeat k, one or two of them: the middle, first and last term is another. What is
+ * kept from run to run, and what is done in turn, shows then. */
+static bool judge_foreign(struct fold_trial *trial, struct fold_finding *finding, unsigned k) {
+  size_t n = trial->c->rows * trial->c->cols;
+  const size_t places[] = {n / 2, 0, n - 1, n / 3};
+  for (unsigned i = 0; i < 1 + k % 2 && n > 0; i++) {
+    size_t at = places[(k + i) % 4];
+    bool kept;
+    fold_status status = fold_trial_run_foreign(trial, at, &kept);
+    if (status.code != FOLD_OK) {
+      fold_find_failed(finding, status);
+      return false;
+    }
+    if (!kept) continue;
+    finding->row = at / trial->c->cols;
+    fold_find_refuted(finding, "the result of another input, which was there before its term %zu was changed",
+                      at % trial->c->cols);
+    return false;
+  }
+  return true;
 }
 
 /* How many different result sets the repeats gave, the base run's included. */
@@ -79,6 +103,7 @@ void fold_judge_run_to_run(struct fold_trial *trial, struct fold_finding *findin
   }
   fold_find_held(finding);
   for (unsigned k = 0; k < trial->repeats; k++) {
+    if (k < FOREIGN && !judge_foreign(trial, finding, k)) return;
     fold_status status = fold_trial_rerun(trial, (struct fold_launch){0}, (unsigned char)(0x11 + k));
     if (status.code != FOLD_OK) {
       fold_find_failed(finding, status);
@@ -99,8 +124,11 @@ static bool refute_traces(const struct fold_traces *theirs, const struct fold_tr
     finding->row = theirs->unwritten_at;
     fold_find_refuted(finding, "in a new process result %zu was not written", theirs->unwritten_at);
   } else if (theirs->out_of_bounds && !ours->out_of_bounds) {
-    fold_find_refuted(finding, "in a new process byte %td from the start of the %s was overwritten", theirs->bounds_at,
-                      theirs->in_input_zone ? "input" : "output");
+    char text[120];
+    fold_traces_describe_stray(theirs, text);
+    fold_find_refuted(finding, "in a new process %s", text);
+  } else if (theirs->left[0] && !ours->left[0]) {
+    fold_find_refuted(finding, "in a new process it left changed: %s", theirs->left);
   } else if (theirs->ranks_differ && !ours->ranks_differ) {
     finding->row = theirs->differ_at;
     finding->compared = true;

@@ -1,41 +1,96 @@
-/* judge_memory.c: what a subject does to memory: writes_output, stays_in_bounds, keeps_input. */
+/* judge_memory.c: what a subject does to memory and leaves behind, over all runs of the trial: writes_output, stays_in_bounds,
+ * leaves_no_trace, keeps_input.
+ */
+#include "bits.h"
 #include "judge.h"
 
-/* A result may equal the poison by chance; a place that keeps two different poisons was not written. */
-void fold_judge_writes_output(struct fold_trial *trial, struct fold_finding *finding) {
-  fold_find_held(finding);
-  finding->comparisons = trial->c->rows;
-  if (!trial->traces.unwritten) return;
-  size_t row = trial->traces.unwritten_at;
-  struct fold_request request = {.op = trial->c->op, .rows = trial->c->rows, .cols = trial->c->cols, .poison = 0x3c};
-  struct fold_traces traces;
-  fold_status status = fold_rig_run(trial->rig, trial->subject, &request, trial->other, &traces);
+enum { NAN_POISON = 0xff };
+
+/* Where it was not the base run that showed it. */
+static const char *elsewhere(bool base) { return base ? "" : ", in another run: at another launch, address or batch"; }
+
+static bool complete(struct fold_trial *trial, struct fold_finding *finding) {
+  fold_status status = fold_trial_guard(trial);
+  if (status.code != FOLD_OK) fold_find_failed(finding, status);
+  return status.code == FOLD_OK;
+}
+
+static fold_status confirm_base(struct fold_trial *trial, struct fold_traces *traces) {
+  struct fold_request request = fold_trial_request(trial, FOLD_BASE_POISON);
+  *traces = trial->traces;
+  return traces->unwritten ? fold_trial_confirm_unwritten(trial, trial->rig, &request, trial->got, traces) : fold_ok();
+}
+
+/* 0 * what was there is 0 for every poison but NaN. */
+static bool judge_nan_poison(struct fold_trial *trial, struct fold_finding *finding) {
+  enum fold_dtype dtype = trial->c->dtype;
+  fold_status status = fold_trial_rerun(trial, (struct fold_launch){0}, NAN_POISON);
   if (status.code != FOLD_OK) {
     fold_find_failed(finding, status);
-  } else if (traces.unwritten) {
-    finding->row = row;
-    fold_find_refuted(finding, "result of row %zu was not written: the poison is still there", row);
+    return false;
   }
+  for (size_t r = 0; r < trial->c->rows; r++) {
+    uint64_t got = fold_bits_load(dtype, trial->other, r), base = fold_bits_load(dtype, trial->got, r);
+    if (fold_bits_class(dtype, got) != FOLD_NAN || fold_bits_class(dtype, base) == FOLD_NAN) continue;
+    if (trial->log.unwritten.unwritten) return true; /* it is still there, which is told as that */
+    finding->row = r;
+    finding->compared = true;
+    finding->got = got;
+    finding->want = base;
+    fold_find_refuted(finding, "NaN where the output held NaN before: it was read");
+    return false;
+  }
+  return true;
+}
+
+void fold_judge_writes_output(struct fold_trial *trial, struct fold_finding *finding) {
+  struct fold_traces base, *found = &base;
+  finding->comparisons = trial->c->rows;
+  if (!complete(trial, finding) || !judge_nan_poison(trial, finding)) return;
+  fold_status status = confirm_base(trial, &base);
+  fold_find_held(finding);
+  if (status.code != FOLD_OK) {
+    fold_find_failed(finding, status);
+    return;
+  }
+  if (!base.unwritten) found = &trial->log.unwritten;
+  if (!found->unwritten) return;
+  finding->row = found->unwritten_at;
+  fold_find_refuted(finding, "result of row %zu was not written: the poison is still there%s", found->unwritten_at,
+                    elsewhere(base.unwritten));
 }
 
 void fold_judge_stays_in_bounds(struct fold_trial *trial, struct fold_finding *finding) {
-  const struct fold_traces *stray = trial->traces.out_of_bounds ? &trial->traces : &trial->rig->stray;
+  char text[120];
+  if (!complete(trial, finding)) return;
   fold_find_held(finding);
   finding->comparisons = 1; /* there are guards around an empty output too */
-  if (stray->out_of_bounds)
-    fold_find_refuted(finding, "byte %td from the start of the %s was overwritten%s", stray->bounds_at,
-                      stray->in_input_zone ? "input" : "output",
-                      stray == &trial->traces ? "" : ", at another launch, address or batch");
+  if (!trial->log.stray.out_of_bounds) return;
+  fold_traces_describe_stray(&trial->log.stray, text);
+  fold_find_refuted(finding, "%s%s", text, elsewhere(trial->traces.out_of_bounds));
+}
+
+void fold_judge_leaves_no_trace(struct fold_trial *trial, struct fold_finding *finding) {
+  if (!complete(trial, finding)) return;
+  fold_find_held(finding);
+  finding->comparisons = trial->log.runs;
+  if (trial->log.leaver.left[0])
+    fold_find_refuted(finding, "it left changed: %s%s", trial->log.leaver.left, elsewhere(trial->traces.left[0]));
 }
 
 void fold_judge_keeps_input(struct fold_trial *trial, struct fold_finding *finding) {
+  const struct fold_traces *writer = &trial->log.writer;
+  if (!complete(trial, finding)) return;
   fold_find_held(finding);
   finding->comparisons = trial->c->rows * trial->c->cols;
-  if (finding->comparisons == 0) {
+  if (finding->comparisons == 0)
     fold_find_skipped(finding, "%s", trial->c->rows ? "no term" : "no row");
-    return;
-  }
-  if (trial->input_hash_after != trial->input_hash)
+  else if (trial->input_hash_after != trial->input_hash)
     fold_find_refuted(finding, "the input's hash went from 0x%016llx to 0x%016llx",
                       (unsigned long long)trial->input_hash, (unsigned long long)trial->input_hash_after);
+  else if (writer->wrote_input && writer->input_at >= 0)
+    fold_find_refuted(finding, "byte %td of the input was written to%s", writer->input_at,
+                      elsewhere(trial->traces.wrote_input));
+  else if (writer->wrote_input)
+    fold_find_refuted(finding, "the input was changed%s", elsewhere(trial->traces.wrote_input));
 }

@@ -6,10 +6,13 @@
 
 /* Over all the runs that were made: the other judges' too, in parts of the message and in other worlds. */
 void fold_judge_rank_agreement(struct fold_trial *trial, struct fold_finding *finding) {
-  const struct fold_traces *split = trial->traces.ranks_differ ? &trial->traces : &trial->rig->split;
+  const struct fold_traces *split = &trial->log.split;
+  fold_status status = fold_trial_guard(trial);
   if (trial->rig->world == NULL) {
     fold_find_skipped(finding, "it has no ranks");
-  } else if (!trial->rig->had_company) {
+  } else if (status.code != FOLD_OK) {
+    fold_find_failed(finding, status);
+  } else if (!trial->log.had_company) {
     fold_find_skipped(finding, "one rank has nobody to agree with");
   } else if (!split->ranks_differ) {
     finding->comparisons = trial->c->rows;
@@ -27,9 +30,8 @@ void fold_judge_rank_agreement(struct fold_trial *trial, struct fold_finding *fi
 static bool judge_part(struct fold_trial *trial, struct fold_finding *finding, size_t at, size_t n) {
   const struct fold_case *c = trial->c;
   struct fold_request request = {.op = c->op, .first = at * c->cols, .rows = n, .cols = c->cols, .poison = 0x3c};
-  struct fold_traces traces;
   char what[120];
-  fold_status status = fold_rig_run(trial->rig, trial->subject, &request, trial->other, &traces);
+  fold_status status = fold_trial_run(trial, trial->rig, &request, trial->other);
   if (status.code != FOLD_OK) {
     fold_find_failed(finding, status);
     return false;
@@ -72,9 +74,8 @@ void fold_judge_world_invariant(struct fold_trial *trial, struct fold_finding *f
   for (size_t i = 0; i < n; i++) {
     if (worlds[i] == c->ranks) continue;
     struct fold_request request = {.op = c->op, .rows = c->rows, .cols = c->cols, .ranks = worlds[i], .poison = 0x2d};
-    struct fold_traces traces;
     char what[80];
-    fold_status status = fold_rig_run(trial->rig, trial->subject, &request, trial->other, &traces);
+    fold_status status = fold_trial_run(trial, trial->rig, &request, trial->other);
     if (status.code != FOLD_OK) {
       fold_find_failed(finding, status);
       return;

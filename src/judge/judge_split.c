@@ -28,9 +28,8 @@ static fold_status run_shards(struct fold_trial *trial, size_t row, size_t lengt
                                    .rows = 1,
                                    .cols = c->cols - at < length ? c->cols - at : length,
                                    .poison = 0x4d};
-    struct fold_traces traces;
     uint64_t got = 0;
-    FOLD_TRY(fold_rig_run(trial->rig, trial->subject, &request, &got, &traces));
+    FOLD_TRY(fold_trial_run(trial, trial->rig, &request, &got));
     results[s] = fold_bits_load(c->dtype, &got, 0);
   }
   return fold_ok();

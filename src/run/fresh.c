@@ -30,19 +30,24 @@ static uint64_t bits_at(const json_t *object, const char *key) {
 static struct fold_traces traces_of(const json_t *record) {
   const json_t *unwritten = json_object_get(record, "unwritten"), *stray = json_object_get(record, "out_of_bounds");
   const json_t *split = json_object_get(record, "ranks_differ");
-  const char *room = json_string_value(json_object_get(stray, "of"));
-  return (struct fold_traces){
+  int of = fold_argument_parse(json_string_value(json_object_get(stray, "of")));
+  int by = fold_access_parse(json_string_value(json_object_get(stray, "by")));
+  const char *left = json_string_value(json_object_get(record, "left"));
+  struct fold_traces traces = {
       .unwritten = unwritten,
       .unwritten_at = (size_t)json_integer_value(json_object_get(unwritten, "row")),
       .out_of_bounds = stray,
       .bounds_at = (ptrdiff_t)json_integer_value(json_object_get(stray, "byte")),
-      .in_input_zone = room && strcmp(room, "input") == 0,
+      .bounds_of = of < 0 ? FOLD_OUTPUT : (enum fold_argument)of,
+      .bounds_by = by < 0 ? FOLD_WRITTEN : (enum fold_access)by,
       .ranks_differ = split,
       .rank = (unsigned)json_integer_value(json_object_get(split, "rank")),
       .differ_at = (size_t)json_integer_value(json_object_get(split, "row")),
       .bits = bits_at(split, "rank_0"),
       .other_bits = bits_at(split, "got"),
   };
+  if (left) snprintf(traces.left, sizeof traces.left, "%s", left);
+  return traces;
 }
 
 bool fold_fresh_find(const struct fold_fresh *fresh, const char *subject, enum fold_engine engine,
@@ -120,7 +125,7 @@ static fold_status keep_run(struct fold_fresh *fresh, json_t *line) {
   char key[512];
   if (json_unpack(line, "{s:s, s:s, s:s}", "subject", &subject, "engine", &engine, "case", &name) != 0)
     return fold_ok();
-  static const char *const kept[] = {"results_xxh3", "unwritten", "out_of_bounds", "ranks_differ", "reason"};
+  static const char *const kept[] = {"results_xxh3", "unwritten", "out_of_bounds", "left", "ranks_differ", "reason"};
   json_t *run = json_object();
   key_of(key, subject, engine, name);
   bool failed = run == NULL;

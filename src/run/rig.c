@@ -1,34 +1,50 @@
-/* rig.c: guards, poison, and runs between them. */
-#include "rig_world.h"
+/* rig.c: the rooms, and the input in them: laid, moved, changed and hashed between runs. */
+#include "rig_private.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
-#include "watch.h"
+#include "bits.h"
+#include "rig_world.h"
 
-enum { ZONE_BYTE = 0xff, GUARD_BYTE = 0xc3, READ_PART = 1 << 22 };
+enum { ZONE_BYTE = 0xff, READ_PART = 1 << 22 };
 
-static size_t element(const struct fold_rig *rig) { return fold_dtype_size(rig->dtype); }
-static size_t room_bytes(const struct fold_rig *rig) { return rig->n * element(rig) + 2 * FOLD_RIG_GUARD; }
-
-/* Where the input starts, in bytes from the start of the room. */
-static size_t place(const struct fold_rig *rig) {
-  return (size_t)((ptrdiff_t)FOLD_RIG_GUARD + rig->shift * (ptrdiff_t)element(rig));
+/* Where the input starts, in bytes from the start of its room. */
+size_t fold_rig_place(const struct fold_rig *rig) {
+  if (rig->placement == FOLD_AT_START) return 0;
+  if (rig->placement == FOLD_AT_END) return rig->in.bytes - rig->n * fold_rig_element(rig);
+  return (size_t)((ptrdiff_t)FOLD_RIG_GUARD + rig->shift * (ptrdiff_t)fold_rig_element(rig));
 }
 
-void *fold_rig_input(const struct fold_rig *rig) { return rig->mirror + place(rig); }
+void *fold_rig_input(const struct fold_rig *rig) { return rig->mirror + fold_rig_place(rig); }
 
 static void lay_zones(struct fold_rig *rig) {
-  size_t at = place(rig), nbytes = rig->n * element(rig);
+  size_t at = fold_rig_place(rig), end = at + rig->n * fold_rig_element(rig);
   memset(rig->mirror, ZONE_BYTE, at);
-  memset(rig->mirror + at + nbytes, ZONE_BYTE, room_bytes(rig) - at - nbytes);
+  memset(rig->mirror + end, ZONE_BYTE, rig->in.bytes - end);
 }
 
 fold_status fold_rig_load(struct fold_rig *rig) {
   lay_zones(rig);
+  rig->hashed = false;
+  if (rig->world) FOLD_TRY(fold_rig_world_check(rig));
   rig->spread.valid = false;
-  return rig->ops->is_host ? fold_ok() : rig->ops->write(rig->room, rig->mirror, room_bytes(rig));
+  return rig->ops->is_host ? fold_ok() : rig->ops->write(rig->in.at, rig->mirror, rig->in.bytes);
+}
+
+static fold_status open_rooms(struct fold_rig *rig) {
+  size_t size = fold_rig_element(rig), guards = 2 * FOLD_RIG_GUARD;
+  FOLD_TRY(fold_room_open(rig->ops, rig->n * size + guards, &rig->in));
+  FOLD_TRY(fold_room_open(rig->ops, rig->max_rows * size + guards + FOLD_RIG_SLACK * size, &rig->out));
+  if (rig->ops->is_host) {
+    rig->mirror = rig->in.at;
+    rig->out_host = rig->out.at;
+    return fold_ok();
+  }
+  FOLD_TRY(fold_engine_of(FOLD_HOST)->alloc(rig->in.bytes, (void **)&rig->mirror));
+  rig->out_host = malloc(rig->out.bytes);
+  return rig->out_host ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for %zu results", rig->max_rows);
 }
 
 fold_status fold_rig_open(struct fold_rig *rig, enum fold_engine engine, enum fold_dtype dtype, size_t n,
@@ -41,25 +57,21 @@ fold_status fold_rig_open(struct fold_rig *rig, enum fold_engine engine, enum fo
   if (rig->ops == NULL) return fold_error(FOLD_UNSUPPORTED, "this build has no engine %s", fold_engine_name(engine));
   if (n > (SIZE_MAX - 2 * FOLD_RIG_GUARD) / 8)
     return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu elements", n);
-  size_t out_bytes = max_rows * element(rig) + 2 * FOLD_RIG_GUARD;
-  fold_status status = rig->ops->alloc(room_bytes(rig), (void **)&rig->room);
-  if (status.code == FOLD_OK) status = rig->ops->alloc(out_bytes, (void **)&rig->out);
-  if (status.code == FOLD_OK && rig->ops->is_host) rig->mirror = rig->room;
-  if (status.code == FOLD_OK && !rig->mirror)
-    status = fold_engine_of(FOLD_HOST)->alloc(room_bytes(rig), (void **)&rig->mirror);
-  if (status.code == FOLD_OK && !(rig->out_host = malloc(out_bytes)))
-    status = fold_error(FOLD_NO_MEMORY, "not enough memory for %zu results", max_rows);
+  fold_status status = open_rooms(rig);
   if (status.code != FOLD_OK) fold_rig_close(rig);
   return status;
 }
 
 void fold_rig_close(struct fold_rig *rig) {
   if (rig->ops == NULL) return;
-  if (rig->mirror != rig->room) free(rig->mirror);
-  if (rig->room) rig->ops->release(rig->room);
-  if (rig->out) rig->ops->release(rig->out);
-  if (rig->scratch) rig->ops->release(rig->scratch);
-  free(rig->out_host);
+  if (!rig->ops->is_host) {
+    free(rig->mirror);
+    free(rig->out_host);
+  }
+  fold_room_close(rig->ops, &rig->in);
+  fold_room_close(rig->ops, &rig->out);
+  fold_room_close(rig->ops, &rig->scratch);
+  free(rig->spread.sent);
   *rig = (struct fold_rig){0};
 }
 
@@ -67,123 +79,69 @@ fold_status fold_rig_move(struct fold_rig *rig, ptrdiff_t shift) {
   if (shift == rig->shift) return fold_ok();
   unsigned char *from = fold_rig_input(rig);
   rig->shift = shift;
-  memmove(fold_rig_input(rig), from, rig->n * element(rig));
+  memmove(fold_rig_input(rig), from, rig->n * fold_rig_element(rig));
   return fold_rig_load(rig);
 }
 
-/* Scratch is kept between the runs of a case; its head is zero at first, the rest is poison. */
-static fold_status provide_scratch(struct fold_rig *rig, const struct fold_subject *subject, struct fold_call *call) {
-  size_t need = subject->scratch ? subject->scratch(subject, call) : 0;
-  if (need == 0) return fold_ok();
-  if (need < FOLD_SCRATCH_ZEROED) need = FOLD_SCRATCH_ZEROED;
-  if (need > rig->scratch_bytes) {
-    if (rig->scratch) rig->ops->release(rig->scratch);
-    rig->scratch = NULL;
-    rig->scratch_bytes = 0;
-    FOLD_TRY(rig->ops->alloc(need, &rig->scratch));
-    rig->scratch_bytes = need;
-  }
-  FOLD_TRY(rig->ops->fill(rig->scratch, ZONE_BYTE, rig->scratch_bytes));
-  FOLD_TRY(rig->ops->fill(rig->scratch, 0, FOLD_SCRATCH_ZEROED));
-  call->scratch = rig->scratch;
-  return fold_ok();
+void fold_rig_lay(struct fold_rig *rig, enum fold_placement placement) {
+  if (placement == rig->placement) return;
+  unsigned char *from = fold_rig_input(rig);
+  rig->placement = placement;
+  memmove(fold_rig_input(rig), from, rig->n * fold_rig_element(rig));
+  lay_zones(rig);
 }
 
-static bool find_other(const unsigned char *bytes, size_t n, unsigned char want, size_t *at) {
-  for (*at = 0; *at < n; ++*at)
-    if (bytes[*at] != want) return true;
-  return false;
+fold_status fold_rig_poke(struct fold_rig *rig, size_t at, uint64_t bits, uint64_t *former) {
+  size_t size = fold_rig_element(rig), place = fold_rig_place(rig) + at * size;
+  if (rig->world) FOLD_TRY(fold_rig_world_check(rig));
+  *former = fold_bits_load(rig->dtype, fold_rig_input(rig), at);
+  fold_bits_store(rig->dtype, fold_rig_input(rig), at, bits);
+  rig->hashed = rig->spread.valid = false;
+  return rig->ops->is_host ? fold_ok() : rig->ops->write(rig->in.at + place, rig->mirror + place, size);
 }
 
-static void look_at_guards(const struct fold_rig *rig, size_t out_bytes, struct fold_traces *traces) {
-  const unsigned char *after = rig->out_host + FOLD_RIG_GUARD + out_bytes;
+/* The zones around the input, as the engine has them. */
+static fold_status look_at_zone(const struct fold_rig *rig, size_t from, size_t to, struct fold_traces *traces) {
+  unsigned char copy[2 * FOLD_RIG_GUARD];
+  const unsigned char *zone = rig->in.at + from;
   size_t at;
-  if (find_other(rig->out_host, FOLD_RIG_GUARD, GUARD_BYTE, &at)) {
-    traces->out_of_bounds = true;
-    traces->bounds_at = (ptrdiff_t)at - FOLD_RIG_GUARD;
-  } else if (find_other(after, FOLD_RIG_GUARD, GUARD_BYTE, &at)) {
-    traces->out_of_bounds = true;
-    traces->bounds_at = (ptrdiff_t)(out_bytes + at);
+  if (!rig->ops->is_host) {
+    FOLD_TRY(rig->ops->read(copy, rig->in.at + from, to - from));
+    zone = copy;
   }
-}
-
-/* The zones around the input, read from the engine. */
-static fold_status look_at_zones(const struct fold_rig *rig, struct fold_traces *traces) {
-  size_t start = place(rig), end = start + rig->n * element(rig), at;
-  unsigned char zone[2 * FOLD_RIG_GUARD];
-  FOLD_TRY(rig->ops->read(zone, rig->room, start));
-  if (find_other(zone, start, ZONE_BYTE, &at)) {
-    traces->out_of_bounds = traces->in_input_zone = true;
-    traces->bounds_at = (ptrdiff_t)at - (ptrdiff_t)start;
-  }
-  FOLD_TRY(rig->ops->read(zone, rig->room + end, room_bytes(rig) - end));
-  if (find_other(zone, room_bytes(rig) - end, ZONE_BYTE, &at)) {
-    traces->out_of_bounds = traces->in_input_zone = true;
-    traces->bounds_at = (ptrdiff_t)(end - start + at);
-  }
+  if (traces->out_of_bounds || !fold_rig_find_other(zone, to - from, ZONE_BYTE, &at)) return fold_ok();
+  traces->out_of_bounds = true;
+  traces->bounds_of = FOLD_INPUT;
+  traces->bounds_by = FOLD_WRITTEN;
+  traces->bounds_at = (ptrdiff_t)(from + at) - (ptrdiff_t)fold_rig_place(rig);
   return fold_ok();
 }
 
-/* Lays the zones anew, and leaves the input: who strayed is told by this run's traces, and not by the next one's. */
-static fold_status renew_zones(struct fold_rig *rig) {
-  size_t start = place(rig), end = start + rig->n * element(rig);
+/* Who strayed is told by this run's traces, and not by the next one's: the zones are laid anew, and the input is left. */
+fold_status fold_rig_look_at_zones(struct fold_rig *rig, struct fold_traces *traces) {
+  size_t start = fold_rig_place(rig), end = start + rig->n * fold_rig_element(rig);
+  bool before = traces->out_of_bounds;
+  FOLD_TRY(look_at_zone(rig, 0, start, traces));
+  FOLD_TRY(look_at_zone(rig, end, rig->in.bytes, traces));
+  if (!traces->out_of_bounds || rig->in.region.read_only || (before && !rig->ops->is_host)) return fold_ok();
   lay_zones(rig);
   if (rig->ops->is_host) return fold_ok();
-  FOLD_TRY(rig->ops->write(rig->room, rig->mirror, start));
-  return rig->ops->write(rig->room + end, rig->mirror + end, room_bytes(rig) - end);
+  FOLD_TRY(rig->ops->write(rig->in.at, rig->mirror, start));
+  return rig->ops->write(rig->in.at + end, rig->mirror + end, rig->in.bytes - end);
 }
 
-static void look_for_poison(const struct fold_rig *rig, const struct fold_request *request,
-                            struct fold_traces *traces) {
-  const unsigned char *results = rig->out_host + FOLD_RIG_GUARD;
-  for (size_t r = 0, at; r < request->rows && !traces->unwritten; r++) {
-    traces->unwritten = !find_other(results + r * element(rig), element(rig), request->poison, &at);
-    traces->unwritten_at = r;
-  }
+uint64_t fold_rig_hash_host(const struct fold_rig *rig) {
+  return XXH3_64bits(fold_rig_input(rig), rig->n * fold_rig_element(rig));
 }
 
-fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subject, const struct fold_request *request,
-                         void *got, struct fold_traces *traces) {
-  if (rig->world) return fold_rig_world_run(rig, subject, request, got, traces);
-  size_t out_bytes = request->rows * element(rig), whole = out_bytes + 2 * FOLD_RIG_GUARD;
-  *traces = (struct fold_traces){0};
-  memset(rig->out_host, GUARD_BYTE, whole);
-  memset(rig->out_host + FOLD_RIG_GUARD, request->poison, out_bytes);
-  FOLD_TRY(rig->ops->write(rig->out, rig->out_host, whole));
-  struct fold_call call = {
-      .dtype = rig->dtype,
-      .op = request->op,
-      .rows = request->rows,
-      .cols = request->cols,
-      .in = rig->room + place(rig) + request->first * element(rig),
-      .out = rig->out + FOLD_RIG_GUARD,
-      .launch = request->launch,
-      .comm = request->comm,
-      .first_col = request->first_col,
-      .all_cols = request->all_cols,
-  };
-  FOLD_TRY(provide_scratch(rig, subject, &call));
-  fold_watch_begin(call.rows * call.cols);
-  fold_status status = subject->run(subject, &call);
-  fold_status finished = rig->ops->finish();
-  fold_watch_end();
-  if (status.code != FOLD_OK) return status;
-  FOLD_TRY(finished);
-  FOLD_TRY(rig->ops->read(rig->out_host, rig->out, whole));
-  memcpy(got, rig->out_host + FOLD_RIG_GUARD, out_bytes);
-  look_for_poison(rig, request, traces);
-  look_at_guards(rig, out_bytes, traces);
-  FOLD_TRY(look_at_zones(rig, traces));
-  if (traces->out_of_bounds && !rig->stray.out_of_bounds) rig->stray = *traces;
-  return traces->in_input_zone ? renew_zones(rig) : fold_ok();
-}
+fold_status fold_rig_settle(struct fold_rig *rig) { return rig->world ? fold_rig_world_check(rig) : fold_ok(); }
 
 fold_status fold_rig_hash(struct fold_rig *rig, uint64_t *hash) {
-  size_t nbytes = rig->n * element(rig);
-  const unsigned char *input = rig->room + place(rig);
-  if (rig->world) FOLD_TRY(fold_rig_world_check(rig));
+  size_t nbytes = rig->n * fold_rig_element(rig);
+  const unsigned char *input = rig->in.at + fold_rig_place(rig);
+  FOLD_TRY(fold_rig_settle(rig));
   if (rig->ops->is_host) {
-    *hash = XXH3_64bits(input, nbytes);
+    *hash = fold_rig_hash_host(rig);
     if (rig->part_changed) *hash = ~*hash;
     rig->part_changed = false;
     return fold_ok();

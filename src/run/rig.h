@@ -1,33 +1,26 @@
-/* rig.h: the guarded room that a subject runs in.
+/* rig.h: the guarded rooms that a subject runs in.
  *
- * The input lies between two zones of NaN, so that whoever reads past it spoils its own result; the output lies between
- * two guards that are checked after each run, and is poisoned before it. On the host the rig's input is the only copy;
- * for a GPU the host keeps its own and the rig holds the device's; for an engine with ranks the host keeps the whole, and
- * each rank a rig with its part (rig_world.c). One rig serves one case; `move` puts the input at other addresses.
+ * The input lies between two zones of NaN, so that whoever reads past it spoils its own result; output and scratch lie
+ * between guards that are checked after each run, and are poisoned before it. On the host each lies between pages without
+ * access too (fault.h), and a run may be asked to have them flush against such a page, the input read-only. On the host the
+ * rig's input is the only copy; for a GPU the host keeps its own and the rig holds the device's; for an engine with ranks
+ * the host keeps the whole, and each rank a rig with its part (rig_world.c). One rig serves one case; `move` puts the input
+ * at other addresses. What a run did besides computing is told by its traces and by nothing that stays in the rig.
  */
 #ifndef FOLD_RIG_H
 #define FOLD_RIG_H
 
-#include "engine.h"
+#include "room.h"
 #include "subject.h"
+#include "traces.h"
 
-#define FOLD_RIG_GUARD \
-  512 /* bytes on each side; the input may move by up to FOLD_RIG_SLACK elements into its zones \
-                            */
-#define FOLD_RIG_SLACK 8
+/* Bytes on each side; the input, and the output, may move by up to FOLD_RIG_SLACK elements into them. */
+#define FOLD_RIG_GUARD 512
+#define FOLD_RIG_SLACK 32
 
-/* What a run did besides computing. */
-struct fold_traces {
-  bool unwritten; /* some result still held the poison */
-  size_t unwritten_at;
-  bool out_of_bounds;  /* a guard around the output, or a zone around the input, was overwritten */
-  ptrdiff_t bounds_at; /* in bytes from the start of output (or input), for the first place */
-  bool in_input_zone;
-  bool ranks_differ; /* of a collective: rank 0's results are not those of another rank */
-  unsigned rank;     /* which; of out_of_bounds and unwritten too, where it was not rank 0 */
-  size_t differ_at;  /* the result, and what each of the two made of it */
-  uint64_t bits, other_bits;
-};
+/* Where the arguments of a run lie: at their aligned places and shifts; or each flush against a page without access, at its
+ * start or its end, the input read-only: of host memory alone. */
+enum fold_placement { FOLD_PLACED, FOLD_AT_START, FOLD_AT_END };
 
 /* What the ranks of a world hold now, so that only what changed is sent. */
 struct fold_rig_spread {
@@ -36,22 +29,23 @@ struct fold_rig_spread {
   size_t first, rows, cols, grain;
   unsigned ranks;
   ptrdiff_t shift;
+  uint64_t *sent; /* each part's XXH3-64 */
 };
 
 struct fold_rig {
   const struct fold_engine_ops *ops;
   enum fold_dtype dtype;
   size_t n, max_rows;    /* elements of input; results at the most */
-  unsigned char *room;   /* engine: zone | input | zone */
-  unsigned char *mirror; /* host: the same; equal to room where the engine is the host */
+  struct fold_room in;   /* zone | input | zone */
+  unsigned char *mirror; /* host: the same; equal to in.at where the engine is the host */
   ptrdiff_t shift;       /* in elements from the aligned place */
-  unsigned char *out;    /* engine: guard | results | guard */
+  enum fold_placement placement;
+  bool hashed; /* of host memory: `hash` is of the input as it lies */
+  uint64_t hash;
+  struct fold_room out; /* guard | results | guard */
   unsigned char *out_host;
-  void *scratch;
-  size_t scratch_bytes;
-  struct fold_traces stray; /* of the first run that left its bounds since this was cleared */
-  struct fold_traces split; /* and of the first whose ranks differ */
-  bool had_company;         /* a run had more than one rank since then */
+  struct fold_room scratch;
+  const struct fold_subject *last; /* who ran in it last */
   /* Of an engine with ranks: the rig holds the whole input on the host, the ranks hold their parts in rigs of their own. */
   struct fold_world *world;
   unsigned ranks; /* of a run that does not ask for another number; set by whoever opened the rig */
@@ -69,16 +63,25 @@ void fold_rig_close(struct fold_rig *rig);
 void *fold_rig_input(const struct fold_rig *rig);
 fold_status fold_rig_load(struct fold_rig *rig);
 
+/* Writes one element of the input, here and in the engine; *former is the pattern that was there. */
+fold_status fold_rig_poke(struct fold_rig *rig, size_t at, uint64_t bits, uint64_t *former);
+
 /* Moves the input to `shift` elements from the aligned place (|shift| <= FOLD_RIG_SLACK). */
 fold_status fold_rig_move(struct fold_rig *rig, ptrdiff_t shift);
 
-/* A run: rows x cols from element `first` of the input, the output poisoned with `poison`. */
+/* The poison of base runs: as f32 or f64 a tiny negative number that no policy gives as a result. */
+enum { FOLD_BASE_POISON = 0xa5 };
+
+/* A run: rows x cols from element `first` of the input, output and scratch poisoned with `poison`. */
 struct fold_request {
   enum fold_op op;
   size_t first, rows, cols;
   struct fold_launch launch;
   unsigned char poison; /* any byte; 0 is allowed */
-  unsigned ranks;       /* of an engine with ranks: 0 for the rig's own number */
+  enum fold_placement placement;
+  unsigned out_shift;     /* in elements, up to FOLD_RIG_SLACK */
+  unsigned scratch_shift; /* in 256 bytes, 0 or 1 */
+  unsigned ranks;         /* of an engine with ranks: 0 for the rig's own number */
   /* In a rank, its part of a collective: see struct fold_call. */
   struct fold_comm *comm;
   size_t first_col, all_cols;
@@ -86,6 +89,9 @@ struct fold_request {
 /* `got` receives `rows` patterns in memory of dtype. The status is the subject's, or the engine's. */
 fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subject, const struct fold_request *request,
                          void *got, struct fold_traces *traces);
+
+/* Notes what ranks did to their parts, before another rig takes their memory. */
+fold_status fold_rig_settle(struct fold_rig *rig);
 
 /* XXH3-64 of the input as the engine holds it now; of another value, once, where a rank changed its part. */
 fold_status fold_rig_hash(struct fold_rig *rig, uint64_t *hash);

@@ -54,7 +54,8 @@ static fold_status spread(struct fold_rig *rig, const struct fold_rig_spread *s)
   FOLD_TRY(fold_rig_world_check(rig));
   size_t size = fold_dtype_size(rig->dtype);
   unsigned char *copy = malloc(longest_part(s) * s->rows * size + 1);
-  fold_status status = copy ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory to spread the input");
+  uint64_t *sent = calloc(s->ranks, sizeof *sent);
+  fold_status status = copy && sent ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory to spread the input");
   rig->spread.valid = false;
   for (unsigned r = 0; r < s->ranks && status.code == FOLD_OK; r++) {
     struct part part = part_of(s, r);
@@ -68,10 +69,13 @@ static fold_status spread(struct fold_rig *rig, const struct fold_rig_spread *s)
                                      .body_bytes = &n_bytes,
                                      .what = "taking its part of the input"};
     copy_part(rig, s, part, copy);
+    sent[r] = XXH3_64bits(copy, n_bytes);
     status = fold_world_ask(rig->world, r, 1, &question, NULL);
   }
   free(copy);
+  free(rig->spread.sent);
   rig->spread = *s;
+  rig->spread.sent = sent;
   rig->spread.valid = status.code == FOLD_OK;
   rig->spread.loads = fold_world_loads(rig->world);
   return status;
@@ -91,7 +95,10 @@ static fold_status run_ranks(const struct fold_rig *rig, const struct fold_rig_s
                                  .first_col = part.at,
                                  .all_cols = s->cols,
                                  .launch = request->launch,
-                                 .poison = request->poison};
+                                 .poison = request->poison,
+                                 .placement = request->placement,
+                                 .out_shift = request->out_shift,
+                                 .scratch_shift = request->scratch_shift};
     snprintf(heads[r].subject, sizeof heads[r].subject, "%s", subject->name);
   }
   struct fold_question question = {
@@ -133,9 +140,10 @@ static fold_status compare_ranks(const struct fold_rig *rig, const struct fold_r
   return fold_ok();
 }
 
-/* The first rank that did more than compute speaks for all. */
+/* The first rank that did a thing speaks for all. */
 static void merge_traces(const struct wire_ran *ran, unsigned ranks, struct fold_traces *traces) {
   *traces = ran[0].traces;
+  traces->ranks = ranks;
   for (unsigned r = 1; r < ranks; r++) {
     const struct fold_traces *t = &ran[r].traces;
     if (t->unwritten && !traces->unwritten) {
@@ -145,8 +153,18 @@ static void merge_traces(const struct wire_ran *ran, unsigned ranks, struct fold
     }
     if (t->out_of_bounds && !traces->out_of_bounds) {
       traces->out_of_bounds = true;
+      traces->bounds_of = t->bounds_of;
+      traces->bounds_by = t->bounds_by;
       traces->bounds_at = t->bounds_at;
-      traces->in_input_zone = t->in_input_zone;
+      traces->rank = r;
+    }
+    if (t->wrote_input && !traces->wrote_input) {
+      traces->wrote_input = true;
+      traces->input_at = t->input_at;
+      traces->rank = r;
+    }
+    if (t->left[0] && !traces->left[0]) {
+      memcpy(traces->left, t->left, sizeof traces->left);
       traces->rank = r;
     }
   }
@@ -158,11 +176,7 @@ static fold_status run_and_gather(struct fold_rig *rig, const struct fold_rig_sp
   FOLD_TRY(run_ranks(rig, s, subject, request, ran));
   merge_traces(ran, s->ranks, traces);
   FOLD_TRY(fetch(rig, 0, s->rows * fold_dtype_size(rig->dtype), got));
-  FOLD_TRY(compare_ranks(rig, s, ran, got, traces));
-  if (traces->out_of_bounds && !rig->stray.out_of_bounds) rig->stray = *traces;
-  if (traces->ranks_differ && !rig->split.ranks_differ) rig->split = *traces;
-  rig->had_company |= s->ranks > 1;
-  return fold_ok();
+  return compare_ranks(rig, s, ran, got, traces);
 }
 
 fold_status fold_rig_world_run(struct fold_rig *rig, const struct fold_subject *subject,
@@ -173,7 +187,6 @@ fold_status fold_rig_world_run(struct fold_rig *rig, const struct fold_subject *
                               .grain = subject->grain ? subject->grain(request->cols) : 1,
                               .ranks = request->ranks ? request->ranks : rig->ranks,
                               .shift = rig->shift};
-  *traces = (struct fold_traces){0};
   if (subject->vector && s.cols != s.ranks)
     return fold_error(FOLD_UNSUPPORTED, "an all-reduce of vectors takes one column a rank: %zu for %u ranks", s.cols,
                       s.ranks);
@@ -189,18 +202,13 @@ fold_status fold_rig_world_run(struct fold_rig *rig, const struct fold_subject *
 fold_status fold_rig_world_check(struct fold_rig *rig) {
   const struct fold_rig_spread *s = &rig->spread;
   if (!is_held(rig)) return fold_ok();
-  size_t size = fold_dtype_size(rig->dtype);
   uint64_t *hash = calloc(s->ranks, sizeof *hash);
-  unsigned char *copy = malloc(longest_part(s) * s->rows * size + 1);
-  fold_status status = hash && copy ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory to check the input");
+  fold_status status = hash ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory to check the input");
   struct fold_question question = {.kind = WIRE_HASH, .answer_bytes = sizeof *hash, .what = "hashing its input"};
   if (status.code == FOLD_OK) status = fold_world_ask(rig->world, 0, s->ranks, &question, hash);
-  for (unsigned r = 0; r < s->ranks && status.code == FOLD_OK; r++) {
-    struct part part = part_of(s, r);
-    copy_part(rig, s, part, copy);
-    rig->part_changed |= XXH3_64bits(copy, s->rows * part.cols * size) != hash[r];
-  }
-  free(copy);
+  bool kept = status.code == FOLD_OK && memcmp(hash, s->sent, s->ranks * sizeof *hash) == 0;
+  if (status.code == FOLD_OK) rig->part_changed |= !kept;
+  if (!kept) rig->spread.valid = false; /* told once; what is run next is sent the right parts */
   free(hash);
   return status;
 }

@@ -2,6 +2,7 @@
 #ifndef FOLD_RIG_WORLD_H
 #define FOLD_RIG_WORLD_H
 
+#include "rig.h"
 #include "world.h"
 
 /* fold_rig_run, over the ranks: each gets its columns, runs the subject, and is looked at; `got` is rank 0's. */

@@ -119,16 +119,11 @@ static bool takes(const struct fold_subject *subject, const struct fold_case *c)
   return (subject->dtypes >> c->dtype & 1) && (subject->ops >> c->op & 1);
 }
 
-/* The poison of base runs: as f32 or f64 a tiny negative number that no policy gives as a result. */
-enum { BASE_POISON = 0xa5 };
-
 static fold_status base_run(struct bench *bench, const struct fold_subject *subject, struct fold_traces *traces) {
   const struct fold_case *c = bench->c;
   *traces = (struct fold_traces){0};
   if (bench->ready[subject->engine].code != FOLD_OK) return bench->ready[subject->engine];
-  struct fold_request request = {.op = c->op, .rows = c->rows, .cols = c->cols, .poison = BASE_POISON};
-  bench->rig[subject->engine].stray = bench->rig[subject->engine].split = (struct fold_traces){0};
-  bench->rig[subject->engine].had_company = false;
+  struct fold_request request = {.op = c->op, .rows = c->rows, .cols = c->cols, .poison = FOLD_BASE_POISON};
   return fold_rig_run(&bench->rig[subject->engine], subject, &request, bench->got, traces);
 }
 
@@ -220,6 +215,7 @@ static fold_status judge_subject(const struct fold_round *round, struct bench *b
   fold_status base = base_run(bench, subject, &trial.traces);
   if (base.code != FOLD_OK) return fold_round_fail(round, round->place, 0, base);
   trial.input_hash_after = bench->input_hash;
+  fold_log_add(&trial.log, &trial.traces);
   FOLD_TRY(restore_input(bench, subject->engine, &trial.input_hash_after));
   return judge_claims(round, bench, &trial);
 }

@@ -38,7 +38,8 @@ fold_status fold_worlds_once(const struct fold_worlds_run *run, void *got) {
     refute(run->refuted, text);
   }
   if (traces.unwritten) refute(run->refuted, "a result was not written");
-  if (traces.out_of_bounds) refute(run->refuted, "it wrote outside its bounds");
+  if (traces.out_of_bounds) refute(run->refuted, "it left its bounds");
+  if (traces.left[0]) refute(run->refuted, "it left its environment changed");
   FOLD_TRY(fold_rig_hash(run->rig, &hash));
   if (hash == run->input_hash) return fold_ok();
   refute(run->refuted, "it changed its input");

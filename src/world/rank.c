@@ -106,6 +106,9 @@ static fold_status run(struct rank *r, struct wire_run *run, struct wire_ran *ra
                                  .cols = run->cols,
                                  .launch = run->launch,
                                  .poison = (unsigned char)run->poison,
+                                 .placement = (enum fold_placement)run->placement,
+                                 .out_shift = run->out_shift,
+                                 .scratch_shift = run->scratch_shift,
                                  .comm = r->comm[run->ranks - 1],
                                  .first_col = run->first_col,
                                  .all_cols = run->all_cols};

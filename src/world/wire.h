@@ -65,7 +65,7 @@ struct wire_run {
   uint32_t op, ranks;
   uint64_t rows, cols, first_col, all_cols;
   struct fold_launch launch;
-  uint32_t poison;
+  uint32_t poison, placement, out_shift, scratch_shift;
 };
 
 struct wire_ran {

@@ -1,0 +1,141 @@
+/* trial.c: the runs that judges make: each enters the trial's log, whatever it is made for. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bits.h"
+#include "judge.h"
+
+static bool is_poison(const unsigned char *result, size_t size, unsigned char poison) {
+  for (size_t i = 0; i < size; i++)
+    if (result[i] != poison) return false;
+  return true;
+}
+
+/* A result may equal the poison by chance; a place that keeps two different poisons was not written. */
+fold_status fold_trial_confirm_unwritten(struct fold_trial *trial, struct fold_rig *rig,
+                                         const struct fold_request *request, const void *got,
+                                         struct fold_traces *traces) {
+  size_t size = fold_dtype_size(trial->c->dtype);
+  struct fold_request again = *request;
+  struct fold_traces other;
+  again.poison = (unsigned char)~request->poison;
+  unsigned char *second = malloc(request->rows * size + 1);
+  if (!second) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu results", request->rows);
+  fold_status status = fold_rig_run(rig, trial->subject, &again, second, &other);
+  bool unwritten = status.code == FOLD_OK && other.unwritten;
+  bool elsewhere = unwritten && (other.rank != 0 || traces->rank != 0); /* of rank 0 alone results are at hand */
+  traces->unwritten = elsewhere && other.unwritten_at == traces->unwritten_at;
+  for (size_t r = 0; unwritten && !traces->unwritten && r < request->rows; r++) {
+    traces->unwritten = is_poison((const unsigned char *)got + r * size, size, request->poison) &&
+                        is_poison(second + r * size, size, again.poison);
+    traces->unwritten_at = r;
+  }
+  free(second);
+  return status;
+}
+
+/* Of another rig than the case's nobody asks later whether its input was changed. */
+static fold_status run_elsewhere(struct fold_trial *trial, struct fold_rig *rig, const struct fold_request *request,
+                                 void *got, struct fold_traces *traces) {
+  uint64_t before, after;
+  FOLD_TRY(fold_rig_settle(trial->rig));
+  FOLD_TRY(fold_rig_hash(rig, &before));
+  FOLD_TRY(fold_rig_run(rig, trial->subject, request, got, traces));
+  FOLD_TRY(fold_rig_hash(rig, &after));
+  if (before == after || traces->wrote_input) return fold_ok();
+  traces->wrote_input = true;
+  traces->input_at = -1;
+  return fold_ok();
+}
+
+fold_status fold_trial_run(struct fold_trial *trial, struct fold_rig *rig, const struct fold_request *request,
+                           void *got) {
+  struct fold_traces traces;
+  FOLD_TRY((rig == trial->rig ? fold_rig_run(rig, trial->subject, request, got, &traces)
+                              : run_elsewhere(trial, rig, request, got, &traces)));
+  fold_log_add(&trial->log, &traces);
+  if (!traces.unwritten || trial->log.unwritten.unwritten) return fold_ok();
+  FOLD_TRY(fold_trial_confirm_unwritten(trial, rig, request, got, &traces));
+  if (traces.unwritten) trial->log.unwritten = traces;
+  return fold_ok();
+}
+
+struct fold_request fold_trial_request(const struct fold_trial *trial, unsigned char poison) {
+  return (struct fold_request){.op = trial->c->op, .rows = trial->c->rows, .cols = trial->c->cols, .poison = poison};
+}
+
+fold_status fold_trial_rerun(struct fold_trial *trial, struct fold_launch launch, unsigned char poison) {
+  struct fold_request request = fold_trial_request(trial, poison);
+  request.launch = launch;
+  return fold_trial_run(trial, trial->rig, &request, trial->other);
+}
+
+fold_status fold_trial_refill(struct fold_trial *trial) {
+  uint64_t hash;
+  FOLD_TRY(fold_rig_hash(trial->rig, &hash));
+  if (hash == trial->input_hash) return fold_ok();
+  FOLD_TRY(fold_case_fill(trial->c, fold_rig_input(trial->rig), 0));
+  return fold_rig_load(trial->rig);
+}
+
+fold_status fold_trial_run_flush(struct fold_trial *trial, enum fold_placement placement) {
+  struct fold_request request = fold_trial_request(trial, 0x5c);
+  bool wrote = trial->log.writer.wrote_input;
+  request.placement = placement;
+  trial->guarded |= 1u << placement;
+  FOLD_TRY(fold_trial_run(trial, trial->rig, &request, trial->other));
+  return wrote || trial->log.writer.wrote_input ? fold_trial_refill(trial) : fold_ok();
+}
+
+fold_status fold_trial_guard(struct fold_trial *trial) {
+  if (!fold_engine_is_host(trial->subject->engine)) return fold_ok();
+  for (enum fold_placement p = FOLD_AT_START; p <= FOLD_AT_END; p++)
+    if (!(trial->guarded >> p & 1)) FOLD_TRY(fold_trial_run_flush(trial, p));
+  return fold_ok();
+}
+
+/* What makes any other result of a row impossible. */
+static uint64_t absorber(enum fold_dtype dtype, enum fold_op op) {
+  return fold_bits_from_double(dtype, op == FOLD_MAX ? INFINITY : op == FOLD_MIN ? -INFINITY : NAN);
+}
+
+/* One row's result of the input as it stands in the rig. */
+static fold_status result_of(struct fold_trial *trial, size_t row, uint64_t *bits) {
+  FOLD_TRY(fold_trial_rerun(trial, (struct fold_launch){0}, 0x33));
+  *bits = fold_bits_load(trial->c->dtype, trial->other, row);
+  return fold_ok();
+}
+
+/* The same input after one whose ends are others too, and at another address: a subject that never looks at the term gives
+ * the same result, one that kept it does not. */
+static fold_status ask_again(struct fold_trial *trial, size_t row, uint64_t bits, uint64_t got, bool *kept) {
+  const size_t ends[] = {0, trial->c->rows * trial->c->cols - 1};
+  uint64_t former[2], again, elsewhere;
+  for (size_t i = 0; i < 2; i++) FOLD_TRY(fold_rig_poke(trial->rig, ends[i], bits, &former[i]));
+  fold_status status = result_of(trial, row, &again);
+  for (size_t i = 2; i-- > 0;) FOLD_TRY(fold_rig_poke(trial->rig, ends[i], former[i], &again));
+  FOLD_TRY(status);
+  FOLD_TRY(result_of(trial, row, &again));
+  FOLD_TRY(fold_rig_move(trial->rig, 3));
+  status = result_of(trial, row, &elsewhere);
+  FOLD_TRY(fold_rig_move(trial->rig, 0));
+  enum fold_dtype dtype = trial->c->dtype;
+  *kept = !fold_bits_same(dtype, got, again) || !fold_bits_same(dtype, got, elsewhere);
+  return status;
+}
+
+fold_status fold_trial_run_foreign(struct fold_trial *trial, size_t at, bool *kept) {
+  const struct fold_case *c = trial->c;
+  uint64_t former, got = 0, poked, bits = absorber(c->dtype, c->op);
+  size_t row = at / c->cols;
+  uint64_t base = fold_bits_load(c->dtype, trial->got, row);
+  *kept = false;
+  FOLD_TRY(fold_rig_poke(trial->rig, at, bits, &former));
+  fold_status status = result_of(trial, row, &got);
+  bool suspect = fold_bits_same(c->dtype, got, base) && !fold_bits_same(c->dtype, got, bits);
+  if (status.code == FOLD_OK && suspect) status = ask_again(trial, row, bits, got, kept);
+  FOLD_TRY(fold_rig_poke(trial->rig, at, former, &poked));
+  FOLD_TRY(status);
+  return trial->log.writer.wrote_input ? fold_trial_refill(trial) : fold_ok();
+}

@@ -1,0 +1,126 @@
+/* fault.c: guarded regions and the handler of the faults in them.
+ *
+ * The handler calls mprotect, which POSIX does not list as safe in a handler; on Linux it is a bare system call. Two
+ * threads may fault on one page at once: the second finds it open, and opens it again.
+ */
+#include "fault.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+enum { EDGE = 1 << 18, NAN_BYTE = 0xff };
+
+static size_t page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+
+fold_status fold_region_open(size_t n, struct fold_region *region) {
+  size_t page = page_bytes();
+  *region = (struct fold_region){0};
+  if (n > SIZE_MAX / 2) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu bytes", n);
+  size_t bytes = n ? (n + page - 1) / page * page : page;
+  unsigned char *all = mmap(NULL, bytes + 2 * EDGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (all == MAP_FAILED) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu bytes", n);
+  if (mprotect(all + EDGE, bytes, PROT_READ | PROT_WRITE) != 0) {
+    munmap(all, bytes + 2 * EDGE);
+    return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu bytes", n);
+  }
+  region->at = all + EDGE;
+  region->bytes = bytes;
+  return fold_ok();
+}
+
+void fold_region_close(struct fold_region *region) {
+  if (region->at) munmap(region->at - EDGE, region->bytes + 2 * EDGE);
+  *region = (struct fold_region){0};
+}
+
+fold_status fold_region_protect(struct fold_region *region, bool read_only) {
+  if (mprotect(region->at, region->bytes, read_only ? PROT_READ : PROT_READ | PROT_WRITE) != 0)
+    return fold_error(FOLD_ENVIRONMENT, "the kernel does not protect pages");
+  region->read_only = read_only;
+  return fold_ok();
+}
+
+/* A signal handler has no context but this. */
+static struct {
+  struct fold_watched *watched;
+  size_t n, page;
+  struct sigaction segv, bus;
+  atomic_flag busy;
+} watch = {.busy = ATOMIC_FLAG_INIT};
+
+static enum fold_access access_of(const void *context, bool to_read_only) {
+#if defined __x86_64__ && defined __linux__
+  (void)to_read_only;
+  return ((const ucontext_t *)context)->uc_mcontext.gregs[REG_ERR] & 2 ? FOLD_WRITTEN : FOLD_READ;
+#else
+  (void)context;
+  return to_read_only ? FOLD_WRITTEN : FOLD_TOUCHED;
+#endif
+}
+
+static void note(struct fold_watched *w, ptrdiff_t at, enum fold_access by) {
+  bool inside = at >= (ptrdiff_t)w->first && at < (ptrdiff_t)w->last;
+  struct fold_fault *fault = inside ? &w->inside : &w->outside;
+  while (atomic_flag_test_and_set(&watch.busy)) continue;
+  if (!fault->seen) *fault = (struct fold_fault){.seen = true, .by = by, .at = at};
+  atomic_flag_clear(&watch.busy);
+}
+
+/* Whether the address lies in this region or its edges; then its page is open to all from now on. */
+static bool take(struct fold_watched *w, unsigned char *address, const void *context) {
+  struct fold_region *region = w->region;
+  ptrdiff_t at = address - region->at;
+  if (at < -EDGE || at >= (ptrdiff_t)region->bytes + EDGE) return false;
+  bool within = at >= 0 && at < (ptrdiff_t)region->bytes;
+  note(w, at, access_of(context, within));
+  unsigned char *page = address - (uintptr_t)address % watch.page;
+  if (mprotect(page, watch.page, PROT_READ | PROT_WRITE) != 0) return false;
+  if (!within) memset(page, NAN_BYTE, watch.page);
+  return true;
+}
+
+/* As if we had never been here. */
+static void hand_on(int number, siginfo_t *info, void *context) {
+  const struct sigaction *former = number == SIGBUS ? &watch.bus : &watch.segv;
+  if (former->sa_flags & SA_SIGINFO) {
+    former->sa_sigaction(number, info, context);
+  } else if (former->sa_handler == SIG_DFL || former->sa_handler == SIG_IGN) {
+    signal(number, SIG_DFL); /* the instruction faults again, and the process ends by it */
+    if (info->si_code <= 0) raise(number);
+  } else {
+    former->sa_handler(number);
+  }
+}
+
+static void handle(int number, siginfo_t *info, void *context) {
+  for (size_t i = 0; i < watch.n && info->si_code > 0; i++)
+    if (take(&watch.watched[i], info->si_addr, context)) return;
+  hand_on(number, info, context);
+}
+
+void fold_faults_watch(struct fold_watched *watched, size_t n) {
+  struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+  sigemptyset(&action.sa_mask);
+  watch.watched = watched;
+  watch.n = n;
+  watch.page = page_bytes();
+  sigaction(SIGSEGV, &action, &watch.segv);
+  sigaction(SIGBUS, &action, &watch.bus);
+}
+
+void fold_faults_end(void) {
+  sigaction(SIGSEGV, &watch.segv, NULL);
+  sigaction(SIGBUS, &watch.bus, NULL);
+  for (size_t i = 0; i < watch.n; i++) {
+    struct fold_region *region = watch.watched[i].region;
+    if (!watch.watched[i].outside.seen) continue;
+    /* Fresh pages: what was written there is gone, and the memory given back. */
+    mmap(region->at - EDGE, EDGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    mmap(region->at + region->bytes, EDGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  }
+  watch.n = 0;
+}

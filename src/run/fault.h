@@ -1,0 +1,46 @@
+/* fault.h: host memory between pages without access, and who touches them while a subject runs.
+ *
+ * A read or a write beyond its ends, or a write to it while it is read-only, does not end the process: it is noted with
+ * its place, the page is opened, and the run goes on. On such a page lies NaN. What a load of a whole page's words
+ * reads within the same page is not seen. A fault elsewhere goes to whoever handled it before.
+ */
+#ifndef FOLD_FAULT_H
+#define FOLD_FAULT_H
+
+#include "fold.h"
+#include "traces.h"
+
+/* [edge without access | bytes, a multiple of a page | edge without access] */
+struct fold_region {
+  unsigned char *at;
+  size_t bytes;
+  bool read_only;
+};
+
+/* At least n bytes, zero. NO_MEMORY. */
+fold_status fold_region_open(size_t n, struct fold_region *region);
+void fold_region_close(struct fold_region *region);
+
+/* The first touch of a kind; `at` in bytes from the region's start. */
+struct fold_fault {
+  bool seen;
+  enum fold_access by;
+  ptrdiff_t at;
+};
+/* What is watched: an argument's region, and where in it the argument lies: a write to a read-only region within
+ * [first, last) is `inside`, all else `outside`. */
+struct fold_watched {
+  struct fold_region *region;
+  size_t first, last;
+  struct fold_fault inside, outside;
+};
+
+/* Until fold_faults_end faults in these n regions are noted; all threads' are. One watch at a time. The regions' ends are
+ * closed again at the end, and what was opened of a read-only one can be written from then on. */
+void fold_faults_watch(struct fold_watched *watched, size_t n);
+void fold_faults_end(void);
+
+/* Makes all of the region's bytes read-only, or writable again. ENVIRONMENT where the kernel refuses. */
+fold_status fold_region_protect(struct fold_region *region, bool read_only);
+
+#endif

@@ -1,0 +1,144 @@
+/* footing.c: the control registers of x86-64 (MXCSR, the x87 control word) and AArch64 (FPCR); elsewhere the rounding mode.
+ *
+ * OpenMP's other threads are looked at in a region of as many threads as the process has; a process that has no more of
+ * them than when none of OpenMP's ran has none to look at, so that serial subjects pay nothing for it.
+ */
+#include "footing.h"
+
+#include <fenv.h>
+#include <omp.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#ifdef __x86_64__
+#include <xmmintrin.h>
+#endif
+
+struct environment {
+  unsigned sse, x87; /* without the flags of exceptions that were raised */
+};
+
+#if defined __x86_64__
+/* All exceptions masked, to nearest, no flushing; x87 with 64 bits of precision. */
+static const struct environment usual = {0x1f80, 0x37f};
+enum {
+  RAISED = 0x3f,
+  FLUSHES = 0x8000,
+  ZEROES = 0x40,
+  SSE_ROUNDING = 0x6000,
+  SSE_MASKS = 0x1f80,
+  X87_PRECISION = 0x300
+};
+static struct environment environment_now(void) {
+  unsigned short x87;
+  __asm__ volatile("fnstcw %0" : "=m"(x87));
+  return (struct environment){_mm_getcsr() & ~(unsigned)RAISED, x87 & 0xf3f};
+}
+static void set_usual(void) {
+  unsigned short x87 = (unsigned short)usual.x87;
+  _mm_setcsr(usual.sse);
+  __asm__ volatile("fldcw %0" : : "m"(x87));
+}
+static const char *name_of(struct environment e) {
+  unsigned sse = e.sse ^ usual.sse, x87 = e.x87 ^ (usual.x87 & 0xf3f);
+  return sse & SSE_ROUNDING    ? "the rounding mode"
+         : sse & FLUSHES       ? "flush to zero"
+         : sse & ZEROES        ? "denormals are zero"
+         : sse & SSE_MASKS     ? "which exceptions trap"
+         : x87 & X87_PRECISION ? "the x87 precision"
+                               : "the x87 control word";
+}
+static bool is_usual(struct environment e) { return e.sse == usual.sse && e.x87 == (usual.x87 & 0xf3f); }
+#elif defined __aarch64__
+enum { FPCR_ROUNDING = 0xc00000, FPCR_FLUSHES = 0x1080000 };
+static struct environment environment_now(void) {
+  return (struct environment){(unsigned)__builtin_aarch64_get_fpcr(), 0};
+}
+static void set_usual(void) { __builtin_aarch64_set_fpcr(0); }
+static const char *name_of(struct environment e) {
+  return e.sse & FPCR_ROUNDING ? "the rounding mode" : e.sse & FPCR_FLUSHES ? "flush to zero" : "the control register";
+}
+static bool is_usual(struct environment e) { return e.sse == 0; }
+#else
+static struct environment environment_now(void) { return (struct environment){(unsigned)fegetround(), 0}; }
+static void set_usual(void) { fesetround(FE_TONEAREST); }
+static const char *name_of(struct environment e) { return (void)e, "the rounding mode"; }
+static bool is_usual(struct environment e) { return e.sse == (unsigned)FE_TONEAREST; }
+#endif
+
+/* How many threads this process has; 0 where the system does not say. */
+static unsigned threads_now(void) {
+  struct stat tasks;
+  return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink > 2 ? (unsigned)tasks.st_nlink - 2 : 0;
+}
+
+/* How many there were when none of them was OpenMP's. */
+static unsigned quiet;
+
+void fold_footing_reset(void) {
+  set_usual();
+  if (quiet && threads_now() == quiet) return;
+  omp_pause_resource_all(omp_pause_hard);
+  quiet = threads_now();
+}
+
+struct fold_footing fold_footing_now(void) {
+  struct fold_footing now = {
+      .threads = omp_get_max_threads(), .dynamic = omp_get_dynamic(), .levels = omp_get_max_active_levels()};
+  omp_sched_t schedule;
+  omp_get_schedule(&schedule, &now.chunk);
+  now.schedule = (int)schedule;
+  return now;
+}
+
+static const char *find_setting(const struct fold_footing *a, const struct fold_footing *b) {
+  if (a->threads != b->threads) return "OpenMP's number of threads";
+  if (a->dynamic != b->dynamic) return "OpenMP's dynamic adjustment of threads";
+  if (a->levels != b->levels) return "OpenMP's nesting";
+  return a->schedule != b->schedule || a->chunk != b->chunk ? "OpenMP's schedule" : NULL;
+}
+
+static void set_settings(const struct fold_footing *f) {
+  omp_set_num_threads(f->threads);
+  omp_set_dynamic(f->dynamic);
+  omp_set_max_active_levels(f->levels);
+  omp_set_schedule((omp_sched_t)f->schedule, f->chunk);
+}
+
+/* One that is not the usual among OpenMP's other threads, which are put right. */
+static bool look_at_threads(struct environment *found) {
+  unsigned threads = threads_now();
+  bool any = false;
+  if (threads == quiet && quiet > 0) return false;
+  if (threads < 2) threads = (unsigned)omp_get_max_threads();
+#pragma omp parallel num_threads(threads)
+  {
+    struct environment mine = environment_now();
+    if (!is_usual(mine)) {
+      set_usual();
+#pragma omp critical(fold_footing)
+      {
+        any = true;
+        *found = mine;
+      }
+    }
+  }
+  return any;
+}
+
+bool fold_footing_restore(const struct fold_footing *before, char changed[80]) {
+  struct environment mine = environment_now(), theirs;
+  struct fold_footing now = fold_footing_now();
+  const char *setting = find_setting(before, &now);
+  changed[0] = '\0';
+  if (!is_usual(mine)) {
+    snprintf(changed, 80, "%s", name_of(mine));
+    set_usual();
+  }
+  if (setting) {
+    if (!changed[0]) snprintf(changed, 80, "%s", setting);
+    set_settings(before);
+  }
+  if (look_at_threads(&theirs) && !changed[0])
+    snprintf(changed, 80, "%s in another thread of OpenMP's", name_of(theirs));
+  return !changed[0];
+}

@@ -1,0 +1,29 @@
+/* footing.h: what the arithmetic of a run stands on, and who changed it: the floating-point environment of a thread and of
+ * OpenMP's other threads, and OpenMP's settings.
+ *
+ * A subject that leaves another rounding mode, or flushes subnormals, would have the next ones refuted, and the oracles
+ * round the wrong way. Compared are rounding, flushing, precision and which exceptions trap; which exceptions were
+ * raised does not count.
+ */
+#ifndef FOLD_FOOTING_H
+#define FOLD_FOOTING_H
+
+#include "fold.h"
+
+/* OpenMP's settings of this thread. */
+struct fold_footing {
+  int threads, dynamic, levels, schedule, chunk;
+};
+
+/* The default environment for this thread; OpenMP's other threads, where there are any, are ended, and new ones will have
+ * this thread's environment. */
+void fold_footing_reset(void);
+
+/* To be compared with after a run. */
+struct fold_footing fold_footing_now(void);
+
+/* Whether this thread's environment is the default one and OpenMP's settings are `before`, and the environments of OpenMP's
+ * other threads are the default ones; what differs first is named. All is put back. */
+bool fold_footing_restore(const struct fold_footing *before, char changed[80]);
+
+#endif

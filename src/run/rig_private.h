@@ -1,0 +1,28 @@
+/* rig_private.h: what rig.c and rig_run.c share. */
+#ifndef FOLD_RIG_PRIVATE_H
+#define FOLD_RIG_PRIVATE_H
+
+#include <string.h>
+
+#include "rig.h"
+
+static inline size_t fold_rig_element(const struct fold_rig *rig) { return fold_dtype_size(rig->dtype); }
+
+/* Where the input starts, in bytes from the start of its room. */
+size_t fold_rig_place(const struct fold_rig *rig);
+/* Host memory: moves the input there; nobody else learns of it. */
+void fold_rig_lay(struct fold_rig *rig, enum fold_placement placement);
+/* The zones around the input; they are laid anew where they, or any guard, were touched. */
+fold_status fold_rig_look_at_zones(struct fold_rig *rig, struct fold_traces *traces);
+/* XXH3-64 of the host's copy. */
+uint64_t fold_rig_hash_host(const struct fold_rig *rig);
+
+/* The first byte that is not `want`. All are equal where the first is, and each is the next one's. */
+static inline bool fold_rig_find_other(const unsigned char *bytes, size_t n, unsigned char want, size_t *at) {
+  *at = 0;
+  if (n == 0 || (bytes[0] == want && memcmp(bytes, bytes + 1, n - 1) == 0)) return false;
+  while (bytes[*at] == want) ++*at;
+  return true;
+}
+
+#endif

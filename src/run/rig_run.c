@@ -1,0 +1,214 @@
+/* rig_run.c: one run: output and scratch are poisoned, the subject is called, and what it did besides computing is looked
+ * for: guards, pages without access, the input's hash, the head of its scratch, and what its arithmetic stands on.
+ */
+#include "footing.h"
+#include "rig_private.h"
+#include "rig_world.h"
+#include "watch.h"
+
+#include <omp.h>
+#include <stdio.h>
+
+enum { GUARD_BYTE = 0xc3, SCRATCH_ALIGN = 256, HOST_GUARD = 4096 };
+
+/* A run's argument in its room, between guards as far as these are looked at. */
+struct window {
+  size_t from, at, end, to;
+};
+
+static struct window window_of(const struct fold_rig *rig, const struct fold_room *room, size_t at, size_t nbytes) {
+  size_t guard = rig->ops->is_host ? HOST_GUARD : FOLD_RIG_GUARD, end = at + nbytes;
+  return (struct window){.from = at < guard ? 0 : at - guard,
+                         .at = at,
+                         .end = end,
+                         .to = room->bytes - end < guard ? room->bytes : end + guard};
+}
+
+static size_t place_in(const struct fold_room *room, enum fold_placement placement, size_t nbytes, size_t shift) {
+  if (placement == FOLD_AT_START) return 0;
+  return placement == FOLD_AT_END ? room->bytes - nbytes : FOLD_RIG_GUARD + shift;
+}
+
+static fold_status lay_out(struct fold_rig *rig, const struct fold_request *request, struct window *w) {
+  size_t nbytes = request->rows * fold_rig_element(rig);
+  *w = window_of(rig, &rig->out,
+                 place_in(&rig->out, request->placement, nbytes, request->out_shift * fold_rig_element(rig)), nbytes);
+  memset(rig->out_host + w->from, GUARD_BYTE, w->to - w->from);
+  memset(rig->out_host + w->at, request->poison, nbytes);
+  return rig->ops->is_host ? fold_ok()
+                           : rig->ops->write(rig->out.at + w->from, rig->out_host + w->from, w->to - w->from);
+}
+
+/* On the host exactly as long as was asked for, so that its end lies where it should; device memory is kept. */
+static fold_status room_for_scratch(struct fold_rig *rig, size_t need) {
+  size_t bytes = need + 2 * FOLD_RIG_GUARD + SCRATCH_ALIGN;
+  if (rig->scratch.at && (rig->ops->is_host ? rig->scratch.bytes - bytes < HOST_GUARD : rig->scratch.bytes >= bytes))
+    return fold_ok();
+  fold_room_close(rig->ops, &rig->scratch);
+  return fold_room_open(rig->ops, bytes, &rig->scratch);
+}
+
+/* Its head is zero, the rest is poison; w->at == w->end where the subject asks for none. */
+static fold_status lay_scratch(struct fold_rig *rig, const struct fold_subject *subject,
+                               const struct fold_request *request, struct fold_call *call, struct window *w) {
+  size_t need = subject->scratch ? subject->scratch(subject, call) : 0;
+  *w = (struct window){0};
+  if (need == 0) return fold_ok();
+  if (need < FOLD_SCRATCH_ZEROED) need = FOLD_SCRATCH_ZEROED;
+  FOLD_TRY(room_for_scratch(rig, need));
+  size_t aligned = (need + SCRATCH_ALIGN - 1) / SCRATCH_ALIGN * SCRATCH_ALIGN;
+  *w = window_of(rig, &rig->scratch,
+                 place_in(&rig->scratch, request->placement, aligned, request->scratch_shift * SCRATCH_ALIGN), need);
+  unsigned char *scratch = rig->scratch.at;
+  FOLD_TRY(rig->ops->fill(scratch + w->from, GUARD_BYTE, w->at - w->from));
+  FOLD_TRY(rig->ops->fill(scratch + w->at, request->poison, need));
+  FOLD_TRY(rig->ops->fill(scratch + w->end, GUARD_BYTE, w->to - w->end));
+  FOLD_TRY(rig->ops->fill(scratch + w->at, 0, FOLD_SCRATCH_ZEROED));
+  call->scratch = scratch + w->at;
+  return fold_ok();
+}
+
+static void trace_stray(struct fold_traces *traces, enum fold_argument of, enum fold_access by, ptrdiff_t at) {
+  if (traces->out_of_bounds) return;
+  traces->out_of_bounds = true;
+  traces->bounds_of = of;
+  traces->bounds_by = by;
+  traces->bounds_at = at;
+}
+
+/* `bytes` are those of the window, from its start. */
+static void look_at_guards(const unsigned char *bytes, const struct window *w, enum fold_argument of,
+                           struct fold_traces *traces) {
+  size_t at;
+  if (fold_rig_find_other(bytes, w->at - w->from, GUARD_BYTE, &at))
+    trace_stray(traces, of, FOLD_WRITTEN, (ptrdiff_t)(w->from + at) - (ptrdiff_t)w->at);
+  else if (fold_rig_find_other(bytes + (w->end - w->from), w->to - w->end, GUARD_BYTE, &at))
+    trace_stray(traces, of, FOLD_WRITTEN, (ptrdiff_t)(w->end - w->at + at));
+}
+
+static fold_status look_at_scratch(const struct fold_rig *rig, const struct window *w, struct fold_traces *traces) {
+  unsigned char around[2 * HOST_GUARD], head[FOLD_SCRATCH_ZEROED];
+  const unsigned char *scratch = rig->scratch.at;
+  struct window near = {.from = w->from, .at = w->at, .end = w->at, .to = w->at + (w->to - w->end)};
+  size_t at;
+  if (w->at == w->end) return fold_ok();
+  FOLD_TRY(rig->ops->read(around, scratch + w->from, w->at - w->from));
+  FOLD_TRY(rig->ops->read(around + (w->at - w->from), scratch + w->end, w->to - w->end));
+  FOLD_TRY(rig->ops->read(head, scratch + w->at, sizeof head));
+  bool before = traces->out_of_bounds;
+  look_at_guards(around, &near, FOLD_SCRATCH, traces);
+  if (!before && traces->out_of_bounds && traces->bounds_at >= 0) traces->bounds_at += (ptrdiff_t)(w->end - w->at);
+  if (!traces->left[0] && fold_rig_find_other(head, sizeof head, 0, &at))
+    snprintf(traces->left, sizeof traces->left, "byte %zu of its scratch's head, which must be zero again", at);
+  return fold_ok();
+}
+
+static void look_for_poison(const struct fold_rig *rig, const struct fold_request *request,
+                            const unsigned char *results, struct fold_traces *traces) {
+  for (size_t r = 0, at; r < request->rows && !traces->unwritten; r++) {
+    traces->unwritten =
+        !fold_rig_find_other(results + r * fold_rig_element(rig), fold_rig_element(rig), request->poison, &at);
+    traces->unwritten_at = r;
+  }
+}
+
+static void trace_fault(const struct fold_watched *w, enum fold_argument of, struct fold_traces *traces) {
+  if (w->outside.seen) trace_stray(traces, of, w->outside.by, w->outside.at - (ptrdiff_t)w->first);
+  if (!w->inside.seen) return;
+  traces->wrote_input = true;
+  traces->input_at = w->inside.at - (ptrdiff_t)w->first;
+}
+
+/* With the number of threads that is asked for also where a subject takes OpenMP's own. */
+static fold_status call_subject(struct fold_rig *rig, const struct fold_subject *subject, struct fold_call *call,
+                                const struct window *out, const struct window *scratch, struct fold_traces *traces) {
+  bool host = rig->ops->is_host;
+  size_t in = fold_rig_place(rig);
+  struct fold_watched watched[] = {
+      {.region = &rig->in.region, .first = in, .last = in + rig->n * fold_rig_element(rig)},
+      {.region = &rig->out.region, .first = out->at, .last = out->end},
+      {.region = &rig->scratch.region, .first = scratch->at, .last = scratch->end}};
+  struct fold_footing own = fold_footing_now();
+  if (host && call->launch.threads) omp_set_num_threads((int)call->launch.threads);
+  struct fold_footing before = fold_footing_now();
+  if (host) fold_faults_watch(watched, scratch->end ? 3 : 2);
+  fold_watch_begin(call->rows * call->cols);
+  fold_status status = subject->run(subject, call);
+  fold_status finished = rig->ops->finish();
+  fold_watch_end();
+  if (host) fold_faults_end();
+  fold_footing_restore(&before, traces->left);
+  omp_set_num_threads(own.threads);
+  trace_fault(&watched[0], FOLD_INPUT, traces);
+  trace_fault(&watched[1], FOLD_OUTPUT, traces);
+  trace_fault(&watched[2], FOLD_SCRATCH, traces);
+  return status.code != FOLD_OK ? status : finished;
+}
+
+static fold_status look_at_output(struct fold_rig *rig, const struct fold_request *request, const struct window *w,
+                                  void *got, struct fold_traces *traces) {
+  if (!rig->ops->is_host) FOLD_TRY(rig->ops->read(rig->out_host + w->from, rig->out.at + w->from, w->to - w->from));
+  memcpy(got, rig->out_host + w->at, w->end - w->at);
+  look_for_poison(rig, request, rig->out_host + w->at, traces);
+  look_at_guards(rig->out_host + w->from, w, FOLD_OUTPUT, traces);
+  return fold_ok();
+}
+
+/* Of host memory after each run; of a device's, whoever opened the rig asks for the hash. */
+static void look_at_input(struct fold_rig *rig, struct fold_traces *traces) {
+  if (!rig->ops->is_host) return;
+  uint64_t now = fold_rig_hash_host(rig);
+  if (now == rig->hash) return;
+  if (!traces->wrote_input) traces->input_at = -1;
+  traces->wrote_input = true;
+  rig->hash = now;
+}
+
+static fold_status run_laid(struct fold_rig *rig, const struct fold_subject *subject,
+                            const struct fold_request *request, void *got, struct fold_traces *traces) {
+  struct window out, scratch;
+  struct fold_call call = {
+      .dtype = rig->dtype,
+      .op = request->op,
+      .rows = request->rows,
+      .cols = request->cols,
+      .in = rig->in.at + fold_rig_place(rig) + request->first * fold_rig_element(rig),
+      .launch = request->launch,
+      .comm = request->comm,
+      .first_col = request->first_col,
+      .all_cols = request->all_cols,
+  };
+  FOLD_TRY(lay_out(rig, request, &out));
+  FOLD_TRY(lay_scratch(rig, subject, request, &call, &scratch));
+  call.out = rig->out.at + out.at;
+  FOLD_TRY(call_subject(rig, subject, &call, &out, &scratch, traces));
+  FOLD_TRY(look_at_output(rig, request, &out, got, traces));
+  FOLD_TRY(look_at_scratch(rig, &scratch, traces));
+  look_at_input(rig, traces);
+  return fold_rig_look_at_zones(rig, traces);
+}
+
+/* The input flush and read-only, and back at its place whatever became of the run. */
+static fold_status run_flush(struct fold_rig *rig, const struct fold_subject *subject,
+                             const struct fold_request *request, void *got, struct fold_traces *traces) {
+  if (!rig->ops->is_host) return fold_error(FOLD_UNSUPPORTED, "a device's pages can't be closed");
+  fold_rig_lay(rig, request->placement);
+  fold_status status = fold_region_protect(&rig->in.region, true);
+  if (status.code == FOLD_OK) status = run_laid(rig, subject, request, got, traces);
+  fold_status back = fold_region_protect(&rig->in.region, false);
+  if (back.code != FOLD_OK) return back;
+  fold_rig_lay(rig, FOLD_PLACED);
+  return status;
+}
+
+fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subject, const struct fold_request *request,
+                         void *got, struct fold_traces *traces) {
+  *traces = (struct fold_traces){0};
+  if (rig->world) return fold_rig_world_run(rig, subject, request, got, traces);
+  if (rig->last != subject) fold_footing_reset();
+  rig->last = subject;
+  if (rig->ops->is_host && !rig->hashed) rig->hash = fold_rig_hash_host(rig);
+  rig->hashed = true;
+  bool flush = request->placement != FOLD_PLACED;
+  return (flush ? run_flush : run_laid)(rig, subject, request, got, traces);
+}

@@ -1,0 +1,48 @@
+/* traces.h: what a run did besides computing, and the log of a trial's runs, which claims about memory, ranks and state
+ * are judged by: a judge's own runs enter it as the base run does, so that none of them is lost.
+ */
+#ifndef FOLD_TRACES_H
+#define FOLD_TRACES_H
+
+#include "fold.h"
+
+/* Of which memory a trace is. */
+enum fold_argument { FOLD_OUTPUT, FOLD_INPUT, FOLD_SCRATCH, FOLD_ARGUMENTS };
+const char *fold_argument_name(enum fold_argument argument);
+int fold_argument_parse(const char *name); /* -1: none is called so */
+/* How it was touched. */
+enum fold_access { FOLD_WRITTEN, FOLD_READ, FOLD_TOUCHED /* the machine does not say which */, FOLD_ACCESSES };
+const char *fold_access_name(enum fold_access access); /* "overwritten", "read", "touched" */
+int fold_access_parse(const char *name);
+
+struct fold_traces {
+  bool unwritten; /* some result still held the poison */
+  size_t unwritten_at;
+  bool out_of_bounds; /* a guard, or a page without access, around an argument was touched */
+  enum fold_argument bounds_of;
+  enum fold_access bounds_by;
+  ptrdiff_t bounds_at; /* in bytes from the argument's start, for the first place that was seen */
+  bool wrote_input;    /* even if it put back what was there */
+  ptrdiff_t input_at;  /* where, in bytes; -1: only the input's hash tells */
+  char left[80];       /* what of its thread's, OpenMP's or its scratch's state it left changed; "" for nothing */
+  unsigned ranks;      /* of a collective: how many ran */
+  bool ranks_differ;   /* rank 0's results are not those of another rank */
+  unsigned rank;       /* which; of out_of_bounds, unwritten and the others too, where it was not rank 0 */
+  size_t differ_at;    /* the result, and what each of the two made of it */
+  uint64_t bits, other_bits;
+};
+
+/* The first run of each kind. */
+struct fold_log {
+  size_t runs;
+  bool had_company; /* a run had more than one rank */
+  struct fold_traces unwritten, stray, writer, leaver, split;
+};
+
+/* All but `unwritten`, which a single run cannot tell from a result that equals the poison by chance. */
+void fold_log_add(struct fold_log *log, const struct fold_traces *traces);
+
+/* "byte 12 from the start of the output was overwritten" */
+void fold_traces_describe_stray(const struct fold_traces *traces, char text[120]);
+
+#endif
