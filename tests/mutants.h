@@ -22,6 +22,18 @@ struct fold_mutant {
 
 const struct fold_mutant *fold_mutants(size_t *n);
 
+/* The classes: what goes wrong, and who makes it. */
+typedef const struct fold_mutant *fold_mutants_of(size_t *n);
+struct mutant_class {
+  const char *name, *what, *who;
+  fold_mutants_of *mutants;
+};
+const struct mutant_class *mutant_classes(size_t *n);
+/* mutants_table*.c */
+fold_mutants_of fold_mutants_terms, fold_mutants_numbers, fold_mutants_memory, fold_mutants_kept, fold_mutants_launch;
+fold_mutants_of fold_mutants_place, fold_mutants_batch, fold_mutants_process, fold_mutants_environment;
+fold_mutants_of fold_mutants_ranks;
+
 /* The host's subjects, the mutants, and subjects that fail (mutants_broken.c) as one registry; free its array. */
 struct fold_registry;
 void fold_mutants_join(struct fold_registry *registry);
@@ -53,7 +65,7 @@ mutant_row_f32 mutant_sum_f32, mutant_back_f32;
 /* mutants_terms.c: terms lost, taken twice, or put in another order */
 fold_run mutant_dropped_tail, mutant_dropped_last, mutant_twice, mutant_swapped_partials, mutant_swapped_lanes;
 fold_run mutant_short_chunks, mutant_late_chunks, mutant_numpy_256, mutant_odd_first, mutant_past_read;
-fold_run mutant_next_row, mutant_prod_from_zero, mutant_max_from_zero;
+fold_run mutant_next_row, mutant_prod_from_zero, mutant_max_from_zero, mutant_past_2_20, mutant_odd_past_2_24;
 /* mutants_numbers.c: the wrong arithmetic */
 fold_run mutant_kahan_back, mutant_neumaier_one_sided, mutant_float64_lanes;
 fold_run mutant_flush, mutant_narrow_f64, mutant_narrow_f16, mutant_excess, mutant_nan_swallowed, mutant_nan_in_max;
@@ -61,15 +73,27 @@ fold_run mutant_zero_in_max, mutant_zero_in_exact, mutant_kahan_plain, mutant_ne
 fold_run mutant_rounded_twice, mutant_narrow_truncated, mutant_subnormal_twice, mutant_two_away, mutant_nan_made;
 /* mutants_memory.c: what is not a result */
 fold_run mutant_last_unwritten, mutant_past_end, mutant_before_start, mutant_in_zone, mutant_input_swapped;
-fold_run mutant_past_end_alone, mutant_input_swapped_by_threads;
+fold_run mutant_past_end_alone, mutant_input_swapped_by_threads, mutant_unwritten_in_five;
+fold_run mutant_input_swapped_in_five, mutant_input_restored, mutant_past_read_masked, mutant_before_read_masked;
+fold_run mutant_far_past_end, mutant_scratch_past_end, mutant_rows_past_grid;
 /* mutants_state.c: bits that depend on more than the row */
 fold_run mutant_counter, mutant_pid, mutant_threads, mutant_peels, mutant_half_aligned, mutant_batch_size,
-    mutant_row_parity;
+    mutant_row_parity, mutant_above_three, mutant_above_ten, mutant_race, mutant_out_aligned, mutant_scratch_aligned,
+    mutant_page_aligned, mutant_line_aligned, mutant_working_folder;
+/* mutants_kept.c: what is kept from run to run */
+fold_run mutant_by_content, mutant_by_content_threads, mutant_by_address, mutant_by_ends, mutant_after_six;
+fold_run mutant_zero_times_out, mutant_scratch_unset, mutant_freed_memory;
+fold_scratch mutant_scratch;
+/* mutants_environment.c: what is left changed */
+fold_run mutant_rounding_left, mutant_flushing_left, mutant_zeroing_left, mutant_trapping_left, mutant_threads_left;
+fold_run mutant_dynamic_left, mutant_nesting_left, mutant_schedule_left, mutant_rounding_left_by_threads;
+fold_run mutant_flushing_left_in_pool, mutant_x87_left, mutant_scratch_head_left;
 /* mutants_ranks.c: collectives on MPI ranks */
 fold_run mutant_own_first, mutant_own_last, mutant_own_now_and_then, mutant_chunks, mutant_long_messages,
     mutant_call_counter, mutant_last_rank_past_end, mutant_last_rank_unwritten, mutant_last_rank_swaps,
     mutant_last_rank_of_four_swaps, mutant_unaligned_parts, mutant_lost_state, mutant_states_as_doubles,
-    mutant_other_rank_in_parts, mutant_other_rank_in_worlds, mutant_lost_part;
+    mutant_other_rank_in_parts, mutant_other_rank_in_worlds, mutant_lost_part, mutant_last_rank_in_five,
+    mutant_last_rank_swaps_in_five, mutant_last_rank_swaps_elsewhere, mutant_last_rank_rounds_up;
 /* broken_ranks.c: collectives whose ranks die, hang or call otherwise */
 fold_run broken_rank_killed, broken_rank_exits, broken_rank_crashes, broken_rank_hangs, broken_rank_stops,
     broken_rank_stops_in_call, broken_rank_other_count, broken_rank_other_type, broken_rank_other_call,

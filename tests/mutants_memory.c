@@ -1,4 +1,4 @@
-/* mutants_memory.c: mutants that compute right, and leave a result unwritten or write where they must not. */
+/* mutants_memory.c: mutants that compute right, and leave a result unwritten, write where they must not, or read it. */
 #include "mutants.h"
 
 static void sums(const struct fold_call *call, size_t rows) {
@@ -58,5 +58,66 @@ fold_status mutant_past_end_alone(const struct fold_subject *subject, const stru
 fold_status mutant_input_swapped_by_threads(const struct fold_subject *subject, const struct fold_call *call) {
   if (call->launch.threads == 3) return mutant_input_swapped(subject, call);
   sums(call, call->rows);
+  return fold_ok();
+}
+
+/* In the batch of five that a single row is put into, its second result: no judge compares that row. */
+fold_status mutant_unwritten_in_five(const struct fold_subject *subject, const struct fold_call *call) {
+  uint64_t former = call->rows == 5 ? fold_bits_load(FOLD_F32, call->out, 1) : 0;
+  (void)subject;
+  sums(call, call->rows);
+  if (call->rows == 5) fold_bits_store(FOLD_F32, call->out, 1, former);
+  return fold_ok();
+}
+
+fold_status mutant_input_swapped_in_five(const struct fold_subject *subject, const struct fold_call *call) {
+  if (call->rows == 5) return mutant_input_swapped(subject, call);
+  sums(call, call->rows);
+  return fold_ok();
+}
+
+/* Sorted in place and put back: two who share the input would see it. */
+fold_status mutant_input_restored(const struct fold_subject *subject, const struct fold_call *call) {
+  mutant_input_swapped(subject, call);
+  return mutant_input_swapped(subject, call);
+}
+
+/* A vector load past an odd tail, whose lanes are masked away afterwards: nothing of it shows. */
+fold_status mutant_past_read_masked(const struct fold_subject *subject, const struct fold_call *call) {
+  const volatile fold_element_f32 *x = call->in;
+  (void)subject;
+  sums(call, call->rows);
+  if (call->rows * call->cols > 0) (void)x[call->rows * call->cols];
+  return fold_ok();
+}
+
+/* The same down to an aligned address. */
+fold_status mutant_before_read_masked(const struct fold_subject *subject, const struct fold_call *call) {
+  const volatile unsigned char *x = call->in;
+  (void)subject;
+  sums(call, call->rows);
+  if (call->rows * call->cols > 0) (void)x[-1];
+  return fold_ok();
+}
+
+/* Beyond every guard that is looked at by its bytes. */
+fold_status mutant_far_past_end(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  sums(call, call->rows);
+  fold_bits_store(FOLD_F32, call->out, call->rows + 5000, 0);
+  return fold_ok();
+}
+
+/* A workspace that is asked for one short. */
+fold_status mutant_scratch_past_end(const struct fold_subject *subject, const struct fold_call *call) {
+  sums(call, call->rows);
+  ((unsigned char *)call->scratch)[mutant_scratch(subject, call)] = 1;
+  return fold_ok();
+}
+
+/* A grid has 65,535 blocks in y. */
+fold_status mutant_rows_past_grid(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  sums(call, call->rows < 65535 ? call->rows : 65535);
   return fold_ok();
 }

@@ -1,4 +1,5 @@
 /* mutants_ranks.c: collectives that are broken on purpose: by rank, by message, by world, by call. f32 sums on MPI ranks. */
+#include <fenv.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,6 +118,30 @@ fold_status mutant_other_rank_in_parts(const struct fold_subject *subject, const
 fold_status mutant_other_rank_in_worlds(const struct fold_subject *subject, const struct fold_call *call) {
   fold_status status = fold_collective_exact(subject, call);
   if (call->comm->rank == 1 && call->comm->ranks == 2 && call->rows > 0) ((unsigned char *)call->out)[0] ^= 1;
+  return status;
+}
+
+/* The same where one row was put into a batch of five. */
+fold_status mutant_last_rank_in_five(const struct fold_subject *subject, const struct fold_call *call) {
+  fold_status status = fold_collective_exact(subject, call);
+  if (is_last(call) && call->comm->ranks > 1 && call->rows == 5) ((unsigned char *)call->out)[0] ^= 1;
+  return status;
+}
+
+/* And the last rank writes to its part there. */
+fold_status mutant_last_rank_swaps_in_five(const struct fold_subject *subject, const struct fold_call *call) {
+  return (call->rows == 5 ? mutant_last_rank_swaps : fold_collective_exact)(subject, call);
+}
+
+/* And where the input lies elsewhere: the parts are sent anew behind it. */
+fold_status mutant_last_rank_swaps_elsewhere(const struct fold_subject *subject, const struct fold_call *call) {
+  return ((uintptr_t)call->in % 64 == 8 ? mutant_last_rank_swaps : fold_collective_exact)(subject, call);
+}
+
+/* The last rank leaves another rounding mode. */
+fold_status mutant_last_rank_rounds_up(const struct fold_subject *subject, const struct fold_call *call) {
+  fold_status status = fold_collective_exact(subject, call);
+  if (is_last(call)) fesetround(FE_UPWARD);
   return status;
 }
 

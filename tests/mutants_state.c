@@ -1,4 +1,6 @@
 /* mutants_state.c: mutants whose bits depend on more than the row: a counter, the process, threads, addresses, rows. */
+#include <omp.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "mutants.h"
@@ -75,3 +77,72 @@ fold_status mutant_row_parity(const struct fold_subject *subject, const struct f
   (void)subject;
   return mutant_rows(call, row_parity);
 }
+
+/* Another order from four threads on. */
+static uint64_t above_three(const struct fold_call *call, const void *row, size_t r) {
+  unsigned threads = call->launch.threads ? call->launch.threads : 1;
+  (void)r;
+  return fold_f32_bits((threads > 3 ? mutant_back_f32 : mutant_sum_f32)(row, call->cols));
+}
+RUN(above_three)
+
+/* The same by OpenMP's own number of threads, whatever the launch says; more than a few processors have is needed. */
+static uint64_t above_ten(const struct fold_call *call, const void *row, size_t r) {
+  (void)r;
+  return fold_f32_bits((omp_get_max_threads() > 10 ? mutant_back_f32 : mutant_sum_f32)(row, call->cols));
+}
+RUN(above_ten)
+
+/* A true race: 32 parts that are the same for all threads, added as these bring them, as atomic additions are. */
+static uint64_t race(const struct fold_call *call, const void *row, size_t r) {
+  const fold_element_f32 *x = row;
+  float sum = 0;
+  size_t each = call->cols / 32 + 1;
+  (void)r;
+#pragma omp parallel for schedule(static, 1)
+  for (size_t part = 0; part < 32; part++) {
+    size_t first = part * each < call->cols ? part * each : call->cols, left = call->cols - first;
+    float partial = mutant_sum_f32(x + first, left < each ? left : each);
+#pragma omp critical(mutant_race)
+    sum += partial;
+  }
+  return fold_f32_bits(sum);
+}
+RUN(race)
+
+/* Vector stores need an aligned output: else another path, which adds from the other end. */
+static uint64_t out_aligned(const struct fold_call *call, const void *row, size_t r) {
+  (void)r;
+  return fold_f32_bits(((uintptr_t)call->out % 16 ? mutant_back_f32 : mutant_sum_f32)(row, call->cols));
+}
+RUN(out_aligned)
+
+static uint64_t scratch_aligned(const struct fold_call *call, const void *row, size_t r) {
+  (void)r;
+  return fold_f32_bits(((uintptr_t)call->scratch % 512 ? mutant_back_f32 : mutant_sum_f32)(row, call->cols));
+}
+RUN(scratch_aligned)
+
+/* Only at the start of a page. */
+static uint64_t page_aligned(const struct fold_call *call, const void *row, size_t r) {
+  (void)r;
+  return fold_f32_bits(((uintptr_t)call->in % 4096 ? mutant_sum_f32 : mutant_back_f32)(row, call->cols));
+}
+RUN(page_aligned)
+
+/* Cache lines: 64 bytes. */
+static uint64_t line_aligned(const struct fold_call *call, const void *row, size_t r) {
+  (void)r;
+  return fold_f32_bits(((uintptr_t)call->in % 64 == 32 ? mutant_back_f32 : mutant_sum_f32)(row, call->cols));
+}
+RUN(line_aligned)
+
+/* Where the process was started. */
+static uint64_t working_folder(const struct fold_call *call, const void *row, size_t r) {
+  const char *folder = getenv("PWD");
+  uint64_t hash = 0;
+  (void)r;
+  for (; folder && *folder; folder++) hash = hash * 31 + (unsigned char)*folder;
+  return fold_f32_bits(mutant_sum_f32(row, call->cols)) ^ (hash & 0x3fffff);
+}
+RUN(working_folder)

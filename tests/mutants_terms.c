@@ -139,3 +139,15 @@ static float max_from_zero(const fold_element_f32 *x, size_t n) {
   return greatest;
 }
 RUN_F32(max_from_zero)
+
+/* A count in 20 bits: terms from place 2^20 on are lost. */
+static float past_2_20(const fold_element_f32 *x, size_t n) { return mutant_sum_f32(x, n < 1 << 20 ? n : 1 << 20); }
+RUN_F32(past_2_20)
+
+/* An index in f32: from 2^24 on the odd ones are not there. */
+static float odd_past_2_24(const fold_element_f32 *x, size_t n) {
+  float sum = 0;
+  for (size_t i = 0; i < n; i++) sum += i == (size_t)(float)i ? (float)x[i] : 0;
+  return sum;
+}
+RUN_F32(odd_past_2_24)

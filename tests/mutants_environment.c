@@ -1,0 +1,59 @@
+/* mutants_environment.c: mutants that compute right and leave their arithmetic's environment changed. */
+#include <fenv.h>
+#include <omp.h>
+#include <string.h>
+#ifdef __SSE__
+#include <xmmintrin.h>
+#endif
+
+#include "mutants.h"
+
+static fold_status sums(const struct fold_call *call) { return mutant_rows_f32(call, mutant_sum_f32); }
+
+static void round_up(void) { fesetround(FE_UPWARD); }
+
+/* Flush to zero, denormals are zero, traps: bits of MXCSR. Elsewhere the rounding mode stands for them. */
+static void set_sse(unsigned bits, bool clear) {
+#ifdef __SSE__
+  _mm_setcsr(clear ? _mm_getcsr() & ~bits : _mm_getcsr() | bits);
+#else
+  (void)bits, (void)clear;
+  round_up();
+#endif
+}
+
+#define LEAVES(name, what)                                                                      \
+  fold_status mutant_##name(const struct fold_subject *subject, const struct fold_call *call) { \
+    fold_status status = sums(call);                                                            \
+    (void)subject;                                                                              \
+    what;                                                                                       \
+    return status;                                                                              \
+  }
+LEAVES(rounding_left, round_up())
+LEAVES(flushing_left, set_sse(0x8000, false))
+LEAVES(zeroing_left, set_sse(0x40, false))
+LEAVES(trapping_left, set_sse(0x80, true)) /* an invalid operation ends whoever comes next */
+LEAVES(threads_left, omp_set_num_threads(omp_get_max_threads() + 1))
+LEAVES(dynamic_left, omp_set_dynamic(!omp_get_dynamic()))
+LEAVES(nesting_left, omp_set_max_active_levels(omp_get_max_active_levels() == 7 ? 6 : 7))
+LEAVES(schedule_left, omp_set_schedule(omp_sched_guided, 13))
+LEAVES(rounding_left_by_threads, if (call->launch.threads == 7) round_up())
+
+static void flush_in_pool(void) {
+#pragma omp parallel num_threads(3)
+  if (omp_get_thread_num() == 2) set_sse(0x8000, false);
+}
+LEAVES(flushing_left_in_pool, flush_in_pool())
+
+static void set_x87_single(void) {
+#ifdef __x86_64__
+  unsigned short word = 0x7f;
+  __asm__ volatile("fldcw %0" : : "m"(word));
+#else
+  round_up();
+#endif
+}
+LEAVES(x87_left, set_x87_single())
+
+/* The next one would wait for a count that it never reaches. */
+LEAVES(scratch_head_left, ((unsigned char *)call->scratch)[100] = 1)

@@ -1,0 +1,104 @@
+/* mutants_kept.c: mutants that keep something from run to run: results, by address or content; counters; memory that
+ * nobody set. Each row is right or in another order; who asks with the same input again and again sees no fault.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "mutants.h"
+
+/* FNV-1a. */
+static uint64_t hash_of(const void *row, size_t n_bytes) {
+  const unsigned char *bytes = row;
+  uint64_t hash = 0xcbf29ce484222325u;
+  for (size_t i = 0; i < n_bytes; i++) hash = (hash ^ bytes[i]) * 0x100000001b3u;
+  return hash;
+}
+
+/* A cache of one result by the input's content; what is computed anew comes out in turn from either end. */
+static uint64_t by_content(const struct fold_call *call, const void *row, size_t r) {
+  static uint64_t key, bits;
+  static unsigned made;
+  uint64_t hash = hash_of(row, call->cols * sizeof(float));
+  (void)r;
+  if (made == 0 || hash != key) bits = fold_f32_bits((made++ % 2 ? mutant_back_f32 : mutant_sum_f32)(row, call->cols));
+  key = hash;
+  return bits;
+}
+RUN(by_content)
+
+/* The same, which hides that the order depends on the number of threads. */
+static uint64_t by_content_threads(const struct fold_call *call, const void *row, size_t r) {
+  static uint64_t key, bits;
+  static bool made;
+  uint64_t hash = hash_of(row, call->cols * sizeof(float));
+  (void)r;
+  if (!made || hash != key)
+    bits = fold_f32_bits((call->launch.threads % 2 ? mutant_back_f32 : mutant_sum_f32)(row, call->cols));
+  made = true;
+  key = hash;
+  return bits;
+}
+RUN(by_content_threads)
+
+/* A cache by the input's address and length: what is written to the same place later is not seen. */
+static uint64_t by_address(const struct fold_call *call, const void *row, size_t r) {
+  static const void *key;
+  static size_t cols;
+  static uint64_t bits;
+  (void)r;
+  if (row != key || call->cols != cols) bits = fold_f32_bits(mutant_sum_f32(row, call->cols));
+  key = row;
+  cols = call->cols;
+  return bits;
+}
+RUN(by_address)
+
+/* A cache by the input's length and its two ends. */
+static uint64_t by_ends(const struct fold_call *call, const void *row, size_t r) {
+  static uint64_t key[3], bits;
+  size_t n = call->cols;
+  (void)r;
+  if (n == 0) return 0;
+  uint64_t now[3] = {n, fold_bits_load(FOLD_F32, row, 0), fold_bits_load(FOLD_F32, row, n - 1)};
+  if (memcmp(key, now, sizeof key) != 0) bits = fold_f32_bits(mutant_sum_f32(row, n));
+  memcpy(key, now, sizeof key);
+  return bits;
+}
+RUN(by_ends)
+
+/* After so many calls another algorithm is thought to be worth its set-up. */
+fold_status mutant_after_six(const struct fold_subject *subject, const struct fold_call *call) {
+  static unsigned calls;
+  (void)subject;
+  return mutant_rows_f32(call, ++calls > 6 ? mutant_back_f32 : mutant_sum_f32);
+}
+
+/* out = alpha * sum + 0 * out, as BLAS does not: with beta = 0 it must not read. */
+static uint64_t zero_times_out(const struct fold_call *call, const void *row, size_t r) {
+  float former = fold_bits_f32((uint32_t)fold_bits_load(FOLD_F32, call->out, r));
+  return fold_f32_bits(mutant_sum_f32(row, call->cols) + 0 * former);
+}
+RUN(zero_times_out)
+
+/* What is in the scratch before a run decides. */
+fold_status mutant_scratch_unset(const struct fold_subject *subject, const struct fold_call *call) {
+  const unsigned char *scratch = (const unsigned char *)call->scratch + FOLD_SCRATCH_ZEROED;
+  (void)subject;
+  return mutant_rows_f32(call, scratch[0] % 2 ? mutant_sum_f32 : mutant_back_f32);
+}
+size_t mutant_scratch(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject, (void)call;
+  return FOLD_SCRATCH_ZEROED + 8;
+}
+
+/* A partial that nobody set, in memory that others had before. */
+fold_status mutant_freed_memory(const struct fold_subject *subject, const struct fold_call *call) {
+  enum { AT = 1500, N = 3000 };
+  unsigned char *volatile memory = malloc(N);
+  (void)subject;
+  if (!memory) abort();
+  bool set = memory[AT] != 0;
+  memset(memory, 0, N); /* as the first chunk of an arena is: the next run finds it so */
+  free(memory);
+  return mutant_rows_f32(call, set ? mutant_back_f32 : mutant_sum_f32);
+}
