@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "bits.h"
-#include "replay.h"
+#include "refutation.h"
 
 fold_status fold_table_open(struct fold_table *table, const struct fold_registry *registry) {
   size_t cells = registry->n * FOLD_CLAIMS, n_facts;
@@ -39,13 +39,22 @@ static void count_known(struct fold_table *table, const struct fold_judgement *j
   if (tally->n++ == 0) snprintf(tally->first, sizeof tally->first, "%s", j->c->name);
 }
 
+/* Whether an error that held is larger than the exact result: a sum that cancels, of which units of its last place say nothing. */
+static bool cancels(const struct fold_judgement *j) {
+  const struct fold_finding *f = &j->finding;
+  return f->verdict == FOLD_HELD && j->c && f->ulps >= ldexp(1, fold_format_of(j->c->dtype).precision);
+}
+
 void fold_table_add(struct fold_table *table, const struct fold_judgement *j) {
   struct fold_cell *cells = j->promised ? table->promised : table->probed;
   struct fold_cell *cell = &cells[j->subject_index * FOLD_CLAIMS + j->claim->id];
   const struct fold_finding *f = &j->finding;
   cell->count[f->verdict]++;
   if (j->known) cell->known++, count_known(table, j);
-  if (isnan(cell->ulps) || f->ulps > cell->ulps) cell->ulps = f->ulps;
+  if (cancels(j))
+    cell->cancelled++;
+  else if (isnan(cell->ulps) || f->ulps > cell->ulps)
+    cell->ulps = f->ulps;
   if (isnan(cell->fraction) || f->fraction > cell->fraction) cell->fraction = f->fraction;
   if (f->verdict == FOLD_HELD) cell->rows += f->comparisons + f->unjudged, cell->unjudged += f->unjudged;
   if (f->verdict == FOLD_HELD && f->unjudged > 0) {
@@ -90,7 +99,7 @@ void fold_table_total(const struct fold_table *table, bool strict, size_t total[
 }
 
 /* A number with three digits, or a dash where nothing was measured. */
-static const char *number(double value, char text[16]) {
+static char *number(double value, char text[16]) {
   if (isnan(value))
     snprintf(text, 16, "-");
   else if (value == 0 || (value >= 0.001 && value < 1e5))
@@ -100,13 +109,22 @@ static const char *number(double value, char text[16]) {
   return text;
 }
 
+/* As a number; but what is beside the bound does not read as at it. */
+static const char *print_fraction(double value, char text[32]) {
+  if (isnan(value) || (value != 0 && (value < 0.001 || value >= 1e5))) return number(value, text);
+  return fold_print_fraction(value, text);
+}
+
 static void print_cell(const struct fold_cell *cell, const char *claim, bool strict, bool colour, FILE *out) {
-  char ulps[16], fraction[16];
+  char ulps[20], fraction[32];
   size_t known = strict ? 0 : cell->known, refuted = cell->count[FOLD_REFUTED] - known;
   bool red = refuted || cell->count[FOLD_BROKEN];
   fprintf(out, "  %s%-22s%s %8zu %8zu %8zu", colour && red ? "\033[31m" : "", claim, colour && red ? "\033[0m" : "",
           cell->count[FOLD_HELD], refuted, cell->count[FOLD_SKIPPED]);
-  fprintf(out, " %12s %12s", number(cell->ulps, ulps), number(cell->fraction, fraction));
+  if (cell->cancelled) strcat(number(cell->ulps, ulps), "*");
+  fprintf(out, " %12s %12s", cell->cancelled ? ulps : number(cell->ulps, ulps),
+          print_fraction(cell->fraction, fraction));
+  if (cell->shown && cell->shown < refuted) fprintf(out, "  %zu of %zu shown", cell->shown, refuted);
   if (cell->count[FOLD_BROKEN]) fprintf(out, "  %zu broken", cell->count[FOLD_BROKEN]);
   if (known) fprintf(out, "  (%zu known)", known);
   if (cell->unjudged) fprintf(out, "  (%zu of %zu rows have %s)", cell->unjudged, cell->rows, cell->no_bound);
@@ -114,8 +132,7 @@ static void print_cell(const struct fold_cell *cell, const char *claim, bool str
   fputc('\n', out);
 }
 
-/* Whether all that was asked of a subject, of several claims, was skipped, and each claim would show the same reason: their sum is
- * one line's worth. */
+/* Whether all that was asked of a subject was skipped, and each claim would show the same reason: it shares a line with others. */
 static bool sum_of_skips(const struct fold_cell *cells, struct fold_cell *sum) {
   size_t claims = 0;
   *sum = (struct fold_cell){.ulps = NAN, .fraction = NAN};
@@ -127,27 +144,61 @@ static bool sum_of_skips(const struct fold_cell *cells, struct fold_cell *sum) {
     sum->count[FOLD_SKIPPED] += n;
     claims++;
   }
-  return claims > 1;
+  return claims > 0;
+}
+
+static void print_subject(const struct fold_table *table, const struct fold_cell *cells, size_t i, bool strict,
+                          bool colour, FILE *out) {
+  size_t n_claims;
+  const struct fold_claim *claims = fold_claims(&n_claims);
+  const struct fold_subject *subject = &table->registry->subjects[i];
+  bool named = false;
+  for (size_t k = 0; k < n_claims; k++) {
+    const struct fold_cell *cell = &cells[i * FOLD_CLAIMS + k];
+    if (cell_total(cell) == 0) continue;
+    if (!named) fprintf(out, "%s on %s\n", subject->name, fold_engine_name(subject->engine));
+    named = true;
+    print_cell(cell, claims[k].name, strict, colour, out);
+  }
+}
+
+/* Subjects that were skipped altogether, all of one reason in one line: of each engine, as a machine lacks them. */
+static void print_skipped(const struct fold_table *table, const struct fold_cell *cells, FILE *out) {
+  const size_t n = table->registry->n;
+  struct fold_cell sum, other;
+  for (size_t i = 0; i < n; i++) {
+    const struct fold_subject *subject = &table->registry->subjects[i];
+    if (!sum_of_skips(&cells[i * FOLD_CLAIMS], &sum)) continue;
+    size_t alike = 0, skipped = 0;
+    bool first = true;
+    for (size_t k = 0; k < n; k++) {
+      if (table->registry->subjects[k].engine != subject->engine || !sum_of_skips(&cells[k * FOLD_CLAIMS], &other))
+        continue;
+      if (strcmp(other.why, sum.why) != 0) continue;
+      first &= k >= i;
+      alike++, skipped += other.count[FOLD_SKIPPED];
+    }
+    if (!first) continue; /* told with that one */
+    fprintf(out, "skipped altogether: %s on %s", subject->name, fold_engine_name(subject->engine));
+    if (alike > 1) fprintf(out, " and %zu more there", alike - 1);
+    fprintf(out, ": %zu verdicts  (%s)\n", skipped, sum.why);
+  }
 }
 
 static void print_subjects(const struct fold_table *table, const struct fold_cell *cells, bool strict, bool colour,
                            FILE *out) {
-  size_t n_claims;
-  const struct fold_claim *claims = fold_claims(&n_claims);
+  bool cancelled = false;
+  struct fold_cell sum;
   for (size_t i = 0; i < table->registry->n; i++) {
-    bool named = false;
-    struct fold_cell sum;
-    const bool skipped = sum_of_skips(&cells[i * FOLD_CLAIMS], &sum);
-    for (size_t k = 0; k < n_claims; k++) {
-      const struct fold_cell *cell = &cells[i * FOLD_CLAIMS + k];
-      if (cell_total(cell) == 0) continue;
-      const struct fold_subject *subject = &table->registry->subjects[i];
-      if (skipped && named) break;
-      if (!named) fprintf(out, "%s on %s\n", subject->name, fold_engine_name(subject->engine));
-      named = true;
-      print_cell(skipped ? &sum : cell, skipped ? "every claim" : claims[k].name, strict, colour, out);
-    }
+    if (!sum_of_skips(&cells[i * FOLD_CLAIMS], &sum)) print_subject(table, cells, i, strict, colour, out);
+    for (size_t k = 0; k < FOLD_CLAIMS; k++) cancelled |= cells[i * FOLD_CLAIMS + k].cancelled > 0;
   }
+  print_skipped(table, cells, out);
+  if (cancelled)
+    fputs(
+        "* other sums cancel: their error, within its bound, is larger than the exact result, and no matter of its "
+        "last place\n",
+        out);
 }
 
 static const struct fold_subject *subject_of(const struct fold_registry *registry, const struct fold_fact *fact) {
@@ -173,8 +224,7 @@ static void print_known(const struct fold_table *table, FILE *out) {
 }
 
 void fold_table_print(const struct fold_table *table, bool strict, bool colour, FILE *out) {
-  size_t total[FOLD_VERDICTS], known, probed = 0;
-  fold_table_total(table, strict, total, &known);
+  size_t probed = 0;
   fprintf(out, "%-24s %8s %8s %8s %12s %12s\n", "subject and claim", "held", "refuted", "skipped", "worst ulps",
           "worst/bound");
   print_subjects(table, table->promised, strict, colour, out);
@@ -184,60 +234,13 @@ void fold_table_print(const struct fold_table *table, bool strict, bool colour, 
     print_subjects(table, table->probed, strict, false, out);
   }
   fputc('\n', out);
+}
+
+void fold_table_close_line(const struct fold_table *table, bool strict, FILE *out) {
+  size_t total[FOLD_VERDICTS], known;
+  fold_table_total(table, strict, total, &known);
   if (total[FOLD_BROKEN])
-    fprintf(out, "%zu broken: the environment failed there, nothing was judged\n", total[FOLD_BROKEN]);
+    fprintf(out, "%zu broken: the subject or the environment failed there, nothing was judged\n", total[FOLD_BROKEN]);
   if (known) print_known(table, out);
   fprintf(out, "%zu held, %zu refuted, %zu skipped\n", total[FOLD_HELD], total[FOLD_REFUTED], total[FOLD_SKIPPED]);
-}
-
-/* What is known of a peer that was refuted, and why that does not excuse it here. */
-static void print_fact(const struct fold_judgement *j, FILE *out) {
-  char version[64];
-  fold_peer_version(j->subject, version);
-  if (j->fact == NULL) {
-    fprintf(out, "  new: not known of %s\n", version);
-    return;
-  }
-  fprintf(out, "  known of");
-  for (size_t i = 0; i < sizeof j->fact->seen / sizeof *j->fact->seen && j->fact->seen[i].first; i++) {
-    const struct fold_versions *span = &j->fact->seen[i];
-    fprintf(out, "%s %s", i ? "," : "", span->first);
-    if (strcmp(span->first, span->last) != 0) fprintf(out, " to %s", span->last);
-  }
-  fprintf(out, ": %s; %s %s\n", j->fact->what, j->known ? "this is" : "but this is", version);
-}
-
-void fold_print_refuted(const struct fold_judgement *j, const char *program, const char *folder, FILE *out) {
-  const struct fold_finding *f = &j->finding;
-  const struct fold_case *c = j->c;
-  char got[80], want[80];
-  const char *kind = f->verdict == FOLD_BROKEN ? "BROKEN" : "REFUTED";
-  fprintf(out, "%s: %s on %s is not %s: %s, %zu x %zu", kind, j->subject->name, fold_engine_name(j->subject->engine),
-          j->claim->name, c->name, c->rows, c->cols);
-  if (c->source.generator) fprintf(out, ", seed %llu", (unsigned long long)c->source.seed);
-  if (f->compared) {
-    uint64_t distance = fold_bits_distance(c->dtype, f->got, f->want);
-    fprintf(out, ", row %zu: got %s, want %s", f->row, fold_bits_print(c->dtype, f->got, got),
-            fold_bits_print(c->dtype, f->want, want));
-    /* A NaN is at no distance from a number. */
-    if (distance != UINT64_MAX) fprintf(out, ", %llu patterns apart", (unsigned long long)distance);
-  }
-  if (!isnan(f->ulps)) fprintf(out, ", %.4g ulps", f->ulps);
-  if (!isnan(f->fraction)) fprintf(out, ", %.4g of the bound", f->fraction);
-  fprintf(out, ": %s\n", f->reason);
-  if (j->subject->peer && f->verdict == FOLD_REFUTED) print_fact(j, out);
-  const bool npy = strncmp(c->name, "npy:", 4) == 0;
-  const struct fold_replay replay = {.program = program,
-                                     .subject = j->subject->name,
-                                     .engine = fold_engine_name(j->subject->engine),
-                                     .claim = j->claim->name,
-                                     .npy = npy ? c->npy : NULL,
-                                     .op = fold_op_name(c->op),
-                                     .ranks = npy ? c->ranks : 0,
-                                     .folder = npy ? NULL : folder,
-                                     .fixtures = npy ? NULL : c->name,
-                                     .asked = j->asked ? *j->asked : (struct fold_asked){0}};
-  fputs("  replay: ", out);
-  fold_put_replay(&replay, out);
-  fputc('\n', out);
 }

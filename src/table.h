@@ -8,8 +8,10 @@
 
 struct fold_cell {
   size_t count[FOLD_VERDICTS];
+  size_t shown;          /* refutations that were told one by one */
   size_t known;          /* of the refuted: what is known of that library */
   double ulps, fraction; /* the worst; NaN where nothing was measured */
+  size_t cancelled;      /* of the held: whose error is larger than the exact result; `ulps` is of the others */
   size_t rows, unjudged; /* of cases that were judged: rows, and those of them that have no bound */
   char no_bound[120];    /* the last reason of one of these */
   char why[120];         /* the last reason of a skip or of what broke, rather than a want of ranks */
@@ -38,12 +40,9 @@ void fold_table_total(const struct fold_table *table, bool strict, size_t total[
 bool fold_table_is_empty(const struct fold_table *table);
 /* How many promises nobody made were tried. */
 size_t fold_table_probed(const struct fold_table *table);
-/* The table, what was skipped and why, a line for each fact that was seen again, and the closing line "N held, N
- * refuted, N skipped". */
+/* Each subject's claims; below them what was skipped altogether. */
 void fold_table_print(const struct fold_table *table, bool strict, bool colour, FILE *out);
-
-/* One line for a refuted or broken claim, and the command that replays that case alone, as it was asked. `program` is how the user
- * calls the command. */
-void fold_print_refuted(const struct fold_judgement *judgement, const char *program, const char *folder, FILE *out);
+/* What is broken, a line for each fact that was seen again, and the closing line "N held, N refuted, N skipped". */
+void fold_table_close_line(const struct fold_table *table, bool strict, FILE *out);
 
 #endif

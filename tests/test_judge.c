@@ -118,6 +118,18 @@ Test(judge, faithful_takes_two_neighbours_and_correctly_rounded_one) {
   }
 }
 
+/* 2^-24 (1 + 2^-20) is the error, and the bound of one addition less than a millionth below it. */
+Test(judge, an_error_just_above_its_bound_is_told_from_it) {
+  struct literal l;
+  struct fold_subject subject = plant(0x1.000002p0f, "host/sequential", FOLD_PLAIN, FOLD_CLAIM(FOLD_BOUNDED));
+  struct tally t = judge(&subject, CASE(&l, 1, 0x1.ffffep-25f));
+  double error = 0, bound = 0;
+  cr_assert_eq(verdict_of(&t, FOLD_BOUNDED), FOLD_REFUTED);
+  const char *reason = t.last[FOLD_BOUNDED].reason;
+  cr_expect_eq(sscanf(reason, "error %lg is above the bound %lg", &error, &bound), 2, "%s", reason);
+  cr_expect(error > bound && error < 1.000002 * bound, "%s", reason);
+}
+
 /* 1 + (1 - u) is a tie between 2 and the number below: the bound is 2 u and a little more, three times as far is refused. */
 Test(judge, bounded_turns_at_the_bound) {
   static const struct {
@@ -513,6 +525,7 @@ Test(judge, the_table_counts_promises_and_not_probes) {
   cr_expect_eq(table.promised[FOLD_BOUNDED].ulps, 4, "the worst");
   FILE *out = open_memstream(&text, &size);
   fold_table_print(&table, false, false, out);
+  fold_table_close_line(&table, false, out);
   fclose(out);
   cr_expect(strstr(text, "\n5 held, 3 refuted, 1 skipped\n") != NULL, "%s", text);
   cr_expect(strstr(text, "1 broken") != NULL, "%s", text);

@@ -2,21 +2,26 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "command.h"
 #include "record.h"
+#include "refutation.h"
 #include "replay.h"
+#include "summary.h"
 #include "supervise.h"
 #include "table.h"
 
-enum { JSONL = 0x200, STRICT, IN_PROCESS, MOST_LINES = 10 };
+enum { JSONL = 0x200, STRICT, IN_PROCESS, QUIET = 'q', MOST_LINES = 10 };
 
 struct verify {
   struct fold_selection_options options;
   const char *jsonl, *program;
-  bool strict, in_process;
+  bool strict, in_process, quiet;
+  bool apart; /* stderr leads elsewhere than stdout */
   struct fold_table table;
+  struct fold_summary summary;
   struct fold_records records;
   fold_status unwritten; /* why records can't be written any more */
   struct fold_progress progress;
@@ -25,6 +30,7 @@ struct verify {
 static const struct argp_option options[] = {
     {"jsonl", JSONL, "FILE", 0, "write a record of each verdict, as JSON lines", 2},
     {"strict", STRICT, NULL, 0, "what is known of a version of NCCL or MPI counts as refuted too", 2},
+    {"quiet", QUIET, NULL, 0, "print no table: the summary alone, and on standard error what is refuted", 2},
     {"in-process", IN_PROCESS, NULL, 0, FOLD_IN_PROCESS_HELP, 2},
     {0},
 };
@@ -38,6 +44,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case JSONL: v->jsonl = arg; return 0;
     case STRICT: v->strict = true; return 0;
     case IN_PROCESS: v->in_process = true; return 0;
+    case QUIET: v->quiet = true; return 0;
     default: return ARGP_ERR_UNKNOWN;
   }
 }
@@ -83,6 +90,20 @@ static void keep_unwritten(struct verify *v, fold_status status) {
   fold_report("foldproof verify", status);
 }
 
+/* Whoever reads either of the two sees it, and nobody twice: where both lead to one terminal, pipe or file, once. */
+static void tell_refuted(struct verify *v, const struct fold_judgement *j) {
+  fold_progress_clear(&v->progress);
+  if (!v->quiet) fold_print_refuted(j, v->program, v->options.selection.folder, stdout);
+  if (v->quiet || v->apart) fold_print_refuted(j, v->program, v->options.selection.folder, stderr);
+  if (j->finding.verdict == FOLD_REFUTED) v->table.promised[j->subject_index * FOLD_CLAIMS + j->claim->id].shown++;
+}
+
+static bool leads_elsewhere(void) {
+  struct stat out, err;
+  return fstat(STDOUT_FILENO, &out) == 0 && fstat(STDERR_FILENO, &err) == 0 &&
+         (out.st_dev != err.st_dev || out.st_ino != err.st_ino);
+}
+
 static fold_status take(void *context, const struct fold_judgement *judged) {
   struct verify *v = context;
   struct fold_judgement j = *judged;
@@ -92,10 +113,8 @@ static fold_status take(void *context, const struct fold_judgement *judged) {
     j.asked = &asked;
   }
   fold_table_add(&v->table, &j);
-  if (deserves_line(v, &j)) {
-    fold_progress_clear(&v->progress);
-    fold_print_refuted(&j, v->program, v->options.selection.folder, stdout);
-  }
+  FOLD_TRY(fold_summary_add(&v->summary, &j));
+  if (deserves_line(v, &j)) tell_refuted(v, &j);
   if (v->strict) j.known = false; /* to whoever reads the record, too */
   if (v->records.file && v->unwritten.code == FOLD_OK) keep_unwritten(v, fold_records_judgement(&v->records, &j));
   return fold_ok();
@@ -168,12 +187,14 @@ static int exit_code_of(const struct verify *v) {
   return total[FOLD_HELD] || fold_table_probed(&v->table) ? 0 : 77;
 }
 
-static void print_table(const struct verify *v) {
-  fold_table_print(&v->table, v->strict, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), stdout);
+static void print_table(struct verify *v) {
+  if (!v->quiet) fold_table_print(&v->table, v->strict, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), stdout);
+  fold_summary_print(&v->summary, &v->table, v->strict, stdout);
+  fold_table_close_line(&v->table, v->strict, stdout);
 }
 
 /* Prints the table, or why there is none. */
-static int conclude(const struct verify *v, const char *command, bool interrupted) {
+static int conclude(struct verify *v, const char *command, bool interrupted) {
   if (fold_table_is_empty(&v->table) && !interrupted) {
     fprintf(stderr, "%s: nothing was judged: no selected subject takes the selected cases, or makes the claims\n",
             command);
@@ -187,19 +208,21 @@ static int conclude(const struct verify *v, const char *command, bool interrupte
 }
 
 int fold_command_verify(int argc, char **argv, const struct fold_registry *registry) {
-  struct verify v = {.program = program_invocation_name};
+  struct verify v = {.program = program_invocation_name, .apart = leads_elsewhere()};
   fold_selection_defaults(&v.options);
   fold_parse(&argp, argc, argv, &v);
   const volatile int *stop = fold_watch_interrupt();
   fold_progress_open(&v.progress);
   fold_status status = fold_selection_check(&v.options.selection, registry);
   if (status.code == FOLD_OK) status = fold_table_open(&v.table, registry);
+  if (status.code == FOLD_OK) status = fold_summary_open(&v.summary, registry);
   if (status.code == FOLD_OK) status = judge_all(&v, registry, stop);
   int exit_code = fold_report(argv[0], status);
   if (status.code == FOLD_OK)
     exit_code = conclude(&v, argv[0], *stop != 0);
   else if (v.table.registry && !fold_table_is_empty(&v.table))
     print_table(&v);
+  fold_summary_close(&v.summary);
   fold_table_close(&v.table);
   return exit_code;
 }

@@ -5,6 +5,7 @@
  */
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "bits.h"
 #include "bound.h"
@@ -51,6 +52,17 @@ static bool judge_class(struct fold_trial *trial, struct fold_finding *finding, 
   return false;
 }
 
+/* With the digits that it takes to tell them apart: "error 1.23457e-05 is above the bound 1.23456e-05". */
+static void refute_above(struct fold_finding *finding, mpfr_srcptr error, mpfr_srcptr bound) {
+  char text[2][64];
+  for (int digits = 3; digits <= 24; digits++) {
+    mpfr_snprintf(text[0], sizeof text[0], "%.*Rg", digits, error);
+    mpfr_snprintf(text[1], sizeof text[1], "%.*Rg", digits, bound);
+    if (strcmp(text[0], text[1]) != 0) break;
+  }
+  fold_find_refuted(finding, "error %s is above the bound %s", text[0], text[1]);
+}
+
 /* A finite result: its error is within the bound, and where the accumulator is exact it is the correctly rounded one, whichever
  * zero a zero is. */
 static bool judge_within(struct fold_trial *trial, struct fold_finding *finding, size_t row, uint64_t got,
@@ -68,8 +80,7 @@ static bool judge_within(struct fold_trial *trial, struct fold_finding *finding,
     fold_find_refuted(finding, "no order rounds on the way, and this is not the %s",
                       mpfr_zero_p(bound) ? "exact result" : "number nearest to the exact result");
   else if (!within)
-    fold_find_refuted(finding, "error %.3g is above the bound %.3g", mpfr_get_d(error, MPFR_RNDN),
-                      mpfr_get_d(bound, MPFR_RNDN));
+    refute_above(finding, error, bound);
   mpfr_clear(error);
   return within && (nearest || !exact);
 }

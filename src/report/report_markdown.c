@@ -52,9 +52,10 @@ static void put_failure(const struct fold_model *m, const struct fold_model_subj
                         const json_t *record, FILE *out) {
   char title[160], *text = fold_text_evidence(record), *replay = fold_text_replay(record);
   const char *verdict = json_string_value(json_object_get(record, "verdict"));
+  const bool broken = verdict && strcmp(verdict, fold_verdict_name(FOLD_BROKEN)) == 0;
   fprintf(out, "* **%s**: ", fold_model_is_known(record) ? "known" : verdict ? verdict : "");
   fold_put_markdown(out, fold_model_title(subject, title));
-  fputs(" is not ", out);
+  fputs(broken ? ", not judged: " : " violates ", out);
   fold_put_markdown(out, m->claims[k]);
   fputs(": ", out);
   fold_put_markdown(out, text ? text : "");

@@ -1,0 +1,112 @@
+/* refutation.c: a line for what is refuted or broken, for people. */
+#include "refutation.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "bits.h"
+#include "replay.h"
+
+/* What is known of a peer that was refuted, and why that does not excuse it here. */
+static void print_fact(const struct fold_judgement *j, FILE *out) {
+  char version[64];
+  fold_peer_version(j->subject, version);
+  if (j->fact == NULL) {
+    fprintf(out, "  new: not known of %s\n", version);
+    return;
+  }
+  fprintf(out, "  known of");
+  for (size_t i = 0; i < sizeof j->fact->seen / sizeof *j->fact->seen && j->fact->seen[i].first; i++) {
+    const struct fold_versions *span = &j->fact->seen[i];
+    fprintf(out, "%s %s", i ? "," : "", span->first);
+    if (strcmp(span->first, span->last) != 0) fprintf(out, " to %s", span->last);
+  }
+  fprintf(out, ": %s; %s %s\n", j->fact->what, j->known ? "this is" : "but this is", version);
+}
+
+/* How far two results lie from each other, where a number of patterns says so: not across zero, where it counts most of the format,
+ * nor to an infinity or a NaN. */
+static void print_distance(enum fold_dtype dtype, uint64_t got, uint64_t want, FILE *out) {
+  const enum fold_class classes[] = {fold_bits_class(dtype, got), fold_bits_class(dtype, want)};
+  if (classes[0] == FOLD_NAN || classes[1] == FOLD_NAN || got == want) return;
+  if (classes[0] == FOLD_ZERO && classes[1] == FOLD_ZERO)
+    fputs(", the other zero", out);
+  else if (fold_bits_negative(dtype, got) != fold_bits_negative(dtype, want) && classes[0] != FOLD_ZERO &&
+           classes[1] != FOLD_ZERO)
+    fputs(", of the other sign", out);
+  else if (classes[0] != FOLD_INFINITE && classes[1] != FOLD_INFINITE)
+    fprintf(out, ", %llu pattern%s apart", (unsigned long long)fold_bits_distance(dtype, got, want),
+            fold_bits_distance(dtype, got, want) == 1 ? "" : "s");
+}
+
+/* An error is told in units of the exact result's last place as long as the result has places: where it is zero, or cancelled to
+ * almost nothing, such a number says nothing of the sum. */
+static void print_error(const struct fold_judgement *j, FILE *out) {
+  const struct fold_finding *f = &j->finding;
+  const bool finite = !f->compared || fold_bits_class(j->c->dtype, f->got) < FOLD_INFINITE;
+  char fraction[32];
+  if (!isnan(f->ulps) && finite && f->ulps >= ldexp(1, fold_format_of(j->c->dtype).precision))
+    fputs(", an error larger than the exact result", out);
+  else if (!isnan(f->ulps) && finite)
+    fprintf(out, ", %.4g ulps", f->ulps);
+  if (!isnan(f->fraction)) fprintf(out, ", %s of the bound", fold_print_fraction(f->fraction, fraction));
+}
+
+const char *fold_print_fraction(double fraction, char text[32]) {
+  snprintf(text, 32, "%.3g", fraction);
+  if (strcmp(text, "1") == 0 && fraction != 1) snprintf(text, 32, "1%+.1g", fraction - 1);
+  return text;
+}
+
+static void print_case(const struct fold_judgement *j, FILE *out) {
+  fprintf(out, "%s, %zu x %zu", j->c->name, j->c->rows, j->c->cols);
+  if (j->c->source.generator) fprintf(out, ", seed %llu", (unsigned long long)j->c->source.seed);
+}
+
+static void print_replay(const struct fold_judgement *j, const char *program, const char *folder, FILE *out) {
+  const struct fold_case *c = j->c;
+  const bool npy = strncmp(c->name, "npy:", 4) == 0;
+  const struct fold_replay replay = {.program = program,
+                                     .subject = j->subject->name,
+                                     .engine = fold_engine_name(j->subject->engine),
+                                     .claim = j->claim->name,
+                                     .npy = npy ? c->npy : NULL,
+                                     .op = fold_op_name(c->op),
+                                     .ranks = npy ? c->ranks : 0,
+                                     .folder = npy ? NULL : folder,
+                                     .fixtures = npy ? NULL : c->name,
+                                     .asked = j->asked ? *j->asked : (struct fold_asked){0}};
+  fputs("  replay: ", out);
+  fold_put_replay(&replay, out);
+  fputc('\n', out);
+}
+
+/* The subject's run failed, or the environment: of the claim this says nothing. */
+static void print_broken(const struct fold_judgement *j, FILE *out) {
+  fprintf(out, "BROKEN: %s on %s, ", j->subject->name, fold_engine_name(j->subject->engine));
+  print_case(j, out);
+  fprintf(out, ": %s: %s %s judged there\n", j->finding.reason, j->got ? j->claim->name : "no claim",
+          j->got ? "is not" : "is");
+}
+
+void fold_print_refuted(const struct fold_judgement *j, const char *program, const char *folder, FILE *out) {
+  const struct fold_finding *f = &j->finding;
+  if (f->verdict == FOLD_BROKEN) {
+    print_broken(j, out);
+    print_replay(j, program, folder, out);
+    return;
+  }
+  char got[80], want[80];
+  fprintf(out, "REFUTED: %s on %s violates %s: ", j->subject->name, fold_engine_name(j->subject->engine),
+          j->claim->name);
+  print_case(j, out);
+  if (f->compared) {
+    fprintf(out, ", row %zu: got %s, want %s", f->row, fold_bits_print(j->c->dtype, f->got, got),
+            fold_bits_print(j->c->dtype, f->want, want));
+    print_distance(j->c->dtype, f->got, f->want, out);
+  }
+  print_error(j, out);
+  fprintf(out, ": %s\n", f->reason);
+  if (j->subject->peer) print_fact(j, out);
+  print_replay(j, program, folder, out);
+}

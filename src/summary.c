@@ -1,0 +1,128 @@
+/* summary.c: see summary.h. */
+#include "summary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Reasons beyond these are counted together: they have become particulars. */
+enum { MOST_REASONS = 12 };
+/* What took less is not worth a line. */
+static const double NOTABLE_S = 0.1;
+
+fold_status fold_summary_open(struct fold_summary *summary, const struct fold_registry *registry) {
+  *summary = (struct fold_summary){.registry = registry};
+  summary->seconds = calloc(registry->n + 1, sizeof *summary->seconds);
+  return summary->seconds ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the summary");
+}
+
+void fold_summary_close(struct fold_summary *summary) {
+  for (size_t i = 0; i < summary->n_skips; i++) free(summary->skip[i].reason);
+  free(summary->skip);
+  free(summary->seconds);
+  *summary = (struct fold_summary){0};
+}
+
+static fold_status count_skip(struct fold_summary *summary, const char *reason) {
+  for (size_t i = 0; i < summary->n_skips; i++)
+    if (strcmp(summary->skip[i].reason, reason) == 0) {
+      summary->skip[i].n++;
+      return fold_ok();
+    }
+  struct fold_skip *grown = reallocarray(summary->skip, summary->n_skips + 1, sizeof *grown);
+  if (grown) summary->skip = grown;
+  char *copy = grown ? strdup(reason) : NULL;
+  if (!copy) return fold_error(FOLD_NO_MEMORY, "not enough memory for the summary");
+  summary->skip[summary->n_skips++] = (struct fold_skip){copy, 1};
+  return fold_ok();
+}
+
+/* Puts the case that is over where it belongs among the slowest. */
+static void keep_slow(struct fold_summary *summary) {
+  struct fold_slow done = summary->now;
+  for (int i = 0; i < FOLD_SLOWEST; i++)
+    if (done.seconds > summary->slow[i].seconds) {
+      struct fold_slow moved = summary->slow[i];
+      summary->slow[i] = done;
+      done = moved;
+    }
+  summary->now = (struct fold_slow){0};
+}
+
+static void add_time(struct fold_summary *summary, const struct fold_judgement *j) {
+  /* Before the first there was the start: of processes, of ranks. */
+  const double now = fold_now(), took = summary->before > 0 ? now - summary->before : 0;
+  summary->before = now;
+  summary->seconds[j->subject_index] += took;
+  if (strncmp(summary->now.name, j->c->name, sizeof summary->now.name - 1) != 0) {
+    keep_slow(summary);
+    snprintf(summary->now.name, sizeof summary->now.name, "%s", j->c->name);
+  }
+  summary->now.seconds += took;
+}
+
+fold_status fold_summary_add(struct fold_summary *summary, const struct fold_judgement *j) {
+  add_time(summary, j);
+  return j->promised && j->finding.verdict == FOLD_SKIPPED ? count_skip(summary, j->finding.reason) : fold_ok();
+}
+
+static void print_claims(const struct fold_table *table, bool strict, FILE *out) {
+  size_t n;
+  const struct fold_claim *claims = fold_claims(&n);
+  fprintf(out, "%-24s %8s %8s %8s\n", "all subjects", "held", "refuted", "skipped");
+  for (size_t k = 0; k < n; k++) {
+    size_t count[FOLD_VERDICTS] = {0}, all = 0;
+    for (size_t i = 0; i < table->registry->n; i++) {
+      const struct fold_cell *cell = &table->promised[i * FOLD_CLAIMS + k];
+      for (int v = 0; v < FOLD_VERDICTS; v++) count[v] += cell->count[v], all += cell->count[v];
+      if (!strict) count[FOLD_REFUTED] -= cell->known;
+    }
+    if (all == 0) continue;
+    fprintf(out, "  %-22s %8zu %8zu %8zu", claims[k].name, count[FOLD_HELD], count[FOLD_REFUTED], count[FOLD_SKIPPED]);
+    if (count[FOLD_BROKEN]) fprintf(out, "  %zu broken", count[FOLD_BROKEN]);
+    fputc('\n', out);
+  }
+}
+
+static int most_first(const void *a, const void *b) {
+  const struct fold_skip *x = a, *y = b;
+  return x->n != y->n ? (x->n < y->n) - (x->n > y->n) : strcmp(x->reason, y->reason);
+}
+
+static void print_skips(struct fold_summary *summary, FILE *out) {
+  size_t rest = 0;
+  if (summary->n_skips == 0) return;
+  qsort(summary->skip, summary->n_skips, sizeof *summary->skip, most_first);
+  fputs("skipped, by reason\n", out);
+  for (size_t i = 0; i < summary->n_skips; i++)
+    if (i < MOST_REASONS)
+      fprintf(out, "  %8zu  %s\n", summary->skip[i].n, summary->skip[i].reason);
+    else
+      rest += summary->skip[i].n;
+  if (rest) fprintf(out, "  %8zu  for %zu other reasons\n", rest, summary->n_skips - MOST_REASONS);
+}
+
+static void print_slowest(struct fold_summary *summary, FILE *out) {
+  bool said = false;
+  for (int line = 0; line < FOLD_SLOWEST; line++) {
+    size_t worst = 0;
+    for (size_t i = 1; i < summary->registry->n; i++)
+      if (summary->seconds[i] > summary->seconds[worst]) worst = i;
+    if (summary->registry->n == 0 || summary->seconds[worst] < NOTABLE_S) break;
+    const struct fold_subject *subject = &summary->registry->subjects[worst];
+    fprintf(out, "%s%s on %s %.1f s", said ? ", " : "slowest subjects: ", subject->name,
+            fold_engine_name(subject->engine), summary->seconds[worst]);
+    summary->seconds[worst] = 0;
+    said = true;
+  }
+  if (said) fputc('\n', out);
+  keep_slow(summary);
+  for (int i = 0; i < FOLD_SLOWEST && summary->slow[i].seconds >= NOTABLE_S; i++)
+    fprintf(out, "%s%s %.1f s", i ? ", " : "slowest cases: ", summary->slow[i].name, summary->slow[i].seconds);
+  if (summary->slow[0].seconds >= NOTABLE_S) fputc('\n', out);
+}
+
+void fold_summary_print(struct fold_summary *summary, const struct fold_table *table, bool strict, FILE *out) {
+  print_claims(table, strict, out);
+  print_skips(summary, out);
+  print_slowest(summary, out);
+}

@@ -1,0 +1,167 @@
+/* test_command_verdicts.c: what verify says of verdicts: on which stream, in which words, summed up how. */
+#include "shell.h"
+
+#include <math.h>
+
+#include "bits.h"
+#include "refutation.h"
+
+#define MANY "--fixtures 'normal/f32/sum/1x2*'"
+
+static size_t count(const char *text, const char *word) {
+  size_t n = 0;
+  for (const char *at = text; (at = strstr(at, word)); at++) n++;
+  return n;
+}
+
+Test(command_verdicts, a_refutation_is_on_both_streams_and_once_where_they_are_one) {
+  struct shell *s = shell_open();
+  shell_run(s, "$M verify --subjects mutant/threads --claims launch_invariant --fixtures normal/f32/sum/1x1023/seed1");
+  EXPECT_CODE(s, 1);
+  const char *const streams[] = {s->out, s->err};
+  for (int i = 0; i < 2; i++) {
+    cr_expect_eq(count(streams[i], "REFUTED: mutant/threads on host violates launch_invariant: "), 1, "%s", streams[i]);
+    cr_expect_eq(count(streams[i], "\n  replay: "), 1, "%s", streams[i]);
+  }
+  shell_run(s, "$M verify --subjects mutant/threads --fixtures normal/f32/sum/1x1023/seed1 2>&1");
+  cr_expect_eq(count(s->out, "REFUTED: "), 1, "%s", s->out);
+  shell_run(s, "$M verify --subjects mutant/threads --fixtures normal/f32/sum/1x1023/seed1 2>&1 | cat");
+  cr_expect_eq(count(s->out, "REFUTED: "), 1, "%s", s->out);
+  /* As a job does that keeps one line. */
+  shell_run(s, "$M verify --subjects mutant/threads --fixtures normal/f32/sum/1x1023/seed1 | tail -n 1");
+  cr_expect_eq(shell_lines(s->out), 1, "%s", s->out);
+  cr_expect_eq(count(s->err, "REFUTED: "), 1, "%s", s->err);
+  shell_run(s, "$M verify --subjects mutant/threads --fixtures normal/f32/sum/1x1023/seed1 2>/dev/null >/dev/null");
+  EXPECT_CODE(s, 1);
+  shell_close(s);
+}
+
+Test(command_verdicts, quiet_is_the_summary_and_what_is_refuted_on_the_error_stream) {
+  struct shell *s = shell_open();
+  shell_run(s, "$M verify --quiet --subjects mutant/threads " MANY);
+  EXPECT_CODE(s, 1);
+  cr_expect(strncmp(s->out, "all subjects  ", 14) == 0, "%s", s->out);
+  cr_expect(!strstr(s->out, "REFUTED") && !strstr(s->out, "mutant/threads on host\n"), "%s", s->out);
+  cr_expect(count(s->err, "REFUTED: ") == 10, "%s", s->err);
+  char *last = strdup(s->out);
+  cr_expect(strstr(shell_last_line(last), " held, ") != NULL, "%s", s->out);
+  free(last);
+  shell_run(s, "$M verify -q --subjects mutant/threads " MANY " 2>&1");
+  cr_expect_eq(count(s->out, "REFUTED: "), 10, "%s", s->out);
+  shell_close(s);
+}
+
+/* The counts over all subjects are those of the table's rows, and of the closing line. */
+Test(command_verdicts, the_summary_counts_what_the_table_counts) {
+  struct shell *s = shell_open();
+  shell_run(s, "$M verify --subjects 'mutant/threads,mutant/twice' " MANY);
+  size_t rows[3] = {0}, sums[3] = {0}, closing[3] = {0};
+  bool summary = false;
+  for (char *line = strtok(s->out, "\n"); line; line = strtok(NULL, "\n")) {
+    size_t held, refuted, skipped;
+    summary |= strncmp(line, "all subjects", 12) == 0;
+    size_t *to = summary ? sums : rows;
+    if (sscanf(line, "  %*[a-z_] %zu %zu %zu", &held, &refuted, &skipped) == 3)
+      to[0] += held, to[1] += refuted, to[2] += skipped;
+    sscanf(line, "%zu held, %zu refuted, %zu skipped", &closing[0], &closing[1], &closing[2]);
+  }
+  for (int i = 0; i < 3; i++)
+    cr_expect(rows[i] == sums[i] && sums[i] == closing[i], "%zu %zu %zu", rows[i], sums[i], closing[i]);
+  cr_expect(closing[0] > 10 && closing[1] > 10 && closing[2] > 0);
+  shell_close(s);
+}
+
+Test(command_verdicts, refutations_that_are_not_shown_are_counted) {
+  struct shell *s = shell_open();
+  shell_run(s, "$M verify --subjects mutant/threads --claims launch_invariant " MANY);
+  size_t held, refuted, shown, all;
+  const char *row = strstr(s->out, "  launch_invariant"), *of = row ? strstr(row, " of ") : NULL;
+  cr_assert(of, "%s", s->out);
+  cr_expect(sscanf(row, "  launch_invariant %zu %zu", &held, &refuted) == 2);
+  while (of > row && of[-1] != ' ') of--;
+  cr_expect(sscanf(of, "%zu of %zu shown", &shown, &all) == 2 && shown == 10 && all == refuted && refuted > 10, "%s",
+            row);
+  cr_expect_eq(count(s->out, "REFUTED: "), 10);
+  shell_close(s);
+}
+
+/* What broke is not refuted, and its line says nothing of a claim. */
+Test(command_verdicts, what_is_broken_is_not_called_refuted) {
+  struct shell *s = shell_open();
+  shell_run(s, "$M verify --subjects broken/environment --fixtures normal/f32/sum/1x33/seed1");
+  EXPECT_CODE(s, 99);
+  cr_expect(strstr(s->out, "BROKEN: broken/environment on host, normal/f32/sum/1x33/seed1, 1 x 33, seed 1: "), "%s",
+            s->out);
+  cr_expect(strstr(s->out, "no claim is judged there\n"), "%s", s->out);
+  cr_expect(!strstr(s->out, "REFUTED") && !strstr(s->out, "violates") && !strstr(s->out, " is not bounded"), "%s",
+            s->out);
+  shell_close(s);
+}
+
+/* A machine that lacks an engine: its reason once, with how much of each it stands for. */
+Test(command_verdicts, what_is_skipped_is_summed_up_by_its_reason) {
+  struct shell *s = shell_open();
+  shell_run(s,
+            "env -u OMPI_ALLOW_RUN_AS_ROOT PATH=/nowhere $F verify --engine mpi "
+            "--fixtures 'normal/f32/sum/1000x*' 2>&1");
+  if (s->code != 77) cr_skip("%s", s->err);
+  const char *altogether = strstr(s->out, "skipped altogether: "), *by_reason = strstr(s->out, "skipped, by reason\n");
+  cr_assert(altogether && by_reason, "%s", s->out);
+  cr_expect(strstr(altogether, " more there: "), "%s", s->out);
+  size_t n = 0, closing = 0;
+  cr_expect(sscanf(by_reason, "skipped, by reason %zu", &n) == 1, "%s", s->out);
+  char *last = strdup(s->out);
+  cr_expect(sscanf(shell_last_line(last), "0 held, 0 refuted, %zu skipped", &closing) == 1 && n == closing, "%s",
+            s->out);
+  free(last);
+  cr_expect(shell_lines(s->out) < 30, "%s", s->out);
+  shell_close(s);
+}
+
+/* A line about a result and what was wanted. */
+static char *line_of(enum fold_dtype dtype, uint64_t got, uint64_t want, double ulps, double fraction) {
+  static char *text;
+  size_t size, n;
+  struct fold_subject subject = {.name = "a/b", .engine = FOLD_HOST};
+  struct fold_case c = {.name = "case", .dtype = dtype, .rows = 1, .cols = 3};
+  struct fold_judgement j = {.subject = &subject, .c = &c, .claim = &fold_claims(&n)[FOLD_BOUNDED], .got = &got};
+  j.finding = (struct fold_finding){.verdict = FOLD_REFUTED,
+                                    .reason = "why",
+                                    .compared = true,
+                                    .got = got,
+                                    .want = want,
+                                    .ulps = ulps,
+                                    .fraction = fraction};
+  free(text);
+  FILE *out = open_memstream(&text, &size);
+  fold_print_refuted(&j, "foldproof", NULL, out);
+  fclose(out);
+  return text;
+}
+
+Test(command_verdicts, distances_and_errors_are_told_where_they_say_something) {
+  static const struct {
+    enum fold_dtype dtype;
+    uint64_t got, want;
+    double ulps, fraction;
+    const char *has, *lacks;
+  } rows[] = {
+      {FOLD_F32, 0x3f800001, 0x3f800000, 1, 2, ", 1 pattern apart, 1 ulps, 2 of the bound: why\n", "sign"},
+      {FOLD_F32, 0xbf800000, 0x3f800000, NAN, NAN, ", of the other sign: why", "apart"},
+      {FOLD_F64, 0x8000000000000001, 1, NAN, NAN, ", of the other sign: why", "apart"},
+      {FOLD_F32, 0x80000000, 0, NAN, NAN, ", the other zero: why", "apart"},
+      {FOLD_F32, 0x80000003, 0, NAN, NAN, ", 3 patterns apart: why", "sign"},
+      {FOLD_F32, 0x7f800000, 0x7f7fffff, INFINITY, NAN, "): why", "ulps"},
+      {FOLD_F32, 0x7fc00000, 0x3f800000, NAN, NAN, "): why", "apart"},
+      {FOLD_F64, 0x3ff0000000000000, 0, INFINITY, 3, ", an error larger than the exact result, 3 of the bound: why",
+       "inf"},
+      {FOLD_F32, 0x3f800000, 0x33800000, 1e9, 3, ", an error larger than the exact result", "ulps"},
+      {FOLD_F32, 0x3f800001, 0x3f800000, 1, 1.00000003, ", 1+3e-08 of the bound", "1 of the bound"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const char *line = line_of(rows[i].dtype, rows[i].got, rows[i].want, rows[i].ulps, rows[i].fraction);
+    cr_expect(strstr(line, rows[i].has), "no '%s': %s", rows[i].has, line);
+    cr_expect(!strstr(line, rows[i].lacks), "'%s': %s", rows[i].lacks, line);
+    cr_expect(strncmp(line, "REFUTED: a/b on host violates bounded: case, 1 x 3, row 0: got ", 63) == 0, "%s", line);
+  }
+}
