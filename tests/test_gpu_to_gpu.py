@@ -99,6 +99,13 @@ def check_models(folder):
     check(folder, "the next job", "run_to_run", 0, "1 held, 0 refuted", gpus=one, a=[record], b=[record])
     check(folder, "another job's bits", "run_to_run", 1, "0 held, 1 refuted", gpus=one, a=[record],
           b=[judgement("cub/reduce", "run_to_run", OTHER)])
+    # A record that was cut holds nothing of what it lacks.
+    announced = {**environment("NVIDIA A"), "closing_line": True}
+    (folder.path / "b.jsonl").write_text(json.dumps(announced) + "\n" + json.dumps(record) + "\n")
+    folder.write("a.jsonl", "NVIDIA A", record)
+    for words, want in (((), 99), (("--subset",), 0)):
+        code, text = folder.compare("run_to_run", *words)
+        expect(code == want and "INCOMPLETE: b.jsonl" in text and "1 held" in text, f"cut, {words}: {code}: {text}")
     for words in (("--claim", "nosuch", "a.jsonl", "b.jsonl"), ("--jsonl", "v.jsonl", "a.jsonl", "b.jsonl")):
         expect(folder.run("compare", *words)[0] == 2, f"{words} is no wrong usage")
 

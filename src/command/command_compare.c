@@ -93,7 +93,7 @@ static const struct argp argp = {
         "--subset what is missing is "
         "named, and no difference; another input of the same case always is. With "
         "--claim, verdicts on what both have of the same input: 0 all held, 1 one is refuted, 77 there was nothing to "
-        "judge."};
+        "judge, 99 a file is incomplete (not with --subset)."};
 
 static const char *text_of(const json_t *record, const char *key) {
   const char *text = json_string_value(json_object_get(record, key));
@@ -346,7 +346,8 @@ static void free_all(struct compare *c) {
 int fold_command_compare(int argc, char **argv, const struct fold_registry *registry) {
   struct compare compare = {0};
   fold_parse(&argp, argc, argv, &compare);
-  if (compare.claim) return fold_compare_claim(argv[0], compare.claim, compare.path, compare.jsonl, registry);
+  if (compare.claim)
+    return fold_compare_claim(argv[0], compare.claim, compare.path, compare.jsonl, compare.subset, registry);
   fold_status status = compare_files(&compare);
   int exit_code = status.code == FOLD_OK ? exit_code_of(&compare) : fold_report(argv[0], status);
   free_all(&compare);

@@ -42,6 +42,7 @@ struct counts {
 struct judging {
   const char *claim;
   const struct fold_registry *registry;
+  bool incomplete; /* one of the records is */
   struct side side[2], *reading;
   struct promise *promises;
   struct counts *counts;
@@ -315,6 +316,7 @@ static fold_status judge_files(struct judging *j, struct fold_records *records, 
     j->reading = &j->side[k];
     FOLD_TRY(fold_lines_read(j->side[k].path, take, j, &lines));
     if (lines.incomplete[0]) printf("INCOMPLETE: %s: %s\n", j->side[k].path, lines.incomplete);
+    j->incomplete |= lines.incomplete[0] != '\0';
   }
   FOLD_TRY(check_gpus(j));
   if (records->file) FOLD_TRY(write_environments(j, records));
@@ -333,7 +335,7 @@ static void close_judging(struct judging *j) {
   free(j->counts);
 }
 
-int fold_compare_claim(const char *program, const char *claim, const char *const path[2], const char *jsonl,
+int fold_compare_claim(const char *program, const char *claim, const char *const path[2], const char *jsonl, bool part,
                        const struct fold_registry *registry) {
   struct judging j = {.claim = claim, .registry = registry, .side = {{.path = path[0]}, {.path = path[1]}}};
   struct fold_records records = {0};
@@ -345,5 +347,7 @@ int fold_compare_claim(const char *program, const char *claim, const char *const
   close_judging(&j);
   if (status.code == FOLD_UNSUPPORTED) fprintf(stderr, "%s: skipped\n", program);
   if (status.code != FOLD_OK) return fold_report(program, status);
-  return total[1] ? 1 : total[0] ? 0 : 77;
+  if (total[1]) return 1;
+  if (j.incomplete && !part) return 99;
+  return total[0] ? 0 : 77;
 }

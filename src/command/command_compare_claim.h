@@ -8,8 +8,9 @@
 bool fold_compare_knows_claim(const char *claim);
 
 /* Judges the claim on every result of a GPU that both records have and whose subject promises it; prints a table, and writes
- * each verdict to `jsonl` unless that is NULL. Returns the exit code: 0 held, 1 refuted, 2 bad input, 77 nothing to judge. */
-int fold_compare_claim(const char *program, const char *claim, const char *const path[2], const char *jsonl,
+ * each verdict to `jsonl` unless that is NULL. Returns the exit code: 0 held, 1 refuted, 2 bad input, 77 nothing to judge, 99 a
+ * record is not all of its run, unless it is taken for the `part` that it is. */
+int fold_compare_claim(const char *program, const char *claim, const char *const path[2], const char *jsonl, bool part,
                        const struct fold_registry *registry);
 
 #endif
