@@ -93,12 +93,12 @@ size_t mutant_scratch(const struct fold_subject *subject, const struct fold_call
 
 /* A partial that nobody set, in memory that others had before. */
 fold_status mutant_freed_memory(const struct fold_subject *subject, const struct fold_call *call) {
-  enum { AT = 1500, N = 3000 };
+  enum { AT = 1500, N = 1 << 20 }; /* so much comes from the kernel, and is zero at first */
   unsigned char *volatile memory = malloc(N);
   (void)subject;
   if (!memory) abort();
   bool set = memory[AT] != 0;
-  memset(memory, 0, N); /* as the first chunk of an arena is: the next run finds it so */
+  memset(memory, 0, N); /* the next run of this process finds it so again */
   free(memory);
   return mutant_rows_f32(call, set ? mutant_back_f32 : mutant_sum_f32);
 }

@@ -2,6 +2,7 @@
  * and case. The records are a file in memory, so that nothing stays behind, however either process ends.
  */
 #include "fresh.h"
+#include "fresh_environment.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -89,7 +90,7 @@ static size_t arguments(const struct fold_selection *s, const char *path, const 
 
 /* Between fork and exec only calls that are safe there. It dies with us, and not when it has time: nobody else would
  * read what it writes, and its own ranks end when it is gone. */
-static pid_t spawn(const char *const *argv, int records) {
+static pid_t spawn(const char *const *argv, char *const *variables, int records) {
   pid_t parent = getpid(), child = fork();
   if (child != 0) return child;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -97,7 +98,7 @@ static pid_t spawn(const char *const *argv, int records) {
   int null = open("/dev/null", O_WRONLY);
   dup2(null, STDOUT_FILENO);
   dup2(null, STDERR_FILENO);
-  execv("/proc/self/exe", (char *const *)(uintptr_t)argv);
+  execve("/proc/self/exe", (char *const *)(uintptr_t)argv, variables);
   _exit(99);
 }
 
@@ -105,11 +106,15 @@ fold_status fold_fresh_ask(const struct fold_selection *selection, int records) 
   char path[32];
   snprintf(path, sizeof path, "/proc/self/fd/%d", records);
   const char **argv = calloc(32 + 2 * selection->n_npy, sizeof *argv);
+  char **variables = NULL;
   if (argv == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory to start a new process");
   arguments(selection, path, argv);
-  pid_t child = spawn(argv, records);
+  fold_status status = fold_fresh_environment(&variables);
+  pid_t child = status.code == FOLD_OK ? spawn(argv, variables, records) : -1;
   int how = 0;
   free(argv);
+  fold_fresh_environment_free(variables);
+  FOLD_TRY(status);
   if (child < 0) return fold_error(FOLD_ENVIRONMENT, "a new process can't be started: %s", strerror(errno));
   while (waitpid(child, &how, 0) < 0)
     if (errno != EINTR) return fold_error(FOLD_ENVIRONMENT, "the new process was lost: %s", strerror(errno));

@@ -1,0 +1,69 @@
+/* fresh_environment.c: which variables the new process finds otherwise. */
+#include "fresh_environment.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Of memory that is handed out each byte is ~64 = 0xbf, of memory handed back 0x40: as floats -1.5 and 3. */
+#define PERTURB "64"
+enum { SHIFT = 1021 }; /* bytes of the stack: not a multiple of a cache line */
+
+/* The same folder by another name; a word that nothing of ours reads. */
+static const char *const folders[] = {"HOME", "PWD", "OLDPWD"};
+static const struct {
+  const char *name, *value;
+} others[] = {{"USER", "foldproof"}, {"LOGNAME", "foldproof"}, {"TERM", "dumb"}, {"SHLVL", "99"},
+              {"LINES", "99"},       {"COLUMNS", "99"},        {"_", "/"},       {"HOSTNAME", "foldproof"}};
+
+static bool is_of(const char *variable, const char *name) {
+  size_t n = strlen(name);
+  return strncmp(variable, name, n) == 0 && variable[n] == '=';
+}
+
+/* NULL where there is no memory. */
+static char *change(const char *variable) {
+  char *text = NULL;
+  for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
+    if (is_of(variable, folders[i]) && variable[strlen(folders[i]) + 1] == '/')
+      return asprintf(&text, "%s/.", variable) < 0 ? NULL : text;
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (is_of(variable, others[i].name))
+      return asprintf(&text, "%s=%s", others[i].name, others[i].value) < 0 ? NULL : text;
+  if (is_of(variable, "LANG")) return strdup(strcmp(variable, "LANG=C") == 0 ? "LANG=POSIX" : "LANG=C");
+  if (is_of(variable, "GLIBC_TUNABLES"))
+    return asprintf(&text, "%s:glibc.malloc.perturb=" PERTURB, variable) < 0 ? NULL : text;
+  return strdup(is_of(variable, "MALLOC_PERTURB_") ? "MALLOC_PERTURB_=" PERTURB : variable);
+}
+
+static bool has(const char *name) { return getenv(name) != NULL; }
+
+fold_status fold_fresh_environment(char ***variables) {
+  static const char shift_name[] = "FOLD_SHIFT_OF_THE_STACK=";
+  size_t n = 0, k = 0;
+  while (environ && environ[n]) n++;
+  char **list = *variables = calloc(n + 4, sizeof *list);
+  if (!list) return fold_error(FOLD_NO_MEMORY, "not enough memory for a new process's environment");
+  bool whole = true;
+  for (size_t i = 0; i < n && whole; i++) whole = (list[k++] = change(environ[i])) != NULL;
+  if (whole && !has("MALLOC_PERTURB_")) whole = (list[k++] = strdup("MALLOC_PERTURB_=" PERTURB)) != NULL;
+  if (whole && !has("GLIBC_TUNABLES"))
+    whole = (list[k++] = strdup("GLIBC_TUNABLES=glibc.malloc.perturb=" PERTURB)) != NULL;
+  char *shift = whole ? malloc(sizeof shift_name + SHIFT) : NULL;
+  if (shift) {
+    memset(shift, 'x', sizeof shift_name + SHIFT);
+    memcpy(shift, shift_name, sizeof shift_name - 1);
+    shift[sizeof shift_name + SHIFT - 1] = '\0';
+    list[k++] = shift;
+    return fold_ok();
+  }
+  fold_fresh_environment_free(list);
+  *variables = NULL;
+  return fold_error(FOLD_NO_MEMORY, "not enough memory for a new process's environment");
+}
+
+void fold_fresh_environment_free(char **variables) {
+  for (size_t i = 0; variables && variables[i]; i++) free(variables[i]);
+  free(variables);
+}
