@@ -1,6 +1,8 @@
 /* lowest.c: the lowest bit that is set in any term of a row: the terms are multiples of it.
  *
- * By the patterns alone: a significand's trailing zeros, added to the weight of its unit. exact_mpfr.c asks MPFR instead.
+ * By the patterns alone: a significand's trailing zeros, added to the weight of its unit. Once 2^lowest is found, no number from
+ * 2^(lowest + precision - 1) on has a lower bit, so that most terms are passed over by one comparison: a gigabyte goes through
+ * here. exact_mpfr.c asks MPFR instead.
  */
 #include <omp.h>
 
@@ -8,33 +10,57 @@
 #include "exact.h"
 
 /* Below this many terms a parallel region costs more than it saves. */
-#define SERIAL_TERMS 65536
+#define BLOCK_TERMS 65536
 
-static inline long lowest_of(struct fold_format f, uint64_t bits) {
-  uint64_t exponent = bits & f.exponent, significand = (bits & f.fraction) | (exponent ? f.fraction + 1 : 0);
-  if (significand == 0 || exponent == f.exponent) return FOLD_NO_BIT;
-  long field = (long)(exponent >> (f.precision - 1));
-  return f.emin - f.precision + 1 + (field ? field - 1 : 0) + __builtin_ctzll(significand);
+/* The pattern of 2^(lowest + precision - 1), or of infinity where that is beyond the largest number. */
+static uint64_t limit_of(struct fold_format f, long lowest) {
+  long exponent = lowest == FOLD_NO_BIT ? f.emax + 1 : lowest + f.precision - 1;
+  return exponent > f.emax ? f.exponent : (uint64_t)(exponent - f.emin + 1) << (f.precision - 1);
 }
 
-static long find(enum fold_dtype dtype, const void *in, size_t first, size_t last) {
-  struct fold_format format = fold_format_of(dtype);
-  long lowest = FOLD_NO_BIT;
-  for (size_t i = first; i < last; i++) {
-    long one = lowest_of(format, fold_bits_load(dtype, in, i));
-    if (one < lowest) lowest = one;
+/* Of a magnitude that is neither zero nor infinity nor NaN. */
+static long lowest_of(struct fold_format f, uint64_t magnitude) {
+  uint64_t field = magnitude >> (f.precision - 1), fraction = magnitude & f.fraction;
+  return f.emin - f.precision + 1 + (field ? (long)field - 1 : 0) +
+         __builtin_ctzll(field ? fraction | (f.fraction + 1) : fraction);
+}
+
+/* Zero less one is above every limit. */
+#define LOWEST(name, word)                                                    \
+  static long lowest_##name(struct fold_format f, const void *in, size_t n) { \
+    const word __attribute__((may_alias)) *x = in;                            \
+    long lowest = FOLD_NO_BIT;                                                \
+    word limit = (word)limit_of(f, lowest), magnitudes = (word)~f.sign;       \
+    for (size_t i = 0; i < n; i++) {                                          \
+      word magnitude = x[i] & magnitudes;                                     \
+      if ((word)(magnitude - 1) >= (word)(limit - 1)) continue;               \
+      long one = lowest_of(f, magnitude);                                     \
+      if (one < lowest) lowest = one, limit = (word)limit_of(f, lowest);      \
+    }                                                                         \
+    return lowest;                                                            \
   }
-  return lowest;
+LOWEST(16, uint16_t)
+LOWEST(32, uint32_t)
+LOWEST(64, uint64_t)
+
+static long find(enum fold_dtype dtype, const void *in, size_t n) {
+  struct fold_format f = fold_format_of(dtype);
+  switch (f.bits) {
+    case 16: return lowest_16(f, in, n);
+    case 32: return lowest_32(f, in, n);
+    default: return lowest_64(f, in, n);
+  }
 }
 
 long fold_lowest_bit(enum fold_dtype dtype, const void *in, size_t n, unsigned threads) {
-  size_t team = threads ? threads : (size_t)omp_get_max_threads(), blocks = n / SERIAL_TERMS + 1;
-  if (team == 1 || blocks == 1) return find(dtype, in, 0, n);
+  size_t team = threads ? threads : (size_t)omp_get_max_threads(), blocks = n / BLOCK_TERMS + 1;
+  const unsigned char *at = in;
+  if (team == 1 || blocks == 1) return find(dtype, in, n);
   long lowest = FOLD_NO_BIT;
 #pragma omp parallel for num_threads((int)team) reduction(min : lowest)
   for (size_t b = 0; b < blocks; b++) {
-    size_t last = b + 1 < blocks ? (b + 1) * SERIAL_TERMS : n;
-    long one = find(dtype, in, b * SERIAL_TERMS, last);
+    size_t first = b * BLOCK_TERMS, length = b + 1 < blocks ? BLOCK_TERMS : n - first;
+    long one = find(dtype, at + first * fold_dtype_size(dtype), length);
     if (one < lowest) lowest = one;
   }
   return lowest;
