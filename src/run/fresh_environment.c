@@ -34,6 +34,7 @@ static char *change(const char *variable) {
   if (is_of(variable, "LANG")) return strdup(strcmp(variable, "LANG=C") == 0 ? "LANG=POSIX" : "LANG=C");
   if (is_of(variable, "GLIBC_TUNABLES"))
     return asprintf(&text, "%s:glibc.malloc.perturb=" PERTURB, variable) < 0 ? NULL : text;
+  if (strcmp(variable, "MALLOC_PERTURB_=" PERTURB) == 0) return strdup("MALLOC_PERTURB_=165"); /* another than here */
   return strdup(is_of(variable, "MALLOC_PERTURB_") ? "MALLOC_PERTURB_=" PERTURB : variable);
 }
 
