@@ -115,7 +115,7 @@ Test(nccl, a_library_that_can_be_used_leaves_the_gpus_to_be_missed) {
 }
 
 #define LAUNCH                                                                                       \
-  "FOLDPROOF_LAUNCH='sh launch.sh' FOLDPROOF_RANKS=2 FOLDPROOF_TIMEOUT=10 FOLDPROOF_NCCL=" FAKE_NCCL \
+  "FOLDPROOF_LAUNCH='sh launch.sh' FOLDPROOF_RANKS=2 FOLDPROOF_TIMEOUT=120 FOLDPROOF_NCCL=" FAKE_NCCL \
   " FAKE_NCCL_VERSION=29901 "
 
 Test(nccl, ranks_with_another_library_are_named) {

@@ -1,0 +1,119 @@
+/* test_judge_runs.c: what judges run themselves: which parts of the input, and what becomes of a run that fails. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "bits.h"
+#include "generator.h"
+#include "tally.h"
+
+/* Sums integers, which no order rounds; keeps a log of its runs, and fails in the run of that number. */
+static struct {
+  unsigned runs, fails_at;
+  size_t rows[4000], cols[4000];
+  const void *in[4000];
+} seen;
+
+static fold_status sum_integers(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  if (seen.runs < 4000) {
+    seen.rows[seen.runs] = call->rows;
+    seen.cols[seen.runs] = call->cols;
+    seen.in[seen.runs] = call->in;
+  }
+  if (++seen.runs == seen.fails_at) return fold_error(FOLD_ENVIRONMENT, "on strike in run %u", seen.fails_at);
+  for (size_t r = 0; r < call->rows; r++) {
+    double sum = 0;
+    for (size_t c = 0; c < call->cols; c++)
+      sum += fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in, r * call->cols + c));
+    fold_bits_store(call->dtype, call->out, r, fold_bits_from_double(call->dtype, sum));
+  }
+  return fold_ok();
+}
+
+static struct tally judge(enum fold_claim_id claim, size_t rows, size_t cols, unsigned fails_at) {
+  static char name[] = "integers";
+  struct fold_subject subject = {.name = "counts",
+                                 .dtypes = 1u << FOLD_F32,
+                                 .ops = 1u << FOLD_SUM,
+                                 .claims = FOLD_CLAIM(claim),
+                                 .run = sum_integers};
+  struct fold_registry registry = {&subject, 1};
+  struct fold_case c = {.name = name, .file = name, .dtype = FOLD_F32, .op = FOLD_SUM, .rows = rows, .cols = cols};
+  c.source = (struct fold_source){fold_generator_find("integers"), FOLD_F32, 7, cols, 0};
+  struct fold_cases cases = {&c, 1, 1};
+  struct tally t;
+  seen.runs = 0;
+  seen.fails_at = fails_at;
+  fold_status status = tally_verify(&registry, NULL, false, &cases, &t);
+  cr_assert_eq(status.code, FOLD_OK, "%s", status.text);
+  return t;
+}
+
+static const enum fold_claim_id running[] = {FOLD_RUN_TO_RUN,      FOLD_LAUNCH_INVARIANT, FOLD_ALIGNMENT_INVARIANT,
+                                             FOLD_BATCH_INVARIANT, FOLD_SPLIT_INVARIANT,  FOLD_PERMUTATION_INVARIANT};
+static const size_t shapes[][2] = {{1, 9000}, {6, 4500}};
+
+/* Whichever of its runs fails, the claim is broken, by what the run said; it never holds by the runs that are left. */
+Test(judge_runs, a_run_that_fails_breaks_the_claim_and_is_told) {
+  for (size_t k = 0; k < sizeof running / sizeof *running; k++)
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+      struct tally t = judge(running[k], shapes[s][0], shapes[s][1], 0);
+      unsigned runs = seen.runs;
+      cr_expect_eq(t.last[running[k]].verdict, FOLD_HELD, "claim %zu: %s", k, t.last[running[k]].reason);
+      cr_expect(runs >= 2 && runs < 4000, "claim %zu: %u runs", k, runs);
+      cr_expect(t.last[running[k]].comparisons >= 2, "claim %zu: %zu comparisons", k, t.last[running[k]].comparisons);
+      for (unsigned at = 1; at <= runs; at++) {
+        char words[40];
+        snprintf(words, sizeof words, "on strike in run %u", at);
+        t = judge(running[k], shapes[s][0], shapes[s][1], at);
+        cr_expect(t.last[running[k]].verdict == FOLD_BROKEN && strstr(t.last[running[k]].reason, words),
+                  "claim %zu, run %u of %u: verdict %d: %s", k, at, runs, (int)t.last[running[k]].verdict,
+                  t.last[running[k]].reason);
+        cr_expect_eq(seen.runs, at, "claim %zu goes on after a run that failed", k);
+      }
+    }
+}
+
+static bool ran(size_t rows, size_t cols, size_t first) {
+  for (unsigned i = 1; i < seen.runs && i < 4000; i++)
+    if (seen.rows[i] == rows && seen.cols[i] == cols &&
+        (const char *)seen.in[i] == (const char *)seen.in[0] + first * sizeof(float))
+      return true;
+  return false;
+}
+
+/* The first, the middle and the last row where they stand, and half of them. */
+Test(judge_runs, rows_of_a_batch_are_run_alone) {
+  for (size_t rows = 2; rows <= 7; rows++) {
+    judge(FOLD_BATCH_INVARIANT, rows, 5, 0);
+    cr_expect(ran(1, 5, 0) && ran(1, 5, rows / 2 * 5) && ran(1, 5, (rows - 1) * 5) && ran(rows / 2, 5, 0), "%zu rows",
+              rows);
+  }
+}
+
+/* Five of a row take room: up to 2^18 terms they are run. */
+Test(judge_runs, a_row_is_put_in_a_batch_up_to_a_length) {
+  cr_expect_eq(judge(FOLD_BATCH_INVARIANT, 1, 1 << 18, 0).last[FOLD_BATCH_INVARIANT].verdict, FOLD_HELD);
+  cr_expect_eq(judge(FOLD_BATCH_INVARIANT, 1, (1 << 18) + 1, 0).last[FOLD_BATCH_INVARIANT].verdict, FOLD_SKIPPED);
+}
+
+/* The first and the last row in shards of tiles, as few and as many as they can be cut in. */
+Test(judge_runs, rows_are_cut_at_tiles) {
+  enum { COLS = 4 * 4096 + 100 };
+  judge(FOLD_SPLIT_INVARIANT, 3, COLS, 0);
+  for (size_t row = 0; row < 3; row += 2) {
+    for (size_t s = 0; s < 5; s++)
+      cr_expect(ran(1, s < 4 ? 4096 : 100, row * COLS + s * 4096), "row %zu, tile %zu", row, s);
+    cr_expect(ran(1, 16384, row * COLS) && ran(1, 100, row * COLS + 16384), "row %zu in two", row);
+  }
+  for (unsigned i = 1; i < seen.runs; i++) cr_expect(seen.rows[i] == 1 && seen.cols[i] < COLS, "%zu", seen.cols[i]);
+}
+
+/* By odd numbers of elements, and back: a part of the row in place and moved. */
+Test(judge_runs, the_input_is_moved_and_back) {
+  static const ptrdiff_t shifts[] = {1, 2, 5};
+  judge(FOLD_ALIGNMENT_INVARIANT, 2, 9, 0);
+  for (size_t i = 0; i < 3; i++) cr_expect(ran(2, 9, (size_t)shifts[i]), "%td further", shifts[i]);
+  cr_expect(ran(1, 8, 1) && ran(1, 8, 0), "a part of the row");
+}
