@@ -57,6 +57,9 @@ static fold_status parse_call(const char *dtype, const char *op, const void *in,
     return fold_error(FOLD_BAD_INPUT, "%zu x %zu elements are past the address space", rows, cols);
   if (in == NULL && n > 0) return fold_error(FOLD_BAD_INPUT, "the input is a null pointer");
   if (out == NULL && rows > 0) return fold_error(FOLD_BAD_INPUT, "the output is a null pointer");
+  /* Without elements the input may be null; to add to a null pointer is undefined in C, even 0. */
+  static const double nothing;
+  if (in == NULL) call->in = &nothing;
   return fold_ok();
 }
 
@@ -78,7 +81,7 @@ static fold_status exact_rows(const struct fold_call *call, enum fold_dtype to, 
   size_t stride = call->cols * fold_dtype_size(call->dtype);
   fold_truth_init(&truth);
   for (size_t r = 0; r < call->rows && status.code == FOLD_OK; r++) {
-    const char *row = call->in ? (const char *)call->in + r * stride : NULL;
+    const char *row = (const char *)call->in + r * stride;
     status = fold_oracle_exact(call->dtype, call->op, row, call->cols, threads, &truth);
     if (status.code == FOLD_OK) fold_bits_store(to, out, r, truth.rounded[to]);
   }
@@ -116,7 +119,7 @@ int foldproof_exact_text(const char *dtype, const char *op, const void *in, size
   fold_status status = parse_call(dtype, op, in, 1, n, size > 0 ? text : "", &call);
   if (status.code != FOLD_OK) return answer(status);
   fold_truth_init(&truth);
-  status = fold_oracle_exact(call.dtype, call.op, in, n, 0, &truth);
+  status = fold_oracle_exact(call.dtype, call.op, call.in, n, 0, &truth);
   if (status.code == FOLD_OK) status = put_digits(&truth, text, size, needed);
   fold_truth_free(&truth);
   return answer(status);
@@ -160,10 +163,10 @@ int foldproof_measure(const char *order, const char *dtype, const char *op, cons
   fold_status status = parse_call(dtype, op, in, 1, n, measure, &call);
   if (status.code == FOLD_OK && got == NULL) status = fold_error(FOLD_BAD_INPUT, "the result is a null pointer");
   if (status.code == FOLD_OK && order) status = parse_order(order, &found);
-  if (status.code == FOLD_OK && found) status = fold_order_height(found, call.dtype, in, n, &height);
+  if (status.code == FOLD_OK && found) status = fold_order_height(found, call.dtype, call.in, n, &height);
   if (status.code != FOLD_OK) return answer(status);
   fold_truth_init(&truth);
-  status = fold_oracle_exact(call.dtype, call.op, in, n, 0, &truth);
+  status = fold_oracle_exact(call.dtype, call.op, call.in, n, 0, &truth);
   if (status.code == FOLD_OK) measure_one(&truth, height, fold_bits_load(call.dtype, got, 0), measure);
   fold_truth_free(&truth);
   return answer(status);

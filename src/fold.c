@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "text.h"
+
 static const char *const dtype_names[FOLD_DTYPES] = {"f16", "bf16", "f32", "f64"};
 static const char *const op_names[FOLD_OPS] = {"sum", "prod", "max", "min"};
 static const char *const engine_names[FOLD_ENGINES] = {"host", "cuda", "mpi", "nccl"};
@@ -24,6 +26,7 @@ fold_status fold_error(enum fold_code code, const char *format, ...) {
   va_start(args, format);
   vsnprintf(status.text, sizeof status.text, format, args);
   va_end(args);
+  fold_text_one_line(status.text); /* a name may hold anything */
   return status;
 }
 
@@ -37,6 +40,7 @@ fold_status fold_within(fold_status status, const char *format, ...) {
   if (used >= 0 && (size_t)used < sizeof outer.text)
     snprintf(outer.text + used, sizeof outer.text - (size_t)used, ": %.*s", (int)sizeof outer.text - 1 - used,
              status.text);
+  fold_text_one_line(outer.text);
   return outer;
 }
 

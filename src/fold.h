@@ -42,7 +42,7 @@ enum fold_code {
   FOLD_ENVIRONMENT, /* the machine failed (driver, device, child process): exit 99 */
 };
 
-/* A status travels by value; `text` is one line for a person, empty when code is FOLD_OK. */
+/* A status travels by value; `text` is one line of UTF-8 for a person, empty when code is FOLD_OK. */
 typedef struct fold_status {
   enum fold_code code;
   char text[252];

@@ -10,6 +10,7 @@
 #include "bits.h"
 #include "environment.h"
 #include "replay.h"
+#include "text.h"
 
 enum { MOST_RESULTS = 16 }; /* rows whose bits a record holds; the hash covers all */
 
@@ -66,6 +67,16 @@ fold_status fold_records_close(struct fold_records *records, enum fold_output_en
   return status.code == FOLD_OK ? closed : status;
 }
 
+/* Text from outside: what is no UTF-8 would be left out, and with it the key. */
+static json_t *text_value(const char *text) {
+  json_t *value = json_string(text);
+  char *copy = value ? NULL : strdup(text);
+  if (copy) fold_text_one_line(copy);
+  if (copy) value = json_string(copy);
+  free(copy);
+  return value;
+}
+
 static json_t *hex(uint64_t bits, int digits) {
   char text[24];
   snprintf(text, sizeof text, "0x%0*llx", digits, (unsigned long long)bits);
@@ -84,7 +95,7 @@ void fold_record_number(json_t *object, const char *key, double value) {
 
 static void set_input(json_t *line, const struct fold_judgement *j) {
   const struct fold_case *c = j->c;
-  json_object_set_new(line, "case", json_string(c->name));
+  json_object_set_new(line, "case", text_value(c->name));
   json_object_set_new(line, "dtype", json_string(fold_dtype_name(c->dtype)));
   json_object_set_new(line, "op", json_string(fold_op_name(c->op)));
   json_object_set_new(line, "rows", json_integer((json_int_t)c->rows));
@@ -117,7 +128,7 @@ static void set_results(json_t *line, const struct fold_judgement *j) {
 static void set_finding(json_t *line, const struct fold_judgement *j) {
   const struct fold_finding *f = &j->finding;
   json_object_set_new(line, "verdict", json_string(fold_verdict_name(f->verdict)));
-  if (f->reason[0]) json_object_set_new(line, "reason", json_string(f->reason));
+  if (f->reason[0]) json_object_set_new(line, "reason", text_value(f->reason));
   if (f->compared) {
     json_object_set_new(line, "row", json_integer((json_int_t)f->row));
     fold_record_bits(line, "got", j->c->dtype, f->got);
@@ -160,9 +171,9 @@ static void set_asked(json_t *line, const struct fold_judgement *j) {
   json_t *object = json_object();
   if (asked->repeats) json_object_set_new(object, "repeats", json_integer(asked->repeats));
   if (asked->strict) json_object_set_new(object, "strict", json_true());
-  if (asked->ranks && *asked->ranks) json_object_set_new(object, "ranks", json_string(asked->ranks));
-  if (asked->launch && *asked->launch) json_object_set_new(object, "launch", json_string(asked->launch));
-  if (asked->timeout && *asked->timeout) json_object_set_new(object, "timeout", json_string(asked->timeout));
+  if (asked->ranks && *asked->ranks) json_object_set_new(object, "ranks", text_value(asked->ranks));
+  if (asked->launch && *asked->launch) json_object_set_new(object, "launch", text_value(asked->launch));
+  if (asked->timeout && *asked->timeout) json_object_set_new(object, "timeout", text_value(asked->timeout));
   if (json_object_size(object) > 0)
     json_object_set_new(line, "asked", object);
   else

@@ -2,6 +2,9 @@
 #include "replay.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "text.h"
 
 void fold_asked_for(struct fold_asked *asked, const struct fold_judgement *j, const struct fold_selection *selection,
                     bool strict) {
@@ -13,8 +16,32 @@ void fold_asked_for(struct fold_asked *asked, const struct fold_judgement *j, co
   asked->timeout = getenv("FOLDPROOF_TIMEOUT");
 }
 
+static bool is_one_line(const char *value) {
+  for (size_t n; *value; value += n) {
+    n = fold_text_character(value);
+    if (n == 0 || (unsigned char)*value < ' ' || !fold_text_is_plain(value, n)) return false;
+  }
+  return true;
+}
+
+/* Any bytes, told in plain ones: a shell makes them again by printf. */
+static void put_octal(const char *value, FILE *out) {
+  fputs("\"$(printf '", out);
+  for (; *value; value++)
+    if (*value > ' ' && *value < 0x7f && !strchr("'\\%", *value))
+      fputc(*value, out);
+    else
+      fprintf(out, "\\%03o", (unsigned char)*value);
+  fputs("')\"", out);
+}
+
 static void put_option(const char *option, const char *value, FILE *out) {
   if (value == NULL || *value == '\0') return;
+  if (!is_one_line(value)) {
+    fprintf(out, " %s ", option);
+    put_octal(value, out);
+    return;
+  }
   fprintf(out, " %s '", option);
   for (; *value; value++)
     if (*value == '\'')

@@ -229,6 +229,35 @@ Test(command_input, short_memory_is_a_clear_line) {
 }
 #endif
 
+/* Nothing waits for a pipe that nobody writes to, and nothing reads a line that never ends. */
+Test(command_input, inputs_without_an_end_are_refused) {
+  static const struct {
+    const char *before, *line, *word;
+  } rows[] = {
+      {"mkfifo a.ini", "$F verify --fixture-folder .", "a.ini"},
+      {"mkdir a.ini", "$F list fixtures --fixture-folder .", "a.ini"},
+      {"ln -s /dev/zero a.ini", "$F verify --fixture-folder .", "a.ini"},
+      {"truncate -s 9G a.ini", "$F verify --fixture-folder .", "a.ini:1"},
+      {"(echo '[x]'; head -c 99999 /dev/zero | tr '\\0' x) >a.ini", "$F verify --fixture-folder .", "a.ini:2"},
+      {"mkfifo a.npy", "$F oracle a.npy", "a.npy"},
+      {"mkfifo a.npy", "$F verify --npy a.npy", "a.npy"},
+      {"ln -s /dev/zero a.npy", "$F oracle a.npy", "a.npy"},
+      {"truncate -s 9G a.jsonl", "$F report a.jsonl", "a.jsonl:1"},
+      {"true", "$F report /dev/zero", "/dev/zero:1"},
+      {"true", "$F compare /dev/zero /dev/zero", "/dev/zero:1"},
+      {"true", "yes '{' | tr -d '\\n' | $F report /dev/stdin", "/dev/stdin:1"},
+  };
+  struct shell *s = shell_open();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    shell_run(s, "%s", rows[i].before);
+    shell_run(s, "ulimit -t 20; F=\"timeout 20 $F\"; %s", rows[i].line);
+    EXPECT_CODE(s, 2);
+    cr_expect(shell_lines(s->err) == 1 && strstr(s->err, rows[i].word), "%s: %s", s->ran, s->err);
+    shell_run(s, "rm -rf a.*");
+  }
+  shell_close(s);
+}
+
 Test(command_input, a_wrong_fixture_names_file_line_and_key) {
   static const struct {
     const char *text, *where;

@@ -15,6 +15,7 @@
 #include "command.h"
 #include "command_compare_claim.h"
 #include "report_lines.h"
+#include "text.h"
 
 enum { SUBSET = 0x200, CLAIM, JSONL, MOST_LINES = 10 };
 
@@ -181,6 +182,7 @@ static void find(struct findings *f, const char *format, ...) {
   va_list args;
   va_start(args, format);
   if (f->n < MOST_LINES && vasprintf(&f->lines[f->n], format, args) < 0) f->lines[f->n] = NULL;
+  if (f->n < MOST_LINES && f->lines[f->n]) fold_text_one_line(f->lines[f->n]);
   f->n++;
   va_end(args);
 }

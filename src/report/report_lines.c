@@ -91,12 +91,6 @@ static fold_status take_line(struct reading *r, const char *text, size_t length)
   return status;
 }
 
-/* A name that holds a newline would break the promise of one line. */
-static void keep_one_line(fold_status *status) {
-  for (char *c = status->text; *c; c++)
-    if ((unsigned char)*c < ' ' || *c == 0x7f) *c = '?';
-}
-
 static fold_status read_lines(struct reading *r, const char *path, FILE *file) {
   char *text = NULL;
   size_t room = 0;
@@ -126,6 +120,5 @@ fold_status fold_lines_read(const char *path, fold_status (*take)(void *context,
   if (status.code == FOLD_OK && lines->records == 0)
     status = fold_error(FOLD_BAD_INPUT, "%.150s: no record in it", path);
   if (file) fclose(file);
-  keep_one_line(&status);
   return status;
 }

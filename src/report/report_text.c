@@ -8,17 +8,7 @@
 
 #include "bits.h"
 #include "replay.h"
-
-/* How many bytes at `c` may not stand in a document, 0 for none: controls (tabs and newlines become spaces by their own
- * rule), DEL, U+FFFE and U+FFFF, and a character of UTF-8 that was cut short. */
-static int forbidden(const unsigned char *c) {
-  if ((*c < ' ' && *c != '\t' && *c != '\n' && *c != '\r') || *c == 0x7f) return 1;
-  int follow = *c < 0x80 ? 0 : *c >= 0xf0 ? 3 : *c >= 0xe0 ? 2 : 1;
-  for (int i = 1; i <= follow; i++)
-    if ((c[i] & 0xc0) != 0x80) return i;
-  if (c[0] == 0xef && c[1] == 0xbf && (c[2] == 0xbe || c[2] == 0xbf)) return 3;
-  return 0;
-}
+#include "text.h"
 
 /* Whether HTML or XML gives this character a meaning. */
 static bool means_html(const unsigned char *text, const unsigned char *c) {
@@ -34,19 +24,22 @@ static bool means_markdown(const unsigned char *text, const unsigned char *c) {
   return strchr("&<>|`*[]\\~#!@$", *c) != NULL;
 }
 
+/* What may not stand in a document becomes U+FFFD, byte by byte. */
 static void put_escaped(FILE *out, const char *text, bool (*means)(const unsigned char *text, const unsigned char *c)) {
   const unsigned char *start = (const unsigned char *)text;
-  for (const unsigned char *c = start; *c; c++) {
-    int bad = forbidden(c);
-    if (bad) {
+  for (size_t n; *text; text += n) {
+    n = fold_text_character(text);
+    if (n == 0 || !fold_text_is_plain(text, n)) {
       fputs("\xef\xbf\xbd", out);
-      c += bad - 1;
-    } else if (*c < ' ') {
+      n = n ? n : 1;
+    } else if (n > 1) {
+      fwrite(text, 1, n, out);
+    } else if ((unsigned char)*text < ' ') {
       fputc(' ', out);
-    } else if (means(start, c)) {
-      fprintf(out, "&#%d;", *c);
+    } else if (means(start, (const unsigned char *)text)) {
+      fprintf(out, "&#%d;", *text);
     } else {
-      fputc(*c, out);
+      fputc(*text, out);
     }
   }
 }
@@ -155,7 +148,8 @@ char *fold_text_replay(const json_t *record) {
   const char *name = text_of(record, "case");
   const bool npy = strncmp(name, "npy:", 4) == 0;
   unsigned ranks = 0;
-  char *path = npy ? strndup(name + 4, fold_text_array(name, &ranks) - 4) : NULL;
+  char *told = npy ? strndup(name + 4, fold_text_array(name, &ranks) - 4) : NULL;
+  char *path = told ? fold_text_unescape(told) : NULL;
   const struct fold_replay replay = {.program = "foldproof",
                                      .subject = text_of(record, "subject"),
                                      .engine = text_of(record, "engine"),
@@ -167,8 +161,10 @@ char *fold_text_replay(const json_t *record) {
                                      .fixtures = npy ? NULL : name,
                                      .asked = asked_of(record)};
   fold_put_replay(&replay, out);
+  const bool whole = path || !npy;
+  free(told);
   free(path);
-  if (fclose(out) == 0 && (path || !npy)) return text;
+  if (fclose(out) == 0 && whole) return text;
   free(text);
   return NULL;
 }

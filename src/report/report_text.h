@@ -1,7 +1,7 @@
 /* report_text.h: what reports in HTML, Markdown and XML write alike: escaped text, numbers, one line of evidence.
  *
- * Promised: whatever a record holds, its text stays text. Control characters, and the two that XML forbids, become
- * U+FFFD. Failures to write show in ferror(out), which who opened the file looks at.
+ * Promised: whatever a record holds, its text stays text. UTF-8 passes whole; what is none, control characters, and what
+ * stands for no character (text.h) become U+FFFD. Failures to write show in ferror(out), which who opened the file looks at.
  */
 #ifndef FOLD_REPORT_TEXT_H
 #define FOLD_REPORT_TEXT_H
@@ -24,7 +24,7 @@ const char *fold_text_grouped(double value, char text[32]);
 /* "fixture, R x C, seed S, row K: got ..., want ..., U ulps: reason", plain; the caller frees it; NULL: no memory. */
 char *fold_text_evidence(const json_t *record);
 /* Of an array's case, "npy:PATH/dtype/op/shape" or, over ranks, "npy:PATH/dtype/op/shape/ranksN", whose path may hold
- * slashes: the length of "npy:PATH"; and N, or 0 (`ranks` may be NULL). */
+ * slashes, and is escaped (text.h): the length of "npy:PATH"; and N, or 0 (`ranks` may be NULL). */
 size_t fold_text_array(const char *name, unsigned *ranks);
 /* The command that replays the record's case alone, quoted for a shell; the same way. */
 char *fold_text_replay(const json_t *record);

@@ -150,6 +150,39 @@ Test(library, trees_have_heights_and_fingerprints) {
   cr_expect(foldproof_tree("host/sorted", 1000, &height, NULL) == 0 && height == 999);
 }
 
+/* What has no elements has no address either; nothing is added to a null pointer, which UBSan would see. */
+Test(library, rows_without_elements_need_no_input) {
+  static const char *const ops[] = {"sum", "prod", "max", "min"};
+  static const float want[] = {0, 1, -INFINITY, INFINITY};
+  for (size_t k = 0; k < 4; k++) {
+    float out[3] = {9, 9, 9}, again[3] = {9, 9, 9};
+    char digits[20];
+    struct foldproof_measure m;
+    cr_expect_eq(foldproof_exact("f32", ops[k], NULL, 3, 0, "f32", 0, out), 0, "%s", foldproof_error());
+    cr_expect_eq(foldproof_replay("host/pairwise", "f32", ops[k], NULL, 3, 0, 0, again), 0, "%s", foldproof_error());
+    for (size_t r = 0; r < 3; r++)
+      cr_expect(out[r] == want[k] && again[r] == want[k], "%s: %g, %g", ops[k], (double)out[r], (double)again[r]);
+    cr_expect_eq(foldproof_exact_text("f32", ops[k], NULL, 0, digits, sizeof digits, NULL), 0);
+    cr_expect_eq(foldproof_measure("host/pairwise", "f32", ops[k], NULL, 0, &want[k], &m), 0);
+    cr_expect_eq(m.error, 0.0, "%s", ops[k]);
+  }
+  cr_expect_eq(foldproof_exact("f32", "sum", NULL, 0, 7, "f32", 0, NULL), 0, "no rows");
+}
+
+Test(library, an_error_is_one_line_whatever_it_names) {
+  static const float x[] = {1};
+  float out;
+  const char *const names[] = {"a\nb", "\r\n", "\033[2J", "\xff\xfe", "x\tz"};
+  for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+    cr_expect_eq(foldproof_replay(names[k], "f32", "sum", x, 1, 1, 0, &out), FOLDPROOF_BAD_INPUT);
+    for (const char *c = foldproof_error(); *c; c++) cr_expect((unsigned char)*c >= ' ' && (unsigned char)*c < 0x7f);
+    cr_expect_eq(foldproof_exact(names[k], "sum", x, 1, 1, "f32", 0, &out), FOLDPROOF_BAD_INPUT);
+    cr_expect_null(strpbrk(foldproof_error(), "\n\r\t\033"));
+    cr_expect_eq(foldproof_exact("f32", names[k], x, 1, 1, "f32", 0, &out), FOLDPROOF_BAD_INPUT);
+    cr_expect_null(strpbrk(foldproof_error(), "\n\r\t\033"));
+  }
+}
+
 Test(library, wrong_words_and_pointers_are_refused_with_a_reason) {
   static const float x[] = {1, 2};
   struct foldproof_measure m;

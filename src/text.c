@@ -1,0 +1,78 @@
+/* text.c: see text.h. */
+#include "text.h"
+
+#include <ctype.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t decode(const unsigned char *c, size_t n) {
+  uint32_t code = n == 1 ? c[0] : c[0] & (0x7fu >> n);
+  for (size_t i = 1; i < n; i++) code = code << 6 | (c[i] & 0x3fu);
+  return code;
+}
+
+size_t fold_text_character(const char *text) {
+  static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+  const unsigned char *c = (const unsigned char *)text;
+  size_t n = c[0] < 0x80 ? 1 : c[0] < 0xc0 ? 0 : c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : c[0] < 0xf8 ? 4 : 0;
+  for (size_t i = 1; i < n; i++)
+    if ((c[i] & 0xc0) != 0x80) return 0;
+  if (n == 0) return 0;
+  uint32_t code = decode(c, n);
+  return code < least[n] || code > 0x10ffff || (code >= 0xd800 && code <= 0xdfff) ? 0 : n;
+}
+
+bool fold_text_is_plain(const char *c, size_t n) {
+  uint32_t code = decode((const unsigned char *)c, n);
+  if (code < ' ') return code == '\t' || code == '\n' || code == '\r';
+  if ((code >= 0x7f && code < 0xa0) || code == 0x2028 || code == 0x2029) return false;
+  return (code & 0xfffe) != 0xfffe && !(code >= 0xfdd0 && code <= 0xfdef);
+}
+
+/* How many bytes may stand as they are in one line, 0: none. */
+static size_t fine(const char *c) {
+  size_t n = fold_text_character(c);
+  return n && (unsigned char)*c >= ' ' && fold_text_is_plain(c, n) ? n : 0;
+}
+
+void fold_text_one_line(char *text) {
+  while (*text) {
+    size_t n = fine(text);
+    if (n == 0) *text = '?', n = 1;
+    text += n;
+  }
+}
+
+static bool is_escape(const char *c) {
+  return c[0] == '\\' && c[1] == 'x' && isxdigit((unsigned char)c[2]) && isxdigit((unsigned char)c[3]);
+}
+
+char *fold_text_escape(const char *name) {
+  char *text = malloc(4 * strlen(name) + 1), *at = text;
+  while (text && *name) {
+    size_t n = is_escape(name) ? 0 : fine(name);
+    if (n == 0) {
+      at += sprintf(at, "\\x%02x", (unsigned char)*name++);
+      continue;
+    }
+    memcpy(at, name, n);
+    at += n;
+    name += n;
+  }
+  if (text) *at = '\0';
+  return text;
+}
+
+char *fold_text_unescape(const char *text) {
+  char *name = malloc(strlen(text) + 1), *at = name;
+  while (name && *text) {
+    unsigned byte = 0;
+    bool escaped = is_escape(text) && sscanf(text + 2, "%2x", &byte) == 1 && byte;
+    *at++ = escaped ? (char)byte : *text;
+    text += escaped ? 4 : 1;
+  }
+  if (name) *at = '\0';
+  return name;
+}

@@ -1,0 +1,91 @@
+/* test_names.c: files may have any name. What is told of them is text in every format, and leads back to the file. */
+#include "shell.h"
+
+/* As a shell's printf takes it; as the case's name has it, which is text. */
+static const struct {
+  const char *printed, *told;
+} names[] = {
+    {"plain.npy", "plain.npy"},
+    {"\\303\\274.npy", "\xc3\xbc.npy"},
+    {"\\342\\202\\254 \\360\\237\\230\\200.npy", "\xe2\x82\xac \xf0\x9f\x98\x80.npy"},
+    {"caf\\351.npy", "caf\\xe9.npy"},
+    {"a\\nb.npy", "a\\x0ab.npy"},
+    {"\\033[31m.npy", "\\x1b[31m.npy"},
+    {"\\357\\277\\276.npy", "\\xef\\xbf\\xbe.npy"},
+    {"\\342\\202.npy", "\\xe2\\x82.npy"},
+    {"a\\\\x41.npy", "a\\x5cx41.npy"},
+    {"%%s\\047$(x)\\140\\\\\"<&>|.npy", "%s'$(x)`\\\"<&>|.npy"},
+};
+
+static const char check[] =
+    "import json, sys, xml.etree.ElementTree as E, html.parser\n"
+    "told = 'npy:' + sys.argv[1]\n"
+    "cases = {r['case'] for r in map(json.loads, open('r.jsonl', encoding='utf-8')) if 'subject' in r}\n"
+    "assert cases == {told + '/f32/sum/1x100'}, cases\n"
+    "names = {c.get('name').split(' / ')[1] for c in E.parse('r.xml').getroot().iter('testcase')}\n"
+    "assert names == {told}, names\n"
+    "class Text(html.parser.HTMLParser):\n"
+    "    text = ''\n"
+    "    def handle_data(self, data): self.text += data\n"
+    "page = Text()\n"
+    "page.feed(open('r.html', encoding='utf-8').read())\n"
+    "assert told in page.text and '\\ufffd' not in page.text\n"
+    "import html\n"
+    "summary = html.unescape(open('r.md', encoding='utf-8').read())\n"
+    "assert told in summary and '\\ufffd' not in summary\n"
+    "replay = [line for line in page.text.splitlines() if 'verify' in line][0]\n"
+    "open('replay', 'w', encoding='utf-8').write('foldproof() { \"$M\" \"$@\"; }; ' + replay[replay.index('foldproof "
+    "verify'):])\n";
+
+Test(names, a_file_of_any_name_is_judged_recorded_and_replayed) {
+  struct shell *s = shell_open();
+  shell_put(s, "check.py", check);
+  shell_run(s, "$F gen normal --n 100 -o x");
+  EXPECT_CODE(s, 0);
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    shell_put(s, "told", names[i].told);
+    shell_run(s,
+              "mkdir d; cp x d/\"$(printf '%s')\"; cd d; $F verify --subjects host/pairwise --npy * --jsonl ../h.jsonl",
+              names[i].printed);
+    EXPECT_CODE(s, 0);
+    cr_expect(strstr(s->out, "fresh_process                 1        0        0"), "%s: %s", names[i].told, s->out);
+    shell_run(s, "$F compare h.jsonl h.jsonl");
+    EXPECT_CODE(s, 0);
+    shell_run(s, "cd d; $M verify --subjects mutant/twice --claims bounded --npy * --jsonl ../r.jsonl");
+    EXPECT_CODE(s, 1);
+    const char *line = strstr(s->out, "  replay: ");
+    cr_assert_not_null(line, "%s: %s", names[i].told, s->out);
+    shell_put(s, "first", line + strlen("  replay: "));
+    shell_run(s, "head -n 1 first >alone; cd d; sh ../alone");
+    EXPECT_CODE(s, 1);
+    shell_run(
+        s,
+        "for f in html markdown junit; do $F report r.jsonl -f $f -o r.$f; done; mv r.markdown r.md; mv r.junit r.xml; "
+        "python3 check.py \"$(cat told)\"");
+    EXPECT_CODE(s, 0);
+    shell_run(s, "export M; cd d; sh ../replay");
+    EXPECT_CODE(s, 1);
+    shell_run(s, "rm -rf d *.jsonl");
+  }
+  shell_run(s, "rm -rf d");
+  shell_close(s);
+}
+
+/* An error names its file on one line. */
+Test(names, errors_stay_on_one_line) {
+  static const char *const commands[] = {"oracle",
+                                         "verify --npy",
+                                         "report",
+                                         "compare x",
+                                         "verify --fixture-folder",
+                                         "gen normal --n 5 -o no/such/folder/"};
+  struct shell *s = shell_open();
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t k = 0; k < sizeof commands / sizeof *commands; k++) {
+      const char *glue = k + 1 == sizeof commands / sizeof *commands ? "" : " ";
+      shell_run(s, "echo >x; $F %s%s\"$(printf '%s')\"", commands[k], glue, names[i].printed);
+      EXPECT_CODE(s, 2);
+      cr_expect(shell_lines(s->err) == 1 && !strchr(s->err, '\033'), "%s: %s", s->ran, s->err);
+    }
+  shell_close(s);
+}

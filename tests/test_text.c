@@ -1,0 +1,81 @@
+/* test_text.c: bytes from outside become text that is UTF-8, on one line, and can be read back. */
+#include "text.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fold.h"
+
+Test(text, characters_are_those_of_utf8) {
+  static const struct {
+    const char *bytes;
+    size_t n;
+    bool plain;
+  } rows[] = {
+      {"a", 1, true},
+      {"\t", 1, true},
+      {"\x01", 1, false},
+      {"\x7f", 1, false},
+      {"\xc3\xbc", 2, true},  /* u with dots */
+      {"\xc2\x80", 2, false}, /* a control of Latin 1 */
+      {"\xc2\xa0", 2, true},
+      {"\xe2\x82\xac", 3, true},  /* the euro */
+      {"\xe2\x80\xa8", 3, false}, /* a separator of lines */
+      {"\xef\xbf\xbd", 3, true},
+      {"\xef\xbf\xbe", 3, false}, /* U+FFFE */
+      {"\xef\xb7\x90", 3, false}, /* U+FDD0 */
+      {"\xf0\x9f\x98\x80", 4, true},
+      {"\xf0\x9f\xbf\xbf", 4, false}, /* U+1FFFF */
+      {"\xf4\x8f\xbf\xbd", 4, true},
+      {"\xf4\x90\x80\x80", 0, false}, /* past U+10FFFF */
+      {"\xf8\x88\x80\x80\x80", 0, false},
+      {"\xc0\xaf", 0, false}, /* overlong */
+      {"\xe0\x80\xaf", 0, false},
+      {"\xf0\x80\x80\xaf", 0, false},
+      {"\xed\xa0\x80", 0, false}, /* a surrogate */
+      {"\x80", 0, false},
+      {"\xff", 0, false},
+      {"\xc3", 0, false}, /* cut short */
+      {"\xe2\x82", 0, false},
+      {"\xe2\x82z", 0, false},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    size_t n = fold_text_character(rows[i].bytes);
+    cr_expect_eq(n, rows[i].n, "row %zu: %zu bytes", i, n);
+    cr_expect(n == 0 || fold_text_is_plain(rows[i].bytes, n) == rows[i].plain, "row %zu", i);
+  }
+}
+
+/* Any name of two bytes, before and behind others. */
+Test(text, every_name_can_be_read_back) {
+  for (int a = 1; a < 256; a++)
+    for (int b = 1; b < 256; b++) {
+      char name[8] = {'x', (char)a, (char)b, '4', '1', 0}, line[8];
+      char *text = fold_text_escape(name), *back = text ? fold_text_unescape(text) : NULL;
+      cr_assert(back && strcmp(back, name) == 0, "%02x %02x: '%s' became '%s'", (unsigned)a, (unsigned)b, text, back);
+      strcpy(line, name);
+      fold_text_one_line(line);
+      for (const char *c = text; *c; c += fold_text_character(c))
+        cr_assert(fold_text_character(c) && (unsigned char)*c >= ' ', "%02x %02x: %s", (unsigned)a, (unsigned)b, text);
+      if (strcmp(line, name) == 0 && !strstr(name, "\\x")) cr_expect_str_eq(text, name, "what is fine stays");
+      free(text);
+      free(back);
+    }
+  char *text = fold_text_escape("\\x4 \\xzz a\\b \\x41 \xc3\xbc");
+  cr_expect_str_eq(text, "\\x4 \\xzz a\\b \\x5cx41 \xc3\xbc");
+  free(text);
+}
+
+Test(text, a_status_is_one_line_of_utf8) {
+  fold_status status = fold_error(FOLD_BAD_INPUT, "%s: %s", "a\nb\033[2J\xff", "\xc3\xbc\xe2\x80\xa8");
+  cr_expect_str_eq(status.text, "a?b?[2J?: \xc3\xbc???");
+  status = fold_within(status, "%s", "c\r\n");
+  cr_expect_str_eq(status.text, "c??: a?b?[2J?: \xc3\xbc???");
+  char lots[400];
+  for (size_t i = 0; i + 1 < sizeof lots; i += 2) memcpy(lots + i, "\xc3\xbc", 2);
+  lots[398] = '\0';
+  status = fold_error(FOLD_BAD_INPUT, "x%s", lots);
+  for (const char *c = status.text; *c; c += fold_text_character(c))
+    cr_assert(fold_text_character(c), "cut amid a character");
+}
