@@ -88,3 +88,26 @@ Test(report_ends, records_that_lack_what_is_compared_end_in_a_page) {
   }
   shell_close(s);
 }
+
+/* Each subject, fixture, name, environment is found in constant time: with so many of each, what looks through all of them
+ * takes ten times what there is, in seconds of the processor. */
+Test(report_ends, many_subjects_and_fixtures_take_as_long_as_they_are) {
+  enum { MANY = 60000 };
+  struct shell *s = shell_open();
+  for (int kind = 0; kind < 4; kind++) {
+    FILE *out = fopen(scratch_path(&s->scratch, "m.jsonl"), "w");
+    for (int i = 0; i < MANY; i++) {
+      if (kind == 3) fprintf(out, "{\"schema\":1,\"type\":\"environment\",\"cpu\":\"c%d\"}\n", i);
+      fprintf(out,
+              "{\"schema\":1,\"type\":\"judgement\",\"subject\":\"s/%d\",\"engine\":\"host\",\"claim\":\"bounded\","
+              "\"promised\":true,\"case\":\"f%d/f32/sum/1x3\",\"dtype\":\"f32\",\"op\":\"sum\",\"rows\":1,\"cols\":3,"
+              "\"generator\":\"g%d\",\"verdict\":\"held\",\"ulps\":1}\n",
+              kind == 0 ? i : 0, kind == 1 ? i : 0, kind == 2 ? i : 0);
+    }
+    fclose(out);
+    shell_run(s, "ulimit -t 30; $F report m.jsonl -f markdown -o m.md");
+    EXPECT_CODE(s, 0);
+    cr_expect(shell_holds(s, "m.md", "60000 held, 0 refuted"), "kind %d", kind);
+  }
+  shell_close(s);
+}

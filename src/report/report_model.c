@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report_index.h"
 #include "report_text.h"
 
 static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for the report"); }
@@ -29,23 +30,27 @@ void *fold_model_grow(void *array, size_t *n, size_t *room, size_t size) {
 }
 
 const char *fold_model_word(struct fold_model *model, const char *word) {
-  for (size_t i = model->n_words; i-- > 0;)
-    if (strcmp(model->words[i], word) == 0) return model->words[i];
+  json_int_t known = fold_index_find(model->index.words, word, strlen(word));
+  if (known >= 0) return model->words[known];
   char *copy = strdup(word);
   char **at = copy ? fold_model_grow(&model->words, &model->n_words, &model->room_words, sizeof *model->words) : NULL;
   if (at == NULL) {
     free(copy);
     return NULL;
   }
-  return *at = copy;
+  *at = copy; /* the model's from here on */
+  return fold_index_add(&model->index.words, word, strlen(word), model->n_words - 1) ? copy : NULL;
 }
 
 fold_status fold_model_add_environment(struct fold_model *model, const json_t *record, int *environment) {
-  for (size_t i = 0; i < model->n_environments; i++)
-    if (json_equal(model->environments[i], record)) {
-      *environment = (int)i;
-      return fold_ok();
-    }
+  char *text = json_dumps(record, JSON_COMPACT | JSON_SORT_KEYS);
+  if (text == NULL) return no_memory();
+  json_int_t known = fold_index_find(model->index.environments, text, strlen(text));
+  bool noted = known >= 0 || fold_index_add(&model->index.environments, text, strlen(text), model->n_environments);
+  free(text);
+  if (!noted) return no_memory();
+  *environment = (int)known;
+  if (known >= 0) return fold_ok();
   json_t **at = fold_model_grow(&model->environments, &model->n_environments, &model->room_environments, sizeof *at);
   if (at == NULL) return no_memory();
   *at = json_deep_copy(record); /* NULL is freed as nothing */
@@ -65,14 +70,17 @@ static double number_of(const json_t *record, const char *key) {
 
 static struct fold_model_subject *find_subject(struct fold_model *model, const json_t *record) {
   const char *name = text_of(record, "subject"), *engine = text_of(record, "engine");
-  for (size_t i = model->n_subjects; i-- > 0;)
-    if (strcmp(model->subjects[i].name, name) == 0 && strcmp(model->subjects[i].engine, engine) == 0)
-      return &model->subjects[i];
   name = fold_model_word(model, name);
   engine = fold_model_word(model, engine);
+  if (!name || !engine) return NULL;
+  /* Words are told apart by where they are. */
+  char key[64];
+  int n = snprintf(key, sizeof key, "%p %p", (const void *)name, (const void *)engine);
+  json_int_t known = fold_index_find(model->index.subjects, key, (size_t)n);
+  if (known >= 0) return &model->subjects[known];
+  if (!fold_index_add(&model->index.subjects, key, (size_t)n, model->n_subjects)) return NULL;
   struct fold_model_subject *subject =
-      name && engine ? fold_model_grow(&model->subjects, &model->n_subjects, &model->room_subjects, sizeof *subject)
-                     : NULL;
+      fold_model_grow(&model->subjects, &model->n_subjects, &model->room_subjects, sizeof *subject);
   if (subject) subject->name = name, subject->engine = engine;
   return subject;
 }
@@ -103,11 +111,14 @@ static size_t fixture_length(const char *name) {
   return strncmp(name, "npy:", 4) == 0 ? fold_text_array(name, NULL) : strcspn(name, "/");
 }
 
-/* Records come case by case, so the fixture is nearly always the last one. */
 static struct fold_model_fixture *find_fixture(struct fold_model_cell *cell, const char *name) {
   size_t n = fixture_length(name);
-  for (size_t i = cell->n_fixtures; i-- > 0;)
-    if (strncmp(cell->fixtures[i].name, name, n) == 0 && cell->fixtures[i].name[n] == '\0') return &cell->fixtures[i];
+  /* Records come case by case, so the fixture is nearly always the last one. */
+  const struct fold_model_fixture *last = cell->n_fixtures ? &cell->fixtures[cell->n_fixtures - 1] : NULL;
+  if (last && strncmp(last->name, name, n) == 0 && last->name[n] == '\0') return &cell->fixtures[cell->n_fixtures - 1];
+  json_int_t known = fold_index_find(cell->index, name, n);
+  if (known >= 0) return &cell->fixtures[known];
+  if (!fold_index_add(&cell->index, name, n, cell->n_fixtures)) return NULL;
   char *copy = strndup(name, n);
   struct fold_model_fixture *fixture =
       copy ? fold_model_grow(&cell->fixtures, &cell->n_fixtures, &cell->capacity, sizeof *fixture) : NULL;

@@ -32,6 +32,7 @@ struct fold_model_cell {
   double ulps, fraction; /* the worst; NaN where nothing was measured */
   struct fold_model_fixture *fixtures;
   size_t n_fixtures, capacity;
+  json_t *index;                    /* of the fixtures, by name (report_index.h) */
   json_t *evidence[MODEL_EVIDENCE]; /* the first records that are refuted or broken */
   size_t n_evidence;
   struct fold_model_reason reasons[MODEL_REASONS]; /* of skips */
@@ -119,6 +120,9 @@ struct fold_model {
   struct fold_model_probe *probes;
   struct fold_model_world *worlds;
   struct fold_model_validation *validations;
+  struct {
+    json_t *words, *subjects, *environments;
+  } index; /* report_index.h */
   size_t n_files, n_environments, n_subjects, n_claims, n_words, n_study, n_judged, n_ranks, n_timings, n_scalings,
       n_messages, n_probes, n_worlds, n_validations, runs;
   size_t room_files, room_environments, room_subjects, room_words, room_study, room_judged, room_ranks, room_timings,

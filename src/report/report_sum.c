@@ -76,6 +76,7 @@ static void free_cell(struct fold_model_cell *cell) {
   }
   for (size_t i = 0; i < cell->n_evidence; i++) json_decref(cell->evidence[i]);
   for (size_t i = 0; i < cell->n_reasons; i++) free(cell->reasons[i].text);
+  json_decref(cell->index);
   free(cell->fixtures);
   free(cell);
 }
@@ -87,6 +88,9 @@ void fold_model_close(struct fold_model *model) {
   for (size_t i = 0; i < model->n_environments; i++) json_decref(model->environments[i]);
   for (size_t i = 0; i < model->n_files; i++) free(model->files[i].path);
   for (size_t i = 0; i < model->n_words; i++) free(model->words[i]);
+  json_decref(model->index.words);
+  json_decref(model->index.subjects);
+  json_decref(model->index.environments);
   free(model->files);
   free(model->environments);
   free(model->subjects);

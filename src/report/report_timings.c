@@ -108,9 +108,18 @@ static void twin_of(const char *name, char twin[160]) {
   snprintf(twin, 160, "%.*s%s%.60s", stem < 80 ? stem : 80, name, single ? "_for" : "", at + 7);
 }
 
+/* Among timings sorted by subject. */
 static const struct fold_model_timing *find_timing(const struct fold_model_timing *t, size_t n, const char *subject) {
-  for (size_t i = 0; i < n; i++)
-    if (strcmp(t[i].subject, subject) == 0 && t[i].median > 0) return &t[i];
+  size_t low = 0, high = n;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (strcmp(t[middle].subject, subject) < 0)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  for (; low < n && strcmp(t[low].subject, subject) == 0; low++)
+    if (t[low].median > 0) return &t[low];
   return NULL;
 }
 
