@@ -96,17 +96,27 @@ def check_processes():
         failures.append(f"{len(ratios)} ratios of processes are read, not 4")
 
 
+@functools.cache
+def four_rows():
+    """What bench printed for 4 x 16,384 f32: microseconds and the ratio to its peer, as text, by subject."""
+    section = (MEASURED / "h200" / "determ.txt").read_text().split("f32 sum, 4 x 16384, normal\n")[1].split("\nceiling")[0]
+    return {words[0]: (words[1], words[6]) for words in map(str.split, section.splitlines()[1:]) if len(words) > 7}
+
+
 def check_rows():
-    """Two shapes; subjects of the seed's plain kernels have a range, and are for people."""
+    """Two shapes; subjects of the plain kernels have a range, and are for people."""
     for cell, *cells in table("rows, f32")[1]:
-        subjects = names(cell, "rows")
-        shapes = [(65536, 16384)] * 3 + [(4, 16384)] * 2
-        for i, subject in enumerate(subjects):
-            for text, (rows, cols), kind in zip(cells, shapes, ("us", "rate", "ratio", "us", "ratio"), strict=True):
-                own = record("h200/bench.jsonl", subject=subject, dtype="f32", rows=rows, cols=cols, generator="normal")
-                value = {"us": 1e6 * own["median_seconds"], "rate": 1e-9 * own["bytes_per_second"],
-                         "ratio": own["to_peer"]}[kind]
-                expect(text.split(", ")[i], value, f"{subject}, {rows} x {cols}")
+        for i, subject in enumerate(names(cell, "rows")):
+            own = record("h200/bench.jsonl", subject=subject, dtype="f32", rows=65536, cols=16384, generator="normal")
+            values = (1e6 * own["median_seconds"], 1e-9 * own["bytes_per_second"], own["to_peer"])
+            for text, value in zip(cells[:3], values, strict=True):
+                expect(text.split(", ")[i], value, f"{subject}, 65536 x 16384")
+            for text, printed in zip(cells[3:], four_rows()[subject], strict=True):
+                expect(text.split(", ")[i], float(printed), f"{subject}, 4 x 16384")
+    costs = re.search(r"on four rows.*?\n?([0-9.]+) ×, ([0-9.]+) × and ([0-9.]+) × \(`determ.txt`\)", README, re.S).groups()
+    for text, (fixed, plain) in zip(costs, (("par_16_determ", "par_16"), ("par_64_determ", "par_64"),
+                                            ("single_determ", "single_for")), strict=True):
+        expect(text, float(four_rows()["rows/" + fixed][0]) / float(four_rows()["rows/" + plain][0]), f"the cost of {fixed}")
 
 
 def check_flat():
