@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "build.h"
 #include "collective/comm.h"
 
 #ifdef FOLD_HAVE_NCCL
@@ -17,6 +18,7 @@
 #endif
 #ifdef FOLD_HAVE_CUDA
 #include "cuda/device.h"
+#include "cuda/peers.h"
 #endif
 
 /* The value behind "key\t: value" in a file of /proc; "unknown" where there is none. */
@@ -53,7 +55,16 @@ static void add_system(json_t *object) {
 
 static void add_libraries(json_t *object) {
   char text[64];
-  json_object_set_new(object, "compiler", json_string("gcc " __VERSION__));
+  json_object_set_new(object, "compiler", json_string(fold_build_compiler()));
+  json_object_set_new(object, "flags", json_string(fold_build_flags()));
+#ifdef FOLD_HAVE_CUDA
+  const int cccl = fold_peer_cccl_version(); /* 3001002 is 3.1.2 */
+  snprintf(text, sizeof text, "%d.%d.%d", cccl / 1000000, cccl / 1000 % 1000, cccl % 1000);
+  json_object_set_new(object, "nvcc", json_string(FOLD_NVCC));
+  json_object_set_new(object, "nvcc_flags", json_string(FOLD_NVCC_FLAGS));
+  json_object_set_new(object, "cccl", json_string(text));
+  json_object_set_new(object, "gpu_arch", json_string(FOLD_GPU_ARCH));
+#endif
   json_object_set_new(object, "mpfr", json_string(mpfr_get_version()));
   json_object_set_new(object, "gmp", json_string(gmp_version));
   json_object_set_new(object, "jansson", json_string(JANSSON_VERSION));
@@ -111,6 +122,7 @@ json_t *fold_environment(void) {
   json_t *object = json_object();
   if (object == NULL) return NULL;
   json_object_set_new(object, "foldproof", json_string(FOLD_VERSION));
+  json_object_set_new(object, "build", json_string(fold_build_commit()));
   add_system(object);
   add_libraries(object);
   add_collectives(object);

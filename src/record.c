@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bits.h"
+#include "build.h"
 #include "environment.h"
 #include "replay.h"
 #include "text.h"
@@ -21,7 +22,9 @@ fold_status fold_records_open(struct fold_records *records, const char *path) {
   return fold_ok();
 }
 
+/* Each line alone says of which build it is; what another build's line says stays. */
 fold_status fold_records_line(struct fold_records *records, json_t *line) {
+  if (line && !json_object_get(line, "build")) json_object_set_new(line, "build", json_string(fold_build_commit()));
   char *text = line ? json_dumps(line, JSON_COMPACT) : NULL;
   json_decref(line);
   if (text == NULL) return fold_error(FOLD_NO_MEMORY, "%s: not enough memory for a record", records->output.path);

@@ -3,7 +3,8 @@
  * Schema 1. Every line is an object with "schema" and "type": "environment" (once, first), "judgement" (a claim's
  * verdict) or "run" (results, nothing judged), and others of bench and study; last "end". Results travel as hexadecimal
  * bits; beside them a decimal for people. What a run did besides computing stands there too, where it did: "unwritten",
- * "out_of_bounds", "ranks_differ"; and of what refutes a peer "known", which is what is known of it, or false.
+ * "out_of_bounds", "ranks_differ"; and of what refutes a peer "known", which is what is known of it, or false. "build", in
+ * every line, is the commit that was built (build.h).
  *
  * "end" says how many "records" stand before it and whether the run was "complete", which one that was interrupted is not.
  * The environment's "closing_line" announces it: where it is missing then, the file was cut. Older records announce none,

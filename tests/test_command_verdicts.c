@@ -165,3 +165,39 @@ Test(command_verdicts, distances_and_errors_are_told_where_they_say_something) {
     cr_expect(strncmp(line, "REFUTED: a/b on host violates bounded: case, 1 x 3, row 0: got ", 63) == 0, "%s", line);
   }
 }
+
+/* Of which commit, by which compiler, with which options: in the environment; and in each line which commit. */
+Test(command_verdicts, every_record_says_what_was_built) {
+  struct shell *s = shell_open();
+  shell_run(s, "$F env --json");
+  EXPECT_CODE(s, 0);
+  json_t *environment = json_loads(s->out, 0, NULL);
+  cr_assert(environment, "%s", s->out);
+  char *build = strdup(json_string_value(json_object_get(environment, "build")));
+  const char *compiler = json_string_value(json_object_get(environment, "compiler"));
+  const char *flags = json_string_value(json_object_get(environment, "flags"));
+#ifdef __clang__
+  cr_expect(compiler && strncmp(compiler, "clang " __clang_version__, 6 + strlen(__clang_version__)) == 0, "%s",
+            compiler);
+#else
+  cr_expect_str_eq(compiler, "gcc " __VERSION__);
+#endif
+  cr_expect(flags && strstr(flags, "-ffp-contract=off") && strstr(flags, "-O"), "%s", flags);
+  cr_expect(strcmp(build, "unknown") == 0 || strspn(build, "0123456789abcdef") == 12, "%s", build);
+  json_decref(environment);
+  shell_run(
+      s,
+      "$F verify --subjects host/sequential --fixtures 'normal/f32/sum/1x3/*' --jsonl x.jsonl >/dev/null; "
+      "$F record --subjects host/sequential --fixtures 'normal/f32/sum/1x3/*' --jsonl y.jsonl; cat x.jsonl y.jsonl");
+  size_t lines = 0;
+  for (char *line = strtok(s->out, "\n"); line; line = strtok(NULL, "\n")) {
+    json_t *record = json_loads(line, 0, NULL);
+    const char *said = json_string_value(json_object_get(record, "build"));
+    if (record) lines++;
+    if (record) cr_expect(said && strcmp(said, build) == 0, "%s", line);
+    json_decref(record);
+  }
+  cr_expect(lines > 8, "%zu lines", lines);
+  free(build);
+  shell_close(s);
+}

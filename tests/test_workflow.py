@@ -179,8 +179,44 @@ def check_required(folder):
         expect(done.returncode == code, f"sanitize-gpu.sh, {value}: exit code {done.returncode}: {done.stderr}")
 
 
+def check_commit(folder):
+    """What a build says that it was made from: a commit, one that was changed since, or unknown without a checkout."""
+    tree = folder / "tree"
+    (tree / "ci").mkdir(parents=True)
+    shutil.copy(SOURCE / "ci" / "commit.sh", tree / "ci")
+
+    def git(where, *words):
+        identity = ["-c", "user.name=t", "-c", "user.email=t@localhost", "-c", "commit.gpgsign=false"]
+        done = subprocess.run(["git", "-C", where, *identity, *words], check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    def said():
+        done = subprocess.run([tree / "ci" / "commit.sh"], check=True, capture_output=True, text=True,
+                              env={**os.environ, "GIT_CEILING_DIRECTORIES": ""})
+        return done.stdout.strip()
+
+    expect(said() == "unknown", f"an archive: {said()}")
+    git(folder, "init", "-q")
+    git(folder, "add", ".")
+    git(folder, "commit", "-q", "-m", "around")
+    expect(said() == "unknown", f"an archive inside another's checkout: {said()}")
+    git(tree, "init", "-q")
+    git(tree, "add", ".")
+    git(tree, "commit", "-q", "-m", "one")
+    first = git(tree, "rev-parse", "--short=12", "HEAD")
+    expect(said() == first, f"{said()}, not {first}")
+    with (tree / "ci" / "commit.sh").open("a") as script:
+        script.write("# changed\n")
+    expect(said() == first + "+dirty", f"changed: {said()}")
+    git(tree, "commit", "-q", "-a", "-m", "two")
+    expect(said() not in ("unknown", first, first + "+dirty") and "+" not in said(), f"a second commit: {said()}")
+
+
 check_workflow()
 check_names()
+if shutil.which("git"):
+    with tempfile.TemporaryDirectory() as name:
+        check_commit(pathlib.Path(name))
 with tempfile.TemporaryDirectory() as name:
     check_required(pathlib.Path(name))
 with tempfile.TemporaryDirectory() as name:
