@@ -31,9 +31,10 @@ PATHS = ["oracles", "src/judge", "src/run/rig*", "kernels/host"]
 # Suites that a change of such a file shows in first.
 NEAREST = [
     ("oracles/super", "super super_round exact bound judge"), ("oracles/exact", "exact super judge"),
-    ("oracles/bound", "bound oracle_mutants judge study"), ("oracles/prod", "product oracle_mutants judge"),
+    ("oracles/bound", "outcomes bound judge study"), ("oracles/running_product", "outcomes judge"),
+    ("oracles/lowest", "outcomes exact judge"), ("oracles/replay_method", "host mutants"), ("oracles/prod", "product oracle_mutants judge"),
     ("oracles/order", "orders host judge bound"), ("oracles/decimal", "fixtures npy"), ("oracles/", "oracle_mutants exact bound judge"),
-    ("kernels/host", "host orders judge"), ("kernels/collective", "collective mutants"), ("src/judge", "judge mutants rig command"),
+    ("kernels/host", "host orders judge"), ("kernels/collective", "collective mutants"), ("src/judge/registry", "registry"), ("src/judge", "judge mutants rig command"),
     ("src/run/rig_world", "rig_world mutants"), ("src/run/rig", "rig judge mutants"), ("src/run", "judge command mutants"),
     ("src/command", "command report"), ("src/record", "report command"), ("src/report", "report"), ("src/bench", "bench_figures bench"),
     ("fixtures/gen", "generators fixtures"), ("fixtures/", "fixtures npy generators"), ("library", "library"),

@@ -301,6 +301,7 @@ static enum fold_code answer(enum fold_method method, enum fold_op op, const flo
 
 Test(bound, refuses_where_its_theorem_does_not_hold) {
   float inf[] = {1, INFINITY}, large[] = {0x1.8p127f, 0x1.8p127f, -0x1.8p127f}, fits[] = {0x1.8p126f, 0x1.7p126f};
+  float below[] = {-0x1.8p127f, -0x1.8p127f, 0x1.8p127f};
   float tiny[] = {0x1p-100f, 0x1p-100f, 0x1p100f}, huge[] = {0x1p100f, 0x1p100f, 0x1p-100f}, zero[] = {0, 0x1p-100f};
   for (int method = FOLD_PLAIN; method <= FOLD_EXACT; method++) {
     cr_expect(answer(method, FOLD_SUM, inf, 2, 1) == FOLD_UNSUPPORTED, "infinite term, method %d", method);
@@ -310,6 +311,8 @@ Test(bound, refuses_where_its_theorem_does_not_hold) {
     cr_expect(answer(method, FOLD_SUM, large, 3, 2) == (reaches ? FOLD_OK : FOLD_UNSUPPORTED),
               "partial sums overflow, method %d", method);
     cr_expect(answer(method, FOLD_SUM, large, 2, 1) == FOLD_UNSUPPORTED, "the sum overflows, method %d", method);
+    cr_expect(answer(method, FOLD_SUM, below, 3, 2) == (reaches ? FOLD_OK : FOLD_UNSUPPORTED),
+              "partial sums overflow downwards, method %d", method);
   }
   cr_expect(answer(FOLD_PLAIN, FOLD_PROD, tiny, 3, 2) == FOLD_OK, "partial product underflows, by a subnormal or two");
   cr_expect(answer(FOLD_PLAIN, FOLD_PROD, huge, 3, 2) == FOLD_UNSUPPORTED, "partial product overflows");

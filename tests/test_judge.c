@@ -147,6 +147,10 @@ Test(judge, bounded_turns_at_the_bound) {
     struct fold_subject subject = plant(rows[i].got, "host/sequential", FOLD_PLAIN, FOLD_CLAIM(FOLD_BOUNDED));
     struct tally t = judge(&subject, CASE(&l, 1, 0x1.fffffep-1f));
     cr_expect_eq(verdict_of(&t, FOLD_BOUNDED), rows[i].verdict, "%a", (double)rows[i].got);
+    /* Its own distance from 2 - 2^-24, in units of 2^-22. */
+    if (isfinite(rows[i].got))
+      cr_expect_eq(t.last[FOLD_BOUNDED].ulps, fabs((double)rows[i].got - (2 - 0x1p-24)) * 0x1p22, "%a: %g ulps",
+                   (double)rows[i].got, t.last[FOLD_BOUNDED].ulps);
   }
 }
 

@@ -303,6 +303,10 @@ Test(outcomes, the_lowest_bit_does_not_depend_on_threads) {
     x[LONG / 2] = INFINITY;
     cr_expect_eq(fold_lowest_bit(FOLD_F32, x, LONG, 4), 9, "NaN has no bit");
   }
+  /* A NaN whose payload has the lowest place that it can, beside the largest power of two. */
+  for (size_t i = 0; i < LONG; i++) x[i] = i % 2 ? 0x1p127f : fold_bits_f32(0x7f800001);
+  cr_expect_eq(fold_lowest_bit(FOLD_F32, x, 10, 1), 127);
+  cr_expect_eq(fold_lowest_bit(FOLD_F32, x, LONG, 4), 127);
   memset(x, 0, LONG * sizeof *x);
   cr_expect_eq(fold_lowest_bit(FOLD_F32, x, LONG, 4), FOLD_NO_BIT);
   free(x);
