@@ -100,8 +100,10 @@ static const struct fold_mutant table[] = {
     ROWS("past_end", gpu_past_end, C(STAYS_IN_BOUNDS), 0, FEW, "writes one result, 4 bytes, too many"),
     ROWS("last_unwritten", gpu_last_unwritten, C(WRITES_OUTPUT) | ERROR, REPEATS, FEW,
          "leaves the last row's result unwritten"),
-    ROWS("in_zone", gpu_in_zone, C(STAYS_IN_BOUNDS), 0, "normal/f32/sum/1x[1-9]/*", "writes before the input"),
-    ROWS("input_swapped", gpu_input_swapped, C(KEEPS_INPUT), 0, "normal/f32/sum/1x33/*",
+    ROWS("in_zone", gpu_in_zone, C(STAYS_IN_BOUNDS), C(KEEPS_INPUT), "normal/f32/sum/1x[1-9]/*",
+         "writes before the input"),
+    /* Its next run finds the terms swapped. */
+    ROWS("input_swapped", gpu_input_swapped, C(KEEPS_INPUT), REPEATS, "normal/f32/sum/1x33/*",
          "swaps two terms of its input"),
     /* what else the bits depend on */
     UNORDERED("grid", gpu_grid, gpu_grid_scratch, C(LAUNCH_INVARIANT), 0, "normal/f32/sum/1x1023/*",
@@ -110,7 +112,8 @@ static const struct fold_mutant table[] = {
               "16-byte loads in four chains where aligned, one chain elsewhere"),
     UNORDERED("batch_size", gpu_batch_size, NULL, C(BATCH_INVARIANT), 0, FEW, "another order for a batch"),
     /* blocks */
-    BLOCKS("late_partial", gpu_late_partial, ERROR, REPEATS, FEW,
+    /* What it takes for a partial is scratch that nobody wrote, NaN. */
+    BLOCKS("late_partial", gpu_late_partial, ERROR, REPEATS | C(WRITES_OUTPUT), FEW,
            "arrives before its partial is written: what a missing __threadfence allows"),
     BLOCKS("arrival_order", gpu_arrival_order, C(RUN_TO_RUN) | C(REPLAYS), REPEATS, FEW,
            "the last block joins partials as they came"),
