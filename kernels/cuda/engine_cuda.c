@@ -14,11 +14,17 @@ static void release(void *memory) { (void)fold_device_free(memory); }
 
 static fold_status fill(void *to, int byte, size_t nbytes) { return fold_device_set(to, byte, nbytes, NULL); }
 
+static fold_status gather(const struct fold_piece *pieces, size_t n) {
+  for (size_t i = 0; i < n; i++) FOLD_TRY(fold_device_fetch(pieces[i].to_host, pieces[i].from, pieces[i].nbytes));
+  return fold_device_fetched();
+}
+
 static const struct fold_engine_ops ops = {
     .alloc = allocate,
     .release = release,
     .write = fold_device_put,
     .read = fold_device_get,
+    .gather = gather,
     .fill = fill,
     .finish = fold_device_synchronize,
     .is_host = false,

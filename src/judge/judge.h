@@ -73,6 +73,7 @@ struct fold_trial {
   const void *got;           /* results of the base run */
   struct fold_traces traces; /* and what else it did */
   struct fold_log log;       /* what all runs did, the base run and the judges' own */
+  unsigned foreign;          /* how many runs had another input (fold_trial_run_foreign) */
   unsigned guarded;          /* which placements were run (fold_trial_guard): 1u << fold_placement */
   void *other;               /* room for one more set of results, for a judge's own runs */
 };

@@ -68,7 +68,7 @@ void fold_judge_same_bits_as(struct fold_trial *trial, struct fold_finding *find
     fold_trial_same(trial, finding, trial->got, trial->other, trial->c->rows, what);
 }
 
-/* Before the first repeats; ranks are sent their parts anew for each. */
+/* Before the first repeats; ranks are sent their parts anew for each, and a device waits for each. */
 enum { FOREIGN = 3 };
 
 /* Other inputs at the same address before repeat k, one or two of them: the middle, first and last term is another. What is
@@ -103,7 +103,7 @@ void fold_judge_run_to_run(struct fold_trial *trial, struct fold_finding *findin
   }
   fold_find_held(finding);
   for (unsigned k = 0; k < trial->repeats; k++) {
-    if (k < FOREIGN && !judge_foreign(trial, finding, k)) return;
+    if (k < (trial->subject->engine == FOLD_HOST ? FOREIGN : 1) && !judge_foreign(trial, finding, k)) return;
     fold_status status = fold_trial_rerun(trial, (struct fold_launch){0}, (unsigned char)(0x11 + k));
     if (status.code != FOLD_OK) {
       fold_find_failed(finding, status);

@@ -131,6 +131,7 @@ fold_status fold_trial_run_foreign(struct fold_trial *trial, size_t at, bool *ke
   size_t row = at / c->cols;
   uint64_t base = fold_bits_load(c->dtype, trial->got, row);
   *kept = false;
+  trial->foreign++;
   FOLD_TRY(fold_rig_poke(trial->rig, at, bits, &former));
   fold_status status = result_of(trial, row, &got);
   bool suspect = fold_bits_same(c->dtype, got, base) && !fold_bits_same(c->dtype, got, bits);

@@ -18,6 +18,11 @@ static fold_status host_copy(void *to, const void *from, size_t nbytes) {
   return fold_ok();
 }
 
+static fold_status host_gather(const struct fold_piece *pieces, size_t n) {
+  for (size_t i = 0; i < n; i++) memcpy(pieces[i].to_host, pieces[i].from, pieces[i].nbytes);
+  return fold_ok();
+}
+
 static fold_status host_fill(void *to, int byte, size_t nbytes) {
   memset(to, byte, nbytes);
   return fold_ok();
@@ -30,6 +35,7 @@ static const struct fold_engine_ops host_ops = {
     .release = free,
     .write = host_copy,
     .read = host_copy,
+    .gather = host_gather,
     .fill = host_fill,
     .finish = host_finish,
     .is_host = true,

@@ -4,11 +4,19 @@
 
 #include "fold.h"
 
+/* Bytes to be read from an engine's memory. */
+struct fold_piece {
+  void *to_host;
+  const void *from;
+  size_t nbytes;
+};
+
 struct fold_engine_ops {
   fold_status (*alloc)(size_t nbytes, void **memory); /* 256-byte aligned; nbytes > 0 */
   void (*release)(void *memory);
   fold_status (*write)(void *to, const void *from_host, size_t nbytes);
   fold_status (*read)(void *to_host, const void *from, size_t nbytes);
+  fold_status (*gather)(const struct fold_piece *pieces, size_t n); /* reads each, and waits for all of them once */
   fold_status (*fill)(void *to, int byte, size_t nbytes);
   fold_status (*finish)(void); /* waits for what was launched and reports how it ended */
   bool is_host;                /* memory that the host may touch directly */

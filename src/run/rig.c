@@ -100,29 +100,24 @@ fold_status fold_rig_poke(struct fold_rig *rig, size_t at, uint64_t bits, uint64
   return rig->ops->is_host ? fold_ok() : rig->ops->write(rig->in.at + place, rig->mirror + place, size);
 }
 
-/* The zones around the input, as the engine has them. */
-static fold_status look_at_zone(const struct fold_rig *rig, size_t from, size_t to, struct fold_traces *traces) {
-  unsigned char copy[2 * FOLD_RIG_GUARD];
-  const unsigned char *zone = rig->in.at + from;
+/* `from`: where the zone begins in the room. */
+static void look_at_zone(const struct fold_rig *rig, const unsigned char *zone, size_t from, size_t nbytes,
+                         struct fold_traces *traces) {
   size_t at;
-  if (!rig->ops->is_host) {
-    FOLD_TRY(rig->ops->read(copy, rig->in.at + from, to - from));
-    zone = copy;
-  }
-  if (traces->out_of_bounds || !fold_rig_find_other(zone, to - from, ZONE_BYTE, &at)) return fold_ok();
+  if (traces->out_of_bounds || !fold_rig_find_other(zone, nbytes, ZONE_BYTE, &at)) return;
   traces->out_of_bounds = true;
   traces->bounds_of = FOLD_INPUT;
   traces->bounds_by = FOLD_WRITTEN;
   traces->bounds_at = (ptrdiff_t)(from + at) - (ptrdiff_t)fold_rig_place(rig);
-  return fold_ok();
 }
 
 /* Who strayed is told by this run's traces, and not by the next one's: the zones are laid anew, and the input is left. */
-fold_status fold_rig_look_at_zones(struct fold_rig *rig, struct fold_traces *traces) {
+fold_status fold_rig_look_at_zones(struct fold_rig *rig, const unsigned char *zone_before,
+                                   const unsigned char *zone_after, struct fold_traces *traces) {
   size_t start = fold_rig_place(rig), end = start + rig->n * fold_rig_element(rig);
   bool before = traces->out_of_bounds;
-  FOLD_TRY(look_at_zone(rig, 0, start, traces));
-  FOLD_TRY(look_at_zone(rig, end, rig->in.bytes, traces));
+  look_at_zone(rig, zone_before, 0, start, traces);
+  look_at_zone(rig, zone_after, end, rig->in.bytes - end, traces);
   if (!traces->out_of_bounds || rig->in.region.read_only || (before && !rig->ops->is_host)) return fold_ok();
   lay_zones(rig);
   if (rig->ops->is_host) return fold_ok();

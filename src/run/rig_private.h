@@ -12,8 +12,10 @@ static inline size_t fold_rig_element(const struct fold_rig *rig) { return fold_
 size_t fold_rig_place(const struct fold_rig *rig);
 /* Host memory: moves the input there; nobody else learns of it. */
 void fold_rig_lay(struct fold_rig *rig, enum fold_placement placement);
-/* The zones around the input; they are laid anew where they, or any guard, were touched. */
-fold_status fold_rig_look_at_zones(struct fold_rig *rig, struct fold_traces *traces);
+/* The zones before and after the input, of whose bytes in the engine these are copies; they are laid anew where they, or any
+ * guard, were touched. */
+fold_status fold_rig_look_at_zones(struct fold_rig *rig, const unsigned char *before, const unsigned char *after,
+                                   struct fold_traces *traces);
 /* XXH3-64 of the host's copy. */
 uint64_t fold_rig_hash_host(const struct fold_rig *rig);
 

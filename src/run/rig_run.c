@@ -86,21 +86,45 @@ static void look_at_guards(const unsigned char *bytes, const struct window *w, e
     trace_stray(traces, of, FOLD_WRITTEN, (ptrdiff_t)(w->end - w->at + at));
 }
 
-static fold_status look_at_scratch(const struct fold_rig *rig, const struct window *w, struct fold_traces *traces) {
-  unsigned char around[2 * HOST_GUARD], head[FOLD_SCRATCH_ZEROED];
-  const unsigned char *scratch = rig->scratch.at;
+/* What is looked at after a run, as the host sees it. Of a device's memory copies, all of which are waited for once. */
+struct glance {
+  const unsigned char *zone_before, *zone_after; /* around the input */
+  unsigned char zones[2][2 * FOLD_RIG_GUARD + FOLD_RIG_SLACK * 8];
+  unsigned char around[2 * HOST_GUARD], head[FOLD_SCRATCH_ZEROED]; /* of scratch */
+};
+
+static fold_status take_glance(struct fold_rig *rig, const struct window *out, const struct window *scratch,
+                               struct glance *glance) {
+  size_t start = fold_rig_place(rig), end = start + rig->n * fold_rig_element(rig), n = 0;
+  struct fold_piece pieces[6];
+  glance->zone_before = rig->in.at;
+  glance->zone_after = rig->in.at + end;
+  if (!rig->ops->is_host) {
+    glance->zone_before = glance->zones[0];
+    glance->zone_after = glance->zones[1];
+    pieces[n++] = (struct fold_piece){glance->zones[0], rig->in.at, start};
+    pieces[n++] = (struct fold_piece){glance->zones[1], rig->in.at + end, rig->in.bytes - end};
+    pieces[n++] = (struct fold_piece){rig->out_host + out->from, rig->out.at + out->from, out->to - out->from};
+  }
+  if (scratch->end > scratch->at) {
+    const unsigned char *at = rig->scratch.at;
+    size_t before = scratch->at - scratch->from;
+    pieces[n++] = (struct fold_piece){glance->around, at + scratch->from, before};
+    pieces[n++] = (struct fold_piece){glance->around + before, at + scratch->end, scratch->to - scratch->end};
+    pieces[n++] = (struct fold_piece){glance->head, at + scratch->at, sizeof glance->head};
+  }
+  return n ? rig->ops->gather(pieces, n) : fold_ok();
+}
+
+static void look_at_scratch(const struct glance *glance, const struct window *w, struct fold_traces *traces) {
   struct window near = {.from = w->from, .at = w->at, .end = w->at, .to = w->at + (w->to - w->end)};
   size_t at;
-  if (w->at == w->end) return fold_ok();
-  FOLD_TRY(rig->ops->read(around, scratch + w->from, w->at - w->from));
-  FOLD_TRY(rig->ops->read(around + (w->at - w->from), scratch + w->end, w->to - w->end));
-  FOLD_TRY(rig->ops->read(head, scratch + w->at, sizeof head));
+  if (w->at == w->end) return;
   bool before = traces->out_of_bounds;
-  look_at_guards(around, &near, FOLD_SCRATCH, traces);
+  look_at_guards(glance->around, &near, FOLD_SCRATCH, traces);
   if (!before && traces->out_of_bounds && traces->bounds_at >= 0) traces->bounds_at += (ptrdiff_t)(w->end - w->at);
-  if (!traces->left[0] && fold_rig_find_other(head, sizeof head, 0, &at))
+  if (!traces->left[0] && fold_rig_find_other(glance->head, sizeof glance->head, 0, &at))
     snprintf(traces->left, sizeof traces->left, "byte %zu of its scratch's head, which must be zero again", at);
-  return fold_ok();
 }
 
 static void look_for_poison(const struct fold_rig *rig, const struct fold_request *request,
@@ -145,13 +169,11 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
   return status.code != FOLD_OK ? status : finished;
 }
 
-static fold_status look_at_output(struct fold_rig *rig, const struct fold_request *request, const struct window *w,
-                                  void *got, struct fold_traces *traces) {
-  if (!rig->ops->is_host) FOLD_TRY(rig->ops->read(rig->out_host + w->from, rig->out.at + w->from, w->to - w->from));
+static void look_at_output(struct fold_rig *rig, const struct fold_request *request, const struct window *w, void *got,
+                           struct fold_traces *traces) {
   memcpy(got, rig->out_host + w->at, w->end - w->at);
   look_for_poison(rig, request, rig->out_host + w->at, traces);
   look_at_guards(rig->out_host + w->from, w, FOLD_OUTPUT, traces);
-  return fold_ok();
 }
 
 /* Of host memory after each run; of a device's, whoever opened the rig asks for the hash. */
@@ -182,10 +204,12 @@ static fold_status run_laid(struct fold_rig *rig, const struct fold_subject *sub
   FOLD_TRY(lay_scratch(rig, subject, request, &call, &scratch));
   call.out = rig->out.at + out.at;
   FOLD_TRY(call_subject(rig, subject, &call, &out, &scratch, traces));
-  FOLD_TRY(look_at_output(rig, request, &out, got, traces));
-  FOLD_TRY(look_at_scratch(rig, &scratch, traces));
+  struct glance glance;
+  FOLD_TRY(take_glance(rig, &out, &scratch, &glance));
+  look_at_output(rig, request, &out, got, traces);
+  look_at_scratch(&glance, &scratch, traces);
   look_at_input(rig, traces);
-  return fold_rig_look_at_zones(rig, traces);
+  return fold_rig_look_at_zones(rig, glance.zone_before, glance.zone_after, traces);
 }
 
 /* The input flush and read-only, and back at its place whatever became of the run. */
