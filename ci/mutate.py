@@ -133,12 +133,12 @@ class Bench:
         setup = ["meson", "setup", str(self.build), str(self.tree), "-Ddebug=false", "-Doptimization=2", "-Dwerror=true"] + options.define
         output, code = run(setup, None)
         if code == 0:
-            output, code = run(["ninja", "-C", str(self.build)], None)
+            self.suites, self.limit = self.read_suites(options), {}
+            needed = {target for suite in self.suites.values() for target in suite.targets}
+            output, code = run(["ninja", "-C", str(self.build), *sorted(needed)], None)
         if code != 0:
             sys.stdout.write(output.decode(errors="replace")[-3000:])
             raise SystemExit(99)
-        self.suites = self.read_suites(options)
-        self.limit = {}
 
     def read_suites(self, options):
         """The chosen suites and what each needs to be built."""
