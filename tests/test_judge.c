@@ -3,48 +3,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "literal.h"
 #include "mutants.h"
 #include "table.h"
 #include "tally.h"
-
-/* One row of literal f32 patterns; `room` holds what the case points to. */
-struct literal {
-  struct fold_case c;
-  struct fold_cases cases;
-  uint64_t bits[8];
-};
-
-static struct fold_cases *literal_case(struct literal *l, size_t n, const float *terms) {
-  memset(l, 0, sizeof *l);
-  for (size_t i = 0; i < n; i++) l->bits[i] = fold_f32_bits(terms[i]);
-  l->c = (struct fold_case){.name = "literal",
-                            .file = "literal",
-                            .dtype = FOLD_F32,
-                            .op = FOLD_SUM,
-                            .rows = 1,
-                            .cols = n,
-                            .literal = l->bits,
-                            .where = "test"};
-  l->cases = (struct fold_cases){.at = &l->c, .n = 1};
-  return &l->cases;
-}
-#define CASE(l, ...) literal_case(l, sizeof((float[]){__VA_ARGS__}) / sizeof(float), (float[]){__VA_ARGS__})
-
-/* A subject whose every result is the pattern in `width`. */
-static fold_status planted(const struct fold_subject *subject, const struct fold_call *call) {
-  for (size_t r = 0; r < call->rows; r++) fold_bits_store(call->dtype, call->out, r, subject->width);
-  return fold_ok();
-}
-static struct fold_subject plant(float got, const char *order, enum fold_method method, uint64_t claims) {
-  return (struct fold_subject){.name = "planted",
-                               .dtypes = 15,
-                               .ops = 15,
-                               .order = order,
-                               .method = method,
-                               .claims = claims,
-                               .width = fold_f32_bits(got),
-                               .run = planted};
-}
 
 /* An oracle that can't answer has not answered, however often it is asked. */
 Test(judge, a_truth_that_failed_is_not_known) {
@@ -60,18 +22,6 @@ Test(judge, a_truth_that_failed_is_not_known) {
   l.c.op = FOLD_SUM;
   cr_expect(fold_truths_row(&truths, 0, &truth).code == FOLD_OK && mpfr_cmp_si(truth->exact, 1) == 0);
   fold_truths_close(&truths);
-}
-
-static struct tally judge(const struct fold_subject *subject, const struct fold_cases *cases) {
-  struct fold_registry registry = {subject, 1};
-  struct tally tally;
-  fold_status status = tally_verify(&registry, NULL, false, cases, &tally);
-  cr_assert_eq(status.code, FOLD_OK, "%s", status.text);
-  return tally;
-}
-
-static enum fold_verdict verdict_of(const struct tally *tally, enum fold_claim_id claim) {
-  return tally->last[claim].verdict;
 }
 
 #define MAX 0x1.fffffep127f
@@ -564,94 +514,4 @@ Test(judge, what_refutes_a_peer_counts_unless_it_is_known) {
   fold_table_total(&table, true, total, &known);
   cr_expect(known == 0 && total[FOLD_REFUTED] == 3);
   fold_table_close(&table);
-}
-
-/* The input is laid anew after a subject that spoilt it: the next one, which did nothing, is judged on what it should be. */
-static fold_status spoil(const struct fold_subject *subject, const struct fold_call *call) {
-  (void)subject;
-  fold_bits_store(call->dtype, call->out, 0, fold_f32_bits(6));
-  fold_bits_store(call->dtype, (void *)(uintptr_t)call->in, 1, fold_f32_bits(100));
-  return fold_ok();
-}
-static fold_status add_three(const struct fold_subject *subject, const struct fold_call *call) {
-  const fold_element_f32 *x = call->in;
-  (void)subject;
-  fold_bits_store(call->dtype, call->out, 0, fold_f32_bits(x[0] + x[1] + x[2]));
-  return fold_ok();
-}
-
-Test(judge, who_comes_after_a_subject_that_spoilt_the_input_is_not_blamed) {
-  struct literal l;
-  uint64_t claims = FOLD_CLAIM(FOLD_KEEPS_INPUT) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED);
-  struct fold_subject subjects[2] = {plant(0, NULL, FOLD_EXACT, claims), plant(0, NULL, FOLD_EXACT, claims)};
-  struct fold_registry registry = {subjects, 2};
-  struct tally t;
-  CASE(&l, 1, 2, 3);
-  subjects[0].name = "spoils";
-  subjects[0].run = spoil;
-  subjects[1].name = "after";
-  subjects[1].run = add_three;
-  cr_assert_eq(tally_verify(&registry, NULL, false, &l.cases, &t).code, FOLD_OK);
-  cr_expect(t.count[FOLD_KEEPS_INPUT][FOLD_REFUTED] == 1 && t.count[FOLD_KEEPS_INPUT][FOLD_HELD] == 1);
-  cr_expect_eq(t.count[FOLD_CORRECTLY_ROUNDED][FOLD_HELD], 2, "%s", t.last[FOLD_CORRECTLY_ROUNDED].reason);
-}
-
-/* Three rows, of which the second is the farthest off: not the first, not the last, not the least. */
-Test(judge, the_evidence_is_the_worst_rows) {
-  struct literal l;
-  static const float terms[] = {1, 0x1p-30f, 1, 0x1p-28f, 1, 0x1p-29f};
-  struct fold_subject subject = plant(1, NULL, FOLD_PLAIN, FOLD_CLAIM(FOLD_BOUNDED));
-  literal_case(&l, 6, terms);
-  l.c.rows = 3;
-  l.c.cols = 2;
-  struct tally t = judge(&subject, &l.cases);
-  const struct fold_finding *f = &t.last[FOLD_BOUNDED];
-  cr_expect_eq(f->verdict, FOLD_HELD, "%s", f->reason);
-  cr_expect(f->row == 1 && f->ulps == 0x1p-5 && f->fraction > 0 && f->fraction < 1, "row %zu, %a ulps, %g of the bound",
-            f->row, f->ulps, f->fraction);
-}
-
-/* What a subject is given when one row is judged in a batch of five: itself as first and fourth, reversed elsewhere. */
-static struct {
-  const struct literal *l;
-  unsigned batches, wrong;
-  bool fails;
-} batch;
-
-static fold_status look_at_batch(const struct fold_subject *subject, const struct fold_call *call) {
-  (void)subject;
-  size_t n = call->cols;
-  memset(call->out, 0, call->rows * fold_dtype_size(call->dtype));
-  if (call->rows != 5) return fold_ok();
-  batch.batches++;
-  if (batch.fails) return fold_error(FOLD_ENVIRONMENT, "only one row at a time");
-  for (size_t i = 0; i < 5 * n; i++) {
-    size_t from = i / n % 3 ? n - 1 - i % n : i % n;
-    batch.wrong += fold_bits_load(call->dtype, call->in, i) != batch.l->bits[from];
-  }
-  return fold_ok();
-}
-
-Test(judge, a_row_in_a_batch_stands_between_its_own_reverse) {
-  static const float terms[] = {1, 2, 3, 4, 5, 6, 7};
-  struct literal l;
-  struct fold_subject subject = plant(0, NULL, FOLD_PLAIN, FOLD_CLAIM(FOLD_BATCH_INVARIANT));
-  subject.run = look_at_batch;
-  batch.l = &l;
-  for (size_t n = 1; n <= 7; n++)
-    for (int d = 0; d < FOLD_DTYPES; d++) {
-      literal_case(&l, n, terms);
-      l.c.dtype = (enum fold_dtype)d;
-      for (size_t i = 0; i < n; i++) l.bits[i] = fold_bits_from_double(l.c.dtype, (double)terms[i]);
-      batch.batches = batch.wrong = 0;
-      struct tally t = judge(&subject, &l.cases);
-      cr_expect_eq(verdict_of(&t, FOLD_BATCH_INVARIANT), FOLD_HELD, "%s", t.last[FOLD_BATCH_INVARIANT].reason);
-      cr_expect(batch.batches > 0 && batch.wrong == 0, "%s, %zu terms: %u wrong in %u batches",
-                fold_dtype_name(l.c.dtype), n, batch.wrong, batch.batches);
-    }
-  batch.fails = true;
-  struct tally t = judge(&subject, CASE(&l, 1, 2, 3));
-  cr_expect_eq(verdict_of(&t, FOLD_BATCH_INVARIANT), FOLD_BROKEN);
-  cr_expect(strstr(t.last[FOLD_BATCH_INVARIANT].reason, "only one row at a time"), "%s",
-            t.last[FOLD_BATCH_INVARIANT].reason);
 }

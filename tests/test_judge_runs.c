@@ -117,3 +117,43 @@ Test(judge_runs, the_input_is_moved_and_back) {
   for (size_t i = 0; i < 3; i++) cr_expect(ran(2, 9, (size_t)shifts[i]), "%td further", shifts[i]);
   cr_expect(ran(1, 8, 1) && ran(1, 8, 0), "a part of the row");
 }
+
+/* Leaves one row as it was, or none; row 0 it writes with the poison of base runs, by chance. */
+static size_t left_out;
+static bool by_chance;
+static fold_status leave_out(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  for (size_t r = 0; r < call->rows; r++)
+    if (r != left_out) fold_bits_store(call->dtype, call->out, r, fold_f32_bits((float)r));
+  if (by_chance) memset(call->out, FOLD_BASE_POISON, sizeof(float));
+  return fold_ok();
+}
+
+/* Each row by itself is missed and named; a result that is the poison of one run is a result. */
+Test(judge_runs, the_row_that_was_not_written_is_named) {
+  enum { ROWS = 4 };
+  static const float terms[ROWS] = {1, 2, 3, 4};
+  struct fold_subject subject = {.name = "leaves",
+                                 .dtypes = 1u << FOLD_F32,
+                                 .ops = 1u << FOLD_SUM,
+                                 .claims = FOLD_CLAIM(FOLD_WRITES_OUTPUT),
+                                 .run = leave_out};
+  struct fold_registry registry = {&subject, 1};
+  uint64_t bits[ROWS];
+  struct fold_case c = {.name = "c", .file = "c", .dtype = FOLD_F32, .op = FOLD_SUM, .rows = ROWS, .cols = 1};
+  struct fold_cases cases = {&c, 1, 1};
+  for (int i = 0; i < ROWS; i++) bits[i] = fold_f32_bits(terms[i]);
+  c.literal = bits;
+  c.where = "test";
+  for (left_out = 0; left_out <= ROWS; left_out++)
+    for (int chance = 0; chance < 2; chance++) {
+      struct tally t;
+      if (chance && left_out == 0) continue;
+      by_chance = chance;
+      cr_assert_eq(tally_verify(&registry, NULL, false, &cases, &t).code, FOLD_OK);
+      const struct fold_finding *f = &t.last[FOLD_WRITES_OUTPUT];
+      cr_expect_eq(f->verdict, left_out < ROWS ? FOLD_REFUTED : FOLD_HELD, "row %zu, %d: %s", left_out, chance,
+                   f->reason);
+      cr_expect(left_out == ROWS || f->row == left_out, "row %zu, %d: row %zu is named", left_out, chance, f->row);
+    }
+}

@@ -1,0 +1,112 @@
+/* test_judge_evidence.c: what a finding says beside its verdict, and that nobody is judged on what another did to the input. */
+#include <math.h>
+
+#include "literal.h"
+
+/* The input is laid anew after a subject that spoilt it: the next one, which did nothing, is judged on what it should be. */
+static fold_status spoil(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  fold_bits_store(call->dtype, call->out, 0, fold_f32_bits(6));
+  fold_bits_store(call->dtype, (void *)(uintptr_t)call->in, 1, fold_f32_bits(100));
+  return fold_ok();
+}
+static fold_status add_three(const struct fold_subject *subject, const struct fold_call *call) {
+  double sum = 0;
+  (void)subject;
+  for (size_t i = 0; i < 3; i++) sum += fold_bits_to_double(FOLD_F32, fold_bits_load(FOLD_F32, call->in, i));
+  fold_bits_store(FOLD_F32, call->out, 0, fold_bits_from_double(FOLD_F32, sum));
+  return fold_ok();
+}
+
+Test(judge_evidence, who_comes_after_a_subject_that_spoilt_the_input_is_not_blamed) {
+  struct literal l;
+  uint64_t claims = FOLD_CLAIM(FOLD_KEEPS_INPUT) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED);
+  struct fold_subject subjects[2] = {plant(0, NULL, FOLD_EXACT, claims), plant(0, NULL, FOLD_EXACT, claims)};
+  struct fold_registry registry = {subjects, 2};
+  struct tally t;
+  CASE(&l, 1, 2, 3);
+  subjects[0].name = "spoils";
+  subjects[0].run = spoil;
+  subjects[1].name = "after";
+  subjects[1].run = add_three;
+  cr_assert_eq(tally_verify(&registry, NULL, false, &l.cases, &t).code, FOLD_OK);
+  cr_expect(t.count[FOLD_KEEPS_INPUT][FOLD_REFUTED] == 1 && t.count[FOLD_KEEPS_INPUT][FOLD_HELD] == 1);
+  cr_expect_eq(t.count[FOLD_CORRECTLY_ROUNDED][FOLD_HELD], 2, "%s", t.last[FOLD_CORRECTLY_ROUNDED].reason);
+}
+
+/* Three rows, of which the second is the farthest off: not the first, not the last, not the least. */
+Test(judge_evidence, the_evidence_is_the_worst_rows) {
+  struct literal l;
+  static const float terms[] = {1, 0x1p-30f, 1, 0x1p-28f, 1, 0x1p-29f};
+  struct fold_subject subject = plant(1, NULL, FOLD_PLAIN, FOLD_CLAIM(FOLD_BOUNDED));
+  literal_case(&l, 6, terms);
+  l.c.rows = 3;
+  l.c.cols = 2;
+  struct tally t = judge(&subject, &l.cases);
+  const struct fold_finding *f = &t.last[FOLD_BOUNDED];
+  cr_expect_eq(f->verdict, FOLD_HELD, "%s", f->reason);
+  cr_expect(f->row == 1 && f->ulps == 0x1p-5 && f->fraction > 0 && f->fraction < 1, "row %zu, %a ulps, %g of the bound",
+            f->row, f->ulps, f->fraction);
+}
+
+/* Of what is refuted the evidence is that row's: its distance, infinite where a finite sum is not, none where none can be. */
+Test(judge_evidence, the_evidence_of_a_refutation_is_its_row) {
+  static const struct {
+    float terms[2], got;
+    double ulps;
+  } rows[] = {{{1, 0x1p-30f}, 1.5f, 0x1p22 - 0x1p-7}, {{1, 0x1p-30f}, -INFINITY, INFINITY}, {{INFINITY, 1}, 5, NAN}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct literal l;
+    struct fold_subject subject = plant(rows[i].got, NULL, FOLD_PLAIN, FOLD_CLAIM(FOLD_BOUNDED));
+    struct tally t = judge(&subject, literal_case(&l, 2, rows[i].terms));
+    const struct fold_finding *f = &t.last[FOLD_BOUNDED];
+    cr_expect(f->verdict == FOLD_REFUTED && f->row == 0 && f->compared, "row %zu: %s", i, f->reason);
+    cr_expect(isnan(rows[i].ulps) ? isnan(f->ulps) : f->ulps == rows[i].ulps, "row %zu: %a ulps", i, f->ulps);
+    cr_expect_eq(f->got, fold_f32_bits(rows[i].got));
+  }
+}
+
+/* What a subject is given when one row is judged in a batch of five: itself as first and fourth, reversed elsewhere. */
+static struct {
+  const struct literal *l;
+  unsigned batches, wrong;
+  bool fails;
+} batch;
+
+static fold_status look_at_batch(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  size_t n = call->cols;
+  memset(call->out, 0, call->rows * fold_dtype_size(call->dtype));
+  if (call->rows != 5) return fold_ok();
+  batch.batches++;
+  if (batch.fails) return fold_error(FOLD_ENVIRONMENT, "only one row at a time");
+  for (size_t i = 0; i < 5 * n; i++) {
+    size_t from = i / n % 3 ? n - 1 - i % n : i % n;
+    batch.wrong += fold_bits_load(call->dtype, call->in, i) != batch.l->bits[from];
+  }
+  return fold_ok();
+}
+
+Test(judge_evidence, a_row_in_a_batch_stands_between_its_own_reverse) {
+  static const float terms[] = {1, 2, 3, 4, 5, 6, 7};
+  struct literal l;
+  struct fold_subject subject = plant(0, NULL, FOLD_PLAIN, FOLD_CLAIM(FOLD_BATCH_INVARIANT));
+  subject.run = look_at_batch;
+  batch.l = &l;
+  for (size_t n = 1; n <= 7; n++)
+    for (int d = 0; d < FOLD_DTYPES; d++) {
+      literal_case(&l, n, terms);
+      l.c.dtype = (enum fold_dtype)d;
+      for (size_t i = 0; i < n; i++) l.bits[i] = fold_bits_from_double(l.c.dtype, (double)terms[i]);
+      batch.batches = batch.wrong = 0;
+      struct tally t = judge(&subject, &l.cases);
+      cr_expect_eq(verdict_of(&t, FOLD_BATCH_INVARIANT), FOLD_HELD, "%s", t.last[FOLD_BATCH_INVARIANT].reason);
+      cr_expect(batch.batches > 0 && batch.wrong == 0, "%s, %zu terms: %u wrong in %u batches",
+                fold_dtype_name(l.c.dtype), n, batch.wrong, batch.batches);
+    }
+  batch.fails = true;
+  struct tally t = judge(&subject, CASE(&l, 1, 2, 3));
+  cr_expect_eq(verdict_of(&t, FOLD_BATCH_INVARIANT), FOLD_BROKEN);
+  cr_expect(strstr(t.last[FOLD_BATCH_INVARIANT].reason, "only one row at a time"), "%s",
+            t.last[FOLD_BATCH_INVARIANT].reason);
+}
