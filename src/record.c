@@ -58,10 +58,17 @@ static fold_status write_end(struct fold_records *records, bool complete) {
   return fold_records_line(records, line);
 }
 
+static fold_status write_skips(struct fold_records *records) {
+  for (size_t i = 0; i < records->skips.n; i++)
+    FOLD_TRY(fold_records_line(records, fold_skips_line(&records->skips.at[i])));
+  return fold_ok();
+}
+
 fold_status fold_records_close(struct fold_records *records, enum fold_output_end end) {
-  fold_status status = fold_ok();
   char kept[sizeof records->kept];
-  if (records->file && records->announced && end != FOLD_OUTPUT_DROP)
+  fold_status status = records->file && end != FOLD_OUTPUT_DROP ? write_skips(records) : fold_ok();
+  fold_skips_free(&records->skips);
+  if (status.code == FOLD_OK && records->file && records->announced && end != FOLD_OUTPUT_DROP)
     status = write_end(records, end == FOLD_OUTPUT_WHOLE);
   if (status.code != FOLD_OK) end = FOLD_OUTPUT_DROP;
   fold_status closed = fold_output_close(&records->output, end, kept);
@@ -184,6 +191,8 @@ static void set_asked(json_t *line, const struct fold_judgement *j) {
 }
 
 fold_status fold_records_judgement(struct fold_records *records, const struct fold_judgement *j) {
+  const bool gathered = records->gathers && fold_skips_take(j);
+  if (gathered && fold_skips_count(&records->skips, j)) return fold_ok();
   json_t *line = json_pack("{s:i, s:s, s:s, s:s}", "schema", FOLD_SCHEMA, "type", j->claim ? "judgement" : "run",
                            "subject", j->subject->name, "engine", fold_engine_name(j->subject->engine));
   if (line) {
@@ -200,5 +209,6 @@ fold_status fold_records_judgement(struct fold_records *records, const struct fo
     set_results(line, j);
     set_traces(line, j);
   }
+  if (gathered) return fold_skips_add(&records->skips, j, line);
   return fold_records_line(records, line);
 }

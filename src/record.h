@@ -17,7 +17,7 @@
 #include <stdio.h>
 
 #include "output.h"
-#include "runner.h"
+#include "skips.h"
 
 #define FOLD_SCHEMA 1
 
@@ -25,6 +25,8 @@ struct fold_records {
   FILE *file; /* the output's; NULL: no records are written */
   struct fold_output output;
   size_t lines;
+  bool gathers; /* what could not run is told once for all that it covers (skips.h), at the end */
+  struct fold_skips skips;
   bool announced; /* that a closing line follows */
   char kept[256]; /* once closed: the name of a part, where that is another than the user's */
 };
@@ -37,6 +39,7 @@ fold_status fold_records_environment(struct fold_records *records);
 /* The same of another machine; takes over `environment`. */
 fold_status fold_records_environment_of(struct fold_records *records, json_t *environment);
 fold_status fold_records_environment_told(struct fold_records *records, const char *text);
+/* One line for each judgement; where `gathers` is set, for what could not run one of "cases" cases, when the file is closed. */
 fold_status fold_records_judgement(struct fold_records *records, const struct fold_judgement *judgement);
 /* JSON has no NaN or infinity: such a decimal is left out of the object, the bits beside it say it. */
 void fold_record_number(json_t *object, const char *key, double value);

@@ -201,3 +201,33 @@ Test(command_verdicts, every_record_says_what_was_built) {
   free(build);
   shell_close(s);
 }
+
+/* What an engine that is not there leaves out is one record a claim and subject; tables and reports count all that it covers. */
+Test(command_verdicts, what_could_not_run_is_recorded_once_for_what_it_covers) {
+  struct shell *s = shell_open();
+  const char *select = "--engine mpi --fixtures 'normal/f32/sum/1000x*,normal/f64/sum/257x*'";
+  shell_run(s, "PATH=/nowhere $F verify %s --jsonl x.jsonl", select);
+  if (s->code != 77) cr_skip("%s", s->err);
+  size_t skipped = 0, lines = 0, cases = 0, alone = 0;
+  char *last = strdup(s->out), closing[80];
+  cr_assert(sscanf(shell_last_line(last), "0 held, 0 refuted, %zu skipped", &skipped) == 1, "%s", s->out);
+  free(last);
+  shell_run(s, "grep skipped x.jsonl");
+  for (char *line = strtok(s->out, "\n"); line; line = strtok(NULL, "\n"), lines++) {
+    json_t *record = json_loads(line, 0, NULL);
+    const json_int_t n = json_integer_value(json_object_get(record, "cases"));
+    cr_expect(json_is_string(json_object_get(record, "claim")) && json_is_string(json_object_get(record, "reason")),
+              "%s", line);
+    alone += n == 0;
+    cases += n ? (size_t)n : 1;
+    json_decref(record);
+  }
+  cr_expect(cases == skipped && lines < 90 && alone == 0 && lines < skipped / 4, "%zu of %zu in %zu lines", cases,
+            skipped, lines);
+  snprintf(closing, sizeof closing, "## foldproof: 0 held, 0 refuted, %zu skipped\n", skipped);
+  shell_run(s, "$F report --format markdown x.jsonl");
+  cr_expect(strncmp(s->out, closing, strlen(closing)) == 0, "not '%s': %s", closing, s->out);
+  shell_run(s, "PATH=/nowhere $F record %s --jsonl y.jsonl; grep -c skipped y.jsonl", select);
+  cr_expect(atoi(s->out) > 0 && atoi(s->out) <= 5, "a line a subject: %s", s->out);
+  shell_close(s);
+}

@@ -5,12 +5,12 @@
 #include "record.h"
 #include "supervise.h"
 
-enum { JSONL = 0x200, IN_PROCESS };
+enum { JSONL = 0x200, IN_PROCESS, EACH };
 
 struct record {
   struct fold_selection_options options;
   const char *jsonl;
-  bool in_process;
+  bool in_process, each;
   struct fold_records records;
   struct fold_progress progress;
   size_t runs, skipped, broken;
@@ -19,6 +19,7 @@ struct record {
 static const struct argp_option options[] = {
     {"jsonl", JSONL, "FILE", 0, "where the records go (standard output)", 2},
     {"in-process", IN_PROCESS, NULL, 0, FOLD_IN_PROCESS_HELP, 2},
+    {"each-skip", EACH, NULL, OPTION_HIDDEN, "a line for each case that was skipped (fresh.c looks each up)", 2},
     {0},
 };
 
@@ -28,6 +29,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &r->options; return 0;
     case JSONL: r->jsonl = arg; return 0;
     case IN_PROCESS: r->in_process = true; return 0;
+    case EACH: r->each = true; return 0;
     default: return ARGP_ERR_UNKNOWN;
   }
 }
@@ -56,6 +58,7 @@ static void show_progress(void *context, size_t done, size_t cases, const char *
 static fold_status begin(void *context, const char *environment) {
   struct record *r = context;
   FOLD_TRY(fold_records_open(&r->records, r->jsonl));
+  r->records.gathers = !r->each;
   return fold_records_environment_told(&r->records, environment);
 }
 

@@ -153,6 +153,7 @@ static fold_status begin(void *context, const char *environment) {
   struct verify *v = context;
   if (!v->jsonl) return fold_ok();
   FOLD_TRY(fold_records_open(&v->records, v->jsonl));
+  v->records.gathers = true;
   keep_unwritten(v, fold_records_environment_told(&v->records, environment));
   return fold_ok();
 }

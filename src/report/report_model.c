@@ -129,20 +129,27 @@ static struct fold_model_fixture *find_fixture(struct fold_model_cell *cell, con
   return fixture;
 }
 
-static fold_status count_reason(struct fold_model_cell *cell, struct fold_model_fixture *fixture, const char *text) {
+/* How many cases a record stands for: what could not run is told once for all (skips.h). */
+static size_t cases_of(const json_t *record) {
+  const json_int_t n = json_integer_value(json_object_get(record, "cases"));
+  return n > 1 ? (size_t)n : 1;
+}
+
+static fold_status count_reason(struct fold_model_cell *cell, struct fold_model_fixture *fixture, const char *text,
+                                size_t cases) {
   if (fixture->why == NULL && (fixture->why = strdup(text)) == NULL) return no_memory();
   for (size_t i = 0; i < cell->n_reasons; i++)
     if (strcmp(cell->reasons[i].text, text) == 0) {
-      cell->reasons[i].count++;
+      cell->reasons[i].count += cases;
       return fold_ok();
     }
   if (cell->n_reasons == MODEL_REASONS) {
-    cell->other_reasons++;
+    cell->other_reasons += cases;
     return fold_ok();
   }
   char *copy = strdup(text);
   if (copy == NULL) return no_memory();
-  cell->reasons[cell->n_reasons++] = (struct fold_model_reason){copy, 1};
+  cell->reasons[cell->n_reasons++] = (struct fold_model_reason){copy, cases};
   return fold_ok();
 }
 
@@ -211,12 +218,13 @@ fold_status fold_model_add_judgement(struct fold_model *model, json_t *record, i
   struct fold_model_fixture *fixture = cell ? find_fixture(cell, text_of(record, "case")) : NULL;
   if (fixture == NULL) return no_memory();
   double ulps = number_of(record, "ulps"), fraction = number_of(record, "bound_fraction");
-  cell->count[verdict]++;
-  fixture->count[verdict]++;
+  const size_t cases = cases_of(record);
+  cell->count[verdict] += cases;
+  fixture->count[verdict] += cases;
   if (fold_model_is_known(record)) cell->known++, fixture->known++;
   if (isnan(cell->ulps) || ulps > cell->ulps) cell->ulps = ulps;
   if (isnan(cell->fraction) || fraction > cell->fraction) cell->fraction = fraction;
-  if (verdict == FOLD_SKIPPED) FOLD_TRY(count_reason(cell, fixture, text_of(record, "reason")));
+  if (verdict == FOLD_SKIPPED) FOLD_TRY(count_reason(cell, fixture, text_of(record, "reason"), cases));
   if (verdict != FOLD_SKIPPED) FOLD_TRY(add_judged(model, record, ulps, fraction, environment));
   if (verdict == FOLD_REFUTED || verdict == FOLD_BROKEN) keep_evidence(cell, fixture, record, environment);
   return fold_ok();

@@ -1,0 +1,37 @@
+/* skips.h: what could not run, gathered: one record for a subject, claim and reason, with how many cases it covers.
+ *
+ * A machine that lacks an engine skips all its subjects on all cases, for one reason; a line for each would be hundreds of
+ * megabytes that say so. The gathered record is that of the first case, with "cases": how many there are of it.
+ */
+#ifndef FOLD_SKIPS_H
+#define FOLD_SKIPS_H
+
+#include <jansson.h>
+
+#include "runner.h"
+
+struct fold_skipped {
+  size_t subject;
+  const struct fold_claim *claim; /* NULL: a run */
+  bool promised;
+  char *reason;
+  json_t *line; /* of the first case */
+  size_t n;
+};
+
+struct fold_skips {
+  struct fold_skipped *at;
+  size_t n, room, last; /* last: where the search begins, for cases come alike */
+};
+
+/* Whether the judgement is one that is gathered: its subject did not run. */
+bool fold_skips_take(const struct fold_judgement *judgement);
+/* Counts it, if one like it is there. */
+bool fold_skips_count(struct fold_skips *skips, const struct fold_judgement *judgement);
+/* Adds the first of its kind; takes over its line. */
+fold_status fold_skips_add(struct fold_skips *skips, const struct fold_judgement *judgement, json_t *line);
+/* The gathered record of one; the caller's. */
+json_t *fold_skips_line(struct fold_skipped *skipped);
+void fold_skips_free(struct fold_skips *skips);
+
+#endif
