@@ -363,3 +363,56 @@ Test(command_input, a_variable_that_is_no_whole_number_is_refused_by_every_comma
   EXPECT_CODE(s, 0);
   shell_close(s);
 }
+
+/* What is near is named: of commands, subjects, claims, fixtures, generators, orders, engines and other words of options. */
+Test(command_input, a_mistyped_word_is_answered_with_the_nearest) {
+  static const struct {
+    const char *line, *meant;
+  } rows[] = {
+      {"$F verfy", "'verify'"},
+      {"$F lsit subjects", "'list'"},
+      {"$F verify --subjects host/sequentail", "'host/sequential'"},
+      {"$F verify --subjects sequental", "'host/sequential'"},
+      {"$F verify --claims runtorun", "'run_to_run'"},
+      {"$F verify --claims replay", "'replays'"},
+      {"$F verify --fixtures nromal", "'normal'"},
+      {"$F verify --fixtures normal/f32/sum/1x33/sed1", "'normal/f32/sum/1x33/seed1'"},
+      {"$F verify --fixtures large_random", "--set all has it"},
+      {"$F gen normla --n 5 -o x.npy", "'normal'"},
+      {"$F study --generators mxied", "'mixed'"},
+      {"$F bench --generator mxied", "'mixed'"},
+      {"$F order flat/cannonical", "'flat/canonical'"},
+      {"$F verify --engine hots", "'host'"},
+      {"$F verify --set larg", "'large'"},
+      {"$F gen normal --n 5 --dtype f23 -o x.npy", "'f32'"},
+      {"$F oracle x.npy --op sume", "'sum'"},
+      {"$F report --format markdwon x.jsonl", "'markdown'"},
+      {"$F list subject", "'subjects'"},
+  };
+  static const char *const strange[] = {"$F zzzzzz", "$F verify --subjects zzzzzz", "$F gen zzzzzz --n 5 -o x.npy",
+                                        "$F verify --fixtures zzzzzz"};
+  struct shell *s = shell_open();
+  char want[120];
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    snprintf(want, sizeof want, rows[i].meant[0] == '-' ? "%s" : "did you mean %s?", rows[i].meant);
+    expect_refusal(s, rows[i].line, want, 3);
+  }
+  for (size_t i = 0; i < sizeof strange / sizeof *strange; i++) {
+    expect_refusal(s, strange[i], "zzzzzz", 3);
+    cr_expect(!strstr(s->err, "did you mean"), "%s: %s", strange[i], s->err);
+  }
+  shell_close(s);
+}
+
+Test(command_input, subjects_are_listed_in_a_line_each) {
+  struct shell *s = shell_open();
+  shell_run(s, "$F list subjects --engine host");
+  size_t lines = shell_lines(s->out), named = 0;
+  for (char *rest = s->out, *line; (line = strsep(&rest, "\n"));) named += *line && strstr(line, " on host  ") != NULL;
+  cr_expect(lines == named && lines > 10, "%zu lines, %zu subjects", lines, named);
+  shell_run(s, "$F list subjects --engine host --long");
+  cr_expect(shell_lines(s->out) == 4 * lines && strstr(s->out, "    claims "), "%s", s->out);
+  shell_run(s, "$F list claims --long");
+  EXPECT_CODE(s, 2);
+  shell_close(s);
+}

@@ -84,7 +84,11 @@ static int run(int argc, char **argv, const struct fold_registry *registry) {
     return fold_finish_output(program, exit_code == 0 ? ended : exit_code);
   }
   if (strcmp(argv[1], "rank") == 0) return fold_command_rank(argc - 1, argv + 1, registry);
-  fprintf(stderr, "foldproof: no command '%s': see foldproof --help\n", argv[1]);
+  char meant[160];
+  struct fold_near near;
+  fold_near_open(&near, argv[1]);
+  for (size_t i = 0; i < sizeof subcommands / sizeof *subcommands; i++) fold_near_try(&near, subcommands[i].name);
+  fprintf(stderr, "foldproof: no command '%s': see foldproof --help%s\n", argv[1], fold_near_text(&near, meant));
   return 2;
 }
 

@@ -5,6 +5,7 @@
 #include <argp.h>
 
 #include "record.h"
+#include "near.h"
 #include "runner.h"
 
 /* A subcommand: argv[0] is "foldproof NAME". Returns the exit code. */
@@ -52,6 +53,11 @@ int fold_finish_output(const char *program, int exit_code);
 /* An unsigned number ("4096", "1e6", "2^20") up to `most`; ends the program with one line and exit code 2 otherwise. */
 uint64_t fold_option_number(struct argp_state *state, const char *option, const char *text, uint64_t most);
 int fold_option_dtype(struct argp_state *state, const char *text);
+/* Ends the program with one line and exit code 2: "OPTION TEXT: not one of a, b, c", and which of them it may have meant. `names`
+ * ends in NULL. */
+void fold_option_refuse(struct argp_state *state, const char *option, const char *text, const char *const names[]);
+/* Where to see which generators there are, and the one that the word may have meant. */
+const char *fold_option_generator(const char *word, char text[240]);
 int fold_option_op(struct argp_state *state, const char *text);
 /* Comma-separated lists of at least one, which are cut up: numbers, how many of at most `room` being returned; names, as a
  * mask of the bits that parse_name gives. */

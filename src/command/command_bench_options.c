@@ -64,7 +64,7 @@ static int parse_what(struct argp_state *state, const char *name) {
   static const char *const names[] = {"messages", "strong", "weak"};
   for (int k = 0; k < 3; k++)
     if (strcmp(name, names[k]) == 0) return k;
-  argp_failure(state, 2, 0, "--what %s: not one of messages, strong, weak", name);
+  fold_option_refuse(state, "--what", name, (const char *const[]){"messages", "strong", "weak", NULL});
   return -1;
 }
 
@@ -102,7 +102,8 @@ static void check_options(struct bench_command *b, struct argp_state *state) {
     argp_failure(state, 2, 0, "over 2^%d elements", MOST_TERMS);
   b->options.generator = fold_generator_find(b->generator);
   if (!b->options.generator)
-    argp_failure(state, 2, 0, "no generator '%s': see foldproof list generators", b->generator);
+    argp_failure(state, 2, 0, "no generator '%s': %s", b->generator,
+                 fold_option_generator(b->generator, (char[240]){0}));
   if (fold_engine_has_ranks((enum fold_engine)b->engine)) {
     if (!b->what) b->what = FOLD_BENCH_MESSAGES | FOLD_BENCH_STRONG | FOLD_BENCH_WEAK;
     return;
@@ -137,7 +138,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case MEMORY: b->memory = parse_rate("--memory", arg, state); return 0;
     case ENGINE:
       b->engine = fold_engine_parse(arg);
-      if (b->engine < 0) argp_failure(state, 2, 0, "--engine %s: not one of cuda, host, mpi, nccl", arg);
+      if (b->engine < 0)
+        fold_option_refuse(state, "--engine", arg, (const char *const[]){"cuda", "host", "mpi", "nccl", NULL});
       return 0;
     case ROWS: b->rows = fold_option_number(state, "--rows", arg, UINT64_C(1) << MOST_TERMS); return 0;
     case COLS: b->cols = fold_option_number(state, "--cols", arg, UINT64_C(1) << MOST_TERMS); return 0;

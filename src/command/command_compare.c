@@ -64,7 +64,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case CLAIM:
       c->claim = arg;
       if (!fold_compare_knows_claim(arg))
-        argp_failure(state, 2, 0, "--claim %s: not one of gpu_to_gpu, run_to_run", arg);
+        fold_option_refuse(state, "--claim", arg, (const char *const[]){"gpu_to_gpu", "run_to_run", NULL});
       return 0;
     case JSONL: c->jsonl = arg; return 0;
     case SUBSET: c->subset = true; return 0;

@@ -36,7 +36,9 @@ static void parse_condition(struct gen *g, const char *arg, struct argp_state *s
 static void check_options(struct gen *g, struct argp_state *state) {
   const struct fold_generator *found = g->generator ? fold_generator_find(g->generator) : NULL;
   if (!g->generator) argp_failure(state, 2, 0, "name a generator: see foldproof list generators");
-  if (!found) argp_failure(state, 2, 0, "no generator '%s': see foldproof list generators", g->generator);
+  if (!found)
+    argp_failure(state, 2, 0, "no generator '%s': %s", g->generator,
+                 fold_option_generator(g->generator, (char[240]){0}));
   if (!g->path) argp_failure(state, 2, 0, "--output is missing");
   if (g->cols == UINT64_MAX) argp_failure(state, 2, 0, "--n, or --rows and --cols, is missing");
   if (g->cols && g->rows > (UINT64_C(1) << MOST) / g->cols) argp_failure(state, 2, 0, "over 2^%d elements", MOST);

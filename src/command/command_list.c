@@ -29,12 +29,22 @@ static bool chooses(const struct fold_selection *selection, const struct fold_su
   return makes && fold_selects_subject(selection, subject);
 }
 
-static fold_status list_subjects(const struct fold_selection *selection, const struct fold_registry *registry) {
+/* A line each; or all that is known of them. */
+static fold_status print_subjects(const struct fold_selection *selection, const struct fold_registry *registry,
+                                  bool detailed) {
   size_t listed = 0;
+  int width = 0;
+  for (size_t i = 0; i < registry->n; i++)
+    if (chooses(selection, &registry->subjects[i]) && (int)strlen(registry->subjects[i].name) > width)
+      width = (int)strlen(registry->subjects[i].name);
   for (size_t i = 0; i < registry->n; i++) {
     const struct fold_subject *s = &registry->subjects[i];
     if (!chooses(selection, s)) continue;
     listed++;
+    if (!detailed) {
+      printf("%-*s on %-4s  %s\n", width, s->name, fold_engine_name(s->engine), s->about);
+      continue;
+    }
     printf("%s on %s\n    %s\n    ", s->name, fold_engine_name(s->engine), s->about);
     list_names(dtype_at, FOLD_DTYPES, s->dtypes);
     printf("; ");
@@ -47,6 +57,10 @@ static fold_status list_subjects(const struct fold_selection *selection, const s
   }
   if (listed == 0) fprintf(stderr, "foldproof list: this build has no such subject\n");
   return fold_ok();
+}
+
+static fold_status list_subjects(const struct fold_selection *selection, const struct fold_registry *registry) {
+  return print_subjects(selection, registry, false);
 }
 
 /* Also those that nobody makes here, unless subjects are chosen. */
@@ -96,12 +110,18 @@ static fold_status list_fixtures(const struct fold_selection *selection, const s
 struct list {
   struct fold_selection_options options;
   const char *what;
+  bool detailed;
 };
+
+enum { LONG = 'l' };
+static const struct argp_option options[] = {
+    {"long", LONG, NULL, 0, "of subjects also dtypes, operations, order, twin and claims", 2}, {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct list *l = state->input;
   switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = state->child_inputs[1] = &l->options; return 0;
+    case LONG: l->detailed = true; return 0;
     case ARGP_KEY_ARG:
       if (state->arg_num > 0) return ARGP_ERR_UNKNOWN;
       l->what = arg;
@@ -112,6 +132,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 
 static const struct argp_child children[] = {{&fold_selection_argp, 0, NULL, 0}, {&fold_claims_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
+    .options = options,
     .parser = parse,
     .children = children,
     .args_doc = "[subjects|claims|generators|orders|fixtures]",
@@ -132,9 +153,15 @@ static fold_status print_list(const struct list *l, const char *program, const s
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
     if (strcmp(l->what, lists[i].name)) continue;
     FOLD_TRY(fold_selection_check(&l->options.selection, registry));
-    return lists[i].print(&l->options.selection, registry);
+    if (l->detailed && i > 0) return fold_error(FOLD_BAD_INPUT, "--long tells more of subjects, not of %s", l->what);
+    return l->detailed ? print_subjects(&l->options.selection, registry, true)
+                       : lists[i].print(&l->options.selection, registry);
   }
-  return fold_error(FOLD_BAD_INPUT, "no list '%s': see %s --help", l->what, program);
+  struct fold_near near;
+  char meant[160];
+  fold_near_open(&near, l->what);
+  for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) fold_near_try(&near, lists[i].name);
+  return fold_error(FOLD_BAD_INPUT, "no list '%.60s': see %s --help%s", l->what, program, fold_near_text(&near, meant));
 }
 
 int fold_command_list(int argc, char **argv, const struct fold_registry *registry) {

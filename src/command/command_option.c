@@ -1,5 +1,6 @@
 /* command_option.c: values of options that several subcommands take; a bad one ends the program with one line and
  * exit code 2. */
+#include <stdio.h>
 #include <string.h>
 
 #include "command.h"
@@ -19,15 +20,37 @@ uint64_t fold_option_number(struct argp_state *state, const char *option, const 
   return value;
 }
 
+void fold_option_refuse(struct argp_state *state, const char *option, const char *text, const char *const names[]) {
+  char list[200] = "", meant[160];
+  for (size_t i = 0; names[i]; i++) {
+    const size_t used = strlen(list);
+    snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", names[i]);
+  }
+  argp_failure(state, 2, 0, "%s %s: not one of %s%s", option, text, list, fold_near_of(text, names, meant));
+}
+
+const char *fold_option_generator(const char *word, char text[240]) {
+  size_t n;
+  char meant[160];
+  struct fold_near near;
+  const struct fold_generator *all = fold_generators(&n);
+  fold_near_open(&near, word);
+  for (size_t i = 0; i < n; i++) fold_near_try(&near, all[i].name);
+  snprintf(text, 240, "see foldproof list generators%s", fold_near_text(&near, meant));
+  return text;
+}
+
 int fold_option_dtype(struct argp_state *state, const char *text) {
   int dtype = fold_dtype_parse(text);
-  if (dtype < 0) argp_failure(state, 2, 0, "--dtype %s: not one of f16, bf16, f32, f64", text);
+  static const char *const names[] = {"f16", "bf16", "f32", "f64", NULL};
+  if (dtype < 0) fold_option_refuse(state, "--dtype", text, names);
   return dtype;
 }
 
 int fold_option_op(struct argp_state *state, const char *text) {
   int op = fold_op_parse(text);
-  if (op < 0) argp_failure(state, 2, 0, "--op %s: not one of sum, prod, max, min", text);
+  static const char *const names[] = {"sum", "prod", "max", "min", NULL};
+  if (op < 0) fold_option_refuse(state, "--op", text, names);
   return op;
 }
 

@@ -33,7 +33,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case OUTPUT: r->output = arg; return 0;
     case FORMAT:
       for (r->format = 0; r->format < FORMATS && strcmp(arg, formats[r->format]) != 0;) r->format++;
-      if (r->format == FORMATS) argp_failure(state, 2, 0, "--format %s: not one of html, markdown, junit", arg);
+      if (r->format == FORMATS)
+        fold_option_refuse(state, "--format", arg, (const char *const[]){"html", "markdown", "junit", NULL});
       return 0;
     case FIGURE_SECONDS:
       r->figure_seconds = (unsigned)fold_option_number(state, "--figure-seconds", arg, DAY);

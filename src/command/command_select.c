@@ -52,12 +52,13 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       return 0;
     case SET:
       if (strcmp(arg, "default") && strcmp(arg, "large") && strcmp(arg, "all"))
-        argp_failure(state, 2, 0, "--set %s: not one of default, large, all", arg);
+        fold_option_refuse(state, "--set", arg, (const char *const[]){"default", "large", "all", NULL});
       s->set = arg;
       return 0;
     case ENGINE:
       s->engine = fold_engine_parse(arg);
-      if (s->engine < 0) argp_failure(state, 2, 0, "--engine %s: not one of host, cuda, mpi, nccl", arg);
+      if (s->engine < 0)
+        fold_option_refuse(state, "--engine", arg, (const char *const[]){"host", "cuda", "mpi", "nccl", NULL});
       return 0;
     case NPY:
       if (s->n_npy == sizeof o->npy / sizeof *o->npy) argp_failure(state, 2, 0, "--npy: at most 64 files");
@@ -125,17 +126,40 @@ static bool matches_claim(const char *glob, const struct fold_selection *selecti
   return false;
 }
 
+static const char *near_subject(const char *word, const struct fold_selection *selection,
+                                const struct fold_registry *registry, char text[160]) {
+  struct fold_near near;
+  const struct fold_selection all = {.engine = selection->engine};
+  fold_near_open(&near, word);
+  for (size_t i = 0; i < registry->n; i++)
+    if (fold_selects_subject(&all, &registry->subjects[i])) fold_near_try(&near, registry->subjects[i].name);
+  return fold_near_text(&near, text);
+}
+
+static const char *near_claim(const char *word, char text[160]) {
+  size_t n;
+  const struct fold_claim *claims = fold_claims(&n);
+  struct fold_near near;
+  fold_near_open(&near, word);
+  for (size_t i = 0; i < n; i++) fold_near_try(&near, claims[i].name);
+  return fold_near_text(&near, text);
+}
+
 fold_status fold_selection_check(const struct fold_selection *selection, const struct fold_registry *registry) {
+  char meant[160];
   fold_status status = fold_ok();
   char *idle = find_idle_glob(selection->subjects, selection, registry, matches_subject);
   if (idle)
-    status = fold_error(FOLD_BAD_INPUT, "no subject%s%s matches '%s': see foldproof list subjects",
+    status = fold_error(FOLD_BAD_INPUT, "no subject%s%s matches '%.60s': see foldproof list subjects%s",
                         selection->engine >= 0 ? " on " : "",
-                        selection->engine >= 0 ? fold_engine_name((enum fold_engine)selection->engine) : "", idle);
+                        selection->engine >= 0 ? fold_engine_name((enum fold_engine)selection->engine) : "", idle,
+                        near_subject(idle, selection, registry, meant));
   free(idle);
   if (status.code != FOLD_OK) return status;
   idle = find_idle_glob(selection->claims, selection, registry, matches_claim);
-  if (idle) status = fold_error(FOLD_BAD_INPUT, "no claim matches '%s': see foldproof list claims", idle);
+  if (idle)
+    status = fold_error(FOLD_BAD_INPUT, "no claim matches '%.60s': see foldproof list claims%s", idle,
+                        near_claim(idle, meant));
   free(idle);
   return status;
 }

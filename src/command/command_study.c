@@ -59,7 +59,8 @@ static void check_generators(const char *globs, struct argp_state *state) {
   char *glob = copy ? strtok_r(copy, ",", &rest) : NULL;
   if (!glob) argp_failure(state, 2, 0, "--generators: an empty list");
   for (; glob; glob = strtok_r(NULL, ",", &rest))
-    if (!glob_finds(glob)) argp_failure(state, 2, 0, "no generator matches '%s': see foldproof list generators", glob);
+    if (!glob_finds(glob))
+      argp_failure(state, 2, 0, "no generator matches '%s': %s", glob, fold_option_generator(glob, (char[240]){0}));
   free(copy);
 }
 

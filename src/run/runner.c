@@ -8,6 +8,8 @@
 
 #include "bits.h"
 #include "known.h"
+#include "near.h"
+#include "path.h"
 #include "world.h"
 
 bool fold_selects_subject(const struct fold_selection *selection, const struct fold_subject *subject) {
@@ -19,6 +21,31 @@ bool fold_selects_claim(const struct fold_selection *selection, const struct fol
   return fold_glob_match(selection->claims, claim->name);
 }
 
+/* Nothing matches: what was meant may be a name that is near, of a case, a fixture or a file, or be in another set. */
+static fold_status no_fixture(const struct fold_selection *selection, const char *glob, int n) {
+  struct fold_cases all = {0};
+  struct fold_near near;
+  char word[200], meant[160] = "";
+  snprintf(word, sizeof word, "%.*s", n, glob);
+  if (fold_cases_load(selection->folder, "all", NULL, &all).code == FOLD_OK) {
+    fold_near_open(&near, word);
+    bool other_set = false;
+    for (size_t i = 0; i < all.n; i++) {
+      char fixture[64];
+      other_set |= fold_case_matches(&all.at[i], word);
+      snprintf(fixture, sizeof fixture, "%.*s", (int)strcspn(all.at[i].name, "/"), all.at[i].name);
+      fold_near_try(&near, fixture);
+      fold_near_try(&near, all.at[i].file);
+      if (strchr(word, '/')) fold_near_try(&near, all.at[i].name);
+    }
+    fold_near_text(&near, meant);
+    if (other_set) snprintf(meant, sizeof meant, ": --set all has it");
+  }
+  fold_cases_free(&all);
+  return fold_error(FOLD_BAD_INPUT, "no fixture of the set '%s' in %.60s matches '%.80s'%s", selection->set,
+                    fold_path_tail(selection->folder), word, meant);
+}
+
 /* One idle glob among several is a slip that would pass for a success. */
 static fold_status check_globs(const struct fold_selection *selection, const struct fold_cases *cases) {
   for (const char *at = selection->fixtures; at && *at;) {
@@ -28,9 +55,7 @@ static fold_status check_globs(const struct fold_selection *selection, const str
     if (asprintf(&glob, "%.*s", n, at) < 0) return fold_error(FOLD_NO_MEMORY, "not enough memory for a glob");
     for (size_t i = 0; i < cases->n && !found; i++) found = fold_case_matches(&cases->at[i], glob);
     free(glob);
-    if (!found)
-      return fold_error(FOLD_BAD_INPUT, "no fixture of the set '%s' in %.80s matches '%.*s'", selection->set,
-                        selection->folder, n, at);
+    if (!found) return no_fixture(selection, at, n);
     at += n + (at[n] == ',');
   }
   return fold_ok();
@@ -52,8 +77,8 @@ fold_status fold_select_cases(const struct fold_selection *selection, unsigned r
   if (selection->n_npy > 0) return fold_ok();
   FOLD_TRY(fold_cases_load(selection->folder, selection->set, selection->fixtures, cases));
   if (cases->n > 0) return check_globs(selection, cases);
-  return fold_error(FOLD_BAD_INPUT, "no fixture of the set '%s' in %s matches '%s'", selection->set, selection->folder,
-                    selection->fixtures ? selection->fixtures : "*");
+  const char *globs = selection->fixtures ? selection->fixtures : "*";
+  return no_fixture(selection, globs, (int)strlen(globs));
 }
 
 /* One case in the making: an input in the memory of each engine that is asked for. */

@@ -1,0 +1,21 @@
+/* near.h: "did you mean": of the words that there are, the one that a mistyped word is nearest to. */
+#ifndef FOLD_NEAR_H
+#define FOLD_NEAR_H
+
+#include <stddef.h>
+
+struct fold_near {
+  const char *word;
+  char best[120];
+  unsigned distance; /* of the best; more than a third of the word is no likeness */
+};
+
+void fold_near_open(struct fold_near *near, const char *word);
+/* A word that there is: whole, or behind its last '/'. */
+void fold_near_try(struct fold_near *near, const char *candidate);
+/* ": did you mean 'rows/par_256'?"; "" where nothing is near. */
+const char *fold_near_text(const struct fold_near *near, char text[160]);
+/* All at once; `names` ends in NULL. */
+const char *fold_near_of(const char *word, const char *const names[], char text[160]);
+
+#endif
