@@ -10,6 +10,7 @@
 /* Sums integers, which no order rounds; keeps a log of its runs, and fails in the run of that number. */
 static struct {
   unsigned runs, fails_at;
+  size_t one_more_at; /* columns of a row whose sum is one too high; 0: none */
   size_t rows[4000], cols[4000];
   const void *in[4000];
 } seen;
@@ -26,7 +27,8 @@ static fold_status sum_integers(const struct fold_subject *subject, const struct
     double sum = 0;
     for (size_t c = 0; c < call->cols; c++)
       sum += fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in, r * call->cols + c));
-    fold_bits_store(call->dtype, call->out, r, fold_bits_from_double(call->dtype, sum));
+    fold_bits_store(call->dtype, call->out, r,
+                    fold_bits_from_double(call->dtype, sum + (call->cols == seen.one_more_at)));
   }
   return fold_ok();
 }
@@ -108,6 +110,16 @@ Test(judge_runs, rows_are_cut_at_tiles) {
     cr_expect(ran(1, 16384, row * COLS) && ran(1, 100, row * COLS + 16384), "row %zu in two", row);
   }
   for (unsigned i = 1; i < seen.runs; i++) cr_expect(seen.rows[i] == 1 && seen.cols[i] < COLS, "%zu", seen.cols[i]);
+}
+
+/* Shards that give another sum than the row: both are the evidence. */
+Test(judge_runs, a_sum_of_shards_is_held_against_the_rows) {
+  seen.one_more_at = 9000;
+  struct tally t = judge(FOLD_SPLIT_INVARIANT, 3, 9000, 0);
+  const struct fold_finding *f = &t.last[FOLD_SPLIT_INVARIANT];
+  cr_expect(f->verdict == FOLD_REFUTED && f->compared && f->row == 0, "%s", f->reason);
+  double got = fold_bits_to_double(FOLD_F32, f->got), want = fold_bits_to_double(FOLD_F32, f->want);
+  cr_expect_eq(want, got + 1, "%g of the shards, %g of the row", got, want);
 }
 
 /* By odd numbers of elements, and back: a part of the row in place and moved. */
