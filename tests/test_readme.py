@@ -148,6 +148,27 @@ def check_thrust():
     expect(re.search(r"at 10⁸ it runs at ([0-9.]+) × Thrust's speed", README)[1], own["to_peer"], "the report's kernel")
 
 
+def check_numpy():
+    """The answer to the report's speed-ups over NumPy."""
+    text = re.search(r"`numpy\.sum` takes.*?copy to the GPU\.", README, re.S).group()
+    host = functools.partial(record, "h100/host.jsonl", type="timing", dtype="f32")
+    wanted = [host(subject=subject, cols=cols, threads=threads) for subject, threads in
+              (("numpy/sum", 1), ("host/numpy", 1), ("host/numpy", 16)) for cols in (10**5, 10**7)]
+    wanted += [record("h200/thrust.jsonl", subject="flat/shuffle@plain", cols=cols) for cols in (10**5, 10**7)]
+    figures = re.findall(r"([0-9.]+)(?: µs at| and| µs)", text)
+    for figure, own in zip(figures, wanted, strict=True):
+        expect(figure, 1e6 * own["median_seconds"], f"{own['subject']} at {own['cols']}")
+
+
+def check_gpu_to_gpu():
+    """The closing line of what compare printed."""
+    closing = (MEASURED / "h100" / "gpu_to_gpu.txt").read_text()
+    held, differ = re.search(r"(\d+) held, 0 refuted", closing)[1], re.search(r"flat/atomic on cuda +(\d+) +(\d+)", closing)
+    said = re.search(r"([0-9,]+) of subjects that promise.*?all the same; of `flat/atomic`'s ([0-9]+).*?, ([0-9]+) differ", README, re.S)
+    if said is None or (said[1].replace(",", ""), int(said[2]), said[3]) != (held, int(differ[1]) + int(differ[2]), differ[2]):
+        failures.append(f"gpu_to_gpu: README has {said and said.groups()}, the record {held}, {differ.groups()}")
+
+
 def check_counts():
     closing = {path.read_text().splitlines()[-1] for path in MEASURED.glob("*/verify.txt")}
     counts = [text.replace(",", "").replace("  ", " ") for text in
@@ -166,6 +187,8 @@ check_processes()
 check_rows()
 check_flat()
 check_thrust()
+check_numpy()
+check_gpu_to_gpu()
 check_counts()
 for failure in failures:
     print(failure)

@@ -264,7 +264,8 @@ fold_status fold_bench_host_race(const struct fold_bench_options *options, const
     start(&r, c);
   }
   unsigned rounds = status.code == FOLD_OK && !*stop ? run_rounds(&r, &status) : 0;
-  if (status.code == FOLD_OK && rounds > 0) status = conclude(&r, rounds);
+  /* Fewer rounds than were asked for, after a signal, are no figures. */
+  if (status.code == FOLD_OK && rounds == options->iterations) status = conclude(&r, rounds);
   for (size_t k = 0; k < r.n && r.contenders; k++) {
     free(r.contenders[k].seconds);
     free(r.contenders[k].scratch);
