@@ -22,7 +22,7 @@ leave() {
   exit "$1"
 }
 [ -x "$foldproof" ] || leave 99 "$foldproof is not built"
-subjects=$("$foldproof" list subjects | awk '$2 == "on" && $3 == "cuda" { print $1 }')
+subjects=$("$foldproof" list subjects | awk '/ on cuda$/ { print $1 }')
 [ -n "$subjects" ] || leave $((FOLDPROOF_REQUIRE_GPUS > 0 ? 99 : 77)) "skipped: this build has no CUDA"
 ncu=${NCU:-$(command -v ncu || echo /usr/local/cuda/bin/ncu)}
 command -v "$ncu" >/dev/null || leave 77 "skipped: no Nsight Compute (ncu) here"

@@ -42,7 +42,7 @@ static fold_status print_subjects(const struct fold_selection *selection, const 
     if (!chooses(selection, s)) continue;
     listed++;
     if (!detailed) {
-      printf("%-*s on %-4s  %s\n", width, s->name, fold_engine_name(s->engine), s->about);
+      printf("%-*s  %s on %s\n", width, s->name, s->about, fold_engine_name(s->engine)); /* scripts read its ends */
       continue;
     }
     printf("%s on %s\n    %s\n    ", s->name, fold_engine_name(s->engine), s->about);
