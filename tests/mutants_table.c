@@ -45,6 +45,10 @@ static const struct fold_mutant terms[] = {
                  .order = "rows/par_256", .claims = ORDERED | C(SPLIT_INVARIANT)},
      .breaks = C(SPLIT_INVARIANT),
      .fixtures = "normal/f32/sum/1x8193/*,normal/f32/sum/1x16384/*"},
+    LOOSE("past_2_20", mutant_past_2_20, C(BOUNDED), 0, "sparse/f32/sum/1x1048577/*,normal/f32/sum/1x33/*",
+          "loses the terms from place 2^20 on"),
+    LOOSE("odd_past_2_24", mutant_odd_past_2_24, C(BOUNDED), 0, "sparse/f32/sum/1x16777219/*,normal/f32/sum/1x33/*",
+          "indices in f32: loses every other term from place 2^24 on"),
 };
 END(terms)
 
@@ -151,5 +155,7 @@ static const struct fold_mutant memory[] = {
     PLAIN("far_past_end", mutant_far_past_end, "host/sequential", C(STAYS_IN_BOUNDS), 0,
           "normal/f32/sum/1x33/*,normal/f32/sum/17x257/*", "writes 20,000 bytes past its results"),
     SCRATCHED("scratch_past_end", mutant_scratch_past_end, C(STAYS_IN_BOUNDS), 0, "writes one byte past its scratch"),
+    PLAIN("rows_past_grid", mutant_rows_past_grid, "host/sequential", C(WRITES_OUTPUT) | C(BOUNDED) | C(REPLAYS),
+          REPEATS, "rows_past_a_grid/f32/sum/65537x3/*,normal/f32/sum/1x33/*", "leaves rows from 65,535 on unwritten"),
 };
 END(memory)

@@ -29,6 +29,12 @@ Test(command, exit_codes_follow_the_contract) {
       {"unset MALLOC_PERTURB_; $M verify --subjects mutant/freed_memory --claims fresh_process --fixtures "
        "'normal/f32/sum/1x1023/seed1'",
        1},
+      {"mkdir f; printf '[a]\\nvalues = 1, 2\\ndtype = f32\\nprovenance = x\\nclaims = boundet' >f/a.ini; "
+       "$F verify --fixture-folder f",
+       2},
+      {"mkdir g; printf '[a]\\nvalues = 1, 2\\ndtype = f32\\nprovenance = x\\nclaims = bounded, re*' >g/a.ini; "
+       "$F verify --fixture-folder g --subjects host/pairwise | grep '^2 held, 0 refuted, 0 skipped'",
+       0},
       {"$M verify --subjects mutant/counter --claims run_to_run --fixtures 'normal/f32/sum/1x1023/seed1'", 1},
       {"$M verify --subjects host/sequential --claims fresh_process " CASE33, 0},
       {"$M record --subjects broken/unsupported " CASE33, 77},

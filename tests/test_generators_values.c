@@ -248,6 +248,24 @@ Test(generators_values, integers_are_even_chances_from_minus_8_to_8) {
   }
 }
 
+/* A power of two in each of the last eight columns: whichever are lost, the sum tells. */
+Test(generators_values, sparse_has_few_integers_and_powers_of_two_at_the_end) {
+  for (int d = 0; d < FOLD_DTYPES; d++) {
+    struct fold_source source = source_of("sparse", d, 9, N);
+    double *x = values_of(&source, N);
+    size_t others = 0;
+    for (size_t k = 0; k < 8; k++)
+      cr_expect_eq(x[N - 1 - k], (double)(1 << k), "%zu from the end: %g", k, x[N - 1 - k]);
+    for (size_t i = 0; i < N - 8; i++) {
+      cr_expect(fabs(x[i]) <= 8 && x[i] == rint(x[i]), "%zu: %g", i, x[i]);
+      others += x[i] != 0;
+    }
+    double expected = N / 64.0 * 16 / 17;
+    cr_expect(fabs((double)others - expected) <= 5 * sqrt(expected), "%zu integers", others);
+    free(x);
+  }
+}
+
 Test(generators_values, full_range_has_every_exponent_alike) {
   for (int d = 0; d < FOLD_DTYPES; d++) {
     struct fold_source source = source_of("full_range", d, 10, N);

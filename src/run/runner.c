@@ -71,11 +71,28 @@ fold_status fold_select_ranks(const struct fold_selection *selection, unsigned *
   return status.code == FOLD_BAD_INPUT ? status : fold_ok();
 }
 
+/* A fixture that names no claim by one of its globs would be judged by less than its author thinks. */
+static fold_status check_claims(const struct fold_case *c) {
+  size_t n_claims;
+  const struct fold_claim *claims = fold_claims(&n_claims);
+  for (const char *at = c->claims; at && *at;) {
+    int n = (int)strcspn(at, ",");
+    char glob[64];
+    bool found = false;
+    snprintf(glob, sizeof glob, "%.*s", n, at);
+    for (size_t k = 0; k < n_claims && !found; k++) found = fold_glob_match(glob, claims[k].name);
+    if (!found) return fold_error(FOLD_BAD_INPUT, "%.100s: claims: %.60s matches no claim", c->where, glob);
+    at += n + (at[n] == ',');
+  }
+  return fold_ok();
+}
+
 fold_status fold_select_cases(const struct fold_selection *selection, unsigned ranks, struct fold_cases *cases) {
   for (size_t i = 0; i < selection->n_npy; i++)
     FOLD_TRY(fold_cases_add_npy(selection->npy[i], selection->npy_op, ranks, cases));
   if (selection->n_npy > 0) return fold_ok();
   FOLD_TRY(fold_cases_load(selection->folder, selection->set, selection->fixtures, cases));
+  for (size_t i = 0; i < cases->n; i++) FOLD_TRY(check_claims(&cases->at[i]));
   if (cases->n > 0) return check_globs(selection, cases);
   const char *globs = selection->fixtures ? selection->fixtures : "*";
   return no_fixture(selection, globs, (int)strlen(globs));
@@ -177,9 +194,10 @@ static void look_up(struct fold_trial *trial, struct fold_judgement *judgement) 
   judgement->known = fold_known_in(judgement->fact, version);
 }
 
-/* Whether the selection asks for this claim of the subject, which it promises or not. */
-static bool asks_for(const struct fold_round *round, const struct fold_claim *claim, bool promised) {
-  return fold_selects_claim(round->selection, claim) && (promised || round->selection->probe);
+/* Whether the selection asks for this claim of the subject, which it promises or not, and the case's fixture is for it. */
+static bool asks_for(const struct fold_round *round, const struct fold_judgement *j) {
+  return fold_selects_claim(round->selection, j->claim) && (j->promised || round->selection->probe) &&
+         fold_glob_match(j->c->claims, j->claim->name);
 }
 
 struct fold_judgement fold_round_judgement(const struct fold_round *round, struct fold_place place, size_t claim) {
@@ -201,7 +219,7 @@ fold_status fold_round_fail(const struct fold_round *round, struct fold_place pl
   size_t last = round->judge ? FOLD_CLAIMS : FOLD_CLAIMS + 1;
   for (size_t k = round->judge ? claim : FOLD_CLAIMS; k < last; k++) {
     struct fold_judgement judgement = fold_round_judgement(round, place, k);
-    if (judgement.claim && !asks_for(round, judgement.claim, judgement.promised)) continue;
+    if (judgement.claim && !asks_for(round, &judgement)) continue;
     fold_find_failed(&judgement.finding, failure);
     FOLD_TRY(round->sink->judgement(round->sink->context, &judgement));
   }
@@ -215,7 +233,7 @@ static fold_status judge_claims(const struct fold_round *round, struct bench *be
     /* The judges' own runs may have changed the input too. */
     if (k == FOLD_KEEPS_INPUT) FOLD_TRY(restore_input(bench, engine, &trial->input_hash_after));
     struct fold_judgement judgement = fold_round_judgement(round, round->place, k);
-    if (!asks_for(round, judgement.claim, judgement.promised)) continue;
+    if (!asks_for(round, &judgement)) continue;
     judgement.got = bench->got;
     judgement.traces = &trial->traces;
     fold_judge_claim(judgement.claim, trial, &judgement.finding);
@@ -223,6 +241,14 @@ static fold_status judge_claims(const struct fold_round *round, struct bench *be
     FOLD_TRY(round->sink->judgement(round->sink->context, &judgement));
   }
   return fold_ok();
+}
+
+static bool asks_for_any(const struct fold_round *round) {
+  for (size_t k = 0; k < FOLD_CLAIMS; k++) {
+    struct fold_judgement judgement = fold_round_judgement(round, round->place, k);
+    if (asks_for(round, &judgement)) return true;
+  }
+  return false;
 }
 
 static fold_status judge_subject(const struct fold_round *round, struct bench *bench) {
@@ -285,6 +311,7 @@ static fold_status run_case(struct fold_round *round, struct bench *bench, bool 
   for (; round->place.subject < round->registry->n && !*lost && !*round->stop; round->place.subject++) {
     const struct fold_subject *subject = &round->registry->subjects[round->place.subject];
     if (!fold_selects_subject(round->selection, subject) || !takes(subject, bench->c)) continue;
+    if (round->judge && !asks_for_any(round)) continue;
     FOLD_TRY(run_subject(round, bench));
     *lost = round->leave_lost && is_lost(bench, subject->engine);
   }
