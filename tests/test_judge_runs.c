@@ -169,3 +169,23 @@ Test(judge_runs, the_row_that_was_not_written_is_named) {
       cr_expect(left_out == ROWS || f->row == left_out, "row %zu, %d: row %zu is named", left_out, chance, f->row);
     }
 }
+
+static size_t count_mappings(void) {
+  FILE *maps = fopen("/proc/self/maps", "r");
+  size_t n = 0;
+  for (int c; maps && (c = getc(maps)) != EOF;) n += c == '\n';
+  if (maps) fclose(maps);
+  return n;
+}
+
+/* A judge's own rooms go with it: thousands of cases are judged in one process. */
+Test(judge_runs, a_judge_leaves_no_room_behind) {
+  for (size_t k = 0; k < sizeof running / sizeof *running; k++) {
+    size_t before = 0;
+    for (int again = 0; again < 20; again++) {
+      judge(running[k], 1, 5000, 0);
+      if (again == 4) before = count_mappings();
+    }
+    cr_expect(count_mappings() < before + 15, "claim %zu: %zu mappings, then %zu", k, before, count_mappings());
+  }
+}
