@@ -10,7 +10,21 @@ const char *__asan_default_options(void);
 const char *__asan_default_options(void) { return "allocator_may_return_null=1"; }
 
 /* What the subjects of these tests do is told by their width. */
-enum { RIGHT, NOTHING, PAST_END, BEFORE_START, FAR_PAST_END, LAST_UNWRITTEN, ZONE_BEFORE, ZONE_AFTER, FAILS };
+enum {
+  RIGHT,
+  NOTHING,
+  PAST_END,
+  BEFORE_START,
+  FAR_PAST_END,
+  LAST_UNWRITTEN,
+  ZONE_BEFORE,
+  ZONE_AFTER,
+  FAILS,
+  READ_AFTER,
+  READ_BEFORE,
+  PUT_BACK,
+  FAR_AWAY
+};
 
 static fold_status run(const struct fold_subject *subject, const struct fold_call *call) {
   float *out = call->out, *in = (float *)(uintptr_t)call->in;
@@ -25,6 +39,10 @@ static fold_status run(const struct fold_subject *subject, const struct fold_cal
     case FAR_PAST_END: ((unsigned char *)(out + call->rows))[FOLD_RIG_GUARD - 1] = 0; break;
     case ZONE_BEFORE: in[-1] = 1; break;
     case ZONE_AFTER: in[n] = 1; break;
+    case READ_AFTER: (void)((volatile unsigned char *)(in + n))[0]; break;
+    case READ_BEFORE: (void)((volatile unsigned char *)in)[-1]; break;
+    case PUT_BACK: ((volatile float *)in)[n - 1] = ((volatile float *)in)[n - 1]; break;
+    case FAR_AWAY: ((volatile unsigned char *)(out + call->rows))[60000] = 1; break;
     case FAILS: return fold_error(FOLD_ENVIRONMENT, "no such device");
     default: break;
   }
@@ -101,6 +119,53 @@ Test(rig, a_write_around_the_input_is_seen_once_and_blames_nobody_else) {
       cr_expect_not(traces.out_of_bounds, "the next run is blamed");
       cr_expect_eq(got[2], 65.0f, "the input changed");
     }
+  fold_rig_close(&rig);
+}
+
+/* One byte beyond an end is enough; the run goes on, and the next one finds the page closed again. */
+Test(rig, a_touch_of_a_closed_page_is_noted_and_placed) {
+  static const struct {
+    unsigned what;
+    enum fold_placement placement;
+    enum fold_argument of;
+    ptrdiff_t at;
+  } touches[] = {{READ_AFTER, FOLD_AT_END, FOLD_INPUT, ROWS * COLS * 4},
+                 {READ_BEFORE, FOLD_AT_START, FOLD_INPUT, -1},
+                 {FAR_AWAY, FOLD_AT_END, FOLD_OUTPUT, ROWS * 4 + 60000},
+                 {FAR_AWAY, FOLD_PLACED, FOLD_OUTPUT, ROWS * 4 + 60000}};
+  struct fold_rig rig;
+  struct fold_traces traces;
+  float got[ROWS];
+  open_rig(&rig);
+  for (size_t i = 0; i < 2 * sizeof touches / sizeof *touches; i++) {
+    struct fold_subject subject = subject_of(touches[i / 2].what), right = subject_of(RIGHT);
+    struct fold_request request = {
+        .op = FOLD_SUM, .rows = ROWS, .cols = COLS, .poison = 0xa5, .placement = touches[i / 2].placement};
+    cr_expect_eq(fold_rig_run(&rig, &subject, &request, got, &traces).code, FOLD_OK);
+    cr_expect(traces.out_of_bounds && traces.bounds_of == touches[i / 2].of, "touch %zu", i);
+    cr_expect_eq(traces.bounds_at, touches[i / 2].at, "touch %zu at %td", i, traces.bounds_at);
+    cr_expect(got[0] == 15 && got[2] == 65, "the run did not go on");
+    cr_expect_eq(fold_rig_run(&rig, &right, &request, got, &traces).code, FOLD_OK);
+    cr_expect(!traces.out_of_bounds && !traces.wrote_input && got[1] == 40, "the next run is blamed for touch %zu", i);
+  }
+  fold_rig_close(&rig);
+}
+
+Test(rig, a_write_to_the_input_is_noted_even_if_nothing_changed) {
+  struct fold_rig rig;
+  struct fold_traces traces;
+  float got[ROWS];
+  open_rig(&rig);
+  for (enum fold_placement p = FOLD_AT_START; p <= FOLD_AT_END; p++) {
+    struct fold_subject subject = subject_of(PUT_BACK);
+    struct fold_request request = {.op = FOLD_SUM, .rows = ROWS, .cols = COLS, .poison = 0xa5, .placement = p};
+    cr_expect_eq(fold_rig_run(&rig, &subject, &request, got, &traces).code, FOLD_OK);
+    cr_expect(traces.wrote_input && !traces.out_of_bounds, "placement %d", (int)p);
+    cr_expect_eq(traces.input_at, (ROWS * COLS - 1) * 4);
+    ((float *)fold_rig_input(&rig))[0] = 1; /* it can be written again, and is where it was */
+  }
+  cr_expect_eq(run_as(&rig, RIGHT, 0xa5, got, &traces).code, FOLD_OK);
+  cr_expect(got[0] == 15 && got[2] == 65);
   fold_rig_close(&rig);
 }
 
