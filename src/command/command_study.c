@@ -16,7 +16,7 @@ enum { MOST_TERMS = 34 };
 static const struct argp_option options[] = {
     {"sizes", SIZES, "LIST", 0,
      "numbers of terms: 1e3,1e6,2^20 (default: 1e3 to 1e7; with --simulate: of ranks, 2 to 2^16)", 1},
-    {"generators", GENERATORS, "GLOBS", 0, "what the inputs hold (default: the report's three and a few more)", 1},
+    {"generators", GENERATORS, "GLOBS", 0, "what the inputs hold (default: mixed, pathological, normal and a few more)", 1},
     {"dtypes", DTYPES, "LIST", 0, "of f16, bf16, f32, f64 (default: f32; with --worlds f64 too)", 1},
     {"ops", OPS, "LIST", 0, "of sum, prod, max, min (default: sum)", 1},
     {"seed", SEED, "SEED", 0, "seed of the inputs (1)", 1},
@@ -172,11 +172,11 @@ static const struct argp argp = {
     .children = fold_world_child,
     .doc =
         "Measure the error of every method by size, data, dtype and operation, against the exact result.\v"
-        "Prints the report's tables with the true reference, why its figures differ, and for each data the errors "
+        "Prints the tables of a course report (README, Words) with the true reference, why its figures differ, and for each data the errors "
         "beside "
         "bound, square-root curve and condition. Nothing is judged: that is foldproof verify; but what --messages and "
         "--worlds find against a subject's promise is exit code 1. An interrupted study prints and records what was "
-        "finished. The report's own sizes: --sizes 1e3,1e4,1e5,1e6,1e7,5e7 --generators mixed,pathological,normal."};
+        "finished. That report's own sizes: --sizes 1e3,1e4,1e5,1e6,1e7,5e7 --generators mixed,pathological,normal."};
 
 struct plan {
   struct fold_study_case *at;
