@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # test.sh: installs what is missing, builds, and runs the suites by `meson test`.
-#   ci/test.sh [--sanitize] [MESON_TEST_OPTION...]
-# --sanitize builds build-sanitize/ with ASan and UBSan, host only.
+#   ci/test.sh [--sanitize|--clang] [MESON_TEST_OPTION...]
+# --sanitize builds build-sanitize/ with ASan and UBSan, host only; --clang builds build-clang/ with Clang, host only, and runs,
+# unless suites are named, those that start no ranks.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=build
@@ -12,6 +13,13 @@ if [ "${1:-}" = --sanitize ]; then
   build=build-sanitize
   options+=(-Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled -Dbuildtype=debugoptimized)
   export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+fi
+if [ "${1:-}" = --clang ]; then
+  shift
+  build=build-clang
+  export CC=clang
+  options+=(-Dcuda=disabled)
+  [ $# -gt 0 ] || set -- bits orders host npy text fixtures generators super super_round exact product bound rig judge combine library
 fi
 # Collectives run on ranks that mpirun starts; Open MPI's refuses root, as whom containers run, unless it is told twice.
 [ "$(id -u)" != 0 ] || export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

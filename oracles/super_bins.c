@@ -124,7 +124,7 @@ static inline __attribute__((always_inline)) void add_pattern(halves *bins, cons
   uint16_t top;
   memcpy(&top, at + 6, sizeof top);
   halves *bin = (halves *)((unsigned char *)bins + (top & 0xfff0));
-  *bin += (halves)__builtin_shuffle(split, unit, (quarters){0, 4, 1, 5});
+  *bin += (halves)__builtin_shufflevector(split, unit, 0, 4, 1, 5);
 }
 
 static void add_wide(const unsigned char *in, size_t n, struct fold_super *sum, struct fold_super *abs,

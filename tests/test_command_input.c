@@ -167,8 +167,8 @@ Test(command_input, a_full_disk_is_the_environments_fault_and_costs_no_verdict) 
   static const char *const verify[] = {
       "$F verify --subjects host/kahan --fixtures 'normal/f32/sum/1x33/*' --jsonl /dev/full",
       "$F verify --subjects host/kahan --fixtures 'normal/f32/sum/1x*' --jsonl /dev/full",
-      "ulimit -f 1; trap '' XFSZ; $F verify --subjects host/kahan --claims bounded,compensated --fixtures "
-      "'normal/f32/sum/1x*' --jsonl x.jsonl"};
+      ("ulimit -f 1; trap '' XFSZ; $F verify --subjects host/kahan --claims bounded,compensated --fixtures "
+       "'normal/f32/sum/1x*' --jsonl x.jsonl")};
   struct shell *s = shell_open();
   for (size_t i = 0; i < sizeof verify / sizeof *verify; i++) {
     expect_line(s, 99, verify[i], i == 2 ? "x.jsonl" : "/dev/full", 1);
