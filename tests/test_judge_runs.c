@@ -189,3 +189,35 @@ Test(judge_runs, a_judge_leaves_no_room_behind) {
     cr_expect(count_mappings() < before + 15, "claim %zu: %zu mappings, then %zu", k, before, count_mappings());
   }
 }
+
+/* Looks at a byte past the input or before it, and computes as if it had not. */
+static ptrdiff_t looks_at;
+static fold_status look_aside(const struct fold_subject *subject, const struct fold_call *call) {
+  const unsigned char *in = call->in;
+  size_t n = call->rows * call->cols * fold_dtype_size(call->dtype);
+  volatile unsigned char byte = looks_at < 0 ? in[looks_at] : in[n + (size_t)looks_at];
+  (void)byte;
+  return sum_integers(subject, call);
+}
+
+/* Whoever promises nothing else is run beside pages without access all the same. */
+Test(judge_runs, a_read_beside_the_input_is_seen_by_its_own_claim_alone) {
+  static char name[] = "c";
+  uint64_t bits[] = {fold_f32_bits(1), fold_f32_bits(2), fold_f32_bits(3)};
+  struct fold_subject subject = {.name = "looks",
+                                 .dtypes = 1u << FOLD_F32,
+                                 .ops = 1u << FOLD_SUM,
+                                 .claims = FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS),
+                                 .run = look_aside};
+  struct fold_registry registry = {&subject, 1};
+  struct fold_case c = {.name = name, .file = name, .dtype = FOLD_F32, .op = FOLD_SUM, .rows = 1, .cols = 3};
+  struct fold_cases cases = {&c, 1, 1};
+  c.literal = bits;
+  c.where = "test";
+  for (looks_at = -1; looks_at < 1; looks_at++) {
+    struct tally t;
+    cr_assert_eq(tally_verify(&registry, NULL, false, &cases, &t).code, FOLD_OK);
+    cr_expect_eq(t.last[FOLD_STAYS_IN_BOUNDS].verdict, FOLD_REFUTED, "%td: %s", looks_at,
+                 t.last[FOLD_STAYS_IN_BOUNDS].reason);
+  }
+}
