@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -85,6 +86,39 @@ static fold_status crashes_behind_a_child(const struct fold_subject *subject, co
   return fold_ok();
 }
 
+/* Comes back twice, as parent and as child. */
+static fold_status comes_back_twice(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  (void)fork();
+  return sums(call);
+}
+/* What it writes to whatever is open is no word, and no whole one. */
+static fold_status babbles(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject, (void)call;
+  for (int fd = 3; fd < 32; fd++)
+    if (send(fd, "xxx", 3, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) continue;
+  for (;;) pause();
+  return fold_ok();
+}
+/* Well, but for a child that stays. */
+static fold_status leaves_a_child(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  if (fork() == 0) {
+    alarm(60);
+    for (;;) pause();
+  }
+  return sums(call);
+}
+/* Dies of old age: at the end of its process, when all is told. */
+static void die(void) { raise(SIGSEGV); }
+static fold_status dies_at_the_end(const struct fold_subject *subject, const struct fold_call *call) {
+  static bool told;
+  (void)subject;
+  if (!told) atexit(die);
+  told = true;
+  return sums(call);
+}
+
 #define FATAL(id, function)                                                                                         \
   {                                                                                                                 \
     .name = "fatal/" id, .engine = FOLD_HOST, .about = "ends its process, or never ends", .dtypes = 1u << FOLD_F32, \
@@ -105,6 +139,10 @@ int main(int argc, char **argv) {
                                           FATAL("crashes_by_threads", crashes_by_threads),
                                           FATAL("crashes_recorded", crashes_recorded),
                                           FATAL("crashes_behind_a_child", crashes_behind_a_child),
+                                          FATAL("comes_back_twice", comes_back_twice),
+                                          FATAL("babbles", babbles),
+                                          FATAL("leaves_a_child", leaves_a_child),
+                                          FATAL("dies_at_the_end", dies_at_the_end),
                                           FATAL("spoils", spoils),
                                           FATAL("stumbles", stumbles),
                                           *fold_subject_find("host/reverse", FOLD_HOST)};

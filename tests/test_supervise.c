@@ -164,10 +164,56 @@ Test(supervise, whoever_stumbles_over_what_another_left_is_judged_in_a_new_proce
   expect_row(s, "fatal/stumbles", "launch_invariant", 3, 0);
   expect_row(s, "fatal/stumbles", "keeps_input", 3, 0);
   expect_row(s, "host/reverse", "keeps_input", 3, 0);
-  expect_text(s, "3 times a process ended and did not again in a new one");
+  expect_text(s, "3 times a process ended for no reason of the subject that was judged");
   expect_text(s, "first in fatal/stumbles on normal/f32/sum/1x31/seed1");
   shell_run(s, "$M verify --subjects fatal/stumbles,host/reverse " CASES);
   EXPECT_CODE(s, 0);
+  shell_close(s);
+}
+
+/* Nobody speaks for the worker but the worker, and what it leaves is ended with it. */
+Test(supervise, children_of_subjects_say_nothing_and_do_not_stay) {
+  static const char *const subjects[] = {"fatal/comes_back_twice", "fatal/leaves_a_child"};
+  struct shell *s = shell_open();
+  for (size_t i = 0; i < 2; i++) {
+    shell_run(s, "$M verify --claims bounded,replays --subjects %s,host/reverse " CASES " | cat", subjects[i]);
+    EXPECT_CODE(s, 0);
+    expect_row(s, subjects[i], "bounded", 3, 0);
+    expect_row(s, "host/reverse", "replays", 3, 0);
+    expect_text(s, "\n9 held, 0 refuted, 0 skipped\n");
+    shell_run(s, "! pgrep -f 'foldproof-fatal[ ].*%s,host/reverse'", subjects[i]);
+    EXPECT_CODE(s, 0);
+  }
+  shell_run(s, "$M verify --timeout 1 --claims bounded --subjects fatal/babbles,host/reverse " CASE32);
+  EXPECT_CODE(s, 99);
+  expect_row(s, "fatal/babbles", "bounded", 0, 1);
+  expect_row(s, "host/reverse", "bounded", 1, 0);
+  shell_close(s);
+}
+
+/* All was judged and stands, in the records too; but it is not green. */
+Test(supervise, a_process_that_dies_when_all_is_told_is_not_green) {
+  struct shell *s = shell_open();
+  shell_run(s,
+            "$M verify --claims bounded,replays --subjects fatal/dies_at_the_end,host/reverse --jsonl r.jsonl " CASES);
+  EXPECT_CODE(s, 99);
+  expect_text(s, "\n9 held, 0 refuted, 0 skipped\n");
+  expect_text(s, "for no reason of the subject that was judged");
+  shell_run(s, "grep -c '\"verdict\":\"held\"' r.jsonl; grep -c '\"complete\":true' r.jsonl");
+  cr_expect_str_eq(s->out, "9\n1\n");
+  shell_run(s, "$M record --subjects fatal/dies_at_the_end,host/reverse --jsonl q.jsonl " CASES);
+  EXPECT_CODE(s, 99);
+  shell_run(s, "grep -c results_xxh3 q.jsonl");
+  cr_expect_str_eq(s->out, "6\n");
+  shell_close(s);
+}
+
+/* Whoever started us may have no interest in children; we have. */
+Test(supervise, children_are_heard_of_whatever_the_parent_ignores) {
+  struct shell *s = shell_open();
+  shell_run(s, "timeout -s KILL 60 env --ignore-signal=CHLD $M verify --subjects host/reverse,fatal/crashes " CASES);
+  EXPECT_CODE(s, 99);
+  expect_row(s, "host/reverse", "fresh_process", 3, 0);
   shell_close(s);
 }
 

@@ -74,12 +74,13 @@ int fold_command_record(int argc, char **argv, const struct fold_registry *regis
                                .sink = &sink,
                                .stop = fold_watch_interrupt()};
   fold_progress_open(&r.progress);
-  fold_status status = fold_selection_check(&r.options.selection, registry);
-  if (status.code == FOLD_OK) status = fold_supervise(&job);
+  fold_status status = fold_selection_check(&r.options.selection, registry), riddle = fold_ok();
+  if (status.code == FOLD_OK) status = fold_supervise(&job, &riddle);
   fold_progress_clear(&r.progress);
   fold_status closed = fold_close_records(argv[0], &r.records, status);
   if (status.code == FOLD_OK) status = closed;
   if (status.code != FOLD_OK) return fold_report(argv[0], status);
+  if (riddle.code != FOLD_OK) return fold_report(argv[0], riddle);
   if (*fold_watch_interrupt()) return 99;
   return r.broken ? 99 : r.runs ? 0 : r.skipped ? 77 : 2;
 }

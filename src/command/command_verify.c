@@ -24,6 +24,7 @@ struct verify {
   struct fold_summary summary;
   struct fold_records records;
   fold_status unwritten; /* why records can't be written any more */
+  fold_status riddle;    /* what ended for no reason that a verdict has */
   struct fold_progress progress;
 };
 
@@ -169,7 +170,7 @@ static fold_status judge_all(struct verify *v, const struct fold_registry *regis
                                .begin = begin,
                                .sink = &sink,
                                .stop = stop};
-  fold_status status = fold_supervise(&job);
+  fold_status status = fold_supervise(&job, &v->riddle);
   fold_progress_clear(&v->progress);
   /* What was finished before an interruption is kept; a failure leaves nothing half-written. */
   fold_status written = status.code == FOLD_OK ? v->unwritten : status;
@@ -184,6 +185,7 @@ static int exit_code_of(const struct verify *v) {
   fold_table_total(&v->table, v->strict, total, &known);
   if (total[FOLD_REFUTED]) return 1;
   if (total[FOLD_BROKEN]) return 99;
+  if (v->riddle.code != FOLD_OK) return fold_exit_code(v->riddle.code);
   if (v->unwritten.code != FOLD_OK) return fold_exit_code(v->unwritten.code);
   return total[FOLD_HELD] || fold_table_probed(&v->table) ? 0 : 77;
 }
@@ -202,6 +204,7 @@ static int conclude(struct verify *v, const char *command, bool interrupted) {
     return v->unwritten.code != FOLD_OK ? fold_exit_code(v->unwritten.code) : 2;
   }
   print_table(v);
+  fold_report(command, v->riddle);
   if (!interrupted) return exit_code_of(v);
   fflush(stdout); /* before what may go to the same file */
   fprintf(stderr, "%s: interrupted: the verdicts above are of the cases that were finished\n", command);
@@ -209,7 +212,7 @@ static int conclude(struct verify *v, const char *command, bool interrupted) {
 }
 
 int fold_command_verify(int argc, char **argv, const struct fold_registry *registry) {
-  struct verify v = {.program = program_invocation_name, .apart = leads_elsewhere()};
+  struct verify v = {.program = program_invocation_name, .apart = leads_elsewhere(), .riddle = fold_ok()};
   fold_selection_defaults(&v.options);
   fold_parse(&argp, argc, argv, &v);
   const volatile int *stop = fold_watch_interrupt();

@@ -144,16 +144,18 @@ static fold_status keep_run(struct fold_fresh *fresh, json_t *line) {
   return failed ? fold_error(FOLD_NO_MEMORY, "not enough memory for a new process's results") : fold_ok();
 }
 
+/* A line that can't be read is a run that is not found; the others stand. */
 static fold_status read_records(FILE *file, struct fold_fresh *fresh) {
-  json_t *line;
-  json_error_t error;
-  while ((line = json_loadf(file, JSON_DISABLE_EOF_CHECK, &error))) {
-    fold_status status = keep_run(fresh, line);
+  char *text = NULL;
+  size_t room = 0;
+  fold_status status = fold_ok();
+  for (ssize_t n; status.code == FOLD_OK && (n = getline(&text, &room, file)) >= 0;) {
+    json_t *line = json_loadb(text, (size_t)n, 0, NULL);
+    if (line) status = keep_run(fresh, line);
     json_decref(line);
-    FOLD_TRY(status);
   }
-  if (feof(file)) return fold_ok();
-  return fold_error(FOLD_ENVIRONMENT, "the new process left an unreadable record: %s", error.text);
+  free(text);
+  return status;
 }
 
 static fold_status read_file(int records, struct fold_fresh *fresh) {

@@ -214,13 +214,15 @@ struct fold_judgement fold_round_judgement(const struct fold_round *round, struc
   return judgement;
 }
 
-fold_status fold_round_fail(const struct fold_round *round, struct fold_place place, size_t claim,
-                            fold_status failure) {
+fold_status fold_round_fail(const struct fold_round *round, struct fold_place place, size_t claim, fold_status failure,
+                            size_t *told) {
   size_t last = round->judge ? FOLD_CLAIMS : FOLD_CLAIMS + 1;
-  for (size_t k = round->judge ? claim : FOLD_CLAIMS; k < last; k++) {
+  if (!round->judge && claim < FOLD_CLAIMS) claim = FOLD_CLAIMS;
+  for (size_t k = claim; k < last; k++) {
     struct fold_judgement judgement = fold_round_judgement(round, place, k);
     if (judgement.claim && !asks_for(round, &judgement)) continue;
     fold_find_failed(&judgement.finding, failure);
+    if (told) ++*told;
     FOLD_TRY(round->sink->judgement(round->sink->context, &judgement));
   }
   return fold_ok();
@@ -264,7 +266,7 @@ static fold_status judge_subject(const struct fold_round *round, struct bench *b
                              .got = bench->got,
                              .other = bench->other};
   fold_status base = base_run(bench, subject, &trial.traces);
-  if (base.code != FOLD_OK) return fold_round_fail(round, round->place, 0, base);
+  if (base.code != FOLD_OK) return fold_round_fail(round, round->place, 0, base, NULL);
   trial.input_hash_after = bench->input_hash;
   fold_log_add(&trial.log, &trial.traces);
   FOLD_TRY(restore_input(bench, subject->engine, &trial.input_hash_after));
@@ -275,7 +277,7 @@ static fold_status record_subject(const struct fold_round *round, struct bench *
   struct fold_traces traces;
   struct fold_judgement judgement = fold_round_judgement(round, round->place, FOLD_CLAIMS);
   fold_status base = base_run(bench, judgement.subject, &traces);
-  if (base.code != FOLD_OK) return fold_round_fail(round, round->place, 0, base);
+  if (base.code != FOLD_OK) return fold_round_fail(round, round->place, 0, base, NULL);
   judgement.got = bench->got;
   judgement.traces = &traces;
   judgement.finding.verdict = FOLD_HELD;
@@ -296,7 +298,7 @@ static fold_status run_subject(struct fold_round *round, struct bench *bench) {
   FOLD_TRY(open_engine(bench, round->registry->subjects[round->place.subject].engine));
   round->input_hash = bench->input_hash;
   fold_status patience = check_patience(round);
-  if (patience.code != FOLD_OK) return fold_round_fail(round, round->place, 0, patience);
+  if (patience.code != FOLD_OK) return fold_round_fail(round, round->place, 0, patience, NULL);
   if (sink->trial) FOLD_TRY(sink->trial(sink->context, round->place, round->input_hash));
   return (round->judge ? judge_subject : record_subject)(round, bench);
 }

@@ -80,8 +80,10 @@ static enum ending listen_to(struct supervisor *s) {
   while (how == STILL_THERE && s->failed.code == FOLD_OK) {
     struct pollfd at = {.fd = s->fd, .events = POLLIN};
     int ready = poll(&at, 1, 50);
-    if (ready > 0) how = fold_supervisor_take(s);
+    bool word = ready > 0 && (at.revents != POLLIN || fold_supervisor_hears(s));
+    if (word) how = fold_supervisor_take(s);
     if (ready == 0 && is_gone(s)) how = WENT;
+    if (ready > 0 && !word) usleep(1000); /* a part of one: whoever says no more hangs, or is stopped */
     if (how == STILL_THERE && hangs(s)) how = HUNG;
     if (!*s->job->stop || how != STILL_THERE) continue;
     if (asked == 0) {
@@ -109,25 +111,40 @@ static void describe(const struct supervisor *s, enum ending how, int status, ch
 
 /* Whoever runs when a process ends need not be to blame: a subject before it may have left a thread, a timer, or a spoilt heap. So the
  * trial is run once more, in a process that nobody else has run in; but a run that did not end is its own. */
-static bool deserves_again(const struct supervisor *s, enum ending how) {
-  return how != HUNG && !s->again && s->trials > 1;
+static bool deserves_again(const struct supervisor *s) { return !s->again && s->trials > 1; }
+
+/* What nobody can be blamed for, but must not be green either. */
+static void wonder(struct supervisor *s, const char *text) {
+  if (s->riddles++ > 0) return;
+  if (s->in_trial)
+    snprintf(s->riddle, sizeof s->riddle, "%.50s on %.40s: %.60s",
+             s->job->registry->subjects[s->round.place.subject].name, s->cases.at[s->round.place.c].name, text);
+  else
+    snprintf(s->riddle, sizeof s->riddle, "between two subjects: %.100s", text);
+}
+
+/* Before the first trial of a case: once more, unless the worker before it came no further. */
+static fold_status begin_again(struct supervisor *s, const char *text) {
+  bool stuck = s->stuck && s->trials == 0;
+  s->stuck = s->trials == 0;
+  if (stuck || !s->begun) return fold_error(FOLD_ENVIRONMENT, "between two subjects %s", text);
+  wonder(s, text);
+  return fold_ok();
 }
 
 /* The trial that the worker ended in is broken, and the round goes on behind it; or begins there again. */
-static fold_status answer_for(struct supervisor *s, enum ending how, int status) {
-  char text[160];
-  describe(s, how, status, text);
-  if (!s->in_trial) return fold_error(FOLD_ENVIRONMENT, "between two subjects %s", text);
+static fold_status answer_for(struct supervisor *s, const char *text, bool own) {
+  size_t told = 0;
+  if (!s->in_trial) return begin_again(s, text);
   bool second = s->again;
-  s->again = deserves_again(s, how);
+  s->again = !own && deserves_again(s);
   if (s->again) {
-    if (s->riddles++ == 0)
-      snprintf(s->riddle, sizeof s->riddle, "%.50s on %.40s: %.60s",
-               s->job->registry->subjects[s->round.place.subject].name, s->cases.at[s->round.place.c].name, text);
+    wonder(s, text);
     return fold_ok();
   }
   s->riddles -= second; /* it was to blame */
-  FOLD_TRY(fold_round_fail(&s->round, s->round.place, s->claim, fold_error(FOLD_ENVIRONMENT, "%s", text)));
+  FOLD_TRY(fold_round_fail(&s->round, s->round.place, s->claim, fold_error(FOLD_ENVIRONMENT, "%s", text), &told));
+  if (told == 0) wonder(s, text); /* all was told of it by then */
   s->seconds_lost[s->round.place.subject] += fold_now() - s->since;
   s->round.place.subject++;
   return fold_ok();
@@ -139,36 +156,47 @@ static int await_end(struct supervisor *s, enum ending how) {
   struct fold_limit limit = fold_limit_until(fold_now() + s->limit);
   if (how != SAID_ALL) kill(s->pid, SIGKILL);
   close(s->fd);
-  while (waitpid(s->pid, &status, how == SAID_ALL ? WNOHANG : 0) != s->pid) {
-    if (how != SAID_ALL) continue;
-    usleep(500);
+  for (pid_t ended = 0; ended != s->pid;) {
+    ended = waitpid(s->pid, &status, WNOHANG);
+    if (ended < 0 && errno != EINTR) break;
+    if (ended != s->pid) usleep(500);
     if (fold_limit_left(&limit) <= 0) kill(s->pid, SIGKILL);
   }
   s->left_some |= how != SAID_ALL;
   return status;
 }
 
-/* All was judged; but that a process can't end, or ends by saying that it is not well, is to be known. */
-static fold_status conclude(const struct supervisor *s, int status) {
+/* The worker said why it ends. That a process is short of memory may be a subject's doing: a new one goes on. That it can't end, or
+ * ends by saying that it is not well, is to be known. */
+static fold_status conclude(struct supervisor *s, int status) {
   char text[160];
+  s->round.place = s->ended.place;
+  if (s->ended.status.code == FOLD_NO_MEMORY && s->trials > 0) {
+    s->in_trial = false;
+    s->ended.lost = true;
+    return begin_again(s, s->ended.status.text);
+  }
   FOLD_TRY(s->ended.status);
   FOLD_TRY(s->ended.closed);
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return fold_ok();
   describe(s, SAID_ALL, status, text);
-  return fold_error(FOLD_ENVIRONMENT, "after all was judged %s", text);
+  s->in_trial = false;
+  wonder(s, text);
+  return fold_ok();
 }
 
 /* One worker's life; *over: it was the last. */
 static fold_status employ(struct supervisor *s, bool *over) {
+  char text[160];
   FOLD_TRY(start_worker(s));
   enum ending how = listen_to(s);
   int status = await_end(s, how);
-  *over = how == SAID_ALL ? !s->ended.lost : *s->job->stop != 0;
-  if (s->failed.code != FOLD_OK) return s->failed;
-  if (how == STOPPED) return fold_ok();
-  if (how != SAID_ALL) return answer_for(s, how, status);
-  s->round.place = s->ended.place;
-  return conclude(s, status);
+  fold_status result = s->failed;
+  describe(s, how, status, text);
+  if (result.code == FOLD_OK && how == SAID_ALL) result = conclude(s, status);
+  if (result.code == FOLD_OK && how != SAID_ALL && how != STOPPED) result = answer_for(s, text, how == HUNG);
+  *over = *s->job->stop || (how == SAID_ALL && !s->ended.lost);
+  return result;
 }
 
 /* The guards of ranks need their time; nobody else has anything to see to. */
@@ -193,7 +221,7 @@ static fold_status open_desk(struct supervisor *s) {
   return s->fresh < 0 ? system_failed("a file in memory can't be made") : fold_ok();
 }
 
-fold_status fold_supervise(const struct fold_job *job) {
+fold_status fold_supervise(const struct fold_job *job, fold_status *riddle) {
   struct supervisor s = {.job = job, .fresh = -1, .desk = MAP_FAILED, .failed = fold_ok()};
   s.round = (struct fold_round){.registry = job->registry,
                                 .selection = job->selection,
@@ -207,15 +235,17 @@ fold_status fold_supervise(const struct fold_job *job) {
     status = fold_worker_here(&here);
   } else if (status.code == FOLD_OK) {
     struct fold_orphans orphans;
+    signal(SIGCHLD, SIG_DFL); /* a parent that ignores it has us hear of no child's end */
     fold_orphans_adopt(&orphans);
     while (status.code == FOLD_OK && !over) status = employ(&s, &over);
-    if (s.left_some) fold_orphans_end(&orphans, patience_with_orphans(job));
+    fold_orphans_end(&orphans, s.left_some ? patience_with_orphans(job) : 0);
   }
-  if (status.code == FOLD_OK && s.riddles > 0)
-    status = fold_error(
-        FOLD_ENVIRONMENT,
-        "%zu times a process ended and did not again in a new one, what a subject before it may have done; first in %s",
-        s.riddles, s.riddle);
+  *riddle = fold_ok();
+  if (s.riddles > 0)
+    *riddle = fold_error(FOLD_ENVIRONMENT,
+                         "%zu times a process ended for no reason of the subject that was judged, but maybe of one "
+                         "before it; first in %s",
+                         s.riddles, s.riddle);
   if (s.desk != MAP_FAILED) munmap(s.desk, sizeof *s.desk);
   if (s.fresh >= 0) close(s.fresh);
   fold_cases_free(&s.cases);

@@ -3,7 +3,7 @@
  * Promised: whatever a subject does to its process, the sink gets a judgement for each claim of each trial, in the round's order:
  * those of a trial whose process ended, or was ended because a run took too long, are broken, with the reason; the round goes on
  * behind it in a new process. One whose process had run other subjects before is run again first, in one that had not: what they left
- * there is not its fault. If it ends well then, its judgements stand, and the status is ENVIRONMENT in the end. No process is left. Once *stop is non-zero the worker has half a second for what it is at.
+ * there is not its fault. If it ends well then, its judgements stand, and *riddle says so in the end. No process is left. Once *stop is non-zero the worker has half a second for what it is at.
  *
  * Subjects of engines with ranks run in the ranks (world.h), which the worker watches in its turn.
  */
@@ -27,7 +27,8 @@ struct fold_job {
 };
 
 /* Seconds that one run of a subject may take are FOLDPROOF_TIMEOUT's (20) and a microsecond for each element. A subject that ended or
- * hung processes for more than three times as long is not run any more: its judgements are broken. */
-fold_status fold_supervise(const struct fold_job *job);
+ * hung processes for more than three times as long is not run any more: its judgements are broken. *riddle is ENVIRONMENT where all was
+ * judged, but some process ended for no reason that a judgement has. */
+fold_status fold_supervise(const struct fold_job *job, fold_status *riddle);
 
 #endif

@@ -1,17 +1,28 @@
 /* supervise_words.c: what a worker says, word by word: checked, for its memory may be spoilt, and handed to the job's sink. */
 #include <stdlib.h>
+#include <sys/ioctl.h>
 
 #include "supervisor.h"
 
+bool fold_supervisor_hears(const struct supervisor *s) {
+  int there = 0;
+  return ioctl(s->fd, FIONREAD, &there) != 0 || there == 0 || (size_t)there >= sizeof(struct wire_head);
+}
+
+/* What follows a head comes with it; or its sender is not well. */
+static bool take_bytes(struct supervisor *s, void *bytes, size_t n) {
+  return fold_wire_read_by(s->fd, fold_now() + s->limit, bytes, n) == FOLD_WIRE_DONE;
+}
+
 static bool take(struct supervisor *s, void *bytes, size_t n, size_t want) {
-  return n == want && fold_wire_read(s->fd, bytes, n);
+  return n == want && take_bytes(s, bytes, n);
 }
 
 /* Reads the cases as the worker has read them, and tells the sink of the environment. */
 static bool take_ready(struct supervisor *s, size_t n) {
   struct fold_ready ready;
   char *text = n > sizeof ready ? calloc(n - sizeof ready + 1, 1) : NULL;
-  bool whole = text && take(s, &ready, sizeof ready, sizeof ready) && fold_wire_read(s->fd, text, n - sizeof ready);
+  bool whole = text && take(s, &ready, sizeof ready, sizeof ready) && take_bytes(s, text, n - sizeof ready);
   if (whole && !s->begun) {
     s->begun = true;
     s->failed = fold_select_cases(s->job->selection, ready.ranks, &s->cases);
@@ -58,7 +69,7 @@ static bool take_base(struct supervisor *s, size_t n) {
     s->got_bytes = s->got ? n_bytes + 1 : 0;
     if (!s->got) s->failed = fold_error(FOLD_NO_MEMORY, "%s: not enough memory for %zu results", c->name, c->rows);
   }
-  return s->got && fold_wire_read(s->fd, &s->traces, sizeof s->traces) && fold_wire_read(s->fd, s->got, n_bytes);
+  return s->got && take_bytes(s, &s->traces, sizeof s->traces) && take_bytes(s, s->got, n_bytes);
 }
 
 static bool take_judged(struct supervisor *s, size_t n) {
@@ -85,7 +96,7 @@ static bool take_judged(struct supervisor *s, size_t n) {
 enum ending fold_supervisor_take(struct supervisor *s) {
   struct wire_head head;
   bool sense = false;
-  if (!fold_wire_read(s->fd, &head, sizeof head)) return WENT;
+  if (!take_bytes(s, &head, sizeof head)) return WENT;
   switch (head.kind) {
     case WORK_READY: sense = take_ready(s, head.n_bytes); break;
     case WORK_CASE: sense = take_case(s, head.n_bytes); break;

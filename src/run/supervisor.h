@@ -24,6 +24,7 @@ struct supervisor {
   bool in_trial;
   size_t trials;  /* that it began */
   size_t claim;   /* the next that is to be judged in this trial */
+  bool stuck;     /* the worker before it ended without a trial */
   bool again;     /* the trial is run for the second time: its claims before this one were told */
   double since;   /* when the trial began, a time of fold_now */
   uint64_t turns; /* of the watch, when it was last looked at */
@@ -37,7 +38,9 @@ struct supervisor {
   char riddle[160];   /* where first, and how */
 };
 
-/* supervise_words.c: the next word of the worker, which is there, taken down or handed to the sink. */
+/* supervise_words.c: whether the head of the worker's next word is there, or its end. */
+bool fold_supervisor_hears(const struct supervisor *s);
+/* That word, taken down or handed to the sink. */
 enum ending fold_supervisor_take(struct supervisor *s);
 
 #endif
