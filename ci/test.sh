@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # test.sh: installs what is missing, builds, and runs the suites by `meson test`.
 #   ci/test.sh [--sanitize|--clang] [MESON_TEST_OPTION...]
+#   ci/test.sh --fuzz [TARGET...]: see ci/fuzz.sh
 # --sanitize builds build-sanitize/ with ASan and UBSan, host only; --clang builds build-clang/ with Clang, host only, and runs,
 # unless suites are named, those that start no ranks.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+[ "${1:-}" != --fuzz ] || exec ci/fuzz.sh "${@:2}"
 build=build
 options=()
 [ -z "${CI:-}" ] || options+=(-Dwerror=true)
