@@ -1,21 +1,17 @@
 #!/usr/bin/env bash
-# fuzz.sh: compiles the fuzz targets of tests/fuzz/ with Clang's libFuzzer, ASan and UBSan, and runs each for FUZZ_SECONDS (60).
+# fuzz.sh: builds the fuzz targets of tests/fuzz/ with Clang's libFuzzer, ASan and UBSan, and runs each for FUZZ_SECONDS (60).
 #   ci/fuzz.sh [TARGET...]
-# Needs clang and libclang-rt-dev. What is found lies in build-fuzz/, with the corpora.
+# What is found lies in build-fuzz/, with the corpora.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-mkdir -p build-fuzz
 [ $# -gt 0 ] || set -- npy ini
-common=(src/fold.c src/text.c src/line.c)
-declare -A sources=(
-  [npy]="fixtures/npy.c"
-  [ini]="fixtures/npy.c fixtures/section.c fixtures/family.c fixtures/expand.c fixtures/fixture.c fixtures/number.c fixtures/condition.c fixtures/generators.c src/bits.c src/near.c"
-)
+export CC=clang ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
+ci/setup.sh build-fuzz -Dcuda=disabled -Dmpi=disabled -Dtests=disabled -Doptimization=1 -Db_sanitize=address,undefined \
+  -Db_lundef=false -Dc_args=-fsanitize=fuzzer-no-link
 for name in "$@"; do
-  # shellcheck disable=SC2086
   clang -std=gnu17 -D_GNU_SOURCE -DFOLD_VERSION='"fuzz"' -g -O1 -fopenmp -ffp-contract=off -fsanitize=fuzzer,address,undefined \
-    -Isrc -Isrc/run -Isrc/judge -Isrc/world -Isrc/report -Ifixtures -Ioracles -Ikernels "tests/fuzz/fuzz_$name.c" \
-    ${sources[$name]} "${common[@]}" -linih -ljansson -lxxhash -lmpfr -lgmp -lm -o "build-fuzz/fuzz_$name"
+    -Isrc -Isrc/run -Isrc/judge -Isrc/world -Isrc/report -Ifixtures -Ioracles -Ikernels -Ilibrary "tests/fuzz/fuzz_$name.c" \
+    library/foldproof.c build-fuzz/libfold.a build-fuzz/libbuild.a -linih -ljansson -lxxhash -lmpfr -lgmp -lm -o "build-fuzz/fuzz_$name"
   mkdir -p "build-fuzz/corpus_$name"
-  "build-fuzz/fuzz_$name" -max_total_time="${FUZZ_SECONDS:-60}" -timeout=20 -artifact_prefix=build-fuzz/ "build-fuzz/corpus_$name"
+  "build-fuzz/fuzz_$name" -max_total_time="${FUZZ_SECONDS:-60}" -timeout=20 -artifact_prefix=build-fuzz/ \
 done
