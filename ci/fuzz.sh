@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # fuzz.sh: builds the fuzz targets of tests/fuzz/ with Clang's libFuzzer, ASan and UBSan, and runs each for FUZZ_SECONDS (60).
 #   ci/fuzz.sh [TARGET...]
-# What is found lies in build-fuzz/, with the corpora.
+# Each starts from the samples in tests/fuzz/TARGET/. What is found lies in build-fuzz/, with the corpora.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-[ $# -gt 0 ] || set -- npy ini
+[ $# -gt 0 ] || set -- npy ini records
 export CC=clang ASAN_OPTIONS=detect_leaks=1 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 ci/setup.sh build-fuzz -Dcuda=disabled -Dmpi=disabled -Dtests=disabled -Doptimization=1 -Db_sanitize=address,undefined \
   -Db_lundef=false -Dc_args=-fsanitize=fuzzer-no-link
@@ -13,5 +13,8 @@ for name in "$@"; do
     -Isrc -Isrc/run -Isrc/judge -Isrc/world -Isrc/report -Ifixtures -Ioracles -Ikernels -Ilibrary "tests/fuzz/fuzz_$name.c" \
     library/foldproof.c build-fuzz/libfold.a build-fuzz/libbuild.a -linih -ljansson -lxxhash -lmpfr -lgmp -lm -o "build-fuzz/fuzz_$name"
   mkdir -p "build-fuzz/corpus_$name"
+  samples=()
+  [ ! -d "tests/fuzz/$name" ] || samples+=("tests/fuzz/$name")
   "build-fuzz/fuzz_$name" -max_total_time="${FUZZ_SECONDS:-60}" -timeout=20 -artifact_prefix=build-fuzz/ \
+    "build-fuzz/corpus_$name" ${samples[@]+"${samples[@]}"}
 done
