@@ -60,7 +60,7 @@ enum fold_lapse {
   FOLD_LOSES_INFINITY = 4,   /* the exact result is infinite, as a term is: it is NaN */
   FOLD_LOSES_SUBNORMALS = 8, /* f32: the exact result rounds to a subnormal number: it is a zero */
   /* Of a sum by CUB's binned accumulator, whose bins are not laid before the first terms fall into the last ones: */
-  FOLD_LEAST_BINS = 16, /* a term is below 2^-106 (f64: 2^-936): the error is below 2^-64 (2^-870) */
+  FOLD_LEAST_BINS = 16, /* a term is below 2^-106 (f64: 2^-936): the error is below 2^-64 (2^-838) */
   FOLD_WRONG_BINS = 64, /* f64, of n terms one is subnormal, and not zero: the error is below n 2^-94 */
   /* And which scales sums of large f64 down where it should scale them up again: */
   FOLD_TOP_BINS = 32, /* f64, a term is 2^864 or above: the result is smaller than the exact one */

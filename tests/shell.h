@@ -18,7 +18,7 @@
 struct shell {
   struct scratch scratch, logs; /* the command's working folder; where its output goes */
   int code;
-  char out[1 << 16], err[1 << 16];
+  char out[1 << 18], err[1 << 16];
   char ran[2400];
 };
 
