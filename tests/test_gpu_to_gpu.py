@@ -115,6 +115,7 @@ def check_measured(folder):
     telling = ('"environment"', '"claim":"replays"', '"claim":"correctly_rounded"')
     with gzip.open(MEASURED / "h200" / "verify.jsonl.gz", "rt") as records:
         lines = [line.rstrip("\n") for line in records if any(word in line for word in telling)]
+    lines[0] = lines[0].replace(',"closing_line":true', "")  # chosen lines, which no closing line counts
     (folder.path / "a.jsonl").write_text("\n".join(lines) + "\n")
     lines[0] = lines[0].replace("NVIDIA H200", "NVIDIA H100")
     (folder.path / "b.jsonl").write_text("\n".join(lines) + "\n")

@@ -54,9 +54,10 @@ Test(incomplete, a_closing_line_counts_what_stands_before_it) {
       {"sed '$d' w >c", 1, "INCOMPLETE: c: cut off after line"},
       {"sed '$d' w | cat - w >c", 1, "INCOMPLETE: c: cut off after line"},
       {"sed 's/\"complete\":true/\"complete\":false/' w >c", 1, "INCOMPLETE: c: the run was interrupted after"},
-      {"grep run w >c", 0, ""},                                       /* chosen lines announce nothing */
-      {"grep -v end w | sed 's/,\"closing_line\":true//' >c", 0, ""}, /* nor did older records */
-      {"grep -v end w | sed 's/,\"closing_line\":true//' | head -c -5 >c", 1, "is cut off, and left out\n"},
+      {"grep '\"type\":\"run\"' w >c", 0, ""},                                       /* chosen lines announce nothing */
+      {"grep -v '\"type\":\"end\"' w | sed 's/,\"closing_line\":true//' >c", 0, ""}, /* nor did older records */
+      {"grep -v '\"type\":\"end\"' w | sed 's/,\"closing_line\":true//' | head -c -5 >c", 1,
+       "is cut off, and left out\n"},
   };
   struct shell *s = shell_open();
   whole_records(s, "w");
