@@ -1,7 +1,7 @@
 /* footing.c: the control registers of x86-64 (MXCSR, the x87 control word) and AArch64 (FPCR); elsewhere the rounding mode.
  *
- * OpenMP's other threads are looked at in a region of as many threads as the process has; a process that has no more of
- * them than when none of OpenMP's ran has none to look at, so that serial subjects pay nothing for it.
+ * OpenMP's other threads are looked at in a region of as many threads as the process has more than when none of OpenMP's
+ * ran; where it has no more there is none to look at, so that serial subjects pay nothing for it.
  */
 #include "footing.h"
 
@@ -74,10 +74,16 @@ static unsigned threads_now(void) {
 /* How many there were when none of them was OpenMP's. */
 static unsigned quiet;
 
+/* Clang's runtime loses the locks of critical sections by a hard pause (14: the next one crashes): its threads stay, and are
+ * looked at after each run. */
 void fold_footing_reset(void) {
   set_usual();
   if (quiet && threads_now() == quiet) return;
+#ifndef __clang__
   omp_pause_resource_all(omp_pause_hard);
+#else
+  if (quiet) return;
+#endif
   quiet = threads_now();
 }
 
@@ -106,10 +112,12 @@ static void set_settings(const struct fold_footing *f) {
 
 /* One that is not the usual among OpenMP's other threads, which are put right. */
 static bool look_at_threads(struct environment *found) {
-  unsigned threads = threads_now();
+  enum { MOST = 64 }; /* of them; a team of more than there are makes new ones, which would be counted the next time */
+  unsigned all = threads_now(), threads = all > quiet ? all - quiet + 1 : 1;
   bool any = false;
-  if (threads == quiet && quiet > 0) return false;
+  if (all == quiet && quiet > 0) return false;
   if (threads < 2) threads = (unsigned)omp_get_max_threads();
+  if (threads > MOST) threads = MOST;
 #pragma omp parallel num_threads(threads)
   {
     struct environment mine = environment_now();
