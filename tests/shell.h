@@ -56,10 +56,10 @@ static inline int shell_run(struct shell *s, const char *format, ...) {
   shell_slurp(scratch_path(&s->logs, "err"), s->err, sizeof s->err);
 #ifdef __SANITIZE_ADDRESS__
   /* Of a process that is killed while its leaks are looked for; nobody's message. */
-  for (char *line; (line = strstr(s->err, "==Unable to get registers from thread"));) {
-    char *end = strchr(line, '\n');
-    while (line > s->err && line[-1] != '\n') line--;
-    memmove(line, end ? end + 1 : line + strlen(line), end ? strlen(end + 1) + 1 : 1);
+  for (char *said; (said = strstr(s->err, "==Unable to get registers from thread"));) {
+    char *end = strchr(said, '\n');
+    while (said > s->err && said[-1] != '\n') said--;
+    memmove(said, end ? end + 1 : said + strlen(said), end ? strlen(end + 1) + 1 : 1);
   }
 #endif
   return s->code;
