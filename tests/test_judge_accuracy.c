@@ -1,0 +1,225 @@
+/* test_judge_accuracy.c: the claims of accuracy, held and refuted at the edge, or skipped with its reason. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "literal.h"
+
+#define MAX 0x1.fffffep127f
+#define ACCURATE (FOLD_CLAIM(FOLD_FAITHFUL) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED))
+
+Test(judge_accuracy, faithful_takes_two_neighbours_and_correctly_rounded_one) {
+  static const struct {
+    float terms[3], got;
+    bool faithful, correct;
+  } rows[] = {
+      {{1, 0x1p-25f, 0}, 1, true, true},
+      {{1, 0x1p-25f, 0}, 0x1.000002p0f, true, false},
+      {{1, 0x1p-25f, 0}, 0x1.fffffep-1f, false, false},
+      {{1, 0, 0}, 1, true, true},
+      {{1, 0, 0}, 0x1.000002p0f, false, false},
+      {{1, 0, 0}, 0x1.fffffep-1f, false, false},
+      {{0x1p24f, 1, 0}, 0x1p24f, true, true},
+      {{0x1p24f, 1, 0}, 0x1.000002p24f, true, false},
+      {{-1, -0x1p-25f, 0}, -0x1.000002p0f, true, false},
+      {{-1, -0x1p-25f, 0}, -0x1.fffffep-1f, false, false},
+      {{1, -1, 0}, 0, true, true},
+      {{1, -1, 0}, -0.0f, false, false},
+      {{-0.0f, -0.0f, -0.0f}, -0.0f, true, true},
+      {{-0.0f, -0.0f, -0.0f}, 0, false, false},
+      {{1, -1, 0}, 0x1p-149f, false, false},
+      {{MAX, 0x1p100f, 0}, INFINITY, true, false},
+      {{MAX, 0x1p100f, 0}, MAX, true, true},
+      {{MAX, MAX, 0}, INFINITY, true, true},
+      {{1, 2, 3}, NAN, false, false},
+      {{1, 2, 3}, INFINITY, false, false},
+      {{NAN, 2, 3}, NAN, true, true},
+      {{NAN, 2, 3}, 5, false, false},
+      {{INFINITY, -INFINITY, 3}, NAN, true, true},
+      {{INFINITY, -INFINITY, 3}, INFINITY, false, false},
+      {{INFINITY, 1, 1}, MAX, false, false},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct literal l;
+    struct fold_subject subject = plant(rows[i].got, NULL, FOLD_EXACT, ACCURATE);
+    struct tally t = judge(&subject, literal_case(&l, 3, rows[i].terms));
+    cr_expect_eq(verdict_of(&t, FOLD_FAITHFUL), rows[i].faithful ? FOLD_HELD : FOLD_REFUTED, "faithful, row %zu", i);
+    cr_expect_eq(verdict_of(&t, FOLD_CORRECTLY_ROUNDED), rows[i].correct ? FOLD_HELD : FOLD_REFUTED,
+                 "correctly rounded, row %zu", i);
+  }
+}
+
+/* 2^-24 (1 + 2^-20) is the error, and the bound of one addition less than a millionth below it. */
+Test(judge_accuracy, an_error_just_above_its_bound_is_told_from_it) {
+  struct literal l;
+  struct fold_subject subject = plant(0x1.000002p0f, "host/sequential", FOLD_PLAIN, FOLD_CLAIM(FOLD_BOUNDED));
+  struct tally t = judge(&subject, CASE(&l, 1, 0x1.ffffep-25f));
+  double error = 0, bound = 0;
+  cr_assert_eq(verdict_of(&t, FOLD_BOUNDED), FOLD_REFUTED);
+  const char *reason = t.last[FOLD_BOUNDED].reason;
+  cr_expect_eq(sscanf(reason, "error %lg is above the bound %lg", &error, &bound), 2, "%s", reason);
+  cr_expect(error > bound && error < 1.000002 * bound, "%s", reason);
+}
+
+/* 1 + (1 - u) is a tie between 2 and the number below: the bound is 2 u and a little more, three times as far is refused. */
+Test(judge_accuracy, bounded_turns_at_the_bound) {
+  static const struct {
+    float got;
+    enum fold_verdict verdict;
+  } rows[] = {{2, FOLD_HELD},
+              {0x1.fffffep0f, FOLD_HELD},
+              {0x1.fffffcp0f, FOLD_REFUTED},
+              {0x1.000002p1f, FOLD_REFUTED},
+              {NAN, FOLD_REFUTED},
+              {INFINITY, FOLD_REFUTED},
+              {-2, FOLD_REFUTED}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct literal l;
+    struct fold_subject subject = plant(rows[i].got, "host/sequential", FOLD_PLAIN, FOLD_CLAIM(FOLD_BOUNDED));
+    struct tally t = judge(&subject, CASE(&l, 1, 0x1.fffffep-1f));
+    cr_expect_eq(verdict_of(&t, FOLD_BOUNDED), rows[i].verdict, "%a", (double)rows[i].got);
+    /* Its own distance from 2 - 2^-24, in units of 2^-22. */
+    if (isfinite(rows[i].got))
+      cr_expect_eq(t.last[FOLD_BOUNDED].ulps, fabs((double)rows[i].got - (2 - 0x1p-24)) * 0x1p22, "%a: %g ulps",
+                   (double)rows[i].got, t.last[FOLD_BOUNDED].ulps);
+  }
+}
+
+static void expect_bounded(const struct fold_cases *cases, float got, enum fold_verdict verdict, const char *reason) {
+  struct fold_subject subject = plant(got, "host/sequential", FOLD_PLAIN, FOLD_CLAIM(FOLD_BOUNDED));
+  struct tally t = judge(&subject, cases);
+  cr_expect_eq(verdict_of(&t, FOLD_BOUNDED), verdict, "%s: %s", fold_verdict_name(verdict),
+               t.last[FOLD_BOUNDED].reason);
+  cr_expect(strstr(t.last[FOLD_BOUNDED].reason, reason) != NULL, "'%s' lacks '%s'", t.last[FOLD_BOUNDED].reason,
+            reason);
+}
+
+/* An overflow is judged by what no order can avoid, or reach. */
+Test(judge_accuracy, bounded_demands_an_overflow_that_is_certain_and_refutes_one_that_can_not_be) {
+  static const struct {
+    float terms[3], got;
+    enum fold_verdict verdict;
+    const char *reason;
+  } rows[] = {
+      {{MAX, MAX, 0}, INFINITY, FOLD_HELD, ""},
+      {{MAX, MAX, 0}, 3, FOLD_REFUTED, "every order overflows"},
+      {{MAX, MAX, 0}, MAX, FOLD_REFUTED, "every order overflows"},
+      {{MAX, MAX, 0}, -INFINITY, FOLD_REFUTED, "no order overflows that way"},
+      {{MAX, MAX, 0}, NAN, FOLD_REFUTED, "no order overflows that way"},
+      {{-MAX, -MAX, 0}, -INFINITY, FOLD_HELD, ""},
+      {{-MAX, -MAX, 0}, INFINITY, FOLD_REFUTED, "no order overflows that way"},
+      /* One unit on this side of the threshold, and on it. */
+      {{MAX, 0x1.fffffep102f, 0}, MAX, FOLD_HELD, ""},
+      {{MAX, 0x1.fffffep102f, 0}, 3, FOLD_REFUTED, "above the bound"},
+      {{MAX, 0x1p103f, 0x1p103f}, INFINITY, FOLD_HELD, ""},
+      /* By the order: infinity, or the largest number. */
+      {{MAX, MAX, -MAX}, INFINITY, FOLD_HELD, ""},
+      {{MAX, MAX, -MAX}, MAX, FOLD_HELD, ""},
+      {{MAX, MAX, -MAX}, 3, FOLD_REFUTED, "above the bound"},
+      {{0x1p127f, -0x1p127f, 0}, INFINITY, FOLD_REFUTED, "no partial result can overflow"},
+      {{0x1p127f, -0x1p127f, 0}, 0, FOLD_HELD, ""},
+      {{INFINITY, -MAX, -MAX}, NAN, FOLD_HELD, ""},
+      {{INFINITY, -MAX, -MAX}, INFINITY, FOLD_HELD, ""},
+      {{INFINITY, -MAX, -MAX}, -INFINITY, FOLD_REFUTED, "special values"},
+      {{INFINITY, -MAX, -MAX}, 1, FOLD_REFUTED, "special values"},
+      {{INFINITY, -1, -1}, NAN, FOLD_REFUTED, "special values"},
+      {{INFINITY, -1, -1}, INFINITY, FOLD_HELD, ""},
+      {{NAN, MAX, MAX}, INFINITY, FOLD_REFUTED, "special values"},
+      {{NAN, MAX, MAX}, NAN, FOLD_HELD, ""},
+      {{INFINITY, -INFINITY, 1}, INFINITY, FOLD_REFUTED, "special values"},
+  };
+  struct literal l;
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    expect_bounded(literal_case(&l, 3, rows[i].terms), rows[i].got, rows[i].verdict, rows[i].reason);
+  l.c.rows = 0;
+  expect_bounded(&l.cases, 0, FOLD_SKIPPED, "no row");
+}
+
+/* Many equal terms of a dtype, and a subject of no known order. */
+static struct fold_finding judge_many(enum fold_dtype dtype, size_t n, double term, double got) {
+  struct fold_subject subject = plant(0, NULL, FOLD_PLAIN, FOLD_CLAIM(FOLD_BOUNDED));
+  uint64_t *bits = malloc(n * sizeof *bits);
+  for (size_t i = 0; i < n; i++) bits[i] = fold_bits_from_double(dtype, term);
+  struct fold_case c = {
+      .name = "many", .file = "many", .dtype = dtype, .rows = 1, .cols = n, .literal = bits, .where = "test"};
+  struct fold_cases cases = {.at = &c, .n = 1};
+  subject.width = (unsigned)fold_bits_from_double(dtype, got);
+  struct tally t = judge(&subject, &cases);
+  free(bits);
+  return t.last[FOLD_BOUNDED];
+}
+
+/* f16 adds up in f32, and only the last rounding overflows. */
+Test(judge_accuracy, bounded_demands_the_infinity_of_the_last_rounding) {
+  cr_expect_eq(judge_many(FOLD_F16, 100, 1000, INFINITY).verdict, FOLD_HELD);
+  cr_expect_eq(judge_many(FOLD_F16, 100, 1000, 3).verdict, FOLD_REFUTED);
+  cr_expect_eq(judge_many(FOLD_F16, 100, 1000, 65504).verdict, FOLD_REFUTED);
+  cr_expect_eq(judge_many(FOLD_F16, 100, 1000, -INFINITY).verdict, FOLD_REFUTED);
+  cr_expect_eq(judge_many(FOLD_F16, 100, 1000, NAN).verdict, FOLD_REFUTED);
+  cr_expect_eq(judge_many(FOLD_F16, 100, 600, INFINITY).verdict, FOLD_REFUTED);
+  cr_expect_eq(judge_many(FOLD_F16, 100, 600, 60000).verdict, FOLD_HELD);
+}
+
+/* Integers whose sums fit the accumulator do not round, in no order: one term less is seen among 65,537. */
+Test(judge_accuracy, bounded_takes_nothing_but_the_sum_where_no_order_rounds) {
+  static const struct {
+    enum fold_dtype dtype;
+    size_t n;
+    double term, got;
+    enum fold_verdict verdict;
+  } rows[] = {
+      {FOLD_F32, 65537, 3, 196611, FOLD_HELD},
+      {FOLD_F32, 65537, 3, 196608, FOLD_REFUTED},
+      {FOLD_F32, 65537, 0x1p-130, 65537 * 0x1p-130, FOLD_HELD},
+      {FOLD_F32, 65537, 0x1p-130, 65536 * 0x1p-130, FOLD_REFUTED},
+      /* 2^24 units, and one more: the edge of f32. */
+      {FOLD_F32, 16, 0x1p20, 0x1p24, FOLD_HELD},
+      {FOLD_F32, 16, 0x1p20, 0x1.000002p24, FOLD_REFUTED},
+      {FOLD_F32, 256, 65537, 0x1.0001p24, FOLD_HELD},
+      {FOLD_F32, 256, 65537, 0x1.00010p24 - 2, FOLD_HELD},
+      {FOLD_F32, 256, 65535, 0x1.fffep23, FOLD_HELD},
+      {FOLD_F32, 256, 65535, 0x1.fffep23 - 1, FOLD_REFUTED},
+      /* f16, through f32: 2,049 is a tie, and 2,048 the even one; 2,051 lies between 2,050 and 2,052. */
+      {FOLD_F16, 683, 3, 2048, FOLD_HELD},
+      {FOLD_F16, 683, 3, 2050, FOLD_REFUTED},
+      {FOLD_F16, 293, 7, 2052, FOLD_HELD},
+      {FOLD_F16, 293, 7, 2050, FOLD_REFUTED},
+      {FOLD_BF16, 300, 1, 300, FOLD_HELD},
+      {FOLD_BF16, 300, 1, 302, FOLD_REFUTED},
+      {FOLD_BF16, 300, 1, 256, FOLD_REFUTED},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct fold_finding f = judge_many(rows[i].dtype, rows[i].n, rows[i].term, rows[i].got);
+    cr_expect_eq(f.verdict, rows[i].verdict, "row %zu: %s %s", i, fold_verdict_name(f.verdict), f.reason);
+    if (f.verdict == FOLD_REFUTED) cr_expect_not_null(strstr(f.reason, "no order rounds on the way"), "%s", f.reason);
+  }
+}
+
+/* Kahan's bound needs n u <= 1/10, unless nothing rounds: whichever row comes first, the case is judged by the rows that have a
+ * bound, and says how many have none. */
+Test(judge_accuracy, bounded_says_how_many_rows_have_no_bound) {
+  enum { COLS = 1700000 };
+  uint64_t *bits = malloc(3 * COLS * sizeof *bits);
+  cr_assert_not_null(bits);
+  for (size_t judged = 0; judged < 3; judged++) {
+    memset(bits, 0, 3 * COLS * sizeof *bits);
+    for (size_t r = 0; r < 3; r++) {
+      bits[r * COLS] = fold_f32_bits(2);
+      bits[r * COLS + 7] = r == judged ? 0 : fold_f32_bits(0x1p-30f);
+    }
+    struct fold_case c = {
+        .name = "rows", .file = "rows", .dtype = FOLD_F32, .rows = 3, .cols = COLS, .literal = bits, .where = "test"};
+    struct fold_cases cases = {.at = &c, .n = 1};
+    for (int wrong = 0; wrong < 2; wrong++) {
+      struct fold_subject subject = plant(wrong ? 4 : 2, "host/sequential", FOLD_KAHAN, FOLD_CLAIM(FOLD_COMPENSATED));
+      struct tally t = judge(&subject, &cases);
+      const struct fold_finding *f = &t.last[FOLD_COMPENSATED];
+      cr_expect_eq(f->verdict, wrong ? FOLD_REFUTED : FOLD_HELD, "row %zu: %s", judged, f->reason);
+      if (wrong) continue;
+      cr_expect(f->comparisons == 1 && f->unjudged == 2, "%zu judged, %zu not", f->comparisons, f->unjudged);
+      cr_expect_str_eq(f->reason, "2 of 3 rows have no bound: Kahan's needs n u <= 1/10");
+    }
+  }
+  free(bits);
+}

@@ -1,0 +1,82 @@
+/* test_judge_table.c: what is counted of verdicts: promises and not probes, and of peers what is not known of them. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "literal.h"
+#include "table.h"
+
+Test(judge_table, the_hash_of_results_takes_all_nans_for_one_and_no_two_zeros) {
+  uint32_t a[] = {0x7fc00000, 0}, b[] = {0xffc12345, 0}, c[] = {0x7fc00000, 0x80000000}, d[] = {0, 0x7fc00000};
+  uint64_t hash = fold_results_hash(FOLD_F32, a, 2);
+  cr_expect_eq(fold_results_hash(FOLD_F32, b, 2), hash);
+  cr_expect_neq(fold_results_hash(FOLD_F32, c, 2), hash);
+  cr_expect_neq(fold_results_hash(FOLD_F32, d, 2), hash);
+  cr_expect_neq(fold_results_hash(FOLD_F32, a, 1), hash);
+}
+
+static void add(struct fold_table *table, enum fold_claim_id claim, bool promised, enum fold_verdict verdict,
+                double ulps) {
+  size_t n;
+  struct fold_judgement j = {
+      .subject = table->registry->subjects, .claim = &fold_claims(&n)[claim], .promised = promised};
+  j.finding = (struct fold_finding){.verdict = verdict, .ulps = ulps, .fraction = NAN, .reason = "why"};
+  fold_table_add(table, &j);
+}
+
+Test(judge_table, the_table_counts_promises_and_not_probes) {
+  struct fold_subject subject = plant(0, NULL, FOLD_PLAIN, 0);
+  struct fold_registry registry = {&subject, 1};
+  struct fold_table table;
+  size_t total[FOLD_VERDICTS], size;
+  char *text = NULL;
+  cr_assert_eq(fold_table_open(&table, &registry).code, FOLD_OK);
+  for (int i = 0; i < 5; i++) add(&table, FOLD_BOUNDED, true, FOLD_HELD, i);
+  for (int i = 0; i < 3; i++) add(&table, FOLD_BOUNDED, true, FOLD_REFUTED, NAN);
+  add(&table, FOLD_REPLAYS, true, FOLD_SKIPPED, NAN);
+  add(&table, FOLD_REPLAYS, true, FOLD_BROKEN, NAN);
+  add(&table, FOLD_REPLAYS, false, FOLD_REFUTED, 1e9);
+  size_t known;
+  fold_table_total(&table, false, total, &known);
+  cr_expect_eq(known, 0);
+  cr_expect(total[FOLD_HELD] == 5 && total[FOLD_REFUTED] == 3 && total[FOLD_SKIPPED] == 1 && total[FOLD_BROKEN] == 1);
+  cr_expect_eq(table.promised[FOLD_BOUNDED].ulps, 4, "the worst");
+  FILE *out = open_memstream(&text, &size);
+  fold_table_print(&table, false, false, out);
+  fold_table_close_line(&table, false, out);
+  fclose(out);
+  cr_expect(strstr(text, "\n5 held, 3 refuted, 1 skipped\n") != NULL, "%s", text);
+  cr_expect(strstr(text, "1 broken") != NULL, "%s", text);
+  cr_expect(strstr(text, "not promised, not counted") != NULL, "%s", text);
+  cr_expect(strchr(text, '\033') == NULL);
+  free(text);
+  fold_table_close(&table);
+}
+
+Test(judge_table, what_refutes_a_peer_counts_unless_it_is_known) {
+  struct fold_subject subjects[] = {plant(0, NULL, FOLD_PLAIN, 0), plant(0, NULL, FOLD_PLAIN, 0)};
+  subjects[0].peer = true;
+  struct fold_registry registry = {subjects, 2};
+  struct fold_table table;
+  size_t total[FOLD_VERDICTS], known, n;
+  cr_assert_eq(fold_table_open(&table, &registry).code, FOLD_OK);
+  for (int i = 0; i < 2; i++) add(&table, FOLD_RUN_TO_RUN, true, FOLD_REFUTED, NAN);
+  add(&table, FOLD_RUN_TO_RUN, true, FOLD_BROKEN, NAN);
+  fold_table_total(&table, false, total, &known);
+  cr_expect(known == 0 && total[FOLD_REFUTED] == 2 && total[FOLD_BROKEN] == 1, "whoever made it");
+  struct fold_case c = {.name = "a case"};
+  struct fold_judgement j = {.subject = subjects,
+                             .c = &c,
+                             .claim = &fold_claims(&n)[FOLD_RUN_TO_RUN],
+                             .promised = true,
+                             .finding = {.verdict = FOLD_REFUTED, .ulps = NAN, .fraction = NAN},
+                             .fact = fold_facts(&n),
+                             .known = true};
+  fold_table_add(&table, &j);
+  fold_table_total(&table, false, total, &known);
+  cr_expect(known == 1 && total[FOLD_REFUTED] == 2 && table.tally[0].n == 1);
+  fold_table_total(&table, true, total, &known);
+  cr_expect(known == 0 && total[FOLD_REFUTED] == 3);
+  fold_table_close(&table);
+}
