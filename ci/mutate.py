@@ -43,13 +43,18 @@ Mutation = collections.namedtuple("Mutation", "path line before after")
 Suite = collections.namedtuple("Suite", "name command env folder targets")
 
 
+def refuse(text):
+    print(f"mutate.py: {text}", file=sys.stderr)
+    raise SystemExit(2)
+
+
 def find_files(root, paths):
     """C files of the tree under each path: a folder, a file, or a glob."""
     found = set()
     for path in paths:
         hits = [root / path] if (root / path).exists() else list(root.glob(path))
         if not hits:
-            raise SystemExit(f"mutate.py: no such path: {path}")
+            refuse(f"no such path: {path}")
         for hit in hits:
             found.update((f for end in ("*.c", "*.inc") for f in hit.rglob(end)) if hit.is_dir() else [hit] if hit.suffix in (".c", ".h", ".inc") else [])
     return sorted(found)
@@ -91,11 +96,11 @@ def read_equivalents(path):
         if len(entry) < 4:
             continue
         if [e[:2] for e in entry[1:]] != ["- ", "+ ", "= "]:
-            raise SystemExit(f"mutate.py: {path}:{number}: not an entry of file, '- before', '+ after', '= reason'")
+            refuse(f"{path}:{number}: not an entry of file, '- before', '+ after', '= reason'")
         known[entry[0], entry[1][2:], entry[2][2:]] = entry[3][2:]
         entry = []
     if entry:
-        raise SystemExit(f"mutate.py: {path}: the last entry is cut off")
+        refuse(f"{path}: the last entry is cut off")
     return known
 
 
@@ -152,6 +157,8 @@ class Bench:
             command = test["cmd"] + (["--fail-fast"] if "--tap=-" in test["cmd"] else [])
             needs = [os.path.relpath(f, self.build) for d in test["depends"] for f in targets.get(d, [])]
             suites[name] = Suite(name, command, dict(os.environ, **test["env"]), test["workdir"], needs)
+        if wanted != ["all"] and set(wanted) - set(suites):
+            refuse(f"no such suites: {' '.join(sorted(set(wanted) - set(suites)))}")
         return suites
 
     def run_suite(self, suite, limit):
@@ -269,8 +276,8 @@ def summarise(campaign, began):
     return 0 if judged and share <= campaign.options.most else 1
 
 
-SUITES = ("bits orders host npy fixtures generators super super_round exact product bound oracle_mutants rig study judge combine "
-          "bench_figures rig_world collective registry mutants command library")
+SUITES = ("bits orders host npy text fixtures generators super super_round exact product bound outcomes oracle_mutants rig study judge "
+          "combine facts bench_figures rig_world collective registry mutants command library")
 
 
 def parse():

@@ -96,7 +96,9 @@ def check_campaign(toy):
     known.write_text("toy.c\n- no such line\n+ x\n= why\n")
     assert "no such line any more: toy.c" in toy.run("--list", "--paths", "toy.c", "--equivalent", str(known))[1]
     known.write_text("toy.c\n- x\n= why\n+ y\n")
-    assert toy.run("--list", "--paths", "toy.c", "--equivalent", str(known))[0] != 0, "an entry that is none"
+    assert toy.run("--list", "--paths", "toy.c", "--equivalent", str(known))[0] == 2, "an entry that is none"
+    code, text = toy.run("--paths", "toy.c", "--define", "--suites", "weak strong", "--count", "1")
+    assert code == 2 and "no such suites: strong" in text, text
     (toy.tree / "weak.c").write_text("int main(void) { return 1; }\n")
     code, text = toy.judge("--count", "1")
     assert code == 99 and "without a change weak is red" in text, text
