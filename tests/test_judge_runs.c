@@ -12,6 +12,7 @@ static struct {
   unsigned runs, fails_at;
   size_t one_more_at; /* columns of a row whose sum is one too high; 0: none */
   size_t rows[4000], cols[4000];
+  unsigned threads[4000];
   const void *in[4000];
 } seen;
 
@@ -21,6 +22,7 @@ static fold_status sum_integers(const struct fold_subject *subject, const struct
     seen.rows[seen.runs] = call->rows;
     seen.cols[seen.runs] = call->cols;
     seen.in[seen.runs] = call->in;
+    seen.threads[seen.runs] = call->launch.threads;
   }
   if (++seen.runs == seen.fails_at) return fold_error(FOLD_ENVIRONMENT, "on strike in run %u", seen.fails_at);
   for (size_t r = 0; r < call->rows; r++) {
@@ -83,6 +85,21 @@ static bool ran(size_t rows, size_t cols, size_t first) {
         (const char *)seen.in[i] == (const char *)seen.in[0] + first * sizeof(float))
       return true;
   return false;
+}
+
+/* Each number of threads once, and the largest four times more; no other. */
+Test(judge_runs, launches_are_those_of_the_list) {
+  static const unsigned tried[] = {1, 2, 3, 4, 7, 8, 16, 16, 16, 16, 16};
+  enum { TRIED = sizeof tried / sizeof *tried };
+  struct tally t = judge(FOLD_LAUNCH_INVARIANT, 2, 9, 0);
+  size_t n = 0;
+  for (unsigned i = 0; i < seen.runs; i++) {
+    if (!seen.threads[i]) continue; /* its own choice: base runs, and other inputs in between */
+    cr_expect(n < TRIED && seen.threads[i] == tried[n], "launch %zu: %u threads", n, seen.threads[i]);
+    n++;
+  }
+  cr_expect_eq(n, TRIED, "%zu launches", n);
+  cr_expect_eq(t.last[FOLD_LAUNCH_INVARIANT].comparisons, 2 * TRIED);
 }
 
 /* The first, the middle and the last row where they stand, and half of them. */
