@@ -105,3 +105,29 @@ Test(compare, a_subset_may_lack_cases_and_nothing_else) {
   }
   shell_close(s);
 }
+
+#ifdef __SANITIZE_ADDRESS__
+#define AT_THE_EDGE ""
+#else
+#define AT_THE_EDGE "LD_PRELOAD='" EDGE_SHIM "' "
+#endif
+#define GPU "{\"schema\":1,\"type\":\"environment\",\"gpus\":[{\"name\":\"a GPU\"}]}\n"
+
+/* 1,024 cases fill the array of results: one more than the last is not looked at. Where no sanitizer sees that, a page without
+ * access does. */
+Test(compare, an_array_that_is_full_is_read_to_its_end_and_no_further) {
+  struct shell *s = shell_open();
+  shell_put(s, "a", GPU);
+  shell_run(s,
+            "for i in $(seq 1024); do echo '{\"schema\":1,\"type\":\"run\",\"subject\":\"s\",\"engine\":\"cuda\","
+            "\"op\":\"sum\",\"case\":\"c'$i'\",\"input_xxh3\":\"1\",\"results\":[\"0x1\"],\"results_xxh3\":\"1\"}'; "
+            "done >>a; cp a b");
+  EXPECT_CODE(s, 0);
+  shell_run(s, AT_THE_EDGE "$F compare a b");
+  EXPECT_CODE(s, 0);
+  cr_expect(strstr(s->out, "1024 agree, 0 differ"), "%s", s->out);
+  shell_run(s, AT_THE_EDGE "$F compare --claim run_to_run a b");
+  EXPECT_CODE(s, 77);
+  cr_expect(strstr(s->out, " 1024        0\n0 held, 0 refuted; 0 only in a, 0 only in b"), "%s", s->out);
+  shell_close(s);
+}

@@ -1,0 +1,44 @@
+/* edge_shim.c: put before the C library by LD_PRELOAD: what reallocarray gives ends where a page without access begins.
+ *
+ * A program that reads or writes past an array that is full is killed by it, which it is not where other memory follows. Sizes that
+ * are no multiple of 16 end up to 15 bytes before the page.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { PAGE = 4096, MOST = 256 };
+static struct {
+  unsigned char *at;
+  size_t size;
+} arrays[MOST];
+
+extern void __libc_free(void *at);
+
+static size_t find(const void *at) {
+  size_t i = 0;
+  while (i < MOST && arrays[i].at != at) i++;
+  return i;
+}
+
+void *reallocarray(void *old, size_t n, size_t size) {
+  size_t bytes = (n * size + 15) & ~(size_t)15, pages = (bytes + PAGE - 1) / PAGE;
+  size_t i = find(old);
+  unsigned char *room = mmap(NULL, (pages + 1) * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (i == MOST || room == MAP_FAILED || mprotect(room + pages * PAGE, PAGE, PROT_NONE) != 0) abort();
+  unsigned char *at = room + pages * PAGE - bytes;
+  if (old) memcpy(at, old, arrays[i].size < bytes ? arrays[i].size : bytes);
+  arrays[i].at = at;
+  arrays[i].size = bytes;
+  return at;
+}
+
+/* An array's memory stays: only its place in the list is given back. */
+void free(void *at) {
+  size_t i = at ? find(at) : MOST;
+  if (i < MOST)
+    arrays[i].at = NULL;
+  else
+    __libc_free(at);
+}
