@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "command.h"
 #include "command_compare_claim.h"
@@ -96,22 +95,6 @@ static const struct argp argp = {
         "--claim, verdicts on what both have of the same input: 0 all held, 1 one is refuted, 77 there was nothing to "
         "judge, 99 a file is incomplete (not with --subset)."};
 
-static const char *text_of(const json_t *record, const char *key) {
-  const char *text = json_string_value(json_object_get(record, key));
-  return text ? text : "";
-}
-
-/* Each part ends in its zero byte, so that no two sets of parts run together alike. */
-static XXH128_hash_t key_of(const json_t *record) {
-  static const char *const parts[] = {"subject", "engine", "case"};
-  XXH128_hash_t key = {0, 0};
-  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-    const char *text = text_of(record, parts[i]);
-    key = XXH3_128bits_withSeed(text, strlen(text) + 1, key.low64 ^ key.high64);
-  }
-  return key;
-}
-
 static int by_key(const void *a, const void *b) {
   const struct entry *l = a, *r = b;
   int d = XXH128_cmp(&l->key, &r->key);
@@ -138,8 +121,8 @@ static fold_status append(struct entries *e, const struct entry *entry, const js
     e->room = more;
   }
   e->at[e->n] = *entry;
-  if (asprintf(&e->at[e->n].name, "%s on %s: %s", text_of(record, "subject"), text_of(record, "engine"),
-               text_of(record, "case")) < 0)
+  if (asprintf(&e->at[e->n].name, "%s on %s: %s", fold_record_text(record, "subject"),
+               fold_record_text(record, "engine"), fold_record_text(record, "case")) < 0)
     return no_memory();
   e->n++;
   return fold_ok();
@@ -162,15 +145,16 @@ static void read_traces(const json_t *record, char *text, size_t size) {
 
 static fold_status take(void *context, json_t *record, size_t line) {
   struct compare *c = context;
-  const char *hash = text_of(record, "results_xxh3");
-  struct entry entry = {.line = line, .broken = !hash[0] && strcmp(text_of(record, "verdict"), "broken") == 0};
+  const char *hash = fold_record_text(record, "results_xxh3");
+  struct entry entry = {.line = line, .broken = !hash[0] && strcmp(fold_record_text(record, "verdict"), "broken") == 0};
   if (!hash[0] && !entry.broken) return fold_ok();
-  if (!text_of(record, "subject")[0] || !text_of(record, "case")[0] || !text_of(record, "input_xxh3")[0])
+  if (!fold_record_text(record, "subject")[0] || !fold_record_text(record, "case")[0] ||
+      !fold_record_text(record, "input_xxh3")[0])
     return fold_error(FOLD_BAD_INPUT, "results need the keys subject, case and input_xxh3");
-  entry.key = key_of(record);
+  entry.key = fold_record_key(record, false);
   const char *first = json_string_value(json_array_get(json_object_get(record, "results"), 0));
   /* Where a run broke, so may have its input. */
-  snprintf(entry.input, sizeof entry.input, "%s", entry.broken ? "" : text_of(record, "input_xxh3"));
+  snprintf(entry.input, sizeof entry.input, "%s", entry.broken ? "" : fold_record_text(record, "input_xxh3"));
   snprintf(entry.hash, sizeof entry.hash, "%s", hash);
   snprintf(entry.result, sizeof entry.result, "%s", entry.broken ? "no result" : first ? first : "no row");
   read_traces(record, entry.traces, sizeof entry.traces);

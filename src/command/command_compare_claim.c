@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "record.h"
 #include "report_lines.h"
@@ -64,11 +63,6 @@ static void *grow(void **array, size_t *n, size_t *room, size_t size) {
 }
 static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for the records"); }
 
-static const char *text_of(const json_t *record, const char *key) {
-  const char *text = json_string_value(json_object_get(record, key));
-  return text ? text : "";
-}
-
 bool fold_compare_knows_claim(const char *claim) {
   return strcmp(claim, "gpu_to_gpu") == 0 || strcmp(claim, "run_to_run") == 0;
 }
@@ -83,22 +77,22 @@ static bool implies(const char *claim, const char *promised) {
 
 static bool has_promise(const struct judging *j, const json_t *record) {
   for (size_t i = 0; i < j->n_promises; i++)
-    if (strcmp(j->promises[i].subject, text_of(record, "subject")) == 0 &&
-        strcmp(j->promises[i].engine, text_of(record, "engine")) == 0 &&
-        strcmp(j->promises[i].op, text_of(record, "op")) == 0)
+    if (strcmp(j->promises[i].subject, fold_record_text(record, "subject")) == 0 &&
+        strcmp(j->promises[i].engine, fold_record_text(record, "engine")) == 0 &&
+        strcmp(j->promises[i].op, fold_record_text(record, "op")) == 0)
       return true;
   return false;
 }
 
 static fold_status note_promise(struct judging *j, const json_t *record) {
-  if (!json_is_true(json_object_get(record, "promised")) || !implies(j->claim, text_of(record, "claim")))
+  if (!json_is_true(json_object_get(record, "promised")) || !implies(j->claim, fold_record_text(record, "claim")))
     return fold_ok();
   if (has_promise(j, record)) return fold_ok();
   struct promise *p = grow((void **)&j->promises, &j->n_promises, &j->room_promises, sizeof *p);
   if (p == NULL) return no_memory();
-  snprintf(p->subject, sizeof p->subject, "%s", text_of(record, "subject"));
-  snprintf(p->engine, sizeof p->engine, "%s", text_of(record, "engine"));
-  snprintf(p->op, sizeof p->op, "%s", text_of(record, "op"));
+  snprintf(p->subject, sizeof p->subject, "%s", fold_record_text(record, "subject"));
+  snprintf(p->engine, sizeof p->engine, "%s", fold_record_text(record, "engine"));
+  snprintf(p->op, sizeof p->op, "%s", fold_record_text(record, "op"));
   return fold_ok();
 }
 
@@ -106,10 +100,11 @@ static fold_status note_promise(struct judging *j, const json_t *record) {
 static bool is_promised(const struct judging *j, const json_t *record) {
   if (has_promise(j, record)) return true;
   if (strcmp(j->claim, "gpu_to_gpu") == 0 && json_is_true(json_object_get(record, "any_gpu"))) return true;
-  int engine = fold_engine_parse(text_of(record, "engine")), op = fold_op_parse(text_of(record, "op"));
+  int engine = fold_engine_parse(fold_record_text(record, "engine")),
+      op = fold_op_parse(fold_record_text(record, "op"));
   for (size_t i = 0; i < j->registry->n && op >= 0; i++) {
     const struct fold_subject *s = &j->registry->subjects[i];
-    if ((int)s->engine != engine || strcmp(s->name, text_of(record, "subject")) != 0) continue;
+    if ((int)s->engine != engine || strcmp(s->name, fold_record_text(record, "subject")) != 0) continue;
     uint64_t claims = fold_claims_of(s, (enum fold_op)op);
     if (strcmp(j->claim, "run_to_run") == 0) return claims & FOLD_CLAIM(FOLD_RUN_TO_RUN);
     return s->any_gpu || claims & (FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED));
@@ -119,19 +114,8 @@ static bool is_promised(const struct judging *j, const json_t *record) {
 
 /* --- reading */
 
-/* Each part ends in its zero byte, so that no two sets of parts run together alike. */
-static XXH128_hash_t key_of(const json_t *record) {
-  static const char *const parts[] = {"subject", "engine", "case", "input_xxh3"};
-  XXH128_hash_t key = {0, 0};
-  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-    const char *text = text_of(record, parts[i]);
-    key = XXH3_128bits_withSeed(text, strlen(text) + 1, key.low64 ^ key.high64);
-  }
-  return key;
-}
-
 static bool on_gpu(const json_t *record) {
-  int engine = fold_engine_parse(text_of(record, "engine"));
+  int engine = fold_engine_parse(fold_record_text(record, "engine"));
   return engine == FOLD_CUDA || engine == FOLD_NCCL;
 }
 
@@ -141,15 +125,15 @@ static fold_status take(void *context, json_t *record, size_t line) {
                                      "input_xxh3", "results", "results_xxh3", "any_gpu"};
   struct judging *j = context;
   struct side *side = j->reading;
-  const char *type = text_of(record, "type");
+  const char *type = fold_record_text(record, "type");
   (void)line;
   if (strcmp(type, "environment") == 0 && !side->environment) side->environment = json_incref(record);
   if (strcmp(type, "judgement") == 0) FOLD_TRY(note_promise(j, record));
-  if (!text_of(record, "results_xxh3")[0] || !on_gpu(record)) return fold_ok();
-  XXH128_hash_t key = key_of(record);
+  if (!fold_record_text(record, "results_xxh3")[0] || !on_gpu(record)) return fold_ok();
+  XXH128_hash_t key = fold_record_key(record, true);
   const struct result *last = side->n ? &side->results[side->n - 1] : NULL;
   /* The claims of one case follow each other. */
-  if (last && XXH128_isEqual(last->key, key) && strcmp(last->hash, text_of(record, "results_xxh3")) == 0)
+  if (last && XXH128_isEqual(last->key, key) && strcmp(last->hash, fold_record_text(record, "results_xxh3")) == 0)
     return fold_ok();
   struct result *r = grow((void **)&side->results, &side->n, &side->room, sizeof *r);
   json_t *copy = r ? json_object() : NULL;
@@ -159,13 +143,13 @@ static fold_status take(void *context, json_t *record, size_t line) {
   const char *first = json_string_value(json_array_get(json_object_get(record, "results"), 0));
   r->key = key;
   r->record = copy;
-  snprintf(r->hash, sizeof r->hash, "%s", text_of(record, "results_xxh3"));
+  snprintf(r->hash, sizeof r->hash, "%s", fold_record_text(record, "results_xxh3"));
   snprintf(r->first, sizeof r->first, "%s", first ? first : "no row");
   return fold_ok();
 }
 
 static const char *gpu_of(const struct side *side) {
-  return text_of(json_array_get(json_object_get(side->environment, "gpus"), 0), "name");
+  return fold_record_text(json_array_get(json_object_get(side->environment, "gpus"), 0), "name");
 }
 
 static fold_status check_gpus(const struct judging *j) {
@@ -184,7 +168,7 @@ static void print_changes(const json_t *a, const json_t *b) {
   const char *key;
   json_t *value;
   json_object_foreach((json_t *)b, key, value) {
-    const char *before = text_of(a, key), *now = text_of(b, key);
+    const char *before = fold_record_text(a, key), *now = fold_record_text(b, key);
     if (*before && *now && strcmp(before, now) != 0) printf("  %s: %s, then %s\n", key, before, now);
   }
 }
@@ -198,7 +182,8 @@ static int by_key(const void *a, const void *b) {
 
 static struct counts *counts_of(struct judging *j, const json_t *record, bool promised) {
   char name[80];
-  snprintf(name, sizeof name, "%.58s on %.15s", text_of(record, "subject"), text_of(record, "engine"));
+  snprintf(name, sizeof name, "%.58s on %.15s", fold_record_text(record, "subject"),
+           fold_record_text(record, "engine"));
   for (size_t i = 0; i < j->n_counts; i++)
     if (j->counts[i].promised == promised && strcmp(j->counts[i].subject, name) == 0) return &j->counts[i];
   struct counts *c = grow((void **)&j->counts, &j->n_counts, &j->room_counts, sizeof *c);
@@ -228,9 +213,9 @@ enum { SHOWN = 10 };
 
 static void show_refuted(struct judging *j, const struct result *a, const struct result *b) {
   if (j->shown++ >= SHOWN) return;
-  printf("REFUTED: %s on %s violates %s: %s: %s on %s, %s on %s%s\n", text_of(b->record, "subject"),
-         text_of(b->record, "engine"), j->claim, text_of(b->record, "case"), a->first, gpu_of(&j->side[0]), b->first,
-         gpu_of(&j->side[1]),
+  printf("REFUTED: %s on %s violates %s: %s: %s on %s, %s on %s%s\n", fold_record_text(b->record, "subject"),
+         fold_record_text(b->record, "engine"), j->claim, fold_record_text(b->record, "case"), a->first,
+         gpu_of(&j->side[0]), b->first, gpu_of(&j->side[1]),
          strcmp(a->first, b->first) == 0 ? " (in the first row, which agrees: another row differs)" : "");
 }
 

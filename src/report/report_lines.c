@@ -122,3 +122,19 @@ fold_status fold_lines_read(const char *path, fold_status (*take)(void *context,
   if (file) fclose(file);
   return status;
 }
+
+const char *fold_record_text(const json_t *record, const char *key) {
+  const char *text = json_string_value(json_object_get(record, key));
+  return text ? text : "";
+}
+
+/* Each part ends in its zero byte, so that no two sets of parts run together alike. */
+XXH128_hash_t fold_record_key(const json_t *record, bool with_input) {
+  static const char *const parts[] = {"subject", "engine", "case", "input_xxh3"};
+  XXH128_hash_t key = {0, 0};
+  for (size_t i = 0; i < (with_input ? 4 : 3); i++) {
+    const char *text = fold_record_text(record, parts[i]);
+    key = XXH3_128bits_withSeed(text, strlen(text) + 1, key.low64 ^ key.high64);
+  }
+  return key;
+}

@@ -3,6 +3,8 @@
 #define FOLD_REPORT_LINES_H
 
 #include <jansson.h>
+#include <stdbool.h>
+#include <xxhash.h>
 
 #include "fold.h"
 
@@ -16,5 +18,11 @@ struct fold_lines {
  * a file without a record is. The record is the caller's to change, and to keep by a reference of its own. */
 fold_status fold_lines_read(const char *path, fold_status (*take)(void *context, json_t *record, size_t line),
                             void *context, struct fold_lines *lines);
+
+/* A record's text of that key; "" where it has none. */
+const char *fold_record_text(const json_t *record, const char *key);
+
+/* The same for records of one subject, engine and case, and of one input where that is asked for. */
+XXH128_hash_t fold_record_key(const json_t *record, bool with_input);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "report_index.h"
+#include "report_lines.h"
 #include "report_text.h"
 
 static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for the report"); }
@@ -58,18 +59,13 @@ fold_status fold_model_add_environment(struct fold_model *model, const json_t *r
   return *at ? fold_ok() : no_memory();
 }
 
-static const char *text_of(const json_t *record, const char *key) {
-  const char *text = json_string_value(json_object_get(record, key));
-  return text ? text : "";
-}
-
 static double number_of(const json_t *record, const char *key) {
   const json_t *value = json_object_get(record, key);
   return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
 static struct fold_model_subject *find_subject(struct fold_model *model, const json_t *record) {
-  const char *name = text_of(record, "subject"), *engine = text_of(record, "engine");
+  const char *name = fold_record_text(record, "subject"), *engine = fold_record_text(record, "engine");
   name = fold_model_word(model, name);
   engine = fold_model_word(model, engine);
   if (!name || !engine) return NULL;
@@ -97,7 +93,7 @@ static int find_claim(struct fold_model *model, const char *name) {
 
 static struct fold_model_cell *find_cell(struct fold_model *model, const json_t *record) {
   struct fold_model_subject *subject = find_subject(model, record);
-  int claim = subject ? find_claim(model, text_of(record, "claim")) : -1;
+  int claim = subject ? find_claim(model, fold_record_text(record, "claim")) : -1;
   if (claim < 0) return NULL;
   struct fold_model_cell **cell = &subject->cells[json_is_true(json_object_get(record, "promised"))][claim];
   if (*cell == NULL) {
@@ -155,7 +151,7 @@ static fold_status count_reason(struct fold_model_cell *cell, struct fold_model_
 
 bool fold_model_is_known(const json_t *record) {
   const json_t *known = json_object_get(record, "known");
-  const char *verdict = text_of(record, "verdict");
+  const char *verdict = fold_record_text(record, "verdict");
   if (strcmp(verdict, "refuted") != 0 || !json_is_true(json_object_get(record, "promised"))) return false;
   return known ? json_is_string(known) : json_is_true(json_object_get(record, "peer"));
 }
@@ -183,22 +179,23 @@ static void keep_evidence(struct fold_model_cell *cell, struct fold_model_fixtur
 
 static int verdict_of(const json_t *record) {
   for (int v = 0; v < FOLD_VERDICTS; v++)
-    if (strcmp(text_of(record, "verdict"), fold_verdict_name((enum fold_verdict)v)) == 0) return v;
+    if (strcmp(fold_record_text(record, "verdict"), fold_verdict_name((enum fold_verdict)v)) == 0) return v;
   return -1;
 }
 
 /* An error in ulps is drawn against n for sums of one row; the bound in ulps follows from its fraction. */
 static fold_status add_judged(struct fold_model *model, const json_t *record, double ulps, double fraction,
                               int environment) {
-  if (!isfinite(ulps) || number_of(record, "rows") != 1 || strcmp(text_of(record, "op"), "sum") != 0) return fold_ok();
+  if (!isfinite(ulps) || number_of(record, "rows") != 1 || strcmp(fold_record_text(record, "op"), "sum") != 0)
+    return fold_ok();
   struct fold_model_point *p = fold_model_grow(&model->judged, &model->n_judged, &model->room_judged, sizeof *p);
   if (p == NULL) return no_memory();
-  const char *generator = text_of(record, "generator");
+  const char *generator = fold_record_text(record, "generator");
   *p = (struct fold_model_point){.environment = environment,
-                                 .subject = fold_model_word(model, text_of(record, "subject")),
-                                 .engine = fold_model_word(model, text_of(record, "engine")),
+                                 .subject = fold_model_word(model, fold_record_text(record, "subject")),
+                                 .engine = fold_model_word(model, fold_record_text(record, "engine")),
                                  .generator = fold_model_word(model, generator[0] ? generator : "literal values"),
-                                 .dtype = fold_model_word(model, text_of(record, "dtype")),
+                                 .dtype = fold_model_word(model, fold_record_text(record, "dtype")),
                                  .op = fold_model_word(model, "sum"),
                                  .n = number_of(record, "cols"),
                                  .error = ulps,
@@ -211,11 +208,11 @@ static fold_status add_judged(struct fold_model *model, const json_t *record, do
 
 fold_status fold_model_add_judgement(struct fold_model *model, json_t *record, int environment) {
   int verdict = verdict_of(record);
-  if (verdict < 0) return fold_error(FOLD_BAD_INPUT, "no verdict '%.40s'", text_of(record, "verdict"));
+  if (verdict < 0) return fold_error(FOLD_BAD_INPUT, "no verdict '%.40s'", fold_record_text(record, "verdict"));
   struct fold_model_cell *cell = find_cell(model, record);
   if (cell == NULL && model->n_claims == MODEL_CLAIMS)
     return fold_error(FOLD_BAD_INPUT, "more than %d claims", MODEL_CLAIMS);
-  struct fold_model_fixture *fixture = cell ? find_fixture(cell, text_of(record, "case")) : NULL;
+  struct fold_model_fixture *fixture = cell ? find_fixture(cell, fold_record_text(record, "case")) : NULL;
   if (fixture == NULL) return no_memory();
   double ulps = number_of(record, "ulps"), fraction = number_of(record, "bound_fraction");
   const size_t cases = cases_of(record);
@@ -224,7 +221,7 @@ fold_status fold_model_add_judgement(struct fold_model *model, json_t *record, i
   if (fold_model_is_known(record)) cell->known++, fixture->known++;
   if (isnan(cell->ulps) || ulps > cell->ulps) cell->ulps = ulps;
   if (isnan(cell->fraction) || fraction > cell->fraction) cell->fraction = fraction;
-  if (verdict == FOLD_SKIPPED) FOLD_TRY(count_reason(cell, fixture, text_of(record, "reason"), cases));
+  if (verdict == FOLD_SKIPPED) FOLD_TRY(count_reason(cell, fixture, fold_record_text(record, "reason"), cases));
   if (verdict != FOLD_SKIPPED) FOLD_TRY(add_judged(model, record, ulps, fraction, environment));
   if (verdict == FOLD_REFUTED || verdict == FOLD_BROKEN) keep_evidence(cell, fixture, record, environment);
   return fold_ok();

@@ -29,8 +29,7 @@ static long long read_seed(const json_t *record) {
 
 /* Copies names into the model and points at the copies; optional ones that are absent become "". */
 static fold_status take_word(struct reader *r, const json_t *record, const char *key, const char **word) {
-  const char *text = json_string_value(json_object_get(record, key));
-  *word = fold_model_word(r->model, text ? text : "");
+  *word = fold_model_word(r->model, fold_record_text(record, key));
   return *word ? fold_ok() : no_memory();
 }
 

@@ -8,6 +8,7 @@
 
 #include "bits.h"
 #include "replay.h"
+#include "report_lines.h"
 #include "text.h"
 
 /* Whether HTML or XML gives this character a meaning. */
@@ -77,15 +78,10 @@ const char *fold_text_grouped(double value, char text[32]) {
   return text;
 }
 
-static const char *text_of(const json_t *record, const char *key) {
-  const char *text = json_string_value(json_object_get(record, key));
-  return text ? text : "";
-}
-
 /* Bits with their value beside them, when they are what they should be; else as the record has them. */
 static void put_bits(FILE *out, const json_t *record, const char *key) {
-  const char *bits = text_of(record, key);
-  int dtype = fold_dtype_parse(text_of(record, "dtype"));
+  const char *bits = fold_record_text(record, key);
+  int dtype = fold_dtype_parse(fold_record_text(record, "dtype"));
   char *end, value[80];
   uint64_t pattern = strtoull(bits, &end, 16);
   if (dtype >= 0 && *bits && *end == '\0' && strlen(bits) <= 18)
@@ -99,7 +95,7 @@ char *fold_text_evidence(const json_t *record) {
   size_t size;
   FILE *out = open_memstream(&text, &size);
   if (out == NULL) return NULL;
-  fprintf(out, "%s, %s x %s", text_of(record, "case"),
+  fprintf(out, "%s, %s x %s", fold_record_text(record, "case"),
           fold_text_count(json_number_value(json_object_get(record, "rows")), rows),
           fold_text_count(json_number_value(json_object_get(record, "cols")), cols));
   const json_t *seed = json_object_get(record, "seed");
@@ -114,7 +110,7 @@ char *fold_text_evidence(const json_t *record) {
   if (json_is_number(ulps)) fprintf(out, ", %s ulps", fold_text_number(json_number_value(ulps), number));
   if (json_is_number(fraction))
     fprintf(out, ", %s of the bound", fold_text_number(json_number_value(fraction), number));
-  if (text_of(record, "reason")[0]) fprintf(out, ": %s", text_of(record, "reason"));
+  if (fold_record_text(record, "reason")[0]) fprintf(out, ": %s", fold_record_text(record, "reason"));
   if (fclose(out) == 0) return text;
   free(text);
   return NULL;
@@ -135,9 +131,9 @@ static struct fold_asked asked_of(const json_t *record) {
   const json_int_t most = UINT32_MAX, n = json_integer_value(repeats);
   return (struct fold_asked){.repeats = n > 0 && n <= most ? (unsigned)n : 0,
                              .strict = json_is_true(json_object_get(object, "strict")),
-                             .ranks = text_of(object, "ranks"),
-                             .launch = text_of(object, "launch"),
-                             .timeout = text_of(object, "timeout")};
+                             .ranks = fold_record_text(object, "ranks"),
+                             .launch = fold_record_text(object, "launch"),
+                             .timeout = fold_record_text(object, "timeout")};
 }
 
 char *fold_text_replay(const json_t *record) {
@@ -145,18 +141,18 @@ char *fold_text_replay(const json_t *record) {
   size_t size;
   FILE *out = open_memstream(&text, &size);
   if (out == NULL) return NULL;
-  const char *name = text_of(record, "case");
+  const char *name = fold_record_text(record, "case");
   const bool npy = strncmp(name, "npy:", 4) == 0;
   unsigned ranks = 0;
   char *told = npy ? strndup(name + 4, fold_text_array(name, &ranks) - 4) : NULL;
   char *path = told ? fold_text_unescape(told) : NULL;
   const struct fold_replay replay = {.program = "foldproof",
-                                     .subject = text_of(record, "subject"),
-                                     .engine = text_of(record, "engine"),
-                                     .claim = text_of(record, "claim"),
+                                     .subject = fold_record_text(record, "subject"),
+                                     .engine = fold_record_text(record, "engine"),
+                                     .claim = fold_record_text(record, "claim"),
                                      .probe = json_is_false(json_object_get(record, "promised")),
                                      .npy = path,
-                                     .op = text_of(record, "op"),
+                                     .op = fold_record_text(record, "op"),
                                      .ranks = ranks,
                                      .fixtures = npy ? NULL : name,
                                      .asked = asked_of(record)};
@@ -236,7 +232,7 @@ const char *fold_text_machine(const struct fold_model *model, int environment, c
   if (environment < 0) return "environment not recorded";
   const json_t *e = model->environments[environment], *gpus = json_object_get(e, "gpus");
   size_t n = json_array_size(gpus);
-  const char *gpu = text_of(json_array_get(gpus, 0), "name"), *cpu = text_of(e, "cpu");
+  const char *gpu = fold_record_text(json_array_get(gpus, 0), "name"), *cpu = fold_record_text(e, "cpu");
   if (n > 1)
     snprintf(text, 160, "%zu x %.120s", n, gpu);
   else
