@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Changes one line, builds what depends on it, runs the suites, and lists what every suite passes: tests that do not test.
 
-    ci/mutate.py [--count 40] [--seed N] [--paths P ...] [--at FILE:LINE] [--jobs N] [--most PERCENT] [--list]
+    ci/mutate.py [--count 40] [--seed N] [--paths P ...] [--at FILE:LINE] [--jobs N] [--most PERCENT] [--recheck] [--list]
 
 Works in copies of the tree, each with a host-only build of its own. Of each change the suites run until the first is red: those that
 the file is nearest to come first, then the shorter ones. A suite that takes ten times what it took without a change hangs, and has
-seen it. A change that leaves the compiled object as it was, or does not compile without a warning, is drawn again. ci/mutate-equivalent.txt has those
-that change nothing that can be seen, with a reason each. Exit code: 0; 1 where more than --most percent survive that are not listed
+seen it. A change that leaves the compiled object as it was, or does not compile without a warning, is drawn again.
+ci/mutate-equivalent.txt has those that change nothing that can be seen, with a reason each: they count as such, and no suite is run
+but with --recheck, which tells those that are seen after all. Exit code: 0; 1 where more than --most percent survive that are not listed
 there; 2 for wrong usage; 99 where the suites are red without a change.
 """
 import argparse
@@ -234,17 +235,20 @@ class Campaign:
             self.open += mutation is not None
             return mutation
 
+    def is_known(self, mutation):
+        return (mutation.path, mutation.before.strip(), mutation.after.strip()) in self.known
+
     def take(self, mutation, outcome, by):
         with self.lock:
             self.open -= 1
             self.found[outcome] += 1
             if outcome in ("seen", "survived"):
                 self.found["judged"] += 1
-                key = mutation.path, mutation.before.strip(), mutation.after.strip()
-                is_listed = outcome == "survived" and key in self.known
+                is_listed = outcome == "survived" and self.is_known(mutation)
                 if outcome == "survived":
                     (self.listed if is_listed else self.survivors).append(mutation)
-                what = f"seen by {by}" if by else "equivalent" if is_listed else "SURVIVED"
+                listed = ", and listed as equivalent" if outcome == "seen" and self.is_known(mutation) else ""
+                what = f"seen by {by}{listed}" if by else "equivalent" if is_listed else "SURVIVED"
                 print(f"{self.found['judged']:4} {mutation.path}:{mutation.line}: {what}", flush=True)
                 if what == "SURVIVED":
                     show(mutation)
@@ -253,7 +257,8 @@ class Campaign:
         while (mutation := self.next()) is not None:
             outcome, by = "broken", None
             try:
-                outcome, by = bench.judge(mutation)
+                passed = self.is_known(mutation) and not self.options.recheck
+                outcome, by = ("survived", None) if passed else bench.judge(mutation)
             finally:
                 self.take(mutation, outcome, by)
 
@@ -288,6 +293,7 @@ def parse():
     parser.add_argument("--at", nargs="+", default=[], metavar="FILE:LINE", help="all changes of these lines")
     parser.add_argument("--jobs", type=int, default=1, help="changes at once, each in a tree of its own (1)")
     parser.add_argument("--most", type=float, default=3, metavar="PERCENT", help="survivors that are let pass (3)")
+    parser.add_argument("--recheck", action="store_true", help="run the suites on known equivalent changes too")
     parser.add_argument("--suites", default=SUITES, help="that are run, or all; those that take seconds and need no GPU")
     parser.add_argument("--limit", type=float, default=60, help="seconds that any suite may take (60, or 10 times its own)")
     parser.add_argument("--list", action="store_true", help="print the changes, build nothing")

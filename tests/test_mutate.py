@@ -88,6 +88,12 @@ def check_campaign(toy):
     code, text = toy.judge(*edge, "--equivalent", str(known))
     assert code == 0 and "0 survived (0.0 %), 1 equivalent by reason" in text, text
     assert toy.judge(*edge, "--most", "60")[0] == 0, "few enough"
+    # Listed, and wrongly: whoever looks again is told.
+    known.write_text(EDGE + EDGE.replace("<=", ">="))
+    code, text = toy.judge(*edge, "--equivalent", str(known))
+    assert code == 0 and "2 equivalent by reason" in text, text
+    code, text = toy.judge(*edge, "--equivalent", str(known), "--recheck")
+    assert code == 0 and "1 equivalent by reason" in text and "seen by weak, and listed as equivalent" in text, text
     # spin(5) by n++ goes on for 2^31 turns or more: it hangs, and is seen; by n > 1 it ends at 1.
     code, text = toy.judge("--at", "toy.c:8", "--count", "100")
     assert code == 0 and "seen by weak" in text, text
