@@ -192,7 +192,9 @@ static void set_asked(json_t *line, const struct fold_judgement *j) {
 
 fold_status fold_records_judgement(struct fold_records *records, const struct fold_judgement *j) {
   const bool gathered = records->gathers && fold_skips_take(j);
-  if (gathered && fold_skips_count(&records->skips, j)) return fold_ok();
+  bool counted = false;
+  if (gathered) FOLD_TRY(fold_skips_count(&records->skips, j, &counted));
+  if (counted) return fold_ok();
   json_t *line = json_pack("{s:i, s:s, s:s, s:s}", "schema", FOLD_SCHEMA, "type", j->claim ? "judgement" : "run",
                            "subject", j->subject->name, "engine", fold_engine_name(j->subject->engine));
   if (line) {

@@ -11,15 +11,30 @@ static bool is_like(const struct fold_skipped *s, const struct fold_judgement *j
          strcmp(s->reason, j->finding.reason) == 0;
 }
 
-bool fold_skips_count(struct fold_skips *skips, const struct fold_judgement *j) {
+static fold_status no_memory(void) {
+  return fold_error(FOLD_NO_MEMORY, "not enough memory for the records of what was skipped");
+}
+
+/* One case more of its fixture: "normal" of normal/f32/..., or an array's whole path. */
+static fold_status cover(json_t *fixtures, const struct fold_case *c) {
+  char *name = c->npy ? strdup(c->file) : strndup(c->name, strcspn(c->name, "/"));
+  const json_int_t n = name ? json_integer_value(json_object_get(fixtures, name)) + 1 : 0;
+  const bool covered = name && json_object_set_new(fixtures, name, json_integer(n)) == 0;
+  free(name);
+  return covered ? fold_ok() : no_memory();
+}
+
+fold_status fold_skips_count(struct fold_skips *skips, const struct fold_judgement *j, bool *counted) {
+  *counted = false;
   for (size_t i = 0; i < skips->n; i++) {
     struct fold_skipped *s = &skips->at[(skips->last + i) % skips->n];
     if (!is_like(s, j)) continue;
     skips->last = (size_t)(s - skips->at) + 1;
     s->n++;
-    return true;
+    *counted = true;
+    return cover(s->fixtures, j->c);
   }
-  return false;
+  return fold_ok();
 }
 
 fold_status fold_skips_add(struct fold_skips *skips, const struct fold_judgement *j, json_t *line) {
@@ -28,6 +43,7 @@ fold_status fold_skips_add(struct fold_skips *skips, const struct fold_judgement
                                        .promised = j->promised,
                                        .reason = strdup(j->finding.reason),
                                        .line = line,
+                                       .fixtures = json_object(),
                                        .n = 1};
   if (skips->n == skips->room) {
     const size_t room = skips->room ? 2 * skips->room : 64;
@@ -36,17 +52,21 @@ fold_status fold_skips_add(struct fold_skips *skips, const struct fold_judgement
   }
   if (skips->n < skips->room && line && skipped.reason) {
     skips->at[skips->n++] = skipped;
-    return fold_ok();
+    return cover(skipped.fixtures, j->c);
   }
   free(skipped.reason);
+  json_decref(skipped.fixtures);
   json_decref(line);
-  return fold_error(FOLD_NO_MEMORY, "not enough memory for the records of what was skipped");
+  return no_memory();
 }
 
 json_t *fold_skips_line(struct fold_skipped *skipped) {
   json_t *line = skipped->line;
   skipped->line = NULL;
-  if (skipped->n > 1) json_object_set_new(line, "cases", json_integer((json_int_t)skipped->n));
+  if (skipped->n > 1) {
+    json_object_set_new(line, "cases", json_integer((json_int_t)skipped->n));
+    json_object_set(line, "fixtures", skipped->fixtures);
+  }
   return line;
 }
 
@@ -54,6 +74,7 @@ void fold_skips_free(struct fold_skips *skips) {
   for (size_t i = 0; i < skips->n; i++) {
     free(skips->at[i].reason);
     json_decref(skips->at[i].line);
+    json_decref(skips->at[i].fixtures);
   }
   free(skips->at);
   *skips = (struct fold_skips){0};

@@ -1,7 +1,8 @@
 /* skips.h: what could not run, gathered: one record for a subject, claim and reason, with how many cases it covers.
  *
  * A machine that lacks an engine skips all its subjects on all cases, for one reason; a line for each would be hundreds of
- * megabytes that say so. The gathered record is that of the first case, with "cases": how many there are of it.
+ * megabytes that say so. The gathered record is that of the first case, with "cases", how many there are of it, and "fixtures", how
+ * many of each fixture.
  */
 #ifndef FOLD_SKIPS_H
 #define FOLD_SKIPS_H
@@ -15,7 +16,8 @@ struct fold_skipped {
   const struct fold_claim *claim; /* NULL: a run */
   bool promised;
   char *reason;
-  json_t *line; /* of the first case */
+  json_t *line;     /* of the first case */
+  json_t *fixtures; /* by name: how many cases */
   size_t n;
 };
 
@@ -26,8 +28,8 @@ struct fold_skips {
 
 /* Whether the judgement is one that is gathered: its subject did not run. */
 bool fold_skips_take(const struct fold_judgement *judgement);
-/* Counts it, if one like it is there. */
-bool fold_skips_count(struct fold_skips *skips, const struct fold_judgement *judgement);
+/* Counts it, if one like it is there, which *counted says. */
+fold_status fold_skips_count(struct fold_skips *skips, const struct fold_judgement *judgement, bool *counted);
 /* Adds the first of its kind; takes over its line. */
 fold_status fold_skips_add(struct fold_skips *skips, const struct fold_judgement *judgement, json_t *line);
 /* The gathered record of one; the caller's. */

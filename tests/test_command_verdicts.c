@@ -220,6 +220,7 @@ Test(command_verdicts, what_could_not_run_is_recorded_once_for_what_it_covers) {
               "%s", line);
     alone += n == 0;
     cases += n ? (size_t)n : 1;
+    cr_expect_eq(json_integer_value(json_object_get(json_object_get(record, "fixtures"), "normal")), n, "%s", line);
     json_decref(record);
   }
   cr_expect(cases == skipped && lines < 90 && alone == 0 && lines < skipped / 4, "%zu of %zu in %zu lines", cases,

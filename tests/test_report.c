@@ -109,9 +109,10 @@ Test(report, junit_is_well_formed_and_adds_up) {
       "for line in open('run.jsonl'):\n"
       "    r = json.loads(line)\n"
       "    if r['type'] == 'judgement' and r['promised']:\n"
-      "        key = (r['subject'] + ' on ' + r['engine'], r['claim'] + ' / ' + r['case'].split('/')[0])\n"
       "        rank = ['skipped', 'held', 'broken', 'refuted'].index(r['verdict'])\n"
-      "        worst[key] = max(worst.get(key, 0), rank)\n"
+      "        for fixture in r.get('fixtures', [r['case'].split('/')[0]]):\n"
+      "            key = (r['subject'] + ' on ' + r['engine'], r['claim'] + ' / ' + fixture)\n"
+      "            worst[key] = max(worst.get(key, 0), rank)\n"
       "tags = ['skipped', None, 'error', 'failure']\n"
       "got = {(c.get('classname'), c.get('name')): c[0].tag if len(c) else None for c in root.iter('testcase')}\n"
       "assert got == {k: tags[v] for k, v in worst.items()}\n"
@@ -122,6 +123,37 @@ Test(report, junit_is_well_formed_and_adds_up) {
             "--jsonl run.jsonl >/dev/null; $F report run.jsonl --format junit -o out.xml && python3 j.py");
   EXPECT_CODE(s, 0);
   cr_expect(strstr(s->out, " True True True\n"), "%s: a failure, an error and a skip are there: %s", s->out, s->err);
+  shell_close(s);
+}
+
+#define GATHERED(fixtures)                                              \
+  ENVIRONMENT JUDGED("a/b", "bounded", "normal/f32/sum/1x3", "skipped", \
+                     ",\"reason\":\"no GPU\",\"cases\":3,\"fixtures\":" fixtures)
+
+/* What could not run is one record and a case for each fixture of it, as where it runs; fixtures that are not the record's cases
+ * are refused. */
+Test(report, junit_names_all_fixtures_of_what_could_not_run) {
+  struct shell *s = shell_open();
+  shell_put(s, "a.jsonl", GATHERED("{\"normal\":2,\"npy:/x/y.npy\":1}"));
+  shell_run(s, "$F report a.jsonl --format junit | grep -o 'tests=.*\\|name=\"[a-z].*\\|message=.*'");
+  EXPECT_CODE(s, 0);
+  const char *counts = "tests=\"2\" failures=\"0\" errors=\"0\" skipped=\"2\">\n";
+  char want[800];
+  snprintf(want, sizeof want,
+           "name=\"foldproof\" %sname=\"a/b on host\" %sname=\"a/b on host\" name=\"bounded / normal\">\n"
+           "message=\"no GPU\"/>\nname=\"a/b on host\" name=\"bounded / npy:/x/y.npy\">\nmessage=\"no GPU\"/>\n",
+           counts, counts);
+  cr_expect_str_eq(s->out, want, "%s", s->out);
+  shell_run(s, "$F report a.jsonl --format markdown");
+  cr_expect(strstr(s->out, "0 held, 0 refuted, 3 skipped\n"), "%s", s->out);
+  static const char *const wrong[] = {GATHERED("{\"normal\":2}"), GATHERED("{\"normal\":2,\"mixed\":2}"),
+                                      GATHERED("{\"normal\":4,\"mixed\":-1}"), GATHERED("{}")};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    shell_put(s, "a.jsonl", wrong[i]);
+    shell_run(s, "$F report a.jsonl --format junit");
+    EXPECT_CODE(s, 2);
+    cr_expect(strstr(s->err, "a.jsonl:2: its fixtures have"), "%s", s->err);
+  }
   shell_close(s);
 }
 

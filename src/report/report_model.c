@@ -107,8 +107,8 @@ static size_t fixture_length(const char *name) {
   return strncmp(name, "npy:", 4) == 0 ? fold_text_array(name, NULL) : strcspn(name, "/");
 }
 
-static struct fold_model_fixture *find_fixture(struct fold_model_cell *cell, const char *name) {
-  size_t n = fixture_length(name);
+/* By the first `n` bytes of a name. */
+static struct fold_model_fixture *find_fixture(struct fold_model_cell *cell, const char *name, size_t n) {
   /* Records come case by case, so the fixture is nearly always the last one. */
   const struct fold_model_fixture *last = cell->n_fixtures ? &cell->fixtures[cell->n_fixtures - 1] : NULL;
   if (last && strncmp(last->name, name, n) == 0 && last->name[n] == '\0') return &cell->fixtures[cell->n_fixtures - 1];
@@ -147,6 +147,24 @@ static fold_status count_reason(struct fold_model_cell *cell, struct fold_model_
   if (copy == NULL) return no_memory();
   cell->reasons[cell->n_reasons++] = (struct fold_model_reason){copy, cases};
   return fold_ok();
+}
+
+/* What could not run is told once for the cases of all its fixtures. */
+static fold_status count_covered(struct fold_model_cell *cell, const json_t *record, const json_t *fixtures,
+                                 size_t cases) {
+  const char *name;
+  json_t *n;
+  size_t covered = 0;
+  json_object_foreach((json_t *)(uintptr_t)fixtures, name, n) {
+    const size_t more = json_integer_value(n) > 0 ? (size_t)json_integer_value(n) : 0;
+    struct fold_model_fixture *fixture = find_fixture(cell, name, strlen(name));
+    if (fixture == NULL) return no_memory();
+    fixture->count[FOLD_SKIPPED] += more;
+    covered += more;
+    if (more) FOLD_TRY(count_reason(cell, fixture, fold_record_text(record, "reason"), more));
+  }
+  if (covered == cases) return fold_ok();
+  return fold_error(FOLD_BAD_INPUT, "its fixtures have %zu cases, not %zu", covered, cases);
 }
 
 bool fold_model_is_known(const json_t *record) {
@@ -212,11 +230,15 @@ fold_status fold_model_add_judgement(struct fold_model *model, json_t *record, i
   struct fold_model_cell *cell = find_cell(model, record);
   if (cell == NULL && model->n_claims == MODEL_CLAIMS)
     return fold_error(FOLD_BAD_INPUT, "more than %d claims", MODEL_CLAIMS);
-  struct fold_model_fixture *fixture = cell ? find_fixture(cell, fold_record_text(record, "case")) : NULL;
+  const size_t cases = cases_of(record);
+  const json_t *fixtures = json_object_get(record, "fixtures");
+  if (cell == NULL) return no_memory();
+  cell->count[verdict] += cases;
+  if (verdict == FOLD_SKIPPED && fixtures) return count_covered(cell, record, fixtures, cases);
+  const char *name = fold_record_text(record, "case");
+  struct fold_model_fixture *fixture = find_fixture(cell, name, fixture_length(name));
   if (fixture == NULL) return no_memory();
   double ulps = number_of(record, "ulps"), fraction = number_of(record, "bound_fraction");
-  const size_t cases = cases_of(record);
-  cell->count[verdict] += cases;
   fixture->count[verdict] += cases;
   if (fold_model_is_known(record)) cell->known++, fixture->known++;
   if (isnan(cell->ulps) || ulps > cell->ulps) cell->ulps = ulps;
