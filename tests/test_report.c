@@ -157,6 +157,35 @@ Test(report, junit_names_all_fixtures_of_what_could_not_run) {
   shell_close(s);
 }
 
+#define UNBOUNDED(name, rows, without, reason)                                                              \
+  JUDGED("a/b", "compensated", name, "held",                                                                \
+         ",\"rows\":" #rows ",\"rows_judged\":1,\"rows_without_bound\":" #without ",\"reason\":\"" #without \
+         " of " #rows " rows have no bound: " reason "\"")
+
+/* A claim that held over the rows that have a bound says how many have none: in the table, by a mark, and in full. */
+Test(report, rows_without_a_bound_are_told) {
+  struct shell *s = shell_open();
+  shell_put(s, "a.jsonl",
+            ENVIRONMENT UNBOUNDED("n/f32/sum/3x9", 3, 2, "n u > 1/10")
+                JUDGED("a/b", "compensated", "n/f32/sum/1x9", "held", "") UNBOUNDED("n/f32/sum/2x9", 2, 1, "n & u")
+                    JUDGED("c/d", "compensated", "n/f32/sum/1x9", "held", "")
+                        JUDGED("a/b", "compensated", "n/f32/sum/4x9", "skipped",
+                               ",\"rows_without_bound\":4,\"reason\":\"no bound\""));
+  shell_run(s, "$F report a.jsonl --format markdown");
+  EXPECT_CODE(s, 0);
+  cr_expect(strstr(s->out, "| a/b on host | 3\\* |\n| c/d on host | 1 |\n"), "%s", s->out);
+  cr_expect(strstr(s->out, "\n* a/b on host, compensated: 3 of 6 rows have no bound: n &#38; u\n"), "%s", s->out);
+  shell_run(s,
+            "$F report a.jsonl -o a.html; grep -o 'held: 3 held[^\"]*\\|10003;&nbsp;[0-9]*\\**<\\|text\">3 of[^/]*/td' "
+            "a.html");
+  cr_expect_str_eq(
+      s->out,
+      "held: 3 held, 0 refuted, 1 skipped, 0 broken; 3 of 6 rows have no bound: n &#38; u\n10003;&nbsp;3*<\n"
+      "10003;&nbsp;1<\ntext\">3 of 6 rows have no bound: n &#38; u<br>1: no bound</td\n",
+      "%s", s->out);
+  shell_close(s);
+}
+
 Test(report, what_records_hold_stays_text) {
   struct shell *s = shell_open();
   shell_put(s, "evil.jsonl",

@@ -39,13 +39,33 @@ static void put_table(const struct fold_model *m, FILE *out) {
     for (size_t k = 0; k < m->n_claims; k++) {
       const struct fold_model_cell *cell = m->subjects[s].cells[true][k];
       if (cell)
-        fprintf(out, " %s%zu |", mark_of(cell), count_of(cell));
+        fprintf(out, " %s%zu%s |", mark_of(cell), count_of(cell), cell->unbounded ? "\\*" : "");
       else
         fputs(" |", out);
     }
     fputc('\n', out);
   }
   fputs("\nCounts of cases that held, or else as marked; what is not promised is empty.\n", out);
+}
+
+/* Of claims that held, the rows that were not judged. */
+static void put_unbounded(const struct fold_model *m, FILE *out) {
+  char title[160], text[240];
+  size_t shown = 0, all = 0;
+  for (size_t s = 0; s < m->n_subjects; s++)
+    for (size_t k = 0; k < m->n_claims; k++) {
+      const struct fold_model_cell *cell = m->subjects[s].cells[true][k];
+      if (cell == NULL || cell->unbounded == 0 || all++ >= MOST_LINES) continue;
+      if (shown++ == 0) fputs("\n\\* Rows that were not judged:\n\n", out);
+      fputs("* ", out);
+      fold_put_markdown(out, fold_model_title(&m->subjects[s], title));
+      fputs(", ", out);
+      fold_put_markdown(out, m->claims[k]);
+      fputs(": ", out);
+      fold_put_markdown(out, fold_model_unbounded(cell, text));
+      fputc('\n', out);
+    }
+  if (all > shown) fprintf(out, "* and %zu more in the records\n", all - shown);
 }
 
 static void put_failure(const struct fold_model *m, const struct fold_model_subject *subject, size_t k,
@@ -129,6 +149,7 @@ fold_status fold_report_markdown(const struct fold_model *model, FILE *out) {
   if (model->n_environments) fputs(".\n", out);
   put_failures(model, out);
   if (model->n_subjects) put_table(model, out);
+  put_unbounded(model, out);
   if (model->n_timings + model->n_study + model->n_scalings + model->n_messages)
     fprintf(out, "\nMeasured: %zu timings, %zu errors of a study, %zu points of scaling, %zu all-reduces.\n",
             model->n_timings, model->n_study, model->n_scalings, model->n_messages);

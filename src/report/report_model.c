@@ -224,6 +224,27 @@ static fold_status add_judged(struct fold_model *model, const json_t *record, do
   return p->subject && p->engine && p->generator && p->dtype && p->op ? fold_ok() : no_memory();
 }
 
+static size_t count_at(const json_t *record, const char *key) {
+  const json_int_t n = json_integer_value(json_object_get(record, key));
+  return n > 0 ? (size_t)n : 0;
+}
+
+/* A case is held by the rows that have a bound; its record counts those that have none. */
+static void count_rows(struct fold_model_cell *cell, const json_t *record) {
+  const size_t unbounded = count_at(record, "rows_without_bound");
+  cell->rows += count_at(record, "rows");
+  cell->unbounded += unbounded;
+  if (unbounded == 0) return;
+  const char *reason = strstr(fold_record_text(record, "reason"), "no bound");
+  snprintf(cell->no_bound, sizeof cell->no_bound, "%s", reason ? reason : "no bound");
+}
+
+const char *fold_model_unbounded(const struct fold_model_cell *cell, char text[240]) {
+  text[0] = '\0';
+  if (cell->unbounded) snprintf(text, 240, "%zu of %zu rows have %s", cell->unbounded, cell->rows, cell->no_bound);
+  return text;
+}
+
 fold_status fold_model_add_judgement(struct fold_model *model, json_t *record, int environment) {
   int verdict = verdict_of(record);
   if (verdict < 0) return fold_error(FOLD_BAD_INPUT, "no verdict '%.40s'", fold_record_text(record, "verdict"));
@@ -244,6 +265,7 @@ fold_status fold_model_add_judgement(struct fold_model *model, json_t *record, i
   if (isnan(cell->ulps) || ulps > cell->ulps) cell->ulps = ulps;
   if (isnan(cell->fraction) || fraction > cell->fraction) cell->fraction = fraction;
   if (verdict == FOLD_SKIPPED) FOLD_TRY(count_reason(cell, fixture, fold_record_text(record, "reason"), cases));
+  if (verdict == FOLD_HELD) count_rows(cell, record);
   if (verdict != FOLD_SKIPPED) FOLD_TRY(add_judged(model, record, ulps, fraction, environment));
   if (verdict == FOLD_REFUTED || verdict == FOLD_BROKEN) keep_evidence(cell, fixture, record, environment);
   return fold_ok();

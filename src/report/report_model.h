@@ -30,6 +30,9 @@ struct fold_model_reason {
 struct fold_model_cell {
   size_t count[FOLD_VERDICTS], known;
   double ulps, fraction; /* the worst; NaN where nothing was measured */
+  /* Of cases that held: their rows, those that have no bound and so were not judged, and why the last of them has none. */
+  size_t rows, unbounded;
+  char no_bound[160];
   struct fold_model_fixture *fixtures;
   size_t n_fixtures, capacity;
   json_t *index;                    /* of the fixtures, by name (report_index.h) */
@@ -156,6 +159,8 @@ void fold_model_summary(const struct fold_model *model, char text[200]);
 const char *fold_model_title(const struct fold_model_subject *subject, char text[160]);
 /* How many files do not hold all records of their runs. */
 size_t fold_model_incomplete(const struct fold_model *model);
+/* "3 of 5 rows have no bound: why", or "" where all have one. */
+const char *fold_model_unbounded(const struct fold_model_cell *cell, char text[240]);
 size_t fold_model_cell_total(const struct fold_model_cell *cell);
 
 #endif

@@ -36,11 +36,18 @@ static void put_cell(struct fold_page *page, const struct fold_model_subject *su
     return;
   }
   struct look look = look_of(cell, promised);
+  char unbounded[240];
   fprintf(page->out,
-          "<td class=\"%s\"><a href=\"#e%zu-%zu\" title=\"%s: %zu held, %zu refuted, %zu skipped, %zu broken\">",
+          "<td class=\"%s\"><a href=\"#e%zu-%zu\" title=\"%s: %zu held, %zu refuted, %zu skipped, %zu broken",
           promised || look.class[0] != 'h' ? look.class : "probed", s, k, look.word, cell->count[FOLD_HELD],
           cell->count[FOLD_REFUTED], cell->count[FOLD_SKIPPED], cell->count[FOLD_BROKEN]);
-  fprintf(page->out, promised ? "%s&nbsp;%zu" : "(%s&nbsp;%zu)", look.mark, count_of(cell));
+  if (cell->unbounded) {
+    fputs("; ", page->out);
+    fold_put_html(page->out, fold_model_unbounded(cell, unbounded));
+  }
+  fputs("\">", page->out);
+  fprintf(page->out, promised ? "%s&nbsp;%zu%s" : "(%s&nbsp;%zu%s)", look.mark, count_of(cell),
+          cell->unbounded ? "*" : "");
   if (cell->count[FOLD_SKIPPED] && look.class[0] != 's')
     fprintf(page->out, "<small>&ndash;&nbsp;%zu</small>", cell->count[FOLD_SKIPPED]);
   fputs("</a></td>", page->out);
@@ -83,14 +90,16 @@ static void put_matrix(struct fold_page *page) {
       "</tbody></table></div>\n<p class=\"legend\"><span class=\"held\">&#10003; held</span> <span class=\"refuted\">"
       "&#10007; refuted</span> <span class=\"skipped\">&ndash; skipped</span> <span class=\"broken\">! broken: the "
       "environment failed</span> <span class=\"fact\">&#10007; known of another library, or (in parentheses) not "
-      "promised</span> An empty cell: not promised, not tried.</p>\n",
+      "promised</span> An empty cell: not promised, not tried. *: some rows have no bound, and were not judged.</p>\n",
       page->out);
 }
 
 static void put_reasons(struct fold_page *page, const struct fold_model_cell *cell) {
+  char unbounded[240];
   fputs("<td class=\"text\">", page->out);
+  fold_put_html(page->out, fold_model_unbounded(cell, unbounded));
   for (size_t i = 0; i < cell->n_reasons; i++) {
-    fprintf(page->out, "%s%zu: ", i ? "<br>" : "", cell->reasons[i].count);
+    fprintf(page->out, "%s%zu: ", i || cell->unbounded ? "<br>" : "", cell->reasons[i].count);
     fold_put_html(page->out, cell->reasons[i].text);
   }
   if (cell->other_reasons) fprintf(page->out, "<br>%zu: other reasons", cell->other_reasons);
@@ -171,7 +180,7 @@ void fold_page_evidence(struct fold_page *page) {
                                      "Broken",
                                      "Worst error (ulps)",
                                      "Worst error / bound",
-                                     "<th scope=\"col\" class=\"text\">Skipped because"};
+                                     "<th scope=\"col\" class=\"text\">Skipped, or not judged, because"};
   const struct fold_model *m = page->model;
   char title[160];
   if (m->n_subjects == 0) return;
