@@ -9,7 +9,7 @@ _foldproof() {
     --set) words='default large all' ;;
     --dtype) words='f16 bf16 f32 f64' ;;
     --op) words='sum prod max min' ;;
-    --claims | -c) words=$("$command" list claims 2>/dev/null | awk 'NR > 1 { print $1 }') ;;
+    --claims | -c) words=$("$command" list claims 2>/dev/null | awk 'NR > 1 && $1 != "gpu_to_gpu" { print $1 }') ;;
     --subjects | -s | --peer) words=$("$command" list subjects 2>/dev/null | awk '/ on / { print $1 }') ;;
     --claim) words='gpu_to_gpu run_to_run' ;;
     --generator) words=$("$command" list generators 2>/dev/null | awk 'NR > 1 { print $1 }') ;;

@@ -93,6 +93,10 @@ Test(command, list_names_every_row_of_every_table) {
   shell_run(s, "$F list claims");
   const struct fold_claim *claims = fold_claims(&n);
   for (size_t i = 0; i < n; i++) expect_listed(s, "claims", claims[i].name);
+  expect_listed(s, "claims", "gpu_to_gpu");
+  cr_expect(strstr(s->out, "by compare --claim gpu_to_gpu\n"), "%s", s->out);
+  shell_run(s, "$F list claims --engine host");
+  cr_expect(strstr(s->out, "replays") && !strstr(s->out, "gpu_to_gpu"), "%s", s->out);
   shell_run(s, "$F list generators");
   const struct fold_generator *generators = fold_generators(&n);
   for (size_t i = 0; i < n; i++) expect_listed(s, "generators", generators[i].name);

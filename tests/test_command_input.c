@@ -93,6 +93,7 @@ Test(command_input, a_glob_that_matches_nothing_is_an_error) {
       {"$F list fixtures --fixtures nosuch", "'nosuch'"},
       {"$F list subjects --subjects nosuch", "'nosuch'"},
       {"$F list claims --claims nosuch", "'nosuch'"},
+      {"$F verify --claims gpu_to_gpu", "foldproof compare --claim gpu_to_gpu"},
   };
   struct shell *s = shell_open();
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) expect_refusal(s, rows[i].line, rows[i].word, 1);

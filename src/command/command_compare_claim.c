@@ -96,6 +96,11 @@ static fold_status note_promise(struct judging *j, const json_t *record) {
   return fold_ok();
 }
 
+bool fold_compare_promises(const struct fold_subject *subject, uint64_t claims) {
+  if (fold_engine_is_host(subject->engine)) return false;
+  return subject->any_gpu || claims & (FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED));
+}
+
 /* By the registry too: a record that judged nothing names no claims. */
 static bool is_promised(const struct judging *j, const json_t *record) {
   if (has_promise(j, record)) return true;
@@ -107,7 +112,7 @@ static bool is_promised(const struct judging *j, const json_t *record) {
     if ((int)s->engine != engine || strcmp(s->name, fold_record_text(record, "subject")) != 0) continue;
     uint64_t claims = fold_claims_of(s, (enum fold_op)op);
     if (strcmp(j->claim, "run_to_run") == 0) return claims & FOLD_CLAIM(FOLD_RUN_TO_RUN);
-    return s->any_gpu || claims & (FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED));
+    return fold_compare_promises(s, claims);
   }
   return false;
 }

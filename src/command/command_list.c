@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "command_compare_claim.h"
 #include "order.h"
 
 static void list_names(const char *(*name)(unsigned), unsigned n, unsigned mask) {
@@ -67,7 +68,7 @@ static fold_status list_subjects(const struct fold_selection *selection, const s
 static fold_status list_claims(const struct fold_selection *selection, const struct fold_registry *registry) {
   size_t n;
   const struct fold_claim *claims = fold_claims(&n);
-  bool all = selection->engine < 0 && selection->subjects == NULL;
+  bool all = selection->engine < 0 && selection->subjects == NULL, elsewhere = all;
   printf("%-22s %s\n", "claim", "refuted by");
   for (size_t k = 0; k < n; k++) {
     bool made = all;
@@ -75,6 +76,10 @@ static fold_status list_claims(const struct fold_selection *selection, const str
       made |= registry->subjects[i].claims >> k & 1 && fold_selects_subject(selection, &registry->subjects[i]);
     if (made && fold_selects_claim(selection, &claims[k])) printf("%-22s %s\n", claims[k].name, claims[k].refuted_by);
   }
+  for (size_t i = 0; i < registry->n; i++)
+    elsewhere |= fold_selects_subject(selection, &registry->subjects[i]) &&
+                 fold_compare_promises(&registry->subjects[i], registry->subjects[i].claims);
+  if (elsewhere && selection->claims == NULL) printf("%-22s %s\n", "gpu_to_gpu", FOLD_COMPARE_REFUTED_BY);
   return fold_ok();
 }
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "command_compare_claim.h"
 
 enum { SUBJECTS = 's', CLAIMS = 'c', FIXTURES = 'f', ENGINE = 0x100, FOLDER, SET, NPY, OP, REPEATS, PROBE };
 
@@ -157,7 +158,9 @@ fold_status fold_selection_check(const struct fold_selection *selection, const s
   free(idle);
   if (status.code != FOLD_OK) return status;
   idle = find_idle_glob(selection->claims, selection, registry, matches_claim);
-  if (idle)
+  if (idle && fold_compare_knows_claim(idle))
+    status = fold_error(FOLD_BAD_INPUT, "%s is judged from two records: foldproof compare --claim %s", idle, idle);
+  else if (idle)
     status = fold_error(FOLD_BAD_INPUT, "no claim matches '%.60s': see foldproof list claims%s", idle,
                         near_claim(idle, meant));
   free(idle);
