@@ -8,24 +8,8 @@
 # Exit codes: 0 all profiled; 77 no ncu, no GPU, or its counters are closed to this user, with the reason (no GPU is 99
 # where FOLDPROOF_REQUIRE_GPUS asks for one); 99 some subject could not be profiled; 2 wrong usage.
 set -euo pipefail
-[[ $# -ge 1 && $# -le 2 ]] || { echo "usage: ci/profile-gpu.sh FOLDER [BUILD_DIR]" >&2; exit 2; }
-. "$(dirname "$0")/required-gpus.sh"
-require_gpus 0
-mkdir -p "$1/raw"
-folder=$(cd "$1" && pwd)
-cd "$(dirname "$0")/.."
-foldproof=${2:-build}/foldproof
-export LC_ALL=C
-
-leave() {
-  echo "profile-gpu: $2" >&2
-  exit "$1"
-}
-[ -x "$foldproof" ] || leave 99 "$foldproof is not built"
-subjects=$("$foldproof" list subjects | awk '/ on cuda$/ { print $1 }')
-[ -n "$subjects" ] || leave $((FOLDPROOF_REQUIRE_GPUS > 0 ? 99 : 77)) "skipped: this build has no CUDA"
-ncu=${NCU:-$(command -v ncu || echo /usr/local/cuda/bin/ncu)}
-command -v "$ncu" >/dev/null || leave 77 "skipped: no Nsight Compute (ncu) here"
+. "$(dirname "$0")/profiler.sh"
+open_profiler "Nsight Compute" ncu "${NCU:-}" -- "$@"
 
 fixtures=$(mktemp -d)
 trap 'rm -rf "$fixtures"' EXIT
@@ -48,14 +32,12 @@ once=("$foldproof" record --in-process --engine cuda --fixture-folder "$fixtures
 metrics=gpu__time_duration.sum,dram__bytes_read.sum,dram__bytes_write.sum
 metrics+=,dram__throughput.avg.pct_of_peak_sustained_elapsed,sm__throughput.avg.pct_of_peak_sustained_elapsed
 profile() {
-  "$ncu" --clock-control none --csv --page raw --print-units base --print-kernel-base demangled --launch-count 16 \
+  "$profiler" --clock-control none --csv --page raw --print-units base --print-kernel-base demangled --launch-count 16 \
     --section LaunchStats --section Occupancy --section WarpStateStats --metrics "$metrics" \
     --log-file "$folder/raw/$3.csv" -f \
     "${once[@]}" --subjects "$1" --fixtures "$2" --jsonl "$folder/raw/$3.jsonl" >"$folder/raw/$3.out" 2>&1
 }
 
-manifest=$folder/raw/manifest.tsv
-: >"$manifest"
 add() {
   local subject=$1 input=$2 name code=0
   name=$(tr -c 'a-z0-9\n' _ <<<"$subject-$input")
@@ -68,27 +50,13 @@ add() {
 }
 
 # The shapes are those of `foldproof bench`: what is made for many rows gets many, the rest one long row.
-chosen=0
-while read -r subject; do
-  wanted=false
-  IFS=, read -ra globs <<<"${SUBJECTS:-*}"
-  # shellcheck disable=SC2053
-  for glob in "${globs[@]}"; do [[ $subject != $glob ]] || wanted=true; done
-  $wanted || continue
-  chosen=$((chosen + 1))
-  case $subject in
-    rows/* | cub/segmented*) add "$subject" rows ;;
-    flat/canonical) add "$subject" flat && add "$subject" rows ;;
-    *) add "$subject" flat ;;
+add_shapes() {
+  case $1 in
+    rows/* | cub/segmented*) add "$1" rows ;;
+    flat/canonical) add "$1" flat && add "$1" rows ;;
+    *) add "$1" flat ;;
   esac
-done <<<"$subjects"
-[ $chosen -gt 0 ] || leave 2 "no CUDA subject matches '$SUBJECTS'"
-
-{
-  "$foldproof" env | grep -E '^(system|gpu0\.(name|driver|runtime_cuda)) '
-  echo "Nsight Compute       $("$ncu" --version | grep -o 'Version.*' | cut -d' ' -f2-)"
-  echo "flat: one row of $n $dtype; rows: $rows x $cols; data: $generator. Clocks as they were (--clock-control none)."
-} >"$folder/raw/head.txt"
-python3 ci/profile-table.py "$folder/raw" "$folder/profile.csv" >"$folder/profile.txt" && code=0 || code=$?
-cat "$folder/profile.txt"
-exit "$code"
+}
+each_subject "${SUBJECTS:-*}" add_shapes
+put_table "Nsight Compute" "$("$profiler" --version | grep -o 'Version.*' | cut -d' ' -f2-)" \
+  "flat: one row of $n $dtype; rows: $rows x $cols; data: $generator. Clocks as they were (--clock-control none)." profile

@@ -7,10 +7,11 @@ The table goes to standard output. Exit codes: 0 every line of the manifest has 
 reason; 99 some have none.
 """
 import csv
-import json
 import pathlib
 import re
 import sys
+
+from profiler_table import number, print_table, records, whole_file
 
 DURATION = "gpu__time_duration.sum"
 READ, WRITTEN = "dram__bytes_read.sum", "dram__bytes_write.sum"
@@ -33,14 +34,6 @@ def kernels(path):
     if len(rows) < 3 or "Kernel Name" not in rows[0]:
         return []
     return [dict(zip(rows[0], row)) for row in rows[2:]]
-
-
-def number(row, name):
-    """A figure, or None where ncu has none ("n/a", a metric that this chip lacks)."""
-    try:
-        return float(row.get(name, "").replace(",", ""))
-    except ValueError:
-        return None
 
 
 def short_name(demangled):
@@ -84,16 +77,8 @@ def cells(entry, row):
 
 def skip_reason(path):
     """Why the record says that the subject did not run; None where it does not say so."""
-    lines = path.read_text().splitlines() if path.exists() else []
-    reasons = [record.get("reason") for record in map(json.loads, lines) if record.get("verdict") == "skipped"]
+    reasons = [record.get("reason") for record in records(path) if record.get("verdict") == "skipped"]
     return reasons[0] if reasons else None
-
-
-def print_table(table):
-    widths = [max(len(row[k]) for row in table) for k in range(len(HEADINGS))]
-    for row in table:
-        print("  ".join(cell.ljust(w) if head in LEFT else cell.rjust(w)
-                        for cell, w, head in zip(row, widths, HEADINGS)).rstrip())
 
 
 def main():
@@ -112,22 +97,17 @@ def main():
             missing += 1
             notes.append(f"{entry['subject']} on {entry['input']}: not profiled: exit code {entry['code']}, "
                          f"{len(found)} kernels; see raw/{entry['name']}.out and .csv")
-    head = folder / "head.txt"
-    if head.exists():
-        print(head.read_text())
-    print_table(table)
+    print_table(folder, table, LEFT)
     print("\nus, GB/s: of one launch with cold caches, under the profiler; bytes are those that DRAM moved. DRAM %, SM %: of "
           "the chip's peak.\nwarps %: warps on a multiprocessor, of the most that it holds; of max %: the most that "
           "registers and shared memory allow.")
     for note in notes:
         print(note)
     names = list(dict.fromkeys(name for row in measured for name in row if not MACHINE.match(name)))
-    partial = out.with_suffix(".partial")
-    with partial.open("w", newline="") as file:
+    with whole_file(out) as file:
         writer = csv.DictWriter(file, names, extrasaction="ignore")
         writer.writeheader()
         writer.writerows(measured)
-    partial.rename(out)
     sys.exit(99 if missing or not measured else 0)
 
 

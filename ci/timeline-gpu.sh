@@ -9,24 +9,8 @@
 # Exit codes: 0 all have their kernels; 77 no nsys, one that writes no timeline, or no GPU, with the reason (no GPU is 99 where
 # FOLDPROOF_REQUIRE_GPUS asks for one); 99 some subject has none; 2 wrong usage.
 set -euo pipefail
-[[ $# -ge 1 && $# -le 2 ]] || { echo "usage: ci/timeline-gpu.sh FOLDER [BUILD_DIR]" >&2; exit 2; }
-. "$(dirname "$0")/required-gpus.sh"
-require_gpus 0
-mkdir -p "$1/raw"
-folder=$(cd "$1" && pwd)
-cd "$(dirname "$0")/.."
-foldproof=${2:-build}/foldproof
-export LC_ALL=C
-
-leave() {
-  echo "timeline-gpu: $2" >&2
-  exit "$1"
-}
-[ -x "$foldproof" ] || leave 99 "$foldproof is not built"
-subjects=$("$foldproof" list subjects | awk '/ on cuda$/ { print $1 }')
-[ -n "$subjects" ] || leave $((FOLDPROOF_REQUIRE_GPUS > 0 ? 99 : 77)) "skipped: this build has no CUDA"
-nsys=${NSYS:-$(command -v nsys || echo /usr/local/cuda/bin/nsys)}
-command -v "$nsys" >/dev/null || leave 77 "skipped: no Nsight Systems (nsys) here"
+. "$(dirname "$0")/profiler.sh"
+open_profiler "Nsight Systems" nsys "${NSYS:-}" -- "$@"
 
 rows=${ROWS:-4} cols=${COLS:-16384} dtype=${DTYPE:-f32} iterations=${ITERATIONS:-100}
 timed=("$foldproof" bench --unverified --rows "$rows" --cols "$cols" --dtype "$dtype" --iterations "$iterations")
@@ -34,41 +18,22 @@ timed=("$foldproof" bench --unverified --rows "$rows" --cols "$cols" --dtype "$d
 [ "$code" != 77 ] || leave 77 "skipped: $(tail -n 1 "$folder/raw/probe.out")"
 [ "$code" = 0 ] || leave "$code" "$(tail -n 1 "$folder/raw/probe.out")"
 
-manifest=$folder/raw/manifest.tsv
-: >"$manifest"
 add() {
   local subject=$1 name code=0
   name=$(tr -c 'a-z0-9\n' _ <<<"$subject")
   rm -f "$folder/raw/$name".*
-  "$nsys" profile --trace=cuda --sample=none --cpuctxsw=none --force-overwrite=true --output="$folder/raw/$name" \
+  "$profiler" profile --trace=cuda --sample=none --cpuctxsw=none --force-overwrite=true --output="$folder/raw/$name" \
     "${timed[@]}" --subjects "$subject" --jsonl "$folder/raw/$name.jsonl" >"$folder/raw/$name.out" 2>&1 || code=$?
   # Timed, but without a timeline: the tool can't write one here.
   if [ -s "$folder/raw/$name.jsonl" ] && [ ! -s "$folder/raw/$name.nsys-rep" ]; then
     leave 77 "skipped: nsys wrote no timeline: $(tail -n 1 "$folder/raw/$name.out")"
   fi
   [ ! -s "$folder/raw/$name.nsys-rep" ] ||
-    "$nsys" stats --report cuda_gpu_kern_sum --format csv --force-export=true "$folder/raw/$name.nsys-rep" >"$folder/raw/$name.csv" \
+    "$profiler" stats --report cuda_gpu_kern_sum --format csv --force-export=true "$folder/raw/$name.nsys-rep" >"$folder/raw/$name.csv" \
       2>>"$folder/raw/$name.out" || code=$?
   printf '%s\t%s\t%s\n' "$subject" "$name" "$code" >>"$manifest"
 }
 
-chosen=0
-while read -r subject; do
-  wanted=false
-  IFS=, read -ra globs <<<"${SUBJECTS:-rows/*}"
-  # shellcheck disable=SC2053
-  for glob in "${globs[@]}"; do [[ $subject != $glob ]] || wanted=true; done
-  $wanted || continue
-  chosen=$((chosen + 1))
-  add "$subject"
-done <<<"$subjects"
-[ $chosen -gt 0 ] || leave 2 "no CUDA subject matches '${SUBJECTS:-rows/*}'"
-
-{
-  "$foldproof" env | grep -E '^(system|gpu0\.(name|driver|runtime_cuda)) '
-  echo "Nsight Systems       $("$nsys" --version | grep -o '[0-9][0-9.]*[0-9]' | head -n 1)"
-  echo "$rows x $cols $dtype, $iterations timed runs of each subject and those that warm it."
-} >"$folder/raw/head.txt"
-python3 ci/timeline-table.py "$folder/raw" "$folder/timeline.csv" >"$folder/timeline.txt" && code=0 || code=$?
-cat "$folder/timeline.txt"
-exit "$code"
+each_subject "${SUBJECTS:-rows/*}" add
+put_table "Nsight Systems" "$("$profiler" --version | grep -o '[0-9][0-9.]*[0-9]' | head -n 1)" \
+  "$rows x $cols $dtype, $iterations timed runs of each subject and those that warm it." timeline

@@ -7,10 +7,11 @@ are shares of all the subjects' kernels together. Exit codes: 0 every subject ha
 none.
 """
 import csv
-import json
 import pathlib
 import re
 import sys
+
+from profiler_table import number, print_table, records, whole_file
 
 TOTAL, COUNT = "Total Time (ns)", "Instances"
 FIGURES = ["Avg (ns)", "Med (ns)", "Min (ns)", "Max (ns)", "StdDev (ns)"]
@@ -28,18 +29,9 @@ def kernels(path):
     return [row for row in csv.DictReader(lines[start:end]) if not HARNESS.search(row["Name"])]
 
 
-def number(row, name):
-    """A figure, or None where nsys has none (the deviation of one launch)."""
-    try:
-        return float((row.get(name) or "").replace(",", ""))
-    except ValueError:
-        return None
-
-
 def note_of(path):
     """Why the record says that the subject was not timed; None where it does not say so."""
-    lines = path.read_text().splitlines() if path.exists() else []
-    timings = [record for record in map(json.loads, lines) if record.get("type") == "timing"]
+    timings = [record for record in records(path) if record.get("type") == "timing"]
     return next((t.get("note") for t in timings if "median_seconds" not in t), None)
 
 
@@ -50,13 +42,6 @@ def grouped(value, digits=0):
 def cells(subject, row, whole):
     return [grouped(100 * number(row, TOTAL) / whole if whole else None, 1), grouped(number(row, TOTAL)), grouped(number(row, COUNT)),
             *(grouped(number(row, name), 1) for name in FIGURES), subject, row["Name"]]
-
-
-def print_table(table):
-    widths = [max(len(row[k]) for row in table) for k in range(len(HEADINGS))]
-    for row in table:
-        print("  ".join(cell.ljust(w) if head in LEFT else cell.rjust(w)
-                        for cell, w, head in zip(row, widths, HEADINGS)).rstrip())
 
 
 def main():
@@ -73,21 +58,16 @@ def main():
         else:
             missing += 1
             notes.append(f"{subject}: no kernels: exit code {code}; see raw/{name}.out and .csv")
-    head = folder / "head.txt"
-    if head.exists():
-        print(head.read_text())
     whole = sum(number(row, TOTAL) for _, row in measured)
     measured.sort(key=lambda pair: -number(pair[1], TOTAL))
     table = [HEADINGS] + [cells(subject, row, whole) for subject, row in measured]
-    print_table(table)
+    print_table(folder, table, LEFT)
     for note in notes:
         print(note)
-    partial = out.with_suffix(".partial")
-    with partial.open("w", newline="") as file:
+    with whole_file(out) as file:
         writer = csv.writer(file)
         writer.writerow(HEADINGS)
         writer.writerows([[cell.replace(",", "") for cell in row[:-2]] + row[-2:] for row in table[1:]])
-    partial.rename(out)
     sys.exit(99 if missing or not measured else 0)
 
 
