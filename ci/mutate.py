@@ -32,6 +32,7 @@ PATHS = ["oracles", "src/judge", "src/run/rig*", "kernels/host"]
 # Suites that a change of such a file shows in first.
 NEAREST = [
     ("oracles/super", "super super_round exact bound judge"), ("oracles/exact", "exact super judge"),
+    ("oracles/error", "exact judge outcomes"),
     ("oracles/bound", "outcomes bound judge study"), ("oracles/running_product", "outcomes judge"),
     ("oracles/lowest", "outcomes exact judge"), ("oracles/replay_method", "host mutants"), ("oracles/prod", "product oracle_mutants judge"),
     ("oracles/order", "orders host judge bound"), ("oracles/decimal", "fixtures npy"), ("oracles/", "oracle_mutants exact bound judge"),
