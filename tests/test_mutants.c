@@ -52,35 +52,49 @@ Test(mutants, every_claim_has_a_mutant_that_breaks_it) {
               "no mutant proves that %s can be refuted", claims[k].name);
 }
 
-/* The control: where each mutant falls, our own subjects stand. */
-static void expect_subjects(enum fold_engine engine) {
-  size_t n, n_claims;
-  const struct fold_mutant *mutants = fold_mutants(&n);
-  const struct fold_claim *claims = fold_claims(&n_claims);
+struct control {
+  size_t judgements[512]; /* of each subject */
+};
+
+static fold_status take_control(void *context, const struct fold_judgement *j) {
+  struct control *control = context;
+  enum fold_verdict verdict = j->finding.verdict;
+  cr_expect(verdict != FOLD_REFUTED && verdict != FOLD_BROKEN, "%s violates %s on %s: %s", j->subject->name,
+            j->claim->name, j->c->name, j->finding.reason);
+  control->judgements[j->subject_index]++;
+  return fold_ok();
+}
+
+/* What the mutants of an engine are judged on. */
+static void cases_of_mutants(enum fold_engine engine, struct fold_cases *cases) {
   char globs[8192] = "";
+  size_t n;
+  const struct fold_mutant *mutants = fold_mutants(&n);
   for (size_t i = 0; i < n; i++) {
     if (mutants[i].subject.engine != engine) continue;
     size_t used = strlen(globs);
     cr_assert(used + strlen(mutants[i].fixtures) + 2 < sizeof globs);
     snprintf(globs + used, sizeof globs - used, "%s%s", used ? "," : "", mutants[i].fixtures);
   }
+  expect_cases(globs, cases);
+}
+
+/* The control: where each mutant falls, our own subjects stand. */
+static void expect_subjects(enum fold_engine engine) {
   struct fold_registry registry;
-  registry.subjects = fold_subjects(&registry.n);
   struct fold_cases cases = {0};
-  expect_cases(globs, &cases);
-  for (size_t i = 0; i < registry.n; i++) {
-    if (registry.subjects[i].engine != engine) continue;
-    /* By name and engine: the same name may be on another. */
-    struct fold_registry one = {&registry.subjects[i], 1};
-    struct tally tally;
-    fold_status status =
-        tally_verify(registry.subjects[i].twin ? &registry : &one, registry.subjects[i].name, false, &cases, &tally);
-    cr_expect_eq(status.code, FOLD_OK, "%s", status.text);
-    for (size_t k = 0; k < n_claims; k++)
-      cr_expect(tally.count[k][FOLD_REFUTED] + tally.count[k][FOLD_BROKEN] == 0, "%s is not %s: %s",
-                registry.subjects[i].name, claims[k].name, tally.last[k].reason);
-    cr_expect(tally.judgements > 0, "%s was not judged", registry.subjects[i].name);
-  }
+  struct control control = {{0}};
+  struct fold_selection selection = {.engine = (int)engine, .repeats = 3};
+  struct fold_sink sink = {.judgement = take_control, .context = &control};
+  volatile int stop = 0;
+  registry.subjects = fold_subjects(&registry.n);
+  cr_assert(registry.n <= sizeof control.judgements / sizeof *control.judgements);
+  cases_of_mutants(engine, &cases);
+  fold_status status = fold_verify(&registry, &selection, &cases, NULL, &sink, &stop);
+  cr_expect_eq(status.code, FOLD_OK, "%s", status.text);
+  for (size_t i = 0; i < registry.n; i++)
+    cr_expect(registry.subjects[i].engine != engine || control.judgements[i] > 0, "%s was not judged",
+              registry.subjects[i].name);
   fold_cases_free(&cases);
 }
 
