@@ -238,6 +238,35 @@ static struct fold_outcomes outcomes_of(enum fold_method method, enum fold_dtype
 
 /* 2^(p-1) + ... + 2 + 1 + 1 units are 2^p units, all of them numbers of the accumulator; one more unit is one too many: 2^p + 1 is
  * rounded. At any place of the range, with either sign; negative terms beside positive ones take no room. */
+/* +-65504 in pairs, and one smallest subnormal, so that sums may round: S = 65504 n and s = 2^-24, as f16, added up in f32. The error
+ * reaches the overflow threshold at n^2 65504 2^-24 = 65520, n about 4096, on both sides of zero at once. */
+Test(outcomes, of_a_sum_that_cancels_is_an_infinity_only_where_the_error_reaches_it) {
+  static const struct {
+    size_t n;
+    bool possible;
+  } rows[] = {{1001, false}, {2501, false}, {3001, false}, {4001, false}, {4201, true}, {6001, true}};
+  uint16_t *in = malloc(6001 * sizeof *in);
+  struct fold_truth truth;
+  mpfr_t bound;
+  cr_assert_not_null(in);
+  mpfr_init2(bound, 128);
+  fold_truth_init(&truth);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (int sign = 0; sign < 2; sign++) {
+      struct fold_outcomes may;
+      for (size_t k = 0; k < rows[i].n; k++) in[k] = k % 2 ? 0xfbff : 0x7bff;
+      in[rows[i].n - 1] = sign ? 0x8001 : 1;
+      cr_assert_eq(fold_oracle_exact(FOLD_F16, FOLD_SUM, in, rows[i].n, 1, &truth).code, FOLD_OK);
+      cr_assert_eq(fold_bound_outcomes(FOLD_PLAIN, &truth, rows[i].n - 1, NULL, bound, &may).code, FOLD_OK);
+      cr_expect(may.finite && !may.exact && !may.nan && may.infinite[0] == rows[i].possible &&
+                    may.infinite[1] == rows[i].possible,
+                "%zu terms, sign %d: +inf %d, -inf %d", rows[i].n, sign, may.infinite[0], may.infinite[1]);
+    }
+  free(in);
+  fold_truth_free(&truth);
+  mpfr_clear(bound);
+}
+
 Test(outcomes, sums_are_exact_up_to_two_to_the_precision_and_no_further) {
   for (size_t m = 0; m < sizeof sums / sizeof *sums; m++)
     for (int d = 0; d < FOLD_DTYPES; d++) {
