@@ -66,6 +66,7 @@ Test(judge, what_is_not_declared_is_skipped_and_what_does_not_exist_is_broken) {
   } rows[] = {
       {NULL, NULL, FOLD_REPLAYS, FOLD_SKIPPED, "it declares no order"},
       {"no/such", NULL, FOLD_REPLAYS, FOLD_BROKEN, "its order no/such does not exist"},
+      {"no/such", NULL, FOLD_BOUNDED, FOLD_BROKEN, "its order no/such does not exist"},
       {"host/sequential", NULL, FOLD_REPLAYS, FOLD_HELD, ""},
       {NULL, NULL, FOLD_SAME_BITS_AS, FOLD_SKIPPED, "it names no twin"},
       {NULL, "no/such", FOLD_SAME_BITS_AS, FOLD_BROKEN, "its twin no/such does not exist"},

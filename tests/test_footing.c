@@ -1,0 +1,94 @@
+/* test_footing.c: each thing that a run may leave changed is seen by itself, named, and put back. */
+#include <criterion/criterion.h>
+#include <fenv.h>
+#include <omp.h>
+#include <string.h>
+#ifdef __x86_64__
+#include <xmmintrin.h>
+#endif
+
+#include "footing.h"
+
+static void leave_nothing(void) {}
+static void leave_threads(void) { omp_set_num_threads(omp_get_max_threads() + 1); }
+static void leave_dynamic(void) { omp_set_dynamic(!omp_get_dynamic()); }
+static void leave_nesting(void) { omp_set_max_active_levels(omp_get_max_active_levels() + 1); }
+static void leave_kind(void) {
+  omp_sched_t kind;
+  int chunk;
+  omp_get_schedule(&kind, &chunk);
+  omp_set_schedule(kind == omp_sched_guided ? omp_sched_dynamic : omp_sched_guided, chunk);
+}
+static void leave_chunk(void) {
+  omp_sched_t kind;
+  int chunk;
+  omp_get_schedule(&kind, &chunk);
+  omp_set_schedule(kind, chunk + 1);
+}
+static void leave_rounding(void) { fesetround(FE_UPWARD); }
+#ifdef __x86_64__
+static void leave_flush(void) { _mm_setcsr(_mm_getcsr() | 0x8000); }
+static void leave_zeroes(void) { _mm_setcsr(_mm_getcsr() | 0x40); }
+static void leave_trap(void) { _mm_setcsr(_mm_getcsr() & ~0x80u); }
+static void leave_x87(unsigned short bits) {
+  unsigned short word;
+  __asm__ volatile("fnstcw %0" : "=m"(word));
+  word ^= bits;
+  __asm__ volatile("fldcw %0" : : "m"(word));
+}
+static void leave_precision(void) { leave_x87(0x100); }
+static void leave_x87_rounding(void) { leave_x87(0x400); }
+#endif
+static void leave_both(void) { leave_rounding(), leave_chunk(); }
+static void leave_raised(void) { feraiseexcept(FE_INEXACT | FE_UNDERFLOW); }
+
+Test(footing, what_a_run_leaves_is_named_and_put_back) {
+  static const struct {
+    void (*leave)(void);
+    const char *name;
+  } rows[] = {
+      {leave_nothing, ""},
+      {leave_raised, ""},
+      {leave_threads, "OpenMP's number of threads"},
+      {leave_dynamic, "OpenMP's dynamic adjustment of threads"},
+      {leave_nesting, "OpenMP's nesting"},
+      {leave_kind, "OpenMP's schedule"},
+      {leave_chunk, "OpenMP's schedule"},
+      {leave_rounding, "the rounding mode"},
+      {leave_both, "the rounding mode"},
+#ifdef __x86_64__
+      {leave_flush, "flush to zero"},
+      {leave_zeroes, "denormals are zero"},
+      {leave_trap, "which exceptions trap"},
+      {leave_precision, "the x87 precision"},
+      {leave_x87_rounding, "the x87 control word"},
+#endif
+  };
+  fold_footing_reset();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char changed[80] = "?";
+    struct fold_footing before = fold_footing_now(), after;
+    rows[i].leave();
+    bool kept = fold_footing_restore(&before, changed);
+    cr_expect_str_eq(changed, rows[i].name, "row %zu: %s", i, changed);
+    cr_expect_eq(kept, !rows[i].name[0], "row %zu", i);
+    after = fold_footing_now();
+    cr_expect(memcmp(&before, &after, sizeof before) == 0, "row %zu: a setting stays", i);
+    cr_expect(fold_footing_restore(&before, changed), "row %zu: %s stays", i, changed);
+  }
+}
+
+/* Of a region's other threads, whose environments outlive it. */
+Test(footing, what_another_thread_keeps_is_named_and_put_back) {
+  char changed[80];
+  omp_set_num_threads(4);
+  fold_footing_reset();
+  for (int thread = 1; thread < 4; thread++) {
+    struct fold_footing before = fold_footing_now();
+#pragma omp parallel num_threads(4)
+    if (omp_get_thread_num() == thread) fesetround(FE_DOWNWARD);
+    cr_expect_not(fold_footing_restore(&before, changed));
+    cr_expect_str_eq(changed, "the rounding mode in another thread of OpenMP's", "thread %d: %s", thread, changed);
+    cr_expect(fold_footing_restore(&before, changed), "thread %d: %s stays", thread, changed);
+  }
+}
