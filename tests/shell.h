@@ -1,4 +1,5 @@
-/* shell.h: runs a built program through sh in a folder of its own and keeps its exit code, output and errors.
+/* shell.h: runs a built program through sh in a folder of its own and keeps its exit code, output and errors. What mostly waits is
+ * begun beside others, each in a shell of its own, and ended.
  *
  * FOLDPROOF and FOLDPROOF_MUTANTS, the programs' paths, come from the build; a command names them by $F and $M.
  */
@@ -12,11 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "scratch.h"
 
 struct shell {
   struct scratch scratch, logs; /* the command's working folder; where its output goes */
+  pid_t running;
   int code;
   char out[1 << 18], err[1 << 16];
   char ran[2400];
@@ -41,17 +44,22 @@ static inline void shell_slurp(const char *path, char *text, size_t size) {
   if (file) fclose(file);
 }
 
-/* Runs a command line; a program that was killed has the exit code 128 + the signal's number. */
-static inline int shell_run(struct shell *s, const char *format, ...) {
+/* Starts the command line that s->ran holds. */
+static inline void shell_start(struct shell *s) {
   char line[4000];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(s->ran, sizeof s->ran, format, args);
-  va_end(args);
   snprintf(line, sizeof line, "cd %s && F='%s' && M='%s' && ( %s ) >%s/out 2>%s/err </dev/null", s->scratch.folder,
            FOLDPROOF, FOLDPROOF_MUTANTS, s->ran, s->logs.folder, s->logs.folder);
-  int how = system(line);
+  s->running = fork();
+  if (s->running == 0) {
+    execl("/bin/sh", "sh", "-c", line, (char *)NULL);
+    _exit(127);
+  }
+  cr_assert(s->running > 0, "no process for a test");
+}
+
+static inline void shell_take(struct shell *s, int how) {
   s->code = WIFEXITED(how) ? WEXITSTATUS(how) : 128 + WTERMSIG(how);
+  s->running = 0;
   shell_slurp(scratch_path(&s->logs, "out"), s->out, sizeof s->out);
   shell_slurp(scratch_path(&s->logs, "err"), s->err, sizeof s->err);
 #ifdef __SANITIZE_ADDRESS__
@@ -62,6 +70,32 @@ static inline int shell_run(struct shell *s, const char *format, ...) {
     memmove(said, end ? end + 1 : said + strlen(said), end ? strlen(end + 1) + 1 : 1);
   }
 #endif
+}
+
+/* Begins a command line, which runs beside whatever else does. */
+static inline void shell_begin(struct shell *s, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  vsnprintf(s->ran, sizeof s->ran, format, args);
+  va_end(args);
+  shell_start(s);
+}
+
+/* Whether what was begun has ended; `wait`: not before it has. */
+static inline bool shell_ended(struct shell *s, bool wait) {
+  int how;
+  if (s->running && waitpid(s->running, &how, wait ? 0 : WNOHANG) == s->running) shell_take(s, how);
+  return s->running == 0;
+}
+
+/* Runs a command line; a program that was killed has the exit code 128 + the signal's number. */
+static inline int shell_run(struct shell *s, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  vsnprintf(s->ran, sizeof s->ran, format, args);
+  va_end(args);
+  shell_start(s);
+  while (!shell_ended(s, true)) continue;
   return s->code;
 }
 

@@ -5,7 +5,8 @@
  * Every process of a case has a mark in its environment, by which those that are left are found, whoever's children they are.
  *
  * No verdict hangs on how busy the machine is: where a case has to wait for the time limit, that is five times what a world
- * without a fault takes here, and that a case ends in time leaves a minute of room. All others have a limit that is never met.
+ * without a fault takes here, beside as many others as the case has, and that a case ends in time leaves a minute of room. All
+ * others have a limit that is never met.
  */
 #include <fcntl.h>
 #include <math.h>
@@ -45,47 +46,44 @@ static int marked(const char *mark, char names[400]) {
   return n;
 }
 
-/* Runs a command line with `setting` in front and the time limit, after which it ends within a minute; it leaves nobody behind
- * for longer than `grace`. The world has four ranks, the case three. */
+/* A command line with `setting` in front and the time limit, after which it ends within a minute; before one that is never met.
+ * It leaves nobody behind for longer than `grace`. The world has four ranks, the case three. */
 struct deed {
   const char *setting, *command;
   int limit; /* seconds; 0: the default, 20 */
   double grace;
+  int code;
+  const char *words; /* separated by '|' */
 };
-enum { NEVER_MET = 240, ROOM = 60 };
+/* What waits for a limit waits beside others: as many as do not take more than a few seconds to start. */
+enum { NEVER_MET = 240, ROOM = 60, TOGETHER = 4 };
 
-static void run_in(struct shell *s, const struct deed *deed) {
+struct doing {
+  const struct deed *deed;
+  struct shell *s;
+  char mark[80];
+  double start;
+};
+
+static void begin(struct doing *d, struct shell *s, const struct deed *deed) {
   static int count;
-  char mark[80], names[400];
-  snprintf(mark, sizeof mark, "FOLD_MARK=%d.%d", (int)getpid(), count++);
   char limit[40] = "";
+  *d = (struct doing){.deed = deed, .s = s, .start = fold_now()};
+  snprintf(d->mark, sizeof d->mark, "FOLD_MARK=%d.%d.", (int)getpid(), count++);
   if (deed->limit) snprintf(limit, sizeof limit, "FOLDPROOF_TIMEOUT=%d", deed->limit);
-  double start = fold_now();
-  shell_run(s, "export %s FOLDPROOF_RANKS=4 %s %s; %s", mark, limit, deed->setting, deed->command);
-  double took = fold_now() - start, end = fold_now() + deed->grace;
-  cr_expect(took < (deed->limit ? deed->limit : 20) + ROOM, "%s: took %.1f s", s->ran, took);
-  while (marked(mark, names) > 0 && fold_now() < end) usleep(20000);
-  cr_expect(marked(mark, names) == 0, "%s: left behind:%s", s->ran, names);
+  shell_begin(s, "export %s FOLDPROOF_RANKS=4 %s %s; %s", d->mark, limit, deed->setting, deed->command);
 }
 
-static struct shell *run(const struct deed *deed) {
-  struct shell *s = shell_open();
-  run_in(s, deed);
-  return s;
+static void check_end(const struct doing *d) {
+  char names[400];
+  double took = fold_now() - d->start, end = fold_now() + d->deed->grace;
+  int limit = d->deed->limit ? d->deed->limit : 20;
+  cr_expect(took < (limit == NEVER_MET ? limit : limit + ROOM), "%s: took %.1f s", d->s->ran, took);
+  while (marked(d->mark, names) > 0 && fold_now() < end) usleep(20000);
+  cr_expect(marked(d->mark, names) == 0, "%s: left behind:%s", d->s->ran, names);
 }
 
-/* Seconds after which a rank, or a world that does not start, hangs: not before `least`. */
-static int limit_here(int least) {
-  struct deed deed = {"X=", "$M verify --subjects mutant/own_first " CASE, NEVER_MET, 0};
-  double start = fold_now();
-  struct shell *s = run(&deed);
-  int here = (int)ceil(5 * (fold_now() - start));
-  cr_assert_eq(s->code, 0, "%s%s", s->out, s->err);
-  shell_close(s);
-  return here > least ? here : least;
-}
-
-/* The exit code, and that the output, or the errors, hold each of the words (separated by '|'). */
+/* The exit code, and that the output, or the errors, hold each of the words. */
 static void expect(struct shell *s, int code, const char *words) {
   char copy[400], *rest = NULL;
   cr_expect_eq(s->code, code, "%s: exit code %d, want %d: %s%s", s->ran, s->code, code, s->out, s->err);
@@ -95,6 +93,44 @@ static void expect(struct shell *s, int code, const char *words) {
   shell_close(s);
 }
 
+static void write_scripts(struct shell *s);
+
+/* Up to TOGETHER deeds, each in a folder with the scripts: all begin at once, each is looked at when it ends. */
+static void run_wave(const struct deed *deeds, size_t n) {
+  struct doing doing[TOGETHER];
+  size_t left = n;
+  for (size_t i = 0; i < n; i++) {
+    struct shell *s = shell_open();
+    write_scripts(s);
+    begin(&doing[i], s, &deeds[i]);
+  }
+  for (; left > 0; usleep(10000))
+    for (size_t i = 0; i < n; i++) {
+      if (!doing[i].s || !shell_ended(doing[i].s, false)) continue;
+      check_end(&doing[i]);
+      expect(doing[i].s, deeds[i].code, deeds[i].words);
+      doing[i].s = NULL;
+      left--;
+    }
+}
+
+static void run(const struct deed *deed) { run_wave(deed, 1); }
+
+static void run_all(const struct deed *deeds, size_t n) {
+  for (size_t at = 0; at < n; at += TOGETHER) run_wave(deeds + at, n - at < TOGETHER ? n - at : TOGETHER);
+}
+
+/* Seconds after which a rank, or a world that does not start, hangs: not before `least`. */
+static int limit_here(int least) {
+  struct deed deeds[TOGETHER];
+  for (size_t i = 0; i < TOGETHER; i++)
+    deeds[i] = (struct deed){"X=", "$M verify --subjects mutant/own_first " CASE, NEVER_MET, 0, 0, ""};
+  double start = fold_now();
+  run_wave(deeds, TOGETHER);
+  int here = (int)ceil(5 * (fold_now() - start));
+  return here > least ? here : least;
+}
+
 Test(world, a_rank_that_fails_is_named_with_its_call_and_none_is_left) {
   static const struct {
     const char *subject, *words;
@@ -102,6 +138,7 @@ Test(world, a_rank_that_fails_is_named_with_its_call_and_none_is_left) {
       {"rank_killed", "rank 1 of 3 (process |died in call 1 (allreduce of 1000 f32) of broken/rank_killed"},
       {"rank_exits", "rank 1 of 3 (process |died in broken/rank_exits"},
       {"rank_crashes", "rank 1 of 3 (process |died in broken/rank_crashes"},
+      {"rank_fails", "rank 1 of 3 in broken/rank_fails: its device fell off the bus"},
       {"rank_hangs", "rank 1 of 3 hangs: no further than in broken/rank_hangs within "},
       {"rank_stops", "rank 1 of 3 (process |is stopped in broken/rank_stops"},
       {"rank_stops_in_call", "rank 1 of 3 (process |is stopped in call 1 (allreduce of 1000 f32)"},
@@ -109,48 +146,53 @@ Test(world, a_rank_that_fails_is_named_with_its_call_and_none_is_left) {
       {"rank_other_type", "rank 1 called allreduce of 500 f64 where rank 0 called allreduce of 500 f32"},
       {"rank_other_call", "rank 1 called gather of 4000 bytes where rank 0 called allreduce of 1000 f32"},
       {"rank_babbles", "rank 1 called nothing of 0 bytes where rank 0 called allreduce of 1000 f32"},
-      {"rank_fails", "rank 1 of 3 in broken/rank_fails: its device fell off the bus"},
   };
   skip_without_mpi();
+  enum { FAULTS = sizeof faults / sizeof *faults };
   int limit = limit_here(2);
-  for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
-    char command[300];
-    snprintf(command, sizeof command, "$M verify --subjects broken/%s " CASE, faults[i].subject);
+  char command[FAULTS][300];
+  struct deed deeds[FAULTS];
+  for (size_t i = 0; i < FAULTS; i++) {
+    snprintf(command[i], sizeof *command, "$M verify --subjects broken/%s " CASE, faults[i].subject);
     bool waits = !strstr(faults[i].words, "died in") && !strstr(faults[i].words, "fell off");
-    struct deed deed = {"X=", command, waits ? limit : NEVER_MET, 0};
-    expect(run(&deed), 99, faults[i].words);
+    deeds[i] = (struct deed){"X=", command[i], waits ? limit : NEVER_MET, 0, 99, faults[i].words};
   }
+  run_all(deeds, FAULTS);
 }
 
 Test(world, what_all_ranks_refuse_alike_is_a_skip_and_the_world_goes_on) {
+  static const struct deed deeds[] = {
+      {"X=", "$M verify --subjects broken/ranks_fail " CASE, NEVER_MET, 0, 77, "not on Fridays|1 skipped"},
+      {"X=",
+       "$M verify --subjects broken/ranks_fail,mutant/own_first --engine mpi --claims writes_output "
+       "--fixtures 'normal/f32/sum/1000x3/*'",
+       NEVER_MET, 0, 0, "1 held, 0 refuted, 1 skipped"},
+  };
   skip_without_mpi();
-  struct deed skip = {"X=", "$M verify --subjects broken/ranks_fail " CASE, NEVER_MET, 0};
-  expect(run(&skip), 77, "not on Fridays|1 skipped");
-  struct deed on = {"X=",
-                    "$M verify --subjects broken/ranks_fail,mutant/own_first --engine mpi --claims writes_output "
-                    "--fixtures 'normal/f32/sum/1000x3/*'",
-                    NEVER_MET, 0};
-  expect(run(&on), 0, "1 held, 0 refuted, 1 skipped");
+  run_all(deeds, 2);
 }
 
 #ifdef MPI_SHIM
-/* What is left to send when a call of MPI returns may move within later calls only: a rank makes some while it waits. */
+/* What is left to send when a call of MPI returns may move within later calls only: a rank makes some while it waits. The same
+ * with an MPI that would not move: so it did leave. */
 Test(world, a_rank_that_has_left_a_call_helps_the_others_out_of_it) {
   skip_without_mpi();
-  struct deed deed = {"LD_PRELOAD=" MPI_SHIM " SHIM=leaves ASAN_OPTIONS=verify_asan_link_order=0",
-                      "$F verify --subjects collective/exact " CASE, NEVER_MET, 0};
-  expect(run(&deed), 0, "1 held, 0 refuted, 0 skipped");
-  /* The same with an MPI that would not move: so it did leave. */
-  deed.setting = "LD_PRELOAD=" MPI_SHIM " SHIM=leaves_for_good ASAN_OPTIONS=verify_asan_link_order=0";
-  deed.limit = limit_here(3);
-  expect(run(&deed), 99, "rank 0 of 3 hangs: no further than in call 1 (allreduce of 17000 int64) of collective/exact");
+  struct deed deeds[] = {
+      {"LD_PRELOAD=" MPI_SHIM " SHIM=leaves ASAN_OPTIONS=verify_asan_link_order=0",
+       "$F verify --subjects collective/exact " CASE, NEVER_MET, 0, 0, "1 held, 0 refuted, 0 skipped"},
+      {"LD_PRELOAD=" MPI_SHIM " SHIM=leaves_for_good ASAN_OPTIONS=verify_asan_link_order=0",
+       "$F verify --subjects collective/exact " CASE, limit_here(3), 0, 99,
+       "rank 0 of 3 hangs: no further than in call 1 (allreduce of 17000 int64) of collective/exact"},
+  };
+  run_all(deeds, 2);
 }
 #endif
 
 Test(world, without_a_time_limit_given_a_stopped_rank_is_named) {
+  static const struct deed deed = {"X=", "$M verify --subjects broken/rank_stops " CASE, 0, 0,
+                                   99,   "rank 1 of 3|is stopped in broken/rank_stops"};
   skip_without_mpi();
-  struct deed deed = {"X=", "$M verify --subjects broken/rank_stops " CASE, 0, 0};
-  expect(run(&deed), 99, "rank 1 of 3|is stopped in broken/rank_stops");
+  run(&deed);
 }
 
 /* Launchers and ranks as scripts; the ranks but one are right. */
@@ -179,6 +221,10 @@ Test(world, a_launcher_that_fails_is_told_with_what_it_printed) {
     int code;
     const char *words;
   } launchers[] = {
+      {"FOLDPROOF_LAUNCH=./hangs", 99, "rank 0 of 4 did not start: no word from it in time"},
+      {"FOLDPROOF_PROGRAM=$PWD/one_fails", 99, "rank 1 of 4 did not start: |no such device"},
+      {"FOLDPROOF_PROGRAM=$PWD/one_hangs", 99, "rank 1 of 4 did not start: no word from it in time"},
+      {"FOLDPROOF_PROGRAM=$PWD/one_stops", 99, "rank 1 of 4 did not start: no word from it in time"},
       {"PATH=/nowhere", 77, "mpirun can't be started: No such file"},
       {"FOLDPROOF_LAUNCH=no_such_launcher", 2, "--launch, FOLDPROOF_LAUNCH: no_such_launcher can't be started"},
       {"FOLDPROOF_LAUNCH=threads", 2, "an MPI rank is a process"},
@@ -191,101 +237,106 @@ Test(world, a_launcher_that_fails_is_told_with_what_it_printed) {
       {"FOLDPROOF_LAUNCH=./explains", 99,
        "rank 0 of 4 did not start: the launcher ended: a component is missing (FOLDPROOF_OUTPUT=FILE keeps all of it)"},
       {"FOLDPROOF_LAUNCH=./babbles", 99, ": 12345678x12345678x|8x123 (FOLDPROOF_OUTPUT=FILE keeps all of it)"},
-      {"FOLDPROOF_LAUNCH=./hangs", 99, "rank 0 of 4 did not start: no word from it in time"},
       {"FOLDPROOF_LAUNCH='mpirun --oversubscribe -n 2'", 99, "the launcher started rank |of 2 on |asked for were 4"},
       {"FOLDPROOF_LAUNCH='mpirun --oversubscribe -n 6'", 99, "the launcher started rank |of 6 on |asked for were 4"},
-      {"FOLDPROOF_PROGRAM=$PWD/one_fails", 99, "rank 1 of 4 did not start: |no such device"},
-      {"FOLDPROOF_PROGRAM=$PWD/one_hangs", 99, "rank 1 of 4 did not start: no word from it in time"},
-      {"FOLDPROOF_PROGRAM=$PWD/one_stops", 99, "rank 1 of 4 did not start: no word from it in time"},
   };
   skip_without_mpi();
+  enum { LAUNCHERS = sizeof launchers / sizeof *launchers };
   int limit = limit_here(2);
-  for (size_t i = 0; i < sizeof launchers / sizeof *launchers; i++) {
+  struct deed deeds[LAUNCHERS];
+  for (size_t i = 0; i < LAUNCHERS; i++) {
     bool waits = strstr(launchers[i].words, "no word from it in time") != NULL;
-    struct deed deed = {launchers[i].setting, "$M verify --subjects mutant/own_first " CASE, waits ? limit : NEVER_MET,
-                        0};
-    struct shell *s = shell_open();
-    write_scripts(s);
-    run_in(s, &deed);
-    expect(s, launchers[i].code, launchers[i].words);
+    deeds[i] = (struct deed){launchers[i].setting,      "$M verify --subjects mutant/own_first " CASE,
+                             waits ? limit : NEVER_MET, 0,
+                             launchers[i].code,         launchers[i].words};
   }
+  run_all(deeds, LAUNCHERS);
 }
 
 /* As with a launcher that can't serve two worlds at once: this process has one by then. */
 Test(world, a_probe_that_could_try_nothing_is_no_success) {
+  static const struct deed deed = {
+      "PATH=/nowhere",          "$M verify --probe --subjects mutant/own_first " CASE, NEVER_MET, 0, 77,
+      "mpirun can't be started"};
   skip_without_mpi();
-  struct deed deed = {"PATH=/nowhere", "$M verify --probe --subjects mutant/own_first " CASE, NEVER_MET, 0};
-  expect(run(&deed), 77, "mpirun can't be started");
+  run(&deed);
 }
 
 Test(world, a_new_process_whose_ranks_do_not_start_says_why) {
+  static const struct deed deed = {
+      "FOLDPROOF_LAUNCH=./second_fails",
+      "$F verify --subjects collective/exact --engine mpi --claims fresh_process "
+      "--fixtures 'normal/f32/sum/1x36000/ranks3/*'",
+      NEVER_MET,
+      0,
+      99,
+      "the other process gave no result: mpi: rank 0 of 4 did not start: the launcher ended: the port is taken"};
   skip_without_mpi();
-  struct deed deed = {"FOLDPROOF_LAUNCH=./second_fails",
-                      "$F verify --subjects collective/exact --engine mpi --claims fresh_process "
-                      "--fixtures 'normal/f32/sum/1x36000/ranks3/*'",
-                      NEVER_MET, 0};
-  struct shell *s = shell_open();
-  write_scripts(s);
-  run_in(s, &deed);
-  expect(s, 99,
-         "the other process gave no result: mpi: rank 0 of 4 did not start: the launcher ended: the port is taken");
+  run(&deed);
 }
 
 Test(world, what_launcher_and_ranks_print_is_kept_where_the_user_says) {
+  static const struct deed deeds[] = {
+      {"FOLDPROOF_LAUNCH=./prints FOLDPROOF_OUTPUT=kept",
+       "echo before >kept; $M verify --subjects mutant/own_first " CASE
+       "; code=$?; tail -n 2 kept | tr '\n' '/'; exit $code",
+       NEVER_MET, 0, 99, "before/no partition called gpu/|the launcher ended: no partition called gpu\n"},
+      {"FOLDPROOF_OUTPUT=nowhere/kept", "$M verify --subjects mutant/own_first " CASE, NEVER_MET, 0, 2,
+       "FOLDPROOF_OUTPUT=nowhere/kept: No such file"},
+  };
   skip_without_mpi();
-  struct deed deed = {
-      "FOLDPROOF_LAUNCH=./prints FOLDPROOF_OUTPUT=kept",
-      "echo before >kept; $M verify --subjects mutant/own_first " CASE "; code=$?; cat kept; exit $code", NEVER_MET, 0};
-  struct shell *s = shell_open();
-  write_scripts(s);
-  run_in(s, &deed);
-  cr_expect_str_eq(s->out + strlen(s->out) - strlen("before\nno partition called gpu\n"),
-                   "before\nno partition called gpu\n", "%s", s->out);
-  expect(s, 99, "the launcher ended: no partition called gpu\n");
-  struct deed nowhere = {"FOLDPROOF_OUTPUT=nowhere/kept", "$M verify --subjects mutant/own_first " CASE, NEVER_MET, 0};
-  expect(run(&nowhere), 2, "FOLDPROOF_OUTPUT=nowhere/kept: No such file");
+  run_all(deeds, 2);
 }
 
-static struct shell *run_fake(const char *mode, int limit) {
-  char setting[600];
-  snprintf(setting, sizeof setting,
-           "FAKE_PROTOCOL=%d FAKE_DONE=%d FAKE_VERSION=" FOLD_VERSION " FOLDPROOF_LAUNCH='python3 %s %s'",
-           FOLD_WIRE_PROTOCOL, WIRE_DONE, FAKE_RANKS, mode);
-  struct deed deed = {setting, "$M verify --subjects mutant/own_last " CASE, limit, 0};
-  return run(&deed);
+struct fake {
+  const char *mode;
+  int code;
+  const char *words;
+};
+
+/* Those that wait for the limit, and others. */
+static void run_fakes(const struct fake *fakes, size_t n, bool all_wait) {
+  char setting[16][600];
+  struct deed deeds[16];
+  int limit = limit_here(3);
+  for (size_t i = 0; i < n; i++) {
+    bool waits = all_wait || strstr(fakes[i].words, "in time");
+    snprintf(setting[i], sizeof *setting,
+             "FAKE_PROTOCOL=%d FAKE_DONE=%d FAKE_VERSION=" FOLD_VERSION " FOLDPROOF_LAUNCH='python3 %s %s'",
+             FOLD_WIRE_PROTOCOL, WIRE_DONE, FAKE_RANKS, fakes[i].mode);
+    deeds[i] = (struct deed){
+        setting[i],    "$M verify --subjects mutant/own_last " CASE, waits ? limit : NEVER_MET, 0, fakes[i].code,
+        fakes[i].words};
+  }
+  run_all(deeds, n);
 }
 
 /* As in a container that is paused: nobody moves for longer than a rank may take, and no rank is late. Then rank 0 dies. */
 Test(world, a_harness_that_was_stopped_itself_blames_no_rank) {
+  static const struct fake fakes[] = {
+      {"frozen", 99, "rank 0 of |died in making a communicator"},
+      {"frozen_in_answer", 99, "rank 0 of |died in making a communicator"},
+      {"frozen_at_door", 99, " died in starting"},
+  };
   skip_without_mpi();
-  int limit = limit_here(3);
-  expect(run_fake("frozen", limit), 99, "rank 0 of |died in making a communicator");
-  expect(run_fake("frozen_in_answer", limit), 99, "rank 0 of |died in making a communicator");
-  expect(run_fake("frozen_at_door", limit), 99, " died in starting");
+  run_fakes(fakes, sizeof fakes / sizeof *fakes, true);
 }
 
 Test(world, false_ranks_and_strangers_at_the_door_are_told_apart) {
-  static const struct {
-    const char *mode;
-    int code;
-    const char *words;
-  } fakes[] = {
+  static const struct fake fakes[] = {
+      {"halves", 99, "rank 0 of 4 did not start: no word from it in time"},
+      {"nobody", 99, "rank 0 of 4 did not start: no word from it in time"},
       {"version", 99, "rank 1 on |is foldproof 9.9.9, this is " FOLD_VERSION},
       {"protocol", 99, "a rank is another version of foldproof"},
       {"library", 99, "rank 2 on |has Fake 2, rank 0 on |has Fake 1"},
       {"twice", 99, "two processes say that they are rank 1"},
       {"world", 99, "the launcher started rank 0 of 5 on |asked for were 4"},
       {"babble", 99, "rank 0 of |answered out of turn"},
-      {"halves", 99, "rank 0 of 4 did not start: no word from it in time"},
-      {"nobody", 99, "rank 0 of 4 did not start: no word from it in time"},
       {"orphans", 99, "did not start: the launcher ended"},
       {"strangers", 0, "1 held, 0 refuted"},
   };
   skip_without_mpi();
-  int limit = limit_here(3);
-  for (size_t i = 0; i < sizeof fakes / sizeof *fakes; i++)
-    expect(run_fake(fakes[i].mode, strstr(fakes[i].words, "in time") ? limit : NEVER_MET), fakes[i].code,
-           fakes[i].words);
+  run_fakes(fakes, sizeof fakes / sizeof *fakes, false);
 }
 
 /* The harness gets the signal while a rank hangs in a call; nobody is there to end the ranks then but themselves and their
@@ -303,20 +354,17 @@ Test(world, a_harness_that_is_interrupted_or_killed_leaves_no_process) {
       {"rank_hangs", "--launch ./stays", "kill -KILL $p", 137}, /* as an mpirun that waits for itself */
       {"rank_hangs", "--launch ./stays", "kill -INT $p", 99},
   };
+  enum { ENDS = sizeof ends / sizeof *ends };
+  char command[ENDS][500];
+  struct deed deeds[ENDS];
   skip_without_mpi();
-  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
-    char command[500];
-    snprintf(command, sizeof command,
+  for (size_t i = 0; i < ENDS; i++) {
+    snprintf(command[i], sizeof *command,
              "export FOLD_SEEN=$PWD/seen; $M verify --subjects broken/%s " CASE
              " %s & p=$!; "
              "until [ -e seen ]; do sleep 0.05; done; %s; wait $p",
              ends[i].subject, ends[i].options, ends[i].signals);
-    struct deed deed = {"X=", command, NEVER_MET, ROOM};
-    struct shell *s = shell_open();
-    write_scripts(s);
-    double start = fold_now();
-    run_in(s, &deed);
-    cr_expect(fold_now() - start < NEVER_MET, "%s: not before the limit", s->ran);
-    expect(s, ends[i].code, "");
+    deeds[i] = (struct deed){"X=", command[i], NEVER_MET, ROOM, ends[i].code, ""};
   }
+  run_all(deeds, ENDS);
 }
