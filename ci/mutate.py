@@ -4,7 +4,7 @@
     ci/mutate.py [--count 40] [--seed N] [--paths P ...] [--at FILE:LINE] [--jobs N] [--most PERCENT] [--recheck] [--list]
 
 Works in copies of the tree, each with a host-only build of its own. Of each change the suites run until the first is red: those that
-the file is nearest to come first, then the shorter ones. A suite that takes ten times what it took without a change hangs, and has
+the file is nearest to come first, then the shorter ones; one whose programs are as they were is left out. A suite that takes ten times what it took without a change hangs, and has
 seen it. A change that leaves the compiled object as it was, or does not compile without a warning, is drawn again.
 ci/mutate-equivalent.txt has those that change nothing that can be seen, with a reason each: they count as such, and no suite is run
 but with --recheck, which tells those that are seen after all. Exit code: 0; 1 where more than --most percent survive that are not listed
@@ -177,6 +177,7 @@ class Bench:
                 print(f"without a change {name} is red: {code}\n{output.decode(errors='replace')[-3000:]}")
                 raise SystemExit(99)
         self.limit = {name: max(options.limit, 10 * t) for name, t in took.items()}
+        self.clean = {name: self.programs_hash(suite) for name, suite in self.suites.items()}
         self.suites = {name: self.suites[name] for name in sorted(took, key=took.get)}
         return took
 
@@ -189,6 +190,17 @@ class Bench:
         suffix = path.replace("/", "_") + ".o"
         found = [f for f in self.build.rglob("*.o") if f.name == suffix or str(f).endswith("/" + path + ".o")]
         return {str(f): hashlib.sha256(f.read_bytes()).digest() for f in found} or None
+
+    def files_of(self, suite):
+        """What a suite runs of the build: programs, and the libraries that these load."""
+        programs = {self.build / target for target in suite.targets} | {pathlib.Path(word) for word in suite.command}
+        programs = {p for p in programs if p.is_relative_to(self.build) and p.is_file()}
+        loaded = run(["ldd", *map(str, programs)], None)[0].decode() if programs else ""
+        return sorted(programs | {pathlib.Path(p) for p in re.findall(r"=> (/\S+)", loaded) if self.build in pathlib.Path(p).parents})
+
+    def programs_hash(self, suite):
+        """Programs that do not link the changed object stay as they are, byte by byte."""
+        return [hashlib.sha256(file.read_bytes()).digest() for file in self.files_of(suite)]
 
     def objects_of(self, path):
         return [os.path.relpath(f, self.build) for f in self.object_hash(path) or {}]
@@ -212,6 +224,8 @@ class Bench:
                 suite = self.suites[name]
                 if run(["ninja", "-C", str(self.build), *suite.targets], None)[1] != 0:
                     return "broken", None
+                if self.clean[name] and self.programs_hash(suite) == self.clean[name]:
+                    continue
                 code = self.run_suite(suite, self.limit[name])[1]
                 if code not in (0, 77):
                     return "seen", name if code is not None else f"{name}, which hung"
@@ -333,6 +347,7 @@ def main():
         took = benches[0].calibrate(options)
         for bench in benches[1:]:
             bench.limit, bench.suites = benches[0].limit, {n: bench.suites[n] for n in benches[0].suites}
+            bench.clean = {name: bench.programs_hash(suite) for name, suite in bench.suites.items()}
         print("suites: " + ", ".join(f"{n} {took[n]:.1f} s" for n in benches[0].suites), flush=True)
         campaign = Campaign(drawn, known, options)
         workers = [threading.Thread(target=campaign.work, args=(bench,), daemon=True) for bench in benches]

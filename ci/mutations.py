@@ -107,7 +107,7 @@ def token_changes(line, code, tokens):
 def call_changes(line, tokens):
     for i, token in enumerate(tokens):
         if token[0] != "(" or i == 0 or tokens[i - 1].lastgroup != "word" or \
-                tokens[i - 1][0] in ("if", "while", "for", "switch", "sizeof", "return"):
+                tokens[i - 1][0] in ("if", "while", "for", "switch", "sizeof", "return", "calloc"):  # calloc's are a product
             continue
         parts = arguments(tokens, i)
         for (a, b), (c, d) in zip(parts, parts[1:]):

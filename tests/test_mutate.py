@@ -15,8 +15,11 @@ sys.dont_write_bytecode = True
 from mutations import changes, changes_of  # noqa: E402
 
 MESON = """project('toy', 'c')
-toy = static_library('toy', 'toy.c')
-test('weak', executable('weak', 'weak.c', link_with: toy), depends: toy)
+toy = library('toy', 'toy.c')
+weak = executable('weak', 'weak.c', link_with: toy)
+test('weak', weak)
+blind = executable('blind', 'blind.c')
+test('blind', blind)
 """
 TOY = """/* toy.c: a < b, untouched */
 #define MOST 3
@@ -33,6 +36,14 @@ int spin(int n) {
 WEAK = """int clamp(int x);
 int spin(int n);
 int main(void) { return !(clamp(1) == 1 && clamp(9) == 3 && spin(5) == 2); }
+"""
+# Links nothing of it, and leaves a byte for each time that it ran.
+BLIND = """#include <stdio.h>
+#include <stdlib.h>
+int main(void) {
+  FILE *log = fopen(getenv("BLIND_LOG"), "a");
+  return !log || fputc('x', log) == EOF || fclose(log);
+}
 """
 EDGE = "toy.c\n- return x < most ? x : most; // x < 7\n+ return x <= most ? x : most; // x < 7\n= at the edge both are most\n"
 
@@ -52,8 +63,8 @@ def check_changes():
     expect("  f(x);", "  ;")
     expect("  x = 0x10u;", "  ;", "  x = 0x11u;", "  x = 0xfu;")
     expect("  FOLD_TRY(f(x));", "  ;")
-    for same in ('  puts("a < b");', "static int f(int a, int b) {", "  char *text;", "#define A 1", "/* a < b */"):
-        swapped = [new for _, _, new in changes_of(same) if "<=" in new or "/ text" in new or "int b, int a" in new or "2" in new]
+    for same in ('  puts("a < b");', "static int f(int a, int b) {", "  char *text;", "#define A 1", "/* a < b */", "  x = calloc(n, sizeof *x);"):
+        swapped = [new for _, _, new in changes_of(same) if "<=" in new or "/ text" in new or "int b, int a" in new or "2" in new or "sizeof *x, n" in new]
         assert not swapped, swapped
     lines = {number for number, _, _ in changes_of("/* 1\n * 2 */\nx = 3;\n#if 1\n#endif\n")}
     assert lines == {3}, lines
@@ -63,19 +74,21 @@ class Toy:
     def __init__(self, folder):
         self.tree = folder / "tree"
         self.tree.mkdir()
-        for name, text in (("meson.build", MESON), ("toy.c", TOY), ("weak.c", WEAK)):
+        for name, text in (("meson.build", MESON), ("toy.c", TOY), ("weak.c", WEAK), ("blind.c", BLIND)):
             (self.tree / name).write_text(text)
         self.room = folder / "room"
         self.room.mkdir()
+        self.log = folder / "log"
 
     def run(self, *options, source=None):
         command = [sys.executable, "-B", str(CI / "mutate.py"), "--source", str(source or self.tree), *options]
-        done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, TMPDIR=str(self.room)), check=False)
+        done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, TMPDIR=str(self.room), BLIND_LOG=str(self.log)),
+                              check=False)
         assert "Traceback" not in done.stderr, done.stderr
         return done.returncode, done.stdout + done.stderr
 
     def judge(self, *options):
-        return self.run("--paths", "toy.c", "--define", "--suites", "weak", "--seed", "5", "--limit", "2", *options)
+        return self.run("--paths", "toy.c", "--define=-Ddefault_library=static", "--suites", "weak", "--seed", "5", "--limit", "2", *options)
 
 
 def check_campaign(toy):
@@ -83,6 +96,11 @@ def check_campaign(toy):
     code, text = toy.judge(*edge)
     assert code == 1 and "toy.c:5: SURVIVED" in text and "+ return x <= most ? x : most; // x < 7" in text, text
     assert " seen, 1 survived" in text and "x < 8" not in text, text
+    # In a program's own library too, a change is shown to whom it reaches, and to nobody else.
+    for kind in ("static", "shared"):
+        toy.log.write_text("")
+        code, text = toy.judge(*edge, "--suites", "weak blind", f"--define=-Ddefault_library={kind}")
+        assert code == 1 and " seen, 1 survived" in text and toy.log.read_text() == "x", (kind, text, toy.log.read_text())
     known = toy.tree / "known.txt"
     known.write_text("# a comment\n\n" + EDGE)
     code, text = toy.judge(*edge, "--equivalent", str(known))
@@ -103,7 +121,7 @@ def check_campaign(toy):
     assert "no such line any more: toy.c" in toy.run("--list", "--paths", "toy.c", "--equivalent", str(known))[1]
     known.write_text("toy.c\n- x\n= why\n+ y\n")
     assert toy.run("--list", "--paths", "toy.c", "--equivalent", str(known))[0] == 2, "an entry that is none"
-    code, text = toy.run("--paths", "toy.c", "--define", "--suites", "weak strong", "--count", "1")
+    code, text = toy.run("--paths", "toy.c", "--define=-Ddefault_library=static", "--suites", "weak strong", "--count", "1")
     assert code == 2 and "no such suites: strong" in text, text
     (toy.tree / "weak.c").write_text("int main(void) { return 1; }\n")
     code, text = toy.judge("--count", "1")
