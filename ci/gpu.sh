@@ -3,8 +3,8 @@
 #   ci/gpu.sh FOLDER [VERIFY_OPTION...]
 # FOLDER receives environment.json, verify.jsonl, verify_nccl.jsonl (collectives over this machine's GPUs), verify_nodes.jsonl (over
 # two nodes made of them, where there are two GPUs) and bench.jsonl, and what the commands printed. GPU_ARCH chooses the
-# architectures (90, or 75+PTX,90), FOLDPROOF_REQUIRE_GPUS how many GPUs must be there (1), BENCH its options, CCCL a newer
-# Thrust and CUB than the toolkit's (what ci/cccl.sh takes: cuda-cccl==1.2.1, or a wheel).
+# architectures (75+PTX,90; without it this machine's), FOLDPROOF_REQUIRE_GPUS how many GPUs must be there (1), BENCH its
+# options, CCCL a newer Thrust and CUB than the toolkit's (what ci/cccl.sh takes: cuda-cccl==1.2.1, or a wheel).
 # All parts run, whatever the first ones say; the exit code is that of the first that failed.
 set -euo pipefail
 [ $# -gt 0 ] || { echo "usage: ci/gpu.sh FOLDER [VERIFY_OPTION...]" >&2; exit 2; }

@@ -4,7 +4,7 @@
 # FOLDER receives environment.json and, as records (.jsonl) and as printed (.txt): scaling (sharded sums, strong and weak),
 # allreduce (vectors by length, the library's ring and tree too), messages (which bits agree under which settings), worlds
 # (sums over 1, 2, 3, 4 ... ranks against one rank's and the exact sum).
-# FOLDPROOF_REQUIRE_GPUS says how many GPUs must be there (2), GPU_ARCH the architectures (90), BUILD a folder that is
+# FOLDPROOF_REQUIRE_GPUS says how many GPUs must be there (2), GPU_ARCH the architectures (this machine's), BUILD a folder that is
 # already built, LAUNCH how ranks start (FOLDPROOF_LAUNCH; threads of one process), PROBE the options of the probe.
 # All parts run, whatever the first ones say; the exit code is that of the first that failed: 1 for a refuted claim or an
 # implausible figure, 77 where there are too few GPUs and none are required, 99 for a broken environment.

@@ -147,6 +147,20 @@ def check_cccl(folder):
         expect(done.returncode == 99 and name in done.stderr and not done.stdout, f"{name}: {done.returncode}: {done.stderr}")
 
 
+def check_gpu_arch(folder):
+    """The GPUs that are here, each once; PTX where there is none, or one that nvcc has no code for."""
+    def made(name, text):
+        (folder / name).write_text("#!/bin/sh\n" + text)
+        (folder / name).chmod(0o755)
+    made("nvcc", "printf 'sm_75\\nsm_80\\nsm_90\\nsm_100\\n'\n")
+    for here, want in (("echo 9.0; echo 9.0", "90"), ("echo 9.0; echo 10.0; echo 8.0", "80,90,100"), ("echo 7.0; echo 9.0", "90+PTX"),
+                       ("echo 12.1", "90+PTX"), ("echo '[N/A]'", "90+PTX"), ("echo no driver; exit 9", "90+PTX"), ("", "90+PTX")):
+        made("nvidia-smi", here + "\n")
+        done = subprocess.run([SOURCE / "ci" / "gpu-arch.sh", folder / "nvcc"], capture_output=True, text=True, check=False,
+                              env={"PATH": f"{folder}:/usr/bin:/bin"})
+        expect(done.returncode == 0 and done.stdout == want + "\n", f"{here}: {done.returncode}: {done.stdout}{done.stderr}")
+
+
 def check_names():
     """The log names a test in one way in Meson 1.0, in another in 1.10."""
     own_name = runpy.run_path(SOURCE / "ci" / "count-tests.py")["own_name"]
@@ -225,6 +239,8 @@ with tempfile.TemporaryDirectory() as name:
     check_compare_last(pathlib.Path(name))
 with tempfile.TemporaryDirectory() as name:
     check_cccl(pathlib.Path(name))
+with tempfile.TemporaryDirectory() as name:
+    check_gpu_arch(pathlib.Path(name))
 for failure in failures:
     print(failure)
 print(f"{len(failures)} failures")

@@ -7,11 +7,12 @@
 
 #include "fold.h"
 
-/* OK for cudaSuccess; else a status with the call's name and CUDA's words. */
+/* OK for cudaSuccess; else a status with the call's name and CUDA's words, and what to do about a build for other GPUs. */
 static inline fold_status fold_cuda_status(cudaError_t error, const char *call) {
   if (error == cudaSuccess) return fold_ok();
   enum fold_code code = error == cudaErrorMemoryAllocation ? FOLD_NO_MEMORY : FOLD_ENVIRONMENT;
-  return fold_error(code, "%s: %s (CUDA error %d)", call, cudaGetErrorString(error), (int)error);
+  const char *todo = error == cudaErrorNoKernelImageForDevice ? "; Meson's option gpu_arch says for which GPUs" : "";
+  return fold_error(code, "%s: %s (CUDA error %d)%s", call, cudaGetErrorString(error), (int)error, todo);
 }
 
 /* Returns from the calling function when the CUDA call fails, and takes the error off CUDA's own record, so that it is
