@@ -14,6 +14,7 @@
 static struct shell *open_shell(void) {
   struct shell *s = shell_open();
   ranks_environment();
+  setenv("FOLDPROOF_RANKS", "3", 0); /* as many as the cases have */
   setenv("LD_PRELOAD", MPI_SHIM, 1);
   setenv("SHIM_VERSION", SEEN, 1);
   /* AddressSanitizer wants to be loaded first, and sees to it. */
@@ -42,13 +43,13 @@ Test(known, what_was_seen_before_is_told_once_a_subject_and_alone_is_no_success)
   shell_run(s, "$F verify --strict --subjects mpi/sum --claims correctly_rounded --fixtures " NAN_CASE);
   expect_verdict(s, 1, "\n0 held, 1 refuted, 0 skipped\n");
   expect_verdict(s, 1, "  known of " SEEN " to ");
-  expect_verdict(s, 1, " --strict\n");
+  expect_verdict(s, 1, " --strict --ranks '3'\n");
   /* Of what was judged strictly the record says that it is refuted, and a report's replay is as strict. */
   shell_run(s, "$F verify --strict --subjects mpi/sum --claims correctly_rounded --jsonl k.jsonl --fixtures " NAN_CASE);
   shell_run(s, "$F report --format markdown k.jsonl");
   expect_verdict(s, 0, "1 refuted");
   shell_run(s, "$F report --format junit k.jsonl");
-  expect_verdict(s, 0, " --strict<");
+  expect_verdict(s, 0, " --strict --ranks &#39;3&#39;<");
   shell_close(s);
 }
 
