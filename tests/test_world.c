@@ -201,6 +201,8 @@ static void write_scripts(struct shell *s) {
   static const char *const scripts[][2] = {
       {"prints", "#!/bin/sh\necho no partition called gpu >&2\nexit 1\n"},
       {"explains", "#!/bin/sh\necho a component is missing\necho ----\necho and this is why >&2\nexit 1\n"},
+      {"warns",
+       "#!/bin/sh\necho '[a:1] plm:rsh: Warning: setpgid(2,2) failed' >&2\necho no way to node c >&2\nexit 1\n"},
       {"babbles", "#!/bin/sh\nprintf 12345678x%.0s $(seq 20)\nexit 1\n"},
       {"hangs", "#!/bin/sh\nexec sleep 1000\n"},
       {"one_fails", ONE("{ echo no such device >&2; exit 3; }")},
@@ -236,6 +238,7 @@ Test(world, a_launcher_that_fails_is_told_with_what_it_printed) {
       {"FOLDPROOF_LAUNCH=./prints", 99, "rank 0 of 4 did not start: the launcher ended: no partition called gpu"},
       {"FOLDPROOF_LAUNCH=./explains", 99,
        "rank 0 of 4 did not start: the launcher ended: a component is missing (FOLDPROOF_OUTPUT=FILE keeps all of it)"},
+      {"FOLDPROOF_LAUNCH=./warns", 99, "the launcher ended: no way to node c (FOLDPROOF_OUTPUT=FILE keeps all of it)"},
       {"FOLDPROOF_LAUNCH=./babbles", 99, ": 12345678x12345678x|8x123 (FOLDPROOF_OUTPUT=FILE keeps all of it)"},
       {"FOLDPROOF_LAUNCH='mpirun --oversubscribe -n 2'", 99, "the launcher started rank |of 2 on |asked for were 4"},
       {"FOLDPROOF_LAUNCH='mpirun --oversubscribe -n 6'", 99, "the launcher started rank |of 6 on |asked for were 4"},

@@ -161,14 +161,21 @@ static const char *next_line(char *text, char **rest) {
   return NULL;
 }
 
+/* Open MPI's mpirun warns of races between its own processes, which end nothing. */
+static bool is_warning(const char *line) { return strstr(line, "Warning:") != NULL; }
+
+/* The first line tells why, unless it warns and another does not. */
 void fold_world_printed(const struct fold_world *w, char line[FOLD_WORLD_LINE]) {
   enum { TOLD = 120 };
   char printed[MOST_PRINTED + 1], *rest = NULL;
   ssize_t n = w->output >= 0 ? pread(w->output, printed, MOST_PRINTED, w->output_at) : 0;
   printed[n > 0 ? n : 0] = '\0';
-  const char *first = next_line(printed, &rest), *path = getenv("FOLDPROOF_OUTPUT");
-  const bool more = first && (strlen(first) > TOLD || next_line(NULL, &rest)), kept = path && *path;
-  snprintf(line, FOLD_WORLD_LINE, "%s%.*s%s", first ? ": " : "", TOLD, first ? first : "",
+  const char *told = NULL, *path = getenv("FOLDPROOF_OUTPUT");
+  size_t lines = 0;
+  for (const char *at = next_line(printed, &rest); at; at = next_line(NULL, &rest), lines++)
+    if (!told || (is_warning(told) && !is_warning(at))) told = at;
+  const bool more = told && (strlen(told) > TOLD || lines > 1), kept = path && *path;
+  snprintf(line, FOLD_WORLD_LINE, "%s%.*s%s", told ? ": " : "", TOLD, told ? told : "",
            more && !kept ? " (FOLDPROOF_OUTPUT=FILE keeps all of it)" : "");
 }
 
