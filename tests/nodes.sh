@@ -82,6 +82,7 @@ printf '%s\n' "$*" >"$door"
 END
   chmod +x "$room/remote"
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+  export OMPI_MCA_mpi_yield_when_idle=1 # more ranks than cores
   export OMPI_MCA_plm=rsh OMPI_MCA_plm_rsh_agent=$room/remote OMPI_MCA_orte_tmpdir_base=$room
   set -e
   ip link add left netns "$a" type veth peer name right netns "$b"
