@@ -1,7 +1,7 @@
 /* sorted.c: the permutation of the sorted order: rising magnitude by bits, ties by index.
  *
- * Promised: a stable order of the patterns without their signs, NaN above infinity; 8 bytes a term while sorting, 4
- * afterwards. Short rows by insertion, long ones by a radix sort of indices, least digit first.
+ * Promised: a stable order of the patterns without their signs, NaN above infinity; 16 bytes a term while
+ * sorting. Short rows by insertion, long ones by a radix sort, least digit first.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -34,16 +34,21 @@ static void count_digits(enum fold_dtype dtype, const void *in, size_t n, size_t
   }
 }
 
-/* One stable pass from `from` to `to` by byte d; false, and nothing done, where all terms share that byte. */
-static bool sort_digit(enum fold_dtype dtype, const void *in, size_t n, size_t d, size_t count[256],
-                       const uint32_t *from, uint32_t *to) {
-  if (count[magnitude(dtype, in, 0) >> (8 * d) & 255] == n) return false;
+/* From how often each value occurs to where its first one goes. */
+static void starts_of(size_t count[256]) {
   size_t sum = 0;
   for (size_t v = 0; v < 256; v++) {
     size_t here = count[v];
     count[v] = sum;
     sum += here;
   }
+}
+
+/* One stable pass from `from` to `to` by byte d; false, and nothing done, where all terms share that byte. */
+static bool sort_digit(enum fold_dtype dtype, const void *in, size_t n, size_t d, size_t count[256],
+                       const uint32_t *from, uint32_t *to) {
+  if (count[magnitude(dtype, in, 0) >> (8 * d) & 255] == n) return false;
+  starts_of(count);
   for (size_t k = 0; k < n; k++) to[count[magnitude(dtype, in, from[k]) >> (8 * d) & 255]++] = from[k];
   return true;
 }
@@ -62,20 +67,53 @@ static uint32_t *sort_long(enum fold_dtype dtype, const void *in, size_t n, uint
   return place;
 }
 
+/* Up to 32 bits of magnitude travel with their index, so that memory is read in sequence; the places are written over `keys`. */
+static uint32_t *sort_packed(enum fold_dtype dtype, const void *in, size_t n, uint64_t *keys, uint64_t *spare) {
+  size_t count[8][256];
+  count_digits(dtype, in, n, count);
+  for (size_t i = 0; i < n; i++) keys[i] = magnitude(dtype, in, i) << 32 | i;
+  for (size_t d = 0; d < fold_dtype_size(dtype); d++) {
+    unsigned shift = 32 + 8 * (unsigned)d;
+    if (count[d][keys[0] >> shift & 255] == n) continue;
+    starts_of(count[d]);
+    for (size_t k = 0; k < n; k++) spare[count[d][keys[k] >> shift & 255]++] = keys[k];
+    uint64_t *sorted = spare;
+    spare = keys;
+    keys = sorted;
+  }
+  uint32_t *place = (uint32_t *)(void *)keys;
+  for (size_t k = 0; k < n; k++) {
+    uint32_t index = (uint32_t)keys[k];
+    memcpy(&place[k], &index, sizeof index);
+  }
+  return place;
+}
+
+static fold_status sort_row(enum fold_dtype dtype, const void *in, size_t n, uint32_t **place) {
+  bool is_long = n > INSERTION_TERMS, packed = is_long && fold_dtype_size(dtype) <= 4;
+  size_t bytes = n * (packed ? sizeof(uint64_t) : sizeof(uint32_t));
+  void *keys = malloc(bytes), *spare = is_long ? malloc(bytes) : NULL;
+  if (!keys || (is_long && !spare)) {
+    free(keys);
+    free(spare);
+    return fold_error(FOLD_NO_MEMORY, "no memory to sort %zu terms", n);
+  }
+  *place = keys;
+  if (packed)
+    *place = sort_packed(dtype, in, n, keys, spare);
+  else if (is_long)
+    *place = sort_long(dtype, in, n, keys, spare);
+  else
+    sort_short(dtype, in, n, keys);
+  free(*place == keys ? spare : keys);
+  return fold_ok();
+}
+
 fold_status fold_order_places(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n,
                               uint32_t **place) {
   *place = NULL;
   if (order->kind != FOLD_ORDER_SORTED || n == 0) return fold_ok();
   if (!in) return fold_error(FOLD_BAD_INPUT, "order %s: its tree depends on the terms", order->name);
   if (n > UINT32_MAX) return fold_error(FOLD_UNSUPPORTED, "order %s: more than 2^32 - 1 terms in a row", order->name);
-  uint32_t *both[2] = {malloc(n * sizeof **both), n <= INSERTION_TERMS ? NULL : malloc(n * sizeof **both)};
-  if (!both[0] || (n > INSERTION_TERMS && !both[1])) {
-    free(both[0]);
-    free(both[1]);
-    return fold_error(FOLD_NO_MEMORY, "order %s: no memory to sort %zu terms", order->name, n);
-  }
-  if (n <= INSERTION_TERMS) sort_short(dtype, in, n, both[0]);
-  *place = n <= INSERTION_TERMS ? both[0] : sort_long(dtype, in, n, both[0], both[1]);
-  free(*place == both[0] ? both[1] : both[0]);
-  return fold_ok();
+  return fold_within(sort_row(dtype, in, n, place), "order %s", order->name);
 }
