@@ -48,7 +48,8 @@ fold_status fold_region_protect(struct fold_region *region, bool read_only) {
 static struct {
   struct fold_watched *watched;
   size_t n, page;
-  struct sigaction segv, bus;
+  struct sigaction segv, bus; /* the former ones */
+  bool placed;
   atomic_flag busy;
 } watch = {.busy = ATOMIC_FLAG_INIT};
 
@@ -102,19 +103,34 @@ static void handle(int number, siginfo_t *info, void *context) {
   hand_on(number, info, context);
 }
 
+static void take_handler(int number, struct sigaction *former) {
+  struct sigaction now, ours = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+  sigemptyset(&ours.sa_mask);
+  if (sigaction(number, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO && now.sa_sigaction == handle) return;
+  sigaction(number, &ours, former);
+}
+
+void fold_faults_take_handlers(void) {
+  watch.page = page_bytes();
+  take_handler(SIGSEGV, &watch.segv);
+  take_handler(SIGBUS, &watch.bus);
+  watch.placed = true;
+}
+
+void fold_faults_give_handlers_back(void) {
+  if (!watch.placed) return;
+  sigaction(SIGSEGV, &watch.segv, NULL);
+  sigaction(SIGBUS, &watch.bus, NULL);
+  watch.placed = false;
+}
+
 void fold_faults_watch(struct fold_watched *watched, size_t n) {
-  struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
-  sigemptyset(&action.sa_mask);
   watch.watched = watched;
   watch.n = n;
-  watch.page = page_bytes();
-  sigaction(SIGSEGV, &action, &watch.segv);
-  sigaction(SIGBUS, &action, &watch.bus);
+  if (!watch.placed) fold_faults_take_handlers();
 }
 
 void fold_faults_end(void) {
-  sigaction(SIGSEGV, &watch.segv, NULL);
-  sigaction(SIGBUS, &watch.bus, NULL);
   for (size_t i = 0; i < watch.n; i++) {
     struct fold_region *region = watch.watched[i].region;
     if (!watch.watched[i].outside.seen) continue;

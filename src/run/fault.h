@@ -39,6 +39,10 @@ struct fold_watched {
  * closed again at the end, and what was opened of a read-only one can be written from then on. */
 void fold_faults_watch(struct fold_watched *watched, size_t n);
 void fold_faults_end(void);
+/* The handlers stay in their place between watches, where faults are handed on. Takes that place again from whoever took it; gives it
+ * back to whoever had it before. */
+void fold_faults_take_handlers(void);
+void fold_faults_give_handlers_back(void);
 
 /* Makes all of the region's bytes read-only, or writable again. ENVIRONMENT where the kernel refuses. */
 fold_status fold_region_protect(struct fold_region *region, bool read_only);

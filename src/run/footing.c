@@ -133,7 +133,7 @@ static bool look_at_threads(struct environment *found) {
   return any;
 }
 
-bool fold_footing_restore(const struct fold_footing *before, char changed[80]) {
+bool fold_footing_restore(const struct fold_footing *before, bool threads, char changed[80]) {
   struct environment mine = environment_now(), theirs;
   struct fold_footing now = fold_footing_now();
   const char *setting = find_setting(before, &now);
@@ -146,7 +146,7 @@ bool fold_footing_restore(const struct fold_footing *before, char changed[80]) {
     if (!changed[0]) snprintf(changed, 80, "%s", setting);
     set_settings(before);
   }
-  if (look_at_threads(&theirs) && !changed[0])
+  if (threads && look_at_threads(&theirs) && !changed[0])
     snprintf(changed, 80, "%s in another thread of OpenMP's", name_of(theirs));
   return !changed[0];
 }

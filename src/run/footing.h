@@ -22,8 +22,8 @@ void fold_footing_reset(void);
 /* To be compared with after a run. */
 struct fold_footing fold_footing_now(void);
 
-/* Whether this thread's environment is the default one and OpenMP's settings are `before`, and the environments of OpenMP's
+/* Whether this thread's environment is the default one and OpenMP's settings are `before`, and, if asked, the environments of OpenMP's
  * other threads are the default ones; what differs first is named. All is put back. */
-bool fold_footing_restore(const struct fold_footing *before, char changed[80]);
+bool fold_footing_restore(const struct fold_footing *before, bool threads, char changed[80]);
 
 #endif

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "bits.h"
+#include "hash.h"
 #include "rig_world.h"
 
 enum { ZONE_BYTE = 0xff, READ_PART = 1 << 22 };
@@ -64,7 +64,9 @@ fold_status fold_rig_open(struct fold_rig *rig, enum fold_engine engine, enum fo
 
 void fold_rig_close(struct fold_rig *rig) {
   if (rig->ops == NULL) return;
-  if (!rig->ops->is_host) {
+  if (rig->ops->is_host) {
+    fold_faults_give_handlers_back();
+  } else {
     free(rig->mirror);
     free(rig->out_host);
   }

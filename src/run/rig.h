@@ -45,7 +45,8 @@ struct fold_rig {
   struct fold_room out; /* guard | results | guard */
   unsigned char *out_host;
   struct fold_room scratch;
-  const struct fold_subject *last; /* who ran in it last */
+  const struct fold_subject *last; /* who ran in it last, and how often since another did */
+  size_t runs;
   /* Of an engine with ranks: the rig holds the whole input on the host, the ranks hold their parts in rigs of their own. */
   struct fold_world *world;
   unsigned ranks; /* of a run that does not ask for another number; set by whoever opened the rig */
@@ -92,6 +93,8 @@ fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subjec
 
 /* Notes what ranks did to their parts, before another rig takes their memory. */
 fold_status fold_rig_settle(struct fold_rig *rig);
+/* What the subject's runs left changed in OpenMP's other threads of this process, and is put back; traces->left. */
+void fold_rig_look_at_threads(struct fold_rig *rig, struct fold_traces *traces);
 
 /* XXH3-64 of the input as the engine holds it now; of another value, once, where a rank changed its part. */
 fold_status fold_rig_hash(struct fold_rig *rig, uint64_t *hash);

@@ -143,6 +143,10 @@ static void trace_fault(const struct fold_watched *w, enum fold_argument of, str
   traces->input_at = w->inside.at - (ptrdiff_t)w->first;
 }
 
+/* OpenMP's other threads are looked at after the 1st, 2nd, 4th, ... run, and at last by fold_rig_look_at_threads: they keep what was done to
+ * them, and to find them takes longer than a short run. */
+static bool is_looked_at(size_t run) { return (run & (run - 1)) == 0; }
+
 /* With the number of threads that is asked for also where a subject takes OpenMP's own. */
 static fold_status call_subject(struct fold_rig *rig, const struct fold_subject *subject, struct fold_call *call,
                                 const struct window *out, const struct window *scratch, struct fold_traces *traces) {
@@ -161,7 +165,7 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
   fold_status finished = rig->ops->finish();
   fold_watch_end();
   if (host) fold_faults_end();
-  fold_footing_restore(&before, traces->left);
+  fold_footing_restore(&before, is_looked_at(rig->runs), traces->left);
   omp_set_num_threads(own.threads);
   trace_fault(&watched[0], FOLD_INPUT, traces);
   trace_fault(&watched[1], FOLD_OUTPUT, traces);
@@ -225,12 +229,23 @@ static fold_status run_flush(struct fold_rig *rig, const struct fold_subject *su
   return status;
 }
 
+void fold_rig_look_at_threads(struct fold_rig *rig, struct fold_traces *traces) {
+  struct fold_footing own = fold_footing_now();
+  *traces = (struct fold_traces){0};
+  if (!rig->world) fold_footing_restore(&own, true, traces->left);
+}
+
 fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subject, const struct fold_request *request,
                          void *got, struct fold_traces *traces) {
   *traces = (struct fold_traces){0};
   if (rig->world) return fold_rig_world_run(rig, subject, request, got, traces);
-  if (rig->last != subject) fold_footing_reset();
+  if (rig->last != subject) {
+    fold_footing_reset();
+    if (rig->ops->is_host) fold_faults_take_handlers();
+    rig->runs = 0;
+  }
   rig->last = subject;
+  rig->runs++;
   if (rig->ops->is_host && !rig->hashed) rig->hash = fold_rig_hash_host(rig);
   rig->hashed = true;
   bool flush = request->placement != FOLD_PLACED;

@@ -5,12 +5,12 @@
  * parts are sent again only when they changed, or when another rig sent its own; what a rank did to its part is seen before
  * another takes its place.
  */
+#include "hash.h"
 #include "rig_world.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "bits.h"
 

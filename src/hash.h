@@ -1,0 +1,13 @@
+/* hash.h: XXH3 by the widest vectors that this processor has, where the library was built with a choice of them. Inputs are hashed after
+ * each run, so that this is a good part of the time of judging long ones.
+ */
+#ifndef FOLD_HASH_H
+#define FOLD_HASH_H
+
+#ifdef FOLD_HAVE_XXH_DISPATCH
+#include <xxh_x86dispatch.h>
+#else
+#include <xxhash.h>
+#endif
+
+#endif
