@@ -151,7 +151,7 @@ Test(judge, no_claim_is_held_over_nothing) {
 /* Each judge in turn on one rig; after each the input must be what and where it was. */
 static void expect_input_kept(const struct fold_registry *registry, const struct fold_subject *subject,
                               const struct fold_case *c) {
-  struct fold_rig rig;
+  struct fold_rig rig, batch = {0};
   struct fold_truths truths;
   uint64_t got[64], other[64], now, n_bytes = c->rows * c->cols;
   size_t n;
@@ -164,6 +164,7 @@ static void expect_input_kept(const struct fold_registry *registry, const struct
                              .subject = subject,
                              .c = c,
                              .rig = &rig,
+                             .batch = &batch,
                              .truths = &truths,
                              .repeats = 2,
                              .got = got,
@@ -181,6 +182,7 @@ static void expect_input_kept(const struct fold_registry *registry, const struct
     cr_expect_eq(rig.shift, 0, "%s left the input elsewhere: %s", claims[k].name, c->name);
   }
   fold_truths_close(&truths);
+  fold_rig_close(&batch);
   fold_rig_close(&rig);
 }
 

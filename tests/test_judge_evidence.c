@@ -49,6 +49,40 @@ Test(judge_evidence, the_evidence_is_the_worst_rows) {
             f->row, f->ulps, f->fraction);
 }
 
+/* What one subject's bound allows, another's need not, nor of another result: the first is held and the second refuted, and the
+ * third, who has the first's bound, is held with the first's evidence. */
+Test(judge_evidence, a_result_is_weighed_by_each_subjects_own_bound) {
+  static const struct {
+    const char *order;
+    enum fold_method method;
+    float got;
+  } tight[] = {{"host/pairwise", FOLD_PLAIN, 1 + 2 * 0x1p-23f},
+               {"host/sequential", FOLD_FLOAT64, 1 + 2 * 0x1p-23f},
+               {"host/sequential", FOLD_PLAIN, 1 + 8 * 0x1p-23f}};
+  float terms[8] = {1};
+  for (size_t i = 1; i < 8; i++) terms[i] = 0x1p-40f * (float)i;
+  for (size_t i = 0; i < 3; i++) {
+    struct literal l;
+    uint64_t claims = FOLD_CLAIM(FOLD_BOUNDED);
+    const float got = 1 + 2 * 0x1p-23f; /* 4 u; of 8 terms: 7 u in sequence, 3 u in pairs */
+    struct fold_subject subjects[3] = {plant(got, "host/sequential", FOLD_PLAIN, claims),
+                                       plant(tight[i].got, tight[i].order, tight[i].method, claims),
+                                       plant(got, "host/sequential", FOLD_PLAIN, claims)};
+    struct fold_registry registry = {subjects, 3};
+    struct tally t, first;
+    subjects[0].name = "loose";
+    subjects[2].name = "loose_too";
+    literal_case(&l, 8, terms);
+    cr_assert_eq(tally_verify(&registry, "loose", false, &l.cases, &first).code, FOLD_OK);
+    cr_assert_eq(tally_verify(&registry, NULL, false, &l.cases, &t).code, FOLD_OK);
+    cr_expect(t.count[FOLD_BOUNDED][FOLD_HELD] == 2 && t.count[FOLD_BOUNDED][FOLD_REFUTED] == 1, "%zu held: %s",
+              t.count[FOLD_BOUNDED][FOLD_HELD], t.last[FOLD_BOUNDED].reason);
+    cr_assert_eq(tally_verify(&registry, "loose*", false, &l.cases, &t).code, FOLD_OK);
+    cr_expect_eq(t.last[FOLD_BOUNDED].ulps, first.last[FOLD_BOUNDED].ulps);
+    cr_expect_eq(t.last[FOLD_BOUNDED].fraction, first.last[FOLD_BOUNDED].fraction);
+  }
+}
+
 /* Of what is refuted the evidence is that row's: its distance, infinite where a finite sum is not, none where none can be. */
 Test(judge_evidence, the_evidence_of_a_refutation_is_its_row) {
   static const struct {

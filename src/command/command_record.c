@@ -1,11 +1,12 @@
 /* command_record.c: foldproof record: run subjects and write their results, judging nothing. */
 #include <stdio.h>
+#include <string.h>
 
 #include "command.h"
 #include "record.h"
 #include "supervise.h"
 
-enum { JSONL = 0x200, IN_PROCESS, EACH };
+enum { JSONL = 0x200, IN_PROCESS, FRESH };
 
 struct record {
   struct fold_selection_options options;
@@ -19,7 +20,8 @@ struct record {
 static const struct argp_option options[] = {
     {"jsonl", JSONL, "FILE", 0, "where the records go (standard output)", 2},
     {"in-process", IN_PROCESS, NULL, 0, FOLD_IN_PROCESS_HELP, 2},
-    {"each-skip", EACH, NULL, OPTION_HIDDEN, "a line for each case that was skipped (fresh.c looks each up)", 2},
+    {"fresh", FRESH, "promised|probed", OPTION_HIDDEN,
+     "only what fresh_process is judged by, with a line for each case that was skipped (fresh.c looks each up)", 2},
     {0},
 };
 
@@ -29,7 +31,11 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &r->options; return 0;
     case JSONL: r->jsonl = arg; return 0;
     case IN_PROCESS: r->in_process = true; return 0;
-    case EACH: r->each = true; return 0;
+    case FRESH:
+      r->each = true;
+      r->options.selection.claims = "fresh_process";
+      r->options.selection.probe = strcmp(arg, "probed") == 0;
+      return 0;
     default: return ARGP_ERR_UNKNOWN;
   }
 }

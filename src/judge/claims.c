@@ -106,6 +106,7 @@ bool fold_trial_same(struct fold_trial *trial, struct fold_finding *finding, con
                      size_t rows, const char *what) {
   enum fold_dtype dtype = trial->c->dtype;
   finding->comparisons += rows;
+  if (memcmp(got, want, rows * fold_dtype_size(dtype)) == 0) return true;
   for (size_t r = 0; r < rows; r++) {
     uint64_t g = fold_bits_load(dtype, got, r), w = fold_bits_load(dtype, want, r);
     if (fold_bits_same(dtype, g, w)) continue;
@@ -160,7 +161,8 @@ fold_status fold_truths_open(struct fold_truths *truths, const struct fold_case 
   *truths = (struct fold_truths){.c = c, .input = input};
   truths->row = calloc(c->rows + 1, sizeof *truths->row);
   truths->known = calloc(c->rows + 1, sizeof *truths->known);
-  if (truths->row && truths->known) return fold_ok();
+  truths->weighed = calloc(c->rows + 1, sizeof *truths->weighed);
+  if (truths->row && truths->known && truths->weighed) return fold_ok();
   fold_truths_close(truths);
   return fold_error(FOLD_NO_MEMORY, "not enough memory for the truths of %zu rows", c->rows);
 }
@@ -171,6 +173,7 @@ void fold_truths_close(struct fold_truths *truths) {
       if (truths->known[r]) fold_truth_free(&truths->row[r]);
   free(truths->row);
   free(truths->known);
+  free(truths->weighed);
   *truths = (struct fold_truths){0};
 }
 

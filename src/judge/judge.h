@@ -11,6 +11,7 @@
 #include "fixture.h"
 #include "rig.h"
 #include "subject.h"
+#include "vary.h"
 
 enum fold_verdict { FOLD_HELD, FOLD_REFUTED, FOLD_SKIPPED, FOLD_BROKEN, FOLD_VERDICTS };
 const char *fold_verdict_name(enum fold_verdict verdict);
@@ -28,12 +29,23 @@ struct fold_finding {
   double fraction; /* the same error over its bound; NaN where there is none */
 };
 
-/* The truths of a case's rows, made when first asked for and shared by all subjects. */
+enum { FOLD_WEIGHED = 2 }; /* of a row */
+
+/* A result that was within its bound: subjects of the same height and method that give it too need not be weighed again. */
+struct fold_weighed {
+  bool known;
+  enum fold_method method;
+  uint64_t height, got;
+  double ulps, fraction;
+};
+
+/* The truths of a case's rows, made when first asked for and shared by all subjects; and the last results that were weighed. */
 struct fold_truths {
   const struct fold_case *c;
   const void *input; /* rows x cols, host */
   struct fold_truth *row;
   bool *known;
+  struct fold_weighed (*weighed)[FOLD_WEIGHED];
 };
 fold_status fold_truths_open(struct fold_truths *truths, const struct fold_case *c, const void *input);
 void fold_truths_close(struct fold_truths *truths);
@@ -65,6 +77,8 @@ struct fold_trial {
   const struct fold_subject *subject;
   const struct fold_case *c;
   struct fold_rig *rig;
+  struct fold_rig
+      *batch; /* room for the row among others; opened by the first judge that asks, closed by whoever has the case */
   struct fold_truths *truths;
   const struct fold_fresh *fresh;
   unsigned repeats;          /* of run_to_run */
@@ -74,8 +88,9 @@ struct fold_trial {
   struct fold_traces traces; /* and what else it did */
   struct fold_log log;       /* what all runs did, the base run and the judges' own */
   unsigned foreign;          /* how many runs had another input (fold_trial_run_foreign) */
-  unsigned guarded;          /* which placements were run (fold_trial_guard): 1u << fold_placement */
-  void *other;               /* room for one more set of results, for a judge's own runs */
+  uint64_t asked;            /* the claims that are to be judged, FOLD_CLAIM each */
+  struct fold_varied_log varied;
+  void *other; /* room for one more set of results, for a judge's own runs */
 };
 
 typedef void fold_judge(struct fold_trial *trial, struct fold_finding *finding);
@@ -108,9 +123,6 @@ fold_status fold_trial_run(struct fold_trial *trial, struct fold_rig *rig, const
 struct fold_request fold_trial_request(const struct fold_trial *trial, unsigned char poison); /* of the whole case */
 /* Another run of the whole case as it stands in the rig, into trial->other. */
 fold_status fold_trial_rerun(struct fold_trial *trial, struct fold_launch launch, unsigned char poison);
-/* The whole case flush against pages without access, read-only, into trial->other; not UNSUPPORTED where
- * fold_engine_is_host. */
-fold_status fold_trial_run_flush(struct fold_trial *trial, enum fold_placement placement);
 /* Makes the flush runs that no judge made yet, where the engine can: what claims over all runs are judged by is whole. */
 fold_status fold_trial_guard(struct fold_trial *trial);
 /* Lays the case's input anew where a run changed it. */

@@ -66,7 +66,7 @@ static void refute_above(struct fold_finding *finding, mpfr_srcptr error, mpfr_s
 /* A finite result: its error is within the bound, and where the accumulator is exact it is the correctly rounded one, whichever
  * zero a zero is. */
 static bool judge_within(struct fold_trial *trial, struct fold_finding *finding, size_t row, uint64_t got,
-                         const struct fold_truth *truth, mpfr_srcptr bound, bool exact) {
+                         const struct fold_truth *truth, mpfr_srcptr bound, bool exact, struct fold_weighed *weighed) {
   enum fold_dtype dtype = trial->c->dtype;
   uint64_t want = truth->rounded[dtype], sign = fold_format_of(dtype).sign;
   mpfr_t error;
@@ -75,6 +75,9 @@ static bool judge_within(struct fold_trial *trial, struct fold_finding *finding,
   bool within = mpfr_lessequal_p(error, bound), nearest = got == want || !((got | want) & ~sign);
   double ulps = fold_truth_ulps(error, truth, dtype), fraction = fold_ratio_up(error, bound);
   keep_worst(finding, row, got, want, ulps, fraction);
+  weighed->ulps = ulps;
+  weighed->fraction = fraction;
+  weighed->known = within && (nearest || !exact);
   if (!within || (exact && !nearest)) refute_row(finding, row, got, want, ulps);
   if (exact && !nearest)
     fold_find_refuted(finding, "no order rounds on the way, and this is not the %s",
@@ -110,15 +113,38 @@ static fold_status run_product(const struct fold_trial *trial, size_t row, struc
   return fold_order_running_product(order, c->dtype, input + row * c->cols * fold_dtype_size(c->dtype), c->cols, room);
 }
 
+/* The same result of the same row, by the same bound; of products the bound is the order's own. */
+static const struct fold_weighed *find_weighed(const struct fold_trial *trial, size_t row, uint64_t got,
+                                               uint64_t height) {
+  const struct fold_weighed *at = trial->truths->weighed[row];
+  for (size_t i = 0; i < FOLD_WEIGHED && trial->c->op != FOLD_PROD; i++)
+    if (at[i].known && at[i].got == got && at[i].height == height && at[i].method == trial->subject->method)
+      return &at[i];
+  return NULL;
+}
+
+static void keep_weighed(struct fold_trial *trial, size_t row, const struct fold_weighed *weighed) {
+  struct fold_weighed *at = trial->truths->weighed[row];
+  if (!weighed->known) return;
+  memmove(at + 1, at, (FOLD_WEIGHED - 1) * sizeof *at);
+  at[0] = *weighed;
+}
+
 /* One row against its bound: false when it is refuted. FOLD_UNSUPPORTED, with the reason, when it has no bound. */
 static bool judge_row(struct fold_trial *trial, struct fold_finding *finding, size_t row, uint64_t height,
                       fold_status *status) {
   enum fold_dtype dtype = trial->c->dtype;
   uint64_t got = fold_bits_load(dtype, trial->got, row);
+  struct fold_weighed weighed = {.got = got, .height = height, .method = trial->subject->method};
+  const struct fold_weighed *before = find_weighed(trial, row, got, height);
   const struct fold_truth *truth;
   struct fold_running_product room;
   const struct fold_running_product *running = NULL;
   *status = fold_truths_row(trial->truths, row, &truth);
+  if (before) {
+    keep_worst(finding, row, got, truth->rounded[dtype], before->ulps, before->fraction);
+    return true;
+  }
   if (status->code == FOLD_OK) *status = run_product(trial, row, &room, &running);
   if (status->code != FOLD_OK) return true;
   mpfr_t bound;
@@ -127,8 +153,9 @@ static bool judge_row(struct fold_trial *trial, struct fold_finding *finding, si
   *status = fold_bound_outcomes(trial->subject->method, truth, height, running, bound, &may);
   bool right = status->code != FOLD_OK || judge_class(trial, finding, row, got, truth, &may);
   if (status->code == FOLD_OK && right && fold_bits_class(dtype, got) < FOLD_INFINITE)
-    right = judge_within(trial, finding, row, got, truth, bound, may.exact);
+    right = judge_within(trial, finding, row, got, truth, bound, may.exact, &weighed);
   mpfr_clear(bound);
+  keep_weighed(trial, row, &weighed);
   return right;
 }
 

@@ -68,8 +68,11 @@ void fold_judge_same_bits_as(struct fold_trial *trial, struct fold_finding *find
     fold_trial_same(trial, finding, trial->got, trial->other, trial->c->rows, what);
 }
 
-/* Before the first repeats; ranks are sent their parts anew for each, and a device waits for each. */
-enum { FOREIGN = 3 };
+/* Before how many of the repeats: ranks are sent their parts anew for each, a device waits for each, and long inputs take long. */
+static unsigned foreign_repeats(const struct fold_trial *trial) {
+  bool quick = trial->subject->engine == FOLD_HOST && trial->c->rows * trial->c->cols <= FOLD_VARY_FEW;
+  return quick ? 3 : 1;
+}
 
 /* Other inputs at the same address before repeat k, one or two of them: the middle, first and last term is another. What is
  * kept from run to run, and what is done in turn, shows then. */
@@ -103,7 +106,7 @@ void fold_judge_run_to_run(struct fold_trial *trial, struct fold_finding *findin
   }
   fold_find_held(finding);
   for (unsigned k = 0; k < trial->repeats; k++) {
-    if (k < (trial->subject->engine == FOLD_HOST ? FOREIGN : 1) && !judge_foreign(trial, finding, k)) return;
+    if (k < foreign_repeats(trial) && !judge_foreign(trial, finding, k)) return;
     fold_status status = fold_trial_rerun(trial, (struct fold_launch){0}, (unsigned char)(0x11 + k));
     if (status.code != FOLD_OK) {
       fold_find_failed(finding, status);

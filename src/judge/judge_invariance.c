@@ -7,47 +7,12 @@
 
 #include "bits.h"
 
-/* Host, and ranks on hosts: numbers of threads. CUDA: grids and blocks that leave work uneven. */
-static const struct fold_launch host_launches[] = {{.threads = 1}, {.threads = 2}, {.threads = 3}, {.threads = 4},
-                                                   {.threads = 7}, {.threads = 8}, {.threads = 16}};
-static const struct fold_launch cuda_launches[] = {
-    {.blocks = 1}, {.blocks = 7}, {.blocks = 132}, {.block = 128}, {.block = 512, .blocks = 33}};
-
-/* Of the last one: partials that are added as threads arrive differ now and then, and among many threads sooner. */
-enum { REPEATS_AT_MOST = 4 };
-
-/* Results that are kept from run to run would hide what a judge varies: another input comes in between; once a trial where runs are
- * slow. */
-static bool forget(struct fold_trial *trial, struct fold_finding *finding) {
-  const struct fold_case *c = trial->c;
-  bool kept;
-  if (c->rows == 0 || c->cols == 0) return true;
-  if (trial->subject->engine != FOLD_HOST && trial->foreign > 0) return true;
-  fold_status status = fold_trial_run_foreign(trial, c->rows * c->cols - 1, &kept);
-  if (status.code != FOLD_OK) fold_find_failed(finding, status);
-  return status.code == FOLD_OK;
-}
+/* Longer rows are not run in other places and batches by themselves. */
+enum { ROW_TERMS = 1 << 18 };
 
 void fold_judge_launch_invariant(struct fold_trial *trial, struct fold_finding *finding) {
-  bool host = fold_engine_is_host(trial->subject->engine);
-  const struct fold_launch *launches = host ? host_launches : cuda_launches;
-  size_t n = host ? sizeof host_launches / sizeof *host_launches : sizeof cuda_launches / sizeof *cuda_launches;
-  size_t ran = 0;
-  if (!forget(trial, finding)) return;
-  for (size_t k = 0; k < n + (host ? REPEATS_AT_MOST : 0); k++) {
-    size_t i = k < n ? k : n - 1;
-    fold_status status = fold_trial_rerun(trial, launches[i], 0x21);
-    if (status.code == FOLD_UNSUPPORTED) continue; /* that launch is not one of its own */
-    if (status.code != FOLD_OK) {
-      fold_find_failed(finding, status);
-      return;
-    }
-    char what[120];
-    snprintf(what, sizeof what, "other bits with %u threads, %u blocks, block %u (0: its own choice)",
-             launches[i].threads, launches[i].blocks, launches[i].block);
-    ran++;
-    if (!fold_trial_same(trial, finding, trial->other, trial->got, trial->c->rows, what)) return;
-  }
+  size_t ran;
+  if (!fold_judge_varied(trial, finding, FOLD_VARIES_LAUNCH, &ran)) return;
   if (ran > 0)
     fold_find_held(finding);
   else
@@ -57,22 +22,6 @@ void fold_judge_launch_invariant(struct fold_trial *trial, struct fold_finding *
 static fold_status run_part(struct fold_trial *trial, size_t first, size_t rows, size_t cols, void *got) {
   struct fold_request request = {.op = trial->c->op, .first = first, .rows = rows, .cols = cols, .poison = 0x5a};
   return fold_trial_run(trial, trial->rig, &request, got);
-}
-
-/* The whole input, `shift` elements further, must give the base run's bits. */
-static bool judge_shift(struct fold_trial *trial, struct fold_finding *finding, ptrdiff_t shift) {
-  const struct fold_case *c = trial->c;
-  char what[80];
-  fold_status status = fold_rig_move(trial->rig, shift);
-  if (status.code == FOLD_OK) status = run_part(trial, 0, c->rows, c->cols, trial->other);
-  fold_status back = fold_rig_move(trial->rig, 0);
-  if (status.code == FOLD_OK) status = back;
-  if (status.code != FOLD_OK) {
-    fold_find_failed(finding, status);
-    return false;
-  }
-  snprintf(what, sizeof what, "other bits %td elements from an aligned address", shift);
-  return fold_trial_same(trial, finding, trial->other, trial->got, c->rows, what);
 }
 
 /* The row without its first element, where it stands (misaligned) and moved to the aligned address. */
@@ -91,55 +40,11 @@ static bool judge_sub_range(struct fold_trial *trial, struct fold_finding *findi
   return fold_trial_same(trial, finding, &in_place, &copied, 1, "a sub-range and its copy gave different bits");
 }
 
-/* One other argument elsewhere, the input where it was. */
-static bool judge_others(struct fold_trial *trial, struct fold_finding *finding) {
-  const struct {
-    unsigned out, scratch;
-    const char *what;
-  } shifts[] = {{1, 0, "other bits with the output one element further"},
-                {3, 0, "other bits with the output three elements further"},
-                {16, 0, "other bits with the output 16 elements further"},
-                {0, 1, "other bits with the scratch 256 bytes further"}};
-  for (size_t i = 0; i < sizeof shifts / sizeof *shifts; i++) {
-    struct fold_request request = fold_trial_request(trial, 0x5b);
-    request.out_shift = shifts[i].out;
-    request.scratch_shift = shifts[i].scratch;
-    if (shifts[i].scratch && !trial->subject->scratch) continue;
-    fold_status status = fold_trial_run(trial, trial->rig, &request, trial->other);
-    if (status.code != FOLD_OK) {
-      fold_find_failed(finding, status);
-      return false;
-    }
-    if (!fold_trial_same(trial, finding, trial->other, trial->got, trial->c->rows, shifts[i].what)) return false;
-  }
-  return true;
-}
-
-/* All arguments at once at the start of a page, and at the end of one. */
-static bool judge_pages(struct fold_trial *trial, struct fold_finding *finding) {
-  if (!fold_engine_is_host(trial->subject->engine)) return true;
-  for (enum fold_placement p = FOLD_AT_START; p <= FOLD_AT_END; p++) {
-    fold_status status = fold_trial_run_flush(trial, p);
-    if (status.code != FOLD_OK) {
-      fold_find_failed(finding, status);
-      return false;
-    }
-    if (!fold_trial_same(trial, finding, trial->other, trial->got, trial->c->rows,
-                         p == FOLD_AT_START ? "other bits at the start of a page" : "other bits at the end of a page"))
-      return false;
-  }
-  return true;
-}
-
-/* Elements: multiples of 2 to 256 bytes. A device is sent its input anew for each, as ranks are: they have fewer. */
 void fold_judge_alignment_invariant(struct fold_trial *trial, struct fold_finding *finding) {
-  static const ptrdiff_t shifts[] = {1, 2, 5, 8, 4, 16, 32};
-  size_t n = trial->subject->engine == FOLD_HOST ? 7 : 4;
-  if (!forget(trial, finding)) return;
-  for (size_t i = 0; i < n; i++)
-    if (!judge_shift(trial, finding, shifts[i])) return;
-  if (!judge_others(trial, finding) || !judge_pages(trial, finding)) return;
-  bool divisible = trial->c->cols > 1 && trial->c->rows > 0 && !trial->subject->vector;
+  const struct fold_case *c = trial->c;
+  size_t ran;
+  if (!fold_judge_varied(trial, finding, FOLD_VARIES_ADDRESS, &ran)) return;
+  bool divisible = c->cols > 1 && c->cols <= ROW_TERMS && c->rows > 0 && !trial->subject->vector;
   if (divisible && !judge_sub_range(trial, finding)) return;
   fold_find_held(finding);
 }
@@ -170,7 +75,7 @@ static void judge_rows_alone(struct fold_trial *trial, struct fold_finding *find
   }
 }
 
-enum { BATCH = 5, BATCH_TERMS = 1 << 18 };
+enum { BATCH = 5 };
 
 /* The row's bytes, element by element from the last to the first. */
 static void copy_reversed(unsigned char *to, const unsigned char *from, size_t n, size_t size) {
@@ -192,21 +97,26 @@ static void lay_batch(struct fold_rig *batch, const void *row, size_t cols) {
       copy_reversed(to, row, cols, size);
 }
 
+/* It is laid once a case. */
+static fold_status open_batch(struct fold_trial *trial) {
+  const struct fold_case *c = trial->c;
+  struct fold_rig *batch = trial->batch;
+  if (batch->ops) return fold_ok();
+  FOLD_TRY(fold_rig_open(batch, trial->subject->engine, c->dtype, BATCH * c->cols, BATCH));
+  batch->ranks = trial->rig->ranks;
+  lay_batch(batch, fold_rig_input(trial->rig), c->cols);
+  return fold_rig_load(batch);
+}
+
 static void judge_row_in_batch(struct fold_trial *trial, struct fold_finding *finding) {
   const struct fold_case *c = trial->c;
-  struct fold_rig batch;
-  fold_status status = fold_rig_open(&batch, trial->subject->engine, c->dtype, BATCH * c->cols, BATCH);
-  if (status.code != FOLD_OK) {
-    fold_find_failed(finding, status);
-    return;
-  }
-  batch.ranks = trial->rig->ranks;
-  lay_batch(&batch, fold_rig_input(trial->rig), c->cols);
   uint64_t got[BATCH];
   struct fold_request request = {.op = c->op, .rows = BATCH, .cols = c->cols, .poison = 0x6b};
-  status = fold_rig_load(&batch);
-  if (status.code == FOLD_OK) status = fold_trial_run(trial, &batch, &request, got);
-  fold_rig_close(&batch);
+  bool wrote = trial->log.writer.wrote_input;
+  fold_status status = open_batch(trial);
+  trial->batch->last = trial->rig->last; /* the same subject goes on, in other memory */
+  if (status.code == FOLD_OK) status = fold_trial_run(trial, trial->batch, &request, got);
+  if (status.code != FOLD_OK || wrote || trial->log.writer.wrote_input) fold_rig_close(trial->batch);
   if (status.code != FOLD_OK) {
     fold_find_failed(finding, status);
     return;
@@ -220,10 +130,10 @@ static void judge_row_in_batch(struct fold_trial *trial, struct fold_finding *fi
 void fold_judge_batch_invariant(struct fold_trial *trial, struct fold_finding *finding) {
   if (trial->c->rows > 1)
     judge_rows_alone(trial, finding);
-  else if (trial->c->rows == 1 && trial->c->cols <= BATCH_TERMS)
+  else if (trial->c->rows == 1 && trial->c->cols <= ROW_TERMS)
     judge_row_in_batch(trial, finding);
   else if (trial->c->rows == 1)
-    fold_find_skipped(finding, "one row of over %d terms: cases of several rows judge this", BATCH_TERMS);
+    fold_find_skipped(finding, "one row of over %d terms: cases of several rows judge this", ROW_TERMS);
   else
     fold_find_skipped(finding, "no row");
 }

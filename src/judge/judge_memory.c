@@ -1,10 +1,7 @@
 /* judge_memory.c: what a subject does to memory and leaves behind, over all runs of the trial: writes_output, stays_in_bounds,
  * leaves_no_trace, keeps_input.
  */
-#include "bits.h"
 #include "judge.h"
-
-enum { NAN_POISON = 0xff };
 
 /* Where it was not the base run that showed it. */
 static const char *elsewhere(bool base) { return base ? "" : ", in another run: at another launch, address or batch"; }
@@ -21,26 +18,22 @@ static fold_status confirm_base(struct fold_trial *trial, struct fold_traces *tr
   return traces->unwritten ? fold_trial_confirm_unwritten(trial, trial->rig, &request, trial->got, traces) : fold_ok();
 }
 
-/* 0 * what was there is 0 for every poison but NaN. */
+/* 0 * what was there is 0 for every poison but NaN. A run that had the base run's bits in spite of it is evidence, whatever else was
+ * varied in it. */
 static bool judge_nan_poison(struct fold_trial *trial, struct fold_finding *finding) {
-  enum fold_dtype dtype = trial->c->dtype;
-  fold_status status = fold_trial_rerun(trial, (struct fold_launch){0}, NAN_POISON);
-  if (status.code != FOLD_OK) {
-    fold_find_failed(finding, status);
-    return false;
-  }
-  for (size_t r = 0; r < trial->c->rows; r++) {
-    uint64_t got = fold_bits_load(dtype, trial->other, r), base = fold_bits_load(dtype, trial->got, r);
-    if (fold_bits_class(dtype, got) != FOLD_NAN || fold_bits_class(dtype, base) == FOLD_NAN) continue;
-    if (trial->log.unwritten.unwritten) return true; /* it is still there, which is told as that */
-    finding->row = r;
-    finding->compared = true;
-    finding->got = got;
-    finding->want = base;
-    fold_find_refuted(finding, "NaN where the output held NaN before: it was read");
-    return false;
-  }
-  return true;
+  struct fold_varied seen;
+  for (size_t i = 0; i < trial->varied.n; i++)
+    if (trial->varied.at[i].how.nan && trial->varied.at[i].same) return true;
+  fold_status status = fold_trial_vary(trial, &(struct fold_variation){.nan = true}, &seen);
+  if (status.code != FOLD_OK) fold_find_failed(finding, status);
+  if (status.code != FOLD_OK) return false;
+  if (!seen.read_nan || trial->log.unwritten.unwritten) return true; /* it is still there, which is told as that */
+  finding->row = seen.row;
+  finding->compared = true;
+  finding->got = seen.got;
+  finding->want = seen.want;
+  fold_find_refuted(finding, "NaN where the output held NaN before: it was read");
+  return false;
 }
 
 void fold_judge_writes_output(struct fold_trial *trial, struct fold_finding *finding) {
@@ -71,7 +64,10 @@ void fold_judge_stays_in_bounds(struct fold_trial *trial, struct fold_finding *f
 }
 
 void fold_judge_leaves_no_trace(struct fold_trial *trial, struct fold_finding *finding) {
+  struct fold_traces last;
   if (!complete(trial, finding)) return;
+  fold_rig_look_at_threads(trial->rig, &last);
+  if (!trial->log.leaver.left[0]) trial->log.leaver = last;
   fold_find_held(finding);
   finding->comparisons = trial->log.runs;
   if (trial->log.leaver.left[0])

@@ -35,10 +35,11 @@ fold_status fold_trial_confirm_unwritten(struct fold_trial *trial, struct fold_r
   return status;
 }
 
-/* Of another rig than the case's nobody asks later whether its input was changed. */
+/* Of another rig than the case's nobody asks later whether its input was changed. Of host memory each run tells it. */
 static fold_status run_elsewhere(struct fold_trial *trial, struct fold_rig *rig, const struct fold_request *request,
                                  void *got, struct fold_traces *traces) {
   uint64_t before, after;
+  if (trial->subject->engine == FOLD_HOST) return fold_rig_run(rig, trial->subject, request, got, traces);
   FOLD_TRY(fold_rig_settle(trial->rig));
   FOLD_TRY(fold_rig_hash(rig, &before));
   FOLD_TRY(fold_rig_run(rig, trial->subject, request, got, traces));
@@ -79,19 +80,18 @@ fold_status fold_trial_refill(struct fold_trial *trial) {
   return fold_rig_load(trial->rig);
 }
 
-fold_status fold_trial_run_flush(struct fold_trial *trial, enum fold_placement placement) {
-  struct fold_request request = fold_trial_request(trial, 0x5c);
-  bool wrote = trial->log.writer.wrote_input;
-  request.placement = placement;
-  trial->guarded |= 1u << placement;
-  FOLD_TRY(fold_trial_run(trial, trial->rig, &request, trial->other));
-  return wrote || trial->log.writer.wrote_input ? fold_trial_refill(trial) : fold_ok();
+/* A run at that end of a page, of whatever else it was a variation. */
+static bool was_guarded(const struct fold_trial *trial, enum fold_placement placement) {
+  for (size_t i = 0; i < trial->varied.n; i++)
+    if (trial->varied.at[i].how.placement == placement) return true;
+  return false;
 }
 
 fold_status fold_trial_guard(struct fold_trial *trial) {
+  struct fold_varied seen;
   if (!fold_engine_is_host(trial->subject->engine)) return fold_ok();
   for (enum fold_placement p = FOLD_AT_START; p <= FOLD_AT_END; p++)
-    if (!(trial->guarded >> p & 1)) FOLD_TRY(fold_trial_run_flush(trial, p));
+    if (!was_guarded(trial, p)) FOLD_TRY(fold_trial_vary(trial, &(struct fold_variation){.placement = p}, &seen));
   return fold_ok();
 }
 

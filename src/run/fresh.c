@@ -75,7 +75,8 @@ static size_t arguments(const struct fold_selection *s, const char *path, const 
   argv[n++] = "record";
   argv[n++] = "--jsonl";
   argv[n++] = path;
-  argv[n++] = "--each-skip";
+  argv[n++] = "--fresh";
+  argv[n++] = s->probe ? "probed" : "promised";
   argv[n++] = "--fixture-folder";
   argv[n++] = s->folder;
   argv[n++] = "--set";

@@ -101,7 +101,7 @@ fold_status fold_select_cases(const struct fold_selection *selection, unsigned r
 /* One case in the making: an input in the memory of each engine that is asked for. */
 struct bench {
   const struct fold_case *c;
-  struct fold_rig rig[FOLD_ENGINES];
+  struct fold_rig rig[FOLD_ENGINES], batch[FOLD_ENGINES];
   bool open[FOLD_ENGINES];
   fold_status ready[FOLD_ENGINES];
   uint64_t input_hash;
@@ -149,8 +149,10 @@ static fold_status open_bench(struct bench *bench, const struct fold_case *c) {
 
 static void close_bench(struct bench *bench) {
   if (bench->truths.c) fold_truths_close(&bench->truths);
-  for (int e = 0; e < FOLD_ENGINES; e++)
+  for (int e = 0; e < FOLD_ENGINES; e++) {
+    fold_rig_close(&bench->batch[e]);
     if (bench->open[e]) fold_rig_close(&bench->rig[e]);
+  }
   free(bench->got);
   free(bench->other);
 }
@@ -245,12 +247,13 @@ static fold_status judge_claims(const struct fold_round *round, struct bench *be
   return fold_ok();
 }
 
-static bool asks_for_any(const struct fold_round *round) {
+static uint64_t claims_asked(const struct fold_round *round) {
+  uint64_t asked = 0;
   for (size_t k = 0; k < FOLD_CLAIMS; k++) {
     struct fold_judgement judgement = fold_round_judgement(round, round->place, k);
-    if (asks_for(round, &judgement)) return true;
+    if (asks_for(round, &judgement)) asked |= FOLD_CLAIM(k);
   }
-  return false;
+  return asked;
 }
 
 static fold_status judge_subject(const struct fold_round *round, struct bench *bench) {
@@ -259,17 +262,21 @@ static fold_status judge_subject(const struct fold_round *round, struct bench *b
                              .subject = subject,
                              .c = bench->c,
                              .rig = &bench->rig[subject->engine],
+                             .batch = &bench->batch[subject->engine],
                              .truths = &bench->truths,
                              .fresh = round->fresh,
                              .repeats = round->selection->repeats,
                              .input_hash = bench->input_hash,
+                             .asked = claims_asked(round),
                              .got = bench->got,
                              .other = bench->other};
   fold_status base = base_run(bench, subject, &trial.traces);
   if (base.code != FOLD_OK) return fold_round_fail(round, round->place, 0, base, NULL);
   trial.input_hash_after = bench->input_hash;
   fold_log_add(&trial.log, &trial.traces);
-  FOLD_TRY(restore_input(bench, subject->engine, &trial.input_hash_after));
+  /* On the host the run itself has looked. */
+  if (subject->engine != FOLD_HOST || trial.traces.wrote_input)
+    FOLD_TRY(restore_input(bench, subject->engine, &trial.input_hash_after));
   return judge_claims(round, bench, &trial);
 }
 
@@ -313,7 +320,7 @@ static fold_status run_case(struct fold_round *round, struct bench *bench, bool 
   for (; round->place.subject < round->registry->n && !*lost && !*round->stop; round->place.subject++) {
     const struct fold_subject *subject = &round->registry->subjects[round->place.subject];
     if (!fold_selects_subject(round->selection, subject) || !takes(subject, bench->c)) continue;
-    if (round->judge && !asks_for_any(round)) continue;
+    if ((round->judge || round->selection->claims) && !claims_asked(round)) continue;
     FOLD_TRY(run_subject(round, bench));
     *lost = round->leave_lost && is_lost(bench, subject->engine);
   }
