@@ -69,12 +69,12 @@ Test(footing, what_a_run_leaves_is_named_and_put_back) {
     char changed[80] = "?";
     struct fold_footing before = fold_footing_now(), after;
     rows[i].leave();
-    bool kept = fold_footing_restore(&before, changed);
+    bool kept = fold_footing_restore(&before, true, changed);
     cr_expect_str_eq(changed, rows[i].name, "row %zu: %s", i, changed);
     cr_expect_eq(kept, !rows[i].name[0], "row %zu", i);
     after = fold_footing_now();
     cr_expect(memcmp(&before, &after, sizeof before) == 0, "row %zu: a setting stays", i);
-    cr_expect(fold_footing_restore(&before, changed), "row %zu: %s stays", i, changed);
+    cr_expect(fold_footing_restore(&before, true, changed), "row %zu: %s stays", i, changed);
   }
 }
 
@@ -87,8 +87,8 @@ Test(footing, what_another_thread_keeps_is_named_and_put_back) {
     struct fold_footing before = fold_footing_now();
 #pragma omp parallel num_threads(4)
     if (omp_get_thread_num() == thread) fesetround(FE_DOWNWARD);
-    cr_expect_not(fold_footing_restore(&before, changed));
+    cr_expect_not(fold_footing_restore(&before, true, changed));
     cr_expect_str_eq(changed, "the rounding mode in another thread of OpenMP's", "thread %d: %s", thread, changed);
-    cr_expect(fold_footing_restore(&before, changed), "thread %d: %s stays", thread, changed);
+    cr_expect(fold_footing_restore(&before, true, changed), "thread %d: %s stays", thread, changed);
   }
 }
