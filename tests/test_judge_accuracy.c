@@ -223,3 +223,30 @@ Test(judge_accuracy, bounded_says_how_many_rows_have_no_bound) {
   }
   free(bits);
 }
+
+/* An oracle that fails gives no verdict, whichever rows it answered; what it said is told. */
+Test(judge_accuracy, a_truth_that_fails_breaks_each_claim_and_is_told) {
+  static const enum fold_claim_id claims[] = {FOLD_BOUNDED, FOLD_COMPENSATED, FOLD_FAITHFUL, FOLD_CORRECTLY_ROUNDED};
+  static const float got[2] = {1, 1};
+  struct fold_subject subject = plant(1, NULL, FOLD_PLAIN, 0);
+  struct literal l;
+  struct fold_truths truths;
+  struct fold_rig rig;
+  size_t n;
+  CASE(&l, 1, 1);
+  l.c.rows = 2, l.c.cols = 1;
+  cr_assert_eq(fold_rig_open(&rig, FOLD_HOST, FOLD_F32, 2, 2).code, FOLD_OK);
+  memcpy(fold_rig_input(&rig), got, sizeof got);
+  l.c.op = FOLD_OPS;
+  cr_assert_eq(fold_truths_open(&truths, &l.c, fold_rig_input(&rig)).code, FOLD_OK);
+  for (size_t k = 0; k < sizeof claims / sizeof *claims; k++) {
+    struct fold_trial trial = {.subject = &subject, .c = &l.c, .rig = &rig, .truths = &truths, .got = got};
+    struct fold_finding finding;
+    fold_judge_claim(&fold_claims(&n)[claims[k]], &trial, &finding);
+    cr_expect_eq(finding.verdict, FOLD_BROKEN);
+    cr_expect(strstr(finding.reason, "the oracle has no such dtype or op"), "claim %d: %s", (int)claims[k],
+              finding.reason);
+  }
+  fold_truths_close(&truths);
+  fold_rig_close(&rig);
+}

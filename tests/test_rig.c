@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "bits.h"
+#include "fault.h"
 #include "rig.h"
 
 /* Under AddressSanitizer too, an absurd allocation fails instead of ending the test. */
@@ -250,4 +251,14 @@ Test(rig, what_can_not_be_held_is_refused) {
   fold_rig_close(&rig);
   cr_expect_eq(fold_rig_open(&rig, FOLD_HOST, FOLD_F32, 0, 0).code, FOLD_OK, "nothing at all can be held");
   fold_rig_close(&rig);
+}
+
+/* Closed twice is closed: nobody else's memory goes with it. */
+Test(rig, a_region_that_was_closed_has_no_memory) {
+  struct fold_region region;
+  cr_assert_eq(fold_region_open(5000, &region).code, FOLD_OK);
+  cr_expect(region.bytes >= 5000 && region.at[0] == 0 && region.at[region.bytes - 1] == 0);
+  fold_region_close(&region);
+  cr_expect(!region.at && !region.bytes);
+  fold_region_close(&region);
 }
