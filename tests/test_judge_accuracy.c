@@ -224,6 +224,33 @@ Test(judge_accuracy, bounded_says_how_many_rows_have_no_bound) {
   free(bits);
 }
 
+/* Of a product what the declared order makes of it: one that overflows on its way is infinite, whatever another order may give. */
+Test(judge_accuracy, bounded_knows_what_the_order_makes_of_a_product) {
+  static const float terms[] = {0x1p100f, 0x1p100f, 0x1p-100f, 0x1p-100f},
+                     mixed[] = {0x1p100f, 0x1p-100f, 0x1p100f, 0x1p-100f};
+  static const struct {
+    const float *terms;
+    const char *order;
+    float got;
+    enum fold_verdict verdict;
+  } rows[] = {
+      {terms, "host/sequential", INFINITY, FOLD_HELD},
+      {terms, "host/sequential", 1, FOLD_REFUTED},
+      {mixed, "host/sequential", INFINITY, FOLD_REFUTED},
+      {mixed, "host/sequential", 1, FOLD_HELD},
+      {terms, NULL, INFINITY, FOLD_HELD},
+      {terms, NULL, 1, FOLD_HELD},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct literal l;
+    struct fold_subject subject = plant(rows[i].got, rows[i].order, FOLD_PLAIN, FOLD_CLAIM(FOLD_BOUNDED));
+    literal_case(&l, 4, rows[i].terms);
+    l.c.op = FOLD_PROD;
+    struct tally t = judge(&subject, &l.cases);
+    cr_expect_eq(verdict_of(&t, FOLD_BOUNDED), rows[i].verdict, "row %zu: %s", i, t.last[FOLD_BOUNDED].reason);
+  }
+}
+
 /* An oracle that fails gives no verdict, whichever rows it answered; what it said is told. */
 Test(judge_accuracy, a_truth_that_fails_breaks_each_claim_and_is_told) {
   static const enum fold_claim_id claims[] = {FOLD_BOUNDED, FOLD_COMPENSATED, FOLD_FAITHFUL, FOLD_CORRECTLY_ROUNDED};

@@ -105,7 +105,8 @@ static struct {
   const struct literal *l;
   unsigned batches, wrong;
   bool fails;
-} batch;
+  size_t odd; /* that row's result is 1, the others' 0 */
+} batch = {.odd = 5};
 
 static fold_status look_at_batch(const struct fold_subject *subject, const struct fold_call *call) {
   (void)subject;
@@ -113,6 +114,7 @@ static fold_status look_at_batch(const struct fold_subject *subject, const struc
   memset(call->out, 0, call->rows * fold_dtype_size(call->dtype));
   if (call->rows != 5) return fold_ok();
   batch.batches++;
+  if (batch.odd < 5) fold_bits_store(call->dtype, call->out, batch.odd, fold_f32_bits(1));
   if (batch.fails) return fold_error(FOLD_ENVIRONMENT, "only one row at a time");
   for (size_t i = 0; i < 5 * n; i++) {
     size_t from = i / n % 3 ? n - 1 - i % n : i % n;
@@ -138,6 +140,16 @@ Test(judge_evidence, a_row_in_a_batch_stands_between_its_own_reverse) {
       cr_expect(batch.batches > 0 && batch.wrong == 0, "%s, %zu terms: %u wrong in %u batches",
                 fold_dtype_name(l.c.dtype), n, batch.wrong, batch.batches);
     }
+  static const char *const seen[] = {"other bits as first of five rows", NULL, NULL,
+                                     "other bits as fourth of five rows", NULL};
+  for (batch.odd = 0; batch.odd < 5; batch.odd++) {
+    struct tally t = judge(&subject, CASE(&l, 1, 2, 3));
+    const struct fold_finding *f = &t.last[FOLD_BATCH_INVARIANT];
+    cr_expect_eq(f->verdict, seen[batch.odd] ? FOLD_REFUTED : FOLD_HELD, "row %zu: %s", batch.odd, f->reason);
+    if (!seen[batch.odd]) continue;
+    cr_expect_str_eq(f->reason, seen[batch.odd]);
+    cr_expect(f->got == fold_f32_bits(1) && f->want == 0 && f->row == 0);
+  }
   batch.fails = true;
   struct tally t = judge(&subject, CASE(&l, 1, 2, 3));
   cr_expect_eq(verdict_of(&t, FOLD_BATCH_INVARIANT), FOLD_BROKEN);

@@ -10,6 +10,7 @@
 /* Sums integers, which no order rounds; keeps a log of its runs, and fails in the run of that number. */
 static struct {
   unsigned runs, fails_at;
+  unsigned lies_in;   /* the run whose sums are one too high; 0: none */
   size_t one_more_at; /* columns of a row whose sum is one too high; 0: none */
   size_t rows[4000], cols[4000];
   unsigned threads[4000];
@@ -29,8 +30,9 @@ static fold_status sum_integers(const struct fold_subject *subject, const struct
     double sum = 0;
     for (size_t c = 0; c < call->cols; c++)
       sum += fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in, r * call->cols + c));
-    fold_bits_store(call->dtype, call->out, r,
-                    fold_bits_from_double(call->dtype, sum + (call->cols == seen.one_more_at)));
+    fold_bits_store(
+        call->dtype, call->out, r,
+        fold_bits_from_double(call->dtype, sum + (call->cols == seen.one_more_at) + (seen.runs == seen.lies_in)));
   }
   return fold_ok();
 }
@@ -76,6 +78,40 @@ Test(judge_runs, a_run_that_fails_breaks_the_claim_and_is_told) {
                   t.last[running[k]].reason);
         cr_expect_eq(seen.runs, at, "claim %zu goes on after a run that failed", k);
       }
+    }
+}
+
+/* Where the run's input began, in rows of the case. */
+static size_t row_of(unsigned run, size_t cols) {
+  return (size_t)((const char *)seen.in[run - 1] - (const char *)seen.in[0]) / (cols * sizeof(float));
+}
+
+/* A run of which all sums are one too high is what was got, beside the base run's, in its own row; of the base run, and of the copy of
+ * a sub-range, it is the other way. Runs of other inputs only ask whether results are kept: they are held against nothing. */
+Test(judge_runs, the_run_that_differs_is_what_was_got) {
+  static const unsigned of_other_inputs[] = {4, 1, 1, 0, 0, 0};
+  for (size_t k = 0; k < sizeof running / sizeof *running; k++)
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+      const enum fold_claim_id claim = running[k];
+      seen.lies_in = 0;
+      judge(claim, shapes[s][0], shapes[s][1], 0);
+      const unsigned runs = seen.runs;
+      unsigned held = 0;
+      for (seen.lies_in = 1; seen.lies_in <= runs; seen.lies_in++) {
+        struct tally t = judge(claim, shapes[s][0], shapes[s][1], 0);
+        const struct fold_finding *f = &t.last[claim];
+        const bool copy = claim == FOLD_ALIGNMENT_INVARIANT && seen.lies_in == runs;
+        const bool part = claim == FOLD_SPLIT_INVARIANT || (claim == FOLD_BATCH_INVARIANT && shapes[s][0] > 1);
+        held += f->verdict == FOLD_HELD;
+        if (f->verdict == FOLD_HELD) continue;
+        cr_expect(f->verdict == FOLD_REFUTED && f->compared, "claim %zu, run %u: %s", k, seen.lies_in, f->reason);
+        double got = fold_bits_to_double(FOLD_F32, f->got), want = fold_bits_to_double(FOLD_F32, f->want);
+        cr_expect_eq(got - want, seen.lies_in == 1 || copy ? -1 : 1, "claim %zu, run %u of %u: %g, want %g: %s", k,
+                     seen.lies_in, runs, got, want, f->reason);
+        cr_expect_eq(f->row, part ? row_of(seen.lies_in, shapes[s][1]) : 0, "claim %zu, run %u: row %zu", k,
+                     seen.lies_in, f->row);
+      }
+      cr_expect_eq(held, of_other_inputs[k], "claim %zu, shape %zu: held in spite of %u runs of %u", k, s, held, runs);
     }
 }
 

@@ -1,5 +1,6 @@
 /* test_rig.c: the room that a subject runs in: poison, guards, zones, and the input's places. */
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <string.h>
 
 #include "bits.h"
@@ -261,4 +262,26 @@ Test(rig, a_region_that_was_closed_has_no_memory) {
   fold_region_close(&region);
   cr_expect(!region.at && !region.bytes);
   fold_region_close(&region);
+}
+
+static void handle_segv(int number) { (void)number; }
+static void handle_bus(int number) { (void)number; }
+
+/* Also after a fault, and after a run that fails. */
+Test(rig, a_run_leaves_the_handlers_of_faults_as_they_were) {
+  static const unsigned runs[] = {RIGHT, FAR_AWAY, FAILS, RIGHT};
+  struct fold_rig rig;
+  struct fold_traces traces;
+  float got[ROWS];
+  open_rig(&rig);
+  signal(SIGSEGV, handle_segv);
+  signal(SIGBUS, handle_bus);
+  for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+    struct sigaction segv, bus;
+    run_as(&rig, runs[i], 0xa5, got, &traces);
+    sigaction(SIGSEGV, NULL, &segv);
+    sigaction(SIGBUS, NULL, &bus);
+    cr_expect(segv.sa_handler == handle_segv && bus.sa_handler == handle_bus, "run %zu", i);
+  }
+  fold_rig_close(&rig);
 }
