@@ -31,7 +31,7 @@ from mutations import changes_of
 PATHS = ["oracles", "src/judge", "src/run/rig*", "kernels/host"]
 # Suites that a change of such a file shows in first.
 NEAREST = [
-    ("oracles/super", "super super_round exact bound judge"), ("oracles/exact", "exact super judge"),
+    ("oracles/super", "super super_split super_round exact bound judge"), ("oracles/exact", "exact super judge"),
     ("oracles/error", "exact judge outcomes"),
     ("oracles/bound", "outcomes bound judge study"), ("oracles/running_product", "outcomes judge"),
     ("oracles/lowest", "outcomes exact judge"), ("oracles/replay_method", "host mutants"), ("oracles/prod", "product oracle_mutants judge"),
@@ -296,7 +296,7 @@ def summarise(campaign, began):
     return 0 if judged and share <= campaign.options.most else 1
 
 
-SUITES = ("bits orders host npy text fixtures generators super super_round exact product bound outcomes oracle_mutants rig study judge "
+SUITES = ("bits orders host npy text fixtures generators super super_split super_round exact product bound outcomes oracle_mutants rig study judge "
           "combine facts bench_figures rig_world collective registry mutants command library")
 
 

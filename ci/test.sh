@@ -21,7 +21,7 @@ if [ "${1:-}" = --clang ]; then
   build=build-clang
   export CC=clang
   options+=(-Dcuda=disabled)
-  [ $# -gt 0 ] || set -- bits orders host npy text fixtures generators super super_round exact product bound rig judge combine library
+  [ $# -gt 0 ] || set -- bits orders host npy text fixtures generators super super_split super_round exact product bound rig judge combine library
 fi
 # Collectives run on ranks that mpirun starts; Open MPI's refuses root, as whom containers run, unless it is told twice.
 [ "$(id -u)" != 0 ] || export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

@@ -1,8 +1,7 @@
-/* super.c: the superaccumulator of super.h: adding, merging, normalising.
+/* super.c: the superaccumulator of super.h: merging, normalising, packing, and adding on many threads.
  *
- * Everything is integer arithmetic on limbs, so no word depends on how the terms were split or ordered. Long
- * inputs go block by block through bins (super_bins.c), short ones term by term; the tests hold the two against each
- * other. `other_than_negative_zero` is 0 or 1 in a normalised state.
+ * Everything is integer arithmetic on limbs, so no word depends on how the terms were split or ordered.
+ * `other_than_negative_zero` is 0 or 1 in a normalised state.
  */
 #include "super.h"
 
@@ -10,12 +9,6 @@
 #include <omp.h>
 #include <stddef.h>
 #include <string.h>
-
-#include "bits.h"
-#include "super_bins.h"
-
-/* Below this many terms the bins cost more than they save (measured: bench_exact). */
-static size_t worth_bins(enum fold_dtype dtype) { return dtype == FOLD_F64 ? 4096 : 512; }
 
 /* A thread is worth starting for this many terms. */
 #define TERMS_A_THREAD ((size_t)1 << 16)
@@ -59,43 +52,6 @@ void fold_super_unpack(enum fold_dtype dtype, const int64_t *words, struct fold_
   memset(state, 0, sizeof *state);
   memcpy(state->limb, words, limbs * sizeof *words);
   memcpy((int64_t *)state + FOLD_SUPER_LIMBS, words + limbs, FOLD_SUPER_COUNTS * sizeof *words);
-}
-
-/* Term by term, not normalised. */
-static void add_singly(enum fold_dtype dtype, const void *in, size_t n, struct fold_super *sum,
-                       struct fold_super *abs) {
-  struct fold_format format = fold_format_of(dtype);
-  bool special = false;
-  for (size_t i = 0; i < n; i++) {
-    uint64_t bits = fold_bits_load(dtype, in, i), exponent = (bits & format.exponent) >> (format.precision - 1);
-    bool negative = bits & format.sign;
-    if (bits != format.sign) sum->other_than_negative_zero = 1;
-    if ((bits & format.exponent) == format.exponent) {
-      special = true;
-      continue;
-    }
-    uint64_t significand = (bits & format.fraction) | (exponent ? format.fraction + 1 : 0);
-    unsigned shift = exponent ? (unsigned)exponent - 1 : 0;
-    fold_limbs_add(sum->limb, shift, significand, negative);
-    if (abs) fold_limbs_add(abs->limb, shift, significand, false);
-  }
-  if (special) fold_super_count_specials(dtype, in, n, sum, abs);
-}
-
-void fold_super_add(enum fold_dtype dtype, const void *in, size_t n, struct fold_super *sum, struct fold_super *abs) {
-  const unsigned char *bytes = in;
-  for (size_t done = 0; done < n;) {
-    size_t block = n - done < FOLD_BINS_BLOCK ? n - done : FOLD_BINS_BLOCK;
-    const void *at = bytes + done * fold_dtype_size(dtype);
-    (block < worth_bins(dtype) ? add_singly : fold_bins_add)(dtype, at, block, sum, abs);
-    fold_super_normalise(dtype, sum);
-    if (abs) fold_super_normalise(dtype, abs);
-    done += block;
-  }
-  sum->terms += (int64_t)n;
-  if (!abs) return;
-  abs->terms += (int64_t)n;
-  if (n) abs->other_than_negative_zero = 1; /* |-0| is +0 */
 }
 
 void fold_super_add_parallel(enum fold_dtype dtype, const void *in, size_t n, struct fold_super *sum,

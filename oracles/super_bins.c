@@ -1,4 +1,4 @@
-/* super_bins.c: a block of terms into limbs by bins, at about the speed of a loop of additions.
+/* super_bins.c: terms of any size into limbs by bins, at about the speed of a loop of additions.
  *
  * A term's pattern is sign, exponent, fraction. Terms that agree in sign and exponent may have their fractions added as
  * integers, so there is a bin for each value of the leading field `pattern >> fraction_bits`, and a term costs one
@@ -11,13 +11,13 @@
  *     bin = c * (count_unit + f * 2^fraction_bits) + F,       F < c * 2^fraction_bits < count_unit,
  *
  * and one division gives c (hence the hidden bits) and F: no mask and no test for zero, subnormal, infinity or NaN is
- * paid for a term. F stays below count_unit for c <= FOLD_BINS_BLOCK = 2^18: 2^18 * 2^23 = 2^41 for f32; nothing
- * overflows: 2^18 * (2^42 + 2^32) < 2^61. Were terms of the field of all ones seen, the block is read again to
+ * paid for a term. F stays below count_unit for c <= FOLD_BINS_MOST = 2^18: 2^18 * 2^23 = 2^41 for f32; nothing
+ * overflows: 2^18 * (2^42 + 2^32) < 2^61. Were terms of the field of all ones seen, the terms are read again to
  * tell NaN from infinity. Bins are split by sign, so the sum and the sum of magnitudes come from one pass.
  *
- * Equal exponents in neighbouring terms make a chain through memory; SETS interleaved sets of bins break it: more of
- * them for f64 would leave the first cache (measured: one set is 20% faster on mixed exponents, and 45% slower on equal
- * ones).
+ * Terms of equal exponent in a row make a chain through memory. Interleaved sets of bins break it: SETS of them for the
+ * narrow dtypes. A set of f64 is larger than a first cache, so that a second one is used where it pays alone (measured:
+ * with one set, all exponents take 0.6 of the time, and one exponent 1.9 times as long).
  */
 #include "super_bins.h"
 
@@ -26,89 +26,35 @@
 #include "bits.h"
 
 #define LINE 64 /* bytes of a cache line */
-#define AHEAD 2048
 
 #define SETS 4
-#define COUNT_UNIT ((uint64_t)1 << 42)
+#define LOG_COUNT_UNIT 42
+#define COUNT_UNIT ((uint64_t)1 << LOG_COUNT_UNIT)
 #define FIELDS 512 /* f32 and bf16; f16 uses the first 64 */
 
-#define SETS64 2
-#define COUNT_UNIT64 ((uint64_t)1 << 41)
-#define FIELDS64 4096
+#define LOG_COUNT_UNIT64 41
+#define COUNT_UNIT64 ((uint64_t)1 << LOG_COUNT_UNIT64)
 
-/* What a bin held: `count` terms of one sign and exponent, whose fractions sum to `fractions`. */
-struct bin {
-  uint64_t field, count;
-  unsigned __int128 fractions;
-};
+#define ALWAYS static inline __attribute__((always_inline))
 
-/* What the bins of a block told beside the limbs. */
-struct seen {
-  bool special, other_than_negative_zero;
-};
-
-static void empty_bin(enum fold_dtype dtype, struct bin bin, struct fold_super *sum, struct fold_super *abs,
-                      struct seen *seen) {
-  struct fold_format format = fold_format_of(dtype);
-  int fraction_bits = format.precision - 1;
-  uint64_t top = format.exponent >> fraction_bits, exponent = bin.field & top;
-  bool negative = bin.field > top;
-  if (!negative || exponent || bin.fractions) seen->other_than_negative_zero = true;
-  if (exponent == top) {
-    seen->special = true;
-    return;
-  }
-  unsigned __int128 magnitude = bin.fractions;
-  if (exponent) magnitude += (unsigned __int128)bin.count << fraction_bits;
-  unsigned shift = exponent ? (unsigned)exponent - 1 : 0;
-  fold_limbs_add(sum->limb, shift, magnitude, negative);
-  if (abs) fold_limbs_add(abs->limb, shift, magnitude, false);
+ALWAYS void add_narrow(uint64_t *bins, const unsigned char *at, size_t size, int fraction_bits) {
+  uint32_t pattern = 0;
+  memcpy(&pattern, at, size);
+  bins[pattern >> fraction_bits] += pattern + COUNT_UNIT;
 }
 
-static inline __attribute__((always_inline)) uint64_t load(const unsigned char *at, size_t size) {
-  uint32_t word = 0;
-  memcpy(&word, at, size);
-  return word;
-}
-
-/* Asks for the line that will be needed soon: the hardware's own prefetching stops at each page. */
-static inline __attribute__((always_inline)) void ask_ahead(const unsigned char *at) {
-  __builtin_prefetch((const void *)((uintptr_t)at + AHEAD));
-}
-
-static inline __attribute__((always_inline)) void fill(uint64_t (*bins)[FIELDS], const unsigned char *in, size_t n,
-                                                       size_t size, int fraction_bits) {
+ALWAYS void fill_narrow(uint64_t *bins, const unsigned char *in, size_t n, size_t size, int fraction_bits) {
   const unsigned char *end = in + n * size, *lines_end = in + n * size / LINE * LINE;
   while (in < lines_end) {
-    ask_ahead(in);
-#pragma GCC unroll 32
-    for (size_t i = 0; i < LINE / size; i++, in += size) {
-      uint64_t pattern = load(in, size);
-      bins[i % SETS][pattern >> fraction_bits] += pattern + COUNT_UNIT;
+    fold_ask_ahead(in);
+    for (const unsigned char *line_end = in + LINE; in < line_end; in += SETS * size) {
+      add_narrow(bins, in, size, fraction_bits);
+      add_narrow(bins + FIELDS, in + size, size, fraction_bits);
+      add_narrow(bins + 2 * FIELDS, in + 2 * size, size, fraction_bits);
+      add_narrow(bins + 3 * FIELDS, in + 3 * size, size, fraction_bits);
     }
   }
-  for (; in < end; in += size) {
-    uint64_t pattern = load(in, size);
-    bins[0][pattern >> fraction_bits] += pattern + COUNT_UNIT;
-  }
-}
-
-/* f16, bf16, f32. */
-static void add_narrow(enum fold_dtype dtype, const void *in, size_t n, struct fold_super *sum, struct fold_super *abs,
-                       struct seen *seen) {
-  uint64_t bins[SETS][FIELDS];
-  memset(bins, 0, sizeof bins);
-  int fraction_bits = fold_format_of(dtype).precision - 1;
-  switch (dtype) {
-    case FOLD_F16: fill(bins, in, n, 2, 10); break;
-    case FOLD_BF16: fill(bins, in, n, 2, 7); break;
-    default: fill(bins, in, n, 4, 23); break;
-  }
-  for (uint64_t field = 0; field < FIELDS; field++) {
-    uint64_t word = 0, unit = COUNT_UNIT + (field << fraction_bits);
-    for (int set = 0; set < SETS; set++) word += bins[set][field];
-    if (word) empty_bin(dtype, (struct bin){field, word / unit, word % unit}, sum, abs, seen);
-  }
+  for (; in < end; in += size) add_narrow(bins, in, size, fraction_bits);
 }
 
 /* A bin of f64: the sums of the lower and of the upper 32 bits of the patterns, with the count in the upper sum. Bins
@@ -117,35 +63,143 @@ typedef uint64_t halves __attribute__((vector_size(16)));
 typedef uint32_t quarters __attribute__((vector_size(16)));
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && sizeof(halves) == 16, "a bin's halves and offset");
 
-static inline __attribute__((always_inline)) void add_pattern(halves *bins, const unsigned char *at) {
+ALWAYS void add_wide(unsigned char *bins, const unsigned char *at, quarters unit) {
   uint64_t pattern;
   memcpy(&pattern, at, sizeof pattern);
-  quarters split = (quarters)(halves){pattern, 0}, unit = {0, (uint32_t)(COUNT_UNIT64 >> 32), 0, 0};
+  quarters split = (quarters)(halves){pattern, 0};
   uint16_t top;
   memcpy(&top, at + 6, sizeof top);
-  halves *bin = (halves *)((unsigned char *)bins + (top & 0xfff0));
+  halves *bin = (halves *)(bins + (top & 0xfff0));
   *bin += (halves)__builtin_shufflevector(split, unit, 0, 4, 1, 5);
 }
 
-static void add_wide(const unsigned char *in, size_t n, struct fold_super *sum, struct fold_super *abs,
-                     struct seen *seen) {
-  halves bins[SETS64][FIELDS64];
-  memset(bins, 0, sizeof bins);
+/* The calls are written out: gcc 12 leaves a loop of them rolled at -O2. */
+static void fill_wide(unsigned char *even, unsigned char *odd, const unsigned char *in, size_t n) {
   const unsigned char *end = in + n * 8, *lines_end = in + n * 8 / LINE * LINE;
-  while (in < lines_end) {
-    ask_ahead(in);
-#pragma GCC unroll 8
-    for (size_t i = 0; i < LINE / 8; i++, in += 8) add_pattern(bins[i % SETS64], in);
+  uint64_t log = LOG_COUNT_UNIT64 - 32;
+  __asm__("" : "+r"(log)); /* or gcc would load the vector that follows for each term: 8% slower */
+  quarters unit = {0, (uint32_t)1 << log, 0, 0};
+  for (; in < lines_end; in += LINE) {
+    fold_ask_ahead(in);
+    add_wide(even, in, unit), add_wide(odd, in + 8, unit), add_wide(even, in + 16, unit), add_wide(odd, in + 24, unit);
+    add_wide(even, in + 32, unit), add_wide(odd, in + 40, unit), add_wide(even, in + 48, unit),
+        add_wide(odd, in + 56, unit);
   }
-  for (; in < end; in += 8) add_pattern(bins[0], in);
-  for (uint64_t field = 0; field < FIELDS64; field++) {
-    halves word = bins[0][field];
-    for (int set = 1; set < SETS64; set++) word += bins[set][field];
-    if (!word[1]) continue;
-    uint64_t unit = COUNT_UNIT64 + (field << 20);
-    unsigned __int128 fractions = ((unsigned __int128)(word[1] % unit) << 32) + word[0];
-    empty_bin(FOLD_F64, (struct bin){field, word[1] / unit, fractions}, sum, abs, seen);
+  for (; in < end; in += 8) add_wide(even, in, unit);
+}
+
+/* Whether many neighbours have the same sign and exponent. */
+static bool alike(const unsigned char *in, size_t n) {
+  enum { LOOK = 64 };
+  size_t same = 0;
+  uint16_t last = 0;
+  for (size_t i = 0; i < n && i < LOOK; i++) {
+    uint16_t top;
+    memcpy(&top, in + 8 * i + 6, sizeof top);
+    same += (top ^ last) < 16;
+    last = top;
   }
+  return same > LOOK / 2;
+}
+
+static void use_sets(struct fold_bins *bins, int sets) {
+  for (; bins->sets < sets; bins->sets++) memset(bins->word[bins->sets], 0, sizeof bins->word[0]);
+}
+
+static void fill(struct fold_bins *bins, enum fold_dtype dtype, const unsigned char *in, size_t n) {
+  if (bins->held == 0) bins->sets = 0;
+  use_sets(bins, dtype == FOLD_F64 && alike(in, n) ? 2 : 1);
+  switch (dtype) {
+    case FOLD_F16: fill_narrow(bins->word[0], in, n, 2, 10); break;
+    case FOLD_BF16: fill_narrow(bins->word[0], in, n, 2, 7); break;
+    case FOLD_F32: fill_narrow(bins->word[0], in, n, 4, 23); break;
+    default: fill_wide((void *)bins->word[0], (void *)bins->word[bins->sets - 1], in, n); break;
+  }
+}
+
+/* What a bin holds: `count` terms of one sign and exponent, whose fractions sum to `fractions`. */
+struct bin {
+  uint64_t count;
+  unsigned __int128 fractions;
+};
+
+/* word / unit and the rest, for unit = 2^log + small, without a division: word >> log is too large by
+ * word * small / 2^(2 log) at the most, which times small is less than 2^log; so the second try is at most 1 too small. */
+static inline struct bin divide(uint64_t word, int log, uint64_t small) {
+  uint64_t unit = ((uint64_t)1 << log) + small, count = (word - (word >> log) * small) >> log;
+  count += word - count * unit >= unit;
+  return (struct bin){count, word - count * unit};
+}
+
+ALWAYS struct bin read_wide(const uint64_t *words, uint64_t field) {
+  struct bin bin = divide(words[2 * field + 1], LOG_COUNT_UNIT64, field << 20);
+  bin.fractions = (bin.fractions << 32) + words[2 * field];
+  return bin;
+}
+
+/* What the bins of the fields start + first .. start + last hold, in units of `first`'s last place; the fields without
+ * sign are first .. last. */
+ALWAYS unsigned __int128 magnitude_of(const uint64_t *words, uint64_t start, uint64_t first, uint64_t last,
+                                      int fraction_bits) {
+  const uint64_t width = fraction_bits == 52 ? 2 : 1;
+  unsigned __int128 total = 0;
+  uint64_t any = 0;
+  for (uint64_t i = width * (start + first); i < width * (start + last + 1); i++) any |= words[i];
+  for (uint64_t exponent = last + 1; any && exponent-- > first;) {
+    uint64_t field = start + exponent;
+    struct bin bin =
+        fraction_bits == 52 ? read_wide(words, field) : divide(words[field], LOG_COUNT_UNIT, field << fraction_bits);
+    /* Subnormals have no hidden bit, and the place of the smallest normal numbers. */
+    if (exponent) total += total + ((unsigned __int128)bin.count << fraction_bits);
+    total += bin.fractions;
+  }
+  return total;
+}
+
+ALWAYS void empty(const uint64_t *words, uint64_t top, int fraction_bits, struct fold_super *sum,
+                  struct fold_super *abs) {
+  for (unsigned limb = 0; 32 * limb + 1 < top; limb++)
+    for (int negative = 0; negative < 2; negative++) {
+      uint64_t first = limb ? 32 * limb + 1 : 0, last = 32 * limb + 32 < top ? 32 * limb + 32 : top - 1;
+      unsigned __int128 magnitude = magnitude_of(words, negative ? top + 1 : 0, first, last, fraction_bits);
+      fold_limbs_add(sum->limb, 32 * limb, magnitude, negative);
+      if (abs) fold_limbs_add(abs->limb, 32 * limb, magnitude, false);
+    }
+}
+
+/* The first set of them receives what the others hold. */
+static void join_sets(uint64_t *words, size_t n, int sets) {
+  for (int set = 1; set < sets; set++)
+    for (size_t i = 0; i < n; i++) words[i] += words[(size_t)set * n + i];
+}
+
+void fold_bins_empty(struct fold_bins *bins, enum fold_dtype dtype, struct fold_super *sum, struct fold_super *abs) {
+  uint64_t *words = bins->word[0];
+  if (bins->held == 0) return;
+  bins->held = 0;
+  if (dtype == FOLD_F64)
+    join_sets(words, 2 * FOLD_BINS_FIELDS, bins->sets);
+  else
+    join_sets(words, FIELDS, SETS);
+  switch (dtype) {
+    case FOLD_F16: empty(words, 31, 10, sum, abs); break;
+    case FOLD_BF16: empty(words, 255, 7, sum, abs); break;
+    case FOLD_F32: empty(words, 255, 23, sum, abs); break;
+    default: empty(words, 2047, 52, sum, abs); break;
+  }
+}
+
+/* Changes with each NaN and infinity. */
+static uint64_t specials_of(const struct fold_bins *bins, enum fold_dtype dtype) {
+  struct fold_format format = fold_format_of(dtype);
+  uint64_t top = format.exponent >> (format.precision - 1), words = 0;
+  if (bins->held == 0) return 0;
+  for (uint64_t field = top; field <= 2 * top + 1; field += top + 1)
+    if (dtype == FOLD_F64)
+      for (int set = 0; set < bins->sets; set++) words += bins->word[set][2 * field + 1];
+    else
+      for (int set = 0; set < SETS; set++) words += bins->word[0][set * FIELDS + field];
+  return words;
 }
 
 void fold_super_count_specials(enum fold_dtype dtype, const void *in, size_t n, struct fold_super *sum,
@@ -166,12 +220,17 @@ void fold_super_count_specials(enum fold_dtype dtype, const void *in, size_t n, 
   abs->positive_infinity += positive + negative;
 }
 
-void fold_bins_add(enum fold_dtype dtype, const void *in, size_t n, struct fold_super *sum, struct fold_super *abs) {
-  struct seen seen = {false, false};
-  if (dtype == FOLD_F64)
-    add_wide(in, n, sum, abs, &seen);
-  else
-    add_narrow(dtype, in, n, sum, abs, &seen);
-  sum->other_than_negative_zero += seen.other_than_negative_zero;
-  if (seen.special) fold_super_count_specials(dtype, in, n, sum, abs);
+void fold_bins_add(struct fold_bins *bins, enum fold_dtype dtype, const void *in, size_t n, struct fold_super *sum,
+                   struct fold_super *abs) {
+  const unsigned char *at = in;
+  while (n > 0) {
+    size_t room = FOLD_BINS_MOST - bins->held, length = n < room ? n : room;
+    uint64_t specials = specials_of(bins, dtype);
+    fill(bins, dtype, at, length);
+    bins->held += length;
+    if (specials_of(bins, dtype) != specials) fold_super_count_specials(dtype, at, length, sum, abs);
+    if (bins->held == FOLD_BINS_MOST) fold_bins_empty(bins, dtype, sum, abs);
+    at += length * fold_dtype_size(dtype);
+    n -= length;
+  }
 }

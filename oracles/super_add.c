@@ -1,0 +1,227 @@
+/* super_add.c: an array's terms into limbs, each stretch of them in the way that is fastest for it.
+ *
+ * Terms of like size are split by vectors (super_extract.inc), all others go through bins (super_bins.c), a few one by
+ * one. Each adds the same number to the limbs, and the tests hold each against the others. Where to split is guessed from
+ * the terms before; a wrong guess shows in the same pass, and no term is added twice.
+ */
+#include <limits.h>
+#include <stdatomic.h>
+#if defined __x86_64__
+#include <xmmintrin.h>
+#endif
+
+#include "bits.h"
+#include "super_bins.h"
+#include "super_extract.h"
+
+enum {
+  WORTH_SPLITTING = 32, /* terms: fewer are added one by one */
+  WORTH_BINS = 512,     /* likewise, of narrow dtypes */
+  WORTH_BINS_F64 = 2048,
+  LOOK = 512,      /* terms that a new guess is made from */
+  MARGIN = 2,      /* bits that the next terms may be larger than these */
+  TRUST = 16,      /* passes with more levels than the dtype's fewest before they are tried again */
+  FORGIVEN = 3,    /* failures before bins take over */
+  BINNED = 1 << 12 /* terms that the bins take where no pass fits; the next time four times as many */
+};
+/* Terms between two normalisations: no limb has changed 2^30 times. */
+static const size_t between = (size_t)1 << 24;
+
+/* One by one. */
+static void add_singly(enum fold_dtype dtype, const void *in, size_t n, struct fold_super *sum,
+                       struct fold_super *abs) {
+  struct fold_format format = fold_format_of(dtype);
+  bool special = false;
+  for (size_t i = 0; i < n; i++) {
+    uint64_t bits = fold_bits_load(dtype, in, i), exponent = (bits & format.exponent) >> (format.precision - 1);
+    if ((bits & format.exponent) == format.exponent) {
+      special = true;
+      continue;
+    }
+    uint64_t significand = (bits & format.fraction) | (exponent ? format.fraction + 1 : 0);
+    unsigned shift = exponent ? (unsigned)exponent - 1 : 0;
+    fold_limbs_add(sum->limb, shift, significand, bits & format.sign);
+    if (abs) fold_limbs_add(abs->limb, shift, significand, false);
+  }
+  if (special) fold_super_count_specials(dtype, in, n, sum, abs);
+}
+
+/* Whom the terms go to. */
+struct target {
+  const struct fold_extractor *extractor;
+  enum fold_dtype dtype;
+  struct fold_super *sum, *abs;
+};
+
+/* How the last terms were split. */
+struct guess {
+  int top, levels; /* levels 0: they were not */
+  int trust;       /* passes left */
+  int failures;    /* passes that did not fit since one over a whole block did */
+  size_t length;   /* of the next pass */
+  size_t binned;   /* how many terms the bins took last */
+};
+
+/* The patterns of the largest magnitude and of the smallest other than zero; 0: none. */
+struct extent {
+  uint64_t largest, smallest;
+};
+
+/* Zero less one is above all others. */
+#define EXTENT(word)                                                            \
+  static struct extent extent_##word(const void *in, size_t n, uint64_t sign) { \
+    const word __attribute__((may_alias)) *x = in;                              \
+    word largest = 0, below = (word)-1;                                         \
+    for (size_t i = 0; i < n; i++) {                                            \
+      word magnitude = x[i] & (word)~sign, less = (word)(magnitude - 1);        \
+      largest = magnitude > largest ? magnitude : largest;                      \
+      below = less < below ? less : below;                                      \
+    }                                                                           \
+    return (struct extent){largest, (word)(below + 1)};                         \
+  }
+EXTENT(uint16_t)
+EXTENT(uint32_t)
+EXTENT(uint64_t)
+
+static struct extent extent_of(struct fold_format f, const void *in, size_t n) {
+  switch (f.bits) {
+    case 16: return extent_uint16_t(in, n, f.sign);
+    case 32: return extent_uint32_t(in, n, f.sign);
+    default: return extent_uint64_t(in, n, f.sign);
+  }
+}
+
+/* The exponent of a pattern's last place. */
+static int unit_of(struct fold_format f, uint64_t magnitude) {
+  int field = (int)(magnitude >> (f.precision - 1));
+  return f.emin - f.precision + 1 + (field ? field - 1 : 0);
+}
+
+static void add_signed(int64_t *limb, unsigned shift, __int128 x) {
+  unsigned __int128 magnitude = x < 0 ? -(unsigned __int128)x : (unsigned __int128)x;
+  fold_limbs_add(limb, shift, magnitude, x < 0);
+}
+
+/* False: no term was added. */
+static bool split(const struct target *to, const void *in, size_t n, int top, int levels) {
+  fold_extract_pass *pass = (to->abs ? to->extractor->both : to->extractor->sum)[to->dtype][levels - 1];
+  struct fold_extracted parts;
+  if (!pass || !pass(in, n, top, &parts)) return false;
+  for (int level = 0; level < levels; level++) {
+    unsigned shift = (unsigned)(top - FOLD_EXTRACT_BITS * (level + 1) - fold_super_base(to->dtype));
+    add_signed(to->sum->limb, shift, parts.sum[level]);
+    if (to->abs) add_signed(to->abs->limb, shift, parts.abs[level]);
+  }
+  return true;
+}
+
+/* Doubles below it are subnormal, and slow on many processors. */
+enum { LEAST_NORMAL = -1022 };
+
+static int within(int least, int x, int most) { return x < least ? least : x > most ? most : x; }
+
+/* Splits with as few levels as will do whatever the terms' fractions are, and remembers how. */
+static bool split_anew(const struct target *to, const void *in, size_t n, struct guess *guess) {
+  const struct fold_format f = fold_format_of(to->dtype);
+  const struct extent extent = extent_of(f, in, n);
+  const int size = unit_of(f, extent.largest) + f.precision; /* magnitudes are below 2^size */
+  const int unit = extent.smallest ? unit_of(f, extent.smallest) : f.emax;
+  const int base = fold_super_base(to->dtype), floor = base > LEAST_NORMAL ? base : LEAST_NORMAL;
+  const int least = to->extractor->sum[to->dtype][0] ? 1 : 2;
+  if (extent.largest >= f.exponent || unit < floor) return false;
+  for (int levels = least; levels <= FOLD_EXTRACT_LEVELS; levels++) {
+    int span = FOLD_EXTRACT_BITS * levels, most = unit + span < 1023 ? unit + span : 1023;
+    int top = within(floor + span, size + 1 + MARGIN, most);
+    if (top < size + 2) continue;
+    guess->top = top, guess->levels = levels, guess->trust = levels == least ? INT_MAX : TRUST;
+    return split(to, in, n, top, levels);
+  }
+  return false;
+}
+
+/* How many of the first terms it has split; 0: the first guess->binned are for the bins. */
+static size_t split_some(const struct target *to, const void *in, size_t n, struct guess *guess) {
+  if (guess->levels && guess->trust-- > 0) {
+    size_t length = n < guess->length ? n : guess->length;
+    if (split(to, in, length, guess->top, guess->levels)) {
+      if (length == FOLD_EXTRACT_BLOCK) guess->failures = 0, guess->binned = 0;
+      if (guess->length < FOLD_EXTRACT_BLOCK) guess->length *= 2;
+      return length;
+    }
+    guess->failures++;
+  }
+  size_t length = n < LOOK ? n : LOOK;
+  guess->length = 2 * LOOK;
+  if (guess->failures <= FORGIVEN && split_anew(to, in, length, guess)) return length;
+  guess->levels = 0;
+  guess->failures = FORGIVEN;
+  guess->binned = guess->binned == 0 ? BINNED : guess->binned < FOLD_BINS_MOST ? 4 * guess->binned : FOLD_BINS_MOST;
+  return 0;
+}
+
+static void add(const struct target *to, const void *in, size_t n) {
+  const unsigned char *at = in;
+  struct guess guess = {0};
+  struct fold_bins bins;
+  bins.held = 0;
+  for (size_t taken; n > 0; n -= taken, at += taken * fold_dtype_size(to->dtype)) {
+    bool splits = to->extractor && n >= WORTH_SPLITTING;
+    taken = splits ? split_some(to, at, n, &guess) : 0;
+    if (taken) continue;
+    taken = splits && guess.binned < n ? guess.binned : n;
+    if (bins.held == 0 && taken < (to->dtype == FOLD_F64 ? WORTH_BINS_F64 : WORTH_BINS))
+      add_singly(to->dtype, at, taken, to->sum, to->abs);
+    else
+      fold_bins_add(&bins, to->dtype, at, taken, to->sum, to->abs);
+  }
+  fold_bins_empty(&bins, to->dtype, to->sum, to->abs);
+}
+
+static bool all_negative_zeros(enum fold_dtype dtype, const void *in, size_t n) {
+  size_t i = 0;
+  while (i < n && fold_bits_load(dtype, in, i) == fold_format_of(dtype).sign) i++;
+  return i == n;
+}
+
+void fold_super_add_by(const struct fold_extractor *extractor, enum fold_dtype dtype, const void *in, size_t n,
+                       struct fold_super *sum, struct fold_super *abs) {
+  const struct target to = {extractor, dtype, sum, abs};
+  const unsigned char *bytes = in;
+  for (size_t done = 0; done < n; done += between) {
+    add(&to, bytes + done * fold_dtype_size(dtype), n - done < between ? n - done : between);
+    fold_super_normalise(dtype, sum);
+    if (abs) fold_super_normalise(dtype, abs);
+  }
+  if (!sum->other_than_negative_zero) sum->other_than_negative_zero = !all_negative_zeros(dtype, in, n);
+  sum->terms += (int64_t)n;
+  if (!abs) return;
+  abs->terms += (int64_t)n;
+  if (n) abs->other_than_negative_zero = 1; /* |-0| is +0 */
+}
+
+#if defined __x86_64__
+const struct fold_extractor *const fold_extractors[] = {&fold_extractor_avx512, &fold_extractor_avx2, NULL};
+
+/* Rounding to nearest, subnormals kept, all exceptions masked. */
+static bool usual_arithmetic(void) { return (_mm_getcsr() & 0xffc0) == 0x1f80; }
+#else
+const struct fold_extractor *const fold_extractors[] = {NULL};
+static bool usual_arithmetic(void) { return true; }
+#endif
+
+/* Asked once: on a virtual machine the question takes longer than many a sum. */
+static const struct fold_extractor *fastest(void) {
+  static atomic_int known; /* 1 + the place in the list */
+  if (!known) {
+    int i = 0;
+    while (fold_extractors[i] && !fold_extractors[i]->runs_here()) i++;
+    known = i + 1;
+  }
+  return fold_extractors[known - 1];
+}
+
+const struct fold_extractor *fold_extractor_here(void) { return usual_arithmetic() ? fastest() : NULL; }
+
+void fold_super_add(enum fold_dtype dtype, const void *in, size_t n, struct fold_super *sum, struct fold_super *abs) {
+  fold_super_add_by(fold_extractor_here(), dtype, in, n, sum, abs);
+}

@@ -1,0 +1,43 @@
+/* super_extract.h: the inside of the superaccumulator: terms of like size, split by vectors. Only super_add.c,
+ * super_extract_*.c, the tests and the benchmark include it.
+ */
+#ifndef FOLD_SUPER_EXTRACT_H
+#define FOLD_SUPER_EXTRACT_H
+
+#include "super.h"
+
+#define FOLD_EXTRACT_LEVELS 3
+#define FOLD_EXTRACT_BITS 52              /* from a level's unit to the next one's */
+#define FOLD_EXTRACT_BLOCK ((size_t)4096) /* the most terms of a pass: super_extract.inc derives it */
+
+/* What a pass over some terms gives: their sum is the sum over the levels l of sum[l] * 2^(top - 52 (l + 1)), that of
+ * their magnitudes the same of abs[l]. */
+struct fold_extracted {
+  __int128 sum[FOLD_EXTRACT_LEVELS], abs[FOLD_EXTRACT_LEVELS];
+};
+
+/* Splits in[0 .. n), n <= FOLD_EXTRACT_BLOCK. True where all magnitudes are below 2^(top - 1) - 2^(top - 53) and
+ * multiples of the last level's unit. False, and nothing of use in `out`, where a term is NaN, infinite or 2^(top - 1), where a
+ * magnitude is larger, or no such multiple. The unit must not be below the dtype's smallest subnormal, top not above
+ * 1023; arithmetic must be that of fold_extractor_here. */
+typedef bool fold_extract_pass(const unsigned char *in, size_t n, int top, struct fold_extracted *out);
+
+/* One instruction set. Passes by dtype and levels - 1, for the sum alone (abs[] is not set) and for both; NULL: none. */
+struct fold_extractor {
+  const char *name;
+  bool (*runs_here)(void);
+  fold_extract_pass *sum[FOLD_DTYPES][FOLD_EXTRACT_LEVELS], *both[FOLD_DTYPES][FOLD_EXTRACT_LEVELS];
+};
+extern const struct fold_extractor fold_extractor_avx512, fold_extractor_avx2; /* x86-64 */
+/* From the fastest on; NULL ends them. */
+extern const struct fold_extractor *const fold_extractors[];
+
+/* The fastest on this machine; NULL where there is none, or where this thread does not round doubles to nearest, flushes
+ * subnormals, or is signalled floating-point exceptions: splitting would not be exact, or not silent. */
+const struct fold_extractor *fold_extractor_here(void);
+
+/* fold_super_add by that one; by bins alone for NULL. */
+void fold_super_add_by(const struct fold_extractor *extractor, enum fold_dtype dtype, const void *in, size_t n,
+                       struct fold_super *sum, struct fold_super *abs);
+
+#endif
