@@ -87,7 +87,10 @@ expect_empty() {
   while left=$(others) && left=${left// b:${2:-nobody} /} && [ -n "$left" ] && [ "${EPOCHREALTIME/./}" -lt $end ]; do
     sleep 0.1
   done
-  [ -z "$left" ] || fail "left behind after $(($1 + room_to_end)) s:$left"
+  if [ -n "$left" ]; then
+    fail "left behind after $(($1 + room_to_end)) s:$left"
+    for n in "$a" "$b"; do on "$n" sh -c 'ps -eo pid,ppid,stat,wchan:24,etimes,args; ss -tnpo'; done 2>&1 | cut -c -200
+  fi
   for n in "$a" "$b"; do on "$n" sh -c 'kill -KILL -1'; done 2>/dev/null # for the next case
 }
 
@@ -138,7 +141,7 @@ runs() {
     sleep 0.1
   done
   # When a cable is cut, ranks ask again and again for who does not answer: with what time nobody else wants.
-  for n in "$a" "$b"; do on "$n" sh -c "renice -n 19 -p \$(pgrep -f '^$foldproof rank ')"; done >/dev/null 2>&1
+  for n in "$a" "$b"; do on "$n" sh -c "renice -n 19 -g \$(pgrep -f '^$foldproof rank ')"; done >/dev/null 2>&1
   began=${EPOCHREALTIME/./}
 }
 

@@ -184,7 +184,7 @@ Test(supervise, children_of_subjects_say_nothing_and_do_not_stay) {
     shell_run(s, "! pgrep -f 'foldproof-fatal[ ].*%s,host/reverse'", subjects[i]);
     EXPECT_CODE(s, 0);
   }
-  shell_run(s, "$M verify --timeout 1 --claims bounded --subjects fatal/babbles,host/reverse " CASE32);
+  shell_run(s, "$M verify --timeout %d --claims bounded --subjects fatal/babbles,host/reverse " CASE32, limit_here(s));
   EXPECT_CODE(s, 99);
   expect_row(s, "fatal/babbles", "bounded", 0, 1);
   expect_row(s, "host/reverse", "bounded", 1, 0);
