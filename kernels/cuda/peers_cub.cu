@@ -12,13 +12,11 @@
 extern "C" int fold_peer_cccl_version(void) { return CCCL_VERSION; }
 
 /* CUB's convention: with temp NULL it only says how many bytes it needs. */
-template <int D, int O>
-static cudaError_t reduce_row(void *temp, size_t &nbytes, const struct fold_call *call, size_t row) {
-  typedef typename fold_element<D>::wide W;
-  typedef peer_operation<O, W> operation;
-  return cub::DeviceReduce::Reduce(temp, nbytes, peer_io<D>::in(peer_row_in(call, row)),
-                                   peer_io<D>::out(peer_row_out(call, row)), call->cols, typename operation::type(),
-                                   operation::first(), (cudaStream_t)call->stream);
+template <class I, class Op, class W>
+static cudaError_t reduce_row(void *temp, size_t &nbytes, const struct fold_call *call, size_t row, I io, Op op,
+                              W first) {
+  return cub::DeviceReduce::Reduce(temp, nbytes, io.in(peer_row_in(call, row)), io.out(peer_row_out(call, row)),
+                                   call->cols, op, first, (cudaStream_t)call->stream);
 }
 
 struct row_start {
@@ -26,14 +24,11 @@ struct row_start {
   __host__ __device__ int64_t operator()(int64_t row) const { return row * cols; }
 };
 
-template <int D, int O>
-static cudaError_t reduce_segments(void *temp, size_t &nbytes, const struct fold_call *call) {
-  typedef typename fold_element<D>::wide W;
-  typedef peer_operation<O, W> operation;
+template <class I, class Op, class W>
+static cudaError_t reduce_segments(void *temp, size_t &nbytes, const struct fold_call *call, I io, Op op, W first) {
   auto starts = thrust::make_transform_iterator(thrust::counting_iterator<int64_t>(0), row_start{(int64_t)call->cols});
-  return cub::DeviceSegmentedReduce::Reduce(temp, nbytes, peer_io<D>::in(call->in), peer_io<D>::out(call->out),
-                                            (int64_t)call->rows, starts, starts + 1, typename operation::type(),
-                                            operation::first(), (cudaStream_t)call->stream);
+  return cub::DeviceSegmentedReduce::Reduce(temp, nbytes, io.in(call->in), io.out(call->out), (int64_t)call->rows,
+                                            starts, starts + 1, op, first, (cudaStream_t)call->stream);
 }
 
 /* Bytes of scratch for CUB's own need; just the zeroed part where CUB cannot even say (no GPU): the run will tell. */
@@ -45,8 +40,8 @@ static size_t scratch_for(cudaError_t error, size_t nbytes) {
 extern "C" size_t fold_peer_cub_scratch(const struct fold_subject *subject, const struct fold_call *call) {
   (void)subject;
   size_t nbytes = 0, need = 0;
-  (void)fold_dispatch(call, [&](auto d, auto o) {
-    const cudaError_t error = reduce_row<decltype(d)::value, decltype(o)::value>(NULL, nbytes, call, 0);
+  (void)peer_dispatch(call, [&](auto io, auto op, auto first) {
+    const cudaError_t error = reduce_row(NULL, nbytes, call, 0, io, op, first);
     need = scratch_for(error, nbytes);
     return fold_ok();
   });
@@ -56,12 +51,11 @@ extern "C" size_t fold_peer_cub_scratch(const struct fold_subject *subject, cons
 extern "C" fold_status fold_peer_cub(const struct fold_subject *subject, const struct fold_call *call) {
   (void)subject;
   FOLD_TRY(peer_check(call, "cub::DeviceReduce", PEER_MOST_ROWS));
-  return fold_dispatch(call, [&](auto d, auto o) {
-    const int D = decltype(d)::value, O = decltype(o)::value;
+  return peer_dispatch(call, [&](auto io, auto op, auto first) {
     size_t nbytes = 0;
-    FOLD_CUDA_TRY((reduce_row<D, O>(NULL, nbytes, call, 0)));
+    FOLD_CUDA_TRY(reduce_row(NULL, nbytes, call, 0, io, op, first));
     for (size_t row = 0; row < call->rows; row++)
-      FOLD_CUDA_TRY((reduce_row<D, O>((char *)call->scratch + FOLD_SCRATCH_ZEROED, nbytes, call, row)));
+      FOLD_CUDA_TRY(reduce_row((char *)call->scratch + FOLD_SCRATCH_ZEROED, nbytes, call, row, io, op, first));
     return fold_ok();
   });
 }
@@ -69,8 +63,8 @@ extern "C" fold_status fold_peer_cub(const struct fold_subject *subject, const s
 extern "C" size_t fold_peer_cub_segmented_scratch(const struct fold_subject *subject, const struct fold_call *call) {
   (void)subject;
   size_t nbytes = 0, need = 0;
-  (void)fold_dispatch(call, [&](auto d, auto o) {
-    const cudaError_t error = reduce_segments<decltype(d)::value, decltype(o)::value>(NULL, nbytes, call);
+  (void)peer_dispatch(call, [&](auto io, auto op, auto first) {
+    const cudaError_t error = reduce_segments(NULL, nbytes, call, io, op, first);
     need = scratch_for(error, nbytes);
     return fold_ok();
   });
@@ -81,11 +75,10 @@ extern "C" fold_status fold_peer_cub_segmented(const struct fold_subject *subjec
   (void)subject;
   FOLD_TRY(peer_check(call, "cub::DeviceSegmentedReduce", SIZE_MAX));
   if (!call->rows) return fold_ok();
-  return fold_dispatch(call, [&](auto d, auto o) {
-    const int D = decltype(d)::value, O = decltype(o)::value;
+  return peer_dispatch(call, [&](auto io, auto op, auto first) {
     size_t nbytes = 0;
-    FOLD_CUDA_TRY((reduce_segments<D, O>(NULL, nbytes, call)));
-    FOLD_CUDA_TRY((reduce_segments<D, O>((char *)call->scratch + FOLD_SCRATCH_ZEROED, nbytes, call)));
+    FOLD_CUDA_TRY(reduce_segments(NULL, nbytes, call, io, op, first));
+    FOLD_CUDA_TRY(reduce_segments((char *)call->scratch + FOLD_SCRATCH_ZEROED, nbytes, call, io, op, first));
     return fold_ok();
   });
 }

@@ -16,25 +16,13 @@ __global__ void store_kernel(T *out, T value) {
   *out = value;
 }
 
-template <int D>
-static typename fold_element<D>::stored round_once(typename fold_element<D>::wide x) {
-  if constexpr (sizeof(typename fold_element<D>::stored) == 2)
-    return peer_narrow(D, x);
-  else
-    return x;
-}
-
-template <int D, int O>
-static fold_status reduce_rows(const struct fold_call *call) {
-  typedef typename fold_element<D>::stored stored;
-  typedef typename fold_element<D>::wide W;
-  typedef peer_operation<O, W> operation;
+template <class I, class Op, class W>
+static fold_status reduce_rows(const struct fold_call *call, I io, Op op, W first) {
   cudaStream_t stream = (cudaStream_t)call->stream;
   for (size_t row = 0; row < call->rows; row++) {
-    auto in = peer_io<D>::in(peer_row_in(call, row));
-    W value = thrust::reduce(thrust::cuda::par.on(stream), in, in + call->cols, operation::first(),
-                             typename operation::type());
-    store_kernel<<<1, 1, 0, stream>>>((stored *)peer_row_out(call, row), round_once<D>(value));
+    auto in = io.in(peer_row_in(call, row));
+    W value = thrust::reduce(thrust::cuda::par.on(stream), in, in + call->cols, first, op);
+    store_kernel<<<1, 1, 0, stream>>>((typename I::stored *)peer_row_out(call, row), io.round(value));
     FOLD_TRY(fold_cuda_launched("store_kernel"));
   }
   return fold_ok();
@@ -45,8 +33,7 @@ extern "C" fold_status fold_peer_thrust(const struct fold_subject *subject, cons
   FOLD_TRY(peer_check(call, "thrust::reduce", PEER_MOST_ROWS));
   FOLD_TRY(peer_check_stream(call, "thrust::reduce"));
   try {
-    return fold_dispatch(call,
-                         [&](auto d, auto o) { return reduce_rows<decltype(d)::value, decltype(o)::value>(call); });
+    return peer_dispatch(call, [&](auto io, auto op, auto first) { return reduce_rows(call, io, op, first); });
   } catch (const thrust::system_error &error) {
     (void)cudaGetLastError();
     return fold_error(FOLD_ENVIRONMENT, "thrust::reduce: %s (CUDA error %d)", error.what(), error.code().value());

@@ -1,0 +1,4 @@
+/* peers.cu: the peers in one translation unit: CCCL's headers take the compiler longer than most of what follows. */
+#include "peers_cub.cu"
+#include "peers_determinism.cu"
+#include "peers_thrust.cu"
