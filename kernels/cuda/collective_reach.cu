@@ -165,10 +165,7 @@ static bool can_reach(int ranks, const struct fold_reach_card cards[], bool *thr
 }
 
 static fold_status load_code(void) {
-  FOLD_TRY(reach_load_f16());
-  FOLD_TRY(reach_load_bf16());
-  FOLD_TRY(reach_load_f32());
-  FOLD_TRY(reach_load_f64());
+  FOLD_TRY(reach_load_tree());
   return reach_load_words();
 }
 
@@ -240,10 +237,5 @@ extern "C" fold_status fold_reach_tree(const struct fold_reach *reach, const str
     return fold_error(FOLD_UNSUPPORTED, "the tree over ranks takes up to %d blocks, and their threads as they are",
                       REACH_BLOCKS);
   if (call->rows == 0) return fold_ok();
-  switch (call->dtype) {
-    case FOLD_F16: return reach_tree_f16(reach, call);
-    case FOLD_BF16: return reach_tree_bf16(reach, call);
-    case FOLD_F32: return reach_tree_f32(reach, call);
-    default: return reach_tree_f64(reach, call);
-  }
+  return reach_tree(reach, call);
 }

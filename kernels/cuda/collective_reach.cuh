@@ -9,7 +9,7 @@
  *
  * What may be overwritten when: lines have two sets, used in turn. A block's call e + 2 writes where call e was read;
  * it starts after its call e + 1, which took a line from the same block of every rank, which started that call after it
- * had ended call e. Steps have REACH_SLOTS slots; collective_tree.cuh says when each is free. Numbers of calls and
+ * had ended call e. Steps have REACH_SLOTS slots; collective_tree.cu says when each is free. Numbers of calls and
  * steps are kept in the room by each block, so that a recorded graph may be replayed; they are the same on every rank,
  * for the grid follows from the call.
  */
@@ -28,7 +28,7 @@
 #ifndef REACH_MOST_LINES_BYTES
 #define REACH_MOST_LINES_BYTES (128 << 10)
 #endif
-/* Threads of a block that send, that join, that take (collective_tree.cuh): whole warps. */
+/* Threads of a block that send, that join, that take (collective_tree.cu): whole warps. */
 #ifndef REACH_SENDERS
 #define REACH_SENDERS 384
 #endif
@@ -170,15 +170,9 @@ static __device__ __forceinline__ void reach_acquire(const reach_view &view, con
 
 #endif
 
-/* The dtypes' launchers, collective_tree_*.cu, and what loads their code beforehand. */
-#define REACH_DTYPE(name)                                                                      \
-  fold_status reach_tree_##name(const struct fold_reach *reach, const struct fold_call *call); \
-  fold_status reach_load_##name(void);
-REACH_DTYPE(f16)
-REACH_DTYPE(bf16)
-REACH_DTYPE(f32)
-REACH_DTYPE(f64)
-#undef REACH_DTYPE
+/* The tree of any type and operation, collective_tree.cu, and what loads the kernels' code beforehand. */
+fold_status reach_tree(const struct fold_reach *reach, const struct fold_call *call);
+fold_status reach_load_tree(void);
 fold_status reach_load_words(void);
 
 #endif

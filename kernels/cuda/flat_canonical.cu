@@ -19,8 +19,8 @@
  */
 #include "flat.h"
 
-#include "common.cuh"
-#include "flat_canonical_plan.cuh"
+#include "dispatch.cuh"
+#include "flat_canonical.cuh"
 
 /* A block makes 2^shift tiles. Many tiles: 16, for each block costs a barrier and an atomic, 1 ns of the H200's time
  * (4 tiles a block 0.97 of CUB's speed, 16 tiles 1.02). Fewer: so few that there are some blocks for each
@@ -63,12 +63,8 @@ static fold_status make_plan(const struct fold_call *call, struct canonical_plan
 }
 
 static fold_status launch(const struct fold_call *call, const struct canonical_plan *plan) {
-  switch (call->dtype) {
-    case FOLD_F16: return canonical_launch_f16(call, plan);
-    case FOLD_BF16: return canonical_launch_bf16(call, plan);
-    case FOLD_F32: return canonical_launch_f32(call, plan);
-    default: return canonical_launch_f64(call, plan);
-  }
+  return fold_dispatch(
+      call, [&](auto d, auto o) { return canonical_launch<decltype(d)::value, decltype(o)::value>(call, *plan); });
 }
 
 extern "C" size_t fold_flat_canonical_scratch(const struct fold_subject *subject, const struct fold_call *call) {

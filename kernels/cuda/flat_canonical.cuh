@@ -7,7 +7,7 @@
  * part of a tile, a block an item, that is 2^k aligned tiles of a row. The block that finishes last of a span of items
  * joins their values by the tree, the one that finishes last of a row's spans joins those.
  *
- * Limits: at most 256 threads a block, whole warps. Used by flat_canonical_*.cu, one file a dtype.
+ * Limits: at most 256 threads a block, whole warps. Used by flat_canonical.cu.
  */
 #ifndef FOLD_FLAT_CANONICAL_CUH
 #define FOLD_FLAT_CANONICAL_CUH
@@ -229,16 +229,5 @@ static fold_status canonical_launch(const struct fold_call *call, const struct c
   return plan.wide_loads ? canonical_launch_kernel<D, O, true>(call, plan)
                          : canonical_launch_kernel<D, O, false>(call, plan);
 }
-
-/* Defines the dtype's launcher; each is compiled in a file of its own. */
-#define FOLD_CANONICAL_INSTANCE(name, D)                                              \
-  fold_status name(const struct fold_call *call, const struct canonical_plan *plan) { \
-    switch (call->op) {                                                               \
-      case FOLD_SUM: return canonical_launch<D, FOLD_SUM>(call, *plan);               \
-      case FOLD_PROD: return canonical_launch<D, FOLD_PROD>(call, *plan);             \
-      case FOLD_MAX: return canonical_launch<D, FOLD_MAX>(call, *plan);               \
-      default: return canonical_launch<D, FOLD_MIN>(call, *plan);                     \
-    }                                                                                 \
-  }
 
 #endif

@@ -84,10 +84,4 @@ static inline size_t scratch_bytes(const struct canonical_plan *plan) {
   return span_values_at(plan) + plan->rows * plan->spans * sizeof(double);
 }
 
-/* The dtypes' launchers, flat_canonical_*.cu. */
-fold_status canonical_launch_f16(const struct fold_call *call, const struct canonical_plan *plan);
-fold_status canonical_launch_bf16(const struct fold_call *call, const struct canonical_plan *plan);
-fold_status canonical_launch_f32(const struct fold_call *call, const struct canonical_plan *plan);
-fold_status canonical_launch_f64(const struct fold_call *call, const struct canonical_plan *plan);
-
 #endif

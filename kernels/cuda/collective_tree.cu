@@ -1,4 +1,4 @@
-/* collective_tree.cuh: the all-reduce of vectors by a tree over ranks, over rooms that ranks write to.
+/* collective_tree.cu: the all-reduce of vectors by a tree over ranks, over rooms that ranks write to.
  *
  * Order: host/pairwise over ranks 0 .. R - 1: for stride 1, 2, 4: rank r's partial takes rank r + stride's for every r
  * that is a multiple of 2 stride and has one; 16-bit terms widened to f32, rounded once at the end. A function of R
@@ -29,13 +29,11 @@
  * flags stood in its way; warps of their own 342; more of them, 1024 threads in all, 346. 256 blocks of half the
  * threads: the same.
  */
-#ifndef FOLD_COLLECTIVE_TREE_CUH
-#define FOLD_COLLECTIVE_TREE_CUH
-
 #include <stddef.h>
 
 #include "collective_reach.cuh"
 #include "common.cuh"
+#include "dispatch.cuh"
 
 /* BYTES of neighbouring elements as words of 32 bits. */
 template <int BYTES>
@@ -288,7 +286,7 @@ __global__ __launch_bounds__(REACH_THREADS,
                result = offsetof(reach_room, result_there) + blockIdx.x * sizeof own->result_there[0];
   const unsigned slot0 = (unsigned)(before % REACH_SLOTS);
   const uint32_t number = (uint32_t)before + 1; /* of step 0 */
-  __syncthreads(); /* nobody writes `steps` while it is read */
+  __syncthreads();                              /* nobody writes `steps` while it is read */
   if (threadIdx.x < REACH_SENDERS) {
     const reach_group group = {1, REACH_SENDERS, threadIdx.x};
     for (unsigned t = 0; t < steps; t++) {
@@ -345,21 +343,19 @@ static fold_status tree_load_code() {
   return fold_ok();
 }
 
-/* Defines the dtype's functions; each is compiled in a file of its own. */
-#define FOLD_TREE_INSTANCE(name, D)                                                             \
-  fold_status reach_tree_##name(const struct fold_reach *reach, const struct fold_call *call) { \
-    switch (call->op) {                                                                         \
-      case FOLD_SUM: return tree_launch<D, FOLD_SUM>(reach, call);                              \
-      case FOLD_PROD: return tree_launch<D, FOLD_PROD>(reach, call);                            \
-      case FOLD_MAX: return tree_launch<D, FOLD_MAX>(reach, call);                              \
-      default: return tree_launch<D, FOLD_MIN>(reach, call);                                    \
-    }                                                                                           \
-  }                                                                                             \
-  fold_status reach_load_##name(void) {                                                         \
-    FOLD_TRY((tree_load_code<D, FOLD_SUM>()));                                                  \
-    FOLD_TRY((tree_load_code<D, FOLD_PROD>()));                                                 \
-    FOLD_TRY((tree_load_code<D, FOLD_MAX>()));                                                  \
-    return tree_load_code<D, FOLD_MIN>();                                                       \
-  }
+fold_status reach_tree(const struct fold_reach *reach, const struct fold_call *call) {
+  return fold_dispatch(
+      call, [&](auto d, auto o) { return tree_launch<decltype(d)::value, decltype(o)::value>(reach, call); });
+}
 
-#endif
+fold_status reach_load_tree(void) {
+  struct fold_call call = {};
+  for (int d = 0; d < FOLD_DTYPES; d++)
+    for (int o = 0; o < FOLD_OPS; o++) {
+      call.dtype = (enum fold_dtype)d;
+      call.op = (enum fold_op)o;
+      FOLD_TRY(fold_dispatch(&call,
+                             [](auto d, auto o) { return tree_load_code<decltype(d)::value, decltype(o)::value>(); }));
+    }
+  return fold_ok();
+}
