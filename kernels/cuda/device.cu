@@ -106,43 +106,6 @@ extern "C" fold_status fold_device_get(void *out, const void *d_in, size_t nbyte
   return fold_ok();
 }
 
-/* Pinned memory, into which copies run while the host goes on; kept for the thread's life. */
-namespace {
-struct staging {
-  enum { BYTES = 1 << 16, PIECES = 16 };
-  unsigned char *at = nullptr;
-  size_t used = 0;
-  unsigned n = 0;
-  struct {
-    void *out;
-    size_t from, nbytes;
-  } piece[PIECES];
-};
-thread_local staging stage;
-}  // namespace
-
-extern "C" fold_status fold_device_fetch(void *out, const void *d_in, size_t nbytes) {
-  if (nbytes == 0) return fold_ok();
-  if (nbytes > staging::BYTES - stage.used || stage.n == staging::PIECES) return fold_device_get(out, d_in, nbytes);
-  if (!stage.at) FOLD_CUDA_TRY(cudaMallocHost((void **)&stage.at, staging::BYTES));
-  FOLD_CUDA_TRY(cudaMemcpyAsync(stage.at + stage.used, d_in, nbytes, cudaMemcpyDeviceToHost, cudaStreamLegacy));
-  stage.piece[stage.n].out = out;
-  stage.piece[stage.n].from = stage.used;
-  stage.piece[stage.n++].nbytes = nbytes;
-  stage.used += nbytes;
-  return fold_ok();
-}
-
-extern "C" fold_status fold_device_fetched(void) {
-  const unsigned n = stage.n;
-  stage.n = 0;
-  stage.used = 0;
-  FOLD_CUDA_TRY(cudaStreamSynchronize(cudaStreamLegacy));
-  for (unsigned i = 0; i < n; i++)
-    memcpy(stage.piece[i].out, stage.at + stage.piece[i].from, stage.piece[i].nbytes);
-  return fold_ok();
-}
-
 /* A copy within the device returns before it is done, hence the wait. */
 extern "C" fold_status fold_device_copy(void *d_out, const void *d_in, size_t nbytes) {
   FOLD_CUDA_TRY(cudaMemcpy(d_out, d_in, nbytes, cudaMemcpyDeviceToDevice));

@@ -49,10 +49,6 @@ fold_status fold_device_free(void *d_p);
  * other one first. */
 fold_status fold_device_put(void *d_out, const void *in, size_t nbytes);
 fold_status fold_device_get(void *out, const void *d_in, size_t nbytes);
-/* The same for many small pieces, without a wait for each: `out` has them all once fold_device_fetched has returned. A thread's
- * own; one that does not fit its staging memory is waited for. */
-fold_status fold_device_fetch(void *out, const void *d_in, size_t nbytes);
-fold_status fold_device_fetched(void);
 fold_status fold_device_copy(void *d_out, const void *d_in, size_t nbytes);
 /* Sets each byte; asynchronous in `stream`. */
 fold_status fold_device_set(void *d_out, int byte, size_t nbytes, void *stream);

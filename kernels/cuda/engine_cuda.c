@@ -5,6 +5,7 @@
 #include "engine_cuda.h"
 
 #include "device.h"
+#include "pieces.h"
 #include "setting.h"
 
 static fold_status allocate(size_t nbytes, void **memory) { return fold_device_alloc(memory, nbytes); }
@@ -12,20 +13,15 @@ static fold_status allocate(size_t nbytes, void **memory) { return fold_device_a
 /* A failure to free is a failure of an earlier launch, which `finish` has reported. */
 static void release(void *memory) { (void)fold_device_free(memory); }
 
-static fold_status fill(void *to, int byte, size_t nbytes) { return fold_device_set(to, byte, nbytes, NULL); }
-
-static fold_status gather(const struct fold_piece *pieces, size_t n) {
-  for (size_t i = 0; i < n; i++) FOLD_TRY(fold_device_fetch(pieces[i].to_host, pieces[i].from, pieces[i].nbytes));
-  return fold_device_fetched();
-}
-
 static const struct fold_engine_ops ops = {
     .alloc = allocate,
     .release = release,
     .write = fold_device_put,
     .read = fold_device_get,
-    .gather = gather,
-    .fill = fill,
+    .gather = fold_pieces_gather,
+    .fill = fold_pieces_fill,
+    .copy = fold_device_copy,
+    .same = fold_pieces_same,
     .finish = fold_device_synchronize,
     .is_host = false,
 };

@@ -134,7 +134,7 @@ static fold_status add_entrant(struct fold_rank_bench *b, const struct fold_regi
   if (need < FOLD_SCRATCH_ZEROED) need = FOLD_SCRATCH_ZEROED;
   FOLD_TRY(b->memory->alloc(need, &e->scratch));
   /* What a share leaves out it may still read: not anything, but zeros. */
-  return b->memory->fill(e->scratch, 0, need);
+  return b->memory->fill(&(struct fold_fill){e->scratch, 0, need}, 1);
 }
 
 static fold_status lay_all(struct fold_rank_bench *b, const struct fold_registry *registry, enum fold_engine engine,
@@ -150,7 +150,7 @@ static fold_status lay_all(struct fold_rank_bench *b, const struct fold_registry
   size_t n_bytes = lay->rows * fold_dtype_size((enum fold_dtype)lay->dtype);
   fold_status status = b->memory->alloc(n_bytes + ALIGN, (void **)&b->out);
   if (status.code == FOLD_OK) status = b->memory->alloc(2 * ALIGN, (void **)&b->meeting);
-  if (status.code == FOLD_OK) status = b->memory->fill(b->meeting, 0, 2 * ALIGN);
+  if (status.code == FOLD_OK) status = b->memory->fill(&(struct fold_fill){b->meeting, 0, 2 * ALIGN}, 1);
   if (status.code == FOLD_OK) status = fold_rank_clock_open(&b->clock, is_gpu(b), lay->n_entrants * lay->repeats);
   for (unsigned i = 0; i < lay->n_entrants && status.code == FOLD_OK; i++)
     status = add_entrant(b, registry, engine, &lay->entrant[i]);
@@ -199,7 +199,7 @@ static fold_status look(const struct fold_rank_bench *b, size_t n, uint64_t *has
 
 static fold_status run_poisoned(struct fold_rank_bench *b, struct fold_rank_entrant *e, int poison) {
   size_t n_bytes = b->lay.rows * fold_dtype_size((enum fold_dtype)b->lay.dtype);
-  FOLD_TRY(b->memory->fill(b->out, poison, n_bytes + 1));
+  FOLD_TRY(b->memory->fill(&(struct fold_fill){b->out, poison, n_bytes + 1}, 1));
   fold_status status = run(b, e, 0), finished = b->memory->finish();
   return status.code == FOLD_OK ? finished : status;
 }

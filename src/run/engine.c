@@ -23,8 +23,13 @@ static fold_status host_gather(const struct fold_piece *pieces, size_t n) {
   return fold_ok();
 }
 
-static fold_status host_fill(void *to, int byte, size_t nbytes) {
-  memset(to, byte, nbytes);
+static fold_status host_fill(const struct fold_fill *fills, size_t n) {
+  for (size_t i = 0; i < n; i++) memset(fills[i].at, fills[i].byte, fills[i].nbytes);
+  return fold_ok();
+}
+
+static fold_status host_same(const void *a, const void *b, size_t nbytes, bool *same) {
+  *same = memcmp(a, b, nbytes) == 0;
   return fold_ok();
 }
 
@@ -37,6 +42,8 @@ static const struct fold_engine_ops host_ops = {
     .read = host_copy,
     .gather = host_gather,
     .fill = host_fill,
+    .copy = host_copy,
+    .same = host_same,
     .finish = host_finish,
     .is_host = true,
 };

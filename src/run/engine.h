@@ -11,13 +11,23 @@ struct fold_piece {
   size_t nbytes;
 };
 
+/* Bytes of an engine's memory to be set. */
+struct fold_fill {
+  void *at;
+  int byte;
+  size_t nbytes;
+};
+
 struct fold_engine_ops {
   fold_status (*alloc)(size_t nbytes, void **memory); /* 256-byte aligned; nbytes > 0 */
   void (*release)(void *memory);
   fold_status (*write)(void *to, const void *from_host, size_t nbytes);
   fold_status (*read)(void *to_host, const void *from, size_t nbytes);
   fold_status (*gather)(const struct fold_piece *pieces, size_t n); /* reads each, and waits for all of them once */
-  fold_status (*fill)(void *to, int byte, size_t nbytes);
+  fold_status (*fill)(const struct fold_fill *fills,
+                      size_t n); /* apart from each other; what is launched next finds them set */
+  fold_status (*copy)(void *to, const void *from, size_t nbytes); /* within the engine's memory */
+  fold_status (*same)(const void *a, const void *b, size_t nbytes, bool *same);
   fold_status (*finish)(void); /* waits for what was launched and reports how it ended */
   bool is_host;                /* memory that the host may touch directly */
 };

@@ -69,6 +69,7 @@ void fold_rig_close(struct fold_rig *rig) {
   } else {
     free(rig->mirror);
     free(rig->out_host);
+    if (rig->known) rig->ops->release(rig->known);
   }
   fold_room_close(rig->ops, &rig->in);
   fold_room_close(rig->ops, &rig->out);
@@ -133,16 +134,8 @@ uint64_t fold_rig_hash_host(const struct fold_rig *rig) {
 
 fold_status fold_rig_settle(struct fold_rig *rig) { return rig->world ? fold_rig_world_check(rig) : fold_ok(); }
 
-fold_status fold_rig_hash(struct fold_rig *rig, uint64_t *hash) {
-  size_t nbytes = rig->n * fold_rig_element(rig);
-  const unsigned char *input = rig->in.at + fold_rig_place(rig);
-  FOLD_TRY(fold_rig_settle(rig));
-  if (rig->ops->is_host) {
-    *hash = fold_rig_hash_host(rig);
-    if (rig->part_changed) *hash = ~*hash;
-    rig->part_changed = false;
-    return fold_ok();
-  }
+/* XXH3-64 of a device's memory, read part by part. */
+static fold_status hash_device(const struct fold_rig *rig, const unsigned char *input, size_t nbytes, uint64_t *hash) {
   XXH3_state_t *state = XXH3_createState();
   unsigned char *part = malloc(READ_PART);
   fold_status status = state && part ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory to hash the input");
@@ -156,4 +149,29 @@ fold_status fold_rig_hash(struct fold_rig *rig, uint64_t *hash) {
   free(part);
   XXH3_freeState(state);
   return status;
+}
+
+/* Keeps what was hashed beside it on the device, where there is room. */
+static fold_status keep_known(struct fold_rig *rig, const unsigned char *input, size_t nbytes, uint64_t hash) {
+  if (!rig->known && rig->ops->alloc(nbytes, &rig->known).code != FOLD_OK) return fold_ok();
+  rig->known_hash = hash;
+  return rig->ops->copy(rig->known, input, nbytes);
+}
+
+fold_status fold_rig_hash(struct fold_rig *rig, uint64_t *hash) {
+  size_t nbytes = rig->n * fold_rig_element(rig);
+  const unsigned char *input = rig->in.at + fold_rig_place(rig);
+  bool same = false;
+  FOLD_TRY(fold_rig_settle(rig));
+  if (rig->ops->is_host) {
+    *hash = fold_rig_hash_host(rig);
+    if (rig->part_changed) *hash = ~*hash;
+    rig->part_changed = false;
+    return fold_ok();
+  }
+  if (rig->known) FOLD_TRY(rig->ops->same(input, rig->known, nbytes, &same));
+  *hash = rig->known_hash;
+  if (same) return fold_ok();
+  FOLD_TRY(hash_device(rig, input, nbytes, hash));
+  return nbytes ? keep_known(rig, input, nbytes, *hash) : fold_ok();
 }

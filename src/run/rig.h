@@ -42,6 +42,9 @@ struct fold_rig {
   enum fold_placement placement;
   bool hashed; /* of host memory: `hash` is of the input as it lies */
   uint64_t hash;
+  /* Of a device: the input as it was when it was hashed last, and that hash: as long as they are the same it need not be read. */
+  void *known;
+  uint64_t known_hash;
   struct fold_room out; /* guard | results | guard */
   unsigned char *out_host;
   struct fold_room scratch;

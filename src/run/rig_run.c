@@ -29,14 +29,24 @@ static size_t place_in(const struct fold_room *room, enum fold_placement placeme
   return placement == FOLD_AT_END ? room->bytes - nbytes : FOLD_RIG_GUARD + shift;
 }
 
-static fold_status lay_out(struct fold_rig *rig, const struct fold_request *request, struct window *w) {
+/* What a run lays before it: filled in one go. */
+struct layout {
+  struct fold_fill fills[8];
+  size_t n;
+};
+
+static void lay(struct layout *layout, unsigned char *at, unsigned char *end, int byte) {
+  if (end > at) layout->fills[layout->n++] = (struct fold_fill){at, byte, (size_t)(end - at)};
+}
+
+static void lay_out(struct fold_rig *rig, const struct fold_request *request, struct window *w, struct layout *layout) {
   size_t nbytes = request->rows * fold_rig_element(rig);
+  unsigned char *out = rig->out.at;
   *w = window_of(rig, &rig->out,
                  place_in(&rig->out, request->placement, nbytes, request->out_shift * fold_rig_element(rig)), nbytes);
-  memset(rig->out_host + w->from, GUARD_BYTE, w->to - w->from);
-  memset(rig->out_host + w->at, request->poison, nbytes);
-  return rig->ops->is_host ? fold_ok()
-                           : rig->ops->write(rig->out.at + w->from, rig->out_host + w->from, w->to - w->from);
+  lay(layout, out + w->from, out + w->at, GUARD_BYTE);
+  lay(layout, out + w->at, out + w->end, request->poison);
+  lay(layout, out + w->end, out + w->to, GUARD_BYTE);
 }
 
 /* On the host exactly as long as was asked for, so that its end lies where it should; device memory is kept. */
@@ -50,7 +60,8 @@ static fold_status room_for_scratch(struct fold_rig *rig, size_t need) {
 
 /* Its head is zero, the rest is poison; w->at == w->end where the subject asks for none. */
 static fold_status lay_scratch(struct fold_rig *rig, const struct fold_subject *subject,
-                               const struct fold_request *request, struct fold_call *call, struct window *w) {
+                               const struct fold_request *request, struct fold_call *call, struct window *w,
+                               struct layout *layout) {
   size_t need = subject->scratch ? subject->scratch(subject, call) : 0;
   *w = (struct window){0};
   if (need == 0) return fold_ok();
@@ -60,10 +71,10 @@ static fold_status lay_scratch(struct fold_rig *rig, const struct fold_subject *
   *w = window_of(rig, &rig->scratch,
                  place_in(&rig->scratch, request->placement, aligned, request->scratch_shift * SCRATCH_ALIGN), need);
   unsigned char *scratch = rig->scratch.at;
-  FOLD_TRY(rig->ops->fill(scratch + w->from, GUARD_BYTE, w->at - w->from));
-  FOLD_TRY(rig->ops->fill(scratch + w->at, request->poison, need));
-  FOLD_TRY(rig->ops->fill(scratch + w->end, GUARD_BYTE, w->to - w->end));
-  FOLD_TRY(rig->ops->fill(scratch + w->at, 0, FOLD_SCRATCH_ZEROED));
+  lay(layout, scratch + w->from, scratch + w->at, GUARD_BYTE);
+  lay(layout, scratch + w->at, scratch + w->at + FOLD_SCRATCH_ZEROED, 0);
+  lay(layout, scratch + w->at + FOLD_SCRATCH_ZEROED, scratch + w->end, request->poison);
+  lay(layout, scratch + w->end, scratch + w->to, GUARD_BYTE);
   call->scratch = scratch + w->at;
   return fold_ok();
 }
@@ -204,8 +215,10 @@ static fold_status run_laid(struct fold_rig *rig, const struct fold_subject *sub
       .first_col = request->first_col,
       .all_cols = request->all_cols,
   };
-  FOLD_TRY(lay_out(rig, request, &out));
-  FOLD_TRY(lay_scratch(rig, subject, request, &call, &scratch));
+  struct layout layout = {.n = 0};
+  lay_out(rig, request, &out, &layout);
+  FOLD_TRY(lay_scratch(rig, subject, request, &call, &scratch, &layout));
+  FOLD_TRY(rig->ops->fill(layout.fills, layout.n));
   call.out = rig->out.at + out.at;
   FOLD_TRY(call_subject(rig, subject, &call, &out, &scratch, traces));
   struct glance glance;
