@@ -87,6 +87,10 @@ void fold_footing_reset(void) {
   quiet = threads_now();
 }
 
+void fold_footing_begin(void) {
+  if (quiet == 0) fold_footing_reset();
+}
+
 struct fold_footing fold_footing_now(void) {
   struct fold_footing now = {
       .threads = omp_get_max_threads(), .dynamic = omp_get_dynamic(), .levels = omp_get_max_active_levels()};

@@ -18,6 +18,8 @@ struct fold_footing {
 /* The default environment for this thread; OpenMP's other threads, where there are any, are ended, and new ones will have
  * this thread's environment. */
 void fold_footing_reset(void);
+/* The same, once in a process. */
+void fold_footing_begin(void);
 
 /* To be compared with after a run. */
 struct fold_footing fold_footing_now(void);

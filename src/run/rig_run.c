@@ -154,9 +154,9 @@ static void trace_fault(const struct fold_watched *w, enum fold_argument of, str
   traces->input_at = w->inside.at - (ptrdiff_t)w->first;
 }
 
-/* OpenMP's other threads are looked at after the 1st, 2nd, 4th, ... run, and at last by fold_rig_look_at_threads: they keep what was done to
- * them, and to find them takes longer than a short run. */
-static bool is_looked_at(size_t run) { return (run & (run - 1)) == 0; }
+/* OpenMP's other threads are looked at after the 1st, 2nd, 4th, ... run on the host, and at last by fold_rig_look_at_threads: they keep
+ * what was done to them, and to find them takes longer than a short run. */
+static bool is_looked_at(const struct fold_rig *rig) { return rig->ops->is_host && (rig->runs & (rig->runs - 1)) == 0; }
 
 /* With the number of threads that is asked for also where a subject takes OpenMP's own. */
 static fold_status call_subject(struct fold_rig *rig, const struct fold_subject *subject, struct fold_call *call,
@@ -176,7 +176,7 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
   fold_status finished = rig->ops->finish();
   fold_watch_end();
   if (host) fold_faults_end();
-  fold_footing_restore(&before, is_looked_at(rig->runs), traces->left);
+  fold_footing_restore(&before, is_looked_at(rig), traces->left);
   omp_set_num_threads(own.threads);
   trace_fault(&watched[0], FOLD_INPUT, traces);
   trace_fault(&watched[1], FOLD_OUTPUT, traces);
@@ -253,8 +253,12 @@ fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subjec
   *traces = (struct fold_traces){0};
   if (rig->world) return fold_rig_world_run(rig, subject, request, got, traces);
   if (rig->last != subject) {
-    fold_footing_reset();
-    if (rig->ops->is_host) fold_faults_take_handlers();
+    if (rig->ops->is_host) {
+      fold_footing_reset();
+      fold_faults_take_handlers();
+    } else {
+      fold_footing_begin(); /* of its process OpenMP's threads are the oracles' */
+    }
     rig->runs = 0;
   }
   rig->last = subject;
