@@ -267,21 +267,27 @@ Test(rig, a_region_that_was_closed_has_no_memory) {
 static void handle_segv(int number) { (void)number; }
 static void handle_bus(int number) { (void)number; }
 
-/* Also after a fault, and after a run that fails. */
-Test(rig, a_run_leaves_the_handlers_of_faults_as_they_were) {
+/* After a run, a fault and a run that fails; also from a subject that took them: a fault of the next one's is noted as before. */
+Test(rig, a_rig_gives_the_handlers_of_faults_back) {
   static const unsigned runs[] = {RIGHT, FAR_AWAY, FAILS, RIGHT};
-  struct fold_rig rig;
-  struct fold_traces traces;
-  float got[ROWS];
-  open_rig(&rig);
-  signal(SIGSEGV, handle_segv);
-  signal(SIGBUS, handle_bus);
   for (size_t i = 0; i < sizeof runs / sizeof *runs; i++) {
+    struct fold_rig rig;
+    struct fold_traces traces;
     struct sigaction segv, bus;
-    run_as(&rig, runs[i], 0xa5, got, &traces);
+    float got[ROWS];
+    open_rig(&rig);
+    signal(SIGSEGV, handle_segv);
+    signal(SIGBUS, handle_bus);
+    struct fold_subject taker = subject_of(runs[i]), next = subject_of(FAR_AWAY);
+    struct fold_request request = {.op = FOLD_SUM, .rows = ROWS, .cols = COLS, .poison = 0xa5};
+    fold_rig_run(&rig, &taker, &request, got, &traces);
+    signal(SIGSEGV, SIG_DFL);
+    signal(SIGBUS, SIG_DFL);
+    fold_rig_run(&rig, &next, &request, got, &traces);
+    cr_expect(traces.out_of_bounds, "run %zu", i);
+    fold_rig_close(&rig);
     sigaction(SIGSEGV, NULL, &segv);
     sigaction(SIGBUS, NULL, &bus);
     cr_expect(segv.sa_handler == handle_segv && bus.sa_handler == handle_bus, "run %zu", i);
   }
-  fold_rig_close(&rig);
 }

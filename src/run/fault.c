@@ -103,11 +103,12 @@ static void handle(int number, siginfo_t *info, void *context) {
   hand_on(number, info, context);
 }
 
+/* Who had it first gets it back; a subject that took it since does not. */
 static void take_handler(int number, struct sigaction *former) {
-  struct sigaction now, ours = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
+  struct sigaction now, ignored, ours = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
   sigemptyset(&ours.sa_mask);
   if (sigaction(number, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO && now.sa_sigaction == handle) return;
-  sigaction(number, &ours, former);
+  sigaction(number, &ours, watch.placed ? &ignored : former);
 }
 
 void fold_faults_take_handlers(void) {
