@@ -296,8 +296,8 @@ def summarise(campaign, began):
     return 0 if judged and share <= campaign.options.most else 1
 
 
-SUITES = ("bits orders host npy text fixtures generators super super_split super_round exact product bound outcomes oracle_mutants rig study judge "
-          "combine facts bench_figures rig_world collective registry mutants command library")
+SUITES = ("bits orders host npy text fixtures generators super super_split super_round exact product bound outcomes oracle_mutants rig study "
+          "judge combine facts bench_figures rig_world collective registry mutants command library supervise")
 
 
 def parse():

@@ -106,7 +106,6 @@ static void widen(mpfr_prec_t precision, struct fold_truth *truth) {
 static void multiply_all(const void *in, struct fold_truth *truth) {
   for (mpfr_prec_t precision = 128; precision <= FOLD_PRODUCT_BITS; precision *= 2)
     if (!multiply(precision, in, truth, truth->exact, true)) return;
-  truth->enclosed = true;
   for (mpfr_prec_t precision = 128;; precision *= 2) {
     multiply(precision, in, truth, truth->exact, false);
     truth->enclosed = mpfr_regular_p(truth->exact);
