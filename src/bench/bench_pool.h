@@ -1,0 +1,19 @@
+/* bench_pool.h: device memory with the inputs of one shape, several times the L2 together. Private to the bench. */
+#ifndef FOLD_BENCH_POOL_H
+#define FOLD_BENCH_POOL_H
+
+#include "bench.h"
+
+#define FOLD_POOL_BYTES ((size_t)256 << 20) /* at least */
+
+/* Inputs one after another, `slots` of them, `stride` bytes apart; d_out has room for a result. */
+struct fold_pool {
+  unsigned char *d_in, *d_out;
+  size_t slots, stride;
+};
+
+fold_status fold_pool_open(struct fold_pool *pool, const struct fold_bench_options *options,
+                           const struct fold_bench_shape *shape, size_t n_contenders);
+void fold_pool_close(struct fold_pool *pool);
+
+#endif
