@@ -43,6 +43,18 @@ static bool line_has(const char *line, const char *word) {
   return found && found < strchrnul(line, '\n');
 }
 
+/* Small inputs are timed in graphs of many calls: the headline and each record say of how many. */
+Test(bench, graphs_of_calls_are_told) {
+  struct shell *s = shell_open();
+  shell_run(s, "$F bench --n 1e4,1e8 --subjects played/plausible --jsonl b.jsonl; cat b.jsonl");
+  EXPECT_CODE(s, 0);
+  cr_expect(line_has(line_of(s, "1 x 10000, normal"), "normal, a call in CUDA graphs of 32"), "%s", s->out);
+  cr_expect(!line_has(line_of(s, "1 x 100000000, normal"), "graphs"), "%s", s->out);
+  cr_expect(line_has(line_of(s, "\"cols\":10000,"), "\"calls\":32"), "%s", s->out);
+  cr_expect(line_has(line_of(s, "\"cols\":100000000,"), "\"calls\":1"), "%s", s->out);
+  shell_close(s);
+}
+
 /* One size implausible of two is one too many; the table and the record name the subject. */
 Test(bench, an_implausible_figure_is_named_in_table_and_record) {
   struct shell *s = shell_open();

@@ -1,5 +1,5 @@
-/* bench.h: what the bench needs of the GPU besides subjects: a plain read, the ceiling that they are held against.
- * Plain C.
+/* bench.h: what the bench needs of the GPU besides subjects: a plain read, the ceiling that they are held against, and a
+ * read that empties the L2 of their inputs. Plain C.
  *
  * Promised: each shape loads every byte of [d_in, d_in + nbytes) once and does nothing with it that costs more than a
  * load; the best of the shapes is the ceiling. It knows no subject.
@@ -21,6 +21,10 @@ const char *fold_cuda_read_shape(int shape);
  * a rest of nbytes % 16 bytes is left out. `d_sink` is 16 bytes that are written only if the data hold a value that
  * they do not, so that no load can be dropped. */
 fold_status fold_cuda_read(int shape, const void *d_in, size_t nbytes, void *d_sink, void *stream);
+
+/* The same, but what is read stays in the L2, in the place of all else if it is several times as large. (Subjects mark
+ * what they read to leave the caches first, and so does fold_cuda_read: that displaces little.) */
+fold_status fold_cuda_displace(const void *d_in, size_t nbytes, void *d_sink, void *stream);
 
 #ifdef __cplusplus
 }

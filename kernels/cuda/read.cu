@@ -51,6 +51,13 @@ __global__ __launch_bounds__(READ_BLOCK) void read_piece_kernel(const uint4 *__r
   keep(x, sink);
 }
 
+__global__ __launch_bounds__(READ_BLOCK) void displace_kernel(const uint4 *__restrict__ in, size_t n, uint4 *sink) {
+  uint4 x = make_uint4(0, 0, 0, 0);
+  for (size_t i = (size_t)blockIdx.x * READ_BLOCK + threadIdx.x; i < n; i += (size_t)gridDim.x * READ_BLOCK)
+    x = mix(x, in[i]);
+  keep(x, sink);
+}
+
 static const char *const shape_names[] = {
     "grid of 8 blocks an SM, 4 words ahead",
     "grid of 4 blocks an SM, 8 words ahead",
@@ -87,4 +94,12 @@ extern "C" fold_status fold_cuda_read(int shape, const void *d_in, size_t nbytes
     default: return fold_error(FOLD_BAD_INPUT, "read: shape %d is unknown", shape);
   }
   return fold_cuda_launched("read kernel");
+}
+
+extern "C" fold_status fold_cuda_displace(const void *d_in, size_t nbytes, void *d_sink, void *stream) {
+  const size_t n = nbytes / 16;
+  if ((uintptr_t)d_in % 16) return fold_error(FOLD_BAD_INPUT, "read: address %p is not aligned to 16 bytes", d_in);
+  if (n == 0) return fold_ok();
+  displace_kernel<<<pieces(n, 4), READ_BLOCK, 0, (cudaStream_t)stream>>>((const uint4 *)d_in, n, (uint4 *)d_sink);
+  return fold_cuda_launched("displace_kernel");
 }

@@ -62,6 +62,7 @@ static void enter(const struct fold_subject *subject, const struct fold_bench_op
   if (!takes(subject, options, shape)) return;
   timing[(*n)++] = (struct fold_timing){.subject = subject,
                                         .shape = *shape,
+                                        .calls = 1,
                                         .median = NAN,
                                         .p10 = NAN,
                                         .p90 = NAN,

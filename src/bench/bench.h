@@ -1,7 +1,8 @@
 /* bench.h: how fast subjects run on a GPU or on the host, timed only after they were judged on the same input.
  *
  * Times are of CUDA events around each run, in turn over all subjects of a shape, so that ratios are of one run and one
- * state of the machine. Inputs rotate through a pool that is several times the L2, of more inputs than there are
+ * state of the machine. A run of small inputs is a CUDA graph of many calls, each on another input, and its time is divided by
+ * them: between two events a single call would have the time of the events and of the host's launches. Inputs rotate through a pool that is several times the L2, of more inputs than there are
  * subjects, so that nobody finds what another left of its input. The ceiling is a plain read of memory, the best of
  * several shapes, measured in the same run: a subject above it and its spread is implausible, for it must read as much
  * (ceiling.h).
@@ -38,6 +39,7 @@ struct fold_timing {
   const struct fold_subject *subject;
   struct fold_bench_shape shape;
   double median, p10, p90;
+  unsigned calls;                               /* in a timed run: of a graph; 1: alone */
   double bytes;                                 /* read once, and results written once */
   double ceiling;                               /* host: of this shape's reads, bytes a second; else 0 */
   double bytes_per_second, of_ceiling, to_peer; /* to_peer: peer's median over this one's: above 1 is faster */

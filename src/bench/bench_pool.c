@@ -18,6 +18,7 @@ static fold_status fill_pool(struct fold_pool *pool, const struct fold_bench_opt
 
 void fold_pool_close(struct fold_pool *pool) {
   (void)fold_device_free(pool->d_in);
+  (void)fold_device_free(pool->d_other);
   (void)fold_device_free(pool->d_out);
 }
 
@@ -37,10 +38,15 @@ fold_status fold_pool_open(struct fold_pool *pool, const struct fold_bench_optio
                            const struct fold_bench_shape *shape, size_t n_contenders) {
   size_t size = fold_dtype_size(shape->dtype), nbytes = shape->rows * shape->cols * size;
   *pool = (struct fold_pool){.stride = (nbytes + ALIGN) / ALIGN * ALIGN};
+  pool->calls = pool->stride * FOLD_GRAPH_CALLS <= FOLD_POOL_BYTES ? FOLD_GRAPH_CALLS : 1;
   size_t least = FOLD_POOL_BYTES / pool->stride + 1, slots = least > n_contenders ? least : n_contenders + 1;
   fold_status status = open_slots(pool, slots < MOST_SLOTS ? slots : MOST_SLOTS);
   if (status.code == FOLD_NO_MEMORY && slots > least) status = open_slots(pool, least);
   if (status.code == FOLD_OK) status = fold_device_alloc((void **)&pool->d_out, shape->rows * size + ALIGN);
+  if (status.code == FOLD_OK && pool->calls > 1) {
+    status = fold_device_alloc((void **)&pool->d_other, FOLD_POOL_BYTES);
+    if (status.code == FOLD_OK) status = fold_device_set(pool->d_other, 0x3c, FOLD_POOL_BYTES, NULL);
+  }
   if (status.code == FOLD_OK) status = fill_pool(pool, options, shape);
   if (status.code != FOLD_OK) fold_pool_close(pool);
   return status;

@@ -5,11 +5,15 @@
 #include "bench.h"
 
 #define FOLD_POOL_BYTES ((size_t)256 << 20) /* at least */
+#define FOLD_GRAPH_CALLS 32
 
-/* Inputs one after another, `slots` of them, `stride` bytes apart; d_out has room for a result. */
+/* Inputs one after another, `slots` of them, `stride` bytes apart; d_out has room for a result. A timed run is of `calls` calls,
+ * each on another input: FOLD_GRAPH_CALLS where so many inputs are no more than FOLD_POOL_BYTES, else 1. */
 struct fold_pool {
   unsigned char *d_in, *d_out;
+  unsigned char *d_other; /* calls > 1: FOLD_POOL_BYTES that no input lies in */
   size_t slots, stride;
+  unsigned calls;
 };
 
 fold_status fold_pool_open(struct fold_pool *pool, const struct fold_bench_options *options,

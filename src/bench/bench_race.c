@@ -45,11 +45,13 @@ static fold_status open_clock(struct clock *clock, unsigned n) {
   return status;
 }
 
-/* Reads the events and sorts the seconds. */
-static fold_status read_clock(struct clock *clock) {
+/* Reads the events, and sorts the seconds of a call. */
+static fold_status read_clock(struct clock *clock, unsigned calls) {
   FOLD_TRY(fold_device_synchronize());
-  for (unsigned i = 0; i < clock->n; i++)
+  for (unsigned i = 0; i < clock->n; i++) {
     FOLD_TRY(fold_device_event_elapsed(clock->begin[i], clock->end[i], &clock->seconds[i]));
+    clock->seconds[i] /= calls;
+  }
   fold_bench_sort(clock->seconds, clock->n);
   return fold_ok();
 }
@@ -68,7 +70,7 @@ static fold_status time_reads(struct clock *clocks, int shapes, const void *d_in
 static fold_status read_shapes(struct clock *clocks, int shapes, size_t nbytes, struct fold_ceiling *ceiling,
                                const char **shape) {
   for (int s = 0; s < shapes; s++) {
-    FOLD_TRY(read_clock(&clocks[s]));
+    FOLD_TRY(read_clock(&clocks[s], 1));
     if (fold_ceiling_take(ceiling, (double)nbytes, clocks[s].seconds, clocks[s].n)) *shape = fold_cuda_read_shape(s);
   }
   return fold_ok();
@@ -97,10 +99,12 @@ struct contender {
   struct fold_timing *timing;
   struct clock clock;
   void *d_scratch;
+  void *graph; /* of its calls; NULL: it is timed call by call */
   bool runs;
 };
 
-static fold_status run_once(const struct contender *contender, const struct fold_pool *pool, size_t slot) {
+static fold_status run_once(const struct contender *contender, const struct fold_pool *pool, size_t slot,
+                            void *stream) {
   const struct fold_bench_shape *shape = &contender->timing->shape;
   struct fold_call call = {.dtype = shape->dtype,
                            .op = shape->op,
@@ -108,11 +112,36 @@ static fold_status run_once(const struct contender *contender, const struct fold
                            .cols = shape->cols,
                            .in = pool->d_in + slot % pool->slots * pool->stride,
                            .out = pool->d_out,
-                           .scratch = contender->d_scratch};
+                           .scratch = contender->d_scratch,
+                           .stream = stream};
   return contender->timing->subject->run(contender->timing->subject, &call);
 }
 
-static fold_status open_contender(struct contender *contender, const struct fold_pool *pool, unsigned iterations) {
+/* The contender's calls, on the inputs from `slot` on. What can't be recorded is timed call by call, and noted. */
+static fold_status record_graph(struct contender *contender, const struct fold_pool *pool, size_t slot) {
+  struct fold_timing *t = contender->timing;
+  void *stream;
+  FOLD_TRY(fold_device_stream_create(&stream));
+  fold_status run = fold_ok(), status = fold_device_capture_begin(stream);
+  if (status.code == FOLD_OK) {
+    for (unsigned i = 0; i < pool->calls && run.code == FOLD_OK; i++) run = run_once(contender, pool, slot + i, stream);
+    status = fold_device_capture_end(stream, &contender->graph);
+  }
+  fold_status closed = fold_device_stream_destroy(stream);
+  if (run.code == FOLD_OK && status.code == FOLD_OK) {
+    t->calls = pool->calls;
+    return closed;
+  }
+  (void)fold_device_graph_destroy(contender->graph);
+  contender->graph = NULL;
+  if (run.code == FOLD_OK) return status;
+  if (run.code != FOLD_UNSUPPORTED) return run;
+  if (!t->note[0]) snprintf(t->note, sizeof t->note, "call by call: %.140s", run.text);
+  return closed;
+}
+
+static fold_status open_contender(struct contender *contender, const struct fold_pool *pool, size_t slot,
+                                  unsigned iterations) {
   const struct fold_bench_shape *shape = &contender->timing->shape;
   const struct fold_subject *subject = contender->timing->subject;
   struct fold_call call = {.dtype = shape->dtype,
@@ -127,13 +156,15 @@ static fold_status open_contender(struct contender *contender, const struct fold
     FOLD_TRY(fold_device_alloc(&contender->d_scratch, need));
     FOLD_TRY(fold_device_set(contender->d_scratch, 0, FOLD_SCRATCH_ZEROED, NULL));
   }
-  for (unsigned i = 0; i < WARM_UP; i++) FOLD_TRY(run_once(contender, pool, i));
+  for (unsigned i = 0; i < WARM_UP; i++) FOLD_TRY(run_once(contender, pool, slot + i, NULL));
   FOLD_TRY(fold_device_synchronize());
+  if (pool->calls > 1) FOLD_TRY(record_graph(contender, pool, slot));
   return open_clock(&contender->clock, iterations);
 }
 
 static void close_contender(struct contender *contender) {
   close_clock(&contender->clock);
+  (void)fold_device_graph_destroy(contender->graph);
   (void)fold_device_free(contender->d_scratch);
 }
 
@@ -145,6 +176,14 @@ static fold_status keep_busy(const struct fold_pool *pool) {
   return fold_ok();
 }
 
+/* A timed run, of the graph's own inputs or of the next one. A graph finds its inputs in memory, not in the L2. */
+static fold_status time_run(struct contender *contender, const struct fold_pool *pool, unsigned i, size_t slot) {
+  if (pool->calls > 1) FOLD_TRY(fold_cuda_displace(pool->d_other, FOLD_POOL_BYTES, pool->d_out, NULL));
+  FOLD_TRY(fold_device_event_record(contender->clock.begin[i], NULL));
+  FOLD_TRY(contender->graph ? fold_device_graph_launch(contender->graph, NULL) : run_once(contender, pool, slot, NULL));
+  return fold_device_event_record(contender->clock.end[i], NULL);
+}
+
 /* All contenders in turn, again and again. */
 static fold_status race(struct contender *contenders, size_t n, const struct fold_pool *pool, unsigned iterations,
                         const volatile int *stop) {
@@ -153,26 +192,26 @@ static fold_status race(struct contender *contenders, size_t n, const struct fol
     for (size_t k = 0; k < n; k++) {
       if (!contenders[k].runs) continue;
       if (enqueued++ % BATCH == 0) FOLD_TRY(keep_busy(pool));
-      FOLD_TRY(fold_device_event_record(contenders[k].clock.begin[i], NULL));
-      FOLD_TRY(run_once(&contenders[k], pool, (size_t)i * n + k));
-      FOLD_TRY(fold_device_event_record(contenders[k].clock.end[i], NULL));
+      FOLD_TRY(time_run(&contenders[k], pool, i, (size_t)i * n + k));
     }
   return fold_device_synchronize();
 }
 
 static fold_status conclude(struct contender *contender, const struct fold_ceiling *ceiling) {
   if (!contender->runs) return fold_ok();
-  FOLD_TRY(read_clock(&contender->clock));
-  fold_bench_figures(contender->timing, contender->clock.seconds, contender->clock.n, ceiling);
+  struct fold_ceiling of_a_call = *ceiling;
+  of_a_call.clock /= contender->timing->calls;
+  FOLD_TRY(read_clock(&contender->clock, contender->timing->calls));
+  fold_bench_figures(contender->timing, contender->clock.seconds, contender->clock.n, &of_a_call);
   return fold_ok();
 }
 
 /* A subject that can't run here is noted and left out; only what breaks the device ends the bench. */
-static void start(struct contender *contender, const struct fold_pool *pool, unsigned iterations) {
+static void start(struct contender *contender, const struct fold_pool *pool, size_t slot, unsigned iterations) {
   struct fold_timing *t = contender->timing;
   contender->runs = t->refuted == 0 && t->broken == 0;
   if (!contender->runs) return;
-  fold_status status = open_contender(contender, pool, iterations);
+  fold_status status = open_contender(contender, pool, slot, iterations);
   if (status.code == FOLD_OK) return;
   contender->runs = false;
   snprintf(t->note, sizeof t->note, "%.*s", (int)sizeof t->note - 1, status.text);
@@ -188,7 +227,7 @@ fold_status fold_bench_race(const struct fold_bench_options *options, const stru
   if (status.code == FOLD_OK) {
     for (size_t k = 0; k < n; k++) {
       contenders[k].timing = &timing[k];
-      start(&contenders[k], &pool, options->iterations);
+      start(&contenders[k], &pool, k * pool.calls, options->iterations);
     }
     status = race(contenders, n, &pool, options->iterations, stop);
     for (size_t k = 0; k < n && status.code == FOLD_OK && !*stop; k++) status = conclude(&contenders[k], ceiling);

@@ -51,12 +51,24 @@ static fold_status write_timing(struct bench_command *b, const struct fold_timin
   fold_record_number(line, "bytes_per_second", t->bytes_per_second);
   fold_record_number(line, "ceiling_bytes_per_second", host ? t->ceiling : ceiling->rate);
   if (!host) fold_record_number(line, "ceiling_most_bytes_per_second", ceiling->most);
+  if (line && !host) json_object_set_new(line, "calls", json_integer((json_int_t)t->calls));
   fold_record_number(line, "of_ceiling", t->of_ceiling);
   fold_record_number(line, "to_peer", t->to_peer);
   if (line) json_object_set_new(line, "peer", json_string(b->options.peer));
   if (line && host) json_object_set_new(line, "threads", json_integer((json_int_t)b->options.threads));
   if (line && t->note[0]) json_object_set_new(line, "note", json_string(t->note));
   return fold_records_line(&b->records, line);
+}
+
+/* The end of a shape's headline: how many calls a timed run has, where it is a graph. */
+static void print_calls(const struct fold_timing *timing, size_t n) {
+  unsigned calls = 1;
+  for (size_t k = 0; k < n; k++)
+    if (timing[k].calls > calls) calls = timing[k].calls;
+  if (calls > 1)
+    printf(", a call in CUDA graphs of %u\n", calls);
+  else
+    printf("\n");
 }
 
 void fold_bench_begin_shape(struct bench_command *b, const char *what) {
@@ -81,8 +93,9 @@ static fold_status bench_shape(struct bench_command *b, const struct fold_regist
   fold_status status = fold_bench_shape(registry, &b->options, shape, ceiling, timing, &n, fold_watch_interrupt());
   fold_bench_end_shape(b);
   FOLD_TRY(status);
-  printf("\n%s %s, %zu x %zu, %s%s\n", fold_dtype_name(shape->dtype), fold_op_name(shape->op), shape->rows, shape->cols,
+  printf("\n%s %s, %zu x %zu, %s%s", fold_dtype_name(shape->dtype), fold_op_name(shape->op), shape->rows, shape->cols,
          b->generator, threads);
+  print_calls(timing, n);
   if (host && n > 0 && timing[0].ceiling > 0)
     printf("ceiling: the fastest plain read of the inputs' memory, with 1 thread or with all: %.1f GB/s\n",
            1e-9 * timing[0].ceiling);
