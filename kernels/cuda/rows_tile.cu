@@ -8,7 +8,8 @@
  * copied by the engine in one piece, so that global memory sees long sequential reads whatever the chunks are. A thread
  * walks `each` chunks side by side in shared memory, 16 of them as two rounds of eight: eight chains hide each other's
  * additions. Threads a power of two apart would meet in one bank: in step i a lane reads place i - skew(lane), which
- * moves neighbours to other banks for a few steps more.
+ * moves neighbours to other banks for a few steps more. Where a thread walks 16 whole chunks its part of the row comes by a
+ * copy of its own, 16 bytes further on than the next one's would be: there no bank is met, and no step lost.
  *
  * Launch: (threads a row) x (rows a block) threads, at most 256; any grid; three blocks an SM hide each other's waits.
  * Needs sm_90.
@@ -34,6 +35,7 @@ struct tile_plan {
   unsigned chunks;               /* a tile's chunks */
   unsigned rounds;               /* 1, or 2: a thread's second half of chunks after its first */
   unsigned skew;
+  unsigned pad; /* bytes between the threads' parts of a row in shared memory; 0: the tile lies there as in the array */
   bool tree;
   unsigned block, grid;
   size_t shared;
@@ -75,8 +77,22 @@ struct tile {
     if (at < to) *(stored *)(stage + (at - base)) = *(const stored *)at;
   }
 
+  /* A row whose threads' parts are whole pieces, each copied by its thread. */
+  static __device__ __forceinline__ void fill_padded(unsigned char *stage, uint64_t *full, const tile_place &p,
+                                                     const tile_plan &plan) {
+    uint32_t part = (uint32_t)(p.stop - p.copy) >> plan.thread_bits;
+    if (threadIdx.x == 0) fold_barrier_expect(full, part << plan.thread_bits);
+    if (threadIdx.x < plan.threads && part)
+      fold_bulk_copy(stage + threadIdx.x * (part + plan.pad), p.copy + threadIdx.x * part, part, full);
+  }
+
   /* The caller's block meets before anybody reads. */
-  static __device__ __forceinline__ void fill(unsigned char *stage, uint64_t *full, const tile_place &p) {
+  static __device__ __forceinline__ void fill(unsigned char *stage, uint64_t *full, const tile_place &p,
+                                              const tile_plan &plan) {
+    if (plan.pad) {
+      fill_padded(stage, full, p, plan);
+      return;
+    }
     if (threadIdx.x == 0) {
       uint32_t nbytes = (uint32_t)(p.stop - p.copy);
       fold_barrier_expect(full, nbytes);
@@ -189,12 +205,13 @@ static __global__ void __launch_bounds__(256)
   for (size_t first = (size_t)blockIdx.x * plan.many; first < total; first += (size_t)gridDim.x * plan.many) {
     size_t last = min(first + plan.many, total), mine = first + place;
     tile_place p = t::place(in, rows, cols, plan, first, last);
-    t::fill(stage, &full, p);
+    t::fill(stage, &full, p, plan);
     __syncthreads();
     fold_barrier_wait(&full, parity);
     parity ^= 1;
     bool idle = place >= plan.many || mine >= last;
     const unsigned char *row = stage + (p.begin - p.base) + (idle ? 0 : place * cols * sizeof(typename t::stored));
+    row += idle ? 0 : thread * plan.pad;
     const unsigned before = (unsigned)(mine & (plan.parts - 1)) * plan.chunks;
     wide v = t::op::zero();
     for (unsigned round = 0; round < plan.rounds; round++) {
@@ -259,6 +276,11 @@ static fold_status launch(const struct fold_call *call, void *partials, unsigned
   size_t size = fold_dtype_size(call->dtype), pitch = plan.length * size, apart = pitch * each;
   bool vectors = (uintptr_t)call->in % 16 == 0 && call->cols * size % 16 == 0 && pitch % 16 == 0;
   plan.skew = vectors ? (apart % 32 == 0 ? 7 : 0) : (apart % 8 == 0 && plan.length >= 8 ? 31 : 0);
+  plan.pad = vectors && plan.rounds == 2 && plan.many == 1 && call->cols == 256 * plan.length ? 16 : 0;
+  if (plan.pad) {
+    plan.skew = 0;
+    plan.shared += plan.pad * plan.threads;
+  }
   if (vectors) {
     if (each == 1) return launch_tiles<D, O, 1, true>(call, partials, plan);
     if (each == 4) return launch_tiles<D, O, 4, true>(call, partials, plan);
