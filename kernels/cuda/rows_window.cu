@@ -19,6 +19,12 @@
  *                                                         1.5 x the traffic from L2 (ncu); 6 stages are too many
  *   pieces exchanged within 128-byte lines, 3 stages      0.955, 0.99
  *   addresses without shuffles where runs lie evenly      0.966, 0.992
+ * and 65,536 x 16,383, where no row but one in four is aligned (single_for, par_16; the trees of 256 chunks 0.835, 0.868):
+ *   windows cut at lines of memory, whole ones walked as aligned ones are, no test of the array's ends inside it
+ *                                                         0.890, 0.801
+ *   addresses by one shuffle, without branches            0.977, 0.976
+ * A warp of fewer lanes for few long rows gained nothing (4096 x 262,144: single_for 0.37): its step of 64 elements takes some
+ * 1100 cycles whatever it copies, 256 of them the chain's.
  */
 #include "rows_window.cuh"
 
@@ -109,10 +115,22 @@ static fold_status launch_windows(const struct fold_call *call, const window_pla
   return fold_cuda_launched("rows, window kernel");
 }
 
+/* Units of so many windows that are not aligned are cut at lines of memory: all windows but two of a unit are whole then. */
+enum { LINE_WINDOWS = 4 };
+
 template <int D, int O>
 static fold_status launch(const struct fold_call *call, window_plan plan) {
   size_t size = fold_dtype_size(call->dtype);
   bool aligned = (uintptr_t)call->in % 16 == 0 && call->cols * size % 16 == 0 && plan.length * size % 16 == 0;
+  if (!aligned && plan.unit * size + 16 - size <= WINDOW + 16) {
+    plan.windows = 1;
+    plan.elements = plan.unit;
+  } else if (!aligned && plan.windows >= LINE_WINDOWS) {
+    plan.lines = true;
+    plan.windows = (plan.unit * size + WINDOW - 2) / WINDOW + 1;
+  } else if (!aligned && plan.windows > 1) {
+    plan.elements = (plan.unit + plan.windows - 1) / plan.windows;
+  }
   plan.run_bytes = aligned && call->cols == plan.shape.chunks * plan.length ? plan.units * plan.unit * size : 0;
   if (plan.shape.backward)
     return aligned ? launch_windows<D, O, true, true>(call, plan) : launch_windows<D, O, true, false>(call, plan);
@@ -151,6 +169,8 @@ fold_status fold_rows_window(const struct fold_call *call, const struct fold_row
   while (2 * plan.group * shape->threads <= shape->chunks && 2 * plan.group * plan.length <= elements) plan.group *= 2;
   plan.unit = plan.group * plan.length;
   plan.windows = max((size_t)1, (plan.unit + elements - 1) / elements);
+  plan.lines = false;
+  plan.elements = elements;
   plan.units = shape->chunks / shape->threads / plan.group;
   for (plan.thread_bits = 0; 1u << plan.thread_bits < shape->threads; plan.thread_bits++) continue;
   plan.warps = choose_warps(call, shape, partials != NULL, sms);

@@ -16,6 +16,8 @@ struct window_plan {
   size_t length;        /* elements a chunk */
   size_t unit;          /* elements of a unit: a chunk, or several whole ones that fit a window together */
   size_t windows;       /* windows a unit; 1 where it holds several chunks */
+  bool lines;           /* windows are whole lines of memory of WINDOW bytes, cut at the unit's ends */
+  size_t elements;      /* else: elements a window, the last of a unit may have fewer */
   unsigned group;       /* chunks a unit */
   unsigned units;       /* units a run */
   unsigned thread_bits; /* log2(shape.threads) */
@@ -50,8 +52,14 @@ struct window {
     size_t unit = thread * plan.units + at.unit, start = fold_rows_start(unit, plan.unit, cols);
     size_t end = fold_rows_start(unit + 1, plan.unit, cols);
     size_t index = backward ? plan.windows - 1 - at.window : at.window;
-    size_t first = min(start + index * elements, end), last = min(first + elements, end);
-    if (row >= rows) row = first = last = 0;
+    if (row >= rows) row = start = end = 0;
+    if (plan.lines) {
+      const uint64_t first = (uint64_t)(in + row * cols + start), last = (uint64_t)(in + row * cols + end);
+      const uint64_t line = (first & ~(uint64_t)(WINDOW - 1)) + index * WINDOW;
+      window_span s = {min(max(line, first), last), min(line + WINDOW, last)};
+      return s;
+    }
+    size_t first = min(start + index * plan.elements, end), last = min(first + plan.elements, end);
     window_span s = {(uint64_t)(in + row * cols + first), (uint64_t)(in + row * cols + last)};
     return s;
   }
@@ -93,19 +101,27 @@ struct window {
     unsigned lane = threadIdx.x % 32;
     uint64_t base = s.begin & ~(uint64_t)15;
     unsigned pieces = s.begin == s.end ? 0 : (unsigned)((s.end - base + 15) / 16);
+    /* Where windows lie inside the array, within 2 GiB of the first, a lane's place and pieces are one word. */
+    const uint64_t first = __shfl_sync(0xffffffffu, base, 0), off = (base - first) / 16;
+    const bool inside = aligned || (base >= low && base + pieces * 16 <= high);
+    const bool quick = __all_sync(0xffffffffu, pieces == 0 || (inside && off < 1u << 27));
+    const uint32_t word = (uint32_t)off << 5 | pieces;
+    if (quick) {
 #pragma unroll
-    for (int i = 0; i < PIECES; i++) {
-      unsigned of = (32 * i + lane) / PIECES, piece = (32 * i + lane) % PIECES;
-      uint64_t from = __shfl_sync(0xffffffffu, base, of) + piece * 16;
-      if (piece < __shfl_sync(0xffffffffu, pieces, of)) {
-        unsigned char *to = stage + where(of, piece);
-        if (aligned)
-          fold_copy_16(to, from);
-        else
-          copy(to, from, low, high);
+      for (int i = 0; i < PIECES; i++) {
+        const unsigned of = (32 * i + lane) / PIECES, piece = (32 * i + lane) % PIECES;
+        const uint32_t its = __shfl_sync(0xffffffffu, word, of);
+        if (piece < (its & 31)) fold_copy_16(stage + where(of, piece), first + ((uint64_t)(its >> 5) + piece) * 16);
       }
+      if (!aligned && pieces > PIECES) fold_copy_16(stage + where(lane, PIECES), base + WINDOW);
+    } else {
+      for (int i = 0; i < PIECES; i++) {
+        const unsigned of = (32 * i + lane) / PIECES, piece = (32 * i + lane) % PIECES;
+        const uint64_t from = __shfl_sync(0xffffffffu, base, of) + piece * 16;
+        if (piece < __shfl_sync(0xffffffffu, pieces, of)) copy(stage + where(of, piece), from, low, high);
+      }
+      if (!aligned && pieces > PIECES) copy(stage + where(lane, PIECES), base + WINDOW, low, high);
     }
-    if (!aligned && pieces > PIECES) copy(stage + where(lane, PIECES), base + WINDOW, low, high);
     fold_copy_commit();
   }
 
@@ -133,6 +149,42 @@ struct window {
     fold_copy_commit();
   }
 
+  /* Joins a window that fills PIECES pieces from place `phase` of the first on, and `rest` places of one more, to v. */
+  static __device__ __forceinline__ wide walk_full(wide v, const unsigned char *stage, unsigned lane, unsigned phase,
+                                                   unsigned rest) {
+#pragma unroll
+    for (int i = 0; i <= PIECES; i++) {
+      const int at = backward ? PIECES - i : i;
+      if (at == PIECES && rest == 0) continue;
+      typename vector::pack p;
+      p.all = *(const uint4 *)(stage + where(lane, at));
+      if (at == 0 || at == PIECES)
+#pragma unroll
+        for (int k = 0; k < vector::many; k++)
+          p.each[k] = (at ? (unsigned)k < rest : (unsigned)k >= phase) ? p.each[k] : vector::none();
+      v = vector::template join<backward>(v, p.all);
+    }
+    return v;
+  }
+
+  /* Joins the elements at places [begin, end) of the lane's pieces to v. */
+  static __device__ __forceinline__ wide walk_places(wide v, const unsigned char *stage, unsigned lane, unsigned begin,
+                                                     unsigned end) {
+    const unsigned first = begin / vector::many, last = (end + vector::many - 1) / vector::many;
+#pragma unroll 4
+    for (unsigned i = first; i < last; i++) {
+      const unsigned at = backward ? first + last - 1 - i : i, place = at * vector::many;
+      typename vector::pack p;
+      p.all = *(const uint4 *)(stage + where(lane, at));
+      if (place < begin || place + vector::many > end)
+#pragma unroll
+        for (int k = 0; k < vector::many; k++)
+          p.each[k] = place + k >= begin && place + k < end ? p.each[k] : vector::none();
+      v = vector::template join<backward>(v, p.all);
+    }
+    return v;
+  }
+
   /* Joins the window's elements to v. */
   template <bool aligned>
   static __device__ __forceinline__ wide walk(wide v, const unsigned char *stage, const window_span &s) {
@@ -150,26 +202,16 @@ struct window {
       return v;
     }
     const unsigned phase = (unsigned)(s.begin & 15) / sizeof(stored);
-#pragma unroll 4
-    for (int i = 0; i <= PIECES; i++) {
-      const unsigned at = backward ? PIECES - i : i;
-      typename vector::pack p;
-      p.all = vector::nothing();
-      if (at * vector::many < phase + n) p.all = *(const uint4 *)(stage + where(lane, at));
-#pragma unroll
-      for (int k = 0; k < vector::many; k++) {
-        const unsigned e = backward ? vector::many - 1 - k : k, place = at * vector::many + e - phase;
-        v = op::join(v, element::widen(place < (unsigned)n ? p.each[e] : vector::none()));
-      }
-    }
-    return v;
+    if (phase + n >= elements) return walk_full(v, stage, lane, phase, phase + n - elements);
+    return walk_places(v, stage, lane, phase, phase + n);
   }
 
   /* A window of several chunks: each one's partial goes to the counter. */
   template <bool aligned>
   static __device__ __forceinline__ wide walk_group(fold_rows_counter<O, wide> &counter, const unsigned char *stage,
                                                     const window_span &s, const window_plan &plan) {
-    const unsigned lane = threadIdx.x % 32, phase = (unsigned)(s.begin & 15), length = (unsigned)plan.length;
+    const unsigned lane = threadIdx.x % 32, phase = (unsigned)(s.begin & 15) / sizeof(stored);
+    const unsigned length = (unsigned)plan.length;
     const unsigned n = (unsigned)((s.end - s.begin) / sizeof(stored)), pieces = length / vector::many;
     wide root = op::zero();
     for (unsigned c = 0; c < plan.group; c++) {
@@ -182,13 +224,7 @@ struct window {
           v = vector::template join<false>(v, q);
         }
       } else {
-#pragma unroll 4
-        for (unsigned i = c * length; i < (c + 1) * length; i++) {
-          const unsigned byte = phase + i * (unsigned)sizeof(stored);
-          stored e = vector::none();
-          if (i < n) e = *(const stored *)(stage + where(lane, byte / 16) + byte % 16);
-          v = op::join(v, element::widen(e));
-        }
+        v = walk_places(v, stage, lane, phase + min(c * length, n), phase + min((c + 1) * length, n));
       }
       root = counter.add(v);
     }
