@@ -221,10 +221,9 @@ static fold_status canonical_launch(const struct fold_call *call, const struct c
     return fold_cuda_launched("canonical_empty_kernel");
   }
   if (plan.small) {
-    canonical_small_kernel<D, O><<<plan.blocks, plan.threads, 0, (cudaStream_t)call->stream>>>(
-        (const typename fold_element<D>::stored *)call->in, (typename fold_element<D>::stored *)call->out,
-        call->scratch, (unsigned)plan.cols);
-    return fold_cuda_launched("canonical_small_kernel");
+    return fold_launch_early("canonical_small_kernel", canonical_small_kernel<D, O>, plan.blocks, plan.threads, 0,
+                             call->stream, (const typename fold_element<D>::stored *)call->in,
+                             (typename fold_element<D>::stored *)call->out, call->scratch, (unsigned)plan.cols);
   }
   return plan.wide_loads ? canonical_launch_kernel<D, O, true>(call, plan)
                          : canonical_launch_kernel<D, O, false>(call, plan);

@@ -26,6 +26,7 @@
 #include "common.cuh"
 #include "flat_canonical_plan.cuh"
 #include "flat_load.cuh"
+#include "launch.cuh"
 
 template <class W>
 struct canonical_slot;
@@ -134,6 +135,11 @@ __global__ __launch_bounds__(1024) void canonical_small_kernel(const typename fo
   typedef fold_operation<O, W> OP;
   typedef canonical_slot<W> slot;
   __shared__ W room[2][32];
+  if (threadIdx.x == 0) {
+    const unsigned tiles = blockDim.x / FOLD_CANONICAL_PLACES, begin = blockIdx.x * tiles * FOLD_CANONICAL_TILE;
+    fold_prefetch((uint64_t)(in + begin), (uint64_t)(in + min(begin + tiles * FOLD_CANONICAL_TILE, n)));
+  }
+  fold_wait_for_stream();
   const unsigned at = blockIdx.x * blockDim.x + threadIdx.x, place = at % FOLD_CANONICAL_PLACES;
   const unsigned first = at / FOLD_CANONICAL_PLACES * FOLD_CANONICAL_TILE + place;
   const unsigned lines = first >= n ? 0 : (n - first + FOLD_CANONICAL_PLACES - 1) / FOLD_CANONICAL_PLACES;
