@@ -69,7 +69,7 @@ static fold_status make_plan(const struct fold_call *call, struct exact_plan *pl
                            (size_t)sms / (call->rows ? call->rows : 1), !wide || columns <= (size_t)room};
   const size_t parts = choose_parts(call, s);
   plan->parts = parts > 1 ? (unsigned)parts : 1;
-  plan->copies = call->rows > 1 ? 1 : EXACT_COPIES;
+  plan->copies = call->rows > EXACT_COPIES ? 1 : EXACT_COPIES / (call->rows ? (unsigned)call->rows : 1);
   plan->ahead = choose_accesses(call, s, plan->parts);
   const size_t tile = 32 * (size_t)plan->ahead, tiles = (s.lines + tile - 1) / tile;
   plan->piece = (tiles + plan->parts - 1) / plan->parts;
@@ -79,8 +79,8 @@ static fold_status make_plan(const struct fold_call *call, struct exact_plan *pl
 }
 
 static size_t scratch_bytes(const struct fold_call *call) {
-  /* One row's blocks meet in the head; very many rows have no blocks that meet (exact_rows.cuh). */
-  if (call->rows <= 1 || call->rows >= EXACT_LINE_ROWS) return FOLD_SCRATCH_ZEROED;
+  /* The blocks of few rows meet in the head; very many rows have no blocks that meet (exact_rows.cuh). */
+  if (call->rows <= EXACT_COPIES || call->rows >= EXACT_LINE_ROWS) return FOLD_SCRATCH_ZEROED;
   return counters_at(call->rows) + call->rows * sizeof(unsigned);
 }
 
@@ -92,7 +92,7 @@ static fold_status launch(const struct fold_call *call, const struct exact_plan 
   char *scratch = (char *)call->scratch;
   struct exact_meeting *meeting = (struct exact_meeting *)(scratch + EXACT_MEETING_AT);
   unsigned *counters = (unsigned *)scratch;
-  if (plan.parts > 1 && plan.rows > 1) {
+  if (plan.parts > 1 && plan.rows * plan.copies > EXACT_COPIES) {
     meeting = (struct exact_meeting *)(scratch + FOLD_SCRATCH_ZEROED);
     counters = (unsigned *)(scratch + counters_at(plan.rows));
     const size_t nbytes = scratch_bytes(call) - FOLD_SCRATCH_ZEROED;
@@ -132,7 +132,8 @@ static fold_status run(const struct fold_call *call, int64_t *d_words) {
   FOLD_TRY(make_plan(call, &plan));
   if (!call->rows) return fold_ok();
   bool done = false;
-  FOLD_TRY(many_rows(call, &plan, d_words, &done));
+  if (!d_words) FOLD_TRY(exact_small(call, &done));
+  if (!done) FOLD_TRY(many_rows(call, &plan, d_words, &done));
   if (done) return fold_ok();
   switch (call->dtype) {
     case FOLD_F16: return launch_tiles<FOLD_F16>(call, plan, d_words);

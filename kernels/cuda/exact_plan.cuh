@@ -40,6 +40,9 @@ struct exact_plan {
   bool aligned;     /* every row starts at a multiple of 16 bytes and ends at one */
 };
 
+/* Sums few rows of few tiles and sets *done, or leaves the call as it is: exact_small.cu. */
+fold_status exact_small(const struct fold_call *call, bool *done);
+
 /* Sums many rows and sets *done, or leaves a call that does not suit to the blocks of exact.cu: exact_rows_*.cu. States
  * go to d_words, unless it is NULL. */
 fold_status exact_rows_f16(const struct fold_call *call, const struct exact_plan *plan, int64_t *d_words, bool *done);
