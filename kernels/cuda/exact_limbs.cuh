@@ -68,12 +68,11 @@ static __device__ __forceinline__ void exact_set_unlock(struct exact_set *set) {
 /* The f64 of these halves, finite, to the lane's column. */
 static __device__ __forceinline__ void exact_column_add(int64_t *column, uint32_t upper, uint32_t lower) {
   const uint32_t field = upper >> 20 & 0x7ff, hidden = min(field, 1u), shift = field - hidden;
-  const uint64_t significand = (uint64_t)((upper & 0xfffff) | hidden << 20) << 32 | lower;
-  const int64_t low = (int64_t)(lower << (shift & 31)), high = (int64_t)(significand >> (32 - (shift & 31)));
-  const bool negative = upper >> 31;
+  const int64_t sign = (int32_t)upper >> 31;
+  const int64_t significand = ((int64_t)((uint64_t)((upper & 0xfffff) | hidden << 20) << 32 | lower) ^ sign) - sign;
   int64_t *limb = column + (shift >> 5) * 32;
-  limb[0] += negative ? -low : low;
-  limb[32] += negative ? -high : high;
+  limb[0] += (uint32_t)significand << (shift & 31);
+  limb[32] += significand >> (32 - (shift & 31));
 }
 
 static __device__ __forceinline__ void exact_column_clear(int64_t *column) {
