@@ -22,7 +22,7 @@ add() {
   local subject=$1 name code=0
   name=$(tr -c 'a-z0-9\n' _ <<<"$subject")
   rm -f "$folder/raw/$name".*
-  "$profiler" profile --trace=cuda --sample=none --cpuctxsw=none --force-overwrite=true --output="$folder/raw/$name" \
+  "$profiler" profile --trace=cuda --cuda-graph-trace=node --sample=none --cpuctxsw=none --force-overwrite=true --output="$folder/raw/$name" \
     "${timed[@]}" --subjects "$subject" --jsonl "$folder/raw/$name.jsonl" >"$folder/raw/$name.out" 2>&1 || code=$?
   # Timed, but without a timeline: the tool can't write one here.
   if [ -s "$folder/raw/$name.jsonl" ] && [ ! -s "$folder/raw/$name.nsys-rep" ]; then

@@ -99,7 +99,7 @@ def check_processes():
 @functools.cache
 def four_rows():
     """What bench printed for 4 x 16,384 f32: microseconds and the ratio to its peer, as text, by subject."""
-    section = (MEASURED / "h200" / "determ.txt").read_text().split("f32 sum, 4 x 16384, normal\n")[1].split("\nceiling")[0]
+    section = (MEASURED / "h200" / "determ.txt").read_text().split("f32 sum, 4 x 16384, normal")[1].split("\n\n")[0]
     return {words[0]: (words[1], words[6]) for words in map(str.split, section.splitlines()[1:]) if len(words) > 7}
 
 
@@ -128,7 +128,7 @@ def check_flat():
         for i, dtype in enumerate(re.findall(r"\b(f16|bf16|f32|f64)\b", cell)):
             for text, power in zip(cells, head[1:], strict=True):
                 if text:
-                    own = record("h200/bench.jsonl", subject=subject, dtype=dtype, rows=1, cols=powers[power],
+                    own = record(f"h200/{'small' if powers[power] <= 10**6 else 'bench'}.jsonl", subject=subject, dtype=dtype, rows=1, cols=powers[power],
                                  generator=generator)
                     expect(text.split(", ")[i], own["to_peer"], f"{subject} {dtype} {generator} {power}")
 

@@ -10,6 +10,11 @@
  * the binades that it lies above BASE; word 1 has whether a term is other than -0. Values: a part of up to 2^14 terms is at most
  * 2^53; a 16-bit format's total, at most 2^62, is two, its lower 32 bits and the rest. The last block waits for blocks of
  * smaller index: they started before it.
+ *
+ * Measured on one H200 in graphs of calls, times CUB's default sum, 10^4, 10^5, 10^6 elements, normal data: f32 1.52, 1.15, 0.88; f64 1.35,
+ * 0.97 (10^6 is exact_block.cuh's: 0.64); f16 1.91, 1.28, 1.03; bf16 1.73, 1.22, 0.86. By exact_block.cuh: f32 0.87, 0.78, 0.65, f64 0.84,
+ * 0.74. All exponents, 10^6 of f32: 0.50, by exact_block.cuh 0.58: 16 warps' limbs meet in one state. Tried without gain: one double for
+ * f32 where the terms' range allows it (blocks then differ in their windows, and go through limbs: 10^6 1.5 us longer).
  */
 #ifndef FOLD_EXACT_SMALL_CUH
 #define FOLD_EXACT_SMALL_CUH

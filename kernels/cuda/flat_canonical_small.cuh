@@ -16,6 +16,7 @@
  *   10^4   f32 6.2, 10.4, 5.6; f64 6.6, 10.9, 5.6; f16 6.8, 11.6, 6.4
  *   10^5   f32 7.0, 10.8, 5.7; f64 7.2, 10.8, 5.9; f16 7.0, 11.1, 6.1
  *   10^6   f32 8.1, 10.9, 6.3; f64 9.1, 11.9, 7.7; f16 7.4, 10.8, 5.9
+ * In graphs of calls, launched while the one before ends: f32 1.4, 1.9, 2.9, CUB's 3.8, 3.6, 3.9; not launched so: 2.0, 2.6, 3.4.
  * Against the last block's atomic counter: 1 us less at 10^5 and 10^6. What is left over the read is the way from a
  * block to another through the L2, one store and one load, and two trees.
  */
