@@ -51,7 +51,7 @@ Test(report_ends, axes_of_any_width_are_drawn) {
                 b, k == 1 ? "1" : value, k == 1 ? "1" : value);
       }
     fclose(out);
-    shell_run(s, "$F report --figure-seconds 8 m.jsonl -o m.html");
+    shell_run(s, "$F report --figure-seconds 60 m.jsonl -o m.html");
     EXPECT_CODE(s, 0);
     cr_expect(!strstr(s->err, "more than"), "%s: %s", errors[a], s->err);
     cr_expect(shell_holds(s, "m.html", "<figure><svg viewBox"), "%s: no figure: %s", errors[a], s->err);
