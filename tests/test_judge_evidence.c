@@ -83,6 +83,23 @@ Test(judge_evidence, a_result_is_weighed_by_each_subjects_own_bound) {
   }
 }
 
+/* The same where each row is right: its distance from the exact sum is told. */
+Test(judge_evidence, of_rounded_sums_the_evidence_is_the_worst_rows) {
+  static const enum fold_claim_id claims[] = {FOLD_FAITHFUL, FOLD_CORRECTLY_ROUNDED};
+  static const float terms[] = {1, 0x1p-30f, 1, 0x1p-28f, 1, 0x1p-29f};
+  for (int k = 0; k < 2; k++) {
+    struct literal l;
+    struct fold_subject subject = plant(1, NULL, FOLD_EXACT, FOLD_CLAIM(claims[k]));
+    literal_case(&l, 6, terms);
+    l.c.rows = 3;
+    l.c.cols = 2;
+    struct tally t = judge(&subject, &l.cases);
+    const struct fold_finding *f = &t.last[claims[k]];
+    cr_expect(f->verdict == FOLD_HELD && f->row == 1 && f->ulps == 0x1p-5, "row %zu, %a ulps: %s", f->row, f->ulps,
+              f->reason);
+  }
+}
+
 /* Of what is refuted the evidence is that row's: its distance, infinite where a finite sum is not, none where none can be. */
 Test(judge_evidence, the_evidence_of_a_refutation_is_its_row) {
   static const struct {

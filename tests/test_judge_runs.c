@@ -223,6 +223,37 @@ Test(judge_runs, the_row_that_was_not_written_is_named) {
     }
 }
 
+static size_t ask_for_some(const struct fold_subject *subject, const struct fold_call *call) {
+  return (void)subject, (void)call, 5000;
+}
+static fold_status look_at_scratch(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  for (size_t r = 0; r < call->rows; r++)
+    fold_bits_store(call->dtype, call->out, r, fold_f32_bits((float)((uintptr_t)call->scratch / 256 % 2)));
+  return fold_ok();
+}
+
+/* The input and the output stay where they are then. */
+Test(judge_runs, the_scratch_is_moved_by_itself) {
+  static char name[] = "c";
+  uint64_t bits[] = {fold_f32_bits(1), fold_f32_bits(2), fold_f32_bits(3)};
+  struct fold_subject subject = {.name = "looks",
+                                 .dtypes = 1u << FOLD_F32,
+                                 .ops = 1u << FOLD_SUM,
+                                 .claims = FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT),
+                                 .scratch = ask_for_some,
+                                 .run = look_at_scratch};
+  struct fold_registry registry = {&subject, 1};
+  struct fold_case c = {.name = name, .file = name, .dtype = FOLD_F32, .op = FOLD_SUM, .rows = 1, .cols = 3};
+  struct fold_cases cases = {&c, 1, 1};
+  struct tally t;
+  c.literal = bits;
+  c.where = "test";
+  cr_assert_eq(tally_verify(&registry, NULL, false, &cases, &t).code, FOLD_OK);
+  cr_expect_eq(t.last[FOLD_ALIGNMENT_INVARIANT].verdict, FOLD_REFUTED);
+  cr_expect_str_eq(t.last[FOLD_ALIGNMENT_INVARIANT].reason, "other bits with the scratch 256 bytes further");
+}
+
 /* Keeps the results of an address and a shape, whatever lies there later. */
 static struct {
   const void *in;

@@ -16,6 +16,23 @@ Test(judge_table, the_hash_of_results_takes_all_nans_for_one_and_no_two_zeros) {
   cr_expect_neq(fold_results_hash(FOLD_F32, a, 1), hash);
 }
 
+/* Whatever lies behind the results; each of them counts. */
+Test(judge_table, the_hash_of_results_is_of_them_alone) {
+  static const size_t rows[] = {1, 63, 64, 65, 127, 128, 129, 130, 255, 256, 257, 300, 511, 513};
+  static unsigned char results[8 * 700], other[sizeof results];
+  for (size_t i = 0; i < sizeof results; i++) results[i] = (unsigned char)(i * 37 >> 3);
+  for (int d = 0; d < FOLD_DTYPES; d++)
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+      const size_t nbytes = rows[i] * fold_dtype_size((enum fold_dtype)d);
+      const uint64_t hash = fold_results_hash((enum fold_dtype)d, results, rows[i]);
+      memcpy(other, results, sizeof other);
+      memset(other + nbytes, 0x3c, sizeof other - nbytes);
+      cr_expect_eq(fold_results_hash((enum fold_dtype)d, other, rows[i]), hash, "dtype %d, %zu rows", d, rows[i]);
+      other[nbytes - 2] ^= 1;
+      cr_expect_neq(fold_results_hash((enum fold_dtype)d, other, rows[i]), hash, "dtype %d, %zu rows", d, rows[i]);
+    }
+}
+
 static void add(struct fold_table *table, enum fold_claim_id claim, bool promised, enum fold_verdict verdict,
                 double ulps) {
   size_t n;

@@ -440,3 +440,17 @@ Test(outcomes, long_products_have_a_bound_that_says_something) {
   }
   mpfr_free_cache();
 }
+
+/* What never rounds has no error, in any order: not the least one either. */
+Test(outcomes, of_a_product_in_an_order_that_never_rounds_the_error_is_0) {
+  static const double terms[] = {3, 0x1p-20, 5, 0x1p30, 7};
+  uint64_t in[5];
+  size_t n;
+  const struct fold_order *orders = fold_orders(&n);
+  for (size_t i = 0; i < 5; i++) fold_bits_store(FOLD_F32, in, i, fold_bits_from_double(FOLD_F32, terms[i]));
+  for (size_t k = 0; k < n; k++) {
+    struct fold_running_product running;
+    cr_assert_eq(fold_order_running_product(&orders[k], FOLD_F32, in, 5, &running).code, FOLD_OK);
+    cr_expect(running.value == 105 * 0x1p10 && running.error == 0, "%s: %a", orders[k].name, (double)running.error);
+  }
+}

@@ -1,5 +1,6 @@
 /* test_rig.c: the room that a subject runs in: poison, guards, zones, and the input's places. */
 #include <criterion/criterion.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <string.h>
 
@@ -25,8 +26,11 @@ enum {
   READ_AFTER,
   READ_BEFORE,
   PUT_BACK,
-  FAR_AWAY
+  FAR_AWAY,
+  ELSEWHERE
 };
+
+static volatile int *volatile nobodys = (int *)8;
 
 static fold_status run(const struct fold_subject *subject, const struct fold_call *call) {
   float *out = call->out, *in = (float *)(uintptr_t)call->in;
@@ -45,6 +49,7 @@ static fold_status run(const struct fold_subject *subject, const struct fold_cal
     case READ_BEFORE: (void)((volatile unsigned char *)in)[-1]; break;
     case PUT_BACK: ((volatile float *)in)[n - 1] = ((volatile float *)in)[n - 1]; break;
     case FAR_AWAY: ((volatile unsigned char *)(out + call->rows))[60000] = 1; break;
+    case ELSEWHERE: *nobodys = 1; break;
     case FAILS: return fold_error(FOLD_ENVIRONMENT, "no such device");
     default: break;
   }
@@ -262,6 +267,36 @@ Test(rig, a_region_that_was_closed_has_no_memory) {
   fold_region_close(&region);
   cr_expect(!region.at && !region.bytes);
   fold_region_close(&region);
+}
+
+static sigjmp_buf jump;
+static volatile sig_atomic_t by;
+static void jump_out(int number) { by = number, siglongjmp(jump, 1); }
+static void jump_out_informed(int number, siginfo_t *info, void *context) {
+  (void)context;
+  by = info->si_addr == (void *)8 ? -number : 0;
+  siglongjmp(jump, 1);
+}
+
+/* Of a fault that is none of the rig's pages the program's own handler is told, whichever kind it is. */
+Test(rig, a_fault_elsewhere_is_handed_on, .timeout = 20) {
+  for (int informed = 0; informed < 2; informed++) {
+    struct sigaction own = {.sa_flags = informed ? SA_SIGINFO : 0};
+    struct fold_rig rig;
+    struct fold_traces traces;
+    float got[ROWS];
+    open_rig(&rig);
+    if (informed)
+      own.sa_sigaction = jump_out_informed;
+    else
+      own.sa_handler = jump_out;
+    sigaction(SIGSEGV, &own, NULL);
+    by = 0;
+    if (sigsetjmp(jump, 1) == 0) run_as(&rig, ELSEWHERE, 0xa5, got, &traces);
+    cr_expect_eq(by, informed ? -SIGSEGV : SIGSEGV, "informed %d: %d", informed, (int)by);
+    fold_faults_end();
+    fold_faults_give_handlers_back();
+  }
 }
 
 static void handle_segv(int number) { (void)number; }

@@ -10,6 +10,7 @@
 #include <xxhash.h>
 
 #include "bits.h"
+#include "judge.h"
 #include "rig.h"
 #include "world.h"
 
@@ -239,6 +240,39 @@ Test(rig_world, the_first_rank_that_did_more_than_compute_speaks_for_all) {
   rig.ranks = 1;
   cr_assert_eq(run_at(&rig, 0, &traces).code, FOLD_OK);
   cr_expect(!traces.unwritten && !traces.out_of_bounds, "of ranks that did not run");
+  fold_rig_close(&rig);
+}
+
+/* Each kind of trace by itself names its rank, in its claim's log too. */
+Test(rig_world, the_rank_that_did_more_than_compute_is_named) {
+  static const struct fold_traces kinds[] = {
+      {.unwritten = true}, {.out_of_bounds = true}, {.wrote_input = true}, {.left = "the rounding mode"}};
+  struct fold_rig rig;
+  open_rig(&rig, RANKS);
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+    for (unsigned culprit = 0; culprit < RANKS; culprit++) {
+      struct fold_traces traces;
+      for (unsigned r = 0; r < RANKS; r++) world.traces[r] = r == culprit ? kinds[k] : (struct fold_traces){0};
+      cr_assert_eq(run_at(&rig, 0, &traces).code, FOLD_OK);
+      cr_expect_eq(traces.rank, culprit, "kind %zu of rank %u: rank %u", k, culprit, traces.rank);
+    }
+  fold_rig_close(&rig);
+}
+
+/* A rank's last result equals the poison by chance: where it does not equal the other poison it was written. */
+Test(rig_world, a_result_of_a_rank_that_equals_one_poison_was_written) {
+  struct fold_case c = {.dtype = FOLD_F32, .op = FOLD_MAX, .rows = ROWS, .cols = COLS};
+  struct fold_request request = {.op = FOLD_MAX, .rows = ROWS, .cols = COLS, .poison = 0x6b};
+  struct fold_rig rig;
+  open_rig(&rig, RANKS);
+  struct fold_trial trial = {.subject = &subject, .c = &c, .rig = &rig};
+  for (int again = 0; again < 2; again++) {
+    struct fold_traces traces = {.unwritten = true, .unwritten_at = ROWS - 1, .rank = 1};
+    for (unsigned r = 0; r < RANKS; r++)
+      world.traces[r] = (struct fold_traces){.unwritten = again && r == 1, .unwritten_at = ROWS - 1};
+    cr_assert_eq(fold_trial_confirm_unwritten(&trial, &rig, &request, world.result[0], &traces).code, FOLD_OK);
+    cr_expect_eq(traces.unwritten, again, "%d", again);
+  }
   fold_rig_close(&rig);
 }
 

@@ -56,7 +56,6 @@ static fold_status spread(struct fold_rig *rig, const struct fold_rig_spread *s)
   unsigned char *copy = malloc(longest_part(s) * s->rows * size + 1);
   uint64_t *sent = calloc(s->ranks, sizeof *sent);
   fold_status status = copy && sent ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory to spread the input");
-  rig->spread.valid = false;
   for (unsigned r = 0; r < s->ranks && status.code == FOLD_OK; r++) {
     struct part part = part_of(s, r);
     size_t n = s->rows * part.cols, n_bytes = n * size;
