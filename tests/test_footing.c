@@ -92,3 +92,12 @@ Test(footing, what_another_thread_keeps_is_named_and_put_back) {
     cr_expect(fold_footing_restore(&before, true, changed), "thread %d: %s stays", thread, changed);
   }
 }
+
+Test(footing, a_reset_is_to_the_default_environment) {
+  char changed[80];
+  leave_rounding();
+  fold_footing_reset();
+  cr_expect_eq(fegetround(), FE_TONEAREST);
+  struct fold_footing now = fold_footing_now();
+  cr_expect(fold_footing_restore(&now, true, changed), "%s", changed);
+}

@@ -1,4 +1,4 @@
-/* test_oracle_memory.c: oracles, bounds and orders give back all memory that they take: a judge asks them millions of times. */
+/* test_oracle_memory.c: oracles, bounds and orders give back all memory that they take, and fill what they give: a judge asks them millions of times. */
 #include <criterion/criterion.h>
 #include <malloc.h>
 #include <math.h>
@@ -7,6 +7,7 @@
 #include "bits.h"
 #include "bound.h"
 #include "order.h"
+#include "split.h"
 
 enum { N = 70, ROUNDS = 80 };
 
@@ -89,4 +90,26 @@ Test(oracle_memory, comes_back) {
   }
   size_t after = mallinfo2().uordblks;
   cr_expect(after < before + ROUNDS / 4 * 16, "%zu bytes in use, then %zu", before, after);
+}
+
+/* Of any length: each place once, in rising magnitude. */
+Test(oracle_places, the_sorted_order_places_each_term_once) {
+  enum { MOST = 300 };
+  float in[MOST];
+  const struct fold_order *orders;
+  size_t n_orders;
+  orders = fold_orders(&n_orders);
+  for (size_t i = 0; i < MOST; i++) in[i] = (float)((i * 97) % 101) - 50;
+  for (size_t k = 0; k < n_orders; k++)
+    for (size_t n = 1; orders[k].kind == FOLD_ORDER_SORTED && n <= MOST; n++) {
+      uint32_t *place;
+      bool seen[MOST] = {false};
+      cr_assert_eq(fold_order_places(&orders[k], FOLD_F32, in, n, &place).code, FOLD_OK);
+      for (size_t i = 0; i < n; i++) {
+        cr_assert(place[i] < n && !seen[place[i]], "%zu terms, place %zu", n, i);
+        seen[place[i]] = true;
+        cr_expect(i == 0 || fabsf(in[place[i - 1]]) <= fabsf(in[place[i]]), "%zu terms, place %zu", n, i);
+      }
+      free(place);
+    }
 }
