@@ -1,6 +1,7 @@
 /* rows.cu: the entry points of the row family: each names its order's shape and the rung that runs it. */
 #include "rows.h"
 
+#include "launch.cuh"
 #include "rows.cuh"
 
 #define PLAIN(NAME, SHAPE)                                                                                            \
@@ -22,22 +23,14 @@ struct device {
   unsigned sms;
 };
 
-/* This build has code for sm_90 or newer: the tuned rungs' bodies are empty in code for older ones. */
-static bool built_for_90(int arch) {
-  const int built[] = {__CUDA_ARCH_LIST__};
-  for (int b : built)
-    if (b >= 900 && b <= arch) return true;
-  return false;
-}
-
 static fold_status ask_device(struct device *device) {
-  int ordinal, major, minor, shared, sms;
+  int ordinal, code, shared, sms;
   FOLD_CUDA_TRY(cudaGetDevice(&ordinal));
-  FOLD_CUDA_TRY(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, ordinal));
-  FOLD_CUDA_TRY(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, ordinal));
+  FOLD_TRY(fold_cuda_code(&code));
   FOLD_CUDA_TRY(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal));
   FOLD_CUDA_TRY(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, ordinal));
-  device->tuned = built_for_90(100 * major + 10 * minor) && shared >= 224 * 1024;
+  /* The tuned rungs' bodies are empty in code for older GPUs than sm_90, which a newer one may run too. */
+  device->tuned = code >= 900 && shared >= 224 * 1024;
   device->sms = (unsigned)sms;
   return fold_ok();
 }
