@@ -17,7 +17,7 @@ enum fold_setting {
   FOLD_SETTING_REQUIRE_GPUS, /* so many GPUs must be here */
   FOLD_SETTING_RANKS,        /* world.h */
   FOLD_SETTING_TIMEOUT,      /* world.h, in seconds */
-  FOLD_SETTING_PEER,         /* 0: ranks do not write into each other's memory (cuda/collective_reach.h) */
+  FOLD_SETTING_PEER,         /* 0: ranks share no memory (cuda/collective_reach.h, collective/segment.h) */
   FOLD_SETTINGS,
 };
 

@@ -6,7 +6,7 @@
  * of ranks to every sum. SHIM_RECORD says the same for the process `foldproof record` and its ranks alone, which is the
  * new process of fresh_process. SHIM_VERSION is the library's version.
  *
- * "leaves" is right, but its MPI_Allreduce of anything returns on every rank but 0 with messages to pass on, which move within
+ * "leaves" is right, but its MPI_Allreduce of 64-bit integers returns on every rank but 0 with messages to pass on, which move within
  * later calls. Rank 0 waits for them. MPI itself may do so. "leaves_for_good": MPI_Iprobe moves nothing then.
  */
 #include <mpi.h>
@@ -64,7 +64,7 @@ int MPI_Allreduce(const void *in, void *out, int n, MPI_Datatype type, MPI_Op op
   PMPI_Wait(&passing, MPI_STATUS_IGNORE);
   int rank, result = PMPI_Allreduce(in, out, n, type, op, comm);
   PMPI_Comm_rank(comm, &rank);
-  if (shim_is("leaves") || shim_is("leaves_for_good")) leave(comm, rank);
+  if (type == MPI_INT64_T && (shim_is("leaves") || shim_is("leaves_for_good"))) leave(comm, rank);
   if (!how || result != MPI_SUCCESS || n == 0 || (type != MPI_FLOAT && type != MPI_DOUBLE)) return result;
   int extreme = op == MPI_MAX || op == MPI_MIN;
   if (extreme && strcmp(how, "zeros") == 0) memset(out, 0, (size_t)n * (type == MPI_FLOAT ? 4 : 8));

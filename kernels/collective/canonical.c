@@ -5,7 +5,7 @@
  * A long vector is cut into a slice a rank. Each rank gets its slice of every rank's vector, combines it by the tree, and
  * everybody gathers the slices: 2 (R - 1) / R vectors over each link, as a ring moves. Short ones take as long as their
  * messages take to begin: everybody gathers all of them, and combines them by itself. Where ranks reach each other's
- * memory the engine does the same in one go (fold_comm_tree).
+ * memory, or share some, the engine does the same in one go (fold_comm_tree).
  */
 #include <stdlib.h>
 

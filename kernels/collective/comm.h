@@ -29,7 +29,7 @@ struct fold_comm_ops {
                            enum fold_op op, void *stream);
   fold_status (*exchange)(struct fold_comm *comm, const void *in, const size_t at[], void *out, void *stream);
   fold_status (*gather)(struct fold_comm *comm, const void *in, void *out, const size_t at[], void *stream);
-  /* NULL, or all of collective/canonical in one go, where the ranks can reach each other's memory. */
+  /* NULL, or all of collective/canonical in one go, where the ranks can reach each other's memory, or share some. */
   fold_status (*tree)(const struct fold_call *call);
 };
 

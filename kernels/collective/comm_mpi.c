@@ -1,7 +1,8 @@
 /* comm_mpi.c: ranks that are processes and talk by MPI, over host memory.
  *
  * Each comm is made of the first ranks of MPI's world, by these ranks alone. A failure of MPI comes back as a status: no
- * handler of MPI's own ends the process. Counts are int in MPI 3: longer messages are refused here.
+ * handler of MPI's own ends the process. Counts are int in MPI 3: longer messages are refused here. Where all ranks of a
+ * comm are on one host and share memory, collective/canonical goes by way of it (segment.h); FOLDPROOF_PEER=0 turns that off.
  */
 #include <limits.h>
 #include <mpi.h>
@@ -10,6 +11,16 @@
 #include <string.h>
 
 #include "parts.h"
+#include "segment.h"
+#include "setting.h"
+
+struct mpi {
+  MPI_Comm comm;
+  struct fold_segment *segment; /* NULL: by messages alone */
+};
+
+static struct mpi *state_of(const struct fold_comm *comm) { return comm->state; }
+static MPI_Comm of(const struct fold_comm *comm) { return state_of(comm)->comm; }
 
 static fold_status check(int code, const char *call) {
   if (code == MPI_SUCCESS) return fold_ok();
@@ -34,8 +45,6 @@ static fold_status token(unsigned char bytes[FOLD_COMM_TOKEN]) {
   memset(bytes, 0, FOLD_COMM_TOKEN);
   return fold_ok();
 }
-
-static MPI_Comm of(const struct fold_comm *comm) { return *(MPI_Comm *)comm->state; }
 
 static fold_status as_int(size_t n, int *count) {
   *count = 0;
@@ -118,33 +127,6 @@ static fold_status gather(struct fold_comm *comm, const void *in, void *out, con
   return status;
 }
 
-static const struct fold_comm_ops ops = {.allreduce = allreduce, .exchange = exchange, .gather = gather};
-
-static fold_status open_comm(struct fold_comm *comm, int rank, int ranks, const unsigned char bytes[FOLD_COMM_TOKEN]) {
-  MPI_Group world, first;
-  MPI_Comm *made = malloc(sizeof *made);
-  int range[1][3] = {{0, ranks - 1, 1}};
-  (void)bytes;
-  if (!made) return fold_error(FOLD_NO_MEMORY, "not enough memory for a communicator");
-  MPI_Comm_group(MPI_COMM_WORLD, &world);
-  MPI_Group_range_incl(world, 1, range, &first);
-  fold_status status = check(MPI_Comm_create_group(MPI_COMM_WORLD, first, ranks, made), "MPI_Comm_create_group");
-  MPI_Group_free(&first);
-  MPI_Group_free(&world);
-  if (status.code != FOLD_OK) {
-    free(made);
-    return status;
-  }
-  MPI_Comm_set_errhandler(*made, MPI_ERRORS_RETURN);
-  *comm = (struct fold_comm){.ops = &ops, .rank = rank, .ranks = ranks, .state = made, .parts = &fold_parts_host};
-  return status;
-}
-
-static void close_comm(struct fold_comm *comm) {
-  MPI_Comm_free(comm->state);
-  free(comm->state);
-}
-
 /* The tag of no message, for progress. Making a comm may send in MPI_COMM_WORLD itself, with the tag that open_comm gives. */
 enum { NO_TAG = 0 };
 
@@ -153,6 +135,85 @@ enum { NO_TAG = 0 };
 static void progress(void) {
   int found;
   MPI_Iprobe(MPI_ANY_SOURCE, NO_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
+}
+
+static fold_status tree(const struct fold_call *call) {
+  return fold_segment_tree(state_of(call->comm)->segment, call, progress);
+}
+
+static const struct fold_comm_ops far_ops = {.allreduce = allreduce, .exchange = exchange, .gather = gather};
+static const struct fold_comm_ops near_ops = {
+    .allreduce = allreduce, .exchange = exchange, .gather = gather, .tree = tree};
+
+/* Whether MPI takes all ranks of a comm for one host's. */
+static fold_status are_neighbours(const struct mpi *m, int ranks, bool *yes) {
+  MPI_Comm host;
+  int near = 0;
+  FOLD_TRY(check(MPI_Comm_split_type(m->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host), "MPI_Comm_split_type"));
+  MPI_Comm_size(host, &near);
+  MPI_Comm_free(&host);
+  *yes = near == ranks;
+  return fold_ok();
+}
+
+/* The ranks share a segment together, or none does: because it can't be made, mapped by all, or because one shall not. */
+static fold_status share(struct mpi *m, int rank, int ranks) {
+  struct fold_segment_card card = {0};
+  bool near = false;
+  unsigned peer;
+  int own, all = 0;
+  FOLD_TRY(fold_setting_number(FOLD_SETTING_PEER, 1, &peer));
+  FOLD_TRY(are_neighbours(m, ranks, &near));
+  if (!near) return fold_ok();
+  if (rank == 0 && peer) m->segment = fold_segment_make(ranks, &card);
+  FOLD_TRY(check(MPI_Bcast(&card, sizeof card, MPI_BYTE, 0, m->comm), "MPI_Bcast"));
+  if (rank != 0 && peer) m->segment = fold_segment_map(ranks, &card);
+  own = m->segment != NULL;
+  FOLD_TRY(check(MPI_Allreduce(&own, &all, 1, MPI_INT, MPI_MIN, m->comm), "MPI_Allreduce"));
+  if (all) {
+    fold_segment_seal(m->segment);
+  } else {
+    fold_segment_close(m->segment);
+    m->segment = NULL;
+  }
+  return fold_ok();
+}
+
+static fold_status open_comm(struct fold_comm *comm, int rank, int ranks, const unsigned char bytes[FOLD_COMM_TOKEN]) {
+  MPI_Group world, first;
+  struct mpi *made = malloc(sizeof *made);
+  int range[1][3] = {{0, ranks - 1, 1}};
+  (void)bytes;
+  if (!made) return fold_error(FOLD_NO_MEMORY, "not enough memory for a communicator");
+  *made = (struct mpi){.comm = MPI_COMM_NULL};
+  MPI_Comm_group(MPI_COMM_WORLD, &world);
+  MPI_Group_range_incl(world, 1, range, &first);
+  fold_status status = check(MPI_Comm_create_group(MPI_COMM_WORLD, first, ranks, &made->comm), "MPI_Comm_create_group");
+  MPI_Group_free(&first);
+  MPI_Group_free(&world);
+  if (status.code == FOLD_OK) {
+    MPI_Comm_set_errhandler(made->comm, MPI_ERRORS_RETURN);
+    if (ranks > 1) status = share(made, rank, ranks);
+  }
+  if (status.code != FOLD_OK) {
+    /* The comm stays: to free it the others may have to answer. */
+    fold_segment_close(made->segment);
+    free(made);
+    return status;
+  }
+  *comm = (struct fold_comm){.ops = made->segment ? &near_ops : &far_ops,
+                             .rank = rank,
+                             .ranks = ranks,
+                             .state = made,
+                             .parts = &fold_parts_host};
+  return status;
+}
+
+static void close_comm(struct fold_comm *comm) {
+  struct mpi *m = state_of(comm);
+  fold_segment_close(m->segment);
+  MPI_Comm_free(&m->comm);
+  free(m);
 }
 
 static void finish(void) { MPI_Finalize(); }
