@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""README's measured tables, figure by figure, against the records in ci/measured/ that they are of.
+"""The measured tables of README and docs/, figure by figure, against the records in ci/measured/ that they are of.
 
 test_readme.py SOURCE_FOLDER. A figure is right when the recorded value, rounded once to as many decimals as the figure
 has, is the figure; an empty cell and a dash are no figures.
@@ -12,6 +12,7 @@ import sys
 
 SOURCE = pathlib.Path(sys.argv[1])
 README = (SOURCE / "README.md").read_text()
+TEXT = "\n\n".join([README] + [path.read_text() for path in sorted((SOURCE / "docs").glob("*.md"))])
 MEASURED = SOURCE / "ci" / "measured"
 failures, checked = [], 0
 
@@ -22,7 +23,7 @@ def expect(text, value, where):
     checked += 1
     decimals = len(text.partition(".")[2])
     if f"{value:.{decimals}f}" != text:
-        failures.append(f"{where}: README has {text}, the record {value:.{decimals + 2}f}")
+        failures.append(f"{where}: the text has {text}, the record {value:.{decimals + 2}f}")
 
 
 @functools.cache
@@ -39,7 +40,7 @@ def record(path, **wanted):
 
 def table(start):
     """The cells of a table's head, and of its rows, by how its head begins."""
-    lines = README[README.index(f"\n| {start}") + 1:].split("\n\n")[0].splitlines()
+    lines = TEXT[TEXT.index(f"\n| {start}") + 1:].split("\n\n")[0].splitlines()
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     return rows[0], rows[2:]
 
@@ -81,7 +82,7 @@ def check_sums():
 
 
 def check_processes():
-    text = re.search(r"With a process a GPU.*?\.\s+What is judged", README, re.S).group()
+    text = re.search(r"With a process a GPU.*?\.\s+What is judged", TEXT, re.S).group()
     ratios = re.findall(r"([0-9.]+)(?: × NCCL's speed)? at\s+([0-9]+) ([KMG])iB", text)
     for ratio, number, unit in ratios:
         n_bytes = int(number) * 2 ** {"K": 10, "M": 20, "G": 30}[unit]
@@ -113,7 +114,7 @@ def check_rows():
                 expect(text.split(", ")[i], value, f"{subject}, 65536 x 16384")
             for text, printed in zip(cells[3:], four_rows()[subject], strict=True):
                 expect(text.split(", ")[i], float(printed), f"{subject}, 4 x 16384")
-    costs = re.search(r"on four rows.*?\n?([0-9.]+) ×, ([0-9.]+) × and ([0-9.]+) × \(`determ.txt`\)", README, re.S).groups()
+    costs = re.search(r"on four rows.*?\n?([0-9.]+) ×, ([0-9.]+) × and ([0-9.]+) × \(`determ.txt`\)", TEXT, re.S).groups()
     for text, (fixed, plain) in zip(costs, (("par_16_determ", "par_16"), ("par_64_determ", "par_64"),
                                             ("single_determ", "single_for")), strict=True):
         expect(text, float(four_rows()["rows/" + fixed][0]) / float(four_rows()["rows/" + plain][0]), f"the cost of {fixed}")
@@ -145,12 +146,12 @@ def check_thrust():
             if own["subject"] != "thrust/reduce":
                 expect(ratio.rstrip(")"), own["to_peer"], f"{cell} against Thrust, {size}")
     own = record("h200/thrust.jsonl", subject="flat/shuffle@plain", cols=10**8)
-    expect(re.search(r"at 10⁸ it runs at ([0-9.]+) × Thrust's speed", README)[1], own["to_peer"], "the report's kernel")
+    expect(re.search(r"at 10⁸ it runs at ([0-9.]+) × Thrust's speed", TEXT)[1], own["to_peer"], "the report's kernel")
 
 
 def check_numpy():
     """The answer to the report's speed-ups over NumPy."""
-    text = re.search(r"`numpy\.sum` takes.*?copy to the GPU\.", README, re.S).group()
+    text = re.search(r"`numpy\.sum` takes.*?copy to the GPU\.", TEXT, re.S).group()
     host = functools.partial(record, "h100/host.jsonl", type="timing", dtype="f32")
     wanted = [host(subject=subject, cols=cols, threads=threads) for subject, threads in
               (("numpy/sum", 1), ("host/numpy", 1), ("host/numpy", 16)) for cols in (10**5, 10**7)]
@@ -164,15 +165,40 @@ def check_gpu_to_gpu():
     """The closing line of what compare printed."""
     closing = (MEASURED / "h100" / "gpu_to_gpu.txt").read_text()
     held, differ = re.search(r"(\d+) held, 0 refuted", closing)[1], re.search(r"flat/atomic on cuda +(\d+) +(\d+)", closing)
-    said = re.search(r"([0-9,]+) of subjects that promise.*?all the same; of `flat/atomic`'s ([0-9]+).*?, ([0-9]+) differ", README, re.S)
+    said = re.search(r"([0-9,]+) of subjects that promise.*?all the same; of `flat/atomic`'s ([0-9]+).*?, ([0-9]+) differ", TEXT, re.S)
     if said is None or (said[1].replace(",", ""), int(said[2]), said[3]) != (held, int(differ[1]) + int(differ[2]), differ[2]):
-        failures.append(f"gpu_to_gpu: README has {said and said.groups()}, the record {held}, {differ.groups()}")
+        failures.append(f"gpu_to_gpu: the text has {said and said.groups()}, the record {held}, {differ.groups()}")
+
+
+def check_summary():
+    """README's own few figures."""
+    text = README[README.index("\n## Measured\n"):]
+    rows = re.search(r"`flat/canonical`, which keeps\s+one order, ([0-9.]+); `flat/exact`, which is correctly rounded, ([0-9.]+)\.", text)
+    for figure, subject in zip(rows.groups(), ("flat/canonical", "flat/exact"), strict=True):
+        own = record("h200/bench.jsonl", subject=subject, dtype="f32", rows=1, cols=10**9, generator="normal")
+        expect(figure, own["to_peer"], f"summary, {subject}")
+    reduced = re.search(r"1 GiB by `collective/canonical` has ([0-9.]+) × NCCL's speed,\s+one of 1 KiB ([0-9.]+) ×", text)
+    for figure, n_bytes in zip(reduced.groups(), (2**30, 2**10), strict=True):
+        own = record("h200x4/allreduce.jsonl", bytes=n_bytes, subject="collective/canonical", setting="default")
+        expect(figure, own["to_library"], f"summary, {n_bytes} bytes")
+
+
+def check_links():
+    """A file that a link names is there; a part that it names is a heading of it."""
+    for path in [SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md"))]:
+        for target in re.findall(r"\]\(([^)#:]*(?:#[^)]*)?)\)", path.read_text()):
+            name, _, part = target.partition("#")
+            linked = path.parent / name if name else path
+            headings = re.findall(r"^#+ (.*)$", linked.read_text(), re.M) if linked.is_file() else []
+            anchors = [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]
+            if not linked.exists() or (part and part not in anchors):
+                failures.append(f"{path.name}: nothing is at {target}")
 
 
 def check_counts():
     closing = {path.read_text().splitlines()[-1] for path in MEASURED.glob("*/verify.txt")}
     counts = [text.replace(",", "").replace("  ", " ") for text in
-              re.findall(r"[0-9]+,[0-9]+ held, [0-9,]+ refuted, [0-9,]+ skipped", README)]
+              re.findall(r"[0-9]+,[0-9]+ held, [0-9,]+ refuted, [0-9,]+ skipped", TEXT)]
     for count in counts:
         number = re.sub(r"(held|refuted)", r"\1,", count)
         if number not in closing:
@@ -190,6 +216,8 @@ check_thrust()
 check_numpy()
 check_gpu_to_gpu()
 check_counts()
+check_summary()
+check_links()
 for failure in failures:
     print(failure)
 print(f"{checked} figures, {len(failures)} failures")
