@@ -96,8 +96,10 @@ extern "C" fold_status fold_device_free(void *d_p) {
   return fold_ok();
 }
 
+/* A copy from memory that is not pinned may return once it is staged, which a stream that does not wait for this one must not see. */
 extern "C" fold_status fold_device_put(void *d_out, const void *in, size_t nbytes) {
   FOLD_CUDA_TRY(cudaMemcpy(d_out, in, nbytes, cudaMemcpyHostToDevice));
+  FOLD_CUDA_TRY(cudaStreamSynchronize(cudaStreamLegacy));
   return fold_ok();
 }
 
