@@ -280,7 +280,7 @@ static void jump_out_informed(int number, siginfo_t *info, void *context) {
 
 /* Of a fault that is none of the rig's pages the program's own handler is told, whichever kind it is. */
 Test(rig, a_fault_elsewhere_is_handed_on, .timeout = 20) {
-  for (int informed = 0; informed < 2; informed++) {
+  for (volatile int informed = 0; informed < 2; informed++) { /* lives through the jump */
     struct sigaction own = {.sa_flags = informed ? SA_SIGINFO : 0};
     struct fold_rig rig;
     struct fold_traces traces;
