@@ -382,6 +382,7 @@ Test(command_input, a_mistyped_word_is_answered_with_the_nearest) {
       {"$F gen normla --n 5 -o x.npy", "'normal'"},
       {"$F study --generators mxied", "'mixed'"},
       {"$F bench --generator mxied", "'mixed'"},
+      {"$F bench --engine host --peer numpy/sun", "'numpy/sum'"},
       {"$F order flat/cannonical", "'flat/canonical'"},
       {"$F verify --engine hots", "'host'"},
       {"$F verify --set larg", "'large'"},

@@ -4,9 +4,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "command_bench.h"
 #include "environment.h"
+#include "near.h"
 
 enum { MOST_CEILING = 34, LEAST_CEILING = 30 }; /* log2 of bytes */
 
@@ -158,7 +160,22 @@ static fold_status bench_all(struct bench_command *b, const struct fold_registry
   return status;
 }
 
-/* Whether the globs name subjects; on the host NumPy is one. */
+/* Whether the peer that the user named is a subject: without one all ratios would be empty. */
+static fold_status check_peer(const struct bench_command *b, const struct fold_registry *registry) {
+  struct fold_near near;
+  char meant[160];
+  fold_near_open(&near, b->options.peer);
+  for (size_t i = 0; i < registry->n; i++) {
+    const struct fold_subject *s = &registry->subjects[i];
+    if ((int)s->engine != b->engine) continue;
+    if (strcmp(s->name, b->options.peer) == 0) return fold_ok();
+    fold_near_try(&near, s->name);
+  }
+  return fold_error(FOLD_BAD_INPUT, "--peer %.60s: no subject on %s has that name: see foldproof list subjects%s",
+                    b->options.peer, fold_engine_name((enum fold_engine)b->engine), fold_near_text(&near, meant));
+}
+
+/* Whether the globs name subjects, and --peer one of them; on the host NumPy is one. */
 static fold_status check_subjects(const struct bench_command *b, const struct fold_registry *registry) {
   struct fold_selection all = {.subjects = b->options.subjects, .engine = b->engine};
   struct fold_subject *subjects = calloc(registry->n + 1, sizeof *subjects);
@@ -167,6 +184,7 @@ static fold_status check_subjects(const struct bench_command *b, const struct fo
   subjects[registry->n] = fold_bench_numpy;
   struct fold_registry with_numpy = {.subjects = subjects, .n = registry->n + 1};
   fold_status status = fold_selection_check(&all, &with_numpy);
+  if (status.code == FOLD_OK && b->peer_named) status = check_peer(b, &with_numpy);
   free(subjects);
   return status;
 }
@@ -185,7 +203,9 @@ int fold_command_bench(int argc, char **argv, const struct fold_registry *regist
     status = collective ? fold_bench_collectives(&b, registry, &outcome) : bench_all(&b, registry, &outcome);
   fold_status closed = fold_close_records(argv[0], &b.records, status);
   if (status.code == FOLD_OK) status = closed;
-  if (status.code == FOLD_UNSUPPORTED) fprintf(stderr, "%s: skipped\n", argv[0]);
+  if (status.code == FOLD_UNSUPPORTED)
+    fprintf(stderr, "%s: skipped%s\n", argv[0],
+            b.engine == FOLD_CUDA ? "; --engine host times subjects on the host" : "");
   if (status.code != FOLD_OK) return fold_report(argv[0], status);
   if (outcome.noisy) printf("\n%zu of %zu timings are too noisy to judge\n", outcome.noisy, outcome.timed);
   if (outcome.refuted || outcome.implausible) return 1;

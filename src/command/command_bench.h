@@ -21,6 +21,7 @@ struct bench_command {
   uint64_t threads[FOLD_BENCH_SIZES]; /* host: 1 and all there are, unless the user says otherwise */
   size_t n_threads;
   const char *generator, *jsonl;
+  bool peer_named; /* by the user, who may have mistyped it */
   /* Collectives. */
   int engine; /* enum fold_engine */
   uint64_t workers[FOLD_BENCH_SIZES], bytes[FOLD_BENCH_SIZES];

@@ -151,7 +151,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       if (b->options.iterations < 3) argp_failure(state, 2, 0, "--iterations: at least 3");
       return 0;
     case SEED: b->options.seed = fold_option_number(state, "--seed", arg, INT64_MAX); return 0;
-    case PEER: b->options.peer = arg; return 0;
+    case PEER: b->options.peer = arg, b->peer_named = true; return 0;
     case JSONL: b->jsonl = arg; return 0;
     case UNVERIFIED: b->options.verify = false; return 0;
     case ARGP_KEY_END: check_options(b, state); return 0;
