@@ -16,7 +16,7 @@ static const struct argp_option options[] = {
     {"set", SET, "SET", 0, "the set of fixtures: default, large, or all", 1},
     {"fixture-folder", FOLDER, "DIR", 0, "where the *.ini files are", 1},
     {"npy", NPY, "FILE", 0,
-     "judge this array instead of fixtures (repeatable); with --engine mpi or nccl its columns go over the ranks", 1},
+     "take this array instead of fixtures (repeatable); with --engine mpi or nccl its columns go over the ranks", 1},
     {"op", OP, "OP", 0, "with --npy: sum (the default), prod, max or min", 1},
     {0},
 };
