@@ -377,6 +377,7 @@ Test(command_input, a_mistyped_word_is_answered_with_the_nearest) {
       {"$F verify --claims runtorun", "'run_to_run'"},
       {"$F verify --claims replay", "'replays'"},
       {"$F verify --fixtures nromal", "'normal'"},
+      {"$F verify --fixtures 'nromal/f32/*'", "'normal'"},
       {"$F verify --fixtures normal/f32/sum/1x33/sed1", "'normal/f32/sum/1x33/seed1'"},
       {"$F verify --fixtures large_random", "--set all has it"},
       {"$F gen normla --n 5 -o x.npy", "'normal'"},

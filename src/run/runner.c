@@ -24,21 +24,25 @@ bool fold_selects_claim(const struct fold_selection *selection, const struct fol
 /* Nothing matches: what was meant may be a name that is near, of a case, a fixture or a file, or be in another set. */
 static fold_status no_fixture(const struct fold_selection *selection, const char *glob, int n) {
   struct fold_cases all = {0};
-  struct fold_near near;
-  char word[200], meant[160] = "";
+  struct fold_near near, first;
+  char word[200], head[200], meant[160] = "";
   snprintf(word, sizeof word, "%.*s", n, glob);
+  snprintf(head, sizeof head, "%.*s", (int)strcspn(word, "/"), word); /* the glob's first part, a fixture's name */
   if (fold_cases_load(selection->folder, "all", NULL, &all).code == FOLD_OK) {
     fold_near_open(&near, word);
+    fold_near_open(&first, head);
     bool other_set = false;
     for (size_t i = 0; i < all.n; i++) {
       char fixture[64];
       other_set |= fold_case_matches(&all.at[i], word);
       snprintf(fixture, sizeof fixture, "%.*s", (int)strcspn(all.at[i].name, "/"), all.at[i].name);
       fold_near_try(&near, fixture);
+      fold_near_try(&first, fixture);
       fold_near_try(&near, all.at[i].file);
       if (strchr(word, '/')) fold_near_try(&near, all.at[i].name);
     }
     fold_near_text(&near, meant);
+    if (meant[0] == '\0' && strcmp(first.best, head) != 0) fold_near_text(&first, meant);
     if (other_set) snprintf(meant, sizeof meant, ": --set all has it");
   }
   fold_cases_free(&all);
