@@ -2,7 +2,9 @@
 #include <criterion/criterion.h>
 #include <fenv.h>
 #include <omp.h>
+#include <pthread.h>
 #include <string.h>
+#include <unistd.h>
 #ifdef __x86_64__
 #include <xmmintrin.h>
 #endif
@@ -91,6 +93,25 @@ Test(footing, what_another_thread_keeps_is_named_and_put_back) {
     cr_expect_str_eq(changed, "the rounding mode in another thread of OpenMP's", "thread %d: %s", thread, changed);
     cr_expect(fold_footing_restore(&before, true, changed), "thread %d: %s stays", thread, changed);
   }
+}
+
+static void *end_soon(void *nothing) {
+  usleep(10 * 1000);
+  return nothing;
+}
+
+/* As a thread of a pool that was just given up does: counted as one that stays, it would stand for a thread of the next pool. */
+Test(footing, a_thread_that_is_about_to_end_hides_no_other) {
+  char changed[80];
+  pthread_t ending;
+  cr_assert_eq(pthread_create(&ending, NULL, end_soon, NULL), 0);
+  fold_footing_reset();
+  cr_assert_eq(pthread_join(ending, NULL), 0);
+  struct fold_footing before = fold_footing_now();
+#pragma omp parallel num_threads(2)
+  if (omp_get_thread_num() == 1) fesetround(FE_DOWNWARD);
+  cr_expect_not(fold_footing_restore(&before, true, changed));
+  cr_expect_str_eq(changed, "the rounding mode in another thread of OpenMP's");
 }
 
 Test(footing, a_reset_is_to_the_default_environment) {

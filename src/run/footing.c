@@ -9,6 +9,7 @@
 #include <omp.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <time.h>
 #ifdef __x86_64__
 #include <xmmintrin.h>
 #endif
@@ -74,6 +75,13 @@ static unsigned threads_now(void) {
 /* How many there were when none of them was OpenMP's. */
 static unsigned quiet;
 
+/* After a hard pause threads that have left OpenMP may not have ended yet: counted as threads that stay, they would hide as many of
+ * the next pool from the look at them. So many as before are waited for; who is still there then is a subject's own. */
+static void wait_for_ends(unsigned before) {
+  const struct timespec pause = {.tv_nsec = 50 * 1000};
+  for (int i = 0; i < 1000 && threads_now() > before; i++) nanosleep(&pause, NULL);
+}
+
 /* Clang's runtime loses the locks of critical sections by a hard pause (14: the next one crashes): its threads stay, and are
  * looked at after each run. */
 void fold_footing_reset(void) {
@@ -84,6 +92,7 @@ void fold_footing_reset(void) {
 #else
   if (quiet) return;
 #endif
+  wait_for_ends(quiet ? quiet : 1);
   quiet = threads_now();
 }
 
