@@ -34,6 +34,43 @@ Test(judge_evidence, who_comes_after_a_subject_that_spoilt_the_input_is_not_blam
   cr_expect_eq(t.count[FOLD_CORRECTLY_ROUNDED][FOLD_HELD], 2, "%s", t.last[FOLD_CORRECTLY_ROUNDED].reason);
 }
 
+/* In the batch of five it leaves a result unwritten, and spoils the input in every other run: also in the one that only asks whether the
+ * result was written. */
+static fold_status spoil_five(const struct fold_subject *subject, const struct fold_call *call) {
+  static unsigned fives;
+  (void)subject;
+  for (size_t r = 0; r < call->rows; r++)
+    if (call->rows != 5 || r != 1) fold_bits_store(FOLD_F32, call->out, r, fold_f32_bits(6));
+  if (call->rows == 5 && fives++ % 2) fold_bits_store(FOLD_F32, (void *)(uintptr_t)call->in, 1, fold_f32_bits(100));
+  return fold_ok();
+}
+static fold_status add_threes(const struct fold_subject *subject, const struct fold_call *call) {
+  struct fold_call row = *call;
+  for (size_t r = 0; r < call->rows; r++) {
+    row.in = (const float *)call->in + r * 3;
+    row.out = (float *)call->out + r;
+    FOLD_TRY(add_three(subject, &row));
+  }
+  return fold_ok();
+}
+
+Test(judge_evidence, who_comes_after_a_subject_that_spoilt_the_batch_is_not_blamed) {
+  struct literal l;
+  uint64_t claims = FOLD_CLAIM(FOLD_BATCH_INVARIANT);
+  struct fold_subject subjects[2] = {plant(0, NULL, FOLD_PLAIN, claims | FOLD_CLAIM(FOLD_KEEPS_INPUT)),
+                                     plant(0, NULL, FOLD_PLAIN, claims)};
+  struct fold_registry registry = {subjects, 2};
+  struct tally t;
+  CASE(&l, 1, 2, 3);
+  subjects[0].name = "spoils";
+  subjects[0].run = spoil_five;
+  subjects[1].name = "after";
+  subjects[1].run = add_threes;
+  cr_assert_eq(tally_verify(&registry, NULL, false, &l.cases, &t).code, FOLD_OK);
+  cr_expect_eq(t.count[FOLD_BATCH_INVARIANT][FOLD_HELD], 2, "%s", t.last[FOLD_BATCH_INVARIANT].reason);
+  cr_expect_eq(t.count[FOLD_KEEPS_INPUT][FOLD_REFUTED], 1, "%s", t.last[FOLD_KEEPS_INPUT].reason);
+}
+
 /* Three rows, of which the second is the farthest off: not the first, not the last, not the least. */
 Test(judge_evidence, the_evidence_is_the_worst_rows) {
   struct literal l;

@@ -12,29 +12,6 @@ static bool is_poison(const unsigned char *result, size_t size, unsigned char po
   return true;
 }
 
-/* A result may equal the poison by chance; a place that keeps two different poisons was not written. */
-fold_status fold_trial_confirm_unwritten(struct fold_trial *trial, struct fold_rig *rig,
-                                         const struct fold_request *request, const void *got,
-                                         struct fold_traces *traces) {
-  size_t size = fold_dtype_size(trial->c->dtype);
-  struct fold_request again = *request;
-  struct fold_traces other;
-  again.poison = (unsigned char)~request->poison;
-  unsigned char *second = malloc(request->rows * size + 1);
-  if (!second) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu results", request->rows);
-  fold_status status = fold_rig_run(rig, trial->subject, &again, second, &other);
-  bool unwritten = status.code == FOLD_OK && other.unwritten;
-  bool elsewhere = unwritten && (other.rank != 0 || traces->rank != 0); /* of rank 0 alone results are at hand */
-  traces->unwritten = elsewhere && other.unwritten_at == traces->unwritten_at;
-  for (size_t r = 0; unwritten && !traces->unwritten && r < request->rows; r++) {
-    traces->unwritten = is_poison((const unsigned char *)got + r * size, size, request->poison) &&
-                        is_poison(second + r * size, size, again.poison);
-    traces->unwritten_at = r;
-  }
-  free(second);
-  return status;
-}
-
 /* Of another rig than the case's nobody asks later whether its input was changed. Of host memory each run tells it. */
 static fold_status run_elsewhere(struct fold_trial *trial, struct fold_rig *rig, const struct fold_request *request,
                                  void *got, struct fold_traces *traces) {
@@ -50,11 +27,40 @@ static fold_status run_elsewhere(struct fold_trial *trial, struct fold_rig *rig,
   return fold_ok();
 }
 
+static fold_status run_in(struct fold_trial *trial, struct fold_rig *rig, const struct fold_request *request, void *got,
+                          struct fold_traces *traces) {
+  if (rig == trial->rig) return fold_rig_run(rig, trial->subject, request, got, traces);
+  return run_elsewhere(trial, rig, request, got, traces);
+}
+
+/* A result may equal the poison by chance; a place that keeps two different poisons was not written. */
+fold_status fold_trial_confirm_unwritten(struct fold_trial *trial, struct fold_rig *rig,
+                                         const struct fold_request *request, const void *got,
+                                         struct fold_traces *traces) {
+  size_t size = fold_dtype_size(trial->c->dtype);
+  struct fold_request again = *request;
+  struct fold_traces other;
+  again.poison = (unsigned char)~request->poison;
+  unsigned char *second = malloc(request->rows * size + 1);
+  if (!second) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu results", request->rows);
+  fold_status status = run_in(trial, rig, &again, second, &other);
+  if (status.code == FOLD_OK) fold_log_add(&trial->log, &other);
+  bool unwritten = status.code == FOLD_OK && other.unwritten;
+  bool elsewhere = unwritten && (other.rank != 0 || traces->rank != 0); /* of rank 0 alone results are at hand */
+  traces->unwritten = elsewhere && other.unwritten_at == traces->unwritten_at;
+  for (size_t r = 0; unwritten && !traces->unwritten && r < request->rows; r++) {
+    traces->unwritten = is_poison((const unsigned char *)got + r * size, size, request->poison) &&
+                        is_poison(second + r * size, size, again.poison);
+    traces->unwritten_at = r;
+  }
+  free(second);
+  return status;
+}
+
 fold_status fold_trial_run(struct fold_trial *trial, struct fold_rig *rig, const struct fold_request *request,
                            void *got) {
   struct fold_traces traces;
-  FOLD_TRY((rig == trial->rig ? fold_rig_run(rig, trial->subject, request, got, &traces)
-                              : run_elsewhere(trial, rig, request, got, &traces)));
+  FOLD_TRY(run_in(trial, rig, request, got, &traces));
   fold_log_add(&trial->log, &traces);
   if (!traces.unwritten || trial->log.unwritten.unwritten) return fold_ok();
   FOLD_TRY(fold_trial_confirm_unwritten(trial, rig, request, got, &traces));
