@@ -1,5 +1,7 @@
 /* test_judge_evidence.c: what a finding says beside its verdict, and that nobody is judged on what another did to the input. */
+#include <fenv.h>
 #include <math.h>
+#include <omp.h>
 
 #include "literal.h"
 
@@ -69,6 +71,31 @@ Test(judge_evidence, who_comes_after_a_subject_that_spoilt_the_batch_is_not_blam
   cr_assert_eq(tally_verify(&registry, NULL, false, &l.cases, &t).code, FOLD_OK);
   cr_expect_eq(t.count[FOLD_BATCH_INVARIANT][FOLD_HELD], 2, "%s", t.last[FOLD_BATCH_INVARIANT].reason);
   cr_expect_eq(t.count[FOLD_KEEPS_INPUT][FOLD_REFUTED], 1, "%s", t.last[FOLD_KEEPS_INPUT].reason);
+}
+
+/* In each run OpenMP's other threads are left rounding upwards; leaves_no_trace, which would find it, is not asked for. */
+static fold_status leave_upward(const struct fold_subject *subject, const struct fold_call *call) {
+#pragma omp parallel num_threads(4)
+  if (omp_get_thread_num() > 0) fesetround(FE_UPWARD);
+  return add_threes(subject, call);
+}
+
+Test(judge_evidence, the_threads_that_make_inputs_are_put_right_after_each_subject) {
+  static const enum fold_claim_id claims[] = {FOLD_RUN_TO_RUN, FOLD_STAYS_IN_BOUNDS, FOLD_KEEPS_INPUT};
+  for (size_t k = 0; k < sizeof claims / sizeof *claims; k++) {
+    struct literal l;
+    struct fold_subject subject = plant(0, NULL, FOLD_PLAIN, FOLD_CLAIM(claims[k]));
+    struct fold_registry registry = {&subject, 1};
+    struct tally t;
+    int usual = 0;
+    CASE(&l, 1, 2, 3);
+    subject.run = leave_upward;
+    cr_assert_eq(tally_verify(&registry, NULL, false, &l.cases, &t).code, FOLD_OK);
+    cr_expect_eq(t.count[claims[k]][FOLD_HELD], 1, "%s", t.last[claims[k]].reason);
+#pragma omp parallel num_threads(4) reduction(+ : usual)
+    usual += fegetround() == FE_TONEAREST;
+    cr_expect_eq(usual, 4, "claim %zu: %d of 4 threads round to nearest", k, usual);
+  }
 }
 
 /* Three rows, of which the second is the farthest off: not the first, not the last, not the least. */

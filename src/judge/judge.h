@@ -87,6 +87,7 @@ struct fold_trial {
   const void *got;           /* results of the base run */
   struct fold_traces traces; /* and what else it did */
   struct fold_log log;       /* what all runs did, the base run and the judges' own */
+  size_t looked_at;          /* how many of them there were when OpenMP's other threads were looked at last */
   unsigned foreign;          /* how many runs had another input (fold_trial_run_foreign) */
   uint64_t asked;            /* the claims that are to be judged, FOLD_CLAIM each */
   struct fold_varied_log varied;
@@ -125,6 +126,9 @@ struct fold_request fold_trial_request(const struct fold_trial *trial, unsigned 
 fold_status fold_trial_rerun(struct fold_trial *trial, struct fold_launch launch, unsigned char poison);
 /* Makes the flush runs that no judge made yet, where the engine can: what claims over all runs are judged by is whole. */
 fold_status fold_trial_guard(struct fold_trial *trial);
+/* What the runs since the last look left changed in OpenMP's other threads enters trial->log, and is put right: the same threads make
+ * inputs and truths. */
+void fold_trial_look_at_threads(struct fold_trial *trial);
 /* Lays the case's input anew where a run changed it. */
 fold_status fold_trial_refill(struct fold_trial *trial);
 /* Runs another input of the same shape at the same address, into trial->other, and puts the input back: term `at` is NaN, for

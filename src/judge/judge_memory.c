@@ -64,10 +64,8 @@ void fold_judge_stays_in_bounds(struct fold_trial *trial, struct fold_finding *f
 }
 
 void fold_judge_leaves_no_trace(struct fold_trial *trial, struct fold_finding *finding) {
-  struct fold_traces last;
   if (!complete(trial, finding)) return;
-  fold_rig_look_at_threads(trial->rig, &last);
-  if (!trial->log.leaver.left[0]) trial->log.leaver = last;
+  fold_trial_look_at_threads(trial);
   fold_find_held(finding);
   finding->comparisons = trial->log.runs;
   if (trial->log.leaver.left[0])

@@ -78,10 +78,19 @@ fold_status fold_trial_rerun(struct fold_trial *trial, struct fold_launch launch
   return fold_trial_run(trial, trial->rig, &request, trial->other);
 }
 
+void fold_trial_look_at_threads(struct fold_trial *trial) {
+  struct fold_traces last;
+  if (trial->looked_at == trial->log.runs) return;
+  trial->looked_at = trial->log.runs;
+  fold_rig_look_at_threads(trial->rig, &last);
+  if (!trial->log.leaver.left[0]) trial->log.leaver = last;
+}
+
 fold_status fold_trial_refill(struct fold_trial *trial) {
   uint64_t hash;
   FOLD_TRY(fold_rig_hash(trial->rig, &hash));
   if (hash == trial->input_hash) return fold_ok();
+  fold_trial_look_at_threads(trial);
   FOLD_TRY(fold_case_fill(trial->c, fold_rig_input(trial->rig), 0));
   return fold_rig_load(trial->rig);
 }

@@ -238,8 +238,11 @@ fold_status fold_round_fail(const struct fold_round *round, struct fold_place pl
 static fold_status judge_claims(const struct fold_round *round, struct bench *bench, struct fold_trial *trial) {
   enum fold_engine engine = trial->subject->engine;
   for (size_t k = 0; k < FOLD_CLAIMS; k++) {
-    /* The judges' own runs may have changed the input too. */
-    if (k == FOLD_KEEPS_INPUT) FOLD_TRY(restore_input(bench, engine, &trial->input_hash_after));
+    /* The judges' own runs may have changed the input too, and the threads that lay it anew. */
+    if (k == FOLD_KEEPS_INPUT) {
+      fold_trial_look_at_threads(trial);
+      FOLD_TRY(restore_input(bench, engine, &trial->input_hash_after));
+    }
     struct fold_judgement judgement = fold_round_judgement(round, round->place, k);
     if (!asks_for(round, &judgement)) continue;
     judgement.got = bench->got;
@@ -248,6 +251,7 @@ static fold_status judge_claims(const struct fold_round *round, struct bench *be
     look_up(trial, &judgement);
     FOLD_TRY(round->sink->judgement(round->sink->context, &judgement));
   }
+  fold_trial_look_at_threads(trial);
   return fold_ok();
 }
 
