@@ -3,6 +3,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "bits.h"
 #include "fault.h"
@@ -155,6 +156,28 @@ Test(rig, a_touch_of_a_closed_page_is_noted_and_placed) {
     cr_expect_eq(fold_rig_run(&rig, &right, &request, got, &traces).code, FOLD_OK);
     cr_expect(!traces.out_of_bounds && !traces.wrote_input && got[1] == 40, "the next run is blamed for touch %zu", i);
   }
+  fold_rig_close(&rig);
+}
+
+static void open_page(int number, siginfo_t *info, void *context) {
+  (void)number, (void)context;
+  mprotect((void *)((uintptr_t)info->si_addr & ~(uintptr_t)4095), 4096, PROT_READ | PROT_WRITE);
+}
+
+/* As runtimes do when they are first called: the runs between closed pages are watched all the same. */
+Test(rig, a_subject_that_took_the_handler_in_its_first_run_is_watched_in_later_ones) {
+  struct sigaction own = {.sa_sigaction = open_page, .sa_flags = SA_SIGINFO};
+  struct fold_subject subject = subject_of(READ_AFTER);
+  struct fold_request request = {.op = FOLD_SUM, .rows = ROWS, .cols = COLS, .poison = 0xa5};
+  struct fold_rig rig;
+  struct fold_traces traces;
+  float got[ROWS];
+  open_rig(&rig);
+  cr_expect_eq(fold_rig_run(&rig, &subject, &request, got, &traces).code, FOLD_OK);
+  cr_assert_eq(sigaction(SIGSEGV, &own, NULL), 0);
+  request.placement = FOLD_AT_END;
+  cr_expect_eq(fold_rig_run(&rig, &subject, &request, got, &traces).code, FOLD_OK);
+  cr_expect(traces.out_of_bounds && traces.bounds_at == ROWS * COLS * 4);
   fold_rig_close(&rig);
 }
 

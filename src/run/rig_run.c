@@ -229,10 +229,12 @@ static fold_status run_laid(struct fold_rig *rig, const struct fold_subject *sub
   return fold_rig_look_at_zones(rig, glance.zone_before, glance.zone_after, traces);
 }
 
-/* The input flush and read-only, and back at its place whatever became of the run. */
+/* The input flush and read-only, and back at its place whatever became of the run. A subject may have taken the signals since its first
+ * one. */
 static fold_status run_flush(struct fold_rig *rig, const struct fold_subject *subject,
                              const struct fold_request *request, void *got, struct fold_traces *traces) {
   if (!rig->ops->is_host) return fold_error(FOLD_UNSUPPORTED, "a device's pages can't be closed");
+  fold_faults_take_handlers();
   fold_rig_lay(rig, request->placement);
   fold_status status = fold_region_protect(&rig->in.region, true);
   if (status.code == FOLD_OK) status = run_laid(rig, subject, request, got, traces);
