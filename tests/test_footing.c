@@ -10,6 +10,7 @@
 #endif
 
 #include "footing.h"
+#include "openmp_keeps.h"
 
 static void leave_nothing(void) {}
 static void leave_threads(void) { omp_set_num_threads(omp_get_max_threads() + 1); }
@@ -82,6 +83,7 @@ Test(footing, what_a_run_leaves_is_named_and_put_back) {
 
 /* Of a region's other threads, whose environments outlive it. */
 Test(footing, what_another_thread_keeps_is_named_and_put_back) {
+  if (!openmp_keeps()) cr_skip("this OpenMP's threads keep nothing");
   char changed[80];
   omp_set_num_threads(4);
   fold_footing_reset();
@@ -102,6 +104,7 @@ static void *end_soon(void *nothing) {
 
 /* As a thread of a pool that was just given up does: counted as one that stays, it would stand for a thread of the next pool. */
 Test(footing, a_thread_that_is_about_to_end_hides_no_other) {
+  if (!openmp_keeps()) cr_skip("this OpenMP's threads keep nothing");
   char changed[80];
   pthread_t ending;
   cr_assert_eq(pthread_create(&ending, NULL, end_soon, NULL), 0);

@@ -6,6 +6,7 @@
 
 #include "bits.h"
 #include "generator.h"
+#include "openmp_keeps.h"
 #include "tally.h"
 
 enum fault {
@@ -95,8 +96,9 @@ Test(vary, a_difference_is_blamed_on_what_makes_it) {
       [AT_OUTPUT] = FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT), [AT_PAGE_START] = FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT),
       [READS_NAN] = FOLD_CLAIM(FOLD_WRITES_OUTPUT),       [TURNS_A_THREAD] = FOLD_CLAIM(FOLD_LEAVES_NO_TRACE),
   };
+  bool keeps = openmp_keeps();
   for (int f = NONE; f < FAULTS; f++)
-    for (size_t l = 0; l < 2 && f != AT_BOTH; l++) {
+    for (size_t l = 0; l < 2 && f != AT_BOTH && (f != TURNS_A_THREAD || keeps); l++) {
       struct tally t = judge((enum fault)f, ALL, lengths[l], 7);
       for (int k = 0; k < FOLD_CLAIMS; k++)
         if (ALL & FOLD_CLAIM(k))
@@ -116,6 +118,7 @@ Test(vary, the_reason_names_no_more_than_it_takes) {
 
 /* Other threads are not looked at after each run; what is done to one of them in any run is seen all the same. */
 Test(vary, what_is_done_to_a_thread_in_any_run_is_seen) {
+  if (!openmp_keeps()) cr_skip("this OpenMP's threads keep nothing");
   judge(NONE, ALL, APART, 7);
   unsigned runs = seen.runs;
   for (turns_at = 1; turns_at <= runs; turns_at++) {
