@@ -77,8 +77,8 @@ struct fold_trial {
   const struct fold_subject *subject;
   const struct fold_case *c;
   struct fold_rig *rig;
-  struct fold_rig
-      *batch; /* room for the row among others; opened by the first judge that asks, closed by whoever has the case */
+  /* Room for the row among others: opened by the first judge that asks, closed by whoever has the case. */
+  struct fold_rig *batch;
   struct fold_truths *truths;
   const struct fold_fresh *fresh;
   unsigned repeats;          /* of run_to_run */
@@ -121,9 +121,10 @@ void fold_find_failed(struct fold_finding *finding, fold_status status);
 /* A judge's own run of the trial's subject, in the case's rig or in one of its own: it enters trial->log. */
 fold_status fold_trial_run(struct fold_trial *trial, struct fold_rig *rig, const struct fold_request *request,
                            void *got);
+size_t fold_trial_terms(const struct fold_trial *trial); /* of the whole case, all rows together */
 struct fold_request fold_trial_request(const struct fold_trial *trial, unsigned char poison); /* of the whole case */
 /* Another run of the whole case as it stands in the rig, into trial->other. */
-fold_status fold_trial_rerun(struct fold_trial *trial, struct fold_launch launch, unsigned char poison);
+fold_status fold_trial_rerun(struct fold_trial *trial, unsigned char poison);
 /* Makes the flush runs that no judge made yet, where the engine can: what claims over all runs are judged by is whole. */
 fold_status fold_trial_guard(struct fold_trial *trial);
 /* What the runs since the last look left changed in OpenMP's other threads enters trial->log, and is put right: the same threads make

@@ -70,14 +70,14 @@ void fold_judge_same_bits_as(struct fold_trial *trial, struct fold_finding *find
 
 /* Before how many of the repeats: ranks are sent their parts anew for each, a device waits for each, and long inputs take long. */
 static unsigned foreign_repeats(const struct fold_trial *trial) {
-  bool quick = trial->subject->engine == FOLD_HOST && trial->c->rows * trial->c->cols <= FOLD_VARY_FEW;
+  bool quick = trial->subject->engine == FOLD_HOST && fold_trial_terms(trial) <= FOLD_VARY_FEW;
   return quick ? 3 : 1;
 }
 
 /* Other inputs at the same address before repeat k, one or two of them: the middle, first and last term is another. What is
  * kept from run to run, and what is done in turn, shows then. */
 static bool judge_foreign(struct fold_trial *trial, struct fold_finding *finding, unsigned k) {
-  size_t n = trial->c->rows * trial->c->cols;
+  size_t n = fold_trial_terms(trial);
   const size_t places[] = {n / 2, 0, n - 1, n / 3};
   for (unsigned i = 0; i < 1 + k % 2 && n > 0; i++) {
     size_t at = places[(k + i) % 4];
@@ -107,7 +107,7 @@ void fold_judge_run_to_run(struct fold_trial *trial, struct fold_finding *findin
   fold_find_held(finding);
   for (unsigned k = 0; k < trial->repeats; k++) {
     if (k < foreign_repeats(trial) && !judge_foreign(trial, finding, k)) return;
-    fold_status status = fold_trial_rerun(trial, (struct fold_launch){0}, (unsigned char)(0x11 + k));
+    fold_status status = fold_trial_rerun(trial, (unsigned char)(0x11 + k));
     if (status.code != FOLD_OK) {
       fold_find_failed(finding, status);
       return;

@@ -76,7 +76,7 @@ void fold_judge_keeps_input(struct fold_trial *trial, struct fold_finding *findi
   const struct fold_traces *writer = &trial->log.writer;
   if (!complete(trial, finding)) return;
   fold_find_held(finding);
-  finding->comparisons = trial->c->rows * trial->c->cols;
+  finding->comparisons = fold_trial_terms(trial);
   if (finding->comparisons == 0)
     fold_find_skipped(finding, "%s", trial->c->rows ? "no term" : "no row");
   else if (trial->input_hash_after != trial->input_hash)

@@ -68,13 +68,14 @@ fold_status fold_trial_run(struct fold_trial *trial, struct fold_rig *rig, const
   return fold_ok();
 }
 
+size_t fold_trial_terms(const struct fold_trial *trial) { return trial->c->rows * trial->c->cols; }
+
 struct fold_request fold_trial_request(const struct fold_trial *trial, unsigned char poison) {
   return (struct fold_request){.op = trial->c->op, .rows = trial->c->rows, .cols = trial->c->cols, .poison = poison};
 }
 
-fold_status fold_trial_rerun(struct fold_trial *trial, struct fold_launch launch, unsigned char poison) {
+fold_status fold_trial_rerun(struct fold_trial *trial, unsigned char poison) {
   struct fold_request request = fold_trial_request(trial, poison);
-  request.launch = launch;
   return fold_trial_run(trial, trial->rig, &request, trial->other);
 }
 
@@ -117,7 +118,7 @@ static uint64_t absorber(enum fold_dtype dtype, enum fold_op op) {
 
 /* One row's result of the input as it stands in the rig. */
 static fold_status result_of(struct fold_trial *trial, size_t row, uint64_t *bits) {
-  FOLD_TRY(fold_trial_rerun(trial, (struct fold_launch){0}, 0x33));
+  FOLD_TRY(fold_trial_rerun(trial, 0x33));
   *bits = fold_bits_load(trial->c->dtype, trial->other, row);
   return fold_ok();
 }
@@ -125,7 +126,7 @@ static fold_status result_of(struct fold_trial *trial, size_t row, uint64_t *bit
 /* The same input after one whose ends are others too, and at another address: a subject that never looks at the term gives
  * the same result, one that kept it does not. */
 static fold_status ask_again(struct fold_trial *trial, size_t row, uint64_t bits, uint64_t got, bool *kept) {
-  const size_t ends[] = {0, trial->c->rows * trial->c->cols - 1};
+  const size_t ends[] = {0, fold_trial_terms(trial) - 1};
   uint64_t former[2], again, elsewhere;
   for (size_t i = 0; i < 2; i++) FOLD_TRY(fold_rig_poke(trial->rig, ends[i], bits, &former[i]));
   fold_status status = result_of(trial, row, &again);

@@ -52,8 +52,6 @@ static const struct fold_variation cuda_plan[] = {
     {.launch = {.block = 512, .blocks = 33}},
 };
 
-static size_t terms(const struct fold_trial *trial) { return trial->c->rows * trial->c->cols; }
-
 static bool in_few(const struct fold_trial *trial, size_t i) {
   uint64_t pick = trial->input_hash;
   return i < HOST_ADDRESSES || i == HOST_ADDRESSES + pick % 2 || i == HOST_LAUNCHES + pick / 2 % 6 ||
@@ -245,14 +243,15 @@ static bool judge_apart(struct fold_trial *trial, struct fold_finding *finding, 
  * slow. */
 static fold_status forget(struct fold_trial *trial, bool apart) {
   bool kept;
-  if (terms(trial) == 0 || (!apart && trial->varied.n > 0)) return fold_ok();
+  if (fold_trial_terms(trial) == 0 || (!apart && trial->varied.n > 0)) return fold_ok();
   if (trial->subject->engine != FOLD_HOST && trial->foreign > 0) return fold_ok();
-  return fold_trial_run_foreign(trial, terms(trial) - 1, &kept);
+  return fold_trial_run_foreign(trial, fold_trial_terms(trial) - 1, &kept);
 }
 
 bool fold_judge_varied(struct fold_trial *trial, struct fold_finding *finding, enum fold_factor factor, size_t *ran) {
   bool host = trial->subject->engine == FOLD_HOST;
-  bool apart = host && terms(trial) <= FOLD_VARY_APART, few = host && terms(trial) > FOLD_VARY_FEW;
+  bool apart = host && fold_trial_terms(trial) <= FOLD_VARY_APART,
+       few = host && fold_trial_terms(trial) > FOLD_VARY_FEW;
   unsigned asked = factors_asked(trial) | factor;
   struct plan plan = plan_of(trial->subject->engine);
   *ran = 0;

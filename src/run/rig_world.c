@@ -5,7 +5,6 @@
  * parts are sent again only when they changed, or when another rig sent its own; what a rank did to its part is seen before
  * another takes its place.
  */
-#include "hash.h"
 #include "rig_world.h"
 
 #include <stdio.h>
@@ -13,6 +12,7 @@
 #include <string.h>
 
 #include "bits.h"
+#include "hash.h"
 
 /* One rank's part of what is spread: columns [at, at + cols) of each row. */
 struct part {

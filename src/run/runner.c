@@ -243,8 +243,8 @@ static fold_status judge_claims(const struct fold_round *round, struct bench *be
       fold_trial_look_at_threads(trial);
       FOLD_TRY(restore_input(bench, engine, &trial->input_hash_after));
     }
+    if (!(trial->asked & FOLD_CLAIM(k))) continue;
     struct fold_judgement judgement = fold_round_judgement(round, round->place, k);
-    if (!asks_for(round, &judgement)) continue;
     judgement.got = bench->got;
     judgement.traces = &trial->traces;
     fold_judge_claim(judgement.claim, trial, &judgement.finding);
