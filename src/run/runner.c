@@ -242,6 +242,8 @@ static fold_status judge_claims(const struct fold_round *round, struct bench *be
     if (k == FOLD_KEEPS_INPUT) {
       fold_trial_look_at_threads(trial);
       FOLD_TRY(restore_input(bench, engine, &trial->input_hash_after));
+      if (bench->ready[engine].code != FOLD_OK)
+        return fold_round_fail(round, round->place, k, bench->ready[engine], NULL);
     }
     if (!(trial->asked & FOLD_CLAIM(k))) continue;
     struct fold_judgement judgement = fold_round_judgement(round, round->place, k);
@@ -285,6 +287,8 @@ static fold_status judge_subject(const struct fold_round *round, struct bench *b
   /* On the host the run itself has looked. */
   if (subject->engine != FOLD_HOST || trial.traces.wrote_input)
     FOLD_TRY(restore_input(bench, subject->engine, &trial.input_hash_after));
+  const fold_status *ready = &bench->ready[subject->engine];
+  if (ready->code != FOLD_OK) return fold_round_fail(round, round->place, 0, *ready, NULL);
   return judge_claims(round, bench, &trial);
 }
 
