@@ -169,6 +169,7 @@ fold_status fold_truth_start(struct fold_truth *truth, enum fold_dtype dtype, en
   truth->dtype = dtype;
   truth->op = op;
   truth->n = n;
+  truth->factors = 1;
   truth->enclosed = false;
   truth->least_exponent = truth->most_exponent = 0;
   truth->lowest = FOLD_NO_BIT;

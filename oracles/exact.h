@@ -10,6 +10,7 @@
 #include <mpfr.h>
 
 #include "fold.h"
+#include "problem.h"
 #include "super.h"
 
 /* The truth about one row. Init before use; free after. */
@@ -17,6 +18,7 @@ struct fold_truth {
   enum fold_dtype dtype; /* of the terms */
   enum fold_op op;
   size_t n;
+  unsigned factors; /* of a term */
   mpfr_t exact;     /* sum: exact; product: exact or, when `enclosed`, rounded towards zero; max, min: the term */
   mpfr_t exact_up;  /* product when `enclosed`: the same rounded away from zero; else equal to exact */
   bool enclosed;    /* the product was too long to hold: exact and exact_up enclose it, and round alike in each dtype */
@@ -42,6 +44,10 @@ fold_status fold_oracle_exact(enum fold_dtype dtype, enum fold_op op, const void
 /* The same by MPFR alone. */
 fold_status fold_oracle_mpfr(enum fold_dtype dtype, enum fold_op op, const void *in, size_t n,
                              struct fold_truth *truth);
+
+/* The same two of terms; of more than one factor only sums. */
+fold_status fold_oracle_terms(const struct fold_terms *terms, unsigned threads, struct fold_truth *truth);
+fold_status fold_oracle_mpfr_terms(const struct fold_terms *terms, struct fold_truth *truth);
 
 /* A sum's truth from the states of its n terms and of their magnitudes (fold_super_add): for sums that are nowhere whole. */
 fold_status fold_oracle_close(enum fold_dtype dtype, const struct fold_super *sum, const struct fold_super *abs, size_t n,

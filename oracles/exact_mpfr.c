@@ -35,9 +35,8 @@ static void clear_sums(struct sums *sums) {
   mpfr_clear(sums->part);
 }
 
-/* total += the sum of n terms, or = for the first chunk: a total that starts at +0 would lose the sign of -0. */
-static int add_chunk(mpfr_t total, mpfr_t part, mpfr_ptr terms[], size_t n, bool first) {
-  int inexact = mpfr_sum(part, terms, n, MPFR_RNDN) != 0;
+bool fold_mpfr_add_chunk(mpfr_t total, mpfr_t part, mpfr_ptr terms[], size_t n, bool first) {
+  bool inexact = mpfr_sum(part, terms, n, MPFR_RNDN) != 0;
   if (first) return inexact | (mpfr_set(total, part, MPFR_RNDN) != 0);
   return inexact | (mpfr_add(total, total, part, MPFR_RNDN) != 0);
 }
@@ -51,7 +50,7 @@ static fold_status sum_all(const void *in, struct fold_truth *truth, mpfr_t tota
   mpfr_set_prec(truth->abs_sum, SUM_BITS);
   mpfr_set_zero(truth->abs_sum, 1);
   truth->finite_terms = true;
-  int inexact = 0;
+  bool inexact = false;
   for (size_t done = 0; done < truth->n; done += CHUNK) {
     size_t length = truth->n - done < CHUNK ? truth->n - done : CHUNK;
     for (size_t i = 0; i < length; i++) {
@@ -66,8 +65,8 @@ static fold_status sum_all(const void *in, struct fold_truth *truth, mpfr_t tota
       mpfr_abs(sums->magnitude[i], sums->term[i], MPFR_RNDN);
       if (!finite) mpfr_set_zero(sums->magnitude[i], 1);
     }
-    inexact |= add_chunk(total, sums->part, sums->terms, length, done == 0);
-    inexact |= add_chunk(truth->abs_sum, sums->part, sums->magnitudes, length, done == 0);
+    inexact |= fold_mpfr_add_chunk(total, sums->part, sums->terms, length, done == 0);
+    inexact |= fold_mpfr_add_chunk(truth->abs_sum, sums->part, sums->magnitudes, length, done == 0);
   }
   clear_sums(sums);
   free(sums);

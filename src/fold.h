@@ -79,6 +79,9 @@ static inline FOLD_HD size_t fold_dtype_size(enum fold_dtype dtype) {
   return dtype == FOLD_F64 ? 8 : dtype == FOLD_F32 ? 4 : 2;
 }
 
+/* The most inputs that a problem has (problem.h). */
+enum { FOLD_INPUTS = 2 };
+
 struct fold_comm; /* collective/comm.h */
 
 /* How a subject is launched; 0 everywhere means its own choice. */

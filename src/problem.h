@@ -1,0 +1,61 @@
+/* problem.h: which terms each result folds: a row of a table for each problem (problem.c).
+ *
+ * A result is a fold of terms: an operation (fold_op) joins them, in some order. A problem says what the inputs are, how many
+ * results they give, and which terms belong to each. A term is an element, or the product of one element of each input, exact
+ * before it is joined. Oracles, orders and bounds take terms (struct fold_terms); rigs, fixtures and judges ask the problem for
+ * them. The shape is rows x cols: so many results of so many terms.
+ */
+#ifndef FOLD_PROBLEM_H
+#define FOLD_PROBLEM_H
+
+#include "fold.h"
+
+/* The problems; the folds of rows by one operation have the operation's number. */
+enum fold_problem_id {
+  FOLD_ROWS_SUM = FOLD_SUM,
+  FOLD_ROWS_PROD = FOLD_PROD,
+  FOLD_ROWS_MAX = FOLD_MAX,
+  FOLD_ROWS_MIN = FOLD_MIN,
+  FOLD_DOT = FOLD_OPS,
+  FOLD_PROBLEMS
+};
+
+/* The terms of one result, by index. */
+struct fold_terms {
+  enum fold_dtype dtype; /* of each factor */
+  enum fold_op op;       /* what joins them */
+  unsigned factors;      /* 1, or 2: term i is the product of element i of each */
+  const void *factor[FOLD_INPUTS];
+  size_t n;
+};
+
+struct fold_shape {
+  size_t rows, cols;
+};
+
+struct fold_problem {
+  enum fold_problem_id id;
+  const char *name; /* "sum", "dot": as fixtures, options and records say it */
+  enum fold_op op;
+  unsigned inputs;
+  const char *about; /* the terms of a result, in one line */
+  size_t (*results)(const struct fold_shape *shape);
+  size_t (*elements)(const struct fold_shape *shape, unsigned input);
+  /* Where in that input the part of the shape begins that starts at term `col` of result `row`: a part of rows and columns of a
+   * case is a case of its own, at these places. */
+  size_t (*place)(const struct fold_shape *shape, unsigned input, size_t row, size_t col);
+};
+
+const struct fold_problem *fold_problem(enum fold_problem_id id);
+/* NULL where none is called so. */
+const struct fold_problem *fold_problem_find(const char *name);
+/* "sum, prod, max, min or dot" */
+const char *fold_problem_names(char text[120]);
+
+/* The terms of result `row`, of inputs as they lie in host memory. */
+struct fold_terms fold_problem_terms(const struct fold_problem *problem, enum fold_dtype dtype,
+                                     const struct fold_shape *shape, const void *const inputs[FOLD_INPUTS], size_t row);
+/* The n elements of an array, joined by op. */
+struct fold_terms fold_terms_of(enum fold_dtype dtype, enum fold_op op, const void *in, size_t n);
+
+#endif
