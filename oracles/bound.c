@@ -15,6 +15,11 @@
  *                  (n - 1) u S, for any order and any n (Jeannerod, Rump, SIAM J. Matrix Anal. Appl. 34 (2013), 338).
  *   PLAIN product  gamma_(n-1) |p|: n - 1 roundings in any order (Higham, Lemma 3.1), while no partial product falls below
  *                  the normal range. Else (n - 1) tau B (1 + gamma_(n-1)) more (bound_product.c).
+ *   PLAIN dot      terms x_i y_i, S = sum |x_i y_i|. A product that is not exact in the accumulator passes through one rounding more,
+ *                  by itself or in the FMA that joins it: gamma_(h+1) S. What lies below the accumulator's normal range is wrong by
+ *                  at most half of its smallest subnormal e, once a product, and passes through the same roundings:
+ *                  n e / 2 (1 + gamma_(h+1)) more (Ogita, Rump, Oishi, SIAM J. Sci. Comput. 26 (2005), section 2). Products of
+ *                  16-bit formats are exact in f32 but for that. Where no product has a bit below e, none underflows.
  *   NARROW         PLAIN's, with dtype as the accumulator: whoever adds two elements of dtype rounds their sum to dtype, by
  *                  at most v of it, and by nothing below the normal range; sums and products alike. Partial results must
  *                  fit in dtype.
@@ -45,7 +50,7 @@
  * underflow to a zero that meets it (product).
  *
  * A 16-bit result but NARROW's, and FLOAT64's and EXACT's, is rounded once more: by at most v times what is rounded, or by eta / 2
- * below the normal range. A sum is a multiple of eta, so that below the normal range it is not rounded at all.
+ * below the normal range. A sum of elements is a multiple of eta, so that below the normal range it is not rounded at all.
  *
  */
 #include <math.h>
@@ -137,7 +142,8 @@ static void round_last(struct fold_bound_terms *t, bool exact, mpfr_t error) {
   mpfr_add(half, t->magnitude, error, MPFR_RNDU);
   mpfr_mul_2si(half, half, -t->result.precision, MPFR_RNDU);
   mpfr_set_ui_2exp(t->scratch, 1, t->result.emin - t->result.precision, MPFR_RNDU);
-  if (t->truth->op == FOLD_PROD && mpfr_less_p(half, t->scratch)) mpfr_set(half, t->scratch, MPFR_RNDU);
+  bool below = t->truth->op == FOLD_PROD || t->truth->factors > 1; /* the result may have bits below eta */
+  if (below && mpfr_less_p(half, t->scratch)) mpfr_set(half, t->scratch, MPFR_RNDU);
   mpfr_add(error, error, half, MPFR_RNDU);
   mpfr_clear(half);
 }
@@ -154,7 +160,7 @@ static struct fold_format accumulator_of(enum fold_method method, enum fold_dtyp
 static bool sums_may_overflow(const struct fold_truth *truth, struct fold_format f) {
   mpfr_t largest;
   mpfr_init2(largest, FOLD_BOUND_BITS);
-  mpfr_set_uj_2exp(largest, truth->n, -f.precision, MPFR_RNDU);
+  mpfr_set_uj_2exp(largest, truth->n + truth->factors, -f.precision, MPFR_RNDU);
   mpfr_add_ui(largest, largest, 1, MPFR_RNDU);
   mpfr_mul(largest, largest, truth->abs_sum, MPFR_RNDU);
   bool may = mpfr_cmp_ui_2exp(largest, 1, f.emax) >= 0;
@@ -186,13 +192,15 @@ static fold_status find(struct fold_bound_terms *t, struct fold_outcomes *outcom
   const struct fold_truth *truth = t->truth;
   bool by_height = (t->method == FOLD_PLAIN || t->method == FOLD_NARROW) && truth->op == FOLD_SUM;
   bool of_product = t->method == FOLD_PLAIN || t->method == FOLD_NARROW || t->method == FOLD_EXACT;
+  if (truth->factors > 1 && (t->method == FOLD_KAHAN || t->method == FOLD_NEUMAIER))
+    return fold_no_bound("the method has no theorem for products of two factors");
   if (truth->op == FOLD_PROD && !of_product) return fold_no_bound("the method has no theorem for products");
   mpfr_abs(t->magnitude, truth->exact_up, MPFR_RNDU);
   bool fits = truth->op == FOLD_SUM ? fold_sums_are_exact(t) : fold_products_are_exact(t);
   outcomes->exact = fits || t->method == FOLD_EXACT;
   bool needed = !outcomes->exact && t->method != FOLD_KAHAN;
   if (!set_gamma(t->gamma, needed ? t->height : 0, t->u)) {
-    if (!by_height && !t->running) return fold_no_bound("n u is not below 1/2");
+    if ((!by_height && !t->running) || truth->factors > 1) return fold_no_bound("n u is not below 1/2");
     mpfr_set_uj_2exp(t->gamma, truth->n - 1, t->u, MPFR_RNDU);
     if (!by_height) mpfr_set_inf(t->gamma, 1);
   }
@@ -220,12 +228,13 @@ fold_status fold_bound_outcomes(enum fold_method method, const struct fold_truth
     return fold_ok();
   }
   outcomes->exact = outcomes->finite = true;
-  if (truth->n <= 1) return fold_ok(); /* the term itself, or the identity: nothing is rounded */
+  if (truth->n < 1 + (truth->factors == 1)) return fold_ok(); /* the element itself, or the identity: nothing is rounded */
   struct fold_bound_terms t = {
       .method = method, .truth = truth, .running = running, .result = fold_format_of(truth->dtype)};
   t.accumulator = accumulator_of(method, truth->dtype);
   t.u = -t.accumulator.precision;
   t.height = (method == FOLD_PLAIN || method == FOLD_NARROW) && truth->op == FOLD_SUM ? height : truth->n - 1;
+  t.height += fold_product_is_rounded(&t);
   mpfr_inits2(FOLD_BOUND_BITS, t.gamma, t.magnitude, t.side[0], t.side[1], t.scratch, (mpfr_ptr)0);
   fold_status status = find(&t, outcomes, bound);
   mpfr_clears(t.gamma, t.magnitude, t.side[0], t.side[1], t.scratch, (mpfr_ptr)0);

@@ -34,11 +34,28 @@ static void set_sides(struct fold_bound_terms *t) {
   for (int k = 0; k < 2; k++) mpfr_div_2ui(t->side[k], t->side[k], 1, MPFR_RNDU);
 }
 
+/* The weight of the accumulator's smallest subnormal. Elements have no bit below it, products of two may have. */
+static long least_bit(const struct fold_bound_terms *t) { return t->accumulator.emin - t->accumulator.precision + 1; }
+
+bool fold_product_is_rounded(const struct fold_bound_terms *t) {
+  return t->truth->factors > 1 && 2 * fold_format_of(t->truth->dtype).precision > t->accumulator.precision;
+}
+
+/* Adds n e / 2 (1 + gamma). */
+static void add_underflow(struct fold_bound_terms *t, mpfr_t error) {
+  if (t->truth->lowest >= least_bit(t)) return;
+  mpfr_set_uj_2exp(t->scratch, t->truth->n, least_bit(t) - 1, MPFR_RNDU);
+  mpfr_add(error, error, t->scratch, MPFR_RNDU);
+  mpfr_mul(t->scratch, t->scratch, t->gamma, MPFR_RNDU);
+  mpfr_add(error, error, t->scratch, MPFR_RNDU);
+}
+
 /* Whether every sum of terms is a number of the accumulator, or beyond its largest. R is rounded up to 128 bits: as a
  * multiple of 2^g that is not above 2^(g + precision) it has fewer. */
 bool fold_sums_are_exact(struct fold_bound_terms *t) {
   set_sides(t);
   long lowest = t->truth->lowest;
+  if (lowest < least_bit(t)) return false;
   mpfr_srcptr largest = t->side[mpfr_less_p(t->side[0], t->side[1])];
   return lowest == FOLD_NO_BIT || mpfr_cmp_ui_2exp(largest, 1, lowest + t->accumulator.precision) <= 0;
 }
@@ -92,6 +109,7 @@ fold_status fold_sum_error(struct fold_bound_terms *t, struct fold_outcomes *out
     mpfr_mul_2ui(error, error, 1, MPFR_RNDU); /* 2 gamma + 16 u */
     if (!is_compensated(t)) mpfr_set(error, t->gamma, MPFR_RNDU);
     mpfr_mul(error, error, t->truth->abs_sum, MPFR_RNDU);
+    add_underflow(t, error);
   }
   look_at_partial_sums(t, error);
   if (outcomes->exact) return status;

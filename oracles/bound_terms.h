@@ -28,6 +28,9 @@ struct fold_bound_terms {
 bool fold_sums_are_exact(struct fold_bound_terms *t);
 bool fold_products_are_exact(const struct fold_bound_terms *t);
 
+/* Whether a term, as a product of two factors, may be rounded to the accumulator's precision. */
+bool fold_product_is_rounded(const struct fold_bound_terms *t);
+
 /* A, the error in the accumulator, and which partial results may overflow; of a product also whether NaN may come. */
 fold_status fold_sum_error(struct fold_bound_terms *t, struct fold_outcomes *outcomes, mpfr_t error);
 fold_status fold_product_error(struct fold_bound_terms *t, struct fold_outcomes *outcomes, mpfr_t error);
