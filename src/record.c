@@ -107,7 +107,7 @@ static void set_input(json_t *line, const struct fold_judgement *j) {
   const struct fold_case *c = j->c;
   json_object_set_new(line, "case", text_value(c->name));
   json_object_set_new(line, "dtype", json_string(fold_dtype_name(c->dtype)));
-  json_object_set_new(line, "op", json_string(fold_op_name(c->op)));
+  json_object_set_new(line, "op", json_string(fold_case_problem(c)->name));
   json_object_set_new(line, "rows", json_integer((json_int_t)c->rows));
   json_object_set_new(line, "cols", json_integer((json_int_t)c->cols));
   if (c->source.generator) {

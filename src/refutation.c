@@ -71,7 +71,7 @@ static void print_replay(const struct fold_judgement *j, const char *program, co
                                      .engine = fold_engine_name(j->subject->engine),
                                      .claim = j->claim->name,
                                      .npy = npy ? c->npy : NULL,
-                                     .op = fold_op_name(c->op),
+                                     .op = fold_case_problem(c)->name,
                                      .ranks = npy ? c->ranks : 0,
                                      .folder = npy ? NULL : folder,
                                      .fixtures = npy ? NULL : c->name,

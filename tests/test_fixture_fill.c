@@ -29,7 +29,7 @@ Test(fixture_fill, a_generated_case_is_filled_by_its_generator) {
     fold_generate(&source, 0, 3 * 701, want);
     source.seed += 1;
     fold_generate(&source, 0, 3 * 701, other);
-    status = fold_case_fill(c, got, 2);
+    status = fold_case_fill(c, 0, got, 2);
     cr_expect(status.code == FOLD_OK && memcmp(got, want, nbytes) == 0, "%s %s", c->name, status.text);
     cr_expect(memcmp(got, other, nbytes) != 0, "%s: the seed changes nothing", c->name);
   }
@@ -54,7 +54,7 @@ Test(fixture_fill, a_literal_case_is_filled_to_the_bit) {
   for (size_t i = 0; i < cases.n; i++) {
     uint64_t got[7];
     const struct fold_case *c = &cases.at[i];
-    cr_assert(c->rows == 1 && c->cols == 7 && fold_case_fill(c, got, 1).code == FOLD_OK);
+    cr_assert(c->rows == 1 && c->cols == 7 && fold_case_fill(c, 0, got, 1).code == FOLD_OK);
     for (size_t k = 0; k < 7; k++)
       cr_expect(fold_bits_load(c->dtype, got, k) == want[c->dtype][k], "%s: value %zu is %llx", c->name, k,
                 (unsigned long long)fold_bits_load(c->dtype, got, k));
@@ -76,7 +76,7 @@ Test(fixture_fill, values_are_repeated_as_a_row) {
   for (size_t i = 0; i < 2; i++) {
     const float want[9] = {1, -2, 4, 1, -2, 4, 1, -2, 4};
     float got[9] = {0};
-    cr_assert(cases.at[i].rows == 1 && cases.at[i].cols == 9 && fold_case_fill(&cases.at[i], got, 1).code == FOLD_OK);
+    cr_assert(cases.at[i].rows == 1 && cases.at[i].cols == 9 && fold_case_fill(&cases.at[i], 0, got, 1).code == FOLD_OK);
     cr_expect(memcmp(got, want, sizeof want) == 0, "%s", cases.at[i].name);
   }
   fold_cases_free(&cases);
@@ -104,7 +104,7 @@ Test(fixture_fill, bits_are_filled_as_they_stand) {
   for (size_t i = 0; i < 4; i++) {
     uint64_t got[5];
     const struct fold_case *c = &cases.at[i];
-    cr_assert(c->rows == 1 && c->cols == 5 && fold_case_fill(c, got, 1).code == FOLD_OK);
+    cr_assert(c->rows == 1 && c->cols == 5 && fold_case_fill(c, 0, got, 1).code == FOLD_OK);
     for (size_t k = 0; k < 5; k++)
       cr_expect_eq(fold_bits_load(c->dtype, got, k), want[i < 2 ? 0 : i - 1][k], "%s: pattern %zu is %llx", c->name, k,
                    (unsigned long long)fold_bits_load(c->dtype, got, k));
@@ -150,20 +150,20 @@ Test(fixture_fill, a_npy_case_is_its_file_or_refused) {
   cr_assert(fold_npy_write(scratch_path(&s, "x.npy"), FOLD_F32, 3, 4, false, fill_count, NULL).code == FOLD_OK);
   fold_status status = load_text(&s, GIVEN "npy = x.npy\nop = max\n", &cases);
   cr_assert(status.code == FOLD_OK && cases.n == 1, "%s", status.text);
-  cr_assert(fold_cases_add_npy(scratch_path(&s, "x.npy"), FOLD_SUM, 0, &cases).code == FOLD_OK && cases.n == 2);
+  cr_assert(fold_cases_add_npy(scratch_path(&s, "x.npy"), fold_problem(FOLD_ROWS_SUM), 0, &cases).code == FOLD_OK && cases.n == 2);
   cr_expect(strcmp(cases.at[0].name, "a/f32/max/3x4") == 0, "%s", cases.at[0].name);
   cr_expect(strncmp(cases.at[1].file, "npy:/tmp/", 9) == 0, "%s", cases.at[1].file);
   cr_expect(strstr(cases.at[1].name, "x.npy/f32/sum/3x4") && cases.at[1].ranks == 0, "%s", cases.at[1].name);
   cr_expect(strlen(strstr(cases.at[1].name, "x.npy/f32/sum/3x4")) == strlen("x.npy/f32/sum/3x4"), "no ranks: %s",
             cases.at[1].name);
-  cr_assert_eq(fold_cases_add_npy(scratch_path(&s, "x.npy"), FOLD_SUM, 12, &cases).code, FOLD_OK);
+  cr_assert_eq(fold_cases_add_npy(scratch_path(&s, "x.npy"), fold_problem(FOLD_ROWS_SUM), 12, &cases).code, FOLD_OK);
   cr_expect(cases.n == 3 && cases.at[2].ranks == 12 && strstr(cases.at[2].name, "x.npy/f32/sum/3x4/ranks12"), "%s",
             cases.at[2].name);
-  status = fold_cases_add_npy(scratch_path(&s, "x.npy"), FOLD_SUM, 0, &cases);
+  status = fold_cases_add_npy(scratch_path(&s, "x.npy"), fold_problem(FOLD_ROWS_SUM), 0, &cases);
   cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, "is there already"), "%s", status.text);
   for (size_t i = 0; i < 2; i++) {
     memset(got, 0xa5, sizeof got);
-    status = fold_case_fill(&cases.at[i], got, 1);
+    status = fold_case_fill(&cases.at[i], 0, got, 1);
     cr_expect(status.code == FOLD_OK, "%s", status.text);
     for (size_t k = 0; k < 12; k++) cr_expect(got[k] == (float)k, "%zu is %g", k, (double)got[k]);
   }
@@ -171,16 +171,76 @@ Test(fixture_fill, a_npy_case_is_its_file_or_refused) {
   for (size_t i = 0; i < 3; i++) {
     const char *path = scratch_path(&s, "x.npy");
     cr_assert(fold_npy_write(path, FOLD_F32, shapes[i][0], shapes[i][1], false, fill_count, NULL).code == FOLD_OK);
-    status = fold_case_fill(&cases.at[0], got, 1);
+    status = fold_case_fill(&cases.at[0], 0, got, 1);
     cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, "a.ini:1: ") && strstr(status.text, "changed"),
               "now %zu x %zu: %s", shapes[i][0], shapes[i][1], status.text);
   }
   unlink(scratch_path(&s, "x.npy"));
-  status = fold_case_fill(&cases.at[0], got, 1);
+  status = fold_case_fill(&cases.at[0], 0, got, 1);
   cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, "x.npy") && strstr(status.text, "No such file"), "%s",
             status.text);
   fold_cases_free(&cases);
   status = load_text(&s, GIVEN "dtype = f32\nnpy = x.npy\n", &cases);
   cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, "a.ini:4: npy: "), "%s", status.text);
+  scratch_close(&s);
+}
+
+/* Two inputs: of given values the first half is the first input's. */
+Test(fixture_fill, each_input_of_a_dot_product_is_filled) {
+  struct scratch s;
+  cr_assert(scratch_open(&s));
+  struct fold_cases cases = {0};
+  fold_status status = load_text(&s, NORMAL "dtype = f32\nrows = 3\ncols = 5\nop = dot, sum\n", &cases);
+  cr_assert(status.code == FOLD_OK && cases.n == 2, "%s", status.text);
+  const struct fold_case *sum = &cases.at[0], *dot = &cases.at[1];
+  float x[15], y[15], want[15];
+  cr_expect_str_eq(dot->name, "a/f32/dot/3x5/seed1");
+  cr_expect(fold_case_elements(dot, 0) == 15 && fold_case_elements(dot, 1) == 15 && fold_case_all_elements(dot) == 30);
+  cr_expect(fold_case_elements(sum, 1) == 0 && fold_case_all_elements(sum) == 15);
+  cr_assert(fold_case_fill(sum, 0, want, 1).code == FOLD_OK && fold_case_fill(dot, 0, x, 1).code == FOLD_OK &&
+            fold_case_fill(dot, 1, y, 1).code == FOLD_OK);
+  cr_expect_arr_eq(x, want, sizeof want, "the first input is the one that a sum has");
+  for (size_t i = 0; i < 15; i++) cr_expect_neq(x[i], y[i], "element %zu", i);
+  fold_cases_free(&cases);
+  status = load_text(&s, GIVEN "values = 1, 2, 3, 4, 5, 6\ndtype = f64\nop = dot\n", &cases);
+  cr_assert(status.code == FOLD_OK && cases.n == 1 && cases.at[0].rows == 1 && cases.at[0].cols == 3, "%s", status.text);
+  double got[2][3];
+  for (unsigned k = 0; k < 2; k++) cr_assert_eq(fold_case_fill(&cases.at[0], k, got[k], 1).code, FOLD_OK);
+  for (int i = 0; i < 3; i++) cr_expect(got[0][i] == i + 1 && got[1][i] == i + 4);
+  fold_cases_free(&cases);
+  status = load_text(&s, GIVEN "values = 1, 2, 3\ndtype = f64\nop = dot\n", &cases);
+  cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, "2 inputs"), "%s", status.text);
+  fold_cases_free(&cases);
+  status = load_text(&s, NORMAL "dtype = f32\nn = 4\nranks = 2\nop = dot\n", &cases);
+  cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, "ranks"), "%s", status.text);
+  fold_cases_free(&cases);
+  status = load_text(&s, NORMAL "dtype = f32\nn = 4\nop = dit\n", &cases);
+  cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, "min or dot"), "%s", status.text);
+  fold_cases_free(&cases);
+  scratch_close(&s);
+}
+
+static fold_status count_up(void *context, uint64_t first, size_t n, void *out) {
+  (void)context;
+  for (size_t i = 0; i < n; i++) ((float *)out)[i] = (float)(first + i);
+  return fold_ok();
+}
+
+Test(fixture_fill, the_rows_of_an_array_are_shared_among_inputs) {
+  struct scratch s;
+  cr_assert(scratch_open(&s));
+  const char *path = scratch_path(&s, "xy.npy");
+  struct fold_cases cases = {0};
+  float got[2][6];
+  cr_assert_eq(fold_npy_write(path, FOLD_F32, 4, 3, false, count_up, NULL).code, FOLD_OK);
+  fold_status status = fold_cases_add_npy(path, fold_problem(FOLD_DOT), 0, &cases);
+  cr_assert(status.code == FOLD_OK && cases.at[0].rows == 2 && cases.at[0].cols == 3, "%s", status.text);
+  for (unsigned k = 0; k < 2; k++) cr_assert_eq(fold_case_fill(&cases.at[0], k, got[k], 1).code, FOLD_OK);
+  for (int i = 0; i < 6; i++) cr_expect(got[0][i] == (float)i && got[1][i] == (float)(6 + i));
+  cr_assert_eq(fold_npy_write(path, FOLD_F32, 3, 3, false, count_up, NULL).code, FOLD_OK);
+  cr_expect_eq(fold_case_fill(&cases.at[0], 1, got[1], 1).code, FOLD_BAD_INPUT);
+  fold_cases_free(&cases);
+  cr_expect_eq(fold_cases_add_npy(path, fold_problem(FOLD_DOT), 0, &cases).code, FOLD_BAD_INPUT);
+  fold_cases_free(&cases);
   scratch_close(&s);
 }

@@ -91,7 +91,7 @@ Test(fixture_sets, the_reports_six_cases_are_there_by_name) {
     cr_assert_not_null(found, "%s", want[k].name);
     if (!want[k].expect) continue;
     cr_expect_str_eq(found->expect, want[k].expect);
-    cr_assert(found->cols == want[k].n && fold_case_fill(found, x, 1).code == FOLD_OK);
+    cr_assert(found->cols == want[k].n && fold_case_fill(found, 0, x, 1).code == FOLD_OK);
     const float one = k == 2 ? 0.f : k == 3 ? -1.f : 1.f;
     for (size_t i = 0; i < want[k].n; i++) cr_expect_eq(x[i], one, "%s, %zu: %g", found->name, i, (double)x[i]);
   }
@@ -215,7 +215,7 @@ Test(fixture_sets, every_expected_sum_is_the_exact_sum) {
     size_t n = c->rows * c->cols;
     unsigned char *in = malloc(n * fold_dtype_size(c->dtype));
     uint64_t *bits = malloc(n * sizeof *bits);
-    fold_status status = fold_case_fill(c, in, 1);
+    fold_status status = fold_case_fill(c, 0, in, 1);
     for (size_t k = 0; k < n; k++) bits[k] = fold_bits_load(c->dtype, in, k);
     cr_expect(status.code == FOLD_OK && sum_is(c, bits, c->expect), "%s (%s): the sum is not %s %s", c->name, c->where,
               c->expect, status.text);

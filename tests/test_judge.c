@@ -157,7 +157,7 @@ static void expect_input_kept(const struct fold_registry *registry, const struct
   size_t n;
   const struct fold_claim *claims = fold_claims(&n);
   cr_assert_eq(fold_rig_open(&rig, FOLD_HOST, c->dtype, n_bytes, c->rows).code, FOLD_OK);
-  cr_assert_eq(fold_case_fill(c, fold_rig_input(&rig), 1).code, FOLD_OK);
+  cr_assert_eq(fold_case_fill(c, 0, fold_rig_input(&rig), 1).code, FOLD_OK);
   cr_assert_eq(fold_rig_load(&rig).code, FOLD_OK);
   cr_assert_eq(fold_truths_open(&truths, c, fold_rig_input(&rig)).code, FOLD_OK);
   struct fold_trial trial = {.registry = registry,

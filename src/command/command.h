@@ -59,6 +59,7 @@ void fold_option_refuse(struct argp_state *state, const char *option, const char
 /* Where to see which generators there are, and the one that the word may have meant. */
 const char *fold_option_generator(const char *word, char text[240]);
 int fold_option_op(struct argp_state *state, const char *text);
+const struct fold_problem *fold_option_problem(struct argp_state *state, const char *text);
 /* Comma-separated lists of at least one, which are cut up: numbers, how many of at most `room` being returned; names, as a
  * mask of the bits that parse_name gives. */
 size_t fold_option_numbers(struct argp_state *state, const char *option, char *list, uint64_t most, uint64_t *numbers,

@@ -105,12 +105,12 @@ bool fold_compare_promises(const struct fold_subject *subject, uint64_t claims) 
 static bool is_promised(const struct judging *j, const json_t *record) {
   if (has_promise(j, record)) return true;
   if (strcmp(j->claim, "gpu_to_gpu") == 0 && json_is_true(json_object_get(record, "any_gpu"))) return true;
-  int engine = fold_engine_parse(fold_record_text(record, "engine")),
-      op = fold_op_parse(fold_record_text(record, "op"));
-  for (size_t i = 0; i < j->registry->n && op >= 0; i++) {
+  int engine = fold_engine_parse(fold_record_text(record, "engine"));
+  const struct fold_problem *problem = fold_problem_find(fold_record_text(record, "op"));
+  for (size_t i = 0; i < j->registry->n && problem; i++) {
     const struct fold_subject *s = &j->registry->subjects[i];
     if ((int)s->engine != engine || strcmp(s->name, fold_record_text(record, "subject")) != 0) continue;
-    uint64_t claims = fold_claims_of(s, (enum fold_op)op);
+    uint64_t claims = fold_claims_of(s, problem->op);
     if (strcmp(j->claim, "run_to_run") == 0) return claims & FOLD_CLAIM(FOLD_RUN_TO_RUN);
     return fold_compare_promises(s, claims);
   }

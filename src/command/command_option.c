@@ -54,6 +54,14 @@ int fold_option_op(struct argp_state *state, const char *text) {
   return op;
 }
 
+const struct fold_problem *fold_option_problem(struct argp_state *state, const char *text) {
+  const struct fold_problem *problem = fold_problem_find(text);
+  const char *names[FOLD_PROBLEMS + 1] = {NULL};
+  for (int p = 0; p < FOLD_PROBLEMS; p++) names[p] = fold_problem((enum fold_problem_id)p)->name;
+  if (!problem) fold_option_refuse(state, "--op", text, names);
+  return problem;
+}
+
 size_t fold_option_numbers(struct argp_state *state, const char *option, char *list, uint64_t most, uint64_t *numbers,
                            size_t room) {
   char *rest = NULL;

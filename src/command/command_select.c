@@ -17,7 +17,7 @@ static const struct argp_option options[] = {
     {"fixture-folder", FOLDER, "DIR", 0, "where the *.ini files are", 1},
     {"npy", NPY, "FILE", 0,
      "take this array instead of fixtures (repeatable); with --engine mpi or nccl its columns go over the ranks", 1},
-    {"op", OP, "OP", 0, "with --npy: sum (the default), prod, max or min", 1},
+    {"op", OP, "OP", 0, "with --npy: sum (the default), prod, max, min, or dot of its upper and lower rows", 1},
     {0},
 };
 static const struct argp_option claims_options[] = {{"claims", CLAIMS, "GLOBS", 0, "only these claims", 1}, {0}};
@@ -44,7 +44,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case FOLDER: s->folder = arg; return 0;
     case PROBE: s->probe = true; return 0;
     case OP:
-      s->npy_op = (enum fold_op)fold_option_op(state, arg);
+      s->npy_problem = fold_option_problem(state, arg);
       o->has_op = true;
       return 0;
     case REPEATS:
@@ -94,7 +94,7 @@ static const char *find_folder(void) {
 
 void fold_selection_defaults(struct fold_selection_options *o) {
   *o = (struct fold_selection_options){
-      .selection = {.engine = -1, .folder = find_folder(), .set = "default", .repeats = FOLD_REPEATS}};
+      .selection = {.engine = -1, .folder = find_folder(), .set = "default", .repeats = FOLD_REPEATS, .npy_problem = fold_problem(FOLD_ROWS_SUM)}};
 }
 
 /* The first of the comma-separated globs that `matches` says matches nothing; NULL when each matches something. */

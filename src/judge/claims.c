@@ -195,7 +195,7 @@ fold_status fold_truths_row(struct fold_truths *truths, size_t row, const struct
 fold_status fold_truths_check_expected(struct fold_truths *truths) {
   const struct fold_case *c = truths->c;
   const struct fold_truth *truth;
-  if (c->expect == NULL || c->rows != 1 || c->op != FOLD_SUM) return fold_ok();
+  if (c->expect == NULL || c->rows != 1 || fold_case_problem(c)->id != FOLD_ROWS_SUM) return fold_ok();
   FOLD_TRY(fold_truths_row(truths, 0, &truth));
   mpfr_t want;
   char *end;

@@ -92,7 +92,7 @@ fold_status fold_trial_refill(struct fold_trial *trial) {
   FOLD_TRY(fold_rig_hash(trial->rig, &hash));
   if (hash == trial->input_hash) return fold_ok();
   fold_trial_look_at_threads(trial);
-  FOLD_TRY(fold_case_fill(trial->c, fold_rig_input(trial->rig), 0));
+  FOLD_TRY(fold_case_fill(trial->c, 0, fold_rig_input(trial->rig), 0));
   return fold_rig_load(trial->rig);
 }
 

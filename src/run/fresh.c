@@ -84,7 +84,7 @@ static size_t arguments(const struct fold_selection *s, const char *path, const 
   if (s->subjects) argv[n++] = "--subjects", argv[n++] = s->subjects;
   if (s->fixtures) argv[n++] = "--fixtures", argv[n++] = s->fixtures;
   if (s->engine >= 0) argv[n++] = "--engine", argv[n++] = fold_engine_name((enum fold_engine)s->engine);
-  if (s->n_npy > 0) argv[n++] = "--op", argv[n++] = fold_op_name(s->npy_op);
+  if (s->n_npy > 0) argv[n++] = "--op", argv[n++] = s->npy_problem->name;
   for (size_t i = 0; i < s->n_npy; i++) argv[n++] = "--npy", argv[n++] = s->npy[i];
   argv[n] = NULL;
   return n;

@@ -93,7 +93,7 @@ static fold_status check_claims(const struct fold_case *c) {
 
 fold_status fold_select_cases(const struct fold_selection *selection, unsigned ranks, struct fold_cases *cases) {
   for (size_t i = 0; i < selection->n_npy; i++)
-    FOLD_TRY(fold_cases_add_npy(selection->npy[i], selection->npy_op, ranks, cases));
+    FOLD_TRY(fold_cases_add_npy(selection->npy[i], selection->npy_problem, ranks, cases));
   if (selection->n_npy > 0) return fold_ok();
   FOLD_TRY(fold_cases_load(selection->folder, selection->set, selection->fixtures, cases));
   for (size_t i = 0; i < cases->n; i++) FOLD_TRY(check_claims(&cases->at[i]));
@@ -114,7 +114,7 @@ struct bench {
 };
 
 static fold_status fill(struct bench *bench, enum fold_engine engine) {
-  FOLD_TRY(fold_case_fill(bench->c, fold_rig_input(&bench->rig[engine]), 0));
+  FOLD_TRY(fold_case_fill(bench->c, 0, fold_rig_input(&bench->rig[engine]), 0));
   return fold_rig_load(&bench->rig[engine]);
 }
 

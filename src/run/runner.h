@@ -18,7 +18,7 @@ struct fold_selection {
   const char *set;    /* "default", "large" */
   const char **npy; /* files judged instead of fixtures; with an engine that has ranks, their columns over all ranks */
   size_t n_npy;
-  enum fold_op npy_op;
+  const struct fold_problem *npy_problem;
   unsigned repeats; /* of run_to_run: FOLD_REPEATS unless the user says otherwise */
   bool probe;       /* judge claims that are not promised too */
 };
