@@ -12,6 +12,7 @@
 
 /* Node k < n is leaf k; node n + k is the k-th join; -1 is the starting zero. */
 struct drawing {
+  const char *leaf; /* of its index */
   const uint32_t *place;
   int n, joins;
   int (*child)[2];
@@ -38,7 +39,7 @@ static int join(struct drawing *c, int a, int b) {
 /* As deep as the tree is high: at most MOST_TERMS calls. */
 static void write_text(const struct drawing *c, int node, FILE *out) {
   if (node < c->n) {
-    fprintf(out, "x%d", node);
+    fprintf(out, c->leaf, node, node);
     return;
   }
   const int *child = c->child[node - c->n];
@@ -51,7 +52,11 @@ static void write_text(const struct drawing *c, int node, FILE *out) {
 
 static void write_graph(const struct drawing *c, const char *name, FILE *out) {
   fprintf(out, "digraph \"%s, n = %d\" {\n", name, c->n);
-  for (int i = 0; i < c->n; i++) fprintf(out, "  n%d [label=\"x%d\", shape=box];\n", i, i);
+  for (int i = 0; i < c->n; i++) {
+    fprintf(out, "  n%d [label=\"", i);
+    fprintf(out, c->leaf, i, i);
+    fprintf(out, "\", shape=box];\n");
+  }
   for (int k = 0; k < c->joins; k++)
     fprintf(out, "  n%d [label=\"+\"];\n  n%d -> n%d;\n  n%d -> n%d;\n", c->n + k, c->n + k, c->child[k][0], c->n + k,
             c->child[k][1]);
@@ -80,7 +85,8 @@ fold_status fold_order_draw(const struct fold_order *order, enum fold_dtype dtyp
     return fold_error(FOLD_BAD_INPUT, "a tree of %zu terms is too big to draw: %d at most", n, MOST_TERMS);
   uint32_t *place;
   FOLD_TRY(fold_order_places(order, dtype, in, n, &place));
-  struct drawing c = {place, (int)n, 0, calloc(n + 1, sizeof *c.child)};
+  const char *leaf = order->product == FOLD_NO_PRODUCT ? "x%d" : "x%d*y%d";
+  struct drawing c = {leaf, place, (int)n, 0, calloc(n + 1, sizeof *c.child)};
   fold_status status =
       c.child ? draw(order, &c, form, out) : fold_error(FOLD_NO_MEMORY, "no memory to draw a tree of %zu terms", n);
   free(c.child);

@@ -33,12 +33,20 @@ enum fold_order_kind {
   FOLD_ORDER_CANONICAL,  /* ours: canonical.h */
 };
 
+/* What becomes of a term that is a product of two factors. */
+enum fold_product {
+  FOLD_NO_PRODUCT,      /* the order is of elements */
+  FOLD_ROUNDED_PRODUCT, /* it is rounded to the accumulator, and joined as an element is */
+  FOLD_FUSED_PRODUCT, /* an FMA joins it to a partial, with one rounding; only where it starts a partial it is rounded by itself */
+};
+
 /* One order: a row of the table in orders.c. */
 struct fold_order {
   const char *name;    /* "rows/par_256" */
   const char *formula; /* its definition in one line */
   enum fold_order_kind kind;
   unsigned width, limit;
+  enum fold_product product;
 };
 
 const struct fold_order *fold_orders(size_t *n);

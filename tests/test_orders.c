@@ -86,17 +86,17 @@ Test(orders, cancelling_samples_tell_every_order_from_sequential) {
 
 /* Every shape that the type allows, not only the table's. */
 Test(orders, other_widths_and_grids_follow_the_same_definition) {
-  const struct fold_order shapes[] = {{"chunks 1", "", FOLD_ORDER_CHUNKS, 1, 0},
-                                      {"chunks 7", "", FOLD_ORDER_CHUNKS, 7, 0},
-                                      {"numpy 100", "", FOLD_ORDER_NUMPY, 100, 0},
-                                      {"numpy 10", "", FOLD_ORDER_NUMPY, 10, 0},
-                                      {"numpy 1 << 20", "", FOLD_ORDER_NUMPY, 1 << 20, 0},
-                                      {"tree 1", "", FOLD_ORDER_CHUNK_TREE, 1, 0},
-                                      {"tree 4096", "", FOLD_ORDER_CHUNK_TREE, 4096, 0},
-                                      {"shuffle 32 of 1", "", FOLD_ORDER_SHUFFLE, 32, 1},
-                                      {"shuffle 96 of 5", "", FOLD_ORDER_SHUFFLE, 96, 5},
-                                      {"shuffle 256 of 4096", "", FOLD_ORDER_SHUFFLE, 256, 4096},
-                                      {"shuffle 1024 of 300", "", FOLD_ORDER_SHUFFLE, 1024, 300}};
+  const struct fold_order shapes[] = {{"chunks 1", "", FOLD_ORDER_CHUNKS, 1, 0, 0},
+                                      {"chunks 7", "", FOLD_ORDER_CHUNKS, 7, 0, 0},
+                                      {"numpy 100", "", FOLD_ORDER_NUMPY, 100, 0, 0},
+                                      {"numpy 10", "", FOLD_ORDER_NUMPY, 10, 0, 0},
+                                      {"numpy 1 << 20", "", FOLD_ORDER_NUMPY, 1 << 20, 0, 0},
+                                      {"tree 1", "", FOLD_ORDER_CHUNK_TREE, 1, 0, 0},
+                                      {"tree 4096", "", FOLD_ORDER_CHUNK_TREE, 4096, 0, 0},
+                                      {"shuffle 32 of 1", "", FOLD_ORDER_SHUFFLE, 32, 1, 0},
+                                      {"shuffle 96 of 5", "", FOLD_ORDER_SHUFFLE, 96, 5, 0},
+                                      {"shuffle 256 of 4096", "", FOLD_ORDER_SHUFFLE, 256, 4096, 0},
+                                      {"shuffle 1024 of 300", "", FOLD_ORDER_SHUFFLE, 1024, 300, 0}};
   for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++)
     for (size_t l = 0; l < SAMPLE_LENGTHS; l++) {
       void *in = sample_row(SAMPLE_CANCELLING, FOLD_F32, 31, sample_lengths[l]);
@@ -106,11 +106,12 @@ Test(orders, other_widths_and_grids_follow_the_same_definition) {
 }
 
 Test(orders, shapes_that_no_kernel_has_are_refused) {
-  const struct fold_order shapes[] = {{"a", "", FOLD_ORDER_CHUNKS, 0, 0},       {"b", "", FOLD_ORDER_CHUNKS, 4097, 0},
-                                      {"c", "", FOLD_ORDER_CHUNK_TREE, 24, 0},  {"d", "", FOLD_ORDER_SHUFFLE, 48, 4},
-                                      {"e", "", FOLD_ORDER_SHUFFLE, 2048, 4},   {"f", "", FOLD_ORDER_SHUFFLE, 256, 0},
-                                      {"g", "", FOLD_ORDER_SHUFFLE, 256, 4097}, {"h", "", FOLD_ORDER_SHUFFLE, 0, 4},
-                                      {"i", "", FOLD_ORDER_NUMPY, 0, 0}};
+  const struct fold_order shapes[] = {
+      {"a", "", FOLD_ORDER_CHUNKS, 0, 0, 0},       {"b", "", FOLD_ORDER_CHUNKS, 4097, 0, 0},
+      {"c", "", FOLD_ORDER_CHUNK_TREE, 24, 0, 0},  {"d", "", FOLD_ORDER_SHUFFLE, 48, 4, 0},
+      {"e", "", FOLD_ORDER_SHUFFLE, 2048, 4, 0},   {"f", "", FOLD_ORDER_SHUFFLE, 256, 0, 0},
+      {"g", "", FOLD_ORDER_SHUFFLE, 256, 4097, 0}, {"h", "", FOLD_ORDER_SHUFFLE, 0, 4, 0},
+      {"i", "", FOLD_ORDER_NUMPY, 0, 0, 0}};
   float in[4] = {1, 2, 3, 4}, out;
   for (size_t k = 0; k < sizeof shapes / sizeof *shapes; k++) {
     struct fold_call call = {.dtype = FOLD_F32, .rows = 1, .cols = 4, .in = in, .out = &out};
