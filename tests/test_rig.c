@@ -186,7 +186,7 @@ Test(rig, a_write_to_the_input_is_noted_even_if_nothing_changed) {
   struct fold_traces traces;
   float got[ROWS];
   open_rig(&rig);
-  for (enum fold_placement p = FOLD_AT_START; p <= FOLD_AT_END; p++) {
+  for (enum fold_placement p = FOLD_PLACED; p <= FOLD_AT_END; p++) {
     struct fold_subject subject = subject_of(PUT_BACK);
     struct fold_request request = {.op = FOLD_SUM, .rows = ROWS, .cols = COLS, .poison = 0xa5, .placement = p};
     cr_expect_eq(fold_rig_run(&rig, &subject, &request, got, &traces).code, FOLD_OK);

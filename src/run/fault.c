@@ -32,16 +32,24 @@ fold_status fold_region_open(size_t n, struct fold_region *region) {
   return fold_ok();
 }
 
-void fold_region_close(struct fold_region *region) {
-  if (region->at) munmap(region->at - EDGE, region->bytes + 2 * EDGE);
-  *region = (struct fold_region){0};
+/* mremap of no bytes of shared memory gives them a second address. That needs no descriptor, and is no file that a limit is set for. */
+fold_status fold_region_open_read_only(size_t n, struct fold_region *region) {
+  FOLD_TRY(fold_region_open(n, region));
+  size_t bytes = region->bytes;
+  void *own = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), *seen = MAP_FAILED;
+  if (own != MAP_FAILED) {
+    region->own = own;
+    seen = mremap(own, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, region->at);
+  }
+  if (seen != MAP_FAILED && mprotect(seen, bytes, PROT_READ) == 0) return fold_ok();
+  fold_region_close(region);
+  return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu bytes", n);
 }
 
-fold_status fold_region_protect(struct fold_region *region, bool read_only) {
-  if (mprotect(region->at, region->bytes, read_only ? PROT_READ : PROT_READ | PROT_WRITE) != 0)
-    return fold_error(FOLD_ENVIRONMENT, "the kernel does not protect pages");
-  region->read_only = read_only;
-  return fold_ok();
+void fold_region_close(struct fold_region *region) {
+  if (region->at) munmap(region->at - EDGE, region->bytes + 2 * EDGE);
+  if (region->own) munmap(region->own, region->bytes);
+  *region = (struct fold_region){0};
 }
 
 /* A signal handler has no context but this. */
@@ -133,8 +141,10 @@ void fold_faults_watch(struct fold_watched *watched, size_t n) {
 
 void fold_faults_end(void) {
   for (size_t i = 0; i < watch.n; i++) {
-    struct fold_region *region = watch.watched[i].region;
-    if (!watch.watched[i].outside.seen) continue;
+    const struct fold_watched *w = &watch.watched[i];
+    struct fold_region *region = w->region;
+    if (region->own && (w->inside.seen || w->outside.seen)) mprotect(region->at, region->bytes, PROT_READ);
+    if (!w->outside.seen) continue;
     /* Fresh pages: what was written there is gone, and the memory given back. */
     mmap(region->at - EDGE, EDGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
     mmap(region->at + region->bytes, EDGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);

@@ -1,6 +1,6 @@
 /* fault.h: host memory between pages without access, and who touches them while a subject runs.
  *
- * A read or a write beyond its ends, or a write to it while it is read-only, does not end the process: it is noted with
+ * A read or a write beyond its ends, or a write to what is read-only, does not end the process: it is noted with
  * its place, the page is opened, and the run goes on. On such a page lies NaN. What a load of a whole page's words
  * reads within the same page is not seen. A fault elsewhere goes to whoever handled it before.
  */
@@ -14,11 +14,13 @@
 struct fold_region {
   unsigned char *at;
   size_t bytes;
-  bool read_only;
+  unsigned char *own; /* the harness's view of these bytes, if at `at` they are read-only; else NULL */
 };
 
 /* At least n bytes, zero. NO_MEMORY. */
 fold_status fold_region_open(size_t n, struct fold_region *region);
+/* The same for an input: read-only at `at`. */
+fold_status fold_region_open_read_only(size_t n, struct fold_region *region);
 void fold_region_close(struct fold_region *region);
 
 /* The first touch of a kind; `at` in bytes from the region's start. */
@@ -35,16 +37,13 @@ struct fold_watched {
   struct fold_fault inside, outside;
 };
 
-/* Until fold_faults_end faults in these n regions are noted; all threads' are. One watch at a time. The regions' ends are
- * closed again at the end, and what was opened of a read-only one can be written from then on. */
+/* Until fold_faults_end faults in these n regions are noted; all threads' are. One watch at a time. At the end what was opened is
+ * closed again, and what was read-only is so again. */
 void fold_faults_watch(struct fold_watched *watched, size_t n);
 void fold_faults_end(void);
 /* The handlers stay in their place between watches, where faults are handed on. Takes that place again from whoever took it; gives it
  * back to whoever had it before. */
 void fold_faults_take_handlers(void);
 void fold_faults_give_handlers_back(void);
-
-/* Makes all of the region's bytes read-only, or writable again. ENVIRONMENT where the kernel refuses. */
-fold_status fold_region_protect(struct fold_region *region, bool read_only);
 
 #endif

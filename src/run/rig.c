@@ -35,10 +35,10 @@ fold_status fold_rig_load(struct fold_rig *rig) {
 
 static fold_status open_rooms(struct fold_rig *rig) {
   size_t size = fold_rig_element(rig), guards = 2 * FOLD_RIG_GUARD;
-  FOLD_TRY(fold_room_open(rig->ops, rig->n * size + guards, &rig->in));
-  FOLD_TRY(fold_room_open(rig->ops, rig->max_rows * size + guards + FOLD_RIG_SLACK * size, &rig->out));
+  FOLD_TRY(fold_room_open(rig->ops, rig->n * size + guards, true, &rig->in));
+  FOLD_TRY(fold_room_open(rig->ops, rig->max_rows * size + guards + FOLD_RIG_SLACK * size, false, &rig->out));
   if (rig->ops->is_host) {
-    rig->mirror = rig->in.at;
+    rig->mirror = rig->in.region.own;
     rig->out_host = rig->out.at;
     return fold_ok();
   }
@@ -121,7 +121,7 @@ fold_status fold_rig_look_at_zones(struct fold_rig *rig, const unsigned char *zo
   bool before = traces->out_of_bounds;
   look_at_zone(rig, zone_before, 0, start, traces);
   look_at_zone(rig, zone_after, end, rig->in.bytes - end, traces);
-  if (!traces->out_of_bounds || rig->in.region.read_only || (before && !rig->ops->is_host)) return fold_ok();
+  if (!traces->out_of_bounds || (before && !rig->ops->is_host)) return fold_ok();
   lay_zones(rig);
   if (rig->ops->is_host) return fold_ok();
   FOLD_TRY(rig->ops->write(rig->in.at, rig->mirror, start));

@@ -2,8 +2,8 @@
  *
  * The input lies between two zones of NaN, so that whoever reads past it spoils its own result; output and scratch lie
  * between guards that are checked after each run, and are poisoned before it. On the host each lies between pages without
- * access too (fault.h), and a run may be asked to have them flush against such a page, the input read-only. On the host the
- * rig's input is the only copy; for a GPU the host keeps its own and the rig holds the device's; for an engine with ranks
+ * access too (fault.h), the input read-only, and a run may be asked to have them flush against such a page. On the host the
+ * rig's input is the only copy, of which the harness has a view of its own; for a GPU the host keeps its own and the rig holds the device's; for an engine with ranks
  * the host keeps the whole, and each rank a rig with its part (rig_world.c). One rig serves one case; `move` puts the input
  * at other addresses. What a run did besides computing is told by its traces and by nothing that stays in the rig.
  */
@@ -19,7 +19,7 @@
 #define FOLD_RIG_SLACK 32
 
 /* Where the arguments of a run lie: at their aligned places and shifts; or each flush against a page without access, at its
- * start or its end, the input read-only: of host memory alone. */
+ * start or its end: of host memory alone. */
 enum fold_placement { FOLD_PLACED, FOLD_AT_START, FOLD_AT_END };
 
 /* What the ranks of a world hold now, so that only what changed is sent. */
@@ -37,7 +37,7 @@ struct fold_rig {
   enum fold_dtype dtype;
   size_t n, max_rows;    /* elements of input; results at the most */
   struct fold_room in;   /* zone | input | zone */
-  unsigned char *mirror; /* host: the same; equal to in.at where the engine is the host */
+  unsigned char *mirror; /* host: the same; where the engine is the host, the same memory */
   ptrdiff_t shift;       /* in elements from the aligned place */
   enum fold_placement placement;
   bool hashed; /* of host memory: `hash` is of the input as it lies */

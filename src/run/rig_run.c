@@ -55,7 +55,7 @@ static fold_status room_for_scratch(struct fold_rig *rig, size_t need) {
   if (rig->scratch.at && (rig->ops->is_host ? rig->scratch.bytes - bytes < HOST_GUARD : rig->scratch.bytes >= bytes))
     return fold_ok();
   fold_room_close(rig->ops, &rig->scratch);
-  return fold_room_open(rig->ops, bytes, &rig->scratch);
+  return fold_room_open(rig->ops, bytes, false, &rig->scratch);
 }
 
 /* Its head is zero, the rest is poison; w->at == w->end where the subject asks for none. */
@@ -229,17 +229,13 @@ static fold_status run_laid(struct fold_rig *rig, const struct fold_subject *sub
   return fold_rig_look_at_zones(rig, glance.zone_before, glance.zone_after, traces);
 }
 
-/* The input flush and read-only, and back at its place whatever became of the run. A subject may have taken the signals since its first
- * one. */
+/* The input flush, and back at its place whatever became of the run. A subject may have taken the signals since its first one. */
 static fold_status run_flush(struct fold_rig *rig, const struct fold_subject *subject,
                              const struct fold_request *request, void *got, struct fold_traces *traces) {
   if (!rig->ops->is_host) return fold_error(FOLD_UNSUPPORTED, "a device's pages can't be closed");
   fold_faults_take_handlers();
   fold_rig_lay(rig, request->placement);
-  fold_status status = fold_region_protect(&rig->in.region, true);
-  if (status.code == FOLD_OK) status = run_laid(rig, subject, request, got, traces);
-  fold_status back = fold_region_protect(&rig->in.region, false);
-  if (back.code != FOLD_OK) return back;
+  fold_status status = run_laid(rig, subject, request, got, traces);
   fold_rig_lay(rig, FOLD_PLACED);
   return status;
 }

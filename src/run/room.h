@@ -19,10 +19,12 @@ static inline void fold_room_close(const struct fold_engine_ops *ops, struct fol
   *room = (struct fold_room){0};
 }
 
-static inline fold_status fold_room_open(const struct fold_engine_ops *ops, size_t n, struct fold_room *room) {
+/* `read_only`: the host's subjects can't write to it. */
+static inline fold_status fold_room_open(const struct fold_engine_ops *ops, size_t n, bool read_only,
+                                         struct fold_room *room) {
   *room = (struct fold_room){.bytes = n};
   if (!ops->is_host) return ops->alloc(n, (void **)&room->at);
-  FOLD_TRY(fold_region_open(n, &room->region));
+  FOLD_TRY((read_only ? fold_region_open_read_only : fold_region_open)(n, &room->region));
   room->at = room->region.at;
   room->bytes = room->region.bytes;
   return fold_ok();
