@@ -5,13 +5,18 @@
  */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
 #include "bits.h"
+#include "generator.h"
 #include "judge.h"
 #include "rig.h"
+#include "starve.h"
+#include "tally.h"
+#include "varied.h"
 #include "world.h"
 
 enum { RANKS = 3, ROWS = 3, COLS = 8, ROOM = 64 };
@@ -25,6 +30,9 @@ struct fold_world {
   float result[RANKS][ROWS];
   unsigned loads, runs, fetches; /* questions that were answered */
   int refuses;                   /* the rank that has no room for its part; -1: none */
+  unsigned asked, fails_in;      /* questions of any kind, and the one that is not answered; 0: all are */
+  bool adds;                     /* results are the sums of all parts, and not what `result` was told to hold */
+  struct varied_runs varied;     /* rank 0's, of the whole case */
 };
 static struct fold_world world = {.refuses = -1};
 
@@ -56,8 +64,27 @@ static fold_status take_part(unsigned rank, const struct fold_question *q) {
   return fold_ok();
 }
 
+/* The sums of the rows over all parts, the same for each rank. */
+static void add_parts(const struct wire_run *run, float *result) {
+  for (size_t i = 0; i < run->rows; i++) {
+    result[i] = 0;
+    for (unsigned r = 0; r < run->ranks; r++) {
+      size_t cols = world.n[r] / sizeof(float) / run->rows;
+      for (size_t k = 0; k < cols; k++) result[i] += world.part[r][i * cols + k];
+    }
+  }
+}
+
 static void run_rank(unsigned rank, const struct fold_question *q, struct wire_ran *ran) {
   world.run[rank] = ((const struct wire_run *)q->head)[rank];
+  if (world.adds) add_parts(&world.run[rank], world.result[rank]);
+  const struct wire_run *run = &world.run[rank];
+  if (rank == 0 && run->rows == ROWS)
+    varied_note(&world.varied, (struct varied){.threads = run->launch.threads,
+                                               .shift = world.load[0].shift,
+                                               .out_shift = (int)run->out_shift,
+                                               .placement = run->placement,
+                                               .nan = run->poison == 0xff});
   ran[rank].traces = world.traces[rank];
   ran[rank].hash = XXH3_64bits(world.result[rank], sizeof world.result[rank]);
   world.runs++;
@@ -66,12 +93,13 @@ static void run_rank(unsigned rank, const struct fold_question *q, struct wire_r
 fold_status fold_world_ask(struct fold_world *of, unsigned first, unsigned n, const struct fold_question *q,
                            void *answers) {
   cr_assert(of == &world && first + n <= RANKS);
+  if (++world.asked == world.fails_in) return fold_error(FOLD_ENVIRONMENT, "question %u failed", world.asked);
   for (unsigned r = first; r < first + n; r++) {
     if (q->kind == WIRE_LOAD) FOLD_TRY(take_part(r, q));
     if (q->kind == WIRE_RUN) run_rank(r, q, answers);
     if (q->kind == WIRE_HASH) ((uint64_t *)answers)[r - first] = XXH3_64bits(world.part[r], world.n[r]);
     if (q->kind == WIRE_FETCH) {
-      cr_assert_eq(q->answer_bytes, sizeof world.result[r]);
+      cr_assert(q->answer_bytes <= sizeof world.result[r]);
       memcpy(answers, world.result[r], q->answer_bytes);
       world.fetches++;
     }
@@ -292,4 +320,122 @@ Test(rig_world, a_vector_takes_one_column_a_rank) {
   request.cols = request.ranks = RANKS + 1;
   cr_expect_eq(fold_rig_run(&rig, &vector, &request, got, &traces).code, FOLD_UNSUPPORTED);
   fold_rig_close(&rig);
+}
+
+/* ---- what is not there ---- */
+
+/* A rig's life over ranks of whom one has another result. */
+static fold_status use_rig(void *context) {
+  struct fold_request request = {.op = FOLD_MAX, .rows = ROWS, .cols = COLS, .poison = 0x6b};
+  struct fold_rig rig;
+  struct fold_traces traces;
+  float got[ROWS];
+  uint64_t hash, former;
+  (void)context;
+  world.result[1][2] = 5;
+  FOLD_TRY(fold_rig_open(&rig, FOLD_MPI, FOLD_F32, ROWS * COLS, ROWS));
+  rig.ranks = RANKS;
+  memset(fold_rig_input(&rig), 0, ROWS * COLS * sizeof(float));
+  fold_status status = fold_rig_load(&rig);
+  for (int again = 0; again < 2 && status.code == FOLD_OK; again++) {
+    status = fold_rig_run(&rig, &subject, &request, got, &traces);
+    if (status.code == FOLD_OK) status = fold_rig_hash(&rig, &hash);
+    if (status.code == FOLD_OK) status = fold_rig_poke(&rig, 3, 0, &former);
+  }
+  if (status.code == FOLD_OK) status = fold_rig_move(&rig, 1);
+  fold_rig_close(&rig);
+  return status;
+}
+
+Test(rig_world, a_rig_gives_its_memory_back) { cr_expect_geq(starve_through("a rig", use_rig, NULL), 10); }
+
+Test(rig_world, a_question_that_is_not_answered_is_told) {
+  cr_assert_eq(use_rig(NULL).code, FOLD_OK);
+  const unsigned asked = world.asked;
+  cr_expect(asked > 12, "%u questions", asked);
+  for (unsigned k = 1; k <= asked; k++) {
+    char text[40];
+    world.asked = 0;
+    world.fails_in = k;
+    fold_status status = use_rig(NULL);
+    snprintf(text, sizeof text, "question %u failed", k);
+    cr_expect(status.code == FOLD_ENVIRONMENT && !strcmp(status.text, text), "%s: %d, %s", text, (int)status.code,
+              status.text);
+  }
+}
+
+/* ---- judges ---- */
+
+static const enum fold_claim_id judged[] = {FOLD_BOUNDED,
+                                            FOLD_REPLAYS,
+                                            FOLD_RUN_TO_RUN,
+                                            FOLD_LAUNCH_INVARIANT,
+                                            FOLD_ALIGNMENT_INVARIANT,
+                                            FOLD_BATCH_INVARIANT,
+                                            FOLD_PERMUTATION_INVARIANT,
+                                            FOLD_MESSAGE_INVARIANT,
+                                            FOLD_WORLD_INVARIANT,
+                                            FOLD_WRITES_OUTPUT,
+                                            FOLD_STAYS_IN_BOUNDS,
+                                            FOLD_LEAVES_NO_TRACE,
+                                            FOLD_RANK_AGREEMENT,
+                                            FOLD_KEEPS_INPUT};
+enum { JUDGED = sizeof judged / sizeof *judged };
+
+static fold_status judge(uint64_t claims, struct tally *t) {
+  static char name[] = "integers";
+  struct fold_subject adds = {.name = "adds",
+                              .engine = FOLD_MPI,
+                              .dtypes = 1u << FOLD_F32,
+                              .ops = 1u << FOLD_SUM,
+                              .order = "host/sequential",
+                              .claims = claims,
+                              .grain = by_twos};
+  struct fold_registry registry = {&adds, 1};
+  struct fold_case c = {
+      .name = name, .file = name, .dtype = FOLD_F32, .op = FOLD_SUM, .rows = ROWS, .cols = COLS, .ranks = 2};
+  c.source = (struct fold_source){fold_generator_find("integers"), FOLD_F32, 7, c.cols, 0};
+  struct fold_cases cases = {&c, 1, 1};
+  world.adds = true;
+  world.asked = world.runs = 0;
+  world.varied.n = 0;
+  return tally_verify(&registry, NULL, false, &cases, t);
+}
+
+/* The input's last look, which may be the run's last question, is of no matter to claims that come before it. */
+Test(rig_world, nothing_holds_by_a_question_that_was_not_answered) {
+  for (size_t i = 0; i < JUDGED; i++) {
+    struct tally t;
+    const struct fold_finding *f = &t.last[judged[i]];
+    world.fails_in = 0;
+    cr_assert_eq(judge(FOLD_CLAIM(judged[i]), &t).code, FOLD_OK);
+    cr_expect_eq(f->verdict, FOLD_HELD, "claim %d: %s", (int)judged[i], f->reason);
+    const unsigned asked = world.asked, last = judged[i] == FOLD_KEEPS_INPUT ? asked : asked - 1;
+    for (world.fails_in = 1; world.fails_in <= last; world.fails_in++) {
+      fold_status status = judge(FOLD_CLAIM(judged[i]), &t);
+      cr_expect(status.code == FOLD_OK ? f->verdict == FOLD_BROKEN && strstr(f->reason, "failed")
+                                       : status.code == FOLD_ENVIRONMENT,
+                "claim %d, question %u of %u: %d, verdict %d: %s", (int)judged[i], world.fails_in, asked,
+                (int)status.code, (int)f->verdict, f->reason);
+    }
+  }
+}
+
+/* At either end of a page, elsewhere, and with other numbers of threads. */
+Test(rig_world, ranks_are_varied_as_listed) {
+  static const struct varied listed[] = {{.placement = FOLD_AT_START},
+                                         {.placement = FOLD_AT_END, .nan = true},
+                                         {.shift = 1, .out_shift = 1},
+                                         {.threads = 1, .shift = 2, .out_shift = 16},
+                                         {.threads = 2, .shift = 8},
+                                         {.threads = 3, .shift = 5, .out_shift = 3},
+                                         {.threads = 7},
+                                         {.threads = 16}};
+  struct tally t;
+  cr_assert_eq(
+      judge(FOLD_CLAIM(FOLD_LAUNCH_INVARIANT) | FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT) | FOLD_CLAIM(FOLD_WRITES_OUTPUT),
+            &t)
+          .code,
+      FOLD_OK);
+  varied_expect(&world.varied, listed, sizeof listed / sizeof *listed);
 }

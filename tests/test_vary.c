@@ -8,6 +8,7 @@
 #include "generator.h"
 #include "openmp_keeps.h"
 #include "tally.h"
+#include "varied.h"
 
 enum fault {
   NONE,
@@ -27,6 +28,7 @@ static unsigned turns_at = 5;
 static struct {
   unsigned runs;
   bool threads[17], in[64], out[64];
+  struct varied_runs varied;
 } seen;
 
 static bool at_page(const void *p) { return (uintptr_t)p % 4096 == 0; }
@@ -43,6 +45,19 @@ static bool is_wrong(const struct fold_call *call) {
   }
 }
 
+/* Where the arguments lie in their pages tells how far they were moved. */
+static struct varied how(const struct fold_call *call) {
+  uintptr_t in = (uintptr_t)call->in, out = (uintptr_t)call->out, end = in + call->rows * call->cols * sizeof(float);
+  bool start = at_page(call->in), flush = start || end % 4096 == 0;
+  return (struct varied){.threads = call->launch.threads,
+                         .shift = flush ? 0 : (int)(in % 256 / sizeof(float)),
+                         .out_shift = flush ? 0 : (int)(out % 256 / sizeof(float)),
+                         .placement = start   ? FOLD_AT_START
+                                      : flush ? FOLD_AT_END
+                                              : FOLD_PLACED,
+                         .nan = ((const unsigned char *)call->out)[0] == 0xff};
+}
+
 static void turn_a_thread(void) {
 #pragma omp parallel num_threads(7)
   if (omp_get_thread_num() == 5) fesetround(FE_UPWARD);
@@ -54,6 +69,7 @@ static fold_status count(const struct fold_subject *subject, const struct fold_c
   seen.runs++;
   seen.threads[call->launch.threads] = true;
   seen.in[(uintptr_t)call->in % 64] = seen.out[(uintptr_t)call->out % 64] = true;
+  varied_note(&seen.varied, how(call));
   if (fault == TURNS_A_THREAD && seen.runs == turns_at) turn_a_thread();
   for (size_t r = 0; r < call->rows; r++) {
     double sum = is_wrong(call);
@@ -80,6 +96,7 @@ static struct tally judge(enum fault which, uint64_t claims, size_t cols, uint64
   struct tally t;
   fault = which;
   seen.runs = 0;
+  seen.varied.n = 0;
   fold_status status = tally_verify(&registry, NULL, false, &cases, &t);
   cr_assert_eq(status.code, FOLD_OK, "%s", status.text);
   return t;
@@ -149,6 +166,28 @@ Test(vary, what_is_not_promised_is_not_varied) {
     struct tally t = judge(AT_3_THREADS, FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT), lengths[l], 7);
     cr_expect_eq(t.last[FOLD_ALIGNMENT_INVARIANT].verdict, FOLD_HELD, "%s", t.last[FOLD_ALIGNMENT_INVARIANT].reason);
   }
+}
+
+/* Together; each thing by itself, where that is quick, is the list's parts. */
+Test(vary, runs_are_varied_as_listed) {
+  static const struct varied listed[] = {{.placement = FOLD_AT_START},
+                                         {.placement = FOLD_AT_END, .nan = true},
+                                         {.shift = 1, .out_shift = 1},
+                                         {.shift = 5, .out_shift = 3},
+                                         {.threads = 1, .shift = 2, .out_shift = 16},
+                                         {.threads = 2, .shift = 8},
+                                         {.threads = 3, .shift = 4},
+                                         {.threads = 4, .shift = 16},
+                                         {.threads = 7, .shift = 32},
+                                         {.threads = 8},
+                                         {.threads = 16},
+                                         {.threads = 16},
+                                         {.threads = 16},
+                                         {.threads = 16},
+                                         {.threads = 16},
+                                         {.shift = 1} /* of a row, in place; its copy is at its aligned place */};
+  judge(NONE, ALL, TOGETHER, 7);
+  varied_expect(&seen.varied, listed, sizeof listed / sizeof *listed);
 }
 
 /* Of long inputs a part of the plan is run: never none, and over a dozen inputs all of it. */

@@ -7,10 +7,12 @@
 /* Over all the runs that were made: the other judges' too, in parts of the message and in other worlds. */
 void fold_judge_rank_agreement(struct fold_trial *trial, struct fold_finding *finding) {
   const struct fold_traces *split = &trial->log.split;
-  fold_status status = fold_trial_guard(trial);
   if (trial->rig->world == NULL) {
     fold_find_skipped(finding, "it has no ranks");
-  } else if (status.code != FOLD_OK) {
+    return;
+  }
+  fold_status status = fold_trial_guard(trial);
+  if (status.code != FOLD_OK) {
     fold_find_failed(finding, status);
   } else if (!trial->log.had_company) {
     fold_find_skipped(finding, "one rank has nobody to agree with");
