@@ -4,7 +4,7 @@
  * there is no theorem it answers FOLD_UNSUPPORTED and says why. The judge depends on it.
  *
  * Notation: x_i the n terms, s their exact sum, S = sum |x_i|, p their exact product; u the unit roundoff of the
- * accumulator (2^-24 for f16, bf16, f32; 2^-53 for f64; v for NARROW), v = 2^-precision of the result's dtype, eta its
+ * accumulator (2^-24 of f32, 2^-53 of f64; v for NARROW), v = 2^-precision of the result's dtype, eta its
  * smallest subnormal, gamma_k = k u / (1 - k u). Higham = N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed.,
  * SIAM 2002.
  *
@@ -151,8 +151,7 @@ static void round_last(struct fold_bound_terms *t, bool exact, mpfr_t error) {
 /* The format in which the method adds. */
 static struct fold_format accumulator_of(enum fold_method method, enum fold_dtype dtype) {
   if (method == FOLD_NARROW) return fold_format_of(dtype);
-  if (method == FOLD_FLOAT64 || dtype == FOLD_F64) return fold_format_of(FOLD_F64);
-  return fold_format_of(FOLD_F32);
+  return fold_format_of(method == FOLD_FLOAT64 ? FOLD_F64 : fold_accumulator_of(dtype));
 }
 
 /* Whether the finite terms alone may overflow: not where S (1 + n u) is below half of the range, for the error is below

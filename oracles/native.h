@@ -1,6 +1,6 @@
 /* native.h: elements and operations in the machine's own arithmetic, to be inlined into hot loops.
  *
- * Promised: one IEEE-754 operation in f32 (16-bit and f32 elements) or f64, rounded to nearest even; max and min let
+ * Promised: one IEEE-754 operation in the accumulator, f32 or f64, rounded to nearest even; max and min let
  * NaN through and hold -0 < +0. Needs -ffp-contract=off. The native replay and the host kernels stand on it; the wide
  * replay, which judges them, does not.
  */
@@ -11,21 +11,26 @@
 
 #include "bits.h"
 
-/* Patterns may have been written as integers. */
-typedef uint16_t __attribute__((may_alias)) fold_element_f16;
-typedef uint16_t __attribute__((may_alias)) fold_element_bf16;
-typedef float __attribute__((may_alias)) fold_element_f32;
-typedef double __attribute__((may_alias)) fold_element_f64;
+/* By the kind of a row's element: what is in memory to the accumulator, and back, rounded once, as it lies in memory. */
+#define FOLD_LOAD_uint16_t(name, x) fold_widen(fold_format_##name(), x)
+#define FOLD_LOAD_float(name, x) (x)
+#define FOLD_LOAD_double(name, x) (x)
+#define FOLD_PUT_uint16_t(name, x) (uint16_t) fold_narrow(fold_format_##name(), (double)(x))
+#define FOLD_PUT_float(name, x) (x)
+#define FOLD_PUT_double(name, x) (x)
+typedef float fold_wide_F32;
+typedef double fold_wide_F64;
 
-static inline float fold_load_f16(fold_element_f16 x) { return fold_f16_to_f32(x); }
-static inline float fold_load_bf16(fold_element_bf16 x) { return fold_bf16_to_f32(x); }
-static inline float fold_load_f32(fold_element_f32 x) { return x; }
-static inline double fold_load_f64(fold_element_f64 x) { return x; }
-
-static inline uint64_t fold_close_f16(float x) { return fold_f32_to_f16(x); }
-static inline uint64_t fold_close_bf16(float x) { return fold_f32_to_bf16(x); }
-static inline uint64_t fold_close_f32(float x) { return fold_f32_bits(x); }
-static inline uint64_t fold_close_f64(double x) { return fold_f64_bits(x); }
+/* For each dtype: fold_element_<name>, which may have been written as integers; fold_wide_<name>, the accumulator;
+ * fold_load_<name>; fold_put_<name>, an element; fold_close_<name>, its pattern; fold_close_f64_<name>, that nearest to an f64. */
+#define FOLD_DTYPE(TAG, name, element, WIDE, ...)                                                                 \
+  typedef element __attribute__((may_alias)) fold_element_##name;                                                 \
+  typedef fold_wide_##WIDE fold_wide_##name;                                                                      \
+  static inline fold_wide_##name fold_load_##name(fold_element_##name x) { return FOLD_LOAD_##element(name, x); } \
+  static inline fold_element_##name fold_put_##name(fold_wide_##name x) { return FOLD_PUT_##element(name, x); }   \
+  static inline uint64_t fold_close_##name(fold_wide_##name x) { return FOLD_NEAREST_##element(name, x); }        \
+  static inline uint64_t fold_close_f64_##name(double x) { return FOLD_NEAREST_##element(name, x); }
+#include "dtype.def"
 
 #define FOLD_JOIN_sum(a, b) ((a) + (b))
 #define FOLD_JOIN_prod(a, b) ((a) * (b))

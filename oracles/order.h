@@ -52,7 +52,7 @@ struct fold_order {
 const struct fold_order *fold_orders(size_t *n);
 const struct fold_order *fold_order_find(const char *name);
 
-/* The replay: each row of `call` folded in this order in the dtype's accumulator (f32 for the 16-bit ones) by native
+/* The replay: each row of `call` folded in this order in the dtype's accumulator (fold_accumulator_of) by native
  * arithmetic on call->launch.threads threads (0: all), then rounded once to dtype. NaN propagates in max and min, and -0 < +0 there.
  * FOLD_NO_MEMORY only where the order needs room of its own (sorted: a permutation of the row). */
 fold_status fold_order_replay(const struct fold_order *order, const struct fold_call *call);

@@ -64,7 +64,7 @@ bool fold_method_has_replay(const struct fold_order *order, enum fold_method met
 
 static uint64_t replay_row(take *step, enum fold_method method, enum fold_dtype dtype, const void *in, size_t first,
                            size_t n) {
-  struct sum sum = {.f64 = method == FOLD_FLOAT64 || dtype == FOLD_F64};
+  struct sum sum = {.f64 = method == FOLD_FLOAT64 || fold_accumulator_of(dtype) == FOLD_F64};
   for (size_t i = first; i < first + n; i++) step(&sum, fold_bits_to_double(dtype, fold_bits_load(dtype, in, i)));
   return fold_bits_from_double(dtype, method == FOLD_NEUMAIER ? plus(&sum, sum.s, sum.c) : sum.s);
 }

@@ -45,7 +45,7 @@ static double join_f64(enum fold_op op, double a, double b) {
 
 static double join(const struct wide *c, double a, double b) {
   if (c->op == FOLD_MAX || c->op == FOLD_MIN) return extreme(a, b, c->op == FOLD_MAX);
-  return c->dtype == FOLD_F64 ? join_f64(c->op, a, b) : join_f32(c->op, a, b);
+  return fold_accumulator_of(c->dtype) == FOLD_F32 ? join_f32(c->op, a, b) : join_f64(c->op, a, b);
 }
 
 #define NODE double

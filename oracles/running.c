@@ -20,7 +20,7 @@ struct partial {
 };
 
 struct running {
-  enum fold_dtype dtype;
+  enum fold_dtype dtype, wide; /* wide: the accumulator */
   const void *in;
   const uint32_t *place;
   double total; /* of |partial sums| */
@@ -35,7 +35,7 @@ static struct partial join(struct running *c, struct partial a, struct partial b
   if (!a.some) return b;
   if (!b.some) return a;
   double sum = a.value + b.value;
-  if (c->dtype != FOLD_F64) sum = (float)sum; /* one rounding in effect: 53 >= 2 * 24 + 2 */
+  if (c->wide == FOLD_F32) sum = (float)sum; /* one rounding in effect: 53 >= 2 * 24 + 2 */
   c->total += fabs(sum);
   c->joins++;
   return (struct partial){sum, true};
@@ -52,7 +52,7 @@ static struct partial join(struct running *c, struct partial a, struct partial b
 #include "orders.inc"
 
 static double outward(const struct running *c) {
-  double unit = c->dtype == FOLD_F64 ? 0x1p-53 : 0x1p-24;
+  double unit = ldexp(1, -fold_format_of(c->wide).precision);
   if (c->total == 0) return 0; /* each partial sum was zero, and exact */
   double inflation = nextafter(1 + (double)c->joins * 0x1p-52, INFINITY);
   return nextafter(nextafter(c->total * inflation, INFINITY) * unit, INFINITY);
@@ -64,7 +64,7 @@ fold_status fold_order_running_error(const struct fold_order *order, enum fold_d
   uint32_t *place;
   FOLD_TRY(fold_order_split(order, n, &split));
   FOLD_TRY(fold_order_places(order, dtype, in, n, &place));
-  struct running c = {dtype, in, place, 0, 0};
+  struct running c = {dtype, fold_accumulator_of(dtype), in, place, 0, 0};
   fold_running(order, &split, &c, n, 1);
   free(place);
   *bound = outward(&c);

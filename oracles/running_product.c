@@ -28,7 +28,7 @@ struct partial {
 };
 
 struct product {
-  enum fold_dtype dtype;
+  enum fold_dtype dtype, wide; /* wide: the accumulator */
   const void *in;
   const uint32_t *place;
 };
@@ -39,10 +39,10 @@ static struct partial leaf(const struct product *c, size_t i) {
 
 /* The product in the accumulator; *off is how far it may be from a b. */
 static double multiply(const struct product *c, double a, double b, long double *off) {
-  const bool wide = c->dtype == FOLD_F64;
-  const struct fold_format f = fold_format_of(wide ? FOLD_F64 : FOLD_F32);
+  const struct fold_format f = fold_format_of(c->wide);
   const __float128 exact = (__float128)a * b;
-  const double value = wide ? (double)exact : (double)(float)(a * b); /* a b is exact in double for f32 */
+  const double value =
+      c->wide == FOLD_F32 ? (double)(float)(a * b) : (double)exact; /* a b is exact in double for f32 */
   *off = 0;
   if (isfinite(value) && (__float128)value != exact)
     *off = fabs(value) >= ldexp(1, f.emin) ? ldexpl(fabsl(value), -f.precision) : ldexpl(1, f.emin - f.precision);
@@ -78,7 +78,7 @@ fold_status fold_order_running_product(const struct fold_order *order, enum fold
   uint32_t *place;
   FOLD_TRY(fold_order_split(order, n, &split));
   FOLD_TRY(fold_order_places(order, dtype, in, n, &place));
-  const struct product c = {dtype, in, place};
+  const struct product c = {dtype, fold_accumulator_of(dtype), in, place};
   struct partial root = fold_product(order, &split, &c, n, 1);
   free(place);
   *running = (struct fold_running_product){root.value, root.error};

@@ -28,10 +28,20 @@ struct fold_super {
 
 /* How many limbs dtype uses, and the exponent of limb 0's unit. */
 static inline FOLD_HD int fold_super_limbs(enum fold_dtype dtype) {
-  return dtype == FOLD_F64 ? 70 : dtype == FOLD_F32 ? 12 : dtype == FOLD_BF16 ? 11 : 5;
+  switch (dtype) {
+#define FOLD_DTYPE(TAG, name, element, WIDE, bits, precision, emin, emax, limbs, ...) FOLD_CASE(TAG, limbs)
+#include "dtype.def"
+    case FOLD_DTYPES: break;
+  }
+  return 0;
 }
 static inline FOLD_HD int fold_super_base(enum fold_dtype dtype) {
-  return dtype == FOLD_F64 ? -1074 : dtype == FOLD_F32 ? -149 : dtype == FOLD_BF16 ? -133 : -24;
+  switch (dtype) {
+#define FOLD_DTYPE(TAG, name, element, WIDE, bits, precision, emin, ...) FOLD_CASE(TAG, emin - precision + 1)
+#include "dtype.def"
+    case FOLD_DTYPES: break;
+  }
+  return 0;
 }
 
 /* A state that travels is packed: the limbs that dtype uses, then the counts: so many int64 words. Up to 2^31 packed

@@ -45,9 +45,11 @@ double fold_ulp(enum fold_dtype dtype, double value) {
   return ldexp(1.0, exponent - f.precision + 1);
 }
 
+int fold_bits_digits(enum fold_dtype dtype) { return fold_accumulator_of(dtype) == FOLD_F32 ? 9 : 17; }
+
 const char *fold_bits_print(enum fold_dtype dtype, uint64_t bits, char text[80]) {
   double value = fold_bits_to_double(dtype, bits);
-  int digits = dtype == FOLD_F64 ? 17 : 9;
+  int digits = fold_bits_digits(dtype);
   snprintf(text, 80, "0x%0*llx (%a, %.*g)", fold_format_of(dtype).bits / 4, (unsigned long long)bits, value, digits,
            value);
   return text;

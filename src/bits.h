@@ -22,12 +22,28 @@ struct fold_format {
   uint64_t sign, exponent, fraction; /* masks */
 };
 
+/* Inlined always, so that what is constant where it is called is folded. */
+#define FOLD_INLINE static inline FOLD_HD __attribute__((always_inline))
+
+FOLD_INLINE struct fold_format fold_format_make(int bits, int precision, int emin, int emax) {
+  const uint64_t sign = (uint64_t)1 << (bits - 1), fraction = ((uint64_t)1 << (precision - 1)) - 1;
+  struct fold_format f = {bits, precision, emin, emax, sign, (sign - 1) & ~fraction, fraction};
+  return f;
+}
+
+/* fold_format_<name>() for each dtype: its row of the table. */
+#define FOLD_DTYPE(TAG, name, element, WIDE, bits, precision, emin, emax, ...) \
+  FOLD_INLINE struct fold_format fold_format_##name(void) { return fold_format_make(bits, precision, emin, emax); }
+#include "dtype.def"
+
 static inline FOLD_HD struct fold_format fold_format_of(enum fold_dtype dtype) {
-  struct fold_format f16 = {16, 11, -14, 15, 0x8000u, 0x7c00u, 0x03ffu};
-  struct fold_format bf16 = {16, 8, -126, 127, 0x8000u, 0x7f80u, 0x007fu};
-  struct fold_format f32 = {32, 24, -126, 127, 0x80000000u, 0x7f800000u, 0x007fffffu};
-  struct fold_format f64 = {64, 53, -1022, 1023, 0x8000000000000000u, 0x7ff0000000000000u, 0x000fffffffffffffu};
-  return dtype == FOLD_F16 ? f16 : dtype == FOLD_BF16 ? bf16 : dtype == FOLD_F32 ? f32 : f64;
+  switch (dtype) {
+#define FOLD_DTYPE(TAG, name, ...) FOLD_CASE(TAG, fold_format_##name())
+#include "dtype.def"
+    case FOLD_DTYPES: break;
+  }
+  struct fold_format none = {0, 0, 0, 0, 0, 0, 0};
+  return none;
 }
 
 static inline FOLD_HD uint32_t fold_f32_bits(float x) {
@@ -51,14 +67,15 @@ static inline FOLD_HD double fold_bits_f64(uint64_t b) {
   return x;
 }
 
-/* Widening: exact. */
-static inline FOLD_HD float fold_bf16_to_f32(uint16_t h) { return fold_bits_f32((uint32_t)h << 16); }
-
-static inline FOLD_HD float fold_f16_to_f32(uint16_t h) {
-  uint32_t sign = (uint32_t)(h & 0x8000u) << 16, magnitude = h & 0x7fffu;
-  if (magnitude >= 0x7c00u) return fold_bits_f32(sign | 0x7f800000u | (magnitude & 0x3ffu) << 13);
+/* A pattern of at most 16 bits to f32: exact. */
+FOLD_INLINE float fold_widen(struct fold_format f, uint32_t bits) {
+  const int up = 24 - f.precision;
+  const uint32_t sign = (uint32_t)(bits & f.sign) << (32 - f.bits), magnitude = (uint32_t)(bits & ~f.sign);
+  if (f.emin == -126) return fold_bits_f32(sign | magnitude << up); /* f32's own bias */
+  if (magnitude >= f.exponent) return fold_bits_f32(sign | 0x7f800000u | (uint32_t)(magnitude & f.fraction) << up);
   /* Below infinity: shift the fields into place, then move the bias by an exact product; subnormals included. */
-  return fold_bits_f32(sign | fold_f32_bits(fold_bits_f32(magnitude << 13) * 0x1p112f));
+  const float bias = fold_bits_f32((uint32_t)(126 + f.emin + 127) << 23);
+  return fold_bits_f32(sign | fold_f32_bits(fold_bits_f32(magnitude << up) * bias));
 }
 
 /* Rounds the finite or infinite double |x| to a format of `precision` bits whose subnormals are multiples of
@@ -77,39 +94,47 @@ static inline FOLD_HD uint32_t fold_narrow_magnitude(uint64_t b, int precision, 
   return (field << (precision - 1)) + (uint32_t)kept;
 }
 
-static inline FOLD_HD uint16_t fold_f64_to_f16(double x) {
-  uint64_t b = fold_f64_bits(x), magnitude = b & 0x7fffffffffffffffu;
-  uint16_t sign = (uint16_t)(b >> 63 << 15);
-  if (magnitude > 0x7ff0000000000000u) return (uint16_t)(sign | 0x7e00u | (magnitude >> 42 & 0x3ffu));
-  return (uint16_t)(sign | fold_narrow_magnitude(magnitude, 11, -14, 15));
+/* The pattern of at most 16 bits that is nearest to x. f32 to f64 is exact, so that from f32 this rounds once too. */
+FOLD_INLINE uint32_t fold_narrow(struct fold_format f, double x) {
+  const uint64_t b = fold_f64_bits(x), magnitude = b & 0x7fffffffffffffffu;
+  const uint32_t sign = b >> 63 ? (uint32_t)f.sign : 0;
+  if (magnitude > 0x7ff0000000000000u)
+    return sign | (uint32_t)(f.exponent | (f.fraction + 1) / 2 | (magnitude >> (53 - f.precision) & f.fraction));
+  return sign | fold_narrow_magnitude(magnitude, f.precision, f.emin, f.emax);
 }
-static inline FOLD_HD uint16_t fold_f64_to_bf16(double x) {
-  uint64_t b = fold_f64_bits(x), magnitude = b & 0x7fffffffffffffffu;
-  uint16_t sign = (uint16_t)(b >> 63 << 15);
-  if (magnitude > 0x7ff0000000000000u) return (uint16_t)(sign | 0x7fc0u | (magnitude >> 45 & 0x7fu));
-  return (uint16_t)(sign | fold_narrow_magnitude(magnitude, 8, -126, 127));
+
+static inline FOLD_HD float fold_f16_to_f32(uint16_t h) { return fold_widen(fold_format_f16(), h); }
+static inline FOLD_HD float fold_bf16_to_f32(uint16_t h) { return fold_widen(fold_format_bf16(), h); }
+static inline FOLD_HD uint16_t fold_f32_to_f16(float x) { return (uint16_t)fold_narrow(fold_format_f16(), (double)x); }
+static inline FOLD_HD uint16_t fold_f32_to_bf16(float x) {
+  return (uint16_t)fold_narrow(fold_format_bf16(), (double)x);
 }
-/* f32 to f64 is exact, so that these round once too. */
-static inline FOLD_HD uint16_t fold_f32_to_f16(float x) { return fold_f64_to_f16((double)x); }
-static inline FOLD_HD uint16_t fold_f32_to_bf16(float x) { return fold_f64_to_bf16((double)x); }
+
+/* By the kind of a row's element: pattern to value, and f64 to the nearest pattern. */
+#define FOLD_VALUE_uint16_t(name, bits) (double)fold_widen(fold_format_##name(), (uint32_t)(bits))
+#define FOLD_VALUE_float(name, bits) (double)fold_bits_f32((uint32_t)(bits))
+#define FOLD_VALUE_double(name, bits) fold_bits_f64(bits)
+#define FOLD_NEAREST_uint16_t(name, x) fold_narrow(fold_format_##name(), x)
+#define FOLD_NEAREST_float(name, x) fold_f32_bits((float)(x))
+#define FOLD_NEAREST_double(name, x) fold_f64_bits(x)
 
 /* The value of a pattern: exact, for each dtype is a subset of f64. */
 static inline FOLD_HD double fold_bits_to_double(enum fold_dtype dtype, uint64_t bits) {
   switch (dtype) {
-    case FOLD_F16: return (double)fold_f16_to_f32((uint16_t)bits);
-    case FOLD_BF16: return (double)fold_bf16_to_f32((uint16_t)bits);
-    case FOLD_F32: return (double)fold_bits_f32((uint32_t)bits);
-    default: return fold_bits_f64(bits);
+#define FOLD_DTYPE(TAG, name, element, ...) FOLD_CASE(TAG, FOLD_VALUE_##element(name, bits))
+#include "dtype.def"
+    case FOLD_DTYPES: break;
   }
+  return 0;
 }
 /* The pattern nearest to x. */
 static inline FOLD_HD uint64_t fold_bits_from_double(enum fold_dtype dtype, double x) {
   switch (dtype) {
-    case FOLD_F16: return fold_f64_to_f16(x);
-    case FOLD_BF16: return fold_f64_to_bf16(x);
-    case FOLD_F32: return fold_f32_bits((float)x);
-    default: return fold_f64_bits(x);
+#define FOLD_DTYPE(TAG, name, element, ...) FOLD_CASE(TAG, FOLD_NEAREST_##element(name, x))
+#include "dtype.def"
+    case FOLD_DTYPES: break;
   }
+  return 0;
 }
 
 /* Element i of an array of dtype, as a pattern in the low bits. */
@@ -154,6 +179,9 @@ uint64_t fold_bits_distance(enum fold_dtype dtype, uint64_t a, uint64_t b);
 
 /* The unit in the last place of the value: the spacing of patterns at |value|, at least the smallest subnormal. */
 double fold_ulp(enum fold_dtype dtype, double value);
+
+/* So many decimal digits as tell the numbers of dtype's accumulator apart, and so its own. */
+int fold_bits_digits(enum fold_dtype dtype);
 
 /* "0x3f800000 (0x1p+0, 1)": the pattern at the format's width, the value in hex and in decimal. */
 const char *fold_bits_print(enum fold_dtype dtype, uint64_t bits, char text[80]);

@@ -9,7 +9,14 @@
 
 #include "text.h"
 
-static const char *const dtype_names[FOLD_DTYPES] = {"f16", "bf16", "f32", "f64"};
+static const char *const dtype_names[FOLD_DTYPES] = {
+#define FOLD_DTYPE(TAG, name, ...) #name,
+#include "dtype.def"
+};
+static const char *const dtype_descrs[FOLD_DTYPES] = {
+#define FOLD_DTYPE(TAG, name, element, WIDE, bits, precision, emin, emax, limbs, descr) descr,
+#include "dtype.def"
+};
 static const char *const op_names[FOLD_OPS] = {"sum", "prod", "max", "min"};
 static const char *const engine_names[FOLD_ENGINES] = {"host", "cuda", "mpi", "nccl"};
 
@@ -85,5 +92,6 @@ static int find(const char *name, const char *const names[], int n) {
 }
 
 int fold_dtype_parse(const char *name) { return find(name, dtype_names, FOLD_DTYPES); }
+const char *fold_dtype_descr(enum fold_dtype dtype) { return dtype_descrs[dtype]; }
 int fold_op_parse(const char *name) { return find(name, op_names, FOLD_OPS); }
 int fold_engine_parse(const char *name) { return find(name, engine_names, FOLD_ENGINES); }

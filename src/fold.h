@@ -20,8 +20,12 @@ extern "C" {
 #define FOLD_HD
 #endif
 
-/* The element types. The 16-bit ones are accumulated in f32 and rounded once, at the end. */
-enum fold_dtype { FOLD_F16, FOLD_BF16, FOLD_F32, FOLD_F64, FOLD_DTYPES };
+/* The element types: FOLD_F16, FOLD_BF16, FOLD_F32, FOLD_F64. */
+enum fold_dtype {
+#define FOLD_DTYPE(TAG, ...) FOLD_##TAG,
+#include "dtype.def"
+  FOLD_DTYPES
+};
 
 /* The operations. Identities: +0, 1, -infinity, +infinity. */
 enum fold_op { FOLD_SUM, FOLD_PROD, FOLD_MAX, FOLD_MIN, FOLD_OPS };
@@ -72,11 +76,33 @@ const char *fold_dtype_name(enum fold_dtype dtype);
 const char *fold_op_name(enum fold_op op);
 const char *fold_engine_name(enum fold_engine engine);
 int fold_dtype_parse(const char *name);
+const char *fold_dtype_descr(enum fold_dtype dtype); /* NumPy's: "<f4" */
 int fold_op_parse(const char *name);
 int fold_engine_parse(const char *name);
 
+/* For switches over every dtype, made from the table. */
+// clang-format off
+#define FOLD_CASE(TAG, value) case FOLD_##TAG: return value;
+// clang-format on
+
+/* In bytes. */
 static inline FOLD_HD size_t fold_dtype_size(enum fold_dtype dtype) {
-  return dtype == FOLD_F64 ? 8 : dtype == FOLD_F32 ? 4 : 2;
+  switch (dtype) {
+#define FOLD_DTYPE(TAG, name, element, ...) FOLD_CASE(TAG, sizeof(element))
+#include "dtype.def"
+    case FOLD_DTYPES: break;
+  }
+  return 0;
+}
+
+/* What elements are accumulated in, before the one rounding at the end: the only place that says so. */
+static inline FOLD_HD enum fold_dtype fold_accumulator_of(enum fold_dtype dtype) {
+  switch (dtype) {
+#define FOLD_DTYPE(TAG, name, element, WIDE, ...) FOLD_CASE(TAG, FOLD_##WIDE)
+#include "dtype.def"
+    case FOLD_DTYPES: break;
+  }
+  return FOLD_DTYPES;
 }
 
 /* The most inputs that a problem has (problem.h). */

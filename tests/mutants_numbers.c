@@ -184,7 +184,8 @@ static uint64_t subnormal_twice(const struct fold_call *call, const void *row, s
   (void)r;
   for (size_t i = 0; i < call->cols; i++) product *= (double)fold_f16_to_f32(x[i]);
   double fraction = frexp(product, &exponent);
-  return fold_f64_to_f16(isfinite(product) ? ldexp(nearbyint(ldexp(fraction, 11)), exponent - 11) : product);
+  return (uint16_t)fold_bits_from_double(
+      FOLD_F16, isfinite(product) ? ldexp(nearbyint(ldexp(fraction, 11)), exponent - 11) : product);
 }
 RUN(subnormal_twice)
 

@@ -21,7 +21,9 @@ size_t fold_collective_canonical_grain(size_t cols) {
   return block;
 }
 
-static size_t accumulator_size(const struct fold_call *call) { return call->dtype == FOLD_F64 ? 8 : 4; }
+static size_t accumulator_size(const struct fold_call *call) {
+  return fold_dtype_size(fold_accumulator_of(call->dtype));
+}
 
 /* How call->scratch is laid out: the part's own, this rank's blocks, everybody's. */
 struct room {

@@ -14,13 +14,6 @@ enum { BLOCK = 512, LEVELS = 17 }; /* 2 KiB of f32; 65,536 ranks are 2^15 pairs,
 
 typedef void combine_block(const void *slices, size_t ranks, size_t n, size_t first, size_t some, void *out);
 
-#define PUT_f16(to, value) (to) = fold_f32_to_f16(value)
-#define PUT_bf16(to, value) (to) = fold_f32_to_bf16(value)
-#define PUT_f32(to, value) (to) = (value)
-#define PUT_f64(to, value) (to) = (value)
-#define PUT_(element) PUT_##element
-#define PUT(element, to, value) PUT_(element)(to, value)
-
 #define EACH "collective/combine_host.inc"
 #include "each_type.inc"
 

@@ -5,7 +5,7 @@
 #include "fold.h"
 
 /* out[i] = slices[i], slices[n + i] ... slices[(ranks - 1) n + i] by the order host/pairwise, 0 <= i < n, for 1 <= ranks <= 65536, on
- * so many threads. 16-bit terms are combined in f32 and rounded once. `out` overlaps nothing. */
+ * so many threads. Terms are combined in their accumulator and rounded once. `out` overlaps nothing. */
 void fold_combine_host(enum fold_dtype dtype, enum fold_op op, const void *slices, size_t ranks, size_t n, void *out,
                        unsigned threads);
 

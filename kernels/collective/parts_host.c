@@ -60,14 +60,13 @@ static fold_status close_states(const struct fold_call *call, const int64_t *wor
   return fold_ok();
 }
 
-/* 16-bit elements are added in f32: a subtree's value, before the last rounding, is that of the same elements as f32. */
-static enum fold_dtype accumulator_of(enum fold_dtype dtype) { return dtype == FOLD_F64 ? FOLD_F64 : FOLD_F32; }
-
-static const void *widen(enum fold_dtype dtype, const void *in, size_t n, float *room) {
-  if (accumulator_of(dtype) == dtype) return in;
+/* A subtree's value, before the last rounding, is that of the same elements widened to the accumulator. */
+static const void *widen(enum fold_dtype dtype, const void *in, size_t n, void *room) {
+  const enum fold_dtype wide = fold_accumulator_of(dtype);
+  if (wide == dtype) return in;
   for (size_t i = 0; i < n; i++) {
-    uint16_t bits = (uint16_t)fold_bits_load(dtype, in, i);
-    room[i] = dtype == FOLD_F16 ? fold_f16_to_f32(bits) : fold_bf16_to_f32(bits);
+    double value = fold_bits_to_double(dtype, fold_bits_load(dtype, in, i));
+    fold_bits_store(wide, room, i, fold_bits_from_double(wide, value));
   }
   return room;
 }
@@ -78,10 +77,10 @@ static size_t subtrees_scratch(const struct fold_call *call, size_t block) {
 }
 
 static fold_status subtrees(const struct fold_call *call, void *scratch, size_t block, void *partials) {
-  enum fold_dtype wide = accumulator_of(call->dtype);
+  enum fold_dtype wide = fold_accumulator_of(call->dtype);
   size_t size = fold_dtype_size(call->dtype), wide_size = fold_dtype_size(wide);
   unsigned char *to = partials;
-  float *room = malloc((call->cols < block ? call->cols : block) * sizeof *room + 1);
+  void *room = malloc((call->cols < block ? call->cols : block) * wide_size + 1);
   fold_status status = room ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for a block");
   (void)scratch;
   for (size_t r = 0; r < call->rows; r++)
@@ -96,7 +95,7 @@ static fold_status subtrees(const struct fold_call *call, void *scratch, size_t 
 
 /* The tree over neighbouring blocks is flat/canonical's over tiles, from the blocks up; and it is host/pairwise. */
 static fold_status root(const struct fold_call *call, const void *partials, const size_t at[]) {
-  enum fold_dtype wide = accumulator_of(call->dtype);
+  enum fold_dtype wide = fold_accumulator_of(call->dtype);
   size_t size = fold_dtype_size(wide), blocks = at[call->comm->ranks];
   unsigned char *row = malloc(blocks * size + 1);
   fold_status status = row ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for %zu blocks", blocks);

@@ -8,18 +8,17 @@
 #include "host.h"
 #include "native.h"
 
-#define FLOAT64(dtype, narrow)                                             \
+#define FLOAT64(dtype)                                                     \
   static uint64_t float64_##dtype(const void *row, size_t n) {             \
     const fold_element_##dtype *x = row;                                   \
     double sum = 0;                                                        \
     for (size_t i = 0; i < n; i++) sum += (double)fold_load_##dtype(x[i]); \
-    return narrow(sum);                                                    \
+    return fold_close_f64_##dtype(sum);                                    \
   }
-static inline uint64_t close_f32(double x) { return fold_f32_bits((float)x); }
-FLOAT64(f16, fold_f64_to_f16)
-FLOAT64(bf16, fold_f64_to_bf16)
-FLOAT64(f32, close_f32)
-FLOAT64(f64, fold_f64_bits)
+FLOAT64(f16)
+FLOAT64(bf16)
+FLOAT64(f32)
+FLOAT64(f64)
 
 static uint64_t float64_row(const struct fold_subject *subject, const struct fold_call *call, const void *in,
                             unsigned threads) {

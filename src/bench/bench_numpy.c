@@ -93,12 +93,12 @@ static fold_status read_line(struct fold_numpy *n, const volatile int *stop, jso
 }
 
 static fold_status start(struct fold_numpy *n, const char *python, const struct fold_bench_shape *shape, int fd) {
-  static const char *const dtypes[FOLD_DTYPES] = {[FOLD_F16] = "<f2", [FOLD_F32] = "<f4", [FOLD_F64] = "<f8"};
   char rows[24], cols[24];
   int pair[2];
   snprintf(rows, sizeof rows, "%zu", shape->rows);
   snprintf(cols, sizeof cols, "%zu", shape->cols);
-  const char *const words[] = {python, "-c", script, dtypes[shape->dtype], fold_op_name(shape->op), rows, cols, NULL};
+  const char *const words[] = {python, "-c", script, fold_dtype_descr(shape->dtype), fold_op_name(shape->op),
+                               rows,   cols, NULL};
   posix_spawn_file_actions_t actions;
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
     return fold_error(FOLD_ENVIRONMENT, "no socket for NumPy's process: %s", strerror(errno));

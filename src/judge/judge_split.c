@@ -67,7 +67,7 @@ void fold_judge_split_invariant(struct fold_trial *trial, struct fold_finding *f
   const struct fold_case *c = trial->c;
   if (c->op != FOLD_SUM && c->op != FOLD_PROD) {
     fold_find_skipped(finding, "max and min are exact however they are split");
-  } else if (fold_dtype_size(c->dtype) == 2) {
+  } else if (fold_accumulator_of(c->dtype) != c->dtype) {
     fold_find_skipped(finding, "a 16-bit shard's accumulator is not at hand");
   } else if (c->rows == 0 || c->cols <= FOLD_CANONICAL_TILE) {
     fold_find_skipped(finding, "no row of more than one tile");

@@ -32,12 +32,12 @@ double fold_study_curve(enum fold_method method, const struct fold_truth *truth,
   bool sum = truth->op == FOLD_SUM, product = truth->op == FOLD_PROD;
   if ((method != FOLD_PLAIN && method != FOLD_FLOAT64) || !(sum || product) || !truth->finite_terms) return NAN;
   if (truth->n <= 1) return 0;
-  bool wide = truth->dtype == FOLD_F64 || method == FOLD_FLOAT64;
-  double u = wide ? 0x1p-53 : 0x1p-24, magnitude = fabs(mpfr_get_d(truth->exact, MPFR_RNDN));
+  int precision = fold_format_of(truth->dtype).precision;
+  int wide = fold_format_of(method == FOLD_FLOAT64 ? FOLD_F64 : fold_accumulator_of(truth->dtype)).precision;
+  double u = ldexp(1, -wide), magnitude = fabs(mpfr_get_d(truth->exact, MPFR_RNDN));
   uint64_t roundings = sum && method == FOLD_PLAIN ? height : truth->n - 1;
   double curve = sqrt((double)roundings) * u * (sum ? mpfr_get_d(truth->abs_sum, MPFR_RNDN) : magnitude);
-  int precision = fold_format_of(truth->dtype).precision;
-  if (precision < (wide ? 53 : 24)) curve += ldexp(magnitude, -precision);
+  if (precision < wide) curve += ldexp(magnitude, -precision);
   return curve;
 }
 

@@ -143,7 +143,8 @@ fold_status fold_worlds_errors(enum fold_method method, enum fold_dtype dtype, u
   *errors = (struct fold_worlds_errors){0};
   struct judge j = {
       .method = method, .dtype = dtype, .height = ranks > 1 ? height : 0, .ranks = ranks, .errors = errors};
-  int own = fold_format_of(dtype).precision, wide = method != FOLD_NARROW && own < 24 ? 24 : own;
+  int own = fold_format_of(dtype).precision,
+      wide = method == FOLD_NARROW ? own : fold_format_of(fold_accumulator_of(dtype)).precision;
   if (method == FOLD_PLAIN || method == FOLD_NARROW) {
     j.precision = wide;
     j.unit = ldexp(1, -wide);
