@@ -98,13 +98,20 @@ Test(judge, a_result_that_equals_a_poison_is_not_refuted) {
 }
 
 static void says_nothing(struct fold_trial *trial, struct fold_finding *finding) { (void)trial, (void)finding; }
+static void says_nothing_of(const struct fold_evidence *e, struct fold_finding *finding) { (void)e, (void)finding; }
 
 Test(judge, a_judge_that_says_nothing_is_broken) {
-  struct fold_claim claim = {FOLD_BOUNDED, "silent", "nothing", says_nothing};
-  struct fold_finding finding;
-  fold_judge_claim(&claim, NULL, &finding);
-  cr_expect_eq(finding.verdict, FOLD_BROKEN);
-  cr_expect_str_eq(finding.reason, "no finding");
+  const struct fold_claim silent[] = {{FOLD_RUN_TO_RUN, "silent", "nothing", .runs = says_nothing},
+                                      {FOLD_BOUNDED, "silent", "nothing", .results = says_nothing_of}};
+  for (size_t i = 0; i < 2; i++) {
+    struct fold_finding finding;
+    struct fold_case c = {.rows = 1, .cols = 3};
+    struct fold_truths truths = {.c = &c};
+    struct fold_trial trial = {.c = &c, .truths = &truths};
+    fold_judge_claim(&silent[i], &trial, &finding);
+    cr_expect_eq(finding.verdict, FOLD_BROKEN);
+    cr_expect_str_eq(finding.reason, "no finding");
+  }
 }
 
 static void says_held(struct fold_trial *trial, struct fold_finding *finding) {
@@ -113,7 +120,7 @@ static void says_held(struct fold_trial *trial, struct fold_finding *finding) {
 }
 
 Test(judge, a_judge_that_holds_and_compared_nothing_is_not_green) {
-  struct fold_claim claim = {FOLD_BOUNDED, "idle", "nothing", says_held};
+  struct fold_claim claim = {FOLD_BOUNDED, "idle", "nothing", .runs = says_held};
   struct fold_finding finding;
   struct fold_case c = {.rows = 0, .cols = 3};
   struct fold_trial trial = {.c = &c};

@@ -242,17 +242,15 @@ Test(judge_evidence, a_row_in_a_batch_stands_between_its_own_reverse) {
 Test(judge_evidence, the_first_row_that_differs_is_named_with_both_results) {
   enum { ROWS = 4 };
   static const float got[ROWS] = {1, 2, 3, 4};
-  struct fold_case c = {.dtype = FOLD_F32, .rows = ROWS, .cols = 1};
-  struct fold_trial trial = {.c = &c};
   for (size_t row = 0; row < ROWS; row++) {
     struct fold_finding f = {.row = 99};
     float want[ROWS];
     for (size_t r = 0; r < ROWS; r++) want[r] = r < row ? got[r] : -got[r];
-    cr_expect_not(fold_trial_same(&trial, &f, got, want, ROWS, "other bits"));
+    cr_expect_not(fold_find_same(&f, FOLD_F32, got, want, ROWS, "other bits"));
     cr_expect(f.verdict == FOLD_REFUTED && f.compared && f.comparisons == ROWS, "%s", f.reason);
     cr_expect(f.row == row && f.got == fold_f32_bits(got[row]) && f.want == fold_f32_bits(-got[row]), "row %zu for %zu",
               f.row, row);
   }
   struct fold_finding f = {.row = 99};
-  cr_expect(fold_trial_same(&trial, &f, got, got, ROWS, "other bits") && f.row == 99 && !f.compared);
+  cr_expect(fold_find_same(&f, FOLD_F32, got, got, ROWS, "other bits") && f.row == 99 && !f.compared);
 }

@@ -15,6 +15,12 @@ static void compare(struct fold_timing *timing, size_t n, const char *peer) {
   for (size_t k = 0; k < n; k++) timing[k].to_peer = reference / timing[k].median;
 }
 
+void fold_timing_count(struct fold_timing *t, const struct fold_claim *claim, const struct fold_finding *finding) {
+  size_t *counts[FOLD_VERDICTS] = {&t->held, &t->refuted, &t->skipped, &t->broken};
+  ++*counts[finding->verdict];
+  if (finding->verdict != FOLD_HELD) snprintf(t->note, sizeof t->note, "%s: %.*s", claim->name, 130, finding->reason);
+}
+
 struct verdicts {
   struct fold_timing *timing;
   size_t n;
@@ -24,11 +30,7 @@ static fold_status count_verdict(void *context, const struct fold_judgement *j) 
   const struct verdicts *verdicts = context;
   for (size_t k = 0; k < verdicts->n; k++) {
     struct fold_timing *t = &verdicts->timing[k];
-    if (t->subject != j->subject) continue;
-    size_t *counts[FOLD_VERDICTS] = {&t->held, &t->refuted, &t->skipped, &t->broken};
-    ++*counts[j->finding.verdict];
-    if (j->finding.verdict != FOLD_HELD)
-      snprintf(t->note, sizeof t->note, "%s: %.*s", j->claim->name, 130, j->finding.reason);
+    if (t->subject == j->subject) fold_timing_count(t, j->claim, &j->finding);
   }
   return fold_ok();
 }

@@ -48,6 +48,9 @@ struct fold_timing {
   char note[160];                               /* why it was not timed, or not judged */
 };
 
+/* Counts a verdict, and notes why where it is not held. */
+void fold_timing_count(struct fold_timing *timing, const struct fold_claim *claim, const struct fold_finding *finding);
+
 /* Whether there is a GPU to time on: FOLD_UNSUPPORTED, with the reason, where there is none. */
 fold_status fold_bench_ready(void);
 

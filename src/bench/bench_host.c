@@ -16,8 +16,6 @@
 #include <unistd.h>
 
 #include "bits.h"
-#include "bound.h"
-#include "order.h"
 #include "rank_bench.h"
 
 enum { ALIGN = 256, MOST_SLOTS = 1 << 16, READS = 2, REST = 5000 /* us */ };
@@ -139,45 +137,27 @@ static fold_status run_once(struct race *r, struct contender *c, size_t slot, do
   return status;
 }
 
-/* The height of NumPy's tree at the most: pairwise within pieces of 8192 terms, the pieces in turn (up to NumPy 2.2; later ones
- * take the row whole, which is lower). Products are in no order that is known. */
-static fold_status height_of_numpy(const struct race *r, const unsigned char *row, uint64_t *height) {
-  const struct fold_order *order = r->shape->op == FOLD_SUM ? fold_order_find("host/numpy") : NULL;
-  *height = r->shape->cols - 1;
-  return order ? fold_order_height(order, r->shape->dtype, row, r->shape->cols, height) : fold_ok();
+static void count(void *timing, const struct fold_claim *claim, const struct fold_finding *finding) {
+  fold_timing_count(timing, claim, finding);
 }
 
-/* Its result against the exact one, within the bound of its tree, each addition rounded to the dtype. */
+/* Its results against the exact ones, sums within the bound of NumPy's tree, each addition rounded to the dtype: pairwise within
+ * pieces of 8192 terms, the pieces in turn (up to NumPy 2.2; later ones take the row whole, which is lower). Products are in no order
+ * that is known. */
 static fold_status judge_numpy(struct race *r, struct fold_timing *t) {
+  const struct fold_bench_shape *shape = r->shape;
+  struct fold_case c = {.dtype = shape->dtype, .op = shape->op, .cols = shape->cols};
+  struct fold_subject numpy = *t->subject;
+  struct fold_truths truths;
   double seconds;
-  size_t n = 0;
-  uint64_t height = 0;
-  fold_status status = fold_numpy_run(r->numpy, 0, r->stop, &seconds, r->pool.out, r->shape->rows, &n);
-  enum fold_dtype dtype = r->shape->dtype;
-  const size_t row_bytes = r->shape->cols * fold_dtype_size(dtype);
-  mpfr_t bound, error;
-  mpfr_inits2(256, bound, error, (mpfr_ptr)0);
-  for (size_t row = 0; row < n && status.code == FOLD_OK && !*r->stop; row++) {
-    struct fold_truth truth;
-    uint64_t got = fold_bits_load(dtype, r->pool.out, row);
-    fold_truth_init(&truth);
-    status = fold_oracle_exact(dtype, r->shape->op, r->pool.in + row * row_bytes, r->shape->cols, 0, &truth);
-    if (status.code == FOLD_OK) status = height_of_numpy(r, r->pool.in + row * row_bytes, &height);
-    bool extreme = r->shape->op == FOLD_MAX || r->shape->op == FOLD_MIN;
-    if (status.code == FOLD_OK && !extreme) status = fold_bound(FOLD_NARROW, &truth, height, bound);
-    if (status.code == FOLD_OK) {
-      bool finite = fold_bits_class(dtype, got) < FOLD_INFINITE;
-      if (!extreme && finite) fold_truth_error(error, &truth, dtype, got);
-      bool good = extreme ? fold_bits_same(dtype, got, truth.rounded[dtype]) : finite && mpfr_lessequal_p(error, bound);
-      ++*(good ? &t->held : &t->refuted);
-      if (!good) snprintf(t->note, sizeof t->note, "bounded: row %zu is not within the bound", row);
-    }
-    fold_truth_free(&truth);
-  }
-  mpfr_clears(bound, error, (mpfr_ptr)0);
-  if (status.code != FOLD_UNSUPPORTED) return status;
-  t->skipped++; /* no bound for these terms */
-  snprintf(t->note, sizeof t->note, "%.*s", (int)sizeof t->note - 1, status.text);
+  FOLD_TRY(fold_numpy_run(r->numpy, 0, r->stop, &seconds, r->pool.out, shape->rows, &c.rows));
+  if (*r->stop) return fold_ok();
+  numpy.claims = FOLD_CLAIM(FOLD_BOUNDED);
+  if (shape->op == FOLD_SUM) numpy.order = "host/numpy";
+  FOLD_TRY(fold_truths_open(&truths, &c, r->pool.in));
+  struct fold_evidence evidence = {&numpy, &truths, 0, r->pool.out};
+  fold_judge_evidence(&evidence, "bounded,correctly_rounded", count, t);
+  fold_truths_close(&truths);
   return fold_ok();
 }
 

@@ -61,9 +61,8 @@ fold_status fold_bench_world(const struct fold_registry *registry, const struct 
                              const volatile int *stop);
 /* Of n_bytes of one rank's memory: the fastest rank's. */
 fold_status fold_bench_world_ceiling(enum fold_engine engine, size_t n_bytes, struct fold_ceiling *ceiling);
-/* Takes note of a verdict by the harness itself. */
-void fold_world_timing_refute(struct fold_world_timing *timing, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* Counts a verdict, and notes why where it is not held. */
+void fold_world_timing_count(struct fold_world_timing *timing, const char *claim, const struct fold_finding *finding);
 
 /* In how many of n rounds the whole took less than a share of it did, by more than 1% and the clock's microsecond: who
  * comes after whom shows by less, and CUDA's events resolve half a microsecond each. NaN counts. */

@@ -1,6 +1,5 @@
 /* bench_world_judge.c: collectives are judged before they are timed: on a small shape of the same kind, and at the
  * timed one. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,24 +13,20 @@ static const char *const judged_at_size = "bounded,replays,correctly_rounded";
 /* Of a long sum: no input is there to be replayed, and an order's height would be counted term by term. */
 static const char *const judged_long = "correctly_rounded", *const judged_long_unordered = "bounded,correctly_rounded";
 
-void fold_world_timing_refute(struct fold_world_timing *t, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  vsnprintf(t->note, sizeof t->note, format, args);
-  va_end(args);
-  t->refuted++;
-}
-
-static void count(struct fold_world_timing *t, const struct fold_claim *claim, const struct fold_finding *finding) {
+void fold_world_timing_count(struct fold_world_timing *t, const char *claim, const struct fold_finding *finding) {
   size_t *counts[FOLD_VERDICTS] = {&t->held, &t->refuted, &t->skipped, &t->broken};
   ++*counts[finding->verdict];
-  if (finding->verdict != FOLD_HELD) snprintf(t->note, sizeof t->note, "%s: %.*s", claim->name, 150, finding->reason);
+  if (finding->verdict != FOLD_HELD) snprintf(t->note, sizeof t->note, "%s: %.*s", claim, 150, finding->reason);
+}
+
+static void count(void *timing, const struct fold_claim *claim, const struct fold_finding *finding) {
+  fold_world_timing_count(timing, claim->name, finding);
 }
 
 static fold_status count_judgement(void *context, const struct fold_judgement *j) {
   struct fold_sitting *s = context;
   for (size_t k = 0; k < s->n; k++)
-    if (s->timing[k].subject == j->subject) count(&s->timing[k], j->claim, &j->finding);
+    if (s->timing[k].subject == j->subject) fold_world_timing_count(&s->timing[k], j->claim->name, &j->finding);
   return fold_ok();
 }
 
@@ -79,43 +74,25 @@ static fold_status make_terms(const struct fold_sitting *s, size_t rows, size_t 
   return fold_ok();
 }
 
-static void judge_trial(struct fold_trial *trial, struct fold_world_timing *t, const char *which) {
-  size_t n_claims;
-  const struct fold_claim *claims = fold_claims(&n_claims);
-  uint64_t promised = fold_claims_of(t->subject, t->shape.op);
-  for (size_t k = 0; k < n_claims; k++) {
-    struct fold_finding finding;
-    if (!(promised >> claims[k].id & 1) || !fold_glob_match(which, claims[k].name)) continue;
-    fold_judge_claim(&claims[k], trial, &finding);
-    count(t, &claims[k], &finding);
-  }
-}
-
 /* The judges, on the results that the ranks sent of the timed input itself. */
 static fold_status judge_at_size(const struct fold_sitting *s, struct fold_world_timing *t, const uint64_t *sample) {
   const struct fold_world_shape *shape = s->shape;
-  unsigned char results[8 * FOLD_WIRE_SAMPLES], other[8 * FOLD_WIRE_SAMPLES];
+  unsigned char results[8 * FOLD_WIRE_SAMPLES];
+  struct fold_truths truths = {0};
   struct fold_case c = case_of(shape);
   if (shape->vectors) c.rows = shape->rows < FOLD_WIRE_SAMPLES ? 0 : FOLD_WIRE_SAMPLES;
   if (c.rows == 0) return fold_ok();
   for (size_t i = 0; i < c.rows; i++) fold_bits_store(shape->dtype, results, i, sample[i]);
-  struct fold_rig rig;
-  struct fold_truths truths = {0};
-  FOLD_TRY(fold_rig_open(&rig, FOLD_HOST, shape->dtype, c.rows * c.cols, c.rows));
-  fold_status status = make_terms(s, c.rows, c.cols, fold_rig_input(&rig));
-  if (status.code == FOLD_OK) status = fold_truths_open(&truths, &c, fold_rig_input(&rig));
+  unsigned char *terms = malloc(c.rows * c.cols * fold_dtype_size(shape->dtype) + 1);
+  if (!terms) return fold_error(FOLD_NO_MEMORY, "not enough memory for the terms");
+  fold_status status = make_terms(s, c.rows, c.cols, terms);
+  if (status.code == FOLD_OK) status = fold_truths_open(&truths, &c, terms);
   if (status.code == FOLD_OK) {
-    struct fold_trial trial = {.registry = s->registry,
-                               .subject = t->subject,
-                               .c = &c,
-                               .rig = &rig,
-                               .truths = &truths,
-                               .got = results,
-                               .other = other};
-    judge_trial(&trial, t, judged_at_size);
+    struct fold_evidence evidence = {t->subject, &truths, shape->ranks, results};
+    fold_judge_evidence(&evidence, judged_at_size, count, t);
     fold_truths_close(&truths);
   }
-  fold_rig_close(&rig);
+  free(terms);
   return status;
 }
 
@@ -138,28 +115,21 @@ fold_status fold_sitting_make_sums(const struct fold_sitting *s, const volatile 
 /* The same of a sum that is too long to be laid here: against the exact sum of the timed input. */
 static fold_status judge_long(const struct fold_sitting *s, struct fold_world_timing *t, uint64_t sample,
                               const volatile int *stop) {
-  const struct fold_world_shape *shape = s->shape;
   const struct fold_truth *truth;
   unsigned char result[8];
-  struct fold_rig rig;
-  struct fold_truths truths = {0};
-  struct fold_case c = case_of(shape);
+  struct fold_truths truths;
+  struct fold_case c = case_of(s->shape);
   FOLD_TRY(exact_sum(s, s->options->generator, stop, &truth));
   if (!truth) return fold_ok();
-  fold_bits_store(shape->dtype, result, 0, sample);
-  FOLD_TRY(fold_rig_open(&rig, FOLD_HOST, shape->dtype, 1, 1));
-  fold_status status = fold_truths_open(&truths, &c, fold_rig_input(&rig));
-  if (status.code == FOLD_OK) {
-    truths.row[0] = *truth; /* lent: s->options->sums frees it */
-    truths.known[0] = true;
-    struct fold_trial trial = {
-        .registry = s->registry, .subject = t->subject, .c = &c, .rig = &rig, .truths = &truths, .got = result};
-    judge_trial(&trial, t, t->subject->order ? judged_long : judged_long_unordered);
-    truths.known[0] = false;
-  }
+  fold_bits_store(s->shape->dtype, result, 0, sample);
+  FOLD_TRY(fold_truths_open(&truths, &c, NULL));
+  truths.row[0] = *truth; /* lent: s->options->sums frees it */
+  truths.known[0] = true;
+  struct fold_evidence evidence = {t->subject, &truths, s->shape->ranks, result};
+  fold_judge_evidence(&evidence, t->subject->order ? judged_long : judged_long_unordered, count, t);
+  truths.known[0] = false;
   fold_truths_close(&truths);
-  fold_rig_close(&rig);
-  return status;
+  return fold_ok();
 }
 
 /* Of sums in an order that does not look at their terms. Integers in [-8, 8] of mean 0 and variance 24: a partial sum of
@@ -179,35 +149,42 @@ static fold_status judge_integers(const struct fold_sitting *s, struct fold_worl
                                   const struct wire_checked *checked, const volatile int *stop) {
   enum fold_dtype dtype = s->shape->dtype;
   const struct fold_truth *truth;
+  struct fold_finding finding = fold_finding_open(1);
+  bool right = true;
   FOLD_TRY(exact_sum(s, fold_sitting_integers(s), stop, &truth));
   if (!truth) return fold_ok();
   uint64_t want = truth->rounded[dtype];
-  for (unsigned r = 0; r < s->shape->ranks; r++) {
+  for (unsigned r = 0; r < s->shape->ranks && right; r++) {
+    char what[120];
     uint64_t got = checked[r].sample[0];
-    if (fold_bits_same(dtype, got, want)) continue;
-    fold_world_timing_refute(t, "integers at this size: rank %u has %.9g, where any order gives %.9g", r,
-                             fold_bits_to_double(dtype, got), fold_bits_to_double(dtype, want));
-    return fold_ok();
+    snprintf(what, sizeof what, "rank %u has %.9g, where any order gives %.9g", r, fold_bits_to_double(dtype, got),
+             fold_bits_to_double(dtype, want));
+    right = fold_find_same(&finding, dtype, &got, &want, 1, what);
   }
-  t->held++;
+  if (right) fold_find_held(&finding);
+  fold_world_timing_count(t, "integers at this size", &finding);
   return fold_ok();
 }
 
-/* Held is what was judged; that the ranks agree is looked at without that too. */
+/* Held is what was judged; that the ranks agree, and repeat, is looked at without that too. */
 static void judge_ranks(struct fold_world_timing *t, const struct wire_checked *checked, bool verify) {
+  struct fold_finding agree = fold_finding_open(t->shape.rows), repeat = fold_finding_open(t->shape.rows);
+  bool agreed = true, repeated = true;
+  char what[120];
   t->hash = checked[0].hash;
   t->checked = true;
-  for (unsigned r = 0; r < t->shape.ranks; r++) {
-    if (checked[r].hash != checked[0].hash) {
-      fold_world_timing_refute(t, "rank_agreement: rank %u has other bits than rank 0 at this size", r);
-      return;
-    }
-    if (checked[r].again != checked[r].hash) {
-      fold_world_timing_refute(t, "run_to_run: rank %u has other bits in a second run, or wrote not all of them", r);
-      return;
-    }
+  for (unsigned r = 0; r < t->shape.ranks && agreed; r++) {
+    snprintf(what, sizeof what, "rank %u has other bits than rank 0 at this size", r);
+    agreed = fold_find_same_hash(&agree, checked[r].hash, checked[0].hash, what);
   }
-  t->held += verify;
+  for (unsigned r = 0; r < t->shape.ranks && repeated; r++) {
+    snprintf(what, sizeof what, "rank %u has other bits in a second run, or wrote not all of them", r);
+    repeated = fold_find_same_hash(&repeat, checked[r].again, checked[r].hash, what);
+  }
+  if (agreed) fold_find_held(&agree);
+  if (repeated) fold_find_held(&repeat);
+  if (verify || !agreed) fold_world_timing_count(t, "rank_agreement", &agree);
+  if (verify || !repeated) fold_world_timing_count(t, "run_to_run", &repeat);
 }
 
 /* Free *checked, also where this failed. */

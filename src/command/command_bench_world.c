@@ -71,10 +71,12 @@ static const struct fold_world_timing *find_one(const struct fold_world_timing *
 static void judge_worlds(struct fold_world_timing *t, const struct fold_world_timing *one, bool verify) {
   uint64_t promised = fold_claims_of(t->subject, t->shape.op);
   if (!one || !one->checked || !t->checked || !(promised & FOLD_CLAIM(FOLD_WORLD_INVARIANT))) return;
-  if (t->hash == one->hash)
-    t->held += verify;
-  else
-    fold_world_timing_refute(t, "world_invariant: other bits than with one rank at this size");
+  struct fold_finding finding = fold_finding_open(t->shape.rows);
+  if (fold_find_same_hash(&finding, t->hash, one->hash, "other bits than with one rank at this size")) {
+    if (!verify) return;
+    fold_find_held(&finding);
+  }
+  fold_world_timing_count(t, "world_invariant", &finding);
 }
 
 static void print_sum(struct world_bench *w, const struct line *l, uint64_t n) {

@@ -1,68 +1,21 @@
 /* judge.h: claims are judged one subject and one case at a time.
  *
- * A trial is a subject's base run on a case; a judge tries to refute one claim about it and writes a finding. Judges
- * know oracles and the rig; they know no output format and no command line. Adding a claim is one function and one
- * row of the table in claims.c.
+ * A trial is a subject's base run on a case; a judge tries to refute one claim about it and writes a finding. Judges of
+ * results (evidence.h) look at the base run's results alone; judges of runs make runs of their own in the rig. They know no
+ * output format and no command line. Adding a claim is one function and one row of the table in claims.c.
  */
 #ifndef FOLD_JUDGE_H
 #define FOLD_JUDGE_H
 
-#include "exact.h"
-#include "fixture.h"
+#include "evidence.h"
 #include "rig.h"
-#include "subject.h"
 #include "vary.h"
-
-enum fold_verdict { FOLD_HELD, FOLD_REFUTED, FOLD_SKIPPED, FOLD_BROKEN, FOLD_VERDICTS };
-const char *fold_verdict_name(enum fold_verdict verdict);
-
-/* The evidence. `row`, `got` and `want` are of the row that refuted, or of the worst one. */
-struct fold_finding {
-  enum fold_verdict verdict;
-  char reason[200];   /* why refuted, skipped or broken; may be empty when held */
-  size_t unjudged;    /* rows that have no bound; where others of the case have one, `reason` says so even when held */
-  size_t comparisons; /* how many results (or guards, or bytes of input) were looked at: held over none is not held */
-  size_t row;
-  bool compared; /* got and want mean something */
-  uint64_t got, want;
-  double ulps;     /* greatest |got - exact| in units of the exact result's last place; NaN where not measured */
-  double fraction; /* the same error over its bound; NaN where there is none */
-};
-
-enum { FOLD_WEIGHED = 2 }; /* of a row */
-
-/* A result that was within its bound: subjects of the same height and method that give it too need not be weighed again. */
-struct fold_weighed {
-  bool known;
-  enum fold_method method;
-  uint64_t height, got;
-  double ulps, fraction;
-};
-
-/* The truths of a case's rows, made when first asked for and shared by all subjects; and the last results that were weighed. */
-struct fold_truths {
-  const struct fold_case *c;
-  const void *input; /* rows x cols, host */
-  struct fold_truth *row;
-  bool *known;
-  struct fold_weighed (*weighed)[FOLD_WEIGHED];
-};
-fold_status fold_truths_open(struct fold_truths *truths, const struct fold_case *c, const void *input);
-void fold_truths_close(struct fold_truths *truths);
-/* BAD_INPUT, naming the fixture's place, where the case states a sum that is not the exact one. */
-fold_status fold_truths_check_expected(struct fold_truths *truths);
-fold_status fold_truths_row(struct fold_truths *truths, size_t row, const struct fold_truth **truth);
 
 /* The same subject's results from another process, by subject, engine and case: their hash, and what else that run did;
  * false where it has none, with what it said of that (NULL: nothing). */
 struct fold_fresh;
 bool fold_fresh_find(const struct fold_fresh *fresh, const char *subject, enum fold_engine engine,
                      const char *case_name, uint64_t *result_hash, struct fold_traces *traces, const char **why);
-
-/* Makes each NaN among results the format's one, in place: which one it is nobody promises. */
-void fold_results_unify(enum fold_dtype dtype, void *results, size_t rows);
-/* XXH3-64 of results, each NaN as the same one: what fresh_process compares and records keep. */
-uint64_t fold_results_hash(enum fold_dtype dtype, const void *results, size_t rows);
 
 struct fold_registry {
   const struct fold_subject *subjects;
@@ -94,13 +47,15 @@ struct fold_trial {
   void *other; /* room for one more set of results, for a judge's own runs */
 };
 
-typedef void fold_judge(struct fold_trial *trial, struct fold_finding *finding);
+typedef void fold_judge_runs(struct fold_trial *trial, struct fold_finding *finding);
 
 struct fold_claim {
   enum fold_claim_id id;
   const char *name;
   const char *refuted_by;
-  fold_judge *judge;
+  /* One of the two. */
+  fold_judge_results *results;
+  fold_judge_runs *runs;
 };
 
 /* The table, in the order of enum fold_claim_id. */
@@ -108,16 +63,16 @@ const struct fold_claim *fold_claims(size_t *n);
 /* What `subject` promises of `op`: its row's claims; for max and min, which are exact in any order, also that. */
 uint64_t fold_claims_of(const struct fold_subject *subject, enum fold_op op);
 
-/* The finding for one claim; verdict BROKEN when the subject or the engine failed in a judge's own run. A claim that was
- * held over no comparison is skipped where there is no row, and BROKEN elsewhere: then its judge is at fault. */
+/* The finding for one claim; verdict BROKEN when the subject or the engine failed in a judge's own run. */
 void fold_judge_claim(const struct fold_claim *claim, struct fold_trial *trial, struct fold_finding *finding);
+/* The same without a trial: of the claims that results are judged by, those that `globs` name and the evidence's subject promises.
+ * `take` is given each finding. */
+typedef void fold_take_finding(void *context, const struct fold_claim *claim, const struct fold_finding *finding);
+void fold_judge_evidence(const struct fold_evidence *evidence, const char *globs, fold_take_finding *take,
+                         void *context);
 
 /* For the judges' files. */
-void fold_find_held(struct fold_finding *finding);
-void fold_find_refuted(struct fold_finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void fold_find_skipped(struct fold_finding *finding, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* UNSUPPORTED becomes skipped, everything else broken. */
-void fold_find_failed(struct fold_finding *finding, fold_status status);
+struct fold_evidence fold_trial_evidence(const struct fold_trial *trial);
 /* A judge's own run of the trial's subject, in the case's rig or in one of its own: it enters trial->log. */
 fold_status fold_trial_run(struct fold_trial *trial, struct fold_rig *rig, const struct fold_request *request,
                            void *got);
@@ -140,18 +95,12 @@ fold_status fold_trial_run_foreign(struct fold_trial *trial, size_t at, bool *ke
 fold_status fold_trial_confirm_unwritten(struct fold_trial *trial, struct fold_rig *rig,
                                          const struct fold_request *request, const void *got,
                                          struct fold_traces *traces);
-/* Refutes when row r of `got` and `want` differ in bits; `what` says what changed. True when all rows agree. */
-bool fold_trial_same(struct fold_trial *trial, struct fold_finding *finding, const void *got, const void *want,
-                     size_t rows, const char *what);
 
-/* Whether `bounded` refutes that row of the base run, whatever becomes of the others. */
-bool fold_refutes_row(struct fold_trial *trial, size_t row);
-
-fold_judge fold_judge_writes_output, fold_judge_stays_in_bounds, fold_judge_leaves_no_trace, fold_judge_keeps_input;
-fold_judge fold_judge_bounded, fold_judge_compensated, fold_judge_faithful, fold_judge_correctly_rounded;
-fold_judge fold_judge_replays, fold_judge_same_bits_as, fold_judge_run_to_run, fold_judge_fresh_process;
-fold_judge fold_judge_launch_invariant, fold_judge_alignment_invariant, fold_judge_batch_invariant;
-fold_judge fold_judge_split_invariant, fold_judge_permutation_invariant;
-fold_judge fold_judge_rank_agreement, fold_judge_message_invariant, fold_judge_world_invariant;
+fold_judge_runs fold_judge_writes_output, fold_judge_stays_in_bounds, fold_judge_leaves_no_trace,
+    fold_judge_keeps_input;
+fold_judge_runs fold_judge_same_bits_as, fold_judge_run_to_run, fold_judge_fresh_process;
+fold_judge_runs fold_judge_launch_invariant, fold_judge_alignment_invariant, fold_judge_batch_invariant;
+fold_judge_runs fold_judge_split_invariant, fold_judge_permutation_invariant;
+fold_judge_runs fold_judge_rank_agreement, fold_judge_message_invariant, fold_judge_world_invariant;
 
 #endif

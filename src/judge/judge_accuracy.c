@@ -9,21 +9,8 @@
 
 #include "bits.h"
 #include "bound.h"
-#include "judge.h"
+#include "evidence.h"
 #include "order.h"
-
-/* Keeps the greater of two evidences; NaN is none. */
-static void keep_worst(struct fold_finding *finding, size_t row, uint64_t got, uint64_t want, double ulps,
-                       double fraction) {
-  bool worse = isnan(finding->ulps) || fraction > finding->fraction || (isnan(fraction) && ulps > finding->ulps);
-  if (isnan(finding->ulps) || ulps > finding->ulps) finding->ulps = ulps;
-  if (isnan(finding->fraction) || fraction > finding->fraction) finding->fraction = fraction;
-  if (!worse) return;
-  finding->row = row;
-  finding->compared = true;
-  finding->got = got;
-  finding->want = want;
-}
 
 static void refute_row(struct fold_finding *finding, size_t row, uint64_t got, uint64_t want, double ulps) {
   finding->row = row;
@@ -33,14 +20,21 @@ static void refute_row(struct fold_finding *finding, size_t row, uint64_t got, u
   if (!isnan(ulps)) finding->ulps = ulps;
 }
 
+/* Keeps the greater of two evidences; NaN is none. */
+static void keep_worst(struct fold_finding *finding, size_t row, uint64_t got, uint64_t want, double ulps,
+                       double fraction) {
+  bool worse = isnan(finding->ulps) || fraction > finding->fraction || (isnan(fraction) && ulps > finding->ulps);
+  if (isnan(finding->ulps) || ulps > finding->ulps) finding->ulps = ulps;
+  if (isnan(finding->fraction) || fraction > finding->fraction) finding->fraction = fraction;
+  if (worse) refute_row(finding, row, got, want, NAN);
+}
 /* A result that is not finite, or that can't be finite: its class decides, by what the theorem leaves possible. */
-static bool judge_class(struct fold_trial *trial, struct fold_finding *finding, size_t row, uint64_t got,
-                        const struct fold_truth *truth, const struct fold_outcomes *may) {
-  enum fold_dtype dtype = trial->c->dtype;
-  enum fold_class class = fold_bits_class(dtype, got);
-  bool finite = class < FOLD_INFINITE, negative = got & fold_format_of(dtype).sign;
+static bool judge_class(const struct fold_weighing *w, const struct fold_outcomes *may, struct fold_finding *finding) {
+  const struct fold_truth *truth = w->truth;
+  enum fold_class class = fold_bits_class(truth->dtype, w->got);
+  bool finite = class < FOLD_INFINITE, negative = w->got & fold_format_of(truth->dtype).sign;
   if (class == FOLD_NAN ? may->nan : finite ? may->finite : may->infinite[negative]) return true;
-  refute_row(finding, row, got, truth->rounded[dtype], truth->finite_terms ? INFINITY : NAN);
+  refute_row(finding, w->row, w->got, truth->rounded[truth->dtype], truth->finite_terms ? INFINITY : NAN);
   if (!truth->finite_terms)
     fold_find_refuted(finding, "the policy for special values asks for another result");
   else if (finite)
@@ -65,145 +59,150 @@ static void refute_above(struct fold_finding *finding, mpfr_srcptr error, mpfr_s
 
 /* A finite result: its error is within the bound, and where the accumulator is exact it is the correctly rounded one, whichever
  * zero a zero is. */
-static bool judge_within(struct fold_trial *trial, struct fold_finding *finding, size_t row, uint64_t got,
-                         const struct fold_truth *truth, mpfr_srcptr bound, bool exact, struct fold_weighed *weighed) {
-  enum fold_dtype dtype = trial->c->dtype;
-  uint64_t want = truth->rounded[dtype], sign = fold_format_of(dtype).sign;
-  mpfr_t error;
-  mpfr_init2(error, 256);
-  fold_truth_error(error, truth, dtype, got);
-  bool within = mpfr_lessequal_p(error, bound), nearest = got == want || !((got | want) & ~sign);
-  double ulps = fold_truth_ulps(error, truth, dtype), fraction = fold_ratio_up(error, bound);
-  keep_worst(finding, row, got, want, ulps, fraction);
-  weighed->ulps = ulps;
-  weighed->fraction = fraction;
-  weighed->known = within && (nearest || !exact);
-  if (!within || (exact && !nearest)) refute_row(finding, row, got, want, ulps);
+static bool judge_within(struct fold_weighing *w, bool exact, struct fold_finding *finding) {
+  enum fold_dtype dtype = w->truth->dtype;
+  uint64_t want = w->truth->rounded[dtype], sign = fold_format_of(dtype).sign;
+  bool nearest = w->got == want || !((w->got | want) & ~sign);
+  fold_truth_error(w->error, w->truth, dtype, w->got);
+  bool within = mpfr_lessequal_p(w->error, w->bound);
+  w->ulps = fold_truth_ulps(w->error, w->truth, dtype);
+  w->fraction = fold_ratio_up(w->error, w->bound);
+  keep_worst(finding, w->row, w->got, want, w->ulps, w->fraction);
+  if (within && (nearest || !exact)) return true;
+  refute_row(finding, w->row, w->got, want, w->ulps);
   if (exact && !nearest)
     fold_find_refuted(finding, "no order rounds on the way, and this is not the %s",
-                      mpfr_zero_p(bound) ? "exact result" : "number nearest to the exact result");
-  else if (!within)
-    refute_above(finding, error, bound);
-  mpfr_clear(error);
-  return within && (nearest || !exact);
+                      mpfr_zero_p(w->bound) ? "exact result" : "number nearest to the exact result");
+  else
+    refute_above(finding, w->error, w->bound);
+  return false;
 }
 
-/* The height of the declared order, or of a collective's shape; n - 1, which bounds any order, where none is known. */
-static fold_status height_of(const struct fold_trial *trial, size_t row, uint64_t *height) {
-  const struct fold_case *c = trial->c;
-  const struct fold_order *order = trial->subject->order ? fold_order_find(trial->subject->order) : NULL;
-  const unsigned char *input = fold_rig_input(trial->rig);
+void fold_weighing_init(struct fold_weighing *w) {
+  *w = (struct fold_weighing){.ulps = NAN, .fraction = NAN};
+  mpfr_init2(w->error, 256);
+  mpfr_init2(w->bound, 128);
+}
+
+void fold_weighing_free(struct fold_weighing *w) { mpfr_clears(w->error, w->bound, (mpfr_ptr)0); }
+
+bool fold_weigh(struct fold_weighing *w, struct fold_finding *finding, fold_status *status) {
+  struct fold_outcomes may;
+  w->ulps = w->fraction = NAN;
+  *status = fold_bound_outcomes(w->method, w->truth, w->height, w->running, w->bound, &may);
+  if (status->code != FOLD_OK) return true;
+  if (!judge_class(w, &may, finding)) return false;
+  return fold_bits_class(w->truth->dtype, w->got) >= FOLD_INFINITE || judge_within(w, may.exact, finding);
+}
+
+fold_status fold_evidence_height(const struct fold_evidence *e, uint64_t *height) {
+  struct fold_truths *truths = e->truths;
+  const struct fold_case *c = truths->c;
+  const char *name = e->subject->order;
+  const struct fold_order *order = name ? fold_order_find(name) : NULL;
   *height = c->cols > 0 ? c->cols - 1 : 0;
-  if (trial->subject->height) *height = trial->subject->height(c->cols, c->ranks);
-  if (trial->subject->order && order == NULL)
-    return fold_error(FOLD_ENVIRONMENT, "its order %s does not exist", trial->subject->order);
+  if (e->subject->height) *height = e->subject->height(c->cols, e->ranks);
+  if (name && order == NULL) return fold_error(FOLD_ENVIRONMENT, "its order %s does not exist", name);
   if (order == NULL) return fold_ok();
-  return fold_order_height(order, c->dtype, input + row * c->cols * fold_dtype_size(c->dtype), c->cols, height);
+  if (truths->high_order != order)
+    FOLD_TRY(fold_order_height(order, c->dtype, truths->input, c->cols, &truths->height));
+  truths->high_order = order;
+  *height = truths->height;
+  return fold_ok();
 }
 
 /* What the declared order makes of a product; NULL where that is no help. */
-static fold_status run_product(const struct fold_trial *trial, size_t row, struct fold_running_product *room,
+static fold_status run_product(const struct fold_evidence *e, size_t row, struct fold_running_product *room,
                                const struct fold_running_product **running) {
-  const struct fold_case *c = trial->c;
-  const struct fold_order *order = trial->subject->order ? fold_order_find(trial->subject->order) : NULL;
-  const unsigned char *input = fold_rig_input(trial->rig);
+  const struct fold_case *c = e->truths->c;
+  const struct fold_order *order = e->subject->order ? fold_order_find(e->subject->order) : NULL;
+  const unsigned char *input = e->truths->input;
   *running = NULL;
-  if (order == NULL || c->op != FOLD_PROD || trial->subject->method != FOLD_PLAIN) return fold_ok();
+  if (order == NULL || c->op != FOLD_PROD || e->subject->method != FOLD_PLAIN) return fold_ok();
   *running = room;
   return fold_order_running_product(order, c->dtype, input + row * c->cols * fold_dtype_size(c->dtype), c->cols, room);
 }
 
 /* The same result of the same row, by the same bound; of products the bound is the order's own. */
-static const struct fold_weighed *find_weighed(const struct fold_trial *trial, size_t row, uint64_t got,
-                                               uint64_t height) {
-  const struct fold_weighed *at = trial->truths->weighed[row];
-  for (size_t i = 0; i < FOLD_WEIGHED && trial->c->op != FOLD_PROD; i++)
-    if (at[i].known && at[i].got == got && at[i].height == height && at[i].method == trial->subject->method)
-      return &at[i];
+static const struct fold_weighed *find_weighed(const struct fold_truths *truths, const struct fold_weighing *w) {
+  const struct fold_weighed *at = truths->weighed[w->row];
+  for (size_t i = 0; i < FOLD_WEIGHED && truths->c->op != FOLD_PROD; i++)
+    if (at[i].known && at[i].got == w->got && at[i].height == w->height && at[i].method == w->method) return &at[i];
   return NULL;
 }
 
-static void keep_weighed(struct fold_trial *trial, size_t row, const struct fold_weighed *weighed) {
-  struct fold_weighed *at = trial->truths->weighed[row];
-  if (!weighed->known) return;
+/* Of a result that was within its bound. */
+static void keep_weighed(struct fold_truths *truths, const struct fold_weighing *w) {
+  struct fold_weighed *at = truths->weighed[w->row];
+  if (isnan(w->ulps)) return;
   memmove(at + 1, at, (FOLD_WEIGHED - 1) * sizeof *at);
-  at[0] = *weighed;
+  at[0] = (struct fold_weighed){true, w->method, w->height, w->got, w->ulps, w->fraction};
 }
 
 /* One row against its bound: false when it is refuted. FOLD_UNSUPPORTED, with the reason, when it has no bound. */
-static bool judge_row(struct fold_trial *trial, struct fold_finding *finding, size_t row, uint64_t height,
+static bool judge_row(const struct fold_evidence *e, struct fold_weighing *w, struct fold_finding *finding, size_t row,
                       fold_status *status) {
-  enum fold_dtype dtype = trial->c->dtype;
-  uint64_t got = fold_bits_load(dtype, trial->got, row);
-  struct fold_weighed weighed = {.got = got, .height = height, .method = trial->subject->method};
-  const struct fold_weighed *before = find_weighed(trial, row, got, height);
-  const struct fold_truth *truth;
+  struct fold_truths *truths = e->truths;
   struct fold_running_product room;
-  const struct fold_running_product *running = NULL;
-  *status = fold_truths_row(trial->truths, row, &truth);
+  w->row = row;
+  w->got = fold_bits_load(truths->c->dtype, e->results, row);
+  const struct fold_weighed *before = find_weighed(truths, w);
+  *status = fold_truths_row(truths, row, &w->truth);
   if (before) {
-    keep_worst(finding, row, got, truth->rounded[dtype], before->ulps, before->fraction);
+    keep_worst(finding, row, w->got, w->truth->rounded[truths->c->dtype], before->ulps, before->fraction);
     return true;
   }
-  if (status->code == FOLD_OK) *status = run_product(trial, row, &room, &running);
+  if (status->code == FOLD_OK) *status = run_product(e, row, &room, &w->running);
   if (status->code != FOLD_OK) return true;
-  mpfr_t bound;
-  struct fold_outcomes may;
-  mpfr_init2(bound, 128);
-  *status = fold_bound_outcomes(trial->subject->method, truth, height, running, bound, &may);
-  bool right = status->code != FOLD_OK || judge_class(trial, finding, row, got, truth, &may);
-  if (status->code == FOLD_OK && right && fold_bits_class(dtype, got) < FOLD_INFINITE)
-    right = judge_within(trial, finding, row, got, truth, bound, may.exact, &weighed);
-  mpfr_clear(bound);
-  keep_weighed(trial, row, &weighed);
+  bool right = fold_weigh(w, finding, status);
+  w->running = NULL;
+  if (right && status->code == FOLD_OK) keep_weighed(truths, w);
   return right;
 }
 
-bool fold_refutes_row(struct fold_trial *trial, size_t row) {
-  struct fold_finding finding = {.ulps = NAN, .fraction = NAN};
-  uint64_t height = 0;
-  fold_status status = height_of(trial, 0, &height);
-  return status.code == FOLD_OK && !judge_row(trial, &finding, row, height, &status);
+bool fold_refutes_row(const struct fold_evidence *e, size_t row) {
+  struct fold_finding finding = fold_finding_open(1);
+  struct fold_weighing w;
+  fold_weighing_init(&w);
+  w.method = e->subject->method;
+  fold_status status = fold_evidence_height(e, &w.height);
+  bool refuted = status.code == FOLD_OK && !judge_row(e, &w, &finding, row, &status);
+  fold_weighing_free(&w);
+  return refuted;
 }
 
 /* What became of all rows, none of them refuted. A failure is no verdict, whichever row it is of. */
-static void close_rows(struct fold_finding *finding, size_t rows, fold_status none, fold_status failure) {
+static void close_rows(struct fold_finding *finding, fold_status none, fold_status failure) {
   if (failure.code != FOLD_OK) {
     fold_find_failed(finding, failure);
-  } else if (finding->comparisons > 0) {
-    fold_find_held(finding);
-    if (finding->unjudged > 0)
-      snprintf(finding->reason, sizeof finding->reason, "%zu of %zu rows have %.150s", finding->unjudged, rows,
-               none.text);
-  } else if (finding->unjudged > 0) {
+  } else if (finding->comparisons == 0 && finding->unjudged > 0) {
     fold_find_failed(finding, none);
   } else {
-    fold_find_skipped(finding, "no row");
+    fold_find_held(finding);
+    if (finding->unjudged > 0)
+      snprintf(finding->reason, sizeof finding->reason, "%zu of %zu rows have %.150s", finding->unjudged, finding->rows,
+               none.text);
   }
 }
 
-void fold_judge_bounded(struct fold_trial *trial, struct fold_finding *finding) {
-  uint64_t height = 0;
-  fold_status none = fold_ok(), failure = fold_ok();
-  if (trial->c->rows > 0) failure = height_of(trial, 0, &height);
-  if (failure.code != FOLD_OK) {
-    fold_find_failed(finding, failure);
-    return;
-  }
-  for (size_t row = 0; row < trial->c->rows; row++) {
-    fold_status status;
-    if (!judge_row(trial, finding, row, height, &status)) return;
-    finding->comparisons += status.code == FOLD_OK;
-    finding->unjudged += status.code == FOLD_UNSUPPORTED;
+/* By the bound of the method: of `compensated` that is Kahan's or Neumaier's own. */
+void fold_judge_bounded(const struct fold_evidence *e, struct fold_finding *finding) {
+  fold_status none = fold_ok(), failure = fold_ok(), status;
+  struct fold_weighing w;
+  bool right = true;
+  fold_weighing_init(&w);
+  w.method = e->subject->method;
+  if (finding->rows > 0) failure = fold_evidence_height(e, &w.height);
+  bool known = failure.code == FOLD_OK;
+  for (size_t row = 0; row < finding->rows && known && right; row++) {
+    right = judge_row(e, &w, finding, row, &status);
+    finding->comparisons += right && status.code == FOLD_OK;
+    finding->unjudged += right && status.code == FOLD_UNSUPPORTED;
     if (status.code == FOLD_UNSUPPORTED && none.code == FOLD_OK) none = status;
     if (status.code != FOLD_OK && status.code != FOLD_UNSUPPORTED) failure = status;
   }
-  close_rows(finding, trial->c->rows, none, failure);
-}
-
-/* The bound is the method's own (fold_method): Kahan's, Neumaier's. */
-void fold_judge_compensated(struct fold_trial *trial, struct fold_finding *finding) {
-  fold_judge_bounded(trial, finding);
+  if (right) close_rows(finding, none, failure);
+  fold_weighing_free(&w);
 }
 
 /* Where the exact result is a number of the format, only that; else one of the two around it. */
@@ -223,9 +222,8 @@ static bool is_faithful(const struct fold_truth *truth, enum fold_dtype dtype, u
   return side != 0 && got == other;
 }
 
-static void measure(struct fold_trial *trial, struct fold_finding *finding, size_t row, uint64_t got,
-                    const struct fold_truth *truth) {
-  enum fold_dtype dtype = trial->c->dtype;
+static void measure(struct fold_finding *finding, size_t row, uint64_t got, const struct fold_truth *truth) {
+  enum fold_dtype dtype = truth->dtype;
   if (fold_bits_class(dtype, got) >= FOLD_INFINITE || !mpfr_number_p(truth->exact)) return;
   mpfr_t error;
   mpfr_init2(error, 256);
@@ -234,22 +232,18 @@ static void measure(struct fold_trial *trial, struct fold_finding *finding, size
   mpfr_clear(error);
 }
 
-static void judge_rounding(struct fold_trial *trial, struct fold_finding *finding, bool nearest) {
-  enum fold_dtype dtype = trial->c->dtype;
-  if (trial->c->rows == 0) {
-    fold_find_skipped(finding, "no row");
-    return;
-  }
-  for (size_t row = 0; row < trial->c->rows; row++) {
+static void judge_rounding(const struct fold_evidence *e, struct fold_finding *finding, bool nearest) {
+  enum fold_dtype dtype = e->truths->c->dtype;
+  for (size_t row = 0; row < finding->rows; row++) {
     const struct fold_truth *truth;
-    fold_status status = fold_truths_row(trial->truths, row, &truth);
+    fold_status status = fold_truths_row(e->truths, row, &truth);
     if (status.code != FOLD_OK) {
       fold_find_failed(finding, status);
       return;
     }
     finding->comparisons++;
-    uint64_t got = fold_bits_load(dtype, trial->got, row);
-    measure(trial, finding, row, got, truth);
+    uint64_t got = fold_bits_load(dtype, e->results, row);
+    measure(finding, row, got, truth);
     if (nearest ? fold_bits_same(dtype, got, truth->rounded[dtype]) : is_faithful(truth, dtype, got)) continue;
     refute_row(finding, row, got, truth->rounded[dtype], NAN);
     fold_find_refuted(finding, nearest ? "not the number nearest to the exact result"
@@ -259,10 +253,10 @@ static void judge_rounding(struct fold_trial *trial, struct fold_finding *findin
   fold_find_held(finding);
 }
 
-void fold_judge_faithful(struct fold_trial *trial, struct fold_finding *finding) {
-  judge_rounding(trial, finding, false);
+void fold_judge_faithful(const struct fold_evidence *e, struct fold_finding *finding) {
+  judge_rounding(e, finding, false);
 }
 
-void fold_judge_correctly_rounded(struct fold_trial *trial, struct fold_finding *finding) {
-  judge_rounding(trial, finding, true);
+void fold_judge_correctly_rounded(const struct fold_evidence *e, struct fold_finding *finding) {
+  judge_rounding(e, finding, true);
 }

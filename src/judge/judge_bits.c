@@ -7,36 +7,14 @@
 
 #include "order.h"
 
-/* What was added up on a host, alone or by ranks, is judged by wide arithmetic, which shares no addition with it; a GPU's
- * sums by the native replay, which the host's subjects have certified, and which is fast enough for large inputs. A method of
- * its own has a replay of its own. */
-static fold_status replay(const struct fold_trial *trial, const struct fold_order *order, void *out) {
-  const struct fold_case *c = trial->c;
-  struct fold_call call = {
-      .dtype = c->dtype, .op = c->op, .rows = c->rows, .cols = c->cols, .in = fold_rig_input(trial->rig), .out = out};
-  enum fold_method method = trial->subject->method;
-  bool wide = fold_engine_is_host(trial->subject->engine) || method != FOLD_PLAIN;
-  return wide ? fold_method_replay(order, method, &call) : fold_order_replay(order, &call);
-}
-
-/* A row of the registry that names what does not exist is a mistake of ours, and must not turn into a skip. */
-static fold_status missing(const char *what, const char *name) {
-  return fold_error(FOLD_ENVIRONMENT, "its %s %s does not exist", what, name);
-}
-
-void fold_judge_replays(struct fold_trial *trial, struct fold_finding *finding) {
-  const struct fold_order *order = trial->subject->order ? fold_order_find(trial->subject->order) : NULL;
-  if (order == NULL) {
-    fold_find_skipped(finding, "it declares no order");
-    if (trial->subject->order) fold_find_failed(finding, missing("order", trial->subject->order));
-    return;
-  }
-  fold_status status = replay(trial, order, trial->other);
-  fold_find_held(finding);
+void fold_judge_replays(const struct fold_evidence *e, struct fold_finding *finding) {
+  const void *replayed;
+  fold_status status = fold_evidence_replay(e, &replayed);
   if (status.code != FOLD_OK)
     fold_find_failed(finding, status);
-  else
-    fold_trial_same(trial, finding, trial->got, trial->other, trial->c->rows, "other bits than its order's replay");
+  else if (fold_find_same(finding, e->truths->c->dtype, e->results, replayed, finding->rows,
+                          "other bits than its order's replay"))
+    fold_find_held(finding);
 }
 
 static const struct fold_subject *find_twin(const struct fold_trial *trial) {
@@ -52,7 +30,8 @@ void fold_judge_same_bits_as(struct fold_trial *trial, struct fold_finding *find
   const struct fold_subject *twin = find_twin(trial);
   if (twin == NULL) {
     fold_find_skipped(finding, "it names no twin");
-    if (trial->subject->twin) fold_find_failed(finding, missing("twin", trial->subject->twin));
+    if (trial->subject->twin)
+      fold_find_failed(finding, fold_error(FOLD_ENVIRONMENT, "its twin %s does not exist", trial->subject->twin));
     return;
   }
   struct fold_request request = {.op = trial->c->op, .rows = trial->c->rows, .cols = trial->c->cols, .poison = 0x77};
@@ -61,11 +40,10 @@ void fold_judge_same_bits_as(struct fold_trial *trial, struct fold_finding *find
   if (status.code == FOLD_OK) status = fold_trial_refill(trial);
   char what[120];
   snprintf(what, sizeof what, "other bits than %s", twin->name);
-  fold_find_held(finding);
   if (status.code != FOLD_OK)
     fold_find_failed(finding, status);
-  else
-    fold_trial_same(trial, finding, trial->got, trial->other, trial->c->rows, what);
+  else if (fold_find_same(finding, trial->c->dtype, trial->got, trial->other, trial->c->rows, what))
+    fold_find_held(finding);
 }
 
 /* Before how many of the repeats: ranks are sent their parts anew for each, a device waits for each, and long inputs take long. */
@@ -98,13 +76,11 @@ static bool judge_foreign(struct fold_trial *trial, struct fold_finding *finding
 
 /* How many different result sets the repeats gave, the base run's included. */
 void fold_judge_run_to_run(struct fold_trial *trial, struct fold_finding *finding) {
-  size_t nbytes = trial->c->rows * fold_dtype_size(trial->c->dtype);
   unsigned differing = 0;
   if (trial->repeats == 0) {
     fold_find_skipped(finding, "no repeat is asked for");
     return;
   }
-  fold_find_held(finding);
   for (unsigned k = 0; k < trial->repeats; k++) {
     if (k < foreign_repeats(trial) && !judge_foreign(trial, finding, k)) return;
     fold_status status = fold_trial_rerun(trial, (unsigned char)(0x11 + k));
@@ -112,12 +88,11 @@ void fold_judge_run_to_run(struct fold_trial *trial, struct fold_finding *findin
       fold_find_failed(finding, status);
       return;
     }
-    finding->comparisons += trial->c->rows;
-    if (memcmp(trial->other, trial->got, nbytes) == 0) continue;
     char what[120];
-    snprintf(what, sizeof what, "other bits in repeat %u (%u of %u so far)", k + 1, ++differing, k + 1);
-    fold_trial_same(trial, finding, trial->other, trial->got, trial->c->rows, what);
+    snprintf(what, sizeof what, "other bits in repeat %u (%u of %u so far)", k + 1, differing + 1, k + 1);
+    differing += !fold_find_same(finding, trial->c->dtype, trial->other, trial->got, trial->c->rows, what);
   }
+  if (differing == 0) fold_find_held(finding);
 }
 
 /* What a run did there and not here. What it does here too is other claims' to refute. */
@@ -155,11 +130,11 @@ void fold_judge_fresh_process(struct fold_trial *trial, struct fold_finding *fin
     finding->verdict = FOLD_BROKEN;
     snprintf(finding->reason, sizeof finding->reason, "the other process gave no result%s%.150s", why ? ": " : "",
              why ? why : "");
-  } else if (theirs != ours) {
-    fold_find_refuted(finding, "a new process gave results of hash 0x%016llx, this one 0x%016llx",
-                      (unsigned long long)theirs, (unsigned long long)ours);
-  } else if (!refute_traces(&traces, &trial->traces, finding)) {
-    finding->comparisons = trial->c->rows;
-    fold_find_held(finding);
+  } else {
+    char what[120];
+    snprintf(what, sizeof what, "a new process gave results of hash 0x%016llx, this one 0x%016llx",
+             (unsigned long long)theirs, (unsigned long long)ours);
+    if (fold_find_same_hash(finding, theirs, ours, what) && !refute_traces(&traces, &trial->traces, finding))
+      fold_find_held(finding);
   }
 }

@@ -37,7 +37,8 @@ static bool judge_sub_range(struct fold_trial *trial, struct fold_finding *findi
     fold_find_failed(finding, status);
     return false;
   }
-  return fold_trial_same(trial, finding, &in_place, &copied, 1, "a sub-range and its copy gave different bits");
+  return fold_find_same(finding, trial->c->dtype, &in_place, &copied, 1,
+                        "a sub-range and its copy gave different bits");
 }
 
 void fold_judge_alignment_invariant(struct fold_trial *trial, struct fold_finding *finding) {
@@ -61,7 +62,7 @@ static void judge_rows_alone(struct fold_trial *trial, struct fold_finding *find
       return;
     }
     const unsigned char *in_batch = (const unsigned char *)trial->got + picks[i] * size;
-    if (!fold_trial_same(trial, finding, trial->other, in_batch, 1, "other bits for the row alone")) {
+    if (!fold_find_same(finding, trial->c->dtype, trial->other, in_batch, 1, "other bits for the row alone")) {
       finding->row = picks[i];
       return;
     }
@@ -69,8 +70,8 @@ static void judge_rows_alone(struct fold_trial *trial, struct fold_finding *find
   fold_status status = run_part(trial, 0, half, c->cols, trial->other);
   if (status.code != FOLD_OK) {
     fold_find_failed(finding, status);
-  } else if (fold_trial_same(trial, finding, trial->other, trial->got, half,
-                             "other bits in a batch of half the rows")) {
+  } else if (fold_find_same(finding, trial->c->dtype, trial->other, trial->got, half,
+                            "other bits in a batch of half the rows")) {
     fold_find_held(finding);
   }
 }
@@ -122,8 +123,8 @@ static void judge_row_in_batch(struct fold_trial *trial, struct fold_finding *fi
     return;
   }
   const unsigned char *fourth = (const unsigned char *)got + 3 * fold_dtype_size(c->dtype);
-  if (fold_trial_same(trial, finding, got, trial->got, 1, "other bits as first of five rows") &&
-      fold_trial_same(trial, finding, fourth, trial->got, 1, "other bits as fourth of five rows"))
+  if (fold_find_same(finding, trial->c->dtype, got, trial->got, 1, "other bits as first of five rows") &&
+      fold_find_same(finding, trial->c->dtype, fourth, trial->got, 1, "other bits as fourth of five rows"))
     fold_find_held(finding);
 }
 
@@ -197,7 +198,7 @@ static bool judge_permutation(struct fold_trial *trial, struct fold_finding *fin
   }
   char what[80];
   snprintf(what, sizeof what, "other bits for the terms %s", p->name);
-  return fold_trial_same(trial, finding, trial->other, trial->got, trial->c->rows, what);
+  return fold_find_same(finding, trial->c->dtype, trial->other, trial->got, trial->c->rows, what);
 }
 
 void fold_judge_permutation_invariant(struct fold_trial *trial, struct fold_finding *finding) {

@@ -38,9 +38,9 @@ static bool judge_nan_poison(struct fold_trial *trial, struct fold_finding *find
 
 void fold_judge_writes_output(struct fold_trial *trial, struct fold_finding *finding) {
   struct fold_traces base, *found = &base;
-  finding->comparisons = trial->c->rows;
   if (!complete(trial, finding) || !judge_nan_poison(trial, finding)) return;
   fold_status status = confirm_base(trial, &base);
+  finding->comparisons = trial->c->rows;
   fold_find_held(finding);
   if (status.code != FOLD_OK) {
     fold_find_failed(finding, status);
@@ -56,8 +56,8 @@ void fold_judge_writes_output(struct fold_trial *trial, struct fold_finding *fin
 void fold_judge_stays_in_bounds(struct fold_trial *trial, struct fold_finding *finding) {
   char text[120];
   if (!complete(trial, finding)) return;
-  fold_find_held(finding);
   finding->comparisons = 1; /* there are guards around an empty output too */
+  fold_find_held(finding);
   if (!trial->log.stray.out_of_bounds) return;
   fold_traces_describe_stray(&trial->log.stray, text);
   fold_find_refuted(finding, "%s%s", text, elsewhere(trial->traces.out_of_bounds));
@@ -66,8 +66,8 @@ void fold_judge_stays_in_bounds(struct fold_trial *trial, struct fold_finding *f
 void fold_judge_leaves_no_trace(struct fold_trial *trial, struct fold_finding *finding) {
   if (!complete(trial, finding)) return;
   fold_trial_look_at_threads(trial);
-  fold_find_held(finding);
   finding->comparisons = trial->log.runs;
+  fold_find_held(finding);
   if (trial->log.leaver.left[0])
     fold_find_refuted(finding, "it left changed: %s%s", trial->log.leaver.left, elsewhere(trial->traces.left[0]));
 }
@@ -75,11 +75,13 @@ void fold_judge_leaves_no_trace(struct fold_trial *trial, struct fold_finding *f
 void fold_judge_keeps_input(struct fold_trial *trial, struct fold_finding *finding) {
   const struct fold_traces *writer = &trial->log.writer;
   if (!complete(trial, finding)) return;
-  fold_find_held(finding);
   finding->comparisons = fold_trial_terms(trial);
   if (finding->comparisons == 0)
     fold_find_skipped(finding, "%s", trial->c->rows ? "no term" : "no row");
-  else if (trial->input_hash_after != trial->input_hash)
+  else
+    fold_find_held(finding);
+  if (finding->verdict != FOLD_HELD) return;
+  if (trial->input_hash_after != trial->input_hash)
     fold_find_refuted(finding, "the input's hash went from 0x%016llx to 0x%016llx",
                       (unsigned long long)trial->input_hash, (unsigned long long)trial->input_hash_after);
   else if (writer->wrote_input && writer->input_at >= 0)

@@ -40,7 +40,7 @@ static bool judge_part(struct fold_trial *trial, struct fold_finding *finding, s
   }
   snprintf(what, sizeof what, "elements %zu to %zu have other bits in a message of their own", at, at + n - 1);
   const unsigned char *whole = (const unsigned char *)trial->got + at * fold_dtype_size(c->dtype);
-  if (fold_trial_same(trial, finding, trial->other, whole, n, what)) return true;
+  if (fold_find_same(finding, trial->c->dtype, trial->other, whole, n, what)) return true;
   finding->row += at;
   return false;
 }
@@ -83,7 +83,7 @@ void fold_judge_world_invariant(struct fold_trial *trial, struct fold_finding *f
       return;
     }
     snprintf(what, sizeof what, "other bits with %u ranks", worlds[i]);
-    if (!fold_trial_same(trial, finding, trial->other, trial->got, c->rows, what)) return;
+    if (!fold_find_same(finding, trial->c->dtype, trial->other, trial->got, c->rows, what)) return;
     tried++;
   }
   if (tried)

@@ -68,6 +68,11 @@ fold_status fold_trial_run(struct fold_trial *trial, struct fold_rig *rig, const
   return fold_ok();
 }
 
+struct fold_evidence fold_trial_evidence(const struct fold_trial *trial) {
+  return (struct fold_evidence){
+      .subject = trial->subject, .truths = trial->truths, .ranks = trial->c->ranks, .results = trial->got};
+}
+
 size_t fold_trial_terms(const struct fold_trial *trial) { return trial->c->rows * trial->c->cols; }
 
 struct fold_request fold_trial_request(const struct fold_trial *trial, unsigned char poison) {

@@ -97,12 +97,13 @@ static bool explains(const struct fold_fact *fact, const struct fold_trial *tria
 static bool explains_all(const struct fold_fact *fact, struct fold_trial *trial, enum fold_claim_id claim,
                          const void *results, size_t *wrong) {
   enum fold_dtype dtype = trial->c->dtype;
+  struct fold_evidence evidence = fold_trial_evidence(trial);
   for (size_t row = 0; row < trial->c->rows; row++) {
     const struct fold_truth *truth;
     if (fold_truths_row(trial->truths, row, &truth).code != FOLD_OK) return false;
     uint64_t got = fold_bits_load(dtype, results, row);
     if (fold_bits_same(dtype, got, truth->rounded[dtype])) continue;
-    if (claim == FOLD_BOUNDED && !fold_refutes_row(trial, row)) continue;
+    if (claim == FOLD_BOUNDED && !fold_refutes_row(&evidence, row)) continue;
     if (!explains(fact, trial, row, got, truth)) return false;
     ++*wrong;
   }

@@ -213,7 +213,7 @@ struct fold_judgement fold_round_judgement(const struct fold_round *round, struc
                                      .subject_index = place.subject,
                                      .c = &round->cases->at[place.c],
                                      .input_hash = round->input_hash,
-                                     .finding = {.ulps = NAN, .fraction = NAN}};
+                                     .finding = fold_finding_open(round->cases->at[place.c].rows)};
   if (claim >= n_claims) return judgement;
   judgement.claim = &claims[claim];
   judgement.promised = fold_claims_of(judgement.subject, judgement.c->op) >> claims[claim].id & 1;
@@ -299,7 +299,8 @@ static fold_status record_subject(const struct fold_round *round, struct bench *
   if (base.code != FOLD_OK) return fold_round_fail(round, round->place, 0, base, NULL);
   judgement.got = bench->got;
   judgement.traces = &traces;
-  judgement.finding.verdict = FOLD_HELD;
+  judgement.finding.verdict = FOLD_HELD; /* nothing is judged */
+  judgement.finding.reason[0] = '\0';
   FOLD_TRY(round->sink->judgement(round->sink->context, &judgement));
   uint64_t now = bench->input_hash;
   return restore_input(bench, judgement.subject->engine, &now);

@@ -1,0 +1,89 @@
+/* truths.c: what is known of a case's terms: exact results, checked against what the fixture states; and replays of orders. */
+#include <stdlib.h>
+
+#include "evidence.h"
+#include "order.h"
+
+fold_status fold_truths_open(struct fold_truths *truths, const struct fold_case *c, const void *input) {
+  *truths = (struct fold_truths){.c = c, .input = input};
+  truths->row = calloc(c->rows + 1, sizeof *truths->row);
+  truths->known = calloc(c->rows + 1, sizeof *truths->known);
+  truths->weighed = calloc(c->rows + 1, sizeof *truths->weighed);
+  if (truths->row && truths->known && truths->weighed) return fold_ok();
+  fold_truths_close(truths);
+  return fold_error(FOLD_NO_MEMORY, "not enough memory for the truths of %zu rows", c->rows);
+}
+
+void fold_truths_close(struct fold_truths *truths) {
+  if (truths->row && truths->known)
+    for (size_t r = 0; r < truths->c->rows; r++)
+      if (truths->known[r]) fold_truth_free(&truths->row[r]);
+  free(truths->row);
+  free(truths->known);
+  free(truths->weighed);
+  free(truths->replayed);
+  *truths = (struct fold_truths){0};
+}
+
+fold_status fold_truths_row(struct fold_truths *truths, size_t row, const struct fold_truth **truth) {
+  const struct fold_case *c = truths->c;
+  *truth = &truths->row[row];
+  if (truths->known[row]) return fold_ok();
+  const unsigned char *terms = (const unsigned char *)truths->input + row * c->cols * fold_dtype_size(c->dtype);
+  fold_truth_init(&truths->row[row]);
+  fold_status status = fold_oracle_exact(c->dtype, c->op, terms, c->cols, 0, &truths->row[row]);
+  truths->known[row] = status.code == FOLD_OK;
+  if (truths->known[row]) return status;
+  fold_truth_free(&truths->row[row]);
+  *truth = NULL;
+  return status;
+}
+
+/* Read with more bits than any exact sum has: a text that is rounded even so is no exact sum. Zeros keep their signs. */
+fold_status fold_truths_check_expected(struct fold_truths *truths) {
+  const struct fold_case *c = truths->c;
+  const struct fold_truth *truth;
+  if (c->expect == NULL || c->rows != 1 || fold_case_problem(c)->id != FOLD_ROWS_SUM) return fold_ok();
+  FOLD_TRY(fold_truths_row(truths, 0, &truth));
+  mpfr_t want;
+  char *end;
+  mpfr_init2(want, 4096);
+  int rounded = mpfr_strtofr(want, c->expect, &end, 0, MPFR_RNDN);
+  bool nan = mpfr_nan_p(want) && mpfr_nan_p(truth->exact);
+  bool equal = nan || (mpfr_equal_p(want, truth->exact) && mpfr_signbit(want) == mpfr_signbit(truth->exact));
+  mpfr_clear(want);
+  if (equal && rounded == 0 && *end == '\0') return fold_ok();
+  char *exact = mpfr_number_p(truth->exact) ? fold_mpfr_decimal(truth->exact) : NULL;
+  fold_status status = fold_error(FOLD_BAD_INPUT, "%s: expect_sum %.60s of %s: the exact sum is %.80s", c->where,
+                                  c->expect, c->name, exact ? exact : "not finite");
+  free(exact);
+  return status;
+}
+
+/* What was added up on a host, alone or by ranks, is judged by wide arithmetic, which shares no addition with it; a GPU's
+ * sums by the native replay, which the host's subjects have certified, and which is fast enough for large inputs. A method of
+ * its own has a replay of its own. */
+fold_status fold_evidence_replay(const struct fold_evidence *e, const void **results) {
+  struct fold_truths *truths = e->truths;
+  const struct fold_case *c = truths->c;
+  const char *name = e->subject->order;
+  const struct fold_order *order = name ? fold_order_find(name) : NULL;
+  enum fold_method method = e->subject->method;
+  bool wide = fold_engine_is_host(e->subject->engine) || method != FOLD_PLAIN;
+  if (name == NULL) return fold_error(FOLD_UNSUPPORTED, "it declares no order");
+  if (order == NULL) return fold_error(FOLD_ENVIRONMENT, "its order %s does not exist", name);
+  if (truths->input == NULL) return fold_error(FOLD_UNSUPPORTED, "its terms are not at hand");
+  if (truths->replayed == NULL) truths->replayed = malloc(c->rows * fold_dtype_size(c->dtype) + sizeof(double));
+  if (truths->replayed == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu results", c->rows);
+  *results = truths->replayed;
+  if (truths->replayed_order == order && truths->replayed_method == method && truths->replayed_wide == wide)
+    return fold_ok();
+  struct fold_call call = {
+      .dtype = c->dtype, .op = c->op, .rows = c->rows, .cols = c->cols, .in = truths->input, .out = truths->replayed};
+  truths->replayed_order = NULL;
+  FOLD_TRY(wide ? fold_method_replay(order, method, &call) : fold_order_replay(order, &call));
+  truths->replayed_order = order;
+  truths->replayed_method = method;
+  truths->replayed_wide = wide;
+  return fold_ok();
+}
