@@ -21,11 +21,12 @@ struct walk {
 
 static fold_status replay_row(const struct walk *walk, size_t r, unsigned threads) {
   const struct fold_call *call = walk->call;
-  const void *in = (const char *)call->in + r * call->cols * fold_dtype_size(call->dtype);
+  size_t at = r * call->cols * fold_dtype_size(call->dtype);
+  const void *in = (const char *)call->in + at, *other = call->other ? (const char *)call->other + at : NULL;
   uint32_t *place = NULL;
   fold_status status = fold_order_places(walk->order, call->dtype, in, call->cols, &place);
   if (status.code == FOLD_OK) {
-    struct fold_row row = {walk->order, &walk->split, call->dtype, call->op, in, place, call->cols, threads};
+    struct fold_row row = {walk->order, &walk->split, call->dtype, call->op, in, other, place, call->cols, threads};
     fold_bits_store(call->dtype, call->out, r, walk->run(&row));
   }
   free(place);
@@ -49,6 +50,8 @@ static fold_status replay_shared(const struct walk *walk, unsigned threads) {
 fold_status fold_rows_replay(const struct fold_order *order, const struct fold_call *call, fold_row_run *run,
                              unsigned threads) {
   struct walk walk = {order, call, run, {0, 0, 0}};
+  if (call->other && (order->product == FOLD_NO_PRODUCT || call->op != FOLD_SUM))
+    return fold_error(FOLD_UNSUPPORTED, "order %s does not say what becomes of a product", order->name);
   FOLD_TRY(fold_order_split(order, call->cols, &walk.split));
   bool small = call->cols == 0 || call->rows < SERIAL_ELEMENTS / call->cols;
   if (threads > 1 && !small && (call->rows >= threads || walk.split.count == 1)) return replay_shared(&walk, threads);
@@ -60,5 +63,5 @@ fold_status fold_order_replay(const struct fold_order *order, const struct fold_
   static fold_row_run *const *const rows[FOLD_DTYPES] = {
       [FOLD_F16] = fold_rows_f16, [FOLD_BF16] = fold_rows_bf16, [FOLD_F32] = fold_rows_f32, [FOLD_F64] = fold_rows_f64};
   unsigned threads = call->launch.threads ? call->launch.threads : (unsigned)omp_get_max_threads();
-  return fold_rows_replay(order, call, rows[call->dtype][call->op], threads);
+  return fold_rows_replay(order, call, call->other ? fold_rows_dot : rows[call->dtype][call->op], threads);
 }

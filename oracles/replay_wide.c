@@ -2,9 +2,12 @@
  *
  * Promised: each operation is done in a format of at least 2p + 2 bits and rounded once to the accumulator, f32 through
  * double, f64 through binary128; the second rounding is innocuous (Figueroa 1995; products are exact in the wide
- * format, so that subnormal ones round once too). Slow, one thread, written apart from native.h on purpose.
+ * format, so that subnormal ones round once too). An FMA's sum of an exact product may have more bits than that: it is rounded to
+ * odd first, which no second rounding turns wrong (Boldo, Melquiond, IEEE Trans. Computers 57 (2008), 462). Slow, one thread, written
+ * apart from native.h on purpose.
  */
 #include <math.h>
+#include <string.h>
 
 #include "bits.h"
 #include "canonical.h"
@@ -13,8 +16,9 @@
 struct wide {
   enum fold_dtype dtype;
   enum fold_op op;
-  const void *in;
+  const void *in, *other;
   const uint32_t *place;
+  bool fused;
 };
 
 static double zero(const struct wide *c) {
@@ -26,8 +30,8 @@ static double zero(const struct wide *c) {
   }
 }
 
-static double leaf(const struct wide *c, size_t i) {
-  return fold_bits_to_double(c->dtype, fold_bits_load(c->dtype, c->in, i));
+static double element(const struct wide *c, const void *in, size_t i) {
+  return fold_bits_to_double(c->dtype, fold_bits_load(c->dtype, in, i));
 }
 
 /* The greater or smaller by IEEE-754's totalOrder of numbers; NaN wins. */
@@ -48,18 +52,48 @@ static double join(const struct wide *c, double a, double b) {
   return fold_accumulator_of(c->dtype) == FOLD_F32 ? join_f32(c->op, a, b) : join_f64(c->op, a, b);
 }
 
+/* Products of two f64 have 106 bits. */
+static double rounded_to_accumulator(const struct wide *c, __float128 x) {
+  return fold_accumulator_of(c->dtype) == FOLD_F32 ? (double)(float)x : (double)x;
+}
+
+static double leaf(const struct wide *c, size_t i) {
+  const double x = element(c, c->in, i);
+  return c->other ? rounded_to_accumulator(c, (__float128)x * element(c, c->other, i)) : x;
+}
+
+/* a + b, or, where that is not a number of 113 bits, the neighbour of it whose last bit is odd: by TwoSum (Knuth), whose error is
+ * exact. */
+static __float128 add_to_odd(__float128 a, __float128 b) {
+  const __float128 s = a + b, c = s - a, error = (a - (s - c)) + (b - c);
+  unsigned __int128 bits;
+  memcpy(&bits, &s, sizeof bits);
+  if (error == 0 || error != error || (bits & 1)) return s;
+  bits += (error > 0) == (s > 0) ? 1 : -(unsigned __int128)1;
+  __float128 odd;
+  memcpy(&odd, &bits, sizeof odd);
+  return odd;
+}
+
+static double take(const struct wide *c, double a, size_t i) {
+  if (!c->fused) return join(c, a, leaf(c, i));
+  return rounded_to_accumulator(c, add_to_odd((__float128)element(c, c->in, i) * element(c, c->other, i), a));
+}
+
 #define NODE double
 #define CONTEXT const struct wide
 #define ZERO(c) zero(c)
 #define LEAF(c, i) leaf(c, i)
 #define JOIN(c, a, b) join(c, a, b)
+#define TAKE(c, a, i) take(c, a, i)
 #define PLACE(c, k) (c)->place[k]
 #define SWEEP
 #define NAME(x) x##_wide
 #include "orders.inc"
 
 static uint64_t row_wide(const struct fold_row *row) {
-  const struct wide c = {row->dtype, row->op, row->in, row->place};
+  const bool fused = row->other && row->order->product == FOLD_FUSED_PRODUCT;
+  const struct wide c = {row->dtype, row->op, row->in, row->other, row->place, fused};
   return fold_bits_from_double(row->dtype, fold_wide(row->order, row->split, &c, row->n, 1));
 }
 

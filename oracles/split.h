@@ -40,7 +40,7 @@ struct fold_row {
   const struct fold_split *split;
   enum fold_dtype dtype;
   enum fold_op op;
-  const void *in;
+  const void *in, *other; /* other: of products of two factors the second; else NULL */
   const uint32_t *place;
   size_t n;
   unsigned threads; /* for the parts of this row; 1 starts no parallel region */
@@ -52,6 +52,9 @@ typedef uint64_t fold_row_run(const struct fold_row *row);
 /* The native ones: one for each dtype and operation, in replay_<dtype>.c. */
 extern fold_row_run *const fold_rows_f16[FOLD_OPS], *const fold_rows_bf16[FOLD_OPS];
 extern fold_row_run *const fold_rows_f32[FOLD_OPS], *const fold_rows_f64[FOLD_OPS];
+
+/* Of products of two factors, in the accumulator (replay_dot.c). */
+fold_row_run fold_rows_dot;
 
 /* Folds each row of `call` by `run` on `threads` threads, over the rows or inside them (replay.c). */
 fold_status fold_rows_replay(const struct fold_order *order, const struct fold_call *call, fold_row_run *run,

@@ -60,8 +60,7 @@ struct fold_terms fold_problem_terms(const struct fold_problem *problem, enum fo
                                      size_t row) {
   struct fold_terms terms = {.dtype = dtype, .op = problem->op, .factors = problem->inputs, .n = shape->cols};
   for (unsigned k = 0; k < problem->inputs; k++)
-    terms.factor[k] =
-        (const unsigned char *)inputs[k] + problem->place(shape, k, row, 0) * fold_dtype_size(dtype);
+    terms.factor[k] = (const unsigned char *)inputs[k] + problem->place(shape, k, row, 0) * fold_dtype_size(dtype);
   return terms;
 }
 

@@ -62,8 +62,9 @@ Test(dot_exact, equals_mpfr_on_random_patterns) {
 
 /* Products of any two powers of two, with all bits below or none: around each edge of the scales, and the ends of the range. */
 Test(dot_exact, equals_mpfr_at_the_edges_of_the_scales) {
-  static const int exponents[] = {-1074, -1073, -1050, -1023, -1022, -1021, -902, -901, -900, -899, -551, -550, -450,
-                                  -25,   -24,   -1,    0,     1,     24,    174,  175,  499,  500,  501,  1000, 1001, 1023};
+  static const int exponents[] = {-1074, -1073, -1050, -1023, -1022, -1021, -902, -901, -900,
+                                  -899,  -551,  -550,  -450,  -25,   -24,   -1,   0,    1,
+                                  24,    174,   175,   499,   500,   501,   1000, 1001, 1023};
   enum { N = sizeof exponents / sizeof *exponents };
   static double x[4 * N * N], y[4 * N * N];
   size_t n = 0;
@@ -113,7 +114,8 @@ Test(dot_exact, equals_integers) {
   uint64_t state = 9;
   __int128 sum = 0;
   for (size_t i = 0; i < N; i++) {
-    int64_t a = (int32_t)(random_pattern(FOLD_F32, false, &state)), b = (int32_t)(random_pattern(FOLD_F32, false, &state));
+    int64_t a = (int32_t)(random_pattern(FOLD_F32, false, &state)),
+            b = (int32_t)(random_pattern(FOLD_F32, false, &state));
     x[i] = (double)a, y[i] = (double)b;
     sum += (__int128)a * b;
   }

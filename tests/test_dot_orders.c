@@ -1,0 +1,201 @@
+/* test_dot_orders.c: dot products in declared orders: the native replay against the wide one and against plain loops, and the errors
+ * of all of them against their bounds. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "bits.h"
+#include "bound.h"
+#include "integers.h"
+#include "order.h"
+#include "sample.h"
+
+enum { MOST_TERMS = 20000 };
+
+static const char *const names[] = {"dot/sequential", "dot/sequential_fma", "dot/pairwise", "dot/canonical"};
+enum { NAMES = sizeof names / sizeof *names };
+
+enum kind { ANY, FINITE, NEAR, TINY, KINDS };
+
+/* NEAR: of similar size, so that roundings show; TINY: products around the smallest numbers. */
+static uint64_t draw(enum fold_dtype dtype, enum kind kind, uint64_t *state) {
+  struct fold_format f = fold_format_of(dtype);
+  uint64_t bits = random_pattern(dtype, kind != ANY, state);
+  if (kind < NEAR) return bits;
+  int exponent = kind == NEAR ? 0 : f.emin / 2 - 3 + (int)(next_word(state) % 6);
+  uint64_t field = (uint64_t)(exponent - f.emin + 1);
+  return (bits & (f.sign | f.fraction)) | field << (f.precision - 1);
+}
+
+struct factors {
+  uint64_t x[MOST_TERMS], y[MOST_TERMS];
+};
+
+static struct factors *make(enum fold_dtype dtype, enum kind kind) {
+  struct factors *f = malloc(sizeof *f);
+  uint64_t state = 77 + 10 * (uint64_t)dtype + (uint64_t)kind;
+  for (size_t i = 0; i < MOST_TERMS; i++) {
+    fold_bits_store(dtype, f->x, i, draw(dtype, kind, &state));
+    fold_bits_store(dtype, f->y, i, draw(dtype, kind, &state));
+  }
+  return f;
+}
+
+static uint64_t replay(fold_status (*run)(const struct fold_order *, const struct fold_call *), const char *name,
+                       enum fold_dtype dtype, const struct factors *f, size_t n) {
+  uint64_t out = 0;
+  struct fold_call call = {.dtype = dtype,
+                           .op = FOLD_SUM,
+                           .rows = 1,
+                           .cols = n,
+                           .in = f->x,
+                           .other = f->y,
+                           .out = &out,
+                           .launch = {.threads = 2}};
+  fold_status status = run(fold_order_find(name), &call);
+  cr_assert(status.code == FOLD_OK, "%s: %s", name, status.text);
+  return fold_bits_load(dtype, &out, 0);
+}
+
+static const size_t lengths[] = {0, 1, 2, 3, 5, 8, 63, 64, 65, 255, 256, 257, 1000, 4095, 4096, 4097, 8193, MOST_TERMS};
+enum { LENGTHS = sizeof lengths / sizeof *lengths };
+
+Test(dot_orders, native_and_wide_replay_give_the_same_bits) {
+  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+    for (int kind = 0; kind < KINDS; kind++) {
+      struct factors *f = make(dtype, kind);
+      for (size_t o = 0; o < NAMES; o++)
+        for (size_t l = 0; l < LENGTHS; l++) {
+          uint64_t got = replay(fold_order_replay, names[o], dtype, f, lengths[l]),
+                   want = replay(fold_order_replay_wide, names[o], dtype, f, lengths[l]);
+          cr_expect(fold_bits_same(dtype, got, want), "%s %s kind %d n=%zu: %llx, wide %llx", names[o],
+                    fold_dtype_name(dtype), kind, lengths[l], (unsigned long long)got, (unsigned long long)want);
+        }
+      free(f);
+    }
+}
+
+static double plainly(const struct factors *f, size_t n, bool fused) {
+  double sum = 0;
+  for (size_t i = 0; i < n; i++) {
+    const double x = fold_bits_f64(f->x[i]), y = fold_bits_f64(f->y[i]);
+    const volatile double product = x * y;
+    sum = fused ? fma(x, y, sum) : sum + product;
+  }
+  return sum;
+}
+
+Test(dot_orders, sequential_is_a_plain_loop) {
+  struct factors *f = make(FOLD_F64, NEAR);
+  size_t apart = 0;
+  for (size_t l = 0; l < LENGTHS; l++) {
+    const uint64_t rounded = replay(fold_order_replay, names[0], FOLD_F64, f, lengths[l]);
+    const uint64_t fused = replay(fold_order_replay, names[1], FOLD_F64, f, lengths[l]);
+    cr_expect_eq(rounded, fold_f64_bits(plainly(f, lengths[l], false)), "n=%zu", lengths[l]);
+    cr_expect_eq(fused, fold_f64_bits(plainly(f, lengths[l], true)), "n=%zu, fused", lengths[l]);
+    apart += rounded != fused;
+  }
+  cr_expect_gt(apart, LENGTHS / 2, "a rounded product and an FMA are told apart");
+  free(f);
+}
+
+/* Multiplied by one, in whichever way, an element is itself. */
+Test(dot_orders, with_ones_they_are_the_orders_of_elements) {
+  static const char *const elements[NAMES] = {"host/sequential", "host/sequential", "host/pairwise", "flat/canonical"};
+  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
+    struct factors *f = make(dtype, NEAR);
+    for (size_t i = 0; i < MOST_TERMS; i++) fold_bits_store(dtype, f->y, i, fold_bits_from_double(dtype, 1));
+    for (size_t o = 0; o < NAMES; o++)
+      for (size_t l = 0; l < LENGTHS; l++) {
+        uint64_t want = 0;
+        struct fold_call call = {
+            .dtype = dtype, .op = FOLD_SUM, .rows = 1, .cols = lengths[l], .in = f->x, .out = &want};
+        cr_assert_eq(fold_order_replay(fold_order_find(elements[o]), &call).code, FOLD_OK);
+        cr_expect_eq(replay(fold_order_replay, names[o], dtype, f, lengths[l]), fold_bits_load(dtype, &want, 0),
+                     "%s %s n=%zu", names[o], fold_dtype_name(dtype), lengths[l]);
+      }
+    free(f);
+  }
+}
+
+static void check_bound(const char *name, enum fold_dtype dtype, int kind, const struct factors *f, size_t n,
+                        size_t *bounded) {
+  struct fold_terms terms = {.dtype = dtype, .op = FOLD_SUM, .factors = 2, .factor = {f->x, f->y}, .n = n};
+  struct fold_truth truth;
+  struct fold_outcomes may;
+  uint64_t height, got = replay(fold_order_replay, name, dtype, f, n);
+  mpfr_t bound, error;
+  mpfr_inits2(256, bound, error, (mpfr_ptr)0);
+  fold_truth_init(&truth);
+  cr_assert_eq(fold_oracle_terms(&terms, 2, &truth).code, FOLD_OK);
+  cr_assert_eq(fold_order_height(fold_order_find(name), dtype, NULL, n, &height).code, FOLD_OK);
+  fold_status status = fold_bound_outcomes(FOLD_PLAIN, &truth, height, NULL, bound, &may);
+  cr_assert(status.code == FOLD_OK, "%s", status.text);
+  enum fold_class class = fold_bits_class(dtype, got);
+  bool negative = fold_bits_negative(dtype, got), finite = class < FOLD_INFINITE;
+  cr_expect(finite              ? may.finite
+            : class == FOLD_NAN ? may.nan
+                                : may.infinite[negative],
+            "%s %s kind %d n=%zu: %llx", name, fold_dtype_name(dtype), kind, n, (unsigned long long)got);
+  if (finite && truth.finite_terms) {
+    fold_truth_error(error, &truth, dtype, got);
+    cr_expect(mpfr_lessequal_p(error, bound), "%s %s kind %d n=%zu: above its bound", name, fold_dtype_name(dtype),
+              kind, n);
+    if (may.exact) cr_expect(fold_bits_same(dtype, got, truth.rounded[dtype]) || class == FOLD_ZERO);
+    ++*bounded;
+  }
+  fold_truth_free(&truth);
+  mpfr_clears(bound, error, (mpfr_ptr)0);
+}
+
+Test(dot_orders, no_error_is_above_its_bound) {
+  size_t bounded = 0;
+  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+    for (int kind = 0; kind < KINDS; kind++) {
+      struct factors *f = make(dtype, kind);
+      for (size_t o = 0; o < NAMES; o++)
+        for (size_t l = 0; l < LENGTHS; l++) check_bound(names[o], dtype, kind, f, lengths[l], &bounded);
+      free(f);
+    }
+  cr_expect_gt(bounded, 500, "only %zu results were compared", bounded);
+}
+
+/* One product: rounded once, or not at all where the accumulator holds it; below its normal range too. */
+Test(dot_orders, the_bound_of_one_product_is_one_rounding) {
+  static const struct {
+    enum fold_dtype dtype;
+    double x, y;
+    bool exact;
+  } one[] = {{FOLD_F64, 1 + 0x1p-52, 1 + 0x1p-52, false}, {FOLD_F64, 3, 5, true},
+             {FOLD_F32, 1 + 0x1p-23, 1 + 0x1p-23, false}, {FOLD_F32, 0x1p-100, 0x1p-100, false},
+             {FOLD_F32, 0x1p-70, 0x1p-79, true},          {FOLD_BF16, 0x1p-100, 0x1p-100, false},
+             {FOLD_F16, 0x1.ffcp0, 0x1.ffcp0, true}};
+  for (size_t k = 0; k < sizeof one / sizeof *one; k++) {
+    uint64_t x = 0, y = 0;
+    fold_bits_store(one[k].dtype, &x, 0, fold_bits_from_double(one[k].dtype, one[k].x));
+    fold_bits_store(one[k].dtype, &y, 0, fold_bits_from_double(one[k].dtype, one[k].y));
+    struct fold_terms terms = {.dtype = one[k].dtype, .op = FOLD_SUM, .factors = 2, .factor = {&x, &y}, .n = 1};
+    struct fold_truth truth;
+    struct fold_outcomes may;
+    mpfr_t bound, most;
+    mpfr_inits2(128, bound, most, (mpfr_ptr)0);
+    fold_truth_init(&truth);
+    cr_assert_eq(fold_oracle_terms(&terms, 1, &truth).code, FOLD_OK);
+    cr_assert_eq(fold_bound_outcomes(FOLD_PLAIN, &truth, 0, NULL, bound, &may).code, FOLD_OK);
+    cr_expect_eq(may.exact, one[k].exact, "%zu", k);
+    mpfr_mul_d(most, truth.abs_sum, 0x1p-22, MPFR_RNDU);
+    mpfr_add_d(most, most, 0x1p-149, MPFR_RNDU);
+    if (one[k].dtype == FOLD_F32)
+      cr_expect(mpfr_lessequal_p(bound, most), "%zu: a bound of more than two roundings", k);
+    if (one[k].exact && one[k].dtype != FOLD_F16) cr_expect(mpfr_zero_p(bound), "%zu", k);
+    fold_truth_free(&truth);
+    mpfr_clears(bound, most, (mpfr_ptr)0);
+  }
+}
+
+Test(dot_orders, an_order_of_elements_takes_no_products) {
+  double x = 1, y = 2, out = 0;
+  struct fold_call call = {.dtype = FOLD_F64, .op = FOLD_SUM, .rows = 1, .cols = 1, .in = &x, .other = &y, .out = &out};
+  cr_expect_eq(fold_order_replay(fold_order_find("host/pairwise"), &call).code, FOLD_UNSUPPORTED);
+  cr_expect_eq(fold_order_replay_wide(fold_order_find("host/pairwise"), &call).code, FOLD_UNSUPPORTED);
+}
