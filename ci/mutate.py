@@ -35,7 +35,7 @@ NEAREST = [
     ("oracles/error", "exact judge outcomes"),
     ("oracles/bound", "outcomes bound judge study"), ("oracles/running_product", "outcomes judge"),
     ("oracles/lowest", "outcomes exact judge"), ("oracles/replay_method", "host mutants"), ("oracles/replay", "orders memory host"), ("oracles/prod", "product oracle_mutants judge"),
-    ("oracles/order", "orders host judge bound"), ("oracles/decimal", "fixtures npy"), ("oracles/", "oracle_mutants exact bound judge"),
+    ("oracles/order", "orders host judge bound"), ("oracles/panel", "telling"), ("oracles/sorted", "orders memory telling"), ("oracles/decimal", "fixtures npy"), ("oracles/", "oracle_mutants exact bound judge"),
     ("kernels/host", "host orders judge"), ("kernels/collective", "collective mutants"), ("src/judge/registry", "registry"), ("src/judge", "judge memory device rig_world mutants rig command"),
     ("src/run/rig_world", "rig_world mutants"), ("src/run/rig", "rig device judge mutants"), ("src/run", "judge command mutants"),
     ("src/command", "command report"), ("src/record", "report command"), ("src/report", "report"), ("src/bench", "bench_figures bench"),

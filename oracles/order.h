@@ -26,6 +26,7 @@ enum fold_order_kind {
   FOLD_ORDER_REVERSE,    /* falling index, from zero */
   FOLD_ORDER_PAIRWISE,   /* perfect binary tree over neighbours, a last odd term moves up unchanged */
   FOLD_ORDER_SORTED,     /* rising magnitude, ties by index, then sequential */
+  FOLD_ORDER_KEYED,      /* a shuffle of the terms that `width` keys, then sequential */
   FOLD_ORDER_NUMPY,      /* NumPy's pairwise summation of a contiguous axis */
   FOLD_ORDER_CHUNKS,     /* `width` chunks, partials combined in turn from zero */
   FOLD_ORDER_CHUNK_TREE, /* `width` chunks (a power of two), partials combined by a tree over neighbours */

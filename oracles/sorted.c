@@ -1,4 +1,4 @@
-/* sorted.c: the permutation of the sorted order: rising magnitude by bits, ties by index.
+/* sorted.c: the permutation of the sorted order: rising magnitude by bits, ties by index; and that of a keyed one.
  *
  * Promised: a stable order of the patterns without their signs, NaN above infinity; 16 bytes a term while
  * sorting. Short rows by insertion, long ones by a radix sort, least digit first.
@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bits.h"
+#include "print.h"
 #include "split.h"
 
 #define INSERTION_TERMS 48
@@ -109,11 +110,25 @@ static fold_status sort_row(enum fold_dtype dtype, const void *in, size_t n, uin
   return fold_ok();
 }
 
+/* Fisher and Yates's shuffle. */
+static fold_status shuffle_row(uint64_t key, size_t n, uint32_t **place) {
+  uint32_t *at = *place = malloc(n * sizeof *at);
+  if (!at) return fold_error(FOLD_NO_MEMORY, "no memory to shuffle %zu terms", n);
+  for (size_t i = 0; i < n; i++) {
+    size_t partner = fold_print_mix(key << 32 ^ i) % (i + 1);
+    at[i] = at[partner];
+    at[partner] = (uint32_t)i;
+  }
+  return fold_ok();
+}
+
 fold_status fold_order_places(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n,
                               uint32_t **place) {
+  const bool keyed = order->kind == FOLD_ORDER_KEYED;
   *place = NULL;
-  if (order->kind != FOLD_ORDER_SORTED || n == 0) return fold_ok();
-  if (!in) return fold_error(FOLD_BAD_INPUT, "order %s: its tree depends on the terms", order->name);
+  if ((order->kind != FOLD_ORDER_SORTED && !keyed) || n == 0) return fold_ok();
+  if (!in && !keyed) return fold_error(FOLD_BAD_INPUT, "order %s: its tree depends on the terms", order->name);
   if (n > UINT32_MAX) return fold_error(FOLD_UNSUPPORTED, "order %s: more than 2^32 - 1 terms in a row", order->name);
-  return fold_within(sort_row(dtype, in, n, place), "order %s", order->name);
+  return fold_within(keyed ? shuffle_row(order->width, n, place) : sort_row(dtype, in, n, place), "order %s",
+                     order->name);
 }

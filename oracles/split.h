@@ -29,8 +29,8 @@ fold_status fold_order_split(const struct fold_order *order, size_t n, struct fo
 /* Where NumPy's recursion cuts n terms, n > FOLD_NUMPY_LEAF: the middle, down to a multiple of 8. */
 static inline size_t fold_numpy_half(size_t n) { return n / 2 - n / 2 % 8; }
 
-/* Sets *place to the permutation that `sorted` takes (malloc'ed), to NULL for the other orders: rising magnitude by
- * bits, so NaN above infinity, ties by index. */
+/* Sets *place to the permutation that `sorted` takes (malloc'ed): rising magnitude by bits, so NaN above infinity, ties by
+ * index; or the keyed order's; to NULL for the other orders. */
 fold_status fold_order_places(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n,
                               uint32_t **place);
 

@@ -1,0 +1,81 @@
+/* panel.c: see panel.h. */
+#include "panel.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bits.h"
+
+enum { TREES = 8 };
+
+static const struct fold_order of_short[TREES] = {
+    {.name = "sequential", .kind = FOLD_ORDER_SEQUENTIAL},
+    {.name = "reverse", .kind = FOLD_ORDER_REVERSE},
+    {.name = "pairwise", .kind = FOLD_ORDER_PAIRWISE},
+    {.name = "chunks", .kind = FOLD_ORDER_CHUNKS, .width = 16},
+    {.name = "keyed 1", .kind = FOLD_ORDER_KEYED, .width = 1},
+    {.name = "keyed 2", .kind = FOLD_ORDER_KEYED, .width = 2},
+    {.name = "keyed 3", .kind = FOLD_ORDER_KEYED, .width = 3},
+    {.name = "sorted", .kind = FOLD_ORDER_SORTED},
+};
+
+/* Neither a chain over the whole row nor a permutation of it, for which long rows would take seconds. */
+static const struct fold_order of_long[TREES] = {
+    {.name = "canonical", .kind = FOLD_ORDER_CANONICAL},
+    {.name = "grid", .kind = FOLD_ORDER_SHUFFLE, .width = 256, .limit = 1024},
+    {.name = "pairwise", .kind = FOLD_ORDER_PAIRWISE},
+    {.name = "numpy", .kind = FOLD_ORDER_NUMPY, .width = 8192},
+    {.name = "chunks", .kind = FOLD_ORDER_CHUNKS, .width = 64},
+    {.name = "many chunks", .kind = FOLD_ORDER_CHUNKS, .width = 4096},
+    {.name = "chunk tree", .kind = FOLD_ORDER_CHUNK_TREE, .width = 256},
+    {.name = "small grid", .kind = FOLD_ORDER_SHUFFLE, .width = 32, .limit = 64},
+};
+
+const struct fold_order *fold_panel(size_t cols, size_t *n) {
+  *n = TREES;
+  return cols <= FOLD_PANEL_TERMS ? of_short : of_long;
+}
+
+static bool differ(const struct fold_call *call, const void *a, const void *b) {
+  if (memcmp(a, b, call->rows * fold_dtype_size(call->dtype)) == 0) return false;
+  for (size_t r = 0; r < call->rows; r++)
+    if (!fold_bits_same(call->dtype, fold_bits_load(call->dtype, a, r), fold_bits_load(call->dtype, b, r))) return true;
+  return false;
+}
+
+/* Some of the rows, by all trees, until one differs from the first. */
+static fold_status ask_rows(struct fold_call *call, void *first, void *other, bool *tells) {
+  size_t n;
+  const struct fold_order *trees = fold_panel(call->cols, &n);
+  call->out = first;
+  FOLD_TRY(fold_order_replay(&trees[0], call));
+  call->out = other;
+  for (size_t k = 1; k < n && !*tells; k++) {
+    FOLD_TRY(fold_order_replay(&trees[k], call));
+    *tells = differ(call, first, other);
+  }
+  return fold_ok();
+}
+
+/* As many rows at a time as make FOLD_PANEL_TERMS: the first of them mostly tell. */
+fold_status fold_panel_ask(const struct fold_call *call, enum fold_telling *telling) {
+  const size_t size = fold_dtype_size(call->dtype);
+  const size_t most = FOLD_PANEL_TERMS / (call->cols + 1) + 1;
+  const size_t room = call->rows < most ? call->rows : most;
+  *telling = FOLD_IDLE;
+  if (call->op == FOLD_MAX || call->op == FOLD_MIN) return fold_ok();
+  unsigned char *results = malloc(2 * room * size + 1);
+  if (!results) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu results", 2 * room);
+  fold_status status = fold_ok();
+  bool tells = false;
+  for (size_t r = 0; r < call->rows && !tells && status.code == FOLD_OK; r += room) {
+    struct fold_call some = *call;
+    some.rows = call->rows - r < room ? call->rows - r : room;
+    some.in = (const unsigned char *)call->in + r * call->cols * size;
+    some.launch = (struct fold_launch){0};
+    status = ask_rows(&some, results, results + room * size, &tells);
+  }
+  free(results);
+  if (tells) *telling = FOLD_TELLING;
+  return status;
+}

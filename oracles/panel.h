@@ -1,0 +1,37 @@
+/* panel.h: whether an input could tell one order from another.
+ *
+ * An invariance that held on data where every tree gives the same bits shows nothing about order: 1 + 2 + 3 is 6 whoever adds
+ * what first. So an input is folded by a panel of eight trees. It is *telling* where two of them give other bits, which proves
+ * that another order can be seen in it, and *idle* where none do: then only a tree outside the panel could show anything.
+ *
+ * The trees are plain, one rounding a join in the dtype's accumulator, starting zeros included, so that -0 alone tells who starts
+ * at +0. Results are compared as claims compare them: rounded to the result's dtype, NaN by its class. Trees that differ in the
+ * accumulator alone show in no result: that is idle.
+ */
+#ifndef FOLD_PANEL_H
+#define FOLD_PANEL_H
+
+#include "order.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Unknown where nobody asked, and of records from before. */
+enum fold_telling { FOLD_TELLING_UNKNOWN, FOLD_IDLE, FOLD_TELLING };
+
+/* Rows of more terms are folded by trees whose parts threads share; the others also with their terms sorted and shuffled. */
+enum { FOLD_PANEL_TERMS = 1 << 20 };
+
+/* The trees for rows of so many terms. */
+const struct fold_order *fold_panel(size_t cols, size_t *n);
+
+/* Whether some row of the call has other bits in one of its panel's trees than in the first; host memory, `out` and `launch` are
+ * not looked at. Max and min do not round: idle, without a look. It ends at the first difference: most inputs tell within
+ * two trees. */
+fold_status fold_panel_ask(const struct fold_call *call, enum fold_telling *telling);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,203 @@
+/* test_telling.c: which inputs can tell one order from another. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bits.h"
+#include "panel.h"
+#include "sample.h"
+#include "split.h"
+
+static enum fold_telling ask(enum fold_dtype dtype, enum fold_op op, size_t rows, size_t cols, const void *in) {
+  const struct fold_call call = {.dtype = dtype, .op = op, .rows = rows, .cols = cols, .in = in};
+  enum fold_telling telling = FOLD_TELLING_UNKNOWN;
+  fold_status status = fold_panel_ask(&call, &telling);
+  cr_assert_eq(status.code, FOLD_OK, "%s", status.text);
+  return telling;
+}
+
+/* Of one row of literal terms, each exact in the dtype. */
+static enum fold_telling ask_terms(enum fold_dtype dtype, enum fold_op op, size_t n, const double *terms) {
+  uint64_t in[8];
+  for (size_t i = 0; i < n; i++) fold_bits_store(dtype, in, i, fold_bits_from_double(dtype, terms[i]));
+  return ask(dtype, op, 1, n, in);
+}
+#define ASK(dtype, op, ...) \
+  ask_terms(dtype, op, sizeof((double[]){__VA_ARGS__}) / sizeof(double), (double[]){__VA_ARGS__})
+
+static const enum fold_dtype dtypes[] = {FOLD_F16, FOLD_BF16, FOLD_F32, FOLD_F64};
+#define EACH_DTYPE(d) (size_t d = 0; d < sizeof dtypes / sizeof *dtypes; d++)
+
+Test(telling, what_every_tree_adds_exactly_is_idle) {
+  for
+    EACH_DTYPE(d) {
+      cr_expect_eq(ASK(dtypes[d], FOLD_SUM, 1, 2, 3, -4, 5, 6, 7), FOLD_IDLE, "small integers, dtype %zu", d);
+      cr_expect_eq(ASK(dtypes[d], FOLD_PROD, 1, 2, 4, -0.5, 2), FOLD_IDLE, "powers of two, dtype %zu", d);
+      cr_expect_eq(ASK(dtypes[d], FOLD_SUM, 0, 0, 60000, 0, 0, 0, 0), FOLD_IDLE, "one number and zeros, dtype %zu", d);
+      cr_expect_eq(ASK(dtypes[d], FOLD_SUM, 1.5, INFINITY, -2), FOLD_IDLE, "an infinity, dtype %zu", d);
+      cr_expect_eq(ASK(dtypes[d], FOLD_SUM, INFINITY, NAN, -NAN, 1), FOLD_IDLE, "NaN by its class, dtype %zu", d);
+    }
+}
+
+/* a + b is b + a; and one term, or none, is added to nothing. */
+Test(telling, two_terms_have_one_tree) {
+  for
+    EACH_DTYPE(d)
+  for (size_t n = 0; n <= 2; n++)
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+      void *in = sample_row(SAMPLE_CANCELLING, dtypes[d], seed, n);
+      cr_expect_eq(ask(dtypes[d], FOLD_SUM, 1, n, in), FOLD_IDLE, "%zu terms, dtype %zu", n, d);
+      cr_expect_eq(ask(dtypes[d], FOLD_PROD, 1, n, in), FOLD_IDLE, "%zu terms, dtype %zu", n, d);
+      free(in);
+    }
+}
+
+/* Orders that start at +0 give +0, those that start with a term -0: claims compare that bit. */
+Test(telling, minus_zeros_alone_tell_who_starts_at_zero) {
+  cr_expect_eq(ASK(FOLD_F32, FOLD_SUM, -0.0), FOLD_TELLING);
+  cr_expect_eq(ASK(FOLD_F32, FOLD_SUM, -0.0, -0.0, -0.0), FOLD_TELLING);
+  cr_expect_eq(ASK(FOLD_F32, FOLD_SUM, -0.0, 0.0, -0.0), FOLD_IDLE);
+  cr_expect_eq(ASK(FOLD_F32, FOLD_PROD, -0.0, -0.0, -0.0), FOLD_IDLE);
+}
+
+/* 2^10 + 2^-14 rounds in f32, so that trees differ there; no f16 lies between the two sums. */
+Test(telling, a_last_rounding_to_16_bits_hides_what_the_accumulator_tells) {
+  cr_expect_eq(ASK(FOLD_F32, FOLD_SUM, 0x1p10, 0x1p-14, 0x1p-14), FOLD_TELLING);
+  cr_expect_eq(ASK(FOLD_F16, FOLD_SUM, 0x1p10, 0x1p-14, 0x1p-14), FOLD_IDLE);
+  cr_expect_eq(ASK(FOLD_F16, FOLD_SUM, 0x1p15, 0x1p-10, -0x1p15), FOLD_TELLING, "unless it cancels");
+  cr_expect_eq(ASK(FOLD_BF16, FOLD_PROD, 0x1p100, 0x1p100, 0x1p-100), FOLD_TELLING, "or leaves the range");
+}
+
+Test(telling, plain_data_tell) {
+  static const size_t lengths[] = {40, 64, 256, 4096, 65536};
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++)
+    for
+      EACH_DTYPE(d) {
+        void *in = sample_row(SAMPLE_CANCELLING, dtypes[d], 7, lengths[i]);
+        cr_expect_eq(ask(dtypes[d], FOLD_SUM, 1, lengths[i], in), FOLD_TELLING, "dtype %zu, n %zu", d, lengths[i]);
+        free(in);
+        if (fold_dtype_size(dtypes[d]) == 2) continue;
+        in = sample_row(SAMPLE_NEAR_ONE, dtypes[d], 7, lengths[i]);
+        cr_expect_eq(ask(dtypes[d], FOLD_PROD, 1, lengths[i], in), FOLD_TELLING, "dtype %zu, n %zu", d, lengths[i]);
+        free(in);
+      }
+}
+
+/* They do not round: the exact result in any order. */
+Test(telling, max_and_min_are_idle) {
+  for
+    EACH_DTYPE(d)
+  for (int kind = 0; kind < SAMPLE_KINDS; kind++)
+    for (int op = FOLD_MAX; op <= FOLD_MIN; op++) {
+      void *in = sample_row((enum sample_kind)kind, dtypes[d], 3, 300);
+      uint64_t first = 0, other = 0;
+      struct fold_call call = {
+          .dtype = dtypes[d], .op = (enum fold_op)op, .rows = 1, .cols = 300, .in = in, .out = &first};
+      size_t n;
+      const struct fold_order *trees = fold_panel(300, &n);
+      cr_expect_eq(fold_order_replay(&trees[0], &call).code, FOLD_OK);
+      call.out = &other;
+      for (size_t k = 1; k < n; k++) {
+        cr_expect_eq(fold_order_replay(&trees[k], &call).code, FOLD_OK);
+        cr_expect_eq(other, first, "%s", trees[k].name);
+      }
+      cr_expect_eq(ask(dtypes[d], (enum fold_op)op, 1, 300, in), FOLD_IDLE);
+      free(in);
+    }
+}
+
+Test(telling, the_panel_has_eight_trees_that_differ) {
+  static const size_t lengths[] = {24, 1 << 20, (1 << 20) + 1};
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+    float *in = sample_row(SAMPLE_CANCELLING, FOLD_F32, 5, lengths[i]);
+    uint64_t prints[16];
+    size_t n;
+    const struct fold_order *trees = fold_panel(lengths[i], &n);
+    cr_assert(n >= 8 && n <= 16);
+    for (size_t k = 0; k < n; k++) {
+      cr_assert_eq(fold_order_fingerprint(&trees[k], FOLD_F32, in, lengths[i], &prints[k]).code, FOLD_OK);
+      for (size_t j = 0; j < k; j++) cr_expect_neq(prints[k], prints[j], "%s and %s", trees[j].name, trees[k].name);
+    }
+    free(in);
+  }
+}
+
+static uint32_t bits_in(const struct fold_order *tree, const float *in, size_t n) {
+  uint32_t out = 0;
+  const struct fold_call call = {
+      .dtype = FOLD_F32, .op = FOLD_SUM, .rows = 1, .cols = n, .in = in, .out = &out, .launch = {.threads = 1}};
+  cr_assert_eq(fold_order_replay(tree, &call).code, FOLD_OK);
+  return out;
+}
+
+/* Of each tree but the first there are rows that it alone tells: 2^24, ones, and 2^24 taken back, in random places. */
+Test(telling, each_tree_is_asked) {
+  enum { TERMS = 20, MOST = 8 };
+  size_t n, seen[MOST] = {0}, missing;
+  const struct fold_order *trees = fold_panel(TERMS, &n);
+  cr_assert_eq(n, MOST);
+  missing = n - 1;
+  for (uint64_t seed = 1; seed < 2000000 && missing > 0; seed++) {
+    float in[TERMS] = {0};
+    for (size_t i = 0; i < 5; i++) in[(sample_bits(seed, i) >> 32) % TERMS] = (float[]){0x1p24f, 1, 1, -0x1p24f, 3}[i];
+    const uint32_t first = bits_in(&trees[0], in, TERMS);
+    size_t others = 0, last = 0;
+    for (size_t k = 1; k < n; k++)
+      if (bits_in(&trees[k], in, TERMS) != first) others++, last = k;
+    cr_assert_eq(ask(FOLD_F32, FOLD_SUM, 1, TERMS, in), others ? FOLD_TELLING : FOLD_IDLE, "seed %zu", (size_t)seed);
+    if (others == 1 && seen[last]++ == 0) missing--;
+  }
+  for (size_t k = 1; k < n; k++) cr_expect(seen[k] > 0, "no row that %s alone tells", trees[k].name);
+}
+
+/* One row among many, wherever it is; a slice of rows has some 2^20 terms. */
+Test(telling, one_row_that_tells_is_enough) {
+  const size_t rows = (1 << 19) + 7, places[] = {0, 1, 262143, 262144, 262145, rows - 1};
+  float *in = calloc(3 * rows, sizeof *in);
+  cr_expect_eq(ask(FOLD_F32, FOLD_SUM, rows, 3, in), FOLD_IDLE);
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+    float *row = in + 3 * places[i];
+    memcpy(row, (float[]){0x1p24f, 1, 1}, 3 * sizeof *row);
+    cr_expect_eq(ask(FOLD_F32, FOLD_SUM, rows, 3, in), FOLD_TELLING, "row %zu of %zu", places[i], rows);
+    cr_expect_eq(ask(FOLD_F32, FOLD_SUM, places[i], 3, in), FOLD_IDLE, "the rows before row %zu", places[i]);
+    memset(row, 0, 3 * sizeof *row);
+  }
+  cr_expect_eq(ask(FOLD_F32, FOLD_SUM, 0, 3, in), FOLD_IDLE, "no row");
+  cr_expect_eq(ask(FOLD_F32, FOLD_SUM, rows, 0, in), FOLD_IDLE, "no term");
+  free(in);
+}
+
+Test(telling, long_rows_are_asked_too) {
+  const size_t n = FOLD_PANEL_TERMS + 3;
+  float *in = calloc(2 * n, sizeof *in);
+  for (size_t i = 0; i < 2 * n; i++) in[i] = (float)(i % 5) - 2;
+  cr_expect_eq(ask(FOLD_F32, FOLD_SUM, 2, n, in), FOLD_IDLE);
+  in[2 * n - 1] = 0x1.8p24f;
+  cr_expect_eq(ask(FOLD_F32, FOLD_SUM, 2, n, in), FOLD_TELLING, "the second row");
+  cr_expect_eq(ask(FOLD_F32, FOLD_SUM, 1, n, in), FOLD_IDLE, "and not the first");
+  free(in);
+}
+
+/* A permutation for each key, of which the order is the sequential one. */
+Test(telling, a_keyed_order_adds_each_term_once) {
+  enum { TERMS = 1000 };
+  static float in[TERMS], shuffled[TERMS];
+  uint32_t *place;
+  for (unsigned key = 1; key <= 3; key++) {
+    const struct fold_order order = {.name = "keyed", .kind = FOLD_ORDER_KEYED, .width = key};
+    const struct fold_order sequential = {.name = "sequential", .kind = FOLD_ORDER_SEQUENTIAL};
+    bool there[TERMS] = {false};
+    size_t moved = 0;
+    cr_assert_eq(fold_order_places(&order, FOLD_F32, NULL, TERMS, &place).code, FOLD_OK);
+    for (size_t k = 0; k < TERMS; k++) {
+      cr_assert(place[k] < TERMS && !there[place[k]]);
+      there[place[k]] = true;
+      moved += place[k] != k;
+      in[k] = (float)sample_value(SAMPLE_CANCELLING, FOLD_F32, key, k, TERMS);
+    }
+    for (size_t k = 0; k < TERMS; k++) shuffled[k] = in[place[k]];
+    cr_expect_gt(moved, 900, "key %u", key);
+    cr_expect_eq(bits_in(&order, in, TERMS), bits_in(&sequential, shuffled, TERMS), "key %u", key);
+    free(place);
+  }
+}
