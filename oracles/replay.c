@@ -61,7 +61,9 @@ fold_status fold_rows_replay(const struct fold_order *order, const struct fold_c
 
 fold_status fold_order_replay(const struct fold_order *order, const struct fold_call *call) {
   static fold_row_run *const *const rows[FOLD_DTYPES] = {
-      [FOLD_F16] = fold_rows_f16, [FOLD_BF16] = fold_rows_bf16, [FOLD_F32] = fold_rows_f32, [FOLD_F64] = fold_rows_f64};
+#define FOLD_DTYPE(TAG, name, ...) fold_rows_##name,
+#include "dtype.def"
+  };
   unsigned threads = call->launch.threads ? call->launch.threads : (unsigned)omp_get_max_threads();
   return fold_rows_replay(order, call, call->other ? fold_rows_dot : rows[call->dtype][call->op], threads);
 }

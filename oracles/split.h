@@ -49,9 +49,9 @@ struct fold_row {
 /* Folds one row to a pattern of its dtype. */
 typedef uint64_t fold_row_run(const struct fold_row *row);
 
-/* The native ones: one for each dtype and operation, in replay_<dtype>.c. */
-extern fold_row_run *const fold_rows_f16[FOLD_OPS], *const fold_rows_bf16[FOLD_OPS];
-extern fold_row_run *const fold_rows_f32[FOLD_OPS], *const fold_rows_f64[FOLD_OPS];
+/* The native ones: one for each dtype and operation (replay.inc). */
+#define FOLD_DTYPE(TAG, name, ...) extern fold_row_run *const fold_rows_##name[FOLD_OPS];
+#include "dtype.def"
 
 /* Of products of two factors, in the accumulator (replay_dot.c). */
 fold_row_run fold_rows_dot;

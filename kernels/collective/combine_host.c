@@ -8,27 +8,16 @@
  */
 #include "combine_host.h"
 
-#include "native.h"
-
-enum { BLOCK = 512, LEVELS = 17 }; /* 2 KiB of f32; 65,536 ranks are 2^15 pairs, 16 blocks and a new one */
-
-typedef void combine_block(const void *slices, size_t ranks, size_t n, size_t first, size_t some, void *out);
-
-#define EACH "collective/combine_host.inc"
-#include "each_type.inc"
+#include "host/instances.h"
 
 /* Below this many terms a parallel region costs more than it saves. */
 enum { SERIAL_TERMS = 65536 };
 
 void fold_combine_host(enum fold_dtype dtype, enum fold_op op, const void *slices, size_t ranks, size_t n, void *out,
                        unsigned threads) {
-#define ROW(element) \
-  { combine_##element##_sum, combine_##element##_prod, combine_##element##_max, combine_##element##_min }
-  static combine_block *const blocks[FOLD_DTYPES][FOLD_OPS] = {
-      [FOLD_F16] = ROW(f16), [FOLD_BF16] = ROW(bf16), [FOLD_F32] = ROW(f32), [FOLD_F64] = ROW(f64)};
-  combine_block *run = blocks[dtype][op];
+  fold_combine_block *run = fold_instances_of(dtype)->combine[op];
   bool shared = threads > 1 && n > SERIAL_TERMS / ranks;
 #pragma omp parallel for num_threads(threads) if (shared)
-  for (size_t first = 0; first < n; first += BLOCK)
-    run(slices, ranks, n, first, n - first < BLOCK ? n - first : BLOCK, out);
+  for (size_t first = 0; first < n; first += FOLD_COMBINE_BLOCK)
+    run(slices, ranks, n, first, n - first < FOLD_COMBINE_BLOCK ? n - first : FOLD_COMBINE_BLOCK, out);
 }

@@ -6,26 +6,12 @@
  */
 #include "exact.h"
 #include "host.h"
-#include "native.h"
-
-#define FLOAT64(dtype)                                                     \
-  static uint64_t float64_##dtype(const void *row, size_t n) {             \
-    const fold_element_##dtype *x = row;                                   \
-    double sum = 0;                                                        \
-    for (size_t i = 0; i < n; i++) sum += (double)fold_load_##dtype(x[i]); \
-    return fold_close_f64_##dtype(sum);                                    \
-  }
-FLOAT64(f16)
-FLOAT64(bf16)
-FLOAT64(f32)
-FLOAT64(f64)
+#include "host/instances.h"
 
 static uint64_t float64_row(const struct fold_subject *subject, const struct fold_call *call, const void *in,
                             unsigned threads) {
-  static uint64_t (*const rows[FOLD_DTYPES])(const void *, size_t) = {
-      [FOLD_F16] = float64_f16, [FOLD_BF16] = float64_bf16, [FOLD_F32] = float64_f32, [FOLD_F64] = float64_f64};
   (void)subject, (void)threads;
-  return rows[call->dtype](in, call->cols);
+  return fold_instances_of(call->dtype)->float64(in, call->cols);
 }
 
 static uint64_t exact_row(const struct fold_subject *subject, const struct fold_call *call, const void *in,

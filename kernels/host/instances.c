@@ -1,0 +1,13 @@
+/* instances.c: from a dtype, known when it runs, to what was compiled for it. */
+#include "host/instances.h"
+
+#define FOLD_DTYPE(TAG, name, ...) extern const struct fold_instances fold_instances_##name;
+#include "dtype.def"
+
+const struct fold_instances *fold_instances_of(enum fold_dtype dtype) {
+  static const struct fold_instances *const instances[FOLD_DTYPES] = {
+#define FOLD_DTYPE(TAG, name, ...) &fold_instances_##name,
+#include "dtype.def"
+  };
+  return instances[dtype];
+}

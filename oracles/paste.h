@@ -1,0 +1,8 @@
+/* paste.h: names made of what macros stand for, in files that are compiled once for each dtype or operation. */
+#ifndef FOLD_PASTE_H
+#define FOLD_PASTE_H
+
+#define FOLD_PASTE_(a, b) a##_##b
+#define FOLD_PASTE(a, b) FOLD_PASTE_(a, b)
+
+#endif
