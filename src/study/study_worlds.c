@@ -15,12 +15,22 @@ bool fold_worlds_takes(const struct fold_subject *subject, const struct fold_wor
          (subject->ops >> FOLD_SUM & 1);
 }
 
-static void refute(char refuted[160], const char *what) {
-  if (!*refuted) snprintf(refuted, 160, "%s", what);
-}
-
 static bool promises(const struct fold_subject *subject, enum fold_claim_id claim) {
   return fold_claims_of(subject, FOLD_SUM) & FOLD_CLAIM(claim);
+}
+
+void fold_worlds_refute(char refuted[160], const char *claim, const struct fold_finding *finding) {
+  if (!*refuted && finding->verdict == FOLD_REFUTED) snprintf(refuted, 160, "%s: %.120s", claim, finding->reason);
+}
+
+void fold_worlds_take(void *verdict, const struct fold_claim *claim, const struct fold_finding *finding) {
+  struct fold_worlds_verdict *v = verdict;
+  fold_worlds_refute(v->refuted, claim->name, finding);
+  if (finding->verdict == FOLD_BROKEN) v->status = fold_error(FOLD_ENVIRONMENT, "%s: %s", claim->name, finding->reason);
+}
+
+static void refute(char refuted[160], const char *what) {
+  if (!*refuted) snprintf(refuted, 160, "%s", what);
 }
 
 /* A poison that no result is. */
@@ -49,18 +59,19 @@ fold_status fold_worlds_once(const struct fold_worlds_run *run, void *got) {
 /* What all worlds and subjects of one case share, and what each subject gave in the world of one. */
 struct bench {
   const struct fold_worlds_case *c;
+  struct fold_case row;
   struct fold_rig rig;
-  struct fold_truth truth;
+  struct fold_truths truths;
+  const struct fold_truth *truth; /* of the row */
   uint64_t input_hash;
   uint64_t *one;
   bool *has_one;
-  const struct fold_order *order; /* the last one that was replayed */
-  uint64_t replayed, height;
   void *shards;
 };
 
 static fold_status open_bench(struct bench *b, const struct fold_worlds_case *c, size_t subjects, unsigned ranks) {
   struct fold_source source = {c->generator, c->dtype, c->seed, c->n, 0};
+  b->row = (struct fold_case){.dtype = c->dtype, .op = FOLD_SUM, .rows = 1, .cols = c->n};
   b->one = calloc(subjects + 1, sizeof *b->one);
   b->has_one = calloc(subjects + 1, sizeof *b->has_one);
   b->shards = calloc(ranks + 1, sizeof(double));
@@ -71,90 +82,78 @@ static fold_status open_bench(struct bench *b, const struct fold_worlds_case *c,
   fold_generate_parallel(&source, 0, c->n, terms, 0);
   FOLD_TRY(fold_rig_load(&b->rig));
   FOLD_TRY(fold_rig_hash(&b->rig, &b->input_hash));
-  return fold_oracle_exact(c->dtype, FOLD_SUM, terms, c->n, 0, &b->truth);
+  FOLD_TRY(fold_truths_open(&b->truths, &b->row, terms));
+  return fold_truths_row(&b->truths, 0, &b->truth);
 }
 
 static void close_bench(struct bench *b) {
+  if (b->truths.c) fold_truths_close(&b->truths);
   fold_rig_close(&b->rig);
-  fold_truth_free(&b->truth);
   free(b->one);
   free(b->has_one);
   free(b->shards);
 }
 
-/* The bits and the height of a declared order: walked once. */
-static fold_status replay(struct bench *b, const struct fold_order *order) {
-  const struct fold_worlds_case *c = b->c;
-  const void *terms = fold_rig_input(&b->rig);
-  double room = 0;
-  if (b->order == order) return fold_ok();
-  struct fold_call call = {.dtype = c->dtype, .op = FOLD_SUM, .rows = 1, .cols = c->n, .in = terms, .out = &room};
-  FOLD_TRY(fold_order_replay(order, &call));
-  FOLD_TRY(fold_order_height(order, c->dtype, terms, c->n, &b->height));
-  b->replayed = fold_bits_load(c->dtype, &room, 0);
-  b->order = order;
-  return fold_ok();
-}
-
 /* What the subject must give, and the height of its order, or of its shape over so many ranks; n - 1 bounds any. */
-static fold_status expect(struct bench *b, struct fold_worlds_sum *s) {
-  const struct fold_subject *subject = s->point.subject;
-  const struct fold_order *order = subject->order ? fold_order_find(subject->order) : NULL;
-  s->point.height = b->c->n > 0 ? b->c->n - 1 : 0;
-  if (subject->height) s->point.height = subject->height(b->c->n, s->ranks);
-  if (order) {
-    FOLD_TRY(replay(b, order));
-    s->point.height = b->height;
-  }
-  s->has_must = promises(subject, FOLD_CORRECTLY_ROUNDED) || (order && promises(subject, FOLD_REPLAYS));
-  s->must = promises(subject, FOLD_CORRECTLY_ROUNDED) ? b->truth.rounded[b->c->dtype] : b->replayed;
+static fold_status expect(const struct fold_evidence *e, const struct fold_truth *truth, struct fold_worlds_sum *s) {
+  const void *replayed;
+  enum fold_dtype dtype = truth->dtype;
+  FOLD_TRY(fold_evidence_height(e, &s->point.height));
+  s->must = truth->rounded[dtype];
+  s->has_must = promises(e->subject, FOLD_CORRECTLY_ROUNDED);
+  if (s->has_must || !e->subject->order || !promises(e->subject, FOLD_REPLAYS)) return fold_ok();
+  FOLD_TRY(fold_evidence_replay(e, &replayed));
+  s->must = fold_bits_load(dtype, replayed, 0);
+  s->has_must = true;
   return fold_ok();
 }
 
-/* Each rank's own sum, by the subject alone on that rank's columns; their exact sum, and how far R - 1 more roundings
- * may lead from it. */
-static fold_status join(struct bench *b, struct fold_worlds_sum *s) {
+/* Each rank's own sum, by the subject alone on that rank's columns. */
+static fold_status run_shards(struct bench *b, struct fold_worlds_sum *s) {
   const struct fold_worlds_case *c = b->c;
-  struct fold_truth truth;
-  mpfr_t error, bound;
-  fold_status status = fold_ok();
-  for (unsigned r = 0; r < s->ranks && status.code == FOLD_OK; r++) {
+  for (unsigned r = 0; r < s->ranks; r++) {
     size_t at = fold_comm_cut(c->n, 1, (int)s->ranks, (int)r), end = fold_comm_cut(c->n, 1, (int)s->ranks, (int)r + 1);
     uint64_t own = 0;
     struct fold_worlds_run run = {&b->rig, s->point.subject, 1, at, 1, end - at, b->input_hash, s->refuted};
-    status = fold_worlds_once(&run, &own);
+    FOLD_TRY(fold_worlds_once(&run, &own));
     fold_bits_store(c->dtype, b->shards, r, fold_bits_load(c->dtype, &own, 0));
   }
-  if (status.code != FOLD_OK) return status;
+  return fold_ok();
+}
+
+/* How far R - 1 more roundings led from the exact sum of the ranks' own sums, and how far they may. */
+static fold_status join(struct bench *b, struct fold_worlds_sum *s) {
+  struct fold_finding finding = fold_finding_open(1);
+  struct fold_weighing w;
+  struct fold_truth truth;
+  FOLD_TRY(run_shards(b, s));
   fold_truth_init(&truth);
-  mpfr_init2(error, 256);
-  mpfr_init2(bound, 128);
-  status = fold_oracle_exact(c->dtype, FOLD_SUM, b->shards, s->ranks, 1, &truth);
-  if (status.code == FOLD_OK && fold_bits_class(c->dtype, s->point.got) < FOLD_INFINITE &&
-      fold_bound(s->point.subject->method, &truth, s->ranks - 1, bound).code == FOLD_OK) {
-    fold_truth_error(error, &truth, c->dtype, s->point.got);
-    s->join_error = mpfr_get_d(error, MPFR_RNDU);
-    s->join_bound = mpfr_get_d(bound, MPFR_RNDU);
-    if (!mpfr_lessequal_p(error, bound)) refute(s->refuted, "joining the ranks' own sums went beyond its bound");
+  fold_weighing_init(&w);
+  w.truth = &truth;
+  w.method = s->point.subject->method;
+  w.height = s->ranks - 1;
+  w.got = s->point.got;
+  fold_status status = fold_oracle_exact(b->c->dtype, FOLD_SUM, b->shards, s->ranks, 1, &truth), none;
+  if (status.code == FOLD_OK && !fold_weigh(&w, &finding, &none))
+    fold_worlds_refute(s->refuted, "joining the ranks' own sums", &finding);
+  if (!isnan(w.ulps)) {
+    s->join_error = mpfr_get_d(w.error, MPFR_RNDU);
+    s->join_bound = mpfr_get_d(w.bound, MPFR_RNDU);
   }
-  mpfr_clears(error, bound, (mpfr_ptr)0);
+  fold_weighing_free(&w);
   fold_truth_free(&truth);
   return status;
 }
 
-/* What is promised, of what was seen; an error is accepted by error <= bound. Where there is no bound, bits alone tell.
- * */
-static void judge(struct fold_worlds_sum *s) {
-  const struct fold_study_point *p = &s->point;
-  enum fold_dtype dtype = p->c.dtype;
-  bool off = isnan(p->error) ? fold_bits_class(dtype, p->got) >= FOLD_INFINITE : !(p->error <= p->bound);
-  if (promises(p->subject, FOLD_CORRECTLY_ROUNDED) && !fold_bits_same(dtype, p->got, s->must))
-    refute(s->refuted, "not the number nearest to the exact sum");
-  if (promises(p->subject, FOLD_REPLAYS) && s->has_must && !fold_bits_same(dtype, p->got, s->must))
-    refute(s->refuted, "other bits than its order's replay");
-  if (promises(p->subject, FOLD_WORLD_INVARIANT) && s->has_one && !fold_bits_same(dtype, p->got, s->one))
-    refute(s->refuted, "other bits than in a world of one rank");
-  if (promises(p->subject, FOLD_BOUNDED) && !isnan(p->bound) && off) refute(s->refuted, "the error is above the bound");
+/* What is promised, of what was seen. */
+static fold_status judge(const struct fold_evidence *e, struct fold_worlds_sum *s) {
+  struct fold_worlds_verdict verdict = {s->refuted, fold_ok()};
+  struct fold_finding finding = fold_finding_open(1);
+  fold_judge_evidence(e, NULL, fold_worlds_take, &verdict);
+  if (promises(e->subject, FOLD_WORLD_INVARIANT) && s->has_one &&
+      !fold_find_same(&finding, s->point.c.dtype, &s->point.got, &s->one, 1, "other bits than in a world of one rank"))
+    fold_worlds_refute(s->refuted, "world_invariant", &finding);
+  return verdict.status;
 }
 
 static fold_status run_subject(struct bench *b, size_t index, struct fold_worlds_sum *s) {
@@ -170,13 +169,13 @@ static fold_status run_subject(struct bench *b, size_t index, struct fold_worlds
   }
   s->one = b->one[index];
   s->has_one = b->has_one[index];
-  FOLD_TRY(expect(b, s));
-  fold_study_measure(&s->point, &b->truth);
+  struct fold_evidence evidence = {subject, &b->truths, s->ranks, &room};
+  FOLD_TRY(expect(&evidence, b->truth, s));
+  fold_study_measure(&s->point, b->truth);
+  FOLD_TRY(judge(&evidence, s));
   /* One rank joins nothing; an order of its own, or none, has its own bound. */
   bool joins = s->ranks > 1 && !subject->order && (subject->method == FOLD_PLAIN || subject->method == FOLD_NARROW);
-  if (joins) FOLD_TRY(join(b, s));
-  judge(s);
-  return fold_ok();
+  return joins ? join(b, s) : fold_ok();
 }
 
 static fold_status take_subject(struct bench *b, const struct fold_subject *subject, size_t index, unsigned ranks,
@@ -200,7 +199,6 @@ fold_status fold_worlds_sums(const struct fold_registry *registry, const struct 
   FOLD_TRY(fold_world_of(c->engine, &world));
   size_t n_sizes = fold_worlds_sizes(fold_world_ranks(world), sizes);
   struct bench b = {.c = c};
-  fold_truth_init(&b.truth);
   fold_status status = open_bench(&b, c, registry->n, fold_world_ranks(world));
   for (size_t k = 0; k < n_sizes; k++)
     for (size_t i = 0; i < registry->n && status.code == FOLD_OK && !*stop; i++)

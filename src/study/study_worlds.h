@@ -92,6 +92,14 @@ struct fold_worlds_run {
 };
 fold_status fold_worlds_once(const struct fold_worlds_run *run, void *got);
 
+/* Takes what a judge found (fold_judge_evidence): the first refutation goes to `refuted`, 160 bytes. */
+struct fold_worlds_verdict {
+  char *refuted;
+  fold_status status; /* of a judge that failed */
+};
+void fold_worlds_take(void *verdict, const struct fold_claim *claim, const struct fold_finding *finding);
+void fold_worlds_refute(char refuted[160], const char *claim, const struct fold_finding *finding);
+
 /* For people: the head of a table, its lines, and a summary of what held. */
 void fold_worlds_print_sums(const struct fold_worlds_case *c, const char *library, FILE *out);
 void fold_worlds_print_sum(const struct fold_worlds_sum *sum, FILE *out);

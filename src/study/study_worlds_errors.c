@@ -52,16 +52,14 @@ static struct estimate estimate_row(enum fold_dtype dtype, const void *x, size_t
 }
 
 struct judge {
-  enum fold_method method;
   enum fold_dtype dtype;
-  uint64_t height;
   size_t ranks;
   int precision;     /* of what adds up */
   double unit, last; /* u' of the method; v where a result is rounded once more, else 0 */
   double most;       /* from here on partial sums may overflow, and fold_bound may have no bound */
   struct fold_worlds_errors *errors;
   struct fold_truth truth;
-  mpfr_t error, bound;
+  struct fold_weighing weighing;
   /* The rows that hold the worst figures: the same again is no worse. */
   const void *worst_row[2];
   uint64_t worst_got[2];
@@ -88,7 +86,7 @@ static bool is_no_worse(const struct judge *j, const struct estimate *t, const v
   if (may_be_exact(j, t, row)) return false;
   if (!(error > 0x1p-1000)) return false; /* below, products would be subnormal, and rounded upward */
   double least = fmax(fabs(t->sum + t->rest) * (1 - 0x1p-20) - 2 * slack, 0); /* |sum x| is not below */
-  double bound = ((double)j->height * j->unit * t->magnitude + j->last * least) * (1 - 0x1p-30);
+  double bound = ((double)j->weighing.height * j->unit * t->magnitude + j->last * least) * (1 - 0x1p-30);
   return error <= bound * fmin(j->errors->fraction, 1) * (1 - 0x1p-40) &&
          error <= fold_ulp(j->dtype, least) * j->errors->ulps * margin;
 }
@@ -102,47 +100,45 @@ static bool is_known(const struct judge *j, const void *row, uint64_t got) {
   return true;
 }
 
-static void take(struct judge *j, const void *row, size_t i, uint64_t got) {
+/* What an infinity or a NaN is off by is unknown where it may come, and without end where it may not. */
+static void take(struct judge *j, const void *row, size_t i, bool right) {
   struct fold_worlds_errors *e = j->errors;
-  bool finite = fold_bits_class(j->dtype, got) < FOLD_INFINITE, within = false;
-  double ulps = INFINITY, fraction = INFINITY;
-  if (finite) {
-    fold_truth_error(j->error, &j->truth, j->dtype, got);
-    ulps = fold_truth_ulps(j->error, &j->truth, j->dtype);
-    within = mpfr_lessequal_p(j->error, j->bound);
-    fraction = fold_ratio_up(j->error, j->bound);
-  }
-  if (!within && e->exceeded++ == 0) e->at = i;
+  struct fold_weighing *w = &j->weighing;
+  bool finite = !isnan(w->ulps);
+  double ulps = finite ? w->ulps : INFINITY, fraction = finite ? w->fraction : INFINITY;
+  if (!right && e->exceeded++ == 0) e->at = i;
   if (ulps > e->ulps || !j->worst_row[0]) {
     e->ulps = ulps;
     j->worst_row[0] = row;
-    j->worst_got[0] = got;
+    j->worst_got[0] = w->got;
   }
   if (fraction > e->fraction || !j->worst_row[1]) {
     e->fraction = fraction;
-    e->relative = finite ? fold_ratio_up(j->error, j->truth.abs_sum) : INFINITY;
-    e->bound = fold_ratio_up(j->bound, j->truth.abs_sum);
+    e->relative = finite ? fold_ratio_up(w->error, j->truth.abs_sum) : INFINITY;
+    e->bound = fold_ratio_up(w->bound, j->truth.abs_sum);
     j->worst_row[1] = row;
-    j->worst_got[1] = got;
+    j->worst_got[1] = w->got;
   }
 }
 
 static fold_status examine(struct judge *j, const void *row, size_t i, uint64_t got) {
+  struct fold_finding finding = fold_finding_open(1);
+  fold_status status;
   j->errors->examined++;
   FOLD_TRY(fold_oracle_exact(j->dtype, FOLD_SUM, row, j->ranks, 1, &j->truth));
-  fold_status status = fold_bound(j->method, &j->truth, j->height, j->bound);
-  if (status.code == FOLD_OK)
-    take(j, row, i, got);
-  else
+  j->weighing.got = got;
+  bool right = fold_weigh(&j->weighing, &finding, &status);
+  if (status.code == FOLD_UNSUPPORTED || (right && isnan(j->weighing.ulps)))
     j->errors->unjudged++;
+  else if (status.code == FOLD_OK)
+    take(j, row, i, right);
   return status.code == FOLD_UNSUPPORTED ? fold_ok() : status;
 }
 
 fold_status fold_worlds_errors(enum fold_method method, enum fold_dtype dtype, uint64_t height, const void *x, size_t n,
                                size_t ranks, const void *got, struct fold_worlds_errors *errors) {
   *errors = (struct fold_worlds_errors){0};
-  struct judge j = {
-      .method = method, .dtype = dtype, .height = ranks > 1 ? height : 0, .ranks = ranks, .errors = errors};
+  struct judge j = {.dtype = dtype, .ranks = ranks, .errors = errors};
   int own = fold_format_of(dtype).precision,
       wide = method == FOLD_NARROW ? own : fold_format_of(fold_accumulator_of(dtype)).precision;
   if (method == FOLD_PLAIN || method == FOLD_NARROW) {
@@ -153,8 +149,10 @@ fold_status fold_worlds_errors(enum fold_method method, enum fold_dtype dtype, u
   /* S (1 + 2 gamma + 16 u'), gamma <= 1, is below what overflows if S is below half of the greatest power of two. */
   j.most = fmin(ldexp(1, fold_format_of(dtype).emax - 1), 0x1p900);
   fold_truth_init(&j.truth);
-  mpfr_init2(j.error, 256);
-  mpfr_init2(j.bound, 128);
+  fold_weighing_init(&j.weighing);
+  j.weighing.truth = &j.truth;
+  j.weighing.method = method;
+  j.weighing.height = ranks > 1 ? height : 0;
   fold_status status = ranks <= (size_t)1 << 16 ? fold_ok() : fold_error(FOLD_UNSUPPORTED, "more than 65,536 ranks");
   for (size_t i = 0; i < n && status.code == FOLD_OK; i++) {
     const char *row = (const char *)x + i * ranks * fold_dtype_size(dtype);
@@ -165,7 +163,7 @@ fold_status fold_worlds_errors(enum fold_method method, enum fold_dtype dtype, u
     status = examine(&j, row, i, bits);
   }
   if (errors->unjudged == n || n == 0) errors->relative = errors->bound = errors->fraction = errors->ulps = NAN;
-  mpfr_clears(j.error, j.bound, (mpfr_ptr)0);
+  fold_weighing_free(&j.weighing);
   fold_truth_free(&j.truth);
   return status;
 }

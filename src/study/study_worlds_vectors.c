@@ -19,6 +19,9 @@ struct bench {
   size_t most;
   uint64_t input_hash;
   void *got, *canonical;
+  /* Of the world at hand; what its orders give is asked for, and no truth. */
+  struct fold_case rows;
+  struct fold_truths truths;
 };
 
 static fold_status open_bench(struct bench *b, const struct fold_worlds_case *c, size_t most) {
@@ -39,6 +42,7 @@ static fold_status open_bench(struct bench *b, const struct fold_worlds_case *c,
 }
 
 static void close_bench(struct bench *b) {
+  fold_truths_close(&b->truths);
   fold_rig_close(&b->rig);
   free(b->terms);
   free(b->got);
@@ -50,11 +54,14 @@ static fold_status lay(struct bench *b, unsigned ranks) {
   const struct fold_worlds_case *c = b->c;
   size_t size = fold_dtype_size(c->dtype), row = ranks * size, whole = b->most * size;
   fold_rig_close(&b->rig);
+  fold_truths_close(&b->truths);
   FOLD_TRY(fold_rig_open(&b->rig, c->engine, c->dtype, c->n * ranks, c->n));
   unsigned char *input = fold_rig_input(&b->rig);
   for (size_t i = 0; i < c->n; i++) memcpy(input + i * row, b->terms + i * whole, row);
   FOLD_TRY(fold_rig_load(&b->rig));
   FOLD_TRY(fold_rig_hash(&b->rig, &b->input_hash));
+  b->rows = (struct fold_case){.dtype = c->dtype, .op = FOLD_SUM, .rows = c->n, .cols = ranks};
+  b->truths = (struct fold_truths){.c = &b->rows, .input = input};
   struct fold_call call = {
       .dtype = c->dtype, .op = FOLD_SUM, .rows = c->n, .cols = ranks, .in = input, .out = b->canonical};
   return fold_order_replay(fold_order_find(canonical_order), &call);
@@ -83,35 +90,28 @@ static void compare(const struct bench *b, struct fold_worlds_vector *v) {
   }
 }
 
-/* R - 1 roundings at most, in any order. */
-static fold_status height_of(struct fold_worlds_vector *v) {
-  const struct fold_order *order = v->subject->order ? fold_order_find(v->subject->order) : NULL;
-  v->height = v->ranks - 1;
-  return order ? fold_order_height(order, v->c.dtype, NULL, v->ranks, &v->height) : fold_ok();
-}
-
-static void judge(struct fold_worlds_vector *v) {
-  uint64_t promised = fold_claims_of(v->subject, FOLD_SUM);
-  if (*v->refuted) return;
-  if ((promised & FOLD_CLAIM(FOLD_REPLAYS)) && v->differ > 0)
-    snprintf(v->refuted, sizeof v->refuted, "%zu elements have other bits than its order's replay", v->differ);
-  else if ((promised & FOLD_CLAIM(FOLD_BOUNDED)) && v->errors.exceeded > 0)
-    snprintf(v->refuted, sizeof v->refuted, "%zu elements are above their bounds, the first is number %zu",
+static fold_status judge(const struct fold_evidence *e, struct fold_worlds_vector *v) {
+  struct fold_worlds_verdict verdict = {v->refuted, fold_ok()};
+  fold_judge_evidence(e, "replays", fold_worlds_take, &verdict);
+  bool bounded = fold_claims_of(v->subject, FOLD_SUM) & FOLD_CLAIM(FOLD_BOUNDED);
+  if (bounded && v->errors.exceeded > 0 && !*v->refuted)
+    snprintf(v->refuted, sizeof v->refuted, "bounded: %zu elements are above their bounds, the first is number %zu",
              v->errors.exceeded, v->errors.at);
+  return verdict.status;
 }
 
 static fold_status run_subject(struct bench *b, struct fold_worlds_vector *v) {
   const struct fold_worlds_case *c = b->c;
   struct fold_worlds_run run = {&b->rig, v->subject, v->ranks, 0, c->n, v->ranks, b->input_hash, v->refuted};
   FOLD_TRY(fold_worlds_once(&run, b->got));
-  FOLD_TRY(height_of(v));
+  struct fold_evidence evidence = {v->subject, &b->truths, v->ranks, b->got};
+  FOLD_TRY(fold_evidence_height(&evidence, &v->height));
   v->ran = true;
   v->hash = fold_results_hash(c->dtype, b->got, c->n);
   compare(b, v);
   FOLD_TRY(fold_worlds_errors(v->subject->method, c->dtype, v->height, fold_rig_input(&b->rig), c->n, v->ranks, b->got,
                               &v->errors));
-  judge(v);
-  return fold_ok();
+  return judge(&evidence, v);
 }
 
 static fold_status take_subject(struct bench *b, const struct fold_subject *subject, unsigned ranks,
