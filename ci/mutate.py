@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Changes one line, builds what depends on it, runs the suites, and lists what every suite passes: tests that do not test.
 
-    ci/mutate.py [--count 40] [--seed N] [--paths P ...] [--at FILE:LINE] [--jobs N] [--most PERCENT] [--recheck] [--list]
+    ci/mutate.py [--count 40] [--seed N] [--paths P ...] [--at FILE:LINE] [--again OUTPUT] [--jobs N] [--most PERCENT] [--recheck] [--list]
 
 Works in copies of the tree, each with a host-only build of its own. Of each change the suites run until the first is red: those that
 the file is nearest to come first, then the shorter ones; one whose programs are as they were is left out. A suite that takes ten times what it took without a change hangs, and has
@@ -73,6 +73,15 @@ def find_mutations(root, paths, at):
     return every
 
 
+def find_again(root, output):
+    """The changes that a former run's output tells whole: its survivors."""
+    told = set(re.findall(r"^[ \d]*(\S+):\d+(?:: SURVIVED)?\n +- (.*)\n +\+ (.*)$", output.read_text(), re.M))
+    for path, before, _ in sorted(find_stale(root, told)):
+        print(f"no such line any more: {path}: {before}")
+    every = find_mutations(root, sorted({path for path, _, _ in told if (root / path).exists()}), [])
+    return [m for m in every if (m.path, m.before.strip(), m.after.strip()) in told]
+
+
 def draw(every, rng):
     """A sequence of all of them, in which no line comes again before each line came once."""
     by_line = collections.defaultdict(list)
@@ -107,11 +116,11 @@ def read_equivalents(path):
 
 
 def find_stale(root, known):
-    """Entries whose line the file no longer has."""
-    for path, before, _ in known:
+    """Of (path, before, after): those whose line the file no longer has."""
+    for path, before, after in known:
         lines = (root / path).read_text().splitlines() if (root / path).exists() else []
         if before not in (line.strip() for line in lines):
-            yield f"{path}: {before}"
+            yield path, before, after
 
 
 def run(command, limit, **options):
@@ -129,7 +138,7 @@ class Bench:
     """A copy of the tree and its build."""
 
     def __init__(self, root, room, options):
-        self.tree, self.build = room / "tree", room / "build"
+        self.tree, self.build, self.objects = room / "tree", room / "build", {}
         files = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=root, capture_output=True)
         names = files.stdout.decode().split("\0") if files.returncode == 0 else [
             str(p.relative_to(root)) for p in root.rglob("*") if p.is_file()]
@@ -202,8 +211,17 @@ class Bench:
         """Programs that do not link the changed object stay as they are, byte by byte."""
         return [hashlib.sha256(file.read_bytes()).digest() for file in self.files_of(suite)]
 
-    def objects_of(self, path):
-        return [os.path.relpath(f, self.build) for f in self.object_hash(path) or {}]
+    def make(self, targets):
+        return run(["ninja", "-C", str(self.build), *targets], None)[1] == 0
+
+    def clean_object(self, path):
+        """Its hash without a change: what is there may be of the change before."""
+        if path not in self.objects:
+            targets = [os.path.relpath(f, self.build) for f in self.object_hash(path) or {}]
+            if targets and not self.make(targets):
+                raise SystemExit(99)
+            self.objects[path] = targets, self.object_hash(path)
+        return self.objects[path]
 
     def judge(self, mutation):
         """("seen", by), ("survived", None), ("same", None) or ("broken", None)."""
@@ -211,18 +229,18 @@ class Bench:
         text = file.read_text()
         lines = text.split("\n")
         assert lines[mutation.line - 1] == mutation.before
-        before = self.object_hash(mutation.path)
+        targets, clean = self.clean_object(mutation.path)
         lines[mutation.line - 1] = mutation.after
         file.write_text("\n".join(lines))
         try:
-            if before:
-                if run(["ninja", "-C", str(self.build), *self.objects_of(mutation.path)], None)[1] != 0:
+            if targets:
+                if not self.make(targets):
                     return "broken", None
-                if self.object_hash(mutation.path) == before:
+                if self.object_hash(mutation.path) == clean:
                     return "same", None
             for name in self.order(mutation.path):
                 suite = self.suites[name]
-                if run(["ninja", "-C", str(self.build), *suite.targets], None)[1] != 0:
+                if not self.make(suite.targets):
                     return "broken", None
                 if self.clean[name] and self.programs_hash(suite) == self.clean[name]:
                     continue
@@ -302,10 +320,11 @@ SUITES = ("bits orders host npy text fixtures generators super super_split super
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--count", type=int, default=40, help="changes that are judged (40)")
+    parser.add_argument("--count", type=int, help="changes that are judged (40; with --again all)")
     parser.add_argument("--seed", type=int, default=None, help="of what is drawn (random, and printed)")
     parser.add_argument("--paths", nargs="+", default=PATHS, help=f"folders, files or globs ({' '.join(PATHS)})")
     parser.add_argument("--at", nargs="+", default=[], metavar="FILE:LINE", help="all changes of these lines")
+    parser.add_argument("--again", type=pathlib.Path, metavar="OUTPUT", help="the survivors that a former run's output lists")
     parser.add_argument("--jobs", type=int, default=1, help="changes at once, each in a tree of its own (1)")
     parser.add_argument("--most", type=float, default=3, metavar="PERCENT", help="survivors that are let pass (3)")
     parser.add_argument("--recheck", action="store_true", help="run the suites on known equivalent changes too")
@@ -316,7 +335,7 @@ def parse():
     parser.add_argument("--define", nargs="*", default=["-Dcuda=disabled"], help="options of meson setup")
     parser.add_argument("--equivalent", type=pathlib.Path, help="file of known equivalent changes (ci/mutate-equivalent.txt)")
     options = parser.parse_args()
-    if options.count < 1 or options.jobs < 1:
+    if (options.count is not None and options.count < 1) or options.jobs < 1:
         parser.error("--count and --jobs are at least 1")
     options.equivalent = options.equivalent or options.source / "ci" / "mutate-equivalent.txt"
     return options
@@ -331,10 +350,12 @@ def main():
     signal.signal(signal.SIGTERM, end)
     root = options.source.resolve()
     known = read_equivalents(options.equivalent)
-    for stale in find_stale(root, known):
-        print(f"{options.equivalent.name}: no such line any more: {stale}")
+    for path, before, _ in find_stale(root, known):
+        print(f"{options.equivalent.name}: no such line any more: {path}: {before}")
     seed = options.seed if options.seed is not None else random.randrange(1 << 32)
-    drawn = draw(find_mutations(root, options.paths, options.at), random.Random(seed))
+    every = find_again(root, options.again) if options.again else find_mutations(root, options.paths, options.at)
+    options.count = options.count or (len(every) if options.again else 40)
+    drawn = draw(every, random.Random(seed))
     print(f"seed {seed}", flush=True)
     if options.list:
         for _, mutation in zip(range(options.count), drawn):

@@ -25,17 +25,20 @@ TOY = """/* toy.c: a < b, untouched */
 #define MOST 3
 int clamp(int x) {
   int most = MOST;
-  return x < most ? x : most; // x < 7
+  return x < most ? x : 9; // x < 7
 }
 int spin(int n) {
   while (n > 2) n--;
   return n;
 }
+int least(int x) {
+  return x < 3 ? x : 3;
+}
 """
 # Does not look at the edge, nor at anything below 2.
 WEAK = """int clamp(int x);
 int spin(int n);
-int main(void) { return !(clamp(1) == 1 && clamp(9) == 3 && spin(5) == 2); }
+int main(void) { return !(clamp(1) == 1 && clamp(9) == 9 && spin(5) == 2); }
 """
 # Links nothing of it, and leaves a byte for each time that it ran.
 BLIND = """#include <stdio.h>
@@ -45,7 +48,7 @@ int main(void) {
   return !log || fputc('x', log) == EOF || fclose(log);
 }
 """
-EDGE = "toy.c\n- return x < most ? x : most; // x < 7\n+ return x <= most ? x : most; // x < 7\n= at the edge both are most\n"
+EDGE = "toy.c\n- return x < most ? x : 9; // x < 7\n+ return x <= most ? x : 9; // x < 7\n= nobody asks at the edge\n"
 
 
 def check_changes():
@@ -94,8 +97,16 @@ class Toy:
 def check_campaign(toy):
     edge = ["--at", "toy.c:5", "--count", "100"]
     code, text = toy.judge(*edge)
-    assert code == 1 and "toy.c:5: SURVIVED" in text and "+ return x <= most ? x : most; // x < 7" in text, text
+    assert code == 1 and "toy.c:5: SURVIVED" in text and "+ return x <= most ? x : 9; // x < 7" in text, text
     assert " seen, 1 survived" in text and "x < 8" not in text, text
+    told = text
+    # x <= 3 and x < 4 compile to the same, whatever was built before them.
+    code, text = toy.judge("--at", "toy.c:12", "--count", "100")
+    assert "; 2 compiled to the same object" in text and "x <= 3" not in text and "x < 4" not in text, text
+    # Its survivor, and nothing else, is tried again.
+    toy.log.write_text(told + "  gone.c:1\n     - a\n     + b\n")
+    code, text = toy.judge("--again", str(toy.log))
+    assert code == 1 and "1 changes: 0 seen, 1 survived" in text and "no such line any more: gone.c: a" in text, text
     # In a program's own library too, a change is shown to whom it reaches, and to nobody else.
     for kind in ("static", "shared"):
         toy.log.write_text("")
