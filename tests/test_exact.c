@@ -86,6 +86,21 @@ Test(exact, equals_mpfr_among_special_values) {
   mpfr_free_cache();
 }
 
+/* Terms of one kind alone, as many as either oracle takes at a time, and one more or less. */
+Test(exact, equals_mpfr_on_equal_terms_of_any_number) {
+  static const size_t lengths[] = {0, 1, 2, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 1536, 2048, 4096};
+  static const double terms[] = {-0.0, 0.0, 1, -0x1p-14, INFINITY, -INFINITY, NAN};
+  uint64_t in[4096];
+  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+    for (size_t t = 0; t < sizeof terms / sizeof *terms; t++) {
+      uint64_t bits = fold_bits_from_double((enum fold_dtype)dtype, terms[t]);
+      for (size_t i = 0; i < 4096; i++) fold_bits_store((enum fold_dtype)dtype, in, i, bits);
+      for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
+        for (int op = 0; op < FOLD_OPS; op++)
+          compare((enum fold_dtype)dtype, (enum fold_op)op, in, lengths[l], "equal terms");
+    }
+}
+
 Test(exact, equals_mpfr_on_every_generator) {
   static uint64_t data[MOST_TERMS];
   size_t generators, used = 0;

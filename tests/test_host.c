@@ -4,11 +4,13 @@
  * writing or of MPFR. The orders themselves are test_orders.c's.
  */
 #include <criterion/criterion.h>
+#include <omp.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bits.h"
+#include "host/host.h"
 #include "exact.h"
 #include "order.h"
 #include "sample.h"
@@ -320,4 +322,46 @@ Test(host, sums_only_means_no_other_operation) {
       cr_expect(host(names[k])->run(host(names[k]), &call).code == FOLD_UNSUPPORTED, "%s", names[k]);
       cr_expect(out == -7 && !(host(names[k])->ops >> op & 1), "%s", names[k]);
     }
+}
+
+/* Which threads were at work, and how many a row was given. */
+static struct {
+  bool at_work[64];
+  unsigned given;
+} team;
+static uint64_t note_team(const struct fold_subject *subject, const struct fold_call *call, const void *row,
+                          unsigned threads) {
+  (void)subject, (void)call, (void)row;
+#pragma omp critical(note_team)
+  {
+    team.at_work[omp_get_thread_num()] = true;
+    team.given = threads;
+  }
+  return 0;
+}
+
+/* As many threads as a call asks for share the rows of a large one, or each row where there are too few; small ones take one. */
+Test(host, a_call_has_the_threads_that_it_asks_for) {
+  static const struct {
+    size_t rows, cols;
+    unsigned threads, rows_shared, of_a_row;
+  } calls[] = {{16, 8192, 5, 5, 1}, {16, 8192, 16, 16, 1}, {16, 8192, 1, 1, 1}, {3, 60000, 5, 1, 5},
+               {16, 10, 5, 1, 1},   {7, 0, 5, 1, 1},       {1, 32769, 7, 1, 7}, {1, 32768, 7, 1, 1}};
+  static double in[16 * 8192 + 60000];
+  uint64_t out[16];
+  omp_set_dynamic(0);
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+    struct fold_call call = {.dtype = FOLD_F32,
+                             .rows = calls[i].rows,
+                             .cols = calls[i].cols,
+                             .in = in,
+                             .out = out,
+                             .launch = {.threads = calls[i].threads}};
+    memset(&team, 0, sizeof team);
+    fold_host_rows(NULL, &call, note_team);
+    unsigned n = 0;
+    for (size_t k = 0; k < 64; k++) n += team.at_work[k];
+    cr_expect(n == calls[i].rows_shared && team.given == calls[i].of_a_row, "call %zu: %u threads, %u a row", i, n,
+              team.given);
+  }
 }

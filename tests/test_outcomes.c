@@ -215,6 +215,30 @@ Test(outcomes, of_products_hold_in_any_order) {
   mpfr_free_cache();
 }
 
+/* An infinity, or two of one sign, among numbers whose own sums overflow and whose products vanish, or that are far from both. */
+Test(outcomes, of_rows_with_infinities_hold_in_any_order) {
+  static const enum fold_method methods[] = {FOLD_NARROW, FOLD_PLAIN};
+  for (size_t m = 0; m < 2; m++)
+    for (int d = 0; d < FOLD_DTYPES; d++)
+      for (int op = FOLD_SUM; op <= FOLD_PROD; op++) {
+        enum fold_dtype dtype = (enum fold_dtype)d;
+        struct seen seen = {0};
+        uint64_t state = 900 + m * 10 + (uint64_t)d;
+        double x[MOST];
+        for (int trial = 0; trial < 3000; trial++) {
+          size_t n = op == FOLD_SUM ? make_sum(dtype, trial % 6, x, &state) : make_product(dtype, trial % 5, x, &state);
+          double infinity = trial & 1 ? INFINITY : -INFINITY;
+          x[next_word(&state) % n] = infinity;
+          if (trial % 3 == 0) x[next_word(&state) % n] = infinity;
+          try_row(methods[m], dtype, (enum fold_op)op, x, n, &state, &seen);
+        }
+        bool nan = seen.nan || (methods[m] == FOLD_PLAIN && dtype == FOLD_F16); /* f32 holds such numbers */
+        cr_expect(seen.infinite && seen.demanded && nan, "method %d, %s, %s: %zu, %zu, %zu", methods[m],
+                  fold_dtype_name(dtype), fold_op_name((enum fold_op)op), seen.infinite, seen.demanded, seen.nan);
+      }
+  mpfr_free_cache();
+}
+
 /* The sum's outcomes for n terms of dtype. */
 static struct fold_outcomes outcomes_of(enum fold_method method, enum fold_dtype dtype, enum fold_op op,
                                         const double *x, size_t n, double *bound) {
@@ -313,6 +337,32 @@ Test(outcomes, products_are_exact_while_their_bits_fit) {
     struct fold_outcomes may = outcomes_of(FOLD_PLAIN, FOLD_F32, FOLD_PROD, rows[i].x, 3, &bound);
     cr_expect_eq(may.exact, rows[i].exact, "row %zu", i);
     cr_expect(bound == 0 || !may.exact, "row %zu: %g", i, bound);
+  }
+  mpfr_free_cache();
+}
+
+/* Beside an infinity the other terms decide whether it may become NaN: by a partial sum that overflows the other way, at half of the
+ * range, or a partial product that vanishes, below the normal range. */
+Test(outcomes, of_an_infinity_is_nan_only_where_the_others_leave_the_range) {
+  static const struct {
+    enum fold_op op;
+    double x[4];
+    bool nan;
+  } rows[] = {{FOLD_SUM, {INFINITY, -0x1.8p125, -0x1p124, 0}, false},
+              {FOLD_SUM, {INFINITY, -0x1p127, -0x1p127, 0}, true},
+              {FOLD_SUM, {-INFINITY, 1, 1, 0}, false},
+              {FOLD_PROD, {INFINITY, 0x1p100, 0x1p100, 1}, false},
+              {FOLD_PROD, {-INFINITY, 0x1p-60, 0x1p-60, 1}, false},
+              {FOLD_PROD, {INFINITY, 0x1p-60, -0x1p-64, 1.5}, false},
+              {FOLD_PROD, {INFINITY, 0x1p-75, 0x1p-75, 1}, true},
+              {FOLD_PROD, {INFINITY, 0x1p-75, 0x1p-75, 0x1p100}, true}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    double bound;
+    struct fold_outcomes may = outcomes_of(FOLD_PLAIN, FOLD_F32, rows[i].op, rows[i].x, 4, &bound);
+    bool negative = rows[i].op == FOLD_SUM ? rows[i].x[0] < 0 : signbit(rows[i].x[0] * rows[i].x[1] * rows[i].x[2]);
+    cr_expect(may.nan == rows[i].nan && may.infinite[negative] && !may.infinite[!negative] && !may.finite,
+              "row %zu: NaN %d, infinities %d and %d, finite %d", i, may.nan, may.infinite[0], may.infinite[1],
+              may.finite);
   }
   mpfr_free_cache();
 }

@@ -130,3 +130,29 @@ Test(rig_scratch, a_head_that_is_not_zero_again_is_named_by_its_first_byte) {
   cr_expect_not(run_with(&rig, 5000, (struct fold_request){0}, FOLD_SCRATCH_ZEROED).left[0], "the rest is anything");
   fold_rig_close(&rig);
 }
+
+/* Between pages without access, as the input and the output: further than guards reach, and flush against one. */
+Test(rig_scratch, a_touch_of_a_closed_page_is_seen_and_placed) {
+  struct fold_rig rig;
+  open_rig(&rig);
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+    ptrdiff_t least = sizes[i] < FOLD_SCRATCH_ZEROED ? FOLD_SCRATCH_ZEROED : (ptrdiff_t)sizes[i];
+    const struct {
+      enum fold_placement placement;
+      ptrdiff_t at;
+    } touches[] = {{FOLD_PLACED, -20000},
+                   {FOLD_PLACED, least + 20000},
+                   {FOLD_AT_START, -1},
+                   {FOLD_AT_END, (least + 255) / 256 * 256}};
+    for (size_t k = 0; k < sizeof touches / sizeof *touches; k++) {
+      struct fold_traces t =
+          run_with(&rig, sizes[i], (struct fold_request){.placement = touches[k].placement}, touches[k].at);
+      cr_expect(t.out_of_bounds && t.bounds_of == FOLD_SCRATCH && t.bounds_at == touches[k].at,
+                "%zu bytes, touch %zu at %td: %d, %d at %td", sizes[i], k, touches[k].at, t.out_of_bounds,
+                (int)t.bounds_of, t.bounds_at);
+      t = run_with(&rig, sizes[i], (struct fold_request){0}, NOWHERE);
+      cr_expect(!t.out_of_bounds && seen.right, "the next run is blamed");
+    }
+  }
+  fold_rig_close(&rig);
+}

@@ -32,6 +32,9 @@ struct fold_world {
   int refuses;                   /* the rank that has no room for its part; -1: none */
   unsigned asked, fails_in;      /* questions of any kind, and the one that is not answered; 0: all are */
   bool adds;                     /* results are the sums of all parts, and not what `result` was told to hold */
+  unsigned lies_among;           /* so many ranks add one too many to each sum; 0: no number does */
+  size_t lies_in;                /* and in messages of so many elements */
+  unsigned liar;                 /* and this rank, but for rank 0, to the last one */
   struct varied_runs varied;     /* rank 0's, of the whole case */
 };
 static struct fold_world world = {.refuses = -1};
@@ -65,9 +68,10 @@ static fold_status take_part(unsigned rank, const struct fold_question *q) {
 }
 
 /* The sums of the rows over all parts, the same for each rank. */
-static void add_parts(const struct wire_run *run, float *result) {
+static void add_parts(const struct wire_run *run, unsigned rank, float *result) {
   for (size_t i = 0; i < run->rows; i++) {
-    result[i] = 0;
+    result[i] = run->ranks == world.lies_among || run->rows == world.lies_in ||
+                (rank > 0 && rank == world.liar && i + 1 == run->rows);
     for (unsigned r = 0; r < run->ranks; r++) {
       size_t cols = world.n[r] / sizeof(float) / run->rows;
       for (size_t k = 0; k < cols; k++) result[i] += world.part[r][i * cols + k];
@@ -77,7 +81,7 @@ static void add_parts(const struct wire_run *run, float *result) {
 
 static void run_rank(unsigned rank, const struct fold_question *q, struct wire_ran *ran) {
   world.run[rank] = ((const struct wire_run *)q->head)[rank];
-  if (world.adds) add_parts(&world.run[rank], world.result[rank]);
+  if (world.adds) add_parts(&world.run[rank], rank, world.result[rank]);
   const struct wire_run *run = &world.run[rank];
   if (rank == 0 && run->rows == ROWS)
     varied_note(&world.varied, (struct varied){.threads = run->launch.threads,
@@ -418,6 +422,31 @@ Test(rig_world, nothing_holds_by_a_question_that_was_not_answered) {
                 "claim %d, question %u of %u: %d, verdict %d: %s", (int)judged[i], world.fails_in, asked,
                 (int)status.code, (int)f->verdict, f->reason);
     }
+  }
+}
+
+/* Where, by how much, and in which words. */
+Test(rig_world, what_differs_is_told) {
+  static const struct {
+    enum fold_claim_id claim;
+    unsigned lies_among;
+    size_t lies_in;
+    unsigned liar;
+    size_t row;
+    double more;
+    const char *reason;
+  } lies[] = {{FOLD_WORLD_INVARIANT, 3, 0, 0, 0, 1, "other bits with 3 ranks"},
+              {FOLD_MESSAGE_INVARIANT, 0, 2, 0, 1, 1, "elements 1 to 2 have other bits in a message of their own"},
+              {FOLD_MESSAGE_INVARIANT, 0, 1, 0, 0, 1, "elements 0 to 0 have other bits in a message of their own"},
+              {FOLD_RANK_AGREEMENT, 0, 0, 1, ROWS - 1, 1, "rank 1 has other bits than rank 0"}};
+  for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
+    struct tally t;
+    const struct fold_finding *f = &t.last[lies[i].claim];
+    world.lies_among = lies[i].lies_among, world.lies_in = lies[i].lies_in, world.liar = lies[i].liar;
+    cr_assert_eq(judge(FOLD_CLAIM(lies[i].claim), &t).code, FOLD_OK);
+    cr_expect(f->verdict == FOLD_REFUTED && f->compared && f->row == lies[i].row, "lie %zu: row %zu", i, f->row);
+    cr_expect_str_eq(f->reason, lies[i].reason, "%s", f->reason);
+    cr_expect_eq(fold_bits_to_double(FOLD_F32, f->got) - fold_bits_to_double(FOLD_F32, f->want), lies[i].more);
   }
 }
 
