@@ -33,7 +33,7 @@ struct fold_subject {
   const char *name; /* "rows/par_256"; with the engine it is unique */
   enum fold_engine engine;
   const char *about;    /* one line */
-  unsigned dtypes, ops; /* masks: 1u << fold_dtype, 1u << fold_op */
+  unsigned dtypes, ops; /* masks: 1u << fold_dtype, 1u << fold_problem_id */
   const char *order;    /* the declared order's name (order.h), NULL where there is none */
   enum fold_method method;
   uint64_t claims;  /* for sums and products: mask of FOLD_CLAIM(...) */

@@ -47,12 +47,12 @@ static bool differ(const struct fold_call *call, const void *a, const void *b) {
 static fold_status ask_rows(struct fold_call *call, void *first, void *other, bool *tells) {
   size_t n;
   const struct fold_order *trees = fold_panel(call->cols, &n);
-  call->out = first;
-  FOLD_TRY(fold_order_replay(&trees[0], call));
-  call->out = other;
-  for (size_t k = 1; k < n && !*tells; k++) {
-    FOLD_TRY(fold_order_replay(&trees[k], call));
-    *tells = differ(call, first, other);
+  for (size_t k = 0; k < n && !*tells; k++) {
+    struct fold_order tree = trees[k];
+    if (call->other) tree.product = FOLD_ROUNDED_PRODUCT;
+    call->out = k == 0 ? first : other;
+    FOLD_TRY(fold_order_replay(&tree, call));
+    *tells = k > 0 && differ(call, first, other);
   }
   return fold_ok();
 }
@@ -72,6 +72,7 @@ fold_status fold_panel_ask(const struct fold_call *call, enum fold_telling *tell
     struct fold_call some = *call;
     some.rows = call->rows - r < room ? call->rows - r : room;
     some.in = (const unsigned char *)call->in + r * call->cols * size;
+    if (call->other) some.other = (const unsigned char *)call->other + r * call->cols * size;
     some.launch = (struct fold_launch){0};
     status = ask_rows(&some, results, results + room * size, &tells);
   }

@@ -154,13 +154,13 @@ static void expect_places(struct fold_rig *rig, const struct fold_subject *subje
   float *x = fold_rig_input(rig), got[16];
   struct fold_traces traces;
   struct fold_request request = {.first = first, .rows = rows, .cols = cols, .ranks = ranks, .poison = 0x3c};
-  for (size_t i = 0; i < rig->n; i++) x[i] = i < first ? -1 : (float)(i - first + 1);
+  for (size_t i = 0; i < rig->in[0].n; i++) x[i] = i < first ? -1 : (float)(i - first + 1);
   cr_assert_eq(fold_rig_load(rig).code, FOLD_OK);
   fold_status status = fold_rig_run(rig, subject, &request, got, &traces);
   cr_assert_eq(status.code, FOLD_OK, "%s", status.text);
   for (size_t r = 0; r < rows; r++)
     cr_expect(got[r] == (float)ranks, "%s: %zu x %zu from %zu over %u ranks, shift %td: row %zu is right on %g",
-              subject->name, rows, cols, first, ranks, rig->shift, r, (double)got[r]);
+              subject->name, rows, cols, first, ranks, rig->in[0].shift, r, (double)got[r]);
 }
 
 Test(collective, each_rank_gets_its_own_columns) {

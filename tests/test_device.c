@@ -380,10 +380,10 @@ Test(device, closed_pages_are_refused) {
 /* Where the rig takes the input to be, and around it NaN. */
 static void expect_laid(const struct fold_rig *rig, const char *after) {
   drain();
-  cr_expect(memcmp(rig->in.at, rig->mirror, rig->in.bytes) == 0, "after %s the device has another input", after);
-  size_t at = (size_t)((unsigned char *)fold_rig_input(rig) - rig->mirror);
-  for (size_t i = 0; i < rig->in.bytes; i++)
-    if (i < at || i >= at + BYTES) cr_expect(rig->mirror[i] == 0xff, "after %s byte %zu", after, i);
+  cr_expect(memcmp(rig->in[0].room.at, rig->in[0].mirror, rig->in[0].room.bytes) == 0, "after %s the device has another input", after);
+  size_t at = (size_t)((unsigned char *)fold_rig_input(rig) - rig->in[0].mirror);
+  for (size_t i = 0; i < rig->in[0].room.bytes; i++)
+    if (i < at || i >= at + BYTES) cr_expect(rig->in[0].mirror[i] == 0xff, "after %s byte %zu", after, i);
   for (size_t i = 0; i < TERMS; i++)
     cr_expect_eq(((float *)fold_rig_input(rig))[i], (float)(i + 1), "after %s term %zu", after, i);
   open_memory(PROT_NONE);
@@ -430,7 +430,7 @@ Test(device, the_hash_is_of_the_devices_input) {
     cr_expect_eq(device.read, lengths[i] * 4, "%zu bytes read of %zu terms", device.read, lengths[i]);
     device.read = 0;
     cr_assert_eq(fold_rig_hash(&rig, &now).code, FOLD_OK);
-    cr_expect(now == before && device.read == (rig.known ? 0 : lengths[i] * 4), "%zu terms", lengths[i]);
+    cr_expect(now == before && device.read == (rig.in[0].known ? 0 : lengths[i] * 4), "%zu terms", lengths[i]);
     for (int change = 0; change < 2; change++) { /* and back */
       cr_assert_eq(fold_rig_run(&rig, &changes, &request, got, &t).code, FOLD_OK);
       cr_expect_not(t.wrote_input, "the rig has not looked");

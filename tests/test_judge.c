@@ -14,11 +14,13 @@ Test(judge, a_truth_that_failed_is_not_known) {
   const struct fold_truth *truth;
   float x = 1;
   CASE(&l, 1.0f);
-  l.c.op = FOLD_OPS;
+  struct fold_problem unheard_of = *fold_problem(FOLD_ROWS_SUM);
+  unheard_of.op = FOLD_OPS;
+  l.c.problem = &unheard_of;
   cr_assert_eq(fold_truths_open(&truths, &l.c, &x).code, FOLD_OK);
   for (int again = 0; again < 2; again++)
     cr_expect_eq(fold_truths_row(&truths, 0, &truth).code, FOLD_BAD_INPUT, "%d", again);
-  l.c.op = FOLD_SUM;
+  l.c.problem = NULL;
   cr_expect(fold_truths_row(&truths, 0, &truth).code == FOLD_OK && mpfr_cmp_si(truth->exact, 1) == 0);
   fold_truths_close(&truths);
 }
@@ -186,7 +188,7 @@ static void expect_input_kept(const struct fold_registry *registry, const struct
     cr_expect_neq(finding.verdict, FOLD_BROKEN, "%s: %s", claims[k].name, finding.reason);
     cr_expect_eq(fold_rig_hash(&rig, &now).code, FOLD_OK);
     cr_expect_eq(now, trial.input_hash, "%s left another input behind: %s", claims[k].name, c->name);
-    cr_expect_eq(rig.shift, 0, "%s left the input elsewhere: %s", claims[k].name, c->name);
+    cr_expect_eq(rig.in[0].shift, 0, "%s left the input elsewhere: %s", claims[k].name, c->name);
   }
   fold_truths_close(&truths);
   fold_rig_close(&batch);

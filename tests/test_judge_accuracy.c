@@ -264,7 +264,9 @@ Test(judge_accuracy, a_truth_that_fails_breaks_each_claim_and_is_told) {
   l.c.rows = 2, l.c.cols = 1;
   cr_assert_eq(fold_rig_open(&rig, FOLD_HOST, FOLD_F32, 2, 2).code, FOLD_OK);
   memcpy(fold_rig_input(&rig), got, sizeof got);
-  l.c.op = FOLD_OPS;
+  struct fold_problem unheard_of = *fold_problem(FOLD_ROWS_SUM);
+  unheard_of.op = FOLD_OPS;
+  l.c.problem = &unheard_of;
   cr_assert_eq(fold_truths_open(&truths, &l.c, fold_rig_input(&rig)).code, FOLD_OK);
   for (size_t k = 0; k < sizeof claims / sizeof *claims; k++) {
     struct fold_trial trial = {.subject = &subject, .c = &l.c, .rig = &rig, .truths = &truths, .got = got};

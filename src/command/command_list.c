@@ -15,7 +15,7 @@ static void list_names(const char *(*name)(unsigned), unsigned n, unsigned mask)
     }
 }
 static const char *dtype_at(unsigned i) { return fold_dtype_name((enum fold_dtype)i); }
-static const char *op_at(unsigned i) { return fold_op_name((enum fold_op)i); }
+static const char *op_at(unsigned i) { return fold_problem((enum fold_problem_id)i)->name; }
 static const char *claim_at(unsigned i) {
   size_t n;
   return fold_claims(&n)[i].name;
@@ -49,7 +49,7 @@ static fold_status print_subjects(const struct fold_selection *selection, const 
     printf("%s on %s\n    %s\n    ", s->name, fold_engine_name(s->engine), s->about);
     list_names(dtype_at, FOLD_DTYPES, s->dtypes);
     printf("; ");
-    list_names(op_at, FOLD_OPS, s->ops);
+    list_names(op_at, FOLD_PROBLEMS, s->ops);
     if (s->order) printf("; order %s", s->order);
     if (s->twin) printf("; twin %s", s->twin);
     printf("\n    claims ");

@@ -55,7 +55,7 @@ static unsigned foreign_repeats(const struct fold_trial *trial) {
 /* Other inputs at the same address before repeat k, one or two of them: the middle, first and last term is another. What is
  * kept from run to run, and what is done in turn, shows then. */
 static bool judge_foreign(struct fold_trial *trial, struct fold_finding *finding, unsigned k) {
-  size_t n = fold_trial_terms(trial);
+  size_t n = fold_case_all_elements(trial->c);
   const size_t places[] = {n / 2, 0, n - 1, n / 3};
   for (unsigned i = 0; i < 1 + k % 2 && n > 0; i++) {
     size_t at = places[(k + i) % 4];
@@ -66,7 +66,7 @@ static bool judge_foreign(struct fold_trial *trial, struct fold_finding *finding
       return false;
     }
     if (!kept) continue;
-    finding->row = at / trial->c->cols;
+    finding->row = at % fold_trial_terms(trial) / trial->c->cols;
     fold_find_refuted(finding, "the result of another input, which was there before its term %zu was changed",
                       at % trial->c->cols);
     return false;

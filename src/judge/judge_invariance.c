@@ -88,9 +88,7 @@ static void copy_reversed(unsigned char *to, const unsigned char *from, size_t n
 }
 
 /* One row becomes rows 0 and 3 of five; the others hold it reversed, so that a neighbour's term would show. */
-static void lay_batch(struct fold_rig *batch, const void *row, size_t cols) {
-  size_t size = fold_dtype_size(batch->dtype);
-  unsigned char *to = fold_rig_input(batch);
+static void lay_batch(unsigned char *to, const void *row, size_t cols, size_t size) {
   for (size_t r = 0; r < BATCH; r++, to += cols * size)
     if (r % 3 == 0)
       memcpy(to, row, cols * size);
@@ -102,10 +100,12 @@ static void lay_batch(struct fold_rig *batch, const void *row, size_t cols) {
 static fold_status open_batch(struct fold_trial *trial) {
   const struct fold_case *c = trial->c;
   struct fold_rig *batch = trial->batch;
+  const size_t n[FOLD_INPUTS] = {BATCH * c->cols, BATCH * c->cols};
   if (batch->ops) return fold_ok();
-  FOLD_TRY(fold_rig_open(batch, trial->subject->engine, c->dtype, BATCH * c->cols, BATCH));
+  FOLD_TRY(fold_rig_open_inputs(batch, trial->subject->engine, c->dtype, n, trial->rig->inputs, BATCH));
   batch->ranks = trial->rig->ranks;
-  lay_batch(batch, fold_rig_input(trial->rig), c->cols);
+  for (unsigned k = 0; k < batch->inputs; k++)
+    lay_batch(fold_rig_input_at(batch, k), fold_rig_input_at(trial->rig, k), c->cols, fold_dtype_size(c->dtype));
   return fold_rig_load(batch);
 }
 
@@ -180,9 +180,11 @@ static const struct permutation permutations[] = {
 
 static void permute(const struct permutation *p, struct fold_trial *trial, bool undo) {
   const struct fold_case *c = trial->c;
-  unsigned char *input = fold_rig_input(trial->rig);
-  for (size_t r = 0; r < c->rows; r++)
-    p->apply(c->dtype, input + r * c->cols * fold_dtype_size(c->dtype), c->cols, undo);
+  for (unsigned k = 0; k < trial->rig->inputs; k++) {
+    unsigned char *input = fold_rig_input_at(trial->rig, k);
+    for (size_t r = 0; r < c->rows; r++)
+      p->apply(c->dtype, input + r * c->cols * fold_dtype_size(c->dtype), c->cols, undo);
+  }
 }
 
 static bool judge_permutation(struct fold_trial *trial, struct fold_finding *finding, const struct permutation *p) {

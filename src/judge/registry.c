@@ -34,14 +34,28 @@ static const struct fold_subject *find(const struct fold_registry *registry, con
 
 #define WRONG(...) return fold_error(FOLD_ENVIRONMENT, __VA_ARGS__)
 
+/* Whether its order says what becomes of a term, for each of its problems; and its engine takes their inputs. */
+static fold_status check_problems(const struct fold_subject *s) {
+  const struct fold_order *order = s->order ? fold_order_find(s->order) : NULL;
+  for (int p = 0; p < FOLD_PROBLEMS; p++) {
+    const struct fold_problem *problem = fold_problem((enum fold_problem_id)p);
+    if (!(s->ops >> p & 1)) continue;
+    if (order && (problem->inputs > 1) != (order->product != FOLD_NO_PRODUCT))
+      WRONG("its order '%s' is not one for %s", order->name, problem->name);
+    if (problem->inputs > 1 && fold_engine_has_ranks(s->engine)) WRONG("it takes %s over ranks", problem->name);
+  }
+  return fold_ok();
+}
+
 /* What a subject is and takes. */
 static fold_status check_row(const struct fold_subject *s) {
   if (s->run == NULL) WRONG("it has no run function");
   if (s->dtypes == 0 || s->dtypes >> FOLD_DTYPES) WRONG("its dtypes are 0x%x", s->dtypes);
-  if (s->ops == 0 || s->ops >> FOLD_OPS) WRONG("its operations are 0x%x", s->ops);
+  if (s->ops == 0 || s->ops >> FOLD_PROBLEMS) WRONG("its operations are 0x%x", s->ops);
   if ((unsigned)s->method > FOLD_EXACT) WRONG("its method is %u", (unsigned)s->method);
   if (s->claims >> FOLD_CLAIMS) WRONG("it makes a claim that is not in the table");
   if (s->order && !fold_order_find(s->order)) WRONG("its order '%s' does not exist", s->order);
+  FOLD_TRY(check_problems(s));
   bool spread = s->vector || s->grain || s->height;
   if (spread && !fold_engine_has_ranks(s->engine)) WRONG("it is cut over ranks, and its engine has none");
   if (s->height && s->order) WRONG("it declares an order and a height of its own");

@@ -97,7 +97,8 @@ fold_status fold_trial_refill(struct fold_trial *trial) {
   FOLD_TRY(fold_rig_hash(trial->rig, &hash));
   if (hash == trial->input_hash) return fold_ok();
   fold_trial_look_at_threads(trial);
-  FOLD_TRY(fold_case_fill(trial->c, 0, fold_rig_input(trial->rig), 0));
+  for (unsigned k = 0; k < trial->rig->inputs; k++)
+    FOLD_TRY(fold_case_fill(trial->c, k, fold_rig_input_at(trial->rig, k), 0));
   return fold_rig_load(trial->rig);
 }
 
@@ -131,7 +132,7 @@ static fold_status result_of(struct fold_trial *trial, size_t row, uint64_t *bit
 /* The same input after one whose ends are others too, and at another address: a subject that never looks at the term gives
  * the same result, one that kept it does not. */
 static fold_status ask_again(struct fold_trial *trial, size_t row, uint64_t bits, uint64_t got, bool *kept) {
-  const size_t ends[] = {0, fold_trial_terms(trial) - 1};
+  const size_t ends[] = {0, fold_case_all_elements(trial->c) - 1};
   uint64_t former[2], again, elsewhere;
   for (size_t i = 0; i < 2; i++) FOLD_TRY(fold_rig_poke(trial->rig, ends[i], bits, &former[i]));
   fold_status status = result_of(trial, row, &again);
@@ -149,7 +150,7 @@ static fold_status ask_again(struct fold_trial *trial, size_t row, uint64_t bits
 fold_status fold_trial_run_foreign(struct fold_trial *trial, size_t at, bool *kept) {
   const struct fold_case *c = trial->c;
   uint64_t former, got = 0, poked, bits = absorber(c->dtype, c->op);
-  size_t row = at / c->cols;
+  size_t row = at % fold_trial_terms(trial) / c->cols;
   uint64_t base = fold_bits_load(c->dtype, trial->got, row);
   *kept = false;
   trial->foreign++;

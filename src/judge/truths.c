@@ -29,9 +29,11 @@ fold_status fold_truths_row(struct fold_truths *truths, size_t row, const struct
   const struct fold_case *c = truths->c;
   *truth = &truths->row[row];
   if (truths->known[row]) return fold_ok();
-  const unsigned char *terms = (const unsigned char *)truths->input + row * c->cols * fold_dtype_size(c->dtype);
+  const struct fold_shape shape = fold_case_shape(c);
+  const void *const inputs[FOLD_INPUTS] = {truths->input, truths->other};
+  const struct fold_terms terms = fold_problem_terms(fold_case_problem(c), c->dtype, &shape, inputs, row);
   fold_truth_init(&truths->row[row]);
-  fold_status status = fold_oracle_exact(c->dtype, c->op, terms, c->cols, 0, &truths->row[row]);
+  fold_status status = fold_oracle_terms(&terms, 0, &truths->row[row]);
   truths->known[row] = status.code == FOLD_OK;
   if (truths->known[row]) return status;
   fold_truth_free(&truths->row[row]);
@@ -78,8 +80,13 @@ fold_status fold_evidence_replay(const struct fold_evidence *e, const void **res
   *results = truths->replayed;
   if (truths->replayed_order == order && truths->replayed_method == method && truths->replayed_wide == wide)
     return fold_ok();
-  struct fold_call call = {
-      .dtype = c->dtype, .op = c->op, .rows = c->rows, .cols = c->cols, .in = truths->input, .out = truths->replayed};
+  struct fold_call call = {.dtype = c->dtype,
+                           .op = c->op,
+                           .rows = c->rows,
+                           .cols = c->cols,
+                           .in = truths->input,
+                           .other = truths->other,
+                           .out = truths->replayed};
   truths->replayed_order = NULL;
   FOLD_TRY(wide ? fold_method_replay(order, method, &call) : fold_order_replay(order, &call));
   truths->replayed_order = order;

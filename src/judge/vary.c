@@ -116,7 +116,7 @@ static fold_status run_varied(struct fold_trial *trial, const struct fold_variat
   request.placement = how->placement;
   request.out_shift = how->out_shift;
   request.scratch_shift = how->scratch_shift;
-  if (how->shift) FOLD_TRY(fold_rig_move(trial->rig, how->shift));
+  if (how->shift) FOLD_TRY(fold_rig_move_apart(trial->rig, how->shift, how->shift / 2));
   fold_status status = fold_trial_run(trial, trial->rig, &request, trial->other);
   if (how->shift) FOLD_TRY(fold_rig_move(trial->rig, 0));
   FOLD_TRY(status);

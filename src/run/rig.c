@@ -10,136 +10,183 @@
 
 enum { ZONE_BYTE = 0xff, READ_PART = 1 << 22 };
 
-/* Where the input starts, in bytes from the start of its room. */
-size_t fold_rig_place(const struct fold_rig *rig) {
+size_t fold_rig_place(const struct fold_rig *rig, const struct fold_rig_input *in) {
   if (rig->placement == FOLD_AT_START) return 0;
-  if (rig->placement == FOLD_AT_END) return rig->in.bytes - rig->n * fold_rig_element(rig);
-  return (size_t)((ptrdiff_t)FOLD_RIG_GUARD + rig->shift * (ptrdiff_t)fold_rig_element(rig));
+  if (rig->placement == FOLD_AT_END) return in->room.bytes - in->n * fold_rig_element(rig);
+  return (size_t)((ptrdiff_t)FOLD_RIG_GUARD + in->shift * (ptrdiff_t)fold_rig_element(rig));
 }
 
-void *fold_rig_input(const struct fold_rig *rig) { return rig->mirror + fold_rig_place(rig); }
+static unsigned char *mirrored(const struct fold_rig *rig, const struct fold_rig_input *in) {
+  return in->mirror + fold_rig_place(rig, in);
+}
 
-static void lay_zones(struct fold_rig *rig) {
-  size_t at = fold_rig_place(rig), end = at + rig->n * fold_rig_element(rig);
-  memset(rig->mirror, ZONE_BYTE, at);
-  memset(rig->mirror + end, ZONE_BYTE, rig->in.bytes - end);
+void *fold_rig_input_at(const struct fold_rig *rig, unsigned input) { return mirrored(rig, &rig->in[input]); }
+void *fold_rig_input(const struct fold_rig *rig) { return fold_rig_input_at(rig, 0); }
+
+static void lay_zones(const struct fold_rig *rig, const struct fold_rig_input *in) {
+  size_t at = fold_rig_place(rig, in), end = fold_rig_end(rig, in);
+  memset(in->mirror, ZONE_BYTE, at);
+  memset(in->mirror + end, ZONE_BYTE, in->room.bytes - end);
 }
 
 fold_status fold_rig_load(struct fold_rig *rig) {
-  lay_zones(rig);
   rig->hashed = false;
   if (rig->world) FOLD_TRY(fold_rig_world_check(rig));
   rig->spread.valid = false;
-  return rig->ops->is_host ? fold_ok() : rig->ops->write(rig->in.at, rig->mirror, rig->in.bytes);
+  for (unsigned k = 0; k < rig->inputs; k++) {
+    struct fold_rig_input *in = &rig->in[k];
+    lay_zones(rig, in);
+    if (!rig->ops->is_host) FOLD_TRY(rig->ops->write(in->room.at, in->mirror, in->room.bytes));
+  }
+  return fold_ok();
 }
 
-static fold_status open_rooms(struct fold_rig *rig) {
+static fold_status open_input(struct fold_rig *rig, struct fold_rig_input *in) {
+  if (in->n > (SIZE_MAX - 2 * FOLD_RIG_GUARD) / 8)
+    return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu elements", in->n);
+  FOLD_TRY(fold_room_open(rig->ops, in->n * fold_rig_element(rig) + 2 * FOLD_RIG_GUARD, true, &in->room));
+  in->mirror = in->room.region.own;
+  return rig->ops->is_host ? fold_ok() : fold_engine_of(FOLD_HOST)->alloc(in->room.bytes, (void **)&in->mirror);
+}
+
+static fold_status open_output(struct fold_rig *rig) {
   size_t size = fold_rig_element(rig), guards = 2 * FOLD_RIG_GUARD;
-  FOLD_TRY(fold_room_open(rig->ops, rig->n * size + guards, true, &rig->in));
   FOLD_TRY(fold_room_open(rig->ops, rig->max_rows * size + guards + FOLD_RIG_SLACK * size, false, &rig->out));
-  if (rig->ops->is_host) {
-    rig->mirror = rig->in.region.own;
-    rig->out_host = rig->out.at;
-    return fold_ok();
-  }
-  FOLD_TRY(fold_engine_of(FOLD_HOST)->alloc(rig->in.bytes, (void **)&rig->mirror));
-  rig->out_host = malloc(rig->out.bytes);
+  rig->out_host = rig->ops->is_host ? rig->out.at : malloc(rig->out.bytes);
   return rig->out_host ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for %zu results", rig->max_rows);
 }
 
-fold_status fold_rig_open(struct fold_rig *rig, enum fold_engine engine, enum fold_dtype dtype, size_t n,
-                          size_t max_rows) {
+fold_status fold_rig_open_inputs(struct fold_rig *rig, enum fold_engine engine, enum fold_dtype dtype,
+                                 const size_t n[FOLD_INPUTS], unsigned inputs, size_t max_rows) {
   struct fold_world *world = NULL;
   if (fold_engine_has_ranks(engine)) FOLD_TRY(fold_world_of(engine, &world));
+  if (world && inputs > 1) return fold_error(FOLD_UNSUPPORTED, "ranks share one input");
   if (world) engine = FOLD_HOST;
-  *rig = (struct fold_rig){
-      .ops = fold_engine_of(engine), .dtype = dtype, .n = n, .max_rows = max_rows, .world = world, .ranks = 1};
+  *rig = (struct fold_rig){.ops = fold_engine_of(engine),
+                           .dtype = dtype,
+                           .inputs = inputs,
+                           .max_rows = max_rows,
+                           .world = world,
+                           .ranks = 1};
   if (rig->ops == NULL) return fold_error(FOLD_UNSUPPORTED, "this build has no engine %s", fold_engine_name(engine));
-  if (n > (SIZE_MAX - 2 * FOLD_RIG_GUARD) / 8)
-    return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu elements", n);
-  fold_status status = open_rooms(rig);
+  fold_status status = fold_ok();
+  for (unsigned k = 0; k < inputs && status.code == FOLD_OK; k++) {
+    rig->in[k].n = n[k];
+    status = open_input(rig, &rig->in[k]);
+  }
+  if (status.code == FOLD_OK) status = open_output(rig);
   if (status.code != FOLD_OK) fold_rig_close(rig);
   return status;
 }
 
+fold_status fold_rig_open(struct fold_rig *rig, enum fold_engine engine, enum fold_dtype dtype, size_t n,
+                          size_t max_rows) {
+  return fold_rig_open_inputs(rig, engine, dtype, (const size_t[FOLD_INPUTS]){n}, 1, max_rows);
+}
+
 void fold_rig_close(struct fold_rig *rig) {
   if (rig->ops == NULL) return;
-  if (rig->ops->is_host) {
-    fold_faults_give_handlers_back();
-  } else {
-    free(rig->mirror);
-    free(rig->out_host);
-    if (rig->known) rig->ops->release(rig->known);
+  if (rig->ops->is_host) fold_faults_give_handlers_back();
+  for (unsigned k = 0; k < rig->inputs; k++) {
+    struct fold_rig_input *in = &rig->in[k];
+    if (!rig->ops->is_host) free(in->mirror);
+    if (in->known) rig->ops->release(in->known);
+    fold_room_close(rig->ops, &in->room);
   }
-  fold_room_close(rig->ops, &rig->in);
+  if (!rig->ops->is_host) free(rig->out_host);
   fold_room_close(rig->ops, &rig->out);
   fold_room_close(rig->ops, &rig->scratch);
   free(rig->spread.sent);
   *rig = (struct fold_rig){0};
 }
 
-fold_status fold_rig_move(struct fold_rig *rig, ptrdiff_t shift) {
-  if (shift == rig->shift) return fold_ok();
-  unsigned char *from = fold_rig_input(rig);
-  rig->shift = shift;
-  memmove(fold_rig_input(rig), from, rig->n * fold_rig_element(rig));
-  return fold_rig_load(rig);
+fold_status fold_rig_move_apart(struct fold_rig *rig, ptrdiff_t shift, ptrdiff_t others) {
+  bool moved = false;
+  for (unsigned k = 0; k < rig->inputs; k++) {
+    struct fold_rig_input *in = &rig->in[k];
+    ptrdiff_t to = k == 0 ? shift : others;
+    if (to == in->shift) continue;
+    const unsigned char *from = mirrored(rig, in);
+    in->shift = to;
+    memmove(mirrored(rig, in), from, in->n * fold_rig_element(rig));
+    moved = true;
+  }
+  return moved ? fold_rig_load(rig) : fold_ok();
 }
+
+fold_status fold_rig_move(struct fold_rig *rig, ptrdiff_t shift) { return fold_rig_move_apart(rig, shift, shift); }
 
 void fold_rig_lay(struct fold_rig *rig, enum fold_placement placement) {
   if (placement == rig->placement) return;
-  unsigned char *from = fold_rig_input(rig);
+  const unsigned char *from[FOLD_INPUTS];
+  for (unsigned k = 0; k < rig->inputs; k++) from[k] = mirrored(rig, &rig->in[k]);
   rig->placement = placement;
-  memmove(fold_rig_input(rig), from, rig->n * fold_rig_element(rig));
-  lay_zones(rig);
+  for (unsigned k = 0; k < rig->inputs; k++) {
+    memmove(mirrored(rig, &rig->in[k]), from[k], rig->in[k].n * fold_rig_element(rig));
+    lay_zones(rig, &rig->in[k]);
+  }
 }
 
 fold_status fold_rig_poke(struct fold_rig *rig, size_t at, uint64_t bits, uint64_t *former) {
-  size_t size = fold_rig_element(rig), place = fold_rig_place(rig) + at * size;
+  struct fold_rig_input *in = rig->in;
+  for (; at >= in->n && in + 1 < rig->in + rig->inputs; in++) at -= in->n;
+  size_t size = fold_rig_element(rig), place = fold_rig_place(rig, in) + at * size;
   if (rig->world) FOLD_TRY(fold_rig_world_check(rig));
-  *former = fold_bits_load(rig->dtype, fold_rig_input(rig), at);
-  fold_bits_store(rig->dtype, fold_rig_input(rig), at, bits);
+  *former = fold_bits_load(rig->dtype, mirrored(rig, in), at);
+  fold_bits_store(rig->dtype, mirrored(rig, in), at, bits);
   rig->hashed = rig->spread.valid = false;
-  return rig->ops->is_host ? fold_ok() : rig->ops->write(rig->in.at + place, rig->mirror + place, size);
+  return rig->ops->is_host ? fold_ok() : rig->ops->write(in->room.at + place, in->mirror + place, size);
 }
 
-/* `from`: where the zone begins in the room. */
-static void look_at_zone(const struct fold_rig *rig, const unsigned char *zone, size_t from, size_t nbytes,
+/* `from`: where the zone of input k begins in the room. */
+static void look_at_zone(const struct fold_rig *rig, unsigned k, const unsigned char *zone, size_t from, size_t nbytes,
                          struct fold_traces *traces) {
   size_t at;
   if (traces->out_of_bounds || !fold_rig_find_other(zone, nbytes, ZONE_BYTE, &at)) return;
   traces->out_of_bounds = true;
-  traces->bounds_of = FOLD_INPUT;
+  traces->bounds_of = fold_rig_argument(k);
   traces->bounds_by = FOLD_WRITTEN;
-  traces->bounds_at = (ptrdiff_t)(from + at) - (ptrdiff_t)fold_rig_place(rig);
+  traces->bounds_at = (ptrdiff_t)(from + at) - (ptrdiff_t)fold_rig_place(rig, &rig->in[k]);
+}
+
+static fold_status write_zones(const struct fold_rig *rig, const struct fold_rig_input *in) {
+  size_t start = fold_rig_place(rig, in), end = fold_rig_end(rig, in);
+  lay_zones(rig, in);
+  if (rig->ops->is_host) return fold_ok();
+  FOLD_TRY(rig->ops->write(in->room.at, in->mirror, start));
+  return rig->ops->write(in->room.at + end, in->mirror + end, in->room.bytes - end);
 }
 
 /* Who strayed is told by this run's traces, and not by the next one's: the zones are laid anew, and the input is left. */
-fold_status fold_rig_look_at_zones(struct fold_rig *rig, const unsigned char *zone_before,
-                                   const unsigned char *zone_after, struct fold_traces *traces) {
-  size_t start = fold_rig_place(rig), end = start + rig->n * fold_rig_element(rig);
+fold_status fold_rig_look_at_zones(struct fold_rig *rig, const struct fold_rig_zones zones[FOLD_INPUTS],
+                                   struct fold_traces *traces) {
   bool before = traces->out_of_bounds;
-  look_at_zone(rig, zone_before, 0, start, traces);
-  look_at_zone(rig, zone_after, end, rig->in.bytes - end, traces);
+  for (unsigned k = 0; k < rig->inputs; k++) {
+    const struct fold_rig_input *in = &rig->in[k];
+    size_t end = fold_rig_end(rig, in);
+    look_at_zone(rig, k, zones[k].before, 0, fold_rig_place(rig, in), traces);
+    look_at_zone(rig, k, zones[k].after, end, in->room.bytes - end, traces);
+  }
   if (!traces->out_of_bounds || (before && !rig->ops->is_host)) return fold_ok();
-  lay_zones(rig);
-  if (rig->ops->is_host) return fold_ok();
-  FOLD_TRY(rig->ops->write(rig->in.at, rig->mirror, start));
-  return rig->ops->write(rig->in.at + end, rig->mirror + end, rig->in.bytes - end);
+  for (unsigned k = 0; k < rig->inputs; k++) FOLD_TRY(write_zones(rig, &rig->in[k]));
+  return fold_ok();
 }
 
 uint64_t fold_rig_hash_host(const struct fold_rig *rig) {
-  return XXH3_64bits(fold_rig_input(rig), rig->n * fold_rig_element(rig));
+  uint64_t hash = 0;
+  for (unsigned k = 0; k < rig->inputs; k++)
+    hash = XXH3_64bits_withSeed(mirrored(rig, &rig->in[k]), rig->in[k].n * fold_rig_element(rig), hash);
+  return hash;
 }
 
 fold_status fold_rig_settle(struct fold_rig *rig) { return rig->world ? fold_rig_world_check(rig) : fold_ok(); }
 
-/* XXH3-64 of a device's memory, read part by part. */
+/* XXH3-64 of a device's memory, read part by part; *hash is the seed. */
 static fold_status hash_device(const struct fold_rig *rig, const unsigned char *input, size_t nbytes, uint64_t *hash) {
   XXH3_state_t *state = XXH3_createState();
   unsigned char *part = malloc(READ_PART);
   fold_status status = state && part ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory to hash the input");
-  if (status.code == FOLD_OK) XXH3_64bits_reset(state);
+  if (status.code == FOLD_OK) XXH3_64bits_reset_withSeed(state, *hash);
   for (size_t at = 0; status.code == FOLD_OK && at < nbytes; at += READ_PART) {
     size_t n = nbytes - at < READ_PART ? nbytes - at : READ_PART;
     status = rig->ops->read(part, input + at, n);
@@ -152,16 +199,31 @@ static fold_status hash_device(const struct fold_rig *rig, const unsigned char *
 }
 
 /* Keeps what was hashed beside it on the device, where there is room. */
-static fold_status keep_known(struct fold_rig *rig, const unsigned char *input, size_t nbytes, uint64_t hash) {
-  if (!rig->known && rig->ops->alloc(nbytes, &rig->known).code != FOLD_OK) return fold_ok();
-  rig->known_hash = hash;
-  return rig->ops->copy(rig->known, input, nbytes);
+static fold_status keep_known(struct fold_rig *rig, struct fold_rig_input *in, const unsigned char *input,
+                              uint64_t hash) {
+  size_t nbytes = in->n * fold_rig_element(rig);
+  if (!in->known && rig->ops->alloc(nbytes, &in->known).code != FOLD_OK) return fold_ok();
+  in->known_hash = hash;
+  return rig->ops->copy(in->known, input, nbytes);
+}
+
+/* The hash of a device's input, whose seed is the one before's: that is known where all those before are as they were. */
+static fold_status hash_input(struct fold_rig *rig, struct fold_rig_input *in, bool *as_before, uint64_t *hash) {
+  size_t nbytes = in->n * fold_rig_element(rig);
+  const unsigned char *input = in->room.at + fold_rig_place(rig, in);
+  bool same = false;
+  if (in->known && *as_before) FOLD_TRY(rig->ops->same(input, in->known, nbytes, &same));
+  *as_before = same;
+  if (same) {
+    *hash = in->known_hash;
+    return fold_ok();
+  }
+  FOLD_TRY(hash_device(rig, input, nbytes, hash));
+  return nbytes ? keep_known(rig, in, input, *hash) : fold_ok();
 }
 
 fold_status fold_rig_hash(struct fold_rig *rig, uint64_t *hash) {
-  size_t nbytes = rig->n * fold_rig_element(rig);
-  const unsigned char *input = rig->in.at + fold_rig_place(rig);
-  bool same = false;
+  bool as_before = true;
   FOLD_TRY(fold_rig_settle(rig));
   if (rig->ops->is_host) {
     *hash = fold_rig_hash_host(rig);
@@ -169,9 +231,7 @@ fold_status fold_rig_hash(struct fold_rig *rig, uint64_t *hash) {
     rig->part_changed = false;
     return fold_ok();
   }
-  if (rig->known) FOLD_TRY(rig->ops->same(input, rig->known, nbytes, &same));
-  *hash = rig->known_hash;
-  if (same) return fold_ok();
-  FOLD_TRY(hash_device(rig, input, nbytes, hash));
-  return nbytes ? keep_known(rig, input, nbytes, *hash) : fold_ok();
+  *hash = 0;
+  for (unsigned k = 0; k < rig->inputs; k++) FOLD_TRY(hash_input(rig, &rig->in[k], &as_before, hash));
+  return fold_ok();
 }

@@ -1,6 +1,6 @@
 /* rig.h: the guarded rooms that a subject runs in.
  *
- * The input lies between two zones of NaN, so that whoever reads past it spoils its own result; output and scratch lie
+ * An input lies between two zones of NaN, so that whoever reads past it spoils its own result; output and scratch lie
  * between guards that are checked after each run, and are poisoned before it. On the host each lies between pages without
  * access too (fault.h), the input read-only, and a run may be asked to have them flush against such a page. On the host the
  * rig's input is the only copy, of which the harness has a view of its own; for a GPU the host keeps its own and the rig holds the device's; for an engine with ranks
@@ -32,19 +32,26 @@ struct fold_rig_spread {
   uint64_t *sent; /* each part's XXH3-64 */
 };
 
-struct fold_rig {
-  const struct fold_engine_ops *ops;
-  enum fold_dtype dtype;
-  size_t n, max_rows;    /* elements of input; results at the most */
-  struct fold_room in;   /* zone | input | zone */
+/* One input: zone | elements | zone. */
+struct fold_rig_input {
+  size_t n; /* elements */
+  struct fold_room room;
   unsigned char *mirror; /* host: the same; where the engine is the host, the same memory */
   ptrdiff_t shift;       /* in elements from the aligned place */
-  enum fold_placement placement;
-  bool hashed; /* of host memory: `hash` is of the input as it lies */
-  uint64_t hash;
   /* Of a device: the input as it was when it was hashed last, and that hash: as long as they are the same it need not be read. */
   void *known;
   uint64_t known_hash;
+};
+
+struct fold_rig {
+  const struct fold_engine_ops *ops;
+  enum fold_dtype dtype;
+  unsigned inputs;
+  struct fold_rig_input in[FOLD_INPUTS];
+  size_t max_rows; /* results at the most */
+  enum fold_placement placement;
+  bool hashed; /* of host memory: `hash` is of the inputs as they lie */
+  uint64_t hash;
   struct fold_room out; /* guard | results | guard */
   unsigned char *out_host;
   struct fold_room scratch;
@@ -61,22 +68,28 @@ struct fold_rig {
  * calls fold_rig_load. */
 fold_status fold_rig_open(struct fold_rig *rig, enum fold_engine engine, enum fold_dtype dtype, size_t n,
                           size_t max_rows);
+/* The same with so many inputs, of n[k] elements each. Engines with ranks take one. */
+fold_status fold_rig_open_inputs(struct fold_rig *rig, enum fold_engine engine, enum fold_dtype dtype,
+                                 const size_t n[FOLD_INPUTS], unsigned inputs, size_t max_rows);
 void fold_rig_close(struct fold_rig *rig);
 
-/* The host's copy of the input, at its place. After writing to it, call fold_rig_load. */
+/* The host's copy of the first input, of any, at its place. After writing to one, call fold_rig_load. */
 void *fold_rig_input(const struct fold_rig *rig);
+void *fold_rig_input_at(const struct fold_rig *rig, unsigned input);
 fold_status fold_rig_load(struct fold_rig *rig);
 
-/* Writes one element of the input, here and in the engine; *former is the pattern that was there. */
+/* Writes one element, here and in the engine; *former is the pattern that was there. The inputs' elements are numbered one input after
+ * the other. */
 fold_status fold_rig_poke(struct fold_rig *rig, size_t at, uint64_t bits, uint64_t *former);
 
-/* Moves the input to `shift` elements from the aligned place (|shift| <= FOLD_RIG_SLACK). */
+/* Moves the inputs to `shift` elements from the aligned place (|shift| <= FOLD_RIG_SLACK); or the first so far, the others elsewhere. */
 fold_status fold_rig_move(struct fold_rig *rig, ptrdiff_t shift);
+fold_status fold_rig_move_apart(struct fold_rig *rig, ptrdiff_t shift, ptrdiff_t others);
 
 /* The poison of base runs: as f32 or f64 a tiny negative number that no policy gives as a result. */
 enum { FOLD_BASE_POISON = 0xa5 };
 
-/* A run: rows x cols from element `first` of the input, output and scratch poisoned with `poison`. */
+/* A run: rows x cols from element `first` of each input, output and scratch poisoned with `poison`. */
 struct fold_request {
   enum fold_op op;
   size_t first, rows, cols;
@@ -99,7 +112,7 @@ fold_status fold_rig_settle(struct fold_rig *rig);
 /* What the subject's runs left changed in OpenMP's other threads of this process, and is put back; traces->left. */
 void fold_rig_look_at_threads(struct fold_rig *rig, struct fold_traces *traces);
 
-/* XXH3-64 of the input as the engine holds it now; of another value, once, where a rank changed its part. */
+/* XXH3-64 of the inputs, the hash of one the seed of the next, as the engine holds them now; of another value, once, where a rank changed its part. */
 fold_status fold_rig_hash(struct fold_rig *rig, uint64_t *hash);
 
 #endif

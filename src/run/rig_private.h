@@ -8,16 +8,25 @@
 
 static inline size_t fold_rig_element(const struct fold_rig *rig) { return fold_dtype_size(rig->dtype); }
 
-/* Where the input starts, in bytes from the start of its room. */
-size_t fold_rig_place(const struct fold_rig *rig);
-/* Host memory: moves the input there; nobody else learns of it. */
+/* Where an input starts and ends, in bytes from the start of its room. */
+size_t fold_rig_place(const struct fold_rig *rig, const struct fold_rig_input *in);
+static inline size_t fold_rig_end(const struct fold_rig *rig, const struct fold_rig_input *in) {
+  return fold_rig_place(rig, in) + in->n * fold_rig_element(rig);
+}
+/* Host memory: moves the inputs there; nobody else learns of it. */
 void fold_rig_lay(struct fold_rig *rig, enum fold_placement placement);
-/* The zones before and after the input, of whose bytes in the engine these are copies; they are laid anew where they, or any
- * guard, were touched. */
-fold_status fold_rig_look_at_zones(struct fold_rig *rig, const unsigned char *before, const unsigned char *after,
+
+/* The zones before and after an input: what the engine's memory holds there. */
+struct fold_rig_zones {
+  const unsigned char *before, *after;
+};
+/* They are laid anew where they, or any guard, were touched. */
+fold_status fold_rig_look_at_zones(struct fold_rig *rig, const struct fold_rig_zones zones[FOLD_INPUTS],
                                    struct fold_traces *traces);
-/* XXH3-64 of the host's copy. */
+/* XXH3-64 of the host's copies. */
 uint64_t fold_rig_hash_host(const struct fold_rig *rig);
+/* Input k among a call's arguments. */
+static inline enum fold_argument fold_rig_argument(unsigned k) { return k == 0 ? FOLD_INPUT : FOLD_OTHER_INPUT; }
 
 /* The first byte that is not `want`. All are equal where the first is, and each is the next one's. */
 static inline bool fold_rig_find_other(const unsigned char *bytes, size_t n, unsigned char want, size_t *at) {

@@ -99,24 +99,29 @@ static void look_at_guards(const unsigned char *bytes, const struct window *w, e
 
 /* What is looked at after a run, as the host sees it. Of a device's memory copies, all of which are waited for once. */
 struct glance {
-  const unsigned char *zone_before, *zone_after; /* around the input */
-  unsigned char zones[2][2 * FOLD_RIG_GUARD + FOLD_RIG_SLACK * 8];
+  struct fold_rig_zones zones[FOLD_INPUTS];
+  unsigned char copied[FOLD_INPUTS][2][2 * FOLD_RIG_GUARD + FOLD_RIG_SLACK * 8];
   unsigned char around[2 * HOST_GUARD], head[FOLD_SCRATCH_ZEROED]; /* of scratch */
 };
 
+static void take_zones(const struct fold_rig *rig, unsigned k, struct glance *glance, struct fold_piece *pieces,
+                       size_t *n) {
+  const struct fold_rig_input *in = &rig->in[k];
+  size_t start = fold_rig_place(rig, in), end = fold_rig_end(rig, in);
+  glance->zones[k] = (struct fold_rig_zones){in->room.at, in->room.at + end};
+  if (rig->ops->is_host) return;
+  glance->zones[k] = (struct fold_rig_zones){glance->copied[k][0], glance->copied[k][1]};
+  pieces[(*n)++] = (struct fold_piece){glance->copied[k][0], in->room.at, start};
+  pieces[(*n)++] = (struct fold_piece){glance->copied[k][1], in->room.at + end, in->room.bytes - end};
+}
+
 static fold_status take_glance(struct fold_rig *rig, const struct window *out, const struct window *scratch,
                                struct glance *glance) {
-  size_t start = fold_rig_place(rig), end = start + rig->n * fold_rig_element(rig), n = 0;
-  struct fold_piece pieces[6];
-  glance->zone_before = rig->in.at;
-  glance->zone_after = rig->in.at + end;
-  if (!rig->ops->is_host) {
-    glance->zone_before = glance->zones[0];
-    glance->zone_after = glance->zones[1];
-    pieces[n++] = (struct fold_piece){glance->zones[0], rig->in.at, start};
-    pieces[n++] = (struct fold_piece){glance->zones[1], rig->in.at + end, rig->in.bytes - end};
+  size_t n = 0;
+  struct fold_piece pieces[2 * FOLD_INPUTS + 4];
+  for (unsigned k = 0; k < rig->inputs; k++) take_zones(rig, k, glance, pieces, &n);
+  if (!rig->ops->is_host)
     pieces[n++] = (struct fold_piece){rig->out_host + out->from, rig->out.at + out->from, out->to - out->from};
-  }
   if (scratch->end > scratch->at) {
     const unsigned char *at = rig->scratch.at;
     size_t before = scratch->at - scratch->from;
@@ -162,15 +167,20 @@ static bool is_looked_at(const struct fold_rig *rig) { return rig->ops->is_host 
 static fold_status call_subject(struct fold_rig *rig, const struct fold_subject *subject, struct fold_call *call,
                                 const struct window *out, const struct window *scratch, struct fold_traces *traces) {
   bool host = rig->ops->is_host;
-  size_t in = fold_rig_place(rig);
-  struct fold_watched watched[] = {
-      {.region = &rig->in.region, .first = in, .last = in + rig->n * fold_rig_element(rig)},
+  struct fold_watched watched[FOLD_INPUTS + 2] = {
       {.region = &rig->out.region, .first = out->at, .last = out->end},
       {.region = &rig->scratch.region, .first = scratch->at, .last = scratch->end}};
+  const struct fold_watched *own_scratch = &watched[1];
+  unsigned n = scratch->end ? 2 : 1;
+  struct fold_watched *inputs = &watched[n];
+  for (unsigned k = 0; k < rig->inputs; k++)
+    watched[n++] = (struct fold_watched){.region = &rig->in[k].room.region,
+                                         .first = fold_rig_place(rig, &rig->in[k]),
+                                         .last = fold_rig_end(rig, &rig->in[k])};
   struct fold_footing own = fold_footing_now();
   if (host && call->launch.threads) omp_set_num_threads((int)call->launch.threads);
   struct fold_footing before = fold_footing_now();
-  if (host) fold_faults_watch(watched, scratch->end ? 3 : 2);
+  if (host) fold_faults_watch(watched, n);
   fold_watch_begin(call->rows * call->cols);
   fold_status status = subject->run(subject, call);
   fold_status finished = rig->ops->finish();
@@ -178,9 +188,9 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
   if (host) fold_faults_end();
   fold_footing_restore(&before, is_looked_at(rig), traces->left);
   omp_set_num_threads(own.threads);
-  trace_fault(&watched[0], FOLD_INPUT, traces);
-  trace_fault(&watched[1], FOLD_OUTPUT, traces);
-  trace_fault(&watched[2], FOLD_SCRATCH, traces);
+  for (unsigned k = 0; k < rig->inputs; k++) trace_fault(&inputs[k], fold_rig_argument(k), traces);
+  trace_fault(&watched[0], FOLD_OUTPUT, traces);
+  if (scratch->end) trace_fault(own_scratch, FOLD_SCRATCH, traces);
   return status.code != FOLD_OK ? status : finished;
 }
 
@@ -201,6 +211,12 @@ static void look_at_input(struct fold_rig *rig, struct fold_traces *traces) {
   rig->hash = now;
 }
 
+/* Where a run's part of input k begins. */
+static const void *part_of(const struct fold_rig *rig, const struct fold_request *request, unsigned k) {
+  if (k >= rig->inputs) return NULL;
+  return rig->in[k].room.at + fold_rig_place(rig, &rig->in[k]) + request->first * fold_rig_element(rig);
+}
+
 static fold_status run_laid(struct fold_rig *rig, const struct fold_subject *subject,
                             const struct fold_request *request, void *got, struct fold_traces *traces) {
   struct window out, scratch;
@@ -209,7 +225,8 @@ static fold_status run_laid(struct fold_rig *rig, const struct fold_subject *sub
       .op = request->op,
       .rows = request->rows,
       .cols = request->cols,
-      .in = rig->in.at + fold_rig_place(rig) + request->first * fold_rig_element(rig),
+      .in = part_of(rig, request, 0),
+      .other = part_of(rig, request, 1),
       .launch = request->launch,
       .comm = request->comm,
       .first_col = request->first_col,
@@ -226,7 +243,7 @@ static fold_status run_laid(struct fold_rig *rig, const struct fold_subject *sub
   look_at_output(rig, request, &out, got, traces);
   look_at_scratch(&glance, &scratch, traces);
   look_at_input(rig, traces);
-  return fold_rig_look_at_zones(rig, glance.zone_before, glance.zone_after, traces);
+  return fold_rig_look_at_zones(rig, glance.zones, traces);
 }
 
 /* The input flush, and back at its place whatever became of the run. A subject may have taken the signals since its first one. */

@@ -185,7 +185,7 @@ fold_status fold_rig_world_run(struct fold_rig *rig, const struct fold_subject *
                               .cols = request->cols,
                               .grain = subject->grain ? subject->grain(request->cols) : 1,
                               .ranks = request->ranks ? request->ranks : rig->ranks,
-                              .shift = rig->shift};
+                              .shift = rig->in[0].shift};
   if (subject->vector && s.cols != s.ranks)
     return fold_error(FOLD_UNSUPPORTED, "an all-reduce of vectors takes one column a rank: %zu for %u ranks", s.cols,
                       s.ranks);

@@ -114,7 +114,8 @@ struct bench {
 };
 
 static fold_status fill(struct bench *bench, enum fold_engine engine) {
-  FOLD_TRY(fold_case_fill(bench->c, 0, fold_rig_input(&bench->rig[engine]), 0));
+  for (unsigned k = 0; k < bench->rig[engine].inputs; k++)
+    FOLD_TRY(fold_case_fill(bench->c, k, fold_rig_input_at(&bench->rig[engine], k), 0));
   return fold_rig_load(&bench->rig[engine]);
 }
 
@@ -126,7 +127,9 @@ static fold_status open_engine(struct bench *bench, enum fold_engine engine) {
   bench->ready[engine] = fold_engine_ready(engine);
   if (bench->ready[engine].code == FOLD_BAD_INPUT) return bench->ready[engine];
   if (bench->ready[engine].code != FOLD_OK) return fold_ok();
-  fold_status status = fold_rig_open(&bench->rig[engine], engine, c->dtype, c->rows * c->cols, c->rows);
+  const size_t n[FOLD_INPUTS] = {fold_case_elements(c, 0), fold_case_elements(c, 1)};
+  fold_status status =
+      fold_rig_open_inputs(&bench->rig[engine], engine, c->dtype, n, fold_case_problem(c)->inputs, c->rows);
   if (status.code == FOLD_NO_MEMORY && engine == FOLD_HOST) return fold_within(status, "%s", c->name);
   if (status.code != FOLD_OK) {
     bench->ready[engine] = status;
@@ -138,6 +141,7 @@ static fold_status open_engine(struct bench *bench, enum fold_engine engine) {
   if (bench->truths.c == NULL) {
     FOLD_TRY(fold_rig_hash(&bench->rig[engine], &bench->input_hash));
     FOLD_TRY(fold_truths_open(&bench->truths, c, fold_rig_input(&bench->rig[engine])));
+    if (bench->rig[engine].inputs > 1) bench->truths.other = fold_rig_input_at(&bench->rig[engine], 1);
     FOLD_TRY(fold_truths_check_expected(&bench->truths));
   }
   return fold_ok();
@@ -164,7 +168,7 @@ static void close_bench(struct bench *bench) {
 static bool takes(const struct fold_subject *subject, const struct fold_case *c) {
   if (fold_engine_has_ranks(subject->engine) != (c->ranks > 0)) return false;
   if (subject->vector && c->cols != c->ranks) return false;
-  return (subject->dtypes >> c->dtype & 1) && (subject->ops >> c->op & 1);
+  return (subject->dtypes >> c->dtype & 1) && (subject->ops >> fold_case_problem(c)->id & 1);
 }
 
 static fold_status base_run(struct bench *bench, const struct fold_subject *subject, struct fold_traces *traces) {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const arguments[FOLD_ARGUMENTS] = {"output", "input", "scratch"};
+static const char *const arguments[FOLD_ARGUMENTS] = {"output", "input", "scratch", "other input"};
 static const char *const accesses[FOLD_ACCESSES] = {"overwritten", "read", "touched"};
 
 static int find(const char *const *names, int n, const char *name) {

@@ -7,7 +7,7 @@
 #include "fold.h"
 
 /* Of which memory a trace is. */
-enum fold_argument { FOLD_OUTPUT, FOLD_INPUT, FOLD_SCRATCH, FOLD_ARGUMENTS };
+enum fold_argument { FOLD_OUTPUT, FOLD_INPUT, FOLD_SCRATCH, FOLD_OTHER_INPUT, FOLD_ARGUMENTS };
 const char *fold_argument_name(enum fold_argument argument);
 int fold_argument_parse(const char *name); /* -1: none is called so */
 /* How it was touched. */

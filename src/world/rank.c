@@ -66,7 +66,7 @@ static bool skip(int fd, size_t n) {
 
 static fold_status room_for_input(struct rank *r, const struct wire_load *load) {
   enum fold_dtype dtype = (enum fold_dtype)load->dtype;
-  if (r->loaded && r->rig.dtype == dtype && r->rig.n == load->n && r->rig.max_rows == load->max_rows) return fold_ok();
+  if (r->loaded && r->rig.dtype == dtype && r->rig.in[0].n == load->n && r->rig.max_rows == load->max_rows) return fold_ok();
   drop_rig(r);
   FOLD_TRY(fold_rig_open(&r->rig, r->engine->memory, dtype, load->n, load->max_rows));
   r->loaded = true;
@@ -83,7 +83,7 @@ static fold_status load(struct rank *r, const struct wire_load *load, uint64_t n
     *taken = skip(r->seat->fd, n);
     return status;
   }
-  r->rig.shift = load->shift;
+  r->rig.in[0].shift = load->shift;
   *taken = fold_wire_read(r->seat->fd, fold_rig_input(&r->rig), n);
   return *taken ? fold_rig_load(&r->rig) : fold_error(FOLD_ENVIRONMENT, "the harness is gone");
 }
