@@ -148,6 +148,8 @@ static void set_finding(json_t *line, const struct fold_judgement *j) {
     json_object_set_new(line, "rows_judged", json_integer((json_int_t)f->comparisons));
     json_object_set_new(line, "rows_without_bound", json_integer((json_int_t)f->unjudged));
   }
+  if (f->telling != FOLD_TELLING_UNKNOWN)
+    json_object_set_new(line, "telling", json_boolean(f->telling == FOLD_TELLING));
   fold_record_number(line, "ulps", f->ulps);
   fold_record_number(line, "bound_fraction", f->fraction);
 }

@@ -6,6 +6,8 @@
  * "out_of_bounds", "ranks_differ"; and of what refutes a peer "known", which is what is known of it, or false. "build", in
  * every line, is the commit that was built (build.h).
  *
+ * "telling", of a claim about order that held, is whether its input could have told another order (panel.h).
+ *
  * "end" says how many "records" stand before it and whether the run was "complete", which one that was interrupted is not.
  * The environment's "closing_line" announces it: where it is missing then, the file was cut. Older records announce none,
  * and are read as they are. The file appears under its own name when it is closed (output.h).

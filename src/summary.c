@@ -68,16 +68,20 @@ fold_status fold_summary_add(struct fold_summary *summary, const struct fold_jud
 static void print_claims(const struct fold_table *table, bool strict, FILE *out) {
   size_t n;
   const struct fold_claim *claims = fold_claims(&n);
-  fprintf(out, "%-24s %8s %8s %8s\n", "all subjects", "held", "refuted", "skipped");
+  fprintf(out, "%-24s %8s %8s %8s %8s\n", "all subjects", "held", "refuted", "skipped", "idle");
   for (size_t k = 0; k < n; k++) {
-    size_t count[FOLD_VERDICTS] = {0}, all = 0;
+    size_t count[FOLD_VERDICTS] = {0}, all = 0, idle = 0;
+    char of_held[24] = "-";
     for (size_t i = 0; i < table->registry->n; i++) {
       const struct fold_cell *cell = &table->promised[i * FOLD_CLAIMS + k];
       for (int v = 0; v < FOLD_VERDICTS; v++) count[v] += cell->count[v], all += cell->count[v];
       if (!strict) count[FOLD_REFUTED] -= cell->known;
+      idle += cell->idle;
     }
     if (all == 0) continue;
-    fprintf(out, "  %-22s %8zu %8zu %8zu", claims[k].name, count[FOLD_HELD], count[FOLD_REFUTED], count[FOLD_SKIPPED]);
+    if (claims[k].by_order) snprintf(of_held, sizeof of_held, "%zu", idle);
+    fprintf(out, "  %-22s %8zu %8zu %8zu %8s", claims[k].name, count[FOLD_HELD], count[FOLD_REFUTED],
+            count[FOLD_SKIPPED], of_held);
     if (count[FOLD_BROKEN]) fprintf(out, "  %zu broken", count[FOLD_BROKEN]);
     fputc('\n', out);
   }

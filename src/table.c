@@ -8,6 +8,8 @@
 #include "bits.h"
 #include "refutation.h"
 
+enum { MOST_UNTOLD = 10 }; /* subjects */
+
 fold_status fold_table_open(struct fold_table *table, const struct fold_registry *registry) {
   size_t cells = registry->n * FOLD_CLAIMS, n_facts;
   fold_facts(&n_facts);
@@ -50,6 +52,8 @@ void fold_table_add(struct fold_table *table, const struct fold_judgement *j) {
   struct fold_cell *cell = &cells[j->subject_index * FOLD_CLAIMS + j->claim->id];
   const struct fold_finding *f = &j->finding;
   cell->count[f->verdict]++;
+  cell->telling += f->telling == FOLD_TELLING;
+  cell->idle += f->telling == FOLD_IDLE;
   if (j->known) cell->known++, count_known(table, j);
   if (cancels(j))
     cell->cancelled++;
@@ -79,6 +83,17 @@ bool fold_table_is_empty(const struct fold_table *table) {
   for (size_t i = 0; i < table->registry->n * FOLD_CLAIMS; i++)
     all += cell_total(&table->promised[i]) + cell_total(&table->probed[i]);
   return all == 0;
+}
+
+/* What was refuted, known or not, was told. */
+static bool is_untold(const struct fold_cell *cell) {
+  return cell->idle > 0 && cell->telling == 0 && cell->count[FOLD_REFUTED] == 0;
+}
+
+size_t fold_table_untold(const struct fold_table *table) {
+  size_t untold = 0;
+  for (size_t i = 0; i < table->registry->n * FOLD_CLAIMS; i++) untold += is_untold(&table->promised[i]);
+  return untold;
 }
 
 size_t fold_table_probed(const struct fold_table *table) {
@@ -115,18 +130,21 @@ static const char *print_fraction(double value, char text[32]) {
   return fold_print_fraction(value, text);
 }
 
-static void print_cell(const struct fold_cell *cell, const char *claim, bool strict, bool colour, FILE *out) {
-  char ulps[20], fraction[32];
+static void print_cell(const struct fold_cell *cell, const struct fold_claim *claim, bool strict, bool colour,
+                       FILE *out) {
+  char ulps[20], fraction[32], idle[24] = "-";
   size_t known = strict ? 0 : cell->known, refuted = cell->count[FOLD_REFUTED] - known;
   bool red = refuted || cell->count[FOLD_BROKEN];
-  fprintf(out, "  %s%-22s%s %8zu %8zu %8zu", colour && red ? "\033[31m" : "", claim, colour && red ? "\033[0m" : "",
-          cell->count[FOLD_HELD], refuted, cell->count[FOLD_SKIPPED]);
+  if (claim->by_order) snprintf(idle, sizeof idle, "%zu", cell->idle);
+  fprintf(out, "  %s%-22s%s %8zu %8zu %8zu %8s", colour && red ? "\033[31m" : "", claim->name,
+          colour && red ? "\033[0m" : "", cell->count[FOLD_HELD], refuted, cell->count[FOLD_SKIPPED], idle);
   if (cell->cancelled) strcat(number(cell->ulps, ulps), "*");
   fprintf(out, " %12s %12s", cell->cancelled ? ulps : number(cell->ulps, ulps),
           print_fraction(cell->fraction, fraction));
   if (cell->shown && cell->shown < refuted) fprintf(out, "  %zu of %zu shown", cell->shown, refuted);
   if (cell->count[FOLD_BROKEN]) fprintf(out, "  %zu broken", cell->count[FOLD_BROKEN]);
   if (known) fprintf(out, "  (%zu known)", known);
+  if (is_untold(cell)) fputs("  (nothing telling)", out);
   if (cell->unjudged) fprintf(out, "  (%zu of %zu rows have %s)", cell->unjudged, cell->rows, cell->no_bound);
   if (cell->why[0]) fprintf(out, "  (%s)", cell->why);
   fputc('\n', out);
@@ -158,7 +176,7 @@ static void print_subject(const struct fold_table *table, const struct fold_cell
     if (cell_total(cell) == 0) continue;
     if (!named) fprintf(out, "%s on %s\n", subject->name, fold_engine_name(subject->engine));
     named = true;
-    print_cell(cell, claims[k].name, strict, colour, out);
+    print_cell(cell, &claims[k], strict, colour, out);
   }
 }
 
@@ -225,8 +243,8 @@ static void print_known(const struct fold_table *table, FILE *out) {
 
 void fold_table_print(const struct fold_table *table, bool strict, bool colour, FILE *out) {
   size_t probed = 0;
-  fprintf(out, "%-24s %8s %8s %8s %12s %12s\n", "subject and claim", "held", "refuted", "skipped", "worst ulps",
-          "worst/bound");
+  fprintf(out, "%-24s %8s %8s %8s %8s %12s %12s\n", "subject and claim", "held", "refuted", "skipped", "idle",
+          "worst ulps", "worst/bound");
   print_subjects(table, table->promised, strict, colour, out);
   for (size_t i = 0; i < table->registry->n * FOLD_CLAIMS; i++) probed += cell_total(&table->probed[i]);
   if (probed > 0) {
@@ -236,11 +254,37 @@ void fold_table_print(const struct fold_table *table, bool strict, bool colour, 
   fputc('\n', out);
 }
 
+static void print_untold(const struct fold_table *table, size_t i, FILE *out) {
+  size_t n;
+  const struct fold_claim *claims = fold_claims(&n);
+  fprintf(out, "  %s on %s:", table->registry->subjects[i].name, fold_engine_name(table->registry->subjects[i].engine));
+  for (size_t k = 0; k < n; k++)
+    if (is_untold(&table->promised[i * FOLD_CLAIMS + k])) fprintf(out, " %s", claims[k].name);
+  fputc('\n', out);
+}
+
+/* How many promises no input could tell; whose they are where that fails the run. */
+static void close_untold(const struct fold_table *table, bool strict, FILE *out) {
+  const size_t all = fold_table_untold(table);
+  size_t shown = 0, subjects = 0;
+  if (all == 0) return;
+  fprintf(out, "%zu promise%s about order held on nothing telling: each input has the same bits in eight orders%s\n",
+          all, all == 1 ? "" : "s", strict ? ", which --strict refuses" : " (--strict refuses that)");
+  for (size_t i = 0; i < table->registry->n && strict; i++) {
+    bool untold = false;
+    for (size_t k = 0; k < FOLD_CLAIMS; k++) untold |= is_untold(&table->promised[i * FOLD_CLAIMS + k]);
+    subjects += untold;
+    if (untold && shown < MOST_UNTOLD) print_untold(table, i, out), shown++;
+  }
+  if (subjects > shown) fprintf(out, "  and %zu more subjects\n", subjects - shown);
+}
+
 void fold_table_close_line(const struct fold_table *table, bool strict, FILE *out) {
   size_t total[FOLD_VERDICTS], known;
   fold_table_total(table, strict, total, &known);
   if (total[FOLD_BROKEN])
     fprintf(out, "%zu broken: the subject or the environment failed there, nothing was judged\n", total[FOLD_BROKEN]);
   if (known) print_known(table, out);
+  close_untold(table, strict, out);
   fprintf(out, "%zu held, %zu refuted, %zu skipped\n", total[FOLD_HELD], total[FOLD_REFUTED], total[FOLD_SKIPPED]);
 }

@@ -10,6 +10,7 @@ struct fold_cell {
   size_t count[FOLD_VERDICTS];
   size_t shown;          /* refutations that were told one by one */
   size_t known;          /* of the refuted: what is known of that library */
+  size_t telling, idle;  /* of the held, where the claim is about order: what the inputs could tell (panel.h) */
   double ulps, fraction; /* the worst; NaN where nothing was measured */
   size_t cancelled;      /* of the held: whose error is larger than the exact result; `ulps` is of the others */
   size_t rows, unjudged; /* of cases that were judged: rows, and those of them that have no bound */
@@ -38,11 +39,14 @@ void fold_table_add(struct fold_table *table, const struct fold_judgement *judge
 void fold_table_total(const struct fold_table *table, bool strict, size_t total[FOLD_VERDICTS], size_t *known);
 /* Nothing was judged, or skipped. */
 bool fold_table_is_empty(const struct fold_table *table);
+/* How many promises about order held, and on idle inputs alone. */
+size_t fold_table_untold(const struct fold_table *table);
 /* How many promises nobody made were tried. */
 size_t fold_table_probed(const struct fold_table *table);
 /* Each subject's claims; below them what was skipped altogether. */
 void fold_table_print(const struct fold_table *table, bool strict, bool colour, FILE *out);
-/* What is broken, a line for each fact that was seen again, and the closing line "N held, N refuted, N skipped". */
+/* What is broken, a line for each fact that was seen again, what no input could tell, and the closing line "N held, N refuted,
+ * N skipped". */
 void fold_table_close_line(const struct fold_table *table, bool strict, FILE *out);
 
 #endif

@@ -232,3 +232,37 @@ Test(command_verdicts, what_could_not_run_is_recorded_once_for_what_it_covers) {
   cr_expect(atoi(s->out) > 0 && atoi(s->out) <= 5, "a line a subject: %s", s->out);
   shell_close(s);
 }
+
+/* Of an input that every order adds exactly, another order shows nothing; and what is not about order has no such word. */
+Test(command_verdicts, what_held_on_idle_inputs_alone_is_said_and_strict_refuses_it) {
+  struct shell *s = shell_open();
+  const char *const idle = "--subjects host/pairwise --fixtures 'integers/f32/sum/1x33/*,normal/f32/max/1x33/*'";
+  shell_run(s, "$F verify --jsonl r.jsonl %s", idle);
+  EXPECT_CODE(s, 0);
+  cr_expect(strstr(s->out,
+                   "  run_to_run                    2        0        0        2            -            -  (nothing "
+                   "telling)\n"),
+            "%s", s->out);
+  cr_expect(strstr(s->out, "  stays_in_bounds               2        0        0        -            -            -\n"),
+            "%s", s->out);
+  cr_expect(strstr(s->out, "7 promises about order held on nothing telling: "), "%s", s->out);
+  shell_run(s,
+            "grep -c '\"telling\":false' r.jsonl; grep -c '\"telling\":true' r.jsonl; grep -c '\"telling\"' r.jsonl");
+  cr_expect_str_eq(s->out, "13\n0\n13\n");
+  for (int quiet = 0; quiet < 2; quiet++) {
+    shell_run(s, "$F verify %s --strict %s", quiet ? "-q" : "", idle);
+    EXPECT_CODE(s, 1);
+    cr_expect(strstr(s->out,
+                     "\n  host/pairwise on host: replays run_to_run fresh_process launch_invariant "
+                     "alignment_invariant batch_invariant permutation_invariant\n"),
+              "%s", s->out);
+  }
+  shell_run(s, "$F verify --strict --in-process --jsonl r.jsonl %s,'normal/f32/sum/1x33/*'", idle);
+  EXPECT_CODE(s, 1); /* permutation_invariant is promised of max alone */
+  cr_expect(strstr(s->out, "\n  host/pairwise on host: permutation_invariant\n"), "%s", s->out);
+  shell_run(s, "grep -c '\"telling\":true' r.jsonl");
+  cr_expect_str_eq(s->out, "6\n");
+  shell_run(s, "$F verify --strict --subjects host/pairwise --fixtures 'normal/f32/sum/1x33/*'");
+  EXPECT_CODE(s, 0);
+  shell_close(s);
+}

@@ -97,3 +97,75 @@ Test(judge_table, what_refutes_a_peer_counts_unless_it_is_known) {
   cr_expect(known == 0 && total[FOLD_REFUTED] == 3);
   fold_table_close(&table);
 }
+
+static void add_telling(struct fold_table *table, size_t subject, enum fold_claim_id claim, enum fold_telling telling) {
+  size_t n;
+  struct fold_judgement j = {.subject = &table->registry->subjects[subject],
+                             .subject_index = subject,
+                             .claim = &fold_claims(&n)[claim],
+                             .promised = true,
+                             .finding = {.verdict = FOLD_HELD, .ulps = NAN, .fraction = NAN, .telling = telling}};
+  fold_table_add(table, &j);
+}
+
+static char *close_line(const struct fold_table *table, bool strict) {
+  char *text = NULL;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  fold_table_print(table, strict, false, out);
+  fold_table_close_line(table, strict, out);
+  fclose(out);
+  return text;
+}
+
+Test(judge_table, a_promise_that_no_input_could_tell_is_named) {
+  struct fold_subject subjects[13];
+  struct fold_registry registry = {subjects, 13};
+  struct fold_table table;
+  for (size_t i = 0; i < 13; i++) subjects[i] = plant(0, NULL, FOLD_PLAIN, 0);
+  cr_assert_eq(fold_table_open(&table, &registry).code, FOLD_OK);
+  for (int i = 0; i < 3; i++) add_telling(&table, 0, FOLD_RUN_TO_RUN, FOLD_IDLE);
+  add_telling(&table, 0, FOLD_RUN_TO_RUN, FOLD_TELLING);
+  add_telling(&table, 0, FOLD_BOUNDED, FOLD_TELLING_UNKNOWN);
+  cr_expect_eq(fold_table_untold(&table), 0, "one that tells is enough");
+  char *text = close_line(&table, true);
+  cr_expect(strstr(text, "  run_to_run                    4        0        0        3            -"), "%s", text);
+  cr_expect(strstr(text, "  bounded                       1        0        0        -            -"), "%s", text);
+  cr_expect(strstr(text, "nothing telling") == NULL, "%s", text);
+  free(text);
+  for (size_t i = 1; i < 13; i++) add_telling(&table, i, FOLD_REPLAYS, FOLD_IDLE);
+  add_telling(&table, 1, FOLD_LAUNCH_INVARIANT, FOLD_IDLE);
+  cr_expect_eq(fold_table_untold(&table), 13);
+  text = close_line(&table, false);
+  cr_expect(strstr(text, "        1            -            -  (nothing telling)\n"), "%s", text);
+  cr_expect(
+      strstr(text, "\n13 promises about order held on nothing telling: ") && strstr(text, " (--strict refuses that)\n"),
+      "%s", text);
+  cr_expect(strstr(text, "planted on host: ") == NULL, "%s", text);
+  free(text);
+  text = close_line(&table, true);
+  cr_expect(
+      strstr(text,
+             ", which --strict refuses\n  planted on host: replays launch_invariant\n  planted on host: replays\n"),
+      "%s", text);
+  cr_expect(strstr(text, "\n  and 2 more subjects\n18 held, 0 refuted, 0 skipped\n"), "%s", text);
+  free(text);
+  fold_table_close(&table);
+}
+
+/* What was refuted was told; what nobody asked, as of older records, is neither. */
+Test(judge_table, a_refuted_promise_is_not_one_that_nothing_could_tell) {
+  struct fold_subject subject = plant(0, NULL, FOLD_PLAIN, 0);
+  struct fold_registry registry = {&subject, 1};
+  struct fold_table table;
+  cr_assert_eq(fold_table_open(&table, &registry).code, FOLD_OK);
+  add_telling(&table, 0, FOLD_REPLAYS, FOLD_TELLING_UNKNOWN);
+  cr_expect_eq(fold_table_untold(&table), 0);
+  add_telling(&table, 0, FOLD_RUN_TO_RUN, FOLD_IDLE);
+  cr_expect_eq(fold_table_untold(&table), 1);
+  add(&table, FOLD_RUN_TO_RUN, true, FOLD_REFUTED, NAN);
+  cr_expect_eq(fold_table_untold(&table), 0);
+  add(&table, FOLD_FRESH_PROCESS, true, FOLD_SKIPPED, NAN);
+  cr_expect_eq(fold_table_untold(&table), 0);
+  fold_table_close(&table);
+}

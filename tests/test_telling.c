@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bits.h"
+#include "literal.h"
 #include "panel.h"
 #include "sample.h"
 #include "split.h"
@@ -199,5 +200,47 @@ Test(telling, a_keyed_order_adds_each_term_once) {
     cr_expect_gt(moved, 900, "key %u", key);
     cr_expect_eq(bits_in(&order, in, TERMS), bits_in(&sequential, shuffled, TERMS), "key %u", key);
     free(place);
+  }
+}
+
+/* The factors of a term go together; a product that rounds is one tree's as another's. */
+Test(telling, products_of_two_factors_are_asked_by_their_sums) {
+  const float x[] = {0x1p12f, 1, 1, 0x1p12f, 1, 1}, y[] = {0x1p12f, 1, 1, 0x1p-12f, 1, 1}, ones[] = {1, 1, 1, 1, 1, 1};
+  struct fold_call call = {.dtype = FOLD_F32, .op = FOLD_SUM, .rows = 2, .cols = 3, .in = x, .other = y};
+  enum fold_telling telling;
+  cr_expect(fold_panel_ask(&call, &telling).code == FOLD_OK && telling == FOLD_TELLING);
+  call.other = ones;
+  cr_expect(fold_panel_ask(&call, &telling).code == FOLD_OK && telling == FOLD_IDLE);
+  call.in = x + 3, call.other = y + 3, call.rows = 1;
+  cr_expect(fold_panel_ask(&call, &telling).code == FOLD_OK && telling == FOLD_IDLE);
+}
+
+/* Of each claim that is about order, where it held, and of no other. */
+Test(telling, a_finding_about_order_says_what_the_input_could_tell) {
+  struct literal l;
+  const uint64_t claims = FOLD_CLAIM(FOLD_RUN_TO_RUN) | FOLD_CLAIM(FOLD_SAME_BITS_AS) | FOLD_CLAIM(FOLD_KEEPS_INPUT) |
+                          FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_BOUNDED);
+  struct fold_subject subject = plant(6, "host/sequential", FOLD_PLAIN, claims);
+  struct tally tally = judge(&subject, CASE(&l, 1, 2, 3));
+  cr_expect_eq(tally.last[FOLD_RUN_TO_RUN].telling, FOLD_IDLE);
+  cr_expect_eq(tally.last[FOLD_SAME_BITS_AS].telling, FOLD_TELLING_UNKNOWN, "it was skipped");
+  cr_expect_eq(tally.last[FOLD_REPLAYS].telling, FOLD_IDLE);
+  cr_expect_eq(tally.last[FOLD_BOUNDED].telling, FOLD_TELLING_UNKNOWN);
+  cr_expect_eq(tally.last[FOLD_KEEPS_INPUT].telling, FOLD_TELLING_UNKNOWN);
+  tally = judge(&subject, CASE(&l, 0x1p24, 1, 1));
+  cr_expect_eq(tally.last[FOLD_RUN_TO_RUN].telling, FOLD_TELLING);
+  cr_expect_eq(tally.last[FOLD_REPLAYS].telling, FOLD_TELLING_UNKNOWN, "it was refuted");
+}
+
+Test(telling, claims_about_order_are_those_of_bits) {
+  static const char *const not_by_order[] = {"bounded",       "compensated",     "faithful",        "correctly_rounded",
+                                             "writes_output", "stays_in_bounds", "leaves_no_trace", "keeps_input"};
+  size_t n, others = sizeof not_by_order / sizeof *not_by_order;
+  const struct fold_claim *claims = fold_claims(&n);
+  for (size_t k = 0; k < n; k++) {
+    bool other = false;
+    for (size_t i = 0; i < others; i++) other |= strcmp(claims[k].name, not_by_order[i]) == 0;
+    cr_expect_eq(claims[k].by_order, !other, "%s", claims[k].name);
+    cr_expect_eq(fold_claims_by_order() >> k & 1, !other, "%s", claims[k].name);
   }
 }

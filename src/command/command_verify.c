@@ -30,7 +30,10 @@ struct verify {
 
 static const struct argp_option options[] = {
     {"jsonl", JSONL, "FILE", 0, "write a record of each verdict, as JSON lines", 2},
-    {"strict", STRICT, NULL, 0, "what is known of a version of NCCL or MPI counts as refuted too", 2},
+    {"strict", STRICT, NULL, 0,
+     "what is known of a version of NCCL or MPI counts as refuted too; and a promise about order that held on idle "
+     "inputs alone is a failure",
+     2},
     {"quiet", QUIET, NULL, 0, "print no table: the summary alone, and on standard error what is refuted", 2},
     {"in-process", IN_PROCESS, NULL, 0, FOLD_IN_PROCESS_HELP, 2},
     {0},
@@ -63,9 +66,13 @@ static const struct argp argp = {
         "Judge subjects on fixtures: try to refute each claim, and print how often it held.\v"
         "Exit codes: 0 every claim held, but for what is known of a library and for what --probe tries; 1 some claim "
         "is refuted, whoever made the "
-        "subject; 2 wrong usage or bad input; 77 all was skipped, or known; 99 the environment is broken, or the "
+        "subject (with --strict: or held on idle inputs alone); 2 wrong usage or bad input; 77 all was skipped, or "
+        "known; 99 the environment is broken, or the "
         "records "
-        "can't be written. A claim held only over the cases that were tried.\n\n"
+        "can't be written. A claim held only over the cases that were tried. Of claims about order the column idle "
+        "counts "
+        "those that held on an input that gives the same bits in each of eight orders: there no other order could "
+        "show.\n\n"
         "A refutation of NCCL or MPI is known when each row that is wrong is what was seen before: of that claim and "
         "operation, on such terms (a NaN, zeros of both signs), in that version, or between two such versions of one "
         "series. In any other version it is refuted, and the line tells of which it is known."};
@@ -187,6 +194,7 @@ static int exit_code_of(const struct verify *v) {
   if (total[FOLD_BROKEN]) return 99;
   if (v->riddle.code != FOLD_OK) return fold_exit_code(v->riddle.code);
   if (v->unwritten.code != FOLD_OK) return fold_exit_code(v->unwritten.code);
+  if (v->strict && fold_table_untold(&v->table)) return 1;
   return total[FOLD_HELD] || fold_table_probed(&v->table) ? 0 : 77;
 }
 

@@ -8,6 +8,7 @@
 
 #include "exact.h"
 #include "fixture.h"
+#include "panel.h"
 #include "subject.h"
 
 enum fold_verdict { FOLD_HELD, FOLD_REFUTED, FOLD_SKIPPED, FOLD_BROKEN, FOLD_VERDICTS };
@@ -25,6 +26,7 @@ struct fold_finding {
   uint64_t got, want;
   double ulps;     /* greatest |got - exact| in units of the exact result's last place; NaN where not measured */
   double fraction; /* the same error over its bound; NaN where there is none */
+  enum fold_telling telling; /* of a claim about order that held: whether the input could have told */
 };
 
 /* Broken until a judge says otherwise: a judge that forgets to speak does not turn green. */
@@ -70,12 +72,16 @@ struct fold_truths {
   bool replayed_wide;
   void *replayed;
   uint64_t height;
+  enum fold_telling telling; /* once it was asked */
 };
 fold_status fold_truths_open(struct fold_truths *truths, const struct fold_case *c, const void *input);
 void fold_truths_close(struct fold_truths *truths);
 /* BAD_INPUT, naming the fixture's place, where the case states a sum that is not the exact one. */
 fold_status fold_truths_check_expected(struct fold_truths *truths);
 fold_status fold_truths_row(struct fold_truths *truths, size_t row, const struct fold_truth **truth);
+/* Whether the terms could tell one order from another (panel.h). To be asked while no subject's run can have changed how threads
+ * round. */
+fold_status fold_truths_telling(struct fold_truths *truths, enum fold_telling *telling);
 
 struct fold_evidence {
   const struct fold_subject *subject; /* whose results */

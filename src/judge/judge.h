@@ -43,6 +43,7 @@ struct fold_trial {
   size_t looked_at;          /* how many of them there were when OpenMP's other threads were looked at last */
   unsigned foreign;          /* how many runs had another input (fold_trial_run_foreign) */
   uint64_t asked;            /* the claims that are to be judged, FOLD_CLAIM each */
+  enum fold_telling telling; /* of the case's input */
   struct fold_varied_log varied;
   void *other; /* room for one more set of results, for a judge's own runs */
 };
@@ -56,12 +57,15 @@ struct fold_claim {
   /* One of the two. */
   fold_judge_results *results;
   fold_judge_runs *runs;
+  bool by_order; /* it is about the order of joins: held on an idle input it shows nothing of that */
 };
 
 /* The table, in the order of enum fold_claim_id. */
 const struct fold_claim *fold_claims(size_t *n);
 /* What `subject` promises of `op`: its row's claims; for max and min, which are exact in any order, also that. */
 uint64_t fold_claims_of(const struct fold_subject *subject, enum fold_op op);
+/* The claims about order: a mask. */
+uint64_t fold_claims_by_order(void);
 
 /* The finding for one claim; verdict BROKEN when the subject or the engine failed in a judge's own run. */
 void fold_judge_claim(const struct fold_claim *claim, struct fold_trial *trial, struct fold_finding *finding);

@@ -62,6 +62,15 @@ fold_status fold_truths_check_expected(struct fold_truths *truths) {
   return status;
 }
 
+fold_status fold_truths_telling(struct fold_truths *truths, enum fold_telling *telling) {
+  const struct fold_case *c = truths->c;
+  const struct fold_call call = {
+      .dtype = c->dtype, .op = c->op, .rows = c->rows, .cols = c->cols, .in = truths->input, .other = truths->other};
+  if (truths->telling == FOLD_TELLING_UNKNOWN && truths->input) FOLD_TRY(fold_panel_ask(&call, &truths->telling));
+  *telling = truths->telling;
+  return fold_ok();
+}
+
 /* What was added up on a host, alone or by ranks, is judged by wide arithmetic, which shares no addition with it; a GPU's
  * sums by the native replay, which the host's subjects have certified, and which is fast enough for large inputs. A method of
  * its own has a replay of its own. */

@@ -78,6 +78,7 @@ static bool take_judged(struct supervisor *s, size_t n) {
   const struct fold_fact *facts = fold_facts(&n_facts);
   if (!take(s, &judged, n, sizeof judged) || !is_place(s, judged.place) || judged.claim > FOLD_CLAIMS) return false;
   if (judged.fact >= (int32_t)n_facts || judged.finding.verdict >= FOLD_VERDICTS) return false;
+  if (judged.finding.telling > FOLD_TELLING) return false;
   if (s->again && judged.claim < s->claim) return true;
   s->round.input_hash = judged.input_hash;
   struct fold_judgement judgement = fold_round_judgement(&s->round, judged.place, judged.claim);
