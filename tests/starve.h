@@ -1,4 +1,5 @@
-/* starve.h: memory that is not there when a test says so, and a count of what was not given back.
+/* starve.h: memory that is not there when a test says so, and a look at what was done to what is: what was not given back, and
+ * who wrote past an end.
  *
  * The program is linked with --wrap for each of these (tests/meson.build): the project's own calls come here, libraries' do not. Of
  * GMP's and MPFR's numbers, which end the process where memory is short, what is not given back is counted too. One file of a
@@ -16,18 +17,21 @@
 
 #include "fold.h"
 
-enum { STARVE_MOST = 1 << 14 };
+enum { STARVE_MOST = 1 << 14, STARVE_GUARD = 16, STARVE_GUARD_BYTE = 0xc7, STARVE_NEW_BYTE = 0xa9 };
 static struct {
   atomic_flag busy;
-  void *held[STARVE_MOST]; /* open addressing by the address */
-  size_t n_held;
+  struct {
+    void *at;
+    size_t size;
+  } held[STARVE_MOST]; /* open addressing by the address */
+  size_t n_held, overruns;
   long asked, fails_in; /* calls since starve_from; the one that fails, 0: none */
   atomic_long numbers;  /* blocks of GMP's */
 } starve = {.busy = ATOMIC_FLAG_INIT};
 
 static inline size_t starve_find(const void *memory) {
   size_t i = ((uintptr_t)memory >> 4) * 2654435761u % STARVE_MOST;
-  while (starve.held[i] && starve.held[i] != memory) i = (i + 1) % STARVE_MOST;
+  while (starve.held[i].at && starve.held[i].at != memory) i = (i + 1) % STARVE_MOST;
   return i;
 }
 
@@ -42,26 +46,44 @@ static inline bool starve_now(void) {
   return fails;
 }
 
-static inline void *starve_hold(void *memory) {
+static inline void *starve_hold(void *memory, size_t size) {
   starve_lock();
-  cr_assert(starve.n_held < STARVE_MOST / 2);
-  starve.held[starve_find(memory)] = memory;
+  cr_assert(memory && starve.n_held < STARVE_MOST / 2);
+  size_t i = starve_find(memory);
+  starve.held[i].at = memory;
+  starve.held[i].size = size;
   starve.n_held++;
   atomic_flag_clear(&starve.busy);
   return memory;
 }
 
+/* With room for the guard. */
+static inline void *starve_guard(void *memory, size_t size) {
+  memset((unsigned char *)memory + size, STARVE_GUARD_BYTE, STARVE_GUARD);
+  return starve_hold(memory, size);
+}
+
+static inline bool starve_is_whole(const unsigned char *guard) {
+  for (size_t i = 0; i < STARVE_GUARD; i++)
+    if (guard[i] != STARVE_GUARD_BYTE) return false;
+  return true;
+}
+
 /* What libraries made, as strdup does, is not held here. */
-static inline void starve_drop(void *memory) {
+static inline void starve_drop(void *memory, bool guarded) {
   starve_lock();
   size_t i = starve_find(memory);
-  if (memory && starve.held[i]) {
+  if (memory && starve.held[i].at) {
+    starve.overruns += guarded && !starve_is_whole((unsigned char *)memory + starve.held[i].size);
     starve.n_held--;
-    starve.held[i] = NULL;
-    for (size_t k = (i + 1) % STARVE_MOST; starve.held[k]; k = (k + 1) % STARVE_MOST) {
-      void *moved = starve.held[k];
-      starve.held[k] = NULL;
-      starve.held[starve_find(moved)] = moved;
+    starve.held[i].at = NULL;
+    for (size_t k = (i + 1) % STARVE_MOST; starve.held[k].at; k = (k + 1) % STARVE_MOST) {
+      void *moved = starve.held[k].at;
+      size_t size = starve.held[k].size, to;
+      starve.held[k].at = NULL;
+      to = starve_find(moved);
+      starve.held[to].at = moved;
+      starve.held[to].size = size;
     }
   }
   atomic_flag_clear(&starve.busy);
@@ -82,22 +104,28 @@ void __wrap_free(void *memory);
 int __wrap_munmap(void *memory, size_t bytes);
 int __wrap_mprotect(void *memory, size_t bytes, int access);
 
-void *__wrap_malloc(size_t size) { return starve_now() ? NULL : starve_hold(__real_malloc(size)); }
-void *__wrap_calloc(size_t n, size_t size) { return starve_now() ? NULL : starve_hold(__real_calloc(n, size)); }
+void *__wrap_malloc(size_t size) {
+  if (starve_now()) return NULL;
+  return starve_guard(memset(__real_malloc(size + STARVE_GUARD), STARVE_NEW_BYTE, size), size);
+}
+void *__wrap_calloc(size_t n, size_t size) {
+  return starve_now() ? NULL : starve_guard(__real_calloc(1, n * size + STARVE_GUARD), n * size);
+}
 void *__wrap_aligned_alloc(size_t alignment, size_t size) {
-  return starve_now() ? NULL : starve_hold(__real_aligned_alloc(alignment, size));
+  if (starve_now()) return NULL;
+  return starve_guard(__real_aligned_alloc(alignment, size + alignment), size);
 }
 /* A page that is laid anew where one is takes no memory. */
 void *__wrap_mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset) {
   if (flags & MAP_FIXED) return __real_mmap(at, bytes, access, flags, file, offset);
-  return starve_now() ? MAP_FAILED : starve_hold(__real_mmap(at, bytes, access, flags, file, offset));
+  return starve_now() ? MAP_FAILED : starve_hold(__real_mmap(at, bytes, access, flags, file, offset), bytes);
 }
 void __wrap_free(void *memory) {
-  starve_drop(memory);
+  starve_drop(memory, true);
   __real_free(memory);
 }
 int __wrap_munmap(void *memory, size_t bytes) {
-  starve_drop(memory);
+  starve_drop(memory, false);
   return __real_munmap(memory, bytes);
 }
 int __wrap_mprotect(void *memory, size_t bytes, int access) {
@@ -147,6 +175,7 @@ static inline long starve_through(const char *what, starve_act *act, void *conte
     cr_expect_eq(starve_held(), before, "%s, %ld of %ld: %zu blocks, then %zu", what, k, asked, before, starve_held());
   }
   cr_expect_eq(act(context).code, FOLD_OK, "%s: not as it was", what);
+  cr_expect_eq(starve.overruns, 0, "%s: %zu writes past an end", what, starve.overruns);
   return asked;
 }
 

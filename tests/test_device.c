@@ -173,6 +173,7 @@ enum fault {
   AT_SCRATCH,
   NEEDS_SCRATCH, /* and is right */
   CHANGES_INPUT, /* the last term */
+  CHANGES_FIVE,  /* the same, of five rows */
   AT_7_BLOCKS,   /* these are wrong at that launch or place */
   AT_128_THREADS,
   AT_AN_ADDRESS,
@@ -232,7 +233,7 @@ static void compute(const struct fold_subject *subject, const struct fold_call *
   if (fault == AT_OUTPUT) out[aside] ^= 1;
   if (fault == AT_INPUT) in[aside] ^= 1;
   if (fault == AT_SCRATCH) ((unsigned char *)call->scratch)[aside] ^= 1;
-  if (fault == CHANGES_INPUT) in[n * size - 1] ^= 1;
+  if (fault == CHANGES_INPUT || (fault == CHANGES_FIVE && call->rows == 5)) in[n * size - 1] ^= 1;
 }
 
 static fold_status launch(const struct fold_subject *subject, const struct fold_call *call) {
@@ -566,6 +567,16 @@ Test(device, a_fault_is_held_against_what_it_breaks) {
                      t.last[k].reason);
     }
   }
+}
+
+/* In a batch of a row, which has memory of its own. */
+Test(device, an_input_that_is_changed_elsewhere_is_told) {
+  struct tally t;
+  cr_assert_eq(judge(CHANGES_FIVE, ALL, 1, &t).code, FOLD_OK);
+  cr_expect_eq(t.last[FOLD_BATCH_INVARIANT].verdict, FOLD_HELD);
+  cr_expect_eq(t.last[FOLD_KEEPS_INPUT].verdict, FOLD_REFUTED);
+  cr_expect_str_eq(t.last[FOLD_KEEPS_INPUT].reason,
+                   "the input was changed, in another run: at another launch, address or batch");
 }
 
 Test(device, runs_are_varied_as_listed) {

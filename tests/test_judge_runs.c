@@ -12,6 +12,7 @@ static struct {
   unsigned runs, fails_at;
   unsigned lies_in;   /* the run whose sums are one too high; 0: none */
   size_t one_more_at; /* columns of a row whose sum is one too high; 0: none */
+  size_t deaf_to;     /* the column that is left out; 0: none */
   size_t rows[4000], cols[4000];
   unsigned threads[4000];
   const void *in[4000];
@@ -29,7 +30,8 @@ static fold_status sum_integers(const struct fold_subject *subject, const struct
   for (size_t r = 0; r < call->rows; r++) {
     double sum = 0;
     for (size_t c = 0; c < call->cols; c++)
-      sum += fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in, r * call->cols + c));
+      if (c != seen.deaf_to || c == 0)
+        sum += fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in, r * call->cols + c));
     fold_bits_store(
         call->dtype, call->out, r,
         fold_bits_from_double(call->dtype, sum + (call->cols == seen.one_more_at) + (seen.runs == seen.lies_in)));
@@ -79,6 +81,21 @@ Test(judge_runs, a_run_that_fails_breaks_the_claim_and_is_told) {
         cr_expect_eq(seen.runs, at, "claim %zu goes on after a run that failed", k);
       }
     }
+}
+
+/* One that never looks at a term gives the same result whatever that is: it is asked again, in other ways, until it is told from
+ * one that kept the result. */
+Test(judge_runs, a_run_that_fails_breaks_the_claim_of_a_deaf_subject_too) {
+  seen.deaf_to = 4500;
+  unsigned runs = 0;
+  for (unsigned at = 0; at <= runs; at++) {
+    struct tally t = judge(FOLD_RUN_TO_RUN, 1, 9000, at);
+    const struct fold_finding *f = &t.last[FOLD_RUN_TO_RUN];
+    if (at == 0) runs = seen.runs;
+    cr_expect_eq(f->verdict, at ? FOLD_BROKEN : FOLD_HELD, "run %u of %u: %s", at, runs, f->reason);
+    cr_expect_eq(seen.runs, at ? at : runs);
+  }
+  cr_expect_geq(runs, 10);
 }
 
 /* Where the run's input began, in rows of the case. */

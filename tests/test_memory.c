@@ -147,13 +147,16 @@ Test(memory, of_orders) {
 
 /* ---- judges ---- */
 
-/* The exact sum of integers, in a later run one more. */
-static struct { unsigned runs, lies_from; } sums;
+/* The exact sum of integers, in a later run one more; or all rows but the last. */
+static struct {
+  unsigned runs, lies_from;
+  bool leaves_one_out;
+} sums;
 
 static fold_status sum_integers(const struct fold_subject *subject, const struct fold_call *call) {
   (void)subject;
   sums.runs++;
-  for (size_t r = 0; r < call->rows; r++) {
+  for (size_t r = 0; r + sums.leaves_one_out < call->rows; r++) {
     double sum = sums.lies_from && sums.runs >= sums.lies_from;
     for (size_t c = 0; c < call->cols; c++)
       sum += fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in, r * call->cols + c));
@@ -198,6 +201,15 @@ static fold_status judge_case(void *context) {
   if (f->verdict == FOLD_BROKEN && (strstr(f->reason, "memory") || strstr(f->reason, "protect")))
     return fold_error(FOLD_NO_MEMORY, "%s", f->reason);
   return fold_error(FOLD_BAD_INPUT, "verdict %d: %s", (int)f->verdict, f->reason);
+}
+
+/* Whoever leaves a row as it was is run again. */
+Test(memory, of_a_result_that_was_not_written) {
+  for (size_t rows = 1; rows <= 3; rows++) {
+    struct case_of of = {.claim = FOLD_WRITES_OUTPUT, .rows = rows, .want = FOLD_REFUTED};
+    sums.leaves_one_out = true;
+    cr_expect_gt(starve_through("a row that is left", judge_case, &of), 8);
+  }
 }
 
 /* Held and refuted. */

@@ -8,10 +8,12 @@
 #include <string.h>
 
 #include "bits.h"
+#include "canonical.h"
 #include "naive.h"
 #include "order.h"
 #include "print.h"
 #include "sample.h"
+#include "split.h"
 
 #define MOST_PRINTED 10
 
@@ -117,6 +119,36 @@ Test(orders, shapes_that_no_kernel_has_are_refused) {
     struct fold_call call = {.dtype = FOLD_F32, .rows = 1, .cols = 4, .in = in, .out = &out};
     cr_expect(fold_order_replay(shapes + k, &call).code == FOLD_UNSUPPORTED, "%s", shapes[k].name);
   }
+}
+
+/* Of rows of any length: the parts are all of it and no more, and there is room for them; a subtree is a power of two of at least four
+ * tiles, and no larger than it must be. */
+Test(orders, a_split_covers_its_row_in_as_many_parts_as_there_is_room_for) {
+  static const size_t lengths[] = {1,
+                                   255,
+                                   256,
+                                   257,
+                                   16384,
+                                   16385,
+                                   1 << 20,
+                                   (size_t)1 << 26,
+                                   ((size_t)1 << 26) + 1,
+                                   (size_t)3 << 28,
+                                   (size_t)1 << 32,
+                                   ((size_t)1 << 40) + 1};
+  size_t orders;
+  const struct fold_order *order = fold_orders(&orders);
+  for (size_t k = 0; k < orders; k++)
+    for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
+      struct fold_split s = {0};
+      size_t n = lengths[l], tiles = (size_t)4 * FOLD_CANONICAL_TILE;
+      cr_assert_eq(fold_order_split(order + k, n, &s).code, FOLD_OK);
+      bool aligned = order[k].kind == FOLD_ORDER_PAIRWISE || order[k].kind == FOLD_ORDER_CANONICAL;
+      if (!aligned) continue;
+      cr_expect(s.count <= FOLD_PARTS && s.count * s.size >= n && (s.count - 1) * s.size < n && s.size >= tiles &&
+                    (s.size & (s.size - 1)) == 0 && (s.size == tiles || n / (s.size / 2) >= FOLD_PARTS),
+                "%s, %zu terms: %zu of %zu", order[k].name, n, s.count, s.size);
+    }
 }
 
 /* ---- special values ---- */

@@ -1,5 +1,7 @@
 /* test_rig.c: the room that a subject runs in: poison, guards, zones, and the input's places. */
 #include <criterion/criterion.h>
+#include <fenv.h>
+#include <omp.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <string.h>
@@ -7,6 +9,7 @@
 
 #include "bits.h"
 #include "fault.h"
+#include "openmp_keeps.h"
 #include "rig.h"
 
 /* Under AddressSanitizer too, an absurd allocation fails instead of ending the test. */
@@ -28,10 +31,16 @@ enum {
   READ_BEFORE,
   PUT_BACK,
   FAR_AWAY,
-  ELSEWHERE
+  ELSEWHERE,
+  TURNS_A_THREAD
 };
 
 static volatile int *volatile nobodys = (int *)8;
+
+static void turn_a_thread(void) {
+#pragma omp parallel num_threads(4)
+  if (omp_get_thread_num() == 2) fesetround(FE_UPWARD);
+}
 
 static fold_status run(const struct fold_subject *subject, const struct fold_call *call) {
   float *out = call->out, *in = (float *)(uintptr_t)call->in;
@@ -51,6 +60,7 @@ static fold_status run(const struct fold_subject *subject, const struct fold_cal
     case PUT_BACK: ((volatile float *)in)[n - 1] = ((volatile float *)in)[n - 1]; break;
     case FAR_AWAY: ((volatile unsigned char *)(out + call->rows))[60000] = 1; break;
     case ELSEWHERE: *nobodys = 1; break;
+    case TURNS_A_THREAD: turn_a_thread(); break;
     case FAILS: return fold_error(FOLD_ENVIRONMENT, "no such device");
     default: break;
   }
@@ -348,4 +358,26 @@ Test(rig, a_rig_gives_the_handlers_of_faults_back) {
     sigaction(SIGBUS, NULL, &bus);
     cr_expect(segv.sa_handler == handle_segv && bus.sa_handler == handle_bus, "run %zu", i);
   }
+}
+
+/* OpenMP's other threads are looked at after a subject's 1st, 2nd, 4th ... run, and when somebody asks. */
+Test(rig, other_threads_are_looked_at_now_and_then) {
+  if (!openmp_keeps()) cr_skip("this OpenMP's threads keep nothing");
+  struct fold_subject subject = subject_of(TURNS_A_THREAD);
+  struct fold_request request = {.op = FOLD_SUM, .rows = ROWS, .cols = COLS, .poison = 0xa5};
+  struct fold_rig rig;
+  struct fold_traces traces;
+  float got[ROWS];
+  open_rig(&rig);
+  for (unsigned k = 1; k <= 9; k++) {
+    bool looks = k == 1 || k == 2 || k == 4 || k == 8;
+    cr_assert_eq(fold_rig_run(&rig, &subject, &request, got, &traces).code, FOLD_OK);
+    cr_expect_str_eq(traces.left, looks ? "the rounding mode in another thread of OpenMP's" : "", "run %u: %s", k,
+                     traces.left);
+  }
+  fold_rig_look_at_threads(&rig, &traces);
+  cr_expect_str_eq(traces.left, "the rounding mode in another thread of OpenMP's");
+  fold_rig_look_at_threads(&rig, &traces);
+  cr_expect_str_empty(traces.left);
+  fold_rig_close(&rig);
 }

@@ -190,6 +190,24 @@ Test(vary, runs_are_varied_as_listed) {
   varied_expect(&seen.varied, listed, sizeof listed / sizeof *listed);
 }
 
+/* Each claim by itself varies what it is about, and nothing beside it. */
+Test(vary, a_claim_alone_varies_its_own) {
+  static const enum fold_claim_id claims[] = {FOLD_LAUNCH_INVARIANT, FOLD_ALIGNMENT_INVARIANT, FOLD_WRITES_OUTPUT};
+  for (size_t k = 0; k < 3; k++)
+    for (size_t l = 0; l < 2; l++) {
+      size_t launches = 0, addresses = 0, poisons = 0;
+      judge(NONE, FOLD_CLAIM(claims[k]), lengths[l], 7);
+      for (size_t i = 0; i < seen.varied.n; i++) {
+        const struct varied *v = &seen.varied.at[i];
+        launches += v->threads > 0;
+        addresses += v->shift || v->out_shift;
+        poisons += v->nan;
+      }
+      cr_expect(launches == (k == 0 ? 11 : 0) && (addresses > 0) == (k == 1) && poisons == (k == 2),
+                "claim %d: %zu launches, %zu addresses, %zu poisons", (int)claims[k], launches, addresses, poisons);
+    }
+}
+
 /* Of long inputs a part of the plan is run: never none, and over a dozen inputs all of it. */
 Test(vary, long_inputs_share_the_plan) {
   bool threads[17] = {0}, in[64] = {0};
