@@ -186,6 +186,45 @@ Test(report, rows_without_a_bound_are_told) {
   shell_close(s);
 }
 
+/* Held about order, on inputs that could tell another order and on those that could not; older records say neither. */
+Test(report, what_nothing_could_tell_is_told) {
+  struct shell *s = shell_open();
+  shell_put(s, "a.jsonl",
+            ENVIRONMENT JUDGED("a/b", "run_to_run", "n/f32/sum/1x9", "held", ",\"telling\":true")
+                JUDGED("a/b", "run_to_run", "m/f32/sum/1x9", "held", ",\"telling\":false")
+                    JUDGED("a/b", "run_to_run", "m/f32/sum/1x8", "held", "")
+                        JUDGED("c/d", "run_to_run", "m/f32/sum/1x9", "held", ",\"telling\":false")
+                            JUDGED("c/d", "run_to_run", "m/f32/sum/1x8", "skipped", ",\"telling\":true")
+                                JUDGED("e/f", "run_to_run", "m/f32/sum/1x9", "held", ""));
+  shell_run(s, "$F report a.jsonl --format markdown");
+  EXPECT_CODE(s, 0);
+  cr_expect(strstr(s->out, "| a/b on host | 3 |\n| c/d on host | 1† |\n| e/f on host | 1 |\n"), "%s", s->out);
+  cr_expect(strstr(s->out,
+                   "\nOf what held about order, 1 telling, 2 idle (the input has the same bits in eight orders).\n"
+                   "† Nothing telling: 1 promise held on idle inputs alone.\n"),
+            "%s", s->out);
+  shell_run(s, "$F report a.jsonl -o a.html; grep -o '0 broken; [^\"]*\\|10003;&nbsp;[0-9][^<]*' a.html");
+  cr_expect_str_eq(s->out,
+                   "0 broken; of the held 1 telling, 1 idle\n10003;&nbsp;3\n"
+                   "0 broken; of the held 0 telling, 1 idle\n10003;&nbsp;1&dagger;\n10003;&nbsp;1\n");
+  shell_run(s, "grep -o '<td>3</td>.*' a.html");
+  cr_expect(strncmp(s->out, "<td>3</td><td>0</td><td>0</td><td>0</td><td>1</td><td>&ndash;</td>", 65) == 0, "%s",
+            s->out);
+  shell_run(s, "$F report a.jsonl --format junit");
+  cr_expect(
+      strstr(s->out,
+             "<properties><property name=\"telling\" value=\"1\"/><property name=\"idle\" value=\"1\"/></properties>"),
+      "%s", s->out);
+  cr_expect(strstr(s->out, "name=\"run_to_run / n\"></testcase>\n"), "%s", s->out);
+  cr_expect(strstr(s->out,
+                   "name=\"run_to_run / m\"><system-out>idle: 1 held, each on an input that has the same bits in eight "
+                   "orders</system-out></testcase>\n"),
+            "%s", s->out);
+  shell_run(s, "$F report a.jsonl --format junit | grep -A2 'e/f on host' | grep -c 'idle\\|properties'");
+  cr_expect_str_eq(s->out, "0\n");
+  shell_close(s);
+}
+
 Test(report, what_records_hold_stays_text) {
   struct shell *s = shell_open();
   shell_put(s, "evil.jsonl",

@@ -39,13 +39,32 @@ static void put_table(const struct fold_model *m, FILE *out) {
     for (size_t k = 0; k < m->n_claims; k++) {
       const struct fold_model_cell *cell = m->subjects[s].cells[true][k];
       if (cell)
-        fprintf(out, " %s%zu%s |", mark_of(cell), count_of(cell), cell->unbounded ? "\\*" : "");
+        fprintf(out, " %s%zu%s%s |", mark_of(cell), count_of(cell), cell->unbounded ? "\\*" : "",
+                fold_model_untold(cell) ? "†" : "");
       else
         fputs(" |", out);
     }
     fputc('\n', out);
   }
   fputs("\nCounts of cases that held, or else as marked; what is not promised is empty.\n", out);
+}
+
+/* What held about order, and how much of that could have told. */
+static void put_telling(const struct fold_model *m, FILE *out) {
+  size_t telling = 0, idle = 0, untold = 0;
+  for (size_t s = 0; s < m->n_subjects; s++)
+    for (size_t k = 0; k < m->n_claims; k++) {
+      const struct fold_model_cell *cell = m->subjects[s].cells[true][k];
+      if (cell == NULL) continue;
+      telling += cell->telling;
+      idle += cell->idle;
+      untold += fold_model_untold(cell);
+    }
+  if (telling + idle == 0) return;
+  fprintf(out, "\nOf what held about order, %zu telling, %zu idle (the input has the same bits in eight orders).\n",
+          telling, idle);
+  if (untold)
+    fprintf(out, "† Nothing telling: %zu promise%s held on idle inputs alone.\n", untold, untold == 1 ? "" : "s");
 }
 
 /* Of claims that held, the rows that were not judged. */
@@ -149,6 +168,7 @@ fold_status fold_report_markdown(const struct fold_model *model, FILE *out) {
   if (model->n_environments) fputs(".\n", out);
   put_failures(model, out);
   if (model->n_subjects) put_table(model, out);
+  put_telling(model, out);
   put_unbounded(model, out);
   if (model->n_timings + model->n_study + model->n_scalings + model->n_messages)
     fprintf(out, "\nMeasured: %zu timings, %zu errors of a study, %zu points of scaling, %zu all-reduces.\n",

@@ -262,6 +262,9 @@ fold_status fold_model_add_judgement(struct fold_model *model, json_t *record, i
   double ulps = number_of(record, "ulps"), fraction = number_of(record, "bound_fraction");
   fixture->count[verdict] += cases;
   if (fold_model_is_known(record)) cell->known++, fixture->known++;
+  const json_t *telling = verdict == FOLD_HELD ? json_object_get(record, "telling") : NULL;
+  if (json_is_true(telling)) cell->telling++, fixture->telling++;
+  if (json_is_false(telling)) cell->idle++, fixture->idle++;
   if (isnan(cell->ulps) || ulps > cell->ulps) cell->ulps = ulps;
   if (isnan(cell->fraction) || fraction > cell->fraction) cell->fraction = fraction;
   if (verdict == FOLD_SKIPPED) FOLD_TRY(count_reason(cell, fixture, fold_record_text(record, "reason"), cases));

@@ -18,8 +18,9 @@ enum { MODEL_CLAIMS = 64, MODEL_EVIDENCE = 10, MODEL_REASONS = 6 };
 struct fold_model_fixture {
   char *name;
   size_t count[FOLD_VERDICTS], known; /* known: of the refuted, what is known of that library */
-  json_t *first;                      /* the first record that is refuted or broken, or NULL */
-  char *why;                          /* the first reason of a skip, or NULL */
+  size_t telling, idle; /* of the held, where the records say it: what the inputs could tell of order (panel.h) */
+  json_t *first;        /* the first record that is refuted or broken, or NULL */
+  char *why;            /* the first reason of a skip, or NULL */
 };
 
 struct fold_model_reason {
@@ -28,7 +29,7 @@ struct fold_model_reason {
 };
 
 struct fold_model_cell {
-  size_t count[FOLD_VERDICTS], known;
+  size_t count[FOLD_VERDICTS], known, telling, idle;
   double ulps, fraction; /* the worst; NaN where nothing was measured */
   /* Of cases that held: their rows, those that have no bound and so were not judged, and why the last of them has none. */
   size_t rows, unbounded;
@@ -161,6 +162,8 @@ const char *fold_model_title(const struct fold_model_subject *subject, char text
 size_t fold_model_incomplete(const struct fold_model *model);
 /* "3 of 5 rows have no bound: why", or "" where all have one. */
 const char *fold_model_unbounded(const struct fold_model_cell *cell, char text[240]);
+/* Whether a claim about order held, and on idle inputs alone: nothing was telling. */
+bool fold_model_untold(const struct fold_model_cell *cell);
 size_t fold_model_cell_total(const struct fold_model_cell *cell);
 
 #endif

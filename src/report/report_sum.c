@@ -10,6 +10,10 @@ size_t fold_model_cell_total(const struct fold_model_cell *cell) {
   return total;
 }
 
+bool fold_model_untold(const struct fold_model_cell *cell) {
+  return cell->idle > 0 && cell->telling == 0 && cell->count[FOLD_REFUTED] == 0;
+}
+
 size_t fold_model_incomplete(const struct fold_model *model) {
   size_t n = 0;
   for (size_t i = 0; i < model->n_files; i++) n += model->files[i].incomplete[0] != '\0';

@@ -41,13 +41,14 @@ static void put_cell(struct fold_page *page, const struct fold_model_subject *su
           "<td class=\"%s\"><a href=\"#e%zu-%zu\" title=\"%s: %zu held, %zu refuted, %zu skipped, %zu broken",
           promised || look.class[0] != 'h' ? look.class : "probed", s, k, look.word, cell->count[FOLD_HELD],
           cell->count[FOLD_REFUTED], cell->count[FOLD_SKIPPED], cell->count[FOLD_BROKEN]);
+  if (cell->telling + cell->idle) fprintf(page->out, "; of the held %zu telling, %zu idle", cell->telling, cell->idle);
   if (cell->unbounded) {
     fputs("; ", page->out);
     fold_put_html(page->out, fold_model_unbounded(cell, unbounded));
   }
   fputs("\">", page->out);
-  fprintf(page->out, promised ? "%s&nbsp;%zu%s" : "(%s&nbsp;%zu%s)", look.mark, count_of(cell),
-          cell->unbounded ? "*" : "");
+  fprintf(page->out, promised ? "%s&nbsp;%zu%s%s" : "(%s&nbsp;%zu%s%s)", look.mark, count_of(cell),
+          cell->unbounded ? "*" : "", fold_model_untold(cell) ? "&dagger;" : "");
   if (cell->count[FOLD_SKIPPED] && look.class[0] != 's')
     fprintf(page->out, "<small>&ndash;&nbsp;%zu</small>", cell->count[FOLD_SKIPPED]);
   fputs("</a></td>", page->out);
@@ -90,7 +91,8 @@ static void put_matrix(struct fold_page *page) {
       "</tbody></table></div>\n<p class=\"legend\"><span class=\"held\">&#10003; held</span> <span class=\"refuted\">"
       "&#10007; refuted</span> <span class=\"skipped\">&ndash; skipped</span> <span class=\"broken\">! broken: the "
       "environment failed</span> <span class=\"fact\">&#10007; known of another library, or (in parentheses) not "
-      "promised</span> An empty cell: not promised, not tried. *: some rows have no bound, and were not judged.</p>\n",
+      "promised</span> An empty cell: not promised, not tried. *: some rows have no bound, and were not judged. "
+      "&dagger;: nothing telling, each input has the same bits in eight orders.</p>\n",
       page->out);
 }
 
@@ -113,6 +115,7 @@ static void put_counts(struct fold_page *page, const char *claim, const struct f
   fprintf(page->out, "%s</th><td class=\"%s\">%s&nbsp;%s</td>", promised ? "" : " (not promised)", look.class,
           look.mark, look.word);
   for (int v = 0; v < FOLD_VERDICTS; v++) fprintf(page->out, "<td>%zu</td>", cell->count[v]);
+  fprintf(page->out, cell->telling + cell->idle ? "<td>%zu</td>" : "<td>&ndash;</td>", cell->idle);
   fold_page_number(page, cell->ulps);
   fold_page_number(page, cell->fraction);
   put_reasons(page, cell);
@@ -155,7 +158,7 @@ static void put_evidence(struct fold_page *page, size_t s) {
       put_counts(page, m->claims[k], cell, promised);
       fputs("</tr>\n", page->out);
       if (cell->n_evidence == 0) continue;
-      fputs("<tr class=\"failures\"><td colspan=\"9\"><ul>\n", page->out);
+      fputs("<tr class=\"failures\"><td colspan=\"10\"><ul>\n", page->out);
       put_failures(page, cell, promised);
       fputs("</ul></td></tr>\n", page->out);
     }
@@ -178,6 +181,7 @@ void fold_page_evidence(struct fold_page *page) {
                                      "Refuted",
                                      "Skipped",
                                      "Broken",
+                                     "Idle",
                                      "Worst error (ulps)",
                                      "Worst error / bound",
                                      "<th scope=\"col\" class=\"text\">Skipped, or not judged, because"};
@@ -189,7 +193,9 @@ void fold_page_evidence(struct fold_page *page) {
       "units of the exact result&rsquo;s last place, and as a fraction of the bound that theory gives. A sum that "
       "cancels "
       "to almost nothing can be many of its own last places off and within its bound, which goes by the sum of "
-      "magnitudes.</p>\n",
+      "magnitudes. Idle: of the held, "
+      "those of claims about order whose input has the same bits in eight orders, on which no other order could "
+      "show.</p>\n",
       page->out);
   for (size_t s = 0; s < m->n_subjects; s++) {
     fprintf(page->out, "<h3 id=\"s%zu\">", s);
