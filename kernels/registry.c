@@ -17,7 +17,8 @@
 #include "cuda/rows.h"
 #endif
 
-#define ANY_DTYPE ((1u << FOLD_DTYPES) - 1)
+#define ANY_DTYPE FOLD_EVERYWHERE
+#define ANY_ON_HOST ((1u << FOLD_DTYPES) - 1)
 #define ANY_OP ((1u << FOLD_OPS) - 1)
 #define SUMS (1u << FOLD_SUM)
 
@@ -35,20 +36,20 @@
 #define EXACTLY \
   (SOUND | FOLD_CLAIM(FOLD_FAITHFUL) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) | FOLD_CLAIM(FOLD_PERMUTATION_INVARIANT))
 
-#define HOST_ORDER(id, text)                                                                         \
-  {                                                                                                  \
-    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_DTYPE, .ops = ANY_OP, .order = id, \
-    .method = FOLD_PLAIN, .claims = ORDERED, .run = fold_host_ordered                                \
+#define HOST_ORDER(id, text)                                                                           \
+  {                                                                                                    \
+    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_ON_HOST, .ops = ANY_OP, .order = id, \
+    .method = FOLD_PLAIN, .claims = ORDERED, .run = fold_host_ordered                                  \
   }
-#define HOST_DETERM(id, workers, text)                                                                           \
-  {                                                                                                              \
-    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_DTYPE, .ops = ANY_OP, .order = "rows/par_256", \
-    .method = FOLD_PLAIN, .claims = DETERM, .twin = "rows/par_256", .width = workers, .run = fold_host_determ    \
+#define HOST_DETERM(id, workers, text)                                                                             \
+  {                                                                                                                \
+    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_ON_HOST, .ops = ANY_OP, .order = "rows/par_256", \
+    .method = FOLD_PLAIN, .claims = DETERM, .twin = "rows/par_256", .width = workers, .run = fold_host_determ      \
   }
-#define HOST_SUM(id, how, what, function, sequence, text)                                                \
-  {                                                                                                      \
-    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_DTYPE, .ops = SUMS, .order = sequence, \
-    .method = how, .claims = what, .run = function                                                       \
+#define HOST_SUM(id, how, what, function, sequence, text)                                                  \
+  {                                                                                                        \
+    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_ON_HOST, .ops = SUMS, .order = sequence, \
+    .method = how, .claims = what, .run = function                                                         \
   }
 
 /* The CUDA subjects. `@plain` is the first rung of a ladder: the same order, without the tuning. */
@@ -153,7 +154,7 @@ static const struct fold_subject table[] = {
     {.name = "flat/canonical",
      .engine = FOLD_HOST,
      .about = "a function of n alone: tiles of 16 lines of 256, and trees",
-     .dtypes = ANY_DTYPE,
+     .dtypes = ANY_ON_HOST,
      .ops = ANY_OP,
      .order = "flat/canonical",
      .method = FOLD_PLAIN,

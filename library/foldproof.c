@@ -33,7 +33,7 @@ const char *foldproof_order(size_t k, const char **formula) {
 
 static fold_status parse_dtype(const char *name, enum fold_dtype *dtype) {
   int found = name ? fold_dtype_parse(name) : -1;
-  if (found < 0) return fold_error(FOLD_BAD_INPUT, "no dtype '%.60s': f16, bf16, f32, f64", name ? name : "(null)");
+  if (found < 0) return fold_error(FOLD_BAD_INPUT, "no dtype '%.60s': %s", name ? name : "(null)", fold_dtype_list());
   *dtype = (enum fold_dtype)found;
   return fold_ok();
 }

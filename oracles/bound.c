@@ -49,7 +49,10 @@
  * underflow. Terms that are not finite: NaN stays, an infinity stays unless the finite terms overflow the other way (sum) or
  * underflow to a zero that meets it (product).
  *
- * A 16-bit result but NARROW's, and FLOAT64's and EXACT's, is rounded once more: by at most v times what is rounded, or by eta / 2
+ * A format without infinities (e4m3) has NaN for both: what may come then is NaN.
+ *
+ * A result narrower than its accumulator, but NARROW's, and FLOAT64's and EXACT's, is rounded once more: by at most v times what
+ * is rounded, or by eta / 2
  * below the normal range. A sum of elements is a multiple of eta, so that below the normal range it is not rounded at all.
  *
  */
@@ -79,7 +82,10 @@ bool fold_reaches_overflow(struct fold_format format, mpfr_srcptr value) {
   mpfr_set_ui_2exp(threshold, 1, format.emax + 1, MPFR_RNDD);
   mpfr_set_ui_2exp(half_ulp, 1, format.emax - format.precision, MPFR_RNDD);
   mpfr_sub(threshold, threshold, half_ulp, MPFR_RNDD); /* exact */
-  bool reaches = mpfr_greaterequal_p(value, threshold);
+  /* Without infinities the largest number is even, one place lower: half an ulp above it is rounded to it. */
+  if (!format.infinities)
+    mpfr_mul_2ui(half_ulp, half_ulp, 1, MPFR_RNDD), mpfr_sub(threshold, threshold, half_ulp, MPFR_RNDD);
+  bool reaches = format.infinities ? mpfr_greaterequal_p(value, threshold) : mpfr_greater_p(value, threshold);
   mpfr_clears(threshold, half_ulp, (mpfr_ptr)0);
   return reaches;
 }
@@ -109,7 +115,7 @@ static void set_outcomes(struct fold_bound_terms *t, mpfr_srcptr error, struct f
   int sign = mpfr_signbit(t->truth->exact) != 0;
   bool sum = t->truth->op == FOLD_SUM, right, wrong = false;
   if (outcomes->exact) {
-    right = fold_bits_class(dtype, t->truth->rounded[dtype]) == FOLD_INFINITE;
+    right = fold_bits_class(dtype, t->truth->rounded[dtype]) >= FOLD_INFINITE;
     outcomes->finite = !right;
   } else {
     mpfr_add(t->scratch, t->magnitude, error, MPFR_RNDU);
@@ -132,7 +138,7 @@ static void set_outcomes(struct fold_bound_terms *t, mpfr_srcptr error, struct f
 static void round_last(struct fold_bound_terms *t, bool exact, mpfr_t error) {
   enum fold_dtype dtype = t->truth->dtype;
   if (exact) {
-    if (fold_bits_class(dtype, t->truth->rounded[dtype]) != FOLD_INFINITE)
+    if (fold_bits_class(dtype, t->truth->rounded[dtype]) < FOLD_INFINITE)
       fold_truth_error(error, t->truth, dtype, t->truth->rounded[dtype]);
     return;
   }
@@ -215,6 +221,13 @@ static fold_status find(struct fold_bound_terms *t, struct fold_outcomes *outcom
   return status;
 }
 
+/* A result's format without infinities has NaN in their stead. */
+static void rename_infinities(enum fold_dtype dtype, struct fold_outcomes *outcomes) {
+  if (fold_format_of(dtype).infinities) return;
+  outcomes->nan |= outcomes->infinite[0] || outcomes->infinite[1];
+  outcomes->infinite[0] = outcomes->infinite[1] = false;
+}
+
 fold_status fold_bound_outcomes(enum fold_method method, const struct fold_truth *truth, uint64_t height,
                                 const struct fold_running_product *running, mpfr_t bound,
                                 struct fold_outcomes *outcomes) {
@@ -224,10 +237,12 @@ fold_status fold_bound_outcomes(enum fold_method method, const struct fold_truth
   if (method != FOLD_PLAIN || truth->op != FOLD_PROD) running = NULL;
   if (!truth->finite_terms) {
     special_outcomes(method, truth, running, outcomes);
+    rename_infinities(truth->dtype, outcomes);
     return fold_ok();
   }
   outcomes->exact = outcomes->finite = true;
-  if (truth->n < 1 + (truth->factors == 1)) return fold_ok(); /* the element itself, or the identity: nothing is rounded */
+  if (truth->n < 1 + (truth->factors == 1))
+    return fold_ok(); /* the element itself, or the identity: nothing is rounded */
   struct fold_bound_terms t = {
       .method = method, .truth = truth, .running = running, .result = fold_format_of(truth->dtype)};
   t.accumulator = accumulator_of(method, truth->dtype);
@@ -236,6 +251,7 @@ fold_status fold_bound_outcomes(enum fold_method method, const struct fold_truth
   t.height += fold_product_is_rounded(&t);
   mpfr_inits2(FOLD_BOUND_BITS, t.gamma, t.magnitude, t.side[0], t.side[1], t.scratch, (mpfr_ptr)0);
   fold_status status = find(&t, outcomes, bound);
+  rename_infinities(truth->dtype, outcomes);
   mpfr_clears(t.gamma, t.magnitude, t.side[0], t.side[1], t.scratch, (mpfr_ptr)0);
   return status;
 }
@@ -244,7 +260,7 @@ fold_status fold_bound(enum fold_method method, const struct fold_truth *truth, 
   struct fold_outcomes may;
   FOLD_TRY(fold_bound_outcomes(method, truth, height, NULL, bound, &may));
   if (!truth->finite_terms) return fold_no_bound("a term is not finite");
-  if (fold_bits_class(truth->dtype, truth->rounded[truth->dtype]) == FOLD_INFINITE)
+  if (fold_bits_class(truth->dtype, truth->rounded[truth->dtype]) >= FOLD_INFINITE)
     return fold_no_bound("the exact result overflows its dtype");
   if (may.nan || may.infinite[0] || may.infinite[1])
     return fold_no_bound(truth->op == FOLD_SUM ? "a sum on the way, or the last, may overflow"

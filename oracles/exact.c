@@ -9,6 +9,9 @@
  *   max   NaN if a term is NaN; -0 < +0; the empty maximum is -infinity
  *   min   NaN if a term is NaN; -0 < +0; the empty minimum is +infinity
  *
+ * Where a format has no infinities (e4m3) each of these infinities is NaN, and so is what overflows: a sum that is nearer to the
+ * next number after the largest, had it one, or as near where the largest is odd.
+ *
  * A NaN that comes out is the format's positive quiet NaN without payload. abs_sum adds up the finite terms only. The
  * condition number of a sum without a term other than zero is 1.
  *
@@ -59,18 +62,19 @@ static uint64_t round_finite(struct fold_format format, mpfr_srcptr value, long 
   uint64_t kept = mpz_get_ui(integer);
   mpz_clear(integer);
   mpfr_clear(scaled);
-  /* The hidden bit carries into the exponent field by itself, from the largest subnormal and to infinity too. */
-  return ((uint64_t)field << (format.precision - 1)) + kept;
+  /* The hidden bit carries into the exponent field by itself, from the largest subnormal and beyond the largest number too. */
+  uint64_t pattern = ((uint64_t)field << (format.precision - 1)) + kept;
+  return pattern < format.beyond ? pattern : format.beyond;
 }
 
 uint64_t fold_mpfr_round(enum fold_dtype dtype, mpfr_srcptr value) {
   struct fold_format format = fold_format_of(dtype);
-  if (mpfr_nan_p(value)) return format.exponent | (format.fraction + 1) >> 1;
+  if (mpfr_nan_p(value)) return format.nan;
   uint64_t sign = mpfr_signbit(value) ? format.sign : 0;
-  if (mpfr_inf_p(value)) return sign | format.exponent;
+  if (mpfr_inf_p(value)) return sign | format.beyond;
   if (mpfr_zero_p(value)) return sign;
   mpfr_exp_t exponent = mpfr_get_exp(value) - 1;
-  if (exponent > format.emax) return sign | format.exponent;
+  if (exponent > format.emax) return sign | format.beyond;
   /* Below half of the smallest subnormal; the half itself, a tie to even, is left to round_finite. */
   if (exponent < format.emin - format.precision) return sign;
   return sign | round_finite(format, value, exponent);
@@ -133,7 +137,7 @@ static int64_t place_of(struct fold_format format, uint64_t bits) {
 
 static uint64_t extreme(enum fold_dtype dtype, enum fold_op op, const void *in, size_t n) {
   struct fold_format format = fold_format_of(dtype);
-  uint64_t best = op == FOLD_MAX ? format.sign | format.exponent : format.exponent;
+  uint64_t best = op == FOLD_MAX ? format.sign | format.beyond : format.beyond;
   for (size_t i = 0; i < n; i++) {
     uint64_t bits = fold_bits_load(dtype, in, i);
     if (fold_bits_class(dtype, bits) == FOLD_NAN) return bits;

@@ -12,10 +12,10 @@
 /* Below this many terms a parallel region costs more than it saves. */
 #define BLOCK_TERMS 65536
 
-/* The pattern of 2^(lowest + precision - 1), or of infinity where that is beyond the largest number. */
+/* The pattern of 2^(lowest + precision - 1), or what follows the largest number where that is beyond the largest number. */
 static uint64_t limit_of(struct fold_format f, long lowest) {
   long exponent = lowest == FOLD_NO_BIT ? f.emax + 1 : lowest + f.precision - 1;
-  return exponent > f.emax ? f.exponent : (uint64_t)(exponent - f.emin + 1) << (f.precision - 1);
+  return exponent > f.emax ? f.beyond : (uint64_t)(exponent - f.emin + 1) << (f.precision - 1);
 }
 
 /* Of a magnitude that is neither zero nor infinity nor NaN. */
@@ -39,6 +39,7 @@ static long lowest_of(struct fold_format f, uint64_t magnitude) {
     }                                                                         \
     return lowest;                                                            \
   }
+LOWEST(8, uint8_t)
 LOWEST(16, uint16_t)
 LOWEST(32, uint32_t)
 LOWEST(64, uint64_t)
@@ -46,6 +47,7 @@ LOWEST(64, uint64_t)
 static long find(enum fold_dtype dtype, const void *in, size_t n) {
   struct fold_format f = fold_format_of(dtype);
   switch (f.bits) {
+    case 8: return lowest_8(f, in, n);
     case 16: return lowest_16(f, in, n);
     case 32: return lowest_32(f, in, n);
     default: return lowest_64(f, in, n);

@@ -13,9 +13,11 @@
 
 /* By the kind of a row's element: what is in memory to the accumulator, and back, rounded once, as it lies in memory. */
 #define FOLD_LOAD_uint16_t(name, x) fold_widen(fold_format_##name(), x)
+#define FOLD_LOAD_uint8_t FOLD_LOAD_uint16_t
 #define FOLD_LOAD_float(name, x) (x)
 #define FOLD_LOAD_double(name, x) (x)
 #define FOLD_PUT_uint16_t(name, x) (uint16_t) fold_narrow(fold_format_##name(), (double)(x))
+#define FOLD_PUT_uint8_t(name, x) (uint8_t) fold_narrow(fold_format_##name(), (double)(x))
 #define FOLD_PUT_float(name, x) (x)
 #define FOLD_PUT_double(name, x) (x)
 typedef float fold_wide_F32;

@@ -26,9 +26,8 @@ static void set_term(mpfr_t term, enum fold_dtype dtype, const void *in, size_t 
 /* The significant bits of a term: of its significand without trailing zeros. 0, NaN and infinities have one. */
 static size_t width_of(enum fold_dtype dtype, uint64_t bits) {
   struct fold_format format = fold_format_of(dtype);
-  uint64_t exponent = bits & format.exponent;
-  uint64_t significand = (bits & format.fraction) | (exponent ? format.fraction + 1 : 0);
-  if (!significand || exponent == format.exponent) return 1;
+  uint64_t significand = (bits & format.fraction) | (bits & format.exponent ? format.fraction + 1 : 0);
+  if (!significand || (bits & ~format.sign) >= format.beyond) return 1;
   return (size_t)(64 - __builtin_clzll(significand) - __builtin_ctzll(significand));
 }
 

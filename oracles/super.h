@@ -29,7 +29,7 @@ struct fold_super {
 /* How many limbs dtype uses, and the exponent of limb 0's unit. */
 static inline FOLD_HD int fold_super_limbs(enum fold_dtype dtype) {
   switch (dtype) {
-#define FOLD_DTYPE(TAG, name, element, WIDE, bits, precision, emin, emax, limbs, ...) FOLD_CASE(TAG, limbs)
+#define FOLD_DTYPE(TAG, name, element, WIDE, bits, precision, emin, emax, infinities, limbs, ...) FOLD_CASE(TAG, limbs)
 #include "dtype.def"
     case FOLD_DTYPES: break;
   }

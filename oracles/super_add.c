@@ -15,6 +15,7 @@
 #include "super_extract.h"
 
 enum {
+  WORTH_COUNTING = 256, /* bytes: fewer are added one by one */
   WORTH_SPLITTING = 32, /* terms: fewer are added one by one */
   WORTH_BINS = 512,     /* likewise, of narrow dtypes */
   WORTH_BINS_F64 = 2048,
@@ -34,7 +35,7 @@ static void add_singly(enum fold_dtype dtype, const void *in, size_t n, struct f
   bool special = false;
   for (size_t i = 0; i < n; i++) {
     uint64_t bits = fold_bits_load(dtype, in, i), exponent = (bits & format.exponent) >> (format.precision - 1);
-    if ((bits & format.exponent) == format.exponent) {
+    if ((bits & ~format.sign) >= format.beyond) {
       special = true;
       continue;
     }
@@ -128,7 +129,7 @@ static bool split_anew(const struct target *to, const void *in, size_t n, struct
   const int unit = extent.smallest ? unit_of(f, extent.smallest) : f.emax;
   const int base = fold_super_base(to->dtype), floor = base > LEAST_NORMAL ? base : LEAST_NORMAL;
   const int least = to->extractor->sum[to->dtype][0] ? 1 : 2;
-  if (extent.largest >= f.exponent || unit < floor) return false;
+  if (extent.largest >= f.beyond || unit < floor) return false;
   for (int levels = least; levels <= FOLD_EXTRACT_LEVELS; levels++) {
     int span = FOLD_EXTRACT_BITS * levels, most = unit + span < 1023 ? unit + span : 1023;
     int top = within(floor + span, size + 1 + MARGIN, most);
@@ -159,10 +160,38 @@ static size_t split_some(const struct target *to, const void *in, size_t n, stru
   return 0;
 }
 
+/* Bytes by how often each pattern occurs. */
+static void add_counted(const struct target *to, const unsigned char *in, size_t n) {
+  const struct fold_format f = fold_format_of(to->dtype);
+  uint32_t count[4][256] = {{0}}; /* interleaved: equal neighbours make no chain through memory */
+  bool special = false;
+  size_t i = 0;
+  for (; i + 4 <= n; i += 4) count[0][in[i]]++, count[1][in[i + 1]]++, count[2][in[i + 2]]++, count[3][in[i + 3]]++;
+  for (; i < n; i++) count[0][in[i]]++;
+  for (unsigned bits = 0; bits < 256; bits++) {
+    const uint64_t times = (uint64_t)count[0][bits] + count[1][bits] + count[2][bits] + count[3][bits];
+    const uint64_t magnitude = bits & ~f.sign, field = magnitude >> (f.precision - 1);
+    if (times && magnitude >= f.beyond) special = true;
+    if (!times || magnitude >= f.beyond) continue;
+    const uint64_t sum = times * ((bits & f.fraction) | (field ? f.fraction + 1 : 0));
+    const unsigned shift = field ? (unsigned)field - 1 : 0;
+    fold_limbs_add(to->sum->limb, shift, sum, bits & f.sign);
+    if (to->abs) fold_limbs_add(to->abs->limb, shift, sum, false);
+  }
+  if (special) fold_super_count_specials(to->dtype, in, n, to->sum, to->abs);
+}
+
 static void add(const struct target *to, const void *in, size_t n) {
   const unsigned char *at = in;
   struct guess guess = {0};
   struct fold_bins bins;
+  if (fold_dtype_size(to->dtype) == 1) {
+    if (n < WORTH_COUNTING)
+      add_singly(to->dtype, in, n, to->sum, to->abs);
+    else
+      add_counted(to, in, n);
+    return;
+  }
   bins.held = 0;
   for (size_t taken; n > 0; n -= taken, at += taken * fold_dtype_size(to->dtype)) {
     bool splits = to->extractor && n >= WORTH_SPLITTING;

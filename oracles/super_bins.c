@@ -106,14 +106,23 @@ static void use_sets(struct fold_bins *bins, int sets) {
   for (; bins->sets < sets; bins->sets++) memset(bins->word[bins->sets], 0, sizeof bins->word[0]);
 }
 
+/* Of each dtype by its element; bytes go through no bins (super_add.c). */
+#define FILL_uint8_t(fraction) (void)in
+#define FILL_uint16_t(fraction) fill_narrow(bins->word[0], in, n, 2, fraction)
+#define FILL_float(fraction) fill_narrow(bins->word[0], in, n, 4, fraction)
+#define FILL_double(fraction) fill_wide((void *)bins->word[0], (void *)bins->word[bins->sets - 1], in, n)
+// clang-format off
+#define FOLD_FILL(TAG, element, fraction) case FOLD_##TAG: FILL_##element(fraction); break;
+#define FOLD_EMPTY(TAG, top, fraction) case FOLD_##TAG: empty(words, top, fraction, sum, abs); break;
+// clang-format on
+
 static void fill(struct fold_bins *bins, enum fold_dtype dtype, const unsigned char *in, size_t n) {
   if (bins->held == 0) bins->sets = 0;
   use_sets(bins, dtype == FOLD_F64 && alike(in, n) ? 2 : 1);
   switch (dtype) {
-    case FOLD_F16: fill_narrow(bins->word[0], in, n, 2, 10); break;
-    case FOLD_BF16: fill_narrow(bins->word[0], in, n, 2, 7); break;
-    case FOLD_F32: fill_narrow(bins->word[0], in, n, 4, 23); break;
-    default: fill_wide((void *)bins->word[0], (void *)bins->word[bins->sets - 1], in, n); break;
+#define FOLD_DTYPE(TAG, name, element, WIDE, bits, precision, ...) FOLD_FILL(TAG, element, precision - 1)
+#include "dtype.def"
+    case FOLD_DTYPES: break;
   }
 }
 
@@ -182,10 +191,10 @@ void fold_bins_empty(struct fold_bins *bins, enum fold_dtype dtype, struct fold_
   else
     join_sets(words, FIELDS, SETS);
   switch (dtype) {
-    case FOLD_F16: empty(words, 31, 10, sum, abs); break;
-    case FOLD_BF16: empty(words, 255, 7, sum, abs); break;
-    case FOLD_F32: empty(words, 255, 23, sum, abs); break;
-    default: empty(words, 2047, 52, sum, abs); break;
+#define FOLD_DTYPE(TAG, name, element, WIDE, bits, precision, ...) \
+  FOLD_EMPTY(TAG, ((uint64_t)1 << (bits - precision)) - 1, precision - 1)
+#include "dtype.def"
+    case FOLD_DTYPES: break;
   }
 }
 

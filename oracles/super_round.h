@@ -55,7 +55,7 @@ static inline FOLD_HD int fold_leading_bit(uint32_t word) {
 static inline FOLD_HD uint64_t fold_super_round_magnitude(const struct fold_super_integer *words, int base, int lowest,
                                                           int leading, struct fold_format to) {
   int exponent = base + leading;
-  if (exponent > to.emax) return to.exponent;
+  if (exponent > to.emax) return to.beyond;
   int field = exponent < to.emin ? 0 : exponent - to.emin;
   int drop = to.emin + field - to.precision + 1 - base; /* the bits below the unit of the last place */
   if (drop > leading + 1) return 0;                     /* below half of the smallest subnormal */
@@ -68,7 +68,8 @@ static inline FOLD_HD uint64_t fold_super_round_magnitude(const struct fold_supe
     kept += half && (sticky || (kept & 1));
   }
   /* The hidden bit carries into the exponent field by itself, from the largest subnormal and to infinity too. */
-  return ((uint64_t)field << (to.precision - 1)) + kept;
+  const uint64_t pattern = ((uint64_t)field << (to.precision - 1)) + kept;
+  return !to.infinities && pattern > to.beyond ? to.beyond : pattern;
 }
 
 /* A number whose lowest word other than 0 is integer->low, its highest one `high`. */
@@ -110,9 +111,7 @@ static inline FOLD_HD uint64_t fold_limbs_round(enum fold_dtype dtype, const int
 static inline FOLD_HD bool fold_super_special(const int64_t *counts, enum fold_dtype to, uint64_t *bits) {
   struct fold_format format = fold_format_of(to);
   const int64_t nan = counts[0], positive = counts[1], negative = counts[2];
-  *bits = nan || (positive && negative) ? format.exponent | (format.fraction + 1) >> 1
-          : negative                    ? format.sign | format.exponent
-                                        : format.exponent;
+  *bits = nan || (positive && negative) ? format.nan : negative ? format.sign | format.beyond : format.beyond;
   return nan || positive || negative;
 }
 static inline FOLD_HD bool fold_super_negative_zero(const int64_t *counts) { return counts[4] && !counts[3]; }

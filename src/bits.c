@@ -15,19 +15,15 @@ static uint64_t at_place(enum fold_dtype dtype, int64_t place) {
   return place < 0 ? (uint64_t)-place | fold_format_of(dtype).sign : (uint64_t)place;
 }
 
-uint64_t fold_bits_up(enum fold_dtype dtype, uint64_t bits) {
-  enum fold_class class = fold_bits_class(dtype, bits);
-  bool negative = fold_bits_negative(dtype, bits);
-  if (class == FOLD_NAN || (class == FOLD_INFINITE && !negative)) return bits;
-  return at_place(dtype, place_of(dtype, bits) + 1);
+/* One place up or down; what is not a number, or has no number or infinity there, stays. */
+static uint64_t step(enum fold_dtype dtype, uint64_t bits, int by) {
+  if (fold_bits_class(dtype, bits) == FOLD_NAN) return bits;
+  uint64_t next = at_place(dtype, place_of(dtype, bits) + by);
+  return fold_bits_class(dtype, next) == FOLD_NAN ? bits : next;
 }
 
-uint64_t fold_bits_down(enum fold_dtype dtype, uint64_t bits) {
-  enum fold_class class = fold_bits_class(dtype, bits);
-  bool negative = fold_bits_negative(dtype, bits);
-  if (class == FOLD_NAN || (class == FOLD_INFINITE && negative)) return bits;
-  return at_place(dtype, place_of(dtype, bits) - 1);
-}
+uint64_t fold_bits_up(enum fold_dtype dtype, uint64_t bits) { return step(dtype, bits, 1); }
+uint64_t fold_bits_down(enum fold_dtype dtype, uint64_t bits) { return step(dtype, bits, -1); }
 
 uint64_t fold_bits_distance(enum fold_dtype dtype, uint64_t a, uint64_t b) {
   bool a_nan = fold_bits_class(dtype, a) == FOLD_NAN, b_nan = fold_bits_class(dtype, b) == FOLD_NAN;

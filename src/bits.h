@@ -1,6 +1,6 @@
 /* bits.h: floating-point formats as bit patterns: conversion, classes, comparison.
  *
- * Promised: each conversion rounds once, to nearest even, subnormals and overflow included, by integer
+ * Promised: each conversion rounds once, to nearest even, subnormals and overflow included (dtype.def), by integer
  * arithmetic or by one IEEE-754 conversion; a NaN stays a (quiet) NaN. The inline part is shared by host and device, so
  * that both make the same bits. Values compare by bits; NaN by class (fold_bits_same).
  */
@@ -19,21 +19,38 @@ extern "C" {
  * smallest and largest normal number as 1.f x 2^e. */
 struct fold_format {
   int bits, precision, emin, emax;
+  bool infinities;
   uint64_t sign, exponent, fraction; /* masks */
+  uint64_t beyond; /* the pattern after the largest number: infinity, or NaN in a format without infinities */
+  uint64_t nan;    /* the positive quiet one without payload */
 };
 
 /* Inlined always, so that what is constant where it is called is folded. */
 #define FOLD_INLINE static inline FOLD_HD __attribute__((always_inline))
 
-FOLD_INLINE struct fold_format fold_format_make(int bits, int precision, int emin, int emax) {
+FOLD_INLINE struct fold_format fold_format_make(int bits, int precision, int emin, int emax, bool infinities) {
   const uint64_t sign = (uint64_t)1 << (bits - 1), fraction = ((uint64_t)1 << (precision - 1)) - 1;
-  struct fold_format f = {bits, precision, emin, emax, sign, (sign - 1) & ~fraction, fraction};
+  const uint64_t exponent = (sign - 1) & ~fraction, quiet = exponent | (fraction + 1) / 2;
+  struct fold_format f = {bits,
+                          precision,
+                          emin,
+                          emax,
+                          infinities,
+                          sign,
+                          exponent,
+                          fraction,
+                          infinities ? exponent : sign - 1,
+                          infinities ? quiet : sign - 1};
   return f;
 }
+#define FOLD_FORMAT_INFINITIES true
+#define FOLD_FORMAT_NONE false
 
 /* fold_format_<name>() for each dtype: its row of the table. */
-#define FOLD_DTYPE(TAG, name, element, WIDE, bits, precision, emin, emax, ...) \
-  FOLD_INLINE struct fold_format fold_format_##name(void) { return fold_format_make(bits, precision, emin, emax); }
+#define FOLD_DTYPE(TAG, name, element, WIDE, bits, precision, emin, emax, infinities, ...) \
+  FOLD_INLINE struct fold_format fold_format_##name(void) {                                \
+    return fold_format_make(bits, precision, emin, emax, FOLD_FORMAT_##infinities);        \
+  }
 #include "dtype.def"
 
 static inline FOLD_HD struct fold_format fold_format_of(enum fold_dtype dtype) {
@@ -42,7 +59,7 @@ static inline FOLD_HD struct fold_format fold_format_of(enum fold_dtype dtype) {
 #include "dtype.def"
     case FOLD_DTYPES: break;
   }
-  struct fold_format none = {0, 0, 0, 0, 0, 0, 0};
+  struct fold_format none = {0, 0, 0, 0, false, 0, 0, 0, 0, 0};
   return none;
 }
 
@@ -72,8 +89,8 @@ FOLD_INLINE float fold_widen(struct fold_format f, uint32_t bits) {
   const int up = 24 - f.precision;
   const uint32_t sign = (uint32_t)(bits & f.sign) << (32 - f.bits), magnitude = (uint32_t)(bits & ~f.sign);
   if (f.emin == -126) return fold_bits_f32(sign | magnitude << up); /* f32's own bias */
-  if (magnitude >= f.exponent) return fold_bits_f32(sign | 0x7f800000u | (uint32_t)(magnitude & f.fraction) << up);
-  /* Below infinity: shift the fields into place, then move the bias by an exact product; subnormals included. */
+  if (magnitude >= f.beyond) return fold_bits_f32(sign | 0x7f800000u | (uint32_t)(magnitude & f.fraction) << up);
+  /* A number: shift the fields into place, then move the bias by an exact product; subnormals included. */
   const float bias = fold_bits_f32((uint32_t)(126 + f.emin + 127) << 23);
   return fold_bits_f32(sign | fold_f32_bits(fold_bits_f32(magnitude << up) * bias));
 }
@@ -98,9 +115,9 @@ static inline FOLD_HD uint32_t fold_narrow_magnitude(uint64_t b, int precision, 
 FOLD_INLINE uint32_t fold_narrow(struct fold_format f, double x) {
   const uint64_t b = fold_f64_bits(x), magnitude = b & 0x7fffffffffffffffu;
   const uint32_t sign = b >> 63 ? (uint32_t)f.sign : 0;
-  if (magnitude > 0x7ff0000000000000u)
-    return sign | (uint32_t)(f.exponent | (f.fraction + 1) / 2 | (magnitude >> (53 - f.precision) & f.fraction));
-  return sign | fold_narrow_magnitude(magnitude, f.precision, f.emin, f.emax);
+  if (magnitude > 0x7ff0000000000000u) return sign | (uint32_t)(f.nan | (magnitude >> (53 - f.precision) & f.fraction));
+  const uint32_t kept = fold_narrow_magnitude(magnitude, f.precision, f.emin, f.emax);
+  return sign | (!f.infinities && kept > f.beyond ? (uint32_t)f.beyond : kept);
 }
 
 static inline FOLD_HD float fold_f16_to_f32(uint16_t h) { return fold_widen(fold_format_f16(), h); }
@@ -112,9 +129,11 @@ static inline FOLD_HD uint16_t fold_f32_to_bf16(float x) {
 
 /* By the kind of a row's element: pattern to value, and f64 to the nearest pattern. */
 #define FOLD_VALUE_uint16_t(name, bits) (double)fold_widen(fold_format_##name(), (uint32_t)(bits))
+#define FOLD_VALUE_uint8_t FOLD_VALUE_uint16_t
 #define FOLD_VALUE_float(name, bits) (double)fold_bits_f32((uint32_t)(bits))
 #define FOLD_VALUE_double(name, bits) fold_bits_f64(bits)
 #define FOLD_NEAREST_uint16_t(name, x) fold_narrow(fold_format_##name(), x)
+#define FOLD_NEAREST_uint8_t FOLD_NEAREST_uint16_t
 #define FOLD_NEAREST_float(name, x) fold_f32_bits((float)(x))
 #define FOLD_NEAREST_double(name, x) fold_f64_bits(x)
 
@@ -140,6 +159,7 @@ static inline FOLD_HD uint64_t fold_bits_from_double(enum fold_dtype dtype, doub
 /* Element i of an array of dtype, as a pattern in the low bits. */
 static inline FOLD_HD uint64_t fold_bits_load(enum fold_dtype dtype, const void *base, size_t i) {
   switch (fold_dtype_size(dtype)) {
+    case 1: return ((const uint8_t *)base)[i];
     case 2: return ((const uint16_t *)base)[i];
     case 4: return ((const uint32_t *)base)[i];
     default: return ((const uint64_t *)base)[i];
@@ -147,6 +167,7 @@ static inline FOLD_HD uint64_t fold_bits_load(enum fold_dtype dtype, const void 
 }
 static inline FOLD_HD void fold_bits_store(enum fold_dtype dtype, void *base, size_t i, uint64_t bits) {
   switch (fold_dtype_size(dtype)) {
+    case 1: ((uint8_t *)base)[i] = (uint8_t)bits; break;
     case 2: ((uint16_t *)base)[i] = (uint16_t)bits; break;
     case 4: ((uint32_t *)base)[i] = (uint32_t)bits; break;
     default: ((uint64_t *)base)[i] = bits; break;
@@ -157,10 +178,10 @@ enum fold_class { FOLD_ZERO, FOLD_SUBNORMAL, FOLD_NORMAL, FOLD_INFINITE, FOLD_NA
 
 static inline FOLD_HD enum fold_class fold_bits_class(enum fold_dtype dtype, uint64_t bits) {
   struct fold_format f = fold_format_of(dtype);
-  uint64_t exponent = bits & f.exponent, fraction = bits & f.fraction;
-  if (exponent == f.exponent) return fraction ? FOLD_NAN : FOLD_INFINITE;
-  if (exponent) return FOLD_NORMAL;
-  return fraction ? FOLD_SUBNORMAL : FOLD_ZERO;
+  const uint64_t magnitude = bits & ~f.sign;
+  if (magnitude >= f.beyond) return f.infinities && magnitude == f.beyond ? FOLD_INFINITE : FOLD_NAN;
+  if (magnitude > f.fraction) return FOLD_NORMAL;
+  return magnitude ? FOLD_SUBNORMAL : FOLD_ZERO;
 }
 static inline FOLD_HD bool fold_bits_negative(enum fold_dtype dtype, uint64_t bits) {
   return (bits & fold_format_of(dtype).sign) != 0;
@@ -170,7 +191,8 @@ static inline FOLD_HD bool fold_bits_same(enum fold_dtype dtype, uint64_t a, uin
   return a == b || (fold_bits_class(dtype, a) == FOLD_NAN && fold_bits_class(dtype, b) == FOLD_NAN);
 }
 
-/* The two neighbouring patterns: towards +infinity and -infinity; infinities and NaN stay. -0 and +0 are one place. */
+/* The two neighbouring patterns: towards +infinity and -infinity; infinities and NaN stay, and
+ * numbers that have no neighbour there. -0 and +0 are one place. */
 uint64_t fold_bits_up(enum fold_dtype dtype, uint64_t bits);
 uint64_t fold_bits_down(enum fold_dtype dtype, uint64_t bits);
 

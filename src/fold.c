@@ -14,7 +14,7 @@ static const char *const dtype_names[FOLD_DTYPES] = {
 #include "dtype.def"
 };
 static const char *const dtype_descrs[FOLD_DTYPES] = {
-#define FOLD_DTYPE(TAG, name, element, WIDE, bits, precision, emin, emax, limbs, descr) descr,
+#define FOLD_DTYPE(TAG, name, element, WIDE, bits, precision, emin, emax, infinities, limbs, descr, kernels) descr,
 #include "dtype.def"
 };
 static const char *const op_names[FOLD_OPS] = {"sum", "prod", "max", "min"};
@@ -92,6 +92,13 @@ static int find(const char *name, const char *const names[], int n) {
 }
 
 int fold_dtype_parse(const char *name) { return find(name, dtype_names, FOLD_DTYPES); }
+const char *fold_dtype_list(void) {
+  static const char list[] =
+#define FOLD_DTYPE(TAG, name, ...) ", " #name
+#include "dtype.def"
+      ;
+  return list + 2;
+}
 const char *fold_dtype_descr(enum fold_dtype dtype) { return dtype_descrs[dtype]; }
 int fold_op_parse(const char *name) { return find(name, op_names, FOLD_OPS); }
 int fold_engine_parse(const char *name) { return find(name, engine_names, FOLD_ENGINES); }

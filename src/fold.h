@@ -27,6 +27,16 @@ enum fold_dtype {
   FOLD_DTYPES
 };
 
+/* A mask of those that have kernels on every engine; the others are the host's alone. */
+#define FOLD_KERNELS_EVERYWHERE(TAG) | 1u << FOLD_##TAG
+#define FOLD_KERNELS_HOST(TAG)
+enum {
+  FOLD_EVERYWHERE = 0
+#define FOLD_DTYPE(TAG, name, element, WIDE, bits, precision, emin, emax, infinities, limbs, descr, kernels) \
+  FOLD_KERNELS_##kernels(TAG)
+#include "dtype.def"
+};
+
 /* The operations. Identities: +0, 1, -infinity, +infinity. */
 enum fold_op { FOLD_SUM, FOLD_PROD, FOLD_MAX, FOLD_MIN, FOLD_OPS };
 
@@ -76,6 +86,7 @@ const char *fold_dtype_name(enum fold_dtype dtype);
 const char *fold_op_name(enum fold_op op);
 const char *fold_engine_name(enum fold_engine engine);
 int fold_dtype_parse(const char *name);
+const char *fold_dtype_list(void);                   /* "f16, bf16, f32, f64" */
 const char *fold_dtype_descr(enum fold_dtype dtype); /* NumPy's: "<f4" */
 int fold_op_parse(const char *name);
 int fold_engine_parse(const char *name);

@@ -351,7 +351,7 @@ fold_status reach_tree(const struct fold_reach *reach, const struct fold_call *c
 fold_status reach_load_tree(void) {
   struct fold_call call = {};
   for (int d = 0; d < FOLD_DTYPES; d++)
-    for (int o = 0; o < FOLD_OPS; o++) {
+    for (int o = 0; o < FOLD_OPS && FOLD_EVERYWHERE >> d & 1; o++) {
       call.dtype = (enum fold_dtype)d;
       call.op = (enum fold_op)o;
       FOLD_TRY(fold_dispatch(&call,

@@ -42,7 +42,10 @@ const char *fold_option_generator(const char *word, char text[240]) {
 
 int fold_option_dtype(struct argp_state *state, const char *text) {
   int dtype = fold_dtype_parse(text);
-  static const char *const names[] = {"f16", "bf16", "f32", "f64", NULL};
+  static const char *const names[] = {
+#define FOLD_DTYPE(TAG, name, ...) #name,
+#include "dtype.def"
+      NULL};
   if (dtype < 0) fold_option_refuse(state, "--dtype", text, names);
   return dtype;
 }

@@ -16,7 +16,8 @@ enum { MOST_TERMS = 34 };
 static const struct argp_option options[] = {
     {"sizes", SIZES, "LIST", 0,
      "numbers of terms: 1e3,1e6,2^20 (default: 1e3 to 1e7; with --simulate: of ranks, 2 to 2^16)", 1},
-    {"generators", GENERATORS, "GLOBS", 0, "what the inputs hold (default: mixed, pathological, normal and a few more)", 1},
+    {"generators", GENERATORS, "GLOBS", 0, "what the inputs hold (default: mixed, pathological, normal and a few more)",
+     1},
     {"dtypes", DTYPES, "LIST", 0, "of f16, bf16, f32, f64 (default: f32; with --worlds f64 too)", 1},
     {"ops", OPS, "LIST", 0, "of sum, prod, max, min (default: sum)", 1},
     {"seed", SEED, "SEED", 0, "seed of the inputs (1)", 1},
@@ -77,7 +78,7 @@ static void fill_defaults(struct study_command *s) {
     memcpy(s->sizes, sizes, s->n_sizes * sizeof *sizes);
   }
   if (!s->generators) s->generators = s->full ? finite_data : some_data;
-  if (s->dtypes == 0) s->dtypes = s->full ? (1u << FOLD_DTYPES) - 1 : 1u << FOLD_F32;
+  if (s->dtypes == 0) s->dtypes = s->full ? FOLD_EVERYWHERE : 1u << FOLD_F32;
   if (s->ops == 0) s->ops = s->full ? (1u << FOLD_OPS) - 1 : 1u << FOLD_SUM;
 }
 
@@ -172,7 +173,8 @@ static const struct argp argp = {
     .children = fold_world_child,
     .doc =
         "Measure the error of every method by size, data, dtype and operation, against the exact result.\v"
-        "Prints the tables of a course report (README, Words) with the true reference, why its figures differ, and for each data the errors "
+        "Prints the tables of a course report (README, Words) with the true reference, why its figures differ, and for "
+        "each data the errors "
         "beside "
         "bound, square-root curve and condition. Nothing is judged: that is foldproof verify; but what --messages and "
         "--worlds find against a subject's promise is exit code 1. An interrupted study prints and records what was "
@@ -209,15 +211,16 @@ static int rising(const void *a, const void *b) {
 void fold_study_sort(struct study_command *s) { qsort(s->sizes, s->n_sizes, sizeof *s->sizes, rising); }
 
 static fold_status plan_size(const struct study_command *s, size_t n, unsigned engines, struct plan *plan) {
-  static const enum fold_dtype sequence[FOLD_DTYPES] = {FOLD_F32, FOLD_F64, FOLD_BF16, FOLD_F16};
+  static const enum fold_dtype first[] = {FOLD_F32, FOLD_F64, FOLD_BF16, FOLD_F16};
   size_t n_generators;
   const struct fold_generator *all = fold_generators(&n_generators);
-  for (int d = 0; d < FOLD_DTYPES; d++)
+  for (unsigned d = 0; d < FOLD_DTYPES; d++)
     for (int op = 0; op < FOLD_OPS; op++)
       for (size_t g = 0; g < n_generators; g++) {
-        if (!(s->dtypes >> sequence[d] & 1) || !(s->ops >> op & 1)) continue;
+        const enum fold_dtype dtype = d < sizeof first / sizeof *first ? first[d] : (enum fold_dtype)d;
+        if (!(s->dtypes >> dtype & 1) || !(s->ops >> op & 1)) continue;
         if (!fold_glob_match(s->generators, all[g].name)) continue;
-        FOLD_TRY(add_case(plan, (struct fold_study_case){&all[g], sequence[d], (enum fold_op)op, n, s->seed, engines}));
+        FOLD_TRY(add_case(plan, (struct fold_study_case){&all[g], dtype, (enum fold_op)op, n, s->seed, engines}));
       }
   return fold_ok();
 }

@@ -73,20 +73,22 @@ bool fold_find_same_hash(struct fold_finding *finding, uint64_t got, uint64_t wa
   return got == want;
 }
 
-/* Above an infinity, without its sign, a pattern is a NaN. A gigabyte passes through here: loops without a branch, which the
+/* Above an infinity, or the largest number, without its sign a pattern is a NaN. A gigabyte passes through here: loops without a branch, which the
  * compiler makes vectors of. */
-#define UNIFY(type)                                                            \
-  _Pragma("omp simd") for (size_t r = 0; r < rows; r++) {                      \
-    type bits;                                                                 \
-    memcpy(&bits, at + r * sizeof bits, sizeof bits);                          \
-    bits = (type)(bits & (type)~f.sign) > (type)f.exponent ? (type)nan : bits; \
-    memcpy(at + r * sizeof bits, &bits, sizeof bits);                          \
+#define UNIFY(type)                                                          \
+  _Pragma("omp simd") for (size_t r = 0; r < rows; r++) {                    \
+    type bits;                                                               \
+    memcpy(&bits, at + r * sizeof bits, sizeof bits);                        \
+    bits = (type)(bits & (type)~f.sign) > (type)infinity ? (type)nan : bits; \
+    memcpy(at + r * sizeof bits, &bits, sizeof bits);                        \
   }
 void fold_results_unify(enum fold_dtype dtype, void *results, size_t rows) {
   struct fold_format f = fold_format_of(dtype);
-  uint64_t nan = fold_bits_from_double(dtype, NAN);
+  /* Where there are no infinities, what follows the largest number is NaN already. */
+  uint64_t nan = f.nan, infinity = f.infinities ? f.beyond : f.beyond - 1;
   unsigned char *at = results;
   switch (f.bits) {
+    case 8: UNIFY(uint8_t) return;
     case 16: UNIFY(uint16_t) return;
     case 32: UNIFY(uint32_t) return;
     default: UNIFY(uint64_t) return;

@@ -52,7 +52,7 @@ void fold_study_measure(struct fold_study_point *point, const struct fold_truth 
   point->error = point->ulps = point->relative = NAN;
   if (!mpfr_number_p(truth->exact)) {
     snprintf(point->note, sizeof point->note, "the exact result is not finite");
-  } else if (fold_bits_class(dtype, point->want) == FOLD_INFINITE) {
+  } else if (fold_bits_class(dtype, point->want) >= FOLD_INFINITE) {
     snprintf(point->note, sizeof point->note, "the exact result overflows its dtype");
   } else if (fold_bits_class(dtype, point->got) >= FOLD_INFINITE) {
     char text[80];
