@@ -33,6 +33,26 @@ Test(judge_table, the_hash_of_results_is_of_them_alone) {
     }
 }
 
+/* Each comes out once, and after all that its row names; what is judged over all runs comes after whatever may make one. */
+Test(judge_table, claims_are_judged_in_the_order_that_their_rows_ask_for) {
+  const uint64_t all = FOLD_CLAIM(FOLD_CLAIMS) - 1;
+  static const enum fold_claim_id over_runs[] = {FOLD_STAYS_IN_BOUNDS, FOLD_LEAVES_NO_TRACE, FOLD_RANK_AGREEMENT,
+                                                 FOLD_KEEPS_INPUT};
+  const struct fold_claim *claim;
+  uint64_t left = all, over = 0;
+  for (size_t i = 0; i < sizeof over_runs / sizeof *over_runs; i++) over |= FOLD_CLAIM(over_runs[i]);
+  for (size_t turn = 0; (claim = fold_claims_next(left)); turn++) {
+    cr_assert(left & FOLD_CLAIM(claim->id), "%s comes twice", claim->name);
+    cr_expect(!(claim->after & left), "%s comes too early", claim->name);
+    cr_expect(!(over & FOLD_CLAIM(claim->id)) || (claim->after & all) == (all & ~over), "%s: not after all runs",
+              claim->name);
+    left &= ~FOLD_CLAIM(claim->id);
+  }
+  cr_expect_eq(left, 0, "0x%llx wait for each other", (unsigned long long)left);
+  cr_expect_eq(fold_claims_next(FOLD_CLAIM(FOLD_KEEPS_INPUT) | FOLD_CLAIM(FOLD_WRITES_OUTPUT))->id, FOLD_WRITES_OUTPUT);
+  cr_expect_eq(fold_claims_next(FOLD_CLAIM(FOLD_KEEPS_INPUT))->id, FOLD_KEEPS_INPUT, "alone it waits for nobody");
+}
+
 static void add(struct fold_table *table, enum fold_claim_id claim, bool promised, enum fold_verdict verdict,
                 double ulps) {
   size_t n;

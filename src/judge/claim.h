@@ -20,12 +20,11 @@ enum fold_claim_id {
   FOLD_PERMUTATION_INVARIANT,
   FOLD_MESSAGE_INVARIANT,
   FOLD_WORLD_INVARIANT,
-  /* Over the runs that all judges before made. */
   FOLD_WRITES_OUTPUT,
   FOLD_STAYS_IN_BOUNDS,
   FOLD_LEAVES_NO_TRACE,
   FOLD_RANK_AGREEMENT,
-  FOLD_KEEPS_INPUT, /* the last: the runner looks at the input after all other judges */
+  FOLD_KEEPS_INPUT,
   FOLD_CLAIMS,
 };
 #define FOLD_CLAIM(id) ((uint64_t)1 << (id))

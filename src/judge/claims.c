@@ -1,8 +1,13 @@
 /* claims.c: the table of claims, and what all judges share. */
 #include "judge.h"
 
-/* What a subject does to memory and leaves behind, and whether ranks agree, is judged last, over all the runs that the
- * other judges made. */
+/* What a subject does to memory and leaves behind, and whether ranks agree, is judged over the runs that all other judges made:
+ * among those writes_output, which makes runs of its own. */
+#define OVER_RUNS                                                                                          \
+  (FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS) | FOLD_CLAIM(FOLD_LEAVES_NO_TRACE) | FOLD_CLAIM(FOLD_RANK_AGREEMENT) | \
+   FOLD_CLAIM(FOLD_KEEPS_INPUT))
+#define MAKES_RUNS (~OVER_RUNS)
+
 static const struct fold_claim claims[FOLD_CLAIMS] = {
     {FOLD_BOUNDED, "bounded", "an error above the bound of the order's own height", .results = fold_judge_bounded},
     {FOLD_COMPENSATED, "compensated", "an error above the compensated method's bound", .results = fold_judge_bounded},
@@ -32,21 +37,28 @@ static const struct fold_claim claims[FOLD_CLAIMS] = {
     {FOLD_WORLD_INVARIANT, "world_invariant", "other bits with another number of ranks",
      .runs = fold_judge_world_invariant, .by_order = true},
     {FOLD_WRITES_OUTPUT, "writes_output", "poison left in the output, or taken from it",
-     .runs = fold_judge_writes_output},
+     .runs = fold_judge_writes_output, .after = MAKES_RUNS & ~FOLD_CLAIM(FOLD_WRITES_OUTPUT)},
     {FOLD_STAYS_IN_BOUNDS, "stays_in_bounds",
      "a guard around output, input or scratch overwritten; on hosts, a page beyond them touched",
-     .runs = fold_judge_stays_in_bounds},
+     .runs = fold_judge_stays_in_bounds, .after = MAKES_RUNS},
     {FOLD_LEAVES_NO_TRACE, "leaves_no_trace",
      "another rounding mode, flush to zero or OpenMP setting afterwards; a scratch's head not zero again",
-     .runs = fold_judge_leaves_no_trace},
+     .runs = fold_judge_leaves_no_trace, .after = MAKES_RUNS},
     {FOLD_RANK_AGREEMENT, "rank_agreement", "a rank has other bits than rank 0", .runs = fold_judge_rank_agreement,
-     .by_order = true},
-    {FOLD_KEEPS_INPUT, "keeps_input", "an input changed; on hosts, written to at all", .runs = fold_judge_keeps_input},
+     .by_order = true, .after = MAKES_RUNS},
+    {FOLD_KEEPS_INPUT, "keeps_input", "an input changed; on hosts, written to at all", .runs = fold_judge_keeps_input,
+     .after = MAKES_RUNS},
 };
 
 const struct fold_claim *fold_claims(size_t *n) {
   *n = FOLD_CLAIMS;
   return claims;
+}
+
+const struct fold_claim *fold_claims_next(uint64_t left) {
+  for (size_t k = 0; k < FOLD_CLAIMS; k++)
+    if (left & FOLD_CLAIM(k) && !(left & claims[k].after)) return &claims[k];
+  return NULL;
 }
 
 /* Max and min never round: whatever the order, the result is the exact one. So every subject promises that. */

@@ -36,7 +36,7 @@ struct fold_trial {
   const struct fold_fresh *fresh;
   unsigned repeats;          /* of run_to_run */
   uint64_t input_hash;       /* before the base run */
-  uint64_t input_hash_after; /* and after it; the input that the judges see is the one before */
+  uint64_t input_hash_after; /* and when it was looked at last; the input that the judges see is the one before */
   const void *got;           /* results of the base run */
   struct fold_traces traces; /* and what else it did */
   struct fold_log log;       /* what all runs did, the base run and the judges' own */
@@ -57,11 +57,14 @@ struct fold_claim {
   /* One of the two. */
   fold_judge_results *results;
   fold_judge_runs *runs;
-  bool by_order; /* it is about the order of joins: held on an idle input it shows nothing of that */
+  bool by_order;  /* it is about the order of joins: held on an idle input it shows nothing of that */
+  uint64_t after; /* the claims that are judged before it where they are asked for, FOLD_CLAIM each */
 };
 
 /* The table, in the order of enum fold_claim_id. */
 const struct fold_claim *fold_claims(size_t *n);
+/* The next that can be judged of those that are left; NULL where none is left, or each waits for another. */
+const struct fold_claim *fold_claims_next(uint64_t left);
 /* What `subject` promises of `op`: its row's claims; for max and min, which are exact in any order, also that. */
 uint64_t fold_claims_of(const struct fold_subject *subject, enum fold_op op);
 /* The claims about order: a mask. */
@@ -89,7 +92,7 @@ fold_status fold_trial_guard(struct fold_trial *trial);
 /* What the runs since the last look left changed in OpenMP's other threads enters trial->log, and is put right: the same threads make
  * inputs and truths. */
 void fold_trial_look_at_threads(struct fold_trial *trial);
-/* Lays the case's input anew where a run changed it. */
+/* Looks at the case's input, and lays it anew where a run changed it. */
 fold_status fold_trial_refill(struct fold_trial *trial);
 /* Runs another input of the same shape at the same address, into trial->other, and puts the input back: term `at` is NaN, for
  * max and min an infinity. Whoever keeps results by content forgets the input's own; *kept: the result is one that was

@@ -75,18 +75,21 @@ void fold_judge_leaves_no_trace(struct fold_trial *trial, struct fold_finding *f
 void fold_judge_keeps_input(struct fold_trial *trial, struct fold_finding *finding) {
   const struct fold_traces *writer = &trial->log.writer;
   if (!complete(trial, finding)) return;
+  fold_status status = fold_trial_refill(trial);
   finding->comparisons = fold_trial_terms(trial);
-  if (finding->comparisons == 0)
+  if (status.code != FOLD_OK)
+    fold_find_failed(finding, status);
+  else if (finding->comparisons == 0)
     fold_find_skipped(finding, "%s", trial->c->rows ? "no term" : "no row");
   else
     fold_find_held(finding);
   if (finding->verdict != FOLD_HELD) return;
-  if (trial->input_hash_after != trial->input_hash)
-    fold_find_refuted(finding, "the input's hash went from 0x%016llx to 0x%016llx",
-                      (unsigned long long)trial->input_hash, (unsigned long long)trial->input_hash_after);
-  else if (writer->wrote_input && writer->input_at >= 0)
+  if (writer->wrote_input && writer->input_at >= 0)
     fold_find_refuted(finding, "byte %td of the input was written to%s", writer->input_at,
                       elsewhere(trial->traces.wrote_input));
+  else if (trial->input_hash_after != trial->input_hash)
+    fold_find_refuted(finding, "the input's hash went from 0x%016llx to 0x%016llx",
+                      (unsigned long long)trial->input_hash, (unsigned long long)trial->input_hash_after);
   else if (writer->wrote_input)
     fold_find_refuted(finding, "the input was changed%s", elsewhere(trial->traces.wrote_input));
 }

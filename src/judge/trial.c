@@ -96,6 +96,7 @@ fold_status fold_trial_refill(struct fold_trial *trial) {
   uint64_t hash;
   FOLD_TRY(fold_rig_hash(trial->rig, &hash));
   if (hash == trial->input_hash) return fold_ok();
+  trial->input_hash_after = hash;
   fold_trial_look_at_threads(trial);
   for (unsigned k = 0; k < trial->rig->inputs; k++)
     FOLD_TRY(fold_case_fill(trial->c, k, fold_rig_input_at(trial->rig, k), 0));

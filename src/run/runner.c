@@ -224,15 +224,13 @@ struct fold_judgement fold_round_judgement(const struct fold_round *round, struc
   return judgement;
 }
 
-fold_status fold_round_fail(const struct fold_round *round, struct fold_place place, size_t claim, fold_status failure,
-                            size_t *told) {
-  size_t last = round->judge ? FOLD_CLAIMS : FOLD_CLAIMS + 1;
-  if (!round->judge && claim < FOLD_CLAIMS) claim = FOLD_CLAIMS;
-  for (size_t k = claim; k < last; k++) {
+fold_status fold_round_fail(const struct fold_round *round, struct fold_place place, uint64_t told, fold_status failure,
+                            size_t *telling) {
+  for (size_t k = round->judge ? 0 : FOLD_CLAIMS; k < (round->judge ? FOLD_CLAIMS : FOLD_CLAIMS + 1); k++) {
     struct fold_judgement judgement = fold_round_judgement(round, place, k);
-    if (judgement.claim && !asks_for(round, &judgement)) continue;
+    if (told & FOLD_CLAIM(k) || (judgement.claim && !asks_for(round, &judgement))) continue;
     fold_find_failed(&judgement.finding, failure);
-    if (told) ++*told;
+    if (telling) ++*telling;
     FOLD_TRY(round->sink->judgement(round->sink->context, &judgement));
   }
   return fold_ok();
@@ -240,25 +238,18 @@ fold_status fold_round_fail(const struct fold_round *round, struct fold_place pl
 
 /* Each claim that is asked for, of a subject whose base run is in `trial`. */
 static fold_status judge_claims(const struct fold_round *round, struct bench *bench, struct fold_trial *trial) {
-  enum fold_engine engine = trial->subject->engine;
-  for (size_t k = 0; k < FOLD_CLAIMS; k++) {
-    /* The judges' own runs may have changed the input too, and the threads that lay it anew. */
-    if (k == FOLD_KEEPS_INPUT) {
-      fold_trial_look_at_threads(trial);
-      FOLD_TRY(restore_input(bench, engine, &trial->input_hash_after));
-      if (bench->ready[engine].code != FOLD_OK)
-        return fold_round_fail(round, round->place, k, bench->ready[engine], NULL);
-    }
-    if (!(trial->asked & FOLD_CLAIM(k))) continue;
-    struct fold_judgement judgement = fold_round_judgement(round, round->place, k);
+  const struct fold_claim *claim;
+  for (uint64_t left = trial->asked; (claim = fold_claims_next(left)); left &= ~FOLD_CLAIM(claim->id)) {
+    struct fold_judgement judgement = fold_round_judgement(round, round->place, claim->id);
     judgement.got = bench->got;
     judgement.traces = &trial->traces;
     fold_judge_claim(judgement.claim, trial, &judgement.finding);
     look_up(trial, &judgement);
     FOLD_TRY(round->sink->judgement(round->sink->context, &judgement));
   }
+  /* The judges' own runs may have changed the input too, and the threads that lay it anew. */
   fold_trial_look_at_threads(trial);
-  return fold_ok();
+  return restore_input(bench, trial->subject->engine, &trial->input_hash_after);
 }
 
 static uint64_t claims_asked(const struct fold_round *round) {

@@ -76,10 +76,10 @@ struct fold_round {
 /* Judges, or records, everything selected from `place` on. Stops early, with OK, once *stop is non-zero; or where an engine was
  * lost, before the next place: *lost says so. */
 fold_status fold_round_run(struct fold_round *round, bool *lost);
-/* Tells the sink of the trial at `place`, whose process failed, that the claims from `claim` on are broken; *told (or NULL): how
- * many of those are asked for. A base run's place among claims is behind the last. */
-fold_status fold_round_fail(const struct fold_round *round, struct fold_place place, size_t claim, fold_status failure,
-                            size_t *told);
+/* Tells the sink of the trial at `place`, whose process failed, that the claims that were not told yet (FOLD_CLAIM each; a base run's
+ * is behind the last) are broken; *telling (or NULL): how many of those are asked for. */
+fold_status fold_round_fail(const struct fold_round *round, struct fold_place place, uint64_t told, fold_status failure,
+                            size_t *telling);
 /* A judgement without its finding and results: the place's subject and case, the claim (FOLD_CLAIMS: none), whether it was
  * promised. */
 struct fold_judgement fold_round_judgement(const struct fold_round *round, struct fold_place place, size_t claim);

@@ -134,7 +134,7 @@ static fold_status begin_again(struct supervisor *s, const char *text) {
 
 /* The trial that the worker ended in is broken, and the round goes on behind it; or begins there again. */
 static fold_status answer_for(struct supervisor *s, const char *text, bool own) {
-  size_t told = 0;
+  size_t telling = 0;
   if (!s->in_trial) return begin_again(s, text);
   bool second = s->again;
   s->again = !own && deserves_again(s);
@@ -143,8 +143,8 @@ static fold_status answer_for(struct supervisor *s, const char *text, bool own) 
     return fold_ok();
   }
   s->riddles -= second; /* it was to blame */
-  FOLD_TRY(fold_round_fail(&s->round, s->round.place, s->claim, fold_error(FOLD_ENVIRONMENT, "%s", text), &told));
-  if (told == 0) wonder(s, text); /* all was told of it by then */
+  FOLD_TRY(fold_round_fail(&s->round, s->round.place, s->told, fold_error(FOLD_ENVIRONMENT, "%s", text), &telling));
+  if (telling == 0) wonder(s, text); /* all was told of it by then */
   s->seconds_lost[s->round.place.subject] += fold_now() - s->since;
   s->round.place.subject++;
   return fold_ok();

@@ -50,7 +50,7 @@ static bool take_trial(struct supervisor *s, size_t n) {
   struct fold_begun begun;
   if (!take(s, &begun, n, sizeof begun) || !is_place(s, begun.place)) return false;
   s->again = s->again && s->trials == 0;
-  if (!s->again) s->claim = 0;
+  if (!s->again) s->told = 0;
   s->round.place = begun.place;
   s->round.input_hash = begun.input_hash;
   s->in_trial = true;
@@ -79,7 +79,7 @@ static bool take_judged(struct supervisor *s, size_t n) {
   if (!take(s, &judged, n, sizeof judged) || !is_place(s, judged.place) || judged.claim > FOLD_CLAIMS) return false;
   if (judged.fact >= (int32_t)n_facts || judged.finding.verdict >= FOLD_VERDICTS) return false;
   if (judged.finding.telling > FOLD_TELLING) return false;
-  if (s->again && judged.claim < s->claim) return true;
+  if (s->again && s->told & FOLD_CLAIM(judged.claim)) return true;
   s->round.input_hash = judged.input_hash;
   struct fold_judgement judgement = fold_round_judgement(&s->round, judged.place, judged.claim);
   judgement.finding = judged.finding;
@@ -89,7 +89,7 @@ static bool take_judged(struct supervisor *s, size_t n) {
     judgement.got = s->got;
     judgement.traces = &s->traces;
   }
-  s->claim = judged.claim + 1;
+  s->told |= FOLD_CLAIM(judged.claim);
   s->failed = s->job->sink->judgement(s->job->sink->context, &judgement);
   return true;
 }

@@ -23,9 +23,9 @@ struct supervisor {
   struct fold_round round; /* where it is; for judgements in its stead */
   bool in_trial;
   size_t trials;  /* that it began */
-  size_t claim;   /* the next that is to be judged in this trial */
+  uint64_t told;  /* the claims that were judged in this trial, FOLD_CLAIM each */
   bool stuck;     /* the worker before it ended without a trial */
-  bool again;     /* the trial is run for the second time: its claims before this one were told */
+  bool again;     /* the trial is run for the second time: what was told before is not told again */
   double since;   /* when the trial began, a time of fold_now */
   uint64_t turns; /* of the watch, when it was last looked at */
   struct fold_limit patience;
