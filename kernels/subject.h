@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "claim.h"
-#include "fold.h"
+#include "problem.h"
 
 #ifdef __cplusplus
 extern "C" {
