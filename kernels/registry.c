@@ -21,6 +21,7 @@
 #define ANY_ON_HOST ((1u << FOLD_DTYPES) - 1)
 #define ANY_OP ((1u << FOLD_OPS) - 1)
 #define SUMS (1u << FOLD_SUM)
+#define DOTS (1u << FOLD_DOT)
 
 /* What every subject promises, whoever made it: it writes its results and nothing else. */
 #define TIDY                                                                                              \
@@ -50,6 +51,12 @@
   {                                                                                                        \
     .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_ON_HOST, .ops = SUMS, .order = sequence, \
     .method = how, .claims = what, .run = function                                                         \
+  }
+
+#define HOST_DOT(id, text)                                                                         \
+  {                                                                                                \
+    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_DTYPE, .ops = DOTS, .order = id, \
+    .method = FOLD_PLAIN, .claims = ORDERED, .run = fold_host_ordered                              \
   }
 
 /* The CUDA subjects. `@plain` is the first rung of a ladder: the same order, without the tuning. */
@@ -141,6 +148,18 @@ static const struct fold_subject table[] = {
     HOST_SUM("host/float64", FOLD_FLOAT64, ORDERED, fold_host_float64, "host/sequential",
              "sequential in f64, rounded once"),
     HOST_SUM("host/exact", FOLD_EXACT, EXACTLY, fold_host_exact, NULL, "superaccumulator, rounded once"),
+    HOST_DOT("dot/sequential", "dot products, rising index, each product rounded"),
+    HOST_DOT("dot/sequential_fma", "dot products, rising index, by FMA"),
+    HOST_DOT("dot/pairwise", "dot products, a perfect binary tree over rounded products"),
+    HOST_DOT("dot/canonical", "dot products in flat/canonical's tree, by FMA"),
+    {.name = "dot/exact",
+     .engine = FOLD_HOST,
+     .about = "dot products of exact products, superaccumulator, rounded once",
+     .dtypes = ANY_DTYPE,
+     .ops = DOTS,
+     .method = FOLD_EXACT,
+     .claims = EXACTLY,
+     .run = fold_host_dot_exact},
     HOST_ORDER("rows/single_for", "one worker a row, rising index"),
     HOST_ORDER("rows/single_back", "one worker a row, falling index"),
     HOST_ORDER("rows/par_16", "16 chunks a row, partials in turn"),

@@ -25,6 +25,8 @@ static const struct mutant_class classes[] = {
     {"process", "bits by the process", "seeds of hashes, freed memory, environment variables", fold_mutants_process},
     {"environment", "arithmetic's environment left changed",
      "libraries that flush subnormals for speed, and who sets OpenMP's threads for all", fold_mutants_environment},
+    {"dot", "another product than is declared, and faults in what a second input is",
+     "compilers that contract, kernels that load a second operand otherwise than the first", fold_mutants_dot},
     {"ranks", "ranks that differ, by message, world or call", "rings, trees chosen by length, states lost on the way",
      fold_mutants_ranks},
 };

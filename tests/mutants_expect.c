@@ -14,7 +14,9 @@ void expect_cases(const char *globs, struct fold_cases *cases) {
   cr_assert(cases->n > 0, "%s matches no case", globs);
 }
 
-static enum fold_op op_of(const struct fold_subject *s) { return (enum fold_op)__builtin_ctz(s->ops); }
+static enum fold_op op_of(const struct fold_subject *s) {
+  return fold_problem((enum fold_problem_id)__builtin_ctz(s->ops))->op;
+}
 
 static void expect_claim(const struct fold_mutant *m, const struct fold_claim *claim, const struct tally *t) {
   const size_t *count = t->count[claim->id];

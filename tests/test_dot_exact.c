@@ -5,6 +5,7 @@
 
 #include "bits.h"
 #include "exact.h"
+#include "generator.h"
 #include "integers.h"
 #include "super_dot.h"
 
@@ -149,6 +150,32 @@ Test(dot_exact, does_not_depend_on_threads) {
   free(state);
   free(x);
   free(y);
+}
+
+/* Within a factor 4 sqrt 2 of what is asked for (condition.h). */
+Test(dot_exact, ill_conditioned_factors_have_the_wanted_condition) {
+  static const double wanted[] = {100, 1e4, 1e6, 1e12, 1e20};
+  static uint64_t x[MOST_TERMS], y[MOST_TERMS];
+  size_t reached = 0;
+  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+    for (size_t k = 0; k < sizeof wanted / sizeof *wanted; k++)
+      for (size_t n = 33; n <= MOST_TERMS; n = 3 * n + 1) {
+        struct fold_source first = {fold_generator_find("ill_conditioned_dot"), dtype, 5 + k, n, wanted[k]},
+                           second = fold_source_of_input(&first, 1);
+        if (fold_source_check(&first).code != FOLD_OK) continue;
+        fold_generate(&first, 0, n, x);
+        fold_generate(&second, 0, n, y);
+        struct fold_terms terms = products(dtype, x, y, n);
+        struct fold_truth truth;
+        fold_truth_init(&truth);
+        cr_assert_eq(fold_oracle_terms(&terms, 1, &truth).code, FOLD_OK);
+        double quotient = truth.condition / wanted[k];
+        cr_expect(quotient >= 1 / 5.66 && quotient <= 5.66, "%s n=%zu: condition %g for %g",
+                  fold_dtype_name((enum fold_dtype)dtype), n, truth.condition, wanted[k]);
+        fold_truth_free(&truth);
+        reached++;
+      }
+  cr_expect_gt(reached, 40, "%zu conditions", reached);
 }
 
 Test(dot_exact, other_folds_of_products_are_refused) {

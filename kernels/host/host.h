@@ -10,6 +10,7 @@ fold_run fold_host_kahan;    /* sums only */
 fold_run fold_host_neumaier; /* sums only */
 fold_run fold_host_float64;  /* sums only */
 fold_run fold_host_exact;    /* sums only */
+fold_run fold_host_dot_exact;
 
 /* How many threads a call asks for. */
 unsigned fold_host_threads(const struct fold_call *call);
