@@ -57,13 +57,40 @@ static fold_status ask_rows(struct fold_call *call, void *first, void *other, bo
   return fold_ok();
 }
 
+/* Max and min do not round, but who keeps by a comparison the second of two operands keeps a NaN or loses it, and either zero, by
+ * where they stand: a row tells where it has a NaN and another term, or where it ends in a zero and has both. */
+static bool row_tells(const struct fold_call *call, size_t row) {
+  const enum fold_dtype dtype = call->dtype;
+  const bool is_max = call->op == FOLD_MAX;
+  bool nan = false, number = false, beyond = false, zero[2] = {false, false};
+  for (size_t i = row * call->cols; i < (row + 1) * call->cols && !(nan && number); i++) {
+    const uint64_t bits = fold_bits_load(dtype, call->in, i);
+    const enum fold_class class = fold_bits_class(dtype, bits);
+    const bool negative = fold_bits_negative(dtype, bits);
+    nan |= class == FOLD_NAN;
+    number |= class != FOLD_NAN;
+    if (class == FOLD_ZERO) zero[negative] = true;
+    beyond |= class != FOLD_NAN && class != FOLD_ZERO && negative != is_max;
+  }
+  return (nan && number) || (zero[0] && zero[1] && !beyond);
+}
+
+static enum fold_telling ask_extremes(const struct fold_call *call) {
+  for (size_t r = 0; r < call->rows; r++)
+    if (row_tells(call, r)) return FOLD_TELLING;
+  return FOLD_IDLE;
+}
+
 /* As many rows at a time as make FOLD_PANEL_TERMS: the first of them mostly tell. */
 fold_status fold_panel_ask(const struct fold_call *call, enum fold_telling *telling) {
   const size_t size = fold_dtype_size(call->dtype);
   const size_t most = FOLD_PANEL_TERMS / (call->cols + 1) + 1;
   const size_t room = call->rows < most ? call->rows : most;
   *telling = FOLD_IDLE;
-  if (call->op == FOLD_MAX || call->op == FOLD_MIN) return fold_ok();
+  if (call->op == FOLD_MAX || call->op == FOLD_MIN) {
+    *telling = ask_extremes(call);
+    return fold_ok();
+  }
   unsigned char *results = malloc(2 * room * size + 1);
   if (!results) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu results", 2 * room);
   fold_status status = fold_ok();

@@ -84,26 +84,28 @@ Test(telling, plain_data_tell) {
       }
 }
 
-/* They do not round: the exact result in any order. */
-Test(telling, max_and_min_are_idle) {
+/* They do not round. What stands where shows in a NaN, and in zeros of both signs. */
+Test(telling, max_and_min_tell_by_a_nan_and_by_zeros) {
   for
-    EACH_DTYPE(d)
-  for (int kind = 0; kind < SAMPLE_KINDS; kind++)
-    for (int op = FOLD_MAX; op <= FOLD_MIN; op++) {
-      void *in = sample_row((enum sample_kind)kind, dtypes[d], 3, 300);
-      uint64_t first = 0, other = 0;
-      struct fold_call call = {
-          .dtype = dtypes[d], .op = (enum fold_op)op, .rows = 1, .cols = 300, .in = in, .out = &first};
-      size_t n;
-      const struct fold_order *trees = fold_panel(300, &n);
-      cr_expect_eq(fold_order_replay(&trees[0], &call).code, FOLD_OK);
-      call.out = &other;
-      for (size_t k = 1; k < n; k++) {
-        cr_expect_eq(fold_order_replay(&trees[k], &call).code, FOLD_OK);
-        cr_expect_eq(other, first, "%s", trees[k].name);
+    EACH_DTYPE(d) {
+      for (int op = FOLD_MAX; op <= FOLD_MIN; op++) {
+        const double sign = op == FOLD_MAX ? -1 : 1;
+        cr_expect_eq(ASK(dtypes[d], (enum fold_op)op, 1, 2.5, -3, 4, INFINITY, -INFINITY), FOLD_IDLE, "dtype %zu", d);
+        cr_expect_eq(ASK(dtypes[d], (enum fold_op)op, NAN, NAN), FOLD_IDLE, "dtype %zu", d);
+        cr_expect_eq(ASK(dtypes[d], (enum fold_op)op, 1, NAN), FOLD_TELLING, "dtype %zu", d);
+        cr_expect_eq(ASK(dtypes[d], (enum fold_op)op, NAN, 0, 1), FOLD_TELLING, "dtype %zu", d);
+        cr_expect_eq(ASK(dtypes[d], (enum fold_op)op, NAN, -INFINITY), FOLD_TELLING, "dtype %zu", d);
+        cr_expect_eq(ASK(dtypes[d], (enum fold_op)op, 0.0, sign, -0.0), FOLD_TELLING, "dtype %zu", d);
+        cr_expect_eq(ASK(dtypes[d], (enum fold_op)op, 0.0, -sign, -0.0), FOLD_IDLE, "another is beyond, dtype %zu", d);
+        cr_expect_eq(ASK(dtypes[d], (enum fold_op)op, 0.0, sign, 0.0), FOLD_IDLE, "dtype %zu", d);
+        cr_expect_eq(ASK(dtypes[d], (enum fold_op)op, -0.0, sign, -0.0), FOLD_IDLE, "dtype %zu", d);
+        cr_expect_eq(ask(dtypes[d], (enum fold_op)op, 3, 0, NULL), FOLD_IDLE, "no term");
       }
-      cr_expect_eq(ask(dtypes[d], (enum fold_op)op, 1, 300, in), FOLD_IDLE);
-      free(in);
+      uint64_t in[8];
+      const double terms[] = {1, 2, NAN, 0, NAN, NAN};
+      for (size_t i = 0; i < 6; i++) fold_bits_store(dtypes[d], in, i, fold_bits_from_double(dtypes[d], terms[i]));
+      cr_expect_eq(ask(dtypes[d], FOLD_MAX, 3, 2, in), FOLD_TELLING, "the second row");
+      cr_expect_eq(ask(dtypes[d], FOLD_MAX, 1, 2, in), FOLD_IDLE, "not the first");
     }
 }
 
