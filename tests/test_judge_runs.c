@@ -205,6 +205,7 @@ static size_t left_out;
 static bool by_chance;
 static fold_status leave_out(const struct fold_subject *subject, const struct fold_call *call) {
   (void)subject;
+  if (++seen.runs == seen.fails_at) return fold_error(FOLD_ENVIRONMENT, "on strike in run %u", seen.fails_at);
   for (size_t r = 0; r < call->rows; r++)
     if (r != left_out) fold_bits_store(call->dtype, call->out, r, fold_f32_bits((float)r));
   if (by_chance) memset(call->out, FOLD_BASE_POISON, sizeof(float));
@@ -238,6 +239,18 @@ Test(judge_runs, the_row_that_was_not_written_is_named) {
                    f->reason);
       cr_expect(left_out == ROWS || f->row == left_out, "row %zu, %d: row %zu is named", left_out, chance, f->row);
     }
+  /* The runs that confirm it are runs: one that fails breaks the claim. */
+  left_out = 1, by_chance = false;
+  seen.runs = 0;
+  struct tally t;
+  cr_assert_eq(tally_verify(&registry, NULL, false, &cases, &t).code, FOLD_OK);
+  const unsigned runs = seen.runs;
+  for (seen.fails_at = 1; seen.fails_at <= runs; seen.fails_at++) {
+    seen.runs = 0;
+    cr_assert_eq(tally_verify(&registry, NULL, false, &cases, &t).code, FOLD_OK);
+    cr_expect_eq(t.last[FOLD_WRITES_OUTPUT].verdict, FOLD_BROKEN, "run %u of %u: %s", seen.fails_at, runs,
+                 t.last[FOLD_WRITES_OUTPUT].reason);
+  }
 }
 
 static size_t ask_for_some(const struct fold_subject *subject, const struct fold_call *call) {
