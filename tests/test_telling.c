@@ -246,3 +246,47 @@ Test(telling, claims_about_order_are_those_of_bits) {
     cr_expect_eq(fold_claims_by_order() >> k & 1, !other, "%s", claims[k].name);
   }
 }
+
+/* Whether a case of the default set of that shape tells; `n` is 0 for vectors, of so many ranks. */
+static bool some_tells(const struct fold_cases *cases, enum fold_problem_id problem, enum fold_dtype dtype, size_t n,
+                       unsigned ranks) {
+  bool tells = false;
+  for (size_t i = 0; i < cases->n && !tells; i++) {
+    const struct fold_case *c = &cases->at[i];
+    if (fold_case_problem(c)->id != problem || c->dtype != dtype || c->ranks != ranks || c->claims) continue;
+    if (c->cols != (n ? n : ranks)) continue;
+    struct fold_call call = {.dtype = dtype, .op = c->op, .rows = c->rows, .cols = c->cols};
+    void *inputs[FOLD_INPUTS] = {0};
+    enum fold_telling telling;
+    for (unsigned k = 0; k < fold_case_problem(c)->inputs; k++) {
+      inputs[k] = malloc((c->rows * c->cols + 1) * fold_dtype_size(dtype));
+      cr_assert(inputs[k] && fold_case_fill(c, k, inputs[k], 0).code == FOLD_OK, "%s", c->name);
+    }
+    call.in = inputs[0], call.other = inputs[1];
+    cr_assert_eq(fold_panel_ask(&call, &telling).code, FOLD_OK, "%s", c->name);
+    tells = telling == FOLD_TELLING;
+    for (size_t k = 0; k < FOLD_INPUTS; k++) free(inputs[k]);
+  }
+  return tells;
+}
+
+/* A claim that held at a boundary of its subject's order held on nothing, were it not for these. */
+Test(telling, the_default_fixtures_tell_at_each_boundary_in_each_dtype) {
+  static const size_t sums[] = {3,   4,   8,   9,    16,   17,   32,   33,   64,    65,    128,
+                                129, 256, 257, 1024, 1025, 4096, 4097, 8193, 16385, 65537, 262145};
+  static const size_t products[] = {3, 4, 9, 17, 33, 65, 129, 257, 1025, 4097, 16385};
+  static const unsigned worlds[] = {3, 4, 5, 8};
+  struct fold_cases cases = {0};
+  fold_status status = fold_cases_load(FOLD_FIXTURE_FOLDER, "default", NULL, &cases);
+  cr_assert_eq(status.code, FOLD_OK, "%s", status.text);
+  for
+    EACH_DTYPE(d) {
+      for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
+        cr_expect(some_tells(&cases, FOLD_ROWS_SUM, dtypes[d], sums[i], 0), "dtype %zu, %zu terms", d, sums[i]);
+      for (size_t i = 0; i < sizeof products / sizeof *products; i++)
+        cr_expect(some_tells(&cases, FOLD_DOT, dtypes[d], products[i], 0), "dtype %zu, %zu products", d, products[i]);
+      for (size_t i = 0; i < sizeof worlds / sizeof *worlds; i++)
+        cr_expect(some_tells(&cases, FOLD_ROWS_SUM, dtypes[d], 0, worlds[i]), "dtype %zu, %u ranks", d, worlds[i]);
+    }
+  fold_cases_free(&cases);
+}
