@@ -75,14 +75,16 @@ fold_run mutant_rounded_twice, mutant_narrow_truncated, mutant_subnormal_twice, 
 fold_run mutant_last_unwritten, mutant_past_end, mutant_before_start, mutant_in_zone, mutant_input_swapped;
 fold_run mutant_past_end_alone, mutant_input_swapped_by_threads, mutant_unwritten_in_five;
 fold_run mutant_input_swapped_in_five, mutant_input_restored, mutant_input_restored_by_threads, mutant_past_read_masked,
-    mutant_before_read_masked;
+    mutant_past_read_by_threads, mutant_before_read_masked;
 fold_run mutant_far_past_end, mutant_scratch_past_end, mutant_rows_past_grid;
 /* mutants_state.c: bits that depend on more than the row */
 fold_run mutant_counter, mutant_pid, mutant_threads, mutant_peels, mutant_half_aligned, mutant_batch_size,
     mutant_row_parity, mutant_above_three, mutant_above_ten, mutant_race, mutant_out_aligned, mutant_scratch_aligned,
-    mutant_page_aligned, mutant_line_aligned, mutant_working_folder;
+    mutant_page_aligned, mutant_line_aligned, mutant_threads_misaligned, mutant_threads_out_misaligned,
+    mutant_working_folder;
 /* mutants_kept.c: what is kept from run to run */
 fold_run mutant_by_content, mutant_by_content_threads, mutant_by_address, mutant_by_ends, mutant_after_six;
+fold_run mutant_by_middle, mutant_by_sample, mutant_by_content_seven, mutant_zero_times_out_by_threads;
 fold_run mutant_zero_times_out, mutant_scratch_unset, mutant_freed_memory;
 fold_scratch mutant_scratch;
 /* mutants_environment.c: what is left changed */

@@ -66,6 +66,55 @@ static uint64_t by_ends(const struct fold_call *call, const void *row, size_t r)
 }
 RUN(by_ends)
 
+/* A cache by the input's length and middle term, of many inputs and wherever they lie. */
+static uint64_t by_middle(const struct fold_call *call, const void *row, size_t r) {
+  enum { ENTRIES = 4096 };
+  static struct {
+    size_t n;
+    uint64_t middle, bits;
+  } known[ENTRIES];
+  static size_t held;
+  size_t n = call->cols;
+  (void)r;
+  if (n == 0) return 0;
+  uint64_t middle = fold_bits_load(FOLD_F32, row, n / 2), bits;
+  for (size_t i = 0; i < held; i++)
+    if (known[i].n == n && known[i].middle == middle) return known[i].bits;
+  bits = fold_f32_bits(mutant_sum_f32(row, n));
+  known[held % ENTRIES].n = n, known[held % ENTRIES].middle = middle, known[held % ENTRIES].bits = bits;
+  held += held < ENTRIES;
+  return bits;
+}
+RUN(by_middle)
+
+/* A cache by the input's address, length, ends and middle. */
+static uint64_t by_sample(const struct fold_call *call, const void *row, size_t r) {
+  static uint64_t key[5], bits;
+  size_t n = call->cols;
+  (void)r;
+  if (n == 0) return 0;
+  uint64_t now[5] = {(uintptr_t)row, n, fold_bits_load(FOLD_F32, row, 0), fold_bits_load(FOLD_F32, row, n / 2),
+                     fold_bits_load(FOLD_F32, row, n - 1)};
+  if (memcmp(key, now, sizeof key) != 0) bits = fold_f32_bits(mutant_sum_f32(row, n));
+  memcpy(key, now, sizeof key);
+  return bits;
+}
+RUN(by_sample)
+
+/* Keeps the last result by content, which hides that seven threads add in another order. */
+static uint64_t by_content_seven(const struct fold_call *call, const void *row, size_t r) {
+  static uint64_t key, bits;
+  static bool made;
+  uint64_t hash = hash_of(row, call->cols * sizeof(float));
+  (void)r;
+  if (!made || hash != key)
+    bits = fold_f32_bits((call->launch.threads == 7 ? mutant_back_f32 : mutant_sum_f32)(row, call->cols));
+  key = hash;
+  made = true;
+  return bits;
+}
+RUN(by_content_seven)
+
 /* After so many calls another algorithm is thought to be worth its set-up. */
 fold_status mutant_after_six(const struct fold_subject *subject, const struct fold_call *call) {
   static unsigned calls;
@@ -79,6 +128,12 @@ static uint64_t zero_times_out(const struct fold_call *call, const void *row, si
   return fold_f32_bits(mutant_sum_f32(row, call->cols) + 0 * former);
 }
 RUN(zero_times_out)
+
+static uint64_t zero_times_out_by_threads(const struct fold_call *call, const void *row, size_t r) {
+  if (call->launch.threads == 8) return zero_times_out(call, row, r);
+  return fold_f32_bits(mutant_sum_f32(row, call->cols));
+}
+RUN(zero_times_out_by_threads)
 
 /* What is in the scratch before a run decides. */
 fold_status mutant_scratch_unset(const struct fold_subject *subject, const struct fold_call *call) {

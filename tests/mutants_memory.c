@@ -98,6 +98,12 @@ fold_status mutant_past_read_masked(const struct fold_subject *subject, const st
   return fold_ok();
 }
 
+fold_status mutant_past_read_by_threads(const struct fold_subject *subject, const struct fold_call *call) {
+  if (call->launch.threads == 3) return mutant_past_read_masked(subject, call);
+  sums(call, call->rows);
+  return fold_ok();
+}
+
 /* The same down to an aligned address. */
 fold_status mutant_before_read_masked(const struct fold_subject *subject, const struct fold_call *call) {
   const volatile unsigned char *x = call->in;

@@ -110,6 +110,21 @@ static uint64_t race(const struct fold_call *call, const void *row, size_t r) {
 }
 RUN(race)
 
+/* Threads that share what is not aligned: neither alone does it. */
+static uint64_t threads_misaligned(const struct fold_call *call, const void *row, size_t r) {
+  bool shared = call->launch.threads > 1 && (uintptr_t)call->in % 16;
+  (void)r;
+  return fold_f32_bits((shared ? mutant_back_f32 : mutant_sum_f32)(row, call->cols));
+}
+RUN(threads_misaligned)
+
+static uint64_t threads_out_misaligned(const struct fold_call *call, const void *row, size_t r) {
+  bool shared = call->launch.threads > 1 && (uintptr_t)call->out % 16;
+  (void)r;
+  return fold_f32_bits((shared ? mutant_back_f32 : mutant_sum_f32)(row, call->cols));
+}
+RUN(threads_out_misaligned)
+
 /* Vector stores need an aligned output: else another path, which adds from the other end. */
 static uint64_t out_aligned(const struct fold_call *call, const void *row, size_t r) {
   (void)r;

@@ -381,7 +381,8 @@ Test(device, closed_pages_are_refused) {
 /* Where the rig takes the input to be, and around it NaN. */
 static void expect_laid(const struct fold_rig *rig, const char *after) {
   drain();
-  cr_expect(memcmp(rig->in[0].room.at, rig->in[0].mirror, rig->in[0].room.bytes) == 0, "after %s the device has another input", after);
+  cr_expect(memcmp(rig->in[0].room.at, rig->in[0].mirror, rig->in[0].room.bytes) == 0,
+            "after %s the device has another input", after);
   size_t at = (size_t)((unsigned char *)fold_rig_input(rig) - rig->in[0].mirror);
   for (size_t i = 0; i < rig->in[0].room.bytes; i++)
     if (i < at || i >= at + BYTES) cr_expect(rig->in[0].mirror[i] == 0xff, "after %s byte %zu", after, i);
@@ -579,15 +580,26 @@ Test(device, an_input_that_is_changed_elsewhere_is_told) {
                    "the input was changed, in another run: at another launch, address or batch");
 }
 
-Test(device, runs_are_varied_as_listed) {
-  static const struct varied listed[] = {{.shift = 1, .out_shift = 1},
-                                         {.shift = 5, .out_shift = 3},
-                                         {.blocks = 1, .out_shift = 16},
-                                         {.blocks = 7, .shift = 2, .nan = true},
-                                         {.blocks = 132},
-                                         {.block = 128, .shift = 8},
-                                         {.block = 512, .blocks = 33},
-                                         {.shift = 1} /* of a row, in place; its copy is at its aligned place */};
+/* Each claim by itself varies what it is about, and nothing beside it. */
+Test(device, a_claim_alone_varies_its_own) {
+  static const enum fold_claim_id claims[] = {FOLD_LAUNCH_INVARIANT, FOLD_ALIGNMENT_INVARIANT, FOLD_WRITES_OUTPUT};
+  for (size_t k = 0; k < 3; k++) {
+    size_t launches = 0, addresses = 0, poisons = 0;
+    struct tally t;
+    cr_assert_eq(judge(RIGHT, FOLD_CLAIM(claims[k]), 1, &t).code, FOLD_OK);
+    for (size_t i = 0; i < seen.varied.n; i++) {
+      const struct varied *v = &seen.varied.at[i];
+      launches += v->blocks || v->block;
+      addresses += v->shift || v->out_shift;
+      poisons += v->nan;
+    }
+    cr_expect(launches == (k == 0 ? 5 : 0) && (addresses > 0) == (k == 1) && poisons == (k == 2),
+              "claim %d: %zu launches, %zu addresses, %zu poisons", (int)claims[k], launches, addresses, poisons);
+  }
+}
+
+Test(device, runs_are_varied_by_the_plan) {
+  struct varied listed[FOLD_PLAN_MOST + 1];
   struct tally t;
   cr_assert_eq(
       judge(RIGHT,
@@ -595,7 +607,8 @@ Test(device, runs_are_varied_as_listed) {
             1, &t)
           .code,
       FOLD_OK);
-  varied_expect(&seen.varied, listed, sizeof listed / sizeof *listed);
+  size_t n = varied_of_plan(FOLD_CUDA, 50, t.input_hash, listed);
+  varied_expect(&seen.varied, listed, n + 1);
 }
 
 /* What the method adds up on a device is replayed by the method. */

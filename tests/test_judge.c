@@ -162,7 +162,7 @@ static void expect_input_kept(const struct fold_registry *registry, const struct
                               const struct fold_case *c) {
   struct fold_rig rig, batch = {0};
   struct fold_truths truths;
-  uint64_t got[64], other[64], now, n_bytes = c->rows * c->cols;
+  uint64_t got[64], second[64], other[64], now, n_bytes = c->rows * c->cols;
   size_t n;
   const struct fold_claim *claims = fold_claims(&n);
   cr_assert_eq(fold_rig_open(&rig, FOLD_HOST, c->dtype, n_bytes, c->rows).code, FOLD_OK);
@@ -177,6 +177,7 @@ static void expect_input_kept(const struct fold_registry *registry, const struct
                              .truths = &truths,
                              .repeats = 2,
                              .got = got,
+                             .second = second,
                              .other = other};
   struct fold_request request = {.op = c->op, .rows = c->rows, .cols = c->cols, .poison = 0xa5};
   cr_assert_eq(fold_rig_hash(&rig, &trial.input_hash).code, FOLD_OK);

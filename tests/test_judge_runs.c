@@ -83,10 +83,10 @@ Test(judge_runs, a_run_that_fails_breaks_the_claim_and_is_told) {
     }
 }
 
-/* One that never looks at a term gives the same result whatever that is: it is asked again, in other ways, until it is told from
- * one that kept the result. */
+/* One that never looks at a term gives the same result whatever that is: it is run once more, on terms that are all others, and told
+ * from one that kept the result. */
 Test(judge_runs, a_run_that_fails_breaks_the_claim_of_a_deaf_subject_too) {
-  seen.deaf_to = 4500;
+  seen.deaf_to = 8999; /* the last, which is changed before the second repeat */
   unsigned runs = 0;
   for (unsigned at = 0; at <= runs; at++) {
     struct tally t = judge(FOLD_RUN_TO_RUN, 1, 9000, at);
@@ -95,7 +95,7 @@ Test(judge_runs, a_run_that_fails_breaks_the_claim_of_a_deaf_subject_too) {
     cr_expect_eq(f->verdict, at ? FOLD_BROKEN : FOLD_HELD, "run %u of %u: %s", at, runs, f->reason);
     cr_expect_eq(seen.runs, at ? at : runs);
   }
-  cr_expect_geq(runs, 10);
+  cr_expect_eq(runs, 9, "%u runs: one, three again, four of other inputs, and that one", runs);
 }
 
 /* Where the run's input began, in rows of the case. */
@@ -103,8 +103,8 @@ static size_t row_of(unsigned run, size_t cols) {
   return (size_t)((const char *)seen.in[run - 1] - (const char *)seen.in[0]) / (cols * sizeof(float));
 }
 
-/* A run of which all sums are one too high is what was got, beside the base run's, in its own row; of the base run, and of the copy of
- * a sub-range, it is the other way. Runs of other inputs only ask whether results are kept: they are held against nothing. */
+/* A run of which all sums are one too high is what was got, beside the base run's, in its own row; of the base runs of both inputs, and of the
+ * copy of a sub-range, it is the other way. Runs of other inputs only ask whether results are kept: they are held against nothing. */
 Test(judge_runs, the_run_that_differs_is_what_was_got) {
   static const unsigned of_other_inputs[] = {4, 1, 1, 0, 0, 0};
   for (size_t k = 0; k < sizeof running / sizeof *running; k++)
@@ -123,8 +123,9 @@ Test(judge_runs, the_run_that_differs_is_what_was_got) {
         if (f->verdict == FOLD_HELD) continue;
         cr_expect(f->verdict == FOLD_REFUTED && f->compared, "claim %zu, run %u: %s", k, seen.lies_in, f->reason);
         double got = fold_bits_to_double(FOLD_F32, f->got), want = fold_bits_to_double(FOLD_F32, f->want);
-        cr_expect_eq(got - want, seen.lies_in == 1 || copy ? -1 : 1, "claim %zu, run %u of %u: %g, want %g: %s", k,
-                     seen.lies_in, runs, got, want, f->reason);
+        const bool second = seen.lies_in == 3 && (claim == FOLD_LAUNCH_INVARIANT || claim == FOLD_ALIGNMENT_INVARIANT);
+        cr_expect_eq(got - want, seen.lies_in == 1 || second || copy ? -1 : 1,
+                     "claim %zu, run %u of %u: %g, want %g: %s", k, seen.lies_in, runs, got, want, f->reason);
         cr_expect_eq(f->row, part ? row_of(seen.lies_in, shapes[s][1]) : 0, "claim %zu, run %u: row %zu", k,
                      seen.lies_in, f->row);
       }
@@ -140,19 +141,20 @@ static bool ran(size_t rows, size_t cols, size_t first) {
   return false;
 }
 
-/* Each number of threads once, and the largest four times more; no other. */
+/* Each number of threads at three places, and no other number. */
 Test(judge_runs, launches_are_those_of_the_list) {
-  static const unsigned tried[] = {1, 2, 3, 4, 7, 8, 16, 16, 16, 16, 16};
+  static const unsigned tried[] = {1, 2, 3, 4, 7, 8, 16};
   enum { TRIED = sizeof tried / sizeof *tried };
   struct tally t = judge(FOLD_LAUNCH_INVARIANT, 2, 9, 0);
-  size_t n = 0;
+  unsigned times[17] = {0}, all = 0;
   for (unsigned i = 0; i < seen.runs; i++) {
-    if (!seen.threads[i]) continue; /* its own choice: base runs, and other inputs in between */
-    cr_expect(n < TRIED && seen.threads[i] == tried[n], "launch %zu: %u threads", n, seen.threads[i]);
-    n++;
+    cr_assert(seen.threads[i] <= 16, "%u threads", seen.threads[i]);
+    times[seen.threads[i]]++;
+    all += seen.threads[i] > 0; /* else its own choice: base runs, other places, other inputs */
   }
-  cr_expect_eq(n, TRIED, "%zu launches", n);
-  cr_expect_eq(t.last[FOLD_LAUNCH_INVARIANT].comparisons, 2 * TRIED);
+  for (size_t i = 0; i < TRIED; i++) cr_expect_eq(times[tried[i]], 3, "%u threads: %u runs", tried[i], times[tried[i]]);
+  cr_expect_eq(all, 3 * TRIED, "%u launches", all);
+  cr_expect_eq(t.last[FOLD_LAUNCH_INVARIANT].comparisons, 2 * 3 * TRIED);
 }
 
 /* The first, the middle and the last row where they stand, and half of them. */
@@ -302,12 +304,10 @@ static fold_status keep(const struct fold_subject *subject, const struct fold_ca
   return status;
 }
 
-/* The middle term of all is changed first: row and place say which it was. */
+/* Which term is changed first the input's hash says: row and place name it. */
 Test(judge_runs, the_term_whose_change_was_not_seen_is_named) {
   static char name[] = "integers";
-  static const struct {
-    size_t rows, cols, row, term;
-  } kept[] = {{3, 5, 1, 2}, {1, 9, 0, 4}, {4, 6, 2, 0}, {5, 1, 2, 0}};
+  static const struct { size_t rows, cols; } kept[] = {{3, 5}, {1, 9}, {4, 6}, {5, 1}};
   struct fold_subject subject = {.name = "keeps",
                                  .dtypes = 1u << FOLD_F32,
                                  .ops = 1u << FOLD_SUM,
@@ -325,8 +325,9 @@ Test(judge_runs, the_term_whose_change_was_not_seen_is_named) {
     cr_assert_eq(tally_verify(&registry, NULL, false, &cases, &t).code, FOLD_OK);
     const struct fold_finding *f = &t.last[FOLD_RUN_TO_RUN];
     snprintf(reason, sizeof reason, "the result of another input, which was there before its term %zu was changed",
-             kept[i].term);
-    cr_expect(f->verdict == FOLD_REFUTED && f->row == kept[i].row, "shape %zu: row %zu", i, f->row);
+             t.input_hash % (c.rows * c.cols) % c.cols);
+    cr_expect(f->verdict == FOLD_REFUTED && f->row == t.input_hash % (c.rows * c.cols) / c.cols, "shape %zu: row %zu",
+              i, f->row);
     cr_expect_str_eq(f->reason, reason, "shape %zu: %s", i, f->reason);
   }
 }

@@ -451,20 +451,14 @@ Test(rig_world, what_differs_is_told) {
 }
 
 /* At either end of a page, elsewhere, and with other numbers of threads. */
-Test(rig_world, ranks_are_varied_as_listed) {
-  static const struct varied listed[] = {{.placement = FOLD_AT_START},
-                                         {.placement = FOLD_AT_END, .nan = true},
-                                         {.shift = 1, .out_shift = 1},
-                                         {.threads = 1, .shift = 2, .out_shift = 16},
-                                         {.threads = 2, .shift = 8},
-                                         {.threads = 3, .shift = 5, .out_shift = 3},
-                                         {.threads = 7},
-                                         {.threads = 16}};
+Test(rig_world, ranks_are_varied_by_the_plan) {
+  struct varied listed[FOLD_PLAN_MOST + 1];
   struct tally t;
   cr_assert_eq(
       judge(FOLD_CLAIM(FOLD_LAUNCH_INVARIANT) | FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT) | FOLD_CLAIM(FOLD_WRITES_OUTPUT),
             &t)
           .code,
       FOLD_OK);
-  varied_expect(&world.varied, listed, sizeof listed / sizeof *listed);
+  size_t n = varied_of_plan(FOLD_MPI, ROWS * COLS, t.input_hash, listed);
+  varied_expect(&world.varied, listed, n);
 }

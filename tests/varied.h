@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "rig.h"
+#include "plan.h"
 
 struct varied {
   unsigned threads, blocks, block;
@@ -32,6 +32,23 @@ static inline size_t varied_count(const struct varied *at, size_t n, struct vari
   size_t count = 0;
   for (size_t i = 0; i < n; i++) count += varied_equals(at[i], run);
   return count;
+}
+
+/* What plan.h says of that input; its last entry is a row's part in place, whose copy is at its aligned place. */
+static inline size_t varied_of_plan(enum fold_engine engine, size_t terms, uint64_t input_hash,
+                                    struct varied listed[FOLD_PLAN_MOST + 1]) {
+  struct fold_variation plan[FOLD_PLAN_MOST];
+  size_t n = fold_plan(engine, terms, input_hash, plan);
+  for (size_t i = 0; i < n; i++)
+    listed[i] = (struct varied){.threads = plan[i].launch.threads,
+                                .blocks = plan[i].launch.blocks,
+                                .block = plan[i].launch.block,
+                                .shift = (int)plan[i].shift,
+                                .out_shift = (int)plan[i].out_shift,
+                                .placement = plan[i].placement,
+                                .nan = plan[i].nan};
+  listed[n] = (struct varied){.shift = 1};
+  return n;
 }
 
 /* Each as often as it is listed, and no other. */

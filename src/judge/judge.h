@@ -45,7 +45,10 @@ struct fold_trial {
   uint64_t asked;            /* the claims that are to be judged, FOLD_CLAIM each */
   enum fold_telling telling; /* of the case's input */
   struct fold_varied_log varied;
-  void *other; /* room for one more set of results, for a judge's own runs */
+  bool has_second;
+  uint64_t second_hash; /* 0: not known */
+  void *second;         /* results of the second input's base run (vary.h) */
+  void *other;          /* room for one more set of results, for a judge's own runs */
 };
 
 typedef void fold_judge_runs(struct fold_trial *trial, struct fold_finding *finding);
@@ -87,16 +90,13 @@ size_t fold_trial_terms(const struct fold_trial *trial); /* of the whole case, a
 struct fold_request fold_trial_request(const struct fold_trial *trial, unsigned char poison); /* of the whole case */
 /* Another run of the whole case as it stands in the rig, into trial->other. */
 fold_status fold_trial_rerun(struct fold_trial *trial, unsigned char poison);
-/* Makes the flush runs that no judge made yet, where the engine can: what claims over all runs are judged by is whole. */
-fold_status fold_trial_guard(struct fold_trial *trial);
 /* What the runs since the last look left changed in OpenMP's other threads enters trial->log, and is put right: the same threads make
  * inputs and truths. */
 void fold_trial_look_at_threads(struct fold_trial *trial);
 /* Looks at the case's input, and lays it anew where a run changed it. */
 fold_status fold_trial_refill(struct fold_trial *trial);
 /* Runs another input of the same shape at the same address, into trial->other, and puts the input back: term `at` is NaN, for
- * max and min an infinity. Whoever keeps results by content forgets the input's own; *kept: the result is one that was
- * kept, by the input's address or by a part of it. */
+ * max and min an infinity. *kept: the result is one that was kept, by the input's address or by a part of it. */
 fold_status fold_trial_run_foreign(struct fold_trial *trial, size_t at, bool *kept);
 /* Whether what the run left unwritten was not a result that equals the poison: runs it again with another one. */
 fold_status fold_trial_confirm_unwritten(struct fold_trial *trial, struct fold_rig *rig,

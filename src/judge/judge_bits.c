@@ -48,15 +48,16 @@ void fold_judge_same_bits_as(struct fold_trial *trial, struct fold_finding *find
 
 /* Before how many of the repeats: ranks are sent their parts anew for each, a device waits for each, and long inputs take long. */
 static unsigned foreign_repeats(const struct fold_trial *trial) {
-  bool quick = trial->subject->engine == FOLD_HOST && fold_trial_terms(trial) <= FOLD_VARY_FEW;
+  bool quick = trial->subject->engine == FOLD_HOST && fold_trial_terms(trial) <= FOLD_PLAN_FEW;
   return quick ? 3 : 1;
 }
 
-/* Other inputs at the same address before repeat k, one or two of them: the middle, first and last term is another. What is
- * kept from run to run, and what is done in turn, shows then. */
+/* Other inputs at the same address before repeat k, one or two of them. What is kept from run to run, and what is done in turn,
+ * shows then. Which term is another the input's hash says, so that who keeps results by a few terms has not looked at it; then the
+ * last and the first one are. */
 static bool judge_foreign(struct fold_trial *trial, struct fold_finding *finding, unsigned k) {
   size_t n = fold_case_all_elements(trial->c);
-  const size_t places[] = {n / 2, 0, n - 1, n / 3};
+  const size_t places[] = {trial->input_hash % (n + !n), n - 1, 0, trial->input_hash / (n + !n) % (n + !n)};
   for (unsigned i = 0; i < 1 + k % 2 && n > 0; i++) {
     size_t at = places[(k + i) % 4];
     bool kept;

@@ -18,22 +18,41 @@ static fold_status confirm_base(struct fold_trial *trial, struct fold_traces *tr
   return traces->unwritten ? fold_trial_confirm_unwritten(trial, trial->rig, &request, trial->got, traces) : fold_ok();
 }
 
-/* 0 * what was there is 0 for every poison but NaN. A run that had the base run's bits in spite of it is evidence, whatever else was
- * varied in it. */
-static bool judge_nan_poison(struct fold_trial *trial, struct fold_finding *finding) {
-  struct fold_varied seen;
-  for (size_t i = 0; i < trial->varied.n; i++)
-    if (trial->varied.at[i].how.nan && trial->varied.at[i].same) return true;
-  fold_status status = fold_trial_vary(trial, &(struct fold_variation){.nan = true}, &seen);
+/* NaN where the output held NaN, and not where it held something else. */
+static bool judge_nan_run(struct fold_trial *trial, struct fold_finding *finding, struct fold_variation how) {
+  struct fold_varied seen, clean;
+  char with[200];
+  how.nan = true;
+  fold_status status = fold_trial_vary(trial, &how, &seen);
+  if (status.code == FOLD_OK && !seen.read_nan) return true;
+  how.nan = false;
+  clean = (struct fold_varied){.same = true};
+  if (status.code == FOLD_OK && fold_variation_factors(&how)) status = fold_trial_vary(trial, &how, &clean);
   if (status.code != FOLD_OK) fold_find_failed(finding, status);
   if (status.code != FOLD_OK) return false;
-  if (!seen.read_nan || trial->log.unwritten.unwritten) return true; /* it is still there, which is told as that */
+  if (clean.read_nan) return true;
   finding->row = seen.row;
   finding->compared = true;
   finding->got = seen.got;
   finding->want = seen.want;
-  fold_find_refuted(finding, "NaN where the output held NaN before: it was read");
+  fold_variation_describe(&how, with);
+  fold_find_refuted(finding, "NaN where the output held NaN before: it was read%s%s", with[0] ? ", " : "", with);
   return false;
+}
+
+/* 0 * what was there is 0 for every poison but NaN. A run that had the base run's bits in spite of it is evidence, whatever else was
+ * varied in it; of one that has not, the same by itself is tried first. */
+static bool judge_nan_poison(struct fold_trial *trial, struct fold_finding *finding) {
+  const struct fold_varied_log *log = &trial->varied;
+  size_t held = 0, n = log->n;
+  if (trial->log.unwritten.unwritten) return true; /* it is still there, which is told as that */
+  for (size_t i = 0; i < n; i++) held += log->at[i].how.nan && log->at[i].same;
+  for (size_t i = 0; i < n; i++) {
+    if (!log->at[i].how.nan || !log->at[i].read_nan) continue;
+    if (!judge_nan_run(trial, finding, (struct fold_variation){.nan = true})) return false;
+    if (!judge_nan_run(trial, finding, log->at[i].how)) return false;
+  }
+  return held > 0 || judge_nan_run(trial, finding, (struct fold_variation){.nan = true});
 }
 
 void fold_judge_writes_output(struct fold_trial *trial, struct fold_finding *finding) {

@@ -103,21 +103,6 @@ fold_status fold_trial_refill(struct fold_trial *trial) {
   return fold_rig_load(trial->rig);
 }
 
-/* A run at that end of a page, of whatever else it was a variation. */
-static bool was_guarded(const struct fold_trial *trial, enum fold_placement placement) {
-  for (size_t i = 0; i < trial->varied.n; i++)
-    if (trial->varied.at[i].how.placement == placement) return true;
-  return false;
-}
-
-fold_status fold_trial_guard(struct fold_trial *trial) {
-  struct fold_varied seen;
-  if (!fold_engine_is_host(trial->subject->engine)) return fold_ok();
-  for (enum fold_placement p = FOLD_AT_START; p <= FOLD_AT_END; p++)
-    if (!was_guarded(trial, p)) FOLD_TRY(fold_trial_vary(trial, &(struct fold_variation){.placement = p}, &seen));
-  return fold_ok();
-}
-
 /* What makes any other result of a row impossible. */
 static uint64_t absorber(enum fold_dtype dtype, enum fold_op op) {
   return fold_bits_from_double(dtype, op == FOLD_MAX ? INFINITY : op == FOLD_MIN ? -INFINITY : NAN);
@@ -130,21 +115,30 @@ static fold_status result_of(struct fold_trial *trial, size_t row, uint64_t *bit
   return fold_ok();
 }
 
-/* The same input after one whose ends are others too, and at another address: a subject that never looks at the term gives
- * the same result, one that kept it does not. */
-static fold_status ask_again(struct fold_trial *trial, size_t row, uint64_t bits, uint64_t got, bool *kept) {
-  const size_t ends[] = {0, fold_case_all_elements(trial->c) - 1};
-  uint64_t former[2], again, elsewhere;
-  for (size_t i = 0; i < 2; i++) FOLD_TRY(fold_rig_poke(trial->rig, ends[i], bits, &former[i]));
-  fold_status status = result_of(trial, row, &again);
-  for (size_t i = 2; i-- > 0;) FOLD_TRY(fold_rig_poke(trial->rig, ends[i], former[i], &again));
-  FOLD_TRY(status);
-  FOLD_TRY(result_of(trial, row, &again));
-  FOLD_TRY(fold_rig_move(trial->rig, 3));
-  status = result_of(trial, row, &elsewhere);
-  FOLD_TRY(fold_rig_move(trial->rig, 0));
+/* Each term but one with the other sign: what is special stays so. Done twice it is undone. */
+static fold_status negate_others(struct fold_trial *trial, size_t at) {
   enum fold_dtype dtype = trial->c->dtype;
-  *kept = !fold_bits_same(dtype, got, again) || !fold_bits_same(dtype, got, elsewhere);
+  uint64_t sign = fold_format_of(dtype).sign;
+  size_t n = fold_trial_terms(trial);
+  for (unsigned k = 0; k < trial->rig->inputs; k++) {
+    unsigned char *input = fold_rig_input_at(trial->rig, k);
+    for (size_t i = 0; i < n; i++)
+      if (k * n + i != at) fold_bits_store(dtype, input, i, fold_bits_load(dtype, input, i) ^ sign);
+  }
+  return fold_rig_load(trial->rig);
+}
+
+/* A subject that never looks at the term gives a result without it for every input; one that keeps results by whatever part of the
+ * input, or by its address, has none of an input that is another in every term and lies where none has been. */
+static fold_status looks_at(struct fold_trial *trial, size_t at, size_t row, uint64_t bits, bool *looks) {
+  enum { NOWHERE_ELSE = 11 }; /* of no other run */
+  uint64_t got = 0;
+  FOLD_TRY(negate_others(trial, at));
+  FOLD_TRY(fold_rig_move(trial->rig, NOWHERE_ELSE));
+  fold_status status = result_of(trial, row, &got);
+  FOLD_TRY(fold_rig_move(trial->rig, 0));
+  FOLD_TRY(negate_others(trial, at));
+  *looks = fold_bits_same(trial->c->dtype, got, bits);
   return status;
 }
 
@@ -158,7 +152,7 @@ fold_status fold_trial_run_foreign(struct fold_trial *trial, size_t at, bool *ke
   FOLD_TRY(fold_rig_poke(trial->rig, at, bits, &former));
   fold_status status = result_of(trial, row, &got);
   bool suspect = fold_bits_same(c->dtype, got, base) && !fold_bits_same(c->dtype, got, bits);
-  if (status.code == FOLD_OK && suspect) status = ask_again(trial, row, bits, got, kept);
+  if (status.code == FOLD_OK && suspect) status = looks_at(trial, at, row, bits, kept);
   FOLD_TRY(fold_rig_poke(trial->rig, at, former, &poked));
   FOLD_TRY(status);
   return trial->log.writer.wrote_input ? fold_trial_refill(trial) : fold_ok();

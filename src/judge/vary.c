@@ -1,134 +1,89 @@
-/* vary.c: the plan of varied runs, the runs, and whose difference it is. */
+/* vary.c: the runs of a plan, and whose difference it is. */
 #include "vary.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "bits.h"
 #include "judge.h"
 
-/* Hosts. First at the two ends of a page, then other addresses at the subject's own launch, then numbers of
- * threads. Of the greatest number repeats: partials that are added as threads arrive differ now and then, and among many threads
- * sooner. */
-static const struct fold_variation host_plan[] = {
-    {.placement = FOLD_AT_START},
-    {.placement = FOLD_AT_END, .nan = true},
-    {.shift = 1, .out_shift = 1, .scratch_shift = 1},
-    {.shift = 5, .out_shift = 3},
-    {.launch = {.threads = 1}, .shift = 2, .out_shift = 16},
-    {.launch = {.threads = 2}, .shift = 8},
-    {.launch = {.threads = 3}, .shift = 4},
-    {.launch = {.threads = 4}, .shift = 16},
-    {.launch = {.threads = 7}, .shift = 32},
-    {.launch = {.threads = 8}},
-    {.launch = {.threads = 16}},
-    {.launch = {.threads = 16}, .again = 1},
-    {.launch = {.threads = 16}, .again = 2},
-    {.launch = {.threads = 16}, .again = 3},
-    {.launch = {.threads = 16}, .again = 4},
-};
-enum { HOST_ADDRESSES = 2, HOST_LAUNCHES = 4, HOST_MOST_THREADS = 10 };
-
-/* Ranks on hosts: each is sent its part anew where the address is another. */
-static const struct fold_variation ranks_plan[] = {
-    {.placement = FOLD_AT_START},
-    {.placement = FOLD_AT_END, .nan = true},
-    {.shift = 1, .out_shift = 1, .scratch_shift = 1},
-    {.launch = {.threads = 1}, .shift = 2, .out_shift = 16},
-    {.launch = {.threads = 2}, .shift = 8},
-    {.launch = {.threads = 3}, .shift = 5, .out_shift = 3},
-    {.launch = {.threads = 7}},
-    {.launch = {.threads = 16}},
-};
-
-/* Grids and blocks that leave work uneven. A device's pages can't be closed. */
-static const struct fold_variation cuda_plan[] = {
-    {.shift = 1, .out_shift = 1, .scratch_shift = 1},
-    {.shift = 5, .out_shift = 3},
-    {.launch = {.blocks = 1}, .out_shift = 16},
-    {.launch = {.blocks = 7}, .shift = 2, .nan = true},
-    {.launch = {.blocks = 132}},
-    {.launch = {.block = 128}, .shift = 8},
-    {.launch = {.block = 512, .blocks = 33}},
-};
-
-static bool in_few(const struct fold_trial *trial, size_t i) {
-  uint64_t pick = trial->input_hash;
-  return i < HOST_ADDRESSES || i == HOST_ADDRESSES + pick % 2 || i == HOST_LAUNCHES + pick / 2 % 6 ||
-         i == HOST_MOST_THREADS;
-}
-
-struct plan {
-  const struct fold_variation *step;
-  size_t n;
-};
-#define PLAN(steps) ((struct plan){steps, sizeof steps / sizeof *steps})
-
-static struct plan plan_of(enum fold_engine engine) {
-  if (!fold_engine_is_host(engine)) return PLAN(cuda_plan);
-  return fold_engine_has_ranks(engine) ? PLAN(ranks_plan) : PLAN(host_plan);
-}
-
-static bool has_launch(const struct fold_variation *v) {
-  return v->launch.threads || v->launch.blocks || v->launch.block;
-}
-static bool has_address(const struct fold_variation *v) {
-  return v->shift || v->out_shift || v->scratch_shift || v->placement != FOLD_PLACED;
-}
-static unsigned factors_of(const struct fold_variation *v) {
-  return (has_launch(v) ? FOLD_VARIES_LAUNCH : 0u) | (has_address(v) ? FOLD_VARIES_ADDRESS : 0u) |
-         (v->nan ? FOLD_VARIES_POISON : 0u);
-}
-
-/* The part of a variation that is of these factors. */
-static struct fold_variation part_of(const struct fold_variation *v, unsigned factors) {
-  struct fold_variation part = {.nan = v->nan && factors & FOLD_VARIES_POISON};
-  if (factors & FOLD_VARIES_LAUNCH) {
-    part.launch = v->launch;
-    part.again = v->again;
-  }
-  if (factors & FOLD_VARIES_ADDRESS) {
-    part.shift = v->shift;
-    part.out_shift = v->out_shift;
-    part.scratch_shift = v->scratch_shift;
-    part.placement = v->placement;
-  }
-  return part;
-}
-
-/* The factors whose claims are asked for: what a subject does not promise is not varied beside what it does. */
+/* The factors whose claims are asked for: over ranks and on a device, what a subject does not promise is not varied. */
 static unsigned factors_asked(const struct fold_trial *trial) {
   return (trial->asked & FOLD_CLAIM(FOLD_LAUNCH_INVARIANT) ? FOLD_VARIES_LAUNCH : 0u) |
          (trial->asked & FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT) ? FOLD_VARIES_ADDRESS : 0u) |
          (trial->asked & FOLD_CLAIM(FOLD_WRITES_OUTPUT) ? FOLD_VARIES_POISON : 0u);
 }
 
-static bool equals(const struct fold_variation *a, const struct fold_variation *b) {
-  return a->launch.threads == b->launch.threads && a->launch.blocks == b->launch.blocks &&
-         a->launch.block == b->launch.block && a->shift == b->shift && a->out_shift == b->out_shift &&
-         a->scratch_shift == b->scratch_shift && a->placement == b->placement && a->nan == b->nan &&
-         a->again == b->again;
+static size_t plan_of(const struct fold_trial *trial, unsigned factors, struct fold_variation plan[FOLD_PLAN_MOST]) {
+  enum fold_engine engine = trial->subject->engine;
+  size_t n = fold_plan(engine, fold_trial_terms(trial), trial->input_hash, plan);
+  for (size_t i = 0; i < n; i++) {
+    if (engine != FOLD_HOST) plan[i] = fold_variation_part(&plan[i], factors);
+    if (!trial->subject->scratch) plan[i].scratch_shift = 0;
+    if (trial->rig->inputs < 2) plan[i].other_shift = 0;
+  }
+  return n;
 }
 
-static fold_status run_varied(struct fold_trial *trial, const struct fold_variation *how) {
+static bool equals(const struct fold_variation *a, const struct fold_variation *b) {
+  return a->launch.threads == b->launch.threads && a->launch.blocks == b->launch.blocks &&
+         a->launch.block == b->launch.block && a->shift == b->shift && a->other_shift == b->other_shift &&
+         a->out_shift == b->out_shift && a->scratch_shift == b->scratch_shift && a->placement == b->placement &&
+         a->nan == b->nan && a->second == b->second;
+}
+
+/* Which term the second input changes. */
+static size_t changed_term(const struct fold_trial *trial) {
+  return trial->input_hash % fold_case_all_elements(trial->c);
+}
+
+/* Makes the first input the second one, or the other way round. Both hashes are known, which spares two readings of it a run. */
+static fold_status flip(struct fold_trial *trial, bool to_second) {
+  size_t at = changed_term(trial);
+  uint64_t former;
+  FOLD_TRY(fold_rig_poke(trial->rig, at, 0, &former));
+  FOLD_TRY(fold_rig_poke(trial->rig, at, former ^ 1, &former));
+  if (to_second && trial->second_hash == 0) FOLD_TRY(fold_rig_hash(trial->rig, &trial->second_hash));
+  fold_rig_set_hash(trial->rig, to_second ? trial->second_hash : trial->input_hash);
+  return fold_ok();
+}
+
+static fold_status run_moved(struct fold_trial *trial, const struct fold_variation *how) {
   struct fold_request request = fold_trial_request(trial, how->nan ? 0xff : 0x21);
   request.launch = how->launch;
   request.placement = how->placement;
   request.out_shift = how->out_shift;
   request.scratch_shift = how->scratch_shift;
-  if (how->shift) FOLD_TRY(fold_rig_move_apart(trial->rig, how->shift, how->shift / 2));
+  bool moved = how->shift || how->other_shift;
+  if (moved) FOLD_TRY(fold_rig_move_apart(trial->rig, how->shift, how->other_shift));
   fold_status status = fold_trial_run(trial, trial->rig, &request, trial->other);
-  if (how->shift) FOLD_TRY(fold_rig_move(trial->rig, 0));
+  if (moved) FOLD_TRY(fold_rig_move(trial->rig, 0));
+  return status;
+}
+
+static fold_status run_varied(struct fold_trial *trial, const struct fold_variation *how) {
+  if (how->second) FOLD_TRY(flip(trial, true));
+  fold_status status = run_moved(trial, how);
+  if (how->second) FOLD_TRY(flip(trial, false));
   FOLD_TRY(status);
   return trial->log.writer.wrote_input ? fold_trial_refill(trial) : fold_ok();
 }
 
+/* The second input's base run. */
+static fold_status run_second(struct fold_trial *trial) {
+  if (trial->has_second || trial->subject->engine != FOLD_HOST || fold_trial_terms(trial) == 0) return fold_ok();
+  FOLD_TRY(run_varied(trial, &(struct fold_variation){.second = true}));
+  memcpy(trial->second, trial->other, trial->c->rows * fold_dtype_size(trial->c->dtype));
+  trial->has_second = true;
+  return fold_ok();
+}
+
 static void compare(const struct fold_trial *trial, struct fold_varied *seen) {
   enum fold_dtype dtype = trial->c->dtype;
+  const void *base = seen->how.second ? trial->second : trial->got;
   seen->same = true;
-  if (memcmp(trial->other, trial->got, trial->c->rows * fold_dtype_size(dtype)) == 0) return;
+  if (memcmp(trial->other, base, trial->c->rows * fold_dtype_size(dtype)) == 0) return;
   for (size_t r = 0; r < trial->c->rows; r++) {
-    uint64_t got = fold_bits_load(dtype, trial->other, r), want = fold_bits_load(dtype, trial->got, r);
+    uint64_t got = fold_bits_load(dtype, trial->other, r), want = fold_bits_load(dtype, base, r);
     if (fold_bits_same(dtype, got, want)) continue;
     bool nan = fold_bits_class(dtype, got) == FOLD_NAN;
     if (seen->same || (nan && !seen->read_nan)) {
@@ -139,6 +94,7 @@ static void compare(const struct fold_trial *trial, struct fold_varied *seen) {
     seen->same = false;
     seen->read_nan |= nan;
   }
+  if (!seen->same) seen->hash = fold_results_hash(dtype, trial->other, trial->c->rows);
 }
 
 fold_status fold_trial_vary(struct fold_trial *trial, const struct fold_variation *how, struct fold_varied *seen) {
@@ -155,35 +111,18 @@ fold_status fold_trial_vary(struct fold_trial *trial, const struct fold_variatio
   return fold_ok();
 }
 
-/* "with 3 threads, 5 elements from an aligned address" */
-static void describe(const struct fold_variation *v, char text[160]) {
-  struct {
-    bool is;
-    char text[60];
-  } parts[] = {{v->launch.threads, ""},
-               {v->launch.blocks, ""},
-               {v->launch.block, ""},
-               {v->shift, ""},
-               {v->out_shift, ""},
-               {v->scratch_shift, ""},
-               {v->placement != FOLD_PLACED, ""},
-               {v->nan, ""}};
-  snprintf(parts[0].text, 60, "with %u thread%s", v->launch.threads, v->launch.threads == 1 ? "" : "s");
-  snprintf(parts[1].text, 60, "with %u block%s", v->launch.blocks, v->launch.blocks == 1 ? "" : "s");
-  snprintf(parts[2].text, 60, "with blocks of %u threads", v->launch.block);
-  snprintf(parts[3].text, 60, "%td element%s from an aligned address", v->shift, v->shift == 1 ? "" : "s");
-  snprintf(parts[4].text, 60, "with the output %u element%s further", v->out_shift, v->out_shift == 1 ? "" : "s");
-  snprintf(parts[5].text, 60, "with the scratch %u bytes further", 256 * v->scratch_shift);
-  snprintf(parts[6].text, 60, "at the %s of a page", v->placement == FOLD_AT_START ? "start" : "end");
-  snprintf(parts[7].text, 60, "with NaN in the output before");
-  size_t n = 0;
-  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-    if (parts[i].is && n < 160) n += (size_t)snprintf(text + n, 160 - n, "%s%s", n ? ", " : "", parts[i].text);
+/* Where that launch is not one of its own, what else is varied. */
+static fold_status run_step(struct fold_trial *trial, const struct fold_variation *step, struct fold_varied *seen) {
+  fold_status status = fold_trial_vary(trial, step, seen);
+  if (status.code != FOLD_UNSUPPORTED || !(fold_variation_factors(step) & FOLD_VARIES_LAUNCH)) return status;
+  struct fold_variation rest = fold_variation_part(step, ~(unsigned)FOLD_VARIES_LAUNCH);
+  *seen = (struct fold_varied){.how = rest, .same = true};
+  return fold_variation_factors(&rest) ? fold_trial_vary(trial, &rest, seen) : fold_ok();
 }
 
 static bool refute(struct fold_finding *finding, const struct fold_varied *seen) {
-  char how[160];
-  describe(&seen->how, how);
+  char how[200];
+  fold_variation_describe(&seen->how, how);
   finding->row = seen->row;
   finding->compared = true;
   finding->got = seen->got;
@@ -197,71 +136,117 @@ static bool fail(struct fold_finding *finding, fold_status status) {
   return false;
 }
 
-/* A run with other bits, in which more than this factor differs: refuted by this factor alone, or, where no factor alone does it, by
- * all of them together. */
-static bool blame(struct fold_trial *trial, struct fold_finding *finding, const struct fold_varied *seen,
-                  enum fold_factor factor) {
-  struct fold_variation own = part_of(&seen->how, factor), rest = part_of(&seen->how, ~(unsigned)factor);
-  struct fold_varied alone, without;
-  if (factors_of(&seen->how) == (unsigned)factor) return refute(finding, seen);
-  fold_status status = fold_trial_vary(trial, &own, &alone);
-  if (status.code != FOLD_OK) return fail(finding, status);
-  if (!alone.same) return refute(finding, &alone);
-  status = fold_trial_vary(trial, &rest, &without);
-  if (status.code != FOLD_OK) return fail(finding, status);
-  return without.same ? refute(finding, seen) : true;
+/* By the one argument that has to lie elsewhere, where one is enough. */
+static bool refute_by_least(struct fold_trial *trial, struct fold_finding *finding, const struct fold_varied *seen) {
+  const struct fold_variation *v = &seen->how;
+  const struct fold_variation parts[] = {{.shift = v->shift, .second = v->second},
+                                         {.other_shift = v->other_shift, .second = v->second},
+                                         {.out_shift = v->out_shift, .second = v->second},
+                                         {.scratch_shift = v->scratch_shift, .second = v->second}};
+  bool address = fold_variation_factors(v) == FOLD_VARIES_ADDRESS;
+  for (size_t i = 0; address && i < sizeof parts / sizeof *parts; i++) {
+    struct fold_varied part;
+    if (!fold_variation_factors(&parts[i])) continue;
+    fold_status status = fold_trial_vary(trial, &parts[i], &part);
+    if (status.code != FOLD_OK) return fail(finding, status);
+    if (!part.same) return refute(finding, &part);
+  }
+  return refute(finding, seen);
 }
 
-/* One run of the plan, or a part of it; false when the finding is closed. */
+static bool have_same_bits(const struct fold_varied *a, const struct fold_varied *b) {
+  return a->same == b->same && (a->same || a->hash == b->hash);
+}
+
+/* A run with other bits. It speaks against this factor if the factor alone gives other bits, or if two runs that differ in it alone
+ * do: without it the bits are not these. */
+static bool blame(struct fold_trial *trial, struct fold_finding *finding, const struct fold_varied *seen,
+                  enum fold_factor factor) {
+  struct fold_variation own = fold_variation_part(&seen->how, factor),
+                        rest = fold_variation_part(&seen->how, ~(unsigned)factor);
+  struct fold_varied alone, without;
+  if (!fold_variation_factors(&rest)) return refute_by_least(trial, finding, seen);
+  fold_status status = fold_trial_vary(trial, &own, &alone);
+  if (status.code != FOLD_OK) return fail(finding, status);
+  if (!alone.same) return refute_by_least(trial, finding, &alone);
+  status = fold_trial_vary(trial, &rest, &without);
+  if (status.code != FOLD_OK) return fail(finding, status);
+  return have_same_bits(&without, seen) || refute(finding, seen);
+}
+
+/* Of the first input, where that shows it too; and without NaN in the output: who reads it breaks another claim. */
+static bool blame_plainly(struct fold_trial *trial, struct fold_finding *finding, struct fold_varied seen,
+                          enum fold_factor factor) {
+  struct fold_variation first = seen.how;
+  struct fold_varied other;
+  first.second = false;
+  if (seen.how.second) {
+    fold_status status = fold_trial_vary(trial, &first, &other);
+    if (status.code != FOLD_OK) return fail(finding, status);
+    if (!other.same) seen = other;
+  }
+  if (seen.how.nan && seen.read_nan) {
+    struct fold_variation clean = fold_variation_part(&seen.how, ~(unsigned)FOLD_VARIES_POISON);
+    fold_status status = fold_trial_vary(trial, &clean, &other);
+    if (status.code != FOLD_OK) return fail(finding, status);
+    if (other.same) return true;
+    seen = other;
+  }
+  return blame(trial, finding, &seen, factor);
+}
+
 static bool judge_step(struct fold_trial *trial, struct fold_finding *finding, const struct fold_variation *step,
                        enum fold_factor factor, size_t *ran) {
   struct fold_varied seen;
-  if (!(factors_of(step) & factor)) return true;
-  fold_status status = fold_trial_vary(trial, step, &seen);
-  if (status.code == FOLD_UNSUPPORTED && has_launch(step)) { /* that launch is not one of its own */
-    struct fold_variation rest = part_of(step, ~(unsigned)FOLD_VARIES_LAUNCH);
-    return factor == FOLD_VARIES_LAUNCH || judge_step(trial, finding, &rest, factor, ran);
-  }
+  if (!(fold_variation_factors(step) & factor)) return true;
+  fold_status status = run_step(trial, step, &seen);
   if (status.code != FOLD_OK) return fail(finding, status);
+  if (!(fold_variation_factors(&seen.how) & factor)) return true;
   finding->comparisons += trial->c->rows;
   ++*ran;
-  return seen.same || blame(trial, finding, &seen, factor);
+  return seen.same || blame_plainly(trial, finding, seen, factor);
 }
 
-/* Each thing by itself. */
-static bool judge_apart(struct fold_trial *trial, struct fold_finding *finding, const struct fold_variation *step,
-                        enum fold_factor factor, size_t *ran) {
-  const struct fold_variation parts[] = {part_of(step, FOLD_VARIES_LAUNCH), {.shift = step->shift},
-                                         {.out_shift = step->out_shift},    {.scratch_shift = step->scratch_shift},
-                                         {.placement = step->placement},    {.nan = step->nan}};
-  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-    if (!judge_step(trial, finding, &parts[i], factor, ran)) return false;
-  return true;
-}
-
-/* Results that are kept from run to run would hide what is varied: another input comes in between; once a trial where runs are
- * slow. */
-static fold_status forget(struct fold_trial *trial, bool apart) {
+/* Results that are kept from run to run would hide what is varied. Where run_to_run was judged, it has asked. */
+static bool ask_whether_kept(struct fold_trial *trial, struct fold_finding *finding) {
   bool kept;
-  if (fold_trial_terms(trial) == 0 || (!apart && trial->varied.n > 0)) return fold_ok();
-  if (trial->subject->engine != FOLD_HOST && trial->foreign > 0) return fold_ok();
-  return fold_trial_run_foreign(trial, fold_trial_terms(trial) - 1, &kept);
+  if (fold_trial_terms(trial) == 0 || trial->foreign > 0) return true;
+  fold_status status = fold_trial_run_foreign(trial, changed_term(trial), &kept);
+  if (status.code != FOLD_OK) return fail(finding, status);
+  if (kept) fold_find_refuted(finding, "not seen: its results are kept ones, of another input");
+  return !kept;
 }
 
 bool fold_judge_varied(struct fold_trial *trial, struct fold_finding *finding, enum fold_factor factor, size_t *ran) {
-  bool host = trial->subject->engine == FOLD_HOST;
-  bool apart = host && fold_trial_terms(trial) <= FOLD_VARY_APART,
-       few = host && fold_trial_terms(trial) > FOLD_VARY_FEW;
-  unsigned asked = factors_asked(trial) | factor;
-  struct plan plan = plan_of(trial->subject->engine);
+  struct fold_variation plan[FOLD_PLAN_MOST];
+  size_t n = plan_of(trial, factors_asked(trial) | factor, plan);
   *ran = 0;
-  fold_status status = forget(trial, apart);
+  if (!ask_whether_kept(trial, finding)) return false;
+  fold_status status = run_second(trial);
   if (status.code != FOLD_OK) return fail(finding, status);
-  for (size_t i = 0; i < plan.n; i++) {
-    if (few && !in_few(trial, i)) continue;
-    struct fold_variation step = part_of(&plan.step[i], asked);
-    if (step.scratch_shift && !trial->subject->scratch) step.scratch_shift = 0;
-    if (!(apart ? judge_apart : judge_step)(trial, finding, &step, factor, ran)) return false;
-  }
+  for (size_t i = 0; i < n; i++)
+    if (!judge_step(trial, finding, &plan[i], factor, ran)) return false;
   return true;
+}
+
+/* Whether there was a run at that end of a page, of whatever else it was a variation. */
+static bool was_at(const struct fold_trial *trial, enum fold_placement placement) {
+  for (size_t i = 0; i < trial->varied.n; i++)
+    if (trial->varied.at[i].how.placement == placement) return true;
+  return false;
+}
+
+fold_status fold_trial_guard(struct fold_trial *trial) {
+  struct fold_variation plan[FOLD_PLAN_MOST];
+  struct fold_varied seen;
+  size_t n = 0;
+  if (!fold_engine_is_host(trial->subject->engine)) return fold_ok();
+  if (trial->subject->engine == FOLD_HOST)
+    n = plan_of(trial, 0, plan);
+  else
+    for (enum fold_placement p = FOLD_AT_START; p <= FOLD_AT_END; p++)
+      if (!was_at(trial, p)) plan[n++] = (struct fold_variation){.placement = p};
+  FOLD_TRY(run_second(trial));
+  for (size_t i = 0; i < n; i++) FOLD_TRY(run_step(trial, &plan[i], &seen));
+  return fold_ok();
 }

@@ -1,33 +1,15 @@
-/* vary.h: runs of the whole case that differ from the base run in their launch, in where their arguments lie, or in what the
- * output held before.
+/* vary.h: runs of the whole case that differ from the base run by a plan (plan.h), and whose difference it is.
  *
  * Such runs are evidence for several claims at once. A run in which launch and addresses both differ, and which has the base
- * run's bits, speaks for launch_invariant and for alignment_invariant; one that has other bits speaks against neither before
- * runs that differ in one thing alone have told which it is. What was run once is not run again for another claim.
+ * run's bits, speaks for launch_invariant and for alignment_invariant; of one that has other bits runs that differ in less tell which
+ * it speaks against. What was run once is not run again for another claim.
  *
- * On the host, up to FOLD_VARY_APART terms, each thing is varied by itself. Above FOLD_VARY_FEW terms a part of the plan is run: which,
- * the input's hash decides, so that other cases run the rest.
+ * On the host every other run is of a second input: one term's last bit is another. Who keeps its last result has to make each.
  */
 #ifndef FOLD_VARY_H
 #define FOLD_VARY_H
 
-#include "rig.h"
-
-#define FOLD_VARY_APART 4096
-#define FOLD_VARY_FEW 65536
-
-/* All zero: the base run. */
-struct fold_variation {
-  struct fold_launch launch;
-  ptrdiff_t shift; /* of the input, in elements */
-  unsigned out_shift, scratch_shift;
-  enum fold_placement placement;
-  bool nan;       /* output and scratch held NaN */
-  unsigned again; /* tells repeats apart */
-};
-
-/* What a claim holds fixed or varies: a mask. */
-enum fold_factor { FOLD_VARIES_LAUNCH = 1, FOLD_VARIES_ADDRESS = 2, FOLD_VARIES_POISON = 4 };
+#include "plan.h"
 
 /* A run that was made. */
 struct fold_varied {
@@ -35,6 +17,7 @@ struct fold_varied {
   bool same; /* the base run's bits in every row */
   size_t row;
   uint64_t got, want;
+  uint64_t hash; /* of its results, where they are not the base run's */
   bool read_nan; /* some result is NaN where the base run's is not */
 };
 
@@ -51,5 +34,8 @@ struct fold_finding;
 fold_status fold_trial_vary(struct fold_trial *trial, const struct fold_variation *how, struct fold_varied *seen);
 /* Judges one factor by the trial's plan; false when the finding is closed. *ran: how many runs of it could be made. */
 bool fold_judge_varied(struct fold_trial *trial, struct fold_finding *finding, enum fold_factor factor, size_t *ran);
+/* Makes the runs that claims over all runs are judged by and that no judge made yet: of a host's subject the whole plan, whatever it
+ * promises; of ranks' those between closed pages. */
+fold_status fold_trial_guard(struct fold_trial *trial);
 
 #endif

@@ -101,7 +101,7 @@ void fold_rig_close(struct fold_rig *rig) {
 }
 
 fold_status fold_rig_move_apart(struct fold_rig *rig, ptrdiff_t shift, ptrdiff_t others) {
-  bool moved = false;
+  bool moved = false, hashed = rig->hashed;
   for (unsigned k = 0; k < rig->inputs; k++) {
     struct fold_rig_input *in = &rig->in[k];
     ptrdiff_t to = k == 0 ? shift : others;
@@ -111,7 +111,9 @@ fold_status fold_rig_move_apart(struct fold_rig *rig, ptrdiff_t shift, ptrdiff_t
     memmove(mirrored(rig, in), from, in->n * fold_rig_element(rig));
     moved = true;
   }
-  return moved ? fold_rig_load(rig) : fold_ok();
+  fold_status status = moved ? fold_rig_load(rig) : fold_ok();
+  rig->hashed = hashed; /* the same terms elsewhere */
+  return status;
 }
 
 fold_status fold_rig_move(struct fold_rig *rig, ptrdiff_t shift) { return fold_rig_move_apart(rig, shift, shift); }
@@ -177,6 +179,11 @@ uint64_t fold_rig_hash_host(const struct fold_rig *rig) {
   for (unsigned k = 0; k < rig->inputs; k++)
     hash = XXH3_64bits_withSeed(mirrored(rig, &rig->in[k]), rig->in[k].n * fold_rig_element(rig), hash);
   return hash;
+}
+
+void fold_rig_set_hash(struct fold_rig *rig, uint64_t hash) {
+  rig->hash = hash;
+  rig->hashed = rig->ops->is_host;
 }
 
 fold_status fold_rig_settle(struct fold_rig *rig) { return rig->world ? fold_rig_world_check(rig) : fold_ok(); }

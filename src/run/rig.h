@@ -107,6 +107,8 @@ struct fold_request {
 fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subject, const struct fold_request *request,
                          void *got, struct fold_traces *traces);
 
+/* Host memory: the input's XXH3-64 is to be this one, who changed it knows; a run that finds another has changed it. */
+void fold_rig_set_hash(struct fold_rig *rig, uint64_t hash);
 /* Notes what ranks did to their parts, before another rig takes their memory. */
 fold_status fold_rig_settle(struct fold_rig *rig);
 /* What the subject's runs left changed in OpenMP's other threads of this process, and is put back; traces->left. */

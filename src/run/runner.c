@@ -110,7 +110,7 @@ struct bench {
   fold_status ready[FOLD_ENGINES];
   uint64_t input_hash;
   struct fold_truths truths;
-  void *got, *other;
+  void *got, *second, *other;
 };
 
 static fold_status fill(struct bench *bench, enum fold_engine engine) {
@@ -150,8 +150,9 @@ static fold_status open_engine(struct bench *bench, enum fold_engine engine) {
 static fold_status open_bench(struct bench *bench, const struct fold_case *c) {
   *bench = (struct bench){.c = c};
   bench->got = malloc(c->rows * 8 + 8);
+  bench->second = malloc(c->rows * 8 + 8);
   bench->other = malloc(c->rows * 8 + 8);
-  if (bench->got && bench->other) return fold_ok();
+  if (bench->got && bench->second && bench->other) return fold_ok();
   return fold_error(FOLD_NO_MEMORY, "%s: not enough memory for %zu results", c->name, c->rows);
 }
 
@@ -162,6 +163,7 @@ static void close_bench(struct bench *bench) {
     if (bench->open[e]) fold_rig_close(&bench->rig[e]);
   }
   free(bench->got);
+  free(bench->second);
   free(bench->other);
 }
 
@@ -274,6 +276,7 @@ static fold_status judge_subject(const struct fold_round *round, struct bench *b
                              .input_hash = bench->input_hash,
                              .asked = claims_asked(round),
                              .got = bench->got,
+                             .second = bench->second,
                              .other = bench->other};
   if (bench->truths.c && trial.asked & fold_claims_by_order())
     FOLD_TRY(fold_truths_telling(&bench->truths, &trial.telling));

@@ -1,0 +1,170 @@
+/* plan.c: a plan is a covering array of two factors at a time, as far as so few runs can be one. */
+#include "plan.h"
+
+#include <stdio.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* Numbers of threads: its own; some that leave work uneven; more than a few processors have. */
+static const unsigned threads[] = {0, 1, 2, 3, 4, 7, 8, 16};
+static const ptrdiff_t shifts[] = {1, 2, 3, 4, 5, 8, 16, 32};
+static const ptrdiff_t other_shifts[] = {0, 1, 2, 4, 5};
+static const unsigned out_shifts[] = {0, 1, 3, 16};
+/* Grids and blocks that leave work uneven. */
+static const struct fold_launch grids[] = {
+    {0}, {.blocks = 1}, {.blocks = 7}, {0}, {.blocks = 132}, {.block = 128}, {.block = 512, .blocks = 33}};
+
+/* What the hash turns. */
+struct turn {
+  size_t nan, shift, other, out, scratch, side, first, last, rank;
+};
+
+static size_t take(uint64_t *hash, size_t n) {
+  size_t r = *hash % n;
+  *hash /= n;
+  return r;
+}
+
+static struct turn turn_of(uint64_t hash) {
+  struct turn t = {.nan = take(&hash, 2), .shift = take(&hash, COUNT(shifts)), .out = take(&hash, COUNT(out_shifts))};
+  t.scratch = take(&hash, 2);
+  t.side = take(&hash, 2);
+  t.first = take(&hash, COUNT(threads));
+  t.last = take(&hash, COUNT(threads) - 1);
+  t.rank = take(&hash, 5);
+  t.other = take(&hash, COUNT(other_shifts));
+  return t;
+}
+
+/* Somewhere within pages that may be touched. */
+static struct fold_variation shifted(const struct turn *t, size_t i) {
+  return (struct fold_variation){.shift = shifts[(i + t->shift) % COUNT(shifts)],
+                                 .other_shift = other_shifts[(i + t->other) % COUNT(other_shifts)],
+                                 .out_shift = out_shifts[(i + t->out) % COUNT(out_shifts)],
+                                 .scratch_shift = (i / 4 + i + t->scratch) % 2};
+}
+
+static struct fold_variation flush(size_t end) {
+  return (struct fold_variation){.placement = end ? FOLD_AT_END : FOLD_AT_START};
+}
+
+/* Each number of threads at the start of a page, at its end, and elsewhere. Numbers rise, fall and rise, so that OpenMP makes few
+ * threads anew. */
+static size_t plan_all(const struct turn *t, struct fold_variation *plan) {
+  enum { N = COUNT(threads) };
+  for (size_t k = 0; k < 3 * N; k++) {
+    size_t pass = k / N, i = pass == 1 ? N - 1 - k % N : k % N;
+    plan[k] = pass < 2 ? flush(pass) : shifted(t, i);
+    plan[k].launch.threads = threads[i];
+    plan[k].nan = (i + pass + t->nan) % 2;
+  }
+  return 3 * N;
+}
+
+/* Each at one end of a page, and elsewhere. */
+static size_t plan_part(const struct turn *t, struct fold_variation *plan) {
+  enum { N = COUNT(threads) };
+  for (size_t k = 0; k < 2 * N; k++) {
+    size_t pass = k / N, i = pass == 1 ? N - 1 - k % N : k % N;
+    plan[k] = pass == 0 ? flush((i + t->side) % 2) : shifted(t, i);
+    plan[k].launch.threads = threads[i];
+    plan[k].nan = (i / 2 + pass + t->nan) % 2;
+  }
+  return 2 * N;
+}
+
+/* The most threads, and four other numbers, at both ends of a page and at three other places. */
+static size_t plan_few(const struct turn *t, struct fold_variation *plan) {
+  enum { N = 5, OTHERS = COUNT(threads) - 1 };
+  for (size_t k = 0; k < N; k++) {
+    size_t which = (k + t->rank) % N;
+    plan[k] = k < 2 ? flush((k + t->side) % 2) : shifted(t, 3 * k);
+    plan[k].launch.threads = threads[which == 0 ? OTHERS : (which + t->last) % OTHERS];
+    plan[k].nan = (k + k / 2 + t->nan) % 2;
+  }
+  return N;
+}
+
+/* Each rank is sent its part anew where the address is another, so each number of threads has one place. */
+static size_t plan_ranks(const struct turn *t, struct fold_variation *plan) {
+  enum { N = COUNT(threads) };
+  for (size_t i = 0; i < N; i++) {
+    size_t place = (i + t->first) % 4;
+    plan[i] = place % 2 ? shifted(t, i) : flush(place / 2);
+    plan[i].launch.threads = threads[i];
+    plan[i].nan = (i + i / 4 + t->nan) % 2;
+  }
+  return N;
+}
+
+/* A device's pages can't be closed. */
+static size_t plan_grids(const struct turn *t, struct fold_variation *plan) {
+  for (size_t i = 0; i < COUNT(grids); i++) {
+    plan[i] = shifted(t, i);
+    plan[i].launch = grids[i];
+    plan[i].nan = (i + t->nan) % 2;
+  }
+  return COUNT(grids);
+}
+
+/* On the host the second input comes in between: who keeps its last result by its input has to make each one. */
+size_t fold_plan(enum fold_engine engine, size_t terms, uint64_t hash, struct fold_variation plan[FOLD_PLAN_MOST]) {
+  struct turn turn = turn_of(hash);
+  if (!fold_engine_is_host(engine)) return plan_grids(&turn, plan);
+  if (fold_engine_has_ranks(engine)) return plan_ranks(&turn, plan);
+  size_t n = (terms <= FOLD_PLAN_ALL ? plan_all : terms <= FOLD_PLAN_FEW ? plan_part : plan_few)(&turn, plan);
+  for (size_t k = 0; k < n; k++) plan[k].second = terms > 0 && k % 2 == 1;
+  return n;
+}
+
+static bool has_launch(const struct fold_variation *v) {
+  return v->launch.threads || v->launch.blocks || v->launch.block;
+}
+static bool has_address(const struct fold_variation *v) {
+  return v->shift || v->other_shift || v->out_shift || v->scratch_shift || v->placement != FOLD_PLACED;
+}
+
+unsigned fold_variation_factors(const struct fold_variation *v) {
+  return (has_launch(v) ? FOLD_VARIES_LAUNCH : 0u) | (has_address(v) ? FOLD_VARIES_ADDRESS : 0u) |
+         (v->nan ? FOLD_VARIES_POISON : 0u);
+}
+
+struct fold_variation fold_variation_part(const struct fold_variation *v, unsigned factors) {
+  struct fold_variation part = *v;
+  if (!(factors & FOLD_VARIES_POISON)) part.nan = false;
+  if (!(factors & FOLD_VARIES_LAUNCH)) part.launch = (struct fold_launch){0};
+  if (factors & FOLD_VARIES_ADDRESS) return part;
+  part.shift = part.other_shift = 0;
+  part.out_shift = part.scratch_shift = 0;
+  part.placement = FOLD_PLACED;
+  return part;
+}
+
+void fold_variation_describe(const struct fold_variation *v, char text[200]) {
+  struct {
+    bool is;
+    char text[60];
+  } parts[] = {{v->launch.threads, ""},
+               {v->launch.blocks, ""},
+               {v->launch.block, ""},
+               {v->shift, ""},
+               {v->other_shift, ""},
+               {v->out_shift, ""},
+               {v->scratch_shift, ""},
+               {v->placement != FOLD_PLACED, ""},
+               {v->nan, ""},
+               {v->second, "of the input with a term changed"}};
+  snprintf(parts[0].text, 60, "with %u thread%s", v->launch.threads, v->launch.threads == 1 ? "" : "s");
+  snprintf(parts[1].text, 60, "with %u block%s", v->launch.blocks, v->launch.blocks == 1 ? "" : "s");
+  snprintf(parts[2].text, 60, "with blocks of %u threads", v->launch.block);
+  snprintf(parts[3].text, 60, "%td element%s from an aligned address", v->shift, v->shift == 1 ? "" : "s");
+  snprintf(parts[4].text, 60, "its other input %td element%s from one", v->other_shift, v->other_shift == 1 ? "" : "s");
+  snprintf(parts[5].text, 60, "with the output %u element%s further", v->out_shift, v->out_shift == 1 ? "" : "s");
+  snprintf(parts[6].text, 60, "with the scratch %u bytes further", 256 * v->scratch_shift);
+  snprintf(parts[7].text, 60, "at the %s of a page", v->placement == FOLD_AT_START ? "start" : "end");
+  snprintf(parts[8].text, 60, "with NaN in the output before");
+  size_t n = 0;
+  text[0] = '\0';
+  for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+    if (parts[i].is && n < 200) n += (size_t)snprintf(text + n, 200 - n, "%s%s", n ? ", " : "", parts[i].text);
+}

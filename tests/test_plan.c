@@ -1,0 +1,106 @@
+/* test_plan.c: which levels of two factors a plan's runs bring together, in one trial and over the trials of many inputs. */
+#include <criterion/criterion.h>
+
+#include "plan.h"
+
+enum { THREADS, PLACE, SHIFT, OTHER, OUT, SCRATCH, NAN_BEFORE, INPUT, FACTORS, LEVELS = 40 };
+static const char *const names[FACTORS] = {"threads", "place", "shift", "other", "output", "scratch", "NaN", "input"};
+
+/* The level of each factor; of a run that is flush with a page the shifts say nothing: -1. */
+static void levels_of(const struct fold_variation *v, int level[FACTORS]) {
+  bool placed = v->placement == FOLD_PLACED;
+  level[THREADS] = (int)(v->launch.threads + v->launch.blocks % 19 + v->launch.block / 32);
+  level[PLACE] = (int)v->placement;
+  level[SHIFT] = placed ? (int)v->shift : -1;
+  level[OTHER] = placed ? (int)v->other_shift : -1;
+  level[OUT] = placed ? (int)v->out_shift : -1;
+  level[SCRATCH] = placed ? (int)v->scratch_shift : -1;
+  level[NAN_BEFORE] = v->nan;
+  level[INPUT] = v->second;
+}
+
+static uint64_t next(uint64_t *state) {
+  uint64_t z = *state += 0x9e3779b97f4a7c15u;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return z ^ z >> 31;
+}
+
+static const struct {
+  enum fold_engine engine;
+  size_t terms;
+} plans[] = {{FOLD_HOST, 300},
+             {FOLD_HOST, FOLD_PLAN_ALL},
+             {FOLD_HOST, FOLD_PLAN_ALL + 1},
+             {FOLD_HOST, FOLD_PLAN_FEW},
+             {FOLD_HOST, FOLD_PLAN_FEW + 1},
+             {FOLD_MPI, 300},
+             {FOLD_CUDA, 300}};
+
+/* Every level of a factor meets every level of each other one, which it can meet. */
+Test(plan, over_many_inputs_every_two_levels_meet) {
+  for (size_t p = 0; p < sizeof plans / sizeof *plans; p++) {
+    static bool met[FACTORS][FACTORS][LEVELS][LEVELS];
+    uint64_t state = p;
+    memset(met, 0, sizeof met);
+    for (int trial = 0; trial < 1000; trial++) {
+      struct fold_variation plan[FOLD_PLAN_MOST];
+      size_t n = fold_plan(plans[p].engine, plans[p].terms, next(&state), plan);
+      for (size_t i = 0; i < n; i++) {
+        int level[FACTORS];
+        levels_of(&plan[i], level);
+        for (int a = 0; a < FACTORS; a++)
+          for (int b = 0; b < FACTORS; b++)
+            if (level[a] >= 0 && level[b] >= 0) met[a][b][level[a]][level[b]] = true;
+      }
+    }
+    for (int a = 0; a < FACTORS; a++)
+      for (int b = 0; b < a; b++) {
+        if ((a == PLACE && b >= SHIFT && b <= SCRATCH) || (b == PLACE && a >= SHIFT && a <= SCRATCH)) continue;
+        for (int i = 0; i < LEVELS; i++)
+          for (int j = 0; j < LEVELS; j++)
+            cr_expect(met[a][b][i][j] || !met[a][a][i][i] || !met[b][b][j][j], "plan %zu: %s %d never meets %s %d", p,
+                      names[a], i, names[b], j);
+      }
+    int numbers = 0;
+    for (int i = 0; i < LEVELS; i++) numbers += met[THREADS][THREADS][i][i];
+    cr_expect_eq(numbers, plans[p].engine == FOLD_CUDA ? 6 : 8, "plan %zu: %d launches", p, numbers);
+  }
+}
+
+/* In each trial of a short input every number of threads has pages closed before it and behind it, a shifted input, NaN in the
+ * output before and not, and the second input and the first; every shift is there. */
+Test(plan, in_every_trial_of_a_short_input_each_launch_meets_each_kind_of_run) {
+  uint64_t state = 1;
+  for (int trial = 0; trial < 1000; trial++) {
+    struct fold_variation plan[FOLD_PLAN_MOST];
+    unsigned places[17] = {0}, nans[17] = {0}, inputs[17] = {0}, shifts[33] = {0}, outs[17] = {0};
+    size_t n = fold_plan(FOLD_HOST, 300, next(&state), plan);
+    cr_assert_eq(n, 24);
+    for (size_t i = 0; i < n; i++) {
+      unsigned t = plan[i].launch.threads;
+      places[t] |= 1u << plan[i].placement;
+      nans[t] |= 1u << plan[i].nan;
+      inputs[t] |= 1u << plan[i].second;
+      if (plan[i].placement != FOLD_PLACED) continue;
+      shifts[plan[i].shift]++;
+      outs[plan[i].out_shift]++;
+    }
+    for (unsigned t = 0; t <= 16; t++)
+      cr_expect(places[t] == 0 || (places[t] == 7 && nans[t] == 3 && inputs[t] == 3), "trial %d, %u threads", trial, t);
+    for (unsigned s = 1; s <= 32; s++) cr_expect(shifts[s] == (s <= 5 || s == 8 || s == 16 || s == 32), "shift %u", s);
+    cr_expect(outs[0] == 2 && outs[1] == 2 && outs[3] == 2 && outs[16] == 2);
+  }
+}
+
+/* Between runs of one input there is always one of the other: who keeps its last result must make each. */
+Test(plan, inputs_take_turns_on_the_host_alone) {
+  for (size_t p = 0; p < sizeof plans / sizeof *plans; p++) {
+    struct fold_variation plan[FOLD_PLAN_MOST];
+    size_t n = fold_plan(plans[p].engine, plans[p].terms, 12345, plan);
+    for (size_t i = 0; i < n; i++) cr_expect_eq(plan[i].second, plans[p].engine == FOLD_HOST && i % 2 == 1);
+  }
+  struct fold_variation plan[FOLD_PLAN_MOST];
+  size_t n = fold_plan(FOLD_HOST, 0, 12345, plan);
+  for (size_t i = 0; i < n; i++) cr_expect(!plan[i].second, "of no terms there is one input");
+}
