@@ -634,14 +634,14 @@ Test(device, a_method_is_replayed_as_itself) {
     }
 }
 
-/* Whatever fails of the device, and whoever is judged. Only the input's last look is of no matter to claims that come before it. */
+/* Whatever fails of the device, and whoever is judged. Only the last look at the input comes when all is judged. */
 Test(device, nothing_holds_by_a_call_that_failed) {
   for (int k = 0; k < FOLD_CLAIMS; k++) {
     struct tally t;
     if (!(ALL & FOLD_CLAIM(k))) continue;
     device.fails_in = 0;
     cr_assert_eq(judge(NEEDS_SCRATCH, FOLD_CLAIM(k), 1, &t).code, FOLD_OK);
-    unsigned calls = device.calls, last = k == FOLD_KEEPS_INPUT ? calls : calls - 1;
+    const unsigned calls = device.calls, last = calls - 1;
     for (device.fails_in = 1; device.fails_in <= last; device.fails_in++) {
       fold_status status = judge(NEEDS_SCRATCH, FOLD_CLAIM(k), 1, &t);
       const struct fold_finding *f = &t.last[k];
