@@ -155,6 +155,8 @@ static const struct fold_mutant memory[] = {
           "normal/f32/sum/1x33/*,normal/f32/sum/17x257/*", "reads past the input, and does not use it"),
     PLAIN("past_read_by_threads", mutant_past_read_by_threads, "host/sequential", C(STAYS_IN_BOUNDS), 0,
           "normal/f32/sum/1x33/*,normal/f32/sum/1x8193/*", "reads past the input when it has three threads"),
+    PLAIN("past_read_handled", mutant_past_read_handled, "host/sequential", C(LEAVES_NO_TRACE), C(STAYS_IN_BOUNDS),
+          "normal/f32/sum/1x33/*", "reads past the input, and handles the fault itself"),
     PLAIN("before_read_masked", mutant_before_read_masked, "host/sequential", C(STAYS_IN_BOUNDS), 0,
           "normal/f32/sum/1x33/*", "reads a byte before the input, and does not use it"),
     PLAIN("far_past_end", mutant_far_past_end, "host/sequential", C(STAYS_IN_BOUNDS), 0,

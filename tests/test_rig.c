@@ -32,6 +32,7 @@ enum {
   PUT_BACK,
   FAR_AWAY,
   ELSEWHERE,
+  TAKES_SIGNAL,
   TURNS_A_THREAD
 };
 
@@ -40,6 +41,14 @@ static volatile int *volatile nobodys = (int *)8;
 static void turn_a_thread(void) {
 #pragma omp parallel num_threads(4)
   if (omp_get_thread_num() == 2) fesetround(FE_UPWARD);
+}
+
+static int taken;
+static void open_page(int number, siginfo_t *info, void *context);
+
+static void take_signal(void) {
+  const struct sigaction own = {.sa_sigaction = open_page, .sa_flags = SA_SIGINFO};
+  sigaction(taken, &own, NULL);
 }
 
 static fold_status run(const struct fold_subject *subject, const struct fold_call *call) {
@@ -59,6 +68,7 @@ static fold_status run(const struct fold_subject *subject, const struct fold_cal
     case READ_BEFORE: (void)((volatile unsigned char *)in)[-1]; break;
     case PUT_BACK: ((volatile float *)in)[n - 1] = ((volatile float *)in)[n - 1]; break;
     case FAR_AWAY: ((volatile unsigned char *)(out + call->rows))[60000] = 1; break;
+    case TAKES_SIGNAL: take_signal(); break;
     case ELSEWHERE: *nobodys = 1; break;
     case TURNS_A_THREAD: turn_a_thread(); break;
     case FAILS: return fold_error(FOLD_ENVIRONMENT, "no such device");
@@ -188,7 +198,31 @@ Test(rig, a_subject_that_took_the_handler_in_its_first_run_is_watched_in_later_o
   request.placement = FOLD_AT_END;
   cr_expect_eq(fold_rig_run(&rig, &subject, &request, got, &traces).code, FOLD_OK);
   cr_expect(traces.out_of_bounds && traces.bounds_at == ROWS * COLS * 4);
+  cr_expect_str_eq(traces.left, "the handler of SIGSEGV");
   fold_rig_close(&rig);
+}
+
+/* Taken in each run, it hides what is read beside the input, and stays. */
+Test(rig, a_subject_that_takes_the_handler_in_each_run_leaves_it_changed) {
+  static const int signals[] = {SIGSEGV, SIGBUS};
+  static const char *const left[] = {"the handler of SIGSEGV", "the handler of SIGBUS"};
+  for (size_t i = 0; i < 2; i++) {
+    struct fold_subject subject = subject_of(TAKES_SIGNAL), right = subject_of(RIGHT);
+    struct fold_request request = {
+        .op = FOLD_SUM, .rows = ROWS, .cols = COLS, .poison = 0xa5, .placement = FOLD_AT_END};
+    struct fold_rig rig;
+    struct fold_traces traces;
+    float got[ROWS];
+    taken = signals[i];
+    open_rig(&rig);
+    for (int again = 0; again < 2; again++) {
+      cr_expect_eq(fold_rig_run(&rig, &subject, &request, got, &traces).code, FOLD_OK);
+      cr_expect_str_eq(traces.left, left[i], "%s", traces.left);
+    }
+    cr_expect_eq(fold_rig_run(&rig, &right, &request, got, &traces).code, FOLD_OK);
+    cr_expect_str_eq(traces.left, "", "the next one is blamed: %s", traces.left);
+    fold_rig_close(&rig);
+  }
 }
 
 Test(rig, a_write_to_the_input_is_noted_even_if_nothing_changed) {

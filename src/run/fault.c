@@ -111,19 +111,20 @@ static void handle(int number, siginfo_t *info, void *context) {
   hand_on(number, info, context);
 }
 
-/* Who had it first gets it back; a subject that took it since does not. */
-static void take_handler(int number, struct sigaction *former) {
+/* Who had it first gets it back; a subject that took it since does not. Whether one did. */
+static bool take_handler(int number, struct sigaction *former) {
   struct sigaction now, ignored, ours = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
   sigemptyset(&ours.sa_mask);
-  if (sigaction(number, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO && now.sa_sigaction == handle) return;
+  if (sigaction(number, NULL, &now) == 0 && now.sa_flags & SA_SIGINFO && now.sa_sigaction == handle) return false;
   sigaction(number, &ours, watch.placed ? &ignored : former);
+  return watch.placed;
 }
 
-void fold_faults_take_handlers(void) {
+const char *fold_faults_take_handlers(void) {
   watch.page = page_bytes();
-  take_handler(SIGSEGV, &watch.segv);
-  take_handler(SIGBUS, &watch.bus);
+  bool segv = take_handler(SIGSEGV, &watch.segv), bus = take_handler(SIGBUS, &watch.bus);
   watch.placed = true;
+  return segv ? "the handler of SIGSEGV" : bus ? "the handler of SIGBUS" : NULL;
 }
 
 void fold_faults_give_handlers_back(void) {

@@ -42,8 +42,8 @@ struct fold_watched {
 void fold_faults_watch(struct fold_watched *watched, size_t n);
 void fold_faults_end(void);
 /* The handlers stay in their place between watches, where faults are handed on. Takes that place again from whoever took it; gives it
- * back to whoever had it before. */
-void fold_faults_take_handlers(void);
+ * back to whoever had it before. What was taken since is named; NULL: nothing. */
+const char *fold_faults_take_handlers(void);
 void fold_faults_give_handlers_back(void);
 
 #endif

@@ -246,13 +246,16 @@ static fold_status run_laid(struct fold_rig *rig, const struct fold_subject *sub
   return fold_rig_look_at_zones(rig, glance.zones, traces);
 }
 
-/* The input flush, and back at its place whatever became of the run. A subject may have taken the signals since its first one. */
+/* The input flush, and back at its place whatever became of the run. A subject may have taken the signals since its first
+ * one, or takes them in each: then it hides from us where it reads. Among ranks their library may, too. */
 static fold_status run_flush(struct fold_rig *rig, const struct fold_subject *subject,
                              const struct fold_request *request, void *got, struct fold_traces *traces) {
   if (!rig->ops->is_host) return fold_error(FOLD_UNSUPPORTED, "a device's pages can't be closed");
-  fold_faults_take_handlers();
+  const char *before = fold_faults_take_handlers();
   fold_rig_lay(rig, request->placement);
   fold_status status = run_laid(rig, subject, request, got, traces);
+  const char *after = fold_faults_take_handlers(), *taken = before ? before : after;
+  if (taken && !request->comm && !traces->left[0]) snprintf(traces->left, sizeof traces->left, "%s", taken);
   fold_rig_lay(rig, FOLD_PLACED);
   return status;
 }
