@@ -70,7 +70,7 @@ static bool row_tells(const struct fold_call *call, size_t row) {
     nan |= class == FOLD_NAN;
     number |= class != FOLD_NAN;
     if (class == FOLD_ZERO) zero[negative] = true;
-    beyond |= class != FOLD_NAN && class != FOLD_ZERO && negative != is_max;
+    beyond |= class != FOLD_ZERO && negative != is_max;
   }
   return (nan && number) || (zero[0] && zero[1] && !beyond);
 }
