@@ -11,6 +11,7 @@
 #include "subject.h"
 
 #ifdef FOLD_HAVE_CUDA
+#include "cuda/dot.h"
 #include "cuda/exact.h"
 #include "cuda/flat.h"
 #include "cuda/peers.h"
@@ -76,6 +77,8 @@
  * memory flushes subnormals to zero (as PTX's red.add.f32 documents). */
 #define UNORDERED TIDY
 
+#define CUDA_DOT(id, ...) \
+  { .name = id, .engine = FOLD_CUDA, .dtypes = ANY_DTYPE, .ops = DOTS, __VA_ARGS__ }
 #define CUDA_EXACT(id, function, room, text)                                                                \
   {                                                                                                         \
     .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = ANY_DTYPE, .ops = SUMS, .method = FOLD_EXACT, \
@@ -243,6 +246,15 @@ static const struct fold_subject table[] = {
      .scratch = fold_flat_atomic_scratch},
     CUDA_EXACT("flat/exact", fold_exact_flat, fold_exact_flat_scratch, "the exact sum, rounded once; for long rows"),
     CUDA_EXACT("rows/exact", fold_exact_rows, fold_exact_rows_scratch, "the exact sum, rounded once; for many rows"),
+    CUDA_DOT("dot/canonical", .order = "dot/canonical", .method = FOLD_PLAIN, .claims = ORDERED,
+             .run = fold_cuda_dot_canonical, .scratch = fold_cuda_dot_canonical_scratch,
+             .about = "dot products in flat/canonical's tree, by FMA"),
+    CUDA_DOT("dot/exact", .method = FOLD_EXACT, .claims = EXACTLY, .run = fold_cuda_dot_exact,
+             .scratch = fold_cuda_dot_exact_scratch, .about = "dot products of exact products, rounded once"),
+#ifdef FOLD_HAVE_CUBLAS
+    CUDA_DOT("cublas/dot", .method = FOLD_PLAIN, .claims = RUN_TO_RUN, .run = fold_peer_cublas_dot, .peer = true,
+             .about = "cublasDotEx"),
+#endif
     CUDA_PEER("thrust/reduce", ANY_DTYPE, ANY_OP, WELL_BEHAVED, fold_peer_thrust, NULL, "thrust::reduce"),
     CUDA_PEER("cub/reduce", ANY_DTYPE, ANY_OP, RUN_TO_RUN, fold_peer_cub, fold_peer_cub_scratch,
               "cub::DeviceReduce, the default: documented as run_to_run"),
@@ -323,6 +335,12 @@ void fold_peer_version(const struct fold_subject *subject, char text[64]) {
   if (engine) engine->version(text);
 #ifdef FOLD_HAVE_CUDA
   int cccl = fold_peer_cccl_version();
+#ifdef FOLD_HAVE_CUBLAS
+  if (strncmp(subject->name, "cublas/", 7) == 0) {
+    fold_peer_cublas_version(text);
+    return;
+  }
+#endif
   if (!engine) snprintf(text, 64, "CCCL %d.%d.%d", cccl / 1000000, cccl / 1000 % 1000, cccl % 1000);
 #endif
 }

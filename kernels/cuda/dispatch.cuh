@@ -20,16 +20,22 @@ static fold_status fold_dispatch_op(enum fold_op op, D dtype, F f) {
   }
 }
 
+/* f(fold_constant<dtype>). */
+template <class F>
+static fold_status fold_dispatch_dtype(enum fold_dtype dtype, F f) {
+  switch (dtype) {
+    case FOLD_F16: return f(fold_constant<FOLD_F16>());
+    case FOLD_BF16: return f(fold_constant<FOLD_BF16>());
+    case FOLD_F32: return f(fold_constant<FOLD_F32>());
+    case FOLD_F64: return f(fold_constant<FOLD_F64>());
+    default: return fold_error(FOLD_UNSUPPORTED, "dtype %d is unknown", (int)dtype);
+  }
+}
+
 /* f(fold_constant<dtype>, fold_constant<op>) for the call's dtype and op. */
 template <class F>
 static fold_status fold_dispatch(const struct fold_call *call, F f) {
-  switch (call->dtype) {
-    case FOLD_F16: return fold_dispatch_op(call->op, fold_constant<FOLD_F16>(), f);
-    case FOLD_BF16: return fold_dispatch_op(call->op, fold_constant<FOLD_BF16>(), f);
-    case FOLD_F32: return fold_dispatch_op(call->op, fold_constant<FOLD_F32>(), f);
-    case FOLD_F64: return fold_dispatch_op(call->op, fold_constant<FOLD_F64>(), f);
-    default: return fold_error(FOLD_UNSUPPORTED, "dtype %d is unknown", (int)call->dtype);
-  }
+  return fold_dispatch_dtype(call->dtype, [&](auto dtype) { return fold_dispatch_op(call->op, dtype, f); });
 }
 
 #endif

@@ -1,0 +1,33 @@
+/* dot.h: dot products of rows on a GPU, as rows of the registry name them. Plain C.
+ *
+ * call->in and call->other are the two inputs, rows x cols each. Blocks of 256 threads only; any number of blocks.
+ */
+#ifndef FOLD_CUDA_DOT_H
+#define FOLD_CUDA_DOT_H
+
+#include "subject.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* dot/canonical: order dot/canonical, flat/canonical's tree by FMA down the lines. */
+fold_run fold_cuda_dot_canonical;
+fold_scratch fold_cuda_dot_canonical_scratch;
+
+/* dot/exact: exact products in superaccumulators, rounded once. */
+fold_run fold_cuda_dot_exact;
+fold_scratch fold_cuda_dot_exact_scratch;
+
+#ifdef FOLD_HAVE_CUBLAS
+/* cublas/dot: cublasDotEx of each row, one after the other (up to 1024), accumulated in f32 or f64; its order and whether it fuses
+ * products are not documented, that its bits repeat is. The library is opened at run time: FOLDPROOF_CUBLAS, or the usual name. */
+fold_run fold_peer_cublas_dot;
+/* "cuBLAS 13.1.0" */
+void fold_peer_cublas_version(char text[64]);
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+#endif
