@@ -52,20 +52,20 @@ int fold_report(const char *program, fold_status status);
 int fold_finish_output(const char *program, int exit_code);
 /* An unsigned number ("4096", "1e6", "2^20") up to `most`; ends the program with one line and exit code 2 otherwise. */
 uint64_t fold_option_number(struct argp_state *state, const char *option, const char *text, uint64_t most);
-int fold_option_dtype(struct argp_state *state, const char *text);
+int fold_option_dtype(struct argp_state *state, const char *option, const char *text);
 /* Ends the program with one line and exit code 2: "OPTION TEXT: not one of a, b, c", and which of them it may have meant. `names`
  * ends in NULL. */
 void fold_option_refuse(struct argp_state *state, const char *option, const char *text, const char *const names[]);
 /* Where to see which generators there are, and the one that the word may have meant. */
 const char *fold_option_generator(const char *word, char text[240]);
-int fold_option_op(struct argp_state *state, const char *text);
+int fold_option_op(struct argp_state *state, const char *option, const char *text);
 const struct fold_problem *fold_option_problem(struct argp_state *state, const char *text);
 /* Comma-separated lists of at least one, which are cut up: numbers, how many of at most `room` being returned; names, as a
  * mask of the bits that parse_name gives. */
 size_t fold_option_numbers(struct argp_state *state, const char *option, char *list, uint64_t most, uint64_t *numbers,
                            size_t room);
 unsigned fold_option_mask(struct argp_state *state, const char *option, char *list,
-                          int (*parse_name)(struct argp_state *, const char *));
+                          int (*parse_name)(struct argp_state *, const char *, const char *));
 
 /* Closes records, if any are open: dropped where `status` failed, as a part where the run was interrupted, which is then
  * said, with its name. */

@@ -60,11 +60,11 @@ static void parse_workers(struct bench_command *b, char *arg, struct argp_state 
       argp_failure(state, 2, 0, "--workers: numbers of ranks, from 1 on and rising");
 }
 
-static int parse_what(struct argp_state *state, const char *name) {
+static int parse_what(struct argp_state *state, const char *option, const char *name) {
   static const char *const names[] = {"messages", "strong", "weak"};
   for (int k = 0; k < 3; k++)
     if (strcmp(name, names[k]) == 0) return k;
-  fold_option_refuse(state, "--what", name, (const char *const[]){"messages", "strong", "weak", NULL});
+  fold_option_refuse(state, option, name, (const char *const[]){"messages", "strong", "weak", NULL});
   return -1;
 }
 
@@ -144,7 +144,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case ROWS: b->rows = fold_option_number(state, "--rows", arg, UINT64_C(1) << MOST_TERMS); return 0;
     case COLS: b->cols = fold_option_number(state, "--cols", arg, UINT64_C(1) << MOST_TERMS); return 0;
     case DTYPE: b->dtypes = fold_option_mask(state, "--dtype", arg, fold_option_dtype); return 0;
-    case OP: b->op = (enum fold_op)fold_option_op(state, arg); return 0;
+    case OP: b->op = (enum fold_op)fold_option_op(state, "--op", arg); return 0;
     case GENERATOR: b->generator = arg; return 0;
     case ITERATIONS:
       b->options.iterations = (unsigned)fold_option_number(state, "--iterations", arg, 100000);

@@ -53,7 +53,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case N: g->cols = fold_option_number(state, "--n", arg, most); return 0;
     case ROWS: g->rows = fold_option_number(state, "--rows", arg, most), g->flat = false; return 0;
     case COLS: g->cols = fold_option_number(state, "--cols", arg, most), g->flat = false; return 0;
-    case DTYPE: g->source.dtype = (enum fold_dtype)fold_option_dtype(state, arg); return 0;
+    case DTYPE: g->source.dtype = (enum fold_dtype)fold_option_dtype(state, "--dtype", arg); return 0;
     case SEED: g->source.seed = fold_option_number(state, "--seed", arg, INT64_MAX); return 0;
     case CONDITION: parse_condition(g, arg, state); return 0;
     case OUT: g->path = arg; return 0;

@@ -40,20 +40,20 @@ const char *fold_option_generator(const char *word, char text[240]) {
   return text;
 }
 
-int fold_option_dtype(struct argp_state *state, const char *text) {
+int fold_option_dtype(struct argp_state *state, const char *option, const char *text) {
   int dtype = fold_dtype_parse(text);
   static const char *const names[] = {
 #define FOLD_DTYPE(TAG, name, ...) #name,
 #include "dtype.def"
       NULL};
-  if (dtype < 0) fold_option_refuse(state, "--dtype", text, names);
+  if (dtype < 0) fold_option_refuse(state, option, text, names);
   return dtype;
 }
 
-int fold_option_op(struct argp_state *state, const char *text) {
+int fold_option_op(struct argp_state *state, const char *option, const char *text) {
   int op = fold_op_parse(text);
   static const char *const names[] = {"sum", "prod", "max", "min", NULL};
-  if (op < 0) fold_option_refuse(state, "--op", text, names);
+  if (op < 0) fold_option_refuse(state, option, text, names);
   return op;
 }
 
@@ -78,11 +78,11 @@ size_t fold_option_numbers(struct argp_state *state, const char *option, char *l
 }
 
 unsigned fold_option_mask(struct argp_state *state, const char *option, char *list,
-                          int (*parse_name)(struct argp_state *, const char *)) {
+                          int (*parse_name)(struct argp_state *, const char *, const char *)) {
   char *rest = NULL;
   unsigned mask = 0;
   for (char *name = strtok_r(list, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
-    mask |= 1u << parse_name(state, name);
+    mask |= 1u << parse_name(state, option, name);
   if (mask == 0) argp_failure(state, 2, 0, "%s: an empty list", option);
   return mask;
 }

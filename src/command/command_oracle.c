@@ -29,7 +29,7 @@ static const struct argp_option options[] = {
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct oracle *o = state->input;
   switch (key) {
-    case OP: o->op = (enum fold_op)fold_option_op(state, arg); return 0;
+    case OP: o->op = (enum fold_op)fold_option_op(state, "--op", arg); return 0;
     case JSON: o->json = true; return 0;
     case ROWS: o->rows = true; return 0;
     case CHECK: o->check = true; return 0;
