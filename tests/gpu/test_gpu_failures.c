@@ -187,7 +187,7 @@ Test(gpu_failures, an_illegal_address_breaks_all_that_follows) {
 static void expect_command(const char *mutant, const char *words) {
   struct shell *s = shell_open();
   shell_run(s,
-            "FOLDPROOF_FIXTURES='%s' $M verify --engine cuda --timeout 5 --subjects 'rows/par_64@plain,%s' "
+            "FOLDPROOF_FIXTURES='%s' $M verify --engine cuda --timeout 2 --subjects 'rows/par_64@plain,%s' "
             "--fixtures 'normal/f32/sum/1x3[123]/*' --claims writes_output,replays,run_to_run",
             FOLD_FIXTURE_FOLDER, mutant);
   EXPECT_CODE(s, 99);
@@ -203,7 +203,7 @@ static void expect_command(const char *mutant, const char *words) {
 
 Test(gpu_failures, the_command_exits_99_and_judges_the_others) {
   gpu_open();
-  expect_command("mutant/endless", "a run did not end within 5 s");
+  expect_command("mutant/endless", "a run did not end within 2 s");
   expect_command("mutant/illegal", "an illegal memory access was encountered (CUDA error 700)");
   expect_command("mutant/illegal_later", "an illegal memory access was encountered (CUDA error 700)");
   expect_command("mutant/bad_launch", "broken_kernel: invalid");

@@ -33,6 +33,7 @@ static size_t read_runs(struct shell *s, const char *subject, struct twin *runs,
   FILE *records = fopen(scratch_path(&s->scratch, "r.jsonl"), "r");
   cr_assert_not_null(records, "%s: %s", s->ran, s->err);
   while (getline(&line, &width, records) > 0) {
+    if (!strstr(line, subject)) continue; /* of many records few are to be parsed */
     json_t *record = json_loads(line, 0, NULL);
     if (strcmp(promise_word(record, "type"), "run") == 0 && strcmp(promise_word(record, "subject"), subject) == 0 &&
         *promise_word(record, "results_xxh3") && n < room) {

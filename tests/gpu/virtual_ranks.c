@@ -10,6 +10,7 @@
 #include "adversary.h"
 #include "collective/parts.h"
 #include "cuda/device.h"
+#include "judge.h"
 
 enum { MOST = FOLD_REACH_MOST, POISON = 0xa5, GUARD = 64, ALIGNMENT = 256, MOST_LINES = 10 };
 
@@ -91,7 +92,10 @@ static fold_status make_want(struct virtual_world *w, enum fold_dtype dtype, enu
   struct fold_call call = {.dtype = dtype, .op = op, .comm = &comm, .launch = {.threads = 8}};
   w->want[dtype][op] = malloc(w->nbytes);
   if (!w->want[dtype][op]) return fold_error(FOLD_NO_MEMORY, "not enough memory for the host's word");
-  return fold_parts_host.combine(&call, w->terms[dtype], w->nbytes / fold_dtype_size(dtype), w->want[dtype][op]);
+  const size_t n = w->nbytes / fold_dtype_size(dtype);
+  FOLD_TRY(fold_parts_host.combine(&call, w->terms[dtype], n, w->want[dtype][op]));
+  fold_results_unify(dtype, w->want[dtype][op], n);
+  return fold_ok();
 }
 
 static void make_sums(struct virtual_world *w) {
@@ -156,13 +160,19 @@ fold_status virtual_open(struct virtual_world **out, int ranks, size_t nbytes) {
 }
 
 void virtual_close(struct virtual_world *w) {
-  for (int r = 0; w && r < w->ranks; r++) {
+  if (!w) return;
+  for (int r = 0; r < w->ranks; r++) {
     fold_reach_close(w->reach[r]);
     (void)fold_device_stream_destroy(w->stream[r]);
     (void)fold_device_free(w->d_in[r]);
     (void)fold_device_free(w->d_arena[r]);
     free(w->got[r]);
   }
+  for (int type = 0; type <= FOLD_DTYPES; type++) free(w->terms[type]);
+  for (int d = 0; d < FOLD_DTYPES; d++)
+    for (int o = 0; o < FOLD_OPS; o++) free(w->want[d][o]);
+  free(w->sums);
+  free(w->joined);
 }
 
 unsigned virtual_step_blocks(const struct virtual_world *w) {
@@ -377,20 +387,14 @@ static const unsigned char *want_of(struct virtual_world *w, const struct virtua
   return w->joined;
 }
 
-/* NaN by class, all else by bits. */
-static size_t first_wrong(const struct virtual_job *job, const unsigned char *got, const unsigned char *want,
-                          size_t nbytes) {
+/* NaN by class, all else by bits: each NaN is made the format's one, in `got` here, in what is wanted when it was made. */
+static size_t first_wrong(const struct virtual_job *job, unsigned char *got, const unsigned char *want, size_t nbytes) {
   const size_t unit = job->kind == VIRTUAL_TREE ? fold_dtype_size(job->dtype) : 1, n = nbytes / unit;
+  if (job->kind == VIRTUAL_TREE) fold_results_unify(job->dtype, got, n);
   if (memcmp(got, want, nbytes) == 0) return n;
-  for (size_t i = 0; i < n; i++) {
-    if (memcmp(got + i * unit, want + i * unit, unit) == 0) continue;
-    if (job->kind != VIRTUAL_TREE) return i;
-    uint64_t a = 0, b = 0;
-    memcpy(&a, got + i * unit, unit);
-    memcpy(&b, want + i * unit, unit);
-    if (!fold_bits_same(job->dtype, a, b)) return i;
-  }
-  return n;
+  size_t i = 0;
+  while (memcmp(got + i * unit, want + i * unit, unit) == 0) i++;
+  return i;
 }
 
 static bool clean(const unsigned char *p, size_t n) {
@@ -401,7 +405,7 @@ static bool clean(const unsigned char *p, size_t n) {
 
 static void judge(struct virtual_world *w, const char *name, const struct virtual_job *job, size_t k, int rank) {
   const size_t nbytes = result_bytes(w, job);
-  const unsigned char *got = w->got[rank] + job->out_at;
+  unsigned char *got = w->got[rank] + job->out_at;
   const size_t unit = job->kind == VIRTUAL_TREE ? fold_dtype_size(job->dtype) : 1;
   const size_t at = first_wrong(job, got, want_of(w, job), nbytes);
   w->ran++;

@@ -47,9 +47,10 @@ enum virtual_order {
 
 struct virtual_world;
 
-/* `nbytes`: of the longest vector, of each type. The context of the current device must be new: the environment is
- * set. */
+/* `nbytes`: of the longest vector, of each type. The context of the current device must be new, or made by a world before: the
+ * environment is set. */
 fold_status virtual_open(struct virtual_world **world, int ranks, size_t nbytes);
+/* All but the world itself, which the watch still looks at. */
 void virtual_close(struct virtual_world *world);
 
 /* The most blocks of a tree by steps, and the most bytes of a vector or part by lines, that all ranks find room for. */

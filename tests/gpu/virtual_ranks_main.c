@@ -1,4 +1,5 @@
-/* virtual_ranks_main.c: foldproof-virtual-ranks RANKS PART [PATIENCE]: a world of ranks on one GPU (virtual_ranks.h).
+/* virtual_ranks_main.c: foldproof-virtual-ranks RANKS[,RANKS...] PART [PATIENCE]: worlds of ranks on one GPU (virtual_ranks.h), one
+ * after another: a context for each would take longer than most of them.
  *
  * Parts:
  *   lengths   each type and operation at lengths around every boundary
@@ -272,19 +273,31 @@ static int run(const struct part *part, int ranks, double patience) {
   return held ? 0 : 1;
 }
 
+/* The worlds whose numbers of ranks `list` has; the exit code of the first that did not hold. NULL: only whether they can be. */
+static int run_list(const struct part *part, const char *list, double patience) {
+  int code = 0;
+  for (char *end; code == 0; list = end + 1) {
+    const long ranks = strtol(list, &end, 10);
+    if (end == list || ranks < 2 || ranks > FOLD_REACH_MOST || (*end && *end != ',')) return 2;
+    if (part) code = run(part, (int)ranks, patience);
+    if (!*end) break;
+  }
+  return code;
+}
+
 int main(int argc, char **argv) {
   char reason[FOLD_DEVICE_TEXT] = "";
-  int gpus = 0, ranks = argc > 2 ? atoi(argv[1]) : 0;
+  int gpus = 0;
   const struct part *part = NULL;
   for (size_t i = 0; argc > 2 && i < sizeof parts / sizeof *parts; i++)
     if (strcmp(parts[i].name, argv[2]) == 0) part = &parts[i];
-  if (!part || ranks < 2 || ranks > FOLD_REACH_MOST) {
-    fprintf(stderr, "usage: %s RANKS PART [PATIENCE]\n", argv[0]);
+  if (!part || run_list(NULL, argv[1], 0) != 0) {
+    fprintf(stderr, "usage: %s RANKS[,RANKS...] PART [PATIENCE]\n", argv[0]);
     return 2;
   }
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 1);
   fold_status ready = fold_device_count(&gpus, reason);
   if (ready.code != FOLD_OK) return told(ready);
   if (gpus == 0) return printf("%s\n", reason), 77;
-  return run(part, ranks, argc > 3 ? atof(argv[3]) : 20);
+  return run_list(part, argv[1], argc > 3 ? atof(argv[3]) : 20);
 }
