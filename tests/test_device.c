@@ -378,8 +378,10 @@ Test(device, closed_pages_are_refused) {
   fold_rig_close(&rig);
 }
 
-/* Where the rig takes the input to be, and around it NaN. */
-static void expect_laid(const struct fold_rig *rig, const char *after) {
+/* Where the rig takes the input to be, and around it NaN; once a run has it. */
+static void expect_laid(struct fold_rig *rig, const char *after) {
+  float got[ROWS];
+  run_as(rig, RIGHT, got);
   drain();
   cr_expect(memcmp(rig->in[0].room.at, rig->in[0].mirror, rig->in[0].room.bytes) == 0,
             "after %s the device has another input", after);
@@ -411,6 +413,29 @@ Test(device, has_the_input_where_the_host_has_it) {
     }
     expect_laid(&rig, "poking");
   }
+  fold_rig_close(&rig);
+}
+
+/* However often it was laid meanwhile: sent, filled around, gathered; and looked at once where nothing ran. */
+Test(device, an_input_is_sent_once_and_a_run_is_waited_for_once) {
+  struct fold_rig rig;
+  float got[ROWS];
+  uint64_t first, second;
+  cr_assert_eq(open_rig(&rig, ROWS, COLS).code, FOLD_OK);
+  run_as(&rig, RIGHT, got);
+  unsigned before = device.calls;
+  for (ptrdiff_t shift = 3; shift >= -3; shift -= 3) cr_assert_eq(fold_rig_move(&rig, shift).code, FOLD_OK);
+  run_as(&rig, RIGHT, got);
+  cr_expect_eq(device.calls - before, 3, "%u calls", device.calls - before);
+  cr_assert_eq(fold_rig_hash(&rig, &first).code, FOLD_OK);
+  before = device.calls;
+  cr_assert_eq(fold_rig_hash(&rig, &first).code, FOLD_OK);
+  cr_expect_eq(device.calls - before, 1, "%u calls", device.calls - before);
+  cr_assert_eq(fold_rig_hash(&rig, &second).code, FOLD_OK);
+  cr_expect(device.calls - before == 1 && first == second, "%u calls", device.calls - before);
+  run_as(&rig, CHANGES_INPUT, got);
+  cr_assert_eq(fold_rig_hash(&rig, &second).code, FOLD_OK);
+  cr_expect_neq(first, second);
   fold_rig_close(&rig);
 }
 
@@ -634,14 +659,16 @@ Test(device, a_method_is_replayed_as_itself) {
     }
 }
 
-/* Whatever fails of the device, and whoever is judged. Only the last look at the input comes when all is judged. */
+/* Whatever fails of the device, and whoever is judged. Only the last look at the input comes when all is judged, and with it the input
+ * that the judges of these claims laid last is sent; after keeps_input's own look there is nothing more to see. */
 Test(device, nothing_holds_by_a_call_that_failed) {
   for (int k = 0; k < FOLD_CLAIMS; k++) {
     struct tally t;
     if (!(ALL & FOLD_CLAIM(k))) continue;
     device.fails_in = 0;
     cr_assert_eq(judge(NEEDS_SCRATCH, FOLD_CLAIM(k), 1, &t).code, FOLD_OK);
-    const unsigned calls = device.calls, last = calls - 1;
+    const bool laid = k == FOLD_ALIGNMENT_INVARIANT || k == FOLD_PERMUTATION_INVARIANT;
+    const unsigned calls = device.calls, last = k == FOLD_KEEPS_INPUT ? calls : calls - 1 - laid;
     for (device.fails_in = 1; device.fails_in <= last; device.fails_in++) {
       fold_status status = judge(NEEDS_SCRATCH, FOLD_CLAIM(k), 1, &t);
       const struct fold_finding *f = &t.last[k];

@@ -16,7 +16,7 @@ static void release(void *memory) { (void)fold_device_free(memory); }
 static const struct fold_engine_ops ops = {
     .alloc = allocate,
     .release = release,
-    .write = fold_device_put,
+    .write = fold_pieces_put,
     .read = fold_device_get,
     .gather = fold_pieces_gather,
     .fill = fold_pieces_fill,

@@ -6,11 +6,12 @@
 
 #include <string.h>
 
+#include "device.h"
 #include "status.cuh"
 
 namespace {
 
-enum { MOST = 8, THREADS = 256, BLOCKS = 64, STAGING = 1 << 16 };
+enum { MOST = 8, THREADS = 256, BLOCKS = 64, STAGING = 1 << 16, RING = 1 << 20 };
 
 struct fills {
   struct fold_fill at[MOST];
@@ -65,6 +66,27 @@ unsigned char *staging() {
   return at;
 }
 
+/* Pinned memory from which copies to the device are made that nobody waits for; whole again once somebody has waited. */
+struct ring {
+  unsigned char *at;
+  size_t used;
+};
+struct ring *the_ring() {
+  static thread_local struct ring own = [] {
+    void *memory = nullptr;
+    if (cudaMallocHost(&memory, RING) != cudaSuccess) memory = nullptr;
+    return ring{(unsigned char *)memory, 0};
+  }();
+  return &own;
+}
+
+/* For all streams, so that nothing that a subject left in one of its own is still under way. */
+fold_status wait_for_all() {
+  FOLD_CUDA_TRY(cudaDeviceSynchronize());
+  the_ring()->used = 0;
+  return fold_ok();
+}
+
 fold_status launch(const void *kernel, unsigned blocks, unsigned pieces, void **arguments) {
   FOLD_CUDA_TRY(cudaLaunchKernel(kernel, dim3(blocks, pieces), dim3(THREADS), arguments, 0, cudaStreamLegacy));
   return fold_ok();
@@ -103,7 +125,7 @@ fold_status gather_some(const struct fold_piece *pieces, size_t n, size_t *taken
   *taken = k;
   void *arguments[] = {&c};
   FOLD_TRY(launch((const void *)copy, blocks_for(longest), k, arguments));
-  FOLD_CUDA_TRY(cudaStreamSynchronize(cudaStreamLegacy));
+  FOLD_TRY(wait_for_all());
   for (unsigned i = 0; i < k; i++) memcpy(pieces[i].to_host, c.to[i], pieces[i].nbytes);
   return fold_ok();
 }
@@ -115,14 +137,27 @@ extern "C" fold_status fold_pieces_fill(const struct fold_fill *fills, size_t n)
   return fold_ok();
 }
 
+extern "C" fold_status fold_pieces_put(void *d_out, const void *in, size_t nbytes) {
+  struct ring *ring = the_ring();
+  if (ring->at == nullptr || nbytes > RING) return fold_device_put(d_out, in, nbytes);
+  if (nbytes > RING - ring->used) FOLD_TRY(wait_for_all());
+  memcpy(ring->at + ring->used, in, nbytes);
+  FOLD_CUDA_TRY(cudaMemcpyAsync(d_out, ring->at + ring->used, nbytes, cudaMemcpyHostToDevice, cudaStreamLegacy));
+  ring->used += (nbytes + 255) / 256 * 256;
+  if (ring->used > RING) ring->used = RING;
+  return fold_ok();
+}
+
 extern "C" fold_status fold_pieces_gather(const struct fold_piece *pieces, size_t n) {
   if (n > 0 && staging() == nullptr) return fold_error(FOLD_NO_MEMORY, "no pinned memory to read results by");
   for (size_t i = 0; i < n;) {
     size_t taken = 1;
-    if (pieces[i].nbytes > STAGING)
+    if (pieces[i].nbytes > STAGING) {
       FOLD_CUDA_TRY(cudaMemcpy(pieces[i].to_host, pieces[i].from, pieces[i].nbytes, cudaMemcpyDeviceToHost));
-    else
+      FOLD_TRY(wait_for_all());
+    } else {
       FOLD_TRY(gather_some(pieces + i, n - i, &taken));
+    }
     i += taken;
   }
   return fold_ok();
@@ -137,7 +172,7 @@ extern "C" fold_status fold_pieces_same(const void *a, const void *b, size_t nby
   void *arguments[] = {(void *)&a, (void *)&b, &nbytes, (void *)&differ};
   const unsigned blocks = nbytes > ((size_t)1 << 20) ? 1024 : blocks_for(nbytes);
   FOLD_TRY(launch((const void *)compare, blocks, 1, arguments));
-  FOLD_CUDA_TRY(cudaStreamSynchronize(cudaStreamLegacy));
+  FOLD_TRY(wait_for_all());
   *same = *differ == 0;
   return fold_ok();
 }

@@ -21,9 +21,10 @@ struct fold_fill {
 struct fold_engine_ops {
   fold_status (*alloc)(size_t nbytes, void **memory); /* 256-byte aligned; nbytes > 0 */
   void (*release)(void *memory);
-  fold_status (*write)(void *to, const void *from_host, size_t nbytes);
+  fold_status (*write)(void *to, const void *from_host, size_t nbytes); /* what is launched next finds it written */
   fold_status (*read)(void *to_host, const void *from, size_t nbytes);
-  fold_status (*gather)(const struct fold_piece *pieces, size_t n); /* reads each, and waits for all of them once */
+  /* Reads each, after what was launched before, and waits for all once; reports how what was launched ended. */
+  fold_status (*gather)(const struct fold_piece *pieces, size_t n);
   fold_status (*fill)(const struct fold_fill *fills,
                       size_t n); /* apart from each other; what is launched next finds them set */
   fold_status (*copy)(void *to, const void *from, size_t nbytes); /* within the engine's memory */

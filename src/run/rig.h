@@ -52,6 +52,8 @@ struct fold_rig {
   enum fold_placement placement;
   bool hashed; /* of host memory: `hash` is of the inputs as they lie */
   uint64_t hash;
+  bool stale; /* of a device: it has not been sent what the host's copies hold since they were laid */
+  bool sure;  /* of a device: nothing has run or been written there since each input was found as it is known */
   struct fold_room out; /* guard | results | guard */
   unsigned char *out_host;
   struct fold_room scratch;
@@ -73,7 +75,8 @@ fold_status fold_rig_open_inputs(struct fold_rig *rig, enum fold_engine engine, 
                                  const size_t n[FOLD_INPUTS], unsigned inputs, size_t max_rows);
 void fold_rig_close(struct fold_rig *rig);
 
-/* The host's copy of the first input, of any, at its place. After writing to one, call fold_rig_load. */
+/* The host's copy of the first input, of any, at its place. After writing to one, call fold_rig_load; a device is sent them before the
+ * next run. */
 void *fold_rig_input(const struct fold_rig *rig);
 void *fold_rig_input_at(const struct fold_rig *rig, unsigned input);
 fold_status fold_rig_load(struct fold_rig *rig);

@@ -13,6 +13,8 @@ size_t fold_rig_place(const struct fold_rig *rig, const struct fold_rig_input *i
 static inline size_t fold_rig_end(const struct fold_rig *rig, const struct fold_rig_input *in) {
   return fold_rig_place(rig, in) + in->n * fold_rig_element(rig);
 }
+/* Of a device: sends it the host's copies, where they were laid anew. */
+fold_status fold_rig_send(struct fold_rig *rig);
 /* Host memory: moves the inputs there; nobody else learns of it. */
 void fold_rig_lay(struct fold_rig *rig, enum fold_placement placement);
 

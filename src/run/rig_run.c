@@ -99,6 +99,7 @@ static void look_at_guards(const unsigned char *bytes, const struct window *w, e
 
 /* What is looked at after a run, as the host sees it. Of a device's memory copies, all of which are waited for once. */
 struct glance {
+  bool taken;
   struct fold_rig_zones zones[FOLD_INPUTS];
   unsigned char copied[FOLD_INPUTS][2][2 * FOLD_RIG_GUARD + FOLD_RIG_SLACK * 8];
   unsigned char around[2 * HOST_GUARD], head[FOLD_SCRATCH_ZEROED]; /* of scratch */
@@ -163,9 +164,22 @@ static void trace_fault(const struct fold_watched *w, enum fold_argument of, str
  * what was done to them, and to find them takes longer than a short run. */
 static bool is_looked_at(const struct fold_rig *rig) { return rig->ops->is_host && (rig->runs & (rig->runs - 1)) == 0; }
 
+/* A device's run is waited for by the glance: its copies come after the run in the stream. What ranks do together may be in streams of
+ * their own. */
+static fold_status end_run(struct fold_rig *rig, const struct fold_call *call, const struct window *out,
+                           const struct window *scratch, struct glance *glance) {
+  glance->taken = !rig->ops->is_host && !call->comm;
+  if (!glance->taken) return rig->ops->finish();
+  fold_status status = take_glance(rig, out, scratch, glance);
+  if (status.code == FOLD_OK) return status;
+  FOLD_TRY(rig->ops->finish()); /* which tells it in its words, where it was the run's */
+  return status;
+}
+
 /* With the number of threads that is asked for also where a subject takes OpenMP's own. */
 static fold_status call_subject(struct fold_rig *rig, const struct fold_subject *subject, struct fold_call *call,
-                                const struct window *out, const struct window *scratch, struct fold_traces *traces) {
+                                const struct window *out, const struct window *scratch, struct glance *glance,
+                                struct fold_traces *traces) {
   bool host = rig->ops->is_host;
   struct fold_watched watched[FOLD_INPUTS + 2] = {
       {.region = &rig->out.region, .first = out->at, .last = out->end},
@@ -183,7 +197,7 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
   if (host) fold_faults_watch(watched, n);
   fold_watch_begin(call->rows * call->cols);
   fold_status status = subject->run(subject, call);
-  fold_status finished = rig->ops->finish();
+  fold_status ended = status.code == FOLD_OK ? end_run(rig, call, out, scratch, glance) : rig->ops->finish();
   fold_watch_end();
   if (host) fold_faults_end();
   fold_footing_restore(&before, is_looked_at(rig), traces->left);
@@ -191,7 +205,7 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
   for (unsigned k = 0; k < rig->inputs; k++) trace_fault(&inputs[k], fold_rig_argument(k), traces);
   trace_fault(&watched[0], FOLD_OUTPUT, traces);
   if (scratch->end) trace_fault(own_scratch, FOLD_SCRATCH, traces);
-  return status.code != FOLD_OK ? status : finished;
+  return status.code != FOLD_OK ? status : ended;
 }
 
 static void look_at_output(struct fold_rig *rig, const struct fold_request *request, const struct window *w, void *got,
@@ -235,11 +249,13 @@ static fold_status run_laid(struct fold_rig *rig, const struct fold_subject *sub
   struct layout layout = {.n = 0};
   lay_out(rig, request, &out, &layout);
   FOLD_TRY(lay_scratch(rig, subject, request, &call, &scratch, &layout));
+  FOLD_TRY(fold_rig_send(rig));
+  rig->sure = false;
   FOLD_TRY(rig->ops->fill(layout.fills, layout.n));
   call.out = rig->out.at + out.at;
-  FOLD_TRY(call_subject(rig, subject, &call, &out, &scratch, traces));
   struct glance glance;
-  FOLD_TRY(take_glance(rig, &out, &scratch, &glance));
+  FOLD_TRY(call_subject(rig, subject, &call, &out, &scratch, &glance, traces));
+  if (!glance.taken) FOLD_TRY(take_glance(rig, &out, &scratch, &glance));
   look_at_output(rig, request, &out, got, traces);
   look_at_scratch(&glance, &scratch, traces);
   look_at_input(rig, traces);
