@@ -601,8 +601,7 @@ Test(device, an_input_that_is_changed_elsewhere_is_told) {
   cr_assert_eq(judge(CHANGES_FIVE, ALL, 1, &t).code, FOLD_OK);
   cr_expect_eq(t.last[FOLD_BATCH_INVARIANT].verdict, FOLD_HELD);
   cr_expect_eq(t.last[FOLD_KEEPS_INPUT].verdict, FOLD_REFUTED);
-  cr_expect_str_eq(t.last[FOLD_KEEPS_INPUT].reason,
-                   "the input was changed, in another run: at another launch, address or batch");
+  cr_expect_str_eq(t.last[FOLD_KEEPS_INPUT].reason, "the input was changed, in a run for batch_invariant");
 }
 
 /* Each claim by itself varies what it is about, and nothing beside it. */

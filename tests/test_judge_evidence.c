@@ -254,3 +254,21 @@ Test(judge_evidence, the_first_row_that_differs_is_named_with_both_results) {
   struct fold_finding f = {.row = 99};
   cr_expect(fold_find_same(&f, FOLD_F32, got, got, ROWS, "other bits") && f.row == 99 && !f.compared);
 }
+
+/* The twin spoils the input in its own run of the other's trial: that is the twin's, and is in the log as its. */
+Test(judge_evidence, who_names_a_twin_that_spoils_the_input_is_not_blamed) {
+  struct literal l;
+  uint64_t claims = FOLD_CLAIM(FOLD_KEEPS_INPUT) | FOLD_CLAIM(FOLD_SAME_BITS_AS);
+  struct fold_subject subjects[2] = {plant(0, NULL, FOLD_EXACT, 0), plant(0, NULL, FOLD_EXACT, claims)};
+  struct fold_registry registry = {subjects, 2};
+  struct tally t;
+  CASE(&l, 1, 2, 3);
+  subjects[0].name = "spoils";
+  subjects[0].run = spoil;
+  subjects[1].name = "after";
+  subjects[1].run = add_three;
+  subjects[1].twin = "spoils";
+  cr_assert_eq(tally_verify(&registry, "after", false, &l.cases, &t).code, FOLD_OK);
+  cr_expect_eq(t.last[FOLD_SAME_BITS_AS].verdict, FOLD_HELD, "%s", t.last[FOLD_SAME_BITS_AS].reason);
+  cr_expect_eq(t.last[FOLD_KEEPS_INPUT].verdict, FOLD_HELD, "%s", t.last[FOLD_KEEPS_INPUT].reason);
+}

@@ -218,14 +218,16 @@ Test(rig_world, the_rank_that_has_other_bits_is_named) {
       if (culprit > 0) world.result[culprit][1] = world.result[culprit][2] = 11.5f;
       cr_assert_eq(run_at(&rig, 0, &traces).code, FOLD_OK);
       struct fold_log log = {0};
-      fold_log_add(&log, &traces);
-      cr_expect_eq(log.had_company, ranks > 1, "%u ranks", ranks);
+      cr_assert_eq(fold_log_add(&log, &(struct fold_logged){.traces = traces}).code, FOLD_OK);
+      const struct fold_logged *split = fold_log_find(&log, NULL, FOLD_DID_DIFFER);
+      cr_expect_eq(fold_log_find(&log, NULL, FOLD_DID_RUN_TOGETHER) != NULL, ranks > 1, "%u ranks", ranks);
       cr_expect_eq(traces.ranks_differ, differs, "rank %u of %u", culprit, ranks);
-      cr_expect_eq(log.split.ranks_differ, differs, "rank %u of %u", culprit, ranks);
+      cr_expect_eq(split != NULL, differs, "rank %u of %u", culprit, ranks);
       if (differs)
         cr_expect(traces.rank == culprit && traces.differ_at == 1 && traces.bits == fold_f32_bits(11) &&
-                      traces.other_bits == fold_f32_bits(11.5f) && log.split.rank == culprit,
+                      traces.other_bits == fold_f32_bits(11.5f) && split && split->traces.rank == culprit,
                   "rank %u of %u: rank %u, row %zu", culprit, ranks, traces.rank, traces.differ_at);
+      fold_log_close(&log);
       fold_rig_close(&rig);
     }
 }
@@ -260,15 +262,17 @@ Test(rig_world, the_first_rank_that_did_more_than_compute_speaks_for_all) {
   cr_expect(traces.out_of_bounds && traces.bounds_at == -4 && traces.bounds_of == FOLD_INPUT && traces.rank == 2);
   cr_expect(traces.wrote_input && traces.input_at == 8 && !strcmp(traces.left, "the rounding mode"));
   struct fold_log log = {0};
-  fold_log_add(&log, &traces);
-  cr_expect(log.stray.out_of_bounds && log.stray.bounds_at == -4);
-  cr_expect(log.writer.input_at == 8 && log.leaver.left[0]);
+  cr_assert_eq(fold_log_add(&log, &(struct fold_logged){.traces = traces}).code, FOLD_OK);
+  cr_expect(fold_log_find(&log, NULL, FOLD_DID_STRAY) == log.run && log.run->traces.bounds_at == -4);
+  cr_expect(fold_log_find(&log, NULL, FOLD_DID_WRITE_INPUT) == log.run && log.run->traces.input_at == 8);
+  cr_expect(fold_log_find(&log, NULL, FOLD_DID_LEAVE_STATE) == log.run);
   world.traces[1] = (struct fold_traces){.out_of_bounds = true, .bounds_at = 12};
   world.traces[2] = (struct fold_traces){.out_of_bounds = true, .bounds_at = -8};
   cr_assert_eq(run_at(&rig, 0, &traces).code, FOLD_OK);
   cr_expect(!traces.unwritten && traces.bounds_at == 12 && traces.bounds_of == FOLD_OUTPUT && traces.rank == 1);
-  fold_log_add(&log, &traces);
-  cr_expect(log.runs == 2 && log.stray.bounds_at == -4, "the first run's is kept");
+  cr_assert_eq(fold_log_add(&log, &(struct fold_logged){.traces = traces}).code, FOLD_OK);
+  cr_expect(log.n == 2 && fold_log_find(&log, NULL, FOLD_DID_STRAY) == log.run, "the first run's is told");
+  fold_log_close(&log);
   rig.ranks = 1;
   cr_assert_eq(run_at(&rig, 0, &traces).code, FOLD_OK);
   cr_expect(!traces.unwritten && !traces.out_of_bounds, "of ranks that did not run");

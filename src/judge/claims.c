@@ -82,6 +82,7 @@ uint64_t fold_claims_by_order(void) {
 void fold_judge_claim(const struct fold_claim *claim, struct fold_trial *trial, struct fold_finding *finding) {
   struct fold_evidence evidence = fold_trial_evidence(trial);
   *finding = fold_finding_open(trial->c->rows);
+  trial->why = claim->id;
   if (claim->results)
     claim->results(&evidence, finding);
   else

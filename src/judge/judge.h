@@ -8,7 +8,7 @@
 #define FOLD_JUDGE_H
 
 #include "evidence.h"
-#include "rig.h"
+#include "log.h"
 #include "vary.h"
 
 /* The same subject's results from another process, by subject, engine and case: their hash, and what else that run did;
@@ -39,8 +39,10 @@ struct fold_trial {
   uint64_t input_hash_after; /* and when it was looked at last; the input that the judges see is the one before */
   const void *got;           /* results of the base run */
   struct fold_traces traces; /* and what else it did */
-  struct fold_log log;       /* what all runs did, the base run and the judges' own */
+  struct fold_log log;       /* all runs, the base run and the judges' own; fold_log_close */
+  enum fold_claim_id why;    /* for whose judge they are made */
   size_t looked_at;          /* how many of them there were when OpenMP's other threads were looked at last */
+  size_t input_seen;         /* and when the input was (fold_trial_look_at_input) */
   unsigned foreign;          /* how many runs had another input (fold_trial_run_foreign) */
   uint64_t asked;            /* the claims that are to be judged, FOLD_CLAIM each */
   enum fold_telling telling; /* of the case's input */
@@ -88,13 +90,19 @@ fold_status fold_trial_run(struct fold_trial *trial, struct fold_rig *rig, const
                            void *got);
 size_t fold_trial_terms(const struct fold_trial *trial); /* of the whole case, all rows together */
 struct fold_request fold_trial_request(const struct fold_trial *trial, unsigned char poison); /* of the whole case */
+/* The twin's run of the whole case, into trial->other: what it did is judged in its own trial. */
+fold_status fold_trial_run_twin(struct fold_trial *trial, const struct fold_subject *twin);
 /* Another run of the whole case as it stands in the rig, into trial->other. */
 fold_status fold_trial_rerun(struct fold_trial *trial, unsigned char poison);
 /* What the runs since the last look left changed in OpenMP's other threads enters trial->log, and is put right: the same threads make
  * inputs and truths. */
 void fold_trial_look_at_threads(struct fold_trial *trial);
-/* Looks at the case's input, and lays it anew where a run changed it. */
+/* Lays the case's input anew where a run changed it. */
 fold_status fold_trial_refill(struct fold_trial *trial);
+/* The same, and input_hash_after is what was found there. */
+fold_status fold_trial_look_at_input(struct fold_trial *trial);
+/* The first run of the trial's subject that did it, NULL where none did. */
+const struct fold_logged *fold_trial_find(const struct fold_trial *trial, enum fold_deed deed);
 /* Runs another input of the same shape at the same address, into trial->other, and puts the input back: term `at` is NaN, for
  * max and min an infinity. *kept: the result is one that was kept, by the input's address or by a part of it. */
 fold_status fold_trial_run_foreign(struct fold_trial *trial, size_t at, bool *kept);

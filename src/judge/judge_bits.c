@@ -34,10 +34,7 @@ void fold_judge_same_bits_as(struct fold_trial *trial, struct fold_finding *find
       fold_find_failed(finding, fold_error(FOLD_ENVIRONMENT, "its twin %s does not exist", trial->subject->twin));
     return;
   }
-  struct fold_request request = {.op = trial->c->op, .rows = trial->c->rows, .cols = trial->c->cols, .poison = 0x77};
-  struct fold_traces traces; /* of the twin: judged in its own trial */
-  fold_status status = fold_rig_run(trial->rig, twin, &request, trial->other, &traces);
-  if (status.code == FOLD_OK) status = fold_trial_refill(trial);
+  fold_status status = fold_trial_run_twin(trial, twin);
   char what[120];
   snprintf(what, sizeof what, "other bits than %s", twin->name);
   if (status.code != FOLD_OK)

@@ -1,10 +1,17 @@
 /* judge_memory.c: what a subject does to memory and leaves behind, over all runs of the trial: writes_output, stays_in_bounds,
  * leaves_no_trace, keeps_input.
  */
+#include <stdio.h>
+
 #include "judge.h"
 
-/* Where it was not the base run that showed it. */
-static const char *elsewhere(bool base) { return base ? "" : ", in another run: at another launch, address or batch"; }
+/* Which run showed it, where it was not the base run. */
+static const char *elsewhere(const struct fold_logged *run, char text[60]) {
+  size_t n;
+  text[0] = '\0';
+  if (run->why < FOLD_CLAIMS) snprintf(text, 60, ", in a run for %s", fold_claims(&n)[run->why].name);
+  return text;
+}
 
 static bool complete(struct fold_trial *trial, struct fold_finding *finding) {
   fold_status status = fold_trial_guard(trial);
@@ -45,7 +52,7 @@ static bool judge_nan_run(struct fold_trial *trial, struct fold_finding *finding
 static bool judge_nan_poison(struct fold_trial *trial, struct fold_finding *finding) {
   const struct fold_varied_log *log = &trial->varied;
   size_t held = 0, n = log->n;
-  if (trial->log.unwritten.unwritten) return true; /* it is still there, which is told as that */
+  if (fold_trial_find(trial, FOLD_DID_NOT_WRITE)) return true; /* it is still there, which is told as that */
   for (size_t i = 0; i < n; i++) held += log->at[i].how.nan && log->at[i].same;
   for (size_t i = 0; i < n; i++) {
     if (!log->at[i].how.nan || !log->at[i].read_nan) continue;
@@ -56,7 +63,8 @@ static bool judge_nan_poison(struct fold_trial *trial, struct fold_finding *find
 }
 
 void fold_judge_writes_output(struct fold_trial *trial, struct fold_finding *finding) {
-  struct fold_traces base, *found = &base;
+  struct fold_traces base;
+  char where[60] = "";
   if (!complete(trial, finding) || !judge_nan_poison(trial, finding)) return;
   fold_status status = confirm_base(trial, &base);
   finding->comparisons = trial->c->rows;
@@ -65,36 +73,39 @@ void fold_judge_writes_output(struct fold_trial *trial, struct fold_finding *fin
     fold_find_failed(finding, status);
     return;
   }
-  if (!base.unwritten) found = &trial->log.unwritten;
-  if (!found->unwritten) return;
-  finding->row = found->unwritten_at;
-  fold_find_refuted(finding, "result of row %zu was not written: the poison is still there%s", found->unwritten_at,
-                    elsewhere(base.unwritten));
+  const struct fold_logged *run = fold_trial_find(trial, FOLD_DID_NOT_WRITE);
+  if (!base.unwritten && !run) return;
+  finding->row = base.unwritten ? base.unwritten_at : run->traces.unwritten_at;
+  fold_find_refuted(finding, "result of row %zu was not written: the poison is still there%s", finding->row,
+                    base.unwritten ? "" : elsewhere(run, where));
 }
 
 void fold_judge_stays_in_bounds(struct fold_trial *trial, struct fold_finding *finding) {
-  char text[120];
+  char text[120], where[60];
   if (!complete(trial, finding)) return;
   finding->comparisons = 1; /* there are guards around an empty output too */
   fold_find_held(finding);
-  if (!trial->log.stray.out_of_bounds) return;
-  fold_traces_describe_stray(&trial->log.stray, text);
-  fold_find_refuted(finding, "%s%s", text, elsewhere(trial->traces.out_of_bounds));
+  const struct fold_logged *run = fold_trial_find(trial, FOLD_DID_STRAY);
+  if (!run) return;
+  fold_traces_describe_stray(&run->traces, text);
+  fold_find_refuted(finding, "%s%s", text, elsewhere(run, where));
 }
 
 void fold_judge_leaves_no_trace(struct fold_trial *trial, struct fold_finding *finding) {
+  char where[60];
   if (!complete(trial, finding)) return;
   fold_trial_look_at_threads(trial);
-  finding->comparisons = trial->log.runs;
+  finding->comparisons = trial->log.n;
   fold_find_held(finding);
-  if (trial->log.leaver.left[0])
-    fold_find_refuted(finding, "it left changed: %s%s", trial->log.leaver.left, elsewhere(trial->traces.left[0]));
+  const struct fold_logged *run = fold_trial_find(trial, FOLD_DID_LEAVE_STATE);
+  if (run) fold_find_refuted(finding, "it left changed: %s%s", run->traces.left, elsewhere(run, where));
 }
 
 void fold_judge_keeps_input(struct fold_trial *trial, struct fold_finding *finding) {
-  const struct fold_traces *writer = &trial->log.writer;
+  char where[60];
   if (!complete(trial, finding)) return;
-  fold_status status = fold_trial_refill(trial);
+  fold_status status = fold_trial_look_at_input(trial);
+  const struct fold_logged *run = fold_trial_find(trial, FOLD_DID_WRITE_INPUT);
   finding->comparisons = fold_trial_terms(trial);
   if (status.code != FOLD_OK)
     fold_find_failed(finding, status);
@@ -103,12 +114,11 @@ void fold_judge_keeps_input(struct fold_trial *trial, struct fold_finding *findi
   else
     fold_find_held(finding);
   if (finding->verdict != FOLD_HELD) return;
-  if (writer->wrote_input && writer->input_at >= 0)
-    fold_find_refuted(finding, "byte %td of the input was written to%s", writer->input_at,
-                      elsewhere(trial->traces.wrote_input));
+  if (run && run->traces.input_at >= 0)
+    fold_find_refuted(finding, "byte %td of the input was written to%s", run->traces.input_at, elsewhere(run, where));
   else if (trial->input_hash_after != trial->input_hash)
     fold_find_refuted(finding, "the input's hash went from 0x%016llx to 0x%016llx",
                       (unsigned long long)trial->input_hash, (unsigned long long)trial->input_hash_after);
-  else if (writer->wrote_input)
-    fold_find_refuted(finding, "the input was changed%s", elsewhere(trial->traces.wrote_input));
+  else if (run)
+    fold_find_refuted(finding, "the input was changed%s", elsewhere(run, where));
 }

@@ -6,20 +6,21 @@
 
 /* Over all the runs that were made: the other judges' too, in parts of the message and in other worlds. */
 void fold_judge_rank_agreement(struct fold_trial *trial, struct fold_finding *finding) {
-  const struct fold_traces *split = &trial->log.split;
   if (trial->rig->world == NULL) {
     fold_find_skipped(finding, "it has no ranks");
     return;
   }
   fold_status status = fold_trial_guard(trial);
+  const struct fold_logged *run = fold_trial_find(trial, FOLD_DID_DIFFER);
   if (status.code != FOLD_OK) {
     fold_find_failed(finding, status);
-  } else if (!trial->log.had_company) {
+  } else if (!fold_trial_find(trial, FOLD_DID_RUN_TOGETHER)) {
     fold_find_skipped(finding, "one rank has nobody to agree with");
-  } else if (!split->ranks_differ) {
+  } else if (!run) {
     finding->comparisons = trial->c->rows;
     fold_find_held(finding);
   } else {
+    const struct fold_traces *split = &run->traces;
     finding->row = split->differ_at;
     finding->compared = true;
     finding->got = split->other_bits;

@@ -27,10 +27,19 @@ static fold_status run_elsewhere(struct fold_trial *trial, struct fold_rig *rig,
   return fold_ok();
 }
 
-static fold_status run_in(struct fold_trial *trial, struct fold_rig *rig, const struct fold_request *request, void *got,
-                          struct fold_traces *traces) {
-  if (rig == trial->rig) return fold_rig_run(rig, trial->subject, request, got, traces);
-  return run_elsewhere(trial, rig, request, got, traces);
+/* The run enters the log as its last. */
+static fold_status run_in(struct fold_trial *trial, struct fold_rig *rig, const struct fold_request *request,
+                          void *got) {
+  struct fold_logged run = {trial->subject, trial->why, rig != trial->rig, rig->in[0].shift, *request, {0}};
+  if (run.batch)
+    FOLD_TRY(run_elsewhere(trial, rig, request, got, &run.traces));
+  else
+    FOLD_TRY(fold_rig_run(rig, trial->subject, request, got, &run.traces));
+  return fold_log_add(&trial->log, &run);
+}
+
+const struct fold_logged *fold_trial_find(const struct fold_trial *trial, enum fold_deed deed) {
+  return fold_log_find(&trial->log, trial->subject, deed);
 }
 
 /* A result may equal the poison by chance; a place that keeps two different poisons was not written. */
@@ -39,33 +48,41 @@ fold_status fold_trial_confirm_unwritten(struct fold_trial *trial, struct fold_r
                                          struct fold_traces *traces) {
   size_t size = fold_dtype_size(trial->c->dtype);
   struct fold_request again = *request;
-  struct fold_traces other;
   again.poison = (unsigned char)~request->poison;
   unsigned char *second = malloc(request->rows * size + 1);
   if (!second) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu results", request->rows);
-  fold_status status = run_in(trial, rig, &again, second, &other);
-  if (status.code == FOLD_OK) fold_log_add(&trial->log, &other);
-  bool unwritten = status.code == FOLD_OK && other.unwritten;
-  bool elsewhere = unwritten && (other.rank != 0 || traces->rank != 0); /* of rank 0 alone results are at hand */
-  traces->unwritten = elsewhere && other.unwritten_at == traces->unwritten_at;
+  fold_status status = run_in(trial, rig, &again, second);
+  struct fold_traces *other = status.code == FOLD_OK ? &trial->log.run[trial->log.n - 1].traces : NULL;
+  bool unwritten = other && other->unwritten;
+  bool elsewhere = unwritten && (other->rank != 0 || traces->rank != 0); /* of rank 0 alone results are at hand */
+  traces->unwritten = elsewhere && other->unwritten_at == traces->unwritten_at;
   for (size_t r = 0; unwritten && !traces->unwritten && r < request->rows; r++) {
     traces->unwritten = is_poison((const unsigned char *)got + r * size, size, request->poison) &&
                         is_poison(second + r * size, size, again.poison);
     traces->unwritten_at = r;
   }
+  if (other) other->unwritten = traces->unwritten;
   free(second);
   return status;
 }
 
 fold_status fold_trial_run(struct fold_trial *trial, struct fold_rig *rig, const struct fold_request *request,
                            void *got) {
-  struct fold_traces traces;
-  FOLD_TRY(run_in(trial, rig, request, got, &traces));
-  fold_log_add(&trial->log, &traces);
-  if (!traces.unwritten || trial->log.unwritten.unwritten) return fold_ok();
-  FOLD_TRY(fold_trial_confirm_unwritten(trial, rig, request, got, &traces));
-  if (traces.unwritten) trial->log.unwritten = traces;
-  return fold_ok();
+  bool known = fold_trial_find(trial, FOLD_DID_NOT_WRITE) != NULL;
+  FOLD_TRY(run_in(trial, rig, request, got));
+  size_t last = trial->log.n - 1;
+  struct fold_traces traces = trial->log.run[last].traces;
+  if (!traces.unwritten || known) return fold_ok();
+  fold_status status = fold_trial_confirm_unwritten(trial, rig, request, got, &traces);
+  trial->log.run[last].traces = traces;
+  return status;
+}
+
+fold_status fold_trial_run_twin(struct fold_trial *trial, const struct fold_subject *twin) {
+  struct fold_logged run = {twin, trial->why, false, trial->rig->in[0].shift, fold_trial_request(trial, 0x77), {0}};
+  FOLD_TRY(fold_rig_run(trial->rig, twin, &run.request, trial->other, &run.traces));
+  FOLD_TRY(fold_log_add(&trial->log, &run));
+  return fold_trial_refill(trial);
 }
 
 struct fold_evidence fold_trial_evidence(const struct fold_trial *trial) {
@@ -84,23 +101,38 @@ fold_status fold_trial_rerun(struct fold_trial *trial, unsigned char poison) {
   return fold_trial_run(trial, trial->rig, &request, trial->other);
 }
 
+/* What is found is the last run's of the trial's subject, for all that is known. */
 void fold_trial_look_at_threads(struct fold_trial *trial) {
   struct fold_traces last;
-  if (trial->looked_at == trial->log.runs) return;
-  trial->looked_at = trial->log.runs;
+  size_t at = trial->log.n;
+  if (trial->looked_at == at) return;
+  trial->looked_at = at;
   fold_rig_look_at_threads(trial->rig, &last);
-  if (!trial->log.leaver.left[0]) trial->log.leaver = last;
+  while (at > 0 && trial->log.run[at - 1].subject != trial->subject) at--;
+  if (at > 0 && !trial->log.run[at - 1].traces.left[0])
+    memcpy(trial->log.run[at - 1].traces.left, last.left, sizeof last.left);
 }
 
-fold_status fold_trial_refill(struct fold_trial *trial) {
-  uint64_t hash;
-  FOLD_TRY(fold_rig_hash(trial->rig, &hash));
-  if (hash == trial->input_hash) return fold_ok();
-  trial->input_hash_after = hash;
+static fold_status refill(struct fold_trial *trial, uint64_t *found) {
+  FOLD_TRY(fold_rig_hash(trial->rig, found));
+  if (*found == trial->input_hash) return fold_ok();
   fold_trial_look_at_threads(trial);
   for (unsigned k = 0; k < trial->rig->inputs; k++)
     FOLD_TRY(fold_case_fill(trial->c, k, fold_rig_input_at(trial->rig, k), 0));
   return fold_rig_load(trial->rig);
+}
+
+fold_status fold_trial_refill(struct fold_trial *trial) {
+  uint64_t found;
+  return refill(trial, &found);
+}
+
+fold_status fold_trial_look_at_input(struct fold_trial *trial) {
+  uint64_t found;
+  FOLD_TRY(refill(trial, &found));
+  if (found != trial->input_hash) trial->input_hash_after = found;
+  trial->input_seen = trial->log.n;
+  return fold_ok();
 }
 
 /* What makes any other result of a row impossible. */
@@ -155,5 +187,5 @@ fold_status fold_trial_run_foreign(struct fold_trial *trial, size_t at, bool *ke
   if (status.code == FOLD_OK && suspect) status = looks_at(trial, at, row, bits, kept);
   FOLD_TRY(fold_rig_poke(trial->rig, at, former, &poked));
   FOLD_TRY(status);
-  return trial->log.writer.wrote_input ? fold_trial_refill(trial) : fold_ok();
+  return fold_trial_find(trial, FOLD_DID_WRITE_INPUT) ? fold_trial_refill(trial) : fold_ok();
 }

@@ -65,7 +65,7 @@ static fold_status run_varied(struct fold_trial *trial, const struct fold_variat
   fold_status status = run_moved(trial, how);
   if (how->second) FOLD_TRY(flip(trial, false));
   FOLD_TRY(status);
-  return trial->log.writer.wrote_input ? fold_trial_refill(trial) : fold_ok();
+  return fold_trial_find(trial, FOLD_DID_WRITE_INPUT) ? fold_trial_refill(trial) : fold_ok();
 }
 
 /* The second input's base run. */

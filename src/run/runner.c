@@ -251,6 +251,7 @@ static fold_status judge_claims(const struct fold_round *round, struct bench *be
   }
   /* The judges' own runs may have changed the input too, and the threads that lay it anew. */
   fold_trial_look_at_threads(trial);
+  if (trial->input_seen == trial->log.n) return fold_ok();
   return restore_input(bench, trial->subject->engine, &trial->input_hash_after);
 }
 
@@ -261,6 +262,22 @@ static uint64_t claims_asked(const struct fold_round *round) {
     if (asks_for(round, &judgement)) asked |= FOLD_CLAIM(k);
   }
   return asked;
+}
+
+static fold_status judge_trial(const struct fold_round *round, struct bench *bench, struct fold_trial *trial) {
+  enum fold_engine engine = trial->subject->engine;
+  struct fold_logged base = {.subject = trial->subject,
+                             .why = FOLD_CLAIMS,
+                             .request = fold_trial_request(trial, FOLD_BASE_POISON),
+                             .traces = trial->traces};
+  base.traces.unwritten = false;
+  FOLD_TRY(fold_log_add(&trial->log, &base));
+  /* On the host the run itself has looked. */
+  if (engine != FOLD_HOST || trial->traces.wrote_input)
+    FOLD_TRY(restore_input(bench, engine, &trial->input_hash_after));
+  const fold_status *ready = &bench->ready[engine];
+  if (ready->code != FOLD_OK) return fold_round_fail(round, round->place, 0, *ready, NULL);
+  return judge_claims(round, bench, trial);
 }
 
 static fold_status judge_subject(const struct fold_round *round, struct bench *bench) {
@@ -283,13 +300,9 @@ static fold_status judge_subject(const struct fold_round *round, struct bench *b
   fold_status base = base_run(bench, subject, &trial.traces);
   if (base.code != FOLD_OK) return fold_round_fail(round, round->place, 0, base, NULL);
   trial.input_hash_after = bench->input_hash;
-  fold_log_add(&trial.log, &trial.traces);
-  /* On the host the run itself has looked. */
-  if (subject->engine != FOLD_HOST || trial.traces.wrote_input)
-    FOLD_TRY(restore_input(bench, subject->engine, &trial.input_hash_after));
-  const fold_status *ready = &bench->ready[subject->engine];
-  if (ready->code != FOLD_OK) return fold_round_fail(round, round->place, 0, *ready, NULL);
-  return judge_claims(round, bench, &trial);
+  fold_status status = judge_trial(round, bench, &trial);
+  fold_log_close(&trial.log);
+  return status;
 }
 
 static fold_status record_subject(const struct fold_round *round, struct bench *bench) {

@@ -1,4 +1,4 @@
-/* traces.c: the log of a trial's runs. */
+/* traces.c: names of what a run did. */
 #include "traces.h"
 
 #include <stdio.h>
@@ -17,15 +17,6 @@ const char *fold_argument_name(enum fold_argument argument) { return arguments[a
 int fold_argument_parse(const char *name) { return find(arguments, FOLD_ARGUMENTS, name); }
 const char *fold_access_name(enum fold_access access) { return accesses[access]; }
 int fold_access_parse(const char *name) { return find(accesses, FOLD_ACCESSES, name); }
-
-void fold_log_add(struct fold_log *log, const struct fold_traces *traces) {
-  log->runs++;
-  log->had_company |= traces->ranks > 1;
-  if (traces->out_of_bounds && !log->stray.out_of_bounds) log->stray = *traces;
-  if (traces->wrote_input && !log->writer.wrote_input) log->writer = *traces;
-  if (traces->left[0] && !log->leaver.left[0]) log->leaver = *traces;
-  if (traces->ranks_differ && !log->split.ranks_differ) log->split = *traces;
-}
 
 void fold_traces_describe_stray(const struct fold_traces *traces, char text[120]) {
   snprintf(text, 120, "byte %td from the start of the %s was %s", traces->bounds_at,

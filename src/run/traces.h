@@ -1,6 +1,4 @@
-/* traces.h: what a run did besides computing, and the log of a trial's runs, which claims about memory, ranks and state
- * are judged by: a judge's own runs enter it as the base run does, so that none of them is lost.
- */
+/* traces.h: what a run did besides computing, which claims about memory, ranks and state are judged by. */
 #ifndef FOLD_TRACES_H
 #define FOLD_TRACES_H
 
@@ -31,16 +29,6 @@ struct fold_traces {
   size_t differ_at;    /* the result, and what each of the two made of it */
   uint64_t bits, other_bits;
 };
-
-/* The first run of each kind. */
-struct fold_log {
-  size_t runs;
-  bool had_company; /* a run had more than one rank */
-  struct fold_traces unwritten, stray, writer, leaver, split;
-};
-
-/* All but `unwritten`, which a single run cannot tell from a result that equals the poison by chance. */
-void fold_log_add(struct fold_log *log, const struct fold_traces *traces);
 
 /* "byte 12 from the start of the output was overwritten" */
 void fold_traces_describe_stray(const struct fold_traces *traces, char text[120]);
