@@ -122,6 +122,17 @@ static __device__ __forceinline__ void exact_look(struct exact_seen &seen, const
   }
 }
 
+/* The largest pattern alone, where windows are not asked for: `most` as above, of a word of each term. */
+template <int D>
+static __device__ __forceinline__ uint32_t exact_look_most(uint32_t most, const uint4 &q) {
+#pragma unroll
+  for (int k = D == FOLD_F64; k < 4; k += D == FOLD_F64 ? 2 : 1) {
+    const uint32_t word = exact_word(q, k);
+    most = exact_tile<D>::SIZE == 2 ? __vmaxu2(most, word & 0x7fff7fffu) : max(most, word & 0x7fffffffu);
+  }
+  return most;
+}
+
 template <int D>
 static __device__ __forceinline__ struct exact_seen exact_seen_none() {
   return {0, exact_tile<D>::SIZE == 2 ? 0x7fff7fffu : 0xffffffffu};

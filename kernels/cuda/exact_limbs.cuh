@@ -3,15 +3,15 @@
  * Promised: sums of terms as limbs of super.h. Each lane has a column of its own in shared memory, so that no term
  * needs an atomic and no two lanes meet in a bank; limb k of lane l lies 256 k bytes after limb 0, 8 l bytes after
  * lane 0's. A term's significand is shifted by the low five bits of its exponent; the low 32 bits go to the limb that
- * the other bits name, the other 53 at most to the next. In EXACT_LIMB_TILES tiles of 16 terms a limb grows by less
- * than 2^8 x 2^53; then carries are propagated. Used by exact_warp.cuh.
+ * the other bits name, the others, below 2^52, to the next. In EXACT_LIMB_TILES tiles of 16 terms a limb grows by less
+ * than 2^10 x (2^52 + 2^32); then carries are propagated, which takes some 4000 cycles. Used by exact_warp.cuh.
  */
 #ifndef FOLD_EXACT_LIMBS_CUH
 #define FOLD_EXACT_LIMBS_CUH
 
 #include "exact_format.cuh"
 
-#define EXACT_LIMB_TILES 16
+#define EXACT_LIMB_TILES 64
 
 /* *limb += x in shared memory that others add to as well, by two additions of 32 bits: of 64 bits there is none but by
  * a loop of compare and swap. A carry out of the lower half goes with whoever caused it; the word is right once all are
@@ -53,16 +53,23 @@ struct exact_set {
   unsigned clear;       /* they are cleared already, should the first one come */
 };
 
+/* The whole warp asks again together. Acquire and release are one lane's; the warp's own barriers hand them on. */
 static __device__ __forceinline__ void exact_set_lock(struct exact_set *set) {
-  if ((threadIdx.x & 31) == 0)
-    while (atomicCAS(&set->held, 0, 1)) __nanosleep(20);
-  __threadfence_block();
+  unsigned held;
+  do {
+    held = 0;
+    if ((threadIdx.x & 31) == 0)
+      asm volatile("atom.acquire.cta.shared.cas.b32 %0, [%1], 0, 1;"
+                   : "=r"(held)
+                   : "r"((unsigned)__cvta_generic_to_shared(&set->held))
+                   : "memory");
+  } while (__shfl_sync(EXACT_WARP, held, 0));
   __syncwarp();
 }
 static __device__ __forceinline__ void exact_set_unlock(struct exact_set *set) {
-  __threadfence_block();
   __syncwarp();
-  if ((threadIdx.x & 31) == 0) atomicExch(&set->held, 0);
+  if ((threadIdx.x & 31) == 0)
+    asm volatile("st.release.cta.shared.u32 [%0], 0;" ::"r"((unsigned)__cvta_generic_to_shared(&set->held)) : "memory");
 }
 
 /* The f64 of these halves, finite, to the lane's column. */
@@ -70,7 +77,7 @@ static __device__ __forceinline__ void exact_column_add(int64_t *column, uint32_
   const uint32_t field = upper >> 20 & 0x7ff, hidden = min(field, 1u), shift = field - hidden;
   const int64_t sign = (int32_t)upper >> 31;
   const int64_t significand = ((int64_t)((uint64_t)((upper & 0xfffff) | hidden << 20) << 32 | lower) ^ sign) - sign;
-  int64_t *limb = column + (shift >> 5) * 32;
+  int64_t *limb = (int64_t *)((char *)column + (shift & 0x7e0) * 8);
   limb[0] += (uint32_t)significand << (shift & 31);
   limb[32] += significand >> (32 - (shift & 31));
 }

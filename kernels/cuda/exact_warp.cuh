@@ -12,7 +12,8 @@
  *     is a multiple of u. A part grows by at most 2^39 of its units a term: 2^14 terms make 2^53. So REACH =
  *     40 PARTS - 1 = 79 and 119 bits: room for 55 and 66 binades beside the significand.
  * A tile that does not fit moves the anchor, if its own terms have room in one; else it goes to bins (exact_bins.cuh)
- * or, in f64, to columns of limbs (exact_limbs.cuh). f16 has one anchor for all its finite terms.
+ * or, in f64, to columns of limbs (exact_limbs.cuh). f16 has one anchor for all its finite terms. After two tiles in a row that no
+ * anchor suited the next ones go there too, unlooked at but for NaN and infinities, until every 16th asks for an anchor again.
  */
 #ifndef FOLD_EXACT_WARP_CUH
 #define FOLD_EXACT_WARP_CUH
@@ -23,6 +24,8 @@
 
 #define EXACT_WIDTH 40 /* of a window */
 #define EXACT_ABOVE 4  /* binades that a new anchor leaves free above the tile, where there is room */
+#define EXACT_STREAK 2 /* tiles without an anchor, after which none is asked for */
+#define EXACT_ASK 16   /* but for one of so many */
 
 template <int D>
 struct exact_window {
@@ -40,6 +43,7 @@ struct exact_sum {
   int anchor;
   uint32_t most_limit, least_limit; /* a tile fits: most < most_limit, least >= least_limit */
   unsigned tiles, slow_tiles;       /* in the windows, in the columns since their last flush */
+  unsigned streak;                  /* tiles in a row that no anchor suited */
   bool dirty;                       /* something is in the block's limbs */
   bool slow, specials;              /* the columns are in use; something in `special` */
   bool other;                       /* a term was something else than -0 */
@@ -59,7 +63,7 @@ static __device__ __forceinline__ void exact_start(struct exact_sum<D> &sum, cha
   sum.anchor = exact_format<D>::BASE;
   sum.most_limit = D == FOLD_F16 ? 0x7c00 : 0; /* f16 has one anchor for all finite terms; else any term moves it */
   sum.least_limit = 0;
-  sum.tiles = sum.slow_tiles = 0;
+  sum.tiles = sum.slow_tiles = sum.streak = 0;
   sum.dirty = sum.slow = sum.specials = sum.other = false;
   sum.special = {0, 0, 0};
   sum.columns = columns;
@@ -217,21 +221,39 @@ static __device__ __forceinline__ bool exact_fit(struct exact_sum<D> &sum, uint4
                                                 ~exact_warp_max(~seen.least) >> exact_shift<D>::LEAST);
 }
 
+/* Whether the tile goes where any finite terms do, unasked. Uniform. */
+template <int D, int N>
+static __device__ __forceinline__ bool exact_is_expected(const struct exact_sum<D> &sum, const uint4 (&tile)[N]) {
+  if (D == FOLD_F16 || sum.streak < EXACT_STREAK || sum.streak % EXACT_ASK == 0) return false;
+  const uint32_t top = exact_shift<D>::TOP << exact_shift<D>::MOST;
+  uint32_t most = 0;
+#pragma unroll
+  for (int i = 0; i < N; i++) most = exact_look_most<D>(most, tile[i]);
+  if (exact_tile<D>::SIZE == 2) most = max(most >> 16, most & 0xffffu);
+  return !__any_sync(EXACT_WARP, most >= top);
+}
+
+/* Whether the tile fits the windows, which may be moved for it. Uniform. */
+template <int D, int N>
+static __device__ __forceinline__ bool exact_suits(struct exact_sum<D> &sum, uint4 (&tile)[N]) {
+  const struct exact_seen seen = exact_look_all<D>(tile);
+  return !__any_sync(EXACT_WARP, seen.most >= sum.most_limit || seen.least < sum.least_limit) ||
+         exact_fit(sum, tile, seen);
+}
+
 /* Adds a tile of N accesses a lane and loads the next one; the whole warp calls. */
 template <int D, int N>
 static __device__ __forceinline__ void exact_take(struct exact_sum<D> &sum, uint4 (&tile)[N], const uint4 *ahead) {
-  const struct exact_seen seen = exact_look_all<D>(tile);
   if (!sum.other) {
 #pragma unroll
     for (int i = 0; i < N; i++) sum.other = sum.other || exact_other<D>(tile[i]);
   }
-  if (__any_sync(EXACT_WARP, seen.most >= sum.most_limit || seen.least < sum.least_limit)) {
-    const bool fits = exact_fit(sum, tile, seen);
-    if constexpr (D != FOLD_F16) {
-      if (!fits) {
-        exact_take_slowly<D>(sum, tile, ahead);
-        return;
-      }
+  const bool slow = exact_is_expected<D>(sum, tile) || !exact_suits<D>(sum, tile);
+  if constexpr (D != FOLD_F16) {
+    sum.streak = slow ? sum.streak + 1 : 0;
+    if (slow) {
+      exact_take_slowly<D>(sum, tile, ahead);
+      return;
     }
   }
   exact_take_windows<D>(sum, tile, ahead);

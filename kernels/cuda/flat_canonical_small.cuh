@@ -17,6 +17,8 @@
  *   10^5   f32 7.0, 10.8, 5.7; f64 7.2, 10.8, 5.9; f16 7.0, 11.1, 6.1
  *   10^6   f32 8.1, 10.9, 6.3; f64 9.1, 11.9, 7.7; f16 7.4, 10.8, 5.9
  * In graphs of calls, launched while the one before ends: f32 1.4, 1.9, 2.9, CUB's 3.8, 3.6, 3.9; not launched so: 2.0, 2.6, 3.4.
+ * A kernel that just loads, launched so, takes 2.3 us for 10^6 f32 and 3.1 us for f64, 0.59 and 0.60 of CUB's time; with each block's tree
+ * and store 2.2 and 3.3 us. The rest of 2.9 and 4.2 us is the way from block to block.
  * Against the last block's atomic counter: 1 us less at 10^5 and 10^6. What is left over the read is the way from a
  * block to another through the L2, one store and one load, and two trees.
  */

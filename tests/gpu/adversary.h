@@ -20,13 +20,16 @@ enum adversary {
   ADVERSARY_EQUAL,      /* one pattern again and again: 0.1, the largest, the smallest, the smallest normal number */
   ADVERSARY_ZEROS,      /* zeros of both signs and a few numbers */
   ADVERSARY_MINUS_ZERO, /* nothing but -0; by the seed one +0, or one smallest number */
-  ADVERSARY_SPECIALS,   /* a NaN or an infinity, or both infinities, among numbers */
+  ADVERSARY_PILE, /* one large number of one sign, all bits of its significand set, and few of the smallest: a limb grows as fast as it can */
+  ADVERSARY_TURNS, /* stretches of exponents over the full range, and of a few; by the seed a NaN or an infinity in one of the first */
+  ADVERSARY_SPECIALS, /* a NaN or an infinity, or both infinities, among numbers */
   ADVERSARIES
 };
 
 static inline const char *adversary_name(enum adversary kind) {
-  static const char *const names[ADVERSARIES] = {"exponents", "extremes", "runs",  "tiles", "span",       "climb",
-                                                 "tie",       "cancel",   "equal", "zeros", "minus zero", "specials"};
+  static const char *const names[ADVERSARIES] = {"exponents",  "extremes", "runs",   "tiles",   "span",
+                                                 "climb",      "tie",      "cancel", "equal",   "zeros",
+                                                 "minus zero", "pile",     "turns",  "specials"};
   return names[kind];
 }
 
@@ -68,6 +71,14 @@ static inline uint64_t adversary_cancel(enum fold_dtype dtype, uint64_t i, uint6
   return adversary_number(dtype, (long)(r % (uint64_t)top), r) ^ (i < half ? 0 : f.sign);
 }
 
+static inline uint64_t adversary_turn(enum fold_dtype dtype, uint64_t i, uint64_t n, uint64_t seed, uint64_t r) {
+  const struct fold_format f = fold_format_of(dtype);
+  const uint64_t specials[] = {f.exponent, f.exponent | f.sign, f.exponent | 1, f.exponent | f.fraction | f.sign};
+  const uint64_t top = f.exponent >> (f.precision - 1), stretch = 4096 / fold_dtype_size(dtype) * (3 + seed * 7 % 40);
+  if (i == n / 3 && seed & 1) return specials[seed / 2 % 4];
+  return adversary_number(dtype, (long)(i / stretch % 2 ? top / 2 + r % 3 : r % top), adversary_draw(r));
+}
+
 static inline uint64_t adversary_special(enum fold_dtype dtype, uint64_t i, uint64_t n, uint64_t seed, uint64_t r) {
   const struct fold_format f = fold_format_of(dtype);
   const uint64_t specials[] = {f.exponent, f.exponent | f.sign, f.exponent | 1, f.exponent | f.fraction | f.sign};
@@ -106,6 +117,10 @@ static inline uint64_t adversary_bits(enum adversary kind, enum fold_dtype dtype
     }
     case ADVERSARY_ZEROS:
       return r % 64 < 30 ? 0 : r % 64 < 63 ? f.sign : adversary_number(dtype, (long)(seed * 7 % top), r);
+    case ADVERSARY_PILE:
+      return (seed & 1 ? f.sign : 0) |
+             (i % 400 == 7 ? smallest : (top * 3 / 4 & ~(uint64_t)31) << (f.precision - 1) | f.fraction);
+    case ADVERSARY_TURNS: return adversary_turn(dtype, i, n, seed, r);
     case ADVERSARY_MINUS_ZERO: return seed % 3 == 1 && i == n - 1 ? 0 : seed % 3 == 2 && i == n / 2 ? smallest : f.sign;
     default: return adversary_special(dtype, i, n, seed, r);
   }
