@@ -31,10 +31,10 @@ from mutations import changes_of
 PATHS = ["oracles", "src/judge", "src/run/rig*", "kernels/host"]
 # Suites that a change of such a file shows in first.
 NEAREST = [
-    ("oracles/super", "super super_split super_round exact bound judge"), ("oracles/exact", "exact super memory judge"),
+    ("oracles/super_dot", "dot exact"), ("oracles/exact_dot", "dot exact"), ("oracles/super", "super super_split super_round exact bound judge"), ("oracles/exact", "exact super memory judge"),
     ("oracles/error", "exact judge outcomes"),
     ("oracles/bound", "outcomes bound judge study"), ("oracles/running_product", "outcomes judge"),
-    ("oracles/lowest", "outcomes exact judge"), ("oracles/replay_method", "host mutants"), ("oracles/replay", "orders memory host"), ("oracles/prod", "product oracle_mutants judge"),
+    ("oracles/lowest", "outcomes exact judge"), ("oracles/replay_method", "host mutants"), ("oracles/replay", "orders dot memory host"), ("oracles/prod", "product oracle_mutants judge"),
     ("oracles/order", "orders host judge bound"), ("oracles/panel", "telling"), ("oracles/sorted", "orders memory telling"), ("oracles/decimal", "fixtures npy"), ("oracles/", "oracle_mutants exact bound judge"),
     ("kernels/host", "host orders judge"), ("kernels/collective", "collective mutants"), ("src/judge/registry", "registry"), ("src/judge", "judge memory device rig_world mutants rig command"),
     ("src/run/rig_world", "rig_world mutants"), ("src/run/rig", "rig device judge mutants"), ("src/run", "judge command mutants"),
@@ -314,7 +314,7 @@ def summarise(campaign, began):
     return 0 if judged and share <= campaign.options.most else 1
 
 
-SUITES = ("bits orders host npy text fixtures generators super super_split super_round exact product bound outcomes oracle_mutants rig study "
+SUITES = ("bits orders host npy text fixtures generators super super_split super_round dot exact product bound outcomes oracle_mutants rig study "
           "judge combine facts bench_figures rig_world device memory collective registry mutants command library supervise")
 
 

@@ -99,6 +99,28 @@ Test(dot_orders, sequential_is_a_plain_loop) {
   free(f);
 }
 
+/* One and its neighbour plus half of the last place, and a bit of 2^-104 more or less: where rounding twice goes wrong, and where nothing
+ * is to be rounded but the result. */
+Test(dot_orders, an_fma_rounds_once_at_ties) {
+  static struct factors f;
+  for (int dtype = FOLD_F32; dtype <= FOLD_F64; dtype++)
+    for (int k = 0; k < 2 * 2 * 2 * 4; k++) {
+      const int p = fold_format_of((enum fold_dtype)dtype).precision;
+      const double ulp = ldexp(1, 1 - p), sign = k & 1 ? -1 : 1, other = k & 2 ? -1 : 1, one = k & 4 ? 1 + ulp : 1;
+      const double near[4][2] = {{1, 1}, {1 + ulp, 1 - ulp}, {1 + ulp, 1 + ulp}, {1 - ulp, 1 - ulp}};
+      const double x[2] = {sign * one, other * ldexp(near[k / 8][0], -p)}, y[2] = {1, near[k / 8][1]};
+      for (size_t i = 0; i < 2; i++) {
+        fold_bits_store((enum fold_dtype)dtype, f.x, i, fold_bits_from_double((enum fold_dtype)dtype, x[i]));
+        fold_bits_store((enum fold_dtype)dtype, f.y, i, fold_bits_from_double((enum fold_dtype)dtype, y[i]));
+      }
+      const double want = dtype == FOLD_F64 ? fma(x[1], y[1], x[0]) : fmaf((float)x[1], (float)y[1], (float)x[0]);
+      const uint64_t bits = fold_bits_from_double((enum fold_dtype)dtype, want);
+      cr_expect_eq(replay(fold_order_replay, names[1], (enum fold_dtype)dtype, &f, 2), bits, "%d, %d", dtype, k);
+      cr_expect_eq(replay(fold_order_replay_wide, names[1], (enum fold_dtype)dtype, &f, 2), bits, "%d, %d: wide", dtype,
+                   k);
+    }
+}
+
 /* Multiplied by one, in whichever way, an element is itself. */
 Test(dot_orders, with_ones_they_are_the_orders_of_elements) {
   static const char *const elements[NAMES] = {"host/sequential", "host/sequential", "host/pairwise", "flat/canonical"};
@@ -191,6 +213,24 @@ Test(dot_orders, the_bound_of_one_product_is_one_rounding) {
     fold_truth_free(&truth);
     mpfr_clears(bound, most, (mpfr_ptr)0);
   }
+}
+
+/* No theorem is known here for compensated sums of products. */
+Test(dot_orders, compensated_methods_have_no_bound) {
+  static const enum fold_method methods[] = {FOLD_KAHAN, FOLD_NEUMAIER, FOLD_PLAIN, FOLD_EXACT};
+  double x[] = {0.1, 0.3, 0.7}, y[] = {0.3, -0.7, 0.9};
+  struct fold_terms terms = {.dtype = FOLD_F64, .op = FOLD_SUM, .factors = 2, .factor = {x, y}, .n = 3};
+  struct fold_truth truth;
+  struct fold_outcomes may;
+  mpfr_t bound;
+  mpfr_init2(bound, 128);
+  fold_truth_init(&truth);
+  cr_assert_eq(fold_oracle_terms(&terms, 1, &truth).code, FOLD_OK);
+  for (size_t m = 0; m < 4; m++)
+    cr_expect_eq(fold_bound_outcomes(methods[m], &truth, 2, NULL, bound, &may).code,
+                 m < 2 ? FOLD_UNSUPPORTED : FOLD_OK);
+  fold_truth_free(&truth);
+  mpfr_clear(bound);
 }
 
 Test(dot_orders, an_order_of_elements_takes_no_products) {
