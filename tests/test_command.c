@@ -337,6 +337,28 @@ static json_t *ask_oracle(struct shell *s, enum fold_dtype dtype, const char *op
   return answer;
 }
 
+/* The upper half of the rows times the lower one: 1e8 1e8 + 1 1 - 1e8 1e8 is 1, which f64 loses. */
+Test(command, the_oracle_knows_dot_products) {
+  struct shell *s = shell_open();
+  static const double xy[2][3] = {{1e8, 1, -1e8}, {1e8, 1, 1e8}};
+  struct array a = {FOLD_F64, xy[0]};
+  cr_assert_eq(fold_npy_write(scratch_path(&s->scratch, "xy.npy"), FOLD_F64, 2, 3, false, fill, &a).code, FOLD_OK);
+  shell_run(s, "$F oracle xy.npy --json --check --op dot");
+  cr_assert_eq(s->code, 0, "%s", s->err);
+  json_t *answer = json_loads(s->out, 0, NULL);
+  cr_expect_str_eq(json_string_value(json_object_get(answer, "exact")), "1");
+  cr_expect_str_eq(json_string_value(json_object_get(answer, "op")), "dot");
+  cr_expect_eq(json_integer_value(json_object_get(answer, "n")), 3);
+  cr_expect(json_is_true(json_object_get(answer, "agrees")));
+  json_decref(answer);
+  cr_assert_eq(fold_npy_write(scratch_path(&s->scratch, "xy.npy"), FOLD_F64, 1, 3, true, fill, &a).code, FOLD_OK);
+  shell_run(s, "$F oracle xy.npy --op dot");
+  cr_expect(s->code == 2 && strstr(s->err, "2 inputs"), "%s", s->err);
+  shell_run(s, "$F verify --engine host --npy xy.npy --op dot");
+  cr_expect(s->code == 2 && strstr(s->err, "2 inputs"), "%s", s->err);
+  shell_close(s);
+}
+
 Test(command, the_oracle_knows_the_answers) {
   static const struct {
     enum fold_dtype dtype;

@@ -14,12 +14,12 @@ enum { OP = 0x200, JSON, ROWS, CHECK, MOST_SHOWN = 1200 };
 
 struct oracle {
   const char *path;
-  enum fold_op op;
+  const struct fold_problem *problem;
   bool json, rows, check;
 };
 
 static const struct argp_option options[] = {
-    {"op", OP, "OP", 0, "sum (the default), prod, max or min", 0},
+    {"op", OP, "OP", 0, "sum (the default), prod, max, min, or dot of the upper and the lower half of the rows", 0},
     {"json", JSON, NULL, 0, "one JSON object a reduction", 0},
     {"rows", ROWS, NULL, 0, "reduce each row of a two-dimensional array (default: all of it)", 0},
     {"check", CHECK, NULL, 0, "answer by MPFR alone as well; exit 1 where the two oracles differ", 0},
@@ -29,7 +29,7 @@ static const struct argp_option options[] = {
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct oracle *o = state->input;
   switch (key) {
-    case OP: o->op = (enum fold_op)fold_option_op(state, "--op", arg); return 0;
+    case OP: o->problem = fold_option_problem(state, arg); return 0;
     case JSON: o->json = true; return 0;
     case ROWS: o->rows = true; return 0;
     case CHECK: o->check = true; return 0;
@@ -101,11 +101,11 @@ static void free_answer(struct answer *a) {
 /* sum |x| over the sum's magnitude; NaN for other operations. */
 static double condition_of(const struct fold_truth *truth) { return truth->op == FOLD_SUM ? truth->condition : NAN; }
 
-static void print_json(const struct fold_truth *truth, const struct answer *a, const bool *agree) {
+static void print_json(const char *op, const struct fold_truth *truth, const struct answer *a, const bool *agree) {
   json_t *object = json_object(), *rounded = json_object();
   json_object_set_new(object, "n", json_integer((json_int_t)truth->n));
   json_object_set_new(object, "dtype", json_string(fold_dtype_name(truth->dtype)));
-  json_object_set_new(object, "op", json_string(fold_op_name(truth->op)));
+  json_object_set_new(object, "op", json_string(op));
   json_object_set_new(object, "exact", a->exact ? json_string(a->exact) : json_null());
   if (a->low) json_object_set_new(object, "enclosure", json_pack("[ss]", a->low, a->high));
   for (int d = 0; d < FOLD_DTYPES; d++) {
@@ -131,10 +131,9 @@ static void print_digits(const char *name, const char *digits) {
     printf("%-10s %s\n", name, digits);
 }
 
-static void print_text(const struct fold_truth *truth, const struct answer *a, const bool *agree) {
+static void print_text(const char *op, const struct fold_truth *truth, const struct answer *a, const bool *agree) {
   char text[80];
-  printf("n          %zu\ndtype      %s\nop         %s\n", truth->n, fold_dtype_name(truth->dtype),
-         fold_op_name(truth->op));
+  printf("n          %zu\ndtype      %s\nop         %s\n", truth->n, fold_dtype_name(truth->dtype), op);
   if (a->exact)
     print_digits("exact", a->exact);
   else
@@ -147,10 +146,10 @@ static void print_text(const struct fold_truth *truth, const struct answer *a, c
   if (agree) printf("check      MPFR alone %s\n", *agree ? "agrees" : "DIFFERS");
 }
 
-static fold_status check_by_mpfr(const struct fold_truth *truth, const void *terms, bool *agree) {
+static fold_status check_by_mpfr(const struct fold_truth *truth, const struct fold_terms *terms, bool *agree) {
   struct fold_truth other;
   fold_truth_init(&other);
-  fold_status status = fold_oracle_mpfr(truth->dtype, truth->op, terms, truth->n, &other);
+  fold_status status = fold_oracle_mpfr_terms(terms, &other);
   *agree = status.code == FOLD_OK;
   for (int d = 0; d < FOLD_DTYPES && *agree; d++)
     *agree = fold_bits_same((enum fold_dtype)d, truth->rounded[d], other.rounded[d]);
@@ -158,42 +157,60 @@ static fold_status check_by_mpfr(const struct fold_truth *truth, const void *ter
   return status;
 }
 
-static fold_status answer_one(const struct oracle *o, enum fold_dtype dtype, const void *terms, size_t n, bool *agree) {
+static fold_status answer_one(const struct oracle *o, const struct fold_terms *terms, bool *agree) {
   struct fold_truth truth;
   struct answer answer = {0};
+  const char *op = o->problem->name;
   fold_truth_init(&truth);
-  fold_status status = fold_oracle_exact(dtype, o->op, terms, n, 0, &truth);
+  fold_status status = fold_oracle_terms(terms, 0, &truth);
   *agree = true;
   if (status.code == FOLD_OK) status = describe(&truth, &answer);
   if (status.code == FOLD_OK && o->check) status = check_by_mpfr(&truth, terms, agree);
-  if (status.code == FOLD_OK) (o->json ? print_json : print_text)(&truth, &answer, o->check ? agree : NULL);
+  if (status.code == FOLD_OK) (o->json ? print_json : print_text)(op, &truth, &answer, o->check ? agree : NULL);
   if (status.code == FOLD_OK && !*agree) fprintf(stderr, "foldproof oracle: the two oracles differ\n");
   free_answer(&answer);
   fold_truth_free(&truth);
   return status;
 }
 
+/* All of the elements, or each row. */
+static fold_status answer_rows(const struct oracle *o, enum fold_dtype dtype, const struct fold_shape *shape,
+                               const unsigned char *elements, bool *agree) {
+  const void *inputs[FOLD_INPUTS] = {NULL};
+  fold_status status = fold_ok();
+  for (unsigned k = 0; k < o->problem->inputs; k++) {
+    inputs[k] = elements;
+    elements += o->problem->elements(shape, k) * fold_dtype_size(dtype);
+  }
+  for (size_t r = 0; r < shape->rows && status.code == FOLD_OK; r++) {
+    const struct fold_terms terms = fold_problem_terms(o->problem, dtype, shape, inputs, r);
+    bool same = true;
+    if (r > 0 && !o->json) putchar('\n');
+    status = answer_one(o, &terms, &same);
+    *agree = *agree && same;
+  }
+  return status;
+}
+
 static fold_status answer_all(const struct oracle *o, bool *agree) {
   struct fold_npy npy;
   FOLD_TRY(fold_npy_open(o->path, &npy));
-  size_t size = fold_dtype_size(npy.dtype), n = npy.rows * npy.cols;
-  unsigned char *terms = malloc(n * size + 1);
-  if (terms == NULL) return fold_error(FOLD_NO_MEMORY, "%s: not enough memory for %zu elements", o->path, n);
-  fold_status status = fold_npy_read(o->path, &npy, terms);
-  size_t rows = o->rows ? npy.rows : 1, cols = o->rows ? npy.cols : n;
-  for (size_t r = 0; r < rows && status.code == FOLD_OK; r++) {
-    bool same = true;
-    if (r > 0 && !o->json) putchar('\n');
-    status = answer_one(o, npy.dtype, terms + r * cols * size, cols, &same);
-    *agree = *agree && same;
-  }
-  free(terms);
+  const size_t n = npy.rows * npy.cols, inputs = o->problem->inputs;
+  if (npy.rows % inputs)
+    return fold_error(FOLD_BAD_INPUT, "%s: %zu rows: %s takes %zu inputs of as many rows each, one after the other",
+                      o->path, npy.rows, o->problem->name, inputs);
+  unsigned char *elements = malloc(n * fold_dtype_size(npy.dtype) + 1);
+  if (elements == NULL) return fold_error(FOLD_NO_MEMORY, "%s: not enough memory for %zu elements", o->path, n);
+  fold_status status = fold_npy_read(o->path, &npy, elements);
+  const struct fold_shape all = {1, n / inputs}, each = {npy.rows / inputs, npy.cols};
+  if (status.code == FOLD_OK) status = answer_rows(o, npy.dtype, o->rows ? &each : &all, elements, agree);
+  free(elements);
   return status;
 }
 
 int fold_command_oracle(int argc, char **argv, const struct fold_registry *registry) {
   (void)registry;
-  struct oracle oracle = {.op = FOLD_SUM};
+  struct oracle oracle = {.problem = fold_problem(FOLD_ROWS_SUM)};
   fold_parse(&argp, argc, argv, &oracle);
   bool agree = true;
   fold_status status = answer_all(&oracle, &agree);
