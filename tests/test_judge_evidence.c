@@ -272,3 +272,20 @@ Test(judge_evidence, who_names_a_twin_that_spoils_the_input_is_not_blamed) {
   cr_expect_eq(t.last[FOLD_SAME_BITS_AS].verdict, FOLD_HELD, "%s", t.last[FOLD_SAME_BITS_AS].reason);
   cr_expect_eq(t.last[FOLD_KEEPS_INPUT].verdict, FOLD_HELD, "%s", t.last[FOLD_KEEPS_INPUT].reason);
 }
+
+/* What an order gives is kept with the terms: by the same order another method gives other bits, and by another order the same one. */
+Test(judge_evidence, each_subject_is_held_against_the_replay_of_its_own_order_and_method) {
+  struct literal l;
+  const float lost = 1, kept = 1 + 0x1p-23f;
+  uint64_t claims = FOLD_CLAIM(FOLD_REPLAYS);
+  struct fold_subject subjects[] = {
+      plant(lost, "host/sequential", FOLD_PLAIN, claims), plant(kept, "host/sequential", FOLD_KAHAN, claims),
+      plant(kept, "host/reverse", FOLD_PLAIN, claims), plant(lost, "host/sequential", FOLD_PLAIN, claims),
+      plant(lost, "host/reverse", FOLD_PLAIN, claims)};
+  struct fold_registry registry = {subjects, sizeof subjects / sizeof *subjects};
+  struct tally t;
+  CASE(&l, 1, 0x1p-24f, 0x1p-24f);
+  cr_assert_eq(tally_verify(&registry, NULL, false, &l.cases, &t).code, FOLD_OK);
+  cr_expect(t.count[FOLD_REPLAYS][FOLD_HELD] == 4 && t.count[FOLD_REPLAYS][FOLD_REFUTED] == 1, "%zu held",
+            t.count[FOLD_REPLAYS][FOLD_HELD]);
+}
