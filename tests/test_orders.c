@@ -4,6 +4,7 @@
  */
 #include <criterion/criterion.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,6 +85,23 @@ Test(orders, cancelling_samples_tell_every_order_from_sequential) {
                   order[k].name, fold_dtype_name((enum fold_dtype)dtype));
     free(in);
   }
+}
+
+/* The numbers in an order's own words are those that it is run by: "16 chunks", "1024 blocks of 256". */
+Test(orders, have_the_width_that_they_are_described_by) {
+  size_t orders, with_width = 0;
+  const struct fold_order *order = fold_orders(&orders);
+  for (size_t k = 0; k < orders; k++) {
+    const unsigned numbers[] = {order[k].width, order[k].limit};
+    for (size_t i = 0; i < 2; i++) {
+      char text[16];
+      snprintf(text, sizeof text, "%u ", numbers[i]);
+      cr_expect(numbers[i] == 0 || strstr(order[k].formula, text), "%s, which is \"%s\", by %s", order[k].name,
+                order[k].formula, text);
+      with_width += numbers[i] > 0;
+    }
+  }
+  cr_expect_eq(with_width, 6);
 }
 
 /* Every shape that the type allows, not only the table's. */
