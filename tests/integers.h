@@ -23,7 +23,7 @@ static inline uint64_t random_pattern(enum fold_dtype dtype, bool finite, uint64
   uint64_t bits;
   do {
     bits = next_word(state) >> (64 - format.bits);
-  } while (finite && (bits & format.exponent) == format.exponent);
+  } while (finite && fold_bits_class(dtype, bits) >= FOLD_INFINITE);
   return bits;
 }
 
@@ -48,7 +48,7 @@ static inline void add_integers(mpz_t sum, enum fold_dtype dtype, const void *in
   mpz_init(term);
   for (size_t i = 0; i < n; i++) {
     uint64_t bits = fold_bits_load(dtype, in, i);
-    if ((bits & format.exponent) == format.exponent) continue;
+    if (fold_bits_class(dtype, bits) >= FOLD_INFINITE) continue;
     integer_of(term, dtype, abs ? bits & ~format.sign : bits);
     mpz_add(sum, sum, term);
   }
@@ -92,7 +92,8 @@ static inline uint64_t round_integer(enum fold_dtype dtype, const mpz_t integer,
       mpz_clear(half);
     }
     uint64_t field = leading < format.emin ? 0 : (uint64_t)(leading - format.emin);
-    pattern = leading > format.emax ? format.exponent : (field << (format.precision - 1)) + mpz_get_ui(quotient);
+    pattern = (field << (format.precision - 1)) + mpz_get_ui(quotient);
+    if (leading > format.emax || pattern > format.beyond) pattern = format.beyond;
     if (mpz_sgn(integer) < 0) pattern |= format.sign;
   }
   mpz_clears(magnitude, quotient, rest, (mpz_ptr)0);

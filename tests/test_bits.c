@@ -21,7 +21,7 @@ static uint64_t random_bits(uint64_t i) {
 /* The nearest pattern by MPFR's own subnormal arithmetic: no code is shared with bits.h but its masks. */
 static uint64_t reference(enum fold_dtype dtype, double x) {
   struct fold_format f = fold_format_of(dtype);
-  if (isnan(x)) return f.exponent | (f.fraction + 1) >> 1;
+  if (isnan(x)) return f.nan;
   mpfr_t value;
   mpfr_init2(value, f.precision);
   /* MPFR's exponents are of 0.1f: one more than of 1.f. */
@@ -35,13 +35,15 @@ static uint64_t reference(enum fold_dtype dtype, double x) {
   mpfr_set_emax(mpfr_get_emax_max());
   mpfr_clear(value);
   uint64_t sign = signbit(x) ? f.sign : 0;
-  if (isinf(rounded)) return sign | f.exponent;
+  /* No infinities: what the format would hold there, with all exponents' fractions, is above the largest number. */
+  if (isinf(rounded)) return sign | f.beyond;
   if (rounded == 0) return sign;
   int exponent;
   double fraction = frexp(fabs(rounded), &exponent); /* [0.5, 1) */
   if (exponent - 1 < f.emin) return sign | (uint64_t)ldexp(fabs(rounded), f.precision - 1 - f.emin);
   uint64_t kept = (uint64_t)ldexp(fraction, f.precision) & f.fraction;
-  return sign | (uint64_t)(exponent - 1 - f.emin + 1) << (f.precision - 1) | kept;
+  const uint64_t pattern = (uint64_t)(exponent - 1 - f.emin + 1) << (f.precision - 1) | kept;
+  return sign | (f.infinities || pattern < f.beyond ? pattern : f.beyond);
 }
 
 static void expect_rounding(enum fold_dtype dtype, double x, size_t *wrong) {
@@ -52,13 +54,14 @@ static void expect_rounding(enum fold_dtype dtype, double x, size_t *wrong) {
          (unsigned long long)want);
 }
 
-/* Each number of a 16-bit format, the middle between it and the next, and the doubles beside both. */
+/* Each number of a format of up to 16 bits, the middle between it and the next, and the doubles beside both. */
 static void expect_around_each(enum fold_dtype dtype) {
   size_t wrong = 0;
-  for (uint64_t bits = 0; bits < 65536; bits++) {
-    double x = fold_bits_to_double(dtype, bits), next = fold_bits_to_double(dtype, (bits + 1) & 0xffff);
+  const uint64_t patterns = (uint64_t)1 << fold_format_of(dtype).bits;
+  for (uint64_t bits = 0; bits < patterns; bits++) {
+    double x = fold_bits_to_double(dtype, bits), next = fold_bits_to_double(dtype, (bits + 1) & (patterns - 1));
     double middle = isfinite(x) && isfinite(next) ? (x + next) / 2 : x;
-    if (isfinite(x) && isinf(next)) middle = x + copysign(fold_ulp(dtype, x) / 2, x);
+    if (isfinite(x) && !isfinite(next)) middle = x + copysign(fold_ulp(dtype, x) / 2, x);
     double at[] = {x, middle, nextafter(middle, INFINITY), nextafter(middle, -INFINITY), nextafter(x, INFINITY)};
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) expect_rounding(dtype, at[i], &wrong);
   }
@@ -67,6 +70,8 @@ static void expect_around_each(enum fold_dtype dtype) {
 
 Test(bits, f64_to_f16_is_rounded_once_around_every_number) { expect_around_each(FOLD_F16); }
 Test(bits, f64_to_bf16_is_rounded_once_around_every_number) { expect_around_each(FOLD_BF16); }
+Test(bits, f64_to_e4m3_is_rounded_once_around_every_number) { expect_around_each(FOLD_E4M3); }
+Test(bits, f64_to_e5m2_is_rounded_once_around_every_number) { expect_around_each(FOLD_E5M2); }
 
 Test(bits, random_doubles_are_rounded_once_to_every_dtype) {
   size_t wrong = 0;
@@ -104,21 +109,58 @@ static double value_of(enum fold_dtype dtype, uint64_t bits) {
   return bits & f.sign ? -magnitude : magnitude;
 }
 
-Test(bits, every_16_bit_pattern_widens_to_its_value_and_comes_back) {
+Test(bits, every_pattern_of_up_to_16_bits_widens_to_its_value_and_comes_back) {
   size_t wrong = 0;
-  for (int d = FOLD_F16; d <= FOLD_BF16; d++)
-    for (uint64_t bits = 0; bits < 65536; bits++) {
+  for (int d = 0; d < FOLD_DTYPES; d++)
+    for (uint64_t bits = 0; fold_dtype_size((enum fold_dtype)d) <= 2 && bits >> fold_format_of(d).bits == 0; bits++) {
       enum fold_dtype dtype = (enum fold_dtype)d;
       double x = fold_bits_to_double(dtype, bits);
       enum fold_class class = fold_bits_class(dtype, bits);
       bool right = class == FOLD_NAN        ? isnan(x)
-                   : class == FOLD_INFINITE ? isinf(x) && signbit(x) == (bits >> 15 != 0)
+                   : class == FOLD_INFINITE ? isinf(x) && signbit(x) == fold_bits_negative(dtype, bits)
                                             : fold_f64_bits(x) == fold_f64_bits(value_of(dtype, bits));
       bool back = class == FOLD_NAN ? fold_bits_class(dtype, fold_bits_from_double(dtype, x)) == FOLD_NAN
                                     : fold_bits_from_double(dtype, x) == bits;
       if (!right || !back) TELL(wrong, "%s 0x%04llx: %a", fold_dtype_name(dtype), (unsigned long long)bits, x);
     }
   cr_expect_eq(wrong, 0);
+}
+
+/* The OCP 8-bit Floating Point Specification 1.0, tables 1 and 2, row by row. */
+Test(bits, the_8_bit_formats_are_those_of_the_standard) {
+  static const struct {
+    enum fold_dtype dtype;
+    uint64_t bits;
+    double value;
+  } rows[] = {
+      {FOLD_E4M3, 0x01, 0x1p-9},   {FOLD_E4M3, 0x07, 0x1.cp-7},  {FOLD_E4M3, 0x08, 0x1p-6},
+      {FOLD_E4M3, 0x7e, 448},      {FOLD_E4M3, 0x80, -0.0},      {FOLD_E4M3, 0xfe, -448},
+      {FOLD_E4M3, 0x7f, NAN},      {FOLD_E4M3, 0xff, NAN},       {FOLD_E4M3, 0x78, 256},
+      {FOLD_E4M3, 0x38, 1},        {FOLD_E5M2, 0x01, 0x1p-16},   {FOLD_E5M2, 0x03, 0x1.8p-15},
+      {FOLD_E5M2, 0x04, 0x1p-14},  {FOLD_E5M2, 0x7b, 57344},     {FOLD_E5M2, 0xfb, -57344},
+      {FOLD_E5M2, 0x7c, INFINITY}, {FOLD_E5M2, 0xfc, -INFINITY}, {FOLD_E5M2, 0x7d, NAN},
+      {FOLD_E5M2, 0x7f, NAN},      {FOLD_E5M2, 0x3c, 1},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const double got = fold_bits_to_double(rows[i].dtype, rows[i].bits), want = rows[i].value;
+    cr_expect(isnan(want) ? isnan(got) : fold_f64_bits(got) == fold_f64_bits(want), "%s 0x%02llx: %a, want %a",
+              fold_dtype_name(rows[i].dtype), (unsigned long long)rows[i].bits, got, want);
+  }
+  /* Beyond the largest number: ties to even, 448 and 57344 having an even and an odd fraction. */
+  static const struct {
+    double value;
+    uint64_t e4m3, e5m2;
+  } above[] = {{464, 0x7e, 0x5f},      {0x1.d000000000001p+8, 0x7f, 0x5f},
+               {480, 0x7f, 0x60},      {512, 0x7f, 0x60},
+               {61439, 0x7f, 0x7b},    {61440, 0x7f, 0x7c},
+               {-464, 0xfe, 0xdf},     {-465, 0xff, 0xdf},
+               {INFINITY, 0x7f, 0x7c}, {-INFINITY, 0xff, 0xfc},
+               {0x1p-10, 0x00, 0x14},  {0x1.8p-10, 0x01, 0x16},
+               {0x1p-17, 0x00, 0x00}};
+  for (size_t i = 0; i < sizeof above / sizeof *above; i++) {
+    cr_expect_eq(fold_bits_from_double(FOLD_E4M3, above[i].value), above[i].e4m3, "%a to e4m3", above[i].value);
+    cr_expect_eq(fold_bits_from_double(FOLD_E5M2, above[i].value), above[i].e5m2, "%a to e5m2", above[i].value);
+  }
 }
 
 Test(bits, nan_stays_nan_in_every_conversion) {
@@ -133,10 +175,11 @@ Test(bits, nan_stays_nan_in_every_conversion) {
 
 /* Up and down step over every value once, in order, through one zero. */
 Test(bits, up_and_down_walk_through_all_values_in_order) {
-  for (int d = FOLD_F16; d <= FOLD_BF16; d++) {
+  for (int d = 0; d < FOLD_DTYPES; d++) {
     enum fold_dtype dtype = (enum fold_dtype)d;
     struct fold_format f = fold_format_of(dtype);
-    uint64_t bits = f.sign | f.exponent, end = f.exponent;
+    uint64_t end = f.infinities ? f.beyond : f.beyond - 1, bits = f.sign | end;
+    if (f.bits > 16) continue;
     size_t steps = 0, wrong = 0;
     for (; bits != end && steps < 70000; steps++) {
       uint64_t next = fold_bits_up(dtype, bits);
@@ -149,8 +192,8 @@ Test(bits, up_and_down_walk_through_all_values_in_order) {
         TELL(wrong, "down 0x%llx", (unsigned long long)next);
       bits = next;
     }
-    cr_expect_eq(steps, 2 * f.exponent, "%s: %zu steps from -inf to inf", fold_dtype_name(dtype), steps);
-    cr_expect_eq(fold_bits_distance(dtype, f.sign | f.exponent, f.exponent), 2 * f.exponent);
+    cr_expect_eq(steps, 2 * end, "%s: %zu steps from end to end", fold_dtype_name(dtype), steps);
+    cr_expect_eq(fold_bits_distance(dtype, f.sign | end, end), 2 * end);
   }
 }
 
@@ -158,7 +201,7 @@ Test(bits, the_ends_of_the_line_stay) {
   for (int d = 0; d < FOLD_DTYPES; d++) {
     enum fold_dtype dtype = (enum fold_dtype)d;
     struct fold_format f = fold_format_of(dtype);
-    uint64_t infinity = f.exponent, nan = f.exponent | 1;
+    uint64_t infinity = f.infinities ? f.beyond : f.beyond - 1, nan = f.nan; /* or the largest number */
     cr_expect_eq(fold_bits_up(dtype, infinity), infinity);
     cr_expect_eq(fold_bits_down(dtype, f.sign | infinity), f.sign | infinity);
     cr_expect_eq(fold_bits_down(dtype, infinity), infinity - 1);
@@ -178,8 +221,8 @@ Test(bits, same_is_by_bits_but_for_nan) {
   for (int d = 0; d < FOLD_DTYPES; d++) {
     enum fold_dtype dtype = (enum fold_dtype)d;
     struct fold_format f = fold_format_of(dtype);
-    cr_expect(fold_bits_same(dtype, f.exponent | 1, f.sign | f.exponent | f.fraction), "two NaNs");
-    cr_expect_not(fold_bits_same(dtype, f.exponent | 1, f.exponent), "NaN and infinity");
+    cr_expect(fold_bits_same(dtype, f.nan, f.sign | f.exponent | f.fraction), "two NaNs");
+    cr_expect_not(fold_bits_same(dtype, f.nan, f.infinities ? f.beyond : f.beyond - 1), "NaN and infinity");
     cr_expect_not(fold_bits_same(dtype, 0, f.sign), "+0 and -0");
     cr_expect_not(fold_bits_same(dtype, 1, 2));
     cr_expect(fold_bits_same(dtype, f.sign, f.sign));
@@ -193,7 +236,7 @@ Test(bits, ulp_is_the_distance_to_the_next_number_outward) {
     size_t wrong = 0;
     for (uint64_t i = 0; i < 20000; i++) {
       uint64_t bits = random_bits(i) & ~f.sign & ((f.sign << 1) - 1);
-      if (bits >= f.exponent - 1) continue;
+      if (bits >= f.beyond - 1) continue;
       double x = fold_bits_to_double(dtype, bits), spacing = fold_bits_to_double(dtype, bits + 1) - x;
       if (fold_ulp(dtype, x) != spacing || fold_ulp(dtype, -x) != spacing)
         TELL(wrong, "%s %a: %a, want %a", fold_dtype_name(dtype), x, fold_ulp(dtype, x), spacing);
@@ -201,7 +244,7 @@ Test(bits, ulp_is_the_distance_to_the_next_number_outward) {
     double least = ldexp(1, f.emin - f.precision + 1);
     cr_expect_eq(fold_ulp(dtype, 0), least);
     cr_expect_eq(fold_ulp(dtype, INFINITY), ldexp(1, f.emax - f.precision + 1));
-    cr_expect_eq(fold_ulp(dtype, fold_bits_to_double(dtype, f.exponent - 1)), ldexp(1, f.emax - f.precision + 1));
+    cr_expect_eq(fold_ulp(dtype, fold_bits_to_double(dtype, f.beyond - 1)), ldexp(1, f.emax - f.precision + 1));
   }
 }
 

@@ -39,7 +39,7 @@ Test(fixture_fill, a_generated_case_is_filled_by_its_generator) {
 
 Test(fixture_fill, a_literal_case_is_filled_to_the_bit) {
   static const char text[] = GIVEN "values = 1.5, -0, 0x1p-14, inf, -inf, nan, -1e2\ndtype = all\nexpect_sum = nan\n";
-  static const uint64_t want[FOLD_DTYPES][7] = {
+  static const uint64_t want[FOLD_E4M3][7] = {
       {0x3e00, 0x8000, 0x0400, 0x7c00, 0xfc00, 0x7e00, 0xd640},
       {0x3fc0, 0x8000, 0x3880, 0x7f80, 0xff80, 0x7fc0, 0xc2c8},
       {0x3fc00000, 0x80000000, 0x38800000, 0x7f800000, 0xff800000, 0x7fc00000, 0xc2c80000},
@@ -50,7 +50,7 @@ Test(fixture_fill, a_literal_case_is_filled_to_the_bit) {
   cr_assert(scratch_open(&s));
   struct fold_cases cases = {0};
   fold_status status = load_text(&s, text, &cases);
-  cr_assert(status.code == FOLD_OK && cases.n == FOLD_DTYPES, "%s", status.text);
+  cr_assert(status.code == FOLD_OK && cases.n == FOLD_E4M3, "%s", status.text);
   for (size_t i = 0; i < cases.n; i++) {
     uint64_t got[7];
     const struct fold_case *c = &cases.at[i];

@@ -12,7 +12,7 @@ static double value_at(const struct fold_source *source, uint64_t bits) {
 
 Test(generators_rows, pathological_sums_to_a_third_of_its_length) {
   const size_t thirds[] = {1, 2, 33, 341, 1000};
-  for (int d = 0; d < FOLD_DTYPES; d++)
+  for (int d = 0; d < FOLD_E4M3; d++)
     for (int t = 0; t < 5; t++) {
       size_t k = thirds[t];
       struct fold_source source = source_of("pathological", d, 1, 3 * k);
@@ -35,7 +35,7 @@ Test(generators_rows, pathological_sums_to_a_third_of_its_length) {
 Test(generators_rows, alternating_signs_go_by_column) {
   enum { COLS = 77, N = 100 * COLS };
   int wrong = 0;
-  for (int d = 0; d < FOLD_DTYPES; d++) {
+  for (int d = 0; d < FOLD_E4M3; d++) {
     struct fold_source source = source_of("alternating", d, 2, COLS);
     uint64_t *x = patterns_of(&source, 0, N);
     for (size_t i = 0; i < N; i++) {
@@ -53,7 +53,7 @@ Test(generators_rows, harmonic_is_the_nearest_to_its_fraction) {
   mpfr_t error;
   mpfr_init2(error, 128);
   int wrong = 0;
-  for (int d = 0; d < FOLD_DTYPES; d++) {
+  for (int d = 0; d < FOLD_E4M3; d++) {
     struct fold_source source = source_of("harmonic", d, 3, COLS);
     uint64_t *x = patterns_of(&source, 5 * (uint64_t)COLS, COLS);
     for (size_t c = 0; c < COLS; c++) {
@@ -73,7 +73,7 @@ Test(generators_rows, harmonic_is_the_nearest_to_its_fraction) {
 /* The sum is ulp(2^emax), and one more in odd rows; partial sums leave the format from the second term on. */
 Test(generators_rows, overflow_partial_overflows_on_the_way_only) {
   const size_t lengths[] = {2, 3, 4, 5, 64, 1001, 16384};
-  for (int d = 0; d < FOLD_DTYPES; d++)
+  for (int d = 0; d < FOLD_E4M3; d++)
     for (int l = 0; l < 7; l++) {
       size_t cols = lengths[l];
       struct fold_source source = source_of("overflow_partial", d, 4, cols);
@@ -103,7 +103,7 @@ Test(generators_rows, overflow_partial_overflows_on_the_way_only) {
 /* Half an ulp above the largest number and more rounds to infinity (the tie too: the largest is odd). */
 Test(generators_rows, overflow_sum_overflows_in_the_exact_sum_only) {
   const size_t lengths[] = {3, 7, 8, 64, 1001, 16384};
-  for (int d = 0; d < FOLD_DTYPES; d++)
+  for (int d = 0; d < FOLD_E4M3; d++)
     for (int l = d < FOLD_F32 ? 1 : 0; l < 6; l++) {
       size_t cols = lengths[l];
       struct fold_source source = source_of("overflow_sum", d, 5, cols);
@@ -145,7 +145,7 @@ Test(generators_rows, ill_conditioned_reaches_every_condition_that_is_accepted) 
   const size_t lengths[] = {4, 5, 31, 33, 64, 65, 100, 1000};
   const double least_reach[] = {1e8, 1e60, 1e60, 1e300};
   int wrong = 0;
-  for (int d = 0; d < FOLD_DTYPES; d++)
+  for (int d = 0; d < FOLD_E4M3; d++)
     for (int l = 0; l < 8; l++) {
       double reached = 0;
       bool refused = false;
@@ -169,7 +169,7 @@ Test(generators_rows, ill_conditioned_reaches_every_condition_that_is_accepted) 
 Test(generators_rows, ill_conditioned_reaches_its_default_in_long_rows) {
   const double usual[] = {1e8, 1e10, 1e10, 1e20};
   int wrong = 0;
-  for (int d = 0; d < FOLD_DTYPES; d++)
+  for (int d = 0; d < FOLD_E4M3; d++)
     for (size_t cols = 16384; cols <= 16385; cols++)
       for (uint64_t seed = 1; seed < 3; seed++)
         expect_condition(source_of("ill_conditioned", d, seed, cols), seed, usual[d], &wrong);
@@ -201,12 +201,12 @@ static void expect_ties(const char *name, int d, uint64_t seed, size_t cols, int
 
 Test(generators_rows, ties_are_ties_in_the_accumulator) {
   int wrong = 0;
-  for (int d = 0; d < FOLD_DTYPES; d++) expect_ties("ties", d, 21, 1 << 17, &wrong);
+  for (int d = 0; d < FOLD_E4M3; d++) expect_ties("ties", d, 21, 1 << 17, &wrong);
 }
 
 Test(generators_rows, near_ties_lie_on_both_sides_of_a_tie) {
   int wrong = 0;
-  for (int d = 0; d < FOLD_DTYPES; d++) expect_ties("near_ties", d, 22, 1 << 17, &wrong);
+  for (int d = 0; d < FOLD_E4M3; d++) expect_ties("near_ties", d, 22, 1 << 17, &wrong);
 }
 
 /* Where each non-finite value stands; elsewhere the row is that of `normal`. */
@@ -234,7 +234,7 @@ Test(generators_rows, non_finite_values_stand_in_their_places) {
   const size_t lengths[] = {1, 2, 3, 4, 5, 8, 255, 1024};
   int wrong = 0;
   for (size_t p = 0; p < sizeof places / sizeof *places; p++)
-    for (int d = 0; d < FOLD_DTYPES; d++)
+    for (int d = 0; d < FOLD_E4M3; d++)
       for (int l = 0; l < 8; l++) {
         size_t cols = lengths[l], at = column_of(places[p].quarters, cols), both = column_of(3, cols);
         struct fold_source source = source_of(places[p].name, d, 31, cols), plain = source_of("normal", d, 31, cols);

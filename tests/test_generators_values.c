@@ -89,7 +89,7 @@ Test(generators_values, normal_polynomials_are_log_cos_and_sin) {
 
 Test(generators_values, uniform_is_uniform_in_its_half_open_interval) {
   int wrong = 0;
-  for (int d = 0; d < FOLD_DTYPES; d++) {
+  for (int d = 0; d < FOLD_E4M3; d++) {
     struct fold_source source = source_of("uniform", d, 5, N);
     double *x = values_of(&source, N);
     for (size_t i = 0; i < N; i++)
@@ -103,7 +103,7 @@ Test(generators_values, uniform_is_uniform_in_its_half_open_interval) {
 
 /* The largest words: what would round to the open end must stay below it. */
 Test(generators_values, open_ends_stay_open) {
-  for (int d = 0; d < FOLD_DTYPES; d++) {
+  for (int d = 0; d < FOLD_E4M3; d++) {
     enum fold_dtype dtype = (enum fold_dtype)d;
     double unit = fold_draw_unit(~0u, d == FOLD_F64 ? ~0u : 0);
     cr_expect(unit < 1);
@@ -141,7 +141,7 @@ static void expect_means(enum fold_dtype dtype, const double spread[2], size_t n
 /* As the report shuffles: exactly half of each row, anywhere. Of two neighbours both are of one kind in half of the pairs. */
 Test(generators_values, mixed_is_half_large_half_small_shuffled) {
   enum { COLS = 1000, ROWS = N / COLS };
-  for (int d = 0; d < FOLD_DTYPES; d++) {
+  for (int d = 0; d < FOLD_E4M3; d++) {
     struct fold_source source = source_of("mixed", d, 6, COLS);
     double *x = values_of(&source, ROWS * COLS), spread[2] = {0, 0}, alike = 0, moved = 0;
     int wrong = 0;
@@ -185,7 +185,7 @@ Test(generators_values, an_odd_row_of_mixed_has_one_more_of_either) {
 }
 
 Test(generators_values, mixed_pairs_is_one_large_one_small_in_chance_order) {
-  for (int d = 0; d < FOLD_DTYPES; d++) {
+  for (int d = 0; d < FOLD_E4M3; d++) {
     struct fold_source source = source_of("mixed_pairs", d, 6, N);
     double *x = values_of(&source, N), swapped = 0, spread[2] = {0, 0};
     int wrong = 0;
@@ -203,7 +203,7 @@ Test(generators_values, mixed_pairs_is_one_large_one_small_in_chance_order) {
 }
 
 Test(generators_values, zeros_have_the_signs_of_their_names) {
-  for (int d = 0; d < FOLD_DTYPES; d++) {
+  for (int d = 0; d < FOLD_E4M3; d++) {
     uint64_t sign = fold_format_of((enum fold_dtype)d).sign, negative = 0;
     struct fold_source plus = source_of("zeros_positive", d, 7, N), minus = source_of("zeros_negative", d, 7, N),
                        both = source_of("zeros_mixed", d, 7, N);
@@ -221,7 +221,7 @@ Test(generators_values, zeros_have_the_signs_of_their_names) {
 
 Test(generators_values, constant_is_a_tenth_rounded) {
   const uint64_t tenth[] = {0x2e66, 0x3dcd, 0x3dcccccd, 0x3fb999999999999a};
-  for (int d = 0; d < FOLD_DTYPES; d++) {
+  for (int d = 0; d < FOLD_E4M3; d++) {
     struct fold_source source = source_of("constant", d, 8, N);
     uint64_t *x = patterns_of(&source, 0, N);
     int wrong = 0;
@@ -232,7 +232,7 @@ Test(generators_values, constant_is_a_tenth_rounded) {
 }
 
 Test(generators_values, integers_are_even_chances_from_minus_8_to_8) {
-  for (int d = 0; d < FOLD_DTYPES; d++) {
+  for (int d = 0; d < FOLD_E4M3; d++) {
     struct fold_source source = source_of("integers", d, 9, N);
     double *x = values_of(&source, N);
     int wrong = 0, count[17] = {0};
@@ -250,7 +250,7 @@ Test(generators_values, integers_are_even_chances_from_minus_8_to_8) {
 
 /* A power of two in each of the last eight columns: whichever are lost, the sum tells. */
 Test(generators_values, sparse_has_few_integers_and_powers_of_two_at_the_end) {
-  for (int d = 0; d < FOLD_DTYPES; d++) {
+  for (int d = 0; d < FOLD_E4M3; d++) {
     struct fold_source source = source_of("sparse", d, 9, N);
     double *x = values_of(&source, N);
     size_t others = 0;
@@ -267,7 +267,7 @@ Test(generators_values, sparse_has_few_integers_and_powers_of_two_at_the_end) {
 }
 
 Test(generators_values, full_range_has_every_exponent_alike) {
-  for (int d = 0; d < FOLD_DTYPES; d++) {
+  for (int d = 0; d < FOLD_E4M3; d++) {
     struct fold_source source = source_of("full_range", d, 10, N);
     struct fold_format f = fold_format_of(source.dtype);
     size_t fields = d == FOLD_F16 ? 31 : (size_t)(2 * f.emax - 32), negative = 0;
@@ -294,7 +294,7 @@ Test(generators_values, full_range_has_every_exponent_alike) {
 
 /* 2^32 terms of the largest stay below 2^emax, in every order. */
 Test(generators_values, full_range_cannot_overflow) {
-  for (int d = FOLD_BF16; d < FOLD_DTYPES; d++) {
+  for (int d = FOLD_BF16; d < FOLD_E4M3; d++) {
     struct fold_format f = fold_format_of((enum fold_dtype)d);
     int largest = (2 * f.emax - 32 - 1) - f.emax; /* the exponent of the last field */
     cr_expect(largest + 1 + 32 <= f.emax, "%s: 2^%d", fold_dtype_name((enum fold_dtype)d), largest);
@@ -302,7 +302,7 @@ Test(generators_values, full_range_cannot_overflow) {
 }
 
 Test(generators_values, subnormals_are_nonzero_subnormals_of_both_signs) {
-  for (int d = 0; d < FOLD_DTYPES; d++) {
+  for (int d = 0; d < FOLD_E4M3; d++) {
     struct fold_source source = source_of("subnormals", d, 11, N);
     uint64_t *x = patterns_of(&source, 0, N), seen = 0, most = 0, negative = 0;
     struct fold_format f = fold_format_of(source.dtype);

@@ -211,7 +211,7 @@ Test(judge_evidence, a_row_in_a_batch_stands_between_its_own_reverse) {
   subject.run = look_at_batch;
   batch.l = &l;
   for (size_t n = 1; n <= 7; n++)
-    for (int d = 0; d < FOLD_DTYPES; d++) {
+    for (int d = 0; d < FOLD_E4M3; d++) {
       literal_case(&l, n, terms);
       l.c.dtype = (enum fold_dtype)d;
       for (size_t i = 0; i < n; i++) l.bits[i] = fold_bits_from_double(l.c.dtype, (double)terms[i]);

@@ -37,7 +37,9 @@ static fold_status fill_random(void *context, uint64_t first, size_t n, void *ou
 static struct filling filling_of(enum fold_dtype dtype) { return (struct filling){dtype, 0, 0, UINT64_MAX}; }
 
 static void round_trip(struct scratch *s, enum fold_dtype dtype, size_t rows, size_t cols, bool flat) {
-  const char *path = scratch_path(s, "a.npy");
+  char name[24]; /* by which 8-bit dtypes are told apart */
+  snprintf(name, sizeof name, "a_%s.npy", fold_dtype_name(dtype));
+  const char *path = scratch_path(s, name);
   struct filling f = filling_of(dtype);
   size_t n = rows * cols, nbytes = n * fold_dtype_size(dtype);
   fold_status status = fold_npy_write(path, dtype, rows, cols, flat, fill_random, &f);
@@ -68,7 +70,7 @@ Test(npy, written_bits_are_read_back) {
   for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
       for (int flat = 0; flat < 2; flat++) round_trip(&s, (enum fold_dtype)dtype, shapes[i][0], shapes[i][1], flat);
-  cr_expect(scratch_count(&s, false) == 1, "something is left beside the target");
+  cr_expect(scratch_count(&s, false) == FOLD_DTYPES, "something is left beside the target");
   scratch_close(&s);
 }
 
@@ -438,7 +440,7 @@ Test(npy, real_numpy_reads_and_writes_the_same) {
     cr_skip_test("/usr/bin/python3 has no numpy");
   }
   static const char *const types[] = {"<f2", "<u2", "<f4", "<f8"};
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
+  for (int dtype = 0; dtype < FOLD_E4M3; dtype++) {
     char code[512];
     struct filling f = filling_of((enum fold_dtype)dtype);
     cr_assert(

@@ -76,7 +76,7 @@ Test(orders, replay_in_f64_is_the_definition) { check_dtype(FOLD_F64); }
 Test(orders, cancelling_samples_tell_every_order_from_sequential) {
   size_t orders, n = 5000;
   const struct fold_order *order = fold_orders(&orders), *plain = fold_order_find("host/sequential");
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
+  for (int dtype = 0; dtype < FOLD_E4M3; dtype++) { /* sums of 8-bit terms hardly round in f32 */
     void *in = sample_row(SAMPLE_CANCELLING, (enum fold_dtype)dtype, 20, n);
     uint64_t base = replay_bits(plain, (enum fold_dtype)dtype, FOLD_SUM, in, n, 1, false);
     for (size_t k = 0; k < orders; k++)
@@ -173,12 +173,11 @@ Test(orders, a_split_covers_its_row_in_as_many_parts_as_there_is_room_for) {
 
 static uint64_t special(enum fold_dtype dtype, char what) {
   struct fold_format f = fold_format_of(dtype);
-  uint64_t quiet = (f.fraction + 1) >> 1;
   switch (what) {
-    case 'n': return f.exponent | quiet;
-    case 's': return f.sign | f.exponent | 1;
-    case '+': return f.exponent;
-    case '-': return f.sign | f.exponent;
+    case 'n': return f.nan;
+    case 's': return f.sign | (f.infinities ? f.exponent | 1 : f.nan);
+    case '+': return f.beyond;
+    case '-': return f.sign | f.beyond;
     default: return fold_bits_from_double(dtype, what == 'z' ? -0.0 : what == '0' ? 0.0 : 1.0);
   }
 }
@@ -219,6 +218,7 @@ static void nan_propagates(const struct fold_order *order, enum fold_dtype dtype
 Test(orders, nan_anywhere_makes_nan) { special_everywhere(nan_propagates); }
 
 static void infinities_meet(const struct fold_order *order, enum fold_dtype dtype, size_t n, size_t at) {
+  if (!fold_format_of(dtype).infinities) return;
   uint64_t plus = special(dtype, '+'), minus = special(dtype, '-');
   cr_expect(special_fold(order, dtype, FOLD_SUM, n, '1', at, '+', n, '1') == plus, "%s sum", order->name);
   cr_expect(special_fold(order, dtype, FOLD_SUM, n, '1', at, '-', n, '1') == minus, "%s sum", order->name);

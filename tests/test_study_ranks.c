@@ -114,7 +114,7 @@ Test(study_ranks, simulated_sums_are_those_of_ranks_that_send) {
   static const size_t ranks[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 13, 16, 31, 33, 64, 100};
   static const char *const data[] = {"normal", "mixed", "harmonic"};
   uint64_t terms[MOST_RANKS];
-  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+  for (int dtype = 0; dtype < FOLD_E4M3; dtype++)
     for (size_t k = 0; k < sizeof ranks / sizeof *ranks; k++)
       for (size_t g = 0; g < 3; g++) {
         fill(data[g], (enum fold_dtype)dtype, 1, ranks[k], terms);

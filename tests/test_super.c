@@ -113,7 +113,7 @@ Test(super, tells_negative_zeros_from_all_else) {
   static const size_t lengths[] = {1, 3, 600, 5000};
   for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
     for (size_t l = 0; l < 4; l++) {
-      uint64_t sign = fold_format_of(dtype).sign, others[] = {sign, 0, sign | 1, 1, fold_format_of(dtype).exponent};
+      uint64_t sign = fold_format_of(dtype).sign, others[] = {sign, 0, sign | 1, 1, fold_format_of(dtype).beyond};
       for (size_t o = 0; o < sizeof others / sizeof *others; o++) {
         for (size_t i = 0; i < lengths[l]; i++) fold_bits_store(dtype, data, i, sign);
         fold_bits_store(dtype, data, lengths[l] / 2, others[o]);
