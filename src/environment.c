@@ -74,19 +74,17 @@ static void add_libraries(json_t *object) {
 
 /* The libraries by which ranks talk. */
 static void add_collectives(json_t *object) {
-  static const struct {
-    enum fold_engine engine;
-    const char *there, *missing, *reason;
-  } engines[] = {{FOLD_MPI, "mpi", "mpi_missing", "this build has no MPI"},
-                 {FOLD_NCCL, "nccl", "nccl_missing", "this build has no NCCL"}};
-  for (size_t i = 0; i < sizeof engines / sizeof *engines; i++) {
-    const struct fold_comm_engine *engine = fold_comm_engine_of(engines[i].engine);
-    char text[64] = "";
-    fold_status ready = engine ? fold_ok() : fold_error(FOLD_UNSUPPORTED, "%s", engines[i].reason);
+  for (int e = 0; e < FOLD_ENGINES; e++) {
+    const struct fold_engine_row *row = &fold_engine_rows[e];
+    if (!row->ranks) continue;
+    const struct fold_comm_engine *engine = fold_comm_engine_of((enum fold_engine)e);
+    char text[64] = "", key[32];
+    fold_status ready = engine ? fold_ok() : fold_error(FOLD_UNSUPPORTED, "this build has no %s", row->title);
     if (engine && engine->ready) ready = engine->ready();
     bool there = ready.code == FOLD_OK;
     if (there) engine->version(text);
-    json_object_set_new(object, there ? engines[i].there : engines[i].missing, json_string(there ? text : ready.text));
+    snprintf(key, sizeof key, "%s%s", row->name, there ? "" : "_missing");
+    json_object_set_new(object, key, json_string(there ? text : ready.text));
   }
 #ifdef FOLD_HAVE_NCCL
   /* Which of a machine's several. */

@@ -18,7 +18,10 @@ static const char *const dtype_descrs[FOLD_DTYPES] = {
 #include "dtype.def"
 };
 static const char *const op_names[FOLD_OPS] = {"sum", "prod", "max", "min"};
-static const char *const engine_names[FOLD_ENGINES] = {"host", "cuda", "mpi", "nccl"};
+const struct fold_engine_row fold_engine_rows[FOLD_ENGINES] = {
+#define FOLD_ENGINE(TAG, name, title, MEMORY, ranks) {#name, title, FOLD_##MEMORY, ranks},
+#include "engine.def"
+};
 
 fold_status fold_ok(void) {
   fold_status status;
@@ -83,7 +86,7 @@ double fold_now(void) {
 
 const char *fold_dtype_name(enum fold_dtype dtype) { return dtype_names[dtype]; }
 const char *fold_op_name(enum fold_op op) { return op_names[op]; }
-const char *fold_engine_name(enum fold_engine engine) { return engine_names[engine]; }
+const char *fold_engine_name(enum fold_engine engine) { return fold_engine_rows[engine].name; }
 
 static int find(const char *name, const char *const names[], int n) {
   for (int i = 0; i < n; i++)
@@ -101,4 +104,8 @@ const char *fold_dtype_list(void) {
 }
 const char *fold_dtype_descr(enum fold_dtype dtype) { return dtype_descrs[dtype]; }
 int fold_op_parse(const char *name) { return find(name, op_names, FOLD_OPS); }
-int fold_engine_parse(const char *name) { return find(name, engine_names, FOLD_ENGINES); }
+int fold_engine_parse(const char *name) {
+  for (int i = 0; i < FOLD_ENGINES; i++)
+    if (strcmp(name, fold_engine_rows[i].name) == 0) return i;
+  return -1;
+}

@@ -42,10 +42,21 @@ enum fold_op { FOLD_SUM, FOLD_PROD, FOLD_MAX, FOLD_MIN, FOLD_OPS };
 
 /* Where a subject runs: in this process on the host or on one GPU; or on the ranks of a world, host processes that talk by
  * MPI, or GPUs that talk by NCCL. */
-enum fold_engine { FOLD_HOST, FOLD_CUDA, FOLD_MPI, FOLD_NCCL, FOLD_ENGINES };
-static inline bool fold_engine_has_ranks(enum fold_engine engine) { return engine >= FOLD_MPI; }
+enum fold_engine {
+#define FOLD_ENGINE(TAG, ...) FOLD_##TAG,
+#include "engine.def"
+  FOLD_ENGINES
+};
+/* A row of that table. */
+struct fold_engine_row {
+  const char *name, *title;
+  enum fold_engine memory;
+  bool ranks;
+};
+extern const struct fold_engine_row fold_engine_rows[FOLD_ENGINES];
+static inline bool fold_engine_has_ranks(enum fold_engine engine) { return fold_engine_rows[engine].ranks; }
 /* Whether hosts' processors add up, alone or as ranks. */
-static inline bool fold_engine_is_host(enum fold_engine engine) { return engine == FOLD_HOST || engine == FOLD_MPI; }
+static inline bool fold_engine_is_host(enum fold_engine engine) { return fold_engine_rows[engine].memory == FOLD_HOST; }
 
 /* What became of a call. Each code has one exit code (fold_exit_code). */
 enum fold_code {

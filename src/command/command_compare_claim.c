@@ -121,7 +121,7 @@ static bool is_promised(const struct judging *j, const json_t *record) {
 
 static bool on_gpu(const json_t *record) {
   int engine = fold_engine_parse(fold_record_text(record, "engine"));
-  return engine == FOLD_CUDA || engine == FOLD_NCCL;
+  return engine >= 0 && !fold_engine_is_host((enum fold_engine)engine);
 }
 
 static fold_status take(void *context, json_t *record, size_t line) {

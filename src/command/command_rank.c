@@ -40,7 +40,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case RANKS: o->ranks = (unsigned)fold_option_number(state, "--ranks", arg, 1024); return 0;
     case THREADS: o->threads = true; return 0;
     case ARGP_KEY_END:
-      if (o->engine < FOLD_MPI || !o->connect || o->ranks == 0)
+      if (o->engine < 0 || !fold_engine_has_ranks((enum fold_engine)o->engine) || !o->connect || o->ranks == 0)
         argp_failure(state, 2, 0, "is started by the other commands, with --engine, --connect, --secret and --ranks");
       return 0;
     default: return ARGP_ERR_UNKNOWN;

@@ -221,7 +221,7 @@ fold_status fold_world_start(struct fold_world *w) {
   unsigned limit;
   w->output = w->leash = -1;
   if (engine == NULL)
-    return fold_error(FOLD_UNSUPPORTED, "this build has no %s", w->engine == FOLD_MPI ? "MPI" : "NCCL");
+    return fold_error(FOLD_UNSUPPORTED, "this build has no %s", fold_engine_rows[w->engine].title);
   FOLD_TRY(fold_setting_number(FOLD_SETTING_TIMEOUT, 20, &limit));
   FOLD_TRY(check_means(w, engine));
   w->limit = limit;
