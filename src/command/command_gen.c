@@ -19,7 +19,7 @@ static const struct argp_option options[] = {
     {"n", N, "N", 0, "elements, in one dimension", 0},
     {"rows", ROWS, "R", 0, "rows of a two-dimensional array", 0},
     {"cols", COLS, "C", 0, "columns of a two-dimensional array", 0},
-    {"dtype", DTYPE, "DTYPE", 0, "f16, bf16 (written as <u2), f32 (the default) or f64", 0},
+    {"dtype", DTYPE, "DTYPE", 0, "f16, bf16 (written as <u2), f32 (the default), f64, e4m3 or e5m2 (as |u1)", 0},
     {"seed", SEED, "SEED", 0, "seed of the generator (1)", 0},
     {"condition", CONDITION, "C", 0, "wanted condition number, where the generator takes one", 0},
     {"output", OUT, "FILE.npy", 0, "where to write", 0},
