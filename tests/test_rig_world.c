@@ -207,6 +207,26 @@ Test(rig_world, a_part_that_a_rank_changed_shows_in_the_hash) {
   }
 }
 
+/* Also where another input, a poke or a move takes its place before anybody asks. */
+Test(rig_world, a_part_that_was_changed_is_told_before_it_is_gone) {
+  for (int how = 0; how < 3; how++) {
+    struct fold_rig rig;
+    struct fold_traces traces;
+    uint64_t before, after, former;
+    open_rig(&rig, RANKS);
+    cr_assert_eq(run_at(&rig, 0, &traces).code, FOLD_OK);
+    cr_assert_eq(fold_rig_hash(&rig, &before).code, FOLD_OK);
+    world.part[1][0] = 99;
+    fold_status status = how == 0   ? fold_rig_load(&rig)
+                         : how == 1 ? fold_rig_poke(&rig, 0, fold_f32_bits(1), &former)
+                                    : fold_rig_move(&rig, 1);
+    cr_assert_eq(status.code, FOLD_OK);
+    cr_assert_eq(fold_rig_hash(&rig, &after).code, FOLD_OK);
+    cr_expect_neq(before, after, "way %d", how);
+    fold_rig_close(&rig);
+  }
+}
+
 /* Two ranks are company enough to disagree; the first that differs is named, with its first row. */
 Test(rig_world, the_rank_that_has_other_bits_is_named) {
   for (unsigned ranks = 1; ranks <= RANKS; ranks++)
