@@ -1,4 +1,5 @@
 /* mutants_dot.c: mutants of dot products: another product than is declared, and faults in what a second input is. */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -32,6 +33,32 @@ static float fused(const fold_element_f32 *x, const fold_element_f32 *y, size_t 
   return sum;
 }
 DOT(fused)
+
+static float flushed(const fold_element_f32 *x, const fold_element_f32 *y, size_t n) {
+  float sum = 0;
+  for (size_t i = 0; i < n; i++) {
+    const float product = x[i] * y[i];
+    sum += fabsf(product) < FLT_MIN ? copysignf(0, product) : product;
+  }
+  return sum;
+}
+DOT(flushed)
+
+static float skips_zeros(const fold_element_f32 *x, const fold_element_f32 *y, size_t n) {
+  float sum = 0;
+  for (size_t i = 0; i < n; i++)
+    if (y[i] != 0) sum += x[i] * y[i];
+  return sum;
+}
+DOT(skips_zeros)
+
+/* An FMA by way of f64, which rounds twice. */
+static float fused_twice(const fold_element_f32 *x, const fold_element_f32 *y, size_t n) {
+  float sum = 0;
+  for (size_t i = 0; i < n; i++) sum = (float)((double)x[i] * y[i] + sum);
+  return sum;
+}
+DOT(fused_twice)
 
 static float without_last(const fold_element_f32 *x, const fold_element_f32 *y, size_t n) {
   return rounded(x, y, n > 0 ? n - 1 : 0);
@@ -80,6 +107,11 @@ static fold_status run_first_row(const struct fold_subject *subject, const struc
     ((fold_element_f32 *)call->out)[r] =
         rounded((const fold_element_f32 *)call->in + r * call->cols, call->other, call->cols);
   return fold_ok();
+}
+
+/* The same for long rows alone, of which fixtures have one at a time. */
+static fold_status run_first_long_row(const struct fold_subject *subject, const struct fold_call *call) {
+  return (call->cols > 257 ? run_first_row : run_rounded)(subject, call);
 }
 
 /* Keeps a result by what the first input holds. */
@@ -142,6 +174,12 @@ static const struct fold_mutant dot[] = {
     OF_DOTS("dot_fused", run_fused, "dot/sequential", C(REPLAYS), 0, LONGER, "an FMA for a rounded product"),
     OF_DOTS("dot_rounded_once", run_rounded, "dot/sequential_fma", C(REPLAYS), 0, "dot_one_rounding",
             "a rounded product for an FMA, by one case"),
+    OF_DOTS("dot_flushed", run_flushed, "dot/sequential", C(BOUNDED) | C(REPLAYS), 0,
+            "dot_subnormal_products,normal/f32/dot/1x33/*", "flushes subnormal products"),
+    OF_DOTS("dot_skips_zeros", run_skips_zeros, "dot/sequential", C(BOUNDED) | C(REPLAYS), 0,
+            "dot_zero_meets_infinity,normal/f32/dot/1x33/*", "skips terms whose second factor is zero"),
+    OF_DOTS("dot_fused_twice", run_fused_twice, "dot/sequential_fma", C(REPLAYS), 0,
+            "dot_fma_not_twice,normal/f32/dot/1x33/*", "an FMA by way of f64"),
     OF_DOTS("dot_without_last", run_without_last, "dot/sequential", C(BOUNDED) | C(REPLAYS), 0,
             "normal/f32/dot/1x[1-9]/*", "without the last product"),
     OF_DOTS("dot_narrow_factor", run_narrow_factor, "dot/sequential", C(BOUNDED) | C(REPLAYS), 0,
@@ -154,6 +192,8 @@ static const struct fold_mutant dot[] = {
               "single products up to an aligned address of the second input"),
     OF_DOTS("dot_first_row", run_first_row, "dot/sequential", C(BOUNDED) | C(REPLAYS) | C(BATCH_INVARIANT), 0,
             "normal/f32/dot/5x33/*", "the second input's first row for all rows"),
+    OF_DOTS("dot_first_long_row", run_first_long_row, "dot/sequential", C(BATCH_INVARIANT), 0, LONG,
+            "the second input's first row for all rows of over 257"),
     LOOSE_DOT("dot_kept_by_first", run_kept_by_first, C(RUN_TO_RUN), REPEATS, LONG,
               "keeps a result by what the first input holds"),
     {.subject = {.name = "mutant/dot_exact_of_rounded",

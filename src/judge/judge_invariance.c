@@ -87,10 +87,13 @@ static void copy_reversed(unsigned char *to, const unsigned char *from, size_t n
   }
 }
 
-/* One row becomes rows 0 and 3 of five; the others hold it reversed, so that a neighbour's term would show. */
+/* Where the row stands among five; the others hold it reversed, so that a neighbour's term shows, and the first row's, for whoever
+ * takes that for all. */
+enum { THIRD = 2, FOURTH = 3 };
+
 static void lay_batch(unsigned char *to, const void *row, size_t cols, size_t size) {
   for (size_t r = 0; r < BATCH; r++, to += cols * size)
-    if (r % 3 == 0)
+    if (r == THIRD || r == FOURTH)
       memcpy(to, row, cols * size);
     else
       copy_reversed(to, row, cols, size);
@@ -122,9 +125,11 @@ static void judge_row_in_batch(struct fold_trial *trial, struct fold_finding *fi
     fold_find_failed(finding, status);
     return;
   }
-  const unsigned char *fourth = (const unsigned char *)got + 3 * fold_dtype_size(c->dtype);
-  if (fold_find_same(finding, trial->c->dtype, got, trial->got, 1, "other bits as first of five rows") &&
-      fold_find_same(finding, trial->c->dtype, fourth, trial->got, 1, "other bits as fourth of five rows"))
+  const size_t size = fold_dtype_size(c->dtype);
+  const unsigned char *third = (const unsigned char *)got + THIRD * size,
+                      *fourth = (const unsigned char *)got + FOURTH * size;
+  if (fold_find_same(finding, c->dtype, third, trial->got, 1, "other bits as third of five rows") &&
+      fold_find_same(finding, c->dtype, fourth, trial->got, 1, "other bits as fourth of five rows"))
     fold_find_held(finding);
 }
 

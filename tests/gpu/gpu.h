@@ -13,6 +13,7 @@
 #include "bits.h"
 #include "cuda/device.h"
 #include "engine.h"
+#include "gpu_dtypes.h"
 #include "subject.h"
 
 static inline void gpu_need(fold_status status) { cr_assert_eq(status.code, FOLD_OK, "%s", status.text); }

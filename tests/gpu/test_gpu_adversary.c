@@ -92,7 +92,7 @@ Test(gpu_adversary, one_row_is_rounded_correctly_whatever_it_holds) {
   static const size_t lengths[] = {1, 33, 1000, 4097, 20000, 100003, MOST};
   struct desk k;
   open_desk(&k);
-  for (int d = 0; d < FOLD_DTYPES; d++)
+  for (int d = 0; d < GPU_DTYPES; d++)
     for (int kind = 0; kind < ADVERSARIES; kind++)
       for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++)
         for (uint64_t seed = 1; seed <= (lengths[l] > 20000 ? 1 : 4); seed++)
@@ -112,7 +112,7 @@ Test(gpu_adversary, every_row_of_many_is_rounded_correctly_whatever_it_holds) {
                 {1100, 257},    {900, 1000}, {1030, 1013}, {70, 9001}};
   struct desk k;
   open_desk(&k);
-  for (int d = 0; d < FOLD_DTYPES; d++)
+  for (int d = 0; d < GPU_DTYPES; d++)
     for (int kind = 0; kind < ADVERSARIES; kind++)
       for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         enum fold_dtype dtype = (enum fold_dtype)d;
@@ -188,7 +188,7 @@ Test(gpu_adversary, sixty_four_gib_of_equal_terms_are_summed_exactly) {
   void *d = gpu_alloc_or_skip(nbytes), *d_out = gpu_alloc(256);
   for (size_t b = 0; b < sizeof bytes / sizeof *bytes; b++) {
     gpu_need(fold_device_set(d, bytes[b], nbytes, NULL));
-    for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
+    for (int dtype = 0; dtype < GPU_DTYPES; dtype++) {
       const size_t n = nbytes / fold_dtype_size((enum fold_dtype)dtype);
       if (dtype == FOLD_F16 && bytes[b] == 0x7e) continue; /* a NaN */
       expect_product(flat, (enum fold_dtype)dtype, bytes[b], n, d, d_out, true);

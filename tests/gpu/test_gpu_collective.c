@@ -49,7 +49,7 @@ Test(gpu_collective, a_gpu_combines_the_ranks_terms_as_the_host_does) {
   enum { RANKS = 33, N = 1000 };
   unsigned char *slices = malloc(RANKS * N * 8), *got = malloc(N * 8), *want = malloc(N * 8);
   void *d_slices = gpu_alloc(RANKS * N * 8), *d_out = gpu_alloc(N * 8);
-  for (int d = 0; d < FOLD_DTYPES; d++)
+  for (int d = 0; d < GPU_DTYPES; d++)
     for (int o = 0; o < FOLD_OPS; o++)
       for (int ranks = 1; ranks <= RANKS; ranks += ranks < 9 ? 1 : 8) {
         struct fold_comm comm = {.ranks = ranks};
@@ -132,7 +132,7 @@ Test(gpu_collective, a_gpus_subtrees_and_root_are_the_hosts) {
                                             {1, 1000000, 65536, 3},  {2, 300001, 4096, 7}, {1, 2097152, 4096, 8},
                                             {1, 1500000, 1 << 20, 2}};
   size_t ran = 0;
-  for (int d = 0; d < FOLD_DTYPES; d++)
+  for (int d = 0; d < GPU_DTYPES; d++)
     for (int o = 0; o < FOLD_OPS; o++)
       for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         char fault[120];
@@ -287,7 +287,7 @@ static void tree_body(struct world *w, int rank, struct fold_reach *reach) {
   unsigned char *in = malloc(MOST * 8);
   stop_on(fold_device_alloc(&d_in, (MOST + 2) * 8), rank);
   stop_on(fold_device_alloc(&d_out, (MOST + 4) * 8), rank);
-  for (int d = 0; d < FOLD_DTYPES; d++)
+  for (int d = 0; d < GPU_DTYPES; d++)
     for (int o = 0; o < FOLD_OPS; o++)
       for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
         size_t size = fold_dtype_size((enum fold_dtype)d), shift = k % 2;

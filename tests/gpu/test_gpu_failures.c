@@ -120,7 +120,7 @@ Test(gpu_failures, a_misaligned_address_is_refused_and_the_context_lives) {
   const struct fold_subject *subjects = fold_subjects(&n);
   gpu_need(fold_device_set(d, 0, 4096, NULL));
   for (size_t i = 0; i < n; i++)
-    for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
+    for (int dtype = 0; dtype < GPU_DTYPES; dtype++) {
       if (!gpu_takes(&subjects[i], dtype, FOLD_SUM)) continue;
       struct fold_call call = {
           .dtype = (enum fold_dtype)dtype, .op = FOLD_SUM, .rows = 1, .cols = 100, .in = d, .out = d_out};

@@ -175,7 +175,7 @@ Test(gpu_states, any_split_added_in_any_order_closes_to_the_bits_of_the_whole) {
   static const size_t lengths[] = {0, 1, 2, 31, 257, 1000, 4097, MOST};
   struct desk k;
   open_desk(&k);
-  for (int d = 0; d < FOLD_DTYPES; d++)
+  for (int d = 0; d < GPU_DTYPES; d++)
     for (int kind = 0; kind < ADVERSARIES; kind++)
       for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
         uint64_t seed = (uint64_t)(kind * 37) + l * 11 + 3;
@@ -238,7 +238,7 @@ Test(gpu_states, states_of_many_rows_are_as_those_of_one) {
   } shapes[] = {{2, 5001}, {3, 0}, {31, 300}, {129, 33}, {700, 17}, {MOST_ROWS, 14}, {MOST_ROWS, 1}};
   struct desk k;
   open_desk(&k);
-  for (int d = 0; d < FOLD_DTYPES; d++)
+  for (int d = 0; d < GPU_DTYPES; d++)
     for (int kind = 0; kind < ADVERSARIES; kind++)
       for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
         size_t rows = shapes[s].rows, cols = shapes[s].cols, size = fold_dtype_size((enum fold_dtype)d);
@@ -290,7 +290,7 @@ Test(gpu_states, two_to_the_31_states_are_added_without_overflow) {
   gpu_open();
   struct desk k;
   open_desk(&k);
-  for (int d = 0; d < FOLD_DTYPES; d++)
+  for (int d = 0; d < GPU_DTYPES; d++)
     for (int log = 0; log <= 31; log++) {
       const struct fold_format f = fold_format_of((enum fold_dtype)d);
       const uint64_t patterns[] = {0,
@@ -316,7 +316,7 @@ Test(gpu_states, all_of_it_records_in_a_graph_and_leaves_scratch_as_it_was) {
   gpu_open();
   struct desk k;
   open_desk(&k);
-  for (int d = 0; d < FOLD_DTYPES; d++) {
+  for (int d = 0; d < GPU_DTYPES; d++) {
     enum fold_dtype dtype = (enum fold_dtype)d;
     size_t n = 20000, words = (size_t)fold_super_words(dtype), size = fold_dtype_size(dtype);
     unsigned char head[FOLD_SCRATCH_ZEROED], zero[FOLD_SCRATCH_ZEROED] = {0};

@@ -93,7 +93,7 @@ Test(gpu_streams, streams_and_graphs_give_the_bits_of_the_default_stream) {
   size_t n, ran = 0, wrong = 0;
   const struct fold_subject *subjects = fold_subjects(&n);
   open_place(&p);
-  for (int d = 0; d < FOLD_DTYPES; d++) {
+  for (int d = 0; d < GPU_DTYPES; d++) {
     const struct fold_source source = {fold_generator_find("normal"), (enum fold_dtype)d, 5, 1000, 0};
     gpu_need(fold_cuda_generate(&source, 0, MOST, p.d_in, NULL));
     gpu_need(fold_device_synchronize());

@@ -19,6 +19,7 @@
 
 #include "adversary.h"
 #include "cuda/device.h"
+#include "gpu_dtypes.h"
 #include "virtual_ranks.h"
 
 enum { MOST_LINES_BYTES = 128 << 10, PACKS = 1024, SLOTS = 3 }; /* collective_reach.cuh's REACH_ constants */
@@ -83,7 +84,7 @@ static void lengths_by_steps(const struct virtual_world *w, struct batch *b, enu
 static fold_status part_lengths(struct virtual_world *w, int ranks) {
   static struct batch b;
   const unsigned full = virtual_step_blocks(w), blocks[] = {1, 2, 3, full};
-  for (int d = 0; d < FOLD_DTYPES; d++)
+  for (int d = 0; d < GPU_DTYPES; d++)
     for (int o = 0; o < FOLD_OPS; o++) {
       const enum fold_dtype dtype = (enum fold_dtype)d;
       const enum fold_op op = (enum fold_op)o;
@@ -104,7 +105,7 @@ static fold_status part_lengths(struct virtual_world *w, int ranks) {
 static struct virtual_job draw_tree(const struct virtual_world *w, uint64_t r) {
   const unsigned full = virtual_step_blocks(w), blocks[] = {0, 0, 1, 2, 5 < full ? 5 : full, full};
   struct virtual_job job = {.kind = VIRTUAL_TREE,
-                            .dtype = (enum fold_dtype)(r % FOLD_DTYPES),
+                            .dtype = (enum fold_dtype)(r % GPU_DTYPES),
                             .op = (enum fold_op)(r / 4 % FOLD_OPS),
                             .blocks = blocks[(r >> 8) % 6],
                             .in_place = (r >> 16) % 3 == 0};
