@@ -46,6 +46,8 @@ __global__ __launch_bounds__(GENERATE_BLOCK) void generate_kernel(const struct f
 extern "C" fold_status fold_cuda_generate(const struct fold_source *source, uint64_t first, uint64_t n, void *d_out,
                                           void *stream) {
   FOLD_TRY(fold_source_check(source));
+  if (!(FOLD_EVERYWHERE >> source->dtype & 1))
+    return fold_error(FOLD_UNSUPPORTED, "generate: %s is not made on GPUs", fold_dtype_name(source->dtype));
   const size_t size = fold_dtype_size(source->dtype);
   if ((uintptr_t)d_out % size)
     return fold_error(FOLD_BAD_INPUT, "generate: address %p is not aligned to the element (%zu bytes)", d_out, size);

@@ -86,7 +86,7 @@ static struct count compare_all(gpu_generate *make, bool tell) {
   open_room(&room);
   for (size_t g = 0; g < n; g++) {
     size_t before = count.wrong, made = count.sources;
-    for (int d = 0; d < FOLD_DTYPES; d++)
+    for (int d = 0; d < GPU_DTYPES; d++)
       for (size_t c = 0; c < sizeof cols / sizeof *cols; c++)
         for (size_t k = 0; k < (generators[g].takes_condition ? 3 : 1); k++) {
           struct fold_source source = {&generators[g], (enum fold_dtype)d, 7, cols[c],
