@@ -183,6 +183,15 @@ fold_status fold_truth_start(struct fold_truth *truth, enum fold_dtype dtype, en
   return fold_ok();
 }
 
+fold_status fold_truth_start_terms(struct fold_truth *truth, const struct fold_terms *terms) {
+  if (terms->factors > 1 && terms->op != FOLD_SUM)
+    return fold_error(FOLD_BAD_INPUT, "the oracle has no terms of %u factors joined by %s", terms->factors,
+                      fold_op_name(terms->op));
+  FOLD_TRY(fold_truth_start(truth, terms->dtype, terms->op, terms->n));
+  truth->factors = terms->factors;
+  return fold_ok();
+}
+
 fold_status fold_oracle_close(enum fold_dtype dtype, const struct fold_super *sum, const struct fold_super *abs,
                               size_t n, struct fold_truth *truth) {
   FOLD_TRY(fold_truth_start(truth, dtype, FOLD_SUM, n));

@@ -1,7 +1,7 @@
 /* exact_mpfr.c: the exact oracle once more, by MPFR alone: the judge of the fast one.
  *
  * Slow and plain on purpose. Sums by mpfr_sum, which is correctly rounded, into numbers wide enough that nothing is
- * rounded (each ternary value is checked); products one term at a time with an a-priori error bound; max and min by
+ * rounded (each ternary value is checked), a term of two factors by one exact product; products one term at a time with an a-priori error bound; max and min by
  * mpfr_max and mpfr_min. NaN, infinities and signs of zero are MPFR's own, whose rules agree with exact.c's policy; no
  * case is told apart here, so an error in that policy's code shows.
  *
@@ -13,48 +13,58 @@
 #include "truth.h"
 
 #define CHUNK 512
-/* Any sum of 2^64 f64 terms: its bits weigh from 2^-1074 to 2^1088. */
-#define SUM_BITS 2304
+
+/* Any sum of 2^64 terms: of f64 its bits weigh from 2^-1074 to 2^1088, of products of two from 2^-2148 to 2^2112. */
+static mpfr_prec_t sum_bits(const struct fold_terms *terms) { return terms->factors > 1 ? 4352 : 2304; }
 
 struct sums {
-  mpfr_t term[CHUNK], magnitude[CHUNK], part;
+  mpfr_t term[CHUNK], magnitude[CHUNK], factor, part;
   mpfr_ptr terms[CHUNK], magnitudes[CHUNK];
 };
 
-static void init_sums(struct sums *sums) {
+static void init_sums(struct sums *sums, const struct fold_terms *terms) {
   for (int i = 0; i < CHUNK; i++) {
     sums->terms[i] = sums->term[i];
     sums->magnitudes[i] = sums->magnitude[i];
-    mpfr_inits2(53, sums->term[i], sums->magnitude[i], (mpfr_ptr)0);
+    mpfr_inits2(53 * (mpfr_prec_t)terms->factors, sums->term[i], sums->magnitude[i], (mpfr_ptr)0);
   }
-  mpfr_init2(sums->part, SUM_BITS);
+  mpfr_init2(sums->factor, 53);
+  mpfr_init2(sums->part, sum_bits(terms));
 }
 
 static void clear_sums(struct sums *sums) {
   for (int i = 0; i < CHUNK; i++) mpfr_clears(sums->term[i], sums->magnitude[i], (mpfr_ptr)0);
-  mpfr_clear(sums->part);
+  mpfr_clears(sums->factor, sums->part, (mpfr_ptr)0);
 }
 
-bool fold_mpfr_add_chunk(mpfr_t total, mpfr_t part, mpfr_ptr terms[], size_t n, bool first) {
-  bool inexact = mpfr_sum(part, terms, n, MPFR_RNDN) != 0;
+/* Exactly, whatever the number of factors. */
+static void set_term(const struct fold_terms *terms, struct sums *sums, size_t i, mpfr_t term) {
+  fold_mpfr_set_bits(term, terms->dtype, fold_bits_load(terms->dtype, terms->factor[0], i));
+  if (terms->factors == 1) return;
+  fold_mpfr_set_bits(sums->factor, terms->dtype, fold_bits_load(terms->dtype, terms->factor[1], i));
+  mpfr_mul(term, term, sums->factor, MPFR_RNDN);
+}
+
+/* total += the sum of n terms, or = for the first chunk: a total that starts at +0 would lose the sign of -0. */
+static int add_chunk(mpfr_t total, mpfr_t part, mpfr_ptr terms[], size_t n, bool first) {
+  int inexact = mpfr_sum(part, terms, n, MPFR_RNDN) != 0;
   if (first) return inexact | (mpfr_set(total, part, MPFR_RNDN) != 0);
   return inexact | (mpfr_add(total, total, part, MPFR_RNDN) != 0);
 }
 
-static fold_status sum_all(const void *in, struct fold_truth *truth, mpfr_t total) {
+static fold_status sum_all(const struct fold_terms *terms, struct fold_truth *truth, mpfr_t total) {
   struct sums *sums = malloc(sizeof *sums);
   if (!sums) return fold_error(FOLD_NO_MEMORY, "no memory for %d MPFR numbers", 2 * CHUNK);
-  init_sums(sums);
-  mpfr_set_prec(total, SUM_BITS);
+  init_sums(sums, terms);
   mpfr_set_zero(total, 1);
-  mpfr_set_prec(truth->abs_sum, SUM_BITS);
+  mpfr_set_prec(truth->abs_sum, sum_bits(terms));
   mpfr_set_zero(truth->abs_sum, 1);
   truth->finite_terms = true;
-  bool inexact = false;
+  int inexact = 0;
   for (size_t done = 0; done < truth->n; done += CHUNK) {
     size_t length = truth->n - done < CHUNK ? truth->n - done : CHUNK;
     for (size_t i = 0; i < length; i++) {
-      fold_mpfr_set_bits(sums->term[i], truth->dtype, fold_bits_load(truth->dtype, in, done + i));
+      set_term(terms, sums, done + i, sums->term[i]);
       bool finite = mpfr_number_p(sums->term[i]);
       truth->finite_terms = truth->finite_terms && finite;
       if (truth->op == FOLD_SUM && mpfr_regular_p(sums->term[i])) {
@@ -65,12 +75,13 @@ static fold_status sum_all(const void *in, struct fold_truth *truth, mpfr_t tota
       mpfr_abs(sums->magnitude[i], sums->term[i], MPFR_RNDN);
       if (!finite) mpfr_set_zero(sums->magnitude[i], 1);
     }
-    inexact |= fold_mpfr_add_chunk(total, sums->part, sums->terms, length, done == 0);
-    inexact |= fold_mpfr_add_chunk(truth->abs_sum, sums->part, sums->magnitudes, length, done == 0);
+    inexact |= add_chunk(total, sums->part, sums->terms, length, done == 0);
+    inexact |= add_chunk(truth->abs_sum, sums->part, sums->magnitudes, length, done == 0);
   }
   clear_sums(sums);
   free(sums);
-  return inexact ? fold_error(FOLD_ENVIRONMENT, "MPFR rounded a sum that fits %d bits", SUM_BITS) : fold_ok();
+  if (!inexact) return fold_ok();
+  return fold_error(FOLD_ENVIRONMENT, "MPFR rounded a sum that fits %ld bits", (long)sum_bits(terms));
 }
 
 /* Rounds to nearest at each term; returns whether anything was rounded. */
@@ -128,16 +139,16 @@ static void find_extreme(const void *in, struct fold_truth *truth) {
   mpfr_clear(term);
 }
 
-fold_status fold_oracle_mpfr(enum fold_dtype dtype, enum fold_op op, const void *in, size_t n,
-                             struct fold_truth *truth) {
-  FOLD_TRY(fold_truth_start(truth, dtype, op, n));
+fold_status fold_oracle_mpfr_terms(const struct fold_terms *terms, struct fold_truth *truth) {
+  FOLD_TRY(fold_truth_start_terms(truth, terms));
+  const void *in = terms->factor[0];
   mpfr_t total;
-  mpfr_init2(total, SUM_BITS);
-  fold_status status = sum_all(in, truth, total);
+  mpfr_init2(total, sum_bits(terms));
+  fold_status status = sum_all(terms, truth, total);
   if (status.code == FOLD_OK) {
-    switch (op) {
+    switch (terms->op) {
       case FOLD_SUM:
-        mpfr_set_prec(truth->exact, SUM_BITS);
+        mpfr_set_prec(truth->exact, sum_bits(terms));
         mpfr_set(truth->exact, total, MPFR_RNDN);
         break;
       case FOLD_PROD:
@@ -150,4 +161,10 @@ fold_status fold_oracle_mpfr(enum fold_dtype dtype, enum fold_op op, const void 
   }
   mpfr_clear(total);
   return status;
+}
+
+fold_status fold_oracle_mpfr(enum fold_dtype dtype, enum fold_op op, const void *in, size_t n,
+                             struct fold_truth *truth) {
+  const struct fold_terms terms = fold_terms_of(dtype, op, in, n);
+  return fold_oracle_mpfr_terms(&terms, truth);
 }

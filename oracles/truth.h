@@ -11,12 +11,10 @@
 
 /* Sets dtype, op and n, and everything that a former use left. */
 fold_status fold_truth_start(struct fold_truth *truth, enum fold_dtype dtype, enum fold_op op, size_t n);
+/* The same of terms; BAD_INPUT for products of two factors that are not summed. */
+fold_status fold_truth_start_terms(struct fold_truth *truth, const struct fold_terms *terms);
 /* Sets rounded, condition and (where nothing is enclosed) exact_up, from the rest. */
 void fold_truth_close(struct fold_truth *truth);
-
-/* total += the sum of n numbers, through `part`, or = for the first of them: a total that starts at +0 would lose the sign of -0.
- * Whether anything was rounded. */
-bool fold_mpfr_add_chunk(mpfr_t total, mpfr_t part, mpfr_ptr terms[], size_t n, bool first);
 
 /* Sets exact, exact_up and enclosed of a product whose dtype and n are set. */
 void fold_product_enclose(const void *in, struct fold_truth *truth);
