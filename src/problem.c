@@ -18,7 +18,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static size_t rows_results(const struct fold_shape *shape) { return shape->rows; }
 static size_t rows_elements(const struct fold_shape *shape, unsigned input) {
   (void)input;
   return shape->rows * shape->cols;
@@ -28,13 +27,12 @@ static size_t rows_place(const struct fold_shape *shape, unsigned input, size_t 
   return row * shape->cols + col;
 }
 
-#define ROWS rows_results, rows_elements, rows_place
+/* The elements of a row, or their products with those of the other input's row. */
+#define ROWS rows_elements, rows_place
 static const struct fold_problem table[FOLD_PROBLEMS] = {
-    {FOLD_ROWS_SUM, "sum", FOLD_SUM, 1, "the elements of a row", ROWS},
-    {FOLD_ROWS_PROD, "prod", FOLD_PROD, 1, "the elements of a row", ROWS},
-    {FOLD_ROWS_MAX, "max", FOLD_MAX, 1, "the elements of a row", ROWS},
-    {FOLD_ROWS_MIN, "min", FOLD_MIN, 1, "the elements of a row", ROWS},
-    {FOLD_DOT, "dot", FOLD_SUM, 2, "the products of a row's elements and those of the other input's row", ROWS},
+    {FOLD_ROWS_SUM, "sum", FOLD_SUM, 1, ROWS}, {FOLD_ROWS_PROD, "prod", FOLD_PROD, 1, ROWS},
+    {FOLD_ROWS_MAX, "max", FOLD_MAX, 1, ROWS}, {FOLD_ROWS_MIN, "min", FOLD_MIN, 1, ROWS},
+    {FOLD_DOT, "dot", FOLD_SUM, 2, ROWS},
 };
 
 const struct fold_problem *fold_problem(enum fold_problem_id id) { return &table[id]; }
@@ -53,6 +51,13 @@ const char *fold_problem_names(char text[120]) {
     n += (size_t)snprintf(text + n, 120 - n, "%s%s", before, table[i].name);
   }
   return text;
+}
+
+fold_status fold_problem_share(const struct fold_problem *problem, size_t given, const char *what, size_t *each) {
+  *each = given / problem->inputs;
+  if (given % problem->inputs == 0) return fold_ok();
+  return fold_error(FOLD_BAD_INPUT, "%zu %s: %s takes %u inputs of as many %s each, one after the other", given, what,
+                    problem->name, problem->inputs, what);
 }
 
 struct fold_terms fold_problem_terms(const struct fold_problem *problem, enum fold_dtype dtype,

@@ -38,8 +38,6 @@ struct fold_problem {
   const char *name; /* "sum", "dot": as fixtures, options and records say it */
   enum fold_op op;
   unsigned inputs;
-  const char *about; /* the terms of a result, in one line */
-  size_t (*results)(const struct fold_shape *shape);
   size_t (*elements)(const struct fold_shape *shape, unsigned input);
   /* Where in that input the part of the shape begins that starts at term `col` of result `row`: a part of rows and columns of a
    * case is a case of its own, at these places. */
@@ -51,6 +49,9 @@ const struct fold_problem *fold_problem(enum fold_problem_id id);
 const struct fold_problem *fold_problem_find(const char *name);
 /* "sum, prod, max, min or dot" */
 const char *fold_problem_names(char text[120]);
+
+/* How many of `given` rows (or values: `what`) are each input's, which follow one another; BAD_INPUT where they can't be shared out. */
+fold_status fold_problem_share(const struct fold_problem *problem, size_t given, const char *what, size_t *each);
 
 /* The terms of result `row`, of inputs as they lie in host memory. */
 struct fold_terms fold_problem_terms(const struct fold_problem *problem, enum fold_dtype dtype,

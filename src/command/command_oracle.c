@@ -195,14 +195,12 @@ static fold_status answer_rows(const struct oracle *o, enum fold_dtype dtype, co
 static fold_status answer_all(const struct oracle *o, bool *agree) {
   struct fold_npy npy;
   FOLD_TRY(fold_npy_open(o->path, &npy));
-  const size_t n = npy.rows * npy.cols, inputs = o->problem->inputs;
-  if (npy.rows % inputs)
-    return fold_error(FOLD_BAD_INPUT, "%s: %zu rows: %s takes %zu inputs of as many rows each, one after the other",
-                      o->path, npy.rows, o->problem->name, inputs);
+  size_t n = npy.rows * npy.cols, rows;
+  FOLD_TRY(fold_within(fold_problem_share(o->problem, npy.rows, "rows", &rows), "%s", o->path));
   unsigned char *elements = malloc(n * fold_dtype_size(npy.dtype) + 1);
   if (elements == NULL) return fold_error(FOLD_NO_MEMORY, "%s: not enough memory for %zu elements", o->path, n);
   fold_status status = fold_npy_read(o->path, &npy, elements);
-  const struct fold_shape all = {1, n / inputs}, each = {npy.rows / inputs, npy.cols};
+  const struct fold_shape all = {1, rows * npy.cols}, each = {rows, npy.cols};
   if (status.code == FOLD_OK) status = answer_rows(o, npy.dtype, o->rows ? &each : &all, elements, agree);
   free(elements);
   return status;
