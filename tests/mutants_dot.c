@@ -143,29 +143,15 @@ static fold_status run_exact_of_rounded(const struct fold_subject *subject, cons
   return fold_ok();
 }
 
-#define OF_DOTS(id, function, sequence, broken, maybe, cases, text) \
-  {                                                                 \
-    .subject = {.name = "mutant/" id,                               \
-                .engine = FOLD_HOST,                                \
-                .about = text,                                      \
-                .dtypes = 1u << FOLD_F32,                           \
-                .ops = 1u << FOLD_DOT,                              \
-                .order = sequence,                                  \
-                .method = FOLD_PLAIN,                               \
-                .claims = ORDERED,                                  \
-                .run = function},                                   \
-    .breaks = broken, .may = maybe, .fixtures = cases               \
+#define OF_DOTS(id, function, sequence, broken, maybe, cases, text)                                          \
+  {                                                                                                          \
+    .subject = {BASE(id, text, F32, DOT, function), .order = sequence, .claims = ORDERED}, .breaks = broken, \
+    .may = maybe, .fixtures = cases                                                                          \
   }
-#define LOOSE_DOT(id, function, broken, maybe, cases, text) \
-  {                                                         \
-    .subject = {.name = "mutant/" id,                       \
-                .engine = FOLD_HOST,                        \
-                .about = text,                              \
-                .dtypes = 1u << FOLD_F32,                   \
-                .ops = 1u << FOLD_DOT,                      \
-                .claims = SOUND | C(BOUNDED),               \
-                .run = function},                           \
-    .breaks = broken, .may = maybe, .fixtures = cases       \
+#define LOOSE_DOT(id, function, broken, maybe, cases, text)                                                        \
+  {                                                                                                                \
+    .subject = {BASE(id, text, F32, DOT, function), .claims = SOUND | C(BOUNDED)}, .breaks = broken, .may = maybe, \
+    .fixtures = cases                                                                                              \
   }
 #define LONGER "normal/f32/dot/1x[5-9]1?/*,normal/f32/dot/1x409*"
 #define LONG "normal/f32/dot/1x1000/*"
@@ -196,14 +182,8 @@ static const struct fold_mutant dot[] = {
             "the second input's first row for all rows of over 257"),
     LOOSE_DOT("dot_kept_by_first", run_kept_by_first, C(RUN_TO_RUN), REPEATS, LONG,
               "keeps a result by what the first input holds"),
-    {.subject = {.name = "mutant/dot_exact_of_rounded",
-                 .engine = FOLD_HOST,
-                 .about = "exact sums of rounded products",
-                 .dtypes = 1u << FOLD_F32,
-                 .ops = 1u << FOLD_DOT,
-                 .method = FOLD_EXACT,
-                 .claims = EXACTLY,
-                 .run = run_exact_of_rounded},
+    {.subject = {BASE("dot_exact_of_rounded", "exact sums of rounded products", F32, DOT, run_exact_of_rounded),
+                 .method = FOLD_EXACT, .claims = EXACTLY},
      .breaks = C(CORRECTLY_ROUNDED) | C(FAITHFUL),
      .fixtures = "dot_one_rounding,dot_below_the_range," LONG},
 };
