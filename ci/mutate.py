@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Changes one line, builds what depends on it, runs the suites, and lists what every suite passes: tests that do not test.
 
-    ci/mutate.py [--count 40] [--seed N] [--paths P ...] [--at FILE:LINE] [--again OUTPUT] [--jobs N] [--most PERCENT] [--recheck] [--list]
+    ci/mutate.py [--count 40] [--seed N] [--paths P ...] [--at FILE:LINE] [--again OUTPUT] [--jobs N [--cpus-each N]] [--most PERCENT] [--recheck] [--list]
 
 Works in copies of the tree, each with a host-only build of its own. Of each change the suites run until the first is red: those that
 the file is nearest to come first, then the shorter ones; one whose programs are as they were is left out. A suite that takes ten times what it took without a change hangs, and has
@@ -12,6 +12,7 @@ there; 2 for wrong usage; 99 where the suites are red without a change.
 """
 import argparse
 import collections
+import concurrent.futures
 import hashlib
 import json
 import os
@@ -123,15 +124,66 @@ def find_stale(root, known):
             yield path, before, after
 
 
+class Running:
+    """What is started here, so that an error in one thread can end what the others wait for."""
+
+    lock, processes, ended = threading.Lock(), set(), False
+
+    @classmethod
+    def start(cls, command, **options):
+        with cls.lock:
+            if cls.ended:
+                raise SystemExit(99)
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
+                                       start_new_session=True, **options)
+            cls.processes.add(process)
+            return process
+
+    @classmethod
+    def forget(cls, process):
+        with cls.lock:
+            cls.processes.discard(process)
+            if cls.ended:
+                raise SystemExit(99)
+
+    @classmethod
+    def end(cls):
+        with cls.lock:
+            cls.ended = True
+            for process in cls.processes:
+                if process.poll() is None:
+                    os.killpg(process.pid, signal.SIGKILL)
+
+
 def run(command, limit, **options):
-    """(exit code, output), None for a code where it had to be ended."""
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                               start_new_session=True, **options)
+    """(output, exit code), None for a code where it had to be ended."""
+    process = Running.start(command, **options)
     try:
         return process.communicate(timeout=limit)[0], process.returncode
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         return process.communicate()[0], None
+    finally:
+        Running.forget(process)
+
+
+def in_parallel(work, items, options):
+    """What work gives for each item, each in a thread on CPUs of its own (--cpus-each); the first error ends all."""
+
+    def pinned(k, item):
+        if options.cpus_each:  # of this thread, and of all that it starts
+            os.sched_setaffinity(0, {options.cpus[c % len(options.cpus)] for c in range(k * options.cpus_each, (k + 1) * options.cpus_each)})
+        return work(item)
+
+    with concurrent.futures.ThreadPoolExecutor(len(items)) as pool:
+        try:
+            futures = [pool.submit(pinned, k, item) for k, item in enumerate(items)]
+            for future in concurrent.futures.as_completed(futures):
+                future.result()
+        except BaseException:
+            Running.end()
+            raise
+    return [future.result() for future in futures]
 
 
 class Bench:
@@ -139,6 +191,7 @@ class Bench:
 
     def __init__(self, root, room, options):
         self.tree, self.build, self.objects = room / "tree", room / "build", {}
+        self.ninja = ["ninja", "-C", str(self.build), *([f"-j{options.cpus_each}"] if options.cpus_each else [])]
         files = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=root, capture_output=True)
         names = files.stdout.decode().split("\0") if files.returncode == 0 else [
             str(p.relative_to(root)) for p in root.rglob("*") if p.is_file()]
@@ -151,7 +204,7 @@ class Bench:
         if code == 0:
             self.suites, self.limit = self.read_suites(options), {}
             needed = {target for suite in self.suites.values() for target in suite.targets}
-            output, code = run(["ninja", "-C", str(self.build), *sorted(needed)], None)
+            output, code = run([*self.ninja, *sorted(needed)], None)
         if code != 0:
             sys.stdout.write(output.decode(errors="replace")[-3000:])
             raise SystemExit(99)
@@ -175,20 +228,20 @@ class Bench:
     def run_suite(self, suite, limit):
         return run(suite.command, limit, env=suite.env, cwd=suite.folder or self.build)
 
-    def calibrate(self, options):
-        """Each suite's time without a change; the shorter ones come first."""
-        took = {}
-        for name, suite in self.suites.items():
-            start = time.monotonic()
-            output, code = self.run_suite(suite, None)
-            took[name] = time.monotonic() - start
-            if code not in (0, 77):
-                print(f"without a change {name} is red: {code}\n{output.decode(errors='replace')[-3000:]}")
-                raise SystemExit(99)
+    def time_suite(self, suite):
+        """Its seconds without a change."""
+        start = time.monotonic()
+        output, code = self.run_suite(suite, None)
+        if code not in (0, 77):
+            print(f"without a change {suite.name} is red: {code}\n{output.decode(errors='replace')[-3000:]}")
+            raise SystemExit(99)
+        return time.monotonic() - start
+
+    def take_times(self, took, options):
+        """The shorter suites come first."""
         self.limit = {name: max(options.limit, 10 * t) for name, t in took.items()}
         self.clean = {name: self.programs_hash(suite) for name, suite in self.suites.items()}
         self.suites = {name: self.suites[name] for name in sorted(took, key=took.get)}
-        return took
 
     def order(self, path):
         near = next((names.split() for prefix, names in NEAREST if path.startswith(prefix)), [])
@@ -212,7 +265,7 @@ class Bench:
         return [hashlib.sha256(file.read_bytes()).digest() for file in self.files_of(suite)]
 
     def make(self, targets):
-        return run(["ninja", "-C", str(self.build), *targets], None)[1] == 0
+        return run([*self.ninja, *targets], None)[1] == 0
 
     def clean_object(self, path):
         """Its hash without a change: what is there may be of the change before."""
@@ -250,6 +303,25 @@ class Bench:
             return "survived", None
         finally:
             file.write_text(text)
+
+
+def prepare(root, room, options):
+    """(benches, seconds of each suite without a change). The suites are shared among the benches."""
+    benches = in_parallel(lambda k: Bench(root, room / str(k), options), range(options.jobs), options)
+    took, left = {}, sorted(benches[0].suites, reverse=True)
+
+    def calibrate(bench):
+        while True:
+            try:
+                name = left.pop()
+            except IndexError:
+                return
+            took[name] = bench.time_suite(bench.suites[name])
+
+    in_parallel(calibrate, benches, options)
+    for bench in benches:
+        bench.take_times(took, options)
+    return benches, took
 
 
 class Campaign:
@@ -326,6 +398,7 @@ def parse():
     parser.add_argument("--at", nargs="+", default=[], metavar="FILE:LINE", help="all changes of these lines")
     parser.add_argument("--again", type=pathlib.Path, metavar="OUTPUT", help="the survivors that a former run's output lists")
     parser.add_argument("--jobs", type=int, default=1, help="changes at once, each in a tree of its own (1)")
+    parser.add_argument("--cpus-each", type=int, default=0, metavar="N", help="CPUs that each of these jobs has for itself (all have all)")
     parser.add_argument("--most", type=float, default=3, metavar="PERCENT", help="survivors that are let pass (3)")
     parser.add_argument("--recheck", action="store_true", help="run the suites on known equivalent changes too")
     parser.add_argument("--suites", default=SUITES, help="that are run, or all; those that take seconds and need no GPU")
@@ -335,8 +408,9 @@ def parse():
     parser.add_argument("--define", nargs="*", default=["-Dcuda=disabled"], help="options of meson setup")
     parser.add_argument("--equivalent", type=pathlib.Path, help="file of known equivalent changes (ci/mutate-equivalent.txt)")
     options = parser.parse_args()
-    if (options.count is not None and options.count < 1) or options.jobs < 1:
-        parser.error("--count and --jobs are at least 1")
+    if (options.count is not None and options.count < 1) or options.jobs < 1 or options.cpus_each < 0:
+        parser.error("--count and --jobs are at least 1, --cpus-each at least 0")
+    options.cpus = sorted(os.sched_getaffinity(0))
     options.equivalent = options.equivalent or options.source / "ci" / "mutate-equivalent.txt"
     return options
 
@@ -364,18 +438,10 @@ def main():
         return 0
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="foldproof-mutate-") as room:
-        benches = [Bench(root, pathlib.Path(room) / str(k), options) for k in range(options.jobs)]
-        took = benches[0].calibrate(options)
-        for bench in benches[1:]:
-            bench.limit, bench.suites = benches[0].limit, {n: bench.suites[n] for n in benches[0].suites}
-            bench.clean = {name: bench.programs_hash(suite) for name, suite in bench.suites.items()}
-        print("suites: " + ", ".join(f"{n} {took[n]:.1f} s" for n in benches[0].suites), flush=True)
+        benches, took = prepare(root, pathlib.Path(room), options)
+        print(f"ready after {time.monotonic() - began:.0f} s; suites: " + ", ".join(f"{n} {took[n]:.1f} s" for n in benches[0].suites), flush=True)
         campaign = Campaign(drawn, known, options)
-        workers = [threading.Thread(target=campaign.work, args=(bench,), daemon=True) for bench in benches]
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
+        in_parallel(campaign.work, benches, options)
     return summarise(campaign, began)
 
 

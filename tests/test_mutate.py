@@ -8,6 +8,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 CI = pathlib.Path(sys.argv[1])
 sys.path.insert(0, str(CI))
@@ -83,10 +84,10 @@ class Toy:
         self.room.mkdir()
         self.log = folder / "log"
 
-    def run(self, *options, source=None):
+    def run(self, *options, source=None, **env):
         command = [sys.executable, "-B", str(CI / "mutate.py"), "--source", str(source or self.tree), *options]
-        done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, TMPDIR=str(self.room), BLIND_LOG=str(self.log)),
-                              check=False)
+        env = dict(os.environ, TMPDIR=str(self.room), BLIND_LOG=str(self.log), **env)
+        done = subprocess.run(command, capture_output=True, text=True, env=env, check=False, timeout=500)
         assert "Traceback" not in done.stderr, done.stderr
         return done.returncode, done.stdout + done.stderr
 
@@ -139,6 +140,48 @@ def check_campaign(toy):
     assert code == 99 and "without a change weak is red" in text, text
 
 
+# Stands before meson and ninja: notes the CPUs and the command; of two that set up, each waits for the other.
+WRAPPER = """#!/bin/sh
+name=$(basename "$0")
+echo "$(taskset -cp $$ | sed 's/.*: //') $name $*" >>"$NOTES/log"
+if [ "$name $1" = "meson setup" ]; then
+  mkdir "$NOTES/first" 2>/dev/null || touch "$NOTES/second"
+  tries=0
+  until [ -e "$NOTES/second" ] || [ $tries -ge 300 ]; do sleep 0.1; tries=$((tries + 1)); done
+  [ -e "$NOTES/second" ] || exit 1
+  if [ "$FAILS" ] && mkdir "$NOTES/failed" 2>/dev/null; then exit 1; fi
+  if [ "$FAILS" ]; then sleep 400; fi
+fi
+PATH=${PATH#*:} exec "$name" "$@"
+"""
+
+
+def check_parallel(toy, notes):
+    """Builds that go on beside each other, each on its own CPUs; the first that fails ends the others."""
+    tools = notes / "tools"
+    tools.mkdir()
+    for tool in ("meson", "ninja"):
+        (tools / tool).write_text(WRAPPER)
+        (tools / tool).chmod(0o755)
+    had = sorted(os.sched_getaffinity(0))
+    options = ["--paths", "toy.c", "--define=-Ddefault_library=static", "--suites", "weak", "--seed", "5", "--count", "2", "--most", "100", "--jobs", "2"]
+    path = f"{tools}:{os.environ['PATH']}"
+    code, text = toy.run(*options, "--cpus-each", "1", PATH=path, NOTES=str(notes), FAILS="")
+    assert code == 0 and "ready after" in text, text
+    told = [line.split(" ", 1) for line in (notes / "log").read_text().splitlines()]
+    for k, cpu in enumerate((had[0], had[1 % len(had)])):
+        mine = [(cpus, command) for cpus, command in told if f"/{k}/build" in command]
+        assert any(command.startswith("ninja") for _, command in mine), told
+        assert all(cpus == str(cpu) for cpus, _ in mine), (cpu, told)
+        assert all(" -j1 " in command for _, command in mine if command.startswith("ninja")), told
+    for left in ("first", "second", "log"):
+        (notes / left).rmdir() if left == "first" else (notes / left).unlink()
+    began = time.monotonic()
+    code, text = toy.run(*options, PATH=path, NOTES=str(notes), FAILS="yes")
+    assert code == 99 and time.monotonic() - began < 100, (code, text)
+    assert not list(toy.room.iterdir()), "something was left behind"
+
+
 def check_ours(toy):
     root = CI.parent
     first, again, other = (toy.run("--list", "--count", "300", "--seed", seed, source=root) for seed in ("1", "1", "2"))
@@ -153,5 +196,8 @@ check_changes()
 with tempfile.TemporaryDirectory() as room:
     bench = Toy(pathlib.Path(room))
     check_ours(bench)
+    notes = pathlib.Path(room) / "notes"
+    notes.mkdir()
+    check_parallel(bench, notes)
     check_campaign(bench)
 print("ok")
