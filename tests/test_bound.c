@@ -201,6 +201,20 @@ Test(bound, covers_the_last_rounding_to_16_bits) {
   mpfr_free_cache();
 }
 
+/* A sum of f16 is a multiple of eta, so that its last rounding loses nothing below the normal range: 1.2 + eta - 1.2 may be off by
+ * gamma_2 (2.4 + eta) and 2^-11 of it, which is 4.8 eta; half of eta more would let 5 eta pass. */
+Test(bound, of_a_small_16_bit_sum_has_no_underflow) {
+  double x[] = {1229, 0x1p-14, -1229}, eta = 0x1p-24;
+  uint16_t data[3];
+  for (int i = 0; i < 3; i++) data[i] = (uint16_t)fold_bits_from_double(FOLD_F16, x[i] * 0x1p-10);
+  struct fold_truth truth;
+  fold_truth_init(&truth);
+  cr_assert(fold_oracle_exact(FOLD_F16, FOLD_SUM, data, 3, 1, &truth).code == FOLD_OK);
+  double near = fraction(FOLD_PLAIN, &truth, 2, 5 * eta), far = fraction(FOLD_PLAIN, &truth, 2, 6 * eta);
+  cr_expect(near >= 0 && near <= 1 && far > 1, "off by 4 eta: %g of the bound, by 5 eta: %g", near, far);
+  fold_truth_free(&truth);
+}
+
 /* A library that knows no accumulator: each sum of two is rounded to 16 bits, as the heads of the trees of 2 to 20 ranks
  * do. Rounded towards zero instead, an addition loses up to twice as much; the f32 bound holds for neither. */
 static double narrow_sum(enum fold_dtype dtype, const uint16_t *x, size_t n, bool towards_zero) {

@@ -182,6 +182,20 @@ Test(dot_orders, no_error_is_above_its_bound) {
   cr_expect_gt(bounded, 500, "only %zu results were compared", bounded);
 }
 
+/* 1.5 eta + 2^-48 is 1.5 eta in f32 and 2 eta in f16: products have bits below eta, and their sum loses half of it at the end. */
+Test(dot_orders, the_bound_has_the_last_rounding_below_the_normal_range) {
+  static struct factors f;
+  const double x[] = {0x1.8p-12, 0x1p-24}, y[] = {0x1p-12, 0x1p-24};
+  size_t bounded = 0;
+  for (size_t i = 0; i < 2; i++) {
+    fold_bits_store(FOLD_F16, f.x, i, fold_bits_from_double(FOLD_F16, x[i]));
+    fold_bits_store(FOLD_F16, f.y, i, fold_bits_from_double(FOLD_F16, y[i]));
+  }
+  cr_expect_eq(replay(fold_order_replay, names[0], FOLD_F16, &f, 2), 2, "2 eta");
+  check_bound(names[0], FOLD_F16, 0, &f, 2, &bounded);
+  cr_expect_eq(bounded, 1);
+}
+
 /* One product: rounded once, or not at all where the accumulator holds it; below its normal range too. */
 Test(dot_orders, the_bound_of_one_product_is_one_rounding) {
   static const struct {
