@@ -29,7 +29,7 @@ import time
 
 from mutations import changes_of
 
-PATHS = ["oracles", "src/judge", "src/run/rig*", "kernels/host"]
+PATHS = ["oracles", "src/judge", "src/rig", "kernels/host"]
 # Suites that a change of such a file shows in first.
 NEAREST = [
     ("oracles/super_dot", "dot exact"), ("oracles/exact_dot", "dot exact"), ("oracles/super", "super super_split super_round exact bound judge"), ("oracles/exact", "exact super memory judge"),
@@ -38,8 +38,8 @@ NEAREST = [
     ("oracles/lowest", "outcomes exact judge"), ("oracles/replay_method", "host mutants"), ("oracles/replay", "orders dot memory host"), ("oracles/prod", "product oracle_mutants judge"),
     ("oracles/order", "orders host judge bound"), ("oracles/panel", "telling"), ("oracles/sorted", "orders memory telling"), ("oracles/decimal", "fixtures npy"), ("oracles/", "oracle_mutants exact bound judge"),
     ("kernels/host", "host orders judge"), ("kernels/collective", "collective mutants"), ("src/judge/registry", "registry"), ("src/judge", "judge memory device rig_world mutants rig command"),
-    ("src/run/rig_world", "rig_world mutants"), ("src/run/rig", "rig device judge mutants"), ("src/run", "judge command mutants"),
-    ("src/command", "command report"), ("src/record", "report command"), ("src/report", "report"), ("src/bench", "bench_figures bench"),
+    ("src/rig/rig_world", "rig_world mutants"), ("src/rig", "rig device judge mutants"), ("src/verify", "judge command mutants"),
+    ("src/command", "command report"), ("src/records", "report command"), ("src/report", "report"), ("src/bench", "bench_figures bench"),
     ("fixtures/gen", "generators fixtures"), ("fixtures/", "fixtures npy generators"), ("library", "library"),
 ]
 Mutation = collections.namedtuple("Mutation", "path line before after")

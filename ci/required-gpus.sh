@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # required-gpus.sh: sourced: require_gpus DEFAULT sets and exports FOLDPROOF_REQUIRE_GPUS, how many GPUs must be here. What is no
-# whole number ends the script with exit code 2, by the rule of src/setting.h: it must not stand for none.
+# whole number ends the script with exit code 2, by the rule of src/model/setting.h: it must not stand for none.
 require_gpus() {
   export FOLDPROOF_REQUIRE_GPUS=${FOLDPROOF_REQUIRE_GPUS-$1}
   if ! [[ $FOLDPROOF_REQUIRE_GPUS =~ ^[0-9]{1,4}$ ]] || ((10#$FOLDPROOF_REQUIRE_GPUS > 1024)); then

@@ -11,11 +11,11 @@
 #include "subject.h"
 
 #ifdef FOLD_HAVE_CUDA
-#include "cuda/dot.h"
-#include "cuda/exact.h"
-#include "cuda/flat.h"
-#include "cuda/peers.h"
-#include "cuda/rows.h"
+#include "cuda/dot/dot.h"
+#include "cuda/exact/exact.h"
+#include "cuda/flat/flat.h"
+#include "cuda/peers/peers.h"
+#include "cuda/rows/rows.h"
 #endif
 
 #define ANY_DTYPE FOLD_EVERYWHERE

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/collective_reach.h"
+#include "collective/collective_reach.h"
 #include "cuda/device.h"
 #include "nccl_library.h"
 #include "parts.h"

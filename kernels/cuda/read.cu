@@ -6,7 +6,7 @@
 #include "bench.h"
 
 #include "common.cuh"
-#include "flat_load.cuh"
+#include "cuda/load.cuh"
 
 #define READ_BLOCK 256
 

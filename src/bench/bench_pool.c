@@ -1,7 +1,7 @@
 /* bench_pool.c: the inputs that a shape's bench rotates through. */
 #include "bench_pool.h"
 
-#include "cuda/cuda_generate.h"
+#include "cuda_generate.h"
 #include "cuda/device.h"
 
 enum { ALIGN = 256, MOST_SLOTS = 1 << 16 };

@@ -10,7 +10,7 @@
 
 #ifdef FOLD_HAVE_CUDA
 #include "cuda/bench.h"
-#include "cuda/cuda_generate.h"
+#include "cuda_generate.h"
 #endif
 
 /* A pool is several times a GPU's L2, or a core's share of the caches. */

@@ -41,7 +41,7 @@ static inline void *gpu_alloc_or_skip(size_t nbytes) {
   return d;
 }
 
-/* A call's scratch, its head zero and the rest poison, as kernels/subject.h promises; NULL where none is needed. */
+/* A call's scratch, its head zero and the rest poison, as src/model/subject.h promises; NULL where none is needed. */
 static inline void *gpu_scratch(const struct fold_subject *subject, const struct fold_call *call) {
   size_t need = subject->scratch ? subject->scratch(subject, call) : 0;
   if (need == 0) return NULL;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "adversary.h"
-#include "cuda/exact.h"
+#include "cuda/exact/exact.h"
 #include "exact.h"
 #include "gpu.h"
 #include "mutants_gpu.h"

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "collective/parts.h"
-#include "cuda/collective_reach.h"
+#include "collective/collective_reach.h"
 #include "gpu.h"
 
 enum { MOST_RANKS = FOLD_REACH_MOST, MOST = 300007 };

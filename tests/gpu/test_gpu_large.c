@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "cuda/cuda_generate.h"
+#include "cuda_generate.h"
 #include "exact.h"
 #include "fixture.h"
 #include "gpu.h"

@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 
-#include "cuda/collective_reach.h"
+#include "collective/collective_reach.h"
 #include "gpu.h"
 #include "shell.h"
 

@@ -1,5 +1,5 @@
 /* virtual_ranks.h: up to eight ranks on one GPU, which call the kernels that write into each other's memory
- * (kernels/cuda/collective_reach.h), against the host's word.
+ * (kernels/collective/collective_reach.h), against the host's word.
  *
  * Each rank has a room, a stream and memory of its own; one thread makes all their calls, so that a test says who comes
  * first and who late. For ranks not to wait for ever, all blocks of all ranks' calls must find room on the GPU at once
@@ -12,7 +12,7 @@
 #ifndef VIRTUAL_RANKS_H
 #define VIRTUAL_RANKS_H
 
-#include "cuda/collective_reach.h"
+#include "collective/collective_reach.h"
 #include "fold.h"
 
 #ifdef __cplusplus
