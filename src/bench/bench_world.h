@@ -14,6 +14,7 @@
 
 #include "ceiling.h"
 #include "runner.h"
+#include "rank_wire.h"
 #include "world.h"
 
 struct fold_world_shape {

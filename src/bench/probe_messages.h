@@ -9,6 +9,7 @@
 #define FOLD_PROBE_MESSAGES_H
 
 #include "judge.h"
+#include "rank_wire.h"
 #include "world_setting.h"
 
 enum { FOLD_PROBE_LENGTHS = 16, FOLD_PROBE_SUBJECTS = 4 };

@@ -21,14 +21,6 @@ static const size_t gpu_most = (size_t)48 << 30, host_most = (size_t)64 << 20;
  * the host's launches. */
 enum { BATCH = 24, BUSY_READS = 80, BUSY_BYTES = GPU_POOL / 2 };
 
-const struct fold_subject *fold_rank_find(const struct fold_registry *registry, enum fold_engine engine,
-                                          const char *name) {
-  for (size_t i = 0; i < registry->n; i++)
-    if (registry->subjects[i].engine == engine && strcmp(registry->subjects[i].name, name) == 0)
-      return &registry->subjects[i];
-  return NULL;
-}
-
 static bool is_gpu(const struct fold_rank_bench *b) { return !b->memory->is_host; }
 
 static void drop(const struct fold_rank_bench *b, void *memory) {

@@ -11,9 +11,9 @@
 #include "ceiling.h"
 #include "collective/parts.h"
 #include "engine.h"
-#include "judge.h"
+#include "rank.h"
 #include "rank_clock.h"
-#include "wire.h"
+#include "rank_wire.h"
 
 /* Inputs of one part, one after another, `stride` bytes apart. */
 struct fold_rank_pool {
@@ -43,11 +43,10 @@ struct fold_rank_bench {
   struct fold_rank_clock clock;
 };
 
-/* The subject of that name on an engine, NULL where there is none. */
-const struct fold_subject *fold_rank_find(const struct fold_registry *registry, enum fold_engine engine,
-                                          const char *name);
+/* What a rank that is timed is asked. */
+extern const struct fold_rank_service fold_rank_bench_service;
 
-/* One function for each question (wire.h). Laying drops what was laid before; with no repeats it can be checked, not
+/* One function for each question (rank_wire.h). Laying drops what was laid before; with no repeats it can be checked, not
  * raced. */
 fold_status fold_rank_lay(struct fold_rank_bench *b, const struct fold_registry *registry, enum fold_engine engine,
                           struct fold_comm *comm, const struct wire_lay *lay);

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "command.h"
-#include "rank.h"
+#include "rank_bench.h"
 
 enum { ENGINE = 0x100, CONNECT, SECRET, RANKS, THREADS };
 
@@ -98,6 +98,7 @@ int fold_command_rank(int argc, char **argv, const struct fold_registry *registr
   for (unsigned i = 0; i < n; i++) {
     seats[i] = (struct fold_rank_seat){.registry = registry,
                                        .engine = (enum fold_engine)o.engine,
+                                       .service = &fold_rank_bench_service,
                                        .secret = o.secret,
                                        .rank = o.threads ? i : (unsigned)own,
                                        .ranks = o.ranks,

@@ -1,6 +1,5 @@
 /* rank.c: a rank holds its part of an input in a rig of its own, runs subjects on it, and answers. */
 #include "rank.h"
-#include "rank_bench.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,8 +16,17 @@ struct rank {
   bool loaded;
   void *results;
   size_t results_bytes;
-  struct fold_rank_bench bench;
+  void *service, *head; /* the service's state; the question's head */
+  size_t head_bytes;
 };
+
+const struct fold_subject *fold_rank_find(const struct fold_registry *registry, enum fold_engine engine,
+                                          const char *name) {
+  for (size_t i = 0; i < registry->n; i++)
+    if (registry->subjects[i].engine == engine && strcmp(registry->subjects[i].name, name) == 0)
+      return &registry->subjects[i];
+  return NULL;
+}
 
 static void announce(void *context, const char *call, size_t count, const char *type) {
   const struct rank *r = context;
@@ -66,7 +74,8 @@ static bool skip(int fd, size_t n) {
 
 static fold_status room_for_input(struct rank *r, const struct wire_load *load) {
   enum fold_dtype dtype = (enum fold_dtype)load->dtype;
-  if (r->loaded && r->rig.dtype == dtype && r->rig.in[0].n == load->n && r->rig.max_rows == load->max_rows) return fold_ok();
+  if (r->loaded && r->rig.dtype == dtype && r->rig.in[0].n == load->n && r->rig.max_rows == load->max_rows)
+    return fold_ok();
   drop_rig(r);
   FOLD_TRY(fold_rig_open(&r->rig, r->engine->memory, dtype, load->n, load->max_rows));
   r->loaded = true;
@@ -123,21 +132,14 @@ static bool answer(const struct rank *r, fold_status status, const void *bytes, 
   return fold_wire_send(r->seat->fd, WIRE_FAILED, &status, sizeof status, NULL, 0);
 }
 
-/* The input that verdicts were about makes room for those that are timed. */
-static fold_status lay(struct rank *r, const struct wire_lay *lay) {
-  if (lay->ranks == 0 || lay->ranks > r->seat->ranks || !r->comm[lay->ranks - 1])
-    return fold_error(FOLD_ENVIRONMENT, "was asked to be timed with no communicator");
+/* The input that verdicts were about makes room for the service's own. */
+static bool serve(struct rank *r, uint32_t kind) {
+  void *bytes = NULL;
+  size_t n = 0;
   drop_rig(r);
-  return fold_rank_lay(&r->bench, r->seat->registry, r->seat->engine, r->comm[lay->ranks - 1], lay);
-}
-
-static bool race(struct rank *r, const struct wire_race *race) {
-  size_t n = fold_rank_race_entrants(&r->bench, race) * race->repeats;
-  double *seconds = calloc(n + 1, sizeof *seconds);
-  fold_status status = seconds ? fold_rank_race(&r->bench, race, seconds)
-                               : fold_error(FOLD_NO_MEMORY, "not enough memory for %zu times", n);
-  bool sent = answer(r, status, seconds, n * sizeof *seconds);
-  free(seconds);
+  fold_status status = r->seat->service->answer(r->service, r->seat, r->comm, kind, r->head, &bytes, &n);
+  const bool sent = answer(r, status, bytes, n);
+  free(bytes);
   return sent;
 }
 
@@ -152,46 +154,40 @@ static void await_word(const struct rank *r) {
     r->engine->progress();
 }
 
-/* One question; false when there is no more to come. */
-static bool serve_one(struct rank *r) {
-  union {
+/* Of a world's own questions. */
+enum {
+  LONGEST_HEAD = sizeof(union {
     struct wire_open open;
     struct wire_load load;
     struct wire_run run;
-    struct wire_lay lay;
-    struct wire_check check;
-    struct wire_race race;
-    struct wire_ceiling ceiling;
-  } head;
+  })
+};
+
+/* One question; false when there is no more to come. */
+static bool serve_one(struct rank *r) {
   struct wire_head question;
   struct wire_ran ran;
-  struct wire_checked checked;
-  struct fold_ceiling ceiling = {0};
   unsigned char token[FOLD_COMM_TOKEN] = {0};
   char device[64] = "";
   uint64_t hash = 0;
   memset(&ran, 0, sizeof ran);
   await_word(r);
   if (!fold_wire_read(r->seat->fd, &question, sizeof question)) return false;
-  size_t head_bytes = question.kind == WIRE_LOAD ? sizeof head.load : question.n_bytes;
-  if (head_bytes > sizeof head || !fold_wire_read(r->seat->fd, &head, head_bytes)) return false;
+  const size_t head_bytes = question.kind == WIRE_LOAD ? sizeof(struct wire_load) : question.n_bytes;
+  if (head_bytes > r->head_bytes || !fold_wire_read(r->seat->fd, r->head, head_bytes)) return false;
+  if (question.kind >= WIRE_SERVICE) return r->service && serve(r, question.kind);
   switch (question.kind) {
     case WIRE_START: return answer(r, start(r, device), device, sizeof device);
     case WIRE_TOKEN: return answer(r, r->engine->token(token), token, sizeof token);
-    case WIRE_OPEN: return answer(r, open_comm(r, &head.open), NULL, 0);
+    case WIRE_OPEN: return answer(r, open_comm(r, r->head), NULL, 0);
     case WIRE_LOAD: {
       bool taken;
-      fold_status status = load(r, &head.load, question.n_bytes, &taken);
+      fold_status status = load(r, r->head, question.n_bytes, &taken);
       return answer(r, status, NULL, 0) && taken;
     }
-    case WIRE_RUN: return answer(r, run(r, &head.run, &ran), &ran, sizeof ran);
+    case WIRE_RUN: return answer(r, run(r, r->head, &ran), &ran, sizeof ran);
     case WIRE_FETCH: return answer(r, fold_ok(), r->results, r->results_bytes);
     case WIRE_HASH: return answer(r, fold_rig_hash(&r->rig, &hash), &hash, sizeof hash);
-    case WIRE_LAY: return answer(r, lay(r, &head.lay), NULL, 0);
-    case WIRE_CHECK: return answer(r, fold_rank_check(&r->bench, &head.check, &checked), &checked, sizeof checked);
-    case WIRE_RACE: return race(r, &head.race);
-    case WIRE_CEILING:
-      return answer(r, fold_rank_ceiling(r->engine->memory, &head.ceiling, &ceiling), &ceiling, sizeof ceiling);
     default: return false; /* WIRE_END, answered when all is put away */
   }
 }
@@ -210,9 +206,13 @@ static void say_hello(const struct rank *r) {
 
 /* Says who it is before it starts anything, so that one that is not there is told from those that wait for it. */
 void fold_rank_serve(struct fold_rank_seat *seat) {
+  const size_t service_bytes = seat->service ? seat->service->head_bytes : 0;
   struct rank r = {.seat = seat, .engine = fold_comm_engine_of(seat->engine)};
   r.comm = calloc(seat->ranks, sizeof *r.comm);
-  if (!r.engine || !r.comm) {
+  r.head_bytes = LONGEST_HEAD > service_bytes ? LONGEST_HEAD : service_bytes;
+  r.head = malloc(r.head_bytes);
+  if (seat->service) r.service = calloc(1, seat->service->state_bytes);
+  if (!r.engine || !r.comm || !r.head || (seat->service && !r.service)) {
     /* Into the launcher's output, whose first line the harness tells. */
     fprintf(stderr, "rank %u: this build has no such engine\n", seat->rank);
     fflush(stderr);
@@ -226,10 +226,12 @@ void fold_rank_serve(struct fold_rank_seat *seat) {
       free(r.comm[k]);
     }
   drop_rig(&r);
-  fold_rank_bench_drop(&r.bench);
+  if (r.service) seat->service->drop(r.service);
   if (r.started) r.engine->finish();
   atomic_store(&seat->ended, true);
   answer(&r, fold_ok(), NULL, 0);
   free(r.comm);
   free(r.results);
+  free(r.service);
+  free(r.head);
 }

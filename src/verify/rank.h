@@ -7,9 +7,21 @@
 #include "judge.h"
 #include "wire.h"
 
+struct fold_rank_seat;
+/* Questions beyond a world's own, from WIRE_SERVICE on: whoever measures ranks gives them a service. */
+struct fold_rank_service {
+  size_t state_bytes; /* of what it keeps between questions: zeroed at first */
+  size_t head_bytes;  /* the longest question's */
+  /* comm[k]: of k + 1 ranks, or NULL. *bytes: the answer, n bytes that the caller frees. */
+  fold_status (*answer)(void *state, const struct fold_rank_seat *seat, struct fold_comm *const *comm, uint32_t kind,
+                        const void *head, void **bytes, size_t *n);
+  void (*drop)(void *state);
+};
+
 struct fold_rank_seat {
   const struct fold_registry *registry;
   enum fold_engine engine;
+  const struct fold_rank_service *service; /* or NULL */
   uint64_t secret;
   unsigned rank, ranks;
   unsigned launched; /* how many ranks the launcher says that it started */
@@ -19,5 +31,9 @@ struct fold_rank_seat {
 
 /* Returns when the harness said so, or is gone. */
 void fold_rank_serve(struct fold_rank_seat *seat);
+
+/* The subject of that name on an engine, NULL where there is none. */
+const struct fold_subject *fold_rank_find(const struct fold_registry *registry, enum fold_engine engine,
+                                          const char *name);
 
 #endif

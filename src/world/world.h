@@ -49,7 +49,7 @@ fold_status fold_world_need(struct fold_world *world, unsigned ranks);
 
 /* One question to each of the ranks first .. first + n - 1, and their answers. `what` names it in messages. */
 struct fold_question {
-  enum wire_kind kind;
+  uint32_t kind; /* enum wire_kind, or a service's */
   const void *head; /* n heads of head_bytes each; or one, for all */
   bool one_head;
   size_t head_bytes;
