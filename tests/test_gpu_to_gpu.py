@@ -24,14 +24,20 @@ def environment(gpu):
     return {**line, "gpus": [{"name": gpu, "arch": "sm_90"}]} if gpu else line
 
 
-def judgement(subject, claim, bits="0x3f800000", op="sum", case="a/f32/sum/1x2/seed1", **more):
-    """A verdict's record; results of other bits have another hash."""
+ONE, OTHER = "0x3f800000", "0x3f800001"
+HASH = {ONE: "0x5b0d13ae2d0bbde4", OTHER: "0x4e6c81dd3e27ef49"}  # as `foldproof record` writes them
+
+
+def of(bits):
+    """The result of one row, and its hash."""
+    return {"results": [bits], "results_xxh3": HASH[bits]}
+
+
+def judgement(subject, claim, bits=ONE, op="sum", case="a/f32/sum/1x2/seed1", **more):
+    """A verdict's record."""
     return {"schema": 1, "type": "judgement", "subject": subject, "engine": "cuda", "claim": claim, "promised": True,
             "case": case, "dtype": "f32", "op": op, "rows": 1, "cols": 2, "input_xxh3": "0x0000000000000001",
-            "verdict": "held", "results": [bits], "results_xxh3": "0x00000000" + bits[2:], **more}
-
-
-OTHER = "0x3f800001"
+            "verdict": "held", **of(bits), **more}
 
 
 class Folder:
@@ -65,7 +71,7 @@ def check_gpu_to_gpu(folder):
     check(folder, "the same", "gpu_to_gpu", 0, "3 held, 0 refuted; 0 only in", a=[ordered, exact, word], b=[ordered, exact, word])
     for name, other in (("an order", judgement("rows/par_256", "replays", OTHER)),
                         ("an exact sum", judgement("flat/exact", "correctly_rounded", OTHER)),
-                        ("its documentation", {**word, "results": [OTHER], "results_xxh3": "0x000000003f800001"})):
+                        ("its documentation", {**word, **of(OTHER)})):
         check(folder, name, "gpu_to_gpu", 1, "2 held, 1 refuted", "violates gpu_to_gpu: a/f32/sum/1x2/seed1: 0x3f800000 on NVIDIA A, "
               "0x3f800001 on NVIDIA B", a=[ordered, exact, word],
               b=[other] + [r for r in (ordered, exact, word) if r["subject"] != other["subject"]])
@@ -80,11 +86,13 @@ def check_gpu_to_gpu(folder):
     most, total = (judgement("cub/reduce", c, op=o, case=f"a/f32/{o}/1x2/seed1")
                    for c, o in (("correctly_rounded", "max"), ("run_to_run", "sum")))
     for record, code in ((most, 1), (total, 77), (judgement("flat/atomic", "writes_output"), 77)):
-        other = {**record, "results": [OTHER], "results_xxh3": "0x000000003f800001"}
+        other = {**record, **of(OTHER)}
         check(folder, record["subject"] + record["op"], "gpu_to_gpu", code, "not promised" if code == 77 else "1 refuted",
               a=[record], b=[other])
     check(folder, "a record that contradicts itself", "gpu_to_gpu", 1, "0 held, 1 refuted", a=[ordered],
           b=[ordered, judgement("rows/par_256", "run_to_run", OTHER)])
+    check(folder, "another result's hash", "gpu_to_gpu", 2, f"b.jsonl:2: rows/par_256 on cuda: {ordered['case']}: results_xxh3 is "
+          f"{HASH[ONE]}, but its results have {HASH[OTHER]}", a=[ordered], b=[{**ordered, "results": [OTHER]}])
     check(folder, "other inputs", "gpu_to_gpu", 77, "0 held, 0 refuted; 1 only in a.jsonl, 1 only in b.jsonl", a=[ordered],
           b=[{**ordered, "input_xxh3": "0x0000000000000002"}])
     check(folder, "hosts", "gpu_to_gpu", 77, "0 held", a=[{**ordered, "engine": "host"}], b=[{**ordered, "engine": "host"}])
@@ -123,7 +131,9 @@ def check_measured(folder):
     held = int(text.splitlines()[-1].split()[0]) if " held, 0 refuted; 0 only in" in text else 0
     expect(code == 0 and held > 25000, f"measured: exit code {code}: {text[-300:]}")
     at = next(i for i, line in enumerate(lines) if '"subject":"rows/par_64"' in line and '"results_xxh3":"0x' in line)
-    lines[at] = lines[at].replace('"results_xxh3":"0x', '"results_xxh3":"0y')
+    record = json.loads(lines[at])
+    del record["results"]  # of one row they would contradict the hash
+    lines[at] = json.dumps({**record, "results_xxh3": "0x0123456789abcdef"})
     (folder.path / "b.jsonl").write_text("\n".join(lines) + "\n")
     code, text = folder.compare("gpu_to_gpu")
     expect(code == 1 and f"{held - 1} held, 1 refuted" in text, f"one other result: exit code {code}: {text[-300:]}")

@@ -96,7 +96,7 @@ def record(subject, bits, gpu="NVIDIA A"):
     """An environment and one result that promises its bits in every run."""
     line = {"schema": 1, "type": "judgement", "subject": subject, "engine": "nccl", "claim": "run_to_run", "promised": True,
             "case": "a/f32/sum/1x2/seed1", "dtype": "f32", "op": "sum", "rows": 1, "cols": 2, "input_xxh3": "0x01",
-            "verdict": "held", "results": [bits], "results_xxh3": bits}
+            "verdict": "held", "results_xxh3": bits}
     environment = {"schema": 1, "type": "environment", "system": "a test", "gpus": [{"name": gpu, "driver": bits}]}
     return json.dumps(environment) + "\n" + json.dumps(line) + "\n"
 

@@ -4,7 +4,7 @@
  * results differ when the results' hashes do, which take NaN by its class, and when one run did what the other did not:
  * ranks that differ from rank 0, whose results the hash is of, a result that was not written, memory that is not the
  * run's. What only one of both has, and records that are not all of their run, are no agreement either; --subset takes
- * these for what they are. Any verdicts in the records are left alone.
+ * these for what they are. Results that contradict their hash are bad input. Any verdicts in the records are left alone.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -89,7 +89,8 @@ static const struct argp argp = {
         "Prints which file is incomplete, what only one of both has, which cases have another input, and where results "
         "differ, or what else the runs did (another rank's results, a result that was not written, memory that is not "
         "the run's); ten lines of each, then the counts. Exit codes: 0 both have the same cases, and all agree; 1 "
-        "something differs, or is missing; 2 bad input, or nothing that both have; 99 runs broke in both. With "
+        "something differs, or is missing; 2 bad input, as results that contradict their hash, or nothing that both "
+        "have; 99 runs broke in both. With "
         "--subset what is missing is "
         "named, and no difference; another input of the same case always is. With "
         "--claim, verdicts on what both have of the same input: 0 all held, 1 one is refuted, 77 there was nothing to "
@@ -151,6 +152,7 @@ static fold_status take(void *context, json_t *record, size_t line) {
   if (!fold_record_text(record, "subject")[0] || !fold_record_text(record, "case")[0] ||
       !fold_record_text(record, "input_xxh3")[0])
     return fold_error(FOLD_BAD_INPUT, "results need the keys subject, case and input_xxh3");
+  FOLD_TRY(fold_record_check_results(record));
   entry.key = fold_record_key(record, false);
   const char *first = json_string_value(json_array_get(json_object_get(record, "results"), 0));
   /* Where a run broke, so may have its input. */

@@ -135,6 +135,7 @@ static fold_status take(void *context, json_t *record, size_t line) {
   if (strcmp(type, "environment") == 0 && !side->environment) side->environment = json_incref(record);
   if (strcmp(type, "judgement") == 0) FOLD_TRY(note_promise(j, record));
   if (!fold_record_text(record, "results_xxh3")[0] || !on_gpu(record)) return fold_ok();
+  FOLD_TRY(fold_record_check_results(record));
   XXH128_hash_t key = fold_record_key(record, true);
   const struct result *last = side->n ? &side->results[side->n - 1] : NULL;
   /* The claims of one case follow each other. */

@@ -13,8 +13,6 @@
 #include "replay.h"
 #include "text.h"
 
-enum { MOST_RESULTS = 16 }; /* rows whose bits a record holds; the hash covers all */
-
 fold_status fold_records_open(struct fold_records *records, const char *path) {
   *records = (struct fold_records){0};
   FOLD_TRY(fold_output_open(&records->output, path));
@@ -95,6 +93,8 @@ static json_t *hex(uint64_t bits, int digits) {
 
 static json_t *bits_of(enum fold_dtype dtype, uint64_t bits) { return hex(bits, fold_format_of(dtype).bits / 4); }
 
+void fold_record_hash(char text[24], uint64_t hash) { snprintf(text, 24, "0x%016llx", (unsigned long long)hash); }
+
 void fold_record_bits(json_t *object, const char *key, enum fold_dtype dtype, uint64_t bits) {
   json_object_set_new(object, key, bits_of(dtype, bits));
 }
@@ -121,7 +121,7 @@ static void set_input(json_t *line, const struct fold_judgement *j) {
 static void set_results(json_t *line, const struct fold_judgement *j) {
   if (j->got == NULL) return;
   enum fold_dtype dtype = j->c->dtype;
-  size_t n = j->c->rows < MOST_RESULTS ? j->c->rows : MOST_RESULTS;
+  size_t n = j->c->rows < FOLD_RECORD_RESULTS ? j->c->rows : FOLD_RECORD_RESULTS;
   json_t *results = json_array(), *values = json_array();
   for (size_t r = 0; r < n; r++) {
     uint64_t bits = fold_bits_load(dtype, j->got, r);
@@ -132,7 +132,9 @@ static void set_results(json_t *line, const struct fold_judgement *j) {
   }
   json_object_set_new(line, "results", results);
   json_object_set_new(line, "values", values);
-  json_object_set_new(line, "results_xxh3", hex(fold_results_hash(dtype, j->got, j->c->rows), 16));
+  char text[24];
+  fold_record_hash(text, fold_results_hash(dtype, j->got, j->c->rows));
+  json_object_set_new(line, "results_xxh3", json_string(text));
 }
 
 static void set_finding(json_t *line, const struct fold_judgement *j) {

@@ -22,6 +22,8 @@
 #include "skips.h"
 
 #define FOLD_SCHEMA 1
+/* Rows whose bits a record holds; the hash covers all. */
+#define FOLD_RECORD_RESULTS 16
 
 struct fold_records {
   FILE *file; /* the output's; NULL: no records are written */
@@ -45,6 +47,8 @@ fold_status fold_records_environment_told(struct fold_records *records, const ch
 fold_status fold_records_judgement(struct fold_records *records, const struct fold_judgement *judgement);
 /* JSON has no NaN or infinity: such a decimal is left out of the object, the bits beside it say it. */
 void fold_record_number(json_t *object, const char *key, double value);
+/* A hash's text. */
+void fold_record_hash(char text[24], uint64_t hash);
 /* A result's bits, in hexadecimal. */
 void fold_record_bits(json_t *object, const char *key, enum fold_dtype dtype, uint64_t bits);
 /* Writes and releases `line`; NULL (memory was short) is FOLD_NO_MEMORY. */

@@ -22,6 +22,9 @@ fold_status fold_lines_read(const char *path, fold_status (*take)(void *context,
 /* A record's text of that key; "" where it has none. */
 const char *fold_record_text(const json_t *record, const char *key);
 
+/* FOLD_BAD_INPUT, with subject and case, where its results and their hash contradict each other. */
+fold_status fold_record_check_results(const json_t *record);
+
 /* The same for records of one subject, engine and case, and of one input where that is asked for. */
 XXH128_hash_t fold_record_key(const json_t *record, bool with_input);
 

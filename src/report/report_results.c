@@ -1,0 +1,53 @@
+/* report_results.c: whether the results that a record holds are those that its hash is of.
+ *
+ * A record holds the first rows' bits and a hash of all rows' (record.c). Comparisons go by the hash and tell the bits: where the
+ * two contradict each other, one was changed or damaged, and neither is evidence.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bits.h"
+#include "evidence.h"
+#include "record.h"
+#include "report_lines.h"
+
+/* The bits that `text` says in hexadecimal; false for what no result of the dtype is. */
+static bool read_bits(const char *text, enum fold_dtype dtype, uint64_t *bits) {
+  char *end = NULL;
+  if (text == NULL || strncmp(text, "0x", 2) != 0 || strlen(text) > 2 + 16) return false;
+  *bits = strtoull(text, &end, 16);
+  const int width = fold_format_of(dtype).bits;
+  return end > text + 2 && *end == '\0' && (width == 64 || *bits >> width == 0);
+}
+
+static fold_status check(const json_t *record, const json_t *results) {
+  const json_t *rows = json_object_get(record, "rows");
+  const int dtype = fold_dtype_parse(fold_record_text(record, "dtype"));
+  const size_t n = json_array_size(results);
+  uint64_t got[FOLD_RECORD_RESULTS], bits;
+  if (dtype < 0 || !json_is_integer(rows) || json_integer_value(rows) < 0)
+    return fold_error(FOLD_BAD_INPUT, "results need the keys dtype and rows");
+  const size_t all = (size_t)json_integer_value(rows), held = all < FOLD_RECORD_RESULTS ? all : FOLD_RECORD_RESULTS;
+  if (!json_is_array(results) || n != held)
+    return fold_error(FOLD_BAD_INPUT, "it holds %zu results, and should hold %zu of %zu rows", n, held, all);
+  for (size_t r = 0; r < n; r++) {
+    const char *text = json_string_value(json_array_get(results, r));
+    if (!read_bits(text, (enum fold_dtype)dtype, &bits))
+      return fold_error(FOLD_BAD_INPUT, "'%.30s' is no result of %s", text ? text : "",
+                        fold_dtype_name((enum fold_dtype)dtype));
+    fold_bits_store((enum fold_dtype)dtype, got, r, bits);
+  }
+  if (all > n) return fold_ok(); /* the hash is of rows that are not here */
+  char want[24];
+  fold_record_hash(want, fold_results_hash((enum fold_dtype)dtype, got, n));
+  if (strcmp(fold_record_text(record, "results_xxh3"), want) == 0) return fold_ok();
+  return fold_error(FOLD_BAD_INPUT, "results_xxh3 is %.20s, but its results have %s",
+                    fold_record_text(record, "results_xxh3"), want);
+}
+
+fold_status fold_record_check_results(const json_t *record) {
+  const json_t *results = json_object_get(record, "results");
+  if (results == NULL || !fold_record_text(record, "results_xxh3")[0]) return fold_ok();
+  return fold_within(check(record, results), "%.60s on %.10s: %.100s", fold_record_text(record, "subject"),
+                     fold_record_text(record, "engine"), fold_record_text(record, "case"));
+}
