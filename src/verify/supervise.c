@@ -20,6 +20,8 @@
 /* Seconds: for an element of a run, beside the limit; for a worker that is asked to stop; for what workers left behind to be gone. */
 static const double AN_ELEMENT = 1e-6, TO_STOP = 0.5, TO_BE_GONE = 8;
 enum { LIMITS_OF_A_SUBJECT = 3 };
+/* Microseconds that words may wait: to wake us for each one costs the worker more than to judge a short case does. */
+enum { WORDS_WAIT = 1000 };
 
 static fold_status system_failed(const char *what) {
   return fold_error(FOLD_ENVIRONMENT, "%s: %s", what, strerror(errno));
@@ -48,6 +50,7 @@ static fold_status start_worker(struct supervisor *s) {
   close(ends[1]);
   s->pid = child;
   s->fd = ends[0];
+  s->inbox.from = s->inbox.to = 0;
   s->in_trial = false;
   s->trials = 0;
   s->ended = (struct fold_ended){0};
@@ -73,17 +76,25 @@ static bool is_gone(const struct supervisor *s) {
   return waitid(P_PID, (id_t)s->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == s->pid;
 }
 
+/* Waits for words, and takes those that are whole. */
+static enum ending hear_out(struct supervisor *s) {
+  struct pollfd at = {.fd = s->fd, .events = POLLIN};
+  enum ending how = STILL_THERE;
+  int ready = poll(&at, 1, 50);
+  if (ready == 0 && is_gone(s)) return WENT;
+  if (ready <= 0) return STILL_THERE;
+  usleep(WORDS_WAIT);
+  bool more = fold_supervisor_reads(s);
+  while (how == STILL_THERE && s->failed.code == FOLD_OK && fold_supervisor_hears(s)) how = fold_supervisor_take(s);
+  return how == STILL_THERE && !more ? WENT : how;
+}
+
 /* Until the worker has ended, one way or another. */
 static enum ending listen_to(struct supervisor *s) {
   double asked = 0;
   enum ending how = STILL_THERE;
   while (how == STILL_THERE && s->failed.code == FOLD_OK) {
-    struct pollfd at = {.fd = s->fd, .events = POLLIN};
-    int ready = poll(&at, 1, 50);
-    bool word = ready > 0 && (at.revents != POLLIN || fold_supervisor_hears(s));
-    if (word) how = fold_supervisor_take(s);
-    if (ready == 0 && is_gone(s)) how = WENT;
-    if (ready > 0 && !word) usleep(1000); /* a part of one: whoever says no more hangs, or is stopped */
+    how = hear_out(s);
     if (how == STILL_THERE && hangs(s)) how = HUNG;
     if (!*s->job->stop || how != STILL_THERE) continue;
     if (asked == 0) {

@@ -1,17 +1,33 @@
 /* supervise_words.c: what a worker says, word by word: checked, for its memory may be spoilt, and handed to the job's sink. */
+#include <errno.h>
 #include <stdlib.h>
-#include <sys/ioctl.h>
+#include <string.h>
+#include <sys/socket.h>
 
 #include "supervisor.h"
 
 bool fold_supervisor_hears(const struct supervisor *s) {
-  int there = 0;
-  return ioctl(s->fd, FIONREAD, &there) != 0 || there == 0 || (size_t)there >= sizeof(struct wire_head);
+  return s->inbox.to - s->inbox.from >= sizeof(struct wire_head);
+}
+
+bool fold_supervisor_reads(struct supervisor *s) {
+  struct inbox *in = &s->inbox;
+  memmove(in->bytes, in->bytes + in->from, in->to - in->from);
+  in->to -= in->from;
+  in->from = 0;
+  ssize_t got = recv(s->fd, in->bytes + in->to, sizeof in->bytes - in->to, MSG_DONTWAIT);
+  if (got > 0) in->to += (size_t)got;
+  return got > 0 || (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR));
 }
 
 /* What follows a head comes with it; or its sender is not well. */
 static bool take_bytes(struct supervisor *s, void *bytes, size_t n) {
-  return fold_wire_read_by(s->fd, fold_now() + s->limit, bytes, n) == FOLD_WIRE_DONE;
+  struct inbox *in = &s->inbox;
+  size_t there = in->to - in->from, part = n < there ? n : there;
+  memcpy(bytes, in->bytes + in->from, part);
+  in->from += part;
+  return part == n ||
+         fold_wire_read_by(s->fd, fold_now() + s->limit, (unsigned char *)bytes + part, n - part) == FOLD_WIRE_DONE;
 }
 
 static bool take(struct supervisor *s, void *bytes, size_t n, size_t want) {

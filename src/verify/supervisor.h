@@ -5,6 +5,12 @@
 #include "wire.h"
 #include "worker.h"
 
+/* What was read from a worker's socket and is not taken yet. */
+struct inbox {
+  size_t from, to;
+  unsigned char bytes[1 << 16];
+};
+
 /* Why a worker is not listened to any more. */
 enum ending { STILL_THERE, SAID_ALL, WENT, HUNG, SPOKE_NONSENSE, STOPPED };
 
@@ -20,6 +26,7 @@ struct supervisor {
   /* Of the worker that is listened to: */
   pid_t pid;
   int fd;
+  struct inbox inbox;
   struct fold_round round; /* where it is; for judgements in its stead */
   bool in_trial;
   size_t trials;  /* that it began */
@@ -38,9 +45,11 @@ struct supervisor {
   char riddle[160];   /* where first, and how */
 };
 
-/* supervise_words.c: whether the head of the worker's next word is there, or its end. */
+/* supervise_words.c: whether the head of the worker's next word has been read. */
 bool fold_supervisor_hears(const struct supervisor *s);
-/* That word, taken down or handed to the sink. */
+/* Reads what there is; false where nothing more will come. */
+bool fold_supervisor_reads(struct supervisor *s);
+/* The next word, taken down or handed to the sink; or the worker's end. */
 enum ending fold_supervisor_take(struct supervisor *s);
 
 #endif
