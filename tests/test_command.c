@@ -196,6 +196,22 @@ Test(command, records_say_what_the_table_counts) {
   shell_close(s);
 }
 
+/* Who only ran has held nothing; who could not run is skipped or broken. Records of before, with a verdict, say the same. */
+Test(command, a_run_that_judges_nothing_has_no_verdict) {
+  struct shell *s = shell_open();
+  shell_run(s, "$M record --subjects 'host/kahan,broken/unsupported,broken/environment' " CASE33 " --jsonl r.jsonl");
+  EXPECT_CODE(s, 99);
+  shell_run(s, "grep '\"type\":\"run\"' r.jsonl | grep -c '\"verdict\":\"\\(skipped\\|broken\\)\"'");
+  cr_expect_str_eq(s->out, "2\n");
+  shell_run(s, "grep '\"results\"' r.jsonl | tee with_results | grep -c '\"verdict\"'; grep -c . with_results");
+  cr_expect_str_eq(s->out, "0\n1\n");
+  shell_run(s,
+            "sed 's/\"type\":\"run\"/&,\"verdict\":\"held\"/' with_results >old; $F compare old with_results && $F "
+            "report old -o x.html");
+  EXPECT_CODE(s, 0);
+  shell_close(s);
+}
+
 /* Standard output is a regular file here, as behind a shell's ">": it must be written to, and not replaced. */
 Test(command, records_go_to_standard_output_wherever_it_leads) {
   struct shell *s = shell_open();

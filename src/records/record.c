@@ -139,7 +139,8 @@ static void set_results(json_t *line, const struct fold_judgement *j) {
 
 static void set_finding(json_t *line, const struct fold_judgement *j) {
   const struct fold_finding *f = &j->finding;
-  json_object_set_new(line, "verdict", json_string(fold_verdict_name(f->verdict)));
+  const bool only_ran = j->claim == NULL && j->got; /* nothing was judged */
+  if (!only_ran) json_object_set_new(line, "verdict", json_string(fold_verdict_name(f->verdict)));
   if (f->reason[0]) json_object_set_new(line, "reason", text_value(f->reason));
   if (f->compared) {
     json_object_set_new(line, "row", json_integer((json_int_t)f->row));

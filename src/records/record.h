@@ -1,8 +1,8 @@
 /* record.h: what was seen, as JSON lines: made once, judged, compared and drawn anywhere.
  *
  * Schema 1. Every line is an object with "schema" and "type": "environment" (once, first), "judgement" (a claim's
- * verdict) or "run" (results, nothing judged), and others of bench and study; last "end". Results travel as hexadecimal
- * bits; beside them a decimal for people. What a run did besides computing stands there too, where it did: "unwritten",
+ * verdict) or "run" (results, and no verdict: nothing is judged; where there are none, it is "skipped" or "broken"), and
+ * others of bench and study; last "end". Results travel as hexadecimal bits; beside them a decimal for people. What a run did besides computing stands there too, where it did: "unwritten",
  * "out_of_bounds", "ranks_differ"; and of what refutes a peer "known", which is what is known of it, or false. "build", in
  * every line, is the commit that was built (build.h).
  *
