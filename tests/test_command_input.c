@@ -118,7 +118,7 @@ Test(command_input, arrays_that_are_not_ours_are_refused) {
       {"{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2), }", "ortran", 16},
       {"{'descr': '>f4', 'fortran_order': False, 'shape': (4,), }", "endian", 16},
       {"{'descr': '|O', 'fortran_order': False, 'shape': (4,), }", "object", 16},
-      {"{'descr': '<i4', 'fortran_order': False, 'shape': (4,), }", "its type", 16},
+      {"{'descr': '<i4', 'fortran_order': False, 'shape': (4,), }", "'<i4' (int32)", 16},
       {"{'descr': '<f4', 'fortran_order': False, 'shape': (4,), }", "truncated", 15},
       {"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2, 2), }", "dimensions", 16},
       {"nonsense", "bad.npy", 16},
