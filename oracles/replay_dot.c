@@ -1,35 +1,38 @@
-/* replay_dot.c: the native replay of sums of products of two factors: orders.inc in each accumulator, a product rounded or fused.
+/* replay_dot.c: the native replay of sums of products of two factors, by dtype, in the accumulator, a product rounded or fused.
  *
- * Promised: a product is one multiplication of the accumulator, or part of one FMA. Factors of narrower dtypes are widened, which is
- * exact.
+ * Promised: a product is one multiplication of the accumulator, or part of one FMA, whether the machine has an instruction for it or
+ * the C library computes it. Factors of narrower dtypes are widened, which is exact.
  */
-#include <math.h>
-
-#include "bits.h"
-#include "canonical.h"
-#include "paste.h"
 #include "split.h"
 
-struct factors {
-  enum fold_dtype dtype;
-  const void *x, *y;
-  const uint32_t *place;
+#define FOLD_DTYPE(TAG, name, ...) \
+  extern fold_row_run fold_row_rounded_##name, fold_row_fused_##name, fold_row_fma_##name;
+#include "dtype.def"
+
+static fold_row_run *const rounded[FOLD_DTYPES] = {
+#define FOLD_DTYPE(TAG, name, ...) fold_row_rounded_##name,
+#include "dtype.def"
 };
 
-static inline double factor(const struct factors *c, const void *in, size_t i) {
-  return fold_bits_to_double(c->dtype, fold_bits_load(c->dtype, in, i));
+fold_row_run *const fold_rows_fused[FOLD_DTYPES] = {
+#define FOLD_DTYPE(TAG, name, ...) fold_row_fused_##name,
+#include "dtype.def"
+};
+
+#ifdef __x86_64__
+static fold_row_run *const by_instruction[FOLD_DTYPES] = {
+#define FOLD_DTYPE(TAG, name, ...) fold_row_fma_##name,
+#include "dtype.def"
+};
+
+static fold_row_run *fused_here(enum fold_dtype dtype) {
+  return (__builtin_cpu_supports("fma") ? by_instruction : fold_rows_fused)[dtype];
 }
-
-#define WIDE float
-#define FMA fmaf
-#include "replay_dot.inc"
-
-#define WIDE double
-#define FMA fma
-#include "replay_dot.inc"
+#else
+static fold_row_run *fused_here(enum fold_dtype dtype) { return fold_rows_fused[dtype]; }
+#endif
 
 uint64_t fold_rows_dot(const struct fold_row *row) {
-  const struct factors c = {row->dtype, row->in, row->other, row->place};
-  const bool narrow = fold_accumulator_of(row->dtype) == FOLD_F32;
-  return fold_bits_from_double(row->dtype, (narrow ? dot_in_float : dot_in_double)(row, &c));
+  const bool is_fused = row->order->product == FOLD_FUSED_PRODUCT;
+  return (is_fused ? fused_here(row->dtype) : rounded[row->dtype])(row);
 }

@@ -55,6 +55,8 @@ typedef uint64_t fold_row_run(const struct fold_row *row);
 
 /* Of products of two factors, in the accumulator (replay_dot.c). */
 fold_row_run fold_rows_dot;
+/* Of fused products, by the C library's FMA: what runs where the machine has none. */
+extern fold_row_run *const fold_rows_fused[FOLD_DTYPES];
 
 /* Folds each row of `call` by `run` on `threads` threads, over the rows or inside them (replay.c). */
 fold_status fold_rows_replay(const struct fold_order *order, const struct fold_call *call, fold_row_run *run,

@@ -9,6 +9,7 @@
 #include "integers.h"
 #include "order.h"
 #include "sample.h"
+#include "split.h"
 
 enum { MOST_TERMS = 20000 };
 
@@ -71,6 +72,25 @@ Test(dot_orders, native_and_wide_replay_give_the_same_bits) {
           cr_expect(fold_bits_same(dtype, got, want), "%s %s kind %d n=%zu: %llx, wide %llx", names[o],
                     fold_dtype_name(dtype), kind, lengths[l], (unsigned long long)got, (unsigned long long)want);
         }
+      free(f);
+    }
+}
+
+static fold_status replay_by_library(const struct fold_order *order, const struct fold_call *call) {
+  return fold_rows_replay(order, call, fold_rows_fused[call->dtype], 1);
+}
+
+/* Where the machine has an instruction for it, nothing else runs the C library's. */
+Test(dot_orders, an_fma_of_the_c_library_gives_the_same_bits) {
+  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+    for (int kind = 0; kind < KINDS; kind++) {
+      struct factors *f = make(dtype, kind);
+      for (size_t l = 0; l < LENGTHS; l++) {
+        uint64_t got = replay(replay_by_library, "dot/sequential_fma", dtype, f, lengths[l]),
+                 want = replay(fold_order_replay_wide, "dot/sequential_fma", dtype, f, lengths[l]);
+        cr_expect(fold_bits_same(dtype, got, want), "%s kind %d n=%zu: %llx, wide %llx", fold_dtype_name(dtype), kind,
+                  lengths[l], (unsigned long long)got, (unsigned long long)want);
+      }
       free(f);
     }
 }
