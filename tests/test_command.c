@@ -123,6 +123,7 @@ Test(command, list_leaves_out_what_the_options_leave_out) {
       {"subjects --claims correctly_rounded --engine host", "host/exact", "host/kahan"},
       {"claims --subjects host/kahan", "run_to_run", "correctly_rounded"},
       {"claims --claims 'bounded'", "bounded", "run_to_run"},
+      {"fixtures --fixtures 'normal/f32/*' --set large --set default", "normal/f32/sum/1x33/seed1", "normal/f64"},
   };
   struct shell *s = shell_open();
   size_t n;

@@ -29,9 +29,11 @@ void fold_parse(const struct argp *argp, int argc, char **argv, void *input);
  * is a struct fold_selection_options. */
 struct fold_selection_options {
   struct fold_selection selection;
-  const char *npy[64];
-  bool has_op;
+  const char *npy[64], *given[16]; /* files; names of the options that were given, each once */
+  size_t n_given;
 };
+/* Whether the option of that name was given. */
+bool fold_option_given(const struct fold_selection_options *options, const char *name);
 extern const struct argp fold_selection_argp, fold_claims_argp, fold_judging_argp;
 void fold_selection_defaults(struct fold_selection_options *options);
 /* After parsing: BAD_INPUT for a glob that no subject, or no claim, matches. */

@@ -143,20 +143,46 @@ static const struct argp argp = {
     .args_doc = "[subjects|claims|generators|orders|fixtures]",
     .doc =
         "List what there is: subjects (the default), claims, generators, orders, or the cases of the fixtures. "
-        "Subjects and claims are chosen by --engine, --subjects and --claims, cases by --fixtures, --set and "
-        "--npy."};
+        "Subjects and claims are chosen by --engine, --subjects and --claims, cases by --fixtures, --set, "
+        "--fixture-folder and --npy; an option that chooses nothing of what is listed is refused (2)."};
+
+struct kind {
+  const char *name;
+  fold_status (*print)(const struct fold_selection *selection, const struct fold_registry *registry);
+  const char *chosen_by[6]; /* options */
+};
+
+static bool is_chosen_by(const struct kind *kind, const char *name) {
+  for (const char *const *by = kind->chosen_by; *by; by++)
+    if (strcmp(*by, name) == 0) return true;
+  return false;
+}
+
+/* An option that chooses nothing of what is listed is most likely a slip. */
+static fold_status check_options(const struct kind *kind, const struct fold_selection_options *o) {
+  for (size_t i = 0; i < o->n_given; i++) {
+    const bool spreads = o->selection.n_npy > 0 && strcmp(o->given[i], "engine") == 0; /* an array over ranks */
+    if (is_chosen_by(kind, o->given[i]) || (spreads && is_chosen_by(kind, "npy"))) continue;
+    char by[120] = "all are listed";
+    int used = 0;
+    for (const char *const *option = kind->chosen_by; *option; option++)
+      used += snprintf(by + used, sizeof by - (size_t)used, "%s--%s", used ? ", " : "these are chosen by ", *option);
+    return fold_error(FOLD_BAD_INPUT, "--%s chooses no %s: %s", o->given[i], kind->name, by);
+  }
+  return fold_ok();
+}
 
 static fold_status print_list(const struct list *l, const char *program, const struct fold_registry *registry) {
-  static const struct {
-    const char *name;
-    fold_status (*print)(const struct fold_selection *selection, const struct fold_registry *registry);
-  } lists[] = {{"subjects", list_subjects},
-               {"claims", list_claims},
-               {"generators", list_generators},
-               {"orders", list_orders},
-               {"fixtures", list_fixtures}};
+  static const struct kind lists[] = {
+      {"subjects", list_subjects, {"subjects", "engine", "claims"}},
+      {"claims", list_claims, {"claims", "subjects", "engine"}},
+      {"generators", list_generators, {0}},
+      {"orders", list_orders, {0}},
+      {"fixtures", list_fixtures, {"fixtures", "set", "fixture-folder", "npy", "op"}},
+  };
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
     if (strcmp(l->what, lists[i].name)) continue;
+    FOLD_TRY(check_options(&lists[i], &l->options));
     FOLD_TRY(fold_selection_check(&l->options.selection, registry));
     if (l->detailed && i > 0) return fold_error(FOLD_BAD_INPUT, "--long tells more of subjects, not of %s", l->what);
     return l->detailed ? print_subjects(&l->options.selection, registry, true)

@@ -27,9 +27,22 @@ static const struct argp_option judging_options[] = {
     {0},
 };
 
+bool fold_option_given(const struct fold_selection_options *o, const char *name) {
+  for (size_t i = 0; i < o->n_given; i++)
+    if (strcmp(o->given[i], name) == 0) return true;
+  return false;
+}
+
+static void note_given(struct fold_selection_options *o, int key) {
+  const struct argp_option *const tables[] = {options, claims_options, judging_options};
+  for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
+    for (const struct argp_option *option = tables[t]; option->name; option++)
+      if (option->key == key && !fold_option_given(o, option->name)) o->given[o->n_given++] = option->name;
+}
+
 /* What is not read there is most likely a slip. */
 static void check_idle(const struct fold_selection_options *o, struct argp_state *state) {
-  if (o->has_op && o->selection.n_npy == 0) argp_failure(state, 2, 0, "--op needs --npy");
+  if (fold_option_given(o, "op") && o->selection.n_npy == 0) argp_failure(state, 2, 0, "--op needs --npy");
   if (o->selection.fixtures && o->selection.n_npy > 0)
     argp_failure(state, 2, 0, "--npy is judged instead of fixtures: --fixtures chooses nothing");
 }
@@ -37,16 +50,14 @@ static void check_idle(const struct fold_selection_options *o, struct argp_state
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct fold_selection_options *o = state->input;
   struct fold_selection *s = &o->selection;
+  note_given(o, key);
   switch (key) {
     case SUBJECTS: s->subjects = arg; return 0;
     case CLAIMS: s->claims = arg; return 0;
     case FIXTURES: s->fixtures = arg; return 0;
     case FOLDER: s->folder = arg; return 0;
     case PROBE: s->probe = true; return 0;
-    case OP:
-      s->npy_problem = fold_option_problem(state, arg);
-      o->has_op = true;
-      return 0;
+    case OP: s->npy_problem = fold_option_problem(state, arg); return 0;
     case REPEATS:
       s->repeats = (unsigned)fold_option_number(state, "--repeats", arg, 1000000);
       if (s->repeats == 0) argp_failure(state, 2, 0, "--repeats 0: at least 1");
@@ -93,8 +104,11 @@ static const char *find_folder(void) {
 }
 
 void fold_selection_defaults(struct fold_selection_options *o) {
-  *o = (struct fold_selection_options){
-      .selection = {.engine = -1, .folder = find_folder(), .set = "default", .repeats = FOLD_REPEATS, .npy_problem = fold_problem(FOLD_ROWS_SUM)}};
+  *o = (struct fold_selection_options){.selection = {.engine = -1,
+                                                     .folder = find_folder(),
+                                                     .set = "default",
+                                                     .repeats = FOLD_REPEATS,
+                                                     .npy_problem = fold_problem(FOLD_ROWS_SUM)}};
 }
 
 /* The first of the comma-separated globs that `matches` says matches nothing; NULL when each matches something. */
