@@ -48,10 +48,10 @@
     .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_ON_HOST, .ops = ANY_OP, .order = "rows/par_256", \
     .method = FOLD_PLAIN, .claims = DETERM, .twin = "rows/par_256", .width = workers, .run = fold_host_determ      \
   }
-#define HOST_SUM(id, how, what, function, sequence, text)                                                  \
+#define HOST_SUM(id, how, what, function, sequence, text, ...)                                             \
   {                                                                                                        \
     .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_ON_HOST, .ops = SUMS, .order = sequence, \
-    .method = how, .claims = what, .run = function                                                         \
+    .method = how, .claims = what, .run = function, ##__VA_ARGS__                                          \
   }
 
 #define HOST_DOT(id, text)                                                                         \
@@ -111,10 +111,10 @@
     .scratch = fold_collective_canonical_scratch                                                                     \
   }
 /* The libraries' own. */
-#define LIBRARY_VECTOR(id, ranks, takes, how, text)                                                               \
-  {                                                                                                               \
-    .name = id, .engine = ranks, .about = text, .dtypes = takes, .ops = ANY_OP, .method = how, .claims = LIBRARY, \
-    .vector = true, .peer = true, .run = fold_library_allreduce                                                   \
+#define LIBRARY_VECTOR(id, ranks, takes, joined_in, text)                                                    \
+  {                                                                                                          \
+    .name = id, .engine = ranks, .about = text, .dtypes = takes, .ops = ANY_OP, .method = FOLD_PLAIN,        \
+    .accumulator = joined_in, .claims = LIBRARY, .vector = true, .peer = true, .run = fold_library_allreduce \
   }
 #define LIBRARY_SUM(id, ranks, over, text)                                                                           \
   {                                                                                                                  \
@@ -148,8 +148,8 @@ static const struct fold_subject table[] = {
              "sequential with Kahan's compensation"),
     HOST_SUM("host/neumaier", FOLD_NEUMAIER, COMPENSATED, fold_host_neumaier, "host/sequential",
              "sequential with Neumaier's compensation"),
-    HOST_SUM("host/float64", FOLD_FLOAT64, ORDERED, fold_host_float64, "host/sequential",
-             "sequential in f64, rounded once"),
+    HOST_SUM("host/float64", FOLD_PLAIN, ORDERED, fold_host_float64, "host/sequential",
+             "sequential in f64, rounded once", .accumulator = FOLD_ALWAYS(FOLD_F64)),
     HOST_SUM("host/exact", FOLD_EXACT, EXACTLY, fold_host_exact, NULL, "superaccumulator, rounded once"),
     HOST_DOT("dot/sequential", "dot products, rising index, each product rounded"),
     HOST_DOT("dot/sequential_fma", "dot products, rising index, by FMA"),
@@ -183,14 +183,14 @@ static const struct fold_subject table[] = {
      .claims = ORDERED | FOLD_CLAIM(FOLD_SPLIT_INVARIANT),
      .run = fold_host_ordered},
 #ifdef FOLD_HAVE_MPI
-    LIBRARY_VECTOR("mpi/allreduce", FOLD_MPI, WIDE, FOLD_PLAIN, "MPI_Allreduce of a vector"),
+    LIBRARY_VECTOR("mpi/allreduce", FOLD_MPI, WIDE, FOLD_USUAL, "MPI_Allreduce of a vector"),
     LIBRARY_SUM("mpi/sum", FOLD_MPI, fold_library_sum_height_tree, "each rank's own sum, and MPI_Allreduce of these"),
     COLLECTIVE_CANONICAL(FOLD_MPI),
     COLLECTIVE_EXACT(FOLD_MPI),
     COLLECTIVE_CANONICAL_SUM(FOLD_MPI),
 #endif
 #ifdef FOLD_HAVE_NCCL
-    LIBRARY_VECTOR("nccl/allreduce", FOLD_NCCL, ANY_DTYPE, FOLD_NARROW,
+    LIBRARY_VECTOR("nccl/allreduce", FOLD_NCCL, ANY_DTYPE, FOLD_OF_TERMS,
                    "ncclAllReduce of a vector; 16-bit elements are rounded at each addition"),
     LIBRARY_SUM("nccl/sum", FOLD_NCCL, fold_library_sum_height_any,
                 "CUB's sum of each rank's columns, and ncclAllReduce of these"),
@@ -285,6 +285,20 @@ const struct fold_subject *fold_subject_find(const char *name, enum fold_engine 
   for (size_t i = 0; i < sizeof table / sizeof *table; i++)
     if (table[i].engine == engine && strcmp(table[i].name, name) == 0) return &table[i];
   return NULL;
+}
+
+enum fold_dtype fold_subject_accumulator(const struct fold_subject *s, enum fold_dtype terms) {
+  if (s->accumulator >= FOLD_RULES) return (enum fold_dtype)(s->accumulator - FOLD_RULES);
+  return s->accumulator == FOLD_OF_TERMS ? terms : fold_accumulator_of(terms);
+}
+
+enum fold_dtype fold_subject_result(const struct fold_subject *s, enum fold_dtype terms) {
+  if (s->result >= FOLD_RULES) return (enum fold_dtype)(s->result - FOLD_RULES);
+  return s->result == FOLD_OF_ACCUMULATOR ? fold_subject_accumulator(s, terms) : terms;
+}
+
+struct fold_arithmetic fold_subject_arithmetic(const struct fold_subject *s, enum fold_dtype terms) {
+  return (struct fold_arithmetic){s->method, fold_subject_accumulator(s, terms), fold_subject_result(s, terms)};
 }
 
 #define MAX_MIN (1u << FOLD_MAX | 1u << FOLD_MIN)

@@ -129,7 +129,7 @@ static double bound_of(const struct fold_truth *truth, uint64_t height) {
   if (truth->op == FOLD_MAX || truth->op == FOLD_MIN) return truth->finite_terms ? 0 : NAN;
   mpfr_t bound;
   mpfr_init2(bound, 128);
-  bool known = fold_bound(FOLD_PLAIN, truth, height, bound).code == FOLD_OK;
+  bool known = fold_bound(fold_arithmetic_of(FOLD_PLAIN, truth->dtype), truth, height, bound).code == FOLD_OK;
   double value = known ? mpfr_get_d(bound, MPFR_RNDU) : NAN;
   mpfr_clear(bound);
   return value;

@@ -4,8 +4,8 @@
  * there is no theorem it answers FOLD_UNSUPPORTED and says why. The judge depends on it.
  *
  * Notation: x_i the n terms, s their exact sum, S = sum |x_i|, p their exact product; u the unit roundoff of the
- * accumulator (2^-24 of f32, 2^-53 of f64; v for NARROW), v = 2^-precision of the result's dtype, eta its
- * smallest subnormal, gamma_k = k u / (1 - k u). Higham = N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed.,
+ * accumulator (2^-24 of f32, 2^-53 of f64), v = 2^-precision of the result's dtype, eta its smallest subnormal,
+ * gamma_k = k u / (1 - k u). Higham = N. J. Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed.,
  * SIAM 2002.
  *
  * A(method) bounds the error in the accumulator:
@@ -20,13 +20,9 @@
  *                  at most half of its smallest subnormal e, once a product, and passes through the same roundings:
  *                  n e / 2 (1 + gamma_(h+1)) more (Ogita, Rump, Oishi, SIAM J. Sci. Comput. 26 (2005), section 2). Products of
  *                  16-bit formats are exact in f32 but for that. Where no product has a bit below e, none underflows.
- *   NARROW         PLAIN's, with dtype as the accumulator: whoever adds two elements of dtype rounds their sum to dtype, by
- *                  at most v of it, and by nothing below the normal range; sums and products alike. Partial results must
- *                  fit in dtype.
  *   NEUMAIER       u |s| + gamma_(n-1)^2 S: its sum and error terms are those of Sum2, since the branch by magnitude
  *                  makes Fast2Sum exact, and it adds them up in the same order: Ogita, Rump, Oishi, Accurate sum and dot
  *                  product, SIAM J. Sci. Comput. 26 (2005), Proposition 4.5; n u < 1.
- *   FLOAT64        gamma_(n-1) S with u = 2^-53, for the sequential order, and so for any.
  *   KAHAN          (u |s| + (2 u + 8 n u^2) S) / (1 - u), n u <= 1/10: the (2 u + O(n u^2)) S of Higham, eq. (4.8),
  *                  with the rounding of the last addition apart and an explicit constant (bound_sum.c).
  *   EXACT          0
@@ -40,8 +36,8 @@
  *   +infinity   may come if a partial sum may reach it, P + F >= T of the accumulator, or the result, s + A >= T of the
  *               dtype; -infinity likewise, by N and -s;
  *   NaN         if partial sums may reach both;
- *   finite      unless |s| - A >= T of the dtype: a finite accumulator holds s but for A, and is rounded to infinity; the
- *               accumulator's own T is no lower.
+ *   finite      unless |s| - A >= T of the dtype or of the accumulator: a finite accumulator holds s but for A, and is below its
+ *               own T, and from the dtype's on it is rounded to infinity.
  * So where A is small beside |s| and the other sign can't overflow, an overflow is demanded, and else it is refuted. F = A
  * for plain sums; for compensated ones, with their differences, F = S (2 gamma + 16 u) is above gamma_(n+3) S (Neumaier) and
  * 6 u S (Kahan), and an overflow may give any infinity, or NaN from a compensation infinity - infinity. An exact product
@@ -49,12 +45,10 @@
  * underflow. Terms that are not finite: NaN stays, an infinity stays unless the finite terms overflow the other way (sum) or
  * underflow to a zero that meets it (product).
  *
- * A format without infinities (e4m3) has NaN for both: what may come then is NaN.
+ * A format without infinities (e4m3), of the accumulator or of the result, has NaN for both: what may come then is NaN.
  *
- * A result narrower than its accumulator, but NARROW's, and FLOAT64's and EXACT's, is rounded once more: by at most v times what
- * is rounded, or by eta / 2
- * below the normal range. A sum of elements is a multiple of eta, so that below the normal range it is not rounded at all.
- *
+ * A result whose format does not hold the accumulator's numbers is rounded once more: by at most v times what is rounded, or by
+ * eta / 2 below the normal range. A sum of elements that are multiples of eta is not rounded at all there.
  */
 #include <math.h>
 
@@ -67,8 +61,6 @@ const char *fold_bound_formula(enum fold_method method) {
       return "gamma_h sum|x| (product: gamma_(n-1) |p|), gamma_k = k u / (1 - k u); 0 where nothing can round";
     case FOLD_KAHAN: return "(u |s| + (2 u + 8 n u^2) sum|x|) / (1 - u)";
     case FOLD_NEUMAIER: return "u |s| + gamma_(n-1)^2 sum|x|";
-    case FOLD_FLOAT64: return "v |s| + (1 + v) gamma_(n-1) sum|x|, gamma in f64";
-    case FOLD_NARROW: return "gamma_h sum|x| (product: gamma_(n-1) |p|), gamma_k = k v / (1 - k v)";
     case FOLD_EXACT: return "v |s|, or half the smallest subnormal";
   }
   return "unknown method";
@@ -106,17 +98,17 @@ static bool set_gamma(mpfr_t gamma, uint64_t k, int u) {
 static bool overflow_is_certain(struct fold_bound_terms *t, mpfr_srcptr error) {
   mpfr_abs(t->scratch, t->truth->exact, MPFR_RNDD); /* of an enclosed product the lower end */
   mpfr_sub(t->scratch, t->scratch, error, MPFR_RNDD);
-  return fold_reaches_overflow(t->result, t->scratch);
+  return fold_reaches_overflow(t->result, t->scratch) || fold_reaches_overflow(t->accumulator, t->scratch);
 }
 
 /* What may come instead of a finite result. */
 static void set_outcomes(struct fold_bound_terms *t, mpfr_srcptr error, struct fold_outcomes *outcomes) {
-  enum fold_dtype dtype = t->truth->dtype;
+  const enum fold_dtype dtype = t->how.result;
   int sign = mpfr_signbit(t->truth->exact) != 0;
   bool sum = t->truth->op == FOLD_SUM, right, wrong = false;
   if (outcomes->exact) {
     right = fold_bits_class(dtype, t->truth->rounded[dtype]) >= FOLD_INFINITE;
-    outcomes->finite = !right;
+    outcomes->finite = !right && !overflow_is_certain(t, error);
   } else {
     mpfr_add(t->scratch, t->magnitude, error, MPFR_RNDU);
     right = fold_reaches_overflow(t->result, t->scratch);
@@ -136,28 +128,24 @@ static void set_outcomes(struct fold_bound_terms *t, mpfr_srcptr error, struct f
 
 /* Adds the error of the last rounding to the dtype of the result: all of it is known of an exact accumulator. */
 static void round_last(struct fold_bound_terms *t, bool exact, mpfr_t error) {
-  enum fold_dtype dtype = t->truth->dtype;
+  const enum fold_dtype dtype = t->how.result;
   if (exact) {
     if (fold_bits_class(dtype, t->truth->rounded[dtype]) < FOLD_INFINITE)
       fold_truth_error(error, t->truth, dtype, t->truth->rounded[dtype]);
     return;
   }
-  if (t->accumulator.precision == t->result.precision) return;
+  if (fold_format_holds(t->result, t->accumulator)) return;
   mpfr_t half;
   mpfr_init2(half, FOLD_BOUND_BITS);
   mpfr_add(half, t->magnitude, error, MPFR_RNDU);
   mpfr_mul_2si(half, half, -t->result.precision, MPFR_RNDU);
   mpfr_set_ui_2exp(t->scratch, 1, t->result.emin - t->result.precision, MPFR_RNDU);
-  bool below = t->truth->op == FOLD_PROD || t->truth->factors > 1; /* the result may have bits below eta */
+  /* Whether the result may have bits below eta. */
+  bool below = t->truth->op == FOLD_PROD || t->truth->factors > 1 ||
+               fold_format_least(fold_format_of(t->truth->dtype)) < fold_format_least(t->result);
   if (below && mpfr_less_p(half, t->scratch)) mpfr_set(half, t->scratch, MPFR_RNDU);
   mpfr_add(error, error, half, MPFR_RNDU);
   mpfr_clear(half);
-}
-
-/* The format in which the method adds. */
-static struct fold_format accumulator_of(enum fold_method method, enum fold_dtype dtype) {
-  if (method == FOLD_NARROW) return fold_format_of(dtype);
-  return fold_format_of(method == FOLD_FLOAT64 ? FOLD_F64 : fold_accumulator_of(dtype));
 }
 
 /* Whether the finite terms alone may overflow: not where S (1 + n u) is below half of the range, for the error is below
@@ -174,9 +162,9 @@ static bool sums_may_overflow(const struct fold_truth *truth, struct fold_format
 }
 
 /* Of terms that are not finite. */
-static void special_outcomes(enum fold_method method, const struct fold_truth *truth,
+static void special_outcomes(struct fold_arithmetic how, const struct fold_truth *truth,
                              const struct fold_running_product *running, struct fold_outcomes *outcomes) {
-  struct fold_format f = accumulator_of(method, truth->dtype);
+  struct fold_format f = fold_format_of(how.accumulator);
   *outcomes = (struct fold_outcomes){.nan = mpfr_nan_p(truth->exact) != 0};
   if (outcomes->nan) return;
   if (running) {
@@ -185,7 +173,7 @@ static void special_outcomes(enum fold_method method, const struct fold_truth *t
     return;
   }
   outcomes->infinite[mpfr_signbit(truth->exact) != 0] = true;
-  if (method == FOLD_EXACT) return;
+  if (how.method == FOLD_EXACT) return;
   if (truth->op == FOLD_SUM) {
     outcomes->nan = sums_may_overflow(truth, f);
   } else {
@@ -195,15 +183,15 @@ static void special_outcomes(enum fold_method method, const struct fold_truth *t
 
 static fold_status find(struct fold_bound_terms *t, struct fold_outcomes *outcomes, mpfr_t bound) {
   const struct fold_truth *truth = t->truth;
-  bool by_height = (t->method == FOLD_PLAIN || t->method == FOLD_NARROW) && truth->op == FOLD_SUM;
-  bool of_product = t->method == FOLD_PLAIN || t->method == FOLD_NARROW || t->method == FOLD_EXACT;
-  if (truth->factors > 1 && (t->method == FOLD_KAHAN || t->method == FOLD_NEUMAIER))
-    return fold_no_bound("the method has no theorem for products of two factors");
+  const enum fold_method method = t->how.method;
+  bool by_height = method == FOLD_PLAIN && truth->op == FOLD_SUM;
+  bool of_product = method == FOLD_PLAIN || method == FOLD_EXACT;
+  if (truth->factors > 1 && !of_product) return fold_no_bound("the method has no theorem for products of two factors");
   if (truth->op == FOLD_PROD && !of_product) return fold_no_bound("the method has no theorem for products");
   mpfr_abs(t->magnitude, truth->exact_up, MPFR_RNDU);
   bool fits = truth->op == FOLD_SUM ? fold_sums_are_exact(t) : fold_products_are_exact(t);
-  outcomes->exact = fits || t->method == FOLD_EXACT;
-  bool needed = !outcomes->exact && t->method != FOLD_KAHAN;
+  outcomes->exact = fits || method == FOLD_EXACT;
+  bool needed = !outcomes->exact && method != FOLD_KAHAN;
   if (!set_gamma(t->gamma, needed ? t->height : 0, t->u)) {
     if ((!by_height && !t->running) || truth->factors > 1) return fold_no_bound("n u is not below 1/2");
     mpfr_set_uj_2exp(t->gamma, truth->n - 1, t->u, MPFR_RNDU);
@@ -221,46 +209,46 @@ static fold_status find(struct fold_bound_terms *t, struct fold_outcomes *outcom
   return status;
 }
 
-/* A result's format without infinities has NaN in their stead. */
-static void rename_infinities(enum fold_dtype dtype, struct fold_outcomes *outcomes) {
-  if (fold_format_of(dtype).infinities) return;
+/* Formats without infinities have NaN in their stead. */
+static void rename_infinities(struct fold_arithmetic how, struct fold_outcomes *outcomes) {
+  if (fold_format_of(how.accumulator).infinities && fold_format_of(how.result).infinities) return;
   outcomes->nan |= outcomes->infinite[0] || outcomes->infinite[1];
   outcomes->infinite[0] = outcomes->infinite[1] = false;
 }
 
-fold_status fold_bound_outcomes(enum fold_method method, const struct fold_truth *truth, uint64_t height,
+fold_status fold_bound_outcomes(struct fold_arithmetic how, const struct fold_truth *truth, uint64_t height,
                                 const struct fold_running_product *running, mpfr_t bound,
                                 struct fold_outcomes *outcomes) {
   *outcomes = (struct fold_outcomes){0};
   mpfr_set_zero(bound, 1);
   if (truth->op != FOLD_SUM && truth->op != FOLD_PROD) return fold_no_bound("max and min round nothing");
-  if (method != FOLD_PLAIN || truth->op != FOLD_PROD) running = NULL;
+  if (how.method != FOLD_PLAIN || truth->op != FOLD_PROD) running = NULL;
   if (!truth->finite_terms) {
-    special_outcomes(method, truth, running, outcomes);
-    rename_infinities(truth->dtype, outcomes);
+    special_outcomes(how, truth, running, outcomes);
+    rename_infinities(how, outcomes);
     return fold_ok();
   }
   outcomes->exact = outcomes->finite = true;
-  if (truth->n < 1 + (truth->factors == 1))
-    return fold_ok(); /* the element itself, or the identity: nothing is rounded */
-  struct fold_bound_terms t = {
-      .method = method, .truth = truth, .running = running, .result = fold_format_of(truth->dtype)};
-  t.accumulator = accumulator_of(method, truth->dtype);
+  if (how.method == FOLD_EXACT) how.accumulator = how.result; /* it has none */
+  struct fold_bound_terms t = {.how = how, .truth = truth, .running = running, .result = fold_format_of(how.result)};
+  t.accumulator = fold_format_of(how.accumulator);
+  const size_t rounded = truth->factors == 1 && fold_format_holds(t.result, fold_format_of(truth->dtype)) ? 2 : 1;
+  if (truth->n < rounded) return fold_ok(); /* the element itself, or the identity: nothing is rounded */
   t.u = -t.accumulator.precision;
-  t.height = (method == FOLD_PLAIN || method == FOLD_NARROW) && truth->op == FOLD_SUM ? height : truth->n - 1;
+  t.height = how.method == FOLD_PLAIN && truth->op == FOLD_SUM ? height : truth->n - 1;
   t.height += fold_product_is_rounded(&t);
   mpfr_inits2(FOLD_BOUND_BITS, t.gamma, t.magnitude, t.side[0], t.side[1], t.scratch, (mpfr_ptr)0);
   fold_status status = find(&t, outcomes, bound);
-  rename_infinities(truth->dtype, outcomes);
+  rename_infinities(how, outcomes);
   mpfr_clears(t.gamma, t.magnitude, t.side[0], t.side[1], t.scratch, (mpfr_ptr)0);
   return status;
 }
 
-fold_status fold_bound(enum fold_method method, const struct fold_truth *truth, uint64_t height, mpfr_t bound) {
+fold_status fold_bound(struct fold_arithmetic how, const struct fold_truth *truth, uint64_t height, mpfr_t bound) {
   struct fold_outcomes may;
-  FOLD_TRY(fold_bound_outcomes(method, truth, height, NULL, bound, &may));
+  FOLD_TRY(fold_bound_outcomes(how, truth, height, NULL, bound, &may));
   if (!truth->finite_terms) return fold_no_bound("a term is not finite");
-  if (fold_bits_class(truth->dtype, truth->rounded[truth->dtype]) >= FOLD_INFINITE)
+  if (fold_bits_class(how.result, truth->rounded[how.result]) >= FOLD_INFINITE)
     return fold_no_bound("the exact result overflows its dtype");
   if (may.nan || may.infinite[0] || may.infinite[1])
     return fold_no_bound(truth->op == FOLD_SUM ? "a sum on the way, or the last, may overflow"

@@ -1,7 +1,7 @@
 /* bound.h: how far a result may be from the exact one: theorems, computed in MPFR and rounded outward.
  *
- * Each method has its theorem; `h` is the height of the order's own tree. u is the unit roundoff of the accumulator (the
- * dtype itself for FOLD_NARROW), v of the dtype of the result (a last rounding where they differ), eta the dtype's smallest subnormal.
+ * Each method has its theorem; `h` is the height of the order's own tree. u is the unit roundoff of the accumulator, v that of the
+ * result (a last rounding where it does not hold the accumulator), eta the result's smallest subnormal.
  */
 #ifndef FOLD_BOUND_H
 #define FOLD_BOUND_H
@@ -15,7 +15,7 @@
 const char *fold_bound_formula(enum fold_method method);
 
 /* What the theorem leaves possible. A finite result's error is bounded; which results that are not finite may come, and whether
- * a finite one may, follows from the overflow thresholds of accumulator and dtype. */
+ * a finite one may, follows from the overflow thresholds of accumulator and result. */
 struct fold_outcomes {
   bool exact; /* nothing is rounded but at the end: a finite result is the correctly rounded one, up to a zero's sign */
   bool finite;      /* false: overflow is certain */
@@ -26,14 +26,14 @@ struct fold_outcomes {
 struct fold_running_product; /* order.h */
 
 /* Sets `bound` (rounded up) for |result - exact| of a finite result, and what else may come, for a row of truth->n terms. Of a
- * product by FOLD_PLAIN in a known order, `running` says what that order gives; NULL for every order, and for sums.
+ * product by FOLD_PLAIN in a known order and the usual accumulator, `running` says what that order gives; NULL for every order, and for sums.
  * FOLD_UNSUPPORTED, with the reason, where there is no theorem: max and min, which round nothing; n u too large for the method;
  * a product by a compensated method. */
-fold_status fold_bound_outcomes(enum fold_method method, const struct fold_truth *truth, uint64_t height,
+fold_status fold_bound_outcomes(struct fold_arithmetic how, const struct fold_truth *truth, uint64_t height,
                                 const struct fold_running_product *running, mpfr_t bound,
                                 struct fold_outcomes *outcomes);
 
 /* The same where the result is certainly finite; FOLD_UNSUPPORTED too where it need not be. */
-fold_status fold_bound(enum fold_method method, const struct fold_truth *truth, uint64_t height, mpfr_t bound);
+fold_status fold_bound(struct fold_arithmetic how, const struct fold_truth *truth, uint64_t height, mpfr_t bound);
 
 #endif

@@ -3,7 +3,7 @@
  * Exact sums. Let all terms be multiples of 2^g, and R = max over all sets of terms of |their sum| = (S + |s|) / 2: what the
  * positive terms add up to, or the negative ones. Let R <= 2^(g + precision). The sum of any set of terms is 2^g times an
  * integer of at most 2^precision, so that it is a number of the accumulator, unless it is beyond its largest one. So A = 0:
- *   PLAIN, NARROW, FLOAT64   by induction over the tree: both operands are sums of terms, and so is what is added up; a
+ *   PLAIN          by induction over the tree: both operands are sums of terms, and so is what is added up; a
  *                  number of the format is not rounded. In any order, and with any starting zeros.
  *   KAHAN          c_0 = 0; while c_(k-1) = 0, y_k = x_k, s_k = s_(k-1) + x_k, a sum of terms, is exact,
  *                  s_k - s_(k-1) = x_k and c_k = x_k - y_k = 0.
@@ -35,7 +35,7 @@ static void set_sides(struct fold_bound_terms *t) {
 }
 
 /* The weight of the accumulator's smallest subnormal. Elements have no bit below it, products of two may have. */
-static long least_bit(const struct fold_bound_terms *t) { return t->accumulator.emin - t->accumulator.precision + 1; }
+static long least_bit(const struct fold_bound_terms *t) { return fold_format_least(t->accumulator); }
 
 bool fold_product_is_rounded(const struct fold_bound_terms *t) {
   return t->truth->factors > 1 && 2 * fold_format_of(t->truth->dtype).precision > t->accumulator.precision;
@@ -86,7 +86,7 @@ static void neumaier(struct fold_bound_terms *t, mpfr_t error) {
 }
 
 static bool is_compensated(const struct fold_bound_terms *t) {
-  return t->method == FOLD_KAHAN || t->method == FOLD_NEUMAIER;
+  return t->how.method == FOLD_KAHAN || t->how.method == FOLD_NEUMAIER;
 }
 
 /* Which infinities partial sums may reach, when they are wrong by at most `error`. */
@@ -101,7 +101,7 @@ static void look_at_partial_sums(struct fold_bound_terms *t, mpfr_srcptr error) 
 /* A, the error in the accumulator. */
 fold_status fold_sum_error(struct fold_bound_terms *t, struct fold_outcomes *outcomes, mpfr_t error) {
   mpfr_set_zero(error, 1);
-  if (t->method == FOLD_EXACT) return fold_ok();
+  if (t->how.method == FOLD_EXACT) return fold_ok();
   fold_status status = fold_ok();
   if (!outcomes->exact) {
     mpfr_set_ui_2exp(error, 1, t->u + 3, MPFR_RNDU);
@@ -113,7 +113,7 @@ fold_status fold_sum_error(struct fold_bound_terms *t, struct fold_outcomes *out
   }
   look_at_partial_sums(t, error);
   if (outcomes->exact) return status;
-  if (t->method == FOLD_KAHAN) status = kahan(t, error);
-  if (t->method == FOLD_NEUMAIER) neumaier(t, error);
+  if (t->how.method == FOLD_KAHAN) status = kahan(t, error);
+  if (t->how.method == FOLD_NEUMAIER) neumaier(t, error);
   return status;
 }

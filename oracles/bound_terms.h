@@ -11,7 +11,7 @@
 
 /* Numbers rounded up; bound.c's notation. */
 struct fold_bound_terms {
-  enum fold_method method;
+  struct fold_arithmetic how;
   const struct fold_truth *truth;
   const struct fold_running_product *running;
   struct fold_format result, accumulator;

@@ -54,17 +54,20 @@ const struct fold_order *fold_orders(size_t *n);
 const struct fold_order *fold_order_find(const char *name);
 
 /* The replay: each row of `call` folded in this order in the dtype's accumulator (fold_accumulator_of) by native
- * arithmetic on call->launch.threads threads (0: all), then rounded once to dtype. NaN propagates in max and min, and -0 < +0 there.
+ * arithmetic on call->launch.threads threads (0: all), then rounded once to dtype, or to another. NaN propagates in max and min, and -0 < +0 there.
  * FOLD_NO_MEMORY only where the order needs room of its own (sorted: a permutation of the row). */
 fold_status fold_order_replay(const struct fold_order *order, const struct fold_call *call);
+fold_status fold_order_replay_to(const struct fold_order *order, const struct fold_call *call, enum fold_dtype result);
 /* The same bits by other arithmetic, one thread: f32 through double, f64 through binary128, one rounding an operation
  * (double rounding is innocuous at 2p + 2 bits: Figueroa 1995). It judges the native replay: no flush to zero, no
  * contraction, no wrong accumulator can agree with it by accident. */
 fold_status fold_order_replay_wide(const struct fold_order *order, const struct fold_call *call);
 
-/* The replay of a method in an order, by other arithmetic likewise: FOLD_PLAIN's is fold_order_replay_wide; of Kahan's, Neumaier's
- * and float64's there are sums in rising index (replay_method.c says how each is defined). UNSUPPORTED for everything else. */
-fold_status fold_method_replay(const struct fold_order *order, enum fold_method method, const struct fold_call *call);
+/* The replay of a method in an order, in whatever accumulator and to whatever result, by other arithmetic likewise: FOLD_PLAIN is as
+ * above; of Kahan's and Neumaier's there are sums in rising index (replay_method.c says how each is defined). UNSUPPORTED for
+ * everything else, and for products of two factors in an accumulator that is neither f32 nor f64. */
+fold_status fold_method_replay(const struct fold_order *order, struct fold_arithmetic how,
+                               const struct fold_call *call);
 /* Whether there is one, of sums. */
 bool fold_method_has_replay(const struct fold_order *order, enum fold_method method);
 

@@ -14,6 +14,7 @@
 
 struct walk {
   const struct fold_order *order;
+  struct fold_arithmetic how;
   const struct fold_call *call;
   fold_row_run *run;
   struct fold_split split;
@@ -26,8 +27,9 @@ static fold_status replay_row(const struct walk *walk, size_t r, unsigned thread
   uint32_t *place = NULL;
   fold_status status = fold_order_places(walk->order, call->dtype, in, call->cols, &place);
   if (status.code == FOLD_OK) {
-    struct fold_row row = {walk->order, &walk->split, call->dtype, call->op, in, other, place, call->cols, threads};
-    fold_bits_store(call->dtype, call->out, r, walk->run(&row));
+    struct fold_row row = {walk->order, &walk->split, call->dtype, call->op,   walk->how.accumulator,
+                           in,          other,        place,       call->cols, threads};
+    fold_bits_store(walk->how.result, call->out, r, fold_bits_from_double(walk->how.result, walk->run(&row)));
   }
   free(place);
   return status;
@@ -47,9 +49,9 @@ static fold_status replay_shared(const struct walk *walk, unsigned threads) {
   return first;
 }
 
-fold_status fold_rows_replay(const struct fold_order *order, const struct fold_call *call, fold_row_run *run,
-                             unsigned threads) {
-  struct walk walk = {order, call, run, {0, 0, 0}};
+fold_status fold_rows_replay(const struct fold_order *order, struct fold_arithmetic how, const struct fold_call *call,
+                             fold_row_run *run, unsigned threads) {
+  struct walk walk = {order, how, call, run, {0, 0, 0}};
   if (call->other && (order->product == FOLD_NO_PRODUCT || call->op != FOLD_SUM))
     return fold_error(FOLD_UNSUPPORTED, "order %s does not say what becomes of a product", order->name);
   FOLD_TRY(fold_order_split(order, call->cols, &walk.split));
@@ -59,11 +61,17 @@ fold_status fold_rows_replay(const struct fold_order *order, const struct fold_c
   return fold_ok();
 }
 
-fold_status fold_order_replay(const struct fold_order *order, const struct fold_call *call) {
+fold_status fold_order_replay_to(const struct fold_order *order, const struct fold_call *call, enum fold_dtype result) {
   static fold_row_run *const *const rows[FOLD_DTYPES] = {
 #define FOLD_DTYPE(TAG, name, ...) fold_rows_##name,
 #include "dtype.def"
   };
   unsigned threads = call->launch.threads ? call->launch.threads : (unsigned)omp_get_max_threads();
-  return fold_rows_replay(order, call, call->other ? fold_rows_dot : rows[call->dtype][call->op], threads);
+  struct fold_arithmetic how = fold_arithmetic_of(FOLD_PLAIN, call->dtype);
+  how.result = result;
+  return fold_rows_replay(order, how, call, call->other ? fold_rows_dot : rows[call->dtype][call->op], threads);
+}
+
+fold_status fold_order_replay(const struct fold_order *order, const struct fold_call *call) {
+  return fold_order_replay_to(order, call, call->dtype);
 }

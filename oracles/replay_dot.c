@@ -32,7 +32,7 @@ static fold_row_run *fused_here(enum fold_dtype dtype) {
 static fold_row_run *fused_here(enum fold_dtype dtype) { return fold_rows_fused[dtype]; }
 #endif
 
-uint64_t fold_rows_dot(const struct fold_row *row) {
+double fold_rows_dot(const struct fold_row *row) {
   const bool is_fused = row->order->product == FOLD_FUSED_PRODUCT;
   return (is_fused ? fused_here(row->dtype) : rounded[row->dtype])(row);
 }

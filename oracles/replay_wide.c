@@ -1,7 +1,7 @@
 /* replay_wide.c: the judge of the native replay: the same orders by other arithmetic.
  *
- * Promised: each operation is done in a format of at least 2p + 2 bits and rounded once to the accumulator, f32 through
- * double, f64 through binary128; the second rounding is innocuous (Figueroa 1995; products are exact in the wide
+ * Promised: each operation is done in a format of at least 2p + 2 bits and rounded once to the accumulator, f32 and what is
+ * narrower through double, f64 through binary128; the second rounding is innocuous (Figueroa 1995; products are exact in the wide
  * format, so that subnormal ones round once too). An FMA's sum of an exact product may have more bits than that: it is rounded to
  * odd first, which no second rounding turns wrong (Boldo, Melquiond, IEEE Trans. Computers 57 (2008), 462). Slow, one thread, written
  * apart from native.h on purpose.
@@ -14,7 +14,7 @@
 #include "split.h"
 
 struct wide {
-  enum fold_dtype dtype;
+  enum fold_dtype dtype, accumulator;
   enum fold_op op;
   const void *in, *other;
   const uint32_t *place;
@@ -41,7 +41,10 @@ static double extreme(double a, double b, bool greatest) {
   return below == greatest ? b : a;
 }
 
-static double join_f32(enum fold_op op, double a, double b) { return (float)(op == FOLD_SUM ? a + b : a * b); }
+/* An accumulator of at most 24 bits. */
+static double join_narrow(const struct wide *c, double a, double b) {
+  return fold_bits_round(c->accumulator, c->op == FOLD_SUM ? a + b : a * b);
+}
 
 static double join_f64(enum fold_op op, double a, double b) {
   return (double)(op == FOLD_SUM ? (__float128)a + b : (__float128)a * b);
@@ -49,12 +52,12 @@ static double join_f64(enum fold_op op, double a, double b) {
 
 static double join(const struct wide *c, double a, double b) {
   if (c->op == FOLD_MAX || c->op == FOLD_MIN) return extreme(a, b, c->op == FOLD_MAX);
-  return fold_accumulator_of(c->dtype) == FOLD_F32 ? join_f32(c->op, a, b) : join_f64(c->op, a, b);
+  return c->accumulator == FOLD_F64 ? join_f64(c->op, a, b) : join_narrow(c, a, b);
 }
 
-/* Products of two f64 have 106 bits. */
+/* Products of two f64 have 106 bits. The accumulator is f32 or f64. */
 static double rounded_to_accumulator(const struct wide *c, __float128 x) {
-  return fold_accumulator_of(c->dtype) == FOLD_F32 ? (double)(float)x : (double)x;
+  return c->accumulator == FOLD_F32 ? (double)(float)x : (double)x;
 }
 
 static double leaf(const struct wide *c, size_t i) {
@@ -91,12 +94,12 @@ static double take(const struct wide *c, double a, size_t i) {
 #define NAME(x) x##_wide
 #include "orders.inc"
 
-static uint64_t row_wide(const struct fold_row *row) {
+double fold_rows_wide(const struct fold_row *row) {
   const bool fused = row->other && row->order->product == FOLD_FUSED_PRODUCT;
-  const struct wide c = {row->dtype, row->op, row->in, row->other, row->place, fused};
-  return fold_bits_from_double(row->dtype, fold_wide(row->order, row->split, &c, row->n, 1));
+  const struct wide c = {row->dtype, row->accumulator, row->op, row->in, row->other, row->place, fused};
+  return fold_wide(row->order, row->split, &c, row->n, 1);
 }
 
 fold_status fold_order_replay_wide(const struct fold_order *order, const struct fold_call *call) {
-  return fold_rows_replay(order, call, row_wide, 1);
+  return fold_rows_replay(order, fold_arithmetic_of(FOLD_PLAIN, call->dtype), call, fold_rows_wide, 1);
 }

@@ -40,26 +40,29 @@ struct fold_row {
   const struct fold_split *split;
   enum fold_dtype dtype;
   enum fold_op op;
-  const void *in, *other; /* other: of products of two factors the second; else NULL */
+  enum fold_dtype accumulator; /* of the native interpretations dtype.def's */
+  const void *in, *other;      /* other: of products of two factors the second; else NULL */
   const uint32_t *place;
   size_t n;
   unsigned threads; /* for the parts of this row; 1 starts no parallel region */
 };
 
-/* Folds one row to a pattern of its dtype. */
-typedef uint64_t fold_row_run(const struct fold_row *row);
+/* Folds one row: what it gives in the accumulator, before the last rounding. */
+typedef double fold_row_run(const struct fold_row *row);
 
 /* The native ones: one for each dtype and operation (replay.inc). */
 #define FOLD_DTYPE(TAG, name, ...) extern fold_row_run *const fold_rows_##name[FOLD_OPS];
 #include "dtype.def"
 
-/* Of products of two factors, in the accumulator (replay_dot.c). */
+/* Of products of two factors, in dtype.def's accumulator (replay_dot.c). */
 fold_row_run fold_rows_dot;
 /* Of fused products, by the C library's FMA: what runs where the machine has none. */
 extern fold_row_run *const fold_rows_fused[FOLD_DTYPES];
+/* By other arithmetic, in any accumulator; of products of two factors in f32 or f64 (replay_wide.c). */
+fold_row_run fold_rows_wide;
 
-/* Folds each row of `call` by `run` on `threads` threads, over the rows or inside them (replay.c). */
-fold_status fold_rows_replay(const struct fold_order *order, const struct fold_call *call, fold_row_run *run,
-                             unsigned threads);
+/* Folds each row of `call` by `run` on `threads` threads, over the rows or inside them, and rounds to the result (replay.c). */
+fold_status fold_rows_replay(const struct fold_order *order, struct fold_arithmetic how, const struct fold_call *call,
+                             fold_row_run *run, unsigned threads);
 
 #endif

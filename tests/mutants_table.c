@@ -101,7 +101,7 @@ static const struct fold_mutant numbers[] = {
      .may = C(COMPENSATED),
      .fixtures = "normal/f32/sum/1x33/*,normal/f32/sum/1x1023/*"},
     {.subject = {BASE("float64_lanes", "two sums in f64, added at the end", F64, SUM, mutant_float64_lanes),
-                 .order = "host/sequential", .method = FOLD_FLOAT64, .claims = ORDERED},
+                 .order = "host/sequential", .accumulator = FOLD_ALWAYS(FOLD_F64), .claims = ORDERED},
      .breaks = C(REPLAYS),
      .fixtures = "normal/f64/sum/1x1023/*"},
     {.subject = {BASE("truncated", "exact, but rounded towards zero", F32, SUM, mutant_truncated), .method = FOLD_EXACT,
@@ -121,7 +121,7 @@ static const struct fold_mutant numbers[] = {
      .breaks = C(FAITHFUL),
      .fixtures = "normal/f32/sum/1x3[0-6]/*"},
     {.subject = {BASE("narrow_truncated", "adds in f16, towards zero", F16, SUM, mutant_narrow_truncated),
-                 .method = FOLD_NARROW, .claims = SOUND | C(BOUNDED)},
+                 .accumulator = FOLD_OF_TERMS, .claims = SOUND | C(BOUNDED)},
      .breaks = C(BOUNDED),
      .fixtures = "narrow_truncated/*"},
 };

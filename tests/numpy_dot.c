@@ -26,7 +26,8 @@ static fold_status judge(const struct fold_terms *terms, uint64_t got, struct co
   fold_truth_init(&truth);
   fold_status status = fold_oracle_terms(terms, 0, &truth);
   if (status.code == FOLD_OK)
-    status = fold_bound_outcomes(FOLD_PLAIN, &truth, terms->n ? terms->n - 1 : 0, NULL, bound, &may);
+    status = fold_bound_outcomes(fold_arithmetic_of(FOLD_PLAIN, terms->dtype), &truth, terms->n ? terms->n - 1 : 0,
+                                 NULL, bound, &may);
   if (status.code == FOLD_OK && fold_bits_class(terms->dtype, got) < FOLD_INFINITE) {
     fold_truth_error(error, &truth, terms->dtype, got);
     count->within += mpfr_lessequal_p(error, bound) != 0;

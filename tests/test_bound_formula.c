@@ -3,6 +3,7 @@
 #include <criterion/criterion.h>
 #include <math.h>
 
+#include "arithmetics.h"
 #include "bound.h"
 #include "integers.h"
 
@@ -64,11 +65,6 @@ static void take_row(struct row *row, enum fold_op op, const double *x, size_t n
   row->most = log2_of(large) + 1;
   row->least = log2_of(small);
   mpq_clears(term, size, one, large, small, (mpq_ptr)0);
-}
-
-static struct fold_format accumulator_of(enum fold_method method, enum fold_dtype dtype) {
-  if (method == FOLD_NARROW) return fold_format_of(dtype);
-  return fold_format_of(method == FOLD_FLOAT64 || dtype == FOLD_F64 ? FOLD_F64 : FOLD_F32);
 }
 
 /* gamma_k, or (n - 1) u where that says nothing */
@@ -141,10 +137,10 @@ static void add_last(mpq_t a, const struct row *row, enum fold_op op, struct fol
   mpq_clears(half, least, (mpq_ptr)0);
 }
 
-static void set_bound(mpq_t a, enum fold_method method, enum fold_dtype dtype, enum fold_op op, const struct row *row,
-                      uint64_t height) {
-  const struct fold_format f = accumulator_of(method, dtype), result = fold_format_of(dtype);
-  const bool by_height = op == FOLD_SUM && (method == FOLD_PLAIN || method == FOLD_NARROW);
+static void set_bound(mpq_t a, struct fold_arithmetic how, enum fold_op op, const struct row *row, uint64_t height) {
+  const struct fold_format f = fold_format_of(how.accumulator), result = fold_format_of(how.result);
+  const enum fold_method method = how.method;
+  const bool by_height = op == FOLD_SUM && method == FOLD_PLAIN;
   mpq_t gamma;
   mpq_init(gamma);
   set_gamma(gamma, by_height ? height : row->n - 1, row->n, -f.precision);
@@ -172,8 +168,9 @@ struct tried {
   size_t exact, rounded, underflows, nan;
 };
 
-static void try_row(enum fold_method method, enum fold_dtype dtype, enum fold_op op, const double *x, size_t n,
-                    uint64_t height, struct tried *tried) {
+static void try_row(struct way way, enum fold_dtype dtype, enum fold_op op, const double *x, size_t n, uint64_t height,
+                    struct tried *tried) {
+  const struct fold_arithmetic how = way_of(way, dtype);
   uint64_t in[MOST];
   struct fold_truth truth;
   struct fold_outcomes may;
@@ -186,25 +183,25 @@ static void try_row(enum fold_method method, enum fold_dtype dtype, enum fold_op
   row_init(&row);
   for (size_t i = 0; i < n; i++) fold_bits_store(dtype, in, i, fold_bits_from_double(dtype, x[i]));
   cr_assert_eq(fold_oracle_exact(dtype, op, in, n, 1, &truth).code, FOLD_OK);
-  cr_assert_eq(fold_bound_outcomes(method, &truth, height, NULL, bound, &may).code, FOLD_OK);
+  cr_assert_eq(fold_bound_outcomes(how, &truth, height, NULL, bound, &may).code, FOLD_OK);
   take_row(&row, op, x, n);
   bool infinite = fold_bits_class(dtype, truth.rounded[dtype]) == FOLD_INFINITE;
   if (may.exact && !infinite)
     set_nearest(want, dtype, &row, &truth);
   else
-    set_bound(want, method, dtype, op, &row, height);
+    set_bound(want, how, op, &row, height);
   if (!infinite || !may.exact) {
     mpfr_get_q(got, bound);
     set(above, 1, -90);
     mpq_mul(above, above, want);
     mpq_add(above, above, want);
     cr_expect(mpq_cmp(got, want) >= 0 && mpq_cmp(got, above) <= 0,
-              "method %d, %s, %s, n=%zu, h=%lu, exact %d: %g, want %g", (int)method, fold_dtype_name(dtype),
+              "method %d, %s, %s, n=%zu, h=%lu, exact %d: %g, want %g", (int)how.method, fold_dtype_name(dtype),
               fold_op_name(op), n, height, may.exact, mpq_get_d(got), mpq_get_d(want));
   }
   tried->exact += may.exact;
   tried->rounded += !may.exact;
-  const struct fold_format f = accumulator_of(method, dtype);
+  const struct fold_format f = fold_format_of(how.accumulator);
   if (op == FOLD_PROD && !may.exact) {
     bool nan = row.most > f.emax - 1 && row.least < f.emin + 1;
     cr_expect_eq(may.nan, nan, "%s, products from 2^%ld to 2^%ld", fold_dtype_name(dtype), row.least, row.most);
@@ -226,8 +223,8 @@ static double number(enum fold_dtype dtype, int exponent, uint64_t *state) {
 }
 
 Test(bound_formula, of_sums) {
-  static const enum fold_method methods[] = {FOLD_PLAIN, FOLD_NARROW, FOLD_FLOAT64, FOLD_KAHAN, FOLD_NEUMAIER};
-  for (size_t m = 0; m < sizeof methods / sizeof *methods; m++)
+  static const struct way ways[] = {PLAINLY, NARROWLY, IN_F64, {FOLD_KAHAN, FOLD_USUAL}, {FOLD_NEUMAIER, FOLD_USUAL}};
+  for (size_t m = 0; m < sizeof ways / sizeof *ways; m++)
     for (int d = 0; d < FOLD_E4M3; d++) {
       enum fold_dtype dtype = (enum fold_dtype)d;
       const struct fold_format f = fold_format_of(dtype);
@@ -237,14 +234,14 @@ Test(bound_formula, of_sums) {
         double x[MOST];
         size_t n = 2 + next_word(&state) % (MOST - 1);
         int centre = trial % 3 ? (int)(next_word(&state) % 8) : f.emin + 2, spread = trial % 5 ? 8 : 2;
-        if (methods[m] == FOLD_KAHAN) n = n % 20 + 2; /* n u <= 1/10 in any of these */
+        if (ways[m].method == FOLD_KAHAN) n = n % 20 + 2; /* n u <= 1/10 in any of these */
         for (size_t i = 0; i < n; i++)
           x[i] = number(dtype, centre - (int)(next_word(&state) % (uint64_t)spread), &state);
         if (trial % 4 == 0) x[n - 1] = -x[0];
         static const uint64_t heights[] = {1, 2, 7, 39, 127, 128, 1000, 4194303, 8388608};
-        try_row(methods[m], dtype, FOLD_SUM, x, n, heights[next_word(&state) % 9], &tried);
+        try_row(ways[m], dtype, FOLD_SUM, x, n, heights[next_word(&state) % 9], &tried);
       }
-      cr_expect(tried.exact > 0 && (tried.rounded > 0 || methods[m] == FOLD_FLOAT64 || f.bits == 16),
+      cr_expect(tried.exact > 0 && (tried.rounded > 0 || ways[m].accumulator == FOLD_ALWAYS(FOLD_F64) || f.bits == 16),
                 "method %zu, %s: %zu, %zu", m, fold_dtype_name(dtype), tried.exact, tried.rounded);
     }
   mpfr_free_cache();
@@ -252,11 +249,11 @@ Test(bound_formula, of_sums) {
 
 /* Also from just within the normal range to just beyond it. */
 Test(bound_formula, of_products) {
-  static const enum fold_method methods[] = {FOLD_PLAIN, FOLD_NARROW};
+  static const struct way ways[] = {PLAINLY, NARROWLY};
   for (size_t m = 0; m < 2; m++)
     for (int d = 0; d < FOLD_E4M3; d++) {
       enum fold_dtype dtype = (enum fold_dtype)d;
-      const struct fold_format f = accumulator_of(methods[m], dtype);
+      const struct fold_format f = fold_format_of(way_of(ways[m], dtype).accumulator);
       struct tried tried = {0};
       uint64_t state = 160 + m * 10 + (uint64_t)d;
       for (int trial = 0; trial < 1500; trial++) {
@@ -269,9 +266,9 @@ Test(bound_formula, of_products) {
           x[i] = number(dtype, e, &state);
           (i % 2 ? (low += e) : (high += e));
         }
-        try_row(methods[m], dtype, FOLD_PROD, x, n, n - 1, &tried);
+        try_row(ways[m], dtype, FOLD_PROD, x, n, n - 1, &tried);
       }
-      bool wide = methods[m] == FOLD_NARROW || f.precision == fold_format_of(dtype).precision;
+      bool wide = is_narrow(ways[m]) || f.precision == fold_format_of(dtype).precision;
       cr_expect(tried.rounded && (!wide || (tried.underflows && tried.nan)), "method %zu, %s: %zu, %zu, %zu", m,
                 fold_dtype_name(dtype), tried.rounded, tried.underflows, tried.nan);
     }

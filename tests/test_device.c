@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <xxhash.h>
 
+#include "arithmetics.h"
 #include "bits.h"
 #include "engine.h"
 #include "generator.h"
@@ -638,7 +639,7 @@ Test(device, runs_are_varied_by_the_plan) {
 /* What the method adds up on a device is replayed by the method. */
 Test(device, a_method_is_replayed_as_itself) {
   static char name[] = "normal";
-  static const enum fold_method methods[] = {FOLD_PLAIN, FOLD_KAHAN, FOLD_FLOAT64};
+  static const struct way ways[] = {PLAINLY, {FOLD_KAHAN, FOLD_USUAL}, IN_F64};
   static fold_run *const runs[] = {fold_host_ordered, fold_host_kahan, fold_host_float64};
   for (size_t m = 0; m < 3; m++)
     for (size_t own = 0; own < 3; own++) {
@@ -650,7 +651,8 @@ Test(device, a_method_is_replayed_as_itself) {
       struct tally t;
       subject.claims = FOLD_CLAIM(FOLD_REPLAYS);
       subject.order = "host/sequential";
-      subject.method = methods[own];
+      subject.method = ways[own].method;
+      subject.accumulator = ways[own].accumulator;
       method_run = runs[m];
       cr_assert_eq(tally_verify(&registry, NULL, false, &cases, &t).code, FOLD_OK);
       cr_expect_eq(t.last[FOLD_REPLAYS].verdict, m == own ? FOLD_HELD : FOLD_REFUTED, "method %zu as %zu: %s", m, own,

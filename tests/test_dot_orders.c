@@ -77,7 +77,7 @@ Test(dot_orders, native_and_wide_replay_give_the_same_bits) {
 }
 
 static fold_status replay_by_library(const struct fold_order *order, const struct fold_call *call) {
-  return fold_rows_replay(order, call, fold_rows_fused[call->dtype], 1);
+  return fold_rows_replay(order, fold_arithmetic_of(FOLD_PLAIN, call->dtype), call, fold_rows_fused[call->dtype], 1);
 }
 
 /* Where the machine has an instruction for it, nothing else runs the C library's. */
@@ -171,7 +171,7 @@ static void check_bound(const char *name, enum fold_dtype dtype, int kind, const
   fold_truth_init(&truth);
   cr_assert_eq(fold_oracle_terms(&terms, 2, &truth).code, FOLD_OK);
   cr_assert_eq(fold_order_height(fold_order_find(name), dtype, NULL, n, &height).code, FOLD_OK);
-  fold_status status = fold_bound_outcomes(FOLD_PLAIN, &truth, height, NULL, bound, &may);
+  fold_status status = fold_bound_outcomes(fold_arithmetic_of(FOLD_PLAIN, dtype), &truth, height, NULL, bound, &may);
   cr_assert(status.code == FOLD_OK, "%s", status.text);
   enum fold_class class = fold_bits_class(dtype, got);
   bool negative = fold_bits_negative(dtype, got), finite = class < FOLD_INFINITE;
@@ -237,7 +237,8 @@ Test(dot_orders, the_bound_of_one_product_is_one_rounding) {
     mpfr_inits2(128, bound, most, (mpfr_ptr)0);
     fold_truth_init(&truth);
     cr_assert_eq(fold_oracle_terms(&terms, 1, &truth).code, FOLD_OK);
-    cr_assert_eq(fold_bound_outcomes(FOLD_PLAIN, &truth, 0, NULL, bound, &may).code, FOLD_OK);
+    cr_assert_eq(fold_bound_outcomes(fold_arithmetic_of(FOLD_PLAIN, one[k].dtype), &truth, 0, NULL, bound, &may).code,
+                 FOLD_OK);
     cr_expect_eq(may.exact, one[k].exact, "%zu", k);
     mpfr_mul_d(most, truth.abs_sum, 0x1p-22, MPFR_RNDU);
     mpfr_add_d(most, most, 0x1p-149, MPFR_RNDU);
@@ -261,7 +262,7 @@ Test(dot_orders, compensated_methods_have_no_bound) {
   fold_truth_init(&truth);
   cr_assert_eq(fold_oracle_terms(&terms, 1, &truth).code, FOLD_OK);
   for (size_t m = 0; m < 4; m++)
-    cr_expect_eq(fold_bound_outcomes(methods[m], &truth, 2, NULL, bound, &may).code,
+    cr_expect_eq(fold_bound_outcomes(fold_arithmetic_of(methods[m], FOLD_F64), &truth, 2, NULL, bound, &may).code,
                  m < 2 ? FOLD_UNSUPPORTED : FOLD_OK);
   fold_truth_free(&truth);
   mpfr_clear(bound);

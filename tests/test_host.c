@@ -85,7 +85,7 @@ static void replays(const struct fold_subject *s, enum fold_dtype dtype, enum fo
   uint64_t got[8], want[8];
   struct fold_call call = {.dtype = dtype, .op = op, .rows = rows, .cols = cols, .in = in, .out = want};
   run_subject(s, dtype, op, in, rows, cols, threads, got);
-  cr_assert(fold_method_replay(fold_order_find(s->order), s->method, &call).code == FOLD_OK);
+  cr_assert(fold_method_replay(fold_order_find(s->order), fold_subject_arithmetic(s, dtype), &call).code == FOLD_OK);
   for (size_t r = 0; r < rows; r++) {
     char text[2][80];
     uint64_t wide = fold_bits_load(dtype, want, r);

@@ -118,11 +118,11 @@ Test(judge_evidence, the_evidence_is_the_worst_rows) {
 Test(judge_evidence, a_result_is_weighed_by_each_subjects_own_bound) {
   static const struct {
     const char *order;
-    enum fold_method method;
+    unsigned accumulator;
     float got;
-  } tight[] = {{"host/pairwise", FOLD_PLAIN, 1 + 2 * 0x1p-23f},
-               {"host/sequential", FOLD_FLOAT64, 1 + 2 * 0x1p-23f},
-               {"host/sequential", FOLD_PLAIN, 1 + 8 * 0x1p-23f}};
+  } tight[] = {{"host/pairwise", FOLD_USUAL, 1 + 2 * 0x1p-23f},
+               {"host/sequential", FOLD_ALWAYS(FOLD_F64), 1 + 2 * 0x1p-23f},
+               {"host/sequential", FOLD_USUAL, 1 + 8 * 0x1p-23f}};
   float terms[8] = {1};
   for (size_t i = 1; i < 8; i++) terms[i] = 0x1p-40f * (float)i;
   for (size_t i = 0; i < 3; i++) {
@@ -130,11 +130,12 @@ Test(judge_evidence, a_result_is_weighed_by_each_subjects_own_bound) {
     uint64_t claims = FOLD_CLAIM(FOLD_BOUNDED);
     const float got = 1 + 2 * 0x1p-23f; /* 4 u; of 8 terms: 7 u in sequence, 3 u in pairs */
     struct fold_subject subjects[3] = {plant(got, "host/sequential", FOLD_PLAIN, claims),
-                                       plant(tight[i].got, tight[i].order, tight[i].method, claims),
+                                       plant(tight[i].got, tight[i].order, FOLD_PLAIN, claims),
                                        plant(got, "host/sequential", FOLD_PLAIN, claims)};
     struct fold_registry registry = {subjects, 3};
     struct tally t, first;
     subjects[0].name = "loose";
+    subjects[1].accumulator = tight[i].accumulator;
     subjects[2].name = "loose_too";
     literal_case(&l, 8, terms);
     cr_assert_eq(tally_verify(&registry, "loose", false, &l.cases, &first).code, FOLD_OK);

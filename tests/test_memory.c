@@ -46,7 +46,8 @@ static fold_status bound_all(const struct fold_truth *truth) {
   mpfr_t error;
   mpfr_init2(error, 64);
   for (int method = 0; method <= (int)FOLD_EXACT; method++)
-    fold_bound_outcomes((enum fold_method)method, truth, truth->n - 1, NULL, error, &may);
+    fold_bound_outcomes(fold_arithmetic_of((enum fold_method)method, truth->dtype), truth, truth->n - 1, NULL, error,
+                        &may);
   if (fold_bits_class(truth->dtype, truth->rounded[truth->dtype]) < FOLD_INFINITE) {
     fold_truth_error(error, truth, truth->dtype, truth->rounded[truth->dtype]);
     fold_truth_ulps(error, truth, truth->dtype);
@@ -102,7 +103,7 @@ static fold_status replay_all(const struct question *q, void *out) {
   FOLD_TRY(fold_order_replay(q->order, &call));
   for (int method = FOLD_PLAIN; method <= (int)FOLD_EXACT; method++)
     if (fold_method_has_replay(q->order, (enum fold_method)method))
-      FOLD_TRY(fold_method_replay(q->order, (enum fold_method)method, &call));
+      FOLD_TRY(fold_method_replay(q->order, fold_arithmetic_of((enum fold_method)method, q->dtype), &call));
   return fold_ok();
 }
 

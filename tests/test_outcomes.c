@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "arithmetics.h"
 #include "bound.h"
 #include "integers.h"
 #include "order.h"
@@ -14,11 +15,6 @@ enum { MOST = 24, TREES = 12 };
 static double join(enum fold_dtype accumulator, enum fold_op op, double a, double b) {
   double c = op == FOLD_SUM ? a + b : a * b;
   return accumulator == FOLD_F64 ? c : fold_bits_to_double(accumulator, fold_bits_from_double(accumulator, c));
-}
-
-static enum fold_dtype accumulator_of(enum fold_method method, enum fold_dtype dtype) {
-  if (method == FOLD_NARROW) return dtype;
-  return method == FOLD_FLOAT64 || dtype == FOLD_F64 ? FOLD_F64 : FOLD_F32;
 }
 
 /* Terms joined in turn, or two at a time wherever they stand. */
@@ -91,9 +87,11 @@ static void count(struct seen *seen, enum fold_dtype dtype, const struct fold_ou
 }
 
 /* Every tree that is tried gives what is possible. */
-static void try_row(enum fold_method method, enum fold_dtype dtype, enum fold_op op, const double *x, size_t n,
-                    uint64_t *state, struct seen *seen) {
-  enum fold_dtype accumulator = accumulator_of(method, dtype);
+static void try_row(struct way way, enum fold_dtype dtype, enum fold_op op, const double *x, size_t n, uint64_t *state,
+                    struct seen *seen) {
+  const struct fold_arithmetic how = way_of(way, dtype);
+  const enum fold_dtype accumulator = how.accumulator;
+  const enum fold_method method = how.method;
   uint64_t in[MOST];
   struct fold_truth truth;
   struct fold_outcomes may;
@@ -102,7 +100,7 @@ static void try_row(enum fold_method method, enum fold_dtype dtype, enum fold_op
   fold_truth_init(&truth);
   for (size_t i = 0; i < n; i++) fold_bits_store(dtype, in, i, fold_bits_from_double(dtype, x[i]));
   cr_assert_eq(fold_oracle_exact(dtype, op, in, n, 1, &truth).code, FOLD_OK);
-  fold_status status = fold_bound_outcomes(method, &truth, n - 1, NULL, bound, &may);
+  fold_status status = fold_bound_outcomes(how, &truth, n - 1, NULL, bound, &may);
   cr_assert_eq(status.code, FOLD_OK, "%s", status.text);
   for (int k = 0; k < TREES; k++) {
     double value = method == FOLD_KAHAN      ? kahan_of(accumulator, x, n)
@@ -110,8 +108,9 @@ static void try_row(enum fold_method method, enum fold_dtype dtype, enum fold_op
                                              : fold_tree(accumulator, op, x, n, k == 0, state);
     uint64_t got = fold_bits_from_double(dtype, value);
     bool possible = is_possible(&truth, bound, &may, got);
-    cr_expect(possible, "method %d, %s, %s, n=%zu (%a, %a, %a): %a, want %a", method, fold_dtype_name(dtype),
-              fold_op_name(op), n, x[0], n > 1 ? x[1] : 0, n > 2 ? x[2] : 0, value, mpfr_get_d(truth.exact, MPFR_RNDN));
+    cr_expect(possible, "method %d in %s, %s, %s, n=%zu (%a, %a, %a): %a, want %a", method,
+              fold_dtype_name(accumulator), fold_dtype_name(dtype), fold_op_name(op), n, x[0], n > 1 ? x[1] : 0,
+              n > 2 ? x[2] : 0, value, mpfr_get_d(truth.exact, MPFR_RNDN));
     count(seen, dtype, &may, got);
     if (method == FOLD_KAHAN || method == FOLD_NEUMAIER) break;
   }
@@ -150,15 +149,13 @@ static size_t make_sum(enum fold_dtype dtype, int kind, double *x, uint64_t *sta
   return n;
 }
 
-static const struct {
-  enum fold_method method;
-  unsigned dtypes;
-} sums[] = {{FOLD_NARROW, 15}, {FOLD_PLAIN, 15}, {FOLD_FLOAT64, 15}, {FOLD_KAHAN, 15}, {FOLD_NEUMAIER, 15}};
+static const struct way sums[] = {NARROWLY, PLAINLY, IN_F64, {FOLD_KAHAN, FOLD_USUAL}, {FOLD_NEUMAIER, FOLD_USUAL}};
 
 /* In their own format sums meet every edge; 16-bit terms in f32 hardly round, and f16 ones never overflow there. A compensated
  * sum that overflowed need not be an infinity; with 8 bits' unit no bound demands an overflow. */
-static void expect_seen(enum fold_method method, enum fold_dtype dtype, const struct seen *seen) {
-  bool own = method == FOLD_NARROW && fold_dtype_size(dtype) > 1,
+static void expect_seen(struct way way, enum fold_dtype dtype, const struct seen *seen) {
+  const enum fold_method method = way.method;
+  bool own = is_narrow(way) && fold_dtype_size(dtype) > 1,
        compensated = method == FOLD_KAHAN || method == FOLD_NEUMAIER;
   cr_expect(seen->exact, "method %d, %s", method, fold_dtype_name(dtype));
   cr_expect(!own || (seen->rounded && seen->demanded && seen->either && seen->finite && seen->nan),
@@ -175,9 +172,9 @@ Test(outcomes, of_sums_hold_in_any_order) {
       double x[MOST];
       for (int trial = 0; trial < 4000; trial++) {
         size_t n = make_sum((enum fold_dtype)dtype, trial % 6, x, &state);
-        try_row(sums[m].method, (enum fold_dtype)dtype, FOLD_SUM, x, n, &state, &seen);
+        try_row(sums[m], (enum fold_dtype)dtype, FOLD_SUM, x, n, &state, &seen);
       }
-      expect_seen(sums[m].method, (enum fold_dtype)dtype, &seen);
+      expect_seen(sums[m], (enum fold_dtype)dtype, &seen);
     }
   mpfr_free_cache();
 }
@@ -200,21 +197,19 @@ static size_t make_product(enum fold_dtype dtype, int kind, double *x, uint64_t 
 }
 
 Test(outcomes, of_products_hold_in_any_order) {
-  static const enum fold_method methods[] = {FOLD_NARROW, FOLD_PLAIN};
+  static const struct way ways[] = {NARROWLY, PLAINLY};
   for (size_t m = 0; m < 2; m++)
     for (int dtype = 0; dtype < FOLD_DTYPES; dtype++) {
-      if (methods[m] == FOLD_NARROW && fold_dtype_size((enum fold_dtype)dtype) == 1)
-        continue; /* n u is no less than 1/2 */
+      if (is_narrow(ways[m]) && fold_dtype_size((enum fold_dtype)dtype) == 1) continue; /* n u is no less than 1/2 */
       struct seen seen = {0};
       uint64_t state = 800 + m * 10 + (uint64_t)dtype;
       double x[MOST];
       for (int trial = 0; trial < 6000; trial++) {
         size_t n = make_product((enum fold_dtype)dtype, trial % 5, x, &state);
-        try_row(methods[m], (enum fold_dtype)dtype, FOLD_PROD, x, n, &state, &seen);
+        try_row(ways[m], (enum fold_dtype)dtype, FOLD_PROD, x, n, &state, &seen);
       }
-      bool nan =
-          seen.nan || (methods[m] == FOLD_PLAIN && fold_format_of(dtype).emax < 33); /* f32 holds such products */
-      cr_expect(seen.exact && seen.rounded && seen.infinite && nan, "method %d, %s: %zu, %zu, %zu, %zu", methods[m],
+      bool nan = seen.nan || (!is_narrow(ways[m]) && fold_format_of(dtype).emax < 33); /* f32 holds such products */
+      cr_expect(seen.exact && seen.rounded && seen.infinite && nan, "way %zu, %s: %zu, %zu, %zu, %zu", m,
                 fold_dtype_name((enum fold_dtype)dtype), seen.exact, seen.rounded, seen.infinite, seen.nan);
     }
   mpfr_free_cache();
@@ -222,7 +217,7 @@ Test(outcomes, of_products_hold_in_any_order) {
 
 /* An infinity, or two of one sign, among numbers whose own sums overflow and whose products vanish, or that are far from both. */
 Test(outcomes, of_rows_with_infinities_hold_in_any_order) {
-  static const enum fold_method methods[] = {FOLD_NARROW, FOLD_PLAIN};
+  static const struct way ways[] = {NARROWLY, PLAINLY};
   for (size_t m = 0; m < 2; m++)
     for (int d = 0; d < FOLD_DTYPES; d++)
       for (int op = FOLD_SUM; op <= FOLD_PROD; op++) {
@@ -236,19 +231,18 @@ Test(outcomes, of_rows_with_infinities_hold_in_any_order) {
           double infinity = trial & 1 ? INFINITY : -INFINITY;
           x[next_word(&state) % n] = infinity;
           if (trial % 3 == 0) x[next_word(&state) % n] = infinity;
-          try_row(methods[m], dtype, (enum fold_op)op, x, n, &state, &seen);
+          try_row(ways[m], dtype, (enum fold_op)op, x, n, &state, &seen);
         }
-        bool nan =
-            seen.nan || (methods[m] == FOLD_PLAIN && fold_format_of(dtype).emax < 33); /* f32 holds such numbers */
-        cr_expect(seen.infinite && seen.demanded && nan, "method %d, %s, %s: %zu, %zu, %zu", methods[m],
-                  fold_dtype_name(dtype), fold_op_name((enum fold_op)op), seen.infinite, seen.demanded, seen.nan);
+        bool nan = seen.nan || (!is_narrow(ways[m]) && fold_format_of(dtype).emax < 33); /* f32 holds such numbers */
+        cr_expect(seen.infinite && seen.demanded && nan, "way %zu, %s, %s: %zu, %zu, %zu", m, fold_dtype_name(dtype),
+                  fold_op_name((enum fold_op)op), seen.infinite, seen.demanded, seen.nan);
       }
   mpfr_free_cache();
 }
 
 /* The sum's outcomes for n terms of dtype. */
-static struct fold_outcomes outcomes_of(enum fold_method method, enum fold_dtype dtype, enum fold_op op,
-                                        const double *x, size_t n, double *bound) {
+static struct fold_outcomes outcomes_of(struct way way, enum fold_dtype dtype, enum fold_op op, const double *x,
+                                        size_t n, double *bound) {
   uint64_t in[80];
   struct fold_truth truth;
   struct fold_outcomes may;
@@ -260,7 +254,7 @@ static struct fold_outcomes outcomes_of(enum fold_method method, enum fold_dtype
     cr_assert_eq(round_to(dtype, x[i]), x[i], "%a is no %s", x[i], fold_dtype_name(dtype));
   }
   cr_assert_eq(fold_oracle_exact(dtype, op, in, n, 1, &truth).code, FOLD_OK);
-  cr_assert_eq(fold_bound_outcomes(method, &truth, n - 1, NULL, limit, &may).code, FOLD_OK);
+  cr_assert_eq(fold_bound_outcomes(way_of(way, dtype), &truth, n - 1, NULL, limit, &may).code, FOLD_OK);
   *bound = mpfr_get_d(limit, MPFR_RNDU);
   fold_truth_free(&truth);
   mpfr_clear(limit);
@@ -288,7 +282,9 @@ Test(outcomes, of_a_sum_that_cancels_is_an_infinity_only_where_the_error_reaches
       for (size_t k = 0; k < rows[i].n; k++) in[k] = k % 2 ? 0xfbff : 0x7bff;
       in[rows[i].n - 1] = sign ? 0x8001 : 1;
       cr_assert_eq(fold_oracle_exact(FOLD_F16, FOLD_SUM, in, rows[i].n, 1, &truth).code, FOLD_OK);
-      cr_assert_eq(fold_bound_outcomes(FOLD_PLAIN, &truth, rows[i].n - 1, NULL, bound, &may).code, FOLD_OK);
+      cr_assert_eq(
+          fold_bound_outcomes(fold_arithmetic_of(FOLD_PLAIN, FOLD_F16), &truth, rows[i].n - 1, NULL, bound, &may).code,
+          FOLD_OK);
       cr_expect(may.finite && !may.exact && !may.nan && may.infinite[0] == rows[i].possible &&
                     may.infinite[1] == rows[i].possible,
                 "%zu terms, sign %d: +inf %d, -inf %d", rows[i].n, sign, may.infinite[0], may.infinite[1]);
@@ -301,7 +297,7 @@ Test(outcomes, of_a_sum_that_cancels_is_an_infinity_only_where_the_error_reaches
 Test(outcomes, sums_are_exact_up_to_two_to_the_precision_and_no_further) {
   for (size_t m = 0; m < sizeof sums / sizeof *sums; m++)
     for (int d = 0; d < FOLD_DTYPES; d++) {
-      enum fold_dtype dtype = (enum fold_dtype)d, accumulator = accumulator_of(sums[m].method, dtype);
+      enum fold_dtype dtype = (enum fold_dtype)d, accumulator = way_of(sums[m], dtype).accumulator;
       struct fold_format f = fold_format_of(dtype);
       int p = fold_format_of(accumulator).precision, least = f.emin - f.precision + 1;
       if (f.emax - p < least) continue; /* f16 in f64: its whole range is exact */
@@ -310,16 +306,15 @@ Test(outcomes, sums_are_exact_up_to_two_to_the_precision_and_no_further) {
           double x[80], unit = ldexp(negative ? -1 : 1, place), bound;
           for (int k = 0; k < p; k++) x[k] = ldexp(unit, p - 1 - k);
           x[p] = unit;
-          struct fold_outcomes at = outcomes_of(sums[m].method, dtype, FOLD_SUM, x, (size_t)p + 1, &bound);
-          cr_expect(at.exact && bound == 0 && at.finite && !at.infinite[0] && !at.infinite[1], "method %d, %s at 2^%d",
-                    sums[m].method, fold_dtype_name(dtype), place);
+          struct fold_outcomes at = outcomes_of(sums[m], dtype, FOLD_SUM, x, (size_t)p + 1, &bound);
+          cr_expect(at.exact && bound == 0 && at.finite && !at.infinite[0] && !at.infinite[1], "way %zu, %s at 2^%d", m,
+                    fold_dtype_name(dtype), place);
           x[p + 1] = -unit * 2;
-          cr_expect(outcomes_of(sums[m].method, dtype, FOLD_SUM, x, (size_t)p + 2, &bound).exact,
+          cr_expect(outcomes_of(sums[m], dtype, FOLD_SUM, x, (size_t)p + 2, &bound).exact,
                     "with a term of the other sign");
           x[p + 1] = unit;
-          struct fold_outcomes beyond = outcomes_of(sums[m].method, dtype, FOLD_SUM, x, (size_t)p + 2, &bound);
-          cr_expect(!beyond.exact && bound > 0, "method %d, %s at 2^%d, one unit more", sums[m].method,
-                    fold_dtype_name(dtype), place);
+          struct fold_outcomes beyond = outcomes_of(sums[m], dtype, FOLD_SUM, x, (size_t)p + 2, &bound);
+          cr_expect(!beyond.exact && bound > 0, "way %zu, %s at 2^%d, one unit more", m, fold_dtype_name(dtype), place);
           cr_expect_eq(join(accumulator, FOLD_SUM, ldexp(unit, p), unit), ldexp(unit, p), "that unit is lost");
         }
     }
@@ -341,7 +336,8 @@ Test(outcomes, products_are_exact_while_their_bits_fit) {
               {{0, 0x1.234p0, 0x1.234568p0}, true}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     double bound;
-    struct fold_outcomes may = outcomes_of(FOLD_PLAIN, FOLD_F32, FOLD_PROD, rows[i].x, 3, &bound);
+    struct fold_outcomes may =
+        outcomes_of((struct way){FOLD_PLAIN, FOLD_USUAL}, FOLD_F32, FOLD_PROD, rows[i].x, 3, &bound);
     cr_expect_eq(may.exact, rows[i].exact, "row %zu", i);
     cr_expect(bound == 0 || !may.exact, "row %zu: %g", i, bound);
   }
@@ -365,7 +361,8 @@ Test(outcomes, of_an_infinity_is_nan_only_where_the_others_leave_the_range) {
               {FOLD_PROD, {INFINITY, 0x1p-75, 0x1p-75, 0x1p100}, true}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     double bound;
-    struct fold_outcomes may = outcomes_of(FOLD_PLAIN, FOLD_F32, rows[i].op, rows[i].x, 4, &bound);
+    struct fold_outcomes may =
+        outcomes_of((struct way){FOLD_PLAIN, FOLD_USUAL}, FOLD_F32, rows[i].op, rows[i].x, 4, &bound);
     bool negative = rows[i].op == FOLD_SUM ? rows[i].x[0] < 0 : signbit(rows[i].x[0] * rows[i].x[1] * rows[i].x[2]);
     cr_expect(may.nan == rows[i].nan && may.infinite[negative] && !may.infinite[!negative] && !may.finite,
               "row %zu: NaN %d, infinities %d and %d, finite %d", i, may.nan, may.infinite[0], may.infinite[1],
@@ -442,7 +439,7 @@ static void try_order(const struct fold_order *order, enum fold_dtype dtype, con
     cr_expect(mpfr_lessequal_p(error, limit), "%s %s n=%zu: off by %Lg, not %Lg", order->name, fold_dtype_name(dtype),
               n, mpfr_get_ld(error, MPFR_RNDU), running.error);
   }
-  fold_status status = fold_bound_outcomes(FOLD_PLAIN, &truth, n - 1, &running, limit, &may);
+  fold_status status = fold_bound_outcomes(fold_arithmetic_of(FOLD_PLAIN, dtype), &truth, n - 1, &running, limit, &may);
   if (status.code == FOLD_OK) {
     cr_expect(is_possible(&truth, limit, &may, got), "%s %s n=%zu: %a", order->name, fold_dtype_name(dtype), n,
               running.value);
@@ -487,7 +484,9 @@ Test(outcomes, long_products_have_a_bound_that_says_something) {
     fold_truth_init(&truth);
     cr_assert_eq(fold_order_running_product(order, FOLD_F32, in, N, &running).code, FOLD_OK);
     cr_assert_eq(fold_oracle_exact(FOLD_F32, FOLD_PROD, in, N, 1, &truth).code, FOLD_OK);
-    cr_assert_eq(fold_bound_outcomes(FOLD_PLAIN, &truth, N - 1, &running, bound, &may).code, FOLD_OK);
+    cr_assert_eq(
+        fold_bound_outcomes(fold_arithmetic_of(FOLD_PLAIN, FOLD_F32), &truth, N - 1, &running, bound, &may).code,
+        FOLD_OK);
     double limit = mpfr_get_d(bound, MPFR_RNDU), magnitude = fabs(mpfr_get_d(truth.exact, MPFR_RNDN));
     cr_expect(may.finite && !may.nan && !may.infinite[0] && !may.infinite[1]);
     cr_expect(k ? limit < 0x1p-150 : limit <= magnitude * 1.01 * N * 0x1p-24 && limit > 0, "%g of %g", limit,

@@ -7,6 +7,7 @@
 
 #include "bits.h"
 #include "bound.h"
+#include "arithmetics.h"
 #include "order.h"
 #include "study_worlds.h"
 #include "world.h"
@@ -14,7 +15,7 @@
 struct message {
   const struct fold_generator *generator;
   enum fold_dtype dtype;
-  enum fold_method method;
+  struct way way;
   size_t n, ranks;
   char *x, *got;
   uint64_t height;
@@ -47,7 +48,7 @@ static void find_worst(const struct message *m, struct fold_worlds_errors *e) {
     enum fold_class class = fold_bits_class(m->dtype, bits);
     bool negative = bits & fold_format_of(m->dtype).sign;
     struct fold_outcomes may;
-    bool none = fold_bound_outcomes(m->method, truth, m->height, NULL, bound, &may).code != FOLD_OK;
+    bool none = fold_bound_outcomes(way_of(m->way, m->dtype), truth, m->height, NULL, bound, &may).code != FOLD_OK;
     if (none || (class == FOLD_INFINITE && may.infinite[negative]) || (class == FOLD_NAN && may.nan)) {
       e->unjudged++;
       continue;
@@ -90,7 +91,9 @@ static void make_message(struct message *m, const char *order) {
 static void compare(const struct message *m, const char *what, struct fold_worlds_errors *got) {
   struct fold_worlds_errors want;
   find_worst(m, &want);
-  cr_assert_eq(fold_worlds_errors(m->method, m->dtype, m->height, m->x, m->n, m->ranks, m->got, got).code, FOLD_OK);
+  cr_assert_eq(
+      fold_worlds_errors(way_of(m->way, m->dtype), m->dtype, m->height, m->x, m->n, m->ranks, m->got, got).code,
+      FOLD_OK);
   cr_expect(same(got->ulps, want.ulps) && same(got->fraction, want.fraction) && got->exceeded == want.exceeded &&
                 got->at == want.at && got->unjudged == want.unjudged,
             "%s %s, %zu ranks, %s: %g ulps, %g of the bound, %zu above it from %zu, %zu unjudged; want %g, %g, %zu, "
@@ -112,10 +115,10 @@ static void spoil(struct message *m, int how) {
 /* The exact sums do not hang on the method, or on what was got. */
 static void compare_all(struct message *m) {
   static const char *const spoilt[] = {"some a number off", "one 40 numbers off", "one infinite"};
-  static const enum fold_method methods[] = {FOLD_PLAIN, FOLD_NARROW};
+  static const struct way ways[] = {PLAINLY, NARROWLY};
   struct fold_worlds_errors errors;
   for (size_t k = 0; k < 2; k++) {
-    m->method = methods[k];
+    m->way = ways[k];
     make_message(m, "host/sequential");
     if (k == 0) find_truths(m);
     compare(m, "replayed", &errors);
@@ -151,7 +154,7 @@ Test(study_worlds, what_the_estimate_loses_is_examined) {
          half_got[2] = {0.75 * 0x1p-52, 0x1p-52};
   struct message m = {.generator = fold_generator_find("normal"),
                       .dtype = FOLD_F64,
-                      .method = FOLD_PLAIN,
+                      .way = PLAINLY,
                       .n = 2,
                       .ranks = 4,
                       .x = (char *)lost,
@@ -180,12 +183,14 @@ Test(study_worlds, few_of_many_are_examined) {
       for (size_t ranks = 1; ranks <= 8; ranks++) {
         struct message m = {.generator = fold_generator_find(names[g]),
                             .dtype = (enum fold_dtype)d,
-                            .method = FOLD_PLAIN,
+                            .way = PLAINLY,
                             .n = 20000,
                             .ranks = ranks};
         struct fold_worlds_errors errors;
         make_message(&m, "host/pairwise");
-        cr_assert_eq(fold_worlds_errors(m.method, m.dtype, m.height, m.x, m.n, ranks, m.got, &errors).code, FOLD_OK);
+        cr_assert_eq(
+            fold_worlds_errors(way_of(m.way, m.dtype), m.dtype, m.height, m.x, m.n, ranks, m.got, &errors).code,
+            FOLD_OK);
         cr_expect(errors.examined < m.n / 100, "%s %s, %zu ranks: %zu of %zu", names[g], fold_dtype_name(m.dtype),
                   ranks, errors.examined, m.n);
         free(m.x);
@@ -195,7 +200,9 @@ Test(study_worlds, few_of_many_are_examined) {
 
 Test(study_worlds, an_empty_message_has_no_worst) {
   struct fold_worlds_errors errors;
-  cr_assert_eq(fold_worlds_errors(FOLD_PLAIN, FOLD_F32, 1, NULL, 0, 2, NULL, &errors).code, FOLD_OK);
+  cr_assert_eq(
+      fold_worlds_errors(fold_arithmetic_of(FOLD_PLAIN, FOLD_F32), FOLD_F32, 1, NULL, 0, 2, NULL, &errors).code,
+      FOLD_OK);
   cr_expect(isnan(errors.ulps) && isnan(errors.fraction) && errors.exceeded == 0);
 }
 

@@ -43,6 +43,13 @@ FOLD_INLINE struct fold_format fold_format_make(int bits, int precision, int emi
                           infinities ? quiet : sign - 1};
   return f;
 }
+/* The exponent of its smallest subnormal. */
+FOLD_INLINE int fold_format_least(struct fold_format f) { return f.emin - f.precision + 1; }
+/* Whether each number of `inner` is one of `outer`. */
+FOLD_INLINE bool fold_format_holds(struct fold_format outer, struct fold_format inner) {
+  return outer.precision >= inner.precision && outer.emax >= inner.emax &&
+         fold_format_least(outer) <= fold_format_least(inner);
+}
 #define FOLD_FORMAT_INFINITIES true
 #define FOLD_FORMAT_NONE false
 
@@ -154,6 +161,11 @@ static inline FOLD_HD uint64_t fold_bits_from_double(enum fold_dtype dtype, doub
     case FOLD_DTYPES: break;
   }
   return 0;
+}
+
+/* The number of dtype that is nearest to x. */
+static inline double fold_bits_round(enum fold_dtype dtype, double x) {
+  return dtype == FOLD_F32 ? (double)(float)x : fold_bits_to_double(dtype, fold_bits_from_double(dtype, x));
 }
 
 /* Element i of an array of dtype, as a pattern in the low bits. */

@@ -29,7 +29,8 @@ const struct fold_subject fold_bench_numpy = {
     .about = "numpy.sum (prod, max, min), one thread",
     .dtypes = 1u << FOLD_F16 | 1u << FOLD_F32 | 1u << FOLD_F64,
     .ops = (1u << FOLD_OPS) - 1,
-    .method = FOLD_NARROW,
+    .method = FOLD_PLAIN,
+    .accumulator = FOLD_OF_TERMS,
     .run = apart,
     .peer = true,
 };

@@ -139,10 +139,11 @@ const struct fold_generator *fold_sitting_integers(const struct fold_sitting *s)
   return fold_generator_find("integers");
 }
 
-static bool promises_accuracy(const struct fold_subject *subject) {
+static bool promises_accuracy(const struct fold_subject *subject, enum fold_dtype dtype) {
   uint64_t any = FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_COMPENSATED) | FOLD_CLAIM(FOLD_FAITHFUL) |
                  FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) | FOLD_CLAIM(FOLD_REPLAYS);
-  return subject->method != FOLD_NARROW && (fold_claims_of(subject, FOLD_SUM) & any);
+  return fold_format_of(fold_subject_accumulator(subject, dtype)).precision >= 24 &&
+         (fold_claims_of(subject, FOLD_SUM) & any);
 }
 
 static fold_status judge_integers(const struct fold_sitting *s, struct fold_world_timing *t,
@@ -220,7 +221,7 @@ fold_status fold_sitting_check(const struct fold_sitting *s, size_t k, const vol
 fold_status fold_sitting_check_integers(const struct fold_sitting *s, size_t k, const volatile int *stop) {
   struct fold_world_timing *t = &s->timing[k];
   struct wire_checked *checked;
-  if (!promises_accuracy(t->subject)) return fold_ok();
+  if (!promises_accuracy(t->subject, s->shape->dtype)) return fold_ok();
   fold_status status = ask(s, k, &checked);
   if (status.code == FOLD_OK) status = judge_integers(s, t, checked, stop);
   free(checked);

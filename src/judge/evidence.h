@@ -50,10 +50,10 @@ uint64_t fold_results_hash(enum fold_dtype dtype, const void *results, size_t ro
 
 enum { FOLD_WEIGHED = 2 }; /* of a row */
 
-/* A result that was within its bound: subjects of the same height and method that give it too need not be weighed again. */
+/* A result that was within its bound: subjects of the same height and arithmetic that give it too need not be weighed again. */
 struct fold_weighed {
   bool known;
-  enum fold_method method;
+  struct fold_arithmetic how;
   uint64_t height, got;
   double ulps, fraction;
 };
@@ -68,7 +68,7 @@ struct fold_truths {
   bool *known;
   struct fold_weighed (*weighed)[FOLD_WEIGHED];
   const struct fold_order *replayed_order, *high_order;
-  enum fold_method replayed_method;
+  struct fold_arithmetic replayed_how;
   bool replayed_wide;
   void *replayed;
   uint64_t height;
@@ -87,8 +87,10 @@ struct fold_evidence {
   const struct fold_subject *subject; /* whose results */
   struct fold_truths *truths;         /* of which terms */
   unsigned ranks;                     /* by how many; 0 where there are none */
-  const void *results;                /* patterns in memory of dtype, one a row */
+  const void *results;                /* patterns in memory of fold_evidence_dtype, one a row */
 };
+/* Of its results. */
+enum fold_dtype fold_evidence_dtype(const struct fold_evidence *evidence);
 
 /* The height of the declared order, or of a collective's shape; n - 1, which bounds any order, where none is known. */
 fold_status fold_evidence_height(const struct fold_evidence *evidence, uint64_t *height);
@@ -98,7 +100,7 @@ fold_status fold_evidence_replay(const struct fold_evidence *evidence, const voi
 /* One result against the theorem of its method (bound.h). */
 struct fold_weighing {
   const struct fold_truth *truth;
-  enum fold_method method;
+  struct fold_arithmetic how;
   uint64_t height;
   const struct fold_running_product *running; /* of a product in a known order; NULL */
   size_t row;                                 /* its number, for the finding */

@@ -31,10 +31,11 @@ static void keep_worst(struct fold_finding *finding, size_t row, uint64_t got, u
 /* A result that is not finite, or that can't be finite: its class decides, by what the theorem leaves possible. */
 static bool judge_class(const struct fold_weighing *w, const struct fold_outcomes *may, struct fold_finding *finding) {
   const struct fold_truth *truth = w->truth;
-  enum fold_class class = fold_bits_class(truth->dtype, w->got);
-  bool finite = class < FOLD_INFINITE, negative = w->got & fold_format_of(truth->dtype).sign;
+  const enum fold_dtype dtype = w->how.result;
+  enum fold_class class = fold_bits_class(dtype, w->got);
+  bool finite = class < FOLD_INFINITE, negative = fold_bits_negative(dtype, w->got);
   if (class == FOLD_NAN ? may->nan : finite ? may->finite : may->infinite[negative]) return true;
-  refute_row(finding, w->row, w->got, truth->rounded[truth->dtype], truth->finite_terms ? INFINITY : NAN);
+  refute_row(finding, w->row, w->got, truth->rounded[dtype], truth->finite_terms ? INFINITY : NAN);
   if (!truth->finite_terms)
     fold_find_refuted(finding, "the policy for special values asks for another result");
   else if (finite)
@@ -60,7 +61,7 @@ static void refute_above(struct fold_finding *finding, mpfr_srcptr error, mpfr_s
 /* A finite result: its error is within the bound, and where the accumulator is exact it is the correctly rounded one, whichever
  * zero a zero is. */
 static bool judge_within(struct fold_weighing *w, bool exact, struct fold_finding *finding) {
-  enum fold_dtype dtype = w->truth->dtype;
+  const enum fold_dtype dtype = w->how.result;
   uint64_t want = w->truth->rounded[dtype], sign = fold_format_of(dtype).sign;
   bool nearest = w->got == want || !((w->got | want) & ~sign);
   fold_truth_error(w->error, w->truth, dtype, w->got);
@@ -89,10 +90,10 @@ void fold_weighing_free(struct fold_weighing *w) { mpfr_clears(w->error, w->boun
 bool fold_weigh(struct fold_weighing *w, struct fold_finding *finding, fold_status *status) {
   struct fold_outcomes may;
   w->ulps = w->fraction = NAN;
-  *status = fold_bound_outcomes(w->method, w->truth, w->height, w->running, w->bound, &may);
+  *status = fold_bound_outcomes(w->how, w->truth, w->height, w->running, w->bound, &may);
   if (status->code != FOLD_OK) return true;
   if (!judge_class(w, &may, finding)) return false;
-  return fold_bits_class(w->truth->dtype, w->got) >= FOLD_INFINITE || judge_within(w, may.exact, finding);
+  return fold_bits_class(w->how.result, w->got) >= FOLD_INFINITE || judge_within(w, may.exact, finding);
 }
 
 fold_status fold_evidence_height(const struct fold_evidence *e, uint64_t *height) {
@@ -117,8 +118,9 @@ static fold_status run_product(const struct fold_evidence *e, size_t row, struct
   const struct fold_case *c = e->truths->c;
   const struct fold_order *order = e->subject->order ? fold_order_find(e->subject->order) : NULL;
   const unsigned char *input = e->truths->input;
+  const bool usual = fold_subject_accumulator(e->subject, c->dtype) == fold_accumulator_of(c->dtype);
   *running = NULL;
-  if (order == NULL || c->op != FOLD_PROD || e->subject->method != FOLD_PLAIN) return fold_ok();
+  if (order == NULL || c->op != FOLD_PROD || e->subject->method != FOLD_PLAIN || !usual) return fold_ok();
   *running = room;
   return fold_order_running_product(order, c->dtype, input + row * c->cols * fold_dtype_size(c->dtype), c->cols, room);
 }
@@ -127,7 +129,8 @@ static fold_status run_product(const struct fold_evidence *e, size_t row, struct
 static const struct fold_weighed *find_weighed(const struct fold_truths *truths, const struct fold_weighing *w) {
   const struct fold_weighed *at = truths->weighed[w->row];
   for (size_t i = 0; i < FOLD_WEIGHED && truths->c->op != FOLD_PROD; i++)
-    if (at[i].known && at[i].got == w->got && at[i].height == w->height && at[i].method == w->method) return &at[i];
+    if (at[i].known && at[i].got == w->got && at[i].height == w->height && fold_arithmetic_same(at[i].how, w->how))
+      return &at[i];
   return NULL;
 }
 
@@ -136,7 +139,7 @@ static void keep_weighed(struct fold_truths *truths, const struct fold_weighing 
   struct fold_weighed *at = truths->weighed[w->row];
   if (isnan(w->ulps)) return;
   memmove(at + 1, at, (FOLD_WEIGHED - 1) * sizeof *at);
-  at[0] = (struct fold_weighed){true, w->method, w->height, w->got, w->ulps, w->fraction};
+  at[0] = (struct fold_weighed){true, w->how, w->height, w->got, w->ulps, w->fraction};
 }
 
 /* One row against its bound: false when it is refuted. FOLD_UNSUPPORTED, with the reason, when it has no bound. */
@@ -145,11 +148,11 @@ static bool judge_row(const struct fold_evidence *e, struct fold_weighing *w, st
   struct fold_truths *truths = e->truths;
   struct fold_running_product room;
   w->row = row;
-  w->got = fold_bits_load(truths->c->dtype, e->results, row);
+  w->got = fold_bits_load(w->how.result, e->results, row);
   const struct fold_weighed *before = find_weighed(truths, w);
   *status = fold_truths_row(truths, row, &w->truth);
   if (before) {
-    keep_worst(finding, row, w->got, w->truth->rounded[truths->c->dtype], before->ulps, before->fraction);
+    keep_worst(finding, row, w->got, w->truth->rounded[w->how.result], before->ulps, before->fraction);
     return true;
   }
   if (status->code == FOLD_OK) *status = run_product(e, row, &room, &w->running);
@@ -164,7 +167,7 @@ bool fold_refutes_row(const struct fold_evidence *e, size_t row) {
   struct fold_finding finding = fold_finding_open(1);
   struct fold_weighing w;
   fold_weighing_init(&w);
-  w.method = e->subject->method;
+  w.how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
   fold_status status = fold_evidence_height(e, &w.height);
   bool refuted = status.code == FOLD_OK && !judge_row(e, &w, &finding, row, &status);
   fold_weighing_free(&w);
@@ -191,7 +194,7 @@ void fold_judge_bounded(const struct fold_evidence *e, struct fold_finding *find
   struct fold_weighing w;
   bool right = true;
   fold_weighing_init(&w);
-  w.method = e->subject->method;
+  w.how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
   if (finding->rows > 0) failure = fold_evidence_height(e, &w.height);
   bool known = failure.code == FOLD_OK;
   for (size_t row = 0; row < finding->rows && known && right; row++) {
@@ -222,8 +225,8 @@ static bool is_faithful(const struct fold_truth *truth, enum fold_dtype dtype, u
   return side != 0 && got == other;
 }
 
-static void measure(struct fold_finding *finding, size_t row, uint64_t got, const struct fold_truth *truth) {
-  enum fold_dtype dtype = truth->dtype;
+static void measure(struct fold_finding *finding, size_t row, enum fold_dtype dtype, uint64_t got,
+                    const struct fold_truth *truth) {
   if (fold_bits_class(dtype, got) >= FOLD_INFINITE || !mpfr_number_p(truth->exact)) return;
   mpfr_t error;
   mpfr_init2(error, 256);
@@ -233,7 +236,7 @@ static void measure(struct fold_finding *finding, size_t row, uint64_t got, cons
 }
 
 static void judge_rounding(const struct fold_evidence *e, struct fold_finding *finding, bool nearest) {
-  enum fold_dtype dtype = e->truths->c->dtype;
+  const enum fold_dtype dtype = fold_evidence_dtype(e);
   for (size_t row = 0; row < finding->rows; row++) {
     const struct fold_truth *truth;
     fold_status status = fold_truths_row(e->truths, row, &truth);
@@ -243,7 +246,7 @@ static void judge_rounding(const struct fold_evidence *e, struct fold_finding *f
     }
     finding->comparisons++;
     uint64_t got = fold_bits_load(dtype, e->results, row);
-    measure(finding, row, got, truth);
+    measure(finding, row, dtype, got, truth);
     if (nearest ? fold_bits_same(dtype, got, truth->rounded[dtype]) : is_faithful(truth, dtype, got)) continue;
     refute_row(finding, row, got, truth->rounded[dtype], NAN);
     fold_find_refuted(finding, nearest ? "not the number nearest to the exact result"

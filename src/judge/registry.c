@@ -7,6 +7,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "bits.h"
 #include "judge.h"
 #include "order.h"
 
@@ -47,10 +48,28 @@ static fold_status check_problems(const struct fold_subject *s) {
   return fold_ok();
 }
 
+/* Its terms, what they are joined in and what comes out. */
+static fold_status check_dtypes(const struct fold_subject *s) {
+  const bool replays_products = claims(s, FOLD_REPLAYS) && s->ops >> FOLD_DOT & 1;
+  if (s->dtypes == 0 || s->dtypes >> FOLD_DTYPES) WRONG("its dtypes are 0x%x", s->dtypes);
+  if (s->accumulator == FOLD_OF_ACCUMULATOR || s->accumulator >= FOLD_ALWAYS(FOLD_DTYPES))
+    WRONG("its accumulator is by rule %u", s->accumulator);
+  if (s->result >= FOLD_ALWAYS(FOLD_DTYPES)) WRONG("its results are by rule %u", s->result);
+  for (int d = 0; d < FOLD_DTYPES; d++) {
+    const enum fold_dtype terms = (enum fold_dtype)d, wide = fold_subject_accumulator(s, terms);
+    if (!(s->dtypes >> d & 1)) continue;
+    if (!fold_format_holds(fold_format_of(wide), fold_format_of(terms)))
+      WRONG("its accumulator %s does not hold terms of %s", fold_dtype_name(wide), fold_dtype_name(terms));
+    if (replays_products && wide != FOLD_F32 && wide != FOLD_F64)
+      WRONG("it promises 'replays', and there is no replay of products in %s", fold_dtype_name(wide));
+  }
+  return fold_ok();
+}
+
 /* What a subject is and takes. */
 static fold_status check_row(const struct fold_subject *s) {
   if (s->run == NULL) WRONG("it has no run function");
-  if (s->dtypes == 0 || s->dtypes >> FOLD_DTYPES) WRONG("its dtypes are 0x%x", s->dtypes);
+  FOLD_TRY(check_dtypes(s));
   if (s->ops == 0 || s->ops >> FOLD_PROBLEMS) WRONG("its operations are 0x%x", s->ops);
   if ((unsigned)s->method > FOLD_EXACT) WRONG("its method is %u", (unsigned)s->method);
   if (s->claims >> FOLD_CLAIMS) WRONG("it makes a claim that is not in the table");
@@ -72,7 +91,7 @@ static fold_status check_claims(const struct fold_subject *s) {
     WRONG("it promises 'replays', and its method has no replay but of sums");
   if (claims(s, FOLD_SAME_BITS_AS) && !s->twin) WRONG("it promises 'same_bits_as' and names no twin");
   if (claims(s, FOLD_COMPENSATED) && !is_compensated(s)) WRONG("it promises 'compensated', and its method is not");
-  if (of_error && s->ops >> FOLD_PROD & 1 && !plain && s->method != FOLD_NARROW && s->method != FOLD_EXACT)
+  if (of_error && s->ops >> FOLD_PROD & 1 && !plain && s->method != FOLD_EXACT)
     WRONG("it promises a bound for products, and its method has none");
   bool of_ranks =
       claims(s, FOLD_MESSAGE_INVARIANT) || claims(s, FOLD_WORLD_INVARIANT) || claims(s, FOLD_RANK_AGREEMENT);
@@ -88,6 +107,10 @@ static fold_status check_twin(const struct fold_registry *registry, const struct
   if (twin == s) WRONG("it is its own twin");
   if (s->dtypes & ~twin->dtypes || s->ops & ~twin->ops || s->vector != twin->vector)
     WRONG("its twin '%s' does not take all that it takes", s->twin);
+  for (int d = 0; d < FOLD_DTYPES; d++)
+    if ((s->dtypes >> d & 1) &&
+        fold_subject_result(s, (enum fold_dtype)d) != fold_subject_result(twin, (enum fold_dtype)d))
+      WRONG("its twin '%s' has results of another dtype", s->twin);
   return fold_ok();
 }
 

@@ -71,23 +71,29 @@ fold_status fold_truths_telling(struct fold_truths *truths, enum fold_telling *t
   return fold_ok();
 }
 
+enum fold_dtype fold_evidence_dtype(const struct fold_evidence *e) {
+  return fold_subject_result(e->subject, e->truths->c->dtype);
+}
+
 /* What was added up on a host, alone or by ranks, is judged by wide arithmetic, which shares no addition with it; a GPU's
  * sums by the native replay, which the host's subjects have certified, and which is fast enough for large inputs. A method of
- * its own has a replay of its own. */
+ * its own, or an accumulator, has a replay of its own. */
 fold_status fold_evidence_replay(const struct fold_evidence *e, const void **results) {
   struct fold_truths *truths = e->truths;
   const struct fold_case *c = truths->c;
   const char *name = e->subject->order;
   const struct fold_order *order = name ? fold_order_find(name) : NULL;
-  enum fold_method method = e->subject->method;
-  bool wide = fold_engine_is_host(e->subject->engine) || method != FOLD_PLAIN;
+  const struct fold_arithmetic how = fold_subject_arithmetic(e->subject, c->dtype);
+  bool usual = how.method == FOLD_PLAIN && how.accumulator == fold_accumulator_of(c->dtype);
+  bool wide = fold_engine_is_host(e->subject->engine) || !usual;
   if (name == NULL) return fold_error(FOLD_UNSUPPORTED, "it declares no order");
   if (order == NULL) return fold_error(FOLD_ENVIRONMENT, "its order %s does not exist", name);
   if (truths->input == NULL) return fold_error(FOLD_UNSUPPORTED, "its terms are not at hand");
-  if (truths->replayed == NULL) truths->replayed = malloc(c->rows * fold_dtype_size(c->dtype) + sizeof(double));
+  if (truths->replayed == NULL) truths->replayed = malloc((c->rows + 1) * sizeof(uint64_t));
   if (truths->replayed == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu results", c->rows);
   *results = truths->replayed;
-  if (truths->replayed_order == order && truths->replayed_method == method && truths->replayed_wide == wide)
+  if (truths->replayed_order == order && fold_arithmetic_same(truths->replayed_how, how) &&
+      truths->replayed_wide == wide)
     return fold_ok();
   struct fold_call call = {.dtype = c->dtype,
                            .op = c->op,
@@ -97,9 +103,9 @@ fold_status fold_evidence_replay(const struct fold_evidence *e, const void **res
                            .other = truths->other,
                            .out = truths->replayed};
   truths->replayed_order = NULL;
-  FOLD_TRY(wide ? fold_method_replay(order, method, &call) : fold_order_replay(order, &call));
+  FOLD_TRY(wide ? fold_method_replay(order, how, &call) : fold_order_replay_to(order, &call, how.result));
   truths->replayed_order = order;
-  truths->replayed_method = method;
+  truths->replayed_how = how;
   truths->replayed_wide = wide;
   return fold_ok();
 }

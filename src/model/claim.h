@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "fold.h"
+
 enum fold_claim_id {
   FOLD_BOUNDED,
   FOLD_COMPENSATED,
@@ -34,9 +36,21 @@ enum fold_method {
   FOLD_PLAIN,    /* one rounding a join: gamma_h sum |x|, gamma_k = k u / (1 - k u) (Higham) */
   FOLD_KAHAN,    /* sequential with Kahan's compensation */
   FOLD_NEUMAIER, /* sequential with Neumaier's */
-  FOLD_FLOAT64,  /* sequential in f64, rounded once to dtype */
-  FOLD_NARROW, /* one rounding to dtype itself a join, the 16-bit ones too: what a library adds that knows no accumulator */
-  FOLD_EXACT, /* correctly rounded */
+  FOLD_EXACT,    /* correctly rounded */
 };
+
+/* How a result is made of terms of one dtype. */
+struct fold_arithmetic {
+  enum fold_method method;
+  enum fold_dtype accumulator; /* each join is rounded to it; it holds the terms */
+  enum fold_dtype result;      /* what comes out at the end is rounded to it, once */
+};
+/* As dtype.def says it: in the terms' accumulator, to the terms' own dtype. */
+static inline struct fold_arithmetic fold_arithmetic_of(enum fold_method method, enum fold_dtype terms) {
+  return (struct fold_arithmetic){method, fold_accumulator_of(terms), terms};
+}
+static inline bool fold_arithmetic_same(struct fold_arithmetic a, struct fold_arithmetic b) {
+  return a.method == b.method && a.accumulator == b.accumulator && a.result == b.result;
+}
 
 #endif

@@ -29,6 +29,16 @@ typedef size_t fold_grain(size_t cols);
 /* How many joins a term of `cols` over so many ranks passes through at most. */
 typedef uint64_t fold_height_over(size_t cols, unsigned ranks);
 
+/* An accumulator's or a result's dtype, by that of the terms. */
+enum fold_rule {
+  FOLD_USUAL,          /* an accumulator: the one in dtype.def; a result: the terms' own dtype */
+  FOLD_OF_TERMS,       /* an accumulator: the terms' own dtype */
+  FOLD_OF_ACCUMULATOR, /* a result: its accumulator's */
+  FOLD_RULES
+};
+/* That one, whatever the terms are. */
+#define FOLD_ALWAYS(dtype) (FOLD_RULES + (dtype))
+
 struct fold_subject {
   const char *name; /* "rows/par_256"; with the engine it is unique */
   enum fold_engine engine;
@@ -36,9 +46,10 @@ struct fold_subject {
   unsigned dtypes, ops; /* masks: 1u << fold_dtype, 1u << fold_problem_id */
   const char *order;    /* the declared order's name (order.h), NULL where there is none */
   enum fold_method method;
-  uint64_t claims;  /* for sums and products: mask of FOLD_CLAIM(...) */
-  const char *twin; /* S of same_bits_as, same engine */
-  unsigned width;   /* for the run function: threads a row, or what it makes of it */
+  unsigned accumulator, result; /* enum fold_rule, or FOLD_ALWAYS(dtype) */
+  uint64_t claims;              /* for sums and products: mask of FOLD_CLAIM(...) */
+  const char *twin;             /* S of same_bits_as, same engine */
+  unsigned width;               /* for the run function: threads a row, or what it makes of it */
   fold_run *run;
   fold_scratch *scratch; /* NULL: none */
   /* Collectives: the columns are cut over the ranks at multiples of grain(cols) (fold_comm_cut); NULL: anywhere. An
@@ -50,6 +61,11 @@ struct fold_subject {
   bool any_gpu; /* its documentation promises the same bits on every GPU (gpu_to_gpu); a declared order implies it */
   bool peer;    /* somebody else's: what refutes it is counted apart where it is known of that library (fold_fact) */
 };
+
+/* Of terms of that dtype. */
+enum fold_dtype fold_subject_accumulator(const struct fold_subject *subject, enum fold_dtype terms);
+enum fold_dtype fold_subject_result(const struct fold_subject *subject, enum fold_dtype terms);
+struct fold_arithmetic fold_subject_arithmetic(const struct fold_subject *subject, enum fold_dtype terms);
 
 /* How a result is wrong, and on what terms alone. */
 enum fold_lapse {

@@ -73,9 +73,9 @@ void fold_study_measure(struct fold_study_point *point, const struct fold_truth 
 
 /* sqrt(h) u sum |x|: where the error of independent roundings of mean zero lies, up to a small factor, taken as 1:
  * Higham and Mary, A new approach to probabilistic rounding error analysis, SIAM J. Sci. Comput. 41 (2019), A2815; for
- * trees Hallman and Ipsen (2023). A product has sqrt(n - 1) u |p|; float64 its own u and the last rounding; a 16-bit
- * result is rounded once more. NaN for the compensated and exact methods, whose errors do not grow so. */
-double fold_study_curve(enum fold_method method, const struct fold_truth *truth, uint64_t height);
+ * trees Hallman and Ipsen (2023). A product has sqrt(n - 1) u |p|; a result that is narrower
+ * than its accumulator is rounded once more. NaN for the compensated and exact methods, whose errors do not grow so. */
+double fold_study_curve(struct fold_arithmetic how, const struct fold_truth *truth, uint64_t height);
 
 /* ---- for people ---- */
 

@@ -20,7 +20,7 @@ static double bound_of(struct fold_study_point *point, const struct fold_truth *
   if (truth->op == FOLD_MAX || truth->op == FOLD_MIN) return truth->finite_terms ? 0 : NAN;
   mpfr_t bound;
   mpfr_init2(bound, 128);
-  fold_status status = fold_bound(point->subject->method, truth, point->height, bound);
+  fold_status status = fold_bound(fold_subject_arithmetic(point->subject, truth->dtype), truth, point->height, bound);
   double value = status.code == FOLD_OK ? mpfr_get_d(bound, MPFR_RNDU) : NAN;
   if (status.code != FOLD_OK)
     snprintf(point->note, sizeof point->note, "%.*s", (int)sizeof point->note - 1, status.text);
@@ -28,27 +28,27 @@ static double bound_of(struct fold_study_point *point, const struct fold_truth *
   return value;
 }
 
-double fold_study_curve(enum fold_method method, const struct fold_truth *truth, uint64_t height) {
+double fold_study_curve(struct fold_arithmetic how, const struct fold_truth *truth, uint64_t height) {
   bool sum = truth->op == FOLD_SUM, product = truth->op == FOLD_PROD;
-  if ((method != FOLD_PLAIN && method != FOLD_FLOAT64) || !(sum || product) || !truth->finite_terms) return NAN;
+  if (how.method != FOLD_PLAIN || !(sum || product) || !truth->finite_terms) return NAN;
   if (truth->n <= 1) return 0;
-  int precision = fold_format_of(truth->dtype).precision;
-  int wide = fold_format_of(method == FOLD_FLOAT64 ? FOLD_F64 : fold_accumulator_of(truth->dtype)).precision;
+  int precision = fold_format_of(how.result).precision, wide = fold_format_of(how.accumulator).precision;
   double u = ldexp(1, -wide), magnitude = fabs(mpfr_get_d(truth->exact, MPFR_RNDN));
-  uint64_t roundings = sum && method == FOLD_PLAIN ? height : truth->n - 1;
+  uint64_t roundings = sum ? height : truth->n - 1;
   double curve = sqrt((double)roundings) * u * (sum ? mpfr_get_d(truth->abs_sum, MPFR_RNDN) : magnitude);
   if (precision < wide) curve += ldexp(magnitude, -precision);
   return curve;
 }
 
 void fold_study_measure(struct fold_study_point *point, const struct fold_truth *truth) {
-  enum fold_dtype dtype = truth->dtype;
+  const struct fold_arithmetic how = fold_subject_arithmetic(point->subject, truth->dtype);
+  const enum fold_dtype dtype = how.result;
   point->want = truth->rounded[dtype];
   point->exact = mpfr_get_d(truth->exact, MPFR_RNDN);
   point->abs_sum = truth->finite_terms ? mpfr_get_d(truth->abs_sum, MPFR_RNDN) : NAN;
   point->condition = truth->condition;
   point->bound = bound_of(point, truth);
-  point->probabilistic = fold_study_curve(point->subject->method, truth, point->height);
+  point->probabilistic = fold_study_curve(how, truth, point->height);
   point->error = point->ulps = point->relative = NAN;
   if (!mpfr_number_p(truth->exact)) {
     snprintf(point->note, sizeof point->note, "the exact result is not finite");

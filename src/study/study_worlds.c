@@ -130,7 +130,7 @@ static fold_status join(struct bench *b, struct fold_worlds_sum *s) {
   fold_truth_init(&truth);
   fold_weighing_init(&w);
   w.truth = &truth;
-  w.method = s->point.subject->method;
+  w.how = fold_subject_arithmetic(s->point.subject, b->c->dtype);
   w.height = s->ranks - 1;
   w.got = s->point.got;
   fold_status status = fold_oracle_exact(b->c->dtype, FOLD_SUM, b->shards, s->ranks, 1, &truth), none;
@@ -174,7 +174,7 @@ static fold_status run_subject(struct bench *b, size_t index, struct fold_worlds
   fold_study_measure(&s->point, b->truth);
   FOLD_TRY(judge(&evidence, s));
   /* One rank joins nothing; an order of its own, or none, has its own bound. */
-  bool joins = s->ranks > 1 && !subject->order && (subject->method == FOLD_PLAIN || subject->method == FOLD_NARROW);
+  bool joins = s->ranks > 1 && !subject->order && subject->method == FOLD_PLAIN;
   return joins ? join(b, s) : fold_ok();
 }
 

@@ -45,8 +45,8 @@ struct fold_worlds_errors {
   size_t examined;     /* in MPFR: the others can't be the worst */
 };
 /* Of x, n rows of `ranks` terms, and their sums `got`. */
-fold_status fold_worlds_errors(enum fold_method method, enum fold_dtype dtype, uint64_t height, const void *x, size_t n,
-                               size_t ranks, const void *got, struct fold_worlds_errors *errors);
+fold_status fold_worlds_errors(struct fold_arithmetic how, enum fold_dtype dtype, uint64_t height, const void *x,
+                               size_t n, size_t ranks, const void *got, struct fold_worlds_errors *errors);
 
 /* One subject's all-reduce in one world. */
 struct fold_worlds_vector {

@@ -135,13 +135,12 @@ static fold_status examine(struct judge *j, const void *row, size_t i, uint64_t 
   return status.code == FOLD_UNSUPPORTED ? fold_ok() : status;
 }
 
-fold_status fold_worlds_errors(enum fold_method method, enum fold_dtype dtype, uint64_t height, const void *x, size_t n,
-                               size_t ranks, const void *got, struct fold_worlds_errors *errors) {
+fold_status fold_worlds_errors(struct fold_arithmetic how, enum fold_dtype dtype, uint64_t height, const void *x,
+                               size_t n, size_t ranks, const void *got, struct fold_worlds_errors *errors) {
   *errors = (struct fold_worlds_errors){0};
   struct judge j = {.dtype = dtype, .ranks = ranks, .errors = errors};
-  int own = fold_format_of(dtype).precision,
-      wide = method == FOLD_NARROW ? own : fold_format_of(fold_accumulator_of(dtype)).precision;
-  if (method == FOLD_PLAIN || method == FOLD_NARROW) {
+  int own = fold_format_of(how.result).precision, wide = fold_format_of(how.accumulator).precision;
+  if (how.method == FOLD_PLAIN) {
     j.precision = wide;
     j.unit = ldexp(1, -wide);
     j.last = wide > own && ranks > 1 ? ldexp(1, -own) : 0;
@@ -151,7 +150,7 @@ fold_status fold_worlds_errors(enum fold_method method, enum fold_dtype dtype, u
   fold_truth_init(&j.truth);
   fold_weighing_init(&j.weighing);
   j.weighing.truth = &j.truth;
-  j.weighing.method = method;
+  j.weighing.how = how;
   j.weighing.height = ranks > 1 ? height : 0;
   fold_status status = ranks <= (size_t)1 << 16 ? fold_ok() : fold_error(FOLD_UNSUPPORTED, "more than 65,536 ranks");
   for (size_t i = 0; i < n && status.code == FOLD_OK; i++) {

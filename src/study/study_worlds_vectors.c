@@ -109,8 +109,8 @@ static fold_status run_subject(struct bench *b, struct fold_worlds_vector *v) {
   v->ran = true;
   v->hash = fold_results_hash(c->dtype, b->got, c->n);
   compare(b, v);
-  FOLD_TRY(fold_worlds_errors(v->subject->method, c->dtype, v->height, fold_rig_input(&b->rig), c->n, v->ranks, b->got,
-                              &v->errors));
+  FOLD_TRY(fold_worlds_errors(fold_subject_arithmetic(v->subject, c->dtype), c->dtype, v->height,
+                              fold_rig_input(&b->rig), c->n, v->ranks, b->got, &v->errors));
   return judge(&evidence, v);
 }
 

@@ -1,0 +1,24 @@
+/* arithmetics.h: methods in the accumulators that subjects declare, for tests that go through them. */
+#ifndef FOLD_ARITHMETICS_H
+#define FOLD_ARITHMETICS_H
+
+#include "subject.h"
+
+struct way {
+  enum fold_method method;
+  unsigned accumulator;
+};
+#define PLAINLY \
+  { FOLD_PLAIN, FOLD_USUAL }
+#define NARROWLY \
+  { FOLD_PLAIN, FOLD_OF_TERMS }
+#define IN_F64 \
+  { FOLD_PLAIN, FOLD_ALWAYS(FOLD_F64) }
+
+static inline struct fold_arithmetic way_of(struct way way, enum fold_dtype terms) {
+  const struct fold_subject subject = {.method = way.method, .accumulator = way.accumulator};
+  return fold_subject_arithmetic(&subject, terms);
+}
+static inline bool is_narrow(struct way way) { return way.accumulator == FOLD_OF_TERMS; }
+
+#endif
