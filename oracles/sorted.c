@@ -12,26 +12,40 @@
 
 #define INSERTION_TERMS 48
 
-static uint64_t magnitude(enum fold_dtype dtype, const void *in, size_t i) {
-  return fold_bits_load(dtype, in, i) & ~fold_format_of(dtype).sign;
+/* The key of term i: its pattern without the sign. `size` is a constant wherever this is inlined. */
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE uint64_t key_at(size_t size, const void *in, size_t i) {
+  union {
+    uint8_t of_1;
+    uint16_t of_2;
+    uint32_t of_4;
+    uint64_t of_8;
+  } bits;
+  memcpy(&bits, (const unsigned char *)in + i * size, size);
+  switch (size) {
+    case 1: return bits.of_1 & 0x7fu;
+    case 2: return bits.of_2 & 0x7fffu;
+    case 4: return bits.of_4 & 0x7fffffffu;
+    default: return bits.of_8 & 0x7fffffffffffffffu;
+  }
 }
 
-static void sort_short(enum fold_dtype dtype, const void *in, size_t n, uint32_t *place) {
+INLINE void sort_short(size_t size, const void *in, size_t n, uint32_t *place) {
   for (size_t i = 0; i < n; i++) {
-    uint64_t key = magnitude(dtype, in, i);
+    uint64_t key = key_at(size, in, i);
     size_t at = i;
-    for (; at > 0 && magnitude(dtype, in, place[at - 1]) > key; at--) place[at] = place[at - 1];
+    for (; at > 0 && key_at(size, in, place[at - 1]) > key; at--) place[at] = place[at - 1];
     place[at] = (uint32_t)i;
   }
 }
 
 /* How often each value of each byte of the key occurs. */
-static void count_digits(enum fold_dtype dtype, const void *in, size_t n, size_t count[8][256]) {
-  size_t digits = fold_dtype_size(dtype);
-  memset(count, 0, 8 * sizeof *count);
+INLINE void count_digits(size_t size, const void *in, size_t n, size_t count[8][256]) {
+  memset(count, 0, size * sizeof *count);
   for (size_t i = 0; i < n; i++) {
-    uint64_t key = magnitude(dtype, in, i);
-    for (size_t d = 0; d < digits; d++) count[d][key >> (8 * d) & 255]++;
+    uint64_t key = key_at(size, in, i);
+    for (size_t d = 0; d < size; d++) count[d][key >> (8 * d) & 255]++;
   }
 }
 
@@ -45,35 +59,28 @@ static void starts_of(size_t count[256]) {
   }
 }
 
-/* One stable pass from `from` to `to` by byte d; false, and nothing done, where all terms share that byte. */
-static bool sort_digit(enum fold_dtype dtype, const void *in, size_t n, size_t d, size_t count[256],
-                       const uint32_t *from, uint32_t *to) {
-  if (count[magnitude(dtype, in, 0) >> (8 * d) & 255] == n) return false;
-  starts_of(count);
-  for (size_t k = 0; k < n; k++) to[count[magnitude(dtype, in, from[k]) >> (8 * d) & 255]++] = from[k];
-  return true;
-}
-
-/* Sorts by way of `spare` and returns which of the two holds the order. */
-static uint32_t *sort_long(enum fold_dtype dtype, const void *in, size_t n, uint32_t *place, uint32_t *spare) {
+/* Sorts by way of `spare` and returns which of the two holds the order: stable passes by a byte each, but where all terms share it. */
+INLINE uint32_t *sort_long(size_t size, const void *in, size_t n, uint32_t *place, uint32_t *spare) {
   size_t count[8][256];
-  count_digits(dtype, in, n, count);
+  count_digits(size, in, n, count);
   for (size_t i = 0; i < n; i++) place[i] = (uint32_t)i;
-  for (size_t d = 0; d < fold_dtype_size(dtype); d++)
-    if (sort_digit(dtype, in, n, d, count[d], place, spare)) {
-      uint32_t *sorted = spare;
-      spare = place;
-      place = sorted;
-    }
+  for (size_t d = 0; d < size; d++) {
+    if (count[d][key_at(size, in, 0) >> (8 * d) & 255] == n) continue;
+    starts_of(count[d]);
+    for (size_t k = 0; k < n; k++) spare[count[d][key_at(size, in, place[k]) >> (8 * d) & 255]++] = place[k];
+    uint32_t *sorted = spare;
+    spare = place;
+    place = sorted;
+  }
   return place;
 }
 
 /* Up to 32 bits of magnitude travel with their index, so that memory is read in sequence; the places are written over `keys`. */
-static uint32_t *sort_packed(enum fold_dtype dtype, const void *in, size_t n, uint64_t *keys, uint64_t *spare) {
+INLINE uint32_t *sort_packed(size_t size, const void *in, size_t n, uint64_t *keys, uint64_t *spare) {
   size_t count[8][256];
-  count_digits(dtype, in, n, count);
-  for (size_t i = 0; i < n; i++) keys[i] = magnitude(dtype, in, i) << 32 | i;
-  for (size_t d = 0; d < fold_dtype_size(dtype); d++) {
+  count_digits(size, in, n, count);
+  for (size_t i = 0; i < n; i++) keys[i] = key_at(size, in, i) << 32 | i;
+  for (size_t d = 0; d < size; d++) {
     unsigned shift = 32 + 8 * (unsigned)d;
     if (count[d][keys[0] >> shift & 255] == n) continue;
     starts_of(count[d]);
@@ -90,6 +97,21 @@ static uint32_t *sort_packed(enum fold_dtype dtype, const void *in, size_t n, ui
   return place;
 }
 
+INLINE uint32_t *sort(size_t size, const void *in, size_t n, void *keys, void *spare) {
+  if (spare) return size <= 4 ? sort_packed(size, in, n, keys, spare) : sort_long(size, in, n, keys, spare);
+  sort_short(size, in, n, keys);
+  return keys;
+}
+
+static uint32_t *sort_by_size(size_t size, const void *in, size_t n, void *keys, void *spare) {
+  switch (size) {
+    case 1: return sort(1, in, n, keys, spare);
+    case 2: return sort(2, in, n, keys, spare);
+    case 4: return sort(4, in, n, keys, spare);
+    default: return sort(8, in, n, keys, spare);
+  }
+}
+
 static fold_status sort_row(enum fold_dtype dtype, const void *in, size_t n, uint32_t **place) {
   bool is_long = n > INSERTION_TERMS, packed = is_long && fold_dtype_size(dtype) <= 4;
   size_t bytes = n * (packed ? sizeof(uint64_t) : sizeof(uint32_t));
@@ -99,13 +121,7 @@ static fold_status sort_row(enum fold_dtype dtype, const void *in, size_t n, uin
     free(spare);
     return fold_error(FOLD_NO_MEMORY, "no memory to sort %zu terms", n);
   }
-  *place = keys;
-  if (packed)
-    *place = sort_packed(dtype, in, n, keys, spare);
-  else if (is_long)
-    *place = sort_long(dtype, in, n, keys, spare);
-  else
-    sort_short(dtype, in, n, keys);
+  *place = sort_by_size(fold_dtype_size(dtype), in, n, keys, spare);
   free(*place == keys ? spare : keys);
   return fold_ok();
 }
