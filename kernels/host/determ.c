@@ -10,7 +10,8 @@
 static uint64_t row(const struct fold_subject *subject, const struct fold_call *call, const void *in,
                     unsigned threads) {
   const size_t chunks = FOLD_DETERM_CHUNKS;
-  struct fold_chunks cut = {call->cols, call->cols / chunks + (call->cols % chunks != 0)};
+  struct fold_chunks cut = {call->cols, call->cols / chunks + (call->cols % chunks != 0), 1};
+  if (cut.n > 0) cut.full = (cut.n - 1) / cut.length + 1;
   return fold_instances_of(call->dtype)->determ[call->op](in, cut, subject->width, threads);
 }
 

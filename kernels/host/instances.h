@@ -4,9 +4,9 @@
 
 #include "fold.h"
 
-/* A row of n elements in chunks of `length`, the last ones shorter or empty. */
+/* A row of n elements in chunks of `length`: `full` of them, the last shorter, and empty ones; of no element one, empty. */
 struct fold_chunks {
-  size_t n, length;
+  size_t n, length, full;
 };
 #define FOLD_DETERM_CHUNKS 256
 
