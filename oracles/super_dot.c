@@ -26,17 +26,16 @@ struct block {
   size_t n;
 };
 
-static int exponent_of(double x) {
-  int exponent;
-  frexp(x, &exponent);
-  return exponent - 1;
-}
+/* Of a finite number other than zero: the weights of its highest bit and of its lowest. */
+struct reach {
+  int high, low;
+};
 
-/* The weight of the lowest bit of a finite number other than zero. */
-static long lowest_of(double x) {
-  int exponent;
-  const double fraction = frexp(x, &exponent);
-  return exponent - 53 + __builtin_ctzll((uint64_t)fabs(fraction * 0x1p53));
+static struct reach reach_of(double x) {
+  const uint64_t bits = fold_f64_bits(x), fraction = bits & 0xfffffffffffff;
+  const int field = (int)(bits >> 52 & 0x7ff);
+  if (field == 0) return (struct reach){63 - __builtin_clzll(fraction) - 1074, __builtin_ctzll(fraction) - 1074};
+  return (struct reach){field - 1023, __builtin_ctzll(fraction | 1ull << 52) + field - 1075};
 }
 
 static void push(struct block *b, double part, double magnitude) {
@@ -44,24 +43,25 @@ static void push(struct block *b, double part, double magnitude) {
   b->abs[b->n++] = magnitude;
 }
 
-static void push_product(struct block *b, double x, double y) {
-  const double high = x * y, low = fma(x, y, -high);
+/* `fits`: the product is a number of f64. */
+static void push_product(struct block *b, double x, double y, bool fits) {
+  const double high = x * y, low = fits ? 0 : fma(x, y, -high);
   push(b, high, fabs(high));
   if (low != 0) push(b, low, high < 0 ? -low : low);
 }
 
 /* Infinities, NaN and zeros are products as they are. */
-static void take(struct block b[FOLD_DOT_SCALES], double x, double y, long *lowest) {
+static void take(struct block b[FOLD_DOT_SCALES], double x, double y, bool fits, long *lowest) {
   if (!isfinite(x) || !isfinite(y) || x == 0 || y == 0) {
     push(&b[1], x * y, fabs(x * y));
     return;
   }
-  const int e = exponent_of(x) + exponent_of(y);
+  const struct reach of_x = reach_of(x), of_y = reach_of(y);
+  const int e = of_x.high + of_y.high;
   const int scale = e < LEAST ? 0 : e > MOST ? 2 : 1;
   const double by = scale == 0 ? 0x1p550 : scale == 2 ? 0x1p-550 : 1;
-  const long low = lowest_of(x) + lowest_of(y);
-  if (low < *lowest) *lowest = low;
-  push_product(&b[scale], x * by, y * by);
+  if (of_x.low + of_y.low < *lowest) *lowest = of_x.low + of_y.low;
+  push_product(&b[scale], x * by, y * by, fits);
 }
 
 static void empty(struct block *b, struct fold_super *sum, struct fold_super *abs) {
@@ -78,10 +78,11 @@ static void start(struct fold_super_dot *state) {
 
 static void add(enum fold_dtype dtype, const void *x, const void *y, size_t first, size_t n, struct block *b,
                 struct fold_super_dot *state) {
+  const bool fits = 2 * fold_format_of(dtype).precision <= fold_format_of(FOLD_F64).precision;
   for (int s = 0; s < FOLD_DOT_SCALES; s++) b[s].n = 0;
   for (size_t i = first; i < first + n; i++) {
     take(b, fold_bits_to_double(dtype, fold_bits_load(dtype, x, i)),
-         fold_bits_to_double(dtype, fold_bits_load(dtype, y, i)), &state->lowest);
+         fold_bits_to_double(dtype, fold_bits_load(dtype, y, i)), fits, &state->lowest);
     for (int s = 0; s < FOLD_DOT_SCALES; s++)
       if (b[s].n + 2 > 2 * BLOCK) empty(&b[s], &state->sum[s], &state->abs[s]);
   }
