@@ -90,7 +90,9 @@ fold_scratch mutant_scratch;
 /* mutants_environment.c: what is left changed */
 fold_run mutant_rounding_left, mutant_flushing_left, mutant_zeroing_left, mutant_trapping_left, mutant_threads_left;
 fold_run mutant_dynamic_left, mutant_nesting_left, mutant_schedule_left, mutant_rounding_left_by_threads;
-fold_run mutant_flushing_left_in_pool, mutant_x87_left, mutant_scratch_head_left;
+fold_run mutant_flushing_left_in_pool, mutant_x87_left, mutant_scratch_head_left, mutant_signals_left;
+fold_run mutant_variable_left, mutant_variable_taken, mutant_variable_written, mutant_folder_left;
+fold_run mutant_folder_left_by_threads, mutant_locale_left, mutant_own_locale_left;
 /* mutants_ranks.c: collectives on MPI ranks */
 fold_run mutant_own_first, mutant_own_last, mutant_own_now_and_then, mutant_chunks, mutant_long_messages,
     mutant_call_counter, mutant_last_rank_past_end, mutant_last_rank_unwritten, mutant_last_rank_swaps,

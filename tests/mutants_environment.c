@@ -1,7 +1,12 @@
-/* mutants_environment.c: mutants that compute right and leave their arithmetic's environment changed. */
+/* mutants_environment.c: mutants that compute right and leave their arithmetic's environment, or their process, changed. */
 #include <fenv.h>
+#include <locale.h>
 #include <omp.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #ifdef __SSE__
 #include <xmmintrin.h>
 #endif
@@ -57,3 +62,34 @@ LEAVES(x87_left, set_x87_single())
 
 /* The next one would wait for a count that it never reaches. */
 LEAVES(scratch_head_left, ((unsigned char *)call->scratch)[100] = 1)
+
+/* What the harness itself stands on. */
+static void block_a_signal(void) {
+  sigset_t mask;
+  sigemptyset(&mask);
+  sigaddset(&mask, SIGUSR2);
+  pthread_sigmask(SIG_BLOCK, &mask, NULL);
+}
+LEAVES(signals_left, block_a_signal())
+LEAVES(variable_left, setenv("OMP_STACKSIZE", "1M", 1))
+LEAVES(variable_taken, unsetenv("PATH"))
+
+static void write_variable(void) {
+  char *path = getenv("PATH");
+  if (path && path[0]) path[0] = '?';
+}
+LEAVES(variable_written, write_variable())
+
+static void leave_folder(void) {
+  if (chdir("/") != 0 || chdir("proc") != 0) abort();
+}
+LEAVES(folder_left, leave_folder())
+LEAVES(folder_left_by_threads, if (call->launch.threads == 7) leave_folder())
+LEAVES(locale_left, setlocale(LC_CTYPE, "C.UTF-8"))
+
+static void take_a_locale(void) {
+  static locale_t own;
+  if (!own) own = newlocale(LC_NUMERIC_MASK, "POSIX", (locale_t)0);
+  uselocale(own);
+}
+LEAVES(own_locale_left, take_a_locale())

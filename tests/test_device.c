@@ -40,6 +40,7 @@ static struct {
   unsigned calls, fails_in; /* the call that fails; 0: none */
   size_t most_bytes;        /* more is not there; 0: any number */
   size_t read;              /* bytes that came to the host, but for gathered ones */
+  int state, kept_state;    /* calls are made in state 0 alone */
 } device;
 
 static void open_memory(int access) {
@@ -65,6 +66,7 @@ static void drain(void) {
 static fold_status begin(void) {
   device.calls++;
   drain();
+  cr_assert_eq(device.state, 0, "a call in a state that a subject left");
   return device.calls == device.fails_in ? fold_error(FOLD_ENVIRONMENT, "call %u failed", device.calls) : fold_ok();
 }
 static fold_status end(void) { return open_memory(PROT_NONE), fold_ok(); }
@@ -143,6 +145,14 @@ static fold_status device_finish(void) {
   return end();
 }
 
+static void device_keep(void) { device.kept_state = device.state; }
+
+static void device_restore(char changed[80]) {
+  if (device.state == device.kept_state) return;
+  strcpy(changed, "the device's state");
+  device.state = device.kept_state;
+}
+
 static fold_status host_alloc(size_t nbytes, void **memory) {
   *memory = aligned_alloc(256, (nbytes + 255) / 256 * 256);
   return *memory ? fold_ok() : fold_error(FOLD_NO_MEMORY, "no memory");
@@ -158,7 +168,9 @@ const struct fold_engine_ops *fold_engine_of(enum fold_engine engine) {
                                              .fill = device_fill,
                                              .copy = device_copy,
                                              .same = device_same,
-                                             .finish = device_finish};
+                                             .finish = device_finish,
+                                             .keep = device_keep,
+                                             .restore = device_restore};
   return engine == FOLD_HOST ? &host : engine == FOLD_CUDA ? &ops : NULL;
 }
 
@@ -180,7 +192,8 @@ enum fault {
   AT_AN_ADDRESS,
   KEEPS_RESULTS, /* of the address and shape that it saw last */
   COUNTS_RUNS,
-  OF_A_METHOD, /* what `method_run` makes of it */
+  OF_A_METHOD,  /* what `method_run` makes of it */
+  LEAVES_STATE, /* the engine's */
 };
 static fold_run *method_run;
 static ptrdiff_t aside;
@@ -240,6 +253,7 @@ static void compute(const struct fold_subject *subject, const struct fold_call *
 static fold_status launch(const struct fold_subject *subject, const struct fold_call *call) {
   cr_assert(device.waiting < QUEUE);
   device.queue[device.waiting++] = (struct task){.subject = subject, .call = *call};
+  if (subject->width == LEAVES_STATE) device.state = 1;
   return fold_ok();
 }
 
@@ -363,6 +377,15 @@ Test(device, a_subject_is_blamed_for_what_it_leaves_alone) {
   fesetround(FE_UPWARD);
   expect_clean(&rig, "another rounding mode");
   cr_expect_eq(fegetround(), FE_TONEAREST);
+  fold_rig_close(&rig);
+}
+
+Test(device, the_engines_state_is_put_back_and_named) {
+  struct fold_rig rig;
+  float got[ROWS];
+  cr_assert_eq(open_rig(&rig, ROWS, COLS).code, FOLD_OK);
+  cr_expect_str_eq(run_as(&rig, LEAVES_STATE, got).left, "the device's state");
+  expect_clean(&rig, "another state of the engine");
   fold_rig_close(&rig);
 }
 
@@ -575,6 +598,7 @@ Test(device, a_fault_is_held_against_what_it_breaks) {
       {AT_INPUT, -3, FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS), 0},
       {AT_SCRATCH, 5003, FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS), 0},
       {AT_SCRATCH, 3, FOLD_CLAIM(FOLD_LEAVES_NO_TRACE), 0},
+      {LEAVES_STATE, 0, FOLD_CLAIM(FOLD_LEAVES_NO_TRACE), 0},
       {CHANGES_INPUT, 0, FOLD_CLAIM(FOLD_KEEPS_INPUT), FOLD_CLAIM(FOLD_RUN_TO_RUN)},
       {AT_7_BLOCKS, 0, FOLD_CLAIM(FOLD_LAUNCH_INVARIANT), 0},
       {AT_128_THREADS, 0, FOLD_CLAIM(FOLD_LAUNCH_INVARIANT), 0},

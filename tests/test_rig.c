@@ -409,9 +409,9 @@ Test(rig, other_threads_are_looked_at_now_and_then) {
     cr_expect_str_eq(traces.left, looks ? "the rounding mode in another thread of OpenMP's" : "", "run %u: %s", k,
                      traces.left);
   }
-  fold_rig_look_at_threads(&rig, &traces);
+  fold_rig_look_at_state(&rig, &traces);
   cr_expect_str_eq(traces.left, "the rounding mode in another thread of OpenMP's");
-  fold_rig_look_at_threads(&rig, &traces);
+  fold_rig_look_at_state(&rig, &traces);
   cr_expect_str_empty(traces.left);
   fold_rig_close(&rig);
 }

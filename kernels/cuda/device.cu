@@ -75,6 +75,8 @@ extern "C" fold_status fold_device_synchronize(void) {
   return fold_ok();
 }
 
+extern "C" fold_status fold_device_take_error(void) { return fold_cuda_launched("left behind"); }
+
 extern "C" fold_status fold_device_recover(void) {
   (void)cudaGetLastError();
   FOLD_CUDA_TRY(cudaDeviceSynchronize());

@@ -39,6 +39,8 @@ fold_status fold_device_info(int device, struct fold_device_info *info);
 
 /* Waits for all work; an error of an earlier kernel comes out here. */
 fold_status fold_device_synchronize(void);
+/* The last error of the calling thread's calls that nobody took yet; it is taken. */
+fold_status fold_device_take_error(void);
 /* Forgets an error that is not sticky. FOLD_OK means that the context lives and further calls make sense. */
 fold_status fold_device_recover(void);
 

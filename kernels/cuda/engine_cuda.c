@@ -4,6 +4,8 @@
  */
 #include "engine_cuda.h"
 
+#include <stdio.h>
+
 #include "device.h"
 #include "pieces.h"
 #include "setting.h"
@@ -12,6 +14,24 @@ static fold_status allocate(size_t nbytes, void **memory) { return fold_device_a
 
 /* A failure to free is a failure of an earlier launch, which `finish` has reported. */
 static void release(void *memory) { (void)fold_device_free(memory); }
+
+/* The calling thread's device before a run. */
+static _Thread_local int device = -1;
+
+/* An error that somebody else left is nobody's from here on. */
+static void keep(void) {
+  (void)fold_device_take_error();
+  if (fold_device_current(&device).code != FOLD_OK) device = -1;
+}
+
+static void restore(char changed[80]) {
+  int now = device;
+  fold_status error = fold_device_take_error();
+  if (error.code != FOLD_OK && !changed[0]) snprintf(changed, 80, "CUDA's last error: %.58s", error.text);
+  if (device < 0 || fold_device_current(&now).code != FOLD_OK || now == device) return;
+  if (!changed[0]) snprintf(changed, 80, "the current device, which is %d and was %d", now, device);
+  (void)fold_device_select(device); /* whose failure the next call reports */
+}
 
 static const struct fold_engine_ops ops = {
     .alloc = allocate,
@@ -23,6 +43,8 @@ static const struct fold_engine_ops ops = {
     .copy = fold_device_copy,
     .same = fold_pieces_same,
     .finish = fold_device_synchronize,
+    .keep = keep,
+    .restore = restore,
     .is_host = false,
 };
 

@@ -42,8 +42,9 @@ static const struct fold_claim claims[FOLD_CLAIMS] = {
      "a guard around output, input or scratch overwritten; on hosts, a page beyond them touched",
      .runs = fold_judge_stays_in_bounds, .after = MAKES_RUNS},
     {FOLD_LEAVES_NO_TRACE, "leaves_no_trace",
-     "another rounding mode, flush to zero, OpenMP setting or handler of faults afterwards; a scratch's head not zero "
-     "again",
+     "another rounding mode, flush to zero, OpenMP setting, handler of faults, signal mask, variable of the "
+     "environment, "
+     "current folder or locale afterwards; CUDA's current device or last error; a scratch's head not zero again",
      .runs = fold_judge_leaves_no_trace, .after = MAKES_RUNS},
     {FOLD_RANK_AGREEMENT, "rank_agreement", "a rank has other bits than rank 0", .runs = fold_judge_rank_agreement,
      .by_order = true, .after = MAKES_RUNS},

@@ -94,9 +94,9 @@ struct fold_request fold_trial_request(const struct fold_trial *trial, unsigned 
 fold_status fold_trial_run_twin(struct fold_trial *trial, const struct fold_subject *twin);
 /* Another run of the whole case as it stands in the rig, into trial->other. */
 fold_status fold_trial_rerun(struct fold_trial *trial, unsigned char poison);
-/* What the runs since the last look left changed in OpenMP's other threads enters trial->log, and is put right: the same threads make
- * inputs and truths. */
-void fold_trial_look_at_threads(struct fold_trial *trial);
+/* What the runs since the last look left changed in the process, OpenMP's other threads among it, enters trial->log, and is put right:
+ * the same threads make inputs and truths. */
+void fold_trial_look_at_state(struct fold_trial *trial);
 /* Lays the case's input anew where a run changed it. */
 fold_status fold_trial_refill(struct fold_trial *trial);
 /* The same, and input_hash_after is what was found there. */

@@ -94,7 +94,7 @@ void fold_judge_stays_in_bounds(struct fold_trial *trial, struct fold_finding *f
 void fold_judge_leaves_no_trace(struct fold_trial *trial, struct fold_finding *finding) {
   char where[60];
   if (!complete(trial, finding)) return;
-  fold_trial_look_at_threads(trial);
+  fold_trial_look_at_state(trial);
   finding->comparisons = trial->log.n;
   fold_find_held(finding);
   const struct fold_logged *run = fold_trial_find(trial, FOLD_DID_LEAVE_STATE);

@@ -102,12 +102,12 @@ fold_status fold_trial_rerun(struct fold_trial *trial, unsigned char poison) {
 }
 
 /* What is found is the last run's of the trial's subject, for all that is known. */
-void fold_trial_look_at_threads(struct fold_trial *trial) {
+void fold_trial_look_at_state(struct fold_trial *trial) {
   struct fold_traces last;
   size_t at = trial->log.n;
   if (trial->looked_at == at) return;
   trial->looked_at = at;
-  fold_rig_look_at_threads(trial->rig, &last);
+  fold_rig_look_at_state(trial->rig, &last);
   while (at > 0 && trial->log.run[at - 1].subject != trial->subject) at--;
   if (at > 0 && !trial->log.run[at - 1].traces.left[0])
     memcpy(trial->log.run[at - 1].traces.left, last.left, sizeof last.left);
@@ -116,7 +116,7 @@ void fold_trial_look_at_threads(struct fold_trial *trial) {
 static fold_status refill(struct fold_trial *trial, uint64_t *found) {
   FOLD_TRY(fold_rig_hash(trial->rig, found));
   if (*found == trial->input_hash) return fold_ok();
-  fold_trial_look_at_threads(trial);
+  fold_trial_look_at_state(trial);
   for (unsigned k = 0; k < trial->rig->inputs; k++)
     FOLD_TRY(fold_case_fill(trial->c, k, fold_rig_input_at(trial->rig, k), 0));
   return fold_rig_load(trial->rig);

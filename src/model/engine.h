@@ -30,7 +30,10 @@ struct fold_engine_ops {
   fold_status (*copy)(void *to, const void *from, size_t nbytes); /* within the engine's memory */
   fold_status (*same)(const void *a, const void *b, size_t nbytes, bool *same);
   fold_status (*finish)(void); /* waits for what was launched and reports how it ended */
-  bool is_host;                /* memory that the host may touch directly */
+  /* What a subject could leave changed of the engine itself: kept before a run; put back after it, where `changed` names it. NULL: none. */
+  void (*keep)(void);
+  void (*restore)(char changed[80]);
+  bool is_host; /* memory that the host may touch directly */
 };
 
 /* Memory of this process: NULL where this build has no such engine, and for engines with ranks, whose memory is theirs. */

@@ -114,8 +114,8 @@ fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subjec
 void fold_rig_set_hash(struct fold_rig *rig, uint64_t hash);
 /* Notes what ranks did to their parts, before another rig takes their memory. */
 fold_status fold_rig_settle(struct fold_rig *rig);
-/* What the subject's runs left changed in OpenMP's other threads of this process, and is put back; traces->left. */
-void fold_rig_look_at_threads(struct fold_rig *rig, struct fold_traces *traces);
+/* What the subject's runs left changed in this process, OpenMP's other threads among it, and is put back; traces->left. */
+void fold_rig_look_at_state(struct fold_rig *rig, struct fold_traces *traces);
 
 /* XXH3-64 of the inputs, the hash of one the seed of the next, as the engine holds them now; of another value, once, where a rank changed its part. */
 fold_status fold_rig_hash(struct fold_rig *rig, uint64_t *hash);

@@ -2,6 +2,7 @@
  * for: guards, pages without access, the input's hash, the head of its scratch, and what its arithmetic stands on.
  */
 #include "footing.h"
+#include "surroundings.h"
 #include "rig_private.h"
 #include "rig_world.h"
 #include "watch.h"
@@ -160,9 +161,18 @@ static void trace_fault(const struct fold_watched *w, enum fold_argument of, str
   traces->input_at = w->inside.at - (ptrdiff_t)w->first;
 }
 
-/* OpenMP's other threads are looked at after the 1st, 2nd, 4th, ... run on the host, and at last by fold_rig_look_at_threads: they keep
- * what was done to them, and to find them takes longer than a short run. */
+/* OpenMP's other threads, and of the process what takes long, are looked at after the 1st, 2nd, 4th, ... run on the host, and at last
+ * by fold_rig_look_at_state: what was done to them stays until then, and to find it takes longer than a short run. */
 static bool is_looked_at(const struct fold_rig *rig) { return rig->ops->is_host && (rig->runs & (rig->runs - 1)) == 0; }
+
+/* `left` is of the engine. */
+static void restore_state(const struct fold_rig *rig, const struct fold_call *call, const struct fold_footing *before,
+                          const char left[80], struct fold_traces *traces) {
+  bool whole = !rig->ops->is_host || call->comm || is_looked_at(rig);
+  fold_footing_restore(before, is_looked_at(rig), traces->left);
+  fold_surroundings_restore(whole, traces->left);
+  if (!traces->left[0]) memcpy(traces->left, left, sizeof traces->left);
+}
 
 /* A device's run is waited for by the glance: its copies come after the run in the stream. What ranks do together may be in streams of
  * their own. */
@@ -196,11 +206,14 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
   struct fold_footing before = fold_footing_now();
   if (host) fold_faults_watch(watched, n);
   fold_watch_begin(call->rows * call->cols);
+  char left[80] = "";
+  if (rig->ops->keep) rig->ops->keep();
   fold_status status = subject->run(subject, call);
+  if (rig->ops->restore) rig->ops->restore(left); /* before the engine is used again */
   fold_status ended = status.code == FOLD_OK ? end_run(rig, call, out, scratch, glance) : rig->ops->finish();
   fold_watch_end();
   if (host) fold_faults_end();
-  fold_footing_restore(&before, is_looked_at(rig), traces->left);
+  restore_state(rig, call, &before, left, traces);
   omp_set_num_threads(own.threads);
   for (unsigned k = 0; k < rig->inputs; k++) trace_fault(&inputs[k], fold_rig_argument(k), traces);
   trace_fault(&watched[0], FOLD_OUTPUT, traces);
@@ -276,10 +289,12 @@ static fold_status run_flush(struct fold_rig *rig, const struct fold_subject *su
   return status;
 }
 
-void fold_rig_look_at_threads(struct fold_rig *rig, struct fold_traces *traces) {
+void fold_rig_look_at_state(struct fold_rig *rig, struct fold_traces *traces) {
   struct fold_footing own = fold_footing_now();
   *traces = (struct fold_traces){0};
-  if (!rig->world) fold_footing_restore(&own, true, traces->left);
+  if (rig->world) return;
+  fold_footing_restore(&own, true, traces->left);
+  fold_surroundings_end(traces->left);
 }
 
 fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subject, const struct fold_request *request,
@@ -297,6 +312,7 @@ fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subjec
   }
   rig->last = subject;
   rig->runs++;
+  FOLD_TRY(fold_surroundings_keep());
   if (rig->ops->is_host && !rig->hashed) rig->hash = fold_rig_hash_host(rig);
   rig->hashed = true;
   bool flush = request->placement != FOLD_PLACED;

@@ -250,7 +250,7 @@ static fold_status judge_claims(const struct fold_round *round, struct bench *be
     FOLD_TRY(round->sink->judgement(round->sink->context, &judgement));
   }
   /* The judges' own runs may have changed the input too, and the threads that lay it anew. */
-  fold_trial_look_at_threads(trial);
+  fold_trial_look_at_state(trial);
   if (trial->input_seen == trial->log.n) return fold_ok();
   return restore_input(bench, trial->subject->engine, &trial->input_hash_after);
 }

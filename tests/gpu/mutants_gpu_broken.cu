@@ -52,6 +52,14 @@ extern "C" fold_status gpu_illegal(const struct fold_subject *subject, const str
   return launch<ILLEGAL>(call, nowhere(), 32);
 }
 
+/* The next one that asks for CUDA's last error gets this one. */
+extern "C" fold_status gpu_error_left(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  FOLD_TRY(launch<RIGHT>(call, NULL, 32));
+  (void)cudaSetDevice(-1);
+  return fold_ok();
+}
+
 /* The first run is right; the counter is what tells the second. */
 extern "C" fold_status gpu_illegal_later(const struct fold_subject *subject, const struct fold_call *call) {
   static unsigned runs;

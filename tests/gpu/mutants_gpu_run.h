@@ -24,7 +24,7 @@ fold_run gpu_exact_sound, gpu_lost_carry, gpu_late_carries, gpu_short_sticky, gp
 fold_run gpu_flush;
 /* mutants_gpu_broken.cu, and mutants_gpu_image.cu, which is compiled for another architecture */
 fold_run gpu_endless, gpu_illegal, gpu_illegal_later, gpu_bad_launch, gpu_uninitialised, gpu_divergent_barrier,
-    gpu_no_image;
+    gpu_error_left, gpu_no_image;
 /* broken_gpu_ranks.c: a rank that never comes, or dies, while the others' kernels wait for it */
 fold_run gpu_reach_hangs, gpu_reach_killed;
 

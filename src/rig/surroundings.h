@@ -1,0 +1,22 @@
+/* surroundings.h: what a run finds in its process besides its arithmetic (footing.h), and who changed it: the signal mask, the
+ * environment's variables, the current folder, and the locale, the process's and the thread's.
+ *
+ * A subject that leaves another locale would have the harness read and write other numbers; one that leaves another folder, find no
+ * fixture. Threads that are ranks of one process share what is kept of it.
+ */
+#ifndef FOLD_SURROUNDINGS_H
+#define FOLD_SURROUNDINGS_H
+
+#include "fold.h"
+
+/* Keeps what there is now, to be compared with; where something is kept already, that stays. NO_MEMORY. */
+fold_status fold_surroundings_keep(void);
+
+/* Puts back what is no longer as it was kept, and names the first such thing where nothing is named yet. Unless `whole`, the current
+ * folder and variables that were written in place are not looked at, which would take longer than a short run. */
+void fold_surroundings_restore(bool whole, char changed[80]);
+
+/* The same of all, after a subject's last run, where one thread makes runs: what is changed from now on is the harness's own doing. */
+void fold_surroundings_end(char changed[80]);
+
+#endif

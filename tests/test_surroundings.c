@@ -1,0 +1,186 @@
+/* test_surroundings.c: each thing of the process that a run may leave changed is seen by itself, named, and put back. */
+#include <criterion/criterion.h>
+#include <limits.h>
+#include <locale.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "surroundings.h"
+
+static char written[] = "FOLD_WRITTEN=1", put[] = "FOLD_PUT=2";
+
+static void leave_nothing(void) {}
+static void set_again(void) { setenv("FOLD_SET", "3", 1); } /* what it was */
+static void move_variable(void) { unsetenv("FOLD_SET"), setenv("FOLD_SET", "3", 1); }
+static void set_new(void) { setenv("FOLD_NEW", "4", 1); }
+static void set_other(void) { setenv("FOLD_SET", "5", 1); }
+static void unset(void) { unsetenv("FOLD_SET"); }
+static void unset_put(void) { unsetenv("FOLD_PUT"), strcpy(put, "FOLD_BAD=?"); }
+static void clear_all(void) { clearenv(); }
+static void have_none(void) { environ = NULL; }
+static void write_in_place(void) { getenv("FOLD_WRITTEN")[0] = '7'; }
+static void change_folder(void) { cr_assert_eq(chdir("/"), 0); }
+static void change_locale(void) { cr_assert(setlocale(LC_CTYPE, "C.UTF-8")); }
+static void change_own_locale(void) {
+  locale_t own = newlocale(LC_NUMERIC_MASK, "POSIX", (locale_t)0);
+  cr_assert(own && uselocale(own));
+}
+static void block(void) {
+  sigset_t mask;
+  sigemptyset(&mask);
+  sigaddset(&mask, SIGUSR1);
+  pthread_sigmask(SIG_BLOCK, &mask, NULL);
+}
+static void block_last(void) {
+  sigset_t mask;
+  sigemptyset(&mask);
+  sigaddset(&mask, SIGRTMAX);
+  pthread_sigmask(SIG_BLOCK, &mask, NULL);
+}
+static void leave_all(void) { block(), change_locale(), change_own_locale(), set_new(), change_folder(); }
+
+#define OF(variable) "the environment's variable " variable
+static const struct {
+  void (*leave)(void);
+  const char *name;
+  bool whole; /* seen by a look at the whole alone */
+} rows[] = {
+    {leave_nothing, "", false},
+    {set_again, "", false},
+    {move_variable, "", false},
+    {set_new, OF("FOLD_NEW"), false},
+    {set_other, OF("FOLD_SET"), false},
+    {unset, OF("FOLD_SET"), false},
+    {unset_put, OF("FOLD_PUT"), false},
+    {clear_all, OF("FOLD_FIRST"), false},
+    {have_none, OF("FOLD_FIRST"), false},
+    {write_in_place, OF("FOLD_WRITTEN"), true},
+    {change_folder, "the current folder", true},
+    {change_locale, "the locale", false},
+    {change_own_locale, "the thread's locale", false},
+    {block, "the signal mask", false},
+    {block_last, "the signal mask", false},
+    {leave_all, "the signal mask", false},
+};
+enum { ROWS = sizeof rows / sizeof *rows };
+
+static void expect_as_before(size_t i) {
+  char folder[PATH_MAX] = "";
+  sigset_t mask;
+  pthread_sigmask(SIG_SETMASK, NULL, &mask);
+  const char *set = getenv("FOLD_SET"), *held = getenv("FOLD_WRITTEN"), *other = getenv("FOLD_PUT");
+  cr_expect(set && strcmp(set, "3") == 0 && held && strcmp(held, "1") == 0 && other && strcmp(other, "2") == 0,
+            "row %zu: variables", i);
+  cr_expect(!getenv("FOLD_NEW") && getenv("FOLD_FIRST"), "row %zu: variables", i);
+  cr_expect(getcwd(folder, sizeof folder) && strcmp(folder, "/tmp") == 0, "row %zu: %s", i, folder);
+  cr_expect_str_eq(setlocale(LC_ALL, NULL), "C", "row %zu", i);
+  cr_expect_eq(uselocale((locale_t)0), LC_GLOBAL_LOCALE, "row %zu", i);
+  cr_expect(!sigismember(&mask, SIGUSR1) && !sigismember(&mask, SIGRTMAX), "row %zu: signals", i);
+}
+
+/* An environment of these four. */
+static void begin(void) {
+  cr_assert_eq(chdir("/tmp"), 0);
+  clearenv();
+  setenv("FOLD_FIRST", "0", 1);
+  strcpy(written, "FOLD_WRITTEN=1");
+  strcpy(put, "FOLD_PUT=2");
+  putenv(written);
+  putenv(put);
+  setenv("FOLD_SET", "3", 1);
+}
+
+static void try_row(size_t i) {
+  char changed[80] = "";
+  cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
+  rows[i].leave();
+  if (rows[i].whole) {
+    fold_surroundings_restore(false, changed);
+    cr_expect_str_empty(changed, "row %zu: %s", i, changed);
+  }
+  fold_surroundings_restore(rows[i].whole, changed);
+  cr_expect_str_eq(changed, rows[i].name, "row %zu: %s", i, changed);
+  changed[0] = '\0';
+  fold_surroundings_restore(true, changed);
+  cr_expect_str_eq(changed, rows[i].leave == leave_all ? "the current folder" : "", "row %zu: %s stays", i, changed);
+  expect_as_before(i);
+}
+
+Test(surroundings, what_a_run_leaves_is_named_and_put_back) {
+  for (size_t i = 0; i < ROWS; i++) {
+    char changed[80] = "";
+    begin();
+    try_row(i);
+    fold_surroundings_end(changed);
+    cr_expect_str_empty(changed, "row %zu: %s stays", i, changed);
+  }
+}
+
+/* The same state is kept all along, as between the runs of one subject. */
+Test(surroundings, what_run_after_run_leaves_is_put_back_each_time) {
+  begin();
+  for (unsigned round = 0; round < 3; round++)
+    for (size_t i = 0; i < ROWS; i++) try_row(i);
+}
+
+Test(surroundings, what_is_named_already_stays_named) {
+  char changed[80] = "the rounding mode";
+  begin();
+  cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
+  leave_all();
+  fold_surroundings_restore(true, changed);
+  cr_expect_str_eq(changed, "the rounding mode");
+  expect_as_before(0);
+}
+
+Test(surroundings, a_long_name_is_cut) {
+  char name[200], changed[80] = "";
+  memset(name, 'N', sizeof name);
+  name[sizeof name - 1] = '\0';
+  cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
+  setenv(name, "1", 1);
+  fold_surroundings_restore(true, changed);
+  cr_expect(strncmp(changed, OF("NNN"), strlen(OF("NNN"))) == 0 && strlen(changed) == 79, "%s", changed);
+}
+
+/* Between subjects the harness may change what it likes. */
+Test(surroundings, what_is_changed_between_subjects_is_no_subjects) {
+  char changed[80] = "";
+  begin();
+  cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
+  fold_surroundings_end(changed);
+  leave_all();
+  fold_surroundings_restore(true, changed);
+  cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
+  fold_surroundings_end(changed);
+  cr_expect_str_empty(changed);
+  cr_expect_str_eq(getenv("FOLD_NEW"), "4");
+}
+
+/* By whoever else may: it is the same folder. */
+Test(surroundings, a_folder_that_is_renamed_or_removed_is_not_left) {
+  char folder[] = "/tmp/fold-process-XXXXXX", other[sizeof folder + 6], changed[80] = "", now[PATH_MAX];
+  cr_assert(mkdtemp(folder) && chdir(folder) == 0);
+  cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
+  snprintf(other, sizeof other, "%s-other", folder);
+  cr_assert_eq(rename(folder, other), 0);
+  fold_surroundings_restore(true, changed);
+  cr_expect_str_empty(changed, "%s", changed);
+  cr_assert_eq(chdir("/"), 0);
+  fold_surroundings_restore(true, changed);
+  cr_expect_str_eq(changed, "the current folder");
+  cr_expect(getcwd(now, sizeof now) && strcmp(now, other) == 0, "%s", now);
+  changed[0] = '\0';
+  cr_assert_eq(rmdir(other), 0);
+  fold_surroundings_restore(true, changed);
+  cr_expect_str_empty(changed, "%s", changed);
+  fold_surroundings_end(changed);
+  cr_assert_eq(fold_surroundings_keep().code, FOLD_OK); /* there */
+  fold_surroundings_end(changed);
+  cr_expect_str_empty(changed, "%s", changed);
+}
