@@ -36,23 +36,24 @@ const struct fold_order *fold_panel(size_t cols, size_t *n) {
   return cols <= FOLD_PANEL_TERMS ? of_short : of_long;
 }
 
-static bool differ(const struct fold_call *call, const void *a, const void *b) {
-  if (memcmp(a, b, call->rows * fold_dtype_size(call->dtype)) == 0) return false;
-  for (size_t r = 0; r < call->rows; r++)
-    if (!fold_bits_same(call->dtype, fold_bits_load(call->dtype, a, r), fold_bits_load(call->dtype, b, r))) return true;
+static bool differ(enum fold_dtype dtype, size_t rows, const void *a, const void *b) {
+  if (memcmp(a, b, rows * fold_dtype_size(dtype)) == 0) return false;
+  for (size_t r = 0; r < rows; r++)
+    if (!fold_bits_same(dtype, fold_bits_load(dtype, a, r), fold_bits_load(dtype, b, r))) return true;
   return false;
 }
 
 /* Some of the rows, by all trees, until one differs from the first. */
-static fold_status ask_rows(struct fold_call *call, void *first, void *other, bool *tells) {
+static fold_status ask_rows(struct fold_call *call, struct fold_arithmetic how, void *first, void *other, bool *tells) {
   size_t n;
   const struct fold_order *trees = fold_panel(call->cols, &n);
+  const bool usual = how.accumulator == fold_accumulator_of(call->dtype);
   for (size_t k = 0; k < n && !*tells; k++) {
     struct fold_order tree = trees[k];
     if (call->other) tree.product = FOLD_ROUNDED_PRODUCT;
     call->out = k == 0 ? first : other;
-    FOLD_TRY(fold_order_replay(&tree, call));
-    *tells = k > 0 && differ(call, first, other);
+    FOLD_TRY(usual ? fold_order_replay_to(&tree, call, how.result) : fold_method_replay(&tree, how, call));
+    *tells = k > 0 && differ(how.result, call->rows, first, other);
   }
   return fold_ok();
 }
@@ -82,7 +83,7 @@ static enum fold_telling ask_extremes(const struct fold_call *call) {
 }
 
 /* As many rows at a time as make FOLD_PANEL_TERMS: the first of them mostly tell. */
-fold_status fold_panel_ask(const struct fold_call *call, enum fold_telling *telling) {
+fold_status fold_panel_ask(const struct fold_call *call, struct fold_arithmetic how, enum fold_telling *telling) {
   const size_t size = fold_dtype_size(call->dtype);
   const size_t most = FOLD_PANEL_TERMS / (call->cols + 1) + 1;
   const size_t room = call->rows < most ? call->rows : most;
@@ -91,8 +92,9 @@ fold_status fold_panel_ask(const struct fold_call *call, enum fold_telling *tell
     *telling = ask_extremes(call);
     return fold_ok();
   }
-  unsigned char *results = malloc(2 * room * size + 1);
+  unsigned char *results = malloc((2 * room + 1) * sizeof(uint64_t));
   if (!results) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu results", 2 * room);
+  how.method = FOLD_PLAIN;
   fold_status status = fold_ok();
   bool tells = false;
   for (size_t r = 0; r < call->rows && !tells && status.code == FOLD_OK; r += room) {
@@ -101,7 +103,7 @@ fold_status fold_panel_ask(const struct fold_call *call, enum fold_telling *tell
     some.in = (const unsigned char *)call->in + r * call->cols * size;
     if (call->other) some.other = (const unsigned char *)call->other + r * call->cols * size;
     some.launch = (struct fold_launch){0};
-    status = ask_rows(&some, results, results + room * size, &tells);
+    status = ask_rows(&some, how, results, results + room * sizeof(uint64_t), &tells);
   }
   free(results);
   if (tells) *telling = FOLD_TELLING;

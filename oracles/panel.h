@@ -26,11 +26,11 @@ enum { FOLD_PANEL_TERMS = 1 << 20 };
 /* The trees for rows of so many terms. */
 const struct fold_order *fold_panel(size_t cols, size_t *n);
 
-/* Whether some row of the call has other bits in one of its panel's trees than in the first; host memory, `out` and `launch` are
+/* Whether some row of the call, by that arithmetic, has other bits in one of its panel's trees than in the first; host memory, `out` and `launch` are
  * not looked at. It ends at the first difference: most inputs tell within two trees. Max and min do not round, and have no trees to
  * differ; there a row tells that holds a NaN and a number, or ends in a zero and holds both: what a plain comparison keeps of
  * them hangs on their places. */
-fold_status fold_panel_ask(const struct fold_call *call, enum fold_telling *telling);
+fold_status fold_panel_ask(const struct fold_call *call, struct fold_arithmetic how, enum fold_telling *telling);
 
 #ifdef __cplusplus
 }

@@ -12,7 +12,7 @@
 static enum fold_telling ask(enum fold_dtype dtype, enum fold_op op, size_t rows, size_t cols, const void *in) {
   const struct fold_call call = {.dtype = dtype, .op = op, .rows = rows, .cols = cols, .in = in};
   enum fold_telling telling = FOLD_TELLING_UNKNOWN;
-  fold_status status = fold_panel_ask(&call, &telling);
+  fold_status status = fold_panel_ask(&call, fold_arithmetic_of(FOLD_PLAIN, call.dtype), &telling);
   cr_assert_eq(status.code, FOLD_OK, "%s", status.text);
   return telling;
 }
@@ -210,11 +210,14 @@ Test(telling, products_of_two_factors_are_asked_by_their_sums) {
   const float x[] = {0x1p12f, 1, 1, 0x1p12f, 1, 1}, y[] = {0x1p12f, 1, 1, 0x1p-12f, 1, 1}, ones[] = {1, 1, 1, 1, 1, 1};
   struct fold_call call = {.dtype = FOLD_F32, .op = FOLD_SUM, .rows = 2, .cols = 3, .in = x, .other = y};
   enum fold_telling telling;
-  cr_expect(fold_panel_ask(&call, &telling).code == FOLD_OK && telling == FOLD_TELLING);
+  cr_expect(fold_panel_ask(&call, fold_arithmetic_of(FOLD_PLAIN, call.dtype), &telling).code == FOLD_OK &&
+            telling == FOLD_TELLING);
   call.other = ones;
-  cr_expect(fold_panel_ask(&call, &telling).code == FOLD_OK && telling == FOLD_IDLE);
+  cr_expect(fold_panel_ask(&call, fold_arithmetic_of(FOLD_PLAIN, call.dtype), &telling).code == FOLD_OK &&
+            telling == FOLD_IDLE);
   call.in = x + 3, call.other = y + 3, call.rows = 1;
-  cr_expect(fold_panel_ask(&call, &telling).code == FOLD_OK && telling == FOLD_IDLE);
+  cr_expect(fold_panel_ask(&call, fold_arithmetic_of(FOLD_PLAIN, call.dtype), &telling).code == FOLD_OK &&
+            telling == FOLD_IDLE);
 }
 
 /* Of each claim that is about order, where it held, and of no other. */
@@ -263,7 +266,8 @@ static bool some_tells(const struct fold_cases *cases, enum fold_problem_id prob
       cr_assert(inputs[k] && fold_case_fill(c, k, inputs[k], 0).code == FOLD_OK, "%s", c->name);
     }
     call.in = inputs[0], call.other = inputs[1];
-    cr_assert_eq(fold_panel_ask(&call, &telling).code, FOLD_OK, "%s", c->name);
+    cr_assert_eq(fold_panel_ask(&call, fold_arithmetic_of(FOLD_PLAIN, call.dtype), &telling).code, FOLD_OK, "%s",
+                 c->name);
     tells = telling == FOLD_TELLING;
     for (size_t k = 0; k < FOLD_INPUTS; k++) free(inputs[k]);
   }

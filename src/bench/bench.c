@@ -60,8 +60,10 @@ static bool takes(const struct fold_subject *subject, const struct fold_bench_op
 
 static void enter(const struct fold_subject *subject, const struct fold_bench_options *options,
                   const struct fold_bench_shape *shape, struct fold_timing *timing, size_t *n) {
-  double terms = (double)shape->rows * (double)(shape->cols + 1);
   if (!takes(subject, options, shape)) return;
+  const size_t result = fold_dtype_size(fold_subject_result(subject, shape->dtype));
+  const double row = (double)shape->cols * (double)fold_dtype_size(shape->dtype) + (double)result,
+               bytes = (double)shape->rows * row;
   timing[(*n)++] = (struct fold_timing){.subject = subject,
                                         .shape = *shape,
                                         .calls = 1,
@@ -70,7 +72,7 @@ static void enter(const struct fold_subject *subject, const struct fold_bench_op
                                         .p90 = NAN,
                                         .bytes_per_second = NAN,
                                         .of_ceiling = NAN,
-                                        .bytes = terms * (double)fold_dtype_size(shape->dtype)};
+                                        .bytes = bytes};
 }
 
 fold_status fold_bench_shape(const struct fold_registry *registry, const struct fold_bench_options *options,

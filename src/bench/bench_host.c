@@ -51,7 +51,7 @@ static fold_status open_pool(struct fold_host_pool *pool, const struct fold_benc
   pool->slots = pool_bytes() / pool->stride + 1;
   if (pool->slots > MOST_SLOTS) pool->slots = MOST_SLOTS;
   pool->n_bytes = pool->slots * pool->stride;
-  pool->out = malloc(shape->rows * size + 1);
+  pool->out = malloc((shape->rows + 1) * sizeof(uint64_t));
   pool->fd = memfd_create("foldproof-bench", MFD_CLOEXEC);
   void *memory = MAP_FAILED;
   /* Pages come when they are written: what is not there would kill this process then. */

@@ -42,7 +42,7 @@ fold_status fold_pool_open(struct fold_pool *pool, const struct fold_bench_optio
   size_t least = FOLD_POOL_BYTES / pool->stride + 1, slots = least > n_contenders ? least : n_contenders + 1;
   fold_status status = open_slots(pool, slots < MOST_SLOTS ? slots : MOST_SLOTS);
   if (status.code == FOLD_NO_MEMORY && slots > least) status = open_slots(pool, least);
-  if (status.code == FOLD_OK) status = fold_device_alloc((void **)&pool->d_out, shape->rows * size + ALIGN);
+  if (status.code == FOLD_OK) status = fold_device_alloc((void **)&pool->d_out, shape->rows * sizeof(uint64_t) + ALIGN);
   if (status.code == FOLD_OK && pool->calls > 1) {
     status = fold_device_alloc((void **)&pool->d_other, FOLD_POOL_BYTES);
     if (status.code == FOLD_OK) status = fold_device_set(pool->d_other, 0x3c, FOLD_POOL_BYTES, NULL);

@@ -15,6 +15,7 @@ static void enter(struct fold_sitting *s) {
     if (subject->engine != shape->engine || subject->vector != shape->vectors) continue;
     if (!fold_glob_match(s->options->subjects, subject->name)) continue;
     if (!(subject->dtypes >> shape->dtype & 1) || !(subject->ops >> shape->op & 1)) continue;
+    if (fold_subject_result(subject, shape->dtype) != shape->dtype) continue; /* a world's results are compared in it */
     struct fold_world_timing *t = &s->timing[s->n++];
     *t = (struct fold_world_timing){.subject = subject, .shape = *shape};
     for (int k = 0; k < FOLD_SHARES; k++) t->share[k] = (struct fold_span){NAN, NAN, NAN};

@@ -30,6 +30,15 @@ static bool chooses(const struct fold_selection *selection, const struct fold_su
   return makes && fold_selects_subject(selection, subject);
 }
 
+/* Where it is not as usual. */
+static void list_rule(const char *what, unsigned rule) {
+  if (rule == FOLD_USUAL) return;
+  printf("; %s %s", what,
+         rule >= FOLD_RULES      ? fold_dtype_name((enum fold_dtype)(rule - FOLD_RULES))
+         : rule == FOLD_OF_TERMS ? "the terms' own"
+                                 : "the accumulator's");
+}
+
 /* A line each; or all that is known of them. */
 static fold_status print_subjects(const struct fold_selection *selection, const struct fold_registry *registry,
                                   bool detailed) {
@@ -50,6 +59,8 @@ static fold_status print_subjects(const struct fold_selection *selection, const 
     list_names(dtype_at, FOLD_DTYPES, s->dtypes);
     printf("; ");
     list_names(op_at, FOLD_PROBLEMS, s->ops);
+    list_rule("accumulator", s->accumulator);
+    list_rule("result", s->result);
     if (s->order) printf("; order %s", s->order);
     if (s->twin) printf("; twin %s", s->twin);
     printf("\n    claims ");

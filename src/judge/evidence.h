@@ -72,25 +72,26 @@ struct fold_truths {
   bool replayed_wide;
   void *replayed;
   uint64_t height;
-  enum fold_telling telling; /* once it was asked */
+  enum fold_telling telling[FOLD_DTYPES][FOLD_DTYPES]; /* in that accumulator, of that result; once it was asked */
 };
 fold_status fold_truths_open(struct fold_truths *truths, const struct fold_case *c, const void *input);
 void fold_truths_close(struct fold_truths *truths);
 /* BAD_INPUT, naming the fixture's place, where the case states a sum that is not the exact one. */
 fold_status fold_truths_check_expected(struct fold_truths *truths);
 fold_status fold_truths_row(struct fold_truths *truths, size_t row, const struct fold_truth **truth);
-/* Whether the terms could tell one order from another (panel.h). To be asked while no subject's run can have changed how threads
+/* Whether the terms could tell one order from another (panel.h), joined and rounded as the subject does it. To be asked while no subject's run can have changed how threads
  * round. */
-fold_status fold_truths_telling(struct fold_truths *truths, enum fold_telling *telling);
+fold_status fold_truths_telling(struct fold_truths *truths, const struct fold_subject *subject,
+                                enum fold_telling *telling);
 
 struct fold_evidence {
   const struct fold_subject *subject; /* whose results */
   struct fold_truths *truths;         /* of which terms */
   unsigned ranks;                     /* by how many; 0 where there are none */
-  const void *results;                /* patterns in memory of fold_evidence_dtype, one a row */
+  const void *results;                /* patterns in memory of fold_evidence_result_dtype, one a row */
 };
-/* Of its results. */
-enum fold_dtype fold_evidence_dtype(const struct fold_evidence *evidence);
+/* The dtype of its results. */
+enum fold_dtype fold_evidence_result_dtype(const struct fold_evidence *evidence);
 
 /* The height of the declared order, or of a collective's shape; n - 1, which bounds any order, where none is known. */
 fold_status fold_evidence_height(const struct fold_evidence *evidence, uint64_t *height);

@@ -85,6 +85,7 @@ void fold_judge_evidence(const struct fold_evidence *evidence, const char *globs
 
 /* For the judges' files. */
 struct fold_evidence fold_trial_evidence(const struct fold_trial *trial);
+enum fold_dtype fold_trial_result_dtype(const struct fold_trial *trial);
 /* A judge's own run of the trial's subject, in the case's rig or in one of its own: it enters trial->log. */
 fold_status fold_trial_run(struct fold_trial *trial, struct fold_rig *rig, const struct fold_request *request,
                            void *got);

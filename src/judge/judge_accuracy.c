@@ -236,7 +236,7 @@ static void measure(struct fold_finding *finding, size_t row, enum fold_dtype dt
 }
 
 static void judge_rounding(const struct fold_evidence *e, struct fold_finding *finding, bool nearest) {
-  const enum fold_dtype dtype = fold_evidence_dtype(e);
+  const enum fold_dtype dtype = fold_evidence_result_dtype(e);
   for (size_t row = 0; row < finding->rows; row++) {
     const struct fold_truth *truth;
     fold_status status = fold_truths_row(e->truths, row, &truth);

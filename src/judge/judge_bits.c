@@ -12,7 +12,7 @@ void fold_judge_replays(const struct fold_evidence *e, struct fold_finding *find
   fold_status status = fold_evidence_replay(e, &replayed);
   if (status.code != FOLD_OK)
     fold_find_failed(finding, status);
-  else if (fold_find_same(finding, e->truths->c->dtype, e->results, replayed, finding->rows,
+  else if (fold_find_same(finding, fold_evidence_result_dtype(e), e->results, replayed, finding->rows,
                           "other bits than its order's replay"))
     fold_find_held(finding);
 }
@@ -39,7 +39,7 @@ void fold_judge_same_bits_as(struct fold_trial *trial, struct fold_finding *find
   snprintf(what, sizeof what, "other bits than %s", twin->name);
   if (status.code != FOLD_OK)
     fold_find_failed(finding, status);
-  else if (fold_find_same(finding, trial->c->dtype, trial->got, trial->other, trial->c->rows, what))
+  else if (fold_find_same(finding, fold_trial_result_dtype(trial), trial->got, trial->other, trial->c->rows, what))
     fold_find_held(finding);
 }
 
@@ -88,7 +88,8 @@ void fold_judge_run_to_run(struct fold_trial *trial, struct fold_finding *findin
     }
     char what[120];
     snprintf(what, sizeof what, "other bits in repeat %u (%u of %u so far)", k + 1, differing + 1, k + 1);
-    differing += !fold_find_same(finding, trial->c->dtype, trial->other, trial->got, trial->c->rows, what);
+    differing +=
+        !fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, trial->got, trial->c->rows, what);
   }
   if (differing == 0) fold_find_held(finding);
 }
@@ -118,7 +119,7 @@ static bool refute_traces(const struct fold_traces *theirs, const struct fold_tr
 }
 
 void fold_judge_fresh_process(struct fold_trial *trial, struct fold_finding *finding) {
-  uint64_t theirs, ours = fold_results_hash(trial->c->dtype, trial->got, trial->c->rows);
+  uint64_t theirs, ours = fold_results_hash(fold_trial_result_dtype(trial), trial->got, trial->c->rows);
   struct fold_traces traces;
   const char *why = NULL;
   if (!trial->fresh) {

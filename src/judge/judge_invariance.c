@@ -37,7 +37,7 @@ static bool judge_sub_range(struct fold_trial *trial, struct fold_finding *findi
     fold_find_failed(finding, status);
     return false;
   }
-  return fold_find_same(finding, trial->c->dtype, &in_place, &copied, 1,
+  return fold_find_same(finding, fold_trial_result_dtype(trial), &in_place, &copied, 1,
                         "a sub-range and its copy gave different bits");
 }
 
@@ -54,7 +54,7 @@ void fold_judge_alignment_invariant(struct fold_trial *trial, struct fold_findin
 static void judge_rows_alone(struct fold_trial *trial, struct fold_finding *finding) {
   const struct fold_case *c = trial->c;
   size_t picks[] = {0, c->rows / 2, c->rows - 1}, half = c->rows / 2;
-  size_t size = fold_dtype_size(c->dtype);
+  size_t size = fold_dtype_size(fold_trial_result_dtype(trial));
   for (size_t i = 0; i < 3; i++) {
     fold_status status = run_part(trial, picks[i] * c->cols, 1, c->cols, trial->other);
     if (status.code != FOLD_OK) {
@@ -62,7 +62,8 @@ static void judge_rows_alone(struct fold_trial *trial, struct fold_finding *find
       return;
     }
     const unsigned char *in_batch = (const unsigned char *)trial->got + picks[i] * size;
-    if (!fold_find_same(finding, trial->c->dtype, trial->other, in_batch, 1, "other bits for the row alone")) {
+    if (!fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, in_batch, 1,
+                        "other bits for the row alone")) {
       finding->row = picks[i];
       return;
     }
@@ -70,7 +71,7 @@ static void judge_rows_alone(struct fold_trial *trial, struct fold_finding *find
   fold_status status = run_part(trial, 0, half, c->cols, trial->other);
   if (status.code != FOLD_OK) {
     fold_find_failed(finding, status);
-  } else if (fold_find_same(finding, trial->c->dtype, trial->other, trial->got, half,
+  } else if (fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, trial->got, half,
                             "other bits in a batch of half the rows")) {
     fold_find_held(finding);
   }
@@ -125,11 +126,12 @@ static void judge_row_in_batch(struct fold_trial *trial, struct fold_finding *fi
     fold_find_failed(finding, status);
     return;
   }
-  const size_t size = fold_dtype_size(c->dtype);
+  const enum fold_dtype dtype = fold_trial_result_dtype(trial);
+  const size_t size = fold_dtype_size(dtype);
   const unsigned char *third = (const unsigned char *)got + THIRD * size,
                       *fourth = (const unsigned char *)got + FOURTH * size;
-  if (fold_find_same(finding, c->dtype, third, trial->got, 1, "other bits as third of five rows") &&
-      fold_find_same(finding, c->dtype, fourth, trial->got, 1, "other bits as fourth of five rows"))
+  if (fold_find_same(finding, dtype, third, trial->got, 1, "other bits as third of five rows") &&
+      fold_find_same(finding, dtype, fourth, trial->got, 1, "other bits as fourth of five rows"))
     fold_find_held(finding);
 }
 
@@ -205,7 +207,7 @@ static bool judge_permutation(struct fold_trial *trial, struct fold_finding *fin
   }
   char what[80];
   snprintf(what, sizeof what, "other bits for the terms %s", p->name);
-  return fold_find_same(finding, trial->c->dtype, trial->other, trial->got, trial->c->rows, what);
+  return fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, trial->got, trial->c->rows, what);
 }
 
 void fold_judge_permutation_invariant(struct fold_trial *trial, struct fold_finding *finding) {

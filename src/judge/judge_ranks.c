@@ -40,8 +40,8 @@ static bool judge_part(struct fold_trial *trial, struct fold_finding *finding, s
     return false;
   }
   snprintf(what, sizeof what, "elements %zu to %zu have other bits in a message of their own", at, at + n - 1);
-  const unsigned char *whole = (const unsigned char *)trial->got + at * fold_dtype_size(c->dtype);
-  if (fold_find_same(finding, trial->c->dtype, trial->other, whole, n, what)) return true;
+  const unsigned char *whole = (const unsigned char *)trial->got + at * fold_dtype_size(fold_trial_result_dtype(trial));
+  if (fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, whole, n, what)) return true;
   finding->row += at;
   return false;
 }
@@ -84,7 +84,7 @@ void fold_judge_world_invariant(struct fold_trial *trial, struct fold_finding *f
       return;
     }
     snprintf(what, sizeof what, "other bits with %u ranks", worlds[i]);
-    if (!fold_find_same(finding, trial->c->dtype, trial->other, trial->got, c->rows, what)) return;
+    if (!fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, trial->got, c->rows, what)) return;
     tried++;
   }
   if (tried)

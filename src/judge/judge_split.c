@@ -30,7 +30,7 @@ static fold_status run_shards(struct fold_trial *trial, size_t row, size_t lengt
                                    .poison = 0x4d};
     uint64_t got = 0;
     FOLD_TRY(fold_trial_run(trial, trial->rig, &request, &got));
-    results[s] = fold_bits_load(c->dtype, &got, 0);
+    results[s] = fold_bits_load(fold_trial_result_dtype(trial), &got, 0);
   }
   return fold_ok();
 }
@@ -38,6 +38,7 @@ static fold_status run_shards(struct fold_trial *trial, size_t row, size_t lengt
 /* The row in at most `most` shards; true to go on. */
 static bool judge_cut(struct fold_trial *trial, struct fold_finding *finding, size_t row, size_t most) {
   const struct fold_case *c = trial->c;
+  const enum fold_dtype dtype = fold_trial_result_dtype(trial);
   size_t length = FOLD_CANONICAL_TILE;
   while (length < c->cols && (c->cols + length - 1) / length > most) length *= 2;
   size_t shards = (c->cols + length - 1) / length;
@@ -49,12 +50,12 @@ static bool judge_cut(struct fold_trial *trial, struct fold_finding *finding, si
   }
   for (size_t stride = 1; stride < shards; stride *= 2)
     for (size_t p = 0; p + stride < shards; p += 2 * stride)
-      results[p] = join(c->dtype, c->op, results[p], results[p + stride]);
+      results[p] = join(dtype, c->op, results[p], results[p + stride]);
   char what[80];
   snprintf(what, sizeof what, "other bits from %zu shards of %zu terms", shards, length);
-  uint64_t whole = fold_bits_load(c->dtype, trial->got, row);
+  uint64_t whole = fold_bits_load(dtype, trial->got, row);
   finding->comparisons++;
-  if (fold_bits_same(c->dtype, results[0], whole)) return true;
+  if (fold_bits_same(dtype, results[0], whole)) return true;
   finding->row = row;
   finding->compared = true;
   finding->got = results[0];
@@ -67,7 +68,7 @@ void fold_judge_split_invariant(struct fold_trial *trial, struct fold_finding *f
   const struct fold_case *c = trial->c;
   if (c->op != FOLD_SUM && c->op != FOLD_PROD) {
     fold_find_skipped(finding, "max and min are exact however they are split");
-  } else if (fold_accumulator_of(c->dtype) != c->dtype) {
+  } else if (fold_subject_accumulator(trial->subject, c->dtype) != fold_trial_result_dtype(trial)) {
     fold_find_skipped(finding, "a 16-bit shard's accumulator is not at hand");
   } else if (c->rows == 0 || c->cols <= FOLD_CANONICAL_TILE) {
     fold_find_skipped(finding, "no row of more than one tile");

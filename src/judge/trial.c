@@ -46,7 +46,7 @@ const struct fold_logged *fold_trial_find(const struct fold_trial *trial, enum f
 fold_status fold_trial_confirm_unwritten(struct fold_trial *trial, struct fold_rig *rig,
                                          const struct fold_request *request, const void *got,
                                          struct fold_traces *traces) {
-  size_t size = fold_dtype_size(trial->c->dtype);
+  size_t size = fold_dtype_size(fold_trial_result_dtype(trial));
   struct fold_request again = *request;
   again.poison = (unsigned char)~request->poison;
   unsigned char *second = malloc(request->rows * size + 1);
@@ -88,6 +88,10 @@ fold_status fold_trial_run_twin(struct fold_trial *trial, const struct fold_subj
 struct fold_evidence fold_trial_evidence(const struct fold_trial *trial) {
   return (struct fold_evidence){
       .subject = trial->subject, .truths = trial->truths, .ranks = trial->c->ranks, .results = trial->got};
+}
+
+enum fold_dtype fold_trial_result_dtype(const struct fold_trial *trial) {
+  return fold_subject_result(trial->subject, trial->c->dtype);
 }
 
 size_t fold_trial_terms(const struct fold_trial *trial) { return trial->c->rows * trial->c->cols; }
@@ -143,7 +147,7 @@ static uint64_t absorber(enum fold_dtype dtype, enum fold_op op) {
 /* One row's result of the input as it stands in the rig. */
 static fold_status result_of(struct fold_trial *trial, size_t row, uint64_t *bits) {
   FOLD_TRY(fold_trial_rerun(trial, 0x33));
-  *bits = fold_bits_load(trial->c->dtype, trial->other, row);
+  *bits = fold_bits_load(fold_trial_result_dtype(trial), trial->other, row);
   return fold_ok();
 }
 
@@ -170,20 +174,22 @@ static fold_status looks_at(struct fold_trial *trial, size_t at, size_t row, uin
   fold_status status = result_of(trial, row, &got);
   FOLD_TRY(fold_rig_move(trial->rig, 0));
   FOLD_TRY(negate_others(trial, at));
-  *looks = fold_bits_same(trial->c->dtype, got, bits);
+  *looks = fold_bits_same(fold_trial_result_dtype(trial), got, bits);
   return status;
 }
 
 fold_status fold_trial_run_foreign(struct fold_trial *trial, size_t at, bool *kept) {
   const struct fold_case *c = trial->c;
-  uint64_t former, got = 0, poked, bits = absorber(c->dtype, c->op);
+  const enum fold_dtype result = fold_trial_result_dtype(trial);
+  uint64_t former, got = 0, poked, term = absorber(c->dtype, c->op);
+  const uint64_t bits = fold_bits_from_double(result, fold_bits_to_double(c->dtype, term));
   size_t row = at % fold_trial_terms(trial) / c->cols;
-  uint64_t base = fold_bits_load(c->dtype, trial->got, row);
+  uint64_t base = fold_bits_load(result, trial->got, row);
   *kept = false;
   trial->foreign++;
-  FOLD_TRY(fold_rig_poke(trial->rig, at, bits, &former));
+  FOLD_TRY(fold_rig_poke(trial->rig, at, term, &former));
   fold_status status = result_of(trial, row, &got);
-  bool suspect = fold_bits_same(c->dtype, got, base) && !fold_bits_same(c->dtype, got, bits);
+  bool suspect = fold_bits_same(result, got, base) && !fold_bits_same(result, got, bits);
   if (status.code == FOLD_OK && suspect) status = looks_at(trial, at, row, bits, kept);
   FOLD_TRY(fold_rig_poke(trial->rig, at, former, &poked));
   FOLD_TRY(status);

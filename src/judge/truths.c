@@ -1,6 +1,7 @@
 /* truths.c: what is known of a case's terms: exact results, checked against what the fixture states; and replays of orders. */
 #include <stdlib.h>
 
+#include "bits.h"
 #include "evidence.h"
 #include "order.h"
 
@@ -62,16 +63,22 @@ fold_status fold_truths_check_expected(struct fold_truths *truths) {
   return status;
 }
 
-fold_status fold_truths_telling(struct fold_truths *truths, enum fold_telling *telling) {
+fold_status fold_truths_telling(struct fold_truths *truths, const struct fold_subject *subject,
+                                enum fold_telling *telling) {
   const struct fold_case *c = truths->c;
+  const enum fold_dtype usual = fold_accumulator_of(c->dtype);
+  struct fold_arithmetic how = fold_subject_arithmetic(subject, c->dtype);
+  /* Trees in a wider accumulator take long: for them dtype.def's speaks. */
+  if (fold_format_holds(fold_format_of(how.accumulator), fold_format_of(usual))) how.accumulator = usual;
+  enum fold_telling *known = &truths->telling[how.accumulator][how.result];
   const struct fold_call call = {
       .dtype = c->dtype, .op = c->op, .rows = c->rows, .cols = c->cols, .in = truths->input, .other = truths->other};
-  if (truths->telling == FOLD_TELLING_UNKNOWN && truths->input) FOLD_TRY(fold_panel_ask(&call, &truths->telling));
-  *telling = truths->telling;
+  if (*known == FOLD_TELLING_UNKNOWN && truths->input) FOLD_TRY(fold_panel_ask(&call, how, known));
+  *telling = *known;
   return fold_ok();
 }
 
-enum fold_dtype fold_evidence_dtype(const struct fold_evidence *e) {
+enum fold_dtype fold_evidence_result_dtype(const struct fold_evidence *e) {
   return fold_subject_result(e->subject, e->truths->c->dtype);
 }
 

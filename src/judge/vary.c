@@ -72,13 +72,13 @@ static fold_status run_varied(struct fold_trial *trial, const struct fold_variat
 static fold_status run_second(struct fold_trial *trial) {
   if (trial->has_second || trial->subject->engine != FOLD_HOST || fold_trial_terms(trial) == 0) return fold_ok();
   FOLD_TRY(run_varied(trial, &(struct fold_variation){.second = true}));
-  memcpy(trial->second, trial->other, trial->c->rows * fold_dtype_size(trial->c->dtype));
+  memcpy(trial->second, trial->other, trial->c->rows * fold_dtype_size(fold_trial_result_dtype(trial)));
   trial->has_second = true;
   return fold_ok();
 }
 
 static void compare(const struct fold_trial *trial, struct fold_varied *seen) {
-  enum fold_dtype dtype = trial->c->dtype;
+  enum fold_dtype dtype = fold_trial_result_dtype(trial);
   const void *base = seen->how.second ? trial->second : trial->got;
   seen->same = true;
   if (memcmp(trial->other, base, trial->c->rows * fold_dtype_size(dtype)) == 0) return;

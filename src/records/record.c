@@ -107,6 +107,8 @@ static void set_input(json_t *line, const struct fold_judgement *j) {
   const struct fold_case *c = j->c;
   json_object_set_new(line, "case", text_value(c->name));
   json_object_set_new(line, "dtype", json_string(fold_dtype_name(c->dtype)));
+  const enum fold_dtype result = fold_subject_result(j->subject, c->dtype);
+  if (result != c->dtype) json_object_set_new(line, "result_dtype", json_string(fold_dtype_name(result)));
   json_object_set_new(line, "op", json_string(fold_case_problem(c)->name));
   json_object_set_new(line, "rows", json_integer((json_int_t)c->rows));
   json_object_set_new(line, "cols", json_integer((json_int_t)c->cols));
@@ -120,7 +122,7 @@ static void set_input(json_t *line, const struct fold_judgement *j) {
 
 static void set_results(json_t *line, const struct fold_judgement *j) {
   if (j->got == NULL) return;
-  enum fold_dtype dtype = j->c->dtype;
+  enum fold_dtype dtype = fold_subject_result(j->subject, j->c->dtype);
   size_t n = j->c->rows < FOLD_RECORD_RESULTS ? j->c->rows : FOLD_RECORD_RESULTS;
   json_t *results = json_array(), *values = json_array();
   for (size_t r = 0; r < n; r++) {
@@ -143,9 +145,10 @@ static void set_finding(json_t *line, const struct fold_judgement *j) {
   if (!only_ran) json_object_set_new(line, "verdict", json_string(fold_verdict_name(f->verdict)));
   if (f->reason[0]) json_object_set_new(line, "reason", text_value(f->reason));
   if (f->compared) {
+    const enum fold_dtype dtype = fold_subject_result(j->subject, j->c->dtype);
     json_object_set_new(line, "row", json_integer((json_int_t)f->row));
-    fold_record_bits(line, "got", j->c->dtype, f->got);
-    fold_record_bits(line, "want", j->c->dtype, f->want);
+    fold_record_bits(line, "got", dtype, f->got);
+    fold_record_bits(line, "want", dtype, f->want);
   }
   if (f->unjudged > 0) {
     json_object_set_new(line, "rows_judged", json_integer((json_int_t)f->comparisons));
@@ -160,6 +163,7 @@ static void set_finding(json_t *line, const struct fold_judgement *j) {
 /* What the run did besides computing; a key for each, where there is something to tell. */
 static void set_traces(json_t *line, const struct fold_judgement *j) {
   const struct fold_traces *t = j->traces;
+  const enum fold_dtype dtype = fold_subject_result(j->subject, j->c->dtype);
   if (j->got == NULL || t == NULL) return;
   if (t->unwritten) json_object_set_new(line, "unwritten", json_pack("{s:I}", "row", (json_int_t)t->unwritten_at));
   if (t->out_of_bounds)
@@ -170,7 +174,7 @@ static void set_traces(json_t *line, const struct fold_judgement *j) {
   if (t->ranks_differ)
     json_object_set_new(line, "ranks_differ",
                         json_pack("{s:i, s:I, s:o, s:o}", "rank", (int)t->rank, "row", (json_int_t)t->differ_at, "got",
-                                  bits_of(j->c->dtype, t->other_bits), "rank_0", bits_of(j->c->dtype, t->bits)));
+                                  bits_of(dtype, t->other_bits), "rank_0", bits_of(dtype, t->bits)));
 }
 
 /* Of a peer's refutation, what it is known by; or that it is new. */

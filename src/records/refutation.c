@@ -43,9 +43,10 @@ static void print_distance(enum fold_dtype dtype, uint64_t got, uint64_t want, F
  * almost nothing, such a number says nothing of the sum. */
 static void print_error(const struct fold_judgement *j, FILE *out) {
   const struct fold_finding *f = &j->finding;
-  const bool finite = !f->compared || fold_bits_class(j->c->dtype, f->got) < FOLD_INFINITE;
+  const enum fold_dtype dtype = fold_subject_result(j->subject, j->c->dtype);
+  const bool finite = !f->compared || fold_bits_class(dtype, f->got) < FOLD_INFINITE;
   char fraction[32];
-  if (!isnan(f->ulps) && finite && f->ulps >= ldexp(1, fold_format_of(j->c->dtype).precision))
+  if (!isnan(f->ulps) && finite && f->ulps >= ldexp(1, fold_format_of(dtype).precision))
     fputs(", an error larger than the exact result", out);
   else if (!isnan(f->ulps) && finite)
     fprintf(out, ", %.4g ulps", f->ulps);
@@ -101,9 +102,11 @@ void fold_print_refuted(const struct fold_judgement *j, const char *program, con
           j->claim->name);
   print_case(j, out);
   if (f->compared) {
-    fprintf(out, ", row %zu: got %s, want %s", f->row, fold_bits_print(j->c->dtype, f->got, got),
-            fold_bits_print(j->c->dtype, f->want, want));
-    print_distance(j->c->dtype, f->got, f->want, out);
+    const enum fold_dtype dtype = fold_subject_result(j->subject, j->c->dtype);
+    fprintf(out, ", row %zu: got %s%s%s, want %s", f->row, dtype == j->c->dtype ? "" : fold_dtype_name(dtype),
+            dtype == j->c->dtype ? "" : " ", fold_bits_print(dtype, f->got, got),
+            fold_bits_print(dtype, f->want, want));
+    print_distance(dtype, f->got, f->want, out);
   }
   print_error(j, out);
   fprintf(out, ": %s\n", f->reason);

@@ -44,7 +44,8 @@ static void count_known(struct fold_table *table, const struct fold_judgement *j
 /* Whether an error that held is larger than the exact result: a sum that cancels, of which units of its last place say nothing. */
 static bool cancels(const struct fold_judgement *j) {
   const struct fold_finding *f = &j->finding;
-  return f->verdict == FOLD_HELD && j->c && f->ulps >= ldexp(1, fold_format_of(j->c->dtype).precision);
+  if (f->verdict != FOLD_HELD || !j->c) return false;
+  return f->ulps >= ldexp(1, fold_format_of(fold_subject_result(j->subject, j->c->dtype)).precision);
 }
 
 void fold_table_add(struct fold_table *table, const struct fold_judgement *j) {

@@ -56,9 +56,19 @@ static fold_status open_input(struct fold_rig *rig, struct fold_rig_input *in) {
   return rig->ops->is_host ? fold_ok() : fold_engine_of(FOLD_HOST)->alloc(in->room.bytes, (void **)&in->mirror);
 }
 
-static fold_status open_output(struct fold_rig *rig) {
-  size_t size = fold_rig_element(rig), guards = 2 * FOLD_RIG_GUARD;
-  FOLD_TRY(fold_room_open(rig->ops, rig->max_rows * size + guards + FOLD_RIG_SLACK * size, false, &rig->out));
+static void close_output(struct fold_rig *rig) {
+  if (!rig->ops->is_host) free(rig->out_host);
+  rig->out_host = NULL;
+  fold_room_close(rig->ops, &rig->out);
+}
+
+/* Results of max_rows rows, each of so many bytes. */
+fold_status fold_rig_open_output(struct fold_rig *rig, size_t size) {
+  const size_t nbytes = rig->max_rows * size + 2 * FOLD_RIG_GUARD + FOLD_RIG_SLACK * size;
+  if (rig->out.at && rig->out_size >= size) return fold_ok();
+  close_output(rig);
+  rig->out_size = size;
+  FOLD_TRY(fold_room_open(rig->ops, nbytes, false, &rig->out));
   rig->out_host = rig->ops->is_host ? rig->out.at : malloc(rig->out.bytes);
   return rig->out_host ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for %zu results", rig->max_rows);
 }
@@ -81,7 +91,7 @@ fold_status fold_rig_open_inputs(struct fold_rig *rig, enum fold_engine engine, 
     rig->in[k].n = n[k];
     status = open_input(rig, &rig->in[k]);
   }
-  if (status.code == FOLD_OK) status = open_output(rig);
+  if (status.code == FOLD_OK) status = fold_rig_open_output(rig, fold_rig_element(rig));
   if (status.code != FOLD_OK) fold_rig_close(rig);
   return status;
 }
@@ -100,8 +110,7 @@ void fold_rig_close(struct fold_rig *rig) {
     if (in->known) rig->ops->release(in->known);
     fold_room_close(rig->ops, &in->room);
   }
-  if (!rig->ops->is_host) free(rig->out_host);
-  fold_room_close(rig->ops, &rig->out);
+  close_output(rig);
   fold_room_close(rig->ops, &rig->scratch);
   free(rig->spread.sent);
   *rig = (struct fold_rig){0};

@@ -45,7 +45,7 @@ struct fold_rig_input {
 
 struct fold_rig {
   const struct fold_engine_ops *ops;
-  enum fold_dtype dtype;
+  enum fold_dtype dtype; /* of the inputs */
   unsigned inputs;
   struct fold_rig_input in[FOLD_INPUTS];
   size_t max_rows; /* results at the most */
@@ -55,6 +55,7 @@ struct fold_rig {
   bool stale; /* of a device: it has not been sent what the host's copies hold since they were laid */
   bool sure;  /* of a device: nothing has run or been written there since each input was found as it is known */
   struct fold_room out; /* guard | results | guard */
+  size_t out_size;      /* of a result, at the most */
   unsigned char *out_host;
   struct fold_room scratch;
   const struct fold_subject *last; /* who ran in it last, and how often since another did */
@@ -106,7 +107,7 @@ struct fold_request {
   struct fold_comm *comm;
   size_t first_col, all_cols;
 };
-/* `got` receives `rows` patterns in memory of dtype. The status is the subject's, or the engine's. */
+/* `got` receives `rows` patterns in memory of the subject's result dtype. The status is the subject's, or the engine's. */
 fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subject, const struct fold_request *request,
                          void *got, struct fold_traces *traces);
 

@@ -40,11 +40,12 @@ static void lay(struct layout *layout, unsigned char *at, unsigned char *end, in
   if (end > at) layout->fills[layout->n++] = (struct fold_fill){at, byte, (size_t)(end - at)};
 }
 
-static void lay_out(struct fold_rig *rig, const struct fold_request *request, struct window *w, struct layout *layout) {
-  size_t nbytes = request->rows * fold_rig_element(rig);
+/* Results of `size` bytes. */
+static void lay_out(struct fold_rig *rig, const struct fold_request *request, size_t size, struct window *w,
+                    struct layout *layout) {
+  size_t nbytes = request->rows * size;
   unsigned char *out = rig->out.at;
-  *w = window_of(rig, &rig->out,
-                 place_in(&rig->out, request->placement, nbytes, request->out_shift * fold_rig_element(rig)), nbytes);
+  *w = window_of(rig, &rig->out, place_in(&rig->out, request->placement, nbytes, request->out_shift * size), nbytes);
   lay(layout, out + w->from, out + w->at, GUARD_BYTE);
   lay(layout, out + w->at, out + w->end, request->poison);
   lay(layout, out + w->end, out + w->to, GUARD_BYTE);
@@ -145,11 +146,10 @@ static void look_at_scratch(const struct glance *glance, const struct window *w,
     snprintf(traces->left, sizeof traces->left, "byte %zu of its scratch's head, which must be zero again", at);
 }
 
-static void look_for_poison(const struct fold_rig *rig, const struct fold_request *request,
-                            const unsigned char *results, struct fold_traces *traces) {
+static void look_for_poison(size_t size, const struct fold_request *request, const unsigned char *results,
+                            struct fold_traces *traces) {
   for (size_t r = 0, at; r < request->rows && !traces->unwritten; r++) {
-    traces->unwritten =
-        !fold_rig_find_other(results + r * fold_rig_element(rig), fold_rig_element(rig), request->poison, &at);
+    traces->unwritten = !fold_rig_find_other(results + r * size, size, request->poison, &at);
     traces->unwritten_at = r;
   }
 }
@@ -221,10 +221,10 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
   return status.code != FOLD_OK ? status : ended;
 }
 
-static void look_at_output(struct fold_rig *rig, const struct fold_request *request, const struct window *w, void *got,
-                           struct fold_traces *traces) {
+static void look_at_output(struct fold_rig *rig, const struct fold_request *request, size_t size,
+                           const struct window *w, void *got, struct fold_traces *traces) {
   memcpy(got, rig->out_host + w->at, w->end - w->at);
-  look_for_poison(rig, request, rig->out_host + w->at, traces);
+  look_for_poison(size, request, rig->out_host + w->at, traces);
   look_at_guards(rig->out_host + w->from, w, FOLD_OUTPUT, traces);
 }
 
@@ -259,8 +259,10 @@ static fold_status run_laid(struct fold_rig *rig, const struct fold_subject *sub
       .first_col = request->first_col,
       .all_cols = request->all_cols,
   };
+  const size_t size = fold_dtype_size(fold_subject_result(subject, rig->dtype));
   struct layout layout = {.n = 0};
-  lay_out(rig, request, &out, &layout);
+  FOLD_TRY(fold_rig_open_output(rig, size));
+  lay_out(rig, request, size, &out, &layout);
   FOLD_TRY(lay_scratch(rig, subject, request, &call, &scratch, &layout));
   FOLD_TRY(fold_rig_send(rig));
   rig->sure = false;
@@ -269,7 +271,7 @@ static fold_status run_laid(struct fold_rig *rig, const struct fold_subject *sub
   struct glance glance;
   FOLD_TRY(call_subject(rig, subject, &call, &out, &scratch, &glance, traces));
   if (!glance.taken) FOLD_TRY(take_glance(rig, &out, &scratch, &glance));
-  look_at_output(rig, request, &out, got, traces);
+  look_at_output(rig, request, size, &out, got, traces);
   look_at_scratch(&glance, &scratch, traces);
   look_at_input(rig, traces);
   return fold_rig_look_at_zones(rig, glance.zones, traces);

@@ -123,15 +123,15 @@ static void find_difference(enum fold_dtype dtype, const void *a, const void *b,
   }
 }
 
-static fold_status compare_ranks(const struct fold_rig *rig, const struct fold_rig_spread *s,
+static fold_status compare_ranks(const struct fold_rig *rig, const struct fold_rig_spread *s, enum fold_dtype dtype,
                                  const struct wire_ran *ran, const void *got, struct fold_traces *traces) {
-  size_t n_bytes = s->rows * fold_dtype_size(rig->dtype);
+  size_t n_bytes = s->rows * fold_dtype_size(dtype);
   for (unsigned r = 1; r < s->ranks && !traces->ranks_differ; r++) {
     if (ran[r].hash == ran[0].hash) continue;
     void *other = malloc(n_bytes + 1);
     if (!other) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu results", s->rows);
     fold_status status = fetch(rig, r, n_bytes, other);
-    if (status.code == FOLD_OK) find_difference(rig->dtype, got, other, s->rows, traces);
+    if (status.code == FOLD_OK) find_difference(dtype, got, other, s->rows, traces);
     if (traces->ranks_differ) traces->rank = r;
     free(other);
     FOLD_TRY(status);
@@ -172,10 +172,11 @@ static void merge_traces(const struct wire_ran *ran, unsigned ranks, struct fold
 static fold_status run_and_gather(struct fold_rig *rig, const struct fold_rig_spread *s,
                                   const struct fold_subject *subject, const struct fold_request *request,
                                   struct wire_ran *ran, void *got, struct fold_traces *traces) {
+  const enum fold_dtype dtype = fold_subject_result(subject, rig->dtype);
   FOLD_TRY(run_ranks(rig, s, subject, request, ran));
   merge_traces(ran, s->ranks, traces);
-  FOLD_TRY(fetch(rig, 0, s->rows * fold_dtype_size(rig->dtype), got));
-  return compare_ranks(rig, s, ran, got, traces);
+  FOLD_TRY(fetch(rig, 0, s->rows * fold_dtype_size(dtype), got));
+  return compare_ranks(rig, s, dtype, ran, got, traces);
 }
 
 fold_status fold_rig_world_run(struct fold_rig *rig, const struct fold_subject *subject,

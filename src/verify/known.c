@@ -19,6 +19,7 @@ struct terms {
 
 static struct terms terms_of(const struct fold_trial *trial, size_t row, uint64_t got) {
   const struct fold_case *c = trial->c;
+  const enum fold_dtype result = fold_trial_result_dtype(trial);
   struct terms terms = {.least = INFINITY};
   for (size_t i = 0; i < c->cols; i++) {
     uint64_t bits = fold_bits_load(c->dtype, trial->truths->input, row * c->cols + i);
@@ -30,7 +31,8 @@ static struct terms terms_of(const struct fold_trial *trial, size_t row, uint64_
     terms.subnormal |= class == FOLD_SUBNORMAL;
     terms.plus_zero |= class == FOLD_ZERO && !negative;
     terms.minus_zero |= class == FOLD_ZERO && negative;
-    terms.has_got |= bits == got;
+    terms.has_got |=
+        got == (result == c->dtype ? bits : fold_bits_from_double(result, fold_bits_to_double(c->dtype, bits)));
     terms.least = fmin(terms.least, magnitude);
     terms.greatest = fmax(terms.greatest, magnitude);
   }
@@ -78,7 +80,7 @@ static bool is_less_from_top_bins(const struct terms *terms, const struct fold_t
 
 static bool explains(const struct fold_fact *fact, const struct fold_trial *trial, size_t row, uint64_t got,
                      const struct fold_truth *truth) {
-  enum fold_dtype dtype = trial->c->dtype;
+  enum fold_dtype dtype = fold_trial_result_dtype(trial);
   struct terms terms = terms_of(trial, row, got);
   enum fold_class is = fold_bits_class(dtype, got), exact = fold_bits_class(dtype, truth->rounded[dtype]);
   if (fact->lapses & FOLD_LOSES_NAN && terms.nan && terms.has_got && is != FOLD_NAN) return true;
@@ -96,7 +98,7 @@ static bool explains(const struct fold_fact *fact, const struct fold_trial *tria
  * result is not to be had. */
 static bool explains_all(const struct fold_fact *fact, struct fold_trial *trial, enum fold_claim_id claim,
                          const void *results, size_t *wrong) {
-  enum fold_dtype dtype = trial->c->dtype;
+  enum fold_dtype dtype = fold_trial_result_dtype(trial);
   struct fold_evidence evidence = fold_trial_evidence(trial);
   for (size_t row = 0; row < trial->c->rows; row++) {
     const struct fold_truth *truth;

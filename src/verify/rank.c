@@ -121,7 +121,7 @@ static fold_status run(struct rank *r, struct wire_run *run, struct wire_ran *ra
                                  .comm = r->comm[run->ranks - 1],
                                  .first_col = run->first_col,
                                  .all_cols = run->all_cols};
-  FOLD_TRY(room_for_results(r, run->rows * fold_dtype_size(r->rig.dtype)));
+  FOLD_TRY(room_for_results(r, run->rows * fold_dtype_size(fold_subject_result(subject, r->rig.dtype))));
   FOLD_TRY(fold_rig_run(&r->rig, subject, &request, r->results, &ran->traces));
   ran->hash = XXH3_64bits(r->results, r->results_bytes);
   return fold_ok();

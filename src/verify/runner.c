@@ -296,7 +296,7 @@ static fold_status judge_subject(const struct fold_round *round, struct bench *b
                              .second = bench->second,
                              .other = bench->other};
   if (bench->truths.c && trial.asked & fold_claims_by_order())
-    FOLD_TRY(fold_truths_telling(&bench->truths, &trial.telling));
+    FOLD_TRY(fold_truths_telling(&bench->truths, subject, &trial.telling));
   fold_status base = base_run(bench, subject, &trial.traces);
   if (base.code != FOLD_OK) return fold_round_fail(round, round->place, 0, base, NULL);
   trial.input_hash_after = bench->input_hash;

@@ -77,7 +77,8 @@ static bool take_trial(struct supervisor *s, size_t n) {
 
 static bool take_base(struct supervisor *s, size_t n) {
   const struct fold_case *c = &s->cases.at[s->round.place.c];
-  size_t n_bytes = c->rows * fold_dtype_size(c->dtype);
+  const struct fold_subject *subject = &s->round.registry->subjects[s->round.place.subject];
+  size_t n_bytes = c->rows * fold_dtype_size(fold_subject_result(subject, c->dtype));
   if (!s->in_trial || n != sizeof s->traces + n_bytes) return false;
   if (s->got_bytes < n_bytes + 1) {
     free(s->got);
