@@ -11,6 +11,7 @@
 #include "split.h"
 
 #define INSERTION_TERMS 48
+#define WIDE_TERMS 4096 /* from here on fewer passes by digits of more bits are faster */
 
 /* The key of term i: its pattern without the sign. `size` is a constant wherever this is inlined. */
 #define INLINE static inline __attribute__((always_inline))
@@ -40,34 +41,42 @@ INLINE void sort_short(size_t size, const void *in, size_t n, uint32_t *place) {
   }
 }
 
-/* How often each value of each byte of the key occurs. */
-INLINE void count_digits(size_t size, const void *in, size_t n, size_t count[8][256]) {
-  memset(count, 0, size * sizeof *count);
+/* How many digits of `width` bits a key has. At most eight, of all of which there are at most so many values. */
+#define DIGITS(size, width) ((8 * (size)-1 + (width)-1) / (width))
+enum { MOST_VALUES = 6 << 11 };
+
+INLINE size_t digit(uint64_t key, unsigned width, size_t d) { return key >> (width * d) & ((1u << width) - 1); }
+
+/* How often each value of each digit of the key occurs. */
+INLINE void count_digits(size_t size, unsigned width, const void *in, size_t n, uint32_t count[MOST_VALUES]) {
+  memset(count, 0, (DIGITS(size, width) << width) * sizeof *count);
   for (size_t i = 0; i < n; i++) {
     uint64_t key = key_at(size, in, i);
-    for (size_t d = 0; d < size; d++) count[d][key >> (8 * d) & 255]++;
+#pragma GCC unroll 8
+    for (size_t d = 0; d < DIGITS(size, width); d++) count[(d << width) + digit(key, width, d)]++;
   }
 }
 
 /* From how often each value occurs to where its first one goes. */
-static void starts_of(size_t count[256]) {
-  size_t sum = 0;
-  for (size_t v = 0; v < 256; v++) {
-    size_t here = count[v];
+static void starts_of(uint32_t *count, size_t values) {
+  uint32_t sum = 0;
+  for (size_t v = 0; v < values; v++) {
+    uint32_t here = count[v];
     count[v] = sum;
     sum += here;
   }
 }
 
-/* Sorts by way of `spare` and returns which of the two holds the order: stable passes by a byte each, but where all terms share it. */
-INLINE uint32_t *sort_long(size_t size, const void *in, size_t n, uint32_t *place, uint32_t *spare) {
-  size_t count[8][256];
-  count_digits(size, in, n, count);
+/* Sorts by way of `spare` and returns which of the two holds the order: stable passes by a digit each, but where all terms share it. */
+INLINE uint32_t *sort_long(size_t size, unsigned width, const void *in, size_t n, uint32_t *place, uint32_t *spare) {
+  uint32_t count[MOST_VALUES];
+  count_digits(size, width, in, n, count);
   for (size_t i = 0; i < n; i++) place[i] = (uint32_t)i;
-  for (size_t d = 0; d < size; d++) {
-    if (count[d][key_at(size, in, 0) >> (8 * d) & 255] == n) continue;
-    starts_of(count[d]);
-    for (size_t k = 0; k < n; k++) spare[count[d][key_at(size, in, place[k]) >> (8 * d) & 255]++] = place[k];
+  for (size_t d = 0; d < DIGITS(size, width); d++) {
+    uint32_t *at = count + (d << width);
+    if (at[digit(key_at(size, in, 0), width, d)] == n) continue;
+    starts_of(at, (size_t)1 << width);
+    for (size_t k = 0; k < n; k++) spare[at[digit(key_at(size, in, place[k]), width, d)]++] = place[k];
     uint32_t *sorted = spare;
     spare = place;
     place = sorted;
@@ -76,15 +85,15 @@ INLINE uint32_t *sort_long(size_t size, const void *in, size_t n, uint32_t *plac
 }
 
 /* Up to 32 bits of magnitude travel with their index, so that memory is read in sequence; the places are written over `keys`. */
-INLINE uint32_t *sort_packed(size_t size, const void *in, size_t n, uint64_t *keys, uint64_t *spare) {
-  size_t count[8][256];
-  count_digits(size, in, n, count);
+INLINE uint32_t *sort_packed(size_t size, unsigned width, const void *in, size_t n, uint64_t *keys, uint64_t *spare) {
+  uint32_t count[MOST_VALUES];
+  count_digits(size, width, in, n, count);
   for (size_t i = 0; i < n; i++) keys[i] = key_at(size, in, i) << 32 | i;
-  for (size_t d = 0; d < size; d++) {
-    unsigned shift = 32 + 8 * (unsigned)d;
-    if (count[d][keys[0] >> shift & 255] == n) continue;
-    starts_of(count[d]);
-    for (size_t k = 0; k < n; k++) spare[count[d][keys[k] >> shift & 255]++] = keys[k];
+  for (size_t d = 0; d < DIGITS(size, width); d++) {
+    uint32_t *at = count + (d << width);
+    if (at[digit(keys[0] >> 32, width, d)] == n) continue;
+    starts_of(at, (size_t)1 << width);
+    for (size_t k = 0; k < n; k++) spare[at[digit(keys[k] >> 32, width, d)]++] = keys[k];
     uint64_t *sorted = spare;
     spare = keys;
     keys = sorted;
@@ -97,18 +106,24 @@ INLINE uint32_t *sort_packed(size_t size, const void *in, size_t n, uint64_t *ke
   return place;
 }
 
-INLINE uint32_t *sort(size_t size, const void *in, size_t n, void *keys, void *spare) {
-  if (spare) return size <= 4 ? sort_packed(size, in, n, keys, spare) : sort_long(size, in, n, keys, spare);
+INLINE uint32_t *sort(size_t size, unsigned width, const void *in, size_t n, void *keys, void *spare) {
+  if (size > 4) return sort_long(size, width, in, n, keys, spare);
+  return sort_packed(size, width, in, n, keys, spare);
+}
+
+INLINE uint32_t *sort_any(size_t size, const void *in, size_t n, void *keys, void *spare) {
+  if (spare && size >= 4 && n >= WIDE_TERMS) return sort(size, 11, in, n, keys, spare);
+  if (spare) return sort(size, 8, in, n, keys, spare);
   sort_short(size, in, n, keys);
   return keys;
 }
 
 static uint32_t *sort_by_size(size_t size, const void *in, size_t n, void *keys, void *spare) {
   switch (size) {
-    case 1: return sort(1, in, n, keys, spare);
-    case 2: return sort(2, in, n, keys, spare);
-    case 4: return sort(4, in, n, keys, spare);
-    default: return sort(8, in, n, keys, spare);
+    case 1: return sort_any(1, in, n, keys, spare);
+    case 2: return sort_any(2, in, n, keys, spare);
+    case 4: return sort_any(4, in, n, keys, spare);
+    default: return sort_any(8, in, n, keys, spare);
   }
 }
 
