@@ -1,0 +1,50 @@
+/* test_sorted.c: the permutation of the sorted order is what its definition says, at lengths where it is made in other ways. */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+
+#include "bits.h"
+#include "order.h"
+#include "sample.h"
+#include "split.h"
+
+enum { MOST_TERMS = 70000 };
+
+static uint64_t magnitude(enum fold_dtype dtype, const void *in, size_t i) {
+  return fold_bits_load(dtype, in, i) & ~fold_format_of(dtype).sign;
+}
+
+/* Each term once, magnitudes rising, ties by index. */
+static bool is_sorted(enum fold_dtype dtype, const void *in, size_t n, const uint32_t *place) {
+  unsigned char *seen = calloc(n + 1, 1);
+  bool right = true;
+  for (size_t k = 0; k < n && right; k++) {
+    right = place[k] < n && !seen[place[k]]++;
+    if (!right || k == 0) continue;
+    uint64_t before = magnitude(dtype, in, place[k - 1]), here = magnitude(dtype, in, place[k]);
+    right = before < here || (before == here && place[k - 1] < place[k]);
+  }
+  free(seen);
+  return right;
+}
+
+Test(sorted, places_rise_by_magnitude_and_ties_by_index) {
+  static const size_t lengths[] = {1, 2, 47, 48, 49, 50, 300, 4095, 4096, 4097, MOST_TERMS};
+  const struct fold_order *order = fold_order_find("host/sorted");
+  uint64_t *in = malloc(MOST_TERMS * sizeof *in), state = 5;
+  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+    for (int few = 0; few < 2; few++) { /* few: values that occur often, which share most digits */
+      for (size_t i = 0; i < MOST_TERMS; i++) {
+        uint64_t bits = random_pattern((enum fold_dtype)dtype, false, &state);
+        fold_bits_store((enum fold_dtype)dtype, in, i, few ? bits & 0x8005 : bits);
+      }
+      for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
+        uint32_t *place = NULL;
+        fold_status status = fold_order_places(order, (enum fold_dtype)dtype, in, lengths[l], &place);
+        cr_assert(status.code == FOLD_OK, "%s", status.text);
+        cr_expect(is_sorted((enum fold_dtype)dtype, in, lengths[l], place), "%s n %zu few %d", fold_dtype_name(dtype),
+                  lengths[l], few);
+        free(place);
+      }
+    }
+  free(in);
+}
