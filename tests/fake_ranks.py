@@ -94,11 +94,11 @@ elif mode == "frozen_in_answer":  # the same when half an answer has come
     for one in keep[1:]:
         one.sendall(ANSWER)
     leave()
-elif mode == "frozen_at_door":  # the same when the first rank has come, and the second stands at the door
+elif mode == "frozen_in_hello":  # the same when the first rank has come, and the second has connected
     connect().sendall(hello(0))
     one = connect()
     time.sleep(0.5)
-    freeze_harness(LIMIT + 4)  # longer than a guest may be silent, 5 s
+    freeze_harness(LIMIT + 4)  # longer than a connection may be silent, 5 s
     time.sleep(1)
     one.sendall(hello(1))
     for rank in range(2, ranks):

@@ -319,13 +319,13 @@ Test(world, a_harness_that_was_stopped_itself_blames_no_rank) {
   static const struct fake fakes[] = {
       {"frozen", 99, "rank 0 of |died in making a communicator"},
       {"frozen_in_answer", 99, "rank 0 of |died in making a communicator"},
-      {"frozen_at_door", 99, " died in starting"},
+      {"frozen_in_hello", 99, " died in starting"},
   };
   skip_without_mpi();
   run_fakes(fakes, sizeof fakes / sizeof *fakes, true);
 }
 
-Test(world, false_ranks_and_strangers_at_the_door_are_told_apart) {
+Test(world, false_ranks_and_strangers_that_connect_are_told_apart) {
   static const struct fake fakes[] = {
       {"halves", 99, "rank 0 of 4 did not start: no word from it in time"},
       {"nobody", 99, "rank 0 of 4 did not start: no word from it in time"},

@@ -55,10 +55,10 @@ struct words {
 };
 
 /* The program is this one, unless it is told by another path, as on other machines. */
-static fold_status choose_words(struct fold_world *w, const struct fold_door *door, struct words *words) {
+static fold_status choose_words(struct fold_world *w, const struct fold_listener *listener, struct words *words) {
   const char *program = getenv("FOLDPROOF_PROGRAM");
-  words->address = door->address;
-  snprintf(words->secret, sizeof words->secret, "%016llx", (unsigned long long)door->secret);
+  words->address = listener->address;
+  snprintf(words->secret, sizeof words->secret, "%016llx", (unsigned long long)listener->secret);
   snprintf(words->ranks, sizeof words->ranks, "%u", w->ranks);
   if (program && *program) {
     snprintf(words->program, sizeof words->program, "%s", program);
@@ -220,8 +220,7 @@ fold_status fold_world_start(struct fold_world *w) {
   const struct fold_comm_engine *engine = fold_comm_engine_of(w->engine);
   unsigned limit;
   w->output = w->leash = -1;
-  if (engine == NULL)
-    return fold_error(FOLD_UNSUPPORTED, "this build has no %s", fold_engine_rows[w->engine].title);
+  if (engine == NULL) return fold_error(FOLD_UNSUPPORTED, "this build has no %s", fold_engine_rows[w->engine].title);
   FOLD_TRY(fold_setting_number(FOLD_SETTING_TIMEOUT, 20, &limit));
   FOLD_TRY(check_means(w, engine));
   w->limit = limit;
@@ -229,13 +228,13 @@ fold_status fold_world_start(struct fold_world *w) {
   w->polled = calloc(w->ranks, sizeof *w->polled);
   if (!w->rank || !w->polled) return fold_error(FOLD_NO_MEMORY, "not enough memory for %u ranks", w->ranks);
   for (unsigned r = 0; r < w->ranks; r++) w->rank[r].fd = -1;
-  struct fold_door door = {.fd = -1};
+  struct fold_listener listener = {.fd = -1};
   struct words words;
-  fold_status status = fold_door_open(&door);
-  if (status.code == FOLD_OK) status = choose_words(w, &door, &words);
+  fold_status status = fold_listener_open(&listener);
+  if (status.code == FOLD_OK) status = choose_words(w, &listener, &words);
   if (status.code == FOLD_OK) status = start_launcher(w, &words);
-  if (status.code == FOLD_OK) status = fold_door_seat_all(w, &door, fold_now() + w->limit);
-  if (door.fd >= 0) close(door.fd);
+  if (status.code == FOLD_OK) status = fold_listener_admit_all(w, &listener, fold_now() + w->limit);
+  if (listener.fd >= 0) close(listener.fd);
   if (status.code == FOLD_OK) status = check_library(w, engine);
   FOLD_TRY(fold_within(status, "%s", fold_engine_name(w->engine)));
   return start_engines(w, w->limit * (engine->threads ? START_OF_GPUS : 1));

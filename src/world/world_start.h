@@ -48,14 +48,14 @@ bool fold_world_launcher_ended(struct fold_world *world);
 enum { FOLD_WORLD_LINE = 176 };
 void fold_world_printed(const struct fold_world *world, char line[FOLD_WORLD_LINE]);
 
-/* world_door.c: where ranks connect. Seats every rank, or says within the time (a time of fold_now) who is missing. */
-struct fold_door {
+/* world_listen.c: where ranks connect. Admits every rank, or says within the time (a time of fold_now) who is missing. */
+struct fold_listener {
   int fd;
   uint64_t secret;
   char address[80];
 };
-fold_status fold_door_open(struct fold_door *door);
-fold_status fold_door_seat_all(struct fold_world *world, struct fold_door *door, double end);
+fold_status fold_listener_open(struct fold_listener *listener);
+fold_status fold_listener_admit_all(struct fold_world *world, struct fold_listener *listener, double end);
 
 /* world_guard.c: starts the launcher behind a guard. `error` is the system's where the launcher can't be started. */
 fold_status fold_guard_start(struct fold_world *world, const char *const *argv, int *error);
