@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "bits.h"
+#include "integers.h"
 #include "order.h"
-#include "sample.h"
 #include "split.h"
 
 enum { MOST_TERMS = 70000 };
