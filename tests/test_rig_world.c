@@ -34,6 +34,7 @@ struct fold_world {
   bool adds;                     /* results are the sums of all parts, and not what `result` was told to hold */
   unsigned lies_among;           /* so many ranks add one too many to each sum; 0: no number does */
   size_t lies_in;                /* and in messages of so many elements */
+  size_t changes_in;             /* after the first of these rank 1 changes its part */
   unsigned liar;                 /* and this rank, but for rank 0, to the last one */
   struct varied_runs varied;     /* rank 0's, of the whole case */
 };
@@ -89,6 +90,7 @@ static void run_rank(unsigned rank, const struct fold_question *q, struct wire_r
                                                .out_shift = (int)run->out_shift,
                                                .placement = run->placement,
                                                .nan = run->poison == 0xff});
+  if (world.changes_in == run->rows && rank == 1) world.part[rank][0]++, world.changes_in = 0;
   ran[rank].traces = world.traces[rank];
   ran[rank].hash = XXH3_64bits(world.result[rank], sizeof world.result[rank]);
   world.runs++;
@@ -223,6 +225,31 @@ Test(rig_world, a_part_that_was_changed_is_told_before_it_is_gone) {
     cr_assert_eq(status.code, FOLD_OK);
     cr_assert_eq(fold_rig_hash(&rig, &after).code, FOLD_OK);
     cr_expect_neq(before, after, "way %d", how);
+    cr_assert_eq(run_at(&rig, 0, &traces).code, FOLD_OK);
+    cr_expect_not(traces.found_changed, "way %d: it is told again", how);
+    fold_rig_close(&rig);
+  }
+}
+
+/* The run that is sent other parts tells it once, and runs on right ones. */
+Test(rig_world, a_part_that_was_changed_is_told_by_the_next_run) {
+  for (int how = 0; how < 4; how++) {
+    struct fold_rig rig;
+    struct fold_traces traces;
+    uint64_t former;
+    open_rig(&rig, RANKS);
+    cr_assert_eq(run_at(&rig, 0, &traces).code, FOLD_OK);
+    world.part[1][0] = 99;
+    fold_status status = how == 0   ? fold_rig_load(&rig)
+                         : how == 1 ? fold_rig_poke(&rig, 0, fold_f32_bits(1), &former)
+                         : how == 2 ? fold_rig_move(&rig, 1)
+                                    : fold_ok();
+    cr_assert_eq(status.code, FOLD_OK);
+    for (int again = 0; again < 2; again++) {
+      cr_assert_eq(run_at(&rig, how == 3, &traces).code, FOLD_OK);
+      cr_expect_eq(traces.found_changed, !again, "way %d, run %d", how, again);
+      cr_expect_neq(world.part[1][0], 99, "way %d", how);
+    }
     fold_rig_close(&rig);
   }
 }
@@ -472,6 +499,16 @@ Test(rig_world, what_differs_is_told) {
     cr_expect_str_eq(f->reason, lies[i].reason, "%s", f->reason);
     cr_expect_eq(fold_bits_to_double(FOLD_F32, f->got) - fold_bits_to_double(FOLD_F32, f->want), lies[i].more);
   }
+}
+
+/* Of the run that did it, not of the one before which it was seen. */
+Test(rig_world, a_part_that_was_changed_is_held_against_its_run) {
+  struct tally t;
+  world.changes_in = 2; /* of three rows, one part of the message */
+  cr_assert_eq(judge(FOLD_CLAIM(FOLD_MESSAGE_INVARIANT) | FOLD_CLAIM(FOLD_KEEPS_INPUT), &t).code, FOLD_OK);
+  cr_expect_eq(t.last[FOLD_MESSAGE_INVARIANT].verdict, FOLD_HELD, "%s", t.last[FOLD_MESSAGE_INVARIANT].reason);
+  cr_expect_eq(t.last[FOLD_KEEPS_INPUT].verdict, FOLD_REFUTED);
+  cr_expect_str_eq(t.last[FOLD_KEEPS_INPUT].reason, "the input was changed, in a run for message_invariant");
 }
 
 /* At either end of a page, elsewhere, and with other numbers of threads. */

@@ -12,18 +12,34 @@ static bool is_poison(const unsigned char *result, size_t size, unsigned char po
   return true;
 }
 
+static void note_changed_input(struct fold_traces *traces) {
+  if (!traces->wrote_input) traces->input_at = -1;
+  traces->wrote_input = true;
+}
+
+/* What ranks are found to have done to their parts of the input was done by the last run before. */
+static void blame_last(struct fold_trial *trial) {
+  if (trial->log.n) note_changed_input(&trial->log.run[trial->log.n - 1].traces);
+}
+
+static fold_status enter(struct fold_trial *trial, const struct fold_logged *run, fold_status status) {
+  if (run->traces.found_changed) blame_last(trial);
+  FOLD_TRY(status);
+  return fold_log_add(&trial->log, run);
+}
+
 /* Of another rig than the case's nobody asks later whether its input was changed. Of host memory each run tells it. */
 static fold_status run_elsewhere(struct fold_trial *trial, struct fold_rig *rig, const struct fold_request *request,
                                  void *got, struct fold_traces *traces) {
   uint64_t before, after;
+  bool kept;
   if (trial->subject->engine == FOLD_HOST) return fold_rig_run(rig, trial->subject, request, got, traces);
-  FOLD_TRY(fold_rig_settle(trial->rig));
+  FOLD_TRY(fold_rig_parts_kept(trial->rig, &kept));
+  if (!kept) blame_last(trial);
   FOLD_TRY(fold_rig_hash(rig, &before));
   FOLD_TRY(fold_rig_run(rig, trial->subject, request, got, traces));
   FOLD_TRY(fold_rig_hash(rig, &after));
-  if (before == after || traces->wrote_input) return fold_ok();
-  traces->wrote_input = true;
-  traces->input_at = -1;
+  if (before != after) note_changed_input(traces);
   return fold_ok();
 }
 
@@ -31,11 +47,9 @@ static fold_status run_elsewhere(struct fold_trial *trial, struct fold_rig *rig,
 static fold_status run_in(struct fold_trial *trial, struct fold_rig *rig, const struct fold_request *request,
                           void *got) {
   struct fold_logged run = {trial->subject, trial->why, rig != trial->rig, rig->in[0].shift, *request, {0}};
-  if (run.batch)
-    FOLD_TRY(run_elsewhere(trial, rig, request, got, &run.traces));
-  else
-    FOLD_TRY(fold_rig_run(rig, trial->subject, request, got, &run.traces));
-  return fold_log_add(&trial->log, &run);
+  fold_status status = run.batch ? run_elsewhere(trial, rig, request, got, &run.traces)
+                                 : fold_rig_run(rig, trial->subject, request, got, &run.traces);
+  return enter(trial, &run, status);
 }
 
 const struct fold_logged *fold_trial_find(const struct fold_trial *trial, enum fold_deed deed) {
@@ -80,8 +94,7 @@ fold_status fold_trial_run(struct fold_trial *trial, struct fold_rig *rig, const
 
 fold_status fold_trial_run_twin(struct fold_trial *trial, const struct fold_subject *twin) {
   struct fold_logged run = {twin, trial->why, false, trial->rig->in[0].shift, fold_trial_request(trial, 0x77), {0}};
-  FOLD_TRY(fold_rig_run(trial->rig, twin, &run.request, trial->other, &run.traces));
-  FOLD_TRY(fold_log_add(&trial->log, &run));
+  FOLD_TRY(enter(trial, &run, fold_rig_run(trial->rig, twin, &run.request, trial->other, &run.traces)));
   return fold_trial_refill(trial);
 }
 

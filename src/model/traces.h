@@ -22,6 +22,7 @@ struct fold_traces {
   ptrdiff_t bounds_at; /* in bytes from the argument's start, for the first place that was seen */
   bool wrote_input;    /* even if it put back what was there */
   ptrdiff_t input_at;  /* where, in bytes; -1: only the input's hash tells */
+  bool found_changed;  /* of ranks: before it ran one had changed its part of the input, in a run before */
   char left[80];       /* what of its thread's, OpenMP's or its scratch's state it left changed; "" for nothing */
   unsigned ranks;      /* of a collective: how many ran */
   bool ranks_differ;   /* rank 0's results are not those of another rank */

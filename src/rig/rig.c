@@ -31,8 +31,7 @@ static void lay_zones(const struct fold_rig *rig, const struct fold_rig_input *i
 
 fold_status fold_rig_load(struct fold_rig *rig) {
   rig->hashed = false;
-  if (rig->world) FOLD_TRY(fold_rig_world_check(rig));
-  rig->spread.valid = false;
+  rig->spread.current = false;
   for (unsigned k = 0; k < rig->inputs; k++) lay_zones(rig, &rig->in[k]);
   rig->stale = !rig->ops->is_host;
   return fold_ok();
@@ -149,10 +148,9 @@ fold_status fold_rig_poke(struct fold_rig *rig, size_t at, uint64_t bits, uint64
   struct fold_rig_input *in = rig->in;
   for (; at >= in->n && in + 1 < rig->in + rig->inputs; in++) at -= in->n;
   size_t size = fold_rig_element(rig), place = fold_rig_place(rig, in) + at * size;
-  if (rig->world) FOLD_TRY(fold_rig_world_check(rig));
   *former = fold_bits_load(rig->dtype, mirrored(rig, in), at);
   fold_bits_store(rig->dtype, mirrored(rig, in), at, bits);
-  rig->hashed = rig->spread.valid = rig->sure = false;
+  rig->hashed = rig->spread.current = rig->sure = false;
   if (rig->ops->is_host || rig->stale) return fold_ok();
   return rig->ops->write(in->room.at + place, in->mirror + place, size);
 }
@@ -203,7 +201,10 @@ void fold_rig_set_hash(struct fold_rig *rig, uint64_t hash) {
   rig->hashed = rig->ops->is_host;
 }
 
-fold_status fold_rig_settle(struct fold_rig *rig) { return rig->world ? fold_rig_world_check(rig) : fold_ok(); }
+fold_status fold_rig_parts_kept(struct fold_rig *rig, bool *kept) {
+  *kept = true;
+  return rig->world ? fold_rig_world_kept(rig, kept) : fold_ok();
+}
 
 /* XXH3-64 of a device's memory, read part by part; *hash is the seed. */
 static fold_status hash_device(const struct fold_rig *rig, const unsigned char *input, size_t nbytes, uint64_t *hash) {
@@ -247,12 +248,11 @@ static fold_status hash_input(struct fold_rig *rig, struct fold_rig_input *in, b
 }
 
 fold_status fold_rig_hash(struct fold_rig *rig, uint64_t *hash) {
-  bool as_before = true;
-  FOLD_TRY(fold_rig_settle(rig));
+  bool as_before = true, kept;
+  FOLD_TRY(fold_rig_parts_kept(rig, &kept));
   if (rig->ops->is_host) {
     *hash = fold_rig_hash_host(rig);
-    if (rig->part_changed) *hash = ~*hash;
-    rig->part_changed = false;
+    if (!kept) *hash = ~*hash;
     return fold_ok();
   }
   FOLD_TRY(fold_rig_send(rig));

@@ -24,7 +24,8 @@ enum fold_placement { FOLD_PLACED, FOLD_AT_START, FOLD_AT_END };
 
 /* What the ranks of a world hold now, so that only what changed is sent. */
 struct fold_rig_spread {
-  bool valid;
+  bool valid;     /* they hold it */
+  bool current;   /* and it is what the host holds */
   uint64_t loads; /* the world's count when it was sent: another rig may have sent its own since */
   size_t first, rows, cols, grain;
   unsigned ranks;
@@ -64,7 +65,6 @@ struct fold_rig {
   struct fold_world *world;
   unsigned ranks; /* of a run that does not ask for another number; set by whoever opened the rig */
   struct fold_rig_spread spread;
-  bool part_changed; /* a rank changed its part of the input; not told yet */
 };
 
 /* Room for n elements of input and max_rows results. The input is then written to fold_rig_input by the caller, who
@@ -113,12 +113,13 @@ fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subjec
 
 /* Host memory: the input's XXH3-64 is to be this one, who changed it knows; a run that finds another has changed it. */
 void fold_rig_set_hash(struct fold_rig *rig, uint64_t hash);
-/* Notes what ranks did to their parts, before another rig takes their memory. */
-fold_status fold_rig_settle(struct fold_rig *rig);
+/* Whether ranks still hold the parts of the input that they were sent: asked before another rig takes their memory. Where one has changed
+ * its part that is said once, here or by the traces of the run that is sent the next parts, and the hash is another. */
+fold_status fold_rig_parts_kept(struct fold_rig *rig, bool *kept);
 /* What the subject's runs left changed in this process, OpenMP's other threads among it, and is put back; traces->left. */
 void fold_rig_look_at_state(struct fold_rig *rig, struct fold_traces *traces);
 
-/* XXH3-64 of the inputs, the hash of one the seed of the next, as the engine holds them now; of another value, once, where a rank changed its part. */
+/* XXH3-64 of the inputs, the hash of one the seed of the next, as the engine holds them now. */
 fold_status fold_rig_hash(struct fold_rig *rig, uint64_t *hash);
 
 #endif

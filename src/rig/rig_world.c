@@ -48,10 +48,11 @@ static bool same_spread(const struct fold_rig_spread *a, const struct fold_rig_s
          a->ranks == b->ranks && a->shift == b->shift;
 }
 
-/* Rank by rank, so that one part at a time has a copy here. */
-static fold_status spread(struct fold_rig *rig, const struct fold_rig_spread *s) {
-  if (is_held(rig) && same_spread(&rig->spread, s)) return fold_ok();
-  FOLD_TRY(fold_rig_world_check(rig));
+/* Rank by rank, so that one part at a time has a copy here. *kept: what is replaced is as it was sent. */
+static fold_status spread(struct fold_rig *rig, const struct fold_rig_spread *s, bool *kept) {
+  *kept = true;
+  if (is_held(rig) && rig->spread.current && same_spread(&rig->spread, s)) return fold_ok();
+  FOLD_TRY(fold_rig_world_kept(rig, kept));
   size_t size = fold_dtype_size(rig->dtype);
   unsigned char *copy = malloc(longest_part(s) * s->rows * size + 1);
   uint64_t *sent = calloc(s->ranks, sizeof *sent);
@@ -75,7 +76,7 @@ static fold_status spread(struct fold_rig *rig, const struct fold_rig_spread *s)
   free(rig->spread.sent);
   rig->spread = *s;
   rig->spread.sent = sent;
-  rig->spread.valid = status.code == FOLD_OK;
+  rig->spread.valid = rig->spread.current = status.code == FOLD_OK;
   rig->spread.loads = fold_world_loads(rig->world);
   return status;
 }
@@ -191,24 +192,28 @@ fold_status fold_rig_world_run(struct fold_rig *rig, const struct fold_subject *
     return fold_error(FOLD_UNSUPPORTED, "an all-reduce of vectors takes one column a rank: %zu for %u ranks", s.cols,
                       s.ranks);
   FOLD_TRY(fold_world_need(rig->world, s.ranks));
-  FOLD_TRY(spread(rig, &s));
+  bool kept = true;
+  fold_status sent = spread(rig, &s, &kept);
+  traces->found_changed = !kept;
+  FOLD_TRY(sent);
   struct wire_ran *ran = calloc(s.ranks, sizeof *ran);
   if (!ran) return fold_error(FOLD_NO_MEMORY, "not enough memory for %u ranks", s.ranks);
   fold_status status = run_and_gather(rig, &s, subject, request, ran, got, traces);
+  traces->found_changed = !kept;
   free(ran);
   return status;
 }
 
-fold_status fold_rig_world_check(struct fold_rig *rig) {
+fold_status fold_rig_world_kept(struct fold_rig *rig, bool *kept) {
   const struct fold_rig_spread *s = &rig->spread;
+  *kept = true;
   if (!is_held(rig)) return fold_ok();
   uint64_t *hash = calloc(s->ranks, sizeof *hash);
   fold_status status = hash ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory to check the input");
   struct fold_question question = {.kind = WIRE_HASH, .answer_bytes = sizeof *hash, .what = "hashing its input"};
   if (status.code == FOLD_OK) status = fold_world_ask(rig->world, 0, s->ranks, &question, hash);
-  bool kept = status.code == FOLD_OK && memcmp(hash, s->sent, s->ranks * sizeof *hash) == 0;
-  if (status.code == FOLD_OK) rig->part_changed |= !kept;
-  if (!kept) rig->spread.valid = false; /* told once; what is run next is sent the right parts */
+  if (status.code == FOLD_OK) *kept = memcmp(hash, s->sent, s->ranks * sizeof *hash) == 0;
+  if (status.code != FOLD_OK || !*kept) rig->spread.valid = false; /* what is run next is sent the right parts */
   free(hash);
   return status;
 }

@@ -8,7 +8,7 @@
 /* fold_rig_run, over the ranks: each gets its columns, runs the subject, and is looked at; `got` is rank 0's. */
 fold_status fold_rig_world_run(struct fold_rig *rig, const struct fold_subject *subject,
                                const struct fold_request *request, void *got, struct fold_traces *traces);
-/* Asks the ranks whether they still hold what they were sent; notes it in the rig where one does not. */
-fold_status fold_rig_world_check(struct fold_rig *rig);
+/* Asks the ranks whether they still hold what they were sent; where one does not, they are sent it again before the next run. */
+fold_status fold_rig_world_kept(struct fold_rig *rig, bool *kept);
 
 #endif
