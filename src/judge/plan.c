@@ -16,7 +16,7 @@ static const struct fold_launch grids[] = {
 
 /* What the hash turns. */
 struct turn {
-  size_t nan, shift, other, out, scratch, side, first, last, rank;
+  size_t nan, shift, other, out, scratch, side, first, last, rank, open;
 };
 
 static size_t take(uint64_t *hash, size_t n) {
@@ -33,6 +33,7 @@ static struct turn turn_of(uint64_t hash) {
   t.last = take(&hash, COUNT(threads) - 1);
   t.rank = take(&hash, 5);
   t.other = take(&hash, COUNT(other_shifts));
+  t.open = take(&hash, COUNT(threads));
   return t;
 }
 
@@ -56,6 +57,7 @@ static size_t plan_all(const struct turn *t, struct fold_variation *plan) {
     size_t pass = k / N, i = pass == 1 ? N - 1 - k % N : k % N;
     plan[k] = pass < 2 ? flush(pass) : shifted(t, i);
     plan[k].launch.threads = threads[i];
+    plan[k].open = pass < 2 && k % N == t->open;
     plan[k].nan = (i + pass + t->nan) % 2;
   }
   return 3 * N;
@@ -68,6 +70,7 @@ static size_t plan_part(const struct turn *t, struct fold_variation *plan) {
     size_t pass = k / N, i = pass == 1 ? N - 1 - k % N : k % N;
     plan[k] = pass == 0 ? flush((i + t->side) % 2) : shifted(t, i);
     plan[k].launch.threads = threads[i];
+    plan[k].open = pass == 0 && i / 2 == t->open / 2;
     plan[k].nan = (i / 2 + pass + t->nan) % 2;
   }
   return 2 * N;
@@ -80,6 +83,7 @@ static size_t plan_few(const struct turn *t, struct fold_variation *plan) {
     size_t which = (k + t->rank) % N;
     plan[k] = k < 2 ? flush((k + t->side) % 2) : shifted(t, 3 * k);
     plan[k].launch.threads = threads[which == 0 ? OTHERS : (which + t->last) % OTHERS];
+    plan[k].open = k == t->open % 2;
     plan[k].nan = (k + k / 2 + t->nan) % 2;
   }
   return N;
@@ -137,6 +141,7 @@ struct fold_variation fold_variation_part(const struct fold_variation *v, unsign
   part.shift = part.other_shift = 0;
   part.out_shift = part.scratch_shift = 0;
   part.placement = FOLD_PLACED;
+  part.open = false;
   return part;
 }
 

@@ -4,7 +4,8 @@
  * A fault may need two of these at once: a misaligned array and more than one thread. So each run differs in all of them, and which
  * meets which is turned by the input's hash. In every trial of a host's, up to FOLD_PLAN_ALL terms, each number of threads meets
  * closed pages before and after the arguments, a shifted input, NaN and another poison; over the trials of all inputs every level of
- * each factor meets every level of each other one (tests/test_plan.c counts). Longer inputs run a part of it.
+ * each factor meets every level of each other one (tests/test_plan.c counts). Longer inputs run a part of it. At each end one of
+ * these pages can be read; of the longest inputs, at one of both ends.
  */
 #ifndef FOLD_PLAN_H
 #define FOLD_PLAN_H
@@ -21,6 +22,7 @@ struct fold_variation {
   ptrdiff_t shift, other_shift; /* of the input, in elements; of another one beside it */
   unsigned out_shift, scratch_shift;
   enum fold_placement placement;
+  bool open;   /* the page there can be read (rig.h) */
   bool nan;    /* output and scratch held NaN */
   bool second; /* of the second input (vary.c) */
 };

@@ -58,6 +58,7 @@ static struct {
   size_t n, page;
   struct sigaction segv, bus; /* the former ones */
   bool placed;
+  enum fold_edge edge;
   atomic_flag busy;
 } watch = {.busy = ATOMIC_FLAG_INIT};
 
@@ -134,15 +135,32 @@ void fold_faults_give_handlers_back(void) {
   watch.placed = false;
 }
 
-void fold_faults_watch(struct fold_watched *watched, size_t n) {
+static unsigned char *edge_of(const struct fold_region *region) {
+  return watch.edge == FOLD_EDGE_BEFORE ? region->at - EDGE : region->at + region->bytes;
+}
+
+void fold_faults_watch(struct fold_watched *watched, size_t n, enum fold_edge edge) {
   watch.watched = watched;
   watch.n = n;
+  watch.edge = edge;
   if (!watch.placed) fold_faults_take_handlers();
+  for (size_t i = 0; i < n && edge != FOLD_EDGES_CLOSED; i++)
+    watched[i].open = watched[i].region->own && fold_edge_open(edge_of(watched[i].region), EDGE);
+}
+
+/* A write was a fault, which told its place. */
+static void close_edge(struct fold_watched *w) {
+  size_t at;
+  unsigned char *edge = edge_of(w->region);
+  if (!w->open || !fold_edge_close(edge, EDGE, watch.edge, &at) || w->outside.seen) return;
+  if (watch.edge == FOLD_EDGE_BEFORE) at += watch.page - 1;
+  w->outside = (struct fold_fault){.seen = true, .by = FOLD_TOUCHED, .at = edge + at - w->region->at};
 }
 
 void fold_faults_end(void) {
   for (size_t i = 0; i < watch.n; i++) {
-    const struct fold_watched *w = &watch.watched[i];
+    struct fold_watched *w = &watch.watched[i];
+    close_edge(w);
     struct fold_region *region = w->region;
     if (region->own && (w->inside.seen || w->outside.seen)) mprotect(region->at, region->bytes, PROT_READ);
     if (!w->outside.seen) continue;

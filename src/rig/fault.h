@@ -2,11 +2,13 @@
  *
  * A read or a write beyond its ends, or a write to what is read-only, does not end the process: it is noted with
  * its place, the page is opened, and the run goes on. On such a page lies NaN. What a load of a whole page's words
- * reads within the same page is not seen. A fault elsewhere goes to whoever handled it before.
+ * reads within the same page is not seen. A fault elsewhere goes to whoever handled it before. Who handles faults himself within a
+ * run is found by an edge that can be read (edge.h).
  */
 #ifndef FOLD_FAULT_H
 #define FOLD_FAULT_H
 
+#include "edge.h"
 #include "fold.h"
 #include "traces.h"
 
@@ -35,11 +37,13 @@ struct fold_watched {
   struct fold_region *region;
   size_t first, last;
   struct fold_fault inside, outside;
+  bool open; /* an edge can be read; set by fold_faults_watch */
 };
 
 /* Until fold_faults_end faults in these n regions are noted; all threads' are. One watch at a time. At the end what was opened is
- * closed again, and what was read-only is so again. */
-void fold_faults_watch(struct fold_watched *watched, size_t n);
+ * closed again, and what was read-only is so again. That edge of each read-only region can be read meanwhile, and is looked at in the
+ * end: then only the page is known, and `at` is its byte that is nearest to the region. */
+void fold_faults_watch(struct fold_watched *watched, size_t n, enum fold_edge edge);
 void fold_faults_end(void);
 /* The handlers stay in their place between watches, where faults are handed on. Takes that place again from whoever took it; gives it
  * back to whoever had it before. What was taken since is named; NULL: nothing. */

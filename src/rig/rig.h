@@ -100,6 +100,7 @@ struct fold_request {
   struct fold_launch launch;
   unsigned char poison; /* any byte; 0 is allowed */
   enum fold_placement placement;
+  bool open;              /* the page that the inputs are flush against can be read, and tells whether it was */
   unsigned out_shift;     /* in elements, up to FOLD_RIG_SLACK */
   unsigned scratch_shift; /* in 256 bytes, 0 or 1 */
   unsigned ranks;         /* of an engine with ranks: 0 for the rig's own number */

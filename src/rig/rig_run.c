@@ -186,10 +186,15 @@ static fold_status end_run(struct fold_rig *rig, const struct fold_call *call, c
   return status;
 }
 
+static enum fold_edge edge_of(const struct fold_request *request) {
+  if (!request->open || request->placement == FOLD_PLACED) return FOLD_EDGES_CLOSED;
+  return request->placement == FOLD_AT_START ? FOLD_EDGE_BEFORE : FOLD_EDGE_AFTER;
+}
+
 /* With the number of threads that is asked for also where a subject takes OpenMP's own. */
 static fold_status call_subject(struct fold_rig *rig, const struct fold_subject *subject, struct fold_call *call,
-                                const struct window *out, const struct window *scratch, struct glance *glance,
-                                struct fold_traces *traces) {
+                                enum fold_edge edge, const struct window *out, const struct window *scratch,
+                                struct glance *glance, struct fold_traces *traces) {
   bool host = rig->ops->is_host;
   struct fold_watched watched[FOLD_INPUTS + 2] = {
       {.region = &rig->out.region, .first = out->at, .last = out->end},
@@ -204,7 +209,7 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
   struct fold_footing own = fold_footing_now();
   if (host && call->launch.threads) omp_set_num_threads((int)call->launch.threads);
   struct fold_footing before = fold_footing_now();
-  if (host) fold_faults_watch(watched, n);
+  if (host) fold_faults_watch(watched, n, edge);
   fold_watch_begin(call->rows * call->cols);
   char left[80] = "";
   if (rig->ops->keep) rig->ops->keep();
@@ -269,7 +274,7 @@ static fold_status run_laid(struct fold_rig *rig, const struct fold_subject *sub
   FOLD_TRY(rig->ops->fill(layout.fills, layout.n));
   call.out = rig->out.at + out.at;
   struct glance glance;
-  FOLD_TRY(call_subject(rig, subject, &call, &out, &scratch, &glance, traces));
+  FOLD_TRY(call_subject(rig, subject, &call, edge_of(request), &out, &scratch, &glance, traces));
   if (!glance.taken) FOLD_TRY(take_glance(rig, &out, &scratch, &glance));
   look_at_output(rig, request, size, &out, got, traces);
   look_at_scratch(&glance, &scratch, traces);

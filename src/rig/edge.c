@@ -1,0 +1,64 @@
+/* edge.c: edges that can be read, and what mincore tells of them.
+ *
+ * mincore counts a page of private memory as resident where its entry in the page table is present, the zero page's too, which is
+ * what a first read finds (Linux, mm/mincore.c). Where that is not so, as in a sandbox that calls every page resident, a trial at
+ * the first use finds it out.
+ */
+#include "edge.h"
+
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { MOST_PAGES = 64 };
+
+static size_t page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+
+/* Which of the pages are there; false where that can't be told. */
+static bool look(unsigned char *edge, size_t bytes, unsigned char resident[MOST_PAGES]) {
+  return bytes / page_bytes() <= MOST_PAGES && mincore(edge, bytes, resident) == 0;
+}
+
+/* A page that was not read is not resident, and one that was is. */
+static bool try_one(void) {
+  unsigned char before[MOST_PAGES] = {1}, after[MOST_PAGES] = {0};
+  size_t page = page_bytes();
+  volatile unsigned char *at = mmap(NULL, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED) return false;
+  bool told = look((unsigned char *)at, page, before);
+  (void)*at;
+  told = told && look((unsigned char *)at, page, after) && !(before[0] & 1) && (after[0] & 1);
+  munmap((void *)at, page);
+  return told;
+}
+
+static bool find_resident(unsigned char *edge, size_t bytes, bool last, size_t *at) {
+  unsigned char resident[MOST_PAGES];
+  size_t page = page_bytes(), n = bytes / page;
+  if (!look(edge, bytes, resident)) return false;
+  for (size_t i = 0; i < n; i++) {
+    size_t k = last ? n - 1 - i : i;
+    *at = k * page;
+    if (resident[k] & 1) return true;
+  }
+  return false;
+}
+
+static bool renew(unsigned char *edge, size_t bytes, int access) {
+  return mmap(edge, bytes, access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
+}
+
+bool fold_edge_open(unsigned char *edge, size_t bytes) {
+  static int tells = -1;
+  size_t at;
+  if (tells < 0) tells = try_one();
+  if (!tells) return false;
+  if (find_resident(edge, bytes, false, &at) && !renew(edge, bytes, PROT_NONE)) return false;
+  return mprotect(edge, bytes, PROT_READ) == 0;
+}
+
+bool fold_edge_close(unsigned char *edge, size_t bytes, enum fold_edge which, size_t *at) {
+  bool touched = find_resident(edge, bytes, which == FOLD_EDGE_BEFORE, at);
+  if (!touched || !renew(edge, bytes, PROT_NONE)) mprotect(edge, bytes, PROT_NONE);
+  return touched;
+}

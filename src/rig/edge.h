@@ -1,0 +1,23 @@
+/* edge.h: an edge of a region (fault.h) that can be read for one run, and tells afterwards whether it was.
+ *
+ * A subject may have a handler of faults of its own, put in its place and taken away within one call: what it reads beside its
+ * arguments is then hidden from ours. An edge that can be read gives no fault to handle. Its pages are none yet: who reads one makes
+ * the kernel put one there, which mincore(2) tells.
+ */
+#ifndef FOLD_EDGE_H
+#define FOLD_EDGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Which edge of a region can be read. */
+enum fold_edge { FOLD_EDGES_CLOSED, FOLD_EDGE_BEFORE, FOLD_EDGE_AFTER };
+
+/* The edge's pages can be read from now on; what was left there by former runs is gone. False: this kernel does not tell what was
+ * read, or there is no memory; the edge is closed as before. */
+bool fold_edge_open(unsigned char *edge, size_t bytes);
+/* No access again. Whether a page was touched: the first one at `edge`, or, of the edge before a region, the last, at *at bytes
+ * from the edge's start. */
+bool fold_edge_close(unsigned char *edge, size_t bytes, enum fold_edge which, size_t *at);
+
+#endif
