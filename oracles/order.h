@@ -22,16 +22,8 @@ extern "C" {
 #endif
 
 enum fold_order_kind {
-  FOLD_ORDER_SEQUENTIAL, /* rising index, from zero */
-  FOLD_ORDER_REVERSE,    /* falling index, from zero */
-  FOLD_ORDER_PAIRWISE,   /* perfect binary tree over neighbours, a last odd term moves up unchanged */
-  FOLD_ORDER_SORTED,     /* rising magnitude, ties by index, then sequential */
-  FOLD_ORDER_KEYED,      /* a shuffle of the terms that `width` keys, then sequential */
-  FOLD_ORDER_NUMPY,      /* NumPy's pairwise summation of a contiguous axis */
-  FOLD_ORDER_CHUNKS,     /* `width` chunks, partials combined in turn from zero */
-  FOLD_ORDER_CHUNK_TREE, /* `width` chunks (a power of two), partials combined by a tree over neighbours */
-  FOLD_ORDER_SHUFFLE,    /* the report's flat kernel: `width` threads a block, at most `limit` blocks */
-  FOLD_ORDER_CANONICAL,  /* ours: canonical.h */
+#define FOLD_ORDER_KIND(TAG, ...) FOLD_ORDER_##TAG,
+#include "orders.def"
 };
 
 /* What becomes of a term that is a product of two factors. */
@@ -41,7 +33,7 @@ enum fold_product {
   FOLD_FUSED_PRODUCT, /* an FMA joins it to a partial, with one rounding; only where it starts a partial it is rounded by itself */
 };
 
-/* One order: a row of the table in orders.c. */
+/* One order: a row of orders.def. */
 struct fold_order {
   const char *name;    /* "rows/par_256" */
   const char *formula; /* its definition in one line */

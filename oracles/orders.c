@@ -1,4 +1,4 @@
-/* orders.c: the table of orders, and how each cuts a row into parts. What they mean is orders.inc. */
+/* orders.c: the orders of orders.def, and how each cuts a row into parts. What they mean is orders.inc. */
 #include "order.h"
 
 #include <string.h>
@@ -7,27 +7,9 @@
 #include "split.h"
 
 static const struct fold_order table[] = {
-    {"host/sequential", "(((x0 + x1) + x2) + x3) + ... from zero", FOLD_ORDER_SEQUENTIAL, 0, 0, 0},
-    {"host/reverse", "(((x[n-1] + x[n-2]) + x[n-3]) + ... from zero", FOLD_ORDER_REVERSE, 0, 0, 0},
-    {"host/pairwise", "tree over neighbours; an odd last term moves up", FOLD_ORDER_PAIRWISE, 0, 0, 0},
-    {"host/sorted", "rising |x|, ties by index, then sequential", FOLD_ORDER_SORTED, 0, 0, 0},
-    {"host/numpy", "NumPy before 2.3: pieces of 8192 in turn; halves down to 128 terms, there 8 partials by stride 8",
-     FOLD_ORDER_NUMPY, 8192, 0, 0},
-    {"rows/single_for", "one partial, rising index", FOLD_ORDER_SEQUENTIAL, 0, 0, 0},
-    {"rows/single_back", "one partial, falling index", FOLD_ORDER_REVERSE, 0, 0, 0},
-    {"rows/par_16", "16 chunks, their partials in turn from zero", FOLD_ORDER_CHUNKS, 16, 0, 0},
-    {"rows/par_64", "64 chunks, their partials in turn from zero", FOLD_ORDER_CHUNKS, 64, 0, 0},
-    {"rows/par_256", "256 chunks, a tree over neighbouring partials", FOLD_ORDER_CHUNK_TREE, 256, 0, 0},
-    {"flat/shuffle", "grid of at most 1024 blocks of 256 by stride, shuffles down, twice", FOLD_ORDER_SHUFFLE, 256,
-     1024, 0},
-    {"flat/canonical", "tiles of 16 lines of 256: chains down the lines, trees over places and tiles",
-     FOLD_ORDER_CANONICAL, 0, 0, 0},
-    {"dot/sequential", "((x0 y0 + x1 y1) + x2 y2) + ... from zero, each product rounded", FOLD_ORDER_SEQUENTIAL, 0, 0,
-     FOLD_ROUNDED_PRODUCT},
-    {"dot/sequential_fma", "... fma(x2, y2, fma(x1, y1, fma(x0, y0, 0)))", FOLD_ORDER_SEQUENTIAL, 0, 0,
-     FOLD_FUSED_PRODUCT},
-    {"dot/pairwise", "tree over neighbours, each product rounded", FOLD_ORDER_PAIRWISE, 0, 0, FOLD_ROUNDED_PRODUCT},
-    {"dot/canonical", "flat/canonical's tree, by FMA down the lines", FOLD_ORDER_CANONICAL, 0, 0, FOLD_FUSED_PRODUCT},
+#define FOLD_ORDER_ROW(name, formula, KIND, width, limit, PRODUCT) \
+  {name, formula, FOLD_ORDER_##KIND, width, limit, FOLD_##PRODUCT##_PRODUCT},
+#include "orders.def"
 };
 
 const struct fold_order *fold_orders(size_t *n) {

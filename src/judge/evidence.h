@@ -120,6 +120,12 @@ bool fold_weigh(struct fold_weighing *weighing, struct fold_finding *finding, fo
 bool fold_refutes_row(const struct fold_evidence *evidence, size_t row);
 
 typedef void fold_judge_results(const struct fold_evidence *evidence, struct fold_finding *finding);
-fold_judge_results fold_judge_bounded, fold_judge_faithful, fold_judge_correctly_rounded, fold_judge_replays;
+/* The judges of results. */
+#define FOLD_DECLARE_RUNS(judge)
+#define FOLD_DECLARE_RESULTS(judge) fold_judge_results fold_judge_##judge;
+#define FOLD_CLAIM_ROW(TAG, name, judged, judge, ...) FOLD_DECLARE_##judged(judge)
+#include "claim.def"
+#undef FOLD_DECLARE_RUNS
+#undef FOLD_DECLARE_RESULTS
 
 #endif

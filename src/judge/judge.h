@@ -2,7 +2,7 @@
  *
  * A trial is a subject's base run on a case; a judge tries to refute one claim about it and writes a finding. Judges of
  * results (evidence.h) look at the base run's results alone; judges of runs make runs of their own in the rig. They know no
- * output format and no command line. Adding a claim is one function and one row of the table in claims.c.
+ * output format and no command line. Adding a claim is one function and one row of the table, src/model/claim.def.
  */
 #ifndef FOLD_JUDGE_H
 #define FOLD_JUDGE_H
@@ -62,13 +62,13 @@ struct fold_claim {
   /* One of the two. */
   fold_judge_results *results;
   fold_judge_runs *runs;
-  bool by_order;  /* it is about the order of joins: held on an idle input it shows nothing of that */
-  uint64_t after; /* the claims that are judged before it where they are asked for, FOLD_CLAIM each */
+  bool by_order; /* it is about the order of joins: held on an idle input it shows nothing of that */
+  enum { FOLD_FIRST, FOLD_LATE, FOLD_LAST } when; /* those that are asked for are judged in this order (claim.def) */
 };
 
 /* The table, in the order of enum fold_claim_id. */
 const struct fold_claim *fold_claims(size_t *n);
-/* The next that can be judged of those that are left; NULL where none is left, or each waits for another. */
+/* The one to be judged next of those that are left; NULL where none is. */
 const struct fold_claim *fold_claims_next(uint64_t left);
 /* What `subject` promises of `op`: its row's claims; for max and min, which are exact in any order, also that. */
 uint64_t fold_claims_of(const struct fold_subject *subject, enum fold_op op);
@@ -112,11 +112,12 @@ fold_status fold_trial_confirm_unwritten(struct fold_trial *trial, struct fold_r
                                          const struct fold_request *request, const void *got,
                                          struct fold_traces *traces);
 
-fold_judge_runs fold_judge_writes_output, fold_judge_stays_in_bounds, fold_judge_leaves_no_trace,
-    fold_judge_keeps_input;
-fold_judge_runs fold_judge_same_bits_as, fold_judge_run_to_run, fold_judge_fresh_process;
-fold_judge_runs fold_judge_launch_invariant, fold_judge_alignment_invariant, fold_judge_batch_invariant;
-fold_judge_runs fold_judge_split_invariant, fold_judge_permutation_invariant;
-fold_judge_runs fold_judge_rank_agreement, fold_judge_message_invariant, fold_judge_world_invariant;
+/* The judges of runs. */
+#define FOLD_DECLARE_RUNS(judge) fold_judge_runs fold_judge_##judge;
+#define FOLD_DECLARE_RESULTS(judge)
+#define FOLD_CLAIM_ROW(TAG, name, judged, judge, ...) FOLD_DECLARE_##judged(judge)
+#include "claim.def"
+#undef FOLD_DECLARE_RUNS
+#undef FOLD_DECLARE_RESULTS
 
 #endif

@@ -114,17 +114,7 @@ static fold_status check_twin(const struct fold_registry *registry, const struct
   return fold_ok();
 }
 
-/* Whether claims wait for each other: then none of them would be judged. */
-static fold_status check_order(void) {
-  const struct fold_claim *claim;
-  uint64_t left = FOLD_CLAIM(FOLD_CLAIMS) - 1;
-  while ((claim = fold_claims_next(left))) left &= ~FOLD_CLAIM(claim->id);
-  if (left) WRONG("this program is broken: the claims 0x%llx wait for each other", (unsigned long long)left);
-  return fold_ok();
-}
-
 fold_status fold_registry_check(const struct fold_registry *registry) {
-  FOLD_TRY(check_order());
   for (size_t i = 0; i < registry->n; i++) {
     const struct fold_subject *s = &registry->subjects[i];
     if (!is_name(s->name)) WRONG("this program is broken: subject %zu has no name, or one that globs can't say", i);

@@ -1,4 +1,4 @@
-/* claim.h: the properties that a subject can promise; one row each in claims.c, one bit each in a mask. */
+/* claim.h: the properties that a subject can promise; one row each in claim.def, one bit each in a mask. */
 #ifndef FOLD_CLAIM_H
 #define FOLD_CLAIM_H
 
@@ -7,27 +7,9 @@
 #include "fold.h"
 
 enum fold_claim_id {
-  FOLD_BOUNDED,
-  FOLD_COMPENSATED,
-  FOLD_FAITHFUL,
-  FOLD_CORRECTLY_ROUNDED,
-  FOLD_REPLAYS,
-  FOLD_SAME_BITS_AS,
-  FOLD_RUN_TO_RUN,
-  FOLD_FRESH_PROCESS,
-  FOLD_LAUNCH_INVARIANT,
-  FOLD_ALIGNMENT_INVARIANT,
-  FOLD_BATCH_INVARIANT,
-  FOLD_SPLIT_INVARIANT,
-  FOLD_PERMUTATION_INVARIANT,
-  FOLD_MESSAGE_INVARIANT,
-  FOLD_WORLD_INVARIANT,
-  FOLD_WRITES_OUTPUT,
-  FOLD_STAYS_IN_BOUNDS,
-  FOLD_LEAVES_NO_TRACE,
-  FOLD_RANK_AGREEMENT,
-  FOLD_KEEPS_INPUT,
-  FOLD_CLAIMS,
+#define FOLD_CLAIM_ROW(TAG, ...) FOLD_##TAG,
+#include "claim.def"
+  FOLD_CLAIMS
 };
 #define FOLD_CLAIM(id) ((uint64_t)1 << (id))
 

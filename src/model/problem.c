@@ -1,23 +1,10 @@
-/* problem.c: the table of problems.
- *
- * What is to come, and how it is said in these columns (m, n, k as BLAS has them):
- *
- *   problem           results   inputs            terms of a result                       needs besides
- *   matrix product    m n       A m x k, B k x n  A[i, t] B[t, j], t < k; alpha and beta   a shape of its own: leading
- *                               (C m x n)         are factors of the result's closing      dimensions, batches; place by i, j
- *   scan of rows      r c       r x c             the first j + 1 elements of row i       as many results as elements
- *   sums by key       keys      values, keys      the values whose key is the result's    an index list in fold_terms
- *   scattered sum     slots     values, places    the values that go to that place        the same
- *   reduce-scatter    n / R     n a rank          element i of each rank                  results of each rank differ
- *   all-reduce        n         n a rank          element i of each rank                  nothing: rows x ranks, stored by rank
- *   argmax            rows      rows x cols       the elements of the row                 a result's dtype of its own; op
- *   mean              rows      rows x cols       the elements of the row                 a closing: one division by cols
- */
+/* problem.c: the problems of problem.def, and where the elements of their inputs lie. */
 #include "problem.h"
 
 #include <stdio.h>
 #include <string.h>
 
+/* Each input has the elements of each row, one row after the other. */
 static size_t rows_elements(const struct fold_shape *shape, unsigned input) {
   (void)input;
   return shape->rows * shape->cols;
@@ -27,13 +14,12 @@ static size_t rows_place(const struct fold_shape *shape, unsigned input, size_t 
   return row * shape->cols + col;
 }
 
-/* The elements of a row, or their products with those of the other input's row. */
-#define ROWS rows_elements, rows_place
 static const struct fold_problem table[FOLD_PROBLEMS] = {
-    {FOLD_ROWS_SUM, "sum", FOLD_SUM, 1, ROWS}, {FOLD_ROWS_PROD, "prod", FOLD_PROD, 1, ROWS},
-    {FOLD_ROWS_MAX, "max", FOLD_MAX, 1, ROWS}, {FOLD_ROWS_MIN, "min", FOLD_MIN, 1, ROWS},
-    {FOLD_DOT, "dot", FOLD_SUM, 2, ROWS},
+#define FOLD_PROBLEM(TAG, name, OP, inputs, elements, place) {FOLD_##TAG, #name, FOLD_##OP, inputs, elements, place},
+#include "problem.def"
 };
+_Static_assert((int)FOLD_ROWS_SUM == (int)FOLD_SUM && (int)FOLD_ROWS_MIN == (int)FOLD_MIN,
+               "folds of rows have their operation's number");
 
 const struct fold_problem *fold_problem(enum fold_problem_id id) { return &table[id]; }
 

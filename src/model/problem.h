@@ -1,4 +1,4 @@
-/* problem.h: which terms each result folds: a row of a table for each problem (problem.c).
+/* problem.h: which terms each result folds: a row of a table for each problem (problem.def).
  *
  * A result is a fold of terms: an operation (fold_op) joins them, in some order. A problem says what the inputs are, how many
  * results they give, and which terms belong to each. A term is an element, or the product of one element of each input, exact
@@ -12,11 +12,8 @@
 
 /* The problems; the folds of rows by one operation have the operation's number. */
 enum fold_problem_id {
-  FOLD_ROWS_SUM = FOLD_SUM,
-  FOLD_ROWS_PROD = FOLD_PROD,
-  FOLD_ROWS_MAX = FOLD_MAX,
-  FOLD_ROWS_MIN = FOLD_MIN,
-  FOLD_DOT = FOLD_OPS,
+#define FOLD_PROBLEM(TAG, ...) FOLD_##TAG,
+#include "problem.def"
   FOLD_PROBLEMS
 };
 
