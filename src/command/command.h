@@ -29,7 +29,9 @@ void fold_parse(const struct argp *argp, int argc, char **argv, void *input);
  * is a struct fold_selection_options. */
 struct fold_selection_options {
   struct fold_selection selection;
-  const char *npy[64], *given[16]; /* files; names of the options that were given, each once */
+  struct fold_guest guests[FOLD_GUESTS_MOST];
+  struct fold_registry registry; /* the subjects of guests and the compiled ones: fold_selection_open */
+  const char *npy[64], *given[18]; /* files; names of the options that were given, each once */
   size_t n_given;
 };
 /* Whether the option of that name was given. */
@@ -38,6 +40,8 @@ extern const struct argp fold_selection_argp, fold_claims_argp, fold_judging_arg
 void fold_selection_defaults(struct fold_selection_options *options);
 /* After parsing: BAD_INPUT for a glob that no subject, or no claim, matches. */
 fold_status fold_selection_check(const struct fold_selection *selection, const struct fold_registry *registry);
+/* The same, and first loads the guests that were named: options->registry is then what to select from. */
+fold_status fold_selection_open(struct fold_selection_options *options, const struct fold_registry *own);
 
 /* The options that say how ranks are started (--launch, --ranks, --timeout), as an argp child without input; and as the
  * only child of an argp. */

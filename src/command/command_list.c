@@ -183,10 +183,10 @@ static fold_status check_options(const struct kind *kind, const struct fold_sele
   return fold_ok();
 }
 
-static fold_status print_list(const struct list *l, const char *program, const struct fold_registry *registry) {
+static fold_status print_list(struct list *l, const char *program, const struct fold_registry *registry) {
   static const struct kind lists[] = {
-      {"subjects", list_subjects, {"subjects", "engine", "claims"}},
-      {"claims", list_claims, {"claims", "subjects", "engine"}},
+      {"subjects", list_subjects, {"subjects", "engine", "claims", "guest", "exec"}},
+      {"claims", list_claims, {"claims", "subjects", "engine", "guest", "exec"}},
       {"generators", list_generators, {0}},
       {"orders", list_orders, {0}},
       {"fixtures", list_fixtures, {"fixtures", "set", "fixture-folder", "npy", "op"}},
@@ -194,7 +194,8 @@ static fold_status print_list(const struct list *l, const char *program, const s
   for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
     if (strcmp(l->what, lists[i].name)) continue;
     FOLD_TRY(check_options(&lists[i], &l->options));
-    FOLD_TRY(fold_selection_check(&l->options.selection, registry));
+    FOLD_TRY(fold_selection_open(&l->options, registry));
+    registry = &l->options.registry;
     if (l->detailed && i > 0) return fold_error(FOLD_BAD_INPUT, "--long tells more of subjects, not of %s", l->what);
     return l->detailed ? print_subjects(&l->options.selection, registry, true)
                        : lists[i].print(&l->options.selection, registry);

@@ -73,14 +73,14 @@ int fold_command_record(int argc, char **argv, const struct fold_registry *regis
   fold_selection_defaults(&r.options);
   fold_parse(&argp, argc, argv, &r);
   const struct fold_sink sink = {.judgement = take, .progress = show_progress, .context = &r};
-  const struct fold_job job = {.registry = registry,
+  fold_status status = fold_selection_open(&r.options, registry), riddle = fold_ok();
+  const struct fold_job job = {.registry = &r.options.registry,
                                .selection = &r.options.selection,
                                .in_process = r.in_process,
                                .begin = begin,
                                .sink = &sink,
                                .stop = fold_watch_interrupt()};
   fold_progress_open(&r.progress);
-  fold_status status = fold_selection_check(&r.options.selection, registry), riddle = fold_ok();
   if (status.code == FOLD_OK) status = fold_supervise(&job, &riddle);
   fold_progress_clear(&r.progress);
   fold_status closed = fold_close_records(argv[0], &r.records, status);

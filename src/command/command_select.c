@@ -7,11 +7,31 @@
 #include "command.h"
 #include "command_compare_claim.h"
 
-enum { SUBJECTS = 's', CLAIMS = 'c', FIXTURES = 'f', ENGINE = 0x100, FOLDER, SET, NPY, OP, REPEATS, PROBE };
+enum {
+  SUBJECTS = 's',
+  CLAIMS = 'c',
+  FIXTURES = 'f',
+  ENGINE = 0x100,
+  FOLDER,
+  SET,
+  NPY,
+  OP,
+  REPEATS,
+  PROBE,
+  GUEST,
+  EXEC
+};
 
 static const struct argp_option options[] = {
     {"subjects", SUBJECTS, "GLOBS", 0, "only these subjects (comma-separated globs)", 1},
     {"engine", ENGINE, "ENGINE", 0, "only subjects of this engine: host, cuda, mpi or nccl", 1},
+    {"guest", GUEST, "FILE", 0,
+     "judge the subjects of this shared object (foldproof_guest.h; repeatable): only guests, unless --subjects names "
+     "others",
+     1},
+    {"exec", EXEC, "COMMAND", 0,
+     "judge this program: asked by lines of JSON, or run anew each time where {in} and {out} stand in it (repeatable)",
+     1},
     {"fixtures", FIXTURES, "GLOBS", 0, "only cases whose name, or the name of whose fixture or file, matches", 1},
     {"set", SET, "SET", 0, "the set of fixtures: default, large, or all", 1},
     {"fixture-folder", FOLDER, "DIR", 0, "where the *.ini files are", 1},
@@ -47,6 +67,14 @@ static void check_idle(const struct fold_selection_options *o, struct argp_state
     argp_failure(state, 2, 0, "--npy is judged instead of fixtures: --fixtures chooses nothing");
 }
 
+static void add_guest(struct fold_selection_options *o, const struct fold_door *door, const char *what,
+                      struct argp_state *state) {
+  struct fold_selection *s = &o->selection;
+  if (s->n_guests == FOLD_GUESTS_MOST) argp_failure(state, 2, 0, "at most %d guests", FOLD_GUESTS_MOST);
+  o->guests[s->n_guests++] = (struct fold_guest){door, what};
+  s->guests = o->guests;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct fold_selection_options *o = state->input;
   struct fold_selection *s = &o->selection;
@@ -57,6 +85,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case FIXTURES: s->fixtures = arg; return 0;
     case FOLDER: s->folder = arg; return 0;
     case PROBE: s->probe = true; return 0;
+    case GUEST: add_guest(o, &fold_door_object, arg, state); return 0;
+    case EXEC: add_guest(o, &fold_door_program, arg, state); return 0;
     case OP: s->npy_problem = fold_option_problem(state, arg); return 0;
     case REPEATS:
       s->repeats = (unsigned)fold_option_number(state, "--repeats", arg, 1000000);
@@ -179,4 +209,15 @@ fold_status fold_selection_check(const struct fold_selection *selection, const s
                         near_claim(idle, meant));
   free(idle);
   return status;
+}
+
+fold_status fold_selection_open(struct fold_selection_options *o, const struct fold_registry *own) {
+  struct fold_selection *s = &o->selection;
+  const char *claims = s->claims;
+  if (claims && (s->claims = fold_claims_expand(claims)) == NULL)
+    return fold_error(FOLD_NO_MEMORY, "not enough memory for a list of claims");
+  o->registry = *own;
+  FOLD_TRY(fold_selection_check(&(struct fold_selection){.claims = s->claims, .engine = -1}, own));
+  if (s->n_guests > 0) FOLD_TRY(fold_guests_load(s->guests, s->n_guests, claims, own, &o->registry));
+  return fold_selection_check(s, &o->registry);
 }

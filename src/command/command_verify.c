@@ -225,7 +225,8 @@ int fold_command_verify(int argc, char **argv, const struct fold_registry *regis
   fold_parse(&argp, argc, argv, &v);
   const volatile int *stop = fold_watch_interrupt();
   fold_progress_open(&v.progress);
-  fold_status status = fold_selection_check(&v.options.selection, registry);
+  fold_status status = fold_selection_open(&v.options, registry);
+  registry = &v.options.registry;
   if (status.code == FOLD_OK) status = fold_table_open(&v.table, registry);
   if (status.code == FOLD_OK) status = fold_summary_open(&v.summary, registry);
   if (status.code == FOLD_OK) status = judge_all(&v, registry, stop);

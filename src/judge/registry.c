@@ -9,6 +9,7 @@
 
 #include "bits.h"
 #include "judge.h"
+#include "near.h"
 #include "order.h"
 
 static bool claims(const struct fold_subject *s, enum fold_claim_id id) { return s->claims & FOLD_CLAIM(id); }
@@ -66,6 +67,16 @@ static fold_status check_dtypes(const struct fold_subject *s) {
   return fold_ok();
 }
 
+static fold_status no_order(const char *name) {
+  size_t n;
+  struct fold_near near;
+  char meant[160];
+  const struct fold_order *orders = fold_orders(&n);
+  fold_near_open(&near, name);
+  for (size_t i = 0; i < n; i++) fold_near_try(&near, orders[i].name);
+  WRONG("its order '%.60s' does not exist%s", name, fold_near_text(&near, meant));
+}
+
 /* What a subject is and takes. */
 static fold_status check_row(const struct fold_subject *s) {
   if (s->run == NULL) WRONG("it has no run function");
@@ -73,7 +84,7 @@ static fold_status check_row(const struct fold_subject *s) {
   if (s->ops == 0 || s->ops >> FOLD_PROBLEMS) WRONG("its operations are 0x%x", s->ops);
   if ((unsigned)s->method > FOLD_EXACT) WRONG("its method is %u", (unsigned)s->method);
   if (s->claims >> FOLD_CLAIMS) WRONG("it makes a claim that is not in the table");
-  if (s->order && !fold_order_find(s->order)) WRONG("its order '%s' does not exist", s->order);
+  if (s->order && !fold_order_find(s->order)) return no_order(s->order);
   FOLD_TRY(check_problems(s));
   bool spread = s->vector || s->grain || s->height;
   if (spread && !fold_engine_has_ranks(s->engine)) WRONG("it is cut over ranks, and its engine has none");
@@ -117,6 +128,8 @@ static fold_status check_twin(const struct fold_registry *registry, const struct
 fold_status fold_registry_check(const struct fold_registry *registry) {
   for (size_t i = 0; i < registry->n; i++) {
     const struct fold_subject *s = &registry->subjects[i];
+    if (!is_name(s->name) && s->guest)
+      WRONG("a guest's subject is called '%.60s': letters, digits and / _ - . @ + make a name", s->name);
     if (!is_name(s->name)) WRONG("this program is broken: subject %zu has no name, or one that globs can't say", i);
     if ((unsigned)s->engine >= FOLD_ENGINES) WRONG("this program is broken: subject %s has no engine", s->name);
     const char *engine = fold_engine_name(s->engine);
@@ -125,7 +138,8 @@ fold_status fold_registry_check(const struct fold_registry *registry) {
     if (status.code == FOLD_OK) status = check_row(s);
     if (status.code == FOLD_OK) status = check_claims(s);
     if (status.code == FOLD_OK) status = check_twin(registry, s);
-    FOLD_TRY(fold_within(status, "this program is broken: subject %s on %s", s->name, engine));
+    FOLD_TRY(fold_within(status, "%s %s on %s", s->guest ? "the guest's subject" : "this program is broken: subject",
+                         s->name, engine));
   }
   return fold_ok();
 }

@@ -59,6 +59,7 @@ struct fold_subject {
   fold_height_over *height;
   bool vector;
   bool any_gpu; /* its documentation promises the same bits on every GPU (gpu_to_gpu); a declared order implies it */
+  const struct fold_guest_row *guest; /* of a subject that a user brought (guest.h); NULL */
   bool peer;    /* somebody else's: what refutes it is counted apart where it is known of that library (fold_fact) */
 };
 

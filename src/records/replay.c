@@ -6,9 +6,20 @@
 
 #include "text.h"
 
+/* Made once: they are the same for the whole of a command. */
+static const json_t *guests_of(const struct fold_selection *selection) {
+  static json_t *guests;
+  if (selection->n_guests == 0) return NULL;
+  if (guests) return guests;
+  guests = json_array();
+  for (size_t i = 0; i < selection->n_guests; i++)
+    json_array_append_new(guests, json_pack("[s,s]", selection->guests[i].door->option, selection->guests[i].what));
+  return guests;
+}
+
 void fold_asked_for(struct fold_asked *asked, const struct fold_judgement *j, const struct fold_selection *selection,
                     bool strict) {
-  *asked = (struct fold_asked){.strict = strict && j->known};
+  *asked = (struct fold_asked){.strict = strict && j->known, .guests = guests_of(selection)};
   if (j->claim->id == FOLD_RUN_TO_RUN && selection->repeats != FOLD_REPEATS) asked->repeats = selection->repeats;
   if (!fold_engine_has_ranks(j->subject->engine)) return;
   asked->ranks = getenv("FOLDPROOF_RANKS");
@@ -53,6 +64,13 @@ static void put_option(const char *option, const char *value, FILE *out) {
 
 void fold_put_replay(const struct fold_replay *r, FILE *out) {
   fprintf(out, "%s verify", r->program);
+  for (size_t i = 0; i < json_array_size(r->asked.guests); i++) {
+    const json_t *guest = json_array_get(r->asked.guests, i);
+    const char *option = json_string_value(json_array_get(guest, 0)),
+               *what = json_string_value(json_array_get(guest, 1));
+    const bool program = option && strcmp(option, "--exec") == 0; /* of a record, which may say anything */
+    put_option(program ? "--exec" : "--guest", what, out);
+  }
   put_option("--subjects", r->subject, out);
   put_option("--engine", r->engine, out);
   put_option("--claims", r->claim, out);

@@ -2,6 +2,7 @@
 #ifndef FOLD_REPLAY_H
 #define FOLD_REPLAY_H
 
+#include <jansson.h>
 #include <stdio.h>
 
 #include "runner.h"
@@ -12,6 +13,7 @@ struct fold_asked {
   unsigned repeats;
   bool strict;
   const char *ranks, *launch, *timeout;
+  const json_t *guests; /* those that were there: [["--guest", "./mine.so"], ...] */
 };
 /* The world is that of FOLDPROOF_RANKS, _LAUNCH and _TIMEOUT, whose values it points to. */
 void fold_asked_for(struct fold_asked *asked, const struct fold_judgement *judgement,

@@ -134,7 +134,8 @@ static struct fold_asked asked_of(const json_t *record) {
                              .strict = json_is_true(json_object_get(object, "strict")),
                              .ranks = fold_record_text(object, "ranks"),
                              .launch = fold_record_text(object, "launch"),
-                             .timeout = fold_record_text(object, "timeout")};
+                             .timeout = fold_record_text(object, "timeout"),
+                             .guests = json_object_get(object, "guests")};
 }
 
 char *fold_text_replay(const json_t *record) {

@@ -85,6 +85,7 @@ static size_t arguments(const struct fold_selection *s, const char *path, const 
   if (s->fixtures) argv[n++] = "--fixtures", argv[n++] = s->fixtures;
   if (s->engine >= 0) argv[n++] = "--engine", argv[n++] = fold_engine_name((enum fold_engine)s->engine);
   if (s->n_npy > 0) argv[n++] = "--op", argv[n++] = s->npy_problem->name;
+  for (size_t i = 0; i < s->n_guests; i++) argv[n++] = s->guests[i].door->option, argv[n++] = s->guests[i].what;
   for (size_t i = 0; i < s->n_npy; i++) argv[n++] = "--npy", argv[n++] = s->npy[i];
   argv[n] = NULL;
   return n;
@@ -107,7 +108,7 @@ static pid_t spawn(const char *const *argv, char *const *variables, int records)
 fold_status fold_fresh_ask(const struct fold_selection *selection, int records) {
   char path[32];
   snprintf(path, sizeof path, "/proc/self/fd/%d", records);
-  const char **argv = calloc(32 + 2 * selection->n_npy, sizeof *argv);
+  const char **argv = calloc(32 + 2 * (selection->n_npy + selection->n_guests), sizeof *argv);
   char **variables = NULL;
   if (argv == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory to start a new process");
   arguments(selection, path, argv);

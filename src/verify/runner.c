@@ -13,6 +13,7 @@
 #include "world.h"
 
 bool fold_selects_subject(const struct fold_selection *selection, const struct fold_subject *subject) {
+  if (selection->n_guests > 0 && selection->subjects == NULL && subject->guest == NULL) return false;
   return (selection->engine < 0 || selection->engine == (int)subject->engine) &&
          fold_glob_match(selection->subjects, subject->name);
 }

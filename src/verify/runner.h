@@ -6,6 +6,7 @@
 #ifndef FOLD_RUNNER_H
 #define FOLD_RUNNER_H
 
+#include "guest.h"
 #include "judge.h"
 
 enum { FOLD_REPEATS = 3 };
@@ -20,6 +21,8 @@ struct fold_selection {
   size_t n_npy;
   const struct fold_problem *npy_problem;
   unsigned repeats; /* of run_to_run: FOLD_REPEATS unless the user says otherwise */
+  const struct fold_guest *guests; /* where there are any, only their subjects are meant unless `subjects` says otherwise */
+  size_t n_guests;
   bool probe;       /* judge claims that are not promised too */
 };
 

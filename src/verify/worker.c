@@ -4,6 +4,7 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "environment.h"
 #include "fresh.h"
@@ -136,6 +137,7 @@ int fold_worker_serve(const struct fold_worker *w, int fd) {
   struct fold_ended ended;
   memset(&ended, 0, sizeof ended);
   fold_watch_set(&w->desk->watch);
+  if (w->job->selection->n_guests > 0) dup2(STDERR_FILENO, STDOUT_FILENO); /* what they print is none of our output */
   ended.status = prepare(w, &p);
   if (ended.status.code == FOLD_OK) ended.status = tell_ready(w, &p, fd);
   if (ended.status.code == FOLD_OK) ended.status = ask_fresh(w, &p);

@@ -1,0 +1,129 @@
+/* guest.c: asks guests for their tables, each in a process that may die of it, and makes the registry of all. */
+#include "guest.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "setting.h"
+
+enum { LONGEST_TABLE = 1 << 20 };
+
+/* What the child says: one byte for how it went, then the table, or why there is none. */
+static void say(int fd, fold_status status, const char *json) {
+  const char *text = status.code == FOLD_OK ? json : status.text;
+  char how = (char)status.code;
+  size_t left = strlen(text);
+  if (write(fd, &how, 1) != 1) _exit(1);
+  for (ssize_t n; left > 0; text += n, left -= (size_t)n)
+    if ((n = write(fd, text, left)) <= 0) _exit(1);
+}
+
+/* Nothing that the guest prints or does on loading reaches the command. */
+static void describe_here(const struct fold_guest *guest, int fd) {
+  char *json = NULL;
+  dup2(STDERR_FILENO, STDOUT_FILENO);
+  fold_status status = guest->door->describe(guest->what, &json);
+  say(fd, status, json);
+  _exit(0);
+}
+
+/* All that comes until the child's end; false where that took too long, or it is too much. */
+static bool hear(int fd, double end, char *text, size_t *n) {
+  struct pollfd at = {.fd = fd, .events = POLLIN};
+  for (;;) {
+    const double left = end - fold_now();
+    if (left <= 0 || *n == LONGEST_TABLE || poll(&at, 1, (int)(1000 * left) + 1) == 0) return false;
+    const ssize_t got = read(fd, text + *n, LONGEST_TABLE - *n);
+    if (got == 0) return true;
+    if (got > 0) *n += (size_t)got;
+    if (got < 0 && errno != EINTR) return false;
+  }
+}
+
+static fold_status how_it_ended(const struct fold_guest *guest, bool heard, unsigned limit, int how) {
+  if (!heard) return fold_error(FOLD_BAD_INPUT, "%s: its table did not come within %u s", guest->what, limit);
+  if (WIFSIGNALED(how))
+    return fold_error(FOLD_BAD_INPUT, "%s: on loading it was killed by signal %d (%s)", guest->what, WTERMSIG(how),
+                      strsignal(WTERMSIG(how)));
+  return fold_error(FOLD_BAD_INPUT, "%s: on loading it ended its process with exit code %d", guest->what,
+                    WEXITSTATUS(how));
+}
+
+/* The table's text, in memory that the caller frees. */
+static fold_status ask(const struct fold_guest *guest, char **json) {
+  unsigned limit;
+  int ends[2], how = 0;
+  size_t n = 0;
+  FOLD_TRY(fold_setting_number(FOLD_SETTING_TIMEOUT, 20, &limit));
+  char *text = malloc(LONGEST_TABLE + 1);
+  if (text == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a guest's table");
+  fflush(NULL);
+  const pid_t parent = getpid(), child = pipe(ends) == 0 ? fork() : -1;
+  if (child < 0) {
+    free(text);
+    return fold_error(FOLD_ENVIRONMENT, "a guest's process can't be started: %s", strerror(errno));
+  }
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    close(ends[0]);
+    if (getppid() == parent) describe_here(guest, ends[1]);
+    _exit(99);
+  }
+  close(ends[1]);
+  const bool heard = hear(ends[0], fold_now() + limit, text, &n);
+  close(ends[0]);
+  if (!heard) kill(child, SIGKILL);
+  while (waitpid(child, &how, 0) < 0 && errno == EINTR) continue;
+  text[n] = '\0';
+  fold_status status = fold_ok();
+  if (!heard || !WIFEXITED(how) || WEXITSTATUS(how) != 0 || n == 0)
+    status = how_it_ended(guest, heard, limit, how);
+  else if (text[0] != FOLD_OK)
+    status = fold_error((enum fold_code)text[0], "%s", text + 1);
+  if (status.code == FOLD_OK)
+    *json = memmove(text, text + 1, n);
+  else
+    free(text);
+  return status;
+}
+
+static fold_status append(struct fold_subject **all, size_t *n, const struct fold_subject *rows, size_t more) {
+  struct fold_subject *grown = realloc(*all, (*n + more + 1) * sizeof *grown);
+  if (grown == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the subjects");
+  memcpy(grown + *n, rows, more * sizeof *rows);
+  *all = grown;
+  *n += more;
+  return fold_ok();
+}
+
+static fold_status load(const struct fold_guest *guest, const char *claims, struct fold_subject **all, size_t *n) {
+  char *json = NULL;
+  struct fold_subject *rows = NULL;
+  size_t more = 0;
+  if (guest->door->open) FOLD_TRY(guest->door->open());
+  FOLD_TRY(ask(guest, &json));
+  fold_status status = fold_guest_rows(guest, json, claims, &rows, &more);
+  free(json);
+  if (status.code == FOLD_OK) status = append(all, n, rows, more);
+  free(rows);
+  return status;
+}
+
+fold_status fold_guests_load(const struct fold_guest *guests, size_t n, const char *claims,
+                             const struct fold_registry *own, struct fold_registry *all) {
+  struct fold_subject *subjects = NULL;
+  all->n = 0;
+  for (size_t i = 0; i < n; i++) FOLD_TRY(load(&guests[i], claims, &subjects, &all->n));
+  FOLD_TRY(append(&subjects, &all->n, own->subjects, own->n));
+  all->subjects = subjects;
+  fold_status status = fold_registry_check(all);
+  if (status.code == FOLD_ENVIRONMENT) status.code = FOLD_BAD_INPUT; /* the compiled ones were looked at before */
+  return status;
+}

@@ -1,0 +1,178 @@
+/* guest_object.c: guests in shared objects (foldproof_guest.h). */
+#include <dlfcn.h>
+#include <jansson.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "foldproof_guest.h"
+#include "guest.h"
+
+/* Objects that this process has loaded. */
+static struct loaded {
+  const char *what;
+  const struct foldproof_guest *table;
+} objects[FOLD_GUESTS_MOST];
+
+/* The numbers that the interface gives to dtypes and problems. */
+static const struct {
+  const char *name;
+  int32_t number;
+} dtypes[] = {{"f16", FOLDPROOF_GUEST_F16}, {"bf16", FOLDPROOF_GUEST_BF16}, {"f32", FOLDPROOF_GUEST_F32},
+              {"f64", FOLDPROOF_GUEST_F64}, {"e4m3", FOLDPROOF_GUEST_E4M3}, {"e5m2", FOLDPROOF_GUEST_E5M2}},
+  problems[] = {{"sum", FOLDPROOF_GUEST_SUM},
+                {"prod", FOLDPROOF_GUEST_PROD},
+                {"max", FOLDPROOF_GUEST_MAX},
+                {"min", FOLDPROOF_GUEST_MIN},
+                {"dot", FOLDPROOF_GUEST_DOT}};
+
+static int32_t dtype_number(enum fold_dtype dtype) {
+  for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
+    if (strcmp(dtypes[i].name, fold_dtype_name(dtype)) == 0) return dtypes[i].number;
+  return 0;
+}
+
+/* Of rows the operation says it; two inputs make it a dot product. */
+static int32_t problem_number(const struct fold_call *call) {
+  for (size_t i = 0; i < sizeof problems / sizeof *problems; i++)
+    if (strcmp(problems[i].name, call->other ? "dot" : fold_op_name(call->op)) == 0) return problems[i].number;
+  return 0;
+}
+
+/* dlopen looks for a name without a slash in the system's folders: a file here is meant. */
+static void *open_object(const char *what) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s%s", strchr(what, '/') ? "" : "./", what);
+  return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+static fold_status load(const char *what, const struct foldproof_guest **table) {
+  typedef const struct foldproof_guest *ask(void);
+  void *object = open_object(what);
+  if (object == NULL) return fold_error(FOLD_BAD_INPUT, "%s can't be loaded: %s", what, dlerror());
+  ask *function = (ask *)(uintptr_t)dlsym(object, "foldproof_guest");
+  if (function == NULL)
+    return fold_error(FOLD_BAD_INPUT, "%s has no function foldproof_guest (foldproof_guest.h)", what);
+  *table = function();
+  if (*table == NULL) return fold_error(FOLD_BAD_INPUT, "%s: its foldproof_guest returns no table", what);
+  if ((*table)->abi == 0 || (*table)->abi > FOLDPROOF_GUEST_ABI)
+    return fold_error(FOLD_BAD_INPUT, "%s was built for interface %u of guests; this foldproof knows up to %u", what,
+                      (*table)->abi, FOLDPROOF_GUEST_ABI);
+  const size_t least = offsetof(struct foldproof_guest_subject, run) + sizeof((*table)->subjects->run);
+  if ((*table)->subject_size < least || (*table)->subject_size > 4096)
+    return fold_error(FOLD_BAD_INPUT, "%s: its subjects have %u bytes each", what, (*table)->subject_size);
+  return fold_ok();
+}
+
+/* As much of the row as the guest's version has. */
+static struct foldproof_guest_subject subject_at(const struct foldproof_guest *table, size_t index) {
+  struct foldproof_guest_subject subject;
+  memset(&subject, 0, sizeof subject);
+  memcpy(&subject, (const char *)table->subjects + index * table->subject_size,
+         table->subject_size < sizeof subject ? table->subject_size : sizeof subject);
+  return subject;
+}
+
+static void set_text(json_t *entry, const char *field, const char *text) {
+  if (text) json_object_set_new(entry, field, json_string(text));
+}
+
+static json_t *entry_of(const struct foldproof_guest_subject *s) {
+  json_t *entry = json_object();
+  set_text(entry, "name", s->name);
+  set_text(entry, "about", s->about);
+  set_text(entry, "problems", s->problems);
+  set_text(entry, "dtypes", s->dtypes);
+  set_text(entry, "accumulator", s->accumulator);
+  set_text(entry, "result", s->result);
+  set_text(entry, "order", s->order);
+  set_text(entry, "claims", s->claims);
+  set_text(entry, "same_bits_as", s->same_bits_as);
+  set_text(entry, "engine", s->engine);
+  set_text(entry, "method", s->method);
+  json_object_set_new(entry, "scratch", json_boolean(s->scratch != NULL));
+  return entry;
+}
+
+static fold_status describe(const char *what, char **json) {
+  const struct foldproof_guest *table;
+  FOLD_TRY(load(what, &table));
+  json_t *list = json_array();
+  for (size_t i = 0; i < table->n; i++) {
+    const struct foldproof_guest_subject s = subject_at(table, i);
+    if (s.run == NULL)
+      return fold_error(FOLD_BAD_INPUT, "%s: its subject %s has no run function", what,
+                        s.name ? s.name : "without a name");
+    json_array_append_new(list, entry_of(&s));
+  }
+  json_t *object = json_pack("{s:o}", "subjects", list);
+  *json = json_dumps(object, JSON_COMPACT);
+  json_decref(object);
+  return *json ? fold_ok() : fold_error(FOLD_BAD_INPUT, "%s: its table has text that is not UTF-8", what);
+}
+
+/* The object as this process has it. */
+static fold_status table_of(const struct fold_guest *guest, const struct foldproof_guest **table) {
+  size_t i = 0;
+  while (i < FOLD_GUESTS_MOST && objects[i].what && objects[i].what != guest->what) i++;
+  if (i == FOLD_GUESTS_MOST) return fold_error(FOLD_BAD_INPUT, "more than %d guests", FOLD_GUESTS_MOST);
+  if (objects[i].what == NULL) {
+    FOLD_TRY(load(guest->what, &objects[i].table));
+    objects[i].what = guest->what;
+  }
+  *table = objects[i].table;
+  return fold_ok();
+}
+
+/* The call as the guest's interface has it. */
+static struct foldproof_guest_call call_of(const struct fold_subject *subject, const struct fold_call *call) {
+  return (struct foldproof_guest_call){.size = sizeof(struct foldproof_guest_call),
+                                       .problem = problem_number(call),
+                                       .dtype = dtype_number(call->dtype),
+                                       .accumulator = dtype_number(fold_subject_accumulator(subject, call->dtype)),
+                                       .result = dtype_number(fold_subject_result(subject, call->dtype)),
+                                       .rows = call->rows,
+                                       .cols = call->cols,
+                                       .in = call->in,
+                                       .other = call->other,
+                                       .out = call->out,
+                                       .scratch = call->scratch,
+                                       .stream = call->stream,
+                                       .threads = call->launch.threads,
+                                       .blocks = call->launch.blocks,
+                                       .block = call->launch.block};
+}
+
+static fold_status run(const struct fold_subject *subject, const struct fold_call *call) {
+  const struct foldproof_guest *table;
+  char why[160] = "";
+  FOLD_TRY(table_of(subject->guest->guest, &table));
+  const struct foldproof_guest_subject s = subject_at(table, subject->guest->index);
+  struct foldproof_guest_call given = call_of(subject, call);
+  given.why = why;
+  given.why_bytes = sizeof why;
+  const int code = s.run(&given, s.context);
+  why[sizeof why - 1] = '\0';
+  if (code == FOLDPROOF_GUEST_OK) return fold_ok();
+  if (code == FOLDPROOF_GUEST_UNSUPPORTED)
+    return fold_error(FOLD_UNSUPPORTED, "%s", why[0] ? why : "it does not take this case");
+  return fold_error(FOLD_ENVIRONMENT, "it returned %d%s%s", code, why[0] ? ": " : "", why);
+}
+
+static size_t scratch(const struct fold_subject *subject, const struct fold_call *call) {
+  const struct foldproof_guest *table;
+  if (table_of(subject->guest->guest, &table).code != FOLD_OK) return 0; /* its run says why */
+  const struct foldproof_guest_subject s = subject_at(table, subject->guest->index);
+  struct foldproof_guest_call given = call_of(subject, call);
+  return s.scratch ? s.scratch(&given, s.context) : 0;
+}
+
+const struct fold_door fold_door_object = {
+    .option = "--guest",
+    .describe = describe,
+    .run = run,
+    .scratch = scratch,
+    .tidy = FOLD_CLAIM(FOLD_WRITES_OUTPUT) | FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS) | FOLD_CLAIM(FOLD_LEAVES_NO_TRACE) |
+            FOLD_CLAIM(FOLD_KEEPS_INPUT),
+};

@@ -1,0 +1,342 @@
+/* guest_program.c: guests that are programs in any language, which are asked over their standard input and output, a line of JSON each
+ * way; arrays pass through .npy files.
+ *
+ *     {"ask": "describe"}  ->  {"name": "mine/sum", "dtypes": "f32,f64", ...}, the fields of foldproof_guest.h's table; or
+ *                              {"subjects": [{...}, ...]}
+ *     {"ask": "run", "subject": "mine/sum", "problem": "sum", "dtype": "f32", "accumulator": "f32", "result": "f32", "rows": 3,
+ *      "cols": 1000, "in": "/.../in.npy", "other": "/.../other.npy", "out": "/.../out.npy", "threads": 0}
+ *                          ->  {}, once `out` is written; {"unsupported": "why"}: the case is skipped; {"error": "why"}
+ *
+ * `in` and `other` (of "dot") have rows x cols elements, `out` gets `rows`. A command in which {in} and {out} stand is run anew for
+ * each run instead, with the files' names in their places (and {other}, {problem}, {dtype}, {result}): its exit code says whether it
+ * went well. It runs by /bin/sh. What it writes to standard error is told, the last line of it, where it fails.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "guest.h"
+#include "line.h"
+#include "npy.h"
+#include "text.h"
+
+enum { LONGEST_ANSWER = 1 << 20 };
+
+/* A program that this process has started. */
+struct program {
+  pid_t pid; /* 0: not started */
+  FILE *to, *from;
+  int errors; /* a file in memory: its standard error */
+};
+
+static struct {
+  const char *what;
+  struct program program;
+} started[FOLD_GUESTS_MOST];
+
+/* Where arrays pass: made by the process that loads guests, and removed when that ends. */
+static char folder[300];
+static pid_t owner;
+
+static void remove_folder(void) {
+  if (getpid() != owner || folder[0] == '\0') return;
+  char command[400];
+  static const char *const stems[] = {"in", "other", "out"};
+  for (size_t i = 0; i < sizeof stems / sizeof *stems; i++)
+    for (int d = 0; d < FOLD_DTYPES; d++) {
+      snprintf(command, sizeof command, "%s/%s_%s.npy", folder, stems[i], fold_dtype_name((enum fold_dtype)d));
+      unlink(command);
+    }
+  rmdir(folder);
+}
+
+static fold_status open_folder(void) {
+  const char *of = getenv("TMPDIR");
+  if (folder[0]) return fold_ok();
+  snprintf(folder, sizeof folder, "%.200s/foldproof-exec-XXXXXX",
+           of && *of                       ? of
+           : access("/dev/shm", W_OK) == 0 ? "/dev/shm"
+                                           : "/tmp");
+  if (mkdtemp(folder) == NULL) {
+    fold_status status =
+        fold_error(FOLD_ENVIRONMENT, "no folder for a program's arrays: %s: %s", folder, strerror(errno));
+    folder[0] = '\0';
+    return status;
+  }
+  owner = getpid();
+  atexit(remove_folder);
+  return fold_ok();
+}
+
+/* By the dtype's name too: .npy files have no 8-bit floats, whose names tell (npy.h). */
+static void path_of(char path[400], const char *stem, enum fold_dtype dtype) {
+  snprintf(path, 400, "%s/%s_%s.npy", folder, stem, fold_dtype_name(dtype));
+}
+
+/* The last line that it wrote to standard error, as ": ..."; "" where there is none. */
+static const char *last_words(const struct program *p, char text[140]) {
+  char tail[130];
+  const off_t end = lseek(p->errors, 0, SEEK_END),
+              from = end > (off_t)sizeof tail - 1 ? end - (off_t)sizeof tail + 1 : 0;
+  const ssize_t n = end > 0 ? pread(p->errors, tail, (size_t)(end - from), from) : 0;
+  text[0] = '\0';
+  if (n <= 0) return text;
+  tail[n] = '\0';
+  for (ssize_t i = n; i > 0 && (tail[i - 1] == '\n' || tail[i - 1] == '\r'); i--) tail[i - 1] = '\0';
+  const char *line = strrchr(tail, '\n');
+  snprintf(text, 140, ": %s", line ? line + 1 : tail);
+  fold_text_one_line(text);
+  return text;
+}
+
+static void put_away(struct program *p) {
+  if (p->to) fclose(p->to);
+  if (p->from) fclose(p->from);
+  if (p->errors > 0) close(p->errors);
+  *p = (struct program){0};
+}
+
+/* Between fork and exec. */
+static void become(const char *command, int in, int out, int errors) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (in >= 0) dup2(in, STDIN_FILENO);
+  dup2(out, STDOUT_FILENO);
+  dup2(errors, STDERR_FILENO);
+  execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+  _exit(127);
+}
+
+static fold_status start(const char *command, bool asked, struct program *p) {
+  int to[2] = {-1, -1}, from[2];
+  *p = (struct program){.errors = memfd_create("foldproof-exec", MFD_CLOEXEC)};
+  if (p->errors < 0 || (asked && pipe2(to, O_CLOEXEC)) || pipe2(from, O_CLOEXEC))
+    return fold_error(FOLD_ENVIRONMENT, "a program can't be started: %s", strerror(errno));
+  p->pid = fork();
+  if (p->pid == 0) become(command, to[0], from[1], p->errors);
+  close(from[1]);
+  if (asked) close(to[0]);
+  p->from = fdopen(from[0], "r");
+  p->to = asked ? fdopen(to[1], "w") : NULL;
+  if (p->pid > 0 && p->from && (p->to || !asked)) return fold_ok();
+  put_away(p);
+  return fold_error(FOLD_ENVIRONMENT, "a program can't be started: %s", strerror(errno));
+}
+
+/* Waits for its end, and says how it was. */
+static fold_status ended(struct program *p, bool well) {
+  int how = 0;
+  char words[140];
+  while (waitpid(p->pid, &how, 0) < 0 && errno == EINTR) continue;
+  last_words(p, words);
+  put_away(p);
+  if (WIFSIGNALED(how))
+    return fold_error(FOLD_ENVIRONMENT, "the program was killed by signal %d (%s)%s", WTERMSIG(how),
+                      strsignal(WTERMSIG(how)), words);
+  if (WEXITSTATUS(how) != 0 || !well)
+    return fold_error(FOLD_ENVIRONMENT, "the program ended with exit code %d%s", WEXITSTATUS(how), words);
+  return fold_ok();
+}
+
+/* What it said makes no sense: it is not asked again. */
+static fold_status nonsense(struct program *p, const char *line) {
+  char words[140];
+  last_words(p, words);
+  kill(p->pid, SIGKILL);
+  ended(p, false);
+  return fold_error(FOLD_ENVIRONMENT, "the program answered '%.80s', which is not a JSON object%s", line, words);
+}
+
+/* One question and its answer. The time that it takes is the run's (watch.h). */
+static fold_status ask(struct program *p, const json_t *question, json_t **answer) {
+  char *line = NULL;
+  size_t room = 0;
+  *answer = NULL;
+  void (*pipes)(int) = signal(SIGPIPE, SIG_IGN); /* that it is gone is seen by what it does not answer */
+  json_dumpf(question, p->to, JSON_COMPACT);
+  fputc('\n', p->to);
+  fflush(p->to);
+  signal(SIGPIPE, pipes);
+  const ssize_t n = fold_line_read(&line, &room, LONGEST_ANSWER, p->from);
+  fold_status status = fold_ok();
+  if (n > 0) *answer = json_loads(line, 0, NULL);
+  if (n > 0 && !json_is_object(*answer)) {
+    fold_text_one_line(line);
+    status = nonsense(p, line);
+    json_decref(*answer);
+    *answer = NULL;
+  } else if (n <= 0) {
+    kill(p->pid, n < 0 && errno == EOVERFLOW ? SIGKILL : 0);
+    status = ended(p, false);
+  }
+  free(line);
+  return status;
+}
+
+static bool is_run_anew(const char *command) {
+  return strstr(command, "{in}") != NULL || strstr(command, "{out}") != NULL;
+}
+
+/* "exec/NAME" of a command that can't be asked: its first word's last part. */
+static fold_status describe_command(const char *command, char **json) {
+  char word[100];
+  size_t n = 0;
+  command += strspn(command, " \t");
+  const char *end = command + strcspn(command, " \t;|&<>"), *at = end;
+  while (at > command && at[-1] != '/') at--;
+  for (; at < end && n + 1 < sizeof word; at++)
+    word[n++] =
+        strchr("_-.@+", *at) || (*at >= '0' && *at <= '9') || ((*at | 32) >= 'a' && (*at | 32) <= 'z') ? *at : '_';
+  word[n] = '\0';
+  json_t *table = json_pack("{s:[{s:o,s:s,s:s}]}", "subjects", "name", json_sprintf("exec/%s", n ? word : "command"),
+                            "dtypes", "f16,f32,f64", "about", "a program, run anew each time");
+  *json = json_dumps(table, JSON_COMPACT);
+  json_decref(table);
+  return fold_ok();
+}
+
+static fold_status describe(const char *command, char **json) {
+  struct program p;
+  json_t *answer = NULL, *question = json_pack("{s:s}", "ask", "describe");
+  if (is_run_anew(command)) return describe_command(command, json);
+  FOLD_TRY(start(command, true, &p));
+  fold_status status = ask(&p, question, &answer);
+  json_decref(question);
+  if (status.code != FOLD_OK) {
+    status.code = FOLD_BAD_INPUT;
+    return fold_within(status, "%.80s: asked to describe itself", command);
+  }
+  if (json_object_get(answer, "subjects") == NULL) answer = json_pack("{s:[o]}", "subjects", answer);
+  *json = json_dumps(answer, JSON_COMPACT);
+  return *json ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for a guest's table");
+}
+
+static fold_status program_of(const struct fold_guest *guest, struct program **program) {
+  size_t i = 0;
+  while (i < FOLD_GUESTS_MOST && started[i].what && started[i].what != guest->what) i++;
+  if (i == FOLD_GUESTS_MOST) return fold_error(FOLD_BAD_INPUT, "more than %d guests", FOLD_GUESTS_MOST);
+  started[i].what = guest->what;
+  *program = &started[i].program;
+  return (*program)->pid ? fold_ok() : start(guest->what, true, *program);
+}
+
+struct elements {
+  const unsigned char *at;
+  size_t size;
+};
+
+static fold_status fill(void *context, uint64_t first, size_t n, void *out) {
+  const struct elements *e = context;
+  memcpy(out, e->at + first * e->size, n * e->size);
+  return fold_ok();
+}
+
+static fold_status write_input(const char *path, const struct fold_call *call, const void *in) {
+  struct elements e = {in, fold_dtype_size(call->dtype)};
+  return fold_npy_write(path, call->dtype, call->rows, call->cols, false, fill, &e);
+}
+
+/* Checked as any array from outside is; of `rows` elements in one dimension or two. */
+static fold_status read_output(const char *path, enum fold_dtype dtype, const struct fold_call *call) {
+  struct fold_npy npy;
+  if (access(path, F_OK) != 0) return fold_error(FOLD_ENVIRONMENT, "the program wrote no results");
+  fold_status status = fold_npy_open(path, &npy);
+  if (status.code == FOLD_OK && npy.dtype != dtype)
+    status = fold_error(FOLD_ENVIRONMENT, "its results are of %s, and not of %s", fold_dtype_name(npy.dtype),
+                        fold_dtype_name(dtype));
+  if (status.code == FOLD_OK && (npy.rows * npy.cols != call->rows || (npy.rows != 1 && npy.cols != 1)))
+    status = fold_error(FOLD_ENVIRONMENT, "its results are %zu x %zu, and not %zu", npy.rows, npy.cols, call->rows);
+  if (status.code == FOLD_OK) status = fold_npy_read(path, &npy, call->out);
+  if (status.code == FOLD_BAD_INPUT) status.code = FOLD_ENVIRONMENT; /* not the user's file */
+  return status;
+}
+
+/* One run's names. */
+struct run {
+  const struct fold_subject *subject;
+  const struct fold_call *call;
+  const char *problem, *dtype, *result;
+  char in[400], other[400], out[400];
+};
+
+static fold_status ask_to_run(const struct run *r) {
+  struct program *program = NULL;
+  json_t *answer = NULL;
+  FOLD_TRY(program_of(r->subject->guest->guest, &program));
+  json_t *question =
+      json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:I,s:I,s:s,s:s*,s:s,s:I}", "ask", "run", "subject", r->subject->name,
+                "problem", r->problem, "dtype", r->dtype, "accumulator",
+                fold_dtype_name(fold_subject_accumulator(r->subject, r->call->dtype)), "result", r->result, "rows",
+                (json_int_t)r->call->rows, "cols", (json_int_t)r->call->cols, "in", r->in, "other",
+                r->call->other ? r->other : NULL, "out", r->out, "threads", (json_int_t)r->call->launch.threads);
+  fold_status status = ask(program, question, &answer);
+  const char *why = json_string_value(json_object_get(answer, "unsupported"));
+  const char *error = json_string_value(json_object_get(answer, "error"));
+  if (status.code == FOLD_OK && why) status = fold_error(FOLD_UNSUPPORTED, "%s", why);
+  if (status.code == FOLD_OK && error) status = fold_error(FOLD_ENVIRONMENT, "%s", error);
+  fold_text_one_line(status.text);
+  json_decref(question);
+  json_decref(answer);
+  return status;
+}
+
+/* The command with each {word} replaced. */
+static char *written_out(const struct run *r) {
+  const struct {
+    const char *word, *value;
+  } words[] = {{"{in}", r->in},           {"{other}", r->other}, {"{out}", r->out},
+               {"{problem}", r->problem}, {"{dtype}", r->dtype}, {"{result}", r->result}};
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  for (const char *at = r->subject->guest->guest->what; out && *at;) {
+    size_t k = 0;
+    while (k < sizeof words / sizeof *words && strncmp(at, words[k].word, strlen(words[k].word)) != 0) k++;
+    if (k < sizeof words / sizeof *words) {
+      fputs(words[k].value, out);
+      at += strlen(words[k].word);
+    } else {
+      fputc(*at++, out);
+    }
+  }
+  return out && fclose(out) == 0 ? text : NULL;
+}
+
+static fold_status run_anew(const struct run *r) {
+  struct program p;
+  char part[4096], *command = written_out(r);
+  if (command == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a command");
+  fold_status status = start(command, false, &p);
+  free(command);
+  FOLD_TRY(status);
+  while (fread(part, 1, sizeof part, p.from) > 0) continue;
+  return ended(&p, true);
+}
+
+static fold_status run(const struct fold_subject *subject, const struct fold_call *call) {
+  const enum fold_dtype result = fold_subject_result(subject, call->dtype);
+  struct run r = {.subject = subject,
+                  .call = call,
+                  .problem = call->other ? "dot" : fold_op_name(call->op),
+                  .dtype = fold_dtype_name(call->dtype),
+                  .result = fold_dtype_name(result)};
+  path_of(r.in, "in", call->dtype);
+  path_of(r.other, "other", call->dtype);
+  path_of(r.out, "out", result);
+  unlink(r.out);
+  FOLD_TRY(write_input(r.in, call, call->in));
+  if (call->other) FOLD_TRY(write_input(r.other, call, call->other));
+  FOLD_TRY(is_run_anew(subject->guest->guest->what) ? run_anew(&r) : ask_to_run(&r));
+  return read_output(r.out, result, call);
+}
+
+/* It has no memory of ours. */
+const struct fold_door fold_door_program = {
+    .option = "--exec", .open = open_folder, .describe = describe, .run = run, .tidy = 0};

@@ -1,0 +1,177 @@
+/* guest_rows.c: a guest's table, as text, to rows of a registry. */
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "guest.h"
+#include "near.h"
+
+/* What a list says that is empty. */
+#define USUAL_CLAIMS "bounded,run_to_run,fresh_process"
+#define OF_RANKS \
+  (FOLD_CLAIM(FOLD_MESSAGE_INVARIANT) | FOLD_CLAIM(FOLD_WORLD_INVARIANT) | FOLD_CLAIM(FOLD_RANK_AGREEMENT))
+
+struct reading {
+  const struct fold_guest *guest;
+  const json_t *entry;
+  const char *name;
+};
+
+static fold_status wrong(const struct reading *r, const char *field, const char *word, const char *meant) {
+  return fold_error(FOLD_BAD_INPUT, "%s: %s: no %s is called '%.60s'%s", r->guest->what, r->name, field, word, meant);
+}
+
+/* NULL where it is not said; BAD_INPUT where it is no text. */
+static fold_status text_at(const struct reading *r, const char *field, const char **text) {
+  const json_t *value = json_object_get(r->entry, field);
+  *text = NULL;
+  if (value == NULL || json_is_null(value)) return fold_ok();
+  if (!json_is_string(value))
+    return fold_error(FOLD_BAD_INPUT, "%s: %s: its %s is not a text", r->guest->what, r->name, field);
+  if (*json_string_value(value)) *text = json_string_value(value);
+  return fold_ok();
+}
+
+typedef int find_name(const char *word);
+static int find_problem(const char *word) {
+  const struct fold_problem *problem = fold_problem_find(word);
+  return problem ? (int)problem->id : -1;
+}
+static const char *problem_name(int id) {
+  return id < FOLD_PROBLEMS ? fold_problem((enum fold_problem_id)id)->name : NULL;
+}
+static const char *dtype_name(int id) { return id < FOLD_DTYPES ? fold_dtype_name((enum fold_dtype)id) : NULL; }
+
+static const char *near_name(const char *word, const char *(*name)(int), char meant[160]) {
+  struct fold_near near;
+  fold_near_open(&near, word);
+  for (int i = 0; name(i); i++) fold_near_try(&near, name(i));
+  return fold_near_text(&near, meant);
+}
+
+/* A mask of what the list names. */
+static fold_status masks(const struct reading *r, const char *field, const char *usual, find_name *find,
+                         const char *(*name)(int), unsigned *mask) {
+  const char *list;
+  char meant[160], *rest = NULL;
+  FOLD_TRY(text_at(r, field, &list));
+  char *copy = strdup(list ? list : usual);
+  fold_status status = copy ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for a guest's table");
+  *mask = 0;
+  for (char *word = copy ? strtok_r(copy, ", ", &rest) : NULL; word && status.code == FOLD_OK;
+       word = strtok_r(NULL, ", ", &rest)) {
+    const int id = find(word);
+    if (id < 0)
+      status = wrong(r, field, word, near_name(word, name, meant));
+    else
+      *mask |= 1u << id;
+  }
+  free(copy);
+  return status;
+}
+
+/* A dtype, or a rule by a word of its own. */
+static fold_status rule(const struct reading *r, const char *field, const char *word, unsigned of_word,
+                        unsigned *found) {
+  const char *text;
+  char meant[160];
+  FOLD_TRY(text_at(r, field, &text));
+  *found = FOLD_USUAL;
+  if (text == NULL) return fold_ok();
+  const int dtype = fold_dtype_parse(text);
+  if (dtype >= 0)
+    *found = FOLD_ALWAYS((unsigned)dtype);
+  else if (strcmp(text, word) == 0)
+    *found = of_word;
+  else if (strcmp(text, "terms") != 0)
+    return wrong(r, field, text, near_name(text, dtype_name, meant));
+  return fold_ok();
+}
+
+static fold_status method(const struct reading *r, enum fold_method *found) {
+  static const char *const names[] = {"plain", "kahan", "neumaier", "exact", NULL};
+  const char *text;
+  char meant[160];
+  FOLD_TRY(text_at(r, "method", &text));
+  *found = FOLD_PLAIN;
+  for (int i = 0; text && names[i]; i++)
+    if (strcmp(text, names[i]) == 0) {
+      *found = (enum fold_method)i;
+      return fold_ok();
+    }
+  return text ? wrong(r, "method", text, fold_near_of(text, names, meant)) : fold_ok();
+}
+
+/* What a preset means of this subject. */
+static uint64_t applying(const struct fold_subject *s) {
+  uint64_t none = OF_RANKS;
+  if (s->method != FOLD_KAHAN && s->method != FOLD_NEUMAIER)
+    none |= FOLD_CLAIM(FOLD_COMPENSATED);
+  else
+    none |= FOLD_CLAIM(FOLD_BOUNDED);
+  if (s->method != FOLD_EXACT) none |= FOLD_CLAIM(FOLD_FAITHFUL) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED);
+  if (s->method != FOLD_EXACT) none |= FOLD_CLAIM(FOLD_PERMUTATION_INVARIANT) | FOLD_CLAIM(FOLD_SPLIT_INVARIANT);
+  if (!s->order) none |= FOLD_CLAIM(FOLD_REPLAYS);
+  if (!s->twin) none |= FOLD_CLAIM(FOLD_SAME_BITS_AS);
+  return ~none;
+}
+
+static fold_status add_claims(const char *list, struct fold_subject *s) {
+  uint64_t named, preset;
+  FOLD_TRY(fold_claims_parse(list, &named, &preset));
+  s->claims |= named | (preset & applying(s));
+  return fold_ok();
+}
+
+static fold_status read_row(const struct reading *r, const char *claims, struct fold_subject *s) {
+  const char *engine, *promised;
+  FOLD_TRY(text_at(r, "about", &s->about));
+  if (s->about == NULL) s->about = s->name;
+  FOLD_TRY(text_at(r, "engine", &engine));
+  const int id = engine ? fold_engine_parse(engine) : FOLD_HOST;
+  if (id < 0 || fold_engine_has_ranks((enum fold_engine)id)) return wrong(r, "engine for guests", engine, "");
+  s->engine = (enum fold_engine)id;
+  FOLD_TRY(masks(r, "dtypes", "f32", fold_dtype_parse, dtype_name, &s->dtypes));
+  FOLD_TRY(masks(r, "problems", "sum", find_problem, problem_name, &s->ops));
+  FOLD_TRY(rule(r, "accumulator", "terms", FOLD_OF_TERMS, &s->accumulator));
+  FOLD_TRY(rule(r, "result", "accumulator", FOLD_OF_ACCUMULATOR, &s->result));
+  FOLD_TRY(method(r, &s->method));
+  FOLD_TRY(text_at(r, "order", &s->order));
+  FOLD_TRY(text_at(r, "same_bits_as", &s->twin));
+  FOLD_TRY(text_at(r, "claims", &promised));
+  s->claims = r->guest->door->tidy;
+  FOLD_TRY(fold_within(add_claims(promised ? promised : USUAL_CLAIMS, s), "%s: %s", r->guest->what, r->name));
+  return claims ? add_claims(claims, s) : fold_ok();
+}
+
+static fold_status read_entry(const struct fold_guest *guest, const json_t *entry, size_t index, const char *claims,
+                              struct fold_subject *s) {
+  struct reading r = {.guest = guest, .entry = entry, .name = json_string_value(json_object_get(entry, "name"))};
+  if (r.name == NULL) return fold_error(FOLD_BAD_INPUT, "%s: its subject %zu has no name", guest->what, index + 1);
+  struct fold_guest_row *row = malloc(sizeof *row);
+  if (row == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a guest's table");
+  *row = (struct fold_guest_row){guest, index, json_is_true(json_object_get(entry, "scratch"))};
+  *s = (struct fold_subject){.name = r.name, .guest = row, .run = guest->door->run};
+  if (row->has_scratch) s->scratch = guest->door->scratch;
+  return read_row(&r, claims, s);
+}
+
+/* The text that rows point to lives as long as they do: as long as the process. */
+fold_status fold_guest_rows(const struct fold_guest *guest, const char *json, const char *claims,
+                            struct fold_subject **rows, size_t *n) {
+  static json_t *kept;
+  json_error_t error;
+  json_t *table = json_loads(json, 0, &error);
+  const json_t *list = json_object_get(table, "subjects");
+  *rows = NULL;
+  *n = json_array_size(list);
+  if (kept == NULL) kept = json_array();
+  if (table == NULL) return fold_error(FOLD_BAD_INPUT, "%s: its table is not JSON: %s", guest->what, error.text);
+  if (json_array_append_new(kept, table) != 0)
+    return fold_error(FOLD_NO_MEMORY, "not enough memory for a guest's table");
+  if (*n == 0) return fold_error(FOLD_BAD_INPUT, "%s: its table has no subject", guest->what);
+  *rows = calloc(*n, sizeof **rows);
+  if (*rows == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a guest's table");
+  for (size_t i = 0; i < *n; i++) FOLD_TRY(read_entry(guest, json_array_get(list, i), i, claims, &(*rows)[i]));
+  return fold_ok();
+}
