@@ -95,30 +95,26 @@ static void expect(struct shell *s, int code, const char *words) {
 
 static void write_scripts(struct shell *s);
 
-/* Up to TOGETHER deeds, each in a folder with the scripts: all begin at once, each is looked at when it ends. */
-static void run_wave(const struct deed *deeds, size_t n) {
-  struct doing doing[TOGETHER];
-  size_t left = n;
-  for (size_t i = 0; i < n; i++) {
-    struct shell *s = shell_open();
-    write_scripts(s);
-    begin(&doing[i], s, &deeds[i]);
-  }
-  for (; left > 0; usleep(10000))
-    for (size_t i = 0; i < n; i++) {
-      if (!doing[i].s || !shell_ended(doing[i].s, false)) continue;
-      check_end(&doing[i]);
-      expect(doing[i].s, deeds[i].code, deeds[i].words);
-      doing[i].s = NULL;
-      left--;
+/* Each in a folder with the scripts, TOGETHER of them at once: where one has ended and was looked at, the next begins. */
+static void run_all(const struct deed *deeds, size_t n) {
+  struct doing doing[TOGETHER] = {0};
+  size_t begun = 0;
+  for (size_t left = n; left > 0; usleep(10000))
+    for (struct doing *d = doing; d < doing + TOGETHER; d++) {
+      if (d->s && shell_ended(d->s, false)) {
+        check_end(d);
+        expect(d->s, d->deed->code, d->deed->words);
+        d->s = NULL;
+        left--;
+      }
+      if (d->s || begun == n) continue;
+      struct shell *s = shell_open();
+      write_scripts(s);
+      begin(d, s, &deeds[begun++]);
     }
 }
 
-static void run(const struct deed *deed) { run_wave(deed, 1); }
-
-static void run_all(const struct deed *deeds, size_t n) {
-  for (size_t at = 0; at < n; at += TOGETHER) run_wave(deeds + at, n - at < TOGETHER ? n - at : TOGETHER);
-}
+static void run(const struct deed *deed) { run_all(deed, 1); }
 
 /* Seconds after which a rank, or a world that does not start, hangs: not before `least`. */
 static int limit_here(int least) {
@@ -126,7 +122,7 @@ static int limit_here(int least) {
   for (size_t i = 0; i < TOGETHER; i++)
     deeds[i] = (struct deed){"X=", "$M verify --subjects mutant/own_first " CASE, NEVER_MET, 0, 0, ""};
   double start = fold_now();
-  run_wave(deeds, TOGETHER);
+  run_all(deeds, TOGETHER);
   int here = (int)ceil(5 * (fold_now() - start));
   return here > least ? here : least;
 }
