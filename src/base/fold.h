@@ -146,7 +146,8 @@ struct fold_call {
   enum fold_op op;
   size_t rows, cols;
   const void *in;
-  const void *other; /* of a problem with two inputs the second, of the same shape; else NULL */
+  const void
+      *other; /* the second factors of terms that have two: as many, of another input or of `in` itself; else NULL */
   void *out;
   struct fold_launch launch;
   void *stream;  /* cuda: a cudaStream_t; NULL is the default stream */

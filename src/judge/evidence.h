@@ -63,7 +63,7 @@ struct fold_weighed {
 struct fold_truths {
   const struct fold_case *c;
   const void *input; /* rows x cols, host; NULL: nowhere whole, and all truths are given */
-  const void *other; /* of a problem with two inputs: the second */
+  const void *other; /* where terms have two factors: what has the second ones */
   struct fold_truth *row;
   bool *known;
   struct fold_weighed (*weighed)[FOLD_WEIGHED];

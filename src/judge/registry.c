@@ -42,16 +42,18 @@ static fold_status check_problems(const struct fold_subject *s) {
   for (int p = 0; p < FOLD_PROBLEMS; p++) {
     const struct fold_problem *problem = fold_problem((enum fold_problem_id)p);
     if (!(s->ops >> p & 1)) continue;
-    if (order && (problem->inputs > 1) != (order->product != FOLD_NO_PRODUCT))
+    if (order && (problem->factors > 1) != (order->product != FOLD_NO_PRODUCT))
       WRONG("its order '%s' is not one for %s", order->name, problem->name);
-    if (problem->inputs > 1 && fold_engine_has_ranks(s->engine)) WRONG("it takes %s over ranks", problem->name);
+    if (problem->factors > 1 && fold_engine_has_ranks(s->engine)) WRONG("it takes %s over ranks", problem->name);
   }
   return fold_ok();
 }
 
 /* Its terms, what they are joined in and what comes out. */
 static fold_status check_dtypes(const struct fold_subject *s) {
-  const bool replays_products = claims(s, FOLD_REPLAYS) && s->ops >> FOLD_DOT & 1;
+  bool products = false;
+  for (int p = 0; p < FOLD_PROBLEMS; p++)
+    products |= (s->ops >> p & 1) && fold_problem((enum fold_problem_id)p)->factors > 1;
   if (s->dtypes == 0 || s->dtypes >> FOLD_DTYPES) WRONG("its dtypes are 0x%x", s->dtypes);
   if (s->accumulator == FOLD_OF_ACCUMULATOR || s->accumulator >= FOLD_ALWAYS(FOLD_DTYPES))
     WRONG("its accumulator is by rule %u", s->accumulator);
@@ -61,7 +63,7 @@ static fold_status check_dtypes(const struct fold_subject *s) {
     if (!(s->dtypes >> d & 1)) continue;
     if (!fold_format_holds(fold_format_of(wide), fold_format_of(terms)))
       WRONG("its accumulator %s does not hold terms of %s", fold_dtype_name(wide), fold_dtype_name(terms));
-    if (replays_products && wide != FOLD_F32 && wide != FOLD_F64)
+    if (claims(s, FOLD_REPLAYS) && products && wide != FOLD_F32 && wide != FOLD_F64)
       WRONG("it promises 'replays', and there is no replay of products in %s", fold_dtype_name(wide));
   }
   return fold_ok();

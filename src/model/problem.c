@@ -15,7 +15,8 @@ static size_t rows_place(const struct fold_shape *shape, unsigned input, size_t 
 }
 
 static const struct fold_problem table[FOLD_PROBLEMS] = {
-#define FOLD_PROBLEM(TAG, name, OP, inputs, elements, place) {FOLD_##TAG, #name, FOLD_##OP, inputs, elements, place},
+#define FOLD_PROBLEM(TAG, name, OP, inputs, factors, elements, place) \
+  {FOLD_##TAG, #name, FOLD_##OP, inputs, factors, elements, place},
 #include "problem.def"
 };
 _Static_assert((int)FOLD_ROWS_SUM == (int)FOLD_SUM && (int)FOLD_ROWS_MIN == (int)FOLD_MIN,
@@ -49,9 +50,11 @@ fold_status fold_problem_share(const struct fold_problem *problem, size_t given,
 struct fold_terms fold_problem_terms(const struct fold_problem *problem, enum fold_dtype dtype,
                                      const struct fold_shape *shape, const void *const inputs[FOLD_INPUTS],
                                      size_t row) {
-  struct fold_terms terms = {.dtype = dtype, .op = problem->op, .factors = problem->inputs, .n = shape->cols};
-  for (unsigned k = 0; k < problem->inputs; k++)
-    terms.factor[k] = (const unsigned char *)inputs[k] + problem->place(shape, k, row, 0) * fold_dtype_size(dtype);
+  struct fold_terms terms = {.dtype = dtype, .op = problem->op, .factors = problem->factors, .n = shape->cols};
+  for (unsigned f = 0; f < problem->factors; f++) {
+    const unsigned k = f < problem->inputs ? f : problem->inputs - 1;
+    terms.factor[f] = (const unsigned char *)inputs[k] + problem->place(shape, k, row, 0) * fold_dtype_size(dtype);
+  }
   return terms;
 }
 

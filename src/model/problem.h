@@ -1,9 +1,9 @@
 /* problem.h: which terms each result folds: a row of a table for each problem (problem.def).
  *
  * A result is a fold of terms: an operation (fold_op) joins them, in some order. A problem says what the inputs are, how many
- * results they give, and which terms belong to each. A term is an element, or the product of one element of each input, exact
- * before it is joined. Oracles, orders and bounds take terms (struct fold_terms); rigs, fixtures and judges ask the problem for
- * them. The shape is rows x cols: so many results of so many terms.
+ * results they give, and which terms belong to each. A term is an element, or the product of one element of each input, or the square of an
+ * input's, exact before it is joined. Oracles, orders and bounds take terms (struct fold_terms); rigs, fixtures and judges ask the
+ * problem for them. The shape is rows x cols: so many results of so many terms.
  */
 #ifndef FOLD_PROBLEM_H
 #define FOLD_PROBLEM_H
@@ -34,7 +34,7 @@ struct fold_problem {
   enum fold_problem_id id;
   const char *name; /* "sum", "dot": as fixtures, options and records say it */
   enum fold_op op;
-  unsigned inputs;
+  unsigned inputs, factors; /* of a term; where there are more factors than inputs, the last input has the rest */
   size_t (*elements)(const struct fold_shape *shape, unsigned input);
   /* Where in that input the part of the shape begins that starts at term `col` of result `row`: a part of rows and columns of a
    * case is a case of its own, at these places. */

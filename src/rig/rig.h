@@ -48,6 +48,8 @@ struct fold_rig {
   const struct fold_engine_ops *ops;
   enum fold_dtype dtype; /* of the inputs */
   unsigned inputs;
+  unsigned
+      factors; /* of a term: as many as inputs, unless whoever opened the rig says that the last input has one more */
   struct fold_rig_input in[FOLD_INPUTS];
   size_t max_rows; /* results at the most */
   enum fold_placement placement;

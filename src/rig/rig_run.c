@@ -258,7 +258,7 @@ static fold_status run_laid(struct fold_rig *rig, const struct fold_subject *sub
       .rows = request->rows,
       .cols = request->cols,
       .in = part_of(rig, request, 0),
-      .other = part_of(rig, request, 1),
+      .other = rig->factors > 1 ? part_of(rig, request, rig->inputs - 1) : NULL,
       .launch = request->launch,
       .comm = request->comm,
       .first_col = request->first_col,

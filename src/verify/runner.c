@@ -128,9 +128,9 @@ static fold_status open_engine(struct bench *bench, enum fold_engine engine) {
   bench->ready[engine] = fold_engine_ready(engine);
   if (bench->ready[engine].code == FOLD_BAD_INPUT) return bench->ready[engine];
   if (bench->ready[engine].code != FOLD_OK) return fold_ok();
+  const struct fold_problem *problem = fold_case_problem(c);
   const size_t n[FOLD_INPUTS] = {fold_case_elements(c, 0), fold_case_elements(c, 1)};
-  fold_status status =
-      fold_rig_open_inputs(&bench->rig[engine], engine, c->dtype, n, fold_case_problem(c)->inputs, c->rows);
+  fold_status status = fold_rig_open_inputs(&bench->rig[engine], engine, c->dtype, n, problem->inputs, c->rows);
   if (status.code == FOLD_NO_MEMORY && engine == FOLD_HOST) return fold_within(status, "%s", c->name);
   if (status.code != FOLD_OK) {
     bench->ready[engine] = status;
@@ -138,11 +138,12 @@ static fold_status open_engine(struct bench *bench, enum fold_engine engine) {
   }
   bench->open[engine] = true;
   bench->rig[engine].ranks = c->ranks;
+  bench->rig[engine].factors = problem->factors;
   FOLD_TRY(fold_within(fill(bench, engine), "%s", c->name));
   if (bench->truths.c == NULL) {
     FOLD_TRY(fold_rig_hash(&bench->rig[engine], &bench->input_hash));
     FOLD_TRY(fold_truths_open(&bench->truths, c, fold_rig_input(&bench->rig[engine])));
-    if (bench->rig[engine].inputs > 1) bench->truths.other = fold_rig_input_at(&bench->rig[engine], 1);
+    if (problem->factors > 1) bench->truths.other = fold_rig_input_at(&bench->rig[engine], problem->inputs - 1);
     FOLD_TRY(fold_truths_check_expected(&bench->truths));
   }
   return fold_ok();
