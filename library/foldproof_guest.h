@@ -91,7 +91,7 @@ struct foldproof_guest_subject {
   void *context;                                                             /* yours */
 };
 
-struct foldproof_guest {
+struct foldproof_guest_table {
   uint32_t abi;          /* FOLDPROOF_GUEST_ABI */
   uint32_t subject_size; /* sizeof(struct foldproof_guest_subject) */
   size_t n;
@@ -102,7 +102,7 @@ struct foldproof_guest {
 #if defined(__GNUC__)
 __attribute__((visibility("default")))
 #endif
-const struct foldproof_guest *
+const struct foldproof_guest_table *
 foldproof_guest(void);
 
 #ifdef __cplusplus

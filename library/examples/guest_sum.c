@@ -15,7 +15,7 @@ static int sum(const struct foldproof_guest_call *call, void *context) {
 static const struct foldproof_guest_subject subjects[] = {
     {.name = "mine/sum", .order = "host/sequential", .claims = "bounded,replays,reproducible", .run = sum}};
 
-const struct foldproof_guest *foldproof_guest(void) {
-  static const struct foldproof_guest table = {FOLDPROOF_GUEST_ABI, sizeof *subjects, 1, subjects};
+const struct foldproof_guest_table *foldproof_guest(void) {
+  static const struct foldproof_guest_table table = {FOLDPROOF_GUEST_ABI, sizeof *subjects, 1, subjects};
   return &table;
 }

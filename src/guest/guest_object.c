@@ -12,7 +12,7 @@
 /* Objects that this process has loaded. */
 static struct loaded {
   const char *what;
-  const struct foldproof_guest *table;
+  const struct foldproof_guest_table *table;
 } objects[FOLD_GUESTS_MOST];
 
 /* The numbers that the interface gives to dtypes and problems. */
@@ -47,8 +47,8 @@ static void *open_object(const char *what) {
   return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-static fold_status load(const char *what, const struct foldproof_guest **table) {
-  typedef const struct foldproof_guest *ask(void);
+static fold_status load(const char *what, const struct foldproof_guest_table **table) {
+  typedef const struct foldproof_guest_table *ask(void);
   void *object = open_object(what);
   if (object == NULL) return fold_error(FOLD_BAD_INPUT, "%s can't be loaded: %s", what, dlerror());
   ask *function = (ask *)(uintptr_t)dlsym(object, "foldproof_guest");
@@ -66,7 +66,7 @@ static fold_status load(const char *what, const struct foldproof_guest **table) 
 }
 
 /* As much of the row as the guest's version has. */
-static struct foldproof_guest_subject subject_at(const struct foldproof_guest *table, size_t index) {
+static struct foldproof_guest_subject subject_at(const struct foldproof_guest_table *table, size_t index) {
   struct foldproof_guest_subject subject;
   memset(&subject, 0, sizeof subject);
   memcpy(&subject, (const char *)table->subjects + index * table->subject_size,
@@ -96,7 +96,7 @@ static json_t *entry_of(const struct foldproof_guest_subject *s) {
 }
 
 static fold_status describe(const char *what, char **json) {
-  const struct foldproof_guest *table;
+  const struct foldproof_guest_table *table;
   FOLD_TRY(load(what, &table));
   json_t *list = json_array();
   for (size_t i = 0; i < table->n; i++) {
@@ -113,7 +113,7 @@ static fold_status describe(const char *what, char **json) {
 }
 
 /* The object as this process has it. */
-static fold_status table_of(const struct fold_guest *guest, const struct foldproof_guest **table) {
+static fold_status table_of(const struct fold_guest *guest, const struct foldproof_guest_table **table) {
   size_t i = 0;
   while (i < FOLD_GUESTS_MOST && objects[i].what && objects[i].what != guest->what) i++;
   if (i == FOLD_GUESTS_MOST) return fold_error(FOLD_BAD_INPUT, "more than %d guests", FOLD_GUESTS_MOST);
@@ -145,7 +145,7 @@ static struct foldproof_guest_call call_of(const struct fold_subject *subject, c
 }
 
 static fold_status run(const struct fold_subject *subject, const struct fold_call *call) {
-  const struct foldproof_guest *table;
+  const struct foldproof_guest_table *table;
   char why[160] = "";
   FOLD_TRY(table_of(subject->guest->guest, &table));
   const struct foldproof_guest_subject s = subject_at(table, subject->guest->index);
@@ -161,7 +161,7 @@ static fold_status run(const struct fold_subject *subject, const struct fold_cal
 }
 
 static size_t scratch(const struct fold_subject *subject, const struct fold_call *call) {
-  const struct foldproof_guest *table;
+  const struct foldproof_guest_table *table;
   if (table_of(subject->guest->guest, &table).code != FOLD_OK) return 0; /* its run says why */
   const struct foldproof_guest_subject s = subject_at(table, subject->guest->index);
   struct foldproof_guest_call given = call_of(subject, call);
