@@ -22,6 +22,7 @@
 #define ANY_ON_HOST ((1u << FOLD_DTYPES) - 1)
 #define ANY_OP ((1u << FOLD_OPS) - 1)
 #define SUMS (1u << FOLD_SUM)
+#define UP_TO_16_BITS (ANY_ON_HOST & ~WIDE)
 #define DOTS (1u << FOLD_DOT)
 
 /* What every subject promises, whoever made it: it writes its results and nothing else. */
@@ -52,6 +53,13 @@
   {                                                                                                        \
     .name = id, .engine = FOLD_HOST, .about = text, .dtypes = ANY_ON_HOST, .ops = SUMS, .order = sequence, \
     .method = how, .claims = what, .run = function, ##__VA_ARGS__                                          \
+  }
+
+/* A row's order, and results of another dtype. */
+#define HOST_TO(id, tree, takes, to, what, text)                                                   \
+  {                                                                                                \
+    .name = id, .engine = FOLD_HOST, .about = text, .dtypes = takes, .ops = ANY_OP, .order = tree, \
+    .method = FOLD_PLAIN, .result = FOLD_ALWAYS(to), .claims = what, .run = fold_host_ordered      \
   }
 
 #define HOST_DOT(id, text)                                                                         \
@@ -151,6 +159,29 @@ static const struct fold_subject table[] = {
     HOST_SUM("host/float64", FOLD_PLAIN, ORDERED, fold_host_float64, "host/sequential",
              "sequential in f64, rounded once", .accumulator = FOLD_ALWAYS(FOLD_F64)),
     HOST_SUM("host/exact", FOLD_EXACT, EXACTLY, fold_host_exact, NULL, "superaccumulator, rounded once"),
+    HOST_TO("host/sequential_f32", "host/sequential", UP_TO_16_BITS, FOLD_F32, ORDERED,
+            "one partial, rising index; the accumulator is the result"),
+    HOST_TO("host/sequential_bf16", "host/sequential", 1u << FOLD_F32, FOLD_BF16, ORDERED,
+            "one partial of f32, rising index; results in bf16"),
+    {.name = "host/sequential_narrow",
+     .engine = FOLD_HOST,
+     .about = "sequential, each partial sum rounded to the terms' dtype",
+     .dtypes = UP_TO_16_BITS,
+     .ops = SUMS,
+     .order = "host/sequential",
+     .method = FOLD_PLAIN,
+     .accumulator = FOLD_OF_TERMS,
+     .claims = ORDERED,
+     .run = fold_host_narrow},
+    {.name = "host/exact_f32",
+     .engine = FOLD_HOST,
+     .about = "superaccumulator of narrower terms, rounded once to f32",
+     .dtypes = UP_TO_16_BITS,
+     .ops = SUMS,
+     .method = FOLD_EXACT,
+     .result = FOLD_ALWAYS(FOLD_F32),
+     .claims = EXACTLY,
+     .run = fold_host_exact},
     HOST_DOT("dot/sequential", "dot products, rising index, each product rounded"),
     HOST_DOT("dot/sequential_fma", "dot products, rising index, by FMA"),
     HOST_DOT("dot/pairwise", "dot products, a perfect binary tree over rounded products"),
@@ -182,6 +213,8 @@ static const struct fold_subject table[] = {
      .method = FOLD_PLAIN,
      .claims = ORDERED | FOLD_CLAIM(FOLD_SPLIT_INVARIANT),
      .run = fold_host_ordered},
+    HOST_TO("flat/canonical_f32", "flat/canonical", UP_TO_16_BITS, FOLD_F32, ORDERED | FOLD_CLAIM(FOLD_SPLIT_INVARIANT),
+            "flat/canonical's tree; the accumulator is the result"),
 #ifdef FOLD_HAVE_MPI
     LIBRARY_VECTOR("mpi/allreduce", FOLD_MPI, WIDE, FOLD_USUAL, "MPI_Allreduce of a vector"),
     LIBRARY_SUM("mpi/sum", FOLD_MPI, fold_library_sum_height_tree, "each rank's own sum, and MPI_Allreduce of these"),

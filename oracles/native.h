@@ -24,14 +24,12 @@ typedef float fold_wide_F32;
 typedef double fold_wide_F64;
 
 /* For each dtype: fold_element_<name>, which may have been written as integers; fold_wide_<name>, the accumulator;
- * fold_load_<name>; fold_put_<name>, an element; fold_close_<name>, its pattern; fold_close_f64_<name>, that nearest to an f64. */
+ * fold_load_<name>; fold_put_<name>, an element, rounded once. */
 #define FOLD_DTYPE(TAG, name, element, WIDE, ...)                                                                 \
   typedef element __attribute__((may_alias)) fold_element_##name;                                                 \
   typedef fold_wide_##WIDE fold_wide_##name;                                                                      \
   static inline fold_wide_##name fold_load_##name(fold_element_##name x) { return FOLD_LOAD_##element(name, x); } \
-  static inline fold_element_##name fold_put_##name(fold_wide_##name x) { return FOLD_PUT_##element(name, x); }   \
-  static inline uint64_t fold_close_##name(fold_wide_##name x) { return FOLD_NEAREST_##element(name, x); }        \
-  static inline uint64_t fold_close_f64_##name(double x) { return FOLD_NEAREST_##element(name, x); }
+  static inline fold_element_##name fold_put_##name(fold_wide_##name x) { return FOLD_PUT_##element(name, x); }
 #include "dtype.def"
 
 #define FOLD_JOIN_sum(a, b) ((a) + (b))

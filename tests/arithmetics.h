@@ -1,4 +1,4 @@
-/* arithmetics.h: methods in the accumulators that subjects declare, for tests that go through them. */
+/* arithmetics.h: methods, in the accumulators and to the results that subjects declare, for tests that go through them. */
 #ifndef FOLD_ARITHMETICS_H
 #define FOLD_ARITHMETICS_H
 
@@ -6,17 +6,17 @@
 
 struct way {
   enum fold_method method;
-  unsigned accumulator;
+  unsigned accumulator, result;
 };
 #define PLAINLY \
-  { FOLD_PLAIN, FOLD_USUAL }
+  { FOLD_PLAIN, FOLD_USUAL, FOLD_USUAL }
 #define NARROWLY \
-  { FOLD_PLAIN, FOLD_OF_TERMS }
+  { FOLD_PLAIN, FOLD_OF_TERMS, FOLD_USUAL }
 #define IN_F64 \
-  { FOLD_PLAIN, FOLD_ALWAYS(FOLD_F64) }
+  { FOLD_PLAIN, FOLD_ALWAYS(FOLD_F64), FOLD_USUAL }
 
 static inline struct fold_arithmetic way_of(struct way way, enum fold_dtype terms) {
-  const struct fold_subject subject = {.method = way.method, .accumulator = way.accumulator};
+  const struct fold_subject subject = {.method = way.method, .accumulator = way.accumulator, .result = way.result};
   return fold_subject_arithmetic(&subject, terms);
 }
 static inline bool is_narrow(struct way way) { return way.accumulator == FOLD_OF_TERMS; }

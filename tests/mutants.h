@@ -70,6 +70,8 @@ fold_run mutant_next_row, mutant_prod_from_zero, mutant_max_from_zero, mutant_pa
 fold_run mutant_kahan_back, mutant_neumaier_one_sided, mutant_float64_lanes;
 fold_run mutant_flush, mutant_narrow_f64, mutant_narrow_f16, mutant_excess, mutant_nan_swallowed, mutant_nan_in_max;
 fold_run mutant_zero_in_max, mutant_zero_in_exact, mutant_kahan_plain, mutant_neumaier_open, mutant_truncated;
+fold_run mutant_last_f32_unwritten, mutant_last_f32_varies;
+fold_run mutant_wide_f16, mutant_narrowed_f32, mutant_joined_in_f16, mutant_narrowed_exact;
 fold_run mutant_rounded_twice, mutant_narrow_truncated, mutant_subnormal_twice, mutant_two_away, mutant_nan_made;
 /* mutants_memory.c: what is not a result */
 fold_run mutant_last_unwritten, mutant_past_end, mutant_before_start, mutant_in_zone, mutant_input_swapped;

@@ -49,6 +49,74 @@ static uint64_t narrow_truncated(const struct fold_call *call, const void *row, 
 }
 RUN(narrow_truncated)
 
+/* Joined in f32, and f16 comes out: where f16 is declared to be the accumulator too. */
+static uint64_t wide_f16(const struct fold_call *call, const void *row, size_t r) {
+  const fold_element_f16 *x = row;
+  float sum = 0;
+  (void)r;
+  for (size_t i = 0; i < call->cols; i++) sum += fold_f16_to_f32(x[i]);
+  return fold_f32_to_f16(sum);
+}
+RUN(wide_f16)
+
+/* Rows of f16 whose results are f32. */
+typedef float f16_to_f32(const fold_element_f16 *x, size_t n);
+static fold_status rows_to_f32(const struct fold_call *call, f16_to_f32 *row) {
+  for (size_t r = 0; r < call->rows; r++)
+    fold_bits_store(FOLD_F32, call->out, r, fold_f32_bits(row(mutant_row_at(call, r), call->cols)));
+  return fold_ok();
+}
+#define RUN_TO_F32(name)                                                                        \
+  fold_status mutant_##name(const struct fold_subject *subject, const struct fold_call *call) { \
+    (void)subject;                                                                              \
+    return rows_to_f32(call, name);                                                             \
+  }
+static float rounded_f16(float x) { return fold_f16_to_f32(fold_f32_to_f16(x)); }
+
+static float summed_in_f32(const fold_element_f16 *x, size_t n) {
+  float sum = 0;
+  for (size_t i = 0; i < n; i++) sum += fold_f16_to_f32(x[i]);
+  return sum;
+}
+
+/* The sum in f32 goes through f16 before it comes out. */
+static float narrowed_f32(const fold_element_f16 *x, size_t n) { return rounded_f16(summed_in_f32(x, n)); }
+RUN_TO_F32(narrowed_f32)
+
+/* The last result lies where results of the terms' size have ended. */
+fold_status mutant_last_f32_unwritten(const struct fold_subject *subject, const struct fold_call *call) {
+  struct fold_call others = *call;
+  (void)subject;
+  others.rows -= call->rows > 0;
+  return rows_to_f32(&others, summed_in_f32);
+}
+
+/* Every other run. */
+fold_status mutant_last_f32_varies(const struct fold_subject *subject, const struct fold_call *call) {
+  static unsigned runs;
+  float *out = call->out;
+  (void)subject;
+  FOLD_TRY(rows_to_f32(call, summed_in_f32));
+  if (call->rows > 0 && runs++ % 2) out[call->rows - 1] *= 1 + 0x1p-23f;
+  return fold_ok();
+}
+
+/* Each partial sum goes through f16. */
+static float joined_in_f16(const fold_element_f16 *x, size_t n) {
+  float sum = 0;
+  for (size_t i = 0; i < n; i++) sum = rounded_f16(sum + fold_f16_to_f32(x[i]));
+  return sum;
+}
+RUN_TO_F32(joined_in_f16)
+
+/* The exact sum goes through f16. */
+static float narrowed_exact(const fold_element_f16 *x, size_t n) {
+  struct fold_super state = {0};
+  fold_super_add(FOLD_F16, x, n, &state, NULL);
+  return fold_f16_to_f32((uint16_t)fold_super_close(FOLD_F16, &state, FOLD_F16));
+}
+RUN_TO_F32(narrowed_exact)
+
 /* More precision than the order says: within every bound, and other bits. */
 static float excess(const fold_element_f32 *x, size_t n) {
   double sum = 0;

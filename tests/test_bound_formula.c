@@ -125,19 +125,20 @@ static void set_product(mpq_t a, const struct row *row, const mpq_t gamma, struc
   mpq_clears(part, one, (mpq_ptr)0);
 }
 
-/* Of a 16-bit result: v (|s| + A), or eta / 2 where a product is below the normal range. */
-static void add_last(mpq_t a, const struct row *row, enum fold_op op, struct fold_format result) {
+/* Of a narrower result: v (|s| + A), or eta / 2 where a product, or a sum of terms with bits below eta, is below the normal range. */
+static void add_last(mpq_t a, const struct row *row, bool below, struct fold_format result) {
   mpq_t half, least;
   mpq_inits(half, least, (mpq_ptr)0);
   mpq_add(half, row->magnitude, a);
   scale(half, -result.precision);
   set(least, 1, result.emin - result.precision);
-  if (op == FOLD_PROD && mpq_cmp(half, least) < 0) mpq_set(half, least);
+  if (below && mpq_cmp(half, least) < 0) mpq_set(half, least);
   mpq_add(a, a, half);
   mpq_clears(half, least, (mpq_ptr)0);
 }
 
-static void set_bound(mpq_t a, struct fold_arithmetic how, enum fold_op op, const struct row *row, uint64_t height) {
+static void set_bound(mpq_t a, struct fold_arithmetic how, enum fold_dtype terms, enum fold_op op,
+                      const struct row *row, uint64_t height) {
   const struct fold_format f = fold_format_of(how.accumulator), result = fold_format_of(how.result);
   const enum fold_method method = how.method;
   const bool by_height = op == FOLD_SUM && method == FOLD_PLAIN;
@@ -153,7 +154,9 @@ static void set_bound(mpq_t a, struct fold_arithmetic how, enum fold_op op, cons
   } else {
     mpq_mul(a, gamma, row->sum_abs);
   }
-  if (f.precision != result.precision) add_last(a, row, op, result);
+  const struct fold_format each = fold_format_of(terms);
+  const bool below = op == FOLD_PROD || each.emin - each.precision < result.emin - result.precision;
+  if (f.precision > result.precision) add_last(a, row, below, result);
   mpq_clear(gamma);
 }
 
@@ -185,11 +188,11 @@ static void try_row(struct way way, enum fold_dtype dtype, enum fold_op op, cons
   cr_assert_eq(fold_oracle_exact(dtype, op, in, n, 1, &truth).code, FOLD_OK);
   cr_assert_eq(fold_bound_outcomes(how, &truth, height, NULL, bound, &may).code, FOLD_OK);
   take_row(&row, op, x, n);
-  bool infinite = fold_bits_class(dtype, truth.rounded[dtype]) == FOLD_INFINITE;
+  bool infinite = fold_bits_class(how.result, truth.rounded[how.result]) >= FOLD_INFINITE;
   if (may.exact && !infinite)
-    set_nearest(want, dtype, &row, &truth);
+    set_nearest(want, how.result, &row, &truth);
   else
-    set_bound(want, how, op, &row, height);
+    set_bound(want, how, dtype, op, &row, height);
   if (!infinite || !may.exact) {
     mpfr_get_q(got, bound);
     set(above, 1, -90);
@@ -223,7 +226,8 @@ static double number(enum fold_dtype dtype, int exponent, uint64_t *state) {
 }
 
 Test(bound_formula, of_sums) {
-  static const struct way ways[] = {PLAINLY, NARROWLY, IN_F64, {FOLD_KAHAN, FOLD_USUAL}, {FOLD_NEUMAIER, FOLD_USUAL}};
+  static const struct way ways[] = {
+      PLAINLY, NARROWLY, IN_F64, {FOLD_KAHAN, FOLD_USUAL, FOLD_USUAL}, {FOLD_NEUMAIER, FOLD_USUAL, FOLD_USUAL}};
   for (size_t m = 0; m < sizeof ways / sizeof *ways; m++)
     for (int d = 0; d < FOLD_E4M3; d++) {
       enum fold_dtype dtype = (enum fold_dtype)d;
@@ -243,6 +247,29 @@ Test(bound_formula, of_sums) {
       }
       cr_expect(tried.exact > 0 && (tried.rounded > 0 || ways[m].accumulator == FOLD_ALWAYS(FOLD_F64) || f.bits == 16),
                 "method %zu, %s: %zu, %zu", m, fold_dtype_name(dtype), tried.exact, tried.rounded);
+    }
+  mpfr_free_cache();
+}
+
+Test(bound_formula, of_sums_with_other_results) {
+  static const struct way ways[] = {{FOLD_PLAIN, FOLD_OF_TERMS, FOLD_ALWAYS(FOLD_F64)},
+                                    {FOLD_PLAIN, FOLD_USUAL, FOLD_OF_ACCUMULATOR},
+                                    {FOLD_PLAIN, FOLD_USUAL, FOLD_ALWAYS(FOLD_BF16)},
+                                    {FOLD_PLAIN, FOLD_USUAL, FOLD_ALWAYS(FOLD_F16)},
+                                    {FOLD_NEUMAIER, FOLD_USUAL, FOLD_ALWAYS(FOLD_E5M2)}};
+  for (size_t m = 0; m < sizeof ways / sizeof *ways; m++)
+    for (int d = 0; d < FOLD_E4M3; d++) {
+      const enum fold_dtype dtype = (enum fold_dtype)d;
+      struct tried tried = {0};
+      uint64_t state = 260 + m * 10 + (uint64_t)d;
+      for (int trial = 0; trial < 200; trial++) {
+        double x[MOST];
+        size_t n = 2 + next_word(&state) % (MOST - 1);
+        int centre = trial % 3 ? (int)(next_word(&state) % 8) : fold_format_of(dtype).emin + 2;
+        for (size_t i = 0; i < n; i++) x[i] = number(dtype, centre - (int)(next_word(&state) % 8), &state);
+        try_row(ways[m], dtype, FOLD_SUM, x, n, 1 + next_word(&state) % 100, &tried);
+      }
+      cr_expect(tried.exact + tried.rounded == 200);
     }
   mpfr_free_cache();
 }

@@ -14,6 +14,22 @@ static size_t count(const char *text, const char *word) {
   return n;
 }
 
+Test(command_verdicts, a_result_of_another_dtype_than_its_terms_is_told_in_it) {
+  struct shell *s = shell_open();
+  shell_run(
+      s, "$M verify --subjects mutant/narrowed_f32 --claims replays --fixtures normal/f16/sum/1x257/seed1 --jsonl r");
+  EXPECT_CODE(s, 1);
+  cr_expect(strstr(s->out,
+                   "row 0: got f32 0x4158c000 (0x1.b18p+3, 13.546875), want 0x4158c869 (0x1.b190d2p+3, 13.5489283), "),
+            "%s", s->out);
+  shell_run(s, "grep -c '\"dtype\":\"f16\",\"result_dtype\":\"f32\"' r; grep -c '\"got\":\"0x4158c000\"' r");
+  cr_expect_str_eq(s->out, "1\n1\n");
+  shell_run(s, "$F list --long --subjects host/sequential_f32,host/sequential_narrow,host/sequential");
+  cr_expect_eq(count(s->out, "; result f32; order"), 1, "%s", s->out);
+  cr_expect_eq(count(s->out, "; accumulator the terms' own; order"), 1, "%s", s->out);
+  shell_close(s);
+}
+
 Test(command_verdicts, a_refutation_is_on_both_streams_and_once_where_they_are_one) {
   struct shell *s = shell_open();
   shell_run(s, "$M verify --subjects mutant/threads --claims launch_invariant --fixtures normal/f32/sum/1x1023/seed1");

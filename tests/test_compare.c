@@ -64,6 +64,17 @@ Test(compare, the_first_difference_of_equal_inputs_is_told) {
   shell_close(s);
 }
 
+Test(compare, results_of_another_dtype_than_their_terms_are_read_in_it) {
+  struct shell *s = shell_open();
+  shell_run(
+      s,
+      "$F record --subjects 'host/*_f32,host/*_bf16' --fixtures 'normal/*/sum/1x33/*,nan_*/*/sum/1x31/*' --jsonl a; "
+      "$F compare a a");
+  EXPECT_CODE(s, 0);
+  cr_expect(strstr(s->out, " agree, 0 differ"), "%s", s->out);
+  shell_close(s);
+}
+
 Test(compare, what_was_made_twice_agrees_and_a_mutant_does_not) {
   struct shell *s = shell_open();
   shell_run(

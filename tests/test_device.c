@@ -663,7 +663,7 @@ Test(device, runs_are_varied_by_the_plan) {
 /* What the method adds up on a device is replayed by the method. */
 Test(device, a_method_is_replayed_as_itself) {
   static char name[] = "normal";
-  static const struct way ways[] = {PLAINLY, {FOLD_KAHAN, FOLD_USUAL}, IN_F64};
+  static const struct way ways[] = {PLAINLY, {FOLD_KAHAN, FOLD_USUAL, FOLD_USUAL}, IN_F64};
   static fold_run *const runs[] = {fold_host_ordered, fold_host_kahan, fold_host_float64};
   for (size_t m = 0; m < 3; m++)
     for (size_t own = 0; own < 3; own++) {

@@ -23,19 +23,20 @@
  * are checked. Results as patterns in got[rows]. */
 static void run_subject(const struct fold_subject *subject, enum fold_dtype dtype, enum fold_op op, const void *in,
                         size_t rows, size_t cols, unsigned threads, uint64_t *got) {
-  size_t size = fold_dtype_size(dtype), nbytes = rows * cols * size;
-  unsigned char *copy = malloc(nbytes + size + 64), *out = malloc((rows + 2) * size);
+  const enum fold_dtype result = fold_subject_result(subject, dtype);
+  size_t size = fold_dtype_size(dtype), nbytes = rows * cols * size, each = fold_dtype_size(result);
+  unsigned char *copy = malloc(nbytes + size + 64), *out = malloc((rows + 2) * each);
   unsigned char *place = copy + size;
   memcpy(place, in, nbytes);
-  memset(out, GUARD, (rows + 2) * size);
-  struct fold_call call = {.dtype = dtype, .op = op, .rows = rows, .cols = cols, .in = place, .out = out + size};
+  memset(out, GUARD, (rows + 2) * each);
+  struct fold_call call = {.dtype = dtype, .op = op, .rows = rows, .cols = cols, .in = place, .out = out + each};
   call.launch.threads = threads;
   fold_status status = subject->run(subject, &call);
   cr_assert(status.code == FOLD_OK, "%s: %s", subject->name, status.text);
   cr_expect(memcmp(place, in, nbytes) == 0, "%s changed its input", subject->name);
-  for (size_t b = 0; b < size; b++)
-    cr_expect(out[b] == GUARD && out[(rows + 1) * size + b] == GUARD, "%s wrote past its output", subject->name);
-  for (size_t r = 0; r < rows; r++) got[r] = fold_bits_load(dtype, out, r + 1);
+  for (size_t b = 0; b < each; b++)
+    cr_expect(out[b] == GUARD && out[(rows + 1) * each + b] == GUARD, "%s wrote past its output", subject->name);
+  for (size_t r = 0; r < rows; r++) got[r] = fold_bits_load(result, out, r + 1);
   free(copy);
   free(out);
 }
@@ -88,10 +89,11 @@ static void replays(const struct fold_subject *s, enum fold_dtype dtype, enum fo
   cr_assert(fold_method_replay(fold_order_find(s->order), fold_subject_arithmetic(s, dtype), &call).code == FOLD_OK);
   for (size_t r = 0; r < rows; r++) {
     char text[2][80];
-    uint64_t wide = fold_bits_load(dtype, want, r);
-    cr_expect(fold_bits_same(dtype, got[r], wide), "%s %s %s %zux%zu row %zu threads %u: got %s, want %s", s->name,
-              fold_dtype_name(dtype), fold_op_name(op), rows, cols, r, threads, fold_bits_print(dtype, got[r], text[0]),
-              fold_bits_print(dtype, wide, text[1]));
+    const enum fold_dtype result = fold_subject_result(s, dtype);
+    uint64_t wide = fold_bits_load(result, want, r);
+    cr_expect(fold_bits_same(result, got[r], wide), "%s %s %s %zux%zu row %zu threads %u: got %s, want %s", s->name,
+              fold_dtype_name(dtype), fold_op_name(op), rows, cols, r, threads,
+              fold_bits_print(result, got[r], text[0]), fold_bits_print(result, wide, text[1]));
   }
 }
 
@@ -330,8 +332,8 @@ static struct {
   bool at_work[64];
   unsigned given;
 } team;
-static uint64_t note_team(const struct fold_subject *subject, const struct fold_call *call, const void *row,
-                          unsigned threads) {
+static double note_team(const struct fold_subject *subject, const struct fold_call *call, const void *row,
+                        unsigned threads) {
   (void)subject, (void)call, (void)row;
 #pragma omp critical(note_team)
   {
@@ -359,7 +361,7 @@ Test(host, a_call_has_the_threads_that_it_asks_for) {
                              .out = out,
                              .launch = {.threads = calls[i].threads}};
     memset(&team, 0, sizeof team);
-    fold_host_rows(NULL, &call, note_team);
+    fold_host_rows(host("host/sequential"), &call, note_team);
     unsigned n = 0;
     for (size_t k = 0; k < 64; k++) n += team.at_work[k];
     cr_expect(n == calls[i].rows_shared && team.given == calls[i].of_a_row, "call %zu: %u threads, %u a row", i, n,

@@ -58,9 +58,8 @@ struct seen {
   size_t exact, rounded, finite, infinite, nan, demanded, either;
 };
 
-static bool is_possible(const struct fold_truth *truth, mpfr_srcptr bound, const struct fold_outcomes *may,
-                        uint64_t got) {
-  enum fold_dtype dtype = truth->dtype;
+static bool is_possible(const struct fold_truth *truth, enum fold_dtype dtype, mpfr_srcptr bound,
+                        const struct fold_outcomes *may, uint64_t got) {
   enum fold_class class = fold_bits_class(dtype, got);
   if (class == FOLD_NAN) return may->nan;
   if (class == FOLD_INFINITE) return may->infinite[got & fold_format_of(dtype).sign ? 1 : 0];
@@ -106,12 +105,12 @@ static void try_row(struct way way, enum fold_dtype dtype, enum fold_op op, cons
     double value = method == FOLD_KAHAN      ? kahan_of(accumulator, x, n)
                    : method == FOLD_NEUMAIER ? neumaier_of(accumulator, x, n)
                                              : fold_tree(accumulator, op, x, n, k == 0, state);
-    uint64_t got = fold_bits_from_double(dtype, value);
-    bool possible = is_possible(&truth, bound, &may, got);
-    cr_expect(possible, "method %d in %s, %s, %s, n=%zu (%a, %a, %a): %a, want %a", method,
-              fold_dtype_name(accumulator), fold_dtype_name(dtype), fold_op_name(op), n, x[0], n > 1 ? x[1] : 0,
-              n > 2 ? x[2] : 0, value, mpfr_get_d(truth.exact, MPFR_RNDN));
-    count(seen, dtype, &may, got);
+    uint64_t got = fold_bits_from_double(how.result, value);
+    bool possible = is_possible(&truth, how.result, bound, &may, got);
+    cr_expect(possible, "method %d in %s, %s to %s, %s, n=%zu (%a, %a, %a): %a, want %a", method,
+              fold_dtype_name(accumulator), fold_dtype_name(dtype), fold_dtype_name(how.result), fold_op_name(op), n,
+              x[0], n > 1 ? x[1] : 0, n > 2 ? x[2] : 0, value, mpfr_get_d(truth.exact, MPFR_RNDN));
+    count(seen, how.result, &may, got);
     if (method == FOLD_KAHAN || method == FOLD_NEUMAIER) break;
   }
   fold_truth_free(&truth);
@@ -149,7 +148,8 @@ static size_t make_sum(enum fold_dtype dtype, int kind, double *x, uint64_t *sta
   return n;
 }
 
-static const struct way sums[] = {NARROWLY, PLAINLY, IN_F64, {FOLD_KAHAN, FOLD_USUAL}, {FOLD_NEUMAIER, FOLD_USUAL}};
+static const struct way sums[] = {
+    NARROWLY, PLAINLY, IN_F64, {FOLD_KAHAN, FOLD_USUAL, FOLD_USUAL}, {FOLD_NEUMAIER, FOLD_USUAL, FOLD_USUAL}};
 
 /* In their own format sums meet every edge; 16-bit terms in f32 hardly round, and f16 ones never overflow there. A compensated
  * sum that overflowed need not be an infinity; with 8 bits' unit no bound demands an overflow. */
@@ -215,6 +215,33 @@ Test(outcomes, of_products_hold_in_any_order) {
   mpfr_free_cache();
 }
 
+/* Terms, accumulators and results of every dtype. A lone term is rounded too where the result does not hold it; what overflows the
+ * accumulator does not come back in a result that holds more. */
+Test(outcomes, of_other_results_hold_in_any_order) {
+  struct seen seen[2] = {{0}};
+  for (int terms = 0; terms < FOLD_DTYPES; terms++)
+    for (int result = 0; result < FOLD_DTYPES; result++)
+      for (int own = 0; own < 2; own++)
+        for (int op = FOLD_SUM; op <= FOLD_PROD; op++) {
+          const struct way way = {FOLD_PLAIN, own ? FOLD_OF_TERMS : FOLD_USUAL, FOLD_ALWAYS((unsigned)result)};
+          const enum fold_dtype dtype = (enum fold_dtype)terms;
+          uint64_t state = 1000 + (uint64_t)(terms * 100 + result * 10 + own);
+          double x[MOST];
+          if (op == FOLD_PROD && own && fold_dtype_size(dtype) == 1) continue; /* n u is no less than 1/2 */
+          for (int trial = 0; trial < 400; trial++) {
+            size_t n =
+                op == FOLD_SUM ? make_sum(dtype, trial % 6, x, &state) : make_product(dtype, trial % 5, x, &state);
+            if (trial % 7 == 0) n = 1;
+            if (trial % 31 == 0 && fold_format_of(dtype).infinities) x[n - 1] = INFINITY;
+            try_row(way, dtype, (enum fold_op)op, x, n, &state, &seen[own]);
+          }
+        }
+  for (int own = 0; own < 2; own++)
+    cr_expect(seen[own].exact && seen[own].rounded && seen[own].finite && seen[own].infinite && seen[own].nan &&
+              seen[own].demanded && seen[own].either);
+  mpfr_free_cache();
+}
+
 /* An infinity, or two of one sign, among numbers whose own sums overflow and whose products vanish, or that are far from both. */
 Test(outcomes, of_rows_with_infinities_hold_in_any_order) {
   static const struct way ways[] = {NARROWLY, PLAINLY};
@@ -259,6 +286,25 @@ static struct fold_outcomes outcomes_of(struct way way, enum fold_dtype dtype, e
   fold_truth_free(&truth);
   mpfr_clear(limit);
   return may;
+}
+
+/* What leaves a narrow accumulator's range is lost, whatever the result could hold, also where no join rounds; an exact sum has no
+ * accumulator. */
+Test(outcomes, an_overflow_of_the_accumulator_is_demanded_of_a_wider_result) {
+  static const struct {
+    enum fold_method method;
+    double term;
+    bool finite;
+  } rows[] = {
+      {FOLD_PLAIN, 65504, false}, {FOLD_PLAIN, 32768, false}, {FOLD_PLAIN, 16384, true}, {FOLD_EXACT, 65504, true}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const struct way way = {rows[i].method, FOLD_OF_TERMS, FOLD_ALWAYS(FOLD_F32)};
+    const double x[] = {rows[i].term, rows[i].term};
+    double bound;
+    struct fold_outcomes may = outcomes_of(way, FOLD_F16, FOLD_SUM, x, 2, &bound);
+    cr_expect(may.finite == rows[i].finite && may.infinite[0] != rows[i].finite && !may.infinite[1] && !may.nan,
+              "%a twice", rows[i].term);
+  }
 }
 
 /* 2^(p-1) + ... + 2 + 1 + 1 units are 2^p units, all of them numbers of the accumulator; one more unit is one too many: 2^p + 1 is
@@ -337,7 +383,7 @@ Test(outcomes, products_are_exact_while_their_bits_fit) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     double bound;
     struct fold_outcomes may =
-        outcomes_of((struct way){FOLD_PLAIN, FOLD_USUAL}, FOLD_F32, FOLD_PROD, rows[i].x, 3, &bound);
+        outcomes_of((struct way){FOLD_PLAIN, FOLD_USUAL, FOLD_USUAL}, FOLD_F32, FOLD_PROD, rows[i].x, 3, &bound);
     cr_expect_eq(may.exact, rows[i].exact, "row %zu", i);
     cr_expect(bound == 0 || !may.exact, "row %zu: %g", i, bound);
   }
@@ -362,7 +408,7 @@ Test(outcomes, of_an_infinity_is_nan_only_where_the_others_leave_the_range) {
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     double bound;
     struct fold_outcomes may =
-        outcomes_of((struct way){FOLD_PLAIN, FOLD_USUAL}, FOLD_F32, rows[i].op, rows[i].x, 4, &bound);
+        outcomes_of((struct way){FOLD_PLAIN, FOLD_USUAL, FOLD_USUAL}, FOLD_F32, rows[i].op, rows[i].x, 4, &bound);
     bool negative = rows[i].op == FOLD_SUM ? rows[i].x[0] < 0 : signbit(rows[i].x[0] * rows[i].x[1] * rows[i].x[2]);
     cr_expect(may.nan == rows[i].nan && may.infinite[negative] && !may.infinite[!negative] && !may.finite,
               "row %zu: NaN %d, infinities %d and %d, finite %d", i, may.nan, may.infinite[0], may.infinite[1],
@@ -441,7 +487,7 @@ static void try_order(const struct fold_order *order, enum fold_dtype dtype, con
   }
   fold_status status = fold_bound_outcomes(fold_arithmetic_of(FOLD_PLAIN, dtype), &truth, n - 1, &running, limit, &may);
   if (status.code == FOLD_OK) {
-    cr_expect(is_possible(&truth, limit, &may, got), "%s %s n=%zu: %a", order->name, fold_dtype_name(dtype), n,
+    cr_expect(is_possible(&truth, dtype, limit, &may, got), "%s %s n=%zu: %a", order->name, fold_dtype_name(dtype), n,
               running.value);
     count(seen, dtype, &may, got);
   }

@@ -1,25 +1,32 @@
-/* accurate.c: sums in more than the accumulator: in f64, rounded once to dtype, and exactly.
+/* accurate.c: sums in another accumulator than the dtype's: in f64, in the dtype itself, and exactly; rounded once to the result.
  *
  * float64 adds in rising index from +0; for f64 it is the sequential sum. exact closes a superaccumulator: the
  * correctly rounded sum, whatever the order of the terms and the number of threads; special values by the policy of the
  * exact oracle.
  */
+#include "bits.h"
 #include "exact.h"
 #include "host.h"
 #include "host/instances.h"
 
-static uint64_t float64_row(const struct fold_subject *subject, const struct fold_call *call, const void *in,
-                            unsigned threads) {
+static double float64_row(const struct fold_subject *subject, const struct fold_call *call, const void *in,
+                          unsigned threads) {
   (void)subject, (void)threads;
   return fold_instances_of(call->dtype)->float64(in, call->cols);
 }
 
-static uint64_t exact_row(const struct fold_subject *subject, const struct fold_call *call, const void *in,
-                          unsigned threads) {
+static double narrow_row(const struct fold_subject *subject, const struct fold_call *call, const void *in,
+                         unsigned threads) {
+  (void)subject, (void)threads;
+  return fold_instances_of(call->dtype)->narrow(in, call->cols);
+}
+
+static double exact_row(const struct fold_subject *subject, const struct fold_call *call, const void *in,
+                        unsigned threads) {
   struct fold_super state = {0};
-  (void)subject;
+  const enum fold_dtype result = fold_subject_result(subject, call->dtype);
   fold_super_add_parallel(call->dtype, in, call->cols, &state, NULL, threads);
-  return fold_super_close(call->dtype, &state, call->dtype);
+  return fold_bits_to_double(result, fold_super_close(call->dtype, &state, result));
 }
 
 static fold_status sums(const struct fold_subject *subject, const struct fold_call *call, fold_host_row *row) {
@@ -30,6 +37,10 @@ static fold_status sums(const struct fold_subject *subject, const struct fold_ca
 
 fold_status fold_host_float64(const struct fold_subject *subject, const struct fold_call *call) {
   return sums(subject, call, float64_row);
+}
+
+fold_status fold_host_narrow(const struct fold_subject *subject, const struct fold_call *call) {
+  return sums(subject, call, narrow_row);
 }
 
 fold_status fold_host_exact(const struct fold_subject *subject, const struct fold_call *call) {

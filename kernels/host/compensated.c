@@ -8,14 +8,14 @@
 #include "host.h"
 #include "host/instances.h"
 
-static uint64_t kahan_row(const struct fold_subject *subject, const struct fold_call *call, const void *in,
-                          unsigned threads) {
+static double kahan_row(const struct fold_subject *subject, const struct fold_call *call, const void *in,
+                        unsigned threads) {
   (void)subject, (void)threads;
   return fold_instances_of(call->dtype)->kahan(in, call->cols);
 }
 
-static uint64_t neumaier_row(const struct fold_subject *subject, const struct fold_call *call, const void *in,
-                             unsigned threads) {
+static double neumaier_row(const struct fold_subject *subject, const struct fold_call *call, const void *in,
+                           unsigned threads) {
   (void)subject, (void)threads;
   return fold_instances_of(call->dtype)->neumaier(in, call->cols);
 }

@@ -7,8 +7,7 @@
 #include "host.h"
 #include "host/instances.h"
 
-static uint64_t row(const struct fold_subject *subject, const struct fold_call *call, const void *in,
-                    unsigned threads) {
+static double row(const struct fold_subject *subject, const struct fold_call *call, const void *in, unsigned threads) {
   const size_t chunks = FOLD_DETERM_CHUNKS;
   struct fold_chunks cut = {call->cols, call->cols / chunks + (call->cols % chunks != 0), 1};
   if (cut.n > 0) cut.full = (cut.n - 1) / cut.length + 1;

@@ -7,22 +7,23 @@
 #include "host.h"
 #include "super_dot.h"
 
-static fold_status dot_row(const struct fold_call *call, size_t row, unsigned threads, struct fold_super_dot *state) {
+static fold_status dot_row(const struct fold_call *call, enum fold_dtype result, size_t row, unsigned threads,
+                           struct fold_super_dot *state) {
   const size_t at = row * call->cols * fold_dtype_size(call->dtype);
   *state = (struct fold_super_dot){0};
   FOLD_TRY(fold_super_dot_add(call->dtype, (const unsigned char *)call->in + at,
                               (const unsigned char *)call->other + at, call->cols, threads, state));
-  fold_bits_store(call->dtype, call->out, row, fold_super_dot_close(state, call->dtype));
+  fold_bits_store(result, call->out, row, fold_super_dot_close(state, result));
   return fold_ok();
 }
 
 fold_status fold_host_dot_exact(const struct fold_subject *subject, const struct fold_call *call) {
-  (void)subject;
+  const enum fold_dtype result = fold_subject_result(subject, call->dtype);
   struct fold_super_dot *state = malloc(sizeof *state);
   if (!state) return fold_error(FOLD_NO_MEMORY, "not enough memory for an exact dot product");
   fold_status status = fold_ok();
   for (size_t row = 0; row < call->rows && status.code == FOLD_OK; row++)
-    status = dot_row(call, row, fold_host_threads(call), state);
+    status = dot_row(call, result, row, fold_host_threads(call), state);
   free(state);
   return status;
 }

@@ -9,6 +9,7 @@ fold_run fold_host_determ;   /* the order of rows/par_256 by subject->width work
 fold_run fold_host_kahan;    /* sums only */
 fold_run fold_host_neumaier; /* sums only */
 fold_run fold_host_float64;  /* sums only */
+fold_run fold_host_narrow;   /* sums only */
 fold_run fold_host_exact;    /* sums only */
 fold_run fold_host_dot_exact;
 
@@ -18,9 +19,9 @@ unsigned fold_host_threads(const struct fold_call *call);
 /* Below this many elements a parallel region costs more than it saves. */
 #define FOLD_HOST_SERIAL 65536
 
-/* Reduces one row to a pattern of its dtype, on `threads` threads. */
-typedef uint64_t fold_host_row(const struct fold_subject *subject, const struct fold_call *call, const void *row,
-                               unsigned threads);
+/* Reduces one row to what is rounded to the result, on `threads` threads. */
+typedef double fold_host_row(const struct fold_subject *subject, const struct fold_call *call, const void *row,
+                             unsigned threads);
 /* Each row of `call` by `run`: rows side by side where there are enough of them, else each with all threads. */
 void fold_host_rows(const struct fold_subject *subject, const struct fold_call *call, fold_host_row *run);
 

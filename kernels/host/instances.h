@@ -10,9 +10,9 @@ struct fold_chunks {
 };
 #define FOLD_DETERM_CHUNKS 256
 
-/* A row to its pattern. */
-typedef uint64_t fold_sum_row(const void *row, size_t n);
-typedef uint64_t fold_determ_row(const void *row, struct fold_chunks chunks, size_t workers, unsigned threads);
+/* A row to what is in the accumulator at the end. */
+typedef double fold_sum_row(const void *row, size_t n);
+typedef double fold_determ_row(const void *row, struct fold_chunks chunks, size_t workers, unsigned threads);
 /* Elements first .. first + some, at most FOLD_COMBINE_BLOCK, of n: of each what `ranks` slices hold, joined (combine_host.c). */
 typedef void fold_combine_block(const void *slices, size_t ranks, size_t n, size_t first, size_t some, void *out);
 enum { FOLD_COMBINE_BLOCK = 512 }; /* 2 KiB of f32 */
@@ -20,7 +20,7 @@ enum { FOLD_COMBINE_BLOCK = 512 }; /* 2 KiB of f32 */
 struct fold_instances {
   fold_determ_row *determ[FOLD_OPS];
   fold_combine_block *combine[FOLD_OPS];
-  fold_sum_row *kahan, *neumaier, *float64;
+  fold_sum_row *kahan, *neumaier, *float64, *narrow;
 };
 
 const struct fold_instances *fold_instances_of(enum fold_dtype dtype);

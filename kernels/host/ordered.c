@@ -5,5 +5,5 @@
 fold_status fold_host_ordered(const struct fold_subject *subject, const struct fold_call *call) {
   const struct fold_order *order = fold_order_find(subject->order);
   if (!order) return fold_error(FOLD_UNSUPPORTED, "%s: no order is called %s", subject->name, subject->order);
-  return fold_order_replay(order, call);
+  return fold_order_replay_to(order, call, fold_subject_result(subject, call->dtype));
 }

@@ -125,9 +125,9 @@ static bool on_gpu(const json_t *record) {
 }
 
 static fold_status take(void *context, json_t *record, size_t line) {
-  static const char *const kept[] = {"schema",     "subject", "engine",       "peer",      "case", "dtype",
-                                     "op",         "rows",    "cols",         "generator", "seed", "condition",
-                                     "input_xxh3", "results", "results_xxh3", "any_gpu"};
+  static const char *const kept[] = {"schema",     "subject", "engine",       "peer",      "case",        "dtype",
+                                     "op",         "rows",    "cols",         "generator", "seed",        "condition",
+                                     "input_xxh3", "results", "results_xxh3", "any_gpu",   "result_dtype"};
   struct judging *j = context;
   struct side *side = j->reading;
   const char *type = fold_record_text(record, "type");

@@ -131,7 +131,10 @@ struct list {
 
 enum { LONG = 'l' };
 static const struct argp_option options[] = {
-    {"long", LONG, NULL, 0, "of subjects also dtypes, operations, order, twin and claims", 2}, {0}};
+    {"long", LONG, NULL, 0,
+     "of subjects also dtypes, operations, accumulator and result where they are not as usual, order, twin and claims",
+     2},
+    {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct list *l = state->input;

@@ -259,10 +259,8 @@ static fold_status write_point(void *context, const struct fold_study_point *p) 
                            c->generator->name, "dtype", fold_dtype_name(c->dtype), "op", fold_op_name(c->op), "n",
                            (json_int_t)c->n, "seed", (json_int_t)c->seed, "height", (json_int_t)p->height);
   if (line && p->ran) {
-    const enum fold_dtype dtype = fold_subject_result(p->subject, c->dtype);
-    if (dtype != c->dtype) json_object_set_new(line, "result_dtype", json_string(fold_dtype_name(dtype)));
-    fold_record_bits(line, "got", dtype, p->got);
-    fold_record_bits(line, "want", dtype, p->want);
+    fold_record_bits(line, "got", c->dtype, p->got);
+    fold_record_bits(line, "want", c->dtype, p->want);
     fold_study_set_errors(line, p);
     fold_record_number(line, "probabilistic", p->probabilistic);
     fold_record_number(line, "condition", p->condition);

@@ -22,6 +22,8 @@ fold_status fold_lines_read(const char *path, fold_status (*take)(void *context,
 /* A record's text of that key; "" where it has none. */
 const char *fold_record_text(const json_t *record, const char *key);
 
+/* The dtype of a record's results: its terms', or where it says so another; -1 for what is none. */
+int fold_record_result_dtype(const json_t *record);
 /* FOLD_BAD_INPUT, with subject and case, where its results and their hash contradict each other. */
 fold_status fold_record_check_results(const json_t *record);
 

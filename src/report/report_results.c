@@ -20,9 +20,14 @@ static bool read_bits(const char *text, enum fold_dtype dtype, uint64_t *bits) {
   return end > text + 2 && *end == '\0' && (width == 64 || *bits >> width == 0);
 }
 
+int fold_record_result_dtype(const json_t *record) {
+  const char *own = json_object_get(record, "result_dtype") ? "result_dtype" : "dtype";
+  return fold_dtype_parse(fold_record_text(record, own));
+}
+
 static fold_status check(const json_t *record, const json_t *results) {
   const json_t *rows = json_object_get(record, "rows");
-  const int dtype = fold_dtype_parse(fold_record_text(record, "dtype"));
+  const int dtype = fold_record_result_dtype(record);
   const size_t n = json_array_size(results);
   uint64_t got[FOLD_RECORD_RESULTS], bits;
   if (dtype < 0 || !json_is_integer(rows) || json_integer_value(rows) < 0)

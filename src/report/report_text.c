@@ -81,8 +81,7 @@ const char *fold_text_grouped(double value, char text[32]) {
 /* Bits with their value beside them, when they are what they should be; else as the record has them. */
 static void put_bits(FILE *out, const json_t *record, const char *key) {
   const char *bits = fold_record_text(record, key);
-  const bool own = json_object_get(record, "result_dtype") == NULL;
-  int dtype = fold_dtype_parse(fold_record_text(record, own ? "dtype" : "result_dtype"));
+  int dtype = fold_record_result_dtype(record);
   char *end, value[80];
   uint64_t pattern = strtoull(bits, &end, 16);
   if (dtype >= 0 && *bits && *end == '\0' && strlen(bits) <= 18)

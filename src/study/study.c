@@ -7,9 +7,10 @@
 
 #include "order.h"
 
+/* Errors are told in units of the last place, side by side: of results of one dtype. */
 bool fold_study_takes(const struct fold_subject *subject, const struct fold_study_case *c) {
   return (c->engines >> subject->engine & 1) && (subject->dtypes >> c->dtype & 1) && (subject->ops >> c->op & 1) &&
-         strchr(subject->name, '@') == NULL;
+         strchr(subject->name, '@') == NULL && fold_subject_result(subject, c->dtype) == c->dtype;
 }
 
 /* Heights that are known: a billion leaves take seconds to walk, and subjects share orders, inputs their sizes. */
