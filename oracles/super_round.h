@@ -21,16 +21,14 @@
  * last limb gives two words. Negating turns words below `low` into 0, `low` into its negative, the rest over. */
 struct fold_super_integer {
   const int64_t *limb;
-  int stride; /* from limb to limb, in words */
-  int last;   /* the limb that holds the sign */
+  int last; /* the limb that holds the sign */
   int low;
   bool negative;
 };
 
 static inline FOLD_HD uint32_t fold_super_word(const struct fold_super_integer *words, int k) {
   if (k < words->low || k > words->last + 1) return 0;
-  uint32_t word =
-      (uint32_t)(k <= words->last ? words->limb[k * words->stride] : words->limb[words->last * words->stride] >> 32);
+  uint32_t word = (uint32_t)(k <= words->last ? words->limb[k] : words->limb[words->last] >> 32);
   if (!words->negative) return word;
   return k == words->low ? 0 - word : ~word;
 }
@@ -73,38 +71,36 @@ static inline FOLD_HD uint64_t fold_super_round_magnitude(const struct fold_supe
 }
 
 /* A number whose lowest word other than 0 is integer->low, its highest one `high`. */
-static inline FOLD_HD uint64_t fold_super_round_between(enum fold_dtype dtype, const struct fold_super_integer *integer,
-                                                        int high, enum fold_dtype to) {
+static inline FOLD_HD uint64_t fold_super_round_between(const struct fold_super_integer *integer, int base, int high,
+                                                        enum fold_dtype to) {
   struct fold_format format = fold_format_of(to);
   uint32_t lowest = fold_super_word(integer, integer->low);
   int first = 32 * integer->low + fold_leading_bit(lowest & (0 - lowest));
   int leading = 32 * high + fold_leading_bit(fold_super_word(integer, high));
-  return (integer->negative ? format.sign : 0) |
-         fold_super_round_magnitude(integer, fold_super_base(dtype), first, leading, format);
+  return (integer->negative ? format.sign : 0) | fold_super_round_magnitude(integer, base, first, leading, format);
 }
 
 /* Completes an integer, whose `low` is the lowest limb below the last that is not 0, or the last; false: it is zero. */
 static inline FOLD_HD bool fold_super_integer_start(struct fold_super_integer *integer) {
-  int64_t top = integer->limb[integer->last * integer->stride];
+  int64_t top = integer->limb[integer->last];
   if (integer->low == integer->last && (uint32_t)top == 0) integer->low++;
   integer->negative = top < 0;
   return integer->low <= integer->last || top != 0;
 }
 
-/* Normalised limbs, `stride` words apart; what sums to zero gives -0 if `negative_zero`. */
-static inline FOLD_HD uint64_t fold_limbs_round(enum fold_dtype dtype, const int64_t *limb, int stride,
-                                                bool negative_zero, enum fold_dtype to) {
-  struct fold_super_integer integer = {limb, stride, fold_super_limbs(dtype) - 1, 0, false};
-  integer.low = integer.last;
+/* Normalised limbs, the lowest in units of 2^base; what sums to zero gives -0 if `negative_zero`. */
+static inline FOLD_HD uint64_t fold_limbs_round(const int64_t *limb, int limbs, int base, bool negative_zero,
+                                                enum fold_dtype to) {
+  struct fold_super_integer integer = {limb, limbs - 1, limbs - 1, false};
   FOLD_UNROLL
   for (int k = integer.last - 1; k >= 0; k--)
-    if (limb[k * stride]) integer.low = k;
+    if (limb[k]) integer.low = k;
   if (!fold_super_integer_start(&integer)) return negative_zero ? fold_format_of(to).sign : 0;
   int high = integer.low;
   FOLD_UNROLL
   for (int k = 0; k <= integer.last + 1; k++)
     if (fold_super_word(&integer, k)) high = k;
-  return fold_super_round_between(dtype, &integer, high, to);
+  return fold_super_round_between(&integer, base, high, to);
 }
 
 /* The policy for special values, by the five counts of a state (super.h) in their order: whether they say it all. */
@@ -117,22 +113,23 @@ static inline FOLD_HD bool fold_super_special(const int64_t *counts, enum fold_d
 static inline FOLD_HD bool fold_super_negative_zero(const int64_t *counts) { return counts[4] && !counts[3]; }
 
 /* Normalised limbs and those counts. */
-static inline FOLD_HD uint64_t fold_limbs_close(enum fold_dtype dtype, const int64_t *limb, const int64_t *counts,
+static inline FOLD_HD uint64_t fold_limbs_close(const int64_t *limb, int limbs, int base, const int64_t *counts,
                                                 enum fold_dtype to) {
   uint64_t bits;
   if (fold_super_special(counts, to, &bits)) return bits;
-  return fold_limbs_round(dtype, limb, 1, fold_super_negative_zero(counts), to);
+  return fold_limbs_round(limb, limbs, base, fold_super_negative_zero(counts), to);
 }
 
 /* `state` is normalised (fold_super_normalise, fold_super_normalise_inline). */
 static inline FOLD_HD uint64_t fold_super_round(enum fold_dtype dtype, const struct fold_super *state,
                                                 enum fold_dtype to) {
-  return fold_limbs_close(dtype, state->limb, (const int64_t *)state + FOLD_SUPER_LIMBS, to);
+  return fold_limbs_close(state->limb, fold_super_limbs(dtype), fold_super_base(dtype),
+                          (const int64_t *)state + FOLD_SUPER_LIMBS, to);
 }
 
 /* Carries propagated. */
-static inline FOLD_HD void fold_limbs_normalise(enum fold_dtype dtype, int64_t *limb) {
-  int last = fold_super_limbs(dtype) - 1;
+static inline FOLD_HD void fold_limbs_normalise(int64_t *limb, int limbs) {
+  const int last = limbs - 1;
   int64_t carry = 0;
   FOLD_UNROLL
   for (int k = 0; k < last; k++) {
@@ -145,7 +142,7 @@ static inline FOLD_HD void fold_limbs_normalise(enum fold_dtype dtype, int64_t *
 
 /* fold_super_normalise for a device: the same words. */
 static inline FOLD_HD void fold_super_normalise_inline(enum fold_dtype dtype, struct fold_super *state) {
-  fold_limbs_normalise(dtype, state->limb);
+  fold_limbs_normalise(state->limb, fold_super_limbs(dtype));
   state->other_than_negative_zero = state->other_than_negative_zero != 0;
 }
 

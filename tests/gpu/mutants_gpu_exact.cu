@@ -85,7 +85,7 @@ static __global__ void exact_kernel(const void *in, void *out, size_t rows, size
     __syncthreads();
     for (size_t i = threadIdx.x; i < cols; i += THREADS)
       take_term(dtype, &state, limb, fold_bits_load(dtype, in, row * cols + i));
-    if (FAULT != LATE_CARRIES) fold_limbs_normalise(dtype, limb);
+    if (FAULT != LATE_CARRIES) fold_limbs_normalise(limb, fold_super_limbs(dtype));
     for (int k = 0; k < fold_super_limbs(dtype); k++)
       atomicAdd((unsigned long long *)state.limb + k, (unsigned long long)limb[k]);
     __syncthreads();

@@ -74,35 +74,6 @@ static __device__ void add_product(word *words, double x, double y) {
   add_chunk(limb + 4, c, minus);
 }
 
-/* Carries propagated, by one thread. */
-static __device__ void normalise(int64_t *limb) {
-  int64_t carry = 0;
-  for (int k = 0; k < LIMBS - 1; k++) {
-    const int64_t sum = limb[k] + carry;
-    carry = sum >> 32;
-    limb[k] = sum & 0xffffffff;
-  }
-  limb[LIMBS - 1] += carry;
-}
-
-/* Normalised words, rounded once. */
-static __device__ uint64_t close(const int64_t *words, enum fold_dtype to) {
-  uint64_t bits;
-  if (fold_super_special(words + LIMBS, to, &bits)) return bits;
-  const struct fold_format format = fold_format_of(to);
-  struct fold_super_integer integer = {words, 1, LIMBS - 1, LIMBS - 1, false};
-  for (int k = LIMBS - 2; k >= 0; k--)
-    if (words[k]) integer.low = k;
-  if (!fold_super_integer_start(&integer)) return words[TERMS] && !words[OTHERS] ? format.sign : 0;
-  int high = integer.low;
-  for (int k = 0; k <= LIMBS; k++)
-    if (fold_super_word(&integer, k)) high = k;
-  const uint32_t lowest = fold_super_word(&integer, integer.low);
-  const int first = 32 * integer.low + fold_leading_bit(lowest & (0 - lowest));
-  const int leading = 32 * high + fold_leading_bit(fold_super_word(&integer, high));
-  return (integer.negative ? format.sign : 0) | fold_super_round_magnitude(&integer, BASE, first, leading, format);
-}
-
 template <int D>
 static __global__ void __launch_bounds__(DOT_THREADS)
     exact_kernel(dot_plan plan, const typename fold_element<D>::stored *in,
@@ -119,10 +90,9 @@ static __global__ void __launch_bounds__(DOT_THREADS)
     __syncthreads();
     if (threadIdx.x == 0) {
       words[TERMS] = end - begin;
-      normalise((int64_t *)words);
+      fold_limbs_normalise((int64_t *)words, LIMBS);
     }
     __syncthreads();
-    word *result = words;
     if (plan.items > 1) {
       word *state = states + row * WORDS;
       for (int k = threadIdx.x; k < WORDS; k += DOT_THREADS)
@@ -131,10 +101,9 @@ static __global__ void __launch_bounds__(DOT_THREADS)
       if (!arrive_last(&counters[row], (unsigned)plan.items)) continue;
       for (int k = threadIdx.x; k < WORDS; k += DOT_THREADS) words[k] = __ldcg(&state[k]);
       __syncthreads();
-      if (threadIdx.x == 0) normalise((int64_t *)result);
+      if (threadIdx.x == 0) fold_limbs_normalise((int64_t *)words, LIMBS);
     }
-    if (threadIdx.x == 0)
-      fold_bits_store((enum fold_dtype)D, out, row, close((const int64_t *)result, (enum fold_dtype)D));
+    if (threadIdx.x == 0) fold_bits_store((enum fold_dtype)D, out, row, close(words, (enum fold_dtype)D));
     __syncthreads();
   }
 }

@@ -210,9 +210,10 @@ static __global__ __launch_bounds__(CLOSE_BLOCK) void close_kernel(const int64_t
   __syncthreads();
   if ((int)threadIdx.x >= n) return;
   int64_t *limb = states + threadIdx.x * shape::PITCH;
-  fold_limbs_normalise((fold_dtype)D, limb);
+  const int limbs = exact_format<D>::LIMBS;
+  fold_limbs_normalise(limb, limbs);
   fold_bits_store((fold_dtype)D, out, first + threadIdx.x,
-                  fold_limbs_close((fold_dtype)D, limb, limb + exact_format<D>::LIMBS, (fold_dtype)D));
+                  fold_limbs_close(limb, limbs, exact_format<D>::BASE, limb + limbs, (fold_dtype)D));
 }
 
 template <int D>

@@ -82,7 +82,7 @@ static __device__ __forceinline__ uint64_t exact_round(const int64_t *limb, cons
   const int LAST = exact_words<D>::LAST, EACH = exact_words<D>::EACH, lane = threadIdx.x & 31;
   uint64_t bits;
   if (fold_super_special(counts, dtype, &bits)) return bits;
-  struct fold_super_integer integer = {limb, 1, LAST, LAST, false};
+  struct fold_super_integer integer = {limb, LAST, LAST, false};
 #pragma unroll
   for (int r = EACH - 1; r >= 0; r--) {
     const uint32_t there = __ballot_sync(EXACT_WARP, lane + 32 * r < LAST && limb[min(lane + 32 * r, LAST)]);
@@ -95,7 +95,7 @@ static __device__ __forceinline__ uint64_t exact_round(const int64_t *limb, cons
     const uint32_t there = __ballot_sync(EXACT_WARP, fold_super_word(&integer, lane + 32 * r) != 0);
     if (there) high = 32 * r + fold_leading_bit(there);
   }
-  return fold_super_round_between(dtype, &integer, high, dtype);
+  return fold_super_round_between(&integer, exact_format<D>::BASE, high, dtype);
 }
 
 #endif
