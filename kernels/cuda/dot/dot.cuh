@@ -9,21 +9,20 @@
 #include "cuda/common.cuh"
 #include "cuda/last_block.cuh"
 
-#define DOT_THREADS 256
-
 struct dot_plan {
   size_t rows, cols, stretch; /* terms of an item */
   size_t items;               /* of a row; at least 1 */
   unsigned blocks;
 };
 
-static inline fold_status dot_plan_of(const struct fold_call *call, const char *name, size_t stretch,
+/* Blocks of `threads`, whose items have `stretch` terms. */
+static inline fold_status dot_plan_of(const struct fold_call *call, const char *name, unsigned threads, size_t stretch,
                                       struct dot_plan *plan) {
   FOLD_TRY(fold_cuda_check(call));
   if ((uintptr_t)call->other % fold_dtype_size(call->dtype))
     return fold_error(FOLD_BAD_INPUT, "other: address %p is not aligned to the element", call->other);
-  if (call->launch.block && call->launch.block != DOT_THREADS)
-    return fold_error(FOLD_UNSUPPORTED, "%s: blocks of %d threads only", name, DOT_THREADS);
+  if (call->launch.block && call->launch.block != threads)
+    return fold_error(FOLD_UNSUPPORTED, "%s: blocks of %u threads only", name, threads);
   *plan = (struct dot_plan){call->rows, call->cols, stretch, (call->cols + stretch - 1) / stretch, 0};
   if (plan->items == 0) plan->items = 1;
   if (call->rows > FREE_COUNTERS) {

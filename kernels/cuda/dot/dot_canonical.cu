@@ -12,7 +12,7 @@
 #include "dot.cuh"
 #include "dot.h"
 
-enum { LEVELS = 48 };
+enum { THREADS = 256, LEVELS = 48 };
 
 static __device__ __forceinline__ float fused(float x, float y, float a) { return __fmaf_rn(x, y, a); }
 static __device__ __forceinline__ double fused(double x, double y, double a) { return __fma_rn(x, y, a); }
@@ -23,7 +23,7 @@ static __device__ typename fold_element<D>::wide tile_value(const typename fold_
                                                             const typename fold_element<D>::stored *y, size_t n) {
   typedef fold_element<D> E;
   typedef typename E::wide W;
-  __shared__ W warps[DOT_THREADS / 32];
+  __shared__ W warps[THREADS / 32];
   const unsigned p = threadIdx.x;
   W v = -W(0);
   if (p < n) v = E::widen(x[p]) * E::widen(y[p]);
@@ -40,8 +40,8 @@ static __device__ typename fold_element<D>::wide tile_value(const typename fold_
   if (p % 32 == 0) warps[p / 32] = v;
   __syncthreads();
   if (p > 0) return v;
-  W w[DOT_THREADS / 32];
-  for (int k = 0; k < DOT_THREADS / 32; k++) w[k] = warps[k];
+  W w[THREADS / 32];
+  for (int k = 0; k < THREADS / 32; k++) w[k] = warps[k];
   return ((w[0] + w[1]) + (w[2] + w[3])) + ((w[4] + w[5]) + (w[6] + w[7]));
 }
 
@@ -72,14 +72,14 @@ static __device__ typename fold_element<D>::wide row_value(const typename fold_e
 template <class W>
 static __device__ void join_tiles(W *tiles, size_t n) {
   for (size_t stride = 1; stride < n; stride *= 2) {
-    for (size_t k = 2 * stride * threadIdx.x; k + stride < n; k += 2 * stride * DOT_THREADS)
+    for (size_t k = 2 * stride * threadIdx.x; k + stride < n; k += 2 * stride * THREADS)
       __stcg(&tiles[k], __ldcg(&tiles[k]) + __ldcg(&tiles[k + stride]));
     __syncthreads();
   }
 }
 
 template <int D>
-static __global__ void __launch_bounds__(DOT_THREADS)
+static __global__ void __launch_bounds__(THREADS)
     canonical_kernel(dot_plan plan, const typename fold_element<D>::stored *in,
                      const typename fold_element<D>::stored *other, typename fold_element<D>::stored *out,
                      unsigned *counters, typename fold_element<D>::wide *tiles) {
@@ -104,19 +104,19 @@ static __global__ void __launch_bounds__(DOT_THREADS)
 extern "C" size_t fold_cuda_dot_canonical_scratch(const struct fold_subject *subject, const struct fold_call *call) {
   (void)subject;
   struct dot_plan plan;
-  if (dot_plan_of(call, "", FOLD_CANONICAL_TILE, &plan).code != FOLD_OK) return FOLD_SCRATCH_ZEROED;
+  if (dot_plan_of(call, "", THREADS, FOLD_CANONICAL_TILE, &plan).code != FOLD_OK) return FOLD_SCRATCH_ZEROED;
   return FOLD_SCRATCH_ZEROED + (plan.items > 1 ? plan.rows * plan.items * sizeof(double) : 0);
 }
 
 extern "C" fold_status fold_cuda_dot_canonical(const struct fold_subject *subject, const struct fold_call *call) {
   struct dot_plan plan;
-  FOLD_TRY(dot_plan_of(call, subject->name, FOLD_CANONICAL_TILE, &plan));
+  FOLD_TRY(dot_plan_of(call, subject->name, THREADS, FOLD_CANONICAL_TILE, &plan));
   if (plan.items > 0x7fffffff)
     return fold_error(FOLD_UNSUPPORTED, "%s: rows of %zu are too long", subject->name, plan.cols);
   if (call->rows == 0) return fold_ok();
   return fold_dispatch_dtype(call->dtype, [&](auto d) {
     typedef fold_element<decltype(d)::value> E;
-    canonical_kernel<decltype(d)::value><<<plan.blocks, DOT_THREADS, 0, (cudaStream_t)call->stream>>>(
+    canonical_kernel<decltype(d)::value><<<plan.blocks, THREADS, 0, (cudaStream_t)call->stream>>>(
         plan, (const typename E::stored *)call->in, (const typename E::stored *)call->other,
         (typename E::stored *)call->out, (unsigned *)call->scratch,
         (typename E::wide *)((char *)call->scratch + FOLD_SCRATCH_ZEROED));
