@@ -14,6 +14,9 @@ PLAIN(single_back, fold_rows_falling)
 PLAIN(par_16, fold_rows_16)
 PLAIN(par_64, fold_rows_64)
 PLAIN(par_256, fold_rows_256)
+extern "C" fold_status fold_rows_par_256_f32(const struct fold_subject *subject, const struct fold_call *call) {
+  return fold_rows_plain_to(call, &fold_rows_256, fold_subject_result(subject, call->dtype));
+}
 PLAIN(single_determ, fold_rows_tree_1)
 PLAIN(par_16_determ, fold_rows_tree_16)
 PLAIN(par_64_determ, fold_rows_tree_64)

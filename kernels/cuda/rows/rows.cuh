@@ -121,6 +121,9 @@ static __device__ __forceinline__ W fold_rows_lanes(W v, int lanes) {
 /* The rungs. Each does every call of the shapes that its file names; where a function fold_rows_..._fits stands beside
  * it, those alone that it admits. `sms` is the device's number of multiprocessors: it sizes launches, not bits. */
 fold_status fold_rows_plain(const struct fold_call *call, const struct fold_rows_shape *shape);
+/* Of 16-bit terms also results in f32. */
+fold_status fold_rows_plain_to(const struct fold_call *call, const struct fold_rows_shape *shape,
+                               enum fold_dtype result);
 fold_status fold_rows_window(const struct fold_call *call, const struct fold_rows_shape *shape, void *partials,
                              unsigned sms);
 bool fold_rows_tile_fits(const struct fold_call *call, unsigned parts);

@@ -18,7 +18,7 @@ fold_run fold_rows_single_for, fold_rows_single_for_plain;
 fold_run fold_rows_single_back, fold_rows_single_back_plain;
 fold_run fold_rows_par_16, fold_rows_par_16_plain;
 fold_run fold_rows_par_64, fold_rows_par_64_plain;
-fold_run fold_rows_par_256, fold_rows_par_256_plain;
+fold_run fold_rows_par_256, fold_rows_par_256_plain, fold_rows_par_256_f32;
 fold_run fold_rows_single_determ, fold_rows_single_determ_plain;
 fold_run fold_rows_par_16_determ, fold_rows_par_16_determ_plain;
 fold_run fold_rows_par_64_determ, fold_rows_par_64_determ_plain;

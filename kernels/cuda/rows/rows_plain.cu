@@ -55,8 +55,9 @@ struct plain {
   }
 };
 
-template <int D, int O>
-static __global__ void plain_rows(const typename plain<D, O>::stored *in, typename plain<D, O>::stored *out,
+/* Terms of D, results of R, which the accumulator is rounded to. */
+template <int D, int R, int O>
+static __global__ void plain_rows(const typename plain<D, O>::stored *in, typename fold_element<R>::stored *out,
                                   size_t rows, size_t cols, fold_rows_shape shape) {
   typedef plain<D, O> p;
   extern __shared__ __align__(16) unsigned char shared[];
@@ -67,26 +68,40 @@ static __global__ void plain_rows(const typename plain<D, O>::stored *in, typena
     if (row < rows) partial[thread] = p::walk_chunks(in + row * cols, cols, shape, thread);
     __syncthreads();
     p::combine(partial, shape, thread);
-    if (row < rows && thread == 0) out[row] = p::element::narrow(partial[0]);
+    if (row < rows && thread == 0) out[row] = fold_element<R>::narrow(partial[0]);
     __syncthreads();
   }
 }
 
-template <int D, int O>
-static fold_status launch(const struct fold_call *call, fold_rows_shape shape) {
+template <int D, int R, int O>
+static fold_status launch_to(const struct fold_call *call, fold_rows_shape shape) {
   typedef plain<D, O> p;
   unsigned many = (call->launch.block ? call->launch.block : 64) / shape.threads;
   if (many == 0) many = 1;
   if (many * shape.threads > 1024) many = 1024 / shape.threads;
   size_t want = (call->rows + many - 1) / many, most = call->launch.blocks ? call->launch.blocks : 65536;
   unsigned block = many * shape.threads, grid = (unsigned)(want < most ? want : most);
-  plain_rows<D, O><<<grid, block, block * sizeof(typename p::wide), (cudaStream_t)call->stream>>>(
-      (const typename p::stored *)call->in, (typename p::stored *)call->out, call->rows, call->cols, shape);
+  plain_rows<D, R, O><<<grid, block, block * sizeof(typename p::wide), (cudaStream_t)call->stream>>>(
+      (const typename p::stored *)call->in, (typename fold_element<R>::stored *)call->out, call->rows, call->cols,
+      shape);
   return fold_cuda_launched("rows, plain kernel");
 }
 
-fold_status fold_rows_plain(const struct fold_call *call, const struct fold_rows_shape *shape) {
+template <int D, int O>
+static fold_status launch(const struct fold_call *call, fold_rows_shape shape, enum fold_dtype result) {
+  if (result == call->dtype) return launch_to<D, D, O>(call, shape);
+  if constexpr (D == FOLD_F16 || D == FOLD_BF16)
+    if (result == FOLD_F32 && (uintptr_t)call->out % sizeof(float) == 0) return launch_to<D, FOLD_F32, O>(call, shape);
+  return fold_error(FOLD_UNSUPPORTED, "rows, plain kernel: no results of %s at that address", fold_dtype_name(result));
+}
+
+fold_status fold_rows_plain_to(const struct fold_call *call, const struct fold_rows_shape *shape,
+                               enum fold_dtype result) {
   FOLD_TRY(fold_cuda_check(call));
   if (call->rows == 0) return fold_ok();
-  FOLD_ROWS_DISPATCH(launch, call, *shape)
+  FOLD_ROWS_DISPATCH(launch, call, *shape, result)
+}
+
+fold_status fold_rows_plain(const struct fold_call *call, const struct fold_rows_shape *shape) {
+  return fold_rows_plain_to(call, shape, call->dtype);
 }
