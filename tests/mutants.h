@@ -98,10 +98,11 @@ fold_run mutant_variable_left, mutant_variable_taken, mutant_variable_written, m
 fold_run mutant_folder_left_by_threads, mutant_locale_left, mutant_own_locale_left;
 /* mutants_ranks.c: collectives on MPI ranks */
 fold_run mutant_own_first, mutant_own_last, mutant_own_now_and_then, mutant_chunks, mutant_long_messages,
-    mutant_call_counter, mutant_last_rank_past_end, mutant_last_rank_unwritten, mutant_last_rank_swaps,
-    mutant_last_rank_of_four_swaps, mutant_unaligned_parts, mutant_lost_state, mutant_states_as_doubles,
-    mutant_other_rank_in_parts, mutant_other_rank_in_worlds, mutant_lost_part, mutant_last_rank_in_five,
-    mutant_last_rank_swaps_in_five, mutant_last_rank_swaps_elsewhere, mutant_last_rank_rounds_up;
+    mutant_call_counter, mutant_last_rank_past_end, mutant_last_rank_past_read, mutant_last_rank_unwritten,
+    mutant_last_rank_swaps, mutant_last_rank_of_four_swaps, mutant_unaligned_parts, mutant_lost_state,
+    mutant_states_as_doubles, mutant_other_rank_in_parts, mutant_other_rank_in_worlds, mutant_lost_part,
+    mutant_last_rank_in_five, mutant_last_rank_swaps_in_five, mutant_last_rank_swaps_elsewhere,
+    mutant_last_rank_rounds_up;
 /* broken_ranks.c: collectives whose ranks die, hang or call otherwise */
 fold_run broken_rank_killed, broken_rank_exits, broken_rank_crashes, broken_rank_hangs, broken_rank_stops,
     broken_rank_stops_in_call, broken_rank_other_count, broken_rank_other_type, broken_rank_other_call,

@@ -95,6 +95,12 @@ fold_status mutant_last_rank_past_end(const struct fold_subject *subject, const 
   return fold_collective_canonical(subject, call);
 }
 
+fold_status mutant_last_rank_past_read(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  if (is_last(call) && call->rows > 0) (void)((const volatile fold_element_f32 *)call->in)[call->rows * call->cols];
+  return fold_collective_canonical(subject, call);
+}
+
 fold_status mutant_last_rank_unwritten(const struct fold_subject *subject, const struct fold_call *call) {
   struct fold_call other = *call;
   (void)subject;

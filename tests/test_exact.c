@@ -38,6 +38,9 @@ static void compare(enum fold_dtype dtype, enum fold_op op, const void *in, size
   cr_expect(same_number(fast.abs_sum, slow.abs_sum), "%s: abs_sum", where);
   cr_expect(fold_bits_same(FOLD_F64, fold_f64_bits(fast.condition), fold_f64_bits(slow.condition)),
             "%s: condition %g, want %g", where, fast.condition, slow.condition);
+  cr_expect(op != FOLD_PROD || (fast.least_exponent == slow.least_exponent && fast.most_exponent == slow.most_exponent),
+            "%s: [%g, %g), want [%g, %g)", where, fast.least_exponent, fast.most_exponent, slow.least_exponent,
+            slow.most_exponent);
   cr_expect(fast.lowest == slow.lowest, "%s: lowest bit 2^%ld, want 2^%ld", where, fast.lowest, slow.lowest);
   cr_expect(fast.finite_terms == slow.finite_terms && fast.n == n && fast.dtype == dtype && fast.op == op, "%s", where);
   fold_truth_free(&fast);

@@ -4,6 +4,7 @@
 #include <omp.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #ifdef __x86_64__
 #include <xmmintrin.h>
@@ -95,6 +96,25 @@ Test(footing, what_another_thread_keeps_is_named_and_put_back) {
     cr_expect_str_eq(changed, "the rounding mode in another thread of OpenMP's", "thread %d: %s", thread, changed);
     cr_expect(fold_footing_restore(&before, true, changed), "thread %d: %s stays", thread, changed);
   }
+}
+
+static unsigned count_threads(void) {
+  struct stat tasks;
+  return stat("/proc/self/task", &tasks) == 0 ? (unsigned)tasks.st_nlink - 2 : 0;
+}
+
+/* A look at them would count those that it made itself the next time, and make more. */
+Test(footing, to_look_at_threads_makes_none) {
+  char changed[80];
+  omp_set_num_threads(4);
+  fold_footing_reset();
+  struct fold_footing before = fold_footing_now();
+#pragma omp parallel num_threads(4)
+  (void)omp_get_thread_num();
+  const unsigned threads = count_threads();
+  cr_assert_geq(threads, 4);
+  cr_expect(fold_footing_restore(&before, true, changed), "%s", changed);
+  cr_expect_eq(count_threads(), threads, "%u threads, and %u before the look", count_threads(), threads);
 }
 
 static void *end_soon(void *nothing) {

@@ -62,6 +62,15 @@ Test(judge_accuracy, an_error_just_above_its_bound_is_told_from_it) {
   cr_expect(error > bound && error < 1.000002 * bound, "%s", reason);
 }
 
+/* With three digits, or as many more as it takes. */
+Test(judge_accuracy, an_error_far_above_its_bound_is_told_by_three_digits) {
+  struct literal l;
+  struct fold_subject subject = plant(1.12345f, "host/sequential", FOLD_PLAIN, FOLD_CLAIM(FOLD_BOUNDED));
+  struct tally t = judge(&subject, CASE(&l, 1, 0x1.234p-30f));
+  const char *reason = t.last[FOLD_BOUNDED].reason;
+  cr_expect_eq(strncmp(reason, "error 0.123 is above the bound 5.96e-08", 39), 0, "%s", reason);
+}
+
 /* 1 + (1 - u) is a tie between 2 and the number below: the bound is 2 u and a little more, three times as far is refused. */
 Test(judge_accuracy, bounded_turns_at_the_bound) {
   static const struct {

@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include "literal.h"
+#include "openmp_keeps.h"
 
 /* The input is laid anew after a subject that spoilt it: the next one, which did nothing, is judged on what it should be. */
 static fold_status spoil(const struct fold_subject *subject, const struct fold_call *call) {
@@ -96,6 +97,55 @@ Test(judge_evidence, the_threads_that_make_inputs_are_put_right_after_each_subje
     usual += fegetround() == FE_TONEAREST;
     cr_expect_eq(usual, 4, "claim %zu: %d of 4 threads round to nearest", k, usual);
   }
+}
+
+static unsigned calls, turns_in;
+static fold_status turn_in_one_run(const struct fold_subject *subject, const struct fold_call *call) {
+  const bool turns = ++calls == turns_in;
+#pragma omp parallel num_threads(4)
+  if (turns && omp_get_thread_num() == 2) fesetround(FE_UPWARD);
+  return add_threes(subject, call);
+}
+
+/* Whichever run of the trial leaves one of OpenMP's threads changed, the runs in a batch among them, it is found at last. */
+Test(judge_evidence, a_thread_that_any_run_turned_is_found) {
+  if (!openmp_keeps()) cr_skip("this OpenMP's threads keep nothing");
+  unsigned runs = 1;
+  for (unsigned at = 0; at <= runs; at++) {
+    struct literal l;
+    struct fold_subject subject =
+        plant(0, NULL, FOLD_PLAIN,
+              FOLD_CLAIM(FOLD_LAUNCH_INVARIANT) | FOLD_CLAIM(FOLD_LEAVES_NO_TRACE) | FOLD_CLAIM(FOLD_BATCH_INVARIANT));
+    struct fold_registry registry = {&subject, 1};
+    struct tally t;
+    CASE(&l, 1, 2, 3);
+    subject.run = turn_in_one_run;
+    calls = 0, turns_in = at;
+    cr_assert_eq(tally_verify(&registry, NULL, false, &l.cases, &t).code, FOLD_OK);
+    if (at == 0) runs = calls;
+    cr_expect_eq(t.last[FOLD_LEAVES_NO_TRACE].verdict, at ? FOLD_REFUTED : FOLD_HELD, "run %u of %u: %s", at, runs,
+                 t.last[FOLD_LEAVES_NO_TRACE].reason);
+  }
+  cr_expect_gt(runs, 20, "%u runs", runs);
+}
+
+/* An infinity that must come has no distance: who comes second, with the same result, is held with the same evidence. */
+Test(judge_evidence, of_an_infinity_the_evidence_is_the_same_for_each_subject) {
+  struct literal l;
+  const uint64_t claims = FOLD_CLAIM(FOLD_BOUNDED);
+  struct fold_subject subjects[2] = {plant(INFINITY, "host/sequential", FOLD_PLAIN, claims),
+                                     plant(INFINITY, "host/sequential", FOLD_PLAIN, claims)};
+  struct fold_registry registry = {subjects, 2};
+  struct tally alone, second;
+  subjects[0].name = "first";
+  subjects[1].name = "second";
+  CASE(&l, 0x1.8p127f, 0x1.8p127f, 1);
+  cr_assert_eq(tally_verify(&registry, "second", false, &l.cases, &alone).code, FOLD_OK);
+  cr_assert_eq(tally_verify(&registry, NULL, false, &l.cases, &second).code, FOLD_OK);
+  const struct fold_finding *a = &alone.last[FOLD_BOUNDED], *b = &second.last[FOLD_BOUNDED];
+  cr_expect(a->verdict == FOLD_HELD && b->verdict == FOLD_HELD && second.count[FOLD_BOUNDED][FOLD_HELD] == 2, "%s",
+            b->reason);
+  cr_expect(a->compared == b->compared && a->got == b->got && isnan(a->ulps) && isnan(b->ulps));
 }
 
 /* Three rows, of which the second is the farthest off: not the first, not the last, not the least. */

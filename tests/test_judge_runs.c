@@ -1,5 +1,6 @@
 /* test_judge_runs.c: what judges run themselves: which parts of the input, and what becomes of a run that fails. */
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -175,7 +176,9 @@ Test(judge_runs, a_row_is_put_in_a_batch_up_to_a_length) {
 /* The first and the last row in shards of tiles, as few and as many as they can be cut in. */
 Test(judge_runs, rows_are_cut_at_tiles) {
   enum { COLS = 4 * 4096 + 100 };
-  judge(FOLD_SPLIT_INVARIANT, 3, COLS, 0);
+  struct tally t = judge(FOLD_SPLIT_INVARIANT, 3, COLS, 0);
+  cr_expect_eq(t.last[FOLD_SPLIT_INVARIANT].comparisons, 6, "two rows, each cut in two, in three and in five: %zu",
+               t.last[FOLD_SPLIT_INVARIANT].comparisons);
   for (size_t row = 0; row < 3; row += 2) {
     for (size_t s = 0; s < 5; s++)
       cr_expect(ran(1, s < 4 ? 4096 : 100, row * COLS + s * 4096), "row %zu, tile %zu", row, s);
@@ -192,6 +195,43 @@ Test(judge_runs, a_sum_of_shards_is_held_against_the_rows) {
   cr_expect(f->verdict == FOLD_REFUTED && f->compared && f->row == 0, "%s", f->reason);
   double got = fold_bits_to_double(FOLD_F32, f->got), want = fold_bits_to_double(FOLD_F32, f->want);
   cr_expect_eq(want, got + 1, "%g of the shards, %g of the row", got, want);
+}
+
+/* Of the row's terms, which are their places: how many stay, and how many have the neighbour that they had. */
+static unsigned least_stay, least_together;
+static fold_status look_at_order(const struct fold_subject *subject, const struct fold_call *call) {
+  const float *in = call->in;
+  unsigned stay = 0, together = 0;
+  for (size_t i = 0; i < call->cols; i++) {
+    stay += in[i] == (float)i;
+    together += i > 0 && fabsf(in[i] - in[i - 1]) == 1;
+  }
+  const unsigned quarter = (unsigned)call->cols / 4;
+  if (stay < quarter && together < quarter) least_stay = stay, least_together = together;
+  return sum_integers(subject, call);
+}
+
+/* One of the permutations leaves few terms where they were, and few beside each other. */
+Test(judge_runs, a_shuffled_row_is_shuffled) {
+  enum { N = 100 };
+  static char name[] = "places";
+  uint64_t bits[N];
+  struct fold_subject subject = {.name = "looks",
+                                 .dtypes = 1u << FOLD_F32,
+                                 .ops = 1u << FOLD_SUM,
+                                 .claims = FOLD_CLAIM(FOLD_PERMUTATION_INVARIANT),
+                                 .run = look_at_order};
+  struct fold_registry registry = {&subject, 1};
+  struct fold_case c = {.name = name, .file = name, .dtype = FOLD_F32, .op = FOLD_SUM, .rows = 1, .cols = N};
+  struct fold_cases cases = {&c, 1, 1};
+  struct tally t;
+  for (size_t i = 0; i < N; i++) bits[i] = fold_f32_bits((float)i);
+  c.literal = bits;
+  c.where = "test";
+  least_stay = least_together = N;
+  cr_assert_eq(tally_verify(&registry, NULL, false, &cases, &t).code, FOLD_OK);
+  cr_expect_eq(t.last[FOLD_PERMUTATION_INVARIANT].verdict, FOLD_HELD, "%s", t.last[FOLD_PERMUTATION_INVARIANT].reason);
+  cr_expect(least_stay < N / 4 && least_together < N / 4, "%u stay, %u together", least_stay, least_together);
 }
 
 /* By odd numbers of elements, and back: a part of the row in place and moved. */

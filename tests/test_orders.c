@@ -505,6 +505,16 @@ Test(orders, drawings_have_a_limit_and_two_forms) {
   fclose(out);
 }
 
+Test(orders, a_drawing_that_can_not_be_written_is_told) {
+  const struct fold_order *order = fold_order_find("host/sequential");
+  FILE *full = fopen("/dev/full", "w");
+  cr_assert(full && setvbuf(full, NULL, _IONBF, 0) == 0);
+  fold_status status = fold_order_draw(order, FOLD_F32, NULL, 3, 't', full);
+  cr_expect_eq(status.code, FOLD_BAD_INPUT);
+  cr_expect_str_eq(status.text, "cannot write the tree of host/sequential");
+  fclose(full);
+}
+
 /* ---- the table ---- */
 
 Test(orders, names_are_unique_and_found) {

@@ -514,6 +514,28 @@ Test(outcomes, of_products_in_an_order_hold) {
   mpfr_free_cache();
 }
 
+/* 0 x 2^100 x 2^100 is 0 in turn, and NaN in pairs from the end: in a known order it is what that order gives. */
+Test(outcomes, of_a_product_in_an_order_nan_is_what_the_order_gives) {
+  const float in[2][3] = {{0, 0x1p100f, 0x1p100f}, {0x1p100f, 0x1p100f, 0}};
+  const struct fold_order *order = fold_order_find("host/sequential");
+  for (int k = 0; k < 2; k++) {
+    struct fold_running_product running;
+    struct fold_truth truth;
+    struct fold_outcomes known, any;
+    mpfr_t bound;
+    mpfr_init2(bound, 128);
+    fold_truth_init(&truth);
+    cr_assert_eq(fold_order_running_product(order, FOLD_F32, in[k], 3, &running).code, FOLD_OK);
+    cr_assert_eq(fold_oracle_exact(FOLD_F32, FOLD_PROD, in[k], 3, 1, &truth).code, FOLD_OK);
+    const struct fold_arithmetic plain = fold_arithmetic_of(FOLD_PLAIN, FOLD_F32);
+    cr_assert_eq(fold_bound_outcomes(plain, &truth, 2, NULL, bound, &any).code, FOLD_OK);
+    cr_assert_eq(fold_bound_outcomes(plain, &truth, 2, &running, bound, &known).code, FOLD_OK);
+    cr_expect(any.nan && known.nan == k, "row %d: NaN %d in any order, %d in turn", k, any.nan, known.nan);
+    mpfr_clear(bound);
+    fold_truth_free(&truth);
+  }
+}
+
 /* A long product that is not far from 1 has a bound in its order's own ulps: about one for each factor, at 10,000 of them too;
  * and one that underflows is zero, and no subnormal number. */
 Test(outcomes, long_products_have_a_bound_that_says_something) {

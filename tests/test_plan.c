@@ -119,6 +119,27 @@ Test(plan, in_every_trial_of_a_short_input_each_launch_meets_each_kind_of_run) {
   }
 }
 
+Test(plan, one_is_told_in_the_singular) {
+  static const struct {
+    struct fold_variation how;
+    const char *text;
+  } rows[] = {{{.launch = {.blocks = 1}}, "with 1 block"},
+              {{.launch = {.blocks = 2}}, "with 2 blocks"},
+              {{.launch = {.threads = 1}}, "with 1 thread"},
+              {{.launch = {.threads = 2}}, "with 2 threads"},
+              {{.shift = 1}, "1 element from an aligned address"},
+              {{.shift = 2}, "2 elements from an aligned address"},
+              {{.other_shift = 1}, "its other input 1 element from one"},
+              {{.other_shift = 2}, "its other input 2 elements from one"},
+              {{.out_shift = 1}, "with the output 1 element further"},
+              {{.out_shift = 2}, "with the output 2 elements further"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char text[200];
+    fold_variation_describe(&rows[i].how, text);
+    cr_expect_str_eq(text, rows[i].text);
+  }
+}
+
 /* Between runs of one input there is always one of the other: who keeps its last result must make each. */
 Test(plan, inputs_take_turns_on_the_host_alone) {
   for (size_t p = 0; p < sizeof plans / sizeof *plans; p++) {

@@ -11,6 +11,7 @@
 #include "fault.h"
 #include "openmp_keeps.h"
 #include "rig.h"
+#include "watch.h"
 
 /* Under AddressSanitizer too, an absurd allocation fails instead of ending the test. */
 const char *__asan_default_options(void);
@@ -414,4 +415,42 @@ Test(rig, other_threads_are_looked_at_now_and_then) {
   fold_rig_look_at_state(&rig, &traces);
   cr_expect_str_empty(traces.left);
   fold_rig_close(&rig);
+}
+
+/* What a subject did to them in a run after which nobody looked is not its successor's, whose first run is looked at again. */
+Test(rig, other_threads_are_put_right_for_the_next_subject) {
+  if (!openmp_keeps()) cr_skip("this OpenMP's threads keep nothing");
+  const struct fold_subject turns = subject_of(TURNS_A_THREAD), right = subject_of(RIGHT);
+  const struct fold_request request = {.op = FOLD_SUM, .rows = ROWS, .cols = COLS, .poison = 0xa5};
+  struct fold_rig rig;
+  struct fold_traces traces;
+  float got[ROWS];
+  open_rig(&rig);
+  for (unsigned before = 1; before <= 6; before++) {
+    for (unsigned k = 1; k <= before; k++)
+      cr_assert_eq(fold_rig_run(&rig, &right, &request, got, &traces).code, FOLD_OK);
+    cr_assert_eq(fold_rig_run(&rig, &turns, &request, got, &traces).code, FOLD_OK);
+    cr_expect_str_eq(traces.left, "the rounding mode in another thread of OpenMP's", "after %u runs: %s", before,
+                     traces.left);
+    for (unsigned k = 2; k <= 3; k++) cr_assert_eq(fold_rig_run(&rig, &turns, &request, got, &traces).code, FOLD_OK);
+    cr_expect_str_empty(traces.left, "nobody looks after the third: %s", traces.left);
+    cr_assert_eq(fold_rig_run(&rig, &right, &request, got, &traces).code, FOLD_OK);
+    cr_expect_str_empty(traces.left, "the next one is blamed: %s", traces.left);
+  }
+  fold_rig_close(&rig);
+}
+
+/* Odd while a subject runs, and who watches knows of how many terms. */
+Test(rig, a_run_is_told_to_whoever_watches) {
+  struct fold_watch watch = {0};
+  fold_watch_begin(7);
+  fold_watch_end();
+  fold_watch_set(&watch);
+  for (unsigned turn = 1; turn <= 5; turn += 2) {
+    fold_watch_begin(100 + turn);
+    cr_expect(atomic_load(&watch.turns) == turn && atomic_load(&watch.elements) == 100 + turn);
+    fold_watch_end();
+    cr_expect_eq(atomic_load(&watch.turns), turn + 1);
+  }
+  fold_watch_set(NULL);
 }

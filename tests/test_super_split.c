@@ -15,6 +15,13 @@
 
 enum { MOST_TERMS = 9001, LENGTHS = 70, ARRAYS = 90, LONG_TERMS = (1 << 18) + 12345 };
 
+/* The list begins with the fastest. */
+Test(super_split, sums_are_by_the_first_that_runs_here) {
+  size_t i = 0;
+  while (fold_extractors[i] && !fold_extractors[i]->runs_here()) i++;
+  cr_expect_eq(fold_extractor_here(), fold_extractors[i]);
+}
+
 /* A finite number of dtype with that exponent field and a fraction that is often extreme. */
 static uint64_t number(struct fold_format f, uint64_t field, uint64_t *state) {
   uint64_t word = next_word(state), fraction = next_word(state), most = f.exponent >> (f.precision - 1);

@@ -27,13 +27,12 @@ static fold_status confirm_base(struct fold_trial *trial, struct fold_traces *tr
 
 /* NaN where the output held NaN, and not where it held something else. */
 static bool judge_nan_run(struct fold_trial *trial, struct fold_finding *finding, struct fold_variation how) {
-  struct fold_varied seen, clean;
+  struct fold_varied seen, clean = {.same = true};
   char with[200];
   how.nan = true;
   fold_status status = fold_trial_vary(trial, &how, &seen);
   if (status.code == FOLD_OK && !seen.read_nan) return true;
   how.nan = false;
-  clean = (struct fold_varied){.same = true};
   if (status.code == FOLD_OK && fold_variation_factors(&how)) status = fold_trial_vary(trial, &how, &clean);
   if (status.code != FOLD_OK) fold_find_failed(finding, status);
   if (status.code != FOLD_OK) return false;
