@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""One fixture, kernel, order, generator, claim, problem and dtype, added to a copy of the tree as README tells newcomers.
+
+test_added.py SOURCE_FOLDER. tests/added/*.txt have what is added: "@@ FILE new", or "@@ FILE before LINE" and "@@ FILE after LINE", where
+the only line of the file that begins so is, and then the text. Each may touch as many files as the table "to add" in README says. The copy
+is built once, and each is seen to work.
+"""
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+
+SOURCE = pathlib.Path(sys.argv[1])
+
+
+def copy(to):
+    asked = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=SOURCE, capture_output=True)
+    if asked.returncode:
+        shutil.copytree(SOURCE, to, ignore=shutil.ignore_patterns("build*", ".git"))
+        return
+    for name in filter(None, asked.stdout.decode().split("\0")):
+        if (SOURCE / name).is_file():
+            (to / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(SOURCE / name, to / name)
+
+
+def add(tree, snippet):
+    """The files that it touched."""
+    touched = set()
+    for part in re.split(r"^@@ ", snippet.read_text(), flags=re.M)[1:]:
+        head, text = part.split("\n", 1)
+        name, where, *line = head.split(" ", 2)
+        path = tree / name
+        touched.add(name)
+        if where == "new":
+            assert not path.exists(), f"{name} is there already"
+            path.write_text(text)
+            continue
+        lines = path.read_text().splitlines(keepends=True)
+        at = [i for i, one in enumerate(lines) if one.startswith(line[0])]
+        assert len(at) == 1, f"{snippet.name}: {len(at)} lines of {name} begin with {line[0]!r}"
+        lines.insert(at[0] + (where == "after"), text)
+        path.write_text("".join(lines))
+    return touched
+
+
+def promised(readme):
+    rows = readme.split("\n| to add | write | files |\n| --- | --- | --- |\n")[1].split("\n\n")[0].splitlines()
+    return {re.match(r"\| an? (\w+) \|", row)[1]: int(re.search(r"\| (\d+) \|$", row)[1]) for row in rows}
+
+
+with tempfile.TemporaryDirectory() as folder:
+    tree = pathlib.Path(folder) / "tree"
+    copy(tree)
+    files = promised((tree / "README.md").read_text())
+    snippets = {path.stem: path for path in sorted((tree / "tests" / "added").glob("*.txt"))}
+    assert snippets.keys() == files.keys(), (sorted(snippets), sorted(files))
+    for what, path in snippets.items():
+        touched = add(tree, path)
+        assert len(touched) == files[what], f"{what}: README promises {files[what]} files, this touched {sorted(touched)}"
+
+    def make(*words):
+        done = subprocess.run(words, cwd=tree, capture_output=True, text=True)
+        assert done.returncode == 0, f"{words}: {done.stdout[-4000:]}{done.stderr[-2000:]}"
+
+    make("meson", "setup", "build", "-Dcuda=disabled", "-Dmpi=disabled", "-Dtests=disabled", "-Ddebug=false", "-Doptimization=0",
+         "-Dwerror=true")
+    make("ninja", "-C", "build", "-j2", "foldproof")
+
+    def run(*words, code=0):
+        done = subprocess.run([tree / "build" / "foldproof", *words], cwd=folder, capture_output=True, text=True)
+        assert done.returncode == code, f"{words}: {done.returncode}, not {code}: {done.stdout[-3000:]}{done.stderr[-3000:]}"
+        return done.stdout + done.stderr
+
+    def expect(pattern, text):
+        assert re.search(pattern, text, flags=re.M), f"no {pattern!r} in {text}"
+
+    # Each is listed.
+    subjects = run("list", "subjects", "--long", "--subjects", "added/*")
+    expect(r"^added/outside_in", subjects)
+    expect(r"\be6m9\b", subjects)
+    expect(r"\bsquares\b", subjects)
+    expect(r"^stays_finite +a result that is not finite", run("list", "claims"))
+    expect(r"^thirds +numbers that no format holds", run("list", "generators"))
+    expect(r"^added/outside_in +\(\(\(x0", run("list", "orders"))
+    expect(r"^added_sums/e6m9/sum/1x1000/", run("list", "fixtures", "--fixtures", "added_*"))
+
+    # The order draws as it is said, and the generator makes its numbers.
+    assert run("order", "added/outside_in", "--n", "5", "--draw", "text") == "((((x0+x4)+x1)+x3)+x2)\n"
+    run("gen", "thirds", "-n", "4", "-o", "thirds.npy")
+    made = struct.unpack("<4f", (pathlib.Path(folder) / "thirds.npy").read_bytes()[-16:])
+    assert made == struct.unpack("<4f", struct.pack("<4f", 1 / 3, 2 / 3, 1, 1 / 3)), made
+
+    # The kernel, in the new order, and the new problem's are judged, on the new fixture, in the new dtype.
+    for claim in ("bounded", "replays", "launch_invariant", "stays_finite"):
+        for dtype in ("f16", "f32", "f64", "e6m9"):
+            expect(r"^7 held, 0 refuted, 0 skipped$", run("verify", "--subjects", "added/outside_in", "--claims", claim, "--fixtures",
+                                                          f"added_sums/{dtype}/*"))
+    for dtype in ("f32", "e6m9"):
+        expect(r"^12 held, 0 refuted, 0 skipped$", run("verify", "--subjects", "added/squares,dot/*", "--claims", "bounded,replays",
+                                                       "--fixtures", f"added_squares/{dtype}/*"))
+    # The claim can be refuted.
+    expect(r"violates stays_finite: .*a partial result overflowed", run("verify", "--subjects", "added/outside_in", "--claims",
+                                                                      "stays_finite", "--fixtures", "added_overflow/*", code=1))
