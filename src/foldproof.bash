@@ -9,11 +9,11 @@ _foldproof() {
     --set) words='default large all' ;;
     --dtype) words='f16 bf16 f32 f64 e4m3 e5m2' ;;
     --op) words='sum prod max min' ;;
-    --claims | -c) words=$("$command" list claims 2>/dev/null | awk 'NR > 1 && $1 != "gpu_to_gpu" { print $1 }') ;;
+    --claims | -c) words=$("$command" list claims 2>/dev/null | awk '/^[a-z]/ && NR > 1 && $1 != "gpu_to_gpu" { print $1 }') ;;
     --subjects | -s | --peer) words=$("$command" list subjects 2>/dev/null | awk '/ on / { print $1 }') ;;
     --claim) words='gpu_to_gpu run_to_run' ;;
     --generator) words=$("$command" list generators 2>/dev/null | awk 'NR > 1 { print $1 }') ;;
-    --jsonl | --npy | --output | -o | --fixture-folder)
+    --jsonl | --npy | --guest | --output | -o | --fixture-folder)
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       return
       ;;

@@ -28,7 +28,7 @@ Test(command_input, unknown_words_are_refused) {
       {"$F verify stray", "", 3},
       {"$F list nonsense", "nonsense", 1},
       {"$F list claims --fixtures 'normal/*'",
-       "--fixtures chooses no claims: these are chosen by --claims, --subjects, --engine\n", 1},
+       "--fixtures chooses no claims: these are chosen by --claims, --subjects, --engine, --guest, --exec\n", 1},
       {"$F list claims --set all", "--set chooses no claims", 1},
       {"$F list claims --dtypes f32", "--dtypes", 3},
       {"$F list subjects --npy x.npy --op prod", "--npy chooses no subjects", 1},

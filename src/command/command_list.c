@@ -91,6 +91,10 @@ static fold_status list_claims(const struct fold_selection *selection, const str
     elsewhere |= fold_selects_subject(selection, &registry->subjects[i]) &&
                  fold_compare_promises(&registry->subjects[i], registry->subjects[i].claims);
   if (elsewhere && selection->claims == NULL) printf("%-22s %s\n", "gpu_to_gpu", FOLD_COMPARE_REFUTED_BY);
+  const char *list, *preset;
+  if (all && selection->claims == NULL) printf("\n%-22s %s\n", "preset", "stands for");
+  for (size_t k = 0; all && selection->claims == NULL && (preset = fold_claims_preset(k, &list)); k++)
+    printf("%-22s %s\n", preset, list);
   return fold_ok();
 }
 

@@ -187,6 +187,8 @@ static const char *near_claim(const char *word, char text[160]) {
   struct fold_near near;
   fold_near_open(&near, word);
   for (size_t i = 0; i < n; i++) fold_near_try(&near, claims[i].name);
+  const char *list, *preset;
+  for (size_t k = 0; (preset = fold_claims_preset(k, &list)); k++) fold_near_try(&near, preset);
   return fold_near_text(&near, text);
 }
 

@@ -137,9 +137,10 @@ static fold_status ended(struct program *p, bool well) {
   while (waitpid(p->pid, &how, 0) < 0 && errno == EINTR) continue;
   last_words(p, words);
   put_away(p);
-  if (WIFSIGNALED(how))
-    return fold_error(FOLD_ENVIRONMENT, "the program was killed by signal %d (%s)%s", WTERMSIG(how),
-                      strsignal(WTERMSIG(how)), words);
+  /* A shell says so of what it ran, by its exit code. */
+  const int number = WIFSIGNALED(how) ? WTERMSIG(how) : WEXITSTATUS(how) > 128 ? WEXITSTATUS(how) - 128 : 0;
+  if (number)
+    return fold_error(FOLD_ENVIRONMENT, "the program was killed by signal %d (%s)%s", number, strsignal(number), words);
   if (WEXITSTATUS(how) != 0 || !well)
     return fold_error(FOLD_ENVIRONMENT, "the program ended with exit code %d%s", WEXITSTATUS(how), words);
   return fold_ok();
@@ -168,6 +169,7 @@ static fold_status ask(struct program *p, const json_t *question, json_t **answe
   fold_status status = fold_ok();
   if (n > 0) *answer = json_loads(line, 0, NULL);
   if (n > 0 && !json_is_object(*answer)) {
+    line[strcspn(line, "\r\n")] = '\0';
     fold_text_one_line(line);
     status = nonsense(p, line);
     json_decref(*answer);

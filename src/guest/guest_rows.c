@@ -102,24 +102,28 @@ static fold_status method(const struct reading *r, enum fold_method *found) {
   return text ? wrong(r, "method", text, fold_near_of(text, names, meant)) : fold_ok();
 }
 
-/* What a preset means of this subject. */
-static uint64_t applying(const struct fold_subject *s) {
+/* What this subject can't be judged by. */
+static uint64_t impossible(const struct fold_subject *s) {
   uint64_t none = OF_RANKS;
-  if (s->method != FOLD_KAHAN && s->method != FOLD_NEUMAIER)
-    none |= FOLD_CLAIM(FOLD_COMPENSATED);
-  else
-    none |= FOLD_CLAIM(FOLD_BOUNDED);
-  if (s->method != FOLD_EXACT) none |= FOLD_CLAIM(FOLD_FAITHFUL) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED);
-  if (s->method != FOLD_EXACT) none |= FOLD_CLAIM(FOLD_PERMUTATION_INVARIANT) | FOLD_CLAIM(FOLD_SPLIT_INVARIANT);
+  if (s->method != FOLD_KAHAN && s->method != FOLD_NEUMAIER) none |= FOLD_CLAIM(FOLD_COMPENSATED);
   if (!s->order) none |= FOLD_CLAIM(FOLD_REPLAYS);
   if (!s->twin) none |= FOLD_CLAIM(FOLD_SAME_BITS_AS);
-  return ~none;
+  return none;
 }
 
-static fold_status add_claims(const char *list, struct fold_subject *s) {
+/* What a preset, or a glob, does not mean of it: an exact sum's promises are made by name. */
+static uint64_t unmeant(const struct fold_subject *s) {
+  const uint64_t of_exact = FOLD_CLAIM(FOLD_FAITHFUL) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) |
+                            FOLD_CLAIM(FOLD_PERMUTATION_INVARIANT) | FOLD_CLAIM(FOLD_SPLIT_INVARIANT);
+  const bool compensated = s->method == FOLD_KAHAN || s->method == FOLD_NEUMAIER;
+  return impossible(s) | (s->method == FOLD_EXACT ? 0 : of_exact) | (compensated ? FOLD_CLAIM(FOLD_BOUNDED) : 0);
+}
+
+/* `own`: the guest's list, where a claim that can't be judged is a mistake; else the user's, for all guests. */
+static fold_status add_claims(const char *list, bool own, struct fold_subject *s) {
   uint64_t named, preset;
   FOLD_TRY(fold_claims_parse(list, &named, &preset));
-  s->claims |= named | (preset & applying(s));
+  s->claims |= (own ? named : named & ~impossible(s)) | (preset & ~unmeant(s));
   return fold_ok();
 }
 
@@ -140,8 +144,8 @@ static fold_status read_row(const struct reading *r, const char *claims, struct 
   FOLD_TRY(text_at(r, "same_bits_as", &s->twin));
   FOLD_TRY(text_at(r, "claims", &promised));
   s->claims = r->guest->door->tidy;
-  FOLD_TRY(fold_within(add_claims(promised ? promised : USUAL_CLAIMS, s), "%s: %s", r->guest->what, r->name));
-  return claims ? add_claims(claims, s) : fold_ok();
+  FOLD_TRY(fold_within(add_claims(promised ? promised : USUAL_CLAIMS, true, s), "%s: %s", r->guest->what, r->name));
+  return claims ? add_claims(claims, false, s) : fold_ok();
 }
 
 static fold_status read_entry(const struct fold_guest *guest, const json_t *entry, size_t index, const char *claims,

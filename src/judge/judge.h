@@ -72,8 +72,7 @@ const struct fold_claim *fold_claims(size_t *n);
 const struct fold_claim *fold_claims_next(uint64_t left);
 /* What `subject` promises of `op`: its row's claims; for max and min, which are exact in any order, also that. */
 uint64_t fold_claims_of(const struct fold_subject *subject, enum fold_op op);
-/* The claims that a list names, by names, globs and presets ("reproducible"): a mask each, since what a preset holds is meant as far as
- * it applies. BAD_INPUT names the first that is none, and what it may have meant. */
+/* The claims that a list names: by name; and by preset ("reproducible") or glob, which mean what they hold as far as it applies. BAD_INPUT names the first that is none, and what it may have meant. */
 fold_status fold_claims_parse(const char *list, uint64_t *named, uint64_t *preset);
 /* The list with each preset written out: the caller frees it; NULL: no memory. */
 char *fold_claims_expand(const char *list);

@@ -60,7 +60,7 @@ fold_status fold_claims_parse(const char *list, uint64_t *named, uint64_t *prese
   for (char *word = strtok_r(copy, ", ", &rest); word && status.code == FOLD_OK; word = strtok_r(NULL, ", ", &rest)) {
     const char *stands_for = find(word);
     const uint64_t mask = matching(stands_for ? stands_for : word);
-    *(stands_for ? preset : named) |= mask;
+    *(stands_for || strpbrk(word, "*?[") ? preset : named) |= mask;
     if (mask == 0) status = unknown(word);
   }
   free(copy);

@@ -29,7 +29,8 @@ library=$(one /libfoldproof.so)
 one /man/man1/foldproof.1 >/dev/null
 one /bash-completion/completions/foldproof >/dev/null
 command=$(one /bin/foldproof)
-[ "$(find "$tree/root" -name '*.h' | wc -l)" = 1 ] || fail "other headers than $header"
+one /include/foldproof_guest.h >/dev/null
+[ "$(find "$tree/root" -name '*.h' | wc -l)" = 2 ] || fail "other headers than $header and the guests'"
 [ -z "$(find "$tree/root" -name '*.a')" ] || fail "a static library is installed"
 
 hidden=$(nm -D --defined-only "$library" | awk '$3 !~ /^foldproof_|^FOLDPROOF_0/ { print $3 }')

@@ -1,0 +1,50 @@
+"""program.py HOW: a guest over --exec that is wrong in that way, from its third run on."""
+import json
+import os
+import sys
+import time
+
+import numpy as np
+
+how, runs = sys.argv[1], 0
+for line in sys.stdin:
+    asked = json.loads(line)
+    if asked["ask"] == "describe":
+        tables = {"empty": {"subjects": []}, "no_name": {"dtypes": "f32"}, "no_dtype": {"name": "p/x", "dtypes": "f33"},
+                  "number": {"name": "p/x", "claims": 3}, "two": {"subjects": [{"name": "p/a"}, {"name": "p/b"}]}}
+        print(json.dumps(tables.get(how, {"name": "p/" + how, "dtypes": "f16,f32,f64", "problems": "sum,dot", "claims": "run_to_run,bounded"})), flush=True)
+        continue
+    x = np.load(asked["in"])
+    terms = x.astype(np.float64) if asked["problem"] == "sum" else x.astype(np.float64) * np.load(asked["other"])
+    result, answer, runs = terms.sum(axis=1).astype(x.dtype), {}, runs + 1
+    if runs > 2 and how == "dies":
+        sys.exit("no more of this")
+    if runs > 2 and how == "killed":
+        os.kill(os.getpid(), 9)
+    if runs > 2 and how == "hangs":
+        time.sleep(1000)
+    if runs > 2 and how == "garbage":
+        print("Traceback", flush=True)
+        continue
+    if runs > 2 and how == "list":
+        answer = [1]
+    if runs > 2 and how == "closes":
+        os.close(1)
+        time.sleep(1000)
+    if runs > 2 and how == "refuses":
+        answer = {"error": "out of\nmemory"}
+    if runs > 2 and how == "declines":
+        answer = {"unsupported": "not today"}
+    if how == "random":
+        result = result + np.random.default_rng().standard_normal(result.shape).astype(x.dtype)
+    if how == "dtype":
+        result = result.astype(np.float64 if x.dtype != np.float64 else np.float32)
+    if how == "shape":
+        result = np.append(result, result)
+    if how == "square":
+        result = x
+    if how != "nothing":
+        np.save(asked["out"], result)
+    if how == "truncates":
+        os.truncate(asked["out"], 80)
+    print(json.dumps(answer), flush=True)

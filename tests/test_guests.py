@@ -1,0 +1,162 @@
+"""Guests by both doors: examples as they stand hold, liars are refuted or broken by name, what can't be loaded is bad input.
+
+test_guests.py FOLDPROOF LIBRARY_FOLDER GUESTS_FOLDER CC
+"""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+FOLDPROOF, LIBRARY, GUESTS, CC = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3]), sys.argv[4].split()
+EXAMPLES, FEW = LIBRARY / "examples", "normal/*/sum/*"
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+
+def verify(*options, timeout=120, **environment):
+    run = subprocess.run([FOLDPROOF, "verify", *options], capture_output=True, text=True, timeout=timeout,
+                         env=dict(os.environ, **environment))
+    return run.returncode, run.stdout, run.stderr
+
+
+def build(folder, name, *sources, compiler=None, options=()):
+    to = folder / f"{name}.so"
+    subprocess.run([*(compiler or CC), "-shared", "-fPIC", "-O2", f"-I{LIBRARY}", *options, *map(str, sources), "-o", str(to)], check=True)
+    return to
+
+
+def check_examples(folder):
+    code, out, err = verify("--guest", str(build(folder, "guest_sum", EXAMPLES / "guest_sum.c", options=["-Wall", "-Wextra", "-Werror"])))
+    assert code == 0 and "\n6760 held, 0 refuted" in out, (code, out, err)
+    for line in ("bounded", "replays", "fresh_process", "keeps_input"):
+        assert f"\n  {line}" in out, out
+    if shutil.which("gfortran"):
+        guest = build(folder, "fortran", EXAMPLES / "guest_sum.f90", EXAMPLES / "guest_table.c", compiler=["gfortran"])
+        code, out, err = verify("--guest", str(guest), "--fixtures", FEW)
+        assert code == 0 and "fortran/sum on host" in out, (code, out, err)
+    if shutil.which("c++"):
+        source = folder / "guest.cpp"
+        source.write_text((EXAMPLES / "guest_sum.cu").read_text().split("static __global__")[0] + """
+static int none(const foldproof_guest_call *call, void *) { return call->size == sizeof *call ? FOLDPROOF_GUEST_UNSUPPORTED : 1; }
+extern "C" const foldproof_guest_table *foldproof_guest(void) {
+  static foldproof_guest_subject subject;
+  static const struct foldproof_guest_table table = {FOLDPROOF_GUEST_ABI, sizeof subject, 1, &subject};
+  subject.name = "mine/none", subject.run = none;
+  return &table;
+}""")
+        guest = build(folder, "cpp", source, compiler=["c++", "-Wall", "-Wextra", "-Werror", "-std=c++11"])
+        code, out, err = verify("--guest", str(guest), "--fixtures", FEW)
+        assert code == 77 and "it does not take this case" in out, (code, out, err)
+
+
+LIARS = {
+    "keeps_state": ("run_to_run", 1), "asks_the_clock": ("run_to_run", 1), "by_address": ("alignment_invariant", 1),
+    "by_rows": ("batch_invariant", 1), "by_threads": ("launch_invariant", 1), "by_environment": ("fresh_process", 1),
+    "changes_its_input": ("keeps_input", 1), "writes_too_far": ("stays_in_bounds", 1), "leaves_one_out": ("bounded", 1),
+    "rounds_down": ("leaves_no_trace", 1), "wrong_order": ("replays", 1), "wrong_twin": ("same_bits_as", 1),
+    "soils_its_scratch": ("leaves_no_trace", 1),
+    "crashes": ("killed by signal 11", 99), "leaves": ("ended with exit code 0", 99), "hangs": ("did not end within", 99),
+    "fails": ("it returned 3: the table of weights?is lost", 99),
+}
+
+
+def check_liars(folder):
+    liars = str(build(folder, "liars", GUESTS / "liars.c", options=["-Wall", "-Wextra", "-Werror"]))
+    for name, (word, wanted) in LIARS.items():
+        code, out, err = verify("--guest", liars, "--subjects", f"liar/{name},liar/honest", "--fixtures", "normal/f32/sum/*", "--timeout", "2")
+        assert code == wanted, (name, code, out, err)
+        how = f"REFUTED: liar/{name} on host violates {word}" if wanted == 1 else word
+        assert how in out and "REFUTED: liar/honest" not in out and "BROKEN: liar/honest" not in out, (name, out)
+        assert f"--guest '{liars}' --subjects 'liar/{name}'" in out, (name, out)
+        replay = next(line for line in out.splitlines() if line.startswith("  replay: "))[len("  replay: "):]
+        again = subprocess.run(replay + " --timeout 2", shell=True, capture_output=True).returncode
+        assert again == wanted or (again == 0 and name == "asks_the_clock"), replay
+    code, out, err = verify("--guest", liars, "--subjects", "liar/prints", "--fixtures", "normal/f32/sum/*")
+    assert code == 0 and "1 held, 0 refuted" not in out and "1 held, 0 refuted" in err, (code, out, err)
+    code, out, err = verify("--guest", liars, "--subjects", "liar/declines", "--fixtures", "normal/f32/sum/*")
+    assert code == 0 and "odd lengths are not for it" in out, (code, out, err)
+    # A guest's promise can be set by its user; compiled subjects are judged beside it where they are named.
+    code, out, err = verify("--guest", liars, "--subjects", "liar/leaves_one_out,host/pairwise", "--claims", "batch-invariant", "--fixtures", "normal/f32/sum/*")
+    assert "host/pairwise on host" in out and "liar/leaves_one_out on host violates" in out and "bounded" not in out, (code, out, err)
+
+
+UNLOADABLE = {"CRASHES": "killed by signal 11", "ENDS": "ended its process with exit code 0", "HANGS": "did not come within 2 s",
+              "NO_TABLE": "returns no table", "NEWER": "was built for interface 99", "SMALL": "have 8 bytes each",
+              "NAMELESS": "its subject 1 has no name", "EMPTY": "its table has no subject"}
+
+
+def check_loading(folder):
+    for how, word in UNLOADABLE.items():
+        guest = build(folder, how.lower(), GUESTS / "unloadable.c", options=[f"-DHOW={how}"])
+        code, out, err = verify("--guest", str(guest), FOLDPROOF_TIMEOUT="2")
+        assert code == 2 and word in err and not out, (how, code, out, err)
+    code, out, err = verify("--guest", str(build(folder, "older", GUESTS / "unloadable.c", options=["-DHOW=OLDER"])), "--fixtures", FEW)
+    assert code == 0 and "old/one on host" in out and "old/two on host" in out, (code, out, err)
+    code, out, err = verify("--guest", str(build(folder, "spaced", GUESTS / "unloadable.c", options=["-DHOW=10"])))
+    assert code == 2 and "is called 'a name'" in err, (code, err)
+    for what, word in ((folder / "none.so", "can't be loaded"), (EXAMPLES / "guest_sum.c", "can't be loaded"), ("/dev/null", "can't be loaded")):
+        code, out, err = verify("--guest", str(what))
+        assert code == 2 and word in err, (what, code, err)
+    guest = str(build(folder, "sum", EXAMPLES / "guest_sum.c"))
+    code, out, err = verify("--guest", guest, "--guest", guest)
+    assert code == 2 and "there are two of that name" in err, (code, err)
+    code, out, err = verify("--guest", guest, "--claims", "reproducable")
+    assert code == 2 and "did you mean 'reproducible'" in err, (code, err)
+    code, out, err = verify("--guest", guest, "--claims", "rank_agreement", "--fixtures", FEW)
+    assert code == 2 and "nothing was judged" in err, (code, err)
+    code, out, err = verify("--guest", str(build(folder, "ranks", GUESTS / "unloadable.c", options=["-DHOW=11"])))
+    assert code == 2 and "promises something about ranks" in err, (code, err)
+
+
+# How each ends; the third run of all breaks those that change.
+PROGRAMS = {
+    "dies": "ended with exit code 1: no more of this", "killed": "the program was killed by signal 9", "hangs": "did not end within",
+    "garbage": "the program answered 'Traceback'", "list": "answered '[1]'", "closes": "did not end within", "refuses": "out of?memory",
+    "dtype": "and not of f32", "shape": "and not 1", "square": "its results are", "nothing": "the program wrote no results", "truncates": "BROKEN",
+}
+TABLES = {"empty": "its table has no subject", "no_name": "has no name", "no_dtype": "no dtypes is called 'f33'", "number": "its claims is not a text"}
+
+
+def check_programs(folder):
+    python = f"{sys.executable} -B {GUESTS}/program.py"
+    few = ("--fixtures", "normal/f32/sum/*x1000/*,normal/f32/sum/*x17/*", "--timeout", "3")
+    for how, word in PROGRAMS.items():
+        code, out, err = verify("--exec", f"{python} {how}", *few)
+        assert code == 99 and word in out and "BROKEN" in out, (how, code, out, err)
+    for how, word in TABLES.items():
+        code, out, err = verify("--exec", f"{python} {how}", *few)
+        assert code == 2 and word in err, (how, code, out, err)
+    code, out, err = verify("--exec", f"{python} random", *few)
+    assert code == 1 and "violates run_to_run" in out and f"--exec '{python} random'" in out, (code, out, err)
+    code, out, err = verify("--exec", f"{python} declines", *few)
+    assert "not today" in out and "REFUTED" not in out, (code, out, err)
+    code, out, err = verify("--exec", f"{python} honest", "--fixtures", "normal/f*/sum/*,normal/f*/dot/*")
+    assert code == 0 and "BROKEN" not in out, (code, out, err)
+    code, out, err = verify("--exec", f"{sys.executable} -B {EXAMPLES}/guest_sum.py", "--fixtures", FEW)
+    assert code == 0 and "mine/numpy on host" in out, (code, out, err)
+    once = f"{sys.executable} -B -c 'import numpy,sys; numpy.save(sys.argv[2], numpy.load(sys.argv[1]).sum(axis=1))' {{in}} {{out}}"
+    code, out, err = verify("--exec", once, "--claims", "run_to_run", "--fixtures", "normal/f32/sum/3x1000/seed1")
+    assert code == 0 and "1 held, 0 refuted" in out, (code, out, err)
+    code, out, err = verify("--exec", "no-such-program {in} {out}", "--claims", "run_to_run", "--fixtures", "normal/f32/sum/3x1000/seed1")
+    assert code == 99 and "ended with exit code 127" in out and "not found" in out, (code, out, err)
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="foldproof-guests-") as folder:
+        os.environ.update(TMPDIR=folder, USER="tester")
+        room = pathlib.Path(folder)
+        check_examples(room)
+        check_liars(room)
+        check_loading(room)
+        if numpy is not None:
+            check_programs(room)
+        left = [name for name in os.listdir(folder) if "exec" in name]
+        assert not left, left
+    print("guests: examples hold, liars do not" + ("" if numpy else "; programs not tried: no numpy"))
+
+
+main()
