@@ -139,7 +139,8 @@ struct fold_launch {
   unsigned block;   /* cuda: threads a block */
 };
 
-/* The one shape: `rows x cols` elements, row-major and contiguous, become `rows` results, all of `dtype`.
+/* The one shape: `rows x cols` elements, row-major and contiguous, become `rows` results; elements are of
+ * `dtype`, and so are results where the subject does not say otherwise (fold_subject_result).
  * `in` and `out` are aligned to the element, and to no more; they live in the memory of the subject's engine. */
 struct fold_call {
   enum fold_dtype dtype;
