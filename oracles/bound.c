@@ -69,8 +69,8 @@ const char *fold_bound_formula(enum fold_method method) {
 fold_status fold_no_bound(const char *reason) { return fold_error(FOLD_UNSUPPORTED, "no bound: %s", reason); }
 
 bool fold_reaches_overflow(struct fold_format format, mpfr_srcptr value) {
-  mpfr_t threshold, half_ulp;
-  mpfr_inits2(FOLD_BOUND_BITS, threshold, half_ulp, (mpfr_ptr)0);
+  MPFR_DECL_INIT(threshold, FOLD_BOUND_BITS);
+  MPFR_DECL_INIT(half_ulp, FOLD_BOUND_BITS);
   mpfr_set_ui_2exp(threshold, 1, format.emax + 1, MPFR_RNDD);
   mpfr_set_ui_2exp(half_ulp, 1, format.emax - format.precision, MPFR_RNDD);
   mpfr_sub(threshold, threshold, half_ulp, MPFR_RNDD); /* exact */
@@ -78,19 +78,16 @@ bool fold_reaches_overflow(struct fold_format format, mpfr_srcptr value) {
   if (!format.infinities)
     mpfr_mul_2ui(half_ulp, half_ulp, 1, MPFR_RNDD), mpfr_sub(threshold, threshold, half_ulp, MPFR_RNDD);
   bool reaches = format.infinities ? mpfr_greaterequal_p(value, threshold) : mpfr_greater_p(value, threshold);
-  mpfr_clears(threshold, half_ulp, (mpfr_ptr)0);
   return reaches;
 }
 
 /* gamma_k = k u / (1 - k u), or false where k u >= 1/2: theorems ask for k u < 1, and partial products for gamma <= 1. */
 static bool set_gamma(mpfr_t gamma, uint64_t k, int u) {
-  mpfr_t denominator;
-  mpfr_init2(denominator, FOLD_BOUND_BITS);
+  MPFR_DECL_INIT(denominator, FOLD_BOUND_BITS);
   mpfr_set_uj_2exp(gamma, k, u, MPFR_RNDU);
   mpfr_ui_sub(denominator, 1, gamma, MPFR_RNDD);
   bool small = mpfr_cmp_ui_2exp(gamma, 1, -1) < 0;
   if (small) mpfr_div(gamma, gamma, denominator, MPFR_RNDU);
-  mpfr_clear(denominator);
   return small;
 }
 
@@ -135,8 +132,7 @@ static void round_last(struct fold_bound_terms *t, bool exact, mpfr_t error) {
     return;
   }
   if (fold_format_holds(t->result, t->accumulator)) return;
-  mpfr_t half;
-  mpfr_init2(half, FOLD_BOUND_BITS);
+  MPFR_DECL_INIT(half, FOLD_BOUND_BITS);
   mpfr_add(half, t->magnitude, error, MPFR_RNDU);
   mpfr_mul_2si(half, half, -t->result.precision, MPFR_RNDU);
   mpfr_set_ui_2exp(t->scratch, 1, t->result.emin - t->result.precision, MPFR_RNDU);
@@ -145,19 +141,16 @@ static void round_last(struct fold_bound_terms *t, bool exact, mpfr_t error) {
                fold_format_least(fold_format_of(t->truth->dtype)) < fold_format_least(t->result);
   if (below && mpfr_less_p(half, t->scratch)) mpfr_set(half, t->scratch, MPFR_RNDU);
   mpfr_add(error, error, half, MPFR_RNDU);
-  mpfr_clear(half);
 }
 
 /* Whether the finite terms alone may overflow: not where S (1 + n u) is below half of the range, for the error is below
  * S (n - 1) u, or twice that, and S, where n u < 1/2. */
 static bool sums_may_overflow(const struct fold_truth *truth, struct fold_format f) {
-  mpfr_t largest;
-  mpfr_init2(largest, FOLD_BOUND_BITS);
+  MPFR_DECL_INIT(largest, FOLD_BOUND_BITS);
   mpfr_set_uj_2exp(largest, truth->n + truth->factors, -f.precision, MPFR_RNDU);
   mpfr_add_ui(largest, largest, 1, MPFR_RNDU);
   mpfr_mul(largest, largest, truth->abs_sum, MPFR_RNDU);
   bool may = mpfr_cmp_ui_2exp(largest, 1, f.emax) >= 0;
-  mpfr_clear(largest);
   return may;
 }
 
@@ -197,15 +190,13 @@ static fold_status find(struct fold_bound_terms *t, struct fold_outcomes *outcom
     mpfr_set_uj_2exp(t->gamma, truth->n - 1, t->u, MPFR_RNDU);
     if (!by_height) mpfr_set_inf(t->gamma, 1);
   }
-  mpfr_t error;
-  mpfr_init2(error, FOLD_BOUND_BITS);
+  MPFR_DECL_INIT(error, FOLD_BOUND_BITS);
   fold_status status = (truth->op == FOLD_SUM ? fold_sum_error : fold_product_error)(t, outcomes, error);
   if (status.code == FOLD_OK) {
     set_outcomes(t, error, outcomes);
     round_last(t, outcomes->exact, error);
     mpfr_set(bound, error, MPFR_RNDU);
   }
-  mpfr_clear(error);
   return status;
 }
 
@@ -237,10 +228,15 @@ fold_status fold_bound_outcomes(struct fold_arithmetic how, const struct fold_tr
   t.u = -t.accumulator.precision;
   t.height = how.method == FOLD_PLAIN && truth->op == FOLD_SUM ? height : truth->n - 1;
   t.height += fold_product_is_rounded(&t);
-  mpfr_inits2(FOLD_BOUND_BITS, t.gamma, t.magnitude, t.side[0], t.side[1], t.scratch, (mpfr_ptr)0);
+  MPFR_DECL_INIT(gamma, FOLD_BOUND_BITS);
+  MPFR_DECL_INIT(magnitude, FOLD_BOUND_BITS);
+  MPFR_DECL_INIT(positive, FOLD_BOUND_BITS);
+  MPFR_DECL_INIT(negative, FOLD_BOUND_BITS);
+  MPFR_DECL_INIT(scratch, FOLD_BOUND_BITS);
+  t.gamma = gamma, t.magnitude = magnitude, t.scratch = scratch;
+  t.side[0] = positive, t.side[1] = negative;
   fold_status status = find(&t, outcomes, bound);
   rename_infinities(how, outcomes);
-  mpfr_clears(t.gamma, t.magnitude, t.side[0], t.side[1], t.scratch, (mpfr_ptr)0);
   return status;
 }
 

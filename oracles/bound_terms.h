@@ -15,12 +15,13 @@ struct fold_bound_terms {
   const struct fold_truth *truth;
   const struct fold_running_product *running;
   struct fold_format result, accumulator;
-  int u;            /* unit roundoff 2^u */
-  uint64_t height;  /* roundings that a term may pass through */
-  mpfr_t gamma;     /* of height */
-  mpfr_t magnitude; /* |s| or |p| */
-  mpfr_t side[2];   /* P and N of a sum */
-  mpfr_t scratch;
+  int u;           /* unit roundoff 2^u */
+  uint64_t height; /* roundings that a term may pass through */
+  /* Of FOLD_BOUND_BITS; whoever makes the terms has them on its stack: hundreds of thousands of results are weighed. */
+  mpfr_ptr gamma;     /* of height */
+  mpfr_ptr magnitude; /* |s| or |p| */
+  mpfr_ptr side[2];   /* P and N of a sum */
+  mpfr_ptr scratch;
   bool partial[2]; /* a partial result may overflow to +infinity, to -infinity */
 };
 

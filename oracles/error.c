@@ -3,8 +3,8 @@
 #include "exact.h"
 
 void fold_truth_error(mpfr_t error, const struct fold_truth *truth, enum fold_dtype dtype, uint64_t got) {
-  mpfr_t value, other;
-  mpfr_init2(value, 64);
+  mpfr_t other;
+  MPFR_DECL_INIT(value, 64); /* enough for any pattern: its precision is not raised */
   mpfr_init2(other, mpfr_get_prec(error));
   fold_mpfr_set_bits(value, dtype, got);
   mpfr_sub(error, value, truth->exact, MPFR_RNDA);
@@ -12,25 +12,19 @@ void fold_truth_error(mpfr_t error, const struct fold_truth *truth, enum fold_dt
   mpfr_abs(error, error, MPFR_RNDU);
   mpfr_abs(other, other, MPFR_RNDU);
   mpfr_max(error, error, other, MPFR_RNDU);
-  mpfr_clears(value, other, (mpfr_ptr)0);
+  mpfr_clear(other);
 }
 
 double fold_ratio_up(mpfr_srcptr a, mpfr_srcptr b) {
   if (mpfr_zero_p(a)) return 0;
-  mpfr_t ratio;
-  mpfr_init2(ratio, 53);
+  MPFR_DECL_INIT(ratio, 53);
   mpfr_div(ratio, a, b, MPFR_RNDU);
-  double value = mpfr_get_d(ratio, MPFR_RNDU);
-  mpfr_clear(ratio);
-  return value;
+  return mpfr_get_d(ratio, MPFR_RNDU);
 }
 
 double fold_truth_ulps(mpfr_srcptr error, const struct fold_truth *truth, enum fold_dtype dtype) {
   double place = fold_ulp(dtype, fold_bits_to_double(dtype, truth->rounded[dtype]));
-  mpfr_t ratio;
-  mpfr_init2(ratio, 53);
+  MPFR_DECL_INIT(ratio, 53);
   mpfr_div_d(ratio, error, place, MPFR_RNDU);
-  double ulps = mpfr_get_d(ratio, MPFR_RNDU);
-  mpfr_clear(ratio);
-  return ulps;
+  return mpfr_get_d(ratio, MPFR_RNDU);
 }
