@@ -48,17 +48,21 @@ static bool renew(unsigned char *edge, size_t bytes, int access) {
   return mmap(edge, bytes, access, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED;
 }
 
-bool fold_edge_open(unsigned char *edge, size_t bytes) {
+static fold_status failed(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory to open a page and close it"); }
+
+fold_status fold_edge_open(unsigned char *edge, size_t bytes, bool *open) {
   static int tells = -1;
   size_t at;
+  *open = false;
   if (tells < 0) tells = try_one();
-  if (!tells) return false;
-  if (find_resident(edge, bytes, false, &at) && !renew(edge, bytes, PROT_NONE)) return false;
-  return mprotect(edge, bytes, PROT_READ) == 0;
+  if (!tells) return fold_ok();
+  if (find_resident(edge, bytes, false, &at) && !renew(edge, bytes, PROT_NONE)) return failed();
+  *open = mprotect(edge, bytes, PROT_READ) == 0;
+  return *open ? fold_ok() : failed();
 }
 
-bool fold_edge_close(unsigned char *edge, size_t bytes, enum fold_edge which, size_t *at) {
-  bool touched = find_resident(edge, bytes, which == FOLD_EDGE_BEFORE, at);
-  if (!touched || !renew(edge, bytes, PROT_NONE)) mprotect(edge, bytes, PROT_NONE);
-  return touched;
+fold_status fold_edge_close(unsigned char *edge, size_t bytes, enum fold_edge which, bool *touched, size_t *at) {
+  *touched = find_resident(edge, bytes, which == FOLD_EDGE_BEFORE, at);
+  bool closed = *touched ? renew(edge, bytes, PROT_NONE) : mprotect(edge, bytes, PROT_NONE) == 0;
+  return closed ? fold_ok() : failed();
 }

@@ -7,17 +7,18 @@
 #ifndef FOLD_EDGE_H
 #define FOLD_EDGE_H
 
-#include <stdbool.h>
 #include <stddef.h>
+
+#include "fold.h"
 
 /* Which edge of a region can be read. */
 enum fold_edge { FOLD_EDGES_CLOSED, FOLD_EDGE_BEFORE, FOLD_EDGE_AFTER };
 
-/* The edge's pages can be read from now on; what was left there by former runs is gone. False: this kernel does not tell what was
- * read, or there is no memory; the edge is closed as before. */
-bool fold_edge_open(unsigned char *edge, size_t bytes);
+/* The edge's pages can be read from now on, and what was left there by former runs is gone; not *open where this kernel does not tell
+ * what was read: then the edge is closed as before. NO_MEMORY. */
+fold_status fold_edge_open(unsigned char *edge, size_t bytes, bool *open);
 /* No access again. Whether a page was touched: the first one at `edge`, or, of the edge before a region, the last, at *at bytes
- * from the edge's start. */
-bool fold_edge_close(unsigned char *edge, size_t bytes, enum fold_edge which, size_t *at);
+ * from the edge's start. NO_MEMORY. */
+fold_status fold_edge_close(unsigned char *edge, size_t bytes, enum fold_edge which, bool *touched, size_t *at);
 
 #endif

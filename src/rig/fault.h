@@ -42,9 +42,9 @@ struct fold_watched {
 
 /* Until fold_faults_end faults in these n regions are noted; all threads' are. One watch at a time. At the end what was opened is
  * closed again, and what was read-only is so again. That edge of each read-only region can be read meanwhile, and is looked at in the
- * end: then only the page is known, and `at` is its byte that is nearest to the region. */
-void fold_faults_watch(struct fold_watched *watched, size_t n, enum fold_edge edge);
-void fold_faults_end(void);
+ * end: then only the page is known, and `at` is its byte that is nearest to the region. NO_MEMORY: nothing is watched. */
+fold_status fold_faults_watch(struct fold_watched *watched, size_t n, enum fold_edge edge);
+fold_status fold_faults_end(void);
 /* The handlers stay in their place between watches, where faults are handed on. Takes that place again from whoever took it; gives it
  * back to whoever had it before. What was taken since is named; NULL: nothing. */
 const char *fold_faults_take_handlers(void);

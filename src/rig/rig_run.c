@@ -206,10 +206,10 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
     watched[n++] = (struct fold_watched){.region = &rig->in[k].room.region,
                                          .first = fold_rig_place(rig, &rig->in[k]),
                                          .last = fold_rig_end(rig, &rig->in[k])};
+  if (host) FOLD_TRY(fold_faults_watch(watched, n, edge));
   struct fold_footing own = fold_footing_now();
   if (host && call->launch.threads) omp_set_num_threads((int)call->launch.threads);
   struct fold_footing before = fold_footing_now();
-  if (host) fold_faults_watch(watched, n, edge);
   fold_watch_begin(call->rows * call->cols);
   char left[80] = "";
   if (rig->ops->keep) rig->ops->keep();
@@ -217,13 +217,14 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
   if (rig->ops->restore) rig->ops->restore(left); /* before the engine is used again */
   fold_status ended = status.code == FOLD_OK ? end_run(rig, call, out, scratch, glance) : rig->ops->finish();
   fold_watch_end();
-  if (host) fold_faults_end();
+  const fold_status closed = host ? fold_faults_end() : fold_ok();
   restore_state(rig, call, &before, left, traces);
   omp_set_num_threads(own.threads);
   for (unsigned k = 0; k < rig->inputs; k++) trace_fault(&inputs[k], fold_rig_argument(k), traces);
   trace_fault(&watched[0], FOLD_OUTPUT, traces);
   if (scratch->end) trace_fault(own_scratch, FOLD_SCRATCH, traces);
-  return status.code != FOLD_OK ? status : ended;
+  if (status.code != FOLD_OK) return status;
+  return ended.code != FOLD_OK ? ended : closed;
 }
 
 static void look_at_output(struct fold_rig *rig, const struct fold_request *request, size_t size,
