@@ -6,7 +6,7 @@ _foldproof() {
     --what) words='messages strong weak' ;;
     --settings) words='default ring tree simple LL LL128' ;;
     --launch) words='mpirun threads' ;;
-    --set) words='default large all' ;;
+    --set) words='default large guests all' ;;
     --dtype) words='f16 bf16 f32 f64 e4m3 e5m2' ;;
     --op) words='sum prod max min' ;;
     --claims | -c) words=$("$command" list claims 2>/dev/null | awk '/^[a-z]/ && NR > 1 && $1 != "gpu_to_gpu" { print $1 }') ;;

@@ -4,6 +4,7 @@ test_guests.py FOLDPROOF LIBRARY_FOLDER GUESTS_FOLDER CC
 """
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -31,7 +32,7 @@ def build(folder, name, *sources, compiler=None, options=()):
 
 def check_examples(folder):
     code, out, err = verify("--guest", str(build(folder, "guest_sum", EXAMPLES / "guest_sum.c", options=["-Wall", "-Wextra", "-Werror"])))
-    assert code == 0 and "\n6760 held, 0 refuted" in out, (code, out, err)
+    assert code == 0 and re.search(r"\n\d{4,} held, 0 refuted", out), (code, out, err)
     for line in ("bounded", "replays", "fresh_process", "keeps_input"):
         assert f"\n  {line}" in out, out
     if shutil.which("gfortran"):
@@ -55,7 +56,7 @@ extern "C" const foldproof_guest_table *foldproof_guest(void) {
 
 LIARS = {
     "keeps_state": ("run_to_run", 1), "asks_the_clock": ("run_to_run", 1), "by_address": ("alignment_invariant", 1),
-    "by_rows": ("batch_invariant", 1), "by_threads": ("launch_invariant", 1), "by_environment": ("fresh_process", 1),
+    "by_threads": ("launch_invariant", 1), "by_environment": ("fresh_process", 1),
     "changes_its_input": ("keeps_input", 1), "writes_too_far": ("stays_in_bounds", 1), "leaves_one_out": ("bounded", 1),
     "rounds_down": ("leaves_no_trace", 1), "wrong_order": ("replays", 1), "wrong_twin": ("same_bits_as", 1),
     "soils_its_scratch": ("leaves_no_trace", 1),
@@ -79,6 +80,9 @@ def check_liars(folder):
     assert code == 0 and "1 held, 0 refuted" not in out and "1 held, 0 refuted" in err, (code, out, err)
     code, out, err = verify("--guest", liars, "--subjects", "liar/declines", "--fixtures", "normal/f32/sum/*")
     assert code == 0 and "odd lengths are not for it" in out, (code, out, err)
+    code, out, err = verify("--guest", liars, "--subjects", "liar/by_rows,liar/honest", "--fixtures", "batch/f32/sum/*")
+    assert code == 1 and "a batch of 255 rows has other bits than one of 256 or more (of 2049)" in out, (code, out, err)
+    assert "REFUTED: liar/honest" not in out, out
     # A guest's promise can be set by its user; compiled subjects are judged beside it where they are named.
     code, out, err = verify("--guest", liars, "--subjects", "liar/leaves_one_out,host/pairwise", "--claims", "batch-invariant", "--fixtures", "normal/f32/sum/*")
     assert "host/pairwise on host" in out and "liar/leaves_one_out on host violates" in out and "bounded" not in out, (code, out, err)

@@ -33,7 +33,10 @@ static const struct argp_option options[] = {
      "judge this program: asked by lines of JSON, or run anew each time where {in} and {out} stand in it (repeatable)",
      1},
     {"fixtures", FIXTURES, "GLOBS", 0, "only cases whose name, or the name of whose fixture or file, matches", 1},
-    {"set", SET, "SET", 0, "the set of fixtures: default, large, or all", 1},
+    {"set", SET, "SET", 0,
+     "the set of fixtures: default; large; guests, the default one and larger batches, which --guest and --exec take; "
+     "or all",
+     1},
     {"fixture-folder", FOLDER, "DIR", 0, "where the *.ini files are", 1},
     {"npy", NPY, "FILE", 0,
      "take this array instead of fixtures (repeatable); with --engine mpi or nccl its columns go over the ranks", 1},
@@ -75,6 +78,12 @@ static void add_guest(struct fold_selection_options *o, const struct fold_door *
   s->guests = o->guests;
 }
 
+static void check_set(struct argp_state *state, const char *arg) {
+  for (const char *const *name = fold_set_names; *name; name++)
+    if (strcmp(arg, *name) == 0) return;
+  fold_option_refuse(state, "--set", arg, fold_set_names);
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct fold_selection_options *o = state->input;
   struct fold_selection *s = &o->selection;
@@ -93,8 +102,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       if (s->repeats == 0) argp_failure(state, 2, 0, "--repeats 0: at least 1");
       return 0;
     case SET:
-      if (strcmp(arg, "default") && strcmp(arg, "large") && strcmp(arg, "all"))
-        fold_option_refuse(state, "--set", arg, (const char *const[]){"default", "large", "all", NULL});
+      check_set(state, arg);
       s->set = arg;
       return 0;
     case ENGINE:
@@ -219,6 +227,7 @@ fold_status fold_selection_open(struct fold_selection_options *o, const struct f
   if (claims && (s->claims = fold_claims_expand(claims)) == NULL)
     return fold_error(FOLD_NO_MEMORY, "not enough memory for a list of claims");
   o->registry = *own;
+  if (s->n_guests > 0 && !fold_option_given(o, "set")) s->set = "guests";
   FOLD_TRY(fold_selection_check(&(struct fold_selection){.claims = s->claims, .engine = -1}, own));
   if (s->n_guests > 0) FOLD_TRY(fold_guests_load(s->guests, s->n_guests, claims, own, &o->registry));
   return fold_selection_check(s, &o->registry);

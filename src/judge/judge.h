@@ -95,6 +95,10 @@ enum fold_dtype fold_trial_result_dtype(const struct fold_trial *trial);
 /* A judge's own run of the trial's subject, in the case's rig or in one of its own: it enters trial->log. */
 fold_status fold_trial_run(struct fold_trial *trial, struct fold_rig *rig, const struct fold_request *request,
                            void *got);
+/* The same of rows x cols terms from element `first` of each input on. */
+fold_status fold_trial_run_part(struct fold_trial *trial, size_t first, size_t rows, size_t cols, void *got);
+/* Longer rows are not run in other places and batches by themselves. */
+enum { FOLD_ROW_TERMS = 1 << 18 };
 size_t fold_trial_terms(const struct fold_trial *trial); /* of the whole case, all rows together */
 struct fold_request fold_trial_request(const struct fold_trial *trial, unsigned char poison); /* of the whole case */
 /* The twin's run of the whole case, into trial->other: what it did is judged in its own trial. */

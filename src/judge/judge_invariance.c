@@ -1,4 +1,4 @@
-/* judge_invariance.c: the same bits whatever surrounds the terms: launch, alignment, batch, permutation. */
+/* judge_invariance.c: the same bits whatever surrounds the terms: launch, alignment, permutation. */
 #include "judge.h"
 
 #include <stdio.h>
@@ -6,9 +6,6 @@
 #include <string.h>
 
 #include "bits.h"
-
-/* Longer rows are not run in other places and batches by themselves. */
-enum { ROW_TERMS = 1 << 18 };
 
 void fold_judge_launch_invariant(struct fold_trial *trial, struct fold_finding *finding) {
   size_t ran;
@@ -19,18 +16,13 @@ void fold_judge_launch_invariant(struct fold_trial *trial, struct fold_finding *
     fold_find_skipped(finding, "it takes no other launch");
 }
 
-static fold_status run_part(struct fold_trial *trial, size_t first, size_t rows, size_t cols, void *got) {
-  struct fold_request request = {.op = trial->c->op, .first = first, .rows = rows, .cols = cols, .poison = 0x5a};
-  return fold_trial_run(trial, trial->rig, &request, got);
-}
-
 /* The row without its first element, where it stands (misaligned) and moved to the aligned address. */
 static bool judge_sub_range(struct fold_trial *trial, struct fold_finding *finding) {
   const struct fold_case *c = trial->c;
   uint64_t in_place = 0, copied = 0;
-  fold_status status = run_part(trial, 1, 1, c->cols - 1, &in_place);
+  fold_status status = fold_trial_run_part(trial, 1, 1, c->cols - 1, &in_place);
   if (status.code == FOLD_OK) status = fold_rig_move(trial->rig, -1);
-  if (status.code == FOLD_OK) status = run_part(trial, 1, 1, c->cols - 1, &copied);
+  if (status.code == FOLD_OK) status = fold_trial_run_part(trial, 1, 1, c->cols - 1, &copied);
   fold_status back = fold_rig_move(trial->rig, 0);
   if (status.code == FOLD_OK) status = back;
   if (status.code != FOLD_OK) {
@@ -45,106 +37,9 @@ void fold_judge_alignment_invariant(struct fold_trial *trial, struct fold_findin
   const struct fold_case *c = trial->c;
   size_t ran;
   if (!fold_judge_varied(trial, finding, FOLD_VARIES_ADDRESS, &ran)) return;
-  bool divisible = c->cols > 1 && c->cols <= ROW_TERMS && c->rows > 0 && !trial->subject->vector;
+  bool divisible = c->cols > 1 && c->cols <= FOLD_ROW_TERMS && c->rows > 0 && !trial->subject->vector;
   if (divisible && !judge_sub_range(trial, finding)) return;
   fold_find_held(finding);
-}
-
-/* A row of a batch, run alone where it stands, and the leading half of the rows. */
-static void judge_rows_alone(struct fold_trial *trial, struct fold_finding *finding) {
-  const struct fold_case *c = trial->c;
-  size_t picks[] = {0, c->rows / 2, c->rows - 1}, half = c->rows / 2;
-  size_t size = fold_dtype_size(fold_trial_result_dtype(trial));
-  for (size_t i = 0; i < 3; i++) {
-    fold_status status = run_part(trial, picks[i] * c->cols, 1, c->cols, trial->other);
-    if (status.code != FOLD_OK) {
-      fold_find_failed(finding, status);
-      return;
-    }
-    const unsigned char *in_batch = (const unsigned char *)trial->got + picks[i] * size;
-    if (!fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, in_batch, 1,
-                        "other bits for the row alone")) {
-      finding->row = picks[i];
-      return;
-    }
-  }
-  fold_status status = run_part(trial, 0, half, c->cols, trial->other);
-  if (status.code != FOLD_OK) {
-    fold_find_failed(finding, status);
-  } else if (fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, trial->got, half,
-                            "other bits in a batch of half the rows")) {
-    fold_find_held(finding);
-  }
-}
-
-enum { BATCH = 5 };
-
-/* The row's bytes, element by element from the last to the first. */
-static void copy_reversed(unsigned char *to, const unsigned char *from, size_t n, size_t size) {
-  if (size == 4) {
-    for (size_t i = 0; i < n; i++) ((uint32_t *)(void *)to)[i] = ((const uint32_t *)(const void *)from)[n - 1 - i];
-  } else {
-    for (size_t i = 0; i < n; i++) memcpy(to + i * size, from + (n - 1 - i) * size, size);
-  }
-}
-
-/* Where the row stands among five; the others hold it reversed, so that a neighbour's term shows, and the first row's, for whoever
- * takes that for all. */
-enum { THIRD = 2, FOURTH = 3 };
-
-static void lay_batch(unsigned char *to, const void *row, size_t cols, size_t size) {
-  for (size_t r = 0; r < BATCH; r++, to += cols * size)
-    if (r == THIRD || r == FOURTH)
-      memcpy(to, row, cols * size);
-    else
-      copy_reversed(to, row, cols, size);
-}
-
-/* It is laid once a case. */
-static fold_status open_batch(struct fold_trial *trial) {
-  const struct fold_case *c = trial->c;
-  struct fold_rig *batch = trial->batch;
-  const size_t n[FOLD_INPUTS] = {BATCH * c->cols, BATCH * c->cols};
-  if (batch->ops) return fold_ok();
-  FOLD_TRY(fold_rig_open_inputs(batch, trial->subject->engine, c->dtype, n, trial->rig->inputs, BATCH));
-  batch->ranks = trial->rig->ranks;
-  batch->factors = trial->rig->factors;
-  for (unsigned k = 0; k < batch->inputs; k++)
-    lay_batch(fold_rig_input_at(batch, k), fold_rig_input_at(trial->rig, k), c->cols, fold_dtype_size(c->dtype));
-  return fold_rig_load(batch);
-}
-
-static void judge_row_in_batch(struct fold_trial *trial, struct fold_finding *finding) {
-  const struct fold_case *c = trial->c;
-  uint64_t got[BATCH];
-  struct fold_request request = {.op = c->op, .rows = BATCH, .cols = c->cols, .poison = 0x6b};
-  bool wrote = fold_trial_find(trial, FOLD_DID_WRITE_INPUT) != NULL;
-  fold_status status = open_batch(trial);
-  trial->batch->last = trial->rig->last; /* the same subject goes on, in other memory */
-  if (status.code == FOLD_OK) status = fold_trial_run(trial, trial->batch, &request, got);
-  if (status.code != FOLD_OK || wrote || fold_trial_find(trial, FOLD_DID_WRITE_INPUT)) fold_rig_close(trial->batch);
-  if (status.code != FOLD_OK) {
-    fold_find_failed(finding, status);
-    return;
-  }
-  const enum fold_dtype dtype = fold_trial_result_dtype(trial);
-  const size_t size = fold_dtype_size(dtype);
-  const unsigned char *third = (const unsigned char *)got + THIRD * size,
-                      *fourth = (const unsigned char *)got + FOURTH * size;
-  if (fold_find_same(finding, dtype, third, trial->got, 1, "other bits as third of five rows") &&
-      fold_find_same(finding, dtype, fourth, trial->got, 1, "other bits as fourth of five rows"))
-    fold_find_held(finding);
-}
-
-void fold_judge_batch_invariant(struct fold_trial *trial, struct fold_finding *finding) {
-  if (trial->c->rows > 1)
-    judge_rows_alone(trial, finding);
-  else if (trial->c->rows == 1 && trial->c->cols <= ROW_TERMS)
-    judge_row_in_batch(trial, finding);
-  else if (trial->c->rows == 1)
-    fold_find_skipped(finding, "one row of over %d terms: cases of several rows judge this", ROW_TERMS);
-  else
-    fold_find_skipped(finding, "no row");
 }
 
 /* In place, and undone in place, so that a permutation needs no second copy of the input. */
@@ -198,7 +93,7 @@ static void permute(const struct permutation *p, struct fold_trial *trial, bool 
 static bool judge_permutation(struct fold_trial *trial, struct fold_finding *finding, const struct permutation *p) {
   permute(p, trial, false);
   fold_status status = fold_rig_load(trial->rig);
-  if (status.code == FOLD_OK) status = run_part(trial, 0, trial->c->rows, trial->c->cols, trial->other);
+  if (status.code == FOLD_OK) status = fold_trial_run_part(trial, 0, trial->c->rows, trial->c->cols, trial->other);
   permute(p, trial, true);
   fold_status back = fold_rig_load(trial->rig);
   if (status.code == FOLD_OK) status = back;

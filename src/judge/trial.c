@@ -208,3 +208,8 @@ fold_status fold_trial_run_foreign(struct fold_trial *trial, size_t at, bool *ke
   FOLD_TRY(status);
   return fold_trial_find(trial, FOLD_DID_WRITE_INPUT) ? fold_trial_refill(trial) : fold_ok();
 }
+
+fold_status fold_trial_run_part(struct fold_trial *trial, size_t first, size_t rows, size_t cols, void *got) {
+  struct fold_request request = {.op = trial->c->op, .first = first, .rows = rows, .cols = cols, .poison = 0x5a};
+  return fold_trial_run(trial, trial->rig, &request, got);
+}

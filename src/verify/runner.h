@@ -16,7 +16,7 @@ struct fold_selection {
   const char *subjects, *claims, *fixtures;
   int engine;         /* enum fold_engine, -1: every engine */
   const char *folder; /* of fixtures */
-  const char *set;    /* "default", "large" */
+  const char *set;    /* one of fold_set_names */
   const char **npy; /* files judged instead of fixtures; with an engine that has ranks, their columns over all ranks */
   size_t n_npy;
   const struct fold_problem *npy_problem;

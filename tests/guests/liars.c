@@ -37,7 +37,7 @@ static int asks_the_clock(call_of *call, void *context) {
 static int by_address(call_of *call, void *context) {
   return (void)context, sums(call, ((uintptr_t)call->in / 4) % 4 == 0 ? 1 : 4);
 }
-static int by_rows(call_of *call, void *context) { return (void)context, sums(call, call->rows < 4 ? 1 : 8); }
+static int by_rows(call_of *call, void *context) { return (void)context, sums(call, call->rows < 256 ? 1 : 8); }
 static int by_threads(call_of *call, void *context) {
   return (void)context, sums(call, call->threads ? call->threads : 1);
 }

@@ -1,0 +1,156 @@
+/* judge_batch.c: a row's bits do not depend on the number of rows, or on its place among them. */
+#include <stdio.h>
+#include <string.h>
+
+#include "judge.h"
+
+/* Around which numbers of rows a batch is tried: kernels choose another way of working from a power of two on. */
+static size_t next_size(size_t rows) {
+  static const size_t first[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
+  for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+    if (first[i] > rows) return first[i];
+  for (size_t power = 16;; power *= 2)
+    for (size_t at = power - 1; at <= power + 1; at++)
+      if (at > rows) return at;
+}
+
+/* Whether the leading `rows` rows have, as a batch of their own, the bits that they have in the whole one. */
+static bool is_same_in(struct fold_trial *trial, size_t rows, bool *same, struct fold_finding *finding) {
+  fold_status status = fold_trial_run_part(trial, 0, rows, trial->c->cols, trial->other);
+  struct fold_finding found = *finding;
+  if (status.code != FOLD_OK) {
+    fold_find_failed(finding, status);
+    return false;
+  }
+  *same = fold_find_same(&found, fold_trial_result_dtype(trial), trial->other, trial->got, rows, "");
+  if (*same) finding->comparisons = found.comparisons;
+  return true;
+}
+
+/* Batches of every size about a power of two; where bits differ, the pair of sizes between which they change last. A guest's way of
+ * working is not known: a compiled subject's is, and its fixtures lie where that changes. */
+static bool sweep(struct fold_trial *trial, struct fold_finding *finding) {
+  size_t differs = 0, same = trial->c->rows;
+  bool is_same;
+  if (trial->subject->guest == NULL) return true;
+  for (size_t rows = 1; rows < trial->c->rows; rows = next_size(rows)) {
+    if (!is_same_in(trial, rows, &is_same, finding)) return false;
+    if (!is_same)
+      differs = rows, same = trial->c->rows;
+    else if (differs && same == trial->c->rows)
+      same = rows;
+  }
+  if (differs == 0) return true;
+  while (same - differs > 1) {
+    const size_t middle = differs + (same - differs) / 2;
+    if (!is_same_in(trial, middle, &is_same, finding)) return false;
+    *(is_same ? &same : &differs) = middle;
+  }
+  char what[120];
+  snprintf(what, sizeof what, "a batch of %zu rows has other bits than one of %zu or more (of %zu)", differs, same,
+           trial->c->rows);
+  fold_status status = fold_trial_run_part(trial, 0, differs, trial->c->cols, trial->other);
+  if (status.code != FOLD_OK)
+    fold_find_failed(finding, status);
+  else if (fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, trial->got, differs, what))
+    fold_find_refuted(finding, "bits of a batch of %zu rows changed in a repeat", differs);
+  return false;
+}
+
+/* A row of a batch, run alone where it stands, and the leading half of the rows. */
+static void judge_rows_alone(struct fold_trial *trial, struct fold_finding *finding) {
+  const struct fold_case *c = trial->c;
+  if (!sweep(trial, finding)) return;
+  size_t picks[] = {0, c->rows / 2, c->rows - 1}, half = c->rows / 2;
+  size_t size = fold_dtype_size(fold_trial_result_dtype(trial));
+  for (size_t i = 0; i < 3; i++) {
+    fold_status status = fold_trial_run_part(trial, picks[i] * c->cols, 1, c->cols, trial->other);
+    if (status.code != FOLD_OK) {
+      fold_find_failed(finding, status);
+      return;
+    }
+    const unsigned char *in_batch = (const unsigned char *)trial->got + picks[i] * size;
+    if (!fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, in_batch, 1,
+                        "other bits for the row alone")) {
+      finding->row = picks[i];
+      return;
+    }
+  }
+  fold_status status = fold_trial_run_part(trial, 0, half, c->cols, trial->other);
+  if (status.code != FOLD_OK) {
+    fold_find_failed(finding, status);
+  } else if (fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, trial->got, half,
+                            "other bits in a batch of half the rows")) {
+    fold_find_held(finding);
+  }
+}
+
+enum { BATCH = 5 };
+
+/* The row's bytes, element by element from the last to the first. */
+static void copy_reversed(unsigned char *to, const unsigned char *from, size_t n, size_t size) {
+  if (size == 4) {
+    for (size_t i = 0; i < n; i++) ((uint32_t *)(void *)to)[i] = ((const uint32_t *)(const void *)from)[n - 1 - i];
+  } else {
+    for (size_t i = 0; i < n; i++) memcpy(to + i * size, from + (n - 1 - i) * size, size);
+  }
+}
+
+/* Where the row stands among five; the others hold it reversed, so that a neighbour's term shows, and the first row's, for whoever
+ * takes that for all. */
+enum { THIRD = 2, FOURTH = 3 };
+
+static void lay_batch(unsigned char *to, const void *row, size_t cols, size_t size) {
+  for (size_t r = 0; r < BATCH; r++, to += cols * size)
+    if (r == THIRD || r == FOURTH)
+      memcpy(to, row, cols * size);
+    else
+      copy_reversed(to, row, cols, size);
+}
+
+/* It is laid once a case. */
+static fold_status open_batch(struct fold_trial *trial) {
+  const struct fold_case *c = trial->c;
+  struct fold_rig *batch = trial->batch;
+  const size_t n[FOLD_INPUTS] = {BATCH * c->cols, BATCH * c->cols};
+  if (batch->ops) return fold_ok();
+  FOLD_TRY(fold_rig_open_inputs(batch, trial->subject->engine, c->dtype, n, trial->rig->inputs, BATCH));
+  batch->ranks = trial->rig->ranks;
+  batch->factors = trial->rig->factors;
+  for (unsigned k = 0; k < batch->inputs; k++)
+    lay_batch(fold_rig_input_at(batch, k), fold_rig_input_at(trial->rig, k), c->cols, fold_dtype_size(c->dtype));
+  return fold_rig_load(batch);
+}
+
+static void judge_row_in_batch(struct fold_trial *trial, struct fold_finding *finding) {
+  const struct fold_case *c = trial->c;
+  uint64_t got[BATCH];
+  struct fold_request request = {.op = c->op, .rows = BATCH, .cols = c->cols, .poison = 0x6b};
+  bool wrote = fold_trial_find(trial, FOLD_DID_WRITE_INPUT) != NULL;
+  fold_status status = open_batch(trial);
+  trial->batch->last = trial->rig->last; /* the same subject goes on, in other memory */
+  if (status.code == FOLD_OK) status = fold_trial_run(trial, trial->batch, &request, got);
+  if (status.code != FOLD_OK || wrote || fold_trial_find(trial, FOLD_DID_WRITE_INPUT)) fold_rig_close(trial->batch);
+  if (status.code != FOLD_OK) {
+    fold_find_failed(finding, status);
+    return;
+  }
+  const enum fold_dtype dtype = fold_trial_result_dtype(trial);
+  const size_t size = fold_dtype_size(dtype);
+  const unsigned char *third = (const unsigned char *)got + THIRD * size,
+                      *fourth = (const unsigned char *)got + FOURTH * size;
+  if (fold_find_same(finding, dtype, third, trial->got, 1, "other bits as third of five rows") &&
+      fold_find_same(finding, dtype, fourth, trial->got, 1, "other bits as fourth of five rows"))
+    fold_find_held(finding);
+}
+
+void fold_judge_batch_invariant(struct fold_trial *trial, struct fold_finding *finding) {
+  if (trial->c->rows > 1)
+    judge_rows_alone(trial, finding);
+  else if (trial->c->rows == 1 && trial->c->cols <= FOLD_ROW_TERMS)
+    judge_row_in_batch(trial, finding);
+  else if (trial->c->rows == 1)
+    fold_find_skipped(finding, "one row of over %d terms: cases of several rows judge this", FOLD_ROW_TERMS);
+  else
+    fold_find_skipped(finding, "no row");
+}
