@@ -219,12 +219,14 @@ fold_status fold_oracle_exact(enum fold_dtype dtype, enum fold_op op, const void
       fold_product_enclose(in, truth);
       fold_product_range(in, truth);
       break;
-    default:
+    case FOLD_MAX:
+    case FOLD_MIN:
       if (n == 0)
         mpfr_set_inf(truth->exact, op == FOLD_MAX ? -1 : 1);
       else
         fold_mpfr_set_bits(truth->exact, dtype, extreme(dtype, op, in, n));
       break;
+    case FOLD_OPS: break;
   }
   fold_truth_close(truth);
   return fold_ok();

@@ -155,7 +155,9 @@ fold_status fold_oracle_mpfr_terms(const struct fold_terms *terms, struct fold_t
         multiply_all(in, truth);
         fold_product_range(in, truth);
         break;
-      default: find_extreme(in, truth); break;
+      case FOLD_MAX:
+      case FOLD_MIN: find_extreme(in, truth); break;
+      case FOLD_OPS: break;
     }
     fold_truth_close(truth);
   }

@@ -39,16 +39,15 @@ static void split_grid(const struct fold_order *order, size_t n, struct fold_spl
 }
 
 static bool fits(const struct fold_order *order) {
-  switch (order->kind) {
-    case FOLD_ORDER_NUMPY: return order->width > 0;
-    case FOLD_ORDER_CHUNKS: return order->width > 0 && order->width <= FOLD_PARTS;
-    case FOLD_ORDER_CHUNK_TREE:
-      return order->width > 0 && order->width <= FOLD_PARTS && (order->width & (order->width - 1)) == 0;
-    case FOLD_ORDER_SHUFFLE:
-      return order->width > 0 && order->width <= 1024 && order->width % 32 == 0 && order->limit > 0 &&
-             order->limit <= FOLD_PARTS;
-    default: return true;
-  }
+  const enum fold_order_kind kind = order->kind;
+  const unsigned width = order->width;
+  if (kind == FOLD_ORDER_SHUFFLE && (width > 1024 || width % 32 || order->limit == 0 || order->limit > FOLD_PARTS))
+    return false;
+  if (kind == FOLD_ORDER_CHUNK_TREE && (width & (width - 1)) != 0) return false;
+  if ((kind == FOLD_ORDER_CHUNKS || kind == FOLD_ORDER_CHUNK_TREE) && width > FOLD_PARTS) return false;
+  const bool has_width = kind == FOLD_ORDER_NUMPY || kind == FOLD_ORDER_CHUNKS || kind == FOLD_ORDER_CHUNK_TREE ||
+                         kind == FOLD_ORDER_SHUFFLE;
+  return width > 0 || !has_width;
 }
 
 fold_status fold_order_split(const struct fold_order *order, size_t n, struct fold_split *split) {
@@ -56,20 +55,17 @@ fold_status fold_order_split(const struct fold_order *order, size_t n, struct fo
   if (!fits(order))
     return fold_error(FOLD_UNSUPPORTED, "order %s: no such shape (width %u, limit %u)", order->name, order->width,
                       order->limit);
-  switch (order->kind) {
-    case FOLD_ORDER_CHUNKS:
-    case FOLD_ORDER_CHUNK_TREE:
-      split->count = order->width;
-      split->size = ceiling(n, order->width);
-      break;
-    case FOLD_ORDER_SHUFFLE: split_grid(order, n, split); break;
-    case FOLD_ORDER_NUMPY:
-      split->count = ceiling(n, order->width);
-      split->size = order->width;
-      break;
-    case FOLD_ORDER_PAIRWISE:
-    case FOLD_ORDER_CANONICAL: split_aligned(n, split); break;
-    default: break;
+  const enum fold_order_kind kind = order->kind; /* one that is not asked for here has one part: the row */
+  if (kind == FOLD_ORDER_CHUNKS || kind == FOLD_ORDER_CHUNK_TREE) {
+    split->count = order->width;
+    split->size = ceiling(n, order->width);
+  } else if (kind == FOLD_ORDER_SHUFFLE) {
+    split_grid(order, n, split);
+  } else if (kind == FOLD_ORDER_NUMPY) {
+    split->count = ceiling(n, order->width);
+    split->size = order->width;
+  } else if (kind == FOLD_ORDER_PAIRWISE || kind == FOLD_ORDER_CANONICAL) {
+    split_aligned(n, split);
   }
   return fold_ok();
 }

@@ -23,8 +23,8 @@ struct sum {
 };
 
 static double plus(const struct sum *k, double a, double b) {
-  if (k->accumulator == FOLD_F64) return (double)((__float128)a + b);
-  return fold_bits_round(k->accumulator, a + b);
+  if (fold_rounds_by_double(k->accumulator)) return fold_bits_round(k->accumulator, a + b);
+  return (double)((__float128)a + b);
 }
 static double minus(const struct sum *k, double a, double b) { return plus(k, a, -b); }
 
@@ -50,8 +50,10 @@ static take *take_of(const struct fold_order *order, enum fold_method method) {
   switch (method) {
     case FOLD_KAHAN: return take_kahan;
     case FOLD_NEUMAIER: return take_neumaier;
-    default: return NULL;
+    case FOLD_PLAIN:
+    case FOLD_EXACT: break;
   }
+  return NULL;
 }
 
 bool fold_method_has_replay(const struct fold_order *order, enum fold_method method) {

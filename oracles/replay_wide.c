@@ -18,7 +18,7 @@ struct wide {
   enum fold_op op;
   const void *in, *other;
   const uint32_t *place;
-  bool fused;
+  bool fused, by_double; /* by_double: fold_rounds_by_double(accumulator) */
 };
 
 static double zero(const struct wide *c) {
@@ -26,8 +26,10 @@ static double zero(const struct wide *c) {
     case FOLD_SUM: return 0;
     case FOLD_PROD: return 1;
     case FOLD_MAX: return -INFINITY;
-    default: return INFINITY;
+    case FOLD_MIN: return INFINITY;
+    case FOLD_OPS: break;
   }
+  return NAN;
 }
 
 static double element(const struct wide *c, const void *in, size_t i) {
@@ -41,18 +43,22 @@ static double extreme(double a, double b, bool greatest) {
   return below == greatest ? b : a;
 }
 
-/* An accumulator of at most 24 bits. */
-static double join_narrow(const struct wide *c, double a, double b) {
-  return fold_bits_round(c->accumulator, c->op == FOLD_SUM ? a + b : a * b);
+static double add(const struct wide *c, double a, double b) {
+  return c->by_double ? fold_bits_round(c->accumulator, a + b) : (double)((__float128)a + b);
 }
-
-static double join_f64(enum fold_op op, double a, double b) {
-  return (double)(op == FOLD_SUM ? (__float128)a + b : (__float128)a * b);
+static double multiply(const struct wide *c, double a, double b) {
+  return c->by_double ? fold_bits_round(c->accumulator, a * b) : (double)((__float128)a * b);
 }
 
 static double join(const struct wide *c, double a, double b) {
-  if (c->op == FOLD_MAX || c->op == FOLD_MIN) return extreme(a, b, c->op == FOLD_MAX);
-  return c->accumulator == FOLD_F64 ? join_f64(c->op, a, b) : join_narrow(c, a, b);
+  switch (c->op) {
+    case FOLD_SUM: return add(c, a, b);
+    case FOLD_PROD: return multiply(c, a, b);
+    case FOLD_MAX: return extreme(a, b, true);
+    case FOLD_MIN: return extreme(a, b, false);
+    case FOLD_OPS: break;
+  }
+  return NAN;
 }
 
 /* Products of two f64 have 106 bits. The accumulator is f32 or f64. */
@@ -96,7 +102,8 @@ static double take(const struct wide *c, double a, size_t i) {
 
 double fold_rows_wide(const struct fold_row *row) {
   const bool fused = row->other && row->order->product == FOLD_FUSED_PRODUCT;
-  const struct wide c = {row->dtype, row->accumulator, row->op, row->in, row->other, row->place, fused};
+  const struct wide c = {row->dtype, row->accumulator, row->op, row->in,
+                         row->other, row->place,       fused,   fold_rounds_by_double(row->accumulator)};
   return fold_wide(row->order, row->split, &c, row->n, 1);
 }
 

@@ -18,7 +18,7 @@ enum {
   WORTH_COUNTING = 256, /* bytes: fewer are added one by one */
   WORTH_SPLITTING = 32, /* terms: fewer are added one by one */
   WORTH_BINS = 512,     /* likewise, of narrow dtypes */
-  WORTH_BINS_F64 = 2048,
+  WORTH_BINS_WIDE = 2048,
   LOOK = 512,      /* terms that a new guess is made from */
   MARGIN = 2,      /* bits that the next terms may be larger than these */
   TRUST = 16,      /* passes with more levels than the dtype's fewest before they are tried again */
@@ -198,7 +198,7 @@ static void add(const struct target *to, const void *in, size_t n) {
     taken = splits ? split_some(to, at, n, &guess) : 0;
     if (taken) continue;
     taken = splits && guess.binned < n ? guess.binned : n;
-    if (bins.held == 0 && taken < (to->dtype == FOLD_F64 ? WORTH_BINS_F64 : WORTH_BINS))
+    if (bins.held == 0 && taken < (fold_bins_are_wide(to->dtype) ? WORTH_BINS_WIDE : WORTH_BINS))
       add_singly(to->dtype, at, taken, to->sum, to->abs);
     else
       fold_bins_add(&bins, to->dtype, at, taken, to->sum, to->abs);

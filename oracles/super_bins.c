@@ -32,6 +32,7 @@
 #define COUNT_UNIT ((uint64_t)1 << LOG_COUNT_UNIT)
 #define FIELDS 512 /* f32 and bf16; f16 uses the first 64 */
 
+#define WIDE_FRACTION 52 /* bits; of doubles */
 #define LOG_COUNT_UNIT64 41
 #define COUNT_UNIT64 ((uint64_t)1 << LOG_COUNT_UNIT64)
 
@@ -110,7 +111,11 @@ static void use_sets(struct fold_bins *bins, int sets) {
 #define FILL_uint8_t(fraction) (void)in
 #define FILL_uint16_t(fraction) fill_narrow(bins->word[0], in, n, 2, fraction)
 #define FILL_float(fraction) fill_narrow(bins->word[0], in, n, 4, fraction)
-#define FILL_double(fraction) fill_wide((void *)bins->word[0], (void *)bins->word[bins->sets - 1], in, n)
+#define FILL_double(fraction)                                                    \
+  do {                                                                           \
+    _Static_assert((fraction) == WIDE_FRACTION, "a bin of two words");           \
+    fill_wide((void *)bins->word[0], (void *)bins->word[bins->sets - 1], in, n); \
+  } while (0)
 // clang-format off
 #define FOLD_FILL(TAG, element, fraction) case FOLD_##TAG: FILL_##element(fraction); break;
 #define FOLD_EMPTY(TAG, top, fraction) case FOLD_##TAG: empty(words, top, fraction, sum, abs); break;
@@ -118,7 +123,7 @@ static void use_sets(struct fold_bins *bins, int sets) {
 
 static void fill(struct fold_bins *bins, enum fold_dtype dtype, const unsigned char *in, size_t n) {
   if (bins->held == 0) bins->sets = 0;
-  use_sets(bins, dtype == FOLD_F64 && alike(in, n) ? 2 : 1);
+  use_sets(bins, fold_bins_are_wide(dtype) && alike(in, n) ? 2 : 1);
   switch (dtype) {
 #define FOLD_DTYPE(TAG, name, element, WIDE, bits, precision, ...) FOLD_FILL(TAG, element, precision - 1)
 #include "dtype.def"
@@ -150,14 +155,14 @@ ALWAYS struct bin read_wide(const uint64_t *words, uint64_t field) {
  * sign are first .. last. */
 ALWAYS unsigned __int128 magnitude_of(const uint64_t *words, uint64_t start, uint64_t first, uint64_t last,
                                       int fraction_bits) {
-  const uint64_t width = fraction_bits == 52 ? 2 : 1;
+  const uint64_t width = fraction_bits == WIDE_FRACTION ? 2 : 1;
   unsigned __int128 total = 0;
   uint64_t any = 0;
   for (uint64_t i = width * (start + first); i < width * (start + last + 1); i++) any |= words[i];
   for (uint64_t exponent = last + 1; any && exponent-- > first;) {
     uint64_t field = start + exponent;
-    struct bin bin =
-        fraction_bits == 52 ? read_wide(words, field) : divide(words[field], LOG_COUNT_UNIT, field << fraction_bits);
+    struct bin bin = fraction_bits == WIDE_FRACTION ? read_wide(words, field)
+                                                    : divide(words[field], LOG_COUNT_UNIT, field << fraction_bits);
     /* Subnormals have no hidden bit, and the place of the smallest normal numbers. */
     if (exponent) total += total + ((unsigned __int128)bin.count << fraction_bits);
     total += bin.fractions;
@@ -186,7 +191,7 @@ void fold_bins_empty(struct fold_bins *bins, enum fold_dtype dtype, struct fold_
   uint64_t *words = bins->word[0];
   if (bins->held == 0) return;
   bins->held = 0;
-  if (dtype == FOLD_F64)
+  if (fold_bins_are_wide(dtype))
     join_sets(words, 2 * FOLD_BINS_FIELDS, bins->sets);
   else
     join_sets(words, FIELDS, SETS);
@@ -204,7 +209,7 @@ static uint64_t specials_of(const struct fold_bins *bins, enum fold_dtype dtype)
   uint64_t top = format.exponent >> (format.precision - 1), words = 0;
   if (bins->held == 0) return 0;
   for (uint64_t field = top; field <= 2 * top + 1; field += top + 1)
-    if (dtype == FOLD_F64)
+    if (fold_bins_are_wide(dtype))
       for (int set = 0; set < bins->sets; set++) words += bins->word[set][2 * field + 1];
     else
       for (int set = 0; set < SETS; set++) words += bins->word[0][set * FIELDS + field];

@@ -7,13 +7,15 @@
 
 /* The most terms that bins may hold: super_bins.c derives it. */
 #define FOLD_BINS_MOST ((size_t)1 << 18)
-#define FOLD_BINS_SETS 2 /* of f64; the others have room for four of them in one */
+#define FOLD_BINS_SETS 2 /* of doubles; the others have room for four of them in one */
 #define FOLD_BINS_FIELDS 4096
 
-/* A bin of f64 is two words. */
+/* Whether a bin is two words: of doubles. */
+static inline bool fold_bins_are_wide(enum fold_dtype dtype) { return fold_dtype_size(dtype) == sizeof(double); }
+
 struct fold_bins {
   size_t held; /* terms; where it is 0 the words mean nothing */
-  int sets;    /* of f64: how many are in use */
+  int sets;    /* of doubles: how many are in use */
   _Alignas(64) uint64_t word[FOLD_BINS_SETS][2 * FOLD_BINS_FIELDS];
 };
 

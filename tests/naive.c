@@ -204,6 +204,8 @@ struct naive naive_fold(const struct fold_order *order, enum fold_dtype dtype, e
     case FOLD_ORDER_CHUNKS: return chunks(&r, order->width, false);
     case FOLD_ORDER_CHUNK_TREE: return chunks(&r, order->width, true);
     case FOLD_ORDER_SHUFFLE: return shuffle(&r, order->width, order->limit);
-    default: return canonical_tiles(&r, 0, (size_t)1 << 40);
+    case FOLD_ORDER_CANONICAL: return canonical_tiles(&r, 0, (size_t)1 << 40);
+    case FOLD_ORDER_KEYED: break;
   }
+  abort(); /* it is not asked for */
 }

@@ -46,8 +46,10 @@ static inline double sample_value(enum sample_kind kind, enum fold_dtype dtype, 
     case SAMPLE_NEAR_ONE: return 1 + ((double)(bits >> 11) * 0x1p-53 - 0.5) * 0x1p-5;
     case SAMPLE_TINY: return sample_number(bits, f.emin - f.precision + (int)(other % (unsigned)(f.precision + 2)));
     case SAMPLE_HUGE: return sample_number(bits, f.emax - (int)(other % 4));
-    default: return other % 64 == 0 ? sample_number(bits, -3) : bits & 1 ? -0.0 : 0.0;
+    case SAMPLE_ZEROS: return other % 64 == 0 ? sample_number(bits, -3) : bits & 1 ? -0.0 : 0.0;
+    case SAMPLE_KINDS: break;
   }
+  return 0;
 }
 
 /* n terms, malloc'ed with room for one. */

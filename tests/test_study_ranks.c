@@ -15,8 +15,13 @@ static double add(enum fold_dtype dtype, double a, double b) {
     case FOLD_F16: return (double)fold_f16_to_f32(fold_f32_to_f16((float)a + (float)b));
     case FOLD_BF16: return (double)fold_bf16_to_f32(fold_f32_to_bf16((float)a + (float)b));
     case FOLD_F32: return (double)((float)a + (float)b);
-    default: return a + b;
+    case FOLD_F64: return a + b;
+    case FOLD_E4M3:
+    case FOLD_E5M2:
+    case FOLD_DTYPES: break;
   }
+  cr_assert_fail("no sum in %s", fold_dtype_name(dtype));
+  return 0;
 }
 
 /* A partial as it travels, with the roundings behind it. */
@@ -81,8 +86,11 @@ static struct packet send(enum fold_ranks_algorithm algorithm, enum fold_dtype d
     case FOLD_RANKS_RING: return send_ring(dtype, x, ranks, chunk);
     case FOLD_RANKS_BINARY: return send_binary(dtype, x, ranks, 0);
     case FOLD_RANKS_DOUBLING: return send_doubling(dtype, x, ranks);
-    default: return send_canonical(dtype, x, ranks);
+    case FOLD_RANKS_CANONICAL: return send_canonical(dtype, x, ranks);
+    case FOLD_RANKS_ALGORITHMS: break;
   }
+  cr_assert_fail("no such algorithm");
+  return x[0];
 }
 
 static void fill(const char *generator, enum fold_dtype dtype, size_t rows, size_t ranks, void *terms) {

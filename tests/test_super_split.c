@@ -69,7 +69,12 @@ static void fill(enum kind kind, enum fold_dtype dtype, unsigned char *data, siz
       case ZEROS: bits = word & 1 ? 0 : f.sign; break;
       case NEGATIVE_ZEROS: bits = f.sign; break;
       case PAIRS: bits = i % 3 == 2 ? number(f, first / 2, state) : i % 3 ? one : one ^ f.sign; break;
-      default: bits = number(f, first + (word >> 20) % width, state); break;
+      case LIKE:
+      case SMALLEST:
+      case LARGEST:
+      case STRANGER:
+      case STRETCHES:
+      case KINDS: bits = number(f, first + (word >> 20) % width, state); break;
     }
     if (word >> 40 == 0) bits = f.sign; /* at times */
     fold_bits_store(dtype, data, i, bits);

@@ -47,8 +47,14 @@ static bool is_wrong(const struct fold_call *call) {
     case AT_PAGE_START: return at_page(call->in);
     case AT_THREADS: return call->launch.threads > 1 && (uintptr_t)call->in % 16;
     case AT_THREADS_OUT: return call->launch.threads > 1 && (uintptr_t)call->out % 16;
-    default: return false;
+    case NONE:
+    case READS_NAN:
+    case READS_NAN_AT_8:
+    case READS_PAST_AT_3:
+    case TURNS_A_THREAD:
+    case FAULTS: break;
   }
+  return false;
 }
 
 /* Where the arguments lie in their pages tells how far they were moved. */

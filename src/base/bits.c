@@ -4,6 +4,20 @@
 #include <math.h>
 #include <stdio.h>
 
+/* What is taken for granted of a row of dtype.def. */
+enum {
+#define FOLD_DTYPE(TAG, name, element, WIDE, bits, precision, ...) PRECISION_##TAG = precision,
+#include "dtype.def"
+};
+#define FOLD_DTYPE(TAG, name, element, WIDE, bits, precision, emin, emax, infinities, limbs, descr, kernels)         \
+  _Static_assert((bits) == 8 * sizeof(element) && (bits) <= 64, #name ": another element");                          \
+  _Static_assert((precision) > 1 && (emin) == 2 - (1 << ((bits) - (precision)-1)), #name ": another exponent");      \
+  _Static_assert((emax) == 1 - (emin) + !FOLD_FORMAT_##infinities, #name ": another largest exponent");              \
+  _Static_assert(PRECISION_##WIDE >= (precision), #name ": its accumulator does not hold it");                       \
+  _Static_assert(2 * (precision) + 2 <= 53 || (precision) == 53, #name ": its sums are not rounded once in double"); \
+  _Static_assert(32 * (limbs) > (emax) - (emin) + (precision) + 64, #name ": too few limbs");
+#include "dtype.def"
+
 /* A pattern's place on the line of all values: -0 and +0 share place 0. NaN has none. */
 static int64_t place_of(enum fold_dtype dtype, uint64_t bits) {
   struct fold_format f = fold_format_of(dtype);
@@ -41,7 +55,10 @@ double fold_ulp(enum fold_dtype dtype, double value) {
   return ldexp(1.0, exponent - f.precision + 1);
 }
 
-int fold_bits_digits(enum fold_dtype dtype) { return fold_accumulator_of(dtype) == FOLD_F32 ? 9 : 17; }
+/* As many as tell each number of the accumulator from its neighbours: 9 of f32, 17 of f64. */
+int fold_bits_digits(enum fold_dtype dtype) {
+  return fold_format_of(fold_accumulator_of(dtype)).precision * 30103 / 100000 + 2;
+}
 
 const char *fold_bits_print(enum fold_dtype dtype, uint64_t bits, char text[80]) {
   double value = fold_bits_to_double(dtype, bits);

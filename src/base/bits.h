@@ -163,6 +163,12 @@ static inline FOLD_HD uint64_t fold_bits_from_double(enum fold_dtype dtype, doub
   return 0;
 }
 
+/* Whether a sum or a product of two numbers of dtype, made in double and then rounded to dtype, is as if rounded once (Figueroa, When is
+ * double rounding innocuous?, 1995). bits.c holds that it is so of every dtype but doubles. */
+static inline FOLD_HD bool fold_rounds_by_double(enum fold_dtype dtype) {
+  return 2 * fold_format_of(dtype).precision + 2 <= 53;
+}
+
 /* The number of dtype that is nearest to x. */
 static inline double fold_bits_round(enum fold_dtype dtype, double x) {
   return dtype == FOLD_F32 ? (double)(float)x : fold_bits_to_double(dtype, fold_bits_from_double(dtype, x));

@@ -59,8 +59,10 @@ int fold_exit_code(enum fold_code code) {
     case FOLD_OK: return 0;
     case FOLD_UNSUPPORTED: return 77;
     case FOLD_ENVIRONMENT: return 99;
-    default: return 2;
+    case FOLD_BAD_INPUT:
+    case FOLD_NO_MEMORY: return 2;
   }
+  return 99;
 }
 
 enum fold_code fold_write_code(int error) {

@@ -79,8 +79,9 @@ static enum heard of_wire(enum fold_wire how, enum heard done) {
     case FOLD_WIRE_DONE: return done;
     case FOLD_WIRE_LATE: return HEARD_LATE;
     case FOLD_WIRE_CUT: return HEARD_CUT;
-    default: return HEARD_GONE;
+    case FOLD_WIRE_GONE: return HEARD_GONE;
   }
+  return HEARD_NONSENSE;
 }
 
 static enum heard take_call(struct fold_rank *rank, double end) {

@@ -122,8 +122,10 @@ static inline uint64_t adversary_bits(enum adversary kind, enum fold_dtype dtype
              (i % 400 == 7 ? smallest : (top * 3 / 4 & ~(uint64_t)31) << (f.precision - 1) | f.fraction);
     case ADVERSARY_TURNS: return adversary_turn(dtype, i, n, seed, r);
     case ADVERSARY_MINUS_ZERO: return seed % 3 == 1 && i == n - 1 ? 0 : seed % 3 == 2 && i == n / 2 ? smallest : f.sign;
-    default: return adversary_special(dtype, i, n, seed, r);
+    case ADVERSARY_SPECIALS: return adversary_special(dtype, i, n, seed, r);
+    case ADVERSARIES: break;
   }
+  return 0;
 }
 
 static inline void adversary_fill(enum adversary kind, enum fold_dtype dtype, size_t n, uint64_t seed, void *out) {

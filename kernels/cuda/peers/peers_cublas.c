@@ -85,9 +85,13 @@ static cudaDataType type_of(enum fold_dtype dtype) {
   switch (dtype) {
     case FOLD_F16: return CUDA_R_16F;
     case FOLD_BF16: return CUDA_R_16BF;
+    case FOLD_F32: return CUDA_R_32F;
     case FOLD_F64: return CUDA_R_64F;
-    default: return CUDA_R_32F;
+    case FOLD_E4M3:
+    case FOLD_E5M2:
+    case FOLD_DTYPES: break; /* which the subject's row does not name */
   }
+  return CUDA_R_32F;
 }
 
 fold_status fold_peer_cublas_dot(const struct fold_subject *subject, const struct fold_call *call) {
