@@ -2,6 +2,7 @@
  * say; and fill what they give. A run judges millions of rows.
  */
 #include <criterion/criterion.h>
+#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,9 +11,11 @@
 #include "bound.h"
 #include "exact.h"
 #include "generator.h"
+#include "log.h"
 #include "order.h"
 #include "split.h"
 #include "starve.h"
+#include "super_dot.h"
 #include "tally.h"
 
 /* ---- oracles and orders ---- */
@@ -211,6 +214,46 @@ Test(memory, of_a_result_that_was_not_written) {
     sums.leaves_one_out = true;
     cr_expect_gt(starve_through("a row that is left", judge_case, &of), 8);
   }
+}
+
+/* Whoever can't open them has nothing to close. */
+static fold_status open_truths(void *context) {
+  static const float in[3] = {1, 2, 3};
+  const struct fold_case *c = context;
+  struct fold_truths truths;
+  FOLD_TRY(fold_truths_open(&truths, c, in));
+  fold_truths_close(&truths);
+  return fold_ok();
+}
+
+Test(memory, of_truths) {
+  struct fold_case c = {.dtype = FOLD_F32, .op = FOLD_SUM, .rows = 3, .cols = 1};
+  cr_expect_eq(starve_through("truths", open_truths, &c), 3);
+}
+
+static fold_status add_products(void *context) {
+  static const double x[3] = {1, 2, 3};
+  return fold_super_dot_add(FOLD_F64, x, x, 3, 1, context);
+}
+
+Test(memory, of_dot_products) {
+  static struct fold_super_dot state;
+  cr_expect_eq(starve_through("products", add_products, &state), 1);
+}
+
+/* It grows by realloc, which is the library's own here: what that holds is asked. */
+Test(memory, of_a_log) {
+  static const struct fold_logged run = {.shift = 1};
+  size_t held[2];
+  for (int k = 0; k < 2; k++) {
+    struct fold_log log = {0};
+    for (int i = 0; i < 100; i++) cr_assert_eq(fold_log_add(&log, &run).code, FOLD_OK);
+    cr_expect(log.n == 100 && log.run[99].shift == 1);
+    fold_log_close(&log);
+    const struct mallinfo2 now = mallinfo2();
+    held[k] = now.uordblks + now.hblkhd;
+  }
+  cr_expect_eq(held[1], held[0], "%zu bytes, then %zu", held[0], held[1]);
 }
 
 /* Held and refuted. */
