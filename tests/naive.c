@@ -205,7 +205,10 @@ struct naive naive_fold(const struct fold_order *order, enum fold_dtype dtype, e
     case FOLD_ORDER_CHUNK_TREE: return chunks(&r, order->width, true);
     case FOLD_ORDER_SHUFFLE: return shuffle(&r, order->width, order->limit);
     case FOLD_ORDER_CANONICAL: return canonical_tiles(&r, 0, (size_t)1 << 40);
-    case FOLD_ORDER_KEYED: break;
+    case FOLD_ORDER_KEYED:
+    case FOLD_ORDER_RING:
+    case FOLD_ORDER_BINARY:
+    case FOLD_ORDER_DOUBLING: break;
   }
   abort(); /* it is not asked for */
 }

@@ -1,68 +1,41 @@
-/* study_ranks.c: the orders of all-reduce, interpreted as values and as heights, and what the values are worth. */
+/* study_ranks.c: the orders of all-reduce (oracles/orders.inc has them), replayed, and what the results are worth. */
 #include "study_ranks.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bits.h"
 #include "exact.h"
-#include "native.h"
-
-static uint64_t higher(uint64_t a, uint64_t b) { return (a > b ? a : b) + 1; }
-
-/* One addition in dtype: in double and rounded, for 53 >= 2 p + 2 (Figueroa 1995). */
-static double narrow_sum(enum fold_dtype dtype, double a, double b) {
-  return fold_bits_to_double(dtype, fold_bits_from_double(dtype, a + b));
-}
-
-#define NODE float
-#define ELEMENT fold_element_f32
-#define CONTEXT const void
-#define JOIN(c, a, b) ((a) + (b))
-#define NAME(x) x##_f32
-#include "study_ranks.inc"
-
-#define NODE double
-#define ELEMENT fold_element_f64
-#define CONTEXT const void
-#define JOIN(c, a, b) ((a) + (b))
-#define NAME(x) x##_f64
-#include "study_ranks.inc"
-
-#define NODE double
-#define ELEMENT double
-#define CONTEXT const enum fold_dtype
-#define JOIN(c, a, b) narrow_sum(*(c), a, b)
-#define NAME(x) x##_narrow
-#include "study_ranks.inc"
-
-#define NODE uint64_t
-#define ELEMENT uint64_t
-#define CONTEXT const void
-#define JOIN(c, a, b) higher(a, b)
-#define NAME(x) x##_height
-#include "study_ranks.inc"
 
 const char *fold_ranks_name(enum fold_ranks_algorithm algorithm) {
   static const char *const names[FOLD_RANKS_ALGORITHMS] = {"ring", "binary tree", "recursive doubling", "canonical"};
   return names[algorithm];
 }
 
-uint64_t fold_ranks_sum(enum fold_ranks_algorithm algorithm, enum fold_dtype dtype, const void *x, size_t ranks,
-                        size_t chunk, double *room) {
-  if (dtype == FOLD_F64) return fold_f64_bits(join_ranks_f64(algorithm, NULL, x, ranks, chunk, room));
-  if (dtype == FOLD_F32) return fold_f32_bits(join_ranks_f32(algorithm, NULL, x, ranks, chunk, (float *)room));
-  double *wide = room + ranks;
-  for (size_t r = 0; r < ranks; r++) wide[r] = fold_bits_to_double(dtype, fold_bits_load(dtype, x, r));
-  return fold_bits_from_double(dtype, join_ranks_narrow(algorithm, &dtype, wide, ranks, chunk, room));
+struct fold_order fold_ranks_order(enum fold_ranks_algorithm algorithm, size_t ranks, size_t chunk) {
+  static const enum fold_order_kind kinds[FOLD_RANKS_ALGORITHMS] = {FOLD_ORDER_RING, FOLD_ORDER_BINARY,
+                                                                    FOLD_ORDER_DOUBLING, FOLD_ORDER_PAIRWISE};
+  return (struct fold_order){.name = fold_ranks_name(algorithm),
+                             .kind = kinds[algorithm],
+                             .width = algorithm == FOLD_RANKS_RING ? (unsigned)((chunk + 1) % ranks) : 0};
+}
+
+fold_status fold_ranks_sum(enum fold_ranks_algorithm algorithm, enum fold_dtype dtype, const void *x, size_t ranks,
+                           size_t chunk, uint64_t *sum) {
+  const struct fold_order order = fold_ranks_order(algorithm, ranks, chunk);
+  const struct fold_arithmetic travels_in_dtype = {FOLD_PLAIN, dtype, dtype};
+  uint64_t out;
+  struct fold_call call = {.dtype = dtype, .rows = 1, .cols = ranks, .in = x, .out = &out, .launch.threads = 1};
+  FOLD_TRY(fold_accumulator_of(dtype) == dtype ? fold_order_replay(&order, &call)
+                                               : fold_method_replay(&order, travels_in_dtype, &call));
+  *sum = fold_bits_load(dtype, &out, 0);
+  return fold_ok();
 }
 
 fold_status fold_ranks_height(enum fold_ranks_algorithm algorithm, size_t ranks, uint64_t *height) {
-  uint64_t *room = calloc(2 * ranks + 1, sizeof *room);
-  if (room == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu ranks", ranks);
-  *height = ranks ? join_ranks_height(algorithm, NULL, room, ranks, 0, room + ranks) : 0;
-  free(room);
-  return fold_ok();
+  const struct fold_order order = fold_ranks_order(algorithm, ranks, 0);
+  return fold_order_height(&order, FOLD_F32, NULL, ranks, height);
 }
 
 /* gamma_h = h u / (1 - h u), rounded up; (ranks - 1) u where h u >= 1/2, which holds of any order (bound.c). */
@@ -112,18 +85,20 @@ static int rising(const void *a, const void *b) {
 }
 
 /* One element by one algorithm, in each chunk that is looked at. */
-static void take_element(struct fold_ranks_result *result, struct errors *errors, const struct fold_truth *truth,
-                         const void *x, double *room) {
+static fold_status take_element(struct fold_ranks_result *result, struct errors *errors, const struct fold_truth *truth,
+                                const void *x) {
   size_t ranks = result->c.ranks;
   uint64_t first = 0;
   bool varies = false;
   for (size_t k = 0; k < result->chunks; k++) {
-    uint64_t got = fold_ranks_sum(result->algorithm, truth->dtype, x, ranks, k * ranks / result->chunks, room);
+    uint64_t got;
+    FOLD_TRY(fold_ranks_sum(result->algorithm, truth->dtype, x, ranks, k * ranks / result->chunks, &got));
     if (k == 0) first = got;
     varies |= !fold_bits_same(truth->dtype, got, first);
     take_error(result, errors, truth, got);
   }
   result->varied += varies;
+  return fold_ok();
 }
 
 static fold_status start(const struct fold_ranks_case *c, enum fold_ranks_algorithm algorithm,
@@ -156,7 +131,7 @@ static const void *element_of(const struct fold_ranks_case *c, const void *messa
 }
 
 static fold_status take_message(const struct fold_ranks_case *c, const void *message, struct fold_ranks_result *result,
-                                struct errors errors[FOLD_RANKS_ALGORITHMS], double *room) {
+                                struct errors errors[FOLD_RANKS_ALGORITHMS]) {
   struct fold_truth truth;
   fold_truth_init(&truth);
   fold_status status = fold_ok();
@@ -166,7 +141,7 @@ static fold_status take_message(const struct fold_ranks_case *c, const void *mes
     if (status.code == FOLD_OK && !mpfr_number_p(truth.exact))
       status = fold_error(FOLD_BAD_INPUT, "generator %s: the sum is not finite", c->generator->name);
     for (int a = 0; a < FOLD_RANKS_ALGORITHMS && status.code == FOLD_OK; a++)
-      take_element(&result[a], &errors[a], &truth, x, room);
+      status = take_element(&result[a], &errors[a], &truth, x);
   }
   fold_truth_free(&truth);
   return status;
@@ -175,43 +150,42 @@ static fold_status take_message(const struct fold_ranks_case *c, const void *mes
 fold_status fold_ranks_simulate(const struct fold_ranks_case *c, struct fold_ranks_result *result) {
   void *message = NULL;
   struct errors errors[FOLD_RANKS_ALGORITHMS] = {{0}};
-  double *room = calloc(2 * c->ranks, sizeof *room);
-  fold_status status = room ? make_message(c, &message) : fold_error(FOLD_NO_MEMORY, "not enough memory");
+  fold_status status = make_message(c, &message);
   for (int a = 0; a < FOLD_RANKS_ALGORITHMS && status.code == FOLD_OK; a++) {
     status = start(c, (enum fold_ranks_algorithm)a, &result[a]);
     errors[a].ulps = calloc(c->elements * result[a].chunks + 1, sizeof *errors[a].ulps);
     if (!errors[a].ulps) status = fold_error(FOLD_NO_MEMORY, "not enough memory for the errors");
   }
-  if (status.code == FOLD_OK) status = take_message(c, message, result, errors, room);
+  if (status.code == FOLD_OK) status = take_message(c, message, result, errors);
   for (int a = 0; a < FOLD_RANKS_ALGORITHMS; a++) {
     if (status.code == FOLD_OK) finish(&result[a], &errors[a]);
     free(errors[a].ulps);
   }
-  free(room);
   free(message);
   return status;
 }
 
-/* The element's result when blocks of 2^k parts are ranks. `shards` and `room` are for as many numbers as parts. */
-static uint64_t world_sum(enum fold_ranks_algorithm algorithm, const struct fold_ranks_case *c, const void *x,
-                          size_t block, size_t element, void *shards, double *room) {
+/* The element's result when blocks of 2^k parts are ranks. `shards` is for as many numbers as parts. */
+static fold_status world_sum(enum fold_ranks_algorithm algorithm, const struct fold_ranks_case *c, const void *x,
+                             size_t block, size_t element, void *shards, uint64_t *sum) {
   size_t ranks = c->ranks / block + (c->ranks % block != 0), size = fold_dtype_size(c->dtype);
   for (size_t r = 0; r < ranks; r++) {
     size_t first = r * block, n = c->ranks - first < block ? c->ranks - first : block;
-    const void *shard = (const char *)x + first * size;
-    fold_bits_store(c->dtype, shards, r, fold_ranks_sum(FOLD_RANKS_CANONICAL, c->dtype, shard, n, 0, room));
+    uint64_t shard;
+    FOLD_TRY(fold_ranks_sum(FOLD_RANKS_CANONICAL, c->dtype, (const char *)x + first * size, n, 0, &shard));
+    fold_bits_store(c->dtype, shards, r, shard);
   }
-  return fold_ranks_sum(algorithm, c->dtype, shards, ranks, element % ranks, room);
+  return fold_ranks_sum(algorithm, c->dtype, shards, ranks, element % ranks, sum);
 }
 
 enum { MOST_WORLDS = 64 };
 
-static void take_worlds(const struct fold_ranks_case *c, const void *x, size_t element, void *shards, double *room,
-                        struct fold_ranks_worlds *worlds) {
+static fold_status take_worlds(const struct fold_ranks_case *c, const void *x, size_t element, void *shards,
+                               struct fold_ranks_worlds *worlds) {
   uint64_t got[MOST_WORLDS], distinct = 0;
   size_t n = 0;
   for (size_t block = 1; block / 2 < c->ranks; block *= 2) {
-    got[n] = world_sum(worlds->algorithm, c, x, block, element, shards, room);
+    FOLD_TRY(world_sum(worlds->algorithm, c, x, block, element, shards, &got[n]));
     size_t k = 0;
     while (!fold_bits_same(c->dtype, got[k], got[n])) k++;
     distinct += k == n++;
@@ -219,18 +193,19 @@ static void take_worlds(const struct fold_ranks_case *c, const void *x, size_t e
   worlds->worlds = n;
   worlds->changed += distinct > 1;
   if (distinct > worlds->most_distinct) worlds->most_distinct = distinct;
+  return fold_ok();
 }
 
 fold_status fold_ranks_worlds(const struct fold_ranks_case *c, struct fold_ranks_worlds *worlds) {
   void *message = NULL;
-  double *room = calloc(3 * c->ranks, sizeof *room);
-  fold_status status = room ? make_message(c, &message) : fold_error(FOLD_NO_MEMORY, "not enough memory");
+  void *shards = calloc(c->ranks, sizeof(uint64_t));
+  fold_status status = shards ? make_message(c, &message) : fold_error(FOLD_NO_MEMORY, "not enough memory");
   for (int a = 0; a < FOLD_RANKS_ALGORITHMS && status.code == FOLD_OK; a++) {
     worlds[a] = (struct fold_ranks_worlds){.algorithm = (enum fold_ranks_algorithm)a, .c = *c};
-    for (size_t e = 0; e < c->elements; e++)
-      take_worlds(c, element_of(c, message, e), e, room + 2 * c->ranks, room, &worlds[a]);
+    for (size_t e = 0; e < c->elements && status.code == FOLD_OK; e++)
+      status = take_worlds(c, element_of(c, message, e), e, shards, &worlds[a]);
   }
-  free(room);
+  free(shards);
   free(message);
   return status;
 }

@@ -21,6 +21,7 @@
 
 #include "fold.h"
 #include "generator.h"
+#include "order.h"
 
 enum fold_ranks_algorithm {
   FOLD_RANKS_RING,
@@ -33,10 +34,11 @@ enum fold_ranks_algorithm {
 
 const char *fold_ranks_name(enum fold_ranks_algorithm algorithm);
 
-/* The sum of x[0 .. ranks), patterns in an array of dtype; `chunk` < ranks matters to the ring alone. `room`: for
- * 2 * ranks doubles. */
-uint64_t fold_ranks_sum(enum fold_ranks_algorithm algorithm, enum fold_dtype dtype, const void *x, size_t ranks,
-                        size_t chunk, double *room);
+/* Its order of the ranks' numbers; `chunk` < ranks matters to the ring alone. */
+struct fold_order fold_ranks_order(enum fold_ranks_algorithm algorithm, size_t ranks, size_t chunk);
+/* The sum of x[0 .. ranks), patterns in an array of dtype, ranks >= 1; *sum is its pattern. */
+fold_status fold_ranks_sum(enum fold_ranks_algorithm algorithm, enum fold_dtype dtype, const void *x, size_t ranks,
+                           size_t chunk, uint64_t *sum);
 /* The most roundings that a contribution passes through. */
 fold_status fold_ranks_height(enum fold_ranks_algorithm algorithm, size_t ranks, uint64_t *height);
 
