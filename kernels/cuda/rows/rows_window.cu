@@ -19,14 +19,15 @@
  *                                                         1.5 x the traffic from L2 (ncu); 6 stages are too many
  *   pieces exchanged within 128-byte lines, 3 stages      0.955, 0.99
  *   addresses without shuffles where runs lie evenly      0.966, 0.992
- * and 65,536 x 16,383, where no row but one in four is aligned (single_for, par_16; the trees of 256 chunks 0.835, 0.868):
- *   windows cut at lines of memory, whole ones walked as aligned ones are, no test of the array's ends inside it
- *                                                         0.890, 0.801
- *   addresses by one shuffle, without branches            0.977, 0.976
- * A warp of fewer lanes for few long rows gained nothing (4096 x 262,144: single_for 0.37): its step of 64 elements takes some
- * 1100 cycles whatever it copies, 256 of them the chain's.
+ * and 65,536 x 16,383, where no row but one in four is aligned (single_for, par_16; single_determ, par_16_determ):
+ *   windows of one chunk, wherever it begins              0.890, 0.801
+ *   cut at lines of memory, addresses by one shuffle      0.977, 0.976; 0.835, 0.868 (trees: still a chunk a window)
+ *   lines of the whole run: no sector is read twice where two chunks meet
+ *                                                         0.973, 0.973; 0.950, 0.967 (bf16 1.11, 1.09; 1.02, 0.89)
+ * Few long rows are rows_solo.cu's: here a step of 64 elements takes some 1100 cycles whatever it copies, 256 of them the
+ * chain's (4096 x 262,144: single_for 0.37).
  */
-#include "rows_window.cuh"
+#include "rows_line.cuh"
 
 template <int D, int O, bool backward, bool aligned>
 static __global__ void __launch_bounds__(256)
@@ -34,6 +35,7 @@ static __global__ void __launch_bounds__(256)
                 size_t rows, size_t cols, window_plan plan) {
 #if __CUDA_ARCH__ >= 800
   typedef window<D, O, backward> w;
+  typedef line<D, O, backward> l;
   typedef typename w::wide wide;
   extern __shared__ __align__(128) unsigned char shared[];
   __shared__ wide meet[MOST_WARPS * 32];
@@ -53,6 +55,8 @@ static __global__ void __launch_bounds__(256)
       unsigned char *to = ring + fetch_stage * STAGE;
       if (aligned && plan.run_bytes)
         w::fill_even(to, in, runs, ahead.run - threadIdx.x % 32, plan, ahead);
+      else if (!aligned && plan.lines)
+        l::fill(to, w::span(in, rows, cols, plan, ahead), low, high);
       else
         w::template fill<aligned>(to, w::span(in, rows, cols, plan, ahead), low, high);
       w::advance(ahead, plan, stride);
@@ -64,28 +68,40 @@ static __global__ void __launch_bounds__(256)
   };
   for (unsigned s = 0; s < plan.stages - 1; s++) fetch();
 
-  fold_rows_counter<O, wide> counter;
+  typename l::chunks chunks;
+  fold_rows_counter<O, wide> &counter = chunks.counter;
   wide v = w::op::zero();
   for (size_t k = 0; k < total; k++) {
     w::wait_for_one(plan.stages);
     __syncwarp();
     fetch(); /* into the stage that was summed in the last step */
-    const unsigned char *here = ring + stage * STAGE;
+    unsigned char *here = ring + stage * STAGE;
     window_span span = {0, 0};
     if (!aligned || !plan.run_bytes)
       span = w::span(in, rows, cols, plan, at);
     else if (at.run < runs)
       span.end = 16 * w::even_pieces(plan, at);
     wide root = w::op::zero();
-    if (plan.group > 1)
-      root = w::template walk_group<aligned>(counter, here, span, plan);
+    if (!aligned && plan.lines) {
+      l::patch(here, span);
+      if (plan.chunks == 1) {
+        v = l::walk(v, here);
+      } else {
+        if (at.window == 0) chunks.start(span, plan);
+        chunks.take_line(here, plan);
+      }
+    } else if (aligned && plan.group > 1)
+      root = w::walk_group(counter, here, span, plan);
     else
       v = w::template walk<aligned>(v, here, span);
     if (++stage == plan.stages) stage = 0;
     size_t run = at.run;
     bool unit_ends = at.window + 1 == plan.windows, run_ends = w::advance(at, plan, stride);
     if (!unit_ends) continue;
-    if (plan.group == 1) root = plan.units == 1 ? v : counter.add(v);
+    if (!aligned && plan.chunks > 1)
+      root = chunks.finish(plan);
+    else if (plan.group == 1)
+      root = plan.units == 1 ? v : counter.add(v);
     v = w::op::zero();
     if (!run_ends) continue;
     counter.count = 0;
@@ -115,22 +131,33 @@ static fold_status launch_windows(const struct fold_call *call, const window_pla
   return fold_cuda_launched("rows, window kernel");
 }
 
-/* Units of so many windows that are not aligned are cut at lines of memory: all windows but two of a unit are whole then. */
+/* What is not aligned comes by lines: several chunks together, so that nothing is read twice where one ends and the next
+ * begins; and one of so many windows that most are whole lines. A shorter one comes from its own first element on. */
 enum { LINE_WINDOWS = 4 };
+
+static void misalign(window_plan &plan, size_t size) {
+  const size_t pieces = plan.length * size / 16;
+  plan.group = 1;
+  plan.unit = plan.chunks * plan.length;
+  plan.units = 1;
+  plan.windows = max((size_t)1, (plan.unit * size + WINDOW - 1) / WINDOW);
+  plan.lines = plan.chunks > 1 || plan.windows >= LINE_WINDOWS;
+  plan.span = pieces >= 8 ? 8 : pieces >= 2 ? 2 : (unsigned)pieces;
+  if (plan.lines) {
+    plan.windows = (plan.unit * size + WINDOW - 2) / WINDOW + 1;
+  } else if (plan.unit * size + 16 - size <= WINDOW + 16) {
+    plan.windows = 1;
+    plan.elements = plan.unit;
+  } else {
+    plan.elements = (plan.unit + plan.windows - 1) / plan.windows;
+  }
+}
 
 template <int D, int O>
 static fold_status launch(const struct fold_call *call, window_plan plan) {
   size_t size = fold_dtype_size(call->dtype);
   bool aligned = (uintptr_t)call->in % 16 == 0 && call->cols * size % 16 == 0 && plan.length * size % 16 == 0;
-  if (!aligned && plan.unit * size + 16 - size <= WINDOW + 16) {
-    plan.windows = 1;
-    plan.elements = plan.unit;
-  } else if (!aligned && plan.windows >= LINE_WINDOWS) {
-    plan.lines = true;
-    plan.windows = (plan.unit * size + WINDOW - 2) / WINDOW + 1;
-  } else if (!aligned && plan.windows > 1) {
-    plan.elements = (plan.unit + plan.windows - 1) / plan.windows;
-  }
+  if (!aligned) misalign(plan, size);
   plan.run_bytes = aligned && call->cols == plan.shape.chunks * plan.length ? plan.units * plan.unit * size : 0;
   if (plan.shape.backward)
     return aligned ? launch_windows<D, O, true, true>(call, plan) : launch_windows<D, O, true, false>(call, plan);
@@ -171,7 +198,8 @@ fold_status fold_rows_window(const struct fold_call *call, const struct fold_row
   plan.windows = max((size_t)1, (plan.unit + elements - 1) / elements);
   plan.lines = false;
   plan.elements = elements;
-  plan.units = shape->chunks / shape->threads / plan.group;
+  plan.chunks = shape->chunks / shape->threads;
+  plan.units = plan.chunks / plan.group;
   for (plan.thread_bits = 0; 1u << plan.thread_bits < shape->threads; plan.thread_bits++) continue;
   plan.warps = choose_warps(call, shape, partials != NULL, sms);
   plan.partials = partials;

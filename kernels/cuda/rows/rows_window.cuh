@@ -16,10 +16,12 @@ struct window_plan {
   size_t length;        /* elements a chunk */
   size_t unit;          /* elements of a unit: a chunk, or several whole ones that fit a window together */
   size_t windows;       /* windows a unit; 1 where it holds several chunks */
-  bool lines;           /* windows are whole lines of memory of WINDOW bytes, cut at the unit's ends */
+  bool lines;           /* windows are lines of memory of WINDOW bytes: rows_line.cuh */
   size_t elements;      /* else: elements a window, the last of a unit may have fewer */
-  unsigned group;       /* chunks a unit */
-  unsigned units;       /* units a run */
+  unsigned group;       /* chunks a unit; 1 where windows are lines */
+  unsigned units;       /* units a run; 1 where windows are lines: the run */
+  unsigned chunks;      /* chunks a run */
+  unsigned span;        /* where windows are lines: 16-byte pieces of one in which no two chunks end; 0: none fits */
   unsigned thread_bits; /* log2(shape.threads) */
   size_t run_bytes;     /* where every row is whole chunks, and everything aligned: bytes from run to run; else 0 */
   unsigned warps, stages, grid;
@@ -46,6 +48,12 @@ struct window {
   typedef fold_operation<O, wide> op;
   static const int elements = WINDOW / sizeof(stored);
 
+  static __device__ __forceinline__ window_span line_span(uint64_t first, uint64_t last, size_t index) {
+    const uint64_t line = (first & ~(uint64_t)(WINDOW - 1)) + index * WINDOW;
+    window_span s = {min(max(line, first), last), min(line + WINDOW, last)};
+    return s;
+  }
+
   static __device__ __forceinline__ window_span span(const stored *in, size_t rows, size_t cols,
                                                      const window_plan &plan, const window_cursor &at) {
     size_t row = at.run >> plan.thread_bits, thread = at.run & (plan.shape.threads - 1);
@@ -53,12 +61,7 @@ struct window {
     size_t end = fold_rows_start(unit + 1, plan.unit, cols);
     size_t index = backward ? plan.windows - 1 - at.window : at.window;
     if (row >= rows) row = start = end = 0;
-    if (plan.lines) {
-      const uint64_t first = (uint64_t)(in + row * cols + start), last = (uint64_t)(in + row * cols + end);
-      const uint64_t line = (first & ~(uint64_t)(WINDOW - 1)) + index * WINDOW;
-      window_span s = {min(max(line, first), last), min(line + WINDOW, last)};
-      return s;
-    }
+    if (plan.lines) return line_span((uint64_t)(in + row * cols + start), (uint64_t)(in + row * cols + end), index);
     size_t first = min(start + index * plan.elements, end), last = min(first + plan.elements, end);
     window_span s = {(uint64_t)(in + row * cols + first), (uint64_t)(in + row * cols + last)};
     return s;
@@ -149,24 +152,6 @@ struct window {
     fold_copy_commit();
   }
 
-  /* Joins a window that fills PIECES pieces from place `phase` of the first on, and `rest` places of one more, to v. */
-  static __device__ __forceinline__ wide walk_full(wide v, const unsigned char *stage, unsigned lane, unsigned phase,
-                                                   unsigned rest) {
-#pragma unroll
-    for (int i = 0; i <= PIECES; i++) {
-      const int at = backward ? PIECES - i : i;
-      if (at == PIECES && rest == 0) continue;
-      typename vector::pack p;
-      p.all = *(const uint4 *)(stage + where(lane, at));
-      if (at == 0 || at == PIECES)
-#pragma unroll
-        for (int k = 0; k < vector::many; k++)
-          p.each[k] = (at ? (unsigned)k < rest : (unsigned)k >= phase) ? p.each[k] : vector::none();
-      v = vector::template join<backward>(v, p.all);
-    }
-    return v;
-  }
-
   /* Joins the elements at places [begin, end) of the lane's pieces to v. */
   static __device__ __forceinline__ wide walk_places(wide v, const unsigned char *stage, unsigned lane, unsigned begin,
                                                      unsigned end) {
@@ -202,29 +187,22 @@ struct window {
       return v;
     }
     const unsigned phase = (unsigned)(s.begin & 15) / sizeof(stored);
-    if (phase + n >= elements) return walk_full(v, stage, lane, phase, phase + n - elements);
     return walk_places(v, stage, lane, phase, phase + n);
   }
 
-  /* A window of several chunks: each one's partial goes to the counter. */
-  template <bool aligned>
+  /* An aligned window of several chunks: each one's partial goes to the counter. */
   static __device__ __forceinline__ wide walk_group(fold_rows_counter<O, wide> &counter, const unsigned char *stage,
                                                     const window_span &s, const window_plan &plan) {
-    const unsigned lane = threadIdx.x % 32, phase = (unsigned)(s.begin & 15) / sizeof(stored);
-    const unsigned length = (unsigned)plan.length;
-    const unsigned n = (unsigned)((s.end - s.begin) / sizeof(stored)), pieces = length / vector::many;
+    const unsigned lane = threadIdx.x % 32, pieces = (unsigned)plan.length / vector::many;
+    const unsigned n = (unsigned)((s.end - s.begin) / sizeof(stored));
     wide root = op::zero();
     for (unsigned c = 0; c < plan.group; c++) {
       wide v = op::zero();
-      if (aligned) {
 #pragma unroll 4
-        for (unsigned j = c * pieces; j < (c + 1) * pieces; j++) {
-          uint4 q = vector::nothing();
-          if (j * vector::many < n) q = *(const uint4 *)(stage + where(lane, j));
-          v = vector::template join<false>(v, q);
-        }
-      } else {
-        v = walk_places(v, stage, lane, phase + min(c * length, n), phase + min((c + 1) * length, n));
+      for (unsigned j = c * pieces; j < (c + 1) * pieces; j++) {
+        uint4 q = vector::nothing();
+        if (j * vector::many < n) q = *(const uint4 *)(stage + where(lane, j));
+        v = vector::template join<false>(v, q);
       }
       root = counter.add(v);
     }
