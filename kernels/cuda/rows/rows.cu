@@ -62,7 +62,7 @@ static fold_status best(const struct fold_call *call, const struct fold_rows_sha
   bool few = call->rows <= 2 * (size_t)device.sms;
   bool tile = shape->threads >= 64 || (shape->threads == 16 && few);
   if (tile && fold_rows_tile_fits(call, 1)) return fold_rows_tile(call, shape, NULL, 1);
-  if (few && fold_rows_solo_fits(call, shape)) return fold_rows_solo(call, shape, device.sms);
+  if (fold_rows_solo_fits(call, shape, device.sms)) return fold_rows_solo(call, shape, device.sms);
   if (shape->threads == 256) return spread(call, shape, &device);
   return fold_rows_window(call, shape, NULL, device.sms);
 }

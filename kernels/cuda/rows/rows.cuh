@@ -131,7 +131,7 @@ fold_status fold_rows_tile(const struct fold_call *call, const struct fold_rows_
                            unsigned parts);
 /* The end of a row spread over blocks: the tree over its parts' subtrees, partials[parts row + part]. */
 fold_status fold_rows_join(const struct fold_call *call, const void *partials, unsigned parts);
-bool fold_rows_solo_fits(const struct fold_call *call, const struct fold_rows_shape *shape);
+bool fold_rows_solo_fits(const struct fold_call *call, const struct fold_rows_shape *shape, unsigned sms);
 fold_status fold_rows_solo(const struct fold_call *call, const struct fold_rows_shape *shape, unsigned sms);
 
 #endif

@@ -3,23 +3,30 @@
  * Order: single_for: zero() + x[0] + x[1] + ...; single_back: the same from the row's end; single_determ: the 256
  * chunks and the tree of rows/par_256. Claims: those of rows_window.cu, the same bits.
  *
- * A block a row: one lane adds, one lane of another warp feeds it by bulk copies, 24 stages of 8 KiB. The adder does
- * nothing but read 16 bytes and add, so that the chain of dependent additions, 4 cycles each, is most of what it takes;
- * the tree has eight chains side by side, joined by the counter, and is bound by issue. Launch: 64 threads a block, any
- * grid. Needs sm_90. For many rows rows_window.cu has 32 rows a warp and wins.
+ * A block has up to 32 rows, so that each SM has some: one warp adds, a row a lane; three feed it by bulk copies, a row
+ * each, up to 24 stages of up to 8 KiB a row. The adders do nothing but read 16 bytes and add, so that the chain of
+ * dependent additions, 4 cycles each, is most of what it takes; the tree has eight chains side by side, joined by the
+ * counter, and is bound by issue; of longer chunks, one chain. Launch: 128 threads a block, a warp a scheduler; any grid.
+ * Needs sm_90. For many rows rows_window.cu has 32 rows a warp and wins.
  *
  * Gained on an H200, 4 x 16,384 f32: single_for 664 (plain) to 43.5 us, 1.24 x the 33 us of the chain with a launch of
  * 2.7 us; single_determ 682 to 57 (one chain at a time) to 35 (side by side) to 25.6 us (four times as many chunks a
  * stage, addresses by immediates).
+ * 4096 x 262,144 f32, times CUB segmented in the same run: windows 0.37; here, with one warp that feeds, by stages of 512
+ * bytes a row 0.41, of 1 KiB 0.83 (its 32 copies take some 2,000 cycles, whatever their length), of 2 KiB 0.92; with four,
+ * one beside the adders on their scheduler, 0.87. 1024 x 16,384, single_determ: windows 193 us, one chain 135, eight 37.
  */
 #include "cuda/async.cuh"
 #include "rows.cuh"
 
-enum { STAGES = 24, STAGE = 8192, SIDE = 8 };
+enum { STAGES = 24, STAGE = 8192, SIDE = 8, FEEDERS = 3, THREADS = 32 + 32 * FEEDERS };
 
 struct solo_plan {
   size_t length;   /* elements a chunk */
-  unsigned octets; /* tree: groups of eight chunks in a stage, a power of two */
+  unsigned octets; /* tree: groups of eight chunks in a stage, a power of two; 0: stages cut the row anywhere */
+  unsigned lanes;  /* rows a block */
+  unsigned stage;  /* bytes of a row in a stage; the next row's are 16 bytes further on, in other banks */
+  unsigned stages;
 };
 
 template <int D, int O>
@@ -44,22 +51,31 @@ struct solo {
     if (stop > copy) fold_bulk_copy(stage + (copy - base), copy, (uint32_t)(stop - copy), full);
   }
 
-  static __device__ __forceinline__ wide one(wide v, const unsigned char *at) {
-    return op::join(v, element::widen(*(const stored *)at));
+  /* A piece of 16 bytes, of which only the elements in [begin, end) are joined, bytes of a stage. */
+  template <bool backward>
+  static __device__ __forceinline__ wide cut(wide v, const unsigned char *stage, int piece, int begin, int end) {
+    if (begin >= end) return v;
+    typename vector::pack p;
+    p.all = *(const uint4 *)(stage + 16 * piece);
+#pragma unroll
+    for (int k = 0; k < vector::many; k++) {
+      const int at = 16 * piece + k * (int)sizeof(stored);
+      p.each[k] = at >= begin && at < end ? p.each[k] : vector::none();
+    }
+    return vector::template join<backward>(v, p.all);
   }
 
-  /* The elements in [begin, end), bytes of a stage, in rising or falling index: elements up to a 16-byte boundary, then
-   * 16 bytes at a time, then the rest. Eight reads go ahead of the chain. */
+  /* The elements in [begin, end), bytes of a stage, in rising or falling index: whole pieces of 16 bytes but for the first and the
+   * last one. The whole warp calls; lanes whose rows begin elsewhere in a piece go through as many. Eight reads go ahead of the
+   * chain. */
   template <bool backward>
   static __device__ __forceinline__ wide chain(wide v, const unsigned char *stage, int begin, int end) {
-    const int size = sizeof(stored);
-    int up = min((begin + 15) & ~15, end), down = max(end & ~15, up);
-    if (backward)
-      for (int i = end; i > down; i -= size) v = one(v, stage + i - size);
-    else
-      for (int i = begin; i < up; i += size) v = one(v, stage + i);
-    int many = (down - up) / 16, step = backward ? -16 : 16, i = 0;
-    const unsigned char *at = stage + (backward ? down - 16 : up);
+    const bool head = __any_sync(0xffffffffu, begin & 15), tail = __any_sync(0xffffffffu, end & 15);
+    const int first = begin / 16, last = end / 16, from = first + head;
+    const bool alone = head && first == last; /* both ends in one piece */
+    if (backward ? tail && !alone : head) v = cut<backward>(v, stage, backward ? last : first, begin, end);
+    int many = last - from, step = backward ? -16 : 16, i = 0;
+    const unsigned char *at = stage + 16 * (backward ? last - 1 : from);
     const int deep = 8;
     if (many >= deep) {
       uint4 q[deep];
@@ -79,11 +95,14 @@ struct solo {
       for (int k = 0; k < deep; k++) v = vector::template join<backward>(v, q[k]);
       i += deep;
     }
-    for (; i < many; i++, at += step) v = vector::template join<backward>(v, *(const uint4 *)at);
-    if (backward)
-      for (int b = up; b > begin; b -= size) v = one(v, stage + b - size);
-    else
-      for (int b = down; b < end; b += size) v = one(v, stage + b);
+    uint4 q[deep - 1];
+#pragma unroll
+    for (int k = 0; k < deep - 1; k++)
+      if (i + k < many) q[k] = *(const uint4 *)(at + k * step);
+#pragma unroll
+    for (int k = 0; k < deep - 1; k++)
+      if (i + k < many) v = vector::template join<backward>(v, q[k]);
+    if (backward ? head : tail && !alone) v = cut<backward>(v, stage, backward ? first : last, begin, end);
     return v;
   }
 
@@ -145,72 +164,123 @@ struct solo {
   }
 };
 
-/* Stage k of a row: bytes [k, k + 1) x STAGE from where the row's first 16 bytes lie (chains), or the k-th
- * octets x 8 chunks (tree). Falling order takes the stages from the last on. */
+/* A chunk that stages cut: what is left of it, in bytes. */
+template <int D, int O>
+struct solo_chunks {
+  typedef solo<D, O> s;
+  typedef typename s::wide wide;
+  fold_rows_counter<O, wide> counter;
+  wide v, root;
+  uint64_t left, whole;
+
+  __device__ __forceinline__ solo_chunks(size_t length) : whole(length * sizeof(typename s::stored)) { start(); }
+  __device__ __forceinline__ void start() {
+    counter.count = 0;
+    v = root = s::op::zero();
+    left = whole;
+  }
+  __device__ __forceinline__ void next() {
+    root = counter.add(v);
+    v = s::op::zero();
+    left = whole;
+  }
+  /* The whole warp calls. */
+  __device__ __forceinline__ void take(const unsigned char *stage, int at, int end) {
+    while (__any_sync(0xffffffffu, at < end)) {
+      const int n = (int)min(left, (uint64_t)(end - at));
+      v = s::template chain<false>(v, stage, at, at + n);
+      at += n;
+      left -= n;
+      if (left == 0) next();
+    }
+  }
+  __device__ __forceinline__ wide finish() {
+    while (counter.count < 256) next();
+    return root;
+  }
+};
+
+/* Stage k of a row: its k-th plan.stage bytes from where its first 16 bytes lie, or the k-th octets x 8 chunks. Falling order
+ * takes the stages from the last on. */
 template <int D, int O>
 static __device__ __forceinline__ void solo_bytes(const typename solo<D, O>::stored *row, size_t cols,
-                                                  const solo_plan &plan, bool tree, size_t k, uint64_t *base,
-                                                  uint64_t *begin, uint64_t *end) {
+                                                  const solo_plan &plan, size_t k, uint64_t *base, uint64_t *begin,
+                                                  uint64_t *end) {
   uint64_t first = (uint64_t)row, last = (uint64_t)(row + cols);
-  if (tree) {
+  if (plan.octets) {
     size_t chunks = SIDE * plan.octets;
     *begin = (uint64_t)(row + fold_rows_start(chunks * k, plan.length, cols));
     *end = (uint64_t)(row + fold_rows_start(chunks * (k + 1), plan.length, cols));
     *base = *begin & ~(uint64_t)15;
   } else {
-    *base = (first & ~(uint64_t)15) + k * STAGE;
+    *base = (first & ~(uint64_t)15) + k * plan.stage;
     *begin = max(first, *base);
-    *end = min(last, *base + STAGE);
+    *end = max(*begin, min(last, *base + plan.stage));
   }
 }
 
+/* Warp 0 adds, a row a lane; the others feed it. A lane's copy begins only after the one of the lane before in its warp: so the
+ * rows go round the feeding warps. */
 template <int D, int O, bool tree, bool backward>
-static __global__ void __launch_bounds__(64)
+static __global__ void __launch_bounds__(THREADS)
     solo_rows(const typename solo<D, O>::stored *in, typename solo<D, O>::stored *out, size_t rows, size_t cols,
               solo_plan plan, bool vectors) {
 #if __CUDA_ARCH__ >= 900
   typedef solo<D, O> s;
   typedef typename s::wide wide;
+  typedef typename s::stored stored;
   extern __shared__ __align__(128) unsigned char ring[];
   __shared__ uint64_t full[STAGES], empty[STAGES];
-  const unsigned pitch = STAGE + 32;
-  if (threadIdx.x < STAGES) {
-    fold_barrier_init(full + threadIdx.x, 1);
-    fold_barrier_init(empty + threadIdx.x, 1);
+  if (threadIdx.x < plan.stages) {
+    fold_barrier_init(full + threadIdx.x, plan.lanes);
+    fold_barrier_init(empty + threadIdx.x, plan.lanes);
     fold_barrier_init_done();
   }
   __syncthreads();
+  const bool feeds = threadIdx.x >= 32;
+  const unsigned lane = feeds ? threadIdx.x % 32 * FEEDERS + threadIdx.x / 32 - 1 : threadIdx.x,
+                 pitch = plan.stage + 16;
+  const size_t many =
+      plan.octets ? 256 / (SIDE * plan.octets) : (cols * sizeof(stored) + 15 + plan.stage - 1) / plan.stage;
   unsigned stage = 0, parity = 0;
-  for (size_t row = blockIdx.x; row < rows; row += gridDim.x) {
-    const typename s::stored *x = in + row * cols;
-    uint64_t base, begin, end, first = (uint64_t)x & ~(uint64_t)15;
-    size_t many = tree ? 256 / (SIDE * plan.octets) : ((uint64_t)(x + cols) - first + STAGE - 1) / STAGE;
+  for (size_t group = (size_t)blockIdx.x * plan.lanes; group < rows; group += (size_t)gridDim.x * plan.lanes) {
+    const bool mine = lane < plan.lanes && group + lane < rows;
+    const size_t row = mine ? group + lane : group;
+    uint64_t base, begin, end;
     fold_rows_counter<O, wide> counter;
+    solo_chunks<D, O> chunks(plan.length);
     wide v = s::op::zero();
     for (size_t i = 0; i < many; i++) {
-      size_t k = backward ? many - 1 - i : i;
-      solo_bytes<D, O>(x, cols, plan, tree, k, &base, &begin, &end);
-      unsigned char *here = ring + stage * pitch;
-      if (threadIdx.x == 32) {
-        fold_barrier_wait(empty + stage, parity ^ 1);
-        s::fill(here, full + stage, base, begin, end, (uint64_t)in, (uint64_t)(in + rows * cols));
-      } else if (threadIdx.x == 0) {
+      solo_bytes<D, O>(in + row * cols, cols, plan, backward ? many - 1 - i : i, &base, &begin, &end);
+      if (!mine) end = begin;
+      unsigned char *here = ring + (stage * plan.lanes + (mine ? lane : 0)) * pitch;
+      if (feeds) {
+        if (lane < plan.lanes) {
+          fold_barrier_wait(empty + stage, parity ^ 1);
+          s::fill(here, full + stage, base, begin, end, (uint64_t)in, (uint64_t)(in + rows * cols));
+        }
+      } else {
         fold_barrier_wait(full + stage, parity);
-        if (tree) {
-          size_t left = (size_t)(end - begin) / sizeof(typename s::stored), step = SIDE * plan.length;
-          const unsigned char *at = here + (begin - base);
-          for (unsigned o = 0; o < plan.octets; o++, at += step * sizeof(typename s::stored)) {
-            v = counter.add(s::eight(at, plan.length, left, vectors));
-            left -= min(left, step);
+        if (tree && plan.octets) {
+          if (mine) {
+            size_t left = (size_t)(end - begin) / sizeof(stored), step = SIDE * plan.length;
+            const unsigned char *at = here + (begin - base);
+            for (unsigned o = 0; o < plan.octets; o++, at += step * sizeof(stored)) {
+              v = counter.add(s::eight(at, plan.length, left, vectors));
+              left -= min(left, step);
+            }
           }
-        } else
-          v = s::template chain<backward>(v, here, (int)(begin - base),
-                                          end > begin ? (int)(end - base) : (int)(begin - base));
-        fold_barrier_arrive(empty + stage);
+        } else if (tree) {
+          chunks.take(here, (int)(begin - base), (int)(end - base));
+        } else {
+          v = s::template chain<backward>(v, here, (int)(begin - base), (int)(end - base));
+        }
+        if (lane < plan.lanes) fold_barrier_arrive(empty + stage);
       }
-      if (++stage == STAGES) stage = 0, parity ^= 1;
+      if (++stage == plan.stages) stage = 0, parity ^= 1;
     }
-    if (threadIdx.x == 0) out[row] = s::element::narrow(v);
+    if (tree && !plan.octets && !feeds) v = chunks.finish();
+    if (mine && !feeds) out[row] = s::element::narrow(v);
   }
 #else
   __trap();
@@ -221,11 +291,11 @@ template <int D, int O, bool tree, bool backward>
 static fold_status launch_solo(const struct fold_call *call, const solo_plan &plan, unsigned grid) {
   typedef solo<D, O> s;
   auto kernel = solo_rows<D, O, tree, backward>;
-  size_t size = fold_dtype_size(call->dtype), shared = STAGES * (STAGE + 32);
+  size_t size = fold_dtype_size(call->dtype), shared = plan.stages * plan.lanes * (plan.stage + 16);
   bool vectors = (uintptr_t)call->in % 16 == 0 && plan.length * size % 16 == 0 && call->cols == 256 * plan.length &&
                  plan.length > 0;
   FOLD_CUDA_TRY(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
-  kernel<<<grid, 64, shared, (cudaStream_t)call->stream>>>(
+  kernel<<<grid, THREADS, shared, (cudaStream_t)call->stream>>>(
       (const typename s::stored *)call->in, (typename s::stored *)call->out, call->rows, call->cols, plan, vectors);
   return fold_cuda_launched("rows, solo kernel");
 }
@@ -238,17 +308,35 @@ static fold_status launch(const struct fold_call *call, const fold_rows_shape *s
   return launch_solo<D, O, false, false>(call, plan, grid);
 }
 
-bool fold_rows_solo_fits(const struct fold_call *call, const struct fold_rows_shape *shape) {
-  if (shape->threads != 1) return false;
-  return shape->chunks == 1 || SIDE * fold_rows_chunk(call->cols, 256) * fold_dtype_size(call->dtype) <= STAGE;
+/* Shared memory of a block, half as much where an SM has two; rows from that on that are worth it however many they are. */
+enum { RING = 200 * 1024, LONG_ROW = 4096 };
+
+bool fold_rows_solo_fits(const struct fold_call *call, const struct fold_rows_shape *shape, unsigned sms) {
+  const bool few = call->rows <= 2 * (size_t)sms, longer = call->cols * fold_dtype_size(call->dtype) >= LONG_ROW;
+  return shape->threads == 1 && (few || (longer && call->rows <= 64 * (size_t)sms));
+}
+
+/* A stage has whole groups of eight chunks where three stages of them fit; else what keeps copies long and several ahead. */
+static solo_plan plan_of(const struct fold_call *call, bool tree, unsigned lanes, unsigned ring) {
+  solo_plan plan = {fold_rows_chunk(call->cols, 256), 0, lanes, STAGE, 0};
+  const size_t octet = SIDE * plan.length * fold_dtype_size(call->dtype);
+  auto fits = [&](size_t stage) { return 3 * lanes * (stage + 16) <= ring; };
+  while (plan.stage > 2048 && plan.stage * lanes > 2 * STAGE) plan.stage /= 2;
+  while (!fits(plan.stage)) plan.stage /= 2;
+  if (tree && octet > 0 && octet <= STAGE && fits(octet)) {
+    plan.stage = max(plan.stage, (unsigned)octet);
+    for (plan.octets = 1; plan.octets < 8 && 2 * plan.octets * octet <= plan.stage;) plan.octets *= 2;
+  }
+  plan.stages = min((unsigned)STAGES, ring / (lanes * (plan.stage + 16)));
+  return plan;
 }
 
 fold_status fold_rows_solo(const struct fold_call *call, const struct fold_rows_shape *shape, unsigned sms) {
   FOLD_TRY(fold_cuda_check(call));
   if (call->rows == 0) return fold_ok();
-  solo_plan plan = {fold_rows_chunk(call->cols, 256), 1};
-  size_t octet = SIDE * plan.length * fold_dtype_size(call->dtype);
-  while (plan.octets < 8 && 2 * plan.octets * octet <= STAGE) plan.octets *= 2;
-  unsigned grid = (unsigned)min(call->rows, (size_t)(call->launch.blocks ? call->launch.blocks : sms));
+  const unsigned lanes = (unsigned)min((call->rows + sms - 1) / sms, (size_t)32);
+  const size_t groups = (call->rows + lanes - 1) / lanes;
+  const unsigned grid = (unsigned)min(groups, call->launch.blocks ? (size_t)call->launch.blocks : 2 * (size_t)sms);
+  const solo_plan plan = plan_of(call, shape->chunks == 256, lanes, groups > sms ? RING / 2 : RING);
   FOLD_ROWS_DISPATCH(launch, call, shape, plan, grid)
 }
