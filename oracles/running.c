@@ -35,7 +35,7 @@ static struct partial join(struct running *c, struct partial a, struct partial b
   if (!a.some) return b;
   if (!b.some) return a;
   double sum = a.value + b.value;
-  if (c->wide == FOLD_F32) sum = (float)sum; /* one rounding in effect: 53 >= 2 * 24 + 2 */
+  if (fold_rounds_by_double(c->wide)) sum = fold_bits_round(c->wide, sum);
   c->total += fabs(sum);
   c->joins++;
   return (struct partial){sum, true};

@@ -41,8 +41,7 @@ static struct partial leaf(const struct product *c, size_t i) {
 static double multiply(const struct product *c, double a, double b, long double *off) {
   const struct fold_format f = fold_format_of(c->wide);
   const __float128 exact = (__float128)a * b;
-  const double value =
-      c->wide == FOLD_F32 ? (double)(float)(a * b) : (double)exact; /* a b is exact in double for f32 */
+  const double value = fold_rounds_by_double(c->wide) ? fold_bits_round(c->wide, a * b) : (double)exact;
   *off = 0;
   if (isfinite(value) && (__float128)value != exact)
     *off = fabs(value) >= ldexp(1, f.emin) ? ldexpl(fabsl(value), -f.precision) : ldexpl(1, f.emin - f.precision);
