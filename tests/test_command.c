@@ -274,7 +274,7 @@ Test(command, a_replay_asks_as_the_user_did) {
   ranks_environment();
   shell_run(s,
             "$M verify --subjects mutant/counter --claims run_to_run --repeats 7 --fixtures normal/f32/sum/1x1023/*");
-  cr_expect(strstr(s->out, " --repeats 7\n"), "%s", s->out);
+  cr_expect(strstr(s->out, " --repeats '7'\n"), "%s", s->out);
   replay_alone(s);
 #ifdef FOLD_HAVE_MPI
   if (system("command -v mpirun >/dev/null") == 0) {

@@ -19,8 +19,8 @@ Test(report, replay_commands_are_quoted) {
   text = fold_text_replay(record);
   cr_expect_str_eq(
       text,
-      "foldproof verify --subjects 'a'\\''b' --engine 'host' --claims 'bounded' --probe --set all --fixtures "
-      "'normal/f32/sum/1x3/seed1' --repeats 20 --strict --ranks '3; rm x' "
+      "foldproof verify --subjects 'a'\\''b' --engine 'host' --claims 'bounded' --probe --set 'all' --fixtures "
+      "'normal/f32/sum/1x3/seed1' --repeats '20' --strict --ranks '3; rm x' "
       "--launch 'mpirun -n '\\''x'\\'' {ranks}' --timeout '60'");
   free(text);
   json_decref(record);

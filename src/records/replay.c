@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "job.h"
 #include "text.h"
 
 /* Made once: they are the same for the whole of a command. */
@@ -46,14 +47,8 @@ static void put_octal(const char *value, FILE *out) {
   fputs("')\"", out);
 }
 
-static void put_option(const char *option, const char *value, FILE *out) {
-  if (value == NULL || *value == '\0') return;
-  if (!is_one_line(value)) {
-    fprintf(out, " %s ", option);
-    put_octal(value, out);
-    return;
-  }
-  fprintf(out, " %s '", option);
+static void put_quoted(const char *value, FILE *out) {
+  fputc('\'', out);
   for (; *value; value++)
     if (*value == '\'')
       fputs("'\\''", out);
@@ -62,30 +57,53 @@ static void put_option(const char *option, const char *value, FILE *out) {
   fputc('\'', out);
 }
 
-void fold_put_replay(const struct fold_replay *r, FILE *out) {
-  fprintf(out, "%s verify", r->program);
-  for (size_t i = 0; i < json_array_size(r->asked.guests); i++) {
-    const json_t *guest = json_array_get(r->asked.guests, i);
-    const char *option = json_string_value(json_array_get(guest, 0)),
-               *what = json_string_value(json_array_get(guest, 1));
+/* Of a value that is "" there is no option. */
+static const char *said(const char *value) { return value && *value ? value : NULL; }
+
+static void add_said(struct fold_options *options, const char *name, const char *value) {
+  if (said(value)) fold_options_add(options, name, value);
+}
+
+static void add_guests(struct fold_options *options, const json_t *guests) {
+  for (size_t i = 0; i < json_array_size(guests); i++) {
+    const json_t *guest = json_array_get(guests, i);
+    const char *option = json_string_value(json_array_get(guest, 0));
     const bool program = option && strcmp(option, "--exec") == 0; /* of a record, which may say anything */
-    put_option(program ? "--exec" : "--guest", what, out);
+    add_said(options, program ? "--exec" : "--guest", json_string_value(json_array_get(guest, 1)));
   }
-  put_option("--subjects", r->subject, out);
-  put_option("--engine", r->engine, out);
-  put_option("--claims", r->claim, out);
-  if (r->probe) fputs(" --probe", out);
-  put_option("--npy", r->npy, out);
-  if (r->npy) put_option("--op", r->op, out);
-  put_option("--fixture-folder", r->folder, out);
-  if (r->fixtures) fputs(" --set all", out);
-  put_option("--fixtures", r->fixtures, out);
-  if (r->asked.repeats) fprintf(out, " --repeats %u", r->asked.repeats);
-  if (r->asked.strict) fputs(" --strict", out);
-  if (r->ranks)
-    fprintf(out, " --ranks '%u'", r->ranks);
-  else
-    put_option("--ranks", r->asked.ranks, out);
-  put_option("--launch", r->asked.launch, out);
-  put_option("--timeout", r->asked.timeout, out);
+}
+
+static void add_asked(struct fold_options *options, const struct fold_replay *r, char repeats[24], char ranks[24]) {
+  snprintf(repeats, 24, "%u", r->asked.repeats);
+  snprintf(ranks, 24, "%u", r->ranks);
+  if (r->asked.repeats) fold_options_add(options, "--repeats", repeats);
+  if (r->asked.strict) fold_options_add(options, "--strict", NULL);
+  add_said(options, "--ranks", r->ranks ? ranks : r->asked.ranks);
+  add_said(options, "--launch", r->asked.launch);
+  add_said(options, "--timeout", r->asked.timeout);
+}
+
+void fold_put_replay(const struct fold_replay *r, FILE *out) {
+  struct fold_options options = {0};
+  char repeats[24], ranks[24];
+  add_guests(&options, r->asked.guests);
+  fold_options_add_job(&options, &(struct fold_job){.subjects = said(r->subject),
+                                                    .engine = said(r->engine),
+                                                    .claims = said(r->claim),
+                                                    .probe = r->probe,
+                                                    .npy = &r->npy,
+                                                    .n_npy = said(r->npy) != NULL,
+                                                    .op = said(r->op),
+                                                    .folder = said(r->folder),
+                                                    .set = r->fixtures ? "all" : NULL,
+                                                    .fixtures = said(r->fixtures)});
+  add_asked(&options, r, repeats, ranks);
+  fprintf(out, "%s verify", r->program);
+  if (options.failed) fputs(" (not enough memory to say more)", out);
+  for (size_t i = 0; i < options.n; i++) {
+    const struct fold_option *option = &options.at[i];
+    fprintf(out, option->value ? " %s " : " %s", option->name);
+    if (option->value) (is_one_line(option->value) ? put_quoted : put_octal)(option->value, out);
+  }
+  fold_options_free(&options);
 }

@@ -3,6 +3,7 @@
  */
 #include "fresh.h"
 #include "fresh_environment.h"
+#include "job.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -68,27 +69,24 @@ void fold_fresh_free(struct fold_fresh *fresh) {
   free(fresh);
 }
 
-/* The child's command line: the selection as options. */
-static size_t arguments(const struct fold_selection *s, const char *path, const char **argv) {
-  size_t n = 0;
-  argv[n++] = "foldproof";
-  argv[n++] = "record";
-  argv[n++] = "--jsonl";
-  argv[n++] = path;
-  argv[n++] = "--fresh";
-  argv[n++] = s->probe ? "probed" : "promised";
-  argv[n++] = "--fixture-folder";
-  argv[n++] = s->folder;
-  argv[n++] = "--set";
-  argv[n++] = s->set;
-  if (s->subjects) argv[n++] = "--subjects", argv[n++] = s->subjects;
-  if (s->fixtures) argv[n++] = "--fixtures", argv[n++] = s->fixtures;
-  if (s->engine >= 0) argv[n++] = "--engine", argv[n++] = fold_engine_name((enum fold_engine)s->engine);
-  if (s->n_npy > 0) argv[n++] = "--op", argv[n++] = s->npy_problem->name;
-  for (size_t i = 0; i < s->n_guests; i++) argv[n++] = s->guests[i].door->option, argv[n++] = s->guests[i].what;
-  for (size_t i = 0; i < s->n_npy; i++) argv[n++] = "--npy", argv[n++] = s->npy[i];
-  argv[n] = NULL;
-  return n;
+/* The child's command line; NULL where memory is short. */
+static const char **command_line(const struct fold_selection *s, const char *path) {
+  struct fold_options options = {0};
+  fold_options_add(&options, "--jsonl", path);
+  fold_options_add(&options, "--fresh", s->probe ? "probed" : "promised");
+  for (size_t i = 0; i < s->n_guests; i++) fold_options_add(&options, s->guests[i].door->option, s->guests[i].what);
+  fold_options_add_job(
+      &options, &(struct fold_job){.subjects = s->subjects,
+                                   .engine = s->engine < 0 ? NULL : fold_engine_name((enum fold_engine)s->engine),
+                                   .npy = s->npy,
+                                   .n_npy = s->n_npy,
+                                   .op = s->npy_problem->name,
+                                   .folder = s->folder,
+                                   .set = s->set,
+                                   .fixtures = s->fixtures});
+  const char **argv = fold_options_argv(&options, "foldproof", "record");
+  fold_options_free(&options);
+  return argv;
 }
 
 /* Between fork and exec only calls that are safe there. It dies with us, and not when it has time: nobody else would
@@ -108,10 +106,9 @@ static pid_t spawn(const char *const *argv, char *const *variables, int records)
 fold_status fold_fresh_ask(const struct fold_selection *selection, int records) {
   char path[32];
   snprintf(path, sizeof path, "/proc/self/fd/%d", records);
-  const char **argv = calloc(32 + 2 * (selection->n_npy + selection->n_guests), sizeof *argv);
+  const char **argv = command_line(selection, path);
   char **variables = NULL;
   if (argv == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory to start a new process");
-  arguments(selection, path, argv);
   fold_status status = fold_fresh_environment(&variables);
   pid_t child = status.code == FOLD_OK ? spawn(argv, variables, records) : -1;
   int how = 0;

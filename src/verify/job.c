@@ -1,0 +1,49 @@
+/* job.c: see job.h. */
+#include "job.h"
+
+#include <stdlib.h>
+
+void fold_options_add(struct fold_options *o, const char *name, const char *value) {
+  if (o->n == o->room) {
+    const size_t room = 2 * o->room + 16;
+    struct fold_option *at = realloc(o->at, room * sizeof *at);
+    o->failed |= at == NULL;
+    if (at == NULL) return;
+    o->at = at, o->room = room;
+  }
+  o->at[o->n++] = (struct fold_option){name, value};
+}
+
+void fold_options_free(struct fold_options *o) {
+  free(o->at);
+  *o = (struct fold_options){0};
+}
+
+const char **fold_options_argv(const struct fold_options *o, const char *program, const char *command) {
+  const char **argv = o->failed ? NULL : malloc((2 * o->n + 3) * sizeof *argv);
+  size_t n = 0;
+  if (argv == NULL) return NULL;
+  argv[n++] = program, argv[n++] = command;
+  for (size_t i = 0; i < o->n; i++) {
+    argv[n++] = o->at[i].name;
+    if (o->at[i].value) argv[n++] = o->at[i].value;
+  }
+  argv[n] = NULL;
+  return argv;
+}
+
+static void add_said(struct fold_options *o, const char *name, const char *value) {
+  if (value) fold_options_add(o, name, value);
+}
+
+void fold_options_add_job(struct fold_options *o, const struct fold_job *job) {
+  add_said(o, "--subjects", job->subjects);
+  add_said(o, "--engine", job->engine);
+  add_said(o, "--claims", job->claims);
+  if (job->probe) fold_options_add(o, "--probe", NULL);
+  for (size_t i = 0; i < job->n_npy; i++) fold_options_add(o, "--npy", job->npy[i]);
+  if (job->n_npy > 0) add_said(o, "--op", job->op);
+  add_said(o, "--fixture-folder", job->folder);
+  add_said(o, "--set", job->set);
+  add_said(o, "--fixtures", job->fixtures);
+}
