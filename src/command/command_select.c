@@ -74,7 +74,7 @@ static void add_guest(struct fold_selection_options *o, const struct fold_door *
                       struct argp_state *state) {
   struct fold_selection *s = &o->selection;
   if (s->n_guests == FOLD_GUESTS_MOST) argp_failure(state, 2, 0, "at most %d guests", FOLD_GUESTS_MOST);
-  o->guests[s->n_guests++] = (struct fold_guest){door, what};
+  o->guests[s->n_guests++] = (struct fold_guest){.door = door, .what = what};
   s->guests = o->guests;
 }
 

@@ -29,7 +29,7 @@ static void say(int fd, fold_status status, const char *json) {
 static void describe_here(const struct fold_guest *guest, int fd) {
   char *json = NULL;
   dup2(STDERR_FILENO, STDOUT_FILENO);
-  fold_status status = guest->door->describe(guest->what, &json);
+  fold_status status = guest->door->describe(guest, &json);
   say(fd, status, json);
   _exit(0);
 }
@@ -108,22 +108,32 @@ static fold_status load(const struct fold_guest *guest, const char *claims, stru
   struct fold_subject *rows = NULL;
   size_t more = 0;
   if (guest->door->open) FOLD_TRY(guest->door->open());
-  FOLD_TRY(ask(guest, &json));
+  FOLD_TRY(guest->door->here ? guest->door->describe(guest, &json) : ask(guest, &json));
   fold_status status = fold_guest_rows(guest, json, claims, &rows, &more);
   free(json);
   if (status.code == FOLD_OK) status = append(all, n, rows, more);
+  if (status.code != FOLD_OK) fold_guest_rows_put_away(rows, more);
   free(rows);
   return status;
+}
+
+void fold_guests_unload(struct fold_registry *all) {
+  struct fold_subject *subjects = (struct fold_subject *)(uintptr_t)all->subjects;
+  fold_guest_rows_put_away(subjects, all->n);
+  free(subjects);
+  *all = (struct fold_registry){0};
 }
 
 fold_status fold_guests_load(const struct fold_guest *guests, size_t n, const char *claims,
                              const struct fold_registry *own, struct fold_registry *all) {
   struct fold_subject *subjects = NULL;
+  fold_status status = fold_ok();
   all->n = 0;
-  for (size_t i = 0; i < n; i++) FOLD_TRY(load(&guests[i], claims, &subjects, &all->n));
-  FOLD_TRY(append(&subjects, &all->n, own->subjects, own->n));
+  for (size_t i = 0; i < n && status.code == FOLD_OK; i++) status = load(&guests[i], claims, &subjects, &all->n);
+  if (status.code == FOLD_OK) status = append(&subjects, &all->n, own->subjects, own->n);
   all->subjects = subjects;
-  fold_status status = fold_registry_check(all);
+  if (status.code == FOLD_OK) status = fold_registry_check(all);
   if (status.code == FOLD_ENVIRONMENT) status.code = FOLD_BAD_INPUT; /* the compiled ones were looked at before */
+  if (status.code != FOLD_OK) fold_guests_unload(all);
   return status;
 }

@@ -1,4 +1,4 @@
-/* guest_object.c: guests in shared objects (foldproof_guest.h). */
+/* guest_object.c: guests that are tables of functions (foldproof_guest.h): in shared objects, or handed over in this process. */
 #include <dlfcn.h>
 #include <jansson.h>
 #include <stdint.h>
@@ -47,6 +47,16 @@ static void *open_object(const char *what) {
   return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
+static fold_status check(const char *what, const struct foldproof_guest_table *table) {
+  if (table->abi == 0 || table->abi > FOLDPROOF_GUEST_ABI)
+    return fold_error(FOLD_BAD_INPUT, "%s was built for interface %u of guests; this foldproof knows up to %u", what,
+                      table->abi, FOLDPROOF_GUEST_ABI);
+  const size_t least = offsetof(struct foldproof_guest_subject, run) + sizeof(table->subjects->run);
+  if (table->subject_size < least || table->subject_size > 4096)
+    return fold_error(FOLD_BAD_INPUT, "%s: its subjects have %u bytes each", what, table->subject_size);
+  return fold_ok();
+}
+
 static fold_status load(const char *what, const struct foldproof_guest_table **table) {
   typedef const struct foldproof_guest_table *ask(void);
   void *object = open_object(what);
@@ -56,13 +66,7 @@ static fold_status load(const char *what, const struct foldproof_guest_table **t
     return fold_error(FOLD_BAD_INPUT, "%s has no function foldproof_guest (foldproof_guest.h)", what);
   *table = function();
   if (*table == NULL) return fold_error(FOLD_BAD_INPUT, "%s: its foldproof_guest returns no table", what);
-  if ((*table)->abi == 0 || (*table)->abi > FOLDPROOF_GUEST_ABI)
-    return fold_error(FOLD_BAD_INPUT, "%s was built for interface %u of guests; this foldproof knows up to %u", what,
-                      (*table)->abi, FOLDPROOF_GUEST_ABI);
-  const size_t least = offsetof(struct foldproof_guest_subject, run) + sizeof((*table)->subjects->run);
-  if ((*table)->subject_size < least || (*table)->subject_size > 4096)
-    return fold_error(FOLD_BAD_INPUT, "%s: its subjects have %u bytes each", what, (*table)->subject_size);
-  return fold_ok();
+  return check(what, *table);
 }
 
 /* As much of the row as the guest's version has. */
@@ -72,6 +76,21 @@ static struct foldproof_guest_subject subject_at(const struct foldproof_guest_ta
   memcpy(&subject, (const char *)table->subjects + index * table->subject_size,
          table->subject_size < sizeof subject ? table->subject_size : sizeof subject);
   return subject;
+}
+
+/* As this process has it. */
+static fold_status table_of(const struct fold_guest *guest, const struct foldproof_guest_table **table) {
+  size_t i = 0;
+  *table = guest->table;
+  if (guest->door->here) return check(guest->what, guest->table);
+  while (i < FOLD_GUESTS_MOST && objects[i].what && objects[i].what != guest->what) i++;
+  if (i == FOLD_GUESTS_MOST) return fold_error(FOLD_BAD_INPUT, "more than %d guests", FOLD_GUESTS_MOST);
+  if (objects[i].what == NULL) {
+    FOLD_TRY(load(guest->what, &objects[i].table));
+    objects[i].what = guest->what;
+  }
+  *table = objects[i].table;
+  return fold_ok();
 }
 
 static void set_text(json_t *entry, const char *field, const char *text) {
@@ -95,34 +114,21 @@ static json_t *entry_of(const struct foldproof_guest_subject *s) {
   return entry;
 }
 
-static fold_status describe(const char *what, char **json) {
+static fold_status describe(const struct fold_guest *guest, char **json) {
   const struct foldproof_guest_table *table;
-  FOLD_TRY(load(what, &table));
+  FOLD_TRY(table_of(guest, &table));
   json_t *list = json_array();
   for (size_t i = 0; i < table->n; i++) {
     const struct foldproof_guest_subject s = subject_at(table, i);
     if (s.run == NULL)
-      return fold_error(FOLD_BAD_INPUT, "%s: its subject %s has no run function", what,
+      return fold_error(FOLD_BAD_INPUT, "%s: its subject %s has no run function", guest->what,
                         s.name ? s.name : "without a name");
     json_array_append_new(list, entry_of(&s));
   }
   json_t *object = json_pack("{s:o}", "subjects", list);
   *json = json_dumps(object, JSON_COMPACT);
   json_decref(object);
-  return *json ? fold_ok() : fold_error(FOLD_BAD_INPUT, "%s: its table has text that is not UTF-8", what);
-}
-
-/* The object as this process has it. */
-static fold_status table_of(const struct fold_guest *guest, const struct foldproof_guest_table **table) {
-  size_t i = 0;
-  while (i < FOLD_GUESTS_MOST && objects[i].what && objects[i].what != guest->what) i++;
-  if (i == FOLD_GUESTS_MOST) return fold_error(FOLD_BAD_INPUT, "more than %d guests", FOLD_GUESTS_MOST);
-  if (objects[i].what == NULL) {
-    FOLD_TRY(load(guest->what, &objects[i].table));
-    objects[i].what = guest->what;
-  }
-  *table = objects[i].table;
-  return fold_ok();
+  return *json ? fold_ok() : fold_error(FOLD_BAD_INPUT, "%s: its table has text that is not UTF-8", guest->what);
 }
 
 /* The call as the guest's interface has it. */
@@ -168,11 +174,10 @@ static size_t scratch(const struct fold_subject *subject, const struct fold_call
   return s.scratch ? s.scratch(&given, s.context) : 0;
 }
 
+#define TIDY                                                                                              \
+  (FOLD_CLAIM(FOLD_WRITES_OUTPUT) | FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS) | FOLD_CLAIM(FOLD_LEAVES_NO_TRACE) | \
+   FOLD_CLAIM(FOLD_KEEPS_INPUT))
 const struct fold_door fold_door_object = {
-    .option = "--guest",
-    .describe = describe,
-    .run = run,
-    .scratch = scratch,
-    .tidy = FOLD_CLAIM(FOLD_WRITES_OUTPUT) | FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS) | FOLD_CLAIM(FOLD_LEAVES_NO_TRACE) |
-            FOLD_CLAIM(FOLD_KEEPS_INPUT),
-};
+    .option = "--guest", .describe = describe, .run = run, .scratch = scratch, .tidy = TIDY};
+const struct fold_door fold_door_here = {
+    .describe = describe, .here = true, .run = run, .scratch = scratch, .tidy = TIDY};

@@ -204,7 +204,8 @@ static fold_status describe_command(const char *command, char **json) {
   return fold_ok();
 }
 
-static fold_status describe(const char *command, char **json) {
+static fold_status describe(const struct fold_guest *guest, char **json) {
+  const char *command = guest->what;
   struct program p;
   json_t *answer = NULL, *question = json_pack("{s:s}", "ask", "describe");
   if (is_run_anew(command)) return describe_command(command, json);

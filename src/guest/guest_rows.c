@@ -154,28 +154,38 @@ static fold_status read_entry(const struct fold_guest *guest, const json_t *entr
   if (r.name == NULL) return fold_error(FOLD_BAD_INPUT, "%s: its subject %zu has no name", guest->what, index + 1);
   struct fold_guest_row *row = malloc(sizeof *row);
   if (row == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a guest's table");
-  *row = (struct fold_guest_row){guest, index, json_is_true(json_object_get(entry, "scratch"))};
+  *row = (struct fold_guest_row){guest, json_incref((json_t *)(uintptr_t)entry), index,
+                                 json_is_true(json_object_get(entry, "scratch"))};
   *s = (struct fold_subject){.name = r.name, .guest = row, .run = guest->door->run};
   if (row->has_scratch) s->scratch = guest->door->scratch;
   return read_row(&r, claims, s);
 }
 
-/* The text that rows point to lives as long as they do: as long as the process. */
+void fold_guest_rows_put_away(struct fold_subject *rows, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    struct fold_guest_row *row = (struct fold_guest_row *)(uintptr_t)rows[i].guest;
+    if (row) json_decref(row->text);
+    free(row);
+  }
+}
+
 fold_status fold_guest_rows(const struct fold_guest *guest, const char *json, const char *claims,
                             struct fold_subject **rows, size_t *n) {
-  static json_t *kept;
   json_error_t error;
   json_t *table = json_loads(json, 0, &error);
   const json_t *list = json_object_get(table, "subjects");
-  *rows = NULL;
+  fold_status status = fold_ok();
   *n = json_array_size(list);
-  if (kept == NULL) kept = json_array();
-  if (table == NULL) return fold_error(FOLD_BAD_INPUT, "%s: its table is not JSON: %s", guest->what, error.text);
-  if (json_array_append_new(kept, table) != 0)
-    return fold_error(FOLD_NO_MEMORY, "not enough memory for a guest's table");
-  if (*n == 0) return fold_error(FOLD_BAD_INPUT, "%s: its table has no subject", guest->what);
-  *rows = calloc(*n, sizeof **rows);
-  if (*rows == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a guest's table");
-  for (size_t i = 0; i < *n; i++) FOLD_TRY(read_entry(guest, json_array_get(list, i), i, claims, &(*rows)[i]));
-  return fold_ok();
+  *rows = calloc(*n + 1, sizeof **rows);
+  if (table == NULL)
+    status = fold_error(FOLD_BAD_INPUT, "%s: its table is not JSON: %s", guest->what, error.text);
+  else if (*n == 0)
+    status = fold_error(FOLD_BAD_INPUT, "%s: its table has no subject", guest->what);
+  else if (*rows == NULL)
+    status = fold_error(FOLD_NO_MEMORY, "not enough memory for a guest's table");
+  for (size_t i = 0; i < *n && status.code == FOLD_OK; i++)
+    status = read_entry(guest, json_array_get(list, i), i, claims, &(*rows)[i]);
+  if (*rows == NULL) *n = 0;
+  json_decref(table); /* each row keeps its entry */
+  return status;
 }

@@ -21,10 +21,15 @@ fold_status fold_records_open(struct fold_records *records, const char *path) {
 }
 
 /* Each line alone says of which build it is; what another build's line says stays. */
-fold_status fold_records_line(struct fold_records *records, json_t *line) {
+char *fold_record_line_text(json_t *line) {
   if (line && !json_object_get(line, "build")) json_object_set_new(line, "build", json_string(fold_build_commit()));
   char *text = line ? json_dumps(line, JSON_COMPACT) : NULL;
   json_decref(line);
+  return text;
+}
+
+fold_status fold_records_line(struct fold_records *records, json_t *line) {
+  char *text = fold_record_line_text(line);
   if (text == NULL) return fold_error(FOLD_NO_MEMORY, "%s: not enough memory for a record", records->output.path);
   int error = fprintf(records->file, "%s\n", text) < 0 ? errno : 0;
   free(text);
@@ -200,11 +205,7 @@ static void set_asked(json_t *line, const struct fold_judgement *j) {
     json_decref(object);
 }
 
-fold_status fold_records_judgement(struct fold_records *records, const struct fold_judgement *j) {
-  const bool gathered = records->gathers && fold_skips_take(j);
-  bool counted = false;
-  if (gathered) FOLD_TRY(fold_skips_count(&records->skips, j, &counted));
-  if (counted) return fold_ok();
+json_t *fold_record_of(const struct fold_judgement *j) {
   json_t *line = json_pack("{s:i, s:s, s:s, s:s}", "schema", FOLD_SCHEMA, "type", j->claim ? "judgement" : "run",
                            "subject", j->subject->name, "engine", fold_engine_name(j->subject->engine));
   if (line) {
@@ -221,6 +222,15 @@ fold_status fold_records_judgement(struct fold_records *records, const struct fo
     set_results(line, j);
     set_traces(line, j);
   }
+  return line;
+}
+
+fold_status fold_records_judgement(struct fold_records *records, const struct fold_judgement *j) {
+  const bool gathered = records->gathers && fold_skips_take(j);
+  bool counted = false;
+  if (gathered) FOLD_TRY(fold_skips_count(&records->skips, j, &counted));
+  if (counted) return fold_ok();
+  json_t *line = fold_record_of(j);
   if (gathered) return fold_skips_add(&records->skips, j, line);
   return fold_records_line(records, line);
 }

@@ -51,6 +51,10 @@ void fold_record_number(json_t *object, const char *key, double value);
 void fold_record_hash(char text[24], uint64_t hash);
 /* A result's bits, in hexadecimal. */
 void fold_record_bits(json_t *object, const char *key, enum fold_dtype dtype, uint64_t bits);
+/* A judgement as an object; NULL where memory is short. */
+json_t *fold_record_of(const struct fold_judgement *judgement);
+/* A line's text, which the caller frees, and releases `line`; NULL where memory is short. */
+char *fold_record_line_text(json_t *line);
 /* Writes and releases `line`; NULL (memory was short) is FOLD_NO_MEMORY. */
 fold_status fold_records_line(struct fold_records *records, json_t *line);
 /* Ends the file, as complete or not, and puts it into its place (output.h). */
