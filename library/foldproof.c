@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "answer.h"
 #include "bits.h"
 #include "bound.h"
 #include "exact.h"
@@ -14,7 +15,7 @@
 
 static _Thread_local char last_error[sizeof((fold_status *)0)->text];
 
-static int answer(fold_status status) {
+int fold_answer(fold_status status) {
   memcpy(last_error, status.text, sizeof last_error);
   return fold_exit_code(status.code);
 }
@@ -69,10 +70,10 @@ int foldproof_replay(const char *order, const char *dtype, const char *op, const
   const struct fold_order *found;
   fold_status status = parse_call(dtype, op, in, rows, cols, out, &call);
   if (status.code == FOLD_OK) status = parse_order(order, &found);
-  if (status.code != FOLD_OK) return answer(status);
+  if (status.code != FOLD_OK) return fold_answer(status);
   call.out = out;
   call.launch.threads = threads;
-  return answer(fold_order_replay(found, &call));
+  return fold_answer(fold_order_replay(found, &call));
 }
 
 static fold_status exact_rows(const struct fold_call *call, enum fold_dtype to, unsigned threads, void *out) {
@@ -96,7 +97,7 @@ int foldproof_exact(const char *dtype, const char *op, const void *in, size_t ro
   fold_status status = parse_call(dtype, op, in, rows, cols, out, &call);
   if (status.code == FOLD_OK) status = parse_dtype(to, &target);
   if (status.code == FOLD_OK) status = exact_rows(&call, target, threads, out);
-  return answer(status);
+  return fold_answer(status);
 }
 
 static fold_status put_digits(const struct fold_truth *truth, char *text, size_t size, size_t *needed) {
@@ -117,12 +118,12 @@ int foldproof_exact_text(const char *dtype, const char *op, const void *in, size
   struct fold_call call;
   struct fold_truth truth;
   fold_status status = parse_call(dtype, op, in, 1, n, size > 0 ? text : "", &call);
-  if (status.code != FOLD_OK) return answer(status);
+  if (status.code != FOLD_OK) return fold_answer(status);
   fold_truth_init(&truth);
   status = fold_oracle_exact(call.dtype, call.op, call.in, n, 0, &truth);
   if (status.code == FOLD_OK) status = put_digits(&truth, text, size, needed);
   fold_truth_free(&truth);
-  return answer(status);
+  return fold_answer(status);
 }
 
 static double bound_of(const struct fold_truth *truth, uint64_t height) {
@@ -164,12 +165,12 @@ int foldproof_measure(const char *order, const char *dtype, const char *op, cons
   if (status.code == FOLD_OK && got == NULL) status = fold_error(FOLD_BAD_INPUT, "the result is a null pointer");
   if (status.code == FOLD_OK && order) status = parse_order(order, &found);
   if (status.code == FOLD_OK && found) status = fold_order_height(found, call.dtype, call.in, n, &height);
-  if (status.code != FOLD_OK) return answer(status);
+  if (status.code != FOLD_OK) return fold_answer(status);
   fold_truth_init(&truth);
   status = fold_oracle_exact(call.dtype, call.op, call.in, n, 0, &truth);
   if (status.code == FOLD_OK) measure_one(&truth, height, fold_bits_load(call.dtype, got, 0), measure);
   fold_truth_free(&truth);
-  return answer(status);
+  return fold_answer(status);
 }
 
 int foldproof_tree(const char *order, size_t n, uint64_t *height, uint64_t *fingerprint) {
@@ -182,5 +183,5 @@ int foldproof_tree(const char *order, size_t n, uint64_t *height, uint64_t *fing
   if (status.code == FOLD_OK && fingerprint) status = fold_order_fingerprint(found, FOLD_F64, NULL, n, &f);
   if (status.code == FOLD_OK && height) *height = h;
   if (status.code == FOLD_OK && fingerprint) *fingerprint = f;
-  return answer(status);
+  return fold_answer(status);
 }

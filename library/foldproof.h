@@ -11,7 +11,7 @@
  *
  * Every function that returns int returns 0, or one of the codes below; then foldproof_error() tells what was wrong in
  * one line, and what the call was to write means nothing. No function prints, exits, or changes the rounding mode. Calls may be made from
- * several threads at once.
+ * several threads at once, but for foldproof_verify.
  */
 #ifndef FOLDPROOF_H
 #define FOLDPROOF_H
@@ -77,6 +77,34 @@ int foldproof_measure(const char *order, const char *dtype, const char *op, cons
  * two orders share if their trees are equal up to swapped operands. Either pointer may be NULL. FOLDPROOF_UNSUPPORTED
  * for host/sorted's fingerprint, whose tree depends on the terms. */
 int foldproof_tree(const char *order, size_t n, uint64_t *height, uint64_t *fingerprint);
+
+struct foldproof_guest_table; /* foldproof_guest.h */
+
+/* What is judged, and on what; lists are comma-separated, and NULL or 0 is what stands in brackets. */
+struct foldproof_verify_options {
+  size_t size;          /* bytes of this structure, as the caller knows it */
+  const char *subjects; /* globs; may name foldproof's own subjects too [the table's] */
+  const char *claims;   /* names or presets: judged are these alone, promised or not [all that the subjects promise] */
+  const char *fixtures; /* globs of cases, fixtures or files [all of the set] */
+  const char *set;      /* "default", "large" or "all" ["default"] */
+  const char *folder;   /* of fixtures [$FOLDPROOF_FIXTURES, or the installed ones] */
+  const char *const *npy; /* paths of n_npy arrays, rows x cols, judged instead of fixtures [none] */
+  size_t n_npy;
+  const char *problem; /* of those arrays ["sum"] */
+  unsigned repeats;    /* of run_to_run [3] */
+};
+
+/* One judgement, as a line of JSON as `foldproof verify --jsonl` writes it; the text is gone after the call. Other than 0: judge no
+ * more, which is no failure. */
+typedef int (*foldproof_take)(const char *json, void *context);
+
+/* Judges a table of subjects IN THIS PROCESS and in this thread: one that crashes or hangs takes the process with it (`foldproof verify
+ * --guest` keeps them apart). Returns 0 where all was judged, or `take` wanted no more: the verdicts are what `take` was told.
+ * FOLDPROOF_BAD_INPUT for an unknown name, a table that is not as foldproof_guest.h says, a selection that judges nothing, or while
+ * the process is judging already. fresh_process is skipped, with its reason. During the call the thread has the default arithmetic and
+ * the C locale, and SIGSEGV and SIGBUS are handled; at the end these are as before, and OpenMP's other threads are ended. */
+int foldproof_verify(const struct foldproof_guest_table *table, const struct foldproof_verify_options *options,
+                     foldproof_take take, void *context);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,125 @@
+/* verify.c: foldproof_verify: a table of callbacks, judged in the caller's process, which is left as it was. */
+#include <fenv.h>
+#include <locale.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "answer.h"
+#include "fault.h"
+#include "footing.h"
+#include "foldproof.h"
+#include "record.h"
+#include "runner.h"
+
+/* As much of the options as the caller's version has. */
+static struct foldproof_verify_options read_options(const struct foldproof_verify_options *given) {
+  struct foldproof_verify_options o;
+  memset(&o, 0, sizeof o);
+  if (given) memcpy(&o, given, given->size < sizeof o ? given->size : sizeof o);
+  return o;
+}
+
+static const char *find_folder(const char *given) {
+  const char *named = given ? given : getenv("FOLDPROOF_FIXTURES");
+  return named ? named : FOLD_INSTALLED_FIXTURES;
+}
+
+static fold_status selection_of(const struct foldproof_verify_options *o, struct fold_selection *s) {
+  *s = (struct fold_selection){.subjects = o->subjects,
+                               .fixtures = o->fixtures,
+                               .engine = -1,
+                               .folder = find_folder(o->folder),
+                               .set = o->set ? o->set : "default",
+                               .npy = (const char **)(uintptr_t)o->npy,
+                               .n_npy = o->n_npy,
+                               .npy_problem = fold_problem_find(o->problem ? o->problem : "sum"),
+                               .repeats = o->repeats ? o->repeats : FOLD_REPEATS};
+  if (s->npy_problem == NULL) return fold_error(FOLD_BAD_INPUT, "no problem is called '%.60s'", o->problem);
+  if (o->n_npy > 0 && o->npy == NULL) return fold_error(FOLD_BAD_INPUT, "the list of arrays is a null pointer");
+  return fold_ok();
+}
+
+struct taking {
+  foldproof_take take;
+  void *context;
+  bool any;
+  volatile int stop;
+};
+
+static fold_status take(void *context, const struct fold_judgement *judgement) {
+  struct taking *t = context;
+  if (t->stop) return fold_ok();
+  char *line = fold_record_line_text(fold_record_of(judgement));
+  if (line == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a record");
+  t->any = true;
+  t->stop = t->take(line, t->context) != 0;
+  free(line);
+  return fold_ok();
+}
+
+static fold_status judge(const struct fold_registry *all, const struct fold_selection *selection, struct taking *t) {
+  const struct fold_sink sink = {.judgement = take, .context = t};
+  struct fold_cases cases = {0};
+  fold_status status = fold_select_cases(selection, 0, &cases);
+  if (status.code == FOLD_OK) status = fold_verify(all, selection, &cases, NULL, &sink, &t->stop);
+  fold_cases_free(&cases);
+  if (status.code != FOLD_OK || t->any || t->stop) return status;
+  return fold_error(FOLD_BAD_INPUT,
+                    "nothing was judged: no selected subject takes the selected cases, or makes the claims");
+}
+
+static fold_status load_and_judge(const struct fold_guest *guest, const struct foldproof_verify_options *o,
+                                  struct taking *t) {
+  struct fold_registry own, all;
+  struct fold_selection selection;
+  FOLD_TRY(selection_of(o, &selection));
+  selection.guests = guest;
+  selection.n_guests = 1;
+  own.subjects = fold_subjects(&own.n);
+  FOLD_TRY(fold_guests_load(guest, 1, o->claims, &own, &all));
+  char *claims = o->claims ? fold_claims_expand(o->claims) : NULL;
+  fold_status status = fold_ok();
+  selection.claims = claims;
+  if (o->claims && claims == NULL) status = fold_error(FOLD_NO_MEMORY, "not enough memory for a list of claims");
+  if (status.code == FOLD_OK) status = judge(&all, &selection, t);
+  free(claims);
+  fold_guests_unload(&all);
+  return status;
+}
+
+/* Runs and oracles stand on the usual arithmetic and on the C locale's numbers, whatever the caller's are. */
+static fold_status on_own_footing(const struct fold_guest *guest, const struct foldproof_verify_options *o,
+                                  struct taking *t) {
+  fenv_t arithmetic;
+  fegetenv(&arithmetic);
+  const locale_t usual = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  if (usual == (locale_t)0) return fold_error(FOLD_NO_MEMORY, "not enough memory for a locale");
+  const locale_t former = uselocale(usual);
+  fold_footing_reset();
+  fold_status status = load_and_judge(guest, o, t);
+  fold_faults_give_handlers_back();
+  fold_footing_reset(); /* ends OpenMP's other threads */
+  uselocale(former);
+  freelocale(usual);
+  fesetenv(&arithmetic);
+  return status;
+}
+
+/* Handlers of faults and the environment's variables are the process's. */
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+
+int foldproof_verify(const struct foldproof_guest_table *table, const struct foldproof_verify_options *options,
+                     foldproof_take each, void *context) {
+  const struct fold_guest guest = {.door = &fold_door_here, .what = "the table", .table = table};
+  const struct foldproof_verify_options o = read_options(options);
+  struct taking taking = {.take = each, .context = context};
+  if (table == NULL) return fold_answer(fold_error(FOLD_BAD_INPUT, "the table is a null pointer"));
+  if (each == NULL)
+    return fold_answer(fold_error(FOLD_BAD_INPUT, "the function that takes judgements is a null pointer"));
+  if (pthread_mutex_trylock(&turn) != 0)
+    return fold_answer(fold_error(FOLD_BAD_INPUT, "this process is judging already, one table at a time"));
+  const fold_status status = on_own_footing(&guest, &o, &taking);
+  pthread_mutex_unlock(&turn);
+  return fold_answer(status);
+}
