@@ -1,0 +1,11 @@
+"""The command foldproof of a wheel, over the wheel's fixtures."""
+
+import os
+import sys
+
+from ._library import HERE
+
+
+def main() -> None:
+    os.environ.setdefault("FOLDPROOF_FIXTURES", str(HERE / "fixtures"))
+    os.execv(HERE / "bin" / "foldproof", ["foldproof", *sys.argv[1:]])

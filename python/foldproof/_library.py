@@ -1,0 +1,112 @@
+"""libfoldproof by ctypes: foldproof.h and foldproof_guest.h, and where the library and the fixtures are."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+from ctypes import POINTER, c_char_p, c_double, c_int, c_int32, c_size_t, c_uint, c_uint32, c_uint64, c_void_p
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+UNSUPPORTED = 77
+_had_policy = "OMP_WAIT_POLICY" in os.environ
+
+
+class Call(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("problem", c_int32),
+        ("dtype", c_int32),
+        ("accumulator", c_int32),
+        ("result", c_int32),
+        ("rows", c_uint64),
+        ("cols", c_uint64),
+        ("in_", c_void_p),
+        ("other", c_void_p),
+        ("out", c_void_p),
+        ("scratch", c_void_p),
+        ("stream", c_void_p),
+        ("threads", c_uint32),
+        ("blocks", c_uint32),
+        ("block", c_uint32),
+        ("why", c_void_p),
+        ("why_bytes", c_size_t),
+    ]
+
+
+Run = ctypes.CFUNCTYPE(c_int, POINTER(Call), c_void_p)
+Take = ctypes.CFUNCTYPE(c_int, c_char_p, c_void_p)
+
+
+class Subject(ctypes.Structure):
+    _fields_ = [
+        *((name, c_char_p) for name in ("name", "about", "problems", "dtypes", "accumulator", "result", "order", "claims")),
+        *((name, c_char_p) for name in ("same_bits_as", "engine", "method")),
+        ("run", Run),
+        ("scratch", c_void_p),
+        ("context", c_void_p),
+    ]
+
+
+class Table(ctypes.Structure):
+    _fields_ = [("abi", c_uint32), ("subject_size", c_uint32), ("n", c_size_t), ("subjects", POINTER(Subject))]
+
+
+class Options(ctypes.Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        *((name, c_char_p) for name in ("subjects", "claims", "fixtures", "set", "folder")),
+        ("npy", POINTER(c_char_p)),
+        ("n_npy", c_size_t),
+        ("problem", c_char_p),
+        ("repeats", c_uint),
+    ]
+
+
+class Measure(ctypes.Structure):
+    """One result against the exact one; see foldproof.measure."""
+
+    _fields_ = [(name, c_double) for name in ("error", "ulps", "bound", "exact", "abs_sum", "condition")]
+
+    def __repr__(self) -> str:
+        return f"Measure({', '.join(f'{name}={getattr(self, name)!r}' for name, _ in self._fields_)})"
+
+
+def _find() -> str:
+    """$FOLDPROOF_LIBRARY, else the library beside this file, else the system's."""
+    beside = sorted(HERE.glob("lib/libfoldproof.so*"))
+    return os.environ.get("FOLDPROOF_LIBRARY") or (str(beside[0]) if beside else "libfoldproof.so.0")
+
+
+def fixtures() -> bytes | None:
+    """The folder of fixtures: $FOLDPROOF_FIXTURES, else beside this file; None: the library's own."""
+    named = os.environ.get("FOLDPROOF_FIXTURES")
+    folder = Path(named) if named else HERE / "fixtures"
+    return os.fsencode(folder) if named or folder.is_dir() else None
+
+
+def _load() -> ctypes.CDLL:
+    # OpenMP reads it as it is loaded: threads that wait between short regions would take the processor from the callable.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    found = ctypes.CDLL(_find())
+    if not _had_policy:
+        del os.environ["OMP_WAIT_POLICY"]
+    arguments = {
+        "replay": [c_char_p, c_char_p, c_char_p, c_void_p, c_size_t, c_size_t, c_uint, c_void_p],
+        "exact": [c_char_p, c_char_p, c_void_p, c_size_t, c_size_t, c_char_p, c_uint, c_void_p],
+        "measure": [c_char_p, c_char_p, c_char_p, c_void_p, c_size_t, c_void_p, POINTER(Measure)],
+        "verify": [POINTER(Table), POINTER(Options), Take, c_void_p],
+    }
+    for name, types in arguments.items():
+        getattr(found, "foldproof_" + name).argtypes = types
+    found.foldproof_version.restype = found.foldproof_error.restype = c_char_p
+    return found
+
+
+library = _load()
+
+
+def check(code: int) -> None:
+    """Raises ValueError with the library's words where a call failed."""
+    if code:
+        raise ValueError(library.foldproof_error().decode())
