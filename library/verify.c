@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "answer.h"
-#include "fault.h"
 #include "footing.h"
 #include "foldproof.h"
 #include "record.h"
@@ -98,7 +97,6 @@ static fold_status on_own_footing(const struct fold_guest *guest, const struct f
   const locale_t former = uselocale(usual);
   fold_footing_reset();
   fold_status status = load_and_judge(guest, o, t);
-  fold_faults_give_handlers_back();
   fold_footing_reset(); /* ends OpenMP's other threads */
   uselocale(former);
   freelocale(usual);
