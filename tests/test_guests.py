@@ -60,7 +60,7 @@ LIARS = {
     "changes_its_input": ("keeps_input", 1), "writes_too_far": ("stays_in_bounds", 1), "leaves_one_out": ("bounded", 1),
     "rounds_down": ("leaves_no_trace", 1), "wrong_order": ("replays", 1), "wrong_twin": ("same_bits_as", 1),
     "soils_its_scratch": ("leaves_no_trace", 1),
-    "crashes": ("killed by signal 11", 99), "leaves": ("ended with exit code 0", 99), "hangs": ("did not end within", 99),
+    "crashes": ("killed by signal 11", 99), "leaves": ("ended with exit code 0", 99), "hangs": ("did not end within", 99), "hangs_for_scratch": ("did not end within", 99),
     "fails": ("it returned 3: the table of weights?is lost", 99),
 }
 

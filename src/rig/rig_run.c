@@ -64,8 +64,11 @@ static fold_status room_for_scratch(struct fold_rig *rig, size_t need) {
 static fold_status lay_scratch(struct fold_rig *rig, const struct fold_subject *subject,
                                const struct fold_request *request, struct fold_call *call, struct window *w,
                                struct layout *layout) {
-  size_t need = subject->scratch ? subject->scratch(subject, call) : 0;
   *w = (struct window){0};
+  if (!subject->scratch) return fold_ok();
+  fold_watch_begin(call->rows * call->cols); /* it is the subject's code too, and may hang */
+  size_t need = subject->scratch(subject, call);
+  fold_watch_end();
   if (need == 0) return fold_ok();
   if (need < FOLD_SCRATCH_ZEROED) need = FOLD_SCRATCH_ZEROED;
   FOLD_TRY(room_for_scratch(rig, need));

@@ -99,6 +99,11 @@ static int soils_its_scratch(call_of *call, void *context) {
   return honest(call, context);
 }
 static size_t of_64(call_of *call, void *context) { return (void)call, (void)context, 64; }
+static size_t hangs_for_scratch(call_of *call, void *context) {
+  (void)context;
+  while (call->cols > 100) sleep(1);
+  return 64;
+}
 
 static unsigned count;
 #define LIAR(id, promises, function) \
@@ -124,6 +129,7 @@ static const struct foldproof_guest_subject subjects[] = {
     {.name = "liar/wrong_order", .claims = "replays", .order = "rows/par_64", .run = honest},
     {.name = "liar/wrong_twin", .claims = "same_bits_as", .same_bits_as = "rows/par_256", .run = honest},
     {.name = "liar/soils_its_scratch", .claims = "bounded", .run = soils_its_scratch, .scratch = of_64},
+    {.name = "liar/hangs_for_scratch", .claims = "bounded", .run = honest, .scratch = hangs_for_scratch},
 };
 
 const struct foldproof_guest_table *foldproof_guest(void) {
