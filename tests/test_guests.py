@@ -105,6 +105,13 @@ def check_loading(folder):
     for what, word in ((folder / "none.so", "can't be loaded"), (EXAMPLES / "guest_sum.c", "can't be loaded"), ("/dev/null", "can't be loaded")):
         code, out, err = verify("--guest", str(what))
         assert code == 2 and word in err, (what, code, err)
+    # What it starts on loading ends with that; another process's table may be another.
+    guest = build(folder, "forks", GUESTS / "unloadable.c", options=["-DHOW=12"])
+    verify("--guest", str(guest), "--fixtures", FEW, FOLDPROOF_TIMEOUT="2")
+    assert subprocess.run(["pgrep", "-f", str(guest)], capture_output=True).returncode == 1
+    guest = build(folder, "swaps", GUESTS / "unloadable.c", options=["-DHOW=13"])
+    code, out, err = verify("--guest", str(guest), "--fixtures", FEW, FOLDPROOF_TEST_MARK=str(folder / "mark"))
+    assert code == 99 and "is not name" in out and "0 held" in out, (code, out, err)
     guest = str(build(folder, "sum", EXAMPLES / "guest_sum.c"))
     code, out, err = verify("--guest", guest, "--guest", guest)
     assert code == 2 and "there are two of that name" in err, (code, err)
@@ -120,7 +127,7 @@ def check_loading(folder):
 PROGRAMS = {
     "dies": "ended with exit code 1: no more of this", "killed": "the program was killed by signal 9", "hangs": "did not end within",
     "garbage": "the program answered 'Traceback'", "list": "answered '[1]'", "closes": "did not end within", "refuses": "out of?memory",
-    "dtype": "and not of f32", "shape": "and not 1", "square": "its results are", "nothing": "the program wrote no results", "truncates": "BROKEN",
+    "dtype": "and not of f32", "shape": "and not 1", "lists_errors": "its reason is not a text", "square": "its results are", "nothing": "the program wrote no results", "truncates": "BROKEN",
 }
 TABLES = {"empty": "its table has no subject", "no_name": "has no name", "no_dtype": "no dtypes is called 'f33'", "number": "its claims is not a text"}
 
@@ -142,6 +149,11 @@ def check_programs(folder):
     assert code == 0 and "BROKEN" not in out, (code, out, err)
     code, out, err = verify("--exec", f"{sys.executable} -B {EXAMPLES}/guest_sum.py", "--fixtures", FEW)
     assert code == 0 and "mine/numpy on host" in out, (code, out, err)
+    code, out, err = verify("--exec", f"{python} litters", *few)
+    assert code == 0, (code, out, err)
+    run = subprocess.run(f"{FOLDPROOF} verify --exec 'cat; cp {{in}} {{out}}' --fixtures 'normal/f32/sum/1x1/*' >&2; cat", shell=True,
+                         input="mine", capture_output=True, text=True, timeout=60)
+    assert run.stdout == "mine", run
     once = f"{sys.executable} -B -c 'import numpy,sys; numpy.save(sys.argv[2], numpy.load(sys.argv[1]).sum(axis=1))' {{in}} {{out}}"
     code, out, err = verify("--exec", once, "--claims", "run_to_run", "--fixtures", "normal/f32/sum/3x1000/seed1")
     assert code == 0 and "1 held, 0 refuted" in out, (code, out, err)

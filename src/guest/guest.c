@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "orphans.h"
 #include "setting.h"
 
 enum { LONGEST_TABLE = 1 << 20 };
@@ -64,6 +65,8 @@ static fold_status ask(const struct fold_guest *guest, char **json) {
   FOLD_TRY(fold_setting_number(FOLD_SETTING_TIMEOUT, 20, &limit));
   char *text = malloc(LONGEST_TABLE + 1);
   if (text == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a guest's table");
+  struct fold_orphans orphans; /* what it starts on loading */
+  fold_orphans_adopt(&orphans);
   fflush(NULL);
   const pid_t parent = getpid(), child = pipe(ends) == 0 ? fork() : -1;
   if (child < 0) {
@@ -81,6 +84,7 @@ static fold_status ask(const struct fold_guest *guest, char **json) {
   close(ends[0]);
   if (!heard) kill(child, SIGKILL);
   while (waitpid(child, &how, 0) < 0 && errno == EINTR) continue;
+  fold_orphans_end(&orphans, 0);
   text[n] = '\0';
   fold_status status = fold_ok();
   if (!heard || !WIFEXITED(how) || WEXITSTATUS(how) != 0 || n == 0)

@@ -131,6 +131,16 @@ static fold_status describe(const struct fold_guest *guest, char **json) {
   return *json ? fold_ok() : fold_error(FOLD_BAD_INPUT, "%s: its table has text that is not UTF-8", guest->what);
 }
 
+/* What another process was told of may not be what this one has: nobody is judged by another's name. */
+static fold_status same_subject(const struct foldproof_guest_table *table, const struct fold_subject *subject,
+                                struct foldproof_guest_subject *s) {
+  const size_t index = subject->guest->index;
+  if (index < table->n) *s = subject_at(table, index);
+  if (index < table->n && s->run && s->name && strcmp(s->name, subject->name) == 0) return fold_ok();
+  return fold_error(FOLD_ENVIRONMENT, "the guest's table is another one in this process: its subject %zu is not %.80s",
+                    index + 1, subject->name);
+}
+
 /* The call as the guest's interface has it. */
 static struct foldproof_guest_call call_of(const struct fold_subject *subject, const struct fold_call *call) {
   return (struct foldproof_guest_call){.size = sizeof(struct foldproof_guest_call),
@@ -154,7 +164,8 @@ static fold_status run(const struct fold_subject *subject, const struct fold_cal
   const struct foldproof_guest_table *table;
   char why[160] = "";
   FOLD_TRY(table_of(subject->guest->guest, &table));
-  const struct foldproof_guest_subject s = subject_at(table, subject->guest->index);
+  struct foldproof_guest_subject s;
+  FOLD_TRY(same_subject(table, subject, &s));
   struct foldproof_guest_call given = call_of(subject, call);
   given.why = why;
   given.why_bytes = sizeof why;
@@ -168,8 +179,9 @@ static fold_status run(const struct fold_subject *subject, const struct fold_cal
 
 static size_t scratch(const struct fold_subject *subject, const struct fold_call *call) {
   const struct foldproof_guest_table *table;
+  struct foldproof_guest_subject s;
   if (table_of(subject->guest->guest, &table).code != FOLD_OK) return 0; /* its run says why */
-  const struct foldproof_guest_subject s = subject_at(table, subject->guest->index);
+  if (same_subject(table, subject, &s).code != FOLD_OK) return 0;
   struct foldproof_guest_call given = call_of(subject, call);
   return s.scratch ? s.scratch(&given, s.context) : 0;
 }

@@ -13,6 +13,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <jansson.h>
 #include <signal.h>
 #include <stdio.h>
@@ -46,16 +47,15 @@ static struct {
 static char folder[300];
 static pid_t owner;
 
+static int remove_one(const char *path, const struct stat *what, int kind, struct FTW *place) {
+  (void)what, (void)kind, (void)place;
+  remove(path);
+  return 0;
+}
+
+/* With what programs have left in it. */
 static void remove_folder(void) {
-  if (getpid() != owner || folder[0] == '\0') return;
-  char command[400];
-  static const char *const stems[] = {"in", "other", "out"};
-  for (size_t i = 0; i < sizeof stems / sizeof *stems; i++)
-    for (int d = 0; d < FOLD_DTYPES; d++) {
-      snprintf(command, sizeof command, "%s/%s_%s.npy", folder, stems[i], fold_dtype_name((enum fold_dtype)d));
-      unlink(command);
-    }
-  rmdir(folder);
+  if (getpid() == owner && folder[0]) nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
 static fold_status open_folder(void) {
@@ -107,7 +107,8 @@ static void put_away(struct program *p) {
 /* Between fork and exec. */
 static void become(const char *command, int in, int out, int errors) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (in >= 0) dup2(in, STDIN_FILENO);
+  if (in < 0) in = open("/dev/null", O_RDONLY | O_CLOEXEC); /* what waits on our own input is not for it */
+  dup2(in, STDIN_FILENO);
   dup2(out, STDOUT_FILENO);
   dup2(errors, STDERR_FILENO);
   execl("/bin/sh", "sh", "-c", command, (char *)NULL);
@@ -269,6 +270,13 @@ struct run {
   char in[400], other[400], out[400];
 };
 
+/* NULL where the answer has no such field. One that is no text says so all the same. */
+static const char *reason_in(const json_t *answer, const char *field) {
+  const json_t *value = json_object_get(answer, field);
+  if (value == NULL || json_is_null(value) || json_is_false(value)) return NULL;
+  return json_is_string(value) ? json_string_value(value) : "its reason is not a text";
+}
+
 static fold_status ask_to_run(const struct run *r) {
   struct program *program = NULL;
   json_t *answer = NULL;
@@ -280,8 +288,7 @@ static fold_status ask_to_run(const struct run *r) {
                 (json_int_t)r->call->rows, "cols", (json_int_t)r->call->cols, "in", r->in, "other",
                 r->call->other ? r->other : NULL, "out", r->out, "threads", (json_int_t)r->call->launch.threads);
   fold_status status = ask(program, question, &answer);
-  const char *why = json_string_value(json_object_get(answer, "unsupported"));
-  const char *error = json_string_value(json_object_get(answer, "error"));
+  const char *why = reason_in(answer, "unsupported"), *error = reason_in(answer, "error");
   if (status.code == FOLD_OK && why) status = fold_error(FOLD_UNSUPPORTED, "%s", why);
   if (status.code == FOLD_OK && error) status = fold_error(FOLD_ENVIRONMENT, "%s", error);
   fold_text_one_line(status.text);

@@ -1,6 +1,7 @@
 /* unloadable.c: guests that can't be loaded, one for each value of HOW. */
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "foldproof_guest.h"
@@ -14,7 +15,9 @@
 #define NAMELESS 7
 #define EMPTY 8
 #define RANKS 11
-#define OLDER 9 /* loads: its subjects end behind `run` */
+#define FORKS 12
+#define SWAPS 13 /* its table has a subject of another name in the process that judges */
+#define OLDER 9  /* loads: its subjects end behind `run` */
 
 static int run(const struct foldproof_guest_call *call, void *context) {
   (void)context;
@@ -42,12 +45,19 @@ __attribute__((constructor)) static void on_load(void) {
 
 const struct foldproof_guest_table *foldproof_guest(void) {
   static const struct old_subject old[2] = {{.text = {"old/one"}, .run = run}, {.text = {"old/two"}, .run = run}};
-  static const struct foldproof_guest_subject one = {.name = HOW == NAMELESS ? NULL
-                                                             : HOW == RANKS  ? "name"
-                                                                             : "a name",
+  static const struct foldproof_guest_subject one = {.name = HOW == NAMELESS                ? NULL
+                                                             : HOW == RANKS || HOW == SWAPS ? "name"
+                                                                                            : "a name",
                                                      .claims = HOW == RANKS ? "rank_agreement" : "",
                                                      .run = run};
+  static const struct foldproof_guest_subject other = {.name = "other", .run = run};
   static struct foldproof_guest_table table = {FOLDPROOF_GUEST_ABI, sizeof one, HOW == EMPTY ? 0 : 1, &one};
+  if (HOW == FORKS && fork() == 0) {
+    sleep(1000);
+    _exit(0);
+  }
+  if (HOW == SWAPS && access(getenv("FOLDPROOF_TEST_MARK"), F_OK) == 0) table.subjects = &other;
+  if (HOW == SWAPS) mkdir(getenv("FOLDPROOF_TEST_MARK"), 0700);
   if (HOW == NO_TABLE) return NULL;
   if (HOW == NEWER) table.abi = 99;
   if (HOW == SMALL) table.subject_size = 8;
