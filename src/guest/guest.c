@@ -40,7 +40,8 @@ static bool hear(int fd, double end, char *text, size_t *n) {
   struct pollfd at = {.fd = fd, .events = POLLIN};
   for (;;) {
     const double left = end - fold_now();
-    if (left <= 0 || *n == LONGEST_TABLE || poll(&at, 1, (int)(1000 * left) + 1) == 0) return false;
+    if (left <= 0 || *n == LONGEST_TABLE || poll(&at, 1, (int)(1000 * left) + 1) <= 0)
+      return false; /* or interrupted */
     const ssize_t got = read(fd, text + *n, LONGEST_TABLE - *n);
     if (got == 0) return true;
     if (got > 0) *n += (size_t)got;
