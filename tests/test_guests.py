@@ -18,7 +18,7 @@ except ImportError:
     numpy = None
 
 
-def verify(*options, timeout=120, **environment):
+def verify(*options, timeout=600, **environment):
     run = subprocess.run([FOLDPROOF, "verify", *options], capture_output=True, text=True, timeout=timeout,
                          env=dict(os.environ, **environment))
     return run.returncode, run.stdout, run.stderr
@@ -68,13 +68,17 @@ LIARS = {
 def check_liars(folder):
     liars = str(build(folder, "liars", GUESTS / "liars.c", options=["-Wall", "-Wextra", "-Werror"]))
     for name, (word, wanted) in LIARS.items():
-        code, out, err = verify("--guest", liars, "--subjects", f"liar/{name},liar/honest", "--fixtures", "normal/f32/sum/*", "--timeout", "2")
+        # A limit that a busy machine keeps, and one case to wait for.
+        slow = ("--fixtures", "normal/f32/sum/3x1000/seed1", "--timeout", "5") if name.startswith("hangs") else ("--fixtures", "normal/f32/sum/*")
+        code, out, err = verify("--guest", liars, "--subjects", f"liar/{name},liar/honest", *slow)
         assert code == wanted, (name, code, out, err)
         how = f"REFUTED: liar/{name} on host violates {word}" if wanted == 1 else word
         assert how in out and "REFUTED: liar/honest" not in out and "BROKEN: liar/honest" not in out, (name, out)
         assert f"--guest '{liars}' --subjects 'liar/{name}'" in out, (name, out)
+        if name.startswith("hangs"):
+            continue
         replay = next(line for line in out.splitlines() if line.startswith("  replay: "))[len("  replay: "):]
-        again = subprocess.run(replay + " --timeout 2", shell=True, capture_output=True).returncode
+        again = subprocess.run(replay + " --timeout 5", shell=True, capture_output=True).returncode
         assert again == wanted or (again == 0 and name == "asks_the_clock"), replay
     code, out, err = verify("--guest", liars, "--subjects", "liar/prints", "--fixtures", "normal/f32/sum/*")
     assert code == 0 and "1 held, 0 refuted" not in out and "1 held, 0 refuted" in err, (code, out, err)
@@ -96,7 +100,7 @@ UNLOADABLE = {"CRASHES": "killed by signal 11", "ENDS": "ended its process with 
 def check_loading(folder):
     for how, word in UNLOADABLE.items():
         guest = build(folder, how.lower(), GUESTS / "unloadable.c", options=[f"-DHOW={how}"])
-        code, out, err = verify("--guest", str(guest), FOLDPROOF_TIMEOUT="2")
+        code, out, err = verify("--guest", str(guest), **({"FOLDPROOF_TIMEOUT": "2"} if how == "HANGS" else {}))
         assert code == 2 and word in err and not out, (how, code, out, err)
     code, out, err = verify("--guest", str(build(folder, "older", GUESTS / "unloadable.c", options=["-DHOW=OLDER"])), "--fixtures", FEW)
     assert code == 0 and "old/one on host" in out and "old/two on host" in out, (code, out, err)
@@ -127,16 +131,18 @@ def check_loading(folder):
 PROGRAMS = {
     "dies": "ended with exit code 1: no more of this", "killed": "the program was killed by signal 9", "hangs": "did not end within",
     "garbage": "the program answered 'Traceback'", "list": "answered '[1]'", "closes": "did not end within", "refuses": "out of?memory",
-    "dtype": "and not of f32", "shape": "and not 1", "lists_errors": "its reason is not a text", "square": "its results are", "nothing": "the program wrote no results", "truncates": "BROKEN",
+    "dtype": "and not of f32", "shape": "and not 1", "lists_errors": "its reason is not a text", "square": "its results are", "nothing": "the program wrote no results",
+    "late": "the program wrote no results", "chatters": "answered more than it was asked", "truncates": "BROKEN",
 }
-TABLES = {"empty": "its table has no subject", "no_name": "has no name", "no_dtype": "no dtypes is called 'f33'", "number": "its claims is not a text"}
+TABLES = {"empty": "its table has no subject", "no_name": "has no name", "no_dtype": "no dtypes is called 'f33'", "number": "its claims is not a text", "slip": "no field 'dtype': did you mean 'dtypes'", "taken": "is one of foldproof's own"}
 
 
 def check_programs(folder):
     python = f"{sys.executable} -B {GUESTS}/program.py"
-    few = ("--fixtures", "normal/f32/sum/*x1000/*,normal/f32/sum/*x17/*", "--timeout", "3")
+    few = ("--fixtures", "normal/f32/sum/*x1000/*,normal/f32/sum/*x17/*")
     for how, word in PROGRAMS.items():
-        code, out, err = verify("--exec", f"{python} {how}", *few)
+        slow = ("--fixtures", "normal/f32/sum/3x1000/seed1", "--timeout", "8") if how in ("hangs", "closes") else few
+        code, out, err = verify("--exec", f"{python} {how}", *slow)
         assert code == 99 and word in out and "BROKEN" in out, (how, code, out, err)
     for how, word in TABLES.items():
         code, out, err = verify("--exec", f"{python} {how}", *few)

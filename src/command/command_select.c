@@ -223,9 +223,11 @@ fold_status fold_selection_check(const struct fold_selection *selection, const s
 
 fold_status fold_selection_open(struct fold_selection_options *o, const struct fold_registry *own) {
   struct fold_selection *s = &o->selection;
+  static char *expanded; /* as long as the process */
   const char *claims = s->claims;
-  if (claims && (s->claims = fold_claims_expand(claims)) == NULL)
+  if (claims && (expanded = fold_claims_expand(claims)) == NULL)
     return fold_error(FOLD_NO_MEMORY, "not enough memory for a list of claims");
+  if (claims) s->claims = expanded;
   o->registry = *own;
   if (s->n_guests > 0 && !fold_option_given(o, "set")) s->set = "guests";
   FOLD_TRY(fold_selection_check(&(struct fold_selection){.claims = s->claims, .engine = -1}, own));

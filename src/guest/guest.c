@@ -108,7 +108,18 @@ static fold_status append(struct fold_subject **all, size_t *n, const struct fol
   return fold_ok();
 }
 
-static fold_status load(const struct fold_guest *guest, const char *claims, struct fold_subject **all, size_t *n) {
+/* The registry's own check would call it the program's mistake. */
+static fold_status check_names(const struct fold_guest *guest, const struct fold_subject *rows, size_t n,
+                               const struct fold_registry *own) {
+  for (size_t i = 0; i < n; i++)
+    for (size_t k = 0; k < own->n; k++)
+      if (rows[i].engine == own->subjects[k].engine && strcmp(rows[i].name, own->subjects[k].name) == 0)
+        return fold_error(FOLD_BAD_INPUT, "%s: %s is one of foldproof's own subjects", guest->what, rows[i].name);
+  return fold_ok();
+}
+
+static fold_status load(const struct fold_guest *guest, const char *claims, const struct fold_registry *own,
+                        struct fold_subject **all, size_t *n) {
   char *json = NULL;
   struct fold_subject *rows = NULL;
   size_t more = 0;
@@ -116,6 +127,7 @@ static fold_status load(const struct fold_guest *guest, const char *claims, stru
   FOLD_TRY(guest->door->here ? guest->door->describe(guest, &json) : ask(guest, &json));
   fold_status status = fold_guest_rows(guest, json, claims, &rows, &more);
   free(json);
+  if (status.code == FOLD_OK) status = check_names(guest, rows, more, own);
   if (status.code == FOLD_OK) status = append(all, n, rows, more);
   if (status.code != FOLD_OK) fold_guest_rows_put_away(rows, more);
   free(rows);
@@ -134,7 +146,7 @@ fold_status fold_guests_load(const struct fold_guest *guests, size_t n, const ch
   struct fold_subject *subjects = NULL;
   fold_status status = fold_ok();
   all->n = 0;
-  for (size_t i = 0; i < n && status.code == FOLD_OK; i++) status = load(&guests[i], claims, &subjects, &all->n);
+  for (size_t i = 0; i < n && status.code == FOLD_OK; i++) status = load(&guests[i], claims, own, &subjects, &all->n);
   if (status.code == FOLD_OK) status = append(&subjects, &all->n, own->subjects, own->n);
   all->subjects = subjects;
   if (status.code == FOLD_OK) status = fold_registry_check(all);

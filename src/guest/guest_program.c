@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <jansson.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,13 +59,17 @@ static void remove_folder(void) {
   if (getpid() == owner && folder[0]) nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+/* It stands in commands as it is: a folder whose name a shell would take apart is not used. */
+static bool is_plain(const char *path) {
+  return path && *path &&
+         strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/_-.+") == strlen(path);
+}
+
 static fold_status open_folder(void) {
   const char *of = getenv("TMPDIR");
   if (folder[0]) return fold_ok();
-  snprintf(folder, sizeof folder, "%.200s/foldproof-exec-XXXXXX",
-           of && *of                       ? of
-           : access("/dev/shm", W_OK) == 0 ? "/dev/shm"
-                                           : "/tmp");
+  if (!is_plain(of)) of = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
+  snprintf(folder, sizeof folder, "%.200s/foldproof-exec-XXXXXX", of);
   if (mkdtemp(folder) == NULL) {
     fold_status status =
         fold_error(FOLD_ENVIRONMENT, "no folder for a program's arrays: %s: %s", folder, strerror(errno));
@@ -126,6 +131,7 @@ static fold_status start(const char *command, bool asked, struct program *p) {
   if (asked) close(to[0]);
   p->from = fdopen(from[0], "r");
   p->to = asked ? fdopen(to[1], "w") : NULL;
+  if (p->from) setvbuf(p->from, NULL, _IONBF, 0); /* whether something waits is seen at the descriptor */
   if (p->pid > 0 && p->from && (p->to || !asked)) return fold_ok();
   put_away(p);
   return fold_error(FOLD_ENVIRONMENT, "a program can't be started: %s", strerror(errno));
@@ -153,14 +159,17 @@ static fold_status nonsense(struct program *p, const char *line) {
   last_words(p, words);
   kill(p->pid, SIGKILL);
   ended(p, false);
-  return fold_error(FOLD_ENVIRONMENT, "the program answered '%.80s', which is not a JSON object%s", line, words);
+  return line ? fold_error(FOLD_ENVIRONMENT, "the program answered '%.80s', which is not a JSON object%s", line, words)
+              : fold_error(FOLD_ENVIRONMENT, "the program answered more than it was asked%s", words);
 }
 
 /* One question and its answer. The time that it takes is the run's (watch.h). */
 static fold_status ask(struct program *p, const json_t *question, json_t **answer) {
   char *line = NULL;
   size_t room = 0;
+  struct pollfd unasked = {.fd = fileno(p->from), .events = POLLIN};
   *answer = NULL;
+  if (poll(&unasked, 1, 0) > 0 && (unasked.revents & POLLIN)) return nonsense(p, NULL);
   void (*pipes)(int) = signal(SIGPIPE, SIG_IGN); /* that it is gone is seen by what it does not answer */
   json_dumpf(question, p->to, JSON_COMPACT);
   fputc('\n', p->to);
@@ -337,14 +346,19 @@ static fold_status run(const struct fold_subject *subject, const struct fold_cal
                   .problem = call->other ? "dot" : fold_op_name(call->op),
                   .dtype = fold_dtype_name(call->dtype),
                   .result = fold_dtype_name(result)};
+  static unsigned long runs;
+  char stem[32];
   path_of(r.in, "in", call->dtype);
   path_of(r.other, "other", call->dtype);
-  path_of(r.out, "out", result);
-  unlink(r.out);
+  /* A name for each run: what a program writes late, after its answer, is no other run's result. */
+  snprintf(stem, sizeof stem, "out%lu", ++runs);
+  path_of(r.out, stem, result);
   FOLD_TRY(write_input(r.in, call, call->in));
   if (call->other) FOLD_TRY(write_input(r.other, call, call->other));
-  FOLD_TRY(is_run_anew(subject->guest->guest->what) ? run_anew(&r) : ask_to_run(&r));
-  return read_output(r.out, result, call);
+  fold_status status = is_run_anew(subject->guest->guest->what) ? run_anew(&r) : ask_to_run(&r);
+  if (status.code == FOLD_OK) status = read_output(r.out, result, call);
+  unlink(r.out);
+  return status;
 }
 
 /* It has no memory of ours. */

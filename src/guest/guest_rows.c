@@ -5,6 +5,7 @@
 
 #include "guest.h"
 #include "near.h"
+#include "text.h"
 
 /* What a list says that is empty. */
 #define USUAL_CLAIMS "bounded,run_to_run,fresh_process"
@@ -130,6 +131,7 @@ static fold_status add_claims(const char *list, bool own, struct fold_subject *s
 static fold_status read_row(const struct reading *r, const char *claims, struct fold_subject *s) {
   const char *engine, *promised;
   FOLD_TRY(text_at(r, "about", &s->about));
+  if (s->about) fold_text_one_line((char *)(uintptr_t)s->about); /* in place: the entry is ours */
   if (s->about == NULL) s->about = s->name;
   FOLD_TRY(text_at(r, "engine", &engine));
   const int id = engine ? fold_engine_parse(engine) : FOLD_HOST;
@@ -148,10 +150,28 @@ static fold_status read_row(const struct reading *r, const char *claims, struct 
   return claims ? add_claims(claims, false, s) : fold_ok();
 }
 
+/* A field that is none would be missed in silence. */
+static fold_status check_fields(const struct reading *r) {
+  static const char *const fields[] = {"name",   "about",  "problems",     "dtypes", "accumulator", "result", "order",
+                                       "claims", "engine", "same_bits_as", "method", "scratch",     NULL};
+  const char *field;
+  json_t *value;
+  json_object_foreach((json_t *)(uintptr_t)r->entry, field, value) {
+    char meant[160];
+    int i = 0;
+    while (fields[i] && strcmp(field, fields[i]) != 0) i++;
+    if (fields[i] == NULL)
+      return fold_error(FOLD_BAD_INPUT, "%s: %s: a table has no field '%.60s'%s", r->guest->what, r->name, field,
+                        fold_near_of(field, fields, meant));
+  }
+  return fold_ok();
+}
+
 static fold_status read_entry(const struct fold_guest *guest, const json_t *entry, size_t index, const char *claims,
                               struct fold_subject *s) {
   struct reading r = {.guest = guest, .entry = entry, .name = json_string_value(json_object_get(entry, "name"))};
   if (r.name == NULL) return fold_error(FOLD_BAD_INPUT, "%s: its subject %zu has no name", guest->what, index + 1);
+  FOLD_TRY(check_fields(&r));
   struct fold_guest_row *row = malloc(sizeof *row);
   if (row == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a guest's table");
   *row = (struct fold_guest_row){guest, json_incref((json_t *)(uintptr_t)entry), index,

@@ -11,7 +11,7 @@ for line in sys.stdin:
     asked = json.loads(line)
     if asked["ask"] == "describe":
         tables = {"empty": {"subjects": []}, "no_name": {"dtypes": "f32"}, "no_dtype": {"name": "p/x", "dtypes": "f33"},
-                  "number": {"name": "p/x", "claims": 3}, "two": {"subjects": [{"name": "p/a"}, {"name": "p/b"}]}}
+                  "number": {"name": "p/x", "claims": 3}, "slip": {"name": "p/x", "dtype": "f32"}, "taken": {"name": "host/pairwise"}, "two": {"subjects": [{"name": "p/a"}, {"name": "p/b"}]}}
         print(json.dumps(tables.get(how, {"name": "p/" + how, "dtypes": "f16,f32,f64", "problems": "sum,dot", "claims": "run_to_run,bounded"})), flush=True)
         continue
     x = np.load(asked["in"])
@@ -47,8 +47,15 @@ for line in sys.stdin:
         result = np.append(result, result)
     if how == "square":
         result = x
-    if how != "nothing":
+    if how not in ("nothing", "late"):
         np.save(asked["out"], result)
+    if how == "late":
+        print("{}", flush=True)
+        time.sleep(0.2)
+        np.save(asked["out"], result)
+        continue
+    if how == "chatters":
+        print("{}", flush=True)
     if how == "truncates":
         os.truncate(asked["out"], 80)
     print(json.dumps(answer), flush=True)
