@@ -31,6 +31,8 @@ struct fold_selection_options {
   struct fold_selection selection;
   struct fold_guest guests[FOLD_GUESTS_MOST];
   struct fold_registry registry; /* the subjects of guests and the compiled ones: fold_selection_open */
+  bool loaded;    /* that registry holds guests */
+  char *expanded; /* the claims, presets written out */
   const char *npy[64], *given[18]; /* files; names of the options that were given, each once */
   size_t n_given;
 };
@@ -42,6 +44,7 @@ void fold_selection_defaults(struct fold_selection_options *options);
 fold_status fold_selection_check(const struct fold_selection *selection, const struct fold_registry *registry);
 /* The same, and first loads the guests that were named: options->registry is then what to select from. */
 fold_status fold_selection_open(struct fold_selection_options *options, const struct fold_registry *own);
+void fold_selection_close(struct fold_selection_options *options);
 
 /* The options that say how ranks are started (--launch, --ranks, --timeout), as an argp child without input; and as the
  * only child of an argp. */

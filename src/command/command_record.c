@@ -85,6 +85,7 @@ int fold_command_record(int argc, char **argv, const struct fold_registry *regis
   fold_progress_clear(&r.progress);
   fold_status closed = fold_close_records(argv[0], &r.records, status);
   if (status.code == FOLD_OK) status = closed;
+  fold_selection_close(&r.options);
   if (status.code != FOLD_OK) return fold_report(argv[0], status);
   if (riddle.code != FOLD_OK) return fold_report(argv[0], riddle);
   if (*fold_watch_interrupt()) return 99;

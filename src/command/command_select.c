@@ -223,14 +223,20 @@ fold_status fold_selection_check(const struct fold_selection *selection, const s
 
 fold_status fold_selection_open(struct fold_selection_options *o, const struct fold_registry *own) {
   struct fold_selection *s = &o->selection;
-  static char *expanded; /* as long as the process */
   const char *claims = s->claims;
-  if (claims && (expanded = fold_claims_expand(claims)) == NULL)
+  if (claims && (s->claims = o->expanded = fold_claims_expand(claims)) == NULL)
     return fold_error(FOLD_NO_MEMORY, "not enough memory for a list of claims");
-  if (claims) s->claims = expanded;
   o->registry = *own;
   if (s->n_guests > 0 && !fold_option_given(o, "set")) s->set = "guests";
   FOLD_TRY(fold_selection_check(&(struct fold_selection){.claims = s->claims, .engine = -1}, own));
-  if (s->n_guests > 0) FOLD_TRY(fold_guests_load(s->guests, s->n_guests, claims, own, &o->registry));
+  if (s->n_guests > 0) {
+    FOLD_TRY(fold_guests_load(s->guests, s->n_guests, claims, own, &o->registry));
+    o->loaded = true;
+  }
   return fold_selection_check(s, &o->registry);
+}
+
+void fold_selection_close(struct fold_selection_options *o) {
+  if (o->loaded) fold_guests_unload(&o->registry);
+  free(o->expanded);
 }

@@ -237,5 +237,6 @@ int fold_command_verify(int argc, char **argv, const struct fold_registry *regis
     print_table(&v);
   fold_summary_close(&v.summary);
   fold_table_close(&v.table);
+  fold_selection_close(&v.options);
   return exit_code;
 }
