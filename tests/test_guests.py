@@ -132,7 +132,7 @@ PROGRAMS = {
     "dies": "ended with exit code 1: no more of this", "killed": "the program was killed by signal 9", "hangs": "did not end within",
     "garbage": "the program answered 'Traceback'", "list": "answered '[1]'", "closes": "did not end within", "refuses": "out of?memory",
     "dtype": "and not of f32", "shape": "and not 1", "lists_errors": "its reason is not a text", "square": "its results are", "nothing": "the program wrote no results",
-    "late": "the program wrote no results", "chatters": "answered more than it was asked", "truncates": "BROKEN",
+    "late": "the program wrote no results", "chatters": "BROKEN", "truncates": "BROKEN",
 }
 TABLES = {"empty": "its table has no subject", "no_name": "has no name", "no_dtype": "no dtypes is called 'f33'", "number": "its claims is not a text", "slip": "no field 'dtype': did you mean 'dtypes'", "taken": "is one of foldproof's own"}
 
@@ -172,10 +172,12 @@ def main():
         os.environ.update(TMPDIR=folder, USER="tester")
         room = pathlib.Path(folder)
         check_examples(room)
-        check_liars(room)
-        check_loading(room)
         if numpy is not None:
             check_programs(room)
+        # A crash is to be one, and who calls exit amid a run frees nothing.
+        os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0:detect_leaks=0"
+        check_liars(room)
+        check_loading(room)
         left = [name for name in os.listdir(folder) if "exec" in name]
         assert not left, left
     print("guests: examples hold, liars do not" + ("" if numpy else "; programs not tried: no numpy"))
