@@ -53,6 +53,16 @@ Test(known, what_was_seen_before_is_told_once_a_subject_and_alone_is_no_success)
   shell_close(s);
 }
 
+/* A world is started between two host subjects, by variables that are set for mpirun: they are no subject's. */
+Test(known, what_starts_a_world_is_no_host_subjects_trace) {
+  struct shell *s = open_shell();
+  shell_run(s, "$F verify --subjects host/sequential,mpi/sum --claims fresh_process --fixtures "
+               "'cancel*/f32/sum/*,integers/f32/sum/*,normal/f32/sum/*'");
+  expect_verdict(s, 0, " held, 0 refuted, ");
+  cr_expect(strstr(s->out, "mpi/sum on mpi\n") && strstr(s->out, "host/sequential on host\n"), "%s", s->out);
+  shell_close(s);
+}
+
 Test(known, what_was_seen_in_another_version_is_refuted_here) {
   struct shell *s = open_shell();
   static const char *const others[] = {"Open MPI v4.1.3",     "Open MPI v4.1.9", "Open MPI v4.10.6",

@@ -232,7 +232,9 @@ void fold_surroundings_restore(bool whole, char changed[80]) {
   pthread_mutex_unlock(&turn);
 }
 
+void fold_surroundings_forget(void) { own.kept = known.kept = false; }
+
 void fold_surroundings_end(char changed[80]) {
   fold_surroundings_restore(true, changed);
-  own.kept = known.kept = false;
+  fold_surroundings_forget();
 }

@@ -18,5 +18,7 @@ void fold_surroundings_restore(bool whole, char changed[80]);
 
 /* The same of all, after a subject's last run, where one thread makes runs: what is changed from now on is the harness's own doing. */
 void fold_surroundings_end(char changed[80]);
+/* What is there now is kept anew: the harness itself has changed it between two subjects, as it does where it starts an engine. */
+void fold_surroundings_forget(void);
 
 #endif

@@ -10,6 +10,7 @@
 #include "known.h"
 #include "near.h"
 #include "path.h"
+#include "surroundings.h"
 #include "world.h"
 
 bool fold_selects_subject(const struct fold_selection *selection, const struct fold_subject *subject) {
@@ -126,6 +127,7 @@ static fold_status open_engine(struct bench *bench, enum fold_engine engine) {
   if (bench->open[engine] || bench->ready[engine].code != FOLD_OK) return fold_ok();
   const struct fold_case *c = bench->c;
   bench->ready[engine] = fold_engine_ready(engine);
+  fold_surroundings_forget(); /* to start an engine sets variables for who is started */
   if (bench->ready[engine].code == FOLD_BAD_INPUT) return bench->ready[engine];
   if (bench->ready[engine].code != FOLD_OK) return fold_ok();
   const struct fold_problem *problem = fold_case_problem(c);
