@@ -25,13 +25,9 @@
 #define UP_TO_16_BITS (ANY_ON_HOST & ~WIDE)
 #define DOTS (1u << FOLD_DOT)
 
-/* What every subject promises, whoever made it: it writes its results and nothing else. */
-#define TIDY                                                                                              \
-  (FOLD_CLAIM(FOLD_WRITES_OUTPUT) | FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS) | FOLD_CLAIM(FOLD_LEAVES_NO_TRACE) | \
-   FOLD_CLAIM(FOLD_KEEPS_INPUT))
 /* What every host subject promises: it keeps to its memory, and its bits depend on the row alone. */
-#define SOUND                                                                                                \
-  (TIDY | FOLD_CLAIM(FOLD_RUN_TO_RUN) | FOLD_CLAIM(FOLD_FRESH_PROCESS) | FOLD_CLAIM(FOLD_LAUNCH_INVARIANT) | \
+#define SOUND                                                                                                     \
+  (FOLD_TIDY | FOLD_CLAIM(FOLD_RUN_TO_RUN) | FOLD_CLAIM(FOLD_FRESH_PROCESS) | FOLD_CLAIM(FOLD_LAUNCH_INVARIANT) | \
    FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT) | FOLD_CLAIM(FOLD_BATCH_INVARIANT))
 #define ORDERED (SOUND | FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_REPLAYS))
 #define COMPENSATED (SOUND | FOLD_CLAIM(FOLD_COMPENSATED) | FOLD_CLAIM(FOLD_REPLAYS))
@@ -83,7 +79,7 @@
 #define GRID_BOUND (ORDERED & ~FOLD_CLAIM(FOLD_LAUNCH_INVARIANT))
 /* A control: atomics add blocks as they come. Not even bounded: the judge refuted that, for an f32 atomicAdd to global
  * memory flushes subnormals to zero (as PTX's red.add.f32 documents). */
-#define UNORDERED TIDY
+#define UNORDERED FOLD_TIDY
 
 #define CUDA_DOT(id, ...) \
   { .name = id, .engine = FOLD_CUDA, .dtypes = ANY_DTYPE, .ops = DOTS, __VA_ARGS__ }
@@ -103,7 +99,8 @@
 #define RUN_TO_RUN (WELL_BEHAVED | FOLD_CLAIM(FOLD_RUN_TO_RUN) | FOLD_CLAIM(FOLD_FRESH_PROCESS))
 
 /* Collectives. A collective's launch is its world's; of vectors, batch_invariant is message_invariant. */
-#define SPREAD (TIDY | FOLD_CLAIM(FOLD_RUN_TO_RUN) | FOLD_CLAIM(FOLD_FRESH_PROCESS) | FOLD_CLAIM(FOLD_RANK_AGREEMENT))
+#define SPREAD \
+  (FOLD_TIDY | FOLD_CLAIM(FOLD_RUN_TO_RUN) | FOLD_CLAIM(FOLD_FRESH_PROCESS) | FOLD_CLAIM(FOLD_RANK_AGREEMENT))
 #define SPREAD_ORDERED \
   (SPREAD | FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT))
 #define SPREAD_ROWS (SPREAD | FOLD_CLAIM(FOLD_BATCH_INVARIANT) | FOLD_CLAIM(FOLD_WORLD_INVARIANT))

@@ -189,17 +189,6 @@ static const char *near_subject(const char *word, const struct fold_selection *s
   return fold_near_text(&near, text);
 }
 
-static const char *near_claim(const char *word, char text[160]) {
-  size_t n;
-  const struct fold_claim *claims = fold_claims(&n);
-  struct fold_near near;
-  fold_near_open(&near, word);
-  for (size_t i = 0; i < n; i++) fold_near_try(&near, claims[i].name);
-  const char *list, *preset;
-  for (size_t k = 0; (preset = fold_claims_preset(k, &list)); k++) fold_near_try(&near, preset);
-  return fold_near_text(&near, text);
-}
-
 fold_status fold_selection_check(const struct fold_selection *selection, const struct fold_registry *registry) {
   char meant[160];
   fold_status status = fold_ok();
@@ -216,7 +205,7 @@ fold_status fold_selection_check(const struct fold_selection *selection, const s
     status = fold_error(FOLD_BAD_INPUT, "%s is judged from two records: foldproof compare --claim %s", idle, idle);
   else if (idle)
     status = fold_error(FOLD_BAD_INPUT, "no claim matches '%.60s': see foldproof list claims%s", idle,
-                        near_claim(idle, meant));
+                        fold_claims_near(idle, meant));
   free(idle);
   return status;
 }

@@ -134,6 +134,11 @@ static fold_status load(const struct fold_guest *guest, const char *claims, cons
   return status;
 }
 
+/* Of rows the operation says it; two inputs make it a dot product. */
+const char *fold_guest_problem(const struct fold_call *call) {
+  return call->other ? fold_problem(FOLD_DOT)->name : fold_op_name(call->op);
+}
+
 void fold_guests_unload(struct fold_registry *all) {
   struct fold_subject *subjects = (struct fold_subject *)(uintptr_t)all->subjects;
   fold_guest_rows_put_away(subjects, all->n);

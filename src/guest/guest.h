@@ -46,6 +46,9 @@ fold_status fold_guests_load(const struct fold_guest *guests, size_t n, const ch
                              const struct fold_registry *own, struct fold_registry *all);
 void fold_guests_unload(struct fold_registry *all);
 
+/* The name of what a call folds, as guests are told it. */
+const char *fold_guest_problem(const struct fold_call *call);
+
 /* Reads a table's text: rows of `guest`, which the caller frees; their guest rows live until they are put away. */
 fold_status fold_guest_rows(const struct fold_guest *guest, const char *json, const char *claims,
                             struct fold_subject **rows, size_t *n);

@@ -33,10 +33,9 @@ static int32_t dtype_number(enum fold_dtype dtype) {
   return 0;
 }
 
-/* Of rows the operation says it; two inputs make it a dot product. */
 static int32_t problem_number(const struct fold_call *call) {
   for (size_t i = 0; i < sizeof problems / sizeof *problems; i++)
-    if (strcmp(problems[i].name, call->other ? "dot" : fold_op_name(call->op)) == 0) return problems[i].number;
+    if (strcmp(problems[i].name, fold_guest_problem(call)) == 0) return problems[i].number;
   return 0;
 }
 
@@ -186,10 +185,7 @@ static size_t scratch(const struct fold_subject *subject, const struct fold_call
   return s.scratch ? s.scratch(&given, s.context) : 0;
 }
 
-#define TIDY                                                                                              \
-  (FOLD_CLAIM(FOLD_WRITES_OUTPUT) | FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS) | FOLD_CLAIM(FOLD_LEAVES_NO_TRACE) | \
-   FOLD_CLAIM(FOLD_KEEPS_INPUT))
 const struct fold_door fold_door_object = {
-    .option = "--guest", .describe = describe, .run = run, .scratch = scratch, .tidy = TIDY};
+    .option = "--guest", .describe = describe, .run = run, .scratch = scratch, .tidy = FOLD_TIDY};
 const struct fold_door fold_door_here = {
-    .describe = describe, .here = true, .run = run, .scratch = scratch, .tidy = TIDY};
+    .describe = describe, .here = true, .run = run, .scratch = scratch, .tidy = FOLD_TIDY};

@@ -74,6 +74,8 @@ const struct fold_claim *fold_claims_next(uint64_t left);
 uint64_t fold_claims_of(const struct fold_subject *subject, enum fold_op op);
 /* The claims that a list names: by name; and by preset ("reproducible") or glob, which mean what they hold as far as it applies. BAD_INPUT names the first that is none, and what it may have meant. */
 fold_status fold_claims_parse(const char *list, uint64_t *named, uint64_t *preset);
+/* ": did you mean 'bounded'?" of a word that names neither a claim nor a preset; "" where nothing is near. */
+const char *fold_claims_near(const char *word, char text[160]);
 /* The list with each preset written out: the caller frees it; NULL: no memory. */
 char *fold_claims_expand(const char *list);
 /* The k-th preset and what it stands for; NULL past the last. */

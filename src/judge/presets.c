@@ -40,28 +40,28 @@ static uint64_t matching(const char *globs) {
   return mask;
 }
 
-static fold_status unknown(const char *word) {
+const char *fold_claims_near(const char *word, char text[160]) {
   size_t n;
   struct fold_near near;
-  char meant[160];
   const struct fold_claim *claims = fold_claims(&n);
   fold_near_open(&near, word);
   for (size_t i = 0; i < n; i++) fold_near_try(&near, claims[i].name);
   for (size_t k = 0; k < PRESETS; k++) fold_near_try(&near, presets[k].name);
-  return fold_error(FOLD_BAD_INPUT, "no claim matches '%.60s': see foldproof list claims%s", word,
-                    fold_near_text(&near, meant));
+  return fold_near_text(&near, text);
 }
 
 fold_status fold_claims_parse(const char *list, uint64_t *named, uint64_t *preset) {
   fold_status status = fold_ok();
-  char *copy = strdup(list ? list : ""), *rest = NULL;
+  char meant[160], *copy = strdup(list ? list : ""), *rest = NULL;
   *named = *preset = 0;
   if (copy == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a list of claims");
   for (char *word = strtok_r(copy, ", ", &rest); word && status.code == FOLD_OK; word = strtok_r(NULL, ", ", &rest)) {
     const char *stands_for = find(word);
     const uint64_t mask = matching(stands_for ? stands_for : word);
     *(stands_for || strpbrk(word, "*?[") ? preset : named) |= mask;
-    if (mask == 0) status = unknown(word);
+    if (mask == 0)
+      status = fold_error(FOLD_BAD_INPUT, "no claim matches '%.60s': see foldproof list claims%s", word,
+                          fold_claims_near(word, meant));
   }
   free(copy);
   return status;

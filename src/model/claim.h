@@ -12,6 +12,10 @@ enum fold_claim_id {
   FOLD_CLAIMS
 };
 #define FOLD_CLAIM(id) ((uint64_t)1 << (id))
+/* What every subject promises, whoever made it: it writes its results and nothing else. */
+#define FOLD_TIDY                                                                                         \
+  (FOLD_CLAIM(FOLD_WRITES_OUTPUT) | FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS) | FOLD_CLAIM(FOLD_LEAVES_NO_TRACE) | \
+   FOLD_CLAIM(FOLD_KEEPS_INPUT))
 
 /* How a subject adds: each method has its error bound (bound.h). */
 enum fold_method {
