@@ -121,7 +121,8 @@ static fold_status many_rows(const struct fold_call *call, const struct exact_pl
     case FOLD_F16: return exact_rows_f16(call, plan, d_words, done);
     case FOLD_BF16: return exact_rows_bf16(call, plan, d_words, done);
     case FOLD_F32: return exact_rows_f32(call, plan, d_words, done);
-    default: return exact_rows_f64(call, plan, d_words, done);
+    case FOLD_F64: return exact_rows_f64(call, plan, d_words, done);
+    default: return fold_error(FOLD_UNSUPPORTED, "exact: no kernel for %s", fold_dtype_name(call->dtype));
   }
 }
 
@@ -135,12 +136,7 @@ static fold_status run(const struct fold_call *call, int64_t *d_words) {
   if (!d_words) FOLD_TRY(exact_small(call, &done));
   if (!done) FOLD_TRY(many_rows(call, &plan, d_words, &done));
   if (done) return fold_ok();
-  switch (call->dtype) {
-    case FOLD_F16: return launch_tiles<FOLD_F16>(call, plan, d_words);
-    case FOLD_BF16: return launch_tiles<FOLD_BF16>(call, plan, d_words);
-    case FOLD_F32: return launch_tiles<FOLD_F32>(call, plan, d_words);
-    default: return launch_tiles<FOLD_F64>(call, plan, d_words);
-  }
+  return fold_dispatch_dtype(call->dtype, [&](auto dtype) { return launch_tiles<dtype>(call, plan, d_words); });
 }
 
 extern "C" size_t fold_exact_flat_scratch(const struct fold_subject *subject, const struct fold_call *call) {
@@ -230,10 +226,5 @@ extern "C" fold_status fold_exact_close(enum fold_dtype dtype, const int64_t *d_
   if ((uintptr_t)d_out % fold_dtype_size(dtype))
     return fold_error(FOLD_BAD_INPUT, "out: address %p is not aligned to the element", d_out);
   if (!rows) return fold_ok();
-  switch (dtype) {
-    case FOLD_F16: return close_rows<FOLD_F16>(d_words, rows, d_out, stream);
-    case FOLD_BF16: return close_rows<FOLD_BF16>(d_words, rows, d_out, stream);
-    case FOLD_F32: return close_rows<FOLD_F32>(d_words, rows, d_out, stream);
-    default: return close_rows<FOLD_F64>(d_words, rows, d_out, stream);
-  }
+  return fold_dispatch_dtype(dtype, [&](auto known) { return close_rows<known>(d_words, rows, d_out, stream); });
 }

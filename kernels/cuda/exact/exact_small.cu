@@ -1,6 +1,8 @@
 /* exact_small.cu: launches of the exact sum's kernel for few rows of few tiles; see exact_small.cuh. */
 #include "exact_small.cuh"
 
+#include "cuda/dispatch.cuh"
+
 #define SMALL_THREADS (32 * SMALL_WARPS)
 #define SMALL_ROWS 4 /* whose states leave room for slots */
 
@@ -50,10 +52,5 @@ static fold_status run(const struct fold_call *call, bool *done) {
 fold_status exact_small(const struct fold_call *call, bool *done) {
   *done = false;
   if (call->rows > SMALL_ROWS || call->cols == 0 || call->launch.block || call->launch.blocks) return fold_ok();
-  switch (call->dtype) {
-    case FOLD_F16: return run<FOLD_F16>(call, done);
-    case FOLD_BF16: return run<FOLD_BF16>(call, done);
-    case FOLD_F32: return run<FOLD_F32>(call, done);
-    default: return run<FOLD_F64>(call, done);
-  }
+  return fold_dispatch_dtype(call->dtype, [&](auto dtype) { return run<dtype>(call, done); });
 }
