@@ -103,6 +103,22 @@ def check_kinds(folder):
         expect(text.count("numpy/sum  ") == 3, f"{op}: not once for f16, f32, f64: {text}")
 
 
+def check_dot(folder):
+    """Two inputs: bytes of both count, NumPy's dot and matmul are given the same ones, and its wrong dot is refuted."""
+    for shape in (("--n", "1000"), ("--rows", "3", "--cols", "1000")):
+        code, text, timings = bench(folder, "--op", "dot", "--threads", "1", *shape)
+        expect(code == 0 and ("dot/exact", 1000, 1) in timings, f"{shape}: {code}: {text}")
+        for key, line in timings.items():
+            if key[0] == "numpy/dot" and not numpy:
+                continue
+            expect(line["op"] == "dot" and line["verdict"] == "held" and line["peer"] == "numpy/dot", f"{line}")
+            expect(abs(line["bytes_per_second"] * line["median_seconds"] / (4 * 2001 * line["rows"]) - 1) < 1e-9, f"{line}")
+    code, text, _ = bench(folder, "--op", "dot", "--n", "64", "--threads", "1", "--subjects", "numpy/dot", python=PLAYED % "0000c07f")
+    expect(code == 1 and "refuted" in text, f"NaN for a dot: {code}: {text}")
+    code, text, _ = bench(folder, "--subjects", "dot/*", "--n", "64")
+    expect(code == 77 and "no selected subject takes f32 sum" in text, f"dots asked for a sum: {code}: {text}")
+
+
 def check_refuted(folder):
     code, text, timings = bench(folder, "--n", "1000", "--threads", "1", "--subjects", "mutant/twice,mutant/dropped_last,host/pairwise",
                               program=MUTANTS)
@@ -124,6 +140,7 @@ with tempfile.TemporaryDirectory() as name:
     check_table(room)
     check_numpy(room)
     check_kinds(room)
+    check_dot(room)
     if MUTANTS:
         check_refuted(room)
     check_usage(room)

@@ -40,9 +40,14 @@ static fold_status judge_first(const struct fold_registry *registry, const struc
                                const struct fold_bench_shape *shape, struct fold_timing *timing, size_t n,
                                const volatile int *stop) {
   char name[] = "bench";
-  struct fold_case c = {
-      .name = name, .file = name, .dtype = shape->dtype, .op = shape->op, .rows = shape->rows, .cols = shape->cols};
-  c.source = (struct fold_source){options->generator, shape->dtype, options->seed, shape->cols, 0};
+  struct fold_case c = {.name = name,
+                        .file = name,
+                        .dtype = shape->dtype,
+                        .op = shape->problem->op,
+                        .problem = shape->problem,
+                        .rows = shape->rows,
+                        .cols = shape->cols};
+  c.source = fold_bench_source(options, shape, 0);
   struct fold_cases cases = {&c, 1, 1};
   struct fold_selection selection = {.subjects = options->subjects,
                                      .engine = (int)options->engine,
@@ -55,15 +60,15 @@ static fold_status judge_first(const struct fold_registry *registry, const struc
 static bool takes(const struct fold_subject *subject, const struct fold_bench_options *options,
                   const struct fold_bench_shape *shape) {
   return subject->engine == options->engine && fold_glob_match(options->subjects, subject->name) &&
-         (subject->dtypes >> shape->dtype & 1) && (subject->ops >> shape->op & 1);
+         (subject->dtypes >> shape->dtype & 1) && (subject->ops >> shape->problem->id & 1);
 }
 
 static void enter(const struct fold_subject *subject, const struct fold_bench_options *options,
                   const struct fold_bench_shape *shape, struct fold_timing *timing, size_t *n) {
   if (!takes(subject, options, shape)) return;
   const size_t result = fold_dtype_size(fold_subject_result(subject, shape->dtype));
-  const double row = (double)shape->cols * (double)fold_dtype_size(shape->dtype) + (double)result,
-               bytes = (double)shape->rows * row;
+  const double terms = (double)shape->cols * (double)fold_dtype_size(shape->dtype),
+               row = terms * shape->problem->inputs + (double)result, bytes = (double)shape->rows * row;
   timing[(*n)++] = (struct fold_timing){.subject = subject,
                                         .shape = *shape,
                                         .calls = 1,
@@ -80,7 +85,7 @@ fold_status fold_bench_shape(const struct fold_registry *registry, const struct 
                              struct fold_timing *timing, size_t *n, const volatile int *stop) {
   *n = 0;
   for (size_t i = 0; i < registry->n; i++) enter(&registry->subjects[i], options, shape, timing, n);
-  enter(&fold_bench_numpy, options, shape, timing, n);
+  for (size_t i = 0; i < FOLD_BENCH_NUMPYS; i++) enter(&fold_bench_numpy[i], options, shape, timing, n);
   if (options->verify && *n > 0) FOLD_TRY(judge_first(registry, options, shape, timing, *n, stop));
   if (!*stop && options->engine == FOLD_HOST) FOLD_TRY(fold_bench_host_race(options, shape, timing, *n, stop));
   if (!*stop && options->engine == FOLD_CUDA) FOLD_TRY(fold_bench_race(options, shape, ceiling, timing, *n, stop));

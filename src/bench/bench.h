@@ -16,13 +16,6 @@
 #include "ceiling.h"
 #include "runner.h"
 
-/* One input shape. */
-struct fold_bench_shape {
-  enum fold_dtype dtype;
-  enum fold_op op;
-  size_t rows, cols;
-};
-
 struct fold_bench_options {
   enum fold_engine engine; /* FOLD_CUDA or FOLD_HOST */
   unsigned threads;        /* host: of each subject */
@@ -33,6 +26,23 @@ struct fold_bench_options {
   const char *peer;    /* the subject that ratios are against */
   bool verify;         /* judge each subject on the shape before it is timed */
 };
+
+/* One shape of inputs. */
+struct fold_bench_shape {
+  enum fold_dtype dtype;
+  const struct fold_problem *problem;
+  size_t rows, cols;
+};
+/* Inputs begin at multiples of so many bytes. */
+enum { FOLD_BENCH_ALIGN = 256 };
+/* What one input of the shape takes of a slot, and where input `input` begins in it: a slot holds the problem's inputs one after
+ * another. */
+size_t fold_bench_input_bytes(const struct fold_bench_shape *shape);
+size_t fold_bench_slot_bytes(const struct fold_bench_shape *shape);
+struct fold_source fold_bench_source(const struct fold_bench_options *options, const struct fold_bench_shape *shape,
+                                     unsigned input);
+/* The call that folds what a slot holds. */
+struct fold_call fold_bench_call(const struct fold_bench_shape *shape, const unsigned char *slot, void *out);
 
 /* One subject on one shape. Seconds; NaN where it was not timed. */
 struct fold_timing {
@@ -57,11 +67,12 @@ fold_status fold_bench_ready(void);
 /* The ceiling over nbytes of device memory, and the best shape of reading. */
 fold_status fold_bench_ceiling(size_t nbytes, unsigned iterations, struct fold_ceiling *ceiling, const char **shape);
 
-/* NumPy, which the host's bench times and nobody else runs. */
-extern const struct fold_subject fold_bench_numpy;
+/* NumPy, which the host's bench times and nobody else runs: its sum (prod, max, min) and its dot. */
+enum { FOLD_BENCH_NUMPYS = 2 };
+extern const struct fold_subject fold_bench_numpy[FOLD_BENCH_NUMPYS];
 
 /* Times every selected subject of options->engine that takes the shape, on the host NumPy too. `timing` has room for
- * registry->n + 1; *n of them are filled. `ceiling` is the GPU's. */
+ * registry->n + FOLD_BENCH_NUMPYS; *n of them are filled. `ceiling` is the GPU's. */
 fold_status fold_bench_shape(const struct fold_registry *registry, const struct fold_bench_options *options,
                              const struct fold_bench_shape *shape, const struct fold_ceiling *ceiling,
                              struct fold_timing *timing, size_t *n, const volatile int *stop);

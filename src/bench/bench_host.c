@@ -18,7 +18,7 @@
 #include "bits.h"
 #include "rank_bench.h"
 
-enum { ALIGN = 256, MOST_SLOTS = 1 << 16, READS = 2, REST = 5000 /* us */ };
+enum { ALIGN = FOLD_BENCH_ALIGN, MOST_SLOTS = 1 << 16, READS = 2, REST = 5000 /* us */ };
 enum { READ_BYTES = 16 << 20 }; /* of a ceiling: more than a core's own caches hold */
 static const size_t least_pool = (size_t)256 << 20, most_pool = (size_t)1 << 30;
 
@@ -45,9 +45,7 @@ static void close_pool(struct fold_host_pool *pool) {
 /* The first input is generated; the others are its copies, for times do not depend on which numbers these are. */
 static fold_status open_pool(struct fold_host_pool *pool, const struct fold_bench_options *options,
                              const struct fold_bench_shape *shape) {
-  size_t n = shape->rows * shape->cols, size = fold_dtype_size(shape->dtype);
-  struct fold_source source = {options->generator, shape->dtype, options->seed, shape->cols, 0};
-  *pool = (struct fold_host_pool){.fd = -1, .stride = (n * size + ALIGN) / ALIGN * ALIGN};
+  *pool = (struct fold_host_pool){.fd = -1, .stride = fold_bench_slot_bytes(shape)};
   pool->slots = pool_bytes() / pool->stride + 1;
   if (pool->slots > MOST_SLOTS) pool->slots = MOST_SLOTS;
   pool->n_bytes = pool->slots * pool->stride;
@@ -62,8 +60,11 @@ static fold_status open_pool(struct fold_host_pool *pool, const struct fold_benc
     return fold_error(FOLD_NO_MEMORY, "no memory for %zu bytes of inputs", pool->n_bytes);
   }
   pool->in = memory;
-  fold_generate_parallel(&source, 0, n, pool->in, 0);
-  for (size_t k = 1; k < pool->slots; k++) memcpy(pool->in + k * pool->stride, pool->in, n * size);
+  for (unsigned i = 0; i < shape->problem->inputs; i++) {
+    struct fold_source source = fold_bench_source(options, shape, i);
+    fold_generate_parallel(&source, 0, shape->rows * shape->cols, pool->in + i * fold_bench_input_bytes(shape), 0);
+  }
+  for (size_t k = 1; k < pool->slots; k++) memcpy(pool->in + k * pool->stride, pool->in, pool->stride);
   return fold_ok();
 }
 
@@ -110,7 +111,11 @@ static void read_pool(const struct fold_host_pool *pool, size_t slot, unsigned t
   }
 }
 
-static bool is_numpy(const struct contender *c) { return c->timing && c->timing->subject == &fold_bench_numpy; }
+static bool is_numpy(const struct contender *c) {
+  for (size_t i = 0; i < FOLD_BENCH_NUMPYS && c->timing; i++)
+    if (c->timing->subject == &fold_bench_numpy[i]) return true;
+  return false;
+}
 
 static fold_status run_once(struct race *r, struct contender *c, size_t slot, double *seconds) {
   const unsigned char *in = r->pool.in + slot % r->pool.slots * r->pool.stride;
@@ -119,14 +124,9 @@ static fold_status run_once(struct race *r, struct contender *c, size_t slot, do
     if (r->options->threads > 1) usleep(REST); /* OpenMP's threads spin for some time on NumPy's cores */
     return fold_numpy_run(r->numpy, (size_t)(in - r->pool.in), r->stop, seconds, r->pool.out, r->shape->rows, &results);
   }
-  struct fold_call call = {.dtype = r->shape->dtype,
-                           .op = r->shape->op,
-                           .rows = r->shape->rows,
-                           .cols = r->shape->cols,
-                           .in = in,
-                           .out = r->pool.out,
-                           .scratch = c->scratch,
-                           .launch = {.threads = c->threads}};
+  struct fold_call call = fold_bench_call(r->shape, in, r->pool.out);
+  call.scratch = c->scratch;
+  call.launch.threads = c->threads;
   fold_status status = fold_ok();
   double start = fold_now();
   if (c->timing)
@@ -146,15 +146,17 @@ static void count(void *timing, const struct fold_claim *claim, const struct fol
  * that is known. */
 static fold_status judge_numpy(struct race *r, struct fold_timing *t) {
   const struct fold_bench_shape *shape = r->shape;
-  struct fold_case c = {.dtype = shape->dtype, .op = shape->op, .cols = shape->cols};
+  struct fold_case c = {
+      .dtype = shape->dtype, .op = shape->problem->op, .problem = shape->problem, .cols = shape->cols};
   struct fold_subject numpy = *t->subject;
   struct fold_truths truths;
   double seconds;
   FOLD_TRY(fold_numpy_run(r->numpy, 0, r->stop, &seconds, r->pool.out, shape->rows, &c.rows));
   if (*r->stop) return fold_ok();
   numpy.claims = FOLD_CLAIM(FOLD_BOUNDED);
-  if (shape->op == FOLD_SUM) numpy.order = "host/numpy";
+  if (shape->problem->id == FOLD_ROWS_SUM) numpy.order = "host/numpy";
   FOLD_TRY(fold_truths_open(&truths, &c, r->pool.in));
+  truths.other = fold_bench_call(shape, r->pool.in, NULL).other;
   struct fold_evidence evidence = {&numpy, &truths, 0, r->pool.out};
   fold_judge_evidence(&evidence, "bounded,correctly_rounded", count, t);
   fold_truths_close(&truths);
@@ -169,13 +171,8 @@ static fold_status start_numpy(struct race *r, struct fold_timing *t) {
 
 static fold_status start_subject(const struct race *r, struct contender *c) {
   const struct fold_subject *subject = c->timing->subject;
-  struct fold_call call = {.dtype = r->shape->dtype,
-                           .op = r->shape->op,
-                           .rows = r->shape->rows,
-                           .cols = r->shape->cols,
-                           .in = r->pool.in,
-                           .out = r->pool.out,
-                           .launch = {.threads = c->threads}};
+  struct fold_call call = fold_bench_call(r->shape, r->pool.in, r->pool.out);
+  call.launch.threads = c->threads;
   size_t need = subject->scratch ? subject->scratch(subject, &call) : 0;
   if (need == 0) return fold_ok();
   c->scratch = calloc(1, need < FOLD_SCRATCH_ZEROED ? FOLD_SCRATCH_ZEROED : need);

@@ -23,17 +23,17 @@ static fold_status apart(const struct fold_subject *subject, const struct fold_c
   (void)call;
   return fold_error(FOLD_UNSUPPORTED, "%s runs in a process of its own, for the bench alone", subject->name);
 }
-const struct fold_subject fold_bench_numpy = {
-    .name = "numpy/sum",
-    .engine = FOLD_HOST,
-    .about = "numpy.sum (prod, max, min), one thread",
-    .dtypes = 1u << FOLD_F16 | 1u << FOLD_F32 | 1u << FOLD_F64,
-    .ops = (1u << FOLD_OPS) - 1,
-    .method = FOLD_PLAIN,
-    .accumulator = FOLD_OF_TERMS,
-    .run = apart,
-    .peer = true,
+#define NUMPY(NAME, OPS, ABOUT)                                                                   \
+  {                                                                                               \
+    .name = "numpy/" NAME, .engine = FOLD_HOST, .about = ABOUT,                                   \
+    .dtypes = 1u << FOLD_F16 | 1u << FOLD_F32 | 1u << FOLD_F64, .ops = OPS, .method = FOLD_PLAIN, \
+    .accumulator = FOLD_OF_TERMS, .run = apart, .peer = true                                      \
+  }
+const struct fold_subject fold_bench_numpy[FOLD_BENCH_NUMPYS] = {
+    NUMPY("sum", (1u << FOLD_OPS) - 1, "numpy.sum (prod, max, min), one thread"),
+    NUMPY("dot", 1u << FOLD_DOT, "numpy.dot of two rows, numpy.matmul of many, one thread"),
 };
+#undef NUMPY
 
 struct fold_numpy {
   pid_t process;
@@ -44,26 +44,34 @@ struct fold_numpy {
   size_t held;
 };
 
-/* Its words: dtype op rows cols stride. Each line it reads is an offset; each line it writes is a run. */
+/* Its words: dtype, problem, rows, cols, bytes from an input to the next. Each line it reads is an offset; each line it writes is a run. */
 static const char script[] =
-    "import sys, json, mmap, time\n"
+    "import os, sys, json, mmap, time\n"
+    "for blas in 'OPENBLAS', 'MKL', 'BLIS', 'OMP':\n"
+    "    os.environ[blas + '_NUM_THREADS'] = '1'\n"
     "try:\n"
     "    import numpy as np\n"
     "except ImportError:\n"
     "    print(json.dumps({'missing': sys.executable + ' has no NumPy'}), flush=True)\n"
     "    sys.exit()\n"
-    "dtype, op, rows, cols = np.dtype(sys.argv[1]), sys.argv[2], int(sys.argv[3]), int(sys.argv[4])\n"
+    "dtype, op, rows, cols, apart = np.dtype(sys.argv[1]), sys.argv[2], *map(int, sys.argv[3:6])\n"
     "memory = mmap.mmap(3, 0, access=mmap.ACCESS_READ)\n"
-    "reduce = {'sum': np.sum, 'prod': np.prod, 'max': np.max, 'min': np.min}[op]\n"
+    "def dot(x, y):\n"
+    "    return np.dot(x, y) if rows == 1 else np.matmul(x[:, None, :], y[:, :, None])[:, 0, 0]\n"
+    "def folded(f):\n"
+    "    return lambda x: f(x) if rows == 1 else f(x, axis=1)\n"
+    "inputs = 2 if op == 'dot' else 1\n"
+    "reduce = {'sum': folded(np.sum), 'prod': folded(np.prod), 'max': folded(np.max), 'min': folded(np.min), 'dot': "
+    "dot}[op]\n"
     "np.seterr(all='ignore')\n"
-    "few = np.ones(16, dtype)\n"
+    "few = [np.ones((rows, 16) if rows > 1 else 16, dtype)] * inputs\n"
     "print(json.dumps({'version': np.__version__}), flush=True)\n"
     "for line in sys.stdin:\n"
-    "    x = np.frombuffer(memory, dtype, rows * cols, int(line))\n"
-    "    x = x if rows == 1 else x.reshape(rows, cols)\n"
-    "    reduce(few)\n" /* a process that slept has cold caches */
+    "    x = [np.frombuffer(memory, dtype, rows * cols, int(line) + i * apart) for i in range(inputs)]\n"
+    "    x = x if rows == 1 else [part.reshape(rows, cols) for part in x]\n"
+    "    reduce(*few)\n" /* a process that slept has cold caches */
     "    start = time.perf_counter()\n"
-    "    result = reduce(x) if rows == 1 else reduce(x, axis=1)\n"
+    "    result = reduce(*x)\n"
     "    seconds = time.perf_counter() - start\n"
     "    bits = np.atleast_1d(result)[:16].astype(dtype).tobytes().hex()\n"
     "    print(json.dumps({'seconds': seconds, 'bits': bits}), flush=True)\n";
@@ -94,12 +102,13 @@ static fold_status read_line(struct fold_numpy *n, const volatile int *stop, jso
 }
 
 static fold_status start(struct fold_numpy *n, const char *python, const struct fold_bench_shape *shape, int fd) {
-  char rows[24], cols[24];
+  char rows[24], cols[24], apart[24];
   int pair[2];
   snprintf(rows, sizeof rows, "%zu", shape->rows);
   snprintf(cols, sizeof cols, "%zu", shape->cols);
-  const char *const words[] = {python, "-c", script, fold_dtype_descr(shape->dtype), fold_op_name(shape->op),
-                               rows,   cols, NULL};
+  snprintf(apart, sizeof apart, "%zu", fold_bench_input_bytes(shape));
+  const char *const words[] = {python, "-c",  script, fold_dtype_descr(shape->dtype), shape->problem->name, rows,
+                               cols,   apart, NULL};
   posix_spawn_file_actions_t actions;
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
     return fold_error(FOLD_ENVIRONMENT, "no socket for NumPy's process: %s", strerror(errno));

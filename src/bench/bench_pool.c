@@ -4,15 +4,18 @@
 #include "cuda_generate.h"
 #include "cuda/device.h"
 
-enum { ALIGN = 256, MOST_SLOTS = 1 << 16 };
+enum { MOST_SLOTS = 1 << 16 };
 
 static fold_status fill_pool(struct fold_pool *pool, const struct fold_bench_options *options,
                              const struct fold_bench_shape *shape) {
   size_t n = shape->rows * shape->cols;
-  for (size_t k = 0; k < pool->slots; k++) {
-    struct fold_source source = {options->generator, shape->dtype, options->seed + k, shape->cols, 0};
-    FOLD_TRY(fold_cuda_generate(&source, 0, n, pool->d_in + k * pool->stride, NULL));
-  }
+  for (size_t k = 0; k < pool->slots; k++)
+    for (unsigned i = 0; i < shape->problem->inputs; i++) {
+      struct fold_source source = fold_bench_source(options, shape, i);
+      source.seed += k;
+      unsigned char *d_in = pool->d_in + k * pool->stride + i * fold_bench_input_bytes(shape);
+      FOLD_TRY(fold_cuda_generate(&source, 0, n, d_in, NULL));
+    }
   return fold_device_synchronize();
 }
 
@@ -36,13 +39,13 @@ static fold_status open_slots(struct fold_pool *pool, size_t slots) {
  * leave the cache first displaces nothing else. (flat/canonical, 10^8 elements of f16 on an H200: 47 us, not 50.) */
 fold_status fold_pool_open(struct fold_pool *pool, const struct fold_bench_options *options,
                            const struct fold_bench_shape *shape, size_t n_contenders) {
-  size_t size = fold_dtype_size(shape->dtype), nbytes = shape->rows * shape->cols * size;
-  *pool = (struct fold_pool){.stride = (nbytes + ALIGN) / ALIGN * ALIGN};
+  *pool = (struct fold_pool){.stride = fold_bench_slot_bytes(shape)};
   pool->calls = pool->stride * FOLD_GRAPH_CALLS <= FOLD_POOL_BYTES ? FOLD_GRAPH_CALLS : 1;
   size_t least = FOLD_POOL_BYTES / pool->stride + 1, slots = least > n_contenders ? least : n_contenders + 1;
   fold_status status = open_slots(pool, slots < MOST_SLOTS ? slots : MOST_SLOTS);
   if (status.code == FOLD_NO_MEMORY && slots > least) status = open_slots(pool, least);
-  if (status.code == FOLD_OK) status = fold_device_alloc((void **)&pool->d_out, shape->rows * sizeof(uint64_t) + ALIGN);
+  if (status.code == FOLD_OK)
+    status = fold_device_alloc((void **)&pool->d_out, shape->rows * sizeof(uint64_t) + FOLD_BENCH_ALIGN);
   if (status.code == FOLD_OK && pool->calls > 1) {
     status = fold_device_alloc((void **)&pool->d_other, FOLD_POOL_BYTES);
     if (status.code == FOLD_OK) status = fold_device_set(pool->d_other, 0x3c, FOLD_POOL_BYTES, NULL);

@@ -106,14 +106,9 @@ struct contender {
 static fold_status run_once(const struct contender *contender, const struct fold_pool *pool, size_t slot,
                             void *stream) {
   const struct fold_bench_shape *shape = &contender->timing->shape;
-  struct fold_call call = {.dtype = shape->dtype,
-                           .op = shape->op,
-                           .rows = shape->rows,
-                           .cols = shape->cols,
-                           .in = pool->d_in + slot % pool->slots * pool->stride,
-                           .out = pool->d_out,
-                           .scratch = contender->d_scratch,
-                           .stream = stream};
+  struct fold_call call = fold_bench_call(shape, pool->d_in + slot % pool->slots * pool->stride, pool->d_out);
+  call.scratch = contender->d_scratch;
+  call.stream = stream;
   return contender->timing->subject->run(contender->timing->subject, &call);
 }
 
@@ -144,12 +139,7 @@ static fold_status open_contender(struct contender *contender, const struct fold
                                   unsigned iterations) {
   const struct fold_bench_shape *shape = &contender->timing->shape;
   const struct fold_subject *subject = contender->timing->subject;
-  struct fold_call call = {.dtype = shape->dtype,
-                           .op = shape->op,
-                           .rows = shape->rows,
-                           .cols = shape->cols,
-                           .in = pool->d_in,
-                           .out = pool->d_out};
+  struct fold_call call = fold_bench_call(shape, pool->d_in, pool->d_out);
   size_t need = subject->scratch ? subject->scratch(subject, &call) : 0;
   if (need > 0) {
     if (need < FOLD_SCRATCH_ZEROED) need = FOLD_SCRATCH_ZEROED;

@@ -44,7 +44,7 @@ static fold_status write_timing(struct bench_command *b, const struct fold_timin
   json_t *line =
       json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:i, s:s, s:b}", "schema", FOLD_SCHEMA, "type",
                 "timing", "subject", t->subject->name, "engine", fold_engine_name(b->options.engine), "dtype",
-                fold_dtype_name(t->shape.dtype), "op", fold_op_name(t->shape.op), "rows", (json_int_t)t->shape.rows,
+                fold_dtype_name(t->shape.dtype), "op", t->shape.problem->name, "rows", (json_int_t)t->shape.rows,
                 "cols", (json_int_t)t->shape.cols, "generator", b->generator, "seed", (json_int_t)b->options.seed,
                 "iterations", (int)b->options.iterations, "verdict", verdict_of(t), "implausible", (int)t->implausible);
   fold_record_number(line, "median_seconds", t->median);
@@ -95,12 +95,16 @@ static fold_status bench_shape(struct bench_command *b, const struct fold_regist
   fold_status status = fold_bench_shape(registry, &b->options, shape, ceiling, timing, &n, fold_watch_interrupt());
   fold_bench_end_shape(b);
   FOLD_TRY(status);
-  printf("\n%s %s, %zu x %zu, %s%s", fold_dtype_name(shape->dtype), fold_op_name(shape->op), shape->rows, shape->cols,
+  printf("\n%s %s, %zu x %zu, %s%s", fold_dtype_name(shape->dtype), shape->problem->name, shape->rows, shape->cols,
          b->generator, threads);
   print_calls(timing, n);
   if (host && n > 0 && timing[0].ceiling > 0)
     printf("ceiling: the fastest plain read of the inputs' memory, with 1 thread or with all: %.1f GB/s\n",
            1e-9 * timing[0].ceiling);
+  if (n == 0) {
+    printf("no selected subject takes %s %s\n", fold_dtype_name(shape->dtype), shape->problem->name);
+    return fold_ok();
+  }
   printf("%-28s %10s %9s %9s %9s %8s %8s  %s\n", "subject", "median us", "p10 us", "p90 us", "GB/s", "ceiling", "peer",
          "judged first");
   for (size_t k = 0; k < n; k++) {
@@ -120,7 +124,7 @@ static size_t ceiling_bytes(const struct bench_command *b) {
   size_t largest = 0, least = (size_t)1 << LEAST_CEILING, most = (size_t)1 << MOST_CEILING;
   for (int d = 0; d < FOLD_DTYPES; d++)
     for (size_t k = 0; k < b->n_sizes && (b->dtypes >> d & 1); k++) {
-      size_t nbytes = (b->rows ? b->rows : 1) * b->sizes[k] * fold_dtype_size((enum fold_dtype)d);
+      size_t nbytes = (b->rows ? b->rows : 1) * b->sizes[k] * fold_dtype_size((enum fold_dtype)d) * b->problem->inputs;
       if (nbytes > largest) largest = nbytes;
     }
   return largest < least ? least : largest > most ? most : largest / 16 * 16;
@@ -146,13 +150,14 @@ static fold_status bench_all(struct bench_command *b, const struct fold_registry
   struct fold_ceiling ceiling;
   FOLD_TRY(measure_ceiling(b, &ceiling));
   b->shapes = (size_t)__builtin_popcount(b->dtypes) * b->n_sizes * b->n_threads;
-  struct fold_timing *timing = calloc(registry->n + 1, sizeof *timing);
+  struct fold_timing *timing = calloc(registry->n + FOLD_BENCH_NUMPYS, sizeof *timing);
   if (timing == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory");
   fold_status status = fold_ok();
   for (int d = 0; d < FOLD_DTYPES; d++)
     for (size_t k = 0; k < b->n_sizes * b->n_threads && (b->dtypes >> d & 1); k++) {
       if (status.code != FOLD_OK || *fold_watch_interrupt()) break;
-      struct fold_bench_shape shape = {(enum fold_dtype)d, b->op, b->rows ? b->rows : 1, b->sizes[k / b->n_threads]};
+      struct fold_bench_shape shape = {(enum fold_dtype)d, b->problem, b->rows ? b->rows : 1,
+                                       b->sizes[k / b->n_threads]};
       b->options.threads = (unsigned)b->threads[k % b->n_threads];
       status = bench_shape(b, registry, &shape, &ceiling, timing, outcome);
     }
@@ -178,11 +183,11 @@ static fold_status check_peer(const struct bench_command *b, const struct fold_r
 /* Whether the globs name subjects, and --peer one of them; on the host NumPy is one. */
 static fold_status check_subjects(const struct bench_command *b, const struct fold_registry *registry) {
   struct fold_selection all = {.subjects = b->options.subjects, .engine = b->engine};
-  struct fold_subject *subjects = calloc(registry->n + 1, sizeof *subjects);
+  struct fold_subject *subjects = calloc(registry->n + FOLD_BENCH_NUMPYS, sizeof *subjects);
   if (subjects == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory");
   for (size_t i = 0; i < registry->n; i++) subjects[i] = registry->subjects[i];
-  subjects[registry->n] = fold_bench_numpy;
-  struct fold_registry with_numpy = {.subjects = subjects, .n = registry->n + 1};
+  memcpy(subjects + registry->n, fold_bench_numpy, sizeof fold_bench_numpy);
+  struct fold_registry with_numpy = {.subjects = subjects, .n = registry->n + FOLD_BENCH_NUMPYS};
   fold_status status = fold_selection_check(&all, &with_numpy);
   if (status.code == FOLD_OK && b->peer_named) status = check_peer(b, &with_numpy);
   free(subjects);

@@ -17,7 +17,7 @@ struct bench_command {
   size_t n_sizes;
   uint64_t rows, cols;
   unsigned dtypes;
-  enum fold_op op;
+  const struct fold_problem *problem;
   uint64_t threads[FOLD_BENCH_SIZES]; /* host: 1 and all there are, unless the user says otherwise */
   size_t n_threads;
   const char *generator, *jsonl;

@@ -31,7 +31,7 @@ static fold_status time_length(struct world_bench *w, enum fold_dtype dtype, uns
                                double *library) {
   struct fold_world_shape shape = {.engine = (enum fold_engine)w->b->engine,
                                    .dtype = dtype,
-                                   .op = w->b->op,
+                                   .op = w->b->problem->op,
                                    .vectors = true,
                                    .rows = bytes / fold_dtype_size(dtype),
                                    .cols = ranks,
@@ -60,8 +60,8 @@ static fold_status time_length(struct world_bench *w, enum fold_dtype dtype, uns
 
 static fold_status time_lengths(struct world_bench *w, enum fold_dtype dtype, unsigned ranks, struct lengths *lengths) {
   bool other = strcmp(w->setting, "default") != 0;
-  printf("\nall-reduce of vectors, %s %s, %u ranks, %s, setting: %s%s\n", fold_dtype_name(dtype),
-         fold_op_name(w->b->op), ranks, w->b->generator, w->setting,
+  printf("\nall-reduce of vectors, %s %s, %u ranks, %s, setting: %s%s\n", fold_dtype_name(dtype), w->b->problem->name,
+         ranks, w->b->generator, w->setting,
          other ? ": a world of its own, in new processes; x library is against the default's world" : "");
   printf("%-10s %-24s %11s %11s %11s %9s %9s %10s  %s\n", "length", "subject", "median us", "p10 us", "p90 us",
          "alg GB/s", "bus GB/s", "x library", "judged first");

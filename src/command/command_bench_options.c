@@ -27,7 +27,7 @@ static const struct argp_option options[] = {
     {"rows", ROWS, "R", 0, "rows, with --cols", 1},
     {"cols", COLS, "C", 0, "columns, with --rows", 1},
     {"dtype", DTYPE, "LIST", 0, "dtypes (f32)", 1},
-    {"op", OP, "OP", 0, "sum (the default), prod, max or min", 1},
+    {"op", OP, "OP", 0, "sum (the default), prod, max, min; cuda and host: dot, of two inputs", 1},
     {"generator", GENERATOR, "NAME", 0, "what the inputs hold (normal)", 1},
     {"iterations", ITERATIONS, "N", 0,
      "timed runs of each subject and size (51, host: 11); at least 3, and of a collective 9", 1},
@@ -83,6 +83,8 @@ static void check_kind(const struct bench_command *b, struct argp_state *state) 
   for (size_t k = 0; k < b->n_threads; k++)
     if (b->threads[k] == 0) argp_failure(state, 2, 0, "--threads: at least 1");
   if (collective && (b->rows || b->cols)) argp_failure(state, 2, 0, "--rows and --cols are for --engine cuda and host");
+  if (collective && b->problem->inputs > 1)
+    argp_failure(state, 2, 0, "--op %s is for --engine cuda and host", b->problem->name);
   if (collective && b->options.iterations > 0 && b->options.iterations < LEAST_RUNS)
     argp_failure(state, 2, 0, "--iterations: at least %d of a collective, whose spreads are judged", LEAST_RUNS);
   if (collective && b->options.peer)
@@ -94,7 +96,7 @@ static void check_kind(const struct bench_command *b, struct argp_state *state) 
 }
 
 static void check_options(struct bench_command *b, struct argp_state *state) {
-  bool matrix = b->rows != 0 || b->cols != 0;
+  bool matrix = b->rows != 0 || b->cols != 0, dot = b->problem->id == FOLD_DOT;
   check_kind(b, state);
   if (matrix && (b->rows == 0 || b->cols == 0)) argp_failure(state, 2, 0, "--rows and --cols go together");
   if (matrix && b->n_sizes) argp_failure(state, 2, 0, "--n and --rows exclude each other");
@@ -110,9 +112,11 @@ static void check_options(struct bench_command *b, struct argp_state *state) {
   }
   b->options.engine = (enum fold_engine)b->engine;
   if (b->engine == FOLD_HOST) {
-    if (!b->options.subjects) b->options.subjects = host_subjects;
-    if (!b->options.peer) b->options.peer = fold_bench_numpy.name;
+    if (!b->options.subjects) b->options.subjects = dot ? "dot/*,numpy/dot" : host_subjects;
+    if (!b->options.peer) b->options.peer = dot ? "numpy/dot" : "numpy/sum";
   }
+  if (!b->options.subjects && dot) b->options.subjects = "dot/*,cublas/dot";
+  if (!b->options.peer && dot) b->options.peer = "cublas/dot";
   if (!b->options.subjects)
     b->options.subjects = matrix ? "rows/*,cub/segmented*,flat/canonical" : "flat/*,cub/reduce*,thrust/*";
   if (!b->options.peer) b->options.peer = matrix ? "cub/segmented" : "cub/reduce";
@@ -144,7 +148,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case ROWS: b->rows = fold_option_number(state, "--rows", arg, UINT64_C(1) << MOST_TERMS); return 0;
     case COLS: b->cols = fold_option_number(state, "--cols", arg, UINT64_C(1) << MOST_TERMS); return 0;
     case DTYPE: b->dtypes = fold_option_mask(state, "--dtype", arg, fold_option_dtype); return 0;
-    case OP: b->op = (enum fold_op)fold_option_op(state, "--op", arg); return 0;
+    case OP: b->problem = fold_option_problem(state, arg); return 0;
     case GENERATOR: b->generator = arg; return 0;
     case ITERATIONS:
       b->options.iterations = (unsigned)fold_option_number(state, "--iterations", arg, 100000);
@@ -204,7 +208,7 @@ static void choose_sizes(struct bench_command *b) {
 void fold_bench_parse(struct bench_command *b, int argc, char **argv) {
   *b = (struct bench_command){.options = {.seed = 1, .verify = true},
                               .dtypes = 1u << FOLD_F32,
-                              .op = FOLD_SUM,
+                              .problem = fold_problem(FOLD_ROWS_SUM),
                               .generator = "normal",
                               .engine = FOLD_CUDA,
                               .link = NAN,

@@ -103,7 +103,7 @@ static fold_status time_size(struct world_bench *w, enum fold_dtype dtype, uint6
     unsigned ranks = (unsigned)w->b->workers[i];
     struct fold_world_shape shape = {.engine = (enum fold_engine)w->b->engine,
                                      .dtype = dtype,
-                                     .op = w->b->op,
+                                     .op = w->b->problem->op,
                                      .rows = 1,
                                      .cols = weak ? n * ranks : n,
                                      .ranks = ranks};
@@ -142,8 +142,8 @@ static fold_status time_sums(struct world_bench *w, enum fold_dtype dtype, bool 
   if (!fold_bench_is_selected(w, false)) n = 0;
   snprintf(w->peer, sizeof w->peer, "%s", w->b->engine == FOLD_NCCL ? "nccl/sum" : "mpi/sum");
   if (n > 0) {
-    printf("\n%s scaling: sharded %s of one row, %s, elements %s, %s\n", weak ? "weak" : "strong",
-           fold_op_name(w->b->op), fold_dtype_name(dtype), weak ? "a rank" : "in all", w->b->generator);
+    printf("\n%s scaling: sharded %s of one row, %s, elements %s, %s\n", weak ? "weak" : "strong", w->b->problem->name,
+           fold_dtype_name(dtype), weak ? "a rank" : "in all", w->b->generator);
     printf("%-26s %12s %5s %11s %11s %11s %11s %10s %8s %7s %9s %8s %10s  %s\n", "subject", "elements", "ranks",
            "median us", "p10 us", "p90 us", "local us", "calls us", "speed-up", "effic.", "GB/s", "ceiling",
            "x library", "judged first");
