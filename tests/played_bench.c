@@ -28,7 +28,8 @@ static struct fold_ceiling ceiling;
 static const double rate = 4e12; /* bytes a second: the median of the better of two shapes of reading */
 
 /* FOLDPROOF_NO_GPU: a machine without one. */
-fold_status fold_bench_ready(void) {
+fold_status fold_bench_ready(enum fold_engine engine) {
+  (void)engine;
   return getenv("FOLDPROOF_NO_GPU") ? fold_error(FOLD_UNSUPPORTED, "no GPU here: played") : fold_ok();
 }
 

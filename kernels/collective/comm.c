@@ -9,14 +9,15 @@ extern const struct fold_comm_engine fold_comm_nccl;
 #endif
 
 const struct fold_comm_engine *fold_comm_engine_of(enum fold_engine engine) {
+  static const struct fold_comm_engine *const engines[FOLD_ENGINES] = {
 #ifdef FOLD_HAVE_MPI
-  if (engine == FOLD_MPI) return &fold_comm_mpi;
+      [FOLD_MPI] = &fold_comm_mpi,
 #endif
 #ifdef FOLD_HAVE_NCCL
-  if (engine == FOLD_NCCL) return &fold_comm_nccl;
+      [FOLD_NCCL] = &fold_comm_nccl,
 #endif
-  (void)engine;
-  return NULL;
+  };
+  return engines[engine];
 }
 
 static void enter(struct fold_comm *comm, const char *call, size_t count, const char *type) {

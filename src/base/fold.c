@@ -19,7 +19,8 @@ static const char *const dtype_descrs[FOLD_DTYPES] = {
 };
 static const char *const op_names[FOLD_OPS] = {"sum", "prod", "max", "min"};
 const struct fold_engine_row fold_engine_rows[FOLD_ENGINES] = {
-#define FOLD_ENGINE(TAG, name, title, MEMORY, ranks) {#name, title, FOLD_##MEMORY, ranks},
+#define FOLD_ENGINE(TAG, name, title, MEMORY, ranks, LAUNCHES) \
+  {#name, title, FOLD_##MEMORY, ranks, FOLD_LAUNCH_##LAUNCHES},
 #include "engine.def"
 };
 

@@ -47,16 +47,22 @@ enum fold_engine {
 #include "engine.def"
   FOLD_ENGINES
 };
+enum fold_launches { FOLD_LAUNCH_THREADS, FOLD_LAUNCH_GRIDS, FOLD_LAUNCH_RANKS, FOLD_LAUNCHES };
 /* A row of that table. */
 struct fold_engine_row {
   const char *name, *title;
   enum fold_engine memory;
   bool ranks;
+  enum fold_launches launches;
 };
 extern const struct fold_engine_row fold_engine_rows[FOLD_ENGINES];
 static inline bool fold_engine_has_ranks(enum fold_engine engine) { return fold_engine_rows[engine].ranks; }
-/* Whether hosts' processors add up, alone or as ranks. */
+/* Whether hosts' processors add up, alone or as ranks; else devices with memories of their own do. */
 static inline bool fold_engine_is_host(enum fold_engine engine) { return fold_engine_rows[engine].memory == FOLD_HOST; }
+/* Whether this process's processor adds up, in memory that the harness sees. */
+static inline bool fold_engine_is_here(enum fold_engine engine) {
+  return fold_engine_is_host(engine) && !fold_engine_has_ranks(engine);
+}
 
 /* What became of a call. Each code has one exit code (fold_exit_code). */
 enum fold_code {

@@ -6,7 +6,22 @@
 #include "bench_host.h"
 #include "bench_race.h"
 
-fold_status fold_bench_ready(void) { return fold_engine_ready(FOLD_CUDA); }
+typedef fold_status race(const struct fold_bench_options *options, const struct fold_bench_shape *shape,
+                         const struct fold_ceiling *ceiling, struct fold_timing *timing, size_t n,
+                         const volatile int *stop);
+
+/* Where subjects are timed one by one; the ranks of the other engines time theirs themselves (bench_world.c). */
+static const struct {
+  fold_status (*ready)(enum fold_engine engine);
+  race *race;
+} engines[FOLD_ENGINES] = {
+    [FOLD_HOST] = {fold_engine_ready, fold_bench_host_race}, [FOLD_CUDA] = {fold_bench_race_ready, fold_bench_race}};
+
+fold_status fold_bench_ready(enum fold_engine engine) {
+  if (engines[engine].ready) return engines[engine].ready(engine);
+  if (fold_engine_has_ranks(engine)) return fold_engine_ready(engine);
+  return fold_error(FOLD_UNSUPPORTED, "subjects on %s are not timed", fold_engine_rows[engine].title);
+}
 
 static void compare(struct fold_timing *timing, size_t n, const char *peer) {
   double reference = NAN;
@@ -87,8 +102,7 @@ fold_status fold_bench_shape(const struct fold_registry *registry, const struct 
   for (size_t i = 0; i < registry->n; i++) enter(&registry->subjects[i], options, shape, timing, n);
   for (size_t i = 0; i < FOLD_BENCH_NUMPYS; i++) enter(&fold_bench_numpy[i], options, shape, timing, n);
   if (options->verify && *n > 0) FOLD_TRY(judge_first(registry, options, shape, timing, *n, stop));
-  if (!*stop && options->engine == FOLD_HOST) FOLD_TRY(fold_bench_host_race(options, shape, timing, *n, stop));
-  if (!*stop && options->engine == FOLD_CUDA) FOLD_TRY(fold_bench_race(options, shape, ceiling, timing, *n, stop));
+  if (!*stop) FOLD_TRY(engines[options->engine].race(options, shape, ceiling, timing, *n, stop));
   compare(timing, *n, options->peer);
   return fold_ok();
 }

@@ -17,7 +17,7 @@
 #include "runner.h"
 
 struct fold_bench_options {
-  enum fold_engine engine; /* FOLD_CUDA or FOLD_HOST */
+  enum fold_engine engine; /* without ranks */
   unsigned threads;        /* host: of each subject */
   const char *subjects;    /* globs */
   const struct fold_generator *generator;
@@ -61,8 +61,8 @@ struct fold_timing {
 /* Counts a verdict, and notes why where it is not held. */
 void fold_timing_count(struct fold_timing *timing, const struct fold_claim *claim, const struct fold_finding *finding);
 
-/* Whether there is a GPU to time on: FOLD_UNSUPPORTED, with the reason, where there is none. */
-fold_status fold_bench_ready(void);
+/* Whether subjects can be timed on an engine: FOLD_UNSUPPORTED, with the reason, where not. */
+fold_status fold_bench_ready(enum fold_engine engine);
 
 /* The ceiling over nbytes of device memory, and the best shape of reading. */
 fold_status fold_bench_ceiling(size_t nbytes, unsigned iterations, struct fold_ceiling *ceiling, const char **shape);

@@ -8,6 +8,8 @@ fold_status fold_bench_ceiling(size_t nbytes, unsigned iterations, struct fold_c
   return absent();
 }
 
+fold_status fold_bench_race_ready(enum fold_engine engine) { return (void)engine, absent(); }
+
 fold_status fold_bench_race(const struct fold_bench_options *options, const struct fold_bench_shape *shape,
                             const struct fold_ceiling *ceiling, struct fold_timing *timing, size_t n,
                             const volatile int *stop) {

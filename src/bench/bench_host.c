@@ -229,7 +229,9 @@ static fold_status conclude(struct race *r, unsigned rounds) {
 }
 
 fold_status fold_bench_host_race(const struct fold_bench_options *options, const struct fold_bench_shape *shape,
-                                 struct fold_timing *timing, size_t n, const volatile int *stop) {
+                                 const struct fold_ceiling *none, struct fold_timing *timing, size_t n,
+                                 const volatile int *stop) {
+  (void)none;
   struct race r = {.options = options, .shape = shape, .n = n + READS, .stop = stop};
   FOLD_TRY(open_pool(&r.pool, options, shape));
   r.contenders = calloc(r.n, sizeof *r.contenders);

@@ -14,7 +14,8 @@ struct fold_host_pool {
 /* Times the subjects of timing[n] with options->threads threads, and NumPy, all in turn with plain reads of the same inputs,
  * whose best is the ceiling of each. */
 fold_status fold_bench_host_race(const struct fold_bench_options *options, const struct fold_bench_shape *shape,
-                                 struct fold_timing *timing, size_t n, const volatile int *stop);
+                                 const struct fold_ceiling *none, struct fold_timing *timing, size_t n,
+                                 const volatile int *stop);
 
 /* numpy.sum (prod, max, min) of one thread, in a Python process of its own. FOLD_UNSUPPORTED, with the reason, where there is no
  * python3 with NumPy. */

@@ -9,6 +9,8 @@
 #include "cuda/bench.h"
 #include "cuda/device.h"
 
+fold_status fold_bench_race_ready(enum fold_engine engine) { return fold_engine_ready(engine); }
+
 enum { WARM_UP = 3, SINK = 256, AHEAD = 40, READ_AHEAD = FOLD_POOL_BYTES / 2, BATCH = 48 };
 
 /* A pair of events around each timed run. */

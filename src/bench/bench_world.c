@@ -180,7 +180,7 @@ fold_status fold_bench_world(const struct fold_registry *registry, const struct 
 fold_status fold_bench_world_ceiling(enum fold_engine engine, size_t n_bytes, struct fold_ceiling *ceiling) {
   struct fold_world *world;
   FOLD_TRY(fold_world_of(engine, &world));
-  unsigned ranks = fold_world_ranks(world), at_once = engine == FOLD_NCCL ? ranks : 1;
+  unsigned ranks = fold_world_ranks(world), at_once = fold_engine_is_host(engine) ? 1 : ranks;
   struct fold_ceiling *each = calloc(ranks, sizeof *each);
   if (!each) return fold_error(FOLD_NO_MEMORY, "not enough memory for %u ranks", ranks);
   struct wire_ceiling head = {.n_bytes = n_bytes};

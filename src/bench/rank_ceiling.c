@@ -3,9 +3,7 @@
 
 #include "rank_bench.h"
 
-#ifdef FOLD_HAVE_CUDA
 #include "bench.h"
-#endif
 
 /* A host's ceiling is its nearest cache's: inputs of any size may lie there. */
 typedef uint64_t wide __attribute__((vector_size(32), aligned(32)));
@@ -44,10 +42,7 @@ static fold_status host_ceiling(struct fold_ceiling *ceiling) {
 }
 
 fold_status fold_rank_ceiling(enum fold_engine memory, const struct wire_ceiling *asked, struct fold_ceiling *ceiling) {
-#ifdef FOLD_HAVE_CUDA
   const char *shape = "";
-  if (memory == FOLD_CUDA) return fold_bench_ceiling(asked->n_bytes / 16 * 16, 21, ceiling, &shape);
-#endif
-  (void)memory, (void)asked;
-  return host_ceiling(ceiling);
+  if (fold_engine_is_host(memory)) return host_ceiling(ceiling);
+  return fold_bench_ceiling(asked->n_bytes / 16 * 16, 21, ceiling, &shape);
 }

@@ -31,16 +31,16 @@ static void print_timing(const struct fold_timing *t) {
       printf(" %8.3f", t->to_peer);
   }
   printf("  %s%s", verdict_of(t),
-         !t->implausible                   ? ""
-         : t->subject->engine == FOLD_HOST ? "  IMPLAUSIBLE: faster than caches are read"
-                                           : "  IMPLAUSIBLE: above the ceiling");
+         !t->implausible                           ? ""
+         : fold_engine_is_here(t->subject->engine) ? "  IMPLAUSIBLE: faster than caches are read"
+                                                   : "  IMPLAUSIBLE: above the ceiling");
   if (t->note[0]) printf("  (%s)", t->note);
   printf("\n");
 }
 
 static fold_status write_timing(struct bench_command *b, const struct fold_timing *t,
                                 const struct fold_ceiling *ceiling) {
-  bool host = b->options.engine == FOLD_HOST;
+  bool host = fold_engine_is_here(b->options.engine);
   json_t *line =
       json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:i, s:s, s:b}", "schema", FOLD_SCHEMA, "type",
                 "timing", "subject", t->subject->name, "engine", fold_engine_name(b->options.engine), "dtype",
@@ -87,7 +87,7 @@ static fold_status bench_shape(struct bench_command *b, const struct fold_regist
                                struct fold_timing *timing, struct bench_outcome *outcome) {
   size_t n;
   char what[80];
-  bool host = b->options.engine == FOLD_HOST;
+  bool host = fold_engine_is_here(b->options.engine);
   char threads[40] = "";
   if (host) snprintf(threads, sizeof threads, ", %u thread%s", b->options.threads, b->options.threads == 1 ? "" : "s");
   snprintf(what, sizeof what, "%s, %zu x %zu%s", fold_dtype_name(shape->dtype), shape->rows, shape->cols, threads);
@@ -135,7 +135,7 @@ static fold_status measure_ceiling(const struct bench_command *b, struct fold_ce
   const char *read_shape = "";
   size_t nbytes = ceiling_bytes(b);
   *ceiling = (struct fold_ceiling){.rate = NAN, .most = NAN};
-  if (b->options.engine == FOLD_HOST) {
+  if (fold_engine_is_here(b->options.engine)) {
     printf("host; peer: %s\n", b->options.peer);
     return fold_ok();
   }
@@ -200,7 +200,7 @@ int fold_command_bench(int argc, char **argv, const struct fold_registry *regist
   bool collective = fold_engine_has_ranks((enum fold_engine)b.engine);
   struct bench_outcome outcome = {0};
   fold_progress_open(&b.progress);
-  fold_status status = b.engine == FOLD_CUDA ? fold_bench_ready() : fold_engine_ready((enum fold_engine)b.engine);
+  fold_status status = fold_bench_ready((enum fold_engine)b.engine);
   if (status.code == FOLD_OK) status = check_subjects(&b, registry);
   if (status.code == FOLD_OK && b.jsonl) status = fold_records_open(&b.records, b.jsonl);
   if (status.code == FOLD_OK && b.jsonl) status = fold_records_environment(&b.records);
@@ -209,8 +209,7 @@ int fold_command_bench(int argc, char **argv, const struct fold_registry *regist
   fold_status closed = fold_close_records(argv[0], &b.records, status);
   if (status.code == FOLD_OK) status = closed;
   if (status.code == FOLD_UNSUPPORTED)
-    fprintf(stderr, "%s: skipped%s\n", argv[0],
-            b.engine == FOLD_CUDA ? "; --engine host times subjects on the host" : "");
+    fprintf(stderr, "%s: skipped%s\n", argv[0], collective ? "" : "; --engine host times subjects on the host");
   if (status.code != FOLD_OK) return fold_report(argv[0], status);
   if (outcome.noisy) printf("\n%zu of %zu timings are too noisy to judge\n", outcome.noisy, outcome.timed);
   if (outcome.refuted || outcome.implausible) return 1;

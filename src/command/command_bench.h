@@ -39,6 +39,21 @@ struct bench_outcome {
   size_t noisy; /* of those timed: too noisy to be judged */
 };
 
+/* What is timed of an engine where nobody says otherwise (command_bench_usual.c): subjects and their peer, of one row, of a
+ * matrix and of dot products; of collectives the library's own. */
+struct fold_bench_usual {
+  struct fold_bench_contenders {
+    const char *subjects, *peer;
+  } row, matrix, dot;
+  const char *vector, *sum;
+  unsigned iterations;
+  struct fold_bench_numbers {
+    const uint64_t *at;
+    size_t n;
+  } sizes, lengths, strong, weak;
+};
+const struct fold_bench_usual *fold_bench_usual(int engine);
+
 /* Everything but records and progress; ends the program where the command line is wrong (command_bench_options.c). */
 void fold_bench_parse(struct bench_command *b, int argc, char **argv);
 

@@ -16,10 +16,6 @@ static const char *bytes_text(uint64_t bytes, char text[24]) {
   return text;
 }
 
-static const uint64_t lengths_nccl[] = {1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20,
-                                        1 << 22, 1 << 24, 1 << 26, 1 << 28, 1 << 30};
-enum { LENGTHS_NCCL = sizeof lengths_nccl / sizeof *lengths_nccl, LENGTHS_MPI = 7 };
-
 /* The library's time of each length under "default", for the ratios of its other settings. */
 struct lengths {
   const uint64_t *bytes;
@@ -101,20 +97,22 @@ static fold_status time_settings(struct world_bench *w, enum fold_dtype dtype, u
 
 fold_status fold_bench_messages(struct world_bench *w, enum fold_dtype dtype) {
   struct lengths lengths = {w->b->bytes, w->b->n_bytes, {0}};
-  if (lengths.n == 0) lengths.bytes = lengths_nccl, lengths.n = w->b->engine == FOLD_NCCL ? LENGTHS_NCCL : LENGTHS_MPI;
+  const struct fold_bench_usual *usual = fold_bench_usual(w->b->engine);
+  if (lengths.n == 0) lengths.bytes = usual->lengths.at, lengths.n = usual->lengths.n;
   for (size_t k = 0; k < lengths.n; k++) lengths.library[k] = NAN;
   if (!fold_bench_is_selected(w, true)) return fold_ok();
   unsigned ranks = (unsigned)w->b->workers[w->b->n_workers - 1];
-  snprintf(w->peer, sizeof w->peer, "%s", w->b->engine == FOLD_NCCL ? "nccl/allreduce" : "mpi/allreduce");
+  snprintf(w->peer, sizeof w->peer, "%s", usual->vector);
   FOLD_TRY(time_lengths(w, dtype, ranks, &lengths));
   return time_settings(w, dtype, ranks, &lengths);
 }
 
 size_t fold_bench_count_messages(const struct world_bench *w) {
-  const char *library = w->b->engine == FOLD_NCCL ? "nccl/allreduce" : "mpi/allreduce";
-  size_t n, worlds = 1, lengths = w->b->engine == FOLD_NCCL ? LENGTHS_NCCL : LENGTHS_MPI;
+  const struct fold_bench_usual *usual = fold_bench_usual(w->b->engine);
+  size_t n, worlds = 1;
   const struct fold_world_setting *settings = fold_world_settings(&n);
   if (!fold_bench_is_selected(w, true)) return 0;
-  for (size_t i = 0; i < n && fold_glob_match(w->options.subjects, library); i++) worlds += is_timed(w, &settings[i]);
-  return (w->b->n_bytes ? w->b->n_bytes : lengths) * worlds;
+  for (size_t i = 0; i < n && fold_glob_match(w->options.subjects, usual->vector); i++)
+    worlds += is_timed(w, &settings[i]);
+  return (w->b->n_bytes ? w->b->n_bytes : usual->lengths.n) * worlds;
 }

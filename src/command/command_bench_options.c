@@ -12,11 +12,6 @@ enum { ENGINE = 0x220, THREADS, WHAT, WORKERS, BYTES, SETTINGS, LINK, MEMORY };
 enum { LEAST_RUNS = 9 };
 enum { MOST_TERMS = 34, MOST_BYTES = MOST_TERMS + 1 }; /* log2: as many terms of two bytes */
 
-/* host/sorted sorts: it takes many times as long as all others. */
-static const char host_subjects[] =
-    "host/sequential,host/reverse,host/pairwise,host/numpy,host/kahan,host/neumaier,host/float64,"
-    "host/exact,rows/*,flat/*,numpy/*";
-
 static const struct argp_option options[] = {
     {"subjects", SUBJECTS, "GLOBS", 0,
      "only these subjects (CUDA: flat/* and peers; rows/* and peers with --rows; host: all but host/sorted, and "
@@ -79,7 +74,8 @@ static double parse_rate(const char *option, const char *text, struct argp_state
 /* What only one kind of bench takes is a mistake to give to the other. */
 static void check_kind(const struct bench_command *b, struct argp_state *state) {
   bool collective = fold_engine_has_ranks((enum fold_engine)b->engine);
-  if (b->n_threads && b->engine != FOLD_HOST) argp_failure(state, 2, 0, "--threads is for --engine host");
+  if (b->n_threads && !fold_engine_is_here((enum fold_engine)b->engine))
+    argp_failure(state, 2, 0, "--threads is for --engine host");
   for (size_t k = 0; k < b->n_threads; k++)
     if (b->threads[k] == 0) argp_failure(state, 2, 0, "--threads: at least 1");
   if (collective && (b->rows || b->cols)) argp_failure(state, 2, 0, "--rows and --cols are for --engine cuda and host");
@@ -111,15 +107,10 @@ static void check_options(struct bench_command *b, struct argp_state *state) {
     return;
   }
   b->options.engine = (enum fold_engine)b->engine;
-  if (b->engine == FOLD_HOST) {
-    if (!b->options.subjects) b->options.subjects = dot ? "dot/*,numpy/dot" : host_subjects;
-    if (!b->options.peer) b->options.peer = dot ? "numpy/dot" : "numpy/sum";
-  }
-  if (!b->options.subjects && dot) b->options.subjects = "dot/*,cublas/dot";
-  if (!b->options.peer && dot) b->options.peer = "cublas/dot";
-  if (!b->options.subjects)
-    b->options.subjects = matrix ? "rows/*,cub/segmented*,flat/canonical" : "flat/*,cub/reduce*,thrust/*";
-  if (!b->options.peer) b->options.peer = matrix ? "cub/segmented" : "cub/reduce";
+  const struct fold_bench_usual *usual = fold_bench_usual(b->engine);
+  const struct fold_bench_contenders *who = dot ? &usual->dot : matrix ? &usual->matrix : &usual->row;
+  if (!b->options.subjects) b->options.subjects = who->subjects;
+  if (!b->options.peer) b->options.peer = who->peer;
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
@@ -191,17 +182,18 @@ static const struct argp argp = {
 static void choose_threads(struct bench_command *b) {
   if (b->n_threads) return;
   b->threads[b->n_threads++] = 1;
-  if (b->engine == FOLD_HOST && omp_get_max_threads() > 1) b->threads[b->n_threads++] = (uint64_t)omp_get_max_threads();
+  if (fold_engine_is_here(b->options.engine) && omp_get_max_threads() > 1)
+    b->threads[b->n_threads++] = (uint64_t)omp_get_max_threads();
 }
 
 static void choose_sizes(struct bench_command *b) {
-  static const uint64_t report[] = {1000, 10000, 100000, 1000000, 10000000, 100000000, 500000000};
+  const struct fold_bench_numbers *usual = &fold_bench_usual(b->engine)->sizes;
   if (b->rows) {
     b->sizes[0] = b->cols;
     b->n_sizes = 1;
   } else if (b->n_sizes == 0) {
-    memcpy(b->sizes, report, sizeof report);
-    b->n_sizes = sizeof report / sizeof *report - (b->engine == FOLD_HOST ? 2 : 0);
+    memcpy(b->sizes, usual->at, usual->n * sizeof *usual->at);
+    b->n_sizes = usual->n;
   }
 }
 
@@ -214,7 +206,7 @@ void fold_bench_parse(struct bench_command *b, int argc, char **argv) {
                               .link = NAN,
                               .memory = NAN};
   fold_parse(&argp, argc, argv, b);
-  if (b->options.iterations == 0) b->options.iterations = b->engine == FOLD_HOST ? 11 : 51;
+  if (b->options.iterations == 0) b->options.iterations = fold_bench_usual(b->engine)->iterations;
   if (fold_engine_has_ranks((enum fold_engine)b->engine)) return;
   choose_sizes(b);
   choose_threads(b);

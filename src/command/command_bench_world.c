@@ -126,12 +126,10 @@ static fold_status time_size(struct world_bench *w, enum fold_dtype dtype, uint6
 
 /* The numbers of elements, in all or a rank. */
 static size_t choose_sums(const struct bench_command *b, bool weak, const uint64_t **sizes) {
-  static const uint64_t strong[] = {1000000, 10000000, 100000000, 1000000000, 4000000000},
-                        weakly[] = {1000000, 100000000, 1000000000, 4000000000}, mpi[] = {100000, 1000000};
-  *sizes = b->n_sizes ? b->sizes : b->engine == FOLD_MPI ? mpi : weak ? weakly : strong;
-  if (b->n_sizes) return b->n_sizes;
-  if (b->engine == FOLD_MPI) return sizeof mpi / sizeof *mpi;
-  return weak ? sizeof weakly / sizeof *weakly : sizeof strong / sizeof *strong;
+  const struct fold_bench_usual *all = fold_bench_usual(b->engine);
+  const struct fold_bench_numbers *usual = weak ? &all->weak : &all->strong;
+  *sizes = b->n_sizes ? b->sizes : usual->at;
+  return b->n_sizes ? b->n_sizes : usual->n;
 }
 
 static fold_status time_sums(struct world_bench *w, enum fold_dtype dtype, bool weak) {
@@ -140,7 +138,7 @@ static fold_status time_sums(struct world_bench *w, enum fold_dtype dtype, bool 
   struct fold_world_timing *ones = calloc(w->registry->n + 1, sizeof *ones);
   fold_status status = ones ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory");
   if (!fold_bench_is_selected(w, false)) n = 0;
-  snprintf(w->peer, sizeof w->peer, "%s", w->b->engine == FOLD_NCCL ? "nccl/sum" : "mpi/sum");
+  snprintf(w->peer, sizeof w->peer, "%s", fold_bench_usual(w->b->engine)->sum);
   if (n > 0) {
     printf("\n%s scaling: sharded %s of one row, %s, elements %s, %s\n", weak ? "weak" : "strong", w->b->problem->name,
            fold_dtype_name(dtype), weak ? "a rank" : "in all", w->b->generator);
@@ -189,9 +187,9 @@ static fold_status check_settings(const struct bench_command *b) {
 }
 
 /* The slowest rank's; not known where one's is not. An MPI world's link is whatever it is. */
-static double find_link(const struct fold_world *world, int engine) {
+static double find_link(const struct fold_world *world, enum fold_engine engine) {
   double slowest = NAN;
-  for (unsigned r = 0; engine == FOLD_NCCL && r < fold_world_ranks(world); r++) {
+  for (unsigned r = 0; !fold_engine_is_host(engine) && r < fold_world_ranks(world); r++) {
     double own = fold_world_link(fold_world_hello(world, r)->device);
     if (isnan(own)) return NAN;
     if (!(own >= slowest)) slowest = own;
@@ -217,14 +215,15 @@ static size_t ceiling_bytes(const struct bench_command *b) {
 
 static fold_status find_limits(struct world_bench *w, const struct fold_world *world) {
   w->limits = (struct fold_world_limits){.link = w->b->link, .memory = {.rate = w->b->memory, .most = w->b->memory}};
-  if (isnan(w->limits.link)) w->limits.link = find_link(world, w->b->engine);
+  if (isnan(w->limits.link)) w->limits.link = find_link(world, (enum fold_engine)w->b->engine);
   if (!isnan(w->limits.memory.rate)) return fold_ok();
   return fold_bench_world_ceiling((enum fold_engine)w->b->engine, ceiling_bytes(w->b), &w->limits.memory);
 }
 
 static void print_world(const struct world_bench *w, const struct fold_world *world) {
   const struct wire_hello *hello = fold_world_hello(world, 0);
-  bool cache = w->b->engine == FOLD_MPI && isnan(w->b->memory); /* rank_ceiling.c: inputs may lie there */
+  bool cache = fold_engine_is_host((enum fold_engine)w->b->engine) &&
+               isnan(w->b->memory); /* rank_ceiling.c: inputs may lie there */
   printf("%u ranks, %s%s%s; the slowest rank's time of %u runs; %s: %.1f GB/s a rank; link: ", fold_world_ranks(world),
          hello->library, hello->device[0] ? ", " : "", hello->device, w->options.iterations,
          cache ? "nearest cache" : "memory", 1e-9 * w->limits.memory.rate);

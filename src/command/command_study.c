@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bits.h"
+#include "collective/comm.h"
 #include "command_study.h"
 #include "study.h"
 #include "study_ranks.h"
@@ -98,7 +99,14 @@ static void fill_simulate_defaults(struct study_command *s, struct argp_state *s
   if (s->dtypes == 0) s->dtypes = 1u << FOLD_F32;
 }
 
-static int engine_here(void) { return fold_engine_ready(FOLD_CUDA).code == FOLD_OK ? FOLD_NCCL : FOLD_MPI; }
+/* The last one with ranks whose memory can be had here. */
+static int engine_here(void) {
+  int found = FOLD_MPI;
+  for (int e = 0; e < FOLD_ENGINES; e++)
+    if (fold_comm_engine_of((enum fold_engine)e) && fold_engine_ready(fold_engine_rows[e].memory).code == FOLD_OK)
+      found = e;
+  return found;
+}
 
 static void fill_worlds_defaults(struct study_command *s, struct argp_state *state) {
   if (s->full || s->simulate || s->messages)
@@ -117,7 +125,8 @@ static void fill_messages_defaults(struct study_command *s, struct argp_state *s
   if (s->ops & ~(1u << FOLD_SUM)) argp_failure(state, 2, 0, "--messages probes sums only");
   if (s->engine < 0) s->engine = engine_here();
   /* Each four times the last: where a chunk ends moves through the first message. */
-  uint64_t n = s->engine == FOLD_NCCL ? 4096 : 1024, most = s->engine == FOLD_NCCL ? 1 << 24 : 1 << 18;
+  bool host = fold_engine_is_host((enum fold_engine)s->engine);
+  uint64_t n = host ? 1024 : 4096, most = host ? 1 << 18 : 1 << 24;
   for (bool named = s->n_sizes > 0; !named && n <= most; n *= 4) s->sizes[s->n_sizes++] = n;
   for (size_t k = 0; k < s->n_sizes; k++)
     if (s->sizes[k] == 0) argp_failure(state, 2, 0, "--messages: lengths from 1 on");
@@ -147,7 +156,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case SETTINGS: s->settings = arg; return 0;
     case ENGINE:
       s->engine = fold_engine_parse(arg);
-      if (s->engine != FOLD_MPI && s->engine != FOLD_NCCL)
+      if (s->engine < 0 || !fold_engine_has_ranks((enum fold_engine)s->engine))
         argp_failure(state, 2, 0, "--engine %s: not mpi or nccl", arg);
       return 0;
     case ARGP_KEY_END:
@@ -228,16 +237,16 @@ static fold_status plan_size(const struct study_command *s, size_t n, unsigned e
 enum { GPU_TERMS = 1000000000 };
 
 /* What finishes first comes first: sizes rise, and f32 goes ahead. A billion terms are for a GPU. */
-static fold_status make_plan(struct study_command *s, bool gpu, struct plan *plan) {
+static fold_status make_plan(struct study_command *s, unsigned gpus, struct plan *plan) {
   static const char *const data[] = {"mixed", "pathological", "normal"};
-  unsigned engines = 1u << FOLD_HOST | (gpu ? 1u << FOLD_CUDA : 0);
+  const unsigned engines = 1u << FOLD_HOST | gpus;
   fold_study_sort(s);
   for (size_t k = 0; k < s->n_sizes; k++) FOLD_TRY(plan_size(s, s->sizes[k], engines, plan));
-  bool wanted = s->gpu_terms && gpu && (s->dtypes >> FOLD_F32 & 1) && (s->ops >> FOLD_SUM & 1);
+  bool wanted = s->gpu_terms && gpus && (s->dtypes >> FOLD_F32 & 1) && (s->ops >> FOLD_SUM & 1);
   for (size_t g = 0; g < 3 && wanted; g++)
     if (fold_glob_match(s->generators, data[g]))
-      FOLD_TRY(add_case(plan, (struct fold_study_case){fold_generator_find(data[g]), FOLD_F32, FOLD_SUM, GPU_TERMS,
-                                                       s->seed, 1u << FOLD_CUDA}));
+      FOLD_TRY(add_case(
+          plan, (struct fold_study_case){fold_generator_find(data[g]), FOLD_F32, FOLD_SUM, GPU_TERMS, s->seed, gpus}));
   return plan->n > 0 ? fold_ok() : plan->left_out;
 }
 
@@ -289,14 +298,34 @@ static int study_code(const struct fold_study *study) {
   return study->broken ? 99 : ran ? 0 : 77;
 }
 
+/* Which engines with a memory of their own can run, as a mask; with none, `why` says why. */
+static fold_status find_gpus(const struct fold_registry *registry, unsigned *gpus, fold_status *why) {
+  *gpus = 0;
+  *why = fold_error(FOLD_UNSUPPORTED, "this build has no subject on a GPU");
+  for (int e = 0; e < FOLD_ENGINES; e++) {
+    bool any = false;
+    for (size_t i = 0; i < registry->n; i++) any |= (int)registry->subjects[i].engine == e;
+    if (!any || fold_engine_is_host((enum fold_engine)e) || fold_engine_has_ranks((enum fold_engine)e)) continue;
+    fold_status ready = fold_engine_ready((enum fold_engine)e);
+    if (ready.code == FOLD_OK)
+      *gpus |= 1u << e;
+    else if (ready.code != FOLD_UNSUPPORTED)
+      return ready;
+    else
+      *why = ready;
+  }
+  if (*gpus) *why = fold_ok();
+  return fold_ok();
+}
+
 static fold_status study_errors(struct study_command *s, const struct fold_registry *registry, int *exit_code) {
   struct fold_study study = {0};
   struct plan plan = {0};
   struct fold_study_sink sink = {write_point, show_progress, s};
   const volatile int *stop = fold_watch_interrupt();
-  fold_status gpu = fold_engine_ready(FOLD_CUDA);
-  fold_status status = gpu.code == FOLD_UNSUPPORTED ? fold_ok() : gpu;
-  if (status.code == FOLD_OK) status = make_plan(s, gpu.code == FOLD_OK, &plan);
+  unsigned gpus;
+  fold_status gpu, status = find_gpus(registry, &gpus, &gpu);
+  if (status.code == FOLD_OK) status = make_plan(s, gpus, &plan);
   if (status.code == FOLD_OK && s->jsonl) status = fold_records_open(&s->records, s->jsonl);
   if (status.code == FOLD_OK && s->jsonl) status = fold_records_environment(&s->records);
   fold_progress_open(&s->progress);

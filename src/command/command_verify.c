@@ -143,18 +143,29 @@ static bool wants_fresh(const struct fold_selection *selection, const struct fol
   return false;
 }
 
+/* GPUs that must be there are missed although nobody asks for an engine. */
+static fold_status check_required(void) {
+  if (!getenv("FOLDPROOF_REQUIRE_GPUS")) return fold_ok();
+  for (int e = 0; e < FOLD_ENGINES; e++) {
+    if (fold_engine_is_host((enum fold_engine)e) || fold_engine_has_ranks((enum fold_engine)e)) continue;
+    fold_status ready = fold_engine_ready((enum fold_engine)e);
+    if (ready.code == FOLD_ENVIRONMENT) return ready;
+  }
+  return fold_ok();
+}
+
 /* An engine that is required, or asked for in a build that has no subject for it, is missed before anything is judged. */
 static fold_status check_engine(const struct fold_job *job) {
   const struct fold_selection *selection = job->selection;
-  if (selection->engine == FOLD_HOST) return fold_ok();
-  if (selection->engine < 0 && !getenv("FOLDPROOF_REQUIRE_GPUS")) return fold_ok();
-  enum fold_engine engine = selection->engine < 0 ? FOLD_CUDA : (enum fold_engine)selection->engine;
+  if (selection->engine < 0) return check_required();
+  enum fold_engine engine = (enum fold_engine)selection->engine;
   fold_status status = fold_engine_ready(engine);
-  if (selection->engine < 0) return status.code == FOLD_ENVIRONMENT ? status : fold_ok();
   if (status.code == FOLD_ENVIRONMENT || status.code == FOLD_BAD_INPUT) return status;
   for (size_t i = 0; i < job->registry->n; i++)
     if (job->registry->subjects[i].engine == engine) return fold_ok();
-  return status;
+  return status.code != FOLD_OK
+             ? status
+             : fold_error(FOLD_UNSUPPORTED, "this build has no subject on %s", fold_engine_rows[engine].title);
 }
 
 static fold_status begin(void *context, const char *environment) {

@@ -45,7 +45,7 @@ void fold_judge_same_bits_as(struct fold_trial *trial, struct fold_finding *find
 
 /* Before how many of the repeats: ranks are sent their parts anew for each, a device waits for each, and long inputs take long. */
 static unsigned foreign_repeats(const struct fold_trial *trial) {
-  bool quick = trial->subject->engine == FOLD_HOST && fold_trial_terms(trial) <= FOLD_PLAN_FEW;
+  bool quick = fold_engine_is_here(trial->subject->engine) && fold_trial_terms(trial) <= FOLD_PLAN_FEW;
   return quick ? 3 : 1;
 }
 

@@ -90,7 +90,8 @@ static size_t plan_few(const struct turn *t, struct fold_variation *plan) {
 }
 
 /* Each rank is sent its part anew where the address is another, so each number of threads has one place. */
-static size_t plan_ranks(const struct turn *t, struct fold_variation *plan) {
+static size_t plan_ranks(const struct turn *t, size_t terms, struct fold_variation *plan) {
+  (void)terms;
   enum { N = COUNT(threads) };
   for (size_t i = 0; i < N; i++) {
     size_t place = (i + t->first) % 4;
@@ -102,7 +103,8 @@ static size_t plan_ranks(const struct turn *t, struct fold_variation *plan) {
 }
 
 /* A device's pages can't be closed. */
-static size_t plan_grids(const struct turn *t, struct fold_variation *plan) {
+static size_t plan_grids(const struct turn *t, size_t terms, struct fold_variation *plan) {
+  (void)terms;
   for (size_t i = 0; i < COUNT(grids); i++) {
     plan[i] = shifted(t, i);
     plan[i].launch = grids[i];
@@ -112,13 +114,17 @@ static size_t plan_grids(const struct turn *t, struct fold_variation *plan) {
 }
 
 /* On the host the second input comes in between: who keeps its last result by its input has to make each one. */
-size_t fold_plan(enum fold_engine engine, size_t terms, uint64_t hash, struct fold_variation plan[FOLD_PLAN_MOST]) {
-  struct turn turn = turn_of(hash);
-  if (!fold_engine_is_host(engine)) return plan_grids(&turn, plan);
-  if (fold_engine_has_ranks(engine)) return plan_ranks(&turn, plan);
-  size_t n = (terms <= FOLD_PLAN_ALL ? plan_all : terms <= FOLD_PLAN_FEW ? plan_part : plan_few)(&turn, plan);
+static size_t plan_threads(const struct turn *t, size_t terms, struct fold_variation *plan) {
+  size_t n = (terms <= FOLD_PLAN_ALL ? plan_all : terms <= FOLD_PLAN_FEW ? plan_part : plan_few)(t, plan);
   for (size_t k = 0; k < n; k++) plan[k].second = terms > 0 && k % 2 == 1;
   return n;
+}
+
+size_t fold_plan(enum fold_engine engine, size_t terms, uint64_t hash, struct fold_variation plan[FOLD_PLAN_MOST]) {
+  static size_t (*const plans[FOLD_LAUNCHES])(const struct turn *t, size_t terms, struct fold_variation *plan) = {
+      [FOLD_LAUNCH_THREADS] = plan_threads, [FOLD_LAUNCH_GRIDS] = plan_grids, [FOLD_LAUNCH_RANKS] = plan_ranks};
+  struct turn turn = turn_of(hash);
+  return plans[fold_engine_rows[engine].launches](&turn, terms, plan);
 }
 
 static bool has_launch(const struct fold_variation *v) {

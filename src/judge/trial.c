@@ -33,7 +33,7 @@ static fold_status run_elsewhere(struct fold_trial *trial, struct fold_rig *rig,
                                  void *got, struct fold_traces *traces) {
   uint64_t before, after;
   bool kept;
-  if (trial->subject->engine == FOLD_HOST) return fold_rig_run(rig, trial->subject, request, got, traces);
+  if (fold_engine_is_here(trial->subject->engine)) return fold_rig_run(rig, trial->subject, request, got, traces);
   FOLD_TRY(fold_rig_parts_kept(trial->rig, &kept));
   if (!kept) blame_last(trial);
   FOLD_TRY(fold_rig_hash(rig, &before));

@@ -17,7 +17,7 @@ static size_t plan_of(const struct fold_trial *trial, unsigned factors, struct f
   enum fold_engine engine = trial->subject->engine;
   size_t n = fold_plan(engine, fold_trial_terms(trial), trial->input_hash, plan);
   for (size_t i = 0; i < n; i++) {
-    if (engine != FOLD_HOST) plan[i] = fold_variation_part(&plan[i], factors);
+    if (!fold_engine_is_here(engine)) plan[i] = fold_variation_part(&plan[i], factors);
     if (!trial->subject->scratch) plan[i].scratch_shift = 0;
     if (trial->rig->inputs < 2) plan[i].other_shift = 0;
   }
@@ -71,7 +71,8 @@ static fold_status run_varied(struct fold_trial *trial, const struct fold_variat
 
 /* The second input's base run. */
 static fold_status run_second(struct fold_trial *trial) {
-  if (trial->has_second || trial->subject->engine != FOLD_HOST || fold_trial_terms(trial) == 0) return fold_ok();
+  if (trial->has_second || !fold_engine_is_here(trial->subject->engine) || fold_trial_terms(trial) == 0)
+    return fold_ok();
   FOLD_TRY(run_varied(trial, &(struct fold_variation){.second = true}));
   memcpy(trial->second, trial->other, trial->c->rows * fold_dtype_size(fold_trial_result_dtype(trial)));
   trial->has_second = true;
@@ -248,7 +249,7 @@ fold_status fold_trial_guard(struct fold_trial *trial) {
   struct fold_varied seen;
   size_t n = 0;
   if (!fold_engine_is_host(trial->subject->engine)) return fold_ok();
-  if (trial->subject->engine == FOLD_HOST)
+  if (fold_engine_is_here(trial->subject->engine))
     n = plan_of(trial, 0, plan);
   else
     for (enum fold_placement p = FOLD_AT_START; p <= FOLD_AT_END; p++)

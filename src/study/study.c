@@ -119,7 +119,7 @@ static fold_status study_subject(struct input *input, const struct fold_subject 
   point.exact = point.abs_sum = point.condition = point.error = point.ulps = NAN;
   point.relative = point.bound = point.probabilistic = NAN;
   fold_status status = open_rig(input, subject->engine);
-  if (status.code != FOLD_OK && subject->engine == FOLD_HOST) return status;
+  if (status.code != FOLD_OK && fold_engine_is_here(subject->engine)) return status;
   if (status.code == FOLD_OK) status = run_subject(input, &point);
   explain(study, &point, status);
   if (point.ran) fold_study_measure(&point, &input->truth);

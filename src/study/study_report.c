@@ -159,7 +159,7 @@ static double error_of(const struct fold_study *study, const struct fold_study_c
 
 static bool has_gpu(const struct fold_study *study, const struct fold_study_case *c) {
   for (size_t i = 0; i < study->n; i++)
-    if (study->at[i].subject->engine == FOLD_CUDA && study->at[i].c.n == c->n && study->at[i].ran) return true;
+    if (!fold_engine_is_host(study->at[i].subject->engine) && study->at[i].c.n == c->n && study->at[i].ran) return true;
   return false;
 }
 

@@ -60,7 +60,8 @@ static struct group group_of(const struct fold_study *study, const struct fold_s
 
 static void print_name(const struct fold_subject *subject, FILE *out) {
   char name[64];
-  snprintf(name, sizeof name, "%s%s", subject->name, subject->engine == FOLD_CUDA ? " on cuda" : "");
+  snprintf(name, sizeof name, "%s%s%s", subject->name, fold_engine_is_here(subject->engine) ? "" : " on ",
+           fold_engine_is_here(subject->engine) ? "" : fold_engine_name(subject->engine));
   fprintf(out, "  %-*s", NAME_WIDTH, name);
 }
 

@@ -133,7 +133,7 @@ static fold_status open_engine(struct bench *bench, enum fold_engine engine) {
   const struct fold_problem *problem = fold_case_problem(c);
   const size_t n[FOLD_INPUTS] = {fold_case_elements(c, 0), fold_case_elements(c, 1)};
   fold_status status = fold_rig_open_inputs(&bench->rig[engine], engine, c->dtype, n, problem->inputs, c->rows);
-  if (status.code == FOLD_NO_MEMORY && engine == FOLD_HOST) return fold_within(status, "%s", c->name);
+  if (status.code == FOLD_NO_MEMORY && fold_engine_is_here(engine)) return fold_within(status, "%s", c->name);
   if (status.code != FOLD_OK) {
     bench->ready[engine] = status;
     return fold_ok();
@@ -195,7 +195,7 @@ static fold_status restore_input(struct bench *bench, enum fold_engine engine, u
     status = fold_rig_move(&bench->rig[engine], 0);
     if (status.code == FOLD_OK) status = fill(bench, engine);
   }
-  if (status.code == FOLD_OK || engine == FOLD_HOST) return fold_within(status, "%s", bench->c->name);
+  if (status.code == FOLD_OK || fold_engine_is_here(engine)) return fold_within(status, "%s", bench->c->name);
   bench->ready[engine] = status;
   return fold_ok();
 }
@@ -277,7 +277,7 @@ static fold_status judge_trial(const struct fold_round *round, struct bench *ben
   base.traces.unwritten = false;
   FOLD_TRY(fold_log_add(&trial->log, &base));
   /* On the host the run itself has looked. */
-  if (engine != FOLD_HOST || trial->traces.wrote_input)
+  if (!fold_engine_is_here(engine) || trial->traces.wrote_input)
     FOLD_TRY(restore_input(bench, engine, &trial->input_hash_after));
   const fold_status *ready = &bench->ready[engine];
   if (ready->code != FOLD_OK) return fold_round_fail(round, round->place, 0, *ready, NULL);

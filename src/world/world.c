@@ -245,7 +245,7 @@ fold_status fold_world_need(struct fold_world *w, unsigned ranks) {
   if (w->status.code != FOLD_OK) return w->status;
   if (ranks == 0 || ranks > w->ranks)
     return fold_error(FOLD_UNSUPPORTED, "needs %u ranks, there are %u%s", ranks, w->ranks,
-                      w->engine == FOLD_NCCL ? " (one a GPU)" : "");
+                      fold_engine_is_host(w->engine) ? "" : " (one a GPU)");
   if (w->rank[ranks - 1].opened) return fold_ok();
   struct wire_open open = {.ranks = ranks};
   struct fold_question token = {.kind = WIRE_TOKEN, .answer_bytes = sizeof open.token, .what = "making a communicator"};
