@@ -18,6 +18,7 @@ enum {
   OP,
   REPEATS,
   PROBE,
+  AROUND,
   GUEST,
   EXEC
 };
@@ -46,6 +47,11 @@ static const struct argp_option options[] = {
 static const struct argp_option claims_options[] = {{"claims", CLAIMS, "GLOBS", 0, "only these claims", 1}, {0}};
 static const struct argp_option judging_options[] = {
     {"repeats", REPEATS, "N", 0, "repeats of run_to_run (3)", 1},
+    {"around", AROUND, "N,...", 0,
+     "batch_invariant of --guest and --exec: try batches of one row less than each number, as many, and one more, "
+     "beside "
+     "those about each power of two",
+     1},
     {"probe", PROBE, NULL, 0, "judge claims that a subject does not make too, for information", 1},
     {0},
 };
@@ -78,6 +84,17 @@ static void add_guest(struct fold_selection_options *o, const struct fold_door *
   s->guests = o->guests;
 }
 
+static void take_around(struct fold_selection *s, const char *arg, struct argp_state *state) {
+  char *list = strdup(arg); /* it is cut up */
+  if (list == NULL) argp_failure(state, 99, 0, "not enough memory for --around");
+  s->around_text = arg;
+  s->around.n = fold_option_numbers(state, "--around", list, UINT32_MAX, s->around.at,
+                                    sizeof s->around.at / sizeof *s->around.at);
+  free(list);
+  for (size_t i = 0; i < s->around.n; i++)
+    if (s->around.at[i] == 0) argp_failure(state, 2, 0, "--around 0: at least 1");
+}
+
 static void check_set(struct argp_state *state, const char *arg) {
   for (const char *const *name = fold_set_names; *name; name++)
     if (strcmp(arg, *name) == 0) return;
@@ -97,6 +114,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case GUEST: add_guest(o, &fold_door_object, arg, state); return 0;
     case EXEC: add_guest(o, &fold_door_program, arg, state); return 0;
     case OP: s->npy_problem = fold_option_problem(state, arg); return 0;
+    case AROUND: take_around(s, arg, state); return 0;
     case REPEATS:
       s->repeats = (unsigned)fold_option_number(state, "--repeats", arg, 1000000);
       if (s->repeats == 0) argp_failure(state, 2, 0, "--repeats 0: at least 1");

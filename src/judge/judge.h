@@ -25,6 +25,12 @@ struct fold_registry {
  * what it is judged by. */
 fold_status fold_registry_check(const struct fold_registry *registry);
 
+/* Numbers of rows about which a user wants batches to be tried, each at least 1. */
+struct fold_around {
+  uint64_t at[16];
+  size_t n;
+};
+
 struct fold_trial {
   const struct fold_registry *registry;
   const struct fold_subject *subject;
@@ -34,8 +40,9 @@ struct fold_trial {
   struct fold_rig *batch;
   struct fold_truths *truths;
   const struct fold_fresh *fresh;
-  unsigned repeats;          /* of run_to_run */
-  uint64_t input_hash;       /* before the base run */
+  unsigned repeats;                 /* of run_to_run */
+  const struct fold_around *around; /* of batch_invariant */
+  uint64_t input_hash;              /* before the base run */
   uint64_t input_hash_after; /* and when it was looked at last; the input that the judges see is the one before */
   const void *got;           /* results of the base run */
   struct fold_traces traces; /* and what else it did */

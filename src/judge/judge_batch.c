@@ -2,65 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "judge.h"
-
-/* Around which numbers of rows a batch is tried: kernels choose another way of working from a power of two on. */
-static size_t next_size(size_t rows) {
-  static const size_t first[] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
-  for (size_t i = 0; i < sizeof first / sizeof *first; i++)
-    if (first[i] > rows) return first[i];
-  for (size_t power = 16;; power *= 2)
-    for (size_t at = power - 1; at <= power + 1; at++)
-      if (at > rows) return at;
-}
-
-/* Whether the leading `rows` rows have, as a batch of their own, the bits that they have in the whole one. */
-static bool is_same_in(struct fold_trial *trial, size_t rows, bool *same, struct fold_finding *finding) {
-  fold_status status = fold_trial_run_part(trial, 0, rows, trial->c->cols, trial->other);
-  struct fold_finding found = *finding;
-  if (status.code != FOLD_OK) {
-    fold_find_failed(finding, status);
-    return false;
-  }
-  *same = fold_find_same(&found, fold_trial_result_dtype(trial), trial->other, trial->got, rows, "");
-  if (*same) finding->comparisons = found.comparisons;
-  return true;
-}
-
-/* Batches of every size about a power of two; where bits differ, the pair of sizes between which they change last. A guest's way of
- * working is not known: a compiled subject's is, and its fixtures lie where that changes. */
-static bool sweep(struct fold_trial *trial, struct fold_finding *finding) {
-  size_t differs = 0, same = trial->c->rows;
-  bool is_same;
-  if (trial->subject->guest == NULL) return true;
-  for (size_t rows = 1; rows < trial->c->rows; rows = next_size(rows)) {
-    if (!is_same_in(trial, rows, &is_same, finding)) return false;
-    if (!is_same)
-      differs = rows, same = trial->c->rows;
-    else if (differs && same == trial->c->rows)
-      same = rows;
-  }
-  if (differs == 0) return true;
-  while (same - differs > 1) {
-    const size_t middle = differs + (same - differs) / 2;
-    if (!is_same_in(trial, middle, &is_same, finding)) return false;
-    *(is_same ? &same : &differs) = middle;
-  }
-  char what[120];
-  snprintf(what, sizeof what, "a batch of %zu rows has other bits than one of %zu or more (of %zu)", differs, same,
-           trial->c->rows);
-  fold_status status = fold_trial_run_part(trial, 0, differs, trial->c->cols, trial->other);
-  if (status.code != FOLD_OK)
-    fold_find_failed(finding, status);
-  else if (fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, trial->got, differs, what))
-    fold_find_refuted(finding, "bits of a batch of %zu rows changed in a repeat", differs);
-  return false;
-}
+#include "sweep.h"
 
 /* A row of a batch, run alone where it stands, and the leading half of the rows. */
 static void judge_rows_alone(struct fold_trial *trial, struct fold_finding *finding) {
   const struct fold_case *c = trial->c;
-  if (!sweep(trial, finding)) return;
+  if (trial->subject->guest && !(fold_sweep_batches(trial, finding) && fold_sweep_places(trial, finding))) return;
   size_t picks[] = {0, c->rows / 2, c->rows - 1}, half = c->rows / 2;
   size_t size = fold_dtype_size(fold_trial_result_dtype(trial));
   for (size_t i = 0; i < 3; i++) {

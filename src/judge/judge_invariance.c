@@ -1,5 +1,5 @@
 /* judge_invariance.c: the same bits whatever surrounds the terms: launch, alignment, permutation. */
-#include "judge.h"
+#include "sweep.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +37,7 @@ void fold_judge_alignment_invariant(struct fold_trial *trial, struct fold_findin
   const struct fold_case *c = trial->c;
   size_t ran;
   if (!fold_judge_varied(trial, finding, FOLD_VARIES_ADDRESS, &ran)) return;
+  if (trial->subject->guest && !fold_sweep_offsets(trial, finding)) return;
   bool divisible = c->cols > 1 && c->cols <= FOLD_ROW_TERMS && c->rows > 0 && !trial->subject->vector;
   if (divisible && !judge_sub_range(trial, finding)) return;
   fold_find_held(finding);

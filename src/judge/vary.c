@@ -106,6 +106,12 @@ fold_status fold_trial_vary(struct fold_trial *trial, const struct fold_variatio
       *seen = log->at[i];
       return fold_ok();
     }
+  FOLD_TRY(fold_trial_try(trial, how, seen));
+  if (log->n < FOLD_VARIED_MOST) log->at[log->n++] = *seen;
+  return fold_ok();
+}
+
+fold_status fold_trial_try(struct fold_trial *trial, const struct fold_variation *how, struct fold_varied *seen) {
   *seen = (struct fold_varied){.how = *how};
   FOLD_TRY(run_varied(trial, how));
   /* What it read beside its input is zero there, and NaN elsewhere: its bits say nothing of addresses. */
@@ -115,7 +121,6 @@ fold_status fold_trial_vary(struct fold_trial *trial, const struct fold_variatio
     FOLD_TRY(run_varied(trial, &closed));
   }
   compare(trial, seen);
-  if (log->n < FOLD_VARIED_MOST) log->at[log->n++] = *seen;
   return fold_ok();
 }
 
@@ -128,7 +133,7 @@ static fold_status run_step(struct fold_trial *trial, const struct fold_variatio
   return fold_variation_factors(&rest) ? fold_trial_vary(trial, &rest, seen) : fold_ok();
 }
 
-static bool refute(struct fold_finding *finding, const struct fold_varied *seen) {
+bool fold_find_varied(struct fold_finding *finding, const struct fold_varied *seen) {
   char how[200];
   fold_variation_describe(&seen->how, how);
   finding->row = seen->row;
@@ -157,9 +162,9 @@ static bool refute_by_least(struct fold_trial *trial, struct fold_finding *findi
     if (!fold_variation_factors(&parts[i])) continue;
     fold_status status = fold_trial_vary(trial, &parts[i], &part);
     if (status.code != FOLD_OK) return fail(finding, status);
-    if (!part.same) return refute(finding, &part);
+    if (!part.same) return fold_find_varied(finding, &part);
   }
-  return refute(finding, seen);
+  return fold_find_varied(finding, seen);
 }
 
 static bool have_same_bits(const struct fold_varied *a, const struct fold_varied *b) {
@@ -179,7 +184,7 @@ static bool blame(struct fold_trial *trial, struct fold_finding *finding, const 
   if (!alone.same) return refute_by_least(trial, finding, &alone);
   status = fold_trial_vary(trial, &rest, &without);
   if (status.code != FOLD_OK) return fail(finding, status);
-  return have_same_bits(&without, seen) || refute(finding, seen);
+  return have_same_bits(&without, seen) || fold_find_varied(finding, seen);
 }
 
 /* Of the first input, where that shows it too; and without NaN in the output: who reads it breaks another claim. */

@@ -7,12 +7,12 @@
 
 #include "runner.h"
 
-/* How a judgement was asked for, where that was not as ever (0, false, NULL or "" elsewhere): repeats of run_to_run, strictness
+/* How a judgement was asked for, where that was not as ever (0, false, NULL or "" elsewhere): repeats of run_to_run, numbers of rows, strictness
  * about what is known, and the world. */
 struct fold_asked {
   unsigned repeats;
   bool strict;
-  const char *ranks, *launch, *timeout;
+  const char *ranks, *launch, *timeout, *around;
   const json_t *guests; /* those that were there: [["--guest", "./mine.so"], ...] */
 };
 /* The world is that of FOLDPROOF_RANKS, _LAUNCH and _TIMEOUT, whose values it points to. */

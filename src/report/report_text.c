@@ -134,6 +134,7 @@ static struct fold_asked asked_of(const json_t *record) {
                              .ranks = fold_record_text(object, "ranks"),
                              .launch = fold_record_text(object, "launch"),
                              .timeout = fold_record_text(object, "timeout"),
+                             .around = fold_record_text(object, "around"),
                              .guests = json_object_get(object, "guests")};
 }
 

@@ -63,7 +63,7 @@ static void close_output(struct fold_rig *rig) {
 
 /* Results of max_rows rows, each of so many bytes. */
 fold_status fold_rig_open_output(struct fold_rig *rig, size_t size) {
-  const size_t nbytes = rig->max_rows * size + 2 * FOLD_RIG_GUARD + FOLD_RIG_SLACK * size;
+  const size_t nbytes = rig->max_rows * size + 2 * FOLD_RIG_GUARD + FOLD_RIG_SLACK * 8;
   if (rig->out.at && rig->out_size >= size) return fold_ok();
   close_output(rig);
   rig->out_size = size;

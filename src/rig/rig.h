@@ -14,7 +14,7 @@
 #include "subject.h"
 #include "traces.h"
 
-/* Bytes on each side; the input, and the output, may move by up to FOLD_RIG_SLACK elements into them. */
+/* Bytes on each side; the input, and the output, may move by up to FOLD_RIG_SLACK elements of 8 bytes into them. */
 #define FOLD_RIG_GUARD 512
 #define FOLD_RIG_SLACK 32
 
@@ -88,7 +88,7 @@ fold_status fold_rig_load(struct fold_rig *rig);
  * the other. */
 fold_status fold_rig_poke(struct fold_rig *rig, size_t at, uint64_t bits, uint64_t *former);
 
-/* Moves the inputs to `shift` elements from the aligned place (|shift| <= FOLD_RIG_SLACK); or the first so far, the others elsewhere. */
+/* Moves the inputs to `shift` elements from the aligned place (at most FOLD_RIG_SLACK of 8 bytes); or the first so far, the others elsewhere. */
 fold_status fold_rig_move(struct fold_rig *rig, ptrdiff_t shift);
 fold_status fold_rig_move_apart(struct fold_rig *rig, ptrdiff_t shift, ptrdiff_t others);
 
@@ -103,7 +103,7 @@ struct fold_request {
   unsigned char poison; /* any byte; 0 is allowed */
   enum fold_placement placement;
   bool open;              /* the page that the inputs are flush against can be read, and tells whether it was */
-  unsigned out_shift;     /* in elements, up to FOLD_RIG_SLACK */
+  unsigned out_shift;     /* in elements, up to FOLD_RIG_SLACK of 8 bytes */
   unsigned scratch_shift; /* in 256 bytes, 0 or 1 */
   unsigned ranks;         /* of an engine with ranks: 0 for the rig's own number */
   /* In a rank, its part of a collective: see struct fold_call. */

@@ -93,7 +93,18 @@ static fold_status check_claims(const struct fold_case *c) {
   return fold_ok();
 }
 
-fold_status fold_select_cases(const struct fold_selection *selection, unsigned ranks, struct fold_cases *cases) {
+/* A number that no batch reaches would be tried by nobody. */
+static fold_status check_around(const struct fold_selection *selection, const struct fold_cases *cases) {
+  size_t most = 0;
+  for (size_t i = 0; i < cases->n; i++) most = cases->at[i].rows > most ? cases->at[i].rows : most;
+  for (size_t i = 0; i < selection->around.n; i++)
+    if (selection->around.at[i] >= most)
+      return fold_error(FOLD_BAD_INPUT, "--around %llu: the largest batch that is selected has %zu rows",
+                        (unsigned long long)selection->around.at[i], most);
+  return fold_ok();
+}
+
+static fold_status select_cases(const struct fold_selection *selection, unsigned ranks, struct fold_cases *cases) {
   for (size_t i = 0; i < selection->n_npy; i++)
     FOLD_TRY(fold_cases_add_npy(selection->npy[i], selection->npy_problem, ranks, cases));
   if (selection->n_npy > 0) return fold_ok();
@@ -102,6 +113,11 @@ fold_status fold_select_cases(const struct fold_selection *selection, unsigned r
   if (cases->n > 0) return check_globs(selection, cases);
   const char *globs = selection->fixtures ? selection->fixtures : "*";
   return no_fixture(selection, globs, (int)strlen(globs));
+}
+
+fold_status fold_select_cases(const struct fold_selection *selection, unsigned ranks, struct fold_cases *cases) {
+  FOLD_TRY(select_cases(selection, ranks, cases));
+  return check_around(selection, cases);
 }
 
 /* One case in the making: an input in the memory of each engine that is asked for. */
@@ -294,6 +310,7 @@ static fold_status judge_subject(const struct fold_round *round, struct bench *b
                              .truths = &bench->truths,
                              .fresh = round->fresh,
                              .repeats = round->selection->repeats,
+                             .around = &round->selection->around,
                              .input_hash = bench->input_hash,
                              .asked = claims_asked(round),
                              .got = bench->got,

@@ -20,10 +20,13 @@ struct fold_selection {
   const char **npy; /* files judged instead of fixtures; with an engine that has ranks, their columns over all ranks */
   size_t n_npy;
   const struct fold_problem *npy_problem;
-  unsigned repeats; /* of run_to_run: FOLD_REPEATS unless the user says otherwise */
-  const struct fold_guest *guests; /* where there are any, only their subjects are meant unless `subjects` says otherwise */
+  unsigned repeats;          /* of run_to_run: FOLD_REPEATS unless the user says otherwise */
+  struct fold_around around; /* of batch_invariant; and as the user wrote it */
+  const char *around_text;
+  const struct fold_guest
+      *guests; /* where there are any, only their subjects are meant unless `subjects` says otherwise */
   size_t n_guests;
-  bool probe;       /* judge claims that are not promised too */
+  bool probe; /* judge claims that are not promised too */
 };
 
 /* One claim of one subject on one case. */

@@ -1,0 +1,41 @@
+/* sweep_offsets.c: short rows at each offset within a cache line, the widest of which has 128 bytes. */
+#include "bits.h"
+#include "sweep.h"
+
+enum { LINE = 128 };
+
+/* Arguments k elements from an aligned place, as far as their line goes: each by itself, then all. */
+enum { INPUT, OTHER_INPUT, OUTPUT, TOGETHER, WAYS };
+
+static struct fold_variation variation(const struct fold_trial *trial, unsigned way, size_t k) {
+  const size_t most = LINE / fold_dtype_size(trial->c->dtype),
+               most_out = LINE / fold_dtype_size(fold_trial_result_dtype(trial));
+  const ptrdiff_t in = (ptrdiff_t)(k < most ? k : most);
+  struct fold_variation v = {0};
+  if (way == INPUT || way == TOGETHER) v.shift = in;
+  if ((way == OTHER_INPUT || way == TOGETHER) && trial->rig->inputs > 1) v.other_shift = in;
+  if (way == OUTPUT || way == TOGETHER) v.out_shift = (unsigned)(k < most_out ? k : most_out);
+  v.second = trial->has_second && k % 2 == 1; /* who keeps its last result by its input has to make each one */
+  return v;
+}
+
+static bool judge_offset(struct fold_trial *trial, struct fold_finding *finding, unsigned way, size_t k) {
+  const struct fold_variation how = variation(trial, way, k);
+  struct fold_varied seen;
+  if (!fold_variation_factors(&how)) return true;
+  fold_status status = fold_trial_try(trial, &how, &seen);
+  finding->comparisons += trial->c->rows;
+  if (status.code != FOLD_OK) fold_find_failed(finding, status);
+  return status.code == FOLD_OK && (seen.same || fold_find_varied(finding, &seen));
+}
+
+/* What has no memory of ours takes its arguments from none of these places. */
+bool fold_sweep_offsets(struct fold_trial *trial, struct fold_finding *finding) {
+  const size_t size = fold_dtype_size(trial->c->dtype), out = fold_dtype_size(fold_trial_result_dtype(trial));
+  const bool in_our_memory = trial->subject->claims & FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS);
+  if (!in_our_memory || fold_trial_terms(trial) == 0 || fold_trial_terms(trial) > FOLD_PLAN_ALL) return true;
+  for (size_t k = 1; k * (size < out ? size : out) <= LINE; k++)
+    for (unsigned way = 0; way < WAYS; way++)
+      if (!judge_offset(trial, finding, way, k)) return false;
+  return true;
+}

@@ -1,0 +1,89 @@
+/* bits.c: a guest whose subjects' bits depend on what they must not, each on one thing: test_guest_claims.py says which claim finds it. */
+#include <stddef.h>
+
+#include "foldproof_guest.h"
+
+typedef const struct foldproof_guest_call call_of;
+
+/* In `step` strides: other bits for each number of them. */
+static float sum_of(const float *x, uint64_t n, uint64_t step) {
+  float s = 0;
+  for (uint64_t k = 0; k < step; k++)
+    for (uint64_t i = k; i < n; i += step) s += x[i];
+  return s;
+}
+
+static void sum_row(call_of *call, uint64_t row, uint64_t step) {
+  ((float *)call->out)[row] = sum_of((const float *)call->in + row * call->cols, call->cols, step);
+}
+
+static int sums(call_of *call, uint64_t step) {
+  for (uint64_t r = 0; r < call->rows; r++) sum_row(call, r, step);
+  return FOLDPROOF_GUEST_OK;
+}
+
+static int honest(call_of *call, void *context) { return (void)context, sums(call, 1); }
+
+/* From so many rows on another way. */
+static int from_rows(call_of *call, void *context) { return sums(call, call->rows < *(uint64_t *)context ? 1 : 8); }
+
+/* Of that many rows alone. */
+static int at_rows(call_of *call, void *context) { return sums(call, call->rows == *(uint64_t *)context ? 8 : 1); }
+
+/* One row of a batch in another way: of two the second, the last, the middle one; all of an odd place. */
+static int odd_rows(call_of *call, void *context) {
+  (void)context;
+  for (uint64_t r = 0; r < call->rows; r++) sum_row(call, r, r % 2 ? 8 : 1);
+  return FOLDPROOF_GUEST_OK;
+}
+static int last_of_many(call_of *call, void *context) {
+  (void)context;
+  for (uint64_t r = 0; r < call->rows; r++) sum_row(call, r, call->rows > 100 && r + 1 == call->rows ? 8 : 1);
+  return FOLDPROOF_GUEST_OK;
+}
+
+/* Where an argument lies within 128 bytes. */
+static uint64_t offset_of(const void *argument) { return (uintptr_t)argument % 128; }
+static int input_at_68(call_of *call, void *context) {
+  return (void)context, sums(call, offset_of(call->in) == 68 ? 8 : 1);
+}
+static int output_at_36(call_of *call, void *context) {
+  return (void)context, sums(call, offset_of(call->out) == 36 ? 8 : 1);
+}
+static int both_at_44(call_of *call, void *context) {
+  return (void)context, sums(call, offset_of(call->in) == 44 && offset_of(call->out) == 44 ? 8 : 1);
+}
+static int other_at_28(call_of *call, void *context) {
+  const float *x = call->in, *y = call->other;
+  const uint64_t step = offset_of(y) == 28 ? 8 : 1;
+  (void)context;
+  for (uint64_t r = 0; r < call->rows; r++) {
+    float s = 0;
+    for (uint64_t k = 0; k < step; k++)
+      for (uint64_t i = r * call->cols + k; i < (r + 1) * call->cols; i += step) s += x[i] * y[i];
+    ((float *)call->out)[r] = s;
+  }
+  return FOLDPROOF_GUEST_OK;
+}
+
+static uint64_t nine = 9, many = 40000, awkward = 1111;
+#define SUBJECT(id, promises, function, what) \
+  { .name = "bits/" id, .claims = promises, .run = function, .context = what }
+static const struct foldproof_guest_subject subjects[] = {
+    SUBJECT("honest", "bounded,reproducible", honest, NULL),
+    SUBJECT("from_9_rows", "batch_invariant", from_rows, &nine),
+    SUBJECT("from_40000_rows", "batch_invariant", from_rows, &many),
+    SUBJECT("at_1111_rows", "batch_invariant", at_rows, &awkward),
+    SUBJECT("odd_rows", "batch_invariant", odd_rows, NULL),
+    SUBJECT("last_of_many", "batch_invariant", last_of_many, NULL),
+    SUBJECT("input_at_68", "alignment_invariant", input_at_68, NULL),
+    SUBJECT("output_at_36", "alignment_invariant", output_at_36, NULL),
+    SUBJECT("both_at_44", "alignment_invariant", both_at_44, NULL),
+    {.name = "bits/other_at_28", .problems = "dot", .claims = "alignment_invariant", .run = other_at_28},
+};
+
+const struct foldproof_guest_table *foldproof_guest(void) {
+  static const struct foldproof_guest_table table = {FOLDPROOF_GUEST_ABI, sizeof *subjects,
+                                                     sizeof subjects / sizeof *subjects, subjects};
+  return &table;
+}

@@ -1,0 +1,65 @@
+"""Claims about guests: each subject of bits.c depends on one thing that it must not, and is refuted by that claim, with the place.
+
+test_guest_claims.py FOLDPROOF LIBRARY_FOLDER GUESTS_FOLDER CC
+"""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+from guest_shell import GUESTS, build, verify  # noqa: E402
+
+
+def check_refuted(guest, name, claim, word, *options):
+    code, out, err = verify("--guest", guest, "--subjects", f"bits/{name}", "--claims", claim, *options)
+    assert code == 1 and f"REFUTED: bits/{name} on host violates {claim}" in out and word in out, (name, code, out, err)
+    replay = next(line for line in out.splitlines() if line.startswith("  replay: "))[len("  replay: "):]
+    assert subprocess.run(replay, shell=True, capture_output=True).returncode == 1, replay
+
+
+def check_held(guest, name, claim, *options):
+    code, out, err = verify("--guest", guest, "--subjects", f"bits/{name}", "--claims", claim, *options)
+    assert code == 0 and "REFUTED" not in out and f"\n  {claim}" in out, (name, code, out, err)
+
+
+def check_batches(guest):
+    batches, short = ("--fixtures", "batch/f32/sum/2049x*"), ("--fixtures", "batch/f32/sum/65537x*")
+    check_refuted(guest, "from_9_rows", "batch_invariant", "same bits up to 8 rows, other bits from 9 (of 2049)", *batches)
+    check_refuted(guest, "from_9_rows", "batch_invariant", "same bits up to 8 rows, other bits from 9 (of 65537)", *short)
+    check_refuted(guest, "from_40000_rows", "batch_invariant", "same bits up to 39999 rows, other bits from 40000", *short)
+    check_held(guest, "from_40000_rows", "batch_invariant", *batches)
+    check_refuted(guest, "odd_rows", "batch_invariant", "in place", *batches)
+    check_refuted(guest, "last_of_many", "batch_invariant", "same bits up to 127 rows, other bits from 128 (of 2049)", *batches)
+    check_held(guest, "honest", "batch_invariant", *batches)
+    check_held(guest, "honest", "batch_invariant", *short)
+    # A size that nobody tries unasked; each number, one less and one more.
+    check_held(guest, "at_1111_rows", "batch_invariant", *batches)
+    for around in ("1111", "1110", "256,1112"):
+        check_refuted(guest, "at_1111_rows", "batch_invariant", "same bits up to 1110 rows, other bits from 1111", *batches, "--around", around)
+    check_held(guest, "at_1111_rows", "batch_invariant", *batches, "--around", "1109,1113")
+    for around, word in (("2049", "--around 2049: the largest batch that is selected has 2049 rows"), ("0", "--around 0"), ("few", "few")):
+        code, out, err = verify("--guest", guest, *batches, "--around", around)
+        assert code == 2 and word in err, (around, code, out, err)
+
+
+def check_offsets(guest):
+    row = ("--fixtures", "normal/f32/sum/3x1000/seed1")
+    check_refuted(guest, "input_at_68", "alignment_invariant", "other bits 17 elements from an aligned address", *row)
+    check_refuted(guest, "output_at_36", "alignment_invariant", "other bits with the output 9 elements further", *row)
+    check_refuted(guest, "both_at_44", "alignment_invariant", "other bits 11 elements from an aligned address, with the output 11 elements further", *row)
+    check_refuted(guest, "other_at_28", "alignment_invariant", "other bits its other input 7 elements from one", "--fixtures", "normal/f32/dot/1x1000/*")
+    check_held(guest, "honest", "alignment_invariant", *row)
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="foldproof-claims-") as folder:
+        os.environ.update(TMPDIR=folder)
+        guest = str(build(pathlib.Path(folder), "bits", GUESTS / "bits.c", options=["-Wall", "-Wextra", "-Werror"]))
+        check_batches(guest)
+        check_offsets(guest)
+    print("guests: each is refuted by the claim that it breaks")
+
+
+main()
