@@ -13,7 +13,7 @@ _foldproof() {
     --subjects | -s | --peer) words=$("$command" list subjects 2>/dev/null | awk '/ on / { print $1 }') ;;
     --claim) words='gpu_to_gpu run_to_run' ;;
     --generator) words=$("$command" list generators 2>/dev/null | awk 'NR > 1 { print $1 }') ;;
-    --jsonl | --npy | --guest | --output | -o | --fixture-folder)
+    --jsonl | --npy | --guest | --output | -o | --fixture-folder | --golden)
       mapfile -t COMPREPLY < <(compgen -f -- "$word")
       return
       ;;

@@ -4,8 +4,9 @@
 
 #include <argp.h>
 
-#include "record.h"
+#include "golden_run.h"
 #include "near.h"
+#include "record.h"
 #include "runner.h"
 
 /* A subcommand: argv[0] is "foldproof NAME". Returns the exit code. */
@@ -30,9 +31,9 @@ void fold_parse(const struct argp *argp, int argc, char **argv, void *input);
 struct fold_selection_options {
   struct fold_selection selection;
   struct fold_guest guests[FOLD_GUESTS_MOST];
-  struct fold_registry registry; /* the subjects of guests and the compiled ones: fold_selection_open */
-  bool loaded;    /* that registry holds guests */
-  char *expanded; /* the claims, presets written out */
+  struct fold_registry registry;   /* the subjects of guests and the compiled ones: fold_selection_open */
+  bool loaded;                     /* that registry holds guests */
+  char *expanded;                  /* the claims, presets written out */
   const char *npy[64], *given[18]; /* files; names of the options that were given, each once */
   size_t n_given;
 };
@@ -45,6 +46,9 @@ fold_status fold_selection_check(const struct fold_selection *selection, const s
 /* The same, and first loads the guests that were named: options->registry is then what to select from. */
 fold_status fold_selection_open(struct fold_selection_options *options, const struct fold_registry *own);
 void fold_selection_close(struct fold_selection_options *options);
+
+/* The options --golden and --library, as an argp child; the input is a struct fold_golden_options. */
+extern const struct argp fold_golden_argp;
 
 /* The options that say how ranks are started (--launch, --ranks, --timeout), as an argp child without input; and as the
  * only child of an argp. */

@@ -1,24 +1,35 @@
 /* command_record.c: foldproof record: run subjects and write their results, judging nothing. */
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
 #include "record.h"
 #include "supervise.h"
 
-enum { JSONL = 0x200, IN_PROCESS, FRESH };
+enum { JSONL = 0x200, IN_PROCESS, FRESH, BLESS, DIRTY };
 
 struct record {
   struct fold_selection_options options;
   const char *jsonl;
+  char *fixtures; /* the cases of the goldens */
   bool in_process, each;
+  struct fold_golden_options keeping;
+  struct fold_selection golden_selection;
+  struct fold_golden_run golden;
   struct fold_records records;
   struct fold_progress progress;
   size_t runs, skipped, broken;
 };
 
 static const struct argp_option options[] = {
-    {"jsonl", JSONL, "FILE", 0, "where the records go (standard output)", 2},
+    {"jsonl", JSONL, "FILE", 0, "where the records go (standard output; with --golden: nowhere)", 2},
+    {"bless", BLESS, NULL, 0,
+     "with --golden: keep the results there, each certified by the oracle, and show what changes; nothing is written "
+     "where one is refused",
+     3},
+    {"dirty", DIRTY, NULL, 0, "with --bless: although the source has changes that are not committed", 3},
     {"in-process", IN_PROCESS, NULL, 0, FOLD_IN_PROCESS_HELP, 2},
     {"fresh", FRESH, "promised|probed", OPTION_HIDDEN,
      "only what fresh_process is judged by, with a line for each case that was skipped (fresh.c looks each up)", 2},
@@ -28,7 +39,16 @@ static const struct argp_option options[] = {
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct record *r = state->input;
   switch (key) {
-    case ARGP_KEY_INIT: state->child_inputs[0] = &r->options; return 0;
+    case ARGP_KEY_INIT:
+      state->child_inputs[0] = &r->options;
+      state->child_inputs[2] = &r->keeping;
+      return 0;
+    case BLESS: r->keeping.bless = true; return 0;
+    case DIRTY: r->keeping.dirty = true; return 0;
+    case ARGP_KEY_END:
+      if (r->keeping.bless && !r->keeping.folder) argp_failure(state, 2, 0, "--bless needs --golden DIR");
+      if (r->keeping.dirty && !r->keeping.bless) argp_failure(state, 2, 0, "--dirty needs --bless");
+      return 0;
     case JSONL: r->jsonl = arg; return 0;
     case IN_PROCESS: r->in_process = true; return 0;
     case FRESH:
@@ -40,11 +60,17 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   }
 }
 
-static const struct argp_child children[] = {{&fold_selection_argp, 0, NULL, 0}, {&fold_world_argp, 0, NULL, 0}, {0}};
+static const struct argp_child children[] = {
+    {&fold_selection_argp, 0, NULL, 0}, {&fold_world_argp, 0, NULL, 0}, {&fold_golden_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {.options = options,
                                  .parser = parse,
                                  .children = children,
-                                 .doc = "Run each subject once on each case and write the result bits as JSON lines."};
+                                 .doc =
+                                     "Run each subject once on each case and write the result bits as JSON lines.\v"
+                                     "With --golden DIR results are held against those that are kept there (of the "
+                                     "cases that are kept, unless others are chosen); exit codes then: 0 all that was "
+                                     "compared agrees; 1 something differs, or is gone; 77 all is stale: it was kept "
+                                     "for another environment; 2 nothing is kept of what is selected."};
 
 static fold_status take(void *context, const struct fold_judgement *j) {
   struct record *r = context;
@@ -54,7 +80,8 @@ static fold_status take(void *context, const struct fold_judgement *j) {
     r->skipped++;
   else
     r->broken++;
-  return fold_records_judgement(&r->records, j);
+  if (r->keeping.folder) FOLD_TRY(fold_golden_take(&r->golden, j));
+  return r->records.file ? fold_records_judgement(&r->records, j) : fold_ok();
 }
 
 static void show_progress(void *context, size_t done, size_t cases, const char *case_name) {
@@ -63,17 +90,48 @@ static void show_progress(void *context, size_t done, size_t cases, const char *
 
 static fold_status begin(void *context, const char *environment) {
   struct record *r = context;
+  if (r->keeping.folder) FOLD_TRY(fold_golden_begin(&r->golden, environment));
+  if (!r->jsonl) return fold_ok();
   FOLD_TRY(fold_records_open(&r->records, r->jsonl));
   r->records.gathers = !r->each;
   return fold_records_environment_told(&r->records, environment);
 }
 
+/* Of the cases that are kept, unless the user chooses. */
+static fold_status open_goldens(struct record *r, const char *program) {
+  struct fold_selection *s = &r->options.selection;
+  if (r->jsonl == NULL && r->keeping.folder == NULL) r->jsonl = "/dev/stdout";
+  r->golden_selection = *s;
+  if (r->keeping.folder == NULL) return fold_ok();
+  FOLD_TRY(fold_golden_open(&r->golden, &r->keeping, &r->options.registry, &r->golden_selection, program));
+  if (s->fixtures || s->n_npy > 0 || fold_option_given(&r->options, "set") || r->golden.goldens.n == 0)
+    return fold_ok();
+  r->fixtures = fold_golden_cases(&r->golden);
+  if (r->fixtures == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the goldens");
+  if (*r->fixtures) s->fixtures = r->fixtures, s->set = "all";
+  return fold_ok();
+}
+
+static void close_record(struct record *r) {
+  if (r->keeping.folder) fold_golden_close(&r->golden);
+  free(r->fixtures);
+  fold_selection_close(&r->options);
+}
+
+static int exit_code_of(const struct record *r) {
+  if (*fold_watch_interrupt()) return 99;
+  if (r->broken) return 99;
+  if (r->keeping.folder) return fold_golden_exit_code(&r->golden);
+  return r->runs ? 0 : r->skipped ? 77 : 2;
+}
+
 int fold_command_record(int argc, char **argv, const struct fold_registry *registry) {
-  struct record r = {.jsonl = "/dev/stdout"};
+  struct record r = {0};
   fold_selection_defaults(&r.options);
   fold_parse(&argp, argc, argv, &r);
   const struct fold_sink sink = {.judgement = take, .progress = show_progress, .context = &r};
   fold_status status = fold_selection_open(&r.options, registry), riddle = fold_ok();
+  if (status.code == FOLD_OK) status = open_goldens(&r, program_invocation_name);
   const struct fold_job job = {.registry = &r.options.registry,
                                .selection = &r.options.selection,
                                .in_process = r.in_process,
@@ -85,9 +143,9 @@ int fold_command_record(int argc, char **argv, const struct fold_registry *regis
   fold_progress_clear(&r.progress);
   fold_status closed = fold_close_records(argv[0], &r.records, status);
   if (status.code == FOLD_OK) status = closed;
-  fold_selection_close(&r.options);
-  if (status.code != FOLD_OK) return fold_report(argv[0], status);
-  if (riddle.code != FOLD_OK) return fold_report(argv[0], riddle);
-  if (*fold_watch_interrupt()) return 99;
-  return r.broken ? 99 : r.runs ? 0 : r.skipped ? 77 : 2;
+  if (status.code == FOLD_OK) status = riddle;
+  if (status.code == FOLD_OK && r.keeping.folder && !*fold_watch_interrupt()) status = fold_golden_end(&r.golden);
+  const int exit_code = status.code == FOLD_OK ? exit_code_of(&r) : fold_report(argv[0], status);
+  close_record(&r);
+  return exit_code;
 }

@@ -45,6 +45,26 @@ static const struct argp_option options[] = {
     {0},
 };
 static const struct argp_option claims_options[] = {{"claims", CLAIMS, "GLOBS", 0, "only these claims", 1}, {0}};
+enum { GOLDEN = 0x180, LIBRARY };
+static const struct argp_option golden_options[] = {
+    {"golden", GOLDEN, "DIR", 0,
+     "hold results against those that this folder keeps (record --bless): bits, inputs, orders; in another environment "
+     "they are stale, which is told",
+     3},
+    {"library", LIBRARY, "TEXT", 0, "what guests are built on, as 'numpy 2.3.1': goldens of another one are stale", 3},
+    {0},
+};
+
+static error_t parse_golden(int key, char *arg, struct argp_state *state) {
+  struct fold_golden_options *o = state->input;
+  switch (key) {
+    case GOLDEN: o->folder = arg; return 0;
+    case LIBRARY: o->library = arg; return 0;
+    default: return ARGP_ERR_UNKNOWN;
+  }
+}
+const struct argp fold_golden_argp = {.options = golden_options, .parser = parse_golden};
+
 static const struct argp_option judging_options[] = {
     {"repeats", REPEATS, "N", 0, "repeats of run_to_run (3)", 1},
     {"around", AROUND, "N,...", 0,

@@ -25,6 +25,8 @@ struct verify {
   struct fold_records records;
   fold_status unwritten; /* why records can't be written any more */
   fold_status riddle;    /* what ended for no reason that a verdict has */
+  struct fold_golden_options keeping;
+  struct fold_golden_run golden;
   struct fold_progress progress;
 };
 
@@ -44,6 +46,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   switch (key) {
     case ARGP_KEY_INIT:
       state->child_inputs[0] = state->child_inputs[1] = state->child_inputs[2] = &v->options;
+      state->child_inputs[4] = &v->keeping;
       return 0;
     case JSONL: v->jsonl = arg; return 0;
     case STRICT: v->strict = true; return 0;
@@ -53,17 +56,16 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   }
 }
 
-static const struct argp_child children[] = {{&fold_selection_argp, 0, NULL, 0},
-                                             {&fold_claims_argp, 0, NULL, 0},
-                                             {&fold_judging_argp, 0, NULL, 0},
-                                             {&fold_world_argp, 0, NULL, 0},
-                                             {0}};
+static const struct argp_child children[] = {{&fold_selection_argp, 0, NULL, 0}, {&fold_claims_argp, 0, NULL, 0},
+                                             {&fold_judging_argp, 0, NULL, 0},   {&fold_world_argp, 0, NULL, 0},
+                                             {&fold_golden_argp, 0, NULL, 0},    {0}};
 static const struct argp argp = {
     .options = options,
     .parser = parse,
     .children = children,
     .doc =
         "Judge subjects on fixtures: try to refute each claim, and print how often it held.\v"
+        "With --golden results that differ from those that were kept count as refuted. "
         "Exit codes: 0 every claim held, but for what is known of a library and for what --probe tries; 1 some claim "
         "is refuted, whoever made the "
         "subject (with --strict: or held on idle inputs alone); 2 wrong usage or bad input; 77 all was skipped, or "
@@ -120,6 +122,7 @@ static fold_status take(void *context, const struct fold_judgement *judged) {
     fold_asked_for(&asked, &j, &v->options.selection, v->strict);
     j.asked = &asked;
   }
+  if (v->keeping.folder) FOLD_TRY(fold_golden_take(&v->golden, &j));
   fold_table_add(&v->table, &j);
   FOLD_TRY(fold_summary_add(&v->summary, &j));
   if (deserves_line(v, &j)) tell_refuted(v, &j);
@@ -170,6 +173,7 @@ static fold_status check_engine(const struct fold_job *job) {
 
 static fold_status begin(void *context, const char *environment) {
   struct verify *v = context;
+  if (v->keeping.folder) FOLD_TRY(fold_golden_begin(&v->golden, environment));
   if (!v->jsonl) return fold_ok();
   FOLD_TRY(fold_records_open(&v->records, v->jsonl));
   v->records.gathers = true;
@@ -206,6 +210,7 @@ static int exit_code_of(const struct verify *v) {
   if (v->riddle.code != FOLD_OK) return fold_exit_code(v->riddle.code);
   if (v->unwritten.code != FOLD_OK) return fold_exit_code(v->unwritten.code);
   if (v->strict && fold_table_untold(&v->table)) return 1;
+  if (v->keeping.folder && fold_golden_exit_code(&v->golden) == 1) return 1;
   return total[FOLD_HELD] || fold_table_probed(&v->table) ? 0 : 77;
 }
 
@@ -240,12 +245,16 @@ int fold_command_verify(int argc, char **argv, const struct fold_registry *regis
   registry = &v.options.registry;
   if (status.code == FOLD_OK) status = fold_table_open(&v.table, registry);
   if (status.code == FOLD_OK) status = fold_summary_open(&v.summary, registry);
+  if (status.code == FOLD_OK && v.keeping.folder)
+    status = fold_golden_open(&v.golden, &v.keeping, registry, &v.options.selection, program_invocation_name);
   if (status.code == FOLD_OK) status = judge_all(&v, registry, stop);
+  if (status.code == FOLD_OK && v.keeping.folder && !*stop) status = fold_golden_end(&v.golden);
   int exit_code = fold_report(argv[0], status);
   if (status.code == FOLD_OK)
     exit_code = conclude(&v, argv[0], *stop != 0);
   else if (v.table.registry && !fold_table_is_empty(&v.table))
     print_table(&v);
+  if (v.keeping.folder) fold_golden_close(&v.golden);
   fold_summary_close(&v.summary);
   fold_table_close(&v.table);
   fold_selection_close(&v.options);

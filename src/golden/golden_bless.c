@@ -1,0 +1,282 @@
+/* golden_bless.c: results become goldens: certified, shown beside what was kept, and written once none is refused.
+ *
+ * Refused are: what a claim of results refutes (judged as verify judges it); an order's bits that are not its replay's by other
+ * arithmetic, an exact result that is not MPFR's; a NaN or an infinity where the exact result is a finite number of the format; a run
+ * that did something else besides (left results unwritten, wrote elsewhere, changed its input, left its process changed); an input that
+ * is not made again alike. One refusal, and nothing is written.
+ */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bits.h"
+#include "build.h"
+#include "footing.h"
+#include "golden_run.h"
+#include "order.h"
+#include "text.h"
+
+enum { MOST_LINES = 10 };
+
+/* The first line that a command says; "" where it says nothing or fails. */
+static void ask(char text[200], const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void ask(char text[200], const char *format, ...) {
+  char command[6000];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(command, sizeof command, format, args);
+  va_end(args);
+  FILE *said = popen(command, "re");
+  text[0] = '\0';
+  if (said == NULL) return;
+  if (fgets(text, 200, said) == NULL) text[0] = '\0';
+  text[strcspn(text, "\n")] = '\0';
+  pclose(said);
+}
+
+/* Of a user's subjects: the checkout that the current folder is in; of compiled ones: what was built. */
+static void commit_of(const struct fold_golden_run *run, char text[200]) {
+  char changes[200];
+  snprintf(text, 200, "%s", fold_build_commit());
+  if (run->selection->n_guests == 0) return;
+  ask(text, "git rev-parse --short=12 HEAD 2>/dev/null");
+  if (text[0] == '\0') {
+    snprintf(text, 200, "unknown");
+    return;
+  }
+  ask(changes, "git status --porcelain --untracked-files=no 2>/dev/null | grep -v '[.]golden$'");
+  if (changes[0]) snprintf(text + strlen(text), 200 - strlen(text), "+dirty");
+}
+
+fold_status fold_golden_bless_begin(struct fold_golden_run *run) {
+  char commit[200], changed[80];
+  const struct fold_footing footing = fold_footing_now();
+  const bool usual = fold_footing_restore(&footing, false, changed);
+  if (!usual) return fold_error(FOLD_ENVIRONMENT, "--bless: %s is not the usual one: nothing is kept", changed);
+  if (strstr(fold_build_flags(), "fast-math"))
+    return fold_error(FOLD_ENVIRONMENT, "--bless: this foldproof was built with fast-math: nothing is kept");
+  if (getenv("LD_PRELOAD") && *getenv("LD_PRELOAD"))
+    return fold_error(FOLD_ENVIRONMENT, "--bless: LD_PRELOAD is set: nothing is kept");
+  commit_of(run, commit);
+  if (!strstr(commit, "+dirty") || run->options->dirty) return fold_ok();
+  return fold_error(
+      FOLD_ENVIRONMENT,
+      "--bless: the source differs from commit %.60s: commit first, so that a golden names its code, or say "
+      "--dirty",
+      commit);
+}
+
+static void refuse(struct fold_golden_run *run, const struct fold_judgement *j, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+static void refuse(struct fold_golden_run *run, const struct fold_judgement *j, const char *format, ...) {
+  va_list args;
+  if (run->refused++ >= MOST_LINES) return;
+  printf("REFUSED: %s on %s: %s: ", j->subject->name, fold_engine_name(j->subject->engine), j->c->name);
+  va_start(args, format);
+  vprintf(format, args);
+  va_end(args);
+  putchar('\n');
+}
+
+/* What the judges of results say. */
+struct judged {
+  const struct fold_claim *claim;
+  struct fold_finding finding;
+  uint64_t held;
+};
+
+static void take_finding(void *context, const struct fold_claim *claim, const struct fold_finding *finding) {
+  struct judged *judged = context;
+  if (finding->verdict == FOLD_HELD) judged->held |= FOLD_CLAIM(claim->id);
+  if (judged->claim || finding->verdict == FOLD_HELD || finding->verdict == FOLD_SKIPPED) return;
+  judged->claim = claim;
+  judged->finding = *finding;
+}
+
+static bool had_accident(const struct fold_judgement *j, const char **what) {
+  const struct fold_traces *t = j->traces;
+  *what = NULL;
+  if (t && t->unwritten) *what = "a result was not written";
+  if (t && t->out_of_bounds) *what = "it wrote or read beyond its memory";
+  if (t && t->wrote_input) *what = "it changed its input";
+  if (t && t->ranks_differ) *what = "its ranks differ";
+  if (t && t->left[0]) *what = "it left its process changed";
+  return *what != NULL;
+}
+
+/* A row that is NaN or infinite where it should not be; false where there is none. */
+static bool find_wild(struct fold_golden_run *run, const struct fold_golden_result *now, size_t *row,
+                      fold_status *status) {
+  const enum fold_dtype dtype = fold_subject_result(now->subject, now->c->dtype);
+  for (*row = 0; *row < now->c->rows; ++*row) {
+    const struct fold_truth *truth;
+    if (fold_bits_class(dtype, fold_bits_load(dtype, now->results, *row)) < FOLD_INFINITE) continue;
+    *status = fold_truths_row(&run->remade.truths, *row, &truth);
+    if (status->code != FOLD_OK) return true;
+    if (mpfr_number_p(truth->exact) && fold_bits_class(dtype, fold_mpfr_round(dtype, truth->exact)) < FOLD_INFINITE)
+      return true;
+  }
+  return false;
+}
+
+/* Exact results are the other oracle's too, which shares nothing with the one that judged. */
+static fold_status is_mpfrs(struct fold_golden_run *run, const struct fold_golden_result *now, bool *is) {
+  const struct fold_case *c = run->remade.c;
+  const struct fold_shape shape = fold_case_shape(c);
+  const void *const inputs[FOLD_INPUTS] = {run->remade.truths.input, run->remade.truths.other};
+  const enum fold_dtype dtype = fold_subject_result(now->subject, c->dtype);
+  *is = true;
+  for (size_t row = 0; row < c->rows && *is; row++) {
+    const struct fold_terms terms = fold_problem_terms(fold_case_problem(c), c->dtype, &shape, inputs, row);
+    struct fold_truth truth;
+    fold_truth_init(&truth);
+    fold_status status = fold_oracle_mpfr_terms(&terms, &truth);
+    const uint64_t want = dtype < FOLD_DTYPES ? truth.rounded[dtype] : 0;
+    *is = fold_bits_same(dtype, want, fold_bits_load(dtype, now->results, row));
+    fold_truth_free(&truth);
+    FOLD_TRY(status);
+  }
+  return fold_ok();
+}
+
+/* *right: nothing is to be said against it. */
+static fold_status certify(struct fold_golden_run *run, const struct fold_judgement *j,
+                           const struct fold_golden_result *now, bool *right) {
+  const struct fold_subject *s = j->subject;
+  const char *accident;
+  struct judged judged = {0};
+  size_t row;
+  fold_status status = fold_ok();
+  *right = false;
+  if (had_accident(j, &accident)) {
+    refuse(run, j, "%s", accident);
+    return fold_ok();
+  }
+  FOLD_TRY(fold_golden_remake(run, j->c));
+  if (run->remade.hash != j->input_hash) {
+    refuse(run, j, "its input is not made again alike");
+    return fold_ok();
+  }
+  struct fold_subject as_host = *s; /* so that a replay is by other arithmetic, whoever ran */
+  if (s->order) as_host.engine = FOLD_HOST;
+  const struct fold_evidence e = {
+      .subject = &as_host, .truths = &run->remade.truths, .ranks = j->c->ranks, .results = now->results};
+  fold_judge_evidence(&e, NULL, take_finding, &judged);
+  const bool exact = s->method == FOLD_EXACT, portable = fold_golden_portable(s);
+  const uint64_t needed = !portable ? 0 : exact ? FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) : FOLD_CLAIM(FOLD_REPLAYS);
+  if (judged.claim)
+    refuse(run, j, "%s is %s: %s", judged.claim->name, fold_verdict_name(judged.finding.verdict),
+           judged.finding.reason);
+  else if ((judged.held & needed) != needed && j->c->rows > 0)
+    refuse(run, j, "no oracle certifies it");
+  else if (find_wild(run, now, &row, &status))
+    refuse(run, j, "row %zu is not finite, and the exact result is", row);
+  else
+    *right = true;
+  if (*right && portable && exact) {
+    FOLD_TRY(is_mpfrs(run, now, right));
+    if (!*right) refuse(run, j, "MPFR gives another result");
+  }
+  return status;
+}
+
+static fold_status add_tree(struct fold_golden_run *run, struct fold_golden_result *now) {
+  const struct fold_case *c = run->remade.c;
+  const struct fold_order *order = now->subject->order ? fold_order_find(now->subject->order) : NULL;
+  if (!fold_golden_portable(now->subject) || !order || c->rows == 0 || now->subject->method == FOLD_EXACT)
+    return fold_ok();
+  now->line.has_tree = true;
+  return fold_order_fingerprint(order, c->dtype, run->remade.input[0], c->cols, &now->line.tree);
+}
+
+/* Shows what becomes of a golden. */
+static void show(struct fold_golden_run *run, const struct fold_golden_result *now, struct fold_golden_sheet *sheet,
+                 const struct fold_golden_line *kept) {
+  const struct fold_golden_line *line = &now->line;
+  size_t place;
+  if (run->changed++ >= MOST_LINES) return;
+  if (fold_golden_differ(kept, line, &place)) fold_golden_print(run, "CHANGES", now, sheet, kept);
+  if (kept->input != line->input)
+    printf("CHANGES: %s: its input's hash was %016llx, is %016llx\n", now->c->name, (unsigned long long)kept->input,
+           (unsigned long long)line->input);
+  if (kept->has_tree && kept->tree != line->tree)
+    printf("CHANGES: %s: the order's tree of %zu terms is another\n", now->c->name, now->c->cols);
+}
+
+static fold_status keep(struct fold_golden_run *run, const struct fold_golden_result *now) {
+  const struct fold_subject *s = now->subject;
+  char of[160], where[240] = "", name[120], commit[200];
+  size_t place;
+  fold_golden_of(s, of);
+  fold_golden_name(s, name);
+  if (!fold_golden_portable(s)) fold_golden_where(s, run->environment, run->options->library, where);
+  struct fold_golden_sheet *sheet = fold_golden_sheet_add(&run->goldens, of, where);
+  if (sheet == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the goldens");
+  const struct fold_golden_line *kept = fold_golden_find(sheet, now->line.name);
+  const bool same = kept && kept->input == now->line.input && kept->has_tree == now->line.has_tree &&
+                    kept->tree == now->line.tree && !fold_golden_differ(kept, &now->line, &place);
+  FOLD_TRY(fold_golden_put_name(sheet, name));
+  if (same) {
+    run->same++;
+    return fold_ok();
+  }
+  if (kept)
+    show(run, now, sheet, kept);
+  else
+    run->added++;
+  FOLD_TRY(fold_golden_put(sheet, &now->line));
+  commit_of(run, commit);
+  if (strcmp(sheet->commit, commit) == 0) return fold_ok();
+  free(sheet->commit);
+  sheet->commit = strdup(commit);
+  return sheet->commit ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the goldens");
+}
+
+fold_status fold_golden_bless(struct fold_golden_run *run, const struct fold_judgement *j,
+                              const struct fold_golden_result *run_now) {
+  struct fold_golden_result now = *run_now;
+  bool right;
+  if (!(fold_claims_of(j->subject, j->c->op) & FOLD_CLAIM(FOLD_RUN_TO_RUN))) {
+    run->unsteady++;
+    return fold_ok();
+  }
+  if (strpbrk(j->c->name, " \n")) {
+    refuse(run, j, "a name with a blank can't be kept");
+    return fold_ok();
+  }
+  FOLD_TRY(certify(run, j, &now, &right));
+  if (!right) return fold_ok();
+  now.line.name = j->c->name;
+  now.line.input = j->input_hash;
+  FOLD_TRY(add_tree(run, &now));
+  return keep(run, &now);
+}
+
+/* What goldens name and is gone leaves them. */
+static void drop_gone(struct fold_golden_run *run, struct fold_golden_sheet *sheet) {
+  if (!fold_golden_selects(run, sheet)) return;
+  for (size_t k = sheet->n; k-- > 0;) {
+    const char *name = sheet->line[k].name;
+    if (fold_golden_case(run, name) || strncmp(name, "npy:", 4) == 0) continue;
+    printf("DROPS: %s: there is no such case any more: %s\n", name, sheet->path);
+    fold_golden_drop(sheet, &sheet->line[k]);
+  }
+  for (size_t k = sheet->n_by; k-- > 0;)
+    if (fold_golden_is_gone(run, sheet, sheet->by[k], false)) {
+      printf("DROPS: %s, which gives this no more: %s\n", sheet->by[k], sheet->path);
+      fold_golden_drop_name(sheet, k);
+    }
+}
+
+fold_status fold_golden_bless_end(struct fold_golden_run *run) {
+  char commit[200];
+  if (run->changed > MOST_LINES) printf("%d of %zu changes shown\n", MOST_LINES, run->changed);
+  if (run->refused > MOST_LINES) printf("%d of %zu refusals shown\n", MOST_LINES, run->refused);
+  for (size_t i = 0; i < run->goldens.n && run->refused == 0; i++) drop_gone(run, &run->goldens.sheet[i]);
+  commit_of(run, commit);
+  printf("goldens in %s: %zu added, %zu changed, %zu as they were, %zu refused; code of commit %s\n",
+         run->options->folder, run->added, run->changed, run->same, run->refused, commit);
+  if (run->unsteady) printf("%zu results are not kept: who gave them does not promise run_to_run\n", run->unsteady);
+  if (run->refused) puts("nothing is written");
+  return run->refused ? fold_ok() : fold_goldens_write(&run->goldens);
+}

@@ -1,0 +1,255 @@
+/* golden_file.c: sheets as text. What is read must be what would be written: a digit less, a line twice or out of its place is said, and
+ * nothing is taken for something else. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "golden.h"
+#include "line.h"
+#include "output.h"
+#include "path.h"
+
+#define FIRST_LINE "foldproof golden 1"
+enum { LONGEST = 1 << 12 };
+
+static void print_line(const struct fold_golden_line *l, char text[LONGEST]) {
+  int n = snprintf(text, LONGEST, "%.1000s input %016llx", l->name, (unsigned long long)l->input);
+  if (l->has_tree) n += snprintf(text + n, (size_t)(LONGEST - n), " tree %016llx", (unsigned long long)l->tree);
+  n += snprintf(text + n, (size_t)(LONGEST - n), l->hashed ? " sixteenths" : " bits");
+  for (size_t i = 0; i < l->n; i++)
+    n += snprintf(text + n, (size_t)(LONGEST - n), " %0*llx", l->digits, (unsigned long long)l->at[i]);
+}
+
+static bool next_hex(char **rest, uint64_t *value, int *digits) {
+  char *word = strtok_r(NULL, " ", rest), *end = NULL;
+  if (word == NULL) return false;
+  *digits = (int)strlen(word);
+  *value = strtoull(word, &end, 16);
+  return *end == '\0' && *digits <= 16;
+}
+
+/* False: it is none. */
+static bool read_line(char *text, struct fold_golden_line *l) {
+  char *rest = NULL, *word;
+  int digits;
+  *l = (struct fold_golden_line){0};
+  l->name = strtok_r(text, " ", &rest);
+  word = l->name ? strtok_r(NULL, " ", &rest) : NULL;
+  if (!word || strcmp(word, "input") != 0 || !next_hex(&rest, &l->input, &digits)) return false;
+  word = strtok_r(NULL, " ", &rest);
+  if (word && strcmp(word, "tree") == 0) {
+    l->has_tree = true;
+    if (!next_hex(&rest, &l->tree, &digits)) return false;
+    word = strtok_r(NULL, " ", &rest);
+  }
+  if (!word || (strcmp(word, "bits") != 0 && strcmp(word, "sixteenths") != 0)) return false;
+  l->hashed = *word == 's';
+  uint64_t bits;
+  while (next_hex(&rest, &bits, &digits)) {
+    if (l->n == FOLD_GOLDEN_BITS) return false;
+    l->at[l->n++] = bits;
+    l->digits = digits;
+  }
+  return true;
+}
+
+static fold_status take_line(struct fold_golden_sheet *s, char *text, size_t number) {
+  char copy[LONGEST], again[LONGEST];
+  struct fold_golden_line line;
+  snprintf(copy, sizeof copy, "%s", text);
+  bool right = read_line(copy, &line);
+  if (right) print_line(&line, again);
+  if (!right || strcmp(again, text) != 0)
+    return fold_error(FOLD_BAD_INPUT, "'%.60s': no line that --bless wrote", text);
+  if (s->n && strcmp(s->line[s->n - 1].name, line.name) >= 0)
+    return fold_error(FOLD_BAD_INPUT, "%.100s: twice, or out of its place", line.name);
+  line.number = number;
+  return fold_golden_put(s, &line);
+}
+
+/* The value behind "key "; NULL: another line. */
+static const char *behind(const char *text, const char *key) {
+  const size_t n = strlen(key);
+  return strncmp(text, key, n) == 0 && text[n] == ' ' ? text + n + 1 : NULL;
+}
+
+struct head {
+  char *of, *where, *commit;
+};
+
+static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for the goldens"); }
+
+static fold_status open_sheet(struct fold_goldens *g, const struct head *h, const char *path,
+                              struct fold_golden_sheet **sheet) {
+  struct fold_subject how;
+  bool portable;
+  char copy[200];
+  if (!h->of || !h->commit) return fold_error(FOLD_BAD_INPUT, "it does not say what it is of, or the commit");
+  snprintf(copy, sizeof copy, "%s", h->of);
+  FOLD_TRY(fold_golden_how(copy, &how, &portable));
+  if (portable != (h->where == NULL))
+    return fold_error(FOLD_BAD_INPUT, portable ? "what binds everywhere has no environment" : "it has no environment");
+  const char *where = h->where ? h->where : "";
+  if (fold_golden_sheet_of(g, h->of, where)) return fold_error(FOLD_BAD_INPUT, "another file is of the same");
+  *sheet = fold_golden_sheet_add(g, h->of, where);
+  if (*sheet == NULL) return no_memory();
+  free((*sheet)->path);
+  free((*sheet)->commit);
+  (*sheet)->path = strdup(path);
+  (*sheet)->commit = strdup(h->commit);
+  return (*sheet)->path && (*sheet)->commit ? fold_ok() : no_memory();
+}
+
+struct reading {
+  struct fold_goldens *goldens;
+  struct fold_golden_sheet *sheet;
+  struct head head;
+  char *by[64];
+  size_t n_by;
+  const char *path;
+  size_t number;
+  bool ended;
+};
+
+static fold_status take_head(struct reading *r, const char *text) {
+  const char *value;
+  char **place = NULL, copy[200];
+  struct fold_subject subject;
+  if ((value = behind(text, "of")))
+    place = &r->head.of;
+  else if ((value = behind(text, "where")))
+    place = &r->head.where;
+  else if ((value = behind(text, "commit")))
+    place = &r->head.commit;
+  else if ((value = behind(text, "by")) && r->n_by < sizeof r->by / sizeof *r->by)
+    place = &r->by[r->n_by++];
+  if (place == NULL || *place) return fold_error(FOLD_BAD_INPUT, "'%.60s': no line that --bless wrote", text);
+  snprintf(copy, sizeof copy, "%s", value);
+  if (text[0] == 'b' && !fold_golden_name_read(copy, &subject))
+    return fold_error(FOLD_BAD_INPUT, "by '%.60s': no subject is told so", value);
+  *place = strdup(value);
+  return *place ? fold_ok() : no_memory();
+}
+
+/* How many lines there are: a file that was cut, or of which a line was taken out by hand, is none. */
+static fold_status take_end(struct reading *r, const char *text) {
+  char want[40];
+  snprintf(want, sizeof want, "end %zu", r->sheet->n);
+  r->ended = strcmp(text, want) == 0;
+  return r->ended ? fold_ok() : fold_error(FOLD_BAD_INPUT, "'%.60s': there are %zu lines", text, r->sheet->n);
+}
+
+static fold_status take_text(struct reading *r, char *text) {
+  if (r->number == 1)
+    return strcmp(text, FIRST_LINE) == 0 ? fold_ok()
+                                         : fold_error(FOLD_BAD_INPUT, "no golden: '" FIRST_LINE "' is wanted");
+  if (text[0] == '#') return fold_ok();
+  if (r->ended) return fold_error(FOLD_BAD_INPUT, "behind the last line");
+  if (r->sheet && behind(text, "end")) return take_end(r, text);
+  if (r->sheet) return take_line(r->sheet, text, r->number);
+  if (text[0]) return take_head(r, text);
+  FOLD_TRY(open_sheet(r->goldens, &r->head, r->path, &r->sheet));
+  for (size_t i = 0; i < r->n_by; i++) FOLD_TRY(fold_golden_put_name(r->sheet, r->by[i]));
+  return fold_ok();
+}
+
+static fold_status read_lines(struct reading *r, FILE *file) {
+  char *text = NULL;
+  size_t room = 0;
+  fold_status status = fold_ok();
+  for (ssize_t n; status.code == FOLD_OK && (n = fold_line_read(&text, &room, LONGEST - 1, file)) >= 0;) {
+    r->number++;
+    if (n == 0 || text[n - 1] != '\n' || strlen(text) != (size_t)n) {
+      status = fold_error(FOLD_BAD_INPUT, "cut off");
+    } else {
+      text[n - 1] = '\0';
+      status = take_text(r, text);
+    }
+    status = fold_within(status, "%.120s:%zu", fold_path_tail(r->path), r->number);
+  }
+  free(text);
+  if (status.code == FOLD_OK && (!feof(file) || !r->ended))
+    status = fold_error(FOLD_BAD_INPUT, "%.150s: no golden, or cut off", fold_path_tail(r->path));
+  if (r->sheet) r->sheet->changed = false;
+  return status;
+}
+
+static fold_status read_sheet(struct fold_goldens *g, const char *path) {
+  struct reading r = {.goldens = g, .path = path};
+  FILE *file = fopen(path, "re");
+  if (file == NULL)
+    return fold_error(FOLD_BAD_INPUT, "%.150s: can't be read: %s", fold_path_tail(path), strerror(errno));
+  fold_status status = read_lines(&r, file);
+  fclose(file);
+  free(r.head.of);
+  free(r.head.where);
+  free(r.head.commit);
+  for (size_t i = 0; i < r.n_by; i++) free(r.by[i]);
+  return status;
+}
+
+static int is_golden(const struct dirent *entry) {
+  const size_t n = strlen(entry->d_name);
+  return n > 7 && strcmp(entry->d_name + n - 7, ".golden") == 0;
+}
+
+fold_status fold_goldens_read(struct fold_goldens *g, const char *folder) {
+  struct dirent **names = NULL;
+  *g = (struct fold_goldens){.folder = folder};
+  const int n = scandir(folder, &names, is_golden, alphasort);
+  if (n < 0 && errno == ENOENT) return fold_ok();
+  if (n < 0) return fold_error(FOLD_BAD_INPUT, "%.150s: can't be read: %s", fold_path_tail(folder), strerror(errno));
+  fold_status status = fold_ok();
+  for (int i = 0; i < n; i++) {
+    char *path = NULL;
+    if (status.code == FOLD_OK && asprintf(&path, "%s/%s", folder, names[i]->d_name) < 0) status = no_memory();
+    if (status.code == FOLD_OK) status = read_sheet(g, path);
+    free(path);
+    free(names[i]);
+  }
+  free(names);
+  return status;
+}
+
+static fold_status write_text(struct fold_output *o, const struct fold_golden_sheet *s) {
+  char text[LONGEST];
+  int failed =
+      fprintf(o->file,
+              FIRST_LINE
+              "\n# Written by `foldproof record --bless`; a line: the case, its input's hash, the order's tree, "
+              "the results.\nof %s\n",
+              s->of) < 0;
+  if (*s->where) failed |= fprintf(o->file, "where %s\n", s->where) < 0;
+  for (size_t i = 0; i < s->n_by; i++) failed |= fprintf(o->file, "by %s\n", s->by[i]) < 0;
+  failed |= fprintf(o->file, "commit %s\n\n", s->commit) < 0;
+  for (size_t i = 0; i < s->n; i++) {
+    print_line(&s->line[i], text);
+    failed |= fprintf(o->file, "%s\n", text) < 0;
+  }
+  failed |= fprintf(o->file, "end %zu\n", s->n) < 0;
+  return failed ? fold_output_failed(o, errno) : fold_ok();
+}
+
+fold_status fold_goldens_write(const struct fold_goldens *g) {
+  if (mkdir(g->folder, 0777) != 0 && errno != EEXIST)
+    return fold_error(fold_write_code(errno), "%.150s: can't be made: %s", fold_path_tail(g->folder), strerror(errno));
+  for (size_t i = 0; i < g->n; i++) {
+    const struct fold_golden_sheet *s = &g->sheet[i];
+    struct fold_output o;
+    if (!s->changed) continue;
+    if (s->n == 0 || s->n_by == 0) {
+      if (unlink(s->path) != 0 && errno != ENOENT)
+        return fold_error(fold_write_code(errno), "%.150s: can't be removed: %s", fold_path_tail(s->path),
+                          strerror(errno));
+      continue;
+    }
+    FOLD_TRY(fold_output_open(&o, s->path));
+    fold_status status = write_text(&o, s);
+    fold_status closed = fold_output_close(&o, status.code == FOLD_OK ? FOLD_OUTPUT_WHOLE : FOLD_OUTPUT_DROP, NULL);
+    FOLD_TRY(status.code == FOLD_OK ? closed : status);
+  }
+  return fold_ok();
+}

@@ -1,0 +1,199 @@
+/* golden_run.c: runs held against goldens. */
+#include "golden_run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bits.h"
+#include "nearer.h"
+#include "path.h"
+#include "replay.h"
+
+enum { MOST_LINES = 10 };
+
+static int by_name(const void *a, const void *b) {
+  const struct fold_case *const *l = a, *const *r = b;
+  return strcmp((*l)->name, (*r)->name);
+}
+
+static fold_status load_cases(struct fold_golden_run *run) {
+  FOLD_TRY(fold_cases_load(run->selection->folder, "all", NULL, &run->cases));
+  run->by_name = calloc(run->cases.n + 1, sizeof(const struct fold_case *));
+  if (run->by_name == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the goldens");
+  for (size_t i = 0; i < run->cases.n; i++) run->by_name[i] = &run->cases.at[i];
+  qsort(run->by_name, run->cases.n, sizeof(const struct fold_case *), by_name);
+  return fold_ok();
+}
+
+const struct fold_case *fold_golden_case(const struct fold_golden_run *run, const char *name) {
+  const struct fold_case key = {.name = (char *)(uintptr_t)name}, *at = &key;
+  const struct fold_case **found = bsearch(&at, run->by_name, run->cases.n, sizeof(const struct fold_case *), by_name);
+  return found ? *found : NULL;
+}
+
+fold_status fold_golden_remake(struct fold_golden_run *run, const struct fold_case *c) {
+  const struct fold_case *own = fold_golden_case(run, c->name);
+  if (own == NULL) fold_remade_free(&run->remade); /* it may have been another of that address */
+  return fold_remake_other(&run->remade, own ? own : c);
+}
+
+fold_status fold_golden_open(struct fold_golden_run *run, const struct fold_golden_options *options,
+                             const struct fold_registry *registry, const struct fold_selection *selection,
+                             const char *program) {
+  *run = (struct fold_golden_run){
+      .options = options, .registry = registry, .selection = selection, .program = program, .subject = SIZE_MAX};
+  FOLD_TRY(fold_goldens_read(&run->goldens, options->folder));
+  if (run->goldens.n == 0 && !options->bless)
+    return fold_error(FOLD_BAD_INPUT, "%.150s: no golden is there: see record --bless",
+                      fold_path_tail(options->folder));
+  FOLD_TRY(load_cases(run));
+  return options->bless ? fold_golden_bless_begin(run) : fold_ok();
+}
+
+void fold_golden_close(struct fold_golden_run *run) {
+  fold_remade_free(&run->remade);
+  fold_goldens_free(&run->goldens);
+  fold_cases_free(&run->cases);
+  free(run->by_name);
+  json_decref(run->environment);
+  *run = (struct fold_golden_run){0};
+}
+
+char *fold_golden_cases(const struct fold_golden_run *run) {
+  char *text = NULL;
+  size_t size;
+  FILE *file = open_memstream(&text, &size);
+  if (file == NULL) return NULL;
+  for (size_t i = 0; i < run->cases.n; i++) {
+    bool named = false;
+    for (size_t s = 0; s < run->goldens.n && !named; s++)
+      named = fold_golden_selects(run, &run->goldens.sheet[s]) &&
+              fold_golden_find(&run->goldens.sheet[s], run->cases.at[i].name);
+    if (named) fprintf(file, "%s%s", ftell(file) ? "," : "", run->cases.at[i].name);
+  }
+  return fclose(file) == 0 ? text : NULL;
+}
+
+fold_status fold_golden_begin(struct fold_golden_run *run, const char *environment) {
+  json_decref(run->environment);
+  run->environment = json_loads(environment, 0, NULL);
+  return run->environment ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the environment");
+}
+
+bool fold_golden_selects(const struct fold_golden_run *run, const struct fold_golden_sheet *sheet) {
+  for (size_t i = 0; i < sheet->n_by; i++) {
+    char text[200];
+    struct fold_subject subject;
+    snprintf(text, sizeof text, "%s", sheet->by[i]);
+    if (fold_golden_name_read(text, &subject) && fold_selects_subject(run->selection, &subject)) return true;
+  }
+  return false;
+}
+
+/* What is kept of that row: which of the two is nearer to the exact result. */
+static void print_row(struct fold_golden_run *run, const struct fold_golden_result *now, uint64_t kept, size_t row) {
+  const struct fold_truth *truth;
+  const enum fold_dtype dtype = fold_subject_result(now->subject, now->c->dtype);
+  const uint64_t got = fold_bits_load(dtype, now->results, row);
+  struct fold_nearer nearer;
+  char was[80], is[80], text[200];
+  printf(", row %zu: was %s, is %s", row, fold_bits_print(dtype, kept, was), fold_bits_print(dtype, got, is));
+  fold_status status = fold_golden_remake(run, now->c);
+  if (status.code == FOLD_OK) status = fold_truths_row(&run->remade.truths, row, &truth);
+  if (status.code != FOLD_OK) return;
+  fold_nearer_ask(&nearer, truth, dtype, kept, got);
+  printf(", %s", fold_nearer_print(&nearer, "what was kept", "the new one", text));
+}
+
+void fold_golden_print(struct fold_golden_run *run, const char *kind, const struct fold_golden_result *now,
+                       const struct fold_golden_sheet *sheet, const struct fold_golden_line *kept) {
+  size_t place, first;
+  fold_golden_differ(kept, &now->line, &place);
+  printf("%s: %s on %s: %s", kind, now->subject->name, fold_engine_name(now->subject->engine), now->c->name);
+  if (kept->n != now->line.n || kept->hashed != now->line.hashed) {
+    printf(": %zu results, and not %zu\n", now->line.n, kept->n);
+  } else if (kept->hashed) {
+    const size_t n = fold_golden_rows(kept, now->c->rows, place, &first);
+    printf(", rows %zu to %zu: another hash\n", first, first + n - 1);
+  } else {
+    print_row(run, now, kept->at[place], place);
+    putchar('\n');
+  }
+  printf("  golden: %s:%zu, of commit %s\n", sheet->path, kept->number, sheet->commit);
+}
+
+static void print_replay(const struct fold_golden_run *run, const struct fold_golden_result *now) {
+  printf("  replay: %s record --golden '%s' --subjects %s --engine %s --fixtures '%s' --jsonl /dev/null\n", run->program,
+         run->options->folder, now->subject->name, fold_engine_name(now->subject->engine), now->c->name);
+}
+
+/* The sheet that binds this subject here; or NULL. */
+static struct fold_golden_sheet *sheet_for(const struct fold_golden_run *run, const struct fold_subject *subject) {
+  char of[160], where[240] = "";
+  fold_golden_of(subject, of);
+  if (!fold_golden_portable(subject)) fold_golden_where(subject, run->environment, run->options->library, where);
+  return fold_golden_sheet_of(&run->goldens, of, where);
+}
+
+static void check(struct fold_golden_run *run, const struct fold_judgement *j, const struct fold_golden_result *now) {
+  const struct fold_golden_sheet *sheet = sheet_for(run, j->subject);
+  const struct fold_golden_line *kept = sheet ? fold_golden_find(sheet, j->c->name) : NULL;
+  size_t place;
+  if (kept == NULL) {
+    run->unkept++;
+  } else if (kept->input != j->input_hash) {
+    if (fold_golden_case(run, j->c->name)) return; /* fold_golden_check tells it, once */
+    printf("OTHER INPUT: %s: hash 0x%016llx, and 0x%016llx in %s:%zu\n", j->c->name, (unsigned long long)j->input_hash,
+           (unsigned long long)kept->input, sheet->path, kept->number);
+    run->other_input++;
+  } else if (fold_golden_differ(kept, &now->line, &place)) {
+    if (run->differ++ >= MOST_LINES) return;
+    fold_golden_print(run, "DIFFERS FROM ITS GOLDEN", now, sheet, kept);
+    print_replay(run, now);
+  } else {
+    run->held++;
+  }
+}
+
+fold_status fold_golden_take(struct fold_golden_run *run, const struct fold_judgement *j) {
+  if (j->got == NULL || (run->subject == j->subject_index && run->last == j->c->name)) return fold_ok();
+  const enum fold_dtype dtype = fold_subject_result(j->subject, j->c->dtype);
+  const size_t nbytes = j->c->rows * fold_dtype_size(dtype);
+  void *results = malloc(nbytes + 8);
+  if (results == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the goldens");
+  run->subject = j->subject_index;
+  run->last = j->c->name;
+  memcpy(results, j->got, nbytes);
+  fold_results_unify(dtype, results, j->c->rows);
+  struct fold_golden_result now = {.subject = j->subject, .c = j->c, .results = results};
+  fold_golden_keep(&now.line, dtype, results, j->c->rows);
+  fold_status status = fold_ok();
+  if (run->options->bless)
+    status = fold_golden_bless(run, j, &now);
+  else
+    check(run, j, &now);
+  if (!fold_golden_case(run, j->c->name)) fold_remade_free(&run->remade); /* the case is not ours */
+  free(results);
+  return status;
+}
+
+static void print_counts(const struct fold_golden_run *run) {
+  printf("goldens: %zu held, %zu differ, %zu of another input, %zu of another order, %zu gone, %zu stale", run->held,
+         run->differ, run->other_input, run->other_order, run->gone, run->stale);
+  if (run->unkept) printf("; %zu results have none", run->unkept);
+  putchar('\n');
+}
+
+fold_status fold_golden_end(struct fold_golden_run *run) {
+  if (run->options->bless) return fold_golden_bless_end(run);
+  if (run->differ > MOST_LINES) printf("%d of %zu that differ shown\n", MOST_LINES, run->differ);
+  FOLD_TRY(fold_golden_check(run));
+  print_counts(run);
+  return fold_ok();
+}
+
+int fold_golden_exit_code(const struct fold_golden_run *run) {
+  if (run->refused || run->differ || run->other_input || run->other_order || run->gone) return 1;
+  if (run->options->bless) return run->added + run->changed + run->same ? 0 : 2;
+  return run->held ? 0 : run->stale ? 77 : 2;
+}

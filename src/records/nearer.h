@@ -1,0 +1,18 @@
+/* nearer.h: two results of the same terms: how far apart, how far from the exact result each, and which is nearer to it. */
+#ifndef FOLD_NEARER_H
+#define FOLD_NEARER_H
+
+#include "exact.h"
+
+struct fold_nearer {
+  uint64_t apart; /* patterns between them; UINT64_MAX where that says nothing: a NaN */
+  double ulps
+      [2]; /* each one's error in units of the exact result's last place; infinity where one of the two is not finite */
+  int nearer; /* 0 or 1: that one; -1: neither */
+};
+void fold_nearer_ask(struct fold_nearer *nearer, const struct fold_truth *truth, enum fold_dtype dtype, uint64_t a,
+                     uint64_t b);
+/* "3 patterns apart; errors 0.21 and 2.8 ulps: `first` is nearer to the exact result" */
+const char *fold_nearer_print(const struct fold_nearer *nearer, const char *first, const char *second, char text[200]);
+
+#endif

@@ -1,0 +1,35 @@
+/* remake.c: see remake.h. */
+#include "remake.h"
+
+#include <stdlib.h>
+
+#include "hash.h"
+
+fold_status fold_remake(struct fold_remade *r, const struct fold_case *c) {
+  const struct fold_problem *problem = fold_case_problem(c);
+  *r = (struct fold_remade){.c = c};
+  for (unsigned k = 0; k < problem->inputs; k++) {
+    const size_t nbytes = fold_case_elements(c, k) * fold_dtype_size(c->dtype);
+    r->input[k] = aligned_alloc(64, (nbytes / 64 + 1) * 64);
+    if (r->input[k] == NULL) return fold_error(FOLD_NO_MEMORY, "%.100s: not enough memory for its input", c->name);
+    FOLD_TRY(fold_within(fold_case_fill(c, k, r->input[k], 0), "%.100s", c->name));
+    r->hash = XXH3_64bits_withSeed(r->input[k], nbytes, r->hash);
+  }
+  FOLD_TRY(fold_truths_open(&r->truths, c, r->input[0]));
+  if (problem->factors > 1) r->truths.other = r->input[problem->inputs - 1];
+  return fold_ok();
+}
+
+void fold_remade_free(struct fold_remade *r) {
+  if (r->truths.c) fold_truths_close(&r->truths);
+  for (unsigned k = 0; k < FOLD_INPUTS; k++) free(r->input[k]);
+  *r = (struct fold_remade){0};
+}
+
+fold_status fold_remake_other(struct fold_remade *r, const struct fold_case *c) {
+  if (r->c == c) return fold_ok();
+  fold_remade_free(r);
+  fold_status status = fold_remake(r, c);
+  if (status.code != FOLD_OK) fold_remade_free(r);
+  return status;
+}

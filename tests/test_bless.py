@@ -1,0 +1,154 @@
+"""--bless keeps what the oracle certifies and nothing else, shows what changes, and is killed at any moment without harm.
+
+test_bless.py FOLDPROOF LIBRARY_FOLDER CC. A user's project: a guest, a checkout of its own, a folder of goldens.
+"""
+import os
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+FOLDPROOF, LIBRARY, CC = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(), sys.argv[3].split()
+FEW = "normal/f32/sum/1x1025/seed1,normal/f32/sum/17x257/seed1,normal/f32/sum/1x33/seed1"
+
+
+class Project:
+    def __init__(self, path):
+        self.path = path
+        self.source = (LIBRARY / "examples" / "guest_sum.c").read_text()
+        self.git("init", "-q")
+        self.git("config", "user.email", "a@b")
+        self.git("config", "user.name", "a")
+        (path / "about.txt").write_text("a project\n")
+        self.git("add", "about.txt")
+        self.git("commit", "-qm", "a")
+
+    def git(self, *words):
+        return subprocess.run(["git", *words], cwd=self.path, check=True, capture_output=True, text=True).stdout.strip()
+
+    def build(self, name, *changes):
+        """The example, changed: (from, to) each."""
+        text = self.source
+        for old, new in changes:
+            assert old in text, old
+            text = text.replace(old, new)
+        (self.path / f"{name}.c").write_text(text)
+        subprocess.run([*CC, "-shared", "-fPIC", "-O2", f"-I{LIBRARY}", f"{name}.c", "-o", f"{name}.so"], cwd=self.path, check=True)
+        return f"./{name}.so"
+
+    def start(self, guest, *words, **more):
+        line = [FOLDPROOF, "record", "--guest", guest, "--golden", "kept", *words]
+        return subprocess.Popen(line, cwd=self.path, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **more)
+
+    def record(self, guest, *words, code, env=None):
+        run = self.start(guest, *words, env=dict(os.environ, **(env or {})))
+        said = run.communicate()[0]
+        assert run.returncode == code, f"{guest} {words}: {run.returncode}, not {code}: {said}"
+        return said
+
+    def kept(self):
+        return {path.name: path.read_text() for path in sorted((self.path / "kept").glob("*.golden"))}
+
+
+# No order, so that its results are kept for an environment; and another one, that is as good.
+FREE = ('.order = "host/sequential", .claims = "bounded,replays,reproducible"', '.claims = "bounded,reproducible"')
+FROM_BEHIND = ("s += x[i]", "s += x[call->cols - 1 - i]")
+ONE_ULP = ("= s;", "= row == 0 && call->cols == 1025 ? s * (1 + 0x1p-23f) : s;")
+
+
+def check_portable(project):
+    right, wrong = project.build("right"), project.build("wrong", ONE_ULP)
+    said = project.record(right, "--bless", "--fixtures", FEW, code=0)
+    commit = project.git("rev-parse", "--short=12", "HEAD")
+    assert f"3 added, 0 changed, 0 as they were, 0 refused; code of commit {commit}\n" in said, said
+    kept = project.kept()
+    assert list(kept) == ["order-host-sequential.golden"], kept
+    assert "\nby guest mine/sum on host\n" in kept["order-host-sequential.golden"] and "\nwhere" not in kept["order-host-sequential.golden"]
+    assert "goldens: 6 held, 0 differ" in project.record(right, code=0)
+    said = project.record(wrong, code=1)
+    assert re.search(r"DIFFERS FROM ITS GOLDEN: mine/sum on host: normal/f32/sum/1x1025/seed1, row 0: .*, 1 pattern apart; ", said), said
+    said = project.record(wrong, "--bless", code=1)
+    assert "REFUSED: mine/sum on host: normal/f32/sum/1x1025/seed1: replays is refuted: " in said and "nothing is written" in said, said
+    assert project.kept() == kept
+    assert "3 as they were" in project.record(right, "--bless", code=0) and project.kept() == kept
+    project.record(right, "--subjects", "host/pairwise", "--fixtures", FEW, code=2)
+    for name in kept:
+        (project.path / "kept" / name).unlink()
+
+
+def check_refused(project):
+    off = project.build("off", FREE, ("= s;", "= s + 1;"))
+    said = project.record(off, "--bless", "--fixtures", FEW, code=1)
+    assert "bounded is refuted: error 1 is above the bound" in said and not project.kept(), said
+    wild = project.build("wild", FREE, ("bounded,reproducible", "run_to_run"), ("= s;", "= call->cols == 33 ? 1 / (s - s) : s;"))
+    said = project.record(wild, "--bless", "--fixtures", FEW, code=1)
+    assert "row 0 is not finite, and the exact result is" in said and not project.kept(), said
+    leaves = project.build("leaves", FREE, ("static int sum", "#include <fenv.h>\nstatic int sum"), ("(void)context;", "fesetround(FE_DOWNWARD);"))
+    said = project.record(leaves, "--bless", "--fixtures", FEW, code=1)
+    assert "it left its process changed" in said and not project.kept(), said
+    fickle = project.build("fickle", FREE, ("bounded,reproducible", "bounded"))
+    said = project.record(fickle, "--bless", "--fixtures", FEW, code=2)
+    assert "3 results are not kept: who gave them does not promise run_to_run" in said and not project.kept(), said
+
+
+def check_environment(project):
+    free, behind = project.build("free", FREE), project.build("behind", FREE, FROM_BEHIND)
+    (project.path / "about.txt").write_text("changed\n")
+    said = project.record(free, "--bless", "--fixtures", FEW, code=99)
+    assert "+dirty: commit first" in said and not project.kept(), said
+    project.git("checkout", "-q", "about.txt")
+    said = project.record(free, "--bless", "--fixtures", FEW, code=99, env={"LD_PRELOAD": "libm.so.6"})
+    assert "LD_PRELOAD is set" in said and not project.kept(), said
+    project.record(free, "--bless", "--fixtures", FEW, "--library", "libmine 1.0", code=0)
+    (name,), (text,) = zip(*project.kept().items())
+    assert re.search(r"\nof subject mine/sum on host\nwhere .*, libmine 1\.0, .*its own launch\nby guest mine/sum on host\n", text), text
+    assert "goldens: 3 held, 0 differ" in project.record(free, "--library", "libmine 1.0", code=0)
+    said = project.record(free, "--library", "libmine 1.1", code=77)
+    assert "STALE: 3 of subject mine/sum on host: kept for " in said and "0 gone, 3 stale" in said, said
+    said = project.record(behind, "--library", "libmine 1.0", code=1)
+    assert "the new one is nearer" in said or "what was kept is nearer" in said, said
+    said = project.record(behind, "--library", "libmine 1.0", "--bless", code=0)
+    assert re.search(r"^CHANGES: mine/sum on host: normal\S+, row \d+: was .*, is .*errors \S+ and \S+ ulps", said, re.M), said
+    assert re.search(r"0 added, [123] changed, \d as they were, 0 refused", said), said
+    project.record(behind, "--library", "libmine 1.1", "--bless", "--fixtures", FEW, code=0)
+    assert len(project.kept()) == 2, project.kept()
+    return free, behind
+
+
+def check_kill(project, free, behind):
+    """Whatever the moment, each file is what it was or what it is to be."""
+    versions, took = {}, []
+    for guest in (free, behind):
+        begin = time.monotonic()
+        project.record(guest, "--library", "libmine 1.0", "--bless", code=0)
+        took.append(time.monotonic() - begin)
+        versions[guest] = project.kept()
+    assert versions[free] != versions[behind]
+    name = next(name for name in versions[free] if versions[free][name] != versions[behind][name])
+    killed, now = 0, versions[behind][name]
+    chance = random.Random(1)
+    for turn in range(100):
+        guest = free if now == versions[behind][name] else behind
+        run = project.start(guest, "--library", "libmine 1.0", "--bless")
+        time.sleep(chance.uniform(0, 1.1) * max(took) if turn % 2 else chance.uniform(0.6, 1.0) * min(took))
+        killed += run.poll() is None
+        run.kill()
+        run.communicate()
+        found = project.kept()
+        now = found[name]
+        assert now in (versions[free][name], versions[behind][name]), f"turn {turn}: a torn file: {now}"
+        assert {n: t for n, t in found.items() if n != name} == {n: t for n, t in versions[free].items() if n != name}
+    assert killed >= 20, f"{killed} of 100 were killed before their end"
+    project.record(free, "--library", "libmine 1.0", "--bless", code=0)
+    assert project.kept() == versions[free]
+    print(f"{killed} of 100 killed")
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    project = Project(pathlib.Path(scratch))
+    check_portable(project)
+    check_refused(project)
+    check_kill(project, *check_environment(project))

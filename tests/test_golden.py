@@ -1,0 +1,97 @@
+"""The goldens of fixtures/golden hold; and each thing that can become of them is told for what it is.
+
+test_golden.py FOLDPROOF FIXTURES. Copies are changed as a change of code would show: a bit, an input, an order, a name, a cut.
+"""
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+FOLDPROOF, FIXTURES = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
+KEPT = FIXTURES / "golden"
+SHEET = "order-host-numpy.golden"
+LEAST = 8900  # results that are compared: whoever takes goldens out changes this too
+
+
+def record(*words, code):
+    done = subprocess.run([FOLDPROOF, "record", *words], capture_output=True, text=True)
+    assert done.returncode == code, f"{words}: {done.returncode}, not {code}: {done.stdout[-3000:]}{done.stderr[-2000:]}"
+    return done.stdout + done.stderr
+
+
+def check_kept():
+    said = record("--golden", KEPT, code=0)
+    counts = re.search(r"^goldens: (\d+) held, 0 differ, 0 of another input, 0 of another order, 0 gone, (\d+) stale", said, re.M)
+    assert counts and int(counts[1]) >= LEAST, said
+    print(said.strip())
+    assert sum(path.stat().st_size for path in KEPT.iterdir()) <= 1 << 20, "fixtures/golden is larger than 1 MiB"
+
+
+def one_digit(text):
+    return text[:-1] + ("0" if text[-1] != "0" else "1")
+
+
+def of_line(pattern, change):
+    """Changes what the pattern's group has, in the first line that it matches."""
+
+    def changed(text):
+        found = re.search(pattern, text, re.M)
+        assert found, pattern
+        return text[: found.start(1)] + change(found[1]) + text[found.end(1):]
+
+    return changed
+
+
+LINE = r"^normal/f32/sum/1x1025/seed1 input (\S+) tree (\S+) bits (\S+)$"
+CHANGES = {
+    "a bit of a result": (of_line(LINE.replace(r"(\S+) t", r"\S+ t").replace(r"(\S+) b", r"\S+ b"), one_digit), 1,
+                          r"^DIFFERS FROM ITS GOLDEN: host/numpy on host: normal/f32/sum/1x1025/seed1, row 0: was 0x\w+ .*, is 0x\w+ .*"
+                          r"errors \S+ and \S+ ulps: the new one is nearer to the exact result\n  golden: \S+:\d+, of commit \w+\n  replay: "),
+    "the same, with no engine": (of_line(LINE.replace(r"(\S+) t", r"\S+ t").replace(r"(\S+) b", r"\S+ b"), one_digit), 1, r"^ORACLE DIFFERS: "),
+    "an input": (of_line(LINE.replace(r"tree (\S+) bits (\S+)", r"tree \S+ bits \S+"), one_digit), 1,
+                 r"^OTHER INPUT: normal/f32/sum/1x1025/seed1: generator normal, seed 1, makes other terms: hash 0x"),
+    "a tree": (of_line(LINE.replace(r"input (\S+)", r"input \S+").replace(r"bits (\S+)", r"bits \S+"), one_digit), 1,
+               r"^OTHER ORDER: host/numpy: its tree of 1025 terms is not the one that was kept: host/numpy on host$"),
+    "a case": (of_line(r"^(normal/f32/sum/1x1025/seed1) ", lambda name: name[:-1] + "1x"), 1, r"^GONE: there is no case normal/f32/sum/1x1025/seed1x: "),
+    "a subject": (of_line(r"^by (host/numpy) on host$", lambda name: "host/numpx"), 1, r"^GONE: there is no subject host/numpx on host: "),
+    "who declares another order": (of_line(r"^by (host/numpy) on host$", lambda name: "host/pairwise"), 1,
+                                   r"^GONE: host/pairwise on host is 'order host/pairwise' now, not 'order host/numpy': "),
+    "an order": (of_line(r"^of order (host/numpy)$", lambda name: "host/numpx"), 1, r"^GONE: there is no order host/numpx: "),
+    "a digit less": (of_line(LINE.replace(r"(\S+) t", r"\S+ t").replace(r"(\S+) b", r"\S+ b"), lambda bits: bits + " "), 2, r":\d+: .*no line that --bless wrote"),
+    "a line twice": (of_line(r"^(normal/f32/sum/1x1025/seed1 .*\n)", lambda line: line + line), 2, r":\d+: normal/f32/sum/1x1025/seed1: twice, or out of its place"),
+    "lines out of place": (of_line(r"^(normal/f32/sum/1x1025.*\n.*\n)", lambda two: "".join(reversed(two.splitlines(True)))), 2, r"twice, or out of its place"),
+    "a line taken out": (of_line(r"^(normal/f32/sum/1x1025/seed1 .*\n)", lambda line: ""), 2, r"'end \d+': there are \d+ lines"),
+    "a file cut at a line's end": (of_line(r"(^end \d+\n)", lambda line: ""), 2, r"no golden, or cut off"),
+    "a file cut within a line": (lambda text: text[: len(text) // 2], 2, r":\d+: cut off"),
+    "another version of the format": (of_line(r"^foldproof golden (1)$", lambda n: "2"), 2, r":1: no golden: 'foldproof golden 1' is wanted"),
+    "no order at all": (of_line(r"^of (order host/numpy)$", lambda of: "order host/numpy, kahn"), 2, r"no sheet is of that"),
+    "nothing": (lambda text: "", 2, r"no golden, or cut off"),
+}
+
+
+def check_changes(folder):
+    for what, (change, code, says) in CHANGES.items():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        (folder / SHEET).write_text(change((KEPT / SHEET).read_text()))
+        said = record("--golden", folder, "--subjects", "host/*", code=code)
+        assert re.search(says, said, re.M), f"{what}: no {says!r} in {said[:3000]}"
+
+
+def check_selection(folder):
+    """What is not selected is no business of the run; a folder with nothing in it is not green."""
+    record("--golden", KEPT, "--subjects", "host/numpy", "--fixtures", "normal/f32/sum/1x1025/seed1", code=0)
+    said = record("--golden", KEPT, "--subjects", "host/numpy", "--fixtures", "ties/f32/sum/1x3/seed1", code=2)
+    assert "goldens: 0 held" in said and "1 results have none" in said, said
+    shutil.rmtree(folder)
+    assert "no golden is there" in record("--golden", folder, code=2)
+    done = subprocess.run([FOLDPROOF, "verify", "--golden", KEPT, "-q", "-s", "host/numpy", "-f", "normal/f32/sum/1x33/seed1"], capture_output=True, text=True)
+    assert done.returncode == 0 and "goldens: 2 held, 0 differ" in done.stdout, done
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    check_kept()
+    check_changes(pathlib.Path(scratch) / "golden")
+    check_selection(pathlib.Path(scratch) / "golden")
