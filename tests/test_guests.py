@@ -2,6 +2,7 @@
 
 test_guests.py FOLDPROOF LIBRARY_FOLDER GUESTS_FOLDER CC
 """
+import concurrent.futures
 import os
 import pathlib
 import re
@@ -158,17 +159,21 @@ def check_programs(folder):
     assert code == 99 and "ended with exit code 127" in out and "not found" in out, (code, out, err)
 
 
+def beside(room, *checks):
+    """Many wait for a time limit."""
+    with concurrent.futures.ThreadPoolExecutor(len(checks)) as pool:
+        for done in [pool.submit(check, room) for check in checks]:
+            done.result()
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="foldproof-guests-") as folder:
         os.environ.update(TMPDIR=folder, USER="tester")
         room = pathlib.Path(folder)
-        check_examples(room)
-        if numpy is not None:
-            check_programs(room)
+        beside(room, check_examples, *([check_programs] if numpy else []))
         # A crash is to be one, and who calls exit amid a run frees nothing.
         os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0:detect_leaks=0"
-        check_liars(room)
-        check_loading(room)
+        beside(room, check_liars, check_loading)
         left = [name for name in os.listdir(folder) if "exec" in name]
         assert not left, left
     print("guests: examples hold, liars do not" + ("" if numpy else "; programs not tried: no numpy"))
