@@ -10,6 +10,7 @@
 #include "answer.h"
 #include "bits.h"
 #include "bound.h"
+#include "evidence.h"
 #include "exact.h"
 #include "order.h"
 
@@ -183,5 +184,15 @@ int foldproof_tree(const char *order, size_t n, uint64_t *height, uint64_t *fing
   if (status.code == FOLD_OK && fingerprint) status = fold_order_fingerprint(found, FOLD_F64, NULL, n, &f);
   if (status.code == FOLD_OK && height) *height = h;
   if (status.code == FOLD_OK && fingerprint) *fingerprint = f;
+  return fold_answer(status);
+}
+
+int foldproof_hash(const char *dtype, const void *in, size_t rows, size_t cols, uint64_t *out) {
+  struct fold_call call;
+  fold_status status = parse_call(dtype, "sum", in, rows, cols, out, &call);
+  if (status.code != FOLD_OK) return fold_answer(status);
+  const size_t stride = cols * fold_dtype_size(call.dtype);
+  for (size_t r = 0; r < rows; r++)
+    out[r] = fold_results_hash(call.dtype, (const unsigned char *)call.in + r * stride, cols);
   return fold_answer(status);
 }

@@ -78,6 +78,10 @@ int foldproof_measure(const char *order, const char *dtype, const char *op, cons
  * for host/sorted's fingerprint, whose tree depends on the terms. */
 int foldproof_tree(const char *order, size_t n, uint64_t *height, uint64_t *fingerprint);
 
+/* A hash of each row's bits (XXH3-64), a NaN being as any: rows of the same bits have the same, two other rows the same by a chance of
+ * 2^-64. dtype may be "e4m3" or "e5m2" too. `out` receives `rows` of them. */
+int foldproof_hash(const char *dtype, const void *in, size_t rows, size_t cols, uint64_t *out);
+
 struct foldproof_guest_table; /* foldproof_guest.h */
 
 /* What is judged, and on what; lists are comma-separated, and NULL or 0 is what stands in brackets. */

@@ -216,3 +216,25 @@ Test(library, wrong_words_and_pointers_are_refused_with_a_reason) {
   cr_assert_eq(foldproof_exact("f32", "sum", x, 1, 2, "f32", 0, &out), 0);
   cr_expect(out == 3 && foldproof_error()[0] == '\0', "an error stays after a call that succeeds");
 }
+
+Test(library, rows_of_the_same_bits_have_the_same_hash) {
+  enum { ROWS = 6, COLS = 300 };
+  float *x = terms(ROWS * COLS);
+  uint64_t hashes[ROWS];
+  const uint32_t nans[] = {0x7fc00000, 0xffa00001};
+  for (size_t r = 1; r < ROWS; r++) memcpy(x + r * COLS, x, COLS * sizeof *x);
+  x[1 * COLS + 299] = -x[299];
+  memcpy(x + 2 * COLS, &nans[0], 4);
+  memcpy(x + 3 * COLS, &nans[1], 4);
+  x[4 * COLS] = x[1], x[4 * COLS + 1] = x[0];
+  cr_assert_eq(foldproof_hash("f32", x, ROWS, COLS, hashes), 0);
+  cr_expect_eq(hashes[0], hashes[5], "the same bits");
+  cr_expect_eq(hashes[2], hashes[3], "a NaN is as any");
+  for (size_t r = 1; r < 5; r++) cr_expect_neq(hashes[0], hashes[r], "row %zu has other bits", r);
+  const float zeros[] = {0, -0.0f};
+  cr_assert_eq(foldproof_hash("f32", zeros, 2, 1, hashes), 0);
+  cr_expect_neq(hashes[0], hashes[1], "-0 is not +0");
+  cr_expect_eq(foldproof_hash("f31", x, 1, 1, hashes), FOLDPROOF_BAD_INPUT);
+  cr_expect_eq(foldproof_hash("f32", NULL, 1, 1, hashes), FOLDPROOF_BAD_INPUT);
+  free(x);
+}
