@@ -14,13 +14,19 @@ from __future__ import annotations
 import ctypes
 from typing import Any, Optional
 
-from . import _arrays
+from . import _arrays, _see
 from ._library import Measure, check as _check, library as _lib
-from ._verify import Broken, Failure, NothingJudged, Refuted, Result, judge, verify
+from ._result import Broken, Failure, NothingJudged, Refuted, Result
+from ._verify import judge, verify
 
-__version__ = _lib.foldproof_version().decode()
-__all__ = ["Broken", "Failure", "Measure", "NothingJudged", "Refuted", "Result", "exact", "judge", "measure", "reduction", "replay",
-           "verify"]
+__all__ = ["Broken", "Failure", "Measure", "NothingJudged", "Refuted", "Result", "exact", "judge", "measure", "reduction", "reductions",
+           "replay", "verify"]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return _lib().foldproof_version().decode()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def reduction(**asked: Any) -> Any:
@@ -30,14 +36,21 @@ def reduction(**asked: Any) -> Any:
     return decorator(**asked)
 
 
+def reductions(subjects: Any, **asked: Any) -> Any:
+    """For pytest: a test for each of {name: callable}, claim and dtype; see foldproof.pytest_plugin."""
+    from .pytest_plugin import reductions as tests
+
+    return tests(subjects, **asked)
+
+
 def _terms(x: Any) -> Any:
     """x on the host, contiguous, with its shape as rows x cols; one dimension is one row."""
-    seen = _arrays.see(x)
+    seen = _see.see(x)
     if seen.dtype not in _arrays.DTYPES:
         raise TypeError(f"dtype {seen.dtype}: not one of {', '.join(_arrays.DTYPES)}")
     if len(seen.shape) not in (1, 2):
         raise ValueError(f"an array of one or two dimensions is wanted, and not of shape {seen.shape}")
-    if not seen.contiguous or seen.device == _arrays.CUDA:
+    if not seen.contiguous or seen.on_cuda:
         raise ValueError("a contiguous array in host memory is wanted")
     return seen, (1 if len(seen.shape) == 1 else seen.shape[0]), seen.shape[-1]
 
@@ -62,7 +75,7 @@ def exact(x: Any, op: str = "sum", to: Optional[str] = None, *, threads: int = 0
     dtype `to` (None: x's), as torch's array where x is one, else as numpy's, or as `like` says."""
 
     def call(seen: Any, rows: int, cols: int, dtype: bytes, at: int) -> int:
-        return _lib.foldproof_exact(seen.dtype.encode(), op.encode(), seen.at, rows, cols, dtype, threads, at)
+        return _lib().foldproof_exact(seen.dtype.encode(), op.encode(), seen.at, rows, cols, dtype, threads, at)
 
     return _reduced(x, to, like, call)
 
@@ -73,7 +86,7 @@ def replay(order: str, x: Any, op: str = "sum", *, threads: int = 0, like: Optio
     order: a name of `foldproof list orders`, as "rows/par_256". x and what is returned: as of exact; results are of x's dtype."""
 
     def call(seen: Any, rows: int, cols: int, _dtype: bytes, at: int) -> int:
-        return _lib.foldproof_replay(order.encode(), seen.dtype.encode(), op.encode(), seen.at, rows, cols, threads, at)
+        return _lib().foldproof_replay(order.encode(), seen.dtype.encode(), op.encode(), seen.at, rows, cols, threads, at)
 
     return _reduced(x, None, like, call)
 
@@ -84,7 +97,7 @@ def measure(got: Any, x: Any, op: str = "sum", *, order: Optional[str] = None) -
     got: an array of one element of x's dtype. x: (cols,) or (1, cols). order: whose height the bound goes by; None: any order. Returns
     error, ulps, bound, exact, abs_sum, condition; errors and bounds are rounded up, so that error <= bound is a fact if it is true."""
     seen, rows, cols = _terms(x)
-    result = _arrays.see(got)
+    result = _see.see(got)
     if rows != 1:
         raise ValueError(f"one row is measured at a time, and x has {rows}")
     if result.size != 1 or result.dtype != seen.dtype:
@@ -92,5 +105,5 @@ def measure(got: Any, x: Any, op: str = "sum", *, order: Optional[str] = None) -
     measured = Measure()
     name = None if order is None else order.encode()
     dtype = seen.dtype.encode()
-    _check(_lib.foldproof_measure(name, dtype, op.encode(), seen.at, cols, result.at, ctypes.byref(measured)))
+    _check(_lib().foldproof_measure(name, dtype, op.encode(), seen.at, cols, result.at, ctypes.byref(measured)))
     return measured

@@ -23,8 +23,9 @@ DTYPES = {
     "e5m2": (_E5M2, 8, None),
 }
 _NAMES = {(code, bits): name for name, (code, bits, _) in DTYPES.items()}
-_ML_NAMES = {"bfloat16": "bf16", "float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2"}
-CPU, CUDA, CUDA_HOST = 1, 2, 3
+_ML_DTYPES = {"bf16": "bfloat16", "e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2"}
+CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
+FRAMEWORKS = ("numpy", "torch", "cupy", "jax")
 
 
 class _Tensor(ctypes.Structure):
@@ -42,23 +43,25 @@ class _Tensor(ctypes.Structure):
     ]
 
 
-class _Managed(ctypes.Structure):
+class Managed(ctypes.Structure):
     pass
 
 
-_Deleter = ctypes.CFUNCTYPE(None, POINTER(_Managed))
-_Managed._fields_ = [("tensor", _Tensor), ("context", c_void_p), ("deleter", _Deleter)]
+_Deleter = ctypes.CFUNCTYPE(None, POINTER(Managed))
+Managed._fields_ = [("tensor", _Tensor), ("context", c_void_p), ("deleter", _Deleter)]
 
-_api = ctypes.pythonapi
-_new = _api.PyCapsule_New
+api = ctypes.pythonapi
+_new = api.PyCapsule_New
 _new.restype, _new.argtypes = ctypes.py_object, [c_void_p, c_char_p, c_void_p]
-_pointer = _api.PyCapsule_GetPointer
-_pointer.restype, _pointer.argtypes = c_void_p, [ctypes.py_object, c_char_p]
-_is_valid = _api.PyCapsule_IsValid
-_is_valid.argtypes = [ctypes.py_object, c_char_p]
-_set_name = _api.PyCapsule_SetName
-_set_name.argtypes = [ctypes.py_object, c_char_p]
-_NEW, _USED = b"dltensor", b"used_dltensor"  # kept: a capsule points to its name
+pointer_of = api.PyCapsule_GetPointer
+pointer_of.restype, pointer_of.argtypes = c_void_p, [ctypes.py_object, c_char_p]
+NEW = b"dltensor"  # kept: a capsule points to its name
+
+def names(code: int, bits: int) -> str:
+    """A dtype as DLPack has it: one of DTYPES, or "int32" and its like."""
+    kind = {0: "int", 1: "uint", 6: "bool"}.get(code, f"DLPack's type {code} of bits ")
+    return _NAMES.get((code, bits), f"{kind}{bits}")
+
 
 # What somebody still looks at: the structures by their address, and whose memory it is.
 _lent: dict[int, Tuple[Any, ...]] = {}
@@ -89,10 +92,10 @@ class Lent:
         n = len(self.shape)
         shape = (c_int64 * n)(*self.shape)
         strides = (c_int64 * n)(*((self.shape[1], 1) if n == 2 else (1,)))
-        managed = _Managed(_Tensor(self.at, *self.device, n, code, bits, 1, shape, strides, 0), None, _give_back)
+        managed = Managed(_Tensor(self.at, *self.device, n, code, bits, 1, shape, strides, 0), None, _give_back)
         at = ctypes.addressof(managed)
         _lent[at] = (managed, shape, strides, self)
-        return _new(at, _NEW, None)
+        return _new(at, NEW, None)
 
 
 def _ml_dtype(dtype: str) -> Any:
@@ -100,7 +103,7 @@ def _ml_dtype(dtype: str) -> Any:
         ml = importlib.import_module("ml_dtypes")
     except ImportError:
         raise TypeError(f"numpy has no {dtype}: install ml_dtypes, or say like='torch'") from None
-    return getattr(ml, {short: name for name, short in _ML_NAMES.items()}[dtype])
+    return getattr(ml, _ML_DTYPES[dtype])
 
 
 def maker(like: str) -> Callable[[Lent], Any]:
@@ -119,119 +122,11 @@ def maker(like: str) -> Callable[[Lent], Any]:
     return module.from_dlpack
 
 
-def pick(like: str | None) -> str:
-    """The framework that is meant: torch if it was imported, else numpy."""
-    known = ("numpy", "torch", "cupy", "jax")
+def pick(like: str | None, cuda: bool = False) -> str:
+    """The framework that is meant: of those that were imported the first that fits the device; else numpy."""
+    fit = FRAMEWORKS[1:] if cuda else ("torch", "numpy")
     if like is None:
-        return "torch" if "torch" in sys.modules else "numpy"
-    if like not in known:
-        raise ValueError(f"like={like!r}: not one of {', '.join(known)}")
+        like = next((name for name in fit if name in sys.modules), None if cuda else "numpy")
+    if like not in FRAMEWORKS or (cuda and like == "numpy"):
+        raise ValueError(f"like={like!r}: not one of {', '.join(fit if cuda else FRAMEWORKS)}")
     return like
-
-
-class Seen:
-    """Where somebody's array lies: address, shape, dtype's name, device, and the array itself, which keeps it."""
-
-    def __init__(self, at: int, shape: Tuple[int, ...], strides: Any, dtype: str, device: int, keep: Any):
-        self.at, self.shape, self.dtype, self.device, self.keep = at, shape, dtype, device, keep
-        expected = 1
-        self.contiguous = True
-        for extent, stride in zip(reversed(shape), reversed(strides or ())):
-            self.contiguous &= stride == expected or extent <= 1
-            expected *= extent
-
-    @property
-    def size(self) -> int:
-        n = 1
-        for extent in self.shape:
-            n *= extent
-        return n
-
-    @property
-    def nbytes(self) -> int:
-        return self.size * DTYPES[self.dtype][1] // 8
-
-
-def _name(typestr: str) -> str:
-    for name, (_, _, known) in DTYPES.items():
-        if known == typestr:
-            return name
-    return typestr
-
-
-def _see_interface(array: Any, interface: dict[str, Any], device: int) -> Seen:
-    dtype = _name(interface["typestr"])
-    if dtype not in DTYPES:  # ml_dtypes' are void to the interface
-        dtype = _ML_NAMES.get(str(getattr(array, "dtype", dtype)), dtype)
-    size = int(interface["typestr"][2:])
-    strides = interface.get("strides")
-    if strides is not None:
-        strides = [s // size if s % size == 0 else -1 for s in strides]
-    return Seen(interface["data"][0], tuple(interface["shape"]), strides, dtype, device, array)
-
-
-def _see_dlpack(array: Any, stream: int | None) -> Seen:
-    capsule = array.__dlpack__() if stream is None else array.__dlpack__(stream=stream)
-    managed = ctypes.cast(_pointer(capsule, _NEW), POINTER(_Managed))
-    t = managed.contents.tensor
-    shape = tuple(t.shape[i] for i in range(t.ndim))
-    strides = [t.strides[i] for i in range(t.ndim)] if t.strides else None
-    dtype = _NAMES.get((t.code, t.bits), f"DLPack's type {t.code} of {t.bits} bits")
-    # The capsule was not taken: it frees itself, and the array keeps the memory.
-    return Seen((t.data or 0) + t.byte_offset, shape, strides, dtype, t.device, (array, capsule))
-
-
-def see(array: Any, stream: int | None = None) -> Seen:
-    """Any array's memory: by the array interface, DLPack, CUDA's array interface, or a buffer; TypeError for anything else.
-
-    `stream` is the CUDA stream that will read it."""
-    if hasattr(array, "__array_interface__") and type(array).__module__.split(".")[0] == "numpy":
-        return _see_interface(array, array.__array_interface__, CPU)
-    if hasattr(array, "__dlpack__"):
-        return _see_dlpack(array, stream)
-    if hasattr(array, "__cuda_array_interface__"):
-        return _see_interface(array, array.__cuda_array_interface__, CUDA)
-    if hasattr(array, "__array_interface__"):
-        return _see_interface(array, array.__array_interface__, CPU)
-    return _see_buffer(array)
-
-
-def _see_buffer(array: Any) -> Seen:
-    try:
-        view = memoryview(array)
-    except TypeError:
-        raise TypeError(f"an array is wanted, and not {type(array).__name__}") from None
-    names = {"f": "f32", "d": "f64", "e": "f16"}
-    if view.format not in names or not view.c_contiguous:
-        raise TypeError(f"a contiguous buffer of f16, f32 or f64 is wanted, and not of format {view.format!r}")
-    at = 0
-    if view.nbytes:
-        at = ctypes.addressof((ctypes.c_char * view.nbytes).from_buffer(view)) if not view.readonly else _address(view)
-    return Seen(at, tuple(view.shape), None, names[view.format], CPU, view)
-
-
-class _Buffer(ctypes.Structure):
-    _fields_ = [("buf", c_void_p), ("obj", ctypes.py_object), ("len", ctypes.c_ssize_t), ("rest", ctypes.c_ssize_t * 16)]
-
-
-def _address(view: memoryview) -> int:
-    """Of a buffer that may not be written to."""
-    buffer = _Buffer()
-    _api.PyObject_GetBuffer.argtypes = [ctypes.py_object, c_void_p, ctypes.c_int]
-    _api.PyBuffer_Release.argtypes = [c_void_p]
-    _api.PyObject_GetBuffer(view, ctypes.byref(buffer), 0)
-    at = buffer.buf
-    _api.PyBuffer_Release(ctypes.byref(buffer))
-    return at or 0
-
-
-def copy_out(seen: Seen, at: int) -> None:
-    """A result in host memory, of one dimension or n x 1, to `at`."""
-    if seen.contiguous:
-        ctypes.memmove(at, seen.at, seen.nbytes)
-        return
-    keep = seen.keep[0] if isinstance(seen.keep, tuple) else seen.keep
-    tight = see(keep.contiguous() if hasattr(keep, "contiguous") else keep.copy())
-    if not tight.contiguous:
-        raise TypeError("its results are strided, and can't be made contiguous")
-    ctypes.memmove(at, tight.at, tight.nbytes)

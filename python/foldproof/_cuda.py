@@ -1,39 +1,102 @@
-"""The few calls of CUDA's driver that a callable on a device needs: whose result comes to its place in the harness's stream."""
+"""CUDA's driver, as far as callables on a device need it: whose work is waited for, and how results come to their place."""
 
 from __future__ import annotations
 
 import ctypes
+from ctypes import byref, c_int, c_size_t, c_uint64, c_void_p
 from typing import Any, Optional
+
+from ._see import ALL, Seen, Wrong, see, tight
+
+_MEMORY_TYPE, _DEVICE_ORDINAL, _DEVICE = 2, 9, 2  # cuda.h: CU_POINTER_ATTRIBUTE_..., CU_MEMORYTYPE_DEVICE
+
+
+class _Memory:
+    """Of a device, aligned to 256 bytes, until nobody has it."""
+
+    def __init__(self, device: "Device", nbytes: int):
+        found = c_uint64()
+        device.call("cuMemAlloc_v2", byref(found), c_size_t(nbytes))
+        self.at, self._free = found.value, device.driver.cuMemFree_v2
+
+    def __del__(self) -> None:
+        if hasattr(self, "at"):
+            self._free(c_uint64(self.at))
 
 
 class Device:
+    """The thread's current device, in the harness's context."""
+
     def __init__(self) -> None:
         self.driver = ctypes.CDLL("libcuda.so.1")
-        self.driver.cuMemcpyDtoDAsync_v2.argtypes = [ctypes.c_uint64, ctypes.c_uint64, ctypes.c_size_t, ctypes.c_void_p]
-        self.driver.cuStreamSynchronize.argtypes = [ctypes.c_void_p]
 
-    def _check(self, code: int, what: str) -> None:
+    def call(self, name: str, *arguments: Any) -> None:
+        code = getattr(self.driver, name)(*arguments)
         if code:
-            raise RuntimeError(f"CUDA's {what} failed with error {code}")
+            raise RuntimeError(f"CUDA's {name} failed with error {code}")
 
     def number(self) -> int:
-        """Of the thread's current device."""
-        device = ctypes.c_int()
-        self._check(self.driver.cuCtxGetDevice(ctypes.byref(device)), "cuCtxGetDevice")
+        device = c_int()
+        self.call("cuCtxGetDevice", byref(device))
         return device.value
 
-    def wait(self, stream: Optional[int]) -> None:
-        self._check(self.driver.cuStreamSynchronize(stream), "cuStreamSynchronize")
+    def context(self) -> Optional[int]:
+        current = c_void_p()
+        self.call("cuCtxGetCurrent", byref(current))
+        return current.value
 
-    @staticmethod
-    def consumer(stream: Optional[int]) -> int:
-        """As DLPack names a stream: 1 is the legacy default."""
-        return stream or 1
+    def wait(self, stream: Any) -> None:
+        """stream: as CUDA numbers them; None: the legacy default; ALL: for everything."""
+        if stream == ALL:
+            self.call("cuCtxSynchronize")
+        else:
+            self.call("cuStreamSynchronize", c_void_p(stream))
 
-    def copy(self, to: int, seen: Any, stream: Optional[int]) -> None:
-        """Waits: the result's memory may be used again as soon as it is let go."""
-        if not seen.contiguous:
-            raise TypeError("its results are strided: return a contiguous array")
-        if seen.nbytes:
-            self._check(self.driver.cuMemcpyDtoDAsync_v2(to, seen.at, seen.nbytes, stream), "cuMemcpyDtoDAsync")
+    def _attribute(self, which: int, at: int) -> Optional[int]:
+        found = c_int(-1)
+        code = self.driver.cuPointerGetAttribute(byref(found), c_int(which), c_uint64(at))
+        return None if code else found.value
+
+    def see(self, value: Any, stream: Optional[int]) -> Seen:
+        """A result's memory, once what the callable has put into its stream is done there; contiguous."""
+        seen = tight(see(value, stream or 1), stream or 1)  # DLPack's 1 is the legacy default
+        if seen.pending is not None:
+            self.wait(seen.pending)
+        return seen
+
+    def check(self, seen: Seen) -> None:
+        """Wrong, where memory that calls itself a device's is none of this one."""
+        if not seen.nbytes:
+            return
+        kind, number = self._attribute(_MEMORY_TYPE, seen.at), self._attribute(_DEVICE_ORDINAL, seen.at)
+        if kind is None:
+            raise Wrong("its results are at an address that CUDA does not know")
+        if kind != _DEVICE and number != self.number():
+            raise Wrong("its results are in the host's memory, its input is not")
+        if number != self.number():
+            raise Wrong(f"its results are on CUDA's device {number}, its input on {self.number()}")
+
+    def copy(self, to: int, at: int, nbytes: int, stream: Optional[int]) -> None:
+        """From the device to the device, and waits: the memory may be used again as soon as it is let go."""
+        if nbytes:
+            self.call("cuMemcpyDtoDAsync_v2", c_uint64(to), c_uint64(at), c_size_t(nbytes), c_void_p(stream))
         self.wait(stream)
+
+    def fetch(self, at: int, nbytes: int, stream: Optional[int]) -> Any:
+        """A copy of device memory in the host's."""
+        room = ctypes.create_string_buffer(nbytes + 8)
+        if nbytes:
+            self.call("cuMemcpyDtoHAsync_v2", room, c_uint64(at), c_size_t(nbytes), c_void_p(stream))
+            self.wait(stream)
+        return room
+
+    def put(self, to: int, room: Any, nbytes: int, stream: Optional[int]) -> None:
+        if nbytes:
+            self.call("cuMemcpyHtoDAsync_v2", c_uint64(to), room, c_size_t(nbytes), c_void_p(stream))
+            self.wait(stream)
+
+    def aligned(self, at: int, nbytes: int, stream: Optional[int]) -> _Memory:
+        """A copy that is aligned as an allocation is."""
+        memory = _Memory(self, nbytes)
+        self.copy(memory.at, at, nbytes, stream)
+        return memory

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 from ctypes import POINTER, c_char_p, c_double, c_int, c_int32, c_size_t, c_uint, c_uint32, c_uint64, c_void_p
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 UNSUPPORTED = 77
-_had_policy = "OMP_WAIT_POLICY" in os.environ
 
 
 class Call(ctypes.Structure):
@@ -85,16 +85,24 @@ def fixtures() -> bytes | None:
     return os.fsencode(folder) if named or folder.is_dir() else None
 
 
-def _load() -> ctypes.CDLL:
+@functools.lru_cache(None)
+def library() -> ctypes.CDLL:
+    """Loaded when it is first asked for, so that who imports this package where there is none can do without."""
     # OpenMP reads it as it is loaded: threads that wait between short regions would take the processor from the callable.
+    had_policy = "OMP_WAIT_POLICY" in os.environ
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-    found = ctypes.CDLL(_find())
-    if not _had_policy:
-        del os.environ["OMP_WAIT_POLICY"]
+    try:
+        found = ctypes.CDLL(_find())
+    except OSError as error:
+        raise OSError(f"foldproof's library can't be loaded ({error}): $FOLDPROOF_LIBRARY says where it is") from None
+    finally:
+        if not had_policy:
+            del os.environ["OMP_WAIT_POLICY"]
     arguments = {
         "replay": [c_char_p, c_char_p, c_char_p, c_void_p, c_size_t, c_size_t, c_uint, c_void_p],
         "exact": [c_char_p, c_char_p, c_void_p, c_size_t, c_size_t, c_char_p, c_uint, c_void_p],
         "measure": [c_char_p, c_char_p, c_char_p, c_void_p, c_size_t, c_void_p, POINTER(Measure)],
+        "hash": [c_char_p, c_void_p, c_size_t, c_size_t, c_void_p],
         "verify": [POINTER(Table), POINTER(Options), Take, c_void_p],
     }
     for name, types in arguments.items():
@@ -103,10 +111,7 @@ def _load() -> ctypes.CDLL:
     return found
 
 
-library = _load()
-
-
 def check(code: int) -> None:
     """Raises ValueError with the library's words where a call failed."""
     if code:
-        raise ValueError(library.foldproof_error().decode())
+        raise ValueError(library().foldproof_error().decode())

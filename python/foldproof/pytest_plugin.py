@@ -1,74 +1,155 @@
-"""foldproof in pytest: the fixture `foldproof`, foldproof.reduction, and --foldproof-record FILE.
+"""foldproof in pytest: the fixture `foldproof`, tests by foldproof.reduction, and --foldproof-record FILE.
 
     @foldproof.reduction(dtypes=["f32", "f64"], claims=["run_to_run", "batch_invariant"])
     def test_row_sum(x):
         return x.sum(-1)              # test_row_sum[run_to_run-f32], ...
 
+    test_all = foldproof.reductions({"torch": torch_sum, "triton": triton_sum}, claims="reproducible")
+                                      # test_all[torch-run_to_run-f32], ...
+
+    @pytest.mark.foldproof(device="cuda")        # what all calls in a test, a class or a module (pytestmark) say
     def test_by_hand(foldproof):
         foldproof.verify(my_sum, claims=["bounded"])
+
+`pytest -m foldproof` runs the tests that are made so or marked. Records come with the tests' reports to the one process that writes
+them: xdist's workers write nothing. Without foldproof's library the tests that use it fail, and all others run.
 """
 
 from __future__ import annotations
 
 import json
-import os
-from typing import Any, Callable
+from typing import Any, Callable, Dict, List, Mapping, Optional
 
 import pytest
 
-import foldproof as package
-from foldproof._verify import Failure, NothingJudged, Result, _list, judge
-
 # What every callable is judged by besides its claims.
 TIDY = ("writes_output", "stays_in_bounds", "leaves_no_trace", "keeps_input")
+_FILE = "--foldproof-record"
 
 
 def pytest_addoption(parser: Any) -> None:
     group = parser.getgroup("foldproof")
-    group.addoption("--foldproof-record", metavar="FILE", help="write a record of each judgement, as JSON lines")
+    group.addoption(_FILE, metavar="FILE", help="write a record of each judgement, as JSON lines")
 
 
 def pytest_configure(config: Any) -> None:
-    file = config.getoption("--foldproof-record")
-    if file and not hasattr(config, "workerinput"):  # xdist's workers append to what its controller has begun
-        open(file, "w").close()
+    config.addinivalue_line("markers", "foldproof(**asked): judged by foldproof; what its calls of verify say")
+    file = config.getoption(_FILE)
+    if file and not hasattr(config, "workerinput"):
+        try:
+            records = open(config.invocation_params.dir / file, "w")
+        except OSError as error:
+            raise pytest.UsageError(f"{_FILE}: {error}") from None
+        config.pluginmanager.register(_Records(records), "foldproof_records")
+
+
+class _Records:
+    """In the one process that has all reports."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        self._file.writelines(json.dumps(record, separators=(",", ":")) + "\n" for record in getattr(report, "foldproof_records", ()))
+        self._file.flush()
+
+    def pytest_unconfigure(self) -> None:
+        self._file.close()
+
+
+def pytest_runtest_makereport(item: Any, call: Any) -> Any:
+    """Hands the judgements over that were made since the last report, as what xdist sends along."""
+    records = item.__dict__.pop("_foldproof_records", None)
+    if not records:
+        return None
+    report = pytest.TestReport.from_item_and_call(item, call)
+    report.foldproof_records = records
+    return report
 
 
 class Foldproof:
     """The package, with records kept."""
 
-    def __init__(self, config: Any) -> None:
-        file = config.getoption("--foldproof-record")
-        self._file = None if file is None else os.path.join(str(config.invocation_params.dir), file)
+    def __init__(self, request: Any) -> None:
+        self._item = request.node
 
     def __getattr__(self, name: str) -> Any:
+        import foldproof as package
+
         return getattr(package, name)
 
-    def judge(self, fn: Callable[..., Any], **asked: Any) -> Result:
+    def _asked(self, asked: Mapping[str, Any]) -> Dict[str, Any]:
+        """With what marks say, the nearest first."""
+        both: Dict[str, Any] = {}
+        for mark in self._item.iter_markers("foldproof"):
+            both = {**mark.kwargs, **both}
+        return {**both, **asked}
+
+    def judge(self, fn: Callable[..., Any], **asked: Any) -> Any:
+        """As foldproof.judge."""
+        import foldproof as package
+
         __tracebackhide__ = True
-        result = judge(fn, **asked)
-        if self._file is not None:
-            lines = "".join(json.dumps(record, separators=(",", ":")) + "\n" for record in result.judgements)
-            at = os.open(self._file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
-            try:
-                os.write(at, lines.encode())  # one write, so that workers' lines don't mix
-            finally:
-                os.close(at)
+        result = package.judge(fn, **self._asked(asked))
+        if self._item.config.getoption(_FILE):
+            self._item.__dict__.setdefault("_foldproof_records", []).extend(result.judgements)
         return result
 
-    def verify(self, fn: Callable[..., Any], **asked: Any) -> Result:
+    def verify(self, fn: Callable[..., Any], **asked: Any) -> Any:
         """As foldproof.verify; a test of which all was skipped is skipped."""
+        import foldproof as package
+
         __tracebackhide__ = True
         try:
             return self.judge(fn, **asked).check()
-        except NothingJudged as nothing:
+        except package.NothingJudged as nothing:
             pytest.skip(str(nothing))
 
 
 @pytest.fixture
 def foldproof(request: Any) -> Foldproof:
     """foldproof.verify and its kin, whose judgements go to --foldproof-record too."""
-    return Foldproof(request.config)
+    return Foldproof(request)
+
+
+def _words(names: Any, usual: str) -> List[str]:
+    return (names if isinstance(names, str) else ",".join(names or ()) or usual).replace(",", " ").split()
+
+
+def _test_of(subjects: Mapping[str, Callable[..., Any]], asked: Dict[str, Any]) -> Callable[..., None]:
+    claims = _words(asked.pop("claims", None), "bounded,run_to_run")
+    dtypes = _words(asked.pop("dtypes", None), "f32")
+    of_several = len(subjects) > 1 or next(iter(subjects), "")
+
+    def judge(foldproof: Foldproof, fn: Callable[..., Any], name: str, claim: str, dtype: str) -> None:
+        import foldproof as package
+
+        __tracebackhide__ = True
+        failed: Optional[str] = None
+        try:
+            foldproof.verify(fn, claims=claims, only=claim, dtypes=dtype, **dict({"name": name}, **asked))
+        except package.Failure as failure:
+            failed = str(failure)
+        if failed is not None:
+            pytest.fail(failed, pytrace=False)
+
+    if of_several:
+
+        def test(foldproof: Any, foldproof_subject: str, foldproof_claim: str, foldproof_dtype: str) -> None:
+            __tracebackhide__ = True
+            judge(foldproof, subjects[foldproof_subject], foldproof_subject, foldproof_claim, foldproof_dtype)
+    else:
+
+        def test(foldproof: Any, foldproof_claim: str, foldproof_dtype: str) -> None:  # type: ignore[misc]
+            __tracebackhide__ = True
+            fn = subjects[""]
+            judge(foldproof, fn, f"py/{fn.__name__}", foldproof_claim, foldproof_dtype)
+
+    if of_several:
+        test = pytest.mark.parametrize("foldproof_subject", list(subjects))(test)
+    test = pytest.mark.parametrize("foldproof_claim", [*claims, *(claim for claim in TIDY if claim not in claims)])(test)
+    test = pytest.mark.parametrize("foldproof_dtype", dtypes)(test)
+    return pytest.mark.foldproof(test)
 
 
 def reduction(**asked: Any) -> Callable[[Callable[..., Any]], Callable[..., None]]:
@@ -76,25 +157,18 @@ def reduction(**asked: Any) -> Callable[[Callable[..., Any]], Callable[..., None
 
     Ids are "test_name[claim-dtype]"; besides `claims` (names, each an id; None: bounded, run_to_run) these are writes_output,
     stays_in_bounds, leaves_no_trace and keeps_input."""
-    claims = (_list(asked.pop("claims", None)) or "bounded,run_to_run").split(",")
-    dtypes = (_list(asked.pop("dtypes", None)) or "f32").split(",")
 
     def decorate(fn: Callable[..., Any]) -> Callable[..., None]:
-        @pytest.mark.parametrize("foldproof_dtype", dtypes)
-        @pytest.mark.parametrize("foldproof_claim", [*claims, *(claim for claim in TIDY if claim not in claims)])
-        def test(foldproof: Foldproof, foldproof_claim: str, foldproof_dtype: str) -> None:
-            __tracebackhide__ = True
-            named = dict({"name": f"py/{fn.__name__}"}, **asked)
-            failed = ""
-            try:
-                foldproof.verify(fn, claims=claims, only=foldproof_claim, dtypes=foldproof_dtype, **named)
-            except Failure as failure:
-                failed = str(failure)
-            if failed:
-                pytest.fail(failed, pytrace=False)
-
+        test = _test_of({"": fn}, dict(asked))
         test.__name__, test.__qualname__ = fn.__name__, fn.__qualname__
         test.__doc__, test.__module__ = fn.__doc__, fn.__module__
+        test.foldproof_callable = fn  # type: ignore[attr-defined]
         return test
 
     return decorate
+
+
+def reductions(subjects: Mapping[str, Callable[..., Any]], **asked: Any) -> Callable[..., None]:
+    """A test for each of {name: callable}, claim and dtype, to be given a name that begins with "test": ids are "name[subject-claim-dtype]",
+    the subject's name is foldproof's name of it too. `name` can't be asked for."""
+    return _test_of(dict(subjects), dict(asked))

@@ -1,0 +1,143 @@
+"""A Python callable as a guest's run function: its input as an array, what comes back to where the harness looks."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import time
+import traceback
+import weakref
+from typing import Any, Callable, List, Optional
+
+from . import _arrays, _library, _see
+from ._arrays import CPU, CUDA, CUDA_HOST, Lent
+from ._see import Wrong
+
+_DTYPE_NUMBERS = {1: "f16", 2: "bf16", 3: "f32", 4: "f64", 5: "e4m3", 6: "e5m2"}  # foldproof_guest.h
+_FAILED = 1
+_JAX_ALIGNMENT = 128  # XLA takes no less; it is a copy's then
+
+
+class Guest:
+    """One callable. `rows`: None, or what keeps results of any length by their hashes (_rows.py)."""
+
+    def __init__(self, name: str, fn: Callable[..., Any], like: str, cuda: bool, rows: Any = None):
+        self.name, self.fn, self.like, self.rows = name, fn, like, rows
+        self.traceback = ""
+        self.stop: List[BaseException] = []  # what is the caller's to have
+        self.make = _arrays.maker(like)
+        self.run = _library.Run(self._run)
+        self.device: Any = None
+        if cuda:
+            from ._cuda import Device
+
+            self.device = Device()
+
+    def _lend(self, call: Any, at: Optional[int]) -> Lent:
+        terms, shape = _DTYPE_NUMBERS[call.dtype], (call.rows, call.cols)
+        where = (CUDA, self.device.number()) if self.device else (CPU, 0)
+        owner, at = None, at or 0
+        if self.like == "jax" and at % _JAX_ALIGNMENT and call.rows * call.cols:
+            nbytes = call.rows * call.cols * _arrays.DTYPES[terms][1] // 8
+            if self.device:
+                owner = self.device.aligned(at, nbytes, call.stream)
+                at = owner.at
+            else:
+                owner = ctypes.create_string_buffer(nbytes + _JAX_ALIGNMENT)
+                to = ctypes.addressof(owner)
+                ctypes.memmove(to + -to % _JAX_ALIGNMENT, at, nbytes)
+                at = to + -to % _JAX_ALIGNMENT
+        return Lent(at, shape, terms, where, owner)
+
+    def _check(self, seen: Any, call: Any) -> None:
+        if bool(self.device) != seen.on_cuda or not (seen.on_cuda or seen.device in (CPU, CUDA_HOST)):
+            raise Wrong(f"its results are on {'a CUDA device' if seen.on_cuda else 'the host'}, its input is not")
+        if self.device:
+            self.device.check(seen)
+        if self.rows:
+            self.rows.check(seen, call.rows)
+            return
+        result = _DTYPE_NUMBERS[call.result]
+        if seen.dtype != result:
+            raise Wrong(f"its results are of {seen.dtype}, and not of {result}")
+        if seen.shape not in ((call.rows,), (call.rows, 1)):
+            raise Wrong(f"its results have shape {seen.shape}, and not ({call.rows},)")
+
+    def _take(self, value: Any, call: Any) -> None:
+        """What came back, to call.out."""
+        if self.device:
+            seen = self.device.see(value, call.stream)
+            self._check(seen, call)
+            if self.rows is None:
+                self.device.copy(call.out, seen.at, seen.nbytes, call.stream)
+            else:
+                host = self.device.fetch(seen.at, seen.nbytes, call.stream)
+                hashes = self.rows.hashes(ctypes.addressof(host), seen, call.rows)
+                self.device.put(call.out, hashes, 8 * call.rows, call.stream)
+            return
+        seen = _see.see(value)
+        self._check(seen, call)
+        seen = _see.tight(seen)
+        if self.rows is None:
+            ctypes.memmove(call.out, seen.at, seen.nbytes if call.rows else 0)
+        else:
+            ctypes.memmove(call.out, self.rows.hashes(seen.at, seen, call.rows), 8 * call.rows)
+
+    def _compute(self, call: Any) -> None:
+        if self.device:
+            self.device.wait(call.stream)  # whatever stream the callable's framework uses
+        lent = [self._lend(call, at) for at in ([call.in_] if call.other is None else [call.in_, call.other])]
+        context = self.device.context() if self.device else None
+        value = self.fn(*map(self.make, lent))
+        if self.device and self.device.context() != context:
+            raise Wrong("it leaves another device, or context of CUDA's, than it found")
+        self._take(value, call)
+        held = [weakref.ref(part) for part in lent]  # an array keeps what it was made of
+        del value, lent
+        if any(part() for part in held):
+            self._wait_for(held)
+
+    @staticmethod
+    def _wait_for(held: List[Any]) -> None:
+        gc.collect()
+        for _ in range(50):  # jax lets go of an input some time after its last use
+            if not any(part() for part in held):
+                return
+            time.sleep(0.002)
+        raise Wrong("it keeps its input array, whose memory is gone after the run")
+
+    def _run(self, pointer: Any, _context: Any) -> int:
+        call = pointer.contents
+        if call.threads or call.blocks or call.block:
+            self._say(call, "a Python callable takes no launch")
+            return _library.UNSUPPORTED
+        if self.rows and not call.cols:
+            self._say(call, "no term, of which a function of rows need not have a value")
+            return _library.UNSUPPORTED
+        try:
+            self._compute(call)
+            return 0
+        except Exception as error:
+            self._keep(call, error)
+        except BaseException as error:  # KeyboardInterrupt, SystemExit, pytest's own
+            self.stop.append(error)
+            self._say(call, type(error).__name__)
+        return _FAILED
+
+    def _keep(self, call: Any, error: Exception) -> None:
+        ours = isinstance(error, Wrong)
+        words = str(error) if ours else f"{type(error).__name__}: {error}"
+        if not ours and not self.traceback:
+            # From the callable's own frame on.
+            own = error.__traceback__
+            while own is not None and own.tb_frame.f_globals.get("__name__", "").startswith("foldproof."):
+                own = own.tb_next
+            self.traceback = "".join(traceback.format_exception(type(error), error, own or error.__traceback__))
+        error.__traceback__ = None  # its frames hold the arrays
+        self._say(call, words)
+
+    @staticmethod
+    def _say(call: Any, words: str) -> None:
+        text = words.replace("\n", " ").encode()[: call.why_bytes - 1] + b"\0"
+        text = text.decode(errors="ignore").encode()
+        ctypes.memmove(call.why, text, len(text))

@@ -1,0 +1,141 @@
+"""fresh_process of a callable: the same cases in a new process of Python, which imports the module that the callable is of.
+
+    python3 -m foldproof._fresh FD < JSON        # the new process: a line for each case to that descriptor
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import select
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterator, List, Tuple
+
+from ._replay import place_of
+from ._result import Record
+
+_TO_IMPORT = 100  # seconds, beside the limit of a case
+Key = Tuple[str, str]
+
+
+def _limit() -> float:
+    return float(os.environ.get("FOLDPROOF_TIMEOUT") or 20)
+
+
+def _environment() -> Dict[str, str]:
+    """Other freed memory and another place of the stack than here, as the command's new processes have."""
+    other = "165" if os.environ.get("MALLOC_PERTURB_") == "64" else "64"
+    path = os.pathsep.join([str(Path(__file__).resolve().parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return {**os.environ, "MALLOC_PERTURB_": other, "FOLD_SHIFT_OF_THE_STACK": "x" * 1021, "PYTHONPATH": path}
+
+
+def _lines(fd: int, end: Callable[[], float]) -> Iterator[Dict[str, Any]]:
+    """What the new process says, until its end; TimeoutError where it says nothing for too long."""
+    text = b""
+    while True:
+        if not select.select([fd], [], [], max(0.0, end() - time.monotonic()))[0]:
+            raise TimeoutError
+        more = os.read(fd, 1 << 16)
+        if not more:
+            return
+        text += more
+        *whole, text = text.split(b"\n")
+        yield from map(json.loads, whole)
+
+
+def _ask(spec: Dict[str, Any]) -> Tuple[Dict[Key, Record], str]:
+    """What it found of each case, and why there is no more."""
+    found: Dict[Key, Record] = {}
+    heard = [time.monotonic() + _TO_IMPORT]
+    ours, theirs = os.pipe()
+    with tempfile.TemporaryFile() as errors, os.fdopen(ours, "rb", buffering=0) as from_it:
+        child = subprocess.Popen([sys.executable, "-m", "foldproof._fresh", str(theirs)], stdin=subprocess.PIPE, stdout=errors,
+                                 stderr=errors, pass_fds=[theirs], env=_environment())
+        os.close(theirs)
+        why = ""
+        try:
+            assert child.stdin is not None
+            child.stdin.write(json.dumps(spec).encode())
+            child.stdin.close()
+            for record in _lines(from_it.fileno(), lambda: heard[0] + _limit()):
+                found[record["case"], record["dtype"]] = record
+                heard[0] = time.monotonic()
+        except TimeoutError:
+            why = f"the new process said nothing for {time.monotonic() - heard[0] + (0 if found else _TO_IMPORT):.0f} s"
+        except BrokenPipeError:
+            pass
+        finally:
+            if why or sys.exc_info()[0]:
+                child.kill()
+            code = child.wait()
+        if code and not why:
+            errors.seek(0)
+            last = errors.read().decode(errors="replace").strip().splitlines()[-1:]
+            how = f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
+            why = ": ".join([f"the new process {how}", *last])
+    return found, why
+
+
+def _settle(record: Record, other: Record | None, why: str) -> None:
+    """A skipped judgement becomes what the two processes' results say."""
+    record.pop("reason", None)
+    if other is None or other["verdict"] == "broken":
+        said = other.get("reason") if other else why
+        record.update(verdict="broken", reason=said or "the new process did not come to this case")
+    elif other["input_xxh3"] != record["input_xxh3"] or "results_xxh3" not in other:
+        record.update(verdict="broken", reason="the new process had another input, or no results")
+    elif other["results_xxh3"] == record["results_xxh3"]:
+        record["verdict"] = "held"
+    else:
+        record.update(verdict="refuted", reason="other bits in a new process")
+        for row, (got, want) in enumerate(zip(other.get("results", ()), record.get("results", ()))):
+            if got != want:
+                record.update(row=row, got=got, want=want)
+                break
+
+
+def judge(fn: Callable[..., Any], asked: Dict[str, Any], judgements: List[Record]) -> None:
+    """Settles what was skipped of fresh_process, where the callable can be imported; else says why it can't."""
+    waiting = [r for r in judgements if r["claim"] == "fresh_process" and r["verdict"] == "skipped" and "results_xxh3" in r]
+    if not waiting:
+        return
+    try:
+        module, name = place_of(fn)
+        if module == "__main__":
+            raise ValueError("it is defined in __main__, which no other process can import")
+    except ValueError as error:
+        for record in waiting:
+            record["reason"] = f"no new process can import it: {error}"
+        return
+    asked = {key: value for key, value in asked.items() if value is not None and key != "same_bits_as"}
+    cases = sorted({record["case"] for record in waiting})
+    found, why = _ask({"module": module, "name": name, "path": sys.path, "asked": asked, "cases": cases})
+    for record in waiting:
+        _settle(record, found.get((record["case"], record["dtype"])), why)
+
+
+def main() -> None:
+    """The new process."""
+    spec = json.load(sys.stdin)
+    sys.path[:] = spec["path"]
+    from ._verify import judge as judge_callable
+
+    found: Any = importlib.import_module(spec["module"])
+    for part in spec["name"].split("."):
+        found = getattr(found, part)
+    with os.fdopen(int(sys.argv[1]), "w", buffering=1) as to:
+
+        def tell(record: Record) -> None:
+            kept = ("case", "dtype", "verdict", "reason", "input_xxh3", "results_xxh3", "results")
+            to.write(json.dumps({key: record[key] for key in kept if key in record}) + "\n")
+
+        judge_callable(found, claims="run_to_run", only="writes_output", fixtures=spec["cases"], _take=tell, **spec["asked"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""What a call of verify found: judgements, and the exceptions that they raise."""
+
+from __future__ import annotations
+
+from typing import Any, Dict, List, Optional
+
+from ._replay import Code, call_of
+
+Record = Dict[str, Any]
+
+
+class Failure(AssertionError):
+    """What ended badly: `record` is the first such judgement, as `foldproof verify --jsonl` writes it; `result` holds all."""
+
+    def __init__(self, result: "Result", record: Record, text: str):
+        super().__init__(text)
+        self.result, self.record = result, record
+
+    def __reduce__(self) -> Any:
+        return type(self), (self.result, self.record, str(self))
+
+    def _at(self, key: str) -> Any:
+        return self.record.get(key)
+
+    subject = property(lambda self: self._at("subject"), doc="its name")
+    claim = property(lambda self: self._at("claim"), doc="the claim's name")
+    case = property(lambda self: self._at("case"), doc="the case's name")
+    dtype = property(lambda self: self._at("dtype"), doc="the terms' dtype")
+    seed = property(lambda self: self._at("seed"), doc="the generator's seed; None: the input was not generated")
+    row = property(lambda self: self._at("row"), doc="the first row that is wrong; None: none was compared")
+    element = property(lambda self: self._at("element"), doc="of problem 'rows': the first element of that row that differs")
+    got = property(lambda self: self._at("got"), doc="its bits, '0x3f800000'; None: none was compared")
+    want = property(lambda self: self._at("want"), doc="the bits that were wanted")
+    replay = property(lambda self: self.result.replay(self.record), doc="a line of Python that judges that case alone")
+
+
+class Refuted(Failure):
+    """A claim does not hold."""
+
+
+class Broken(Failure):
+    """The callable failed: an exception, or results of a wrong shape, dtype or device. Its own traceback is in the message."""
+
+
+class NothingJudged(Exception):
+    """All was skipped: that is no proof of anything. The message has the reasons."""
+
+
+class Result:
+    """All judgements of a call of verify.
+
+    judgements: records as `foldproof verify --jsonl` writes them; counts: how many of each verdict, "held", "refuted", "skipped",
+    "broken"; verdicts: per claim the same."""
+
+    def __init__(self, fn: Code, asked: Dict[str, Any]) -> None:
+        self.judgements: List[Record] = []
+        self.tracebacks: Dict[str, str] = {}
+        self._fn, self._asked = fn, asked
+
+    @property
+    def counts(self) -> Dict[str, int]:
+        counts = {"held": 0, "refuted": 0, "skipped": 0, "broken": 0}
+        for record in self.judgements:
+            counts[record["verdict"]] = counts.get(record["verdict"], 0) + 1
+        return counts
+
+    @property
+    def verdicts(self) -> Dict[str, Dict[str, int]]:
+        verdicts: Dict[str, Dict[str, int]] = {}
+        for record in self.judgements:
+            of_claim = verdicts.setdefault(record["claim"], {})
+            of_claim[record["verdict"]] = of_claim.get(record["verdict"], 0) + 1
+        return verdicts
+
+    def __repr__(self) -> str:
+        return f"<foldproof.Result: {self._told()}>"
+
+    def _told(self) -> str:
+        return ", ".join(f"{n} {verdict}" for verdict, n in self.counts.items() if n) or "nothing judged"
+
+    def of(self, *, claim: Optional[str] = None, dtype: Optional[str] = None) -> "Result":
+        """The judgements of one claim, of terms of one dtype."""
+        part = Result(self._fn, self._asked)
+        part.tracebacks = self.tracebacks
+        part.judgements = [r for r in self.judgements if claim in (None, r["claim"]) and dtype in (None, r["dtype"])]
+        return part
+
+    def check(self) -> "Result":
+        """Raises Refuted, Broken or NothingJudged; returns itself where at least one claim held and none failed."""
+        for verdict, kind in (("refuted", Refuted), ("broken", Broken)):
+            found = next((r for r in self.judgements if r["verdict"] == verdict), None)
+            if found is not None:
+                raise kind(self, found, self._describe(found))
+        if not self.counts["held"]:
+            reasons = sorted({r.get("reason", "") for r in self.judgements if r["verdict"] == "skipped"})
+            raise NothingJudged("all was skipped: " + "; ".join(reasons[:5]))
+        return self
+
+    def replay(self, record: Record) -> str:
+        """A line of Python that judges the record's claim on its case, and nothing else."""
+        asked = dict(self._asked, dtypes=record["dtype"], claims=record["claim"], only=record["claim"], fixtures=record["case"])
+        return call_of(self._fn, asked)
+
+    def _describe(self, record: Record) -> str:
+        shape = f"{record['rows']} x {record['cols']} {record['dtype']}"
+        seed = f", seed {record['seed']}" if "seed" in record else ""
+        lines = [f"{record['subject']}: {record['claim']} is {record['verdict']} on {record['case']} ({shape}{seed})"]
+        if record.get("reason"):
+            lines.append(f"  {record['reason']}")
+        if "got" in record:
+            element = f", element {record['element']}" if "element" in record else ""
+            lines.append(f"  row {record['row']}{element}: got {record['got']}, want {record['want']}")
+        lines.append(f"  in all: {self._told()}")
+        lines.append(f"  replay: {self.replay(record)}")
+        if record["verdict"] == "broken" and record["subject"] in self.tracebacks:
+            lines.append(self.tracebacks[record["subject"]].rstrip())
+        return "\n".join(lines)

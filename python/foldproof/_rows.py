@@ -1,0 +1,108 @@
+"""problem="rows": a function of each row of which nothing is known, whose results may have any length.
+
+The harness is told one number a row, a hash of the row's result, so that all that it compares is compared: repeats, batches,
+addresses, twins. What results had the hashes that differ is kept here, so that a refutation names an element.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import itertools
+import zlib
+from typing import Any, Dict, Optional, Sequence, Tuple
+
+from . import _library
+from ._arrays import DTYPES
+from ._see import Wrong
+
+# What can be said of such a function without knowing it.
+CLAIMS = ("run_to_run", "batch_invariant", "alignment_invariant", "fresh_process", "same_bits_as")
+_TIDY = ("writes_output", "stays_in_bounds", "leaves_no_trace", "keeps_input")
+_PRESETS = {"deterministic": "run_to_run,fresh_process", "batch-invariant": "batch_invariant,run_to_run",
+            "reproducible": "run_to_run,fresh_process,alignment_invariant,batch_invariant"}
+_MOST = 1 << 28  # bytes of results that are kept of a case
+_NAN = {"f16": (10, 5), "bf16": (7, 8), "f32": (23, 8), "f64": (52, 11), "e4m3": (3, 4), "e5m2": (2, 5)}
+_NOT_NAN = ~(1 << 62)  # of f64's patterns: a hash is less than 2 in magnitude
+
+
+def claims_of(claims: Optional[Sequence[str]]) -> str:
+    """The claims that are meant; ValueError for one that an unknown function can't be judged by."""
+    words = [word for name in claims or CLAIMS[:3] for word in _PRESETS.get(name, name).split(",")]
+    for word in words:
+        if word not in CLAIMS + _TIDY:
+            raise ValueError(f"problem='rows' is a function of rows that nobody knows: there is nothing to judge {word!r} by; "
+                             f"it takes {', '.join(CLAIMS)}, {', '.join(_PRESETS)}")
+    return ",".join(words)
+
+
+def _is_nan(dtype: str, bits: int) -> bool:
+    mantissa, exponent = _NAN[dtype]
+    rest = bits & ((1 << mantissa + exponent) - 1)
+    infinity = ((1 << exponent) - 1) << mantissa
+    return rest == 0x7F if dtype == "e4m3" else rest > infinity
+
+
+class Rows:
+    """Hashes of results, and the results of one case by their hashes."""
+
+    def __init__(self, result: Optional[str]) -> None:
+        self.result = result
+        self._kept: Dict[int, Tuple[str, bytes]] = {}
+        self._nbytes = 0
+        self._case, self._told = "", 0  # of which case the last record was, and how many results were kept then
+
+    def check(self, seen: Any, rows: int) -> None:
+        if not seen.shape or seen.shape[0] != rows:
+            raise Wrong(f"its results have shape {seen.shape}, and not one of {rows} rows")
+        if self.result is not None and seen.dtype != self.result:
+            raise Wrong(f"its results are of {seen.dtype}, and not of {self.result}")
+
+    def hashes(self, at: int, seen: Any, rows: int) -> Any:
+        """One for each row of results in host memory: equal where all elements are, a NaN being as any."""
+        hashes = (ctypes.c_uint64 * (rows + 1))()
+        if not rows:
+            return hashes
+        size, salt = seen.nbytes // rows, zlib.crc32(seen.dtype.encode())  # zeros of another dtype are other results
+        if seen.dtype in DTYPES:
+            _library.check(_library.library().foldproof_hash(seen.dtype.encode(), at, rows, size // seen.itemsize, hashes))
+        else:
+            for r in range(rows):
+                digest = hashlib.blake2b(ctypes.string_at(at + r * size, size), digest_size=8).digest()
+                hashes[r] = int.from_bytes(digest, "little")
+        for r in range(rows):
+            hashes[r] = (hashes[r] ^ salt) & _NOT_NAN
+            if hashes[r] not in self._kept and self._nbytes < _MOST:
+                self._kept[hashes[r]] = seen.dtype, ctypes.string_at(at + r * size, size)
+                self._nbytes += size
+        return hashes
+
+    def _forget_others(self, case: str) -> None:
+        if case != self._case:
+            self._kept = dict(itertools.islice(self._kept.items(), self._told, None))
+            self._nbytes = sum(len(row) for _, row in self._kept.values())
+        self._case, self._told = case, len(self._kept)
+
+    def explain(self, record: Dict[str, Any]) -> None:
+        """A record of hashes becomes one of elements: `element` is the first one of the row that differs."""
+        self._forget_others(record["case"])
+        record["problem"] = "rows"
+        for key in ("results", "values", "result_dtype"):
+            record.pop(key, None)
+        if "got" not in record:
+            return
+        record["hashes"] = [record.pop("got"), record.pop("want")]
+        both = [self._kept.get(int(text, 16)) for text in record["hashes"]]
+        if both[0] is None or both[1] is None:
+            return
+        (dtype, got), (other, want) = both
+        if dtype != other or len(got) != len(want):
+            record["reason"] = f"{record.get('reason', '')}; its results are of another length or dtype".lstrip("; ")
+            return
+        size = DTYPES[dtype][1] // 8 if dtype in DTYPES else 1
+        for k in range(0, len(got), size):
+            bits = [int.from_bytes(row[k : k + size], "little") for row in (got, want)]
+            if bits[0] != bits[1] and not (dtype in DTYPES and all(_is_nan(dtype, b) for b in bits)):
+                digits = 2 * size
+                record.update(element=k // size, result_dtype=dtype, got=f"0x{bits[0]:0{digits}x}", want=f"0x{bits[1]:0{digits}x}")
+                return

@@ -1,0 +1,139 @@
+"""Where somebody's array lies: by DLPack, the array interfaces of hosts and of CUDA, or a buffer; of any framework, without a copy."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import POINTER, c_void_p
+from typing import Any, Tuple
+
+from ._arrays import CPU, CUDA, CUDA_MANAGED, DTYPES, NEW, Managed, api, names, pointer_of
+
+_ML_NAMES = {"bfloat16": "bf16", "float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2"}
+ALL = "all"  # work of all streams may still write to an array
+
+
+class Wrong(Exception):
+    """What a callable gives back is no result, in words."""
+
+
+class Seen:
+    """Address, shape, strides in elements (None: none), dtype's name and bytes, device as DLPack numbers kinds, and the array, which
+    keeps its memory. `pending`: None, ALL, or the CUDA stream (as numbered by CUDA) whose work must end before the memory is read."""
+
+    def __init__(self, at: int, shape: Tuple[int, ...], strides: Any, dtype: str, size: int, device: int, keep: Any, pending: Any = None):
+        self.at, self.shape, self.dtype, self.itemsize, self.keep, self.pending = at, shape, dtype, size, keep, pending
+        self.on_cuda = device in (CUDA, CUDA_MANAGED)
+        self.device = device
+        expected = 1
+        self.contiguous = True
+        for extent, stride in zip(reversed(shape), reversed(strides or ())):
+            self.contiguous &= stride == expected or extent <= 1
+            expected *= extent
+
+    @property
+    def size(self) -> int:
+        n = 1
+        for extent in self.shape:
+            n *= extent
+        return n
+
+    @property
+    def nbytes(self) -> int:
+        return self.size * self.itemsize
+
+
+def _name(array: Any, typestr: str) -> str:
+    for name, (_, _, known) in DTYPES.items():
+        if known == typestr:
+            return name
+    own = str(getattr(array, "dtype", typestr)).split(".")[-1]  # what is void to the interface: ml_dtypes', torch's
+    return _ML_NAMES.get(own, {"i": "int", "u": "uint", "b": "bool"}.get(typestr[1], typestr[1]) + str(8 * int(typestr[2:])))
+
+
+def _see_interface(array: Any, interface: dict[str, Any], device: int) -> Seen:
+    typestr, strides = interface["typestr"], interface.get("strides")
+    size = int(typestr[2:])
+    if strides is not None:
+        strides = [s // size if s % size == 0 else -1 for s in strides]
+    pending = None
+    if device == CUDA:  # before version 3 nobody said which stream; since then None means that nothing is left to do
+        pending = interface["stream"] if interface.get("version", 0) >= 3 and "stream" in interface else ALL
+    name = _name(array, typestr)
+    return Seen(interface["data"][0] or 0, tuple(interface["shape"]), strides, name, size, device, array, pending)
+
+
+def _capsule(array: Any, stream: int | None, on_cuda: bool) -> Tuple[Any, Any]:
+    """And what is left to be waited for. Hosts' arrays know no stream."""
+    if not on_cuda or stream is None:
+        return array.__dlpack__(), None
+    try:
+        return array.__dlpack__(stream=stream), None
+    except TypeError:
+        return array.__dlpack__(), ALL
+
+
+def _see_dlpack(array: Any, stream: int | None) -> Seen:
+    if getattr(array, "requires_grad", False) is True:  # torch exports none that is part of a graph
+        array = array.detach()
+    kind = array.__dlpack_device__()[0] if hasattr(array, "__dlpack_device__") else CPU
+    capsule, pending = _capsule(array, stream, int(kind) in (CUDA, CUDA_MANAGED))
+    managed = ctypes.cast(pointer_of(capsule, NEW), POINTER(Managed))
+    t = managed.contents.tensor
+    shape = tuple(t.shape[i] for i in range(t.ndim))
+    strides = [t.strides[i] for i in range(t.ndim)] if t.strides else None
+    # The capsule was not taken: it frees itself, and the array keeps the memory.
+    return Seen((t.data or 0) + t.byte_offset, shape, strides, names(t.code, t.bits), (t.bits * t.lanes + 7) // 8, t.device,
+                (array, capsule), pending)
+
+
+def see(array: Any, stream: int | None = None) -> Seen:
+    """Any array's memory; TypeError for what is none. `stream`: what DLPack calls the CUDA stream that will read it."""
+    if hasattr(array, "__array_interface__") and type(array).__module__.split(".")[0] == "numpy":
+        return _see_interface(array, array.__array_interface__, CPU)
+    if hasattr(array, "__dlpack__"):
+        return _see_dlpack(array, stream)
+    if hasattr(array, "__cuda_array_interface__"):
+        return _see_interface(array, array.__cuda_array_interface__, CUDA)
+    if hasattr(array, "__array_interface__"):
+        return _see_interface(array, array.__array_interface__, CPU)
+    return _see_buffer(array)
+
+
+def tight(seen: Seen, stream: int | None = None) -> Seen:
+    """The same elements one after the other: a copy by the array's own framework, where they are not."""
+    if seen.contiguous:
+        return seen
+    array = seen.keep[0] if isinstance(seen.keep, tuple) else seen.keep
+    copied = see(array.contiguous() if hasattr(array, "contiguous") else array.copy(), stream)
+    if not copied.contiguous:
+        raise TypeError("its results are strided, and can't be made contiguous")
+    return copied
+
+
+def _see_buffer(array: Any) -> Seen:
+    try:
+        view = memoryview(array)
+    except TypeError:
+        raise TypeError(f"an array is wanted, and not {type(array).__name__}") from None
+    formats = {"f": "f32", "d": "f64", "e": "f16"}
+    if view.format not in formats or not view.c_contiguous:
+        raise TypeError(f"a contiguous buffer of f16, f32 or f64 is wanted, and not of format {view.format!r}")
+    at = 0
+    if view.nbytes:
+        at = ctypes.addressof((ctypes.c_char * view.nbytes).from_buffer(view)) if not view.readonly else _address(view)
+    return Seen(at, tuple(view.shape), None, formats[view.format], view.itemsize, CPU, view)
+
+
+class _Buffer(ctypes.Structure):
+    _fields_ = [("buf", c_void_p), ("obj", ctypes.py_object), ("len", ctypes.c_ssize_t), ("rest", ctypes.c_ssize_t * 16)]
+
+
+def _address(view: memoryview) -> int:
+    """Of a buffer that may not be written to."""
+    buffer = _Buffer()
+    api.PyObject_GetBuffer.argtypes = [ctypes.py_object, c_void_p, ctypes.c_int]
+    api.PyBuffer_Release.argtypes = [c_void_p]
+    api.PyObject_GetBuffer(view, ctypes.byref(buffer), 0)
+    at = buffer.buf
+    api.PyBuffer_Release(ctypes.byref(buffer))
+    return at or 0

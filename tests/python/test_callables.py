@@ -1,0 +1,330 @@
+#!/usr/bin/env python3
+"""Python callables: functions of rows, new processes, lines that replay, other threads.
+
+test_callables.py LIBRARY FIXTURES SANITIZERS
+"""
+import io
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+import textwrap
+import threading
+import time
+import unittest
+from pathlib import Path
+
+import here
+import numpy as np
+
+import foldproof
+
+MODULE = """
+import os, sys, time
+import numpy as np
+
+def row_sum(x):
+    return x.sum(-1)
+
+def by_process(x):
+    return row_sum(x) + x.dtype.type(os.getpid() % 2**20)
+
+def fails_elsewhere(x, here=os.environ.get("FOLD_SHIFT_OF_THE_STACK") is None):
+    if not here:
+        raise RuntimeError("not in a new process")
+    return row_sum(x)
+
+def dies_elsewhere(x):
+    if "FOLD_SHIFT_OF_THE_STACK" in os.environ:
+        print("I am leaving", file=sys.stderr, flush=True)
+        os._exit(3)
+    return row_sum(x)
+
+def hangs_elsewhere(x):
+    while "FOLD_SHIFT_OF_THE_STACK" in os.environ:
+        time.sleep(1)
+    return row_sum(x)
+
+def prints(x):
+    print("a line of its own")
+    return row_sum(x)
+
+class Sums:
+    @staticmethod
+    def rows(x):
+        return row_sum(x)
+
+def softmax(x):
+    e = np.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+"""
+folder = tempfile.TemporaryDirectory()
+(Path(folder.name) / "to_import.py").write_text(MODULE)
+sys.path.insert(0, folder.name)
+import to_import  # noqa: E402
+
+FEW = "control*,uniform*"
+
+
+def judge(fn, claims="run_to_run", fixtures=FEW, **more):
+    return foldproof.judge(fn, like="numpy", claims=claims, fixtures=fixtures, **more)
+
+
+class Rows(unittest.TestCase):
+    """problem="rows": nothing is known of the function, and results may have any length."""
+
+    def refuted(self, claim, fn, **more):
+        with self.assertRaises(foldproof.Refuted) as caught:
+            foldproof.verify(fn, problem="rows", like="numpy", claims=claim, fixtures="normal/f32/sum/17x257/*", **more)
+        self.assertEqual(caught.exception.claim, claim)
+        return caught.exception
+
+    def test_softmax_holds(self):
+        result = judge(to_import.softmax, "reproducible", problem="rows", dtypes="f32,f64").check()
+        for claim in ("run_to_run", "fresh_process", "batch_invariant", "alignment_invariant", "writes_output", "keeps_input"):
+            self.assertGreater(result.verdicts[claim]["held"], 5, claim)
+        self.assertEqual({r["problem"] for r in result.judgements}, {"rows"})
+
+    def test_one_element_by_batch(self):
+        def other_in_batches(x):
+            y = to_import.softmax(x)
+            if x.shape[0] > 9:
+                y[3, 5] = np.nextafter(y[3, 5], np.float32(1))
+            return y
+
+        error = self.refuted("batch_invariant", other_in_batches)
+        self.assertEqual((error.row, error.element), (3, 5))
+        self.assertEqual(abs(int(error.got, 16) - int(error.want, 16)), 1)
+        self.assertIn("same bits up to 9 rows, other bits from 10", str(error))
+
+    def test_sign_of_zero_and_nan(self):
+        calls = []
+
+        def other_zero(x):
+            calls.append(0)
+            return np.full((x.shape[0], 3), -0.0 if len(calls) > 2 else 0.0, np.float32)
+
+        error = self.refuted("run_to_run", other_zero)
+        self.assertEqual((error.row, error.element, {error.got, error.want}), (0, 0, {"0x00000000", "0x80000000"}))
+
+        def other_nan(x):
+            calls.append(0)
+            return np.full((x.shape[0], 3), 0x7FC00000 + len(calls), np.uint32).view(np.float32)
+
+        self.assertGreater(judge(other_nan, problem="rows").verdicts["run_to_run"]["held"], 0)
+
+    def test_order_by_address_and_state(self):
+        self.refuted("alignment_invariant", lambda x: x * (1 if x.ctypes.data % 64 == 0 else 2))
+        calls = []
+        self.refuted("run_to_run", lambda x: calls.append(0) or x + np.float32(len(calls)))
+
+    def test_another_length_or_dtype_in_a_repeat(self):
+        calls = []
+        error = self.refuted("run_to_run", lambda x: calls.append(0) or np.zeros((x.shape[0], 3 + len(calls) // 3 % 2), x.dtype))
+        self.assertIn("of another length or dtype", str(error))
+        error = self.refuted("run_to_run", lambda x: calls.append(0) or np.zeros((x.shape[0], 3), "f4" if len(calls) // 3 % 2 else "f8"))
+        self.assertIn("of another length or dtype", str(error))
+
+    def test_integers_and_shapes(self):
+        for fn in (lambda x: x.argmax(-1), lambda x: x > 0, lambda x: x.astype("f8"), lambda x: np.stack([x, x], -1), lambda x: x[:, ::2]):
+            self.assertGreater(judge(fn, problem="rows").check().verdicts["run_to_run"]["held"], 0)
+        calls = []
+        error = self.refuted("run_to_run", lambda x: calls.append(0) or np.full((x.shape[0], 2), len(calls) // 2))
+        self.assertEqual(error.row, 0)
+
+    def test_what_is_no_result_of_rows(self):
+        for fn, words in ((lambda x: x.sum(), "its results have shape ()"), (lambda x: x[:1], "its results have shape (1,"),
+                          (lambda x: None, "an array is wanted")):
+            with self.assertRaises(foldproof.Broken) as caught:
+                judge(fn, problem="rows", fixtures="normal*").check()
+            self.assertIn(words, str(caught.exception))
+        with self.assertRaises(foldproof.Broken) as caught:
+            judge(lambda x: x.astype("f8"), problem="rows", result="f32").check()
+        self.assertIn("its results are of f64, and not of f32", str(caught.exception))
+
+    def test_twins(self):
+        judge(to_import.softmax, problem="rows", same_bits_as=lambda x: to_import.softmax(x.copy())).check()
+        self.refuted("same_bits_as", to_import.softmax, same_bits_as=lambda x: to_import.softmax(x.astype("f8")).astype("f4"))
+
+    def test_what_nobody_can_judge(self):
+        for claims in ("bounded", "replays", "accurate", "promises", "*", "permutation_invariant"):
+            with self.assertRaisesRegex(ValueError, "a function of rows that nobody knows"):
+                judge(to_import.softmax, claims, problem="rows")
+        for more in ({"order": "host/sequential"}, {"same_bits_as": "host/sequential"}, {"method": "kahan"}):
+            with self.assertRaises(ValueError):
+                judge(to_import.softmax, problem="rows", **more)
+
+
+class Fresh(unittest.TestCase):
+    """fresh_process in a new process that imports the callable."""
+
+    def verdict(self, fn, **more):
+        result = judge(fn, "fresh_process", only="fresh_process", fixtures="uniform/f32/sum/4x16384/*", **more)
+        self.assertGreater(len(result.judgements), 0)
+        found = {(r["verdict"], r.get("reason", "")) for r in result.judgements}
+        self.assertEqual(len(found), 1)
+        return found.pop(), result
+
+    def test_function_of_a_module_is_held(self):
+        for fn in (to_import.row_sum, to_import.Sums.rows, to_import.prints, to_import.softmax):
+            (verdict, _), _ = self.verdict(fn, problem="rows" if fn is to_import.softmax else "sum")
+            self.assertEqual(verdict, "held", fn)
+
+    def test_other_bits_there(self):
+        (verdict, _), result = self.verdict(to_import.by_process)
+        self.assertEqual(verdict, "refuted")
+        with self.assertRaises(foldproof.Refuted) as caught:
+            result.check()
+        self.assertEqual(caught.exception.row, 0)
+        self.assertNotEqual(caught.exception.got, caught.exception.want)
+
+    def test_failing_and_dying_there(self):
+        (verdict, reason), _ = self.verdict(to_import.fails_elsewhere)
+        self.assertEqual(verdict, "broken")
+        self.assertIn("RuntimeError: not in a new process", reason)
+        (verdict, reason), _ = self.verdict(to_import.dies_elsewhere)
+        self.assertEqual((verdict, reason), ("broken", "the new process ended with exit code 3: I am leaving"))
+
+    def test_hanging_there(self):
+        os.environ["FOLDPROOF_TIMEOUT"] = "1"
+        foldproof._fresh._TO_IMPORT = 4
+        try:
+            (verdict, reason), _ = self.verdict(to_import.hangs_elsewhere)
+        finally:
+            del os.environ["FOLDPROOF_TIMEOUT"]
+            foldproof._fresh._TO_IMPORT = 100
+        self.assertEqual(verdict, "broken")
+        self.assertIn("the new process said nothing for", reason)
+
+    def test_what_no_process_can_import_is_skipped(self):
+        def local(x):
+            return x.sum(-1)
+
+        for fn, words in ((lambda x: x.sum(-1), "is no function of a module"), (local, "is no function of a module"),
+                          (of_main, "defined in __main__"), (functional(), "has no name in a module")):
+            (verdict, reason), result = self.verdict(fn)
+            self.assertEqual(verdict, "skipped")
+            self.assertIn(words, reason)
+            with self.assertRaises(foldproof.NothingJudged):
+                result.check()
+
+
+def of_main(x):
+    return x.sum(-1)
+
+
+def functional():
+    import functools
+
+    return functools.partial(np.sum, axis=-1)
+
+
+class Replays(unittest.TestCase):
+    """The line that a failure ends with."""
+
+    def pasted(self, line, lines=""):
+        """What a new process says to it."""
+        env = dict(os.environ, PYTHONPATH=os.pathsep.join([sys.path[0], str(Path(foldproof.__file__).parents[1])]))
+        done = subprocess.run([sys.executable, "-c", lines + line], env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 1, line + done.stderr)
+        return done.stderr
+
+    def failure(self, fn, claims="run_to_run", **more):
+        with self.assertRaises(foldproof.Failure) as caught:
+            foldproof.verify(fn, claims=claims, fixtures="uniform/f32/sum/4x16384/*", like="numpy", **more)
+        return caught.exception
+
+    def test_function_of_a_module(self):
+        (Path(folder.name) / "lying.py").write_text(textwrap.dedent("""
+            import numpy as np
+            def down(x):
+                return np.nextafter(x.sum(-1), np.float32(-np.inf))
+            def up(x):
+                return np.nextafter(x.sum(-1), np.float32(np.inf))
+        """))
+        import lying
+
+        failure = self.failure(lying.up, "correctly_rounded", problem="sum")
+        self.assertTrue(failure.replay.startswith("import foldproof, lying; foldproof.verify(lying.up, "), failure.replay)
+        said = self.pasted(failure.replay)
+        for word in ("foldproof._result.Refuted", failure.case, failure.claim, failure.got, failure.want, f"row {failure.row}"):
+            self.assertIn(word, said)
+        failure = self.failure(lying.up, same_bits_as=lying.down, name="mine/up")
+        self.assertIn("same_bits_as=lying.down", failure.replay)
+        self.assertIn("mine/up: same_bits_as is refuted", self.pasted(failure.replay))
+
+    def test_lambda_by_its_words(self):
+        failure = self.failure(lambda x: np.nextafter(x.sum(-1),
+                                                      np.float32(9e9)), "correctly_rounded")
+        self.assertIn("import foldproof, numpy as np; foldproof.verify(lambda x: np.nextafter(x.sum(-1), np.float32(9e9)), ", failure.replay)
+        self.assertIn(failure.got, self.pasted(failure.replay))
+
+    def test_function_of_the_main_program(self):
+        lines = "import numpy as np\ndef mine(x):\n    return np.nextafter(x.sum(-1), np.float32(9e9))\n"
+        said = self.pasted("import foldproof; foldproof.verify(mine, claims='correctly_rounded', fixtures='uniform/f32/sum/4x16384/*', like='numpy')", lines)
+        replay = next(line for line in said.splitlines() if "replay: " in line).split("replay: ")[1]
+        self.assertIn("foldproof.verify(mine, ", replay)
+        self.assertIn("correctly_rounded is refuted", self.pasted(replay, lines))
+
+    def test_of_what_no_line_can_name(self):
+        step = np.float32(9e9)
+        self.assertIn("foldproof.verify(fn, ", self.failure(lambda x: np.nextafter(x.sum(-1), step), "correctly_rounded").replay)
+
+    def test_failure_is_pickled(self):
+        failure = self.failure(to_import.by_process, "correctly_rounded")
+        again = pickle.loads(pickle.dumps(failure))
+        self.assertEqual((str(again), again.replay, again.record), (str(failure), failure.replay, failure.record))
+        self.assertIsInstance(again, foldproof.Refuted)
+
+
+class Process(unittest.TestCase):
+    def test_other_threads_go_on(self):
+        ticks, done = [], threading.Event()
+
+        def tick():
+            while not done.wait(0.001):
+                ticks.append(time.perf_counter())
+
+        def slow(x):
+            time.sleep(0.01)
+            return x.sum(-1)
+
+        thread = threading.Thread(target=tick)
+        thread.start()
+        began = time.perf_counter()
+        try:
+            judge(slow, fixtures="uniform*")
+            judge(to_import.row_sum, "bounded", fixtures="normal*")
+        finally:
+            done.set()
+            thread.join()
+        self.assertGreater(len(ticks), 20)
+        gaps = np.diff([began, *ticks])
+        self.assertLess(gaps.max(), 0.5)
+
+    def test_output_goes_where_it_goes(self):
+        out, sys.stdout = sys.stdout, io.StringIO()
+        try:
+            judge(to_import.prints, fixtures="control*")
+            said = sys.stdout.getvalue()
+        finally:
+            sys.stdout = out
+        self.assertIn("a line of its own", said)
+
+    def test_options_that_are_none(self):
+        with self.assertRaises(TypeError):
+            foldproof.verify(to_import.row_sum, dtype="f32")
+
+    def test_import_without_a_library(self):
+        env = dict(os.environ, FOLDPROOF_LIBRARY="/nowhere.so", PYTHONPATH=str(Path(foldproof.__file__).parents[1]))
+        done = subprocess.run([sys.executable, "-c", "import foldproof; foldproof.exact(b'')"], env=env, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertNotIn("can't be loaded", done.stderr)  # an empty bytes is no array: it comes first
+        done = subprocess.run([sys.executable, "-c", "import foldproof; foldproof.__version__"], env=env, stderr=subprocess.PIPE, text=True)
+        self.assertIn("foldproof's library can't be loaded", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
