@@ -7,7 +7,7 @@ build=$1
 shift
 
 packages=(gcc libc6-dev pkg-config meson ninja-build libcriterion-dev libmpfr-dev libgmp-dev librandom123-dev libjansson-dev
-  libinih-dev libxxhash-dev python3-numpy gnuplot-nox openmpi-bin libopenmpi-dev iproute2)
+  libinih-dev libxxhash-dev python3-numpy python3-pytest python3-pytest-xdist gnuplot-nox openmpi-bin libopenmpi-dev iproute2)
 [ "${CC:-}" != clang ] || packages+=(clang libomp-dev libclang-rt-dev)
 is_installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 missing=()

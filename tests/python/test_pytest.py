@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The pytest plugin: a test for each claim and dtype, refutations as failures, records, with xdist where it is.
+"""The pytest plugin: a test for each subject, claim and dtype, refutations as failures, marks, records, with xdist where it is, and no
+harm where foldproof's library is missing.
 
 test_pytest.py LIBRARY FIXTURES SANITIZERS
 """
@@ -9,9 +10,10 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from pathlib import Path
 
-LIBRARY, FIXTURES, SANITIZERS = sys.argv[1:4]
+LIBRARY, FIXTURES, SANITIZERS = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2]), sys.argv[3]
 missing = [name for name in ("numpy", "pytest") if importlib.util.find_spec(name) is None]
 if SANITIZERS != "none" or missing:
     print(f"skipped: no {missing[0]} here" if missing else f"skipped: a library with {SANITIZERS} can't be loaded into python3")
@@ -20,28 +22,53 @@ if SANITIZERS != "none" or missing:
 TESTS = """
 import foldproof
 import numpy as np
+import pytest
 
 few = dict(like="numpy", fixtures="uniform*")
 
+def in_sequence(x):
+    return np.array([sum(row, x.dtype.type(0)) for row in x[:, :8]], x.dtype)
+
 @foldproof.reduction(dtypes=["f32", "f64"], claims=["run_to_run", "batch_invariant"], **few)
 def test_rows(x):
-    return np.array([sum(row, x.dtype.type(0)) for row in x[:, :8]], x.dtype)
+    return in_sequence(x)
 
 @foldproof.reduction(claims=["run_to_run"], **few)
 def test_random(x):
     return np.random.default_rng().random(x.shape[0]).astype(x.dtype)
 
 @foldproof.reduction(claims="fresh_process", **few)
-def test_skipped(x):
-    return x.sum(-1)
+def test_fresh(x):
+    return in_sequence(x)
 
-def test_by_hand(foldproof):
-    assert foldproof.verify(lambda x: x.sum(-1), claims=["run_to_run"], **few).counts["held"]
+def made():
+    return lambda x: x.sum(-1)
+
+test_skipped = foldproof.reductions({"py/nowhere": made()}, claims="fresh_process", **few)
+test_two = foldproof.reductions({"py/sequence": in_sequence, "py/reverse": lambda x: in_sequence(x[:, ::-1])}, claims="run_to_run", **few)
+
+@foldproof.reduction(claims="run_to_run", **few)
+def test_raising(x):
+    raise RuntimeError("out of order")
+
+@pytest.mark.foldproof(like="numpy", fixtures="control*")
+class TestMarked:
+    @pytest.mark.foldproof(fixtures="uniform*", claims="run_to_run")
+    def test_by_hand(self, foldproof):
+        result = foldproof.verify(lambda x: x.sum(-1))
+        assert {r["case"].split("/")[0] for r in result.judgements} == {"uniform"}
+        assert foldproof.exact(np.float32([1e8, 1, -1e8]))[0] == 1
+
+def test_other():
+    pass
 """
 TIDY = ("writes_output", "stays_in_bounds", "leaves_no_trace", "keeps_input")
+RAISES = {f"test_raising[{claim}-f32]" for claim in ("run_to_run", *TIDY)}
 ids = {f"test_rows[{claim}-{dtype}]" for claim in ("run_to_run", "batch_invariant", *TIDY) for dtype in ("f32", "f64")}
-ids |= {f"test_random[{claim}-f32]" for claim in ("run_to_run", *TIDY)} | {"test_by_hand"}
-ids |= {f"test_skipped[{claim}-f32]" for claim in ("fresh_process", *TIDY)}
+ids |= {f"test_random[{claim}-f32]" for claim in ("run_to_run", *TIDY)} | RAISES | {"TestMarked::test_by_hand"}
+ids |= {f"test_fresh[{claim}-f32]" for claim in ("fresh_process", *TIDY)}
+ids |= {f"test_skipped[py/nowhere-{claim}-f32]" for claim in ("fresh_process", *TIDY)}
+ids |= {f"test_two[py/{name}-{claim}-f32]" for name in ("sequence", "reverse") for claim in ("run_to_run", *TIDY)}
 failures = []
 
 
@@ -50,38 +77,66 @@ def expect(true, what):
         failures.append(what)
 
 
-def run(folder, *options):
+def pytest_in(folder, options, tests, library=LIBRARY):
     python = str(Path(__file__).resolve().parents[2] / "python")
-    env = dict(os.environ, FOLDPROOF_LIBRARY=LIBRARY, FOLDPROOF_FIXTURES=FIXTURES, PYTHONPATH=python)
-    command = [sys.executable, "-m", "pytest", "-p", "foldproof.pytest_plugin", "-p", "no:cacheprovider", "-rA",
-               "--foldproof-record", "records.jsonl", *options, "test_it.py"]
-    done = subprocess.run(command, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    how = f"pytest {' '.join(options)}"
-    outcomes = {}
-    for line in done.stdout.splitlines():
-        words = line.split()
-        if len(words) > 1 and words[0] in ("PASSED", "FAILED") and words[1].startswith("test_it.py::"):
-            outcomes[words[1].split("::")[1]] = words[0]
+    env = dict(os.environ, FOLDPROOF_LIBRARY=library, FOLDPROOF_FIXTURES=FIXTURES, PYTHONPATH=python)
+    command = [sys.executable, "-m", "pytest", "-p", "foldproof.pytest_plugin", "-p", "no:cacheprovider", "-rA", *options, *tests]
+    return subprocess.run(command, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def outcomes_of(text):
+    words = [line.split() for line in text.splitlines()]
+    return {w[1].split("::", 1)[1]: w[0] for w in words if len(w) > 1 and w[0] in ("PASSED", "FAILED", "ERROR") and "::" in w[1]}
+
+
+def run(folder, *options):
+    """The records of a run in which all is as it should be."""
+    done = pytest_in(folder, ["--foldproof-record", "records.jsonl", "--strict-markers", "-m", "foldproof", *options], ["test_it.py"])
+    how, outcomes = f"pytest {' '.join(options)}", outcomes_of(done.stdout)
     refuted = {name for name, outcome in outcomes.items() if outcome == "FAILED"}
-    expect(done.returncode == 1, f"{how}: exit code {done.returncode}\n{done.stdout[-2000:]}")
-    expect(refuted == {"test_random[run_to_run-f32]"}, f"{how}: failed are {refuted}")
-    expect(set(outcomes) == ids - {"test_skipped[fresh_process-f32]"}, f"{how}: {set(outcomes) ^ ids}")
-    expect("1 skipped" in done.stdout, f"{how}: none is skipped")
-    expect("py/test_random: run_to_run is refuted on uniform/" in done.stdout, f"{how}: no readable failure")
-    expect("replay: foldproof.verify(fn, " in done.stdout, f"{how}: no replay")
-    expect("Traceback" not in done.stdout and "_verify.py" not in done.stdout, f"{how}: it shows the harness's own frames")
-    records = [json.loads(line) for line in (folder / "records.jsonl").read_text().splitlines()]
-    expect({r["claim"] for r in records} == {"run_to_run", "batch_invariant", "fresh_process", *TIDY}, f"{how}: claims")
-    found = [r for r in records if r["verdict"] == "refuted"]
-    expect(found and {r["subject"] for r in found} == {"py/test_random"}, f"{how}: refuted in the records")
-    return len(records)
+    expect(done.returncode == 1, f"{how}: exit code {done.returncode}\n{done.stdout[-3000:]}")
+    expect(refuted == {"test_random[run_to_run-f32]"} | RAISES, f"{how}: failed are {refuted}")
+    expect(set(outcomes) == ids - {"test_skipped[py/nowhere-fresh_process-f32]"}, f"{how}: {set(outcomes) ^ ids}")
+    for words in ("1 skipped", "py/test_random: run_to_run is refuted on uniform/", "no new process can import it",
+                  "replay: import foldproof, test_it; foldproof.verify(test_it.test_random.foldproof_callable, ",
+                  "RuntimeError: out of order", 'raise RuntimeError("out of order")'):
+        expect(words in done.stdout, f"{how}: it does not say {words!r}")
+    expect("_verify.py" not in done.stdout and "pytest_plugin.py" not in done.stdout, f"{how}: it shows the harness's own frames")
+    file = folder / "records.jsonl"
+    records = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
+    expect({r["claim"] for r in records} == {"run_to_run", "batch_invariant", "fresh_process", *TIDY}, f"{how}: claims of records")
+    of_refuted = {r["subject"] for r in records if r["verdict"] == "refuted"}
+    expect(of_refuted == {"py/test_random"}, f"{how}: refuted in the records are {of_refuted}")
+    expect({r["verdict"] for r in records if r["subject"] == "py/test_fresh" and r["claim"] == "fresh_process"} == {"held"},
+           f"{how}: fresh_process of a module's function")
+    return Counter((r["subject"], r["claim"], r["case"], r["dtype"], r["verdict"]) for r in records)
+
+
+def check_without_library(folder):
+    """Tests of others pass; those that use foldproof fail by its name."""
+    (folder / "test_others.py").write_text("def test_other():\n    pass\n")
+    (folder / "test_users.py").write_text("def test_user(foldproof):\n    foldproof.verify(lambda x: x.sum(-1))\n")
+    done = pytest_in(folder, [], ["test_others.py", "test_users.py"], library=str(folder / "nowhere.so"))
+    expect(outcomes_of(done.stdout) == {"test_other": "PASSED", "test_user": "FAILED"}, f"without a library: {done.stdout[-2000:]}")
+    expect("foldproof's library can't be loaded" in done.stdout, "without a library: it does not say so")
+
+
+def check_no_file(folder):
+    done = pytest_in(folder, ["--foldproof-record", "nowhere/records.jsonl"], ["test_others.py"])
+    expect(done.returncode == 4 and "--foldproof-record" in done.stdout, f"a file that can't be: {done.returncode}, {done.stdout[-500:]}")
 
 
 with tempfile.TemporaryDirectory() as name:
-    (Path(name) / "test_it.py").write_text(TESTS)
-    n = run(Path(name))
+    place = Path(name)
+    (place / "test_it.py").write_text(TESTS)
+    alone = run(place)
     if importlib.util.find_spec("xdist"):
-        expect(run(Path(name), "-n2") == n, "two workers write other records than one process")
+        several = run(place, "-n3")
+        expect(several == alone, f"three workers write other records than one process: {list((several - alone) + (alone - several))[:5]}")
+    else:
+        print("no xdist here: workers' records were not looked at")
+    check_without_library(place)
+    check_no_file(place)
 for failure in failures[:10]:
     print(failure)
 print(f"{len(failures)} failures")
