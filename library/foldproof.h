@@ -96,6 +96,9 @@ struct foldproof_verify_options {
   size_t n_npy;
   const char *problem; /* of those arrays ["sum"] */
   unsigned repeats;    /* of run_to_run [3] */
+  const uint64_t
+      *around; /* n_around numbers of rows, 16 at most, about which batch_invariant tries every size [none] */
+  size_t n_around;
 };
 
 /* One judgement, as a line of JSON as `foldproof verify --jsonl` writes it; the text is gone after the call. Other than 0: judge no

@@ -39,6 +39,19 @@ static fold_status selection_of(const struct foldproof_verify_options *o, struct
   return fold_ok();
 }
 
+static fold_status around_of(const struct foldproof_verify_options *o, struct fold_around *around) {
+  const size_t most = sizeof around->at / sizeof *around->at;
+  if (o->n_around > most) return fold_error(FOLD_BAD_INPUT, "at most %zu numbers of rows", most);
+  if (o->n_around > 0 && o->around == NULL)
+    return fold_error(FOLD_BAD_INPUT, "the list of numbers of rows is a null pointer");
+  for (size_t i = 0; i < o->n_around; i++) {
+    if (o->around[i] == 0 || o->around[i] > UINT32_MAX)
+      return fold_error(FOLD_BAD_INPUT, "batches about %llu rows: 1 to 4294967295", (unsigned long long)o->around[i]);
+    around->at[around->n++] = o->around[i];
+  }
+  return fold_ok();
+}
+
 struct taking {
   foldproof_take take;
   void *context;
@@ -73,6 +86,7 @@ static fold_status load_and_judge(const struct fold_guest *guest, const struct f
   struct fold_registry own, all;
   struct fold_selection selection;
   FOLD_TRY(selection_of(o, &selection));
+  FOLD_TRY(around_of(o, &selection.around));
   selection.guests = guest;
   selection.n_guests = 1;
   own.subjects = fold_subjects(&own.n);

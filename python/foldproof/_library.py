@@ -60,6 +60,8 @@ class Options(ctypes.Structure):
         ("n_npy", c_size_t),
         ("problem", c_char_p),
         ("repeats", c_uint),
+        ("around", POINTER(c_uint64)),
+        ("n_around", c_size_t),
     ]
 
 

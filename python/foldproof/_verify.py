@@ -95,6 +95,7 @@ def judge(
     order: Optional[str] = None,
     method: Optional[str] = None,
     repeats: int = 3,
+    around: Sequence[int] = (),
     _take: Optional[Callable[[Record], None]] = None,
 ) -> Result:
     """As verify, but returns the result whatever it is: Result.check raises."""
@@ -106,6 +107,7 @@ def judge(
         wanted = [*(wanted or ()), *([] if "same_bits_as" in (wanted or ()) else ["same_bits_as"])]
     asked: Dict[str, Any] = {"problem": problem, "device": None if device == "cpu" else device, "like": like, "set": set}
     asked.update(name=name, accumulator=accumulator, result=result, order=order, method=method, repeats=repeats if repeats != 3 else None)
+    asked["around"] = list(around) or None
     asked["same_bits_as"] = _replay.code_of(same_bits_as, "other") if callable(same_bits_as) else same_bits_as
     rows = problem == "rows"
     if rows and (order or method or accumulator or isinstance(same_bits_as, str)):
@@ -132,6 +134,8 @@ def judge(
         set=(set or "guests").encode(),
         folder=_library.fixtures(),
         repeats=repeats,
+        around=(ctypes.c_uint64 * len(around))(*around),
+        n_around=len(around),
     )
     found = Result(_replay.code_of(fn, "fn"), asked)
 
@@ -185,6 +189,7 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
     order         the order in which terms are joined, if declared (`foldproof list orders`), which `replays` needs
     method        "plain", "kahan", "neumaier" or "exact"
     repeats       of run_to_run
+    around        numbers of rows about which batch_invariant tries every size, as [256, 1024], beside those about powers of two
 
     fresh_process runs the callable in a new process, which imports it: a function of a module by its name; others are skipped, with the
     reason. ValueError for an unknown name, or a selection of nothing. Another thread of Python goes on meanwhile."""

@@ -312,6 +312,20 @@ class Process(unittest.TestCase):
             sys.stdout = out
         self.assertIn("a line of its own", said)
 
+    def test_batches_about_a_number_of_rows(self):
+        def by_one_size(x):
+            return x.sum(-1) + np.float32(x.shape[0] == 1111)
+
+        batch = {"fixtures": "batch/f32/sum/2049x1000/*"}
+        judge(by_one_size, "batch_invariant", **batch).check()
+        with self.assertRaises(foldproof.Refuted) as caught:
+            judge(by_one_size, "batch_invariant", around=[5, 1111], **batch).check()
+        self.assertIn("1111", caught.exception.record["reason"])
+        self.assertIn("around=[5, 1111]", caught.exception.replay)
+        for wrong in ([0], range(1, 18), [2**32]):
+            with self.assertRaises(ValueError):
+                judge(by_one_size, around=wrong)
+
     def test_options_that_are_none(self):
         with self.assertRaises(TypeError):
             foldproof.verify(to_import.row_sum, dtype="f32")
