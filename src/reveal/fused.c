@@ -1,0 +1,61 @@
+/* fused.c: which products an FMA joins.
+ *
+ * With e the accumulator's last bit of 1, (1 + e)(1 + e) is 1 + 2e + e^2, and rounded 1 + 2e. Such a product at term k and -(1 + 2e)
+ * at a term of the other operand of k's node cancel there to e^2 where an FMA joined the product, and to 0 where it was rounded. All
+ * else is zero. Where products of two terms are exact in the accumulator there is nothing to tell.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bits.h"
+#include "reveal.h"
+
+/* The lowest terms of the nodes that terms are joined to; FOLD_TREE_NONE: of a node of several operands. */
+static uint32_t *partners(const struct fold_tree *tree) {
+  uint32_t *lowest = malloc(fold_tree_nodes(tree) * sizeof *lowest), *partner = malloc(tree->n * sizeof *partner);
+  for (size_t k = 0; partner && k < tree->n; k++) partner[k] = FOLD_TREE_NONE;
+  for (size_t k = 0; lowest && k < tree->n; k++) lowest[k] = (uint32_t)k;
+  for (size_t j = 0; lowest && partner && j < tree->joins; j++) {
+    const uint32_t *child = tree->child + tree->first[j];
+    lowest[tree->n + j] = lowest[child[0]];
+    for (int c = 0; c < 2 && fold_tree_degree(tree, j) == 2; c++)
+      if (child[c] < tree->n) partner[child[c]] = lowest[child[!c]];
+  }
+  free(lowest);
+  return partner;
+}
+
+static void write_row(const struct fold_summer *s, size_t row, uint32_t k, uint32_t partner) {
+  const double e = ldexp(1, 1 - fold_format_of(s->accumulator).precision);
+  const size_t nbytes = s->n * fold_dtype_size(s->dtype);
+  void *x = (unsigned char *)s->in[0] + row * nbytes, *y = (unsigned char *)s->in[1] + row * nbytes;
+  memset(x, 0, nbytes);
+  memset(y, 0, nbytes);
+  if (partner == FOLD_TREE_NONE) return;
+  fold_bits_store(s->dtype, x, k, fold_bits_from_double(s->dtype, 1 + e));
+  fold_bits_store(s->dtype, y, k, fold_bits_from_double(s->dtype, 1 + e));
+  fold_bits_store(s->dtype, x, partner, fold_bits_from_double(s->dtype, -1 - 2 * e));
+  fold_bits_store(s->dtype, y, partner, fold_bits_from_double(s->dtype, 1));
+}
+
+fold_status fold_tree_ask_fused(const struct fold_summer *s, struct fold_tree *tree, uint64_t *launches) {
+  if (s->factors < 2 || 2 * fold_format_of(s->dtype).precision <= fold_format_of(s->accumulator).precision || s->n < 2)
+    return fold_ok();
+  uint32_t *partner = partners(tree);
+  unsigned char *out = malloc(s->rows * 8);
+  tree->fused = calloc(tree->n, 1);
+  fold_status status =
+      partner && out && tree->fused ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for %zu terms", s->n);
+  for (size_t first = 0; first < s->n && status.code == FOLD_OK; first += s->rows) {
+    const size_t n = s->n - first < s->rows ? s->n - first : s->rows;
+    for (size_t r = 0; r < n; r++) write_row(s, r, (uint32_t)(first + r), partner[first + r]);
+    status = s->sum(s->context, s->rows, out);
+    ++*launches;
+    for (size_t r = 0; r < n && status.code == FOLD_OK; r++)
+      tree->fused[first + r] = fold_bits_class(s->result, fold_bits_load(s->result, out, r)) != FOLD_ZERO;
+  }
+  free(partner);
+  free(out);
+  return status;
+}

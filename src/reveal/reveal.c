@@ -1,0 +1,277 @@
+/* reveal.c: probes, a tree, and the test of it. */
+#include "reveal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bits.h"
+#include "exact.h"
+
+const char *fold_revealed_text(enum fold_revealed_kind kind) {
+  switch (kind) {
+    case FOLD_REVEALED_TREE: return "tree";
+    case FOLD_REVEALED_EXACT: return "no order: exact";
+    case FOLD_REVEALED_METHOD: return "no plain tree";
+    case FOLD_REVEALED_VARIES: return "varies from run to run";
+    case FOLD_REVEALED_VALUES: return "depends on values";
+    case FOLD_REVEALED_NO_TREE: return "no tree";
+  }
+  return "?";
+}
+
+void fold_revealed_free(struct fold_revealed *revealed) { fold_tree_free(&revealed->tree); }
+
+/* The proof's rows, and what the subject made of them: `got` of full launches, `alone` of the first so many in launches of one row. */
+struct proof {
+  const struct fold_summer *summer;
+  struct fold_revealed *revealed;
+  unsigned char *in[FOLD_INPUTS], *want;
+  uint64_t *got, *out;
+  size_t rows;
+};
+
+enum { REPEATS = 3, ALONE = 12 };
+
+static size_t row_bytes(const struct fold_summer *s) { return s->n * fold_dtype_size(s->dtype); }
+
+static fold_status open_proof(struct proof *p) {
+  const struct fold_summer *s = p->summer;
+  p->rows = FOLD_PROOF_ROWS;
+  for (unsigned k = 0; k < s->factors; k++) p->in[k] = malloc(p->rows * row_bytes(s) + 1);
+  p->want = malloc(p->rows * 8);
+  p->got = malloc(p->rows * 8);
+  p->out = malloc((s->rows + 1) * 8);
+  if (!p->in[0] || (s->factors > 1 && !p->in[1]) || !p->want || !p->got || !p->out)
+    return fold_error(FOLD_NO_MEMORY, "not enough memory to test a tree of %zu terms", s->n);
+  for (size_t r = 0; r < p->rows; r++) {
+    void *at[FOLD_INPUTS] = {NULL};
+    for (unsigned k = 0; k < s->factors; k++) at[k] = p->in[k] + r * row_bytes(s);
+    fold_proof_row(s, r, at);
+  }
+  return fold_ok();
+}
+
+static void close_proof(struct proof *p) {
+  for (unsigned k = 0; k < FOLD_INPUTS; k++) free(p->in[k]);
+  free(p->want);
+  free(p->got);
+  free(p->out);
+}
+
+/* Rows first .. first + n of the proof, in a launch of `rows`; what is beyond them is their first again. */
+static fold_status launch(struct proof *p, size_t first, size_t n, size_t rows) {
+  const struct fold_summer *s = p->summer;
+  for (unsigned k = 0; k < s->factors; k++)
+    for (size_t r = 0; r < rows; r++)
+      memcpy((unsigned char *)s->in[k] + r * row_bytes(s), p->in[k] + (first + (r < n ? r : 0)) * row_bytes(s),
+             row_bytes(s));
+  p->revealed->launches++;
+  return s->sum(s->context, rows, p->out);
+}
+
+/* All of them in full launches, to `to`, a pattern each. */
+static fold_status run_proof(struct proof *p, uint64_t *to) {
+  for (size_t first = 0; first < p->rows; first += p->summer->rows) {
+    const size_t n = p->rows - first < p->summer->rows ? p->rows - first : p->summer->rows;
+    FOLD_TRY(launch(p, first, n, p->summer->rows));
+    for (size_t r = 0; r < n; r++) to[first + r] = fold_bits_load(p->summer->result, p->out, r);
+  }
+  return fold_ok();
+}
+
+static bool is_same(const struct proof *p, size_t row, uint64_t other) {
+  return fold_bits_same(p->summer->result, p->got[row], other);
+}
+
+/* Gets the subject's results, and whether they vary. */
+static fold_status repeat_proof(struct proof *p) {
+  uint64_t again[FOLD_PROOF_ROWS];
+  FOLD_TRY(run_proof(p, p->got));
+  for (unsigned k = 1; k < REPEATS; k++) {
+    FOLD_TRY(run_proof(p, again));
+    for (size_t r = 0; r < p->rows; r++)
+      if (!is_same(p, r, again[r])) {
+        p->revealed->kind = FOLD_REVEALED_VARIES;
+        snprintf(p->revealed->why, sizeof p->revealed->why, "row %zu of the test data has other bits in repeat %u", r,
+                 k);
+        return fold_ok();
+      }
+  }
+  return fold_ok();
+}
+
+static struct fold_call call_of(const struct proof *p) {
+  const struct fold_summer *s = p->summer;
+  return (struct fold_call){.dtype = s->dtype,
+                            .op = FOLD_SUM,
+                            .rows = p->rows,
+                            .cols = s->n,
+                            .in = p->in[0],
+                            .other = s->factors > 1 ? p->in[1] : NULL,
+                            .out = p->want};
+}
+
+static size_t first_wrong(const struct proof *p) {
+  for (size_t r = 0; r < p->rows; r++)
+    if (!is_same(p, r, fold_bits_load(p->summer->result, p->want, r))) return r;
+  return p->rows;
+}
+
+/* Whether the tree gives all bits in some way of adding, the declared accumulator first. */
+static fold_status prove(struct proof *p, bool *proven, size_t *wrong) {
+  const enum fold_dtype tried[] = {p->summer->accumulator, FOLD_F32, FOLD_F64, p->summer->dtype};
+  const struct fold_tree *tree = &p->revealed->tree;
+  const struct fold_call call = call_of(p);
+  const struct fold_format terms = fold_format_of(p->summer->dtype);
+  *proven = false;
+  *wrong = p->rows;
+  for (unsigned a = 0; a < 4; a++) {
+    if ((a > 0 && tried[a] == tried[0]) || !fold_format_holds(fold_format_of(tried[a]), terms)) continue;
+    if (call.other && tried[a] != FOLD_F32 && tried[a] != FOLD_F64) continue;
+    for (unsigned f = 0; f < (fold_tree_width(tree) > 2 ? FOLD_FUSINGS : 1); f++) {
+      const struct fold_tree_arithmetic how = {tried[a], p->summer->result, (enum fold_fusing)f};
+      FOLD_TRY(fold_tree_replay(tree, how, &call));
+      const size_t at = first_wrong(p);
+      if (a + f == 0) *wrong = at;
+      if (at < p->rows) continue;
+      p->revealed->how = how;
+      *proven = true;
+      return fold_ok();
+    }
+  }
+  return fold_ok();
+}
+
+/* The proof's rows rounded from their exact sums. */
+static fold_status exact_rows(struct proof *p) {
+  const struct fold_summer *s = p->summer;
+  struct fold_truth truth;
+  fold_truth_init(&truth);
+  fold_status status = fold_ok();
+  for (size_t r = 0; r < p->rows && status.code == FOLD_OK; r++) {
+    struct fold_terms terms = {.dtype = s->dtype, .op = FOLD_SUM, .factors = s->factors, .n = s->n};
+    for (unsigned k = 0; k < s->factors; k++) terms.factor[k] = p->in[k] + r * row_bytes(s);
+    status = fold_oracle_terms(&terms, 1, &truth);
+    fold_bits_store(s->result, p->want, r, truth.rounded[s->result]);
+  }
+  fold_truth_free(&truth);
+  return status;
+}
+
+/* What replays without being a tree of plain additions that all data share: the exact sum, Kahan's and Neumaier's, an order by magnitude. */
+static fold_status try_others(struct proof *p, bool *found) {
+  static const struct {
+    const char *order, *what;
+    enum fold_method method;
+  } others[] = {{"host/sorted", "host/sorted: an order by magnitude", FOLD_PLAIN},
+                {"host/sequential", "host/sequential with Kahan's compensation", FOLD_KAHAN},
+                {"host/sequential", "host/sequential with Neumaier's compensation", FOLD_NEUMAIER}};
+  const struct fold_call call = call_of(p);
+  struct fold_revealed *revealed = p->revealed;
+  FOLD_TRY(exact_rows(p));
+  *found = first_wrong(p) == p->rows;
+  if (*found) {
+    revealed->kind = FOLD_REVEALED_EXACT;
+    return fold_ok();
+  }
+  for (size_t k = 0; call.other == NULL && k < sizeof others / sizeof *others; k++) {
+    const struct fold_arithmetic how = {others[k].method, p->summer->accumulator, p->summer->result};
+    FOLD_TRY(fold_method_replay(fold_order_find(others[k].order), how, &call));
+    *found = first_wrong(p) == p->rows;
+    if (!*found) continue;
+    revealed->kind = FOLD_REVEALED_METHOD;
+    snprintf(revealed->name, sizeof revealed->name, "%s", others[k].what);
+    return fold_ok();
+  }
+  return fold_ok();
+}
+
+/* Launches of single rows give the same bits as full ones. */
+static fold_status prove_alone(struct proof *p, bool *same) {
+  *same = true;
+  for (size_t k = 0; k < ALONE && *same && p->summer->rows > 1; k++) {
+    const size_t row = k * p->rows / ALONE + k % 4;
+    FOLD_TRY(launch(p, row, 1, 1));
+    *same = is_same(p, row, fold_bits_load(p->summer->result, p->out, 0));
+  }
+  return fold_ok();
+}
+
+/* Kind and tree, by probes; `why` is what speaks against a tree. */
+static fold_status probe(const struct fold_summer *s, struct fold_revealed *revealed) {
+  struct fold_prober prober = {0};
+  bool counts = false;
+  fold_status status = fold_prober_open(&prober, s);
+  if (status.code == FOLD_OK) status = fold_prober_count(&prober, &counts, revealed->why);
+  if (status.code == FOLD_OK && counts) status = fold_tree_build(&prober, &revealed->tree, revealed->why);
+  if (revealed->tree.n > 0 && status.code == FOLD_OK)
+    status = fold_tree_ask_fused(s, &revealed->tree, &revealed->launches);
+  revealed->probes += prober.probes;
+  revealed->launches += prober.launches;
+  fold_prober_close(&prober);
+  return status;
+}
+
+static fold_status judge(struct proof *p) {
+  struct fold_revealed *revealed = p->revealed;
+  bool proven = false;
+  size_t wrong = 0;
+  revealed->kind = FOLD_REVEALED_NO_TREE;
+  if (revealed->tree.n > 0) FOLD_TRY(prove(p, &proven, &wrong));
+  revealed->proofs = p->rows;
+  if (proven) {
+    const bool flat = revealed->tree.joins == 1 && revealed->tree.n > 2;
+    revealed->kind = flat && revealed->how.fusing == FOLD_ROUNDED_ONCE ? FOLD_REVEALED_EXACT : FOLD_REVEALED_TREE;
+    return fold_ok();
+  }
+  bool found;
+  FOLD_TRY(try_others(p, &found));
+  if (found || revealed->tree.n == 0) return fold_ok();
+  revealed->kind = FOLD_REVEALED_VALUES;
+  snprintf(revealed->why, sizeof revealed->why,
+           "masks show a tree, and row %zu of the test data has other bits than it gives%s", wrong,
+           fold_tree_width(&revealed->tree) > 2 ? ": nodes of several operands that add in a way unknown here" : "");
+  return fold_ok();
+}
+
+static fold_status reveal(struct proof *p, bool *alone) {
+  *alone = true;
+  FOLD_TRY(repeat_proof(p));
+  if (p->revealed->kind == FOLD_REVEALED_VARIES) return fold_ok();
+  FOLD_TRY(prove_alone(p, alone));
+  FOLD_TRY(probe(p->summer, p->revealed));
+  return judge(p);
+}
+
+static fold_status reveal_in(const struct fold_summer *summer, struct fold_revealed *revealed, bool *alone) {
+  struct proof proof = {.summer = summer, .revealed = revealed};
+  fold_status status = open_proof(&proof);
+  if (status.code == FOLD_OK) status = reveal(&proof, alone);
+  close_proof(&proof);
+  return status;
+}
+
+fold_status fold_reveal(const struct fold_summer *summer, struct fold_revealed *revealed) {
+  struct fold_masks masks;
+  bool alone, ignored;
+  *revealed = (struct fold_revealed){.kind = FOLD_REVEALED_TREE, .rows = summer->rows};
+  if (summer->n == 0 || summer->n > FOLD_TREE_MOST)
+    return fold_error(FOLD_BAD_INPUT, "no tree of %zu terms can be revealed", summer->n);
+  FOLD_TRY(fold_masks_of(summer->dtype, summer->accumulator, summer->result, &masks));
+  FOLD_TRY(reveal_in(summer, revealed, &alone));
+  if (!alone) {
+    /* Then what one row has is the answer. */
+    struct fold_summer one = *summer;
+    struct fold_revealed batch = *revealed;
+    one.rows = 1;
+    *revealed = (struct fold_revealed){.kind = FOLD_REVEALED_TREE, .rows = 1, .by_batch = true};
+    revealed->probes = batch.probes, revealed->launches = batch.launches;
+    fold_status status = batch.tree.n ? fold_tree_fingerprint(&batch.tree, &revealed->batch_print) : fold_ok();
+    fold_tree_free(&batch.tree);
+    if (status.code == FOLD_OK) status = reveal_in(&one, revealed, &ignored);
+    if (status.code != FOLD_OK) return status;
+  }
+  if (revealed->kind == FOLD_REVEALED_TREE)
+    FOLD_TRY(fold_tree_names(&revealed->tree, summer->factors > 1, revealed->name));
+  return fold_ok();
+}

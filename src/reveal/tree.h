@@ -1,0 +1,74 @@
+/* tree.h: the tree of a sum as a thing: which terms are joined with which, whoever found out.
+ *
+ * A node joins two operands, or more at once (a vector adder, a tensor core). Equal trees up to swapped operands are the same
+ * tree: operands stand in the order of their lowest term, and nodes are numbered from the leaves up in that order.
+ */
+#ifndef FOLD_TREE_H
+#define FOLD_TREE_H
+
+#include <stdio.h>
+
+#include "claim.h"
+#include "order.h"
+
+/* Node k < n is term k; node n + j is join j, of the operands child[first[j]] to child[first[j + 1]], each of a lower number.
+ * The last node is the root. fused[k]: term k is a product that an FMA joins to the other operand; NULL: none is. */
+struct fold_tree {
+  size_t n, joins;
+  uint32_t *first, *child;
+  unsigned char *fused;
+};
+#define FOLD_TREE_NONE UINT32_MAX
+enum { FOLD_TREE_MOST = 1 << 24 }; /* terms */
+
+void fold_tree_free(struct fold_tree *tree);
+/* The tree in which node k hangs under parent[k]; nodes from n on are joins, the root's parent is FOLD_TREE_NONE, and a join of one
+ * operand is left out. BAD_INPUT where that is no tree of all n terms. n is at least 1. */
+fold_status fold_tree_of_parents(const uint32_t *parent, size_t n, size_t nodes, struct fold_tree *tree);
+/* An order's tree of n terms; `in` is asked by orders that depend on the terms. */
+fold_status fold_tree_of_order(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n,
+                               struct fold_tree *tree);
+
+static inline size_t fold_tree_nodes(const struct fold_tree *tree) { return tree->n + tree->joins; }
+static inline size_t fold_tree_degree(const struct fold_tree *tree, size_t join) {
+  return tree->first[join + 1] - tree->first[join];
+}
+/* The most operands of a node. */
+size_t fold_tree_width(const struct fold_tree *tree);
+size_t fold_tree_height(const struct fold_tree *tree);
+/* As an order's (print.h). NO_MEMORY. */
+fold_status fold_tree_fingerprint(const struct fold_tree *tree, uint64_t *fingerprint);
+
+/* How a node of more than two operands adds them. */
+enum fold_fusing {
+  FOLD_ROUNDED_ONCE, /* their exact sum, rounded once to nearest even */
+  /* Each is cut to a multiple of the last bit of the largest one, with so many bits more; their exact sum is cut, or rounded to nearest. */
+  FOLD_CUT_0,
+  FOLD_CUT_1,
+  FOLD_CUT_2,
+  FOLD_CUT_3,
+  FOLD_CUT_0_NEAREST,
+  FOLD_CUT_1_NEAREST,
+  FOLD_CUT_2_NEAREST,
+  FOLD_CUT_3_NEAREST,
+  FOLD_FUSINGS
+};
+const char *fold_fusing_text(enum fold_fusing fusing);
+struct fold_tree_arithmetic {
+  enum fold_dtype accumulator, result;
+  enum fold_fusing fusing;
+};
+/* The bits that the tree gives of each row of `call`: each join rounded to the accumulator, and the last once to the result. */
+fold_status fold_tree_replay(const struct fold_tree *tree, struct fold_tree_arithmetic how,
+                             const struct fold_call *call);
+
+/* In words, indented, regular parts told once with their strides. */
+fold_status fold_tree_text(const struct fold_tree *tree, FILE *out);
+void fold_tree_dot(const struct fold_tree *tree, const char *title, FILE *out);
+fold_status fold_tree_svg(const struct fold_tree *tree, const char *title, FILE *out);
+
+/* The orders whose tree this is for so many terms (and whose products enter so), and those like them with other parameters: names, ", "
+ * between; "" where none is. */
+fold_status fold_tree_names(const struct fold_tree *tree, bool products, char text[400]);
+
+#endif

@@ -1,0 +1,80 @@
+/* tree_names.c: which orders a tree is: those of the table, and those of their kinds with other parameters. */
+#include <string.h>
+
+#include "tree.h"
+
+struct naming {
+  const struct fold_tree *tree;
+  uint64_t print;
+  bool products;
+  char *text;
+};
+
+static void add_name(struct naming *naming, const char *name) {
+  const size_t used = strlen(naming->text);
+  if (used + strlen(name) + 3 < 400) snprintf(naming->text + used, 400 - used, "%s%s", used ? ", " : "", name);
+}
+
+/* Whether products enter alike. */
+static fold_status is_fused_alike(const struct naming *naming, const struct fold_order *order, bool *is) {
+  struct fold_tree tree;
+  const size_t n = naming->tree->n;
+  FOLD_TRY(fold_tree_of_order(order, FOLD_F64, NULL, n, &tree));
+  for (size_t i = 0; i < n && *is; i++)
+    *is = (tree.fused && tree.fused[i]) == (naming->tree->fused && naming->tree->fused[i]);
+  fold_tree_free(&tree);
+  return fold_ok();
+}
+
+/* UNSUPPORTED is an order that has no such parameters. */
+static fold_status is_tree_of(const struct naming *naming, const struct fold_order *order, bool *is) {
+  uint64_t print;
+  *is = false;
+  const fold_status status = fold_order_fingerprint(order, FOLD_F64, NULL, naming->tree->n, &print);
+  if (status.code == FOLD_UNSUPPORTED) return fold_ok();
+  *is = status.code == FOLD_OK && print == naming->print;
+  return *is && naming->products ? is_fused_alike(naming, order, is) : status;
+}
+
+static fold_status try_widths(struct naming *naming, enum fold_order_kind kind, const char *format, unsigned limit) {
+  const size_t n = naming->tree->n;
+  for (unsigned width = 2; width <= 4096 && width < 2 * n; width++) {
+    const bool power = (width & (width - 1)) == 0;
+    if (!power && (kind != FOLD_ORDER_CHUNKS || width > 256)) continue;
+    const struct fold_order order = {.name = "tried", .kind = kind, .width = width, .limit = limit};
+    bool is;
+    char name[120];
+    FOLD_TRY(is_tree_of(naming, &order, &is));
+    if (!is) continue;
+    snprintf(name, sizeof name, format, width);
+    add_name(naming, name);
+    return fold_ok();
+  }
+  return fold_ok();
+}
+
+fold_status fold_tree_names(const struct fold_tree *tree, bool products, char text[400]) {
+  struct naming naming = {.tree = tree, .products = products, .text = text};
+  size_t n;
+  bool is;
+  const struct fold_order *orders = fold_orders(&n);
+  text[0] = '\0';
+  if (fold_tree_width(tree) > 2) return fold_ok();
+  FOLD_TRY(fold_tree_fingerprint(tree, &naming.print));
+  for (size_t i = 0; i < n; i++) {
+    /* sorted's and keyed's trees are the terms' own. */
+    if (orders[i].kind == FOLD_ORDER_SORTED || orders[i].kind == FOLD_ORDER_KEYED) continue;
+    if ((orders[i].product != FOLD_NO_PRODUCT) != products) continue;
+    FOLD_TRY(is_tree_of(&naming, &orders[i], &is));
+    if (is) add_name(&naming, orders[i].name);
+  }
+  if (text[0] || tree->n < 4 || products) return fold_ok();
+  FOLD_TRY(try_widths(&naming, FOLD_ORDER_CHUNKS, "rows/par_16's, of %u chunks", 0));
+  if (!text[0]) FOLD_TRY(try_widths(&naming, FOLD_ORDER_CHUNK_TREE, "rows/par_256's, of %u chunks", 0));
+  if (!text[0]) FOLD_TRY(try_widths(&naming, FOLD_ORDER_NUMPY, "host/numpy's, in pieces of %u", 0));
+  if (!text[0]) FOLD_TRY(try_widths(&naming, FOLD_ORDER_SHUFFLE, "flat/shuffle's, %u threads a block", 1024));
+  const struct fold_order whole = {.name = "tried", .kind = FOLD_ORDER_NUMPY, .width = 1u << 31};
+  FOLD_TRY(is_tree_of(&naming, &whole, &is));
+  if (is && !text[0]) add_name(&naming, "host/numpy's, in one piece");
+  return fold_ok();
+}

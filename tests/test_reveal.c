@@ -1,0 +1,422 @@
+/* test_reveal.c: the tree that is revealed is the one that summed, and what is no tree is told as what it is. Subjects are callbacks. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "bits.h"
+#include "exact.h"
+#include "integers.h"
+#include "print.h"
+#include "reveal.h"
+
+/* A subject. */
+struct subject {
+  struct fold_summer summer;
+  const struct fold_order *order;
+  enum fold_method method;
+  const uint32_t *parent; /* a random tree's */
+  const struct fold_tree *tree;
+  struct fold_tree_arithmetic how;
+  unsigned calls;
+};
+
+static struct fold_call call_of(const struct subject *s, size_t rows, void *out) {
+  const struct fold_summer *m = &s->summer;
+  return (struct fold_call){.dtype = m->dtype,
+                            .op = FOLD_SUM,
+                            .rows = rows,
+                            .cols = m->n,
+                            .in = m->in[0],
+                            .other = m->factors > 1 ? m->in[1] : NULL,
+                            .out = out,
+                            .launch = {.threads = 1}};
+}
+
+static fold_status by_order(void *context, size_t rows, void *out) {
+  const struct subject *s = context;
+  const struct fold_call call = call_of(s, rows, out);
+  return fold_method_replay(s->order, (struct fold_arithmetic){s->method, s->summer.accumulator, s->summer.result},
+                            &call);
+}
+
+static fold_status by_tree(void *context, size_t rows, void *out) {
+  const struct subject *s = context;
+  const struct fold_call call = call_of(s, rows, out);
+  return fold_tree_replay(s->tree, s->how, &call);
+}
+
+static struct fold_revealed reveal(struct subject *s, fold_sum_rows *sum, size_t n, size_t rows,
+                                   enum fold_dtype dtype) {
+  struct fold_revealed revealed;
+  s->summer.sum = sum;
+  s->summer.context = s;
+  s->summer.n = n;
+  s->summer.rows = rows;
+  s->summer.dtype = dtype;
+  if (!s->summer.factors) s->summer.factors = 1;
+  for (unsigned k = 0; k < s->summer.factors; k++) s->summer.in[k] = malloc(rows * n * 8 + 8);
+  const fold_status status = fold_reveal(&s->summer, &revealed);
+  cr_expect_eq(status.code, FOLD_OK, "%s", status.text);
+  for (unsigned k = 0; k < s->summer.factors; k++) free(s->summer.in[k]);
+  return revealed;
+}
+
+static struct fold_revealed reveal_usual(struct subject *s, fold_sum_rows *sum, size_t n, enum fold_dtype dtype) {
+  s->summer.accumulator = fold_accumulator_of(dtype);
+  s->summer.result = dtype;
+  return reveal(s, sum, n, 64, dtype);
+}
+
+static uint64_t print_of(const struct fold_revealed *revealed) {
+  uint64_t print = 0;
+  if (revealed->tree.n) fold_tree_fingerprint(&revealed->tree, &print);
+  return print;
+}
+
+static bool names(const struct fold_revealed *revealed, const char *name) {
+  char list[420], wanted[100];
+  snprintf(list, sizeof list, ", %s, ", revealed->name);
+  snprintf(wanted, sizeof wanted, ", %s, ", name);
+  return strstr(list, wanted) != NULL;
+}
+
+static void expect_order(const struct fold_order *order, size_t n, enum fold_dtype dtype) {
+  struct subject s = {.order = order, .summer.factors = order->product == FOLD_NO_PRODUCT ? 1 : 2};
+  struct fold_revealed revealed = reveal_usual(&s, by_order, n, dtype);
+  uint64_t want;
+  fold_order_fingerprint(order, dtype, NULL, n, &want);
+  cr_expect(revealed.kind == FOLD_REVEALED_TREE && print_of(&revealed) == want && names(&revealed, order->name) &&
+                !revealed.by_batch,
+            "%s %s n = %zu: %s '%s' %s", order->name, fold_dtype_name(dtype), n, fold_revealed_text(revealed.kind),
+            revealed.name, revealed.why);
+  fold_revealed_free(&revealed);
+}
+
+static bool by_terms(const struct fold_order *order) {
+  return order->kind == FOLD_ORDER_SORTED || order->kind == FOLD_ORDER_KEYED;
+}
+
+Test(reveal, an_orders_tree_has_the_orders_fingerprint) {
+  static const size_t sizes[] = {1, 2, 3, 7, 8, 9, 64, 129, 1000, 4097, 9001};
+  size_t n;
+  const struct fold_order *orders = fold_orders(&n);
+  for (size_t i = 0; i < n; i++)
+    for (size_t k = 0; !by_terms(&orders[i]) && k < sizeof sizes / sizeof *sizes; k++) {
+      struct fold_tree tree;
+      uint64_t want, got = 0, height;
+      cr_assert_eq(fold_tree_of_order(&orders[i], FOLD_F32, NULL, sizes[k], &tree).code, FOLD_OK);
+      fold_order_fingerprint(&orders[i], FOLD_F32, NULL, sizes[k], &want);
+      fold_order_height(&orders[i], FOLD_F32, NULL, sizes[k], &height);
+      fold_tree_fingerprint(&tree, &got);
+      cr_expect(got == want && fold_tree_height(&tree) <= height && tree.joins == sizes[k] - 1, "%s %zu",
+                orders[i].name, sizes[k]);
+      fold_tree_free(&tree);
+    }
+}
+
+Test(reveal, each_order_is_revealed_at_and_around_its_boundaries) {
+  static const size_t sizes[] = {1, 2, 3, 5, 8, 15, 16, 17, 31, 64, 65, 127, 128, 129, 136, 255, 257, 513};
+  size_t n;
+  const struct fold_order *orders = fold_orders(&n);
+  for (size_t i = 0; i < n; i++)
+    for (size_t k = 0; !by_terms(&orders[i]) && k < sizeof sizes / sizeof *sizes; k++)
+      expect_order(&orders[i], sizes[k], FOLD_F32);
+}
+
+Test(reveal, each_dtype_reveals_beyond_what_its_result_counts) {
+  static const char *const some[] = {"host/reverse", "host/pairwise", "host/numpy", "rows/par_16", "flat/canonical"};
+  for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+    expect_order(fold_order_find(some[i]), 300, FOLD_BF16);
+    expect_order(fold_order_find(some[i]), 2100, FOLD_F16);
+    expect_order(fold_order_find(some[i]), 300, FOLD_F64);
+    expect_order(fold_order_find(some[i]), 60, FOLD_E5M2);
+  }
+}
+
+Test(reveal, large_trees) {
+  expect_order(fold_order_find("host/numpy"), 9000, FOLD_F32);
+  expect_order(fold_order_find("host/reverse"), 4096, FOLD_F32);
+  expect_order(fold_order_find("flat/canonical"), 4097, FOLD_F64);
+}
+
+Test(reveal, other_accumulators_and_results) {
+  static const struct {
+    enum fold_dtype terms, accumulator, result;
+  } of[] = {{FOLD_F16, FOLD_F16, FOLD_F16}, {FOLD_BF16, FOLD_BF16, FOLD_BF16}, {FOLD_F16, FOLD_F32, FOLD_F32},
+            {FOLD_F32, FOLD_F64, FOLD_F32}, {FOLD_F32, FOLD_F32, FOLD_BF16},   {FOLD_E4M3, FOLD_E4M3, FOLD_E4M3},
+            {FOLD_F32, FOLD_F32, FOLD_F16}};
+  for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+    struct subject s = {.order = fold_order_find("rows/par_16"),
+                        .summer.accumulator = of[k].accumulator,
+                        .summer.result = of[k].result};
+    struct fold_revealed revealed = reveal(&s, by_order, 50, 32, of[k].terms);
+    uint64_t want;
+    fold_order_fingerprint(s.order, of[k].terms, NULL, 50, &want);
+    cr_expect(revealed.kind == FOLD_REVEALED_TREE && print_of(&revealed) == want &&
+                  revealed.how.accumulator == of[k].accumulator,
+              "%zu: %s %s", k, fold_revealed_text(revealed.kind), revealed.why);
+    fold_revealed_free(&revealed);
+  }
+}
+
+Test(reveal, a_dtype_whose_units_no_accumulator_swallows_is_refused) {
+  struct fold_masks masks;
+  fold_status status = fold_masks_of(FOLD_E4M3, FOLD_F32, FOLD_E4M3, &masks);
+  cr_expect_eq(status.code, FOLD_UNSUPPORTED);
+  cr_expect(strstr(status.text, "no order"), "%s", status.text);
+  cr_expect_eq(fold_masks_of(FOLD_F16, FOLD_F64, FOLD_F16, &masks).code, FOLD_UNSUPPORTED);
+  cr_expect_eq(fold_masks_of(FOLD_F16, FOLD_F32, FOLD_F16, &masks).code, FOLD_OK);
+  cr_expect_eq(masks.most, 2048);
+}
+
+static size_t random_integer(uint64_t *state) { return (size_t)(fold_print_mix(*state += 0x9e3779b97f4a7c15u) >> 8); }
+
+/* Joins terms at random, up to `width` at once. */
+static size_t random_parents(uint32_t *parent, size_t n, size_t width, uint64_t *state) {
+  uint32_t top[600];
+  size_t tops = n, nodes = n;
+  for (size_t i = 0; i < n; i++) top[i] = (uint32_t)i;
+  while (tops > 1) {
+    size_t k = width > 2 ? 2 + random_integer(state) % (width - 1) : 2;
+    if (k > tops) k = tops;
+    for (size_t c = 0; c < k; c++) {
+      const size_t at = random_integer(state) % tops;
+      parent[top[at]] = (uint32_t)nodes;
+      top[at] = top[--tops];
+    }
+    top[tops++] = (uint32_t)nodes++;
+  }
+  parent[nodes - 1] = FOLD_TREE_NONE;
+  return nodes;
+}
+
+/* A random tree of two operands a node, by plain float additions over the parents: not by what is tested. */
+static fold_status by_parents(void *context, size_t rows, void *out) {
+  const struct subject *s = context;
+  const size_t n = s->summer.n;
+  for (size_t r = 0; r < rows; r++) {
+    float value[1200];
+    bool has[1200] = {false};
+    for (size_t i = 0; i < n; i++) value[i] = ((const float *)s->summer.in[0])[r * n + i];
+    size_t k = 0;
+    for (; s->parent[k] != FOLD_TREE_NONE; k++) {
+      const uint32_t up = s->parent[k];
+      value[up] = has[up] ? value[up] + value[k] : value[k];
+      has[up] = true;
+    }
+    ((float *)out)[r] = value[k];
+  }
+  return fold_ok();
+}
+
+Test(reveal, two_hundred_random_trees) {
+  uint64_t state = 11;
+  for (int k = 0; k < 200; k++) {
+    const size_t n = 2 + random_integer(&state) % 120;
+    uint32_t parent[1200];
+    struct fold_tree tree;
+    uint64_t want;
+    const size_t nodes = random_parents(parent, n, 2, &state);
+    struct subject s = {.parent = parent};
+    cr_assert_eq(fold_tree_of_parents(parent, n, nodes, &tree).code, FOLD_OK);
+    fold_tree_fingerprint(&tree, &want);
+    struct fold_revealed revealed = reveal_usual(&s, by_parents, n, FOLD_F32);
+    cr_expect(revealed.kind == FOLD_REVEALED_TREE && print_of(&revealed) == want, "tree %d of %zu terms: %s %s", k, n,
+              fold_revealed_text(revealed.kind), revealed.why);
+    fold_revealed_free(&revealed);
+    fold_tree_free(&tree);
+  }
+}
+
+static void expect_fused(uint64_t *state, int k, enum fold_fusing fusing) {
+  const size_t n = 3 + random_integer(state) % 60;
+  uint32_t parent[1200];
+  struct fold_tree tree;
+  uint64_t want;
+  const size_t nodes = random_parents(parent, n, 2 + (size_t)k % 8, state);
+  struct subject s = {.tree = &tree, .how = {FOLD_F32, FOLD_F32, fusing}};
+  cr_assert_eq(fold_tree_of_parents(parent, n, nodes, &tree).code, FOLD_OK);
+  fold_tree_fingerprint(&tree, &want);
+  struct fold_revealed revealed = reveal_usual(&s, by_tree, n, FOLD_F32);
+  const bool flat = tree.joins == 1 && fusing == FOLD_ROUNDED_ONCE;
+  cr_expect((revealed.kind == FOLD_REVEALED_TREE || (flat && revealed.kind == FOLD_REVEALED_EXACT)) &&
+                print_of(&revealed) == want && (fold_tree_width(&tree) == 2 || revealed.how.fusing == fusing),
+            "tree %d of %zu terms, %s: %s %s", k, n, fold_fusing_text(fusing), fold_revealed_text(revealed.kind),
+            revealed.why);
+  fold_revealed_free(&revealed);
+  fold_tree_free(&tree);
+}
+
+Test(reveal, fifty_trees_whose_nodes_have_several_operands) {
+  uint64_t state = 12;
+  for (int k = 0; k < 50; k++) expect_fused(&state, k, (enum fold_fusing)(k % FOLD_FUSINGS));
+}
+
+/* As a machine with 4 lanes of 8 terms adds: ((0 + 8 terms) + 8 terms) ... */
+Test(reveal, chains_of_eight_terms_at_once) {
+  for (int fusing = 0; fusing < FOLD_FUSINGS; fusing++) {
+    uint32_t parent[1200];
+    const size_t n = 64;
+    struct fold_tree tree;
+    uint64_t want;
+    for (uint32_t i = 0; i < n; i++) parent[i] = (uint32_t)n + i / 8;
+    for (uint32_t j = 0; j < 8; j++) parent[n + j] = j < 7 ? (uint32_t)n + j + 1 : FOLD_TREE_NONE;
+    cr_assert_eq(fold_tree_of_parents(parent, n, n + 8, &tree).code, FOLD_OK);
+    fold_tree_fingerprint(&tree, &want);
+    struct subject s = {.tree = &tree, .how = {FOLD_F32, FOLD_F16, (enum fold_fusing)fusing}};
+    struct fold_revealed revealed = reveal_usual(&s, by_tree, n, FOLD_F16);
+    cr_expect(revealed.kind == FOLD_REVEALED_TREE && print_of(&revealed) == want && revealed.how.fusing == s.how.fusing,
+              "%d: %s %s", fusing, fold_revealed_text(revealed.kind), revealed.why);
+    fold_revealed_free(&revealed);
+    fold_tree_free(&tree);
+  }
+}
+
+static fold_status exactly(void *context, size_t rows, void *out) {
+  const struct subject *s = context;
+  struct fold_truth truth;
+  fold_truth_init(&truth);
+  for (size_t r = 0; r < rows; r++) {
+    fold_oracle_exact(FOLD_F32, FOLD_SUM, (const float *)s->summer.in[0] + r * s->summer.n, s->summer.n, 1, &truth);
+    ((uint32_t *)out)[r] = (uint32_t)truth.rounded[FOLD_F32];
+  }
+  fold_truth_free(&truth);
+  return fold_ok();
+}
+
+static void expect_kind(struct subject *s, fold_sum_rows *sum, size_t n, enum fold_revealed_kind kind,
+                        const char *word) {
+  struct fold_revealed revealed = reveal_usual(s, sum, n, FOLD_F32);
+  cr_expect(revealed.kind == kind && (strstr(revealed.name, word) || strstr(revealed.why, word)),
+            "%s: '%s' '%s', not %s", fold_revealed_text(revealed.kind), revealed.name, revealed.why,
+            fold_revealed_text(kind));
+  fold_revealed_free(&revealed);
+}
+
+Test(reveal, an_exact_sum_has_no_order) {
+  struct subject s = {0};
+  expect_kind(&s, exactly, 64, FOLD_REVEALED_EXACT, "");
+  expect_kind(&s, exactly, 3, FOLD_REVEALED_EXACT, "");
+}
+
+static fold_status any_order(void *context, size_t rows, void *out) {
+  struct subject *s = context;
+  s->order = fold_order_find(s->calls++ % 3 == 2 ? "host/reverse" : "host/pairwise");
+  return by_order(context, rows, out);
+}
+
+Test(reveal, an_order_that_changes_from_call_to_call_is_told) {
+  struct subject s = {0};
+  expect_kind(&s, any_order, 64, FOLD_REVEALED_VARIES, "repeat");
+}
+
+Test(reveal, methods_that_are_no_plain_additions_are_told_by_name) {
+  struct subject kahan = {.order = fold_order_find("host/sequential"), .method = FOLD_KAHAN};
+  struct subject neumaier = {.order = kahan.order, .method = FOLD_NEUMAIER};
+  struct subject sorted = {.order = fold_order_find("host/sorted")};
+  expect_kind(&kahan, by_order, 64, FOLD_REVEALED_METHOD, "Kahan");
+  expect_kind(&neumaier, by_order, 64, FOLD_REVEALED_METHOD, "Neumaier");
+  expect_kind(&sorted, by_order, 64, FOLD_REVEALED_METHOD, "host/sorted");
+}
+
+/* Masks are alone far above all: ordinary data come in another order. */
+static fold_status by_values(void *context, size_t rows, void *out) {
+  struct subject *s = context;
+  const struct fold_summer all = s->summer;
+  for (size_t r = 0; r < rows; r++) {
+    const float *row = (const float *)all.in[0] + r * all.n;
+    bool masked = false;
+    for (size_t i = 0; i < all.n; i++) masked |= fabsf(row[i]) > 0x1p90f;
+    s->order = fold_order_find(masked ? "host/pairwise" : "host/reverse");
+    s->summer.in[0] = (void *)(uintptr_t)row;
+    by_order(s, 1, (float *)out + r);
+  }
+  s->summer = all;
+  return fold_ok();
+}
+
+Test(reveal, a_tree_that_masks_show_and_other_data_do_not_is_never_told_as_one) {
+  struct subject s = {0};
+  expect_kind(&s, by_values, 64, FOLD_REVEALED_VALUES, "other bits");
+}
+
+static fold_status without_one(void *context, size_t rows, void *out) {
+  struct subject *s = context;
+  for (size_t r = 0; r < rows; r++) ((float *)s->summer.in[0])[r * s->summer.n + 5] = 0;
+  return by_order(context, rows, out);
+}
+
+Test(reveal, a_lost_term_is_told) {
+  struct subject s = {.order = fold_order_find("host/pairwise")};
+  expect_kind(&s, without_one, 64, FOLD_REVEALED_NO_TREE, "equal terms");
+}
+
+static fold_status by_batch(void *context, size_t rows, void *out) {
+  struct subject *s = context;
+  s->order = fold_order_find(rows > 8 ? "rows/par_16" : "host/reverse");
+  return by_order(context, rows, out);
+}
+
+Test(reveal, a_tree_that_depends_on_the_batch_is_told_with_that_of_one_row) {
+  struct subject s = {0};
+  struct fold_revealed revealed = reveal_usual(&s, by_batch, 64, FOLD_F32);
+  uint64_t many;
+  fold_order_fingerprint(fold_order_find("rows/par_16"), FOLD_F32, NULL, 64, &many);
+  cr_expect(revealed.kind == FOLD_REVEALED_TREE && revealed.by_batch && revealed.batch_print == many &&
+                names(&revealed, "host/reverse"),
+            "%s %s", revealed.name, revealed.why);
+  fold_revealed_free(&revealed);
+}
+
+static fold_status failing(void *context, size_t rows, void *out) {
+  (void)context, (void)rows, (void)out;
+  return fold_error(FOLD_ENVIRONMENT, "no such device");
+}
+
+Test(reveal, a_subjects_own_failure_is_passed_on) {
+  float room[64];
+  struct fold_revealed revealed;
+  const struct fold_summer s = {.sum = failing,
+                                .n = 8,
+                                .rows = 8,
+                                .dtype = FOLD_F32,
+                                .accumulator = FOLD_F32,
+                                .result = FOLD_F32,
+                                .factors = 1,
+                                .in = {room}};
+  fold_status status = fold_reveal(&s, &revealed);
+  cr_expect(status.code == FOLD_ENVIRONMENT && strstr(status.text, "no such device"));
+}
+
+Test(reveal, parents_that_are_no_tree_are_refused) {
+  const uint32_t none = FOLD_TREE_NONE, two_roots[] = {3, 3, none, none}, ring[] = {3, 3, 4, 4, 3},
+                 under_a_term[] = {1, 3, 3, none};
+  struct fold_tree tree;
+  cr_expect_eq(fold_tree_of_parents(two_roots, 3, 4, &tree).code, FOLD_BAD_INPUT);
+  cr_expect_eq(fold_tree_of_parents(ring, 3, 5, &tree).code, FOLD_BAD_INPUT);
+  cr_expect_eq(fold_tree_of_parents(under_a_term, 3, 4, &tree).code, FOLD_BAD_INPUT);
+}
+
+static void expect_text(const char *name, size_t n, const char *want) {
+  struct fold_tree tree;
+  char *text = NULL;
+  size_t size = 0;
+  FILE *out = open_memstream(&text, &size);
+  cr_assert_eq(fold_tree_of_order(fold_order_find(name), FOLD_F32, NULL, n, &tree).code, FOLD_OK);
+  cr_expect_eq(fold_tree_text(&tree, out).code, FOLD_OK);
+  fclose(out);
+  cr_expect_str_eq(text, want, "%s, %zu terms:\n%s", name, n, text);
+  free(text);
+  fold_tree_free(&tree);
+}
+
+Test(reveal, trees_are_told_in_a_few_lines) {
+  expect_text("host/sequential", 64, "x[0..63] in turn\n");
+  expect_text("host/reverse", 64, "x[63..0 by -1] in turn\n");
+  expect_text("host/pairwise", 64, "x[0..63] pairwise\n");
+  expect_text("host/numpy", 64, "8 parts, each 1 on, pairwise; the first:\n  x[0..56 by 8] in turn\n");
+  expect_text("rows/par_16", 64, "16 parts, each 4 on, in turn; the first:\n  x[0..3] in turn\n");
+  expect_text("flat/canonical", 4096, "256 parts, each 1 on, pairwise; the first:\n  x[0..3840 by 256] in turn\n");
+  expect_text("host/pairwise", 65, "2 parts in turn:\n  x[0..63] pairwise\n  x[64]\n");
+  expect_text("host/pairwise", 1, "x[0]\n");
+}
