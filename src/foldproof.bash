@@ -8,6 +8,8 @@ _foldproof() {
     --launch) words='mpirun threads' ;;
     --set) words='default large guests all' ;;
     --dtype) words='f16 bf16 f32 f64 e4m3 e5m2' ;;
+    --format) words='text json dot svg' ;;
+    --problem) words='sum dot' ;;
     --op) words='sum prod max min' ;;
     --claims | -c) words=$("$command" list claims 2>/dev/null | awk '/^[a-z]/ && NR > 1 && $1 != "gpu_to_gpu" { print $1 }') ;;
     --subjects | -s | --peer) words=$("$command" list subjects 2>/dev/null | awk '/ on / { print $1 }') ;;
@@ -26,6 +28,8 @@ _foldproof() {
         words=$("$command" list generators 2>/dev/null | awk 'NR > 1 { print $1 }')
       elif [ "${COMP_WORDS[1]}" = order ]; then
         words=$("$command" list orders 2>/dev/null | awk 'NR > 1 { print $1 }')
+      elif [ "${COMP_WORDS[1]}" = reveal ]; then
+        words=$("$command" list subjects 2>/dev/null | awk '/ on / { print $1 }')
       elif [ "${COMP_WORDS[1]}" = list ]; then
         words='subjects claims generators orders fixtures'
       else

@@ -22,6 +22,7 @@ static const struct subcommand subcommands[] = {
     {"oracle", "the exact answer for an array in a .npy file", fold_command_oracle},
     {"gen", "write a generated array to a .npy file", fold_command_gen},
     {"order", "an order's height, fingerprint and drawing", fold_command_order},
+    {"reveal", "the tree by which a subject sums, as seen from outside", fold_command_reveal},
     {"bench", "time CUDA subjects, or collectives over ranks, each judged first", fold_command_bench},
     {"study", "errors of every method by size and data; many ranks; probed all-reduces", fold_command_study},
     {"record", "run subjects and write their results, judging nothing", fold_command_record},

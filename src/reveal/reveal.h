@@ -52,6 +52,10 @@ void fold_revealed_free(struct fold_revealed *revealed);
 /* "a tree", "no order: exact", ... */
 const char *fold_revealed_text(enum fold_revealed_kind kind);
 
+/* As a line of JSON, which the caller frees (revealed_json.c); of the summer n, dtype, accumulator and factors are asked. */
+fold_status fold_revealed_json(const struct fold_revealed *revealed, const char *subject,
+                               const struct fold_summer *summer, char **line);
+
 /* The parts of the method. */
 
 /* How probes are written for a dtype, an accumulator and a result. */

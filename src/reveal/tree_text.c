@@ -130,7 +130,7 @@ static size_t reversed(size_t k, unsigned bits) {
 }
 
 /* The parts of a balanced tree lie on the stack as it joins them: [first, first + 2^levels). They are put in their terms' order where
- * that says how they are joined. */
+ * that says how they are joined; NULL: it does not. */
 static const char *way_of(struct shapes *s, size_t first, unsigned levels) {
   const size_t n = (size_t)1 << levels;
   const uint32_t *part = s->part + first;
@@ -140,7 +140,7 @@ static const char *way_of(struct shapes *s, size_t first, unsigned levels) {
     halves &= s->lowest[part[reversed(k - 1, levels)]] < s->lowest[part[reversed(k, levels)]];
   }
   if (rising) return "pairwise";
-  if (!halves) return "by a balanced tree";
+  if (!halves) return NULL;
   for (size_t k = 0; k < n; k++) {
     const size_t r = reversed(k, levels);
     if (r <= k) continue;
@@ -160,12 +160,18 @@ static void expand(struct shapes *s, uint32_t node, unsigned levels) {
   expand(s, children(s, node)[1], levels - 1);
 }
 
+/* Down to the level at which parts lie so that it can be said; at one level they always do. */
 static void tell_balanced(struct shapes *s, uint32_t node, int indent) {
   const size_t first = s->parts;
+  const char *way = NULL;
   unsigned levels = 0;
   for (uint32_t at = node; is_balanced(s, at); at = children(s, at)[0]) levels++;
-  expand(s, node, levels);
-  if (!s->failed) tell_parts(s, way_of(s, first, levels), first, s->parts, indent);
+  for (; way == NULL && !s->failed; levels--) {
+    s->parts = first;
+    expand(s, node, levels);
+    if (!s->failed) way = way_of(s, first, levels);
+  }
+  if (!s->failed) tell_parts(s, way, first, s->parts, indent);
   s->parts = first;
 }
 
@@ -207,6 +213,13 @@ static void tell_chain(struct shapes *s, uint32_t node, int indent) {
     s->part[b - 1] = t;
   }
   char how[80] = "in turn";
+  if (n == 2 && s->parts == first + 2) {
+    const uint32_t a = s->part[first], b = s->part[first + 1];
+    const bool turned = s->lowest[b] < s->lowest[a];
+    s->part[first] = turned ? b : a;
+    s->part[first + 1] = turned ? a : b;
+    snprintf(how, sizeof how, "joined");
+  }
   if (n > 2) snprintf(how, sizeof how, "in turn, %zu at once to what there is", n - 1);
   if (!s->failed) tell_parts(s, how, first, s->parts, indent);
   s->parts = first;

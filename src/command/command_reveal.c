@@ -1,0 +1,216 @@
+/* command_reveal.c: foldproof reveal: the tree of a subject, compiled in or a guest, from outside. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "reveal_subject.h"
+#include "world.h"
+
+enum { N = 'n', DTYPE = 0x200, PROBLEM, ENGINE, FORMAT, ROWS, GUEST, EXEC };
+
+static const char *const formats[] = {"text", "json", "dot", "svg", NULL};
+
+struct reveal {
+  const char *name, *format;
+  int engine;
+  struct fold_reveal_asked asked;
+  struct fold_guest guests[FOLD_GUESTS_MOST];
+  size_t n_guests;
+};
+
+static const struct argp_option options[] = {
+    {"n", N, "N", 0, "number of terms (64; of an all-reduce as many as ranks)", 0},
+    {"dtype", DTYPE, "DTYPE", 0, "of the terms (f32)", 0},
+    {"problem", PROBLEM, "PROBLEM", 0, "sum, or dot (sum, unless the subject takes dot alone)", 0},
+    {"engine", ENGINE, "ENGINE", 0, "host (the default), cuda, mpi or nccl", 0},
+    {"format", FORMAT, "FORMAT", 0, "text (the default), json, dot (Graphviz) or svg", 0},
+    {"rows", ROWS, "ROWS", 0, "rows of a launch (1,024, or as many as make four million terms)", 0},
+    {"guest", GUEST, "FILE", 0, "a subject of this shared object (foldproof_guest.h)", 0},
+    {"exec", EXEC, "COMMAND", 0, "a subject of this program, as verify's --exec", 0},
+    {0},
+};
+
+static void add_guest(struct reveal *r, const struct fold_door *door, const char *what, struct argp_state *state) {
+  if (r->n_guests == FOLD_GUESTS_MOST) argp_failure(state, 2, 0, "at most %d guests", FOLD_GUESTS_MOST);
+  r->guests[r->n_guests++] = (struct fold_guest){.door = door, .what = what};
+}
+
+static void take_format(struct reveal *r, const char *arg, struct argp_state *state) {
+  for (const char *const *format = formats; *format; format++)
+    if (strcmp(arg, *format) == 0) r->format = *format;
+  if (strcmp(arg, r->format) != 0) fold_option_refuse(state, "--format", arg, formats);
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+  struct reveal *r = state->input;
+  switch (key) {
+    case N: r->asked.n = (size_t)fold_option_number(state, "--n", arg, FOLD_TREE_MOST); return 0;
+    case DTYPE: r->asked.dtype = (enum fold_dtype)fold_option_dtype(state, "--dtype", arg); return 0;
+    case PROBLEM: r->asked.problem = fold_option_problem(state, arg)->id; return 0;
+    case ROWS: r->asked.rows = (size_t)fold_option_number(state, "--rows", arg, 1 << 20); return 0;
+    case FORMAT: take_format(r, arg, state); return 0;
+    case GUEST: add_guest(r, &fold_door_object, arg, state); return 0;
+    case EXEC: add_guest(r, &fold_door_program, arg, state); return 0;
+    case ENGINE:
+      r->engine = fold_engine_parse(arg);
+      if (r->engine < 0)
+        fold_option_refuse(state, "--engine", arg, (const char *const[]){"host", "cuda", "mpi", "nccl", NULL});
+      return 0;
+    case ARGP_KEY_ARG:
+      if (r->name) return ARGP_ERR_UNKNOWN;
+      r->name = arg;
+      return 0;
+    case ARGP_KEY_END:
+      if (r->asked.n == 0) argp_failure(state, 2, 0, "-n 0: at least one term");
+      if (!r->name && !r->n_guests) argp_failure(state, 2, 0, "name a subject: see foldproof list subjects");
+      return 0;
+    default: return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .children = fold_world_child,
+    .args_doc = "[SUBJECT]",
+    .doc =
+        "Print the tree by which a subject sums n terms, as seen from outside.\v"
+        "A tree is printed only if its replay gave the subject's bits on random data, in full launches and row by row. "
+        "Exit "
+        "code 1 where there is none that does: the order varies from run to run, depends on values, or is no tree."};
+
+/* The subject that is named, of the engine that is; of guests the only one, unless it is named. */
+static fold_status choose(const struct reveal *r, const struct fold_registry *all, size_t own,
+                          const struct fold_subject **subject) {
+  struct fold_near near;
+  char meant[160];
+  const size_t guests = all->n - own;
+  *subject = NULL;
+  if (r->name) fold_near_open(&near, r->name);
+  for (size_t i = 0; i < all->n; i++) {
+    const struct fold_subject *s = &all->subjects[i];
+    if (r->engine >= 0 && (int)s->engine != r->engine) continue;
+    if (r->name) fold_near_try(&near, s->name);
+    const bool wanted = r->name ? strcmp(s->name, r->name) == 0 : i < guests;
+    if (wanted && *subject && !r->name) return fold_error(FOLD_BAD_INPUT, "there are %zu guests: name one", guests);
+    if (wanted && !*subject) *subject = s;
+  }
+  if (*subject) return fold_ok();
+  return fold_error(FOLD_BAD_INPUT, "no subject is called '%.60s'%s%s%s", r->name ? r->name : "",
+                    r->engine >= 0 ? " on " : "", r->engine >= 0 ? fold_engine_name((enum fold_engine)r->engine) : "",
+                    r->name ? fold_near_text(&near, meant) : "");
+}
+
+static void print_ways(const struct fold_revealed *v) {
+  if (v->how.fusing != FOLD_ROUNDED_ONCE || fold_tree_width(&v->tree) > 2)
+    printf("several      up to %zu operands at once, %s\n", fold_tree_width(&v->tree), fold_fusing_text(v->how.fusing));
+  size_t fused = 0;
+  for (size_t k = 0; v->tree.fused && k < v->tree.n; k++) fused += v->tree.fused[k];
+  if (v->tree.fused) printf("products     %zu of %zu enter by an FMA\n", fused, v->tree.n);
+}
+
+static fold_status print_text(const struct reveal *r, const struct fold_subject *s, const struct fold_revealed *v) {
+  const enum fold_dtype declared = fold_subject_accumulator(s, r->asked.dtype);
+  uint64_t print;
+  printf("%s on %s: %s of %zu %s\n", s->name, fold_engine_rows[s->engine].title, fold_problem(r->asked.problem)->name,
+         r->asked.n, fold_dtype_name(r->asked.dtype));
+  if (v->kind == FOLD_REVEALED_TREE) {
+    FOLD_TRY(fold_tree_fingerprint(&v->tree, &print));
+    printf("order        %s\nfingerprint  0x%016llx\nheight       %zu\n", v->name[0] ? v->name : "unknown",
+           (unsigned long long)print, fold_tree_height(&v->tree));
+    print_ways(v);
+    if (v->how.accumulator != declared)
+      printf("accumulator  %s, and not %s as declared\n", fold_dtype_name(v->how.accumulator),
+             fold_dtype_name(declared));
+    printf("\n");
+    FOLD_TRY(fold_tree_text(&v->tree, stdout));
+    printf("\n");
+  } else {
+    printf("order        %s%s%s%s%s\n", fold_revealed_text(v->kind), v->name[0] ? ": " : "", v->name,
+           v->why[0] ? ": " : "", v->why);
+  }
+  if (v->by_batch)
+    printf("batch        the tree depends on the batch: this is that of one row, many have another (0x%016llx)\n",
+           (unsigned long long)v->batch_print);
+  if (v->proofs)
+    printf("tested       %llu rows of data, %llu pairs of terms in %llu launches\n", (unsigned long long)v->proofs,
+           (unsigned long long)v->probes, (unsigned long long)v->launches);
+  return fold_ok();
+}
+
+static fold_status print(const struct reveal *r, const struct fold_subject *s, const struct fold_revealed *v) {
+  char title[160], *line;
+  const struct fold_summer summer = {.n = r->asked.n,
+                                     .dtype = r->asked.dtype,
+                                     .accumulator = fold_subject_accumulator(s, r->asked.dtype),
+                                     .factors = fold_problem(r->asked.problem)->factors};
+  snprintf(title, sizeof title, "%s, n = %zu", s->name, r->asked.n);
+  if (r->format == formats[0]) return print_text(r, s, v);
+  if (r->format == formats[1]) {
+    FOLD_TRY(fold_revealed_json(v, s->name, &summer, &line));
+    puts(line);
+    free(line);
+    return fold_ok();
+  }
+  if (v->kind != FOLD_REVEALED_TREE)
+    return fold_error(FOLD_UNSUPPORTED, "there is no tree to draw: %s%s%s", fold_revealed_text(v->kind),
+                      v->name[0] || v->why[0] ? ": " : "", v->name[0] ? v->name : v->why);
+  if (r->format == formats[3]) return fold_tree_svg(&v->tree, title, stdout);
+  fold_tree_dot(&v->tree, title, stdout);
+  return fold_ok();
+}
+
+/* What goes without saying: the only problem that a subject takes, and its engine's ranks. */
+static fold_status complete(const struct fold_subject *s, struct fold_reveal_asked *asked) {
+  struct fold_world *world;
+  if (s->ops == 1u << FOLD_DOT) asked->problem = FOLD_DOT;
+  if (!fold_engine_has_ranks(s->engine)) return fold_ok();
+  FOLD_TRY(fold_world_of(s->engine, &world));
+  asked->ranks = fold_world_ranks(world);
+  if (s->vector) asked->n = asked->ranks;
+  return fold_ok();
+}
+
+static int reveal(const char *program, struct reveal *r, const struct fold_subject *subject) {
+  struct fold_revealed revealed = {0};
+  fold_status status = complete(subject, &r->asked);
+  if (status.code == FOLD_OK) status = fold_reveal_subject(subject, &r->asked, &revealed);
+  if (status.code == FOLD_OK) status = print(r, subject, &revealed);
+  const bool found = revealed.kind <= FOLD_REVEALED_METHOD;
+  fold_revealed_free(&revealed);
+  fold_status closed = fold_worlds_close();
+  if (status.code == FOLD_OK) status = closed;
+  return fold_finish_output(program, status.code != FOLD_OK ? fold_report(program, status) : !found);
+}
+
+/* In a process of its own: a subject that crashes is told as that. */
+static int reveal_apart(const char *program, struct reveal *r, const struct fold_subject *subject) {
+  int how = 0;
+  fflush(stdout);
+  const pid_t child = fork();
+  if (child < 0) return fold_report(program, fold_error(FOLD_ENVIRONMENT, "no process can be started"));
+  if (child == 0) _exit(reveal(program, r, subject));
+  while (waitpid(child, &how, 0) < 0) continue;
+  if (WIFEXITED(how)) return WEXITSTATUS(how);
+  return fold_report(program, fold_error(FOLD_ENVIRONMENT, "%s was killed by signal %d (%s)", subject->name,
+                                         WTERMSIG(how), strsignal(WTERMSIG(how))));
+}
+
+int fold_command_reveal(int argc, char **argv, const struct fold_registry *registry) {
+  struct reveal r = {
+      .format = formats[0], .engine = -1, .asked = {.n = 64, .dtype = FOLD_F32, .problem = FOLD_ROWS_SUM}};
+  const struct fold_subject *subject;
+  struct fold_registry all = *registry;
+  fold_parse(&argp, argc, argv, &r);
+  if (r.n_guests) {
+    fold_status loaded = fold_guests_load(r.guests, r.n_guests, NULL, registry, &all);
+    if (loaded.code != FOLD_OK) return fold_report(argv[0], loaded);
+  }
+  fold_status status = choose(&r, &all, registry->n, &subject);
+  const int code = status.code != FOLD_OK ? fold_report(argv[0], status) : reveal_apart(argv[0], &r, subject);
+  if (r.n_guests) fold_guests_unload(&all);
+  return code;
+}

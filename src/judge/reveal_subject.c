@@ -1,0 +1,61 @@
+/* reveal_subject.c: a subject in a rig as a function that sums rows. */
+#include "reveal_subject.h"
+
+struct room {
+  struct fold_rig rig;
+  const struct fold_subject *subject;
+  const struct fold_problem *problem;
+  size_t n;
+};
+
+static fold_status sum(void *context, size_t rows, void *out) {
+  struct room *room = context;
+  struct fold_traces traces;
+  const struct fold_request request = {
+      .op = room->problem->op, .rows = rows, .cols = room->n, .poison = FOLD_BASE_POISON};
+  FOLD_TRY(fold_rig_load(&room->rig));
+  return fold_rig_run(&room->rig, room->subject, &request, out, &traces);
+}
+
+static fold_status check(const struct fold_subject *subject, const struct fold_reveal_asked *asked) {
+  const struct fold_problem *problem = fold_problem(asked->problem);
+  if (problem->op != FOLD_SUM)
+    return fold_error(FOLD_UNSUPPORTED, "a tree is revealed by sums: not by %s", problem->name);
+  if (!(subject->ops >> asked->problem & 1) || !(subject->dtypes >> asked->dtype & 1))
+    return fold_error(FOLD_UNSUPPORTED, "%s does not take %s of %s", subject->name, problem->name,
+                      fold_dtype_name(asked->dtype));
+  if (subject->vector && asked->n != asked->ranks)
+    return fold_error(FOLD_UNSUPPORTED, "%s sums a term a rank: %u ranks, and not %zu", subject->name, asked->ranks,
+                      asked->n);
+  return fold_ok();
+}
+
+static size_t rows_of(const struct fold_reveal_asked *asked) {
+  const size_t rows = ((size_t)1 << 22) / (asked->n + 1);
+  if (asked->rows) return asked->rows;
+  return rows > 1024 ? 1024 : rows > 0 ? rows : 1;
+}
+
+fold_status fold_reveal_subject(const struct fold_subject *subject, const struct fold_reveal_asked *asked,
+                                struct fold_revealed *revealed) {
+  struct room room = {.subject = subject, .problem = fold_problem(asked->problem), .n = asked->n};
+  const size_t rows = rows_of(asked), n[FOLD_INPUTS] = {rows * asked->n, rows * asked->n};
+  *revealed = (struct fold_revealed){.kind = FOLD_REVEALED_NO_TREE};
+  FOLD_TRY(check(subject, asked));
+  FOLD_TRY(fold_engine_ready(subject->engine));
+  FOLD_TRY(fold_rig_open_inputs(&room.rig, subject->engine, asked->dtype, n, room.problem->inputs, rows));
+  room.rig.ranks = asked->ranks;
+  room.rig.factors = room.problem->factors;
+  struct fold_summer summer = {.sum = sum,
+                               .context = &room,
+                               .n = asked->n,
+                               .rows = rows,
+                               .dtype = asked->dtype,
+                               .accumulator = fold_subject_accumulator(subject, asked->dtype),
+                               .result = fold_subject_result(subject, asked->dtype),
+                               .factors = room.problem->factors};
+  for (unsigned k = 0; k < room.problem->inputs; k++) summer.in[k] = fold_rig_input_at(&room.rig, k);
+  const fold_status status = fold_reveal(&summer, revealed);
+  fold_rig_close(&room.rig);
+  return status;
+}

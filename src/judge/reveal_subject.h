@@ -1,0 +1,20 @@
+/* reveal_subject.h: the tree of a subject: the method of reveal.h over a rig. */
+#ifndef FOLD_REVEAL_SUBJECT_H
+#define FOLD_REVEAL_SUBJECT_H
+
+#include "reveal.h"
+#include "rig.h"
+
+struct fold_reveal_asked {
+  enum fold_dtype dtype;
+  enum fold_problem_id problem; /* a sum, or a dot product */
+  size_t n;
+  size_t rows;    /* of a launch; 0: as many as make four million terms, 1,024 at most */
+  unsigned ranks; /* of an engine with ranks */
+};
+
+/* UNSUPPORTED where the subject does not take that, or the dtype shows no order; else what the engine says. */
+fold_status fold_reveal_subject(const struct fold_subject *subject, const struct fold_reveal_asked *asked,
+                                struct fold_revealed *revealed);
+
+#endif

@@ -1,0 +1,65 @@
+/* revealed_json.c: what was revealed, as an object of JSON.
+ *
+ * "tree" is a list of joins: entry j is join n + j, a list of its operands, terms 0 to n - 1 or former joins; the last is the root.
+ */
+#include <jansson.h>
+#include <stdlib.h>
+
+#include "reveal.h"
+
+static json_t *joins_of(const struct fold_tree *tree) {
+  json_t *joins = json_array();
+  for (size_t j = 0; j < tree->joins; j++) {
+    json_t *join = json_array();
+    for (uint32_t c = tree->first[j]; c < tree->first[j + 1]; c++)
+      json_array_append_new(join, json_integer(tree->child[c]));
+    json_array_append_new(joins, join);
+  }
+  return joins;
+}
+
+static json_t *fused_of(const struct fold_tree *tree) {
+  json_t *fused = json_array();
+  for (size_t k = 0; tree->fused && k < tree->n; k++)
+    if (tree->fused[k]) json_array_append_new(fused, json_integer((json_int_t)k));
+  return fused;
+}
+
+static fold_status set_tree(json_t *object, const struct fold_revealed *revealed) {
+  const struct fold_tree *tree = &revealed->tree;
+  uint64_t print;
+  char *text = NULL, hex[24];
+  size_t size = 0;
+  FOLD_TRY(fold_tree_fingerprint(tree, &print));
+  snprintf(hex, sizeof hex, "0x%016llx", (unsigned long long)print);
+  json_object_set_new(object, "fingerprint", json_string(hex));
+  json_object_set_new(object, "height", json_integer((json_int_t)fold_tree_height(tree)));
+  json_object_set_new(object, "operands", json_integer((json_int_t)fold_tree_width(tree)));
+  FILE *out = open_memstream(&text, &size);
+  fold_status status = out ? fold_tree_text(tree, out) : fold_error(FOLD_NO_MEMORY, "not enough memory for a text");
+  if (out) fclose(out);
+  if (status.code == FOLD_OK) json_object_set_new(object, "text", json_string(text));
+  free(text);
+  json_object_set_new(object, "tree", joins_of(tree));
+  if (tree->fused) json_object_set_new(object, "fused", fused_of(tree));
+  if (fold_tree_width(tree) > 2)
+    json_object_set_new(object, "fusing", json_string(fold_fusing_text(revealed->how.fusing)));
+  return status;
+}
+
+fold_status fold_revealed_json(const struct fold_revealed *r, const char *subject, const struct fold_summer *s,
+                               char **line) {
+  json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:s, s:I, s:I, s:I, s:b}", "subject", subject, "problem",
+                        s->factors > 1 ? "dot" : "sum", "dtype", fold_dtype_name(s->dtype), "accumulator",
+                        fold_dtype_name(r->kind == FOLD_REVEALED_TREE ? r->how.accumulator : s->accumulator), "n",
+                        (json_int_t)s->n, "rows", (json_int_t)r->rows, "kind", fold_revealed_text(r->kind), "orders",
+                        r->name, "probes", (json_int_t)r->probes, "launches", (json_int_t)r->launches, "proofs",
+                        (json_int_t)r->proofs, "depends_on_batch", r->by_batch);
+  fold_status status = o ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for an object");
+  if (r->why[0]) json_object_set_new(o, "why", json_string(r->why));
+  if (status.code == FOLD_OK && r->kind == FOLD_REVEALED_TREE) status = set_tree(o, r);
+  *line = status.code == FOLD_OK ? json_dumps(o, JSON_COMPACT) : NULL;
+  json_decref(o);
+  if (status.code == FOLD_OK && *line == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for an object");
+  return status;
+}

@@ -1,0 +1,119 @@
+"""foldproof reveal as its user runs it: subjects of the table, guests, NumPy itself. Arguments: the command, the folder library/, the C
+compiler."""
+
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+FOLDPROOF, LIBRARY, CC = sys.argv[1], Path(sys.argv[2]), sys.argv[3].split()
+PYTHON = sys.executable
+failures = 0
+
+
+def run(*words, code=0):
+    done = subprocess.run([FOLDPROOF, "reveal", *map(str, words)], capture_output=True, text=True, timeout=300)
+    expect(done.returncode == code, f"{words}: exit {done.returncode}, not {code}: {done.stderr}")
+    return done
+
+
+def expect(right, text):
+    global failures
+    if not right:
+        failures += 1
+        print("FAILED:", text)
+
+
+def revealed(*words, code=0):
+    done = run(*words, "--format", "json", code=code)
+    return json.loads(done.stdout) if done.stdout else {}
+
+
+def order_print(order, n):
+    out = subprocess.run([FOLDPROOF, "order", order, "-n", str(n)], capture_output=True, text=True, check=True).stdout
+    return re.search(r"fingerprint +(\S+)", out)[1]
+
+
+# The declared order's name and fingerprint, in each format.
+for order in "rows/par_16", "host/numpy", "flat/canonical", "rows/single_back":
+    for n in 64, 257:
+        got = revealed(order, "-n", n)
+        expect(got["kind"] == "tree" and order in got["orders"].split(", "), f"{order} {n}: {got['kind']} {got['orders']}")
+        expect(got["fingerprint"] == order_print(order, n), f"{order} {n}: another fingerprint")
+        expect(len(got["tree"]) == n - 1 and sum(map(len, got["tree"])) == 2 * n - 2, f"{order} {n}: no tree of {n} terms")
+text = run("rows/par_16").stdout
+expect("\n16 parts, each 4 on, in turn; the first:\n  x[0..3] in turn\n" in text and "order        rows/par_16\n" in text, text)
+expect(run("rows/par_16", "-n", 8, "--format", "dot").stdout.count("->") == 14, "no graph of 14 edges")
+expect(run("rows/par_16", "-n", 8, "--format", "svg").stdout.count("<path") == 14, "no picture of 14 edges")
+expect(revealed("dot/canonical", "-n", 300)["fused"] == list(range(256, 300)), "other products enter by an FMA")
+expect(revealed("host/exact")["kind"] == "no order: exact", "the exact sum has an order")
+expect("Kahan" in revealed("host/kahan")["orders"], "Kahan's method is not known again")
+expect("tree" not in revealed("host/sorted"), "a tree of host/sorted")
+expect(revealed("host/float64")["accumulator"] == "f64", "host/float64 has another accumulator")
+
+# What can't be.
+expect("keeps 24 bits" in run("flat/canonical", "--dtype", "e4m3", code=77).stderr, "e4m3 shows an order")
+expect("did you mean 'rows/par_16'" in run("rows/par16", code=2).stderr, "no subject was meant")
+expect("no tree to draw" in run("host/exact", "--format", "svg", code=77).stderr, "a picture of no tree")
+run(code=2)
+run("rows/par_16", "-n", 0, code=2)
+
+# NumPy itself, and whatever it is that sums in a program.
+GUEST = """
+import json, sys
+import numpy as np
+for line in sys.stdin:
+    asked = json.loads(line)
+    answer = {"name": "mine/numpy", "dtypes": "f32,f64"}
+    if asked["ask"] == "run":
+        x = np.load(asked["in"])
+        np.save(asked["out"], %s)
+        answer = {}
+    print(json.dumps(answer), flush=True)
+"""
+WAYS = {
+    "x.sum(axis=1)": "host/numpy",
+    "np.array([np.add.reduce(row) for row in x])": "host/numpy",
+    "np.array([sum(row[::-1].tolist(), 0.0) for row in x], x.dtype)": "host/reverse",
+}
+
+
+def reveal_program(folder, way, n, dtype, code=0):
+    program = Path(folder) / "guest.py"
+    program.write_text(GUEST % way)
+    return revealed("--exec", f"{PYTHON} {program}", "-n", n, "--dtype", dtype, code=code)
+
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+with tempfile.TemporaryDirectory() as folder:
+    before_2_3 = numpy and tuple(map(int, numpy.__version__.split(".")[:2])) < (2, 3)
+    for way, order in WAYS.items() if numpy else ():
+        for n in (7, 64) if order == "host/reverse" else (7, 64, 136, 1000) + ((10000,) if before_2_3 else ()):
+            got = reveal_program(folder, way, n, "f64")
+            expect(got["kind"] == "tree" and order in got["orders"].split(", "), f"{way} {n}: {got['kind']} {got['orders']}")
+    if numpy:
+        # Columns in turn; a column alone is contiguous, and summed as a row is.
+        got = reveal_program(folder, "np.ascontiguousarray(x.T).sum(axis=0)", 64, "f32")
+        expect("host/numpy" in got["orders"] and got["depends_on_batch"] and got["rows"] == 1, got["orders"])
+        got = reveal_program(folder, "x[:, np.random.permutation(x.shape[1])].sum(axis=1)", 64, "f32", code=1)
+        expect(got["kind"] == "varies from run to run", got["kind"])
+        got = reveal_program(folder, "np.sort(x, axis=1).sum(axis=1)", 64, "f32", code=1)
+        expect(got["kind"] in ("depends on values", "no tree") and "tree" not in got, got["kind"])
+
+    # A shared object, and one that crashes.
+    shared = Path(folder) / "guest.so"
+    subprocess.run([*CC, "-shared", "-fPIC", "-O2", "-I", LIBRARY, LIBRARY / "examples" / "guest_sum.c", "-o", shared], check=True)
+    got = revealed("--guest", shared)
+    expect(got["kind"] == "tree", got)
+    crash = Path(folder) / "crash.c"
+    crash.write_text((LIBRARY / "examples" / "guest_sum.c").read_text().replace("for (", "*(volatile int *)8 = 1;\n  for (", 1))
+    subprocess.run([*CC, "-shared", "-fPIC", "-O2", "-I", LIBRARY, crash, "-o", shared], check=True)
+    expect("signal 11" in run("--guest", shared, code=99).stderr, "a crash is not told")
+
+print("numpy", numpy.__version__ if numpy else "is absent")
+sys.exit(1 if failures else 0)
