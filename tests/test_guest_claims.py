@@ -4,6 +4,7 @@ test_guest_claims.py FOLDPROOF LIBRARY_FOLDER GUESTS_FOLDER CC
 """
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -53,12 +54,24 @@ def check_offsets(guest):
     check_held(guest, "honest", "alignment_invariant", *row)
 
 
+def check_repeats(folder):
+    """By its threads' sequence: on a quiet machine of few cores it may be the same for long."""
+    racy, every = str(build(folder, "racy", GUESTS / "racy.c", options=["-fopenmp"])), ("--fixtures", "normal/f32/sum/*")
+    for name in ("sum", "by_parts"):
+        code, out, err = verify("--guest", racy, "--subjects", f"racy/{name}", "--claims", "run_to_run", *every)
+        assert code == 1 and f"racy/{name} on host violates run_to_run" in out, (name, code, out, err)
+        assert re.search(r"\d+ of 3 repeats gave other bits, and \d+ of \d+ on a busy machine: \d+ bit patterns in \d+ runs", out), out
+    left = subprocess.run(["pgrep", "-f", racy], capture_output=True)
+    assert left.returncode == 1, left
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="foldproof-claims-") as folder:
         os.environ.update(TMPDIR=folder)
         guest = str(build(pathlib.Path(folder), "bits", GUESTS / "bits.c", options=["-Wall", "-Wextra", "-Werror"]))
         check_batches(guest)
         check_offsets(guest)
+        check_repeats(pathlib.Path(folder))
     print("guests: each is refuted by the claim that it breaks")
 
 

@@ -1,4 +1,4 @@
-/* judge_bits.c: the same bits as somebody else's: replays, same_bits_as, run_to_run, fresh_process. */
+/* judge_bits.c: the same bits as somebody else's: replays, same_bits_as, fresh_process. */
 #include "judge.h"
 
 #include <stdio.h>
@@ -41,57 +41,6 @@ void fold_judge_same_bits_as(struct fold_trial *trial, struct fold_finding *find
     fold_find_failed(finding, status);
   else if (fold_find_same(finding, fold_trial_result_dtype(trial), trial->got, trial->other, trial->c->rows, what))
     fold_find_held(finding);
-}
-
-/* Before how many of the repeats: ranks are sent their parts anew for each, a device waits for each, and long inputs take long. */
-static unsigned foreign_repeats(const struct fold_trial *trial) {
-  bool quick = fold_engine_is_here(trial->subject->engine) && fold_trial_terms(trial) <= FOLD_PLAN_FEW;
-  return quick ? 3 : 1;
-}
-
-/* Other inputs at the same address before repeat k, one or two of them. What is kept from run to run, and what is done in turn,
- * shows then. Which term is another the input's hash says, so that who keeps results by a few terms has not looked at it; then the
- * last and the first one are. */
-static bool judge_foreign(struct fold_trial *trial, struct fold_finding *finding, unsigned k) {
-  size_t n = fold_case_all_elements(trial->c);
-  const size_t places[] = {trial->input_hash % (n + !n), n - 1, 0, trial->input_hash / (n + !n) % (n + !n)};
-  for (unsigned i = 0; i < 1 + k % 2 && n > 0; i++) {
-    size_t at = places[(k + i) % 4];
-    bool kept;
-    fold_status status = fold_trial_run_foreign(trial, at, &kept);
-    if (status.code != FOLD_OK) {
-      fold_find_failed(finding, status);
-      return false;
-    }
-    if (!kept) continue;
-    finding->row = at % fold_trial_terms(trial) / trial->c->cols;
-    fold_find_refuted(finding, "the result of another input, which was there before its term %zu was changed",
-                      at % trial->c->cols);
-    return false;
-  }
-  return true;
-}
-
-/* How many different result sets the repeats gave, the base run's included. */
-void fold_judge_run_to_run(struct fold_trial *trial, struct fold_finding *finding) {
-  unsigned differing = 0;
-  if (trial->repeats == 0) {
-    fold_find_skipped(finding, "no repeat is asked for");
-    return;
-  }
-  for (unsigned k = 0; k < trial->repeats; k++) {
-    if (k < foreign_repeats(trial) && !judge_foreign(trial, finding, k)) return;
-    fold_status status = fold_trial_rerun(trial, (unsigned char)(0x11 + k));
-    if (status.code != FOLD_OK) {
-      fold_find_failed(finding, status);
-      return;
-    }
-    char what[120];
-    snprintf(what, sizeof what, "other bits in repeat %u (%u of %u so far)", k + 1, differing + 1, k + 1);
-    differing +=
-        !fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, trial->got, trial->c->rows, what);
-  }
-  if (differing == 0) fold_find_held(finding);
 }
 
 /* What a run did there and not here. What it does here too is other claims' to refute. */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "bits.h"
+#include "contention.h"
 #include "known.h"
 #include "near.h"
 #include "path.h"
@@ -374,7 +375,7 @@ static fold_status run_case(struct fold_round *round, struct bench *bench, bool 
   return fold_ok();
 }
 
-fold_status fold_round_run(struct fold_round *round, bool *lost) {
+static fold_status run_cases(struct fold_round *round, bool *lost) {
   const struct fold_sink *sink = round->sink;
   *lost = false;
   for (; round->place.c < round->cases->n && !*round->stop; round->place.c++, round->place.subject = 0) {
@@ -387,6 +388,12 @@ fold_status fold_round_run(struct fold_round *round, bool *lost) {
     if (status.code != FOLD_OK || *lost) return status;
   }
   return fold_ok();
+}
+
+fold_status fold_round_run(struct fold_round *round, bool *lost) {
+  fold_status status = run_cases(round, lost);
+  fold_contention_end();
+  return status;
 }
 
 fold_status fold_verify(const struct fold_registry *registry, const struct fold_selection *selection,

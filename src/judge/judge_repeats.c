@@ -1,0 +1,113 @@
+/* judge_repeats.c: run_to_run: the same bits each time; of a guest also while other processes keep the machine busy. */
+#include <math.h>
+
+#include "contention.h"
+#include "judge.h"
+
+/* Before how many of the repeats: ranks are sent their parts anew for each, a device waits for each, and long inputs take long. */
+static unsigned foreign_repeats(const struct fold_trial *trial) {
+  bool quick = fold_engine_is_here(trial->subject->engine) && fold_trial_terms(trial) <= FOLD_PLAN_FEW;
+  return quick ? 3 : 1;
+}
+
+/* Other inputs at the same address before repeat k, one or two of them. What is kept from run to run, and what is done in turn,
+ * shows then. Which term is another the input's hash says, so that who keeps results by a few terms has not looked at it; then the
+ * last and the first one are. */
+static bool judge_foreign(struct fold_trial *trial, struct fold_finding *finding, unsigned k) {
+  size_t n = fold_case_all_elements(trial->c);
+  const size_t places[] = {trial->input_hash % (n + !n), n - 1, 0, trial->input_hash / (n + !n) % (n + !n)};
+  for (unsigned i = 0; i < 1 + k % 2 && n > 0; i++) {
+    size_t at = places[(k + i) % 4];
+    bool kept;
+    fold_status status = fold_trial_run_foreign(trial, at, &kept);
+    if (status.code != FOLD_OK) {
+      fold_find_failed(finding, status);
+      return false;
+    }
+    if (!kept) continue;
+    finding->row = at % fold_trial_terms(trial) / trial->c->cols;
+    fold_find_refuted(finding, "the result of another input, which was there before its term %zu was changed",
+                      at % trial->c->cols);
+    return false;
+  }
+  return true;
+}
+
+/* What the repeats gave; the base run's results are a pattern, too. */
+struct repeats {
+  unsigned ran[2], differing[2]; /* quiet, and while the machine is busy */
+  uint64_t pattern[1024];
+  size_t patterns; /* so many at most are told apart */
+  double longest;  /* of the quiet ones, in seconds */
+};
+
+static void count_pattern(struct repeats *r, uint64_t hash) {
+  size_t k = 0;
+  while (k < r->patterns && r->pattern[k] != hash) k++;
+  if (k == r->patterns && k < sizeof r->pattern / sizeof *r->pattern) r->pattern[r->patterns++] = hash;
+}
+
+/* Row, got and want are those of the first repeat that differs. */
+static bool repeat(struct fold_trial *trial, struct repeats *r, bool busy, unsigned k, struct fold_finding *finding) {
+  const enum fold_dtype dtype = fold_trial_result_dtype(trial);
+  struct fold_finding again = *finding;
+  fold_status status = fold_trial_rerun(trial, (unsigned char)(0x11 + k));
+  if (status.code != FOLD_OK) {
+    fold_find_failed(finding, status);
+    return false;
+  }
+  const bool same = fold_find_same(&again, dtype, trial->other, trial->got, trial->c->rows, "other bits");
+  if (same || !finding->compared) *finding = again;
+  r->ran[busy]++;
+  r->differing[busy] += !same;
+  if (!same) count_pattern(r, fold_results_hash(dtype, trial->other, trial->c->rows));
+  return true;
+}
+
+static void conclude(const struct repeats *r, struct fold_finding *finding) {
+  const unsigned runs = 1 + r->ran[0] + r->ran[1];
+  const char *more = r->patterns == sizeof r->pattern / sizeof *r->pattern ? " or more" : "";
+  if (r->differing[0] + r->differing[1] == 0)
+    fold_find_held(finding);
+  else if (r->ran[1] == 0)
+    fold_find_refuted(finding, "%u of %u repeats gave other bits: %zu%s bit patterns in %u runs", r->differing[0],
+                      r->ran[0], r->patterns, more, runs);
+  else
+    fold_find_refuted(finding,
+                      "%u of %u repeats gave other bits, and %u of %u on a busy machine: %zu%s bit patterns in %u runs",
+                      r->differing[0], r->ran[0], r->differing[1], r->ran[1], r->patterns, more, runs);
+}
+
+/* Seconds. On a busy machine each parallel region may take a thousand times as long: who has many of them would not end today. */
+static const double BUSY_RUN = 0.01, BUSY_TIME = 0.3;
+
+/* So that which thread comes first is another. Short runs are over before they are interrupted: more of them are made. */
+static bool repeat_busy(struct fold_trial *trial, struct repeats *r, struct fold_finding *finding) {
+  enum { LEAST_OF_SHORT = 12 };
+  const bool is_short = fold_trial_terms(trial) <= FOLD_PLAN_FEW;
+  const unsigned n = is_short && trial->repeats < LEAST_OF_SHORT ? LEAST_OF_SHORT : trial->repeats;
+  if (!trial->subject->guest || !fold_engine_is_here(trial->subject->engine) || r->longest > BUSY_RUN) return true;
+  const double end = fold_now() + BUSY_TIME;
+  fold_status status = fold_contention_begin();
+  bool went = status.code == FOLD_OK;
+  if (!went) fold_find_failed(finding, status);
+  for (unsigned k = 0; k < n && went && fold_now() < end; k++) went = repeat(trial, r, true, k, finding);
+  fold_contention_pause();
+  return went;
+}
+
+void fold_judge_run_to_run(struct fold_trial *trial, struct fold_finding *finding) {
+  struct repeats r = {.patterns = 0};
+  if (trial->repeats == 0) {
+    fold_find_skipped(finding, "no repeat is asked for");
+    return;
+  }
+  count_pattern(&r, fold_results_hash(fold_trial_result_dtype(trial), trial->got, trial->c->rows));
+  for (unsigned k = 0; k < trial->repeats; k++) {
+    if (k < foreign_repeats(trial) && !judge_foreign(trial, finding, k)) return;
+    const double begun = fold_now();
+    if (!repeat(trial, &r, false, k, finding)) return;
+    r.longest = fmax(r.longest, fold_now() - begun);
+  }
+  if (repeat_busy(trial, &r, finding)) conclude(&r, finding);
+}

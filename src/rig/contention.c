@@ -1,0 +1,75 @@
+#define _GNU_SOURCE 1
+#include "contention.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* One a core; where there are many, some cores stay free, as on any machine. */
+enum { MOST = 16, MEMORY = 16 << 20, LINE = 64 };
+
+static struct {
+  pid_t owner, process[MOST];
+  unsigned n;
+} busy;
+
+static unsigned cores(void) {
+  cpu_set_t set;
+  const int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+  return n < MOST ? (unsigned)n : MOST;
+}
+
+/* Between fork and the end: another thread's locks are for ever taken here. Every other one works on memory beyond the caches. */
+static _Noreturn void work(pid_t parent, bool on_memory) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  close_range(3, ~0u, 0);
+  unsigned char *memory = MAP_FAILED;
+  if (on_memory) memory = mmap(NULL, MEMORY, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  volatile unsigned char *at = memory;
+  for (size_t i = 0; getppid() == parent;)
+    for (size_t k = 0; k < 1 << 16; k++, i = (i + LINE) % MEMORY)
+      if (memory != MAP_FAILED) at[i]++;
+  _exit(0);
+}
+
+static fold_status start(void) {
+  const pid_t parent = getpid();
+  sigset_t all, before;
+  if (busy.owner != parent) busy.n = 0; /* a parent's are not ours */
+  busy.owner = parent;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before); /* a handler of ours is nothing for them */
+  while (busy.n < cores()) {
+    const pid_t child = fork();
+    if (child == 0) work(parent, busy.n % 2 == 0);
+    if (child < 0) break;
+    busy.process[busy.n++] = child;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (busy.n == 0) return fold_error(FOLD_ENVIRONMENT, "no process to keep the machine busy: %s", strerror(errno));
+  return fold_ok();
+}
+
+static void tell(int number) {
+  for (unsigned k = 0; busy.owner == getpid() && k < busy.n; k++) kill(busy.process[k], number);
+}
+
+fold_status fold_contention_begin(void) {
+  if (busy.n == 0 || busy.owner != getpid()) return start();
+  tell(SIGCONT);
+  return fold_ok();
+}
+
+void fold_contention_pause(void) { tell(SIGSTOP); }
+
+void fold_contention_end(void) {
+  tell(SIGKILL);
+  for (unsigned k = 0; busy.owner == getpid() && k < busy.n; k++)
+    while (waitpid(busy.process[k], NULL, 0) < 0 && errno == EINTR) continue;
+  busy.n = 0;
+}

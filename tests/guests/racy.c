@@ -1,0 +1,38 @@
+/* racy.c: a guest whose threads add to one number in whatever sequence they come: built with OpenMP. */
+#include "foldproof_guest.h"
+
+static int sum(const struct foldproof_guest_call *call, void *context) {
+  (void)context;
+  for (uint64_t row = 0; row < call->rows; row++) {
+    const float *x = (const float *)call->in + row * call->cols;
+    float s = 0;
+#pragma omp parallel for num_threads(4) schedule(dynamic, 16)
+    for (uint64_t i = 0; i < call->cols; i++)
+#pragma omp atomic
+      s += x[i];
+    ((float *)call->out)[row] = s;
+  }
+  return FOLDPROOF_GUEST_OK;
+}
+
+/* Each thread adds its own terms first: what changes is in which sequence these sums are joined, and seldom. */
+static int by_parts(const struct foldproof_guest_call *call, void *context) {
+  (void)context;
+  for (uint64_t row = 0; row < call->rows; row++) {
+    const float *x = (const float *)call->in + row * call->cols;
+    float s = 0;
+#pragma omp parallel for num_threads(4) schedule(static) reduction(+ : s)
+    for (uint64_t i = 0; i < call->cols; i++) s += x[i];
+    ((float *)call->out)[row] = s;
+  }
+  return FOLDPROOF_GUEST_OK;
+}
+
+static const struct foldproof_guest_subject subjects[] = {
+    {.name = "racy/sum", .claims = "run_to_run", .run = sum},
+    {.name = "racy/by_parts", .claims = "run_to_run", .run = by_parts}};
+
+const struct foldproof_guest_table *foldproof_guest(void) {
+  static const struct foldproof_guest_table table = {FOLDPROOF_GUEST_ABI, sizeof *subjects, 2, subjects};
+  return &table;
+}
