@@ -82,7 +82,7 @@ struct foldproof_guest_subject {
   const char *claims; /* what it promises ("foldproof list claims"), or presets: "deterministic", "batch-invariant",
                               "reproducible", "accurate" ["bounded,run_to_run,fresh_process"] */
   const char *
-      same_bits_as; /* a subject of that engine, one of foldproof's or a guest's: needs the claim of that name [none] */
+      same_bits_as; /* a subject, one of foldproof's or a guest's, of that engine or "ENGINE:NAME": needs the claim of that name [none] */
   const char *engine; /* "host" or "cuda" ["host"] */
   const char
       *method; /* how it adds, which its error bound depends on: "plain", "kahan", "neumaier", "exact" ["plain"] */

@@ -90,7 +90,7 @@ static fold_status load_and_judge(const struct fold_guest *guest, const struct f
   selection.guests = guest;
   selection.n_guests = 1;
   own.subjects = fold_subjects(&own.n);
-  FOLD_TRY(fold_guests_load(guest, 1, o->claims, &own, &all));
+  FOLD_TRY(fold_guests_load(guest, 1, o->claims, NULL, &own, &all));
   char *claims = o->claims ? fold_claims_expand(o->claims) : NULL;
   fold_status status = fold_ok();
   selection.claims = claims;

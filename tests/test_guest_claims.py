@@ -10,12 +10,16 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-from guest_shell import GUESTS, build, verify  # noqa: E402
+from guest_shell import EXAMPLES, GUESTS, build, verify  # noqa: E402
 
 
 def check_refuted(guest, name, claim, word, *options):
     code, out, err = verify("--guest", guest, "--subjects", f"bits/{name}", "--claims", claim, *options)
     assert code == 1 and f"REFUTED: bits/{name} on host violates {claim}" in out and word in out, (name, code, out, err)
+    check_replay(out)
+
+
+def check_replay(out):
     replay = next(line for line in out.splitlines() if line.startswith("  replay: "))[len("  replay: "):]
     assert subprocess.run(replay, shell=True, capture_output=True).returncode == 1, replay
 
@@ -65,12 +69,40 @@ def check_repeats(folder):
     assert left.returncode == 1, left
 
 
+def check_twins(folder):
+    """Two versions of a guest, whose subjects have one name."""
+    few, twin = ("--fixtures", "normal/f*/sum/*x1000/*"), ("--same-bits-as", "mine/sum")
+    old, same = (str(build(folder, name, EXAMPLES / "guest_sum.c")) for name in ("old", "same"))
+    source = folder / "new.c"
+    source.write_text((EXAMPLES / "guest_sum.c").read_text().replace("float s = 0;", "double s = 0;").replace('"bounded,replays,reproducible"', '"bounded"').replace('.order = "host/sequential"', '.dtypes = "f32"'))
+    new = str(build(folder, "new", source))
+    code, out, err = verify("--guest", old, "--guest", new, *twin, *few)
+    assert code == 1 and "REFUTED: mine/sum@2 on host violates same_bits_as" in out and "other bits than mine/sum" in out, (code, out, err)
+    assert "REFUTED: mine/sum on host" not in out and "--same-bits-as 'mine/sum'" in out, out
+    check_replay(out)
+    code, out, err = verify("--guest", old, "--guest", same, *twin, *few)
+    assert code == 0 and re.search(r"mine/sum@2 on host\n(  .*\n)*  same_bits_as +[1-9]", out), (code, out, err)
+    # With a compiled one, of a named engine; fresh_process knows it by its new name.
+    code, out, err = verify("--guest", old, "--guest", same, "--same-bits-as", "host:host/sequential", "--claims", "same_bits_as,fresh_process", *few)
+    assert code == 0 and len(re.findall(r"\n  same_bits_as +[1-9]\d* +0", out)) == 3 and len(re.findall(r"\n  fresh_process +[1-9]\d* +0", out)) == 3, (code, out, err)
+    for name, word in (("mine/none", "its twin 'mine/none' does not exist there"), ("cpu:mine/sum", "does not exist there"), ("mpi:collective/canonical", "")):
+        code, out, err = verify("--guest", old, "--same-bits-as", name, *few)
+        assert code == 2 and word in err, (name, code, out, err)
+    code, out, err = verify("--guest", old, *twin, *few)
+    assert code == 2 and "no other guest's subject is there" in err, (code, out, err)
+    code, out, err = verify("--guest", old, "--guest", old, *few)
+    assert code == 2 and "there are two of that name" in err, (code, out, err)
+    code, out, err = verify("--guest", old, "--guest", same, *twin, "--claims", "run_to_run", *few)
+    assert code == 2 and "needs --claims same_bits_as" in err, (code, out, err)
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="foldproof-claims-") as folder:
         os.environ.update(TMPDIR=folder)
         guest = str(build(pathlib.Path(folder), "bits", GUESTS / "bits.c", options=["-Wall", "-Wextra", "-Werror"]))
         check_batches(guest)
         check_offsets(guest)
+        check_twins(pathlib.Path(folder))
         check_repeats(pathlib.Path(folder))
     print("guests: each is refuted by the claim that it breaks")
 

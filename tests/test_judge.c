@@ -72,7 +72,10 @@ Test(judge, what_is_not_declared_is_skipped_and_what_does_not_exist_is_broken) {
       {"host/sequential", NULL, FOLD_REPLAYS, FOLD_HELD, ""},
       {NULL, NULL, FOLD_SAME_BITS_AS, FOLD_SKIPPED, "it names no twin"},
       {NULL, "no/such", FOLD_SAME_BITS_AS, FOLD_BROKEN, "its twin no/such does not exist"},
-      {NULL, "broken/environment", FOLD_SAME_BITS_AS, FOLD_BROKEN, "the device fell off the bus"},
+      {NULL, "broken/environment", FOLD_SAME_BITS_AS, FOLD_BROKEN,
+       "broken/environment, whose bits it promises: the device fell off the bus"},
+      {NULL, "host:planted", FOLD_SAME_BITS_AS, FOLD_HELD, ""},
+      {NULL, "cuda:planted", FOLD_SAME_BITS_AS, FOLD_BROKEN, "its twin cuda:planted does not exist"},
       {NULL, "planted", FOLD_SAME_BITS_AS, FOLD_HELD, ""},
       {NULL, NULL, FOLD_FRESH_PROCESS, FOLD_SKIPPED, "no other process was asked"},
   };
@@ -81,6 +84,61 @@ Test(judge, what_is_not_declared_is_skipped_and_what_does_not_exist_is_broken) {
     cr_expect_eq(f.verdict, rows[i].verdict, "row %zu", i);
     cr_expect_str_eq(f.reason, rows[i].reason, "row %zu: %s", i, f.reason);
   }
+}
+
+/* Another engine's memory, here of the host too. */
+static fold_status open_elsewhere(void *rig, enum fold_engine engine, struct fold_rig **found) {
+  *found = rig;
+  return rig && engine == FOLD_CUDA ? fold_ok() : fold_error(FOLD_UNSUPPORTED, "no device");
+}
+
+static void lay(struct fold_rig *rig, float first, float second) {
+  cr_assert_eq(fold_rig_open(rig, FOLD_HOST, FOLD_F32, 2, 1).code, FOLD_OK);
+  ((float *)fold_rig_input(rig))[0] = first;
+  ((float *)fold_rig_input(rig))[1] = second;
+  cr_assert_eq(fold_rig_load(rig).code, FOLD_OK);
+}
+
+/* Its bits are those of its own engine's input. */
+Test(judge, a_twin_of_another_engine_runs_there) {
+  struct fold_subject subjects[2] = {*fold_subject_find("host/sequential", FOLD_HOST),
+                                     *fold_subject_find("host/sequential", FOLD_HOST)};
+  subjects[0].twin = "cuda:there";
+  subjects[1].name = "there";
+  subjects[1].engine = FOLD_CUDA;
+  const struct fold_registry registry = {subjects, 2};
+  const struct fold_case c = {.name = "two", .dtype = FOLD_F32, .op = FOLD_SUM, .rows = 1, .cols = 2};
+  struct fold_rig here, there;
+  float got[2] = {3}, other[2];
+  lay(&here, 1, 2);
+  struct fold_trial trial = {.registry = &registry,
+                             .subject = subjects,
+                             .c = &c,
+                             .rig = &here,
+                             .elsewhere = open_elsewhere,
+                             .got = got,
+                             .other = other};
+  cr_assert_eq(fold_rig_hash(&here, &trial.input_hash).code, FOLD_OK);
+  static const struct {
+    float second;
+    enum fold_verdict verdict;
+    const char *reason;
+  } rows[] = {{2, FOLD_HELD, ""}, {5, FOLD_REFUTED, "other bits than there on cuda"}};
+  for (size_t i = 0; i < 2; i++) {
+    struct fold_finding finding = fold_finding_open(1);
+    lay(&there, 1, rows[i].second);
+    trial.whose = &there;
+    fold_judge_same_bits_as(&trial, &finding);
+    cr_expect(finding.verdict == rows[i].verdict && strcmp(finding.reason, rows[i].reason) == 0, "%s", finding.reason);
+    fold_rig_close(&there);
+  }
+  struct fold_finding finding = fold_finding_open(1);
+  trial.whose = NULL;
+  fold_judge_same_bits_as(&trial, &finding);
+  cr_expect_eq(finding.verdict, FOLD_SKIPPED);
+  cr_expect_str_eq(finding.reason, "there on cuda, whose bits it promises: no device");
+  fold_log_close(&trial.log);
+  fold_rig_close(&here);
 }
 
 /* Patterns that a poison is made of, in each dtype: a right result may look like any of them. */

@@ -19,6 +19,7 @@ enum {
   REPEATS,
   PROBE,
   AROUND,
+  TWIN,
   GUEST,
   EXEC
 };
@@ -32,6 +33,10 @@ static const struct argp_option options[] = {
      1},
     {"exec", EXEC, "COMMAND", 0,
      "judge this program: asked by lines of JSON, or run anew each time where {in} and {out} stand in it (repeatable)",
+     1},
+    {"same-bits-as", TWIN, "[ENGINE:]NAME", 0,
+     "guests' other subjects promise the bits of this one, a guest's or a compiled one (same_bits_as). A name that an "
+     "earlier guest has gets @2: --guest old.so --guest new.so --same-bits-as mine/sum",
      1},
     {"fixtures", FIXTURES, "GLOBS", 0, "only cases whose name, or the name of whose fixture or file, matches", 1},
     {"set", SET, "SET", 0,
@@ -92,6 +97,8 @@ static void note_given(struct fold_selection_options *o, int key) {
 /* What is not read there is most likely a slip. */
 static void check_idle(const struct fold_selection_options *o, struct argp_state *state) {
   if (fold_option_given(o, "op") && o->selection.n_npy == 0) argp_failure(state, 2, 0, "--op needs --npy");
+  if (o->selection.twin && o->selection.n_guests == 0)
+    argp_failure(state, 2, 0, "--same-bits-as needs --guest or --exec");
   if (o->selection.fixtures && o->selection.n_npy > 0)
     argp_failure(state, 2, 0, "--npy is judged instead of fixtures: --fixtures chooses nothing");
 }
@@ -133,6 +140,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case PROBE: s->probe = true; return 0;
     case GUEST: add_guest(o, &fold_door_object, arg, state); return 0;
     case EXEC: add_guest(o, &fold_door_program, arg, state); return 0;
+    case TWIN: s->twin = arg; return 0;
     case OP: s->npy_problem = fold_option_problem(state, arg); return 0;
     case AROUND: take_around(s, arg, state); return 0;
     case REPEATS:
@@ -256,8 +264,10 @@ fold_status fold_selection_open(struct fold_selection_options *o, const struct f
   o->registry = *own;
   if (s->n_guests > 0 && !fold_option_given(o, "set")) s->set = "guests";
   FOLD_TRY(fold_selection_check(&(struct fold_selection){.claims = s->claims, .engine = -1}, own));
+  if (s->twin && s->claims && !fold_glob_match(s->claims, "same_bits_as"))
+    return fold_error(FOLD_BAD_INPUT, "--same-bits-as needs --claims same_bits_as, too");
   if (s->n_guests > 0) {
-    FOLD_TRY(fold_guests_load(s->guests, s->n_guests, claims, own, &o->registry));
+    FOLD_TRY(fold_guests_load(s->guests, s->n_guests, claims, s->twin, own, &o->registry));
     o->loaded = true;
   }
   return fold_selection_check(s, &o->registry);

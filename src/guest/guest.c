@@ -118,6 +118,53 @@ static fold_status check_names(const struct fold_guest *guest, const struct fold
   return fold_ok();
 }
 
+static const struct fold_subject *find(const struct fold_subject *subjects, size_t n, enum fold_engine engine,
+                                       const char *name) {
+  for (size_t i = 0; i < n; i++)
+    if (subjects[i].engine == engine && strcmp(subjects[i].name, name) == 0) return &subjects[i];
+  return NULL;
+}
+
+/* By the first number that nobody has, of those before and of this guest's. */
+static fold_status rename_row(struct fold_subject *row, const struct fold_subject *all, size_t n,
+                              const struct fold_subject *rows, size_t more) {
+  struct fold_guest_row *guest = (struct fold_guest_row *)(uintptr_t)row->guest;
+  for (unsigned k = 2;; k++) {
+    free(guest->renamed);
+    guest->renamed = NULL;
+    if (asprintf(&guest->renamed, "%s@%u", guest->name, k) < 0)
+      return fold_error(FOLD_NO_MEMORY, "not enough memory for a guest's table");
+    if (find(all, n, row->engine, guest->renamed) || find(rows, more, row->engine, guest->renamed)) continue;
+    row->name = guest->renamed;
+    return fold_ok();
+  }
+}
+
+/* The same guest twice is left to the registry's check to refuse. */
+static fold_status rename_rows(struct fold_subject *rows, size_t more, const struct fold_subject *all, size_t n) {
+  for (size_t i = 0; i < more; i++) {
+    const struct fold_subject *first = find(all, n, rows[i].engine, rows[i].name);
+    if (first == NULL || strcmp(first->guest->guest->what, rows[i].guest->guest->what) == 0) continue;
+    FOLD_TRY(rename_row(&rows[i], all, n, rows, more));
+  }
+  return fold_ok();
+}
+
+/* Each promises the bits of the one that is named, which is one of them or not. */
+static fold_status set_twin(struct fold_subject *rows, size_t n, const char *twin) {
+  size_t set = 0;
+  for (size_t i = 0; i < n; i++) {
+    const struct fold_subject before = rows[i];
+    rows[i].twin = twin;
+    rows[i].claims |= FOLD_CLAIM(FOLD_SAME_BITS_AS);
+    if (fold_registry_twin(&(struct fold_registry){rows, n}, &rows[i]) == &rows[i])
+      rows[i] = before;
+    else
+      set++;
+  }
+  return set ? fold_ok() : fold_error(FOLD_BAD_INPUT, "--same-bits-as %.80s: no other guest's subject is there", twin);
+}
+
 static fold_status load(const struct fold_guest *guest, const char *claims, const struct fold_registry *own,
                         struct fold_subject **all, size_t *n) {
   char *json = NULL;
@@ -128,6 +175,7 @@ static fold_status load(const struct fold_guest *guest, const char *claims, cons
   fold_status status = fold_guest_rows(guest, json, claims, &rows, &more);
   free(json);
   if (status.code == FOLD_OK) status = check_names(guest, rows, more, own);
+  if (status.code == FOLD_OK) status = rename_rows(rows, more, *all, *n);
   if (status.code == FOLD_OK) status = append(all, n, rows, more);
   if (status.code != FOLD_OK) fold_guest_rows_put_away(rows, more);
   free(rows);
@@ -146,12 +194,13 @@ void fold_guests_unload(struct fold_registry *all) {
   *all = (struct fold_registry){0};
 }
 
-fold_status fold_guests_load(const struct fold_guest *guests, size_t n, const char *claims,
+fold_status fold_guests_load(const struct fold_guest *guests, size_t n, const char *claims, const char *twin,
                              const struct fold_registry *own, struct fold_registry *all) {
   struct fold_subject *subjects = NULL;
   fold_status status = fold_ok();
   all->n = 0;
   for (size_t i = 0; i < n && status.code == FOLD_OK; i++) status = load(&guests[i], claims, own, &subjects, &all->n);
+  if (status.code == FOLD_OK && twin) status = set_twin(subjects, all->n, twin);
   if (status.code == FOLD_OK) status = append(&subjects, &all->n, own->subjects, own->n);
   all->subjects = subjects;
   if (status.code == FOLD_OK) status = fold_registry_check(all);

@@ -34,15 +34,19 @@ struct fold_guest {
 /* What subject->guest points to. */
 struct fold_guest_row {
   const struct fold_guest *guest;
-  void *text;   /* what the subject's strings are in */
+  void *text;       /* what the subject's strings are in */
+  const char *name; /* in its own table; the subject's may be another (fold_guests_load) */
+  char *renamed;
   size_t index; /* in its own table */
   bool has_scratch;
 };
 
-/* The registry of `own` and of the guests' subjects, which come first. `claims` (names and presets, NULL: none) are promised by every
- * guest beside what its own table says, as far as it can promise them. BAD_INPUT names the guest and what is wrong. The registry and what
+/* The registry of `own` and of the guests' subjects, which come first. A name that an earlier guest has on that engine gets "@2", or the
+ * next number that is free, so that versions can be compared: the same guest twice is a mistake. `claims` (names and presets, NULL: none) are promised by every
+ * guest beside what its own table says, as far as it can promise them. BAD_INPUT names the guest and what is wrong. `twin` ("NAME" or "ENGINE:NAME"; NULL: none) is the
+ * subject whose bits every other guest's subject promises. The registry and what
  * it points to live until fold_guests_unload, which is not asked for after a failure. */
-fold_status fold_guests_load(const struct fold_guest *guests, size_t n, const char *claims,
+fold_status fold_guests_load(const struct fold_guest *guests, size_t n, const char *claims, const char *twin,
                              const struct fold_registry *own, struct fold_registry *all);
 void fold_guests_unload(struct fold_registry *all);
 

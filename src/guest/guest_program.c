@@ -291,7 +291,7 @@ static fold_status ask_to_run(const struct run *r) {
   json_t *answer = NULL;
   FOLD_TRY(program_of(r->subject->guest->guest, &program));
   json_t *question =
-      json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:I,s:I,s:s,s:s*,s:s,s:I}", "ask", "run", "subject", r->subject->name,
+      json_pack("{s:s,s:s,s:s,s:s,s:s,s:s,s:I,s:I,s:s,s:s*,s:s,s:I}", "ask", "run", "subject", r->subject->guest->name,
                 "problem", r->problem, "dtype", r->dtype, "accumulator",
                 fold_dtype_name(fold_subject_accumulator(r->subject, r->call->dtype)), "result", r->result, "rows",
                 (json_int_t)r->call->rows, "cols", (json_int_t)r->call->cols, "in", r->in, "other",

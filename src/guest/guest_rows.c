@@ -174,8 +174,11 @@ static fold_status read_entry(const struct fold_guest *guest, const json_t *entr
   FOLD_TRY(check_fields(&r));
   struct fold_guest_row *row = malloc(sizeof *row);
   if (row == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a guest's table");
-  *row = (struct fold_guest_row){guest, json_incref((json_t *)(uintptr_t)entry), index,
-                                 json_is_true(json_object_get(entry, "scratch"))};
+  *row = (struct fold_guest_row){.guest = guest,
+                                 .text = json_incref((json_t *)(uintptr_t)entry),
+                                 .name = r.name,
+                                 .index = index,
+                                 .has_scratch = json_is_true(json_object_get(entry, "scratch"))};
   *s = (struct fold_subject){.name = r.name, .guest = row, .run = guest->door->run};
   if (row->has_scratch) s->scratch = guest->door->scratch;
   return read_row(&r, claims, s);
@@ -184,7 +187,7 @@ static fold_status read_entry(const struct fold_guest *guest, const json_t *entr
 void fold_guest_rows_put_away(struct fold_subject *rows, size_t n) {
   for (size_t i = 0; i < n; i++) {
     struct fold_guest_row *row = (struct fold_guest_row *)(uintptr_t)rows[i].guest;
-    if (row) json_decref(row->text);
+    if (row) json_decref(row->text), free(row->renamed);
     free(row);
   }
 }

@@ -21,6 +21,8 @@ struct fold_registry {
   const struct fold_subject *subjects;
   size_t n;
 };
+/* The subject whose bits `subject` promises: "NAME" on its own engine, or "ENGINE:NAME"; NULL where there is none. */
+const struct fold_subject *fold_registry_twin(const struct fold_registry *registry, const struct fold_subject *subject);
 /* ENVIRONMENT, naming the first subject that is wrong: a name twice, an order or a twin that does not exist, a claim that lacks
  * what it is judged by. */
 fold_status fold_registry_check(const struct fold_registry *registry);
@@ -38,6 +40,9 @@ struct fold_trial {
   struct fold_rig *rig;
   /* Room for the row among others: opened by the first judge that asks, closed by whoever has the case. */
   struct fold_rig *batch;
+  /* The same input in another engine's memory, restored where a run changed it; for whoever has the case to say. */
+  fold_status (*elsewhere)(void *whose, enum fold_engine engine, struct fold_rig **rig);
+  void *whose;
   struct fold_truths *truths;
   const struct fold_fresh *fresh;
   unsigned repeats;                 /* of run_to_run */

@@ -17,26 +17,27 @@ void fold_judge_replays(const struct fold_evidence *e, struct fold_finding *find
     fold_find_held(finding);
 }
 
-static const struct fold_subject *find_twin(const struct fold_trial *trial) {
-  for (size_t i = 0; i < trial->registry->n; i++) {
-    const struct fold_subject *s = &trial->registry->subjects[i];
-    if (trial->subject->twin && s->engine == trial->subject->engine && strcmp(s->name, trial->subject->twin) == 0)
-      return s;
-  }
-  return NULL;
+/* The twin of a guest may take less than it does. */
+static bool takes(const struct fold_subject *twin, const struct fold_case *c) {
+  return twin->dtypes >> c->dtype & 1 && twin->ops >> fold_case_problem(c)->id & 1;
 }
 
 void fold_judge_same_bits_as(struct fold_trial *trial, struct fold_finding *finding) {
-  const struct fold_subject *twin = find_twin(trial);
+  const struct fold_subject *twin = trial->subject->twin ? fold_registry_twin(trial->registry, trial->subject) : NULL;
   if (twin == NULL) {
     fold_find_skipped(finding, "it names no twin");
     if (trial->subject->twin)
       fold_find_failed(finding, fold_error(FOLD_ENVIRONMENT, "its twin %s does not exist", trial->subject->twin));
     return;
   }
-  fold_status status = fold_trial_run_twin(trial, twin);
-  char what[120];
-  snprintf(what, sizeof what, "other bits than %s", twin->name);
+  if (!takes(twin, trial->c)) {
+    fold_find_skipped(finding, "%.80s, whose bits it promises, does not take such a case", twin->name);
+    return;
+  }
+  char what[160], on[40] = "";
+  if (twin->engine != trial->subject->engine) snprintf(on, sizeof on, " on %s", fold_engine_name(twin->engine));
+  snprintf(what, sizeof what, "other bits than %.80s%s", twin->name, on);
+  fold_status status = fold_within(fold_trial_run_twin(trial, twin), "%.80s%s, whose bits it promises", twin->name, on);
   if (status.code != FOLD_OK)
     fold_find_failed(finding, status);
   else if (fold_find_same(finding, fold_trial_result_dtype(trial), trial->got, trial->other, trial->c->rows, what))

@@ -34,6 +34,17 @@ static const struct fold_subject *find(const struct fold_registry *registry, con
   return NULL;
 }
 
+const struct fold_subject *fold_registry_twin(const struct fold_registry *registry, const struct fold_subject *s) {
+  const char *name = s->twin, *colon = strchr(name, ':');
+  if (colon == NULL) return find(registry, name, s->engine);
+  for (int e = 0; e < FOLD_ENGINES; e++) {
+    const char *engine = fold_engine_name((enum fold_engine)e);
+    if (strlen(engine) == (size_t)(colon - name) && strncmp(engine, name, strlen(engine)) == 0)
+      return find(registry, colon + 1, (enum fold_engine)e);
+  }
+  return NULL;
+}
+
 #define WRONG(...) return fold_error(FOLD_ENVIRONMENT, __VA_ARGS__)
 
 /* Whether its order says what becomes of a term, for each of its problems; and its engine takes their inputs. */
@@ -114,14 +125,17 @@ static fold_status check_claims(const struct fold_subject *s) {
 }
 
 static fold_status check_twin(const struct fold_registry *registry, const struct fold_subject *s) {
-  const struct fold_subject *twin = s->twin ? find(registry, s->twin, s->engine) : NULL;
   if (s->twin == NULL) return fold_ok();
+  const struct fold_subject *twin = fold_registry_twin(registry, s);
   if (twin == NULL) WRONG("its twin '%s' does not exist there", s->twin);
   if (twin == s) WRONG("it is its own twin");
-  if (s->dtypes & ~twin->dtypes || s->ops & ~twin->ops || s->vector != twin->vector)
+  if (fold_engine_has_ranks(s->engine) != fold_engine_has_ranks(twin->engine))
+    WRONG("of it and its twin '%s' one runs over ranks", s->twin);
+  const bool takes_less = s->dtypes & ~twin->dtypes || s->ops & ~twin->ops;
+  if ((takes_less && !s->guest) || s->vector != twin->vector)
     WRONG("its twin '%s' does not take all that it takes", s->twin);
   for (int d = 0; d < FOLD_DTYPES; d++)
-    if ((s->dtypes >> d & 1) &&
+    if ((s->dtypes & twin->dtypes) >> d & 1 &&
         fold_subject_result(s, (enum fold_dtype)d) != fold_subject_result(twin, (enum fold_dtype)d))
       WRONG("its twin '%s' has results of another dtype", s->twin);
   return fold_ok();

@@ -93,8 +93,10 @@ fold_status fold_trial_run(struct fold_trial *trial, struct fold_rig *rig, const
 }
 
 fold_status fold_trial_run_twin(struct fold_trial *trial, const struct fold_subject *twin) {
+  struct fold_rig *rig = trial->rig;
   struct fold_logged run = {twin, trial->why, false, trial->rig->in[0].shift, fold_trial_request(trial, 0x77), {0}};
-  FOLD_TRY(enter(trial, &run, fold_rig_run(trial->rig, twin, &run.request, trial->other, &run.traces)));
+  if (twin->engine != trial->subject->engine) FOLD_TRY(trial->elsewhere(trial->whose, twin->engine, &rig));
+  FOLD_TRY(enter(trial, &run, fold_rig_run(rig, twin, &run.request, trial->other, &run.traces)));
   return fold_trial_refill(trial);
 }
 

@@ -48,7 +48,7 @@ struct fold_subject {
   enum fold_method method;
   unsigned accumulator, result; /* enum fold_rule, or FOLD_ALWAYS(dtype) */
   uint64_t claims;              /* for sums and products: mask of FOLD_CLAIM(...) */
-  const char *twin;             /* S of same_bits_as, same engine */
+  const char *twin;             /* S of same_bits_as: "NAME" on the same engine, or "ENGINE:NAME" */
   unsigned width;               /* for the run function: threads a row, or what it makes of it */
   fold_run *run;
   fold_scratch *scratch; /* NULL: none */
@@ -60,7 +60,7 @@ struct fold_subject {
   bool vector;
   bool any_gpu; /* its documentation promises the same bits on every GPU (gpu_to_gpu); a declared order implies it */
   const struct fold_guest_row *guest; /* of a subject that a user brought (guest.h); NULL */
-  bool peer;    /* somebody else's: what refutes it is counted apart where it is known of that library (fold_fact) */
+  bool peer; /* somebody else's: what refutes it is counted apart where it is known of that library (fold_fact) */
 };
 
 /* Of terms of that dtype. */

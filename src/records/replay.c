@@ -22,6 +22,7 @@ void fold_asked_for(struct fold_asked *asked, const struct fold_judgement *j, co
                     bool strict) {
   *asked = (struct fold_asked){.strict = strict && j->known, .guests = guests_of(selection)};
   if (j->claim->id == FOLD_RUN_TO_RUN && selection->repeats != FOLD_REPEATS) asked->repeats = selection->repeats;
+  if (j->claim->id == FOLD_SAME_BITS_AS) asked->twin = selection->twin;
   if (j->claim->id == FOLD_BATCH_INVARIANT) asked->around = selection->around_text;
   if (!fold_engine_has_ranks(j->subject->engine)) return;
   asked->ranks = getenv("FOLDPROOF_RANKS");
@@ -78,6 +79,7 @@ static void add_asked(struct fold_options *options, const struct fold_replay *r,
   snprintf(repeats, 24, "%u", r->asked.repeats);
   snprintf(ranks, 24, "%u", r->ranks);
   if (r->asked.repeats) fold_options_add(options, "--repeats", repeats);
+  add_said(options, "--same-bits-as", r->asked.twin);
   add_said(options, "--around", r->asked.around);
   if (r->asked.strict) fold_options_add(options, "--strict", NULL);
   add_said(options, "--ranks", r->ranks ? ranks : r->asked.ranks);

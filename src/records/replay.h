@@ -12,7 +12,7 @@
 struct fold_asked {
   unsigned repeats;
   bool strict;
-  const char *ranks, *launch, *timeout, *around;
+  const char *ranks, *launch, *timeout, *around, *twin;
   const json_t *guests; /* those that were there: [["--guest", "./mine.so"], ...] */
 };
 /* The world is that of FOLDPROOF_RANKS, _LAUNCH and _TIMEOUT, whose values it points to. */

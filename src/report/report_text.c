@@ -135,6 +135,7 @@ static struct fold_asked asked_of(const json_t *record) {
                              .launch = fold_record_text(object, "launch"),
                              .timeout = fold_record_text(object, "timeout"),
                              .around = fold_record_text(object, "around"),
+                             .twin = fold_record_text(object, "same_bits_as"),
                              .guests = json_object_get(object, "guests")};
 }
 

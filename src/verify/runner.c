@@ -217,6 +217,16 @@ static fold_status restore_input(struct bench *bench, enum fold_engine engine, u
   return fold_ok();
 }
 
+/* For a twin there. What a twin did to its input in a case before is undone. */
+static fold_status elsewhere(void *whose, enum fold_engine engine, struct fold_rig **rig) {
+  struct bench *bench = whose;
+  uint64_t now;
+  FOLD_TRY(open_engine(bench, engine));
+  if (bench->open[engine]) FOLD_TRY(restore_input(bench, engine, &now));
+  *rig = &bench->rig[engine];
+  return bench->ready[engine];
+}
+
 /* Whether what refuted a peer's promise is known of that library as it is here. */
 static void look_up(struct fold_trial *trial, struct fold_judgement *judgement) {
   char version[64];
@@ -308,6 +318,8 @@ static fold_status judge_subject(const struct fold_round *round, struct bench *b
                              .c = bench->c,
                              .rig = &bench->rig[subject->engine],
                              .batch = &bench->batch[subject->engine],
+                             .elsewhere = elsewhere,
+                             .whose = bench,
                              .truths = &bench->truths,
                              .fresh = round->fresh,
                              .repeats = round->selection->repeats,

@@ -23,6 +23,7 @@ struct fold_selection {
   unsigned repeats;          /* of run_to_run: FOLD_REPEATS unless the user says otherwise */
   struct fold_around around; /* of batch_invariant; and as the user wrote it */
   const char *around_text;
+  const char *twin; /* whose bits every other guest's subject promises, or NULL (fold_guests_load) */
   const struct fold_guest
       *guests; /* where there are any, only their subjects are meant unless `subjects` says otherwise */
   size_t n_guests;
