@@ -206,7 +206,7 @@ int fold_command_reveal(int argc, char **argv, const struct fold_registry *regis
   struct fold_registry all = *registry;
   fold_parse(&argp, argc, argv, &r);
   if (r.n_guests) {
-    fold_status loaded = fold_guests_load(r.guests, r.n_guests, NULL, registry, &all);
+    fold_status loaded = fold_guests_load(r.guests, r.n_guests, NULL, NULL, registry, &all);
     if (loaded.code != FOLD_OK) return fold_report(argv[0], loaded);
   }
   fold_status status = choose(&r, &all, registry->n, &subject);
