@@ -3,9 +3,9 @@
 import os
 import sys
 
-from ._library import HERE
+from ._library import COMPILED, HERE
 
 
 def main() -> None:
     os.environ.setdefault("FOLDPROOF_FIXTURES", str(HERE / "fixtures"))
-    os.execv(HERE / "bin" / "foldproof", ["foldproof", *sys.argv[1:]])
+    os.execv(COMPILED / "foldproof", ["foldproof", *sys.argv[1:]])

@@ -5,10 +5,14 @@ from __future__ import annotations
 import ctypes
 import functools
 import os
+import sysconfig
 from ctypes import POINTER, c_char_p, c_double, c_int, c_int32, c_size_t, c_uint, c_uint32, c_uint64, c_void_p
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+# Where a wheel's library and command are: meson-python's place for what is compiled, beside this package or where platforms' are.
+_PLACES = [folder / ".foldproof.mesonpy.libs" for folder in (HERE.parent, Path(sysconfig.get_path("platlib")))]
+COMPILED = next(filter(Path.is_dir, _PLACES), _PLACES[0])
 UNSUPPORTED = 77
 
 
@@ -75,8 +79,8 @@ class Measure(ctypes.Structure):
 
 
 def _find() -> str:
-    """$FOLDPROOF_LIBRARY, else the library beside this file, else the system's."""
-    beside = sorted(HERE.glob("lib/libfoldproof.so*"))
+    """$FOLDPROOF_LIBRARY, else the wheel's, else the system's."""
+    beside = sorted(COMPILED.glob("libfoldproof.so*"))
     return os.environ.get("FOLDPROOF_LIBRARY") or (str(beside[0]) if beside else "libfoldproof.so.0")
 
 
