@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 from ctypes import byref, c_int, c_size_t, c_uint64, c_void_p
 from typing import Any, Optional
 
@@ -28,7 +29,7 @@ class Device:
     """The thread's current device, in the harness's context."""
 
     def __init__(self) -> None:
-        self.driver = ctypes.CDLL("libcuda.so.1")
+        self.driver = ctypes.CDLL(os.environ.get("FOLDPROOF_CUDA_DRIVER") or "libcuda.so.1")
 
     def call(self, name: str, *arguments: Any) -> None:
         code = getattr(self.driver, name)(*arguments)

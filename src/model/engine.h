@@ -18,7 +18,16 @@ struct fold_fill {
   size_t nbytes;
 };
 
+/* Room for a line that says why there is no device. */
+#define FOLD_DEVICES_TEXT 160
+
+/* What an engine of this process can do: a fifth one is a row of engine.def and a file that defines fold_engine_NAME. */
 struct fold_engine_ops {
+  /* OK; UNSUPPORTED with the reason (no device); ENVIRONMENT when FOLDPROOF_REQUIRE_GPUS asks for more devices than there are, or the
+   * driver failed. NULL: always. */
+  fold_status (*ready)(void);
+  /* How many devices there are, a rank each; with none, `reason` says why. Fails as `ready` does. NULL: as many ranks as one likes. */
+  fold_status (*count)(int *n, char reason[FOLD_DEVICES_TEXT]);
   fold_status (*alloc)(size_t nbytes, void **memory); /* 256-byte aligned; nbytes > 0 */
   void (*release)(void *memory);
   fold_status (*write)(void *to, const void *from_host, size_t nbytes); /* what is launched next finds it written */
@@ -36,11 +45,11 @@ struct fold_engine_ops {
   bool is_host; /* memory that the host may touch directly */
 };
 
-/* Memory of this process: NULL where this build has no such engine, and for engines with ranks, whose memory is theirs. */
+/* NULL for engines with ranks, whose memory is theirs. */
+extern const struct fold_engine_ops fold_engine_host, fold_engine_cuda;
 const struct fold_engine_ops *fold_engine_of(enum fold_engine engine);
 
-/* Whether the engine can run here; one with ranks is started. OK; UNSUPPORTED with the reason (not built, no device); ENVIRONMENT when
- * FOLDPROOF_REQUIRE_GPUS asks for more devices than there are, or the driver failed. */
+/* Whether the engine can run here; one with ranks is started. */
 fold_status fold_engine_ready(enum fold_engine engine);
 
 #endif

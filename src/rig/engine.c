@@ -1,7 +1,6 @@
-/* engine.c: host memory, and the choice of an engine. */
+/* engine.c: host memory, and the table of engines. */
 #include "engine.h"
 
-#include "setting.h"
 #include "world.h"
 
 #include <stdlib.h>
@@ -35,7 +34,7 @@ static fold_status host_same(const void *a, const void *b, size_t nbytes, bool *
 
 static fold_status host_finish(void) { return fold_ok(); }
 
-static const struct fold_engine_ops host_ops = {
+const struct fold_engine_ops fold_engine_host = {
     .alloc = host_alloc,
     .release = free,
     .write = host_copy,
@@ -48,28 +47,18 @@ static const struct fold_engine_ops host_ops = {
     .is_host = true,
 };
 
-#ifdef FOLD_HAVE_CUDA
-#include "cuda/engine_cuda.h"
-#endif
+/* The row of an engine of this process, and of one with ranks. */
+#define ROW_0(name) &fold_engine_##name
+#define ROW_1(name) NULL
+static const struct fold_engine_ops *const engines[FOLD_ENGINES] = {
+#define FOLD_ENGINE(TAG, name, title, MEMORY, ranks, LAUNCHES) ROW_##ranks(name),
+#include "engine.def"
+};
 
-const struct fold_engine_ops *fold_engine_of(enum fold_engine engine) {
-#ifdef FOLD_HAVE_CUDA
-  if (engine == FOLD_CUDA) return fold_engine_cuda();
-#endif
-  return engine == FOLD_HOST ? &host_ops : NULL;
-}
+const struct fold_engine_ops *fold_engine_of(enum fold_engine engine) { return engines[engine]; }
 
 fold_status fold_engine_ready(enum fold_engine engine) {
-  if (engine == FOLD_HOST) return fold_ok();
   struct fold_world *world;
   if (fold_engine_has_ranks(engine)) return fold_world_of(engine, &world);
-#ifdef FOLD_HAVE_CUDA
-  return fold_engine_cuda_ready();
-#else
-  unsigned required;
-  FOLD_TRY(fold_setting_number(FOLD_SETTING_REQUIRE_GPUS, 0, &required));
-  if (required > 0)
-    return fold_error(FOLD_ENVIRONMENT, "FOLDPROOF_REQUIRE_GPUS=%u, but this build has no CUDA", required);
-  return fold_error(FOLD_UNSUPPORTED, "this build has no CUDA");
-#endif
+  return engines[engine]->ready ? engines[engine]->ready() : fold_ok();
 }

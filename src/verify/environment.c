@@ -20,6 +20,7 @@
 #include "cuda/device.h"
 #include "cuda/peers/peers.h"
 #endif
+#include "cuda_driver.h"
 
 /* The value behind "key\t: value" in a file of /proc; "unknown" where there is none. */
 static const char *look_up(const char *path, const char *key, char *value, size_t size) {
@@ -92,28 +93,33 @@ static void add_collectives(json_t *object) {
 #endif
 }
 
-static void add_gpus(json_t *object) {
+/* Of a build with the toolkit also its runtime's version, which a driver may be too old for. */
+static void add_gpu(json_t *gpus, int index) {
+  struct fold_cuda_device device;
+  if (fold_cuda_driver_device(index, &device).code != FOLD_OK) return;
+  char arch[24], version[64];
+  snprintf(arch, sizeof arch, "sm_%d%d", device.major, device.minor);
+  fold_cuda_driver_version(version);
+  json_t *gpu = json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:I}", "name", device.name, "arch", arch, "driver", version,
+                          "driver_cuda", device.driver_cuda, "multiprocessors", device.sms, "l2_bytes", device.l2,
+                          "memory_bytes", (json_int_t)device.memory);
 #ifdef FOLD_HAVE_CUDA
-  char reason[FOLD_DEVICE_TEXT] = "";
+  struct fold_device_info info;
+  if (gpu && fold_device_info(index, &info).code == FOLD_OK)
+    json_object_set_new(gpu, "runtime_cuda", json_integer(info.runtime_cuda));
+#endif
+  json_array_append_new(gpus, gpu);
+}
+
+static void add_gpus(json_t *object) {
+  char reason[FOLD_CUDA_TEXT] = "";
   int n = 0;
-  fold_status status = fold_device_count(&n, reason);
+  fold_status status = fold_cuda_driver_count(&n, reason);
   if (status.code != FOLD_OK || n == 0)
     json_object_set_new(object, "gpus_missing", json_string(status.code != FOLD_OK ? status.text : reason));
   json_t *gpus = json_array();
-  for (int i = 0; i < n; i++) {
-    struct fold_device_info info;
-    if (fold_device_info(i, &info).code != FOLD_OK) continue;
-    char arch[24];
-    snprintf(arch, sizeof arch, "sm_%d%d", info.major, info.minor);
-    json_array_append_new(gpus, json_pack("{s:s, s:s, s:s, s:i, s:i, s:i, s:I, s:I}", "name", info.name, "arch", arch,
-                                          "driver", info.driver, "driver_cuda", info.driver_cuda, "runtime_cuda",
-                                          info.runtime_cuda, "multiprocessors", info.sms, "l2_bytes",
-                                          (json_int_t)info.l2, "memory_bytes", (json_int_t)info.memory));
-  }
+  for (int i = 0; i < n; i++) add_gpu(gpus, i);
   json_object_set_new(object, "gpus", gpus);
-#else
-  json_object_set_new(object, "gpus_missing", json_string("this build has no CUDA"));
-#endif
 }
 
 json_t *fold_environment(void) {

@@ -9,38 +9,32 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "engine.h"
 #include "setting.h"
-
-#ifdef FOLD_HAVE_CUDA
-#include "cuda/engine_cuda.h"
-#endif
 
 enum { MOST_WORDS = 64, MOST_PRINTED = 4096 };
 /* Starting, in time limits: eight GPUs that are waked for the first time take most of a minute. */
 static const double START_OF_GPUS = 3;
 
-#ifdef FOLD_HAVE_CUDA
-/* One rank a GPU. Where another launcher starts a number that is asked for, they may be on other hosts, whose GPUs are not
+/* One rank a device. Where another launcher starts a number that is asked for, they may be on other hosts, whose devices are not
  * seen here. */
-static fold_status choose_gpus(struct fold_world *w) {
+static fold_status choose_devices(struct fold_world *w, const struct fold_engine_ops *memory) {
   const char *launch = getenv("FOLDPROOF_LAUNCH");
   bool here = launch == NULL || *launch == '\0' || strcmp(launch, "threads") == 0;
   int gpus = 0;
-  char reason[FOLD_DEVICE_TEXT] = "";
-  FOLD_TRY(fold_engine_cuda_count(&gpus, reason));
+  char reason[FOLD_DEVICES_TEXT] = "";
+  FOLD_TRY(memory->count(&gpus, reason));
   FOLD_TRY(fold_setting_number(FOLD_SETTING_RANKS, (unsigned)gpus, &w->ranks));
   if (w->ranks == 0 || (here && gpus == 0)) return fold_error(FOLD_UNSUPPORTED, "%s", reason);
   if (here && w->ranks > (unsigned)gpus)
     return fold_error(FOLD_ENVIRONMENT, "FOLDPROOF_RANKS=%u, but there are %d GPUs, one a rank", w->ranks, gpus);
   return fold_ok();
 }
-#endif
 
 /* How many ranks there are: as asked for, else one a GPU, or 8 host processes. */
 static fold_status choose_ranks(struct fold_world *w) {
-#ifdef FOLD_HAVE_CUDA
-  if (w->engine == FOLD_NCCL) return choose_gpus(w);
-#endif
+  const struct fold_engine_ops *memory = fold_engine_of(fold_engine_rows[w->engine].memory);
+  if (memory->count) return choose_devices(w, memory);
   return fold_setting_number(FOLD_SETTING_RANKS, 8, &w->ranks);
 }
 

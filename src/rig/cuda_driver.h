@@ -1,0 +1,75 @@
+/* cuda_driver.h: the functions of CUDA's driver that judging needs, found in its library when the first of them is wanted.
+ *
+ * The library is FOLDPROOF_CUDA_DRIVER, a path or a soname, else libcuda.so.1 as the dynamic linker finds it. No toolkit is needed to build or
+ * to run, so any build judges GPU subjects that users bring. Types are those of cuda.h: a CUresult is an int, a CUdevice too, a
+ * CUdeviceptr a uint64_t, handles are pointers.
+ */
+#ifndef FOLD_CUDA_DRIVER_H
+#define FOLD_CUDA_DRIVER_H
+
+#include "fold.h"
+
+/* X(name, arguments) */
+#define FOLD_CUDA_CALLS(X)                                                                                  \
+  X(cuGetErrorString, (int error, const char **text))                                                       \
+  X(cuInit, (unsigned flags))                                                                               \
+  X(cuDriverGetVersion, (int *version))                                                                     \
+  X(cuDeviceGetCount, (int *n))                                                                             \
+  X(cuDeviceGet, (int *device, int index))                                                                  \
+  X(cuDeviceGetName, (char *name, int size, int device))                                                    \
+  X(cuDeviceGetAttribute, (int *value, int attribute, int device))                                          \
+  X(cuDeviceTotalMem_v2, (size_t * nbytes, int device))                                                     \
+  X(cuDevicePrimaryCtxRetain, (void **context, int device))                                                 \
+  X(cuCtxGetCurrent, (void **context))                                                                      \
+  X(cuCtxSetCurrent, (void *context))                                                                       \
+  X(cuCtxGetDevice, (int *device))                                                                          \
+  X(cuCtxSynchronize, (void))                                                                               \
+  X(cuMemAlloc_v2, (uint64_t * at, size_t nbytes))                                                          \
+  X(cuMemFree_v2, (uint64_t at))                                                                            \
+  X(cuMemHostAlloc, (void **at, size_t nbytes, unsigned flags))                                             \
+  X(cuMemcpyHtoDAsync_v2, (uint64_t to, const void *from, size_t nbytes, void *stream))                     \
+  X(cuMemcpyDtoHAsync_v2, (void *to, uint64_t from, size_t nbytes, void *stream))                           \
+  X(cuMemcpyDtoDAsync_v2, (uint64_t to, uint64_t from, size_t nbytes, void *stream))                        \
+  X(cuStreamSynchronize, (void *stream))                                                                    \
+  X(cuModuleLoadData, (void **module, const void *image))                                                   \
+  X(cuModuleGetFunction, (void **function, void *module, const char *name))                                 \
+  X(cuLaunchKernel,                                                                                         \
+    (void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, \
+     unsigned block_z, unsigned shared, void *stream, void **arguments, void **extra))
+
+struct fold_cuda_driver {
+#define FOLD_CUDA_MEMBER(name, arguments) int(*name) arguments;
+  FOLD_CUDA_CALLS(FOLD_CUDA_MEMBER)
+#undef FOLD_CUDA_MEMBER
+};
+
+#define FOLD_CUDA_TEXT 160
+/* The default stream that waits for all others that don't refuse, CU_STREAM_LEGACY. */
+#define FOLD_CUDA_LEGACY ((void *)1)
+
+/* Opens the library at the process's first call, and says at each what came of that: UNSUPPORTED where it can't be used, or where it
+ * finds no device; BAD_INPUT where FOLDPROOF_CUDA_DRIVER names what can't be used; ENVIRONMENT where the driver fails. */
+fold_status fold_cuda_driver(const struct fold_cuda_driver **cu);
+
+/* What CUDA says of an error of that call; running out of device memory is NO_MEMORY, all else ENVIRONMENT. */
+fold_status fold_cuda_driver_status(int error, const char *call);
+/* Returns from the calling function when the call fails; `cu` is at hand. */
+#define FOLD_CU_TRY(call)                                                      \
+  do {                                                                         \
+    int fold_cu_error_ = cu->call;                                             \
+    if (fold_cu_error_) return fold_cuda_driver_status(fold_cu_error_, #call); \
+  } while (0)
+
+/* How many devices there are; with 0 and OK, `reason` says why there is none. */
+fold_status fold_cuda_driver_count(int *n, char reason[FOLD_CUDA_TEXT]);
+
+struct fold_cuda_device {
+  char name[256];
+  int major, minor, sms, l2, driver_cuda; /* 13000: the driver knows CUDA 13.0 */
+  size_t memory;
+};
+fold_status fold_cuda_driver_device(int index, struct fold_cuda_device *device);
+/* The kernel module's version, "580.159.04"; "" where the system does not tell. */
+void fold_cuda_driver_version(char text[64]);
+
+#endif

@@ -1,0 +1,107 @@
+/* device.c: a guest on "cuda" over fake_cuda.c, whose device memory is the host's: test_cuda_driver.py expects what becomes of each
+ * subject. */
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#include "foldproof_guest.h"
+
+typedef const struct foldproof_guest_call call_of;
+
+/* The driver that the harness has opened. */
+static void *driver(const char *name) {
+  void *library = dlopen(getenv("FOLDPROOF_CUDA_DRIVER"), RTLD_NOW | RTLD_NOLOAD);
+  return library ? dlsym(library, name) : NULL;
+}
+
+static int wait_for(call_of *call) {
+  int (*wait)(void *) = (int (*)(void *))(uintptr_t)driver("cuStreamSynchronize");
+  return wait ? wait(call->stream) : 1;
+}
+
+static float sum_of(const float *x, uint64_t n, uint64_t step) {
+  float s = 0;
+  for (uint64_t k = 0; k < step; k++)
+    for (uint64_t i = k; i < n; i += step) s += x[i];
+  return s;
+}
+
+static int sums(call_of *call, uint64_t step) {
+  const float *in = call->in;
+  float *out = call->out;
+  if (wait_for(call)) return 1;
+  for (uint64_t r = 0; r < call->rows; r++) out[r] = sum_of(in + r * call->cols, call->cols, step);
+  return FOLDPROOF_GUEST_OK;
+}
+
+static int honest(call_of *call, void *context) { return (void)context, sums(call, 1); }
+static int dots(call_of *call, void *context) {
+  const float *in = call->in, *other = call->other;
+  (void)context;
+  if (wait_for(call)) return 1;
+  for (uint64_t r = 0; r < call->rows; r++) {
+    double s = 0;
+    for (uint64_t i = r * call->cols; i < (r + 1) * call->cols; i++) s += (double)in[i] * (double)other[i];
+    ((float *)call->out)[r] = (float)s;
+  }
+  return FOLDPROOF_GUEST_OK;
+}
+static int by_grid(call_of *call, void *context) { return (void)context, sums(call, call->blocks ? call->blocks : 1); }
+static int by_address(call_of *call, void *context) {
+  return (void)context, sums(call, (uintptr_t)call->in / 4 % 4 == 0 ? 1 : 4);
+}
+static int changes_its_input(call_of *call, void *context) {
+  const int code = honest(call, context);
+  if (call->rows > 0 && call->cols > 0) ((float *)(uintptr_t)call->in)[0] = 1;
+  return code;
+}
+static int writes_too_far(call_of *call, void *context) {
+  const int code = honest(call, context);
+  ((float *)call->out)[call->rows] = 0;
+  return code;
+}
+static int leaves_one_out(call_of *call, void *context) {
+  float last = call->rows > 0 && !wait_for(call) ? ((float *)call->out)[call->rows - 1] : 0;
+  const int code = honest(call, context);
+  if (call->rows > 0) ((float *)call->out)[call->rows - 1] = last;
+  return code;
+}
+static int soils_its_scratch(call_of *call, void *context) {
+  const int code = honest(call, context);
+  *(char *)call->scratch = 1;
+  return code;
+}
+static int takes_the_device(call_of *call, void *context) {
+  int (*retain)(void **, int) = (int (*)(void **, int))(uintptr_t)driver("cuDevicePrimaryCtxRetain");
+  int (*set)(void *) = (int (*)(void *))(uintptr_t)driver("cuCtxSetCurrent");
+  void *other;
+  const int code = honest(call, context);
+  return retain && set && retain(&other, 1) == 0 && set(other) == 0 ? code : 1;
+}
+static int faults(call_of *call, void *context) {
+  void (*fault)(void) = (void (*)(void))(uintptr_t)driver("fake_cuda_break");
+  const int code = honest(call, context);
+  if (call->cols > 100) fault();
+  return code;
+}
+
+static size_t some(call_of *call, void *context) { return (void)call, (void)context, 8192; }
+
+#define DEVICE(id, ...) \
+  { .name = "device/" #id, .engine = "cuda", .order = "host/sequential", .run = id, __VA_ARGS__ }
+#define ALL .claims = "bounded,replays,run_to_run,launch_invariant,alignment_invariant,batch_invariant"
+static const struct foldproof_guest_subject subjects[] = {
+    DEVICE(honest, ALL, .scratch = some),
+    DEVICE(by_grid, ALL),
+    DEVICE(by_address, ALL),
+    DEVICE(changes_its_input, ALL),
+    DEVICE(writes_too_far, ALL),
+    DEVICE(leaves_one_out, ALL),
+    {.name = "device/dots", .engine = "cuda", .problems = "dot", .accumulator = "f64", .run = dots},
+    DEVICE(soils_its_scratch, ALL, .scratch = some),
+    DEVICE(takes_the_device, ALL),
+    DEVICE(faults, ALL),
+};
+static const struct foldproof_guest_table table = {FOLDPROOF_GUEST_ABI, sizeof *subjects,
+                                                   sizeof subjects / sizeof *subjects, subjects};
+
+const struct foldproof_guest_table *foldproof_guest(void) { return &table; }
