@@ -310,6 +310,16 @@ int cuModuleGetFunction(void **function, void *of, const char *name) {
   return 500;
 }
 
+/* Python's package asks whose memory it is, and of which device. */
+int cuPointerGetAttribute(void *value, int attribute, uint64_t at);
+int cuPointerGetAttribute(void *value, int attribute, uint64_t at) {
+  pthread_mutex_lock(&turn);
+  const int i = find((void *)(uintptr_t)at, 1);
+  if (i >= 0) *(int *)value = attribute == 9 ? 0 : device.memory[i].pinned ? 1 : 2;
+  pthread_mutex_unlock(&turn);
+  return i >= 0 && (attribute == 2 || attribute == 9) ? OK : INVALID;
+}
+
 #ifndef FAKE_WITHOUT_LAUNCH
 struct fills {
   struct {
