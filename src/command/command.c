@@ -27,6 +27,7 @@ static const struct subcommand subcommands[] = {
     {"study", "errors of every method by size and data; many ranks; probed all-reduces", fold_command_study},
     {"record", "run subjects and write their results, judging nothing", fold_command_record},
     {"compare", "where two records of the same inputs have other results", fold_command_compare},
+    {"judge", "verdicts on recorded results, on any machine", fold_command_judge},
     {"report", "records as a page, a CI job's summary or JUnit", fold_command_report},
     {"env", "the machine and software that results are made with", fold_command_env},
 };
@@ -36,7 +37,7 @@ static const struct subcommand subcommands[] = {
  * run. libgomp reads its policy when it is loaded: so once more, from the start. Not in the process that a profiler or a
  * debugger looks at, nor for `bench`, which times regions as users have them. */
 static void wait_asleep(char **argv) {
-  static const char *const commands[] = {"verify", "record", "study"};
+  static const char *const commands[] = {"verify", "record", "study", "judge"};
   bool runs = false;
   for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) runs |= strcmp(argv[1], commands[i]) == 0;
   for (size_t i = 2; argv[i]; i++) runs &= strcmp(argv[i], "--in-process") != 0;

@@ -8,13 +8,13 @@
 #include "record.h"
 #include "supervise.h"
 
-enum { JSONL = 0x200, IN_PROCESS, FRESH, BLESS, DIRTY };
+enum { JSONL = 0x200, IN_PROCESS, FRESH, BLESS, DIRTY, FULL };
 
 struct record {
   struct fold_selection_options options;
   const char *jsonl;
   char *fixtures; /* the cases of the goldens */
-  bool in_process, each;
+  bool in_process, each, full;
   struct fold_golden_options keeping;
   struct fold_selection golden_selection;
   struct fold_golden_run golden;
@@ -31,6 +31,7 @@ static const struct argp_option options[] = {
      3},
     {"dirty", DIRTY, NULL, 0, "with --bless: although the source has changes that are not committed", 3},
     {"in-process", IN_PROCESS, NULL, 0, FOLD_IN_PROCESS_HELP, 2},
+    {"full", FULL, NULL, 0, "records hold the bits of all rows, and not of the first 16: for foldproof judge", 2},
     {"fresh", FRESH, "promised|probed", OPTION_HIDDEN,
      "only what fresh_process is judged by, with a line for each case that was skipped (fresh.c looks each up)", 2},
     {0},
@@ -43,6 +44,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       state->child_inputs[0] = &r->options;
       state->child_inputs[2] = &r->keeping;
       return 0;
+    case FULL: r->full = true; return 0;
     case BLESS: r->keeping.bless = true; return 0;
     case DIRTY: r->keeping.dirty = true; return 0;
     case ARGP_KEY_END:
@@ -72,8 +74,11 @@ static const struct argp argp = {.options = options,
                                      "compared agrees; 1 something differs, or is gone; 77 all is stale: it was kept "
                                      "for another environment; 2 nothing is kept of what is selected."};
 
-static fold_status take(void *context, const struct fold_judgement *j) {
+static fold_status take(void *context, const struct fold_judgement *judged) {
   struct record *r = context;
+  struct fold_judgement run = *judged;
+  const struct fold_judgement *j = &run;
+  run.full = r->full;
   if (j->got)
     r->runs++;
   else if (j->finding.verdict == FOLD_SKIPPED)

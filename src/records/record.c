@@ -10,6 +10,7 @@
 #include "bits.h"
 #include "build.h"
 #include "environment.h"
+#include "hash.h"
 #include "replay.h"
 #include "text.h"
 
@@ -31,6 +32,7 @@ char *fold_record_line_text(json_t *line) {
 fold_status fold_records_line(struct fold_records *records, json_t *line) {
   char *text = fold_record_line_text(line);
   if (text == NULL) return fold_error(FOLD_NO_MEMORY, "%s: not enough memory for a record", records->output.path);
+  records->sum += XXH3_64bits(text, strlen(text));
   int error = fprintf(records->file, "%s\n", text) < 0 ? errno : 0;
   free(text);
   records->lines += !error;
@@ -44,6 +46,7 @@ fold_status fold_records_environment_of(struct fold_records *records, json_t *en
   json_decref(environment);
   records->announced = true;
   records->lines = 0; /* a run begins with its environment */
+  records->sum = 0;
   return fold_records_line(records, line);
 }
 
@@ -55,9 +58,16 @@ fold_status fold_records_environment_told(struct fold_records *records, const ch
   return fold_records_environment_of(records, json_loads(text, 0, NULL));
 }
 
+uint64_t fold_records_sum(uint64_t sum, size_t lines, bool complete) {
+  const uint64_t all[] = {sum, lines, complete};
+  return XXH3_64bits(all, sizeof all);
+}
+
 static fold_status write_end(struct fold_records *records, bool complete) {
-  json_t *line = json_pack("{s:i, s:s, s:I, s:b}", "schema", FOLD_SCHEMA, "type", "end", "records",
-                           (json_int_t)records->lines, "complete", (int)complete);
+  char sum[24];
+  fold_record_hash(sum, fold_records_sum(records->sum, records->lines, complete));
+  json_t *line = json_pack("{s:i, s:s, s:I, s:b, s:s}", "schema", FOLD_SCHEMA, "type", "end", "records",
+                           (json_int_t)records->lines, "complete", (int)complete, "lines_xxh3", sum);
   return fold_records_line(records, line);
 }
 
@@ -125,10 +135,23 @@ static void set_input(json_t *line, const struct fold_judgement *j) {
   json_object_set_new(line, "input_xxh3", hex(j->input_hash, 16));
 }
 
+/* What a judge must know of the subject where it is not at hand: on another machine, of a guest. */
+static void set_declared(json_t *line, const struct fold_judgement *j) {
+  static const char *const methods[] = {"plain", "kahan", "neumaier", "exact"};
+  const struct fold_subject *s = j->subject;
+  const enum fold_dtype accumulator = fold_subject_accumulator(s, j->c->dtype);
+  if (s->order) json_object_set_new(line, "order", text_value(s->order));
+  if (s->method != FOLD_PLAIN) json_object_set_new(line, "method", json_string(methods[s->method]));
+  if (accumulator != fold_accumulator_of(j->c->dtype))
+    json_object_set_new(line, "accumulator", json_string(fold_dtype_name(accumulator)));
+  if (s->twin) json_object_set_new(line, "twin", text_value(s->twin));
+  if (j->c->ranks) json_object_set_new(line, "ranks", json_integer(j->c->ranks));
+}
+
 static void set_results(json_t *line, const struct fold_judgement *j) {
   if (j->got == NULL) return;
   enum fold_dtype dtype = fold_subject_result(j->subject, j->c->dtype);
-  size_t n = j->c->rows < FOLD_RECORD_RESULTS ? j->c->rows : FOLD_RECORD_RESULTS;
+  size_t n = j->c->rows < FOLD_RECORD_RESULTS || j->full ? j->c->rows : FOLD_RECORD_RESULTS;
   json_t *results = json_array(), *values = json_array();
   for (size_t r = 0; r < n; r++) {
     uint64_t bits = fold_bits_load(dtype, j->got, r);
@@ -218,6 +241,7 @@ json_t *fold_record_of(const struct fold_judgement *j) {
       json_object_set_new(line, "promised", json_boolean(j->promised));
     }
     set_input(line, j);
+    set_declared(line, j);
     set_finding(line, j);
     set_known(line, j);
     set_asked(line, j);

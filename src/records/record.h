@@ -8,7 +8,11 @@
  *
  * "telling", of a claim about order that held, is whether its input could have told another order (panel.h).
  *
- * "end" says how many "records" stand before it and whether the run was "complete", which one that was interrupted is not.
+ * What a judge must know of a subject that it has not at hand is said too: "order", "method", "accumulator", "twin", where there is one
+ * that is not as usual; and over how many "ranks" a case is spread.
+ *
+ * "end" says how many "records" stand before it and whether the run was "complete", which one that was interrupted is not; and
+ * "lines_xxh3" is a hash of the sum of their hashes: lines may be put into another sequence, but none changed.
  * The environment's "closing_line" announces it: where it is missing then, the file was cut. Older records announce none,
  * and are read as they are. The file appears under its own name when it is closed (output.h).
  */
@@ -22,13 +26,14 @@
 #include "skips.h"
 
 #define FOLD_SCHEMA 1
-/* Rows whose bits a record holds; the hash covers all. */
+/* Rows whose bits a record holds, unless all are asked for; the hash covers all. */
 #define FOLD_RECORD_RESULTS 16
 
 struct fold_records {
   FILE *file; /* the output's; NULL: no records are written */
   struct fold_output output;
   size_t lines;
+  uint64_t sum; /* of the lines' hashes */
   bool gathers; /* what could not run is told once for all that it covers (skips.h), at the end */
   struct fold_skips skips;
   bool announced; /* that a closing line follows */
@@ -47,6 +52,8 @@ fold_status fold_records_environment_told(struct fold_records *records, const ch
 fold_status fold_records_judgement(struct fold_records *records, const struct fold_judgement *judgement);
 /* JSON has no NaN or infinity: such a decimal is left out of the object, the bits beside it say it. */
 void fold_record_number(json_t *object, const char *key, double value);
+/* What the closing line says of so many lines, whose hashes have that sum. */
+uint64_t fold_records_sum(uint64_t sum, size_t lines, bool complete);
 /* A hash's text. */
 void fold_record_hash(char text[24], uint64_t hash);
 /* A result's bits, in hexadecimal. */

@@ -11,8 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hash.h"
 #include "line.h"
 #include "record.h"
+#include "report_source.h"
 
 static fold_status check_record(const json_t *record) {
   const json_t *schema = json_object_get(record, "schema");
@@ -31,6 +33,7 @@ struct reading {
   void *context;
   struct fold_lines *lines;
   size_t line, in_run;
+  uint64_t sum; /* of this run's lines' hashes */
   bool announced;
 };
 
@@ -47,6 +50,7 @@ static void end_run(struct reading *r, size_t last) {
   if (r->announced) find_incomplete(r, "cut off after line %zu: the closing line is missing", last);
   r->announced = false;
   r->in_run = 0;
+  r->sum = 0;
 }
 
 static fold_status take_end(struct reading *r, const json_t *record) {
@@ -56,13 +60,19 @@ static fold_status take_end(struct reading *r, const json_t *record) {
   if (json_integer_value(records) != (json_int_t)r->in_run)
     find_incomplete(r, "the closing line in line %zu counts %lld records, there are %zu", r->line,
                     (long long)json_integer_value(records), r->in_run);
+  char sum[24];
+  fold_record_hash(sum, fold_records_sum(r->sum, r->in_run, json_is_true(complete)));
+  const json_t *said = json_object_get(record, "lines_xxh3");
+  if (said && strcmp(fold_record_text(record, "lines_xxh3"), sum) != 0 && !r->lines->altered[0])
+    snprintf(r->lines->altered, sizeof r->lines->altered, "of the %zu records that end in line %zu some were changed",
+             r->in_run, r->line);
   if (!json_is_true(complete)) find_incomplete(r, "the run was interrupted after %zu records", r->in_run);
   r->announced = false;
   end_run(r, r->line);
   return fold_ok();
 }
 
-static fold_status take_record(struct reading *r, json_t *record) {
+static fold_status take_record(struct reading *r, json_t *record, uint64_t hash) {
   const char *type = json_string_value(json_object_get(record, "type"));
   FOLD_TRY(check_record(record));
   if (type && strcmp(type, "end") == 0) return take_end(r, record);
@@ -71,6 +81,7 @@ static fold_status take_record(struct reading *r, json_t *record) {
     r->announced = json_is_true(json_object_get(record, "closing_line"));
   }
   r->in_run++;
+  r->sum += hash;
   r->lines->records++;
   return r->take(r->context, record, r->line);
 }
@@ -79,14 +90,13 @@ static fold_status take_record(struct reading *r, json_t *record) {
 static fold_status take_line(struct reading *r, const char *text, size_t length) {
   json_error_t error;
   json_t *record = json_loadb(text, length, 0, &error);
-  if (record == NULL && length > 1 && text[0] == '\x1f' && text[1] == '\x8b')
-    return fold_error(FOLD_BAD_INPUT, "it is compressed: gunzip it first");
   if (record == NULL && r->lines->records > 0 && text[length - 1] != '\n') {
     find_incomplete(r, "line %zu is cut off, and left out", r->line);
     return fold_ok();
   }
   if (record == NULL) return fold_error(FOLD_BAD_INPUT, "not JSON: %.100s", error.text);
-  fold_status status = take_record(r, record);
+  const size_t end = length > 0 && text[length - 1] == '\n' ? length - 1 : length;
+  fold_status status = take_record(r, record, XXH3_64bits(text, end));
   json_decref(record);
   return status;
 }
@@ -110,16 +120,30 @@ static fold_status read_lines(struct reading *r, const char *path, FILE *file) {
   return status;
 }
 
+static fold_status read_file(struct reading *r, const char *path) {
+  struct fold_source_file source;
+  const size_t before = r->lines->records;
+  r->line = 0;
+  FOLD_TRY(fold_source_open(&source, path));
+  fold_status status = read_lines(r, path, source.file);
+  const fold_status closed = fold_source_close(&source, path, status.code == FOLD_OK);
+  if (status.code == FOLD_OK) status = closed;
+  if (status.code != FOLD_OK || r->lines->records > before) return status;
+  return fold_error(FOLD_BAD_INPUT, "%.150s: no record in it", path);
+}
+
 fold_status fold_lines_read(const char *path, fold_status (*take)(void *context, json_t *record, size_t line),
                             void *context, struct fold_lines *lines) {
   struct reading r = {.take = take, .context = context, .lines = lines};
-  FILE *file = fopen(path, "re");
+  char **names;
   *lines = (struct fold_lines){0};
-  fold_status status = file ? read_lines(&r, path, file)
-                            : fold_error(FOLD_BAD_INPUT, "%.150s: can't be read: %s", path, strerror(errno));
-  if (status.code == FOLD_OK && lines->records == 0)
-    status = fold_error(FOLD_BAD_INPUT, "%.150s: no record in it", path);
-  if (file) fclose(file);
+  fold_status status = fold_source_folder(path, &names);
+  if (status.code == FOLD_OK && names == NULL) return read_file(&r, path);
+  for (size_t i = 0; names && names[i]; i++) {
+    if (status.code == FOLD_OK) status = read_file(&r, names[i]);
+    free(names[i]);
+  }
+  free(names);
   return status;
 }
 

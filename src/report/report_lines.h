@@ -11,9 +11,11 @@
 struct fold_lines {
   size_t records;       /* how many there are, closing lines (record.h) left out */
   char incomplete[120]; /* why these are not all: the run was interrupted, or the file was cut; "" else */
+  char altered[120];    /* that lines are not as they were written; "" else, and where no closing line can tell */
 };
 
-/* Calls `take` with each record of this schema and its line number, counting from 1. A last line that was cut is dropped.
+/* Calls `take` with each record of this schema and its line number, counting from 1 in each file: of a file, one that gzip made, or all
+ * such of a folder. A last line that was cut is dropped.
  * A failure, `take`'s or FOLD_BAD_INPUT for what is no record, is one line that begins with file and line number; so
  * a file without a record is. The record is the caller's to change, and to keep by a reference of its own. */
 fold_status fold_lines_read(const char *path, fold_status (*take)(void *context, json_t *record, size_t line),
@@ -24,6 +26,8 @@ const char *fold_record_text(const json_t *record, const char *key);
 
 /* The dtype of a record's results: its terms', or where it says so another; -1 for what is none. */
 int fold_record_result_dtype(const json_t *record);
+/* The bits that `text` says in hexadecimal; false for what no result of the dtype is. */
+bool fold_record_read_bits(const char *text, enum fold_dtype dtype, uint64_t *bits);
 /* FOLD_BAD_INPUT, with subject and case, where its results and their hash contradict each other. */
 fold_status fold_record_check_results(const json_t *record);
 

@@ -44,6 +44,7 @@ struct fold_judgement {
   const struct fold_fact *fact;   /* of a peer's refuted promise: what explains it, or NULL */
   bool known;                     /* and whether that was seen in this version of the library */
   const struct fold_asked *asked; /* of what is refuted or broken: how (replay.h); or NULL */
+  bool full;                      /* its record holds the bits of all rows */
 };
 
 /* Subject `subject` of the registry on case `c` of those that are selected. */

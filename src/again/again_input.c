@@ -1,0 +1,114 @@
+/* again_input.c: a record's input, made again. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "again.h"
+#include "record.h"
+#include "report_lines.h"
+
+static int by_name(const void *a, const void *b) {
+  const struct fold_case *const *l = a, *const *r = b;
+  return strcmp((*l)->name, (*r)->name);
+}
+
+fold_status fold_again_open(struct fold_again *a, const struct fold_registry *own, const char *folder) {
+  *a = (struct fold_again){.own = own, .folder = folder};
+  FOLD_TRY(fold_cases_load(folder, "all", NULL, &a->fixtures));
+  a->by_name = calloc(a->fixtures.n + 1, sizeof(const struct fold_case *));
+  if (a->by_name == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the cases");
+  for (size_t i = 0; i < a->fixtures.n; i++) a->by_name[i] = &a->fixtures.at[i];
+  qsort(a->by_name, a->fixtures.n, sizeof(const struct fold_case *), by_name);
+  return fold_ok();
+}
+
+static void drop_made(struct fold_again *a) {
+  if (a->remade.c == &a->made) fold_remade_free(&a->remade);
+  free(a->made.name);
+  a->made = (struct fold_case){0};
+}
+
+void fold_again_close(struct fold_again *a) {
+  fold_remade_free(&a->remade);
+  drop_made(a);
+  fold_cases_free(&a->fixtures);
+  free(a->by_name);
+  for (size_t i = 0; i < a->subjects.n; i++) {
+    free((char *)(uintptr_t)a->subjects.subjects[i].name);
+    free((char *)(uintptr_t)a->subjects.subjects[i].twin);
+  }
+  free((void *)(uintptr_t)a->subjects.subjects);
+  free(a->extremes);
+  *a = (struct fold_again){0};
+}
+
+const struct fold_case *fold_again_fixture(const struct fold_again *a, const char *name) {
+  const struct fold_case key = {.name = (char *)(uintptr_t)name}, *at = &key;
+  const struct fold_case **found = bsearch(&at, a->by_name, a->fixtures.n, sizeof(const struct fold_case *), by_name);
+  return found ? *found : NULL;
+}
+
+static bool read_size(const json_t *record, const char *key, size_t *size) {
+  const json_t *value = json_object_get(record, key);
+  *size = json_is_integer(value) ? (size_t)json_integer_value(value) : 0;
+  return json_is_integer(value) && json_integer_value(value) >= 0;
+}
+
+/* What a record says of its case. Sizes whose product no memory has are refused before anything is made of them. */
+static fold_status read_case(const json_t *record, struct fold_case *c) {
+  const int dtype = fold_dtype_parse(fold_record_text(record, "dtype"));
+  const json_t *seed = json_object_get(record, "seed"), *condition = json_object_get(record, "condition");
+  size_t ranks, n;
+  *c = (struct fold_case){.problem = fold_problem_find(fold_record_text(record, "op"))};
+  if (dtype < 0 || c->problem == NULL || !read_size(record, "rows", &c->rows) || !read_size(record, "cols", &c->cols))
+    return fold_error(FOLD_BAD_INPUT, "no input is told by its dtype, op, rows and cols");
+  if (__builtin_mul_overflow(c->rows, c->cols, &n) || n > (size_t)1 << 36)
+    return fold_error(FOLD_BAD_INPUT, "%zu x %zu terms are too many", c->rows, c->cols);
+  c->dtype = (enum fold_dtype)dtype;
+  c->op = c->problem->op;
+  if (read_size(record, "ranks", &ranks)) c->ranks = (unsigned)ranks;
+  c->source = (struct fold_source){.generator = fold_generator_find(fold_record_text(record, "generator")),
+                                   .dtype = c->dtype,
+                                   .seed = (uint64_t)json_integer_value(seed),
+                                   .cols = c->cols,
+                                   .condition = json_number_value(condition)};
+  return fold_ok();
+}
+
+static bool is_same(const struct fold_case *a, const struct fold_case *b) {
+  return a->dtype == b->dtype && fold_case_problem(a) == fold_case_problem(b) && a->rows == b->rows &&
+         a->cols == b->cols && a->source.generator == b->source.generator &&
+         (!a->source.generator || (a->source.seed == b->source.seed && a->source.condition == b->source.condition));
+}
+
+/* The case: a fixture's, where that is what the record tells, or one of the record alone. */
+static fold_status find_case(struct fold_again *a, const json_t *record, const struct fold_case **found) {
+  struct fold_case told;
+  const char *name = fold_record_text(record, "case");
+  FOLD_TRY(read_case(record, &told));
+  *found = fold_again_fixture(a, name);
+  if (*found && is_same(*found, &told)) return fold_ok();
+  if (a->remade.c == &a->made && a->made.name && strcmp(a->made.name, name) == 0 && is_same(&a->made, &told)) {
+    *found = &a->made;
+    return fold_ok();
+  }
+  if (told.source.generator == NULL)
+    return fold_error(FOLD_UNSUPPORTED, *found ? "the fixture of that name is another one here"
+                                               : "its terms are neither generated nor a fixture here");
+  FOLD_TRY(fold_source_check(&told.source));
+  drop_made(a);
+  told.name = strdup(name);
+  a->made = told;
+  *found = &a->made;
+  return told.name ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for a case");
+}
+
+fold_status fold_again_input(struct fold_again *a, const json_t *record) {
+  const struct fold_case *c;
+  char hash[24];
+  FOLD_TRY(find_case(a, record, &c));
+  FOLD_TRY(fold_remake_other(&a->remade, c));
+  fold_record_hash(hash, a->remade.hash);
+  if (strcmp(hash, fold_record_text(record, "input_xxh3")) == 0) return fold_ok();
+  return fold_error(FOLD_BAD_INPUT, "its input, made again, has hash %s, and not %.30s", hash,
+                    fold_record_text(record, "input_xxh3"));
+}

@@ -1,0 +1,132 @@
+/* again_subject.c: a subject as records declare it. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "again.h"
+#include "order.h"
+#include "report_lines.h"
+
+static bool is_extreme(const json_t *record) {
+  const char *op = fold_record_text(record, "op");
+  return strcmp(op, "max") == 0 || strcmp(op, "min") == 0;
+}
+
+static const struct fold_subject *find(const struct fold_registry *registry, const char *name, int engine) {
+  for (size_t i = 0; i < registry->n; i++)
+    if ((int)registry->subjects[i].engine == engine && strcmp(registry->subjects[i].name, name) == 0)
+      return &registry->subjects[i];
+  return NULL;
+}
+
+static fold_status bad(const json_t *record, const char *key) {
+  return fold_error(FOLD_BAD_INPUT, "%.60s: %s '%.40s' means nothing here", fold_record_text(record, "subject"), key,
+                    fold_record_text(record, key));
+}
+
+/* What a declaration is worth where nothing says what is promised. */
+static uint64_t derived_claims(const struct fold_subject *s) {
+  if (s->method == FOLD_EXACT) return FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) | FOLD_CLAIM(FOLD_FAITHFUL);
+  const uint64_t replays = s->order ? FOLD_CLAIM(FOLD_REPLAYS) : 0;
+  const uint64_t twin = s->twin ? FOLD_CLAIM(FOLD_SAME_BITS_AS) : 0;
+  return replays | twin | FOLD_CLAIM(s->method == FOLD_PLAIN ? FOLD_BOUNDED : FOLD_COMPENSATED);
+}
+
+static fold_status read_declared(const json_t *record, struct fold_subject *s) {
+  static const char *const methods[] = {"plain", "kahan", "neumaier", "exact"};
+  const char *order = fold_record_text(record, "order"), *method = fold_record_text(record, "method");
+  const int dtype = fold_dtype_parse(fold_record_text(record, "dtype")), result = fold_record_result_dtype(record);
+  const json_t *accumulator = json_object_get(record, "accumulator");
+  const int joined = accumulator ? fold_dtype_parse(fold_record_text(record, "accumulator")) : 0;
+  if (dtype < 0) return bad(record, "dtype");
+  if (result < 0) return bad(record, "result_dtype");
+  if (joined < 0) return bad(record, "accumulator");
+  if (*order) {
+    const struct fold_order *found = fold_order_find(order);
+    if (found == NULL) return fold_error(FOLD_UNSUPPORTED, "there is no order %.60s here", order);
+    s->order = found->name;
+  }
+  for (s->method = FOLD_PLAIN; *method && strcmp(methods[s->method], method) != 0; s->method++)
+    if (s->method == FOLD_EXACT) return bad(record, "method");
+  s->accumulator = accumulator ? FOLD_ALWAYS((unsigned)joined) : FOLD_USUAL;
+  s->result = FOLD_ALWAYS((unsigned)result);
+  return fold_ok();
+}
+
+/* A record from before subjects were declared there: what this program knows of them. */
+static bool is_declared(const json_t *record) {
+  static const char *const keys[] = {"order", "method", "accumulator", "twin"};
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    if (json_object_get(record, keys[i])) return true;
+  return false;
+}
+
+static fold_status grow(struct fold_again *a) {
+  if (a->subjects.n < a->room) return fold_ok();
+  const size_t more = a->room ? 2 * a->room : 64;
+  void *subjects = reallocarray((void *)(uintptr_t)a->subjects.subjects, more, sizeof *a->subjects.subjects);
+  if (subjects) a->subjects.subjects = subjects;
+  void *extremes = reallocarray(a->extremes, more, sizeof *a->extremes);
+  if (extremes) a->extremes = extremes;
+  if (!subjects || !extremes) return fold_error(FOLD_NO_MEMORY, "not enough memory for the subjects of the records");
+  a->room = more;
+  return fold_ok();
+}
+
+static fold_status add(struct fold_again *a, const json_t *record, int engine, struct fold_subject **added) {
+  const char *name = fold_record_text(record, "subject");
+  const struct fold_subject *own = find(a->own, name, engine);
+  FOLD_TRY(grow(a));
+  struct fold_subject *s = (struct fold_subject *)(uintptr_t)&a->subjects.subjects[a->subjects.n];
+  *s = (struct fold_subject){.engine = (enum fold_engine)engine, .method = FOLD_PLAIN};
+  s->name = strdup(name);
+  s->twin = *fold_record_text(record, "twin") ? strdup(fold_record_text(record, "twin")) : NULL;
+  s->about = "of a record";
+  if (own) s->height = own->height, s->vector = own->vector;
+  s->peer = json_is_true(json_object_get(record, "peer"));
+  a->extremes[a->subjects.n++] = 0;
+  *added = s;
+  return s->name ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the subjects of the records");
+}
+
+fold_status fold_again_note(struct fold_again *a, const json_t *record) {
+  const char *name = fold_record_text(record, "subject");
+  const int engine = fold_engine_parse(fold_record_text(record, "engine"));
+  uint64_t claim = 0, preset;
+  if (engine < 0) return bad(record, "engine");
+  struct fold_subject *s = (struct fold_subject *)(uintptr_t)find(&a->subjects, name, engine);
+  if (s == NULL) FOLD_TRY(add(a, record, engine, &s));
+  const size_t index = (size_t)(s - a->subjects.subjects);
+  if (strcmp(fold_record_text(record, "type"), "judgement") == 0) {
+    if (!json_is_true(json_object_get(record, "promised"))) return fold_ok();
+    FOLD_TRY(fold_claims_parse(fold_record_text(record, "claim"), &claim, &preset));
+  } else {
+    const struct fold_subject *own = find(a->own, name, engine);
+    struct fold_subject declared = *s;
+    if (own)
+      claim = own->claims;
+    else if (read_declared(record, &declared).code == FOLD_OK)
+      claim = derived_claims(&declared);
+  }
+  if (is_extreme(record))
+    a->extremes[index] |= claim;
+  else
+    s->claims |= claim;
+  return fold_ok();
+}
+
+fold_status fold_again_subject(const struct fold_again *a, const json_t *record, struct fold_subject *s,
+                               size_t *index) {
+  const char *name = fold_record_text(record, "subject");
+  const int engine = fold_engine_parse(fold_record_text(record, "engine"));
+  const struct fold_subject *noted = find(&a->subjects, name, engine), *own = find(a->own, name, engine);
+  if (noted == NULL) return bad(record, "subject");
+  *index = (size_t)(noted - a->subjects.subjects);
+  *s = *noted;
+  if (is_extreme(record)) s->claims |= a->extremes[*index];
+  if (is_declared(record) || own == NULL) return read_declared(record, s);
+  s->order = own->order;
+  s->method = own->method;
+  s->accumulator = own->accumulator;
+  s->result = own->result;
+  return fold_ok();
+}

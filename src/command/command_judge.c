@@ -1,0 +1,442 @@
+/* command_judge.c: foldproof judge: verdicts on records, on any machine, without the subjects.
+ *
+ * Judged are the claims that results are judged by, as verify judges them; same_bits_as, where the twin's results of the same input are
+ * in the records too; and run_to_run, where a record holds two runs of one case. Whatever else a record tells must agree with that: its
+ * own verdicts, its input's hash, its results' hash and decimals, and the hash of its lines.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "again.h"
+#include "bits.h"
+#include "command.h"
+#include "hash.h"
+#include "refutation.h"
+#include "report_lines.h"
+#include "summary.h"
+#include "text.h"
+
+enum { JSONL = 0x200, FOLDER, QUIET = 'q', MOST_LINES = 10 };
+
+/* One subject's results on one input, by hash: those of a key are neighbours, once sorted. */
+struct seen {
+  XXH128_hash_t key;
+  char hash[20];
+  bool judged;
+};
+
+struct judge {
+  const char *folder, *jsonl, *program, *path;
+  const char **paths;
+  size_t n_paths;
+  bool quiet;
+  struct fold_again again;
+  struct seen *seen;
+  size_t n_seen, room_seen;
+  struct fold_table table;
+  struct fold_summary summary;
+  struct fold_records records;
+  bool tables_open;
+  /* What became of the results that were judged last. */
+  struct seen *last;
+  struct fold_finding finding[FOLD_CLAIMS];
+  uint64_t told;
+  size_t contradictions, altered, incomplete, foreign, without_results;
+};
+
+static const struct argp_option options[] = {
+    {"fixture-folder", FOLDER, "DIR", 0, "where the *.ini files are, for cases that are not generated", 0},
+    {"jsonl", JSONL, "FILE", 0, "write a record of each verdict, as JSON lines", 0},
+    {"quiet", QUIET, NULL, 0, "print no summary", 0},
+    {0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+  struct judge *j = state->input;
+  switch (key) {
+    case FOLDER: j->folder = arg; return 0;
+    case JSONL: j->jsonl = arg; return 0;
+    case QUIET: j->quiet = true; return 0;
+    case ARGP_KEY_ARGS:
+      j->paths = (const char **)(state->argv + state->next);
+      j->n_paths = (size_t)(state->argc - state->next);
+      return 0;
+    case ARGP_KEY_NO_ARGS: argp_failure(state, 2, 0, "name a file of records: see verify --jsonl and record"); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "RUN.jsonl...",
+    .doc =
+        "Judge the results that records hold: against the exact results, the bounds, the "
+        "replays of their orders and their twins' "
+        "results, of inputs that are made again and must have the record's hash. The "
+        "subjects need not be here, nor their "
+        "engine.\v"
+        "What a record can't tell is skipped with its reason. Exit codes: 0 every claim "
+        "that could be judged held; 1 one is "
+        "refuted, or a record says otherwise than its results, its input or its closing "
+        "line; 2 bad input, as results that "
+        "contradict their hash; 77 nothing could be judged; 99 the records are incomplete."};
+
+/* --- first, who is in the records, and with which results */
+
+static int by_key(const void *a, const void *b) {
+  const struct seen *l = a, *r = b;
+  const int d = XXH128_cmp(&l->key, &r->key);
+  return d ? d : strcmp(l->hash, r->hash);
+}
+
+static bool has_results(const json_t *record) {
+  const char *type = fold_record_text(record, "type");
+  return (strcmp(type, "run") == 0 || strcmp(type, "judgement") == 0) && fold_record_text(record, "results_xxh3")[0];
+}
+
+static fold_status note(void *context, json_t *record, size_t line) {
+  struct judge *j = context;
+  const char *type = fold_record_text(record, "type");
+  (void)line;
+  if (strcmp(type, "run") != 0 && strcmp(type, "judgement") != 0) return fold_ok();
+  FOLD_TRY(fold_again_note(&j->again, record));
+  if (!has_results(record)) return fold_ok();
+  struct seen seen = {.key = fold_record_key(record, true)};
+  snprintf(seen.hash, sizeof seen.hash, "%s", fold_record_text(record, "results_xxh3"));
+  if (j->n_seen && by_key(&j->seen[j->n_seen - 1], &seen) == 0) return fold_ok();
+  if (j->n_seen == j->room_seen) {
+    const size_t more = j->room_seen ? 2 * j->room_seen : 1024;
+    struct seen *grown = reallocarray(j->seen, more, sizeof *grown);
+    if (grown == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the records");
+    j->seen = grown;
+    j->room_seen = more;
+  }
+  j->seen[j->n_seen++] = seen;
+  return fold_ok();
+}
+
+static void sort_seen(struct judge *j) {
+  size_t n = 0;
+  if (j->n_seen) qsort(j->seen, j->n_seen, sizeof *j->seen, by_key);
+  for (size_t i = 0; i < j->n_seen; i++)
+    if (n == 0 || by_key(&j->seen[n - 1], &j->seen[i]) != 0) j->seen[n++] = j->seen[i];
+  j->n_seen = n;
+}
+
+/* The first that has the key; NULL. */
+static struct seen *find_seen(const struct judge *j, XXH128_hash_t key) {
+  size_t from = 0, to = j->n_seen;
+  while (from < to) {
+    const size_t middle = from + (to - from) / 2;
+    if (XXH128_cmp(&j->seen[middle].key, &key) < 0)
+      from = middle + 1;
+    else
+      to = middle;
+  }
+  return from < j->n_seen && XXH128_isEqual(j->seen[from].key, key) ? &j->seen[from] : NULL;
+}
+
+static bool has_next(const struct judge *j, const struct seen *seen) {
+  return seen + 1 < j->seen + j->n_seen && XXH128_isEqual(seen->key, seen[1].key);
+}
+
+/* --- then, each result once */
+
+static void say(size_t *count, const struct judge *j, size_t line, const json_t *record, const char *kind,
+                const char *format, ...) __attribute__((format(printf, 6, 7)));
+static void say(size_t *count, const struct judge *j, size_t line, const json_t *record, const char *kind,
+                const char *format, ...) {
+  char text[600];
+  va_list args;
+  if ((*count)++ >= MOST_LINES) return;
+  int n = snprintf(text, sizeof text, "%s: %.100s:%zu: %.60s on %.10s: %.100s: ", kind, j->path, line,
+                   fold_record_text(record, "subject"), fold_record_text(record, "engine"),
+                   fold_record_text(record, "case"));
+  va_start(args, format);
+  vsnprintf(text + n, sizeof text - (size_t)n, format, args);
+  va_end(args);
+  fold_text_one_line(text);
+  puts(text);
+}
+
+struct judging {
+  struct judge *j;
+  const json_t *record;
+  struct fold_judgement judgement;
+  size_t line;
+  fold_status status;
+};
+
+static void tell(struct judging *g, const struct fold_claim *claim, const struct fold_finding *finding) {
+  struct judge *j = g->j;
+  struct fold_judgement *told = &g->judgement;
+  told->claim = claim;
+  told->promised = true;
+  told->finding = *finding;
+  j->finding[claim->id] = *finding;
+  j->told |= FOLD_CLAIM(claim->id);
+  fold_table_add(&j->table, told);
+  if (g->status.code == FOLD_OK) g->status = fold_summary_add(&j->summary, told);
+  if (finding->verdict == FOLD_REFUTED) {
+    struct fold_cell *cell = &j->table.promised[told->subject_index * FOLD_CLAIMS + claim->id];
+    if (cell->shown++ < MOST_LINES) fold_print_refuted(told, j->program, j->folder, stdout);
+  }
+  if (j->records.file && g->status.code == FOLD_OK) g->status = fold_records_judgement(&j->records, told);
+}
+
+static void take_finding(void *context, const struct fold_claim *claim, const struct fold_finding *finding) {
+  tell(context, claim, finding);
+}
+
+static void judge_twin(struct judging *g) {
+  struct judge *j = g->j;
+  size_t n;
+  const struct fold_claim *claim = &fold_claims(&n)[FOLD_SAME_BITS_AS];
+  const char *name = fold_record_text(g->record, "twin");
+  struct fold_finding finding = fold_finding_open(g->judgement.c->rows);
+  if (!(fold_claims_of(g->judgement.subject, g->judgement.c->op) & FOLD_CLAIM(FOLD_SAME_BITS_AS))) return;
+  json_t *twin = json_copy((json_t *)(uintptr_t)g->record);
+  json_object_set_new(twin, "subject", json_string(name));
+  struct seen *other = *name && twin ? find_seen(j, fold_record_key(twin, true)) : NULL;
+  json_decref(twin);
+  if (other == NULL) {
+    fold_find_skipped(&finding, "its twin's results are not in the records");
+  } else {
+    char what[120];
+    snprintf(what, sizeof what, "other bits than %.60s", name);
+    while (has_next(j, other) && strcmp(other->hash, j->last->hash) == 0) other++;
+    if (fold_find_same_hash(&finding, strtoull(j->last->hash, NULL, 16), strtoull(other->hash, NULL, 16), what))
+      fold_find_held(&finding);
+  }
+  tell(g, claim, &finding);
+}
+
+/* Two runs of one subject on one input are in the records. */
+static void judge_repeats(struct judging *g) {
+  struct judge *j = g->j;
+  size_t n;
+  const struct fold_claim *claim = &fold_claims(&n)[FOLD_RUN_TO_RUN];
+  struct fold_finding finding = fold_finding_open(g->judgement.c->rows);
+  const struct seen *first = find_seen(j, j->last->key);
+  if (!(fold_claims_of(g->judgement.subject, g->judgement.c->op) & FOLD_CLAIM(FOLD_RUN_TO_RUN))) return;
+  if (!has_next(j, first)) return; /* one result, of one run or of several: nothing says how many */
+  const struct seen *other = first == j->last ? first + 1 : first;
+  fold_find_same_hash(&finding, strtoull(j->last->hash, NULL, 16), strtoull(other->hash, NULL, 16),
+                      "the records hold two results of this input");
+  tell(g, claim, &finding);
+}
+
+/* Decimals are beside the bits for people: they must say the same. */
+static void check_values(struct judge *j, const json_t *record, enum fold_dtype dtype, size_t line) {
+  const json_t *values = json_object_get(record, "values"), *results = json_object_get(record, "results");
+  const int row = (int)json_integer_value(json_object_get(record, "row"));
+  const char *claim = fold_record_text(record, "claim"), *got = fold_record_text(record, "got");
+  for (size_t i = 0; i < json_array_size(values); i++) {
+    const char *bits = json_string_value(json_array_get(results, i)),
+               *said = json_string_value(json_array_get(values, i));
+    uint64_t pattern;
+    char text[40];
+    if (!fold_record_read_bits(bits, dtype, &pattern)) continue;
+    snprintf(text, sizeof text, "%.*g", fold_bits_digits(dtype), fold_bits_to_double(dtype, pattern));
+    if (said == NULL || (strcmp(said, text) != 0 && fold_bits_class(dtype, pattern) != FOLD_NAN)) {
+      say(&j->contradictions, j, line, record, "CONTRADICTS", "result %zu is %s, which is %s, and not %.40s", i, bits,
+          text, said ? said : "nothing");
+      return;
+    }
+  }
+  size_t n;
+  const struct fold_claim *claims = fold_claims(&n);
+  for (size_t k = 0; k < n && *got; k++) {
+    const char *there = json_string_value(json_array_get(results, (size_t)row));
+    if (!claims[k].results || strcmp(claims[k].name, claim) != 0 || there == NULL || strcmp(there, got) == 0) continue;
+    say(&j->contradictions, j, line, record, "CONTRADICTS", "row %d got %s, and result %d is %s", row, got, row, there);
+  }
+}
+
+/* A verdict that the record tells, of a claim that was judged again. */
+static void check_verdict(struct judge *j, const json_t *record, size_t line) {
+  size_t n;
+  const struct fold_claim *claims = fold_claims(&n);
+  const char *claim = fold_record_text(record, "claim"), *said = fold_record_text(record, "verdict");
+  for (size_t k = 0; k < n; k++) {
+    if (strcmp(claims[k].name, claim) != 0 || !(j->told & FOLD_CLAIM(k))) continue;
+    const enum fold_verdict now = j->finding[k].verdict;
+    if (now != FOLD_HELD && now != FOLD_REFUTED) return;
+    if (strcmp(said, fold_verdict_name(now)) != 0 && k != FOLD_RUN_TO_RUN)
+      say(&j->contradictions, j, line, record, "CONTRADICTS", "it says that %s is %.20s, and that is %s", claim, said,
+          fold_verdict_name(now));
+  }
+}
+
+/* Of claims that need runs, a record has but a former judge's word. */
+static void skip_claims(struct judging *g, uint64_t told) {
+  size_t n;
+  const struct fold_claim *claims = fold_claims(&n);
+  const uint64_t promised = fold_claims_of(g->judgement.subject, g->judgement.c->op) & ~told;
+  for (size_t k = 0; k < n; k++) {
+    struct fold_finding finding = fold_finding_open(g->judgement.c->rows);
+    if (!(promised & FOLD_CLAIM(k))) continue;
+    fold_find_skipped(&finding, "a record can't tell: it is judged by runs");
+    tell(g, &claims[k], &finding);
+  }
+}
+
+static void fail_all(struct judging *g, fold_status why) {
+  size_t n;
+  const struct fold_claim *claims = fold_claims(&n);
+  for (size_t k = 0; k < n; k++) {
+    struct fold_finding finding = fold_finding_open(g->judgement.c->rows);
+    if (!claims[k].results || !(fold_claims_of(g->judgement.subject, g->judgement.c->op) & FOLD_CLAIM(k))) continue;
+    fold_find_failed(&finding, why);
+    tell(g, &claims[k], &finding);
+  }
+}
+
+/* Bits of the first rows are enough to refute a replay whose hash is another. */
+static bool refute_part(struct judging *g, const struct fold_subject *subject) {
+  const struct fold_evidence e = {.subject = subject, .truths = &g->j->again.remade.truths};
+  const enum fold_dtype dtype = fold_evidence_result_dtype(&e);
+  const json_t *results = json_object_get(g->record, "results");
+  const size_t held = json_array_size(results);
+  const void *replayed;
+  size_t n;
+  if (!subject->order || !(subject->claims & FOLD_CLAIM(FOLD_REPLAYS))) return false;
+  if (fold_evidence_replay(&e, &replayed).code != FOLD_OK) return false;
+  uint64_t *got = calloc(held + 1, sizeof *got);
+  struct fold_finding finding = fold_finding_open(g->judgement.c->rows);
+  bool read = got != NULL;
+  for (size_t i = 0; i < held && read; i++) {
+    uint64_t bits;
+    read = fold_record_read_bits(json_string_value(json_array_get(results, i)), dtype, &bits);
+    if (read) fold_bits_store(dtype, got, i, bits);
+  }
+  if (read && fold_find_same(&finding, dtype, got, replayed, held, "other bits than its order's replay"))
+    fold_find_refuted(&finding,
+                      "another hash of all %zu results than its order's replay, in a row behind the first %zu",
+                      g->judgement.c->rows, held);
+  free(got);
+  if (read) tell(g, &fold_claims(&n)[FOLD_REPLAYS], &finding);
+  return read;
+}
+
+static void judge_results(struct judging *g, const struct fold_subject *subject) {
+  struct judge *j = g->j;
+  void *results = NULL;
+  fold_status status = fold_again_results(&j->again, g->record, j->path, subject, &results);
+  g->judgement.got = status.code == FOLD_OK ? results : NULL;
+  if (status.code == FOLD_OK) {
+    const struct fold_evidence e = {
+        .subject = subject, .truths = &j->again.remade.truths, .ranks = g->judgement.c->ranks, .results = results};
+    fold_judge_evidence(&e, NULL, take_finding, g);
+  } else if (status.code == FOLD_BAD_INPUT) {
+    say(&j->contradictions, j, g->line, g->record, "CONTRADICTS", "%s", status.text);
+  } else if (status.code != FOLD_UNSUPPORTED || !refute_part(g, subject)) {
+    fail_all(g, status);
+  }
+  judge_twin(g);
+  judge_repeats(g);
+  skip_claims(g, j->told);
+  free(results);
+}
+
+static fold_status judge_record(struct judge *j, const json_t *record, size_t line) {
+  struct fold_subject subject;
+  struct judging g = {.j = j, .record = record, .line = line, .status = fold_ok()};
+  fold_status status = fold_again_subject(&j->again, record, &subject, &g.judgement.subject_index);
+  j->told = 0;
+  if (status.code == FOLD_OK) status = fold_again_input(&j->again, record);
+  if (status.code == FOLD_BAD_INPUT) say(&j->contradictions, j, line, record, "CONTRADICTS", "%s", status.text);
+  if (status.code == FOLD_UNSUPPORTED) say(&j->foreign, j, line, record, "SKIPPED", "%s", status.text);
+  if (status.code == FOLD_BAD_INPUT || status.code == FOLD_UNSUPPORTED) return fold_ok();
+  FOLD_TRY(status);
+  g.judgement.subject = &subject;
+  g.judgement.c = j->again.remade.c;
+  g.judgement.input_hash = j->again.remade.hash;
+  judge_results(&g, &subject);
+  return g.status;
+}
+
+static fold_status take(void *context, json_t *record, size_t line) {
+  struct judge *j = context;
+  const char *type = fold_record_text(record, "type");
+  if (strcmp(type, "environment") == 0 && j->jsonl && !j->records.file) {
+    FOLD_TRY(fold_records_open(&j->records, j->jsonl));
+    return fold_records_environment_of(&j->records, json_incref(record));
+  }
+  if (strcmp(type, "run") != 0 && strcmp(type, "judgement") != 0) return fold_ok();
+  if (!has_results(record)) {
+    j->without_results++;
+    return fold_ok();
+  }
+  FOLD_TRY(fold_record_check_results(record));
+  struct seen *seen = find_seen(j, fold_record_key(record, true));
+  while (seen && strcmp(seen->hash, fold_record_text(record, "results_xxh3")) != 0 && has_next(j, seen)) seen++;
+  if (seen == NULL) return fold_error(FOLD_BAD_INPUT, "the file changed while it was read");
+  if (seen != j->last || !seen->judged) j->told = 0;
+  j->last = seen;
+  if (!seen->judged) {
+    seen->judged = true;
+    FOLD_TRY(judge_record(j, record, line));
+  }
+  const int dtype = fold_record_result_dtype(record);
+  if (dtype >= 0) check_values(j, record, (enum fold_dtype)dtype, line);
+  if (strcmp(type, "judgement") == 0) check_verdict(j, record, line);
+  return fold_ok();
+}
+
+static fold_status read_all(struct judge *j, fold_status (*each)(void *, json_t *, size_t), bool tells) {
+  for (size_t i = 0; i < j->n_paths; i++) {
+    struct fold_lines lines;
+    j->path = j->paths[i];
+    FOLD_TRY(fold_lines_read(j->path, each, j, &lines));
+    if (tells && lines.incomplete[0]) printf("INCOMPLETE: %s: %s\n", j->path, lines.incomplete), j->incomplete++;
+    if (tells && lines.altered[0]) printf("ALTERED: %s: %s\n", j->path, lines.altered), j->altered++;
+  }
+  return fold_ok();
+}
+
+static fold_status judge_files(struct judge *j) {
+  FOLD_TRY(read_all(j, note, false));
+  sort_seen(j);
+  FOLD_TRY(fold_table_open(&j->table, &j->again.subjects));
+  FOLD_TRY(fold_summary_open(&j->summary, &j->again.subjects));
+  j->tables_open = true;
+  return read_all(j, take, true);
+}
+
+static int conclude(struct judge *j) {
+  size_t total[FOLD_VERDICTS], known;
+  fold_table_total(&j->table, false, total, &known);
+  if (!j->quiet) fold_summary_print(&j->summary, &j->table, false, stdout);
+  if (j->contradictions > MOST_LINES) printf("%d of %zu contradictions shown\n", MOST_LINES, j->contradictions);
+  if (j->foreign > MOST_LINES) printf("%d of %zu skipped shown\n", MOST_LINES, j->foreign);
+  if (j->without_results) printf("%zu records have no results\n", j->without_results);
+  printf("%zu results judged, %zu could not be made again, %zu contradictions; ", j->n_seen - j->foreign, j->foreign,
+         j->contradictions);
+  fold_table_close_line(&j->table, false, stdout);
+  if (total[FOLD_REFUTED] || j->contradictions || j->altered) return 1;
+  if (total[FOLD_BROKEN] || j->incomplete) return 99;
+  return total[FOLD_HELD] ? 0 : 77;
+}
+
+int fold_command_judge(int argc, char **argv, const struct fold_registry *registry) {
+  struct fold_selection_options usual;
+  fold_selection_defaults(&usual);
+  struct judge j = {.folder = usual.selection.folder, .program = program_invocation_name};
+  fold_parse(&argp, argc, argv, &j);
+  fold_status status = fold_again_open(&j.again, registry, j.folder);
+  if (status.code == FOLD_OK) status = judge_files(&j);
+  fold_status closed = fold_close_records(argv[0], &j.records, status);
+  if (status.code == FOLD_OK) status = closed;
+  const int exit_code = status.code == FOLD_OK ? conclude(&j) : fold_report(argv[0], status);
+  if (j.tables_open) {
+    fold_summary_close(&j.summary);
+    fold_table_close(&j.table);
+  }
+  fold_again_close(&j.again);
+  free(j.seen);
+  return exit_code;
+}

@@ -1,0 +1,94 @@
+/* report_source.c: see report_source.h. gzip is a program on every machine that has compressed records. */
+#include "report_source.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static fold_status unreadable(const char *path, int error) {
+  return fold_error(error == ENOMEM ? FOLD_NO_MEMORY : FOLD_BAD_INPUT, "%.150s: can't be read: %s", path,
+                    strerror(error));
+}
+
+/* gzip reads the file as its standard input, from its begin, and writes to a pipe. */
+static int start_gzip(struct fold_source_file *s, FILE *compressed) {
+  extern char **environ;
+  char *const words[] = {"gzip", "-dc", NULL};
+  int ends[2];
+  posix_spawn_file_actions_t actions;
+  if (pipe2(ends, O_CLOEXEC) != 0) return errno;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, fileno(compressed), STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  int error = posix_spawnp(&s->gunzip, words[0], &actions, NULL, words, environ);
+  posix_spawn_file_actions_destroy(&actions);
+  close(ends[1]);
+  if (error) {
+    s->gunzip = 0;
+    close(ends[0]);
+    return error;
+  }
+  s->file = fdopen(ends[0], "r");
+  return s->file ? 0 : errno;
+}
+
+fold_status fold_source_open(struct fold_source_file *s, const char *path) {
+  *s = (struct fold_source_file){0};
+  FILE *file = fopen(path, "re");
+  if (file == NULL) return unreadable(path, errno);
+  const int first = getc(file), second = first == 0x1f ? getc(file) : EOF;
+  if (first != 0x1f) {
+    if (first != EOF) ungetc(first, file);
+    s->file = file;
+    return fold_ok();
+  }
+  /* What is no file that can be read from its begin again (a pipe) is given to gunzip by the user. */
+  const bool again = second == 0x8b && fseeko(file, 0, SEEK_SET) == 0 && lseek(fileno(file), 0, SEEK_SET) == 0;
+  int error = again ? start_gzip(s, file) : 0;
+  fclose(file);
+  if (!again) return fold_error(FOLD_BAD_INPUT, "%.150s: it is compressed: gunzip it first", path);
+  return error ? unreadable(path, error) : fold_ok();
+}
+
+fold_status fold_source_close(struct fold_source_file *s, const char *path, bool whole) {
+  int how = 0;
+  if (s->file) fclose(s->file);
+  if (s->gunzip) waitpid(s->gunzip, &how, 0);
+  *s = (struct fold_source_file){0};
+  if (how == 0 || !whole) return fold_ok();
+  return fold_error(FOLD_BAD_INPUT, "%.150s: gzip finds it cut or damaged", path);
+}
+
+static bool ends_in(const char *name, const char *end) {
+  const size_t n = strlen(name), m = strlen(end);
+  return n > m && strcmp(name + n - m, end) == 0;
+}
+
+static int is_records(const struct dirent *entry) {
+  return ends_in(entry->d_name, ".jsonl") || ends_in(entry->d_name, ".jsonl.gz");
+}
+
+fold_status fold_source_folder(const char *path, char ***names) {
+  struct stat info;
+  struct dirent **found = NULL;
+  *names = NULL;
+  if (stat(path, &info) != 0 || !S_ISDIR(info.st_mode)) return fold_ok();
+  const int n = scandir(path, &found, is_records, alphasort);
+  if (n < 0) return unreadable(path, errno);
+  *names = calloc((size_t)n + 1, sizeof **names);
+  bool enough = *names != NULL;
+  for (int i = 0; i < n; i++) {
+    if (enough) enough = asprintf(&(*names)[i], "%s/%s", path, found[i]->d_name) >= 0;
+    free(found[i]);
+  }
+  free(found);
+  if (!enough) return fold_error(FOLD_NO_MEMORY, "not enough memory for the names of a folder");
+  return n ? fold_ok() : fold_error(FOLD_BAD_INPUT, "%.150s: no *.jsonl is in it", path);
+}

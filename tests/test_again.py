@@ -1,0 +1,177 @@
+"""foldproof judge: records are judged as verify judges results, with no subject at hand; whatever is changed in one is refuted or named.
+
+test_again.py FOLDPROOF FOLDPROOF_MUTANTS
+"""
+import gzip
+import json
+import pathlib
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+FOLDPROOF, MUTANTS = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
+FEW = "normal/*/sum/1x33/seed1,normal/f32/sum/17x257/seed1,ill_conditioned_dot/f32/dot/1x33/seed1/cond1e6,ties/f32/max/1x33/seed1,thirds"
+
+
+def run(*words, cwd, program=FOLDPROOF, code=None):
+    done = subprocess.run([program, *words], cwd=cwd, capture_output=True, text=True)
+    assert code is None or done.returncode == code, f"{words}: {done.returncode}, not {code}: {done.stdout[-3000:]}{done.stderr[-2000:]}"
+    return done.returncode, done.stdout + done.stderr
+
+
+def expect(pattern, said):
+    assert re.search(pattern, said, re.M), f"no {pattern!r} in {said[:4000]}"
+
+
+def lines_of(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def put(path, lines):
+    path.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
+
+
+def check_held(folder):
+    """What verify held of results, judge holds; of runs and of verdicts; compressed, in a folder, in another sequence, by another program."""
+    run("verify", "--engine", "host", "-f", FEW, "--jsonl", "v.jsonl", "--in-process", cwd=folder, code=0)
+    run("record", "--engine", "host", "-f", FEW, "--jsonl", "r.jsonl", cwd=folder, code=0)
+    held = [line for line in lines_of(folder / "v.jsonl") if line.get("verdict") == "held" and line["claim"] in
+            ("bounded", "compensated", "faithful", "correctly_rounded", "replays", "same_bits_as")]
+    for name in ("v.jsonl", "r.jsonl"):
+        _, said = run("judge", name, cwd=folder, code=0)
+        expect(rf", 0 could not be made again, 0 contradictions; {len(held)} held, 0 refuted, ", said)
+    lines = lines_of(folder / "r.jsonl")
+    texts = (folder / "r.jsonl").read_text().splitlines(True)
+    middle = texts[1:-1]
+    random.Random(1).shuffle(middle)
+    (folder / "many").mkdir()
+    with gzip.open(folder / "many" / "a.jsonl.gz", "wt") as file:
+        file.writelines([texts[0], *middle, texts[-1]])
+    _, said = run("judge", "many", cwd=folder, code=0)
+    expect(rf"; {len(held)} held, 0 refuted, ", said)
+    assert "ALTERED" not in said, said
+    strangers = [dict(line, **{key: "a/" + line[key] for key in ("subject", "twin") if key in line}) for line in lines]
+    del strangers[0]["closing_line"]
+    put(folder / "s", strangers[:-1])
+    _, said = run("judge", "s", cwd=folder, code=0)  # by what they declare: of an order whatever it promises
+    expect(rf"0 could not be made again, 0 contradictions; {len(held)} held, 0 refuted, ", said)
+    compressed = (folder / "many" / "a.jsonl.gz").read_bytes()
+    (folder / "many" / "a.jsonl.gz").write_bytes(compressed[: len(compressed) // 2])
+    _, said = run("judge", "many", cwd=folder, code=2)
+    expect("gzip finds it cut or damaged|not JSON", said)
+    assert all(line.get("order") == "host/numpy" for line in lines if line.get("subject") == "host/numpy")
+    run("judge", "r.jsonl", "--jsonl", "j.jsonl", "-q", cwd=folder, code=0)
+    again = [line for line in lines_of(folder / "j.jsonl") if line.get("verdict") == "held"]
+    keys = ("subject", "case", "claim", "results_xxh3", "ulps", "bound_fraction", "row", "got", "want")
+    assert sorted(str([line.get(key) for key in keys]) for line in again) == sorted(str([line.get(key) for key in keys]) for line in held)
+
+
+def check_full(folder):
+    """Rows past the 16th: by the replay's hash, or with --full by their bits."""
+    run("record", "-s", "host/exact,rows/par_16", "-f", "normal/f32/sum/1000x8/seed1", "--jsonl", "part", cwd=folder, code=0)
+    run("record", "-s", "host/exact,rows/par_16", "-f", "normal/f32/sum/1000x8/seed1", "--jsonl", "full", "--full", cwd=folder, code=0)
+    for name in ("part", "full"):
+        _, said = run("judge", name, cwd=folder, code=0)
+        expect("2 results judged, 0 could not be made again, 0 contradictions; 4 held", said)
+    lines = lines_of(folder / "full")
+    assert len(lines[1]["results"]) == 1000
+    lines = [{key: value for key, value in line.items() if key not in ("order", "method")} for line in lines[:-1]]
+    for line in lines[1:]:
+        line["subject"] = "a/stranger"
+        line["results"] = line["results"][:16]
+    del lines[0]["closing_line"]
+    put(folder / "strange", [lines[0], next(line for line in lines if line.get("engine") and line["results_xxh3"] != lines[1]["results_xxh3"])])
+    _, said = run("judge", "strange", cwd=folder)
+    expect("it holds 16 of 1000 results .record --full holds all.", said)
+
+
+def check_refuted(folder):
+    """Another program's mutants, by what their records declare."""
+    for mutant, claim in (("mutant/swapped_partials", "replays"), ("mutant/numpy_256", "replays"), ("mutant/two_away", "correctly_rounded"),
+                          ("mutant/kahan_plain", "replays"), ("mutant/dropped_tail", "bounded"), ("mutant/same_as_par_64", "same_bits_as")):
+        run("record", "-s", f"{mutant},rows/par_256", "-f", "normal/f32/sum/1x1023/seed1", "--jsonl", "m", cwd=folder, program=MUTANTS, code=0)
+        _, said = run("judge", "m", cwd=folder, code=1)
+        expect(rf"^REFUTED: {mutant} on host violates {claim}: ", said)
+        assert "on host violates" not in said.replace(f"REFUTED: {mutant} on host violates", ""), said
+    lines = lines_of(folder / "r.jsonl")
+    of = next(line for line in lines if line.get("subject") == "rows/single_determ" and line["case"] == "normal/f32/sum/1x33/seed1")
+    twin = dict(of, subject="rows/par_256", results=["0x3f800000"], values=["1"], results_xxh3="0x5b0d13ae2d0bbde4")
+    put(folder / "twins", [of, twin])
+    _, said = run("judge", "twins", cwd=folder, code=1)
+    expect("violates same_bits_as: ", said)
+    expect("rows/par_256 on host violates replays: ", said)
+    put(folder / "twice", [of, dict(of, results=twin["results"], values=["1"], results_xxh3=twin["results_xxh3"])])
+    _, said = run("judge", "twice", cwd=folder, code=1)
+    expect("violates run_to_run: .*the records hold two results of this input", said)
+    put(folder / "twice", [of, of])
+    _, said = run("judge", "twice", cwd=folder, code=0)
+    expect("^1 results judged", said)
+
+
+# Of a record that no closing line guards: (key, another value, the exit code, what is said).
+FIELDS = [
+    ("results", ["0x3f800000"], 2, "results_xxh3 is 0x\\w+, but its results have"),
+    ("results_xxh3", "0x5b0d13ae2d0bbde4", 2, "results_xxh3 is 0x\\w+, but its results have"),
+    ("values", ["1.5"], 1, "^CONTRADICTS: f:1: .*: result 0 is 0x\\w+, which is \\S+, and not 1.5"),
+    ("input_xxh3", "0x0000000000000001", 1, "^CONTRADICTS: f:1: .*: its input, made again, has hash 0x\\w+, and not 0x0000000000000001"),
+    ("seed", 2, 1, "its input, made again, has hash"),
+    ("generator", "uniform", 1, "its input, made again, has hash"),
+    ("generator", "nobody", 77, "^SKIPPED: .*the fixture of that name is another one here"),
+    ("cols", 34, 1, "its input, made again, has hash"),
+    ("cols", 1 << 60, 1, "terms are too many"),
+    ("cols", -1, 1, "no input is told by its dtype, op, rows and cols"),
+    ("rows", 2, 2, "it holds 1 results, and should hold 2 of 2 rows"),
+    ("dtype", "f64", 1, "its input, made again, has hash"),
+    ("dtype", "f31", 2, "results need the keys dtype and rows"),
+    ("op", "max", 1, "violates|CONTRADICTS"),
+    ("op", "nothing", 1, "no input is told by its dtype, op, rows and cols"),
+    ("order", "host/pairwise", 1, "violates replays: "),
+    ("order", "host/nobody", 77, "^SKIPPED: .*there is no order host/nobody here"),
+    ("method", "exact", 77, "its method has no replay of sum in the order host/numpy"),
+    ("method", "exakt", 1, "^CONTRADICTS: .*method 'exakt' means nothing here"),
+    ("accumulator", "f64", 1, "violates replays: |violates bounded: "),
+    ("engine", "hots", 2, "engine 'hots' means nothing here"),
+    ("schema", 2, 2, "schema 2: this foldproof reads schema 1"),
+    ("verdict", "refuted", 1, "^CONTRADICTS: .*it says that replays is refuted, and that is held"),
+    ("got", "0x3f800000", 1, "^CONTRADICTS: .*row 0 got 0x3f800000, and result 0 is 0x"),
+]
+
+
+def check_fields(folder):
+    lines = lines_of(folder / "v.jsonl")
+    of = next(line for line in lines if line.get("subject") == "host/numpy" and line["case"] == "normal/f32/sum/1x33/seed1" and line["claim"] == "replays")
+    of.update(row=0, got=of["results"][0], want=of["results"][0])
+    put(folder / "f", [of])
+    _, said = run("judge", "f", cwd=folder, code=0)
+    for key, value, code, says in FIELDS:
+        put(folder / "f", [dict(of, **{key: value})])
+        got, said = run("judge", "f", cwd=folder)
+        assert got == code, f"{key} = {value}: {got}, not {code}: {said}"
+        expect(says, said)
+
+
+def check_bits(folder):
+    """One bit anywhere in a file with its closing line: never exit code 0."""
+    run("record", "-s", "host/numpy,host/exact", "-f", "normal/f32/sum/1x3[0-3]/seed1", "--jsonl", "b", cwd=folder, code=0)
+    whole = (folder / "b").read_bytes()
+    chance = random.Random(1)
+    for _ in range(300):
+        at = chance.randrange(len(whole) - 1)
+        changed = bytearray(whole)
+        changed[at] ^= 1 << chance.randrange(8)
+        (folder / "c").write_bytes(changed)
+        code, said = run("judge", "c", cwd=folder)
+        # An older foldproof's closing line has no hash; so what renames that key takes it away. Who built says nothing of results.
+        beyond = at >= whole.rindex(b'"lines_xxh3"') and (at < whole.rindex(b'":"0x') or at >= whole.rindex(b',"build"'))
+        assert code in (1, 2, 99) or (beyond and code == 0), f"byte {at}: exit code {code}: {bytes(changed[at - 20:at + 20])} {said}"
+    for cut in (1, 100, len(whole) // 2, whole.rindex(b"\n", 0, -1) + 1):
+        (folder / "c").write_bytes(whole[:-cut] if cut < 1000 else whole[:cut])
+        _, said = run("judge", "c", cwd=folder, code=0 if cut == 1 else 99)
+        expect("^INCOMPLETE: c: " if cut != 1 else "", said)
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    for check in (check_held, check_full, check_refuted, check_fields, check_bits):
+        check(pathlib.Path(scratch))
