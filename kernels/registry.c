@@ -29,7 +29,7 @@
 #define SOUND                                                                                                     \
   (FOLD_TIDY | FOLD_CLAIM(FOLD_RUN_TO_RUN) | FOLD_CLAIM(FOLD_FRESH_PROCESS) | FOLD_CLAIM(FOLD_LAUNCH_INVARIANT) | \
    FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT) | FOLD_CLAIM(FOLD_BATCH_INVARIANT))
-#define ORDERED (SOUND | FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_REPLAYS))
+#define ORDERED (SOUND | FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_TREE))
 #define COMPENSATED (SOUND | FOLD_CLAIM(FOLD_COMPENSATED) | FOLD_CLAIM(FOLD_REPLAYS))
 #define DETERM (ORDERED | FOLD_CLAIM(FOLD_SAME_BITS_AS))
 #define EXACTLY \
@@ -147,7 +147,15 @@ static const struct fold_subject table[] = {
     HOST_ORDER("host/sequential", "one partial, rising index"),
     HOST_ORDER("host/reverse", "one partial, falling index"),
     HOST_ORDER("host/pairwise", "a perfect binary tree over neighbours"),
-    HOST_ORDER("host/sorted", "rising magnitude, then one partial"),
+    {.name = "host/sorted",
+     .engine = FOLD_HOST,
+     .about = "rising magnitude, then one partial",
+     .dtypes = ANY_ON_HOST,
+     .ops = ANY_OP,
+     .order = "host/sorted",
+     .method = FOLD_PLAIN,
+     .claims = ORDERED & ~FOLD_CLAIM(FOLD_TREE), /* the terms choose it */
+     .run = fold_host_ordered},
     HOST_ORDER("host/numpy", "NumPy's pairwise summation"),
     HOST_SUM("host/kahan", FOLD_KAHAN, COMPENSATED, fold_host_kahan, "host/sequential",
              "sequential with Kahan's compensation"),

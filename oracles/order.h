@@ -63,6 +63,9 @@ fold_status fold_method_replay(const struct fold_order *order, struct fold_arith
 /* Whether there is one, of sums. */
 bool fold_method_has_replay(const struct fold_order *order, enum fold_method method);
 
+/* Whether it is one tree of plain additions for all terms: then it can be seen from outside. NULL is none. */
+bool fold_order_has_tree(const struct fold_order *order, enum fold_method method);
+
 /* The tree for n terms (of a row `in`, which only the sorted order reads; may be NULL for the others). */
 fold_status fold_order_height(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n,
                               uint64_t *height);

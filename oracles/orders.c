@@ -23,6 +23,10 @@ const struct fold_order *fold_order_find(const char *name) {
   return NULL;
 }
 
+bool fold_order_has_tree(const struct fold_order *order, enum fold_method method) {
+  return order && method == FOLD_PLAIN && order->kind != FOLD_ORDER_SORTED;
+}
+
 static size_t ceiling(size_t n, size_t d) { return n / d + (n % d != 0); }
 
 /* Blocks of a power of two, at least four tiles, so few of them that FOLD_PARTS suffices. */

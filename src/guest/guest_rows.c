@@ -108,6 +108,7 @@ static uint64_t impossible(const struct fold_subject *s) {
   uint64_t none = OF_RANKS;
   if (s->method != FOLD_KAHAN && s->method != FOLD_NEUMAIER) none |= FOLD_CLAIM(FOLD_COMPENSATED);
   if (!s->order) none |= FOLD_CLAIM(FOLD_REPLAYS);
+  if (!fold_order_has_tree(s->order ? fold_order_find(s->order) : NULL, s->method)) none |= FOLD_CLAIM(FOLD_TREE);
   if (!s->twin) none |= FOLD_CLAIM(FOLD_SAME_BITS_AS);
   return none;
 }

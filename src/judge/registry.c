@@ -113,6 +113,8 @@ static fold_status check_claims(const struct fold_subject *s) {
     WRONG("it promises 'replays', and its method has no replay in that order");
   if (claims(s, FOLD_REPLAYS) && !plain && s->ops != 1u << FOLD_SUM)
     WRONG("it promises 'replays', and its method has no replay but of sums");
+  if (claims(s, FOLD_TREE) && !fold_order_has_tree(s->order ? fold_order_find(s->order) : NULL, s->method))
+    WRONG("it promises 'tree' and declares no order of plain additions that all terms share");
   if (claims(s, FOLD_SAME_BITS_AS) && !s->twin) WRONG("it promises 'same_bits_as' and names no twin");
   if (claims(s, FOLD_COMPENSATED) && !is_compensated(s)) WRONG("it promises 'compensated', and its method is not");
   if (of_error && s->ops >> FOLD_PROD & 1 && !plain && s->method != FOLD_EXACT)

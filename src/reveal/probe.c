@@ -29,11 +29,9 @@ fold_status fold_masks_of(enum fold_dtype dtype, enum fold_dtype accumulator, en
   if (swallowed > 0) masks->most = ((size_t)1 << smaller(swallowed, 30)) - 1;
   if (masks->most > (size_t)1 << smaller(counted, 30)) masks->most = (size_t)1 << smaller(counted, 30);
   if (masks->most > 0) return fold_ok();
-  return fold_error(
-      FOLD_UNSUPPORTED,
-      "terms of %s reach from 2^%d to 2^%d, and an accumulator of %s keeps %d bits: it swallows no unit, so "
-      "that sums show no order",
-      fold_dtype_name(dtype), fold_format_least(t), t.emax, fold_dtype_name(accumulator), a.precision);
+  return fold_error(FOLD_UNSUPPORTED,
+                    "a term of %s is at most 2^%d times another, and %s keeps %d bits: sums show no order",
+                    fold_dtype_name(dtype), masks->mask - masks->unit, fold_dtype_name(accumulator), a.precision);
 }
 
 /* Part k of the terms: [first, last). */

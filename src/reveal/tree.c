@@ -155,12 +155,47 @@ static uint64_t print_join(const struct fold_tree *tree, size_t j, const uint64_
   return fold_print_mix(sum) | 1;
 }
 
-fold_status fold_tree_fingerprint(const struct fold_tree *tree, uint64_t *fingerprint) {
+/* Of each node; NULL: no memory. */
+static uint64_t *prints_of(const struct fold_tree *tree) {
   uint64_t *print = malloc(fold_tree_nodes(tree) * sizeof *print);
-  if (print == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a tree of %zu terms", tree->n);
-  for (size_t i = 0; i < tree->n; i++) print[i] = fold_print_leaf(i);
-  for (size_t j = 0; j < tree->joins; j++) print[tree->n + j] = print_join(tree, j, print);
+  for (size_t i = 0; print && i < tree->n; i++) print[i] = fold_print_leaf(i);
+  for (size_t j = 0; print && j < tree->joins; j++) print[tree->n + j] = print_join(tree, j, print);
+  return print;
+}
+
+#define NO_MEMORY fold_error(FOLD_NO_MEMORY, "not enough memory for a tree of %zu terms", tree->n)
+
+fold_status fold_tree_fingerprint(const struct fold_tree *tree, uint64_t *fingerprint) {
+  uint64_t *print = prints_of(tree);
+  if (print == NULL) return NO_MEMORY;
   *fingerprint = print[fold_tree_nodes(tree) - 1];
   free(print);
   return fold_ok();
+}
+
+static int by_value(const void *a, const void *b) {
+  const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+  return (x > y) - (x < y);
+}
+
+static uint32_t some_term(const struct fold_tree *tree, uint32_t node) {
+  while (node >= tree->n) node = tree->child[tree->first[node - tree->n]];
+  return node;
+}
+
+fold_status fold_tree_difference(const struct fold_tree *tree, const struct fold_tree *other, bool *differ, uint32_t *i,
+                                 uint32_t *j) {
+  uint64_t *print = prints_of(tree), *others = prints_of(other);
+  fold_status status = print && others ? fold_ok() : NO_MEMORY;
+  *differ = false;
+  if (status.code == FOLD_OK) qsort(others, fold_tree_nodes(other), sizeof *others, by_value);
+  for (size_t k = 0; status.code == FOLD_OK && k < tree->joins && !*differ; k++) {
+    if (bsearch(&print[tree->n + k], others, fold_tree_nodes(other), sizeof *others, by_value)) continue;
+    *differ = true;
+    *i = some_term(tree, tree->child[tree->first[k]]);
+    *j = some_term(tree, tree->child[tree->first[k] + 1]);
+  }
+  free(print);
+  free(others);
+  return status;
 }

@@ -39,6 +39,10 @@ size_t fold_tree_height(const struct fold_tree *tree);
 /* As an order's (print.h). NO_MEMORY. */
 fold_status fold_tree_fingerprint(const struct fold_tree *tree, uint64_t *fingerprint);
 
+/* Whether two trees of as many terms differ; then a lowest join that only the first has, by a term of each of two of its operands. */
+fold_status fold_tree_difference(const struct fold_tree *a, const struct fold_tree *b, bool *differ, uint32_t *i,
+                                 uint32_t *j);
+
 /* How a node of more than two operands adds them. */
 enum fold_fusing {
   FOLD_ROUNDED_ONCE, /* their exact sum, rounded once to nearest even */

@@ -237,8 +237,10 @@ static void look_up(struct fold_trial *trial, struct fold_judgement *judgement) 
   judgement->known = fold_known_in(judgement->fact, version);
 }
 
-/* Whether the selection asks for this claim of the subject, which it promises or not, and the case's fixture is for it. */
+/* Whether the selection asks for this claim of the subject, which it promises or not, and the case's fixture is for it. A tree is
+ * judged only where a fixture asks for it by name: the judge takes nothing of the case but its length. */
 static bool asks_for(const struct fold_round *round, const struct fold_judgement *j) {
+  if (j->claim->id == FOLD_TREE && j->c->claims == NULL) return false;
   return fold_selects_claim(round->selection, j->claim) && (j->promised || round->selection->probe) &&
          fold_glob_match(j->c->claims, j->claim->name);
 }

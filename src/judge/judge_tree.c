@@ -1,0 +1,60 @@
+/* judge_tree.c: the tree that is seen from outside is the declared order's, and it replays in the declared accumulator.
+ *
+ * The case says at what length; its input is not used, for probes are. So only cases that name this claim are judged by it.
+ */
+#include "judge.h"
+#include "reveal_subject.h"
+
+enum { ROWS = 64 };
+
+static bool is_fused_alike(const struct fold_tree *got, const struct fold_tree *want) {
+  bool alike = true;
+  for (size_t k = 0; got->fused && k < got->n; k++) alike &= got->fused[k] == (want->fused && want->fused[k]);
+  return alike;
+}
+
+/* What is wrong about a tree that replays. */
+static fold_status compare(struct fold_trial *trial, const struct fold_revealed *revealed,
+                           struct fold_finding *finding) {
+  const struct fold_order *order = fold_order_find(trial->subject->order);
+  const enum fold_dtype declared = fold_subject_accumulator(trial->subject, trial->c->dtype);
+  struct fold_tree want;
+  uint32_t i = 0, j = 0;
+  bool differ;
+  FOLD_TRY(fold_tree_of_order(order, trial->c->dtype, NULL, trial->c->cols, &want));
+  fold_status status = fold_tree_difference(&revealed->tree, &want, &differ, &i, &j);
+  if (status.code != FOLD_OK)
+    fold_find_failed(finding, status);
+  else if (differ)
+    fold_find_refuted(finding,
+                      "another tree than %s of %zu terms%s%.60s: there what holds x[%u] meets what holds x[%u]",
+                      order->name, trial->c->cols, revealed->name[0] ? ", that of " : "", revealed->name, i, j);
+  else if (!is_fused_alike(&revealed->tree, &want))
+    fold_find_refuted(finding, "the tree of %s, in which other products enter by an FMA", order->name);
+  else if (revealed->how.accumulator != declared)
+    fold_find_refuted(finding, "its tree gives these bits in an accumulator of %s, and not of %s",
+                      fold_dtype_name(revealed->how.accumulator), fold_dtype_name(declared));
+  else if (revealed->by_batch)
+    fold_find_refuted(finding, "its tree depends on the batch: %d rows have another", ROWS);
+  else
+    fold_find_held(finding);
+  fold_tree_free(&want);
+  return fold_ok();
+}
+
+void fold_judge_tree(struct fold_trial *trial, struct fold_finding *finding) {
+  const struct fold_case *c = trial->c;
+  const struct fold_reveal_asked asked = {
+      .dtype = c->dtype, .problem = fold_case_problem(c)->id, .n = c->cols, .rows = ROWS, .ranks = c->ranks};
+  struct fold_revealed revealed = {0};
+  fold_status status =
+      c->cols ? fold_reveal_subject(trial->subject, &asked, &revealed) : fold_error(FOLD_UNSUPPORTED, "no term");
+  finding->comparisons = revealed.proofs + revealed.probes;
+  if (status.code == FOLD_OK && revealed.kind == FOLD_REVEALED_TREE)
+    status = compare(trial, &revealed, finding);
+  else if (status.code == FOLD_OK)
+    fold_find_refuted(finding, "no tree was revealed: %s%s%.60s%s%.80s", fold_revealed_text(revealed.kind),
+                      revealed.name[0] ? ": " : "", revealed.name, revealed.why[0] ? ": " : "", revealed.why);
+  if (status.code != FOLD_OK) fold_find_failed(finding, status);
+  fold_revealed_free(&revealed);
+}
