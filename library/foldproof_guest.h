@@ -35,13 +35,15 @@ enum foldproof_guest_dtype {
 };
 
 /* What is folded; in the table by name: "sum", "prod", "max", "min" of the elements of each row; "dot", the sum of the products of
- * the elements of a row of each of two inputs. */
+ * the elements of a row of each of two inputs. "rows", alone: any function of each row by itself, of which nothing is known: no claim
+ * about its value or its order can be judged. */
 enum foldproof_guest_problem {
   FOLDPROOF_GUEST_SUM = 1,
   FOLDPROOF_GUEST_PROD = 2,
   FOLDPROOF_GUEST_MAX = 3,
   FOLDPROOF_GUEST_MIN = 4,
-  FOLDPROOF_GUEST_DOT = 5
+  FOLDPROOF_GUEST_DOT = 5,
+  FOLDPROOF_GUEST_ROWS = 6
 };
 
 /* One run: rows x cols elements of each input, row-major and contiguous, become `rows` results. Inputs and results are aligned to

@@ -27,6 +27,16 @@ def check_examples(folder):
     assert code == 0 and re.search(r"\n\d{4,} held, 0 refuted", out), (code, out, err)
     for line in ("bounded", "replays", "fresh_process", "keeps_input"):
         assert f"\n  {line}" in out, out
+    norms = str(build(folder, "rms_norm", EXAMPLES / "guest_rms_norm.c", options=["-Wall", "-Wextra", "-Werror"]))
+    code, out, err = verify("--guest", norms, "--fixtures", "batch/f32/sum/2049x1000/*")
+    assert code == 1 and "REFUTED: rms_norm/by_tokens on host violates batch_invariant" in out and "17 held, 1 refuted" in out, (code, out, err)
+    assert "same bits up to 255 rows, other bits from 256 (of 2049)" in out and "REFUTED: rms_norm/pinned" not in out, out
+    code, out, err = verify("--guest", norms, "--fixtures", "batch/f32/sum/2049x1000/*", "--claims", "bounded,promises", "--subjects", "*/pinned")
+    assert code == 0 and "bounded" not in out, (code, out, err)  # a user's list means what can be judged
+    wrong = (EXAMPLES / "guest_rms_norm.c").read_text().replace('"reproducible"', '"reproducible,bounded"')
+    (folder / "wrong.c").write_text(wrong)
+    code, out, err = verify("--guest", str(build(folder, "wrong", folder / "wrong.c")))
+    assert code == 2 and "it can't promise bounded" in err, (code, out, err)
     if shutil.which("gfortran"):
         guest = build(folder, "fortran", EXAMPLES / "guest_sum.f90", EXAMPLES / "guest_table.c", compiler=["gfortran"])
         code, out, err = verify("--guest", str(guest), "--fixtures", FEW)

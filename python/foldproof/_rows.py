@@ -10,30 +10,16 @@ import ctypes
 import hashlib
 import itertools
 import zlib
-from typing import Any, Dict, Optional, Sequence, Tuple
+from typing import Any, Dict, Optional, Tuple
 
 from . import _library
 from ._arrays import DTYPES
 from ._see import Wrong
 
-# What can be said of such a function without knowing it.
-CLAIMS = ("run_to_run", "batch_invariant", "alignment_invariant", "fresh_process", "same_bits_as")
-_TIDY = ("writes_output", "stays_in_bounds", "leaves_no_trace", "keeps_input")
-_PRESETS = {"deterministic": "run_to_run,fresh_process", "batch-invariant": "batch_invariant,run_to_run",
-            "reproducible": "run_to_run,fresh_process,alignment_invariant,batch_invariant"}
+CLAIMS = ("run_to_run", "batch_invariant", "alignment_invariant")  # where none are named
 _MOST = 1 << 28  # bytes of results that are kept of a case
 _NAN = {"f16": (10, 5), "bf16": (7, 8), "f32": (23, 8), "f64": (52, 11), "e4m3": (3, 4), "e5m2": (2, 5)}
 _NOT_NAN = ~(1 << 62)  # of f64's patterns: a hash is less than 2 in magnitude
-
-
-def claims_of(claims: Optional[Sequence[str]]) -> str:
-    """The claims that are meant; ValueError for one that an unknown function can't be judged by."""
-    words = [word for name in claims or CLAIMS[:3] for word in _PRESETS.get(name, name).split(",")]
-    for word in words:
-        if word not in CLAIMS + _TIDY:
-            raise ValueError(f"problem='rows' is a function of rows that nobody knows: there is nothing to judge {word!r} by; "
-                             f"it takes {', '.join(CLAIMS)}, {', '.join(_PRESETS)}")
-    return ",".join(words)
 
 
 def _is_nan(dtype: str, bits: int) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence,
 from . import _arrays, _fresh, _library, _replay
 from ._callable import Guest
 from ._result import Record, Result
-from ._rows import Rows, claims_of
+from ._rows import CLAIMS, Rows
 
 if TYPE_CHECKING:
     from typing_extensions import ParamSpec
@@ -116,14 +116,14 @@ def judge(
     guests = _guests(fn, same_bits_as, name, like, device == "cuda", lambda: Rows(result) if rows else None)
     table = _table(
         guests,
-        problems=b"sum" if rows else problem.encode(),
+        problems=problem.encode(),
         dtypes=_encoded(listed(dtypes)),
         accumulator=_encoded(accumulator),
         result=b"f64" if rows else _encoded(result),
         order=_encoded(order),
         method=_encoded(method),
         engine=b"cuda" if device == "cuda" else b"host",
-        claims=claims_of(wanted).encode() if rows else _encoded(wanted),
+        claims=_encoded(wanted or (CLAIMS if rows else None)),
         same_bits_as=guests[-1].name.encode() if callable(same_bits_as) else _encoded(same_bits_as),
     )
     options = _library.Options(

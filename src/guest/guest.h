@@ -39,6 +39,7 @@ struct fold_guest_row {
   char *renamed;
   size_t index; /* in its own table */
   bool has_scratch;
+  bool unknown; /* problem "rows": a function of each row, nobody knows which; it has the cases of sums */
 };
 
 /* The registry of `own` and of the guests' subjects, which come first. A name that an earlier guest has on that engine gets "@2", or the
@@ -51,7 +52,7 @@ fold_status fold_guests_load(const struct fold_guest *guests, size_t n, const ch
 void fold_guests_unload(struct fold_registry *all);
 
 /* The name of what a call folds, as guests are told it. */
-const char *fold_guest_problem(const struct fold_call *call);
+const char *fold_guest_problem(const struct fold_subject *subject, const struct fold_call *call);
 
 /* Reads a table's text: rows of `guest`, which the caller frees; their guest rows live until they are put away. */
 fold_status fold_guest_rows(const struct fold_guest *guest, const char *json, const char *claims,

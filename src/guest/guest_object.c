@@ -21,11 +21,8 @@ static const struct {
   int32_t number;
 } dtypes[] = {{"f16", FOLDPROOF_GUEST_F16}, {"bf16", FOLDPROOF_GUEST_BF16}, {"f32", FOLDPROOF_GUEST_F32},
               {"f64", FOLDPROOF_GUEST_F64}, {"e4m3", FOLDPROOF_GUEST_E4M3}, {"e5m2", FOLDPROOF_GUEST_E5M2}},
-  problems[] = {{"sum", FOLDPROOF_GUEST_SUM},
-                {"prod", FOLDPROOF_GUEST_PROD},
-                {"max", FOLDPROOF_GUEST_MAX},
-                {"min", FOLDPROOF_GUEST_MIN},
-                {"dot", FOLDPROOF_GUEST_DOT}};
+  problems[] = {{"sum", FOLDPROOF_GUEST_SUM}, {"prod", FOLDPROOF_GUEST_PROD}, {"max", FOLDPROOF_GUEST_MAX},
+                {"min", FOLDPROOF_GUEST_MIN}, {"dot", FOLDPROOF_GUEST_DOT},   {"rows", FOLDPROOF_GUEST_ROWS}};
 
 static int32_t dtype_number(enum fold_dtype dtype) {
   for (size_t i = 0; i < sizeof dtypes / sizeof *dtypes; i++)
@@ -33,9 +30,9 @@ static int32_t dtype_number(enum fold_dtype dtype) {
   return 0;
 }
 
-static int32_t problem_number(const struct fold_call *call) {
+static int32_t problem_number(const struct fold_subject *subject, const struct fold_call *call) {
   for (size_t i = 0; i < sizeof problems / sizeof *problems; i++)
-    if (strcmp(problems[i].name, fold_guest_problem(call)) == 0) return problems[i].number;
+    if (strcmp(problems[i].name, fold_guest_problem(subject, call)) == 0) return problems[i].number;
   return 0;
 }
 
@@ -143,7 +140,7 @@ static fold_status same_subject(const struct foldproof_guest_table *table, const
 /* The call as the guest's interface has it. */
 static struct foldproof_guest_call call_of(const struct fold_subject *subject, const struct fold_call *call) {
   return (struct foldproof_guest_call){.size = sizeof(struct foldproof_guest_call),
-                                       .problem = problem_number(call),
+                                       .problem = problem_number(subject, call),
                                        .dtype = dtype_number(call->dtype),
                                        .accumulator = dtype_number(fold_subject_accumulator(subject, call->dtype)),
                                        .result = dtype_number(fold_subject_result(subject, call->dtype)),

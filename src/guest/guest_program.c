@@ -343,7 +343,7 @@ static fold_status run(const struct fold_subject *subject, const struct fold_cal
   const enum fold_dtype result = fold_subject_result(subject, call->dtype);
   struct run r = {.subject = subject,
                   .call = call,
-                  .problem = fold_guest_problem(call),
+                  .problem = fold_guest_problem(subject, call),
                   .dtype = fold_dtype_name(call->dtype),
                   .result = fold_dtype_name(result)};
   static unsigned long runs;

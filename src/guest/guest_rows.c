@@ -9,6 +9,11 @@
 
 /* What a list says that is empty. */
 #define USUAL_CLAIMS "bounded,run_to_run,fresh_process"
+/* And of a function of rows, of which no claim can be judged but these. */
+#define ROWS_CLAIMS "run_to_run,fresh_process"
+#define OF_ROWS                                                                                               \
+  (FOLD_TIDY | FOLD_CLAIM(FOLD_SAME_BITS_AS) | FOLD_CLAIM(FOLD_RUN_TO_RUN) | FOLD_CLAIM(FOLD_FRESH_PROCESS) | \
+   FOLD_CLAIM(FOLD_LAUNCH_INVARIANT) | FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT) | FOLD_CLAIM(FOLD_BATCH_INVARIANT))
 #define OF_RANKS \
   (FOLD_CLAIM(FOLD_MESSAGE_INVARIANT) | FOLD_CLAIM(FOLD_WORLD_INVARIANT) | FOLD_CLAIM(FOLD_RANK_AGREEMENT))
 
@@ -110,6 +115,7 @@ static uint64_t impossible(const struct fold_subject *s) {
   if (!s->order) none |= FOLD_CLAIM(FOLD_REPLAYS);
   if (!fold_order_has_tree(s->order ? fold_order_find(s->order) : NULL, s->method)) none |= FOLD_CLAIM(FOLD_TREE);
   if (!s->twin) none |= FOLD_CLAIM(FOLD_SAME_BITS_AS);
+  if (s->guest->unknown) none |= ~(uint64_t)OF_ROWS;
   return none;
 }
 
@@ -125,6 +131,10 @@ static uint64_t unmeant(const struct fold_subject *s) {
 static fold_status add_claims(const char *list, bool own, struct fold_subject *s) {
   uint64_t named, preset;
   FOLD_TRY(fold_claims_parse(list, &named, &preset));
+  const uint64_t nobody_knows = s->guest->unknown && own ? named & ~(uint64_t)OF_ROWS : 0;
+  if (nobody_knows)
+    return fold_error(FOLD_BAD_INPUT, "of a function of rows nobody knows the value or the order: it can't promise %s",
+                      fold_claims(&(size_t){0})[__builtin_ctzll(nobody_knows)].name);
   s->claims |= (own ? named : named & ~impossible(s)) | (preset & ~unmeant(s));
   return fold_ok();
 }
@@ -139,15 +149,17 @@ static fold_status read_row(const struct reading *r, const char *claims, struct 
   if (id < 0 || fold_engine_has_ranks((enum fold_engine)id)) return wrong(r, "engine for guests", engine, "");
   s->engine = (enum fold_engine)id;
   FOLD_TRY(masks(r, "dtypes", "f32", fold_dtype_parse, dtype_name, &s->dtypes));
-  FOLD_TRY(masks(r, "problems", "sum", find_problem, problem_name, &s->ops));
+  s->ops = 1u << FOLD_ROWS_SUM;
+  if (!s->guest->unknown) FOLD_TRY(masks(r, "problems", "sum", find_problem, problem_name, &s->ops));
   FOLD_TRY(rule(r, "accumulator", "terms", FOLD_OF_TERMS, &s->accumulator));
   FOLD_TRY(rule(r, "result", "accumulator", FOLD_OF_ACCUMULATOR, &s->result));
   FOLD_TRY(method(r, &s->method));
   FOLD_TRY(text_at(r, "order", &s->order));
   FOLD_TRY(text_at(r, "same_bits_as", &s->twin));
   FOLD_TRY(text_at(r, "claims", &promised));
+  if (promised == NULL) promised = s->guest->unknown ? ROWS_CLAIMS : USUAL_CLAIMS;
   s->claims = r->guest->door->tidy;
-  FOLD_TRY(fold_within(add_claims(promised ? promised : USUAL_CLAIMS, true, s), "%s: %s", r->guest->what, r->name));
+  FOLD_TRY(fold_within(add_claims(promised, true, s), "%s: %s", r->guest->what, r->name));
   return claims ? add_claims(claims, false, s) : fold_ok();
 }
 
@@ -173,12 +185,15 @@ static fold_status read_entry(const struct fold_guest *guest, const json_t *entr
   struct reading r = {.guest = guest, .entry = entry, .name = json_string_value(json_object_get(entry, "name"))};
   if (r.name == NULL) return fold_error(FOLD_BAD_INPUT, "%s: its subject %zu has no name", guest->what, index + 1);
   FOLD_TRY(check_fields(&r));
+  const char *problems;
+  FOLD_TRY(text_at(&r, "problems", &problems));
   struct fold_guest_row *row = malloc(sizeof *row);
   if (row == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a guest's table");
   *row = (struct fold_guest_row){.guest = guest,
                                  .text = json_incref((json_t *)(uintptr_t)entry),
                                  .name = r.name,
                                  .index = index,
+                                 .unknown = problems && strcmp(problems, "rows") == 0,
                                  .has_scratch = json_is_true(json_object_get(entry, "scratch"))};
   *s = (struct fold_subject){.name = r.name, .guest = row, .run = guest->door->run};
   if (row->has_scratch) s->scratch = guest->door->scratch;

@@ -148,9 +148,13 @@ class Rows(unittest.TestCase):
         self.refuted("same_bits_as", to_import.softmax, same_bits_as=lambda x: to_import.softmax(x.astype("f8")).astype("f4"))
 
     def test_what_nobody_can_judge(self):
-        for claims in ("bounded", "replays", "accurate", "promises", "*", "permutation_invariant"):
-            with self.assertRaisesRegex(ValueError, "a function of rows that nobody knows"):
-                judge(to_import.softmax, claims, problem="rows")
+        for claims in ("bounded", "replays", "correctly_rounded", "split_invariant", "permutation_invariant"):
+            with self.assertRaisesRegex(ValueError, f"of a function of rows nobody knows the value or the order: it can't promise {claims}"):
+                judge(to_import.softmax, ["run_to_run", claims], problem="rows")
+        told = {"run_to_run", "fresh_process", "launch_invariant", "alignment_invariant", "batch_invariant"}
+        tidy = {"writes_output", "stays_in_bounds", "leaves_no_trace", "keeps_input"}
+        self.assertEqual(set(judge(to_import.softmax, "promises", problem="rows").verdicts), told | tidy)
+        self.assertEqual(set(judge(to_import.softmax, "accurate", problem="rows").verdicts), tidy)
         for more in ({"order": "host/sequential"}, {"same_bits_as": "host/sequential"}, {"method": "kahan"}):
             with self.assertRaises(ValueError):
                 judge(to_import.softmax, problem="rows", **more)
