@@ -23,6 +23,10 @@ __all__ = ["Broken", "Failure", "Measure", "NothingJudged", "Refuted", "Result",
            "replay", "verify"]
 
 
+for _public in (Broken, Failure, NothingJudged, Refuted, Result):  # as users know them
+    _public.__module__ = __name__
+
+
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return _lib().foldproof_version().decode()

@@ -252,7 +252,7 @@ class Replays(unittest.TestCase):
         failure = self.failure(lying.up, "correctly_rounded", problem="sum")
         self.assertTrue(failure.replay.startswith("import foldproof, lying; foldproof.verify(lying.up, "), failure.replay)
         said = self.pasted(failure.replay)
-        for word in ("foldproof._result.Refuted", failure.case, failure.claim, failure.got, failure.want, f"row {failure.row}"):
+        for word in ("foldproof.Refuted", failure.case, failure.claim, failure.got, failure.want, f"row {failure.row}"):
             self.assertIn(word, said)
         failure = self.failure(lying.up, same_bits_as=lying.down, name="mine/up")
         self.assertIn("same_bits_as=lying.down", failure.replay)
