@@ -25,10 +25,11 @@ class Seen:
         self.on_cuda = device in (CUDA, CUDA_MANAGED)
         self.device = device
         expected = 1
-        self.contiguous = True
+        self.contiguous = True  # of nothing too, whatever its strides are
         for extent, stride in zip(reversed(shape), reversed(strides or ())):
             self.contiguous &= stride == expected or extent <= 1
             expected *= extent
+        self.contiguous |= 0 in shape
 
     @property
     def size(self) -> int:

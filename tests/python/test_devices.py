@@ -215,6 +215,9 @@ class Results(Case):
     def test_no_rows(self):
         empty = np.zeros(0, np.float32)
         self.assertEqual(self.run_it(lambda x: OnDevice(empty), n=0).size, 0)
+        value = OnDevice(np.zeros((0, 10), np.float32)[:, ::2])
+        value.contiguous = lambda: value  # as torch's, which calls it contiguous
+        self.assertEqual(self.run_it(lambda x: value, Rows(None), n=0).size, 0)
 
 
 class Inputs(unittest.TestCase):
