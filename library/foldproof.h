@@ -113,6 +113,21 @@ typedef int (*foldproof_take)(const char *json, void *context);
 int foldproof_verify(const struct foldproof_guest_table *table, const struct foldproof_verify_options *options,
                      foldproof_take take, void *context);
 
+/* What is revealed; 0 or NULL is what stands in brackets. */
+struct foldproof_reveal_options {
+  size_t size;         /* bytes of this structure, as the caller knows it */
+  size_t n;            /* terms of a sum [64] */
+  const char *dtype;   /* of the terms ["f32"] */
+  const char *problem; /* "sum" or "dot" ["sum"] */
+  size_t rows;         /* of a launch [1,024, or as many as make four million terms] */
+};
+
+/* The tree by which the table's first subject sums n terms, as seen from outside, in this process and thread, which are as for
+ * foldproof_verify. `take` is given one line of JSON, as `foldproof reveal --format json` prints it. FOLDPROOF_UNSUPPORTED where no sum
+ * of that dtype shows an order. */
+int foldproof_reveal(const struct foldproof_guest_table *table, const struct foldproof_reveal_options *options,
+                     foldproof_take take, void *context);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,15 +1,12 @@
 /* verify.c: foldproof_verify: a table of callbacks, judged in the caller's process, which is left as it was. */
-#include <fenv.h>
-#include <locale.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "answer.h"
-#include "footing.h"
 #include "foldproof.h"
 #include "record.h"
 #include "runner.h"
+#include "turn.h"
 
 /* As much of the options as the caller's version has. */
 static struct foldproof_verify_options read_options(const struct foldproof_verify_options *given) {
@@ -101,25 +98,16 @@ static fold_status load_and_judge(const struct fold_guest *guest, const struct f
   return status;
 }
 
-/* Runs and oracles stand on the usual arithmetic and on the C locale's numbers, whatever the caller's are. */
-static fold_status on_own_footing(const struct fold_guest *guest, const struct foldproof_verify_options *o,
-                                  struct taking *t) {
-  fenv_t arithmetic;
-  fegetenv(&arithmetic);
-  const locale_t usual = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-  if (usual == (locale_t)0) return fold_error(FOLD_NO_MEMORY, "not enough memory for a locale");
-  const locale_t former = uselocale(usual);
-  fold_footing_reset();
-  fold_status status = load_and_judge(guest, o, t);
-  fold_footing_reset(); /* ends OpenMP's other threads */
-  uselocale(former);
-  freelocale(usual);
-  fesetenv(&arithmetic);
-  return status;
-}
+struct verifying {
+  const struct fold_guest *guest;
+  const struct foldproof_verify_options *options;
+  struct taking *taking;
+};
 
-/* Handlers of faults and the environment's variables are the process's. */
-static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+static fold_status verify(void *context) {
+  const struct verifying *v = context;
+  return load_and_judge(v->guest, v->options, v->taking);
+}
 
 int foldproof_verify(const struct foldproof_guest_table *table, const struct foldproof_verify_options *options,
                      foldproof_take each, void *context) {
@@ -129,9 +117,5 @@ int foldproof_verify(const struct foldproof_guest_table *table, const struct fol
   if (table == NULL) return fold_answer(fold_error(FOLD_BAD_INPUT, "the table is a null pointer"));
   if (each == NULL)
     return fold_answer(fold_error(FOLD_BAD_INPUT, "the function that takes judgements is a null pointer"));
-  if (pthread_mutex_trylock(&turn) != 0)
-    return fold_answer(fold_error(FOLD_BAD_INPUT, "this process is judging already, one table at a time"));
-  const fold_status status = on_own_footing(&guest, &o, &taking);
-  pthread_mutex_unlock(&turn);
-  return fold_answer(status);
+  return fold_answer(fold_library_turn(verify, &(struct verifying){&guest, &o, &taking}));
 }

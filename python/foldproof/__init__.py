@@ -2,6 +2,7 @@
 
     import foldproof, numpy
     foldproof.verify(lambda x: x.sum(-1), claims=["bounded", "run_to_run", "batch_invariant"])   # raises foldproof.Refuted
+    print(foldproof.reveal(lambda x: x.sum(-1), n=64))   # the tree by which it sums, as seen from outside
     foldproof.exact(x)                          # each row's sum, rounded once
     foldproof.replay("flat/canonical", x)       # the bits that a declared order must give
     foldproof.measure(got, x[0])                # a result's error, beside the bound of theory
@@ -17,10 +18,11 @@ from typing import Any, Optional
 from . import _arrays, _see
 from ._library import Measure, check as _check, library as _lib
 from ._result import Broken, Failure, NothingJudged, Refuted, Result
+from ._reveal import Tree, reveal
 from ._verify import judge, verify
 
-__all__ = ["Broken", "Failure", "Measure", "NothingJudged", "Refuted", "Result", "exact", "judge", "measure", "reduction", "reductions",
-           "replay", "verify"]
+__all__ = ["Broken", "Failure", "Measure", "NothingJudged", "Refuted", "Result", "Tree", "exact", "judge", "measure", "reduction",
+           "reductions", "replay", "reveal", "verify"]
 
 
 for _public in (Broken, Failure, NothingJudged, Refuted, Result):  # as users know them

@@ -69,6 +69,10 @@ class Options(ctypes.Structure):
     ]
 
 
+class RevealOptions(ctypes.Structure):
+    _fields_ = [("size", c_size_t), ("n", c_size_t), ("dtype", c_char_p), ("problem", c_char_p), ("rows", c_size_t)]
+
+
 class Measure(ctypes.Structure):
     """One result against the exact one; see foldproof.measure."""
 
@@ -110,6 +114,7 @@ def library() -> ctypes.CDLL:
         "measure": [c_char_p, c_char_p, c_char_p, c_void_p, c_size_t, c_void_p, POINTER(Measure)],
         "hash": [c_char_p, c_void_p, c_size_t, c_size_t, c_void_p],
         "verify": [POINTER(Table), POINTER(Options), Take, c_void_p],
+        "reveal": [POINTER(Table), POINTER(RevealOptions), Take, c_void_p],
     }
     for name, types in arguments.items():
         getattr(found, "foldproof_" + name).argtypes = types

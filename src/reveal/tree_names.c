@@ -53,21 +53,31 @@ static fold_status try_widths(struct naming *naming, enum fold_order_kind kind, 
   return fold_ok();
 }
 
-fold_status fold_tree_names(const struct fold_tree *tree, bool products, char text[400]) {
-  struct naming naming = {.tree = tree, .products = products, .text = text};
+/* The table's orders of elements, or of products. */
+static fold_status try_table(struct naming *naming, bool products, const char *format) {
   size_t n;
-  bool is;
   const struct fold_order *orders = fold_orders(&n);
-  text[0] = '\0';
-  if (fold_tree_width(tree) > 2) return fold_ok();
-  FOLD_TRY(fold_tree_fingerprint(tree, &naming.print));
   for (size_t i = 0; i < n; i++) {
+    bool is;
+    char name[120];
     /* sorted's and keyed's trees are the terms' own. */
     if (orders[i].kind == FOLD_ORDER_SORTED || orders[i].kind == FOLD_ORDER_KEYED) continue;
     if ((orders[i].product != FOLD_NO_PRODUCT) != products) continue;
-    FOLD_TRY(is_tree_of(&naming, &orders[i], &is));
-    if (is) add_name(&naming, orders[i].name);
+    FOLD_TRY(is_tree_of(naming, &orders[i], &is));
+    snprintf(name, sizeof name, format, orders[i].name);
+    if (is) add_name(naming, name);
   }
+  return fold_ok();
+}
+
+fold_status fold_tree_names(const struct fold_tree *tree, bool products, char text[400]) {
+  struct naming naming = {.tree = tree, .products = products, .text = text};
+  bool is;
+  text[0] = '\0';
+  if (fold_tree_width(tree) > 2) return fold_ok();
+  FOLD_TRY(fold_tree_fingerprint(tree, &naming.print));
+  FOLD_TRY(try_table(&naming, products, "%s"));
+  if (!text[0] && products) FOLD_TRY(try_table(&naming, false, "%s of rounded products"));
   if (text[0] || tree->n < 4 || products) return fold_ok();
   FOLD_TRY(try_widths(&naming, FOLD_ORDER_CHUNKS, "rows/par_16's, of %u chunks", 0));
   if (!text[0]) FOLD_TRY(try_widths(&naming, FOLD_ORDER_CHUNK_TREE, "rows/par_256's, of %u chunks", 0));

@@ -1,0 +1,35 @@
+/* turn.c: what the process is during a call that runs subjects, and what it is given back. */
+#include "turn.h"
+
+#include <fenv.h>
+#include <locale.h>
+#include <pthread.h>
+
+#include "footing.h"
+
+/* Runs and oracles stand on the usual arithmetic and on the C locale's numbers, whatever the caller's are. */
+static fold_status on_own_footing(fold_status (*work)(void *), void *context) {
+  fenv_t arithmetic;
+  fegetenv(&arithmetic);
+  const locale_t usual = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+  if (usual == (locale_t)0) return fold_error(FOLD_NO_MEMORY, "not enough memory for a locale");
+  const locale_t former = uselocale(usual);
+  fold_footing_reset();
+  fold_status status = work(context);
+  fold_footing_reset(); /* ends OpenMP's other threads */
+  uselocale(former);
+  freelocale(usual);
+  fesetenv(&arithmetic);
+  return status;
+}
+
+/* Handlers of faults and the environment's variables are the process's. */
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+
+fold_status fold_library_turn(fold_status (*work)(void *), void *context) {
+  if (pthread_mutex_trylock(&turn) != 0)
+    return fold_error(FOLD_BAD_INPUT, "this process is judging already, one table at a time");
+  const fold_status status = on_own_footing(work, context);
+  pthread_mutex_unlock(&turn);
+  return status;
+}

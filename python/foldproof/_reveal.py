@@ -1,0 +1,86 @@
+"""foldproof.reveal: the tree by which a callable sums, as seen from outside."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+from typing import Any, Callable, Dict, List, Optional
+
+from . import _arrays, _library
+from ._callable import Guest
+from ._verify import _encoded, _name_of, _table
+
+
+class Tree:
+    """What was revealed; print it.
+
+    kind         "tree"; or what there is instead: "no order: exact", "no plain tree", "varies from run to run", "depends on values",
+                 "no tree"
+    orders       names of declared orders that have this tree at this n, or the method that replays; "" is unknown
+    why          what was seen where there is no tree
+    fingerprint  that of `foldproof order`; None where there is no tree, as the next two are
+    joins        the tree: entry j is join n + j, a list of its operands, terms 0 to n - 1 or former joins; the last is the root
+    text         the same in words
+    record       all of it, as `foldproof reveal --format json` prints it"""
+
+    def __init__(self, record: Dict[str, Any]) -> None:
+        self.record = record
+        self.kind: str = record["kind"]
+        self.orders: List[str] = record["orders"].split(", ") if record["orders"] else []
+        self.why: str = record.get("why", "")
+        self.fingerprint: Optional[str] = record.get("fingerprint")
+        self.joins: Optional[List[List[int]]] = record.get("tree")
+        self.text: Optional[str] = record.get("text")
+
+    def __repr__(self) -> str:
+        return f"<foldproof.Tree: {self.kind}, {', '.join(self.orders) or self.why or 'unknown order'}>"
+
+    def __str__(self) -> str:
+        head = f"{self.record['subject']}: {self.record['problem']} of {self.record['n']} {self.record['dtype']}"
+        if self.text is None:
+            return f"{head}: {self.kind}{': ' if self.why or self.orders else ''}{self.why or ', '.join(self.orders)}"
+        return f"{head}: {', '.join(self.orders) or 'unknown order'}, {self.fingerprint}\n{self.text.rstrip()}"
+
+
+def reveal(
+    fn: Callable[..., Any],
+    n: int = 64,
+    dtype: str = "f32",
+    *,
+    problem: str = "sum",
+    device: str = "cpu",
+    like: Optional[str] = None,
+    accumulator: Optional[str] = None,
+    result: Optional[str] = None,
+    rows: int = 0,
+) -> Tree:
+    """The tree by which fn sums n terms: found by probes, told only if its replay gives fn's bits on random data.
+
+    fn(x) gets x of shape (rows, n) and returns the sums of its rows, as for verify; of problem "dot" fn(x, y). rows: of a call; 0: 1,024,
+    or as many as make four million terms. The other words are verify's. ValueError where no sum of dtype shows an order."""
+    if device not in ("cpu", "cuda"):
+        raise ValueError(f"device={device!r}: 'cpu' or 'cuda'")
+    guest = Guest(_name_of(fn), fn, _arrays.pick(like, device == "cuda"), device == "cuda")
+    table = _table(
+        [guest],
+        problems=problem.encode(),
+        dtypes=dtype.encode(),
+        accumulator=_encoded(accumulator),
+        result=_encoded(result),
+        engine=b"cuda" if device == "cuda" else b"host",
+        claims=b"run_to_run",
+    )
+    options = _library.RevealOptions(ctypes.sizeof(_library.RevealOptions), n, dtype.encode(), problem.encode(), rows)
+    lines: List[bytes] = []
+
+    def take(line: bytes, _context: Any) -> int:
+        lines.append(line)
+        return 0
+
+    code = _library.library().foldproof_reveal(ctypes.byref(table), ctypes.byref(options), _library.Take(take), None)
+    if guest.stop:
+        raise guest.stop[0]
+    if code and guest.traceback:
+        raise ValueError(_library.library().foldproof_error().decode() + "\n" + guest.traceback)
+    _library.check(code)
+    return Tree(json.loads(lines[0]))

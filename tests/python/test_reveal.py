@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""foldproof.reveal: the trees of callables. test_reveal.py LIBRARY FIXTURES SANITIZERS"""
+import sys
+import time
+import unittest
+
+import here  # noqa: F401
+import numpy as np
+
+import foldproof  # noqa: E402
+
+
+def reveal(fn, n=64, dtype="f64", **more):
+    return foldproof.reveal(fn, n, dtype, like="numpy", **more)
+
+
+def in_turn(x):
+    total = np.zeros(x.shape[0], x.dtype)
+    for column in x.T:
+        total = total + column
+    return total
+
+
+class Reveal(unittest.TestCase):
+    def test_a_callables_tree_is_told_by_name(self):
+        for order in ("host/pairwise", "rows/par_16", "host/reverse"):
+            tree = reveal(lambda x: foldproof.replay(order, x), 100)
+            self.assertEqual((tree.kind, order in tree.orders, len(tree.joins)), ("tree", True, 99), tree)
+        tree = reveal(in_turn)
+        self.assertIn("host/sequential", tree.orders)
+        self.assertIn("x[0..63] in turn", str(tree))
+        self.assertEqual(tree.joins[0], [0, 1])
+
+    def test_numpy_itself(self):
+        start = time.monotonic()
+        for n in (64, 256, 1000):
+            self.assertIn("host/numpy", reveal(lambda x: x.sum(-1), n).orders, n)
+        self.assertLess(time.monotonic() - start, 60)
+
+    def test_what_is_no_tree_is_told_as_what_it_is(self):
+        self.assertEqual(reveal(lambda x: foldproof.exact(x)).kind, "no order: exact")
+        wild = np.random.default_rng(1)
+        tree = reveal(lambda x: in_turn(x[:, wild.permutation(x.shape[1])]))
+        self.assertEqual((tree.kind, tree.joins), ("varies from run to run", None))
+        self.assertIn("repeat", str(tree))
+
+    def test_an_order_by_batch_is_that_of_one_row(self):
+        tree = reveal(lambda x: foldproof.replay("host/reverse" if len(x) == 1 else "host/pairwise", x))
+        self.assertEqual((tree.orders[0], tree.record["depends_on_batch"]), ("host/reverse", True))
+
+    def test_products(self):
+        tree = reveal(lambda x, y: in_turn(x * y), problem="dot")
+        self.assertEqual((tree.orders, tree.record["fused"]), (["dot/sequential"], []))
+        self.assertIn("host/numpy of rounded products", reveal(lambda x, y: (x * y).sum(-1), problem="dot").orders)
+
+    def test_mistakes_are_told(self):
+        with self.assertRaisesRegex(ValueError, "ZeroDivisionError.*"):
+            reveal(lambda x: 1 // 0)
+        with self.assertRaisesRegex(ValueError, "sums show no order"):
+            reveal(lambda x: x.view(np.uint8).sum(-1), dtype="e4m3")
+        with self.assertRaisesRegex(ValueError, "no problem"):
+            reveal(in_turn, problem="mean")
+        with self.assertRaises(KeyboardInterrupt):
+            reveal(self.interrupted)
+        self.assertEqual(reveal(in_turn, 8).kind, "tree", "it goes on afterwards")
+
+    def interrupted(self, x):
+        raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
