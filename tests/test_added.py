@@ -102,6 +102,36 @@ with tempfile.TemporaryDirectory() as folder:
     for dtype in ("f32", "e6m9"):
         expect(r"^12 held, 0 refuted, 0 skipped$", run("verify", "--subjects", "added/squares,dot/*", "--claims", "bounded,replays",
                                                        "--fixtures", f"added_squares/{dtype}/*"))
+    # A guest is told the new problem by its name; a shared object's interface has no number for it.
+    guest = pathlib.Path(folder) / "squares.py"
+    guest.write_text(r'''
+import json, struct, sys
+
+for line in sys.stdin:
+    asked = json.loads(line)
+    answer = {"name": "mine/squares", "problems": "squares", "accumulator": "f64", "claims": "bounded,run_to_run"}
+    if asked["ask"] == "run":
+        assert asked["problem"] == "squares", asked
+        rows, cols = asked["rows"], asked["cols"]
+        x = struct.unpack(f"<{rows * cols}f", open(asked["in"], "rb").read()[128:])
+        sums = [sum(t * t for t in x[r * cols:(r + 1) * cols]) for r in range(rows)]
+        head = ("{'descr': '<f4', 'fortran_order': False, 'shape': (%d,), }" % rows).ljust(117) + "\n"
+        open(asked["out"], "wb").write(b"\x93NUMPY\1\0" + struct.pack("<H", 118) + head.encode() + struct.pack(f"<{rows}f", *sums))
+        answer = {}
+    print(json.dumps(answer), flush=True)
+''')
+    told = run("verify", "--exec", f"{sys.executable} {guest}", "--fixtures", "added_squares/f32/*")
+    expect(r"^[1-9]\d+ held, 0 refuted, 0 skipped$", told)
+    source = pathlib.Path(folder) / "squares.c"
+    source.write_text('''#include "foldproof_guest.h"
+static int run(const struct foldproof_guest_call *call, void *context) { return (void)call, (void)context, 1; }
+static const struct foldproof_guest_subject subject = {.name = "mine/squares", .problems = "squares", .run = run};
+static const struct foldproof_guest_table table = {FOLDPROOF_GUEST_ABI, sizeof subject, 1, &subject};
+const struct foldproof_guest_table *foldproof_guest(void) { return &table; }
+''')
+    make("cc", "-shared", "-fPIC", f"-I{tree / 'library'}", str(source), "-o", f"{folder}/squares.so")
+    expect(r"interface 1 of guests has no number for squares of f32",
+           run("verify", "--guest", f"{folder}/squares.so", "--fixtures", "added_squares/f32/*", code=77))
     # The claim can be refuted.
     expect(r"violates stays_finite: .*a partial result overflowed", run("verify", "--subjects", "added/outside_in", "--claims",
                                                                       "stays_finite", "--fixtures", "added_overflow/*", code=1))

@@ -136,7 +136,8 @@ static inline FOLD_HD enum fold_dtype fold_accumulator_of(enum fold_dtype dtype)
 /* The most inputs that a problem has (problem.h). */
 enum { FOLD_INPUTS = 2 };
 
-struct fold_comm; /* collective/comm.h */
+struct fold_comm;    /* collective/comm.h */
+struct fold_problem; /* problem.h */
 
 /* How a subject is launched; 0 everywhere means its own choice. */
 struct fold_launch {
@@ -151,6 +152,7 @@ struct fold_launch {
 struct fold_call {
   enum fold_dtype dtype;
   enum fold_op op;
+  const struct fold_problem *problem; /* whose terms they are (fold_call_problem); NULL: each row's elements */
   size_t rows, cols;
   const void *in;
   const void

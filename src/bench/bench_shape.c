@@ -21,6 +21,7 @@ struct fold_call fold_bench_call(const struct fold_bench_shape *shape, const uns
   const unsigned char *last = slot + (problem->inputs - 1) * fold_bench_input_bytes(shape);
   return (struct fold_call){.dtype = shape->dtype,
                             .op = problem->op,
+                            .problem = problem,
                             .rows = shape->rows,
                             .cols = shape->cols,
                             .in = slot,

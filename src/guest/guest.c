@@ -182,10 +182,9 @@ static fold_status load(const struct fold_guest *guest, const char *claims, cons
   return status;
 }
 
-/* Of rows the operation says it; two inputs make it a dot product. */
 const char *fold_guest_problem(const struct fold_subject *subject, const struct fold_call *call) {
   if (subject->guest->unknown) return "rows";
-  return call->other ? fold_problem(FOLD_DOT)->name : fold_op_name(call->op);
+  return fold_call_problem(call)->name;
 }
 
 void fold_guests_unload(struct fold_registry *all) {

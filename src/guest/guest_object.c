@@ -163,6 +163,9 @@ static fold_status run(const struct fold_subject *subject, const struct fold_cal
   struct foldproof_guest_subject s;
   FOLD_TRY(same_subject(table, subject, &s));
   struct foldproof_guest_call given = call_of(subject, call);
+  if (given.problem == 0 || given.dtype == 0 || given.accumulator == 0 || given.result == 0)
+    return fold_error(FOLD_UNSUPPORTED, "interface %u of guests has no number for %s of %s", FOLDPROOF_GUEST_ABI,
+                      fold_guest_problem(subject, call), fold_dtype_name(call->dtype));
   given.why = why;
   given.why_bytes = sizeof why;
   const int code = s.run(&given, s.context);

@@ -63,7 +63,7 @@ static fold_status open_batch(struct fold_trial *trial) {
   if (batch->ops) return fold_ok();
   FOLD_TRY(fold_rig_open_inputs(batch, trial->subject->engine, c->dtype, n, trial->rig->inputs, BATCH));
   batch->ranks = trial->rig->ranks;
-  batch->factors = trial->rig->factors;
+  batch->problem = trial->rig->problem;
   for (unsigned k = 0; k < batch->inputs; k++)
     lay_batch(fold_rig_input_at(batch, k), fold_rig_input_at(trial->rig, k), c->cols, fold_dtype_size(c->dtype));
   return fold_rig_load(batch);

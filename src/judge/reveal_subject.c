@@ -45,7 +45,7 @@ fold_status fold_reveal_subject(const struct fold_subject *subject, const struct
   FOLD_TRY(fold_engine_ready(subject->engine));
   FOLD_TRY(fold_rig_open_inputs(&room.rig, subject->engine, asked->dtype, n, room.problem->inputs, rows));
   room.rig.ranks = asked->ranks;
-  room.rig.factors = room.problem->factors;
+  room.rig.problem = room.problem;
   struct fold_summer summer = {.sum = sum,
                                .context = &room,
                                .n = asked->n,

@@ -24,6 +24,10 @@ _Static_assert((int)FOLD_ROWS_SUM == (int)FOLD_SUM && (int)FOLD_ROWS_MIN == (int
 
 const struct fold_problem *fold_problem(enum fold_problem_id id) { return &table[id]; }
 
+const struct fold_problem *fold_call_problem(const struct fold_call *call) {
+  return call->problem ? call->problem : fold_problem((enum fold_problem_id)call->op);
+}
+
 const struct fold_problem *fold_problem_find(const char *name) {
   for (size_t i = 0; i < FOLD_PROBLEMS; i++)
     if (strcmp(table[i].name, name) == 0) return &table[i];

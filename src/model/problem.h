@@ -42,6 +42,8 @@ struct fold_problem {
 };
 
 const struct fold_problem *fold_problem(enum fold_problem_id id);
+/* What a call folds. */
+const struct fold_problem *fold_call_problem(const struct fold_call *call);
 /* NULL where none is called so. */
 const struct fold_problem *fold_problem_find(const char *name);
 /* "sum, prod, max, min or dot" */

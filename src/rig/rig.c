@@ -81,7 +81,6 @@ fold_status fold_rig_open_inputs(struct fold_rig *rig, enum fold_engine engine, 
   *rig = (struct fold_rig){.ops = fold_engine_of(engine),
                            .dtype = dtype,
                            .inputs = inputs,
-                           .factors = inputs,
                            .max_rows = max_rows,
                            .world = world,
                            .ranks = 1};

@@ -48,8 +48,8 @@ struct fold_rig {
   const struct fold_engine_ops *ops;
   enum fold_dtype dtype; /* of the inputs */
   unsigned inputs;
-  unsigned
-      factors; /* of a term: as many as inputs, unless whoever opened the rig says that the last input has one more */
+  const struct fold_problem
+      *problem; /* of its runs, set by whoever opened the rig; NULL: each row's elements, by a request's op */
   struct fold_rig_input in[FOLD_INPUTS];
   size_t max_rows; /* results at the most */
   enum fold_placement placement;

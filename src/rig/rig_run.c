@@ -259,15 +259,16 @@ static fold_status run_laid(struct fold_rig *rig, const struct fold_subject *sub
   struct fold_call call = {
       .dtype = rig->dtype,
       .op = request->op,
+      .problem = rig->problem,
       .rows = request->rows,
       .cols = request->cols,
       .in = part_of(rig, request, 0),
-      .other = rig->factors > 1 ? part_of(rig, request, rig->inputs - 1) : NULL,
       .launch = request->launch,
       .comm = request->comm,
       .first_col = request->first_col,
       .all_cols = request->all_cols,
   };
+  if (fold_call_problem(&call)->factors > 1) call.other = part_of(rig, request, rig->inputs - 1);
   const size_t size = fold_dtype_size(fold_subject_result(subject, rig->dtype));
   struct layout layout = {.n = 0};
   FOLD_TRY(fold_rig_open_output(rig, size));

@@ -157,7 +157,7 @@ static fold_status open_engine(struct bench *bench, enum fold_engine engine) {
   }
   bench->open[engine] = true;
   bench->rig[engine].ranks = c->ranks;
-  bench->rig[engine].factors = problem->factors;
+  bench->rig[engine].problem = problem;
   FOLD_TRY(fold_within(fill(bench, engine), "%s", c->name));
   if (bench->truths.c == NULL) {
     FOLD_TRY(fold_rig_hash(&bench->rig[engine], &bench->input_hash));
