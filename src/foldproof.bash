@@ -14,6 +14,7 @@ _foldproof() {
     --claims | -c) words=$("$command" list claims 2>/dev/null | awk '/^[a-z]/ && NR > 1 && $1 != "gpu_to_gpu" { print $1 }') ;;
     --subjects | -s | --peer) words=$("$command" list subjects 2>/dev/null | awk '/ on / { print $1 }') ;;
     --claim) words='gpu_to_gpu run_to_run' ;;
+    --across) words='host,cuda host,mpi mpi,nccl cuda,nccl' ;;
     --generator) words=$("$command" list generators 2>/dev/null | awk 'NR > 1 { print $1 }') ;;
     --jsonl | --npy | --guest | --output | -o | --fixture-folder | --golden)
       mapfile -t COMPREPLY < <(compgen -f -- "$word")

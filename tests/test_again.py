@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import xml.etree.ElementTree
 
 FOLDPROOF, MUTANTS = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
 FEW = "normal/*/sum/1x33/seed1,normal/f32/sum/17x257/seed1,ill_conditioned_dot/f32/dot/1x33/seed1/cond1e6,ties/f32/max/1x33/seed1,thirds"
@@ -172,6 +173,70 @@ def check_bits(folder):
         expect("^INCOMPLETE: c: " if cut != 1 else "", said)
 
 
+def check_compare(folder):
+    """What changed, which of the two is nearer, in each format; another sequence, duplicates and compression change nothing."""
+    lines = [line for line in lines_of(folder / "r.jsonl") if line["type"] != "end"]
+    of = {(line.get("subject"), line.get("case")): line for line in lines}
+    del lines[0]["closing_line"]
+    put(folder / "a", lines)
+    other, case = dict(lines[0], flags="-O3", build="another"), "normal/f32/sum/1x33/seed1"
+    there = of["host/reverse", case]
+    assert there["results"] != of["host/numpy", case]["results"]
+    changed = [dict(line, **{key: there[key] for key in ("results", "values", "results_xxh3")}) if line == of["host/numpy", case] else line
+               for line in lines[1:]]
+    random.Random(2).shuffle(changed)
+    put(folder / "b", [other, *changed, *changed[:50]])
+    with gzip.open(folder / "b.gz", "wt") as file:
+        file.write((folder / "b").read_text())
+    for name in ("b", "b.gz"):
+        _, said = run("compare", "a", name, cwd=folder, code=1)
+        expect(rf"^DIFFERS: host/numpy on host: {case}: a:\d+ has 0x\w+, {name}:\d+ has 0x\w+\n  row 0: \d+ patterns? apart; errors \S+ and "
+               rf"\S+ ulps: .* nearer? to the exact result\n  replay: foldproof verify --subjects 'host/numpy' ", said)
+        expect(rf"^{len(lines) - 2} agree, 1 differ, 0 only in a, 0 only in {name}$", said)
+        expect(r"^  flags: .* -O2, then -O3$" if "-O2" in lines[0]["flags"] else r"^  flags: .*, then -O3$", said)
+        expect(r"^dtype +differ +first +second\n  f32 +1 ", said)
+    told = json.loads(run("compare", "a", "b", "--format", "json", cwd=folder, code=1)[1])
+    (change,) = told["changes"]
+    assert told["agree"] == len(lines) - 2 and change["what"] == "other_results" and change["nearer"] in (-1, 0, 1), told
+    assert told["by"]["subject"] == {"host/numpy on host": {"differ": 1, "first_nearer": int(change["nearer"] == 0), "second_nearer": int(change["nearer"] == 1)}}
+    tree = xml.etree.ElementTree.fromstring(run("compare", "a", "b", "--format", "junit", cwd=folder, code=1)[1])
+    assert tree.get("failures") == "1" and tree.find(".//failure").get("message").startswith("DIFFERS: host/numpy on host: ")
+    expect(rf"^. DIFFERS: host/numpy on host: {case}: ", run("compare", "a", "b", "--format", "markdown", cwd=folder, code=1)[1])
+    random.Random(3).shuffle(lines)
+    put(folder / "p", lines * 2)
+    run("compare", "a", "p", cwd=folder, code=0)
+
+
+def check_across(folder):
+    """Two engines in one file."""
+    lines = [line for line in lines_of(folder / "a") if line["type"] == "run"]
+    put(folder / "x", lines + [dict(line, engine="cuda") for line in lines])
+    _, said = run("compare", "--across", "host,cuda", "x", cwd=folder, code=0)
+    expect(rf"^{len(lines)} agree, 0 differ, 0 only in host, 0 only in cuda$", said)
+    one = next(line for line in lines if line["subject"] == "host/numpy" and line["case"] == "normal/f32/sum/1x33/seed1")
+    other = dict(one, engine="cuda", results=["0x3f800000"], values=["1"], results_xxh3="0x5b0d13ae2d0bbde4")
+    put(folder / "x", [one, other, *(line for line in lines if line["subject"] == "host/exact")])
+    _, said = run("compare", "--across", "host,cuda", "--subset", "x", cwd=folder, code=1)
+    expect(r"^DIFFERS: host/numpy on cuda: .*: host:1 has 0x\w+, cuda:2 has 0x3f800000\n  row 0: .*: host is nearer to the exact result$", said)
+    run("compare", "--across", "host,mpi", "x", cwd=folder, code=2)
+    run("compare", "--across", "host,hots", "x", cwd=folder, code=2)
+    run("compare", "--across", "host", "x", cwd=folder, code=2)
+
+
+def check_verdicts(folder):
+    """A verdict that changes on the same results is a change; one that only one file has is none."""
+    lines = [line for line in lines_of(folder / "v.jsonl") if line["type"] != "end"]
+    del lines[0]["closing_line"]
+    put(folder / "a", lines)
+    at = next(i for i, line in enumerate(lines) if line.get("claim") == "run_to_run")
+    put(folder / "b", [*lines[:at], dict(lines[at], verdict="refuted"), *lines[at + 1:]])
+    _, said = run("compare", "a", "b", cwd=folder, code=1)
+    expect(rf"^VERDICT CHANGED: {lines[at]['subject']} on host: .*: run_to_run: a:{at + 1} has held, b:{at + 1} has refuted$", said)
+    expect(r" agree, 0 differ, 0 only in a, 0 only in b$", said)
+    put(folder / "b", [*lines[:at], *lines[at + 1:]])
+    run("compare", "a", "b", cwd=folder, code=0)
+
+
 with tempfile.TemporaryDirectory() as scratch:
-    for check in (check_held, check_full, check_refuted, check_fields, check_bits):
+    for check in (check_held, check_full, check_refuted, check_fields, check_bits, check_compare, check_across, check_verdicts):
         check(pathlib.Path(scratch))

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "hash.h"
-#include "line.h"
 #include "record.h"
 #include "report_source.h"
 
@@ -25,14 +24,15 @@ static fold_status check_record(const json_t *record) {
                     (long long)json_integer_value(schema), FOLD_SCHEMA);
 }
 
-enum { LONGEST = 1 << 26 };
-
 /* A file that is being read: of the run at hand, how many records there were and whether its closing line must come. */
 struct reading {
   fold_status (*take)(void *context, json_t *record, size_t line);
+  fold_take_scanned *scanned; /* instead */
   void *context;
   struct fold_lines *lines;
   size_t line, in_run;
+  const char *text; /* the line at hand */
+  size_t length;
   uint64_t sum; /* of this run's lines' hashes */
   bool announced;
 };
@@ -72,6 +72,40 @@ static fold_status take_end(struct reading *r, const json_t *record) {
   return fold_ok();
 }
 
+/* What a tree of a record has, as it would have been scanned; `held` keeps the texts of what is no string. */
+static bool scan_tree(const json_t *record, struct fold_scanned *scanned, char *held[FOLD_SCANNED]) {
+  static const char *const names[] = {
+#define KEY(name) #name,
+      FOLD_SCAN_KEYS(KEY)
+#undef KEY
+  };
+  memset(scanned, 0, sizeof *scanned);
+  for (int k = 0; k < FOLD_SCANNED; k++) {
+    const json_t *value = json_object_get(record, names[k]);
+    if (value == NULL) continue;
+    const bool string = json_is_string(value);
+    held[k] = string ? NULL : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    if (!string && held[k] == NULL) return false;
+    scanned->value[k].at = string ? json_string_value(value) : held[k];
+    scanned->value[k].n = string ? json_string_length(value) : strlen(held[k]);
+    scanned->strings |= (unsigned)string << k;
+  }
+  return true;
+}
+
+static fold_status take_tree(struct reading *r, json_t *record) {
+  struct fold_scanned scanned;
+  char *held[FOLD_SCANNED] = {NULL};
+  if (!r->scanned) return r->take(r->context, record, r->line);
+  const bool enough = scan_tree(record, &scanned, held);
+  scanned.line = r->text;
+  scanned.length = r->length;
+  fold_status status =
+      enough ? r->scanned(r->context, &scanned, r->line) : fold_error(FOLD_NO_MEMORY, "not enough memory for a record");
+  for (int k = 0; k < FOLD_SCANNED; k++) free(held[k]);
+  return status;
+}
+
 static fold_status take_record(struct reading *r, json_t *record, uint64_t hash) {
   const char *type = json_string_value(json_object_get(record, "type"));
   FOLD_TRY(check_record(record));
@@ -83,12 +117,36 @@ static fold_status take_record(struct reading *r, json_t *record, uint64_t hash)
   r->in_run++;
   r->sum += hash;
   r->lines->records++;
-  return r->take(r->context, record, r->line);
+  return take_tree(r, record);
+}
+
+static bool says(const struct fold_scanned *scanned, enum fold_scan_key key, const char *text) {
+  const struct fold_slice *value = &scanned->value[key];
+  return value->at && value->n == strlen(text) && memcmp(value->at, text, value->n) == 0;
+}
+
+/* A line that needs no tree; false where it does. */
+static bool scan_line(struct reading *r, const char *text, size_t length, fold_status *status) {
+  struct fold_scanned scanned;
+  if (!r->scanned || text[length - 1] != '\n' || !fold_scan(text, length - 1, &scanned)) return false;
+  if (scanned.strings & 1u << FOLD_KEY_schema || !says(&scanned, FOLD_KEY_schema, "1")) return false;
+  if (!says(&scanned, FOLD_KEY_type, "run") && !says(&scanned, FOLD_KEY_type, "judgement")) return false;
+  r->in_run++;
+  r->sum += XXH3_64bits(text, length - 1);
+  r->lines->records++;
+  scanned.line = text;
+  scanned.length = length;
+  *status = r->scanned(r->context, &scanned, r->line);
+  return true;
 }
 
 /* Only the last line has no end; where it is no JSON either, it was cut. */
 static fold_status take_line(struct reading *r, const char *text, size_t length) {
   json_error_t error;
+  fold_status scanned;
+  r->text = text;
+  r->length = length;
+  if (scan_line(r, text, length, &scanned)) return scanned;
   json_t *record = json_loadb(text, length, 0, &error);
   if (record == NULL && r->lines->records > 0 && text[length - 1] != '\n') {
     find_incomplete(r, "line %zu is cut off, and left out", r->line);
@@ -101,23 +159,18 @@ static fold_status take_line(struct reading *r, const char *text, size_t length)
   return status;
 }
 
-static fold_status read_lines(struct reading *r, const char *path, FILE *file) {
-  char *text = NULL;
-  size_t room = 0;
-  fold_status status = fold_ok();
-  errno = 0;
-  for (ssize_t length; status.code == FOLD_OK && (length = fold_line_read(&text, &room, LONGEST, file)) >= 0;) {
+static fold_status read_lines(struct reading *r, const char *path, struct fold_source_file *source) {
+  for (;;) {
+    const char *text;
+    size_t length;
+    FOLD_TRY(fold_within(fold_source_line(source, &text, &length), "%.150s:%zu", path, r->line + 1));
+    if (length == 0) break;
     r->line++;
-    status = fold_within(take_line(r, text, (size_t)length), "%.150s:%zu", path, r->line);
+    fold_status status = take_line(r, text, length);
+    if (status.code != FOLD_OK) return fold_within(status, "%.150s:%zu", path, r->line);
   }
-  free(text);
-  if (status.code == FOLD_OK && !feof(file) && errno == EOVERFLOW)
-    return fold_error(FOLD_BAD_INPUT, "%.150s:%zu: longer than %d bytes", path, r->line + 1, LONGEST);
-  if (status.code == FOLD_OK && !feof(file))
-    return fold_error(errno == ENOMEM ? FOLD_NO_MEMORY : FOLD_BAD_INPUT, "%.150s: can't be read: %s", path,
-                      strerror(errno));
-  if (status.code == FOLD_OK) end_run(r, r->line);
-  return status;
+  end_run(r, r->line);
+  return fold_ok();
 }
 
 static fold_status read_file(struct reading *r, const char *path) {
@@ -125,26 +178,35 @@ static fold_status read_file(struct reading *r, const char *path) {
   const size_t before = r->lines->records;
   r->line = 0;
   FOLD_TRY(fold_source_open(&source, path));
-  fold_status status = read_lines(r, path, source.file);
+  fold_status status = read_lines(r, path, &source);
   const fold_status closed = fold_source_close(&source, path, status.code == FOLD_OK);
   if (status.code == FOLD_OK) status = closed;
   if (status.code != FOLD_OK || r->lines->records > before) return status;
   return fold_error(FOLD_BAD_INPUT, "%.150s: no record in it", path);
 }
 
-fold_status fold_lines_read(const char *path, fold_status (*take)(void *context, json_t *record, size_t line),
-                            void *context, struct fold_lines *lines) {
-  struct reading r = {.take = take, .context = context, .lines = lines};
+static fold_status read_path(struct reading *r, const char *path) {
   char **names;
-  *lines = (struct fold_lines){0};
+  *r->lines = (struct fold_lines){0};
   fold_status status = fold_source_folder(path, &names);
-  if (status.code == FOLD_OK && names == NULL) return read_file(&r, path);
+  if (status.code == FOLD_OK && names == NULL) return read_file(r, path);
   for (size_t i = 0; names && names[i]; i++) {
-    if (status.code == FOLD_OK) status = read_file(&r, names[i]);
+    if (status.code == FOLD_OK) status = read_file(r, names[i]);
     free(names[i]);
   }
   free(names);
   return status;
+}
+
+fold_status fold_lines_read(const char *path, fold_status (*take)(void *context, json_t *record, size_t line),
+                            void *context, struct fold_lines *lines) {
+  struct reading r = {.take = take, .context = context, .lines = lines};
+  return read_path(&r, path);
+}
+
+fold_status fold_lines_scan(const char *path, fold_take_scanned *take, void *context, struct fold_lines *lines) {
+  struct reading r = {.scanned = take, .context = context, .lines = lines};
+  return read_path(&r, path);
 }
 
 const char *fold_record_text(const json_t *record, const char *key) {

@@ -57,9 +57,47 @@ fold_status fold_source_open(struct fold_source_file *s, const char *path) {
   return error ? unreadable(path, error) : fold_ok();
 }
 
+enum { BLOCK = 1 << 20 };
+
+/* More of the file behind what is left of the block, which moves to its begin. */
+static fold_status read_more(struct fold_source_file *s) {
+  const size_t left = s->to - s->from;
+  if (left > FOLD_SOURCE_LONGEST) return fold_error(FOLD_BAD_INPUT, "longer than %d bytes", FOLD_SOURCE_LONGEST);
+  memmove(s->block, s->block + s->from, s->block ? left : 0);
+  s->from = 0;
+  s->to = left;
+  if (s->room < left + BLOCK) {
+    char *grown = realloc(s->block, 2 * left + 2 * BLOCK);
+    if (grown == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a line");
+    s->block = grown;
+    s->room = 2 * left + 2 * BLOCK;
+  }
+  errno = 0;
+  const size_t n = fread(s->block + left, 1, BLOCK, s->file);
+  s->to += n;
+  s->ended = n == 0;
+  return n == 0 && ferror(s->file) ? fold_error(FOLD_BAD_INPUT, "can't be read: %s", strerror(errno)) : fold_ok();
+}
+
+fold_status fold_source_line(struct fold_source_file *s, const char **text, size_t *length) {
+  const char *end = NULL;
+  for (size_t looked = 0;;) {
+    const size_t left = s->to - s->from;
+    if (left > looked) end = memchr(s->block + s->from + looked, '\n', left - looked);
+    if (end || s->ended) break;
+    looked = left;
+    FOLD_TRY(read_more(s));
+  }
+  *text = s->block + s->from;
+  *length = end ? (size_t)(end + 1 - *text) : s->to - s->from;
+  s->from += *length;
+  return fold_ok();
+}
+
 fold_status fold_source_close(struct fold_source_file *s, const char *path, bool whole) {
   int how = 0;
   if (s->file) fclose(s->file);
+  free(s->block);
   if (s->gunzip) waitpid(s->gunzip, &how, 0);
   *s = (struct fold_source_file){0};
   if (how == 0 || !whole) return fold_ok();

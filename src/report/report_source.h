@@ -7,12 +7,19 @@
 
 #include "fold.h"
 
+enum { FOLD_SOURCE_LONGEST = 1 << 26 }; /* bytes of a line */
+
 struct fold_source_file {
   FILE *file;
   pid_t gunzip; /* 0: none is needed */
+  char *block;  /* what was read and is no line yet: from ... to */
+  size_t from, to, room;
+  bool ended;
 };
 /* What begins as gzip's files do is read through gzip, whatever its name. BAD_INPUT names what can't be read. */
 fold_status fold_source_open(struct fold_source_file *source, const char *path);
+/* The next line, its end with it, lent until the next call; *length is 0 at the end of the file. */
+fold_status fold_source_line(struct fold_source_file *source, const char **text, size_t *length);
 /* BAD_INPUT where gzip found the file cut or damaged, unless it was not read to its end. */
 fold_status fold_source_close(struct fold_source_file *source, const char *path, bool whole);
 

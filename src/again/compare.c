@@ -1,0 +1,290 @@
+/* compare.c: records to a few words each, sorted, and joined. */
+#include "compare.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "bits.h"
+#include "evidence.h"
+#include "record.h"
+
+static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for the records"); }
+
+static bool is(const struct fold_scanned *r, enum fold_scan_key key, const char *text) {
+  const struct fold_slice *v = &r->value[key];
+  return v->at && v->n == strlen(text) && memcmp(v->at, text, v->n) == 0;
+}
+
+static bool has_text(const struct fold_scanned *r, enum fold_scan_key key) {
+  return r->strings >> key & 1 && r->value[key].n > 0;
+}
+
+/* --- whether results have their hash */
+
+static int read_dtype(const struct fold_scanned *r) {
+  const enum fold_scan_key key = r->value[FOLD_KEY_result_dtype].at ? FOLD_KEY_result_dtype : FOLD_KEY_dtype;
+  char name[16];
+  if (!has_text(r, key) || r->value[key].n >= sizeof name) return -1;
+  snprintf(name, sizeof name, "%.*s", (int)r->value[key].n, r->value[key].at);
+  return fold_dtype_parse(name);
+}
+
+/* "0x3f800000" as record.c writes it, in lower case; 0: it is not written so. */
+static size_t read_bits(const char *at, const char *end, int digits, uint64_t *bits) {
+  if (end - at < digits + 4 || memcmp(at, "\"0x", 3) != 0 || at[digits + 3] != '"') return 0;
+  *bits = 0;
+  for (int i = 0; i < digits; i++) {
+    const char c = at[3 + i];
+    const unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
+                           : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
+                                                  : 16;
+    if (digit > 15) return 0;
+    *bits = *bits << 4 | digit;
+  }
+  return (size_t)digits + 4;
+}
+
+/* False: they have not, or only the thorough reader can tell. */
+static bool has_its_hash(const struct fold_scanned *r) {
+  const struct fold_slice *list = &r->value[FOLD_KEY_results], *rows = &r->value[FOLD_KEY_rows];
+  const int dtype = read_dtype(r);
+  uint64_t bits, got[FOLD_RECORD_RESULTS];
+  size_t n = 0, all = 0;
+  if (!list->at) return true; /* a hash alone */
+  if (dtype < 0 || !rows->at || rows->n > 9 || r->strings >> FOLD_KEY_rows & 1 || list->n < 2) return false;
+  for (size_t i = 0; i < rows->n; i++) {
+    if (rows->at[i] < '0' || rows->at[i] > '9') return false;
+    all = 10 * all + (size_t)(rows->at[i] - '0');
+  }
+  const int digits = fold_format_of((enum fold_dtype)dtype).bits / 4;
+  for (const char *at = list->at + 1, *end = list->at + list->n - 1; at < end; n++) {
+    const size_t length = n < FOLD_RECORD_RESULTS ? read_bits(at, end, digits, &bits) : 0;
+    if (length == 0) return false;
+    fold_bits_store((enum fold_dtype)dtype, got, n, bits);
+    at += length + (at + length < end && at[length] == ',');
+  }
+  if (n != (all < FOLD_RECORD_RESULTS ? all : FOLD_RECORD_RESULTS)) return false;
+  if (all > n) return true; /* the hash is of rows that are not here */
+  const struct fold_slice *hash = &r->value[FOLD_KEY_results_xxh3];
+  return hash->n == 18 && read_bits(hash->at - 1, hash->at + hash->n + 1, 16, &bits) &&
+         bits == fold_results_hash((enum fold_dtype)dtype, got, n);
+}
+
+static fold_status check_results(const struct fold_scanned *r) {
+  if (has_its_hash(r)) return fold_ok();
+  json_t *record = json_loadb(r->line, r->length, 0, NULL);
+  fold_status status = record ? fold_record_check_results(record) : no_memory();
+  json_decref(record);
+  return status;
+}
+
+/* --- reading */
+
+static XXH128_hash_t add_to_key(XXH128_hash_t key, const struct fold_scanned *r, enum fold_scan_key part) {
+  const struct fold_slice *v = &r->value[part];
+  return XXH3_128bits_withSeed(v->at ? v->at : "", v->n, key.low64 ^ key.high64 ^ (v->n << 32));
+}
+
+static uint64_t add_to_hash(uint64_t hash, const struct fold_slice *v) {
+  return v->at ? XXH3_64bits_withSeed(v->at, v->n, hash) : hash;
+}
+
+static bool same(const struct fold_compared *a, const struct fold_compared *b) {
+  return a->broken == b->broken && a->results == b->results;
+}
+
+/* A case is judged on many claims, with the same results in each: neighbours are one. */
+static fold_status append(struct fold_side *s, const struct fold_compared *c) {
+  for (size_t back = 1; back <= 2 && back <= s->n; back++) {
+    const struct fold_compared *last = &s->at[s->n - back];
+    if (XXH128_isEqual(last->key, c->key) && same(last, c) && last->input == c->input) return fold_ok();
+  }
+  if (s->n == s->room) {
+    const size_t more = s->room ? 2 * s->room : 4096;
+    struct fold_compared *grown = reallocarray(s->at, more, sizeof *grown);
+    if (grown == NULL) return no_memory();
+    s->at = grown;
+    s->room = more;
+  }
+  s->at[s->n++] = *c;
+  return fold_ok();
+}
+
+struct reading {
+  struct fold_side *side;
+  bool across;
+};
+
+static fold_status add_verdict(struct fold_side *s, const struct fold_scanned *r, const struct fold_compared *result) {
+  const bool held = is(r, FOLD_KEY_verdict, "held");
+  struct fold_compared verdict = *result;
+  if (!has_text(r, FOLD_KEY_claim) || (!held && !is(r, FOLD_KEY_verdict, "refuted"))) return fold_ok();
+  verdict.key = add_to_key(result->key, r, FOLD_KEY_claim);
+  verdict.verdict = true;
+  verdict.results = held ? 1 : 2;
+  return append(s, &verdict);
+}
+
+static fold_status take(void *context, const struct fold_scanned *r, size_t line) {
+  const struct reading *reading = context;
+  struct fold_side *s = reading->side;
+  const uint32_t number = s->number++;
+  if (is(r, FOLD_KEY_type, "environment") && !s->environment) s->environment = json_loadb(r->line, r->length, 0, NULL);
+  if (s->engine && !is(r, FOLD_KEY_engine, s->engine)) return fold_ok();
+  const bool hash = has_text(r, FOLD_KEY_results_xxh3);
+  struct fold_compared c = {.line = (uint32_t)line, .number = number};
+  c.broken = !hash && is(r, FOLD_KEY_verdict, "broken");
+  if (!hash && !c.broken) return fold_ok();
+  if (!has_text(r, FOLD_KEY_subject) || !has_text(r, FOLD_KEY_case) || !has_text(r, FOLD_KEY_input_xxh3))
+    return fold_error(FOLD_BAD_INPUT, "results need the keys subject, case and input_xxh3");
+  if (hash) FOLD_TRY(check_results(r));
+  c.key = add_to_key(add_to_key((XXH128_hash_t){0, 0}, r, FOLD_KEY_subject), r, FOLD_KEY_case);
+  if (!reading->across) c.key = add_to_key(c.key, r, FOLD_KEY_engine);
+  /* Where a run broke, so may have its input. */
+  if (!c.broken) {
+    c.input = add_to_hash(1, &r->value[FOLD_KEY_input_xxh3]);
+    c.results =
+        add_to_hash(add_to_hash(add_to_hash(1, &r->value[FOLD_KEY_results_xxh3]), &r->value[FOLD_KEY_unwritten]),
+                    &r->value[FOLD_KEY_ranks_differ]) +
+        (r->value[FOLD_KEY_out_of_bounds].at != NULL);
+  }
+  FOLD_TRY(append(s, &c));
+  return c.broken ? fold_ok() : add_verdict(s, r, &c);
+}
+
+static int by_key(const void *a, const void *b) {
+  const struct fold_compared *l = a, *r = b;
+  if (l->key.high64 != r->key.high64) return l->key.high64 < r->key.high64 ? -1 : 1;
+  if (l->key.low64 != r->key.low64) return l->key.low64 < r->key.low64 ? -1 : 1;
+  if (l->input != r->input) return l->input < r->input ? -1 : 1;
+  return (l->number > r->number) - (l->number < r->number);
+}
+
+static void read_side(struct fold_comparison *c, int k) {
+  struct fold_side *s = &c->side[k];
+  struct reading reading = {s, c->across};
+  s->status = fold_lines_scan(s->path, take, &reading, &s->lines);
+  if (s->status.code == FOLD_OK && s->n) qsort(s->at, s->n, sizeof *s->at, by_key);
+}
+
+/* --- comparing */
+
+/* One subject and case, or claim: what each side holds of it, of which one may be nothing. */
+struct group {
+  const struct fold_compared *at[2];
+  size_t n[2];
+};
+
+static fold_status found(struct fold_comparison *c, enum fold_change what, const struct fold_compared *a,
+                         const struct fold_compared *b) {
+  c->n[what]++;
+  if (c->n_changed == c->room) {
+    const size_t more = c->room ? 2 * c->room : 256;
+    struct fold_changed *grown = reallocarray(c->changed, more, sizeof *grown);
+    if (grown == NULL) return no_memory();
+    c->changed = grown;
+    c->room = more;
+  }
+  c->changed[c->n_changed++] = (struct fold_changed){
+      .what = what, .line = {a ? a->line : 0, b ? b->line : 0}, .number = {a ? a->number : 0, b ? b->number : 0}};
+  return fold_ok();
+}
+
+/* The first entry behind those that have results of the input of the first. */
+static size_t same_input(const struct fold_compared *e, size_t n) {
+  size_t end = 1;
+  while (end < n && e[end].input == e->input) end++;
+  return end;
+}
+
+/* Among all of one input, a pair with other results, or NULL in both. */
+static void find_pair(const struct group *g, const struct fold_compared *pair[2]) {
+  const struct fold_compared *first = g->at[0];
+  for (int k = 0; k < 2; k++)
+    for (size_t i = 0; i < g->n[k]; i++)
+      if (!same(first, &g->at[k][i])) {
+        pair[0] = k || same(&g->at[0][i], g->at[1]) ? first : &g->at[0][i];
+        pair[1] = k ? &g->at[1][i] : g->at[1];
+        return;
+      }
+}
+
+/* Inputs rise on both sides; one that only one of them has means that the case has become another. */
+static fold_status compare_group(struct fold_comparison *c, const struct group *g) {
+  const struct fold_compared *a = g->at[0], *b = g->at[1], *pair[2] = {NULL, NULL};
+  const struct fold_compared *const ends[2] = {a + g->n[0], b + g->n[1]};
+  const bool verdict = a->verdict;
+  if (a->broken || b->broken) { /* they come first */
+    if (!ends[0][-1].broken || !ends[1][-1].broken)
+      return found(c, FOLD_CHANGED_RESULTS, a->broken ? a : ends[0] - 1, b->broken ? b : ends[1] - 1);
+    c->broken++;
+    return fold_ok();
+  }
+  while (a < ends[0] && b < ends[1] && a->input == b->input) {
+    struct group one = {{a, b}, {same_input(a, (size_t)(ends[0] - a)), same_input(b, (size_t)(ends[1] - b))}};
+    if (!pair[0]) find_pair(&one, pair);
+    a += one.n[0];
+    b += one.n[1];
+  }
+  const bool changed = a < ends[0] || b < ends[1];
+  if (a == ends[0]) a--;
+  if (b == ends[1]) b--;
+  if (verdict) {
+    c->verdicts++;
+    return pair[0] && !changed ? found(c, FOLD_CHANGED_VERDICT, pair[0], pair[1]) : fold_ok();
+  }
+  if (changed) return found(c, FOLD_CHANGED_INPUT, a, b);
+  if (pair[0]) return found(c, FOLD_CHANGED_RESULTS, pair[0], pair[1]);
+  c->agree++;
+  return fold_ok();
+}
+
+static size_t group_length(const struct fold_compared *e, const struct fold_compared *end) {
+  size_t n = 1;
+  while (e + n < end && XXH128_isEqual(e[n].key, e->key)) n++;
+  return n;
+}
+
+static int by_number(const void *a, const void *b) {
+  const struct fold_changed *l = a, *r = b;
+  const int only = (l->what == FOLD_ONLY_FIRST) - (r->what == FOLD_ONLY_FIRST), k = l->what != FOLD_ONLY_FIRST;
+  return only ? -only : (l->number[k] > r->number[k]) - (l->number[k] < r->number[k]);
+}
+
+static fold_status join(struct fold_comparison *c) {
+  const struct fold_compared *at[2], *end[2];
+  for (int k = 0; k < 2; k++) {
+    at[k] = c->side[k].at;
+    end[k] = at[k] + c->side[k].n;
+  }
+  while (at[0] < end[0] || at[1] < end[1]) {
+    const int d = at[0] == end[0] ? 1 : at[1] == end[1] ? -1 : XXH128_cmp(&at[0]->key, &at[1]->key);
+    struct group g = {{at[0], at[1]}, {0, 0}};
+    for (int k = 0; k < 2; k++) {
+      if (k ? d < 0 : d > 0) continue;
+      g.n[k] = group_length(at[k], end[k]);
+      at[k] += g.n[k];
+    }
+    if (g.n[0] && g.n[1])
+      FOLD_TRY(compare_group(c, &g));
+    else if (!g.at[g.n[0] == 0]->verdict) /* a verdict that only one has says nothing */
+      FOLD_TRY(found(c, g.n[0] ? FOLD_ONLY_FIRST : FOLD_ONLY_SECOND, g.n[0] ? g.at[0] : NULL, g.n[0] ? NULL : g.at[1]));
+  }
+  if (c->n_changed) qsort(c->changed, c->n_changed, sizeof *c->changed, by_number);
+  return fold_ok();
+}
+
+fold_status fold_compare(struct fold_comparison *c) {
+#pragma omp parallel for num_threads(2) schedule(static, 1)
+  for (int k = 0; k < 2; k++) read_side(c, k);
+  for (int k = 0; k < 2; k++) FOLD_TRY(c->side[k].status);
+  return join(c);
+}
+
+void fold_comparison_free(struct fold_comparison *c) {
+  for (int k = 0; k < 2; k++) {
+    free(c->side[k].at);
+    json_decref(c->side[k].environment);
+  }
+  free(c->changed);
+}

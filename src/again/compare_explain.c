@@ -1,0 +1,304 @@
+/* compare_explain.c: what differs, read once more, and told as JSON. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "bits.h"
+#include "compare.h"
+#include "nearer.h"
+#include "report_text.h"
+
+static const char *const kinds[FOLD_CHANGES] = {"only_in_first", "only_in_second", "other_input", "other_results",
+                                                "other_verdict"};
+
+/* Both records of each change that is looked at, and how it is told. */
+struct explained {
+  const struct fold_changed *changed;
+  json_t *record[2];
+};
+
+struct explaining {
+  const struct fold_comparison *c;
+  struct explained *at;
+  size_t n;
+  int side;
+  size_t *order; /* by the number on the side that is read */
+  size_t next;
+  uint32_t number;
+};
+
+/* Of more that differ the first are told and counted by what they are. */
+enum { MOST_COUNTED = 20000 };
+
+static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for what differs"); }
+
+/* --- reading */
+
+static fold_status take(void *context, const struct fold_scanned *r, size_t line) {
+  struct explaining *e = context;
+  const uint32_t number = e->number++;
+  (void)line;
+  for (; e->next < e->n && e->at[e->order[e->next]].changed->number[e->side] == number; e->next++) {
+    json_t *record = json_loadb(r->line, r->length, 0, NULL);
+    if (record == NULL) return no_memory();
+    e->at[e->order[e->next]].record[e->side] = record;
+  }
+  return fold_ok();
+}
+
+struct numbered {
+  size_t index;
+  uint32_t number;
+};
+
+static int by_number(const void *a, const void *b) {
+  const struct numbered *l = a, *r = b;
+  return (l->number > r->number) - (l->number < r->number);
+}
+
+static fold_status read_side(struct explaining *e, int side) {
+  struct numbered *sorted = calloc(e->n + 1, sizeof *sorted);
+  struct fold_lines lines;
+  size_t n = 0;
+  if (sorted == NULL) return no_memory();
+  for (size_t i = 0; i < e->n; i++)
+    if (e->at[i].changed->line[side]) sorted[n++] = (struct numbered){i, e->at[i].changed->number[side]};
+  if (n) qsort(sorted, n, sizeof *sorted, by_number);
+  for (size_t i = 0; i < n; i++) e->order[i] = sorted[i].index;
+  free(sorted);
+  const size_t all = e->n;
+  e->side = side;
+  e->next = e->number = 0;
+  e->n = n;
+  fold_status status = n ? fold_lines_scan(e->c->side[side].path, take, e, &lines) : fold_ok();
+  e->n = all;
+  return status;
+}
+
+/* --- telling */
+
+static void put(json_t *object, const char *key, json_t *value) { json_object_set_new(object, key, value); }
+
+static void copy(json_t *to, const json_t *from, const char *key) {
+  json_t *value = json_object_get(from, key);
+  if (value) json_object_set(to, key, value);
+}
+
+/* What a record says that the run did besides computing. */
+static void read_traces(const json_t *record, char *text, size_t size) {
+  const json_t *unwritten = json_object_get(record, "unwritten"), *split = json_object_get(record, "ranks_differ");
+  int n = 0;
+  text[0] = '\0';
+  if (split)
+    n = snprintf(text, size, " (rank %lld differs from rank 0 in row %lld)",
+                 (long long)json_integer_value(json_object_get(split, "rank")),
+                 (long long)json_integer_value(json_object_get(split, "row")));
+  if (unwritten)
+    n += snprintf(text + n, size - (size_t)n, " (row %lld not written)",
+                  (long long)json_integer_value(json_object_get(unwritten, "row")));
+  if (json_object_get(record, "out_of_bounds")) snprintf(text + n, size - (size_t)n, " (out of bounds)");
+}
+
+static json_t *tell_side(const json_t *record, size_t line, enum fold_change what) {
+  const char *first = json_string_value(json_array_get(json_object_get(record, "results"), 0));
+  const bool hash = fold_record_text(record, "results_xxh3")[0];
+  char traces[160];
+  json_t *side = json_pack("{s:I}", "line", (json_int_t)line);
+  read_traces(record, traces, sizeof traces);
+  const char *has = what == FOLD_CHANGED_INPUT     ? fold_record_text(record, "input_xxh3")
+                    : what == FOLD_CHANGED_VERDICT ? fold_record_text(record, "verdict")
+                    : !hash                        ? "no result"
+                    : first                        ? first
+                                                   : "no row";
+  put(side, "has", json_string(has));
+  if (traces[0]) put(side, "did", json_string(traces));
+  copy(side, record, "build");
+  return side;
+}
+
+/* The first row, of those that both hold, whose bits are others. */
+static bool find_row(const struct explained *x, enum fold_dtype dtype, size_t *row, uint64_t bits[2]) {
+  const json_t *results[2] = {json_object_get(x->record[0], "results"), json_object_get(x->record[1], "results")};
+  for (*row = 0;; ++*row) {
+    for (int k = 0; k < 2; k++)
+      if (!fold_record_read_bits(json_string_value(json_array_get(results[k], *row)), dtype, &bits[k])) return false;
+    if (!fold_bits_same(dtype, bits[0], bits[1])) return true;
+  }
+}
+
+/* How far the two are from the exact result; nothing, where it can't be made again. */
+static fold_status tell_distance(const struct explained *x, struct fold_again *again, const char *const names[2],
+                                 json_t *told) {
+  const int dtype = fold_record_result_dtype(x->record[1]);
+  const struct fold_truth *truth;
+  struct fold_nearer nearer;
+  uint64_t bits[2];
+  size_t row;
+  char text[200];
+  if (dtype < 0 || fold_record_result_dtype(x->record[0]) != dtype) return fold_ok();
+  if (!find_row(x, (enum fold_dtype)dtype, &row, bits)) return fold_ok();
+  put(told, "row", json_integer((json_int_t)row));
+  fold_status status = again ? fold_again_input(again, x->record[1]) : fold_error(FOLD_UNSUPPORTED, "not asked for");
+  if (status.code == FOLD_OK && row >= again->remade.c->rows) return fold_ok();
+  if (status.code == FOLD_OK) status = fold_truths_row(&again->remade.truths, row, &truth);
+  if (status.code == FOLD_NO_MEMORY) return status;
+  if (status.code != FOLD_OK) return fold_ok();
+  fold_nearer_ask(&nearer, truth, (enum fold_dtype)dtype, bits[0], bits[1]);
+  if (nearer.apart != UINT64_MAX) put(told, "patterns_apart", json_integer((json_int_t)nearer.apart));
+  put(told, "nearer", json_integer(nearer.nearer));
+  put(told, "distance", json_string(fold_nearer_print(&nearer, names[0], names[1], text)));
+  return fold_ok();
+}
+
+static fold_status tell(const struct explaining *e, const struct explained *x, struct fold_again *again, json_t *told) {
+  static const char *const kept[] = {"subject", "engine", "case", "claim", "dtype",
+                                     "op",      "rows",   "cols", "seed",  "generator"};
+  const struct fold_changed *c = x->changed;
+  const char *const names[2] = {e->c->side[0].name, e->c->side[1].name};
+  const json_t *record = x->record[1] ? x->record[1] : x->record[0];
+  const bool results = c->what == FOLD_CHANGED_RESULTS, verdict = c->what == FOLD_CHANGED_VERDICT;
+  put(told, "what", json_string(kinds[c->what]));
+  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
+    if (verdict || strcmp(kept[i], "claim") != 0) copy(told, record, kept[i]);
+  if (x->record[0]) put(told, "first", tell_side(x->record[0], c->line[0], c->what));
+  if (x->record[1]) put(told, "second", tell_side(x->record[1], c->line[1], c->what));
+  if (!results && !verdict) return fold_ok();
+  if (results) FOLD_TRY(tell_distance(x, again, names, told));
+  if (!json_object_get(record, "op")) return fold_ok();
+  json_t *asked = json_copy((json_t *)(uintptr_t)record);
+  if (results) put(asked, "claim", json_string(""));
+  char *replay = fold_text_replay(asked);
+  if (replay) put(told, "replay", json_string(replay));
+  free(replay);
+  json_decref(asked);
+  return fold_ok();
+}
+
+/* One more of `name` in the table of `by`: of which side was nearer, too. */
+static void count(json_t *tables, const char *by, const char *name, const json_t *told) {
+  json_t *table = json_object_get(tables, by), *row = json_object_get(table, name);
+  if (!row) put(table, name, row = json_pack("{s:i, s:i, s:i}", "differ", 0, "first_nearer", 0, "second_nearer", 0));
+  const json_t *nearer = json_object_get(told, "nearer");
+  const char *keys[] = {"differ", nearer && json_integer_value(nearer) == 0   ? "first_nearer"
+                                  : nearer && json_integer_value(nearer) == 1 ? "second_nearer"
+                                                                              : NULL};
+  for (int k = 0; k < 2 && keys[k]; k++)
+    put(row, keys[k], json_integer(json_integer_value(json_object_get(row, keys[k])) + 1));
+}
+
+static void count_all(json_t *tables, const json_t *told) {
+  char text[160];
+  const char *subject = fold_record_text(told, "subject"), *claim = fold_record_text(told, "claim");
+  snprintf(text, sizeof text, "%.90s on %.20s", subject, fold_record_text(told, "engine"));
+  count(tables, "subject", text, told);
+  count(tables, "claim", *claim ? claim : "(results)", told);
+  count(tables, "dtype", fold_record_text(told, "dtype"), told);
+  snprintf(text, sizeof text, "%lld x %lld", (long long)json_integer_value(json_object_get(told, "rows")),
+           (long long)json_integer_value(json_object_get(told, "cols")));
+  count(tables, "size", text, told);
+}
+
+/* What of two environments has other words; of lists (GPUs) their first element's. */
+static void tell_changes(const json_t *a, const json_t *b, const char *prefix, json_t *changes) {
+  const char *key;
+  json_t *value;
+  json_object_foreach((json_t *)(uintptr_t)b, key, value) {
+    const json_t *before = json_object_get(a, key);
+    char name[100];
+    snprintf(name, sizeof name, "%s%.80s", prefix, key);
+    if (json_equal(before, value) || strcmp(key, "closing_line") == 0 || strcmp(key, "asked") == 0) continue;
+    if (json_is_array(value)) {
+      tell_changes(json_array_get(before, 0), json_array_get(value, 0), "gpu ", changes);
+      continue;
+    }
+    char *was = before ? json_dumps(before, JSON_ENCODE_ANY | JSON_COMPACT) : strdup("\"\"");
+    char *is = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+    if (was && is)
+      put(changes, name,
+          json_pack("[s,s]", json_is_string(before) ? json_string_value(before) : was,
+                    json_is_string(value) ? json_string_value(value) : is));
+    free(was);
+    free(is);
+  }
+  json_object_foreach((json_t *)(uintptr_t)a, key, value) {
+    char name[100];
+    snprintf(name, sizeof name, "%s%.80s", prefix, key);
+    if (b && !json_object_get(b, key) && json_is_string(value))
+      put(changes, name, json_pack("[s,s]", json_string_value(value), ""));
+  }
+}
+
+/* The smallest that differs: fewest terms, then fewest rows. */
+static bool is_smaller(const json_t *a, const json_t *b) {
+  double size[2], rows[2];
+  const json_t *const both[2] = {a, b};
+  for (int k = 0; k < 2; k++) {
+    rows[k] = json_number_value(json_object_get(both[k], "rows"));
+    size[k] = rows[k] * json_number_value(json_object_get(both[k], "cols"));
+  }
+  return size[0] < size[1] || (size[0] == size[1] && rows[0] < rows[1]);
+}
+
+static fold_status tell_all(struct explaining *e, struct fold_again *again, size_t most, json_t *all) {
+  json_t *list = json_array(), *tables = json_pack("{s:{}, s:{}, s:{}, s:{}}", "subject", "claim", "dtype", "size");
+  const json_t *smallest = NULL;
+  size_t listed[FOLD_CHANGES] = {0}, looked = 0;
+  fold_status status = fold_ok();
+  for (size_t i = 0; i < e->n && status.code == FOLD_OK; i++) {
+    const struct explained *x = &e->at[i];
+    const enum fold_change what = x->changed->what;
+    const bool counted = what == FOLD_CHANGED_RESULTS || what == FOLD_CHANGED_VERDICT;
+    if (!counted && listed[what] >= most) continue;
+    json_t *told = json_object();
+    status = tell(e, x, counted && looked++ < FOLD_EXPLAINED ? again : NULL, told);
+    if (counted) count_all(tables, told);
+    if (what == FOLD_CHANGED_RESULTS && json_object_get(told, "cols") && (!smallest || is_smaller(told, smallest))) {
+      json_object_set(all, "smallest", told);
+      smallest = told;
+    }
+    if (listed[what]++ < most) json_array_append(list, told);
+    json_decref(told);
+  }
+  put(all, "changes", list);
+  put(all, "by", tables);
+  return status;
+}
+
+static json_t *tell_counts(const struct fold_comparison *c) {
+  json_t *all = json_pack("{s:s, s:s, s:I, s:I, s:I}", "first", c->side[0].name, "second", c->side[1].name, "agree",
+                          (json_int_t)c->agree, "broken_in_both", (json_int_t)c->broken, "verdicts_compared",
+                          (json_int_t)c->verdicts);
+  for (int k = 0; k < FOLD_CHANGES; k++) put(all, kinds[k], json_integer((json_int_t)c->n[k]));
+  for (int k = 0; k < 2; k++) {
+    char text[300];
+    const struct fold_lines *l = &c->side[k].lines;
+    snprintf(text, sizeof text, "%s%s%s", l->incomplete, l->incomplete[0] && l->altered[0] ? "; " : "", l->altered);
+    if (l->incomplete[0]) put(all, k ? "second_incomplete" : "first_incomplete", json_string(l->incomplete));
+    if (l->altered[0]) put(all, k ? "second_altered" : "first_altered", json_string(l->altered));
+  }
+  json_t *changes = json_object();
+  tell_changes(c->side[0].environment, c->side[1].environment, "", changes);
+  put(all, "environment", changes);
+  return all;
+}
+
+fold_status fold_compare_explain(const struct fold_comparison *c, struct fold_again *again, size_t most,
+                                 json_t **told) {
+  struct explaining e = {.c = c};
+  size_t chosen[FOLD_CHANGES] = {0};
+  e.at = calloc(c->n_changed + 1, sizeof *e.at);
+  e.order = calloc(c->n_changed + 1, sizeof *e.order);
+  fold_status status = e.at && e.order ? fold_ok() : no_memory();
+  for (size_t i = 0; i < c->n_changed && e.at; i++) {
+    const enum fold_change what = c->changed[i].what;
+    const bool counted = what == FOLD_CHANGED_RESULTS || what == FOLD_CHANGED_VERDICT;
+    if (chosen[what]++ < (counted ? MOST_COUNTED : most)) e.at[e.n++].changed = &c->changed[i];
+  }
+  for (int k = 0; k < 2 && status.code == FOLD_OK; k++) status = read_side(&e, k);
+  *told = tell_counts(c);
+  if (status.code == FOLD_OK) status = tell_all(&e, again, most, *told);
+  for (size_t i = 0; i < e.n; i++)
+    for (int k = 0; k < 2; k++) json_decref(e.at[i].record[k]);
+  free(e.at);
+  free(e.order);
+  return status;
+}

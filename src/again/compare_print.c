@@ -1,0 +1,223 @@
+/* compare_print.c: a comparison as text, Markdown, JUnit or JSON: each from what compare_explain.c tells. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "compare.h"
+#include "report_text.h"
+#include "text.h"
+
+static size_t number(const json_t *object, const char *key) {
+  return (size_t)json_integer_value(json_object_get(object, key));
+}
+
+static const char *side_name(const json_t *told, int k) { return fold_record_text(told, k ? "second" : "first"); }
+
+static const char *kind_of(const json_t *change) { return fold_record_text(change, "what"); }
+
+static void put_name(const json_t *change, FILE *out) {
+  fprintf(out, "%s on %s: %s", fold_record_text(change, "subject"), fold_record_text(change, "engine"),
+          fold_record_text(change, "case"));
+}
+
+/* "a:1 has 0x1, b:1 has 0x2" */
+static void put_sides(const json_t *told, const json_t *change, FILE *out) {
+  const json_t *side[2] = {json_object_get(change, "first"), json_object_get(change, "second")};
+  for (int k = 0; k < 2; k++)
+    fprintf(out, "%s%s:%zu has %s%s", k ? ", " : "", side_name(told, k), number(side[k], "line"),
+            fold_record_text(side[k], "has"), fold_record_text(side[k], "did"));
+  const bool alike = strcmp(fold_record_text(side[0], "has"), fold_record_text(side[1], "has")) == 0 &&
+                     strcmp(fold_record_text(side[0], "did"), fold_record_text(side[1], "did")) == 0;
+  if (alike && strcmp(kind_of(change), "other_results") == 0)
+    fputs(" (in the first row, which agrees: another row differs)", out);
+}
+
+/* One change in one line. */
+static char *line_of(const json_t *told, const json_t *change) {
+  char *text = NULL;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  if (out == NULL) return NULL;
+  const char *what = kind_of(change);
+  if (strcmp(what, "only_in_first") == 0 || strcmp(what, "only_in_second") == 0) {
+    fprintf(out, "ONLY IN %s: ", side_name(told, what[8] == 's'));
+    put_name(change, out);
+  } else {
+    fputs(strcmp(what, "other_input") == 0     ? "INPUT CHANGED: "
+          : strcmp(what, "other_verdict") == 0 ? "VERDICT CHANGED: "
+                                               : "DIFFERS: ",
+          out);
+    put_name(change, out);
+    if (json_object_get(change, "claim")) fprintf(out, ": %s", fold_record_text(change, "claim"));
+    fputs(": ", out);
+    put_sides(told, change, out);
+  }
+  if (fclose(out) != 0) return NULL;
+  fold_text_one_line(text);
+  return text;
+}
+
+static void put_evidence(const json_t *change, FILE *out) {
+  const char *distance = fold_record_text(change, "distance"), *replay = fold_record_text(change, "replay");
+  if (*distance) fprintf(out, "  row %zu: %s\n", number(change, "row"), distance);
+  if (*distance && *replay) fprintf(out, "  replay: %s\n", replay);
+}
+
+static void put_changes(const json_t *told, const char *what, FILE *out) {
+  size_t i, shown = 0, all = number(told, what);
+  json_t *change;
+  json_array_foreach(json_object_get(told, "changes"), i, change) {
+    if (strcmp(kind_of(change), what) != 0) continue;
+    char *line = line_of(told, change);
+    fprintf(out, "%s\n", line ? line : "not enough memory for a line");
+    free(line);
+    put_evidence(change, out);
+    shown++;
+  }
+  if (all > shown) fprintf(out, "%zu of %zu shown\n", shown, all);
+}
+
+static const char *const order[] = {"only_in_first", "only_in_second", "other_input", "other_results", "other_verdict"};
+static const char *const tables[] = {"subject", "claim", "dtype", "size"};
+enum { MOST_ROWS = 10 };
+
+/* The rows of a table, those that differ most first. */
+static size_t sort_rows(const json_t *table, const char *names[MOST_ROWS]) {
+  const char *key;
+  json_t *row;
+  size_t n = 0;
+  json_object_foreach((json_t *)(uintptr_t)table, key, row) {
+    size_t at = n < MOST_ROWS ? n++ : MOST_ROWS;
+    for (; at > 0 && number(row, "differ") > number(json_object_get(table, names[at - 1]), "differ"); at--)
+      if (at < MOST_ROWS) names[at] = names[at - 1];
+    if (at < MOST_ROWS) names[at] = key;
+  }
+  return n;
+}
+
+static void put_table(const json_t *told, const char *by, FILE *out) {
+  const json_t *table = json_object_get(json_object_get(told, "by"), by);
+  const char *names[MOST_ROWS];
+  const size_t n = sort_rows(table, names);
+  if (n == 0) return;
+  fprintf(out, "%-40s %8s %8s %8s\n", by, "differ", "first", "second");
+  for (size_t i = 0; i < n; i++) {
+    const json_t *row = json_object_get(table, names[i]);
+    fprintf(out, "  %-38s %8zu %8zu %8zu\n", names[i], number(row, "differ"), number(row, "first_nearer"),
+            number(row, "second_nearer"));
+  }
+  if (json_object_size(table) > n) fprintf(out, "  and %zu more\n", json_object_size(table) - n);
+}
+
+static bool differs(const json_t *told) { return number(told, "other_results") + number(told, "other_verdict") > 0; }
+
+static void put_smallest(const json_t *told, FILE *out) {
+  const json_t *smallest = json_object_get(told, "smallest");
+  if (!smallest || number(told, "other_results") < 2) return;
+  fprintf(out, "smallest that differs: ");
+  put_name(smallest, out);
+  fprintf(out, " (%zu x %zu)\n", number(smallest, "rows"), number(smallest, "cols"));
+  if (fold_record_text(smallest, "replay")[0]) fprintf(out, "  replay: %s\n", fold_record_text(smallest, "replay"));
+}
+
+static void put_environment(const json_t *told, const char *form, FILE *out) {
+  const char *key;
+  json_t *pair;
+  json_object_foreach(json_object_get(told, "environment"), key, pair)
+      fprintf(out, form, key, json_string_value(json_array_get(pair, 0)), json_string_value(json_array_get(pair, 1)));
+}
+
+void fold_compare_text(const json_t *told, FILE *out) {
+  for (int k = 0; k < 2; k++) {
+    const char *incomplete = fold_record_text(told, k ? "second_incomplete" : "first_incomplete");
+    const char *altered = fold_record_text(told, k ? "second_altered" : "first_altered");
+    if (*incomplete) fprintf(out, "INCOMPLETE: %s: %s\n", side_name(told, k), incomplete);
+    if (*altered) fprintf(out, "ALTERED: %s: %s\n", side_name(told, k), altered);
+  }
+  for (size_t i = 0; i < sizeof order / sizeof *order; i++) put_changes(told, order[i], out);
+  if (number(told, "other_input")) fprintf(out, "%zu of another input\n", number(told, "other_input"));
+  if (number(told, "other_verdict"))
+    fprintf(out, "%zu of %zu verdicts are others\n", number(told, "other_verdict"), number(told, "verdicts_compared"));
+  if (number(told, "broken_in_both"))
+    fprintf(out, "%zu without a result in both: the runs broke\n", number(told, "broken_in_both"));
+  fprintf(out, "%zu agree, %zu differ, %zu only in %s, %zu only in %s\n", number(told, "agree"),
+          number(told, "other_results"), number(told, "only_in_first"), side_name(told, 0),
+          number(told, "only_in_second"), side_name(told, 1));
+  if (!differs(told)) return;
+  fputs("what differs, and how often which is nearer to the exact result\n", out);
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) put_table(told, tables[i], out);
+  put_smallest(told, out);
+  if (json_object_size(json_object_get(told, "environment"))) fputs("what differs in the environment\n", out);
+  put_environment(told, "  %s: %s, then %s\n", out);
+}
+
+static void put_cell(const char *text, FILE *out) {
+  fputs("| ", out);
+  fold_put_markdown(out, text);
+  fputc(' ', out);
+}
+
+void fold_compare_markdown(const json_t *told, FILE *out) {
+  size_t i;
+  json_t *change;
+  const char *key;
+  fputs("| ", out);
+  fold_put_markdown(out, side_name(told, 0));
+  fputs(" against ", out);
+  fold_put_markdown(out, side_name(told, 1));
+  fprintf(out, " | cases |\n| --- | ---: |\n| agree | %zu |\n", number(told, "agree"));
+  for (i = 0; i < sizeof order / sizeof *order; i++) {
+    put_cell(order[i], out);
+    fprintf(out, "| %zu |\n", number(told, order[i]));
+  }
+  if (json_array_size(json_object_get(told, "changes"))) fputs("\n| change | evidence |\n| --- | --- |\n", out);
+  json_array_foreach(json_object_get(told, "changes"), i, change) {
+    char *line = line_of(told, change);
+    put_cell(line ? line : "", out);
+    free(line);
+    put_cell(fold_record_text(change, "distance"), out);
+    fputs("|\n", out);
+  }
+  if (json_object_size(json_object_get(told, "environment")))
+    fputs("\n| environment | first | second |\n| --- | --- | --- |\n", out);
+  json_t *pair;
+  json_object_foreach(json_object_get(told, "environment"), key, pair) {
+    put_cell(key, out);
+    put_cell(json_string_value(json_array_get(pair, 0)), out);
+    put_cell(json_string_value(json_array_get(pair, 1)), out);
+    fputs("|\n", out);
+  }
+}
+
+/* A test case for each change that is told, and one for all that agree. */
+void fold_compare_junit(const json_t *told, FILE *out) {
+  size_t i, n = json_array_size(json_object_get(told, "changes"));
+  json_t *change;
+  fprintf(out,
+          "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"foldproof compare\" tests=\"%zu\" "
+          "failures=\"%zu\">\n"
+          "<testcase classname=\"compare\" name=\"%zu agree\"/>\n",
+          n + 1, n, number(told, "agree"));
+  json_array_foreach(json_object_get(told, "changes"), i, change) {
+    char *line = line_of(told, change);
+    fputs("<testcase classname=\"", out);
+    fold_put_html(out, fold_record_text(change, "subject"));
+    fputs("\" name=\"", out);
+    fold_put_html(out, fold_record_text(change, "case"));
+    fputs(" ", out);
+    fold_put_html(out, kind_of(change));
+    fputs("\"><failure message=\"", out);
+    fold_put_html(out, line ? line : "");
+    fputs("\">", out);
+    fold_put_html(out, fold_record_text(change, "distance"));
+    fputs("\n", out);
+    fold_put_html(out, fold_record_text(change, "replay"));
+    fputs("</failure></testcase>\n", out);
+    free(line);
+  }
+  fputs("</testsuite>\n", out);
+}
+
+void fold_compare_json(const json_t *told, FILE *out) {
+  json_dumpf(told, out, JSON_INDENT(2));
+  fputc('\n', out);
+}

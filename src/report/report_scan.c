@@ -1,0 +1,117 @@
+/* report_scan.c: a validating scanner of the JSON that record.c writes. */
+#include "report_scan.h"
+
+#include <string.h>
+
+static const struct fold_slice names[] = {
+#define KEY(name) {#name, sizeof #name - 1},
+    FOLD_SCAN_KEYS(KEY)
+#undef KEY
+};
+
+enum { DEEPEST = 8 };
+
+/* Behind the closing quote; NULL where there is an escape, a control, or what is not ASCII. Eight bytes at a time: each of a word's bytes is
+ * looked at by the bits that a carry would leave (Mycroft). */
+static const char *skip_string(const char *at, const char *end) {
+  const unsigned long ones = 0x0101010101010101u, high = 0x8080808080808080u;
+  while (end - at >= 8) {
+    unsigned long word;
+    memcpy(&word, at, 8);
+    const unsigned long quote = word ^ ones * '"', escape = word ^ ones * '\\';
+    if (((quote - ones) | (escape - ones) | (word - ones * 0x20) | word) & high) break;
+    at += 8;
+  }
+  for (; at < end; at++) {
+    const unsigned char c = (unsigned char)*at;
+    if (c == '"') return at + 1;
+    if (c == '\\' || c < 0x20 || c >= 0x7f) return NULL;
+  }
+  return NULL;
+}
+
+static bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+static const char *skip_digits(const char *at, const char *end) {
+  while (at < end && is_digit(*at)) at++;
+  return at;
+}
+
+/* Numbers that jansson may refuse for their size are left to it. */
+static const char *skip_number(const char *at, const char *end) {
+  const char *from = at + (*at == '-');
+  at = skip_digits(from, end);
+  if (at == from || at - from > 18 || (*from == '0' && at - from > 1)) return NULL;
+  if (at < end && *at == '.') {
+    const char *fraction = at + 1;
+    at = skip_digits(fraction, end);
+    if (at == fraction) return NULL;
+  }
+  if (at < end && (*at == 'e' || *at == 'E')) {
+    const char *exponent = at + 1;
+    exponent += exponent < end && (*exponent == '+' || *exponent == '-');
+    at = skip_digits(exponent, end);
+    if (at == exponent || at - exponent > 2) return NULL;
+  }
+  return at;
+}
+
+static const char *skip_word(const char *at, const char *end, const char *word) {
+  const size_t n = strlen(word);
+  return (size_t)(end - at) >= n && memcmp(at, word, n) == 0 ? at + n : NULL;
+}
+
+static const char *skip_value(const char *at, const char *end, int depth);
+
+static const char *skip_list(const char *at, const char *end, int depth, bool keys) {
+  const char close = keys ? '}' : ']';
+  if (at < end && *at == close) return at + 1;
+  while (at < end) {
+    if (keys && (*at != '"' || (at = skip_string(at + 1, end)) == NULL || at == end || *at++ != ':')) return NULL;
+    at = skip_value(at, end, depth - 1);
+    if (at == NULL || at == end) return NULL;
+    if (*at == close) return at + 1;
+    if (*at++ != ',') return NULL;
+  }
+  return NULL;
+}
+
+static const char *skip_value(const char *at, const char *end, int depth) {
+  if (at >= end || depth == 0) return NULL;
+  switch (*at) {
+    case '"': return skip_string(at + 1, end);
+    case '{': return skip_list(at + 1, end, depth, true);
+    case '[': return skip_list(at + 1, end, depth, false);
+    case 't': return skip_word(at, end, "true");
+    case 'f': return skip_word(at, end, "false");
+    case 'n': return skip_word(at, end, "null");
+    default: return skip_number(at, end);
+  }
+}
+
+static void keep(struct fold_scanned *scanned, const char *key, size_t n, const char *value, const char *end) {
+  for (int k = 0; k < FOLD_SCANNED; k++) {
+    if (names[k].n != n || memcmp(names[k].at, key, n) != 0) continue;
+    const bool string = *value == '"';
+    scanned->value[k] = (struct fold_slice){value + string, (size_t)(end - value) - 2 * (size_t)string};
+    scanned->strings = (scanned->strings & ~(1u << k)) | (unsigned)string << k;
+    return;
+  }
+}
+
+bool fold_scan(const char *text, size_t n, struct fold_scanned *scanned) {
+  const char *at = text, *end = text + n;
+  memset(scanned, 0, sizeof *scanned);
+  if (n < 2 || *at++ != '{') return false;
+  while (at < end && *at == '"') {
+    const char *key = at + 1, *value, *after = skip_string(key, end);
+    if (after == NULL || after == end || *after != ':') return false;
+    value = after + 1;
+    at = skip_value(value, end, DEEPEST);
+    if (at == NULL || at == end) return false;
+    keep(scanned, key, (size_t)(after - 1 - key), value, at);
+    if (*at == '}') return at + 1 == end;
+    if (*at++ != ',') return false;
+  }
+  return false;
+}

@@ -1,0 +1,39 @@
+/* report_scan.h: the fields of a record, found in its text without a tree of it: for files of millions.
+ *
+ * Only what a writer of compact JSON writes is scanned: plain ASCII, no escapes, no blanks. Whatever else comes is for jansson to
+ * read or to refuse, so that nothing is taken here that it would not take.
+ */
+#ifndef FOLD_REPORT_SCAN_H
+#define FOLD_REPORT_SCAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Values as they stand in the text: of strings without the quotes. */
+struct fold_slice {
+  const char *at; /* NULL: there is no such key */
+  size_t n;
+};
+
+#define FOLD_SCAN_KEYS(KEY)                                                                                      \
+  KEY(schema)                                                                                                    \
+  KEY(type) KEY(subject) KEY(engine) KEY(claim) KEY(case) KEY(dtype) KEY(result_dtype) KEY(rows) KEY(input_xxh3) \
+      KEY(results) KEY(results_xxh3) KEY(verdict) KEY(unwritten) KEY(ranks_differ) KEY(out_of_bounds)
+enum fold_scan_key {
+#define KEY(name) FOLD_KEY_##name,
+  FOLD_SCAN_KEYS(KEY)
+#undef KEY
+      FOLD_SCANNED
+};
+
+struct fold_scanned {
+  struct fold_slice value[FOLD_SCANNED];
+  unsigned strings; /* a mask of those that are strings */
+  const char *line; /* the whole text, as it stands in the file */
+  size_t length;
+};
+
+/* False: jansson is to read it. `text` has a byte behind the n that is none of JSON's. */
+bool fold_scan(const char *text, size_t n, struct fold_scanned *scanned);
+
+#endif
