@@ -243,12 +243,12 @@ Test(memory, of_dot_products) {
 
 /* It grows by realloc, which is the library's own here: what that holds is asked. */
 Test(memory, of_a_log) {
-  static const struct fold_logged run = {.shift = 1};
+  static const struct fold_logged run = {.why = FOLD_REPLAYS};
   size_t held[2];
   for (int k = 0; k < 2; k++) {
     struct fold_log log = {0};
     for (int i = 0; i < 100; i++) cr_assert_eq(fold_log_add(&log, &run).code, FOLD_OK);
-    cr_expect(log.n == 100 && log.run[99].shift == 1);
+    cr_expect(log.n == 100 && log.run[99].why == FOLD_REPLAYS);
     fold_log_close(&log);
     const struct mallinfo2 now = mallinfo2();
     held[k] = now.uordblks + now.hblkhd;

@@ -1,4 +1,4 @@
-/* log.h: every run of a trial: what was asked, for which claim, and what it did besides computing. Claims about memory, ranks and
+/* log.h: every run of a trial: whose, for which claim, and what it did besides computing. Claims about memory, ranks and
  * state are judged by the log, so that no run of any judge is lost.
  */
 #ifndef FOLD_LOG_H
@@ -9,9 +9,6 @@
 struct fold_logged {
   const struct fold_subject *subject; /* the trial's, or its twin */
   enum fold_claim_id why;             /* for whose judge; FOLD_CLAIMS: the base run */
-  bool batch;                         /* among copies of the row, in a rig of its own */
-  ptrdiff_t shift;                    /* of the first input */
-  struct fold_request request;
   /* `unwritten`: as a second run with another poison confirmed; one alone can't tell it from a result that equals the poison by
    * chance. Of the base run it is not said here: writes_output has it confirmed. */
   struct fold_traces traces;

@@ -46,9 +46,9 @@ static fold_status run_elsewhere(struct fold_trial *trial, struct fold_rig *rig,
 /* The run enters the log as its last. */
 static fold_status run_in(struct fold_trial *trial, struct fold_rig *rig, const struct fold_request *request,
                           void *got) {
-  struct fold_logged run = {trial->subject, trial->why, rig != trial->rig, rig->in[0].shift, *request, {0}};
-  fold_status status = run.batch ? run_elsewhere(trial, rig, request, got, &run.traces)
-                                 : fold_rig_run(rig, trial->subject, request, got, &run.traces);
+  struct fold_logged run = {trial->subject, trial->why, {0}};
+  fold_status status = rig == trial->rig ? fold_rig_run(rig, trial->subject, request, got, &run.traces)
+                                         : run_elsewhere(trial, rig, request, got, &run.traces);
   return enter(trial, &run, status);
 }
 
@@ -94,9 +94,10 @@ fold_status fold_trial_run(struct fold_trial *trial, struct fold_rig *rig, const
 
 fold_status fold_trial_run_twin(struct fold_trial *trial, const struct fold_subject *twin) {
   struct fold_rig *rig = trial->rig;
-  struct fold_logged run = {twin, trial->why, false, trial->rig->in[0].shift, fold_trial_request(trial, 0x77), {0}};
+  const struct fold_request request = fold_trial_request(trial, 0x77);
+  struct fold_logged run = {twin, trial->why, {0}};
   if (twin->engine != trial->subject->engine) FOLD_TRY(trial->elsewhere(trial->whose, twin->engine, &rig));
-  FOLD_TRY(enter(trial, &run, fold_rig_run(rig, twin, &run.request, trial->other, &run.traces)));
+  FOLD_TRY(enter(trial, &run, fold_rig_run(rig, twin, &request, trial->other, &run.traces)));
   return fold_trial_refill(trial);
 }
 

@@ -299,10 +299,7 @@ static uint64_t claims_asked(const struct fold_round *round) {
 
 static fold_status judge_trial(const struct fold_round *round, struct bench *bench, struct fold_trial *trial) {
   enum fold_engine engine = trial->subject->engine;
-  struct fold_logged base = {.subject = trial->subject,
-                             .why = FOLD_CLAIMS,
-                             .request = fold_trial_request(trial, FOLD_BASE_POISON),
-                             .traces = trial->traces};
+  struct fold_logged base = {.subject = trial->subject, .why = FOLD_CLAIMS, .traces = trial->traces};
   base.traces.unwritten = false;
   FOLD_TRY(fold_log_add(&trial->log, &base));
   /* On the host the run itself has looked. */
