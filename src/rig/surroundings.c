@@ -156,9 +156,7 @@ static void look_at_folder(char changed[80]) {
   if (fstat(known.file, &before) != 0) return;
   if (stat(".", &now) == 0 && before.st_dev == now.st_dev && before.st_ino == now.st_ino) return;
   if (!changed[0]) snprintf(changed, 80, "the current folder");
-  if (fchdir(known.file) == 0) return;
-  close(known.file);
-  known.file = -1;
+  (void)!fchdir(known.file); /* where that fails, the next run begins where this one ended (keep_folder) */
 }
 
 /* ---- the locale; what is the thread's own ---- */
