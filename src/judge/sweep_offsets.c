@@ -4,17 +4,26 @@
 
 enum { LINE = 128 };
 
-/* Arguments k elements from an aligned place, as far as their line goes: each by itself, then all. */
+/* Arguments k places from an aligned one, as far as their line goes: each by itself, then all. */
 enum { INPUT, OTHER_INPUT, OUTPUT, TOGETHER, WAYS };
 
+/* Places are as far apart as the smaller elements are; the larger ones begin at some of these alone. */
+static size_t narrow_size(const struct fold_trial *trial) {
+  const size_t in = fold_dtype_size(trial->c->dtype), out = fold_dtype_size(fold_trial_result_dtype(trial));
+  return in < out ? in : out;
+}
+
+/* How many elements lie before that byte; 0 where none begins there. */
+static size_t elements_before(size_t at, size_t size) { return at % size ? 0 : at / size; }
+
 static struct fold_variation variation(const struct fold_trial *trial, unsigned way, size_t k) {
-  const size_t most = LINE / fold_dtype_size(trial->c->dtype),
-               most_out = LINE / fold_dtype_size(fold_trial_result_dtype(trial));
-  const ptrdiff_t in = (ptrdiff_t)(k < most ? k : most);
+  const size_t at = k * narrow_size(trial);
+  const ptrdiff_t in = (ptrdiff_t)elements_before(at, fold_dtype_size(trial->c->dtype));
   struct fold_variation v = {0};
   if (way == INPUT || way == TOGETHER) v.shift = in;
   if ((way == OTHER_INPUT || way == TOGETHER) && trial->rig->inputs > 1) v.other_shift = in;
-  if (way == OUTPUT || way == TOGETHER) v.out_shift = (unsigned)(k < most_out ? k : most_out);
+  if (way == OUTPUT || way == TOGETHER)
+    v.out_shift = (unsigned)elements_before(at, fold_dtype_size(fold_trial_result_dtype(trial)));
   v.second = trial->has_second && k % 2 == 1; /* who keeps its last result by its input has to make each one */
   return v;
 }
@@ -31,10 +40,9 @@ static bool judge_offset(struct fold_trial *trial, struct fold_finding *finding,
 
 /* What has no memory of ours takes its arguments from none of these places. */
 bool fold_sweep_offsets(struct fold_trial *trial, struct fold_finding *finding) {
-  const size_t size = fold_dtype_size(trial->c->dtype), out = fold_dtype_size(fold_trial_result_dtype(trial));
   const bool in_our_memory = trial->subject->claims & FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS);
   if (!in_our_memory || fold_trial_terms(trial) == 0 || fold_trial_terms(trial) > FOLD_PLAN_ALL) return true;
-  for (size_t k = 1; k * (size < out ? size : out) <= LINE; k++)
+  for (size_t k = 1; k * narrow_size(trial) <= LINE; k++)
     for (unsigned way = 0; way < WAYS; way++)
       if (!judge_offset(trial, finding, way, k)) return false;
   return true;

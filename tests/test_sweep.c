@@ -1,0 +1,253 @@
+/* test_sweep.c: which batches and which places guests are tried in, beyond what every subject is: each size and each offset that is
+ * promised, no other, and no run of them lost.
+ */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bits.h"
+#include "generator.h"
+#include "tally.h"
+
+enum { MOST = 4000 };
+static struct {
+  size_t n, fails_at;          /* runs, and the one that fails; 0: none */
+  size_t one_more_from;        /* in batches of so many rows each sum is one higher; 0: in none */
+  unsigned char base[1 << 15]; /* the base run's input, where there is room for it */
+  struct run {
+    size_t rows;
+    const unsigned char *in, *other, *out;
+    bool is_base;    /* of the base run's input */
+    size_t rotation; /* by so many rows that is rotated; rows: it is not */
+  } run[MOST];
+} seen;
+
+static void note(const struct fold_call *call) {
+  const size_t row = call->cols * fold_dtype_size(call->dtype), n = call->rows * row;
+  struct run *run = &seen.run[seen.n];
+  *run = (struct run){.rows = call->rows, .in = call->in, .other = call->other, .out = call->out};
+  if (n > sizeof seen.base) return;
+  if (seen.n == 0) memcpy(seen.base, call->in, n);
+  run->is_base = memcmp(call->in, seen.base, n) == 0;
+  while (run->rotation < call->rows &&
+         (memcmp(run->in, seen.base + run->rotation * row, n - run->rotation * row) != 0 ||
+          memcmp(run->in + n - run->rotation * row, seen.base, run->rotation * row) != 0))
+    run->rotation++;
+}
+
+static fold_status sum_rows(const struct fold_subject *subject, const struct fold_call *call) {
+  cr_assert(seen.n < MOST);
+  note(call);
+  if (++seen.n == seen.fails_at) return fold_error(FOLD_ENVIRONMENT, "on strike in run %zu", seen.fails_at);
+  const enum fold_dtype result = fold_subject_result(subject, call->dtype);
+  for (size_t r = 0; r < call->rows; r++) {
+    double sum = seen.one_more_from && call->rows >= seen.one_more_from;
+    for (size_t i = r * call->cols; i < (r + 1) * call->cols; i++)
+      sum += fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in, i)) *
+             (call->other ? fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->other, i)) : 1);
+    fold_bits_store(result, call->out, r, fold_bits_from_double(result, sum));
+  }
+  return fold_ok();
+}
+
+/* A guest's subject: only that it is one is looked at. */
+static struct fold_subject subject_of(uint64_t claims) {
+  static const char row;
+  return (struct fold_subject){.name = "guest",
+                               .dtypes = (1u << FOLD_DTYPES) - 1,
+                               .ops = (1u << FOLD_PROBLEMS) - 1,
+                               .claims = claims,
+                               .guest = (const void *)&row,
+                               .run = sum_rows};
+}
+
+static struct tally judge(const struct fold_subject *subject, enum fold_problem_id problem, enum fold_dtype dtype,
+                          size_t rows, size_t cols, struct fold_around around) {
+  static char name[] = "integers";
+  struct fold_registry registry = {subject, 1};
+  struct fold_case c = {.name = name, .file = name, .dtype = dtype, .op = FOLD_SUM, .rows = rows, .cols = cols};
+  c.problem = fold_problem(problem);
+  c.source = (struct fold_source){fold_generator_find("integers"), dtype, 7, cols, 0};
+  struct fold_cases cases = {&c, 1, 1};
+  struct fold_selection selection = {.engine = -1, .repeats = 3, .around = around};
+  struct tally t = {.judgements = 0};
+  struct fold_sink sink = {.judgement = tally_take, .context = &t};
+  volatile int stop = 0;
+  seen.n = 0;
+  fold_status status = fold_verify(&registry, &selection, &cases, NULL, &sink, &stop);
+  cr_assert_eq(status.code, FOLD_OK, "%s", status.text);
+  return t;
+}
+
+/* Whether the leading rows were a batch of that size. */
+static bool ran_leading(size_t rows) {
+  for (size_t i = 1; i < seen.n; i++)
+    if (seen.run[i].rows == rows && seen.run[i].in == seen.run[0].in) return true;
+  return false;
+}
+
+static bool is_expected(size_t rows, const struct fold_around *around) {
+  if (rows <= 9) return true;
+  for (size_t power = 16; power <= rows + 1; power *= 2)
+    if (rows + 1 >= power && rows <= power + 1) return true;
+  for (size_t i = 0; i < around->n; i++)
+    if (rows + 1 >= around->at[i] && rows <= around->at[i] + 1) return true;
+  return false;
+}
+
+/* Up to nine each, then about each power of two and each number that is asked for. */
+Test(sweep, batches_are_of_every_size_about_a_power_of_two) {
+  static const size_t sizes[] = {2, 9, 10, 15, 16, 17, 18, 70, 300};
+  static const struct fold_around arounds[] = {{.n = 0}, {{50}, 1}, {{13, 100, 200}, 3}, {{1}, 1}};
+  struct fold_subject subject = subject_of(FOLD_CLAIM(FOLD_BATCH_INVARIANT));
+  for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+    for (size_t a = 0; a < sizeof arounds / sizeof *arounds; a++) {
+      if (arounds[a].n && arounds[a].at[arounds[a].n - 1] >= sizes[s]) continue;
+      struct tally t = judge(&subject, FOLD_ROWS_SUM, FOLD_F32, sizes[s], 3, arounds[a]);
+      const struct fold_finding *f = &t.last[FOLD_BATCH_INVARIANT];
+      size_t compared = 3 * sizes[s] + 3 + sizes[s] / 2; /* in other places, alone, and half */
+      cr_expect_eq(f->verdict, FOLD_HELD, "%s", f->reason);
+      for (size_t rows = 1; rows < sizes[s]; rows++) {
+        const bool expected = is_expected(rows, &arounds[a]);
+        cr_expect(ran_leading(rows) == (expected || rows == sizes[s] / 2), "%zu of %zu rows, list %zu", rows, sizes[s],
+                  a);
+        compared += expected ? rows : 0;
+      }
+      cr_expect_eq(f->comparisons, compared, "%zu rows, list %zu: %zu comparisons", sizes[s], a, f->comparisons);
+    }
+}
+
+/* The first size that gives other bits is named, tried or not. */
+Test(sweep, the_first_batch_with_other_bits_is_named) {
+  enum { ROWS = 70 };
+  struct fold_subject subject = subject_of(FOLD_CLAIM(FOLD_BATCH_INVARIANT));
+  for (seen.one_more_from = 2; seen.one_more_from <= ROWS; seen.one_more_from++) {
+    struct tally t = judge(&subject, FOLD_ROWS_SUM, FOLD_F32, ROWS, 3, (struct fold_around){.n = 0});
+    const struct fold_finding *f = &t.last[FOLD_BATCH_INVARIANT];
+    char reason[100];
+    snprintf(reason, sizeof reason, "same bits up to %zu row%s, other bits from %zu (of %d)", seen.one_more_from - 1,
+             seen.one_more_from == 2 ? "" : "s", seen.one_more_from, ROWS);
+    cr_expect_eq(f->verdict, FOLD_REFUTED);
+    cr_expect_str_eq(f->reason, reason, "%s", f->reason);
+    cr_expect(f->compared && fold_bits_to_double(FOLD_F32, f->got) - fold_bits_to_double(FOLD_F32, f->want) == 1);
+  }
+}
+
+/* One place on and one back, and across the middle: whole, and from one place to the next. */
+Test(sweep, rows_are_put_in_other_places) {
+  struct fold_subject subject = subject_of(FOLD_CLAIM(FOLD_BATCH_INVARIANT));
+  for (size_t rows = 2; rows <= 9; rows++) {
+    bool by[10] = {false};
+    judge(&subject, FOLD_ROWS_SUM, FOLD_F32, rows, 40, (struct fold_around){.n = 0});
+    for (size_t i = 1; i < seen.n; i++)
+      if (seen.run[i].rows == rows) by[seen.run[i].rotation] = true;
+    for (size_t k = 1; k < rows; k++)
+      cr_expect_eq(by[k], k == 1 || k == rows - 1 || k == rows / 2, "%zu rows, by %zu", rows, k);
+    cr_expect_not(by[rows], "%zu rows in another way", rows);
+  }
+}
+
+/* Offsets within a line that were tried, of the arguments by themselves and of all. */
+struct offsets {
+  bool in[129], other[129], out[129], all[129];
+};
+
+/* With the second input at each other place, so that who keeps its last result by its input has to make each one. */
+static struct offsets find_offsets(size_t narrow) {
+  const struct run *base = &seen.run[0];
+  struct offsets found = {.in = {false}};
+  for (size_t i = 1; i < seen.n; i++) {
+    const struct run *r = &seen.run[i];
+    const ptrdiff_t in = r->in - base->in, other = base->other ? r->other - base->other : 0, out = r->out - base->out;
+    if (in < 0 || in > 128 || other < 0 || other > 128 || out < 0 || out > 128) continue;
+    const size_t far = (size_t)(in > other ? in : other), most = far > (size_t)out ? far : (size_t)out;
+    if (r->is_base == (most / narrow % 2 == 1)) continue;
+    if (!other && !out) found.in[in] = true;
+    if (!in && !out) found.other[other] = true;
+    if (!in && !other) found.out[out] = true;
+    if (in == out && (!base->other || in == other)) found.all[in] = true;
+  }
+  return found;
+}
+
+/* Each element's place within 128 bytes, whatever the sizes of terms and results; each argument by itself, and all. */
+Test(sweep, arguments_lie_at_each_offset_of_a_line) {
+  static const struct {
+    enum fold_problem_id problem;
+    enum fold_dtype dtype;
+    unsigned result;
+  } rows[] = {{FOLD_ROWS_SUM, FOLD_F32, FOLD_USUAL},
+              {FOLD_ROWS_SUM, FOLD_F64, FOLD_USUAL},
+              {FOLD_ROWS_SUM, FOLD_F16, FOLD_USUAL},
+              {FOLD_ROWS_SUM, FOLD_F16, FOLD_OF_ACCUMULATOR},
+              {FOLD_ROWS_SUM, FOLD_E4M3, FOLD_OF_ACCUMULATOR},
+              {FOLD_ROWS_SUM, FOLD_F64, FOLD_ALWAYS(FOLD_F16)},
+              {FOLD_DOT, FOLD_F32, FOLD_USUAL}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct fold_subject subject = subject_of(FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT) | FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS));
+    subject.result = rows[i].result;
+    struct tally t = judge(&subject, rows[i].problem, rows[i].dtype, 3, 7, (struct fold_around){.n = 0});
+    const size_t size = fold_dtype_size(rows[i].dtype),
+                 out = fold_dtype_size(fold_subject_result(&subject, rows[i].dtype));
+    cr_expect_eq(t.last[FOLD_ALIGNMENT_INVARIANT].verdict, FOLD_HELD, "%s", t.last[FOLD_ALIGNMENT_INVARIANT].reason);
+    cr_expect_eq(t.last[FOLD_STAYS_IN_BOUNDS].verdict, FOLD_HELD, "%s", t.last[FOLD_STAYS_IN_BOUNDS].reason);
+    const struct offsets found = find_offsets(size < out ? size : out);
+    for (size_t at = size; at <= 128; at += size) {
+      cr_expect(found.in[at], "row %zu: input at %zu", i, at);
+      cr_expect(found.other[at] || rows[i].problem != FOLD_DOT, "row %zu: other input at %zu", i, at);
+      cr_expect(found.all[at] || at % out, "row %zu: all at %zu", i, at);
+    }
+    for (size_t at = out; at <= 128; at += out) cr_expect(found.out[at], "row %zu: output at %zu", i, at);
+    /* Each once, and all together at each place of either. */
+    const size_t narrow = size < out ? size : out, inputs = rows[i].problem == FOLD_DOT ? 2 : 1;
+    const size_t swept = 128 / size * inputs + 128 / out + 128 / narrow, runs = seen.n;
+    subject.guest = NULL;
+    struct tally without = judge(&subject, rows[i].problem, rows[i].dtype, 3, 7, (struct fold_around){.n = 0});
+    cr_expect_eq(runs - seen.n, swept, "row %zu: %zu runs, %zu without", i, runs, seen.n);
+    cr_expect_eq(t.last[FOLD_ALIGNMENT_INVARIANT].comparisons,
+                 without.last[FOLD_ALIGNMENT_INVARIANT].comparisons + 3 * swept);
+  }
+}
+
+/* What has no memory of ours, what has no term, and what is long, is not swept. */
+Test(sweep, offsets_are_those_of_short_cases_in_our_memory) {
+  static const struct {
+    uint64_t promises;
+    size_t rows, cols;
+    bool sweeps;
+  } cases[] = {{FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS), 1, 4096, true},
+               {FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS), 1, 4097, false},
+               {FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS), 3, 0, false},
+               {0, 1, 4096, false}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    struct fold_subject subject = subject_of(FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT) | cases[i].promises);
+    judge(&subject, FOLD_ROWS_SUM, FOLD_F32, cases[i].rows, cases[i].cols, (struct fold_around){.n = 0});
+    const size_t swept = seen.n;
+    subject.guest = NULL;
+    judge(&subject, FOLD_ROWS_SUM, FOLD_F32, cases[i].rows, cases[i].cols, (struct fold_around){.n = 0});
+    cr_expect_eq(swept - seen.n, cases[i].sweeps ? 3 * 32 : 0, "case %zu: %zu runs, %zu without", i, swept, seen.n);
+  }
+}
+
+/* Whichever of its runs fails, the claim is broken, by what the run said. */
+Test(sweep, a_run_that_fails_breaks_the_claim_and_is_told) {
+  static const enum fold_claim_id claims[] = {FOLD_BATCH_INVARIANT, FOLD_ALIGNMENT_INVARIANT};
+  for (size_t k = 0; k < 2; k++) {
+    struct fold_subject subject = subject_of(FOLD_CLAIM(claims[k]) | FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS));
+    struct tally t = judge(&subject, FOLD_ROWS_SUM, FOLD_F32, 40, 3, (struct fold_around){.n = 0});
+    const struct fold_finding *f = &t.last[claims[k]];
+    const size_t runs = seen.n;
+    cr_expect(f->verdict == FOLD_HELD && runs > 20, "claim %d: %s", (int)claims[k], f->reason);
+    for (seen.fails_at = 1; seen.fails_at <= runs; seen.fails_at++) {
+      char words[40];
+      snprintf(words, sizeof words, "on strike in run %zu", seen.fails_at);
+      t = judge(&subject, FOLD_ROWS_SUM, FOLD_F32, 40, 3, (struct fold_around){.n = 0});
+      const bool of_bounds =
+          t.last[FOLD_STAYS_IN_BOUNDS].verdict == FOLD_BROKEN; /* judged afterwards, by runs of its own */
+      cr_expect(strstr(of_bounds ? t.last[FOLD_STAYS_IN_BOUNDS].reason : f->reason, words) &&
+                    (of_bounds || f->verdict == FOLD_BROKEN),
+                "claim %d, run %zu of %zu: %d, %s", (int)claims[k], seen.fails_at, runs, (int)f->verdict, f->reason);
+    }
+    seen.fails_at = 0;
+  }
+}
