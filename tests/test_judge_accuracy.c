@@ -47,7 +47,40 @@ Test(judge_accuracy, faithful_takes_two_neighbours_and_correctly_rounded_one) {
     cr_expect_eq(verdict_of(&t, FOLD_FAITHFUL), rows[i].faithful ? FOLD_HELD : FOLD_REFUTED, "faithful, row %zu", i);
     cr_expect_eq(verdict_of(&t, FOLD_CORRECTLY_ROUNDED), rows[i].correct ? FOLD_HELD : FOLD_REFUTED,
                  "correctly rounded, row %zu", i);
+    for (size_t k = 0; k < 2; k++) {
+      const struct fold_finding *f = &t.last[k ? FOLD_FAITHFUL : FOLD_CORRECTLY_ROUNDED];
+      if (f->verdict != FOLD_REFUTED) continue;
+      cr_expect(f->compared && f->row == 0 && f->got == fold_f32_bits(rows[i].got), "row %zu: got %llx", i,
+                (unsigned long long)f->got);
+      for (size_t j = 0; j < sizeof rows / sizeof *rows; j++) /* the right result of these terms, where a row has it */
+        if (rows[j].correct && memcmp(rows[j].terms, rows[i].terms, sizeof rows[i].terms) == 0)
+          cr_expect(fold_bits_same(FOLD_F32, f->want, fold_f32_bits(rows[j].got)), "row %zu: want %llx", i,
+                    (unsigned long long)f->want);
+    }
   }
+}
+
+/* A result below the least number has a zero for a neighbour, which has its own sign, and never the other zero. */
+Test(judge_accuracy, faithful_takes_the_zero_of_the_results_own_sign) {
+  static const struct {
+    float term, got; /* times 2^-100 */
+    bool faithful;
+  } rows[] = {
+      {0x1.8p-50f, 0x1p-149f, true}, {0x1.8p-50f, 0, true},          {0x1.8p-50f, -0.0f, false},
+      {0x1p-51f, 0, true},           {0x1p-51f, 0x1p-149f, true},    {0x1p-51f, -0.0f, false},
+      {0x1p-51f, -0x1p-149f, false}, {0x1.8p-50f, 0x1p-148f, false},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (int sign = -1; sign <= 1; sign += 2) {
+      const float got = sign < 0 ? -rows[i].got : rows[i].got;
+      struct literal l;
+      struct fold_subject subject = plant(got, NULL, FOLD_PLAIN, FOLD_CLAIM(FOLD_FAITHFUL));
+      CASE(&l, 0x1p-100f, (float)sign * rows[i].term);
+      l.c.op = FOLD_PROD;
+      struct tally t = judge(&subject, &l.cases);
+      cr_expect_eq(verdict_of(&t, FOLD_FAITHFUL), rows[i].faithful ? FOLD_HELD : FOLD_REFUTED, "row %zu, %a: %s", i,
+                   (double)got, t.last[FOLD_FAITHFUL].reason);
+    }
 }
 
 /* 2^-24 (1 + 2^-20) is the error, and the bound of one addition less than a millionth below it. */

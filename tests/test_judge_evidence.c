@@ -74,6 +74,87 @@ Test(judge_evidence, who_comes_after_a_subject_that_spoilt_the_batch_is_not_blam
   cr_expect_eq(t.count[FOLD_KEEPS_INPUT][FOLD_REFUTED], 1, "%s", t.last[FOLD_KEEPS_INPUT].reason);
 }
 
+/* In any run, after a batch whose rig was closed for that too, a write is a fault that is handled, and not the end. */
+static fold_status spoil_each(const struct fold_subject *subject, const struct fold_call *call) {
+  FOLD_TRY(add_threes(subject, call));
+  fold_bits_store(FOLD_F32, (void *)(uintptr_t)call->in, 1, fold_f32_bits(100));
+  return fold_ok();
+}
+
+Test(judge_evidence, a_subject_that_spoils_each_input_is_judged_to_the_end) {
+  struct literal l;
+  struct fold_subject subject =
+      plant(0, NULL, FOLD_PLAIN, FOLD_CLAIM(FOLD_BATCH_INVARIANT) | FOLD_CLAIM(FOLD_KEEPS_INPUT));
+  subject.run = spoil_each;
+  struct tally t = judge(&subject, CASE(&l, 1, 2, 3));
+  cr_expect_eq(t.judgements, 2);
+  cr_expect_eq(verdict_of(&t, FOLD_KEEPS_INPUT), FOLD_REFUTED, "%s", t.last[FOLD_KEEPS_INPUT].reason);
+}
+
+/* Where several runs strayed, one whose place is known to the byte is told; what its twin did is the twin's. */
+Test(judge_evidence, the_stray_whose_place_is_known_is_told) {
+  size_t n;
+  struct fold_subject subject = plant(0, NULL, FOLD_PLAIN, 0), twin = subject;
+  subject.engine = FOLD_CUDA; /* of which no more runs are made */
+  const struct fold_case c = {.name = "c", .rows = 1, .cols = 1};
+  const struct fold_logged
+      touched = {&subject, FOLD_CLAIMS, {.out_of_bounds = true, .bounds_by = FOLD_TOUCHED, .bounds_at = 4096}},
+      twins = {&twin, FOLD_CLAIMS, {.out_of_bounds = true, .bounds_by = FOLD_WRITTEN, .bounds_at = -8}},
+      known = {&subject, FOLD_CLAIMS, {.out_of_bounds = true, .bounds_by = FOLD_READ, .bounds_at = 12}};
+  const struct {
+    const struct fold_logged *runs[3], *told;
+  } logs[] = {{{&touched, &twins, &known}, &known},
+              {{&twins, &known, &touched}, &known},
+              {{&touched, &twins, NULL}, &touched},
+              {{&twins, NULL, NULL}, NULL}};
+  for (size_t i = 0; i < sizeof logs / sizeof *logs; i++) {
+    struct fold_trial trial = {.subject = &subject, .c = &c};
+    struct fold_finding f;
+    char told[120] = "";
+    for (size_t k = 0; k < 3 && logs[i].runs[k]; k++)
+      cr_assert_eq(fold_log_add(&trial.log, logs[i].runs[k]).code, FOLD_OK);
+    fold_judge_claim(&fold_claims(&n)[FOLD_STAYS_IN_BOUNDS], &trial, &f);
+    if (logs[i].told) fold_traces_describe_stray(&logs[i].told->traces, told);
+    cr_expect_eq(f.verdict, told[0] ? FOLD_REFUTED : FOLD_HELD, "log %zu", i);
+    cr_expect_str_eq(f.reason, told, "log %zu: %s", i, f.reason);
+    fold_log_close(&trial.log);
+  }
+}
+
+static uint64_t judged;
+static void note_judged(void *context, const struct fold_claim *claim, const struct fold_finding *finding) {
+  (void)context;
+  cr_expect_eq(finding->verdict, FOLD_HELD, "%s: %s", claim->name, finding->reason);
+  cr_expect_not(judged & FOLD_CLAIM(claim->id), "%s: twice", claim->name);
+  judged |= FOLD_CLAIM(claim->id);
+}
+
+/* By those that are promised, that are named, and that need no run. */
+Test(judge_evidence, results_alone_are_judged_by_the_claims_that_are_theirs) {
+  static const float results[] = {3};
+  static const struct {
+    uint64_t promised;
+    const char *globs;
+    uint64_t judged;
+  } rows[] = {{FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_RUN_TO_RUN), NULL,
+               FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_REPLAYS)},
+              {FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_REPLAYS), "bounded,faithful", FOLD_CLAIM(FOLD_BOUNDED)},
+              {FOLD_CLAIM(FOLD_RUN_TO_RUN) | FOLD_TIDY, NULL, 0}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct literal l;
+    struct fold_truths truths;
+    struct fold_subject subject = plant(3, "host/sequential", FOLD_PLAIN, rows[i].promised);
+    static const float terms[] = {1, 2};
+    CASE(&l, 1, 2);
+    cr_assert_eq(fold_truths_open(&truths, &l.c, terms).code, FOLD_OK);
+    const struct fold_evidence e = {.subject = &subject, .truths = &truths, .results = results};
+    judged = 0;
+    fold_judge_evidence(&e, rows[i].globs, note_judged, NULL);
+    cr_expect_eq(judged, rows[i].judged, "row %zu: 0x%llx", i, (unsigned long long)judged);
+    fold_truths_close(&truths);
+  }
+}
+
 /* In each run OpenMP's other threads are left rounding upwards; leaves_no_trace, which would find it, is not asked for. */
 static fold_status leave_upward(const struct fold_subject *subject, const struct fold_call *call) {
 #pragma omp parallel num_threads(4)
