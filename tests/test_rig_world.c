@@ -326,10 +326,19 @@ Test(rig_world, the_first_rank_that_did_more_than_compute_speaks_for_all) {
   fold_rig_close(&rig);
 }
 
-/* Each kind of trace by itself names its rank, in its claim's log too. */
+static bool did_the_same(const struct fold_traces *a, const struct fold_traces *b) {
+  return a->unwritten == b->unwritten && a->unwritten_at == b->unwritten_at && a->out_of_bounds == b->out_of_bounds &&
+         a->bounds_of == b->bounds_of && a->bounds_by == b->bounds_by && a->bounds_at == b->bounds_at &&
+         a->wrote_input == b->wrote_input && a->input_at == b->input_at && !strcmp(a->left, b->left);
+}
+
+/* Each kind of trace by itself is told whole, with its rank. */
 Test(rig_world, the_rank_that_did_more_than_compute_is_named) {
   static const struct fold_traces kinds[] = {
-      {.unwritten = true}, {.out_of_bounds = true}, {.wrote_input = true}, {.left = "the rounding mode"}};
+      {.unwritten = true, .unwritten_at = 2},
+      {.out_of_bounds = true, .bounds_of = FOLD_SCRATCH, .bounds_by = FOLD_WRITTEN, .bounds_at = -8},
+      {.wrote_input = true, .input_at = 4},
+      {.left = "the rounding mode"}};
   struct fold_rig rig;
   open_rig(&rig, RANKS);
   for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
@@ -337,7 +346,8 @@ Test(rig_world, the_rank_that_did_more_than_compute_is_named) {
       struct fold_traces traces;
       for (unsigned r = 0; r < RANKS; r++) world.traces[r] = r == culprit ? kinds[k] : (struct fold_traces){0};
       cr_assert_eq(run_at(&rig, 0, &traces).code, FOLD_OK);
-      cr_expect_eq(traces.rank, culprit, "kind %zu of rank %u: rank %u", k, culprit, traces.rank);
+      cr_expect(traces.rank == culprit && did_the_same(&traces, &kinds[k]), "kind %zu of rank %u: rank %u", k, culprit,
+                traces.rank);
     }
   fold_rig_close(&rig);
 }
@@ -437,7 +447,7 @@ static const enum fold_claim_id judged[] = {FOLD_BOUNDED,
                                             FOLD_KEEPS_INPUT};
 enum { JUDGED = sizeof judged / sizeof *judged };
 
-static fold_status judge(uint64_t claims, struct tally *t) {
+static fold_status judge_among(unsigned ranks, uint64_t claims, struct tally *t) {
   static char name[] = "integers";
   struct fold_subject adds = {.name = "adds",
                               .engine = FOLD_MPI,
@@ -448,7 +458,7 @@ static fold_status judge(uint64_t claims, struct tally *t) {
                               .grain = by_twos};
   struct fold_registry registry = {&adds, 1};
   struct fold_case c = {
-      .name = name, .file = name, .dtype = FOLD_F32, .op = FOLD_SUM, .rows = ROWS, .cols = COLS, .ranks = 2};
+      .name = name, .file = name, .dtype = FOLD_F32, .op = FOLD_SUM, .rows = ROWS, .cols = COLS, .ranks = ranks};
   c.source = (struct fold_source){fold_generator_find("integers"), FOLD_F32, 7, c.cols, 0};
   struct fold_cases cases = {&c, 1, 1};
   world.adds = true;
@@ -456,8 +466,17 @@ static fold_status judge(uint64_t claims, struct tally *t) {
   world.varied.n = 0;
   return tally_verify(&registry, NULL, false, &cases, t);
 }
+static fold_status judge(uint64_t claims, struct tally *t) { return judge_among(2, claims, t); }
 
-/* The last question is the last look at the input, when all is judged. */
+/* The only size that is tried here is the case's own. */
+Test(rig_world, without_another_world_nothing_is_held_of_it) {
+  struct tally t;
+  cr_assert_eq(judge_among(RANKS, FOLD_CLAIM(FOLD_WORLD_INVARIANT), &t).code, FOLD_OK);
+  cr_expect_eq(t.last[FOLD_WORLD_INVARIANT].verdict, FOLD_SKIPPED);
+  cr_expect_str_eq(t.last[FOLD_WORLD_INVARIANT].reason, "there is no other world to try");
+}
+
+/* The last question is the last look at the input, when all is judged, but for the claim that looked itself. */
 Test(rig_world, nothing_holds_by_a_question_that_was_not_answered) {
   for (size_t i = 0; i < JUDGED; i++) {
     struct tally t;
@@ -465,7 +484,7 @@ Test(rig_world, nothing_holds_by_a_question_that_was_not_answered) {
     world.fails_in = 0;
     cr_assert_eq(judge(FOLD_CLAIM(judged[i]), &t).code, FOLD_OK);
     cr_expect_eq(f->verdict, FOLD_HELD, "claim %d: %s", (int)judged[i], f->reason);
-    const unsigned asked = world.asked, last = asked - 1;
+    const unsigned asked = world.asked, last = judged[i] == FOLD_KEEPS_INPUT ? asked : asked - 1;
     for (world.fails_in = 1; world.fails_in <= last; world.fails_in++) {
       fold_status status = judge(FOLD_CLAIM(judged[i]), &t);
       cr_expect(status.code == FOLD_OK ? f->verdict == FOLD_BROKEN && strstr(f->reason, "failed")
