@@ -237,6 +237,54 @@ def check_verdicts(folder):
     run("compare", "a", "b", cwd=folder, code=0)
 
 
+def check_rerun(folder):
+    """The same run gives the same; a change is told; a guest and an array are found; what can't be run is no success."""
+    run("record", "--engine", "host", "-s", "host/numpy,host/exact,rows/par_256", "-f", "normal/f32/sum/1x3[0-3]/seed1,thirds", "--jsonl", "t", cwd=folder, code=0)
+    lines = lines_of(folder / "t")[:-1]
+    _, said = run("rerun", "t", cwd=folder, code=0)
+    expect(rf"^{len(lines) - 1} agree, 0 differ, 0 only in t, 0 only in here$", said)
+    del lines[0]["closing_line"]
+    at = next(i for i, line in enumerate(lines) if line.get("subject") == "host/numpy" and line["case"] == "normal/f32/sum/1x33/seed1")
+    changed = dict(lines[at], results=["0x3f800000"], values=["1"], results_xxh3="0x5b0d13ae2d0bbde4")
+    put(folder / "t", [*lines[:at], changed, *lines[at + 1:]])
+    _, said = run("rerun", "t", cwd=folder, code=1)
+    expect(r"^DIFFERS: host/numpy on host: normal/f32/sum/1x33/seed1: t:\d+ has 0x3f800000, here:\d+ has 0x\w+\n  row 0: .*here is nearer", said)
+    put(folder / "t", [*lines, dict(lines[at], subject="host/nobody")])
+    _, said = run("rerun", "t", cwd=folder, code=99)
+    expect("^ONLY IN t: host/nobody on host: ", said)
+    put(folder / "t", [lines[0], dict(lines[at], subject="host/nobody")])
+    _, said = run("rerun", "t", cwd=folder, code=77)
+    expect("^nothing could be run again: no subject of the records is here", said)
+    run("gen", "normal", "-n", "1000", "-o", "x.npy", cwd=folder, code=0)
+    run("record", "-s", "host/numpy", "--npy", "x.npy", "--op", "max", "--jsonl", "t", cwd=folder, code=0)
+    _, said = run("rerun", "t", cwd=folder, code=0)
+    expect("^1 agree", said)
+    (folder / "mine.py").write_text(GUEST)
+    run("record", "--exec", f"{sys.executable} mine.py", "-f", "normal/f32/sum/1x3[0-3]/seed1", "--jsonl", "t", cwd=folder, code=0)
+    assert lines_of(folder / "t")[0]["asked"]["guests"] == [["--exec", f"{sys.executable} mine.py"]]
+    _, said = run("rerun", "t", cwd=folder, code=0)
+    expect("^4 agree", said)
+    (folder / "mine.py").write_text(GUEST.replace("sum(x)", "sum(x) + 1"))
+    run("rerun", "t", cwd=folder, code=1)
+    put(folder / "t", lines[:1])
+    run("rerun", "t", cwd=folder, code=2)
+
+
+GUEST = """import json, struct, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    answer = {"name": "mine/sum", "dtypes": "f32", "claims": "run_to_run"}
+    if asked["ask"] == "run":
+        data = open(asked["in"], "rb").read()
+        size = struct.unpack("<H", data[8:10])[0] + 10
+        head = data[:size]
+        x = struct.unpack(f"<{(len(data) - size) // 4}f", data[size:])
+        text = "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }".ljust(117) + chr(10)
+        open(asked["out"], "wb").write(data[:8] + struct.pack("<H", 118) + text.encode() + struct.pack("<f", sum(x)))
+        answer = {}
+    print(json.dumps(answer), flush=True)
+"""
+
 with tempfile.TemporaryDirectory() as scratch:
-    for check in (check_held, check_full, check_refuted, check_fields, check_bits, check_compare, check_across, check_verdicts):
+    for check in (check_held, check_full, check_refuted, check_fields, check_bits, check_compare, check_across, check_verdicts, check_rerun):
         check(pathlib.Path(scratch))

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "replay.h"
 #include "setting.h"
 #include "world.h"
 
@@ -28,6 +29,7 @@ static const struct subcommand subcommands[] = {
     {"record", "run subjects and write their results, judging nothing", fold_command_record},
     {"compare", "where two records of the same inputs have other results", fold_command_compare},
     {"judge", "verdicts on recorded results, on any machine", fold_command_judge},
+    {"rerun", "run again what records say was run, and compare", fold_command_rerun},
     {"report", "records as a page, a CI job's summary or JUnit", fold_command_report},
     {"env", "the machine and software that results are made with", fold_command_env},
 };
@@ -37,7 +39,7 @@ static const struct subcommand subcommands[] = {
  * run. libgomp reads its policy when it is loaded: so once more, from the start. Not in the process that a profiler or a
  * debugger looks at, nor for `bench`, which times regions as users have them. */
 static void wait_asleep(char **argv) {
-  static const char *const commands[] = {"verify", "record", "study", "judge"};
+  static const char *const commands[] = {"verify", "record", "study", "judge", "rerun"};
   bool runs = false;
   for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) runs |= strcmp(argv[1], commands[i]) == 0;
   for (size_t i = 2; argv[i]; i++) runs &= strcmp(argv[i], "--in-process") != 0;
@@ -133,6 +135,14 @@ const volatile int *fold_watch_interrupt(void) {
   signal(SIGINT, on_signal);
   signal(SIGTERM, on_signal);
   return &interrupted;
+}
+
+fold_status fold_tell_environment(struct fold_records *records, const char *environment,
+                                  const struct fold_selection *selection) {
+  json_t *told = json_loads(environment, 0, NULL), *asked = fold_asked_of(selection);
+  if (told && json_object_size(asked)) json_object_set(told, "asked", asked);
+  json_decref(asked);
+  return fold_records_environment_of(records, told);
 }
 
 fold_status fold_close_records(const char *program, struct fold_records *records, fold_status status) {

@@ -14,7 +14,7 @@ typedef int fold_command(int argc, char **argv, const struct fold_registry *regi
 fold_command fold_command_list, fold_command_verify, fold_command_record, fold_command_oracle, fold_command_gen;
 fold_command fold_command_env, fold_command_order, fold_command_bench;
 fold_command fold_command_study;
-fold_command fold_command_report, fold_command_compare, fold_command_judge;
+fold_command fold_command_report, fold_command_compare, fold_command_judge, fold_command_rerun;
 fold_command fold_command_reveal;
 fold_command fold_command_rank; /* not for people: one rank of a world (world.h) */
 
@@ -81,6 +81,9 @@ size_t fold_option_numbers(struct argp_state *state, const char *option, char *l
 unsigned fold_option_mask(struct argp_state *state, const char *option, char *list,
                           int (*parse_name)(struct argp_state *, const char *, const char *));
 
+/* The first line of records: the environment, told as JSON text, and how the run was asked for. */
+fold_status fold_tell_environment(struct fold_records *records, const char *environment,
+                                  const struct fold_selection *selection);
 /* Closes records, if any are open: dropped where `status` failed, as a part where the run was interrupted, which is then
  * said, with its name. */
 fold_status fold_close_records(const char *program, struct fold_records *records, fold_status status);

@@ -99,7 +99,7 @@ static fold_status begin(void *context, const char *environment) {
   if (!r->jsonl) return fold_ok();
   FOLD_TRY(fold_records_open(&r->records, r->jsonl));
   r->records.gathers = !r->each;
-  return fold_records_environment_told(&r->records, environment);
+  return fold_tell_environment(&r->records, environment, &r->options.selection);
 }
 
 /* Of the cases that are kept, unless the user chooses. */

@@ -177,7 +177,7 @@ static fold_status begin(void *context, const char *environment) {
   if (!v->jsonl) return fold_ok();
   FOLD_TRY(fold_records_open(&v->records, v->jsonl));
   v->records.gathers = true;
-  keep_unwritten(v, fold_records_environment_told(&v->records, environment));
+  keep_unwritten(v, fold_tell_environment(&v->records, environment, &v->options.selection));
   return fold_ok();
 }
 

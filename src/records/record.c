@@ -54,10 +54,6 @@ fold_status fold_records_environment(struct fold_records *records) {
   return fold_records_environment_of(records, fold_environment());
 }
 
-fold_status fold_records_environment_told(struct fold_records *records, const char *text) {
-  return fold_records_environment_of(records, json_loads(text, 0, NULL));
-}
-
 uint64_t fold_records_sum(uint64_t sum, size_t lines, bool complete) {
   const uint64_t all[] = {sum, lines, complete};
   return XXH3_64bits(all, sizeof all);

@@ -8,7 +8,7 @@
 #include "text.h"
 
 /* Made once: they are the same for the whole of a command. */
-static const json_t *guests_of(const struct fold_selection *selection) {
+static json_t *guests_of(const struct fold_selection *selection) {
   static json_t *guests;
   if (selection->n_guests == 0) return NULL;
   if (guests) return guests;
@@ -28,6 +28,18 @@ void fold_asked_for(struct fold_asked *asked, const struct fold_judgement *j, co
   asked->ranks = getenv("FOLDPROOF_RANKS");
   asked->launch = getenv("FOLDPROOF_LAUNCH");
   asked->timeout = getenv("FOLDPROOF_TIMEOUT");
+}
+
+json_t *fold_asked_of(const struct fold_selection *selection) {
+  static const char *const names[][2] = {
+      {"ranks", "FOLDPROOF_RANKS"}, {"launch", "FOLDPROOF_LAUNCH"}, {"timeout", "FOLDPROOF_TIMEOUT"}};
+  json_t *asked = json_object(), *guests = guests_of(selection);
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    const char *value = getenv(names[i][1]);
+    if (value && *value) json_object_set_new(asked, names[i][0], json_string(value));
+  }
+  if (guests) json_object_set(asked, "guests", guests);
+  return asked;
 }
 
 static bool is_one_line(const char *value) {

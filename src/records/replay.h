@@ -19,6 +19,9 @@ struct fold_asked {
 void fold_asked_for(struct fold_asked *asked, const struct fold_judgement *judgement,
                     const struct fold_selection *selection, bool strict);
 
+/* The same of all of a run, for its environment's record: guests and the world, where there are any. */
+json_t *fold_asked_of(const struct fold_selection *selection);
+
 struct fold_replay {
   const char *program, *subject, *engine, *claim;
   bool probe;                    /* the claim was not promised */

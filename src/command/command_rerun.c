@@ -1,0 +1,271 @@
+/* command_rerun.c: foldproof rerun: what records say was run is run again on this machine, and compared.
+ *
+ * For each engine of the records, their subjects run on their cases (record), with the guests that they say; then the two are compared
+ * as compare does it. What more was run than is in the records is left out; what could not be run again is counted, and is no agreement.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "compare.h"
+#include "job.h"
+#include "report_source.h"
+#include "report_text.h"
+#include "text.h"
+
+enum { FOLDER = 0x200, MOST_LINES = 10, MOST_CASES = 300 };
+
+/* Words, each once, in the order in which they came. */
+struct words {
+  char **at;
+  size_t n, room;
+};
+
+struct rerun {
+  const char *path, *folder, *program;
+  const struct fold_registry *registry;
+  char *scratch;
+  struct words subjects[FOLD_ENGINES], cases[FOLD_ENGINES], fixtures[FOLD_ENGINES];
+  struct words arrays[FOLD_ENGINES][FOLD_PROBLEMS];
+  json_t *guests;
+  size_t runs;
+};
+
+static const struct argp_option options[] = {{"fixture-folder", FOLDER, "DIR", 0, "where the *.ini files are", 0}, {0}};
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+  struct rerun *r = state->input;
+  switch (key) {
+    case FOLDER: r->folder = arg; return 0;
+    case ARGP_KEY_ARG:
+      if (r->path) argp_failure(state, 2, 0, "one file or folder of records, no more");
+      r->path = arg;
+      return 0;
+    case ARGP_KEY_NO_ARGS: argp_failure(state, 2, 0, "name a file of records: see record and verify --jsonl"); return 0;
+    default: return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static const struct argp argp = {.options = options,
+                                 .parser = parse,
+                                 .args_doc = "RUN.jsonl",
+                                 .doc =
+                                     "Run again on this machine what records say was run, and compare.\v"
+                                     "Guests are named in the records, by paths from the folder in which they were "
+                                     "recorded. Exit codes: 0 all runs gave the "
+                                     "same results; 1 something differs, or a case's input does; 77 nothing could be "
+                                     "run again; 99 some of it could not."};
+
+static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for what is to be run"); }
+
+/* Neighbours are mostly alike, so that looking back finds them soon. */
+static fold_status add(struct words *w, const char *word, size_t n) {
+  for (size_t i = w->n; i-- > 0;)
+    if (strlen(w->at[i]) == n && memcmp(w->at[i], word, n) == 0) return fold_ok();
+  if (w->n == w->room) {
+    const size_t more = w->room ? 2 * w->room : 64;
+    char **grown = reallocarray(w->at, more, sizeof *grown);
+    if (grown == NULL) return no_memory();
+    w->at = grown;
+    w->room = more;
+  }
+  w->at[w->n] = strndup(word, n);
+  return w->at[w->n++] ? fold_ok() : no_memory();
+}
+
+static void free_words(struct words *w) {
+  for (size_t i = 0; i < w->n; i++) free(w->at[i]);
+  free(w->at);
+}
+
+static fold_status add_array(struct rerun *r, int engine, const char *name, const char *op) {
+  const struct fold_problem *problem = fold_problem_find(op);
+  const size_t n = fold_text_array(name, NULL);
+  char *told = strndup(name + 4, n - 4), *path = told ? fold_text_unescape(told) : NULL;
+  fold_status status = fold_ok();
+  if (problem && path) status = add(&r->arrays[engine][problem->id], path, strlen(path));
+  free(told);
+  free(path);
+  return status;
+}
+
+static fold_status note(void *context, json_t *record, size_t line) {
+  struct rerun *r = context;
+  const char *type = fold_record_text(record, "type"), *name = fold_record_text(record, "case");
+  const json_t *guests = json_object_get(json_object_get(record, "asked"), "guests");
+  (void)line;
+  if (strcmp(type, "environment") == 0 && json_is_array(guests) && !r->guests)
+    r->guests = json_incref((json_t *)(uintptr_t)guests);
+  if ((strcmp(type, "run") != 0 && strcmp(type, "judgement") != 0) || !fold_record_text(record, "results_xxh3")[0])
+    return fold_ok();
+  const int engine = fold_engine_parse(fold_record_text(record, "engine"));
+  if (engine < 0 || !*name) return fold_error(FOLD_BAD_INPUT, "results need the keys subject, engine and case");
+  const char *subject = fold_record_text(record, "subject");
+  FOLD_TRY(add(&r->subjects[engine], subject, strlen(subject)));
+  if (strncmp(name, "npy:", 4) == 0) return add_array(r, engine, name, fold_record_text(record, "op"));
+  if (r->cases[engine].n <= MOST_CASES) FOLD_TRY(add(&r->cases[engine], name, strlen(name)));
+  return add(&r->fixtures[engine], name, strcspn(name, "/"));
+}
+
+/* Whether record would take the name; a guest's is known once it is loaded. */
+static bool is_here(const struct rerun *r, int engine, const char *name) {
+  for (size_t i = 0; i < r->registry->n; i++)
+    if ((int)r->registry->subjects[i].engine == engine && strcmp(r->registry->subjects[i].name, name) == 0) return true;
+  return r->guests != NULL;
+}
+
+static void leave_out_strangers(struct rerun *r, int engine) {
+  struct words *w = &r->subjects[engine];
+  size_t n = 0;
+  for (size_t i = 0; i < w->n; i++)
+    if (is_here(r, engine, w->at[i]))
+      w->at[n++] = w->at[i];
+    else
+      free(w->at[i]);
+  w->n = n;
+}
+
+static char *join(const struct words *w) {
+  char *text = NULL;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  for (size_t i = 0; out && i < w->n; i++) fprintf(out, "%s%s", i ? "," : "", w->at[i]);
+  return out && fclose(out) == 0 ? text : NULL;
+}
+
+static void add_guests(struct fold_options *o, const json_t *guests) {
+  for (size_t i = 0; i < json_array_size(guests); i++) {
+    const json_t *guest = json_array_get(guests, i);
+    const char *option = json_string_value(json_array_get(guest, 0)),
+               *what = json_string_value(json_array_get(guest, 1));
+    const bool program = option && strcmp(option, "--exec") == 0;
+    if (what) fold_options_add(o, program ? "--exec" : "--guest", what);
+  }
+}
+
+/* One call of record, whose file is one more of the scratch folder. */
+static fold_status run(struct rerun *r, int engine, const struct words *arrays, const char *op) {
+  struct fold_options o = {0};
+  char *file = NULL, *subjects = join(&r->subjects[engine]);
+  const bool few = r->cases[engine].n <= MOST_CASES;
+  char *cases = join(few ? &r->cases[engine] : &r->fixtures[engine]);
+  fold_status status =
+      subjects && cases && asprintf(&file, "%s/%zu.jsonl", r->scratch, r->runs++) >= 0 ? fold_ok() : no_memory();
+  add_guests(&o, r->guests);
+  fold_options_add(&o, "--jsonl", file);
+  fold_options_add_job(&o, &(struct fold_job){.subjects = subjects,
+                                              .engine = fold_engine_name((enum fold_engine)engine),
+                                              .npy = arrays ? (const char *const *)arrays->at : NULL,
+                                              .n_npy = arrays ? arrays->n : 0,
+                                              .op = arrays ? op : NULL,
+                                              .folder = arrays ? NULL : r->folder,
+                                              .set = arrays ? NULL : "all",
+                                              .fixtures = arrays ? NULL : cases});
+  const char **argv = status.code == FOLD_OK && !o.failed ? fold_options_argv(&o, r->program, "record") : NULL;
+  if (status.code == FOLD_OK && argv == NULL) status = no_memory();
+  if (argv) {
+    int argc = 0;
+    while (argv[argc]) argc++;
+    /* "PROGRAM record --name value ...": a command is called without the first. What it says of its own failure is said by then. */
+    fold_command_record(argc - 1, (char **)(uintptr_t)(argv + 1), r->registry);
+  }
+  free(argv);
+  fold_options_free(&o);
+  free(file);
+  free(subjects);
+  free(cases);
+  return status;
+}
+
+static fold_status run_all(struct rerun *r) {
+  struct fold_lines lines;
+  bool any = false;
+  FOLD_TRY(fold_lines_read(r->path, note, r, &lines));
+  for (int e = 0; e < FOLD_ENGINES; e++) {
+    any |= r->subjects[e].n > 0;
+    leave_out_strangers(r, e);
+    if (r->subjects[e].n == 0) continue;
+    if (r->cases[e].n) FOLD_TRY(run(r, e, NULL, NULL));
+    for (int p = 0; p < FOLD_PROBLEMS; p++)
+      if (r->arrays[e][p].n) FOLD_TRY(run(r, e, &r->arrays[e][p], fold_problem((enum fold_problem_id)p)->name));
+  }
+  if (any && r->runs == 0) puts("nothing could be run again: no subject of the records is here");
+  return any ? fold_ok() : fold_error(FOLD_BAD_INPUT, "%.150s: no results are in it", r->path);
+}
+
+static bool ran_nothing(const struct rerun *r) {
+  char **names = NULL;
+  const bool none = fold_source_folder(r->scratch, &names).code != FOLD_OK;
+  for (size_t i = 0; names && names[i]; i++) free(names[i]);
+  free(names);
+  return none;
+}
+
+static fold_status compare(struct rerun *r, int *exit_code) {
+  struct fold_comparison two = {.side = {{.path = r->path, .name = r->path}, {.path = r->scratch, .name = "here"}}};
+  struct fold_again again = {0};
+  json_t *told = NULL;
+  *exit_code = 77;
+  if (ran_nothing(r)) return fold_ok();
+  fold_status status = fold_compare(&two);
+  if (status.code == FOLD_OK) {
+    /* Subjects and cases are run crosswise: what was not recorded is no matter. */
+    two.n[FOLD_ONLY_SECOND] = 0;
+    for (size_t i = two.n_changed; i-- > 0;)
+      if (two.changed[i].what == FOLD_ONLY_SECOND)
+        memmove(&two.changed[i], &two.changed[i + 1], (--two.n_changed - i) * sizeof *two.changed);
+    const bool exact =
+        two.n[FOLD_CHANGED_RESULTS] > 0 && fold_again_open(&again, r->registry, r->folder).code == FOLD_OK;
+    status = fold_compare_explain(&two, exact ? &again : NULL, MOST_LINES, &told);
+    if (status.code == FOLD_OK) fold_compare_text(told, stdout);
+    const size_t compared = two.agree + two.n[FOLD_CHANGED_RESULTS] + two.n[FOLD_CHANGED_INPUT];
+    *exit_code = two.n[FOLD_CHANGED_RESULTS] || two.n[FOLD_CHANGED_INPUT] ? 1
+                 : compared == 0                                          ? 77
+                 : two.n[FOLD_ONLY_FIRST] || two.broken                   ? 99
+                                                                          : 0;
+  }
+  json_decref(told);
+  fold_again_close(&again);
+  fold_comparison_free(&two);
+  return status;
+}
+
+static void remove_scratch(const char *scratch) {
+  DIR *folder = opendir(scratch);
+  for (struct dirent *entry; folder && (entry = readdir(folder));)
+    if (entry->d_name[0] != '.') unlinkat(dirfd(folder), entry->d_name, 0);
+  if (folder) closedir(folder);
+  rmdir(scratch);
+}
+
+int fold_command_rerun(int argc, char **argv, const struct fold_registry *registry) {
+  struct fold_selection_options usual;
+  char scratch[4200];
+  const char *temporary = getenv("TMPDIR");
+  snprintf(scratch, sizeof scratch, "%.4000s/foldproof-rerun-XXXXXX", temporary && *temporary ? temporary : "/tmp");
+  fold_selection_defaults(&usual);
+  struct rerun r = {.folder = usual.selection.folder, .program = "foldproof", .registry = registry, .scratch = scratch};
+  int exit_code = 0;
+  fold_parse(&argp, argc, argv, &r);
+  fold_status status = mkdtemp(scratch) ? fold_ok()
+                                        : fold_error(FOLD_ENVIRONMENT, "%.150s: no folder can be made there: %s",
+                                                     scratch, strerror(errno));
+  if (status.code == FOLD_OK) {
+    status = run_all(&r);
+    if (status.code == FOLD_OK) status = compare(&r, &exit_code);
+    remove_scratch(scratch);
+  }
+  if (status.code != FOLD_OK) exit_code = fold_report(argv[0], status);
+  for (int e = 0; e < FOLD_ENGINES; e++) {
+    free_words(&r.subjects[e]);
+    free_words(&r.cases[e]);
+    free_words(&r.fixtures[e]);
+    for (int p = 0; p < FOLD_PROBLEMS; p++) free_words(&r.arrays[e][p]);
+  }
+  json_decref(r.guests);
+  return exit_code;
+}
