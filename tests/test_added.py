@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""One fixture, kernel, order, generator, claim, problem and dtype, added to a copy of the tree as README tells newcomers.
+"""One fixture, kernel, order, generator, claim, problem, dtype and engine, added to a copy of the tree as README tells newcomers.
 
 test_added.py SOURCE_FOLDER. tests/added/*.txt have what is added: "@@ FILE new", or "@@ FILE before LINE" and "@@ FILE after LINE", where
 the only line of the file that begins so is, and then the text. Each may touch as many files as the table "to add" in README says. The copy
 is built once, and each is seen to work.
 """
+import os
 import pathlib
 import re
 import shutil
@@ -70,8 +71,8 @@ with tempfile.TemporaryDirectory() as folder:
          "-Dwerror=true")
     make("ninja", "-C", "build", "-j2", "foldproof")
 
-    def run(*words, code=0):
-        done = subprocess.run([tree / "build" / "foldproof", *words], cwd=folder, capture_output=True, text=True)
+    def run(*words, code=0, **environment):
+        done = subprocess.run([tree / "build" / "foldproof", *words], cwd=folder, capture_output=True, text=True, env=dict(os.environ, **environment))
         assert done.returncode == code, f"{words}: {done.returncode}, not {code}: {done.stdout[-3000:]}{done.stderr[-3000:]}"
         return done.stdout + done.stderr
 
@@ -102,6 +103,13 @@ with tempfile.TemporaryDirectory() as folder:
     for dtype in ("f32", "e6m9"):
         expect(r"^12 held, 0 refuted, 0 skipped$", run("verify", "--subjects", "added/squares,dot/*", "--claims", "bounded,replays",
                                                        "--fixtures", f"added_squares/{dtype}/*"))
+    # What runs on the new engine is judged there, with the launches that its row names; where it is not, its subjects are skipped.
+    told = run("verify", "--engine", "fifth", "--fixtures", "added_sums/*,normal/f32/sum/*")
+    expect(r"^added/fifth on fifth$", told)
+    expect(r"^\d{3,} held, 0 refuted, \d+ skipped$", told)
+    expect("no fifth engine here", run("verify", "--engine", "fifth", "--fixtures", "added_sums/*", code=77, NO_FIFTH="1"))
+    expect("subjects on the fifth engine are not timed", run("bench", "--engine", "fifth", code=77))
+
     # A guest is told the new problem by its name; a shared object's interface has no number for it.
     guest = pathlib.Path(folder) / "squares.py"
     guest.write_text(r'''

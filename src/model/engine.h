@@ -46,7 +46,8 @@ struct fold_engine_ops {
 };
 
 /* NULL for engines with ranks, whose memory is theirs. */
-extern const struct fold_engine_ops fold_engine_host, fold_engine_cuda;
+#define FOLD_ENGINE(TAG, name, ...) extern const struct fold_engine_ops fold_engine_##name;
+#include "engine.def"
 const struct fold_engine_ops *fold_engine_of(enum fold_engine engine);
 
 /* Whether the engine can run here; one with ranks is started. */
