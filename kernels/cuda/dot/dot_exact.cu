@@ -5,8 +5,9 @@
  *
  * A product is an integer of 106 bits times 2^(ex + ey) >= 2^-2148: shifted to its place it touches up to five limbs. A block is a
  * warp; each lane has a column of limbs of its own in shared memory, those that products of its dtype can touch: no atomics there,
- * and no two lanes meet in a bank. At an item's end columns are added and carries propagated, and the limbs go to the row's in
- * scratch, or are closed where the row is one item. A limb takes 2^31 additions below 2^32: an item has fewer terms, a row fewer items.
+ * and no two lanes meet in a bank. At an item's end columns are added, and the limbs go to the row's in scratch, or are closed where
+ * the row is one item. A limb takes 2^31 additions below 2^32, one of each term at the most: carries are propagated once, at the row's
+ * end, and in longer rows after each item too.
  */
 #include "cuda/dispatch.cuh"
 #include "cuda/exact/exact_format.cuh"
@@ -25,7 +26,9 @@ enum {
   WORDS,
   THREADS = 32,
   AHEAD = 8, /* pairs of terms that a lane loads together */
-  STRETCH = 1 << 13,
+  SHORTEST = 1 << 10,
+  LONGEST_STRETCH = 1 << 13,
+  ITEMS = 1 << 10, /* some seven warps for each multiprocessor of an H200 */
   LONGEST = 1 << 30
 };
 
@@ -117,8 +120,10 @@ static __global__ void __launch_bounds__(THREADS)
     const size_t row = item / plan.items, begin = item % plan.items * plan.stretch;
     const size_t end = plan.cols - begin < plan.stretch ? plan.cols : begin + plan.stretch;
     add_stretch<D>(words, columns, in + row * plan.cols, other + row * plan.cols, begin, end);
-    if (threadIdx.x == 0) fold_limbs_normalise((int64_t *)words, LIMBS);
-    __syncwarp();
+    if (plan.cols > LONGEST) {
+      if (threadIdx.x == 0) fold_limbs_normalise((int64_t *)words, LIMBS);
+      __syncwarp();
+    }
     if (plan.items > 1) {
       word *state = states + row * WORDS;
       for (int k = threadIdx.x; k < WORDS; k += THREADS)
@@ -127,26 +132,33 @@ static __global__ void __launch_bounds__(THREADS)
       if (!arrive_last(&counters[row], (unsigned)plan.items)) continue;
       for (int k = threadIdx.x; k < WORDS; k += THREADS) words[k] = __ldcg(&state[k]);
       __syncwarp();
-      if (threadIdx.x == 0) fold_limbs_normalise((int64_t *)words, LIMBS);
     }
-    if (threadIdx.x == 0)
+    if (threadIdx.x == 0) {
+      fold_limbs_normalise((int64_t *)words, LIMBS);
       fold_bits_store(
           (enum fold_dtype)D, out, row,
           fold_limbs_close((const int64_t *)words, LIMBS, BASE, (const int64_t *)words + LIMBS, (enum fold_dtype)D));
+    }
     __syncwarp();
   }
+}
+
+/* As long as few rows allow: an item has a fixed cost, but a GPU needs many of them. Whatever it is, no bit depends on it. */
+static size_t stretch_of(const struct fold_call *call) {
+  const size_t together = AHEAD * THREADS, each = call->rows * call->cols / ITEMS / together * together;
+  return each < SHORTEST ? SHORTEST : each > LONGEST_STRETCH ? LONGEST_STRETCH : each;
 }
 
 extern "C" size_t fold_cuda_dot_exact_scratch(const struct fold_subject *subject, const struct fold_call *call) {
   (void)subject;
   struct dot_plan plan;
-  if (dot_plan_of(call, "", THREADS, STRETCH, &plan).code != FOLD_OK) return FOLD_SCRATCH_ZEROED;
+  if (dot_plan_of(call, "", THREADS, stretch_of(call), &plan).code != FOLD_OK) return FOLD_SCRATCH_ZEROED;
   return FOLD_SCRATCH_ZEROED + (plan.items > 1 ? plan.rows * WORDS * sizeof(word) : 0);
 }
 
 extern "C" fold_status fold_cuda_dot_exact(const struct fold_subject *subject, const struct fold_call *call) {
   struct dot_plan plan;
-  FOLD_TRY(dot_plan_of(call, subject->name, THREADS, STRETCH, &plan));
+  FOLD_TRY(dot_plan_of(call, subject->name, THREADS, stretch_of(call), &plan));
   if (plan.items > LONGEST || plan.stretch > LONGEST)
     return fold_error(FOLD_UNSUPPORTED, "%s: rows of %zu are too long", subject->name, plan.cols);
   if (call->rows == 0) return fold_ok();
