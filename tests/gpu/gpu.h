@@ -49,6 +49,7 @@ static inline void *gpu_scratch(const struct fold_subject *subject, const struct
   void *d = gpu_alloc(need);
   gpu_need(fold_device_set(d, 0xff, need, NULL));
   gpu_need(fold_device_set(d, 0, FOLD_SCRATCH_ZEROED, NULL));
+  gpu_need(fold_device_synchronize()); /* the call may be for another stream */
   return d;
 }
 
