@@ -1,11 +1,11 @@
-/* fingerprint.c: the fingerprint of an order's tree (print.h): 64 bits that a revealed tree must match.
+/* fingerprint.c: the fingerprint of an order's tree (fingerprint.h): 64 bits that a revealed tree must match.
  *
  * Promised: 0 for the empty row; else a function of the tree alone, operands of a join unordered.
  */
 #include <stdlib.h>
 
 #include "canonical.h"
-#include "print.h"
+#include "fingerprint.h"
 #include "split.h"
 
 struct places {
@@ -15,8 +15,8 @@ struct places {
 #define NODE uint64_t
 #define CONTEXT const struct places
 #define ZERO(c) 0
-#define LEAF(c, i) fold_print_leaf(i)
-#define JOIN(c, a, b) fold_print_join(a, b)
+#define LEAF(c, i) fold_fingerprint_leaf(i)
+#define JOIN(c, a, b) fold_fingerprint_join(a, b)
 #define PLACE(c, k) (c)->place[k]
 #define SWEEP
 #define NAME(x) x##_print

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "bits.h"
-#include "print.h"
+#include "fingerprint.h"
 #include "split.h"
 
 #define INSERTION_TERMS 48
@@ -146,7 +146,7 @@ static fold_status shuffle_row(uint64_t key, size_t n, uint32_t **place) {
   uint32_t *at = *place = malloc(n * sizeof *at);
   if (!at) return fold_error(FOLD_NO_MEMORY, "no memory to shuffle %zu terms", n);
   for (size_t i = 0; i < n; i++) {
-    size_t partner = fold_print_mix(key << 32 ^ i) % (i + 1);
+    size_t partner = fold_fingerprint_mix(key << 32 ^ i) % (i + 1);
     at[i] = at[partner];
     at[partner] = (uint32_t)i;
   }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "bits.h"
-#include "print.h"
+#include "fingerprint.h"
 
 struct row {
   enum fold_dtype dtype;
@@ -28,11 +28,12 @@ static struct naive zero(const struct row *r) {
 }
 
 static struct naive term(const struct row *r, size_t i) {
-  return (struct naive){fold_bits_to_double(r->dtype, fold_bits_load(r->dtype, r->in, i)), 0, fold_print_leaf(i), true};
+  return (struct naive){fold_bits_to_double(r->dtype, fold_bits_load(r->dtype, r->in, i)), 0, fold_fingerprint_leaf(i),
+                        true};
 }
 
 static struct naive add(const struct row *r, struct naive a, struct naive b) {
-  struct naive sum = {operate(r, a.value, b.value), 0, fold_print_join(a.print, b.print), a.some || b.some};
+  struct naive sum = {operate(r, a.value, b.value), 0, fold_fingerprint_join(a.print, b.print), a.some || b.some};
   sum.height = a.height > b.height ? a.height : b.height;
   if (a.some && b.some) sum.height++;
   return sum;

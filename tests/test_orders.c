@@ -12,7 +12,7 @@
 #include "canonical.h"
 #include "naive.h"
 #include "order.h"
-#include "print.h"
+#include "fingerprint.h"
 #include "sample.h"
 #include "split.h"
 
@@ -389,11 +389,13 @@ Test(orders, fingerprints_agree_just_where_trees_do) {
 }
 
 Test(orders, fingerprints_are_functions_of_the_tree) {
-  uint64_t x0 = fold_print_leaf(0), x1 = fold_print_leaf(1), x2 = fold_print_leaf(2);
-  cr_expect(fold_print_join(x0, x1) == fold_print_join(x1, x0));
-  cr_expect(fold_print_join(fold_print_join(x0, x1), x2) != fold_print_join(x0, fold_print_join(x1, x2)));
-  cr_expect(fold_print_join(0, x2) == x2 && fold_print_join(x2, 0) == x2 && fold_print_join(0, 0) == 0);
-  cr_expect(print_of("host/sequential", 3, NULL) == fold_print_join(fold_print_join(x0, x1), x2));
+  uint64_t x0 = fold_fingerprint_leaf(0), x1 = fold_fingerprint_leaf(1), x2 = fold_fingerprint_leaf(2);
+  cr_expect(fold_fingerprint_join(x0, x1) == fold_fingerprint_join(x1, x0));
+  cr_expect(fold_fingerprint_join(fold_fingerprint_join(x0, x1), x2) !=
+            fold_fingerprint_join(x0, fold_fingerprint_join(x1, x2)));
+  cr_expect(fold_fingerprint_join(0, x2) == x2 && fold_fingerprint_join(x2, 0) == x2 &&
+            fold_fingerprint_join(0, 0) == 0);
+  cr_expect(print_of("host/sequential", 3, NULL) == fold_fingerprint_join(fold_fingerprint_join(x0, x1), x2));
   cr_expect(print_of("host/sequential", 0, NULL) == 0 && print_of("flat/canonical", 1, NULL) == x0);
 }
 

@@ -6,7 +6,7 @@
 #include "bits.h"
 #include "exact.h"
 #include "integers.h"
-#include "print.h"
+#include "fingerprint.h"
 #include "reveal.h"
 
 /* A subject. */
@@ -169,7 +169,9 @@ Test(reveal, a_dtype_whose_units_no_accumulator_swallows_is_refused) {
   cr_expect_eq(masks.most, 2048);
 }
 
-static size_t random_integer(uint64_t *state) { return (size_t)(fold_print_mix(*state += 0x9e3779b97f4a7c15u) >> 8); }
+static size_t random_integer(uint64_t *state) {
+  return (size_t)(fold_fingerprint_mix(*state += 0x9e3779b97f4a7c15u) >> 8);
+}
 
 /* Joins terms at random, up to `width` at once. */
 static size_t random_parents(uint32_t *parent, size_t n, size_t width, uint64_t *state) {

@@ -9,7 +9,7 @@
 #include "order.h"
 #include "study.h"
 #include "study_ranks.h"
-#include "study_report.h"
+#include "study_course.h"
 
 static volatile int never;
 
@@ -223,16 +223,16 @@ Test(study, report_measures_against_float32_of_a_float64_sum) {
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
     struct fold_study study = {0};
     struct fold_study_case c = case_of("pathological", FOLD_F32, FOLD_SUM, rows[k].n);
-    struct fold_report_row row;
+    struct fold_course_row row;
     char text[3][32];
     run_case(&study, c);
-    cr_assert_eq(fold_study_report_way(&c, &row.way).code, FOLD_OK);
+    cr_assert_eq(fold_study_course_way(&c, &row.way).code, FOLD_OK);
     cr_expect(row.way.reference == rows[k].reference && row.way.reference32 == (float)rows[k].reference32);
     cr_expect(row.way.tree64 == rows[k].reference && row.way.tree64_error == 0 && row.way.reference_error == 0);
-    for (int m = 0; m < FOLD_COLUMNS; m++) row.at[m] = fold_study_find(&study, &c, FOLD_HOST, fold_report_methods[m]);
-    snprintf(text[0], 32, "%.2e", fold_report_error(&row, 0));
-    snprintf(text[1], 32, "%.2e", fold_report_error(&row, FOLD_COLUMN_SORTED));
-    snprintf(text[2], 32, "%.2e", fold_report_error(&row, FOLD_COLUMN_NUMPY));
+    for (int m = 0; m < FOLD_COLUMNS; m++) row.at[m] = fold_study_find(&study, &c, FOLD_HOST, fold_course_methods[m]);
+    snprintf(text[0], 32, "%.2e", fold_course_error(&row, 0));
+    snprintf(text[1], 32, "%.2e", fold_course_error(&row, FOLD_COLUMN_SORTED));
+    snprintf(text[2], 32, "%.2e", fold_course_error(&row, FOLD_COLUMN_NUMPY));
     cr_expect_str_eq(text[0], rows[k].sequential);
     cr_expect_str_eq(text[1], rows[k].sorted);
     cr_expect_str_eq(text[2], rows[k].numpy);

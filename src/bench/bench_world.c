@@ -4,11 +4,11 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "bench_sitting.h"
+#include "bench_world_race.h"
 
 enum { WARM_UP = 3, PILOT = 3 };
 
-static void enter(struct fold_sitting *s) {
+static void enter(struct fold_world_race *s) {
   const struct fold_world_shape *shape = s->shape;
   for (size_t i = 0; i < s->registry->n; i++) {
     const struct fold_subject *subject = &s->registry->subjects[i];
@@ -23,7 +23,7 @@ static void enter(struct fold_sitting *s) {
 }
 
 /* Rank r's part of a subject's columns. */
-static void fill_lay(const struct fold_sitting *s, const struct fold_generator *generator, unsigned repeats,
+static void fill_lay(const struct fold_world_race *s, const struct fold_generator *generator, unsigned repeats,
                      unsigned rank, struct wire_lay *lay) {
   const struct fold_world_shape *shape = s->shape;
   *lay = (struct wire_lay){.dtype = shape->dtype,
@@ -48,7 +48,7 @@ static void fill_lay(const struct fold_sitting *s, const struct fold_generator *
 }
 
 /* With no repeats it is only looked at. */
-static fold_status lay(const struct fold_sitting *s, const struct fold_generator *generator, unsigned repeats) {
+static fold_status lay(const struct fold_world_race *s, const struct fold_generator *generator, unsigned repeats) {
   struct wire_lay *heads = calloc(s->shape->ranks, sizeof *heads);
   if (!heads) return fold_error(FOLD_NO_MEMORY, "not enough memory for %u ranks", s->shape->ranks);
   for (unsigned r = 0; r < s->shape->ranks; r++) fill_lay(s, generator, repeats, r, &heads[r]);
@@ -62,7 +62,7 @@ static fold_status lay(const struct fold_sitting *s, const struct fold_generator
 static unsigned count_bits(uint32_t mask) { return (unsigned)__builtin_popcount(mask); }
 
 /* `repeats` runs of each entrant; the slowest rank's times go to times[entrant * stride + at ...]. */
-static fold_status race_some(const struct fold_sitting *s, unsigned warm_up, unsigned repeats, double *times,
+static fold_status race_some(const struct fold_world_race *s, unsigned warm_up, unsigned repeats, double *times,
                              size_t stride, size_t at) {
   unsigned ranks = s->shape->ranks, n = count_bits(s->in);
   struct wire_race head = {.entrants = s->in, .warm_up = warm_up, .repeats = repeats, .round = (uint32_t)at};
@@ -96,7 +96,7 @@ static struct fold_span span_of(double *times, size_t n) {
 }
 
 /* What one subject's rounds amount to, while they are still in turn. */
-static void conclude(const struct fold_sitting *s, size_t k, double *times, size_t stride, unsigned done) {
+static void conclude(const struct fold_world_race *s, size_t k, double *times, size_t stride, unsigned done) {
   struct fold_world_timing *t = &s->timing[k];
   t->rounds = done;
   for (unsigned share = 1; share < s->shares; share++)
@@ -105,7 +105,7 @@ static void conclude(const struct fold_sitting *s, size_t k, double *times, size
 }
 
 /* A few runs first: how many then fit into one question's time limit. */
-static fold_status race(struct fold_sitting *s, const volatile int *stop) {
+static fold_status race(struct fold_world_race *s, const volatile int *stop) {
   unsigned n = count_bits(s->in), iterations = s->options->iterations, done = PILOT < iterations ? PILOT : iterations;
   if (n == 0) return fold_ok();
   double *times = calloc((size_t)n * iterations, sizeof *times), round = 0;
@@ -129,10 +129,10 @@ static fold_status race(struct fold_sitting *s, const volatile int *stop) {
   return status;
 }
 
-typedef fold_status check_one(const struct fold_sitting *s, size_t k, const volatile int *stop);
+typedef fold_status check_one(const struct fold_world_race *s, size_t k, const volatile int *stop);
 
 /* A subject that can't run here is noted and left out; a world that failed ends the bench. */
-static fold_status check_all(struct fold_sitting *s, check_one *check, const volatile int *stop) {
+static fold_status check_all(struct fold_world_race *s, check_one *check, const volatile int *stop) {
   s->in = 0;
   for (size_t k = 0; k < s->n && !*stop; k++) {
     struct fold_world_timing *t = &s->timing[k];
@@ -152,7 +152,7 @@ static fold_status check_all(struct fold_sitting *s, check_one *check, const vol
 fold_status fold_bench_world(const struct fold_registry *registry, const struct fold_world_options *options,
                              const struct fold_world_shape *shape, struct fold_world_timing *timing, size_t *n,
                              const volatile int *stop) {
-  struct fold_sitting s = {.registry = registry, .options = options, .shape = shape, .timing = timing};
+  struct fold_world_race s = {.registry = registry, .options = options, .shape = shape, .timing = timing};
   s.shares = shape->vectors ? 1 : FOLD_SHARES;
   *n = 0;
   if (!shape->vectors && shape->rows != 1) return fold_error(FOLD_BAD_INPUT, "sums are timed one at a time");
@@ -163,16 +163,16 @@ fold_status fold_bench_world(const struct fold_registry *registry, const struct 
   if (s.n == 0) return fold_ok();
   if (s.n * s.shares > FOLD_WIRE_ENTRANTS)
     return fold_error(FOLD_BAD_INPUT, "at most %u subjects can be timed in turn", FOLD_WIRE_ENTRANTS / s.shares);
-  if (options->verify) FOLD_TRY(fold_sitting_judge_small(&s, stop));
-  const struct fold_generator *integers = fold_sitting_integers(&s);
+  if (options->verify) FOLD_TRY(fold_world_race_judge_small(&s, stop));
+  const struct fold_generator *integers = fold_world_race_integers(&s);
   if (integers && !*stop) {
     FOLD_TRY(lay(&s, integers, 0));
-    FOLD_TRY(check_all(&s, fold_sitting_check_integers, stop));
+    FOLD_TRY(check_all(&s, fold_world_race_check_integers, stop));
   }
-  FOLD_TRY(fold_sitting_make_sums(&s, stop));
+  FOLD_TRY(fold_world_race_make_sums(&s, stop));
   if (*stop) return fold_ok();
   FOLD_TRY(lay(&s, options->generator, options->iterations));
-  FOLD_TRY(check_all(&s, fold_sitting_check, stop));
+  FOLD_TRY(check_all(&s, fold_world_race_check, stop));
   return *stop ? fold_ok() : race(&s, stop);
 }
 

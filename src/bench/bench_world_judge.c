@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "bench_sitting.h"
+#include "bench_world_race.h"
 #include "bits.h"
 
 /* What is judged before it is timed: small enough for the judges, more than one block of every method here. */
@@ -24,7 +24,7 @@ static void count(void *timing, const struct fold_claim *claim, const struct fol
 }
 
 static fold_status count_judgement(void *context, const struct fold_judgement *j) {
-  struct fold_sitting *s = context;
+  struct fold_world_race *s = context;
   for (size_t k = 0; k < s->n; k++)
     if (s->timing[k].subject == j->subject) fold_world_timing_count(&s->timing[k], j->claim->name, &j->finding);
   return fold_ok();
@@ -42,7 +42,7 @@ static struct fold_case case_of(const struct fold_world_shape *shape) {
                             .ranks = shape->ranks};
 }
 
-fold_status fold_sitting_judge_small(struct fold_sitting *s, const volatile int *stop) {
+fold_status fold_world_race_judge_small(struct fold_world_race *s, const volatile int *stop) {
   const struct fold_world_shape *shape = s->shape;
   size_t most = shape->vectors ? SMALL_VECTOR : SMALL_SUM, rows = shape->rows;
   struct fold_case c = case_of(shape);
@@ -57,7 +57,7 @@ fold_status fold_sitting_judge_small(struct fold_sitting *s, const volatile int 
 }
 
 /* The terms of the results that are looked at, as rows x cols: samples of a vector, or the whole of a sum. */
-static fold_status make_terms(const struct fold_sitting *s, size_t rows, size_t cols, unsigned char *to) {
+static fold_status make_terms(const struct fold_world_race *s, size_t rows, size_t cols, unsigned char *to) {
   const struct fold_world_shape *shape = s->shape;
   size_t size = fold_dtype_size(shape->dtype);
   struct fold_source source = {s->options->generator, shape->dtype, s->options->seed,
@@ -75,7 +75,7 @@ static fold_status make_terms(const struct fold_sitting *s, size_t rows, size_t 
 }
 
 /* The judges, on the results that the ranks sent of the timed input itself. */
-static fold_status judge_at_size(const struct fold_sitting *s, struct fold_world_timing *t, const uint64_t *sample) {
+static fold_status judge_at_size(const struct fold_world_race *s, struct fold_world_timing *t, const uint64_t *sample) {
   const struct fold_world_shape *shape = s->shape;
   unsigned char results[8 * FOLD_WIRE_SAMPLES];
   struct fold_truths truths = {0};
@@ -97,7 +97,7 @@ static fold_status judge_at_size(const struct fold_sitting *s, struct fold_world
 }
 
 /* The exact sum of the timed shape, of that generator's terms. */
-static fold_status exact_sum(const struct fold_sitting *s, const struct fold_generator *generator,
+static fold_status exact_sum(const struct fold_world_race *s, const struct fold_generator *generator,
                              const volatile int *stop, const struct fold_truth **truth) {
   struct fold_source source = {generator, s->shape->dtype, s->options->seed, s->shape->cols, 0};
   return fold_world_sums_find(s->options->sums, &source, stop, truth);
@@ -106,14 +106,14 @@ static fold_status exact_sum(const struct fold_sitting *s, const struct fold_gen
 /* Whether the judges are given all terms of what they judge: of a vector's samples they are. */
 static bool is_whole(const struct fold_world_shape *shape) { return shape->vectors || shape->cols <= LONG_SUM; }
 
-fold_status fold_sitting_make_sums(const struct fold_sitting *s, const volatile int *stop) {
+fold_status fold_world_race_make_sums(const struct fold_world_race *s, const volatile int *stop) {
   const struct fold_truth *truth;
   if (!s->options->verify || is_whole(s->shape) || s->shape->op != FOLD_SUM) return fold_ok();
   return exact_sum(s, s->options->generator, stop, &truth);
 }
 
 /* The same of a sum that is too long to be laid here: against the exact sum of the timed input. */
-static fold_status judge_long(const struct fold_sitting *s, struct fold_world_timing *t, uint64_t sample,
+static fold_status judge_long(const struct fold_world_race *s, struct fold_world_timing *t, uint64_t sample,
                               const volatile int *stop) {
   const struct fold_truth *truth;
   unsigned char result[8];
@@ -134,7 +134,7 @@ static fold_status judge_long(const struct fold_sitting *s, struct fold_world_ti
 
 /* Of sums in an order that does not look at their terms. Integers in [-8, 8] of mean 0 and variance 24: a partial sum of
  * 2^34 terms is 6.4e5 in the root mean square, a 26th part of 2^24; below that f32 has every integer. */
-const struct fold_generator *fold_sitting_integers(const struct fold_sitting *s) {
+const struct fold_generator *fold_world_race_integers(const struct fold_world_race *s) {
   if (!s->options->verify || s->shape->vectors || s->shape->op != FOLD_SUM) return NULL;
   return fold_generator_find("integers");
 }
@@ -146,13 +146,13 @@ static bool promises_accuracy(const struct fold_subject *subject, enum fold_dtyp
          (fold_claims_of(subject, FOLD_SUM) & any);
 }
 
-static fold_status judge_integers(const struct fold_sitting *s, struct fold_world_timing *t,
+static fold_status judge_integers(const struct fold_world_race *s, struct fold_world_timing *t,
                                   const struct wire_checked *checked, const volatile int *stop) {
   enum fold_dtype dtype = s->shape->dtype;
   const struct fold_truth *truth;
   struct fold_finding finding = fold_finding_open(1);
   bool right = true;
-  FOLD_TRY(exact_sum(s, fold_sitting_integers(s), stop, &truth));
+  FOLD_TRY(exact_sum(s, fold_world_race_integers(s), stop, &truth));
   if (!truth) return fold_ok();
   uint64_t want = truth->rounded[dtype];
   for (unsigned r = 0; r < s->shape->ranks && right; r++) {
@@ -189,7 +189,7 @@ static void judge_ranks(struct fold_world_timing *t, const struct wire_checked *
 }
 
 /* Free *checked, also where this failed. */
-static fold_status ask(const struct fold_sitting *s, size_t k, struct wire_checked **checked) {
+static fold_status ask(const struct fold_world_race *s, size_t k, struct wire_checked **checked) {
   struct wire_check head = {.entrant = (uint32_t)(k * s->shares)};
   *checked = calloc(s->shape->ranks, sizeof **checked);
   if (!*checked) return fold_error(FOLD_NO_MEMORY, "not enough memory to check");
@@ -202,7 +202,7 @@ static fold_status ask(const struct fold_sitting *s, size_t k, struct wire_check
   return fold_world_ask(s->world, 0, s->shape->ranks, &question, *checked);
 }
 
-fold_status fold_sitting_check(const struct fold_sitting *s, size_t k, const volatile int *stop) {
+fold_status fold_world_race_check(const struct fold_world_race *s, size_t k, const volatile int *stop) {
   const struct fold_world_shape *shape = s->shape;
   struct fold_world_timing *t = &s->timing[k];
   struct wire_checked *checked;
@@ -218,7 +218,7 @@ fold_status fold_sitting_check(const struct fold_sitting *s, size_t k, const vol
   return status;
 }
 
-fold_status fold_sitting_check_integers(const struct fold_sitting *s, size_t k, const volatile int *stop) {
+fold_status fold_world_race_check_integers(const struct fold_world_race *s, size_t k, const volatile int *stop) {
   struct fold_world_timing *t = &s->timing[k];
   struct wire_checked *checked;
   if (!promises_accuracy(t->subject, s->shape->dtype)) return fold_ok();

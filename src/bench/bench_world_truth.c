@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "bench_sitting.h"
+#include "bench_world_race.h"
 
 /* Terms of a piece; sums that are kept: of both inputs of as many lengths as a bench takes in turn. One is lent at a
  * time, so that the oldest can always make room. */

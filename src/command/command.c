@@ -76,7 +76,7 @@ static int run(int argc, char **argv, const struct fold_registry *registry) {
   wait_asleep(argv);
   fold_status settings = fold_settings_check();
   if (settings.code == FOLD_OK) settings = fold_registry_check(registry); /* in a rank too */
-  if (settings.code != FOLD_OK) return fold_report("foldproof", settings);
+  if (settings.code != FOLD_OK) return fold_print_error("foldproof", settings);
   for (size_t i = 0; i < sizeof subcommands / sizeof *subcommands; i++) {
     if (strcmp(argv[1], subcommands[i].name) != 0) continue;
     char program[40];
@@ -84,7 +84,7 @@ static int run(int argc, char **argv, const struct fold_registry *registry) {
     argv[1] = program;
     int exit_code = subcommands[i].run(argc - 1, argv + 1, registry);
     /* What was judged stands; but ranks that can't end are no environment to trust. */
-    int ended = fold_report(program, fold_worlds_close());
+    int ended = fold_print_error(program, fold_worlds_close());
     return fold_finish_output(program, exit_code == 0 ? ended : exit_code);
   }
   if (strcmp(argv[1], "rank") == 0) return fold_command_rank(argc - 1, argv + 1, registry);
@@ -101,7 +101,7 @@ int fold_main(int argc, char **argv, const struct fold_registry *registry) {
   return fold_process_end(run(argc, argv, registry));
 }
 
-int fold_report(const char *program, fold_status status) {
+int fold_print_error(const char *program, fold_status status) {
   if (status.code == FOLD_OK) return 0;
   fflush(stdout);
   fprintf(stderr, "%s: %s\n", program, status.text);

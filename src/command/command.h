@@ -61,7 +61,7 @@ extern const struct argp_child fold_world_child[2];
   "run subjects in this process, for debuggers and profilers: one that crashes or hangs takes the command with it"
 
 /* Prints "foldproof NAME: text" on stderr and returns the exit code; 0 and silent for FOLD_OK. */
-int fold_report(const char *program, fold_status status);
+int fold_print_error(const char *program, fold_status status);
 /* Flushes standard output; a failure there turns 0 into 99. */
 int fold_finish_output(const char *program, int exit_code);
 /* An unsigned number ("4096", "1e6", "2^20") up to `most`; ends the program with one line and exit code 2 otherwise. */

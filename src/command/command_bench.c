@@ -210,7 +210,7 @@ int fold_command_bench(int argc, char **argv, const struct fold_registry *regist
   if (status.code == FOLD_OK) status = closed;
   if (status.code == FOLD_UNSUPPORTED)
     fprintf(stderr, "%s: skipped%s\n", argv[0], collective ? "" : "; --engine host times subjects on the host");
-  if (status.code != FOLD_OK) return fold_report(argv[0], status);
+  if (status.code != FOLD_OK) return fold_print_error(argv[0], status);
   if (outcome.noisy) printf("\n%zu of %zu timings are too noisy to judge\n", outcome.noisy, outcome.timed);
   if (outcome.refuted || outcome.implausible) return 1;
   /* A busy machine has refuted nothing: where no timing could be judged, the bench was skipped. */

@@ -145,7 +145,7 @@ int fold_command_compare(int argc, char **argv, const struct fold_registry *regi
   if (compare.claim)
     return fold_compare_claim(argv[0], compare.claim, compare.path, compare.jsonl, compare.subset, registry);
   fold_status status = compare_files(&compare, registry);
-  int exit_code = status.code == FOLD_OK ? exit_code_of(&compare) : fold_report(argv[0], status);
+  int exit_code = status.code == FOLD_OK ? exit_code_of(&compare) : fold_print_error(argv[0], status);
   fold_comparison_free(&compare.comparison);
   return exit_code;
 }

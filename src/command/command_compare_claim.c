@@ -337,7 +337,7 @@ int fold_compare_claim(const char *program, const char *claim, const char *const
   if (status.code == FOLD_OK) status = closed;
   close_judging(&j);
   if (status.code == FOLD_UNSUPPORTED) fprintf(stderr, "%s: skipped\n", program);
-  if (status.code != FOLD_OK) return fold_report(program, status);
+  if (status.code != FOLD_OK) return fold_print_error(program, status);
   if (total[1]) return 1;
   if (j.incomplete && !part) return 99;
   return total[0] ? 0 : 77;

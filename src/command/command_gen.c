@@ -84,5 +84,5 @@ int fold_command_gen(int argc, char **argv, const struct fold_registry *registry
   fold_status status = fold_source_check(&g.source);
   if (status.code == FOLD_OK)
     status = fold_npy_write(g.path, g.source.dtype, g.rows, g.cols, g.flat, fill_part, &g.source);
-  return fold_report(argv[0], status);
+  return fold_print_error(argv[0], status);
 }

@@ -431,7 +431,7 @@ int fold_command_judge(int argc, char **argv, const struct fold_registry *regist
   if (status.code == FOLD_OK) status = judge_files(&j);
   fold_status closed = fold_close_records(argv[0], &j.records, status);
   if (status.code == FOLD_OK) status = closed;
-  const int exit_code = status.code == FOLD_OK ? conclude(&j) : fold_report(argv[0], status);
+  const int exit_code = status.code == FOLD_OK ? conclude(&j) : fold_print_error(argv[0], status);
   if (j.tables_open) {
     fold_summary_close(&j.summary);
     fold_table_close(&j.table);

@@ -218,7 +218,7 @@ int fold_command_list(int argc, char **argv, const struct fold_registry *registr
   struct list l = {.what = "subjects"};
   fold_selection_defaults(&l.options);
   fold_parse(&argp, argc, argv, &l);
-  int exit_code = fold_report(argv[0], print_list(&l, argv[0], registry));
+  int exit_code = fold_print_error(argv[0], print_list(&l, argv[0], registry));
   fold_selection_close(&l.options);
   return exit_code;
 }

@@ -212,6 +212,6 @@ int fold_command_oracle(int argc, char **argv, const struct fold_registry *regis
   fold_parse(&argp, argc, argv, &oracle);
   bool agree = true;
   fold_status status = answer_all(&oracle, &agree);
-  if (status.code != FOLD_OK) return fold_report(argv[0], status);
+  if (status.code != FOLD_OK) return fold_print_error(argv[0], status);
   return agree ? 0 : 1;
 }

@@ -86,5 +86,5 @@ int fold_command_order(int argc, char **argv, const struct fold_registry *regist
   (void)registry;
   struct order order = {.n = 16};
   fold_parse(&argp, argc, argv, &order);
-  return fold_report(argv[0], print_order(&order));
+  return fold_print_error(argv[0], print_order(&order));
 }

@@ -90,11 +90,13 @@ int fold_command_rank(int argc, char **argv, const struct fold_registry *registr
   unsigned launched = o.ranks;
   int own = o.threads ? 0 : own_rank(&launched);
   if (!o.threads && own < 0)
-    return fold_report(argv[0], fold_error(FOLD_ENVIRONMENT, "the launcher does not say which rank this process is"));
+    return fold_print_error(argv[0],
+                            fold_error(FOLD_ENVIRONMENT, "the launcher does not say which rank this process is"));
   unsigned n = o.threads ? o.ranks : 1;
   struct fold_rank_seat *seats = calloc(n, sizeof *seats);
   pthread_t *thread = calloc(n, sizeof *thread), watcher;
-  if (!seats || !thread) return fold_report(argv[0], fold_error(FOLD_NO_MEMORY, "not enough memory for %u ranks", n));
+  if (!seats || !thread)
+    return fold_print_error(argv[0], fold_error(FOLD_NO_MEMORY, "not enough memory for %u ranks", n));
   for (unsigned i = 0; i < n; i++) {
     seats[i] = (struct fold_rank_seat){.registry = registry,
                                        .engine = (enum fold_engine)o.engine,
@@ -105,12 +107,13 @@ int fold_command_rank(int argc, char **argv, const struct fold_registry *registr
                                        .launched = launched,
                                        .fd = fold_wire_connect(o.connect)};
     if (seats[i].fd < 0)
-      return fold_report(argv[0], fold_error(FOLD_ENVIRONMENT, "no way to the harness at %s (FOLDPROOF_ADDRESS): %s",
-                                             o.connect, strerror(errno)));
+      return fold_print_error(
+          argv[0], fold_error(FOLD_ENVIRONMENT, "no way to the harness at %s (FOLDPROOF_ADDRESS): %s", o.connect,
+                              strerror(errno)));
   }
   for (unsigned i = 0; i < n; i++)
     if (pthread_create(&watcher, NULL, watch, &seats[i]) || pthread_create(&thread[i], NULL, be_rank, &seats[i]))
-      return fold_report(argv[0], fold_error(FOLD_ENVIRONMENT, "a thread can't be started"));
+      return fold_print_error(argv[0], fold_error(FOLD_ENVIRONMENT, "a thread can't be started"));
   for (unsigned i = 0; i < n; i++) pthread_join(thread[i], NULL);
   _exit(0); /* the watchers still wait */
 }

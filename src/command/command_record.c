@@ -150,7 +150,7 @@ int fold_command_record(int argc, char **argv, const struct fold_registry *regis
   if (status.code == FOLD_OK) status = closed;
   if (status.code == FOLD_OK) status = riddle;
   if (status.code == FOLD_OK && r.keeping.folder && !*fold_watch_interrupt()) status = fold_golden_end(&r.golden);
-  const int exit_code = status.code == FOLD_OK ? exit_code_of(&r) : fold_report(argv[0], status);
+  const int exit_code = status.code == FOLD_OK ? exit_code_of(&r) : fold_print_error(argv[0], status);
   close_record(&r);
   return exit_code;
 }

@@ -99,5 +99,5 @@ int fold_command_report(int argc, char **argv, const struct fold_registry *regis
   fold_model_open(&model);
   fold_status status = make_report(&report, &model);
   fold_model_close(&model);
-  return fold_report(argv[0], status);
+  return fold_print_error(argv[0], status);
 }

@@ -183,7 +183,7 @@ static int reveal(const char *program, struct reveal *r, const struct fold_subje
   fold_revealed_free(&revealed);
   fold_status closed = fold_worlds_close();
   if (status.code == FOLD_OK) status = closed;
-  return fold_finish_output(program, status.code != FOLD_OK ? fold_report(program, status) : !found);
+  return fold_finish_output(program, status.code != FOLD_OK ? fold_print_error(program, status) : !found);
 }
 
 /* In a process of its own: a subject that crashes is told as that. */
@@ -191,12 +191,12 @@ static int reveal_apart(const char *program, struct reveal *r, const struct fold
   int how = 0;
   fflush(stdout);
   const pid_t child = fork();
-  if (child < 0) return fold_report(program, fold_error(FOLD_ENVIRONMENT, "no process can be started"));
+  if (child < 0) return fold_print_error(program, fold_error(FOLD_ENVIRONMENT, "no process can be started"));
   if (child == 0) _exit(reveal(program, r, subject));
   while (waitpid(child, &how, 0) < 0) continue;
   if (WIFEXITED(how)) return WEXITSTATUS(how);
-  return fold_report(program, fold_error(FOLD_ENVIRONMENT, "%s was killed by signal %d (%s)", subject->name,
-                                         WTERMSIG(how), strsignal(WTERMSIG(how))));
+  return fold_print_error(program, fold_error(FOLD_ENVIRONMENT, "%s was killed by signal %d (%s)", subject->name,
+                                              WTERMSIG(how), strsignal(WTERMSIG(how))));
 }
 
 int fold_command_reveal(int argc, char **argv, const struct fold_registry *registry) {
@@ -207,10 +207,10 @@ int fold_command_reveal(int argc, char **argv, const struct fold_registry *regis
   fold_parse(&argp, argc, argv, &r);
   if (r.n_guests) {
     fold_status loaded = fold_guests_load(r.guests, r.n_guests, NULL, NULL, registry, &all);
-    if (loaded.code != FOLD_OK) return fold_report(argv[0], loaded);
+    if (loaded.code != FOLD_OK) return fold_print_error(argv[0], loaded);
   }
   fold_status status = choose(&r, &all, registry->n, &subject);
-  const int code = status.code != FOLD_OK ? fold_report(argv[0], status) : reveal_apart(argv[0], &r, subject);
+  const int code = status.code != FOLD_OK ? fold_print_error(argv[0], status) : reveal_apart(argv[0], &r, subject);
   if (r.n_guests) fold_guests_unload(&all);
   return code;
 }

@@ -348,7 +348,7 @@ int fold_command_study(int argc, char **argv, const struct fold_registry *regist
                        : s.messages ? fold_study_messages(&s, registry, &exit_code)
                        : s.simulate ? fold_study_ranks(&s)
                                     : study_errors(&s, registry, &exit_code);
-  if (status.code != FOLD_OK) return fold_report(argv[0], status);
+  if (status.code != FOLD_OK) return fold_print_error(argv[0], status);
   if (!*fold_watch_interrupt()) return exit_code;
   fprintf(stderr, "%s: interrupted: what is above was finished\n", argv[0]);
   return 99;

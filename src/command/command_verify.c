@@ -97,7 +97,7 @@ static void keep_unwritten(struct verify *v, fold_status status) {
   if (status.code == FOLD_OK || v->unwritten.code != FOLD_OK) return;
   v->unwritten = status;
   fold_progress_clear(&v->progress);
-  fold_report("foldproof verify", status);
+  fold_print_error("foldproof verify", status);
 }
 
 /* Whoever reads either of the two sees it, and nobody twice: where both lead to one terminal, pipe or file, once. */
@@ -228,7 +228,7 @@ static int conclude(struct verify *v, const char *command, bool interrupted) {
     return v->unwritten.code != FOLD_OK ? fold_exit_code(v->unwritten.code) : 2;
   }
   print_table(v);
-  fold_report(command, v->riddle);
+  fold_print_error(command, v->riddle);
   if (!interrupted) return exit_code_of(v);
   fflush(stdout); /* before what may go to the same file */
   fprintf(stderr, "%s: interrupted: the verdicts above are of the cases that were finished\n", command);
@@ -249,7 +249,7 @@ int fold_command_verify(int argc, char **argv, const struct fold_registry *regis
     status = fold_golden_open(&v.golden, &v.keeping, registry, &v.options.selection, program_invocation_name);
   if (status.code == FOLD_OK) status = judge_all(&v, registry, stop);
   if (status.code == FOLD_OK && v.keeping.folder && !*stop) status = fold_golden_end(&v.golden);
-  int exit_code = fold_report(argv[0], status);
+  int exit_code = fold_print_error(argv[0], status);
   if (status.code == FOLD_OK)
     exit_code = conclude(&v, argv[0], *stop != 0);
   else if (v.table.registry && !fold_table_is_empty(&v.table))

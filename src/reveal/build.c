@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "print.h"
+#include "fingerprint.h"
 #include "reveal.h"
 
 /* Terms to be made operands of `parent`: one subtree, or several, whose terms meet the others' with the answer `meet` (0: one); where
@@ -40,7 +40,7 @@ static void fail(struct build *b, const char *text, uint32_t i, uint32_t j) {
 /* The pivot comes first. It is chosen by a hash, so that it is the same in each run. */
 static void choose_pivot(struct build *b, const struct set *s) {
   uint32_t *term = b->term + s->first;
-  const size_t k = (size_t)(fold_print_mix(term[0] + (uint64_t)s->n * 0x9e3779b97f4a7c15u) % s->n);
+  const size_t k = (size_t)(fold_fingerprint_mix(term[0] + (uint64_t)s->n * 0x9e3779b97f4a7c15u) % s->n);
   const uint32_t pivot = term[k];
   term[k] = term[0];
   term[0] = pivot;

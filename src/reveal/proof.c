@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "bits.h"
-#include "print.h"
+#include "fingerprint.h"
 #include "reveal.h"
 
 enum { FAMILIES = 5 };
@@ -20,7 +20,7 @@ struct source {
   int low, high; /* exponents */
 };
 
-static uint64_t next(struct source *s) { return fold_print_mix(s->state += 0x9e3779b97f4a7c15u); }
+static uint64_t next(struct source *s) { return fold_fingerprint_mix(s->state += 0x9e3779b97f4a7c15u); }
 
 /* n below the sum's own range, products' factors by halves. */
 static void open_source(struct source *s, const struct fold_summer *summer, size_t row, size_t family) {

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "print.h"
+#include "fingerprint.h"
 
 void fold_tree_free(struct fold_tree *tree) {
   free(tree->first);
@@ -145,20 +145,20 @@ size_t fold_tree_height(const struct fold_tree *tree) {
   return root;
 }
 
-/* Of two operands fold_print_join's; of more their sum, which knows no sequence, and their number. */
+/* Of two operands fold_fingerprint_join's; of more their sum, which knows no sequence, and their number. */
 static uint64_t print_join(const struct fold_tree *tree, size_t j, const uint64_t *print) {
   const uint32_t *child = tree->child + tree->first[j];
   const size_t n = fold_tree_degree(tree, j);
-  if (n == 2) return fold_print_join(print[child[0]], print[child[1]]);
-  uint64_t sum = fold_print_mix(n + 0xd1b54a32d192ed03u);
-  for (size_t i = 0; i < n; i++) sum += fold_print_mix(print[child[i]]);
-  return fold_print_mix(sum) | 1;
+  if (n == 2) return fold_fingerprint_join(print[child[0]], print[child[1]]);
+  uint64_t sum = fold_fingerprint_mix(n + 0xd1b54a32d192ed03u);
+  for (size_t i = 0; i < n; i++) sum += fold_fingerprint_mix(print[child[i]]);
+  return fold_fingerprint_mix(sum) | 1;
 }
 
 /* Of each node; NULL: no memory. */
 static uint64_t *prints_of(const struct fold_tree *tree) {
   uint64_t *print = malloc(fold_tree_nodes(tree) * sizeof *print);
-  for (size_t i = 0; print && i < tree->n; i++) print[i] = fold_print_leaf(i);
+  for (size_t i = 0; print && i < tree->n; i++) print[i] = fold_fingerprint_leaf(i);
   for (size_t j = 0; print && j < tree->joins; j++) print[tree->n + j] = print_join(tree, j, print);
   return print;
 }

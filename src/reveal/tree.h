@@ -36,7 +36,7 @@ static inline size_t fold_tree_degree(const struct fold_tree *tree, size_t join)
 /* The most operands of a node. */
 size_t fold_tree_width(const struct fold_tree *tree);
 size_t fold_tree_height(const struct fold_tree *tree);
-/* As an order's (print.h). NO_MEMORY. */
+/* As an order's (fingerprint.h). NO_MEMORY. */
 fold_status fold_tree_fingerprint(const struct fold_tree *tree, uint64_t *fingerprint);
 
 /* Whether two trees of as many terms differ; then a lowest join that only the first has, by a term of each of two of its operands. */

@@ -6,7 +6,7 @@
  */
 #include <stdlib.h>
 
-#include "print.h"
+#include "fingerprint.h"
 #include "tree.h"
 
 /* What is known of each node: its lowest term, how many it has, its shape, and its shape with the terms' distances. */
@@ -35,11 +35,11 @@ static void look_at(struct shapes *s, uint32_t node) {
   s->terms[node] = 0;
   for (size_t i = 0; i < n; i++) {
     s->terms[node] += s->terms[child[i]];
-    shape += fold_print_mix(s->shape[child[i]]);
-    form += fold_print_mix(s->form[child[i]] + fold_print_mix(s->lowest[child[i]] - s->lowest[node] + 7u));
+    shape += fold_fingerprint_mix(s->shape[child[i]]);
+    form += fold_fingerprint_mix(s->form[child[i]] + fold_fingerprint_mix(s->lowest[child[i]] - s->lowest[node] + 7u));
   }
-  s->shape[node] = fold_print_mix(shape);
-  s->form[node] = fold_print_mix(form);
+  s->shape[node] = fold_fingerprint_mix(shape);
+  s->form[node] = fold_fingerprint_mix(form);
 }
 
 static size_t push(struct shapes *s, uint32_t node) {

@@ -96,12 +96,12 @@ fold_status fold_study_print_report(const struct fold_study *study, const char *
 void fold_study_associate(enum fold_dtype dtype, const double abc[3], double *left, double *right);
 
 /* One f32 sum in the report's way. */
-struct fold_report_way {
+struct fold_course_way {
   double reference;                     /* NumPy's sum in float64 of the terms, widened */
   float reference32;                    /* the same rounded to float32 */
   double tree64;                        /* the tree computed in float64 */
   double reference_error, tree64_error; /* their distances from the exact sum */
 };
-fold_status fold_study_report_way(const struct fold_study_case *c, struct fold_report_way *way);
+fold_status fold_study_course_way(const struct fold_study_case *c, struct fold_course_way *way);
 
 #endif

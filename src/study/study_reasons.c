@@ -9,7 +9,7 @@
 
 #include "bits.h"
 #include "order.h"
-#include "study_report.h"
+#include "study_course.h"
 
 static void print_reference(FILE *out) {
   fputs(
@@ -33,7 +33,7 @@ static void print_reference(FILE *out) {
 }
 
 /* What the Tree column shows under each reading of how it was made. */
-static void print_tree(const struct fold_report_table *table, const char *data, FILE *out) {
+static void print_tree(const struct fold_course_table *table, const char *data, FILE *out) {
   if (table->n == 0) return;
   fprintf(out, "   %s data: the tree, and what it is measured against\n", data);
   fprintf(out, "%12s %14s %14s %14s %14s %14s %14s\n", "", "f32 tree", "f32 tree", "f64 tree", "f64 tree", "f64 sum",
@@ -41,11 +41,11 @@ static void print_tree(const struct fold_report_table *table, const char *data, 
   fprintf(out, "%12s %14s %14s %14s %14s %14s %14s\n", "Size", "exact", "f32(f64 sum)", "f64 sum", "exact", "exact",
           "of the f32 sum");
   for (size_t r = 0; r < table->n; r++) {
-    const struct fold_report_row *row = &table->row[r];
+    const struct fold_course_row *row = &table->row[r];
     const struct fold_study_point *tree = row->at[FOLD_COLUMN_TREE];
     char text[32];
     fprintf(out, "%12s %14.2e %14.2e %14.2e", fold_study_count(tree->c.n, text), tree->error,
-            fold_report_error(row, FOLD_COLUMN_TREE), fabs(row->way.tree64 - row->way.reference));
+            fold_course_error(row, FOLD_COLUMN_TREE), fabs(row->way.tree64 - row->way.reference));
     fprintf(out, " %14.2e %14.2e %14.2e\n", row->way.tree64_error, row->way.reference_error,
             fold_ulp(FOLD_F32, fold_bits_to_double(FOLD_F32, tree->want)) / 2);
   }
@@ -65,7 +65,7 @@ static fold_status print_periods(const struct fold_study_case *c, FILE *out) {
   for (int k = 0; k < FOLD_COLUMNS && status.code == FOLD_OK; k++) {
     uint32_t sum = 0;
     struct fold_call call = {.dtype = FOLD_F32, .op = FOLD_SUM, .rows = 1, .cols = n, .in = terms, .out = &sum};
-    status = fold_order_replay(fold_order_find(fold_report_methods[k]), &call);
+    status = fold_order_replay(fold_order_find(fold_course_methods[k]), &call);
     fprintf(out, " %12.9g", (double)fold_bits_f32(sum));
   }
   fputc('\n', out);
@@ -75,7 +75,7 @@ static fold_status print_periods(const struct fold_study_case *c, FILE *out) {
 
 enum { MOST_PERIOD_TERMS = 1000000 }; /* sorting more says nothing new */
 
-static fold_status print_sorted(const struct fold_report_table *table, FILE *out) {
+static fold_status print_sorted(const struct fold_course_table *table, FILE *out) {
   if (table->n == 0) return fold_ok();
   fprintf(out,
           "3. Sorted is not perfect on pathological data. The sizes of 3.3.2 are no multiples of 3, so that the sum "
@@ -123,7 +123,7 @@ static void print_rest(FILE *out) {
       out);
 }
 
-fold_status fold_report_print_reasons(const struct fold_study *study, const struct fold_report_table table[3],
+fold_status fold_course_print_reasons(const struct fold_study *study, const struct fold_course_table table[3],
                                       FILE *out) {
   if (table[0].n + table[1].n + table[2].n == 0) return fold_ok();
   print_reference(out);

@@ -122,7 +122,7 @@ fold_status fold_select_cases(const struct fold_selection *selection, unsigned r
 }
 
 /* One case in the making: an input in the memory of each engine that is asked for. */
-struct bench {
+struct opened {
   const struct fold_case *c;
   struct fold_rig rig[FOLD_ENGINES], batch[FOLD_ENGINES];
   bool open[FOLD_ENGINES];
@@ -132,60 +132,60 @@ struct bench {
   void *got, *second, *other;
 };
 
-static fold_status fill(struct bench *bench, enum fold_engine engine) {
-  for (unsigned k = 0; k < bench->rig[engine].inputs; k++)
-    FOLD_TRY(fold_case_fill(bench->c, k, fold_rig_input_at(&bench->rig[engine], k), 0));
-  return fold_rig_load(&bench->rig[engine]);
+static fold_status fill(struct opened *opened, enum fold_engine engine) {
+  for (unsigned k = 0; k < opened->rig[engine].inputs; k++)
+    FOLD_TRY(fold_case_fill(opened->c, k, fold_rig_input_at(&opened->rig[engine], k), 0));
+  return fold_rig_load(&opened->rig[engine]);
 }
 
 /* The engine's rig, opened when first asked for. A failure of the engine is remembered; one of the input ends the run.
  */
-static fold_status open_engine(struct bench *bench, enum fold_engine engine) {
-  if (bench->open[engine] || bench->ready[engine].code != FOLD_OK) return fold_ok();
-  const struct fold_case *c = bench->c;
-  bench->ready[engine] = fold_engine_ready(engine);
+static fold_status open_engine(struct opened *opened, enum fold_engine engine) {
+  if (opened->open[engine] || opened->ready[engine].code != FOLD_OK) return fold_ok();
+  const struct fold_case *c = opened->c;
+  opened->ready[engine] = fold_engine_ready(engine);
   fold_surroundings_forget(); /* to start an engine sets variables for who is started */
-  if (bench->ready[engine].code == FOLD_BAD_INPUT) return bench->ready[engine];
-  if (bench->ready[engine].code != FOLD_OK) return fold_ok();
+  if (opened->ready[engine].code == FOLD_BAD_INPUT) return opened->ready[engine];
+  if (opened->ready[engine].code != FOLD_OK) return fold_ok();
   const struct fold_problem *problem = fold_case_problem(c);
   const size_t n[FOLD_INPUTS] = {fold_case_elements(c, 0), fold_case_elements(c, 1)};
-  fold_status status = fold_rig_open_inputs(&bench->rig[engine], engine, c->dtype, n, problem->inputs, c->rows);
+  fold_status status = fold_rig_open_inputs(&opened->rig[engine], engine, c->dtype, n, problem->inputs, c->rows);
   if (status.code == FOLD_NO_MEMORY && fold_engine_is_here(engine)) return fold_within(status, "%s", c->name);
   if (status.code != FOLD_OK) {
-    bench->ready[engine] = status;
+    opened->ready[engine] = status;
     return fold_ok();
   }
-  bench->open[engine] = true;
-  bench->rig[engine].ranks = c->ranks;
-  bench->rig[engine].problem = problem;
-  FOLD_TRY(fold_within(fill(bench, engine), "%s", c->name));
-  if (bench->truths.c == NULL) {
-    FOLD_TRY(fold_rig_hash(&bench->rig[engine], &bench->input_hash));
-    FOLD_TRY(fold_truths_open(&bench->truths, c, fold_rig_input(&bench->rig[engine])));
-    if (problem->factors > 1) bench->truths.other = fold_rig_input_at(&bench->rig[engine], problem->inputs - 1);
-    FOLD_TRY(fold_truths_check_expected(&bench->truths));
+  opened->open[engine] = true;
+  opened->rig[engine].ranks = c->ranks;
+  opened->rig[engine].problem = problem;
+  FOLD_TRY(fold_within(fill(opened, engine), "%s", c->name));
+  if (opened->truths.c == NULL) {
+    FOLD_TRY(fold_rig_hash(&opened->rig[engine], &opened->input_hash));
+    FOLD_TRY(fold_truths_open(&opened->truths, c, fold_rig_input(&opened->rig[engine])));
+    if (problem->factors > 1) opened->truths.other = fold_rig_input_at(&opened->rig[engine], problem->inputs - 1);
+    FOLD_TRY(fold_truths_check_expected(&opened->truths));
   }
   return fold_ok();
 }
 
-static fold_status open_bench(struct bench *bench, const struct fold_case *c) {
-  *bench = (struct bench){.c = c};
-  bench->got = malloc(c->rows * 8 + 8);
-  bench->second = malloc(c->rows * 8 + 8);
-  bench->other = malloc(c->rows * 8 + 8);
-  if (bench->got && bench->second && bench->other) return fold_ok();
+static fold_status open_case(struct opened *opened, const struct fold_case *c) {
+  *opened = (struct opened){.c = c};
+  opened->got = malloc(c->rows * 8 + 8);
+  opened->second = malloc(c->rows * 8 + 8);
+  opened->other = malloc(c->rows * 8 + 8);
+  if (opened->got && opened->second && opened->other) return fold_ok();
   return fold_error(FOLD_NO_MEMORY, "%s: not enough memory for %zu results", c->name, c->rows);
 }
 
-static void close_bench(struct bench *bench) {
-  if (bench->truths.c) fold_truths_close(&bench->truths);
+static void close_case(struct opened *opened) {
+  if (opened->truths.c) fold_truths_close(&opened->truths);
   for (int e = 0; e < FOLD_ENGINES; e++) {
-    fold_rig_close(&bench->batch[e]);
-    if (bench->open[e]) fold_rig_close(&bench->rig[e]);
+    fold_rig_close(&opened->batch[e]);
+    if (opened->open[e]) fold_rig_close(&opened->rig[e]);
   }
-  free(bench->got);
-  free(bench->second);
-  free(bench->other);
+  free(opened->got);
+  free(opened->second);
+  free(opened->other);
 }
 
 static bool takes(const struct fold_subject *subject, const struct fold_case *c) {
@@ -194,37 +194,37 @@ static bool takes(const struct fold_subject *subject, const struct fold_case *c)
   return (subject->dtypes >> c->dtype & 1) && (subject->ops >> fold_case_problem(c)->id & 1);
 }
 
-static fold_status base_run(struct bench *bench, const struct fold_subject *subject, struct fold_traces *traces) {
-  const struct fold_case *c = bench->c;
+static fold_status base_run(struct opened *opened, const struct fold_subject *subject, struct fold_traces *traces) {
+  const struct fold_case *c = opened->c;
   *traces = (struct fold_traces){0};
-  if (bench->ready[subject->engine].code != FOLD_OK) return bench->ready[subject->engine];
+  if (opened->ready[subject->engine].code != FOLD_OK) return opened->ready[subject->engine];
   struct fold_request request = {.op = c->op, .rows = c->rows, .cols = c->cols, .poison = FOLD_BASE_POISON};
-  return fold_rig_run(&bench->rig[subject->engine], subject, &request, bench->got, traces);
+  return fold_rig_run(&opened->rig[subject->engine], subject, &request, opened->got, traces);
 }
 
 /* A subject that changed its input has spoilt it for the judges and for the next one: lay it anew. An engine that fails
  * here is broken for the rest of the case. */
-static fold_status restore_input(struct bench *bench, enum fold_engine engine, uint64_t *now) {
-  uint64_t hash = bench->input_hash;
-  fold_status status = fold_rig_hash(&bench->rig[engine], &hash);
-  if (status.code == FOLD_OK && hash != bench->input_hash) {
+static fold_status restore_input(struct opened *opened, enum fold_engine engine, uint64_t *now) {
+  uint64_t hash = opened->input_hash;
+  fold_status status = fold_rig_hash(&opened->rig[engine], &hash);
+  if (status.code == FOLD_OK && hash != opened->input_hash) {
     *now = hash;
-    status = fold_rig_move(&bench->rig[engine], 0);
-    if (status.code == FOLD_OK) status = fill(bench, engine);
+    status = fold_rig_move(&opened->rig[engine], 0);
+    if (status.code == FOLD_OK) status = fill(opened, engine);
   }
-  if (status.code == FOLD_OK || fold_engine_is_here(engine)) return fold_within(status, "%s", bench->c->name);
-  bench->ready[engine] = status;
+  if (status.code == FOLD_OK || fold_engine_is_here(engine)) return fold_within(status, "%s", opened->c->name);
+  opened->ready[engine] = status;
   return fold_ok();
 }
 
 /* For a twin there. What a twin did to its input in a case before is undone. */
 static fold_status elsewhere(void *whose, enum fold_engine engine, struct fold_rig **rig) {
-  struct bench *bench = whose;
+  struct opened *opened = whose;
   uint64_t now;
-  FOLD_TRY(open_engine(bench, engine));
-  if (bench->open[engine]) FOLD_TRY(restore_input(bench, engine, &now));
-  *rig = &bench->rig[engine];
-  return bench->ready[engine];
+  FOLD_TRY(open_engine(opened, engine));
+  if (opened->open[engine]) FOLD_TRY(restore_input(opened, engine, &now));
+  *rig = &opened->rig[engine];
+  return opened->ready[engine];
 }
 
 /* Whether what refuted a peer's promise is known of that library as it is here. */
@@ -272,11 +272,11 @@ fold_status fold_round_fail(const struct fold_round *round, struct fold_place pl
 }
 
 /* Each claim that is asked for, of a subject whose base run is in `trial`. */
-static fold_status judge_claims(const struct fold_round *round, struct bench *bench, struct fold_trial *trial) {
+static fold_status judge_claims(const struct fold_round *round, struct opened *opened, struct fold_trial *trial) {
   const struct fold_claim *claim;
   for (uint64_t left = trial->asked; (claim = fold_claims_next(left)); left &= ~FOLD_CLAIM(claim->id)) {
     struct fold_judgement judgement = fold_round_judgement(round, round->place, claim->id);
-    judgement.got = bench->got;
+    judgement.got = opened->got;
     judgement.traces = &trial->traces;
     fold_judge_claim(judgement.claim, trial, &judgement.finding);
     look_up(trial, &judgement);
@@ -285,7 +285,7 @@ static fold_status judge_claims(const struct fold_round *round, struct bench *be
   /* The judges' own runs may have changed the input too, and the threads that lay it anew. */
   fold_trial_look_at_state(trial);
   if (trial->input_seen == trial->log.n) return fold_ok();
-  return restore_input(bench, trial->subject->engine, &trial->input_hash_after);
+  return restore_input(opened, trial->subject->engine, &trial->input_hash_after);
 }
 
 static uint64_t claims_asked(const struct fold_round *round) {
@@ -297,59 +297,59 @@ static uint64_t claims_asked(const struct fold_round *round) {
   return asked;
 }
 
-static fold_status judge_trial(const struct fold_round *round, struct bench *bench, struct fold_trial *trial) {
+static fold_status judge_trial(const struct fold_round *round, struct opened *opened, struct fold_trial *trial) {
   enum fold_engine engine = trial->subject->engine;
   struct fold_logged base = {.subject = trial->subject, .why = FOLD_CLAIMS, .traces = trial->traces};
   base.traces.unwritten = false;
   FOLD_TRY(fold_log_add(&trial->log, &base));
   /* On the host the run itself has looked. */
   if (!fold_engine_is_here(engine) || trial->traces.wrote_input)
-    FOLD_TRY(restore_input(bench, engine, &trial->input_hash_after));
-  const fold_status *ready = &bench->ready[engine];
+    FOLD_TRY(restore_input(opened, engine, &trial->input_hash_after));
+  const fold_status *ready = &opened->ready[engine];
   if (ready->code != FOLD_OK) return fold_round_fail(round, round->place, 0, *ready, NULL);
-  return judge_claims(round, bench, trial);
+  return judge_claims(round, opened, trial);
 }
 
-static fold_status judge_subject(const struct fold_round *round, struct bench *bench) {
+static fold_status judge_subject(const struct fold_round *round, struct opened *opened) {
   const struct fold_subject *subject = &round->registry->subjects[round->place.subject];
   struct fold_trial trial = {.registry = round->registry,
                              .subject = subject,
-                             .c = bench->c,
-                             .rig = &bench->rig[subject->engine],
-                             .batch = &bench->batch[subject->engine],
+                             .c = opened->c,
+                             .rig = &opened->rig[subject->engine],
+                             .batch = &opened->batch[subject->engine],
                              .elsewhere = elsewhere,
-                             .whose = bench,
-                             .truths = &bench->truths,
+                             .whose = opened,
+                             .truths = &opened->truths,
                              .fresh = round->fresh,
                              .repeats = round->selection->repeats,
                              .around = &round->selection->around,
-                             .input_hash = bench->input_hash,
+                             .input_hash = opened->input_hash,
                              .asked = claims_asked(round),
-                             .got = bench->got,
-                             .second = bench->second,
-                             .other = bench->other};
-  if (bench->truths.c && trial.asked & fold_claims_by_order())
-    FOLD_TRY(fold_truths_telling(&bench->truths, subject, &trial.telling));
-  fold_status base = base_run(bench, subject, &trial.traces);
+                             .got = opened->got,
+                             .second = opened->second,
+                             .other = opened->other};
+  if (opened->truths.c && trial.asked & fold_claims_by_order())
+    FOLD_TRY(fold_truths_telling(&opened->truths, subject, &trial.telling));
+  fold_status base = base_run(opened, subject, &trial.traces);
   if (base.code != FOLD_OK) return fold_round_fail(round, round->place, 0, base, NULL);
-  trial.input_hash_after = bench->input_hash;
-  fold_status status = judge_trial(round, bench, &trial);
+  trial.input_hash_after = opened->input_hash;
+  fold_status status = judge_trial(round, opened, &trial);
   fold_log_close(&trial.log);
   return status;
 }
 
-static fold_status record_subject(const struct fold_round *round, struct bench *bench) {
+static fold_status record_subject(const struct fold_round *round, struct opened *opened) {
   struct fold_traces traces;
   struct fold_judgement judgement = fold_round_judgement(round, round->place, FOLD_CLAIMS);
-  fold_status base = base_run(bench, judgement.subject, &traces);
+  fold_status base = base_run(opened, judgement.subject, &traces);
   if (base.code != FOLD_OK) return fold_round_fail(round, round->place, 0, base, NULL);
-  judgement.got = bench->got;
+  judgement.got = opened->got;
   judgement.traces = &traces;
   judgement.finding.verdict = FOLD_HELD; /* nothing is judged */
   judgement.finding.reason[0] = '\0';
   FOLD_TRY(round->sink->judgement(round->sink->context, &judgement));
-  uint64_t now = bench->input_hash;
-  return restore_input(bench, judgement.subject->engine, &now);
+  uint64_t now = opened->input_hash;
+  return restore_input(opened, judgement.subject->engine, &now);
 }
 
 /* A subject that has ended or hung its processes so long is a case of its own: everything else is to be judged today. */
@@ -359,29 +359,29 @@ static fold_status check_patience(const struct fold_round *round) {
   return fold_error(FOLD_ENVIRONMENT, "not run: in other cases it crashed or hung, which took %.0f s", lost);
 }
 
-static fold_status run_subject(struct fold_round *round, struct bench *bench) {
+static fold_status run_subject(struct fold_round *round, struct opened *opened) {
   const struct fold_sink *sink = round->sink;
-  FOLD_TRY(open_engine(bench, round->registry->subjects[round->place.subject].engine));
-  round->input_hash = bench->input_hash;
+  FOLD_TRY(open_engine(opened, round->registry->subjects[round->place.subject].engine));
+  round->input_hash = opened->input_hash;
   fold_status patience = check_patience(round);
   if (patience.code != FOLD_OK) return fold_round_fail(round, round->place, 0, patience, NULL);
   if (sink->trial) FOLD_TRY(sink->trial(sink->context, round->place, round->input_hash));
-  return (round->judge ? judge_subject : record_subject)(round, bench);
+  return (round->judge ? judge_subject : record_subject)(round, opened);
 }
 
 /* Whether what was run last has left the engine of no use to this process. */
-static bool is_lost(const struct bench *bench, enum fold_engine engine) {
-  const struct fold_engine_ops *ops = bench->open[engine] ? bench->rig[engine].ops : NULL;
+static bool is_lost(const struct opened *opened, enum fold_engine engine) {
+  const struct fold_engine_ops *ops = opened->open[engine] ? opened->rig[engine].ops : NULL;
   return ops && !ops->is_host && ops->finish().code != FOLD_OK;
 }
 
-static fold_status run_case(struct fold_round *round, struct bench *bench, bool *lost) {
+static fold_status run_case(struct fold_round *round, struct opened *opened, bool *lost) {
   for (; round->place.subject < round->registry->n && !*lost && !*round->stop; round->place.subject++) {
     const struct fold_subject *subject = &round->registry->subjects[round->place.subject];
-    if (!fold_selects_subject(round->selection, subject) || !takes(subject, bench->c)) continue;
+    if (!fold_selects_subject(round->selection, subject) || !takes(subject, opened->c)) continue;
     if ((round->judge || round->selection->claims) && !claims_asked(round)) continue;
-    FOLD_TRY(run_subject(round, bench));
-    *lost = round->leave_lost && is_lost(bench, subject->engine);
+    FOLD_TRY(run_subject(round, opened));
+    *lost = round->leave_lost && is_lost(opened, subject->engine);
   }
   return fold_ok();
 }
@@ -391,11 +391,11 @@ static fold_status run_cases(struct fold_round *round, bool *lost) {
   *lost = false;
   for (; round->place.c < round->cases->n && !*round->stop; round->place.c++, round->place.subject = 0) {
     const struct fold_case *c = &round->cases->at[round->place.c];
-    struct bench bench;
+    struct opened opened;
     if (sink->progress) sink->progress(sink->context, round->place.c, round->cases->n, c->name);
-    fold_status status = open_bench(&bench, c);
-    if (status.code == FOLD_OK) status = run_case(round, &bench, lost);
-    close_bench(&bench);
+    fold_status status = open_case(&opened, c);
+    if (status.code == FOLD_OK) status = run_case(round, &opened, lost);
+    close_case(&opened);
     if (status.code != FOLD_OK || *lost) return status;
   }
   return fold_ok();

@@ -1,30 +1,30 @@
-/* print.h: the algebra of fingerprints, for whoever holds a tree: an order's, or one revealed from a subject.
+/* fingerprint.h: the algebra of fingerprints, for whoever holds a tree: an order's, or one revealed from a subject.
  *
  * Promised: a leaf's hash follows from its index, a join's from the unordered pair of its children; a missing child
  * (0, a starting zero) leaves the other as it is. Equal trees up to swapped operands have equal prints; different trees
  * differ but for chance (2^-64 a pair). Not a defence against trees made to collide.
  */
-#ifndef FOLD_PRINT_H
-#define FOLD_PRINT_H
+#ifndef FOLD_FINGERPRINT_H
+#define FOLD_FINGERPRINT_H
 
 #include <stdint.h>
 
 /* The finaliser of SplitMix64 (Steele, Lea, Flood 2014), a bijection that spreads each bit. */
-static inline uint64_t fold_print_mix(uint64_t x) {
+static inline uint64_t fold_fingerprint_mix(uint64_t x) {
   x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
   x = (x ^ x >> 27) * 0x94d049bb133111ebu;
   return x ^ x >> 31;
 }
 
-static inline uint64_t fold_print_leaf(uint64_t i) {
-  uint64_t print = fold_print_mix(i + 0x9e3779b97f4a7c15u);
+static inline uint64_t fold_fingerprint_leaf(uint64_t i) {
+  uint64_t print = fold_fingerprint_mix(i + 0x9e3779b97f4a7c15u);
   return print ? print : 1;
 }
 
-static inline uint64_t fold_print_join(uint64_t a, uint64_t b) {
+static inline uint64_t fold_fingerprint_join(uint64_t a, uint64_t b) {
   if (a == 0 || b == 0) return a | b;
   uint64_t low = a < b ? a : b, high = a < b ? b : a;
-  uint64_t print = fold_print_mix(fold_print_mix(low + 0xd1b54a32d192ed03u) + high);
+  uint64_t print = fold_fingerprint_mix(fold_fingerprint_mix(low + 0xd1b54a32d192ed03u) + high);
   return print ? print : 1;
 }
 

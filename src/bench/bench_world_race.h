@@ -1,10 +1,10 @@
-/* bench_sitting.h: one shape of a bench of collectives in the making. Private to bench_world*.c. */
-#ifndef FOLD_BENCH_SITTING_H
-#define FOLD_BENCH_SITTING_H
+/* bench_world_race.h: one shape of a bench of collectives in the making. Private to bench_world*.c. */
+#ifndef FOLD_BENCH_WORLD_RACE_H
+#define FOLD_BENCH_WORLD_RACE_H
 
 #include "bench_world.h"
 
-struct fold_sitting {
+struct fold_world_race {
   const struct fold_registry *registry;
   const struct fold_world_options *options;
   const struct fold_world_shape *shape;
@@ -21,14 +21,14 @@ fold_status fold_world_sums_find(struct fold_world_sums *sums, const struct fold
                                  const volatile int *stop, const struct fold_truth **truth);
 
 /* Judges every entrant on a small shape of the same kind; the verdicts go to its timing. */
-fold_status fold_sitting_judge_small(struct fold_sitting *s, const volatile int *stop);
+fold_status fold_world_race_judge_small(struct fold_world_race *s, const volatile int *stop);
 /* Makes the exact sums that a check will need: before the input is laid, for GPUs that wait for seconds slow down. */
-fold_status fold_sitting_make_sums(const struct fold_sitting *s, const volatile int *stop);
+fold_status fold_world_race_make_sums(const struct fold_world_race *s, const volatile int *stop);
 /* Runs subject k at the timed shape, twice on every rank, and judges what the ranks made of it: of the input that will be
  * timed; of integers, whose sum no order rounds. */
-fold_status fold_sitting_check(const struct fold_sitting *s, size_t k, const volatile int *stop);
-fold_status fold_sitting_check_integers(const struct fold_sitting *s, size_t k, const volatile int *stop);
+fold_status fold_world_race_check(const struct fold_world_race *s, size_t k, const volatile int *stop);
+fold_status fold_world_race_check_integers(const struct fold_world_race *s, size_t k, const volatile int *stop);
 /* The generator of these integers; NULL where there is nothing to be judged by them. */
-const struct fold_generator *fold_sitting_integers(const struct fold_sitting *s);
+const struct fold_generator *fold_world_race_integers(const struct fold_world_race *s);
 
 #endif

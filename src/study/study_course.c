@@ -1,4 +1,4 @@
-/* study_report.c: the tables 3.3.1 to 3.3.4 of the report (CISC-709 P05), anew and with the true reference.
+/* study_course.c: the tables 3.3.1 to 3.3.4 of the report (CISC-709 P05), anew and with the true reference.
  *
  * Three blocks a table: errors against the exact sum; the report's own figures; and our sums once more, measured in the
  * report's way, as its printed digits tell it: the first four columns against the float64 sum rounded to float32, the
@@ -11,9 +11,9 @@
 #include "native.h"
 #include "order.h"
 #include "study_figures.h"
-#include "study_report.h"
+#include "study_course.h"
 
-const char *const fold_report_methods[FOLD_COLUMNS] = {"host/sequential", "host/reverse", "host/pairwise",
+const char *const fold_course_methods[FOLD_COLUMNS] = {"host/sequential", "host/reverse", "host/pairwise",
                                                        "host/sorted", "host/numpy"};
 
 static double fold_f64(const char *order, const void *terms, size_t n) {
@@ -36,7 +36,7 @@ static double distance(mpfr_srcptr exact, double value) {
   return found;
 }
 
-fold_status fold_study_report_way(const struct fold_study_case *c, struct fold_report_way *way) {
+fold_status fold_study_course_way(const struct fold_study_case *c, struct fold_course_way *way) {
   struct fold_source source = {c->generator, FOLD_F32, c->seed, c->n, 0};
   fold_element_f32 *narrow = malloc(c->n * sizeof *narrow + 1);
   double *wide = malloc(c->n * sizeof *wide + 1);
@@ -63,9 +63,9 @@ fold_status fold_study_report_way(const struct fold_study_case *c, struct fold_r
 }
 
 /* False where the study lacks one of the columns. */
-static bool find_row(const struct fold_study *study, const struct fold_study_case *c, struct fold_report_row *row) {
+static bool find_row(const struct fold_study *study, const struct fold_study_case *c, struct fold_course_row *row) {
   for (int k = 0; k < FOLD_COLUMNS; k++) {
-    row->at[k] = fold_study_find(study, c, FOLD_HOST, fold_report_methods[k]);
+    row->at[k] = fold_study_find(study, c, FOLD_HOST, fold_course_methods[k]);
     if (row->at[k] == NULL || !row->at[k]->ran) return false;
   }
   return true;
@@ -76,14 +76,14 @@ static bool is_report_case(const struct fold_study_case *c, const char *generato
 }
 
 static fold_status fill_table(const struct fold_study *study, const struct figures *figures,
-                              struct fold_report_table *table) {
-  *table = (struct fold_report_table){.figures = figures};
-  for (size_t i = 0; i < study->n && table->n < FOLD_REPORT_ROWS; i++) {
+                              struct fold_course_table *table) {
+  *table = (struct fold_course_table){.figures = figures};
+  for (size_t i = 0; i < study->n && table->n < FOLD_COURSE_ROWS; i++) {
     const struct fold_study_case *c = &study->at[i].c;
-    struct fold_report_row *row = &table->row[table->n];
+    struct fold_course_row *row = &table->row[table->n];
     if (!is_report_case(c, figures->generator) || !find_row(study, c, row)) continue;
     if (table->n > 0 && table->row[table->n - 1].at[0]->c.n == c->n) continue;
-    FOLD_TRY(fold_study_report_way(c, &row->way));
+    FOLD_TRY(fold_study_course_way(c, &row->way));
     table->n++;
   }
   return fold_ok();
@@ -99,7 +99,7 @@ static int figure_row(size_t n) {
 static double value_of(const struct fold_study_point *p) { return fold_bits_to_double(FOLD_F32, p->got); }
 
 /* The error as the report would have printed it. */
-double fold_report_error(const struct fold_report_row *row, int column) {
+double fold_course_error(const struct fold_course_row *row, int column) {
   return fabs(value_of(row->at[column]) - (column == FOLD_COLUMN_NUMPY ? row->way.reference : row->way.reference32));
 }
 
@@ -108,7 +108,7 @@ static void print_size(size_t n, FILE *out) {
   fprintf(out, "%12s", fold_study_count(n, text));
 }
 
-static void print_errors(const struct fold_report_table *table, FILE *out) {
+static void print_errors(const struct fold_course_table *table, FILE *out) {
   fprintf(out, "\nTable %s, %s data, float32: |sum - exact sum|\n%12s %12s %12s %12s %12s %12s\n",
           table->figures->table, table->figures->generator, "Size", "Sequential", "Reverse", "Tree", "Sorted", "NumPy");
   for (size_t r = 0; r < table->n; r++) {
@@ -119,11 +119,11 @@ static void print_errors(const struct fold_report_table *table, FILE *out) {
 }
 
 /* Our sums in the report's way, and the report's figures. */
-static void print_report_way(const struct fold_report_table *table, FILE *out) {
+static void print_report_way(const struct fold_course_table *table, FILE *out) {
   fprintf(out, "  the same sums against np.sum in float64: rounded to float32 for four columns, as it is for NumPy\n");
   for (size_t r = 0; r < table->n; r++) {
     print_size(table->row[r].at[0]->c.n, out);
-    for (int k = 0; k < FOLD_COLUMNS; k++) fprintf(out, " %12.2e", fold_report_error(&table->row[r], k));
+    for (int k = 0; k < FOLD_COLUMNS; k++) fprintf(out, " %12.2e", fold_course_error(&table->row[r], k));
     fputc('\n', out);
   }
   fprintf(out, "  the report's figures\n");
@@ -136,13 +136,13 @@ static void print_report_way(const struct fold_report_table *table, FILE *out) {
 }
 
 /* How many of the report's figures come out digit for digit: only where data hold no random number can they. */
-static void print_agreement(const struct fold_report_table *table, FILE *out) {
+static void print_agreement(const struct fold_course_table *table, FILE *out) {
   int same = 0, all = 0;
   for (size_t r = 0; r < table->n; r++) {
     int row = figure_row(table->row[r].at[0]->c.n);
     for (int k = 0; row >= 0 && k < FOLD_COLUMNS; k++, all++) {
       char text[32];
-      snprintf(text, sizeof text, "%.2e", fold_report_error(&table->row[r], k));
+      snprintf(text, sizeof text, "%.2e", fold_course_error(&table->row[r], k));
       same += strcmp(text, table->figures->error[row][k]) == 0;
     }
   }
@@ -182,7 +182,7 @@ static void print_gpu_row(const struct fold_study *study, const struct fold_stud
 
 /* Table 3.3.4, and what stands for the GPU where there is none: the kernel's order replayed, which is the bits that it
  * must give. Sizes for a GPU alone have no column of the host's. */
-static void print_gpu(const struct fold_study *study, const struct fold_report_table *normal, const char *no_gpu,
+static void print_gpu(const struct fold_study *study, const struct fold_course_table *normal, const char *no_gpu,
                       FILE *out) {
   bool any = false;
   const struct fold_study_case *last = NULL;
@@ -203,7 +203,7 @@ static void print_gpu(const struct fold_study *study, const struct fold_report_t
 }
 
 fold_status fold_study_print_report(const struct fold_study *study, const char *no_gpu, FILE *out) {
-  struct fold_report_table table[3];
+  struct fold_course_table table[3];
   for (int t = 0; t < 3; t++) {
     FOLD_TRY(fill_table(study, &report_figures[t], &table[t]));
     if (table[t].n == 0) continue;
@@ -212,5 +212,5 @@ fold_status fold_study_print_report(const struct fold_study *study, const char *
     if (strcmp(table[t].figures->generator, "pathological") == 0) print_agreement(&table[t], out);
   }
   print_gpu(study, &table[2], no_gpu, out);
-  return fold_report_print_reasons(study, table, out);
+  return fold_course_print_reasons(study, table, out);
 }
