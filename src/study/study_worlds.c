@@ -57,7 +57,7 @@ fold_status fold_worlds_once(const struct fold_worlds_run *run, void *got) {
 }
 
 /* What all worlds and subjects of one case share, and what each subject gave in the world of one. */
-struct bench {
+struct sharded {
   const struct fold_worlds_case *c;
   struct fold_case row;
   struct fold_rig rig;
@@ -69,7 +69,7 @@ struct bench {
   void *shards;
 };
 
-static fold_status open_bench(struct bench *b, const struct fold_worlds_case *c, size_t subjects, unsigned ranks) {
+static fold_status open_sharded(struct sharded *b, const struct fold_worlds_case *c, size_t subjects, unsigned ranks) {
   struct fold_source source = {c->generator, c->dtype, c->seed, c->n, 0};
   b->row = (struct fold_case){.dtype = c->dtype, .op = FOLD_SUM, .rows = 1, .cols = c->n};
   b->one = calloc(subjects + 1, sizeof *b->one);
@@ -86,7 +86,7 @@ static fold_status open_bench(struct bench *b, const struct fold_worlds_case *c,
   return fold_truths_row(&b->truths, 0, &b->truth);
 }
 
-static void close_bench(struct bench *b) {
+static void close_sharded(struct sharded *b) {
   if (b->truths.c) fold_truths_close(&b->truths);
   fold_rig_close(&b->rig);
   free(b->one);
@@ -109,7 +109,7 @@ static fold_status expect(const struct fold_evidence *e, const struct fold_truth
 }
 
 /* Each rank's own sum, by the subject alone on that rank's columns. */
-static fold_status run_shards(struct bench *b, struct fold_worlds_sum *s) {
+static fold_status run_shards(struct sharded *b, struct fold_worlds_sum *s) {
   const struct fold_worlds_case *c = b->c;
   for (unsigned r = 0; r < s->ranks; r++) {
     size_t at = fold_comm_cut(c->n, 1, (int)s->ranks, (int)r), end = fold_comm_cut(c->n, 1, (int)s->ranks, (int)r + 1);
@@ -122,7 +122,7 @@ static fold_status run_shards(struct bench *b, struct fold_worlds_sum *s) {
 }
 
 /* How far R - 1 more roundings led from the exact sum of the ranks' own sums, and how far they may. */
-static fold_status join(struct bench *b, struct fold_worlds_sum *s) {
+static fold_status join(struct sharded *b, struct fold_worlds_sum *s) {
   struct fold_finding finding = fold_finding_open(1);
   struct fold_weighing w;
   struct fold_truth truth;
@@ -156,7 +156,7 @@ static fold_status judge(const struct fold_evidence *e, struct fold_worlds_sum *
   return verdict.status;
 }
 
-static fold_status run_subject(struct bench *b, size_t index, struct fold_worlds_sum *s) {
+static fold_status run_subject(struct sharded *b, size_t index, struct fold_worlds_sum *s) {
   const struct fold_subject *subject = s->point.subject;
   uint64_t room = 0;
   struct fold_worlds_run run = {&b->rig, subject, s->ranks, 0, 1, b->c->n, b->input_hash, s->refuted};
@@ -178,7 +178,7 @@ static fold_status run_subject(struct bench *b, size_t index, struct fold_worlds
   return joins ? join(b, s) : fold_ok();
 }
 
-static fold_status take_subject(struct bench *b, const struct fold_subject *subject, size_t index, unsigned ranks,
+static fold_status take_subject(struct sharded *b, const struct fold_subject *subject, size_t index, unsigned ranks,
                                 const struct fold_worlds_sink *sink) {
   const struct fold_worlds_case *c = b->c;
   struct fold_worlds_sum s = {.ranks = ranks, .join_error = NAN, .join_bound = NAN};
@@ -198,12 +198,12 @@ fold_status fold_worlds_sums(const struct fold_registry *registry, const struct 
   unsigned sizes[FOLD_WORLDS_MOST];
   FOLD_TRY(fold_world_of(c->engine, &world));
   size_t n_sizes = fold_worlds_sizes(fold_world_ranks(world), sizes);
-  struct bench b = {.c = c};
-  fold_status status = open_bench(&b, c, registry->n, fold_world_ranks(world));
+  struct sharded b = {.c = c};
+  fold_status status = open_sharded(&b, c, registry->n, fold_world_ranks(world));
   for (size_t k = 0; k < n_sizes; k++)
     for (size_t i = 0; i < registry->n && status.code == FOLD_OK && !*stop; i++)
       if (fold_worlds_takes(&registry->subjects[i], c, false))
         status = take_subject(&b, &registry->subjects[i], i, sizes[k], sink);
-  close_bench(&b);
+  close_sharded(&b);
   return fold_within(status, "a sum of %zu %s terms, %s", c->n, fold_dtype_name(c->dtype), c->generator->name);
 }

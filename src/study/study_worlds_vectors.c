@@ -12,7 +12,7 @@
 /* The order over ranks that ours has, whoever is compared with it. */
 static const char canonical_order[] = "host/pairwise";
 
-struct bench {
+struct sharded {
   const struct fold_worlds_case *c;
   struct fold_rig rig;
   unsigned char *terms; /* n x most, row-major: the first R columns of each row are world R's */
@@ -24,7 +24,7 @@ struct bench {
   struct fold_truths truths;
 };
 
-static fold_status open_bench(struct bench *b, const struct fold_worlds_case *c, size_t most) {
+static fold_status open_sharded(struct sharded *b, const struct fold_worlds_case *c, size_t most) {
   struct fold_source source = {c->generator, c->dtype, c->seed, most, 0};
   size_t size = fold_dtype_size(c->dtype);
   b->c = c;
@@ -41,7 +41,7 @@ static fold_status open_bench(struct bench *b, const struct fold_worlds_case *c,
   return fold_ok();
 }
 
-static void close_bench(struct bench *b) {
+static void close_sharded(struct sharded *b) {
   fold_truths_close(&b->truths);
   fold_rig_close(&b->rig);
   free(b->terms);
@@ -50,7 +50,7 @@ static void close_bench(struct bench *b) {
 }
 
 /* The world's columns, and what the canonical order makes of them. */
-static fold_status lay(struct bench *b, unsigned ranks) {
+static fold_status lay(struct sharded *b, unsigned ranks) {
   const struct fold_worlds_case *c = b->c;
   size_t size = fold_dtype_size(c->dtype), row = ranks * size, whole = b->most * size;
   fold_rig_close(&b->rig);
@@ -75,7 +75,7 @@ static double magnitude_of(enum fold_dtype dtype, const unsigned char *row, size
 
 /* How many elements have other bits than the canonical order's, and how far off the farthest is. A distance over sum
  * |x| has a few roundings in double: 1 + 2^-30 is above them. */
-static void compare(const struct bench *b, struct fold_worlds_vector *v) {
+static void compare(const struct sharded *b, struct fold_worlds_vector *v) {
   enum fold_dtype dtype = v->c.dtype;
   size_t size = fold_dtype_size(dtype);
   if (memcmp(b->got, b->canonical, v->c.n * size) == 0) return;
@@ -100,7 +100,7 @@ static fold_status judge(const struct fold_evidence *e, struct fold_worlds_vecto
   return verdict.status;
 }
 
-static fold_status run_subject(struct bench *b, struct fold_worlds_vector *v) {
+static fold_status run_subject(struct sharded *b, struct fold_worlds_vector *v) {
   const struct fold_worlds_case *c = b->c;
   struct fold_worlds_run run = {&b->rig, v->subject, v->ranks, 0, c->n, v->ranks, b->input_hash, v->refuted};
   FOLD_TRY(fold_worlds_once(&run, b->got));
@@ -114,7 +114,7 @@ static fold_status run_subject(struct bench *b, struct fold_worlds_vector *v) {
   return judge(&evidence, v);
 }
 
-static fold_status take_subject(struct bench *b, const struct fold_subject *subject, unsigned ranks,
+static fold_status take_subject(struct sharded *b, const struct fold_subject *subject, unsigned ranks,
                                 const struct fold_worlds_sink *sink) {
   struct fold_worlds_vector v = {.c = *b->c, .subject = subject, .ranks = ranks};
   fold_status status = run_subject(b, &v);
@@ -129,15 +129,15 @@ fold_status fold_worlds_vectors(const struct fold_registry *registry, const stru
   unsigned sizes[FOLD_WORLDS_MOST];
   FOLD_TRY(fold_world_of(c->engine, &world));
   size_t n_sizes = fold_worlds_sizes(fold_world_ranks(world), sizes);
-  struct bench b = {.most = 0};
-  fold_status status = open_bench(&b, c, sizes[n_sizes - 1]);
+  struct sharded b = {.most = 0};
+  fold_status status = open_sharded(&b, c, sizes[n_sizes - 1]);
   for (size_t k = 0; k < n_sizes && status.code == FOLD_OK && !*stop; k++) {
     status = lay(&b, sizes[k]);
     for (size_t i = 0; i < registry->n && status.code == FOLD_OK && !*stop; i++)
       if (fold_worlds_takes(&registry->subjects[i], c, true))
         status = take_subject(&b, &registry->subjects[i], sizes[k], sink);
   }
-  close_bench(&b);
+  close_sharded(&b);
   return fold_within(status, "an all-reduce of %zu %s elements, %s", c->n, fold_dtype_name(c->dtype),
                      c->generator->name);
 }
