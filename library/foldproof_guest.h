@@ -46,7 +46,7 @@ enum foldproof_guest_problem {
   FOLDPROOF_GUEST_ROWS = 6
 };
 
-/* One run: rows x cols elements of each input, row-major and contiguous, become `rows` results. Inputs and results are aligned to
+/* One run: rows x cols elements of each input, row-major and contiguous unless `strides` is set, become `rows` results. Inputs and results are aligned to
  * their element, and to no more. On engine "cuda" all pointers are to device memory, and the work goes to `stream`; the current device
  * is the one to use. A run may depend on nothing but this. */
 struct foldproof_guest_call {
@@ -63,6 +63,9 @@ struct foldproof_guest_call {
       block; /* a launch to try: host threads; CUDA blocks, and threads a block. 0: your own choice */
   char *why; /* room for a line that says why a run failed or is not supported: */
   size_t why_bytes;
+  uint64_t row_stride,
+      col_stride; /* element (r, c) of an input lies at r * row_stride + c * col_stride elements: cols and 1, unless
+                                      the table says that the subject takes others */
 };
 
 /* What a run returns. */
@@ -91,6 +94,7 @@ struct foldproof_guest_subject {
   int (*run)(const struct foldproof_guest_call *call, void *context);
   size_t (*scratch)(const struct foldproof_guest_call *call, void *context); /* bytes that a run needs; NULL: none */
   void *context;                                                             /* yours */
+  uint32_t strides; /* 1: it takes inputs that are not contiguous, by the call's strides [0] */
 };
 
 struct foldproof_guest_table {

@@ -58,6 +58,22 @@ def check_offsets(guest):
     check_held(guest, "honest", "alignment_invariant", *row)
 
 
+def check_shapes(guest):
+    row, rows = ("--fixtures", "normal/f32/sum/3x1000/seed1"), ("--fixtures", "normal/f32/sum/*,zeros_*/f32/sum/*,negative_zeros/f32/*")
+    check_refuted(guest, "by_what_follows", "length_invariant", "the row's first 500 terms have other bits as an array by themselves than where they stand", *row)
+    check_refuted(guest, "by_blocks", "padding_invariant", "other bits with 1 identity element appended to a row of 1000", *row)
+    check_refuted(guest, "by_strides", "stride_invariant", "other bits with rows 2000 elements apart and terms 2", *row)
+    for claim in ("length_invariant", "padding_invariant"):
+        check_held(guest, "honest", claim, *rows)
+    for claim in ("length_invariant", "padding_invariant", "stride_invariant"):
+        check_held(guest, "any_strides", claim, *rows)
+    code, out, err = verify("--guest", guest, "--subjects", "bits/no_strides", "--claims", "stride_invariant", *row)
+    assert code == 77 and "it takes contiguous rows alone" in out, (code, out, err)
+    # A preset means it of who takes strides.
+    code, out, err = verify("--guest", guest, "--subjects", "bits/honest,bits/any_strides", "--claims", "reproducible", *row)
+    assert code == 0 and out.count("\n  padding_invariant ") == 3 and out.count("\n  stride_invariant ") == 2, (code, out, err)
+
+
 def check_repeats(folder):
     """By its threads' sequence: on a quiet machine of few cores it may be the same for long."""
     racy, every = str(build(folder, "racy", GUESTS / "racy.c", options=["-fopenmp"])), ("--fixtures", "normal/f32/sum/*")
@@ -102,6 +118,7 @@ def main():
         guest = str(build(pathlib.Path(folder), "bits", GUESTS / "bits.c", options=["-Wall", "-Wextra", "-Werror"]))
         check_batches(guest)
         check_offsets(guest)
+        check_shapes(guest)
         check_twins(pathlib.Path(folder))
         check_repeats(pathlib.Path(folder))
     print("guests: each is refuted by the claim that it breaks")

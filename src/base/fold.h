@@ -165,6 +165,9 @@ struct fold_call {
    * contiguous; every rank gets all `rows` results. comm is NULL for everybody else. */
   struct fold_comm *comm;
   size_t first_col, all_cols;
+  /* Element (r, c) of an input lies at r * row_stride + c * col_stride; 0: rows x cols, contiguous, which is all that a subject gets
+   * that takes no strides. */
+  size_t row_stride, col_stride;
 };
 
 /* The first bytes of scratch are zero before a run and again after it (counters and flags live there); the rest is

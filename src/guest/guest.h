@@ -21,6 +21,7 @@ struct fold_door {
   bool here; /* it is in this process, and nowhere else */
   fold_run *run;
   fold_scratch *scratch;
+  bool strides;  /* subjects behind it can be given views */
   uint64_t tidy; /* the claims about memory that every subject behind it makes */
 };
 extern const struct fold_door fold_door_object, fold_door_program, fold_door_here;

@@ -107,6 +107,7 @@ static json_t *entry_of(const struct foldproof_guest_subject *s) {
   set_text(entry, "engine", s->engine);
   set_text(entry, "method", s->method);
   json_object_set_new(entry, "scratch", json_boolean(s->scratch != NULL));
+  json_object_set_new(entry, "strides", json_boolean(s->strides));
   return entry;
 }
 
@@ -153,7 +154,9 @@ static struct foldproof_guest_call call_of(const struct fold_subject *subject, c
                                        .stream = call->stream,
                                        .threads = call->launch.threads,
                                        .blocks = call->launch.blocks,
-                                       .block = call->launch.block};
+                                       .block = call->launch.block,
+                                       .row_stride = call->col_stride ? call->row_stride : call->cols,
+                                       .col_stride = call->col_stride ? call->col_stride : 1};
 }
 
 static fold_status run(const struct fold_subject *subject, const struct fold_call *call) {
@@ -186,6 +189,6 @@ static size_t scratch(const struct fold_subject *subject, const struct fold_call
 }
 
 const struct fold_door fold_door_object = {
-    .option = "--guest", .describe = describe, .run = run, .scratch = scratch, .tidy = FOLD_TIDY};
+    .option = "--guest", .describe = describe, .run = run, .scratch = scratch, .strides = true, .tidy = FOLD_TIDY};
 const struct fold_door fold_door_here = {
-    .describe = describe, .here = true, .run = run, .scratch = scratch, .tidy = FOLD_TIDY};
+    .describe = describe, .here = true, .run = run, .scratch = scratch, .strides = true, .tidy = FOLD_TIDY};

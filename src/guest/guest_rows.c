@@ -124,7 +124,8 @@ static uint64_t unmeant(const struct fold_subject *s) {
   const uint64_t of_exact = FOLD_CLAIM(FOLD_FAITHFUL) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) |
                             FOLD_CLAIM(FOLD_PERMUTATION_INVARIANT) | FOLD_CLAIM(FOLD_SPLIT_INVARIANT);
   const bool compensated = s->method == FOLD_KAHAN || s->method == FOLD_NEUMAIER;
-  return impossible(s) | (s->method == FOLD_EXACT ? 0 : of_exact) | (compensated ? FOLD_CLAIM(FOLD_BOUNDED) : 0);
+  return impossible(s) | (s->strides ? 0 : FOLD_CLAIM(FOLD_STRIDE_INVARIANT)) |
+         (s->method == FOLD_EXACT ? 0 : of_exact) | (compensated ? FOLD_CLAIM(FOLD_BOUNDED) : 0);
 }
 
 /* `own`: the guest's list, where a claim that can't be judged is a mistake; else the user's, for all guests. */
@@ -158,6 +159,7 @@ static fold_status read_row(const struct reading *r, const char *claims, struct 
   FOLD_TRY(text_at(r, "same_bits_as", &s->twin));
   FOLD_TRY(text_at(r, "claims", &promised));
   if (promised == NULL) promised = s->guest->unknown ? ROWS_CLAIMS : USUAL_CLAIMS;
+  s->strides = r->guest->door->strides && json_is_true(json_object_get(r->entry, "strides"));
   s->claims = r->guest->door->tidy;
   FOLD_TRY(fold_within(add_claims(promised, true, s), "%s: %s", r->guest->what, r->name));
   return claims ? add_claims(claims, false, s) : fold_ok();
@@ -165,8 +167,8 @@ static fold_status read_row(const struct reading *r, const char *claims, struct 
 
 /* A field that is none would be missed in silence. */
 static fold_status check_fields(const struct reading *r) {
-  static const char *const fields[] = {"name",   "about",  "problems",     "dtypes", "accumulator", "result", "order",
-                                       "claims", "engine", "same_bits_as", "method", "scratch",     NULL};
+  static const char *const fields[] = {"name",   "about",  "problems",     "dtypes", "accumulator", "result",  "order",
+                                       "claims", "engine", "same_bits_as", "method", "scratch",     "strides", NULL};
   const char *field;
   json_t *value;
   json_object_foreach((json_t *)(uintptr_t)r->entry, field, value) {

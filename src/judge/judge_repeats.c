@@ -52,6 +52,7 @@ static bool repeat(struct fold_trial *trial, struct repeats *r, bool busy, unsig
   const enum fold_dtype dtype = fold_trial_result_dtype(trial);
   struct fold_finding again = *finding;
   fold_status status = fold_trial_rerun(trial, (unsigned char)(0x11 + k));
+  if (status.code == FOLD_OK && fold_trial_find(trial, FOLD_DID_WRITE_INPUT)) status = fold_trial_refill(trial);
   if (status.code != FOLD_OK) {
     fold_find_failed(finding, status);
     return false;

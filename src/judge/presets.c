@@ -13,8 +13,8 @@ static const struct {
     {"deterministic", "run_to_run,fresh_process"},
     {"batch-invariant", "batch_invariant,run_to_run"},
     {"reproducible",
-     "run_to_run,fresh_process,launch_invariant,alignment_invariant,batch_invariant,message_invariant,world_invariant,"
-     "rank_agreement"},
+     "run_to_run,fresh_process,launch_invariant,alignment_invariant,batch_invariant,length_invariant,padding_invariant,"
+     "stride_invariant,message_invariant,world_invariant,rank_agreement"},
     {"accurate", "bounded,compensated,faithful,correctly_rounded"},
 };
 enum { PRESETS = sizeof presets / sizeof *presets };

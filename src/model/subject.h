@@ -58,6 +58,7 @@ struct fold_subject {
   /* Of a collective that declares no order but knows its shape; NULL: its order's, or cols - 1, which is no order's less. */
   fold_height_over *height;
   bool vector;
+  bool strides; /* it takes inputs that are not contiguous (struct fold_call) */
   bool any_gpu; /* its documentation promises the same bits on every GPU (gpu_to_gpu); a declared order implies it */
   const struct fold_guest_row *guest; /* of a subject that a user brought (guest.h); NULL */
   bool peer; /* somebody else's: what refutes it is counted apart where it is known of that library (fold_fact) */

@@ -99,6 +99,7 @@ enum { FOLD_BASE_POISON = 0xa5 };
 struct fold_request {
   enum fold_op op;
   size_t first, rows, cols;
+  size_t row_stride, col_stride; /* see struct fold_call; 0: contiguous */
   struct fold_launch launch;
   unsigned char poison; /* any byte; 0 is allowed */
   enum fold_placement placement;

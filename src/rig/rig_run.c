@@ -263,6 +263,8 @@ static fold_status run_laid(struct fold_rig *rig, const struct fold_subject *sub
       .rows = request->rows,
       .cols = request->cols,
       .in = part_of(rig, request, 0),
+      .row_stride = request->row_stride,
+      .col_stride = request->col_stride,
       .launch = request->launch,
       .comm = request->comm,
       .first_col = request->first_col,

@@ -66,6 +66,29 @@ static int other_at_28(call_of *call, void *context) {
   return FOLDPROOF_GUEST_OK;
 }
 
+/* Looks at what lies behind its terms. */
+static int by_what_follows(call_of *call, void *context) {
+  const float next = ((const float *)call->in)[call->rows * call->cols];
+  return (void)context, sums(call, next == next ? 8 : 1);
+}
+/* Another way for whole blocks of 8. */
+static int by_blocks(call_of *call, void *context) { return (void)context, sums(call, call->cols % 8 ? 1 : 8); }
+
+static int strided(call_of *call, uint64_t step) {
+  for (uint64_t r = 0; r < call->rows; r++) {
+    float s = 0;
+    for (uint64_t k = 0; k < step; k++)
+      for (uint64_t i = k; i < call->cols; i += step)
+        s += ((const float *)call->in)[r * call->row_stride + i * call->col_stride];
+    ((float *)call->out)[r] = s;
+  }
+  return FOLDPROOF_GUEST_OK;
+}
+static int any_strides(call_of *call, void *context) { return (void)context, strided(call, 1); }
+static int by_strides(call_of *call, void *context) {
+  return (void)context, strided(call, call->col_stride > 1 ? 8 : 1);
+}
+
 static uint64_t nine = 9, many = 40000, awkward = 1111;
 #define SUBJECT(id, promises, function, what) \
   { .name = "bits/" id, .claims = promises, .run = function, .context = what }
@@ -79,6 +102,11 @@ static const struct foldproof_guest_subject subjects[] = {
     SUBJECT("input_at_68", "alignment_invariant", input_at_68, NULL),
     SUBJECT("output_at_36", "alignment_invariant", output_at_36, NULL),
     SUBJECT("both_at_44", "alignment_invariant", both_at_44, NULL),
+    SUBJECT("by_what_follows", "length_invariant", by_what_follows, NULL),
+    SUBJECT("by_blocks", "padding_invariant", by_blocks, NULL),
+    SUBJECT("no_strides", "stride_invariant", honest, NULL),
+    {.name = "bits/any_strides", .claims = "bounded,reproducible", .run = any_strides, .strides = 1},
+    {.name = "bits/by_strides", .claims = "stride_invariant", .run = by_strides, .strides = 1},
     {.name = "bits/other_at_28", .problems = "dot", .claims = "alignment_invariant", .run = other_at_28},
 };
 

@@ -1,0 +1,213 @@
+/* judge_shape.c: the same terms in other shapes: in a longer array, followed by identity elements, spread by strides. Each shape is
+ * laid in a rig of its own, NaN wherever no term lies.
+ *
+ * length_invariant: the first n terms of a row have one result, be they an array of their own, or followed by whatever else.
+ * padding_invariant: identity elements behind the terms of each row, which a caller pads a batch with, change nothing.
+ * stride_invariant: terms that do not lie side by side (a view) have the result of their contiguous copy.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "bits.h"
+#include "judge.h"
+
+/* rows x cols elements of each input, element (r, c) at r * row_stride + c * col_stride. */
+struct shape {
+  size_t rows, cols, row_stride, col_stride;
+};
+
+static size_t extent(const struct shape *s) {
+  return s->rows && s->cols ? (s->rows - 1) * s->row_stride + (s->cols - 1) * s->col_stride + 1 : 0;
+}
+
+/* In as many elements as it is opened with, which a longer array has more of. */
+static fold_status open_shape(const struct fold_trial *trial, size_t elements, size_t rows, struct fold_rig *rig) {
+  const size_t n[FOLD_INPUTS] = {elements, elements};
+  FOLD_TRY(fold_rig_open_inputs(rig, trial->subject->engine, trial->c->dtype, n, trial->rig->inputs, rows));
+  rig->problem = trial->rig->problem;
+  rig->last = trial->rig->last; /* the same subject goes on, in other memory */
+  return fold_ok();
+}
+
+/* What input k holds behind the terms of each of the case's rows. */
+typedef uint64_t beyond(const struct fold_case *c, unsigned k);
+
+static fold_status lay_shape(const struct fold_trial *trial, const struct shape *s, beyond *more,
+                             struct fold_rig *rig) {
+  const struct fold_case *c = trial->c;
+  const uint64_t nan = fold_format_of(c->dtype).nan;
+  for (unsigned k = 0; k < rig->inputs; k++) {
+    const unsigned char *from = fold_rig_input_at(trial->rig, k);
+    unsigned char *to = fold_rig_input_at(rig, k);
+    for (size_t i = 0; i < rig->in[k].n; i++) fold_bits_store(c->dtype, to, i, nan);
+    for (size_t row = 0; row < s->rows; row++)
+      for (size_t col = 0; col < s->cols; col++)
+        fold_bits_store(c->dtype, to, row * s->row_stride + col * s->col_stride,
+                        col < c->cols ? fold_bits_load(c->dtype, from, row * c->cols + col) : more(c, k));
+  }
+  return fold_rig_load(rig);
+}
+
+static fold_status run_shape(struct fold_trial *trial, struct fold_rig *rig, const struct shape *s, size_t cols,
+                             bool strides, void *got) {
+  const struct fold_request request = {.op = trial->c->op,
+                                       .rows = s->rows,
+                                       .cols = cols,
+                                       .row_stride = strides ? s->row_stride : 0,
+                                       .col_stride = strides ? s->col_stride : 0,
+                                       .poison = 0x4e};
+  return fold_trial_run(trial, rig, &request, got);
+}
+
+/* Skips what no shape is made of. */
+static bool is_for(const struct fold_trial *trial, struct fold_finding *finding) {
+  const struct fold_case *c = trial->c;
+  if (fold_engine_has_ranks(trial->subject->engine))
+    fold_find_skipped(finding, "over ranks: message_invariant and world_invariant judge this");
+  else if (c->rows == 0 || c->cols == 0)
+    fold_find_skipped(finding, c->rows ? "no term" : "no row");
+  else if (c->cols > FOLD_ROW_TERMS)
+    fold_find_skipped(finding, "rows of over %d terms", FOLD_ROW_TERMS);
+  else
+    return true;
+  return false;
+}
+
+/* As many of the leading rows as fit. */
+static size_t rows_of(const struct fold_case *c, size_t row_elements) {
+  const size_t most = 2 * FOLD_ROW_TERMS / row_elements;
+  return c->rows < most ? c->rows : most > 0 ? most : 1;
+}
+
+/* Closes the rig in any case; false where the finding is closed. */
+static bool compare(struct fold_trial *trial, struct fold_rig *rig, fold_status status, const void *got,
+                    const void *want, size_t rows, const char *what, struct fold_finding *finding) {
+  fold_rig_close(rig);
+  if (status.code != FOLD_OK) fold_find_failed(finding, status);
+  return status.code == FOLD_OK && fold_find_same(finding, fold_trial_result_dtype(trial), got, want, rows, what);
+}
+
+/* ---- length_invariant ---- */
+
+static uint64_t zero(const struct fold_case *c, unsigned k) { return (void)c, (void)k, 0; }
+
+/* Behind n elements. */
+static fold_status append_zeros(struct fold_rig *rig, size_t n) {
+  const size_t size = fold_dtype_size(rig->dtype);
+  for (unsigned k = 0; k < rig->inputs; k++)
+    memset((unsigned char *)fold_rig_input_at(rig, k) + n * size, 0, (rig->in[k].n - n) * size);
+  return fold_rig_load(rig);
+}
+
+/* The first n terms of the first row: in front of the case's other terms, as an array of their own, and in front of zeros. */
+static bool judge_prefix(struct fold_trial *trial, size_t n, struct fold_finding *finding) {
+  enum { ZEROS = 1000 };
+  uint64_t in_front, got;
+  char what[120];
+  fold_status status = fold_trial_run_part(trial, 0, 1, n, &in_front);
+  for (unsigned zeros = 0; zeros <= ZEROS && status.code == FOLD_OK; zeros += ZEROS) {
+    struct fold_rig rig = {0};
+    const struct shape s = {1, n, n, 1};
+    status = open_shape(trial, n + zeros, 1, &rig);
+    if (status.code == FOLD_OK) status = lay_shape(trial, &s, zero, &rig);
+    if (status.code == FOLD_OK) status = append_zeros(&rig, n);
+    if (status.code == FOLD_OK) status = run_shape(trial, &rig, &s, n, false, &got);
+    snprintf(what, sizeof what, "the row's first %zu term%s other bits %s than where %s", n, n == 1 ? " has" : "s have",
+             zeros ? "in front of zeros" : "as an array by themselves", "they stand");
+    if (!compare(trial, &rig, status, &got, &in_front, 1, what, finding)) return false;
+  }
+  if (status.code != FOLD_OK) fold_find_failed(finding, status);
+  return status.code == FOLD_OK;
+}
+
+void fold_judge_length_invariant(struct fold_trial *trial, struct fold_finding *finding) {
+  if (!is_for(trial, finding)) return;
+  const size_t cols = trial->c->cols, lengths[] = {1, cols / 2, cols - 1, cols};
+  for (size_t i = 0, last = 0; i < sizeof lengths / sizeof *lengths; i++) {
+    if (lengths[i] <= last) continue;
+    last = lengths[i];
+    if (!judge_prefix(trial, last, finding)) return;
+  }
+  fold_find_held(finding);
+}
+
+/* ---- padding_invariant ---- */
+
+/* Of a sum -0: +0 makes +0 of -0. Of products of two inputs' elements +0 and -0, which make that. */
+static uint64_t identity(const struct fold_case *c, unsigned k) {
+  const struct fold_format f = fold_format_of(c->dtype);
+  const uint64_t most = f.infinities ? f.beyond : f.beyond - 1;
+  switch (c->op) {
+    case FOLD_SUM: return k == 0 ? f.sign : 0;
+    case FOLD_PROD: return fold_bits_from_double(c->dtype, 1);
+    case FOLD_MAX: return most | f.sign;
+    case FOLD_MIN: return most;
+    case FOLD_OPS: break;
+  }
+  return f.nan;
+}
+
+static bool judge_padded(struct fold_trial *trial, size_t more, beyond *with, struct fold_finding *finding) {
+  const struct fold_case *c = trial->c;
+  const size_t cols = c->cols + more;
+  const struct shape s = {rows_of(c, cols), cols, cols, 1};
+  struct fold_rig rig = {0};
+  char what[120];
+  snprintf(what, sizeof what, "other bits with %zu %s%s appended to a row of %zu", more,
+           with == zero ? "zero" : "identity element", more == 1 ? "" : "s", c->cols);
+  fold_status status = open_shape(trial, extent(&s), s.rows, &rig);
+  if (status.code == FOLD_OK) status = lay_shape(trial, &s, with, &rig);
+  if (status.code == FOLD_OK) status = run_shape(trial, &rig, &s, cols, false, trial->other);
+  return compare(trial, &rig, status, trial->other, trial->got, s.rows, what, finding);
+}
+
+/* +0 is a sum's identity where no result is -0. */
+static bool has_negative_zero(const struct fold_trial *trial) {
+  const enum fold_dtype dtype = fold_trial_result_dtype(trial);
+  for (size_t r = 0; r < trial->c->rows; r++)
+    if (fold_bits_load(dtype, trial->got, r) == fold_format_of(dtype).sign) return true;
+  return false;
+}
+
+void fold_judge_padding_invariant(struct fold_trial *trial, struct fold_finding *finding) {
+  if (!is_for(trial, finding)) return;
+  const size_t cols = trial->c->cols;
+  size_t power = 1;
+  while (power <= cols) power *= 2;
+  const size_t lengths[] = {cols + 1, cols + 2, cols + 3, (cols / 8 + 1) * 8, (cols / 32 + 1) * 32, power, 2 * cols};
+  const bool zeros = trial->c->op == FOLD_SUM && !has_negative_zero(trial);
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+    if (!judge_padded(trial, lengths[i] - cols, identity, finding)) return;
+    if (zeros && !judge_padded(trial, lengths[i] - cols, zero, finding)) return;
+  }
+  fold_find_held(finding);
+}
+
+/* ---- stride_invariant ---- */
+
+static bool judge_strides(struct fold_trial *trial, struct shape s, struct fold_finding *finding) {
+  struct fold_rig rig = {0};
+  char what[120];
+  snprintf(what, sizeof what, "other bits with rows %zu elements apart and terms %zu", s.row_stride, s.col_stride);
+  fold_status status = open_shape(trial, extent(&s), s.rows, &rig);
+  if (status.code == FOLD_OK) status = lay_shape(trial, &s, zero, &rig);
+  if (status.code == FOLD_OK) status = run_shape(trial, &rig, &s, s.cols, true, trial->other);
+  return compare(trial, &rig, status, trial->other, trial->got, s.rows, what, finding);
+}
+
+void fold_judge_stride_invariant(struct fold_trial *trial, struct fold_finding *finding) {
+  if (!is_for(trial, finding)) return;
+  if (!trial->subject->strides) {
+    fold_find_skipped(finding, "it takes contiguous rows alone");
+    return;
+  }
+  const size_t cols = trial->c->cols, rows = rows_of(trial->c, 3 * cols + 1);
+  /* Rows with room between them, whose place in a line changes and does not; every second and third term; columns. */
+  const struct shape shapes[] = {{rows, cols, cols + 1, 1}, {rows, cols, (cols / 64 + 1) * 64, 1},
+                                 {rows, cols, 2 * cols, 2}, {rows, cols, 3 * cols + 1, 3},
+                                 {rows, cols, 1, rows},     {rows, cols, 1, rows + 3}};
+  for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++)
+    if (!judge_strides(trial, shapes[i], finding)) return;
+  fold_find_held(finding);
+}
