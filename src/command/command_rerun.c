@@ -259,7 +259,7 @@ int fold_command_rerun(int argc, char **argv, const struct fold_registry *regist
     if (status.code == FOLD_OK) status = compare(&r, &exit_code);
     remove_scratch(scratch);
   }
-  if (status.code != FOLD_OK) exit_code = fold_report(argv[0], status);
+  if (status.code != FOLD_OK) exit_code = fold_print_error(argv[0], status);
   for (int e = 0; e < FOLD_ENGINES; e++) {
     free_words(&r.subjects[e]);
     free_words(&r.cases[e]);
