@@ -29,7 +29,7 @@ _foldproof() {
         words=$("$command" list generators 2>/dev/null | awk 'NR > 1 { print $1 }')
       elif [ "${COMP_WORDS[1]}" = order ]; then
         words=$("$command" list orders 2>/dev/null | awk 'NR > 1 { print $1 }')
-      elif [ "${COMP_WORDS[1]}" = reveal ]; then
+      elif [ "${COMP_WORDS[1]}" = reveal ] || [ "${COMP_WORDS[1]}" = certify ]; then
         words=$("$command" list subjects 2>/dev/null | awk '/ on / { print $1 }')
       elif [ "${COMP_WORDS[1]}" = list ]; then
         words='subjects claims generators orders fixtures'

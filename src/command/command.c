@@ -24,6 +24,8 @@ static const struct subcommand subcommands[] = {
     {"gen", "write a generated array to a .npy file", fold_command_gen},
     {"order", "an order's height, fingerprint and drawing", fold_command_order},
     {"reveal", "the tree by which a subject sums, as seen from outside", fold_command_reveal},
+    {"certify", "what a subject gives on a case, as a text that holds by itself", fold_command_certify},
+    {"check", "whether a certificate holds", fold_command_check},
     {"bench", "time CUDA subjects, or collectives over ranks, each judged first", fold_command_bench},
     {"study", "errors of every method by size and data; many ranks; probed all-reduces", fold_command_study},
     {"record", "run subjects and write their results, judging nothing", fold_command_record},

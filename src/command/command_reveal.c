@@ -2,41 +2,29 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "command.h"
+#include "command_one.h"
 #include "reveal_subject.h"
 #include "world.h"
 
-enum { N = 'n', DTYPE = 0x200, PROBLEM, ENGINE, FORMAT, ROWS, GUEST, EXEC };
+enum { N = 'n', DTYPE = 0x200, PROBLEM, FORMAT, ROWS };
 
 static const char *const formats[] = {"text", "json", "dot", "svg", NULL};
 
 struct reveal {
-  const char *name, *format;
-  int engine;
+  const char *format;
+  struct fold_one one;
   struct fold_reveal_asked asked;
-  struct fold_guest guests[FOLD_GUESTS_MOST];
-  size_t n_guests;
 };
 
 static const struct argp_option options[] = {
     {"n", N, "N", 0, "number of terms (64; of an all-reduce as many as ranks)", 0},
     {"dtype", DTYPE, "DTYPE", 0, "of the terms (f32)", 0},
     {"problem", PROBLEM, "PROBLEM", 0, "sum, or dot (sum, unless the subject takes dot alone)", 0},
-    {"engine", ENGINE, "ENGINE", 0, "host (the default), cuda, mpi or nccl", 0},
     {"format", FORMAT, "FORMAT", 0, "text (the default), json, dot (Graphviz) or svg", 0},
     {"rows", ROWS, "ROWS", 0, "rows of a launch (1,024, or as many as make four million terms)", 0},
-    {"guest", GUEST, "FILE", 0, "a subject of this shared object (foldproof_guest.h)", 0},
-    {"exec", EXEC, "COMMAND", 0, "a subject of this program, as verify's --exec", 0},
     {0},
 };
-
-static void add_guest(struct reveal *r, const struct fold_door *door, const char *what, struct argp_state *state) {
-  if (r->n_guests == FOLD_GUESTS_MOST) argp_failure(state, 2, 0, "at most %d guests", FOLD_GUESTS_MOST);
-  r->guests[r->n_guests++] = (struct fold_guest){.door = door, .what = what};
-}
 
 static void take_format(struct reveal *r, const char *arg, struct argp_state *state) {
   for (const char *const *format = formats; *format; format++)
@@ -47,62 +35,30 @@ static void take_format(struct reveal *r, const char *arg, struct argp_state *st
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct reveal *r = state->input;
   switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &r->one; return 0;
     case N: r->asked.n = (size_t)fold_option_number(state, "--n", arg, FOLD_TREE_MOST); return 0;
     case DTYPE: r->asked.dtype = (enum fold_dtype)fold_option_dtype(state, "--dtype", arg); return 0;
     case PROBLEM: r->asked.problem = fold_option_problem(state, arg)->id; return 0;
     case ROWS: r->asked.rows = (size_t)fold_option_number(state, "--rows", arg, 1 << 20); return 0;
     case FORMAT: take_format(r, arg, state); return 0;
-    case GUEST: add_guest(r, &fold_door_object, arg, state); return 0;
-    case EXEC: add_guest(r, &fold_door_program, arg, state); return 0;
-    case ENGINE:
-      r->engine = fold_engine_parse(arg);
-      if (r->engine < 0)
-        fold_option_refuse(state, "--engine", arg, (const char *const[]){"host", "cuda", "mpi", "nccl", NULL});
-      return 0;
-    case ARGP_KEY_ARG:
-      if (r->name) return ARGP_ERR_UNKNOWN;
-      r->name = arg;
-      return 0;
     case ARGP_KEY_END:
       if (r->asked.n == 0) argp_failure(state, 2, 0, "-n 0: at least one term");
-      if (!r->name && !r->n_guests) argp_failure(state, 2, 0, "name a subject: see foldproof list subjects");
       return 0;
     default: return ARGP_ERR_UNKNOWN;
   }
 }
 
+static const struct argp_child children[] = {{&fold_one_argp, 0, NULL, 0}, {&fold_world_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .options = options,
     .parser = parse,
-    .children = fold_world_child,
+    .children = children,
     .args_doc = "[SUBJECT]",
     .doc =
         "Print the tree by which a subject sums n terms, as seen from outside.\v"
         "A tree is printed only if its replay gave the subject's bits on random data, in full launches and row by row. "
         "Exit "
         "code 1 where there is none that does: the order varies from run to run, depends on values, or is no tree."};
-
-/* The subject that is named, of the engine that is; of guests the only one, unless it is named. */
-static fold_status choose(const struct reveal *r, const struct fold_registry *all, size_t own,
-                          const struct fold_subject **subject) {
-  struct fold_near near;
-  char meant[160];
-  const size_t guests = all->n - own;
-  *subject = NULL;
-  if (r->name) fold_near_open(&near, r->name);
-  for (size_t i = 0; i < all->n; i++) {
-    const struct fold_subject *s = &all->subjects[i];
-    if (r->engine >= 0 && (int)s->engine != r->engine) continue;
-    if (r->name) fold_near_try(&near, s->name);
-    const bool wanted = r->name ? strcmp(s->name, r->name) == 0 : i < guests;
-    if (wanted && *subject && !r->name) return fold_error(FOLD_BAD_INPUT, "there are %zu guests: name one", guests);
-    if (wanted && !*subject) *subject = s;
-  }
-  if (*subject) return fold_ok();
-  return fold_error(FOLD_BAD_INPUT, "no subject is called '%.60s'%s%s%s", r->name ? r->name : "",
-                    r->engine >= 0 ? " on " : "", r->engine >= 0 ? fold_engine_name((enum fold_engine)r->engine) : "",
-                    r->name ? fold_near_text(&near, meant) : "");
-}
 
 static void print_ways(const struct fold_revealed *v) {
   if (v->how.fusing != FOLD_ROUNDED_ONCE || fold_tree_width(&v->tree) > 2)
@@ -186,31 +142,19 @@ static int reveal(const char *program, struct reveal *r, const struct fold_subje
   return fold_finish_output(program, status.code != FOLD_OK ? fold_print_error(program, status) : !found);
 }
 
-/* In a process of its own: a subject that crashes is told as that. */
-static int reveal_apart(const char *program, struct reveal *r, const struct fold_subject *subject) {
-  int how = 0;
-  fflush(stdout);
-  const pid_t child = fork();
-  if (child < 0) return fold_print_error(program, fold_error(FOLD_ENVIRONMENT, "no process can be started"));
-  if (child == 0) _exit(reveal(program, r, subject));
-  while (waitpid(child, &how, 0) < 0) continue;
-  if (WIFEXITED(how)) return WEXITSTATUS(how);
-  return fold_print_error(program, fold_error(FOLD_ENVIRONMENT, "%s was killed by signal %d (%s)", subject->name,
-                                              WTERMSIG(how), strsignal(WTERMSIG(how))));
+struct revealing {
+  const char *program;
+  struct reveal *reveal;
+};
+
+static int reveal_here(void *context, const struct fold_subject *subject) {
+  const struct revealing *r = context;
+  return reveal(r->program, r->reveal, subject);
 }
 
 int fold_command_reveal(int argc, char **argv, const struct fold_registry *registry) {
   struct reveal r = {
-      .format = formats[0], .engine = -1, .asked = {.n = 64, .dtype = FOLD_F32, .problem = FOLD_ROWS_SUM}};
-  const struct fold_subject *subject;
-  struct fold_registry all = *registry;
+      .format = formats[0], .one = {.engine = -1}, .asked = {.n = 64, .dtype = FOLD_F32, .problem = FOLD_ROWS_SUM}};
   fold_parse(&argp, argc, argv, &r);
-  if (r.n_guests) {
-    fold_status loaded = fold_guests_load(r.guests, r.n_guests, NULL, NULL, registry, &all);
-    if (loaded.code != FOLD_OK) return fold_print_error(argv[0], loaded);
-  }
-  fold_status status = choose(&r, &all, registry->n, &subject);
-  const int code = status.code != FOLD_OK ? fold_print_error(argv[0], status) : reveal_apart(argv[0], &r, subject);
-  if (r.n_guests) fold_guests_unload(&all);
-  return code;
+  return fold_one_subject(argv[0], &r.one, registry, reveal_here, &(struct revealing){argv[0], &r});
 }

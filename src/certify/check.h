@@ -1,0 +1,38 @@
+/* check.h: whether a certificate holds: a text file that says what was summed, how, and what came out.
+ *
+ * The checker shares nothing with the harness: no kernel, no oracle, no order, no format's table. It reads numbers as integers in units
+ * of a power of two, and rounds them itself. It is written a second time in Python (tests/check_certificate.py).
+ */
+#ifndef FOLD_CHECK_H
+#define FOLD_CHECK_H
+
+#include <gmp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* true: all of it holds. `why`: "LINE: FIELD: what is wrong", or what was checked. */
+bool fold_certificate_check(const char *path, char why[300]);
+/* The same of a file's bytes. */
+bool fold_certificate_check_bytes(const char *bytes, size_t n, char why[300]);
+
+/* For whoever writes one. */
+struct fold_cert_format {
+  const char *name;
+  int bits, precision, emin, emax;
+};
+const struct fold_cert_format *fold_cert_format_of(const char *name);
+/* Of a sum of terms (or products) in a tree of that height, h = -1 for one that is rounded from the exact value: what |result - exact|
+ * is at most, as the pattern of the f64 that is not below it; UINT64_MAX where that is not finite. exact and magnitude (the sum of the
+ * terms' magnitudes) are in units of 2^unit. */
+uint64_t fold_cert_bound(const mpz_t exact, const mpz_t magnitude, int unit, long height, size_t n, bool products,
+                         const struct fold_cert_format *accumulator, const struct fold_cert_format *result);
+/* x is an integer in units of 2^unit: the number of a pattern (false where that is not finite), x rounded to nearest even, and the pattern
+ * of a number of the format (UINT64_MAX where it is beyond). */
+bool fold_cert_number(mpz_t x, int unit, const struct fold_cert_format *format, uint64_t bits);
+void fold_cert_round(mpz_t x, int unit, const struct fold_cert_format *format);
+uint64_t fold_cert_pattern(const mpz_t x, int unit, const struct fold_cert_format *format);
+void fold_cert_sha256(const void *data, size_t nbytes, char hex[65]);
+uint32_t fold_cert_crc(unsigned long line, const char *text, size_t n);
+
+#endif

@@ -1,0 +1,102 @@
+/* command_certify.c: foldproof certify and foldproof check: what a subject gave, so that others can hold it against itself. */
+#include <stdio.h>
+
+#include "certify.h"
+#include "check.h"
+#include "command_one.h"
+
+enum { FIXTURES = 'f', OUTPUT = 'o', FOLDER = 0x200 };
+
+struct certify {
+  struct fold_one one;
+  struct fold_selection_options defaults;
+  const char *program, *fixtures, *folder, *output;
+};
+
+static const struct argp_option options[] = {
+    {"fixtures", FIXTURES, "CASE", 0, "the case: one that this names (foldproof list fixtures)", 0},
+    {"fixture-folder", FOLDER, "DIR", 0, "where the *.ini files are", 0},
+    {"output", OUTPUT, "FILE", 0, "where the certificate goes (standard output)", 0},
+    {0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state) {
+  struct certify *c = state->input;
+  switch (key) {
+    case ARGP_KEY_INIT: state->child_inputs[0] = &c->one; return 0;
+    case FIXTURES: c->fixtures = arg; return 0;
+    case FOLDER: c->folder = arg; return 0;
+    case OUTPUT: c->output = arg; return 0;
+    case ARGP_KEY_END:
+      if (!c->fixtures) argp_failure(state, 2, 0, "--fixtures names the case");
+      return 0;
+    default: return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static const struct argp_child children[] = {{&fold_one_argp, 0, NULL, 0}, {0}};
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .children = children,
+    .args_doc = "[SUBJECT]",
+    .doc =
+        "Run a subject once on a case and write a certificate: its inputs, the order it adds them in, its results, the "
+        "exact ones, "
+        "bounds and the environment, as a text that foldproof check holds against itself.\v"
+        "The order is the declared one, or is revealed. Exit code 77 for what has no certificate."};
+
+static int certify(void *context, const struct fold_subject *subject) {
+  const struct certify *c = context;
+  struct fold_cases cases = {0};
+  fold_status status = fold_cases_load(c->folder, "all", c->fixtures, &cases);
+  if (status.code == FOLD_OK && cases.n != 1)
+    status = fold_error(FOLD_BAD_INPUT, "--fixtures %.100s: %zu cases, and one is certified at a time", c->fixtures,
+                        cases.n);
+  if (status.code == FOLD_OK) status = fold_certify(subject, &cases.at[0], c->output);
+  fold_cases_free(&cases);
+  return fold_finish_output(c->program, fold_print_error(c->program, status));
+}
+
+int fold_command_certify(int argc, char **argv, const struct fold_registry *registry) {
+  struct certify c = {.one = {.engine = -1}, .program = argv[0], .output = "/dev/stdout"};
+  fold_selection_defaults(&c.defaults);
+  c.folder = c.defaults.selection.folder;
+  fold_parse(&argp, argc, argv, &c);
+  return fold_one_subject(argv[0], &c.one, registry, certify, &c);
+}
+
+static error_t parse_check(int key, char *arg, struct argp_state *state) {
+  const char **file = state->input;
+  switch (key) {
+    case ARGP_KEY_ARG:
+      if (*file) return ARGP_ERR_UNKNOWN;
+      *file = arg;
+      return 0;
+    case ARGP_KEY_END:
+      if (!*file) argp_failure(state, 2, 0, "name a certificate");
+      return 0;
+    default: return ARGP_ERR_UNKNOWN;
+  }
+}
+
+static const struct argp check_argp = {
+    .parser = parse_check,
+    .args_doc = "FILE",
+    .doc =
+        "Hold a certificate against itself: its inputs added up in its order give its results, their exact sums are "
+        "its exact values. "
+        "Nothing is run.\vExit code 1 where it does not hold, with the line and what is wrong."};
+
+int fold_command_check(int argc, char **argv, const struct fold_registry *registry) {
+  (void)registry;
+  const char *file = NULL;
+  char why[300];
+  fold_parse(&check_argp, argc, argv, &file);
+  const bool held = fold_certificate_check(file, why);
+  if (held)
+    printf("held: %s\n", why);
+  else
+    fprintf(stderr, "%s: %s\n", argv[0], why);
+  return fold_finish_output(argv[0], held ? 0 : 1);
+}

@@ -1,0 +1,21 @@
+/* command_one.h: what commands on one subject share: which it is, and a process of its own. */
+#ifndef FOLD_COMMAND_ONE_H
+#define FOLD_COMMAND_ONE_H
+
+#include "command.h"
+
+struct fold_one {
+  const char *name;
+  int engine; /* -1: any */
+  struct fold_guest guests[FOLD_GUESTS_MOST];
+  size_t n_guests;
+};
+/* [SUBJECT], --engine, --guest, --exec; the input is a struct fold_one. */
+extern const struct argp fold_one_argp;
+
+/* Finds the subject that is named, or a guest's only one, and works on it in a process of its own, so that one that crashes is told as that.
+ * Returns the exit code. */
+int fold_one_subject(const char *program, struct fold_one *one, const struct fold_registry *registry,
+                     int (*work)(void *context, const struct fold_subject *subject), void *context);
+
+#endif

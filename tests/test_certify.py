@@ -1,0 +1,147 @@
+"""Certificates: what foldproof certify writes holds by both checkers, and no bit or field of it can be changed. Arguments: the command, the
+folder library/, the C compiler."""
+
+import hashlib
+import random
+import subprocess
+import sys
+import tempfile
+import zlib
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+import check_certificate as plain
+
+FOLDPROOF, LIBRARY, CC = sys.argv[1], Path(sys.argv[2]), sys.argv[3].split()
+failures = 0
+
+
+def expect(right, text):
+    global failures
+    if not right:
+        failures += 1
+        print("FAILED:", text)
+
+
+def certify(path, *words, code=0):
+    path.unlink(missing_ok=True)
+    done = subprocess.run([FOLDPROOF, "certify", *map(str, words), "-o", path], capture_output=True, text=True, timeout=120)
+    expect(done.returncode == code and path.exists() == (code == 0), f"certify {words}: exit {done.returncode}: {done.stderr}")
+    return path.read_bytes() if code == 0 and path.exists() else done.stderr
+
+
+def checked(path, data):
+    """What the command says of it; None: held."""
+    path.write_bytes(data)
+    done = subprocess.run([FOLDPROOF, "check", path], capture_output=True, text=True, timeout=60)
+    expect(done.returncode in (0, 1), f"check: exit {done.returncode}: {done.stderr}")
+    return None if done.returncode == 0 else done.stderr.removeprefix("foldproof check: ")
+
+
+def sealed(lines):
+    """The lines with their sums, and the hash of all."""
+    out = b""
+    for number, line in enumerate(lines + [None], 1):
+        text = line.encode() if line is not None else f"sha256 {hashlib.sha256(out).hexdigest()}".encode()
+        out += b"%s #%08x\n" % (text, zlib.crc32(b"%d:%s" % (number, text)))
+    return out
+
+
+def lines_of(data):
+    return [line.rpartition(" #")[0] for line in data.decode().splitlines()][:-1]
+
+
+def expect_held(path, *words):
+    data = certify(path, *words)
+    if isinstance(data, bytes):
+        expect(checked(path, data) is None and plain.check(data) is None, f"{words}: {checked(path, data)}, {plain.check(data)}")
+        expect(sealed(lines_of(data)) == data, f"{words}: this test seals in another way")
+    return data
+
+
+def expect_line(where, line, text):
+    expect(where is not None and where.startswith(f"line {line}:"), f"{text} in line {line}: {where}")
+
+
+def flip_bits(path, data):
+    """Python's checker is asked of all bits, the command of one in each byte."""
+    state = random.Random(5)
+    for at in range(len(data)):
+        line = data[:at].count(b"\n") + 1
+        for bit in range(8):
+            changed = data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :]
+            expect_line(plain.check(changed), line, f"bit {bit} of byte {at}, by Python")
+        changed = data[:at] + bytes([data[at] ^ 1 << state.randrange(8)]) + data[at + 1 :]
+        expect_line(checked(path, changed), line, f"byte {at}")
+
+
+def change_fields(path, data, changes):
+    """Each with the sums and the hash made again: what is said is held against the rest."""
+    lines = lines_of(data)
+    for key, change in changes.items():
+        at = next(i for i, line in enumerate(lines) if line.startswith(key + " "))
+        value = change(lines[at].removeprefix(key + " "))
+        changed = sealed(lines[:at] + [f"{key} {value}"] + lines[at + 1 :])
+        expect(changed != data and checked(path, changed) is not None, f"{key} {value[:40]}: held")
+        expect(plain.check(changed) is not None, f"{key} {value[:40]}: held by Python")
+        without = sealed(lines[:at] + lines[at + 1 :])
+        expect(checked(path, without) is not None and plain.check(without) is not None, f"without {key}: held")
+    for data in (b"", b"\n", data[:-1], data + b"\n", data + data, data[: len(data) // 2], bytes(300)):
+        expect(checked(path, data) is not None and plain.check(data) is not None, f"{data[:20]}...: held")
+
+
+def last_digit(value):
+    return value[:-1] + ("1" if value[-1] != "1" else "2")
+
+
+with tempfile.TemporaryDirectory() as folder:
+    path = Path(folder) / "certificate"
+    for dtype in "f16", "bf16", "f32", "f64", "e4m3", "e5m2":
+        expect_held(path, "flat/canonical", "--fixtures", f"tree/{dtype}/sum/1x33/seed1")
+    for subject in "host/sequential", "host/reverse", "host/numpy", "rows/par_256", "flat/shuffle", "host/exact", "host/float64":
+        expect_held(path, subject, "--fixtures", "normal/f32/sum/1x257/seed1")
+    expect_held(path, "host/pairwise", "--fixtures", "normal/f32/sum/17x257/seed1")
+    for subject in "dot/sequential", "dot/canonical", "dot/exact":
+        data = expect_held(path, subject, "--fixtures", "normal/f32/dot/1x257/seed1")
+    expect_held(path, "host/sequential", "--fixtures", "ill_conditioned/f64/sum/1x33/seed1/cond1e32")
+    expect_held(path, "host/sequential", "--fixtures", "zeros_positive/f32/sum/1x8/seed1")
+
+    # Each bit, and each field.
+    flip_bits(path, expect_held(path, "host/pairwise", "--fixtures", "tree/f32/sum/1x3/seed1"))
+    data = expect_held(path, "rows/par_16", "--fixtures", "normal/f32/sum/1x33/seed1")
+    change_fields(path, data, {
+        "foldproof-certificate": lambda v: "2", "problem": lambda v: "dot", "dtype": lambda v: "f16", "accumulator": lambda v: "bf16",
+        "result": lambda v: "bf16", "rows": lambda v: "2", "cols": lambda v: "32", "input 0": lambda v: last_digit(v),
+        "input-sha256 0": last_digit, "method": lambda v: "exact", "tree": lambda v: v.replace("0,1", "0,2"), "fused": lambda v: "33",
+        "height": lambda v: "13", "results": last_digit, "exact": lambda v: "-" + v, "bound": last_digit})
+    # An input with its hash made again: then the result is wrong.
+    lines = lines_of(data)
+    at = next(i for i, line in enumerate(lines) if line.startswith("input 0 "))
+    lines[at] = last_digit(lines[at])
+    bits = [int(word, 16) for line in lines if line.startswith("input 0 ") for word in line.split()[2:]]
+    hashed = hashlib.sha256(b"".join(b.to_bytes(4, "little") for b in bits)).hexdigest()
+    lines = [f"input-sha256 0 {hashed}" if line.startswith("input-sha256") else line for line in lines]
+    for where in checked(path, sealed(lines)), plain.check(sealed(lines)):
+        expect(where and (": results: " in where or ": exact: " in where), f"an input that was changed: {where}")
+    data = expect_held(path, "dot/sequential_fma", "--fixtures", "normal/f32/dot/1x257/seed1")
+    change_fields(path, data, {"fused": lambda v: "-", "input 1": last_digit, "bound": last_digit})
+
+    # What has none.
+    expect("compensation" in certify(path, "host/kahan", "--fixtures", "normal/f32/sum/1x33/seed1", code=77), "Kahan's is certified")
+    expect("not finite" in certify(path, "host/pairwise", "--fixtures", "nan_first/f32/sum/1x33/*", code=77), "a NaN is certified")
+    expect("2 cases" in certify(path, "host/pairwise", "--fixtures", "tree/f32/sum/1x[34]/seed1", code=2), "two cases are certified")
+
+    # Guests: an order that is revealed; one that is not as declared.
+    source, shared = (LIBRARY / "examples" / "guest_sum.c").read_text(), Path(folder) / "guest.so"
+    for order, code in ("", 0), ('.order = "host/reverse", ', 77):
+        own = Path(folder) / "guest.c"
+        own.write_text(source.replace('.order = "host/sequential", .claims = "bounded,replays,reproducible"', order + '.claims = "bounded"'))
+        subprocess.run([*CC, "-shared", "-fPIC", "-O2", "-ffp-contract=off", "-I", LIBRARY, own, "-o", shared], check=True)
+        data = certify(path, "--guest", shared, "--fixtures", "normal/f32/sum/1x257/seed1", code=code)
+        if code == 0:
+            expect(b"\norder host/sequential" in data and plain.check(data) is None, "the guest's order is not revealed")
+        else:
+            expect("these terms give" in data, data)
+
+print("certificates:", "failed" if failures else "held, and changed ones refused")
+sys.exit(1 if failures else 0)
