@@ -16,16 +16,17 @@ import ctypes
 from typing import Any, Optional
 
 from . import _arrays, _see
+from ._golden import Differs, Stale, golden
 from ._library import Measure, check as _check, library as _lib
 from ._result import Broken, Failure, NothingJudged, Refuted, Result
 from ._reveal import Tree, reveal
 from ._verify import judge, verify
 
-__all__ = ["Broken", "Failure", "Measure", "NothingJudged", "Refuted", "Result", "Tree", "exact", "judge", "measure", "reduction",
-           "reductions", "replay", "reveal", "verify"]
+__all__ = ["Broken", "Differs", "Failure", "Measure", "NothingJudged", "Refuted", "Result", "Stale", "Tree", "exact", "golden", "judge",
+           "measure", "reduction", "reductions", "replay", "reveal", "verify"]
 
 
-for _public in (Broken, Failure, NothingJudged, Refuted, Result):  # as users know them
+for _public in (Broken, Differs, Failure, NothingJudged, Refuted, Result, Stale):  # as users know them
     _public.__module__ = __name__
 
 

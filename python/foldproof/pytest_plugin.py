@@ -105,6 +105,14 @@ class Foldproof:
         except package.NothingJudged as nothing:
             pytest.skip(str(nothing))
 
+    def golden(self, fn: Callable[..., Any], folder: Any, **asked: Any) -> str:
+        """As foldproof.golden; a test whose goldens are all stale is skipped."""
+        __tracebackhide__ = True
+        try:
+            return package.golden(fn, folder, **asked)
+        except package.Stale as stale:
+            pytest.skip(str(stale))
+
 
 @pytest.fixture
 def foldproof(request: Any) -> Foldproof:

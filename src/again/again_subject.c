@@ -6,6 +6,9 @@
 #include "order.h"
 #include "report_lines.h"
 
+/* Of a record's guest no more is known than that it is one. */
+static const struct fold_guest_row somebodys;
+
 static bool is_extreme(const json_t *record) {
   const char *op = fold_record_text(record, "op");
   return strcmp(op, "max") == 0 || strcmp(op, "min") == 0;
@@ -83,6 +86,7 @@ static fold_status add(struct fold_again *a, const json_t *record, int engine, s
   s->about = "of a record";
   if (own) s->height = own->height, s->vector = own->vector;
   s->peer = json_is_true(json_object_get(record, "peer"));
+  s->guest = json_is_true(json_object_get(record, "guest")) ? &somebodys : NULL;
   a->extremes[a->subjects.n++] = 0;
   *added = s;
   return s->name ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the subjects of the records");

@@ -12,13 +12,14 @@
 #include "again.h"
 #include "bits.h"
 #include "command.h"
+#include "environment.h"
 #include "hash.h"
 #include "refutation.h"
 #include "report_lines.h"
 #include "summary.h"
 #include "text.h"
 
-enum { JSONL = 0x200, FOLDER, QUIET = 'q', MOST_LINES = 10 };
+enum { JSONL = 0x200, FOLDER, BLESS, DIRTY, QUIET = 'q', MOST_LINES = 10 };
 
 /* One subject's results on one input, by hash: those of a key are neighbours, once sorted. */
 struct seen {
@@ -32,6 +33,9 @@ struct judge {
   const char **paths;
   size_t n_paths;
   bool quiet;
+  struct fold_golden_options keeping;
+  struct fold_selection selected; /* for the goldens: all that is in the records */
+  struct fold_golden_run golden;
   struct fold_again again;
   struct seen *seen;
   size_t n_seen, room_seen;
@@ -50,6 +54,8 @@ static const struct argp_option options[] = {
     {"fixture-folder", FOLDER, "DIR", 0, "where the *.ini files are, for cases that are not generated", 0},
     {"jsonl", JSONL, "FILE", 0, "write a record of each verdict, as JSON lines", 0},
     {"quiet", QUIET, NULL, 0, "print no summary", 0},
+    {"bless", BLESS, NULL, 0, "with --golden: keep the results there, as record --bless does", 3},
+    {"dirty", DIRTY, NULL, 0, "with --bless: although the source has changes that are not committed", 3},
     {0},
 };
 
@@ -59,6 +65,12 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case FOLDER: j->folder = arg; return 0;
     case JSONL: j->jsonl = arg; return 0;
     case QUIET: j->quiet = true; return 0;
+    case BLESS: j->keeping.bless = true; return 0;
+    case DIRTY: j->keeping.dirty = true; return 0;
+    case ARGP_KEY_INIT: state->child_inputs[0] = &j->keeping; return 0;
+    case ARGP_KEY_END:
+      if (j->keeping.bless && !j->keeping.folder) argp_failure(state, 2, 0, "--bless needs --golden DIR");
+      return 0;
     case ARGP_KEY_ARGS:
       j->paths = (const char **)(state->argv + state->next);
       j->n_paths = (size_t)(state->argc - state->next);
@@ -68,9 +80,11 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   }
 }
 
+static const struct argp_child children[] = {{&fold_golden_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .options = options,
     .parser = parse,
+    .children = children,
     .args_doc = "RUN.jsonl...",
     .doc =
         "Judge the results that records hold: against the exact results, the bounds, the "
@@ -322,6 +336,20 @@ static bool refute_part(struct judging *g, const struct fold_subject *subject) {
   return read;
 }
 
+static bool has(const json_t *record, const char *key) { return json_object_get(record, key) != NULL; }
+
+/* What else the run did stands in the record too: such a result is not kept. */
+static fold_status hold_against_golden(struct judging *g) {
+  struct fold_traces traces = {.unwritten = has(g->record, "unwritten"),
+                               .out_of_bounds = has(g->record, "out_of_bounds"),
+                               .ranks_differ = has(g->record, "ranks_differ")};
+  struct fold_judgement run = g->judgement;
+  snprintf(traces.left, sizeof traces.left, "%s", fold_record_text(g->record, "left"));
+  run.claim = NULL;
+  run.traces = &traces;
+  return fold_golden_take(&g->j->golden, &run);
+}
+
 static void judge_results(struct judging *g, const struct fold_subject *subject) {
   struct judge *j = g->j;
   void *results = NULL;
@@ -331,6 +359,7 @@ static void judge_results(struct judging *g, const struct fold_subject *subject)
     const struct fold_evidence e = {
         .subject = subject, .truths = &j->again.remade.truths, .ranks = g->judgement.c->ranks, .results = results};
     fold_judge_evidence(&e, NULL, take_finding, g);
+    if (j->keeping.folder && g->status.code == FOLD_OK) g->status = hold_against_golden(g);
   } else if (status.code == FOLD_BAD_INPUT) {
     say(&j->contradictions, j, g->line, g->record, "CONTRADICTS", "%s", status.text);
   } else if (status.code != FOLD_UNSUPPORTED || !refute_part(g, subject)) {
@@ -359,9 +388,19 @@ static fold_status judge_record(struct judge *j, const json_t *record, size_t li
   return g.status;
 }
 
+/* Takes no reference. */
+static fold_status take_environment(struct judge *j, const json_t *environment) {
+  char *text = environment ? json_dumps(environment, JSON_COMPACT) : NULL;
+  fold_status status =
+      text ? fold_golden_begin(&j->golden, text) : fold_error(FOLD_NO_MEMORY, "not enough memory for the environment");
+  free(text);
+  return status;
+}
+
 static fold_status take(void *context, json_t *record, size_t line) {
   struct judge *j = context;
   const char *type = fold_record_text(record, "type");
+  if (strcmp(type, "environment") == 0 && j->keeping.folder) FOLD_TRY(take_environment(j, record));
   if (strcmp(type, "environment") == 0 && j->jsonl && !j->records.file) {
     FOLD_TRY(fold_records_open(&j->records, j->jsonl));
     return fold_records_environment_of(&j->records, json_incref(record));
@@ -398,13 +437,28 @@ static fold_status read_all(struct judge *j, fold_status (*each)(void *, json_t 
   return fold_ok();
 }
 
+/* Records that tell no environment, as those of a caller in Python, are of this machine. */
+static fold_status open_goldens(struct judge *j) {
+  const struct fold_registry *subjects = &j->again.subjects;
+  json_t *here = fold_environment();
+  j->selected = (struct fold_selection){.engine = -1, .folder = j->folder};
+  for (size_t i = 0; i < subjects->n; i++) j->selected.n_guests += subjects->subjects[i].guest != NULL;
+  if (j->selected.n_guests < subjects->n) j->selected.n_guests = 0;
+  fold_status status = fold_golden_open(&j->golden, &j->keeping, subjects, &j->selected, j->program);
+  if (status.code == FOLD_OK) status = take_environment(j, here);
+  json_decref(here);
+  return status;
+}
+
 static fold_status judge_files(struct judge *j) {
   FOLD_TRY(read_all(j, note, false));
   sort_seen(j);
   FOLD_TRY(fold_table_open(&j->table, &j->again.subjects));
   FOLD_TRY(fold_summary_open(&j->summary, &j->again.subjects));
   j->tables_open = true;
-  return read_all(j, take, true);
+  if (j->keeping.folder) FOLD_TRY(open_goldens(j));
+  FOLD_TRY(read_all(j, take, true));
+  return j->keeping.folder ? fold_golden_end(&j->golden) : fold_ok();
 }
 
 static int conclude(struct judge *j) {
@@ -419,6 +473,7 @@ static int conclude(struct judge *j) {
   fold_table_close_line(&j->table, false, stdout);
   if (total[FOLD_REFUTED] || j->contradictions || j->altered) return 1;
   if (total[FOLD_BROKEN] || j->incomplete) return 99;
+  if (j->keeping.folder) return fold_golden_exit_code(&j->golden);
   return total[FOLD_HELD] ? 0 : 77;
 }
 
@@ -436,6 +491,7 @@ int fold_command_judge(int argc, char **argv, const struct fold_registry *regist
     fold_summary_close(&j.summary);
     fold_table_close(&j.table);
   }
+  if (j.golden.options) fold_golden_close(&j.golden);
   fold_again_close(&j.again);
   free(j.seen);
   return exit_code;

@@ -122,9 +122,15 @@ void fold_golden_print(struct fold_golden_run *run, const char *kind, const stru
   printf("  golden: %s:%zu, of commit %s\n", sheet->path, kept->number, sheet->commit);
 }
 
+/* A callable of another program's is that program's to run. */
 static void print_replay(const struct fold_golden_run *run, const struct fold_golden_result *now) {
-  printf("  replay: %s record --golden '%s' --subjects %s --engine %s --fixtures '%s' --jsonl /dev/null\n", run->program,
+  if (now->subject->guest && run->selection->guests == NULL) return;
+  printf("  replay: %s record --golden '%s' --subjects %s --engine %s --fixtures '%s'", run->program,
          run->options->folder, now->subject->name, fold_engine_name(now->subject->engine), now->c->name);
+  for (size_t i = 0; i < run->selection->n_guests && run->selection->guests; i++)
+    printf(" %s '%s'", run->selection->guests[i].door->option, run->selection->guests[i].what);
+  if (run->options->library) printf(" --library '%s'", run->options->library);
+  putchar('\n');
 }
 
 /* The sheet that binds this subject here; or NULL. */

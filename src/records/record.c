@@ -231,6 +231,7 @@ json_t *fold_record_of(const struct fold_judgement *j) {
                            "subject", j->subject->name, "engine", fold_engine_name(j->subject->engine));
   if (line) {
     if (j->subject->peer) json_object_set_new(line, "peer", json_true());
+    if (j->subject->guest) json_object_set_new(line, "guest", json_true());
     if (j->subject->any_gpu) json_object_set_new(line, "any_gpu", json_true());
     if (j->claim) {
       json_object_set_new(line, "claim", json_string(j->claim->name));

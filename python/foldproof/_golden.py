@@ -1,0 +1,75 @@
+"""foldproof.golden: a callable's results, held against those that a folder keeps."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, Callable, Optional, Union
+
+from . import _library
+from ._verify import judge
+
+
+class Differs(AssertionError):
+    """Results, inputs or orders are not those that were kept; or --bless refused what it was given. The message tells which."""
+
+
+class Stale(Exception):
+    """All that is kept was kept for another environment: another machine, another version of the library."""
+
+
+def _command() -> str:
+    named = os.environ.get("FOLDPROOF_COMMAND")
+    found = named or shutil.which(str(_library.HERE / "bin" / "foldproof")) or shutil.which("foldproof")
+    if found is None:
+        raise FileNotFoundError("the command foldproof is not here: FOLDPROOF_COMMAND names it")
+    return found
+
+
+def _version_of(like: Optional[str]) -> str:
+    name = like or ("torch" if "torch" in sys.modules else "numpy")
+    module = sys.modules.get(name)
+    return f"{name} {getattr(module, '__version__', 'unknown')}"
+
+
+def golden(
+    fn: Callable[..., Any],
+    folder: Union[str, "os.PathLike[str]"],
+    *,
+    bless: bool = False,
+    dirty: bool = False,
+    library: Optional[str] = None,
+    **asked: Any,
+) -> str:
+    """Holds a callable's results against those that `folder` keeps; raises Differs, or Stale where all was kept elsewhere.
+
+    bless    keeps them instead, once the oracle certifies them: commit the code first, or say dirty=True. Returns what was said, which
+             shows each change with both errors
+    library  what fn is built on; None: the name and version of `like`. Results of no declared order are kept for it, and for the machine
+    asked    as of foldproof.verify, whose claims (None: bounded) must hold too: problem, dtypes, fixtures, name, order, ... Cases of more than 16 rows are kept of declared orders alone
+
+    The folder holds text files, a line a case: commit them beside the test."""
+    claims = asked.pop("claims", None) or ("bounded",)
+    claims = claims.split(",") if isinstance(claims, str) else list(claims)
+    claims += [claim for claim in ("run_to_run", "replays" if asked.get("order") else "") if claim and claim not in claims]
+    result = judge(fn, claims=claims, only=claims, **asked).check()
+    folder = str(Path(folder).resolve())
+    with tempfile.TemporaryDirectory() as scratch:
+        file = Path(scratch) / "run.jsonl"
+        file.write_text("".join(json.dumps(record, separators=(",", ":")) + "\n" for record in result.judgements))
+        words = [_command(), "judge", "--quiet", "--golden", folder, "--library", library or _version_of(asked.get("like"))]
+        words += ["--fixture-folder", _library.fixtures().decode()] if _library.fixtures() else []
+        words += ["--bless"] * bless + ["--dirty"] * (bless and dirty) + [str(file)]
+        done = subprocess.run(words, capture_output=True, text=True)
+    said = re.sub(re.escape(scratch) + r"\S*: ?", "", done.stdout + done.stderr).strip()
+    if done.returncode == 77:
+        raise Stale(said)
+    if done.returncode:
+        raise Differs(said)
+    return said

@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""foldproof.golden: a callable's results are kept and held against; another version is stale, other bits differ, wrong ones are refused.
+
+test_python_golden.py LIBRARY FIXTURES SANITIZERS FOLDPROOF
+"""
+import os
+import sys
+import tempfile
+from pathlib import Path
+
+LIBRARY, FIXTURES, FOLDPROOF = (str(Path(sys.argv[i]).resolve()) for i in (1, 2, 4))
+SANITIZERS = sys.argv[3]
+if SANITIZERS != "none":
+    print(f"skipped: a library with {SANITIZERS} can't be loaded into python3")
+    sys.exit(77)
+try:
+    import numpy as np
+except ImportError:
+    print("skipped: no numpy here")
+    sys.exit(77)
+os.environ.update(FOLDPROOF_LIBRARY=LIBRARY, FOLDPROOF_FIXTURES=FIXTURES, FOLDPROOF_COMMAND=FOLDPROOF)
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
+import foldproof  # noqa: E402
+
+FEW = dict(fixtures="normal/f32/sum/1x33/seed1,normal/f32/sum/1x1025/seed1", name="py/mine", like="numpy")
+
+
+def raised(kind, *arguments, **asked):
+    try:
+        said = foldproof.golden(*arguments, **dict(FEW, **asked))
+    except kind as error:
+        return str(error)
+    raise AssertionError(f"no {kind.__name__}: {said}")
+
+
+def by_pairs(x):
+    return x.sum(-1)
+
+
+def in_turn(x):
+    return np.cumsum(x, axis=-1)[:, -1]
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    os.chdir(scratch)
+    assert "no golden is there" in raised(foldproof.Differs, by_pairs, "kept")
+    raised(foldproof.Refuted, lambda x: x.sum(-1) + 1, "kept", bless=True)  # its claims are judged first
+    assert not Path("kept").exists()
+    assert "2 added, 0 changed, 0 as they were, 0 refused" in foldproof.golden(by_pairs, "kept", bless=True, **FEW)
+    assert "goldens: 2 held, 0 differ" in foldproof.golden(by_pairs, "kept", **FEW)
+    said = raised(foldproof.Differs, in_turn, "kept")
+    assert "DIFFERS FROM ITS GOLDEN: py/mine on host" in said and "patterns apart; errors" in said, said
+    assert "2 stale" in raised(foldproof.Stale, by_pairs, "kept", library="numpy 0.1")
+    (kept,) = Path("kept").iterdir()
+    assert f"numpy {np.__version__}, its own launch" in kept.read_text() and "by guest py/mine on host" in kept.read_text()
+    said = foldproof.golden(in_turn, "kept", bless=True, **FEW)
+    assert "CHANGES: py/mine on host" in said and "2 changed" in said, said
+    foldproof.golden(in_turn, "kept", **FEW)
