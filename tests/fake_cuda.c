@@ -48,7 +48,7 @@ static struct {
     int pinned;
   } memory[MOST];
   struct task queue[QUEUE];
-  size_t waiting, taken, given_back;
+  size_t waiting, taken, given_back, from_pinned; /* copies that nobody waited for */
   int sticky;
 } device;
 static int contexts[DEVICES]; /* their addresses are the contexts */
@@ -145,7 +145,7 @@ __attribute__((destructor)) static void leave_word(void) {
   const char *log = getenv("FAKE_CUDA_LOG");
   FILE *file = log && device.taken ? fopen(log, "a") : NULL;
   if (!file) return;
-  fprintf(file, "took %zu gave_back %zu\n", device.taken, device.given_back);
+  fprintf(file, "took %zu gave_back %zu from_pinned %zu\n", device.taken, device.given_back, device.from_pinned);
   fclose(file);
 }
 
@@ -269,19 +269,20 @@ static int move(void *to, const void *from, size_t nbytes, int waits) {
     memcpy(t.copy.staged, from, nbytes);
   }
   pthread_mutex_lock(&turn);
+  device.from_pinned += !t.copy.staged;
   add(t);
   int code = waits ? drain() : OK;
   pthread_mutex_unlock(&turn);
   return code;
 }
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t nbytes, void *stream) {
-  (void)stream;
   ENTER("cuMemcpyHtoDAsync_v2", 1);
+  if (stream && stream != FOLD_CUDA_LEGACY) return INVALID;
   return move((void *)(uintptr_t)to, from, nbytes, 0);
 }
 int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t nbytes, void *stream) {
-  (void)stream;
   ENTER("cuMemcpyDtoHAsync_v2", 1);
+  if (stream && stream != FOLD_CUDA_LEGACY) return INVALID;
   pthread_mutex_lock(&turn);
   int code = drain();
   if (!code && !is_there((void *)(uintptr_t)from, nbytes)) code = INVALID;
@@ -290,8 +291,8 @@ int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t nbytes, void *stream) {
   return code;
 }
 int cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t nbytes, void *stream) {
-  (void)stream;
   ENTER("cuMemcpyDtoDAsync_v2", 1);
+  if (stream && stream != FOLD_CUDA_LEGACY) return INVALID;
   return move((void *)(uintptr_t)to, (void *)(uintptr_t)from, nbytes, 0);
 }
 int cuModuleLoadData(void **loaded, const void *image) {
@@ -356,11 +357,18 @@ static int launch(const void *function, unsigned pieces, void **arguments) {
 
 int cuLaunchKernel(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                    unsigned block_y, unsigned block_z, unsigned shared, void *stream, void **arguments, void **extra) {
-  (void)shared, (void)stream, (void)extra;
   ENTER("cuLaunchKernel", 1);
-  if (!grid_x || grid_y == 0 || grid_y > 8 || grid_z != 1 || block_x == 0 || block_x > 1024 || block_y != 1 ||
-      block_z != 1)
+  if (stream != FOLD_CUDA_LEGACY || shared != 0 || extra || !grid_x || grid_y == 0 || grid_y > 8 || grid_z != 1 ||
+      block_x == 0 || block_x > 1024 || block_y != 1 || block_z != 1)
     return INVALID;
+  const size_t *nbytes = function == &kernels[2] ? arguments[2] : NULL;
+  if (nbytes && grid_x > *nbytes / (16 * block_x) + 1) return INVALID; /* blocks that have nothing to do */
+  for (unsigned k = 0, busy = 0; !nbytes && k < grid_y; k++) {
+    const size_t n = function == &kernels[0] ? ((const struct fills *)arguments[0])->at[k].nbytes
+                                             : ((const struct copies *)arguments[0])->nbytes[k];
+    busy |= n / (16 * block_x) + 1 >= grid_x;
+    if (k + 1 == grid_y && !busy) return INVALID;
+  }
   pthread_mutex_lock(&turn);
   int code = launch(function, grid_y, arguments);
   pthread_mutex_unlock(&turn);

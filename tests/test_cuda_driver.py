@@ -2,6 +2,7 @@
 
 test_cuda_driver.py FOLDPROOF LIBRARY_FOLDER GUESTS_FOLDER FAKE FAKE_WITHOUT_LAUNCH CC
 """
+import json
 import os
 import pathlib
 import re
@@ -35,8 +36,8 @@ with tempfile.TemporaryDirectory() as folder:
     code, out = verify("honest", FAKE_CUDA_LOG=str(log))
     assert code == 0 and re.search(r"\n\d{4,} held, 0 refuted, \d+ skipped", out), (code, out)
     assert "no GPU" not in out, out
-    left = re.findall(r"took (\d+) gave_back (\d+)", log.read_text())
-    assert left and all(taken == given for taken, given in left), left
+    left = re.findall(r"took (\d+) gave_back (\d+) from_pinned (\d+)", log.read_text())
+    assert left and all(taken == given and int(pinned) > 0 for taken, given, pinned in left), left
 
     # Two inputs that the pinned memory from which they are sent can't hold at once.
     made = subprocess.run([FOLDPROOF, "gen", "normal", "-n", "400000", "-o", f"{folder}/one.npy"], capture_output=True, text=True)
@@ -99,5 +100,9 @@ with tempfile.TemporaryDirectory() as folder:
         code, out = foldproof(*words)
         assert code == 77 and "this build has no" in out, (words, code, out)
 
+    code, out = foldproof("env", "--json", FAKE_CUDA="devices=2")
+    gpu = json.loads(out)["gpus"][1]  # the fake's attributes are their own numbers
+    want = {"name": "Fake GPU 1", "arch": "sm_90", "driver_cuda": 12090, "multiprocessors": 16, "l2_bytes": 38, "memory_bytes": 1 << 32}
+    assert {key: gpu.get(key) for key in want} == want, gpu
     code, out = foldproof("env", FAKE_CUDA="devices=2")
     assert code == 0 and "Fake GPU 1" in out and "sm_90" in out and "gpus_missing" not in out, (code, out)

@@ -17,7 +17,7 @@
 #include "cuda/device.h"
 #endif
 
-enum { MOST = 8, THREADS = 256, BLOCKS = 64, STAGING = 1 << 16, RING = 1 << 20, PORTABLE = 1 };
+enum { MOST = 8, THREADS = 256, SOME_BLOCKS = 64, MOST_BLOCKS = 1024, STAGING = 1 << 16, RING = 1 << 20, PORTABLE = 1 };
 
 /* As pieces.ptx has them. */
 struct fills {
@@ -95,9 +95,9 @@ static fold_status launch(const struct fold_cuda_driver *cu, void *kernel, unsig
   return fold_ok();
 }
 
-static unsigned blocks_for(size_t nbytes) {
+static unsigned blocks_for(size_t nbytes, unsigned most) {
   const size_t blocks = nbytes / (16 * THREADS) + 1;
-  return blocks < BLOCKS ? (unsigned)blocks : BLOCKS;
+  return blocks < most ? (unsigned)blocks : most;
 }
 
 static fold_status fill_some(const struct fold_cuda_driver *cu, const struct fold_fill *fills, unsigned n) {
@@ -108,7 +108,7 @@ static fold_status fill_some(const struct fold_cuda_driver *cu, const struct fol
     if (fills[i].nbytes > longest) longest = fills[i].nbytes;
   }
   void *arguments[] = {&f};
-  return launch(cu, kernels.fill, blocks_for(longest), n, arguments);
+  return launch(cu, kernels.fill, blocks_for(longest, SOME_BLOCKS), n, arguments);
 }
 
 static fold_status fill(const struct fold_fill *fills, size_t n) {
@@ -176,7 +176,7 @@ static fold_status gather_some(const struct fold_cuda_driver *cu, const struct f
   }
   *taken = k;
   void *arguments[] = {&c};
-  FOLD_TRY(launch(cu, kernels.copy, blocks_for(longest), k, arguments));
+  FOLD_TRY(launch(cu, kernels.copy, blocks_for(longest, SOME_BLOCKS), k, arguments));
   FOLD_TRY(finish());
   for (unsigned i = 0; i < k; i++) memcpy(pieces[i].to_host, c.to[i], pieces[i].nbytes);
   return fold_ok();
@@ -212,18 +212,19 @@ static fold_status same(const void *a, const void *b, size_t nbytes, bool *same)
   volatile unsigned *differ = (volatile unsigned *)(void *)pinned.staging;
   *differ = 0;
   void *arguments[] = {&a, &b, &nbytes, &differ};
-  FOLD_TRY(launch(cu, kernels.compare, nbytes > (size_t)1 << 20 ? 1024 : blocks_for(nbytes), 1, arguments));
+  FOLD_TRY(launch(cu, kernels.compare, blocks_for(nbytes, MOST_BLOCKS), 1, arguments));
   FOLD_TRY(finish());
   *same = *differ == 0;
   return fold_ok();
 }
 
-/* The last error of the calling thread's calls of the runtime that this build has. */
-static fold_status take_error(void) {
+/* The last error of the calling thread's calls of the runtime that this build has: it is taken, and told. */
+static void take_error(char changed[80]) {
 #ifdef FOLD_HAVE_CUDA
-  return fold_device_take_error();
+  fold_status error = fold_device_take_error();
+  if (error.code != FOLD_OK && !changed[0]) snprintf(changed, 80, "CUDA's last error: %.58s", error.text);
 #else
-  return fold_ok();
+  (void)changed;
 #endif
 }
 
@@ -233,7 +234,8 @@ static _Thread_local void *kept;
 /* An error that somebody else left is nobody's from here on. */
 static void keep(void) {
   const struct fold_cuda_driver *cu;
-  (void)take_error();
+  char nobodys[80] = "";
+  take_error(nobodys);
   if (fold_cuda_driver(&cu).code != FOLD_OK || cu->cuCtxGetCurrent(&kept) != 0) kept = NULL;
 }
 
@@ -245,8 +247,7 @@ static int device_of_thread(const struct fold_cuda_driver *cu) {
 static void restore(char changed[80]) {
   const struct fold_cuda_driver *cu;
   void *now = kept;
-  fold_status error = take_error();
-  if (error.code != FOLD_OK && !changed[0]) snprintf(changed, 80, "CUDA's last error: %.58s", error.text);
+  take_error(changed);
   if (!kept || fold_cuda_driver(&cu).code != FOLD_OK || cu->cuCtxGetCurrent(&now) != 0 || now == kept) return;
   const int device = device_of_thread(cu);
   (void)cu->cuCtxSetCurrent(kept); /* whose failure the next call reports */
