@@ -195,6 +195,9 @@ static fold_status judge_case(void *context) {
   struct fold_registry registry = {&subject, 1};
   struct fold_case c = {
       .name = name, .file = name, .where = about, .dtype = FOLD_F32, .op = FOLD_SUM, .rows = of->rows, .cols = 9000};
+  size_t n_claims;
+  c.claims =
+      (char *)(uintptr_t)fold_claims(&n_claims)[of->claim].name; /* some are judged of fixtures that name them alone */
   c.source = (struct fold_source){fold_generator_find("integers"), FOLD_F32, 7, c.cols, 0};
   struct fold_cases cases = {&c, 1, 1};
   struct tally t;
