@@ -10,6 +10,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
+import xml.etree.ElementTree
 
 sys.dont_write_bytecode = True
 
@@ -61,7 +63,7 @@ LIARS = {
     "by_threads": ("launch_invariant", 1), "by_environment": ("fresh_process", 1),
     "changes_its_input": ("keeps_input", 1), "writes_too_far": ("stays_in_bounds", 1), "leaves_one_out": ("bounded", 1),
     "rounds_down": ("leaves_no_trace", 1), "wrong_order": ("replays", 1), "wrong_twin": ("same_bits_as", 1),
-    "soils_its_scratch": ("leaves_no_trace", 1),
+    "soils_its_scratch": ("leaves_no_trace", 1), "lowers_limits": ("leaves_no_trace", 1),
     "crashes": ("killed by signal 11", 99), "leaves": ("ended with exit code 0", 99), "hangs": ("did not end within", 99), "hangs_for_scratch": ("did not end within", 99),
     "fails": ("it returned 3: the table of weights?is lost", 99),
 }
@@ -89,6 +91,16 @@ def check_liars(folder):
     code, out, err = verify("--guest", liars, "--subjects", "liar/by_rows,liar/honest", "--fixtures", "batch/f32/sum/*")
     assert code == 1 and "same bits up to 255 rows, other bits from 256 (of 2049)" in out, (code, out, err)
     assert "REFUTED: liar/honest" not in out, out
+    # Names that a shell, HTML and XML would take apart.
+    odd = str(shutil.copy(liars, folder / "it's \"<odd>\" & $HOME.so"))
+    code, out, err = verify("--guest", odd, "--subjects", "liar/leaves_one_out", "--jsonl", str(folder / "odd.jsonl"), "--fixtures", "normal/f32/sum/3x1000/seed1")
+    replay = next(line for line in out.splitlines() if line.startswith("  replay: "))[len("  replay: "):]
+    assert code == 1 and subprocess.run(replay, shell=True, capture_output=True).returncode == 1, (code, out, err)
+    for form in ("junit", "html", "markdown"):
+        page = subprocess.run([FOLDPROOF, "report", "--format", form, str(folder / "odd.jsonl")], capture_output=True, text=True)
+        if form == "junit":
+            xml.etree.ElementTree.fromstring(page.stdout)
+        assert page.returncode == 0 and (form == "markdown" or "<odd>" not in page.stdout), (form, page)
     # A guest's promise can be set by its user; compiled subjects are judged beside it where they are named.
     code, out, err = verify("--guest", liars, "--subjects", "liar/leaves_one_out,host/pairwise", "--claims", "batch-invariant", "--fixtures", "normal/f32/sum/*")
     assert "host/pairwise on host" in out and "liar/leaves_one_out on host violates" in out and "bounded" not in out, (code, out, err)
@@ -97,6 +109,39 @@ def check_liars(folder):
 UNLOADABLE = {"CRASHES": "killed by signal 11", "ENDS": "ended its process with exit code 0", "HANGS": "did not come within 2 s",
               "NO_TABLE": "returns no table", "NEWER": "was built for interface 99", "SMALL": "have 8 bytes each",
               "NAMELESS": "its subject 1 has no name", "EMPTY": "its table has no subject"}
+
+
+def check_interruption(folder):
+    """Amid its description: nothing that it started is left, and no folder (main looks)."""
+    run = subprocess.Popen([FOLDPROOF, "verify", "--exec", "sleep 4711 & cat"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while subprocess.run(["pgrep", "-f", "^sleep 4711"], capture_output=True).returncode != 0:
+        time.sleep(0.05)
+    run.terminate()
+    out, err = run.communicate(timeout=60)
+    assert run.returncode == 99 and "interrupted while sleep 4711" in err and not out, (run.returncode, out, err)
+    assert subprocess.run(["pgrep", "-f", "^sleep 4711"], capture_output=True).returncode == 1
+
+
+THROWS = """#include <stdexcept>
+#include "foldproof_guest.h"
+static int run(const foldproof_guest_call *, void *) { throw std::runtime_error("no weights"); }
+extern "C" const foldproof_guest_table *foldproof_guest(void) {
+  static foldproof_guest_subject s;
+  static const foldproof_guest_table table = {FOLDPROOF_GUEST_ABI, sizeof s, 1, &s};
+  s.name = "mine/throws", s.run = run;
+  return &table;
+}"""
+
+
+def check_exceptions(folder):
+    """What a guest throws ends its process, and is that guest's."""
+    if not shutil.which("c++"):
+        return
+    source = folder / "throws.cpp"
+    source.write_text(THROWS)
+    guests = ("--guest", str(build(folder, "throws", source, compiler=["c++"])), "--guest", str(build(folder, "beside", EXAMPLES / "guest_sum.c")))
+    code, out, err = verify(*guests, "--fixtures", "normal/f32/sum/3x1000/*")
+    assert code == 99 and "BROKEN: mine/throws" in out and "killed by signal 6" in out and "BROKEN: mine/sum" not in out, (code, out, err)
 
 
 def check_loading(folder):
@@ -157,6 +202,11 @@ def check_programs(folder):
     assert code == 0 and "BROKEN" not in out, (code, out, err)
     code, out, err = verify("--exec", f"{sys.executable} -B {EXAMPLES}/guest_sum.py", "--fixtures", FEW)
     assert code == 0 and "mine/numpy on host" in out, (code, out, err)
+    # One that removes the folder of arrays has its own lost, and nobody else's.
+    code, out, err = verify("--exec", f"{python} removes", "--exec", f"{python} honest", *few)
+    assert "REFUTED" not in out and "BROKEN: p/removes" in out and "BROKEN: p/honest" not in out, (code, out, err)
+    code, out, err = verify("--exec", f"{python} long", *few)
+    assert code == 2 and "the program answered over 16777216 bytes in a line" in err, (code, out, err)
     code, out, err = verify("--exec", f"{python} litters", *few)
     assert code == 0, (code, out, err)
     run = subprocess.run(f"{FOLDPROOF} verify --exec 'cat; cp {{in}} {{out}}' --fixtures 'normal/f32/sum/1x1/*' >&2; cat", shell=True,
@@ -183,7 +233,7 @@ def main():
         beside(room, check_examples, *([check_programs] if numpy else []))
         # A crash is to be one, and who calls exit amid a run frees nothing.
         os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0:detect_leaks=0"
-        beside(room, check_liars, check_loading)
+        beside(room, check_liars, check_loading, check_exceptions, check_interruption)
         left = [name for name in os.listdir(folder) if "exec" in name]
         assert not left, left
     print("guests: examples hold, liars do not" + ("" if numpy else "; programs not tried: no numpy"))

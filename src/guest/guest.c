@@ -14,7 +14,16 @@
 #include "orphans.h"
 #include "setting.h"
 
-enum { LONGEST_TABLE = 1 << 20 };
+enum { LONGEST_TABLE = 16 << 20 };
+
+fold_status fold_guest_slot(struct fold_guest_slots *slots, const struct fold_guest *guest, size_t *slot) {
+  size_t i = 0;
+  while (i < FOLD_GUESTS_MOST && slots->what[i] && slots->what[i] != guest->what) i++;
+  if (i == FOLD_GUESTS_MOST) return fold_error(FOLD_BAD_INPUT, "more than %d guests", FOLD_GUESTS_MOST);
+  slots->what[i] = guest->what;
+  *slot = i;
+  return fold_ok();
+}
 
 /* What the child says: one byte for how it went, then the table, or why there is none. */
 static void say(int fd, fold_status status, const char *json) {
@@ -35,13 +44,14 @@ static void describe_here(const struct fold_guest *guest, int fd) {
   _exit(0);
 }
 
-/* All that comes until the child's end; false where that took too long, or it is too much. */
-static bool hear(int fd, double end, char *text, size_t *n) {
+/* All that comes until the child's end; false where that took too long, it is too much, or the user wants to stop. */
+static bool hear(int fd, double end, char *text, size_t *n, bool *interrupted) {
   struct pollfd at = {.fd = fd, .events = POLLIN};
   for (;;) {
     const double left = end - fold_now();
-    if (left <= 0 || *n == LONGEST_TABLE || poll(&at, 1, (int)(1000 * left) + 1) <= 0)
-      return false; /* or interrupted */
+    const int ready = left > 0 && *n < LONGEST_TABLE ? poll(&at, 1, (int)(1000 * left) + 1) : 0;
+    *interrupted = ready < 0 && errno == EINTR;
+    if (ready <= 0) return false;
     const ssize_t got = read(fd, text + *n, LONGEST_TABLE - *n);
     if (got == 0) return true;
     if (got > 0) *n += (size_t)got;
@@ -49,7 +59,9 @@ static bool hear(int fd, double end, char *text, size_t *n) {
   }
 }
 
-static fold_status how_it_ended(const struct fold_guest *guest, bool heard, unsigned limit, int how) {
+static fold_status how_it_ended(const struct fold_guest *guest, bool heard, size_t n, unsigned limit, int how) {
+  if (n == LONGEST_TABLE)
+    return fold_error(FOLD_BAD_INPUT, "%s: its table has over %d bytes of text", guest->what, LONGEST_TABLE);
   if (!heard) return fold_error(FOLD_BAD_INPUT, "%s: its table did not come within %u s", guest->what, limit);
   if (WIFSIGNALED(how))
     return fold_error(FOLD_BAD_INPUT, "%s: on loading it was killed by signal %d (%s)", guest->what, WTERMSIG(how),
@@ -81,15 +93,18 @@ static fold_status ask(const struct fold_guest *guest, char **json) {
     _exit(99);
   }
   close(ends[1]);
-  const bool heard = hear(ends[0], fold_now() + limit, text, &n);
+  bool interrupted;
+  const bool heard = hear(ends[0], fold_now() + limit, text, &n, &interrupted);
   close(ends[0]);
   if (!heard) kill(child, SIGKILL);
   while (waitpid(child, &how, 0) < 0 && errno == EINTR) continue;
   fold_orphans_end(&orphans, 0);
   text[n] = '\0';
   fold_status status = fold_ok();
-  if (!heard || !WIFEXITED(how) || WEXITSTATUS(how) != 0 || n == 0)
-    status = how_it_ended(guest, heard, limit, how);
+  if (interrupted)
+    status = fold_error(FOLD_ENVIRONMENT, "interrupted while %.80s described itself", guest->what);
+  else if (!heard || !WIFEXITED(how) || WEXITSTATUS(how) != 0 || n == 0)
+    status = how_it_ended(guest, heard, n, limit, how);
   else if (text[0] != FOLD_OK)
     status = fold_error((enum fold_code)text[0], "%s", text + 1);
   if (status.code == FOLD_OK)
@@ -203,8 +218,10 @@ fold_status fold_guests_load(const struct fold_guest *guests, size_t n, const ch
   if (status.code == FOLD_OK && twin) status = set_twin(subjects, all->n, twin);
   if (status.code == FOLD_OK) status = append(&subjects, &all->n, own->subjects, own->n);
   all->subjects = subjects;
-  if (status.code == FOLD_OK) status = fold_registry_check(all);
-  if (status.code == FOLD_ENVIRONMENT) status.code = FOLD_BAD_INPUT; /* the compiled ones were looked at before */
+  if (status.code == FOLD_OK) {
+    status = fold_registry_check(all);
+    if (status.code == FOLD_ENVIRONMENT) status.code = FOLD_BAD_INPUT; /* the compiled ones were looked at before */
+  }
   if (status.code != FOLD_OK) fold_guests_unload(all);
   return status;
 }

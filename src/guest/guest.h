@@ -52,6 +52,12 @@ fold_status fold_guests_load(const struct fold_guest *guests, size_t n, const ch
                              const struct fold_registry *own, struct fold_registry *all);
 void fold_guests_unload(struct fold_registry *all);
 
+/* What a door keeps of each guest in this process is at a number of its own, below FOLD_GUESTS_MOST; BAD_INPUT where there are more. */
+struct fold_guest_slots {
+  const char *what[FOLD_GUESTS_MOST];
+};
+fold_status fold_guest_slot(struct fold_guest_slots *slots, const struct fold_guest *guest, size_t *slot);
+
 /* The name of what a call folds, as guests are told it. */
 const char *fold_guest_problem(const struct fold_subject *subject, const struct fold_call *call);
 

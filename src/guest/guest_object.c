@@ -10,10 +10,8 @@
 #include "guest.h"
 
 /* Objects that this process has loaded. */
-static struct loaded {
-  const char *what;
-  const struct foldproof_guest_table *table;
-} objects[FOLD_GUESTS_MOST];
+static struct fold_guest_slots objects;
+static const struct foldproof_guest_table *tables[FOLD_GUESTS_MOST];
 
 /* The numbers that the interface gives to dtypes and problems. */
 static const struct {
@@ -76,16 +74,12 @@ static struct foldproof_guest_subject subject_at(const struct foldproof_guest_ta
 
 /* As this process has it. */
 static fold_status table_of(const struct fold_guest *guest, const struct foldproof_guest_table **table) {
-  size_t i = 0;
+  size_t slot;
   *table = guest->table;
   if (guest->door->here) return check(guest->what, guest->table);
-  while (i < FOLD_GUESTS_MOST && objects[i].what && objects[i].what != guest->what) i++;
-  if (i == FOLD_GUESTS_MOST) return fold_error(FOLD_BAD_INPUT, "more than %d guests", FOLD_GUESTS_MOST);
-  if (objects[i].what == NULL) {
-    FOLD_TRY(load(guest->what, &objects[i].table));
-    objects[i].what = guest->what;
-  }
-  *table = objects[i].table;
+  FOLD_TRY(fold_guest_slot(&objects, guest, &slot));
+  if (tables[slot] == NULL) FOLD_TRY(load(guest->what, &tables[slot]));
+  *table = tables[slot];
   return fold_ok();
 }
 

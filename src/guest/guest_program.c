@@ -22,6 +22,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,7 +31,7 @@
 #include "npy.h"
 #include "text.h"
 
-enum { LONGEST_ANSWER = 1 << 20 };
+enum { LONGEST_ANSWER = 16 << 20 };
 
 /* A program that this process has started. */
 struct program {
@@ -39,12 +40,10 @@ struct program {
   int errors; /* a file in memory: its standard error */
 };
 
-static struct {
-  const char *what;
-  struct program program;
-} started[FOLD_GUESTS_MOST];
+static struct fold_guest_slots slots;
+static struct program started[FOLD_GUESTS_MOST];
 
-/* Where arrays pass: made by the process that loads guests, and removed when that ends. */
+/* Where arrays pass, in a folder of each guest's own: made by the process that loads guests, and removed when that ends. */
 static char folder[300];
 static pid_t owner;
 
@@ -81,9 +80,20 @@ static fold_status open_folder(void) {
   return fold_ok();
 }
 
+/* A guest may have removed its own, and all of it. */
+static fold_status open_own_folder(const struct fold_guest *guest, char own[340]) {
+  size_t slot;
+  FOLD_TRY(fold_guest_slot(&slots, guest, &slot));
+  snprintf(own, 340, "%s/%zu", folder, slot);
+  if (access(own, W_OK) == 0) return fold_ok();
+  if ((mkdir(folder, 0700) != 0 && errno != EEXIST) || (mkdir(own, 0700) != 0 && errno != EEXIST))
+    return fold_error(FOLD_ENVIRONMENT, "no folder for a program's arrays: %s: %s", own, strerror(errno));
+  return fold_ok();
+}
+
 /* By the dtype's name too: .npy files have no 8-bit floats, whose names tell (npy.h). */
-static void path_of(char path[400], const char *stem, enum fold_dtype dtype) {
-  snprintf(path, 400, "%s/%s_%s.npy", folder, stem, fold_dtype_name(dtype));
+static void path_of(char path[400], const char *own, const char *stem, enum fold_dtype dtype) {
+  snprintf(path, 400, "%s/%s_%s.npy", own, stem, fold_dtype_name(dtype));
 }
 
 /* The last line that it wrote to standard error, as ": ..."; "" where there is none. */
@@ -185,8 +195,11 @@ static fold_status ask(struct program *p, const json_t *question, json_t **answe
     json_decref(*answer);
     *answer = NULL;
   } else if (n <= 0) {
-    kill(p->pid, n < 0 && errno == EOVERFLOW ? SIGKILL : 0);
+    const bool overflows = n < 0 && errno == EOVERFLOW;
+    kill(p->pid, overflows ? SIGKILL : 0);
     status = ended(p, false);
+    if (overflows)
+      status = fold_error(FOLD_ENVIRONMENT, "the program answered over %d bytes in a line", LONGEST_ANSWER);
   }
   free(line);
   return status;
@@ -232,11 +245,9 @@ static fold_status describe(const struct fold_guest *guest, char **json) {
 }
 
 static fold_status program_of(const struct fold_guest *guest, struct program **program) {
-  size_t i = 0;
-  while (i < FOLD_GUESTS_MOST && started[i].what && started[i].what != guest->what) i++;
-  if (i == FOLD_GUESTS_MOST) return fold_error(FOLD_BAD_INPUT, "more than %d guests", FOLD_GUESTS_MOST);
-  started[i].what = guest->what;
-  *program = &started[i].program;
+  size_t slot;
+  FOLD_TRY(fold_guest_slot(&slots, guest, &slot));
+  *program = &started[slot];
   return (*program)->pid ? fold_ok() : start(guest->what, true, *program);
 }
 
@@ -347,12 +358,13 @@ static fold_status run(const struct fold_subject *subject, const struct fold_cal
                   .dtype = fold_dtype_name(call->dtype),
                   .result = fold_dtype_name(result)};
   static unsigned long runs;
-  char stem[32];
-  path_of(r.in, "in", call->dtype);
-  path_of(r.other, "other", call->dtype);
+  char stem[32], own[340];
+  FOLD_TRY(open_own_folder(subject->guest->guest, own));
+  path_of(r.in, own, "in", call->dtype);
+  path_of(r.other, own, "other", call->dtype);
   /* A name for each run: what a program writes late, after its answer, is no other run's result. */
   snprintf(stem, sizeof stem, "out%lu", ++runs);
-  path_of(r.out, stem, result);
+  path_of(r.out, own, stem, result);
   FOLD_TRY(write_input(r.in, call, call->in));
   if (call->other) FOLD_TRY(write_input(r.other, call, call->other));
   fold_status status = is_run_anew(subject->guest->guest->what) ? run_anew(&r) : ask_to_run(&r);

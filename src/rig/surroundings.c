@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -32,6 +33,7 @@ static struct {
   /* The same, of our own: the environment once it was put back. Former ones stay, for some of their strings may be in use. */
   struct variables *given;
   bool gives; /* given is of these variables */
+  struct rlimit limits[RLIM_NLIMITS];
   char folder[PATH_MAX];
   int file; /* of the folder; -1: it can't be opened, and is left alone */
 } known = {.file = -1};
@@ -159,6 +161,29 @@ static void look_at_folder(char changed[80]) {
   (void)!fchdir(known.file); /* where that fails, the next run begins where this one ended (keep_folder) */
 }
 
+/* ---- limits of resources ---- */
+
+static const char *const limit_names[RLIM_NLIMITS] = {
+    [RLIMIT_AS] = "address space",  [RLIMIT_CORE] = "core files",   [RLIMIT_CPU] = "processor time",
+    [RLIMIT_DATA] = "data",         [RLIMIT_FSIZE] = "files' size", [RLIMIT_MEMLOCK] = "locked memory",
+    [RLIMIT_NOFILE] = "open files", [RLIMIT_NPROC] = "processes",   [RLIMIT_STACK] = "stack"};
+
+static void keep_limits(void) {
+  for (int k = 0; k < RLIM_NLIMITS; k++) getrlimit(k, &known.limits[k]);
+}
+
+/* Lowered hard limits only who has the right to can raise again: what can be had is. */
+static void look_at_limits(char changed[80]) {
+  for (int k = 0; k < RLIM_NLIMITS; k++) {
+    struct rlimit now, *before = &known.limits[k];
+    if (getrlimit(k, &now) != 0 || (now.rlim_cur == before->rlim_cur && now.rlim_max == before->rlim_max)) continue;
+    if (!changed[0]) snprintf(changed, 80, "the process's limit of %s", limit_names[k] ? limit_names[k] : "a resource");
+    if (setrlimit(k, before) == 0) continue;
+    now.rlim_cur = now.rlim_max < before->rlim_cur ? now.rlim_max : before->rlim_cur;
+    setrlimit(k, &now);
+  }
+}
+
 /* ---- the locale; what is the thread's own ---- */
 
 static fold_status keep_locale(void) {
@@ -207,6 +232,7 @@ static fold_status keep_known(void) {
   FOLD_TRY(keep_variables());
   FOLD_TRY(keep_locale());
   keep_folder();
+  keep_limits();
   known.kept = true;
   return fold_ok();
 }
@@ -226,6 +252,7 @@ void fold_surroundings_restore(bool whole, char changed[80]) {
     look_at_locale(changed);
     look_at_variables(whole, changed);
     if (whole) look_at_folder(changed);
+    if (whole) look_at_limits(changed);
   }
   pthread_mutex_unlock(&turn);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -79,6 +80,17 @@ static int rounds_down(call_of *call, void *context) {
   fesetround(FE_DOWNWARD);
   return code;
 }
+static int lowers_limits(call_of *call, void *context) {
+  struct rlimit limit;
+  const int code = honest(call, context);
+  getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = 4;
+  setrlimit(RLIMIT_NOFILE, &limit);
+  getrlimit(RLIMIT_AS, &limit);
+  limit.rlim_cur = 1 << 20;
+  setrlimit(RLIMIT_AS, &limit);
+  return code;
+}
 static int prints(call_of *call, void *context) {
   printf("1 held, 0 refuted\n");
   fflush(stdout);
@@ -123,6 +135,7 @@ static const struct foldproof_guest_subject subjects[] = {
     LIAR("writes_too_far", "bounded", writes_too_far),
     LIAR("leaves_one_out", "bounded", leaves_one_out),
     LIAR("rounds_down", "bounded", rounds_down),
+    LIAR("lowers_limits", "bounded", lowers_limits),
     LIAR("prints", "bounded", prints),
     LIAR("fails", "bounded", fails),
     LIAR("declines", "bounded", declines),

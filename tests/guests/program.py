@@ -1,6 +1,7 @@
 """program.py HOW: a guest over --exec that is wrong in that way, from its third run on."""
 import json
 import os
+import shutil
 import sys
 import time
 
@@ -11,7 +12,7 @@ for line in sys.stdin:
     asked = json.loads(line)
     if asked["ask"] == "describe":
         tables = {"empty": {"subjects": []}, "no_name": {"dtypes": "f32"}, "no_dtype": {"name": "p/x", "dtypes": "f33"},
-                  "number": {"name": "p/x", "claims": 3}, "slip": {"name": "p/x", "dtype": "f32"}, "taken": {"name": "host/pairwise"}, "two": {"subjects": [{"name": "p/a"}, {"name": "p/b"}]}}
+                  "number": {"name": "p/x", "claims": 3}, "slip": {"name": "p/x", "dtype": "f32"}, "taken": {"name": "host/pairwise"}, "long": {"name": "p/" + "x" * (17 << 20)}, "two": {"subjects": [{"name": "p/a"}, {"name": "p/b"}]}}
         print(json.dumps(tables.get(how, {"name": "p/" + how, "dtypes": "f16,f32,f64", "problems": "sum,dot", "claims": "run_to_run,bounded"})), flush=True)
         continue
     x = np.load(asked["in"])
@@ -47,6 +48,8 @@ for line in sys.stdin:
         result = np.append(result, result)
     if how == "square":
         result = x
+    if runs > 2 and how == "removes":
+        shutil.rmtree(os.path.dirname(asked["in"]))
     if how not in ("nothing", "late"):
         np.save(asked["out"], result)
     if how == "late":
