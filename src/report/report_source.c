@@ -63,7 +63,7 @@ enum { BLOCK = 1 << 20 };
 static fold_status read_more(struct fold_source_file *s) {
   const size_t left = s->to - s->from;
   if (left > FOLD_SOURCE_LONGEST) return fold_error(FOLD_BAD_INPUT, "longer than %d bytes", FOLD_SOURCE_LONGEST);
-  memmove(s->block, s->block + s->from, s->block ? left : 0);
+  if (left > 0) memmove(s->block, s->block + s->from, left);
   s->from = 0;
   s->to = left;
   if (s->room < left + BLOCK) {
