@@ -23,5 +23,9 @@ Test(report, replay_commands_are_quoted) {
       "'normal/f32/sum/1x3/seed1' --repeats '20' --strict --ranks '3; rm x' "
       "--launch 'mpirun -n '\\''x'\\'' {ranks}' --timeout '60'");
   free(text);
+  json_object_set_new(record, "asked", json_pack("{s:s}", "python", "import mine; mine.verify('x'; rm x)"));
+  text = fold_text_replay(record);
+  cr_expect_str_eq(text, "python3 -c 'import mine; mine.verify('\\''x'\\''; rm x)'");
+  free(text);
   json_decref(record);
 }

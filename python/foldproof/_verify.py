@@ -143,6 +143,8 @@ def judge(
         found.judgements.append(record)
         if guests[0].rows:
             guests[0].rows.explain(record)
+        if record["verdict"] in ("refuted", "broken"):
+            record["asked"] = dict(record.get("asked", {}), python=found.replay(record))  # the command has no such subject
         if _take:
             _take(record)
 

@@ -99,9 +99,16 @@ static void add_asked(struct fold_options *options, const struct fold_replay *r,
   add_said(options, "--timeout", r->asked.timeout);
 }
 
+static void put_value(const char *value, FILE *out) { (is_one_line(value) ? put_quoted : put_octal)(value, out); }
+
 void fold_put_replay(const struct fold_replay *r, FILE *out) {
   struct fold_options options = {0};
   char repeats[24], ranks[24];
+  if (said(r->asked.python)) {
+    fputs("python3 -c ", out);
+    put_value(r->asked.python, out);
+    return;
+  }
   add_guests(&options, r->asked.guests);
   fold_options_add_job(&options, &(struct fold_job){.subjects = said(r->subject),
                                                     .engine = said(r->engine),
@@ -119,7 +126,7 @@ void fold_put_replay(const struct fold_replay *r, FILE *out) {
   for (size_t i = 0; i < options.n; i++) {
     const struct fold_option *option = &options.at[i];
     fprintf(out, option->value ? " %s " : " %s", option->name);
-    if (option->value) (is_one_line(option->value) ? put_quoted : put_octal)(option->value, out);
+    if (option->value) put_value(option->value, out);
   }
   fold_options_free(&options);
 }

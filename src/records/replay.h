@@ -13,6 +13,7 @@ struct fold_asked {
   unsigned repeats;
   bool strict;
   const char *ranks, *launch, *timeout, *around, *twin;
+  const char *python;   /* the line of Python that judges a callable's case again */
   const json_t *guests; /* those that were there: [["--guest", "./mine.so"], ...] */
 };
 /* The world is that of FOLDPROOF_RANKS, _LAUNCH and _TIMEOUT, whose values it points to. */

@@ -136,6 +136,7 @@ static struct fold_asked asked_of(const json_t *record) {
                              .timeout = fold_record_text(object, "timeout"),
                              .around = fold_record_text(object, "around"),
                              .twin = fold_record_text(object, "same_bits_as"),
+                             .python = fold_record_text(object, "python"),
                              .guests = json_object_get(object, "guests")};
 }
 

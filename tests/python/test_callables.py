@@ -113,6 +113,16 @@ class Rows(unittest.TestCase):
             return np.full((x.shape[0], 3), 0x7FC00000 + len(calls), np.uint32).view(np.float32)
 
         self.assertGreater(judge(other_nan, problem="rows").verdicts["run_to_run"]["held"], 0)
+        for dtype, bits in (("f4", "u4"), ("f8", "u8"), ("f2", "u2")):
+
+            def nan_before_it(x):
+                y = np.full((x.shape[0], 3), np.nan, dtype)
+                y.view(bits)[:, 0] += len(calls) % 5
+                y[:, 1] = len(calls)
+                calls.append(0)
+                return y
+
+            self.assertEqual(self.refuted("run_to_run", nan_before_it).element, 1)
 
     def test_order_by_address_and_state(self):
         self.refuted("alignment_invariant", lambda x: x * (1 if x.ctypes.data % 64 == 0 else 2))

@@ -107,6 +107,8 @@ def run(folder, *options):
     expect({r["claim"] for r in records} == {"run_to_run", "batch_invariant", "fresh_process", *TIDY}, f"{how}: claims of records")
     of_refuted = {r["subject"] for r in records if r["verdict"] == "refuted"}
     expect(of_refuted == {"py/test_random"}, f"{how}: refuted in the records are {of_refuted}")
+    lines = {r["asked"]["python"] for r in records if r["verdict"] == "refuted"}
+    expect(lines and all(line.startswith("import foldproof, test_it; foldproof.verify(test_it.test_random.") for line in lines), f"{how}: {lines}")
     expect({r["verdict"] for r in records if r["subject"] == "py/test_fresh" and r["claim"] == "fresh_process"} == {"held"},
            f"{how}: fresh_process of a module's function")
     return Counter((r["subject"], r["claim"], r["case"], r["dtype"], r["verdict"]) for r in records)
