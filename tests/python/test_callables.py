@@ -3,6 +3,7 @@
 
 test_callables.py LIBRARY FIXTURES SANITIZERS
 """
+import functools
 import io
 import os
 import pickle
@@ -216,7 +217,8 @@ class Fresh(unittest.TestCase):
             return x.sum(-1)
 
         for fn, words in ((lambda x: x.sum(-1), "is no function of a module"), (local, "is no function of a module"),
-                          (of_main, "defined in __main__"), (functional(), "has no name in a module")):
+                          (of_main, "defined in __main__"), (functional(), "has no name in a module"),
+                          (disguised(), "to_import.row_sum is not this callable")):
             (verdict, reason), result = self.verdict(fn)
             self.assertEqual(verdict, "skipped")
             self.assertIn(words, reason)
@@ -229,9 +231,11 @@ def of_main(x):
 
 
 def functional():
-    import functools
-
     return functools.partial(np.sum, axis=-1)
+
+
+def disguised():
+    return functools.wraps(to_import.row_sum)(lambda x: x.sum(-1))
 
 
 class Replays(unittest.TestCase):
