@@ -75,14 +75,25 @@ def _give_back(managed: Any) -> None:
 class Lent:
     """rows x cols elements of a dtype at an address (cols None: rows elements), as a producer of arrays."""
 
-    def __init__(self, at: int, shape: Tuple[int, ...], dtype: str, device: Tuple[int, int] = (CPU, 0), owner: Any = None):
+    def __init__(
+        self,
+        at: int,
+        shape: Tuple[int, ...],
+        dtype: str,
+        device: Tuple[int, int] = (CPU, 0),
+        owner: Any = None,
+        strides: Tuple[int, ...] | None = None,
+    ):
         self.at, self.shape, self.dtype, self.device, self.owner = at, shape, dtype, device, owner
+        self.strides = strides or (shape[1:] + (1,))  # in elements
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
         typestr = DTYPES[self.dtype][2] or f"<u{DTYPES[self.dtype][1] // 8}"
         # Of nothing there is no address that numpy takes.
-        return {"shape": self.shape, "typestr": typestr, "data": (self.at or 1, False), "version": 3}
+        size = DTYPES[self.dtype][1] // 8
+        strides = tuple(size * stride for stride in self.strides)
+        return {"shape": self.shape, "typestr": typestr, "data": (self.at or 1, False), "strides": strides, "version": 3}
 
     def __dlpack_device__(self) -> Tuple[int, int]:
         return self.device
@@ -91,7 +102,7 @@ class Lent:
         code, bits, _name = DTYPES[self.dtype]
         n = len(self.shape)
         shape = (c_int64 * n)(*self.shape)
-        strides = (c_int64 * n)(*((self.shape[1], 1) if n == 2 else (1,)))
+        strides = (c_int64 * n)(*self.strides)
         managed = Managed(_Tensor(self.at, *self.device, n, code, bits, 1, shape, strides, 0), None, _give_back)
         at = ctypes.addressof(managed)
         _lent[at] = (managed, shape, strides, self)

@@ -48,7 +48,8 @@ class Guest:
                 to = ctypes.addressof(owner)
                 ctypes.memmove(to + -to % _JAX_ALIGNMENT, at, nbytes)
                 at = to + -to % _JAX_ALIGNMENT
-        return Lent(at, shape, terms, where, owner)
+        strides = (call.row_stride, call.col_stride) if call.size >= ctypes.sizeof(_library.Call) else None  # of an older library
+        return Lent(at, shape, terms, where, owner, strides)
 
     def _check(self, seen: Any, call: Any) -> None:
         if bool(self.device) != seen.on_cuda or not (seen.on_cuda or seen.device in (CPU, CUDA_HOST)):

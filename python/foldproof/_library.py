@@ -35,6 +35,8 @@ class Call(ctypes.Structure):
         ("block", c_uint32),
         ("why", c_void_p),
         ("why_bytes", c_size_t),
+        ("row_stride", c_uint64),
+        ("col_stride", c_uint64),
     ]
 
 
@@ -49,6 +51,7 @@ class Subject(ctypes.Structure):
         ("run", Run),
         ("scratch", c_void_p),
         ("context", c_void_p),
+        ("strides", c_uint32),
     ]
 
 

@@ -44,7 +44,7 @@ def _guests(fn: Any, other: Any, name: str, like: str, cuda: bool, rows: Callabl
     return guests
 
 
-def _table(guests: List[Guest], **said: Optional[bytes]) -> Any:
+def _table(guests: List[Guest], **said: Union[bytes, int, None]) -> Any:
     subjects = (_library.Subject * len(guests))()
     for subject, guest in zip(subjects, guests):
         subject.name, subject.run = guest.name.encode(), guest.run
@@ -96,6 +96,7 @@ def judge(
     method: Optional[str] = None,
     repeats: int = 3,
     around: Sequence[int] = (),
+    strides: bool = False,
     _take: Optional[Callable[[Record], None]] = None,
 ) -> Result:
     """As verify, but returns the result whatever it is: Result.check raises."""
@@ -107,7 +108,7 @@ def judge(
         wanted = [*(wanted or ()), *([] if "same_bits_as" in (wanted or ()) else ["same_bits_as"])]
     asked: Dict[str, Any] = {"problem": problem, "device": None if device == "cpu" else device, "like": like, "set": set}
     asked.update(name=name, accumulator=accumulator, result=result, order=order, method=method, repeats=repeats if repeats != 3 else None)
-    asked["around"] = list(around) or None
+    asked.update(around=list(around) or None, strides=strides or None)
     asked["same_bits_as"] = _replay.code_of(same_bits_as, "other") if callable(same_bits_as) else same_bits_as
     rows = problem == "rows"
     if rows and (order or method or accumulator or isinstance(same_bits_as, str)):
@@ -124,6 +125,7 @@ def judge(
         method=_encoded(method),
         engine=b"cuda" if device == "cuda" else b"host",
         claims=_encoded(wanted or (CLAIMS if rows else None)),
+        strides=int(strides and like != "jax"),  # which takes contiguous memory alone
         same_bits_as=guests[-1].name.encode() if callable(same_bits_as) else _encoded(same_bits_as),
     )
     options = _library.Options(
@@ -170,11 +172,11 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
 
     fn(x) gets x of shape (rows, cols), of a dtype in `dtypes`, and returns the reduction of each row, of shape (rows,) or (rows, 1), of
     dtype `result`; of problem "dot" fn(x, y) gets two arrays of one shape; of problem "rows" it may return any shape of `rows` rows, in
-    any dtype. Arrays are contiguous views of foldproof's memory, aligned to their element and to no more, and are gone after the call:
+    any dtype. Arrays are views of foldproof's memory, contiguous but for stride_invariant, aligned to their element and to no more, and are gone after the call:
     return a new array, keep none. (jax takes aligned memory alone: its arrays are copies where they must be.)
 
     problem       "sum", "prod", "max", "min", "dot"; or "rows", any function of each row by itself (a norm, softmax, x @ W), of which
-                  nothing is known: it takes run_to_run, batch_invariant, alignment_invariant, fresh_process and same_bits_as
+                  nothing is known: nothing is judged that depends on its value, or on the order of its terms
     dtypes        of the terms: "f16", "bf16", "f32", "f64", "e4m3", "e5m2"; a list, or comma-separated
     device        "cpu", or "cuda": arrays in device memory
     claims        names (`foldproof list claims`) or presets; None: bounded, run_to_run, fresh_process; of rows run_to_run,
@@ -192,6 +194,7 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
     method        "plain", "kahan", "neumaier" or "exact"
     repeats       of run_to_run
     around        numbers of rows about which batch_invariant tries every size, as [256, 1024], beside those about powers of two
+    strides       whether fn takes arrays that are not contiguous, which stride_invariant gives it
 
     fresh_process runs the callable in a new process, which imports it: a function of a module by its name; others are skipped, with the
     reason. ValueError for an unknown name, or a selection of nothing. Another thread of Python goes on meanwhile."""

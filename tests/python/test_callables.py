@@ -162,7 +162,7 @@ class Rows(unittest.TestCase):
         for claims in ("bounded", "replays", "correctly_rounded", "split_invariant", "permutation_invariant"):
             with self.assertRaisesRegex(ValueError, f"of a function of rows nobody knows the value or the order: it can't promise {claims}"):
                 judge(to_import.softmax, ["run_to_run", claims], problem="rows")
-        told = {"run_to_run", "fresh_process", "launch_invariant", "alignment_invariant", "batch_invariant"}
+        told = {"run_to_run", "fresh_process", "launch_invariant", "alignment_invariant", "batch_invariant", "length_invariant"}
         tidy = {"writes_output", "stays_in_bounds", "leaves_no_trace", "keeps_input"}
         self.assertEqual(set(judge(to_import.softmax, "promises", problem="rows").verdicts), told | tidy)
         self.assertEqual(set(judge(to_import.softmax, "accurate", problem="rows").verdicts), tidy)
@@ -329,6 +329,20 @@ class Process(unittest.TestCase):
         finally:
             sys.stdout = out
         self.assertIn("a line of its own", said)
+
+    def test_views(self):
+        seen = set()
+
+        def by_strides(x):
+            return x.sum(-1) if x.flags.c_contiguous else x[:, ::-1].sum(-1)
+
+        for fn, verdict in ((by_strides, "refuted"), (lambda x: seen.add(x.strides[1] // x.itemsize) or np.ascontiguousarray(x).sum(-1), "held")):
+            result = judge(fn, "stride_invariant", strides=True, fixtures="normal/f32/sum/17x257/*")
+            self.assertEqual(list(result.verdicts["stride_invariant"]), [verdict])
+        self.assertGreater(len(seen), 1)
+        self.assertIn("strides=True", judge(by_strides, "stride_invariant", strides=True, fixtures="normal/f32/sum/17x257/*").judgements[0]["asked"]["python"])
+        result = judge(to_import.softmax, "stride_invariant,length_invariant", problem="rows", strides=True, fixtures="normal/f32/sum/17x257/*")
+        self.assertEqual(set(result.verdicts), {"stride_invariant", "length_invariant", "writes_output", "stays_in_bounds", "leaves_no_trace", "keeps_input"})
 
     def test_batches_about_a_number_of_rows(self):
         def by_one_size(x):
