@@ -115,5 +115,17 @@ with tempfile.TemporaryDirectory() as folder:
     subprocess.run([*CC, "-shared", "-fPIC", "-O2", "-I", LIBRARY, crash, "-o", shared], check=True)
     expect("signal 11" in run("--guest", shared, code=99).stderr, "a crash is not told")
 
+    # Guests that end the process, hang, or print: none of that is an answer.
+    subprocess.run([*CC, "-shared", "-fPIC", "-O2", "-ffp-contract=off", "-I", LIBRARY, Path(__file__).parent / "reveal_guests.c", "-o", shared, "-lm"],
+                   check=True)
+    GUEST_OF = ("--guest", shared)
+    for name in "guest/exits", "guest/ends":
+        done = run(name, *GUEST_OF, code=99)
+        expect(done.stdout == "" and "ended the process that it ran in, with exit code 0" in done.stderr, f"{name}: {done}")
+    got = revealed("guest/prints", *GUEST_OF)
+    expect("host/sequential" in got["orders"], got)
+    done = run("guest/hangs", *GUEST_OF, "--timeout", 1, code=99)
+    expect("did not end within 1 s" in done.stderr, done.stderr)
+
 print("numpy", numpy.__version__ if numpy else "is absent")
 sys.exit(1 if failures else 0)

@@ -46,20 +46,22 @@ static const struct argp argp = {
         "bounds and the environment, as a text that foldproof check holds against itself.\v"
         "The order is the declared one, or is revealed. Exit code 77 for what has no certificate."};
 
-static int certify(void *context, const struct fold_subject *subject) {
+static int certify(void *context, const struct fold_subject *subject, FILE *out) {
   const struct certify *c = context;
+  char path[32];
   struct fold_cases cases = {0};
   fold_status status = fold_cases_load(c->folder, "all", c->fixtures, &cases);
   if (status.code == FOLD_OK && cases.n != 1)
     status = fold_error(FOLD_BAD_INPUT, "--fixtures %.100s: %zu cases, and one is certified at a time", c->fixtures,
                         cases.n);
-  if (status.code == FOLD_OK) status = fold_certify(subject, &cases.at[0], c->output);
+  snprintf(path, sizeof path, "/dev/fd/%d", fileno(out));
+  if (status.code == FOLD_OK) status = fold_certify(subject, &cases.at[0], c->output ? c->output : path);
   fold_cases_free(&cases);
-  return fold_finish_output(c->program, fold_print_error(c->program, status));
+  return fold_print_error(c->program, status);
 }
 
 int fold_command_certify(int argc, char **argv, const struct fold_registry *registry) {
-  struct certify c = {.one = {.engine = -1}, .program = argv[0], .output = "/dev/stdout"};
+  struct certify c = {.one = {.engine = -1}, .program = argv[0]};
   fold_selection_defaults(&c.defaults);
   c.folder = c.defaults.selection.folder;
   fold_parse(&argp, argc, argv, &c);

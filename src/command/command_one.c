@@ -1,10 +1,18 @@
 /* command_one.c: one subject, compiled in or a guest. */
 #include "command_one.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "setting.h"
+#include "watch.h"
+#include "wire.h"
 
 enum { ENGINE = 0x100, GUEST, EXEC };
 
@@ -65,24 +73,99 @@ static fold_status choose(const struct fold_one *one, const struct fold_registry
                     one->name ? fold_near_text(&near, meant) : "");
 }
 
+/* What the process in which a subject runs shares with ours: the subject's code can end it with any exit code, so that a code counts only
+ * if it stands here. */
+struct desk {
+  struct fold_watch watch;
+  bool done;
+  int code;
+};
+
+/* Until a subject has said all, what it prints goes to standard error; `out` is what was standard output. */
+static _Noreturn void work_apart(const char *program, struct desk *desk, fold_one_work *work, void *context,
+                                 const struct fold_subject *subject) {
+  FILE *out = fdopen(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 100), "w");
+  fold_watch_set(&desk->watch);
+  if (out == NULL || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
+    desk->code = fold_print_error(program, fold_error(FOLD_ENVIRONMENT, "there is no standard output"));
+  } else {
+    desk->code = work(context, subject, out);
+    const bool wrong = ferror(out);
+    if ((fclose(out) != 0 || wrong) && desk->code <= 1)
+      desk->code = fold_print_error(program, fold_error(FOLD_ENVIRONMENT, "standard output can't be written"));
+  }
+  desk->done = true;
+  _exit(desk->code);
+}
+
+/* Waits for the end of the process, and kills it where one run takes longer than the limit and a microsecond for each element. */
+static int await(pid_t child, struct desk *desk, unsigned seconds, bool *hung) {
+  uint64_t turns = 0;
+  int how = 0;
+  useconds_t pause = 200;
+  struct fold_limit limit = fold_limit_until(fold_now() + seconds);
+  *hung = false;
+  while (waitpid(child, &how, WNOHANG) == 0) {
+    const uint64_t now = atomic_load(&desk->watch.turns);
+    if (now != turns)
+      limit = fold_limit_until(fold_now() + seconds + 1e-6 * (double)atomic_load(&desk->watch.elements));
+    turns = now;
+    *hung |= (now & 1) && fold_limit_left(&limit) <= 0;
+    if (*hung) kill(child, SIGKILL);
+    usleep(pause);
+    if (pause < 10000) pause += pause / 4;
+  }
+  return how;
+}
+
+static fold_status describe(const char *name, int how, bool hung, unsigned seconds, const struct desk *desk) {
+  if (hung)
+    return fold_error(FOLD_ENVIRONMENT, "%s: a run did not end within %u s, and was killed (see --timeout)", name,
+                      seconds);
+  if (WIFSIGNALED(how))
+    return fold_error(FOLD_ENVIRONMENT, "%s was killed by signal %d (%s)", name, WTERMSIG(how),
+                      strsignal(WTERMSIG(how)));
+  if (!desk->done)
+    return fold_error(FOLD_ENVIRONMENT, "%s ended the process that it ran in, with exit code %d", name,
+                      WEXITSTATUS(how));
+  return fold_ok();
+}
+
+static fold_status apart(const char *program, const struct fold_subject *subject, fold_one_work *work, void *context,
+                         int *code) {
+  unsigned seconds;
+  bool hung;
+  FOLD_TRY(fold_setting_number(FOLD_SETTING_TIMEOUT, 20, &seconds));
+  struct desk *desk = mmap(NULL, sizeof *desk, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (desk == MAP_FAILED) return fold_error(FOLD_NO_MEMORY, "not enough memory to start a process");
+  fflush(NULL); /* or both would write what waits in a buffer */
+  const pid_t parent = getpid(), child = fork();
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(99);
+    work_apart(program, desk, work, context, subject);
+  }
+  fold_status status = fold_error(FOLD_ENVIRONMENT, "no process can be started");
+  if (child > 0) {
+    const int how = await(child, desk, seconds, &hung);
+    status = describe(subject->name, how, hung, seconds, desk);
+  }
+  *code = desk->code;
+  munmap(desk, sizeof *desk);
+  return status;
+}
+
 int fold_one_subject(const char *program, struct fold_one *one, const struct fold_registry *registry,
-                     int (*work)(void *, const struct fold_subject *), void *context) {
+                     fold_one_work *work, void *context) {
   const struct fold_subject *subject;
   struct fold_registry all = *registry;
-  int how = 0, code;
+  int code = 0;
   fold_status status = fold_ok();
   if (one->n_guests) status = fold_guests_load(one->guests, one->n_guests, NULL, NULL, registry, &all);
   if (status.code != FOLD_OK) return fold_print_error(program, status);
   status = choose(one, &all, registry->n, &subject);
-  fflush(stdout);
-  const pid_t child = status.code == FOLD_OK ? fork() : -1;
-  if (child == 0) _exit(work(context, subject));
-  if (status.code == FOLD_OK && child < 0) status = fold_error(FOLD_ENVIRONMENT, "no process can be started");
-  while (child > 0 && waitpid(child, &how, 0) < 0) continue;
-  if (child > 0 && WIFSIGNALED(how))
-    status = fold_error(FOLD_ENVIRONMENT, "%s was killed by signal %d (%s)", subject->name, WTERMSIG(how),
-                        strsignal(WTERMSIG(how)));
-  code = status.code != FOLD_OK ? fold_print_error(program, status) : WEXITSTATUS(how);
+  if (status.code == FOLD_OK) status = apart(program, subject, work, context, &code);
+  if (status.code != FOLD_OK) code = fold_print_error(program, status);
   if (one->n_guests) fold_guests_unload(&all);
   return code;
 }

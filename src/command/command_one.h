@@ -2,6 +2,8 @@
 #ifndef FOLD_COMMAND_ONE_H
 #define FOLD_COMMAND_ONE_H
 
+#include <stdio.h>
+
 #include "command.h"
 
 struct fold_one {
@@ -13,9 +15,12 @@ struct fold_one {
 /* [SUBJECT], --engine, --guest, --exec; the input is a struct fold_one. */
 extern const struct argp fold_one_argp;
 
-/* Finds the subject that is named, or a guest's only one, and works on it in a process of its own, so that one that crashes is told as that.
- * Returns the exit code. */
+/* Writes to `out`, the command's standard output: what the subject's code prints goes to standard error. Returns the exit code. */
+typedef int fold_one_work(void *context, const struct fold_subject *subject, FILE *out);
+
+/* Finds the subject that is named, or a guest's only one, and works on it in a process of its own, so that one that crashes, exits or hangs
+ * (FOLDPROOF_TIMEOUT) is told as that. Returns the exit code. */
 int fold_one_subject(const char *program, struct fold_one *one, const struct fold_registry *registry,
-                     int (*work)(void *context, const struct fold_subject *subject), void *context);
+                     fold_one_work *work, void *context);
 
 #endif

@@ -60,62 +60,65 @@ static const struct argp argp = {
         "Exit "
         "code 1 where there is none that does: the order varies from run to run, depends on values, or is no tree."};
 
-static void print_ways(const struct fold_revealed *v) {
+static void print_ways(FILE *out, const struct fold_revealed *v) {
   if (v->how.fusing != FOLD_ROUNDED_ONCE || fold_tree_width(&v->tree) > 2)
-    printf("several      up to %zu operands at once, %s\n", fold_tree_width(&v->tree), fold_fusing_text(v->how.fusing));
+    fprintf(out, "several      up to %zu operands at once, %s\n", fold_tree_width(&v->tree),
+            fold_fusing_text(v->how.fusing));
   size_t fused = 0;
   for (size_t k = 0; v->tree.fused && k < v->tree.n; k++) fused += v->tree.fused[k];
-  if (v->tree.fused) printf("products     %zu of %zu enter by an FMA\n", fused, v->tree.n);
+  if (v->tree.fused) fprintf(out, "products     %zu of %zu enter by an FMA\n", fused, v->tree.n);
 }
 
-static fold_status print_text(const struct reveal *r, const struct fold_subject *s, const struct fold_revealed *v) {
+static fold_status print_text(FILE *out, const struct reveal *r, const struct fold_subject *s,
+                              const struct fold_revealed *v) {
   const enum fold_dtype declared = fold_subject_accumulator(s, r->asked.dtype);
   uint64_t print;
-  printf("%s on %s: %s of %zu %s\n", s->name, fold_engine_rows[s->engine].title, fold_problem(r->asked.problem)->name,
-         r->asked.n, fold_dtype_name(r->asked.dtype));
+  fprintf(out, "%s on %s: %s of %zu %s\n", s->name, fold_engine_rows[s->engine].title,
+          fold_problem(r->asked.problem)->name, r->asked.n, fold_dtype_name(r->asked.dtype));
   if (v->kind == FOLD_REVEALED_TREE) {
     FOLD_TRY(fold_tree_fingerprint(&v->tree, &print));
-    printf("order        %s\nfingerprint  0x%016llx\nheight       %zu\n", v->name[0] ? v->name : "unknown",
-           (unsigned long long)print, fold_tree_height(&v->tree));
-    print_ways(v);
+    fprintf(out, "order        %s\nfingerprint  0x%016llx\nheight       %zu\n", v->name[0] ? v->name : "unknown",
+            (unsigned long long)print, fold_tree_height(&v->tree));
+    print_ways(out, v);
     if (v->how.accumulator != declared)
-      printf("accumulator  %s, and not %s as declared\n", fold_dtype_name(v->how.accumulator),
-             fold_dtype_name(declared));
-    printf("\n");
-    FOLD_TRY(fold_tree_text(&v->tree, stdout));
-    printf("\n");
+      fprintf(out, "accumulator  %s, and not %s as declared\n", fold_dtype_name(v->how.accumulator),
+              fold_dtype_name(declared));
+    fprintf(out, "\n");
+    FOLD_TRY(fold_tree_text(&v->tree, out));
+    fprintf(out, "\n");
   } else {
-    printf("order        %s%s%s%s%s\n", fold_revealed_text(v->kind), v->name[0] ? ": " : "", v->name,
-           v->why[0] ? ": " : "", v->why);
+    fprintf(out, "order        %s%s%s%s%s\n", fold_revealed_text(v->kind), v->name[0] ? ": " : "", v->name,
+            v->why[0] ? ": " : "", v->why);
   }
   if (v->by_batch)
-    printf("batch        the tree depends on the batch: this is that of one row, many have another (0x%016llx)\n",
-           (unsigned long long)v->batch_print);
+    fprintf(out, "batch        the tree depends on the batch: this is that of one row, many have another (0x%016llx)\n",
+            (unsigned long long)v->batch_print);
   if (v->proofs)
-    printf("tested       %llu rows of data, %llu pairs of terms in %llu launches\n", (unsigned long long)v->proofs,
-           (unsigned long long)v->probes, (unsigned long long)v->launches);
+    fprintf(out, "tested       %llu rows of data, %llu pairs of terms in %llu launches\n",
+            (unsigned long long)v->proofs, (unsigned long long)v->probes, (unsigned long long)v->launches);
   return fold_ok();
 }
 
-static fold_status print(const struct reveal *r, const struct fold_subject *s, const struct fold_revealed *v) {
+static fold_status print(FILE *out, const struct reveal *r, const struct fold_subject *s,
+                         const struct fold_revealed *v) {
   char title[160], *line;
   const struct fold_summer summer = {.n = r->asked.n,
                                      .dtype = r->asked.dtype,
                                      .accumulator = fold_subject_accumulator(s, r->asked.dtype),
                                      .factors = fold_problem(r->asked.problem)->factors};
   snprintf(title, sizeof title, "%s, n = %zu", s->name, r->asked.n);
-  if (r->format == formats[0]) return print_text(r, s, v);
+  if (r->format == formats[0]) return print_text(out, r, s, v);
   if (r->format == formats[1]) {
     FOLD_TRY(fold_revealed_json(v, s->name, &summer, &line));
-    puts(line);
+    fprintf(out, "%s\n", line);
     free(line);
     return fold_ok();
   }
   if (v->kind != FOLD_REVEALED_TREE)
     return fold_error(FOLD_UNSUPPORTED, "there is no tree to draw: %s%s%s", fold_revealed_text(v->kind),
                       v->name[0] || v->why[0] ? ": " : "", v->name[0] ? v->name : v->why);
-  if (r->format == formats[3]) return fold_tree_svg(&v->tree, title, stdout);
-  fold_tree_dot(&v->tree, title, stdout);
+  if (r->format == formats[3]) return fold_tree_svg(&v->tree, title, out);
+  fold_tree_dot(&v->tree, title, out);
   return fold_ok();
 }
 
@@ -130,16 +133,16 @@ static fold_status complete(const struct fold_subject *s, struct fold_reveal_ask
   return fold_ok();
 }
 
-static int reveal(const char *program, struct reveal *r, const struct fold_subject *subject) {
+static int reveal(const char *program, struct reveal *r, const struct fold_subject *subject, FILE *out) {
   struct fold_revealed revealed = {0};
   fold_status status = complete(subject, &r->asked);
   if (status.code == FOLD_OK) status = fold_reveal_subject(subject, &r->asked, &revealed);
-  if (status.code == FOLD_OK) status = print(r, subject, &revealed);
+  if (status.code == FOLD_OK) status = print(out, r, subject, &revealed);
   const bool found = revealed.kind <= FOLD_REVEALED_METHOD;
   fold_revealed_free(&revealed);
   fold_status closed = fold_worlds_close();
   if (status.code == FOLD_OK) status = closed;
-  return fold_finish_output(program, status.code != FOLD_OK ? fold_print_error(program, status) : !found);
+  return status.code != FOLD_OK ? fold_print_error(program, status) : !found;
 }
 
 struct revealing {
@@ -147,9 +150,9 @@ struct revealing {
   struct reveal *reveal;
 };
 
-static int reveal_here(void *context, const struct fold_subject *subject) {
+static int reveal_here(void *context, const struct fold_subject *subject, FILE *out) {
   const struct revealing *r = context;
-  return reveal(r->program, r->reveal, subject);
+  return reveal(r->program, r->reveal, subject, out);
 }
 
 int fold_command_reveal(int argc, char **argv, const struct fold_registry *registry) {
