@@ -1,6 +1,6 @@
 """foldproof judge: records are judged as verify judges results, with no subject at hand; whatever is changed in one is refuted or named.
 
-test_again.py FOLDPROOF FOLDPROOF_MUTANTS
+test_again.py FOLDPROOF FOLDPROOF_MUTANTS LIBRARY_FOLDER CC
 """
 import gzip
 import json
@@ -12,7 +12,8 @@ import sys
 import tempfile
 import xml.etree.ElementTree
 
-FOLDPROOF, MUTANTS = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
+FOLDPROOF, MUTANTS, LIBRARY = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
+LIARS, CC = pathlib.Path(__file__).resolve().parent / "guests" / "liars.c", sys.argv[4].split()
 FEW = "normal/*/sum/1x33/seed1,normal/f32/sum/17x257/seed1,ill_conditioned_dot/f32/dot/1x33/seed1/cond1e6,ties/f32/max/1x33/seed1,thirds"
 
 
@@ -109,6 +110,30 @@ def check_refuted(folder):
     put(folder / "twice", [of, of])
     _, said = run("judge", "twice", cwd=folder, code=0)
     expect("^1 results judged", said)
+
+
+def check_recorded(folder):
+    """What records tell and nobody can judge again counts as what it was: a refutation, an accident of a run, a crash; whatever the lines' sequence."""
+    name = "normal/f32/sum/3x1000/seed1"
+    subprocess.run([*CC, "-shared", "-fPIC", "-O1", "-ffp-contract=off", f"-I{LIBRARY}", LIARS, "-o", "liars.so"], cwd=folder, check=True)
+    for subject, claim, code in (("writes_too_far", "stays_in_bounds", 1), ("rounds_down", "leaves_no_trace", 1), ("keeps_state", "run_to_run", 1),
+                                 ("crashes", "", 99)):
+        run("verify", "--guest", "./liars.so", "-s", f"liar/{subject}", "-f", name, "--jsonl", "l", "-q", cwd=folder, code=code)
+        lines = lines_of(folder / "l")
+        del lines[0]["closing_line"]
+        for sequence in (lines[1:-1], lines[-2:0:-1]):
+            put(folder / "l", [lines[0], *sequence])
+            _, said = run("judge", "l", cwd=folder, code=code)
+            expect(rf"^REFUTED: liar/{subject} on host violates {claim}: .*so its record says" if claim else "^BROKEN: |broken", said)
+            assert "CONTRADICTS" not in said, said
+    for subject, claim in (("writes_too_far", "stays_in_bounds"), ("rounds_down", "leaves_no_trace"), ("changes_its_input", "keeps_input")):
+        run("record", "--guest", "./liars.so", "-s", f"liar/{subject}", "-f", name, "--jsonl", "l", cwd=folder, code=0)
+        _, said = run("judge", "l", cwd=folder, code=1)
+        expect(rf"^REFUTED: liar/{subject} on host violates {claim}: ", said)
+    of = next(line for line in lines_of(folder / "l") if line["type"] == "run")
+    put(folder / "l", [dict(of, type="judgement", claim="keeps_input", promised=True, verdict="held")])
+    _, said = run("judge", "l", cwd=folder, code=1)
+    expect("^CONTRADICTS: .*it says that keeps_input held, and what its run did refutes that", said)
 
 
 # Of a record that no closing line guards: (key, another value, the exit code, what is said).
@@ -286,5 +311,5 @@ for line in sys.stdin:
 """
 
 with tempfile.TemporaryDirectory() as scratch:
-    for check in (check_held, check_full, check_refuted, check_fields, check_bits, check_compare, check_across, check_verdicts, check_rerun):
+    for check in (check_held, check_full, check_refuted, check_recorded, check_fields, check_bits, check_compare, check_across, check_verdicts, check_rerun):
         check(pathlib.Path(scratch))

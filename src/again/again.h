@@ -32,6 +32,11 @@ fold_status fold_again_note(struct fold_again *again, const json_t *record);
 /* The subject as the record declares it: index is its place among again->subjects. BAD_INPUT for words that mean nothing. */
 fold_status fold_again_subject(const struct fold_again *again, const json_t *record, struct fold_subject *subject,
                                size_t *index);
+/* What is noted of the record's subject, whatever the record declares. */
+fold_status fold_again_noted(const struct fold_again *again, const json_t *record, struct fold_subject *subject,
+                             size_t *index);
+/* The case as the record tells it; its name is the caller's to free. */
+fold_status fold_again_case(const json_t *record, struct fold_case *c);
 /* Makes the record's input again: lent until the next call. UNSUPPORTED, with the reason, where that can't be done; BAD_INPUT where it
  * comes out as another one. */
 fold_status fold_again_input(struct fold_again *again, const json_t *record);

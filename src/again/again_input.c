@@ -74,6 +74,12 @@ static fold_status read_case(const json_t *record, struct fold_case *c) {
   return fold_ok();
 }
 
+fold_status fold_again_case(const json_t *record, struct fold_case *c) {
+  FOLD_TRY(read_case(record, c));
+  c->name = strdup(fold_record_text(record, "case"));
+  return c->name ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for a case");
+}
+
 static bool is_same(const struct fold_case *a, const struct fold_case *b) {
   return a->dtype == b->dtype && fold_case_problem(a) == fold_case_problem(b) && a->rows == b->rows &&
          a->cols == b->cols && a->source.generator == b->source.generator &&

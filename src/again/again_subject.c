@@ -118,14 +118,21 @@ fold_status fold_again_note(struct fold_again *a, const json_t *record) {
   return fold_ok();
 }
 
+fold_status fold_again_noted(const struct fold_again *a, const json_t *record, struct fold_subject *s, size_t *index) {
+  const struct fold_subject *noted =
+      find(&a->subjects, fold_record_text(record, "subject"), fold_engine_parse(fold_record_text(record, "engine")));
+  if (noted == NULL) return bad(record, "subject");
+  *index = (size_t)(noted - a->subjects.subjects);
+  *s = *noted;
+  return fold_ok();
+}
+
 fold_status fold_again_subject(const struct fold_again *a, const json_t *record, struct fold_subject *s,
                                size_t *index) {
   const char *name = fold_record_text(record, "subject");
   const int engine = fold_engine_parse(fold_record_text(record, "engine"));
-  const struct fold_subject *noted = find(&a->subjects, name, engine), *own = find(a->own, name, engine);
-  if (noted == NULL) return bad(record, "subject");
-  *index = (size_t)(noted - a->subjects.subjects);
-  *s = *noted;
+  const struct fold_subject *own = find(a->own, name, engine);
+  FOLD_TRY(fold_again_noted(a, record, s, index));
   if (is_extreme(record)) s->claims |= a->extremes[*index];
   if (is_declared(record) || own == NULL) return read_declared(record, s);
   s->order = own->order;

@@ -14,19 +14,14 @@
 #include "command.h"
 #include "environment.h"
 #include "hash.h"
+#include "recorded.h"
 #include "refutation.h"
 #include "report_lines.h"
+#include "seen.h"
 #include "summary.h"
 #include "text.h"
 
 enum { JSONL = 0x200, FOLDER, BLESS, DIRTY, QUIET = 'q', MOST_LINES = 10 };
-
-/* One subject's results on one input, by hash: those of a key are neighbours, once sorted. */
-struct seen {
-  XXH128_hash_t key;
-  char hash[20];
-  bool judged;
-};
 
 struct judge {
   const char *folder, *jsonl, *program, *path;
@@ -37,15 +32,13 @@ struct judge {
   struct fold_selection selected; /* for the goldens: all that is in the records */
   struct fold_golden_run golden;
   struct fold_again again;
-  struct seen *seen;
-  size_t n_seen, room_seen;
+  struct fold_seen_list seen;
   struct fold_table table;
   struct fold_summary summary;
   struct fold_records records;
   bool tables_open;
   /* What became of the results that were judged last. */
-  struct seen *last;
-  struct fold_finding finding[FOLD_CLAIMS];
+  struct fold_seen *last;
   uint64_t told;
   size_t contradictions, altered, incomplete, foreign, without_results;
 };
@@ -92,19 +85,15 @@ static const struct argp argp = {
         "results, of inputs that are made again and must have the record's hash. The "
         "subjects need not be here, nor their "
         "engine.\v"
-        "What a record can't tell is skipped with its reason. Exit codes: 0 every claim "
+        "Of what only runs can judge, a refutation, an accident or a crash that a record tells counts as such; the "
+        "rest is "
+        "skipped. Exit codes: 0 every claim "
         "that could be judged held; 1 one is "
         "refuted, or a record says otherwise than its results, its input or its closing "
         "line; 2 bad input, as results that "
         "contradict their hash; 77 nothing could be judged; 99 the records are incomplete."};
 
 /* --- first, who is in the records, and with which results */
-
-static int by_key(const void *a, const void *b) {
-  const struct seen *l = a, *r = b;
-  const int d = XXH128_cmp(&l->key, &r->key);
-  return d ? d : strcmp(l->hash, r->hash);
-}
 
 static bool has_results(const json_t *record) {
   const char *type = fold_record_text(record, "type");
@@ -118,43 +107,9 @@ static fold_status note(void *context, json_t *record, size_t line) {
   if (strcmp(type, "run") != 0 && strcmp(type, "judgement") != 0) return fold_ok();
   FOLD_TRY(fold_again_note(&j->again, record));
   if (!has_results(record)) return fold_ok();
-  struct seen seen = {.key = fold_record_key(record, true)};
+  struct fold_seen seen = {.key = fold_record_key(record, true), .against = fold_recorded_against(record)};
   snprintf(seen.hash, sizeof seen.hash, "%s", fold_record_text(record, "results_xxh3"));
-  if (j->n_seen && by_key(&j->seen[j->n_seen - 1], &seen) == 0) return fold_ok();
-  if (j->n_seen == j->room_seen) {
-    const size_t more = j->room_seen ? 2 * j->room_seen : 1024;
-    struct seen *grown = reallocarray(j->seen, more, sizeof *grown);
-    if (grown == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the records");
-    j->seen = grown;
-    j->room_seen = more;
-  }
-  j->seen[j->n_seen++] = seen;
-  return fold_ok();
-}
-
-static void sort_seen(struct judge *j) {
-  size_t n = 0;
-  if (j->n_seen) qsort(j->seen, j->n_seen, sizeof *j->seen, by_key);
-  for (size_t i = 0; i < j->n_seen; i++)
-    if (n == 0 || by_key(&j->seen[n - 1], &j->seen[i]) != 0) j->seen[n++] = j->seen[i];
-  j->n_seen = n;
-}
-
-/* The first that has the key; NULL. */
-static struct seen *find_seen(const struct judge *j, XXH128_hash_t key) {
-  size_t from = 0, to = j->n_seen;
-  while (from < to) {
-    const size_t middle = from + (to - from) / 2;
-    if (XXH128_cmp(&j->seen[middle].key, &key) < 0)
-      from = middle + 1;
-    else
-      to = middle;
-  }
-  return from < j->n_seen && XXH128_isEqual(j->seen[from].key, key) ? &j->seen[from] : NULL;
-}
-
-static bool has_next(const struct judge *j, const struct seen *seen) {
-  return seen + 1 < j->seen + j->n_seen && XXH128_isEqual(seen->key, seen[1].key);
+  return fold_seen_add(&j->seen, &seen);
 }
 
 /* --- then, each result once */
@@ -187,11 +142,14 @@ struct judging {
 static void tell(struct judging *g, const struct fold_claim *claim, const struct fold_finding *finding) {
   struct judge *j = g->j;
   struct fold_judgement *told = &g->judgement;
+  const uint64_t bit = FOLD_CLAIM(claim->id);
+  if (j->last && finding->verdict == FOLD_SKIPPED && j->last->against & bit) return; /* the record's word follows */
   told->claim = claim;
   told->promised = true;
   told->finding = *finding;
-  j->finding[claim->id] = *finding;
-  j->told |= FOLD_CLAIM(claim->id);
+  j->told |= bit;
+  if (j->last && finding->verdict == FOLD_HELD) j->last->held |= bit;
+  if (j->last && finding->verdict == FOLD_REFUTED) j->last->refuted |= bit;
   fold_table_add(&j->table, told);
   if (g->status.code == FOLD_OK) g->status = fold_summary_add(&j->summary, told);
   if (finding->verdict == FOLD_REFUTED) {
@@ -214,14 +172,14 @@ static void judge_twin(struct judging *g) {
   if (!(fold_claims_of(g->judgement.subject, g->judgement.c->op) & FOLD_CLAIM(FOLD_SAME_BITS_AS))) return;
   json_t *twin = json_copy((json_t *)(uintptr_t)g->record);
   json_object_set_new(twin, "subject", json_string(name));
-  struct seen *other = *name && twin ? find_seen(j, fold_record_key(twin, true)) : NULL;
+  struct fold_seen *other = *name && twin ? fold_seen_find(&j->seen, fold_record_key(twin, true)) : NULL;
   json_decref(twin);
   if (other == NULL) {
     fold_find_skipped(&finding, "its twin's results are not in the records");
   } else {
     char what[120];
     snprintf(what, sizeof what, "other bits than %.60s", name);
-    while (has_next(j, other) && strcmp(other->hash, j->last->hash) == 0) other++;
+    while (fold_seen_has_next(&j->seen, other) && strcmp(other->hash, j->last->hash) == 0) other++;
     if (fold_find_same_hash(&finding, strtoull(j->last->hash, NULL, 16), strtoull(other->hash, NULL, 16), what))
       fold_find_held(&finding);
   }
@@ -234,10 +192,10 @@ static void judge_repeats(struct judging *g) {
   size_t n;
   const struct fold_claim *claim = &fold_claims(&n)[FOLD_RUN_TO_RUN];
   struct fold_finding finding = fold_finding_open(g->judgement.c->rows);
-  const struct seen *first = find_seen(j, j->last->key);
+  const struct fold_seen *first = fold_seen_find(&j->seen, j->last->key);
   if (!(fold_claims_of(g->judgement.subject, g->judgement.c->op) & FOLD_CLAIM(FOLD_RUN_TO_RUN))) return;
-  if (!has_next(j, first)) return; /* one result, of one run or of several: nothing says how many */
-  const struct seen *other = first == j->last ? first + 1 : first;
+  if (!fold_seen_has_next(&j->seen, first)) return; /* one result, of one run or of several: nothing says how many */
+  const struct fold_seen *other = first == j->last ? first + 1 : first;
   fold_find_same_hash(&finding, strtoull(j->last->hash, NULL, 16), strtoull(other->hash, NULL, 16),
                       "the records hold two results of this input");
   tell(g, claim, &finding);
@@ -270,19 +228,26 @@ static void check_values(struct judge *j, const json_t *record, enum fold_dtype 
   }
 }
 
-/* A verdict that the record tells, of a claim that was judged again. */
-static void check_verdict(struct judge *j, const json_t *record, size_t line) {
-  size_t n;
-  const struct fold_claim *claims = fold_claims(&n);
-  const char *claim = fold_record_text(record, "claim"), *said = fold_record_text(record, "verdict");
-  for (size_t k = 0; k < n; k++) {
-    if (strcmp(claims[k].name, claim) != 0 || !(j->told & FOLD_CLAIM(k))) continue;
-    const enum fold_verdict now = j->finding[k].verdict;
-    if (now != FOLD_HELD && now != FOLD_REFUTED) return;
-    if (strcmp(said, fold_verdict_name(now)) != 0 && k != FOLD_RUN_TO_RUN)
-      say(&j->contradictions, j, line, record, "CONTRADICTS", "it says that %s is %.20s, and that is %s", claim, said,
-          fold_verdict_name(now));
-  }
+/* A verdict that the record tells, of a claim that was judged again: whether it was. */
+static bool check_verdict(struct judge *j, const json_t *record, size_t line) {
+  const struct fold_claim *claim = fold_recorded_claim(record);
+  const char *said = fold_record_text(record, "verdict");
+  const uint64_t bit = claim ? FOLD_CLAIM(claim->id) : 0;
+  if (!j->last || !((j->last->held | j->last->refuted) & bit)) return false;
+  const char *now = fold_verdict_name(j->last->refuted & bit ? FOLD_REFUTED : FOLD_HELD);
+  if (strcmp(said, now) != 0 && claim->id != FOLD_RUN_TO_RUN)
+    say(&j->contradictions, j, line, record, "CONTRADICTS", "it says that %s is %.20s, and that is %s", claim->name,
+        said, now);
+  return true;
+}
+
+/* A run that did what its record's verdict denies. */
+static void check_traces(struct judge *j, const json_t *record, size_t line) {
+  const struct fold_claim *claim = fold_recorded_claim(record);
+  if (!claim || !(fold_recorded_traces(record) & FOLD_CLAIM(claim->id))) return;
+  if (strcmp(fold_record_text(record, "verdict"), "held") == 0)
+    say(&j->contradictions, j, line, record, "CONTRADICTS", "it says that %s held, and what its run did refutes that",
+        claim->name);
 }
 
 /* Of claims that need runs, a record has but a former judge's word. */
@@ -375,7 +340,6 @@ static fold_status judge_record(struct judge *j, const json_t *record, size_t li
   struct fold_subject subject;
   struct judging g = {.j = j, .record = record, .line = line, .status = fold_ok()};
   fold_status status = fold_again_subject(&j->again, record, &subject, &g.judgement.subject_index);
-  j->told = 0;
   if (status.code == FOLD_OK) status = fold_again_input(&j->again, record);
   if (status.code == FOLD_BAD_INPUT) say(&j->contradictions, j, line, record, "CONTRADICTS", "%s", status.text);
   if (status.code == FOLD_UNSUPPORTED) say(&j->foreign, j, line, record, "SKIPPED", "%s", status.text);
@@ -397,6 +361,47 @@ static fold_status take_environment(struct judge *j, const json_t *environment) 
   return status;
 }
 
+/* What a record says against its subject, of claims that were not judged again. */
+static fold_status tell_recorded(struct judge *j, const json_t *record, size_t line) {
+  struct fold_case c;
+  struct fold_subject subject;
+  struct judging g = {.j = j, .record = record, .line = line, .status = fold_ok()};
+  size_t n;
+  const struct fold_claim *claims = fold_claims(&n);
+  const bool ran = strcmp(fold_record_text(record, "type"), "run") == 0;
+  uint64_t against = ran ? fold_recorded_traces(record) : fold_recorded_against(record);
+  if (ran && strcmp(fold_record_text(record, "verdict"), "broken") == 0) against |= FOLD_CLAIM(FOLD_WRITES_OUTPUT);
+  if (!against) return fold_ok();
+  FOLD_TRY(fold_again_noted(&j->again, record, &subject, &g.judgement.subject_index));
+  FOLD_TRY(fold_again_case(record, &c));
+  g.judgement.subject = &subject;
+  g.judgement.c = &c;
+  for (size_t k = 0; k < n; k++) {
+    const struct fold_finding finding = fold_recorded_finding(record, &claims[k]);
+    if (against & FOLD_CLAIM(k)) tell(&g, &claims[k], &finding);
+  }
+  free(c.name);
+  return g.status;
+}
+
+static fold_status take_results(struct judge *j, const json_t *record, size_t line) {
+  FOLD_TRY(fold_record_check_results(record));
+  struct fold_seen *seen = fold_seen_find(&j->seen, fold_record_key(record, true));
+  while (seen && strcmp(seen->hash, fold_record_text(record, "results_xxh3")) != 0 &&
+         fold_seen_has_next(&j->seen, seen))
+    seen++;
+  if (seen == NULL) return fold_error(FOLD_BAD_INPUT, "the file changed while it was read");
+  j->last = seen;
+  j->told = 0;
+  if (!seen->judged) {
+    seen->judged = true;
+    FOLD_TRY(judge_record(j, record, line));
+  }
+  const int dtype = fold_record_result_dtype(record);
+  if (dtype >= 0) check_values(j, record, (enum fold_dtype)dtype, line);
+  return fold_ok();
+}
+
 static fold_status take(void *context, json_t *record, size_t line) {
   struct judge *j = context;
   const char *type = fold_record_text(record, "type");
@@ -406,24 +411,13 @@ static fold_status take(void *context, json_t *record, size_t line) {
     return fold_records_environment_of(&j->records, json_incref(record));
   }
   if (strcmp(type, "run") != 0 && strcmp(type, "judgement") != 0) return fold_ok();
-  if (!has_results(record)) {
+  j->last = NULL;
+  if (has_results(record))
+    FOLD_TRY(take_results(j, record, line));
+  else
     j->without_results++;
-    return fold_ok();
-  }
-  FOLD_TRY(fold_record_check_results(record));
-  struct seen *seen = find_seen(j, fold_record_key(record, true));
-  while (seen && strcmp(seen->hash, fold_record_text(record, "results_xxh3")) != 0 && has_next(j, seen)) seen++;
-  if (seen == NULL) return fold_error(FOLD_BAD_INPUT, "the file changed while it was read");
-  if (seen != j->last || !seen->judged) j->told = 0;
-  j->last = seen;
-  if (!seen->judged) {
-    seen->judged = true;
-    FOLD_TRY(judge_record(j, record, line));
-  }
-  const int dtype = fold_record_result_dtype(record);
-  if (dtype >= 0) check_values(j, record, (enum fold_dtype)dtype, line);
-  if (strcmp(type, "judgement") == 0) check_verdict(j, record, line);
-  return fold_ok();
+  check_traces(j, record, line);
+  return check_verdict(j, record, line) ? fold_ok() : tell_recorded(j, record, line);
 }
 
 static fold_status read_all(struct judge *j, fold_status (*each)(void *, json_t *, size_t), bool tells) {
@@ -452,7 +446,7 @@ static fold_status open_goldens(struct judge *j) {
 
 static fold_status judge_files(struct judge *j) {
   FOLD_TRY(read_all(j, note, false));
-  sort_seen(j);
+  fold_seen_sort(&j->seen);
   FOLD_TRY(fold_table_open(&j->table, &j->again.subjects));
   FOLD_TRY(fold_summary_open(&j->summary, &j->again.subjects));
   j->tables_open = true;
@@ -468,7 +462,7 @@ static int conclude(struct judge *j) {
   if (j->contradictions > MOST_LINES) printf("%d of %zu contradictions shown\n", MOST_LINES, j->contradictions);
   if (j->foreign > MOST_LINES) printf("%d of %zu skipped shown\n", MOST_LINES, j->foreign);
   if (j->without_results) printf("%zu records have no results\n", j->without_results);
-  printf("%zu results judged, %zu could not be made again, %zu contradictions; ", j->n_seen - j->foreign, j->foreign,
+  printf("%zu results judged, %zu could not be made again, %zu contradictions; ", j->seen.n - j->foreign, j->foreign,
          j->contradictions);
   fold_table_close_line(&j->table, false, stdout);
   if (total[FOLD_REFUTED] || j->contradictions || j->altered) return 1;
@@ -493,6 +487,6 @@ int fold_command_judge(int argc, char **argv, const struct fold_registry *regist
   }
   if (j.golden.options) fold_golden_close(&j.golden);
   fold_again_close(&j.again);
-  free(j.seen);
+  free(j.seen.at);
   return exit_code;
 }

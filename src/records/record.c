@@ -194,6 +194,7 @@ static void set_traces(json_t *line, const struct fold_judgement *j) {
     json_object_set_new(line, "out_of_bounds",
                         json_pack("{s:I, s:s, s:s}", "byte", (json_int_t)t->bounds_at, "of",
                                   fold_argument_name(t->bounds_of), "by", fold_access_name(t->bounds_by)));
+  if (t->wrote_input) json_object_set_new(line, "wrote_input", json_pack("{s:I}", "byte", (json_int_t)t->input_at));
   if (t->left[0]) json_object_set_new(line, "left", json_string(t->left));
   if (t->ranks_differ)
     json_object_set_new(line, "ranks_differ",

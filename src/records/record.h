@@ -3,7 +3,7 @@
  * Schema 1. Every line is an object with "schema" and "type": "environment" (once, first), "judgement" (a claim's
  * verdict) or "run" (results, and no verdict: nothing is judged; where there are none, it is "skipped" or "broken"), and
  * others of bench and study; last "end". Results travel as hexadecimal bits; beside them a decimal for people. What a run did besides computing stands there too, where it did: "unwritten",
- * "out_of_bounds", "ranks_differ"; and of what refutes a peer "known", which is what is known of it, or false. "build", in
+ * "out_of_bounds", "wrote_input", "left", "ranks_differ"; and of what refutes a peer "known", which is what is known of it, or false. "build", in
  * every line, is the commit that was built (build.h).
  *
  * "telling", of a claim about order that held, is whether its input could have told another order (panel.h).

@@ -1,0 +1,58 @@
+/* recorded.c: see recorded.h. */
+#include "recorded.h"
+
+#include <string.h>
+
+#include "report_lines.h"
+
+/* Keys of what a run did (record.h). Results that were left unwritten are none of them: a run alone can't tell them from results that
+ * happen to be the poison. */
+static const struct {
+  const char *key, *what;
+  enum fold_claim_id claim;
+} traces[] = {{"out_of_bounds", "memory beyond an argument was touched", FOLD_STAYS_IN_BOUNDS},
+              {"left", "it left its process changed", FOLD_LEAVES_NO_TRACE},
+              {"wrote_input", "it wrote to its input", FOLD_KEEPS_INPUT},
+              {"ranks_differ", "a rank has other bits than rank 0", FOLD_RANK_AGREEMENT}};
+
+const struct fold_claim *fold_recorded_claim(const json_t *record) {
+  size_t n;
+  const struct fold_claim *claims = fold_claims(&n);
+  if (strcmp(fold_record_text(record, "type"), "judgement") != 0) return NULL;
+  for (size_t k = 0; k < n; k++)
+    if (strcmp(claims[k].name, fold_record_text(record, "claim")) == 0) return &claims[k];
+  return NULL;
+}
+
+uint64_t fold_recorded_against(const json_t *record) {
+  const struct fold_claim *claim = fold_recorded_claim(record);
+  const char *verdict = fold_record_text(record, "verdict");
+  if (!claim || !json_is_true(json_object_get(record, "promised"))) return 0;
+  if (json_is_string(json_object_get(record, "known"))) return 0;
+  return strcmp(verdict, "refuted") == 0 || strcmp(verdict, "broken") == 0 ? FOLD_CLAIM(claim->id) : 0;
+}
+
+uint64_t fold_recorded_traces(const json_t *record) {
+  uint64_t refuted = 0;
+  for (size_t i = 0; i < sizeof traces / sizeof *traces; i++)
+    if (json_object_get(record, traces[i].key)) refuted |= FOLD_CLAIM(traces[i].claim);
+  return refuted;
+}
+
+static const char *trace_of(const struct fold_claim *claim) {
+  for (size_t i = 0; i < sizeof traces / sizeof *traces; i++)
+    if (traces[i].claim == claim->id) return traces[i].what;
+  return "its run failed";
+}
+
+struct fold_finding fold_recorded_finding(const json_t *record, const struct fold_claim *claim) {
+  const json_t *rows = json_object_get(record, "rows");
+  struct fold_finding finding = fold_finding_open(json_is_integer(rows) ? (size_t)json_integer_value(rows) : 0);
+  const char *reason = fold_record_text(record, "reason");
+  if (!*reason) reason = trace_of(claim);
+  if (strcmp(fold_record_text(record, "verdict"), "broken") == 0)
+    fold_find_failed(&finding, fold_error(FOLD_ENVIRONMENT, "%.150s (so its record says)", reason));
+  else
+    fold_find_refuted(&finding, "%.150s (so its record says)", reason);
+  return finding;
+}

@@ -1,0 +1,20 @@
+/* recorded.h: what a record itself says against its subject: a verdict on a promise, or what a run did besides computing. Its word is
+ * all that is left of claims that only runs can judge: it counts as what it was.
+ */
+#ifndef FOLD_RECORDED_H
+#define FOLD_RECORDED_H
+
+#include <jansson.h>
+
+#include "runner.h"
+
+/* The claim that a record of a judgement is about; NULL: it is about none. */
+const struct fold_claim *fold_recorded_claim(const json_t *record);
+/* That claim's bit, where it was promised and came out refuted or broken, which nothing known of a library explains; else 0. */
+uint64_t fold_recorded_against(const json_t *record);
+/* What of its run the record tells refutes these, FOLD_CLAIM each. */
+uint64_t fold_recorded_traces(const json_t *record);
+/* The finding for one of those claims. */
+struct fold_finding fold_recorded_finding(const json_t *record, const struct fold_claim *claim);
+
+#endif

@@ -1,0 +1,54 @@
+/* seen.c: see seen.h. */
+#include "seen.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int by_key(const void *a, const void *b) {
+  const struct fold_seen *l = a, *r = b;
+  const int d = XXH128_cmp(&l->key, &r->key);
+  return d ? d : strcmp(l->hash, r->hash);
+}
+
+fold_status fold_seen_add(struct fold_seen_list *list, const struct fold_seen *seen) {
+  if (list->n && by_key(&list->at[list->n - 1], seen) == 0) {
+    list->at[list->n - 1].against |= seen->against;
+    return fold_ok();
+  }
+  if (list->n == list->room) {
+    const size_t more = list->room ? 2 * list->room : 1024;
+    struct fold_seen *grown = reallocarray(list->at, more, sizeof *grown);
+    if (grown == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the records");
+    list->at = grown;
+    list->room = more;
+  }
+  list->at[list->n++] = *seen;
+  return fold_ok();
+}
+
+void fold_seen_sort(struct fold_seen_list *list) {
+  size_t n = 0;
+  if (list->n) qsort(list->at, list->n, sizeof *list->at, by_key);
+  for (size_t i = 0; i < list->n; i++)
+    if (n == 0 || by_key(&list->at[n - 1], &list->at[i]) != 0)
+      list->at[n++] = list->at[i];
+    else
+      list->at[n - 1].against |= list->at[i].against;
+  list->n = n;
+}
+
+struct fold_seen *fold_seen_find(const struct fold_seen_list *list, XXH128_hash_t key) {
+  size_t from = 0, to = list->n;
+  while (from < to) {
+    const size_t middle = from + (to - from) / 2;
+    if (XXH128_cmp(&list->at[middle].key, &key) < 0)
+      from = middle + 1;
+    else
+      to = middle;
+  }
+  return from < list->n && XXH128_isEqual(list->at[from].key, key) ? &list->at[from] : NULL;
+}
+
+bool fold_seen_has_next(const struct fold_seen_list *list, const struct fold_seen *seen) {
+  return seen + 1 < list->at + list->n && XXH128_isEqual(seen->key, seen[1].key);
+}
