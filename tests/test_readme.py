@@ -8,6 +8,8 @@ import functools
 import json
 import pathlib
 import re
+import shutil
+import subprocess
 import sys
 
 SOURCE = pathlib.Path(sys.argv[1])
@@ -195,6 +197,19 @@ def check_links():
                 failures.append(f"{path.name}: nothing is at {target}")
 
 
+def check_man_page():
+    """Roff takes quotes of a macro's arguments away, where they are not escaped."""
+    if shutil.which("groff") is None:
+        return
+    page = subprocess.run(["groff", "-man", "-ww", "-Tascii", "-P-cbou", SOURCE / "src" / "foldproof.1"], capture_output=True, text=True, check=False)
+    text = " ".join(page.stdout.split())
+    for asked in ('{"ask": "describe"}', '({"name": "mine/sum", "dtypes": "f32"})', '{"ask": "run", "in": PATH, "out": PATH, "problem": "sum",'):
+        if asked not in text:
+            failures.append(f"the man page lacks {asked}")
+    if page.stderr:
+        failures.append(f"the man page: {page.stderr}")
+
+
 def check_counts():
     closing = {path.read_text().splitlines()[-1] for path in MEASURED.glob("*/verify.txt")}
     counts = [text.replace(",", "").replace("  ", " ") for text in
@@ -218,6 +233,7 @@ check_gpu_to_gpu()
 check_counts()
 check_summary()
 check_links()
+check_man_page()
 for failure in failures:
     print(failure)
 print(f"{checked} figures, {len(failures)} failures")
