@@ -49,7 +49,13 @@ static const struct argp_option options[] = {
     {"op", OP, "OP", 0, "with --npy: sum (the default), prod, max, min, or dot of its upper and lower rows", 1},
     {0},
 };
-static const struct argp_option claims_options[] = {{"claims", CLAIMS, "GLOBS", 0, "only these claims", 1}, {0}};
+static const struct argp_option claims_options[] = {
+    {"claims", CLAIMS, "GLOBS", 0,
+     "judge these claims and no others: names, globs or presets. Guests are taken to promise them: "
+     "bounded,reproducible judges both, promises all that can be judged",
+     1},
+    {0},
+};
 enum { GOLDEN = 0x180, LIBRARY };
 static const struct argp_option golden_options[] = {
     {"golden", GOLDEN, "DIR", 0,
