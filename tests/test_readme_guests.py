@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """What README shows of guests, and docs/guests.md of the library: its commands and lines of Python are run, and print what is there; [...]
-stands for anything.
+stands for anything. Of the sample of verify the claims are compared.
 
 test_readme_guests.py FOLDPROOF SOURCE_FOLDER LIBRARY SANITIZERS
 """
@@ -62,6 +62,17 @@ def try_commands(text):
             expect(typed, wanted, done.stdout)
 
 
+def try_table(text, subject):
+    """The claims of verify's sample: its figures change with the fixtures."""
+    def lines(printed):
+        part = printed.split(f"\n{subject} on host\n")[1]
+        return [line.split()[0] for line in re.match(r"(  \w.*\n)+", part)[0].splitlines()]
+
+    done = subprocess.run([FOLDPROOF, "verify", "--engine", "host", "--subjects", subject, "--fixture-folder", SOURCE / "fixtures"],
+                          stdout=subprocess.PIPE, text=True)
+    expect(f"the claims of {subject}", lines(text), "\n".join(lines(done.stdout)))
+
+
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     os.symlink(SOURCE / "library", "library")
@@ -75,6 +86,7 @@ with tempfile.TemporaryDirectory() as folder:
     numpy.seterr(all="ignore")
     readme = (SOURCE / "README.md").read_text()
     section = readme[readme.index("\n## Your own reduction\n"):].split("\n## ")[1]
+    try_table(readme, "rows/par_16_determ")
     try_python(section)
     try_commands(section)
     try_python((SOURCE / "docs" / "guests.md").read_text().replace("'libfoldproof.so.0'", "'./libfoldproof.so.0'"))
