@@ -4,6 +4,9 @@
  * random numbers of all its exponents; pairs that cancel but for their last bits; numbers of one or two bits, so that sums are ties; 
  * full significands of nearly one exponent; and pairs that cancel, in thrice that window, around small terms that methods with
  * compensation lose too. Made by SplitMix64 from the row's number: the same in each run.
+ *
+ * A function may choose its order by the values. So each family comes in windows all over the range that a sum of n terms can have, and
+ * with what such functions look for: zeros of both signs, few and many; terms of one sign; equal terms; subnormal ones.
  */
 #include <math.h>
 #include <string.h>
@@ -12,7 +15,43 @@
 #include "fingerprint.h"
 #include "reveal.h"
 
-enum { FAMILIES = 5 };
+enum { FAMILIES = 5, WINDOWS = 8, PLAIN_ROUNDS = 10 };
+
+/* What is done to a row's terms. */
+enum twist { PLAIN, FEW_ZEROS, MANY_ZEROS, POSITIVE, NEGATIVE, EQUAL, SUBNORMAL, TWISTS };
+static const char *const twist_text[] = {"",
+                                         "zeros of both signs, ",
+                                         "more zeros than others, ",
+                                         "no negative term, ",
+                                         "no positive term, ",
+                                         "equal terms, ",
+                                         "subnormal terms, "};
+
+/* A round is a row of each family: first all in the usual window, then in the others, then twisted ones in some of them. */
+struct shape {
+  size_t family, window;
+  enum twist twist;
+};
+
+static struct shape shape_of(size_t row) {
+  const size_t round = row / FAMILIES;
+  struct shape shape = {.family = row % FAMILIES};
+  if (round < PLAIN_ROUNDS) return shape;
+  const size_t other = round - PLAIN_ROUNDS;
+  if (other < WINDOWS) {
+    shape.window = 1 + other;
+    return shape;
+  }
+  shape.twist = (enum twist)(1 + (other - WINDOWS) % (TWISTS - 1));
+  shape.window = (other - WINDOWS) / (TWISTS - 1) * 4 % (WINDOWS + 1);
+  return shape;
+}
+
+void fold_proof_about(size_t row, char text[60]) {
+  static const char *const families[] = {"all exponents", "cancellation", "ties", "one exponent", "wide cancellation"};
+  const struct shape shape = shape_of(row);
+  snprintf(text, 60, "%s%s", twist_text[shape.twist], families[shape.family]);
+}
 
 struct source {
   uint64_t state;
@@ -22,21 +61,39 @@ struct source {
 
 static uint64_t next(struct source *s) { return fold_fingerprint_mix(s->state += 0x9e3779b97f4a7c15u); }
 
-/* n below the sum's own range, products' factors by halves. */
-static void open_source(struct source *s, const struct fold_summer *summer, size_t row, size_t family) {
+/* The exponents that terms may have so that n of them, or of their products, can be added: normal numbers. */
+static void range_of(const struct fold_summer *summer, int *low, int *high) {
   const struct fold_format t = fold_format_of(summer->dtype), a = fold_format_of(summer->accumulator);
   const struct fold_format r = fold_format_of(summer->result);
-  int room = 2, high = t.emax < r.emax ? t.emax : r.emax, low = fold_format_least(t);
+  int room = 2;
   while ((size_t)1 << room < 2 * summer->n) room++;
-  if (a.emax < high) high = a.emax;
-  high = (high - room) / (int)summer->factors;
-  if (low < fold_format_least(r)) low = fold_format_least(r);
-  low = low < t.emin ? low + t.precision - 1 : low;
-  const int window = (family == 4 ? 3 : 1) * (a.precision + 10) / (int)summer->factors, middle = (high + low) / 2;
-  *s = (struct source){.state = row * 0x632be59bd9b4e019u + summer->n, .terms = t, .low = low, .high = high};
+  *high = t.emax < r.emax ? t.emax : r.emax, *low = fold_format_least(t);
+  if (a.emax < *high) *high = a.emax;
+  if (*low < fold_format_least(r)) *low = fold_format_least(r);
+  if (*low < t.emin) *low += t.precision - 1;
+  *high = (*high - room) / (int)summer->factors;
+  if (*low < 0) *low /= (int)summer->factors;
+}
+
+/* Window 0 is where most data are: below 2^(half its width), or in the middle of a narrow range. The others go down from the range's top
+ * to its bottom; those of a second factor go up. */
+static void open_source(struct source *s, const struct fold_summer *summer, size_t row, const struct shape *shape,
+                        unsigned factor) {
+  const struct fold_format t = fold_format_of(summer->dtype), a = fold_format_of(summer->accumulator);
+  const int window = (shape->family == 4 ? 3 : 1) * (a.precision + 10) / (int)summer->factors;
+  int low, high;
+  range_of(summer, &low, &high);
+  *s = (struct source){.state = row * 0x632be59bd9b4e019u + summer->n + (factor ? 0x5851f42d4c957f2du : 0), .terms = t};
+  s->low = low, s->high = high;
   if (high - low <= window) return;
-  s->high = high > 100 ? window / 2 : middle + window / 2;
+  if (shape->window == 0)
+    s->high = t.emax > 100 ? window / 2 : (high + low) / 2 + window / 2;
+  else if (factor)
+    s->high = low + window + (high - low - window) * (int)(shape->window - 1) / (WINDOWS - 1);
+  else
+    s->high = high - (high - low - window) * (int)(shape->window - 1) / (WINDOWS - 1);
   s->low = s->high - window;
+  if (shape->family == 3 && shape->window == WINDOWS && !factor) s->high = s->low + 2; /* all are tiny */
 }
 
 /* So many bits after the leading one, of a random exponent of the window's top `width` ones. */
@@ -76,17 +133,41 @@ static size_t place_of(const struct fold_summer *summer, size_t family, size_t r
   }
 }
 
+/* Some term keeps its value, so that no sum is of zeros alone: the sign of such a one says where a method starts. */
+static void twist(struct source *s, const struct fold_summer *summer, const struct shape *shape, unsigned factor,
+                  void *out) {
+  const enum twist how = shape->twist;
+  const bool all = shape->family == 3;
+  const size_t n = summer->n, kept = (size_t)(next(s) % n);
+  const uint64_t first = fold_bits_load(summer->dtype, out, 0), sign = s->terms.sign;
+  if (factor && how != POSITIVE && how != EQUAL && how != NEGATIVE) return;
+  for (size_t i = 0; how != PLAIN && i < n; i++) {
+    const uint64_t dice = next(s), bits = fold_bits_load(summer->dtype, out, i);
+    uint64_t to = bits;
+    if (how == FEW_ZEROS && dice % 8 == 0 && i != kept) to = dice >> 9 & 1 ? sign : 0;
+    if (how == MANY_ZEROS && dice % 8 < 6 && i != kept) to = dice >> 9 & 1 ? sign : 0;
+    if (how == POSITIVE || (how == NEGATIVE && factor)) to = bits & ~sign;
+    if (how == NEGATIVE && !factor) to = bits | sign;
+    if (how == EQUAL) to = first;
+    if (how == SUBNORMAL && (dice % 4 || i == kept || all)) to = (dice & sign) | (1 + (dice >> 8) % s->terms.fraction);
+    fold_bits_store(summer->dtype, out, i, to);
+  }
+}
+
 void fold_proof_row(const struct fold_summer *summer, size_t row, void *const out[FOLD_INPUTS]) {
-  const size_t family = row % FAMILIES;
-  struct source s;
-  open_source(&s, summer, row, family);
+  const struct shape shape = shape_of(row);
   for (unsigned k = 0; k < summer->factors; k++) {
+    /* Second factors are of nearly one exponent, or as wide as the first ones. */
+    const size_t family = k == 0 || shape.family == 2 ? shape.family : row % 2 ? 0 : 3;
     uint64_t before = 0;
+    struct source s;
+    open_source(&s, summer, row, &shape, k);
     const size_t stride = place_of(summer, k ? 0 : family, row, 1);
     for (size_t i = 0, at = 0; i < summer->n; i++, at = (at + stride) % summer->n) {
-      const uint64_t bits = draw(&s, summer, k && family != 2 ? 3 : family, (i + 2) / 2 % (summer->n / 2 + 1), before);
+      const uint64_t bits = draw(&s, summer, family, (i + 2) / 2 % (summer->n / 2 + 1), before);
       before = before ? 0 : bits;
       fold_bits_store(summer->dtype, out[k], at, bits);
     }
+    twist(&s, summer, &shape, k, out[k]);
   }
 }

@@ -41,8 +41,11 @@ struct fold_revealed {
   char name[400];                  /* of TREE the orders that it is, of METHOD what replays; "" */
   char why[200];                   /* of the others: what was seen */
   size_t rows;                     /* of a launch that it is the tree of */
-  bool by_batch;                   /* a launch of one row has another tree than one of many, whose fingerprint is: */
+  bool
+      by_batch; /* a launch of one row has other bits than one of many; whose other tree's fingerprint is, 0 where none was found: */
   uint64_t batch_print;
+  char place
+      [120]; /* not "": rows of one launch have other bits for the same terms, where; the tree is that of one row in a launch */
   uint64_t probes, launches, proofs; /* pairs that were asked; calls; rows of data on which it gave the bits */
 };
 
@@ -97,6 +100,8 @@ fold_status fold_tree_ask_fused(const struct fold_summer *summer, struct fold_tr
 
 /* Row `row` of the data that trees are tested on: each factor's n terms. */
 void fold_proof_row(const struct fold_summer *summer, size_t row, void *const out[FOLD_INPUTS]);
-enum { FOLD_PROOF_ROWS = 96 };
+enum { FOLD_PROOF_ROWS = 180 };
+/* In words: "no negative term, ties". */
+void fold_proof_about(size_t row, char text[60]);
 
 #endif
