@@ -52,7 +52,6 @@ ROWS(by_other_sign, count(x, n, is_negative) == n)
 ROWS(by_equality, count(x, n, is_like_first) == n)
 ROWS(by_subnormals, count(x, n, is_subnormal) > 0)
 ROWS(by_large, most(x, n) > 0x1p53f && most(x, n) < 0x1p116f)
-ROWS(by_top, most(x, n) > 0x1p100f && most(x, n) < 0x1p118f)
 ROWS(by_small, most(x, n) < 0x1p-40f)
 ROWS(by_bottom, most(x, n) < 0x1p-100f)
 ROWS(by_place, r >= 96)
@@ -132,7 +131,6 @@ static const struct foldproof_guest_subject subjects[] = {
     SUM(by_equality),
     SUM(by_subnormals),
     SUM(by_large),
-    SUM(by_top),
     SUM(by_small),
     SUM(by_bottom),
     SUM(by_place),

@@ -127,5 +127,29 @@ with tempfile.TemporaryDirectory() as folder:
     done = run("guest/hangs", *GUEST_OF, "--timeout", 1, code=99)
     expect("did not end within 1 s" in done.stderr, done.stderr)
 
+    # What they would hide: an order by the values, by the row's place or address, by the launch; and what they write.
+    got = revealed("guest/plain", *GUEST_OF, "-n", 63)
+    expect("host/sequential" in got["orders"] and not got["depends_on_batch"] and "depends_on_place" not in got, got)
+    for name, word in {"by_zeros": "zeros", "by_negative_zeros": "zeros", "by_many_zeros": "more zeros", "by_sign": "no negative term",
+                       "by_other_sign": "no positive term", "by_equality": "equal terms", "by_subnormals": "subnormal", "by_large": "",
+                       "by_small": "", "by_bottom": ""}.items():
+        got = revealed(f"guest/{name}", *GUEST_OF, "-n", 63, code=1)
+        expect(got["kind"] == "depends on values" and word in got["why"] and "tree" not in got, f"{name}: {got}")
+    for name in "by_place", "by_late_place", "by_address", "spoils_late_rows":
+        got = revealed(f"guest/{name}", *GUEST_OF, "-n", 63, code=1)
+        expect(got["kind"] == "tree" and "has other bits than the same terms" in got["depends_on_place"] and got["rows"] == 1, f"{name}: {got}")
+        text = run(f"guest/{name}", *GUEST_OF, "-n", 63, code=1).stdout
+        expect("place        what was revealed is of a row alone" in text and "0x0000000000000000" not in text, text)
+    got = revealed("guest/by_some_batches", *GUEST_OF)
+    expect(got["depends_on_batch"] and got["rows"] == 1, got)
+    expect("some launches of more rows have other bits" in run("guest/by_some_batches", *GUEST_OF).stdout, "one tree is two")
+    for name, word in {"clears_its_input": "changed its input", "writes_beyond": "byte 4096 from the start of the output was overwritten"}.items():
+        got = revealed(f"guest/{name}", *GUEST_OF, code=1)
+        expect(got["kind"] == "no tree" and word in got["why"], f"{name}: {got}")
+    got = revealed("guest/fma_by_value", *GUEST_OF, "--problem", "dot", code=1)
+    expect(got["kind"] == "depends on values", got)
+    got = revealed("guest/dot_in_double", *GUEST_OF)
+    expect("dot/sequential" in got["orders"] and got["accumulator"] == "f64" and "fused" not in got, got)
+
 print("numpy", numpy.__version__ if numpy else "is absent")
 sys.exit(1 if failures else 0)

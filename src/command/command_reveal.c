@@ -58,7 +58,8 @@ static const struct argp argp = {
         "Print the tree by which a subject sums n terms, as seen from outside.\v"
         "A tree is printed only if its replay gave the subject's bits on random data, in full launches and row by row. "
         "Exit "
-        "code 1 where there is none that does: the order varies from run to run, depends on values, or is no tree."};
+        "code 1 where there is none that does: the order varies from run to run, depends on values, or is no tree; or "
+        "where it depends on the row's place in a launch."};
 
 static void print_ways(FILE *out, const struct fold_revealed *v) {
   if (v->how.fusing != FOLD_ROUNDED_ONCE || fold_tree_width(&v->tree) > 2)
@@ -90,9 +91,12 @@ static fold_status print_text(FILE *out, const struct reveal *r, const struct fo
     fprintf(out, "order        %s%s%s%s%s\n", fold_revealed_text(v->kind), v->name[0] ? ": " : "", v->name,
             v->why[0] ? ": " : "", v->why);
   }
-  if (v->by_batch)
+  if (v->place[0]) fprintf(out, "place        what was revealed is of a row alone: in a launch %s\n", v->place);
+  if (v->by_batch && v->batch_print)
     fprintf(out, "batch        the tree depends on the batch: this is that of one row, many have another (0x%016llx)\n",
             (unsigned long long)v->batch_print);
+  else if (v->by_batch)
+    fprintf(out, "batch        this is of a row alone: some launches of more rows have other bits\n");
   if (v->proofs)
     fprintf(out, "tested       %llu rows of data, %llu pairs of terms in %llu launches\n",
             (unsigned long long)v->proofs, (unsigned long long)v->probes, (unsigned long long)v->launches);
@@ -138,7 +142,7 @@ static int reveal(const char *program, struct reveal *r, const struct fold_subje
   fold_status status = complete(subject, &r->asked);
   if (status.code == FOLD_OK) status = fold_reveal_subject(subject, &r->asked, &revealed);
   if (status.code == FOLD_OK) status = print(out, r, subject, &revealed);
-  const bool found = revealed.kind <= FOLD_REVEALED_METHOD;
+  const bool found = revealed.kind <= FOLD_REVEALED_METHOD && !revealed.place[0];
   fold_revealed_free(&revealed);
   fold_status closed = fold_worlds_close();
   if (status.code == FOLD_OK) status = closed;

@@ -34,8 +34,10 @@ static fold_status compare(struct fold_trial *trial, const struct fold_revealed 
   else if (revealed->how.accumulator != declared)
     fold_find_refuted(finding, "its tree gives these bits in an accumulator of %s, and not of %s",
                       fold_dtype_name(revealed->how.accumulator), fold_dtype_name(declared));
+  else if (revealed->place[0])
+    fold_find_refuted(finding, "its order depends on the place in a launch: %.110s", revealed->place);
   else if (revealed->by_batch)
-    fold_find_refuted(finding, "its tree depends on the batch: %d rows have another", ROWS);
+    fold_find_refuted(finding, "its order depends on the batch: some launches of up to %d rows have other bits", ROWS);
   else
     fold_find_held(finding);
   fold_tree_free(&want);

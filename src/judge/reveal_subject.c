@@ -6,15 +6,34 @@ struct room {
   const struct fold_subject *subject;
   const struct fold_problem *problem;
   size_t n;
+  char misdeed[200]; /* what a run did besides computing */
 };
+
+/* Its results may be those of what it wrote. */
+static fold_status look_at(struct room *room, const struct fold_traces *traces) {
+  char stray[120];
+  fold_traces_describe_stray(traces, stray);
+  if (traces->wrote_input || traces->found_changed)
+    snprintf(room->misdeed, sizeof room->misdeed, "a run changed its input");
+  else if (traces->out_of_bounds)
+    snprintf(room->misdeed, sizeof room->misdeed, "in a run %s", stray);
+  else if (traces->unwritten)
+    snprintf(room->misdeed, sizeof room->misdeed, "a run left result %zu unwritten", traces->unwritten_at);
+  return room->misdeed[0] ? fold_error(FOLD_BAD_INPUT, "%s", room->misdeed) : fold_ok();
+}
 
 static fold_status sum(void *context, size_t rows, void *out) {
   struct room *room = context;
-  struct fold_traces traces;
-  const struct fold_request request = {
-      .op = room->problem->op, .rows = rows, .cols = room->n, .poison = FOLD_BASE_POISON};
+  struct fold_traces traces, again;
+  struct fold_request request = {.op = room->problem->op, .rows = rows, .cols = room->n, .poison = FOLD_BASE_POISON};
   FOLD_TRY(fold_rig_load(&room->rig));
-  return fold_rig_run(&room->rig, room->subject, &request, out, &traces);
+  FOLD_TRY(fold_rig_run(&room->rig, room->subject, &request, out, &traces));
+  if (traces.unwritten) { /* or a result is the poison: of eight bits many are */
+    request.poison = (unsigned char)~FOLD_BASE_POISON;
+    FOLD_TRY(fold_rig_run(&room->rig, room->subject, &request, out, &again));
+    traces.unwritten = again.unwritten && again.unwritten_at == traces.unwritten_at;
+  }
+  return look_at(room, &traces);
 }
 
 static fold_status check(const struct fold_subject *subject, const struct fold_reveal_asked *asked) {
@@ -55,7 +74,13 @@ fold_status fold_reveal_subject(const struct fold_subject *subject, const struct
                                .result = fold_subject_result(subject, asked->dtype),
                                .factors = room.problem->factors};
   for (unsigned k = 0; k < room.problem->inputs; k++) summer.in[k] = fold_rig_input_at(&room.rig, k);
-  const fold_status status = fold_reveal(&summer, revealed);
+  fold_status status = fold_reveal(&summer, revealed);
+  if (room.misdeed[0]) {
+    fold_revealed_free(revealed);
+    *revealed = (struct fold_revealed){.kind = FOLD_REVEALED_NO_TREE};
+    snprintf(revealed->why, sizeof revealed->why, "%s", room.misdeed);
+    status = fold_ok();
+  }
   fold_rig_close(&room.rig);
   return status;
 }

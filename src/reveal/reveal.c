@@ -21,16 +21,16 @@ const char *fold_revealed_text(enum fold_revealed_kind kind) {
 
 void fold_revealed_free(struct fold_revealed *revealed) { fold_tree_free(&revealed->tree); }
 
-/* The proof's rows, and what the subject made of them: `got` of full launches, `alone` of the first so many in launches of one row. */
+/* The proof's rows, and what the subject made of them: `got` where each lay first; `out` of the last launch, `before` of the one before. */
 struct proof {
   const struct fold_summer *summer;
   struct fold_revealed *revealed;
   unsigned char *in[FOLD_INPUTS], *want;
-  uint64_t *got, *out;
+  uint64_t *got, *out, *before;
   size_t rows;
 };
 
-enum { REPEATS = 3, ALONE = 12 };
+enum { ALONE = 12 };
 
 static size_t row_bytes(const struct fold_summer *s) { return s->n * fold_dtype_size(s->dtype); }
 
@@ -41,7 +41,8 @@ static fold_status open_proof(struct proof *p) {
   p->want = malloc(p->rows * 8);
   p->got = malloc(p->rows * 8);
   p->out = malloc((s->rows + 1) * 8);
-  if (!p->in[0] || (s->factors > 1 && !p->in[1]) || !p->want || !p->got || !p->out)
+  p->before = malloc((s->rows + 1) * 8);
+  if (!p->in[0] || (s->factors > 1 && !p->in[1]) || !p->want || !p->got || !p->out || !p->before)
     return fold_error(FOLD_NO_MEMORY, "not enough memory to test a tree of %zu terms", s->n);
   for (size_t r = 0; r < p->rows; r++) {
     void *at[FOLD_INPUTS] = {NULL};
@@ -56,47 +57,64 @@ static void close_proof(struct proof *p) {
   free(p->want);
   free(p->got);
   free(p->out);
+  free(p->before);
 }
 
-/* Rows first .. first + n of the proof, in a launch of `rows`; what is beyond them is their first again. */
-static fold_status launch(struct proof *p, size_t first, size_t n, size_t rows) {
+/* A launch of so many rows: row r of it is row (first + r) modulo p->rows of the proof. */
+static size_t proof_row(const struct proof *p, size_t first, size_t r) { return (first + r) % p->rows; }
+
+static fold_status launch(struct proof *p, size_t first, size_t rows) {
   const struct fold_summer *s = p->summer;
   for (unsigned k = 0; k < s->factors; k++)
     for (size_t r = 0; r < rows; r++)
-      memcpy((unsigned char *)s->in[k] + r * row_bytes(s), p->in[k] + (first + (r < n ? r : 0)) * row_bytes(s),
+      memcpy((unsigned char *)s->in[k] + r * row_bytes(s), p->in[k] + proof_row(p, first, r) * row_bytes(s),
              row_bytes(s));
   p->revealed->launches++;
   return s->sum(s->context, rows, p->out);
 }
 
-/* All of them in full launches, to `to`, a pattern each. */
-static fold_status run_proof(struct proof *p, uint64_t *to) {
-  for (size_t first = 0; first < p->rows; first += p->summer->rows) {
-    const size_t n = p->rows - first < p->summer->rows ? p->rows - first : p->summer->rows;
-    FOLD_TRY(launch(p, first, n, p->summer->rows));
-    for (size_t r = 0; r < n; r++) to[first + r] = fold_bits_load(p->summer->result, p->out, r);
-  }
-  return fold_ok();
-}
-
 static bool is_same(const struct proof *p, size_t row, uint64_t other) {
   return fold_bits_same(p->summer->result, p->got[row], other);
 }
+static uint64_t result_of(const struct proof *p, size_t r) { return fold_bits_load(p->summer->result, p->out, r); }
 
-/* Gets the subject's results, and whether they vary. */
-static fold_status repeat_proof(struct proof *p) {
-  uint64_t again[FOLD_PROOF_ROWS];
-  FOLD_TRY(run_proof(p, p->got));
-  for (unsigned k = 1; k < REPEATS; k++) {
-    FOLD_TRY(run_proof(p, again));
-    for (size_t r = 0; r < p->rows; r++)
-      if (!is_same(p, r, again[r])) {
-        p->revealed->kind = FOLD_REVEALED_VARIES;
-        snprintf(p->revealed->why, sizeof p->revealed->why, "row %zu of the test data has other bits in repeat %u", r,
-                 k);
-        return fold_ok();
-      }
+/* A full launch, and again: the same rows at the same places. */
+static fold_status launch_twice(struct proof *p, size_t first) {
+  const struct fold_summer *s = p->summer;
+  FOLD_TRY(launch(p, first, s->rows));
+  memcpy(p->before, p->out, s->rows * fold_dtype_size(s->result));
+  FOLD_TRY(launch(p, first, s->rows));
+  for (size_t r = 0; r < s->rows; r++)
+    if (!fold_bits_same(s->result, fold_bits_load(s->result, p->before, r), result_of(p, r))) {
+      p->revealed->kind = FOLD_REVEALED_VARIES;
+      snprintf(p->revealed->why, sizeof p->revealed->why, "row %zu of a launch has other bits in a repeat", r);
+      break;
+    }
+  return fold_ok();
+}
+
+/* Every row of the last launch against the first of the same terms; those from `known` on are the first of theirs. */
+static void compare_places(struct proof *p, size_t first, size_t rows, size_t known) {
+  for (size_t r = 0; r < rows && !p->revealed->place[0]; r++) {
+    const size_t row = proof_row(p, first, r);
+    if (first + r >= known && first + r < p->rows)
+      p->got[row] = result_of(p, r);
+    else if (!is_same(p, row, result_of(p, r)))
+      snprintf(p->revealed->place, sizeof p->revealed->place,
+               "row %zu of %zu has other bits than the same terms have in row %zu", r, rows, row % rows);
   }
+}
+
+/* Gets the subject's results: all rows of full launches, twice, and then at other places. */
+static fold_status repeat_proof(struct proof *p) {
+  const size_t rows = p->summer->rows, shift = p->rows / 2 | 1;
+  for (size_t pass = 0; pass < (rows > 1 ? 2 : 1); pass++)
+    for (size_t first = 0; first < p->rows && !p->revealed->place[0]; first += rows) {
+      const size_t known = pass ? p->rows : first;
+      FOLD_TRY(launch_twice(p, first + (pass ? shift : 0)));
+      if (p->revealed->kind == FOLD_REVEALED_VARIES) return fold_ok();
+      compare_places(p, first + (pass ? shift : 0), rows, known);
+    }
   return fold_ok();
 }
 
@@ -136,6 +154,11 @@ static fold_status prove(struct proof *p, bool *proven, size_t *wrong) {
       if (at < p->rows) continue;
       p->revealed->how = how;
       *proven = true;
+      if (fold_format_of(tried[a]).precision >=
+          2 * terms.precision) { /* products are exact there: none enters otherwise */
+        free(p->revealed->tree.fused);
+        p->revealed->tree.fused = NULL;
+      }
       return fold_ok();
     }
   }
@@ -186,13 +209,17 @@ static fold_status try_others(struct proof *p, bool *found) {
   return fold_ok();
 }
 
-/* Launches of single rows give the same bits as full ones. */
-static fold_status prove_alone(struct proof *p, bool *same) {
+/* Launches of single rows, and of some more, give the same bits as full ones. */
+static fold_status prove_batches(struct proof *p, bool *same) {
+  static const size_t batches[] = {2, 3, 5, 17, 33, 100, 300};
+  const size_t full = p->summer->rows, others = sizeof batches / sizeof *batches;
   *same = true;
-  for (size_t k = 0; k < ALONE && *same && p->summer->rows > 1; k++) {
-    const size_t row = k * p->rows / ALONE + k % 4;
-    FOLD_TRY(launch(p, row, 1, 1));
-    *same = is_same(p, row, fold_bits_load(p->summer->result, p->out, 0));
+  for (size_t k = 0; k < ALONE + others + 1 && *same && full > 1; k++) {
+    const size_t rows = k < ALONE ? 1 : k < ALONE + others ? batches[k - ALONE] : full - 1;
+    const size_t first = k * p->rows / ALONE + k % 4;
+    if (rows >= full) continue;
+    FOLD_TRY(launch(p, first, rows));
+    for (size_t r = 0; r < rows; r++) *same &= is_same(p, proof_row(p, first, r), result_of(p, r));
   }
   return fold_ok();
 }
@@ -227,9 +254,11 @@ static fold_status judge(struct proof *p) {
   bool found;
   FOLD_TRY(try_others(p, &found));
   if (found || revealed->tree.n == 0) return fold_ok();
+  char about[60];
+  fold_proof_about(wrong, about);
   revealed->kind = FOLD_REVEALED_VALUES;
   snprintf(revealed->why, sizeof revealed->why,
-           "masks show a tree, and row %zu of the test data has other bits than it gives%s", wrong,
+           "masks show a tree, and row %zu of the test data (%s) has other bits than it gives%s", wrong, about,
            fold_tree_width(&revealed->tree) > 2 ? ": nodes of several operands that add in a way unknown here" : "");
   return fold_ok();
 }
@@ -238,7 +267,11 @@ static fold_status reveal(struct proof *p, bool *alone) {
   *alone = true;
   FOLD_TRY(repeat_proof(p));
   if (p->revealed->kind == FOLD_REVEALED_VARIES) return fold_ok();
-  FOLD_TRY(prove_alone(p, alone));
+  if (p->revealed->place[0]) {
+    *alone = false;
+    return fold_ok();
+  }
+  FOLD_TRY(prove_batches(p, alone));
   FOLD_TRY(probe(p->summer, p->revealed));
   return judge(p);
 }
@@ -249,6 +282,14 @@ static fold_status reveal_in(const struct fold_summer *summer, struct fold_revea
   if (status.code == FOLD_OK) status = reveal(&proof, alone);
   close_proof(&proof);
   return status;
+}
+
+/* Some launches can have the tree of one row, and others not. */
+static fold_status forget_same(struct fold_revealed *revealed) {
+  uint64_t own;
+  FOLD_TRY(fold_tree_fingerprint(&revealed->tree, &own));
+  if (revealed->batch_print == own) revealed->batch_print = 0;
+  return fold_ok();
 }
 
 fold_status fold_reveal(const struct fold_summer *summer, struct fold_revealed *revealed) {
@@ -264,11 +305,14 @@ fold_status fold_reveal(const struct fold_summer *summer, struct fold_revealed *
     struct fold_summer one = *summer;
     struct fold_revealed batch = *revealed;
     one.rows = 1;
-    *revealed = (struct fold_revealed){.kind = FOLD_REVEALED_TREE, .rows = 1, .by_batch = true};
+    *revealed = (struct fold_revealed){.kind = FOLD_REVEALED_TREE, .rows = 1, .by_batch = !batch.place[0]};
     revealed->probes = batch.probes, revealed->launches = batch.launches;
-    fold_status status = batch.tree.n ? fold_tree_fingerprint(&batch.tree, &revealed->batch_print) : fold_ok();
+    const bool found = batch.kind == FOLD_REVEALED_TREE && batch.tree.n > 0;
+    fold_status status = found ? fold_tree_fingerprint(&batch.tree, &revealed->batch_print) : fold_ok();
     fold_tree_free(&batch.tree);
     if (status.code == FOLD_OK) status = reveal_in(&one, revealed, &ignored);
+    memcpy(revealed->place, batch.place, sizeof batch.place);
+    if (status.code == FOLD_OK && revealed->kind == FOLD_REVEALED_TREE) status = forget_same(revealed);
     if (status.code != FOLD_OK) return status;
   }
   if (revealed->kind == FOLD_REVEALED_TREE)

@@ -56,6 +56,7 @@ fold_status fold_revealed_json(const struct fold_revealed *r, const char *subjec
                         r->name, "probes", (json_int_t)r->probes, "launches", (json_int_t)r->launches, "proofs",
                         (json_int_t)r->proofs, "depends_on_batch", r->by_batch);
   fold_status status = o ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for an object");
+  if (r->place[0]) json_object_set_new(o, "depends_on_place", json_string(r->place));
   if (r->why[0]) json_object_set_new(o, "why", json_string(r->why));
   if (status.code == FOLD_OK && r->kind == FOLD_REVEALED_TREE) status = set_tree(o, r);
   *line = status.code == FOLD_OK ? json_dumps(o, JSON_COMPACT) : NULL;
