@@ -72,8 +72,8 @@ def check_held(folder):
 
 def check_full(folder):
     """Rows past the 16th: by the replay's hash, or with --full by their bits."""
-    run("record", "-s", "host/exact,rows/par_16", "-f", "normal/f32/sum/1000x8/seed1", "--jsonl", "part", cwd=folder, code=0)
-    run("record", "-s", "host/exact,rows/par_16", "-f", "normal/f32/sum/1000x8/seed1", "--jsonl", "full", "--full", cwd=folder, code=0)
+    run("record", "--engine", "host", "-s", "host/exact,rows/par_16", "-f", "normal/f32/sum/1000x8/seed1", "--jsonl", "part", cwd=folder, code=0)
+    run("record", "--engine", "host", "-s", "host/exact,rows/par_16", "-f", "normal/f32/sum/1000x8/seed1", "--jsonl", "full", "--full", cwd=folder, code=0)
     for name in ("part", "full"):
         _, said = run("judge", name, cwd=folder, code=0)
         expect("2 results judged, 0 could not be made again, 0 contradictions; 4 held", said)
