@@ -498,7 +498,7 @@ Test(reveal, cubs_block_is_known_by_name) {
     struct subject s = {0};
     struct fold_revealed revealed = reveal_usual(&s, by_block, seen[k].n, FOLD_F32);
     cr_expect(revealed.kind == FOLD_REVEALED_TREE && print_of(&revealed) == seen[k].print &&
-                  strstr(revealed.name, "CUB's block, 256 threads") && !revealed.by_batch,
+                  strstr(revealed.name, "CUB's block of 256 threads") && !revealed.by_batch,
               "%zu: %s '%s' %s", seen[k].n, fold_revealed_text(revealed.kind), revealed.name, revealed.why);
     fold_revealed_free(&revealed);
   }

@@ -109,7 +109,7 @@ static fold_status try_block(struct naming *naming, unsigned threads) {
   fold_status status = fold_tree_of_parents(parent, n, nodes, &tree);
   if (status.code == FOLD_OK) status = fold_tree_fingerprint(&tree, &print);
   char name[120];
-  snprintf(name, sizeof name, "CUB's block, %u threads, one tile", threads);
+  snprintf(name, sizeof name, "CUB's block of %u threads", threads);
   if (status.code == FOLD_OK && print == naming->print) add_name(naming, name);
   fold_tree_free(&tree);
   free(parent);
