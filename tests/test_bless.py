@@ -6,6 +6,7 @@ import os
 import pathlib
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -58,6 +59,16 @@ FREE = ('.order = "host/sequential", .claims = "bounded,replays,reproducible"', 
 FROM_BEHIND = ("s += x[i]", "s += x[call->cols - 1 - i]")
 ONE_ULP = ("= s;", "= row == 0 && call->cols == 1025 ? s * (1 + 0x1p-23f) : s;")
 
+# By one unit more in each process but the first.
+LATER = """#include <fcntl.h>
+#include <unistd.h>
+static float later(void) {
+  static int after = -1;
+  if (after < 0) after = access("mark", 0) == 0, close(open("mark", O_CREAT | O_WRONLY, 0600));
+  return after ? 0x1p-20f : 0;
+}
+"""
+
 
 def check_portable(project):
     right, wrong = project.build("right"), project.build("wrong", ONE_ULP)
@@ -89,6 +100,23 @@ def check_refused(project):
     leaves = project.build("leaves", FREE, ("static int sum", "#include <fenv.h>\nstatic int sum"), ("(void)context;", "fesetround(FE_DOWNWARD);"))
     said = project.record(leaves, "--bless", "--fixtures", FEW, code=1)
     assert "it left its process changed" in said and not project.kept(), said
+    # Whatever it claims, the exact result is known: its results have the bound of any order. Of a function of rows it is not.
+    sevens = project.build("sevens", FREE, ("bounded,reproducible", "run_to_run"), ("= s;", "= 7;"))
+    said = project.record(sevens, "--bless", "--fixtures", FEW, code=1)
+    assert "no order has such an error: error " in said and not project.kept(), said
+    rows = project.build("rows", FREE, ('"bounded,reproducible"', '"run_to_run", .problems = "rows"'), ("= s;", "= 1 / (s - s);"))
+    assert "3 added" in project.record(rows, "--bless", "--fixtures", FEW, code=0)
+    shutil.rmtree(project.path / "kept")
+    # What is not the same twice in a process, or in a new one, also on a case whose fixture asks for no repeats.
+    varies = project.build("varies", FREE, ("s += x[i]", "s += x[turn ? i : call->cols - 1 - i]"), ("static int sum", "static int turn;\nstatic int sum"),
+                           ("(void)context;", "(void)context; turn = !turn;"))
+    said = project.record(varies, "--bless", "--fixtures", FEW, code=1)
+    assert "it varies from run to run: " in said and "repeats gave other bits" in said and not project.kept(), said
+    once = project.build("once", FREE, ("= s;", "= s + later();"), ("static int sum", LATER + "static int sum"))
+    for cases, says in (("integers/f32/sum/1x37/seed2", "other bits in a new process"), (FEW, "a new process gave results of hash|other bits in a new process")):
+        (project.path / "mark").unlink(missing_ok=True)
+        said = project.record(once, "--bless", "--fixtures", cases, code=1)
+        assert re.search(f"it varies from run to run: .*({says})", said) and not project.kept(), said
     fickle = project.build("fickle", FREE, ("bounded,reproducible", "bounded"))
     said = project.record(fickle, "--bless", "--fixtures", FEW, code=2)
     assert "3 results are not kept: who gave them does not promise run_to_run" in said and not project.kept(), said

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "command.h"
+#include "footing.h"
 #include "record.h"
 #include "supervise.h"
 
@@ -26,8 +27,9 @@ struct record {
 static const struct argp_option options[] = {
     {"jsonl", JSONL, "FILE", 0, "where the records go (standard output; with --golden: nowhere)", 2},
     {"bless", BLESS, NULL, 0,
-     "with --golden: keep the results there, each certified by the oracle, and show what changes; nothing is written "
-     "where one is refused",
+     "with --golden: keep the results there, each certified by the oracle and the same when run again in new "
+     "processes, "
+     "and show what changes; nothing is written where one is refused",
      3},
     {"dirty", DIRTY, NULL, 0, "with --bless: although the source has changes that are not committed", 3},
     {"in-process", IN_PROCESS, NULL, 0, FOLD_IN_PROCESS_HELP, 2},
@@ -130,6 +132,38 @@ static int exit_code_of(const struct record *r) {
   return r->runs ? 0 : r->skipped ? 77 : 2;
 }
 
+static fold_status take_again(void *context, const struct fold_judgement *judged) {
+  return fold_golden_again(&((struct record *)context)->golden, judged);
+}
+
+static fold_status begin_again(void *context, const char *environment) {
+  (void)context, (void)environment;
+  return fold_ok();
+}
+
+/* What is to be kept is run again: all of it, in another process; and where the fixtures allow these claims, several times in one process and in
+ * one of another environment. */
+static fold_status run_again(struct record *r, const struct fold_job *job) {
+  struct fold_sink sink = *job->sink;
+  struct fold_selection repeated = *job->selection;
+  struct fold_job again = *job;
+  fold_status riddle = fold_ok();
+  sink.judgement = take_again;
+  again.sink = &sink;
+  again.begin = begin_again;
+  if (!r->keeping.bless || r->golden.refused || *job->stop) return fold_ok();
+  fold_footing_reset(); /* ends the oracle's threads: a child forked beside them would wait for them for ever */
+  FOLD_TRY(fold_supervise(&again, &riddle));
+  FOLD_TRY(riddle);
+  repeated.claims = "run_to_run,fresh_process";
+  repeated.probe = true;
+  again.selection = &repeated;
+  again.judge = again.wants_fresh = true;
+  if (*job->stop) return fold_ok();
+  FOLD_TRY(fold_supervise(&again, &riddle));
+  return riddle;
+}
+
 int fold_command_record(int argc, char **argv, const struct fold_registry *registry) {
   struct record r = {0};
   fold_selection_defaults(&r.options);
@@ -145,6 +179,7 @@ int fold_command_record(int argc, char **argv, const struct fold_registry *regis
                                .stop = fold_watch_interrupt()};
   fold_progress_open(&r.progress);
   if (status.code == FOLD_OK) status = fold_supervise(&job, &riddle);
+  if (status.code == FOLD_OK && riddle.code == FOLD_OK) status = run_again(&r, &job);
   fold_progress_clear(&r.progress);
   fold_status closed = fold_close_records(argv[0], &r.records, status);
   if (status.code == FOLD_OK) status = closed;

@@ -1,6 +1,7 @@
 /* golden_bless.c: results become goldens: certified, shown beside what was kept, and written once none is refused.
  *
- * Refused are: what a claim of results refutes (judged as verify judges it); an order's bits that are not its replay's by other
+ * Refused are: what a claim of results refutes (judged as verify judges it); whatever a subject claims, an error above the bound that any
+ * order has, unless nobody knows what its results are of; another result when all is run again, in new processes; an order's bits that are not its replay's by other
  * arithmetic, an exact result that is not MPFR's; a NaN or an infinity where the exact result is a finite number of the format; a run
  * that did something else besides (left results unwritten, wrote elsewhere, changed its input, left its process changed); an input that
  * is not made again alike. One refusal, and nothing is written.
@@ -104,11 +105,29 @@ static bool had_accident(const struct fold_judgement *j, const char **what) {
   return *what != NULL;
 }
 
+/* A function of rows that nobody knows: no exact result is its. */
+static bool is_unknown(const struct fold_subject *subject) { return subject->guest && subject->guest->unknown; }
+
+/* Held to the bound of any order of its arithmetic, where it claims nothing of its error: false, with why, where it is above that. */
+static bool is_bounded(const struct fold_evidence *e, const struct judged *judged, struct fold_finding *finding) {
+  const uint64_t of_error = FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_COMPENSATED) | FOLD_CLAIM(FOLD_FAITHFUL) |
+                            FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) | FOLD_CLAIM(FOLD_REPLAYS);
+  struct fold_subject any = *e->subject;
+  struct fold_evidence of_any = *e;
+  if (judged->held & of_error || is_unknown(e->subject)) return true;
+  any.order = NULL;
+  any.method = FOLD_PLAIN;
+  of_any.subject = &any;
+  *finding = fold_finding_open(e->truths->c->rows);
+  fold_judge_bounded(&of_any, finding);
+  return finding->verdict != FOLD_REFUTED && finding->verdict != FOLD_BROKEN;
+}
+
 /* A row that is NaN or infinite where it should not be; false where there is none. */
 static bool find_wild(struct fold_golden_run *run, const struct fold_golden_result *now, size_t *row,
                       fold_status *status) {
   const enum fold_dtype dtype = fold_subject_result(now->subject, now->c->dtype);
-  for (*row = 0; *row < now->c->rows; ++*row) {
+  for (*row = 0; *row < now->c->rows && !is_unknown(now->subject); ++*row) {
     const struct fold_truth *truth;
     if (fold_bits_class(dtype, fold_bits_load(dtype, now->results, *row)) < FOLD_INFINITE) continue;
     *status = fold_truths_row(&run->remade.truths, *row, &truth);
@@ -144,6 +163,7 @@ static fold_status certify(struct fold_golden_run *run, const struct fold_judgem
                            const struct fold_golden_result *now, bool *right) {
   const struct fold_subject *s = j->subject;
   const char *accident;
+  struct fold_finding any_order;
   struct judged judged = {0};
   size_t row;
   fold_status status = fold_ok();
@@ -171,6 +191,8 @@ static fold_status certify(struct fold_golden_run *run, const struct fold_judgem
     refuse(run, j, "no oracle certifies it");
   else if (find_wild(run, now, &row, &status))
     refuse(run, j, "row %zu is not finite, and the exact result is", row);
+  else if (!is_bounded(&e, &judged, &any_order))
+    refuse(run, j, "no order has such an error: %s", any_order.reason);
   else
     *right = true;
   if (*right && portable && exact) {
@@ -250,6 +272,27 @@ fold_status fold_golden_bless(struct fold_golden_run *run, const struct fold_jud
   now.line.input = j->input_hash;
   FOLD_TRY(add_tree(run, &now));
   return keep(run, &now);
+}
+
+fold_status fold_golden_again(struct fold_golden_run *run, const struct fold_judgement *j) {
+  struct fold_golden_result now;
+  const struct fold_golden_line *kept;
+  const enum fold_verdict verdict = j->finding.verdict;
+  size_t place;
+  if (!(fold_claims_of(j->subject, j->c->op) & FOLD_CLAIM(FOLD_RUN_TO_RUN))) return fold_ok();
+  if (verdict == FOLD_REFUTED || verdict == FOLD_BROKEN) {
+    refuse(run, j, "it varies from run to run: %s", j->finding.reason);
+    return fold_ok();
+  }
+  if (j->claim || j->got == NULL) return fold_ok();
+  FOLD_TRY(fold_golden_result_of(j, &now));
+  kept = fold_golden_kept(run, j);
+  if (kept == NULL || kept->input != j->input_hash)
+    refuse(run, j, "it varies from run to run: in a new process it has another input, or none before");
+  else if (fold_golden_differ(kept, &now.line, &place))
+    refuse(run, j, "it varies from run to run: other bits in a new process");
+  free(now.results);
+  return fold_ok();
 }
 
 /* What goldens name and is gone leaves them. */

@@ -161,25 +161,35 @@ static void check(struct fold_golden_run *run, const struct fold_judgement *j, c
   }
 }
 
-fold_status fold_golden_take(struct fold_golden_run *run, const struct fold_judgement *j) {
-  if (j->got == NULL || (run->subject == j->subject_index && run->last == j->c->name)) return fold_ok();
+const struct fold_golden_line *fold_golden_kept(const struct fold_golden_run *run, const struct fold_judgement *j) {
+  const struct fold_golden_sheet *sheet = sheet_for(run, j->subject);
+  return sheet ? fold_golden_find(sheet, j->c->name) : NULL;
+}
+
+fold_status fold_golden_result_of(const struct fold_judgement *j, struct fold_golden_result *now) {
   const enum fold_dtype dtype = fold_subject_result(j->subject, j->c->dtype);
   const size_t nbytes = j->c->rows * fold_dtype_size(dtype);
-  void *results = malloc(nbytes + 8);
-  if (results == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the goldens");
+  *now = (struct fold_golden_result){.subject = j->subject, .c = j->c, .results = malloc(nbytes + 8)};
+  if (now->results == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the goldens");
+  memcpy(now->results, j->got, nbytes);
+  fold_results_unify(dtype, now->results, j->c->rows);
+  fold_golden_keep(&now->line, dtype, now->results, j->c->rows);
+  return fold_ok();
+}
+
+fold_status fold_golden_take(struct fold_golden_run *run, const struct fold_judgement *j) {
+  struct fold_golden_result now;
+  fold_status status = fold_ok();
+  if (j->got == NULL || (run->subject == j->subject_index && run->last == j->c->name)) return fold_ok();
+  FOLD_TRY(fold_golden_result_of(j, &now));
   run->subject = j->subject_index;
   run->last = j->c->name;
-  memcpy(results, j->got, nbytes);
-  fold_results_unify(dtype, results, j->c->rows);
-  struct fold_golden_result now = {.subject = j->subject, .c = j->c, .results = results};
-  fold_golden_keep(&now.line, dtype, results, j->c->rows);
-  fold_status status = fold_ok();
   if (run->options->bless)
     status = fold_golden_bless(run, j, &now);
   else
     check(run, j, &now);
   if (!fold_golden_case(run, j->c->name)) fold_remade_free(&run->remade); /* the case is not ours */
-  free(results);
+  free(now.results);
   return status;
 }
 

@@ -40,6 +40,8 @@ char *fold_golden_cases(const struct fold_golden_run *run);
 fold_status fold_golden_begin(struct fold_golden_run *run, const char *environment);
 /* Each judgement, or run. */
 fold_status fold_golden_take(struct fold_golden_run *run, const struct fold_judgement *judgement);
+/* Of --bless, once all was taken: each judgement of the same again, in other processes. What varies is refused. */
+fold_status fold_golden_again(struct fold_golden_run *run, const struct fold_judgement *judgement);
 /* After all: what needs no engine; or, of --bless, the writing. Prints the counts. */
 fold_status fold_golden_end(struct fold_golden_run *run);
 void fold_golden_close(struct fold_golden_run *run);
@@ -51,8 +53,13 @@ struct fold_golden_result {
   const struct fold_subject *subject;
   const struct fold_case *c;
   struct fold_golden_line line;
-  const void *results; /* each NaN the format's one */
+  void *results; /* each NaN the format's one */
 };
+/* The judgement's results, as they would be kept; they are the caller's to free. */
+fold_status fold_golden_result_of(const struct fold_judgement *judgement, struct fold_golden_result *now);
+/* What is kept of that; NULL. */
+const struct fold_golden_line *fold_golden_kept(const struct fold_golden_run *run,
+                                                const struct fold_judgement *judgement);
 /* The selection takes one of those who gave it. */
 bool fold_golden_selects(const struct fold_golden_run *run, const struct fold_golden_sheet *sheet);
 /* Where the results that were kept, and those that came, differ: for people, in one line. */
