@@ -49,8 +49,23 @@ static const char *problem_name(int id) {
 }
 static const char *dtype_name(int id) { return id < FOLD_DTYPES ? fold_dtype_name((enum fold_dtype)id) : NULL; }
 
+/* numpy's and torch's names, which are near to none of ours. */
+static const char *dtype_meant(const char *word) {
+  static const char *const names[][2] = {{"float16", "f16"}, {"half", "f16"},           {"bfloat16", "bf16"},
+                                         {"float32", "f32"}, {"float", "f32"},          {"float64", "f64"},
+                                         {"double", "f64"},  {"float8_e4m3fn", "e4m3"}, {"float8_e5m2", "e5m2"}};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strcmp(word, names[i][0]) == 0) return names[i][1];
+  return NULL;
+}
+
 static const char *near_name(const char *word, const char *(*name)(int), char meant[160]) {
   struct fold_near near;
+  const char *dtype = name == dtype_name ? dtype_meant(word) : NULL;
+  if (dtype) {
+    snprintf(meant, 160, ": did you mean '%s'?", dtype);
+    return meant;
+  }
   fold_near_open(&near, word);
   for (int i = 0; name(i); i++) fold_near_try(&near, name(i));
   return fold_near_text(&near, meant);
