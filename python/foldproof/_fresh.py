@@ -84,7 +84,7 @@ def _ask(spec: Dict[str, Any]) -> Tuple[Dict[Key, Record], str]:
 def _settle(record: Record, other: Record | None, why: str) -> None:
     """A skipped judgement becomes what the two processes' results say."""
     record.pop("reason", None)
-    if other is None or other["verdict"] == "broken":
+    if other is None or other["verdict"] in ("broken", "skipped"):
         said = other.get("reason") if other else why
         record.update(verdict="broken", reason=said or "the new process did not come to this case")
     elif other["input_xxh3"] != record["input_xxh3"] or "results_xxh3" not in other:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, Dict, List, Optional
 
 from ._replay import Code, call_of
@@ -73,10 +74,28 @@ class Result:
         return verdicts
 
     def __repr__(self) -> str:
-        return f"<foldproof.Result: {self._told()}>"
+        return f"<foldproof.Result: {self._told(reasons=True)}>"
 
-    def _told(self) -> str:
-        return ", ".join(f"{n} {verdict}" for verdict, n in self.counts.items() if n) or "nothing judged"
+    def _told(self, reasons: bool = False) -> str:
+        why = {"skipped": f" ({self._reasons()})"} if reasons else {}
+        return ", ".join(f"{n} {verdict}{why.get(verdict, '')}" for verdict, n in self.counts.items() if n) or "nothing judged"
+
+    def _reasons(self, most: int = 4) -> str:
+        """Of what was skipped, the most frequent first."""
+        reasons = Counter(r.get("reason", "") for r in self.judgements if r["verdict"] == "skipped").most_common()
+        told = [f"{n} {reason}" for reason, n in reasons[:most]]
+        if len(reasons) > most:
+            told.append(f"{sum(n for _, n in reasons[most:])} for {len(reasons) - most} other reasons")
+        return "; ".join(told)
+
+    def _broken(self) -> List[str]:
+        """What leads where something is refuted too: the callable failed, of which the refutation may be a part."""
+        cases = {(r["case"], r["dtype"]) for r in self.judgements}
+        broken = [r for r in self.judgements if r["verdict"] == "broken"]
+        if not broken:
+            return []
+        n = len({(r["case"], r["dtype"]) for r in broken})
+        return [f"{broken[0]['subject']}: broken on {n} of {len(cases)} cases, first on {broken[0]['case']}", f"  {broken[0].get('reason', '')}"]
 
     def of(self, *, claim: Optional[str] = None, dtype: Optional[str] = None) -> "Result":
         """The judgements of one claim, of terms of one dtype."""
@@ -92,8 +111,7 @@ class Result:
             if found is not None:
                 raise kind(self, found, self._describe(found))
         if not self.counts["held"]:
-            reasons = sorted({r.get("reason", "") for r in self.judgements if r["verdict"] == "skipped"})
-            raise NothingJudged("all was skipped: " + "; ".join(reasons[:5]))
+            raise NothingJudged("all was skipped: " + self._reasons())
         return self
 
     def replay(self, record: Record) -> str:
@@ -104,7 +122,8 @@ class Result:
     def _describe(self, record: Record) -> str:
         shape = f"{record['rows']} x {record['cols']} {record['dtype']}"
         seed = f", seed {record['seed']}" if "seed" in record else ""
-        lines = [f"{record['subject']}: {record['claim']} is {record['verdict']} on {record['case']} ({shape}{seed})"]
+        lines = self._broken() if record["verdict"] == "refuted" else []
+        lines.append(f"{record['subject']}: {record['claim']} is {record['verdict']} on {record['case']} ({shape}{seed})")
         if record.get("reason"):
             lines.append(f"  {record['reason']}")
         if "got" in record:
@@ -112,6 +131,6 @@ class Result:
             lines.append(f"  row {record['row']}{element}: got {record['got']}, want {record['want']}")
         lines.append(f"  in all: {self._told()}")
         lines.append(f"  replay: {self.replay(record)}")
-        if record["verdict"] == "broken" and record["subject"] in self.tracebacks:
+        if self.counts["broken"] and record["subject"] in self.tracebacks:
             lines.append(self.tracebacks[record["subject"]].rstrip())
         return "\n".join(lines)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Sequence,
 
 from . import _arrays, _fresh, _library, _replay
 from ._callable import Guest
+from ._progress import Progress
 from ._result import Record, Result
 from ._rows import CLAIMS, Rows
 
@@ -145,15 +146,18 @@ def judge(
         found.judgements.append(record)
         if guests[0].rows:
             guests[0].rows.explain(record)
-        if record["verdict"] in ("refuted", "broken"):
-            record["asked"] = dict(record.get("asked", {}), python=found.replay(record))  # the command has no such subject
         if _take:
             _take(record)
+        progress.tell(len(found.judgements), record["case"])
 
-    _run(table, options, guests, each)
+    with Progress(_take is None) as progress:
+        _run(table, options, guests, each)
     found.tracebacks = {guest.name: guest.traceback for guest in guests if guest.traceback}
     if _take is None:
         _fresh.judge(fn, dict(asked, dtypes=listed(dtypes)), found.judgements)
+    for record in found.judgements:
+        if record["verdict"] in ("refuted", "broken"):
+            record["asked"] = dict(record.get("asked", {}), python=found.replay(record))  # the command has no such subject
     return found
 
 
@@ -173,7 +177,7 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
     fn(x) gets x of shape (rows, cols), of a dtype in `dtypes`, and returns the reduction of each row, of shape (rows,) or (rows, 1), of
     dtype `result`; of problem "dot" fn(x, y) gets two arrays of one shape; of problem "rows" it may return any shape of `rows` rows, in
     any dtype. Arrays are views of foldproof's memory, contiguous but for stride_invariant, aligned to their element and to no more, and are gone after the call:
-    return a new array, keep none. (jax takes aligned memory alone: its arrays are copies where they must be.)
+    return a new array, keep none. Where fn raises NotImplementedError the case is skipped, with its words. (jax takes aligned memory alone: its arrays are copies where they must be.)
 
     problem       "sum", "prod", "max", "min", "dot"; or "rows", any function of each row by itself (a norm, softmax, x @ W), of which
                   nothing is known: nothing is judged that depends on its value, or on the order of its terms
@@ -197,4 +201,5 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
     strides       whether fn takes arrays that are not contiguous, which stride_invariant gives it
 
     fresh_process runs the callable in a new process, which imports it: a function of a module by its name; others are skipped, with the
-    reason. ValueError for an unknown name, or a selection of nothing. Another thread of Python goes on meanwhile."""
+    reason. ValueError for an unknown name, or a selection of nothing. Another thread of Python goes on meanwhile. On a terminal a line on standard
+    error tells how far a long run is. numpy's warnings of overflows and NaN, which fixtures provoke, are silent within fn."""

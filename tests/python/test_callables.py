@@ -14,6 +14,7 @@ import textwrap
 import threading
 import time
 import unittest
+import warnings
 from pathlib import Path
 
 import here
@@ -294,6 +295,78 @@ class Replays(unittest.TestCase):
         again = pickle.loads(pickle.dumps(failure))
         self.assertEqual((str(again), again.replay, again.record), (str(failure), failure.replay, failure.record))
         self.assertIsInstance(again, foldproof.Refuted)
+
+
+class Told(unittest.TestCase):
+    """What a person reads."""
+
+    def test_broken_cases_lead_a_refutation(self):
+        with self.assertRaises(foldproof.Refuted) as caught:
+            judge(lambda x: x.sum(0), "bounded", fixtures="normal/f32/sum/33x33/*,uniform/f32/sum/4x16384/*").check()
+        lines = str(caught.exception).splitlines()
+        self.assertRegex(lines[0], "broken on 3 of 4 cases, first on uniform/f32/sum/4x16384/")
+        self.assertIn("its results have shape (16384,), and not (4,)", lines[1])
+        self.assertIn("bounded is refuted on normal/f32/sum/33x33/", lines[2])
+
+    def test_what_is_not_implemented_is_skipped(self):
+        def few_rows(x):
+            if x.shape[0] > 20:
+                raise NotImplementedError("more rows than 20")
+            return x.sum(-1)
+
+        result = judge(few_rows, fixtures="normal/f32/sum/17x257/*,normal/f32/sum/33x33/*").check()
+        self.assertEqual((result.counts["held"], result.counts["broken"]), (5, 0))
+        self.assertEqual(repr(result), "<foldproof.Result: 5 held, 5 skipped (5 more rows than 20)>")
+        self.assertEqual(str(result), repr(result))
+
+        def nothing(x):
+            raise NotImplementedError
+
+        with self.assertRaisesRegex(foldproof.NothingJudged, "5 it raises NotImplementedError"):
+            judge(nothing, fixtures="normal/f32/sum/17x257/*").check()
+
+    def test_names_of_numpy(self):
+        for theirs, ours in (("float32", "f32"), ("bfloat16", "bf16"), ("float8_e5m2", "e5m2")):
+            with self.assertRaisesRegex(ValueError, f"called '{theirs}': did you mean '{ours}'"):
+                judge(to_import.row_sum, dtypes=[theirs])
+
+    def test_warnings_of_numpy_are_silent(self):
+        wide = {"fixtures": "specials,normal/f32/sum/17x257/*"}
+        said = []
+
+        def states(x):
+            said.append(np.geterr())
+            return x.sum(-1)
+
+        with np.errstate(all="warn", under="raise"), warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.assertEqual(judge(states, **wide).counts["broken"], 0)
+            self.assertEqual(np.geterr()["over"], "warn")
+        self.assertEqual({state["over"] for state in said} | {state["invalid"] for state in said}, {"ignore"})
+        self.assertEqual({state["under"] for state in said}, {"raise"})
+
+    def test_refuted_in_a_new_process_has_a_line_of_python(self):
+        result = judge(to_import.by_process, "fresh_process", only="fresh_process", fixtures="uniform/f32/sum/4x16384/*")
+        self.assertIn("foldproof.verify(to_import.by_process, ", result.judgements[0]["asked"]["python"])
+
+    def test_progress_on_a_terminal(self):
+        class Terminal(io.StringIO):
+            def isatty(self):
+                return True
+
+        def run(out, seconds):
+            err, sys.stderr = sys.stderr, out
+            before, foldproof._progress._SILENT = foldproof._progress._SILENT, seconds
+            try:
+                judge(to_import.row_sum, fixtures="uniform/f32/sum/4x16384/*")
+            finally:
+                sys.stderr, foldproof._progress._SILENT = err, before
+            return out.getvalue()
+
+        said = run(Terminal(), 0)
+        self.assertIn("foldproof: 1 judged, at uniform/f32/sum/4x16384/", said)
+        self.assertTrue(said.endswith("\r\x1b[K") and "\n" not in said, said)
+        self.assertEqual((run(Terminal(), 60), run(io.StringIO(), 0)), ("", ""))
 
 
 class Process(unittest.TestCase):
