@@ -81,6 +81,17 @@ def check_repeats(folder):
         code, out, err = verify("--guest", racy, "--subjects", f"racy/{name}", "--claims", "run_to_run", *every)
         assert code == 1 and f"racy/{name} on host violates run_to_run" in out, (name, code, out, err)
         assert re.search(r"\d+ of 3 repeats gave other bits, and \d+ of \d+ on a busy machine: \d+ bit patterns in \d+ runs", out), out
+    # Who varies in the same surroundings is not refuted for another address or number of threads; asked of these alone, it is.
+    few = ("--fixtures", "normal/f32/sum/3x1000/*,normal/f32/sum/1x1?/*")
+    threads = {"OMP_NUM_THREADS": "2"}
+    code, out, err = verify("--guest", racy, "--subjects", "racy/by_default", "--claims", "run_to_run,alignment_invariant,batch_invariant", *few, **threads)
+    assert code == 1 and "by_default on host violates run_to_run" in out and not re.search("violates (alignment|batch)", out), (code, out, err)
+    assert re.search(r"[1-9]\d* of \d+ repeats with \d+ threads gave other bits, at the same address", out), out
+    assert "the same run varies by itself, which run_to_run tells of" in out, out
+    code, out, err = verify("--guest", racy, "--subjects", "racy/by_default", "--claims", "alignment_invariant", *few, **threads)
+    assert code == 1 and "other bits, but the same run varies by itself: " in out, (code, out, err)
+    code, out, err = verify("--guest", racy, "--subjects", "racy/in_turn", "--claims", "run_to_run,launch_invariant,alignment_invariant", *few, **threads)
+    assert code == 1 and set(re.findall("violates (\\w+)", out)) == {"launch_invariant"} and "varies by itself" not in out, (code, out, err)
     left = subprocess.run(["pgrep", "-f", racy], capture_output=True)
     assert left.returncode == 1, left
 

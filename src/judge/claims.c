@@ -45,10 +45,12 @@ void fold_judge_claim(const struct fold_claim *claim, struct fold_trial *trial, 
   struct fold_evidence evidence = fold_trial_evidence(trial);
   *finding = fold_finding_open(trial->c->rows);
   trial->why = claim->id;
+  trial->has_refuting = false;
   if (claim->results)
     claim->results(&evidence, finding);
   else
     claim->runs(trial, finding);
+  fold_judge_steady(trial, finding);
   if (claim->by_order && finding->verdict == FOLD_HELD) finding->telling = trial->telling;
 }
 

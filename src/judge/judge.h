@@ -59,6 +59,10 @@ struct fold_trial {
   uint64_t asked;            /* the claims that are to be judged, FOLD_CLAIM each */
   enum fold_telling telling; /* of the case's input */
   struct fold_varied_log varied;
+  bool has_refuting; /* a run of the plan refuted the claim that is judged: */
+  struct fold_varied refuting;
+  char unsteady[160]; /* how the same run in the same surroundings varied; "" where none was seen to (steady.c) */
+  struct fold_varied unsteady_at; /* and where */
   bool has_second;
   uint64_t second_hash; /* 0: not known */
   void *second;         /* results of the second input's base run (vary.h) */
@@ -103,6 +107,9 @@ typedef void fold_take_finding(void *context, const struct fold_claim *claim, co
 void fold_judge_evidence(const struct fold_evidence *evidence, const char *globs, fold_take_finding *take,
                          void *context);
 
+/* After the other judges: run_to_run that held is refuted where one of them found that the same run varies. */
+void fold_judge_unsteady(const struct fold_trial *trial, struct fold_finding *finding);
+
 /* For the judges' files. */
 struct fold_evidence fold_trial_evidence(const struct fold_trial *trial);
 enum fold_dtype fold_trial_result_dtype(const struct fold_trial *trial);
@@ -135,6 +142,12 @@ fold_status fold_trial_run_foreign(struct fold_trial *trial, size_t at, bool *ke
 fold_status fold_trial_confirm_unwritten(struct fold_trial *trial, struct fold_rig *rig,
                                          const struct fold_request *request, const void *got,
                                          struct fold_traces *traces);
+
+/* Makes a run that was made n times again, in the same surroundings; what varies is noted in the trial. */
+fold_status fold_trial_repeat(struct fold_trial *trial, const struct fold_varied *first, unsigned n);
+void fold_trial_note_unsteady(struct fold_trial *trial, const struct fold_varied *seen, const char *what);
+/* A claim about surroundings is not refuted by who varies in the same ones, where run_to_run was asked for. */
+void fold_judge_steady(struct fold_trial *trial, struct fold_finding *finding);
 
 /* The judges of runs. */
 #define FOLD_DECLARE_RUNS(judge) fold_judge_runs fold_judge_##judge;

@@ -80,7 +80,28 @@ static void conclude(const struct repeats *r, struct fold_finding *finding) {
 }
 
 /* Seconds. On a busy machine each parallel region may take a thousand times as long: who has many of them would not end today. */
-static const double BUSY_RUN = 0.01, BUSY_TIME = 0.3;
+static const double BUSY_RUN = 0.01, BUSY_TIME = 0.3, LAUNCH_TIME = 0.3;
+
+/* By another number of threads, as launches have them: sums of two threads are joined the same way in either sequence. */
+static bool repeat_launches(struct fold_trial *trial, const struct repeats *r, struct fold_finding *finding) {
+  enum { LEAST = 6 };
+  static const unsigned threads[] = {7, 16, 3, 4, 8, 2, 1};
+  const unsigned n = trial->repeats > LEAST ? trial->repeats : LEAST;
+  const double end = fold_now() + LAUNCH_TIME;
+  if (!trial->subject->guest || !fold_engine_is_here(trial->subject->engine) || r->longest > BUSY_RUN) return true;
+  for (size_t i = 0; i < sizeof threads / sizeof *threads && fold_now() < end && !trial->unsteady[0]; i++) {
+    const struct fold_variation how = {.launch.threads = threads[i]};
+    struct fold_varied first;
+    fold_status status = fold_trial_try(trial, &how, &first);
+    if (status.code == FOLD_UNSUPPORTED) continue;
+    if (status.code == FOLD_OK) status = fold_trial_repeat(trial, &first, n);
+    finding->comparisons += n * trial->c->rows;
+    if (status.code == FOLD_OK) continue;
+    fold_find_failed(finding, status);
+    return false;
+  }
+  return true;
+}
 
 /* So that which thread comes first is another. Short runs are over before they are interrupted: more of them are made. */
 static bool repeat_busy(struct fold_trial *trial, struct repeats *r, struct fold_finding *finding) {
@@ -110,5 +131,12 @@ void fold_judge_run_to_run(struct fold_trial *trial, struct fold_finding *findin
     if (!repeat(trial, &r, false, k, finding)) return;
     r.longest = fmax(r.longest, fold_now() - begun);
   }
-  if (repeat_busy(trial, &r, finding)) conclude(&r, finding);
+  if (r.differing[0] == 0 && !repeat_launches(trial, &r, finding)) return;
+  if (!trial->unsteady[0] && !repeat_busy(trial, &r, finding)) return;
+  conclude(&r, finding);
+  if (finding->verdict == FOLD_REFUTED) {
+    const struct fold_varied seen = {.row = finding->row, .got = finding->got, .want = finding->want};
+    fold_trial_note_unsteady(trial, &seen, finding->reason);
+  }
+  fold_judge_unsteady(trial, finding);
 }

@@ -35,7 +35,7 @@ static bool judge_offset(struct fold_trial *trial, struct fold_finding *finding,
   fold_status status = fold_trial_try(trial, &how, &seen);
   finding->comparisons += trial->c->rows;
   if (status.code != FOLD_OK) fold_find_failed(finding, status);
-  return status.code == FOLD_OK && (seen.same || fold_find_varied(finding, &seen));
+  return status.code == FOLD_OK && (seen.same || fold_find_varied(trial, finding, &seen));
 }
 
 /* What has no memory of ours takes its arguments from none of these places. */

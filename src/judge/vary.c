@@ -133,13 +133,15 @@ static fold_status run_step(struct fold_trial *trial, const struct fold_variatio
   return fold_variation_factors(&rest) ? fold_trial_vary(trial, &rest, seen) : fold_ok();
 }
 
-bool fold_find_varied(struct fold_finding *finding, const struct fold_varied *seen) {
+bool fold_find_varied(struct fold_trial *trial, struct fold_finding *finding, const struct fold_varied *seen) {
   char how[200];
   fold_variation_describe(&seen->how, how);
   finding->row = seen->row;
   finding->compared = true;
   finding->got = seen->got;
   finding->want = seen->want;
+  trial->has_refuting = true;
+  trial->refuting = *seen;
   fold_find_refuted(finding, "other bits %s", how);
   return false;
 }
@@ -162,12 +164,12 @@ static bool refute_by_least(struct fold_trial *trial, struct fold_finding *findi
     if (!fold_variation_factors(&parts[i])) continue;
     fold_status status = fold_trial_vary(trial, &parts[i], &part);
     if (status.code != FOLD_OK) return fail(finding, status);
-    if (!part.same) return fold_find_varied(finding, &part);
+    if (!part.same) return fold_find_varied(trial, finding, &part);
   }
-  return fold_find_varied(finding, seen);
+  return fold_find_varied(trial, finding, seen);
 }
 
-static bool have_same_bits(const struct fold_varied *a, const struct fold_varied *b) {
+bool fold_varied_same(const struct fold_varied *a, const struct fold_varied *b) {
   return a->same == b->same && (a->same || a->hash == b->hash);
 }
 
@@ -184,7 +186,7 @@ static bool blame(struct fold_trial *trial, struct fold_finding *finding, const 
   if (!alone.same) return refute_by_least(trial, finding, &alone);
   status = fold_trial_vary(trial, &rest, &without);
   if (status.code != FOLD_OK) return fail(finding, status);
-  return have_same_bits(&without, seen) || fold_find_varied(finding, seen);
+  return fold_varied_same(&without, seen) || fold_find_varied(trial, finding, seen);
 }
 
 /* Of the first input, where that shows it too; and without NaN in the output: who reads it breaks another claim. */

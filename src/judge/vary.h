@@ -34,8 +34,10 @@ struct fold_finding;
 fold_status fold_trial_vary(struct fold_trial *trial, const struct fold_variation *how, struct fold_varied *seen);
 /* The same, made whatever was made before, and not kept. */
 fold_status fold_trial_try(struct fold_trial *trial, const struct fold_variation *how, struct fold_varied *seen);
+/* Whether both have the same bits. */
+bool fold_varied_same(const struct fold_varied *a, const struct fold_varied *b);
 /* Refutes by a run with other bits: false. */
-bool fold_find_varied(struct fold_finding *finding, const struct fold_varied *seen);
+bool fold_find_varied(struct fold_trial *trial, struct fold_finding *finding, const struct fold_varied *seen);
 /* Judges one factor by the trial's plan; false when the finding is closed. *ran: how many runs of it could be made. */
 bool fold_judge_varied(struct fold_trial *trial, struct fold_finding *finding, enum fold_factor factor, size_t *ran);
 /* Makes the runs that claims over all runs are judged by and that no judge made yet: of a host's subject the whole plan, whatever it

@@ -271,17 +271,32 @@ fold_status fold_round_fail(const struct fold_round *round, struct fold_place pl
   return fold_ok();
 }
 
+static fold_status tell_repeats(const struct fold_round *round, const struct fold_trial *trial,
+                                struct fold_judgement *repeats) {
+  if (repeats->claim == NULL) return fold_ok();
+  struct fold_judgement judgement = *repeats;
+  repeats->claim = NULL;
+  fold_judge_unsteady(trial, &judgement.finding);
+  return round->sink->judgement(round->sink->context, &judgement);
+}
+
 /* Each claim that is asked for, of a subject whose base run is in `trial`. */
 static fold_status judge_claims(const struct fold_round *round, struct opened *opened, struct fold_trial *trial) {
   const struct fold_claim *claim;
+  struct fold_judgement repeats = {0}; /* waits for the other judges, who may find that the same run varies */
   for (uint64_t left = trial->asked; (claim = fold_claims_next(left)); left &= ~FOLD_CLAIM(claim->id)) {
+    if (claim->when != FOLD_FIRST) FOLD_TRY(tell_repeats(round, trial, &repeats));
     struct fold_judgement judgement = fold_round_judgement(round, round->place, claim->id);
     judgement.got = opened->got;
     judgement.traces = &trial->traces;
     fold_judge_claim(judgement.claim, trial, &judgement.finding);
     look_up(trial, &judgement);
-    FOLD_TRY(round->sink->judgement(round->sink->context, &judgement));
+    if (claim->id == FOLD_RUN_TO_RUN)
+      repeats = judgement;
+    else
+      FOLD_TRY(round->sink->judgement(round->sink->context, &judgement));
   }
+  FOLD_TRY(tell_repeats(round, trial, &repeats));
   /* The judges' own runs may have changed the input too, and the threads that lay it anew. */
   fold_trial_look_at_state(trial);
   if (trial->input_seen == trial->log.n) return fold_ok();

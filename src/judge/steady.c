@@ -1,0 +1,64 @@
+/* steady.c: whether what refuted a claim about surroundings is there again when the same run is made again, in the same surroundings.
+ *
+ * Who varies by itself, as sums of threads in whatever sequence do, has other bits in some run of every claim; what differed in that run
+ * beside says nothing. Then run_to_run is refuted, where it was asked for, and the other claim is not judged. Where it was not asked
+ * for the other claim stays refuted, for it can't hold either, and the reason says why.
+ */
+#include <stdio.h>
+
+#include "judge.h"
+
+enum { AGAIN = 8, BASE_AGAIN = 4 };
+
+static const uint64_t OF_SURROUNDINGS = FOLD_CLAIM(FOLD_SAME_BITS_AS) | FOLD_CLAIM(FOLD_LAUNCH_INVARIANT) |
+                                        FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT) | FOLD_CLAIM(FOLD_BATCH_INVARIANT) |
+                                        FOLD_CLAIM(FOLD_LENGTH_INVARIANT) | FOLD_CLAIM(FOLD_PADDING_INVARIANT) |
+                                        FOLD_CLAIM(FOLD_STRIDE_INVARIANT);
+
+void fold_trial_note_unsteady(struct fold_trial *trial, const struct fold_varied *seen, const char *what) {
+  if (trial->unsteady[0]) return;
+  snprintf(trial->unsteady, sizeof trial->unsteady, "%s", what);
+  trial->unsteady_at = *seen;
+}
+
+fold_status fold_trial_repeat(struct fold_trial *trial, const struct fold_varied *first, unsigned n) {
+  struct fold_varied again, other = {.same = true};
+  unsigned differing = 0;
+  char what[160], how[40] = "";
+  for (unsigned k = 0; k < n; k++) {
+    FOLD_TRY(fold_trial_try(trial, &first->how, &again));
+    if (fold_varied_same(&again, first)) continue;
+    if (differing++ == 0) other = again.same ? *first : again;
+  }
+  if (first->how.launch.threads)
+    snprintf(how, sizeof how, " with %u thread%s", first->how.launch.threads, first->how.launch.threads > 1 ? "s" : "");
+  snprintf(what, sizeof what, "%u of %u repeats%s gave other bits, at the same address", differing, n, how);
+  if (differing > 0) fold_trial_note_unsteady(trial, &other, what);
+  return fold_ok();
+}
+
+/* What refuted, and the run that it was compared with. */
+static fold_status look(struct fold_trial *trial) {
+  const struct fold_varied base = {.how.second = trial->refuting.how.second, .same = true};
+  if (trial->has_refuting) FOLD_TRY(fold_trial_repeat(trial, &trial->refuting, AGAIN));
+  return trial->unsteady[0] ? fold_ok() : fold_trial_repeat(trial, &base, trial->has_refuting ? BASE_AGAIN : AGAIN);
+}
+
+void fold_judge_steady(struct fold_trial *trial, struct fold_finding *finding) {
+  if (finding->verdict != FOLD_REFUTED || !finding->compared || !(OF_SURROUNDINGS & FOLD_CLAIM(trial->why))) return;
+  if (trial->unsteady[0] == '\0' && look(trial).code != FOLD_OK) return; /* it stays refuted */
+  if (trial->unsteady[0] == '\0') return;
+  if (trial->asked & FOLD_CLAIM(FOLD_RUN_TO_RUN) && trial->repeats > 0)
+    fold_find_skipped(finding, "the same run varies by itself, which run_to_run tells of");
+  else
+    fold_find_refuted(finding, "other bits, but the same run varies by itself: %.120s", trial->unsteady);
+}
+
+void fold_judge_unsteady(const struct fold_trial *trial, struct fold_finding *finding) {
+  if (finding->verdict != FOLD_HELD || trial->unsteady[0] == '\0') return;
+  fold_find_refuted(finding, "%s", trial->unsteady);
+  finding->compared = true;
+  finding->row = trial->unsteady_at.row;
+  finding->got = trial->unsteady_at.got;
+  finding->want = trial->unsteady_at.want;
+}
