@@ -39,6 +39,12 @@ def check_batches(guest):
     check_refuted(guest, "last_of_many", "batch_invariant", "same bits up to 127 rows, other bits from 128 (of 2049)", *batches)
     check_held(guest, "honest", "batch_invariant", *batches)
     check_held(guest, "honest", "batch_invariant", *short)
+    for name, cases, word in (("dot_from_512_rows", "batch/f32/dot/*", "same bits up to 511 rows, other bits from 512 (of 2049)"),
+                              ("dot_from_512_rows", "batch/f32/dot/65537x*", "same bits up to 511 rows, other bits from 512 (of 65537)"),
+                              ("bytes_from_9_rows", "batch/e4m3/*", "same bits up to 8 rows, other bits from 9 (of 2049)"),
+                              ("bytes_from_9_rows", "batch/e5m2/*", "same bits up to 8 rows, other bits from 9 (of 65537)"),
+                              ("prod_from_9_rows", "batch/f32/prod/*", "same bits up to 8 rows, other bits from 9 (of 2049)")):
+        check_refuted(guest, name, "batch_invariant", word, "--fixtures", cases)
     # A size that nobody tries unasked; each number, one less and one more.
     check_held(guest, "at_1111_rows", "batch_invariant", *batches)
     for around in ("1111", "1110", "256,1112"):
@@ -123,12 +129,19 @@ def check_twins(folder):
     assert code == 2 and "needs --claims same_bits_as" in err, (code, out, err)
 
 
+def check_new_processes(guest):
+    """A bit of the address that the guest's own code is loaded at: one new process has the other one in half of the runs."""
+    for _ in range(5):
+        check_refuted(guest, "by_load_address", "fresh_process", "a new process gave results of hash", "--fixtures", "normal/f32/sum/3x1000/*")
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="foldproof-claims-") as folder:
         os.environ.update(TMPDIR=folder)
         guest = str(build(pathlib.Path(folder), "bits", GUESTS / "bits.c", options=["-Wall", "-Wextra", "-Werror"]))
         check_batches(guest)
         check_offsets(guest)
+        check_new_processes(guest)
         check_shapes(guest)
         check_twins(pathlib.Path(folder))
         check_repeats(pathlib.Path(folder))

@@ -11,7 +11,8 @@
 #include "log.h"
 #include "vary.h"
 
-/* The same subject's results from another process, by subject, engine and case: their hash, and what else that run did;
+/* The same subject's results from other processes, by subject, engine and case: the hash of the first that are not those of
+ * *result_hash or that did something else, and what that run did;
  * false where it has none, with what it said of that (NULL: nothing). */
 struct fold_fresh;
 bool fold_fresh_find(const struct fold_fresh *fresh, const char *subject, enum fold_engine engine,

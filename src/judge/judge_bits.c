@@ -69,7 +69,7 @@ static bool refute_traces(const struct fold_traces *theirs, const struct fold_tr
 }
 
 void fold_judge_fresh_process(struct fold_trial *trial, struct fold_finding *finding) {
-  uint64_t theirs, ours = fold_results_hash(fold_trial_result_dtype(trial), trial->got, trial->c->rows);
+  uint64_t ours = fold_results_hash(fold_trial_result_dtype(trial), trial->got, trial->c->rows), theirs = ours;
   struct fold_traces traces;
   const char *why = NULL;
   if (!trial->fresh) {

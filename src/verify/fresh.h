@@ -5,8 +5,9 @@
 #include "runner.h"
 
 /* Starts this executable again as `record` with the same selection, waits, and has it write its records to the file
- * `records`, whatever its exit code: what it did not record is not found. A child that was killed is FOLD_ENVIRONMENT. */
-fold_status fold_fresh_ask(const struct fold_selection *selection, int records);
+ * `records`, whatever its exit code: what it did not record is not found. A child that was killed is FOLD_ENVIRONMENT.
+ * Of guests as many as there are repeats, or one where that takes long; and further ones for a few of the cases. */
+fold_status fold_fresh_ask(const struct fold_selection *selection, const struct fold_cases *cases, int records);
 /* Reads them, from the file's beginning. Free with fold_fresh_free. */
 fold_status fold_fresh_read(int records, struct fold_fresh **fresh);
 void fold_fresh_free(struct fold_fresh *fresh);

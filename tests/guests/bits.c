@@ -27,6 +27,31 @@ static int honest(call_of *call, void *context) { return (void)context, sums(cal
 /* From so many rows on another way. */
 static int from_rows(call_of *call, void *context) { return sums(call, call->rows < *(uint64_t *)context ? 1 : 8); }
 
+/* The same of products, and of terms of one byte: another of them is the result. */
+static int product_from_rows(call_of *call, void *context) {
+  const float *x = call->in, *y = call->other;
+  const uint64_t step = call->rows < *(uint64_t *)context ? 1 : 8;
+  for (uint64_t r = 0; r < call->rows; r++) {
+    float s = y ? 0 : 1;
+    for (uint64_t k = 0; k < step; k++)
+      for (uint64_t i = r * call->cols + k; i < (r + 1) * call->cols; i += step) s = y ? s + x[i] * y[i] : s * x[i];
+    ((float *)call->out)[r] = s;
+  }
+  return FOLDPROOF_GUEST_OK;
+}
+static int byte_from_rows(call_of *call, void *context) {
+  const uint64_t which = call->rows < *(uint64_t *)context ? 0 : 1;
+  for (uint64_t r = 0; r < call->rows && call->cols > 1; r++)
+    ((unsigned char *)call->out)[r] = ((const unsigned char *)call->in)[r * call->cols + which];
+  return FOLDPROOF_GUEST_OK;
+}
+
+/* By a bit that is drawn anew for each process: of the address where its own code is. */
+static int by_load_address(call_of *call, void *context) {
+  static const char here;
+  return (void)context, sums(call, __builtin_parityll((uintptr_t)&here >> 12) ? 8 : 1);
+}
+
 /* Of that many rows alone. */
 static int at_rows(call_of *call, void *context) { return sums(call, call->rows == *(uint64_t *)context ? 8 : 1); }
 
@@ -89,13 +114,32 @@ static int by_strides(call_of *call, void *context) {
   return (void)context, strided(call, call->col_stride > 1 ? 8 : 1);
 }
 
-static uint64_t nine = 9, many = 40000, awkward = 1111;
+static uint64_t nine = 9, few = 512, many = 40000, awkward = 1111;
 #define SUBJECT(id, promises, function, what) \
   { .name = "bits/" id, .claims = promises, .run = function, .context = what }
 static const struct foldproof_guest_subject subjects[] = {
     SUBJECT("honest", "bounded,reproducible", honest, NULL),
     SUBJECT("from_9_rows", "batch_invariant", from_rows, &nine),
     SUBJECT("from_40000_rows", "batch_invariant", from_rows, &many),
+    {.name = "bits/dot_from_512_rows",
+     .problems = "dot",
+     .claims = "batch_invariant",
+     .run = product_from_rows,
+     .context = &few},
+    {.name = "bits/prod_from_9_rows",
+     .problems = "prod",
+     .claims = "batch_invariant",
+     .run = product_from_rows,
+     .context = &nine},
+    {.name = "bits/bytes_from_9_rows",
+     .problems = "rows",
+     .dtypes = "e4m3,e5m2",
+     .accumulator = "terms",
+
+     .claims = "batch_invariant",
+     .run = byte_from_rows,
+     .context = &nine},
+    SUBJECT("by_load_address", "fresh_process", by_load_address, NULL),
     SUBJECT("at_1111_rows", "batch_invariant", at_rows, &awkward),
     SUBJECT("odd_rows", "batch_invariant", odd_rows, NULL),
     SUBJECT("last_of_many", "batch_invariant", last_of_many, NULL),
