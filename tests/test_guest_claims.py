@@ -135,6 +135,16 @@ def check_new_processes(guest):
         check_refuted(guest, "by_load_address", "fresh_process", "a new process gave results of hash", "--fixtures", "normal/f32/sum/3x1000/*")
 
 
+def check_bad_twins(folder):
+    """Who varies or dies is named, and not who promises its bits."""
+    liars = str(build(folder, "liars", GUESTS / "liars.c"))
+    for twin, word in (("liar/keeps_state", "liar/keeps_state, whose bits it promises, has other bits in a repeat"),
+                       ("liar/crashes", "its twin liar/crashes ran, and the process that it ran in was killed by signal 11")):
+        code, out, err = verify("--guest", liars, "--subjects", "liar/honest", "--same-bits-as", twin, "--claims", "same_bits_as",
+                                "--fixtures", "normal/f32/sum/*x1000/*,normal/f32/sum/17x257/*")
+        assert code == 99 and word in out and "REFUTED" not in out, (twin, code, out, err)
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="foldproof-claims-") as folder:
         os.environ.update(TMPDIR=folder)
@@ -144,6 +154,7 @@ def main():
         check_new_processes(guest)
         check_shapes(guest)
         check_twins(pathlib.Path(folder))
+        check_bad_twins(pathlib.Path(folder))
         check_repeats(pathlib.Path(folder))
     print("guests: each is refuted by the claim that it breaks")
 

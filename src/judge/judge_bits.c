@@ -22,6 +22,21 @@ static bool takes(const struct fold_subject *twin, const struct fold_case *c) {
   return twin->dtypes >> c->dtype & 1 && twin->ops >> fold_case_problem(c)->id & 1;
 }
 
+/* Where it has other bits in a repeat nobody can have its bits, and the subject is not to blame. */
+static void blame_varying_twin(struct fold_trial *trial, const struct fold_subject *twin,
+                               struct fold_finding *finding) {
+  enum { AGAIN = 8 };
+  const enum fold_dtype dtype = fold_trial_result_dtype(trial);
+  const uint64_t first = fold_results_hash(dtype, trial->other, trial->c->rows);
+  for (unsigned k = 0; k < AGAIN; k++) {
+    if (fold_trial_run_twin(trial, twin).code != FOLD_OK) return;
+    if (fold_results_hash(dtype, trial->other, trial->c->rows) == first) continue;
+    fold_find_failed(
+        finding, fold_error(FOLD_ENVIRONMENT, "%.80s, whose bits it promises, has other bits in a repeat", twin->name));
+    return;
+  }
+}
+
 void fold_judge_same_bits_as(struct fold_trial *trial, struct fold_finding *finding) {
   const struct fold_subject *twin = trial->subject->twin ? fold_registry_twin(trial->registry, trial->subject) : NULL;
   if (twin == NULL) {
@@ -42,6 +57,8 @@ void fold_judge_same_bits_as(struct fold_trial *trial, struct fold_finding *find
     fold_find_failed(finding, status);
   else if (fold_find_same(finding, fold_trial_result_dtype(trial), trial->got, trial->other, trial->c->rows, what))
     fold_find_held(finding);
+  else
+    blame_varying_twin(trial, twin, finding);
 }
 
 /* What a run did there and not here. What it does here too is other claims' to refute. */

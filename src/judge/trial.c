@@ -5,6 +5,7 @@
 
 #include "bits.h"
 #include "judge.h"
+#include "watch.h"
 
 static bool is_poison(const unsigned char *result, size_t size, unsigned char poison) {
   for (size_t i = 0; i < size; i++)
@@ -97,7 +98,10 @@ fold_status fold_trial_run_twin(struct fold_trial *trial, const struct fold_subj
   const struct fold_request request = fold_trial_request(trial, 0x77);
   struct fold_logged run = {twin, trial->why, {0}};
   if (twin->engine != trial->subject->engine) FOLD_TRY(trial->elsewhere(trial->whose, twin->engine, &rig));
-  FOLD_TRY(enter(trial, &run, fold_rig_run(rig, twin, &request, trial->other, &run.traces)));
+  fold_watch_twin(true);
+  fold_status status = fold_rig_run(rig, twin, &request, trial->other, &run.traces);
+  fold_watch_twin(false);
+  FOLD_TRY(enter(trial, &run, status));
   return fold_trial_refill(trial);
 }
 

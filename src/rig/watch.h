@@ -7,15 +7,18 @@
 #define FOLD_WATCH_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct fold_watch {
   _Atomic uint64_t turns;    /* odd: a run is under way */
   _Atomic uint64_t elements; /* of the run that began last */
+  _Atomic bool by_twin;      /* the run is of the twin of who is judged */
 };
 
 /* From now on the runs of this process are told to `watch`; NULL (as at first): to nobody. */
 void fold_watch_set(struct fold_watch *watch);
+void fold_watch_twin(bool is_twin);
 void fold_watch_begin(uint64_t elements);
 /* A child of the process that set the watch ends here. */
 void fold_watch_end(void);

@@ -40,6 +40,7 @@ static fold_status start_worker(struct supervisor *s) {
   s->turns = atomic_load(&s->desk->watch.turns);
   s->turns += s->turns & 1;
   atomic_store(&s->desk->watch.turns, s->turns);
+  atomic_store(&s->desk->watch.by_twin, false);
   fflush(NULL); /* or both would write what waits in a buffer */
   pid_t parent = getpid(), child = fork();
   if (child == 0) {
@@ -196,6 +197,15 @@ static fold_status conclude(struct supervisor *s, int status) {
   return fold_ok();
 }
 
+/* Who ran then, where that was another than who was judged. */
+static void name_twin(const struct supervisor *s, char text[160]) {
+  const char *twin = s->job->registry->subjects[s->round.place.subject].twin;
+  char how[160];
+  if (!s->in_trial || !twin || !atomic_load(&s->desk->watch.by_twin)) return;
+  snprintf(how, sizeof how, "%s", text);
+  snprintf(text, 160, "its twin %.40s ran, and %.98s", twin, how);
+}
+
 /* One worker's life; *over: it was the last. */
 static fold_status employ(struct supervisor *s, bool *over) {
   char text[160];
@@ -204,6 +214,7 @@ static fold_status employ(struct supervisor *s, bool *over) {
   int status = await_end(s, how);
   fold_status result = s->failed;
   describe(s, how, status, text);
+  name_twin(s, text);
   if (result.code == FOLD_OK && how == SAID_ALL) result = conclude(s, status);
   if (result.code == FOLD_OK && how != SAID_ALL && how != STOPPED) result = answer_for(s, text, how == HUNG);
   *over = *s->job->stop || (how == SAID_ALL && !s->ended.lost);
