@@ -2,6 +2,7 @@
 
 test_golden.py FOLDPROOF FIXTURES. Copies are changed as a change of code would show: a bit, an input, an order, a name, a cut.
 """
+import os
 import pathlib
 import re
 import shutil
@@ -80,6 +81,14 @@ def check_changes(folder):
         assert re.search(says, said, re.M), f"{what}: no {says!r} in {said[:3000]}"
 
 
+def check_fifo(folder):
+    """A pipe of that name is waited for by nobody."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    os.mkfifo(folder / "a.golden")
+    assert "a.golden: not a file of text" in record("--golden", folder, code=2)
+
+
 def check_selection(folder):
     """What is not selected is no business of the run; a folder with nothing in it is not green."""
     record("--golden", KEPT, "--subjects", "host/numpy", "--fixtures", "normal/f32/sum/1x1025/seed1", code=0)
@@ -94,4 +103,5 @@ def check_selection(folder):
 with tempfile.TemporaryDirectory() as scratch:
     check_kept()
     check_changes(pathlib.Path(scratch) / "golden")
+    check_fifo(pathlib.Path(scratch) / "golden")
     check_selection(pathlib.Path(scratch) / "golden")

@@ -179,6 +179,9 @@ static fold_status read_lines(struct reading *r, FILE *file) {
 
 static fold_status read_sheet(struct fold_goldens *g, const char *path) {
   struct reading r = {.goldens = g, .path = path};
+  struct stat info;
+  const bool regular = stat(path, &info) != 0 || S_ISREG(info.st_mode); /* a pipe would be waited for */
+  if (!regular) return fold_error(FOLD_BAD_INPUT, "%.150s: not a file of text", fold_path_tail(path));
   FILE *file = fopen(path, "re");
   if (file == NULL)
     return fold_error(FOLD_BAD_INPUT, "%.150s: can't be read: %s", fold_path_tail(path), strerror(errno));
