@@ -29,19 +29,25 @@ static int read_dtype(const struct fold_scanned *r) {
   return fold_dtype_parse(name);
 }
 
-/* "0x3f800000" as record.c writes it, in lower case; 0: it is not written so. */
-static size_t read_bits(const char *at, const char *end, int digits, uint64_t *bits) {
-  if (end - at < digits + 4 || memcmp(at, "\"0x", 3) != 0 || at[digits + 3] != '"') return 0;
+/* 0x3f800000 as record.c writes it, in lower case. */
+static bool read_digits(const char *at, int digits, uint64_t *bits) {
+  if (memcmp(at, "0x", 2) != 0) return false;
   *bits = 0;
   for (int i = 0; i < digits; i++) {
-    const char c = at[3 + i];
+    const char c = at[2 + i];
     const unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
                            : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
                                                   : 16;
-    if (digit > 15) return 0;
+    if (digit > 15) return false;
     *bits = *bits << 4 | digit;
   }
-  return (size_t)digits + 4;
+  return true;
+}
+
+/* The length of such a text in quotes; 0: it is not written so. */
+static size_t read_bits(const char *at, const char *end, int digits, uint64_t *bits) {
+  const bool quoted = end - at >= digits + 4 && at[0] == '"' && at[digits + 3] == '"';
+  return quoted && read_digits(at + 1, digits, bits) ? (size_t)digits + 4 : 0;
 }
 
 /* False: they have not, or only the thorough reader can tell. */
@@ -66,8 +72,7 @@ static bool has_its_hash(const struct fold_scanned *r) {
   if (n != (all < FOLD_RECORD_RESULTS ? all : FOLD_RECORD_RESULTS)) return false;
   if (all > n) return true; /* the hash is of rows that are not here */
   const struct fold_slice *hash = &r->value[FOLD_KEY_results_xxh3];
-  return hash->n == 18 && read_bits(hash->at - 1, hash->at + hash->n + 1, 16, &bits) &&
-         bits == fold_results_hash((enum fold_dtype)dtype, got, n);
+  return hash->n == 18 && read_digits(hash->at, 16, &bits) && bits == fold_results_hash((enum fold_dtype)dtype, got, n);
 }
 
 static fold_status check_results(const struct fold_scanned *r) {
