@@ -14,13 +14,6 @@ static bool is_extreme(const json_t *record) {
   return strcmp(op, "max") == 0 || strcmp(op, "min") == 0;
 }
 
-static const struct fold_subject *find(const struct fold_registry *registry, const char *name, int engine) {
-  for (size_t i = 0; i < registry->n; i++)
-    if ((int)registry->subjects[i].engine == engine && strcmp(registry->subjects[i].name, name) == 0)
-      return &registry->subjects[i];
-  return NULL;
-}
-
 static fold_status bad(const json_t *record, const char *key) {
   return fold_error(FOLD_BAD_INPUT, "%.60s: %s '%.40s' means nothing here", fold_record_text(record, "subject"), key,
                     fold_record_text(record, key));
@@ -77,7 +70,7 @@ static fold_status grow(struct fold_again *a) {
 
 static fold_status add(struct fold_again *a, const json_t *record, int engine, struct fold_subject **added) {
   const char *name = fold_record_text(record, "subject");
-  const struct fold_subject *own = find(a->own, name, engine);
+  const struct fold_subject *own = fold_registry_find(a->own, name, (enum fold_engine)engine);
   FOLD_TRY(grow(a));
   struct fold_subject *s = (struct fold_subject *)(uintptr_t)&a->subjects.subjects[a->subjects.n];
   *s = (struct fold_subject){.engine = (enum fold_engine)engine, .method = FOLD_PLAIN};
@@ -97,14 +90,15 @@ fold_status fold_again_note(struct fold_again *a, const json_t *record) {
   const int engine = fold_engine_parse(fold_record_text(record, "engine"));
   uint64_t claim = 0, preset;
   if (engine < 0) return bad(record, "engine");
-  struct fold_subject *s = (struct fold_subject *)(uintptr_t)find(&a->subjects, name, engine);
+  struct fold_subject *s =
+      (struct fold_subject *)(uintptr_t)fold_registry_find(&a->subjects, name, (enum fold_engine)engine);
   if (s == NULL) FOLD_TRY(add(a, record, engine, &s));
   const size_t index = (size_t)(s - a->subjects.subjects);
   if (strcmp(fold_record_text(record, "type"), "judgement") == 0) {
     if (!json_is_true(json_object_get(record, "promised"))) return fold_ok();
     FOLD_TRY(fold_claims_parse(fold_record_text(record, "claim"), &claim, &preset));
   } else {
-    const struct fold_subject *own = find(a->own, name, engine);
+    const struct fold_subject *own = fold_registry_find(a->own, name, (enum fold_engine)engine);
     struct fold_subject declared = *s;
     if (own)
       claim = own->claims;
@@ -120,7 +114,8 @@ fold_status fold_again_note(struct fold_again *a, const json_t *record) {
 
 fold_status fold_again_noted(const struct fold_again *a, const json_t *record, struct fold_subject *s, size_t *index) {
   const struct fold_subject *noted =
-      find(&a->subjects, fold_record_text(record, "subject"), fold_engine_parse(fold_record_text(record, "engine")));
+      fold_registry_find(&a->subjects, fold_record_text(record, "subject"),
+                         (enum fold_engine)fold_engine_parse(fold_record_text(record, "engine")));
   if (noted == NULL) return bad(record, "subject");
   *index = (size_t)(noted - a->subjects.subjects);
   *s = *noted;
@@ -131,7 +126,7 @@ fold_status fold_again_subject(const struct fold_again *a, const json_t *record,
                                size_t *index) {
   const char *name = fold_record_text(record, "subject");
   const int engine = fold_engine_parse(fold_record_text(record, "engine"));
-  const struct fold_subject *own = find(a->own, name, engine);
+  const struct fold_subject *own = fold_registry_find(a->own, name, (enum fold_engine)engine);
   FOLD_TRY(fold_again_noted(a, record, s, index));
   if (is_extreme(record)) s->claims |= a->extremes[*index];
   if (is_declared(record) || own == NULL) return read_declared(record, s);

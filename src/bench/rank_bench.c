@@ -116,7 +116,7 @@ static fold_status add_entrant(struct fold_rank_bench *b, const struct fold_regi
   memcpy(name, from->subject, FOLD_WIRE_NAME);
   name[FOLD_WIRE_NAME] = '\0';
   struct fold_rank_entrant *e = &b->entrant[b->n_entrants++];
-  *e = (struct fold_rank_entrant){.subject = fold_rank_find(registry, engine, name)};
+  *e = (struct fold_rank_entrant){.subject = fold_registry_find(registry, name, engine)};
   if (!e->subject) return fold_error(FOLD_ENVIRONMENT, "has no subject %s", name);
   fold_rank_take_share(e, b->comm, (enum fold_share)from->share);
   FOLD_TRY(find_pool(b, from, &e->pool));

@@ -113,9 +113,7 @@ static fold_status note(void *context, json_t *record, size_t line) {
 
 /* Whether record would take the name; a guest's is known once it is loaded. */
 static bool is_here(const struct rerun *r, int engine, const char *name) {
-  for (size_t i = 0; i < r->registry->n; i++)
-    if ((int)r->registry->subjects[i].engine == engine && strcmp(r->registry->subjects[i].name, name) == 0) return true;
-  return r->guests != NULL;
+  return r->guests != NULL || fold_registry_find(r->registry, name, (enum fold_engine)engine);
 }
 
 static void leave_out_strangers(struct rerun *r, int engine) {

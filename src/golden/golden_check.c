@@ -31,9 +31,8 @@ bool fold_golden_is_gone(struct fold_golden_run *run, const struct fold_golden_s
   snprintf(text, sizeof text, "%s", name);
   if (!fold_golden_name_read(text, &subject) || !fold_selects_subject(run->selection, &subject)) return false;
   if (!is_judge_of(run, &subject)) return false;
-  for (size_t i = 0; i < run->registry->n; i++) {
-    const struct fold_subject *s = &run->registry->subjects[i];
-    if (s->engine != subject.engine || strcmp(s->name, subject.name) != 0) continue;
+  const struct fold_subject *s = fold_registry_find(run->registry, subject.name, subject.engine);
+  if (s) {
     fold_golden_of(s, of);
     if (strcmp(of, sheet->of) == 0) return false;
     if (tell) TELL(run->gone, "GONE: %s is '%s' now, not '%s': %s\n", name, of, sheet->of, sheet->path);

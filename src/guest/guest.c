@@ -127,40 +127,35 @@ static fold_status append(struct fold_subject **all, size_t *n, const struct fol
 static fold_status check_names(const struct fold_guest *guest, const struct fold_subject *rows, size_t n,
                                const struct fold_registry *own) {
   for (size_t i = 0; i < n; i++)
-    for (size_t k = 0; k < own->n; k++)
-      if (rows[i].engine == own->subjects[k].engine && strcmp(rows[i].name, own->subjects[k].name) == 0)
-        return fold_error(FOLD_BAD_INPUT, "%s: %s is one of foldproof's own subjects", guest->what, rows[i].name);
+    if (fold_registry_find(own, rows[i].name, rows[i].engine))
+      return fold_error(FOLD_BAD_INPUT, "%s: %s is one of foldproof's own subjects", guest->what, rows[i].name);
   return fold_ok();
 }
 
-static const struct fold_subject *find(const struct fold_subject *subjects, size_t n, enum fold_engine engine,
-                                       const char *name) {
-  for (size_t i = 0; i < n; i++)
-    if (subjects[i].engine == engine && strcmp(subjects[i].name, name) == 0) return &subjects[i];
-  return NULL;
-}
-
 /* By the first number that nobody has, of those before and of this guest's. */
-static fold_status rename_row(struct fold_subject *row, const struct fold_subject *all, size_t n,
-                              const struct fold_subject *rows, size_t more) {
+static fold_status rename_row(struct fold_subject *row, const struct fold_registry *before,
+                              const struct fold_registry *more) {
   struct fold_guest_row *guest = (struct fold_guest_row *)(uintptr_t)row->guest;
   for (unsigned k = 2;; k++) {
     free(guest->renamed);
     guest->renamed = NULL;
     if (asprintf(&guest->renamed, "%s@%u", guest->name, k) < 0)
       return fold_error(FOLD_NO_MEMORY, "not enough memory for a guest's table");
-    if (find(all, n, row->engine, guest->renamed) || find(rows, more, row->engine, guest->renamed)) continue;
+    if (fold_registry_find(before, guest->renamed, row->engine) ||
+        fold_registry_find(more, guest->renamed, row->engine))
+      continue;
     row->name = guest->renamed;
     return fold_ok();
   }
 }
 
 /* The same guest twice is left to the registry's check to refuse. */
-static fold_status rename_rows(struct fold_subject *rows, size_t more, const struct fold_subject *all, size_t n) {
+static fold_status rename_rows(struct fold_subject *rows, size_t more, const struct fold_registry *before) {
+  const struct fold_registry all = {rows, more};
   for (size_t i = 0; i < more; i++) {
-    const struct fold_subject *first = find(all, n, rows[i].engine, rows[i].name);
+    const struct fold_subject *first = fold_registry_find(before, rows[i].name, rows[i].engine);
     if (first == NULL || strcmp(first->guest->guest->what, rows[i].guest->guest->what) == 0) continue;
-    FOLD_TRY(rename_row(&rows[i], all, n, rows, more));
+    FOLD_TRY(rename_row(&rows[i], before, &all));
   }
   return fold_ok();
 }
@@ -190,7 +185,7 @@ static fold_status load(const struct fold_guest *guest, const char *claims, cons
   fold_status status = fold_guest_rows(guest, json, claims, &rows, &more);
   free(json);
   if (status.code == FOLD_OK) status = check_names(guest, rows, more, own);
-  if (status.code == FOLD_OK) status = rename_rows(rows, more, *all, *n);
+  if (status.code == FOLD_OK) status = rename_rows(rows, more, &(struct fold_registry){*all, *n});
   if (status.code == FOLD_OK) status = append(all, n, rows, more);
   if (status.code != FOLD_OK) fold_guest_rows_put_away(rows, more);
   free(rows);

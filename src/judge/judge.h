@@ -22,6 +22,9 @@ struct fold_registry {
   const struct fold_subject *subjects;
   size_t n;
 };
+/* NULL where there is none. */
+const struct fold_subject *fold_registry_find(const struct fold_registry *registry, const char *name,
+                                              enum fold_engine engine);
 /* The subject whose bits `subject` promises: "NAME" on its own engine, or "ENGINE:NAME"; NULL where there is none. */
 const struct fold_subject *fold_registry_twin(const struct fold_registry *registry, const struct fold_subject *subject);
 /* ENVIRONMENT, naming the first subject that is wrong: a name twice, an order or a twin that does not exist, a claim that lacks

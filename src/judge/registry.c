@@ -26,8 +26,8 @@ static bool is_name(const char *name) {
   return true;
 }
 
-static const struct fold_subject *find(const struct fold_registry *registry, const char *name,
-                                       enum fold_engine engine) {
+const struct fold_subject *fold_registry_find(const struct fold_registry *registry, const char *name,
+                                              enum fold_engine engine) {
   for (size_t i = 0; i < registry->n; i++)
     if (registry->subjects[i].engine == engine && strcmp(registry->subjects[i].name, name) == 0)
       return &registry->subjects[i];
@@ -36,11 +36,11 @@ static const struct fold_subject *find(const struct fold_registry *registry, con
 
 const struct fold_subject *fold_registry_twin(const struct fold_registry *registry, const struct fold_subject *s) {
   const char *name = s->twin, *colon = strchr(name, ':');
-  if (colon == NULL) return find(registry, name, s->engine);
+  if (colon == NULL) return fold_registry_find(registry, name, s->engine);
   for (int e = 0; e < FOLD_ENGINES; e++) {
     const char *engine = fold_engine_name((enum fold_engine)e);
     if (strlen(engine) == (size_t)(colon - name) && strncmp(engine, name, strlen(engine)) == 0)
-      return find(registry, colon + 1, (enum fold_engine)e);
+      return fold_registry_find(registry, colon + 1, (enum fold_engine)e);
   }
   return NULL;
 }
@@ -152,7 +152,8 @@ fold_status fold_registry_check(const struct fold_registry *registry) {
     if ((unsigned)s->engine >= FOLD_ENGINES) WRONG("this program is broken: subject %s has no engine", s->name);
     const char *engine = fold_engine_name(s->engine);
     fold_status status = fold_ok();
-    if (find(registry, s->name, s->engine) != s) status = fold_error(FOLD_ENVIRONMENT, "there are two of that name");
+    if (fold_registry_find(registry, s->name, s->engine) != s)
+      status = fold_error(FOLD_ENVIRONMENT, "there are two of that name");
     if (status.code == FOLD_OK) status = check_row(s);
     if (status.code == FOLD_OK) status = check_claims(s);
     if (status.code == FOLD_OK) status = check_twin(registry, s);

@@ -20,14 +20,6 @@ struct rank {
   size_t head_bytes;
 };
 
-const struct fold_subject *fold_rank_find(const struct fold_registry *registry, enum fold_engine engine,
-                                          const char *name) {
-  for (size_t i = 0; i < registry->n; i++)
-    if (registry->subjects[i].engine == engine && strcmp(registry->subjects[i].name, name) == 0)
-      return &registry->subjects[i];
-  return NULL;
-}
-
 static void announce(void *context, const char *call, size_t count, const char *type) {
   const struct rank *r = context;
   struct wire_enter enter = {.count = count};
@@ -106,7 +98,7 @@ static fold_status room_for_results(struct rank *r, size_t nbytes) {
 
 static fold_status run(struct rank *r, struct wire_run *run, struct wire_ran *ran) {
   run->subject[sizeof run->subject - 1] = '\0';
-  const struct fold_subject *subject = fold_rank_find(r->seat->registry, r->seat->engine, run->subject);
+  const struct fold_subject *subject = fold_registry_find(r->seat->registry, run->subject, r->seat->engine);
   if (!subject) return fold_error(FOLD_ENVIRONMENT, "has no subject %s", run->subject);
   if (!r->loaded || run->ranks == 0 || run->ranks > r->seat->ranks || !r->comm[run->ranks - 1])
     return fold_error(FOLD_ENVIRONMENT, "was asked to run with no input or no communicator");

@@ -32,8 +32,4 @@ struct fold_rank_seat {
 /* Returns when the harness said so, or is gone. */
 void fold_rank_serve(struct fold_rank_seat *seat);
 
-/* The subject of that name on an engine, NULL where there is none. */
-const struct fold_subject *fold_rank_find(const struct fold_registry *registry, enum fold_engine engine,
-                                          const char *name);
-
 #endif
