@@ -9,14 +9,14 @@
 
 #include <jansson.h>
 
+#include "case_index.h"
 #include "remake.h"
 #include "runner.h"
 
 struct fold_again {
   const struct fold_registry *own; /* what this program has */
   const char *folder;              /* of fixtures */
-  struct fold_cases fixtures;
-  const struct fold_case **by_name;
+  struct fold_case_index fixtures;
   struct fold_case made; /* of a record alone */
   struct fold_remade remade;
   struct fold_registry subjects; /* of the records, by name and engine; with what they promise of sums and products */
@@ -43,7 +43,5 @@ fold_status fold_again_input(struct fold_again *again, const json_t *record);
 /* Its results, in the memory of the subject's result dtype: to be freed. UNSUPPORTED where it holds but a part of them. */
 fold_status fold_again_results(struct fold_again *again, const json_t *record, const char *path,
                                const struct fold_subject *subject, void **results);
-/* The case of that name among the fixtures; NULL. */
-const struct fold_case *fold_again_fixture(const struct fold_again *again, const char *name);
 
 #endif

@@ -6,19 +6,9 @@
 #include "record.h"
 #include "report_lines.h"
 
-static int by_name(const void *a, const void *b) {
-  const struct fold_case *const *l = a, *const *r = b;
-  return strcmp((*l)->name, (*r)->name);
-}
-
 fold_status fold_again_open(struct fold_again *a, const struct fold_registry *own, const char *folder) {
   *a = (struct fold_again){.own = own, .folder = folder};
-  FOLD_TRY(fold_cases_load(folder, "all", NULL, &a->fixtures));
-  a->by_name = calloc(a->fixtures.n + 1, sizeof(const struct fold_case *));
-  if (a->by_name == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the cases");
-  for (size_t i = 0; i < a->fixtures.n; i++) a->by_name[i] = &a->fixtures.at[i];
-  qsort(a->by_name, a->fixtures.n, sizeof(const struct fold_case *), by_name);
-  return fold_ok();
+  return fold_case_index_open(&a->fixtures, folder);
 }
 
 static void drop_made(struct fold_again *a) {
@@ -30,8 +20,7 @@ static void drop_made(struct fold_again *a) {
 void fold_again_close(struct fold_again *a) {
   fold_remade_free(&a->remade);
   drop_made(a);
-  fold_cases_free(&a->fixtures);
-  free(a->by_name);
+  fold_case_index_close(&a->fixtures);
   for (size_t i = 0; i < a->subjects.n; i++) {
     free((char *)(uintptr_t)a->subjects.subjects[i].name);
     free((char *)(uintptr_t)a->subjects.subjects[i].twin);
@@ -39,12 +28,6 @@ void fold_again_close(struct fold_again *a) {
   free((void *)(uintptr_t)a->subjects.subjects);
   free(a->extremes);
   *a = (struct fold_again){0};
-}
-
-const struct fold_case *fold_again_fixture(const struct fold_again *a, const char *name) {
-  const struct fold_case key = {.name = (char *)(uintptr_t)name}, *at = &key;
-  const struct fold_case **found = bsearch(&at, a->by_name, a->fixtures.n, sizeof(const struct fold_case *), by_name);
-  return found ? *found : NULL;
 }
 
 static bool read_size(const json_t *record, const char *key, size_t *size) {
@@ -91,7 +74,7 @@ static fold_status find_case(struct fold_again *a, const json_t *record, const s
   struct fold_case told;
   const char *name = fold_record_text(record, "case");
   FOLD_TRY(read_case(record, &told));
-  *found = fold_again_fixture(a, name);
+  *found = fold_case_index_find(&a->fixtures, name);
   if (*found && is_same(*found, &told)) return fold_ok();
   if (a->remade.c == &a->made && a->made.name && strcmp(a->made.name, name) == 0 && is_same(&a->made, &told)) {
     *found = &a->made;

@@ -300,7 +300,7 @@ static void drop_gone(struct fold_golden_run *run, struct fold_golden_sheet *she
   if (!fold_golden_selects(run, sheet)) return;
   for (size_t k = sheet->n; k-- > 0;) {
     const char *name = sheet->line[k].name;
-    if (fold_golden_case(run, name) || strncmp(name, "npy:", 4) == 0) continue;
+    if (fold_case_index_find(&run->index, name) || strncmp(name, "npy:", 4) == 0) continue;
     printf("DROPS: %s: there is no such case any more: %s\n", name, sheet->path);
     fold_golden_drop(sheet, &sheet->line[k]);
   }

@@ -148,7 +148,7 @@ static void check_sheet(struct fold_golden_run *run, const struct fold_golden_sh
   for (size_t i = 0; i < sheet->n_by; i++) fold_golden_is_gone(run, sheet, sheet->by[i], true);
   for (size_t k = 0; k < sheet->n; k++) {
     const char *name = sheet->line[k].name;
-    const struct fold_case *c = fold_golden_case(run, name);
+    const struct fold_case *c = fold_case_index_find(&run->index, name);
     if (c == NULL && strncmp(name, "npy:", 4) != 0)
       TELL(run->gone, "GONE: there is no case %s: %s:%zu\n", name, sheet->path, sheet->line[k].number);
     selected += !c || fold_case_matches(c, run->selection->fixtures);
@@ -163,7 +163,8 @@ static void check_sheet(struct fold_golden_run *run, const struct fold_golden_sh
 
 fold_status fold_golden_check(struct fold_golden_run *run) {
   for (size_t i = 0; i < run->goldens.n; i++) check_sheet(run, &run->goldens.sheet[i]);
-  for (size_t i = 0; i < run->cases.n; i++)
-    if (fold_case_matches(&run->cases.at[i], run->selection->fixtures)) FOLD_TRY(check_case(run, &run->cases.at[i]));
+  for (size_t i = 0; i < run->index.cases.n; i++)
+    if (fold_case_matches(&run->index.cases.at[i], run->selection->fixtures))
+      FOLD_TRY(check_case(run, &run->index.cases.at[i]));
   return fold_ok();
 }

@@ -11,28 +11,8 @@
 
 enum { MOST_LINES = 10 };
 
-static int by_name(const void *a, const void *b) {
-  const struct fold_case *const *l = a, *const *r = b;
-  return strcmp((*l)->name, (*r)->name);
-}
-
-static fold_status load_cases(struct fold_golden_run *run) {
-  FOLD_TRY(fold_cases_load(run->selection->folder, "all", NULL, &run->cases));
-  run->by_name = calloc(run->cases.n + 1, sizeof(const struct fold_case *));
-  if (run->by_name == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the goldens");
-  for (size_t i = 0; i < run->cases.n; i++) run->by_name[i] = &run->cases.at[i];
-  qsort(run->by_name, run->cases.n, sizeof(const struct fold_case *), by_name);
-  return fold_ok();
-}
-
-const struct fold_case *fold_golden_case(const struct fold_golden_run *run, const char *name) {
-  const struct fold_case key = {.name = (char *)(uintptr_t)name}, *at = &key;
-  const struct fold_case **found = bsearch(&at, run->by_name, run->cases.n, sizeof(const struct fold_case *), by_name);
-  return found ? *found : NULL;
-}
-
 fold_status fold_golden_remake(struct fold_golden_run *run, const struct fold_case *c) {
-  const struct fold_case *own = fold_golden_case(run, c->name);
+  const struct fold_case *own = fold_case_index_find(&run->index, c->name);
   if (own == NULL) fold_remade_free(&run->remade); /* it may have been another of that address */
   return fold_remake_other(&run->remade, own ? own : c);
 }
@@ -46,15 +26,14 @@ fold_status fold_golden_open(struct fold_golden_run *run, const struct fold_gold
   if (run->goldens.n == 0 && !options->bless)
     return fold_error(FOLD_BAD_INPUT, "%.150s: no golden is there: see record --bless",
                       fold_path_tail(options->folder));
-  FOLD_TRY(load_cases(run));
+  FOLD_TRY(fold_case_index_open(&run->index, selection->folder));
   return options->bless ? fold_golden_bless_begin(run) : fold_ok();
 }
 
 void fold_golden_close(struct fold_golden_run *run) {
   fold_remade_free(&run->remade);
   fold_goldens_free(&run->goldens);
-  fold_cases_free(&run->cases);
-  free(run->by_name);
+  fold_case_index_close(&run->index);
   json_decref(run->environment);
   *run = (struct fold_golden_run){0};
 }
@@ -64,12 +43,12 @@ char *fold_golden_cases(const struct fold_golden_run *run) {
   size_t size;
   FILE *file = open_memstream(&text, &size);
   if (file == NULL) return NULL;
-  for (size_t i = 0; i < run->cases.n; i++) {
+  for (size_t i = 0; i < run->index.cases.n; i++) {
     bool named = false;
     for (size_t s = 0; s < run->goldens.n && !named; s++)
       named = fold_golden_selects(run, &run->goldens.sheet[s]) &&
-              fold_golden_find(&run->goldens.sheet[s], run->cases.at[i].name);
-    if (named) fprintf(file, "%s%s", ftell(file) ? "," : "", run->cases.at[i].name);
+              fold_golden_find(&run->goldens.sheet[s], run->index.cases.at[i].name);
+    if (named) fprintf(file, "%s%s", ftell(file) ? "," : "", run->index.cases.at[i].name);
   }
   return fclose(file) == 0 ? text : NULL;
 }
@@ -148,7 +127,7 @@ static void check(struct fold_golden_run *run, const struct fold_judgement *j, c
   if (kept == NULL) {
     run->unkept++;
   } else if (kept->input != j->input_hash) {
-    if (fold_golden_case(run, j->c->name)) return; /* fold_golden_check tells it, once */
+    if (fold_case_index_find(&run->index, j->c->name)) return; /* fold_golden_check tells it, once */
     printf("OTHER INPUT: %s: hash 0x%016llx, and 0x%016llx in %s:%zu\n", j->c->name, (unsigned long long)j->input_hash,
            (unsigned long long)kept->input, sheet->path, kept->number);
     run->other_input++;
@@ -188,7 +167,7 @@ fold_status fold_golden_take(struct fold_golden_run *run, const struct fold_judg
     status = fold_golden_bless(run, j, &now);
   else
     check(run, j, &now);
-  if (!fold_golden_case(run, j->c->name)) fold_remade_free(&run->remade); /* the case is not ours */
+  if (!fold_case_index_find(&run->index, j->c->name)) fold_remade_free(&run->remade); /* the case is not ours */
   free(now.results);
   return status;
 }

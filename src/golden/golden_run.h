@@ -6,6 +6,7 @@
 #ifndef FOLD_GOLDEN_RUN_H
 #define FOLD_GOLDEN_RUN_H
 
+#include "case_index.h"
 #include "golden.h"
 #include "remake.h"
 
@@ -21,8 +22,7 @@ struct fold_golden_run {
   const struct fold_selection *selection;
   const char *program;
   struct fold_goldens goldens;
-  struct fold_cases cases; /* all that the folder of fixtures has */
-  const struct fold_case **by_name;
+  struct fold_case_index index; /* all that the folder of fixtures has */
   json_t *environment;
   struct fold_remade remade;
   size_t subject; /* of the run that was taken last, and its case: claims of one run come together */
@@ -67,7 +67,6 @@ void fold_golden_print(struct fold_golden_run *run, const char *kind, const stru
                        const struct fold_golden_sheet *sheet, const struct fold_golden_line *kept);
 /* That case's input, made again; where the folder has no such case, of `c` itself. */
 fold_status fold_golden_remake(struct fold_golden_run *run, const struct fold_case *c);
-const struct fold_case *fold_golden_case(const struct fold_golden_run *run, const char *name);
 fold_status fold_golden_bless(struct fold_golden_run *run, const struct fold_judgement *judgement,
                               const struct fold_golden_result *now);
 /* Refuses an environment whose results should not be kept. */
