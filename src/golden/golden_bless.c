@@ -50,7 +50,7 @@ static void commit_of(const struct fold_golden_run *run, char text[200]) {
 }
 
 fold_status fold_golden_bless_begin(struct fold_golden_run *run) {
-  char commit[200], changed[80];
+  char changed[80];
   const struct fold_footing footing = fold_footing_now();
   const bool usual = fold_footing_restore(&footing, false, changed);
   if (!usual) return fold_error(FOLD_ENVIRONMENT, "--bless: %s is not the usual one: nothing is kept", changed);
@@ -58,13 +58,13 @@ fold_status fold_golden_bless_begin(struct fold_golden_run *run) {
     return fold_error(FOLD_ENVIRONMENT, "--bless: this foldproof was built with fast-math: nothing is kept");
   if (getenv("LD_PRELOAD") && *getenv("LD_PRELOAD"))
     return fold_error(FOLD_ENVIRONMENT, "--bless: LD_PRELOAD is set: nothing is kept");
-  commit_of(run, commit);
-  if (!strstr(commit, "+dirty") || run->options->dirty) return fold_ok();
+  commit_of(run, run->commit);
+  if (!strstr(run->commit, "+dirty") || run->options->dirty) return fold_ok();
   return fold_error(
       FOLD_ENVIRONMENT,
       "--bless: the source differs from commit %.60s: commit first, so that a golden names its code, or say "
       "--dirty",
-      commit);
+      run->commit);
 }
 
 static void refuse(struct fold_golden_run *run, const struct fold_judgement *j, const char *format, ...)
@@ -227,7 +227,7 @@ static void show(struct fold_golden_run *run, const struct fold_golden_result *n
 
 static fold_status keep(struct fold_golden_run *run, const struct fold_golden_result *now) {
   const struct fold_subject *s = now->subject;
-  char of[160], where[240] = "", name[120], commit[200];
+  char of[160], where[240] = "", name[120];
   size_t place;
   fold_golden_of(s, of);
   fold_golden_name(s, name);
@@ -247,10 +247,9 @@ static fold_status keep(struct fold_golden_run *run, const struct fold_golden_re
   else
     run->added++;
   FOLD_TRY(fold_golden_put(sheet, &now->line));
-  commit_of(run, commit);
-  if (strcmp(sheet->commit, commit) == 0) return fold_ok();
+  if (strcmp(sheet->commit, run->commit) == 0) return fold_ok();
   free(sheet->commit);
-  sheet->commit = strdup(commit);
+  sheet->commit = strdup(run->commit);
   return sheet->commit ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the goldens");
 }
 
@@ -312,13 +311,11 @@ static void drop_gone(struct fold_golden_run *run, struct fold_golden_sheet *she
 }
 
 fold_status fold_golden_bless_end(struct fold_golden_run *run) {
-  char commit[200];
   if (run->changed > MOST_LINES) printf("%d of %zu changes shown\n", MOST_LINES, run->changed);
   if (run->refused > MOST_LINES) printf("%d of %zu refusals shown\n", MOST_LINES, run->refused);
   for (size_t i = 0; i < run->goldens.n && run->refused == 0; i++) drop_gone(run, &run->goldens.sheet[i]);
-  commit_of(run, commit);
   printf("goldens in %s: %zu added, %zu changed, %zu as they were, %zu refused; code of commit %s\n",
-         run->options->folder, run->added, run->changed, run->same, run->refused, commit);
+         run->options->folder, run->added, run->changed, run->same, run->refused, run->commit);
   if (run->unsteady) printf("%zu results are not kept: who gave them does not promise run_to_run\n", run->unsteady);
   if (run->refused) puts("nothing is written");
   return run->refused ? fold_ok() : fold_goldens_write(&run->goldens);

@@ -23,6 +23,7 @@ struct fold_golden_run {
   const char *program;
   struct fold_goldens goldens;
   struct fold_case_index index; /* all that the folder of fixtures has */
+  char commit[200];             /* of the code, for --bless */
   json_t *environment;
   struct fold_remade remade;
   size_t subject; /* of the run that was taken last, and its case: claims of one run come together */
