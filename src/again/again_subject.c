@@ -28,9 +28,9 @@ static uint64_t derived_claims(const struct fold_subject *s) {
 }
 
 static fold_status read_declared(const json_t *record, struct fold_subject *s) {
-  static const char *const methods[] = {"plain", "kahan", "neumaier", "exact"};
   const char *order = fold_record_text(record, "order"), *method = fold_record_text(record, "method");
   const int dtype = fold_dtype_parse(fold_record_text(record, "dtype")), result = fold_record_result_dtype(record);
+  const int by = *method ? fold_method_parse(method) : FOLD_PLAIN;
   const json_t *accumulator = json_object_get(record, "accumulator");
   const int joined = accumulator ? fold_dtype_parse(fold_record_text(record, "accumulator")) : 0;
   if (dtype < 0) return bad(record, "dtype");
@@ -41,8 +41,8 @@ static fold_status read_declared(const json_t *record, struct fold_subject *s) {
     if (found == NULL) return fold_error(FOLD_UNSUPPORTED, "there is no order %.60s here", order);
     s->order = found->name;
   }
-  for (s->method = FOLD_PLAIN; *method && strcmp(methods[s->method], method) != 0; s->method++)
-    if (s->method == FOLD_EXACT) return bad(record, "method");
+  if (by < 0) return bad(record, "method");
+  s->method = (enum fold_method)by;
   s->accumulator = accumulator ? FOLD_ALWAYS((unsigned)joined) : FOLD_USUAL;
   s->result = FOLD_ALWAYS((unsigned)result);
   return fold_ok();

@@ -4,7 +4,6 @@
 #include "golden.h"
 #include "text.h"
 
-static const char *const methods[] = {"plain", "kahan", "neumaier", "exact"};
 static const char *const rules[FOLD_RULES] = {"usual", "terms", "accumulator"};
 
 static const char *rule_name(unsigned rule) {
@@ -37,7 +36,7 @@ void fold_golden_of(const struct fold_subject *s, char text[160]) {
     return;
   }
   size_t n = (size_t)snprintf(text, 160, exact ? "exact" : "order %.80s", exact ? "" : s->order);
-  if (!exact && s->method != FOLD_PLAIN) n += (size_t)snprintf(text + n, 160 - n, ", %s", methods[s->method]);
+  if (!exact && s->method != FOLD_PLAIN) n += (size_t)snprintf(text + n, 160 - n, ", %s", fold_method_names[s->method]);
   if (!exact && s->accumulator != FOLD_USUAL)
     n += (size_t)snprintf(text + n, 160 - n, ", accumulator %s", rule_name(s->accumulator));
   if (s->result != FOLD_USUAL) snprintf(text + n, 160 - n, ", result %s", rule_name(s->result));
@@ -48,9 +47,10 @@ static fold_status bad(const char *of) { return fold_error(FOLD_BAD_INPUT, "of '
 static bool read_more(const char *word, struct fold_subject *how) {
   if (strncmp(word, "accumulator ", 12) == 0) return read_rule(word + 12, &how->accumulator);
   if (strncmp(word, "result ", 7) == 0) return read_rule(word + 7, &how->result);
-  for (how->method = FOLD_KAHAN; how->method < FOLD_EXACT; how->method++)
-    if (strcmp(methods[how->method], word) == 0) return true;
-  return false;
+  const int method = fold_method_parse(word);
+  if (method != FOLD_KAHAN && method != FOLD_NEUMAIER) return false;
+  how->method = (enum fold_method)method;
+  return true;
 }
 
 fold_status fold_golden_how(char *of, struct fold_subject *how, bool *portable) {

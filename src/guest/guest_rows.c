@@ -111,17 +111,13 @@ static fold_status rule(const struct reading *r, const char *field, const char *
 }
 
 static fold_status method(const struct reading *r, enum fold_method *found) {
-  static const char *const names[] = {"plain", "kahan", "neumaier", "exact", NULL};
   const char *text;
   char meant[160];
   FOLD_TRY(text_at(r, "method", &text));
-  *found = FOLD_PLAIN;
-  for (int i = 0; text && names[i]; i++)
-    if (strcmp(text, names[i]) == 0) {
-      *found = (enum fold_method)i;
-      return fold_ok();
-    }
-  return text ? wrong(r, "method", text, fold_near_of(text, names, meant)) : fold_ok();
+  const int method = text ? fold_method_parse(text) : FOLD_PLAIN;
+  if (method < 0) return wrong(r, "method", text, fold_near_of(text, fold_method_names, meant));
+  *found = (enum fold_method)method;
+  return fold_ok();
 }
 
 /* What this subject can't be judged by. */

@@ -24,6 +24,10 @@ enum fold_method {
   FOLD_NEUMAIER, /* sequential with Neumaier's */
   FOLD_EXACT,    /* correctly rounded */
 };
+/* By method, and NULL at the end. */
+extern const char *const fold_method_names[];
+/* -1 for an unknown name. */
+int fold_method_parse(const char *text);
 
 /* How a result is made of terms of one dtype. */
 struct fold_arithmetic {

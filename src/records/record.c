@@ -133,11 +133,10 @@ static void set_input(json_t *line, const struct fold_judgement *j) {
 
 /* What a judge must know of the subject where it is not at hand: on another machine, of a guest. */
 static void set_declared(json_t *line, const struct fold_judgement *j) {
-  static const char *const methods[] = {"plain", "kahan", "neumaier", "exact"};
   const struct fold_subject *s = j->subject;
   const enum fold_dtype accumulator = fold_subject_accumulator(s, j->c->dtype);
   if (s->order) json_object_set_new(line, "order", text_value(s->order));
-  if (s->method != FOLD_PLAIN) json_object_set_new(line, "method", json_string(methods[s->method]));
+  if (s->method != FOLD_PLAIN) json_object_set_new(line, "method", json_string(fold_method_names[s->method]));
   if (accumulator != fold_accumulator_of(j->c->dtype))
     json_object_set_new(line, "accumulator", json_string(fold_dtype_name(accumulator)));
   if (s->twin) json_object_set_new(line, "twin", text_value(s->twin));
