@@ -8,11 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "shared_library.h"
+
 #if NCCL_VERSION_CODE < NCCL_VERSION(2, 14, 0)
 #error "foldproof needs the header of NCCL 2.14 or newer; build with -Dnccl=disabled to go without"
 #endif
 
-static const char *const usual = "libnccl.so.2";
+static const struct fold_shared_library where = {"FOLDPROOF_NCCL", "libnccl.so.2", "",
+                                                 " (FOLDPROOF_NCCL may name another library)"};
 
 /* Written by the first who asks, read by everybody after that. */
 static struct {
@@ -21,25 +24,6 @@ static struct {
   struct fold_nccl calls;
   char version[64], file[4096];
 } library = {.once = PTHREAD_ONCE_INIT};
-
-static const char *named(void) {
-  const char *name = getenv("FOLDPROOF_NCCL");
-  return name && *name ? name : NULL;
-}
-
-/* One line: which file, why not, and what could be done. */
-static fold_status refuse(const char *why) {
-  if (named()) return fold_error(FOLD_BAD_INPUT, "FOLDPROOF_NCCL=%.120s: %.110s", named(), why);
-  return fold_error(FOLD_UNSUPPORTED, "%s: %.120s (FOLDPROOF_NCCL may name another library)", usual, why);
-}
-
-/* The dynamic linker's reason, without the name that it has in front. */
-static fold_status refuse_unopened(const char *name) {
-  const char *why = dlerror();
-  size_t n = strlen(name);
-  if (!why) why = "can't be opened";
-  return refuse(strncmp(why, name, n) == 0 && strncmp(why + n, ": ", 2) == 0 ? why + n + 2 : why);
-}
 
 /* A number as NCCL packs it: before 2.9 with one digit for the minor version. */
 struct version {
@@ -54,28 +38,21 @@ static struct version unpack(int number) {
 static fold_status check_version(void) {
   int number = 0;
   char why[100];
-  if (library.calls.GetVersion(&number) != ncclSuccess) return refuse("its ncclGetVersion failed");
+  if (library.calls.GetVersion(&number) != ncclSuccess)
+    return fold_shared_library_refuse(&where, "its ncclGetVersion failed");
   struct version v = unpack(number);
   if (v.major != 2 || v.minor < 14) {
     snprintf(why, sizeof why, "is NCCL %d.%d.%d; needed is NCCL 2, from 2.14 on", v.major, v.minor, v.patch);
-    return refuse(why);
+    return fold_shared_library_refuse(&where, why);
   }
   snprintf(library.version, sizeof library.version, "NCCL %d.%d.%d", v.major, v.minor, v.patch);
   return fold_ok();
 }
 
-static fold_status find(void *handle, const char *name, void *pointer) {
-  void *address = dlsym(handle, name);
-  char why[60];
-  memcpy(pointer, &address, sizeof address);
-  snprintf(why, sizeof why, "has no %s", name);
-  return address ? fold_ok() : refuse(why);
-}
-
 static fold_status find_calls(void *handle) {
-  FOLD_TRY(find(handle, "ncclGetVersion", &library.calls.GetVersion));
+  FOLD_TRY(fold_shared_library_find(&where, handle, "ncclGetVersion", &library.calls.GetVersion));
   FOLD_TRY(check_version());
-#define FIND(name) FOLD_TRY(find(handle, "nccl" #name, &library.calls.name));
+#define FIND(name) FOLD_TRY(fold_shared_library_find(&where, handle, "nccl" #name, &library.calls.name));
   FOLD_NCCL_CALLS(FIND)
 #undef FIND
   return fold_ok();
@@ -84,11 +61,11 @@ static fold_status find_calls(void *handle) {
 /* NVLink multicast stays off in every process that has NCCL: what it adds varies from call to call. NCCL reads its
  * variables later, when the first comm is made. */
 static void open_library(void) {
-  const char *name = named() ? named() : usual;
+  void *handle;
   struct link_map *map = NULL;
   setenv("NCCL_NVLS_ENABLE", "0", 1);
-  void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL); /* stays open: NCCL has threads of its own */
-  library.status = handle ? find_calls(handle) : refuse_unopened(name);
+  library.status = fold_shared_library_open(&where, &handle);
+  if (library.status.code == FOLD_OK) library.status = find_calls(handle);
   if (library.status.code != FOLD_OK) return;
   if (dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map) snprintf(library.file, sizeof library.file, "%s", map->l_name);
 }

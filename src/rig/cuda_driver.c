@@ -1,13 +1,13 @@
 /* cuda_driver.c: finds and opens CUDA's driver, once a process, and asks it what is here. */
 #include "cuda_driver.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-static const char *const usual = "libcuda.so.1";
+#include "shared_library.h"
+
+static const struct fold_shared_library where = {"FOLDPROOF_CUDA_DRIVER", "libcuda.so.1", "no GPU here: ", ""};
 
 /* Where the library is a stub, or has no device, there is no GPU. */
 enum { OUT_OF_MEMORY = 2, STUB_LIBRARY = 34, NO_DEVICE = 100, NO_IMAGE = 209 };
@@ -20,32 +20,6 @@ static struct {
   fold_status status;
   struct fold_cuda_driver calls;
 } library = {.once = PTHREAD_ONCE_INIT};
-
-static const char *named(void) {
-  const char *name = getenv("FOLDPROOF_CUDA_DRIVER");
-  return name && *name ? name : NULL;
-}
-
-static fold_status refuse(const char *why) {
-  if (named()) return fold_error(FOLD_BAD_INPUT, "FOLDPROOF_CUDA_DRIVER=%.120s: %.110s", named(), why);
-  return fold_error(FOLD_UNSUPPORTED, "no GPU here: %s: %.120s", usual, why);
-}
-
-/* The dynamic linker's reason, without the name that it has in front. */
-static fold_status refuse_unopened(const char *name) {
-  const char *why = dlerror();
-  size_t n = strlen(name);
-  if (!why) why = "can't be opened";
-  return refuse(strncmp(why, name, n) == 0 && strncmp(why + n, ": ", 2) == 0 ? why + n + 2 : why);
-}
-
-static fold_status find(void *handle, const char *name, void *pointer) {
-  void *address = dlsym(handle, name);
-  char why[60];
-  memcpy(pointer, &address, sizeof address);
-  snprintf(why, sizeof why, "has no %s", name);
-  return address ? fold_ok() : refuse(why);
-}
 
 static const char *text_of(int error) {
   const char *text = NULL;
@@ -67,16 +41,16 @@ static fold_status start(void) {
 }
 
 static fold_status find_calls(void *handle) {
-#define FIND(name, arguments) FOLD_TRY(find(handle, #name, &library.calls.name));
+#define FIND(name, arguments) FOLD_TRY(fold_shared_library_find(&where, handle, #name, &library.calls.name));
   FOLD_CUDA_CALLS(FIND)
 #undef FIND
   return start();
 }
 
 static void open_library(void) {
-  const char *name = named() ? named() : usual;
-  void *handle = dlopen(name, RTLD_NOW | RTLD_LOCAL); /* stays open: it has threads of its own */
-  library.status = handle ? find_calls(handle) : refuse_unopened(name);
+  void *handle;
+  library.status = fold_shared_library_open(&where, &handle);
+  if (library.status.code == FOLD_OK) library.status = find_calls(handle);
 }
 
 fold_status fold_cuda_driver(const struct fold_cuda_driver **cu) {
