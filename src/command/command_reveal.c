@@ -12,7 +12,7 @@ enum { N = 'n', DTYPE = 0x200, PROBLEM, FORMAT, ROWS };
 static const char *const formats[] = {"text", "json", "dot", "svg", NULL};
 
 struct reveal {
-  const char *format;
+  const char *program, *format;
   struct fold_one one;
   struct fold_reveal_asked asked;
 };
@@ -137,7 +137,8 @@ static fold_status complete(const struct fold_subject *s, struct fold_reveal_ask
   return fold_ok();
 }
 
-static int reveal(const char *program, struct reveal *r, const struct fold_subject *subject, FILE *out) {
+static int reveal(void *context, const struct fold_subject *subject, FILE *out) {
+  struct reveal *r = context;
   struct fold_revealed revealed = {0};
   fold_status status = complete(subject, &r->asked);
   if (status.code == FOLD_OK) status = fold_reveal_subject(subject, &r->asked, &revealed);
@@ -146,22 +147,14 @@ static int reveal(const char *program, struct reveal *r, const struct fold_subje
   fold_revealed_free(&revealed);
   fold_status closed = fold_worlds_close();
   if (status.code == FOLD_OK) status = closed;
-  return status.code != FOLD_OK ? fold_print_error(program, status) : !found;
-}
-
-struct revealing {
-  const char *program;
-  struct reveal *reveal;
-};
-
-static int reveal_here(void *context, const struct fold_subject *subject, FILE *out) {
-  const struct revealing *r = context;
-  return reveal(r->program, r->reveal, subject, out);
+  return status.code != FOLD_OK ? fold_print_error(r->program, status) : !found;
 }
 
 int fold_command_reveal(int argc, char **argv, const struct fold_registry *registry) {
-  struct reveal r = {
-      .format = formats[0], .one = {.engine = -1}, .asked = {.n = 64, .dtype = FOLD_F32, .problem = FOLD_ROWS_SUM}};
+  struct reveal r = {.program = argv[0],
+                     .format = formats[0],
+                     .one = {.engine = -1},
+                     .asked = {.n = 64, .dtype = FOLD_F32, .problem = FOLD_ROWS_SUM}};
   fold_parse(&argp, argc, argv, &r);
-  return fold_one_subject(argv[0], &r.one, registry, reveal_here, &(struct revealing){argv[0], &r});
+  return fold_one_subject(argv[0], &r.one, registry, reveal, &r);
 }
