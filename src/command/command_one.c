@@ -10,9 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "patience.h"
 #include "setting.h"
-#include "watch.h"
-#include "wire.h"
 
 enum { ENGINE = 0x100, GUEST, EXEC };
 
@@ -98,19 +97,14 @@ static _Noreturn void work_apart(const char *program, struct desk *desk, fold_on
   _exit(desk->code);
 }
 
-/* Waits for the end of the process, and kills it where one run takes longer than the limit and a microsecond for each element. */
+/* Waits for the end of the process, and kills it where one run takes too long. */
 static int await(pid_t child, struct desk *desk, unsigned seconds, bool *hung) {
-  uint64_t turns = 0;
+  struct fold_patience patience = {.seconds = seconds};
   int how = 0;
   useconds_t pause = 200;
-  struct fold_limit limit = fold_limit_until(fold_now() + seconds);
   *hung = false;
   while (waitpid(child, &how, WNOHANG) == 0) {
-    const uint64_t now = atomic_load(&desk->watch.turns);
-    if (now != turns)
-      limit = fold_limit_until(fold_now() + seconds + 1e-6 * (double)atomic_load(&desk->watch.elements));
-    turns = now;
-    *hung |= (now & 1) && fold_limit_left(&limit) <= 0;
+    *hung |= fold_watch_hangs(&desk->watch, &patience);
     if (*hung) kill(child, SIGKILL);
     usleep(pause);
     if (pause < 10000) pause += pause / 4;

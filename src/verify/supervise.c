@@ -17,8 +17,8 @@
 #include "supervisor.h"
 #include "world.h"
 
-/* Seconds: for an element of a run, beside the limit; for a worker that is asked to stop; for what workers left behind to be gone. */
-static const double AN_ELEMENT = 1e-6, TO_STOP = 0.5, TO_BE_GONE = 8;
+/* Seconds: for a worker that is asked to stop; for what workers left behind to be gone. */
+static const double TO_STOP = 0.5, TO_BE_GONE = 8;
 enum { LIMITS_OF_A_SUBJECT = 3 };
 /* Microseconds that words may wait: to wake us for each one costs the worker more than to judge a short case does. */
 enum { WORDS_WAIT = 1000 };
@@ -37,9 +37,9 @@ static fold_status start_worker(struct supervisor *s) {
                                .seconds_lost = s->seconds_lost,
                                .patience = LIMITS_OF_A_SUBJECT * s->limit};
   /* Before there is anybody who counts: a run that was cut short is over. */
-  s->turns = atomic_load(&s->desk->watch.turns);
-  s->turns += s->turns & 1;
-  atomic_store(&s->desk->watch.turns, s->turns);
+  const uint64_t turns = atomic_load(&s->desk->watch.turns), over = turns + (turns & 1);
+  s->patience = (struct fold_patience){.seconds = s->limit, .turns = over};
+  atomic_store(&s->desk->watch.turns, over);
   atomic_store(&s->desk->watch.by_twin, false);
   fflush(NULL); /* or both would write what waits in a buffer */
   pid_t parent = getpid(), child = fork();
@@ -58,17 +58,6 @@ static fold_status start_worker(struct supervisor *s) {
   if (child > 0) return fold_ok();
   close(s->fd);
   return system_failed("no process for the worker");
-}
-
-/* Whether the run that is under way is so for too long. */
-static bool hangs(struct supervisor *s) {
-  uint64_t turns = atomic_load(&s->desk->watch.turns);
-  if (turns != s->turns) {
-    double elements = (double)atomic_load(&s->desk->watch.elements);
-    s->patience = fold_limit_until(fold_now() + s->limit + AN_ELEMENT * elements);
-    s->turns = turns;
-  }
-  return (turns & 1) && fold_limit_left(&s->patience) <= 0;
 }
 
 /* Whether the process has ended: what it started may keep its socket open. */
@@ -96,7 +85,7 @@ static enum ending listen_to(struct supervisor *s) {
   enum ending how = STILL_THERE;
   while (how == STILL_THERE && s->failed.code == FOLD_OK) {
     how = hear_out(s);
-    if (how == STILL_THERE && hangs(s)) how = HUNG;
+    if (how == STILL_THERE && fold_watch_hangs(&s->desk->watch, &s->patience)) how = HUNG;
     if (!*s->job->stop || how != STILL_THERE) continue;
     if (asked == 0) {
       asked = fold_now();

@@ -2,6 +2,7 @@
 #ifndef FOLD_SUPERVISOR_H
 #define FOLD_SUPERVISOR_H
 
+#include "patience.h"
 #include "wire.h"
 #include "worker.h"
 
@@ -34,8 +35,7 @@ struct supervisor {
   bool stuck;     /* the worker before it ended without a trial */
   bool again;     /* the trial is run for the second time: what was told before is not told again */
   double since;   /* when the trial began, a time of fold_now */
-  uint64_t turns; /* of the watch, when it was last looked at */
-  struct fold_limit patience;
+  struct fold_patience patience;
   struct fold_traces traces; /* of the base run, and */
   unsigned char *got;        /* its results; in a room that was */
   size_t got_bytes;
