@@ -1,26 +1,7 @@
 /* bits.c: a guest whose subjects' bits depend on what they must not, each on one thing: test_guest_claims.py says which claim finds it. */
 #include <stddef.h>
 
-#include "foldproof_guest.h"
-
-typedef const struct foldproof_guest_call call_of;
-
-/* In `step` strides: other bits for each number of them. */
-static float sum_of(const float *x, uint64_t n, uint64_t step) {
-  float s = 0;
-  for (uint64_t k = 0; k < step; k++)
-    for (uint64_t i = k; i < n; i += step) s += x[i];
-  return s;
-}
-
-static void sum_row(call_of *call, uint64_t row, uint64_t step) {
-  ((float *)call->out)[row] = sum_of((const float *)call->in + row * call->cols, call->cols, step);
-}
-
-static int sums(call_of *call, uint64_t step) {
-  for (uint64_t r = 0; r < call->rows; r++) sum_row(call, r, step);
-  return FOLDPROOF_GUEST_OK;
-}
+#include "strided.h"
 
 static int honest(call_of *call, void *context) { return (void)context, sums(call, 1); }
 

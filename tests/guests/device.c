@@ -3,9 +3,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
-#include "foldproof_guest.h"
-
-typedef const struct foldproof_guest_call call_of;
+#include "strided.h"
 
 /* The driver that the harness has opened. */
 static void *driver(const char *name) {
@@ -18,22 +16,9 @@ static int wait_for(call_of *call) {
   return wait ? wait(call->stream) : 1;
 }
 
-static float sum_of(const float *x, uint64_t n, uint64_t step) {
-  float s = 0;
-  for (uint64_t k = 0; k < step; k++)
-    for (uint64_t i = k; i < n; i += step) s += x[i];
-  return s;
-}
+static int sums_on_device(call_of *call, uint64_t step) { return wait_for(call) ? 1 : sums(call, step); }
 
-static int sums(call_of *call, uint64_t step) {
-  const float *in = call->in;
-  float *out = call->out;
-  if (wait_for(call)) return 1;
-  for (uint64_t r = 0; r < call->rows; r++) out[r] = sum_of(in + r * call->cols, call->cols, step);
-  return FOLDPROOF_GUEST_OK;
-}
-
-static int honest(call_of *call, void *context) { return (void)context, sums(call, 1); }
+static int honest(call_of *call, void *context) { return (void)context, sums_on_device(call, 1); }
 static int dots(call_of *call, void *context) {
   const float *in = call->in, *other = call->other;
   (void)context;
@@ -45,9 +30,11 @@ static int dots(call_of *call, void *context) {
   }
   return FOLDPROOF_GUEST_OK;
 }
-static int by_grid(call_of *call, void *context) { return (void)context, sums(call, call->blocks ? call->blocks : 1); }
+static int by_grid(call_of *call, void *context) {
+  return (void)context, sums_on_device(call, call->blocks ? call->blocks : 1);
+}
 static int by_address(call_of *call, void *context) {
-  return (void)context, sums(call, (uintptr_t)call->in / 4 % 4 == 0 ? 1 : 4);
+  return (void)context, sums_on_device(call, (uintptr_t)call->in / 4 % 4 == 0 ? 1 : 4);
 }
 static int changes_its_input(call_of *call, void *context) {
   const int code = honest(call, context);

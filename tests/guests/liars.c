@@ -8,24 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "foldproof_guest.h"
-
-typedef const struct foldproof_guest_call call_of;
-
-static float sum_of(const float *x, uint64_t n, uint64_t step) {
-  float s = 0;
-  for (uint64_t k = 0; k < step; k++)
-    for (uint64_t i = k; i < n; i += step) s += x[i];
-  return s;
-}
-
-/* In `step` strides a row. */
-static int sums(call_of *call, uint64_t step) {
-  const float *in = call->in;
-  float *out = call->out;
-  for (uint64_t r = 0; r < call->rows; r++) out[r] = sum_of(in + r * call->cols, call->cols, step);
-  return FOLDPROOF_GUEST_OK;
-}
+#include "strided.h"
 
 static int honest(call_of *call, void *context) { return (void)context, sums(call, 1); }
 static int keeps_state(call_of *call, void *context) { return sums(call, 1 + (*(unsigned *)context)++ % 2); }
