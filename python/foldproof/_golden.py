@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Callable, Optional, Union
 
-from . import _library
+from . import _arrays, _library
 from ._verify import judge
 
 
@@ -32,10 +32,8 @@ def _command() -> str:
     return found
 
 
-def _version_of(like: Optional[str]) -> str:
-    name = like or ("torch" if "torch" in sys.modules else "numpy")
-    module = sys.modules.get(name)
-    return f"{name} {getattr(module, '__version__', 'unknown')}"
+def _version_of(framework: str) -> str:
+    return f"{framework} {getattr(sys.modules.get(framework), '__version__', 'unknown')}"
 
 
 def golden(
@@ -59,11 +57,12 @@ def golden(
     claims = claims.split(",") if isinstance(claims, str) else list(claims)
     claims += [claim for claim in ("run_to_run", "replays" if asked.get("order") else "") if claim and claim not in claims]
     result = judge(fn, claims=claims, only=claims, **asked).check()
+    framework = _arrays.pick(asked.get("like"), asked.get("device") == "cuda")
     folder = str(Path(folder).resolve())
     with tempfile.TemporaryDirectory() as scratch:
         file = Path(scratch) / "run.jsonl"
         file.write_text("".join(json.dumps(record, separators=(",", ":")) + "\n" for record in result.judgements))
-        words = [_command(), "judge", "--quiet", "--golden", folder, "--library", library or _version_of(asked.get("like"))]
+        words = [_command(), "judge", "--quiet", "--golden", folder, "--library", library or _version_of(framework)]
         words += ["--fixture-folder", _library.fixtures().decode()] if _library.fixtures() else []
         words += ["--bless"] * bless + ["--dirty"] * (bless and dirty) + [str(file)]
         done = subprocess.run(words, capture_output=True, text=True)
