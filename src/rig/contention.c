@@ -1,6 +1,7 @@
 #include "contention.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -23,10 +24,11 @@ static unsigned cores(void) {
   return n < MOST ? (unsigned)n : MOST;
 }
 
-/* Between fork and the end: another thread's locks are for ever taken here. Every other one works on memory beyond the caches. */
+/* Between fork and the end: another thread's locks are for ever taken here. Every other one works on memory beyond the caches.
+ * Files are closed after it is sure to end with its parent: who stops it before that would leave it stopped for ever. */
 static _Noreturn void work(pid_t parent, bool on_memory) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  close_range(3, ~0u, 0);
+  close_range(0, ~0u, 0);
   unsigned char *memory = MAP_FAILED;
   if (on_memory) memory = mmap(NULL, MEMORY, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   volatile unsigned char *at = memory;
@@ -36,8 +38,18 @@ static _Noreturn void work(pid_t parent, bool on_memory) {
   _exit(0);
 }
 
+/* Until each of them has closed its files. */
+static void wait_for_all(const int ends[2]) {
+  char byte;
+  close(ends[1]);
+  while (read(ends[0], &byte, 1) < 0 && errno == EINTR) continue;
+  close(ends[0]);
+}
+
 static fold_status start(void) {
   const pid_t parent = getpid();
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return fold_error(FOLD_ENVIRONMENT, "no pipe for processes that keep the machine busy: %s", strerror(errno));
   sigset_t all, before;
   if (busy.owner != parent) busy.n = 0; /* a parent's are not ours */
   busy.owner = parent;
@@ -49,6 +61,7 @@ static fold_status start(void) {
     if (child < 0) break;
     busy.process[busy.n++] = child;
   }
+  wait_for_all(ends);
   pthread_sigmask(SIG_SETMASK, &before, NULL);
   if (busy.n == 0) return fold_error(FOLD_ENVIRONMENT, "no process to keep the machine busy: %s", strerror(errno));
   return fold_ok();
