@@ -4,6 +4,7 @@
 
 #include "exact.h"
 #include "integers.h"
+#include "truth.h"
 
 #define MOST_TERMS 5000
 
@@ -105,6 +106,35 @@ Test(product, decides_what_128_bits_leave_undecided) {
     data[1369] = 1.5;
     check_product(FOLD_F64, data, 1370, true, s < 0 ? "just above a tie" : "just below a tie");
   }
+  mpfr_free_cache();
+}
+
+/* Between two neighbours of a dtype, 2^-200 to either side: the others round both ends alike. */
+Test(product, is_decided_when_every_dtype_rounds_both_ends_alike) {
+  struct fold_truth truth;
+  fold_truth_init(&truth);
+  mpfr_set_prec(truth.exact, 300);
+  mpfr_set_prec(truth.exact_up, 300);
+  for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
+    for (int up = 0; up < 2; up++) {
+      /* Halfway from 1 to its neighbour above, or a quarter of the way: the wider dtypes have both. */
+      mpfr_set_d(truth.exact, 1, MPFR_RNDN);
+      mpfr_set_d(truth.exact_up, 0x1p-200, MPFR_RNDN);
+      mpfr_t part;
+      mpfr_init2(part, 300);
+      mpfr_set_ui_2exp(part, 1, -fold_format_of(dtype).precision - up, MPFR_RNDN);
+      mpfr_add(part, part, truth.exact, MPFR_RNDN);
+      mpfr_sub(truth.exact, part, truth.exact_up, MPFR_RNDN);
+      mpfr_add(truth.exact_up, part, truth.exact_up, MPFR_RNDN);
+      bool others = false; /* whether a quarter is halfway for a dtype of one bit more */
+      for (int to = 0; to < FOLD_DTYPES; to++)
+        others |= fold_format_of(to).precision == fold_format_of(dtype).precision + 1;
+      cr_expect_eq(fold_product_decided(&truth), up == 1 && !others, "%s, %s", fold_dtype_name(dtype), up ? "a quarter" : "half");
+      mpfr_set(truth.exact_up, truth.exact, MPFR_RNDN);
+      cr_expect(fold_product_decided(&truth), "%s: both ends are one", fold_dtype_name(dtype));
+      mpfr_clear(part);
+    }
+  fold_truth_free(&truth);
   mpfr_free_cache();
 }
 
