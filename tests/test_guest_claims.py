@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 sys.dont_write_bytecode = True
-from guest_shell import EXAMPLES, GUESTS, build, verify  # noqa: E402
+from guest_shell import EXAMPLES, FOLDPROOF, GUESTS, build, verify  # noqa: E402
 
 
 def check_refuted(guest, name, claim, word, *options):
@@ -98,6 +98,15 @@ def check_repeats(folder):
     assert code == 1 and "other bits, but the same run varies by itself: " in out, (code, out, err)
     code, out, err = verify("--guest", racy, "--subjects", "racy/in_turn", "--claims", "run_to_run,launch_invariant,alignment_invariant", *few, **threads)
     assert code == 1 and set(re.findall("violates (\\w+)", out)) == {"launch_invariant"} and "varies by itself" not in out, (code, out, err)
+    # What was set for the run is set for its replay, and what nobody asked for is told.
+    page = folder / "racy.jsonl"
+    code, out, err = verify("--guest", racy, "--subjects", "racy/by_default", "--jsonl", str(page), "--claims", "run_to_run", *few, OMP_NUM_THREADS="7", MKL_NUM_THREADS="it's")
+    assert code == 1 and "  replay: OMP_NUM_THREADS='7' MKL_NUM_THREADS='it'\\''s' " in out and "not tried" not in out, (code, out, err)
+    check_replay(out)
+    told = subprocess.run([FOLDPROOF, "report", "--format", "markdown", str(page)], capture_output=True, text=True).stdout
+    assert "OMP_NUM_THREADS='7' MKL_NUM_THREADS=" in told, told
+    code, out, err = verify("--guest", racy, "--subjects", "racy/in_turn", *few)
+    assert "not tried, because not claimed: launch_invariant, alignment_invariant, batch_invariant, length_invariant, padding_invariant (to try them: --claims promises,reproducible)\n" in out, (code, out, err)
     left = subprocess.run(["pgrep", "-f", racy], capture_output=True)
     assert left.returncode == 1, left
 

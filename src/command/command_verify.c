@@ -214,9 +214,29 @@ static int exit_code_of(const struct verify *v) {
   return total[FOLD_HELD] || fold_table_probed(&v->table) ? 0 : 77;
 }
 
+/* A guest of which nothing is claimed is judged by little: what it was not asked, and how to. */
+static void print_untried(const struct verify *v) {
+  const struct fold_selection *s = &v->options.selection;
+  const struct fold_registry *registry = v->table.registry;
+  size_t n, said = 0;
+  uint64_t asked = 0, named, preset;
+  const struct fold_claim *claims = fold_claims(&n);
+  if (s->n_guests == 0 || s->claims || fold_claims_parse("reproducible", &named, &preset).code != FOLD_OK) return;
+  for (size_t i = 0; i < registry->n; i++)
+    if (fold_selects_subject(s, &registry->subjects[i]) && registry->subjects[i].guest)
+      asked |= registry->subjects[i].claims |
+               (registry->subjects[i].guest->unknown ? FOLD_CLAIM(FOLD_PADDING_INVARIANT) : 0);
+  preset &= ~(asked | FOLD_CLAIM(FOLD_STRIDE_INVARIANT) | FOLD_CLAIM(FOLD_MESSAGE_INVARIANT) |
+              FOLD_CLAIM(FOLD_WORLD_INVARIANT) | FOLD_CLAIM(FOLD_RANK_AGREEMENT));
+  for (size_t k = 0; k < n; k++)
+    if (preset & FOLD_CLAIM(k)) printf("%s%s", said++ ? ", " : "not tried, because not claimed: ", claims[k].name);
+  if (said) puts(" (to try them: --claims promises,reproducible)");
+}
+
 static void print_table(struct verify *v) {
   if (!v->quiet) fold_table_print(&v->table, v->strict, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), stdout);
   fold_summary_print(&v->summary, &v->table, v->strict, stdout);
+  print_untried(v);
   fold_table_close_line(&v->table, v->strict, stdout);
 }
 

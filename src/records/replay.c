@@ -18,9 +18,26 @@ static json_t *guests_of(const struct fold_selection *selection) {
   return guests;
 }
 
+/* The variables that OpenMP and libraries take their number of threads from. */
+static const char *const of_threads[] = {"OMP_NUM_THREADS",      "OMP_THREAD_LIMIT", "OMP_DYNAMIC",
+                                         "OMP_SCHEDULE",         "MKL_NUM_THREADS",  "MKL_DYNAMIC",
+                                         "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS", "GOTO_NUM_THREADS"};
+enum { OF_THREADS = sizeof of_threads / sizeof *of_threads };
+
+/* NULL where none is set. Made once, too. */
+static json_t *variables_of_threads(void) {
+  static json_t *variables;
+  for (size_t i = 0; i < OF_THREADS && variables == NULL; i++)
+    if (getenv(of_threads[i])) variables = json_object();
+  for (size_t i = 0; i < OF_THREADS && variables; i++)
+    if (getenv(of_threads[i])) json_object_set_new(variables, of_threads[i], json_string(getenv(of_threads[i])));
+  return variables;
+}
+
 void fold_asked_for(struct fold_asked *asked, const struct fold_judgement *j, const struct fold_selection *selection,
                     bool strict) {
-  *asked = (struct fold_asked){.strict = strict && j->known, .guests = guests_of(selection)};
+  *asked = (struct fold_asked){
+      .strict = strict && j->known, .guests = guests_of(selection), .variables = variables_of_threads()};
   if (j->claim->id == FOLD_RUN_TO_RUN && selection->repeats != FOLD_REPEATS) asked->repeats = selection->repeats;
   if (j->claim->id == FOLD_SAME_BITS_AS) asked->twin = selection->twin;
   if (j->claim->id == FOLD_BATCH_INVARIANT) asked->around = selection->around_text;
@@ -101,6 +118,17 @@ static void add_asked(struct fold_options *options, const struct fold_replay *r,
 
 static void put_value(const char *value, FILE *out) { (is_one_line(value) ? put_quoted : put_octal)(value, out); }
 
+/* Of a record, which may say anything, those that are known. */
+static void put_variables(const json_t *variables, FILE *out) {
+  for (size_t i = 0; i < OF_THREADS; i++) {
+    const char *value = json_string_value(json_object_get(variables, of_threads[i]));
+    if (value == NULL) continue;
+    fprintf(out, "%s=", of_threads[i]);
+    (is_one_line(value) ? put_quoted : put_octal)(value, out);
+    fputc(' ', out);
+  }
+}
+
 void fold_put_replay(const struct fold_replay *r, FILE *out) {
   struct fold_options options = {0};
   char repeats[24], ranks[24];
@@ -121,6 +149,7 @@ void fold_put_replay(const struct fold_replay *r, FILE *out) {
                                                     .set = r->fixtures ? "all" : NULL,
                                                     .fixtures = said(r->fixtures)});
   add_asked(&options, r, repeats, ranks);
+  put_variables(r->asked.variables, out);
   fprintf(out, "%s verify", r->program);
   if (options.failed) fputs(" (not enough memory to say more)", out);
   for (size_t i = 0; i < options.n; i++) {

@@ -13,8 +13,9 @@ struct fold_asked {
   unsigned repeats;
   bool strict;
   const char *ranks, *launch, *timeout, *around, *twin;
-  const char *python;   /* the line of Python that judges a callable's case again */
-  const json_t *guests; /* those that were there: [["--guest", "./mine.so"], ...] */
+  const char *python;      /* the line of Python that judges a callable's case again */
+  const json_t *variables; /* of the environment, that say how many threads there are: {"OMP_NUM_THREADS": "7", ...} */
+  const json_t *guests;    /* those that were there: [["--guest", "./mine.so"], ...] */
 };
 /* The world is that of FOLDPROOF_RANKS, _LAUNCH and _TIMEOUT, whose values it points to. */
 void fold_asked_for(struct fold_asked *asked, const struct fold_judgement *judgement,

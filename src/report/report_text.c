@@ -137,6 +137,7 @@ static struct fold_asked asked_of(const json_t *record) {
                              .around = fold_record_text(object, "around"),
                              .twin = fold_record_text(object, "same_bits_as"),
                              .python = fold_record_text(object, "python"),
+                             .variables = json_object_get(object, "variables"),
                              .guests = json_object_get(object, "guests")};
 }
 
