@@ -1,33 +1,49 @@
 /* command_order.c: foldproof order: what is known of an order without running anything. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "command.h"
-#include "order.h"
+#include "tree.h"
 
 enum { N = 'n', DRAW = 0x200, MOST_DRAWN = 4096 };
 
+static const char *const forms[] = {"tree", "text", "dot", "svg", NULL};
+
 struct order {
-  const char *name, *draw;
+  const char *name, *draw; /* one of the forms, or NULL */
   uint64_t n;
 };
 
 static const struct argp_option options[] = {
     {"n", N, "N", 0, "number of terms (16)", 0},
-    {"draw", DRAW, "text|dot", 0, "draw the tree, as parentheses or for Graphviz (n up to 4096)", 0},
+    {"draw", DRAW, "FORM", OPTION_ARG_OPTIONAL,
+     "draw the tree (n up to 4096): as indented text (tree, the default), as parentheses (text), for Graphviz (dot) or "
+     "as "
+     "a picture (svg)",
+     0},
     {0},
 };
+
+static bool take_form(struct order *o, const char *word) {
+  for (const char *const *form = forms; *form; form++)
+    if (strcmp(word, *form) == 0) {
+      o->draw = *form;
+      return true;
+    }
+  return false;
+}
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct order *o = state->input;
   switch (key) {
     case N: o->n = fold_option_number(state, "--n", arg, UINT64_C(1) << 32); return 0;
     case DRAW:
-      if (*arg != 't' && *arg != 'd')
-        fold_option_refuse(state, "--draw", arg, (const char *const[]){"text", "dot", NULL});
-      o->draw = arg;
+      if (!take_form(o, arg ? arg : "tree")) fold_option_refuse(state, "--draw", arg, forms);
       return 0;
     case ARGP_KEY_ARG:
+      /* "--draw dot": getopt takes only "--draw=dot" for one. No order is named like a form. */
+      if (o->draw && take_form(o, arg)) return 0;
       if (o->name) return ARGP_ERR_UNKNOWN;
       o->name = arg;
       return 0;
@@ -47,8 +63,19 @@ static const struct argp argp = {
         "Print an order's definition, and for n terms its tree's height, fingerprint and drawing.\v"
         "The order host/sorted depends on the terms; here they stand in rising magnitude."};
 
+static fold_status draw(const struct order *o, const struct fold_order *order, const double *terms) {
+  const bool words = strcmp(o->draw, "tree") == 0, picture = strcmp(o->draw, "svg") == 0;
+  if (o->n == 0 || (!words && !picture))
+    return fold_order_draw(order, FOLD_F64, terms, o->n, *o->draw == 'd' ? 'd' : 't', stdout);
+  struct fold_tree tree;
+  FOLD_TRY(fold_tree_of_order(order, FOLD_F64, terms, o->n, &tree));
+  fold_status status = picture ? fold_tree_svg(&tree, order->name, stdout) : fold_tree_text(&tree, stdout);
+  fold_tree_free(&tree);
+  return status;
+}
+
 static fold_status print(const struct order *o, const struct fold_order *order, const double *terms) {
-  if (o->draw) return fold_order_draw(order, FOLD_F64, terms, o->n, *o->draw, stdout);
+  if (o->draw) return draw(o, order, terms);
   uint64_t height, fingerprint;
   FOLD_TRY(fold_order_height(order, FOLD_F64, terms, o->n, &height));
   FOLD_TRY(fold_order_fingerprint(order, FOLD_F64, terms, o->n, &fingerprint));
