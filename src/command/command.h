@@ -67,6 +67,7 @@ int fold_finish_output(const char *program, int exit_code);
 /* An unsigned number ("4096", "1e6", "2^20") up to `most`; ends the program with one line and exit code 2 otherwise. */
 uint64_t fold_option_number(struct argp_state *state, const char *option, const char *text, uint64_t most);
 int fold_option_dtype(struct argp_state *state, const char *option, const char *text);
+int fold_option_engine(struct argp_state *state, const char *option, const char *text);
 /* Ends the program with one line and exit code 2: "OPTION TEXT: not one of a, b, c", and which of them it may have meant. `names`
  * ends in NULL. */
 void fold_option_refuse(struct argp_state *state, const char *option, const char *text, const char *const names[]);

@@ -131,11 +131,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case SETTINGS: b->settings = arg; return 0;
     case LINK: b->link = parse_rate("--link", arg, state); return 0;
     case MEMORY: b->memory = parse_rate("--memory", arg, state); return 0;
-    case ENGINE:
-      b->engine = fold_engine_parse(arg);
-      if (b->engine < 0)
-        fold_option_refuse(state, "--engine", arg, (const char *const[]){"cuda", "host", "mpi", "nccl", NULL});
-      return 0;
+    case ENGINE: b->engine = fold_option_engine(state, "--engine", arg); return 0;
     case ROWS: b->rows = fold_option_number(state, "--rows", arg, UINT64_C(1) << MOST_TERMS); return 0;
     case COLS: b->cols = fold_option_number(state, "--cols", arg, UINT64_C(1) << MOST_TERMS); return 0;
     case DTYPE: b->dtypes = fold_option_mask(state, "--dtype", arg, fold_option_dtype); return 0;

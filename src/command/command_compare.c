@@ -47,10 +47,7 @@ static void read_across(struct compare *c, struct argp_state *state, char *arg) 
   if (comma) *comma = '\0';
   c->comparison.side[0].engine = arg;
   c->comparison.side[1].engine = comma ? comma + 1 : "";
-  for (int k = 0; k < 2; k++)
-    if (fold_engine_parse(c->comparison.side[k].engine) < 0)
-      fold_option_refuse(state, "--across", c->comparison.side[k].engine,
-                         (const char *const[]){"host", "cuda", "mpi", "nccl", NULL});
+  for (int k = 0; k < 2; k++) (void)fold_option_engine(state, "--across", c->comparison.side[k].engine);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state) {

@@ -32,11 +32,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   switch (key) {
     case GUEST: add_guest(one, &fold_door_object, arg, state); return 0;
     case EXEC: add_guest(one, &fold_door_program, arg, state); return 0;
-    case ENGINE:
-      one->engine = fold_engine_parse(arg);
-      if (one->engine < 0)
-        fold_option_refuse(state, "--engine", arg, (const char *const[]){"host", "cuda", "mpi", "nccl", NULL});
-      return 0;
+    case ENGINE: one->engine = fold_option_engine(state, "--engine", arg); return 0;
     case ARGP_KEY_ARG:
       if (one->name) return ARGP_ERR_UNKNOWN;
       one->name = arg;

@@ -50,6 +50,16 @@ int fold_option_dtype(struct argp_state *state, const char *option, const char *
   return dtype;
 }
 
+int fold_option_engine(struct argp_state *state, const char *option, const char *text) {
+  const int engine = fold_engine_parse(text);
+  static const char *const names[] = {
+#define FOLD_ENGINE(TAG, name, ...) #name,
+#include "engine.def"
+      NULL};
+  if (engine < 0) fold_option_refuse(state, option, text, names);
+  return engine;
+}
+
 int fold_option_op(struct argp_state *state, const char *option, const char *text) {
   int op = fold_op_parse(text);
   static const char *const names[] = {"sum", "prod", "max", "min", NULL};

@@ -158,9 +158,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       s->set = arg;
       return 0;
     case ENGINE:
-      s->engine = fold_engine_parse(arg);
-      if (s->engine < 0)
-        fold_option_refuse(state, "--engine", arg, (const char *const[]){"host", "cuda", "mpi", "nccl", NULL});
+      s->engine = fold_option_engine(state, "--engine", arg);
       return 0;
     case NPY:
       if (s->n_npy == sizeof o->npy / sizeof *o->npy) argp_failure(state, 2, 0, "--npy: at most 64 files");
