@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""One fixture, kernel, order, generator, claim, problem, dtype and engine, added to a copy of the tree as README tells newcomers.
+"""One fixture, kernel, order, generator, claim, problem, dtype and engine, added to a copy of the tree as docs/architecture.md tells newcomers.
 
 test_added.py SOURCE_FOLDER. tests/added/*.txt have what is added: "@@ FILE new", or "@@ FILE before LINE" and "@@ FILE after LINE", where
-the only line of the file that begins so is, and then the text. Each may touch as many files as the table "to add" in README says. The copy
+the only line of the file that begins so is, and then the text. Each may touch as many files as the table "to add" there says. The copy
 is built once, and each is seen to work.
 """
 import os
@@ -48,20 +48,20 @@ def add(tree, snippet):
     return touched
 
 
-def promised(readme):
-    rows = readme.split("\n| to add | write | files |\n| --- | --- | --- |\n")[1].split("\n\n")[0].splitlines()
+def promised(page):
+    rows = page.split("\n| to add | write | files |\n| --- | --- | --- |\n")[1].split("\n\n")[0].splitlines()
     return {re.match(r"\| an? (\w+) \|", row)[1]: int(re.search(r"\| (\d+) \|$", row)[1]) for row in rows}
 
 
 with tempfile.TemporaryDirectory() as folder:
     tree = pathlib.Path(folder) / "tree"
     copy(tree)
-    files = promised((tree / "README.md").read_text())
+    files = promised((tree / "docs" / "architecture.md").read_text())
     snippets = {path.stem: path for path in sorted((tree / "tests" / "added").glob("*.txt"))}
     assert snippets.keys() == files.keys(), (sorted(snippets), sorted(files))
     for what, path in snippets.items():
         touched = add(tree, path)
-        assert len(touched) == files[what], f"{what}: README promises {files[what]} files, this touched {sorted(touched)}"
+        assert len(touched) == files[what], f"{what}: docs/architecture.md promises {files[what]} files, this touched {sorted(touched)}"
 
     def make(*words):
         done = subprocess.run(words, cwd=tree, capture_output=True, text=True)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The measured tables of README and docs/, figure by figure, against the records in ci/measured/ that they are of.
+"""The measured tables of README and docs/, figure by figure, against the records in ci/measured/; links; the man page; layers.
 
 test_readme.py SOURCE_FOLDER. A figure is right when the recorded value, rounded once to as many decimals as the figure
 has, is the figure; an empty cell and a dash are no figures.
@@ -52,11 +52,14 @@ def names(cell, folder):
     return [name if "/" in name else f"{folder}/{name}" for name in re.findall("`([^`]*)`", cell)]
 
 
+def bytes_of(length):
+    number, unit = length.split()
+    return int(number) * {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}[unit]
+
+
 def check_allreduces():
-    units = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
     for length, *cells in table("all-reduce, f32")[1]:
-        number, unit = length.split()
-        n_bytes = int(number) * units[unit]
+        n_bytes = bytes_of(length)
 
         def of(subject, setting="default"):
             return record("h200x4/allreduce.jsonl", bytes=n_bytes, subject=subject, setting=setting)
@@ -84,19 +87,13 @@ def check_sums():
 
 
 def check_processes():
-    text = re.search(r"With a process a GPU.*?\.\s+What is judged", TEXT, re.S).group()
-    ratios = re.findall(r"([0-9.]+)(?: × NCCL's speed)? at\s+([0-9]+) ([KMG])iB", text)
-    for ratio, number, unit in ratios:
-        n_bytes = int(number) * 2 ** {"K": 10, "M": 20, "G": 30}[unit]
-        own = record("h200x4/processes.jsonl", type="allreduce", subject="collective/canonical", setting="default",
-                     bytes=n_bytes)
-        expect(ratio, own["to_library"], f"processes, {number} {unit}iB")
-    speed_ups = re.search(r"speed-up of the sums of 4·10⁹ on 4: ([0-9.]+), ([0-9.]+), ([0-9.]+)\.", text).groups()
-    for figure, subject in zip(speed_ups, ("nccl/sum", "collective/exact", "collective/canonical_sum"), strict=True):
-        own = record("h200x4/processes.jsonl", subject=subject, mode="strong", n=4 * 10**9, workers=4)
-        expect(figure, own["speed_up"], f"processes, {subject}")
-    if len(ratios) != 4:
-        failures.append(f"{len(ratios)} ratios of processes are read, not 4")
+    head, rows = table("processes: `collective/canonical`")
+    for text, length in zip(rows[0][1:], head[1:], strict=True):
+        own = record("h200x4/processes.jsonl", type="allreduce", subject="collective/canonical", setting="default", bytes=bytes_of(length))
+        expect(text, own["to_library"], f"processes, {length}")
+    for cell, text in table("processes: sum of")[1]:
+        own = record("h200x4/processes.jsonl", subject=names(cell, "")[0], mode="strong", n=4 * 10**9, workers=4)
+        expect(text, own["speed_up"], f"processes, {cell}")
 
 
 @functools.cache
@@ -116,10 +113,9 @@ def check_rows():
                 expect(text.split(", ")[i], value, f"{subject}, 65536 x 16384")
             for text, printed in zip(cells[3:], four_rows()[subject], strict=True):
                 expect(text.split(", ")[i], float(printed), f"{subject}, 4 x 16384")
-    costs = re.search(r"on four rows.*?\n?([0-9.]+) ×, ([0-9.]+) × and ([0-9.]+) × \(`determ.txt`\)", TEXT, re.S).groups()
-    for text, (fixed, plain) in zip(costs, (("par_16_determ", "par_16"), ("par_64_determ", "par_64"),
-                                            ("single_determ", "single_for")), strict=True):
-        expect(text, float(four_rows()["rows/" + fixed][0]) / float(four_rows()["rows/" + plain][0]), f"the cost of {fixed}")
+    for cell, text in table("4 × 16,384 f32")[1]:
+        fixed, plain = (float(four_rows()[name][0]) for name in names(cell, "rows"))
+        expect(text, fixed / plain, f"the cost of {cell}")
 
 
 def check_flat():
@@ -147,42 +143,49 @@ def check_thrust():
             expect(us, 1e6 * own["median_seconds"], f"{cell}, {size}")
             if own["subject"] != "thrust/reduce":
                 expect(ratio.rstrip(")"), own["to_peer"], f"{cell} against Thrust, {size}")
-    own = record("h200/thrust.jsonl", subject="flat/shuffle@plain", cols=10**8)
-    expect(re.search(r"at 10⁸ it runs at ([0-9.]+) × Thrust's speed", TEXT)[1], own["to_peer"], "the report's kernel")
 
 
 def check_numpy():
     """The answer to the report's speed-ups over NumPy."""
-    text = re.search(r"`numpy\.sum` takes.*?copy to the GPU\.", TEXT, re.S).group()
-    host = functools.partial(record, "h100/host.jsonl", type="timing", dtype="f32")
-    wanted = [host(subject=subject, cols=cols, threads=threads) for subject, threads in
-              (("numpy/sum", 1), ("host/numpy", 1), ("host/numpy", 16)) for cols in (10**5, 10**7)]
-    wanted += [record("h200/thrust.jsonl", subject="flat/shuffle@plain", cols=cols) for cols in (10**5, 10**7)]
-    figures = re.findall(r"([0-9.]+)(?: µs at| and| µs)", text)
-    for figure, own in zip(figures, wanted, strict=True):
-        expect(figure, 1e6 * own["median_seconds"], f"{own['subject']} at {own['cols']}")
+    for cell, *cells in table("f32 sum: µs")[1]:
+        for text, cols in zip(cells, (10**5, 10**7), strict=True):
+            name = "numpy/sum" if "numpy.sum" in cell else names(cell, "host")[0]
+            own = (record("h200/thrust.jsonl", subject=name, cols=cols) if "H200" in cell else
+                   record("h100/host.jsonl", type="timing", dtype="f32", subject=name, cols=cols, threads=int(re.search(r"(\d+) thread", cell)[1])))
+            expect(text, 1e6 * own["median_seconds"], f"{cell} at {cols}")
 
 
 def check_gpu_to_gpu():
-    """The closing line of what compare printed."""
+    """The closing line of what compare printed, and flat/atomic's."""
     closing = (MEASURED / "h100" / "gpu_to_gpu.txt").read_text()
-    held, differ = re.search(r"(\d+) held, 0 refuted", closing)[1], re.search(r"flat/atomic on cuda +(\d+) +(\d+)", closing)
-    said = re.search(r"([0-9,]+) of subjects that promise.*?all the same; of `flat/atomic`'s ([0-9]+).*?, ([0-9]+) differ", TEXT, re.S)
-    if said is None or (said[1].replace(",", ""), int(said[2]), said[3]) != (held, int(differ[1]) + int(differ[2]), differ[2]):
-        failures.append(f"gpu_to_gpu: the text has {said and said.groups()}, the record {held}, {differ.groups()}")
+    held, refuted = map(int, re.search(r"(\d+) held, (\d+) refuted", closing).groups())
+    same, differ = map(int, re.search(r"flat/atomic on cuda +(\d+) +(\d+)", closing).groups())
+    for (cell, *cells), values in zip(table("subjects | results compared")[1], ((held + refuted, refuted), (same + differ, differ)), strict=True):
+        for text, value in zip(cells, values, strict=True):
+            expect(text.replace(",", ""), value, f"gpu_to_gpu, {cell}")
+
+
+def check_verdicts():
+    """The last line of each verify.txt."""
+    for cell, *counts, path in table("machine | held")[1]:
+        closing = (MEASURED / path.strip("`")).read_text().splitlines()[-1]
+        for text, value in zip(counts, re.match(r"(\d+) held, (\d+) refuted, (\d+) skipped", closing).groups(), strict=True):
+            expect(text.split(" (")[0].replace(",", ""), int(value), f"verdicts of {cell}")
 
 
 def check_summary():
-    """README's own few figures."""
-    text = README[README.index("\n## Measured\n"):]
-    rows = re.search(r"`flat/canonical`, which keeps\s+one order, ([0-9.]+); `flat/exact`, which is correctly rounded, ([0-9.]+)\.", text)
-    for figure, subject in zip(rows.groups(), ("flat/canonical", "flat/exact"), strict=True):
-        own = record("h200/bench.jsonl", subject=subject, dtype="f32", rows=1, cols=10**9, generator="normal")
-        expect(figure, own["to_peer"], f"summary, {subject}")
-    reduced = re.search(r"1 GiB by `collective/canonical` has ([0-9.]+) × NCCL's speed,\s+one of 1 KiB ([0-9.]+) ×", text)
-    for figure, n_bytes in zip(reduced.groups(), (2**30, 2**10), strict=True):
-        own = record("h200x4/allreduce.jsonl", bytes=n_bytes, subject="collective/canonical", setting="default")
-        expect(figure, own["to_library"], f"summary, {n_bytes} bytes")
+    """README's own few figures: they are those of docs/measured.md, and of the records."""
+    closing = (MEASURED / "h200" / "verify.txt").read_text().splitlines()[-1]
+    counts = "{:,} held, {:,} refuted, {:,} skipped".format(*map(int, re.findall(r"\d+", closing)))
+    if f"On one H200 over all CUDA subjects: {counts}." not in README:
+        failures.append(f"README does not say: On one H200 over all CUDA subjects: {counts}.")
+    for cell, _, where, text in table("subject | promises | input")[1]:
+        subject, figure = names(cell, "")[0], text.split(" ")[0]
+        if "all-reduce" in where:
+            own = record("h200x4/allreduce.jsonl", bytes=2**30, subject=subject, setting="default")["to_library"]
+        else:
+            own = record("h200/bench.jsonl", subject=subject, dtype="f32", rows=1, cols=10**9, generator="normal")["to_peer"]
+        expect(figure, own, f"summary, {subject}")
 
 
 def check_links():
@@ -210,16 +213,30 @@ def check_man_page():
         failures.append(f"the man page: {page.stderr}")
 
 
-def check_counts():
-    closing = {path.read_text().splitlines()[-1] for path in MEASURED.glob("*/verify.txt")}
-    counts = [text.replace(",", "").replace("  ", " ") for text in
-              re.findall(r"[0-9]+,[0-9]+ held, [0-9,]+ refuted, [0-9,]+ skipped", TEXT)]
-    for count in counts:
-        number = re.sub(r"(held|refuted)", r"\1,", count)
-        if number not in closing:
-            failures.append(f"no verify.txt ends with '{number}'")
-    if len(counts) < 3:
-        failures.append(f"only {len(counts)} counts of verdicts are read")
+LAYERS = re.search(r"fold_inc = include_directories\((.*?)\)", (SOURCE / "meson.build").read_text(), re.S)[1]
+
+
+def check_layers():
+    """docs/architecture.md: no folder includes from one that comes after it, in meson.build's order; library/'s headers are for all."""
+    layers = [name for name in re.findall(r"'([^']*)'", LAYERS) if name != "src"]
+
+    def layer_of(path):
+        return max((i for i, name in enumerate(layers) if f"{path.relative_to(SOURCE)}".startswith(name + "/")), default=len(layers))
+
+    homes = {}
+    for path in (path for folder in ("src", "fixtures", "oracles", "kernels") for path in (SOURCE / folder).glob("**/*.[hid]*")):
+        homes[path.name] = min(layer_of(path), homes.get(path.name, len(layers)))
+    files = [path for name in layers for path in (SOURCE / name).glob("*") if path.suffix in (".c", ".h", ".inc")]
+    for path in files:
+        for name in re.findall(r'^#include "([^"/]+)"', path.read_text(), re.M):
+            if homes.get(name) is not None and homes[name] > layer_of(path):
+                failures.append(f"{path.relative_to(SOURCE)} includes {name}, of {layers[homes[name]]}, which comes after it")
+    page = (SOURCE / "docs" / "architecture.md").read_text()
+    for name in layers:
+        if f"| `{name}/` |" not in page:
+            failures.append(f"docs/architecture.md has no row for {name}/")
+    if len(files) < 200:
+        failures.append(f"only {len(files)} files are read")
 
 
 check_allreduces()
@@ -230,7 +247,8 @@ check_flat()
 check_thrust()
 check_numpy()
 check_gpu_to_gpu()
-check_counts()
+check_verdicts()
+check_layers()
 check_summary()
 check_links()
 check_man_page()

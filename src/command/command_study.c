@@ -182,7 +182,7 @@ static const struct argp argp = {
     .children = fold_world_child,
     .doc =
         "Measure the error of every method by size, data, dtype and operation, against the exact result.\v"
-        "Prints the tables of a course report (README, Words) with the true reference, why its figures differ, and for "
+        "Prints the tables of a course report (docs/claims.md) with the true reference, why its figures differ, and for "
         "each data the errors "
         "beside "
         "bound, square-root curve and condition. Nothing is judged: that is foldproof verify; but what --messages and "

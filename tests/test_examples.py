@@ -1,0 +1,109 @@
+#!/usr/bin/env python3
+"""The examples of README and docs/: each fenced block that begins with "$ " or ">>> " is run, and must print what stands there.
+
+test_examples.py FOLDPROOF SOURCE_FOLDER LIBRARY SANITIZERS
+
+[...] stands for anything. A block that is marked ```text is a record of another machine, and is not run. Pages share one folder,
+each page's lines of Python one console. The claims in claims.md's sample of verify's table are compared with what verify prints.
+"""
+import code
+import contextlib
+import importlib.util
+import io
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+FOLDPROOF, SOURCE, LIBRARY = (pathlib.Path(arg).resolve() for arg in sys.argv[1:4])
+if sys.argv[4] != "none" or importlib.util.find_spec("numpy") is None:
+    print(f"skipped: {'no numpy here' if sys.argv[4] == 'none' else 'a library with ' + sys.argv[4] + ' can not be loaded into python3'}")
+    sys.exit(77)
+ran, failures = {}, []
+
+
+def blocks(text):
+    """What stands in each fenced block without a mark."""
+    inside, lines = None, []
+    for line in text.splitlines(keepends=True):
+        if not line.startswith("```"):
+            lines.append(line)
+            continue
+        if inside == "```":
+            yield "".join(lines)
+        inside, lines = None if inside else line.strip(), []
+
+
+def examples(text):
+    """(prompt, typed, printed) of each block, in the page's order."""
+    for block in blocks(text):
+        prompt = next((prompt for prompt in ("$ ", ">>> ") if block.startswith(prompt)), None)
+        if prompt is None:
+            raise SystemExit(f"a block begins with no prompt, and is not marked as text:\n{block}")
+        for part in re.split(f"^{re.escape(prompt)}", block, flags=re.M)[1:]:
+            typed, _, printed = part.partition("\n")
+            yield prompt, typed, printed.rstrip("\n")
+
+
+def expect(page, typed, wanted, got):
+    ran[page] = ran.get(page, 0) + 1
+    pattern = ".*".join(map(re.escape, wanted.split("[...]")))
+    if not re.fullmatch(pattern, got.strip(), re.S):
+        failures.append(f"{page}: {typed}\n--- the page has\n{wanted}\n--- it prints\n{got.strip()[:2000]}")
+
+
+def say(console, typed):
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(out):
+        if console.push(typed):
+            raise SystemExit(f"{typed}: more lines are wanted")
+    return out.getvalue()
+
+
+def try_page(path):
+    console = code.InteractiveConsole()
+    for prompt, typed, printed in examples(path.read_text()):
+        if "foldproof-mutants" in typed and not (FOLDPROOF.parent / "tests" / "foldproof-mutants").exists():
+            continue  # a build without Criterion
+        if prompt == "$ ":
+            got = subprocess.run(typed, shell=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True).stdout
+        else:
+            got = say(console, typed.replace("'libfoldproof.so.0'", "'./libfoldproof.so.0'"))
+        expect(path.name, typed, printed, got)
+
+
+def claims_of(printed, subject):
+    part = printed.split(f"\n{subject} on host\n")[1]
+    return [line.split()[0] for line in re.match(r"(  \w.*\n)+", part)[0].splitlines()]
+
+
+def try_table(path, subject):
+    """The claims of verify's sample, which may end early: its figures change with the fixtures."""
+    done = subprocess.run([FOLDPROOF, "verify", "--engine", "host", "--subjects", subject, "--fixtures", "specials*,tree/f32/sum/1x33/*", "--fixture-folder", SOURCE / "fixtures"],
+                          stdout=subprocess.PIPE, text=True)
+    shown = claims_of(path.read_text(), subject)
+    expect(path.name, f"the claims of {subject}", "\n".join(shown), "\n".join(claims_of(done.stdout, subject)[:len(shown)]))
+
+
+with tempfile.TemporaryDirectory() as folder:
+    os.chdir(folder)
+    os.symlink(SOURCE / "library", "library")
+    os.symlink(LIBRARY, "libfoldproof.so.0")
+    os.symlink(FOLDPROOF.parent, "build")
+    os.symlink(sys.executable, "python3")  # which has numpy
+    os.environ.update(PATH=f"{folder}:{FOLDPROOF.parent}:{os.environ['PATH']}", FOLDPROOF_LIBRARY=str(LIBRARY),
+                      FOLDPROOF_FIXTURES=str(SOURCE / "fixtures"), PYTHONWARNINGS="ignore")
+    sys.path.insert(0, str(SOURCE / "python"))
+    import numpy
+
+    numpy.seterr(all="ignore")
+    for page in [SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md"))]:
+        try_page(page)
+    try_table(SOURCE / "docs" / "claims.md", "rows/par_16_determ")
+    os.chdir("/")
+for failure in failures:
+    print(failure)
+print(f"{sum(ran.values())} examples of {', '.join(f'{page} ({n})' for page, n in sorted(ran.items()))}; {len(failures)} failures")
+sys.exit(1 if failures or len(ran) < 5 or sum(ran.values()) < 20 else 0)
