@@ -28,7 +28,7 @@ enum {
   FOLDPROOF_UNSUPPORTED = 77, /* there is no such thing for this input, for example no digits of an enclosed product */
 };
 
-/* "0.1.0". */
+/* "0.2.0". */
 const char *foldproof_version(void);
 
 /* What the last call that failed in this thread had to say; "" where none did. Valid until the thread's next call. */
