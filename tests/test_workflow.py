@@ -62,6 +62,25 @@ def check_workflow():
     check_steps(job)
 
 
+def check_issue_templates():
+    """Each asks for a record; an option or a command that it names is one."""
+    help_of = {}
+    for path in sorted((SOURCE / ".github" / "ISSUE_TEMPLATE").glob("*.yml")):
+        form = yaml.safe_load(path.read_text())
+        if path.name == "config.yml":
+            continue
+        fields = {part.get("id"): part for part in form["body"]}
+        expect(form["name"] and form["description"] and "command" in fields and "record" in fields, f"{path.name} asks for no command or record")
+        text = " ".join(part["attributes"].get("description", "") for part in form["body"])
+        expect("jsonl" in fields["record"]["attributes"]["description"], f"{path.name} does not say how to make a record")
+        for command in set(re.findall(r"`foldproof ([a-z]+)", text)) | {"verify"}:
+            help_of[command] = subprocess.run([FOLDPROOF, command, "--help"], capture_output=True, text=True, check=False).stdout
+            expect("Usage:" in help_of[command], f"{path.name} names {command}, which is no command")
+        for option in re.findall(r"(?<![-\w])--(?!foldproof-record|version)[a-z-]+", text):
+            expect(any(option in said for said in help_of.values()), f"{path.name} names {option}, which is no option")
+    expect(len(help_of) >= 3, "the templates name no commands")
+
+
 def report(folder, build, **variables):
     return subprocess.run([SOURCE / "ci" / "report.sh", folder, build], env={**os.environ, **variables}, check=False,
                           capture_output=True, text=True)
@@ -227,6 +246,7 @@ def check_commit(folder):
 
 
 check_workflow()
+check_issue_templates()
 check_names()
 if shutil.which("git"):
     with tempfile.TemporaryDirectory() as name:
