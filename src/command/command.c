@@ -19,21 +19,21 @@ struct subcommand {
 
 static const struct subcommand subcommands[] = {
     {"verify", "judge subjects on fixtures and print verdicts", fold_command_verify},
-    {"list", "subjects, claims, generators, fixtures, orders", fold_command_list},
-    {"oracle", "the exact answer for an array in a .npy file", fold_command_oracle},
+    {"list", "list subjects, claims, generators, fixtures, orders", fold_command_list},
+    {"oracle", "print the exact result of an array in a .npy file", fold_command_oracle},
     {"gen", "write a generated array to a .npy file", fold_command_gen},
-    {"order", "an order's height, fingerprint and drawing", fold_command_order},
-    {"reveal", "the tree by which a subject sums, as seen from outside", fold_command_reveal},
-    {"certify", "what a subject gives on a case, as a text that holds by itself", fold_command_certify},
-    {"check", "whether a certificate holds", fold_command_check},
-    {"bench", "time CUDA subjects, or collectives over ranks, each judged first", fold_command_bench},
-    {"study", "errors of every method by size and data; many ranks; probed all-reduces", fold_command_study},
-    {"record", "run subjects and write their results, judging nothing", fold_command_record},
-    {"compare", "where two records of the same inputs have other results", fold_command_compare},
-    {"judge", "verdicts on recorded results, on any machine", fold_command_judge},
-    {"rerun", "run again what records say was run, and compare", fold_command_rerun},
-    {"report", "records as a page, a CI job's summary or JUnit", fold_command_report},
-    {"env", "the machine and software that results are made with", fold_command_env},
+    {"order", "print an order's height, fingerprint and drawing", fold_command_order},
+    {"reveal", "find the tree by which a subject sums", fold_command_reveal},
+    {"certify", "write a certificate of a result, for a third party", fold_command_certify},
+    {"check", "check a certificate", fold_command_check},
+    {"bench", "time CUDA or host subjects, or collectives; each is judged first", fold_command_bench},
+    {"study", "measure errors by method, size and data; probe all-reduces", fold_command_study},
+    {"record", "run subjects and write their results; judge nothing", fold_command_record},
+    {"compare", "show where two recorded runs differ", fold_command_compare},
+    {"judge", "judge recorded results, on any machine", fold_command_judge},
+    {"rerun", "run again what records say, and compare", fold_command_rerun},
+    {"report", "make a page, a CI summary or JUnit from records", fold_command_report},
+    {"env", "print the machine and software that make the results", fold_command_env},
 };
 
 /* Subjects and oracles meet in thousands of short regions of OpenMP. Where a thread that waits spins, as is libgomp's
@@ -56,8 +56,8 @@ static void print_help(FILE *out) {
   for (size_t i = 0; i < sizeof subcommands / sizeof *subcommands; i++)
     fprintf(out, "  %-8s %s\n", subcommands[i].name, subcommands[i].about);
   fprintf(out,
-          "\nfoldproof COMMAND --help tells a command's options; --version the version.\n"
-          "Exit codes: 0 held, 1 refuted, 2 wrong usage or bad input, 77 all skipped, 99 the environment is broken.\n");
+          "\nfoldproof COMMAND --help lists a command's options; --version prints the version.\nExit codes: 0 all "
+          "held, 1 refuted, 2 wrong usage or bad input, 77 all skipped, 99 broken environment.\n");
 }
 
 static int run(int argc, char **argv, const struct fold_registry *registry) {

@@ -58,7 +58,7 @@ extern const struct argp_child fold_world_child[2];
 
 /* Of the option --in-process, which verify and record have (supervise.h). */
 #define FOLD_IN_PROCESS_HELP \
-  "run subjects in this process, for debuggers and profilers: one that crashes or hangs takes the command with it"
+  "run subjects in this process, for debuggers and profilers; a subject that crashes or hangs then ends the command"
 
 /* Prints "foldproof NAME: text" on stderr and returns the exit code; 0 and silent for FOLD_OK. */
 int fold_print_error(const char *program, fold_status status);

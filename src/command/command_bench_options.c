@@ -25,25 +25,21 @@ static const struct argp_option options[] = {
     {"op", OP, "OP", 0, "sum (the default), prod, max, min; cuda and host: dot, of two inputs", 1},
     {"generator", GENERATOR, "NAME", 0, "what the inputs hold (normal)", 1},
     {"iterations", ITERATIONS, "N", 0,
-     "timed runs of each subject and size (51, host: 11); at least 3, and of a collective 9", 1},
+     "timed runs of each subject and size (51; host: 11); at least 3, for a collective 9", 1},
     {"seed", SEED, "SEED", 0, "seed of the inputs (1)", 1},
-    {"peer", PEER, "SUBJECT", 0, "the subject that ratios are against", 1},
+    {"peer", PEER, "SUBJECT", 0, "the subject that ratios compare with", 1},
     {"jsonl", JSONL, "FILE", 0, "write a record of each timing", 1},
-    {"unverified", UNVERIFIED, NULL, 0, "time without judging first; the table says so", 1},
-    {"engine", ENGINE, "ENGINE", 0, "cuda (the default); host, with NumPy; mpi or nccl: collectives, over ranks", 1},
-    {"threads", THREADS, "LIST", 0, "with --engine host: threads of each subject (1 and all there are)", 1},
+    {"unverified", UNVERIFIED, NULL, 0, "do not judge before timing; the table says so", 1},
+    {"engine", ENGINE, "ENGINE", 0, "cuda (the default); host, beside NumPy; mpi or nccl: collectives over ranks", 1},
+    {"threads", THREADS, "LIST", 0, "with --engine host: numbers of threads (1 and all)", 1},
     {0, 0, 0, 0, "With --engine mpi or nccl (--n: elements of the sums, in all or a rank):", 2},
-    {"what", WHAT, "LIST", 0, "of strong, weak (scaling of sharded sums), messages (vectors by length); default: all",
-     2},
-    {"workers", WORKERS, "LIST", 0, "worlds of so many ranks (1, 2, 4 ... and all); messages take the last", 2},
+    {"what", WHAT, "LIST", 0, "strong, weak (scaling of sharded sums), messages (vectors by length); default: all", 2},
+    {"workers", WORKERS, "LIST", 0, "numbers of ranks (1, 2, 4 ... and all); messages use the last", 2},
     {"bytes", BYTES, "LIST", 0, "lengths of messages, multiples of 8 up to 2^35 (1 KiB to 1 GiB; MPI: to 4 MiB)", 2},
-    {"settings", SETTINGS, "GLOBS", 0, "how the library is told to work for messages: default: ring and tree", 2},
+    {"settings", SETTINGS, "GLOBS", 0, "the library's settings for messages (default: ring and tree)", 2},
     {"link", LINK, "GB/S", 0,
-     "what a rank's link carries in one direction (default: NVLink's, by the GPU's name: A100, H100, H200, B200; else "
-     "not known)",
-     2},
-    {"memory", MEMORY, "GB/S", 0, "what a rank's memory can be read with (default: measured; MPI: its nearest cache)",
-     2},
+     "speed of a rank's link in one direction (default: NVLink's for A100, H100, H200, B200; else unknown)", 2},
+    {"memory", MEMORY, "GB/S", 0, "read speed of a rank's memory (default: measured; MPI: of its nearest cache)", 2},
     {0},
 };
 
@@ -155,24 +151,17 @@ static const struct argp argp = {
     .parser = parse,
     .children = fold_world_child,
     .doc =
-        "Time CUDA subjects, host subjects and NumPy, or collectives over ranks, each judged first.\v"
-        "Times are of CUDA events, medians over the timed runs; a run of inputs of up to 8 MiB is a CUDA graph of 32 "
-        "calls, whose "
-        "time is divided by them, and the table's headline says so; inputs rotate past the L2; the ceiling is a plain "
-        "read "
-        "of memory in the same run. A figure above the ceiling, by more than the spreads of both, is implausible: exit "
-        "code 1. So is a refuted claim. "
-        "On the host the monotonic clock is read around each call, NumPy's by its own process, all in turn over inputs "
-        "that both "
-        "map; the ceiling is the fastest plain read of these; implausible is what is faster than a cache. "
-        "thrust/reduce allocates and waits in each call, and its "
-        "times have that: no graph takes it. "
-        "Of a collective the slowest rank counts (MPI: by its host's clock); its local share and its calls are timed "
-        "by "
-        "themselves too; a speed-up above the world's size, more than link or memory carry, a negative overhead are "
-        "implausible. Of a machine that is too busy to tell a line says so, and is not held; where all lines do, the "
-        "bench was "
-        "skipped: exit code 77."};
+        "Time CUDA subjects, host subjects and NumPy, or collectives over ranks, each judged first.\vOn a GPU, times "
+        "are medians of CUDA events. Inputs of up to 8 MiB run in a CUDA graph of 32 calls, and the time is divided by "
+        "32; the table's headline says so. Inputs rotate, so that the L2 does not hold them. The ceiling is a plain "
+        "read of memory in the same run. thrust/reduce allocates and waits in each call, its times include that, and "
+        "no graph can hold it.\n\nOn the host the monotonic clock is read around each call. NumPy runs in its own "
+        "process, in turn with the others, on the same inputs. The ceiling is the fastest plain read of them.\n\nOf a "
+        "collective the slowest rank's time counts (MPI: by its host's clock). Its local part and its calls are also "
+        "timed alone.\n\nA figure is implausible if it is above the ceiling by more than both spreads, faster than a "
+        "cache, a speed-up above the number of ranks, more than link or memory carry, or a negative overhead. Exit "
+        "code 1: a figure is implausible, or a claim is refuted. If the machine is too busy for a reliable figure, "
+        "that line says so and is not checked; if all lines are so, the exit code is 77."};
 
 /* 1 and all, once where that is the same; elsewhere threads are nobody's matter. */
 static void choose_threads(struct bench_command *b) {

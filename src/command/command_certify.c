@@ -14,9 +14,9 @@ struct certify {
 };
 
 static const struct argp_option options[] = {
-    {"fixtures", FIXTURES, "CASE", 0, "the case: one that this names (foldproof list fixtures)", 0},
-    {"fixture-folder", FOLDER, "DIR", 0, "where the *.ini files are", 0},
-    {"output", OUTPUT, "FILE", 0, "where the certificate goes (standard output)", 0},
+    {"fixtures", FIXTURES, "CASE", 0, "the case, one of foldproof list fixtures", 0},
+    {"fixture-folder", FOLDER, "DIR", 0, "the folder of the *.ini files", 0},
+    {"output", OUTPUT, "FILE", 0, "write the certificate here (standard output)", 0},
     {0},
 };
 
@@ -41,10 +41,10 @@ static const struct argp argp = {
     .children = children,
     .args_doc = "[SUBJECT]",
     .doc =
-        "Run a subject once on a case and write a certificate: its inputs, the order it adds them in, its results, the "
-        "exact ones, "
-        "bounds and the environment, as a text that foldproof check holds against itself.\v"
-        "The order is the declared one, or is revealed. Exit code 77 for what has no certificate."};
+        "Run a subject once on a case and write a certificate: the inputs, the order of additions, the results, the "
+        "exact results, the bounds and the environment, as a text that foldproof check verifies without the "
+        "subject.\vThe order is the declared one, or a revealed one. Exit code 77: a certificate cannot state this "
+        "result."};
 
 static int certify(void *context, const struct fold_subject *subject, FILE *out) {
   const struct certify *c = context;
@@ -86,9 +86,9 @@ static const struct argp check_argp = {
     .parser = parse_check,
     .args_doc = "FILE",
     .doc =
-        "Hold a certificate against itself: its inputs added up in its order give its results, their exact sums are "
-        "its exact values. "
-        "Nothing is run.\vExit code 1 where it does not hold, with the line and what is wrong."};
+        "Check a certificate: add its inputs in its order and compare with its results, and compute its exact values "
+        "and bounds. The subject is not run.\vExit code 1: the certificate does not hold; the message names the line "
+        "and what is wrong."};
 
 int fold_command_check(int argc, char **argv, const struct fold_registry *registry) {
   (void)registry;

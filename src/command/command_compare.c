@@ -30,14 +30,15 @@ struct compare {
 
 static const struct argp_option options[] = {
     {"claim", CLAIM, "CLAIM", 0,
-     "judge gpu_to_gpu (records of two models of GPU) or run_to_run (of two jobs on one) of whoever promises it", 1},
+     "judge gpu_to_gpu (records of two models of GPU) or run_to_run (two jobs on one machine), for each subject that "
+     "promises it",
+     1},
     {"jsonl", JSONL, "FILE", 0, "with --claim: write a record of each verdict", 1},
-    {"subset", SUBSET, NULL, 0, "what only one of both files has is no difference", 0},
-    {"across", ACROSS, "ENGINE,ENGINE", 0,
-     "one engine's records against another's, as host,cuda: of one file, or of two", 0},
+    {"subset", SUBSET, NULL, 0, "allow cases that only one file has", 0},
+    {"across", ACROSS, "ENGINE,ENGINE", 0, "compare two engines, as host,cuda, in one file or two", 0},
     {"format", FORMAT, "FORMAT", 0, "text, markdown, junit or json", 0},
-    {"fixture-folder", FOLDER, "DIR", 0, "where the *.ini files are, for exact results of cases that are not generated",
-     0},
+    {"fixture-folder", FOLDER, "DIR", 0,
+     "the folder of the *.ini files, for exact results of cases that no generator makes", 0},
     {0},
 };
 
@@ -85,21 +86,15 @@ static const struct argp argp = {
     .parser = parse,
     .args_doc = "A.jsonl B.jsonl",
     .doc =
-        "Compare the results that two files of records hold for the same subjects and cases: of two machines, two "
-        "versions, two days. Files may be compressed by gzip, or folders of such.\v"
-        "Prints which file is incomplete, what only one of both has, which cases have another input, and where results "
-        "differ, or what else the runs did (another rank's results, a result that was not written, memory that is not "
-        "the run's), how far apart they are and which is nearer to the exact result, and where verdicts do; ten lines "
-        "of "
-        "each, then the counts, by subject, claim, dtype and size, and what differs in the environment. Exit codes: 0 "
-        "both "
-        "have the same cases, and all agree; 1 "
-        "something differs, or is missing; 2 bad input, as results that contradict their hash, or nothing that both "
-        "have; 99 runs broke in both. With "
-        "--subset what is missing is "
-        "named, and no difference; another input of the same case always is. With "
-        "--claim, verdicts on what both have of the same input: 0 all held, 1 one is refuted, 77 there was nothing to "
-        "judge, 99 a file is incomplete (not with --subset)."};
+        "Compare the results in two files of records: of two machines, two versions, two days. A file may be "
+        "compressed by gzip; a folder of files works too.\vPrints, at most ten lines of each: incomplete files; cases "
+        "that only one file has; cases with different inputs; results that differ, how far apart they are and which is "
+        "nearer to the exact result; what a run did wrong (ranks that disagree, a result not written, memory "
+        "overwritten); verdicts that differ. Then it prints counts by subject, claim, dtype and size, and what differs "
+        "in the environment.\n\nExit codes: 0 both files have the same cases and all agree; 1 something differs or is "
+        "missing; 2 bad input, such as results that contradict their hash, or no case in common; 99 runs broke in "
+        "both. With --subset a missing case is named but is no difference; a different input always is one. With "
+        "--claim: 0 all held; 1 refuted; 77 nothing to judge; 99 a file is incomplete (not with --subset)."};
 
 static fold_status compare_files(struct compare *c, const struct fold_registry *registry) {
   struct fold_comparison *two = &c->comparison;

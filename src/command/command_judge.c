@@ -44,11 +44,11 @@ struct judge {
 };
 
 static const struct argp_option options[] = {
-    {"fixture-folder", FOLDER, "DIR", 0, "where the *.ini files are, for cases that are not generated", 0},
+    {"fixture-folder", FOLDER, "DIR", 0, "the folder of the *.ini files, for cases that no generator makes", 0},
     {"jsonl", JSONL, "FILE", 0, "write a record of each verdict, as JSON lines", 0},
     {"quiet", QUIET, NULL, 0, "print no summary", 0},
-    {"bless", BLESS, NULL, 0, "with --golden: keep the results there, as record --bless does", 3},
-    {"dirty", DIRTY, NULL, 0, "with --bless: although the source has changes that are not committed", 3},
+    {"bless", BLESS, NULL, 0, "with --golden: keep the results there (see record --bless)", 3},
+    {"dirty", DIRTY, NULL, 0, "with --bless: allow changes in the source that are not committed", 3},
     {0},
 };
 
@@ -80,18 +80,12 @@ static const struct argp argp = {
     .children = children,
     .args_doc = "RUN.jsonl...",
     .doc =
-        "Judge the results that records hold: against the exact results, the bounds, the "
-        "replays of their orders and their twins' "
-        "results, of inputs that are made again and must have the record's hash. The "
-        "subjects need not be here, nor their "
-        "engine.\v"
-        "Of what only runs can judge, a refutation, an accident or a crash that a record tells counts as such; the "
-        "rest is "
-        "skipped. Exit codes: 0 every claim "
-        "that could be judged held; 1 one is "
-        "refuted, or a record says otherwise than its results, its input or its closing "
-        "line; 2 bad input, as results that "
-        "contradict their hash; 77 nothing could be judged; 99 the records are incomplete."};
+        "Judge recorded results by the exact results, the bounds, the replays of their orders and their twins' "
+        "results. Each input is made again and must have the recorded hash. The subjects and their engine need not be "
+        "here.\vSome claims can be judged only by running the subject. Of these, a recorded refutation, overwritten "
+        "memory or crash counts; the rest is skipped. Exit codes: 0 every claim that could be judged held; 1 a claim "
+        "is refuted, or a record contradicts its results, its input or its closing line; 2 bad input, such as results "
+        "that contradict their hash; 77 nothing could be judged; 99 the records are incomplete."};
 
 /* --- first, who is in the records, and with which results */
 

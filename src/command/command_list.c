@@ -136,8 +136,7 @@ struct list {
 enum { LONG = 'l' };
 static const struct argp_option options[] = {
     {"long", LONG, NULL, 0,
-     "of subjects also dtypes, operations, accumulator and result where they are not as usual, order, twin and claims",
-     2},
+     "also print each subject's dtypes, operations, unusual accumulator and result, order, twin and claims", 2},
     {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
@@ -160,9 +159,9 @@ static const struct argp argp = {
     .children = children,
     .args_doc = "[subjects|claims|generators|orders|fixtures]",
     .doc =
-        "List what there is: subjects (the default), claims, generators, orders, or the cases of the fixtures. "
-        "Subjects and claims are chosen by --engine, --subjects and --claims, cases by --fixtures, --set, "
-        "--fixture-folder and --npy; an option that chooses nothing of what is listed is refused (2)."};
+        "List subjects (the default), claims, generators, orders, or the cases of the fixtures. --engine, --subjects "
+        "and --claims choose subjects and claims; --fixtures, --set, --fixture-folder and --npy choose cases. An "
+        "option that does not apply to the list is refused (exit code 2)."};
 
 struct kind {
   const char *name;

@@ -27,13 +27,12 @@ struct record {
 static const struct argp_option options[] = {
     {"jsonl", JSONL, "FILE", 0, "where the records go (standard output; with --golden: nowhere)", 2},
     {"bless", BLESS, NULL, 0,
-     "with --golden: keep the results there, each certified by the oracle and the same when run again in new "
-     "processes, "
-     "and show what changes; nothing is written where one is refused",
+     "with --golden: keep the results there and show what changes. The oracle must certify each result, and a run in "
+     "new processes must repeat it; otherwise nothing is written",
      3},
-    {"dirty", DIRTY, NULL, 0, "with --bless: although the source has changes that are not committed", 3},
+    {"dirty", DIRTY, NULL, 0, "with --bless: allow changes in the source that are not committed", 3},
     {"in-process", IN_PROCESS, NULL, 0, FOLD_IN_PROCESS_HELP, 2},
-    {"full", FULL, NULL, 0, "records hold the bits of all rows, and not of the first 16: for foldproof judge", 2},
+    {"full", FULL, NULL, 0, "record the bits of all rows, not only the first 16 (for foldproof judge)", 2},
     {"fresh", FRESH, "promised|probed", OPTION_HIDDEN,
      "only what fresh_process is judged by, with a line for each case that was skipped (fresh.c looks each up)", 2},
     {0},
@@ -66,15 +65,15 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 
 static const struct argp_child children[] = {
     {&fold_selection_argp, 0, NULL, 0}, {&fold_world_argp, 0, NULL, 0}, {&fold_golden_argp, 0, NULL, 0}, {0}};
-static const struct argp argp = {.options = options,
-                                 .parser = parse,
-                                 .children = children,
-                                 .doc =
-                                     "Run each subject once on each case and write the result bits as JSON lines.\v"
-                                     "With --golden DIR results are held against those that are kept there (of the "
-                                     "cases that are kept, unless others are chosen); exit codes then: 0 all that was "
-                                     "compared agrees; 1 something differs, or is gone; 77 all is stale: it was kept "
-                                     "for another environment; 2 nothing is kept of what is selected."};
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .children = children,
+    .doc =
+        "Run each subject once on each case and write the result bits as JSON lines.\vWith --golden DIR the results "
+        "are compared with those kept there, on the cases kept there unless --fixtures chooses others. Exit codes "
+        "then: 0 all compared results agree; 1 a result differs or is missing; 77 all are stale: they were kept for "
+        "another environment; 2 nothing is kept for this selection."};
 
 static fold_status take(void *context, const struct fold_judgement *judged) {
   struct record *r = context;

@@ -35,7 +35,8 @@ struct rerun {
   size_t runs;
 };
 
-static const struct argp_option options[] = {{"fixture-folder", FOLDER, "DIR", 0, "where the *.ini files are", 0}, {0}};
+static const struct argp_option options[] = {{"fixture-folder", FOLDER, "DIR", 0, "the folder of the *.ini files", 0},
+                                             {0}};
 
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct rerun *r = state->input;
@@ -50,15 +51,14 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   }
 }
 
-static const struct argp argp = {.options = options,
-                                 .parser = parse,
-                                 .args_doc = "RUN.jsonl",
-                                 .doc =
-                                     "Run again on this machine what records say was run, and compare.\v"
-                                     "Guests are named in the records, by paths from the folder in which they were "
-                                     "recorded. Exit codes: 0 all runs gave the "
-                                     "same results; 1 something differs, or a case's input does; 77 nothing could be "
-                                     "run again; 99 some of it could not."};
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .args_doc = "RUN.jsonl",
+    .doc =
+        "Run the recorded subjects and cases again on this machine, and compare.\vThe records name guests by paths "
+        "from the folder in which they were recorded. Exit codes: 0 all runs gave the same results; 1 a result or an "
+        "input differs; 77 nothing could be run again; 99 some of it could not."};
 
 static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for what is to be run"); }
 

@@ -18,11 +18,11 @@ struct reveal {
 };
 
 static const struct argp_option options[] = {
-    {"n", N, "N", 0, "number of terms (64; of an all-reduce as many as ranks)", 0},
+    {"n", N, "N", 0, "number of terms (64; of an all-reduce the number of ranks)", 0},
     {"dtype", DTYPE, "DTYPE", 0, "of the terms (f32)", 0},
     {"problem", PROBLEM, "PROBLEM", 0, "sum, or dot (sum, unless the subject takes dot alone)", 0},
     {"format", FORMAT, "FORMAT", 0, "text (the default), json, dot (Graphviz) or svg", 0},
-    {"rows", ROWS, "ROWS", 0, "rows of a launch (1,024, or as many as make four million terms)", 0},
+    {"rows", ROWS, "ROWS", 0, "rows of a launch (1,024, or fewer if these have more than four million terms)", 0},
     {0},
 };
 
@@ -55,11 +55,10 @@ static const struct argp argp = {
     .children = children,
     .args_doc = "[SUBJECT]",
     .doc =
-        "Print the tree by which a subject sums n terms, as seen from outside.\v"
-        "A tree is printed only if its replay gave the subject's bits on random data, in full launches and row by row. "
-        "Exit "
-        "code 1 where there is none that does: the order varies from run to run, depends on values, or is no tree; or "
-        "where it depends on the row's place in a launch."};
+        "Find the tree by which a subject sums n terms, from its results alone, and print it.\vA tree is printed only "
+        "if its replay gave the subject's bits on random data, in full launches and row by row. Exit code 1: no tree "
+        "does, because the order varies from run to run, depends on values or is no tree; or the tree depends on the "
+        "row's place in a launch."};
 
 static void print_ways(FILE *out, const struct fold_revealed *v) {
   if (v->how.fusing != FOLD_ROUNDED_ONCE || fold_tree_width(&v->tree) > 2)

@@ -25,44 +25,47 @@ enum {
 };
 
 static const struct argp_option options[] = {
-    {"subjects", SUBJECTS, "GLOBS", 0, "only these subjects (comma-separated globs)", 1},
-    {"engine", ENGINE, "ENGINE", 0, "only subjects of this engine: host, cuda, mpi or nccl", 1},
+    {"subjects", SUBJECTS, "GLOBS", 0, "judge only these subjects (comma-separated globs)", 1},
+    {"engine", ENGINE, "ENGINE", 0, "judge only subjects of this engine: host, cuda, mpi or nccl", 1},
     {"guest", GUEST, "FILE", 0,
-     "judge the subjects of this shared object (foldproof_guest.h; repeatable): only guests, unless --subjects names "
-     "others",
+     "judge the subjects of this shared object (foldproof_guest.h; repeatable), and no others unless --subjects names "
+     "them",
      1},
     {"exec", EXEC, "COMMAND", 0,
-     "judge this program: asked by lines of JSON, or run anew each time where {in} and {out} stand in it (repeatable)",
+     "judge this program (repeatable): it answers lines of JSON; with {in} and {out} in COMMAND it is started anew for "
+     "each run",
      1},
     {"same-bits-as", TWIN, "[ENGINE:]NAME", 0,
-     "guests' other subjects promise the bits of this one, a guest's or a compiled one (same_bits_as). A name that an "
-     "earlier guest has gets @2: --guest old.so --guest new.so --same-bits-as mine/sum",
+     "all other guests promise the bits of this subject (claim same_bits_as). The second guest of one name gets @2: "
+     "--guest old.so --guest new.so --same-bits-as mine/sum",
      1},
-    {"fixtures", FIXTURES, "GLOBS", 0, "only cases whose name, or the name of whose fixture or file, matches", 1},
+    {"fixtures", FIXTURES, "GLOBS", 0, "use only cases that match, by the name of the case, its fixture or its file",
+     1},
     {"set", SET, "SET", 0,
-     "the set of fixtures: default; large; guests, the default one and larger batches, which --guest and --exec take; "
-     "or all",
-     1},
-    {"fixture-folder", FOLDER, "DIR", 0, "where the *.ini files are", 1},
+     "the set of fixtures: default, large, guests (default and larger batches; --guest and --exec use it) or all", 1},
+    {"fixture-folder", FOLDER, "DIR", 0, "the folder of the *.ini files", 1},
     {"npy", NPY, "FILE", 0,
-     "take this array instead of fixtures (repeatable); with --engine mpi or nccl its columns go over the ranks", 1},
-    {"op", OP, "OP", 0, "with --npy: sum (the default), prod, max, min, or dot of its upper and lower rows", 1},
+     "use this array instead of fixtures (repeatable); with --engine mpi or nccl its columns are spread over the ranks",
+     1},
+    {"op", OP, "OP", 0, "with --npy: sum (the default), prod, max, min, or dot of its upper and its lower half of rows",
+     1},
     {0},
 };
 static const struct argp_option claims_options[] = {
     {"claims", CLAIMS, "GLOBS", 0,
-     "judge these claims and no others: names, globs or presets. Guests are taken to promise them: "
-     "bounded,reproducible judges both, promises all that can be judged",
+     "judge these claims and no others: names, globs or presets. A guest need not promise them; --claims promises "
+     "judges all that can be judged",
      1},
     {0},
 };
 enum { GOLDEN = 0x180, LIBRARY };
 static const struct argp_option golden_options[] = {
     {"golden", GOLDEN, "DIR", 0,
-     "hold results against those that this folder keeps (record --bless): bits, inputs, orders; in another environment "
-     "they are stale, which is told",
+     "compare results with those kept in this folder (record --bless): bits, inputs, orders. Results kept for another "
+     "environment are reported as stale",
      3},
-    {"library", LIBRARY, "TEXT", 0, "what guests are built on, as 'numpy 2.3.1': goldens of another one are stale", 3},
+    {"library", LIBRARY, "TEXT", 0, "the library that guests use, as 'numpy 2.3.1'; goldens of another one are stale",
+     3},
     {0},
 };
 
@@ -79,11 +82,10 @@ const struct argp fold_golden_argp = {.options = golden_options, .parser = parse
 static const struct argp_option judging_options[] = {
     {"repeats", REPEATS, "N", 0, "repeats of run_to_run (3)", 1},
     {"around", AROUND, "N,...", 0,
-     "batch_invariant of --guest and --exec: try batches of one row less than each number, as many, and one more, "
-     "beside "
-     "those about each power of two",
+     "batch_invariant of guests: also try batches of each number of rows, of one less and of one more (default: only "
+     "near powers of two)",
      1},
-    {"probe", PROBE, NULL, 0, "judge claims that a subject does not make too, for information", 1},
+    {"probe", PROBE, NULL, 0, "also try claims that a subject does not make; they do not count", 1},
     {0},
 };
 
@@ -157,9 +159,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       check_set(state, arg);
       s->set = arg;
       return 0;
-    case ENGINE:
-      s->engine = fold_option_engine(state, "--engine", arg);
-      return 0;
+    case ENGINE: s->engine = fold_option_engine(state, "--engine", arg); return 0;
     case NPY:
       if (s->n_npy == sizeof o->npy / sizeof *o->npy) argp_failure(state, 2, 0, "--npy: at most 64 files");
       o->npy[s->n_npy++] = arg;

@@ -19,22 +19,24 @@ static const struct argp_option options[] = {
      "numbers of terms: 1e3,1e6,2^20 (default: 1e3 to 1e7; with --simulate: of ranks, 2 to 2^16)", 1},
     {"generators", GENERATORS, "GLOBS", 0, "what the inputs hold (default: mixed, pathological, normal and a few more)",
      1},
-    {"dtypes", DTYPES, "LIST", 0, "of f16, bf16, f32, f64 (default: f32; with --worlds f64 too)", 1},
-    {"ops", OPS, "LIST", 0, "of sum, prod, max, min (default: sum)", 1},
+    {"dtypes", DTYPES, "LIST", 0, "dtypes: f16, bf16, f32, f64 (default: f32; with --worlds also f64)", 1},
+    {"ops", OPS, "LIST", 0, "operations: sum, prod, max, min (default: sum)", 1},
     {"seed", SEED, "SEED", 0, "seed of the inputs (1)", 1},
     {"jsonl", JSONL, "FILE", 0, "write a record of each error", 1},
     {"full", FULL, NULL, 0,
-     "what is not named otherwise: sizes to 5e7 (1e9 on a GPU), all finite data, dtypes, ops; an hour on 2 cores", 1},
-    {"simulate", SIMULATE, NULL, 0, "instead: simulate all-reduce by ring, trees and canonical for 2 to 65,536 ranks",
+     "all sizes to 5e7 (1e9 on a GPU), finite data, dtypes and operations, unless another option names some; an hour "
+     "on 2 cores",
      1},
+    {"simulate", SIMULATE, NULL, 0,
+     "only: simulate all-reduces by ring, trees and the canonical order for 2 to 65,536 ranks", 1},
     {"messages", MESSAGES, NULL, 0,
-     "instead: which bits of an all-reduce agree, by the library's settings and the length of the message (--sizes)",
-     1},
+     "only: find which bits of an all-reduce agree, by the library's settings and the message's length (--sizes)", 1},
     {"worlds", WORLDS, NULL, 0,
-     "instead: sums of --sizes terms (1e7) over 1, 2, 3, 4, 5, 8 ranks against one rank's, the order's replay and the "
-     "exact sum; all-reduces of as many elements (1e6)",
+     "only: compare sums of --sizes terms (1e7) over 1, 2, 3, 4, 5, 8 ranks with one rank's sum, the order's replay "
+     "and the exact sum; and all-reduces of as many elements (1e6)",
      1},
-    {"engine", ENGINE, "mpi|nccl", 0, "with --messages, --worlds: whose ranks (nccl where GPUs are, else mpi)", 1},
+    {"engine", ENGINE, "mpi|nccl", 0, "with --messages, --worlds: the ranks' engine (nccl if there are GPUs, else mpi)",
+     1},
     {"settings", SETTINGS, "GLOBS", 0, "with --messages: only these settings: default, ring, tree/LL ...", 1},
     {0},
 };
@@ -181,13 +183,12 @@ static const struct argp argp = {
     .parser = parse,
     .children = fold_world_child,
     .doc =
-        "Measure the error of every method by size, data, dtype and operation, against the exact result.\v"
-        "Prints the tables of a course report (docs/claims.md) with the true reference, why its figures differ, and for "
-        "each data the errors "
-        "beside "
-        "bound, square-root curve and condition. Nothing is judged: that is foldproof verify; but what --messages and "
-        "--worlds find against a subject's promise is exit code 1. An interrupted study prints and records what was "
-        "finished. That report's own sizes: --sizes 1e3,1e4,1e5,1e6,1e7,5e7 --generators mixed,pathological,normal."};
+        "Measure the error of every method by size, data, dtype and operation, against the exact result.\vPrints the "
+        "tables of a course report (docs/claims.md) with the exact reference, and why its figures differ; and for each "
+        "kind of data the errors with their bound, the square-root curve and the condition number. It judges nothing; "
+        "use foldproof verify for that. But if --messages or --worlds refutes a subject's promise, the exit code is 1. "
+        "An interrupted study prints and records what was finished. The course report's own sizes: --sizes "
+        "1e3,1e4,1e5,1e6,1e7,5e7 --generators mixed,pathological,normal."};
 
 struct plan {
   struct fold_study_case *at;

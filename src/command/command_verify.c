@@ -33,10 +33,10 @@ struct verify {
 static const struct argp_option options[] = {
     {"jsonl", JSONL, "FILE", 0, "write a record of each verdict, as JSON lines", 2},
     {"strict", STRICT, NULL, 0,
-     "what is known of a version of NCCL or MPI counts as refuted too; and a promise about order that held on idle "
-     "inputs alone is a failure",
+     "count known defects of third-party libraries as refuted, and fail on a promise about order that held on idle "
+     "inputs alone",
      2},
-    {"quiet", QUIET, NULL, 0, "print no table: the summary alone, and on standard error what is refuted", 2},
+    {"quiet", QUIET, NULL, 0, "print only the summary; refutations go to standard error", 2},
     {"in-process", IN_PROCESS, NULL, 0, FOLD_IN_PROCESS_HELP, 2},
     {0},
 };
@@ -64,20 +64,17 @@ static const struct argp argp = {
     .parser = parse,
     .children = children,
     .doc =
-        "Judge subjects on fixtures: try to refute each claim, and print how often it held.\v"
-        "With --golden results that differ from those that were kept count as refuted. "
-        "Exit codes: 0 every claim held, but for what is known of a library and for what --probe tries; 1 some claim "
-        "is refuted, whoever made the "
-        "subject (with --strict: or held on idle inputs alone); 2 wrong usage or bad input; 77 all was skipped, or "
-        "known; 99 the environment is broken, or the "
-        "records "
-        "can't be written. A claim held only over the cases that were tried. Of claims about order the column idle "
-        "counts "
-        "those that held on an input that gives the same bits in each of eight orders: there no other order could "
-        "show.\n\n"
-        "A refutation of NCCL or MPI is known when each row that is wrong is what was seen before: of that claim and "
-        "operation, on such terms (a NaN, zeros of both signs), in that version, or between two such versions of one "
-        "series. In any other version it is refuted, and the line tells of which it is known."};
+        "Judge subjects on fixtures: try to refute each claim, and print how often it held.\v\"Held\" covers only the "
+        "cases tried here, in this environment. The column idle counts cases whose input gives the same bits in eight "
+        "orders: they cannot refute a claim about order. With --golden, a result that differs from the one kept counts "
+        "as refuted.\n\nExit codes: 0 every claim held (known defects and --probe do not count); 1 a claim is refuted, "
+        "whoever made the subject; with --strict also a known defect, or a promise that held on idle inputs alone; 2 "
+        "wrong usage or bad input; 77 everything was skipped, or refuted only by known defects; 99 the environment is "
+        "broken, or the records cannot be written.\n\nKnown defects of third-party libraries are listed separately; "
+        "any other refutation fails the run. A refutation counts as known only if every wrong row matches the recorded "
+        "defect: its claim and operation, its terms (a NaN, zeros of both signs), and the library's version or one "
+        "between two such versions of a series. In any other version it is refuted, and the line names the versions in "
+        "which it is known."};
 
 /* At most ten lines for a subject and claim; a subject whose run failed is told of once a case, not once a claim. What
  * is known has its lines below the table, and takes none from what is new. */

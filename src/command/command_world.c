@@ -11,12 +11,11 @@ enum { LAUNCH = 0x300, RANKS, TIMEOUT };
 
 static const struct argp_option options[] = {
     {"launch", LAUNCH, "COMMAND", 0,
-     "start ranks by this command, in which the word {ranks} stands for their number; or mpirun (for MPI, if not "
-     "given), or "
-     "threads of one process (NCCL)",
+     "start ranks by mpirun (the default of MPI), as threads of one process (the default of NCCL), or by this command; "
+     "the word {ranks} in it becomes their number",
      4},
-    {"ranks", RANKS, "N", 0, "start so many ranks (MPI: 8; NCCL: one a GPU); cases of more are skipped", 4},
-    {"timeout", TIMEOUT, "SECONDS", 0, "what a run of a subject, or a rank's answer, may take before it counts as lost (20)", 4},
+    {"ranks", RANKS, "N", 0, "start N ranks (MPI: 8; NCCL: one a GPU); cases that need more are skipped", 4},
+    {"timeout", TIMEOUT, "SECONDS", 0, "time limit of a subject's run or a rank's answer (20)", 4},
     {0},
 };
 
@@ -44,7 +43,5 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 const struct argp fold_world_argp = {
     .options = options,
     .parser = parse,
-    .doc =
-        "\vFOLDPROOF_NCCL, in the environment, is the library that ranks with GPUs talk by: a path or a soname, "
-        "libnccl.so.2 if not set."};
+    .doc = "\vThe environment variable FOLDPROOF_NCCL names the NCCL library: a path or a soname (libnccl.so.2)."};
 const struct argp_child fold_world_child[2] = {{&fold_world_argp, 0, NULL, 0}, {0}};
