@@ -525,7 +525,7 @@ Test(report, without_gnuplot_the_rest_is_there) {
   cr_expect(strstr(s->err, "figures are left out: gnuplot is not installed") && shell_lines(s->err) == 1, "%s", s->err);
   cr_expect(shell_holds(s, "m.html", "A figure is missing here (gnuplot is not installed)"));
   cr_expect(shell_holds(s, "m.html", "The price of a fixed order") && shell_holds(s, "m.html", "</html>"));
-  cr_expect(shell_holds(s, "m.html", "aria-label=\"Tree of host/pairwise, 32 terms, height 5\""),
+  cr_expect(shell_holds(s, "m.html", "aria-label=\"Tree of host/pairwise, 1024 terms, height 10\""),
             "orders need no gnuplot");
   shell_close(s);
 }

@@ -1,148 +1,186 @@
-/* report_orders.c: the orders' trees for a few terms, as SVG, from each order's own drawing (oracles/draw.c).
+/* report_orders.c: the orders' trees, as SVG, each at a number of terms at which it is told from the others.
  *
- * A leaf stands at its index, a join above the middle of its two operands, as high as its subtree: crossing lines show
- * terms that meet out of sequence, and the height is the number of roundings that the bound counts.
+ * A leaf stands at its index, a join above the middle of its operands, as high as its subtree: crossing lines show terms that meet out
+ * of sequence, and the height is the number of roundings that the bound counts.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "order.h"
 #include "report_section.h"
+#include "tree.h"
 
-enum { TERMS = 32, NODES = 2 * TERMS, WIDTH = 560, HEIGHT = 260, MARGIN = 14 };
+enum { WIDTH = 560, HEIGHT = 260, MARGIN = 14, MOST_DOTS = 64 };
+/* Sequential and par_64 differ from 65 terms on, pairwise and canonical from 257, pairwise and par_256 from 513. */
+static const size_t sizes[] = {32, 128, 512, 1024};
+enum { SIZES = sizeof sizes / sizeof *sizes, MOST_TERMS = 1024 };
 
-struct tree {
-  struct node {
-    double x;
-    int height, left, right; /* left < 0: a leaf */
-  } nodes[NODES];
-  int n;
-  const char *at;
+struct prints {
+  uint64_t at[SIZES];
 };
 
-/* Reads "(a+b)" or "x7" at t->at; -1 when it is neither. */
-static int read_node(struct tree *t) {
-  struct node node = {.left = -1, .right = -1};
-  if (*t->at == 'x') {
-    char *end;
-    node.x = (double)strtoul(t->at + 1, &end, 10);
-    t->at = end;
-  } else if (*t->at == '(') {
-    t->at++;
-    node.left = read_node(t);
-    if (node.left < 0 || *t->at++ != '+') return -1;
-    node.right = read_node(t);
-    if (node.right < 0 || *t->at++ != ')') return -1;
-    const struct node *a = &t->nodes[node.left], *b = &t->nodes[node.right];
-    node.x = (a->x + b->x) / 2;
-    node.height = 1 + (a->height > b->height ? a->height : b->height);
-  } else {
-    return -1;
-  }
-  if (t->n == NODES) return -1;
-  t->nodes[t->n] = node;
-  return t->n++;
-}
-
 /* Only the sorted order reads the terms: they rise in magnitude by another sequence than their index (11 is odd, so
- * that each of the 32 comes once). */
-static void fill_terms(double terms[TERMS]) {
-  for (int i = 0; i < TERMS; i++) terms[i] = 1 + (i * 11 + 5) % TERMS;
+ * that each of n, a power of two, comes once). */
+static void fill_terms(double *terms, size_t n) {
+  for (size_t i = 0; i < n; i++) terms[i] = (double)(1 + (i * 11 + 5) % n);
 }
 
-static fold_status read_order(const struct fold_order *order, const double *terms, struct tree *tree) {
+static fold_status print_order(const struct fold_order *order, double *terms, struct prints *prints) {
+  for (int i = 0; i < SIZES; i++) {
+    fill_terms(terms, sizes[i]);
+    FOLD_TRY(fold_order_fingerprint(order, FOLD_F64, terms, sizes[i], &prints->at[i]));
+  }
+  return fold_ok();
+}
+
+/* The same tree at each size: they share a drawing, which the first of them makes. */
+static bool is_same(const struct prints *a, const struct prints *b) { return memcmp(a, b, sizeof *a) == 0; }
+
+static bool is_first(const struct prints *prints, size_t k) {
+  for (size_t i = 0; i < k; i++)
+    if (is_same(&prints[i], &prints[k])) return false;
+  return true;
+}
+
+/* The least size at which no other tree is the same. */
+static int choose_size(const struct prints *prints, size_t n, size_t k) {
+  int size = 0;
+  for (size_t i = 0; i < n; i++)
+    while (size < SIZES - 1 && !is_same(&prints[i], &prints[k]) && prints[i].at[size] == prints[k].at[size]) size++;
+  return size;
+}
+
+struct drawing {
+  struct fold_tree tree;
+  double *x;
+  unsigned *height, most;
+};
+
+static fold_status measure(struct drawing *d) {
+  const size_t nodes = fold_tree_nodes(&d->tree);
+  d->x = calloc(nodes, sizeof *d->x);
+  d->height = calloc(nodes, sizeof *d->height);
+  if (d->x == NULL || d->height == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a drawing");
+  for (size_t i = 0; i < d->tree.n; i++) d->x[i] = (double)i;
+  for (size_t j = 0; j < d->tree.joins; j++)
+    for (uint32_t c = d->tree.first[j]; c < d->tree.first[j + 1]; c++) {
+      const uint32_t child = d->tree.child[c];
+      d->x[d->tree.n + j] += d->x[child] / (double)fold_tree_degree(&d->tree, j);
+      if (d->height[d->tree.n + j] <= d->height[child]) d->height[d->tree.n + j] = d->height[child] + 1;
+    }
+  d->most = d->height[nodes - 1];
+  return fold_ok();
+}
+
+static double place_x(const struct drawing *d, double x) {
+  return MARGIN + x * (WIDTH - 2 * MARGIN) / (double)(d->tree.n - 1);
+}
+static double place_y(const struct drawing *d, unsigned height) {
+  return HEIGHT - 26 - (double)height * (HEIGHT - 40) / (d->most ? d->most : 1);
+}
+
+/* Of many terms the lines alone are drawn: dots would touch. */
+static void put_nodes(const struct drawing *d, FILE *out) {
+  const size_t nodes = fold_tree_nodes(&d->tree), first = d->tree.n > MOST_DOTS ? nodes - 1 : 0;
+  for (size_t i = first; i < nodes; i++) {
+    const double x = place_x(d, d->x[i]), y = place_y(d, d->height[i]);
+    if (i < d->tree.n)
+      fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"7\" height=\"7\" fill=\"#444\"/>", x - 3.5, y - 3.5);
+    else
+      fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%s\" fill=\"%s\"/>", x, y, i == nodes - 1 ? "5" : "3",
+              i == nodes - 1 ? "#D55E00" : "#0072B2");
+  }
+  for (size_t i = 0; i < d->tree.n; i += i == 0 ? d->tree.n / 4 - 1 : d->tree.n / 4)
+    fprintf(out, "<text x=\"%.1f\" y=\"%d\" font-size=\"15\" text-anchor=\"%s\" fill=\"#333\">x%zu</text>",
+            place_x(d, (double)i), HEIGHT - 5,
+            i == 0               ? "start"
+            : i + 1 == d->tree.n ? "end"
+                                 : "middle",
+            i);
+}
+
+static void put_tree(const struct drawing *d, const char *name, FILE *out) {
+  fprintf(out, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Tree of %s, %zu terms, height %u\">\n<path d=\"",
+          WIDTH, HEIGHT, name, d->tree.n, d->most);
+  for (size_t j = 0; j < d->tree.joins; j++)
+    for (uint32_t c = d->tree.first[j]; c < d->tree.first[j + 1]; c++) {
+      const uint32_t child = d->tree.child[c];
+      fprintf(out, "M%.1f %.1fL%.1f %.1f", place_x(d, d->x[child]), place_y(d, d->height[child]),
+              place_x(d, d->x[d->tree.n + j]), place_y(d, d->height[d->tree.n + j]));
+    }
+  fprintf(out, "\" fill=\"none\" stroke=\"#0072B2\" stroke-width=\"%s\"/>\n", d->tree.n > MOST_DOTS ? "0.6" : "1.1");
+  put_nodes(d, out);
+  fputs("\n</svg>\n", out);
+}
+
+/* What a drawing of so many lines may not show. */
+static fold_status put_words(const struct fold_tree *tree, FILE *out) {
   char *text = NULL;
   size_t size;
-  FILE *out = open_memstream(&text, &size);
-  if (out == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a drawing");
-  fold_status status = fold_order_draw(order, FOLD_F64, terms, TERMS, 't', out);
-  if (fclose(out) != 0 && status.code == FOLD_OK)
+  FILE *memory = open_memstream(&text, &size);
+  if (memory == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a drawing");
+  fold_status status = fold_tree_text(tree, memory);
+  if (fclose(memory) != 0 && status.code == FOLD_OK)
     status = fold_error(FOLD_NO_MEMORY, "not enough memory for a drawing");
-  *tree = (struct tree){.at = text ? text : ""};
-  if (status.code == FOLD_OK && read_node(tree) < 0)
-    status = fold_error(FOLD_ENVIRONMENT, "the drawing of %s is no tree", order->name);
+  char *rest = status.code == FOLD_OK ? text : NULL;
+  for (char *line; rest && (line = strsep(&rest, "\n")) && *line;) {
+    fputs("<code>", out);
+    fold_put_html(out, line);
+    fputs("</code><br>", out);
+  }
   free(text);
   return status;
 }
 
-static double place_x(double x) { return MARGIN + x * (WIDTH - 2 * MARGIN) / (TERMS - 1); }
-static double place_y(int height, int most) { return HEIGHT - 26 - (double)height * (HEIGHT - 40) / (most ? most : 1); }
-
-static void draw_tree(const struct tree *t, const char *name, FILE *out) {
-  int most = t->nodes[t->n - 1].height;
-  fprintf(out, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Tree of %s, %d terms, height %d\">\n<path d=\"",
-          WIDTH, HEIGHT, name, TERMS, most);
-  for (int i = 0; i < t->n; i++) {
-    const struct node *p = &t->nodes[i];
-    for (int side = 0; side < 2 && p->left >= 0; side++) {
-      const struct node *c = &t->nodes[side ? p->right : p->left];
-      fprintf(out, "M%.1f %.1fL%.1f %.1f", place_x(c->x), place_y(c->height, most), place_x(p->x),
-              place_y(p->height, most));
-    }
-  }
-  fputs("\" fill=\"none\" stroke=\"#0072B2\" stroke-width=\"1.1\"/>\n", out);
-  for (int i = 0; i < t->n; i++) {
-    const struct node *p = &t->nodes[i];
-    double x = place_x(p->x), y = place_y(p->height, most);
-    if (p->left < 0)
-      fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"7\" height=\"7\" fill=\"#444\"/>", x - 3.5, y - 3.5);
-    else
-      fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%s\" fill=\"%s\"/>", x, y, i == t->n - 1 ? "5" : "3",
-              i == t->n - 1 ? "#D55E00" : "#0072B2");
-  }
-  for (int i = 0; i < TERMS; i += i == 0 ? 7 : 8)
-    fprintf(out, "<text x=\"%.1f\" y=\"%d\" font-size=\"13\" text-anchor=\"middle\" fill=\"#333\">x%d</text>",
-            place_x(i), HEIGHT - 5, i);
-  fputs("\n</svg>\n", out);
-}
-
-/* Orders with one tree for these terms share a drawing, which the first of them makes. */
-static bool is_first(const uint64_t *prints, size_t k) {
-  for (size_t i = 0; i < k; i++)
-    if (prints[i] == prints[k]) return false;
-  return true;
-}
-
-static void put_caption(const struct fold_order *orders, const uint64_t *prints, size_t n, size_t k, int height,
-                        FILE *out) {
-  fprintf(out, "<figcaption>");
+static void put_caption(const struct fold_order *orders, const struct prints *prints, size_t n, size_t k,
+                        const struct drawing *d, FILE *out) {
   for (size_t i = k; i < n; i++) {
-    if (prints[i] != prints[k]) continue;
+    if (!is_same(&prints[i], &prints[k])) continue;
     fprintf(out, "%s<b>", i == k ? "" : "<br>");
     fold_put_html(out, orders[i].name);
     fputs("</b>: ", out);
     fold_put_html(out, orders[i].formula);
   }
-  fprintf(out, "<br>Height %d.</figcaption>", height);
+  fprintf(out, "<br>%zu terms, height %u.</figcaption>", d->tree.n, d->most);
+}
+
+static fold_status put_order(struct fold_page *page, const struct fold_order *orders, const struct prints *prints,
+                             size_t n, size_t k, double *terms) {
+  const size_t size = sizes[choose_size(prints, n, k)];
+  struct drawing d = {0};
+  fill_terms(terms, size);
+  FOLD_TRY(fold_tree_of_order(&orders[k], FOLD_F64, terms, size, &d.tree));
+  fold_status status = measure(&d);
+  if (status.code == FOLD_OK) {
+    fputs("<figure>", page->out);
+    put_tree(&d, orders[k].name, page->out);
+    fputs("<figcaption>", page->out);
+    status = put_words(&d.tree, page->out);
+    put_caption(orders, prints, n, k, &d, page->out);
+    fputs("</figure>\n", page->out);
+  }
+  free(d.x);
+  free(d.height);
+  fold_tree_free(&d.tree);
+  return status;
 }
 
 fold_status fold_page_orders(struct fold_page *page) {
   size_t n;
   const struct fold_order *orders = fold_orders(&n);
-  uint64_t *prints = calloc(n + 1, sizeof *prints);
-  double terms[TERMS];
-  if (prints == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the drawings");
-  fill_terms(terms);
-  fold_status status = fold_ok();
-  for (size_t i = 0; i < n && status.code == FOLD_OK; i++)
-    status = fold_order_fingerprint(&orders[i], FOLD_F64, terms, TERMS, &prints[i]);
-  fprintf(
-      page->out,
-      "<section id=\"orders\"><h2>Orders</h2>\n<p>Which additions meet, for %d terms, as this foldproof defines the "
-      "orders: squares are terms, dots additions, the large dot the result. Orders that make the same tree of so few "
-      "terms share a drawing.</p>\n<div class=\"figures\">\n",
-      TERMS);
-  for (size_t k = 0; k < n && status.code == FOLD_OK; k++) {
-    struct tree tree;
-    if (!is_first(prints, k)) continue;
-    status = read_order(&orders[k], terms, &tree);
-    if (status.code != FOLD_OK) break;
-    fputs("<figure>", page->out);
-    draw_tree(&tree, orders[k].name, page->out);
-    put_caption(orders, prints, n, k, tree.nodes[tree.n - 1].height, page->out);
-    fputs("</figure>\n", page->out);
-  }
-  fputs("</div></section>\n", page->out);
+  struct prints *prints = calloc(n + 1, sizeof *prints);
+  double *terms = calloc(MOST_TERMS, sizeof *terms);
+  fold_status status = prints && terms ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the drawings");
+  for (size_t i = 0; i < n && status.code == FOLD_OK; i++) status = print_order(&orders[i], terms, &prints[i]);
+  if (status.code == FOLD_OK)
+    fputs(
+        "<section id=\"orders\"><h2>Orders</h2>\n<details><summary>Which additions meet, as this foldproof defines the "
+        "orders</summary>\n<p>Terms stand below, the large dot is the result. Each tree is drawn with as many terms as "
+        "tell it from the others; orders that make the same tree share a drawing.</p>\n<div class=\"figures\">\n",
+        page->out);
+  for (size_t k = 0; k < n && status.code == FOLD_OK; k++)
+    if (is_first(prints, k)) status = put_order(page, orders, prints, n, k, terms);
+  if (status.code == FOLD_OK) fputs("</div></details></section>\n", page->out);
   free(prints);
+  free(terms);
   return status;
 }
