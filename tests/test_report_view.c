@@ -14,3 +14,65 @@ Test(report, orders_are_drawn_where_they_differ) {
   cr_expect(shell_holds(s, "e.html", "<code>x[0..127] in turn</code>"), "a tree is told in words too");
   shell_close(s);
 }
+
+/* A gnuplot that keeps the scripts that it is given, and draws nothing. */
+static void play_gnuplot(struct shell *s) {
+  shell_put(s, "gnuplot",
+            "#!/bin/sh\n"
+            "cat >>scripts\n"
+            "echo '<svg viewBox=\"0 0 560 380\"><desc></desc></svg>'\n");
+  shell_run(s, "chmod +x gnuplot");
+}
+
+static void put_timing(FILE *out, const char *subject, const char *engine, const char *more, int n, double seconds) {
+  fprintf(out,
+          "{\"schema\":1,\"type\":\"timing\",\"subject\":\"%s\",\"engine\":\"%s\",\"dtype\":\"f32\",\"op\":\"sum\","
+          "\"rows\":1,\"cols\":%d,\"median_seconds\":%g,\"bytes_per_second\":%g,\"ceiling_bytes_per_second\":1e12,"
+          "\"generator\":\"normal\",\"verdict\":\"held\"%s}\n",
+          subject, engine, n, seconds, 4 * n / seconds, more);
+}
+
+static void put_records(struct shell *s) {
+  static const char *const subjects[] = {"cub/reduce",   "flat/atomic", "flat/canonical",    "flat/exact",
+                                         "flat/shuffle", "rows/par_16", "rows/par_16_determ"};
+  char *text = NULL;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  fputs(ENVIRONMENT, out);
+  for (int n = 1000; n <= 1000000; n *= 10) {
+    for (int k = 0; k < 7; k++) put_timing(out, subjects[k], "cuda", "", n, 1e-6 * (k + 1));
+    put_timing(out, "numpy/sum", "host", ",\"threads\":1", n, 1e-3);
+  }
+  for (int p = 1; p <= 4; p *= 2)
+    fprintf(out,
+            "{\"schema\":1,\"type\":\"scaling\",\"subject\":\"c\",\"engine\":\"cuda\",\"dtype\":\"f32\",\"op\":\"sum\","
+            "\"mode\":\"strong\",\"n\":1000,\"workers\":%d,\"median_seconds\":%g}\n",
+            p, 1.0 / p);
+  fclose(out);
+  scratch_write(&s->scratch, "m.jsonl", text, size);
+  free(text);
+}
+
+/* The methods that people ask about are on one pair of axes, wherever they run; no axes have more than five and two ceilings. Both axes
+ * of throughput are logarithmic, workers are whole, pairs stand on one logarithmic axis of time. */
+Test(report, figures_can_be_read) {
+  struct shell *s = shell_open();
+  play_gnuplot(s);
+  put_records(s);
+  shell_run(s,
+            "PATH=.:$PATH $F report m.jsonl -o m.html && grep -c 'set logscale y' scripts && grep '^plot' scripts | "
+            "sed 's/notitle/\\n&/g' | grep -c notitle");
+  EXPECT_CODE(s, 0);
+  cr_expect_str_eq(s->out, "2\n21\n", "7 and 4 lines of throughput, four figures of pairs, 2 of scaling: %s", s->out);
+  shell_run(s,
+            "grep -o '<ul class=\"key\">.*</ul>' m.html | sed 's/<svg[^>]*>//g; s/<[^>]*>/;/g; s/;;*/;/g' | head -2");
+  cr_expect_str_eq(
+      s->out,
+      ";numpy/sum, on the host, 1 thread;flat/shuffle;cub/reduce;flat/exact;flat/canonical;ceiling of host: a "
+      "plain read;ceiling of cuda: a plain read;\n"
+      ";flat/atomic;rows/par_16;rows/par_16_determ;ceiling of cuda: a plain read;\n",
+      "%s", s->out);
+  shell_run(s, "grep -c \"^set xtics ('1' 1, '2' 2, '4' 4)$\" scripts; grep -c 'xerrorbars' scripts");
+  cr_expect_str_eq(s->out, "1\n4\n", "%s", s->out);
+  shell_close(s);
+}

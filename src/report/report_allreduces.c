@@ -34,7 +34,7 @@ static int compare(const void *left, const void *right) {
 
 /* One group: bus bandwidth below the link's, or the time. What is doubtful stands in the table alone. */
 static void draw(struct fold_page *page, const struct fold_model_message *m, size_t n, double *room, bool bandwidth) {
-  struct fold_series series[MOST_SERIES + 1];
+  struct fold_series series[MOST_SERIES];
   double *x = room, *y = room + n, least = INFINITY, most = 0;
   size_t n_series = 0, n_doubtful = 0;
   for (size_t i = 0, end; i < n && n_series < MOST_SERIES; i = end) {
@@ -53,16 +53,19 @@ static void draw(struct fold_page *page, const struct fold_model_message *m, siz
     n_series++;
   }
   double link_x[] = {least, most}, link_y[] = {1e-9 * m->link, 1e-9 * m->link};
-  if (bandwidth && isfinite(m->link))
-    series[n_series++] =
-        (struct fold_series){.label = "the link's ceiling", .look = FOLD_LOOK_LIMIT, .x = link_x, .y = link_y, .n = 2};
-  struct fold_plot plot = {
-      "length (bytes)", bandwidth ? "bus bandwidth (GB/s)" : "median time (us)", true, !bandwidth, series, n_series};
+  const struct fold_series link = {
+      .label = "the link's ceiling", .look = FOLD_LOOK_LIMIT, .x = link_x, .y = link_y, .n = 2};
   char caption[400], where[200], without[60];
   snprintf(caption, sizeof caption, "%s of an all-reduce by length, %.0f ranks, %.20s %.20s%s. Medians%s.",
            bandwidth ? "Bus bandwidth" : "Time", m->workers, m->dtype, m->op,
            fold_page_where(page, m->environment, where), fold_page_without(n_doubtful, without));
-  fold_page_plot(page, &plot, caption);
+  const struct fold_plot plot = {.x_label = "length (bytes)",
+                                 .y_label = bandwidth ? "bus bandwidth (GB/s)" : "median time (us)",
+                                 .log_x = true,
+                                 .log_y = true,
+                                 .series = series,
+                                 .n = n_series};
+  fold_page_plots(page, &plot, bandwidth && isfinite(m->link) ? &link : NULL, caption);
 }
 
 static void put_table(struct fold_page *page, const struct fold_model_message *m, size_t n) {
@@ -81,7 +84,7 @@ static void put_table(struct fold_page *page, const struct fold_model_message *m
     fold_page_cell(page, m[i].setting);
     fold_page_cell(page, m[i].dtype);
     fold_page_number(page, m[i].workers);
-    fold_page_cell(page, fold_text_count(m[i].bytes, text));
+    fold_page_cell(page, fold_text_grouped(m[i].bytes, text));
     fold_page_number(page, 1e6 * m[i].median);
     fold_page_number(page, 1e-9 * m[i].bus);
     fold_page_number(page, m[i].to_library);
@@ -100,13 +103,13 @@ static fold_status put_timed(struct fold_page *page) {
   if (status.code == FOLD_OK) {
     memcpy(m, page->model->messages, n * sizeof *m);
     qsort(m, n, sizeof *m, compare);
-    fputs("<div class=\"figures\">\n", page->out);
+    fold_page_figures(page, 2);
     for (size_t i = 0, end; i < n; i = end) {
       for (end = i + 1; end < n && compare_groups(&m[i], &m[end]) == 0;) end++;
       draw(page, m + i, end - i, room, true);
       draw(page, m + i, end - i, room, false);
     }
-    fputs("</div>\n", page->out);
+    fold_page_figures_end(page);
     put_table(page, m, n);
   }
   free(m);
@@ -136,7 +139,7 @@ static void put_probe(struct fold_page *page, const struct fold_model_probe *p, 
   fprintf(page->out,
           "<div class=\"wide\" tabindex=\"0\"><table class=\"numbers\"><caption>Which bits agree: the same letter, the "
           "same bits of the first %s elements; %.0f ranks, ",
-          fold_text_count(p->head, text), p->workers);
+          fold_text_grouped(p->head, text), p->workers);
   fold_put_html(page->out, p->dtype);
   fputs(", ", page->out);
   fold_put_html(page->out, p->generator);
@@ -145,7 +148,7 @@ static void put_probe(struct fold_page *page, const struct fold_model_probe *p, 
       "<th scope=\"col\">Setting</th>",
       page->out);
   for (size_t k = 0; k < width; k++)
-    fprintf(page->out, "<th scope=\"col\">%s</th>", fold_text_count(p[widest + k].bytes, text));
+    fprintf(page->out, "<th scope=\"col\">%s</th>", fold_text_grouped(p[widest + k].bytes, text));
   fputs("</tr></thead>\n<tbody>\n", page->out);
   for (size_t i = 0, end; i < n; i = end) {
     fputs("<tr><th scope=\"row\">", page->out);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_SUBJECTS = 40 };
+#include "report_methods.h"
 
 /* One subject's part of a group, the worst at each n. */
 struct curve {
@@ -57,15 +57,26 @@ static bool is_known(const double *y, size_t n) {
   return false;
 }
 
-/* With an earlier curve's errors and bounds a subject only adds its name to the legend; with its errors alone it
- * hides the earlier curve, which the legend then tells. */
+/* Equal at each n that both have, of three at least. */
+static bool equal_so_far(const struct curve *a, const struct curve *b, const double *of_a, const double *of_b) {
+  const size_t n = a->size < b->size ? a->size : b->size;
+  return n >= (a->size == b->size ? 1 : 3) && equal(a->n, b->n, n) && equal(of_a, of_b, n);
+}
+
+/* With an earlier curve's errors and bounds a subject only adds its name to the legend, and sizes that the other lacks; with its errors
+ * alone it hides the earlier curve, which the legend then tells. */
 static bool joins_earlier(struct curve *curves, size_t n_curves, struct curve *c) {
   for (size_t k = 0; k < n_curves; k++) {
     struct curve *e = &curves[k];
-    if (e->size != c->size || !equal(e->n, c->n, c->size) || !equal(e->error, c->error, c->size)) continue;
-    if (equal(e->bound, c->bound, c->size) && equal(e->probable, c->probable, c->size)) {
+    if (!equal_so_far(e, c, e->error, c->error)) continue;
+    if (equal_so_far(e, c, e->bound, c->bound) && equal_so_far(e, c, e->probable, c->probable)) {
       size_t used = strlen(e->label);
-      snprintf(e->label + used, sizeof e->label - used, ", %.100s", c->point->subject);
+      if (strcmp(e->point->subject, c->point->subject) == 0)
+        snprintf(e->label + used, sizeof e->label - used, "/%.20s", c->point->engine);
+      else
+        snprintf(e->label + used, sizeof e->label - used, ", %.100s", c->point->subject);
+      if (c->size > e->size)
+        e->n = c->n, e->error = c->error, e->bound = c->bound, e->probable = c->probable, e->size = c->size;
       return true;
     }
     size_t used = strlen(c->label);
@@ -94,34 +105,48 @@ static bool is_new(const struct curve *curves, size_t k, size_t which) {
 
 static void describe_group(const struct fold_page *page, const struct fold_model_point *p, char *text, size_t size) {
   char where[200], number[16], n[32];
-  int used = snprintf(text, size, "Data: %.40s; %.20s %.20s%s%.20s%s.", p->generator, p->dtype, p->op,
-                      p->engine[0] ? " on " : "", p->engine, fold_page_where(page, p->environment, where));
+  int used = snprintf(text, size, "Data: %.40s; %.20s %.20s%s.", p->generator, p->dtype, p->op,
+                      fold_page_where(page, p->environment, where));
   if (isfinite(p->condition) && p->condition > 0 && used >= 0 && (size_t)used < size)
     snprintf(text + used, size - (size_t)used, " Condition number %s at n = %s.",
              fold_text_number(p->condition, number), fold_text_grouped(p->n, n));
 }
 
-static fold_status draw_curves(struct fold_page *page, struct curve *curves, size_t n_curves,
-                               const struct fold_curves_kind *kind) {
-  struct fold_series *series = calloc(3 * n_curves + 1, sizeof *series);
-  if (series == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a figure");
+/* The probabilistic curves are left out where methods of several kinds are compared. */
+static void draw_curves(struct fold_page *page, struct curve *curves, size_t n_curves,
+                        const struct fold_curves_kind *kind, bool probable) {
+  struct fold_series series[3 * FOLD_METHODS_TOGETHER];
   char caption[600];
   size_t n = 0;
   for (size_t k = 0; k < n_curves; k++) add_series(series, &n, &curves[k], curves[k].error, (int)k, FOLD_LOOK_MARKS);
   for (size_t k = 0; k < n_curves; k++)
     if (is_new(curves, k, 0)) add_series(series, &n, &curves[k], curves[k].bound, (int)k, FOLD_LOOK_DASHES);
-  for (size_t k = 0; k < n_curves; k++)
+  for (size_t k = 0; k < n_curves && probable; k++)
     if (is_new(curves, k, 1)) add_series(series, &n, &curves[k], curves[k].probable, (int)k, FOLD_LOOK_DOTS);
-  struct fold_plot plot = {kind->x_label, kind->y_label, true, true, series, n};
+  struct fold_plot plot = {
+      .x_label = kind->x_label, .y_label = kind->y_label, .log_x = true, .log_y = true, .series = series, .n = n};
   describe_group(page, curves[0].point, caption, sizeof caption);
   fold_page_plot(page, &plot, caption);
-  free(series);
-  return fold_ok();
+}
+
+static void draw_figures(struct fold_page *page, const struct curve *curves, size_t n_curves,
+                         const struct fold_curves_kind *kind) {
+  const char *subjects[FOLD_METHODS_MOST];
+  size_t order[FOLD_METHODS_MOST], end[FOLD_METHODS_MOST];
+  for (size_t i = 0; i < n_curves; i++) subjects[i] = curves[i].point->subject;
+  const size_t figures = fold_methods_split(subjects, n_curves, order, end);
+  for (size_t f = 0, at = 0; f < figures; at = end[f++]) {
+    struct curve some[FOLD_METHODS_TOGETHER];
+    for (size_t i = at; i < end[f]; i++) some[i - at] = curves[order[i]];
+    if (f == 1) fold_page_fold(page, "The other methods, five at a time");
+    draw_curves(page, some, end[f] - at, kind, figures == 1 || f > 0);
+  }
+  if (figures > 1) fold_page_unfold(page);
 }
 
 fold_status fold_curves_draw(struct fold_page *page, const struct fold_model_point *p, size_t n,
                              const struct fold_curves_kind *kind) {
-  struct curve *curves = calloc(MOST_SUBJECTS, sizeof *curves);
+  struct curve *curves = calloc(FOLD_METHODS_MOST, sizeof *curves);
   double *room = malloc(4 * n * sizeof *room);
   size_t n_curves = 0;
   if (curves == NULL || room == NULL) {
@@ -129,18 +154,19 @@ fold_status fold_curves_draw(struct fold_page *page, const struct fold_model_poi
     free(room);
     return fold_error(FOLD_NO_MEMORY, "not enough memory for a figure");
   }
-  for (size_t i = 0, end; i < n && n_curves < MOST_SUBJECTS; i = end) {
+  for (size_t i = 0, end; i < n && n_curves < FOLD_METHODS_MOST; i = end) {
     for (end = i + 1; end < n && same_subject(&p[i], &p[end]);) end++;
     struct curve *c = &curves[n_curves];
     *c = (struct curve){.point = &p[end - 1], .n = room + i, .error = room + n + i, .bound = room + 2 * n + i};
     c->probable = room + 3 * n + i;
-    snprintf(c->label, sizeof c->label, "%.100s", c->point->subject);
+    snprintf(c->label, sizeof c->label, "%.100s%s%.20s", c->point->subject, c->point->engine[0] ? " on " : "",
+             c->point->engine);
     fill_curve(c, &p[i], end - i);
     /* A subject that gave no result has no curve, nor a place in the legend. */
     if (has_error(c) && !joins_earlier(curves, n_curves, c)) n_curves++;
   }
-  fold_status status = n_curves ? draw_curves(page, curves, n_curves, kind) : fold_ok();
+  if (n_curves) draw_figures(page, curves, n_curves, kind);
   free(curves);
   free(room);
-  return status;
+  return fold_ok();
 }

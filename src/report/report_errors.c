@@ -1,4 +1,4 @@
-/* report_errors.c: error against n with bounds, logarithmic on both axes: one figure a generator, dtype and operation.
+/* report_errors.c: error against n with bounds, logarithmic on both axes: by generator, dtype and operation.
  *
  * From study records where there are any, else from the judgements' errors in ulps; and, apart from these, the
  * simulated all-reduce, whose n is the number of ranks. Many subjects are drawn in families, by the first part of
@@ -9,44 +9,23 @@
 #include <string.h>
 
 #include "report_curves.h"
+#include "report_methods.h"
 #include "report_section.h"
 
-enum { MOST_TOGETHER = 12, MOST_FIGURES = 24, LEAST_SIZES = 3 };
-
-static int rank_of(const char *word, const char *const *words, int n) {
-  for (int i = 0; i < n; i++)
-    if (strcmp(word, words[i]) == 0) return i;
-  return n;
-}
-
-/* The report's data first, then the rest by name; the same for operations and dtypes. */
-static int compare_words(const char *a, const char *b) {
-  static const char *const first[] = {"sum", "prod", "max",   "min",          "f32",   "f64",
-                                      "f16", "bf16", "mixed", "pathological", "normal"};
-  int n = sizeof first / sizeof *first, d = rank_of(a, first, n) - rank_of(b, first, n);
-  return d ? d : strcmp(a, b);
-}
+enum { MOST_GROUPS = 24, LEAST_SIZES = 3, UNFOLDED = 4 };
 
 static int compare_groups(const struct fold_model_point *a, const struct fold_model_point *b) {
-  int d = compare_words(a->op, b->op);
-  if (!d) d = compare_words(a->dtype, b->dtype);
-  if (!d) d = compare_words(a->generator, b->generator);
+  int d = fold_methods_compare(a->op, b->op);
+  if (!d) d = fold_methods_compare(a->dtype, b->dtype);
+  if (!d) d = fold_methods_compare(a->generator, b->generator);
   return d ? d : a->environment - b->environment;
-}
-
-/* "rows" of "rows/par_256": with the engine, what shares a figure when there are many. */
-static int compare_families(const struct fold_model_point *a, const struct fold_model_point *b) {
-  int d = strcmp(a->engine, b->engine);
-  size_t n = strcspn(a->subject, "/"), m = strcspn(b->subject, "/");
-  if (!d) d = strncmp(a->subject, b->subject, n < m ? n : m);
-  return d ? d : (int)n - (int)m;
 }
 
 static int compare_points(const void *left, const void *right) {
   const struct fold_model_point *a = left, *b = right;
   int d = compare_groups(a, b);
-  if (!d) d = compare_families(a, b);
   if (!d) d = strcmp(a->subject, b->subject);
+  if (!d) d = strcmp(a->engine, b->engine);
   return d ? d : (a->n > b->n) - (a->n < b->n);
 }
 
@@ -64,23 +43,17 @@ static size_t count_sizes(const struct fold_model_point *p, size_t n) {
   return most;
 }
 
-static size_t count_subjects(const struct fold_model_point *p, size_t n) {
-  size_t subjects = 0;
-  for (size_t i = 0; i < n; i++) subjects += i == 0 || !same_subject(&p[i], &p[i - 1]);
-  return subjects;
-}
-
 struct tally {
   size_t drawn, left, thin;
 };
 
-static fold_status draw_family(struct fold_page *page, const struct fold_model_point *p, size_t n,
-                               const struct fold_curves_kind *kind, struct tally *tally) {
+static fold_status draw_group(struct fold_page *page, const struct fold_model_point *p, size_t n,
+                              const struct fold_curves_kind *kind, struct tally *tally) {
   if (count_sizes(p, n) < LEAST_SIZES) {
     tally->thin++;
     return fold_ok();
   }
-  if (tally->drawn >= MOST_FIGURES) {
+  if (tally->drawn >= MOST_GROUPS) {
     tally->left++;
     return fold_ok();
   }
@@ -92,11 +65,7 @@ static fold_status draw_all(struct fold_page *page, const struct fold_model_poin
                             const struct fold_curves_kind *kind, struct tally *tally) {
   for (size_t i = 0, end; i < n; i = end) {
     for (end = i + 1; end < n && compare_groups(&p[i], &p[end]) == 0;) end++;
-    bool split = count_subjects(&p[i], end - i) > MOST_TOGETHER;
-    for (size_t k = i, stop; k < end; k = stop) {
-      for (stop = k + 1; stop < end && (!split || compare_families(&p[k], &p[stop]) == 0);) stop++;
-      FOLD_TRY(draw_family(page, &p[k], stop - k, kind, tally));
-    }
+    FOLD_TRY(draw_group(page, &p[i], end - i, kind, tally));
   }
   return fold_ok();
 }
@@ -112,9 +81,9 @@ static fold_status draw_points(struct fold_page *page, const struct fold_model_p
   if (points == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the figures");
   memcpy(points, all, n * sizeof *points);
   qsort(points, n, sizeof *points, compare_points);
-  fputs("<div class=\"figures\">\n", page->out);
+  fold_page_figures(page, UNFOLDED);
   fold_status status = draw_all(page, points, n, kind, &tally);
-  fputs("</div>\n", page->out);
+  fold_page_figures_end(page);
   if (tally.left)
     fprintf(page->out, "<p>%zu more groups of data are in the records and are not drawn.</p>\n", tally.left);
   if (tally.thin)

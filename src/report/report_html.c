@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report_methods.h"
 #include "report_section.h"
 #include "report_style.h"
 
@@ -40,6 +41,30 @@ const char *fold_page_without(size_t n_doubtful, char text[60]) {
   return text;
 }
 
+void fold_page_fold(struct fold_page *page, const char *what) {
+  if (page->folds++ == 0)
+    fprintf(page->out, "<details class=\"more\"><summary>%s</summary>\n<div class=\"figures\">\n", what);
+}
+
+void fold_page_unfold(struct fold_page *page) {
+  if (--page->folds == 0) fputs("</div></details>\n", page->out);
+}
+
+void fold_page_figures(struct fold_page *page, int shown) {
+  page->shown = shown;
+  fputs("<div class=\"figures\">\n", page->out);
+}
+
+void fold_page_figures_end(struct fold_page *page) {
+  if (page->shown < 0) fold_page_unfold(page);
+  fputs("</div>\n", page->out);
+}
+
+/* Once no more may be shown, a fold is open to the end of these figures. */
+static void make_room(struct fold_page *page) {
+  if (page->folds == 0 && page->shown-- == 0) fold_page_fold(page, "More figures");
+}
+
 /* A figure is written whole or not at all, so its frame waits for it. */
 static void put_figure(struct fold_page *page, const char *caption, fold_status drawn, const char *svg) {
   if (drawn.code != FOLD_OK) {
@@ -60,7 +85,7 @@ static void put_figure(struct fold_page *page, const char *caption, fold_status 
 
 enum { MOST_SLOW = 2 };
 
-static void draw(struct fold_page *page, const struct fold_plot *plot, const struct fold_bars *bars,
+static void draw(struct fold_page *page, const struct fold_plot *plot, const struct fold_pairs *pairs,
                  const char *caption) {
   char *svg = NULL;
   size_t size;
@@ -68,13 +93,14 @@ static void draw(struct fold_page *page, const struct fold_plot *plot, const str
   /* Once gnuplot was found to be missing, or took too long again, there is no use in asking it. */
   bool given_up = page->trouble.code == FOLD_UNSUPPORTED || page->slow >= MOST_SLOW;
   double started = fold_now();
+  make_room(page);
   fold_status status = given_up ? page->trouble : fold_ok();
   FILE *out = open_memstream(&svg, &size);
   if (out == NULL) status = fold_error(FOLD_NO_MEMORY, "not enough memory for a figure");
-  if (status.code == FOLD_OK) status = plot ? fold_plot_svg(plot, &figure, out) : fold_bars_svg(bars, &figure, out);
+  if (status.code == FOLD_OK) status = plot ? fold_plot_svg(plot, &figure, out) : fold_pairs_svg(pairs, &figure, out);
   page->slow += status.code != FOLD_OK && !given_up && fold_now() - started >= page->seconds;
   if (status.code == FOLD_OK && plot) fold_plot_legend(plot, out);
-  if (status.code == FOLD_OK && bars) fold_bars_legend(bars, out);
+  if (status.code == FOLD_OK && pairs) fold_pairs_legend(pairs, out);
   if (out && fclose(out) != 0) status = fold_error(FOLD_NO_MEMORY, "not enough memory for a figure");
   put_figure(page, caption, status, svg);
   free(svg);
@@ -84,8 +110,21 @@ void fold_page_plot(struct fold_page *page, const struct fold_plot *plot, const 
   draw(page, plot, NULL, caption);
 }
 
-void fold_page_bars(struct fold_page *page, const struct fold_bars *bars, const char *caption) {
-  draw(page, NULL, bars, caption);
+void fold_page_pairs(struct fold_page *page, const struct fold_pairs *pairs, const char *caption) {
+  draw(page, NULL, pairs, caption);
+}
+
+void fold_page_plots(struct fold_page *page, const struct fold_plot *plot, const struct fold_series *limit,
+                     const char *caption) {
+  struct fold_series some[FOLD_METHODS_TOGETHER + 1];
+  for (size_t at = 0; at < plot->n; at += FOLD_METHODS_TOGETHER) {
+    struct fold_plot part = *plot;
+    part.n = plot->n - at < FOLD_METHODS_TOGETHER ? plot->n - at : FOLD_METHODS_TOGETHER;
+    memcpy(some, plot->series + at, part.n * sizeof *some);
+    if (limit) some[part.n++] = *limit;
+    part.series = some;
+    fold_page_plot(page, &part, caption);
+  }
 }
 
 static void put_pair(FILE *out, const char *key, const char *value) {

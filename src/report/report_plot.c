@@ -104,11 +104,28 @@ static void put_logarithmic(FILE *script, const struct axis *axis, char name) {
   double low = (axis->zero ? floor_of(axis) : axis->low) / (is_x ? 1.3 : 1.5), high = axis->high * (is_x ? 1.3 : 2);
   int first = (int)ceil(log10(low)), last = (int)floor(log10(high));
   fprintf(script, "set logscale %c\nset format %c '%s'\nset %crange [%.17g:%.17g]\n", name, name,
-          is_x ? "%.0s%c" : "1e%T", name, low, high);
+          is_x                         ? "%.0s%c"
+          : low >= 1e-3 && high <= 1e6 ? "%g"
+                                       : "1e%T",
+          name, low, high);
   if (last - first > (is_x ? MOST_PREFIXED : MOST_TICS))
     put_tics(script, axis, name, first, last);
   else if (axis->zero)
     fprintf(script, "set %ctics add ('0' %.17g)\n", name, floor_of(axis));
+}
+
+/* A tic at each whole number that has a point, or at as many of them as fit. */
+static void put_whole(FILE *script, const struct fold_plot *plot, const struct axis *axis) {
+  const double step = ceil(axis->high / MOST_PREFIXED), low = axis->low < 1 ? axis->low : 1;
+  const char *between = "";
+  fputs("set xtics (", script);
+  for (double at = floor(low); at <= axis->high; at += step) {
+    bool there = step > 1;
+    for (size_t s = 0; s < plot->n && !there; s++)
+      for (size_t i = 0; i < plot->series[s].n && !there; i++) there = plot->series[s].x[i] == at;
+    if (there) fprintf(script, "%s'%.0f' %.17g", between, at, at), between = ", ";
+  }
+  fprintf(script, ")\nset xrange [%.17g:%.17g]\n", low - 0.2, axis->high + 0.2);
 }
 
 static void put_axes(FILE *script, const struct fold_plot *plot, const struct range *r) {
@@ -117,7 +134,10 @@ static void put_axes(FILE *script, const struct fold_plot *plot, const struct ra
   fprintf(script, "\nset ylabel ");
   put_label(script, plot->y_label);
   fputc('\n', script);
-  if (r->x.logarithmic) put_logarithmic(script, &r->x, 'x');
+  if (r->x.logarithmic)
+    put_logarithmic(script, &r->x, 'x');
+  else if (plot->whole_x)
+    put_whole(script, plot, &r->x);
   if (r->y.logarithmic)
     put_logarithmic(script, &r->y, 'y');
   else
@@ -189,41 +209,80 @@ fold_status fold_plot_svg(const struct fold_plot *plot, const struct fold_figure
   return status;
 }
 
-fold_status fold_bars_svg(const struct fold_bars *bars, const struct fold_figure *figure, FILE *out) {
+/* Tics at 1, 2, 5, 10 and so on; of more than three decades at 1 and 10. */
+static void put_times(FILE *script, const struct axis *axis) {
+  static const double steps[] = {1, 2, 5};
+  const double low = axis->low / 1.3, high = axis->high * 1.3;
+  const bool few = high < 1000 * low;
+  const int first = (int)floor(log10(low)), by = (int)(log10(high) - first) / MOST_TICS + 1;
+  const char *between = "";
+  fprintf(script, "set logscale x\nset xrange [%.17g:%.17g]\nset xtics (", low, high);
+  for (int k = first; k <= log10(high); k += by)
+    for (int i = 0; i < (few ? 3 : 1); i++) {
+      const double at = steps[i] * pow(10, k);
+      if (at >= low && at <= high) fprintf(script, "%s'%.6g' %.17g", between, at, at), between = ", ";
+    }
+  fputs(")\n", script);
+}
+
+enum { PAIR_HEIGHT = 44, PAIRS_FRAME = 70 };
+
+/* The first of a pair stands a little above its label's line, the second a little below. */
+static void put_pairs_data(FILE *script, const struct fold_pairs *pairs, int k) {
+  fprintf(script, "$d%d << END_OF_DATA\n", k);
+  for (size_t i = 0; i < pairs->n; i++) {
+    const struct fold_pair *p = &pairs->pairs[i];
+    if (p->value[k] > 0 && isfinite(p->value[k]))
+      fprintf(script, "%.17g %.17g %.17g %.17g\n", within(p->value[k]), (double)i + (k ? 0.17 : -0.17),
+              within(p->low[k]), within(p->high[k]));
+  }
+  fprintf(script, "END_OF_DATA\n");
+}
+
+static struct axis pairs_axis(const struct fold_pairs *pairs) {
+  struct axis axis = {.low = INFINITY};
+  for (size_t i = 0; i < pairs->n; i++)
+    for (int k = 0; k < 2; k++) {
+      const struct fold_pair *p = &pairs->pairs[i];
+      const double ends[] = {p->value[k], p->low[k], p->high[k]};
+      for (size_t e = 0; e < 3; e++)
+        if (isfinite(ends[e])) widen(&axis, ends[e]);
+    }
+  settle(&axis, true);
+  return axis;
+}
+
+fold_status fold_pairs_svg(const struct fold_pairs *pairs, const struct fold_figure *figure, FILE *out) {
   FILE *script = tmpfile();
   if (script == NULL) return fold_error(FOLD_ENVIRONMENT, "no temporary file for a figure");
-  put_header(script, FOLD_FIGURE_HEIGHT + 60);
-  fprintf(script,
-          "set style data histogram\nset style histogram errorbars gap 1 lw 1\nset boxwidth 0.9\nset yrange [0:*]\n"
-          "unset grid\nset grid ytics lc rgb '#d5d5d5' lw 0.6 dt 1\nset xtics rotate by -30\nset ylabel ");
-  put_label(script, bars->y_label);
-  fprintf(script, "\n$d << END_OF_DATA\n");
-  for (size_t i = 0; i < bars->n; i++) {
-    char label[80];
-    snprintf(label, sizeof label, "%s", bars->pairs[i].label);
-    for (char *c = label; *c; c++)
-      if (!((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || strchr("0123456789/_.@+-", *c))) *c = '?';
-    fprintf(script, "\"%s\"", label);
-    for (int k = 0; k < 2; k++)
-      fprintf(script, " %.17g %.17g %.17g", bounded(bars->pairs[i].value[k]), bounded(bars->pairs[i].low[k]),
-              bounded(bars->pairs[i].high[k]));
-    fputc('\n', script);
+  const struct axis axis = pairs_axis(pairs);
+  put_header(script, PAIRS_FRAME + PAIR_HEIGHT * (int)pairs->n);
+  fputs("set xlabel ", script);
+  put_label(script, pairs->x_label);
+  fprintf(script, "\nset yrange [%.17g:-0.5]\n", (double)pairs->n - 0.5);
+  put_times(script, &axis);
+  fputs("set ytics font ',14' (", script);
+  for (size_t i = 0; i < pairs->n; i++) {
+    if (i) fputs(", ", script);
+    put_label(script, pairs->pairs[i].label);
+    fprintf(script, " %zu", i);
   }
+  fputs(")\n", script);
+  for (int k = 0; k < 2; k++) put_pairs_data(script, pairs, k);
   fprintf(script,
-          "END_OF_DATA\nplot $d using 2:3:4:xtic(1) lc rgb '%s' fs solid 0.85 border lc rgb '%s' notitle, "
-          "$d using 5:6:7 lc rgb '%s' fs pattern 4 border lc rgb '%s' notitle\n",
-          colours[0], colours[0], colours[1], colours[1]);
+          "plot $d0 using 1:2:3:4 with xerrorbars lc rgb '%s' pt %d ps 0.9 lw 1.4 notitle, "
+          "$d1 using 1:2:3:4 with xerrorbars lc rgb '%s' pt %d ps 0.9 lw 1.4 notitle\n",
+          colours[0], marks[0], colours[1], marks[5]);
   fold_status status = fold_gnuplot_run(script, figure, out);
   fclose(script);
   return status;
 }
 
 /* The shapes of gnuplot's marks, in the same sequence as `marks`, about (20, 7). */
-static void put_mark(int style, FILE *out) {
+static void put_mark_in(int style, const char *colour, FILE *out) {
   static const char *const shapes[] = {"M16 3h8v8h-8z", "M20 3a4 4 0 1 0 .01 0z", "M20 2l5 8h-10z",
                                        "M20 2l5 5l-5 5l-5 -5z"};
   int k = style % MARKS;
-  const char *colour = colours[style % COLOURS];
   const char *shape = k < 8     ? shapes[k % 4]
                       : k < 10  ? "M20 12l5 -8h-10z"
                       : k == 10 ? "M15 7h10M20 2v10"
@@ -232,6 +291,8 @@ static void put_mark(int style, FILE *out) {
   fprintf(out, "<path d=\"%s\" fill=\"%s\" stroke=\"%s\" stroke-width=\"1.3\"/>", shape, filled ? colour : "none",
           colour);
 }
+
+static void put_mark(int style, FILE *out) { put_mark_in(style, colours[style % COLOURS], out); }
 
 static void put_swatch(const struct fold_series *s, FILE *out) {
   static const char *const dashes[] = {"", "7 4", "2 3", "7 3 2 3"};
@@ -257,11 +318,13 @@ void fold_plot_legend(const struct fold_plot *plot, FILE *out) {
   fputs("</ul>", out);
 }
 
-void fold_bars_legend(const struct fold_bars *bars, FILE *out) {
-  fprintf(
-      out,
-      "<ul class=\"key\"><li><svg viewBox=\"0 0 40 14\" aria-hidden=\"true\"><path d=\"M2 1h36v12h-36z\" fill=\"%s\"/>"
-      "</svg>%s</li><li><svg viewBox=\"0 0 40 14\" aria-hidden=\"true\"><path d=\"M2 1h36v12h-36zM2 13l12 -12M14 13l12 "
-      "-12M26 13l12 -12\" fill=\"none\" stroke=\"%s\"/></svg>%s</li></ul>",
-      colours[0], bars->first, colours[1], bars->second);
+void fold_pairs_legend(const struct fold_pairs *pairs, FILE *out) {
+  static const int styles[] = {0, 5};
+  fputs("<ul class=\"key\">", out);
+  for (int k = 0; k < 2; k++) {
+    fputs("<li><svg viewBox=\"0 0 40 14\" aria-hidden=\"true\">", out);
+    put_mark_in(styles[k], colours[k], out);
+    fprintf(out, "</svg>%s</li>", k ? pairs->second : pairs->first);
+  }
+  fputs("</ul>", out);
 }

@@ -31,15 +31,16 @@ struct fold_plot {
   /* On a logarithmic axis a zero stands below the least positive value, at a tic named 0. An axis is logarithmic too where
    * its values span more than six decades. */
   bool log_x, log_y;
+  bool whole_x; /* x counts things: its tics stand at whole numbers, of which there are points */
   const struct fold_series *series;
   size_t n;
 };
 
-/* Groups of two bars: medians and the ranges about them. */
-struct fold_bars {
-  const char *y_label, *first, *second;
+/* Two values each, medians and the ranges about them, on one logarithmic axis: none flattens the others. */
+struct fold_pairs {
+  const char *x_label, *first, *second;
   size_t n;
-  const struct fold_bar_pair {
+  const struct fold_pair {
     char label[80];
     double value[2], low[2], high[2];
   } * pairs;
@@ -48,9 +49,9 @@ struct fold_bars {
 /* Writes one <svg>. FOLD_BAD_INPUT when there is nothing to draw but limits, and what fold_gnuplot_run says. Writes all or
  * nothing. */
 fold_status fold_plot_svg(const struct fold_plot *plot, const struct fold_figure *figure, FILE *out);
-fold_status fold_bars_svg(const struct fold_bars *bars, const struct fold_figure *figure, FILE *out);
+fold_status fold_pairs_svg(const struct fold_pairs *pairs, const struct fold_figure *figure, FILE *out);
 /* <ul class="key"> of the series that have a label, and a point. */
 void fold_plot_legend(const struct fold_plot *plot, FILE *out);
-void fold_bars_legend(const struct fold_bars *bars, FILE *out);
+void fold_pairs_legend(const struct fold_pairs *pairs, FILE *out);
 
 #endif

@@ -33,7 +33,7 @@ static bool is_doubtful(const struct fold_model_scaling *s) { return s->implausi
 /* Strong: the speed-up t(1)/t(p), ideally p. Weak: the efficiency t(1)/t(p), ideally 1. What is doubtful, or compared with
  * what is, stands in the table alone. */
 static void draw_group(struct fold_page *page, const struct fold_model_scaling *s, size_t n, double *room) {
-  struct fold_series series[MOST_SUBJECTS + 1];
+  struct fold_series series[MOST_SUBJECTS];
   double *x = room, *y = room + n, most = 1;
   bool weak = strcmp(s->mode, "weak") == 0;
   size_t n_series = 0, n_doubtful = 0;
@@ -50,15 +50,17 @@ static void draw_group(struct fold_page *page, const struct fold_model_scaling *
     n_series++;
   }
   double ideal_x[] = {1, most}, ideal_y[] = {1, weak ? 1 : most};
-  series[n_series++] =
-      (struct fold_series){.label = "ideal", .look = FOLD_LOOK_LIMIT, .x = ideal_x, .y = ideal_y, .n = 2};
-  struct fold_plot plot = {"workers", weak ? "efficiency t(1)/t(p)" : "speed-up t(1)/t(p)", false, false, series,
-                           n_series};
+  const struct fold_series ideal = {.label = "ideal", .look = FOLD_LOOK_LIMIT, .x = ideal_x, .y = ideal_y, .n = 2};
+  struct fold_plot plot = {.x_label = "workers",
+                           .y_label = weak ? "efficiency t(1)/t(p)" : "speed-up t(1)/t(p)",
+                           .whole_x = true,
+                           .series = series,
+                           .n = n_series};
   char caption[400], where[200], count[32], without[60];
   snprintf(caption, sizeof caption, "%s scaling, %.20s %.20s, %s elements%s%s%s.", weak ? "Weak" : "Strong", s->dtype,
-           s->op, fold_text_count(s->n, count), weak ? " a worker" : "", fold_page_where(page, s->environment, where),
+           s->op, fold_text_grouped(s->n, count), weak ? " a worker" : "", fold_page_where(page, s->environment, where),
            fold_page_without(n_doubtful, without));
-  fold_page_plot(page, &plot, caption);
+  fold_page_plots(page, &plot, &ideal, caption);
 }
 
 static void put_row(struct fold_page *page, const struct fold_model_scaling *s, double one) {
@@ -68,7 +70,7 @@ static void put_row(struct fold_page *page, const struct fold_model_scaling *s, 
   fputs("</th>", page->out);
   fold_page_cell(page, s->mode);
   fold_page_cell(page, s->dtype);
-  fold_page_cell(page, fold_text_count(s->n, text));
+  fold_page_cell(page, fold_text_grouped(s->n, text));
   fold_page_number(page, s->workers);
   fold_page_number(page, 1e6 * s->median);
   fold_page_number(page, 1e6 * s->local);
@@ -105,12 +107,13 @@ fold_status fold_page_scalings(struct fold_page *page) {
   if (status.code == FOLD_OK) {
     memcpy(s, page->model->scalings, n * sizeof *s);
     qsort(s, n, sizeof *s, compare);
-    fputs("<section id=\"scaling\"><h2>Scaling</h2>\n<div class=\"figures\">\n", page->out);
+    fputs("<section id=\"scaling\"><h2>Scaling</h2>\n", page->out);
+    fold_page_figures(page, 2);
     for (size_t i = 0, end; i < n; i = end) {
       for (end = i + 1; end < n && compare_groups(&s[i], &s[end]) == 0;) end++;
       draw_group(page, &s[i], end - i, room);
     }
-    fputs("</div>\n", page->out);
+    fold_page_figures_end(page);
     put_table(page, s, n);
     fputs("</section>\n", page->out);
   }

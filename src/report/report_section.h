@@ -13,6 +13,7 @@ struct fold_page {
   FILE *out;
   const struct fold_model *model;
   int figures;         /* how many were drawn */
+  int shown, folds;    /* figures that may still be shown here; how many folds are open */
   unsigned seconds;    /* that gnuplot may take for a figure */
   unsigned slow;       /* figures that took longer */
   fold_status trouble; /* the first failure to draw one; the page is made all the same */
@@ -30,7 +31,16 @@ fold_status fold_page_orders(struct fold_page *page);
 
 /* <figure> with a caption, plain text, in front of which goes its number. */
 void fold_page_plot(struct fold_page *page, const struct fold_plot *plot, const char *caption);
-void fold_page_bars(struct fold_page *page, const struct fold_bars *bars, const char *caption);
+void fold_page_pairs(struct fold_page *page, const struct fold_pairs *pairs, const char *caption);
+/* The same, of at most FOLD_METHODS_TOGETHER series each, every one with `limit` where that is not NULL. */
+void fold_page_plots(struct fold_page *page, const struct fold_plot *plot, const struct fold_series *limit,
+                     const char *caption);
+/* Figures beside each other. Those beyond the first `shown` are folded: opened by a reader who wants them, and not printed. */
+void fold_page_figures(struct fold_page *page, int shown);
+void fold_page_figures_end(struct fold_page *page);
+/* What stands between the two, among figures, is folded too. */
+void fold_page_fold(struct fold_page *page, const char *what);
+void fold_page_unfold(struct fold_page *page);
 /* A cell of a table. */
 void fold_page_cell(struct fold_page *page, const char *text);
 void fold_page_number(struct fold_page *page, double value);

@@ -43,6 +43,7 @@ static const char fold_report_style[] =
     "0;overflow-wrap:anywhere;max-width:70rem}\n"
     "code{font:.82rem/1.4 ui-monospace,monospace;overflow-wrap:anywhere}\n"
     ".figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,33rem),1fr));gap:1.5rem}\n"
+    ".more{grid-column:1/-1}summary{cursor:pointer;padding:.3rem 0;color:#00558a}\n"
     "figure{margin:0;break-inside:avoid}figure svg{width:100%;height:auto;display:block}\n"
     ".key{list-style:none;margin:.2rem 0;padding:0;font-size:.8rem;display:flex;flex-wrap:wrap;gap:.1rem 1rem}\n"
     ".key li{padding-left:2.8rem;position:relative;overflow-wrap:anywhere}\n"

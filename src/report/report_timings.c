@@ -8,9 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report_methods.h"
 #include "report_section.h"
 
-enum { MOST_SUBJECTS = 40, MOST_PAIRS = 24, MOST_FIGURES = 16 };
+enum { MOST_PAIRS = 24, MOST_FIGURES = 16, UNFOLDED = 2, LEAST_SIZES = 2 };
 
 static double threads_of(const struct fold_model_timing *t) { return t->threads >= 1 ? t->threads : 0; }
 
@@ -24,16 +25,28 @@ static const char *place_text(const struct fold_model_timing *t, char text[80]) 
 
 static int compare_groups(const struct fold_model_timing *a, const struct fold_model_timing *b) {
   int d = a->environment - b->environment;
-  if (!d) d = strcmp(a->dtype, b->dtype);
-  if (!d) d = strcmp(a->op, b->op);
-  if (!d) d = strcmp(a->generator, b->generator);
-  if (!d) d = strcmp(a->engine, b->engine);
-  if (!d) d = (threads_of(a) > threads_of(b)) - (threads_of(a) < threads_of(b));
+  if (!d) d = fold_methods_compare(a->op, b->op);
+  if (!d) d = fold_methods_compare(a->dtype, b->dtype);
+  if (!d) d = fold_methods_compare(a->generator, b->generator);
   return d ? d : (a->rows > b->rows) - (a->rows < b->rows);
+}
+
+/* Of one group: who it is that was timed, and where. */
+static int compare_methods(const struct fold_model_timing *a, const struct fold_model_timing *b) {
+  int d = strcmp(a->subject, b->subject);
+  if (!d) d = strcmp(a->engine, b->engine);
+  return d ? d : (threads_of(a) > threads_of(b)) - (threads_of(a) < threads_of(b));
+}
+
+/* Whose times may be set against each other as twins'. */
+static int compare_places(const struct fold_model_timing *a, const struct fold_model_timing *b) {
+  int d = strcmp(a->engine, b->engine);
+  return d ? d : (threads_of(a) > threads_of(b)) - (threads_of(a) < threads_of(b));
 }
 
 static int compare_shapes(const struct fold_model_timing *a, const struct fold_model_timing *b) {
   int d = compare_groups(a, b);
+  if (!d) d = compare_places(a, b);
   return d ? d : (a->cols > b->cols) - (a->cols < b->cols);
 }
 
@@ -46,7 +59,7 @@ static int by_shape(const void *left, const void *right) {
 static int by_subject(const void *left, const void *right) {
   const struct fold_model_timing *a = left, *b = right;
   int d = compare_groups(a, b);
-  if (!d) d = strcmp(a->subject, b->subject);
+  if (!d) d = compare_methods(a, b);
   return d ? d : (a->cols > b->cols) - (a->cols < b->cols);
 }
 
@@ -59,41 +72,97 @@ static const char *shape_text(const struct fold_model_timing *t, char text[80]) 
   return text;
 }
 
-/* One group, sorted by subject, then n: a series for each subject, then the ceiling over all of its sizes. */
-static void draw_throughput(struct fold_page *page, const struct fold_model_timing *t, size_t n, double *room) {
-  struct fold_series series[MOST_SUBJECTS + 1];
-  size_t n_series = 0, sizes = 0, n_doubtful = 0;
-  double *x = room, *y = room + n, *ceiling = room + 2 * n;
-  for (size_t i = 0, end; i < n && n_series < MOST_SUBJECTS; i = end) {
-    for (end = i; end < n && strcmp(t[i].subject, t[end].subject) == 0; end++) {
-      x[end] = t[end].rows * t[end].cols;
-      y[end] = t[end].implausible ? NAN : 1e-9 * t[end].bytes_per_second;
-      n_doubtful += t[end].implausible;
+/* One method of a group over its sizes. */
+struct method {
+  const struct fold_model_timing *t;
+  size_t n;
+};
+
+/* The ceiling of each engine that has a method here, once, from the method of most sizes: every size has its own record of it. */
+static size_t add_ceilings(const struct method *const *m, size_t n, const struct fold_model_timing *group,
+                           const double *x, const double *ceiling, struct fold_series *series) {
+  size_t added = 0;
+  for (size_t i = 0; i < n; i++) {
+    const struct method *most = m[i];
+    bool first = true;
+    for (size_t k = 0; k < n; k++) {
+      const bool same = strcmp(m[k]->t->engine, m[i]->t->engine) == 0;
+      first &= !(same && k < i);
+      if (same && m[k]->n > most->n) most = m[k];
     }
-    struct fold_series *s = &series[n_series];
-    *s = (struct fold_series){.style = (int)n_series, .x = x + i, .y = y + i, .n = end - i};
-    snprintf(s->label, sizeof s->label, "%.100s", t[i].subject);
-    if (end - i > sizes) sizes = end - i;
-    n_series++;
+    if (!first) continue;
+    const size_t at = (size_t)(most->t - group);
+    struct fold_series *s = &series[added++];
+    *s = (struct fold_series){.look = FOLD_LOOK_LIMIT, .x = x + at, .y = ceiling + at, .n = most->n};
+    snprintf(s->label, sizeof s->label, "ceiling of %.20s: a plain read", most->t->engine);
   }
-  for (size_t i = 0; i < n; i++) ceiling[i] = 1e-9 * t[i].ceiling;
-  if (sizes < 2) return;
-  /* The subject with the most sizes carries the ceiling: every size has its own record of it. */
-  for (size_t k = 0; k < n_series; k++)
-    if (series[k].n == sizes) {
-      size_t first = (size_t)(series[k].x - x);
-      series[n_series] = (struct fold_series){
-          .label = "ceiling: a plain read", .look = FOLD_LOOK_LIMIT, .x = x + first, .y = ceiling + first, .n = sizes};
-      n_series++;
-      break;
-    }
-  struct fold_plot plot = {"n (elements)", "throughput (GB/s)", true, false, series, n_series};
-  char caption[500], where[200], rows[32], without[60], place[80];
-  snprintf(caption, sizeof caption, "Throughput, %.20s %.20s%s%.40s%s, %s row%s%s%s. Medians%s.", t->dtype, t->op,
+  return added;
+}
+
+/* A group's arrays, as long as the group. */
+struct throughput {
+  const struct fold_model_timing *group;
+  const double *x, *y, *ceiling;
+};
+
+static void draw_methods(struct fold_page *page, const struct throughput *of, const struct method *const *m, size_t n) {
+  struct fold_series series[2 * FOLD_METHODS_TOGETHER];
+  const struct fold_model_timing *t = of->group;
+  size_t n_doubtful = 0;
+  for (size_t i = 0; i < n; i++) {
+    const size_t at = (size_t)(m[i]->t - t);
+    char place[80];
+    series[i] = (struct fold_series){.style = (int)i, .x = of->x + at, .y = of->y + at, .n = m[i]->n};
+    snprintf(series[i].label, sizeof series->label, "%.100s%s", m[i]->t->subject, place_text(m[i]->t, place));
+    for (size_t k = 0; k < m[i]->n; k++) n_doubtful += m[i]->t[k].implausible;
+  }
+  const size_t all = n + add_ceilings(m, n, t, of->x, of->ceiling, series + n);
+  struct fold_plot plot = {.x_label = "n (elements)",
+                           .y_label = "throughput (GB/s)",
+                           .log_x = true,
+                           .log_y = true,
+                           .series = series,
+                           .n = all};
+  char caption[500], where[200], rows[32], without[60];
+  snprintf(caption, sizeof caption, "Throughput, %.20s %.20s%s%.40s%s, %s row%s%s. Medians%s.", t->dtype, t->op,
            t->generator[0] ? " of " : "", t->generator, t->generator[0] ? " data" : "",
-           fold_text_grouped(t->rows, rows), t->rows == 1 ? "" : "s", place_text(t, place),
-           fold_page_where(page, t->environment, where), fold_page_without(n_doubtful, without));
+           fold_text_grouped(t->rows, rows), t->rows == 1 ? "" : "s", fold_page_where(page, t->environment, where),
+           fold_page_without(n_doubtful, without));
   fold_page_plot(page, &plot, caption);
+}
+
+/* The methods of one group that have sizes enough; sorted by method, then n. */
+static size_t find_methods(const struct fold_model_timing *t, size_t n, struct method methods[FOLD_METHODS_MOST]) {
+  size_t found = 0;
+  for (size_t i = 0, end; i < n && found < FOLD_METHODS_MOST; i = end) {
+    for (end = i; end < n && compare_methods(&t[i], &t[end]) == 0;) end++;
+    if (end - i >= LEAST_SIZES) methods[found++] = (struct method){t + i, end - i};
+  }
+  return found;
+}
+
+/* One group: the methods of most interest, then those of the rest, five at a time; how many figures. */
+static size_t draw_throughput(struct fold_page *page, const struct fold_model_timing *t, size_t n, double *room) {
+  struct method methods[FOLD_METHODS_MOST];
+  const struct method *some[FOLD_METHODS_TOGETHER];
+  const char *subjects[FOLD_METHODS_MOST];
+  size_t order[FOLD_METHODS_MOST], end[FOLD_METHODS_MOST];
+  double *x = room, *y = room + n, *ceiling = room + 2 * n;
+  for (size_t i = 0; i < n; i++) {
+    x[i] = t[i].rows * t[i].cols;
+    /* A logarithm has no place for what is none, and gnuplot would draw a zero. */
+    y[i] = t[i].implausible || !(t[i].bytes_per_second > 0) ? NAN : 1e-9 * t[i].bytes_per_second;
+    ceiling[i] = t[i].ceiling > 0 ? 1e-9 * t[i].ceiling : NAN;
+  }
+  const struct throughput of = {t, x, y, ceiling};
+  const size_t n_methods = find_methods(t, n, methods);
+  for (size_t i = 0; i < n_methods; i++) subjects[i] = methods[i].t->subject;
+  const size_t figures = fold_methods_split(subjects, n_methods, order, end);
+  for (size_t f = 0, at = 0; f < figures; at = end[f++]) {
+    for (size_t i = at; i < end[f]; i++) some[i - at] = &methods[order[i]];
+    draw_methods(page, &of, some, end[f] - at);
+  }
+  return figures;
 }
 
 /* Whose order for all launches costs something: a name that ends in _determ, before a version behind '@', has its plain
@@ -123,8 +192,8 @@ static const struct fold_model_timing *find_timing(const struct fold_model_timin
   return NULL;
 }
 
-/* Where a range is not recorded the bar has none. */
-static void fill_bar(struct fold_bar_pair *pair, int k, const struct fold_model_timing *t) {
+/* Where a range is not recorded there is none. */
+static void fill_pair(struct fold_pair *pair, int k, const struct fold_model_timing *t) {
   pair->value[k] = 1e6 * t->median;
   pair->low[k] = isfinite(t->p10) ? 1e6 * t->p10 : pair->value[k];
   pair->high[k] = isfinite(t->p90) ? 1e6 * t->p90 : pair->value[k];
@@ -147,22 +216,22 @@ static size_t find_pairs(const struct fold_model_timing *t, size_t n, const stru
 /* All timings of one shape. One pair alone is no figure: its line in the table says as much. */
 static void draw_pairs(struct fold_page *page, const struct fold_model_timing *t, size_t n) {
   const struct fold_model_timing *fixed[MOST_PAIRS], *plain[MOST_PAIRS];
-  struct fold_bar_pair pairs[MOST_PAIRS];
+  struct fold_pair pairs[MOST_PAIRS];
   size_t n_pairs = find_pairs(t, n, fixed, plain);
   char caption[500], shape[80], where[200], place[80];
   if (n_pairs < 2) return;
   for (size_t i = 0; i < n_pairs; i++) {
     snprintf(pairs[i].label, sizeof pairs[i].label, "%.79s", fixed[i]->subject);
-    fill_bar(&pairs[i], 0, fixed[i]);
-    fill_bar(&pairs[i], 1, plain[i]);
+    fill_pair(&pairs[i], 0, fixed[i]);
+    fill_pair(&pairs[i], 1, plain[i]);
   }
-  struct fold_bars bars = {"median time (us)", "fixed order", "its plain twin", n_pairs, pairs};
+  struct fold_pairs drawn = {"median time (us)", "fixed order", "its plain twin", n_pairs, pairs};
   snprintf(caption, sizeof caption,
            "Fixed order against its plain twin, %.20s %.20s%s%.40s%s, %s elements%s%s. Medians; whiskers from 10 %% to "
            "90 %%.",
            t->dtype, t->op, t->generator[0] ? " of " : "", t->generator, t->generator[0] ? " data" : "",
            shape_text(t, shape), place_text(t, place), fold_page_where(page, t->environment, where));
-  fold_page_bars(page, &bars, caption);
+  fold_page_pairs(page, &drawn, caption);
 }
 
 static void put_pairs(struct fold_page *page, const struct fold_model_timing *t, size_t n, bool *opened) {
@@ -262,11 +331,11 @@ static void put_table(struct fold_page *page, const struct fold_model_timing *t,
 }
 
 static void draw_by_group(struct fold_page *page, struct fold_model_timing *t, size_t n, double *room) {
-  int figures = 0;
+  size_t figures = 0;
   qsort(t, n, sizeof *t, by_subject);
-  for (size_t i = 0, end; i < n && figures < MOST_FIGURES; i = end, figures++) {
+  for (size_t i = 0, end; i < n && figures < MOST_FIGURES; i = end) {
     for (end = i + 1; end < n && compare_groups(&t[i], &t[end]) == 0;) end++;
-    draw_throughput(page, &t[i], end - i, room);
+    figures += draw_throughput(page, &t[i], end - i, room);
   }
 }
 
@@ -293,12 +362,15 @@ fold_status fold_page_timings(struct fold_page *page) {
     memcpy(t, page->model->timings, n * sizeof *t);
     fputs(
         "<section id=\"timings\"><h2>Throughput</h2>\n<p>Medians; dashed: the ceiling, a plain read of memory measured "
-        "in the same run.</p>\n<div class=\"figures\">\n",
+        "in the same run.</p>\n",
         page->out);
+    fold_page_figures(page, UNFOLDED);
     draw_by_group(page, t, n, room);
+    fold_page_figures_end(page);
     qsort(t, n, sizeof *t, by_shape);
+    fold_page_figures(page, UNFOLDED);
     put_by_shape(page, t, n, true);
-    fputs("</div>\n", page->out);
+    fold_page_figures_end(page);
     put_by_shape(page, t, n, false);
     put_table(page, t, n);
     fputs("</section>\n", page->out);

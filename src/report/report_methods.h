@@ -1,0 +1,19 @@
+/* report_methods.h: which methods share a pair of axes. */
+#ifndef FOLD_REPORT_METHODS_H
+#define FOLD_REPORT_METHODS_H
+
+#include <stddef.h>
+
+/* More lines than these are not told apart; and of more methods than that no group of them is shown. */
+enum { FOLD_METHODS_TOGETHER = 5, FOLD_METHODS_MOST = 80 };
+
+/* Puts `n` methods into figures of at most FOLD_METHODS_TOGETHER: first, where there are more, one method of each kind (NumPy, the plain
+ * GPU kernel, CUB, the exact sum, the fixed order), then the rest as they stand. `order` receives their indices, `end` where each
+ * figure ends in it; how many figures. */
+size_t fold_methods_split(const char *const *subjects, size_t n, size_t order[FOLD_METHODS_MOST],
+                          size_t end[FOLD_METHODS_MOST]);
+
+/* Of operations, dtypes and kinds of data: those that are asked about most come first, then the rest by name. */
+int fold_methods_compare(const char *a, const char *b);
+
+#endif
