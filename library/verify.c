@@ -59,8 +59,8 @@ struct taking {
 static fold_status take(void *context, const struct fold_judgement *judgement) {
   struct taking *t = context;
   if (t->stop) return fold_ok();
-  char *line = fold_record_line_text(fold_record_of(judgement));
-  if (line == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a record");
+  char *line;
+  FOLD_TRY(fold_record_line_text(fold_record_of(judgement), &line));
   t->any = true;
   t->stop = t->take(line, t->context) != 0;
   free(line);

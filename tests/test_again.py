@@ -159,7 +159,7 @@ FIELDS = [
     ("method", "exakt", 1, "^CONTRADICTS: .*method 'exakt' means nothing here"),
     ("accumulator", "f64", 1, "violates replays: |violates bounded: "),
     ("engine", "hots", 2, "engine 'hots' means nothing here"),
-    ("schema", 2, 2, "schema 2: this foldproof reads schema 1"),
+    ("schema", 3, 2, "schema 3: written by a newer foldproof, this one reads schemas 1 to 2"),
     ("verdict", "refuted", 1, "^CONTRADICTS: .*it says that replays is refuted, and that is held"),
     ("got", "0x3f800000", 1, "^CONTRADICTS: .*row 0 got 0x3f800000, and result 0 is 0x"),
 ]

@@ -181,7 +181,7 @@ Test(command, records_say_what_the_table_counts) {
   for (size_t n = 0; (line = json_loadf(file, JSON_DISABLE_EOF_CHECK, &error)); n++) {
     const char *type = json_string_value(json_object_get(line, "type"));
     const char *verdict = json_string_value(json_object_get(line, "verdict"));
-    cr_expect_eq(json_integer_value(json_object_get(line, "schema")), 1);
+    cr_expect_eq(json_integer_value(json_object_get(line, "schema")), 2);
     environments += n == 0 && type && strcmp(type, "environment") == 0;
     const json_int_t cases = json_integer_value(json_object_get(line, "cases")); /* of what could not run */
     for (int v = 0; v < 3 && verdict; v++)
@@ -223,7 +223,7 @@ Test(command, records_go_to_standard_output_wherever_it_leads) {
   struct shell *s = shell_open();
   shell_run(s, "echo first >out.jsonl; $F record --subjects host/kahan " CASE33 " >>out.jsonl; cat out.jsonl");
   EXPECT_CODE(s, 0);
-  cr_expect(strncmp(s->out, "first\n{\"schema\":1,", 18) == 0, "%s", s->out);
+  cr_expect(strncmp(s->out, "first\n{\"schema\":2,", 18) == 0, "%s", s->out);
   cr_expect_eq(shell_lines(s->out), 4, "%s", s->out);
   shell_run(s, "$F record --subjects host/kahan " CASE33 " | cat");
   cr_expect_eq(shell_lines(s->out), 3, "%s", s->out);

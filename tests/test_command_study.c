@@ -53,7 +53,7 @@ static size_t each_record(struct shell *s, const char *name, void (*look)(const 
   size_t n = 0;
   while ((line = json_loadf(file, JSON_DISABLE_EOF_CHECK, &error))) {
     const char *type = json_string_value(json_object_get(line, "type"));
-    cr_expect_eq(json_integer_value(json_object_get(line, "schema")), 1);
+    cr_expect_eq(json_integer_value(json_object_get(line, "schema")), 2);
     cr_expect((n == 0) == (type && strcmp(type, "environment") == 0), "line %zu is '%s'", n, type);
     bool end = type && strcmp(type, "end") == 0;
     cr_expect(!end || json_integer_value(json_object_get(line, "records")) == (json_int_t)n, "the closing line counts");

@@ -111,7 +111,7 @@ Test(compare, a_record_whose_results_contradict_their_hash_is_refused) {
       {RECORD("s", "c", "1", "[\"0x1\",\"0x1\"]", HASH_1),
        "s on host: c: it holds 2 results, and should hold 1 of 1 rows"},
       {RECORD("s", "c", "1", "[]", HASH_1), "it holds 0 results, and should hold 1 of 1 rows"},
-      {RECORD("s", "c", "1", "\"0x1\"", HASH_1), "it holds 0 results"},
+      {RECORD("s", "c", "1", "\"0x1\"", HASH_1), "needs the key 'results' to be a list"},
       {RECORD("s", "c", "1", "[1]", HASH_1), "'' is no result of f32"},
       {RECORD("s", "c", "1", "[\"0x1z\"]", HASH_1), "'0x1z' is no result of f32"},
       {RECORD("s", "c", "1", "[\"0x100000001\"]", HASH_1), "'0x100000001' is no result of f32"},

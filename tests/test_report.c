@@ -269,7 +269,7 @@ Test(report, bad_input_is_one_line_and_no_file) {
       {ENVIRONMENT "{\"schema\":1,\"type\":\"judg\n", "bad.jsonl:2: ", "not JSON"},
       {"[1]\n", "bad.jsonl:1: ", "no record"},
       {"{\"type\":\"run\"}\n", "bad.jsonl:1: ", "schema"},
-      {"{\"schema\":2,\"type\":\"run\"}\n", "bad.jsonl:1: ", "schema 2"},
+      {"{\"schema\":3,\"type\":\"run\"}\n", "bad.jsonl:1: ", "schema 3: written by a newer"},
       {"{\"schema\":\"1\",\"type\":\"run\"}\n", "bad.jsonl:1: ", "schema"},
       {ENVIRONMENT ENVIRONMENT "{\"schema\":1,\"type\":\"dream\"}\n", "bad.jsonl:3: ", "'dream'"},
       {"{\"schema\":1}\n", "bad.jsonl:1: ", "type"},

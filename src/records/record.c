@@ -22,16 +22,24 @@ fold_status fold_records_open(struct fold_records *records, const char *path) {
 }
 
 /* Each line alone says of which build it is; what another build's line says stays. */
-char *fold_record_line_text(json_t *line) {
+static fold_status line_text(json_t *line, char **text) {
   if (line && !json_object_get(line, "build")) json_object_set_new(line, "build", json_string(fold_build_commit()));
-  char *text = line ? json_dumps(line, JSON_COMPACT) : NULL;
+  const char *build = json_string_value(json_object_get(line, "build"));
+  if (build && strcmp(build, fold_build_commit()) == 0) FOLD_TRY(fold_schema_check_written(line));
+  *text = line ? json_dumps(line, JSON_COMPACT) : NULL;
+  return *text ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for a record");
+}
+
+fold_status fold_record_line_text(json_t *line, char **text) {
+  *text = NULL;
+  const fold_status status = line_text(line, text);
   json_decref(line);
-  return text;
+  return status;
 }
 
 fold_status fold_records_line(struct fold_records *records, json_t *line) {
-  char *text = fold_record_line_text(line);
-  if (text == NULL) return fold_error(FOLD_NO_MEMORY, "%s: not enough memory for a record", records->output.path);
+  char *text;
+  FOLD_TRY(fold_within(fold_record_line_text(line, &text), "%s", records->output.path));
   records->sum += XXH3_64bits(text, strlen(text));
   int error = fprintf(records->file, "%s\n", text) < 0 ? errno : 0;
   free(text);

@@ -1,15 +1,7 @@
 /* record.h: what was seen, as JSON lines: made once, judged, compared and drawn anywhere.
  *
- * Schema 1. Every line is an object with "schema" and "type": "environment" (once, first), "judgement" (a claim's
- * verdict) or "run" (results, and no verdict: nothing is judged; where there are none, it is "skipped" or "broken"), and
- * others of bench and study; last "end". Results travel as hexadecimal bits; beside them a decimal for people. What a run did besides computing stands there too, where it did: "unwritten",
- * "out_of_bounds", "wrote_input", "left", "ranks_differ"; and of what refutes a peer "known", which is what is known of it, or false. "build", in
- * every line, is the commit that was built (build.h).
- *
- * "telling", of a claim about order that held, is whether its input could have told another order (panel.h).
- *
- * What a judge must know of a subject that it has not at hand is said too: "order", "method", "accumulator", "twin", where there is one
- * that is not as usual; and over how many "ranks" a case is spread.
+ * schema.def says what each line holds; docs/records.md is made of it. "environment" comes once, first, then judgements, runs, timings and
+ * errors, last "end". Results travel as hexadecimal bits; beside them a decimal for people.
  *
  * "end" says how many "records" stand before it and whether the run was "complete", which one that was interrupted is not; and
  * "lines_xxh3" is a hash of the sum of their hashes: lines may be put into another sequence, but none changed.
@@ -23,9 +15,9 @@
 #include <stdio.h>
 
 #include "output.h"
+#include "schema.h"
 #include "skips.h"
 
-#define FOLD_SCHEMA 1
 /* Rows whose bits a record holds, unless all are asked for; the hash covers all. */
 #define FOLD_RECORD_RESULTS 16
 
@@ -58,8 +50,8 @@ void fold_record_hash(char text[24], uint64_t hash);
 void fold_record_bits(json_t *object, const char *key, enum fold_dtype dtype, uint64_t bits);
 /* A judgement as an object; NULL where memory is short. */
 json_t *fold_record_of(const struct fold_judgement *judgement);
-/* A line's text, which the caller frees, and releases `line`; NULL where memory is short. */
-char *fold_record_line_text(json_t *line);
+/* A line's text, which the caller frees, and releases `line`. FOLD_ENVIRONMENT where it is not as the schema has it. */
+fold_status fold_record_line_text(json_t *line, char **text);
 /* Writes and releases `line`; NULL (memory was short) is FOLD_NO_MEMORY. */
 fold_status fold_records_line(struct fold_records *records, json_t *line);
 /* Ends the file, as complete or not, and puts it into its place (output.h). */

@@ -15,15 +15,6 @@
 #include "record.h"
 #include "report_source.h"
 
-static fold_status check_record(const json_t *record) {
-  const json_t *schema = json_object_get(record, "schema");
-  if (!json_is_object(record) || !json_is_integer(schema))
-    return fold_error(FOLD_BAD_INPUT, "no record: an object with a schema number is wanted");
-  if (json_integer_value(schema) == FOLD_SCHEMA) return fold_ok();
-  return fold_error(FOLD_BAD_INPUT, "schema %lld: this foldproof reads schema %d",
-                    (long long)json_integer_value(schema), FOLD_SCHEMA);
-}
-
 /* A file that is being read: of the run at hand, how many records there were and whether its closing line must come. */
 struct reading {
   fold_status (*take)(void *context, json_t *record, size_t line);
@@ -35,6 +26,7 @@ struct reading {
   size_t length;
   uint64_t sum; /* of this run's lines' hashes */
   bool announced;
+  unsigned required[2][FOLD_SCHEMA + 1]; /* of a judgement and of a run, by schema: a mask of keys that are scanned */
 };
 
 static void find_incomplete(struct reading *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -55,8 +47,6 @@ static void end_run(struct reading *r, size_t last) {
 
 static fold_status take_end(struct reading *r, const json_t *record) {
   const json_t *records = json_object_get(record, "records"), *complete = json_object_get(record, "complete");
-  if (!json_is_integer(records) || !json_is_boolean(complete))
-    return fold_error(FOLD_BAD_INPUT, "a closing line needs the keys 'records' (a number) and 'complete'");
   if (json_integer_value(records) != (json_int_t)r->in_run)
     find_incomplete(r, "the closing line in line %zu counts %lld records, there are %zu", r->line,
                     (long long)json_integer_value(records), r->in_run);
@@ -108,7 +98,7 @@ static fold_status take_tree(struct reading *r, json_t *record) {
 
 static fold_status take_record(struct reading *r, json_t *record, uint64_t hash) {
   const char *type = json_string_value(json_object_get(record, "type"));
-  FOLD_TRY(check_record(record));
+  FOLD_TRY(fold_schema_check(record));
   if (type && strcmp(type, "end") == 0) return take_end(r, record);
   if (type && strcmp(type, "environment") == 0) {
     end_run(r, r->line - 1);
@@ -125,12 +115,56 @@ static bool says(const struct fold_scanned *scanned, enum fold_scan_key key, con
   return value->at && value->n == strlen(text) && memcmp(value->at, text, value->n) == 0;
 }
 
+static const enum fold_field scanned_fields[] = {
+#define KEY(name) FOLD_FIELD_##name,
+    FOLD_SCAN_KEYS(KEY)
+#undef KEY
+};
+static const char *const scanned_types[] = {"judgement", "run"};
+
+static void ask_required(struct reading *r) {
+  for (int type = 0; type < 2; type++)
+    for (unsigned schema = 1; schema <= FOLD_SCHEMA; schema++)
+      for (int k = 0; k < FOLD_SCANNED; k++)
+        if (fold_schema_requires(scanned_types[type], schema, scanned_fields[k])) r->required[type][schema] |= 1u << k;
+}
+
+static bool is_scanned_kind(enum fold_kind kind, const struct fold_slice *value, bool string) {
+  switch (kind) {
+    case FOLD_KIND_TEXT:
+    case FOLD_KIND_BITS:
+    case FOLD_KIND_HASH: return string;
+    case FOLD_KIND_INTEGER: return !string && value->n && strspn(value->at, "-0123456789") >= value->n;
+    case FOLD_KIND_FLAG: return !string && (*value->at == 't' || *value->at == 'f');
+    case FOLD_KIND_LIST: return !string && *value->at == '[';
+    case FOLD_KIND_OBJECT: return !string && *value->at == '{';
+    case FOLD_KIND_TEXT_OR_FALSE:
+    case FOLD_KIND_NUMBER: break; /* none of these is scanned */
+  }
+  return false;
+}
+
+/* A judgement or a run as the schema has it; false: the tree is asked what is wrong. */
+static bool is_sound(const struct reading *r, const struct fold_scanned *scanned) {
+  const struct fold_slice *schema = &scanned->value[FOLD_KEY_schema];
+  const int type = says(scanned, FOLD_KEY_type, "run");
+  const unsigned number = schema->at && schema->n == 1 ? (unsigned)(*schema->at - '0') : 0;
+  unsigned has = 0;
+  if (number < 1 || number > FOLD_SCHEMA || !(type || says(scanned, FOLD_KEY_type, "judgement"))) return false;
+  for (int k = 0; k < FOLD_SCANNED; k++) {
+    const struct fold_slice *value = &scanned->value[k];
+    if (value->at == NULL) continue;
+    if (!is_scanned_kind(fold_fields[scanned_fields[k]].kind, value, scanned->strings >> k & 1)) return false;
+    has |= 1u << k;
+  }
+  return (r->required[type][number] & ~has) == 0;
+}
+
 /* A line that needs no tree; false where it does. */
 static bool scan_line(struct reading *r, const char *text, size_t length, fold_status *status) {
   struct fold_scanned scanned;
   if (!r->scanned || text[length - 1] != '\n' || !fold_scan(text, length - 1, &scanned)) return false;
-  if (scanned.strings & 1u << FOLD_KEY_schema || !says(&scanned, FOLD_KEY_schema, "1")) return false;
-  if (!says(&scanned, FOLD_KEY_type, "run") && !says(&scanned, FOLD_KEY_type, "judgement")) return false;
+  if (!is_sound(r, &scanned)) return false;
   r->in_run++;
   r->sum += XXH3_64bits(text, length - 1);
   r->lines->records++;
@@ -206,6 +240,7 @@ fold_status fold_lines_read(const char *path, fold_status (*take)(void *context,
 
 fold_status fold_lines_scan(const char *path, fold_take_scanned *take, void *context, struct fold_lines *lines) {
   struct reading r = {.scanned = take, .context = context, .lines = lines};
+  ask_required(&r);
   return read_path(&r, path);
 }
 

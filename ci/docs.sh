@@ -1,0 +1,19 @@
+#!/bin/sh
+# The pages of docs/ that are made, not written: records.md from the table of records, measured.md from the records in ci/measured.
+#
+#   ci/docs.sh           writes them
+#   ci/docs.sh --check   says what would change, and fails where something would
+set -eu
+cd "$(dirname "$0")/.."
+made=$(mktemp -d)
+trap 'rm -rf "$made"' EXIT
+changed=0
+for page in records; do
+  python3 -B "ci/docs_$page.py" . >"$made/$page.md"
+  if [ "${1-}" = --check ]; then
+    diff -u "docs/$page.md" "$made/$page.md" || changed=1
+  else
+    cp "$made/$page.md" "docs/$page.md"
+  fi
+done
+exit $changed

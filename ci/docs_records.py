@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""docs/records.md from src/records/schema.def.
+
+docs_records.py SOURCE_FOLDER: prints the page. ci/docs.sh puts it in its place.
+"""
+import ast
+import pathlib
+import re
+import sys
+
+SOURCE = pathlib.Path(sys.argv[1])
+KINDS = {"TEXT": "text", "TEXT_OR_FALSE": "text or false", "BITS": "bits", "HASH": "hash", "INTEGER": "integer", "NUMBER": "number",
+         "FLAG": "true or false", "LIST": "list", "OBJECT": "object"}
+HEAD = """# Records
+
+<!-- Made by ci/docs.sh from src/records/schema.def: edit that. -->
+
+Commands that measure write records: JSON lines, an object each. This page lists what each type of record holds.
+
+* A run begins with `environment` and ends with `end`. The file appears under its own name when it is complete.
+* Bits and hashes are texts such as `"0x3f800000"`. JSON has no NaN and no infinity: such a number is left out, the bits beside it say it.
+* `schema` is the version of this list: {schema} today. A reader passes fields that it does not know. It names a required field that is missing, and one
+  of a wrong type, with file and line, and refuses a schema that is newer than its own. Older records are read by what their schema required.
+* "required": the field is in every record of that type; "from 2 on": records of schema 1 may lack it. All other fields are there where they apply.
+* `a.b` is the field `b` of the object `a`, or of each object in the list `a`.
+
+"""
+
+
+def rows(text):
+    """Each row's macro and arguments; strings hold commas."""
+    for match in re.finditer(r'^(?:FOLD_(?:FIELD|RECORD|HAS)\(.*\) ?)+$', text, re.M):
+        for macro, inner in re.findall(r'FOLD_(FIELD|RECORD|HAS)\(((?:[^"()]|"(?:[^"\\]|\\.)*")*)\)', match.group()):
+            yield macro, [ast.literal_eval(part) if part.startswith('"') else part for part in
+                          re.findall(r'"(?:[^"\\]|\\.)*"|[^,\s][^,]*', inner)]
+
+
+def required(since, version):
+    return "" if version == "0" else "required" if version == since else f"from {version} on"
+
+
+def page():
+    text = (SOURCE / "src" / "records" / "schema.def").read_text()
+    schema = re.search(r"#define FOLD_SCHEMA (\d+)", (SOURCE / "src" / "records" / "schema.h").read_text())[1]
+    fields, out, began = {}, [HEAD.format(schema=schema)], "1"
+    for macro, parts in rows(text):
+        if macro == "FIELD":
+            fields[parts[0]] = parts[1:]
+        elif macro == "RECORD":
+            name, began, about = parts
+            title = "Every record" if name == "every" else f"`{name}`"
+            out.append(f"\n## {title}\n\n{about[0].upper()}{about[1:]}{'' if began == '1' else f'; since schema {began}'}.\n\n"
+                       "| field | type | unit | required | what it says |\n| --- | --- | --- | --- | --- |\n")
+        else:
+            key, kind, unit, meaning = fields[parts[0]]
+            meaning += "" if parts[1] == "1" else f" (since schema {parts[1]})"
+            out.append(f"| `{key}` | {KINDS[kind]} | {unit} | {required(parts[1], parts[2])} | {meaning} |\n".replace("|  |", "| |").replace("|  |", "| |"))
+    return "".join(out).replace("\n\n\n", "\n\n")
+
+
+sys.stdout.write(page())

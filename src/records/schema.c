@@ -1,0 +1,173 @@
+/* schema.c: see schema.h. */
+#include "schema.h"
+
+#include <string.h>
+
+const struct fold_field_row fold_fields[FOLD_FIELDS] = {
+#define FOLD_FIELD(id, key, kind, unit, meaning) {key, FOLD_KIND_##kind},
+#define FOLD_RECORD(type, since, meaning)
+#define FOLD_HAS(id, since, required)
+#include "schema.def"
+};
+
+/* A record's row, and behind it a row for each of its fields. */
+static const struct entry {
+  const char *type; /* NULL: a field of the record above */
+  enum fold_field field;
+  unsigned required; /* from that schema on; 0: never */
+} entries[] = {
+#define FOLD_FIELD(id, key, kind, unit, meaning)
+#define FOLD_RECORD(type, since, meaning) {#type, FOLD_FIELDS, 0},
+#define FOLD_HAS(id, since, required) {NULL, FOLD_FIELD_##id, required},
+#include "schema.def"
+    {"", FOLD_FIELDS, 0}};
+
+static const char *const kinds[] = {"a string",
+                                    "a string or false",
+                                    "a string of hexadecimal bits",
+                                    "a hash",
+                                    "a whole number",
+                                    "a number",
+                                    "true or false",
+                                    "a list",
+                                    "an object"};
+
+/* The first field of that record; NULL: there is no such type. */
+static const struct entry *fields_of(const char *type) {
+  for (const struct entry *e = entries; !e->type || *e->type; e++)
+    if (e->type && strcmp(e->type, type) == 0) return e + 1;
+  return NULL;
+}
+
+static bool is_hexadecimal(const char *text) {
+  return text && strncmp(text, "0x", 2) == 0 && text[2] && strspn(text + 2, "0123456789abcdef") == strlen(text + 2);
+}
+
+/* A record that is read has its bits read by who judges them. */
+static bool is_kind(enum fold_kind kind, const json_t *value, bool strict) {
+  switch (kind) {
+    case FOLD_KIND_TEXT: return json_is_string(value);
+    case FOLD_KIND_TEXT_OR_FALSE: return json_is_string(value) || json_is_false(value);
+    case FOLD_KIND_BITS:
+    case FOLD_KIND_HASH: return strict ? is_hexadecimal(json_string_value(value)) : json_is_string(value);
+    case FOLD_KIND_INTEGER: return strict ? json_is_integer(value) : json_is_number(value); /* 5.0 of other tools */
+    case FOLD_KIND_NUMBER: return json_is_number(value);
+    case FOLD_KIND_FLAG: return json_is_boolean(value);
+    case FOLD_KIND_LIST: return json_is_array(value);
+    case FOLD_KIND_OBJECT: return json_is_object(value);
+  }
+  return false;
+}
+
+/* The field of that name, "parent.name" where there is a parent: fields come mostly in the table's sequence, so that the search goes on from
+ * *next. */
+static const struct entry *find(const struct entry *fields, const struct entry **next, const char *parent,
+                                const char *name) {
+  const size_t n = parent ? strlen(parent) + 1 : 0;
+  for (int again = 0; again < 2; again++, *next = fields)
+    for (const struct entry *e = *next; !e->type; e++) {
+      const char *key = fold_fields[e->field].key;
+      if (parent && (strncmp(key, parent, n - 1) != 0 || key[n - 1] != '.')) continue;
+      if (strcmp(key + n, name) != 0 || strchr(name, '.')) continue;
+      *next = e + 1;
+      return e;
+    }
+  return NULL;
+}
+
+static bool has_parts(const struct entry *fields, const char *key) {
+  const size_t n = strlen(key);
+  for (const struct entry *e = fields; !e->type; e++)
+    if (strncmp(fold_fields[e->field].key, key, n) == 0 && fold_fields[e->field].key[n] == '.') return true;
+  return false;
+}
+
+struct checking {
+  const char *type;
+  const struct entry *fields, *every;
+  bool strict; /* fields that the table lacks are wrong */
+};
+
+static fold_status check_object(const struct checking *c, const json_t *object, const char *parent);
+
+static fold_status check_parts(const struct checking *c, const json_t *value, const char *key) {
+  size_t i;
+  json_t *part;
+  if (!has_parts(c->fields, key)) return fold_ok();
+  if (json_is_object(value)) return check_object(c, value, key);
+  json_array_foreach(value, i, part) {
+    if (!json_is_object(part))
+      return fold_error(FOLD_BAD_INPUT, "a record of type %s has a list '%s' of other things than objects", c->type,
+                        key);
+    FOLD_TRY(check_object(c, part, key));
+  }
+  return fold_ok();
+}
+
+static fold_status check_object(const struct checking *c, const json_t *object, const char *parent) {
+  const struct entry *next = c->fields, *first = c->every;
+  const char *name, *dot = parent ? "." : "";
+  json_t *value;
+  json_object_foreach((json_t *)(uintptr_t)object, name, value) {
+    const struct entry *e = find(c->fields, &next, parent, name);
+    if (!e && !parent) e = find(c->every, &first, NULL, name);
+    if (!e && c->strict)
+      return fold_error(FOLD_BAD_INPUT, "a record of type %s has no field '%s%s%.60s'", c->type, parent ? parent : "",
+                        dot, name);
+    if (!e) continue;
+    const struct fold_field_row *row = &fold_fields[e->field];
+    if (!is_kind(row->kind, value, c->strict))
+      return fold_error(FOLD_BAD_INPUT, "a record of type %s needs the key '%s' to be %s", c->type, row->key,
+                        kinds[row->kind]);
+    if (!parent) FOLD_TRY(check_parts(c, value, row->key));
+  }
+  return fold_ok();
+}
+
+static fold_status check_required(const struct checking *c, const struct entry *fields, const json_t *record,
+                                  json_int_t schema) {
+  for (const struct entry *e = fields; !e->type; e++) {
+    const struct fold_field_row *row = &fold_fields[e->field];
+    if (e->required && schema >= e->required && !json_object_get(record, row->key))
+      return fold_error(FOLD_BAD_INPUT, "a record of type %s needs the key '%s' (%s)", c->type, row->key,
+                        kinds[row->kind]);
+  }
+  return fold_ok();
+}
+
+static fold_status check(const json_t *record, bool strict) {
+  const json_t *schema = json_object_get(record, "schema");
+  const char *type = json_string_value(json_object_get(record, "type"));
+  const json_int_t number = json_integer_value(schema);
+  if (!json_is_object(record) || !json_is_integer(schema))
+    return fold_error(FOLD_BAD_INPUT, "no record: an object with a schema number is wanted");
+  if (number > FOLD_SCHEMA)
+    return fold_error(FOLD_BAD_INPUT, "schema %lld: written by a newer foldproof, this one reads schemas 1 to %d",
+                      (long long)number, FOLD_SCHEMA);
+  if (number < 1) return fold_error(FOLD_BAD_INPUT, "there is no schema %lld", (long long)number);
+  if (type == NULL) return fold_error(FOLD_BAD_INPUT, "a record needs the key 'type' (a string)");
+  const struct checking c = {.type = type, .fields = fields_of(type), .every = fields_of("every"), .strict = strict};
+  if (!c.fields) return strict ? fold_error(FOLD_BAD_INPUT, "no type '%s' of record is known", type) : fold_ok();
+  FOLD_TRY(check_object(&c, record, NULL));
+  FOLD_TRY(check_required(&c, c.every, record, number));
+  return check_required(&c, c.fields, record, number);
+}
+
+fold_status fold_schema_check(const json_t *record) { return check(record, false); }
+
+fold_status fold_schema_check_written(const json_t *record) {
+  const fold_status status = check(record, true);
+  if (status.code == FOLD_OK) return status;
+  return fold_error(FOLD_ENVIRONMENT, "an error of foldproof: a record breaks its own schema: %s", status.text);
+}
+
+static bool requires(const struct entry *fields, unsigned schema, enum fold_field field) {
+  for (const struct entry *e = fields; !e->type; e++)
+    if (e->field == field) return e->required && schema >= e->required;
+  return false;
+}
+
+bool fold_schema_requires(const char *type, unsigned schema, enum fold_field field) {
+  const struct entry *fields = fields_of(type);
+  return requires(fields_of("every"), schema, field) || (fields && requires(fields, schema, field));
+}
