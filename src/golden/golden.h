@@ -7,7 +7,7 @@
  *
  * A sheet is text, for a person to read in a diff: first what it is of, who gave it, the commit of that code; then a line a case, by
  * name: the hash of the input, the fingerprint of the order's tree, and the bits of each result; of more than 16 rows a hash of each
- * sixteenth of them. Only `foldproof record --bless` writes it (bless.h).
+ * sixteenth of them. Only `foldproof record --bless` writes it.
  */
 #ifndef FOLD_GOLDEN_H
 #define FOLD_GOLDEN_H
@@ -51,6 +51,11 @@ fold_status fold_goldens_read(struct fold_goldens *goldens, const char *folder);
 void fold_goldens_free(struct fold_goldens *goldens);
 /* Puts each sheet that changed into its place, whole: whoever is killed on the way leaves each file as it was or as it is to be. */
 fold_status fold_goldens_write(const struct fold_goldens *goldens);
+
+/* A line's text, as it is written. */
+#define FOLD_GOLDEN_FIRST "foldproof golden 1"
+enum { FOLD_GOLDEN_LONGEST = 1 << 12 };
+void fold_golden_text(const struct fold_golden_line *line, char text[FOLD_GOLDEN_LONGEST]);
 
 /* NULL where there is none. */
 struct fold_golden_line *fold_golden_find(const struct fold_golden_sheet *sheet, const char *name);

@@ -1,27 +1,14 @@
-/* golden_file.c: sheets as text. What is read must be what would be written: a digit less, a line twice or out of its place is said, and
+/* golden_read.c: sheets from text. What is read must be what would be written: a digit less, a line twice or out of its place is said, and
  * nothing is taken for something else. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "golden.h"
 #include "line.h"
-#include "output.h"
 #include "path.h"
-
-#define FIRST_LINE "foldproof golden 1"
-enum { LONGEST = 1 << 12 };
-
-static void print_line(const struct fold_golden_line *l, char text[LONGEST]) {
-  int n = snprintf(text, LONGEST, "%.1000s input %016llx", l->name, (unsigned long long)l->input);
-  if (l->has_tree) n += snprintf(text + n, (size_t)(LONGEST - n), " tree %016llx", (unsigned long long)l->tree);
-  n += snprintf(text + n, (size_t)(LONGEST - n), l->hashed ? " sixteenths" : " bits");
-  for (size_t i = 0; i < l->n; i++)
-    n += snprintf(text + n, (size_t)(LONGEST - n), " %0*llx", l->digits, (unsigned long long)l->at[i]);
-}
 
 static bool next_hex(char **rest, uint64_t *value, int *digits) {
   char *word = strtok_r(NULL, " ", rest), *end = NULL;
@@ -57,11 +44,11 @@ static bool read_line(char *text, struct fold_golden_line *l) {
 }
 
 static fold_status take_line(struct fold_golden_sheet *s, char *text, size_t number) {
-  char copy[LONGEST], again[LONGEST];
+  char copy[FOLD_GOLDEN_LONGEST], again[FOLD_GOLDEN_LONGEST];
   struct fold_golden_line line;
   snprintf(copy, sizeof copy, "%s", text);
   bool right = read_line(copy, &line);
-  if (right) print_line(&line, again);
+  if (right) fold_golden_text(&line, again);
   if (!right || strcmp(again, text) != 0)
     return fold_error(FOLD_BAD_INPUT, "'%.60s': no line that --bless wrote", text);
   if (s->n && strcmp(s->line[s->n - 1].name, line.name) >= 0)
@@ -144,8 +131,9 @@ static fold_status take_end(struct reading *r, const char *text) {
 
 static fold_status take_text(struct reading *r, char *text) {
   if (r->number == 1)
-    return strcmp(text, FIRST_LINE) == 0 ? fold_ok()
-                                         : fold_error(FOLD_BAD_INPUT, "no golden: '" FIRST_LINE "' is wanted");
+    return strcmp(text, FOLD_GOLDEN_FIRST) == 0
+               ? fold_ok()
+               : fold_error(FOLD_BAD_INPUT, "no golden: '" FOLD_GOLDEN_FIRST "' is wanted");
   if (text[0] == '#') return fold_ok();
   if (r->ended) return fold_error(FOLD_BAD_INPUT, "behind the last line");
   if (r->sheet && behind(text, "end")) return take_end(r, text);
@@ -160,7 +148,7 @@ static fold_status read_lines(struct reading *r, FILE *file) {
   char *text = NULL;
   size_t room = 0;
   fold_status status = fold_ok();
-  for (ssize_t n; status.code == FOLD_OK && (n = fold_line_read(&text, &room, LONGEST - 1, file)) >= 0;) {
+  for (ssize_t n; status.code == FOLD_OK && (n = fold_line_read(&text, &room, FOLD_GOLDEN_LONGEST - 1, file)) >= 0;) {
     r->number++;
     if (n == 0 || text[n - 1] != '\n' || strlen(text) != (size_t)n) {
       status = fold_error(FOLD_BAD_INPUT, "cut off");
@@ -215,44 +203,4 @@ fold_status fold_goldens_read(struct fold_goldens *g, const char *folder) {
   }
   free(names);
   return status;
-}
-
-static fold_status write_text(struct fold_output *o, const struct fold_golden_sheet *s) {
-  char text[LONGEST];
-  int failed =
-      fprintf(o->file,
-              FIRST_LINE
-              "\n# Written by `foldproof record --bless`; a line: the case, its input's hash, the order's tree, "
-              "the results.\nof %s\n",
-              s->of) < 0;
-  if (*s->where) failed |= fprintf(o->file, "where %s\n", s->where) < 0;
-  for (size_t i = 0; i < s->n_by; i++) failed |= fprintf(o->file, "by %s\n", s->by[i]) < 0;
-  failed |= fprintf(o->file, "commit %s\n\n", s->commit) < 0;
-  for (size_t i = 0; i < s->n; i++) {
-    print_line(&s->line[i], text);
-    failed |= fprintf(o->file, "%s\n", text) < 0;
-  }
-  failed |= fprintf(o->file, "end %zu\n", s->n) < 0;
-  return failed ? fold_output_failed(o, errno) : fold_ok();
-}
-
-fold_status fold_goldens_write(const struct fold_goldens *g) {
-  if (mkdir(g->folder, 0777) != 0 && errno != EEXIST)
-    return fold_error(fold_write_code(errno), "%.150s: can't be made: %s", fold_path_tail(g->folder), strerror(errno));
-  for (size_t i = 0; i < g->n; i++) {
-    const struct fold_golden_sheet *s = &g->sheet[i];
-    struct fold_output o;
-    if (!s->changed) continue;
-    if (s->n == 0 || s->n_by == 0) {
-      if (unlink(s->path) != 0 && errno != ENOENT)
-        return fold_error(fold_write_code(errno), "%.150s: can't be removed: %s", fold_path_tail(s->path),
-                          strerror(errno));
-      continue;
-    }
-    FOLD_TRY(fold_output_open(&o, s->path));
-    fold_status status = write_text(&o, s);
-    fold_status closed = fold_output_close(&o, status.code == FOLD_OK ? FOLD_OUTPUT_WHOLE : FOLD_OUTPUT_DROP, NULL);
-    FOLD_TRY(status.code == FOLD_OK ? closed : status);
-  }
-  return fold_ok();
 }

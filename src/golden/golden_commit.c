@@ -1,0 +1,56 @@
+/* golden_commit.c: of which commit the code is whose results are to be kept; and environments whose results are not. */
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "build.h"
+#include "footing.h"
+#include "golden_run.h"
+
+/* The first line that a command says; "" where it says nothing or fails. */
+static void ask(char text[200], const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void ask(char text[200], const char *format, ...) {
+  char command[6000];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(command, sizeof command, format, args);
+  va_end(args);
+  FILE *said = popen(command, "re");
+  text[0] = '\0';
+  if (said == NULL) return;
+  if (fgets(text, 200, said) == NULL) text[0] = '\0';
+  text[strcspn(text, "\n")] = '\0';
+  pclose(said);
+}
+
+/* Of a user's subjects: the checkout that the current folder is in; of compiled ones: what was built. */
+static void commit_of(const struct fold_golden_run *run, char text[200]) {
+  char changes[200];
+  snprintf(text, 200, "%s", fold_build_commit());
+  if (run->selection->n_guests == 0) return;
+  ask(text, "git rev-parse --short=12 HEAD 2>/dev/null");
+  if (text[0] == '\0') {
+    snprintf(text, 200, "unknown");
+    return;
+  }
+  ask(changes, "git status --porcelain --untracked-files=no 2>/dev/null | grep -v '[.]golden$'");
+  if (changes[0]) snprintf(text + strlen(text), 200 - strlen(text), "+dirty");
+}
+
+fold_status fold_golden_bless_begin(struct fold_golden_run *run) {
+  char changed[80];
+  const struct fold_footing footing = fold_footing_now();
+  const bool usual = fold_footing_restore(&footing, false, changed);
+  if (!usual) return fold_error(FOLD_ENVIRONMENT, "--bless: %s is not the usual one: nothing is kept", changed);
+  if (strstr(fold_build_flags(), "fast-math"))
+    return fold_error(FOLD_ENVIRONMENT, "--bless: this foldproof was built with fast-math: nothing is kept");
+  if (getenv("LD_PRELOAD") && *getenv("LD_PRELOAD"))
+    return fold_error(FOLD_ENVIRONMENT, "--bless: LD_PRELOAD is set: nothing is kept");
+  commit_of(run, run->commit);
+  if (!strstr(run->commit, "+dirty") || run->options->dirty) return fold_ok();
+  return fold_error(
+      FOLD_ENVIRONMENT,
+      "--bless: the source differs from commit %.60s: commit first, so that a golden names its code, or say "
+      "--dirty",
+      run->commit);
+}
