@@ -12,6 +12,8 @@ import sys
 import tempfile
 import time
 
+from golden_end import closed
+
 FOLDPROOF, LIBRARY, CC = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(), sys.argv[3].split()
 FEW = "normal/f32/sum/1x1025/seed1,normal/f32/sum/17x257/seed1,normal/f32/sum/1x33/seed1"
 
@@ -78,6 +80,7 @@ def check_portable(project):
     kept = project.kept()
     assert list(kept) == ["order-host-sequential.golden"], kept
     assert "\nby guest mine/sum on host\n" in kept["order-host-sequential.golden"] and "\nwhere" not in kept["order-host-sequential.golden"]
+    assert all(text == closed(text) for text in kept.values()), kept
     assert "goldens: 6 held, 0 differ" in project.record(right, code=0)
     said = project.record(wrong, code=1)
     assert re.search(r"DIFFERS FROM ITS GOLDEN: mine/sum on host: normal/f32/sum/1x1025/seed1, row 0: .*, 1 pattern apart; ", said), said

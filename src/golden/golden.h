@@ -7,7 +7,7 @@
  *
  * A sheet is text, for a person to read in a diff: first what it is of, who gave it, the commit of that code; then a line a case, by
  * name: the hash of the input, the fingerprint of the order's tree, and the bits of each result; of more than 16 rows a hash of each
- * sixteenth of them. Only `foldproof record --bless` writes it.
+ * sixteenth of them; last how many lines there are, and a hash of all that stands before, so that nothing is taken out or changed by hand. Only `foldproof record --bless` writes it.
  */
 #ifndef FOLD_GOLDEN_H
 #define FOLD_GOLDEN_H
@@ -56,6 +56,9 @@ fold_status fold_goldens_write(const struct fold_goldens *goldens);
 #define FOLD_GOLDEN_FIRST "foldproof golden 1"
 enum { FOLD_GOLDEN_LONGEST = 1 << 12 };
 void fold_golden_text(const struct fold_golden_line *line, char text[FOLD_GOLDEN_LONGEST]);
+/* The last line's, of so many lines; `hash` is of all before it: fold_golden_hash of each line's text, of the file's first on. */
+void fold_golden_end_text(size_t lines, uint64_t hash, char text[FOLD_GOLDEN_LONGEST]);
+uint64_t fold_golden_hash(uint64_t before, const char *text);
 
 /* NULL where there is none. */
 struct fold_golden_line *fold_golden_find(const struct fold_golden_sheet *sheet, const char *name);

@@ -43,52 +43,9 @@ static bool read_line(char *text, struct fold_golden_line *l) {
   return true;
 }
 
-static fold_status take_line(struct fold_golden_sheet *s, char *text, size_t number) {
-  char copy[FOLD_GOLDEN_LONGEST], again[FOLD_GOLDEN_LONGEST];
-  struct fold_golden_line line;
-  snprintf(copy, sizeof copy, "%s", text);
-  bool right = read_line(copy, &line);
-  if (right) fold_golden_text(&line, again);
-  if (!right || strcmp(again, text) != 0)
-    return fold_error(FOLD_BAD_INPUT, "'%.60s': no line that --bless wrote", text);
-  if (s->n && strcmp(s->line[s->n - 1].name, line.name) >= 0)
-    return fold_error(FOLD_BAD_INPUT, "%.100s: twice, or out of its place", line.name);
-  line.number = number;
-  return fold_golden_put(s, &line);
-}
-
-/* The value behind "key "; NULL: another line. */
-static const char *behind(const char *text, const char *key) {
-  const size_t n = strlen(key);
-  return strncmp(text, key, n) == 0 && text[n] == ' ' ? text + n + 1 : NULL;
-}
-
 struct head {
   char *of, *where, *commit;
 };
-
-static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for the goldens"); }
-
-static fold_status open_sheet(struct fold_goldens *g, const struct head *h, const char *path,
-                              struct fold_golden_sheet **sheet) {
-  struct fold_subject how;
-  bool portable;
-  char copy[200];
-  if (!h->of || !h->commit) return fold_error(FOLD_BAD_INPUT, "it does not say what it is of, or the commit");
-  snprintf(copy, sizeof copy, "%s", h->of);
-  FOLD_TRY(fold_golden_how(copy, &how, &portable));
-  if (portable != (h->where == NULL))
-    return fold_error(FOLD_BAD_INPUT, portable ? "what binds everywhere has no environment" : "it has no environment");
-  const char *where = h->where ? h->where : "";
-  if (fold_golden_sheet_of(g, h->of, where)) return fold_error(FOLD_BAD_INPUT, "another file is of the same");
-  *sheet = fold_golden_sheet_add(g, h->of, where);
-  if (*sheet == NULL) return no_memory();
-  free((*sheet)->path);
-  free((*sheet)->commit);
-  (*sheet)->path = strdup(path);
-  (*sheet)->commit = strdup(h->commit);
-  return (*sheet)->path && (*sheet)->commit ? fold_ok() : no_memory();
-}
 
 struct reading {
   struct fold_goldens *goldens;
@@ -98,8 +55,59 @@ struct reading {
   size_t n_by;
   const char *path;
   size_t number;
+  uint64_t hash;  /* of the lines before */
+  bool has_order; /* so that each line with results has a tree */
   bool ended;
 };
+
+static fold_status take_line(struct reading *r, const char *text) {
+  struct fold_golden_sheet *s = r->sheet;
+  char copy[FOLD_GOLDEN_LONGEST], again[FOLD_GOLDEN_LONGEST];
+  struct fold_golden_line line;
+  snprintf(copy, sizeof copy, "%s", text);
+  bool right = read_line(copy, &line);
+  if (right) fold_golden_text(&line, again);
+  if (!right || strcmp(again, text) != 0)
+    return fold_error(FOLD_BAD_INPUT, "'%.60s': no line that --bless wrote", text);
+  if (s->n && strcmp(s->line[s->n - 1].name, line.name) >= 0)
+    return fold_error(FOLD_BAD_INPUT, "%.100s: twice, or out of its place", line.name);
+  if (line.n > 0 && line.has_tree != r->has_order)
+    return fold_error(FOLD_BAD_INPUT, "%.100s: %s", line.name,
+                      r->has_order ? "it has no tree of its order" : "no order has its tree");
+  line.number = r->number;
+  return fold_golden_put(s, &line);
+}
+
+/* The value behind "key "; NULL: another line. */
+static const char *behind(const char *text, const char *key) {
+  const size_t n = strlen(key);
+  return strncmp(text, key, n) == 0 && text[n] == ' ' ? text + n + 1 : NULL;
+}
+
+static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for the goldens"); }
+
+static fold_status open_sheet(struct reading *r) {
+  const struct head *h = &r->head;
+  struct fold_goldens *g = r->goldens;
+  struct fold_subject how;
+  bool portable;
+  char copy[200];
+  if (!h->of || !h->commit) return fold_error(FOLD_BAD_INPUT, "it does not say what it is of, or the commit");
+  snprintf(copy, sizeof copy, "%s", h->of);
+  FOLD_TRY(fold_golden_how(copy, &how, &portable));
+  if (portable != (h->where == NULL))
+    return fold_error(FOLD_BAD_INPUT, portable ? "what binds everywhere has no environment" : "it has no environment");
+  r->has_order = how.order != NULL;
+  const char *where = h->where ? h->where : "";
+  if (fold_golden_sheet_of(g, h->of, where)) return fold_error(FOLD_BAD_INPUT, "another file is of the same");
+  struct fold_golden_sheet *sheet = r->sheet = fold_golden_sheet_add(g, h->of, where);
+  if (sheet == NULL) return no_memory();
+  free(sheet->path);
+  free(sheet->commit);
+  sheet->path = strdup(r->path);
+  sheet->commit = strdup(h->commit);
+  return sheet->path && sheet->commit ? fold_ok() : no_memory();
+}
 
 static fold_status take_head(struct reading *r, const char *text) {
   const char *value;
@@ -121,12 +129,23 @@ static fold_status take_head(struct reading *r, const char *text) {
   return *place ? fold_ok() : no_memory();
 }
 
-/* How many lines there are: a file that was cut, or of which a line was taken out by hand, is none. */
+static bool is_old_end(const char *text) {
+  const char *digits = behind(text, "end");
+  return digits && *digits && digits[strspn(digits, "0123456789")] == '\0';
+}
+
+/* How many lines there are, and the hash of all before: nothing was cut, taken out or changed by hand. */
 static fold_status take_end(struct reading *r, const char *text) {
-  char want[40];
-  snprintf(want, sizeof want, "end %zu", r->sheet->n);
+  char want[FOLD_GOLDEN_LONGEST], count[40];
+  const int n = snprintf(count, sizeof count, "end %zu ", r->sheet->n);
+  fold_golden_end_text(r->sheet->n, r->hash, want);
   r->ended = strcmp(text, want) == 0;
-  return r->ended ? fold_ok() : fold_error(FOLD_BAD_INPUT, "'%.60s': there are %zu lines", text, r->sheet->n);
+  if (r->ended) return fold_ok();
+  if (strncmp(text, count, (size_t)n) != 0 && !is_old_end(text))
+    return fold_error(FOLD_BAD_INPUT, "'%.60s': there are %zu lines", text, r->sheet->n);
+  return fold_error(
+      FOLD_BAD_INPUT, "%s: take the file back from your repository, or remove it and --bless again",
+      is_old_end(text) ? "no hash of the lines before" : "the lines before are not those that --bless wrote");
 }
 
 static fold_status take_text(struct reading *r, char *text) {
@@ -134,12 +153,12 @@ static fold_status take_text(struct reading *r, char *text) {
     return strcmp(text, FOLD_GOLDEN_FIRST) == 0
                ? fold_ok()
                : fold_error(FOLD_BAD_INPUT, "no golden: '" FOLD_GOLDEN_FIRST "' is wanted");
-  if (text[0] == '#') return fold_ok();
   if (r->ended) return fold_error(FOLD_BAD_INPUT, "behind the last line");
+  if (text[0] == '#') return fold_ok();
   if (r->sheet && behind(text, "end")) return take_end(r, text);
-  if (r->sheet) return take_line(r->sheet, text, r->number);
+  if (r->sheet) return take_line(r, text);
   if (text[0]) return take_head(r, text);
-  FOLD_TRY(open_sheet(r->goldens, &r->head, r->path, &r->sheet));
+  FOLD_TRY(open_sheet(r));
   for (size_t i = 0; i < r->n_by; i++) FOLD_TRY(fold_golden_put_name(r->sheet, r->by[i]));
   return fold_ok();
 }
@@ -154,7 +173,9 @@ static fold_status read_lines(struct reading *r, FILE *file) {
       status = fold_error(FOLD_BAD_INPUT, "cut off");
     } else {
       text[n - 1] = '\0';
+      const uint64_t hash = fold_golden_hash(r->hash, text);
       status = take_text(r, text);
+      r->hash = hash;
     }
     status = fold_within(status, "%.120s:%zu", fold_path_tail(r->path), r->number);
   }

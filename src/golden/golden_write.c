@@ -1,10 +1,12 @@
 /* golden_write.c: sheets to text, each put into its place whole. */
 #include <errno.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "golden.h"
+#include "hash.h"
 #include "output.h"
 #include "path.h"
 
@@ -17,23 +19,50 @@ void fold_golden_text(const struct fold_golden_line *l, char text[FOLD_GOLDEN_LO
     n += snprintf(text + n, (size_t)(FOLD_GOLDEN_LONGEST - n), " %0*llx", l->digits, (unsigned long long)l->at[i]);
 }
 
-static fold_status write_text(struct fold_output *o, const struct fold_golden_sheet *s) {
+uint64_t fold_golden_hash(uint64_t before, const char *text) {
+  return XXH3_64bits_withSeed(text, strlen(text), before);
+}
+
+void fold_golden_end_text(size_t lines, uint64_t hash, char text[FOLD_GOLDEN_LONGEST]) {
+  snprintf(text, FOLD_GOLDEN_LONGEST, "end %zu xxh3 %016llx", lines, (unsigned long long)hash);
+}
+
+/* A file, and the hash of the lines that are written so far: each is hashed with that of the lines before it. */
+struct writing {
+  FILE *file;
+  uint64_t hash;
+  bool failed;
+};
+
+static void put(struct writing *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(struct writing *w, const char *format, ...) {
   char text[FOLD_GOLDEN_LONGEST];
-  int failed =
-      fprintf(o->file,
-              FOLD_GOLDEN_FIRST
-              "\n# Written by `foldproof record --bless`; a line: the case, its input's hash, the order's tree, "
-              "the results.\nof %s\n",
-              s->of) < 0;
-  if (*s->where) failed |= fprintf(o->file, "where %s\n", s->where) < 0;
-  for (size_t i = 0; i < s->n_by; i++) failed |= fprintf(o->file, "by %s\n", s->by[i]) < 0;
-  failed |= fprintf(o->file, "commit %s\n\n", s->commit) < 0;
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  w->hash = fold_golden_hash(w->hash, text);
+  w->failed |= fprintf(w->file, "%s\n", text) < 0;
+}
+
+static fold_status write_text(struct fold_output *o, const struct fold_golden_sheet *s) {
+  struct writing w = {.file = o->file};
+  char text[FOLD_GOLDEN_LONGEST];
+  put(&w, FOLD_GOLDEN_FIRST);
+  put(&w,
+      "# Written by `foldproof record --bless`; a line: the case, its input's hash, the order's tree, the results.");
+  put(&w, "of %s", s->of);
+  if (*s->where) put(&w, "where %s", s->where);
+  for (size_t i = 0; i < s->n_by; i++) put(&w, "by %s", s->by[i]);
+  put(&w, "commit %s", s->commit);
+  put(&w, "%s", "");
   for (size_t i = 0; i < s->n; i++) {
     fold_golden_text(&s->line[i], text);
-    failed |= fprintf(o->file, "%s\n", text) < 0;
+    put(&w, "%s", text);
   }
-  failed |= fprintf(o->file, "end %zu\n", s->n) < 0;
-  return failed ? fold_output_failed(o, errno) : fold_ok();
+  fold_golden_end_text(s->n, w.hash, text);
+  put(&w, "%s", text);
+  return w.failed ? fold_output_failed(o, errno) : fold_ok();
 }
 
 fold_status fold_goldens_write(const struct fold_goldens *g) {
