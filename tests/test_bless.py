@@ -39,6 +39,8 @@ class Project:
             assert old in text, old
             text = text.replace(old, new)
         (self.path / f"{name}.c").write_text(text)
+        self.git("add", f"{name}.c")
+        self.git("commit", "-qm", name, "--allow-empty")
         subprocess.run([*CC, "-shared", "-fPIC", "-O2", f"-I{LIBRARY}", f"{name}.c", "-o", f"{name}.so"], cwd=self.path, check=True)
         return f"./{name}.so"
 
@@ -79,7 +81,8 @@ def check_portable(project):
     assert f"3 added, 0 changed, 0 as they were, 0 refused; code of commit {commit}\n" in said, said
     kept = project.kept()
     assert list(kept) == ["order-host-sequential.golden"], kept
-    assert "\nby guest mine/sum on host\n" in kept["order-host-sequential.golden"] and "\nwhere" not in kept["order-host-sequential.golden"]
+    text = kept["order-host-sequential.golden"]
+    assert re.search(r"\nby guest mine/sum on host, object [0-9a-f]{16}\n", text) and "\nwhere" not in text, text
     assert all(text == closed(text) for text in kept.values()), kept
     assert "goldens: 6 held, 0 differ" in project.record(right, code=0)
     said = project.record(wrong, code=1)
@@ -120,6 +123,7 @@ def check_refused(project):
         (project.path / "mark").unlink(missing_ok=True)
         said = project.record(once, "--bless", "--fixtures", cases, code=1)
         assert re.search(f"it varies from run to run: .*({says})", said) and not project.kept(), said
+    (project.path / "mark").unlink()
     fickle = project.build("fickle", FREE, ("bounded,reproducible", "bounded"))
     said = project.record(fickle, "--bless", "--fixtures", FEW, code=2)
     assert "3 results are not kept: who gave them does not promise run_to_run" in said and not project.kept(), said
@@ -135,7 +139,7 @@ def check_environment(project):
     assert "LD_PRELOAD is set" in said and not project.kept(), said
     project.record(free, "--bless", "--fixtures", FEW, "--library", "libmine 1.0", code=0)
     (name,), (text,) = zip(*project.kept().items())
-    assert re.search(r"\nof subject mine/sum on host\nwhere .*, libmine 1\.0, .*its own launch\nby guest mine/sum on host\n", text), text
+    assert re.search(r"\nof subject mine/sum on host\nwhere .*, libmine 1\.0, .*its own launch\nby guest mine/sum on host, object \w{16}\n", text), text
     assert "goldens: 3 held, 0 differ" in project.record(free, "--library", "libmine 1.0", code=0)
     said = project.record(free, "--library", "libmine 1.1", code=77)
     assert "STALE: 3 of subject mine/sum on host: kept for " in said and "0 gone, 3 stale" in said, said
@@ -147,6 +151,43 @@ def check_environment(project):
     project.record(behind, "--library", "libmine 1.1", "--bless", "--fixtures", FEW, code=0)
     assert len(project.kept()) == 2, project.kept()
     return free, behind
+
+
+def check_object(project):
+    """Another build of the same results: shown, and neither pass nor failure; --bless keeps its hash."""
+    project.record(project.build("mine"), "--bless", "--fixtures", FEW, code=0)
+    assert "OTHER OBJECT" not in project.record("./mine.so", code=0)
+    (before,) = project.kept().values()
+    project.build("mine", ("static int sum", 'const char changed[] = "changed";\nstatic int sum'))
+    said = project.record("./mine.so", code=0)
+    old = re.search(r"object (\w{16})", before)[1]
+    assert re.search(rf"^OTHER OBJECT: guest mine/sum on host: it has hash 0x\w{{16}}; 0x{old}, of commit \w+, gave what is kept: ", said, re.M), said
+    assert "0 added, 0 changed, 3 as they were" in project.record("./mine.so", "--bless", code=0)
+    (after,) = project.kept().values()
+    commit = project.git("rev-parse", "--short=12", "HEAD")
+    assert old not in after and f"commit {commit}\n" in after and "OTHER OBJECT" not in project.record("./mine.so", code=0), after
+    shutil.rmtree(project.path / "kept")
+
+
+def check_commit(project):
+    """A source that no commit names is none to keep results of."""
+    guest = project.build("mine")
+    (project.path / "more.c").write_text("int more;\n")
+    assert "+dirty: commit first" in project.record(guest, "--bless", "--fixtures", FEW, code=99) and not project.kept()
+    (project.path / ".gitignore").write_text("more.c\n")
+    project.git("add", ".gitignore")
+    project.git("commit", "-qm", "ignore")
+    elsewhere = {"GIT_DIR": str(project.path / ".git")}
+    said = project.record(guest, "--bless", "--fixtures", FEW, code=99, env=elsewhere)
+    assert "no commit of the source is known, GIT_DIR is set" in said and not project.kept(), said
+    assert "code of commit unknown" in project.record(guest, "--bless", "--dirty", "--fixtures", FEW, code=0, env=elsewhere)
+    shutil.rmtree(project.path / "kept")
+    (project.path / ".git").rename(project.path / "git")
+    said = project.record(guest, "--bless", "--fixtures", FEW, code=99, env={"GIT_CEILING_DIRECTORIES": str(project.path.parent)})
+    (project.path / "git").rename(project.path / ".git")
+    assert "no commit of the source is known, there is no checkout here" in said and not project.kept(), said
+    project.record(guest, "--bless", "--fixtures", FEW, code=0)
+    shutil.rmtree(project.path / "kept")
 
 
 def check_kill(project, free, behind):
@@ -182,4 +223,6 @@ with tempfile.TemporaryDirectory() as scratch:
     project = Project(pathlib.Path(scratch))
     check_portable(project)
     check_refused(project)
+    check_object(project)
+    check_commit(project)
     check_kill(project, *check_environment(project))

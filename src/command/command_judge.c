@@ -48,7 +48,8 @@ static const struct argp_option options[] = {
     {"jsonl", JSONL, "FILE", 0, "write a record of each verdict, as JSON lines", 0},
     {"quiet", QUIET, NULL, 0, "print no summary", 0},
     {"bless", BLESS, NULL, 0, "with --golden: keep the results there (see record --bless)", 3},
-    {"dirty", DIRTY, NULL, 0, "with --bless: allow changes in the source that are not committed", 3},
+    {"dirty", DIRTY, NULL, 0,
+     "with --bless: allow a source with changes or files that are not committed, or of no known commit", 3},
     {0},
 };
 

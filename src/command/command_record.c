@@ -30,7 +30,8 @@ static const struct argp_option options[] = {
      "with --golden: keep the results there and show what changes. The oracle must certify each result, and a run in "
      "new processes must repeat it; otherwise nothing is written",
      3},
-    {"dirty", DIRTY, NULL, 0, "with --bless: allow changes in the source that are not committed", 3},
+    {"dirty", DIRTY, NULL, 0,
+     "with --bless: allow a source with changes or files that are not committed, or of no known commit", 3},
     {"in-process", IN_PROCESS, NULL, 0, FOLD_IN_PROCESS_HELP, 2},
     {"full", FULL, NULL, 0, "record the bits of all rows, not only the first 16 (for foldproof judge)", 2},
     {"fresh", FRESH, "promised|probed", OPTION_HIDDEN,

@@ -28,12 +28,18 @@ struct fold_golden_line {
   int digits; /* of each */
 };
 
+/* Who gave results: "host/numpy on host", "guest mine/sum on host". */
+struct fold_golden_by {
+  char *name;
+  uint64_t object; /* hash of the shared object that it was in; 0: none, or not known */
+};
+
 struct fold_golden_sheet {
   char *path;
   char *of;    /* "order host/sequential, kahan" */
   char *where; /* "" of what binds everywhere; else the environment */
   char *commit;
-  char **by; /* "host/numpy on host", "guest mine/sum on host" */
+  struct fold_golden_by *by;
   size_t n_by, room_by;
   struct fold_golden_line *line; /* by name */
   size_t n, room;
@@ -67,7 +73,7 @@ struct fold_golden_sheet *fold_golden_sheet_of(const struct fold_goldens *golden
 struct fold_golden_sheet *fold_golden_sheet_add(struct fold_goldens *goldens, const char *of, const char *where);
 /* Puts a copy of the line into its place, instead of a former one; and a name among those who gave it. */
 fold_status fold_golden_put(struct fold_golden_sheet *sheet, const struct fold_golden_line *line);
-fold_status fold_golden_put_name(struct fold_golden_sheet *sheet, const char *name);
+fold_status fold_golden_put_name(struct fold_golden_sheet *sheet, const struct fold_golden_by *by);
 void fold_golden_drop(struct fold_golden_sheet *sheet, struct fold_golden_line *line);
 void fold_golden_drop_name(struct fold_golden_sheet *sheet, size_t i);
 
@@ -92,7 +98,7 @@ bool fold_golden_portable(const struct fold_subject *subject);
  * says it, or NULL. */
 void fold_golden_where(const struct fold_subject *subject, const json_t *environment, const char *library,
                        char text[240]);
-/* "host/numpy on host", "guest mine/sum on host". */
+/* As fold_golden_by has it. */
 void fold_golden_name(const struct fold_subject *subject, char text[120]);
 /* Back; false where it is no such text. The name is lent by `text`. */
 bool fold_golden_name_read(char *text, struct fold_subject *subject);

@@ -177,6 +177,7 @@ static void show(struct fold_golden_run *run, const struct fold_golden_result *n
 static fold_status keep(struct fold_golden_run *run, const struct fold_golden_result *now) {
   const struct fold_subject *s = now->subject;
   char of[160], where[240] = "", name[120];
+  const struct fold_golden_by by = {name, fold_golden_object(run, s)};
   size_t place;
   fold_golden_of(s, of);
   fold_golden_name(s, name);
@@ -186,16 +187,12 @@ static fold_status keep(struct fold_golden_run *run, const struct fold_golden_re
   const struct fold_golden_line *kept = fold_golden_find(sheet, now->line.name);
   const bool same = kept && kept->input == now->line.input && kept->has_tree == now->line.has_tree &&
                     kept->tree == now->line.tree && !fold_golden_differ(kept, &now->line, &place);
-  FOLD_TRY(fold_golden_put_name(sheet, name));
-  if (same) {
-    run->same++;
-    return fold_ok();
-  }
-  if (kept)
-    show(run, now, sheet, kept);
-  else
-    run->added++;
-  FOLD_TRY(fold_golden_put(sheet, &now->line));
+  FOLD_TRY(fold_golden_put_name(sheet, &by));
+  run->same += same;
+  if (same && !sheet->changed) return fold_ok();
+  if (kept && !same) show(run, now, sheet, kept);
+  run->added += !kept;
+  if (!same) FOLD_TRY(fold_golden_put(sheet, &now->line));
   if (strcmp(sheet->commit, run->commit) == 0) return fold_ok();
   free(sheet->commit);
   sheet->commit = strdup(run->commit);
@@ -253,8 +250,8 @@ static void drop_gone(struct fold_golden_run *run, struct fold_golden_sheet *she
     fold_golden_drop(sheet, &sheet->line[k]);
   }
   for (size_t k = sheet->n_by; k-- > 0;)
-    if (fold_golden_is_gone(run, sheet, sheet->by[k], false)) {
-      printf("DROPS: %s, which gives this no more: %s\n", sheet->by[k], sheet->path);
+    if (fold_golden_is_gone(run, sheet, sheet->by[k].name, false)) {
+      printf("DROPS: %s, which gives this no more: %s\n", sheet->by[k].name, sheet->path);
       fold_golden_drop_name(sheet, k);
     }
 }

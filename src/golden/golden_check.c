@@ -42,6 +42,20 @@ bool fold_golden_is_gone(struct fold_golden_run *run, const struct fold_golden_s
   return true;
 }
 
+/* Neither pass nor failure: what was kept came of another build of that guest. */
+static void tell_object(struct fold_golden_run *run, const struct fold_golden_sheet *sheet,
+                        const struct fold_golden_by *by) {
+  char text[200];
+  struct fold_subject subject;
+  snprintf(text, sizeof text, "%s", by->name);
+  if (!by->object || !fold_golden_name_read(text, &subject) || !fold_selects_subject(run->selection, &subject)) return;
+  const struct fold_subject *s = fold_registry_find(run->registry, subject.name, subject.engine);
+  const uint64_t object = s ? fold_golden_object(run, s) : 0;
+  if (object && object != by->object)
+    TELL(run->other_object, "OTHER OBJECT: %s: it has hash 0x%016llx; 0x%016llx, of commit %s, gave what is kept: %s\n",
+         by->name, (unsigned long long)object, (unsigned long long)by->object, sheet->commit, sheet->path);
+}
+
 /* Results that no engine is needed for. */
 static fold_status check_results(struct fold_golden_run *run, const struct fold_golden_sheet *sheet,
                                  const struct fold_golden_line *kept, const struct fold_subject *how) {
@@ -84,7 +98,7 @@ static fold_status check_tree(struct fold_golden_run *run, const struct fold_gol
   if (tree == kept->tree) return fold_ok();
   if (run->other_order++ < MOST_LINES) {
     printf("OTHER ORDER: %s: its tree of %zu terms is not the one that was kept: ", order->name, c->cols);
-    for (size_t i = 0; i < sheet->n_by; i++) printf("%s%s", i ? ", " : "", sheet->by[i]);
+    for (size_t i = 0; i < sheet->n_by; i++) printf("%s%s", i ? ", " : "", sheet->by[i].name);
     printf("\n  golden: %s:%zu, of commit %s\n", sheet->path, kept->number, sheet->commit);
   }
   return fold_ok();
@@ -145,7 +159,8 @@ static void check_sheet(struct fold_golden_run *run, const struct fold_golden_sh
   char of[200];
   size_t selected = 0;
   if (!fold_golden_selects(run, sheet)) return;
-  for (size_t i = 0; i < sheet->n_by; i++) fold_golden_is_gone(run, sheet, sheet->by[i], true);
+  for (size_t i = 0; i < sheet->n_by; i++)
+    if (!fold_golden_is_gone(run, sheet, sheet->by[i].name, true)) tell_object(run, sheet, &sheet->by[i]);
   for (size_t k = 0; k < sheet->n; k++) {
     const char *name = sheet->line[k].name;
     const struct fold_case *c = fold_case_index_find(&run->index, name);

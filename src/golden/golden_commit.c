@@ -23,22 +23,34 @@ static void ask(char text[200], const char *format, ...) {
   pclose(said);
 }
 
-/* Of a user's subjects: the checkout that the current folder is in; of compiled ones: what was built. */
+/* A variable by which git speaks of another checkout than the one that the current folder is in; NULL. */
+static const char *find_misleading(void) {
+  static const char *const names[] = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (getenv(names[i])) return names[i];
+  return NULL;
+}
+
+/* Of compiled subjects what was built; of a user's the checkout that the current folder is in, which is dirty too where a file is neither
+ * committed nor ignored, unless a compiler or --bless made it. */
 static void commit_of(const struct fold_golden_run *run, char text[200]) {
   char changes[200];
   snprintf(text, 200, "%s", fold_build_commit());
   if (run->selection->n_guests == 0) return;
-  ask(text, "git rev-parse --short=12 HEAD 2>/dev/null");
-  if (text[0] == '\0') {
+  if (!find_misleading()) ask(text, "git rev-parse --short=12 HEAD 2>/dev/null");
+  if (text[0] == '\0' || find_misleading()) {
     snprintf(text, 200, "unknown");
     return;
   }
-  ask(changes, "git status --porcelain --untracked-files=no 2>/dev/null | grep -v '[.]golden$'");
+  ask(changes,
+      "(git status --porcelain --untracked-files=all 2>/dev/null || echo failed) | grep -vE "
+      "'[.](golden|golden[.]partial[.0-9]+|so|o|a)\"?$'");
   if (changes[0]) snprintf(text + strlen(text), 200 - strlen(text), "+dirty");
 }
 
 fold_status fold_golden_bless_begin(struct fold_golden_run *run) {
   char changed[80];
+  const char *misleading = find_misleading();
   const struct fold_footing footing = fold_footing_now();
   const bool usual = fold_footing_restore(&footing, false, changed);
   if (!usual) return fold_error(FOLD_ENVIRONMENT, "--bless: %s is not the usual one: nothing is kept", changed);
@@ -47,7 +59,12 @@ fold_status fold_golden_bless_begin(struct fold_golden_run *run) {
   if (getenv("LD_PRELOAD") && *getenv("LD_PRELOAD"))
     return fold_error(FOLD_ENVIRONMENT, "--bless: LD_PRELOAD is set: nothing is kept");
   commit_of(run, run->commit);
-  if (!strstr(run->commit, "+dirty") || run->options->dirty) return fold_ok();
+  if (run->options->dirty) return fold_ok();
+  if (strncmp(run->commit, "unknown", 7) == 0)
+    return fold_error(FOLD_ENVIRONMENT,
+                      "--bless: no commit of the source is known, %s%s: a golden names its code; --dirty does without",
+                      misleading ? misleading : "there is no checkout here", misleading ? " is set" : "");
+  if (!strstr(run->commit, "+dirty")) return fold_ok();
   return fold_error(
       FOLD_ENVIRONMENT,
       "--bless: the source differs from commit %.60s: commit first, so that a golden names its code, or say "

@@ -51,7 +51,7 @@ struct reading {
   struct fold_goldens *goldens;
   struct fold_golden_sheet *sheet;
   struct head head;
-  char *by[64];
+  struct fold_golden_by by[64];
   size_t n_by;
   const char *path;
   size_t number;
@@ -109,22 +109,45 @@ static fold_status open_sheet(struct reading *r) {
   return sheet->path && sheet->commit ? fold_ok() : no_memory();
 }
 
+static fold_status no_line(const char *text) {
+  return fold_error(FOLD_BAD_INPUT, "'%.60s': no line that --bless wrote", text);
+}
+
+/* A name, and the hash of the object that it is in. */
+static fold_status take_by(struct reading *r, const char *value) {
+  static const char mark[] = ", object ";
+  struct fold_subject subject;
+  char copy[200], *comma;
+  int digits = 0;
+  struct fold_golden_by by = {0};
+  snprintf(copy, sizeof copy, "%s", value);
+  comma = strstr(copy, mark);
+  if (comma) {
+    char *rest = comma + sizeof mark - 1;
+    *comma = '\0';
+    if (!next_hex(&rest, &by.object, &digits) || digits != 16 || by.object == 0) return no_line(value);
+  }
+  by.name = strdup(copy);
+  if (by.name == NULL) return no_memory();
+  if (r->n_by == sizeof r->by / sizeof *r->by || !fold_golden_name_read(copy, &subject)) {
+    free(by.name);
+    return fold_error(FOLD_BAD_INPUT, "by '%.60s': no subject is told so", value);
+  }
+  r->by[r->n_by++] = by;
+  return fold_ok();
+}
+
 static fold_status take_head(struct reading *r, const char *text) {
   const char *value;
-  char **place = NULL, copy[200];
-  struct fold_subject subject;
+  char **place = NULL;
+  if ((value = behind(text, "by"))) return take_by(r, value);
   if ((value = behind(text, "of")))
     place = &r->head.of;
   else if ((value = behind(text, "where")))
     place = &r->head.where;
   else if ((value = behind(text, "commit")))
     place = &r->head.commit;
-  else if ((value = behind(text, "by")) && r->n_by < sizeof r->by / sizeof *r->by)
-    place = &r->by[r->n_by++];
-  if (place == NULL || *place) return fold_error(FOLD_BAD_INPUT, "'%.60s': no line that --bless wrote", text);
-  snprintf(copy, sizeof copy, "%s", value);
-  if (text[0] == 'b' && !fold_golden_name_read(copy, &subject))
-    return fold_error(FOLD_BAD_INPUT, "by '%.60s': no subject is told so", value);
+  if (place == NULL || *place) return no_line(text);
   *place = strdup(value);
   return *place ? fold_ok() : no_memory();
 }
@@ -159,7 +182,7 @@ static fold_status take_text(struct reading *r, char *text) {
   if (r->sheet) return take_line(r, text);
   if (text[0]) return take_head(r, text);
   FOLD_TRY(open_sheet(r));
-  for (size_t i = 0; i < r->n_by; i++) FOLD_TRY(fold_golden_put_name(r->sheet, r->by[i]));
+  for (size_t i = 0; i < r->n_by; i++) FOLD_TRY(fold_golden_put_name(r->sheet, &r->by[i]));
   return fold_ok();
 }
 
@@ -199,7 +222,7 @@ static fold_status read_sheet(struct fold_goldens *g, const char *path) {
   free(r.head.of);
   free(r.head.where);
   free(r.head.commit);
-  for (size_t i = 0; i < r.n_by; i++) free(r.by[i]);
+  for (size_t i = 0; i < r.n_by; i++) free(r.by[i].name);
   return status;
 }
 

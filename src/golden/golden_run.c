@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "bits.h"
+#include "guest.h"
+#include "hash.h"
 #include "nearer.h"
 #include "path.h"
 #include "replay.h"
@@ -15,6 +17,21 @@ fold_status fold_golden_remake(struct fold_golden_run *run, const struct fold_ca
   const struct fold_case *own = fold_case_index_find(&run->index, c->name);
   if (own == NULL) fold_remade_free(&run->remade); /* it may have been another of that address */
   return fold_remake_other(&run->remade, own ? own : c);
+}
+
+uint64_t fold_golden_object(struct fold_golden_run *run, const struct fold_subject *s) {
+  const struct fold_guest *guest = s->guest ? s->guest->guest : NULL;
+  unsigned char part[1 << 14];
+  size_t n;
+  if (guest == NULL || guest->door != &fold_door_object) return 0;
+  if (run->guest == guest) return run->object;
+  run->guest = guest;
+  run->object = 0;
+  FILE *file = fopen(guest->what, "re");
+  if (file == NULL) return 0;
+  while ((n = fread(part, 1, sizeof part, file)) > 0) run->object = XXH3_64bits_withSeed(part, n, run->object);
+  fclose(file);
+  return run->object;
 }
 
 fold_status fold_golden_open(struct fold_golden_run *run, const struct fold_golden_options *options,
@@ -63,7 +80,7 @@ bool fold_golden_selects(const struct fold_golden_run *run, const struct fold_go
   for (size_t i = 0; i < sheet->n_by; i++) {
     char text[200];
     struct fold_subject subject;
-    snprintf(text, sizeof text, "%s", sheet->by[i]);
+    snprintf(text, sizeof text, "%s", sheet->by[i].name);
     if (fold_golden_name_read(text, &subject) && fold_selects_subject(run->selection, &subject)) return true;
   }
   return false;

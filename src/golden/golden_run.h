@@ -13,7 +13,8 @@
 struct fold_golden_options {
   const char *folder;  /* NULL: goldens have no part in it */
   const char *library; /* what guests are built on: a part of the environment that their goldens are kept for */
-  bool bless, dirty;   /* dirty: bless although the source has changes that are not committed */
+  bool bless,
+      dirty; /* dirty: bless although no commit is known of the source, or it has changes that are not committed */
 };
 
 struct fold_golden_run {
@@ -28,7 +29,9 @@ struct fold_golden_run {
   struct fold_remade remade;
   size_t subject; /* of the run that was taken last, and its case: claims of one run come together */
   const char *last;
-  size_t held, differ, other_input, other_order, gone, stale, unkept;
+  const void *guest; /* whose object was hashed last */
+  uint64_t object;
+  size_t held, differ, other_input, other_order, other_object, gone, stale, unkept;
   size_t added, changed, same, refused, unsteady;
 };
 
@@ -61,6 +64,8 @@ fold_status fold_golden_result_of(const struct fold_judgement *judgement, struct
 /* What is kept of that; NULL. */
 const struct fold_golden_line *fold_golden_kept(const struct fold_golden_run *run,
                                                 const struct fold_judgement *judgement);
+/* The hash of the shared object that a guest is in, as it lies there now; 0: it is in none. */
+uint64_t fold_golden_object(struct fold_golden_run *run, const struct fold_subject *subject);
 /* The selection takes one of those who gave it. */
 bool fold_golden_selects(const struct fold_golden_run *run, const struct fold_golden_sheet *sheet);
 /* Where the results that were kept, and those that came, differ: for people, in one line. */

@@ -63,23 +63,27 @@ void fold_golden_drop(struct fold_golden_sheet *s, struct fold_golden_line *line
   s->changed = true;
 }
 
-fold_status fold_golden_put_name(struct fold_golden_sheet *s, const char *name) {
+fold_status fold_golden_put_name(struct fold_golden_sheet *s, const struct fold_golden_by *by) {
   size_t at = 0;
-  while (at < s->n_by && strcmp(s->by[at], name) < 0) at++;
-  if (at < s->n_by && strcmp(s->by[at], name) == 0) return fold_ok();
-  char *copy = strdup(name);
+  while (at < s->n_by && strcmp(s->by[at].name, by->name) < 0) at++;
+  if (at < s->n_by && strcmp(s->by[at].name, by->name) == 0) {
+    s->changed |= s->by[at].object != by->object;
+    s->by[at].object = by->object;
+    return fold_ok();
+  }
+  char *copy = strdup(by->name);
   if (copy == NULL || !grow((void **)&s->by, s->n_by, &s->room_by, sizeof *s->by)) {
     free(copy);
     return no_memory();
   }
   memmove(&s->by[at + 1], &s->by[at], (s->n_by++ - at) * sizeof *s->by);
-  s->by[at] = copy;
+  s->by[at] = (struct fold_golden_by){copy, by->object};
   s->changed = true;
   return fold_ok();
 }
 
 void fold_golden_drop_name(struct fold_golden_sheet *s, size_t i) {
-  free(s->by[i]);
+  free(s->by[i].name);
   memmove(&s->by[i], &s->by[i + 1], (--s->n_by - i) * sizeof *s->by);
   s->changed = true;
 }
@@ -119,7 +123,7 @@ void fold_goldens_free(struct fold_goldens *g) {
   for (size_t i = 0; i < g->n; i++) {
     struct fold_golden_sheet *s = &g->sheet[i];
     for (size_t k = 0; k < s->n; k++) free(s->line[k].name);
-    for (size_t k = 0; k < s->n_by; k++) free(s->by[k]);
+    for (size_t k = 0; k < s->n_by; k++) free(s->by[k].name);
     free(s->line);
     free(s->by);
     free(s->path);

@@ -45,6 +45,13 @@ static void put(struct writing *w, const char *format, ...) {
   w->failed |= fprintf(w->file, "%s\n", text) < 0;
 }
 
+static void put_by(struct writing *w, const struct fold_golden_by *by) {
+  if (by->object)
+    put(w, "by %s, object %016llx", by->name, (unsigned long long)by->object);
+  else
+    put(w, "by %s", by->name);
+}
+
 static fold_status write_text(struct fold_output *o, const struct fold_golden_sheet *s) {
   struct writing w = {.file = o->file};
   char text[FOLD_GOLDEN_LONGEST];
@@ -53,7 +60,7 @@ static fold_status write_text(struct fold_output *o, const struct fold_golden_sh
       "# Written by `foldproof record --bless`; a line: the case, its input's hash, the order's tree, the results.");
   put(&w, "of %s", s->of);
   if (*s->where) put(&w, "where %s", s->where);
-  for (size_t i = 0; i < s->n_by; i++) put(&w, "by %s", s->by[i]);
+  for (size_t i = 0; i < s->n_by; i++) put_by(&w, &s->by[i]);
   put(&w, "commit %s", s->commit);
   put(&w, "%s", "");
   for (size_t i = 0; i < s->n; i++) {

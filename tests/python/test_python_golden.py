@@ -45,14 +45,15 @@ with tempfile.TemporaryDirectory() as scratch:
     os.chdir(scratch)
     assert "no golden is there" in raised(foldproof.Differs, by_pairs, "kept")
     raised(foldproof.Refuted, lambda x: x.sum(-1) + 1, "kept", bless=True)  # its claims are judged first
+    assert "no commit of the source is known" in raised(foldproof.Differs, by_pairs, "kept", bless=True)
     assert not Path("kept").exists()
-    assert "2 added, 0 changed, 0 as they were, 0 refused" in foldproof.golden(by_pairs, "kept", bless=True, **FEW)
+    assert "2 added, 0 changed, 0 as they were, 0 refused" in foldproof.golden(by_pairs, "kept", bless=True, dirty=True, **FEW)
     assert "goldens: 2 held, 0 differ" in foldproof.golden(by_pairs, "kept", **FEW)
     said = raised(foldproof.Differs, in_turn, "kept")
     assert "DIFFERS FROM ITS GOLDEN: py/mine on host" in said and "patterns apart; errors" in said, said
     assert "2 stale" in raised(foldproof.Stale, by_pairs, "kept", library="numpy 0.1")
     (kept,) = Path("kept").iterdir()
     assert f"numpy {np.__version__}, its own launch" in kept.read_text() and "by guest py/mine on host" in kept.read_text()
-    said = foldproof.golden(in_turn, "kept", bless=True, **FEW)
+    said = foldproof.golden(in_turn, "kept", bless=True, dirty=True, **FEW)
     assert "CHANGES: py/mine on host" in said and "2 changed" in said, said
     foldproof.golden(in_turn, "kept", **FEW)
