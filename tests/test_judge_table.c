@@ -79,9 +79,9 @@ Test(judge_table, the_table_counts_promises_and_not_probes) {
   cr_expect_eq(table.promised[FOLD_BOUNDED].ulps, 4, "the worst");
   FILE *out = open_memstream(&text, &size);
   fold_table_print(&table, false, false, out);
-  fold_table_close_line(&table, false, out);
+  fold_table_close_line(&table, false, "; and more", out);
   fclose(out);
-  cr_expect(strstr(text, "\n5 held, 3 refuted, 1 skipped\n") != NULL, "%s", text);
+  cr_expect(strstr(text, "\n5 held, 3 refuted, 1 skipped; and more\n") != NULL, "%s", text);
   cr_expect(strstr(text, "1 broken") != NULL, "%s", text);
   cr_expect(strstr(text, "not promised, not counted") != NULL, "%s", text);
   cr_expect(strchr(text, '\033') == NULL);
@@ -131,7 +131,7 @@ static char *close_line(const struct fold_table *table, bool strict) {
   size_t size;
   FILE *out = open_memstream(&text, &size);
   fold_table_print(table, strict, false, out);
-  fold_table_close_line(table, strict, out);
+  fold_table_close_line(table, strict, "", out);
   fclose(out);
   return text;
 }

@@ -452,6 +452,7 @@ static fold_status judge_files(struct judge *j) {
 
 static int conclude(struct judge *j) {
   size_t total[FOLD_VERDICTS], known;
+  char goldens[120];
   fold_table_total(&j->table, false, total, &known);
   if (!j->quiet) fold_summary_print(&j->summary, &j->table, false, stdout);
   if (j->contradictions > MOST_LINES) printf("%d of %zu contradictions shown\n", MOST_LINES, j->contradictions);
@@ -459,7 +460,8 @@ static int conclude(struct judge *j) {
   if (j->without_results) printf("%zu records have no results\n", j->without_results);
   printf("%zu results judged, %zu could not be made again, %zu contradictions; ", j->seen.n - j->foreign, j->foreign,
          j->contradictions);
-  fold_table_close_line(&j->table, false, stdout);
+  fold_golden_beside(&j->golden, goldens);
+  fold_table_close_line(&j->table, false, goldens, stdout);
   if (total[FOLD_REFUTED] || j->contradictions || j->altered) return 1;
   if (total[FOLD_BROKEN] || j->incomplete) return 99;
   if (j->keeping.folder) return fold_golden_exit_code(&j->golden);

@@ -66,8 +66,10 @@ static const struct argp argp = {
     .doc =
         "Judge subjects on fixtures: try to refute each claim, and print how often it held.\v\"Held\" covers only the "
         "cases tried here, in this environment. The column idle counts cases whose input gives the same bits in eight "
-        "orders: they cannot refute a claim about order. With --golden, a result that differs from the one kept counts "
-        "as refuted.\n\nExit codes: 0 every claim held (known defects and --probe do not count); 1 a claim is refuted, "
+        "orders: they cannot refute a claim about order. With --golden, the last line also counts what differs from "
+        "what "
+        "was kept, or is gone, as refuted (exit code 1); where nothing selected is kept, the exit code is 2.\n\nExit "
+        "codes: 0 every claim held (known defects and --probe do not count); 1 a claim is refuted, "
         "whoever made the subject; with --strict also a known defect, or a promise that held on idle inputs alone; 2 "
         "wrong usage or bad input; 77 everything was skipped, or refuted only by known defects; 99 the environment is "
         "broken, or the records cannot be written.\n\nKnown defects of third-party libraries are listed separately; "
@@ -208,6 +210,7 @@ static int exit_code_of(const struct verify *v) {
   if (v->unwritten.code != FOLD_OK) return fold_exit_code(v->unwritten.code);
   if (v->strict && fold_table_untold(&v->table)) return 1;
   if (v->keeping.folder && fold_golden_exit_code(&v->golden) == 1) return 1;
+  if (total[FOLD_HELD] && v->keeping.folder && fold_golden_exit_code(&v->golden) == 2) return 2;
   return total[FOLD_HELD] || fold_table_probed(&v->table) ? 0 : 77;
 }
 
@@ -231,10 +234,12 @@ static void print_untried(const struct verify *v) {
 }
 
 static void print_table(struct verify *v) {
+  char goldens[120];
   if (!v->quiet) fold_table_print(&v->table, v->strict, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), stdout);
   fold_summary_print(&v->summary, &v->table, v->strict, stdout);
   print_untried(v);
-  fold_table_close_line(&v->table, v->strict, stdout);
+  fold_golden_beside(&v->golden, goldens);
+  fold_table_close_line(&v->table, v->strict, goldens, stdout);
 }
 
 /* Prints the table, or why there is none. */

@@ -204,6 +204,16 @@ fold_status fold_golden_end(struct fold_golden_run *run) {
   return fold_ok();
 }
 
+void fold_golden_beside(const struct fold_golden_run *run, char text[120]) {
+  const size_t against = run->refused + run->differ + run->other_input + run->other_order + run->gone;
+  if (run->options == NULL)
+    text[0] = '\0';
+  else if (run->options->bless)
+    snprintf(text, 120, "; goldens: %zu kept, %zu refused", run->added + run->changed + run->same, against);
+  else
+    snprintf(text, 120, "; goldens: %zu held, %zu refuted, %zu stale", run->held, against, run->stale);
+}
+
 int fold_golden_exit_code(const struct fold_golden_run *run) {
   if (run->refused || run->differ || run->other_input || run->other_order || run->gone) return 1;
   if (run->options->bless) return run->added + run->changed + run->same ? 0 : 2;

@@ -48,6 +48,8 @@ fold_status fold_golden_take(struct fold_golden_run *run, const struct fold_judg
 fold_status fold_golden_again(struct fold_golden_run *run, const struct fold_judgement *judgement);
 /* After all: what needs no engine; or, of --bless, the writing. Prints the counts. */
 fold_status fold_golden_end(struct fold_golden_run *run);
+/* What a last line says of them, behind a semicolon; "" where goldens have no part in it. */
+void fold_golden_beside(const struct fold_golden_run *run, char text[120]);
 void fold_golden_close(struct fold_golden_run *run);
 /* 0 all that was compared agrees; 1; 77 all is stale; 2 there is nothing to compare. */
 int fold_golden_exit_code(const struct fold_golden_run *run);

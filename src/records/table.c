@@ -280,12 +280,13 @@ static void close_untold(const struct fold_table *table, bool strict, FILE *out)
   if (subjects > shown) fprintf(out, "  and %zu more subjects\n", subjects - shown);
 }
 
-void fold_table_close_line(const struct fold_table *table, bool strict, FILE *out) {
+void fold_table_close_line(const struct fold_table *table, bool strict, const char *beside, FILE *out) {
   size_t total[FOLD_VERDICTS], known;
   fold_table_total(table, strict, total, &known);
   if (total[FOLD_BROKEN])
     fprintf(out, "%zu broken: the subject or the environment failed there, nothing was judged\n", total[FOLD_BROKEN]);
   if (known) print_known(table, out);
   close_untold(table, strict, out);
-  fprintf(out, "%zu held, %zu refuted, %zu skipped\n", total[FOLD_HELD], total[FOLD_REFUTED], total[FOLD_SKIPPED]);
+  fprintf(out, "%zu held, %zu refuted, %zu skipped%s\n", total[FOLD_HELD], total[FOLD_REFUTED], total[FOLD_SKIPPED],
+          beside);
 }

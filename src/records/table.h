@@ -46,7 +46,7 @@ size_t fold_table_probed(const struct fold_table *table);
 /* Each subject's claims; below them what was skipped altogether. */
 void fold_table_print(const struct fold_table *table, bool strict, bool colour, FILE *out);
 /* What is broken, a line for each fact that was seen again, what no input could tell, and the closing line "N held, N refuted,
- * N skipped". */
-void fold_table_close_line(const struct fold_table *table, bool strict, FILE *out);
+ * N skipped", behind which stands what else there is to count; "": nothing. */
+void fold_table_close_line(const struct fold_table *table, bool strict, const char *beside, FILE *out);
 
 #endif
