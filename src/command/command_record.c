@@ -110,7 +110,7 @@ static fold_status open_goldens(struct record *r, const char *program) {
   if (r->jsonl == NULL && r->keeping.folder == NULL) r->jsonl = "/dev/stdout";
   r->golden_selection = *s;
   if (r->keeping.folder == NULL) return fold_ok();
-  FOLD_TRY(fold_golden_open(&r->golden, &r->keeping, &r->options.registry, &r->golden_selection, program));
+  FOLD_TRY(fold_golden_open(&r->golden, &r->keeping, &r->options.registry, &r->golden_selection, NULL, program));
   if (s->fixtures || s->n_npy > 0 || fold_option_given(&r->options, "set") || r->golden.goldens.n == 0)
     return fold_ok();
   r->fixtures = fold_golden_cases(&r->golden);

@@ -268,7 +268,7 @@ int fold_command_verify(int argc, char **argv, const struct fold_registry *regis
   if (status.code == FOLD_OK) status = fold_table_open(&v.table, registry);
   if (status.code == FOLD_OK) status = fold_summary_open(&v.summary, registry);
   if (status.code == FOLD_OK && v.keeping.folder)
-    status = fold_golden_open(&v.golden, &v.keeping, registry, &v.options.selection, program_invocation_name);
+    status = fold_golden_open(&v.golden, &v.keeping, registry, &v.options.selection, NULL, program_invocation_name);
   if (status.code == FOLD_OK) status = judge_all(&v, registry, stop);
   if (status.code == FOLD_OK && v.keeping.folder && !*stop) status = fold_golden_end(&v.golden);
   int exit_code = fold_print_error(argv[0], status);

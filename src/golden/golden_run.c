@@ -36,21 +36,25 @@ uint64_t fold_golden_object(struct fold_golden_run *run, const struct fold_subje
 
 fold_status fold_golden_open(struct fold_golden_run *run, const struct fold_golden_options *options,
                              const struct fold_registry *registry, const struct fold_selection *selection,
-                             const char *program) {
+                             const struct fold_case_index *index, const char *program) {
   *run = (struct fold_golden_run){
       .options = options, .registry = registry, .selection = selection, .program = program, .subject = SIZE_MAX};
   FOLD_TRY(fold_goldens_read(&run->goldens, options->folder));
   if (run->goldens.n == 0 && !options->bless)
     return fold_error(FOLD_BAD_INPUT, "%.150s: no golden is there: see record --bless",
                       fold_path_tail(options->folder));
-  FOLD_TRY(fold_case_index_open(&run->index, selection->folder));
+  run->index_lent = index != NULL;
+  if (index)
+    run->index = *index;
+  else
+    FOLD_TRY(fold_case_index_open(&run->index, selection->folder));
   return options->bless ? fold_golden_bless_begin(run) : fold_ok();
 }
 
 void fold_golden_close(struct fold_golden_run *run) {
   fold_remade_free(&run->remade);
   fold_goldens_free(&run->goldens);
-  fold_case_index_close(&run->index);
+  if (!run->index_lent) fold_case_index_close(&run->index);
   json_decref(run->environment);
   *run = (struct fold_golden_run){0};
 }

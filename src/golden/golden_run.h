@@ -23,8 +23,9 @@ struct fold_golden_run {
   const struct fold_selection *selection;
   const char *program;
   struct fold_goldens goldens;
-  struct fold_case_index index; /* all that the folder of fixtures has */
-  char commit[200];             /* of the code, for --bless */
+  struct fold_case_index index; /* all that the folder of fixtures has; lent: another's */
+  bool index_lent;
+  char commit[200]; /* of the code, for --bless */
   json_t *environment;
   struct fold_remade remade;
   size_t subject; /* of the run that was taken last, and its case: claims of one run come together */
@@ -35,9 +36,10 @@ struct fold_golden_run {
   size_t added, changed, same, refused, unsteady;
 };
 
+/* `index` is of the selection's folder of fixtures; NULL: it is read. */
 fold_status fold_golden_open(struct fold_golden_run *run, const struct fold_golden_options *options,
                              const struct fold_registry *registry, const struct fold_selection *selection,
-                             const char *program);
+                             const struct fold_case_index *index, const char *program);
 /* The names of all cases that the goldens have, with commas between: the caller frees it. "" where there are none. */
 char *fold_golden_cases(const struct fold_golden_run *run);
 /* Told once, first: the environment of the runs, as JSON text. */

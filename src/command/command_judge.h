@@ -1,0 +1,47 @@
+/* command_judge.h: what the files of foldproof judge share. */
+#ifndef FOLD_COMMAND_JUDGE_H
+#define FOLD_COMMAND_JUDGE_H
+
+#include "again.h"
+#include "command.h"
+#include "seen.h"
+#include "summary.h"
+
+enum { FOLD_JUDGE_LINES = 10 };
+
+struct fold_judge {
+  const char *folder, *jsonl, *program, *path;
+  const char **paths;
+  size_t n_paths;
+  bool quiet;
+  struct fold_golden_options keeping;
+  struct fold_selection selected; /* for the goldens: all that is in the records */
+  struct fold_golden_run golden;
+  struct fold_again again;
+  struct fold_seen_list seen;
+  struct fold_table table;
+  struct fold_summary summary;
+  struct fold_records records;
+  bool tables_open;
+  /* What became of the results that were judged last. */
+  struct fold_seen *last;
+  uint64_t told;
+  size_t contradictions, altered, incomplete, foreign, without_results;
+};
+
+/* One line of a kind, up to ten: the record's place, its subject and case, and what is wrong. */
+void fold_judge_say(size_t *count, const struct fold_judge *judge, size_t line, const json_t *record, const char *kind,
+                    const char *format, ...) __attribute__((format(printf, 6, 7)));
+
+/* Judges a record's results: what comes out is in the tables. A failure is the machine's. */
+fold_status fold_judge_take_results(struct fold_judge *judge, const json_t *record, size_t line);
+/* What a record says against its subject, of claims that were not judged again. */
+fold_status fold_judge_take_recorded(struct fold_judge *judge, const json_t *record, size_t line);
+
+/* Whether what a record says of itself agrees with its results and with what they were judged to be (command_judge_check.c). */
+void fold_judge_check_values(struct fold_judge *judge, const json_t *record, enum fold_dtype dtype, size_t line);
+void fold_judge_check_traces(struct fold_judge *judge, const json_t *record, size_t line);
+/* A verdict that the record tells, of a claim that was judged again: whether it was. */
+bool fold_judge_check_verdict(struct fold_judge *judge, const json_t *record, size_t line);
+
+#endif

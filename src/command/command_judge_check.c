@@ -1,0 +1,74 @@
+/* command_judge_check.c: what a record says twice must agree: bits and decimals, its verdict and what it was judged to be, what its run did. */
+#include <stdarg.h>
+#include <string.h>
+
+#include "bits.h"
+#include "command_judge.h"
+#include "recorded.h"
+#include "report_lines.h"
+#include "text.h"
+
+void fold_judge_say(size_t *count, const struct fold_judge *j, size_t line, const json_t *record, const char *kind,
+                    const char *format, ...) {
+  char text[600];
+  va_list args;
+  if ((*count)++ >= FOLD_JUDGE_LINES) return;
+  int n = snprintf(text, sizeof text, "%s: %.100s:%zu: %.60s on %.10s: %.100s: ", kind, j->path, line,
+                   fold_record_text(record, "subject"), fold_record_text(record, "engine"),
+                   fold_record_text(record, "case"));
+  va_start(args, format);
+  vsnprintf(text + n, sizeof text - (size_t)n, format, args);
+  va_end(args);
+  fold_text_one_line(text);
+  puts(text);
+}
+
+/* Decimals are beside the bits for people: they must say the same. */
+void fold_judge_check_values(struct fold_judge *j, const json_t *record, enum fold_dtype dtype, size_t line) {
+  const json_t *values = json_object_get(record, "values"), *results = json_object_get(record, "results");
+  const int row = (int)json_integer_value(json_object_get(record, "row"));
+  const char *claim = fold_record_text(record, "claim"), *got = fold_record_text(record, "got");
+  for (size_t i = 0; i < json_array_size(values); i++) {
+    const char *bits = json_string_value(json_array_get(results, i)),
+               *said = json_string_value(json_array_get(values, i));
+    uint64_t pattern;
+    char text[40];
+    if (!fold_record_read_bits(bits, dtype, &pattern)) continue;
+    snprintf(text, sizeof text, "%.*g", fold_bits_digits(dtype), fold_bits_to_double(dtype, pattern));
+    if (said == NULL || (strcmp(said, text) != 0 && fold_bits_class(dtype, pattern) != FOLD_NAN)) {
+      fold_judge_say(&j->contradictions, j, line, record, "CONTRADICTS", "result %zu is %s, which is %s, and not %.40s",
+                     i, bits, text, said ? said : "nothing");
+      return;
+    }
+  }
+  size_t n;
+  const struct fold_claim *claims = fold_claims(&n);
+  for (size_t k = 0; k < n && *got; k++) {
+    const char *there = json_string_value(json_array_get(results, (size_t)row));
+    if (!claims[k].results || strcmp(claims[k].name, claim) != 0 || there == NULL || strcmp(there, got) == 0) continue;
+    fold_judge_say(&j->contradictions, j, line, record, "CONTRADICTS", "row %d got %s, and result %d is %s", row, got,
+                   row, there);
+  }
+}
+
+/* A verdict that the record tells, of a claim that was judged again: whether it was. */
+bool fold_judge_check_verdict(struct fold_judge *j, const json_t *record, size_t line) {
+  const struct fold_claim *claim = fold_recorded_claim(record);
+  const char *said = fold_record_text(record, "verdict");
+  const uint64_t bit = claim ? FOLD_CLAIM(claim->id) : 0;
+  if (!j->last || !((j->last->held | j->last->refuted) & bit)) return false;
+  const char *now = fold_verdict_name(j->last->refuted & bit ? FOLD_REFUTED : FOLD_HELD);
+  if (strcmp(said, now) != 0 && claim->id != FOLD_RUN_TO_RUN)
+    fold_judge_say(&j->contradictions, j, line, record, "CONTRADICTS", "it says that %s is %.20s, and that is %s",
+                   claim->name, said, now);
+  return true;
+}
+
+/* A run that did what its record's verdict denies. */
+void fold_judge_check_traces(struct fold_judge *j, const json_t *record, size_t line) {
+  const struct fold_claim *claim = fold_recorded_claim(record);
+  if (!claim || !(fold_recorded_traces(record) & FOLD_CLAIM(claim->id))) return;
+  if (strcmp(fold_record_text(record, "verdict"), "held") == 0)
+    fold_judge_say(&j->contradictions, j, line, record, "CONTRADICTS",
+                   "it says that %s held, and what its run did refutes that", claim->name);
+}
