@@ -13,6 +13,7 @@
 #include "generator.h"
 #include "log.h"
 #include "order.h"
+#include "plan.h"
 #include "split.h"
 #include "starve.h"
 #include "super_dot.h"
@@ -176,7 +177,7 @@ static size_t some_scratch(const struct fold_subject *subject, const struct fold
 
 struct case_of {
   int claim;
-  size_t rows;
+  size_t rows, cols;
   enum fold_verdict want;
 };
 
@@ -193,8 +194,13 @@ static fold_status judge_case(void *context) {
                                  .run = sum_integers,
                                  .scratch = some_scratch};
   struct fold_registry registry = {&subject, 1};
-  struct fold_case c = {
-      .name = name, .file = name, .where = about, .dtype = FOLD_F32, .op = FOLD_SUM, .rows = of->rows, .cols = 9000};
+  struct fold_case c = {.name = name,
+                        .file = name,
+                        .where = about,
+                        .dtype = FOLD_F32,
+                        .op = FOLD_SUM,
+                        .rows = of->rows,
+                        .cols = of->cols};
   size_t n_claims;
   c.claims =
       (char *)(uintptr_t)fold_claims(&n_claims)[of->claim].name; /* some are judged of fixtures that name them alone */
@@ -213,7 +219,7 @@ static fold_status judge_case(void *context) {
 /* Whoever leaves a row as it was is run again. */
 Test(memory, of_a_result_that_was_not_written) {
   for (size_t rows = 1; rows <= 3; rows++) {
-    struct case_of of = {.claim = FOLD_WRITES_OUTPUT, .rows = rows, .want = FOLD_REFUTED};
+    struct case_of of = {.claim = FOLD_WRITES_OUTPUT, .rows = rows, .cols = 300, .want = FOLD_REFUTED};
     sums.leaves_one_out = true;
     cr_expect_gt(starve_through("a row that is left", judge_case, &of), 8);
   }
@@ -259,19 +265,27 @@ Test(memory, of_a_log) {
   cr_expect_eq(held[1], held[0], "%zu bytes, then %zu", held[0], held[1]);
 }
 
-/* Held and refuted. */
+/* Rows of 300 ask for memory wherever rows of 9,000 do (the stacks of all calls were compared), in a twentieth of the time. Where all
+ * launches are planned, what refutes alignment is looked at again, and stays refuted if that can't be (steady.c): a longer row. */
+static size_t terms_for(int claim) { return claim == FOLD_ALIGNMENT_INVARIANT ? FOLD_PLAN_ALL + 1 : 300; }
+
+/* Held and refuted. How often they ask is held, so that a shape which asks less is seen. */
 Test(memory, of_judges) {
+  long points = 0;
   for (int k = 0; k < FOLD_CLAIMS; k++)
     for (size_t rows = 1; rows <= 3; rows += 2)
       for (int lie = 0; lie < 2; lie++) {
-        struct case_of of = {.claim = k, .rows = rows, .want = FOLD_HELD};
+        struct case_of of = {.claim = k, .rows = rows, .cols = terms_for(k), .want = FOLD_HELD};
         char what[80];
         snprintf(what, sizeof what, "claim %d of %zu rows, %s", k, rows, lie ? "refuted" : "held");
         sums.lies_from = lie ? (k <= FOLD_REPLAYS ? 1 : 2) : 0;
         while (of.want != FOLD_BROKEN && judge_case(&of).code != FOLD_OK) of.want++;
         cr_assert_neq(of.want, FOLD_BROKEN, "%s", what);
-        cr_expect_gt(starve_through(what, judge_case, &of), 5, "%s", what);
+        const long asked = starve_through(what, judge_case, &of);
+        cr_expect_gt(asked, 5, "%s", what);
+        points += asked;
       }
+  cr_expect_geq(points, 2700, "%ld", points);
 }
 
 /* ---- places ---- */
