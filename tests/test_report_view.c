@@ -76,3 +76,69 @@ Test(report, figures_can_be_read) {
   cr_expect_str_eq(s->out, "1\n4\n", "%s", s->out);
   shell_close(s);
 }
+
+#define JUDGED(subject, claim, verdict, rest)                                                               \
+  "{\"schema\":1,\"type\":\"judgement\",\"subject\":\"" subject "\",\"engine\":\"host\",\"claim\":\"" claim \
+  "\",\"promised\":true,\"case\":\"normal/f32/sum/1x3/seed1\",\"dtype\":\"f32\",\"op\":\"sum\",\"rows\":1," \
+  "\"cols\":3,\"verdict\":\"" verdict "\"" rest "}\n"
+#define WRONG ",\"row\":0,\"got\":\"0x3f800000\",\"want\":\"0x40000000\",\"reason\":\"it is wrong\""
+
+/* Each text once, and behind the one before it. */
+static void expect_sequence(const char *text, const char *const *parts, const char *where) {
+  for (const char *at = text; *parts; parts++) {
+    const char *found = strstr(at, *parts);
+    cr_expect(found, "%s: '%s' is missing, or too early: %s", where, *parts, text);
+    if (found) at = found + 1;
+  }
+}
+
+/* The first thing that each format says: what was refuted, with its reason, bits and replay; then what was idle, what held, and what was
+ * skipped and why. */
+Test(report, the_answer_comes_first) {
+  static const char *const parts[] = {"1 refuted",
+                                      "bad/sum on host",
+                                      "bounded",
+                                      "it is wrong",
+                                      "0x3f800000 (0x1p+0, 1)",
+                                      "0x40000000 (0x1p+1, 2)",
+                                      "foldproof verify --subjects",
+                                      "Known defects",
+                                      "lib/sum",
+                                      "idle inputs alone",
+                                      "dull/sum",
+                                      "Held",
+                                      "run_to_run",
+                                      "Skipped",
+                                      "no GPU here",
+                                      NULL};
+  static const char *const formats[] = {"html", "markdown", "text"};
+  struct shell *s = shell_open();
+  shell_put(s, "a.jsonl",
+            ENVIRONMENT JUDGED("dull/sum", "run_to_run", "held", ",\"telling\":false")
+                JUDGED("dull/sum", "replays", "skipped", ",\"reason\":\"no GPU here\"")
+                    JUDGED("lib/sum", "bounded", "refuted", ",\"known\":\"so it is\"" WRONG)
+                        JUDGED("bad/sum", "bounded", "refuted", WRONG) JUDGED("bad/sum", "bounded", "held", ""));
+  for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
+    shell_run(s, "$F report a.jsonl --format %s | sed 's/&#39;//g; s/&#43;/+/g; /<style>/,/<.style>/d'", formats[i]);
+    EXPECT_CODE(s, 0);
+    expect_sequence(s->out, parts, formats[i]);
+  }
+  shell_run(s, "$F report a.jsonl --format csv | grep -c '^refuted,\"bad/sum on host\",\"bounded\",\"it is wrong\"'");
+  cr_expect_str_eq(s->out, "1\n");
+  shell_close(s);
+}
+
+/* Timings alone were judged where they were made, and say so; Markdown holds them and their ratios. */
+Test(report, timings_are_not_called_unjudged) {
+  struct shell *s = shell_open();
+  play_gnuplot(s);
+  put_records(s);
+  shell_run(s, "PATH=.:$PATH $F report m.jsonl -o m.html; $F report m.jsonl --format markdown");
+  EXPECT_CODE(s, 0);
+  cr_expect(strstr(s->out, "## foldproof: 32 timings (32 of results that held), 3 scaling points\n"), "%s", s->out);
+  cr_expect(strstr(s->out, "| rows/par_16_determ | rows/par_16 | f32 | normal | 1,000 | 7 | 6 | 1.17 |"), "%s", s->out);
+  cr_expect(
+      shell_holds(s, "m.html", "<title>foldproof: 32 timings (32 of results that held), 3 scaling points</title>"));
+  cr_expect(!strstr(s->out, "nothing was judged") && !shell_holds(s, "m.html", "nothing was judged"));
+  shell_close(s);
+}

@@ -8,10 +8,10 @@
 #include "command.h"
 #include "output.h"
 #include "report_section.h"
+#include "report_sheet.h"
 
 enum { OUTPUT = 'o', FORMAT = 'f', FIGURE_SECONDS = 0x200, DAY = 86400 };
-enum format { HTML, MARKDOWN, JUNIT, FORMATS };
-static const char *const formats[FORMATS] = {"html", "markdown", "junit"};
+static const char *const formats[FOLD_REPORT_FORMATS + 1] = {"html", "markdown", "junit", "text", "csv", NULL};
 
 struct report {
   const char *output, *program;
@@ -22,7 +22,9 @@ struct report {
 
 static const struct argp_option options[] = {
     {"output", OUTPUT, "FILE", 0, "where the report goes (standard output)", 0},
-    {"format", FORMAT, "html|markdown|junit", 0, "a page (the default), a CI job's summary, or JUnit's test cases", 0},
+    {"format", FORMAT, "FORMAT", 0,
+     "html: a page (the default); markdown: a CI job's summary; junit: test cases; text: for a terminal; csv: tables",
+     0},
     {"figure-seconds", FIGURE_SECONDS, "N", 0, "leave out a figure that gnuplot takes longer for (10)", 0},
     {0},
 };
@@ -32,9 +34,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   switch (key) {
     case OUTPUT: r->output = arg; return 0;
     case FORMAT:
-      for (r->format = 0; r->format < FORMATS && strcmp(arg, formats[r->format]) != 0;) r->format++;
-      if (r->format == FORMATS)
-        fold_option_refuse(state, "--format", arg, (const char *const[]){"html", "markdown", "junit", NULL});
+      for (r->format = 0; r->format < FOLD_REPORT_FORMATS && strcmp(arg, formats[r->format]) != 0;) r->format++;
+      if (r->format == FOLD_REPORT_FORMATS) fold_option_refuse(state, "--format", arg, formats);
       return 0;
     case FIGURE_SECONDS:
       r->figure_seconds = (unsigned)fold_option_number(state, "--figure-seconds", arg, DAY);
@@ -71,8 +72,10 @@ static fold_status check_output(const struct report *r) {
 }
 
 static fold_status write_report(const struct report *r, const struct fold_model *model, FILE *out) {
-  if (r->format == MARKDOWN) return fold_report_markdown(model, out);
-  if (r->format == JUNIT) return fold_report_junit(model, out);
+  if (r->format == FOLD_REPORT_MARKDOWN) return fold_report_markdown(model, out);
+  if (r->format == FOLD_REPORT_JUNIT) return fold_report_junit(model, out);
+  if (r->format == FOLD_REPORT_TEXT) return fold_report_text(model, out);
+  if (r->format == FOLD_REPORT_CSV) return fold_report_csv(model, out);
   fold_status trouble, status = fold_report_html(model, r->figure_seconds, out, &trouble);
   if (trouble.code != FOLD_OK) fprintf(stderr, "%s: figures are left out: %s\n", r->program, trouble.text);
   return status;
@@ -93,7 +96,8 @@ static fold_status make_report(const struct report *r, struct fold_model *model)
 
 int fold_command_report(int argc, char **argv, const struct fold_registry *registry) {
   (void)registry;
-  struct report report = {.output = "/dev/stdout", .program = argv[0], .format = HTML, .figure_seconds = 10};
+  struct report report = {
+      .output = "/dev/stdout", .program = argv[0], .format = FOLD_REPORT_HTML, .figure_seconds = 10};
   struct fold_model model;
   fold_parse(&argp, argc, argv, &report);
   fold_model_open(&model);

@@ -55,7 +55,7 @@ static void draw(struct fold_page *page, const struct fold_model_message *m, siz
   double link_x[] = {least, most}, link_y[] = {1e-9 * m->link, 1e-9 * m->link};
   const struct fold_series link = {
       .label = "the link's ceiling", .look = FOLD_LOOK_LIMIT, .x = link_x, .y = link_y, .n = 2};
-  char caption[400], where[200], without[60];
+  char caption[400], where[210], without[60];
   snprintf(caption, sizeof caption, "%s of an all-reduce by length, %.0f ranks, %.20s %.20s%s. Medians%s.",
            bandwidth ? "Bus bandwidth" : "Time", m->workers, m->dtype, m->op,
            fold_page_where(page, m->environment, where), fold_page_without(n_doubtful, without));
@@ -68,30 +68,26 @@ static void draw(struct fold_page *page, const struct fold_model_message *m, siz
   fold_page_plots(page, &plot, bandwidth && isfinite(m->link) ? &link : NULL, caption);
 }
 
-static void put_table(struct fold_page *page, const struct fold_model_message *m, size_t n) {
-  char text[32];
-  fputs(
-      "<div class=\"wide\" tabindex=\"0\"><table class=\"numbers\"><caption>All-reduces of vectors</caption>\n"
-      "<thead><tr><th scope=\"col\">Subject</th><th scope=\"col\">Setting</th><th scope=\"col\">dtype</th>"
-      "<th scope=\"col\">Ranks</th><th scope=\"col\">Bytes</th><th scope=\"col\">Median (&micro;s)</th>"
-      "<th scope=\"col\">Bus (GB/s)</th><th scope=\"col\">Library's time / own</th>"
-      "<th scope=\"col\"></th></tr></thead>\n<tbody>\n",
-      page->out);
-  for (size_t i = 0; i < n; i++) {
-    fputs("<tr><th scope=\"row\">", page->out);
-    fold_put_html(page->out, m[i].subject);
-    fputs("</th>", page->out);
-    fold_page_cell(page, m[i].setting);
-    fold_page_cell(page, m[i].dtype);
-    fold_page_number(page, m[i].workers);
-    fold_page_cell(page, fold_text_grouped(m[i].bytes, text));
-    fold_page_number(page, 1e6 * m[i].median);
-    fold_page_number(page, 1e-9 * m[i].bus);
-    fold_page_number(page, m[i].to_library);
-    fold_page_doubt(page, m[i].implausible, m[i].noisy, m[i].why);
-    fputs("</tr>\n", page->out);
+static const struct fold_column columns[] = {
+    {"Subject", "", FOLD_COLUMN_TEXT},   {"Setting", "", FOLD_COLUMN_TEXT},
+    {"dtype", "", FOLD_COLUMN_TEXT},     {"Ranks", "", FOLD_COLUMN_COUNT},
+    {"Bytes", "", FOLD_COLUMN_COUNT},    {"Median", "us", FOLD_COLUMN_NUMBER},
+    {"Bus", "GB/s", FOLD_COLUMN_NUMBER}, {"Library's time / own", "", FOLD_COLUMN_NUMBER},
+    {"Doubt", "", FOLD_COLUMN_TEXT},     {"Machine", "", FOLD_COLUMN_TEXT}};
+
+void fold_sheet_messages(struct fold_sheet *sheet, const struct fold_model *m) {
+  fold_sheet_open(sheet, "messages", "All-reduces of vectors", columns, sizeof columns / sizeof *columns);
+  for (size_t i = 0; i < m->n_messages; i++) {
+    const struct fold_model_message *s = &m->messages[i];
+    const double numbers[] = {s->workers, s->bytes, 1e6 * s->median, 1e-9 * s->bus, s->to_library};
+    char place[200];
+    fold_sheet_text(sheet, s->subject);
+    fold_sheet_text(sheet, s->setting);
+    fold_sheet_text(sheet, s->dtype);
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) fold_sheet_number(sheet, numbers[k]);
+    fold_sheet_doubt(sheet, s->implausible, s->noisy, s->why);
+    fold_sheet_text(sheet, fold_text_place(m, s->environment, place));
   }
-  fputs("</tbody></table></div>\n", page->out);
 }
 
 static fold_status put_timed(struct fold_page *page) {
@@ -110,7 +106,7 @@ static fold_status put_timed(struct fold_page *page) {
       draw(page, m + i, end - i, room, false);
     }
     fold_page_figures_end(page);
-    put_table(page, m, n);
+    status = fold_page_sheet(page, fold_sheet_messages);
   }
   free(m);
   free(room);

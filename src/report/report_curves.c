@@ -104,7 +104,7 @@ static bool is_new(const struct curve *curves, size_t k, size_t which) {
 }
 
 static void describe_group(const struct fold_page *page, const struct fold_model_point *p, char *text, size_t size) {
-  char where[200], number[16], n[32];
+  char where[210], number[16], n[32];
   int used = snprintf(text, size, "Data: %.40s; %.20s %.20s%s.", p->generator, p->dtype, p->op,
                       fold_page_where(page, p->environment, where));
   if (isfinite(p->condition) && p->condition > 0 && used >= 0 && (size_t)used < size)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report_answer.h"
 #include "report_methods.h"
 #include "report_section.h"
 #include "report_style.h"
@@ -21,17 +22,21 @@ void fold_page_number(struct fold_page *page, double value) {
   fprintf(page->out, "<td>%s</td>", isnan(value) ? "&ndash;" : fold_text_number(value, text));
 }
 
-void fold_page_doubt(struct fold_page *page, bool implausible, bool noisy, const char *why) {
-  fputs(implausible ? "<td>implausible" : noisy ? "<td>too noisy" : "<td>", page->out);
-  if ((implausible || noisy) && why[0]) fputs(": ", page->out), fold_put_html(page->out, why);
-  fputs("</td>", page->out);
+fold_status fold_page_sheet(struct fold_page *page, fold_view *view) {
+  struct fold_sheet sheet;
+  view(&sheet, page->model);
+  const bool folded = fold_sheet_rows(&sheet) > 0;
+  if (folded) fprintf(page->out, "<details><summary>%s: %zu rows</summary>\n", sheet.title, fold_sheet_rows(&sheet));
+  fold_status status = fold_sheet_put(&sheet, FOLD_REPORT_HTML, SIZE_MAX, page->out);
+  if (folded) fputs("</details>\n", page->out);
+  fold_sheet_close(&sheet);
+  return status;
 }
 
-const char *fold_page_where(const struct fold_page *page, int environment, char text[200]) {
-  char machine[160];
-  text[0] = '\0';
-  if (page->model->n_environments > 1)
-    snprintf(text, 200, " (%s, environment %d)", fold_text_machine(page->model, environment, machine), environment + 1);
+const char *fold_page_where(const struct fold_page *page, int environment, char text[210]) {
+  char place[200];
+  fold_text_place(page->model, environment, place);
+  snprintf(text, 210, place[0] ? " (%s)" : "%s", place);
   return text;
 }
 
@@ -198,26 +203,28 @@ static void put_links(struct fold_page *page) {
   fputs("</nav>\n", page->out);
 }
 
-static void put_head(struct fold_page *page) {
-  size_t total[FOLD_VERDICTS], known;
-  char text[200];
-  fold_model_total(page->model, total, &known);
-  fold_model_summary(page->model, text);
-  bool bad = total[FOLD_REFUTED] || total[FOLD_BROKEN], judged = page->model->n_subjects > 0;
+static fold_status put_head(struct fold_page *page) {
+  char text[300];
+  fold_answer_headline(page->model, text);
   fprintf(page->out,
           "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
           "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n<title>foldproof: %s</title>\n"
           "<style>\n%s</style>\n</head>\n<body>\n<header><h1>foldproof report</h1>\n",
-          judged ? text : "measurements", fold_report_style);
+          text, fold_report_style);
+  size_t total[FOLD_VERDICTS], known;
+  fold_model_total(page->model, total, &known);
   fprintf(page->out, "<p class=\"summary%s\">%s</p>\n",
-          bad                ? " bad"
-          : total[FOLD_HELD] ? ""
-                             : " none",
-          judged ? text : "Measurements only: nothing was judged in these records.");
+          fold_answer_is_bad(page->model) ? " bad"
+          : total[FOLD_HELD]              ? ""
+                                          : " none",
+          text);
   put_incomplete(page);
   put_machines(page);
   put_links(page);
-  fputs("</header>\n<main>\n", page->out);
+  fputs("</header>\n<main>\n<section id=\"answer\">\n", page->out);
+  fold_status status = fold_answer_put(page->model, FOLD_REPORT_HTML, page->out);
+  fputs("</section>\n", page->out);
+  return status;
 }
 
 static void put_foot(struct fold_page *page) {
@@ -238,9 +245,9 @@ static void put_foot(struct fold_page *page) {
 
 fold_status fold_report_html(const struct fold_model *model, unsigned seconds, FILE *out, fold_status *trouble) {
   struct fold_page page = {.out = out, .model = model, .seconds = seconds, .trouble = fold_ok()};
-  put_head(&page);
+  fold_status status = put_head(&page);
   fold_page_verdicts(&page);
-  fold_status status = fold_page_errors(&page);
+  if (status.code == FOLD_OK) status = fold_page_errors(&page);
   if (status.code == FOLD_OK) status = fold_page_ranks(&page);
   if (status.code == FOLD_OK) status = fold_page_timings(&page);
   if (status.code == FOLD_OK) status = fold_page_scalings(&page);

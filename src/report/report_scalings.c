@@ -56,46 +56,45 @@ static void draw_group(struct fold_page *page, const struct fold_model_scaling *
                            .whole_x = true,
                            .series = series,
                            .n = n_series};
-  char caption[400], where[200], count[32], without[60];
+  char caption[400], where[210], count[32], without[60];
   snprintf(caption, sizeof caption, "%s scaling, %.20s %.20s, %s elements%s%s%s.", weak ? "Weak" : "Strong", s->dtype,
            s->op, fold_text_grouped(s->n, count), weak ? " a worker" : "", fold_page_where(page, s->environment, where),
            fold_page_without(n_doubtful, without));
   fold_page_plots(page, &plot, &ideal, caption);
 }
 
-static void put_row(struct fold_page *page, const struct fold_model_scaling *s, double one) {
-  char text[32];
-  fputs("<tr><th scope=\"row\">", page->out);
-  fold_put_html(page->out, s->subject);
-  fputs("</th>", page->out);
-  fold_page_cell(page, s->mode);
-  fold_page_cell(page, s->dtype);
-  fold_page_cell(page, fold_text_grouped(s->n, text));
-  fold_page_number(page, s->workers);
-  fold_page_number(page, 1e6 * s->median);
-  fold_page_number(page, 1e6 * s->local);
-  fold_page_number(page, 1e6 * s->calls);
-  fold_page_number(page, one / s->median);
-  fold_page_number(page, s->to_library);
-  fold_page_doubt(page, s->implausible, s->noisy, s->why);
-  fputs("</tr>\n", page->out);
+static const struct fold_column columns[] = {
+    {"Subject", "", FOLD_COLUMN_TEXT},     {"Mode", "", FOLD_COLUMN_TEXT},
+    {"dtype", "", FOLD_COLUMN_TEXT},       {"Elements", "", FOLD_COLUMN_COUNT},
+    {"Workers", "", FOLD_COLUMN_COUNT},    {"Median", "us", FOLD_COLUMN_NUMBER},
+    {"Local", "us", FOLD_COLUMN_NUMBER},   {"Calls", "us", FOLD_COLUMN_NUMBER},
+    {"t(1)/t(p)", "", FOLD_COLUMN_NUMBER}, {"Library's time / own", "", FOLD_COLUMN_NUMBER},
+    {"Doubt", "", FOLD_COLUMN_TEXT},       {"Machine", "", FOLD_COLUMN_TEXT}};
+
+/* The time of one worker; NaN: not recorded. */
+static double time_of_one(const struct fold_model *m, const struct fold_model_scaling *s) {
+  for (size_t i = 0; i < m->n_scalings; i++) {
+    const struct fold_model_scaling *one = &m->scalings[i];
+    if (one->workers == 1 && compare_groups(one, s) == 0 && strcmp(one->subject, s->subject) == 0) return one->median;
+  }
+  return NAN;
 }
 
-static void put_table(struct fold_page *page, const struct fold_model_scaling *s, size_t n) {
-  double one = NAN;
-  fputs(
-      "<div class=\"wide\" tabindex=\"0\"><table class=\"numbers\"><caption>Scaling</caption>\n<thead><tr>"
-      "<th scope=\"col\">Subject</th><th scope=\"col\">Mode</th><th scope=\"col\">dtype</th>"
-      "<th scope=\"col\">Elements</th><th scope=\"col\">Workers</th><th scope=\"col\">Median (&micro;s)</th>"
-      "<th scope=\"col\">Local (&micro;s)</th><th scope=\"col\">Calls (&micro;s)</th><th scope=\"col\">t(1)/t(p)</th>"
-      "<th scope=\"col\">Library's time / own</th><th scope=\"col\"></th></tr></thead>\n<tbody>\n",
-      page->out);
-  for (size_t i = 0; i < n; i++) {
-    if (i == 0 || compare_groups(&s[i], &s[i - 1]) || strcmp(s[i].subject, s[i - 1].subject))
-      one = s[i].workers == 1 ? s[i].median : NAN;
-    put_row(page, &s[i], one);
+void fold_sheet_scalings(struct fold_sheet *sheet, const struct fold_model *m) {
+  fold_sheet_open(sheet, "scaling", "Scaling", columns, sizeof columns / sizeof *columns);
+  for (size_t i = 0; i < m->n_scalings; i++) {
+    const struct fold_model_scaling *s = &m->scalings[i];
+    const double numbers[] = {s->n,           s->workers,     1e6 * s->median,
+                              1e6 * s->local, 1e6 * s->calls, time_of_one(m, s) / s->median,
+                              s->to_library};
+    char place[200];
+    fold_sheet_text(sheet, s->subject);
+    fold_sheet_text(sheet, s->mode);
+    fold_sheet_text(sheet, s->dtype);
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) fold_sheet_number(sheet, numbers[k]);
+    fold_sheet_doubt(sheet, s->implausible, s->noisy, s->why);
+    fold_sheet_text(sheet, fold_text_place(m, s->environment, place));
   }
-  fputs("</tbody></table></div>\n", page->out);
 }
 
 fold_status fold_page_scalings(struct fold_page *page) {
@@ -114,7 +113,7 @@ fold_status fold_page_scalings(struct fold_page *page) {
       draw_group(page, &s[i], end - i, room);
     }
     fold_page_figures_end(page);
-    put_table(page, s, n);
+    status = fold_page_sheet(page, fold_sheet_scalings);
     fputs("</section>\n", page->out);
   }
   free(s);

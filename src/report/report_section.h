@@ -7,6 +7,7 @@
 #define FOLD_REPORT_SECTION_H
 
 #include "report_plot.h"
+#include "report_sheet.h"
 #include "report_text.h"
 
 struct fold_page {
@@ -41,20 +42,25 @@ void fold_page_figures_end(struct fold_page *page);
 /* What stands between the two, among figures, is folded too. */
 void fold_page_fold(struct fold_page *page, const char *what);
 void fold_page_unfold(struct fold_page *page);
+/* What was measured, made of the model. */
+typedef void fold_view(struct fold_sheet *sheet, const struct fold_model *model);
+fold_view fold_sheet_prices, fold_sheet_timings, fold_sheet_scalings, fold_sheet_messages;
+/* A view's table, folded. */
+fold_status fold_page_sheet(struct fold_page *page, fold_view *view);
 /* A cell of a table. */
 void fold_page_cell(struct fold_page *page, const char *text);
 void fold_page_number(struct fold_page *page, double value);
-/* The last cell of a timed collective: "", or that it is implausible or too noisy, and why. */
-void fold_page_doubt(struct fold_page *page, bool implausible, bool noisy, const char *why);
 /* For a caption: "", or "; N doubtful points left out" of the figure. */
 const char *fold_page_without(size_t n_doubtful, char text[60]);
 /* "  (machine)" where the model has several environments, else "". */
-const char *fold_page_where(const struct fold_page *page, int environment, char text[200]);
+const char *fold_page_where(const struct fold_page *page, int environment, char text[210]);
 
 /* The page, the summary and the cases. gnuplot may take `seconds` for a figure; `trouble` receives what kept figures from
  * being drawn. */
 fold_status fold_report_html(const struct fold_model *model, unsigned seconds, FILE *out, fold_status *trouble);
 fold_status fold_report_markdown(const struct fold_model *model, FILE *out);
+fold_status fold_report_text(const struct fold_model *model, FILE *out);
+fold_status fold_report_csv(const struct fold_model *model, FILE *out);
 fold_status fold_report_junit(const struct fold_model *model, FILE *out);
 
 #endif

@@ -46,15 +46,29 @@ static void put_escaped(FILE *out, const char *text, bool (*means)(const unsigne
 }
 
 void fold_put_html(FILE *out, const char *text) { put_escaped(out, text, means_html); }
+static bool means_nothing(const unsigned char *text, const unsigned char *c) {
+  (void)text, (void)c;
+  return false;
+}
+
+void fold_put_plain(FILE *out, const char *text) { put_escaped(out, text, means_nothing); }
 void fold_put_markdown(FILE *out, const char *text) { put_escaped(out, text, means_markdown); }
 
 const char *fold_text_number(double value, char text[16]) {
-  if (isnan(value))
+  const double size = fabs(value);
+  if (isnan(value)) {
     snprintf(text, 16, "-");
-  else if (value == 0 || (fabs(value) >= 0.001 && fabs(value) < 99950))
-    snprintf(text, 16, fabs(value) < 999.5 ? "%.3g" : "%.0f", value);
-  else
-    snprintf(text, 16, "%.2g", value);
+  } else if (size >= 999.5 && size < 999999.5) {
+    const int whole = (int)lround(size);
+    snprintf(text, 16, "%s%d,%03d", value < 0 ? "-" : "", whole / 1000, whole % 1000);
+  } else if (value == 0 || isinf(value) || (size >= 0.001 && size < 999.5)) {
+    snprintf(text, 16, "%.3g", value);
+  } else {
+    /* "1.2e9": without the sign and zeros that printf puts in front of an exponent */
+    char plain[24];
+    snprintf(plain, sizeof plain, "%.1e", value);
+    snprintf(text, 16, "%.*se%d", (int)strcspn(plain, "e"), plain, atoi(strchr(plain, 'e') + 1));
+  }
   return text;
 }
 
@@ -78,20 +92,18 @@ const char *fold_text_grouped(double value, char text[32]) {
   return text;
 }
 
-/* Bits with their value beside them, when they are what they should be; else as the record has them. */
-static void put_bits(FILE *out, const json_t *record, const char *key) {
+const char *fold_text_bits(const json_t *record, const char *key, char text[100]) {
   const char *bits = fold_record_text(record, key);
   int dtype = fold_record_result_dtype(record);
   char *end, value[80];
   uint64_t pattern = strtoull(bits, &end, 16);
-  if (dtype >= 0 && *bits && *end == '\0' && strlen(bits) <= 18)
-    fprintf(out, "%s", fold_bits_print((enum fold_dtype)dtype, pattern, value));
-  else
-    fprintf(out, "%s", bits);
+  const bool told = dtype >= 0 && *bits && *end == '\0' && strlen(bits) <= 18;
+  snprintf(text, 100, "%.99s", told ? fold_bits_print((enum fold_dtype)dtype, pattern, value) : bits);
+  return text;
 }
 
 char *fold_text_evidence(const json_t *record) {
-  char *text = NULL, number[16], rows[32], cols[32];
+  char *text = NULL, number[16], rows[32], cols[32], bits[100];
   size_t size;
   FILE *out = open_memstream(&text, &size);
   if (out == NULL) return NULL;
@@ -102,9 +114,8 @@ char *fold_text_evidence(const json_t *record) {
   if (json_is_integer(seed)) fprintf(out, ", seed %lld", (long long)json_integer_value(seed));
   if (json_is_string(json_object_get(record, "got"))) {
     fprintf(out, ", row %lld: got ", (long long)json_integer_value(json_object_get(record, "row")));
-    put_bits(out, record, "got");
-    fputs(", want ", out);
-    put_bits(out, record, "want");
+    fputs(fold_text_bits(record, "got", bits), out);
+    fprintf(out, ", want %s", fold_text_bits(record, "want", bits));
   }
   const json_t *ulps = json_object_get(record, "ulps"), *fraction = json_object_get(record, "bound_fraction");
   if (json_is_number(ulps)) fprintf(out, ", %s ulps", fold_text_number(json_number_value(ulps), number));
@@ -242,5 +253,13 @@ const char *fold_text_machine(const struct fold_model *model, int environment, c
     snprintf(text, 160, "%zu x %.120s", n, gpu);
   else
     snprintf(text, 160, "%.120s", n ? gpu : cpu[0] ? cpu : "unnamed machine");
+  return text;
+}
+
+const char *fold_text_place(const struct fold_model *model, int environment, char text[200]) {
+  char machine[160];
+  text[0] = '\0';
+  if (model->n_environments > 1)
+    snprintf(text, 200, "%s, environment %d", fold_text_machine(model, environment, machine), environment + 1);
   return text;
 }

@@ -13,7 +13,10 @@ void fold_put_html(FILE *out, const char *text);
 /* As text of GitHub's Markdown, in a table's cell too. */
 void fold_put_markdown(FILE *out, const char *text);
 
-/* Three digits, or "-" for NaN. */
+/* For a terminal. */
+void fold_put_plain(FILE *out, const char *text);
+
+/* Three digits ("1.23", "12,300" whole, "1.2e9"), or "-" for NaN. */
 const char *fold_text_number(double value, char text[16]);
 /* A whole number below 2^53 in full, and otherwise as above. */
 const char *fold_text_count(double value, char text[32]);
@@ -21,6 +24,8 @@ const char *fold_text_count(double value, char text[32]);
 /* The same for people who read tables: "1,000,000". */
 const char *fold_text_grouped(double value, char text[32]);
 
+/* A result's bits with their value beside them, when they are what they should be; else as the record has them. */
+const char *fold_text_bits(const json_t *record, const char *key, char text[100]);
 /* "fixture, R x C, seed S, row K: got ..., want ..., U ulps: reason", plain; the caller frees it; NULL: no memory. */
 char *fold_text_evidence(const json_t *record);
 /* Of an array's case, "npy:PATH/dtype/op/shape" or, over ranks, "npy:PATH/dtype/op/shape/ranksN", whose path may hold
@@ -34,5 +39,7 @@ void fold_text_environment(const json_t *environment, void (*put)(FILE *out, con
                            FILE *out);
 /* What a reader knows the environment by: its GPUs, or else its CPU. */
 const char *fold_text_machine(const struct fold_model *model, int environment, char text[160]);
+/* The same with its number, where the model has several environments, else "". */
+const char *fold_text_place(const struct fold_model *model, int environment, char text[200]);
 
 #endif

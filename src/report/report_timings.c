@@ -123,7 +123,7 @@ static void draw_methods(struct fold_page *page, const struct throughput *of, co
                            .log_y = true,
                            .series = series,
                            .n = all};
-  char caption[500], where[200], rows[32], without[60];
+  char caption[500], where[210], rows[32], without[60];
   snprintf(caption, sizeof caption, "Throughput, %.20s %.20s%s%.40s%s, %s row%s%s. Medians%s.", t->dtype, t->op,
            t->generator[0] ? " of " : "", t->generator, t->generator[0] ? " data" : "",
            fold_text_grouped(t->rows, rows), t->rows == 1 ? "" : "s", fold_page_where(page, t->environment, where),
@@ -218,7 +218,7 @@ static void draw_pairs(struct fold_page *page, const struct fold_model_timing *t
   const struct fold_model_timing *fixed[MOST_PAIRS], *plain[MOST_PAIRS];
   struct fold_pair pairs[MOST_PAIRS];
   size_t n_pairs = find_pairs(t, n, fixed, plain);
-  char caption[500], shape[80], where[200], place[80];
+  char caption[500], shape[80], where[210], place[80];
   if (n_pairs < 2) return;
   for (size_t i = 0; i < n_pairs; i++) {
     snprintf(pairs[i].label, sizeof pairs[i].label, "%.79s", fixed[i]->subject);
@@ -234,100 +234,89 @@ static void draw_pairs(struct fold_page *page, const struct fold_model_timing *t
   fold_page_pairs(page, &drawn, caption);
 }
 
-static void put_pairs(struct fold_page *page, const struct fold_model_timing *t, size_t n, bool *opened) {
+static const struct fold_column price_columns[] = {
+    {"Fixed order", "", FOLD_COLUMN_TEXT}, {"Plain twin", "", FOLD_COLUMN_TEXT},
+    {"dtype", "", FOLD_COLUMN_TEXT},       {"Data", "", FOLD_COLUMN_TEXT},
+    {"Elements", "", FOLD_COLUMN_TEXT},    {"Fixed", "us", FOLD_COLUMN_NUMBER},
+    {"Plain", "us", FOLD_COLUMN_NUMBER},   {"Fixed / plain", "", FOLD_COLUMN_NUMBER},
+    {"Machine", "", FOLD_COLUMN_TEXT}};
+
+static void add_prices(struct fold_sheet *sheet, const struct fold_model *m, const struct fold_model_timing *t,
+                       size_t n) {
   const struct fold_model_timing *fixed[MOST_PAIRS], *plain[MOST_PAIRS];
   size_t n_pairs = find_pairs(t, n, fixed, plain);
   for (size_t i = 0; i < n_pairs; i++) {
-    char text[80];
-    if (!*opened)
-      fputs(
-          "<div class=\"wide\" tabindex=\"0\"><table class=\"numbers\"><caption>The price of a fixed order</caption>\n"
-          "<thead><tr><th scope=\"col\" class=\"text\">Fixed order</th><th scope=\"col\" class=\"text\">Plain twin</th>"
-          "<th scope=\"col\">dtype</th><th scope=\"col\">Data</th><th scope=\"col\">Elements</th><th scope=\"col\">"
-          "Fixed (&micro;s)</th>"
-          "<th scope=\"col\">Plain (&micro;s)</th><th scope=\"col\">Fixed / plain</th></tr></thead>\n<tbody>\n",
-          page->out);
-    *opened = true;
-    fputs("<tr><th scope=\"row\">", page->out);
-    fold_put_html(page->out, fixed[i]->subject);
-    fold_put_html(page->out, place_text(fixed[i], text));
-    fputs("</th><td class=\"text\">", page->out);
-    fold_put_html(page->out, plain[i]->subject);
-    fputs("</td>", page->out);
-    fold_page_cell(page, fixed[i]->dtype);
-    fold_page_cell(page, fixed[i]->generator);
-    fold_page_cell(page, shape_text(fixed[i], text));
-    fold_page_number(page, 1e6 * fixed[i]->median);
-    fold_page_number(page, 1e6 * plain[i]->median);
-    fold_page_number(page, fixed[i]->median / plain[i]->median);
-    fputs("</tr>\n", page->out);
+    char text[200], place[80];
+    snprintf(text, sizeof text, "%.100s%s", fixed[i]->subject, place_text(fixed[i], place));
+    fold_sheet_text(sheet, text);
+    fold_sheet_text(sheet, plain[i]->subject);
+    fold_sheet_text(sheet, fixed[i]->dtype);
+    fold_sheet_text(sheet, fixed[i]->generator);
+    fold_sheet_text(sheet, shape_text(fixed[i], text));
+    fold_sheet_number(sheet, 1e6 * fixed[i]->median);
+    fold_sheet_number(sheet, 1e6 * plain[i]->median);
+    fold_sheet_number(sheet, fixed[i]->median / plain[i]->median);
+    fold_sheet_text(sheet, fold_text_place(m, fixed[i]->environment, text));
   }
 }
 
-static void put_row(struct fold_page *page, const struct fold_model_timing *t) {
-  char text[160];
-  bool bad = strcmp(t->verdict, "held") != 0 || t->implausible;
-  fprintf(page->out, "<tr%s><th scope=\"row\">", bad ? " class=\"bad\"" : "");
-  fold_put_html(page->out, t->subject);
-  fold_put_html(page->out, place_text(t, text));
-  fputs("</th>", page->out);
-  fold_page_cell(page, t->dtype);
-  fold_page_cell(page, t->op);
-  fold_page_cell(page, t->generator);
-  fold_page_cell(page, shape_text(t, text));
-  fold_page_number(page, 1e6 * t->median);
-  fold_page_number(page, 1e6 * t->p10);
-  fold_page_number(page, 1e6 * t->p90);
-  fold_page_number(page, 1e-9 * t->bytes_per_second);
-  fold_page_number(page, 100 * t->of_ceiling);
-  fold_page_number(page, t->to_peer);
+void fold_sheet_prices(struct fold_sheet *sheet, const struct fold_model *model) {
+  const size_t n = model->n_timings;
+  struct fold_model_timing *t = n ? malloc(n * sizeof *t) : NULL;
+  fold_sheet_open(sheet, "prices", "The price of a fixed order", price_columns,
+                  sizeof price_columns / sizeof *price_columns);
+  if (n == 0) return;
+  if (t == NULL) {
+    sheet->failed = true;
+    return;
+  }
+  memcpy(t, model->timings, n * sizeof *t);
+  qsort(t, n, sizeof *t, by_shape);
+  for (size_t i = 0, end; i < n; i = end) {
+    for (end = i + 1; end < n && compare_shapes(&t[i], &t[end]) == 0;) end++;
+    add_prices(sheet, model, &t[i], end - i);
+  }
+  free(t);
+}
+
+static const struct fold_column timing_columns[] = {{"Subject", "", FOLD_COLUMN_TEXT},
+                                                    {"dtype", "", FOLD_COLUMN_TEXT},
+                                                    {"op", "", FOLD_COLUMN_TEXT},
+                                                    {"Data", "", FOLD_COLUMN_TEXT},
+                                                    {"Elements", "", FOLD_COLUMN_TEXT},
+                                                    {"Median", "us", FOLD_COLUMN_NUMBER},
+                                                    {"10 %", "us", FOLD_COLUMN_NUMBER},
+                                                    {"90 %", "us", FOLD_COLUMN_NUMBER},
+                                                    {"Throughput", "GB/s", FOLD_COLUMN_NUMBER},
+                                                    {"Of the ceiling", "%", FOLD_COLUMN_NUMBER},
+                                                    {"Peer", "", FOLD_COLUMN_TEXT},
+                                                    {"Peer's time / its", "", FOLD_COLUMN_NUMBER},
+                                                    {"Judged first", "", FOLD_COLUMN_TEXT},
+                                                    {"Machine", "", FOLD_COLUMN_TEXT}};
+
+static void add_timing(struct fold_sheet *sheet, const struct fold_model *m, const struct fold_model_timing *t) {
+  char text[200], place[80];
+  const double numbers[] = {1e6 * t->median, 1e6 * t->p10, 1e6 * t->p90, 1e-9 * t->bytes_per_second,
+                            100 * t->of_ceiling};
+  snprintf(text, sizeof text, "%.100s%s", t->subject, place_text(t, place));
+  fold_sheet_text(sheet, text);
+  fold_sheet_text(sheet, t->dtype);
+  fold_sheet_text(sheet, t->op);
+  fold_sheet_text(sheet, t->generator);
+  fold_sheet_text(sheet, shape_text(t, text));
+  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) fold_sheet_number(sheet, numbers[i]);
+  fold_sheet_text(sheet, t->peer);
+  fold_sheet_number(sheet, t->to_peer);
   snprintf(text, sizeof text, "%.40s%s%s%.80s", t->verdict, t->implausible ? ", implausible" : "",
            t->note[0] ? "; " : "", t->note);
-  fold_page_cell(page, text);
-  fputs("</tr>\n", page->out);
+  fold_sheet_text(sheet, text);
+  fold_sheet_text(sheet, fold_text_place(m, t->environment, text));
+  if (strcmp(t->verdict, "held") != 0 || t->implausible) fold_sheet_mark(sheet);
 }
 
-/* Whom the ratios are against: it may differ from shape to shape. Equal names are one pointer (fold_model_word). */
-static void put_peers(struct fold_page *page, const struct fold_model_timing *t, size_t n) {
-  const char *between = "; peer: ";
-  for (size_t i = 0; i < n; i++) {
-    size_t k = 0;
-    while (k < i && t[k].peer != t[i].peer) k++;
-    if (k < i || !t[i].peer[0]) continue;
-    fputs(between, page->out);
-    fold_put_html(page->out, t[i].peer);
-    between = ", ";
-  }
-}
-
-static void put_table(struct fold_page *page, const struct fold_model_timing *t, size_t n) {
-  static const char *const head[] = {"Subject",
-                                     "dtype",
-                                     "op",
-                                     "Data",
-                                     "Elements",
-                                     "Median (&micro;s)",
-                                     "10 % (&micro;s)",
-                                     "90 % (&micro;s)",
-                                     "Throughput (GB/s)",
-                                     "Of the ceiling (%)",
-                                     "Peer&rsquo;s time / its",
-                                     "Judged first"};
-  fputs("<div class=\"wide\" tabindex=\"0\"><table class=\"numbers\"><caption>All timings", page->out);
-  put_peers(page, t, n);
-  fputs("</caption>\n<thead><tr>", page->out);
-  for (size_t i = 0; i < sizeof head / sizeof *head; i++) fprintf(page->out, "<th scope=\"col\">%s</th>", head[i]);
-  fputs("</tr></thead>\n<tbody>\n", page->out);
-  for (size_t i = 0; i < n; i++) {
-    char where[200];
-    if (i > 0 && t[i].environment != t[i - 1].environment) {
-      fputs("<tr><th colspan=\"12\" scope=\"rowgroup\">", page->out);
-      fold_put_html(page->out, fold_page_where(page, t[i].environment, where));
-      fputs("</th></tr>\n", page->out);
-    }
-    put_row(page, &t[i]);
-  }
-  fputs("</tbody></table></div>\n", page->out);
+void fold_sheet_timings(struct fold_sheet *sheet, const struct fold_model *model) {
+  fold_sheet_open(sheet, "timings", "Timings", timing_columns, sizeof timing_columns / sizeof *timing_columns);
+  for (size_t i = 0; i < model->n_timings; i++) add_timing(sheet, model, &model->timings[i]);
 }
 
 static void draw_by_group(struct fold_page *page, struct fold_model_timing *t, size_t n, double *room) {
@@ -339,17 +328,11 @@ static void draw_by_group(struct fold_page *page, struct fold_model_timing *t, s
   }
 }
 
-/* Once for the figures and once for the table. */
-static void put_by_shape(struct fold_page *page, const struct fold_model_timing *t, size_t n, bool drawing) {
-  bool opened = false;
+static void draw_by_shape(struct fold_page *page, const struct fold_model_timing *t, size_t n) {
   for (size_t i = 0, end; i < n; i = end) {
     for (end = i + 1; end < n && compare_shapes(&t[i], &t[end]) == 0;) end++;
-    if (drawing)
-      draw_pairs(page, &t[i], end - i);
-    else
-      put_pairs(page, &t[i], end - i, &opened);
+    draw_pairs(page, &t[i], end - i);
   }
-  if (opened) fputs("</tbody></table></div>\n", page->out);
 }
 
 fold_status fold_page_timings(struct fold_page *page) {
@@ -369,10 +352,10 @@ fold_status fold_page_timings(struct fold_page *page) {
     fold_page_figures_end(page);
     qsort(t, n, sizeof *t, by_shape);
     fold_page_figures(page, UNFOLDED);
-    put_by_shape(page, t, n, true);
+    draw_by_shape(page, t, n);
     fold_page_figures_end(page);
-    put_by_shape(page, t, n, false);
-    put_table(page, t, n);
+    status = fold_page_sheet(page, fold_sheet_prices);
+    if (status.code == FOLD_OK) status = fold_page_sheet(page, fold_sheet_timings);
     fputs("</section>\n", page->out);
   }
   free(t);

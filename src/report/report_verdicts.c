@@ -123,7 +123,7 @@ static void put_counts(struct fold_page *page, const char *claim, const struct f
 
 /* Of what is not promised a few examples are enough. */
 static void put_failures(struct fold_page *page, const struct fold_model_cell *cell, bool promised) {
-  char where[200];
+  char where[210];
   size_t shown = promised || cell->n_evidence < 3 ? cell->n_evidence : 3;
   for (size_t i = 0; i < shown; i++) {
     const json_t *record = cell->evidence[i];

@@ -116,7 +116,7 @@ static void put_row(struct fold_page *page, const result *v, size_t n, const dou
 }
 
 static void put_heads(struct fold_page *page, const result *v, const double *worlds, size_t n_worlds, size_t shown) {
-  char count[32], where[200];
+  char count[32], where[210];
   fprintf(page->out, "<div class=\"wide\" tabindex=\"0\"><table class=\"numbers\"><caption>%s of %s %s; ",
           v->vector ? "An all-reduce" : "One sum", fold_text_grouped(v->n, count),
           v->vector

@@ -1,0 +1,245 @@
+/* report_answer.c: the model as the sheets of the answer. See report_answer.h. */
+#include "report_answer.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report_lines.h"
+#include "report_text.h"
+
+enum { MOST_ENTRIES = 20, MOST_REASONS = 10 };
+
+static const struct fold_column failure_columns[] = {{"", "", FOLD_COLUMN_TEXT},        {"", "", FOLD_COLUMN_TEXT},
+                                                     {"", "", FOLD_COLUMN_TEXT},        {"got", "", FOLD_COLUMN_TEXT},
+                                                     {"want", "", FOLD_COLUMN_TEXT},    {"case", "", FOLD_COLUMN_TEXT},
+                                                     {"cases:", "", FOLD_COLUMN_COUNT}, {"", "", FOLD_COLUMN_CODE}};
+static const struct fold_column idle_columns[] = {
+    {"Subject", "", FOLD_COLUMN_TEXT}, {"Claim", "", FOLD_COLUMN_TEXT}, {"Cases, all idle", "", FOLD_COLUMN_COUNT}};
+static const struct fold_column held_columns[] = {{"Claim", "", FOLD_COLUMN_TEXT},
+                                                  {"Subjects", "", FOLD_COLUMN_COUNT},
+                                                  {"Cases that held", "", FOLD_COLUMN_COUNT},
+                                                  {"of them idle", "", FOLD_COLUMN_COUNT},
+                                                  {"Rows not judged", "", FOLD_COLUMN_COUNT}};
+static const struct fold_column skipped_columns[] = {
+    {"Skipped because", "", FOLD_COLUMN_TEXT}, {"Cases", "", FOLD_COLUMN_COUNT}, {"Subjects", "", FOLD_COLUMN_COUNT}};
+
+/* The first record of a cell that is of this kind. */
+enum failure { REFUTED, BROKEN, KNOWN };
+
+static enum failure kind_of(const json_t *record) {
+  if (strcmp(fold_record_text(record, "verdict"), fold_verdict_name(FOLD_BROKEN)) == 0) return BROKEN;
+  return fold_model_is_known(record) ? KNOWN : REFUTED;
+}
+
+static size_t count_of(const struct fold_model_cell *cell, enum failure kind) {
+  if (kind == BROKEN) return cell->count[FOLD_BROKEN];
+  return kind == KNOWN ? cell->known : cell->count[FOLD_REFUTED] - cell->known;
+}
+
+/* Where all the records that were kept are of another kind, the count alone is told. */
+static void add_failure(struct fold_sheet *sheet, const struct fold_model *m, size_t s, size_t k, enum failure kind) {
+  static const char *const keys[] = {"reason", "got", "want", "case"};
+  const struct fold_model_cell *cell = m->subjects[s].cells[true][k];
+  const json_t *record = NULL;
+  char title[160], bits[100];
+  for (size_t i = 0; i < cell->n_evidence && record == NULL; i++)
+    if (kind_of(cell->evidence[i]) == kind) record = cell->evidence[i];
+  char *replay = record ? fold_text_replay(record) : NULL;
+  fold_sheet_text(sheet, fold_model_title(&m->subjects[s], title));
+  fold_sheet_text(sheet, m->claims[k]);
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+    fold_sheet_text(sheet, !record            ? ""
+                           : i == 1 || i == 2 ? fold_text_bits(record, keys[i], bits)
+                                              : fold_record_text(record, keys[i]));
+  fold_sheet_number(sheet, (double)count_of(cell, kind));
+  fold_sheet_text(sheet, replay ? replay : "");
+  free(replay);
+}
+
+/* Sums over worlds are judged where they were made. */
+static void add_validations(struct fold_sheet *sheet, const struct fold_model *m) {
+  for (size_t i = 0; i < m->n_validations; i++) {
+    const struct fold_model_validation *v = &m->validations[i];
+    char text[300];
+    if (strcmp(v->verdict, fold_verdict_name(FOLD_REFUTED)) != 0) continue;
+    fold_sheet_text(sheet, v->subject);
+    snprintf(text, sizeof text, "%.0f ranks", v->workers);
+    fold_sheet_text(sheet, text);
+    fold_sheet_text(sheet, v->note);
+    fold_sheet_text(sheet, v->got);
+    fold_sheet_text(sheet, "");
+    snprintf(text, sizeof text, "%.100s %.20s", v->generator, v->dtype);
+    if (v->seed >= 0) snprintf(text + strlen(text), 60, ", seed %lld", v->seed);
+    fold_sheet_text(sheet, text);
+    fold_sheet_number(sheet, NAN);
+    fold_sheet_text(sheet, "");
+  }
+}
+
+static void fill_failures(struct fold_sheet *sheet, const struct fold_model *m, enum failure kind) {
+  for (size_t s = 0; s < m->n_subjects; s++)
+    for (size_t k = 0; k < m->n_claims; k++) {
+      const struct fold_model_cell *cell = m->subjects[s].cells[true][k];
+      if (cell && count_of(cell, kind)) add_failure(sheet, m, s, k, kind);
+    }
+  if (kind == REFUTED) add_validations(sheet, m);
+}
+
+static void fill_idle(struct fold_sheet *sheet, const struct fold_model *m) {
+  char title[160];
+  for (size_t s = 0; s < m->n_subjects; s++)
+    for (size_t k = 0; k < m->n_claims; k++) {
+      const struct fold_model_cell *cell = m->subjects[s].cells[true][k];
+      if (cell == NULL || !fold_model_untold(cell)) continue;
+      fold_sheet_text(sheet, fold_model_title(&m->subjects[s], title));
+      fold_sheet_text(sheet, m->claims[k]);
+      fold_sheet_number(sheet, (double)cell->idle);
+    }
+}
+
+static void fill_held(struct fold_sheet *sheet, const struct fold_model *m) {
+  for (size_t k = 0; k < m->n_claims; k++) {
+    size_t subjects = 0, held = 0, idle = 0, unbounded = 0;
+    for (size_t s = 0; s < m->n_subjects; s++) {
+      const struct fold_model_cell *cell = m->subjects[s].cells[true][k];
+      if (cell == NULL || cell->count[FOLD_HELD] == 0) continue;
+      subjects++;
+      held += cell->count[FOLD_HELD];
+      idle += cell->idle;
+      unbounded += cell->unbounded;
+    }
+    if (held == 0) continue;
+    fold_sheet_text(sheet, m->claims[k]);
+    fold_sheet_number(sheet, (double)subjects);
+    fold_sheet_number(sheet, (double)held);
+    fold_sheet_number(sheet, idle ? (double)idle : NAN);
+    fold_sheet_number(sheet, unbounded ? (double)unbounded : NAN);
+  }
+}
+
+/* Adds to the reason's row, which is a new one the first time. */
+static void count_reason(struct fold_sheet *sheet, const char *reason, size_t cases, bool new_subject) {
+  for (size_t r = 0; r < fold_sheet_rows(sheet); r++) {
+    struct fold_sheet_cell *row = &sheet->cells[r * sheet->n_columns];
+    if (row->text == NULL || strcmp(row->text, reason) != 0) continue;
+    row[1].number += (double)cases;
+    row[2].number += new_subject;
+    return;
+  }
+  fold_sheet_text(sheet, reason);
+  fold_sheet_number(sheet, (double)cases);
+  fold_sheet_number(sheet, 1);
+}
+
+static bool has_reason(const struct fold_model_subject *subject, size_t claims, const char *reason) {
+  for (size_t k = 0; k < claims; k++) {
+    const struct fold_model_cell *cell = subject->cells[true][k];
+    for (size_t i = 0; cell && i < cell->n_reasons; i++)
+      if (strcmp(cell->reasons[i].text, reason) == 0) return true;
+  }
+  return false;
+}
+
+static void fill_skipped(struct fold_sheet *sheet, const struct fold_model *m) {
+  size_t others = 0;
+  for (size_t s = 0; s < m->n_subjects && !sheet->failed; s++)
+    for (size_t k = 0; k < m->n_claims; k++) {
+      const struct fold_model_cell *cell = m->subjects[s].cells[true][k];
+      for (size_t i = 0; cell && i < cell->n_reasons; i++)
+        count_reason(sheet, cell->reasons[i].text, cell->reasons[i].count,
+                     !has_reason(&m->subjects[s], k, cell->reasons[i].text));
+      if (cell) others += cell->other_reasons;
+    }
+  if (!sheet->failed) fold_sheet_sort(sheet, 1);
+  if (others == 0) return;
+  fold_sheet_text(sheet, "other reasons");
+  fold_sheet_number(sheet, (double)others);
+  fold_sheet_number(sheet, NAN);
+}
+
+static void fill_refuted(struct fold_sheet *sheet, const struct fold_model *m) { fill_failures(sheet, m, REFUTED); }
+static void fill_broken(struct fold_sheet *sheet, const struct fold_model *m) { fill_failures(sheet, m, BROKEN); }
+static void fill_known(struct fold_sheet *sheet, const struct fold_model *m) { fill_failures(sheet, m, KNOWN); }
+
+#define COLUMNS(columns) columns, sizeof columns / sizeof *columns
+static const struct view {
+  const char *name, *title;
+  void (*fill)(struct fold_sheet *sheet, const struct fold_model *model);
+  const struct fold_column *columns;
+  size_t n_columns, most;
+  bool list;
+} views[] = {
+    {"refuted", "Refuted", fill_refuted, COLUMNS(failure_columns), MOST_ENTRIES, true},
+    {"broken", "Broken: the environment failed, so these were not judged", fill_broken, COLUMNS(failure_columns),
+     MOST_ENTRIES, true},
+    {"known", "Known defects of other libraries", fill_known, COLUMNS(failure_columns), MOST_ENTRIES, true},
+    {"idle", "Held on idle inputs alone: no input could tell another order", fill_idle, COLUMNS(idle_columns),
+     MOST_ENTRIES, false},
+    {"held", "Held, over the cases that were tried", fill_held, COLUMNS(held_columns), 64, false},
+    {"skipped", "Skipped", fill_skipped, COLUMNS(skipped_columns), MOST_REASONS, false},
+};
+
+fold_status fold_answer_put(const struct fold_model *model, enum fold_report_format format, FILE *out) {
+  fold_status status = fold_ok();
+  for (size_t i = 0; i < sizeof views / sizeof *views && status.code == FOLD_OK; i++) {
+    struct fold_sheet sheet;
+    fold_sheet_open(&sheet, views[i].name, views[i].title, views[i].columns, views[i].n_columns);
+    sheet.list = views[i].list;
+    views[i].fill(&sheet, model);
+    status = fold_sheet_put(&sheet, format, views[i].most, out);
+    fold_sheet_close(&sheet);
+  }
+  return status;
+}
+
+bool fold_answer_is_bad(const struct fold_model *model) {
+  size_t total[FOLD_VERDICTS], known;
+  fold_model_total(model, total, &known);
+  bool bad = total[FOLD_REFUTED] || total[FOLD_BROKEN];
+  for (size_t i = 0; i < model->n_validations; i++)
+    bad |= strcmp(model->validations[i].verdict, fold_verdict_name(FOLD_REFUTED)) == 0;
+  return bad;
+}
+
+static void put_count(FILE *out, const char **between, size_t n, const char *what) {
+  char text[32];
+  if (n == 0) return;
+  fprintf(out, "%s%s %s%s", *between, fold_text_grouped((double)n, text), what, n == 1 ? "" : "s");
+  *between = ", ";
+}
+
+/* What was measured, and how much of it was judged where it was measured. */
+static void put_measured(const struct fold_model *m, FILE *out) {
+  const char *between = "";
+  size_t held = 0, refuted = 0, timings = 0;
+  char text[32];
+  for (size_t i = 0; i < m->n_timings; i++) timings += strcmp(m->timings[i].verdict, "held") == 0;
+  for (size_t i = 0; i < m->n_validations; i++) {
+    held += strcmp(m->validations[i].verdict, "held") == 0;
+    refuted += strcmp(m->validations[i].verdict, "refuted") == 0;
+  }
+  put_count(out, &between, m->n_timings, "timing");
+  if (m->n_timings) fprintf(out, " (%s of results that held)", fold_text_grouped((double)timings, text));
+  put_count(out, &between, m->n_study, "study error");
+  put_count(out, &between, m->n_scalings, "scaling point");
+  put_count(out, &between, m->n_messages, "all-reduce");
+  put_count(out, &between, m->n_probes, "message probe");
+  put_count(out, &between, m->n_ranks + m->n_worlds, "simulated world");
+  put_count(out, &between, m->n_validations, "distributed sum");
+  if (m->n_validations) fprintf(out, " (%zu held, %zu refuted)", held, refuted);
+  if (*between == '\0') fputs("no verdict and no measurement in these records", out);
+}
+
+void fold_answer_headline(const struct fold_model *model, char text[300]) {
+  if (model->n_subjects) {
+    fold_model_summary(model, text);
+    return;
+  }
+  FILE *out = fmemopen(text, 300, "w");
+  text[0] = '\0';
+  if (out == NULL) return;
+  put_measured(model, out);
+  fclose(out);
+  text[299] = '\0';
+}

@@ -1,0 +1,275 @@
+/* report_sheet.c: a sheet's cells, and how they are written in each format. */
+#include "report_sheet.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report_text.h"
+
+void fold_sheet_open(struct fold_sheet *sheet, const char *name, const char *title, const struct fold_column *columns,
+                     size_t n_columns) {
+  *sheet = (struct fold_sheet){.name = name, .title = title, .columns = columns, .n_columns = n_columns};
+}
+
+void fold_sheet_close(struct fold_sheet *sheet) {
+  for (size_t i = 0; i < sheet->n; i++) free(sheet->cells[i].text);
+  free(sheet->cells);
+  *sheet = (struct fold_sheet){0};
+}
+
+static struct fold_sheet_cell *add(struct fold_sheet *sheet) {
+  struct fold_sheet_cell *cell = fold_model_grow(&sheet->cells, &sheet->n, &sheet->room, sizeof *cell);
+  if (cell == NULL) sheet->failed = true;
+  return cell;
+}
+
+void fold_sheet_text(struct fold_sheet *sheet, const char *text) {
+  struct fold_sheet_cell *cell = add(sheet);
+  if (cell && (cell->text = strdup(text)) == NULL) sheet->failed = true;
+}
+
+void fold_sheet_number(struct fold_sheet *sheet, double number) {
+  struct fold_sheet_cell *cell = add(sheet);
+  if (cell) cell->number = number;
+}
+
+void fold_sheet_mark(struct fold_sheet *sheet) {
+  if (sheet->n) sheet->cells[(sheet->n - 1) / sheet->n_columns * sheet->n_columns].bad = true;
+}
+
+void fold_sheet_doubt(struct fold_sheet *sheet, bool implausible, bool noisy, const char *why) {
+  char text[200];
+  const bool doubtful = implausible || noisy;
+  snprintf(text, sizeof text, "%s%s%.150s",
+           implausible ? "implausible"
+           : noisy     ? "too noisy"
+                       : "",
+           doubtful && why[0] ? ": " : "", doubtful ? why : "");
+  fold_sheet_text(sheet, text);
+  if (doubtful) fold_sheet_mark(sheet);
+}
+
+size_t fold_sheet_rows(const struct fold_sheet *sheet) { return sheet->n_columns ? sheet->n / sheet->n_columns : 0; }
+
+static const struct fold_sheet_cell *cell_at(const struct fold_sheet *sheet, size_t row, size_t column) {
+  return &sheet->cells[row * sheet->n_columns + column];
+}
+
+void fold_sheet_sort(struct fold_sheet *sheet, size_t column) {
+  for (size_t i = 1; i < fold_sheet_rows(sheet); i++)
+    for (size_t k = i; k > 0 && cell_at(sheet, k, column)->number > cell_at(sheet, k - 1, column)->number; k--)
+      for (size_t c = 0; c < sheet->n_columns; c++) {
+        struct fold_sheet_cell *a = &sheet->cells[k * sheet->n_columns + c], *b = a - sheet->n_columns, swapped = *a;
+        *a = *b;
+        *b = swapped;
+      }
+}
+
+static bool is_number(const struct fold_column *column) {
+  return column->kind == FOLD_COLUMN_COUNT || column->kind == FOLD_COLUMN_NUMBER;
+}
+
+static const char *say(const struct fold_sheet *sheet, size_t row, size_t column, char text[32]) {
+  const struct fold_sheet_cell *cell = cell_at(sheet, row, column);
+  if (cell->text) return cell->text;
+  if (isnan(cell->number)) return "";
+  return sheet->columns[column].kind == FOLD_COLUMN_COUNT ? fold_text_grouped(cell->number, text)
+                                                          : fold_text_number(cell->number, text);
+}
+
+static const char *head(const struct fold_column *column, char text[80]) {
+  snprintf(text, 80, column->unit[0] ? "%s (%s)" : "%s", column->name, column->unit);
+  return text;
+}
+
+/* How a format says text, and what stands about the parts of an entry. */
+struct manner {
+  void (*put)(FILE *out, const char *text);
+  const char *item, *item_end, *bold, *bold_end, *code, *code_end;
+};
+
+static const struct manner manners[FOLD_REPORT_FORMATS] = {
+    [FOLD_REPORT_HTML] = {fold_put_html, "<li>", "</li>\n", "<b>", "</b>", "<br><code>", "</code>"},
+    [FOLD_REPORT_MARKDOWN] = {fold_put_markdown, "* ", "\n", "**", "**", "<br><code>", "</code>"},
+    [FOLD_REPORT_TEXT] = {fold_put_plain, "  ", "\n", "", "", "\n      ", ""},
+};
+
+static void put_entry(const struct fold_sheet *sheet, size_t row, const struct manner *m, FILE *out) {
+  char text[32];
+  fprintf(out, "%s%s", m->item, m->bold);
+  m->put(out, say(sheet, row, 0, text));
+  const char *claim = say(sheet, row, 1, text);
+  if (*claim) fputs(": ", out), m->put(out, claim);
+  fputs(m->bold_end, out);
+  const char *between = ": ";
+  for (size_t c = 2; c < sheet->n_columns; c++) {
+    const char *said = say(sheet, row, c, text);
+    const struct fold_column *column = &sheet->columns[c];
+    if (*said == '\0') continue;
+    if (column->kind == FOLD_COLUMN_CODE) {
+      fputs(m->code, out);
+      m->put(out, said);
+      fputs(m->code_end, out);
+      continue;
+    }
+    fprintf(out, "%s%s%s", between, column->name, column->name[0] ? " " : "");
+    m->put(out, said);
+    between = "; ";
+  }
+  fputs(m->item_end, out);
+}
+
+enum { MOST_COLUMNS = 32 };
+
+/* Columns of which nothing is known are left out. */
+static size_t find_shown(const struct fold_sheet *sheet, size_t shown[MOST_COLUMNS]) {
+  size_t n = 0;
+  char text[32];
+  for (size_t c = 0; c < sheet->n_columns; c++)
+    for (size_t r = 0; r < fold_sheet_rows(sheet); r++)
+      if (*say(sheet, r, c, text)) {
+        shown[n++] = c;
+        break;
+      }
+  return n;
+}
+
+static void put_html(const struct fold_sheet *sheet, size_t rows, FILE *out) {
+  size_t shown[MOST_COLUMNS];
+  const size_t n = find_shown(sheet, shown);
+  char text[80];
+  fputs("<div class=\"wide\" tabindex=\"0\"><table><caption>", out);
+  fold_put_html(out, sheet->title);
+  fputs("</caption>\n<thead><tr>", out);
+  for (size_t i = 0; i < n; i++) {
+    fprintf(out, "<th scope=\"col\"%s>", is_number(&sheet->columns[shown[i]]) ? " class=\"n\"" : "");
+    fold_put_html(out, head(&sheet->columns[shown[i]], text));
+    fputs("</th>", out);
+  }
+  fputs("</tr></thead>\n<tbody>\n", out);
+  for (size_t r = 0; r < rows; r++) {
+    fputs(cell_at(sheet, r, 0)->bad ? "<tr class=\"bad\">" : "<tr>", out);
+    for (size_t i = 0; i < n; i++) {
+      fputs(i == 0 ? "<th scope=\"row\">" : is_number(&sheet->columns[shown[i]]) ? "<td class=\"n\">" : "<td>", out);
+      fold_put_html(out, say(sheet, r, shown[i], text));
+      fputs(i == 0 ? "</th>" : "</td>", out);
+    }
+    fputs("</tr>\n", out);
+  }
+  fputs("</tbody></table></div>\n", out);
+}
+
+static void put_markdown(const struct fold_sheet *sheet, size_t rows, FILE *out) {
+  size_t shown[MOST_COLUMNS];
+  const size_t n = find_shown(sheet, shown);
+  char text[80];
+  fputs("|", out);
+  for (size_t i = 0; i < n; i++) {
+    fputc(' ', out);
+    fold_put_markdown(out, head(&sheet->columns[shown[i]], text));
+    fputs(" |", out);
+  }
+  fputs("\n|", out);
+  for (size_t i = 0; i < n; i++) fputs(is_number(&sheet->columns[shown[i]]) ? " ---: |" : " --- |", out);
+  for (size_t r = 0; r < rows; r++) {
+    fputs("\n|", out);
+    for (size_t i = 0; i < n; i++) {
+      fputc(' ', out);
+      fold_put_markdown(out, say(sheet, r, shown[i], text));
+      fputs(" |", out);
+    }
+  }
+  fputc('\n', out);
+}
+
+static void put_text(const struct fold_sheet *sheet, size_t rows, FILE *out) {
+  size_t shown[MOST_COLUMNS];
+  const size_t n = find_shown(sheet, shown);
+  char text[80];
+  size_t width[MOST_COLUMNS];
+  for (size_t i = 0; i < n; i++) {
+    width[i] = strlen(head(&sheet->columns[shown[i]], text));
+    for (size_t r = 0; r < rows; r++) {
+      const size_t length = strlen(say(sheet, r, shown[i], text));
+      if (length > width[i]) width[i] = length;
+    }
+  }
+  for (size_t r = 0; r <= rows; r++) {
+    fputs("  ", out);
+    for (size_t i = 0; i < n; i++) {
+      const char *said = r == 0 ? head(&sheet->columns[shown[i]], text) : say(sheet, r - 1, shown[i], text);
+      const size_t blanks = width[i] - strlen(said);
+      const bool right = is_number(&sheet->columns[shown[i]]), last = i + 1 == n;
+      fprintf(out, "%*s", right ? (int)blanks : 0, "");
+      fold_put_plain(out, said);
+      fprintf(out, "%*s", right || last ? 0 : (int)blanks, ""); /* no blanks at a line's end */
+      fputs(last ? "\n" : "  ", out);
+    }
+  }
+}
+
+/* RFC 4180's quotes. */
+static void put_quoted(FILE *out, const char *text) {
+  fputc('"', out);
+  for (; *text; text++) {
+    if (*text == '"') fputc('"', out);
+    fputc(*text, out);
+  }
+  fputc('"', out);
+}
+
+static void put_csv(const struct fold_sheet *sheet, FILE *out) {
+  char text[80];
+  fputs("sheet", out);
+  for (size_t c = 0; c < sheet->n_columns; c++) {
+    fputc(',', out);
+    put_quoted(out, head(&sheet->columns[c], text));
+  }
+  fputs("\r\n", out);
+  for (size_t r = 0; r < fold_sheet_rows(sheet); r++) {
+    fputs(sheet->name, out);
+    for (size_t c = 0; c < sheet->n_columns; c++) {
+      const struct fold_sheet_cell *cell = cell_at(sheet, r, c);
+      fputc(',', out);
+      if (cell->text)
+        put_quoted(out, cell->text);
+      else if (!isnan(cell->number))
+        fprintf(out, "%.17g", cell->number);
+    }
+    fputs("\r\n", out);
+  }
+}
+
+static void put_rows(const struct fold_sheet *sheet, enum fold_report_format format, size_t rows, FILE *out) {
+  if (sheet->list) {
+    if (format == FOLD_REPORT_HTML) fputs("<ul>\n", out);
+    for (size_t r = 0; r < rows; r++) put_entry(sheet, r, &manners[format], out);
+    if (format == FOLD_REPORT_HTML) fputs("</ul>\n", out);
+  } else if (format == FOLD_REPORT_HTML) {
+    put_html(sheet, rows, out);
+  } else if (format == FOLD_REPORT_MARKDOWN) {
+    put_markdown(sheet, rows, out);
+  } else {
+    put_text(sheet, rows, out);
+  }
+}
+
+fold_status fold_sheet_put(const struct fold_sheet *sheet, enum fold_report_format format, size_t most, FILE *out) {
+  const size_t all = fold_sheet_rows(sheet), rows = all < most ? all : most;
+  if (sheet->failed) return fold_error(FOLD_NO_MEMORY, "not enough memory for the report");
+  if (all == 0 || format == FOLD_REPORT_JUNIT) return fold_ok();
+  if (format == FOLD_REPORT_CSV) {
+    put_csv(sheet, out);
+    return fold_ok();
+  }
+  if (format == FOLD_REPORT_MARKDOWN) fprintf(out, "\n**%s**\n\n", sheet->title);
+  if (format == FOLD_REPORT_TEXT) fprintf(out, "\n%s\n", sheet->title);
+  if (format == FOLD_REPORT_HTML && sheet->list) fprintf(out, "<h3>%s</h3>\n", sheet->title);
+  put_rows(sheet, format, rows, out);
+  if (all > rows)
+    fprintf(out,
+            format == FOLD_REPORT_HTML ? "<p>%zu more are in the records.</p>\n" : "\n%zu more are in the records.\n",
+            all - rows);
+  return fold_ok();
+}
