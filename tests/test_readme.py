@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The measured tables of README and docs/, figure by figure, against the records in ci/measured/; links; the man page; layers.
+"""README's measured figures against the records in ci/measured/; links; the man page; layers.
 
 test_readme.py SOURCE_FOLDER. A figure is right when the recorded value, rounded once to as many decimals as the figure
 has, is the figure; an empty cell and a dash are no figures.
@@ -50,127 +50,6 @@ def table(start):
 def names(cell, folder):
     """`rows/par_64`, `par_64_determ`: whole names; what else stands in the cell is for people."""
     return [name if "/" in name else f"{folder}/{name}" for name in re.findall("`([^`]*)`", cell)]
-
-
-def bytes_of(length):
-    number, unit = length.split()
-    return int(number) * {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}[unit]
-
-
-def check_allreduces():
-    for length, *cells in table("all-reduce, f32")[1]:
-        n_bytes = bytes_of(length)
-
-        def of(subject, setting="default"):
-            return record("h200x4/allreduce.jsonl", bytes=n_bytes, subject=subject, setting=setting)
-
-        library, own = of("nccl/allreduce"), of("collective/canonical")
-        values = [1e6 * library["median_seconds"], 1e-9 * library["bus_bytes_per_second"],
-                  1e6 * of("nccl/allreduce", "ring")["median_seconds"],
-                  1e6 * of("nccl/allreduce", "tree")["median_seconds"],
-                  1e6 * own["median_seconds"], 1e-9 * own["bus_bytes_per_second"], own["to_library"]]
-        for text, value in zip(cells, values, strict=True):
-            if text:
-                expect(text, value, f"all-reduce of {length}")
-
-
-def check_sums():
-    for subject, *cells in table("sharded sum, f32")[1]:
-        name = names(subject, "")[0]
-        one, two, four = (record("h200x4/scaling.jsonl", subject=name, mode="strong", n=4 * 10**9, workers=ranks)
-                          for ranks in (1, 2, 4))
-        short = record("h200x4/scaling.jsonl", subject=name, mode="strong", n=10**8, workers=4)
-        values = [1e6 * one["median_seconds"], 1e6 * two["median_seconds"], 1e6 * four["median_seconds"],
-                  four["speed_up"], 1e6 * four["calls_median_seconds"], four["to_library"], short["speed_up"]]
-        for text, value in zip(cells, values, strict=True):
-            expect(text, value, f"sharded sum by {name}")
-
-
-def check_processes():
-    head, rows = table("processes: `collective/canonical`")
-    for text, length in zip(rows[0][1:], head[1:], strict=True):
-        own = record("h200x4/processes.jsonl", type="allreduce", subject="collective/canonical", setting="default", bytes=bytes_of(length))
-        expect(text, own["to_library"], f"processes, {length}")
-    for cell, text in table("processes: sum of")[1]:
-        own = record("h200x4/processes.jsonl", subject=names(cell, "")[0], mode="strong", n=4 * 10**9, workers=4)
-        expect(text, own["speed_up"], f"processes, {cell}")
-
-
-@functools.cache
-def four_rows():
-    """What bench printed for 4 x 16,384 f32: microseconds and the ratio to its peer, as text, by subject."""
-    section = (MEASURED / "h200" / "determ.txt").read_text().split("f32 sum, 4 x 16384, normal")[1].split("\n\n")[0]
-    return {words[0]: (words[1], words[6]) for words in map(str.split, section.splitlines()[1:]) if len(words) > 7}
-
-
-def check_rows():
-    """Two shapes; subjects of the plain kernels have a range, and are for people."""
-    for cell, *cells in table("rows, f32")[1]:
-        for i, subject in enumerate(names(cell, "rows")):
-            own = record("h200/bench.jsonl", subject=subject, dtype="f32", rows=65536, cols=16384, generator="normal")
-            values = (1e6 * own["median_seconds"], 1e-9 * own["bytes_per_second"], own["to_peer"])
-            for text, value in zip(cells[:3], values, strict=True):
-                expect(text.split(", ")[i], value, f"{subject}, 65536 x 16384")
-            for text, printed in zip(cells[3:], four_rows()[subject], strict=True):
-                expect(text.split(", ")[i], float(printed), f"{subject}, 4 x 16384")
-    for cell, text in table("4 × 16,384 f32")[1]:
-        fixed, plain = (float(four_rows()[name][0]) for name in names(cell, "rows"))
-        expect(text, fixed / plain, f"the cost of {cell}")
-
-
-def check_flat():
-    head, rows = table("one row, normal data")
-    powers = {"10⁴": 10**4, "10⁵": 10**5, "10⁶": 10**6, "10⁸": 10**8, "10⁹": 10**9, "2³²": 2**32}
-    for cell, *cells in rows:
-        subject = names(cell, "flat")[0]
-        generator = "full_range" if "full exponent range" in cell else "normal"
-        for i, dtype in enumerate(re.findall(r"\b(f16|bf16|f32|f64)\b", cell)):
-            for text, power in zip(cells, head[1:], strict=True):
-                if text:
-                    own = record(f"h200/{'small' if powers[power] <= 10**6 else 'bench'}.jsonl", subject=subject, dtype=dtype, rows=1, cols=powers[power],
-                                 generator=generator)
-                    expect(text.split(", ")[i], own["to_peer"], f"{subject} {dtype} {generator} {power}")
-
-
-def check_thrust():
-    """Microseconds, and behind them in parentheses how many times Thrust's speed that is; the text's one figure too."""
-    head, rows = table("one row, f32: µs (× Thrust)")
-    sizes = {"10³": 10**3, "10⁴": 10**4, "10⁵": 10**5, "10⁶": 10**6, "10⁷": 10**7, "10⁸": 10**8, "5·10⁸": 5 * 10**8}
-    for cell, *cells in rows:
-        for text, size in zip(cells, head[1:], strict=True):
-            own = record("h200/thrust.jsonl", subject=names(cell, "flat")[0], cols=sizes[size])
-            us, _, ratio = text.partition(" (")
-            expect(us, 1e6 * own["median_seconds"], f"{cell}, {size}")
-            if own["subject"] != "thrust/reduce":
-                expect(ratio.rstrip(")"), own["to_peer"], f"{cell} against Thrust, {size}")
-
-
-def check_numpy():
-    """The answer to the report's speed-ups over NumPy."""
-    for cell, *cells in table("f32 sum: µs")[1]:
-        for text, cols in zip(cells, (10**5, 10**7), strict=True):
-            name = "numpy/sum" if "numpy.sum" in cell else names(cell, "host")[0]
-            own = (record("h200/thrust.jsonl", subject=name, cols=cols) if "H200" in cell else
-                   record("h100/host.jsonl", type="timing", dtype="f32", subject=name, cols=cols, threads=int(re.search(r"(\d+) thread", cell)[1])))
-            expect(text, 1e6 * own["median_seconds"], f"{cell} at {cols}")
-
-
-def check_gpu_to_gpu():
-    """The closing line of what compare printed, and flat/atomic's."""
-    closing = (MEASURED / "h100" / "gpu_to_gpu.txt").read_text()
-    held, refuted = map(int, re.search(r"(\d+) held, (\d+) refuted", closing).groups())
-    same, differ = map(int, re.search(r"flat/atomic on cuda +(\d+) +(\d+)", closing).groups())
-    for (cell, *cells), values in zip(table("subjects | results compared")[1], ((held + refuted, refuted), (same + differ, differ)), strict=True):
-        for text, value in zip(cells, values, strict=True):
-            expect(text.replace(",", ""), value, f"gpu_to_gpu, {cell}")
-
-
-def check_verdicts():
-    """The last line of each verify.txt."""
-    for cell, *counts, path in table("machine | held")[1]:
-        closing = (MEASURED / path.strip("`")).read_text().splitlines()[-1]
-        for text, value in zip(counts, re.match(r"(\d+) held, (\d+) refuted, (\d+) skipped", closing).groups(), strict=True):
-            expect(text.split(" (")[0].replace(",", ""), int(value), f"verdicts of {cell}")
 
 
 def check_summary():
@@ -239,15 +118,6 @@ def check_layers():
         failures.append(f"only {len(files)} files are read")
 
 
-check_allreduces()
-check_sums()
-check_processes()
-check_rows()
-check_flat()
-check_thrust()
-check_numpy()
-check_gpu_to_gpu()
-check_verdicts()
 check_layers()
 check_summary()
 check_links()
@@ -255,4 +125,4 @@ check_man_page()
 for failure in failures:
     print(failure)
 print(f"{checked} figures, {len(failures)} failures")
-sys.exit(1 if failures or checked < 150 else 0)
+sys.exit(1 if failures or checked < 3 else 0)

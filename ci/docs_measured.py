@@ -1,0 +1,271 @@
+#!/usr/bin/env python3
+"""docs/measured.md from its text, ci/measured/measured.md.in, and the records beside it.
+
+docs_measured.py SOURCE_FOLDER: prints the page. ci/docs.sh puts it in its place. In the text a line "@NAME@" stands for the table of
+that name here, "@NAME:ARGUMENT@" within a line for a figure. Below each table stands what it was recorded with.
+"""
+import functools
+import gzip
+import json
+import pathlib
+import re
+import sys
+
+MEASURED = pathlib.Path(sys.argv[1]) / "ci" / "measured"
+DATES = dict(line.split() for line in (MEASURED / "dates.txt").read_text().splitlines() if not line.startswith("#"))
+DTYPES = ("f32", "f64", "f16", "bf16")
+
+
+@functools.cache
+def records(path):
+    return [json.loads(line) for line in (MEASURED / path).read_text().splitlines()]
+
+
+def all_of(path, **wanted):
+    return [line for line in records(path) if all(line.get(key) == value for key, value in wanted.items())]
+
+
+def record(path, **wanted):
+    """The one record; a table has no figure that two records could give."""
+    found = all_of(path, **wanted)
+    if len(found) != 1:
+        sys.exit(f"{path}: {len(found)} records of {wanted}")
+    return found[0]
+
+
+def lines_of(path):
+    return (gzip.open if path.endswith(".gz") else open)(MEASURED / path, "rb")
+
+
+def environment_of(path):
+    with lines_of(path) as lines:
+        return next(line for line in map(json.loads, lines) if line["type"] == "environment")
+
+
+def source(*paths):
+    """Date, commit and machine of records; what a command printed has its date alone."""
+    out = []
+    for path in paths:
+        said = f"`{path}`: {DATES.get(path, 'no date')}"
+        if ".jsonl" in path:
+            environment = environment_of(path)
+            gpus = environment.get("gpus", [])
+            machine = f"{len(gpus)} × {gpus[0]['name']}, driver {gpus[0]['driver']}" if gpus else f"{environment['cpu']}, {environment['cores']} cores"
+            commit = f"commit `{environment['build']}`" if "build" in environment else "commit not recorded"
+            said = f"`{path}`: {environment.get('date', DATES.get(path, 'no date'))}, {commit}, {machine}"
+        else:
+            said += ", as printed: no record"
+        out.append(said)
+    return "Recorded in " + "; ".join(out) + "."
+
+
+def table(head, rows, *paths):
+    """The first column is text, the others are figures."""
+    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
+    text = "\n".join("| " + " | ".join(cells) + " |" for cells in lines).replace("|  |", "| |").replace("|  |", "| |")
+    return text + "\n\n" + source(*paths)
+
+
+def us(own, decimals=1):
+    return f"{1e6 * own['median_seconds']:.{decimals}f}"
+
+
+def long_us(own):
+    """1188, 103.8: what has four digits needs no decimal."""
+    return us(own, 0 if own["median_seconds"] >= 1e-3 else 1)
+
+
+def ratio(value):
+    """Three decimals beside 1, where the third tells."""
+    return f"{value:.3f}" if 0.9 <= value < 1.1 else f"{value:.2f}"
+
+
+# --- verdicts
+
+
+def count(path):
+    """Promised claims by verdict, as their run counted them: what is known of a peer is no refutation, nor is any where its record says nothing of
+    that. Without a tree of each line: there are many."""
+    counts = {"held": 0, "refuted": 0, "skipped": 0, "broken": 0}
+    with lines_of(path) as lines:
+        for line in lines:
+            if b'"type":"judgement"' not in line or b'"promised":true' not in line:
+                continue
+            verdict, cases = re.search(rb'"verdict":"(\w+)"', line)[1].decode(), re.search(rb'"cases":(\d+)', line)
+            if verdict == "refuted" and b'"peer":true' in line and b'"known":false' not in line:
+                continue
+            counts[verdict] += int(cases[1]) if cases else 1
+    return [f"{counts[verdict]:,}" for verdict in ("held", "refuted", "skipped")]
+
+
+def verdicts():
+    machines = (("h200", "one H200, all CUDA subjects, the default fixtures (skipped: mostly two peers that need CCCL 3.1)"),
+                ("h100", "one H100, with claims that came later"),
+                ("h200x4", "four H200, collectives over NCCL (skipped: mostly worlds of 5 and 8 ranks)"),
+                ("h200x8", "eight H200, collectives over NCCL, with an earlier kernel for long messages"))
+    paths = [f"{folder}/verify.jsonl.gz" for folder, _ in machines]
+    return table(["machine", "held", "refuted", "skipped"], [[machine, *count(path)] for (_, machine), path in zip(machines, paths)], *paths)
+
+
+def gpu_to_gpu():
+    closing = (MEASURED / "h100" / "gpu_to_gpu.txt").read_text()
+    held, refuted = map(int, re.search(r"(\d+) held, (\d+) refuted", closing).groups())
+    same, differ = map(int, re.search(r"flat/atomic on cuda +(\d+) +(\d+)", closing).groups())
+    return table(["subjects", "results compared", "differ"],
+                 [["all that promise their bits on every GPU", f"{held + refuted:,}", str(refuted)],
+                  ["`flat/atomic`, which promises nothing", str(same + differ), str(differ)]], "h100/gpu_to_gpu.txt")
+
+
+# --- one H200
+
+
+def large(subject):
+    return record("h200/bench.jsonl", subject=subject, dtype="f32", rows=65536, cols=16384, generator="normal")
+
+
+def four(subject):
+    return record("h200/determ.jsonl", subject=subject, dtype="f32", rows=4, cols=16384, generator="normal")
+
+
+def rows_table():
+    subjects = ["cub/segmented", "rows/par_256", "rows/par_64", "rows/par_64_determ", "rows/par_16", "rows/par_16_determ", "rows/single_for",
+                "rows/single_determ", "rows/multi_block", "rows/exact"]
+    rows = [[f"`{name}`", us(large(name)), f"{1e-9 * large(name)['bytes_per_second']:.0f}", f"{large(name)['to_peer']:.3f}", us(four(name), 2),
+             f"{four(name)['to_peer']:.3f}"] for name in subjects]
+    plain = sorted({line["subject"] for line in records("h200/determ.jsonl") if line.get("subject", "").endswith("@plain")} &
+                   {line["subject"] for line in records("h200/bench.jsonl") if line.get("rows") == 65536})
+
+    def span(of, figure, decimals):
+        values = [figure(of(name)) for name in plain]
+        low, high = f"{min(values):.{decimals}f}", f"{max(values):.{decimals}f}"
+        return low if low == high else f"{low} … {high}"
+
+    rows.append(["the plain kernels of DeterministicParallelReductions", span(large, lambda r: 1e6 * r["median_seconds"], 0),
+                 span(large, lambda r: 1e-9 * r["bytes_per_second"], 0), span(large, lambda r: r["to_peer"], 2),
+                 span(four, lambda r: 1e6 * r["median_seconds"], 1), span(four, lambda r: r["to_peer"], 2)])
+    return table(["rows, f32", "65,536 × 16,384: µs", "GB/s", "× CUB segmented", "4 × 16,384: µs", "× CUB segmented"], rows, "h200/bench.jsonl",
+                 "h200/determ.jsonl")
+
+
+def order_costs():
+    pairs = (("rows/par_16_determ", "rows/par_16"), ("rows/par_64_determ", "rows/par_64"), ("rows/single_determ", "rows/single_for"))
+    rows = [[f"`{fixed}` over `{plain}`", f"{large(fixed)['median_seconds'] / large(plain)['median_seconds']:.3f}",
+             f"{four(fixed)['median_seconds'] / four(plain)['median_seconds']:.2f}"] for fixed, plain in pairs]
+    return table(["time with a fixed order over time without", "65,536 × 16,384 f32", "4 × 16,384 f32"], rows, "h200/bench.jsonl", "h200/determ.jsonl")
+
+
+def flat():
+    sizes = {"10⁴": 10**4, "10⁵": 10**5, "10⁶": 10**6, "10⁸": 10**8, "10⁹": 10**9, "2³²": 2**32}
+    rows = []
+    for subject, dtypes, generator in (("flat/canonical", DTYPES, "normal"), ("flat/shuffle", ("f32",), "normal"), ("flat/exact", DTYPES, "normal"),
+                                       ("flat/exact", DTYPES, "full_range")):
+        for dtype in dtypes:
+            cells = []
+            for n in sizes.values():
+                path = "h200/small.jsonl" if n <= 10**6 else "h200/bench.jsonl"
+                found = all_of(path, subject=subject, dtype=dtype, rows=1, cols=n, generator=generator)
+                cells.append((f"{found[0]['to_peer']:.2f}" if n <= 10**6 else f"{found[0]['to_peer']:.3f}") if len(found) == 1 else "–")
+            rows.append([f"`{subject}` {dtype}{', full exponent range' if generator == 'full_range' else ''}", *cells])
+    return table(["one row, normal data, × `cub/reduce`", *sizes], rows, "h200/small.jsonl", "h200/bench.jsonl")
+
+
+def thrust():
+    sizes = {"10³": 10**3, "10⁴": 10**4, "10⁵": 10**5, "10⁶": 10**6, "10⁷": 10**7, "10⁸": 10**8, "5·10⁸": 5 * 10**8}
+    rows = []
+    for subject, note in (("thrust/reduce", ""), ("flat/shuffle@plain", ", the course report's kernel as it stood"),
+                          ("flat/shuffle", ", its order tuned"), ("flat/canonical", ""), ("flat/exact", "")):
+        of = [record("h200/thrust.jsonl", subject=subject, cols=n) for n in sizes.values()]
+        rows.append([f"`{subject}`{note}", *(us(own) + (f" ({own['to_peer']:.2f})" if subject != "thrust/reduce" else "") for own in of)])
+    return table(["one row, f32: µs (× Thrust)", *sizes], rows, "h200/thrust.jsonl")
+
+
+def exact_rows():
+    rows = []
+    for dtype in DTYPES:
+        size = {"f32": 4, "f64": 8, "f16": 2, "bf16": 2}[dtype]
+        found = [all_of("h200/bench.jsonl", subject="rows/exact", dtype=dtype, cols=cols, rows=2**32 // size // cols) for cols in (8, 32, 128, 1024)]
+        rows.append([dtype, *(f"{own[0]['of_ceiling']:.2f}" if own else "–" for own in found)])
+    return table(["`rows/exact` on 4 GiB of rows, × the plain read, all that is read and written counted", "8 elements", "32", "128", "1,024"], rows,
+                 "h200/bench.jsonl")
+
+
+def numpy():
+    host = functools.partial(record, "h100/host.jsonl", type="timing", dtype="f32")
+    rows = [[name, *(us(host(subject=subject, threads=threads, cols=n), 0) for n in (10**5, 10**7))] for name, subject, threads in
+            (("`numpy.sum`, 1 thread", "numpy/sum", 1), ("`host/numpy`, 1 thread", "host/numpy", 1), ("`host/numpy`, 16 threads", "host/numpy", 16))]
+    rows.append(["`flat/shuffle@plain` on the H200", *(us(record("h200/thrust.jsonl", subject="flat/shuffle@plain", cols=n)) for n in (10**5, 10**7))])
+    return table(["f32 sum: µs", "10⁵", "10⁷"], rows, "h100/host.jsonl", "h200/thrust.jsonl")
+
+
+# --- four H200
+
+LENGTHS = {"1 KiB": 2**10, "64 KiB": 2**16, "1 MiB": 2**20, "16 MiB": 2**24, "256 MiB": 2**28, "1 GiB": 2**30}
+
+
+def allreduces():
+    rows = []
+    for length, n_bytes in LENGTHS.items():
+        of = functools.partial(record, "h200x4/allreduce.jsonl", bytes=n_bytes)
+        library, own = of(subject="nccl/allreduce", setting="default"), of(subject="collective/canonical", setting="default")
+        ring, tree = (of(subject="nccl/allreduce", setting=setting) for setting in ("ring", "tree"))
+        bus = [f"{1e-9 * line['bus_bytes_per_second']:.1f}" if n_bytes > 2**10 else "" for line in (library, own)]
+        rows.append([length, long_us(library), bus[0], long_us(ring), long_us(tree), long_us(own), bus[1], ratio(own["to_library"])])
+    return table(["all-reduce, f32", "`nccl/allreduce`: µs", "GB/s", "ring: µs", "tree: µs", "`collective/canonical`: µs", "GB/s", "× NCCL"], rows,
+                 "h200x4/allreduce.jsonl")
+
+
+SUMS = (("nccl/sum", " (CUB, one-element all-reduce)"), ("collective/exact", ""), ("collective/canonical_sum", ""))
+
+
+def sums():
+    rows = []
+    for name, note in SUMS:
+        of = functools.partial(record, "h200x4/scaling.jsonl", subject=name, mode="strong")
+        one, two, all_four = (of(n=4 * 10**9, workers=ranks) for ranks in (1, 2, 4))
+        rows.append([f"`{name}`{note}", us(one, 0), us(two, 0), us(all_four, 0), f"{all_four['speed_up']:.2f}", f"{1e6 * all_four['calls_median_seconds']:.1f}",
+                     f"{all_four['to_library']:.3f}", f"{of(n=10**8, workers=4)['speed_up']:.2f}"])
+    return table(["sharded sum, f32, normal", "4·10⁹ on 1: µs", "2", "4", "speed-up on 4", "its calls alone: µs", "× `nccl/sum` on 4", "10⁸ on 4: speed-up"],
+                 rows, "h200x4/scaling.jsonl")
+
+
+def processes():
+    lengths = ("1 KiB", "1 MiB", "256 MiB", "1 GiB")
+    cells = [ratio(record("h200x4/processes.jsonl", type="allreduce", subject="collective/canonical", setting="default", bytes=LENGTHS[length])["to_library"])
+             for length in lengths]
+    return table(["processes: `collective/canonical`, × NCCL's speed", *lengths], [["all-reduce, f32", *cells]], "h200x4/processes.jsonl")
+
+
+def processes_sums():
+    rows = [[f"`{name}`", f"{record('h200x4/processes.jsonl', subject=name, mode='strong', n=4 * 10**9, workers=4)['speed_up']:.2f}"] for name, _ in SUMS]
+    return table(["processes: sum of 4·10⁹", "speed-up on 4"], rows, "h200x4/processes.jsonl")
+
+
+# --- figures within the text
+
+
+def unaligned(dtype):
+    of = [line["to_peer"] for line in all_of("h200/unaligned.jsonl", dtype=dtype)
+          if re.fullmatch(r"rows/(single|par_16).*", line["subject"]) and "@" not in line["subject"]]
+    return f"{min(of):.2f} to {max(of):.2f}"
+
+
+def ceiling(shape):
+    """The plain read's speed beside that shape."""
+    rows, cols = map(int, shape.split("x"))
+    own = record("h200/bench.jsonl", subject="cub/reduce" if rows == 1 else "cub/segmented", dtype="f32", rows=rows, cols=cols, generator="normal")
+    return f"{1e-9 * own['ceiling_bytes_per_second']:.0f}"
+
+
+TABLES = {"verdicts": verdicts, "gpu_to_gpu": gpu_to_gpu, "rows": rows_table, "order_costs": order_costs, "flat": flat, "thrust": thrust,
+          "exact_rows": exact_rows, "numpy": numpy, "allreduces": allreduces, "sums": sums, "processes": processes, "processes_sums": processes_sums}
+FIGURES = {"unaligned": unaligned, "ceiling": ceiling}
+
+
+def main():
+    text = (MEASURED / "measured.md.in").read_text()
+    text = re.sub(r"^@(\w+)@$", lambda match: TABLES[match[1]](), text, flags=re.M)
+    text = re.sub(r"@(\w+):([^@\n]+)@", lambda match: FIGURES[match[1]](match[2]), text)
+    sys.stdout.write(text)
+
+
+main()
