@@ -89,6 +89,17 @@ def write_all(folder):
     return seen
 
 
+def check_date(folder, seen):
+    """A run says its day; a copy of another build's environment says none where that said none."""
+    assert re.fullmatch(r"20\d\d-\d\d-\d\d", seen["environment"]["date"]), seen["environment"]
+    lines = (folder / "0.jsonl").read_text().splitlines()
+    old = {key: value for key, value in json.loads(lines[0]).items() if key not in ("date", "closing_line")}
+    (folder / "undated.jsonl").write_text("\n".join([json.dumps({**old, "build": "0123456789ab"}), *lines[1:-1]]) + "\n")
+    run("judge", "undated.jsonl", "--jsonl", "judged.jsonl", cwd=folder)
+    copy = json.loads((folder / "judged.jsonl").read_text().splitlines()[0])
+    assert copy["build"] == "0123456789ab" and "date" not in copy, copy
+
+
 def measured_lines(seen):
     """Types that no command writes here, of the schema that they were recorded with."""
     for path in sorted((SOURCE / "ci" / "measured" / "h200x4").glob("*.jsonl")):
@@ -146,6 +157,7 @@ with tempfile.TemporaryDirectory(prefix="foldproof-records-") as scratch:
     written = write_all(scratch)
     missing = {"environment", "judgement", "run", "timing", "study", "study_ranks", "study_worlds", "end"} - set(written)
     assert not missing, f"no command wrote {missing}"
+    check_date(scratch, written)
     measured_lines(written)
     check_readers(scratch, written)
     check_measured()

@@ -206,6 +206,7 @@ static void tell_changes(const json_t *a, const json_t *b, const char *prefix, j
     char name[100];
     snprintf(name, sizeof name, "%s%.80s", prefix, key);
     if (json_equal(before, value) || strcmp(key, "closing_line") == 0 || strcmp(key, "asked") == 0) continue;
+    if (strcmp(key, "date") == 0 || strcmp(key, "schema") == 0) continue; /* of the record, not of the machine */
     if (json_is_array(value)) {
       tell_changes(json_array_get(before, 0), json_array_get(value, 0), "gpu ", changes);
       continue;

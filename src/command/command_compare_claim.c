@@ -13,6 +13,7 @@
 
 #include "record.h"
 #include "report_lines.h"
+#include "schema.h"
 
 struct result {
   XXH128_hash_t key; /* of subject, engine, case and input */
@@ -175,7 +176,8 @@ static void print_changes(const json_t *a, const json_t *b) {
   json_t *value;
   json_object_foreach((json_t *)b, key, value) {
     const char *before = fold_record_text(a, key), *now = fold_record_text(b, key);
-    if (*before && *now && strcmp(before, now) != 0) printf("  %s: %s, then %s\n", key, before, now);
+    if (*before && *now && strcmp(before, now) != 0 && strcmp(key, FOLD_KEY(date)) != 0)
+      printf("  %s: %s, then %s\n", key, before, now);
   }
 }
 
