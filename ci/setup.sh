@@ -8,6 +8,7 @@ shift
 
 packages=(gcc libc6-dev pkg-config meson ninja-build libcriterion-dev libmpfr-dev libgmp-dev librandom123-dev libjansson-dev
   libinih-dev libxxhash-dev python3-numpy python3-pytest python3-pytest-xdist gnuplot-nox openmpi-bin libopenmpi-dev iproute2)
+case " $* " in *" -Dopencl=enabled "*) packages+=(ocl-icd-libopencl1 pocl-opencl-icd) ;; esac
 [ "${CC:-}" != clang ] || packages+=(clang libomp-dev libclang-rt-dev)
 is_installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 missing=()

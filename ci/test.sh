@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # test.sh: installs what is missing, builds, and runs the suites by `meson test`.
-#   ci/test.sh [--sanitize|--clang] [--build | MESON_TEST_OPTION...]
+#   ci/test.sh [--sanitize|--clang|--opencl] [--build | MESON_TEST_OPTION...]
 #   ci/test.sh --fuzz [TARGET...]: see ci/fuzz.sh
 # Suites that wait for processes leave cores to others, so two more than there are cores go at once: no verdict hangs on how long
 # one takes. --build ends before the suites.
 # --sanitize builds build-sanitize/ with ASan and UBSan, host only, at -O1 -g1, which halves the compiler's time and adds a tenth to
 # the suites'; --clang builds build-clang/ with Clang, host only, and runs, unless suites are named, those that start no ranks.
+# --opencl builds build-opencl/ with the kernel for OpenCL devices, installs PoCL, which has one on any CPU, and runs suite opencl.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ "${1:-}" != --fuzz ] || exec ci/fuzz.sh "${@:2}"
@@ -25,6 +26,12 @@ if [ "${1:-}" = --clang ]; then
   export CC=clang
   options+=(-Dcuda=disabled)
   [ $# -gt 0 ] || set -- bits orders host npy text fixtures generators super super_split super_round exact product bound rig judge combine library
+fi
+if [ "${1:-}" = --opencl ]; then
+  shift
+  build=build-opencl
+  options+=(-Dopencl=enabled -Dcuda=disabled -Dmpi=disabled -Dtests=disabled)
+  [ $# -gt 0 ] || set -- opencl
 fi
 # Collectives run on ranks that mpirun starts; Open MPI's refuses root, as whom containers run, unless it is told twice.
 [ "$(id -u)" != 0 ] || export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1

@@ -10,6 +10,9 @@
 #include "host/host.h"
 #include "subject.h"
 
+#ifdef FOLD_HAVE_OPENCL
+#include "opencl/opencl_rows.h"
+#endif
 #ifdef FOLD_HAVE_CUDA
 #include "cuda/dot/dot.h"
 #include "cuda/exact/exact.h"
@@ -235,6 +238,18 @@ static const struct fold_subject table[] = {
     COLLECTIVE_CANONICAL(FOLD_NCCL),
     COLLECTIVE_EXACT(FOLD_NCCL),
     COLLECTIVE_CANONICAL_SUM(FOLD_NCCL),
+#endif
+#ifdef FOLD_HAVE_OPENCL
+    {.name = "rows/par_256",
+     .engine = FOLD_OPENCL,
+     .about = "256 chunks a row, a work-item each, partials by a tree",
+     .dtypes = 1u << FOLD_F32 | 1u << FOLD_F64,
+     .ops = SUMS,
+     .order = "rows/par_256",
+     .method = FOLD_PLAIN,
+     .claims = DETERM,
+     .twin = "host:rows/par_256",
+     .run = fold_opencl_rows},
 #endif
 #ifdef FOLD_HAVE_CUDA
     CUDA_ORDER("rows/single_for", "rows/single_for", ORDERED, fold_rows_single_for, NULL, "one thread a row"),

@@ -6,7 +6,7 @@ _foldproof_listed() { "$command" list "$1" 2>/dev/null | awk "$2 { print \$1 }";
 # Sets `words` to the values of option $1, `list` where it takes several, `kind` to f (files) or d (folders). 1: nothing is known of it.
 _foldproof_values() {
   case $1 in
-    --engine) words='host cuda mpi nccl' ;;
+    --engine) words='host cuda mpi nccl opencl' ;;
     --what) words='messages strong weak' list=1 ;;
     --settings) words='default ring tree simple LL LL128' list=1 ;;
     --launch) words='mpirun threads' ;;

@@ -17,7 +17,7 @@ enum { ENGINE = 0x100, GUEST, EXEC };
 
 static const struct argp_option options[] = {
     {"engine", ENGINE, "ENGINE", 0,
-     "the subject's engine: host, cuda, mpi or nccl (default: the first that has a subject of that name)", 0},
+     "the subject's engine: host, cuda, mpi, nccl or opencl (default: the first that has a subject of that name)", 0},
     {"guest", GUEST, "FILE", 0, "use a subject of this shared object (foldproof_guest.h)", 0},
     {"exec", EXEC, "COMMAND", 0, "use a subject of this program (see verify --exec)", 0},
     {0},

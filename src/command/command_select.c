@@ -26,7 +26,7 @@ enum {
 
 static const struct argp_option options[] = {
     {"subjects", SUBJECTS, "GLOBS", 0, "judge only these subjects (comma-separated globs)", 1},
-    {"engine", ENGINE, "ENGINE", 0, "judge only subjects of this engine: host, cuda, mpi or nccl", 1},
+    {"engine", ENGINE, "ENGINE", 0, "judge only subjects of this engine: host, cuda, mpi, nccl or opencl", 1},
     {"guest", GUEST, "FILE", 0,
      "judge the subjects of this shared object (foldproof_guest.h; repeatable), and no others unless --subjects names "
      "them",

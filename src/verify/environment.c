@@ -16,6 +16,9 @@
 #ifdef FOLD_HAVE_NCCL
 #include "collective/nccl_library.h"
 #endif
+#ifdef FOLD_HAVE_OPENCL
+#include "opencl.h"
+#endif
 #ifdef FOLD_HAVE_CUDA
 #include "cuda/device.h"
 #include "cuda/peers/peers.h"
@@ -122,6 +125,20 @@ static void add_gpus(json_t *object) {
   json_object_set_new(object, "gpus", gpus);
 }
 
+/* Of a build that has a kernel for it. */
+static void add_opencl(json_t *object) {
+#ifdef FOLD_HAVE_OPENCL
+  const struct fold_opencl *cl;
+  char text[200];
+  const fold_status status = fold_opencl(&cl);
+  if (status.code == FOLD_OK) snprintf(text, sizeof text, "%s, driver %s", cl->name, cl->driver);
+  json_object_set_new(object, status.code == FOLD_OK ? "opencl" : "opencl_missing",
+                      json_string(status.code == FOLD_OK ? text : status.text));
+#else
+  (void)object;
+#endif
+}
+
 json_t *fold_environment(void) {
   json_t *object = json_object();
   if (object == NULL) return NULL;
@@ -131,5 +148,6 @@ json_t *fold_environment(void) {
   add_libraries(object);
   add_collectives(object);
   add_gpus(object);
+  add_opencl(object);
   return object;
 }
