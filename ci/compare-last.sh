@@ -3,7 +3,7 @@
 # run must have them in the next job too.
 #   ci/compare-last.sh FOLDER LAST_FOLDER [BUILD_DIR]
 # Both folders hold verify*.jsonl, as ci/gpu.sh leaves them. FOLDER receives last-verify*.jsonl, a verdict each (claim run_to_run), for
-# ci/report.sh, and last-verify*.txt, what was printed: what changed of the machine, too. Exit codes: 0 all held; 1 other bits: of a
+# ci/report.sh, and last-verify*.txt, what was printed: what changed of the machine, too. Exit codes: 0 all held; 1 different bits: of a
 # changed kernel, driver or library, or a defect; 77 there is no last record to compare with; else the first failure's.
 set -euo pipefail
 [[ $# -ge 2 && $# -le 3 ]] || { echo "usage: ci/compare-last.sh FOLDER LAST_FOLDER [BUILD_DIR]" >&2; exit 2; }

@@ -1,7 +1,7 @@
 /* panel.h: whether an input could tell one order from another.
  *
  * An invariance that held on data where every tree gives the same bits shows nothing about order: 1 + 2 + 3 is 6 whoever adds
- * what first. So an input is folded by a panel of eight trees. It is *telling* where two of them give other bits, which proves
+ * what first. So an input is folded by a panel of eight trees. It is *telling* where two of them give different bits, which proves
  * that another order can be seen in it, and *idle* where none do: then only a tree outside the panel could show anything.
  *
  * The trees are plain, one rounding a join in the dtype's accumulator, starting zeros included, so that -0 alone tells who starts
@@ -26,7 +26,7 @@ enum { FOLD_PANEL_TERMS = 1 << 20 };
 /* The trees for rows of so many terms. */
 const struct fold_order *fold_panel(size_t cols, size_t *n);
 
-/* Whether some row of the call, by that arithmetic, has other bits in one of its panel's trees than in the first; host memory, `out` and `launch` are
+/* Whether some row of the call, by that arithmetic, has different bits in one of its panel's trees than in the first; host memory, `out` and `launch` are
  * not looked at. It ends at the first difference: most inputs tell within two trees. Max and min do not round, and have no trees to
  * differ; there a row tells that holds a NaN and a number, or ends in a zero and holds both: what a plain comparison keeps of
  * them hangs on their places. */

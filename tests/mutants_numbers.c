@@ -117,7 +117,7 @@ static float narrowed_exact(const fold_element_f16 *x, size_t n) {
 }
 RUN_TO_F32(narrowed_exact)
 
-/* More precision than the order says: within every bound, and other bits. */
+/* More precision than the order says: within every bound, and different bits. */
 static float excess(const fold_element_f32 *x, size_t n) {
   double sum = 0;
   for (size_t i = 0; i < n; i++) sum += (double)x[i];

@@ -28,9 +28,9 @@ Test(bench_world, a_figure_that_cannot_be_is_told_and_exits_1) {
       {"above_world", "--memory 1e6", "IMPLAUSIBLE: a speed-up above the world's size", 1},
       {"negative_overhead", "--memory 1e6", "IMPLAUSIBLE: a negative overhead", 1},
       {"above_memory", "--n 1e7 --memory 1", "IMPLAUSIBLE: more than the ranks' memories can be read", 1},
-      {"ranks_differ", "--memory 1e6", "(rank_agreement: rank 2 has other bits than rank 0", 1},
-      {"unwritten", "--memory 1e6", "(run_to_run: rank 0 has other bits in a second run, or wrote not all", 1},
-      {"world_shows", "--memory 1e6", "(world_invariant: other bits than with one rank", 1},
+      {"ranks_differ", "--memory 1e6", "(rank_agreement: rank 2 has different bits than rank 0", 1},
+      {"unwritten", "--memory 1e6", "(run_to_run: rank 0 has different bits in a second run, or wrote not all", 1},
+      {"world_shows", "--memory 1e6", "(world_invariant: different bits than with one rank", 1},
       {"library", "--memory 1e6 --link 1e6", "  not judged\n", 0},
       {"library", "--memory 1e6 --link 1e-6", "IMPLAUSIBLE: more than the link carries", 1},
   };
@@ -175,7 +175,7 @@ Test(bench_world, records_have_what_the_table_has) {
   cr_expect(messages >= 3 * 2, "%zu messages", messages);
   cr_expect_eq(held, sums_there + messages, "%s", s->out);
   cr_expect_eq(count_lines(s->err, "\"noisy\":true"), count_lines(s->out, "too noisy to judge: "), "%s", s->out);
-  cr_expect(strstr(s->out, "; nearest cache: ") == NULL && strstr(s->out, "link: not known, and not held against"),
+  cr_expect(strstr(s->out, "; nearest cache: ") == NULL && strstr(s->out, "link: unknown, and not checked"),
             "%s", s->out);
   cr_expect(strstr(s->out, "setting: ring: a world of its own"), "%s", s->out);
   static const char *const keys[] = {"mode",

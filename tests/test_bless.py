@@ -117,9 +117,9 @@ def check_refused(project):
     varies = project.build("varies", FREE, ("s += x[i]", "s += x[turn ? i : call->cols - 1 - i]"), ("static int sum", "static int turn;\nstatic int sum"),
                            ("(void)context;", "(void)context; turn = !turn;"))
     said = project.record(varies, "--bless", "--fixtures", FEW, code=1)
-    assert "it varies from run to run: " in said and "repeats gave other bits" in said and not project.kept(), said
+    assert "it varies from run to run: " in said and "repeats gave different bits" in said and not project.kept(), said
     once = project.build("once", FREE, ("= s;", "= s + later();"), ("static int sum", LATER + "static int sum"))
-    for cases, says in (("integers/f32/sum/1x37/seed2", "other bits in a new process"), (FEW, "a new process gave results of hash|other bits in a new process")):
+    for cases, says in (("integers/f32/sum/1x37/seed2", "different bits in a new process"), (FEW, "a new process gave results of hash|different bits in a new process")):
         (project.path / "mark").unlink(missing_ok=True)
         said = project.record(once, "--bless", "--fixtures", cases, code=1)
         assert re.search(f"it varies from run to run: .*({says})", said) and not project.kept(), said

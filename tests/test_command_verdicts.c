@@ -256,12 +256,12 @@ Test(command_verdicts, what_held_on_idle_inputs_alone_is_said_and_strict_refuses
   shell_run(s, "$F verify --jsonl r.jsonl %s", idle);
   EXPECT_CODE(s, 0);
   cr_expect(strstr(s->out,
-                   "  run_to_run                    2        0        0        2            -            -  (nothing "
-                   "telling)\n"),
+                   "  run_to_run                    2        0        0        2            -            -  (idle inputs "
+                   "only)\n"),
             "%s", s->out);
   cr_expect(strstr(s->out, "  stays_in_bounds               2        0        0        -            -            -\n"),
             "%s", s->out);
-  cr_expect(strstr(s->out, "7 promises about order held on nothing telling: "), "%s", s->out);
+  cr_expect(strstr(s->out, "7 promises about order held on idle inputs alone: "), "%s", s->out);
   shell_run(s,
             "grep -c '\"telling\":false' r.jsonl; grep -c '\"telling\":true' r.jsonl; grep -c '\"telling\"' r.jsonl");
   cr_expect_str_eq(s->out, "13\n0\n13\n");

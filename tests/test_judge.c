@@ -123,7 +123,7 @@ Test(judge, a_twin_of_another_engine_runs_there) {
     float second;
     enum fold_verdict verdict;
     const char *reason;
-  } rows[] = {{2, FOLD_HELD, ""}, {5, FOLD_REFUTED, "other bits than there on cuda"}};
+  } rows[] = {{2, FOLD_HELD, ""}, {5, FOLD_REFUTED, "different bits than there on cuda"}};
   for (size_t i = 0; i < 2; i++) {
     struct fold_finding finding = fold_finding_open(1);
     lay(&there, 1, rows[i].second);

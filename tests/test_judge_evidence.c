@@ -353,8 +353,8 @@ Test(judge_evidence, a_row_in_a_batch_stands_between_its_own_reverse) {
       cr_expect(batch.batches > 0 && batch.wrong == 0, "%s, %zu terms: %u wrong in %u batches",
                 fold_dtype_name(l.c.dtype), n, batch.wrong, batch.batches);
     }
-  static const char *const seen[] = {NULL, NULL, "other bits as third of five rows",
-                                     "other bits as fourth of five rows", NULL};
+  static const char *const seen[] = {NULL, NULL, "different bits as third of five rows",
+                                     "different bits as fourth of five rows", NULL};
   for (batch.odd = 0; batch.odd < 5; batch.odd++) {
     struct tally t = judge(&subject, CASE(&l, 1, 2, 3));
     const struct fold_finding *f = &t.last[FOLD_BATCH_INVARIANT];
@@ -378,13 +378,13 @@ Test(judge_evidence, the_first_row_that_differs_is_named_with_both_results) {
     struct fold_finding f = {.row = 99};
     float want[ROWS];
     for (size_t r = 0; r < ROWS; r++) want[r] = r < row ? got[r] : -got[r];
-    cr_expect_not(fold_find_same(&f, FOLD_F32, got, want, ROWS, "other bits"));
+    cr_expect_not(fold_find_same(&f, FOLD_F32, got, want, ROWS, "different bits"));
     cr_expect(f.verdict == FOLD_REFUTED && f.compared && f.comparisons == ROWS, "%s", f.reason);
     cr_expect(f.row == row && f.got == fold_f32_bits(got[row]) && f.want == fold_f32_bits(-got[row]), "row %zu for %zu",
               f.row, row);
   }
   struct fold_finding f = {.row = 99};
-  cr_expect(fold_find_same(&f, FOLD_F32, got, got, ROWS, "other bits") && f.row == 99 && !f.compared);
+  cr_expect(fold_find_same(&f, FOLD_F32, got, got, ROWS, "different bits") && f.row == 99 && !f.compared);
 }
 
 /* The twin spoils the input in its own run of the other's trial: that is the twin's, and is in the log as its. */
@@ -405,7 +405,7 @@ Test(judge_evidence, who_names_a_twin_that_spoils_the_input_is_not_blamed) {
   cr_expect_eq(t.last[FOLD_KEEPS_INPUT].verdict, FOLD_HELD, "%s", t.last[FOLD_KEEPS_INPUT].reason);
 }
 
-/* What an order gives is kept with the terms: by the same order another method gives other bits, and by another order the same one. */
+/* What an order gives is kept with the terms: by the same order another method gives different bits, and by another order the same one. */
 Test(judge_evidence, each_subject_is_held_against_the_replay_of_its_own_order_and_method) {
   struct literal l;
   const float lost = 1, kept = 1 + 0x1p-23f;

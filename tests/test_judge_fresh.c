@@ -58,7 +58,7 @@ Test(judge_fresh, what_only_the_new_process_did_is_told) {
   } rows[] = {
       {UNWRITTEN, "result 2 was not written", 2, {.unwritten = true}},
       {STRAY, "byte -4 from the start of the input was overwritten", 0, {.out_of_bounds = true}},
-      {SPLIT, "rank 5 has other bits than rank 0", 1, {.ranks_differ = true}},
+      {SPLIT, "rank 5 has different bits than rank 0", 1, {.ranks_differ = true}},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     struct fold_finding f = judge(own_hash(), "s", rows[i].more, (struct fold_traces){0});

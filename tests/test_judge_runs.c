@@ -323,7 +323,7 @@ Test(judge_runs, the_scratch_is_moved_by_itself) {
   c.where = "test";
   cr_assert_eq(tally_verify(&registry, NULL, false, &cases, &t).code, FOLD_OK);
   cr_expect_eq(t.last[FOLD_ALIGNMENT_INVARIANT].verdict, FOLD_REFUTED);
-  cr_expect_str_eq(t.last[FOLD_ALIGNMENT_INVARIANT].reason, "other bits with the scratch 256 bytes further");
+  cr_expect_str_eq(t.last[FOLD_ALIGNMENT_INVARIANT].reason, "different bits with the scratch 256 bytes further");
 }
 
 /* Keeps the results of an address and a shape, whatever lies there later. */
@@ -364,7 +364,7 @@ Test(judge_runs, the_term_whose_change_was_not_seen_is_named) {
     cache.in = NULL;
     cr_assert_eq(tally_verify(&registry, NULL, false, &cases, &t).code, FOLD_OK);
     const struct fold_finding *f = &t.last[FOLD_RUN_TO_RUN];
-    snprintf(reason, sizeof reason, "the result of another input, which was there before its term %zu was changed",
+    snprintf(reason, sizeof reason, "the result of the previous input, from before its term %zu was changed",
              t.input_hash % (c.rows * c.cols) % c.cols);
     cr_expect(f->verdict == FOLD_REFUTED && f->row == t.input_hash % (c.rows * c.cols) / c.cols, "shape %zu: row %zu",
               i, f->row);

@@ -149,15 +149,15 @@ Test(judge_table, a_promise_that_no_input_could_tell_is_named) {
   char *text = close_line(&table, true);
   cr_expect(strstr(text, "  run_to_run                    4        0        0        3            -"), "%s", text);
   cr_expect(strstr(text, "  bounded                       1        0        0        -            -"), "%s", text);
-  cr_expect(strstr(text, "nothing telling") == NULL, "%s", text);
+  cr_expect(strstr(text, "idle inputs only") == NULL, "%s", text);
   free(text);
   for (size_t i = 1; i < 13; i++) add_telling(&table, i, FOLD_REPLAYS, FOLD_IDLE);
   add_telling(&table, 1, FOLD_LAUNCH_INVARIANT, FOLD_IDLE);
   cr_expect_eq(fold_table_untold(&table), 13);
   text = close_line(&table, false);
-  cr_expect(strstr(text, "        1            -            -  (nothing telling)\n"), "%s", text);
+  cr_expect(strstr(text, "        1            -            -  (idle inputs only)\n"), "%s", text);
   cr_expect(
-      strstr(text, "\n13 promises about order held on nothing telling: ") && strstr(text, " (--strict refuses that)\n"),
+      strstr(text, "\n13 promises about order held on idle inputs alone: ") && strstr(text, " (--strict refuses that)\n"),
       "%s", text);
   cr_expect(strstr(text, "planted on host: ") == NULL, "%s", text);
   free(text);

@@ -36,7 +36,8 @@ Test(known, what_was_seen_before_is_told_once_a_subject_and_alone_is_no_success)
   shell_run(s, "$F verify --subjects mpi/sum,mpi/allreduce --fixtures '" NAN_CASE "," ZEROS_CASE "'");
   expect_verdict(s, 0, "  4 cases, mpi/sum of " SEEN ": ");
   expect_verdict(s, 0, "  4 cases, mpi/allreduce of " SEEN ": ");
-  expect_verdict(s, 0, "  correctly_rounded             0        0        0        -            0            -  (2 known)\n");
+  expect_verdict(s, 0,
+                 "  correctly_rounded             0        0        0        -            0            -  (2 known)\n");
   cr_expect(strstr(s->out, "REFUTED") == NULL && strstr(s->out, " held, 0 refuted, 0 skipped\n"), "%s", s->out);
   shell_run(s, "$F verify --subjects mpi/sum --claims correctly_rounded --fixtures " NAN_CASE);
   expect_verdict(s, 77, "\n0 held, 0 refuted, 0 skipped\n");
@@ -56,8 +57,9 @@ Test(known, what_was_seen_before_is_told_once_a_subject_and_alone_is_no_success)
 /* A world is started between two host subjects, by variables that are set for mpirun: they are no subject's. */
 Test(known, what_starts_a_world_is_no_host_subjects_trace) {
   struct shell *s = open_shell();
-  shell_run(s, "$F verify --subjects host/sequential,mpi/sum --claims fresh_process --fixtures "
-               "'cancel*/f32/sum/*,integers/f32/sum/*,normal/f32/sum/*'");
+  shell_run(s,
+            "$F verify --subjects host/sequential,mpi/sum --claims fresh_process --fixtures "
+            "'cancel*/f32/sum/*,integers/f32/sum/*,normal/f32/sum/*'");
   expect_verdict(s, 0, " held, 0 refuted, ");
   cr_expect(strstr(s->out, "mpi/sum on mpi\n") && strstr(s->out, "host/sequential on host\n"), "%s", s->out);
   shell_close(s);
@@ -122,7 +124,7 @@ Test(known, records_and_reports_tell_known_from_new) {
                "' --jsonl new.jsonl; grep -c '\"known\":false' new.jsonl");
   EXPECT_CODE(s, 0);
   shell_run(s, "$F report --format markdown known.jsonl");
-  expect_verdict(s, 0, " held, 0 refuted, 0 skipped, 2 known of other libraries\n");
+  expect_verdict(s, 0, " held, 0 refuted, 0 skipped, 2 known defects\n");
   shell_run(s, "$F report --format junit known.jsonl");
   expect_verdict(s, 0, " failures=\"0\"");
   shell_run(s, "$F report --format markdown known.jsonl new.jsonl");
@@ -138,7 +140,7 @@ Test(known, a_rank_that_differs_in_the_new_process_alone_is_seen) {
   const char *select = "--subjects mpi/allreduce --fixtures " PLAIN_SUM;
   shell_run(s, "SHIM_RECORD=rank_1 $F verify --claims fresh_process,rank_agreement --jsonl a.jsonl %s", select);
   expect_verdict(s, 1, "REFUTED: mpi/allreduce on mpi violates fresh_process: ");
-  expect_verdict(s, 1, ": in a new process rank 1 has other bits than rank 0\n");
+  expect_verdict(s, 1, ": in a new process rank 1 has different bits than rank 0\n");
   cr_expect(strstr(s->out, "violates rank_agreement") == NULL, "%s", s->out);
   shell_run(
       s, "SHIM_RECORD=rank_1 $F record --jsonl b.jsonl %s && grep -c '\"ranks_differ\":{\"rank\":1,\"row\":0,' b.jsonl",

@@ -57,7 +57,7 @@ static void round_trip(struct scratch *s, enum fold_dtype dtype, size_t rows, si
   memset(got, 0xa5, nbytes + 1);
   status = fold_npy_read(path, &npy, got);
   cr_expect(status.code == FOLD_OK, "%s", status.text);
-  cr_expect(memcmp(want, got, nbytes) == 0, "%s %zu x %zu: other bits", fold_dtype_name(dtype), rows, cols);
+  cr_expect(memcmp(want, got, nbytes) == 0, "%s %zu x %zu: different bits", fold_dtype_name(dtype), rows, cols);
   cr_expect(got[nbytes] == 0xa5, "%s %zu x %zu: wrote past the end", fold_dtype_name(dtype), rows, cols);
   free(want);
   free(got);

@@ -339,7 +339,7 @@ static fold_status by_values(void *context, size_t rows, void *out) {
 
 Test(reveal, a_tree_that_masks_show_and_other_data_do_not_is_never_told_as_one) {
   struct subject s = {0};
-  expect_kind(&s, by_values, 64, FOLD_REVEALED_VALUES, "other bits");
+  expect_kind(&s, by_values, 64, FOLD_REVEALED_VALUES, "different bits");
 }
 
 static fold_status without_one(void *context, size_t rows, void *out) {

@@ -473,7 +473,7 @@ Test(rig_world, without_another_world_nothing_is_held_of_it) {
   struct tally t;
   cr_assert_eq(judge_among(RANKS, FOLD_CLAIM(FOLD_WORLD_INVARIANT), &t).code, FOLD_OK);
   cr_expect_eq(t.last[FOLD_WORLD_INVARIANT].verdict, FOLD_SKIPPED);
-  cr_expect_str_eq(t.last[FOLD_WORLD_INVARIANT].reason, "there is no other world to try");
+  cr_expect_str_eq(t.last[FOLD_WORLD_INVARIANT].reason, "there is no other number of ranks to try");
 }
 
 /* The last question is the last look at the input, when all is judged, but for the claim that looked itself. */
@@ -505,10 +505,10 @@ Test(rig_world, what_differs_is_told) {
     size_t row;
     double more;
     const char *reason;
-  } lies[] = {{FOLD_WORLD_INVARIANT, 3, 0, 0, 0, 1, "other bits with 3 ranks"},
-              {FOLD_MESSAGE_INVARIANT, 0, 2, 0, 1, 1, "elements 1 to 2 have other bits in a message of their own"},
-              {FOLD_MESSAGE_INVARIANT, 0, 1, 0, 0, 1, "elements 0 to 0 have other bits in a message of their own"},
-              {FOLD_RANK_AGREEMENT, 0, 0, 1, ROWS - 1, 1, "rank 1 has other bits than rank 0"}};
+  } lies[] = {{FOLD_WORLD_INVARIANT, 3, 0, 0, 0, 1, "different bits with 3 ranks"},
+              {FOLD_MESSAGE_INVARIANT, 0, 2, 0, 1, 1, "elements 1 to 2 have different bits in a message of their own"},
+              {FOLD_MESSAGE_INVARIANT, 0, 1, 0, 0, 1, "elements 0 to 0 have different bits in a message of their own"},
+              {FOLD_RANK_AGREEMENT, 0, 0, 1, ROWS - 1, 1, "rank 1 has different bits than rank 0"}};
   for (size_t i = 0; i < sizeof lies / sizeof *lies; i++) {
     struct tally t;
     const struct fold_finding *f = &t.last[lies[i].claim];

@@ -83,7 +83,7 @@ static int rank_main(struct fold_segment *segment, int rank, int ranks, uint64_t
     if (sample_bits(k, (uint64_t)rank) % 4 == 0) usleep(200);
     if (try(segment, rank, ranks, &s, k)) continue;
     if (wrong++ > 0) continue;
-    fprintf(stderr, "rank %d of %d, call %llu: %zu %s, %s%s: other bits, or bytes beside them\n", rank, ranks,
+    fprintf(stderr, "rank %d of %d, call %llu: %zu %s, %s%s: different bits, or bytes beside them\n", rank, ranks,
             (unsigned long long)k, s.rows, fold_dtype_name(s.dtype), fold_op_name(s.op),
             s.in_place ? ", in place" : "");
   }

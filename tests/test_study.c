@@ -95,7 +95,8 @@ static void expect_order(const struct fold_study_point *p, const void *terms) {
   if (p->subject->method != FOLD_PLAIN || p->subject->accumulator != FOLD_USUAL) return;
   struct naive fold = naive_fold(fold_order_find(p->subject->order), c->dtype, c->op, terms, c->n);
   uint64_t got = fold_bits_from_double(c->dtype, fold.value);
-  cr_expect(fold_bits_same(c->dtype, got, p->got), "%s n %zu: other bits than the naive fold", p->subject->name, c->n);
+  cr_expect(fold_bits_same(c->dtype, got, p->got), "%s n %zu: different bits than the naive fold", p->subject->name,
+            c->n);
   cr_expect(p->height == (fold.some ? fold.height : 0), "%s n %zu: height %zu", p->subject->name, c->n,
             (size_t)p->height);
   if (c->dtype != FOLD_F32 || c->n < 2) return;

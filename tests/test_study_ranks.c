@@ -109,7 +109,7 @@ static void expect_sent(enum fold_dtype dtype, const void *terms, size_t ranks) 
       struct packet want = send(algorithm, dtype, x, ranks, chunk);
       uint64_t got;
       cr_assert_eq(fold_ranks_sum(algorithm, dtype, terms, ranks, chunk, &got).code, FOLD_OK);
-      cr_expect(got == fold_bits_from_double(dtype, want.value), "%s %s, %zu ranks, chunk %zu: other bits",
+      cr_expect(got == fold_bits_from_double(dtype, want.value), "%s %s, %zu ranks, chunk %zu: different bits",
                 fold_ranks_name(algorithm), fold_dtype_name(dtype), ranks, chunk);
       cr_assert_eq(fold_ranks_height(algorithm, ranks, &height).code, FOLD_OK);
       cr_expect(height == want.height, "%s, %zu ranks: height %zu, not %zu", fold_ranks_name(algorithm), ranks,

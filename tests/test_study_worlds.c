@@ -245,20 +245,20 @@ Test(study_worlds, a_promise_that_is_not_kept_is_named_and_exits_1) {
     unsigned worlds; /* those that break it: 1u << ranks */
   } rows[] = {
       {"right_sum", "", 0},
-      {"world_shows", "world_invariant: other bits than in a world of one rank", 1u << 3 | 1u << 4},
+      {"world_shows", "world_invariant: different bits than in a world of one rank", 1u << 3 | 1u << 4},
       {"not_nearest", "correctly_rounded: not the number nearest to the exact result",
        1u << 1 | 1u << 2 | 1u << 3 | 1u << 4},
-      {"not_replayed", "replays: other bits than its order's replay", 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4},
+      {"not_replayed", "replays: different bits than its order's replay", 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4},
       {"above_bound", "bounded: error ", 1u << 2 | 1u << 3 | 1u << 4},
       {"loses_tails", "bounded: error ", 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4},
       {"infinite", "bounded: the result is not finite, and no partial result can overflow", 1u << 2},
       {"joins_badly", "joining the ranks' own sums: error ", 1u << 2 | 1u << 3 | 1u << 4},
-      {"ranks_differ", "rank 1 has other bits than rank 0", 1u << 2 | 1u << 3 | 1u << 4},
+      {"ranks_differ", "rank 1 has different bits than rank 0", 1u << 2 | 1u << 3 | 1u << 4},
       {"changes_input", "it changed its input", 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4},
       {"unwritten", "a result was not written", 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4},
       {"right_vector", "", 0},
       {"one_above_bound", "bounded: 1 elements are above their bounds, the first is number 6666", 1u << 3},
-      {"one_not_replayed", "replays: other bits than its order's replay", 1u << 4},
+      {"one_not_replayed", "replays: different bits than its order's replay", 1u << 4},
       {"one_is_nan", "bounded: 1 elements are above their bounds, the first is number 7", 1u << 2},
   };
   struct shell *s = shell_open();
@@ -285,7 +285,7 @@ static size_t count(const char *text, const char *with) {
   return n;
 }
 
-/* Ours keep what they promise; the library's other bits are a finding. What the table says, records and the page say.
+/* Ours keep what they promise; the library's different bits are a finding. What the table says, records and the page say.
  * */
 Test(study_worlds, the_subjects_are_validated_and_recorded) {
   struct shell *s = shell_open();

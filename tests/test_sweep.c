@@ -117,7 +117,7 @@ Test(sweep, batches_are_of_every_size_about_a_power_of_two) {
     }
 }
 
-/* The first size that gives other bits is named, tried or not. */
+/* The first size that gives different bits is named, tried or not. */
 Test(sweep, the_first_batch_with_other_bits_is_named) {
   enum { ROWS = 70 };
   struct fold_subject subject = subject_of(FOLD_CLAIM(FOLD_BATCH_INVARIANT));
@@ -125,8 +125,8 @@ Test(sweep, the_first_batch_with_other_bits_is_named) {
     struct tally t = judge(&subject, FOLD_ROWS_SUM, FOLD_F32, ROWS, 3, (struct fold_around){.n = 0});
     const struct fold_finding *f = &t.last[FOLD_BATCH_INVARIANT];
     char reason[100];
-    snprintf(reason, sizeof reason, "same bits up to %zu row%s, other bits from %zu (of %d)", seen.one_more_from - 1,
-             seen.one_more_from == 2 ? "" : "s", seen.one_more_from, ROWS);
+    snprintf(reason, sizeof reason, "same bits up to %zu row%s, different bits from %zu (of %d)",
+             seen.one_more_from - 1, seen.one_more_from == 2 ? "" : "s", seen.one_more_from, ROWS);
     cr_expect_eq(f->verdict, FOLD_REFUTED);
     cr_expect_str_eq(f->reason, reason, "%s", f->reason);
     cr_expect(f->compared && fold_bits_to_double(FOLD_F32, f->got) - fold_bits_to_double(FOLD_F32, f->want) == 1);

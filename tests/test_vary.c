@@ -151,11 +151,11 @@ Test(vary, a_difference_is_blamed_on_what_makes_it) {
 /* Where one thing alone does it, the evidence is that run's. */
 Test(vary, the_reason_names_no_more_than_it_takes) {
   struct tally t = judge(AT_3_THREADS, ALL, PART, 7);
-  cr_expect_str_eq(t.last[FOLD_LAUNCH_INVARIANT].reason, "other bits with 3 threads");
+  cr_expect_str_eq(t.last[FOLD_LAUNCH_INVARIANT].reason, "different bits with 3 threads");
   t = judge(AT_16_BYTES, ALL, PART, 7);
-  cr_expect_str_eq(t.last[FOLD_ALIGNMENT_INVARIANT].reason, "other bits 2 elements from an aligned address");
+  cr_expect_str_eq(t.last[FOLD_ALIGNMENT_INVARIANT].reason, "different bits 2 elements from an aligned address");
   t = judge(AT_OUTPUT, ALL, PART, 7);
-  cr_expect_str_eq(t.last[FOLD_ALIGNMENT_INVARIANT].reason, "other bits with the output 16 elements further");
+  cr_expect_str_eq(t.last[FOLD_ALIGNMENT_INVARIANT].reason, "different bits with the output 16 elements further");
   t = judge(READS_NAN, ALL, PART, 7);
   cr_expect_str_eq(t.last[FOLD_WRITES_OUTPUT].reason, "NaN where the output held NaN before: it was read");
   t = judge(READS_NAN_AT_8, ALL, ALL_OF_IT, 7);

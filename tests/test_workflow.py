@@ -142,7 +142,7 @@ def check_compare_last(folder):
         expect(code == want and words in text, f"the last job had {bits} on {gpu}: {code}: {text}")
         if want == 1:
             expect(report(out, build).returncode == 0, "no report")
-            expect('failures="1"' in (out / "junit.xml").read_text(), "the report does not show other bits")
+            expect('failures="1"' in (out / "junit.xml").read_text(), "the report does not show different bits")
 
 
 def check_cccl(folder):

@@ -236,8 +236,10 @@ Test(world, a_launcher_that_fails_is_told_with_what_it_printed) {
        "rank 0 of 4 did not start: the launcher ended: a component is missing (FOLDPROOF_OUTPUT=FILE keeps all of it)"},
       {"FOLDPROOF_LAUNCH=./warns", 99, "the launcher ended: no way to node c (FOLDPROOF_OUTPUT=FILE keeps all of it)"},
       {"FOLDPROOF_LAUNCH=./babbles", 99, ": 12345678x12345678x|8x123 (FOLDPROOF_OUTPUT=FILE keeps all of it)"},
-      {"FOLDPROOF_LAUNCH='mpirun --oversubscribe -n 2'", 99, "the launcher started rank |of 2 on |asked for were 4"},
-      {"FOLDPROOF_LAUNCH='mpirun --oversubscribe -n 6'", 99, "the launcher started rank |of 6 on |asked for were 4"},
+      {"FOLDPROOF_LAUNCH='mpirun --oversubscribe -n 2'", 99,
+       "the launcher started rank |of 2 on |4 ranks were requested"},
+      {"FOLDPROOF_LAUNCH='mpirun --oversubscribe -n 6'", 99,
+       "the launcher started rank |of 6 on |4 ranks were requested"},
   };
   skip_without_mpi();
   enum { LAUNCHERS = sizeof launchers / sizeof *launchers };
@@ -329,7 +331,7 @@ Test(world, false_ranks_and_strangers_that_connect_are_told_apart) {
       {"protocol", 99, "a rank is another version of foldproof"},
       {"library", 99, "rank 2 on |has Fake 2, rank 0 on |has Fake 1"},
       {"twice", 99, "two processes say that they are rank 1"},
-      {"world", 99, "the launcher started rank 0 of 5 on |asked for were 4"},
+      {"world", 99, "the launcher started rank 0 of 5 on |4 ranks were requested"},
       {"babble", 99, "rank 0 of |answered out of turn"},
       {"orphans", 99, "did not start: the launcher ended"},
       {"strangers", 0, "1 held, 0 refuted"},

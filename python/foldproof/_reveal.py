@@ -40,7 +40,7 @@ class Tree:
         if self.text is None:
             return f"{head}: {self.kind}{': ' if self.why or self.orders else ''}{self.why or ', '.join(self.orders)}"
         place, batch = self.record.get("depends_on_place"), self.record["depends_on_batch"]
-        alone = f"of a row alone: in a launch {place}\n" if place else "of a row alone: some launches of more rows have other bits\n" if batch else ""
+        alone = f"of a row alone: in a launch {place}\n" if place else "of a row alone: some launches of more rows have different bits\n" if batch else ""
         return f"{head}: {', '.join(self.orders) or 'unknown order'}, {self.fingerprint}\n{alone}{self.text.rstrip()}"
 
 

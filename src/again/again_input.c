@@ -43,7 +43,7 @@ static fold_status read_case(const json_t *record, struct fold_case *c) {
   size_t ranks, n;
   *c = (struct fold_case){.problem = fold_problem_find(fold_record_text(record, "op"))};
   if (dtype < 0 || c->problem == NULL || !read_size(record, "rows", &c->rows) || !read_size(record, "cols", &c->cols))
-    return fold_error(FOLD_BAD_INPUT, "no input is told by its dtype, op, rows and cols");
+    return fold_error(FOLD_BAD_INPUT, "its dtype, op, rows and cols name no input");
   if (__builtin_mul_overflow(c->rows, c->cols, &n) || n > (size_t)1 << 36)
     return fold_error(FOLD_BAD_INPUT, "%zu x %zu terms are too many", c->rows, c->cols);
   c->dtype = (enum fold_dtype)dtype;
@@ -81,8 +81,8 @@ static fold_status find_case(struct fold_again *a, const json_t *record, const s
     return fold_ok();
   }
   if (told.source.generator == NULL)
-    return fold_error(FOLD_UNSUPPORTED, *found ? "the fixture of that name is another one here"
-                                               : "its terms are neither generated nor a fixture here");
+    return fold_error(FOLD_UNSUPPORTED, *found ? "the fixture of that name differs here"
+                                               : "its terms have no generator and no fixture here");
   FOLD_TRY(fold_source_check(&told.source));
   drop_made(a);
   told.name = strdup(name);
@@ -98,6 +98,6 @@ fold_status fold_again_input(struct fold_again *a, const json_t *record) {
   FOLD_TRY(fold_remake_other(&a->remade, c));
   fold_record_hash(hash, a->remade.hash);
   if (strcmp(hash, fold_record_text(record, "input_xxh3")) == 0) return fold_ok();
-  return fold_error(FOLD_BAD_INPUT, "its input, made again, has hash %s, and not %.30s", hash,
+  return fold_error(FOLD_BAD_INPUT, "its input, made again, has hash %s, not %.30s", hash,
                     fold_record_text(record, "input_xxh3"));
 }

@@ -67,7 +67,7 @@ static fold_status check_held(const json_t *record, enum fold_dtype dtype, const
     uint64_t bits;
     if (fold_record_read_bits(text, dtype, &bits) && fold_bits_same(dtype, bits, fold_bits_load(dtype, results, i)))
       continue;
-    return fold_error(FOLD_BAD_INPUT, "result %zu is %.30s, and not one of those that its hash is of", i,
+    return fold_error(FOLD_BAD_INPUT, "result %zu is %.30s: it does not belong to the recorded hash", i,
                       text ? text : "");
   }
   return fold_ok();
@@ -88,6 +88,6 @@ fold_status fold_again_results(struct fold_again *a, const json_t *record, const
   }
   if (held < c->rows) FOLD_TRY(fill_in(a, subject, *results, c->rows));
   if (has_hash(record, dtype, *results, c->rows)) return check_held(record, dtype, *results, held);
-  if (held == c->rows) return fold_error(FOLD_BAD_INPUT, "its results have another hash than it says");
+  if (held == c->rows) return fold_error(FOLD_BAD_INPUT, "its results do not have the recorded hash");
   return fold_error(FOLD_UNSUPPORTED, "it holds %zu of %zu results (record --full holds all)", held, c->rows);
 }

@@ -136,14 +136,14 @@ void fold_compare_text(const json_t *told, FILE *out) {
   for (size_t i = 0; i < sizeof order / sizeof *order; i++) put_changes(told, order[i], out);
   if (number(told, "other_input")) fprintf(out, "%zu of another input\n", number(told, "other_input"));
   if (number(told, "other_verdict"))
-    fprintf(out, "%zu of %zu verdicts are others\n", number(told, "other_verdict"), number(told, "verdicts_compared"));
+    fprintf(out, "%zu of %zu verdicts differ\n", number(told, "other_verdict"), number(told, "verdicts_compared"));
   if (number(told, "broken_in_both"))
     fprintf(out, "%zu without a result in both: the runs broke\n", number(told, "broken_in_both"));
   fprintf(out, "%zu agree, %zu differ, %zu only in %s, %zu only in %s\n", number(told, "agree"),
           number(told, "other_results"), number(told, "only_in_first"), side_name(told, 0),
           number(told, "only_in_second"), side_name(told, 1));
   if (!differs(told)) return;
-  fputs("what differs, and how often which is nearer to the exact result\n", out);
+  fputs("what differs, and how often each side is nearer to the exact result\n", out);
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) put_table(told, tables[i], out);
   put_smallest(told, out);
   if (json_object_size(json_object_get(told, "environment"))) fputs("what differs in the environment\n", out);

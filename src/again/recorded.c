@@ -13,7 +13,7 @@ static const struct {
 } traces[] = {{"out_of_bounds", "memory beyond an argument was touched", FOLD_STAYS_IN_BOUNDS},
               {"left", "it left its process changed", FOLD_LEAVES_NO_TRACE},
               {"wrote_input", "it wrote to its input", FOLD_KEEPS_INPUT},
-              {"ranks_differ", "a rank has other bits than rank 0", FOLD_RANK_AGREEMENT}};
+              {"ranks_differ", "a rank has different bits than rank 0", FOLD_RANK_AGREEMENT}};
 
 const struct fold_claim *fold_recorded_claim(const json_t *record) {
   size_t n;

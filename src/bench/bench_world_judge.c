@@ -175,11 +175,11 @@ static void judge_ranks(struct fold_world_timing *t, const struct wire_checked *
   t->hash = checked[0].hash;
   t->checked = true;
   for (unsigned r = 0; r < t->shape.ranks && agreed; r++) {
-    snprintf(what, sizeof what, "rank %u has other bits than rank 0 at this size", r);
+    snprintf(what, sizeof what, "rank %u has different bits than rank 0 at this size", r);
     agreed = fold_find_same_hash(&agree, checked[r].hash, checked[0].hash, what);
   }
   for (unsigned r = 0; r < t->shape.ranks && repeated; r++) {
-    snprintf(what, sizeof what, "rank %u has other bits in a second run, or wrote not all of them", r);
+    snprintf(what, sizeof what, "rank %u has different bits in a second run, or wrote not all of them", r);
     repeated = fold_find_same_hash(&repeat, checked[r].again, checked[r].hash, what);
   }
   if (agreed) fold_find_held(&agree);

@@ -49,12 +49,12 @@ static bool next_line(struct check *c) {
   char want[12];
   snprintf(want, sizeof want, "%08x", mark > c->at ? fold_cert_crc(c->line, c->at, (size_t)(mark - 1 - c->at)) : 0);
   if (mark == c->at || mark[-1] != ' ' || end - mark != 9 || memcmp(mark + 1, want, 8) != 0)
-    return fail(c, "the line was changed: its check sum is another");
+    return fail(c, "the line was changed: its checksum differs");
   mark[-1] = '\0';
   c->text = c->at;
   c->at = end + 1;
   c->value = strchr(c->text, ' ');
-  if (strlen(c->text) != (size_t)(mark - 1 - c->text) || !c->value) return fail(c, "it is no key and value");
+  if (strlen(c->text) != (size_t)(mark - 1 - c->text) || !c->value) return fail(c, "it is not a key and a value");
   *c->value++ = '\0';
   return true;
 }

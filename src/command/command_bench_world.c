@@ -72,7 +72,7 @@ static void judge_worlds(struct fold_world_timing *t, const struct fold_world_ti
   uint64_t promised = fold_claims_of(t->subject, t->shape.op);
   if (!one || !one->checked || !t->checked || !(promised & FOLD_CLAIM(FOLD_WORLD_INVARIANT))) return;
   struct fold_finding finding = fold_finding_open(t->shape.rows);
-  if (fold_find_same_hash(&finding, t->hash, one->hash, "other bits than with one rank at this size")) {
+  if (fold_find_same_hash(&finding, t->hash, one->hash, "different bits than with one rank at this size")) {
     if (!verify) return;
     fold_find_held(&finding);
   }
@@ -228,7 +228,7 @@ static void print_world(const struct world_bench *w, const struct fold_world *wo
          hello->library, hello->device[0] ? ", " : "", hello->device, w->options.iterations,
          cache ? "nearest cache" : "memory", 1e-9 * w->limits.memory.rate);
   if (isnan(w->limits.link))
-    printf("not known, and not held against (--link)\n");
+    printf("unknown, and not checked (--link)\n");
   else
     printf("%.1f GB/s a direction\n", 1e-9 * w->limits.link);
 }

@@ -10,7 +10,7 @@ bool fold_compare_knows_claim(const char *claim);
 /* gpu_to_gpu by the registry: whether who makes these claims on a GPU promises the same bits on another model. */
 bool fold_compare_promises(const struct fold_subject *subject, uint64_t claims);
 #define FOLD_COMPARE_REFUTED_BY \
-  "other bits on another model of GPU: judged from two records, by compare --claim gpu_to_gpu"
+  "different bits on another model of GPU: judged from two records, by compare --claim gpu_to_gpu"
 
 /* Judges the claim on every result of a GPU that both records have and whose subject promises it; prints a table, and writes
  * each verdict to `jsonl` unless that is NULL. Returns the exit code: 0 held, 1 refuted, 2 bad input, 77 nothing to judge, 99 a

@@ -59,7 +59,7 @@ bool fold_judge_check_verdict(struct fold_judge *j, const json_t *record, size_t
   if (!j->last || !((j->last->held | j->last->refuted) & bit)) return false;
   const char *now = fold_verdict_name(j->last->refuted & bit ? FOLD_REFUTED : FOLD_HELD);
   if (strcmp(said, now) != 0 && claim->id != FOLD_RUN_TO_RUN)
-    fold_judge_say(&j->contradictions, j, line, record, "CONTRADICTS", "it says that %s is %.20s, and that is %s",
+    fold_judge_say(&j->contradictions, j, line, record, "CONTRADICTS", "it says that %s is %.20s; the results say %s",
                    claim->name, said, now);
   return true;
 }
@@ -70,5 +70,5 @@ void fold_judge_check_traces(struct fold_judge *j, const json_t *record, size_t 
   if (!claim || !(fold_recorded_traces(record) & FOLD_CLAIM(claim->id))) return;
   if (strcmp(fold_record_text(record, "verdict"), "held") == 0)
     fold_judge_say(&j->contradictions, j, line, record, "CONTRADICTS",
-                   "it says that %s held, and what its run did refutes that", claim->name);
+                   "it says that %s held; what its run did refutes that", claim->name);
 }

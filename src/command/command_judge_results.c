@@ -55,7 +55,7 @@ static void judge_twin(struct judging *g) {
     fold_find_skipped(&finding, "its twin's results are not in the records");
   } else {
     char what[120];
-    snprintf(what, sizeof what, "other bits than %.60s", name);
+    snprintf(what, sizeof what, "different bits than %.60s", name);
     while (fold_seen_has_next(&j->seen, other) && strcmp(other->hash, j->last->hash) == 0) other++;
     if (fold_find_same_hash(&finding, strtoull(j->last->hash, NULL, 16), strtoull(other->hash, NULL, 16), what))
       fold_find_held(&finding);
@@ -86,7 +86,7 @@ static void skip_claims(struct judging *g, uint64_t told) {
   for (size_t k = 0; k < n; k++) {
     struct fold_finding finding = fold_finding_open(g->judgement.c->rows);
     if (!(promised & FOLD_CLAIM(k))) continue;
-    fold_find_skipped(&finding, "a record can't tell: it is judged by runs");
+    fold_find_skipped(&finding, "only a run can judge this");
     tell(g, &claims[k], &finding);
   }
 }
@@ -120,7 +120,7 @@ static bool refute_part(struct judging *g, const struct fold_subject *subject) {
     read = fold_record_read_bits(json_string_value(json_array_get(results, i)), dtype, &bits);
     if (read) fold_bits_store(dtype, got, i, bits);
   }
-  if (read && fold_find_same(&finding, dtype, got, replayed, held, "other bits than its order's replay"))
+  if (read && fold_find_same(&finding, dtype, got, replayed, held, "different bits than its order's replay"))
     fold_find_refuted(&finding,
                       "another hash of all %zu results than its order's replay, in a row behind the first %zu",
                       g->judgement.c->rows, held);

@@ -56,7 +56,7 @@ static void at_exit(int code, void *unused) {
   int now = parsing ? fold_finish_output("foldproof", 0) : fold_exit_code(FOLD_ENVIRONMENT);
   if (!parsing) {
     fflush(stdout);
-    fprintf(stderr, "foldproof: ended from within, by exit(%d): a library gave up, or a subject did\n", code);
+    fprintf(stderr, "foldproof: a library or a subject called exit(%d)\n", code);
   }
   if (now != code) _exit(now);
 }

@@ -95,7 +95,7 @@ static fold_status print_text(FILE *out, const struct reveal *r, const struct fo
     fprintf(out, "batch        the tree depends on the batch: this is that of one row, many have another (0x%016llx)\n",
             (unsigned long long)v->batch_print);
   else if (v->by_batch)
-    fprintf(out, "batch        this is of a row alone: some launches of more rows have other bits\n");
+    fprintf(out, "batch        this is of a row alone: some launches of more rows have different bits\n");
   if (v->proofs)
     fprintf(out, "tested       %llu rows of data, %llu pairs of terms in %llu launches\n",
             (unsigned long long)v->proofs, (unsigned long long)v->probes, (unsigned long long)v->launches);

@@ -235,7 +235,7 @@ fold_status fold_golden_again(struct fold_golden_run *run, const struct fold_jud
   if (kept == NULL || kept->input != j->input_hash)
     refuse(run, j, "it varies from run to run: in a new process it has another input, or none before");
   else if (fold_golden_differ(kept, &now.line, &place))
-    refuse(run, j, "it varies from run to run: other bits in a new process");
+    refuse(run, j, "it varies from run to run: different bits in a new process");
   free(now.results);
   return fold_ok();
 }

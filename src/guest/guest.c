@@ -172,7 +172,7 @@ static fold_status set_twin(struct fold_subject *rows, size_t n, const char *twi
     else
       set++;
   }
-  return set ? fold_ok() : fold_error(FOLD_BAD_INPUT, "--same-bits-as %.80s: no other guest's subject is there", twin);
+  return set ? fold_ok() : fold_error(FOLD_BAD_INPUT, "--same-bits-as %.80s: there is no other guest", twin);
 }
 
 static fold_status load(const struct fold_guest *guest, const char *claims, const struct fold_registry *own,

@@ -128,7 +128,7 @@ static fold_status same_subject(const struct foldproof_guest_table *table, const
   const size_t index = subject->guest->index;
   if (index < table->n) *s = subject_at(table, index);
   if (index < table->n && s->run && s->name && strcmp(s->name, subject->guest->name) == 0) return fold_ok();
-  return fold_error(FOLD_ENVIRONMENT, "the guest's table is another one in this process: its subject %zu is not %.80s",
+  return fold_error(FOLD_ENVIRONMENT, "the guest's table differs in this process: its subject %zu is not %.80s",
                     index + 1, subject->guest->name);
 }
 

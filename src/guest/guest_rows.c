@@ -146,7 +146,7 @@ static fold_status add_claims(const char *list, bool own, struct fold_subject *s
   FOLD_TRY(fold_claims_parse(list, &named, &preset));
   const uint64_t nobody_knows = s->guest->unknown && own ? named & ~(uint64_t)OF_ROWS : 0;
   if (nobody_knows)
-    return fold_error(FOLD_BAD_INPUT, "of a function of rows nobody knows the value or the order: it can't promise %s",
+    return fold_error(FOLD_BAD_INPUT, "the value and order of problem rows are not known: it can't promise %s",
                       fold_claims(&(size_t){0})[__builtin_ctzll(nobody_knows)].name);
   s->claims |= (own ? named : named & ~impossible(s)) | (preset & ~unmeant(s));
   return fold_ok();

@@ -18,7 +18,7 @@ static void judge_rows_alone(struct fold_trial *trial, struct fold_finding *find
     }
     const unsigned char *in_batch = (const unsigned char *)trial->got + picks[i] * size;
     if (!fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, in_batch, 1,
-                        "other bits for the row alone")) {
+                        "different bits for the row alone")) {
       finding->row = picks[i];
       return;
     }
@@ -27,7 +27,7 @@ static void judge_rows_alone(struct fold_trial *trial, struct fold_finding *find
   if (status.code != FOLD_OK) {
     fold_find_failed(finding, status);
   } else if (fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, trial->got, half,
-                            "other bits in a batch of half the rows")) {
+                            "different bits in a batch of half the rows")) {
     fold_find_held(finding);
   }
 }
@@ -86,8 +86,8 @@ static void judge_row_in_batch(struct fold_trial *trial, struct fold_finding *fi
   const size_t size = fold_dtype_size(dtype);
   const unsigned char *third = (const unsigned char *)got + THIRD * size,
                       *fourth = (const unsigned char *)got + FOURTH * size;
-  if (fold_find_same(finding, dtype, third, trial->got, 1, "other bits as third of five rows") &&
-      fold_find_same(finding, dtype, fourth, trial->got, 1, "other bits as fourth of five rows"))
+  if (fold_find_same(finding, dtype, third, trial->got, 1, "different bits as third of five rows") &&
+      fold_find_same(finding, dtype, fourth, trial->got, 1, "different bits as fourth of five rows"))
     fold_find_held(finding);
 }
 

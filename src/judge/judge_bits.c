@@ -13,7 +13,7 @@ void fold_judge_replays(const struct fold_evidence *e, struct fold_finding *find
   if (status.code != FOLD_OK)
     fold_find_failed(finding, status);
   else if (fold_find_same(finding, fold_evidence_result_dtype(e), e->results, replayed, finding->rows,
-                          "other bits than its order's replay"))
+                          "different bits than its order's replay"))
     fold_find_held(finding);
 }
 
@@ -22,7 +22,7 @@ static bool takes(const struct fold_subject *twin, const struct fold_case *c) {
   return twin->dtypes >> c->dtype & 1 && twin->ops >> fold_case_problem(c)->id & 1;
 }
 
-/* Where it has other bits in a repeat nobody can have its bits, and the subject is not to blame. */
+/* Where it has different bits in a repeat nobody can have its bits, and the subject is not to blame. */
 static void blame_varying_twin(struct fold_trial *trial, const struct fold_subject *twin,
                                struct fold_finding *finding) {
   enum { AGAIN = 8 };
@@ -31,8 +31,8 @@ static void blame_varying_twin(struct fold_trial *trial, const struct fold_subje
   for (unsigned k = 0; k < AGAIN; k++) {
     if (fold_trial_run_twin(trial, twin).code != FOLD_OK) return;
     if (fold_results_hash(dtype, trial->other, trial->c->rows) == first) continue;
-    fold_find_failed(
-        finding, fold_error(FOLD_ENVIRONMENT, "%.80s, whose bits it promises, has other bits in a repeat", twin->name));
+    fold_find_failed(finding,
+                     fold_error(FOLD_ENVIRONMENT, "its twin %.80s gives different bits in a repeat", twin->name));
     return;
   }
 }
@@ -46,12 +46,12 @@ void fold_judge_same_bits_as(struct fold_trial *trial, struct fold_finding *find
     return;
   }
   if (!takes(twin, trial->c)) {
-    fold_find_skipped(finding, "%.80s, whose bits it promises, does not take such a case", twin->name);
+    fold_find_skipped(finding, "its twin %.80s does not take this case", twin->name);
     return;
   }
   char what[160], on[40] = "";
   if (twin->engine != trial->subject->engine) snprintf(on, sizeof on, " on %s", fold_engine_name(twin->engine));
-  snprintf(what, sizeof what, "other bits than %.80s%s", twin->name, on);
+  snprintf(what, sizeof what, "different bits than %.80s%s", twin->name, on);
   fold_status status = fold_within(fold_trial_run_twin(trial, twin), "%.80s%s, whose bits it promises", twin->name, on);
   if (status.code != FOLD_OK)
     fold_find_failed(finding, status);
@@ -78,7 +78,7 @@ static bool refute_traces(const struct fold_traces *theirs, const struct fold_tr
     finding->compared = true;
     finding->got = theirs->other_bits;
     finding->want = theirs->bits;
-    fold_find_refuted(finding, "in a new process rank %u has other bits than rank 0", theirs->rank);
+    fold_find_refuted(finding, "in a new process rank %u has different bits than rank 0", theirs->rank);
   } else {
     return false;
   }

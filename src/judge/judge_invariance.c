@@ -103,7 +103,7 @@ static bool judge_permutation(struct fold_trial *trial, struct fold_finding *fin
     return false;
   }
   char what[80];
-  snprintf(what, sizeof what, "other bits for the terms %s", p->name);
+  snprintf(what, sizeof what, "different bits for the terms %s", p->name);
   return fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, trial->got, trial->c->rows, what);
 }
 

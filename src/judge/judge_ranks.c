@@ -15,7 +15,7 @@ void fold_judge_rank_agreement(struct fold_trial *trial, struct fold_finding *fi
   if (status.code != FOLD_OK) {
     fold_find_failed(finding, status);
   } else if (!fold_trial_find(trial, FOLD_DID_RUN_TOGETHER)) {
-    fold_find_skipped(finding, "one rank has nobody to agree with");
+    fold_find_skipped(finding, "there is only one rank");
   } else if (!run) {
     finding->comparisons = trial->c->rows;
     fold_find_held(finding);
@@ -25,7 +25,7 @@ void fold_judge_rank_agreement(struct fold_trial *trial, struct fold_finding *fi
     finding->compared = true;
     finding->got = split->other_bits;
     finding->want = split->bits;
-    fold_find_refuted(finding, "rank %u has other bits than rank 0", split->rank);
+    fold_find_refuted(finding, "rank %u has different bits than rank 0", split->rank);
   }
 }
 
@@ -39,7 +39,7 @@ static bool judge_part(struct fold_trial *trial, struct fold_finding *finding, s
     fold_find_failed(finding, status);
     return false;
   }
-  snprintf(what, sizeof what, "elements %zu to %zu have other bits in a message of their own", at, at + n - 1);
+  snprintf(what, sizeof what, "elements %zu to %zu have different bits in a message of their own", at, at + n - 1);
   const unsigned char *whole = (const unsigned char *)trial->got + at * fold_dtype_size(fold_trial_result_dtype(trial));
   if (fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, whole, n, what)) return true;
   finding->row += at;
@@ -83,12 +83,12 @@ void fold_judge_world_invariant(struct fold_trial *trial, struct fold_finding *f
       fold_find_failed(finding, status);
       return;
     }
-    snprintf(what, sizeof what, "other bits with %u ranks", worlds[i]);
+    snprintf(what, sizeof what, "different bits with %u ranks", worlds[i]);
     if (!fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, trial->got, c->rows, what)) return;
     tried++;
   }
   if (tried)
     fold_find_held(finding);
   else
-    fold_find_skipped(finding, "there is no other world to try");
+    fold_find_skipped(finding, "there is no other number of ranks to try");
 }

@@ -26,7 +26,7 @@ static bool judge_foreign(struct fold_trial *trial, struct fold_finding *finding
     }
     if (!kept) continue;
     finding->row = at % fold_trial_terms(trial) / trial->c->cols;
-    fold_find_refuted(finding, "the result of another input, which was there before its term %zu was changed",
+    fold_find_refuted(finding, "the result of the previous input, from before its term %zu was changed",
                       at % trial->c->cols);
     return false;
   }
@@ -57,7 +57,7 @@ static bool repeat(struct fold_trial *trial, struct repeats *r, bool busy, unsig
     fold_find_failed(finding, status);
     return false;
   }
-  const bool same = fold_find_same(&again, dtype, trial->other, trial->got, trial->c->rows, "other bits");
+  const bool same = fold_find_same(&again, dtype, trial->other, trial->got, trial->c->rows, "different bits");
   if (same || !finding->compared) *finding = again;
   r->ran[busy]++;
   r->differing[busy] += !same;
@@ -71,12 +71,12 @@ static void conclude(const struct repeats *r, struct fold_finding *finding) {
   if (r->differing[0] + r->differing[1] == 0)
     fold_find_held(finding);
   else if (r->ran[1] == 0)
-    fold_find_refuted(finding, "%u of %u repeats gave other bits: %zu%s bit patterns in %u runs", r->differing[0],
+    fold_find_refuted(finding, "%u of %u repeats gave different bits: %zu%s bit patterns in %u runs", r->differing[0],
                       r->ran[0], r->patterns, more, runs);
   else
-    fold_find_refuted(finding,
-                      "%u of %u repeats gave other bits, and %u of %u on a busy machine: %zu%s bit patterns in %u runs",
-                      r->differing[0], r->ran[0], r->differing[1], r->ran[1], r->patterns, more, runs);
+    fold_find_refuted(
+        finding, "%u of %u repeats gave different bits, and %u of %u on a busy machine: %zu%s bit patterns in %u runs",
+        r->differing[0], r->ran[0], r->differing[1], r->ran[1], r->patterns, more, runs);
 }
 
 /* Seconds. On a busy machine each parallel region may take a thousand times as long: who has many of them would not end today. */

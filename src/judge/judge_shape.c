@@ -113,8 +113,8 @@ static bool judge_prefix(struct fold_trial *trial, size_t n, struct fold_finding
     if (status.code == FOLD_OK) status = lay_shape(trial, &s, zero, &rig);
     if (status.code == FOLD_OK) status = append_zeros(&rig, n);
     if (status.code == FOLD_OK) status = run_shape(trial, &rig, &s, n, false, &got);
-    snprintf(what, sizeof what, "the row's first %zu term%s other bits %s than where %s", n, n == 1 ? " has" : "s have",
-             zeros ? "in front of zeros" : "as an array by themselves", "they stand");
+    snprintf(what, sizeof what, "the row's first %zu term%s different bits %s than where %s", n,
+             n == 1 ? " has" : "s have", zeros ? "in front of zeros" : "as an array by themselves", "they stand");
     if (!compare(trial, &rig, status, &got, &in_front, 1, what, finding)) return false;
   }
   if (status.code != FOLD_OK) fold_find_failed(finding, status);
@@ -154,7 +154,7 @@ static bool judge_padded(struct fold_trial *trial, size_t more, beyond *with, st
   const struct shape s = {rows_of(c, cols), cols, cols, 1};
   struct fold_rig rig = {0};
   char what[120];
-  snprintf(what, sizeof what, "other bits with %zu %s%s appended to a row of %zu", more,
+  snprintf(what, sizeof what, "different bits with %zu %s%s appended to a row of %zu", more,
            with == zero ? "zero" : "identity element", more == 1 ? "" : "s", c->cols);
   fold_status status = open_shape(trial, extent(&s), s.rows, &rig);
   if (status.code == FOLD_OK) status = lay_shape(trial, &s, with, &rig);
@@ -189,7 +189,7 @@ void fold_judge_padding_invariant(struct fold_trial *trial, struct fold_finding 
 static bool judge_strides(struct fold_trial *trial, struct shape s, struct fold_finding *finding) {
   struct fold_rig rig = {0};
   char what[120];
-  snprintf(what, sizeof what, "other bits with rows %zu elements apart and terms %zu", s.row_stride, s.col_stride);
+  snprintf(what, sizeof what, "different bits with rows %zu elements apart and terms %zu", s.row_stride, s.col_stride);
   fold_status status = open_shape(trial, extent(&s), s.rows, &rig);
   if (status.code == FOLD_OK) status = lay_shape(trial, &s, zero, &rig);
   if (status.code == FOLD_OK) status = run_shape(trial, &rig, &s, s.cols, true, trial->other);

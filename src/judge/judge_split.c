@@ -52,7 +52,7 @@ static bool judge_cut(struct fold_trial *trial, struct fold_finding *finding, si
     for (size_t p = 0; p + stride < shards; p += 2 * stride)
       results[p] = join(dtype, c->op, results[p], results[p + stride]);
   char what[80];
-  snprintf(what, sizeof what, "other bits from %zu shards of %zu terms", shards, length);
+  snprintf(what, sizeof what, "different bits from %zu shards of %zu terms", shards, length);
   uint64_t whole = fold_bits_load(dtype, trial->got, row);
   finding->comparisons++;
   if (fold_bits_same(dtype, results[0], whole)) return true;
@@ -69,7 +69,7 @@ void fold_judge_split_invariant(struct fold_trial *trial, struct fold_finding *f
   if (c->op != FOLD_SUM && c->op != FOLD_PROD) {
     fold_find_skipped(finding, "max and min are exact however they are split");
   } else if (fold_subject_accumulator(trial->subject, c->dtype) != fold_trial_result_dtype(trial)) {
-    fold_find_skipped(finding, "a 16-bit shard's accumulator is not at hand");
+    fold_find_skipped(finding, "a 16-bit shard's accumulator is not available");
   } else if (c->rows == 0 || c->cols <= FOLD_CANONICAL_TILE) {
     fold_find_skipped(finding, "no row of more than one tile");
   } else {

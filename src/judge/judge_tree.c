@@ -37,7 +37,8 @@ static fold_status compare(struct fold_trial *trial, const struct fold_revealed 
   else if (revealed->place[0])
     fold_find_refuted(finding, "its order depends on the place in a launch: %.110s", revealed->place);
   else if (revealed->by_batch)
-    fold_find_refuted(finding, "its order depends on the batch: some launches of up to %d rows have other bits", ROWS);
+    fold_find_refuted(finding, "its order depends on the batch: some launches of up to %d rows have different bits",
+                      ROWS);
   else
     fold_find_held(finding);
   fold_tree_free(&want);

@@ -44,7 +44,7 @@ static fold_status check(const struct fold_subject *subject, const struct fold_r
     return fold_error(FOLD_UNSUPPORTED, "%s does not take %s of %s", subject->name, problem->name,
                       fold_dtype_name(asked->dtype));
   if (subject->vector && asked->n != asked->ranks)
-    return fold_error(FOLD_UNSUPPORTED, "%s sums a term a rank: %u ranks, and not %zu", subject->name, asked->ranks,
+    return fold_error(FOLD_UNSUPPORTED, "%s sums one term a rank: %u ranks, not %zu", subject->name, asked->ranks,
                       asked->n);
   return fold_ok();
 }

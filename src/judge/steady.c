@@ -1,6 +1,6 @@
 /* steady.c: whether what refuted a claim about surroundings is there again when the same run is made again, in the same surroundings.
  *
- * Who varies by itself, as sums of threads in whatever sequence do, has other bits in some run of every claim; what differed in that run
+ * Who varies by itself, as sums of threads in whatever sequence do, has different bits in some run of every claim; what differed in that run
  * beside says nothing. Then run_to_run is refuted, where it was asked for, and the other claim is not judged. Where it was not asked
  * for the other claim stays refuted, for it can't hold either, and the reason says why.
  */
@@ -32,7 +32,7 @@ fold_status fold_trial_repeat(struct fold_trial *trial, const struct fold_varied
   }
   if (first->how.launch.threads)
     snprintf(how, sizeof how, " with %u thread%s", first->how.launch.threads, first->how.launch.threads > 1 ? "s" : "");
-  snprintf(what, sizeof what, "%u of %u repeats%s gave other bits, at the same address", differing, n, how);
+  snprintf(what, sizeof what, "%u of %u repeats%s gave different bits, at the same address", differing, n, how);
   if (differing > 0) fold_trial_note_unsteady(trial, &other, what);
   return fold_ok();
 }
@@ -49,9 +49,9 @@ void fold_judge_steady(struct fold_trial *trial, struct fold_finding *finding) {
   if (trial->unsteady[0] == '\0' && look(trial).code != FOLD_OK) return; /* it stays refuted */
   if (trial->unsteady[0] == '\0') return;
   if (trial->asked & FOLD_CLAIM(FOLD_RUN_TO_RUN) && trial->repeats > 0)
-    fold_find_skipped(finding, "the same run varies by itself, which run_to_run tells of");
+    fold_find_skipped(finding, "the same run varies by itself: see run_to_run");
   else
-    fold_find_refuted(finding, "other bits, but the same run varies by itself: %.120s", trial->unsteady);
+    fold_find_refuted(finding, "different bits, but the same run varies by itself: %.120s", trial->unsteady);
 }
 
 void fold_judge_unsteady(const struct fold_trial *trial, struct fold_finding *finding) {

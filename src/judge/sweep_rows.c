@@ -41,7 +41,7 @@ static bool agree(const struct fold_trial *trial, const struct batch *small, con
   return same;
 }
 
-/* Some batch of up to `most` rows is the first that has other bits. */
+/* Some batch of up to `most` rows is the first that has different bits. */
 static bool refute_by_pair(struct fold_trial *trial, const struct batch *small, size_t most,
                            struct fold_finding *finding) {
   size_t same = small->size;
@@ -51,7 +51,7 @@ static bool refute_by_pair(struct fold_trial *trial, const struct batch *small, 
     *(agree(trial, small, trial->other, finding) ? &same : &most) = middle;
   }
   char what[120];
-  snprintf(what, sizeof what, "same bits up to %zu row%s, other bits from %zu (of %zu)", same, same == 1 ? "" : "s",
+  snprintf(what, sizeof what, "same bits up to %zu row%s, different bits from %zu (of %zu)", same, same == 1 ? "" : "s",
            most, trial->c->rows);
   if (!run_batch(trial, finding, most)) return false;
   if (fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, small->results, small->size, what))
@@ -118,7 +118,7 @@ static bool judge_rotated(struct fold_trial *trial, size_t by, struct fold_findi
     return false;
   }
   if (fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, trial->got, rows, "")) return true;
-  fold_find_refuted(finding, "other bits for row %zu of %zu in place %zu than in place %zu", finding->row, rows,
+  fold_find_refuted(finding, "different bits for row %zu of %zu in place %zu than in place %zu", finding->row, rows,
                     (finding->row + rows - by) % rows, finding->row);
   return false;
 }

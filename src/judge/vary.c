@@ -142,7 +142,7 @@ bool fold_find_varied(struct fold_trial *trial, struct fold_finding *finding, co
   finding->want = seen->want;
   trial->has_refuting = true;
   trial->refuting = *seen;
-  fold_find_refuted(finding, "other bits %s", how);
+  fold_find_refuted(finding, "different bits %s", how);
   return false;
 }
 
@@ -173,7 +173,7 @@ bool fold_varied_same(const struct fold_varied *a, const struct fold_varied *b) 
   return a->same == b->same && (a->same || a->hash == b->hash);
 }
 
-/* A run with other bits. It speaks against this factor if the factor alone gives other bits, or if two runs that differ in it alone
+/* A run with different bits. It speaks against this factor if the factor alone gives different bits, or if two runs that differ in it alone
  * do: without it the bits are not these. */
 static bool blame(struct fold_trial *trial, struct fold_finding *finding, const struct fold_varied *seen,
                   enum fold_factor factor) {
@@ -228,7 +228,7 @@ static bool ask_whether_kept(struct fold_trial *trial, struct fold_finding *find
   if (fold_trial_terms(trial) == 0 || trial->foreign > 0) return true;
   fold_status status = fold_trial_run_foreign(trial, changed_term(trial), &kept);
   if (status.code != FOLD_OK) return fail(finding, status);
-  if (kept) fold_find_refuted(finding, "not seen: its results are kept ones, of another input");
+  if (kept) fold_find_refuted(finding, "it returned stored results of another input");
   return !kept;
 }
 

@@ -1,7 +1,7 @@
 /* vary.h: runs of the whole case that differ from the base run by a plan (plan.h), and whose difference it is.
  *
  * Such runs are evidence for several claims at once. A run in which launch and addresses both differ, and which has the base
- * run's bits, speaks for launch_invariant and for alignment_invariant; of one that has other bits runs that differ in less tell which
+ * run's bits, speaks for launch_invariant and for alignment_invariant; of one that has different bits runs that differ in less tell which
  * it speaks against. What was run once is not run again for another claim.
  *
  * On the host every other run is of a second input: one term's last bit is another. Who keeps its last result has to make each.
@@ -36,7 +36,7 @@ fold_status fold_trial_vary(struct fold_trial *trial, const struct fold_variatio
 fold_status fold_trial_try(struct fold_trial *trial, const struct fold_variation *how, struct fold_varied *seen);
 /* Whether both have the same bits. */
 bool fold_varied_same(const struct fold_varied *a, const struct fold_varied *b);
-/* Refutes by a run with other bits: false. */
+/* Refutes by a run with different bits: false. */
 bool fold_find_varied(struct fold_trial *trial, struct fold_finding *finding, const struct fold_varied *seen);
 /* Judges one factor by the trial's plan; false when the finding is closed. *ran: how many runs of it could be made. */
 bool fold_judge_varied(struct fold_trial *trial, struct fold_finding *finding, enum fold_factor factor, size_t *ran);

@@ -145,7 +145,7 @@ static void print_cell(const struct fold_cell *cell, const struct fold_claim *cl
   if (cell->shown && cell->shown < refuted) fprintf(out, "  %zu of %zu shown", cell->shown, refuted);
   if (cell->count[FOLD_BROKEN]) fprintf(out, "  %zu broken", cell->count[FOLD_BROKEN]);
   if (known) fprintf(out, "  (%zu known)", known);
-  if (is_untold(cell)) fputs("  (nothing telling)", out);
+  if (is_untold(cell)) fputs("  (idle inputs only)", out);
   if (cell->unjudged) fprintf(out, "  (%zu of %zu rows have %s)", cell->unjudged, cell->rows, cell->no_bound);
   if (cell->why[0]) fprintf(out, "  (%s)", cell->why);
   fputc('\n', out);
@@ -214,10 +214,7 @@ static void print_subjects(const struct fold_table *table, const struct fold_cel
   }
   print_skipped(table, cells, out);
   if (cancelled)
-    fputs(
-        "* other sums cancel: their error, within its bound, is larger than the exact result, and no matter of its "
-        "last place\n",
-        out);
+    fputs("* without sums that cancel: their error is within its bound, but larger than the exact result\n", out);
 }
 
 static const struct fold_subject *subject_of(const struct fold_registry *registry, const struct fold_fact *fact) {
@@ -230,7 +227,7 @@ static const struct fold_subject *subject_of(const struct fold_registry *registr
 static void print_known(const struct fold_table *table, FILE *out) {
   size_t n;
   const struct fold_fact *facts = fold_facts(&n);
-  fprintf(out, "known of other libraries, and not counted below (--strict counts it as refuted):\n");
+  fprintf(out, "known defects of third-party libraries, not counted below (--strict counts them as refuted):\n");
   for (size_t i = 0; i < n; i++) {
     const struct fold_tally *tally = &table->tally[i];
     const struct fold_subject *subject = tally->n ? subject_of(table->registry, &facts[i]) : NULL;
@@ -269,7 +266,7 @@ static void close_untold(const struct fold_table *table, bool strict, FILE *out)
   const size_t all = fold_table_untold(table);
   size_t shown = 0, subjects = 0;
   if (all == 0) return;
-  fprintf(out, "%zu promise%s about order held on nothing telling: each input has the same bits in eight orders%s\n",
+  fprintf(out, "%zu promise%s about order held on idle inputs alone: each input has the same bits in eight orders%s\n",
           all, all == 1 ? "" : "s", strict ? ", which --strict refuses" : " (--strict refuses that)");
   for (size_t i = 0; i < table->registry->n && strict; i++) {
     bool untold = false;

@@ -63,7 +63,7 @@ void fold_model_summary(const struct fold_model *model, char text[200]) {
   int used = snprintf(text, 200, "%zu held, %zu refuted, %zu skipped", total[FOLD_HELD], total[FOLD_REFUTED],
                       total[FOLD_SKIPPED]);
   if (total[FOLD_BROKEN]) used += snprintf(text + used, 200 - (size_t)used, ", %zu broken", total[FOLD_BROKEN]);
-  if (known) snprintf(text + used, 200 - (size_t)used, ", %zu known of other libraries", known);
+  if (known) snprintf(text + used, 200 - (size_t)used, ", %zu known defects", known);
 }
 
 const char *fold_model_title(const struct fold_model_subject *subject, char text[160]) {

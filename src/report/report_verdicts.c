@@ -92,7 +92,7 @@ static void put_matrix(struct fold_page *page) {
       "&#10007; refuted</span> <span class=\"skipped\">&ndash; skipped</span> <span class=\"broken\">! broken: the "
       "environment failed</span> <span class=\"fact\">&#10007; known of another library, or (in parentheses) not "
       "promised</span> An empty cell: not promised, not tried. *: some rows have no bound, and were not judged. "
-      "&dagger;: nothing telling, each input has the same bits in eight orders.</p>\n",
+      "&dagger;: held on idle inputs alone: each has the same bits in eight orders.</p>\n",
       page->out);
 }
 
@@ -167,8 +167,8 @@ static void put_evidence(struct fold_page *page, size_t s) {
 void fold_page_verdicts(struct fold_page *page) {
   if (page->model->n_subjects == 0) return;
   fputs(
-      "<section id=\"verdicts\"><h2>Verdicts</h2>\n<p>A claim held over the cases that were tried, in the environment "
-      "below; no more is said. Each cell leads to its evidence.</p>\n",
+      "<section id=\"verdicts\"><h2>Verdicts</h2>\n<p>&ldquo;Held&rdquo; covers only the cases tried, in the "
+      "environment below. Each cell leads to its evidence.</p>\n",
       page->out);
   put_matrix(page);
   fputs("</section>\n", page->out);

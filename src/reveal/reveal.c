@@ -87,7 +87,7 @@ static fold_status launch_twice(struct proof *p, size_t first) {
   for (size_t r = 0; r < s->rows; r++)
     if (!fold_bits_same(s->result, fold_bits_load(s->result, p->before, r), result_of(p, r))) {
       p->revealed->kind = FOLD_REVEALED_VARIES;
-      snprintf(p->revealed->why, sizeof p->revealed->why, "row %zu of a launch has other bits in a repeat", r);
+      snprintf(p->revealed->why, sizeof p->revealed->why, "row %zu of a launch has different bits in a repeat", r);
       break;
     }
   return fold_ok();
@@ -101,7 +101,7 @@ static void compare_places(struct proof *p, size_t first, size_t rows, size_t kn
       p->got[row] = result_of(p, r);
     else if (!is_same(p, row, result_of(p, r)))
       snprintf(p->revealed->place, sizeof p->revealed->place,
-               "row %zu of %zu has other bits than the same terms have in row %zu", r, rows, row % rows);
+               "row %zu of %zu has different bits than the same terms have in row %zu", r, rows, row % rows);
   }
 }
 
@@ -258,7 +258,7 @@ static fold_status judge(struct proof *p) {
   fold_proof_about(wrong, about);
   revealed->kind = FOLD_REVEALED_VALUES;
   snprintf(revealed->why, sizeof revealed->why,
-           "masks show a tree, and row %zu of the test data (%s) has other bits than it gives%s", wrong, about,
+           "masks show a tree, and row %zu of the test data (%s) has different bits than it gives%s", wrong, about,
            fold_tree_width(&revealed->tree) > 2 ? ": nodes of several operands that add in a way unknown here" : "");
   return fold_ok();
 }

@@ -29,7 +29,7 @@ enum fold_revealed_kind {
   FOLD_REVEALED_TREE,   /* a tree, which replays */
   FOLD_REVEALED_EXACT,  /* no order: the exact sum, rounded once */
   FOLD_REVEALED_METHOD, /* not plain additions, or in an order that the terms choose, and it replays: `name` */
-  FOLD_REVEALED_VARIES, /* other bits in a repeat */
+  FOLD_REVEALED_VARIES, /* different bits in a repeat */
   FOLD_REVEALED_VALUES, /* probes show the tree, and it does not give the bits of other data */
   FOLD_REVEALED_NO_TREE /* no tree answers the probes so */
 };
@@ -42,10 +42,10 @@ struct fold_revealed {
   char why[200];                   /* of the others: what was seen */
   size_t rows;                     /* of a launch that it is the tree of */
   bool
-      by_batch; /* a launch of one row has other bits than one of many; whose other tree's fingerprint is, 0 where none was found: */
+      by_batch; /* a launch of one row has different bits than one of many; whose other tree's fingerprint is, 0 where none was found: */
   uint64_t batch_print;
   char place
-      [120]; /* not "": rows of one launch have other bits for the same terms, where; the tree is that of one row in a launch */
+      [120]; /* not "": rows of one launch have different bits for the same terms, where; the tree is that of one row in a launch */
   uint64_t probes, launches, proofs; /* pairs that were asked; calls; rows of data on which it gave the bits */
 };
 

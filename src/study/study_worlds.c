@@ -44,7 +44,7 @@ fold_status fold_worlds_once(const struct fold_worlds_run *run, void *got) {
   char text[80];
   FOLD_TRY(fold_rig_run(run->rig, run->subject, &request, got, &traces));
   if (traces.ranks_differ && promises(run->subject, FOLD_RANK_AGREEMENT)) {
-    snprintf(text, sizeof text, "rank %u has other bits than rank 0", traces.rank);
+    snprintf(text, sizeof text, "rank %u has different bits than rank 0", traces.rank);
     refute(run->refuted, text);
   }
   if (traces.unwritten) refute(run->refuted, "a result was not written");
@@ -151,7 +151,8 @@ static fold_status judge(const struct fold_evidence *e, struct fold_worlds_sum *
   struct fold_finding finding = fold_finding_open(1);
   fold_judge_evidence(e, NULL, fold_worlds_take, &verdict);
   if (promises(e->subject, FOLD_WORLD_INVARIANT) && s->has_one &&
-      !fold_find_same(&finding, s->point.c.dtype, &s->point.got, &s->one, 1, "other bits than in a world of one rank"))
+      !fold_find_same(&finding, s->point.c.dtype, &s->point.got, &s->one, 1,
+                      "different bits than in a world of one rank"))
     fold_worlds_refute(s->refuted, "world_invariant", &finding);
   return verdict.status;
 }

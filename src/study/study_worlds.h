@@ -56,7 +56,7 @@ struct fold_worlds_vector {
   bool ran;
   uint64_t height; /* over ranks: of the declared order, R - 1 where none is */
   uint64_t hash;   /* fold_results_hash */
-  size_t differ;   /* elements with other bits than the canonical order over ranks has */
+  size_t differ;   /* elements with different bits than the canonical order over ranks has */
   double apart;    /* the greatest distance from it over sum |x| */
   struct fold_worlds_errors errors;
   char note[160];    /* why there is no result */

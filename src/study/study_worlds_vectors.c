@@ -73,7 +73,7 @@ static double magnitude_of(enum fold_dtype dtype, const unsigned char *row, size
   return sum;
 }
 
-/* How many elements have other bits than the canonical order's, and how far off the farthest is. A distance over sum
+/* How many elements have different bits than the canonical order's, and how far off the farthest is. A distance over sum
  * |x| has a few roundings in double: 1 + 2^-30 is above them. */
 static void compare(const struct sharded *b, struct fold_worlds_vector *v) {
   enum fold_dtype dtype = v->c.dtype;

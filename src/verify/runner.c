@@ -371,7 +371,7 @@ static fold_status record_subject(const struct fold_round *round, struct opened 
 static fold_status check_patience(const struct fold_round *round) {
   double lost = round->seconds_lost ? round->seconds_lost[round->place.subject] : 0;
   if (lost <= round->patience) return fold_ok();
-  return fold_error(FOLD_ENVIRONMENT, "not run: in other cases it crashed or hung, which took %.0f s", lost);
+  return fold_error(FOLD_ENVIRONMENT, "not run: it crashed or hung in other cases for %.0f s in all", lost);
 }
 
 static fold_status run_subject(struct fold_round *round, struct opened *opened) {

@@ -102,7 +102,7 @@ static void describe(const struct supervisor *s, enum ending how, int status, ch
   if (how == HUNG)
     snprintf(text, 160, "a run did not end within %.0f s, and was killed (see --timeout)", s->limit);
   else if (how == SPOKE_NONSENSE)
-    snprintf(text, 160, "the process that it ran in said what makes no sense: its memory is overwritten");
+    snprintf(text, 160, "its process sent an invalid message: its memory was overwritten");
   else if (WIFSIGNALED(status))
     snprintf(text, 160, "the process that it ran in was killed by signal %d (%s)", WTERMSIG(status),
              strsignal(WTERMSIG(status)));
@@ -254,8 +254,8 @@ fold_status fold_supervise(const struct fold_job *job, fold_status *riddle) {
   *riddle = fold_ok();
   if (s.riddles > 0)
     *riddle = fold_error(FOLD_ENVIRONMENT,
-                         "%zu times a process ended for no reason of the subject that was judged, but maybe of one "
-                         "before it; first in %s",
+                         "%zu times a process ended, and the subject under test was not the cause; perhaps an earlier "
+                         "subject was; first in %s",
                          s.riddles, s.riddle);
   if (s.desk != MAP_FAILED) munmap(s.desk, sizeof *s.desk);
   if (s.fresh >= 0) close(s.fresh);

@@ -62,8 +62,8 @@ static fold_status check_hello(const struct fold_world *w, const struct wire_hel
     return fold_error(FOLD_ENVIRONMENT, "rank %u on %.40s is foldproof %.20s, this is " FOLD_VERSION, hello->rank,
                       hello->host, hello->version);
   if (hello->rank >= w->ranks || hello->ranks != w->ranks)
-    return fold_error(FOLD_ENVIRONMENT, "the launcher started rank %u of %u on %.40s, asked for were %u", hello->rank,
-                      hello->ranks, hello->host, w->ranks);
+    return fold_error(FOLD_ENVIRONMENT, "the launcher started rank %u of %u on %.40s; %u ranks were requested",
+                      hello->rank, hello->ranks, hello->host, w->ranks);
   if (w->rank[hello->rank].fd >= 0)
     return fold_error(FOLD_ENVIRONMENT, "two processes say that they are rank %u", hello->rank);
   if (other && strcmp(other->library, hello->library) != 0)

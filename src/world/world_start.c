@@ -183,7 +183,7 @@ static fold_status check_library(const struct fold_world *w, const struct fold_c
   if (strcmp(own, rank->library) == 0) return fold_ok();
   return fold_error(
       FOLD_ENVIRONMENT,
-      "the ranks have %.40s (rank 0 on %.40s), this process has %.40s: does the launcher hand FOLDPROOF_NCCL on?",
+      "the ranks have %.40s (rank 0 on %.40s), this process has %.40s: does the launcher export FOLDPROOF_NCCL?",
       rank->library, rank->host, own);
 }
 

@@ -107,7 +107,7 @@ Test(gpu_generators, every_generator_makes_the_hosts_bits_at_every_place) {
   cr_expect_geq(count.parts, 1000, "only %zu parts compared", count.parts);
 }
 
-/* The comparison can fail: the same file, compiled with contraction or as fast mathematics, makes other bits. */
+/* The comparison can fail: the same file, compiled with contraction or as fast mathematics, makes different bits. */
 Test(gpu_generators, contraction_and_fast_mathematics_are_seen) {
   gpu_open();
   size_t n;

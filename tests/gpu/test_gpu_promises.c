@@ -66,8 +66,8 @@ static void determ_equals_par_256(struct shell *s) {
     cr_expect_eq(runs, cases, "%s ran on %zu cases, rows/par_256 on %zu", names[k], runs, cases);
     for (size_t i = 0; i < runs && i < cases; i++)
       if ((strcmp(got[i].name, want[i].name) != 0 || strcmp(got[i].hash, want[i].hash) != 0) && other++ == 0) first = i;
-    cr_expect_eq(other, 0, "%s has other bits than rows/par_256 on %zu of %zu cases, first %s: %s, not %s", names[k],
-                 other, runs, got[first].name, got[first].hash, want[first].hash);
+    cr_expect_eq(other, 0, "%s has different bits than rows/par_256 on %zu of %zu cases, first %s: %s, not %s",
+                 names[k], other, runs, got[first].name, got[first].hash, want[first].hash);
   }
   free(want);
   free(got);

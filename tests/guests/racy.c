@@ -43,7 +43,7 @@ static int by_default(const struct foldproof_guest_call *call, void *context) {
   return FOLDPROOF_GUEST_OK;
 }
 
-/* The threads' sums in the threads' order: other bits for another number of them, and for nothing else. */
+/* The threads' sums in the threads' order: different bits for another number of them, and for nothing else. */
 static int in_turn(const struct foldproof_guest_call *call, void *context) {
   (void)context;
   for (uint64_t row = 0; row < call->rows; row++) {

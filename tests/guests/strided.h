@@ -1,4 +1,4 @@
-/* strided.h: sums whose order guests choose: in `step` strides a row, which have other bits for each number of them. */
+/* strided.h: sums whose order guests choose: in `step` strides a row, which have different bits for each number of them. */
 #include <stdint.h>
 
 #include "foldproof_guest.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A spread of magnitudes and signs from a fixed recurrence: every order gives other bits. */
+/* A spread of magnitudes and signs from a fixed recurrence: every order gives different bits. */
 static float term(uint32_t i) {
   uint32_t x = i * 2654435761u + 12345u;
   x ^= x >> 15;
@@ -230,7 +230,7 @@ Test(library, rows_of_the_same_bits_have_the_same_hash) {
   cr_assert_eq(foldproof_hash("f32", x, ROWS, COLS, hashes), 0);
   cr_expect_eq(hashes[0], hashes[5], "the same bits");
   cr_expect_eq(hashes[2], hashes[3], "a NaN is as any");
-  for (size_t r = 1; r < 5; r++) cr_expect_neq(hashes[0], hashes[r], "row %zu has other bits", r);
+  for (size_t r = 1; r < 5; r++) cr_expect_neq(hashes[0], hashes[r], "row %zu has different bits", r);
   const float zeros[] = {0, -0.0f};
   cr_assert_eq(foldproof_hash("f32", zeros, 2, 1, hashes), 0);
   cr_expect_neq(hashes[0], hashes[1], "-0 is not +0");

@@ -98,7 +98,7 @@ class Rows(unittest.TestCase):
         error = self.refuted("batch_invariant", other_in_batches)
         self.assertEqual((error.row, error.element), (3, 5))
         self.assertEqual(abs(int(error.got, 16) - int(error.want, 16)), 1)
-        self.assertIn("same bits up to 9 rows, other bits from 10", str(error))
+        self.assertIn("same bits up to 9 rows, different bits from 10", str(error))
 
     def test_sign_of_zero_and_nan(self):
         calls = []
@@ -161,7 +161,7 @@ class Rows(unittest.TestCase):
 
     def test_what_nobody_can_judge(self):
         for claims in ("bounded", "replays", "correctly_rounded", "split_invariant", "permutation_invariant"):
-            with self.assertRaisesRegex(ValueError, f"of a function of rows nobody knows the value or the order: it can't promise {claims}"):
+            with self.assertRaisesRegex(ValueError, f"the value and order of problem rows are not known: it can't promise {claims}"):
                 judge(to_import.softmax, ["run_to_run", claims], problem="rows")
         told = {"run_to_run", "fresh_process", "launch_invariant", "alignment_invariant", "batch_invariant", "length_invariant"}
         tidy = {"writes_output", "stays_in_bounds", "leaves_no_trace", "keeps_input"}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""foldproof.golden: a callable's results are kept and held against; another version is stale, other bits differ, wrong ones are refused.
+"""foldproof.golden: a callable's results are kept and held against; another version is stale, different bits differ, wrong ones are refused.
 
 test_python_golden.py LIBRARY FIXTURES SANITIZERS FOLDPROOF
 """
