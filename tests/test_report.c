@@ -201,7 +201,7 @@ Test(report, what_nothing_could_tell_is_told) {
   cr_expect(strstr(s->out, "| a/b on host | 3 |\n| c/d on host | 1† |\n| e/f on host | 1 |\n"), "%s", s->out);
   cr_expect(strstr(s->out,
                    "\nOf what held about order, 1 telling, 2 idle (the input has the same bits in eight orders).\n"
-                   "† Nothing telling: 1 promise held on idle inputs alone.\n"),
+                   "† Idle inputs only: 1 promise held on idle inputs alone.\n"),
             "%s", s->out);
   shell_run(s, "$F report a.jsonl -o a.html; grep -o '0 broken; [^\"]*\\|10003;&nbsp;[0-9][^<]*' a.html");
   cr_expect_str_eq(s->out,

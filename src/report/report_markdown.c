@@ -65,7 +65,7 @@ static void put_telling(const struct fold_model *m, FILE *out) {
   fprintf(out, "\nOf what held about order, %zu telling, %zu idle (the input has the same bits in eight orders).\n",
           telling, idle);
   if (untold)
-    fprintf(out, "† Nothing telling: %zu promise%s held on idle inputs alone.\n", untold, untold == 1 ? "" : "s");
+    fprintf(out, "† Idle inputs only: %zu promise%s held on idle inputs alone.\n", untold, untold == 1 ? "" : "s");
 }
 
 /* Of claims that held, the rows that were not judged. */

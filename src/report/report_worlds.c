@@ -2,7 +2,7 @@
  * "validation" and "validation_vector" exist.
  *
  * A row is a subject on one input (a seed is part of that), a column a world: how many numbers its sum lies from the
- * world of one's, or how many elements have other bits than the canonical order over ranks; then the worst of the row's
+ * world of one's, or how many elements have different bits than the canonical order over ranks; then the worst of the row's
  * errors, in worlds without a column too. Whatever was refuted follows as text.
  */
 #include <math.h>
@@ -117,11 +117,12 @@ static void put_row(struct fold_page *page, const result *v, size_t n, const dou
 
 static void put_heads(struct fold_page *page, const result *v, const double *worlds, size_t n_worlds, size_t shown) {
   char count[32], where[210];
-  fprintf(page->out, "<div class=\"wide\" tabindex=\"0\"><table class=\"numbers\"><caption>%s of %s %s; ",
-          v->vector ? "An all-reduce" : "One sum", fold_text_grouped(v->n, count),
-          v->vector
-              ? "elements, a term of each on every rank: how many have other bits than the canonical order over ranks"
-              : "terms cut over ranks: how many numbers the result is from one rank's");
+  fprintf(
+      page->out, "<div class=\"wide\" tabindex=\"0\"><table class=\"numbers\"><caption>%s of %s %s; ",
+      v->vector ? "An all-reduce" : "One sum", fold_text_grouped(v->n, count),
+      v->vector
+          ? "elements, a term of each on every rank: how many have different bits than the canonical order over ranks"
+          : "terms cut over ranks: how many numbers the result is from one rank's");
   fold_put_html(page->out, v->library);
   fold_put_html(page->out, fold_page_where(page, v->environment, where));
   if (shown < n_worlds)
