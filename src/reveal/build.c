@@ -23,7 +23,7 @@ struct set {
 };
 
 struct build {
-  struct fold_prober *prober;
+  const struct fold_asker *asker;
   uint32_t *parent; /* of nodes */
   size_t nodes;
   uint32_t *term, *next_term; /* of this round's sets, and of the next one's */
@@ -89,7 +89,7 @@ static fold_status is_same_node(struct build *b, const struct path *p, const str
   size_t kept;
   *same = false;
   if (p->node == p->pivot) return fold_ok();
-  FOLD_TRY(fold_prober_ask_among(b->prober, p->pivot, pairs[k].j, pairs + (p->own - 1), k - (p->own - 1), &kept));
+  FOLD_TRY(b->asker->ask_among(b->asker->context, p->pivot, pairs[k].j, pairs + (p->own - 1), k - (p->own - 1), &kept));
   *same = kept == k - (p->own - 1);
   return fold_ok();
 }
@@ -156,7 +156,7 @@ static fold_status run_round(struct build *b) {
     const uint32_t *term = b->term + b->set[k].first;
     for (size_t i = 1; i < b->set[k].n; i++) b->pair[n++] = (struct fold_pair){term[0], term[i], 0};
   }
-  FOLD_TRY(fold_prober_ask(b->prober, b->pair, n));
+  FOLD_TRY(b->asker->ask(b->asker->context, b->pair, n));
   b->nexts = b->next_terms = n = 0;
   for (size_t k = 0; k < b->sets && !b->why[0]; k++) {
     FOLD_TRY(take_set(b, &b->set[k], b->pair + n));
@@ -185,9 +185,9 @@ static fold_status open_build(struct build *b, size_t n) {
   return fold_ok();
 }
 
-fold_status fold_tree_build(struct fold_prober *prober, struct fold_tree *tree, char why[200]) {
-  const size_t n = prober->summer->n;
-  struct build b = {.prober = prober, .why = why};
+fold_status fold_tree_build(const struct fold_asker *asker, struct fold_tree *tree, char why[200]) {
+  const size_t n = asker->n;
+  struct build b = {.asker = asker, .why = why};
   why[0] = '\0';
   *tree = (struct fold_tree){0};
   fold_status status = open_build(&b, n);

@@ -142,6 +142,15 @@ fold_status fold_prober_ask_among(struct fold_prober *p, uint32_t i, uint32_t j,
   return fold_ok();
 }
 
+static fold_status answer(void *prober, struct fold_pair *pairs, size_t n) { return fold_prober_ask(prober, pairs, n); }
+static fold_status answer_among(void *prober, uint32_t i, uint32_t j, const struct fold_pair *among, size_t n,
+                                size_t *kept) {
+  return fold_prober_ask_among(prober, i, j, among, n, kept);
+}
+struct fold_asker fold_prober_asker(struct fold_prober *p) {
+  return (struct fold_asker){answer, answer_among, p, p->summer->n};
+}
+
 fold_status fold_prober_count(struct fold_prober *p, bool *right, char why[200]) {
   const size_t rows = p->summer->rows;
   *right = true;

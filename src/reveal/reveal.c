@@ -229,8 +229,9 @@ static fold_status probe(const struct fold_summer *s, struct fold_revealed *reve
   struct fold_prober prober = {0};
   bool counts = false;
   fold_status status = fold_prober_open(&prober, s);
+  const struct fold_asker asker = fold_prober_asker(&prober);
   if (status.code == FOLD_OK) status = fold_prober_count(&prober, &counts, revealed->why);
-  if (status.code == FOLD_OK && counts) status = fold_tree_build(&prober, &revealed->tree, revealed->why);
+  if (status.code == FOLD_OK && counts) status = fold_tree_build(&asker, &revealed->tree, revealed->why);
   if (revealed->tree.n > 0 && status.code == FOLD_OK)
     status = fold_tree_ask_fused(s, &revealed->tree, &revealed->launches);
   revealed->probes += prober.probes;

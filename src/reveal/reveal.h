@@ -92,8 +92,17 @@ fold_status fold_prober_ask_among(struct fold_prober *prober, uint32_t i, uint32
 /* Whether rows of units alone are counted right; `why` says what is wrong. */
 fold_status fold_prober_count(struct fold_prober *prober, bool *right, char why[200]);
 
+/* Who answers for n terms: fold_prober_ask and fold_prober_ask_among, or others like them. */
+struct fold_asker {
+  fold_status (*ask)(void *context, struct fold_pair *pairs, size_t n);
+  fold_status (*ask_among)(void *context, uint32_t i, uint32_t j, const struct fold_pair *among, size_t n,
+                           size_t *kept);
+  void *context;
+  size_t n;
+};
+struct fold_asker fold_prober_asker(struct fold_prober *prober);
 /* The tree that the answers tell; `why` is not "" where there is none. */
-fold_status fold_tree_build(struct fold_prober *prober, struct fold_tree *tree, char why[200]);
+fold_status fold_tree_build(const struct fold_asker *asker, struct fold_tree *tree, char why[200]);
 
 /* Of a tree of products: which enter by an FMA (tree->fused). */
 fold_status fold_tree_ask_fused(const struct fold_summer *summer, struct fold_tree *tree, uint64_t *launches);
