@@ -30,6 +30,7 @@ RANKS = [
     ["bench", "--engine", "mpi", "--what", "strong,messages", "--n", "1000", "--bytes", "1024", "--workers", "1,2", "--iterations", "9", "--settings", "default"],
     ["study", "--worlds", "--engine", "mpi", "--sizes", "1000", "--generators", "normal", "--dtypes", "f32"],
     ["study", "--messages", "--engine", "mpi", "--sizes", "8,16", "--generators", "normal", "--settings", "default"],
+    ["reveal", "collective/canonical", "--engine", "mpi", "--ranks", "3", "--map", "5"],
 ]
 
 

@@ -4,10 +4,11 @@
 #include <string.h>
 
 #include "command_one.h"
+#include "command_reveal_map.h"
 #include "reveal_subject.h"
 #include "world.h"
 
-enum { N = 'n', DTYPE = 0x200, PROBLEM, FORMAT, ROWS };
+enum { N = 'n', DTYPE = 0x200, PROBLEM, FORMAT, ROWS, MAP, SETTINGS, JSONL };
 
 static const char *const formats[] = {"text", "json", "dot", "svg", NULL};
 
@@ -15,6 +16,8 @@ struct reveal {
   const char *program, *format;
   struct fold_one one;
   struct fold_reveal_asked asked;
+  struct fold_map_options maps;
+  const char *not_of_maps; /* an option that was given */
 };
 
 static const struct argp_option options[] = {
@@ -23,6 +26,10 @@ static const struct argp_option options[] = {
     {"problem", PROBLEM, "PROBLEM", 0, "sum, or dot (sum, unless the subject takes dot alone)", 0},
     {"format", FORMAT, "FORMAT", 0, "text (the default), json, dot (Graphviz) or svg", 0},
     {"rows", ROWS, "ROWS", 0, "rows of a launch (1,024, or fewer if these have more than four million terms)", 0},
+    {"map", MAP, "LENGTHS", 0,
+     "of a collective: find the tree over ranks of every element, in messages of so many elements (1,4096,1e6)", 1},
+    {"settings", SETTINGS, "GLOBS", 0, "with --map: the library's settings (default): ring, tree/LL, '*' ...", 1},
+    {"jsonl", JSONL, "FILE", 0, "with --map: write a record of each map", 1},
     {0},
 };
 
@@ -32,16 +39,42 @@ static void take_format(struct reveal *r, const char *arg, struct argp_state *st
   if (strcmp(arg, r->format) != 0) fold_option_refuse(state, "--format", arg, formats);
 }
 
+static void check_maps(struct reveal *r, struct argp_state *state) {
+  const char *of_maps = r->maps.settings ? "--settings" : r->maps.jsonl ? "--jsonl" : NULL;
+  if (r->maps.lengths == 0 && of_maps) argp_failure(state, 2, 0, "%s: with --map", of_maps);
+  if (r->maps.lengths > 0 && r->not_of_maps) argp_failure(state, 2, 0, "%s: not with --map", r->not_of_maps);
+  if (r->maps.lengths > 0 && r->format != formats[0] && r->format != formats[1])
+    argp_failure(state, 2, 0, "--map: as text or json");
+  if (!r->maps.settings) r->maps.settings = "default";
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state) {
   struct reveal *r = state->input;
   switch (key) {
     case ARGP_KEY_INIT: state->child_inputs[0] = &r->one; return 0;
-    case N: r->asked.n = (size_t)fold_option_number(state, "--n", arg, FOLD_TREE_MOST); return 0;
+    case N:
+      r->not_of_maps = "-n";
+      r->asked.n = (size_t)fold_option_number(state, "--n", arg, FOLD_TREE_MOST);
+      return 0;
     case DTYPE: r->asked.dtype = (enum fold_dtype)fold_option_dtype(state, "--dtype", arg); return 0;
-    case PROBLEM: r->asked.problem = fold_option_problem(state, arg)->id; return 0;
-    case ROWS: r->asked.rows = (size_t)fold_option_number(state, "--rows", arg, 1 << 20); return 0;
+    case PROBLEM:
+      r->not_of_maps = "--problem";
+      r->asked.problem = fold_option_problem(state, arg)->id;
+      return 0;
+    case ROWS:
+      r->not_of_maps = "--rows";
+      r->asked.rows = (size_t)fold_option_number(state, "--rows", arg, 1 << 20);
+      return 0;
     case FORMAT: take_format(r, arg, state); return 0;
+    case MAP:
+      r->maps.lengths = fold_option_numbers(state, "--map", arg, UINT64_C(1) << 32, r->maps.length, FOLD_MAP_LENGTHS);
+      for (size_t k = 0; k < r->maps.lengths; k++)
+        if (r->maps.length[k] == 0) argp_failure(state, 2, 0, "--map: lengths from 1 on");
+      return 0;
+    case SETTINGS: r->maps.settings = arg; return 0;
+    case JSONL: r->maps.jsonl = arg; return 0;
     case ARGP_KEY_END:
+      check_maps(r, state);
       if (r->asked.n == 0) argp_failure(state, 2, 0, "-n 0: at least one term");
       return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -136,9 +169,18 @@ static fold_status complete(const struct fold_subject *s, struct fold_reveal_ask
   return fold_ok();
 }
 
+static int reveal_maps(const struct reveal *r, const struct fold_subject *subject, FILE *out) {
+  int code = 0;
+  fold_status status = fold_reveal_maps(&r->maps, subject, r->asked.dtype, r->format == formats[1], out, &code);
+  const fold_status closed = fold_worlds_close();
+  if (status.code == FOLD_OK) status = closed;
+  return status.code != FOLD_OK ? fold_print_error(r->program, status) : code;
+}
+
 static int reveal(void *context, const struct fold_subject *subject, FILE *out) {
   struct reveal *r = context;
   struct fold_revealed revealed = {0};
+  if (r->maps.lengths > 0) return reveal_maps(r, subject, out);
   fold_status status = complete(subject, &r->asked);
   if (status.code == FOLD_OK) status = fold_reveal_subject(subject, &r->asked, &revealed);
   if (status.code == FOLD_OK) status = print(out, r, subject, &revealed);

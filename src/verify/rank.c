@@ -7,6 +7,8 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "map_data.h"
+
 struct rank {
   const struct fold_rank_seat *seat;
   const struct fold_comm_engine *engine;
@@ -89,6 +91,21 @@ static fold_status load(struct rank *r, const struct wire_load *load, uint64_t n
   return *taken ? fold_rig_load(&r->rig) : fold_error(FOLD_ENVIRONMENT, "the harness is gone");
 }
 
+/* A message of one value, or of its column of the data that maps are tested on, without a way over the wire. */
+static fold_status fill(struct rank *r, const struct wire_fill *fill) {
+  const enum fold_dtype dtype = (enum fold_dtype)fill->load.dtype;
+  FOLD_TRY(room_for_input(r, &fill->load));
+  r->rig.in[0].shift = fill->load.shift;
+  if (fill->accumulator >= FOLD_DTYPES) {
+    fold_map_data_equal(dtype, fill->bits, fill->load.n, fold_rig_input(&r->rig));
+  } else {
+    struct fold_map_data data;
+    fold_map_data_open(&data, dtype, (enum fold_dtype)fill->accumulator, fill->ranks, fill->seed);
+    fold_map_data_column(&data, r->seat->rank, fill->load.n, fold_rig_input(&r->rig));
+  }
+  return fold_rig_load(&r->rig);
+}
+
 static fold_status room_for_results(struct rank *r, size_t nbytes) {
   free(r->results);
   r->results_bytes = nbytes;
@@ -151,6 +168,7 @@ enum {
   LONGEST_HEAD = sizeof(union {
     struct wire_open open;
     struct wire_load load;
+    struct wire_fill fill;
     struct wire_run run;
   })
 };
@@ -177,6 +195,7 @@ static bool serve_one(struct rank *r) {
       fold_status status = load(r, r->head, question.n_bytes, &taken);
       return answer(r, status, NULL, 0) && taken;
     }
+    case WIRE_FILL: return answer(r, fill(r, r->head), NULL, 0);
     case WIRE_RUN: return answer(r, run(r, r->head, &ran), &ran, sizeof ran);
     case WIRE_FETCH: return answer(r, fold_ok(), r->results, r->results_bytes);
     case WIRE_HASH: return answer(r, fold_rig_hash(&r->rig, &hash), &hash, sizeof hash);

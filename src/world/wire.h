@@ -10,7 +10,7 @@
 #include "subject.h"
 #include "traces.h"
 
-#define FOLD_WIRE_PROTOCOL 5
+#define FOLD_WIRE_PROTOCOL 6
 #define FOLD_WIRE_NAME 96
 
 enum wire_kind {
@@ -24,8 +24,9 @@ enum wire_kind {
   WIRE_END,   /* -> nothing; the rank ends */
   WIRE_ENTER, /* rank: struct wire_enter */
   WIRE_DONE,
-  WIRE_FAILED, /* rank: fold_status */
-  WIRE_START,  /* -> char[64]: what the rank computes on, empty for the host; starts MPI, or takes a GPU */
+  WIRE_FAILED,       /* rank: fold_status */
+  WIRE_START,        /* -> char[64]: what the rank computes on, empty for the host; starts MPI, or takes a GPU */
+  WIRE_FILL,         /* struct wire_fill -> nothing; the rank makes its part itself */
   WIRE_SERVICE = 32, /* and on: questions of a service that was given to the rank (rank.h) */
 };
 
@@ -55,6 +56,13 @@ struct wire_load {
   uint32_t dtype;
   int32_t shift;
   uint64_t n, max_rows;
+};
+
+/* Elements that are all `bits`; or, where `accumulator` is one, this rank's of map_data.h, of so many ranks. */
+struct wire_fill {
+  struct wire_load load;
+  uint64_t bits, seed;
+  uint32_t accumulator, ranks; /* FOLD_DTYPES: no data */
 };
 
 struct wire_run {

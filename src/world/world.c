@@ -221,7 +221,7 @@ fold_status fold_world_ask(struct fold_world *w, unsigned first, unsigned n, con
     w->rank[r].answered = w->rank[r].gone = w->rank[r].cut = false;
     w->rank[r].n_calls = 0;
   }
-  w->loads += question->kind == WIRE_LOAD;
+  w->loads += question->kind == WIRE_LOAD || question->kind == WIRE_FILL;
   enum fold_wire asked = send_question(w, first, n, question, &limit, &at);
   if (asked != FOLD_WIRE_DONE) return fail_unasked(w, asked, at, question->what);
   bool troubled = false;

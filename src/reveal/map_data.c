@@ -1,0 +1,96 @@
+/* map_data.c: terms from a hash of seed, element and rank. */
+#include "map_data.h"
+
+#include "fingerprint.h"
+
+enum family { WIDE, CANCELLING, TIES, ONE_EXPONENT };
+
+#define GOLDEN UINT64_C(0x9e3779b97f4a7c15)
+
+static unsigned common_divisor(unsigned a, unsigned b) {
+  while (b) {
+    const unsigned rest = a % b;
+    a = b, b = rest;
+  }
+  return a;
+}
+
+void fold_map_data_open(struct fold_map_data *data, enum fold_dtype dtype, enum fold_dtype accumulator, unsigned ranks,
+                        uint64_t seed) {
+  const struct fold_format t = fold_format_of(dtype), a = fold_format_of(accumulator);
+  int room = 2; /* below the greatest number: so that no sum overflows */
+  while (1u << room < 2 * ranks) room++;
+  *data = (struct fold_map_data){.dtype = dtype, .format = t, .ranks = ranks, .low = t.emin, .seed = seed};
+  data->high = (t.emax < a.emax ? t.emax : a.emax) - room;
+  data->width = a.precision + 10;
+  if (data->width > data->high - data->low + 1) data->width = data->high - data->low + 1;
+  for (unsigned k = 0, stride = 1; k < FOLD_MAP_STRIDES; stride++)
+    if (common_divisor(stride, ranks) == 1) data->stride[k++] = stride;
+}
+
+/* What the terms of one element share. */
+struct element {
+  uint64_t hash;
+  enum family family;
+  int high; /* the window's top */
+  bool one_sign;
+  unsigned stride, shift;
+};
+
+static struct element element_of(const struct fold_map_data *data, size_t at) {
+  const uint64_t hash = fold_fingerprint_mix(data->seed * UINT64_C(0x632be59bd9b4e019) + (at + 1) * GOLDEN);
+  struct element e = {.hash = hash, .family = (enum family)(hash & 3), .one_sign = (hash >> 3 & 7) == 0};
+  const int spare = data->high - data->low + 1 - data->width;
+  e.high = data->width / 2 < data->high ? data->width / 2 : data->high;
+  if (hash >> 2 & 1 || e.high - data->width + 1 < data->low)
+    e.high = data->high - (int)((hash >> 40) % (uint64_t)(spare + 1));
+  e.stride = data->stride[hash >> 8 & (FOLD_MAP_STRIDES - 1)];
+  e.shift = (unsigned)((hash >> 16) % data->ranks);
+  return e;
+}
+
+/* A number of the element's window, or of its top `width` exponents. */
+static uint64_t number(const struct fold_map_data *data, const struct element *e, uint64_t key, int width,
+                       uint64_t fraction) {
+  const uint64_t bits = fold_fingerprint_mix(e->hash + (key + 1) * GOLDEN), dice = fold_fingerprint_mix(bits);
+  const int exponent = e->high - (int)((dice >> 8) % (uint64_t)width);
+  return (dice & 1 && !e->one_sign ? data->format.sign : 0) |
+         (uint64_t)(exponent - data->format.emin + 1) << (data->format.precision - 1) | (bits & fraction);
+}
+
+static uint64_t term(const struct fold_map_data *data, const struct element *e, unsigned rank) {
+  const uint64_t fraction = data->format.fraction;
+  switch (e->family) {
+    case WIDE: return number(data, e, rank, data->width, fraction);
+    case TIES: return number(data, e, rank, data->width, fraction & ~(fraction >> 1));
+    case ONE_EXPONENT: return number(data, e, rank, data->width < 3 ? data->width : 3, fraction);
+    case CANCELLING: break;
+  }
+  /* Ranks that stand side by side in a shuffled sequence; the second mostly has another last bit. */
+  const unsigned place = (rank * e->stride + e->shift) % data->ranks;
+  const uint64_t first = number(data, e, place / 2, data->width, fraction);
+  if (place % 2 == 0) return first;
+  return (first ^ data->format.sign) ^ (fold_fingerprint_mix(e->hash ^ place) % 4 > 0);
+}
+
+void fold_map_data_column(const struct fold_map_data *data, unsigned rank, size_t n, void *out) {
+  for (size_t i = 0; i < n; i++) {
+    const struct element e = element_of(data, i);
+    fold_bits_store(data->dtype, out, i, term(data, &e, rank));
+  }
+}
+
+void fold_map_data_rows(const struct fold_map_data *data, size_t first, size_t n, void *out) {
+  for (size_t i = 0; i < n; i++) {
+    const struct element e = element_of(data, first + i);
+    for (unsigned r = 0; r < data->ranks; r++)
+      fold_bits_store(data->dtype, out, i * data->ranks + r, term(data, &e, r));
+  }
+}
+
+void fold_map_data_equal(enum fold_dtype dtype, uint64_t bits, size_t n, void *out) {
+  const size_t size = fold_dtype_size(dtype), all = n * size;
+  if (n > 0) fold_bits_store(dtype, out, 0, bits);
+  for (size_t done = size; done < all; done *= 2)
+    memcpy((unsigned char *)out + done, out, done < all - done ? done : all - done);
+}

@@ -1,0 +1,170 @@
+"""foldproof reveal --map over MPI: collectives whose trees over ranks are known, and some that have none. Arguments: the command over
+these (played_maps.c), the command."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+PLAYED, FOLDPROOF = sys.argv[1:3]
+os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")
+os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+failures = 0
+
+
+def expect(right, text):
+    global failures
+    if not right:
+        failures += 1
+        print("FAILED:", text)
+
+
+def run(*words, program=PLAYED, code=0):
+    done = subprocess.run([program, "reveal", *map(str, words)], capture_output=True, text=True, timeout=120)
+    expect(done.returncode == code, f"{words}: exit {done.returncode}, not {code}: {done.stderr}")
+    return done
+
+
+def maps(subject, lengths, *words, ranks=5, code=0, program=PLAYED):
+    name = subject if "/" in subject else "played/" + subject
+    done = run(name, "--engine", "mpi", "--map", lengths, "--ranks", ranks, "--format", "json", *words, program=program, code=code)
+    return json.loads(done.stdout) if done.stdout else []
+
+
+def subtrees(joins, n):
+    """A tree as the set of what lies below each of its joins."""
+    below = [frozenset([rank]) for rank in range(n)]
+    for join in joins:
+        below.append(frozenset().union(*(below[k] for k in join)))
+    return frozenset(below[n:])
+
+
+def chain(ranks):
+    return frozenset(frozenset(ranks[: k + 1]) for k in range(1, len(ranks)))
+
+
+def tree_at(one, element):
+    return next(one["trees"][tree] for first, last, tree in one["ranges"] if first <= element <= last)
+
+
+def expect_whole(one, text):
+    expect(one["holds"] and one["tested"] == one["as_predicted"] == one["messages"] * one["n"] > 0, f"{text}: {one}")
+    edges = [edge for first, last, _ in one["ranges"] for edge in (first, last + 1)]
+    expect(edges[0] == 0 and edges[-1] == one["n"] and edges[1:-1:2] == edges[2::2], f"{text}: runs with gaps: {one['ranges']}")
+
+
+# The project's own is what it declares, for every element; and so is one in turn; where there is no order, none is told.
+for one in maps("canonical", "1,33,5000", ranks=6):
+    expect_whole(one, "canonical")
+    expect([t["declared"] for t in one["trees"]] == [True] and len(one["ranges"]) == 1, f"canonical: {one['trees']}")
+one = maps("in_turn", 300, "--dtype", "bf16")[0]
+expect_whole(one, "in turn")
+expect([(t["name"], t["declared"], t["accumulator"]) for t in one["trees"]] == [("ranks in turn, from 0 up", True, "bf16")], one["trees"])
+expect(one["compared_elements"] >= one["telling_elements"] > one["compared_elements"] / 8, f"the data tell too little: {one}")
+one = maps("exact", 200)[0]
+expect_whole(one, "exact")
+expect([t["kind"] for t in one["trees"]] == ["no order: exact"], one["trees"])
+
+# The last three elements are another tree's; which the report tells by name.
+one, tiny = maps("other_tail", "1000,2", ranks=4)
+expect_whole(one, "another tail")
+expect([run[:2] for run in one["ranges"]] == [[0, 996], [997, 999]], f"another tail: {one['ranges']}")
+expect([(t["name"], t["declared"]) for t in one["trees"]] == [("ranks in turn, from 0 up", True), ("ring from rank 2 up", False)],
+       f"another tail: {one['trees']}")
+expect([t["name"] for t in tiny["trees"]] == ["ring from rank 2 up"], f"another tail: {tiny['trees']}")
+
+
+# Sixty random trees, in blocks of five elements.
+def mix(x):
+    mask = (1 << 64) - 1
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 & mask
+    x = (x ^ x >> 27) * 0x94D049BB133111EB & mask
+    return x ^ x >> 31
+
+
+def random_tree(block, ranks):
+    left, found = [frozenset([rank]) for rank in range(ranks)], set()
+    step = 0
+    while len(left) > 1:
+        dice = mix(block * 1000 + step + 1)
+        n, a = len(left), dice % len(left)
+        b = (a + 1 + (dice >> 32) % (n - 1)) % n
+        left[a] = left[a] | left[b]
+        found.add(left[a])
+        left[b] = left[-1]
+        left.pop()
+        step += 1
+    return frozenset(found)
+
+
+one = maps("random_trees", 300, ranks=6)[0]
+expect_whole(one, "random trees")
+expect(len(one["trees"]) > 40, f"random trees: {len(one['trees'])} only")
+for element in range(300):
+    expect(subtrees(tree_at(one, element)["tree"], 6) == random_tree(element // 5, 6), f"random trees: element {element}")
+
+# Several ranks at once; two exact adders in a row, which take questions beyond pairs.
+one = maps("three_at_once", 64)[0]
+expect_whole(one, "three at once")
+expect(subtrees(one["trees"][0]["tree"], 5) == {frozenset(range(3)), frozenset(range(4)), frozenset(range(5))}, one["trees"])
+expect(one["trees"][0]["fusing"] == "their exact sum rounded once", one["trees"])
+one = maps("three_and_three", 64)[0]
+expect_whole(one, "three and three")
+expect(subtrees(one["trees"][0]["tree"], 5) == {frozenset(range(3)), frozenset(range(5))}, one["trees"])
+
+# A wider accumulator than is declared.
+one = maps("wide", 400, "--dtype", "f16")[0]
+expect_whole(one, "wide")
+expect([t["accumulator"] for t in one["trees"]] == ["f32"], f"wide: {one['trees']}")
+
+# What has no tree is not told as one; what has is told beside it.
+for subject, element, kind, why in (
+    ("varies", 3, "varies from run to run", ""),
+    ("by_value", 9, "depends on values", "random elements have other bits"),
+    ("rank_3_lies", 99, "differs by rank", "rank 3 has other bits than rank 0, first in element 99"),
+    ("rank_3_by_value", 2, "differs by rank", "on another rank, first element 2"),
+    ("loses_rank_1", 0, "no tree", "of the equal terms of 5 ranks 4 are in the sum (element 0)"),
+    ("unwritten", 0, "no tree", "rank 2 left element 0 unwritten"),
+):
+    for one in maps(subject, 100, code=1):
+        bad = tree_at(one, element)
+        expect(not one["holds"] and bad["kind"] == kind and why in bad["why"] and "tree" not in bad, f"{subject}: {bad}")
+        if subject in ("varies", "rank_3_lies"):  # probes show which element it is
+            good = tree_at(one, 50)
+            expect(good["kind"] == "tree" and good["as_predicted"] == good["tested"] > 0, f"{subject}: {good}")
+            expect(bad["elements"] == 1, f"{subject}: {bad}")
+
+# Ranks that are gone, or wait, end the command within its limit, and nothing is told of them.
+for subject, words, text in ("rank_dies", (), "rank 1"), ("rank_hangs", ("--timeout", 2), "rank 1"):
+    start = time.monotonic()
+    done = run("played/" + subject, "--map", 50, "--ranks", 3, *words, code=99)
+    expect(text in done.stderr and "tested" not in done.stdout, f"{subject}: {done.stdout} {done.stderr}")
+    expect(time.monotonic() - start < 60, f"{subject}: took {time.monotonic() - start:.0f} s")
+
+# The library itself, by its settings; the text, and records.
+with tempfile.TemporaryDirectory() as folder:
+    records = Path(folder) / "maps.jsonl"
+    text = run("mpi/allreduce", "--map", "4,4096", "--ranks", 4, "--settings", "recursive doubling,ring", "--jsonl", records,
+               program=FOLDPROOF).stdout
+    lines = [json.loads(line) for line in records.read_text().splitlines()]
+found = [line for line in lines if line["type"] == "map"]
+expect([(m["setting"], m["n"]) for m in found] == [(s, n) for s in ("recursive doubling", "ring") for n in (4, 4096)], found)
+expect(all(m["holds"] for m in found) and lines[0]["type"] == "environment" and lines[-1]["type"] == "end", found)
+if found and found[0]["library"].startswith("Open MPI v4.1."):
+    expect("\nring, 4096 elements: 4 trees in 4 runs\n  0..1023 " in text and "65536 of 65536 elements of 16 random messages" in text, text)
+    expect([t["name"] for t in found[3]["trees"]] == ["ranks in turn, from 0 up"] + [f"ring from rank {k} up" for k in (1, 2, 3)],
+           found[3]["trees"])
+    expect([t["name"] for t in found[1]["trees"]] == ["recursive doubling"], found[1]["trees"])
+
+# What can't be asked.
+run("mpi/allreduce", "--map", "4", "-n", 5, program=FOLDPROOF, code=2)
+run("mpi/allreduce", "--map", "0", program=FOLDPROOF, code=2)
+run("mpi/allreduce", "--settings", "ring", program=FOLDPROOF, code=2)
+expect("has none" in run("rows/par_16", "--map", "4", program=FOLDPROOF, code=2).stderr, "a map over no ranks")
+expect("no setting" in run("mpi/allreduce", "--map", "4", "--settings", "rung", program=FOLDPROOF, code=2).stderr, "a setting of nobody")
+
+print("FAILED" if failures else "ok")
+sys.exit(failures > 0)
