@@ -175,8 +175,8 @@ Test(bench_world, records_have_what_the_table_has) {
   cr_expect(messages >= 3 * 2, "%zu messages", messages);
   cr_expect_eq(held, sums_there + messages, "%s", s->out);
   cr_expect_eq(count_lines(s->err, "\"noisy\":true"), count_lines(s->out, "too noisy to judge: "), "%s", s->out);
-  cr_expect(strstr(s->out, "; nearest cache: ") == NULL && strstr(s->out, "link: unknown, and not checked"),
-            "%s", s->out);
+  cr_expect(strstr(s->out, "; nearest cache: ") == NULL && strstr(s->out, "link: unknown, and not checked"), "%s",
+            s->out);
   cr_expect(strstr(s->out, "setting: ring: a world of its own"), "%s", s->out);
   static const char *const keys[] = {"mode",
                                      "n",
@@ -200,7 +200,7 @@ Test(bench_world, records_have_what_the_table_has) {
   }
   shell_run(s,
             "$F report b.jsonl -o b.html; code=$?; grep -o 'Bus bandwidth of an all-reduce by length, 3 ranks' b.html; "
-            "grep -c '<td>recursive doubling</td>' b.html; grep -o 'Strong scaling, f32 sum, 100000' "
+            "grep -c '<td>recursive doubling</td>' b.html; grep -o 'Strong scaling, f32 sum, 100,000' "
             "b.html; exit $code");
   EXPECT_CODE(s, 0);
   cr_expect(strstr(s->out, "Strong scaling") && strstr(s->out, "\n2\n"), "%s", s->out);

@@ -310,7 +310,8 @@ Test(study_worlds, the_subjects_are_validated_and_recorded) {
             "$F report w.jsonl -o w.html && $F report w.jsonl --format markdown && grep -c '<td>4 of 4</td>' w.html && "
             "grep -c '<td>same</td><td>same</td><td>same</td><td>same</td>' w.html");
   EXPECT_CODE(s, 0);
-  cr_expect(strstr(s->out, "Sums over worlds: 120 results, 0 refuted.\n12\n"), "%s", s->out);
+  cr_expect(strstr(s->out, "## foldproof: 120 distributed sums (120 held, 0 refuted)\n") && strstr(s->out, "\n12\n"),
+            "%s", s->out);
   shell_close(s);
 }
 
@@ -325,8 +326,8 @@ Test(study_worlds, a_refuted_record_is_told_in_every_report) {
   shell_run(s,
             "$F report p.jsonl -o p.html; $F report p.jsonl --format markdown; grep -c '<strong>Refuted: "
             "played/world_shows' p.html; grep -c 'class=\"bad\"' p.html");
-  cr_expect(strstr(s->out, "Sums over worlds: 4 results, 2 refuted.\n"), "%s", s->out);
-  cr_expect_eq(count(s->out, "- played/world"), 2, "%s", s->out);
+  cr_expect(strstr(s->out, "## foldproof: 4 distributed sums (2 held, 2 refuted)\n"), "%s", s->out);
+  cr_expect_eq(count(s->out, "* **played/world"), 2, "%s", s->out);
   cr_expect(strstr(s->out, "\n2\n1\n"), "%s", s->out);
   shell_close(s);
 }
