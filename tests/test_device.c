@@ -14,6 +14,7 @@
 #include "arithmetics.h"
 #include "bits.h"
 #include "engine.h"
+#include "rig_private.h"
 #include "generator.h"
 #include "host/host.h"
 #include "starve.h"
@@ -330,8 +331,13 @@ Test(device, a_write_outside_is_seen_and_placed) {
   cr_assert_eq(open_rig(&rig, ROWS, COLS).code, FOLD_OK);
   for (ptrdiff_t shift = 0; shift < 4; shift += 3)
     for (size_t i = 0; i < sizeof arguments / sizeof *arguments; i++) {
-      const ptrdiff_t end = arguments[i].end, places[] = {-1, -300, -FOLD_RIG_GUARD, end, end + 100, end + 400};
       cr_assert_eq(fold_rig_move(&rig, shift).code, FOLD_OK);
+      const struct fold_rig_input *in = &rig.in[0];
+      const ptrdiff_t end = arguments[i].end,
+                      last = arguments[i].of == FOLD_INPUT
+                                 ? (ptrdiff_t)in->room.bytes - 1 - (ptrdiff_t)fold_rig_place(&rig, in)
+                                 : end + 400,
+                      places[] = {-1, -300, -FOLD_RIG_GUARD, end, end + 100, last};
       for (size_t p = 0; p < sizeof places / sizeof *places; p++) {
         aside = places[p];
         struct fold_traces t = run_as(&rig, arguments[i].fault, got);
