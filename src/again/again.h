@@ -32,6 +32,8 @@ fold_status fold_again_note(struct fold_again *again, const json_t *record);
 /* The subject as the record declares it: index is its place among again->subjects. BAD_INPUT for words that mean nothing. */
 fold_status fold_again_subject(const struct fold_again *again, const json_t *record, struct fold_subject *subject,
                                size_t *index);
+/* Whether the record declares its subject otherwise than this program does, which has it too: `what` says how. */
+bool fold_again_differs(const struct fold_again *again, const json_t *record, char what[160]);
 /* What is noted of the record's subject, whatever the record declares. */
 fold_status fold_again_noted(const struct fold_again *again, const json_t *record, struct fold_subject *subject,
                              size_t *index);

@@ -129,10 +129,44 @@ fold_status fold_again_subject(const struct fold_again *a, const json_t *record,
   const struct fold_subject *own = fold_registry_find(a->own, name, (enum fold_engine)engine);
   FOLD_TRY(fold_again_noted(a, record, s, index));
   if (is_extreme(record)) s->claims |= a->extremes[*index];
-  if (is_declared(record) || own == NULL) return read_declared(record, s);
+  if (own == NULL) return read_declared(record, s);
   s->order = own->order;
   s->method = own->method;
   s->accumulator = own->accumulator;
   s->result = own->result;
   return fold_ok();
+}
+
+static bool is_other(const json_t *record, const char *key, const char *own, char what[160]) {
+  const json_t *value = json_object_get(record, key);
+  const char *said = value && !json_is_string(value) ? "no text" : fold_record_text(record, key);
+  if (strcmp(said, own) == 0) return false;
+  snprintf(what, 160, "%s '%.50s', and the one here has '%.50s'", key, said, own);
+  return true;
+}
+
+static bool is_other_flag(const json_t *record, const char *key, bool own, char what[160]) {
+  if (json_is_true(json_object_get(record, key)) == own) return false;
+  snprintf(what, 160, own ? "no '%s', and the one here has it" : "'%s', and the one here has it not", key);
+  return true;
+}
+
+bool fold_again_differs(const struct fold_again *a, const json_t *record, char what[160]) {
+  const int engine = fold_engine_parse(fold_record_text(record, "engine")),
+            read = fold_dtype_parse(fold_record_text(record, "dtype"));
+  const struct fold_subject *own =
+      engine < 0 ? NULL : fold_registry_find(a->own, fold_record_text(record, "subject"), (enum fold_engine)engine);
+  if (own == NULL || read < 0) return false;
+  const enum fold_dtype dtype = (enum fold_dtype)read, result = fold_subject_result(own, dtype),
+                        accumulator = fold_subject_accumulator(own, dtype);
+  if (is_other(record, "result_dtype", result == dtype ? "" : fold_dtype_name(result), what)) return true;
+  if (is_other_flag(record, "guest", own->guest != NULL, what) || is_other_flag(record, "peer", own->peer, what) ||
+      is_other_flag(record, "any_gpu", own->any_gpu, what))
+    return true;
+  if (!is_declared(record)) return false;
+  return is_other(record, "order", own->order ? own->order : "", what) ||
+         is_other(record, "method", own->method == FOLD_PLAIN ? "" : fold_method_names[own->method], what) ||
+         is_other(record, "accumulator", accumulator == fold_accumulator_of(dtype) ? "" : fold_dtype_name(accumulator),
+                  what) ||
+         is_other(record, "twin", own->twin ? own->twin : "", what);
 }

@@ -24,11 +24,24 @@ const struct fold_claim *fold_recorded_claim(const json_t *record) {
   return NULL;
 }
 
+/* Said to be known of a library, and known here of that subject, claim and operation too. */
+static bool is_known(const json_t *record, const struct fold_claim *claim) {
+  const struct fold_problem *problem = fold_problem_find(fold_record_text(record, "op"));
+  size_t n;
+  const struct fold_fact *facts = fold_facts(&n);
+  if (!json_is_string(json_object_get(record, "known")) || !json_is_true(json_object_get(record, "peer"))) return false;
+  for (size_t i = 0; i < n && problem; i++)
+    if (strcmp(facts[i].subject, fold_record_text(record, "subject")) == 0 && facts[i].claims & FOLD_CLAIM(claim->id) &&
+        facts[i].ops >> problem->id & 1)
+      return true;
+  return false;
+}
+
 uint64_t fold_recorded_against(const json_t *record) {
   const struct fold_claim *claim = fold_recorded_claim(record);
   const char *verdict = fold_record_text(record, "verdict");
   if (!claim || !json_is_true(json_object_get(record, "promised"))) return 0;
-  if (json_is_string(json_object_get(record, "known"))) return 0;
+  if (is_known(record, claim)) return 0;
   return strcmp(verdict, "refuted") == 0 || strcmp(verdict, "broken") == 0 ? FOLD_CLAIM(claim->id) : 0;
 }
 

@@ -11,6 +11,7 @@
 struct fold_seen {
   XXH128_hash_t key;
   char hash[20];
+  uint64_t told; /* hash of what the first of its records tells of its case and subject */
   bool judged;
   uint64_t held, refuted; /* what it was judged to be, FOLD_CLAIM each */
   uint64_t against;       /* what its records say against it (recorded.h) */

@@ -102,8 +102,12 @@ static fold_status take_results(struct fold_judge *j, const json_t *record, size
   j->told = 0;
   if (!seen->judged) {
     seen->judged = true;
+    seen->told = fold_judge_told(record);
     FOLD_TRY(fold_judge_take_results(j, record, line));
   }
+  if (seen->told != fold_judge_told(record))
+    fold_judge_say(&j->contradictions, j, line, record, "CONTRADICTS",
+                   "it tells another case or subject than the first record of the same results");
   const int dtype = fold_record_result_dtype(record);
   if (dtype >= 0) fold_judge_check_values(j, record, (enum fold_dtype)dtype, line);
   return fold_ok();
@@ -117,6 +121,7 @@ static fold_status take(void *context, json_t *record, size_t line) {
     FOLD_TRY(fold_records_open(&j->records, j->jsonl));
     return fold_records_environment_of(&j->records, json_incref(record));
   }
+  fold_judge_check_told(j, record, line);
   if (strcmp(type, "run") != 0 && strcmp(type, "judgement") != 0) return fold_ok();
   j->last = NULL;
   if (has_results(record))

@@ -41,6 +41,10 @@ fold_status fold_judge_take_recorded(struct fold_judge *judge, const json_t *rec
 /* Whether what a record says of itself agrees with its results and with what they were judged to be (command_judge_check.c). */
 void fold_judge_check_values(struct fold_judge *judge, const json_t *record, enum fold_dtype dtype, size_t line);
 void fold_judge_check_traces(struct fold_judge *judge, const json_t *record, size_t line);
+/* Whether it is a record that this program could have written of that subject and case (command_judge_told.c). */
+void fold_judge_check_told(struct fold_judge *judge, const json_t *record, size_t line);
+/* A hash of what a record tells of its case and its subject: the same in all records of the same results. */
+uint64_t fold_judge_told(const json_t *record);
 /* A verdict that the record tells, of a claim that was judged again: whether it was. */
 bool fold_judge_check_verdict(struct fold_judge *judge, const json_t *record, size_t line);
 

@@ -24,8 +24,8 @@ struct reading {
   size_t line, in_run;
   const char *text; /* the line at hand */
   size_t length;
-  uint64_t sum; /* of this run's lines' hashes */
-  bool announced;
+  uint64_t sum;                          /* of this run's lines' hashes */
+  bool announced, hashed;                /* hashed: by a schema whose closing lines have a hash */
   unsigned required[2][FOLD_SCHEMA + 1]; /* of a judgement and of a run, by schema: a mask of keys that are scanned */
 };
 
@@ -40,7 +40,7 @@ static void find_incomplete(struct reading *r, const char *format, ...) {
 /* Before another run's first record, and at the end of the file. */
 static void end_run(struct reading *r, size_t last) {
   if (r->announced) find_incomplete(r, "cut off after line %zu: the closing line is missing", last);
-  r->announced = false;
+  r->announced = r->hashed = false;
   r->in_run = 0;
   r->sum = 0;
 }
@@ -53,6 +53,9 @@ static fold_status take_end(struct reading *r, const json_t *record) {
   char sum[24];
   fold_record_hash(sum, fold_records_sum(r->sum, r->in_run, json_is_true(complete)));
   const json_t *said = json_object_get(record, "lines_xxh3");
+  if (!said && r->hashed && !r->lines->altered[0])
+    snprintf(r->lines->altered, sizeof r->lines->altered, "the closing line in line %zu has no hash of its %zu records",
+             r->line, r->in_run);
   if (said && strcmp(fold_record_text(record, "lines_xxh3"), sum) != 0 && !r->lines->altered[0])
     snprintf(r->lines->altered, sizeof r->lines->altered, "of the %zu records that end in line %zu some were changed",
              r->in_run, r->line);
@@ -103,6 +106,7 @@ static fold_status take_record(struct reading *r, json_t *record, uint64_t hash)
   if (type && strcmp(type, "environment") == 0) {
     end_run(r, r->line - 1);
     r->announced = json_is_true(json_object_get(record, "closing_line"));
+    r->hashed = r->announced && json_integer_value(json_object_get(record, "schema")) > 1;
   }
   r->in_run++;
   r->sum += hash;
