@@ -174,6 +174,16 @@ FIELDS = [
     ("type", "jugdement", 1, "^CONTRADICTS: .*results or a claim, and neither a run nor a judgement"),
     ("type", "timing", 2, "needs the key"),
     ("verdict", "helt", 1, "^CONTRADICTS: .*no such verdict"),
+    ("known", "as ever", 1, "^CONTRADICTS: .*known, and no refutation of a peer"),
+    ("cases", 3, 1, "^CONTRADICTS: .*results of more than one case"),
+    ("row", 1, 1, "^CONTRADICTS: .*a row that it has not"),
+    ("want", None, 1, "^CONTRADICTS: .*one of got and want"),
+    ("values", None, 1, "^CONTRADICTS: .*other results than values"),
+    ("results", None, 1, "^CONTRADICTS: .*other results than values"),
+    ("subject", "", 1, "^CONTRADICTS: .*no subject"),
+    ("ranks_differ", {"rank": 1, "row": 0, "got": "0x0", "rank_0": "0x1"}, 1, "^CONTRADICTS: .*ranks, on an engine that has none"),
+    ("wrote_input", {"byte": 0}, 1, "^REFUTED: host/numpy on host violates keeps_input: .*it wrote to its input .so its record says."),
+    ("out_of_bounds", {"byte": 4, "of": "output", "by": "write"}, 1, "^REFUTED: host/numpy on host violates stays_in_bounds: "),
     ("results_xxh3", "", 1, "^CONTRADICTS: .*results without their hash"),
     ("results_xxh3", None, 1, "^CONTRADICTS: .*results without their hash"),
     ("engine", "hots", 2, "engine 'hots' means nothing here"),
@@ -208,6 +218,9 @@ def check_told(folder):
         put(folder / "f", [mine, dict(mine, claim="bounded", **other) if "claim" not in other else dict(mine, **other)])
         _, said = run("judge", "f", cwd=folder, code=1)
         expect(f"^CONTRADICTS: f:2: .*{says}", said)
+    put(folder / "f", [dict(mine, claim="leaves_no_trace"), dict(mine, left="the rounding mode")])
+    _, said = run("judge", "f", cwd=folder, code=1)
+    expect("^CONTRADICTS: f:2: .*it says that leaves_no_trace held; what its run did refutes that", said)
     for words in (dict(known="as ever"), dict(known="as ever", peer=True), dict(known="max and min lose a NaN", peer=True, subject="nccl/sum", engine="nccl")):
         put(folder / "f", [dict(of, claim="run_to_run", verdict="refuted", reason="it varies", **words)])
         _, said = run("judge", "f", cwd=folder, code=1)

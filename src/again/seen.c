@@ -13,6 +13,7 @@ static int by_key(const void *a, const void *b) {
 fold_status fold_seen_add(struct fold_seen_list *list, const struct fold_seen *seen) {
   if (list->n && by_key(&list->at[list->n - 1], seen) == 0) {
     list->at[list->n - 1].against |= seen->against;
+    list->at[list->n - 1].said_held |= seen->said_held;
     return fold_ok();
   }
   if (list->n == list->room) {
@@ -32,8 +33,10 @@ void fold_seen_sort(struct fold_seen_list *list) {
   for (size_t i = 0; i < list->n; i++)
     if (n == 0 || by_key(&list->at[n - 1], &list->at[i]) != 0)
       list->at[n++] = list->at[i];
-    else
+    else {
       list->at[n - 1].against |= list->at[i].against;
+      list->at[n - 1].said_held |= list->at[i].said_held;
+    }
   list->n = n;
 }
 

@@ -14,7 +14,9 @@ struct fold_seen {
   uint64_t told; /* hash of what the first of its records tells of its case and subject */
   bool judged;
   uint64_t held, refuted; /* what it was judged to be, FOLD_CLAIM each */
-  uint64_t against;       /* what its records say against it (recorded.h) */
+  uint64_t against;       /* what its records say against it (recorded.h), */
+  uint64_t said_held;     /* and for it */
+  uint64_t traced;        /* what its runs did against it, once that was told */
 };
 
 struct fold_seen_list {

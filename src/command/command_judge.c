@@ -76,6 +76,8 @@ static fold_status note(void *context, json_t *record, size_t line) {
   FOLD_TRY(fold_again_note(&j->again, record));
   if (!has_results(record)) return fold_ok();
   struct fold_seen seen = {.key = fold_record_key(record, true), .against = fold_recorded_against(record)};
+  const struct fold_claim *claim = fold_recorded_claim(record);
+  if (claim && strcmp(fold_record_text(record, "verdict"), "held") == 0) seen.said_held = FOLD_CLAIM(claim->id);
   snprintf(seen.hash, sizeof seen.hash, "%s", fold_record_text(record, "results_xxh3"));
   return fold_seen_add(&j->seen, &seen);
 }
@@ -129,7 +131,7 @@ static fold_status take(void *context, json_t *record, size_t line) {
   else
     j->without_results++;
   fold_judge_check_traces(j, record, line);
-  return fold_judge_check_verdict(j, record, line) ? fold_ok() : fold_judge_take_recorded(j, record, line);
+  return fold_judge_take_recorded(j, record, line, fold_judge_check_verdict(j, record, line));
 }
 
 static fold_status read_all(struct fold_judge *j, fold_status (*each)(void *, json_t *, size_t), bool tells) {

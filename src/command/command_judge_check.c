@@ -64,11 +64,14 @@ bool fold_judge_check_verdict(struct fold_judge *j, const json_t *record, size_t
   return true;
 }
 
-/* A run that did what its record's verdict denies. */
+/* A run that did what a verdict on the same results denies. */
 void fold_judge_check_traces(struct fold_judge *j, const json_t *record, size_t line) {
-  const struct fold_claim *claim = fold_recorded_claim(record);
-  if (!claim || !(fold_recorded_traces(record) & FOLD_CLAIM(claim->id))) return;
-  if (strcmp(fold_record_text(record, "verdict"), "held") == 0)
-    fold_judge_say(&j->contradictions, j, line, record, "CONTRADICTS",
-                   "it says that %s held; what its run did refutes that", claim->name);
+  size_t n;
+  const struct fold_claim *claims = fold_claims(&n);
+  const uint64_t denied = j->last ? fold_recorded_traces(record) & j->last->said_held & ~j->last->traced : 0;
+  for (size_t k = 0; k < n; k++)
+    if (denied & FOLD_CLAIM(k))
+      fold_judge_say(&j->contradictions, j, line, record, "CONTRADICTS",
+                     "it says that %s held; what its run did refutes that", claims[k].name);
+  if (denied) j->last->traced |= denied;
 }

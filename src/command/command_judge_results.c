@@ -181,19 +181,27 @@ fold_status fold_judge_take_results(struct fold_judge *j, const json_t *record, 
   return g.status;
 }
 
-/* What a record says against its subject, of claims that were not judged again. */
-fold_status fold_judge_take_recorded(struct fold_judge *j, const json_t *record, size_t line) {
+fold_status fold_judge_take_recorded(struct fold_judge *j, const json_t *record, size_t line, bool again) {
   struct fold_case c;
   struct fold_subject subject;
   struct judging g = {.j = j, .record = record, .line = line, .status = fold_ok()};
   size_t n;
   const struct fold_claim *claims = fold_claims(&n);
   const bool ran = strcmp(fold_record_text(record, "type"), "run") == 0;
-  uint64_t against = ran ? fold_recorded_traces(record) : fold_recorded_against(record);
+  const uint64_t said = ran ? fold_recorded_traces(record) : again ? 0 : fold_recorded_against(record);
+  uint64_t against = said;
+  if (!ran && j->last) { /* a verdict on that may be missing: what the run did is in each of its records */
+    const uint64_t known = j->last->against | j->last->said_held | j->last->traced;
+    const uint64_t did = fold_recorded_traces(record) & ~known;
+    j->last->traced |= did;
+    against |= did;
+  }
   if (ran && strcmp(fold_record_text(record, "verdict"), "broken") == 0) against |= FOLD_CLAIM(FOLD_WRITES_OUTPUT);
   if (!against) return fold_ok();
   FOLD_TRY(fold_again_noted(&j->again, record, &subject, &g.judgement.subject_index));
   FOLD_TRY(fold_again_case(record, &c));
+  const struct fold_subject *own = fold_registry_find(j->again.own, subject.name, subject.engine);
+  if (!ran) against &= fold_claims_of(own ? own : &subject, c.op) | said;
   g.judgement.subject = &subject;
   g.judgement.c = &c;
   for (size_t k = 0; k < n; k++) {

@@ -33,6 +33,16 @@ static const char *wrong_outcome(const json_t *record) {
   if (!known) return "no such verdict";
   if (!hash && (has(record, "results") || has(record, "values") || has(record, "results_npy")))
     return "results without their hash";
+  if (json_array_size(json_object_get(record, "results")) != json_array_size(json_object_get(record, "values")))
+    return "other results than values";
+  if (hash && has(record, "cases")) return "results of more than one case";
+  if (*fold_record_text(record, "known") && (strcmp(verdict, "refuted") != 0 || !has(record, "peer")))
+    return "known, and no refutation of a peer";
+  const json_int_t row = json_integer_value(json_object_get(record, "row"));
+  if (row < 0 || (row > 0 && row >= json_integer_value(json_object_get(record, "rows"))))
+    return "a row that it has not";
+  if (has(record, "got") != has(record, "want")) return "one of got and want";
+  if (!*fold_record_text(record, "subject")) return "no subject";
   if (!hash && is_run(record) && !*verdict) return "a run with neither results nor a verdict";
   if (!is_run(record) && fold_recorded_claim(record) == NULL) return "no such claim";
   return NULL;
@@ -66,7 +76,7 @@ static const char *wrong_name(const json_t *record) {
 static const char *wrong_ranks(const json_t *record) {
   const int engine = fold_engine_parse(fold_record_text(record, "engine"));
   const bool over = engine >= 0 && fold_engine_has_ranks((enum fold_engine)engine);
-  return has(record, "ranks") && !over ? "ranks, on an engine that has none" : NULL;
+  return (has(record, "ranks") || has(record, "ranks_differ")) && !over ? "ranks, on an engine that has none" : NULL;
 }
 
 static void check_promised(struct fold_judge *j, const json_t *record, size_t line) {
@@ -101,9 +111,9 @@ void fold_judge_check_told(struct fold_judge *j, const json_t *record, size_t li
 
 /* All that results are judged by, beside them. */
 uint64_t fold_judge_told(const json_t *record) {
-  static const char *const keys[] = {"dtype", "result_dtype", "op",    "rows",   "cols",  "generator",
-                                     "seed",  "condition",    "order", "method", "ranks", "accumulator",
-                                     "twin",  "peer",         "guest", "any_gpu"};
+  static const char *const keys[] = {"dtype", "result_dtype", "op",    "rows",    "cols",       "generator",
+                                     "seed",  "condition",    "order", "method",  "ranks",      "accumulator",
+                                     "twin",  "peer",         "guest", "any_gpu", "results_npy"};
   uint64_t hash = 0;
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
     const json_t *value = json_object_get(record, keys[i]);
