@@ -17,7 +17,16 @@ sys.dont_write_bytecode = True
 
 from guest_shell import CC, EXAMPLES, FOLDPROOF, GUESTS, build, verify
 
-FEW = "normal/*/sum/*"
+# Rows that are none, empty, short, of a tile and its next, and one of many tiles: for who does the same on all others.
+SHAPES = ("0x5", "5x0", "5x5", "1x17", "33x33", "17x257", "3x1000", "1x4097", "1x65537")
+
+
+def cases(family):
+    return ",".join(f"{family}/{shape}/*" for shape in SHAPES)
+
+
+FEW = cases("normal/*/sum")
+LIED_TO = cases("normal/f32/sum")
 try:
     import numpy
 except ImportError:
@@ -73,7 +82,7 @@ def check_liars(folder):
     liars = str(build(folder, "liars", GUESTS / "liars.c", options=["-Wall", "-Wextra", "-Werror"]))
     for name, (word, wanted) in LIARS.items():
         # A limit that a busy machine keeps, and one case to wait for.
-        slow = ("--fixtures", "normal/f32/sum/3x1000/seed1", "--timeout", "5") if name.startswith("hangs") else ("--fixtures", "normal/f32/sum/*")
+        slow = ("--fixtures", "normal/f32/sum/3x1000/seed1", "--timeout", "5") if name.startswith("hangs") else ("--fixtures", LIED_TO)
         code, out, err = verify("--guest", liars, "--subjects", f"liar/{name},liar/honest", *slow)
         assert code == wanted, (name, code, out, err)
         how = f"REFUTED: liar/{name} on host violates {word}" if wanted == 1 else word
@@ -198,7 +207,7 @@ def check_programs(folder):
     assert code == 1 and "violates run_to_run" in out and f"--exec '{python} random'" in out, (code, out, err)
     code, out, err = verify("--exec", f"{python} declines", *few)
     assert "not today" in out and "REFUTED" not in out, (code, out, err)
-    code, out, err = verify("--exec", f"{python} honest", "--fixtures", "normal/f*/sum/*,normal/f*/dot/*")
+    code, out, err = verify("--exec", f"{python} honest", "--fixtures", FEW + ",normal/f*/dot/*")
     assert code == 0 and "BROKEN" not in out, (code, out, err)
     code, out, err = verify("--exec", f"{sys.executable} -B {EXAMPLES}/guest_sum.py", "--fixtures", FEW)
     assert code == 0 and "mine/numpy on host" in out, (code, out, err)
