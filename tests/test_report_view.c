@@ -142,3 +142,25 @@ Test(report, timings_are_not_called_unjudged) {
   cr_expect(!strstr(s->out, "nothing was judged") && !shell_holds(s, "m.html", "nothing was judged"));
   shell_close(s);
 }
+
+/* One table of evidence with a filter for each kind of row, and no script; details are folded, but never the answer. */
+Test(report, the_page_folds_its_details) {
+  struct shell *s = shell_open();
+  shell_put(s, "a.jsonl",
+            ENVIRONMENT JUDGED("dull/sum", "run_to_run", "held", ",\"telling\":false")
+                JUDGED("bad/sum", "bounded", "refuted", WRONG) JUDGED("good/sum", "bounded", "held", ""));
+  shell_run(s,
+            "$F report a.jsonl -o a.html; sed -n '/id=\"evidence\"/,/<.section>/p' a.html >e; grep -c '<table' e; "
+            "grep -o 'tr class=\"v [^\"]*' e; for k in $(grep -o 'id=\"show-[a-z]*' e | cut -d- -f2); do "
+            "grep -c \"^#show-$k:checked~.wide .v:not(.v-$k){display:none}\" a.html; done | tr -d '\\n'");
+  EXPECT_CODE(s, 0);
+  cr_expect_str_eq(s->out, "1\ntr class=\"v v-held v-idle\ntr class=\"v v-refuted\ntr class=\"v v-held\n0111111", "%s",
+                   s->out);
+  shell_run(
+      s,
+      "grep -c '<details>' a.html; grep -c '</details>' a.html; sed -n '/id=\"answer\"/,/<.section>/p' a.html | "
+      "grep -c details; grep -o 'font[-size]*:[0-9.]*[a-z]*' a.html | sed -n 's/.*:\\([0-9.]*\\)pt/\\1/p' | sort -n | "
+      "head -1");
+  cr_expect_str_eq(s->out, "4\n4\n0\n7\n", "all folds are closed, and no print is under 7 pt: %s", s->out);
+  shell_close(s);
+}

@@ -324,8 +324,8 @@ Test(study_worlds, a_refuted_record_is_told_in_every_report) {
             world);
   EXPECT_CODE(s, 1);
   shell_run(s,
-            "$F report p.jsonl -o p.html; $F report p.jsonl --format markdown; grep -c '<strong>Refuted: "
-            "played/world_shows' p.html; grep -c 'class=\"bad\"' p.html");
+            "$F report p.jsonl -o p.html; $F report p.jsonl --format markdown; grep -c '<li><b>played/world_shows: "
+            "' p.html; grep -c 'class=\"bad\"' p.html");
   cr_expect(strstr(s->out, "## foldproof: 4 distributed sums (2 held, 2 refuted)\n"), "%s", s->out);
   cr_expect_eq(count(s->out, "* **played/world"), 2, "%s", s->out);
   cr_expect(strstr(s->out, "\n2\n1\n"), "%s", s->out);

@@ -77,8 +77,9 @@ static const struct fold_column columns[] = {
 
 void fold_sheet_messages(struct fold_sheet *sheet, const struct fold_model *m) {
   fold_sheet_open(sheet, "messages", "All-reduces of vectors", columns, sizeof columns / sizeof *columns);
-  for (size_t i = 0; i < m->n_messages; i++) {
-    const struct fold_model_message *s = &m->messages[i];
+  struct fold_model_message *all = fold_sheet_sorted(sheet, m->messages, m->n_messages, sizeof *all, compare);
+  for (size_t i = 0; all && i < m->n_messages; i++) {
+    const struct fold_model_message *s = &all[i];
     const double numbers[] = {s->workers, s->bytes, 1e6 * s->median, 1e-9 * s->bus, s->to_library};
     char place[200];
     fold_sheet_text(sheet, s->subject);
@@ -88,6 +89,7 @@ void fold_sheet_messages(struct fold_sheet *sheet, const struct fold_model *m) {
     fold_sheet_doubt(sheet, s->implausible, s->noisy, s->why);
     fold_sheet_text(sheet, fold_text_place(m, s->environment, place));
   }
+  free(all);
 }
 
 static fold_status put_timed(struct fold_page *page) {
@@ -166,10 +168,11 @@ fold_status fold_page_allreduces(struct fold_page *page) {
   if (model->n_messages + model->n_probes == 0) return fold_ok();
   fputs("<section id=\"allreduces\"><h2>All-reduces</h2>\n", page->out);
   fold_status status = put_timed(page);
+  if (model->n_probes) fputs("<details><summary>Which bits agree, by length</summary>\n", page->out);
   for (size_t i = 0, end; i < model->n_probes; i = end) {
     for (end = i + 1; end < model->n_probes && same_probe(&model->probes[i], &model->probes[end]);) end++;
     put_probe(page, model->probes + i, end - i);
   }
-  fputs("</section>\n", page->out);
+  fputs(model->n_probes ? "</details></section>\n" : "</section>\n", page->out);
   return status;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report_index.h"
 #include "report_lines.h"
 #include "report_text.h"
 
@@ -119,14 +120,15 @@ static void fill_held(struct fold_sheet *sheet, const struct fold_model *m) {
 }
 
 /* Adds to the reason's row, which is a new one the first time. */
-static void count_reason(struct fold_sheet *sheet, const char *reason, size_t cases, bool new_subject) {
-  for (size_t r = 0; r < fold_sheet_rows(sheet); r++) {
-    struct fold_sheet_cell *row = &sheet->cells[r * sheet->n_columns];
-    if (row->text == NULL || strcmp(row->text, reason) != 0) continue;
+static void count_reason(struct fold_sheet *sheet, json_t **index, const char *reason, size_t cases, bool new_subject) {
+  const json_int_t known = fold_index_find(*index, reason, strlen(reason));
+  if (known >= 0) {
+    struct fold_sheet_cell *row = &sheet->cells[(size_t)known * sheet->n_columns];
     row[1].number += (double)cases;
     row[2].number += new_subject;
     return;
   }
+  if (!fold_index_add(index, reason, strlen(reason), fold_sheet_rows(sheet))) sheet->failed = true;
   fold_sheet_text(sheet, reason);
   fold_sheet_number(sheet, (double)cases);
   fold_sheet_number(sheet, 1);
@@ -143,15 +145,17 @@ static bool has_reason(const struct fold_model_subject *subject, size_t claims, 
 
 static void fill_skipped(struct fold_sheet *sheet, const struct fold_model *m) {
   size_t others = 0;
+  json_t *index = NULL;
   for (size_t s = 0; s < m->n_subjects && !sheet->failed; s++)
     for (size_t k = 0; k < m->n_claims; k++) {
       const struct fold_model_cell *cell = m->subjects[s].cells[true][k];
       for (size_t i = 0; cell && i < cell->n_reasons; i++)
-        count_reason(sheet, cell->reasons[i].text, cell->reasons[i].count,
+        count_reason(sheet, &index, cell->reasons[i].text, cell->reasons[i].count,
                      !has_reason(&m->subjects[s], k, cell->reasons[i].text));
       if (cell) others += cell->other_reasons;
     }
-  if (!sheet->failed) fold_sheet_sort(sheet, 1);
+  json_decref(index);
+  fold_sheet_sort(sheet, 1);
   if (others == 0) return;
   fold_sheet_text(sheet, "other reasons");
   fold_sheet_number(sheet, (double)others);
@@ -228,18 +232,21 @@ static void put_measured(const struct fold_model *m, FILE *out) {
   put_count(out, &between, m->n_ranks + m->n_worlds, "simulated world");
   put_count(out, &between, m->n_validations, "distributed sum");
   if (m->n_validations) fprintf(out, " (%zu held, %zu refuted)", held, refuted);
-  if (*between == '\0') fputs("no verdict and no measurement in these records", out);
 }
 
-void fold_answer_headline(const struct fold_model *model, char text[300]) {
-  if (model->n_subjects) {
-    fold_model_summary(model, text);
-    return;
-  }
+void fold_answer_measured(const struct fold_model *model, char text[300]) {
   FILE *out = fmemopen(text, 300, "w");
   text[0] = '\0';
   if (out == NULL) return;
   put_measured(model, out);
   fclose(out);
   text[299] = '\0';
+}
+
+void fold_answer_headline(const struct fold_model *model, char text[300]) {
+  if (model->n_subjects)
+    fold_model_summary(model, text);
+  else
+    fold_answer_measured(model, text);
+  if (text[0] == '\0') snprintf(text, 300, "no verdict and no measurement in these records");
 }

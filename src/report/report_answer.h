@@ -5,7 +5,9 @@
 #include "report_model.h"
 #include "report_sheet.h"
 
-/* "3 held, 0 refuted, 1 skipped"; where nothing was judged, what was measured, and of timings how many were of results that were judged. */
+/* What was measured, and of timings how many were of results that held; "": nothing. */
+void fold_answer_measured(const struct fold_model *model, char text[300]);
+/* "3 held, 0 refuted, 1 skipped"; where nothing was judged, what was measured. */
 void fold_answer_headline(const struct fold_model *model, char text[300]);
 /* Whether something promised was refuted, or broke. */
 bool fold_answer_is_bad(const struct fold_model *model);

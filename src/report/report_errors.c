@@ -149,7 +149,11 @@ fold_status fold_page_ranks(struct fold_page *page) {
       "height.</p>\n",
       page->out);
   fold_status status = m->n_ranks ? draw_points(page, m->ranks, m->n_ranks, &simulated) : fold_ok();
-  if (m->n_worlds) put_worlds(page);
+  if (m->n_worlds) {
+    fputs("<details><summary>Worlds of other sizes</summary>\n", page->out);
+    put_worlds(page);
+    fputs("</details>\n", page->out);
+  }
   fputs("</section>\n", page->out);
   return status;
 }

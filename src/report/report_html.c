@@ -19,7 +19,7 @@ void fold_page_cell(struct fold_page *page, const char *text) {
 
 void fold_page_number(struct fold_page *page, double value) {
   char text[16];
-  fprintf(page->out, "<td>%s</td>", isnan(value) ? "&ndash;" : fold_text_number(value, text));
+  fprintf(page->out, "<td class=\"n\">%s</td>", isnan(value) ? "&ndash;" : fold_text_number(value, text));
 }
 
 fold_status fold_page_sheet(struct fold_page *page, fold_view *view) {
@@ -146,12 +146,12 @@ static void put_environments(struct fold_page *page) {
   fputs("<section id=\"environment\"><h2>Environment</h2>\n", page->out);
   if (m->n_environments == 0) fputs("<p>The records do not say where they were made.</p>\n", page->out);
   for (size_t i = 0; i < m->n_environments; i++) {
-    fputs("<table class=\"environment\"><caption>", page->out);
+    fputs("<details><summary>", page->out);
     if (m->n_environments > 1) fprintf(page->out, "Environment %zu: ", i + 1);
     fold_put_html(page->out, fold_text_machine(m, (int)i, machine));
-    fputs("</caption>\n", page->out);
+    fputs("</summary><div class=\"wide\"><table class=\"environment\">\n", page->out);
     fold_text_environment(m->environments[i], put_pair, page->out);
-    fputs("</table>\n", page->out);
+    fputs("</table></div></details>\n", page->out);
   }
   fputs("</section>\n", page->out);
 }
@@ -169,17 +169,9 @@ static void put_incomplete(struct fold_page *page) {
   }
 }
 
-/* Where the records were made, in a line; the tables stand further down. */
+/* Where the records were made, in a line that names each machine once; the tables stand further down. */
 static void put_machines(struct fold_page *page) {
-  const struct fold_model *m = page->model;
-  char machine[160];
-  for (size_t i = 0; i < m->n_environments; i++) {
-    const char *system = json_string_value(json_object_get(m->environments[i], "system"));
-    fputs(i ? "; " : "<p>On ", page->out);
-    fold_put_html(page->out, fold_text_machine(m, (int)i, machine));
-    if (system) fputs(", ", page->out), fold_put_html(page->out, system);
-  }
-  if (m->n_environments) fputs(".</p>\n", page->out);
+  fold_text_machines(page->model, fold_put_html, "<p>On ", ".</p>\n", page->out);
 }
 
 static void put_links(struct fold_page *page) {
@@ -187,8 +179,7 @@ static void put_links(struct fold_page *page) {
   const struct {
     const char *id, *text;
     bool there;
-  } links[] = {{"verdicts", "Verdicts", m->n_subjects > 0},
-               {"errors", "Error against n", m->n_study + m->n_judged > 0},
+  } links[] = {{"errors", "Error against n", m->n_study + m->n_judged > 0},
                {"ranks", "Many ranks", m->n_ranks + m->n_worlds > 0},
                {"timings", "Throughput", m->n_timings > 0},
                {"scaling", "Scaling", m->n_scalings > 0},
@@ -196,6 +187,7 @@ static void put_links(struct fold_page *page) {
                {"worlds", "Worlds", m->n_validations > 0},
                {"orders", "Orders", true},
                {"environment", "Environment", true},
+               {"verdicts", "By subject and claim", m->n_subjects > 0},
                {"evidence", "Evidence", m->n_subjects > 0}};
   fputs("<nav aria-label=\"Sections\">", page->out);
   for (size_t i = 0; i < sizeof links / sizeof *links; i++)
@@ -219,6 +211,8 @@ static fold_status put_head(struct fold_page *page) {
                                           : " none",
           text);
   put_incomplete(page);
+  fold_answer_measured(page->model, text);
+  if (page->model->n_subjects && text[0]) fprintf(page->out, "<p>Measured: %s.</p>\n", text);
   put_machines(page);
   put_links(page);
   fputs("</header>\n<main>\n<section id=\"answer\">\n", page->out);
@@ -246,7 +240,6 @@ static void put_foot(struct fold_page *page) {
 fold_status fold_report_html(const struct fold_model *model, unsigned seconds, FILE *out, fold_status *trouble) {
   struct fold_page page = {.out = out, .model = model, .seconds = seconds, .trouble = fold_ok()};
   fold_status status = put_head(&page);
-  fold_page_verdicts(&page);
   if (status.code == FOLD_OK) status = fold_page_errors(&page);
   if (status.code == FOLD_OK) status = fold_page_ranks(&page);
   if (status.code == FOLD_OK) status = fold_page_timings(&page);
@@ -255,6 +248,7 @@ fold_status fold_report_html(const struct fold_model *model, unsigned seconds, F
   if (status.code == FOLD_OK) status = fold_page_worlds(&page);
   if (status.code == FOLD_OK) status = fold_page_orders(&page);
   if (status.code == FOLD_OK) put_environments(&page);
+  if (status.code == FOLD_OK) fold_page_verdicts(&page);
   if (status.code == FOLD_OK) fold_page_evidence(&page);
   put_foot(&page);
   *trouble = page.trouble;

@@ -104,17 +104,12 @@ fold_status fold_report_markdown(const struct fold_model *model, FILE *out) {
   fold_answer_headline(model, text);
   fprintf(out, "## foldproof: %s\n", text);
   put_incomplete(model, out);
-  for (size_t i = 0; i < model->n_environments; i++) {
-    char machine[160];
-    const char *system = json_string_value(json_object_get(model->environments[i], "system"));
-    fprintf(out, "%s", i ? "; " : "\nOn ");
-    fold_put_markdown(out, fold_text_machine(model, (int)i, machine));
-    if (system) fputs(", ", out), fold_put_markdown(out, system);
-  }
-  if (model->n_environments) fputs(".\n", out);
+  fold_text_machines(model, fold_put_markdown, "\nOn ", ".\n", out);
   FOLD_TRY(fold_answer_put(model, FOLD_REPORT_MARKDOWN, out));
   put_telling(model, out);
   put_unbounded(model, out);
+  fold_answer_measured(model, text);
+  if (model->n_subjects && text[0]) fprintf(out, "\nMeasured: %s.\n", text);
   FOLD_TRY(fold_measured_put(model, FOLD_REPORT_MARKDOWN, out));
   if (model->n_subjects) put_table(model, out);
   return fold_ok();
@@ -128,6 +123,8 @@ fold_status fold_report_text(const struct fold_model *model, FILE *out) {
     if (model->files[i].incomplete[0])
       fprintf(out, "Incomplete records: %s: %s\n", model->files[i].path, model->files[i].incomplete);
   FOLD_TRY(fold_answer_put(model, FOLD_REPORT_TEXT, out));
+  fold_answer_measured(model, text);
+  if (model->n_subjects && text[0]) fprintf(out, "\nMeasured: %s.\n", text);
   return fold_measured_put(model, FOLD_REPORT_TEXT, out);
 }
 

@@ -90,7 +90,7 @@ static void put_nodes(const struct drawing *d, FILE *out) {
               i == nodes - 1 ? "#D55E00" : "#0072B2");
   }
   for (size_t i = 0; i < d->tree.n; i += i == 0 ? d->tree.n / 4 - 1 : d->tree.n / 4)
-    fprintf(out, "<text x=\"%.1f\" y=\"%d\" font-size=\"15\" text-anchor=\"%s\" fill=\"#333\">x%zu</text>",
+    fprintf(out, "<text x=\"%.1f\" y=\"%d\" font-size=\"16\" text-anchor=\"%s\" fill=\"#333\">x%zu</text>",
             place_x(d, (double)i), HEIGHT - 5,
             i == 0               ? "start"
             : i + 1 == d->tree.n ? "end"

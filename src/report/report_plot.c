@@ -261,7 +261,7 @@ fold_status fold_pairs_svg(const struct fold_pairs *pairs, const struct fold_fig
   put_label(script, pairs->x_label);
   fprintf(script, "\nset yrange [%.17g:-0.5]\n", (double)pairs->n - 0.5);
   put_times(script, &axis);
-  fputs("set ytics font ',14' (", script);
+  fputs("set ytics font ',16' (", script);
   for (size_t i = 0; i < pairs->n; i++) {
     if (i) fputs(", ", script);
     put_label(script, pairs->pairs[i].label);

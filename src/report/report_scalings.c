@@ -71,22 +71,16 @@ static const struct fold_column columns[] = {
     {"t(1)/t(p)", "", FOLD_COLUMN_NUMBER}, {"Library's time / own", "", FOLD_COLUMN_NUMBER},
     {"Doubt", "", FOLD_COLUMN_TEXT},       {"Machine", "", FOLD_COLUMN_TEXT}};
 
-/* The time of one worker; NaN: not recorded. */
-static double time_of_one(const struct fold_model *m, const struct fold_model_scaling *s) {
-  for (size_t i = 0; i < m->n_scalings; i++) {
-    const struct fold_model_scaling *one = &m->scalings[i];
-    if (one->workers == 1 && compare_groups(one, s) == 0 && strcmp(one->subject, s->subject) == 0) return one->median;
-  }
-  return NAN;
-}
-
 void fold_sheet_scalings(struct fold_sheet *sheet, const struct fold_model *m) {
   fold_sheet_open(sheet, "scaling", "Scaling", columns, sizeof columns / sizeof *columns);
-  for (size_t i = 0; i < m->n_scalings; i++) {
-    const struct fold_model_scaling *s = &m->scalings[i];
-    const double numbers[] = {s->n,           s->workers,     1e6 * s->median,
-                              1e6 * s->local, 1e6 * s->calls, time_of_one(m, s) / s->median,
-                              s->to_library};
+  struct fold_model_scaling *all = fold_sheet_sorted(sheet, m->scalings, m->n_scalings, sizeof *all, compare);
+  double one = NAN; /* the time of one worker */
+  for (size_t i = 0; all && i < m->n_scalings; i++) {
+    const struct fold_model_scaling *s = &all[i];
+    if (i == 0 || compare_groups(s, s - 1) || strcmp(s->subject, s[-1].subject))
+      one = s->workers == 1 ? s->median : NAN;
+    const double numbers[] = {s->n,           s->workers,      1e6 * s->median, 1e6 * s->local,
+                              1e6 * s->calls, one / s->median, s->to_library};
     char place[200];
     fold_sheet_text(sheet, s->subject);
     fold_sheet_text(sheet, s->mode);
@@ -95,6 +89,7 @@ void fold_sheet_scalings(struct fold_sheet *sheet, const struct fold_model *m) {
     fold_sheet_doubt(sheet, s->implausible, s->noisy, s->why);
     fold_sheet_text(sheet, fold_text_place(m, s->environment, place));
   }
+  free(all);
 }
 
 fold_status fold_page_scalings(struct fold_page *page) {

@@ -56,14 +56,26 @@ static const struct fold_sheet_cell *cell_at(const struct fold_sheet *sheet, siz
   return &sheet->cells[row * sheet->n_columns + column];
 }
 
+static int compare_rows(const void *left, const void *right, void *context) {
+  const size_t column = *(const size_t *)context;
+  const double a = ((const struct fold_sheet_cell *)left)[column].number;
+  const double b = ((const struct fold_sheet_cell *)right)[column].number;
+  return (a < b) - (a > b);
+}
+
 void fold_sheet_sort(struct fold_sheet *sheet, size_t column) {
-  for (size_t i = 1; i < fold_sheet_rows(sheet); i++)
-    for (size_t k = i; k > 0 && cell_at(sheet, k, column)->number > cell_at(sheet, k - 1, column)->number; k--)
-      for (size_t c = 0; c < sheet->n_columns; c++) {
-        struct fold_sheet_cell *a = &sheet->cells[k * sheet->n_columns + c], *b = a - sheet->n_columns, swapped = *a;
-        *a = *b;
-        *b = swapped;
-      }
+  if (sheet->failed || sheet->n == 0) return;
+  qsort_r(sheet->cells, fold_sheet_rows(sheet), sheet->n_columns * sizeof *sheet->cells, compare_rows, &column);
+}
+
+void *fold_sheet_sorted(struct fold_sheet *sheet, const void *items, size_t n, size_t size,
+                        int (*compare)(const void *left, const void *right)) {
+  void *copy = n ? malloc(n * size) : NULL;
+  if (n && copy == NULL) sheet->failed = true;
+  if (copy == NULL) return NULL;
+  memcpy(copy, items, n * size);
+  qsort(copy, n, size, compare);
+  return copy;
 }
 
 static bool is_number(const struct fold_column *column) {

@@ -44,6 +44,9 @@ void fold_sheet_number(struct fold_sheet *sheet, double number);
 void fold_sheet_doubt(struct fold_sheet *sheet, bool implausible, bool noisy, const char *why);
 /* Of the row that the last cell is in: it is to be seen at once. */
 void fold_sheet_mark(struct fold_sheet *sheet);
+/* A sorted copy of what a view makes its rows of; NULL where there is none, or no memory. */
+void *fold_sheet_sorted(struct fold_sheet *sheet, const void *items, size_t n, size_t size,
+                        int (*compare)(const void *left, const void *right));
 size_t fold_sheet_rows(const struct fold_sheet *sheet);
 /* Puts the rows that have the largest numbers in that column first. */
 void fold_sheet_sort(struct fold_sheet *sheet, size_t column);

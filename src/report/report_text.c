@@ -8,6 +8,7 @@
 
 #include "bits.h"
 #include "replay.h"
+#include "report_index.h"
 #include "report_lines.h"
 #include "text.h"
 
@@ -262,4 +263,48 @@ const char *fold_text_place(const struct fold_model *model, int environment, cha
   if (model->n_environments > 1)
     snprintf(text, 200, "%s, environment %d", fold_text_machine(model, environment, machine), environment + 1);
   return text;
+}
+
+struct machine {
+  char text[420];
+  size_t environments;
+};
+
+/* Each machine once, as it came first; NULL where memory is short or there is none. */
+static struct machine *find_machines(const struct fold_model *model, size_t *n) {
+  struct machine *machines = NULL;
+  json_t *index = NULL;
+  size_t room = 0;
+  *n = 0;
+  for (size_t i = 0; i < model->n_environments; i++) {
+    char text[420], name[160];
+    const char *system = json_string_value(json_object_get(model->environments[i], "system"));
+    int length = snprintf(text, sizeof text, "%s%s%.250s", fold_text_machine(model, (int)i, name), system ? ", " : "",
+                          system ? system : "");
+    json_int_t known = fold_index_find(index, text, (size_t)length);
+    if (known < 0) {
+      struct machine *new = fold_model_grow(&machines, n, &room, sizeof *new);
+      known = (json_int_t)*n - 1;
+      if (new == NULL || !fold_index_add(&index, text, (size_t)length, (size_t)known)) break;
+      memcpy(new->text, text, sizeof text);
+    }
+    machines[known].environments++;
+  }
+  json_decref(index);
+  return machines;
+}
+
+void fold_text_machines(const struct fold_model *model, void (*put)(FILE *out, const char *text), const char *before,
+                        const char *behind, FILE *out) {
+  enum { MOST_MACHINES = 8 };
+  size_t n;
+  struct machine *machines = find_machines(model, &n);
+  for (size_t i = 0; machines && i < n && i < MOST_MACHINES; i++) {
+    fputs(i ? "; " : before, out);
+    put(out, machines[i].text);
+    if (machines[i].environments > 1) fprintf(out, " (%zu environments)", machines[i].environments);
+  }
+  if (n > MOST_MACHINES) fprintf(out, "; and %zu more", n - MOST_MACHINES);
+  if (n) fputs(behind, out);
+  free(machines);
 }

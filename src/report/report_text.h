@@ -39,7 +39,10 @@ void fold_text_environment(const json_t *environment, void (*put)(FILE *out, con
                            FILE *out);
 /* What a reader knows the environment by: its GPUs, or else its CPU. */
 const char *fold_text_machine(const struct fold_model *model, int environment, char text[160]);
-/* The same with its number, where the model has several environments, else "". */
+/* All machines and their systems, each once, between two texts; nothing where there is no environment. */
+void fold_text_machines(const struct fold_model *model, void (*put)(FILE *out, const char *text), const char *before,
+                        const char *behind, FILE *out);
+/* A machine with its environment's number, where the model has several environments, else "". */
 const char *fold_text_place(const struct fold_model *model, int environment, char text[200]);
 
 #endif

@@ -262,16 +262,10 @@ static void add_prices(struct fold_sheet *sheet, const struct fold_model *m, con
 
 void fold_sheet_prices(struct fold_sheet *sheet, const struct fold_model *model) {
   const size_t n = model->n_timings;
-  struct fold_model_timing *t = n ? malloc(n * sizeof *t) : NULL;
   fold_sheet_open(sheet, "prices", "The price of a fixed order", price_columns,
                   sizeof price_columns / sizeof *price_columns);
-  if (n == 0) return;
-  if (t == NULL) {
-    sheet->failed = true;
-    return;
-  }
-  memcpy(t, model->timings, n * sizeof *t);
-  qsort(t, n, sizeof *t, by_shape);
+  struct fold_model_timing *t = fold_sheet_sorted(sheet, model->timings, n, sizeof *t, by_shape);
+  if (t == NULL) return;
   for (size_t i = 0, end; i < n; i = end) {
     for (end = i + 1; end < n && compare_shapes(&t[i], &t[end]) == 0;) end++;
     add_prices(sheet, model, &t[i], end - i);
@@ -316,7 +310,9 @@ static void add_timing(struct fold_sheet *sheet, const struct fold_model *m, con
 
 void fold_sheet_timings(struct fold_sheet *sheet, const struct fold_model *model) {
   fold_sheet_open(sheet, "timings", "Timings", timing_columns, sizeof timing_columns / sizeof *timing_columns);
-  for (size_t i = 0; i < model->n_timings; i++) add_timing(sheet, model, &model->timings[i]);
+  struct fold_model_timing *t = fold_sheet_sorted(sheet, model->timings, model->n_timings, sizeof *t, by_shape);
+  for (size_t i = 0; t && i < model->n_timings; i++) add_timing(sheet, model, &t[i]);
+  free(t);
 }
 
 static void draw_by_group(struct fold_page *page, struct fold_model_timing *t, size_t n, double *room) {

@@ -114,8 +114,11 @@ static void put_counts(struct fold_page *page, const char *claim, const struct f
   fold_put_html(page->out, claim);
   fprintf(page->out, "%s</th><td class=\"%s\">%s&nbsp;%s</td>", promised ? "" : " (not promised)", look.class,
           look.mark, look.word);
-  for (int v = 0; v < FOLD_VERDICTS; v++) fprintf(page->out, "<td>%zu</td>", cell->count[v]);
-  fprintf(page->out, cell->telling + cell->idle ? "<td>%zu</td>" : "<td>&ndash;</td>", cell->idle);
+  char text[32];
+  for (int v = 0; v < FOLD_VERDICTS; v++)
+    fprintf(page->out, "<td class=\"n\">%s</td>", fold_text_grouped((double)cell->count[v], text));
+  fprintf(page->out, "<td class=\"n\">%s</td>",
+          cell->telling + cell->idle ? fold_text_grouped((double)cell->idle, text) : "&ndash;");
   fold_page_number(page, cell->ulps);
   fold_page_number(page, cell->fraction);
   put_reasons(page, cell);
@@ -151,14 +154,14 @@ static void put_evidence(struct fold_page *page, size_t s) {
     for (size_t k = 0; k < m->n_claims; k++) {
       const struct fold_model_cell *cell = subject->cells[promised][k];
       if (cell == NULL) continue;
-      if (promised || !subject->cells[true][k])
-        fprintf(page->out, "<tr id=\"e%zu-%zu\">", s, k);
-      else
-        fputs("<tr>", page->out);
+      const char *class = look_of(cell, promised).class, *idle = fold_model_untold(cell) ? " v-idle" : "";
+      fprintf(page->out, "<tr class=\"v v-%s%s\"", class, idle);
+      if (promised || !subject->cells[true][k]) fprintf(page->out, " id=\"e%zu-%zu\"", s, k);
+      fputs(">", page->out);
       put_counts(page, m->claims[k], cell, promised);
       fputs("</tr>\n", page->out);
       if (cell->n_evidence == 0) continue;
-      fputs("<tr class=\"failures\"><td colspan=\"10\"><ul>\n", page->out);
+      fprintf(page->out, "<tr class=\"failures v v-%s\"><td colspan=\"10\"><ul>\n", class);
       put_failures(page, cell, promised);
       fputs("</ul></td></tr>\n", page->out);
     }
@@ -167,11 +170,23 @@ static void put_evidence(struct fold_page *page, size_t s) {
 void fold_page_verdicts(struct fold_page *page) {
   if (page->model->n_subjects == 0) return;
   fputs(
-      "<section id=\"verdicts\"><h2>Verdicts</h2>\n<p>&ldquo;Held&rdquo; covers only the cases tried, in the "
-      "environment below. Each cell leads to its evidence.</p>\n",
+      "<section id=\"verdicts\"><h2>By subject and claim</h2>\n<p>&ldquo;Held&rdquo; covers only the cases tried, in "
+      "these "
+      "environments. Each cell leads to its evidence.</p>\n<details><summary>Every subject and claim</summary>\n",
       page->out);
   put_matrix(page);
-  fputs("</section>\n", page->out);
+  fputs("</details></section>\n", page->out);
+}
+
+/* Radio buttons and a style sheet: no script. A filter hides rows, and says nothing where it leaves none of a subject. */
+static void put_filters(struct fold_page *page) {
+  static const char *const filters[][2] = {
+      {"all", "all"},        {"refuted", "refuted"}, {"broken", "broken"},  {"fact", "known or not promised"},
+      {"idle", "idle only"}, {"held", "held"},       {"skipped", "skipped"}};
+  fputs("<div class=\"filter\">Show:</div>", page->out);
+  for (size_t i = 0; i < sizeof filters / sizeof *filters; i++)
+    fprintf(page->out, "<input type=\"radio\" name=\"show\" id=\"show-%s\"%s><label for=\"show-%s\">%s</label>\n",
+            filters[i][0], i ? "" : " checked", filters[i][0], filters[i][1]);
 }
 
 void fold_page_evidence(struct fold_page *page) {
@@ -189,7 +204,9 @@ void fold_page_evidence(struct fold_page *page) {
   char title[160];
   if (m->n_subjects == 0) return;
   fputs(
-      "<section id=\"evidence\"><h2>Evidence</h2>\n<p>Of each subject and claim, how many cases; the worst error in "
+      "<section id=\"evidence\"><h2>Evidence</h2>\n<details><summary>Each subject and claim: counts, worst errors, "
+      "what "
+      "failed, why it was skipped</summary>\n<p>Of each subject and claim, how many cases; the worst error in "
       "units of the exact result&rsquo;s last place, and as a fraction of the bound that theory gives. A sum that "
       "cancels "
       "to almost nothing can be many of its own last places off and within its bound, which goes by the sum of "
@@ -197,15 +214,17 @@ void fold_page_evidence(struct fold_page *page) {
       "those of claims about order whose input has the same bits in eight orders, on which no other order could "
       "show.</p>\n",
       page->out);
+  put_filters(page);
+  fputs("<div class=\"wide\" tabindex=\"0\"><table class=\"numbers\"><thead><tr>", page->out);
+  for (size_t i = 0; i < sizeof head / sizeof *head; i++)
+    fprintf(page->out, "%s%s</th>", head[i][0] == '<' ? "" : "<th scope=\"col\">", head[i]);
+  fputs("</tr></thead>\n", page->out);
   for (size_t s = 0; s < m->n_subjects; s++) {
-    fprintf(page->out, "<h3 id=\"s%zu\">", s);
+    fprintf(page->out, "<tbody>\n<tr id=\"s%zu\"><th scope=\"rowgroup\" colspan=\"10\">", s);
     fold_put_html(page->out, fold_model_title(&m->subjects[s], title));
-    fputs("</h3>\n<div class=\"wide\" tabindex=\"0\"><table class=\"numbers\"><thead><tr>", page->out);
-    for (size_t i = 0; i < sizeof head / sizeof *head; i++)
-      fprintf(page->out, "%s%s</th>", head[i][0] == '<' ? "" : "<th scope=\"col\">", head[i]);
-    fputs("</tr></thead>\n<tbody>\n", page->out);
+    fputs("</th></tr>\n", page->out);
     put_evidence(page, s);
-    fputs("</tbody></table></div>\n", page->out);
+    fputs("</tbody>\n", page->out);
   }
-  fputs("</section>\n", page->out);
+  fputs("</table></div>\n</details></section>\n", page->out);
 }

@@ -147,22 +147,6 @@ static void put_heads(struct fold_page *page, const result *v, const double *wor
       page->out);
 }
 
-static void put_refuted(struct fold_page *page, const result *v, size_t n) {
-  for (size_t i = 0; i < n; i++) {
-    if (strcmp(v[i].verdict, "refuted") != 0) continue;
-    fputs("<p><strong>Refuted: ", page->out);
-    fold_put_html(page->out, v[i].subject);
-    fprintf(page->out, ", %.0f ranks, ", v[i].workers);
-    fold_put_html(page->out, v[i].generator);
-    fputs(" ", page->out);
-    fold_put_html(page->out, v[i].dtype);
-    if (v[i].seed >= 0) fprintf(page->out, ", seed %lld", v[i].seed);
-    fputs("</strong>: ", page->out);
-    fold_put_html(page->out, v[i].note);
-    fputs("</p>\n", page->out);
-  }
-}
-
 static void put_table(struct fold_page *page, const result *v, size_t n, double *worlds) {
   size_t n_worlds = worlds_of(v, n, worlds), shown = n_worlds < MOST_WORLDS ? n_worlds : MOST_WORLDS;
   put_heads(page, v, worlds, n_worlds, shown);
@@ -171,7 +155,6 @@ static void put_table(struct fold_page *page, const result *v, size_t n, double 
     put_row(page, v + i, end - i, worlds, shown);
   }
   fputs("</tbody></table></div>\n", page->out);
-  put_refuted(page, v, n);
 }
 
 fold_status fold_page_worlds(struct fold_page *page) {
@@ -186,12 +169,15 @@ fold_status fold_page_worlds(struct fold_page *page) {
   }
   memcpy(v, page->model->validations, n * sizeof *v);
   qsort(v, n, sizeof *v, compare);
-  fputs("<section id=\"worlds\"><h2>Sums over worlds</h2>\n", page->out);
+  fputs(
+      "<section id=\"worlds\"><h2>Sums over worlds</h2>\n<details><summary>Bits and errors, by number of "
+      "ranks</summary>\n",
+      page->out);
   for (size_t i = 0, end; i < n; i = end) {
     for (end = i + 1; end < n && compare_tables(&v[i], &v[end]) == 0;) end++;
     put_table(page, v + i, end - i, worlds);
   }
-  fputs("</section>\n", page->out);
+  fputs("</details></section>\n", page->out);
   free(worlds);
   free(v);
   return fold_ok();
