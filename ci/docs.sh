@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 made=$(mktemp -d)
 trap 'rm -rf "$made"' EXIT
 changed=0
-for page in records measured; do
+for page in records measured report; do
   python3 -B "ci/docs_$page.py" . >"$made/$page.md"
   if [ "${1-}" = --check ]; then
     diff -u "docs/$page.md" "$made/$page.md" || changed=1

@@ -261,11 +261,10 @@ TABLES = {"verdicts": verdicts, "gpu_to_gpu": gpu_to_gpu, "rows": rows_table, "o
 FIGURES = {"unaligned": unaligned, "ceiling": ceiling}
 
 
-def main():
-    text = (MEASURED / "measured.md.in").read_text()
-    text = re.sub(r"^@(\w+)@$", lambda match: TABLES[match[1]](), text, flags=re.M)
-    text = re.sub(r"@(\w+):([^@\n]+)@", lambda match: FIGURES[match[1]](match[2]), text)
-    sys.stdout.write(text)
+def expand(text, tables, figures):
+    text = re.sub(r"^@(\w+)@$", lambda match: tables[match[1]](), text, flags=re.M)
+    return re.sub(r"@(\w+):([^@\n]+)@", lambda match: figures[match[1]](match[2]), text)
 
 
-main()
+if __name__ == "__main__":
+    sys.stdout.write(expand((MEASURED / "measured.md.in").read_text(), TABLES, FIGURES))

@@ -156,7 +156,7 @@ def check_measured():
 with tempfile.TemporaryDirectory(prefix="foldproof-records-") as scratch:
     scratch = pathlib.Path(scratch)
     written = write_all(scratch)
-    missing = {"environment", "judgement", "run", "timing", "study", "study_ranks", "study_worlds", "end"} - set(written)
+    missing = {"environment", "judgement", "run", "timing", "study", "study_float64", "study_ranks", "study_worlds", "end"} - set(written)
     assert not missing, f"no command wrote {missing}"
     check_date(scratch, written)
     measured_lines(written)

@@ -334,7 +334,9 @@ Test(study, the_gpu_table_has_sizes_that_the_host_has_not) {
   char *text = NULL;
   size_t size;
   FILE *out = open_memstream(&text, &size);
-  cr_assert_eq(fold_study_print_report(&study, NULL, out).code, FOLD_OK);
+  struct fold_course course;
+  cr_assert_eq(fold_course_fill(&course, &study).code, FOLD_OK);
+  fold_course_print(&course, &study, NULL, out);
   fclose(out);
   char *table = strstr(text, "Table 3.3.4");
   cr_assert_not_null(table);

@@ -9,6 +9,7 @@
 #include "collective/comm.h"
 #include "command_study.h"
 #include "study.h"
+#include "study_course.h"
 #include "study_ranks.h"
 
 enum { SIZES = 0x200, GENERATORS, DTYPES, OPS, SEED, JSONL, FULL, SIMULATE, MESSAGES, WORLDS, ENGINE, SETTINGS };
@@ -184,7 +185,8 @@ static const struct argp argp = {
     .children = fold_world_child,
     .doc =
         "Measure the error of every method by size, data, dtype and operation, against the exact result.\vPrints the "
-        "tables of a course report (docs/claims.md) with the exact reference, and why its figures differ; and for each "
+        "tables of a course report (docs/claims.md) with the exact reference (docs/report.md says why its figures "
+        "differ); and for each "
         "kind of data the errors with their bound, the square-root curve and the condition number. It judges nothing; "
         "use foldproof verify for that. But if --messages or --worlds refutes a subject's promise, the exit code is 1. "
         "An interrupted study prints and records what was finished. The course report's own sizes: --sizes "
@@ -283,13 +285,31 @@ static void show_progress(void *context, size_t done, size_t all, const char *wh
   fold_progress_show(&((struct study_command *)context)->progress, done, all, what);
 }
 
-static fold_status print_study(const struct fold_study *study, fold_status gpu, const fold_status *left_out) {
+/* What the course report measured against, and the tree in float64: of each row of its tables. */
+static fold_status write_course(struct study_command *s, const struct fold_course *course) {
+  for (int t = 0; t < 3 && s->records.file; t++)
+    for (size_t r = 0; r < course->table[t].n; r++) {
+      const struct fold_course_way *way = &course->table[t].row[r].way;
+      const struct fold_study_case *c = &course->table[t].row[r].at[0]->c;
+      json_t *line = json_pack("{s:i, s:s, s:s, s:s, s:s, s:I, s:I}", "schema", FOLD_SCHEMA, "type", "study_float64",
+                               "generator", c->generator->name, "dtype", fold_dtype_name(c->dtype), "op",
+                               fold_op_name(c->op), "n", (json_int_t)c->n, "seed", (json_int_t)c->seed);
+      fold_record_number(line, "float64_sum", way->reference);
+      fold_record_number(line, "float64_error", way->reference_error);
+      fold_record_number(line, "float64_tree", way->tree64);
+      fold_record_number(line, "float64_tree_error", way->tree64_error);
+      FOLD_TRY(fold_records_line(&s->records, line));
+    }
+  return fold_ok();
+}
+
+static void print_study(const struct fold_study *study, const struct fold_course *course, fold_status gpu,
+                        const fold_status *left_out) {
   fold_study_print_associativity(stdout);
-  FOLD_TRY(fold_study_print_report(study, gpu.code == FOLD_OK ? NULL : gpu.text, stdout));
+  fold_course_print(course, study, gpu.code == FOLD_OK ? NULL : gpu.text, stdout);
   fold_study_print(study, stdout);
   if (left_out->code != FOLD_OK) printf("\nleft out, among others maybe: %s\n", left_out->text);
   if (gpu.code != FOLD_OK) printf("\nGPU subjects are left out: %s\n", gpu.text);
-  return fold_ok();
 }
 
 /* The exit code, where nothing failed: 77 when no subject gave a result. */
@@ -321,6 +341,7 @@ static fold_status find_gpus(const struct fold_registry *registry, unsigned *gpu
 
 static fold_status study_errors(struct study_command *s, const struct fold_registry *registry, int *exit_code) {
   struct fold_study study = {0};
+  struct fold_course course;
   struct plan plan = {0};
   struct fold_study_sink sink = {write_point, show_progress, s};
   const volatile int *stop = fold_watch_interrupt();
@@ -331,10 +352,12 @@ static fold_status study_errors(struct study_command *s, const struct fold_regis
   if (status.code == FOLD_OK && s->jsonl) status = fold_records_environment(&s->records);
   fold_progress_open(&s->progress);
   if (status.code == FOLD_OK) status = fold_study_run(registry, plan.at, plan.n, &study, &sink, stop);
+  if (status.code == FOLD_OK) status = fold_course_fill(&course, &study);
+  if (status.code == FOLD_OK) status = write_course(s, &course);
   fold_progress_clear(&s->progress);
   fold_status closed = fold_close_records("foldproof study", &s->records, status);
   if (status.code == FOLD_OK) status = closed;
-  if (status.code == FOLD_OK) status = print_study(&study, gpu, &plan.left_out);
+  if (status.code == FOLD_OK) print_study(&study, &course, gpu, &plan.left_out);
   *exit_code = study_code(&study);
   fold_study_free(&study);
   free(plan.at);

@@ -88,20 +88,7 @@ const char *fold_study_number(double value, char text[16]);
 void fold_study_print(const struct fold_study *study, FILE *out);
 /* (a + b) + c against a + (b + c) in each dtype. */
 void fold_study_print_associativity(FILE *out);
-/* The report's tables 3.3.1 to 3.3.4 in its own layout, its own figures, and why they differ: whatever of them the
- * study holds (f32 sums of mixed, pathological, normal). `no_gpu`: why there are no GPU subjects, or NULL. */
-fold_status fold_study_print_report(const struct fold_study *study, const char *no_gpu, FILE *out);
-
 /* What (a + b) + c and a + (b + c) give in dtype, each addition rounded to it. */
 void fold_study_associate(enum fold_dtype dtype, const double abc[3], double *left, double *right);
-
-/* One f32 sum in the report's way. */
-struct fold_course_way {
-  double reference;                     /* NumPy's sum in float64 of the terms, widened */
-  float reference32;                    /* the same rounded to float32 */
-  double tree64;                        /* the tree computed in float64 */
-  double reference_error, tree64_error; /* their distances from the exact sum */
-};
-fold_status fold_study_course_way(const struct fold_study_case *c, struct fold_course_way *way);
 
 #endif

@@ -202,15 +202,23 @@ static void print_gpu(const struct fold_study *study, const struct fold_course_t
   fprintf(out, "  the report's GPU column is PyTorch's sum on a Tesla T4\n");
 }
 
-fold_status fold_study_print_report(const struct fold_study *study, const char *no_gpu, FILE *out) {
-  struct fold_course_table table[3];
+fold_status fold_course_fill(struct fold_course *course, const struct fold_study *study) {
+  *course = (struct fold_course){0};
+  for (int t = 0; t < 3; t++) FOLD_TRY(fill_table(study, &report_figures[t], &course->table[t]));
+  return fold_ok();
+}
+
+void fold_course_print(const struct fold_course *course, const struct fold_study *study, const char *no_gpu,
+                       FILE *out) {
+  size_t rows = 0;
   for (int t = 0; t < 3; t++) {
-    FOLD_TRY(fill_table(study, &report_figures[t], &table[t]));
-    if (table[t].n == 0) continue;
-    print_errors(&table[t], out);
-    print_report_way(&table[t], out);
-    if (strcmp(table[t].figures->generator, "pathological") == 0) print_agreement(&table[t], out);
+    const struct fold_course_table *table = &course->table[t];
+    rows += table->n;
+    if (table->n == 0) continue;
+    print_errors(table, out);
+    print_report_way(table, out);
+    if (strcmp(table->figures->generator, "pathological") == 0) print_agreement(table, out);
   }
-  print_gpu(study, &table[2], no_gpu, out);
-  return fold_course_print_reasons(study, table, out);
+  print_gpu(study, &course->table[2], no_gpu, out);
+  if (rows) fprintf(out, "\ndocs/report.md says why these figures differ from the report's.\n");
 }

@@ -1,4 +1,6 @@
-/* study_course.h: the report's tables as the study fills them. Private to study_course.c and study_reasons.c. */
+/* study_course.h: the course report's tables 3.3.1 to 3.3.4, done again (docs/report.md): whatever of them the study holds, f32 sums of mixed,
+ * pathological and normal data.
+ */
 #ifndef FOLD_STUDY_COURSE_H
 #define FOLD_STUDY_COURSE_H
 
@@ -8,6 +10,15 @@ enum { FOLD_COLUMN_TREE = 2, FOLD_COLUMN_SORTED = 3, FOLD_COLUMN_NUMPY = 4, FOLD
 
 /* The subjects behind Sequential, Reverse, Tree, Sorted, NumPy. */
 extern const char *const fold_course_methods[FOLD_COLUMNS];
+
+/* One f32 sum in the report's way. */
+struct fold_course_way {
+  double reference;                     /* NumPy's sum in float64 of the terms, widened */
+  float reference32;                    /* the same rounded to float32 */
+  double tree64;                        /* the tree computed in float64 */
+  double reference_error, tree64_error; /* their distances from the exact sum */
+};
+fold_status fold_study_course_way(const struct fold_study_case *c, struct fold_course_way *way);
 
 /* One row of a table: the study's points of one size. */
 struct fold_course_row {
@@ -23,11 +34,14 @@ struct fold_course_table {
   size_t n;
 };
 
+struct fold_course {
+  struct fold_course_table table[3]; /* mixed, pathological, normal */
+};
+/* Points into the study. */
+fold_status fold_course_fill(struct fold_course *course, const struct fold_study *study);
 /* The error as the report would have measured it. */
 double fold_course_error(const struct fold_course_row *row, int column);
-
-/* Why the figures differ; tables are mixed, pathological, normal. */
-fold_status fold_course_print_reasons(const struct fold_study *study, const struct fold_course_table table[3],
-                                      FILE *out);
+/* The tables in the report's own layout, with its own figures. `no_gpu`: why there are no GPU subjects, or NULL. */
+void fold_course_print(const struct fold_course *course, const struct fold_study *study, const char *no_gpu, FILE *out);
 
 #endif
