@@ -163,7 +163,7 @@ static const struct argp argp = {
         "code 1: a figure is implausible, or a claim is refuted. If the machine is too busy for a reliable figure, "
         "that line says so and is not checked; if all lines are so, the exit code is 77."};
 
-/* 1 and all, once where that is the same; elsewhere threads are nobody's matter. */
+/* 1 and all, once if they are equal; other engines have no threads to choose. */
 static void choose_threads(struct bench_command *b) {
   if (b->n_threads) return;
   b->threads[b->n_threads++] = 1;

@@ -211,7 +211,7 @@ static fold_status compare(struct rerun *r, int *exit_code) {
   if (ran_nothing(r)) return fold_ok();
   fold_status status = fold_compare(&two);
   if (status.code == FOLD_OK) {
-    /* Subjects and cases are run crosswise: what was not recorded is no matter. */
+    /* Every subject runs on every case; results that were not recorded are ignored. */
     two.n[FOLD_ONLY_SECOND] = 0;
     for (size_t i = two.n_changed; i-- > 0;)
       if (two.changed[i].what == FOLD_ONLY_SECOND)

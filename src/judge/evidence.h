@@ -43,7 +43,7 @@ bool fold_find_same(struct fold_finding *finding, enum fold_dtype dtype, const v
 /* The same of results whose hashes alone are at hand. */
 bool fold_find_same_hash(struct fold_finding *finding, uint64_t got, uint64_t want, const char *what);
 
-/* Makes each NaN among results the format's one, in place: which one it is nobody promises. */
+/* Makes each NaN among results the format's default NaN, in place: no claim is about a NaN's bits. */
 void fold_results_unify(enum fold_dtype dtype, void *results, size_t rows);
 /* XXH3-64 of results, each NaN as the same one: what fresh_process compares and records keep. */
 uint64_t fold_results_hash(enum fold_dtype dtype, const void *results, size_t rows);

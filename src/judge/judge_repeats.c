@@ -11,7 +11,7 @@ static unsigned foreign_repeats(const struct fold_trial *trial) {
 }
 
 /* Other inputs at the same address before repeat k, one or two of them. What is kept from run to run, and what is done in turn,
- * shows then. Which term is another the input's hash says, so that who keeps results by a few terms has not looked at it; then the
+ * shows then. The input's hash chooses the changed term, so that a subject which compares a few terms misses it; then the
  * last and the first one are. */
 static bool judge_foreign(struct fold_trial *trial, struct fold_finding *finding, unsigned k) {
   size_t n = fold_case_all_elements(trial->c);

@@ -113,7 +113,7 @@ static size_t plan_grids(const struct turn *t, size_t terms, struct fold_variati
   return COUNT(grids);
 }
 
-/* On the host the second input comes in between: who keeps its last result by its input has to make each one. */
+/* On the host the second input comes in between, so that a result stored for the last input can't pass. */
 static size_t plan_threads(const struct turn *t, size_t terms, struct fold_variation *plan) {
   size_t n = (terms <= FOLD_PLAN_ALL ? plan_all : terms <= FOLD_PLAN_FEW ? plan_part : plan_few)(t, plan);
   for (size_t k = 0; k < n; k++) plan[k].second = terms > 0 && k % 2 == 1;

@@ -1,5 +1,5 @@
-/* sweep.h: what a guest's way of working may hang on, tried value by value: its number of rows, a row's place among them, where its
- * arguments lie. A compiled subject's way is known, and its fixtures lie where that changes.
+/* sweep.h: what a guest's choice of method may depend on, tried value by value: the number of rows, a row's place, the addresses of
+ * its arguments. Where a compiled subject changes its method is known, and fixtures have these sizes.
  */
 #ifndef FOLD_SWEEP_H
 #define FOLD_SWEEP_H

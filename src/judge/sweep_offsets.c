@@ -24,7 +24,7 @@ static struct fold_variation variation(const struct fold_trial *trial, unsigned 
   if ((way == OTHER_INPUT || way == TOGETHER) && trial->rig->inputs > 1) v.other_shift = in;
   if (way == OUTPUT || way == TOGETHER)
     v.out_shift = (unsigned)elements_before(at, fold_dtype_size(fold_trial_result_dtype(trial)));
-  v.second = trial->has_second && k % 2 == 1; /* who keeps its last result by its input has to make each one */
+  v.second = trial->has_second && k % 2 == 1; /* so that a result stored for the last input can't pass */
   return v;
 }
 

@@ -173,7 +173,7 @@ bool fold_varied_same(const struct fold_varied *a, const struct fold_varied *b) 
   return a->same == b->same && (a->same || a->hash == b->hash);
 }
 
-/* A run with different bits. It speaks against this factor if the factor alone gives different bits, or if two runs that differ in it alone
+/* A run with different bits. It refutes this factor's claim if the factor alone gives different bits, or if two runs that differ in it alone
  * do: without it the bits are not these. */
 static bool blame(struct fold_trial *trial, struct fold_finding *finding, const struct fold_varied *seen,
                   enum fold_factor factor) {

@@ -1,10 +1,10 @@
-/* vary.h: runs of the whole case that differ from the base run by a plan (plan.h), and whose difference it is.
+/* vary.h: runs of the whole case that differ from the base run by a plan (plan.h), and which claim a difference refutes.
  *
  * Such runs are evidence for several claims at once. A run in which launch and addresses both differ, and which has the base
- * run's bits, speaks for launch_invariant and for alignment_invariant; of one that has different bits runs that differ in less tell which
- * it speaks against. What was run once is not run again for another claim.
+ * run's bits, supports both launch_invariant and alignment_invariant. If it has different bits, runs that differ in less decide which of
+ * them is refuted. A run that was made for one claim is not repeated for another.
  *
- * On the host every other run is of a second input: one term's last bit is another. Who keeps its last result has to make each.
+ * On the host every other run has a second input, with one term's last bit changed. So a stored result can't pass.
  */
 #ifndef FOLD_VARY_H
 #define FOLD_VARY_H

@@ -224,7 +224,7 @@ static fold_status prove_batches(struct proof *p, bool *same) {
   return fold_ok();
 }
 
-/* Kind and tree, by probes; `why` is what speaks against a tree. */
+/* Kind and tree, by probes; `why` says why there is no tree. */
 static fold_status probe(const struct fold_summer *s, struct fold_revealed *revealed) {
   struct fold_prober prober = {0};
   bool counts = false;

@@ -1,4 +1,4 @@
-/* tree.c: trees from parents, and what is true of them whoever reads them. */
+/* tree.c: makes trees from parents, and checks what every reader relies on. */
 #include "tree.h"
 
 #include <stdlib.h>

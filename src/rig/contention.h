@@ -1,7 +1,7 @@
-/* contention.h: other processes that keep cores and memory busy, so that what a subject's threads do comes in another sequence.
+/* contention.h: other processes that keep cores and memory busy, so that a subject's threads interleave differently.
  *
- * They are processes, and not threads, so that nothing of the process that runs subjects is another for it. They are started once,
- * stopped between uses, and gone with the process that started them, at the latest.
+ * They are processes, not threads, so that they change nothing in the process that runs subjects. They are started once,
+ * stopped between uses, and end at the latest with the process that started them.
  */
 #ifndef FOLD_CONTENTION_H
 #define FOLD_CONTENTION_H

@@ -1,8 +1,8 @@
-/* edge.h: an edge of a region (fault.h) that can be read for one run, and tells afterwards whether it was.
+/* edge.h: an edge of a region (fault.h) that can be read during one run; afterwards it shows whether it was read.
  *
- * A subject may have a handler of faults of its own, put in its place and taken away within one call: what it reads beside its
- * arguments is then hidden from ours. An edge that can be read gives no fault to handle. Its pages are none yet: who reads one makes
- * the kernel put one there, which mincore(2) tells.
+ * A subject may install its own fault handler within one call and remove it again. Then our handler does not see what it reads
+ * beside its arguments. A readable edge causes no fault. Its pages are not allocated yet: a read makes the kernel allocate one,
+ * and mincore(2) shows that.
  */
 #ifndef FOLD_EDGE_H
 #define FOLD_EDGE_H

@@ -231,7 +231,7 @@ static void take_error(char changed[80]) {
 /* The calling thread's context before a run. */
 static _Thread_local void *kept;
 
-/* An error that somebody else left is nobody's from here on. */
+/* Clears an error that earlier code left, so that no later call reports it. */
 static void keep(void) {
   const struct fold_cuda_driver *cu;
   char nobodys[80] = "";

@@ -1,9 +1,9 @@
-/* footing.h: what the arithmetic of a run stands on, and who changed it: the floating-point environment of a thread and of
+/* footing.h: the arithmetic settings of a run, and what changed them: the floating-point environment of a thread and of
  * OpenMP's other threads, and OpenMP's settings.
  *
- * A subject that leaves another rounding mode, or flushes subnormals, would have the next ones refuted, and the oracles
- * round the wrong way. Compared are rounding, flushing, precision and which exceptions trap; which exceptions were
- * raised does not count.
+ * If a subject leaves another rounding mode or flushes subnormals, the next subjects are refuted wrongly, and the oracles
+ * round wrongly. Rounding, flushing, precision and trapped exceptions are compared; the flags of raised exceptions
+ * are not.
  */
 #ifndef FOLD_FOOTING_H
 #define FOLD_FOOTING_H

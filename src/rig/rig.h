@@ -1,6 +1,6 @@
-/* rig.h: the guarded rooms that a subject runs in.
+/* rig.h: the guarded memory that a subject runs in.
  *
- * An input lies between two zones of NaN, so that whoever reads past it spoils its own result; output and scratch lie
+ * An input lies between two zones of NaN, so that a subject that reads past it gets NaN; output and scratch lie
  * between guards that are checked after each run, and are poisoned before it. On the host each lies between pages without
  * access too (fault.h), the input read-only, and a run may be asked to have them flush against such a page. On the host the
  * rig's input is the only copy, of which the harness has a view of its own; for a GPU the host keeps its own and the rig holds the device's; for an engine with ranks

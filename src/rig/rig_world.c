@@ -140,7 +140,7 @@ static fold_status compare_ranks(const struct fold_rig *rig, const struct fold_r
   return fold_ok();
 }
 
-/* The first rank that did a thing speaks for all. */
+/* For each trace, the first rank that has it is reported. */
 static void merge_traces(const struct wire_ran *ran, unsigned ranks, struct fold_traces *traces) {
   *traces = ran[0].traces;
   traces->ranks = ranks;

@@ -172,7 +172,7 @@ static void keep_limits(void) {
   for (int k = 0; k < RLIM_NLIMITS; k++) getrlimit(k, &known.limits[k]);
 }
 
-/* Lowered hard limits only who has the right to can raise again: what can be had is. */
+/* Only a privileged process can raise a hard limit again: the limit is raised as far as allowed. */
 static void look_at_limits(char changed[80]) {
   for (int k = 0; k < RLIM_NLIMITS; k++) {
     struct rlimit now, *before = &known.limits[k];

@@ -1,7 +1,7 @@
-/* watch.h: when a subject is being run, told to the process that watches this one.
+/* watch.h: tells the process that watches this one whether a subject is running.
  *
- * A word of memory that both share counts up when a run begins and again when it ends: odd while a subject has the processor. It
- * is the one thing that a process can still say which hangs.
+ * A counter in shared memory goes up when a run begins and again when it ends: it is odd while a subject runs. A process that
+ * hangs cannot report anything else.
  */
 #ifndef FOLD_WATCH_H
 #define FOLD_WATCH_H

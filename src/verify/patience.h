@@ -1,4 +1,4 @@
-/* patience.h: whether the run that another process tells of (watch.h) takes too long. */
+/* patience.h: whether a run in another process (watch.h) takes too long. */
 #ifndef FOLD_PATIENCE_H
 #define FOLD_PATIENCE_H
 

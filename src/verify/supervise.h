@@ -1,9 +1,9 @@
-/* supervise.h: a round in a process of its own, so that a subject that crashes, exits or hangs loses its case and no other.
+/* supervise.h: runs a round in a process of its own, so that a subject that crashes, exits or hangs loses only its case.
  *
  * Promised: whatever a subject does to its process, the sink gets a judgement for each claim of each trial, in the round's order:
- * those of a trial whose process ended, or was ended because a run took too long, are broken, with the reason; the round goes on
- * behind it in a new process. One whose process had run other subjects before is run again first, in one that had not: what they left
- * there is not its fault. If it ends well then, its judgements stand, and *riddle says so in the end. No process is left. Once *stop is non-zero the worker has half a second for what it is at.
+ * a trial whose process ended, or was killed because a run took too long, is broken, with the reason; the round continues after it in
+ * a new process. If that process had run other subjects before, the trial is first run again in a new one: what they left behind is not
+ * its fault. If it then ends well, its judgements count, and *riddle says so in the end. No process is left. Once *stop is non-zero the worker has half a second for what it is at.
  *
  * Subjects of engines with ranks run in the ranks (world.h), which the worker watches in its turn.
  */

@@ -1,4 +1,4 @@
-/* worker.h: the process that a job's round runs in (supervise.h): how it is started, and what it says. */
+/* worker.h: the process that runs a job's round (supervise.h): how it is started, and its messages. */
 #ifndef FOLD_WORKER_H
 #define FOLD_WORKER_H
 

@@ -93,9 +93,9 @@ int fold_wire_connect(const char *where);
 /* Whether the other machine left the last questions, or what was last sent, unanswered. */
 bool fold_wire_is_cut(int fd);
 
-/* Until when something may take. Whoever was stopped for a while himself, with his container or his machine, has asked and heard
- * nobody, and that is nobody else's fault: what is missed between two looks at what is left, which come more often than once a
- * second, is added. */
+/* When a wait ends. If this process itself was stopped for a while, with its container or its machine, the others are not to blame:
+ * the remaining time is read more than once a second, and a longer gap between two readings is added to the limit.
+ */
 struct fold_limit {
   double end, seen; /* times of fold_now */
 };

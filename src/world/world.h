@@ -33,7 +33,7 @@ unsigned fold_world_ranks(const struct fold_world *world);
  * several hosts only that one may have a rank on each. How many there are. */
 enum { FOLD_WORLDS_MOST = 8 };
 size_t fold_worlds_sizes(unsigned ranks, unsigned sizes[FOLD_WORLDS_MOST]);
-/* How many parts of inputs its ranks were sent: who keeps the number knows whether they still hold what it sent. */
+/* How many parts of inputs its ranks were sent: a caller that keeps this number knows whether they still have its part. */
 uint64_t fold_world_loads(const struct fold_world *world);
 /* What rank 0 said of itself: library and device, for records. */
 const struct wire_hello *fold_world_hello(const struct fold_world *world, unsigned rank);
@@ -49,7 +49,7 @@ fold_status fold_world_need(struct fold_world *world, unsigned ranks);
 
 /* One question to each of the ranks first .. first + n - 1, and their answers. `what` names it in messages. */
 struct fold_question {
-  uint32_t kind; /* enum wire_kind, or a service's */
+  uint32_t kind;    /* enum wire_kind, or a service's */
   const void *head; /* n heads of head_bytes each; or one, for all */
   bool one_head;
   size_t head_bytes;

@@ -32,7 +32,7 @@ static pid_t spawn(const char *const *argv) {
   _exit(99);
 }
 
-/* Everything of the harness's is let go but the leash: its output, so that who reads it sees it end; its sockets; a GPU's files. */
+/* Closes everything of the harness's but the pipe to it: its output, so that its reader sees the end; its sockets; a GPU's files. */
 static void let_go(int leash, int failure, int output) {
   int null = open("/dev/null", O_RDONLY);
   dup2(null, STDIN_FILENO);

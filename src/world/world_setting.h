@@ -1,9 +1,9 @@
-/* world_setting.h: the environment variables by which a library is told how to all-reduce, and worlds that are started with
+/* world_setting.h: the environment variables that choose a library's all-reduce method, and worlds that are started with
  * them.
  *
  * NCCL and MPI read theirs once, before the first communicator: so each setting has a world of its own, new processes, begun
- * after the last one has ended. A launcher hands variables on to ranks on its own node; to other nodes as far as its command
- * line tells it to.
+ * after the last one has ended. A launcher exports variables to ranks on its own node; to other nodes only if its command
+ * line says so.
  */
 #ifndef FOLD_WORLD_SETTING_H
 #define FOLD_WORLD_SETTING_H
