@@ -25,5 +25,10 @@ else
   "$foldproof" report --format junit "${records[@]}" -o "$folder/junit.xml" || code=$?
   "$foldproof" report --format markdown "${records[@]}" -o "$folder/summary.md" || code=$?
 fi
+# What compare-last.sh printed: which results and what of the machine changed. Indented, it is text whatever it holds.
+changes=("$folder"/last-*.txt)
+if [ ${#changes[@]} -gt 0 ]; then
+  { printf '\n**Against the last job**\n\n'; tail -q -n 40 "${changes[@]}" | sed 's/^/    /'; } >>"$folder/summary.md"
+fi
 [ ! -e "$folder/summary.md" ] || [ -z "${GITHUB_STEP_SUMMARY:-}" ] || cat "$folder/summary.md" >>"$GITHUB_STEP_SUMMARY"
 exit $code

@@ -143,6 +143,8 @@ def check_compare_last(folder):
         if want == 1:
             expect(report(out, build).returncode == 0, "no report")
             expect('failures="1"' in (out / "junit.xml").read_text(), "the report does not show different bits")
+            summary = (out / "summary.md").read_text()
+            expect("**Against the last job**" in summary and words in summary.split("**Against the last job**")[1], f"no change: {summary}")
 
 
 def check_cccl(folder):
