@@ -11,8 +11,7 @@ static bool ends_in(const char *name, const char *end) {
   return n >= m && strcmp(name + n - m, end) == 0;
 }
 
-/* -1: of no kind that is asked about first. */
-static int kind_of(const char *subject) {
+int fold_methods_kind(const char *subject) {
   if (strstr(subject, "numpy")) return 0;
   if (strcmp(subject, "flat/shuffle") == 0 || strcmp(subject, "rows/par_256") == 0) return 1;
   if (strcmp(subject, "cub/reduce") == 0 || strcmp(subject, "cub/segmented") == 0) return 2;
@@ -27,7 +26,7 @@ size_t fold_methods_split(const char *const *subjects, size_t n, size_t order[FO
   if (n > FOLD_METHODS_MOST) n = FOLD_METHODS_MOST;
   for (int kind = 0; kind < KINDS && n > FOLD_METHODS_TOGETHER; kind++)
     for (size_t i = 0; i < n; i++)
-      if (!taken[i] && kind_of(subjects[i]) == kind) {
+      if (!taken[i] && fold_methods_kind(subjects[i]) == kind) {
         taken[i] = true;
         order[at++] = i;
         break;
