@@ -287,6 +287,14 @@ def check_compare(folder):
     tree = xml.etree.ElementTree.fromstring(run("compare", "a", "b", "--format", "junit", cwd=folder, code=1)[1])
     assert tree.get("failures") == "1" and tree.find(".//failure").get("message").startswith("DIFFERS: host/numpy on host: ")
     expect(rf"^. DIFFERS: host/numpy on host: {case}: ", run("compare", "a", "b", "--format", "markdown", cwd=folder, code=1)[1])
+    at = lines.index(of["host/numpy", case])
+    for key, value, is_now in (("op", "max", "f32 max 1 x 33 in order host/numpy"), ("order", "host/pairwise", "f32 sum 1 x 33 in order host/pairwise"),
+                               ("order", "", "f32 sum 1 x 33 in no order"), ("accumulator", "f64", "f32 sum 1 x 33 in order host/numpy, accumulator f64"),
+                               ("cols", 34, "f32 sum 1 x 34 in order host/numpy"), ("dtype", "f64", "f64 sum 1 x 33 in order host/numpy")):
+        for among in ([dict(lines[at], **{key: value})], [lines[at], dict(lines[at], **{key: value})]):
+            put(folder / "q", [*lines[:at], *among, *lines[at + 1:]])
+            _, said = run("compare", "a", "q", cwd=folder, code=1)
+            expect(rf"^INPUT CHANGED: host/numpy on host: {case}: a:\d+ has f32 sum 1 x 33 in order host/numpy, q:\d+ has {is_now}$", said)
     random.Random(3).shuffle(lines)
     put(folder / "p", lines * 2)
     run("compare", "a", "p", cwd=folder, code=0)

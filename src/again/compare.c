@@ -102,7 +102,8 @@ static bool same(const struct fold_compared *a, const struct fold_compared *b) {
 static fold_status append(struct fold_side *s, const struct fold_compared *c) {
   for (size_t back = 1; back <= 2 && back <= s->n; back++) {
     const struct fold_compared *last = &s->at[s->n - back];
-    if (XXH128_isEqual(last->key, c->key) && same(last, c) && last->input == c->input) return fold_ok();
+    if (XXH128_isEqual(last->key, c->key) && same(last, c) && last->input == c->input && last->told == c->told)
+      return fold_ok();
   }
   if (s->n == s->room) {
     const size_t more = s->room ? 2 * s->room : 4096;
@@ -113,6 +114,21 @@ static fold_status append(struct fold_side *s, const struct fold_compared *c) {
   }
   s->at[s->n++] = *c;
   return fold_ok();
+}
+
+/* What the case is, and how the subject declares to sum. Two engines may declare other things. */
+static uint32_t told_of(const struct fold_scanned *r, bool across) {
+  static const enum fold_scan_key keys[] = {FOLD_KEY_dtype,  FOLD_KEY_result_dtype, FOLD_KEY_op,
+                                            FOLD_KEY_rows,   FOLD_KEY_cols,         FOLD_KEY_order,
+                                            FOLD_KEY_method, FOLD_KEY_accumulator};
+  const size_t n = across ? 5 : sizeof keys / sizeof *keys;
+  uint64_t hash = 1;
+  if (is(r, FOLD_KEY_schema, "1")) return 0;
+  for (size_t i = 0; i < n; i++) {
+    const struct fold_slice *v = &r->value[keys[i]];
+    if (v->at) hash = XXH3_64bits_withSeed(v->at, v->n, hash + i);
+  }
+  return (uint32_t)(hash >> 32) | 1;
 }
 
 struct reading {
@@ -144,6 +160,7 @@ static fold_status take(void *context, const struct fold_scanned *r, size_t line
     return fold_error(FOLD_BAD_INPUT, "results need the keys subject, case and input_xxh3");
   if (hash) FOLD_TRY(check_results(r));
   c.key = add_to_key(add_to_key((XXH128_hash_t){0, 0}, r, FOLD_KEY_subject), r, FOLD_KEY_case);
+  c.told = told_of(r, reading->across);
   if (!reading->across) c.key = add_to_key(c.key, r, FOLD_KEY_engine);
   /* Where a run broke, so may have its input. */
   if (!c.broken) {
@@ -214,6 +231,18 @@ static void find_pair(const struct group *g, const struct fold_compared *pair[2]
       }
 }
 
+/* Two records that tell another case or subject under one name: NULL in both where none do. */
+static void find_other(const struct group *g, const struct fold_compared *pair[2]) {
+  for (int k = 0; k < 2; k++)
+    for (size_t i = 0; i < g->n[k]; i++) {
+      const struct fold_compared *first = g->at[!k], *other = &g->at[k][i];
+      if (!first->told || !other->told || first->told == other->told) continue;
+      pair[k] = other;
+      pair[!k] = first;
+      return;
+    }
+}
+
 /* Inputs rise on both sides; one that only one of them has means that the case has become another. */
 static fold_status compare_group(struct fold_comparison *c, const struct group *g) {
   const struct fold_compared *a = g->at[0], *b = g->at[1], *pair[2] = {NULL, NULL};
@@ -240,6 +269,8 @@ static fold_status compare_group(struct fold_comparison *c, const struct group *
   }
   if (changed) return found(c, FOLD_CHANGED_INPUT, a, b);
   if (pair[0]) return found(c, FOLD_CHANGED_RESULTS, pair[0], pair[1]);
+  find_other(g, pair);
+  if (pair[0]) return found(c, FOLD_CHANGED_INPUT, pair[0], pair[1]);
   c->agree++;
   return fold_ok();
 }

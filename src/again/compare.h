@@ -18,6 +18,7 @@ struct fold_compared {
   XXH128_hash_t key;
   uint64_t input, results; /* 0 and 0 of a run that broke; of a verdict its input, and which */
   uint32_t line, number;   /* of the file, and among all records of the side */
+  uint32_t told; /* a hash of dtype, problem, shape and declared order; 0: a record from before all had these */
   bool broken, verdict;
 };
 

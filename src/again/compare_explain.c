@@ -98,17 +98,29 @@ static void read_traces(const json_t *record, char *text, size_t size) {
   if (json_object_get(record, "out_of_bounds")) snprintf(text + n, size - (size_t)n, " (out of bounds)");
 }
 
-static json_t *tell_side(const json_t *record, size_t line, enum fold_change what) {
+/* The case and the declaration, of inputs that have one hash. */
+static void read_told(const json_t *record, char *text, size_t size) {
+  const char *order = fold_record_text(record, "order"), *method = fold_record_text(record, "method"),
+             *accumulator = fold_record_text(record, "accumulator");
+  snprintf(text, size, "%.20s %.20s %lld x %lld%s%.60s%s%.20s%s%.20s", fold_record_text(record, "dtype"),
+           fold_record_text(record, "op"), (long long)json_integer_value(json_object_get(record, "rows")),
+           (long long)json_integer_value(json_object_get(record, "cols")), *order ? " in order " : " in no order",
+           order, *method ? ", " : "", method, *accumulator ? ", accumulator " : "", accumulator);
+}
+
+static json_t *tell_side(const json_t *record, size_t line, enum fold_change what, bool same_input) {
   const char *first = json_string_value(json_array_get(json_object_get(record, "results"), 0));
   const bool hash = fold_record_text(record, "results_xxh3")[0];
-  char traces[160];
+  char traces[160], case_told[240];
   json_t *side = json_pack("{s:I}", "line", (json_int_t)line);
   read_traces(record, traces, sizeof traces);
-  const char *has = what == FOLD_CHANGED_INPUT     ? fold_record_text(record, "input_xxh3")
-                    : what == FOLD_CHANGED_VERDICT ? fold_record_text(record, "verdict")
-                    : !hash                        ? "no result"
-                    : first                        ? first
-                                                   : "no row";
+  read_told(record, case_told, sizeof case_told);
+  const char *has = same_input && what == FOLD_CHANGED_INPUT ? case_told
+                    : what == FOLD_CHANGED_INPUT             ? fold_record_text(record, "input_xxh3")
+                    : what == FOLD_CHANGED_VERDICT           ? fold_record_text(record, "verdict")
+                    : !hash                                  ? "no result"
+                    : first                                  ? first
+                                                             : "no row";
   put(side, "has", json_string(has));
   if (traces[0]) put(side, "did", json_string(traces));
   copy(side, record, "build");
@@ -159,8 +171,11 @@ static fold_status tell(const struct explaining *e, const struct explained *x, s
   put(told, "what", json_string(kinds[c->what]));
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
     if (verdict || strcmp(kept[i], "claim") != 0) copy(told, record, kept[i]);
-  if (x->record[0]) put(told, "first", tell_side(x->record[0], c->line[0], c->what));
-  if (x->record[1]) put(told, "second", tell_side(x->record[1], c->line[1], c->what));
+  const bool same_input =
+      x->record[0] && x->record[1] &&
+      strcmp(fold_record_text(x->record[0], "input_xxh3"), fold_record_text(x->record[1], "input_xxh3")) == 0;
+  for (int k = 0; k < 2; k++)
+    if (x->record[k]) put(told, k ? "second" : "first", tell_side(x->record[k], c->line[k], c->what, same_input));
   if (!results && !verdict) return fold_ok();
   if (results) FOLD_TRY(tell_distance(x, again, names, told));
   if (!json_object_get(record, "op")) return fold_ok();

@@ -16,12 +16,14 @@ struct fold_slice {
 };
 
 /* What a comparison needs, and with it whatever judgements and runs must have: report_lines.c looks for that. */
-#define FOLD_SCAN_KEYS(KEY)                                                                                            \
-  KEY(schema)                                                                                                          \
-  KEY(type)                                                                                                            \
-  KEY(build) KEY(subject) KEY(engine) KEY(claim) KEY(promised) KEY(case) KEY(dtype) KEY(result_dtype) KEY(op)          \
-      KEY(rows) KEY(cols) KEY(input_xxh3) KEY(results) KEY(results_xxh3) KEY(verdict) KEY(unwritten) KEY(ranks_differ) \
-          KEY(out_of_bounds)
+#define FOLD_SCAN_KEYS(KEY)                                                                                          \
+  KEY(schema)                                                                                                        \
+  KEY(type)                                                                                                          \
+  KEY(build)                                                                                                         \
+  KEY(subject)                                                                                                       \
+  KEY(engine) KEY(claim) KEY(promised) KEY(case) KEY(dtype) KEY(result_dtype) KEY(op) KEY(rows) KEY(cols) KEY(order) \
+      KEY(method) KEY(accumulator) KEY(input_xxh3) KEY(results) KEY(results_xxh3) KEY(verdict) KEY(unwritten)        \
+          KEY(ranks_differ) KEY(out_of_bounds)
 enum fold_scan_key {
 #define KEY(name) FOLD_KEY_##name,
   FOLD_SCAN_KEYS(KEY)
