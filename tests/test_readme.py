@@ -67,6 +67,12 @@ def check_summary():
         expect(figure, own, f"summary, {subject}")
 
 
+def check_length():
+    """A stranger reads README to its end."""
+    if len(README.split()) > 1500:
+        failures.append(f"README has {len(README.split())} words: at most 1,500; details belong to a page of docs/")
+
+
 def check_links():
     """A file that a link names is there; a part that it names is a heading of it."""
     for path in [SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md"))]:
@@ -120,6 +126,7 @@ def check_layers():
 
 check_layers()
 check_summary()
+check_length()
 check_links()
 check_man_page()
 for failure in failures:
