@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "engine.h"
-#include "opencl.h"
+#include "opencl/opencl.h"
 
 enum { ALIGNMENT = 256, PIECE = 1 << 20 };
 

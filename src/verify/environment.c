@@ -17,7 +17,7 @@
 #include "collective/nccl_library.h"
 #endif
 #ifdef FOLD_HAVE_OPENCL
-#include "opencl.h"
+#include "opencl/opencl.h"
 #endif
 #ifdef FOLD_HAVE_CUDA
 #include "cuda/device.h"

@@ -1,5 +1,5 @@
 /* opencl.c: finds and opens OpenCL's library once a process, and the first device that serves. */
-#include "opencl.h"
+#include "opencl/opencl.h"
 
 #include <pthread.h>
 #include <string.h>
