@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counts.h"
+
 /* Reasons beyond these are counted together: they have become particulars. */
 enum { MOST_REASONS = 12 };
 /* What took less is not worth a line. */
@@ -70,15 +72,14 @@ static void print_claims(const struct fold_table *table, bool strict, FILE *out)
   const struct fold_claim *claims = fold_claims(&n);
   fprintf(out, "%-24s %8s %8s %8s %8s\n", "all subjects", "held", "refuted", "skipped", "idle");
   for (size_t k = 0; k < n; k++) {
-    size_t count[FOLD_VERDICTS] = {0}, all = 0, idle = 0;
+    size_t count[FOLD_VERDICTS] = {0}, known = 0, idle = 0;
     char of_held[24] = "-";
     for (size_t i = 0; i < table->registry->n; i++) {
       const struct fold_cell *cell = &table->promised[i * FOLD_CLAIMS + k];
-      for (int v = 0; v < FOLD_VERDICTS; v++) count[v] += cell->count[v], all += cell->count[v];
-      if (!strict) count[FOLD_REFUTED] -= cell->known;
+      fold_counts_add(count, &known, cell->count, strict ? 0 : cell->known);
       idle += cell->idle;
     }
-    if (all == 0) continue;
+    if (fold_counts_all(count) + known == 0) continue;
     if (claims[k].by_order) snprintf(of_held, sizeof of_held, "%zu", idle);
     fprintf(out, "  %-22s %8zu %8zu %8zu %8s", claims[k].name, count[FOLD_HELD], count[FOLD_REFUTED],
             count[FOLD_SKIPPED], of_held);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "bits.h"
+#include "counts.h"
 #include "refutation.h"
 
 enum { MOST_UNTOLD = 10 }; /* subjects */
@@ -73,22 +74,15 @@ void fold_table_add(struct fold_table *table, const struct fold_judgement *j) {
     snprintf(cell->why, sizeof cell->why, "%.*s", (int)sizeof cell->why - 1, f->reason);
 }
 
-static size_t cell_total(const struct fold_cell *cell) {
-  size_t total = 0;
-  for (int v = 0; v < FOLD_VERDICTS; v++) total += cell->count[v];
-  return total;
-}
-
 bool fold_table_is_empty(const struct fold_table *table) {
   size_t all = 0;
   for (size_t i = 0; i < table->registry->n * FOLD_CLAIMS; i++)
-    all += cell_total(&table->promised[i]) + cell_total(&table->probed[i]);
+    all += fold_counts_all(table->promised[i].count) + fold_counts_all(table->probed[i].count);
   return all == 0;
 }
 
-/* What was refuted, known or not, was told. */
 static bool is_untold(const struct fold_cell *cell) {
-  return cell->idle > 0 && cell->telling == 0 && cell->count[FOLD_REFUTED] == 0;
+  return fold_counts_untold(cell->count, cell->telling, cell->idle);
 }
 
 size_t fold_table_untold(const struct fold_table *table) {
@@ -107,11 +101,8 @@ size_t fold_table_probed(const struct fold_table *table) {
 void fold_table_total(const struct fold_table *table, bool strict, size_t total[FOLD_VERDICTS], size_t *known) {
   memset(total, 0, FOLD_VERDICTS * sizeof *total);
   *known = 0;
-  for (size_t i = 0; i < table->registry->n * FOLD_CLAIMS; i++) {
-    for (int v = 0; v < FOLD_VERDICTS; v++) total[v] += table->promised[i].count[v];
-    if (!strict) *known += table->promised[i].known;
-  }
-  total[FOLD_REFUTED] -= *known;
+  for (size_t i = 0; i < table->registry->n * FOLD_CLAIMS; i++)
+    fold_counts_add(total, known, table->promised[i].count, strict ? 0 : table->promised[i].known);
 }
 
 /* A number with three digits, or a dash where nothing was measured. */
@@ -156,7 +147,7 @@ static bool sum_of_skips(const struct fold_cell *cells, struct fold_cell *sum) {
   size_t claims = 0;
   *sum = (struct fold_cell){.ulps = NAN, .fraction = NAN};
   for (size_t k = 0; k < FOLD_CLAIMS; k++) {
-    const size_t n = cell_total(&cells[k]);
+    const size_t n = fold_counts_all(cells[k].count);
     if (n == 0) continue;
     if (cells[k].count[FOLD_SKIPPED] < n || (claims > 0 && strcmp(cells[k].why, sum->why) != 0)) return false;
     memcpy(sum->why, cells[k].why, sizeof sum->why);
@@ -174,7 +165,7 @@ static void print_subject(const struct fold_table *table, const struct fold_cell
   bool named = false;
   for (size_t k = 0; k < n_claims; k++) {
     const struct fold_cell *cell = &cells[i * FOLD_CLAIMS + k];
-    if (cell_total(cell) == 0) continue;
+    if (fold_counts_all(cell->count) == 0) continue;
     if (!named) fprintf(out, "%s on %s\n", subject->name, fold_engine_name(subject->engine));
     named = true;
     print_cell(cell, &claims[k], strict, colour, out);
@@ -244,7 +235,7 @@ void fold_table_print(const struct fold_table *table, bool strict, bool colour, 
   fprintf(out, "%-24s %8s %8s %8s %8s %12s %12s\n", "subject and claim", "held", "refuted", "skipped", "idle",
           "worst ulps", "worst/bound");
   print_subjects(table, table->promised, strict, colour, out);
-  for (size_t i = 0; i < table->registry->n * FOLD_CLAIMS; i++) probed += cell_total(&table->probed[i]);
+  for (size_t i = 0; i < table->registry->n * FOLD_CLAIMS; i++) probed += fold_counts_all(table->probed[i].count);
   if (probed > 0) {
     fprintf(out, "\nprobed for information: not promised, not counted\n");
     print_subjects(table, table->probed, strict, false, out);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "report_section.h"
+#include "counts.h"
 
 struct counts {
   size_t tests, failures, errors, skipped, telling, idle;
@@ -16,10 +17,13 @@ struct counts {
 enum outcome { PASSED, FAILED, ERROR, SKIPPED };
 
 static enum outcome outcome_of(const struct fold_model_fixture *f) {
-  if (f->count[FOLD_REFUTED] > f->known) return FAILED;
-  if (f->count[FOLD_BROKEN]) return ERROR;
-  if (f->known) return SKIPPED;
-  return f->count[FOLD_HELD] ? PASSED : SKIPPED;
+  static const enum outcome outcomes[] = {[FOLD_IS_REFUTED] = FAILED,
+                                          [FOLD_IS_BROKEN] = ERROR,
+                                          [FOLD_IS_KNOWN] = SKIPPED,
+                                          [FOLD_IS_HELD] = PASSED,
+                                          [FOLD_IS_SKIPPED] = SKIPPED};
+  size_t n;
+  return outcomes[fold_counts_gravest(f->count, f->known, &n)];
 }
 
 static void count(const struct fold_model *m, const struct fold_model_subject *subject, struct counts *c) {

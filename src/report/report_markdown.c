@@ -4,22 +4,25 @@
 #include <string.h>
 
 #include "report_answer.h"
+#include "counts.h"
 #include "report_section.h"
 
 enum { MOST_LINES = 20 };
 
 static const char *mark_of(const struct fold_model_cell *cell) {
-  if (cell->count[FOLD_REFUTED] > cell->known) return "**REFUTED** ";
-  if (cell->count[FOLD_BROKEN]) return "**BROKEN** ";
-  if (cell->known) return "known ";
-  return cell->count[FOLD_HELD] ? "" : "skipped ";
+  static const char *const marks[] = {[FOLD_IS_REFUTED] = "**REFUTED** ",
+                                      [FOLD_IS_BROKEN] = "**BROKEN** ",
+                                      [FOLD_IS_KNOWN] = "known ",
+                                      [FOLD_IS_HELD] = "",
+                                      [FOLD_IS_SKIPPED] = "skipped "};
+  size_t n;
+  return marks[fold_counts_gravest(cell->count, cell->known, &n)];
 }
 
 static size_t count_of(const struct fold_model_cell *cell) {
-  if (cell->count[FOLD_REFUTED] > cell->known) return cell->count[FOLD_REFUTED] - cell->known;
-  if (cell->count[FOLD_BROKEN]) return cell->count[FOLD_BROKEN];
-  if (cell->known) return cell->known;
-  return cell->count[FOLD_HELD] ? cell->count[FOLD_HELD] : cell->count[FOLD_SKIPPED];
+  size_t n;
+  fold_counts_gravest(cell->count, cell->known, &n);
+  return n;
 }
 
 static void put_table(const struct fold_model *m, FILE *out) {

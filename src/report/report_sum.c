@@ -1,17 +1,14 @@
 /* report_sum.c: the model's totals, and its end. */
+#include "counts.h"
 #include "report_model.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-size_t fold_model_cell_total(const struct fold_model_cell *cell) {
-  size_t total = 0;
-  for (int v = 0; cell && v < FOLD_VERDICTS; v++) total += cell->count[v];
-  return total;
-}
+size_t fold_model_cell_total(const struct fold_model_cell *cell) { return cell ? fold_counts_all(cell->count) : 0; }
 
 bool fold_model_untold(const struct fold_model_cell *cell) {
-  return cell->idle > 0 && cell->telling == 0 && cell->count[FOLD_REFUTED] == 0;
+  return fold_counts_untold(cell->count, cell->telling, cell->idle);
 }
 
 size_t fold_model_incomplete(const struct fold_model *model) {
@@ -51,17 +48,14 @@ void fold_model_total(const struct fold_model *model, size_t total[FOLD_VERDICTS
   for (size_t s = 0; s < model->n_subjects; s++)
     for (size_t k = 0; k < model->n_claims; k++) {
       const struct fold_model_cell *cell = model->subjects[s].cells[true][k];
-      for (int v = 0; cell && v < FOLD_VERDICTS; v++) total[v] += cell->count[v];
-      if (cell) *known += cell->known;
+      if (cell) fold_counts_add(total, known, cell->count, cell->known);
     }
-  total[FOLD_REFUTED] -= *known;
 }
 
 void fold_model_summary(const struct fold_model *model, char text[200]) {
   size_t total[FOLD_VERDICTS], known;
   fold_model_total(model, total, &known);
-  int used = snprintf(text, 200, "%zu held, %zu refuted, %zu skipped", total[FOLD_HELD], total[FOLD_REFUTED],
-                      total[FOLD_SKIPPED]);
+  int used = fold_counts_print(total, text);
   if (total[FOLD_BROKEN]) used += snprintf(text + used, 200 - (size_t)used, ", %zu broken", total[FOLD_BROKEN]);
   if (known) snprintf(text + used, 200 - (size_t)used, ", %zu known defects", known);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report_section.h"
+#include "counts.h"
 
 struct look {
   const char *class, *mark, *word;
@@ -22,10 +23,9 @@ static struct look look_of(const struct fold_model_cell *cell, bool promised) {
 }
 
 static size_t count_of(const struct fold_model_cell *cell) {
-  if (cell->count[FOLD_REFUTED] > cell->known) return cell->count[FOLD_REFUTED] - cell->known;
-  if (cell->count[FOLD_BROKEN] == 0 && cell->known) return cell->known;
-  if (cell->count[FOLD_BROKEN]) return cell->count[FOLD_BROKEN];
-  return cell->count[FOLD_HELD] ? cell->count[FOLD_HELD] : cell->count[FOLD_SKIPPED];
+  size_t n;
+  fold_counts_gravest(cell->count, cell->known, &n);
+  return n;
 }
 
 static void put_cell(struct fold_page *page, const struct fold_model_subject *subject, size_t s, size_t k) {
