@@ -15,7 +15,6 @@ Test(command_study, exit_codes_follow_the_contract) {
       {"$F study --help", 0},
       {"$F study --sizes 33", 0},
       {"$F study --sizes 0,1,2 --dtypes f16,f64 --ops sum,max --generators normal,inf_both", 0},
-      {"$F study --simulate --sizes 2,3 --generators normal", 0},
       {"$M study --sizes 33 --generators normal", 99}, /* its registry holds subjects whose machine fails */
   };
   struct shell *s = shell_open();
