@@ -4,6 +4,7 @@ test_again.py FOLDPROOF FOLDPROOF_MUTANTS LIBRARY_FOLDER CC
 """
 import gzip
 import json
+import os
 import pathlib
 import random
 import re
@@ -359,6 +360,19 @@ def check_rerun(folder):
     expect("^4 agree", said)
     (folder / "mine.py").write_text(GUEST.replace("sum(x)", "sum(x) + 1"))
     run("rerun", "t", cwd=folder, code=1)
+    # As many threads as were recorded, unless the user says another number now.
+    (folder / "mine.py").write_text("import os\n" + GUEST.replace("sum(x)", "sum(x) + int(os.environ.get('OMP_NUM_THREADS', 0)) * 2.0 ** -20"))
+    for kept, code in ((True, 0), (False, 1)):
+        command = [FOLDPROOF, "record", "--exec", f"{sys.executable} mine.py", "-f", "normal/f32/sum/1x33/seed1", "--jsonl", "t"]
+        subprocess.run(command, cwd=folder, check=True, env=dict(os.environ, OMP_NUM_THREADS="3"))
+        lines = lines_of(folder / "t")[:-1]
+        assert lines[0]["asked"]["variables"] == {"OMP_NUM_THREADS": "3"}, lines[0]
+        del lines[0]["closing_line"]
+        if not kept:
+            del lines[0]["asked"]["variables"]
+        put(folder / "t", lines)
+        got = subprocess.run([FOLDPROOF, "rerun", "t"], cwd=folder, capture_output=True, env={k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"})
+        assert got.returncode == code, got
     put(folder / "t", lines[:1])
     run("rerun", "t", cwd=folder, code=2)
 

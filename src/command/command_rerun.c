@@ -5,6 +5,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,7 @@ struct rerun {
   char *scratch;
   struct words subjects[FOLD_ENGINES], cases[FOLD_ENGINES], fixtures[FOLD_ENGINES];
   struct words arrays[FOLD_ENGINES][FOLD_PROBLEMS];
-  json_t *guests;
+  json_t *guests, *asked; /* asked: the world and the threads, as the records' first environment has them */
   size_t runs;
 };
 
@@ -96,10 +97,11 @@ static fold_status add_array(struct rerun *r, int engine, const char *name, cons
 static fold_status note(void *context, json_t *record, size_t line) {
   struct rerun *r = context;
   const char *type = fold_record_text(record, "type"), *name = fold_record_text(record, "case");
-  const json_t *guests = json_object_get(json_object_get(record, "asked"), "guests");
+  const json_t *asked = json_object_get(record, "asked"), *guests = json_object_get(asked, "guests");
   (void)line;
   if (strcmp(type, "environment") == 0 && json_is_array(guests) && !r->guests)
     r->guests = json_incref((json_t *)(uintptr_t)guests);
+  if (strcmp(type, "environment") == 0 && !r->asked) r->asked = json_incref((json_t *)(uintptr_t)asked);
   if ((strcmp(type, "run") != 0 && strcmp(type, "judgement") != 0) || !fold_record_text(record, "results_xxh3")[0])
     return fold_ok();
   const int engine = fold_engine_parse(fold_record_text(record, "engine"));
@@ -145,6 +147,30 @@ static void add_guests(struct fold_options *o, const json_t *guests) {
   }
 }
 
+/* As many ranks, started alike; on the host there are none. */
+static void add_world(struct fold_options *o, const json_t *asked, int engine) {
+  static const char *const names[][2] = {{"ranks", "--ranks"}, {"launch", "--launch"}, {"timeout", "--timeout"}};
+  for (size_t i = 0; i < sizeof names / sizeof *names && fold_engine_has_ranks((enum fold_engine)engine); i++) {
+    const char *value = json_string_value(json_object_get(asked, names[i][0]));
+    if (value && *value) fold_options_add(o, names[i][1], value);
+  }
+}
+
+/* As many threads; what the user sets now comes first. */
+static void set_threads(const json_t *asked) {
+  const char *name;
+  json_t *value;
+  json_object_foreach(json_object_get(asked, "variables"), name, value) {
+    const size_t n = strlen(name), end = sizeof "_NUM_THREADS" - 1;
+    const bool of_threads = n > end && strcmp(name + n - end, "_NUM_THREADS") == 0;
+    if (!of_threads || !json_is_string(value) || getenv(name)) continue;
+    setenv(name, json_string_value(value), 1);
+    /* OpenMP has read it when this process began, and those that it forks have what it has. */
+    if (strcmp(name, "OMP_NUM_THREADS") == 0 && atoi(json_string_value(value)) > 0)
+      omp_set_num_threads(atoi(json_string_value(value)));
+  }
+}
+
 /* One call of record, whose file is one more of the scratch folder. */
 static fold_status run(struct rerun *r, int engine, const struct words *arrays, const char *op) {
   struct fold_options o = {0};
@@ -154,6 +180,7 @@ static fold_status run(struct rerun *r, int engine, const struct words *arrays, 
   fold_status status =
       subjects && cases && asprintf(&file, "%s/%zu.jsonl", r->scratch, r->runs++) >= 0 ? fold_ok() : no_memory();
   add_guests(&o, r->guests);
+  add_world(&o, r->asked, engine);
   fold_options_add(&o, "--jsonl", file);
   fold_options_add_job(&o, &(struct fold_job){.subjects = subjects,
                                               .engine = fold_engine_name((enum fold_engine)engine),
@@ -183,6 +210,7 @@ static fold_status run_all(struct rerun *r) {
   struct fold_lines lines;
   bool any = false;
   FOLD_TRY(fold_lines_read(r->path, note, r, &lines));
+  set_threads(r->asked);
   for (int e = 0; e < FOLD_ENGINES; e++) {
     any |= r->subjects[e].n > 0;
     leave_out_strangers(r, e);
@@ -265,5 +293,6 @@ int fold_command_rerun(int argc, char **argv, const struct fold_registry *regist
     for (int p = 0; p < FOLD_PROBLEMS; p++) free_words(&r.arrays[e][p]);
   }
   json_decref(r.guests);
+  json_decref(r.asked);
   return exit_code;
 }

@@ -50,12 +50,13 @@ void fold_asked_for(struct fold_asked *asked, const struct fold_judgement *j, co
 json_t *fold_asked_of(const struct fold_selection *selection) {
   static const char *const names[][2] = {
       {"ranks", "FOLDPROOF_RANKS"}, {"launch", "FOLDPROOF_LAUNCH"}, {"timeout", "FOLDPROOF_TIMEOUT"}};
-  json_t *asked = json_object(), *guests = guests_of(selection);
+  json_t *asked = json_object(), *guests = guests_of(selection), *variables = variables_of_threads();
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     const char *value = getenv(names[i][1]);
     if (value && *value) json_object_set_new(asked, names[i][0], json_string(value));
   }
   if (guests) json_object_set(asked, "guests", guests);
+  if (variables) json_object_set(asked, "variables", variables);
   return asked;
 }
 
