@@ -45,7 +45,7 @@ struct fold_revealed {
       by_batch; /* a launch of one row has different bits than one of many; whose other tree's fingerprint is, 0 where none was found: */
   uint64_t batch_print;
   char place
-      [120]; /* not "": rows of one launch have different bits for the same terms, where; the tree is that of one row in a launch */
+      [160]; /* not "": rows of one launch have different bits for the same terms, where; the tree is that of one row in a launch */
   uint64_t probes, launches, proofs; /* pairs that were asked; calls; rows of data on which it gave the bits */
 };
 
