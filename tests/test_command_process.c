@@ -120,7 +120,7 @@ static const char *const writers[] = {
 };
 enum { WRITERS = sizeof writers / sizeof *writers };
 
-/* It simulates worlds for seconds, whatever it is asked, and opens its file where study does: one kind of file is enough. */
+/* It simulates worlds for seconds, whatever it is asked, and opens its file as study does, by fold_records_open: one kind is enough. */
 static bool is_slow(const char *writer) { return strstr(writer, "--simulate"); }
 
 static struct shell *open_with_records(void) {
