@@ -22,11 +22,22 @@ fold_status fold_records_open(struct fold_records *records, const char *path) {
   return fold_ok();
 }
 
+/* A line that is not as the table has it is a mistake of foldproof's. In its suites, which set the variable, that ends the command; for a
+ * user a run's records are worth more, and it is told once. */
+static fold_status check_written(const json_t *line) {
+  static bool told;
+  const fold_status status = fold_schema_check_written(line);
+  if (status.code == FOLD_OK || getenv("FOLDPROOF_STRICT_RECORDS")) return status;
+  if (!told) fprintf(stderr, "foldproof: %s; the record is written all the same: please report this\n", status.text);
+  told = true;
+  return fold_ok();
+}
+
 /* Each line alone says of which build it is; what another build's line says stays. */
 static fold_status line_text(json_t *line, char **text) {
   if (line && !json_object_get(line, "build")) json_object_set_new(line, "build", json_string(fold_build_commit()));
   const char *build = json_string_value(json_object_get(line, "build"));
-  if (build && strcmp(build, fold_build_commit()) == 0) FOLD_TRY(fold_schema_check_written(line));
+  if (build && strcmp(build, fold_build_commit()) == 0) FOLD_TRY(check_written(line));
   *text = line ? json_dumps(line, JSON_COMPACT) : NULL;
   return *text ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for a record");
 }
