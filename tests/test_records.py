@@ -107,7 +107,8 @@ def measured_lines(seen):
         for text in path.read_text().splitlines():
             line = json.loads(text)
             seen.setdefault(line["type"], line)
-    assert set(seen) == set(TYPES), f"no record of {set(TYPES) ^ set(seen)}"
+    wanted = set(TYPES) - ({"map"} if "mpi_missing" in seen["environment"] else set())  # which ranks alone give
+    assert wanted <= set(seen) <= set(TYPES), f"no record of {wanted ^ set(seen)}"
 
 
 def refuse(folder, environment, line, says):
