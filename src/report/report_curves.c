@@ -139,7 +139,12 @@ static void draw_figures(struct fold_page *page, const struct curve *curves, siz
   for (size_t f = 0, at = 0; f < figures; at = end[f++]) {
     struct curve some[FOLD_METHODS_TOGETHER];
     for (size_t i = at; i < end[f]; i++) some[i - at] = curves[order[i]];
-    if (f == 1) fold_page_fold(page, "The other methods, five at a time");
+    if (f == 1) {
+      const struct fold_model_point *p = curves[0].point;
+      char what[120];
+      snprintf(what, sizeof what, "Other methods of %.40s %.20s %.20s, five at a time", p->generator, p->dtype, p->op);
+      fold_page_fold(page, what);
+    }
     draw_curves(page, some, end[f] - at, kind, figures == 1 || f > 0);
   }
   if (figures > 1) fold_page_unfold(page);

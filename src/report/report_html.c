@@ -47,8 +47,10 @@ const char *fold_page_without(size_t n_doubtful, char text[60]) {
 }
 
 void fold_page_fold(struct fold_page *page, const char *what) {
-  if (page->folds++ == 0)
-    fprintf(page->out, "<details class=\"more\"><summary>%s</summary>\n<div class=\"figures\">\n", what);
+  if (page->folds++ > 0) return;
+  fputs("<details class=\"more\"><summary>", page->out);
+  fold_put_html(page->out, what);
+  fputs("</summary>\n<div class=\"figures\">\n", page->out);
 }
 
 void fold_page_unfold(struct fold_page *page) {
