@@ -8,25 +8,32 @@ shift
 
 packages=(gcc libc6-dev pkg-config meson ninja-build libcriterion-dev libmpfr-dev libgmp-dev librandom123-dev libjansson-dev
   libinih-dev libxxhash-dev python3-numpy python3-pytest python3-pytest-xdist gnuplot-nox openmpi-bin libopenmpi-dev iproute2)
-case " $* " in *" -Dopencl=enabled "*) packages+=(ocl-icd-libopencl1 pocl-opencl-icd) ;; esac
+# Without a device for it suite opencl is skipped.
+optional=()
+case " $* " in *" -Dopencl=enabled "*) optional+=(ocl-icd-libopencl1 pocl-opencl-icd) ;; esac
 [ "${CC:-}" != clang ] || packages+=(clang libomp-dev libclang-rt-dev)
 is_installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
-missing=()
-if command -v dpkg-query >/dev/null; then
-  for package in "${packages[@]}"; do is_installed "$package" || missing+=("$package"); done
-fi
+# missing PACKAGE...: those that are not installed; with a package manager of another kind, none.
+missing() {
+  command -v dpkg-query >/dev/null || return 0
+  for package in "$@"; do is_installed "$package" || echo "$package"; done
+}
+install() {
+  local as_root=()
+  [ "$(id -u)" = 0 ] || as_root=(sudo)
+  echo "installing: $*" >&2
+  "${as_root[@]}" apt-get update -qq
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
+}
 # Where Criterion's and MPFR's headers are there without packages (a carried tree), nothing needs installing; collectives on host
 # ranks are then built where MPI is.
 carried() {
   ! is_installed libcriterion-dev && command -v meson >/dev/null && pkg-config --exists criterion mpfr jansson inih libxxhash
 }
-if [ ${#missing[@]} -gt 0 ] && ! carried; then
-  echo "installing: ${missing[*]}" >&2
-  as_root=()
-  [ "$(id -u)" = 0 ] || as_root=(sudo)
-  "${as_root[@]}" apt-get update -qq
-  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
-fi
+mapfile -t absent < <(missing "${packages[@]}")
+[ ${#absent[@]} = 0 ] || carried || install "${absent[@]}"
+mapfile -t absent < <(missing ${optional[@]+"${optional[@]}"})
+[ ${#absent[@]} = 0 ] || install "${absent[@]}" || echo "not installed: ${absent[*]}" >&2
 
 # A configured build folder is kept; only its options are brought up to date.
 if [ -f "$build/build.ninja" ]; then
