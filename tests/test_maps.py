@@ -137,6 +137,10 @@ for subject, element, kind, why in (
             expect(good["kind"] == "tree" and good["as_predicted"] == good["tested"] > 0, f"{subject}: {good}")
             expect(bad["elements"] == 1, f"{subject}: {bad}")
 
+# A repeat of the same message does not show results that are kept of the call before.
+for one in maps("keeps_results", "1,100", code=1):
+    expect(not one["holds"] and {t["kind"] for t in one["trees"]} == {"varies from run to run"}, f"kept results: {one['trees']}")
+
 # Ranks that are gone, or wait, end the command within its limit, and nothing is told of them.
 for subject, words, text in ("rank_dies", (), "rank 1"), ("rank_hangs", ("--timeout", 2), "rank 1"):
     start = time.monotonic()

@@ -6,7 +6,8 @@
  *
  * The map is a hypothesis; random messages are its test (map_data.h). Promised: where the map tells a tree, its replay gave each element's
  * own bits, on every rank, in both runs of every message; what did not is told as what it is, and counted. Each call is made twice,
- * into memory with other poison, and every rank's results are compared with rank 0's.
+ * into memory with other poison, in half of the cases with a call on other data in between; and every rank's results are compared with
+ * rank 0's.
  */
 #ifndef FOLD_MAP_H
 #define FOLD_MAP_H

@@ -15,8 +15,11 @@ struct fold_map_asker {
   struct fold_world *world;
   struct wire_fill *fill; /* a rank each: written by whoever calls, but for `load` */
   void *got, *other;      /* rank 0's results of the first run; others' */
-  unsigned char *mark;    /* of each element: enum fold_map_mark */
-  bool marked;            /* some mark is not SAME */
+  void *between;          /* rank 0's results of the first call in between */
+  bool has_between;
+  uint64_t between_hash;
+  unsigned char *mark; /* of each element: enum fold_map_mark */
+  bool marked;         /* some mark is not SAME */
   uint64_t calls;
   unsigned odd_rank; /* the first that was other; and where */
   size_t odd_at;
