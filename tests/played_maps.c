@@ -1,6 +1,7 @@
 /* played_maps.c: the command over collectives whose trees over ranks are known, and some that have none: what foldproof reveal --map makes
  * of each. The ranks are real, and are this program too.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -124,6 +125,35 @@ BODY(rank_3_lies) {
 SUM(rank_3_by_value) { return around(call, x, ranks, call->comm->rank == 3 && i == 2 ? x[0] & 1 : 0); }
 EACH(rank_3_by_value)
 
+/* In turn but for what ordinary data lack: zeros, zeros that are all negative, sums that overflow, subnormal numbers. */
+SUM(zero_is_42) {
+  for (size_t k = 0; k < ranks; k++)
+    if (fold_bits_to_double(call->dtype, x[k]) == 0) return fold_bits_from_double(call->dtype, 42);
+  return sum_in_turn(call, i, x, ranks);
+}
+EACH(zero_is_42)
+SUM(from_zero) {
+  (void)i;
+  return add(call, 0, around(call, x, ranks, 0));
+}
+EACH(from_zero)
+SUM(infinite_is_1) {
+  const uint64_t sum = sum_in_turn(call, i, x, ranks);
+  return isfinite(fold_bits_to_double(call->dtype, sum)) ? sum : fold_bits_from_double(call->dtype, 1);
+}
+EACH(infinite_is_1)
+static uint64_t flush(const struct fold_call *call, uint64_t bits) {
+  const struct fold_format format = fold_format_of(call->dtype);
+  return bits & format.exponent ? bits : bits & format.sign;
+}
+SUM(flushes) {
+  uint64_t sum = flush(call, x[0]);
+  (void)i;
+  for (size_t k = 1; k < ranks; k++) sum = flush(call, add(call, sum, flush(call, x[k])));
+  return sum;
+}
+EACH(flushes)
+
 SUM(loses_rank_1) {
   uint64_t kept[64];
   (void)i;
@@ -197,6 +227,10 @@ static const struct fold_subject all[] = {
     PLAYED(wide, .accumulator = FOLD_OF_TERMS),
     PLAYED(unwritten),
     PLAYED(keeps_results, .order = "host/sequential"),
+    PLAYED(zero_is_42, .order = "host/sequential", .accumulator = FOLD_OF_TERMS),
+    PLAYED(from_zero, .order = "host/sequential", .accumulator = FOLD_OF_TERMS),
+    PLAYED(infinite_is_1, .order = "host/sequential", .accumulator = FOLD_OF_TERMS),
+    PLAYED(flushes, .order = "host/sequential", .accumulator = FOLD_OF_TERMS),
     PLAYED(rank_dies),
     PLAYED(rank_hangs),
     {.name = "played/exact",

@@ -3,6 +3,7 @@
  * In which arithmetic a tree adds is not told by counts: those that are possible are tried side by side, and each that gives one wrong bit
  * is out; the first of those left is the class's.
  */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,11 +12,12 @@
 #include "map_parts.h"
 
 enum { ACCUMULATORS = 4, WAYS = ACCUMULATORS * FOLD_FUSINGS, BLOCK = 2048, LOOKED = 1 << 16, OTHERS = 3 };
-enum { MANY_MESSAGES = 16, FEW_MESSAGES = 2, SHORT = 1 << 16 };
+enum { MANY_MESSAGES = FOLD_MAP_TURNS, FEW_MESSAGES = 2, SHORT = 1 << 16 };
 
 /* Of a class: the first element that is not as way 0 says, or other in a repeat or on a rank; and how many. */
 struct seen {
   uint64_t wrong[WAYS], marked[3];
+  uint64_t undefined[WAYS]; /* not judged */
   size_t wrong_at, marked_at[3];
 };
 
@@ -97,6 +99,12 @@ static fold_status look_at_data(struct proof *p, const struct fold_map_class *c,
   return fold_ok();
 }
 
+/* How a machine that adds several operands at once signs a zero, overflows, or takes what is not finite, no way says. */
+static bool is_defined(const struct proof *p, const struct fold_map_class *c, size_t i) {
+  const double want = fold_bits_to_double(p->asker->result, fold_bits_load(p->asker->result, p->want, i));
+  return fold_tree_width(&c->tree) <= 2 || (isfinite(want) && want != 0);
+}
+
 /* Elements first to first + n - 1, all of one class. */
 static fold_status predict(struct proof *p, uint32_t class, size_t first, size_t n) {
   struct fold_map_class *c = &p->map->class[class];
@@ -114,8 +122,11 @@ static fold_status predict(struct proof *p, uint32_t class, size_t first, size_t
     if (k > 0 && seen->wrong[k] > 0) continue;
     FOLD_TRY(fold_tree_replay(&c->tree, p->way[k], &call));
     for (size_t i = 0; i < n; i++) {
-      if (a->mark[first + i] != FOLD_MAP_SAME || is_same(p, a->got, first + i, p->want, i)) continue;
-      if (seen->wrong[k]++ == 0 && k == 0) seen->wrong_at = first + i;
+      if (a->mark[first + i] != FOLD_MAP_SAME) continue;
+      if (!is_defined(p, c, i))
+        seen->undefined[k]++;
+      else if (!is_same(p, a->got, first + i, p->want, i) && seen->wrong[k]++ == 0 && k == 0)
+        seen->wrong_at = first + i;
     }
   }
   return p->map->looked < LOOKED ? look_at_data(p, c, n) : fold_ok();
@@ -154,6 +165,7 @@ static void conclude(const struct proof *p, const struct seen *seen, struct fold
   if (way == ways) way = 0;
   c->how = p->way[way];
   const uint64_t repeat = seen->marked[FOLD_MAP_OTHER_IN_REPEAT], rank = seen->marked[FOLD_MAP_OTHER_ON_RANK];
+  c->tested -= seen->undefined[way];
   c->right = c->tested - seen->wrong[way] - repeat - rank;
   if (repeat > 0) {
     c->kind = FOLD_MAP_VARIES;

@@ -106,6 +106,10 @@ void fold_map_print(const struct fold_map *map, const struct fold_map_legend *le
         out,
         "  tested                %llu of %llu elements of %u random messages as the map says, on all %u ranks, twice\n",
         (unsigned long long)map->right, (unsigned long long)map->tested, map->messages, map->ranks);
+  const uint64_t all = (uint64_t)map->messages * map->asked.n;
+  if (map->tested && map->tested < all)
+    fprintf(out, "  not judged            %llu: zeros and what is not finite, of several operands added at once\n",
+            (unsigned long long)(all - map->tested));
   if (map->looked)
     fprintf(out,
             "  telling               %llu of %llu: there ranks in turn, up or down, or pairwise, give other bits\n",

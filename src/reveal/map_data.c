@@ -4,6 +4,9 @@
 #include "fingerprint.h"
 
 enum family { WIDE, CANCELLING, TIES, ONE_EXPONENT };
+enum twist { SOME_ZEROS, ZEROS, NEGATIVE_ZEROS, EQUAL, SUBNORMAL, LEAST, GREATEST, NOT_FINITE, TWISTS, PLAIN = TWISTS };
+/* One of TWISTED elements is twisted; STEP turns from message to message, a number prime to FOLD_MAP_TURNS. */
+enum { TWISTED = FOLD_MAP_TURNS / TWISTS, STEP = 5 };
 
 #define GOLDEN UINT64_C(0x9e3779b97f4a7c15)
 
@@ -32,18 +35,29 @@ void fold_map_data_open(struct fold_map_data *data, enum fold_dtype dtype, enum 
 struct element {
   uint64_t hash;
   enum family family;
+  enum twist twist;
   int high; /* the window's top */
   bool one_sign;
   unsigned stride, shift;
 };
 
+/* By turns, so that a single element meets all. */
+static enum twist twist_of(const struct fold_map_data *data, size_t at) {
+  const unsigned turn = (unsigned)((at + data->seed * STEP) % FOLD_MAP_TURNS);
+  const enum twist twist = turn % TWISTED ? PLAIN : (enum twist)(turn / TWISTED);
+  return twist >= GREATEST && !data->format.infinities ? PLAIN : twist;
+}
+
 static struct element element_of(const struct fold_map_data *data, size_t at) {
   const uint64_t hash = fold_fingerprint_mix(data->seed * UINT64_C(0x632be59bd9b4e019) + (at + 1) * GOLDEN);
   struct element e = {.hash = hash, .family = (enum family)(hash & 3), .one_sign = (hash >> 3 & 7) == 0};
+  e.twist = twist_of(data, at);
   const int spare = data->high - data->low + 1 - data->width;
   e.high = data->width / 2 < data->high ? data->width / 2 : data->high;
   if (hash >> 2 & 1 || e.high - data->width + 1 < data->low)
     e.high = data->high - (int)((hash >> 40) % (uint64_t)(spare + 1));
+  if (e.twist == LEAST) e.high = data->low + data->width / 4;
+  if (e.twist == GREATEST) e.high = data->format.emax, e.family = ONE_EXPONENT, e.one_sign = hash >> 3 & 1;
   e.stride = data->stride[hash >> 8 & (FOLD_MAP_STRIDES - 1)];
   e.shift = (unsigned)((hash >> 16) % data->ranks);
   return e;
@@ -53,12 +67,13 @@ static struct element element_of(const struct fold_map_data *data, size_t at) {
 static uint64_t number(const struct fold_map_data *data, const struct element *e, uint64_t key, int width,
                        uint64_t fraction) {
   const uint64_t bits = fold_fingerprint_mix(e->hash + (key + 1) * GOLDEN), dice = fold_fingerprint_mix(bits);
-  const int exponent = e->high - (int)((dice >> 8) % (uint64_t)width);
+  int exponent = e->high - (int)((dice >> 8) % (uint64_t)width);
+  if (exponent < data->low) exponent = data->low;
   return (dice & 1 && !e->one_sign ? data->format.sign : 0) |
          (uint64_t)(exponent - data->format.emin + 1) << (data->format.precision - 1) | (bits & fraction);
 }
 
-static uint64_t term(const struct fold_map_data *data, const struct element *e, unsigned rank) {
+static uint64_t plain_term(const struct fold_map_data *data, const struct element *e, unsigned rank) {
   const uint64_t fraction = data->format.fraction;
   switch (e->family) {
     case WIDE: return number(data, e, rank, data->width, fraction);
@@ -71,6 +86,26 @@ static uint64_t term(const struct fold_map_data *data, const struct element *e, 
   const uint64_t first = number(data, e, place / 2, data->width, fraction);
   if (place % 2 == 0) return first;
   return (first ^ data->format.sign) ^ (fold_fingerprint_mix(e->hash ^ place) % 4 > 0);
+}
+
+static uint64_t term(const struct fold_map_data *data, const struct element *e, unsigned rank) {
+  const struct fold_format *t = &data->format;
+  const uint64_t dice = fold_fingerprint_mix(e->hash ^ (rank + 1) * GOLDEN), sign = dice & 1 ? t->sign : 0;
+  const uint64_t plain = plain_term(data, e, e->twist == EQUAL ? 0 : rank);
+  switch (e->twist) {
+    case SOME_ZEROS: return dice >> 1 & 1 ? sign : plain;
+    case ZEROS: return sign;
+    case NEGATIVE_ZEROS: return t->sign;
+    case SUBNORMAL: return dice >> 1 & 7 ? sign | (1 + (dice >> 8) % t->fraction) : plain;
+    case NOT_FINITE: /* mostly one; else several, of one sign or both; or a NaN */
+      if (rank == e->shift || (e->hash >> 32 & 3) == 0) return (dice >> 4 & 7) == 0 ? t->nan : sign | t->beyond;
+      return plain;
+    case EQUAL:
+    case LEAST:
+    case GREATEST:
+    case PLAIN: break;
+  }
+  return plain;
 }
 
 void fold_map_data_column(const struct fold_map_data *data, unsigned rank, size_t n, void *out) {

@@ -5,13 +5,19 @@
  * small terms add up to decides roundings; pairs of ranks that cancel but for their last bits; numbers of one or two bits, whose sums are
  * ties; full significands of nearly one exponent. Every other element has its window around 1, the others anywhere in the dtype's range; of
  * every eighth all terms have one sign.
+ *
+ * A collective may choose by its values. So of every third element, in turn from message to message, the terms have what such ones look
+ * for (enum twist): zeros among them, or alone, or negative ones alone; equal terms; subnormal ones; the least normal ones; the greatest,
+ * so that sums overflow; infinities and NaNs. Formats without infinities have none of the last two, whose results conversions disagree
+ * about.
  */
 #ifndef FOLD_MAP_DATA_H
 #define FOLD_MAP_DATA_H
 
 #include "bits.h"
 
-enum { FOLD_MAP_STRIDES = 8 };
+/* FOLD_MAP_TURNS messages show each element each twist. */
+enum { FOLD_MAP_STRIDES = 8, FOLD_MAP_TURNS = 24 };
 
 struct fold_map_data {
   enum fold_dtype dtype;
