@@ -131,7 +131,7 @@ Test(nccl, ranks_with_another_library_are_named) {
 Test(nccl, torchrun_tells_the_ranks_who_they_are) {
   const char *untold = "the launcher does not say which rank this process is";
   expect(LAUNCH, VERIFY, 99, " of 2 in starting: no GPU");
-  expect(LAUNCH "ALL=WORLD_SIZE=3", VERIFY, 99, " of 3 on |asked for were 2");
+  expect(LAUNCH "ALL=WORLD_SIZE=3", VERIFY, 99, " of 3 on |2 ranks were requested");
   expect(LAUNCH "NONE=RANK", VERIFY, 99, untold);
   expect(LAUNCH "NONE=WORLD_SIZE", VERIFY, 99, untold);
 }

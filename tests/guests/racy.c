@@ -57,7 +57,25 @@ static int in_turn(const struct foldproof_guest_call *call, void *context) {
   return FOLDPROOF_GUEST_OK;
 }
 
+/* As if threads came in one sequence, and the next time in the other: two sums have the same bits in either. */
+static int alternates(const struct foldproof_guest_call *call, void *context) {
+  static unsigned turn;
+  (void)context;
+  turn++;
+  for (uint64_t row = 0; row < call->rows; row++) {
+    const float *x = (const float *)call->in + row * call->cols;
+    float part[64] = {0}, s = 0;
+    const int n = omp_get_max_threads() < 64 ? omp_get_max_threads() : 64;
+#pragma omp parallel for schedule(static) num_threads(n)
+    for (uint64_t i = 0; i < call->cols; i++) part[omp_get_thread_num()] += x[i];
+    for (int t = 0; t < n; t++) s += part[turn % 2 ? t : n - 1 - t];
+    ((float *)call->out)[row] = s;
+  }
+  return FOLDPROOF_GUEST_OK;
+}
+
 static const struct foldproof_guest_subject subjects[] = {
+    {.name = "racy/alternates", .run = alternates},
     {.name = "racy/by_default", .run = by_default},
     {.name = "racy/in_turn", .run = in_turn},
     {.name = "racy/sum", .claims = "run_to_run", .run = sum},
