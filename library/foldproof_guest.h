@@ -85,7 +85,8 @@ struct foldproof_guest_subject {
   const char *result;      /* a dtype, "accumulator", or "terms" ["terms"] */
   const char *order;  /* the order in which terms are joined, where it is declared ("foldproof list orders") [none] */
   const char *claims; /* what it promises ("foldproof list claims"), or presets: "deterministic", "batch-invariant",
-                              "reproducible", "accurate" ["bounded,run_to_run,fresh_process"] */
+                              "reproducible", "accurate" ["bounded,run_to_run,fresh_process"; of problem rows
+                              "run_to_run,fresh_process,batch_invariant,alignment_invariant"] */
   const char *
       same_bits_as; /* a subject, one of foldproof's or a guest's, of that engine or "ENGINE:NAME": needs the claim of that name [none] */
   const char *engine; /* "host" or "cuda" ["host"] */

@@ -138,6 +138,8 @@ def pick(like: str | None, cuda: bool = False) -> str:
     fit = FRAMEWORKS[1:] if cuda else ("torch", "numpy")
     if like is None:
         like = next((name for name in fit if name in sys.modules), None if cuda else "numpy")
+    if like is None:
+        raise ValueError("device='cuda': import torch, cupy or jax first, or pass like=, the name of one of them")
     if like not in FRAMEWORKS or (cuda and like == "numpy"):
         raise ValueError(f"like={like!r}: not one of {', '.join(fit if cuda else FRAMEWORKS)}")
     return like

@@ -63,7 +63,7 @@ class Guest:
         if seen.dtype != result:
             raise Wrong(f"its results are of {seen.dtype}, and not of {result}")
         if seen.shape not in ((call.rows,), (call.rows, 1)):
-            raise Wrong(f"its results have shape {seen.shape}, and not ({call.rows},)")
+            raise Wrong(f"its results have shape {seen.shape}, and not ({call.rows},): one result for each row")
 
     def _take(self, value: Any, call: Any) -> None:
         """What came back, to call.out."""

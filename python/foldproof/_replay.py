@@ -6,24 +6,27 @@ import ast
 import builtins
 import inspect
 import sys
-from types import FunctionType, ModuleType
-from typing import Any, Dict, List, Optional, Tuple
+from types import CodeType, FunctionType, ModuleType
+from typing import Any, Dict, Iterator, List, Optional, Tuple
+
+_TYPED = 200  # lines at a prompt that are looked through
 
 
 class Code(str):
     """Words of Python, with what must be imported before them."""
 
     imports: Tuple[str, ...] = ()
+    unknown = False  # it is only a name for what the caller has
 
-    def __new__(cls, words: str, imports: Tuple[str, ...] = ()) -> "Code":
+    def __new__(cls, words: str, imports: Tuple[str, ...] = (), unknown: bool = False) -> "Code":
         code = super().__new__(cls, words)
-        code.imports = imports
+        code.imports, code.unknown = imports, unknown
         return code
 
     __repr__ = str.__str__
 
     def __reduce__(self) -> Any:
-        return Code, (str(self), self.imports)
+        return Code, (str(self), self.imports, self.unknown)
 
 
 def place_of(fn: Any) -> Tuple[str, str]:
@@ -43,21 +46,63 @@ def place_of(fn: Any) -> Tuple[str, str]:
     return module, name
 
 
-def _lambdas(fn: FunctionType) -> List[str]:
-    """The lambdas that begin in its line, as they were written."""
-    lines, _ = inspect.findsource(fn)
-    source = "".join(lines)
-    of_line = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Lambda) and node.lineno == fn.__code__.co_firstlineno]
-    return [" ".join((ast.get_source_segment(source, node) or "").split()) for node in of_line]
+def _sources(fn: FunctionType) -> Iterator[Tuple[str, Optional[int]]]:
+    """Texts that may hold the lambda, and in which line it begins: a file's, that of `python3 -c`, lines typed at a prompt."""
+    try:
+        lines, _ = inspect.findsource(fn)
+        yield "".join(lines), fn.__code__.co_firstlineno
+    except (OSError, TypeError, IndexError):
+        pass
+    if fn.__code__.co_filename == "<string>":
+        yield from ((text, None) for text in getattr(sys, "orig_argv", ())[2:])
+    typed = sys.modules.get("readline")
+    if fn.__code__.co_filename == "<stdin>" and typed is not None:
+        newest = typed.get_current_history_length()
+        yield from ((typed.get_history_item(k) or "", None) for k in range(newest, max(0, newest - _TYPED), -1))
+
+
+def _same(a: CodeType, b: CodeType) -> bool:
+    """Whether they compute the same, wherever they were written."""
+
+    def known(code: CodeType) -> Tuple[Any, ...]:
+        of_constants = [repr(c) for c in code.co_consts if not isinstance(c, CodeType)]
+        return code.co_code, code.co_names, code.co_varnames, code.co_freevars, code.co_argcount, of_constants
+
+    inner = [[c for c in code.co_consts if isinstance(c, CodeType)] for code in (a, b)]
+    return known(a) == known(b) and len(inner[0]) == len(inner[1]) and all(map(_same, *inner))
+
+
+def _code(text: str) -> CodeType:
+    return next(c for c in compile(text, "<replay>", "exec").co_consts if isinstance(c, CodeType))
+
+
+def _words_in(source: str, line: Optional[int], fn: FunctionType) -> List[str]:
+    """The lambdas there that are fn, in one line each; of a known line also its only one."""
+    nodes = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Lambda) and line in (None, n.lineno)]
+    words = [" ".join((ast.get_source_segment(source, node) or "").split()) for node in nodes]
+    modules = [name for name in fn.__code__.co_names if isinstance(fn.__globals__.get(name), ModuleType)]
+    befores = ["", *(f"import {name}" for name in [", ".join(modules)] if name)]  # Python 3.11 calls what a text imports in another way
+    same = [text for text in words if any(_same(_code(f"{before}\n{text}"), fn.__code__) for before in befores)]
+    return same or (words if len(words) == 1 and line else [])
+
+
+def _lambda_words(fn: FunctionType) -> Optional[str]:
+    for source, line in _sources(fn):
+        try:
+            found = _words_in(source, line, fn)
+        except (SyntaxError, ValueError):
+            continue
+        if found:
+            return found[0]
+    return None
 
 
 def _lambda(fn: Any) -> Optional[Code]:
     """A lambda that needs nothing but modules, by its own words."""
     if not isinstance(fn, FunctionType) or fn.__name__ != "<lambda>" or fn.__code__.co_freevars or fn.__defaults__:
         return None
-    try:
-        words = _lambdas(fn)
-    except (OSError, TypeError, IndexError, SyntaxError):
+    words = _lambda_words(fn)
+    if words is None:
         return None
     imports = []
     for name in fn.__code__.co_names:
@@ -66,7 +111,7 @@ def _lambda(fn: Any) -> Optional[Code]:
             imports.append(meant.__name__ if meant.__name__ == name else f"{meant.__name__} as {name}")
         elif meant is not None and not hasattr(builtins, name):
             return None
-    return Code(words[0], tuple(imports)) if len(words) == 1 else None
+    return Code(words, tuple(imports))
 
 
 def code_of(fn: Any, unknown: str) -> Code:
@@ -74,7 +119,7 @@ def code_of(fn: Any, unknown: str) -> Code:
     try:
         module, name = place_of(fn)
     except ValueError:
-        return _lambda(fn) or Code(unknown)
+        return _lambda(fn) or Code(unknown, unknown=True)
     return Code(name) if module in ("__main__", "builtins") else Code(f"{module}.{name}", (module,))
 
 
@@ -84,4 +129,6 @@ def call_of(fn: Code, asked: Dict[str, Any]) -> str:
     codes = [fn] + [value for value in known.values() if isinstance(value, Code)]
     imports = dict.fromkeys(["foldproof"] + [name for code in codes for name in code.imports])
     words = ", ".join([str(fn)] + [f"{key}={value!r}" for key, value in known.items()])
-    return f"import {', '.join(imports)}; foldproof.verify({words})"
+    yours = [str(code) for code in codes if code.unknown]
+    told = f"  # {' and '.join(yours)}: your callable{'s' if len(yours) > 1 else ''}, of which no text was found" if yours else ""
+    return f"import {', '.join(imports)}; foldproof.verify({words}){told}"

@@ -8,6 +8,8 @@ from typing import Any, Dict, List, Optional
 from ._replay import Code, call_of
 
 Record = Dict[str, Any]
+# The preset, without what needs launches, strides or ranks. The last needs an operation that is known.
+_REPRODUCIBLE = ("run_to_run", "fresh_process", "alignment_invariant", "batch_invariant", "length_invariant", "padding_invariant")
 
 
 class Failure(AssertionError):
@@ -51,12 +53,12 @@ class Result:
     """All judgements of a call of verify.
 
     judgements: records as `foldproof verify --jsonl` writes them; counts: how many of each verdict, "held", "refuted", "skipped",
-    "broken"; verdicts: per claim the same."""
+    "broken"; verdicts: per claim the same; untried: claims of the preset "reproducible" that were not tried, as nobody named claims."""
 
-    def __init__(self, fn: Code, asked: Dict[str, Any]) -> None:
+    def __init__(self, fn: Code, asked: Dict[str, Any], named: bool = True) -> None:
         self.judgements: List[Record] = []
         self.tracebacks: Dict[str, str] = {}
-        self._fn, self._asked = fn, asked
+        self._fn, self._asked, self._named = fn, asked, named
 
     @property
     def counts(self) -> Dict[str, int]:
@@ -73,8 +75,17 @@ class Result:
             of_claim[record["verdict"]] = of_claim.get(record["verdict"], 0) + 1
         return verdicts
 
+    @property
+    def untried(self) -> List[str]:
+        """As the command says it of guests; what a callable can't be asked is left out."""
+        if self._named:
+            return []
+        known = _REPRODUCIBLE if self._asked.get("problem") != "rows" else _REPRODUCIBLE[:-1]
+        return [claim for claim in known if claim not in self.verdicts]
+
     def __repr__(self) -> str:
-        return f"<foldproof.Result: {self._told(reasons=True)}>"
+        untried = f"; not tried, because not claimed: {', '.join(self.untried)}" if self.untried else ""
+        return f"<foldproof.Result: {self._told(reasons=True)}{untried}>"
 
     def _told(self, reasons: bool = False) -> str:
         why = {"skipped": f" ({self._reasons()})"} if reasons else {}

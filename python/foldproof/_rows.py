@@ -16,7 +16,6 @@ from . import _library
 from ._arrays import DTYPES
 from ._see import Wrong
 
-CLAIMS = ("run_to_run", "batch_invariant", "alignment_invariant")  # where none are named
 _MOST = 1 << 28  # bytes of results that are kept of a case
 _NAN = {"f16": (10, 5), "bf16": (7, 8), "f32": (23, 8), "f64": (52, 11), "e4m3": (3, 4), "e5m2": (2, 5)}
 _NOT_NAN = ~(1 << 62)  # of f64's patterns: a hash is less than 2 in magnitude
@@ -40,7 +39,7 @@ class Rows:
 
     def check(self, seen: Any, rows: int) -> None:
         if not seen.shape or seen.shape[0] != rows:
-            raise Wrong(f"its results have shape {seen.shape}, and not one of {rows} rows")
+            raise Wrong(f"its results have shape {seen.shape}, and not ({rows}, ...): one result for each row")
         if self.result is not None and seen.dtype != self.result:
             raise Wrong(f"its results are of {seen.dtype}, and not of {self.result}")
 

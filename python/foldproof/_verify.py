@@ -11,7 +11,7 @@ from . import _arrays, _fresh, _library, _replay
 from ._callable import Guest
 from ._progress import Progress
 from ._result import Record, Result
-from ._rows import CLAIMS, Rows
+from ._rows import Rows
 
 if TYPE_CHECKING:
     from typing_extensions import ParamSpec
@@ -125,7 +125,7 @@ def judge(
         order=_encoded(order),
         method=_encoded(method),
         engine=b"cuda" if device == "cuda" else b"host",
-        claims=_encoded(wanted or (CLAIMS if rows else None)),
+        claims=_encoded(wanted or None),
         strides=int(strides and like != "jax"),  # which takes contiguous memory alone
         same_bits_as=guests[-1].name.encode() if callable(same_bits_as) else _encoded(same_bits_as),
     )
@@ -140,7 +140,7 @@ def judge(
         around=(ctypes.c_uint64 * len(around))(*around),
         n_around=len(around),
     )
-    found = Result(_replay.code_of(fn, "fn"), asked)
+    found = Result(_replay.code_of(fn, "fn"), asked, named=claims is not None or only is not None)
 
     def each(record: Record) -> None:
         found.judgements.append(record)
@@ -184,7 +184,7 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
     dtypes        of the terms: "f16", "bf16", "f32", "f64", "e4m3", "e5m2"; a list, or comma-separated
     device        "cpu", or "cuda": arrays in device memory
     claims        names (`foldproof list claims`) or presets; None: bounded, run_to_run, fresh_process; of rows run_to_run,
-                  batch_invariant, alignment_invariant. Whether results are written, and bounds, inputs and the process left as they
+                  fresh_process, batch_invariant, alignment_invariant. The result's `untried` then names the others. Whether results are written, and bounds, inputs and the process left as they
                   were, is judged too
     only          of all these claims the only ones that are judged; None: all
     fixtures      globs of cases, fixtures or files; None: all of the set

@@ -170,6 +170,7 @@ static fold_status run(const struct fold_subject *subject, const struct fold_cal
   if (code == FOLDPROOF_GUEST_OK) return fold_ok();
   if (code == FOLDPROOF_GUEST_UNSUPPORTED)
     return fold_error(FOLD_UNSUPPORTED, "%s", why[0] ? why : "it does not take this case");
+  if (code == 1 && why[0]) return fold_error(FOLD_ENVIRONMENT, "%s", why); /* all that such a code says */
   return fold_error(FOLD_ENVIRONMENT, "it returned %d%s%s", code, why[0] ? ": " : "", why);
 }
 

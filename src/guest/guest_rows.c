@@ -10,7 +10,7 @@
 /* What a list says that is empty. */
 #define USUAL_CLAIMS "bounded,run_to_run,fresh_process"
 /* And of a function of rows, of which no claim can be judged but these. */
-#define ROWS_CLAIMS "run_to_run,fresh_process"
+#define ROWS_CLAIMS "run_to_run,fresh_process,batch_invariant,alignment_invariant"
 #define OF_ROWS                                                                                                  \
   (FOLD_TIDY | FOLD_CLAIM(FOLD_SAME_BITS_AS) | FOLD_CLAIM(FOLD_RUN_TO_RUN) | FOLD_CLAIM(FOLD_FRESH_PROCESS) |    \
    FOLD_CLAIM(FOLD_LAUNCH_INVARIANT) | FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT) | FOLD_CLAIM(FOLD_BATCH_INVARIANT) | \

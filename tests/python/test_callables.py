@@ -288,7 +288,37 @@ class Replays(unittest.TestCase):
 
     def test_of_what_no_line_can_name(self):
         step = np.float32(9e9)
-        self.assertIn("foldproof.verify(fn, ", self.failure(lambda x: np.nextafter(x.sum(-1), step), "correctly_rounded").replay)
+        replay = self.failure(lambda x: np.nextafter(x.sum(-1), step), "correctly_rounded").replay
+        self.assertIn("foldproof.verify(fn, ", replay)
+        self.assertTrue(replay.endswith(")  # fn: your callable, of which no text was found"), replay)
+
+    def told_by(self, said):
+        return next(line for line in said.splitlines() if "replay: " in line).split("replay: ")[1]
+
+    def test_two_lambdas_of_one_line(self):
+        up, down = lambda x: np.nextafter(x.sum(-1), np.float32(9e9)), lambda x: np.nextafter(x.sum(-1), np.float32(-9e9))
+        for fn, words in ((up, "np.float32(9e9)), "), (down, "np.float32(-9e9)), ")):
+            self.assertIn(words, self.failure(fn, "correctly_rounded").replay)
+
+    def test_lambda_of_a_line_of_the_shell(self):
+        call = ("import foldproof, numpy as np; foldproof.verify(lambda x: np.nextafter(x.sum(-1), np.float32(9e9)), "
+                "claims='correctly_rounded', fixtures='uniform/f32/sum/4x16384/*', like='numpy')")
+        replay = self.told_by(self.pasted(call))
+        self.assertIn("foldproof.verify(lambda x: np.nextafter(x.sum(-1), np.float32(9e9)), ", replay)
+        self.assertIn("correctly_rounded is refuted", self.pasted(replay))
+
+    def test_lambda_typed_at_a_prompt(self):
+        try:
+            import readline
+        except ImportError:
+            self.skipTest("no readline")
+        texts = [f"wrong = lambda x: np.nextafter(x.sum(-1), np.float32({k}))" for k in ("9e9", "8e9")] + ["not python ("]
+        for text in texts:
+            readline.add_history(text)
+        names = {"np": np}
+        for text in reversed(texts[:2]):
+            exec(compile(text, "<stdin>", "single"), names)
+        self.assertIn("verify(lambda x: np.nextafter(x.sum(-1), np.float32(9e9)), ", self.failure(names["wrong"], "correctly_rounded").replay)
 
     def test_failure_is_pickled(self):
         failure = self.failure(to_import.by_process, "correctly_rounded")
@@ -307,6 +337,30 @@ class Told(unittest.TestCase):
         self.assertRegex(lines[0], "broken on 3 of 4 cases, first on uniform/f32/sum/4x16384/")
         self.assertIn("its results have shape (16384,), and not (4,)", lines[1])
         self.assertIn("bounded is refuted on normal/f32/sum/33x33/", lines[2])
+
+    def test_what_was_not_tried_is_named(self):
+        result = foldproof.judge(to_import.row_sum, like="numpy", fixtures="normal/f32/sum/17x257/*")
+        untried = ["alignment_invariant", "batch_invariant", "length_invariant", "padding_invariant"]
+        self.assertEqual(result.untried, untried)
+        self.assertIn(f" held; not tried, because not claimed: {', '.join(untried)}>", repr(result))
+        result = judge(to_import.row_sum, "bounded", fixtures="normal/f32/sum/17x257/*")
+        self.assertEqual((result.untried, "not tried" in repr(result)), ([], False))
+
+    def test_what_rows_are_judged_by_where_nothing_is_claimed(self):
+        result = foldproof.judge(to_import.softmax, problem="rows", like="numpy", fixtures="normal/f32/sum/17x257/*")
+        self.assertLess({"run_to_run", "fresh_process", "batch_invariant", "alignment_invariant"}, set(result.verdicts))
+        self.assertEqual(result.untried, ["length_invariant"])
+
+    def test_cuda_with_no_framework(self):
+        for name in ("torch", "cupy", "jax"):
+            self.assertNotIn(name, sys.modules)
+        with self.assertRaisesRegex(ValueError, "import torch, cupy or jax first, or pass like="):
+            foldproof.judge(to_import.row_sum, device="cuda")
+
+    def test_a_wrong_shape_is_told_with_the_right_one(self):
+        with self.assertRaises(foldproof.Broken) as caught:
+            judge(lambda x: x.sum(), fixtures="normal/f32/sum/17x257/*").check()
+        self.assertIn("\n  its results have shape (), and not (17,): one result for each row\n", str(caught.exception))
 
     def test_what_is_not_implemented_is_skipped(self):
         def few_rows(x):
