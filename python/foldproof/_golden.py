@@ -67,6 +67,7 @@ def golden(
         words += ["--bless"] * bless + ["--dirty"] * (bless and dirty) + [str(file)]
         done = subprocess.run(words, capture_output=True, text=True)
     said = re.sub(re.escape(scratch) + r"\S*: ?", "", done.stdout + done.stderr).strip()
+    said = said.replace("--bless:", "bless=True:").replace("--dirty", "dirty=True")  # as it is asked for here
     if done.returncode == 77:
         raise Stale(said)
     if done.returncode:
