@@ -35,8 +35,9 @@ static const struct argp_option options[] = {
      "judge this program (repeatable): it answers lines of JSON; with {in} and {out} in COMMAND it is started anew for "
      "each run",
      1},
-    {"same-bits-as", TWIN, "[ENGINE:]NAME", 0,
-     "all other guests promise the bits of this subject (claim same_bits_as). The second guest of one name gets @2: "
+    {"same-bits-as", TWIN, "NAME", 0,
+     "all other guests promise the bits of this subject (or ENGINE:NAME; claim same_bits_as). The second guest of one "
+     "name gets @2: "
      "--guest old.so --guest new.so --same-bits-as mine/sum",
      1},
     {"fixtures", FIXTURES, "GLOBS", 0, "use only cases that match, by the name of the case, its fixture or its file",
