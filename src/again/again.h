@@ -34,6 +34,8 @@ fold_status fold_again_subject(const struct fold_again *again, const json_t *rec
                                size_t *index);
 /* Whether the record declares its subject otherwise than this program does, which has it too: `what` says how. */
 bool fold_again_differs(const struct fold_again *again, const json_t *record, char what[160]);
+/* A record of schema 1: of a world it does not tell the ranks, and since then generators and declarations have changed. */
+bool fold_again_is_old(const json_t *record);
 /* What is noted of the record's subject, whatever the record declares. */
 fold_status fold_again_noted(const struct fold_again *again, const json_t *record, struct fold_subject *subject,
                              size_t *index);

@@ -56,6 +56,16 @@ static bool is_declared(const json_t *record) {
   return false;
 }
 
+bool fold_again_is_old(const json_t *record) { return json_integer_value(json_object_get(record, "schema")) == 1; }
+
+/* A library of a world may add f16 and bf16 in their own format, which such a record did not tell. */
+static bool hides_accumulator(const json_t *record, const struct fold_subject *s) {
+  const int dtype = fold_dtype_parse(fold_record_text(record, "dtype"));
+  if (!fold_again_is_old(record) || is_declared(record) || is_extreme(record) || dtype < 0) return false;
+  return s->peer && fold_engine_has_ranks(s->engine) &&
+         fold_accumulator_of((enum fold_dtype)dtype) != (enum fold_dtype)dtype;
+}
+
 static fold_status grow(struct fold_again *a) {
   if (a->subjects.n < a->room) return fold_ok();
   const size_t more = a->room ? 2 * a->room : 64;
@@ -129,6 +139,8 @@ fold_status fold_again_subject(const struct fold_again *a, const json_t *record,
   const struct fold_subject *own = fold_registry_find(a->own, name, (enum fold_engine)engine);
   FOLD_TRY(fold_again_noted(a, record, s, index));
   if (is_extreme(record)) s->claims |= a->extremes[*index];
+  if (own == NULL && hides_accumulator(record, s))
+    return fold_error(FOLD_UNSUPPORTED, "its record of schema 1 does not tell in which format it adds");
   if (own == NULL) return read_declared(record, s);
   s->order = own->order;
   s->method = own->method;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "known.h"
 #include "report_lines.h"
 
 /* Keys of what a run did (record.h). Results that were left unwritten are none of them: a run alone can't tell them from results that
@@ -24,24 +25,42 @@ const struct fold_claim *fold_recorded_claim(const json_t *record) {
   return NULL;
 }
 
-/* Said to be known of a library, and known here of that subject, claim and operation too. */
-static bool is_known(const json_t *record, const struct fold_claim *claim) {
+/* Said to be known of a library, and known here of that subject, claim and operation too, in that version. */
+static bool is_known(const json_t *record, const struct fold_claim *claim, const char *version) {
   const struct fold_problem *problem = fold_problem_find(fold_record_text(record, "op"));
   size_t n;
   const struct fold_fact *facts = fold_facts(&n);
   if (!json_is_string(json_object_get(record, "known")) || !json_is_true(json_object_get(record, "peer"))) return false;
   for (size_t i = 0; i < n && problem; i++)
     if (strcmp(facts[i].subject, fold_record_text(record, "subject")) == 0 && facts[i].claims & FOLD_CLAIM(claim->id) &&
-        facts[i].ops >> problem->id & 1)
+        facts[i].ops >> problem->id & 1 && fold_known_in(&facts[i], version))
       return true;
   return false;
 }
 
-uint64_t fold_recorded_against(const json_t *record) {
+static void put_version(char text[64], const char *before, const json_t *environment, const char *key) {
+  const char *version = fold_record_text(environment, key);
+  snprintf(text, 64, "%s%.50s", *version ? before : "", version);
+}
+
+void fold_recorded_version(const json_t *environment, const struct fold_subject *subject, char text[64]) {
+  text[0] = '\0';
+  if (!subject->peer) return;
+  if (environment == NULL)
+    fold_peer_version(subject, text);
+  else if (subject->engine == FOLD_NCCL)
+    put_version(text, "", environment, "nccl");
+  else if (subject->engine == FOLD_MPI)
+    put_version(text, "", environment, "mpi");
+  else if (strncmp(subject->name, "cublas/", 7) != 0)
+    put_version(text, "CCCL ", environment, "cccl");
+}
+
+uint64_t fold_recorded_against(const json_t *record, const char *version) {
   const struct fold_claim *claim = fold_recorded_claim(record);
   const char *verdict = fold_record_text(record, "verdict");
   if (!claim || !json_is_true(json_object_get(record, "promised"))) return 0;
-  if (is_known(record, claim)) return 0;
+  if (is_known(record, claim, version)) return 0;
   return strcmp(verdict, "refuted") == 0 || strcmp(verdict, "broken") == 0 ? FOLD_CLAIM(claim->id) : 0;
 }
 

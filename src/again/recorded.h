@@ -10,8 +10,12 @@
 
 /* The claim that a record of a judgement is about; NULL: it is about none. */
 const struct fold_claim *fold_recorded_claim(const json_t *record);
-/* That claim's bit, where it was promised and came out refuted or broken, which nothing known of a library explains; else 0. */
-uint64_t fold_recorded_against(const json_t *record);
+/* The version of the library behind a peer, by the environment of its record; NULL: there is none, and it is of this machine. "" where
+ * the environment does not tell it. */
+void fold_recorded_version(const json_t *environment, const struct fold_subject *subject, char text[64]);
+/* That claim's bit, where it was promised and came out refuted or broken, which nothing known of that version of a library explains;
+ * else 0. */
+uint64_t fold_recorded_against(const json_t *record, const char *version);
 /* What of its run the record tells refutes these, FOLD_CLAIM each. */
 uint64_t fold_recorded_traces(const json_t *record);
 /* The finding for one of those claims. */

@@ -57,9 +57,10 @@ static const struct argp argp = {
         "Judge recorded results by the exact results, the bounds, the replays of their orders and their twins' "
         "results. Each input is made again and must have the recorded hash. The subjects and their engine need not be "
         "here.\vSome claims can be judged only by running the subject. Of these, a recorded refutation, overwritten "
-        "memory or crash counts; the rest is skipped. Exit codes: 0 every claim that could be judged held; 1 a claim "
+        "memory or crash counts; the rest is skipped. A defect that is known of the recorded version of a library does "
+        "not count, as with verify. Exit codes: 0 every claim that could be judged held; 1 a claim "
         "is refuted, or a record contradicts its results, its input or its closing line; 2 bad input, such as results "
-        "that contradict their hash; 77 nothing could be judged; 99 the records are incomplete."};
+        "that contradict their hash; 77 nothing held; 99 the records are incomplete."};
 
 /* --- first, who is in the records, and with which results */
 
@@ -68,14 +69,23 @@ static bool has_results(const json_t *record) {
   return (strcmp(type, "run") == 0 || strcmp(type, "judgement") == 0) && fold_record_text(record, "results_xxh3")[0];
 }
 
+/* Takes no reference. */
+static void take_environment(struct fold_judge *j, json_t *environment) {
+  json_decref(j->environment);
+  j->environment = json_incref(environment);
+}
+
 static fold_status note(void *context, json_t *record, size_t line) {
   struct fold_judge *j = context;
   const char *type = fold_record_text(record, "type");
+  char version[64];
   (void)line;
+  if (strcmp(type, "environment") == 0) take_environment(j, record);
   if (strcmp(type, "run") != 0 && strcmp(type, "judgement") != 0) return fold_ok();
   FOLD_TRY(fold_again_note(&j->again, record));
   if (!has_results(record)) return fold_ok();
-  struct fold_seen seen = {.key = fold_record_key(record, true), .against = fold_recorded_against(record)};
+  fold_judge_version(j, record, version);
+  struct fold_seen seen = {.key = fold_record_key(record, true), .against = fold_recorded_against(record, version)};
   const struct fold_claim *claim = fold_recorded_claim(record);
   if (claim && strcmp(fold_record_text(record, "verdict"), "held") == 0) seen.said_held = FOLD_CLAIM(claim->id);
   snprintf(seen.hash, sizeof seen.hash, "%s", fold_record_text(record, "results_xxh3"));
@@ -85,7 +95,7 @@ static fold_status note(void *context, json_t *record, size_t line) {
 /* --- then, each result once */
 
 /* Takes no reference. */
-static fold_status take_environment(struct fold_judge *j, const json_t *environment) {
+static fold_status begin_goldens(struct fold_judge *j, const json_t *environment) {
   char *text = environment ? json_dumps(environment, JSON_COMPACT) : NULL;
   fold_status status =
       text ? fold_golden_begin(&j->golden, text) : fold_error(FOLD_NO_MEMORY, "not enough memory for the environment");
@@ -118,7 +128,8 @@ static fold_status take_results(struct fold_judge *j, const json_t *record, size
 static fold_status take(void *context, json_t *record, size_t line) {
   struct fold_judge *j = context;
   const char *type = fold_record_text(record, "type");
-  if (strcmp(type, "environment") == 0 && j->keeping.folder) FOLD_TRY(take_environment(j, record));
+  if (strcmp(type, "environment") == 0) take_environment(j, record);
+  if (strcmp(type, "environment") == 0 && j->keeping.folder) FOLD_TRY(begin_goldens(j, record));
   if (strcmp(type, "environment") == 0 && j->jsonl && !j->records.file) {
     FOLD_TRY(fold_records_open(&j->records, j->jsonl));
     return fold_records_environment_of(&j->records, json_incref(record));
@@ -138,6 +149,7 @@ static fold_status read_all(struct fold_judge *j, fold_status (*each)(void *, js
   for (size_t i = 0; i < j->n_paths; i++) {
     struct fold_lines lines;
     j->path = j->paths[i];
+    take_environment(j, NULL);
     FOLD_TRY(fold_lines_read(j->path, each, j, &lines));
     if (tells && lines.incomplete[0]) printf("INCOMPLETE: %s: %s\n", j->path, lines.incomplete), j->incomplete++;
     if (tells && lines.altered[0]) printf("ALTERED: %s: %s\n", j->path, lines.altered), j->altered++;
@@ -154,7 +166,7 @@ static fold_status open_goldens(struct fold_judge *j) {
   if (j->selected.n_guests < subjects->n) j->selected.n_guests = 0;
   fold_status status =
       fold_golden_open(&j->golden, &j->keeping, subjects, &j->selected, &j->again.fixtures, j->program);
-  if (status.code == FOLD_OK) status = take_environment(j, here);
+  if (status.code == FOLD_OK) status = begin_goldens(j, here);
   json_decref(here);
   return status;
 }
@@ -179,8 +191,8 @@ static int conclude(struct fold_judge *j) {
     printf("%d of %zu contradictions shown\n", FOLD_JUDGE_LINES, j->contradictions);
   if (j->foreign > FOLD_JUDGE_LINES) printf("%d of %zu skipped shown\n", FOLD_JUDGE_LINES, j->foreign);
   if (j->without_results) printf("%zu records have no results\n", j->without_results);
-  printf("%zu results judged, %zu could not be made again, %zu contradictions; ", j->seen.n - j->foreign, j->foreign,
-         j->contradictions);
+  printf("%zu results judged, %zu could not be made again, %zu contradictions%s", j->seen.n - j->foreign, j->foreign,
+         j->contradictions, known ? "\n" : "; ");
   fold_golden_beside(&j->golden, goldens);
   fold_table_close_line(&j->table, false, goldens, stdout);
   if (total[FOLD_REFUTED] || j->contradictions || j->altered) return 1;
@@ -205,6 +217,7 @@ int fold_command_judge(int argc, char **argv, const struct fold_registry *regist
   }
   if (j.golden.options) fold_golden_close(&j.golden);
   fold_again_close(&j.again);
+  json_decref(j.environment);
   free(j.seen.at);
   return exit_code;
 }

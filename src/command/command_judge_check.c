@@ -6,6 +6,7 @@
 #include "command_judge.h"
 #include "recorded.h"
 #include "report_lines.h"
+#include "rig.h"
 #include "text.h"
 
 void fold_judge_say(size_t *count, const struct fold_judge *j, size_t line, const json_t *record, const char *kind,
@@ -58,16 +59,38 @@ bool fold_judge_check_verdict(struct fold_judge *j, const json_t *record, size_t
   const uint64_t bit = claim ? FOLD_CLAIM(claim->id) : 0;
   if (!j->last || !((j->last->held | j->last->refuted) & bit)) return false;
   const char *now = fold_verdict_name(j->last->refuted & bit ? FOLD_REFUTED : FOLD_HELD);
-  if (strcmp(said, now) != 0 && claim->id != FOLD_RUN_TO_RUN)
+  const bool left_open = fold_again_is_old(record) && strcmp(said, "skipped") == 0; /* what its program did not judge */
+  if (strcmp(said, now) != 0 && !left_open && claim->id != FOLD_RUN_TO_RUN)
     fold_judge_say(&j->contradictions, j, line, record, "CONTRADICTS", "it says that %s is %.20s; the results say %s",
                    claim->name, said, now);
   return true;
+}
+
+/* A result that was left unwritten, which the results that are told deny: or a verdict does, unless the result may be the poison itself. */
+static const char *wrong_unwritten(const struct fold_judge *j, const json_t *record) {
+  const json_t *trace = json_object_get(record, "unwritten"), *results = json_object_get(record, "results");
+  const json_int_t row = json_integer_value(json_object_get(trace, "row"));
+  const int dtype = fold_record_result_dtype(record);
+  uint64_t bits, poison;
+  if (trace == NULL || dtype < 0) return NULL;
+  memset(&poison, FOLD_BASE_POISON, sizeof poison);
+  poison &= UINT64_MAX >> (64 - fold_format_of((enum fold_dtype)dtype).bits);
+  if (row < 0 || row >= json_integer_value(json_object_get(record, "rows")))
+    return "a row that it has not was unwritten";
+  if (fold_record_read_bits(json_string_value(json_array_get(results, (size_t)row)), (enum fold_dtype)dtype, &bits))
+    return bits != poison ? "it says that a result was not written, and has the result" : NULL;
+  const bool chance = fold_dtype_size((enum fold_dtype)dtype) <= 2; /* one of 65536 results is the poison */
+  return !chance && j->last && j->last->said_held & FOLD_CLAIM(FOLD_WRITES_OUTPUT)
+             ? "it says that writes_output held, and that a result was not written"
+             : NULL;
 }
 
 /* A run that did what a verdict on the same results denies. */
 void fold_judge_check_traces(struct fold_judge *j, const json_t *record, size_t line) {
   size_t n;
   const struct fold_claim *claims = fold_claims(&n);
+  const char *wrong = wrong_unwritten(j, record);
+  if (wrong) fold_judge_say(&j->contradictions, j, line, record, "CONTRADICTS", "%s", wrong);
   const uint64_t denied = j->last ? fold_recorded_traces(record) & j->last->said_held & ~j->last->traced : 0;
   for (size_t k = 0; k < n; k++)
     if (denied & FOLD_CLAIM(k))

@@ -4,6 +4,7 @@
 
 #include "bits.h"
 #include "command_judge.h"
+#include "known.h"
 #include "recorded.h"
 #include "refutation.h"
 #include "report_lines.h"
@@ -12,9 +13,32 @@ struct judging {
   struct fold_judge *j;
   const json_t *record;
   struct fold_judgement judgement;
+  char version[64];
   size_t line;
   fold_status status;
 };
+
+void fold_judge_version(const struct fold_judge *j, const json_t *record, char text[64]) {
+  struct fold_subject noted;
+  size_t index;
+  text[0] = '\0';
+  if (fold_again_noted(&j->again, record, &noted, &index).code == FOLD_OK)
+    fold_recorded_version(j->environment, &noted, text);
+}
+
+/* Whether the rows that refute a peer's promise are a defect that is known of the recorded version. A record that says of itself that it
+ * was refuted, and not that this is known, has its word. */
+static void look_up(struct judging *g) {
+  struct fold_judgement *told = &g->judgement;
+  struct fold_trial trial = {
+      .subject = told->subject, .c = told->c, .truths = &g->j->again.remade.truths, .got = told->got};
+  const bool denied = g->j->last && g->j->last->against & FOLD_CLAIM(told->claim->id);
+  told->known = false;
+  told->fact = told->claim->results && told->got && !denied ? fold_known(&trial, told->claim, &told->finding) : NULL;
+  fold_judge_version(g->j, g->record, g->version);
+  told->version = g->version;
+  if (told->fact) told->known = fold_known_in(told->fact, g->version);
+}
 
 static void tell(struct judging *g, const struct fold_claim *claim, const struct fold_finding *finding) {
   struct fold_judge *j = g->j;
@@ -24,12 +48,13 @@ static void tell(struct judging *g, const struct fold_claim *claim, const struct
   told->claim = claim;
   told->promised = true;
   told->finding = *finding;
+  look_up(g);
   j->told |= bit;
   if (j->last && finding->verdict == FOLD_HELD) j->last->held |= bit;
   if (j->last && finding->verdict == FOLD_REFUTED) j->last->refuted |= bit;
   fold_table_add(&j->table, told);
   if (g->status.code == FOLD_OK) g->status = fold_summary_add(&j->summary, told);
-  if (finding->verdict == FOLD_REFUTED) {
+  if (finding->verdict == FOLD_REFUTED && !told->known) {
     struct fold_cell *cell = &j->table.promised[told->subject_index * FOLD_CLAIMS + claim->id];
     if (cell->shown++ < FOLD_JUDGE_LINES) fold_print_refuted(told, j->program, j->folder, stdout);
   }
@@ -188,7 +213,9 @@ fold_status fold_judge_take_recorded(struct fold_judge *j, const json_t *record,
   size_t n;
   const struct fold_claim *claims = fold_claims(&n);
   const bool ran = strcmp(fold_record_text(record, "type"), "run") == 0;
-  const uint64_t said = ran ? fold_recorded_traces(record) : again ? 0 : fold_recorded_against(record);
+  char version[64];
+  fold_judge_version(j, record, version);
+  const uint64_t said = ran ? fold_recorded_traces(record) : again ? 0 : fold_recorded_against(record, version);
   uint64_t against = said;
   if (!ran && j->last) { /* a verdict on that may be missing: what the run did is in each of its records */
     const uint64_t known = j->last->against | j->last->said_held | j->last->traced;

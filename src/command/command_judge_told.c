@@ -68,7 +68,12 @@ static const char *wrong_name(const json_t *record) {
     snprintf(more + n, sizeof more - (size_t)n, "/seed%lld",
              (long long)json_integer_value(json_object_get(record, "seed")));
   for (const char *at = name; (at = strstr(at, shape)); at++) found = at;
-  const char *rest = found ? behind(found, shape) : NULL, *end = rest ? behind(rest, more) : NULL;
+  const char *rest = found ? behind(found, shape) : NULL;
+  if (rest && !ranks && fold_again_is_old(record) && behind(rest, "/ranks")) {
+    rest = behind(rest, "/ranks");
+    rest += strspn(rest, "0123456789");
+  }
+  const char *end = rest ? behind(rest, more) : NULL;
   const bool whole = end && (*end == '\0' || behind(end, "/cond"));
   return whole ? NULL : "its name is not that of a case of this dtype, op, shape, ranks and seed";
 }

@@ -11,6 +11,7 @@
 static void print_fact(const struct fold_judgement *j, FILE *out) {
   char version[64];
   fold_peer_version(j->subject, version);
+  if (j->version) snprintf(version, sizeof version, "%s", j->version);
   if (j->fact == NULL) {
     fprintf(out, "  new: not known of %s\n", version);
     return;

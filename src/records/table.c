@@ -39,7 +39,9 @@ void fold_table_close(struct fold_table *table) {
 static void count_known(struct fold_table *table, const struct fold_judgement *j) {
   size_t n;
   struct fold_tally *tally = &table->tally[j->fact - fold_facts(&n)];
-  if (tally->n++ == 0) snprintf(tally->first, sizeof tally->first, "%s", j->c->name);
+  if (tally->n++ > 0) return;
+  snprintf(tally->first, sizeof tally->first, "%s", j->c->name);
+  snprintf(tally->version, sizeof tally->version, "%s", j->version ? j->version : "");
 }
 
 /* Whether an error that held is larger than the exact result: a sum that cancels, of which units of its last place say nothing. */
@@ -225,6 +227,7 @@ static void print_known(const struct fold_table *table, FILE *out) {
     char version[64];
     if (subject == NULL) continue;
     fold_peer_version(subject, version);
+    if (*tally->version) snprintf(version, sizeof version, "%s", tally->version);
     fprintf(out, "  %zu case%s, %s of %s: %s; first in %s\n", tally->n, tally->n == 1 ? "" : "s", subject->name,
             version, facts[i].what, tally->first);
   }

@@ -21,7 +21,8 @@ struct fold_cell {
 /* How often a fact explained what was refuted. */
 struct fold_tally {
   size_t n;
-  char first[160]; /* the first case */
+  char first[160];  /* the first case */
+  char version[64]; /* as its record tells; "": as it is here */
 };
 
 struct fold_table {

@@ -43,6 +43,7 @@ struct fold_judgement {
   struct fold_finding finding;
   const struct fold_fact *fact;   /* of a peer's refuted promise: what explains it, or NULL */
   bool known;                     /* and whether that was seen in this version of the library */
+  const char *version;            /* of that library, as its record tells; NULL: as it is here */
   const struct fold_asked *asked; /* of what is refuted or broken: how (replay.h); or NULL */
   bool full;                      /* its record holds the bits of all rows */
 };
