@@ -374,6 +374,12 @@ def check_rerun(folder):
     run("record", "--engine", "host", "-s", "host/numpy,host/exact,rows/par_256", "-f", "normal/f32/sum/1x3[0-3]/seed1,thirds", "--jsonl", "t", cwd=folder, code=0)
     lines = lines_of(folder / "t")[:-1]
     _, said = run("rerun", "t", cwd=folder, code=0)
+    whole = (folder / "t").read_bytes()
+    last = whole.rindex(b"\n", 0, -1) + 1
+    for cut, code, says in ((whole[:last], 99, "^INCOMPLETE: u: "), (whole[:-20], 99, "^INCOMPLETE: u: "), (whole.replace(b'"complete":true', b'"complete":false'), 1, "^INCOMPLETE: u: "),
+                            (whole[:whole.rindex(b"\n", 0, last - 1) + 1] + whole[last:], 1, "^ALTERED: u: ")):
+        (folder / "u").write_bytes(cut)
+        expect(says, run("rerun", "u", cwd=folder, code=code)[1])
     expect(rf"^{len(lines) - 1} agree, 0 differ, 0 only in t, 0 only in here$", said)
     del lines[0]["closing_line"]
     at = next(i for i, line in enumerate(lines) if line.get("subject") == "host/numpy" and line["case"] == "normal/f32/sum/1x33/seed1")

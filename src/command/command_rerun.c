@@ -34,6 +34,7 @@ struct rerun {
   struct words arrays[FOLD_ENGINES][FOLD_PROBLEMS];
   json_t *guests, *asked; /* asked: the world and the threads, as the records' first environment has them */
   size_t runs;
+  bool incomplete, altered; /* the records */
 };
 
 static const struct argp_option options[] = {{"fixture-folder", FOLDER, "DIR", 0, "the folder of the *.ini files", 0},
@@ -59,7 +60,8 @@ static const struct argp argp = {
     .doc =
         "Run the recorded subjects and cases again on this machine, and compare.\vThe records name guests by paths "
         "from the folder in which they were recorded. Exit codes: 0 all runs gave the same results; 1 a result or an "
-        "input differs; 77 nothing could be run again; 99 some of it could not."};
+        "input differs, or the records were altered; 77 nothing could be run again; 99 some of it could not, or the "
+        "records are incomplete."};
 
 static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for what is to be run"); }
 
@@ -210,6 +212,8 @@ static fold_status run_all(struct rerun *r) {
   struct fold_lines lines;
   bool any = false;
   FOLD_TRY(fold_lines_read(r->path, note, r, &lines));
+  r->incomplete = lines.incomplete[0];
+  r->altered = lines.altered[0];
   set_threads(r->asked);
   for (int e = 0; e < FOLD_ENGINES; e++) {
     any |= r->subjects[e].n > 0;
@@ -285,6 +289,8 @@ int fold_command_rerun(int argc, char **argv, const struct fold_registry *regist
     if (status.code == FOLD_OK) status = compare(&r, &exit_code);
     remove_scratch(scratch);
   }
+  if (exit_code == 0 && r.incomplete) exit_code = 99;
+  if (r.altered) exit_code = 1;
   if (status.code != FOLD_OK) exit_code = fold_print_error(argv[0], status);
   for (int e = 0; e < FOLD_ENGINES; e++) {
     free_words(&r.subjects[e]);
