@@ -38,6 +38,11 @@ def checked(path, data):
     return None if done.returncode == 0 else done.stderr.removeprefix("foldproof check: ")
 
 
+def check_unreadable(folder):
+    done = subprocess.run([FOLDPROOF, "check", f"{folder}/nosuch.txt"], capture_output=True, text=True, timeout=60)
+    expect(done.returncode == 2 and done.stderr == f"foldproof check: {folder}/nosuch.txt can't be read\n", f"{done.returncode}: {done.stderr}")
+
+
 def sealed(lines):
     """The lines with their sums, and the hash of all."""
     out = b""
@@ -143,6 +148,7 @@ with tempfile.TemporaryDirectory() as folder:
     change_fields(path, data, {"fused": lambda v: "-", "input 1": last_digit, "bound": last_digit})
 
     agree_on_any_text(path, data, 150)
+    check_unreadable(folder)
 
     # What has none.
     expect("compensation" in certify(path, "host/kahan", "--fixtures", "normal/f32/sum/1x33/seed1", code=77), "Kahan's is certified")

@@ -88,7 +88,15 @@ static const struct argp check_argp = {
     .doc =
         "Check a certificate: add its inputs in its order and compare with its results, and compute its exact values "
         "and bounds. The subject is not run.\vExit code 1: the certificate does not hold; the message names the line "
-        "and what is wrong."};
+        "and what is wrong. Exit code 2: the file can't be read."};
+
+/* A folder can be opened, and not read. */
+static bool is_readable(const char *path) {
+  FILE *file = fopen(path, "rb");
+  const bool readable = file && (fgetc(file) != EOF || !ferror(file));
+  if (file) fclose(file);
+  return readable;
+}
 
 int fold_command_check(int argc, char **argv, const struct fold_registry *registry) {
   (void)registry;
@@ -100,5 +108,5 @@ int fold_command_check(int argc, char **argv, const struct fold_registry *regist
     printf("held: %s\n", why);
   else
     fprintf(stderr, "%s: %s\n", argv[0], why);
-  return fold_finish_output(argv[0], held ? 0 : 1);
+  return fold_finish_output(argv[0], held ? 0 : is_readable(file) ? 1 : 2);
 }
