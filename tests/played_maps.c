@@ -154,6 +154,10 @@ SUM(flushes) {
 }
 EACH(flushes)
 
+/* One element of a long message, and of it a quarter of the values. */
+SUM(rarely) { return around(call, x, ranks, i == 70001 && (x[0] & 3) == 3); }
+EACH(rarely)
+
 SUM(loses_rank_1) {
   uint64_t kept[64];
   (void)i;
@@ -231,6 +235,7 @@ static const struct fold_subject all[] = {
     PLAYED(from_zero, .order = "host/sequential", .accumulator = FOLD_OF_TERMS),
     PLAYED(infinite_is_1, .order = "host/sequential", .accumulator = FOLD_OF_TERMS),
     PLAYED(flushes, .order = "host/sequential", .accumulator = FOLD_OF_TERMS),
+    PLAYED(rarely, .order = "host/sequential", .accumulator = FOLD_OF_TERMS),
     PLAYED(rank_dies),
     PLAYED(rank_hangs),
     {.name = "played/exact",

@@ -145,6 +145,18 @@ for subject, dtypes in ("zero_is_42", "f32"), ("from_zero", "f32"), ("infinite_i
         for one in maps(subject, "1,100", "--dtype", dtype, code=1):
             expect(not one["holds"] and {t["kind"] for t in one["trees"]} == {"depends on values"}, f"{subject} {dtype}: {one['trees']}")
 
+# One element of a long message, of a quarter of its values. How often each element was tried so that its order shows is told.
+one = maps("rarely", 100000, code=1)[0]
+expect("first element 70001" in one["trees"][0]["why"], f"rarely: {one['trees']}")
+two = maps("in_turn", 40, ranks=2)[0]["trees"][0]
+expect(two["untold_elements"] == 40 and two["telling"] == two["told_most"] == 0, f"two ranks: {two}")
+few = maps("in_turn", "1000,3000", ranks=3)
+expect(all(one["compared_elements"] == one["messages"] * one["n"] for one in few), few)
+for one in few:
+    tree = one["trees"][0]
+    expect(tree["telling"] == one["telling_elements"] and 0 <= tree["told_least"] < tree["told_most"] <= one["messages"], tree)
+    expect((tree["untold_elements"] > 0) == (tree["told_least"] == 0), tree)
+
 # A repeat of the same message does not show results that are kept of the call before.
 for one in maps("keeps_results", "1,100", code=1):
     expect(not one["holds"] and {t["kind"] for t in one["trees"]} == {"varies from run to run"}, f"kept results: {one['trees']}")

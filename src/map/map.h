@@ -40,7 +40,10 @@ struct fold_map_class {
   char name[FOLD_MAP_NAME];        /* of the tree: "ring from rank 3"; "" */
   char why[200];                   /* where it is no tree: what was seen */
   size_t first, elements;
-  uint64_t tested, right; /* elements of random messages; those that were as the tree says, on all ranks */
+  uint64_t tested, right;         /* elements of random messages; those that were as the tree says, on all ranks */
+  uint64_t telling;               /* random elements to which ranks in turn, up or down, or pairwise give other bits */
+  unsigned told_least, told_most; /* in so many messages were one of its elements telling */
+  size_t untold;                  /* elements that were in none: their order was not told from others */
 };
 
 /* Elements from `first` on, to the next run's. */
@@ -65,8 +68,8 @@ struct fold_map {
   unsigned messages;      /* of random numbers */
   uint64_t calls;         /* all that were made */
   uint64_t tested, right; /* as the classes' */
-  uint64_t looked,
-      telling; /* random elements that were replayed in three other orders too; those where that gave other bits */
+  uint64_t looked;        /* random elements that were replayed in three other orders too */
+  uint64_t telling;       /* as the classes' */
   double seconds;
 };
 

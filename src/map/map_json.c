@@ -28,6 +28,10 @@ static json_t *tree_of(const struct fold_map_class *c) {
   json_object_set_new(o, "declared", json_boolean(c->declared));
   json_object_set_new(o, "height", json_integer((json_int_t)fold_tree_height(&c->tree)));
   json_object_set_new(o, "accumulator", json_string(fold_dtype_name(c->how.accumulator)));
+  json_object_set_new(o, "telling", json_integer((json_int_t)c->telling));
+  json_object_set_new(o, "told_least", json_integer(c->told_least));
+  json_object_set_new(o, "told_most", json_integer(c->told_most));
+  json_object_set_new(o, "untold_elements", json_integer((json_int_t)c->untold));
   if (fold_tree_width(&c->tree) > 2) json_object_set_new(o, "fusing", json_string(fold_fusing_text(c->how.fusing)));
   json_object_set_new(o, "tree", joins_of(&c->tree));
   return o;

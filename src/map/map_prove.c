@@ -11,8 +11,9 @@
 #include "map_data.h"
 #include "map_parts.h"
 
-enum { ACCUMULATORS = 4, WAYS = ACCUMULATORS * FOLD_FUSINGS, BLOCK = 2048, LOOKED = 1 << 16, OTHERS = 3 };
-enum { MANY_MESSAGES = FOLD_MAP_TURNS, FEW_MESSAGES = 2, SHORT = 1 << 16 };
+enum { ACCUMULATORS = 4, WAYS = ACCUMULATORS * FOLD_FUSINGS, BLOCK = 2048, OTHERS = 3 };
+/* Fewer messages of long lengths: so many terms in all. */
+enum { LEAST_MESSAGES = 8, TERMS = 1 << 27 };
 
 /* Of a class: the first element that is not as way 0 says, or other in a repeat or on a rank; and how many. */
 struct seen {
@@ -29,6 +30,7 @@ struct proof {
   size_t ways, narrow; /* narrow: those that differ for trees of two operands a node, which come first */
   struct seen *seen;
   unsigned char *rows, *want, *others; /* a block's */
+  unsigned char *told;                 /* of each element: messages that were telling */
   struct fold_tree other[OTHERS];      /* what the data is to tell the map's trees from */
 };
 
@@ -59,7 +61,8 @@ static fold_status open_proof(struct proof *p) {
   p->rows = malloc((size_t)BLOCK * a->ranks * 8);
   p->want = malloc((size_t)BLOCK * 8);
   p->others = malloc((size_t)BLOCK * 8);
-  if (!p->seen || !p->rows || !p->want || !p->others)
+  p->told = calloc(a->n + 1, 1);
+  if (!p->seen || !p->rows || !p->want || !p->others || !p->told)
     return fold_error(FOLD_NO_MEMORY, "not enough memory to test a map");
   for (unsigned k = 0; k < OTHERS; k++)
     FOLD_TRY(fold_tree_of_order(fold_order_find(orders[k]), a->dtype, NULL, a->ranks, &p->other[k]));
@@ -72,6 +75,7 @@ static void close_proof(struct proof *p) {
   free(p->rows);
   free(p->want);
   free(p->others);
+  free(p->told);
 }
 
 static struct fold_call call_of(const struct proof *p, size_t n, void *out) {
@@ -84,19 +88,16 @@ static bool is_same(const struct proof *p, const void *a, size_t i, const void *
   return fold_bits_same(dtype, fold_bits_load(dtype, a, i), fold_bits_load(dtype, b, j));
 }
 
-/* Whether this block's numbers tell the class's tree from orders that others have. */
-static fold_status look_at_data(struct proof *p, const struct fold_map_class *c, size_t n) {
-  bool told[BLOCK] = {false};
-  struct fold_call call = call_of(p, n, p->want);
-  FOLD_TRY(fold_tree_replay(&c->tree, p->way[0], &call));
-  call.out = p->others;
-  for (unsigned k = 0; k < OTHERS; k++) {
-    FOLD_TRY(fold_tree_replay(&p->other[k], p->way[0], &call));
-    for (size_t i = 0; i < n; i++) told[i] |= !is_same(p, p->want, i, p->others, i);
-  }
-  for (size_t i = 0; i < n; i++) p->map->telling += told[i];
-  p->map->looked += n;
-  return fold_ok();
+static size_t ways_of(const struct proof *p, const struct fold_map_class *c) {
+  return fold_tree_width(&c->tree) > 2 ? p->ways : p->narrow;
+}
+
+/* The first that was never wrong; way 0 where all were. */
+static size_t way_of(const struct proof *p, const struct fold_map_class *c, const struct seen *seen) {
+  const size_t ways = ways_of(p, c);
+  size_t way = 0;
+  while (way < ways && seen->wrong[way] > 0) way++;
+  return way < ways ? way : 0;
 }
 
 /* How a machine that adds several operands at once signs a zero, overflows, or takes what is not finite, no way says. */
@@ -105,12 +106,29 @@ static bool is_defined(const struct proof *p, const struct fold_map_class *c, si
   return fold_tree_width(&c->tree) <= 2 || (isfinite(want) && want != 0);
 }
 
+/* Which of this block's numbers tell the class's tree from orders that others have. */
+static fold_status look_at_data(struct proof *p, uint32_t class, size_t first, size_t n) {
+  struct fold_map_class *c = &p->map->class[class];
+  const struct fold_tree_arithmetic how = p->way[way_of(p, c, &p->seen[class])];
+  bool told[BLOCK] = {false};
+  struct fold_call call = call_of(p, n, p->want);
+  FOLD_TRY(fold_tree_replay(&c->tree, how, &call));
+  call.out = p->others;
+  for (unsigned k = 0; k < OTHERS; k++) {
+    FOLD_TRY(fold_tree_replay(&p->other[k], how, &call));
+    for (size_t i = 0; i < n; i++) told[i] |= is_defined(p, c, i) && !is_same(p, p->want, i, p->others, i);
+  }
+  for (size_t i = 0; i < n; i++) p->told[first + i] += told[i], c->telling += told[i];
+  p->map->looked += n;
+  return fold_ok();
+}
+
 /* Elements first to first + n - 1, all of one class. */
 static fold_status predict(struct proof *p, uint32_t class, size_t first, size_t n) {
   struct fold_map_class *c = &p->map->class[class];
   struct seen *seen = &p->seen[class];
   const struct fold_map_asker *a = p->asker;
-  const size_t ways = fold_tree_width(&c->tree) > 2 ? p->ways : p->narrow;
+  const size_t ways = ways_of(p, c);
   const struct fold_call call = call_of(p, n, p->want);
   fold_map_data_rows(&p->data, first, n, p->rows);
   c->tested += n;
@@ -129,7 +147,7 @@ static fold_status predict(struct proof *p, uint32_t class, size_t first, size_t
         seen->wrong_at = first + i;
     }
   }
-  return p->map->looked < LOOKED ? look_at_data(p, c, n) : fold_ok();
+  return look_at_data(p, class, first, n);
 }
 
 static fold_status predict_message(struct proof *p) {
@@ -143,9 +161,14 @@ static fold_status predict_message(struct proof *p) {
   return fold_ok();
 }
 
+static unsigned messages_of(const struct fold_map_asker *a) {
+  const size_t messages = TERMS / (a->n * a->ranks);
+  return messages < LEAST_MESSAGES ? LEAST_MESSAGES : messages < FOLD_MAP_TURNS ? (unsigned)messages : FOLD_MAP_TURNS;
+}
+
 static fold_status send_messages(struct proof *p) {
   struct fold_map_asker *a = p->asker;
-  const unsigned messages = a->n > SHORT ? FEW_MESSAGES : MANY_MESSAGES;
+  const unsigned messages = messages_of(a);
   const enum fold_dtype accumulator = fold_subject_accumulator(a->subject, a->dtype);
   for (p->map->messages = 0; p->map->messages < messages; p->map->messages++) {
     const uint64_t seed = p->map->messages + 1;
@@ -159,10 +182,7 @@ static fold_status send_messages(struct proof *p) {
 
 /* What the messages made of a class. */
 static void conclude(const struct proof *p, const struct seen *seen, struct fold_map_class *c) {
-  const size_t ways = fold_tree_width(&c->tree) > 2 ? p->ways : p->narrow;
-  size_t way = 0;
-  while (way < ways && seen->wrong[way] > 0) way++;
-  if (way == ways) way = 0;
+  const size_t way = way_of(p, c, seen);
   c->how = p->way[way];
   const uint64_t repeat = seen->marked[FOLD_MAP_OTHER_IN_REPEAT], rank = seen->marked[FOLD_MAP_OTHER_ON_RANK];
   c->tested -= seen->undefined[way];
@@ -185,10 +205,26 @@ static void conclude(const struct proof *p, const struct seen *seen, struct fold
   }
 }
 
+/* How often the elements of each class were telling. */
+static void count_told(const struct proof *p) {
+  struct fold_map *map = p->map;
+  for (size_t k = 0; k < map->classes; k++) map->class[k].told_least = map->messages;
+  for (size_t k = 0; k < map->runs; k++) {
+    struct fold_map_class *c = &map->class[map->run[k].class];
+    const size_t end = k + 1 < map->runs ? map->run[k + 1].first : map->asked.n;
+    for (size_t i = map->run[k].first; i < end; i++) {
+      if (p->told[i] < c->told_least) c->told_least = p->told[i];
+      if (p->told[i] > c->told_most) c->told_most = p->told[i];
+      c->untold += p->told[i] == 0;
+    }
+  }
+}
+
 fold_status fold_map_prove(struct fold_map *map, struct fold_map_asker *asker) {
   struct proof p = {.map = map, .asker = asker};
   fold_status status = open_proof(&p);
   if (status.code == FOLD_OK) status = send_messages(&p);
+  if (status.code == FOLD_OK) count_told(&p);
   for (size_t k = 0; k < map->classes && status.code == FOLD_OK; k++) {
     struct fold_map_class *c = &map->class[k];
     if (c->kind == FOLD_MAP_TREE)
@@ -197,6 +233,7 @@ fold_status fold_map_prove(struct fold_map *map, struct fold_map_asker *asker) {
       c->tested = (uint64_t)c->elements * map->messages;
     map->tested += c->tested;
     map->right += c->right;
+    map->telling += c->telling;
   }
   close_proof(&p);
   return status;

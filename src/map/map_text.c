@@ -89,10 +89,25 @@ static void print_runs(const struct fold_map *map, const struct fold_map_legend 
     fprintf(out, "  %-21s ", range);
     print_letter(legend, c, out);
     print_what(c, out);
+    if (has_tree(c) && c->untold > 0)
+      fprintf(out, "; not told from other orders: %zu of its %zu elements", c->untold, c->elements);
     fprintf(out, "\n");
   }
   if (map->runs > RUNS_TOLD)
     fprintf(out, "  and %zu more runs of elements (--format json has all)\n", map->runs - RUNS_TOLD);
+}
+
+static void print_telling(const struct fold_map *map, FILE *out) {
+  unsigned least = map->messages, most = 0;
+  for (size_t k = 0; k < map->classes; k++) {
+    const struct fold_map_class *c = &map->class[k];
+    if (has_tree(c) && c->told_least < least) least = c->told_least;
+    if (has_tree(c) && c->told_most > most) most = c->told_most;
+  }
+  fprintf(out, "  telling               %llu of %llu: there ranks in turn, up or down, or pairwise, give other bits\n",
+          (unsigned long long)map->telling, (unsigned long long)map->looked);
+  if (most > 0)
+    fprintf(out, "                        each element in %u to %u of %u messages\n", least, most, map->messages);
 }
 
 void fold_map_print(const struct fold_map *map, const struct fold_map_legend *legend, const char *setting, FILE *out) {
@@ -110,10 +125,7 @@ void fold_map_print(const struct fold_map *map, const struct fold_map_legend *le
   if (map->tested && map->tested < all)
     fprintf(out, "  not judged            %llu: zeros and what is not finite, of several operands added at once\n",
             (unsigned long long)(all - map->tested));
-  if (map->looked)
-    fprintf(out,
-            "  telling               %llu of %llu: there ranks in turn, up or down, or pairwise, give other bits\n",
-            (unsigned long long)map->telling, (unsigned long long)map->looked);
+  if (map->looked) print_telling(map, out);
   if (map->ranks < 3)
     fprintf(out, "  note                  fewer than three ranks: no order can be told from another\n");
   else if (map->looked && map->telling == 0)
