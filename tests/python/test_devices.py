@@ -189,7 +189,7 @@ class Results(Case):
             (OnDevice(np.float32([1, 2, 3])), "its results are at an address that CUDA does not know"),
             (OnDevice(DRIVER.of(np.float32([1, 2, 3]), 1)), "its results are on CUDA's device 1, its input on 0"),
             (OnDevice(DRIVER.of(np.float64([1, 2, 3]))), "its results are of f64, and not of f32"),
-            (OnDevice(DRIVER.of(np.float32([1, 2]))), "its results have shape (2,), and not (3,)"),
+            (OnDevice(DRIVER.of(np.float32([1, 2]))), "its results have shape (2,), and not (3,): one result for each row"),
         ):
             self.assertEqual(self.run_it(lambda x: value, code=1), words)
 
@@ -210,7 +210,7 @@ class Results(Case):
         self.assertEqual(one, two)
         self.assertNotEqual(one, three)
         self.assertFalse(np.isnan([one, two, three]).any())
-        self.assertIn("of 3 rows", self.run_it(lambda x: OnDevice(DRIVER.of(np.float32([[1, 2]]))), Rows(None), code=1))
+        self.assertIn("and not (3, ...): one result for each row", self.run_it(lambda x: OnDevice(DRIVER.of(np.float32([[1, 2]]))), Rows(None), code=1))
 
     def test_no_rows(self):
         empty = np.zeros(0, np.float32)
