@@ -2,17 +2,7 @@
 #include <jansson.h>
 
 #include "map.h"
-
-static json_t *joins_of(const struct fold_tree *tree) {
-  json_t *joins = json_array();
-  for (size_t j = 0; j < tree->joins; j++) {
-    json_t *join = json_array();
-    for (uint32_t c = tree->first[j]; c < tree->first[j + 1]; c++)
-      json_array_append_new(join, json_integer(tree->child[c]));
-    json_array_append_new(joins, join);
-  }
-  return joins;
-}
+#include "tree_json.h"
 
 static json_t *tree_of(const struct fold_map_class *c) {
   char hex[24];
@@ -33,7 +23,7 @@ static json_t *tree_of(const struct fold_map_class *c) {
   json_object_set_new(o, "told_most", json_integer(c->told_most));
   json_object_set_new(o, "untold_elements", json_integer((json_int_t)c->untold));
   if (fold_tree_width(&c->tree) > 2) json_object_set_new(o, "fusing", json_string(fold_fusing_text(c->how.fusing)));
-  json_object_set_new(o, "tree", joins_of(&c->tree));
+  json_object_set_new(o, "tree", fold_tree_joins(&c->tree));
   return o;
 }
 

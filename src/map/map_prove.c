@@ -106,13 +106,14 @@ static bool is_defined(const struct proof *p, const struct fold_map_class *c, si
   return fold_tree_width(&c->tree) <= 2 || (isfinite(want) && want != 0);
 }
 
-/* Which of this block's numbers tell the class's tree from orders that others have. */
+/* Which of this block's numbers tell the class's tree from orders that others have. p->want has what way 0 gives. */
 static fold_status look_at_data(struct proof *p, uint32_t class, size_t first, size_t n) {
   struct fold_map_class *c = &p->map->class[class];
-  const struct fold_tree_arithmetic how = p->way[way_of(p, c, &p->seen[class])];
+  const size_t way = way_of(p, c, &p->seen[class]);
+  const struct fold_tree_arithmetic how = p->way[way];
   bool told[BLOCK] = {false};
   struct fold_call call = call_of(p, n, p->want);
-  FOLD_TRY(fold_tree_replay(&c->tree, how, &call));
+  if (way > 0) FOLD_TRY(fold_tree_replay(&c->tree, how, &call));
   call.out = p->others;
   for (unsigned k = 0; k < OTHERS; k++) {
     FOLD_TRY(fold_tree_replay(&p->other[k], how, &call));
@@ -136,7 +137,7 @@ static fold_status predict(struct proof *p, uint32_t class, size_t first, size_t
     const unsigned char mark = a->mark[first + i];
     if (mark != FOLD_MAP_SAME && seen->marked[mark]++ == 0) seen->marked_at[mark] = first + i;
   }
-  for (size_t k = 0; k < ways; k++) {
+  for (size_t k = ways; k-- > 0;) { /* way 0, which look_at_data mostly wants, last */
     if (k > 0 && seen->wrong[k] > 0) continue;
     FOLD_TRY(fold_tree_replay(&c->tree, p->way[k], &call));
     for (size_t i = 0; i < n; i++) {

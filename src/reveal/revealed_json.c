@@ -1,13 +1,11 @@
-/* revealed_json.c: what was revealed, as an object of JSON.
- *
- * "tree" is a list of joins: entry j is join n + j, a list of its operands, terms 0 to n - 1 or former joins; the last is the root.
- */
+/* revealed_json.c: what was revealed, as an object of JSON. */
 #include <jansson.h>
 #include <stdlib.h>
 
 #include "reveal.h"
+#include "tree_json.h"
 
-static json_t *joins_of(const struct fold_tree *tree) {
+json_t *fold_tree_joins(const struct fold_tree *tree) {
   json_t *joins = json_array();
   for (size_t j = 0; j < tree->joins; j++) {
     json_t *join = json_array();
@@ -40,7 +38,7 @@ static fold_status set_tree(json_t *object, const struct fold_revealed *revealed
   if (out) fclose(out);
   if (status.code == FOLD_OK) json_object_set_new(object, "text", json_string(text));
   free(text);
-  json_object_set_new(object, "tree", joins_of(tree));
+  json_object_set_new(object, "tree", fold_tree_joins(tree));
   if (tree->fused) json_object_set_new(object, "fused", fused_of(tree));
   if (fold_tree_width(tree) > 2)
     json_object_set_new(object, "fusing", json_string(fold_fusing_text(revealed->how.fusing)));
