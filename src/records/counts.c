@@ -16,15 +16,22 @@ void fold_counts_add(size_t total[FOLD_VERDICTS], size_t *total_known, const siz
   *total_known += known;
 }
 
+size_t fold_counts_of(const size_t count[FOLD_VERDICTS], size_t known, enum fold_gravest kind) {
+  switch (kind) {
+    case FOLD_IS_REFUTED: return count[FOLD_REFUTED] - known;
+    case FOLD_IS_BROKEN: return count[FOLD_BROKEN];
+    case FOLD_IS_KNOWN: return known;
+    case FOLD_IS_HELD: return count[FOLD_HELD];
+    case FOLD_IS_SKIPPED: return count[FOLD_SKIPPED];
+  }
+  return 0;
+}
+
 enum fold_gravest fold_counts_gravest(const size_t count[FOLD_VERDICTS], size_t known, size_t *n) {
-  const size_t each[] = {count[FOLD_REFUTED] - known, count[FOLD_BROKEN], known, count[FOLD_HELD]};
-  for (int k = 0; k < FOLD_IS_SKIPPED; k++)
-    if (each[k]) {
-      *n = each[k];
-      return (enum fold_gravest)k;
-    }
-  *n = count[FOLD_SKIPPED];
-  return FOLD_IS_SKIPPED;
+  enum fold_gravest kind = FOLD_IS_REFUTED;
+  while (kind < FOLD_IS_SKIPPED && fold_counts_of(count, known, kind) == 0) kind++;
+  *n = fold_counts_of(count, known, kind);
+  return kind;
 }
 
 bool fold_counts_untold(const size_t count[FOLD_VERDICTS], size_t telling, size_t idle) {

@@ -14,6 +14,8 @@ enum fold_gravest { FOLD_IS_REFUTED, FOLD_IS_BROKEN, FOLD_IS_KNOWN, FOLD_IS_HELD
 size_t fold_counts_all(const size_t count[FOLD_VERDICTS]);
 /* Adds to a total, in which what is known is not among the refuted. */
 void fold_counts_add(size_t total[FOLD_VERDICTS], size_t *total_known, const size_t count[FOLD_VERDICTS], size_t known);
+/* How many there are of a kind. */
+size_t fold_counts_of(const size_t count[FOLD_VERDICTS], size_t known, enum fold_gravest kind);
 /* What decides how a cell looks, and how many there are of it. */
 enum fold_gravest fold_counts_gravest(const size_t count[FOLD_VERDICTS], size_t known, size_t *n);
 /* A promise about order that held, and on idle inputs alone. What was refuted, known or not, was told. */

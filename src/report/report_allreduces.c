@@ -85,7 +85,7 @@ void fold_sheet_messages(struct fold_sheet *sheet, const struct fold_model *m) {
     fold_sheet_text(sheet, s->subject);
     fold_sheet_text(sheet, s->setting);
     fold_sheet_text(sheet, s->dtype);
-    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) fold_sheet_number(sheet, numbers[k]);
+    fold_sheet_numbers(sheet, numbers, sizeof numbers / sizeof *numbers);
     fold_sheet_doubt(sheet, s->implausible, s->noisy, s->why);
     fold_sheet_text(sheet, fold_text_place(m, s->environment, place));
   }
@@ -95,12 +95,10 @@ void fold_sheet_messages(struct fold_sheet *sheet, const struct fold_model *m) {
 static fold_status put_timed(struct fold_page *page) {
   size_t n = page->model->n_messages;
   if (n == 0) return fold_ok();
-  struct fold_model_message *m = malloc(n * sizeof *m);
+  struct fold_model_message *m = fold_model_sorted(page->model->messages, n, sizeof *m, compare);
   double *room = malloc(2 * n * sizeof *room);
   fold_status status = m && room ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the all-reduces");
   if (status.code == FOLD_OK) {
-    memcpy(m, page->model->messages, n * sizeof *m);
-    qsort(m, n, sizeof *m, compare);
     fold_page_figures(page, 2);
     for (size_t i = 0, end; i < n; i = end) {
       for (end = i + 1; end < n && compare_groups(&m[i], &m[end]) == 0;) end++;

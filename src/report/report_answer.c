@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "counts.h"
 #include "report_index.h"
 #include "report_lines.h"
 #include "report_text.h"
@@ -25,21 +26,14 @@ static const struct fold_column held_columns[] = {{"Claim", "", FOLD_COLUMN_TEXT
 static const struct fold_column skipped_columns[] = {
     {"Skipped because", "", FOLD_COLUMN_TEXT}, {"Cases", "", FOLD_COLUMN_COUNT}, {"Subjects", "", FOLD_COLUMN_COUNT}};
 
-/* The first record of a cell that is of this kind. */
-enum failure { REFUTED, BROKEN, KNOWN };
-
-static enum failure kind_of(const json_t *record) {
-  if (strcmp(fold_record_text(record, "verdict"), fold_verdict_name(FOLD_BROKEN)) == 0) return BROKEN;
-  return fold_model_is_known(record) ? KNOWN : REFUTED;
-}
-
-static size_t count_of(const struct fold_model_cell *cell, enum failure kind) {
-  if (kind == BROKEN) return cell->count[FOLD_BROKEN];
-  return kind == KNOWN ? cell->known : cell->count[FOLD_REFUTED] - cell->known;
+static enum fold_gravest kind_of(const json_t *record) {
+  if (strcmp(fold_record_text(record, "verdict"), fold_verdict_name(FOLD_BROKEN)) == 0) return FOLD_IS_BROKEN;
+  return fold_model_is_known(record) ? FOLD_IS_KNOWN : FOLD_IS_REFUTED;
 }
 
 /* Where all the records that were kept are of another kind, the count alone is told. */
-static void add_failure(struct fold_sheet *sheet, const struct fold_model *m, size_t s, size_t k, enum failure kind) {
+static void add_failure(struct fold_sheet *sheet, const struct fold_model *m, size_t s, size_t k,
+                        enum fold_gravest kind) {
   static const char *const keys[] = {"reason", "got", "want", "case"};
   const struct fold_model_cell *cell = m->subjects[s].cells[true][k];
   const json_t *record = NULL;
@@ -53,7 +47,7 @@ static void add_failure(struct fold_sheet *sheet, const struct fold_model *m, si
     fold_sheet_text(sheet, !record            ? ""
                            : i == 1 || i == 2 ? fold_text_bits(record, keys[i], bits)
                                               : fold_record_text(record, keys[i]));
-  fold_sheet_number(sheet, (double)count_of(cell, kind));
+  fold_sheet_number(sheet, (double)fold_counts_of(cell->count, cell->known, kind));
   fold_sheet_text(sheet, replay ? replay : "");
   free(replay);
 }
@@ -78,13 +72,13 @@ static void add_validations(struct fold_sheet *sheet, const struct fold_model *m
   }
 }
 
-static void fill_failures(struct fold_sheet *sheet, const struct fold_model *m, enum failure kind) {
+static void fill_failures(struct fold_sheet *sheet, const struct fold_model *m, enum fold_gravest kind) {
   for (size_t s = 0; s < m->n_subjects; s++)
     for (size_t k = 0; k < m->n_claims; k++) {
       const struct fold_model_cell *cell = m->subjects[s].cells[true][k];
-      if (cell && count_of(cell, kind)) add_failure(sheet, m, s, k, kind);
+      if (cell && fold_counts_of(cell->count, cell->known, kind)) add_failure(sheet, m, s, k, kind);
     }
-  if (kind == REFUTED) add_validations(sheet, m);
+  if (kind == FOLD_IS_REFUTED) add_validations(sheet, m);
 }
 
 static void fill_idle(struct fold_sheet *sheet, const struct fold_model *m) {
@@ -162,9 +156,13 @@ static void fill_skipped(struct fold_sheet *sheet, const struct fold_model *m) {
   fold_sheet_number(sheet, NAN);
 }
 
-static void fill_refuted(struct fold_sheet *sheet, const struct fold_model *m) { fill_failures(sheet, m, REFUTED); }
-static void fill_broken(struct fold_sheet *sheet, const struct fold_model *m) { fill_failures(sheet, m, BROKEN); }
-static void fill_known(struct fold_sheet *sheet, const struct fold_model *m) { fill_failures(sheet, m, KNOWN); }
+static void fill_refuted(struct fold_sheet *sheet, const struct fold_model *m) {
+  fill_failures(sheet, m, FOLD_IS_REFUTED);
+}
+static void fill_broken(struct fold_sheet *sheet, const struct fold_model *m) {
+  fill_failures(sheet, m, FOLD_IS_BROKEN);
+}
+static void fill_known(struct fold_sheet *sheet, const struct fold_model *m) { fill_failures(sheet, m, FOLD_IS_KNOWN); }
 
 #define COLUMNS(columns) columns, sizeof columns / sizeof *columns
 static const struct view {

@@ -77,10 +77,8 @@ static const struct fold_curves_kind simulated = {"ranks (simulated)", "relative
 static fold_status draw_points(struct fold_page *page, const struct fold_model_point *all, size_t n,
                                const struct fold_curves_kind *kind) {
   struct tally tally = {0};
-  struct fold_model_point *points = malloc(n * sizeof *points);
+  struct fold_model_point *points = fold_model_sorted(all, n, sizeof *points, compare_points);
   if (points == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the figures");
-  memcpy(points, all, n * sizeof *points);
-  qsort(points, n, sizeof *points, compare_points);
   fold_page_figures(page, UNFOLDED);
   fold_status status = draw_all(page, points, n, kind, &tally);
   fold_page_figures_end(page);

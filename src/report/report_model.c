@@ -14,6 +14,14 @@ static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enou
 void fold_model_open(struct fold_model *model) { *model = (struct fold_model){0}; }
 
 /* `array` is the address of a pointer of any type: copied, not read as a char *, which aliasing forbids. */
+void *fold_model_sorted(const void *items, size_t n, size_t size, int (*compare)(const void *left, const void *right)) {
+  void *copy = malloc(n * size);
+  if (copy == NULL) return NULL;
+  memcpy(copy, items, n * size);
+  qsort(copy, n, size, compare);
+  return copy;
+}
+
 void *fold_model_grow(void *array, size_t *n, size_t *room, size_t size) {
   char *base;
   memcpy(&base, array, sizeof base);

@@ -85,7 +85,7 @@ void fold_sheet_scalings(struct fold_sheet *sheet, const struct fold_model *m) {
     fold_sheet_text(sheet, s->subject);
     fold_sheet_text(sheet, s->mode);
     fold_sheet_text(sheet, s->dtype);
-    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) fold_sheet_number(sheet, numbers[k]);
+    fold_sheet_numbers(sheet, numbers, sizeof numbers / sizeof *numbers);
     fold_sheet_doubt(sheet, s->implausible, s->noisy, s->why);
     fold_sheet_text(sheet, fold_text_place(m, s->environment, place));
   }
@@ -95,12 +95,10 @@ void fold_sheet_scalings(struct fold_sheet *sheet, const struct fold_model *m) {
 fold_status fold_page_scalings(struct fold_page *page) {
   size_t n = page->model->n_scalings;
   if (n == 0) return fold_ok();
-  struct fold_model_scaling *s = malloc(n * sizeof *s);
+  struct fold_model_scaling *s = fold_model_sorted(page->model->scalings, n, sizeof *s, compare);
   double *room = malloc(2 * n * sizeof *room);
   fold_status status = s && room ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the scaling");
   if (status.code == FOLD_OK) {
-    memcpy(s, page->model->scalings, n * sizeof *s);
-    qsort(s, n, sizeof *s, compare);
     fputs("<section id=\"scaling\"><h2>Scaling</h2>\n", page->out);
     fold_page_figures(page, 2);
     for (size_t i = 0, end; i < n; i = end) {

@@ -34,6 +34,10 @@ void fold_sheet_number(struct fold_sheet *sheet, double number) {
   if (cell) cell->number = number;
 }
 
+void fold_sheet_numbers(struct fold_sheet *sheet, const double *numbers, size_t n) {
+  for (size_t i = 0; i < n; i++) fold_sheet_number(sheet, numbers[i]);
+}
+
 void fold_sheet_mark(struct fold_sheet *sheet) {
   if (sheet->n) sheet->cells[(sheet->n - 1) / sheet->n_columns * sheet->n_columns].bad = true;
 }
@@ -70,11 +74,8 @@ void fold_sheet_sort(struct fold_sheet *sheet, size_t column) {
 
 void *fold_sheet_sorted(struct fold_sheet *sheet, const void *items, size_t n, size_t size,
                         int (*compare)(const void *left, const void *right)) {
-  void *copy = n ? malloc(n * size) : NULL;
+  void *copy = n ? fold_model_sorted(items, n, size, compare) : NULL;
   if (n && copy == NULL) sheet->failed = true;
-  if (copy == NULL) return NULL;
-  memcpy(copy, items, n * size);
-  qsort(copy, n, size, compare);
   return copy;
 }
 

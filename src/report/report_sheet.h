@@ -40,6 +40,7 @@ void fold_sheet_open(struct fold_sheet *sheet, const char *name, const char *tit
 void fold_sheet_close(struct fold_sheet *sheet);
 void fold_sheet_text(struct fold_sheet *sheet, const char *text);
 void fold_sheet_number(struct fold_sheet *sheet, double number);
+void fold_sheet_numbers(struct fold_sheet *sheet, const double *numbers, size_t n);
 /* A timed collective's: "", or that it is implausible or too noisy, and why; its row is then marked. */
 void fold_sheet_doubt(struct fold_sheet *sheet, bool implausible, bool noisy, const char *why);
 /* Of the row that the last cell is in: it is to be seen at once. */

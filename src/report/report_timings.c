@@ -298,7 +298,7 @@ static void add_timing(struct fold_sheet *sheet, const struct fold_model *m, con
   fold_sheet_text(sheet, t->op);
   fold_sheet_text(sheet, t->generator);
   fold_sheet_text(sheet, shape_text(t, text));
-  for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) fold_sheet_number(sheet, numbers[i]);
+  fold_sheet_numbers(sheet, numbers, sizeof numbers / sizeof *numbers);
   fold_sheet_text(sheet, t->peer);
   fold_sheet_number(sheet, t->to_peer);
   snprintf(text, sizeof text, "%.40s%s%s%.80s", t->verdict, t->implausible ? ", implausible" : "",
@@ -317,7 +317,6 @@ void fold_sheet_timings(struct fold_sheet *sheet, const struct fold_model *model
 
 static void draw_by_group(struct fold_page *page, struct fold_model_timing *t, size_t n, double *room) {
   size_t figures = 0;
-  qsort(t, n, sizeof *t, by_subject);
   for (size_t i = 0, end; i < n && figures < MOST_FIGURES; i = end) {
     for (end = i + 1; end < n && compare_groups(&t[i], &t[end]) == 0;) end++;
     figures += draw_throughput(page, &t[i], end - i, room);
@@ -334,11 +333,10 @@ static void draw_by_shape(struct fold_page *page, const struct fold_model_timing
 fold_status fold_page_timings(struct fold_page *page) {
   size_t n = page->model->n_timings;
   if (n == 0) return fold_ok();
-  struct fold_model_timing *t = malloc(n * sizeof *t);
+  struct fold_model_timing *t = fold_model_sorted(page->model->timings, n, sizeof *t, by_subject);
   double *room = malloc(3 * n * sizeof *room);
   fold_status status = t && room ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the timings");
   if (status.code == FOLD_OK) {
-    memcpy(t, page->model->timings, n * sizeof *t);
     fputs(
         "<section id=\"timings\"><h2>Throughput</h2>\n<p>Medians; dashed: the ceiling, a plain read of memory measured "
         "in the same run.</p>\n",

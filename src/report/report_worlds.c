@@ -160,15 +160,13 @@ static void put_table(struct fold_page *page, const result *v, size_t n, double 
 fold_status fold_page_worlds(struct fold_page *page) {
   size_t n = page->model->n_validations;
   if (n == 0) return fold_ok();
-  result *v = malloc(n * sizeof *v);
+  result *v = fold_model_sorted(page->model->validations, n, sizeof *v, compare);
   double *worlds = malloc(n * sizeof *worlds);
   if (v == NULL || worlds == NULL) {
     free(worlds);
     free(v);
     return fold_error(FOLD_NO_MEMORY, "not enough memory for the worlds");
   }
-  memcpy(v, page->model->validations, n * sizeof *v);
-  qsort(v, n, sizeof *v, compare);
   fputs(
       "<section id=\"worlds\"><h2>Sums over worlds</h2>\n<details><summary>Bits and errors, by number of "
       "ranks</summary>\n",
