@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* true: all of it holds. `why`: "LINE: FIELD: what is wrong", or what was checked. */
-bool fold_certificate_check(const char *path, char why[300]);
+/* true: all of it holds. `why`: "LINE: FIELD: what is wrong", or what was checked. *read: whether the file could be read at all. */
+bool fold_certificate_check(const char *path, bool *read, char why[300]);
 /* The same of a file's bytes. */
 bool fold_certificate_check_bytes(const char *bytes, size_t n, char why[300]);
 

@@ -353,11 +353,12 @@ bool fold_certificate_check_bytes(const char *bytes, size_t n, char why[300]) {
   return right && !c.failed;
 }
 
-bool fold_certificate_check(const char *path, char why[300]) {
+bool fold_certificate_check(const char *path, bool *read, char why[300]) {
   char *all = NULL;
   size_t size = 0, n = 1;
   FILE *file = fopen(path, "rb");
   snprintf(why, 300, "%.200s can't be read", path);
+  *read = false;
   if (file == NULL) return false;
   for (size_t room = 0; n > 0; size += n) {
     if (room - size < 2) {
@@ -367,8 +368,9 @@ bool fold_certificate_check(const char *path, char why[300]) {
     }
     n = fread(all + size, 1, room - size - 1, file);
   }
+  *read = all && n == 0 && !ferror(file);
   fclose(file);
-  const bool right = all && n == 0 && fold_certificate_check_bytes(all, size, why);
+  const bool right = *read && fold_certificate_check_bytes(all, size, why);
   free(all);
   return right;
 }
