@@ -16,6 +16,12 @@ static const struct {
               {"wrote_input", "it wrote to its input", FOLD_KEEPS_INPUT},
               {"ranks_differ", "a rank has different bits than rank 0", FOLD_RANK_AGREEMENT}};
 
+bool fold_recorded_is_run(const json_t *record) { return strcmp(fold_record_text(record, "type"), "run") == 0; }
+
+bool fold_recorded_is_judged(const json_t *record) {
+  return fold_recorded_is_run(record) || strcmp(fold_record_text(record, "type"), "judgement") == 0;
+}
+
 const struct fold_claim *fold_recorded_claim(const json_t *record) {
   size_t n;
   const struct fold_claim *claims = fold_claims(&n);

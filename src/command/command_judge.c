@@ -65,8 +65,7 @@ static const struct argp argp = {
 /* --- first, who is in the records, and with which results */
 
 static bool has_results(const json_t *record) {
-  const char *type = fold_record_text(record, "type");
-  return (strcmp(type, "run") == 0 || strcmp(type, "judgement") == 0) && fold_record_text(record, "results_xxh3")[0];
+  return fold_recorded_is_judged(record) && fold_record_text(record, "results_xxh3")[0];
 }
 
 /* Takes no reference. */
@@ -77,15 +76,12 @@ static void take_environment(struct fold_judge *j, json_t *environment) {
 
 static fold_status note(void *context, json_t *record, size_t line) {
   struct fold_judge *j = context;
-  const char *type = fold_record_text(record, "type");
-  char version[64];
   (void)line;
-  if (strcmp(type, "environment") == 0) take_environment(j, record);
-  if (strcmp(type, "run") != 0 && strcmp(type, "judgement") != 0) return fold_ok();
+  if (strcmp(fold_record_text(record, "type"), "environment") == 0) take_environment(j, record);
+  if (!fold_recorded_is_judged(record)) return fold_ok();
   FOLD_TRY(fold_again_note(&j->again, record));
   if (!has_results(record)) return fold_ok();
-  fold_judge_version(j, record, version);
-  struct fold_seen seen = {.key = fold_record_key(record, true), .against = fold_recorded_against(record, version)};
+  struct fold_seen seen = {.key = fold_record_key(record, true), .against = fold_judge_against(j, record)};
   const struct fold_claim *claim = fold_recorded_claim(record);
   if (claim && strcmp(fold_record_text(record, "verdict"), "held") == 0) seen.said_held = FOLD_CLAIM(claim->id);
   snprintf(seen.hash, sizeof seen.hash, "%s", fold_record_text(record, "results_xxh3"));
@@ -135,7 +131,7 @@ static fold_status take(void *context, json_t *record, size_t line) {
     return fold_records_environment_of(&j->records, json_incref(record));
   }
   fold_judge_check_told(j, record, line);
-  if (strcmp(type, "run") != 0 && strcmp(type, "judgement") != 0) return fold_ok();
+  if (!fold_recorded_is_judged(record)) return fold_ok();
   j->last = NULL;
   if (has_results(record))
     FOLD_TRY(take_results(j, record, line));

@@ -34,8 +34,8 @@ struct fold_judge {
 void fold_judge_say(size_t *count, const struct fold_judge *judge, size_t line, const json_t *record, const char *kind,
                     const char *format, ...) __attribute__((format(printf, 6, 7)));
 
-/* The version of the library behind the record's subject (recorded.h). */
-void fold_judge_version(const struct fold_judge *judge, const json_t *record, char text[64]);
+/* What the record's own verdict says against its subject (fold_recorded_against). */
+uint64_t fold_judge_against(const struct fold_judge *judge, const json_t *record);
 /* Judges a record's results: what comes out is in the tables. A failure is the machine's. */
 fold_status fold_judge_take_results(struct fold_judge *judge, const json_t *record, size_t line);
 /* What a record says against its subject: its verdict, unless that was judged again, and what its run did. */

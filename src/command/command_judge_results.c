@@ -18,12 +18,19 @@ struct judging {
   fold_status status;
 };
 
-void fold_judge_version(const struct fold_judge *j, const json_t *record, char text[64]) {
+/* Of the library behind the record's subject. */
+static void find_version(const struct fold_judge *j, const json_t *record, char text[64]) {
   struct fold_subject noted;
   size_t index;
   text[0] = '\0';
   if (fold_again_noted(&j->again, record, &noted, &index).code == FOLD_OK)
     fold_recorded_version(j->environment, &noted, text);
+}
+
+uint64_t fold_judge_against(const struct fold_judge *j, const json_t *record) {
+  char version[64] = "";
+  if (json_object_get(record, "known")) find_version(j, record, version);
+  return fold_recorded_against(record, version);
 }
 
 /* Whether the rows that refute a peer's promise are a defect that is known of the recorded version. A record that says of itself that it
@@ -35,7 +42,6 @@ static void look_up(struct judging *g) {
   const bool denied = g->j->last && g->j->last->against & FOLD_CLAIM(told->claim->id);
   told->known = false;
   told->fact = told->claim->results && told->got && !denied ? fold_known(&trial, told->claim, &told->finding) : NULL;
-  fold_judge_version(g->j, g->record, g->version);
   told->version = g->version;
   if (told->fact) told->known = fold_known_in(told->fact, g->version);
 }
@@ -192,6 +198,7 @@ static void judge_results(struct judging *g, const struct fold_subject *subject)
 fold_status fold_judge_take_results(struct fold_judge *j, const json_t *record, size_t line) {
   struct fold_subject subject;
   struct judging g = {.j = j, .record = record, .line = line, .status = fold_ok()};
+  find_version(j, record, g.version);
   fold_status status = fold_again_subject(&j->again, record, &subject, &g.judgement.subject_index);
   if (status.code == FOLD_OK) status = fold_again_input(&j->again, record);
   if (status.code == FOLD_BAD_INPUT)
@@ -212,10 +219,8 @@ fold_status fold_judge_take_recorded(struct fold_judge *j, const json_t *record,
   struct judging g = {.j = j, .record = record, .line = line, .status = fold_ok()};
   size_t n;
   const struct fold_claim *claims = fold_claims(&n);
-  const bool ran = strcmp(fold_record_text(record, "type"), "run") == 0;
-  char version[64];
-  fold_judge_version(j, record, version);
-  const uint64_t said = ran ? fold_recorded_traces(record) : again ? 0 : fold_recorded_against(record, version);
+  const bool ran = fold_recorded_is_run(record);
+  const uint64_t said = ran ? fold_recorded_traces(record) : again ? 0 : fold_judge_against(j, record);
   uint64_t against = said;
   if (!ran && j->last) { /* a verdict on that may be missing: what the run did is in each of its records */
     const uint64_t known = j->last->against | j->last->said_held | j->last->traced;
@@ -225,6 +230,7 @@ fold_status fold_judge_take_recorded(struct fold_judge *j, const json_t *record,
   }
   if (ran && strcmp(fold_record_text(record, "verdict"), "broken") == 0) against |= FOLD_CLAIM(FOLD_WRITES_OUTPUT);
   if (!against) return fold_ok();
+  find_version(j, record, g.version);
   FOLD_TRY(fold_again_noted(&j->again, record, &subject, &g.judgement.subject_index));
   FOLD_TRY(fold_again_case(record, &c));
   const struct fold_subject *own = fold_registry_find(j->again.own, subject.name, subject.engine);

@@ -11,25 +11,21 @@
 
 static bool has(const json_t *record, const char *key) { return json_object_get(record, key) != NULL; }
 
-static bool is_run(const json_t *record) { return strcmp(fold_record_text(record, "type"), "run") == 0; }
-
-static bool is_judged(const json_t *record) {
-  return is_run(record) || strcmp(fold_record_text(record, "type"), "judgement") == 0;
-}
-
 /* Of what else a foldproof records no result is judged. */
 static const char *wrong_type(const json_t *record) {
   const bool judged = has(record, "results") || has(record, "results_xxh3") || has(record, "claim");
-  return judged && !is_judged(record) ? "results or a claim, and neither a run nor a judgement" : NULL;
+  return judged && !fold_recorded_is_judged(record) ? "results or a claim, and neither a run nor a judgement" : NULL;
 }
 
 static const char *wrong_outcome(const json_t *record) {
-  static const char *const verdicts[] = {"held", "refuted", "skipped", "broken"};
   const char *verdict = fold_record_text(record, "verdict");
   const bool hash = fold_record_text(record, "results_xxh3")[0];
-  bool known = is_run(record) && !*verdict;
-  for (size_t i = is_run(record) ? 2 : 0; i < sizeof verdicts / sizeof *verdicts; i++)
-    known |= strcmp(verdict, verdicts[i]) == 0;
+  const bool run = fold_recorded_is_run(record);
+  bool known = run && !*verdict;
+  for (int v = 0; v < FOLD_VERDICTS; v++) {
+    const bool of_run = v == FOLD_SKIPPED || v == FOLD_BROKEN;
+    known |= (!run || of_run) && strcmp(verdict, fold_verdict_name((enum fold_verdict)v)) == 0;
+  }
   if (!known) return "no such verdict";
   if (!hash && (has(record, "results") || has(record, "values") || has(record, "results_npy")))
     return "results without their hash";
@@ -43,8 +39,8 @@ static const char *wrong_outcome(const json_t *record) {
     return "a row that it has not";
   if (has(record, "got") != has(record, "want")) return "one of got and want";
   if (!*fold_record_text(record, "subject")) return "no subject";
-  if (!hash && is_run(record) && !*verdict) return "a run with neither results nor a verdict";
-  if (!is_run(record) && fold_recorded_claim(record) == NULL) return "no such claim";
+  if (!hash && run && !*verdict) return "a run with neither results nor a verdict";
+  if (!run && fold_recorded_claim(record) == NULL) return "no such claim";
   return NULL;
 }
 
@@ -102,7 +98,7 @@ static void check_promised(struct fold_judge *j, const json_t *record, size_t li
 void fold_judge_check_told(struct fold_judge *j, const json_t *record, size_t line) {
   char other[160];
   const char *wrong = wrong_type(record);
-  const bool judged = is_judged(record);
+  const bool judged = fold_recorded_is_judged(record);
   const bool gathered = has(record, "cases"); /* of many cases, which were skipped */
   if (judged && !wrong) wrong = wrong_outcome(record);
   if (judged && !wrong && !gathered) wrong = wrong_ranks(record);

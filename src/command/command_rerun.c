@@ -14,6 +14,7 @@
 #include "command.h"
 #include "compare.h"
 #include "job.h"
+#include "recorded.h"
 #include "report_source.h"
 #include "report_text.h"
 #include "text.h"
@@ -104,8 +105,7 @@ static fold_status note(void *context, json_t *record, size_t line) {
   if (strcmp(type, "environment") == 0 && json_is_array(guests) && !r->guests)
     r->guests = json_incref((json_t *)(uintptr_t)guests);
   if (strcmp(type, "environment") == 0 && !r->asked) r->asked = json_incref((json_t *)(uintptr_t)asked);
-  if ((strcmp(type, "run") != 0 && strcmp(type, "judgement") != 0) || !fold_record_text(record, "results_xxh3")[0])
-    return fold_ok();
+  if (!fold_recorded_is_judged(record) || !fold_record_text(record, "results_xxh3")[0]) return fold_ok();
   const int engine = fold_engine_parse(fold_record_text(record, "engine"));
   if (engine < 0 || !*name) return fold_error(FOLD_BAD_INPUT, "results need the keys subject, engine and case");
   const char *subject = fold_record_text(record, "subject");
