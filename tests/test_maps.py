@@ -9,17 +9,12 @@ import tempfile
 import time
 from pathlib import Path
 
+sys.dont_write_bytecode = True
+from expect import expect, finish  # noqa: E402
+
 PLAYED, FOLDPROOF = sys.argv[1:3]
 os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT", "1")
 os.environ.setdefault("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
-failures = 0
-
-
-def expect(right, text):
-    global failures
-    if not right:
-        failures += 1
-        print("FAILED:", text)
 
 
 def run(*words, program=PLAYED, code=0):
@@ -190,5 +185,4 @@ run("mpi/allreduce", "--settings", "ring", program=FOLDPROOF, code=2)
 expect("has none" in run("rows/par_16", "--map", "4", program=FOLDPROOF, code=2).stderr, "a map over no ranks")
 expect("no setting" in run("mpi/allreduce", "--map", "4", "--settings", "rung", program=FOLDPROOF, code=2).stderr, "a setting of nobody")
 
-print("FAILED" if failures else "ok")
-sys.exit(failures > 0)
+finish("maps:")

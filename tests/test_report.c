@@ -2,6 +2,7 @@
  * all. */
 #include <sys/stat.h>
 
+#include "report_records.h"
 #include "shell.h"
 
 #include "report_text.h"
@@ -11,7 +12,6 @@
   "\",\"promised\":true,\"case\":\"" name                                                                     \
   "\",\"dtype\":\"f32\",\"op\":\"sum\",\"rows\":1,\"cols\":3,\"generator\":\"normal\",\"verdict\":\"" verdict \
   "\"" rest "}\n"
-#define ENVIRONMENT "{\"schema\":1,\"type\":\"environment\",\"cpu\":\"a cpu\",\"cores\":2}\n"
 /* Markup, quotes, a pipe, a backquote, a control character and one that XML forbids. */
 #define EVIL "<script>alert(1)</script>\\\"'&|`$(touch owned)\\u0007\\ufffe\\n"
 
@@ -334,25 +334,17 @@ static void put_measurements(struct shell *s) {
             "{\"schema\":1,\"type\":\"study\",\"subject\":\"host/idle\",\"engine\":\"host\",\"generator\":\"normal\","
             "\"dtype\":\"f32\",\"op\":\"sum\",\"n\":%d,\"note\":\"never ran\"}\n",
             n);
-    for (int k = 0; k < 4; k++)
-      fprintf(out,
-              "{\"schema\":1,\"type\":\"timing\",\"subject\":\"rows/par_%d%s\",\"engine\":\"cuda\",\"dtype\":\"f32\","
-              "\"op\":\"sum\",\"rows\":1,\"cols\":%d,\"median_seconds\":%g,\"bytes_per_second\":%g,"
-              "\"ceiling_bytes_per_second\":1e12,\"generator\":\"normal\",\"verdict\":\"held\"}\n",
-              k < 2 ? 16 : 64, k % 2 ? "_determ" : "", n, (1 + k) * 1e-6, 1e9 * n / (1 + k));
+    char subject[32];
+    for (int k = 0; k < 4; k++) {
+      snprintf(subject, sizeof subject, "rows/par_%d%s", k < 2 ? 16 : 64, k % 2 ? "_determ" : "");
+      put_timing(out, subject, "cuda", "normal", n, (1 + k) * 1e-6, 1e9 * n / (1 + k), "");
+    }
     /* Other data: a figure of its own, and never the twin of the ones above. */
     for (int k = 0; k < 2; k++)
-      fprintf(out,
-              "{\"schema\":1,\"type\":\"timing\",\"subject\":\"rows/par_64%s\",\"engine\":\"cuda\",\"dtype\":\"f32\","
-              "\"op\":\"sum\",\"rows\":1,\"cols\":%d,\"median_seconds\":%g,\"bytes_per_second\":%g,"
-              "\"ceiling_bytes_per_second\":1e12,\"generator\":\"full_range\",\"verdict\":\"held\"}\n",
-              k ? "_determ" : "", n, (10 + 40 * k) * 1e-6, 1e8 * n / (1 + 4 * k));
+      put_timing(out, k ? "rows/par_64_determ" : "rows/par_64", "cuda", "full_range", n, (10 + 40 * k) * 1e-6,
+                 1e8 * n / (1 + 4 * k), "");
   }
-  for (int p = 1; p <= 4; p *= 2)
-    fprintf(out,
-            "{\"schema\":1,\"type\":\"scaling\",\"subject\":\"c\",\"engine\":\"cuda\",\"dtype\":\"f32\",\"op\":\"sum\","
-            "\"mode\":\"strong\",\"n\":1000,\"workers\":%d,\"median_seconds\":%g}\n",
-            p, 1.0 / p);
+  put_scaling(out);
   fclose(out);
   scratch_write(&s->scratch, "m.jsonl", text, size);
   free(text);

@@ -1,7 +1,6 @@
 /* test_report_view.c: what people see of a report at first sight: the answer, and figures that can be read. */
+#include "report_records.h"
 #include "shell.h"
-
-#define ENVIRONMENT "{\"schema\":1,\"type\":\"environment\",\"cpu\":\"a cpu\",\"cores\":2}\n"
 
 /* Each tree is drawn with as many terms as tell it from the others: of 32, par_64 adds in sequence. */
 Test(report, orders_are_drawn_where_they_differ) {
@@ -24,14 +23,6 @@ static void play_gnuplot(struct shell *s) {
   shell_run(s, "chmod +x gnuplot");
 }
 
-static void put_timing(FILE *out, const char *subject, const char *engine, const char *more, int n, double seconds) {
-  fprintf(out,
-          "{\"schema\":1,\"type\":\"timing\",\"subject\":\"%s\",\"engine\":\"%s\",\"dtype\":\"f32\",\"op\":\"sum\","
-          "\"rows\":1,\"cols\":%d,\"median_seconds\":%g,\"bytes_per_second\":%g,\"ceiling_bytes_per_second\":1e12,"
-          "\"generator\":\"normal\",\"verdict\":\"held\"%s}\n",
-          subject, engine, n, seconds, 4 * n / seconds, more);
-}
-
 static void put_records(struct shell *s) {
   static const char *const subjects[] = {"cub/reduce",   "flat/atomic", "flat/canonical",    "flat/exact",
                                          "flat/shuffle", "rows/par_16", "rows/par_16_determ"};
@@ -40,14 +31,11 @@ static void put_records(struct shell *s) {
   FILE *out = open_memstream(&text, &size);
   fputs(ENVIRONMENT, out);
   for (int n = 1000; n <= 1000000; n *= 10) {
-    for (int k = 0; k < 7; k++) put_timing(out, subjects[k], "cuda", "", n, 1e-6 * (k + 1));
-    put_timing(out, "numpy/sum", "host", ",\"threads\":1", n, 1e-3);
+    for (int k = 0; k < 7; k++)
+      put_timing(out, subjects[k], "cuda", "normal", n, 1e-6 * (k + 1), 4 * n / (1e-6 * (k + 1)), "");
+    put_timing(out, "numpy/sum", "host", "normal", n, 1e-3, 4 * n / 1e-3, ",\"threads\":1");
   }
-  for (int p = 1; p <= 4; p *= 2)
-    fprintf(out,
-            "{\"schema\":1,\"type\":\"scaling\",\"subject\":\"c\",\"engine\":\"cuda\",\"dtype\":\"f32\",\"op\":\"sum\","
-            "\"mode\":\"strong\",\"n\":1000,\"workers\":%d,\"median_seconds\":%g}\n",
-            p, 1.0 / p);
+  put_scaling(out);
   fclose(out);
   scratch_write(&s->scratch, "m.jsonl", text, size);
   free(text);

@@ -9,22 +9,17 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.dont_write_bytecode = True
+from expect import expect, finish  # noqa: E402
+
 FOLDPROOF, LIBRARY, CC = sys.argv[1], Path(sys.argv[2]), sys.argv[3].split()
 PYTHON = sys.executable
-failures = 0
 
 
 def run(*words, code=0):
     done = subprocess.run([FOLDPROOF, "reveal", *map(str, words)], capture_output=True, text=True, timeout=300)
     expect(done.returncode == code, f"{words}: exit {done.returncode}, not {code}: {done.stderr}")
     return done
-
-
-def expect(right, text):
-    global failures
-    if not right:
-        failures += 1
-        print("FAILED:", text)
 
 
 def revealed(*words, code=0):
@@ -155,4 +150,4 @@ with tempfile.TemporaryDirectory() as folder:
     expect("dot/sequential" in got["orders"] and got["accumulator"] == "f64" and "fused" not in got, got)
 
 print("numpy", numpy.__version__ if numpy else "is absent")
-sys.exit(1 if failures else 0)
+finish("revealed orders:")
