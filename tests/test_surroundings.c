@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,6 +43,14 @@ static void block_last(void) {
   sigaddset(&mask, SIGRTMAX);
   pthread_sigmask(SIG_BLOCK, &mask, NULL);
 }
+static void lower(int resource, rlim_t to) {
+  struct rlimit limit;
+  getrlimit(resource, &limit);
+  limit.rlim_cur = to;
+  cr_assert_eq(setrlimit(resource, &limit), 0);
+}
+static void lower_files(void) { lower(RLIMIT_NOFILE, 16); }
+static void lower_stack(void) { lower(RLIMIT_STACK, 4096); }
 static void leave_all(void) { block(), change_locale(), change_own_locale(), set_new(), change_folder(); }
 
 #define OF(variable) "the environment's variable " variable
@@ -61,6 +70,8 @@ static const struct {
     {have_none, OF("FOLD_FIRST"), false},
     {write_in_place, OF("FOLD_WRITTEN"), true},
     {change_folder, "the current folder", true},
+    {lower_files, "the process's limit of open files", true},
+    {lower_stack, "the process's limit of stack", true},
     {change_locale, "the locale", false},
     {change_own_locale, "the thread's locale", false},
     {block, "the signal mask", false},
@@ -183,4 +194,22 @@ Test(surroundings, a_folder_that_is_renamed_or_removed_is_not_left) {
   cr_assert_eq(fold_surroundings_keep().code, FOLD_OK); /* there */
   fold_surroundings_end(changed);
   cr_expect_str_empty(changed, "%s", changed);
+}
+
+static __attribute__((noinline)) void need_stack(void) {
+  volatile char room[56 << 10];
+  for (size_t at = sizeof room; at > 0; at -= 1024) room[at - 1] = 1;
+}
+
+/* A page of the stack that nobody has touched before is not to be had after a run that lowered its limit. A program begins with 128 KiB
+ * of them. */
+Test(surroundings, the_harness_has_its_stack_whatever_limit_is_lowered) {
+  volatile char used[256 << 10];
+  char changed[80] = "";
+  cr_assert_eq(used[0] = 0, 0);
+  cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
+  lower_stack();
+  need_stack();
+  fold_surroundings_end(changed);
+  cr_expect_str_eq(changed, "the process's limit of stack");
 }

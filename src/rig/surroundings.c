@@ -172,6 +172,13 @@ static void keep_limits(void) {
   for (int k = 0; k < RLIM_NLIMITS; k++) getrlimit(k, &known.limits[k]);
 }
 
+/* A stack doesn't grow past a limit that was lowered, of itself or of the address space: what the harness needs of it until
+ * look_at_limits has put the limit back is taken before. */
+static __attribute__((noinline)) void keep_stack(void) {
+  volatile char room[64 << 10];
+  for (size_t at = 0; at < sizeof room; at += 1024) room[at] = 0;
+}
+
 /* Only a privileged process can raise a hard limit again: the limit is raised as far as allowed. */
 static void look_at_limits(char changed[80]) {
   for (int k = 0; k < RLIM_NLIMITS; k++) {
@@ -232,6 +239,7 @@ static fold_status keep_known(void) {
   FOLD_TRY(keep_variables());
   FOLD_TRY(keep_locale());
   keep_folder();
+  keep_stack();
   keep_limits();
   known.kept = true;
   return fold_ok();
@@ -249,10 +257,10 @@ void fold_surroundings_restore(bool whole, char changed[80]) {
   if (own.kept) look_at_own(changed);
   pthread_mutex_lock(&turn);
   if (known.kept) {
+    if (whole) look_at_limits(changed); /* first: the other looks need memory and files */
     look_at_locale(changed);
     look_at_variables(whole, changed);
     if (whole) look_at_folder(changed);
-    if (whole) look_at_limits(changed);
   }
   pthread_mutex_unlock(&turn);
 }

@@ -72,6 +72,9 @@ static int lowers_limits(call_of *call, void *context) {
   getrlimit(RLIMIT_AS, &limit);
   limit.rlim_cur = 1 << 20;
   setrlimit(RLIMIT_AS, &limit);
+  getrlimit(RLIMIT_STACK, &limit);
+  limit.rlim_cur = 4 << 10;
+  setrlimit(RLIMIT_STACK, &limit);
   return code;
 }
 static int prints(call_of *call, void *context) {
