@@ -15,7 +15,7 @@
 #endif
 #ifdef FOLD_HAVE_CUDA
 #include "cuda/dot/dot.h"
-#include "cuda/exact/exact.h"
+#include "cuda/exact/exact_device.h"
 #include "cuda/flat/flat.h"
 #include "cuda/peers/peers.h"
 #include "cuda/rows/rows.h"

@@ -10,7 +10,7 @@
 
 #include "cuda/common.cuh"
 #include "cuda/dispatch.cuh"
-#include "cuda/exact/exact.h"
+#include "cuda/exact/exact_device.h"
 #include "cuda/flat/flat.h"
 #include "cuda/peers/peers.h"
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "adversary.h"
-#include "cuda/exact/exact.h"
+#include "cuda/exact/exact_device.h"
 #include "exact.h"
 #include "gpu.h"
 #include "mutants_gpu.h"

@@ -1,10 +1,10 @@
 /* test_gpu_states.c: the exact sum's states: exported, added as int64 in any order, closed on the device and on the
- * host: the bits of flat/exact, which are MPFR's. What collectives build on (kernels/cuda/exact/exact.h).
+ * host: the bits of flat/exact, which are MPFR's. What collectives build on (kernels/cuda/exact/exact_device.h).
  */
 #include <stdio.h>
 
 #include "adversary.h"
-#include "cuda/exact/exact.h"
+#include "cuda/exact/exact_device.h"
 #include "exact.h"
 #include "gpu.h"
 

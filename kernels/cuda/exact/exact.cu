@@ -3,7 +3,7 @@
  * The method is in exact_warp.cuh and exact_block.cuh; the limbs and their closing are the host oracle's
  * (oracles/super.h, super_round.h).
  */
-#include "exact.h"
+#include "exact_device.h"
 
 #include "cuda/dispatch.cuh"
 #include "exact_block.cuh"

@@ -1,4 +1,4 @@
-/* exact.h: the exact sum on a GPU, correctly rounded, in any order. Plain C.
+/* exact_device.h: the exact sum on a GPU, correctly rounded, in any order. Plain C.
  *
  * Promised: sums of f16, bf16, f32 and f64 rounded once, to nearest even, from the exact value, with the policy for
  * special values of oracles/exact.c. No launch, alignment, order of terms or number of rows changes a bit; a state's
