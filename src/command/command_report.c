@@ -10,11 +10,11 @@
 #include "report_section.h"
 #include "report_sheet.h"
 
-enum { OUTPUT = 'o', FORMAT = 'f', FIGURE_SECONDS = 0x200, DAY = 86400 };
+enum { OUTPUT = 'o', FORMAT = 'f', FIGURE_SECONDS = 0x200, BEFORE, DAY = 86400 };
 static const char *const formats[FOLD_REPORT_FORMATS + 1] = {"html", "markdown", "junit", "text", "csv", NULL};
 
 struct report {
-  const char *output, *program;
+  const char *output, *program, *before;
   char **inputs;
   int n_inputs, format;
   unsigned figure_seconds;
@@ -25,6 +25,8 @@ static const struct argp_option options[] = {
     {"format", FORMAT, "FORMAT", 0,
      "html: a page (the default); markdown: a CI job's summary; junit: test cases; text: for a terminal; csv: tables",
      0},
+    {"before", BEFORE, "OLD.jsonl", 0,
+     "set times against those of an earlier run: a file or folder of records (not with junit)", 0},
     {"figure-seconds", FIGURE_SECONDS, "N", 0, "leave out a figure that gnuplot takes longer for (10)", 0},
     {0},
 };
@@ -40,11 +42,15 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case FIGURE_SECONDS:
       r->figure_seconds = (unsigned)fold_option_number(state, "--figure-seconds", arg, DAY);
       return 0;
+    case BEFORE: r->before = arg; return 0;
     case ARGP_KEY_ARGS:
       r->inputs = state->argv + state->next;
       r->n_inputs = state->argc - state->next;
       return 0;
     case ARGP_KEY_NO_ARGS: argp_failure(state, 2, 0, "name files of records: see verify --jsonl"); return 0;
+    case ARGP_KEY_END:
+      if (r->before && r->format == FOLD_REPORT_JUNIT) argp_failure(state, 2, 0, "--before: JUnit has no times");
+      return 0;
     default: return ARGP_ERR_UNKNOWN;
   }
 }
@@ -59,15 +65,19 @@ static const struct argp argp = {
         "orders, "
         "the environments. Its figures are drawn by gnuplot; without it they are left out. Records of a run that was "
         "interrupted, or of a file that was cut, are shown as incomplete. The exit code tells whether the report was "
-        "written, not what the verdicts are."};
+        "written, not what the verdicts are. --before compares times of the same work on the same kind of machine; one "
+        "is "
+        "called slower or faster only if the ranges from 10 % to 90 % of both runs do not meet."};
 
 /* The report would take its own input's place. */
 static fold_status check_output(const struct report *r) {
   struct stat output, input;
   if (stat(r->output, &output) != 0 || !S_ISREG(output.st_mode)) return fold_ok();
-  for (int i = 0; i < r->n_inputs; i++)
-    if (stat(r->inputs[i], &input) == 0 && input.st_dev == output.st_dev && input.st_ino == output.st_ino)
+  for (int i = 0; i <= r->n_inputs; i++) {
+    const char *path = i < r->n_inputs ? r->inputs[i] : r->before;
+    if (path && stat(path, &input) == 0 && input.st_dev == output.st_dev && input.st_ino == output.st_ino)
       return fold_error(FOLD_BAD_INPUT, "%s: is read, and can't be the output too", r->output);
+  }
   return fold_ok();
 }
 
@@ -81,13 +91,22 @@ static fold_status write_report(const struct report *r, const struct fold_model 
   return status;
 }
 
-static fold_status make_report(const struct report *r, struct fold_model *model) {
-  struct fold_output output;
-  FOLD_TRY(check_output(r));
-  for (int i = 0; i < r->n_inputs; i++) FOLD_TRY(fold_model_read(model, r->inputs[i]));
+static void warn_incomplete(const struct report *r, const struct fold_model *model) {
   for (size_t i = 0; i < model->n_files; i++)
     if (model->files[i].incomplete[0])
       fprintf(stderr, "%s: %.150s: incomplete: %s\n", r->program, model->files[i].path, model->files[i].incomplete);
+}
+
+static fold_status make_report(const struct report *r, struct fold_model *model, struct fold_model *before) {
+  struct fold_output output;
+  FOLD_TRY(check_output(r));
+  for (int i = 0; i < r->n_inputs; i++) FOLD_TRY(fold_model_read(model, r->inputs[i]));
+  if (r->before) {
+    FOLD_TRY(fold_model_read(before, r->before));
+    model->before = before;
+  }
+  warn_incomplete(r, model);
+  warn_incomplete(r, before);
   FOLD_TRY(fold_output_open(&output, r->output));
   fold_status status = write_report(r, model, output.file);
   fold_status closed = fold_output_close(&output, status.code == FOLD_OK ? FOLD_OUTPUT_WHOLE : FOLD_OUTPUT_DROP, NULL);
@@ -98,10 +117,12 @@ int fold_command_report(int argc, char **argv, const struct fold_registry *regis
   (void)registry;
   struct report report = {
       .output = "/dev/stdout", .program = argv[0], .format = FOLD_REPORT_HTML, .figure_seconds = 10};
-  struct fold_model model;
+  struct fold_model model, before;
   fold_parse(&argp, argc, argv, &report);
   fold_model_open(&model);
-  fold_status status = make_report(&report, &model);
+  fold_model_open(&before);
+  fold_status status = make_report(&report, &model, &before);
+  fold_model_close(&before);
   fold_model_close(&model);
   return fold_print_error(argv[0], status);
 }

@@ -183,6 +183,7 @@ static void put_links(struct fold_page *page) {
     bool there;
   } links[] = {{"errors", "Error against n", m->n_study + m->n_judged > 0},
                {"ranks", "Many ranks", m->n_ranks + m->n_worlds > 0},
+               {"changes", "Changes", m->before != NULL},
                {"timings", "Throughput", m->n_timings > 0},
                {"scaling", "Scaling", m->n_scalings > 0},
                {"allreduces", "All-reduces", m->n_messages + m->n_probes > 0},
@@ -223,6 +224,18 @@ static fold_status put_head(struct fold_page *page) {
   return status;
 }
 
+static fold_status put_changes(struct fold_page *page) {
+  char text[500];
+  fold_changes_summary(page->model, text);
+  if (text[0] == '\0') return fold_ok();
+  fputs("<section id=\"changes\"><h2>Changes</h2>\n<p>", page->out);
+  fold_put_html(page->out, text);
+  fputs(".</p>\n", page->out);
+  fold_status status = fold_page_sheet(page, fold_sheet_changes);
+  fputs("</section>\n", page->out);
+  return status;
+}
+
 static void put_foot(struct fold_page *page) {
   const struct fold_model *m = page->model;
   fputs("</main>\n<footer><p>Made by foldproof " FOLD_VERSION " from records alone: ", page->out);
@@ -244,6 +257,7 @@ fold_status fold_report_html(const struct fold_model *model, unsigned seconds, F
   fold_status status = put_head(&page);
   if (status.code == FOLD_OK) status = fold_page_errors(&page);
   if (status.code == FOLD_OK) status = fold_page_ranks(&page);
+  if (status.code == FOLD_OK) status = put_changes(&page);
   if (status.code == FOLD_OK) status = fold_page_timings(&page);
   if (status.code == FOLD_OK) status = fold_page_scalings(&page);
   if (status.code == FOLD_OK) status = fold_page_allreduces(&page);

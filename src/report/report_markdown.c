@@ -102,6 +102,15 @@ static void put_incomplete(const struct fold_model *model, FILE *out) {
   }
 }
 
+static void put_changes(const struct fold_model *model, void (*put)(FILE *out, const char *text), FILE *out) {
+  char text[500];
+  fold_changes_summary(model, text);
+  if (text[0] == '\0') return;
+  fputc('\n', out);
+  put(out, text);
+  fputs(".\n", out);
+}
+
 fold_status fold_report_markdown(const struct fold_model *model, FILE *out) {
   char text[300];
   fold_answer_headline(model, text);
@@ -113,6 +122,7 @@ fold_status fold_report_markdown(const struct fold_model *model, FILE *out) {
   put_unbounded(model, out);
   fold_answer_measured(model, text);
   if (model->n_subjects && text[0]) fprintf(out, "\nMeasured: %s.\n", text);
+  put_changes(model, fold_put_markdown, out);
   FOLD_TRY(fold_measured_put(model, FOLD_REPORT_MARKDOWN, out));
   if (model->n_subjects) put_table(model, out);
   return fold_ok();
@@ -128,6 +138,7 @@ fold_status fold_report_text(const struct fold_model *model, FILE *out) {
   FOLD_TRY(fold_answer_put(model, FOLD_REPORT_TEXT, out));
   fold_answer_measured(model, text);
   if (model->n_subjects && text[0]) fprintf(out, "\nMeasured: %s.\n", text);
+  put_changes(model, fold_put_plain, out);
   return fold_measured_put(model, FOLD_REPORT_TEXT, out);
 }
 

@@ -11,6 +11,7 @@
 #include <stdio.h>
 
 #include "judge.h"
+#include "report_changes.h"
 
 enum { MODEL_CLAIMS = 64, MODEL_EVIDENCE = 10, MODEL_REASONS = 6 };
 
@@ -124,13 +125,15 @@ struct fold_model {
   struct fold_model_probe *probes;
   struct fold_model_world *worlds;
   struct fold_model_validation *validations;
+  struct fold_model_time *times;   /* of timings, scalings and all-reduces alike */
+  const struct fold_model *before; /* a run whose times this run's are set against; NULL: none. Not the model's own */
   struct {
     json_t *words, *subjects, *environments;
   } index; /* report_index.h */
   size_t n_files, n_environments, n_subjects, n_claims, n_words, n_study, n_judged, n_ranks, n_timings, n_scalings,
-      n_messages, n_probes, n_worlds, n_validations, runs;
+      n_messages, n_probes, n_worlds, n_validations, n_times, runs;
   size_t room_files, room_environments, room_subjects, room_words, room_study, room_judged, room_ranks, room_timings,
-      room_scalings, room_messages, room_probes, room_worlds, room_validations;
+      room_scalings, room_messages, room_probes, room_worlds, room_validations, room_times;
 };
 
 void fold_model_open(struct fold_model *model);

@@ -49,6 +49,7 @@ static fold_status read_timing(struct reader *r, json_t *record) {
   struct fold_model *m = r->model;
   struct fold_model_timing *t = fold_model_grow(&m->timings, &m->n_timings, &m->room_timings, sizeof *t);
   if (t == NULL) return no_memory();
+  FOLD_TRY(fold_model_add_time(m, record, r->environment));
   *t = (struct fold_model_timing){.environment = r->environment,
                                   .threads = number(record, FOLD_KEY(threads)),
                                   .rows = number(record, FOLD_KEY(rows)),
@@ -93,6 +94,7 @@ static fold_status read_scaling(struct reader *r, json_t *record) {
   struct fold_model *m = r->model;
   struct fold_model_scaling *s = fold_model_grow(&m->scalings, &m->n_scalings, &m->room_scalings, sizeof *s);
   if (s == NULL) return no_memory();
+  FOLD_TRY(fold_model_add_time(m, record, r->environment));
   *s = (struct fold_model_scaling){.environment = r->environment,
                                    .n = number(record, FOLD_KEY(n)),
                                    .workers = number(record, FOLD_KEY(workers)),
@@ -114,6 +116,7 @@ static fold_status read_message(struct reader *r, json_t *record) {
   struct fold_model *m = r->model;
   struct fold_model_message *s = fold_model_grow(&m->messages, &m->n_messages, &m->room_messages, sizeof *s);
   if (s == NULL) return no_memory();
+  FOLD_TRY(fold_model_add_time(m, record, r->environment));
   *s = (struct fold_model_message){.environment = r->environment,
                                    .bytes = number(record, FOLD_KEY(bytes)),
                                    .workers = number(record, FOLD_KEY(workers)),

@@ -44,7 +44,7 @@ void fold_page_fold(struct fold_page *page, const char *what);
 void fold_page_unfold(struct fold_page *page);
 /* What was measured, made of the model. */
 typedef void fold_view(struct fold_sheet *sheet, const struct fold_model *model);
-fold_view fold_sheet_prices, fold_sheet_timings, fold_sheet_scalings, fold_sheet_messages;
+fold_view fold_sheet_changes, fold_sheet_prices, fold_sheet_timings, fold_sheet_scalings, fold_sheet_messages;
 /* A view's table, folded. */
 fold_status fold_page_sheet(struct fold_page *page, fold_view *view);
 /* A cell of a table. */

@@ -102,5 +102,6 @@ void fold_model_close(struct fold_model *model) {
   free(model->probes);
   free(model->worlds);
   free(model->validations);
+  free(model->times);
   *model = (struct fold_model){0};
 }
