@@ -66,6 +66,21 @@ void fold_golden_text(const struct fold_golden_line *line, char text[FOLD_GOLDEN
 void fold_golden_end_text(size_t lines, uint64_t hash, char text[FOLD_GOLDEN_LONGEST]);
 uint64_t fold_golden_hash(uint64_t before, const char *text);
 
+/* A file that such a line ends, read a line at a time. */
+struct fold_golden_file {
+  const char *path;
+  fold_status (*take)(void *context,
+                      char *text); /* each line, without its end; its failure is told with file and line */
+  void *context;
+  size_t number; /* of the line at hand, from 1 */
+  uint64_t hash; /* of the lines before it */
+  bool ended;
+};
+/* BAD_INPUT where it is none, or has no end. */
+fold_status fold_golden_file_read(struct fold_golden_file *file);
+/* For `take`: the line at hand is the last of a file of so many lines; BAD_INPUT where it is not what --bless wrote there. */
+fold_status fold_golden_file_end(struct fold_golden_file *file, size_t lines, const char *text);
+
 /* NULL where there is none. */
 struct fold_golden_line *fold_golden_find(const struct fold_golden_sheet *sheet, const char *name);
 struct fold_golden_sheet *fold_golden_sheet_of(const struct fold_goldens *goldens, const char *of, const char *where);

@@ -4,10 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "golden.h"
-#include "line.h"
 #include "path.h"
 
 static bool next_hex(char **rest, uint64_t *value, int *digits) {
@@ -48,16 +46,13 @@ struct head {
 };
 
 struct reading {
+  struct fold_golden_file file;
   struct fold_goldens *goldens;
   struct fold_golden_sheet *sheet;
   struct head head;
   struct fold_golden_by by[64];
   size_t n_by;
-  const char *path;
-  size_t number;
-  uint64_t hash;  /* of the lines before */
   bool has_order; /* so that each line with results has a tree */
-  bool ended;
 };
 
 static fold_status take_line(struct reading *r, const char *text) {
@@ -74,7 +69,7 @@ static fold_status take_line(struct reading *r, const char *text) {
   if (line.n > 0 && line.has_tree != r->has_order)
     return fold_error(FOLD_BAD_INPUT, "%.100s: %s", line.name,
                       r->has_order ? "it has no tree of its order" : "no order has its tree");
-  line.number = r->number;
+  line.number = r->file.number;
   return fold_golden_put(s, &line);
 }
 
@@ -104,7 +99,7 @@ static fold_status open_sheet(struct reading *r) {
   if (sheet == NULL) return no_memory();
   free(sheet->path);
   free(sheet->commit);
-  sheet->path = strdup(r->path);
+  sheet->path = strdup(r->file.path);
   sheet->commit = strdup(h->commit);
   return sheet->path && sheet->commit ? fold_ok() : no_memory();
 }
@@ -152,33 +147,14 @@ static fold_status take_head(struct reading *r, const char *text) {
   return *place ? fold_ok() : no_memory();
 }
 
-static bool is_old_end(const char *text) {
-  const char *digits = behind(text, "end");
-  return digits && *digits && digits[strspn(digits, "0123456789")] == '\0';
-}
-
-/* How many lines there are, and the hash of all before: nothing was cut, taken out or changed by hand. */
-static fold_status take_end(struct reading *r, const char *text) {
-  char want[FOLD_GOLDEN_LONGEST], count[40];
-  const int n = snprintf(count, sizeof count, "end %zu ", r->sheet->n);
-  fold_golden_end_text(r->sheet->n, r->hash, want);
-  r->ended = strcmp(text, want) == 0;
-  if (r->ended) return fold_ok();
-  if (strncmp(text, count, (size_t)n) != 0 && !is_old_end(text))
-    return fold_error(FOLD_BAD_INPUT, "'%.60s': there are %zu lines", text, r->sheet->n);
-  return fold_error(
-      FOLD_BAD_INPUT, "%s: take the file back from your repository, or remove it and --bless again",
-      is_old_end(text) ? "no hash of the lines before" : "the lines before are not those that --bless wrote");
-}
-
-static fold_status take_text(struct reading *r, char *text) {
-  if (r->number == 1)
+static fold_status take_text(void *context, char *text) {
+  struct reading *r = context;
+  if (r->file.number == 1)
     return strcmp(text, FOLD_GOLDEN_FIRST) == 0
                ? fold_ok()
                : fold_error(FOLD_BAD_INPUT, "no golden: '" FOLD_GOLDEN_FIRST "' is wanted");
-  if (r->ended) return fold_error(FOLD_BAD_INPUT, "behind the last line");
   if (text[0] == '#') return fold_ok();
-  if (r->sheet && behind(text, "end")) return take_end(r, text);
+  if (r->sheet && behind(text, "end")) return fold_golden_file_end(&r->file, r->sheet->n, text);
   if (r->sheet) return take_line(r, text);
   if (text[0]) return take_head(r, text);
   FOLD_TRY(open_sheet(r));
@@ -186,39 +162,11 @@ static fold_status take_text(struct reading *r, char *text) {
   return fold_ok();
 }
 
-static fold_status read_lines(struct reading *r, FILE *file) {
-  char *text = NULL;
-  size_t room = 0;
-  fold_status status = fold_ok();
-  for (ssize_t n; status.code == FOLD_OK && (n = fold_line_read(&text, &room, FOLD_GOLDEN_LONGEST - 1, file)) >= 0;) {
-    r->number++;
-    if (n == 0 || text[n - 1] != '\n' || strlen(text) != (size_t)n) {
-      status = fold_error(FOLD_BAD_INPUT, "cut off");
-    } else {
-      text[n - 1] = '\0';
-      const uint64_t hash = fold_golden_hash(r->hash, text);
-      status = take_text(r, text);
-      r->hash = hash;
-    }
-    status = fold_within(status, "%.120s:%zu", fold_path_tail(r->path), r->number);
-  }
-  free(text);
-  if (status.code == FOLD_OK && (!feof(file) || !r->ended))
-    status = fold_error(FOLD_BAD_INPUT, "%.150s: no golden, or cut off", fold_path_tail(r->path));
-  if (r->sheet) r->sheet->changed = false;
-  return status;
-}
-
 static fold_status read_sheet(struct fold_goldens *g, const char *path) {
-  struct reading r = {.goldens = g, .path = path};
-  struct stat info;
-  const bool regular = stat(path, &info) != 0 || S_ISREG(info.st_mode); /* a pipe would be waited for */
-  if (!regular) return fold_error(FOLD_BAD_INPUT, "%.150s: not a file of text", fold_path_tail(path));
-  FILE *file = fopen(path, "re");
-  if (file == NULL)
-    return fold_error(FOLD_BAD_INPUT, "%.150s: can't be read: %s", fold_path_tail(path), strerror(errno));
-  fold_status status = read_lines(&r, file);
-  fclose(file);
+  struct reading r = {.goldens = g};
+  r.file = (struct fold_golden_file){.path = path, .take = take_text, .context = &r};
+  fold_status status = fold_golden_file_read(&r.file);
+  if (r.sheet) r.sheet->changed = false;
   free(r.head.of);
   free(r.head.where);
   free(r.head.commit);
