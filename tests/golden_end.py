@@ -1,4 +1,4 @@
-"""The last line of a golden: its count and the hash of all lines before, as `foldproof record --bless` writes it. For tests that change sheets."""
+"""The last line of a golden, its count and the hash of all lines before, and the list of a folder's goldens, as `foldproof record --bless` writes them. For tests that change either."""
 import ctypes
 import ctypes.util
 
@@ -14,3 +14,10 @@ def closed(text):
         value = _hash(line.encode(), len(line.encode()), value)
     count = len(lines) - 1 - lines.index("") if "" in lines else 0
     return "".join(f"{line}\n" for line in [*lines, f"end {count} xxh3 {value:016x}"])
+
+
+def list_folder(folder):
+    """Lists the sheets that are in the folder now."""
+    names = sorted(path.name for path in folder.glob("*.golden"))
+    head = ["foldproof goldens 1", "# The files of this folder, by `foldproof record --bless`: one that is gone, or not listed, is an error.", ""]
+    (folder / "golden.list").write_text(closed("".join(f"{line}\n" for line in [*head, *names, "end"])))

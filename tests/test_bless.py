@@ -1,6 +1,7 @@
 """--bless keeps what the oracle certifies and nothing else, shows what changes, and is killed at any moment without harm.
 
-test_bless.py FOLDPROOF LIBRARY_FOLDER CC. A user's project: a guest, a checkout of its own, a folder of goldens.
+test_bless.py FOLDPROOF LIBRARY_FOLDER CC [KILLS]. A user's project: a guest, a checkout of its own, a folder of goldens. KILLS: how often it
+is killed (12).
 """
 import os
 import pathlib
@@ -12,9 +13,10 @@ import sys
 import tempfile
 import time
 
-from golden_end import closed
+from golden_end import closed, list_folder
 
 FOLDPROOF, LIBRARY, CC = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2]).resolve(), sys.argv[3].split()
+KILLS = int(sys.argv[4]) if len(sys.argv) > 4 else 12
 FEW = "normal/f32/sum/1x1025/seed1,normal/f32/sum/17x257/seed1,normal/f32/sum/1x33/seed1"
 
 
@@ -92,8 +94,7 @@ def check_portable(project):
     assert project.kept() == kept
     assert "3 as they were" in project.record(right, "--bless", code=0) and project.kept() == kept
     project.record(right, "--subjects", "host/pairwise", "--fixtures", FEW, code=2)
-    for name in kept:
-        (project.path / "kept" / name).unlink()
+    shutil.rmtree(project.path / "kept")
 
 
 def check_refused(project):
@@ -190,33 +191,77 @@ def check_commit(project):
     shutil.rmtree(project.path / "kept")
 
 
+def check_list(project, free):
+    """The list is written last: what stands before that is told, and --bless goes on from there."""
+    first, second = ("--library", "libmine 1.0"), ("--library", "libmine 1.1")
+    project.record(free, *first, "--bless", "--fixtures", FEW, code=0)
+    (one,), folder = project.kept(), project.path / "kept"
+    listed, kept = folder / "golden.list", project.kept()[one]
+    before = listed.read_text()
+    assert before.splitlines()[3:-1] == [one] and before == closed(before), before
+    listed.chmod(0o444)
+    said = project.record(free, *second, "--bless", "--fixtures", FEW, code=2)
+    assert "golden.list: cannot be written: " in said and listed.read_text() == before, said
+    (two,) = set(project.kept()) - {one}
+    for library in (first, second):
+        said = project.record(free, *library, code=2)
+        assert f"{two} in kept is not in its golden.list: remove it, or let record --bless list it" in said, said
+    listed.chmod(0o644)
+    said = project.record(free, *first, "--bless", code=0)
+    assert f"LISTS: {two}, which was there: golden.list\n" in said and "3 as they were" in said, said
+    for library in (first, second):
+        assert "3 held" in project.record(free, *library, code=0)
+    (folder / one).unlink()
+    said = project.record(free, *second, code=2)
+    assert f"{one} is gone from kept: take it back from your repository, or let record --bless drop it" in said, said
+    said = project.record(free, *second, "--bless", code=0)
+    assert f"DROPS: {one}, which is gone: golden.list\n" in said and list(project.kept()) == [two], said
+    (folder / one).write_text(kept)
+    assert f"{one} in kept is not in its golden.list" in project.record(free, *second, code=2)
+    list_folder(folder)
+    assert "3 held" in project.record(free, *second, code=0)
+    # Another environment's name, which is the same in what a file's name can have.
+    project.record(free, "--library", "libmine-1.1", "--bless", "--fixtures", FEW, code=0)
+    assert set(project.kept()) == {one, two, two.replace(".golden", "-2.golden")}, project.kept()
+    for library in (first, second, ("--library", "libmine-1.1")):
+        assert "goldens: 3 held" in project.record(free, *library, code=0)
+    shutil.rmtree(folder)
+
+
 def check_kill(project, free, behind):
-    """Whatever the moment, each file is what it was or what it is to be."""
-    versions, took = {}, []
-    for guest in (free, behind):
-        begin = time.monotonic()
-        project.record(guest, "--library", "libmine 1.0", "--bless", code=0)
-        took.append(time.monotonic() - begin)
-        versions[guest] = project.kept()
-    assert versions[free] != versions[behind]
-    name = next(name for name in versions[free] if versions[free][name] != versions[behind][name])
-    killed, now = 0, versions[behind][name]
-    chance = random.Random(1)
-    for turn in range(100):
-        guest = free if now == versions[behind][name] else behind
-        run = project.start(guest, "--library", "libmine 1.0", "--bless")
-        time.sleep(chance.uniform(0, 1.1) * max(took) if turn % 2 else chance.uniform(0.6, 1.0) * min(took))
+    """Whatever the moment, each file is what it was or what it is to be, and a sheet is listed or the next check says that it is not."""
+    library, folder = ("--library", "libmine 1.0"), project.path / "kept"
+    project.record(behind, *library, "--bless", "--fixtures", FEW, code=0)
+    (old,) = project.kept().items()
+    begin = time.monotonic()
+    project.record(free, *library, "--bless", code=0)
+    took = time.monotonic() - begin
+    (new,), listed = project.kept().items(), (folder / "golden.list").read_text()
+    assert old[0] == new[0] and old[1] != new[1]
+    chance, killed = random.Random(1), 0
+    for turn in range(KILLS):
+        adds = turn % 2
+        shutil.rmtree(folder)
+        folder.mkdir()
+        if not adds:
+            (folder / old[0]).write_text(old[1])
+            (folder / "golden.list").write_text(listed)
+        run = project.start(free, *library, "--bless", "--fixtures", FEW)
+        time.sleep(chance.uniform(0.6, 1.1) * took if turn % 4 < 2 else chance.uniform(0, 1.1) * took)
         killed += run.poll() is None
         run.kill()
         run.communicate()
-        found = project.kept()
-        now = found[name]
-        assert now in (versions[free][name], versions[behind][name]), f"turn {turn}: a torn file: {now}"
-        assert {n: t for n, t in found.items() if n != name} == {n: t for n, t in versions[free].items() if n != name}
-    assert killed >= 20, f"{killed} of 100 were killed before their end"
-    project.record(free, "--library", "libmine 1.0", "--bless", code=0)
-    assert project.kept() == versions[free]
-    print(f"{killed} of 100 killed")
+        found, has_list = project.kept(), (folder / "golden.list").exists()
+        assert found == dict([new]) or found == ({} if adds else dict([old])), f"turn {turn}: {found}"
+        assert not has_list or (folder / "golden.list").read_text() == listed
+        if not found or not has_list:
+            said = project.record(free, *library, code=2)
+            assert ("golden.list is gone" if found else "no golden is there") in said, said
+        else:
+            project.record(free, *library, code=0 if found == dict([new]) else 1)
+    project.record(free, *library, "--bless", "--fixtures", FEW, code=0)
+    assert project.kept() == dict([new]) and (folder / "golden.list").read_text() == listed
+    print(f"{killed} of {KILLS} killed")
 
 
 with tempfile.TemporaryDirectory() as scratch:
@@ -225,4 +270,7 @@ with tempfile.TemporaryDirectory() as scratch:
     check_refused(project)
     check_object(project)
     check_commit(project)
-    check_kill(project, *check_environment(project))
+    free, behind = check_environment(project)
+    shutil.rmtree(project.path / "kept")
+    check_list(project, free)
+    check_kill(project, free, behind)

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 
-from golden_end import closed
+from golden_end import closed, list_folder
 
 FOLDPROOF, FIXTURES = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
 KEPT = FIXTURES / "golden"
@@ -83,7 +83,7 @@ CHANGES = {
                                                      lambda tree: "")(text)), 2, r":\d+: normal/f32/sum/1x1025/seed1: it has no tree of its order"),
     "a file cut at a line's end": (of_line(r"(^end .*\n)", lambda line: ""), 2, r"no golden, or cut off"),
     "a file cut within a line": (lambda text: text[: len(text) // 2], 2, r":\d+: cut off"),
-    "another version of the format": (of_line(r"^foldproof golden (1)$", lambda n: "2"), 2, r":1: no golden: 'foldproof golden 1' is wanted"),
+    "another version of the format": (of_line(r"^foldproof golden (2)$", lambda n: "3"), 2, r":1: no golden: 'foldproof golden 2' is wanted"),
     "no order at all": (of_line(r"^of (order host/numpy)$", lambda of: "order host/numpy, kahn"), 2, r"no sheet is of that"),
     "nothing": (lambda text: "", 2, r"no golden, or cut off"),
 }
@@ -96,6 +96,7 @@ def check_changes(folder):
         text = change((KEPT / SHEET).read_text())
         for text, code, says in [(text, 2, HASH), (closed(text), code, says)] if code == 1 else [(text, code, says)]:
             (folder / SHEET).write_text(text)
+            list_folder(folder)
             said = record("--golden", folder, "--subjects", "host/*", code=code)
             assert re.search(says, said, re.M), f"{what}: no {says!r} in {said[:3000]}"
 
@@ -105,6 +106,7 @@ def check_fifo(folder):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
     os.mkfifo(folder / "a.golden")
+    list_folder(folder)
     assert "a.golden: not a file of text" in record("--golden", folder, code=2)
 
 
@@ -120,13 +122,73 @@ def check_selection(folder):
     assert re.search(r"\n\d+ held, 0 refuted, \d+ skipped; goldens: 2 held, 0 refuted, 0 stale\n$", done.stdout), done
     folder.mkdir()
     (folder / SHEET).write_text(closed(of_line(r"^normal/f32/sum/1x33/seed1 input \S+ tree \S+ bits (\S+)$", one_digit)((KEPT / SHEET).read_text())))
+    list_folder(folder)
     for case, code, says in (("normal/f32/sum/1x33/seed1", 1, "0 held, 2 refuted, 0 stale"), ("normal/f32/sum/1x1024/seed1", 0, "2 held, 0 refuted, 0 stale"), ("ties/f32/sum/1x3/seed1", 2, "0 held, 0 refuted, 0 stale")):
         done = subprocess.run([FOLDPROOF, "verify", "--golden", folder, "-q", "-s", "host/numpy", "-f", case], capture_output=True, text=True)
         assert done.returncode == code and re.search(rf"\n[1-9]\d* held, 0 refuted, \d+ skipped; goldens: {says}\n$", done.stdout), (case, code, done)
 
 
+OTHER = "order-host-sorted.golden"
+BACK = "take it back from your repository"
+LISTS = {
+    "a sheet that is gone": (lambda folder: (folder / SHEET).unlink(), rf" {SHEET} is gone from \S+golden: {BACK}, or let record --bless drop it"),
+    "two that are gone": (lambda folder: [(folder / name).unlink() for name in (SHEET, OTHER)], rf" {SHEET} is gone \(and 1 more\) from \S+golden: {BACK}"),
+    "a sheet that was renamed": (lambda folder: (folder / SHEET).rename(folder / "other.golden"), rf" {SHEET} is gone, and other.golden is there instead: {BACK}"),
+    "a sheet with another's name": (lambda folder: (folder / SHEET).rename(folder / OTHER), rf" {SHEET} is gone from \S+golden: {BACK}"),
+    "a sheet that is no golden any more": (lambda folder: (folder / SHEET).rename(folder / f"{SHEET}.old"), rf" {SHEET} is gone from \S+golden: {BACK}"),
+    "a sheet that is not listed": (lambda folder: (folder / "exact.golden").write_bytes((KEPT / "exact.golden").read_bytes()),
+                                   r" exact.golden in \S+golden is not in its golden.list: remove it, or let record --bless list it"),
+    "no list": (lambda folder: (folder / "golden.list").unlink(), rf"golden/golden.list is gone, and a golden that went with it would not be missed: {BACK}, or run record --bless again"),
+    "no sheet": (lambda folder: [path.unlink() for path in folder.glob("*.golden")], rf" {SHEET} is gone \(and 1 more\) from \S+golden: "),
+    "a name taken out": (lambda folder: change_list(folder, lambda text: text.replace(f"{SHEET}\n", "")), r"golden.list:5: 'end 2 xxh3 \w+': there are 1 lines"),
+    "a name taken out, and counted": (lambda folder: change_list(folder, lambda text: one_less(text.replace(f"{SHEET}\n", ""))), r"golden.list" + HASH),
+    "a name taken out, and closed": (lambda folder: change_list(folder, lambda text: closed(text.replace(f"{SHEET}\n", ""))), rf" {SHEET} in \S+golden is not in its golden.list"),
+    "a name and its sheet": (lambda folder: [change_list(folder, lambda text: text.replace(f"{SHEET}\n", "")), (folder / SHEET).unlink()], r"golden.list:5: 'end 2 "),
+    "a name twice": (lambda folder: change_list(folder, lambda text: closed(text.replace(f"{SHEET}\n", f"{SHEET}\n" * 2))), rf"golden.list:5: {SHEET}: twice, or out of its place"),
+    "another folder's name": (lambda folder: change_list(folder, lambda text: closed(text.replace(SHEET, f"./{SHEET}"))), r"golden.list:4: '\S+': no line that --bless wrote"),
+    "a list that is cut": (lambda folder: change_list(folder, lambda text: text[: text.index("end")]), r"golden.list: no golden, or cut off"),
+    "another list": (lambda folder: change_list(folder, lambda text: closed(text.replace("goldens 1", "goldens 2"))), r"golden.list:1: no list of goldens: 'foldproof goldens 1' is wanted"),
+}
+
+
+def change_list(folder, change):
+    path = folder / "golden.list"
+    text = path.read_text()
+    path.write_text(change(text))
+    assert path.read_text() != text
+
+
+def check_list(folder):
+    """What is not there is missed, by whatever command; and a folder from before there were lists is told so."""
+    few = ["--golden", folder, "--subjects", "host/numpy,host/sorted", "--fixtures", "normal/f32/sum/1x1025/seed1"]
+    for what, (change, says) in LISTS.items():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        for name in (SHEET, OTHER):
+            shutil.copy(KEPT / name, folder)
+        list_folder(folder)
+        record(*few, code=0)
+        change(folder)
+        said = record(*few, code=2)
+        assert re.search(says, said), f"{what}: no {says!r} in {said}"
+    done = subprocess.run([FOLDPROOF, "verify", "-q", *few], capture_output=True, text=True)
+    assert done.returncode == 2 and "another" not in done.stdout and "no list of goldens" in done.stderr, done
+    (folder / "golden.list").unlink()
+    for path in folder.glob("*.golden"):
+        path.write_text(closed(path.read_text().replace("foldproof golden 2", "foldproof golden 1")))
+    said = record(*few, code=0)
+    assert re.search(r"^NO LIST: \S+golden has no golden.list, so that a golden that is deleted is not missed: record --bless writes one\ngoldens: 4 held, ", said, re.M), said
+    said = record(*few, "--bless", "--dirty", code=0)
+    assert "LISTS: what is in the folder: golden.list, which is new" in said and "2 as they were" in said, said
+    before = {path.name: path.read_text() for path in folder.iterdir()}
+    list_folder(folder)
+    assert before == {path.name: path.read_text() for path in folder.iterdir()} and all((KEPT / name).read_text() == before[name] for name in (SHEET, OTHER))
+    assert "NO LIST" not in record(*few, code=0)
+
+
 with tempfile.TemporaryDirectory() as scratch:
     check_kept()
     check_changes(pathlib.Path(scratch) / "golden")
+    check_list(pathlib.Path(scratch) / "golden")
     check_fifo(pathlib.Path(scratch) / "golden")
     check_selection(pathlib.Path(scratch) / "golden")

@@ -8,6 +8,8 @@
  * A sheet is text, for a person to read in a diff: first what it is of, who gave it, the commit of that code; then a line a case, by
  * name: the hash of the input, the fingerprint of the order's tree, and the bits of each result; of more than 16 rows a hash of each
  * sixteenth of them; last how many lines there are, and a hash of all that stands before, so that nothing is taken out or changed by hand. Only `foldproof record --bless` writes it.
+ *
+ * Beside the sheets lies a list of their names, closed alike: a sheet that is gone, renamed or not listed is an error.
  */
 #ifndef FOLD_GOLDEN_H
 #define FOLD_GOLDEN_H
@@ -43,23 +45,41 @@ struct fold_golden_sheet {
   size_t n_by, room_by;
   struct fold_golden_line *line; /* by name */
   size_t n, room;
+  bool listed;  /* its file says that a list has its name */
   bool changed; /* since it was read */
+};
+
+/* The names of a folder's sheets, as its list has them. */
+struct fold_golden_list {
+  char **name;
+  size_t n;
+  bool there;
 };
 
 struct fold_goldens {
   const char *folder;
   struct fold_golden_sheet *sheet;
   size_t n, room;
+  struct fold_golden_list list;
 };
 
-/* Reads all *.golden of a folder; a folder that is not there holds none. BAD_INPUT names file and line of what no --bless wrote. */
+/* Reads all *.golden of a folder, and its list; a folder that is not there holds none. BAD_INPUT names file and line of what no --bless wrote. */
 fold_status fold_goldens_read(struct fold_goldens *goldens, const char *folder);
 void fold_goldens_free(struct fold_goldens *goldens);
-/* Puts each sheet that changed into its place, whole: whoever is killed on the way leaves each file as it was or as it is to be. */
+/* Puts each sheet that changed into its place, whole, and then the list: whoever is killed on the way leaves each file as it was or as it
+ * is to be, and a list that lacks a sheet or names one that is gone. */
 fold_status fold_goldens_write(const struct fold_goldens *goldens);
+/* BAD_INPUT names a sheet that the list names and that is gone, or that is there and not listed; or the list, where that is gone. A folder
+ * that was written before there were lists has none. */
+fold_status fold_golden_list_check(const struct fold_goldens *goldens);
+/* For --bless, which makes the list anew: prints what becomes of it that no sheet's change shows. */
+void fold_golden_list_tell(const struct fold_goldens *goldens);
 
 /* A line's text, as it is written. */
-#define FOLD_GOLDEN_FIRST "foldproof golden 1"
+#define FOLD_GOLDEN_FIRST "foldproof golden 2"
+#define FOLD_GOLDEN_UNLISTED "foldproof golden 1" /* the same, from before there were lists */
+#define FOLD_GOLDEN_LIST "golden.list"
+#define FOLD_GOLDEN_LIST_FIRST "foldproof goldens 1"
 enum { FOLD_GOLDEN_LONGEST = 1 << 12 };
 void fold_golden_text(const struct fold_golden_line *line, char text[FOLD_GOLDEN_LONGEST]);
 /* The last line's, of so many lines; `hash` is of all before it: fold_golden_hash of each line's text, of the file's first on. */
@@ -80,6 +100,18 @@ struct fold_golden_file {
 fold_status fold_golden_file_read(struct fold_golden_file *file);
 /* For `take`: the line at hand is the last of a file of so many lines; BAD_INPUT where it is not what --bless wrote there. */
 fold_status fold_golden_file_end(struct fold_golden_file *file, size_t lines, const char *text);
+
+/* A file that is written, and the hash of its lines so far. */
+struct fold_golden_writing;
+void fold_golden_put_text(struct fold_golden_writing *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Puts the file into its place, whole: the lines of `put`, and behind them the last one, of so many lines. */
+fold_status fold_golden_file_write(const char *path, void (*put)(struct fold_golden_writing *w, const void *of),
+                                   const void *of, size_t lines);
+/* Whether a file of that name is a sheet. */
+bool fold_golden_is_sheet(const char *name);
+fold_status fold_golden_list_read(struct fold_goldens *goldens);
+fold_status fold_golden_list_write(const struct fold_goldens *goldens);
+void fold_golden_list_free(struct fold_golden_list *list);
 
 /* NULL where there is none. */
 struct fold_golden_line *fold_golden_find(const struct fold_golden_sheet *sheet, const char *name);

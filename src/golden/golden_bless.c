@@ -260,6 +260,7 @@ fold_status fold_golden_bless_end(struct fold_golden_run *run) {
   if (run->changed > MOST_LINES) printf("%d of %zu changes shown\n", MOST_LINES, run->changed);
   if (run->refused > MOST_LINES) printf("%d of %zu refusals shown\n", MOST_LINES, run->refused);
   for (size_t i = 0; i < run->goldens.n && run->refused == 0; i++) drop_gone(run, &run->goldens.sheet[i]);
+  if (run->refused == 0) fold_golden_list_tell(&run->goldens);
   printf("goldens in %s: %zu added, %zu changed, %zu as they were, %zu refused; code of commit %s\n",
          run->options->folder, run->added, run->changed, run->same, run->refused, run->commit);
   if (run->unsteady) printf("%zu results are not kept: who gave them does not promise run_to_run\n", run->unsteady);

@@ -44,7 +44,7 @@ static void commit_of(const struct fold_golden_run *run, char text[200]) {
   }
   ask(changes,
       "(git status --porcelain --untracked-files=all 2>/dev/null || echo failed) | grep -vE "
-      "'[.](golden|golden[.]partial[.0-9]+|so|o|a)\"?$'");
+      "'[.](golden|golden[.]partial[.0-9]+|so|o|a)\"?$|[ /]golden[.]list([.]partial[.0-9]+)?\"?$'");
   if (changes[0]) snprintf(text + strlen(text), 200 - strlen(text), "+dirty");
 }
 

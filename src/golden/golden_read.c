@@ -53,6 +53,7 @@ struct reading {
   struct fold_golden_by by[64];
   size_t n_by;
   bool has_order; /* so that each line with results has a tree */
+  bool listed;
 };
 
 static fold_status take_line(struct reading *r, const char *text) {
@@ -99,6 +100,7 @@ static fold_status open_sheet(struct reading *r) {
   if (sheet == NULL) return no_memory();
   free(sheet->path);
   free(sheet->commit);
+  sheet->listed = r->listed;
   sheet->path = strdup(r->file.path);
   sheet->commit = strdup(h->commit);
   return sheet->path && sheet->commit ? fold_ok() : no_memory();
@@ -149,10 +151,12 @@ static fold_status take_head(struct reading *r, const char *text) {
 
 static fold_status take_text(void *context, char *text) {
   struct reading *r = context;
-  if (r->file.number == 1)
-    return strcmp(text, FOLD_GOLDEN_FIRST) == 0
+  if (r->file.number == 1) {
+    r->listed = strcmp(text, FOLD_GOLDEN_FIRST) == 0;
+    return r->listed || strcmp(text, FOLD_GOLDEN_UNLISTED) == 0
                ? fold_ok()
                : fold_error(FOLD_BAD_INPUT, "no golden: '" FOLD_GOLDEN_FIRST "' is wanted");
+  }
   if (text[0] == '#') return fold_ok();
   if (r->sheet && behind(text, "end")) return fold_golden_file_end(&r->file, r->sheet->n, text);
   if (r->sheet) return take_line(r, text);
@@ -174,10 +178,12 @@ static fold_status read_sheet(struct fold_goldens *g, const char *path) {
   return status;
 }
 
-static int is_golden(const struct dirent *entry) {
-  const size_t n = strlen(entry->d_name);
-  return n > 7 && strcmp(entry->d_name + n - 7, ".golden") == 0;
+bool fold_golden_is_sheet(const char *name) {
+  const size_t n = strlen(name);
+  return n > 7 && strcmp(name + n - 7, ".golden") == 0;
 }
+
+static int is_golden(const struct dirent *entry) { return fold_golden_is_sheet(entry->d_name); }
 
 fold_status fold_goldens_read(struct fold_goldens *g, const char *folder) {
   struct dirent **names = NULL;
@@ -185,7 +191,7 @@ fold_status fold_goldens_read(struct fold_goldens *g, const char *folder) {
   const int n = scandir(folder, &names, is_golden, alphasort);
   if (n < 0 && errno == ENOENT) return fold_ok();
   if (n < 0) return fold_error(FOLD_BAD_INPUT, "%.150s: can't be read: %s", fold_path_tail(folder), strerror(errno));
-  fold_status status = fold_ok();
+  fold_status status = fold_golden_list_read(g);
   for (int i = 0; i < n; i++) {
     char *path = NULL;
     if (status.code == FOLD_OK && asprintf(&path, "%s/%s", folder, names[i]->d_name) < 0) status = no_memory();

@@ -40,6 +40,7 @@ fold_status fold_golden_open(struct fold_golden_run *run, const struct fold_gold
   *run = (struct fold_golden_run){
       .options = options, .registry = registry, .selection = selection, .program = program, .subject = SIZE_MAX};
   FOLD_TRY(fold_goldens_read(&run->goldens, options->folder));
+  if (!options->bless) FOLD_TRY(fold_golden_list_check(&run->goldens));
   if (run->goldens.n == 0 && !options->bless)
     return fold_error(FOLD_BAD_INPUT, "%.150s: no golden is there: see record --bless",
                       fold_path_tail(options->folder));
@@ -204,6 +205,11 @@ fold_status fold_golden_end(struct fold_golden_run *run) {
   if (run->options->bless) return fold_golden_bless_end(run);
   if (run->differ > MOST_LINES) printf("%d of %zu that differ shown\n", MOST_LINES, run->differ);
   FOLD_TRY(fold_golden_check(run));
+  if (!run->goldens.list.there)
+    printf("NO LIST: %s has no " FOLD_GOLDEN_LIST
+           ", so that a golden that is deleted is not missed: record --bless "
+           "writes one\n",
+           run->options->folder);
   print_counts(run);
   return fold_ok();
 }

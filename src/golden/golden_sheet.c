@@ -94,10 +94,11 @@ struct fold_golden_sheet *fold_golden_sheet_of(const struct fold_goldens *g, con
   return NULL;
 }
 
-/* "order-host-numpy.golden": what a file may be called anywhere. */
-static char *path_of(const char *folder, const char *of, const char *where) {
-  char *path = NULL;
-  if (asprintf(&path, "%s/%s%s%s.golden", folder, of, *where ? "-" : "", where) < 0) return NULL;
+/* "order-host-numpy.golden": what a file may be called anywhere; `turn` tells two apart that differ in what a name can't have. */
+static char *path_of(const char *folder, const char *of, const char *where, size_t turn) {
+  char *path = NULL, more[24] = "";
+  if (turn) snprintf(more, sizeof more, "-%zu", turn + 1);
+  if (asprintf(&path, "%s/%s%s%s%s.golden", folder, of, *where ? "-" : "", where, more) < 0) return NULL;
   char *from = path + strlen(folder) + 1, *to = from, *end = path + strlen(path) - strlen(".golden");
   for (; from < end; from++) {
     const bool plain = (*from >= 'a' && *from <= 'z') || (*from >= 'A' && *from <= 'Z') ||
@@ -108,13 +109,28 @@ static char *path_of(const char *folder, const char *of, const char *where) {
   return path;
 }
 
+static bool is_taken(const struct fold_goldens *g, const char *path) {
+  for (size_t i = 0; i < g->n; i++)
+    if (strcmp(g->sheet[i].path, path) == 0) return true;
+  return false;
+}
+
+static char *free_path_of(const struct fold_goldens *g, const char *of, const char *where) {
+  char *path = path_of(g->folder, of, where, 0);
+  for (size_t turn = 1; path && is_taken(g, path); turn++) {
+    free(path);
+    path = path_of(g->folder, of, where, turn);
+  }
+  return path;
+}
+
 struct fold_golden_sheet *fold_golden_sheet_add(struct fold_goldens *g, const char *of, const char *where) {
   struct fold_golden_sheet *s = fold_golden_sheet_of(g, of, where);
   if (s) return s;
   if (!grow((void **)&g->sheet, g->n, &g->room, sizeof *g->sheet)) return NULL;
   s = &g->sheet[g->n];
   *s = (struct fold_golden_sheet){
-      .path = path_of(g->folder, of, where), .of = strdup(of), .where = strdup(where), .commit = strdup("unknown")};
+      .path = free_path_of(g, of, where), .of = strdup(of), .where = strdup(where), .commit = strdup("unknown")};
   g->n++;
   return s->path && s->of && s->where && s->commit ? s : NULL;
 }
@@ -132,6 +148,7 @@ void fold_goldens_free(struct fold_goldens *g) {
     free(s->commit);
   }
   free(g->sheet);
+  fold_golden_list_free(&g->list);
   *g = (struct fold_goldens){0};
 }
 

@@ -27,15 +27,13 @@ void fold_golden_end_text(size_t lines, uint64_t hash, char text[FOLD_GOLDEN_LON
   snprintf(text, FOLD_GOLDEN_LONGEST, "end %zu xxh3 %016llx", lines, (unsigned long long)hash);
 }
 
-/* A file, and the hash of the lines that are written so far: each is hashed with that of the lines before it. */
-struct writing {
+struct fold_golden_writing {
   FILE *file;
-  uint64_t hash;
+  uint64_t hash; /* each line is hashed with that of the lines before it */
   bool failed;
 };
 
-static void put(struct writing *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put(struct writing *w, const char *format, ...) {
+void fold_golden_put_text(struct fold_golden_writing *w, const char *format, ...) {
   char text[FOLD_GOLDEN_LONGEST];
   va_list args;
   va_start(args, format);
@@ -45,50 +43,54 @@ static void put(struct writing *w, const char *format, ...) {
   w->failed |= fprintf(w->file, "%s\n", text) < 0;
 }
 
-static void put_by(struct writing *w, const struct fold_golden_by *by) {
-  if (by->object)
-    put(w, "by %s, object %016llx", by->name, (unsigned long long)by->object);
-  else
-    put(w, "by %s", by->name);
+fold_status fold_golden_file_write(const char *path, void (*put)(struct fold_golden_writing *, const void *),
+                                   const void *of, size_t lines) {
+  struct fold_output o;
+  char end[FOLD_GOLDEN_LONGEST];
+  FOLD_TRY(fold_output_open(&o, path));
+  struct fold_golden_writing w = {.file = o.file};
+  put(&w, of);
+  fold_golden_end_text(lines, w.hash, end);
+  fold_golden_put_text(&w, "%s", end);
+  fold_status status = w.failed ? fold_output_failed(&o, errno) : fold_ok();
+  fold_status closed = fold_output_close(&o, status.code == FOLD_OK ? FOLD_OUTPUT_WHOLE : FOLD_OUTPUT_DROP, NULL);
+  return status.code == FOLD_OK ? closed : status;
 }
 
-static fold_status write_text(struct fold_output *o, const struct fold_golden_sheet *s) {
-  struct writing w = {.file = o->file};
+static void put_by(struct fold_golden_writing *w, const struct fold_golden_by *by) {
+  if (by->object)
+    fold_golden_put_text(w, "by %s, object %016llx", by->name, (unsigned long long)by->object);
+  else
+    fold_golden_put_text(w, "by %s", by->name);
+}
+
+static void put_sheet(struct fold_golden_writing *w, const void *of) {
+  const struct fold_golden_sheet *s = of;
   char text[FOLD_GOLDEN_LONGEST];
-  put(&w, FOLD_GOLDEN_FIRST);
-  put(&w,
-      "# Written by `foldproof record --bless`; a line: the case, its input's hash, the order's tree, the results.");
-  put(&w, "of %s", s->of);
-  if (*s->where) put(&w, "where %s", s->where);
-  for (size_t i = 0; i < s->n_by; i++) put_by(&w, &s->by[i]);
-  put(&w, "commit %s", s->commit);
-  put(&w, "%s", "");
+  fold_golden_put_text(w, FOLD_GOLDEN_FIRST);
+  fold_golden_put_text(
+      w, "# Written by `foldproof record --bless`; a line: the case, its input's hash, the order's tree, the results.");
+  fold_golden_put_text(w, "of %s", s->of);
+  if (*s->where) fold_golden_put_text(w, "where %s", s->where);
+  for (size_t i = 0; i < s->n_by; i++) put_by(w, &s->by[i]);
+  fold_golden_put_text(w, "commit %s", s->commit);
+  fold_golden_put_text(w, "%s", "");
   for (size_t i = 0; i < s->n; i++) {
     fold_golden_text(&s->line[i], text);
-    put(&w, "%s", text);
+    fold_golden_put_text(w, "%s", text);
   }
-  fold_golden_end_text(s->n, w.hash, text);
-  put(&w, "%s", text);
-  return w.failed ? fold_output_failed(o, errno) : fold_ok();
+}
+
+static fold_status write_sheet(const struct fold_golden_sheet *s) {
+  if (s->n && s->n_by) return fold_golden_file_write(s->path, put_sheet, s, s->n);
+  if (unlink(s->path) == 0 || errno == ENOENT) return fold_ok();
+  return fold_error(fold_write_code(errno), "%.150s: can't be removed: %s", fold_path_tail(s->path), strerror(errno));
 }
 
 fold_status fold_goldens_write(const struct fold_goldens *g) {
   if (mkdir(g->folder, 0777) != 0 && errno != EEXIST)
     return fold_error(fold_write_code(errno), "%.150s: can't be made: %s", fold_path_tail(g->folder), strerror(errno));
-  for (size_t i = 0; i < g->n; i++) {
-    const struct fold_golden_sheet *s = &g->sheet[i];
-    struct fold_output o;
-    if (!s->changed) continue;
-    if (s->n == 0 || s->n_by == 0) {
-      if (unlink(s->path) != 0 && errno != ENOENT)
-        return fold_error(fold_write_code(errno), "%.150s: can't be removed: %s", fold_path_tail(s->path),
-                          strerror(errno));
-      continue;
-    }
-    FOLD_TRY(fold_output_open(&o, s->path));
-    fold_status status = write_text(&o, s);
-    fold_status closed = fold_output_close(&o, status.code == FOLD_OK ? FOLD_OUTPUT_WHOLE : FOLD_OUTPUT_DROP, NULL);
-    FOLD_TRY(status.code == FOLD_OK ? closed : status);
-  }
-  return fold_ok();
+  for (size_t i = 0; i < g->n; i++)
+    if (g->sheet[i].changed || !g->sheet[i].listed) FOLD_TRY(write_sheet(&g->sheet[i]));
+  return fold_golden_list_write(g);
 }

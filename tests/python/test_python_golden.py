@@ -52,8 +52,11 @@ with tempfile.TemporaryDirectory() as scratch:
     said = raised(foldproof.Differs, in_turn, "kept")
     assert "DIFFERS FROM ITS GOLDEN: py/mine on host" in said and "patterns apart; errors" in said, said
     assert "2 stale" in raised(foldproof.Stale, by_pairs, "kept", library="numpy 0.1")
-    (kept,) = Path("kept").iterdir()
+    (kept,) = Path("kept").glob("*.golden")
     assert f"numpy {np.__version__}, its own launch" in kept.read_text() and "by guest py/mine on host" in kept.read_text()
     said = foldproof.golden(in_turn, "kept", bless=True, dirty=True, **FEW)
     assert "CHANGES: py/mine on host" in said and "2 changed" in said, said
     foldproof.golden(in_turn, "kept", **FEW)
+    kept.rename("kept/away.golden")
+    said = raised(foldproof.Differs, in_turn, "kept")
+    assert f"{kept.name} is gone, and away.golden is there instead: take it back from your repository" in said, said
