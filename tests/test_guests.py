@@ -190,7 +190,8 @@ PROGRAMS = {
     "dtype": "and not of f32", "shape": "and not 1", "lists_errors": "its reason is not a text", "square": "its results are", "nothing": "the program wrote no results",
     "late": "the program wrote no results", "chatters": "BROKEN", "truncates": "BROKEN",
 }
-TABLES = {"empty": "its table has no subject", "no_name": "has no name", "no_dtype": "no dtypes is called 'f33'", "number": "its claims is not a text", "slip": "no field 'dtype': did you mean 'dtypes'", "taken": "is one of foldproof's own"}
+TABLES = {"empty": "its table has no subject", "no_name": "has no name", "no_dtype": "its dtypes has the unknown word 'f33': did you mean 'f32'? Allowed: f16, bf16, f32, f64, e4m3, e5m2\n", "number": "its claims is 3, and must be a text in quotes", "slip": "no field 'dtype': did you mean 'dtypes'", "rule": "its result has the unknown word 'wide'; allowed: accumulator, terms, f16", "method": "its method has the unknown word 'kahn': did you mean 'kahan'? Allowed: plain, kahan, neumaier, exact\n",
+          "engine": "its engine has the unknown word 'mpi'; allowed: host, cuda", "taken": "is one of foldproof's own"}
 
 
 def check_programs(folder):

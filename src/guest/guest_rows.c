@@ -24,8 +24,16 @@ struct reading {
   const char *name;
 };
 
-static fold_status wrong(const struct reading *r, const char *field, const char *word, const char *meant) {
-  return fold_error(FOLD_BAD_INPUT, "%s: %s: no %s is called '%.60s'%s", r->guest->what, r->name, field, word, meant);
+/* `name` gives the words that are allowed. */
+static fold_status wrong(const struct reading *r, const char *field, const char *word, const char *(*name)(int),
+                         const char *meant) {
+  char allowed[120] = "";
+  for (int i = 0; name(i); i++) {
+    const size_t used = strlen(allowed);
+    snprintf(allowed + used, sizeof allowed - used, "%s%s", i ? ", " : "", name(i));
+  }
+  return fold_error(FOLD_BAD_INPUT, "%s: %s: its %s has the unknown word '%.40s'%s%s%s", r->guest->what, r->name, field,
+                    word, meant, meant[0] ? " Allowed: " : "; allowed: ", allowed);
 }
 
 /* NULL where it is not said; BAD_INPUT where it is no text. */
@@ -33,8 +41,13 @@ static fold_status text_at(const struct reading *r, const char *field, const cha
   const json_t *value = json_object_get(r->entry, field);
   *text = NULL;
   if (value == NULL || json_is_null(value)) return fold_ok();
-  if (!json_is_string(value))
-    return fold_error(FOLD_BAD_INPUT, "%s: %s: its %s is not a text", r->guest->what, r->name, field);
+  if (!json_is_string(value)) {
+    char *found = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+    fold_status status = fold_error(FOLD_BAD_INPUT, "%s: %s: its %s is %.40s, and must be a text in quotes",
+                                    r->guest->what, r->name, field, found ? found : "no text");
+    free(found);
+    return status;
+  }
   if (*json_string_value(value)) *text = json_string_value(value);
   return fold_ok();
 }
@@ -48,6 +61,16 @@ static const char *problem_name(int id) {
   return id < FOLD_PROBLEMS ? fold_problem((enum fold_problem_id)id)->name : NULL;
 }
 static const char *dtype_name(int id) { return id < FOLD_DTYPES ? fold_dtype_name((enum fold_dtype)id) : NULL; }
+
+static const char *method_name(int id) { return fold_method_names[id]; }
+static const char *accumulator_name(int id) { return id == 0 ? "terms" : dtype_name(id - 1); }
+static const char *result_name(int id) { return id == 0 ? "accumulator" : accumulator_name(id - 1); }
+/* The id-th engine that a guest may run on. */
+static const char *engine_name(int id) {
+  for (int e = 0; e < FOLD_ENGINES; e++)
+    if (!fold_engine_has_ranks((enum fold_engine)e) && id-- == 0) return fold_engine_name((enum fold_engine)e);
+  return NULL;
+}
 
 /* numpy's and torch's names, which are near to none of ours. */
 static const char *dtype_meant(const char *word) {
@@ -84,7 +107,7 @@ static fold_status masks(const struct reading *r, const char *field, const char 
        word = strtok_r(NULL, ", ", &rest)) {
     const int id = find(word);
     if (id < 0)
-      status = wrong(r, field, word, near_name(word, name, meant));
+      status = wrong(r, field, word, name, near_name(word, name, meant));
     else
       *mask |= 1u << id;
   }
@@ -94,7 +117,7 @@ static fold_status masks(const struct reading *r, const char *field, const char 
 
 /* A dtype, or a rule by a word of its own. */
 static fold_status rule(const struct reading *r, const char *field, const char *word, unsigned of_word,
-                        unsigned *found) {
+                        const char *(*name)(int), unsigned *found) {
   const char *text;
   char meant[160];
   FOLD_TRY(text_at(r, field, &text));
@@ -106,7 +129,7 @@ static fold_status rule(const struct reading *r, const char *field, const char *
   else if (strcmp(text, word) == 0)
     *found = of_word;
   else if (strcmp(text, "terms") != 0)
-    return wrong(r, field, text, near_name(text, dtype_name, meant));
+    return wrong(r, field, text, name, near_name(text, dtype_name, meant));
   return fold_ok();
 }
 
@@ -115,7 +138,7 @@ static fold_status method(const struct reading *r, enum fold_method *found) {
   char meant[160];
   FOLD_TRY(text_at(r, "method", &text));
   const int method = text ? fold_method_parse(text) : FOLD_PLAIN;
-  if (method < 0) return wrong(r, "method", text, fold_near_of(text, fold_method_names, meant));
+  if (method < 0) return wrong(r, "method", text, method_name, fold_near_of(text, fold_method_names, meant));
   *found = (enum fold_method)method;
   return fold_ok();
 }
@@ -159,13 +182,13 @@ static fold_status read_row(const struct reading *r, const char *claims, struct 
   if (s->about == NULL) s->about = s->name;
   FOLD_TRY(text_at(r, "engine", &engine));
   const int id = engine ? fold_engine_parse(engine) : FOLD_HOST;
-  if (id < 0 || fold_engine_has_ranks((enum fold_engine)id)) return wrong(r, "engine for guests", engine, "");
+  if (id < 0 || fold_engine_has_ranks((enum fold_engine)id)) return wrong(r, "engine", engine, engine_name, "");
   s->engine = (enum fold_engine)id;
   FOLD_TRY(masks(r, "dtypes", "f32", fold_dtype_parse, dtype_name, &s->dtypes));
   s->ops = 1u << FOLD_ROWS_SUM;
   if (!s->guest->unknown) FOLD_TRY(masks(r, "problems", "sum", find_problem, problem_name, &s->ops));
-  FOLD_TRY(rule(r, "accumulator", "terms", FOLD_OF_TERMS, &s->accumulator));
-  FOLD_TRY(rule(r, "result", "accumulator", FOLD_OF_ACCUMULATOR, &s->result));
+  FOLD_TRY(rule(r, "accumulator", "terms", FOLD_OF_TERMS, accumulator_name, &s->accumulator));
+  FOLD_TRY(rule(r, "result", "accumulator", FOLD_OF_ACCUMULATOR, result_name, &s->result));
   FOLD_TRY(method(r, &s->method));
   FOLD_TRY(text_at(r, "order", &s->order));
   FOLD_TRY(text_at(r, "same_bits_as", &s->twin));
