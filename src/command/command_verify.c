@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "command_verify_none.h"
 #include "record.h"
 #include "refutation.h"
 #include "replay.h"
@@ -245,8 +246,9 @@ static void print_table(struct verify *v) {
 /* Prints the table, or why there is none. */
 static int conclude(struct verify *v, const char *command, bool interrupted) {
   if (fold_table_is_empty(&v->table) && !interrupted) {
-    fprintf(stderr, "%s: nothing was judged: no selected subject takes the selected cases, or makes the claims\n",
+    fprintf(stderr, "%s: nothing was judged: the selected subjects, cases and claims have nothing in common:\n",
             command);
+    fold_verify_none(v->table.registry, &v->options.selection);
     return v->unwritten.code != FOLD_OK ? fold_exit_code(v->unwritten.code) : 2;
   }
   print_table(v);

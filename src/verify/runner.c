@@ -188,7 +188,7 @@ static void close_case(struct opened *opened) {
   free(opened->other);
 }
 
-static bool takes(const struct fold_subject *subject, const struct fold_case *c) {
+bool fold_takes_case(const struct fold_subject *subject, const struct fold_case *c) {
   if (fold_engine_has_ranks(subject->engine) != (c->ranks > 0)) return false;
   if (subject->vector && c->cols != c->ranks) return false;
   return (subject->dtypes >> c->dtype & 1) && (subject->ops >> fold_case_problem(c)->id & 1);
@@ -393,7 +393,7 @@ static bool is_lost(const struct opened *opened, enum fold_engine engine) {
 static fold_status run_case(struct fold_round *round, struct opened *opened, bool *lost) {
   for (; round->place.subject < round->registry->n && !*lost && !*round->stop; round->place.subject++) {
     const struct fold_subject *subject = &round->registry->subjects[round->place.subject];
-    if (!fold_selects_subject(round->selection, subject) || !takes(subject, opened->c)) continue;
+    if (!fold_selects_subject(round->selection, subject) || !fold_takes_case(subject, opened->c)) continue;
     if ((round->judge || round->selection->claims) && !claims_asked(round)) continue;
     FOLD_TRY(run_subject(round, opened));
     *lost = round->leave_lost && is_lost(opened, subject->engine);

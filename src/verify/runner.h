@@ -98,6 +98,8 @@ fold_status fold_verify(const struct fold_registry *registry, const struct fold_
                         const struct fold_cases *cases, const struct fold_fresh *fresh, const struct fold_sink *sink,
                         const volatile int *stop);
 
+/* Whether the subject can run the case: its engine, dtype and problem. */
+bool fold_takes_case(const struct fold_subject *subject, const struct fold_case *c);
 /* Whether the selection takes this subject; this claim. */
 bool fold_selects_subject(const struct fold_selection *selection, const struct fold_subject *subject);
 bool fold_selects_claim(const struct fold_selection *selection, const struct fold_claim *claim);

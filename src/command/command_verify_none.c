@@ -1,0 +1,104 @@
+/* command_verify_none.c: why verify judged nothing: of each selected subject, what it takes and promises, beside what was selected. */
+#include <stdio.h>
+
+#include "command.h"
+#include "command_verify_none.h"
+#include "engine.h"
+#include "fixture.h"
+
+enum { MOST = 5 };
+
+static const char *dtype_name(size_t id) { return id < FOLD_DTYPES ? fold_dtype_name((enum fold_dtype)id) : NULL; }
+static const char *problem_name(size_t id) {
+  return id < FOLD_PROBLEMS ? fold_problem((enum fold_problem_id)id)->name : NULL;
+}
+static const char *claim_name(size_t id) {
+  size_t n;
+  const struct fold_claim *claims = fold_claims(&n);
+  return id < n ? claims[id].name : NULL;
+}
+
+static void put_names(uint64_t mask, const char *(*name)(size_t id)) {
+  const char *between = "";
+  for (size_t id = 0; name(id); id++) {
+    if (!(mask >> id & 1)) continue;
+    fprintf(stderr, "%s%s", between, name(id));
+    between = ", ";
+  }
+}
+
+/* What the selected cases are of, and how many there are that the subject takes. */
+struct cases_of {
+  unsigned dtypes, problems;
+  size_t taken;
+};
+
+static struct cases_of look_at(const struct fold_cases *cases, const struct fold_subject *subject) {
+  struct cases_of of = {0};
+  for (size_t i = 0; i < cases->n; i++) {
+    of.dtypes |= 1u << cases->at[i].dtype;
+    of.problems |= 1u << fold_case_problem(&cases->at[i])->id;
+    of.taken += fold_takes_case(subject, &cases->at[i]);
+  }
+  return of;
+}
+
+static void put_untaken(const struct fold_subject *subject, const struct fold_cases *cases, struct cases_of of) {
+  const bool ranks = fold_engine_has_ranks(subject->engine);
+  if (cases->n && ranks != (cases->at[0].ranks > 0)) {
+    fprintf(stderr,
+            ranks ? "adds over ranks; the selected cases, such as %s, are not over ranks\n"
+                  : "does not add over ranks; the selected cases, such as %s, are over ranks\n",
+            cases->at[0].name);
+    return;
+  }
+  if (subject->vector) fputs("takes one term a rank, ", stderr);
+  fputs("takes ", stderr);
+  put_names(subject->ops, problem_name);
+  fputs(" of ", stderr);
+  put_names(subject->dtypes, dtype_name);
+  fputs("; the selected cases are ", stderr);
+  put_names(of.problems, problem_name);
+  fputs(" of ", stderr);
+  put_names(of.dtypes, dtype_name);
+  fprintf(stderr, ", such as %s\n", cases->n ? cases->at[0].name : "none");
+}
+
+static void put_unclaimed(const struct fold_subject *subject, const struct fold_selection *selection) {
+  size_t n;
+  const struct fold_claim *claims = fold_claims(&n);
+  uint64_t asked = 0;
+  for (size_t k = 0; k < n; k++)
+    if (fold_selects_claim(selection, &claims[k])) asked |= FOLD_CLAIM(k);
+  if (subject->claims & asked) {
+    fputs("the selected cases are for other claims than those selected\n", stderr);
+    return;
+  }
+  fputs("does not promise ", stderr);
+  put_names(asked, claim_name);
+  fputs(" (--probe tries it all the same), but ", stderr);
+  put_names(subject->claims, claim_name);
+  fputc('\n', stderr);
+}
+
+void fold_verify_none(const struct fold_registry *registry, const struct fold_selection *selection) {
+  struct fold_cases cases = {0};
+  size_t said = 0, all = 0;
+  if (fold_select_cases(selection, selection->engine >= 0 && fold_engine_has_ranks((enum fold_engine)selection->engine),
+                        &cases)
+          .code != FOLD_OK)
+    return;
+  for (size_t i = 0; i < registry->n; i++) {
+    const struct fold_subject *subject = &registry->subjects[i];
+    if (!fold_selects_subject(selection, subject) || all++ >= MOST) continue;
+    const struct cases_of of = look_at(&cases, subject);
+    fprintf(stderr, "  %s on %s: ", subject->name, fold_engine_name(subject->engine));
+    if (of.taken == 0)
+      put_untaken(subject, &cases, of);
+    else
+      put_unclaimed(subject, selection);
+    said++;
+  }
+  if (all > said) fprintf(stderr, "  and %zu more subjects\n", all - said);
+  fold_cases_free(&cases);
+}

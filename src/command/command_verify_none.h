@@ -1,0 +1,10 @@
+/* command_verify_none.h: see command_verify_none.c. */
+#ifndef FOLD_COMMAND_VERIFY_NONE_H
+#define FOLD_COMMAND_VERIFY_NONE_H
+
+#include "runner.h"
+
+/* A line for each of the first selected subjects, on standard error: why none of the selected cases and claims was judged. */
+void fold_verify_none(const struct fold_registry *registry, const struct fold_selection *selection);
+
+#endif
