@@ -123,7 +123,7 @@ static fold_status certify(struct fold_golden_run *run, const struct fold_judgem
   }
   FOLD_TRY(fold_golden_remake(run, j->c));
   if (run->remade.hash != j->input_hash) {
-    refuse(run, j, "its input is not made again alike");
+    refuse(run, j, "its input has other bits when it is made again");
     return fold_ok();
   }
   struct fold_subject as_host = *s; /* so that a replay is by other arithmetic, whoever ran */
@@ -137,7 +137,7 @@ static fold_status certify(struct fold_golden_run *run, const struct fold_judgem
     refuse(run, j, "%s is %s: %s", judged.claim->name, fold_verdict_name(judged.finding.verdict),
            judged.finding.reason);
   else if ((judged.held & needed) != needed && j->c->rows > 0)
-    refuse(run, j, "no oracle certifies it");
+    refuse(run, j, "no oracle can certify it");
   else if (find_wild(run, now, &row, &status))
     refuse(run, j, "row %zu is not finite, and the exact result is", row);
   else if (!is_bounded(&e, &judged, &any_order))
@@ -208,7 +208,7 @@ fold_status fold_golden_bless(struct fold_golden_run *run, const struct fold_jud
     return fold_ok();
   }
   if (strpbrk(j->c->name, " \n")) {
-    refuse(run, j, "a name with a blank can't be kept");
+    refuse(run, j, "its name has a blank, which a line of a golden can't hold");
     return fold_ok();
   }
   FOLD_TRY(certify(run, j, &now, &right));
@@ -264,6 +264,7 @@ fold_status fold_golden_bless_end(struct fold_golden_run *run) {
   printf("goldens in %s: %zu added, %zu changed, %zu as they were, %zu refused; code of commit %s\n",
          run->options->folder, run->added, run->changed, run->same, run->refused, run->commit);
   if (run->unsteady) printf("%zu results are not kept: who gave them does not promise run_to_run\n", run->unsteady);
-  if (run->refused) puts("nothing is written");
+  if (run->refused)
+    printf("nothing is written: %zu result%s refused\n", run->refused, run->refused == 1 ? " was" : "s were");
   return run->refused ? fold_ok() : fold_goldens_write(&run->goldens);
 }

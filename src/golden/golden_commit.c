@@ -53,21 +53,26 @@ fold_status fold_golden_bless_begin(struct fold_golden_run *run) {
   const char *misleading = find_misleading();
   const struct fold_footing footing = fold_footing_now();
   const bool usual = fold_footing_restore(&footing, false, changed);
-  if (!usual) return fold_error(FOLD_ENVIRONMENT, "--bless: %s is not the usual one: nothing is kept", changed);
+  if (!usual)
+    return fold_error(FOLD_ENVIRONMENT,
+                      "--bless writes nothing: %s was changed before foldproof started, and results may depend on it",
+                      changed);
   if (strstr(fold_build_flags(), "fast-math"))
-    return fold_error(FOLD_ENVIRONMENT, "--bless: this foldproof was built with fast-math: nothing is kept");
+    return fold_error(FOLD_ENVIRONMENT, "--bless writes nothing: this foldproof was built with fast-math");
   if (getenv("LD_PRELOAD") && *getenv("LD_PRELOAD"))
-    return fold_error(FOLD_ENVIRONMENT, "--bless: LD_PRELOAD is set: nothing is kept");
+    return fold_error(FOLD_ENVIRONMENT, "--bless writes nothing: LD_PRELOAD is set, and may change results: unset it");
   commit_of(run, run->commit);
   if (run->options->dirty) return fold_ok();
   if (strncmp(run->commit, "unknown", 7) == 0)
     return fold_error(FOLD_ENVIRONMENT,
-                      "--bless: no commit of the source is known, %s%s: a golden names its code; --dirty does without",
+                      "--bless writes nothing: no commit of the source is known, %s%s. A golden names the commit of "
+                      "its code; --dirty "
+                      "writes it without",
                       misleading ? misleading : "there is no checkout here", misleading ? " is set" : "");
   if (!strstr(run->commit, "+dirty")) return fold_ok();
   return fold_error(
       FOLD_ENVIRONMENT,
-      "--bless: the source differs from commit %.60s: commit first, so that a golden names its code, or say "
+      "--bless writes nothing: the source is at commit %.60s: commit first, so that a golden names its code, or add "
       "--dirty",
       run->commit);
 }
