@@ -115,6 +115,30 @@ def check_liars(folder):
     assert "host/pairwise on host" in out and "liar/leaves_one_out on host violates" in out and "bounded" not in out, (code, out, err)
 
 
+# What a subject does to its process at its third run there: told by its name, and nobody else's, and those after it are judged.
+WILD = {
+    "dies_then_spoils": "it left changed: the process's ", "sends_term": "killed by signal 15", "halts": "a signal halted its process for 5 s",
+    "lowers_hard_limit": "the process's limit of open files", "sets_alarm": "a timer, which was to send a signal later",
+    "ignores_children": "the handler of signal 17", "leaves_a_child": "a process that it started and did not wait for",
+    "masks_files": "the mask of files' modes", "closes_files": "its process lost its connection to foldproof",
+}
+
+
+def check_wild(folder):
+    guest = str(build(folder, "wild", GUESTS / "liars.c"))
+    names = ",".join(f"liar/{name}" for name in ("marks", "has_stop_asked", *WILD, "honest_after"))
+    code, out, err = verify("--guest", guest, "--subjects", names, "--fixtures", "normal/f32/sum/3x1000/seed1,normal/f32/sum/1x17/seed1", "--timeout", "5")
+    told = {name: [line for line in out.splitlines() if re.match(f"(BROKEN|REFUTED): liar/{name} on host", line)] for name in (*WILD, "marks", "has_stop_asked", "honest_after")}
+    for name, word in WILD.items():
+        assert len(told[name]) == 2 and all(word in line for line in told[name]), (name, told[name], out, err)
+    assert not (told["marks"] or told["has_stop_asked"] or told["honest_after"]), (out, err)
+    for name in ("marks", "has_stop_asked", "honest_after"):
+        assert re.search(f"liar/{name} on host\n  bounded +2 ", out), (name, out)
+    assert code == 1 and "a process ended, and the subject under test was not the cause" in err, (code, err)
+    code, out, err = verify("--guest", guest, "--subjects", "liar/has_stop_asked,liar/honest_after", "--fixtures", "normal/f32/sum/1x17/seed1")
+    assert code == 99 and "somebody else asked its process to stop; it had run liar/has_stop_asked" in err, (code, out, err)
+
+
 UNLOADABLE = {"CRASHES": "killed by signal 11", "ENDS": "ended its process with exit code 0", "HANGS": "did not come within 2 s",
               "NO_TABLE": "returns no table", "NEWER": "was built for interface 99", "SMALL": "have 8 bytes each",
               "NAMELESS": "its subject 1 has no name", "EMPTY": "its table has no subject"}
@@ -243,7 +267,7 @@ def main():
         beside(room, check_examples, *([check_programs] if numpy else []))
         # A crash is to be one, and who calls exit amid a run frees nothing.
         os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0:detect_leaks=0"
-        beside(room, check_liars, check_loading, check_exceptions, check_interruption)
+        beside(room, check_liars, check_wild, check_loading, check_exceptions, check_interruption)
         left = [name for name in os.listdir(folder) if "exec" in name]
         assert not left, left
     print("guests: examples hold, liars do not" + ("" if numpy else "; programs not tried: no numpy"))

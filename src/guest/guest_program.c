@@ -29,6 +29,7 @@
 #include "guest.h"
 #include "line.h"
 #include "npy.h"
+#include "process.h"
 #include "text.h"
 
 enum { LONGEST_ANSWER = 16 << 20 };
@@ -137,6 +138,7 @@ static fold_status start(const char *command, bool asked, struct program *p) {
     return fold_error(FOLD_ENVIRONMENT, "a program can't be started: %s", strerror(errno));
   p->pid = fork();
   if (p->pid == 0) become(command, to[0], from[1], p->errors);
+  if (p->pid > 0) fold_process_own_child(p->pid);
   close(from[1]);
   if (asked) close(to[0]);
   p->from = fdopen(from[0], "r");

@@ -308,7 +308,12 @@ void fold_rig_look_at_state(struct fold_rig *rig, struct fold_traces *traces) {
   *traces = (struct fold_traces){0};
   if (rig->world) return;
   fold_footing_restore(&own, true, traces->left);
-  fold_surroundings_end(traces->left);
+  if (rig->ops->is_host) {
+    fold_surroundings_end(traces->left);
+  } else { /* a device's library starts what it needs when it is first asked */
+    fold_surroundings_restore(true, traces->left);
+    fold_surroundings_forget();
+  }
 }
 
 fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subject, const struct fold_request *request,

@@ -13,9 +13,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "process.h"
 
 /* The strings of an environment, and their copies. */
 struct variables {
@@ -33,7 +34,6 @@ static struct {
   /* The same, of our own: the environment once it was put back. Former ones stay, for some of their strings may be in use. */
   struct variables *given;
   bool gives; /* given is of these variables */
-  struct rlimit limits[RLIM_NLIMITS];
   char folder[PATH_MAX];
   int file; /* of the folder; -1: it can't be opened, and is left alone */
 } known = {.file = -1};
@@ -161,34 +161,13 @@ static void look_at_folder(char changed[80]) {
   (void)!fchdir(known.file); /* where that fails, the next run begins where this one ended (keep_folder) */
 }
 
-/* ---- limits of resources ---- */
-
-static const char *const limit_names[RLIM_NLIMITS] = {
-    [RLIMIT_AS] = "address space",  [RLIMIT_CORE] = "core files",   [RLIMIT_CPU] = "processor time",
-    [RLIMIT_DATA] = "data",         [RLIMIT_FSIZE] = "files' size", [RLIMIT_MEMLOCK] = "locked memory",
-    [RLIMIT_NOFILE] = "open files", [RLIMIT_NPROC] = "processes",   [RLIMIT_STACK] = "stack"};
-
-static void keep_limits(void) {
-  for (int k = 0; k < RLIM_NLIMITS; k++) getrlimit(k, &known.limits[k]);
-}
+/* ---- the stack ---- */
 
 /* A stack doesn't grow past a limit that was lowered, of itself or of the address space: what the harness needs of it until
- * look_at_limits has put the limit back is taken before. */
+ * fold_process_restore_limits has put the limit back is taken before. */
 static __attribute__((noinline)) void keep_stack(void) {
   volatile char room[64 << 10];
   for (size_t at = 0; at < sizeof room; at += 1024) room[at] = 0;
-}
-
-/* Only a privileged process can raise a hard limit again: the limit is raised as far as allowed. */
-static void look_at_limits(char changed[80]) {
-  for (int k = 0; k < RLIM_NLIMITS; k++) {
-    struct rlimit now, *before = &known.limits[k];
-    if (getrlimit(k, &now) != 0 || (now.rlim_cur == before->rlim_cur && now.rlim_max == before->rlim_max)) continue;
-    if (!changed[0]) snprintf(changed, 80, "the process's limit of %s", limit_names[k] ? limit_names[k] : "a resource");
-    if (setrlimit(k, before) == 0) continue;
-    now.rlim_cur = now.rlim_max < before->rlim_cur ? now.rlim_max : before->rlim_cur;
-    setrlimit(k, &now);
-  }
 }
 
 /* ---- the locale; what is the thread's own ---- */
@@ -240,7 +219,7 @@ static fold_status keep_known(void) {
   FOLD_TRY(keep_locale());
   keep_folder();
   keep_stack();
-  keep_limits();
+  fold_process_keep();
   known.kept = true;
   return fold_ok();
 }
@@ -257,7 +236,7 @@ void fold_surroundings_restore(bool whole, char changed[80]) {
   if (own.kept) look_at_own(changed);
   pthread_mutex_lock(&turn);
   if (known.kept) {
-    if (whole) look_at_limits(changed); /* first: the other looks need memory and files */
+    if (whole) fold_process_restore_limits(changed); /* first: the other looks need memory and files */
     look_at_locale(changed);
     look_at_variables(whole, changed);
     if (whole) look_at_folder(changed);
@@ -265,9 +244,12 @@ void fold_surroundings_restore(bool whole, char changed[80]) {
   pthread_mutex_unlock(&turn);
 }
 
+bool fold_surroundings_are_spoilt(void) { return fold_process_is_spoilt(); }
+
 void fold_surroundings_forget(void) { own.kept = known.kept = false; }
 
 void fold_surroundings_end(char changed[80]) {
   fold_surroundings_restore(true, changed);
+  if (known.kept) fold_process_restore(changed);
   fold_surroundings_forget();
 }

@@ -16,9 +16,12 @@ fold_status fold_surroundings_keep(void);
  * folder and variables that were written in place are not looked at, which would take longer than a short run. */
 void fold_surroundings_restore(bool whole, char changed[80]);
 
-/* The same of all, after a subject's last run, where one thread makes runs: what is changed from now on is the harness's own doing. */
+/* The same of all, after a subject's last run on the host, where one thread makes runs: also of how signals are handled, timers, the
+ * user, the priority, the mask of files' modes, and processes that it started. What is changed from now on is the harness's own doing. */
 void fold_surroundings_end(char changed[80]);
 /* What is there now is kept anew: the harness itself has changed it between two subjects, as it does where it starts an engine. */
 void fold_surroundings_forget(void);
+/* Whether something could not be put back, as a hard limit that was lowered: the process is of no use to other subjects. */
+bool fold_surroundings_are_spoilt(void);
 
 #endif

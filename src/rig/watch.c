@@ -12,6 +12,8 @@ void fold_watch_set(struct fold_watch *watch) {
   owner = getpid();
 }
 
+bool fold_watch_is_set(void) { return watching != NULL; }
+
 void fold_watch_twin(bool is_twin) {
   if (watching) atomic_store(&watching->by_twin, is_twin);
 }

@@ -18,6 +18,7 @@ struct fold_watch {
 
 /* From now on the runs of this process are told to `watch`; NULL (as at first): to nobody. */
 void fold_watch_set(struct fold_watch *watch);
+bool fold_watch_is_set(void);
 void fold_watch_twin(bool is_twin);
 void fold_watch_begin(uint64_t elements);
 /* A child of the process that set the watch ends here. */

@@ -325,6 +325,14 @@ static fold_status judge_trial(const struct fold_round *round, struct opened *op
   return judge_claims(round, opened, trial);
 }
 
+/* What the run has left is put back, so that nobody else is blamed for it. */
+static fold_status fail_base(const struct fold_round *round, struct opened *opened, fold_status base) {
+  const enum fold_engine engine = round->registry->subjects[round->place.subject].engine;
+  struct fold_traces traces;
+  if (opened->open[engine]) fold_rig_look_at_state(&opened->rig[engine], &traces);
+  return fold_round_fail(round, round->place, 0, base, NULL);
+}
+
 static fold_status judge_subject(const struct fold_round *round, struct opened *opened) {
   const struct fold_subject *subject = &round->registry->subjects[round->place.subject];
   struct fold_trial trial = {.registry = round->registry,
@@ -346,7 +354,7 @@ static fold_status judge_subject(const struct fold_round *round, struct opened *
   if (opened->truths.c && trial.asked & fold_claims_by_order())
     FOLD_TRY(fold_truths_telling(&opened->truths, subject, &trial.telling));
   fold_status base = base_run(opened, subject, &trial.traces);
-  if (base.code != FOLD_OK) return fold_round_fail(round, round->place, 0, base, NULL);
+  if (base.code != FOLD_OK) return fail_base(round, opened, base);
   trial.input_hash_after = opened->input_hash;
   fold_status status = judge_trial(round, opened, &trial);
   fold_log_close(&trial.log);
@@ -357,7 +365,10 @@ static fold_status record_subject(const struct fold_round *round, struct opened 
   struct fold_traces traces;
   struct fold_judgement judgement = fold_round_judgement(round, round->place, FOLD_CLAIMS);
   fold_status base = base_run(opened, judgement.subject, &traces);
-  if (base.code != FOLD_OK) return fold_round_fail(round, round->place, 0, base, NULL);
+  if (base.code != FOLD_OK) return fail_base(round, opened, base);
+  struct fold_traces after;
+  fold_rig_look_at_state(&opened->rig[judgement.subject->engine], &after);
+  if (!traces.left[0]) memcpy(traces.left, after.left, sizeof traces.left);
   judgement.got = opened->got;
   judgement.traces = &traces;
   judgement.finding.verdict = FOLD_HELD; /* nothing is judged */
@@ -384,8 +395,9 @@ static fold_status run_subject(struct fold_round *round, struct opened *opened) 
   return (round->judge ? judge_subject : record_subject)(round, opened);
 }
 
-/* Whether what was run last has left the engine of no use to this process. */
+/* Whether what was run last has left the process, or its engine, of no use to others. */
 static bool is_lost(const struct opened *opened, enum fold_engine engine) {
+  if (fold_surroundings_are_spoilt()) return true;
   const struct fold_engine_ops *ops = opened->open[engine] ? opened->rig[engine].ops : NULL;
   return ops && !ops->is_host && ops->finish().code != FOLD_OK;
 }
@@ -411,7 +423,7 @@ static fold_status run_cases(struct fold_round *round, bool *lost) {
     fold_status status = open_case(&opened, c);
     if (status.code == FOLD_OK) status = run_case(round, &opened, lost);
     close_case(&opened);
-    if (status.code != FOLD_OK || *lost) return status;
+    if (status.code != FOLD_OK || *lost || *round->stop) return status; /* at the place where it is to go on */
   }
   return fold_ok();
 }

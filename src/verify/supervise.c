@@ -17,9 +17,11 @@
 #include "supervisor.h"
 #include "world.h"
 
-/* Seconds: for a worker that is asked to stop; for what workers left behind to be gone. */
-static const double TO_STOP = 0.5, TO_BE_GONE = 8;
-enum { LIMITS_OF_A_SUBJECT = 3 };
+/* Seconds: for a worker that is asked to stop; for one whose socket is closed; for what workers left behind to be gone. */
+static const double TO_STOP = 0.5, TO_SAY = 2, TO_BE_GONE = 8;
+enum { LIMITS_OF_A_SUBJECT = 3, LIMITS_OF_SILENCE = 30 };
+/* Seconds that the harness may take for an element of a case, of its own. */
+static const double AN_ELEMENT = 20e-6;
 /* Microseconds that words may wait: to wake us for each one costs the worker more than to judge a short case does. */
 enum { WORDS_WAIT = 1000 };
 
@@ -41,6 +43,9 @@ static fold_status start_worker(struct supervisor *s) {
   s->patience = (struct fold_patience){.seconds = s->limit, .turns = over};
   atomic_store(&s->desk->watch.turns, over);
   atomic_store(&s->desk->watch.by_twin, false);
+  atomic_store(&s->desk->unheard, false);
+  s->halted = false;
+  s->heard = true;
   fflush(NULL); /* or both would write what waits in a buffer */
   pid_t parent = getpid(), child = fork();
   if (child == 0) {
@@ -54,6 +59,7 @@ static fold_status start_worker(struct supervisor *s) {
   s->inbox.from = s->inbox.to = 0;
   s->in_trial = false;
   s->trials = 0;
+  memset(s->ran, 0, s->job->registry->n * sizeof *s->ran);
   s->ended = (struct fold_ended){0};
   if (child > 0) return fold_ok();
   close(s->fd);
@@ -66,6 +72,36 @@ static bool is_gone(const struct supervisor *s) {
   return waitid(P_PID, (id_t)s->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == s->pid;
 }
 
+/* Whether a signal has halted it for as long as a run may take. */
+static bool is_halted(struct supervisor *s) {
+  siginfo_t info = {.si_pid = 0};
+  const bool now = waitid(P_PID, (id_t)s->pid, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 && info.si_pid == s->pid;
+  if (now && !s->halted) s->halt = fold_limit_until(fold_now() + s->limit);
+  s->halted = now;
+  return now && fold_limit_left(&s->halt) <= 0;
+}
+
+/* Amid a trial, but in no run of it: a subject may have left a lock, or the heap, so that the harness itself waits or runs for ever. */
+static bool is_silent(struct supervisor *s) {
+  const uint64_t turns = atomic_load(&s->desk->watch.turns);
+  if (!s->in_trial) return false;
+  if (s->heard || turns != s->turns) {
+    const struct fold_case *c = &s->cases.at[s->round.place.c];
+    const double own = AN_ELEMENT * (double)c->rows * (double)c->cols;
+    s->silence = fold_limit_until(fold_now() + LIMITS_OF_SILENCE * s->limit + own);
+  }
+  s->heard = false;
+  s->turns = turns;
+  return !(turns & 1) && fold_limit_left(&s->silence) <= 0;
+}
+
+/* Whether it waits, or runs, for ever. */
+static enum ending find_stuck(struct supervisor *s) {
+  const bool halted = is_halted(s), silent = is_silent(s);
+  if (fold_watch_hangs(&s->desk->watch, &s->patience)) return s->halted ? HALTED : HUNG;
+  return halted ? HALTED : silent ? SILENT : STILL_THERE;
+}
+
 /* Waits for words, and takes those that are whole. */
 static enum ending hear_out(struct supervisor *s) {
   struct pollfd at = {.fd = s->fd, .events = POLLIN};
@@ -75,7 +111,10 @@ static enum ending hear_out(struct supervisor *s) {
   if (ready <= 0) return STILL_THERE;
   usleep(WORDS_WAIT);
   bool more = fold_supervisor_reads(s);
-  while (how == STILL_THERE && s->failed.code == FOLD_OK && fold_supervisor_hears(s)) how = fold_supervisor_take(s);
+  while (how == STILL_THERE && s->failed.code == FOLD_OK && fold_supervisor_hears(s)) {
+    how = fold_supervisor_take(s);
+    s->heard = true;
+  }
   return how == STILL_THERE && !more ? WENT : how;
 }
 
@@ -85,7 +124,7 @@ static enum ending listen_to(struct supervisor *s) {
   enum ending how = STILL_THERE;
   while (how == STILL_THERE && s->failed.code == FOLD_OK) {
     how = hear_out(s);
-    if (how == STILL_THERE && fold_watch_hangs(&s->desk->watch, &s->patience)) how = HUNG;
+    if (how == STILL_THERE) how = find_stuck(s);
     if (!*s->job->stop || how != STILL_THERE) continue;
     if (asked == 0) {
       asked = fold_now();
@@ -101,6 +140,14 @@ static enum ending listen_to(struct supervisor *s) {
 static void describe(const struct supervisor *s, enum ending how, int status, char text[160]) {
   if (how == HUNG)
     snprintf(text, 160, "a run did not end within %.0f s, and was killed (see --timeout)", s->limit);
+  else if (how == HALTED)
+    snprintf(text, 160, "a signal halted its process for %.0f s, and it was killed (see --timeout)", s->limit);
+  else if (how == SILENT)
+    snprintf(text, 160,
+             "its process did nothing more between two runs, and was killed: its heap or locks may be spoilt");
+  else if (how == WENT && atomic_load(&s->desk->unheard))
+    snprintf(text, 160,
+             "its process lost its connection to foldproof: a descriptor was closed that is not the subject's");
   else if (how == SPOKE_NONSENSE)
     snprintf(text, 160, "its process sent an invalid message: its memory was overwritten");
   else if (WIFSIGNALED(status))
@@ -114,14 +161,27 @@ static void describe(const struct supervisor *s, enum ending how, int status, ch
  * trial is run once more, in a process that nobody else has run in; but a run that did not end is its own. */
 static bool deserves_again(const struct supervisor *s) { return !s->again && s->trials > 1; }
 
+/* Who ran in the process: two of them by name. */
+static void name_all(const struct supervisor *s, char text[100]) {
+  size_t n = 0;
+  text[0] = '\0';
+  for (size_t i = 0; i < s->job->registry->n; i++) {
+    if (!s->ran[i] || n++ > 1) continue;
+    snprintf(text + strlen(text), 100 - strlen(text), "%s%.30s", n > 1 ? ", " : "", s->job->registry->subjects[i].name);
+  }
+  if (n > 2) snprintf(text + strlen(text), 100 - strlen(text), " and %zu more", n - 2);
+}
+
 /* What nobody can be blamed for, but must not be green either. */
 static void wonder(struct supervisor *s, const char *text) {
+  char all[100];
   if (s->riddles++ > 0) return;
+  name_all(s, all);
   if (s->in_trial)
     snprintf(s->riddle, sizeof s->riddle, "%.50s on %.40s: %.60s",
              s->job->registry->subjects[s->round.place.subject].name, s->cases.at[s->round.place.c].name, text);
   else
-    snprintf(s->riddle, sizeof s->riddle, "between two subjects: %.100s", text);
+    snprintf(s->riddle, sizeof s->riddle, "between two subjects: %.50s; it had run %s", text, all[0] ? all : "none");
 }
 
 /* Before the first trial of a case: once more, unless the worker before it came no further. */
@@ -151,9 +211,17 @@ static fold_status answer_for(struct supervisor *s, const char *text, bool own) 
   return fold_ok();
 }
 
+/* One whose socket is closed ends when it has a word to say; one that does not has still lost it. */
+static void await_word(struct supervisor *s) {
+  struct fold_limit limit = fold_limit_until(fold_now() + TO_SAY);
+  while (!is_gone(s) && fold_limit_left(&limit) > 0) usleep(500);
+  if (!is_gone(s)) atomic_store(&s->desk->unheard, true);
+}
+
 /* Waits for the worker's end, which is near; it is killed where it is not. */
 static int await_end(struct supervisor *s, enum ending how) {
   int status = 0;
+  if (how == WENT) await_word(s);
   struct fold_limit limit = fold_limit_until(fold_now() + s->limit);
   if (how != SAID_ALL) kill(s->pid, SIGKILL);
   close(s->fd);
@@ -172,6 +240,7 @@ static int await_end(struct supervisor *s, enum ending how) {
 static fold_status conclude(struct supervisor *s, int status) {
   char text[160];
   s->round.place = s->ended.place;
+  s->again = s->again && s->trials == 0; /* the next worker begins with another trial */
   if (s->ended.status.code == FOLD_NO_MEMORY && s->trials > 0) {
     s->in_trial = false;
     s->ended.lost = true;
@@ -179,6 +248,11 @@ static fold_status conclude(struct supervisor *s, int status) {
   }
   FOLD_TRY(s->ended.status);
   FOLD_TRY(s->ended.closed);
+  if (!s->ended.lost && s->ended.place.c < s->cases.n && !*s->job->stop) {
+    s->in_trial = false;
+    s->ended.lost = true;
+    return begin_again(s, "somebody else asked its process to stop");
+  }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return fold_ok();
   describe(s, SAID_ALL, status, text);
   s->in_trial = false;
@@ -195,6 +269,11 @@ static void name_twin(const struct supervisor *s, char text[160]) {
   snprintf(text, 160, "its twin %.40s ran, and %.98s", twin, how);
 }
 
+/* Whether who ran then did it. */
+static bool is_own(const struct supervisor *s, enum ending how) {
+  return how == HUNG || (how == HALTED && (atomic_load(&s->desk->watch.turns) & 1));
+}
+
 /* One worker's life; *over: it was the last. */
 static fold_status employ(struct supervisor *s, bool *over) {
   char text[160];
@@ -205,7 +284,7 @@ static fold_status employ(struct supervisor *s, bool *over) {
   describe(s, how, status, text);
   name_twin(s, text);
   if (result.code == FOLD_OK && how == SAID_ALL) result = conclude(s, status);
-  if (result.code == FOLD_OK && how != SAID_ALL && how != STOPPED) result = answer_for(s, text, how == HUNG);
+  if (result.code == FOLD_OK && how != SAID_ALL && how != STOPPED) result = answer_for(s, text, is_own(s, how));
   *over = *s->job->stop || (how == SAID_ALL && !s->ended.lost);
   return result;
 }
@@ -225,7 +304,8 @@ static fold_status open_desk(struct supervisor *s) {
   s->limit = limit;
   s->desk = mmap(NULL, sizeof *s->desk, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   s->seconds_lost = calloc(s->job->registry->n + 1, sizeof *s->seconds_lost);
-  if (s->desk == MAP_FAILED || !s->seconds_lost)
+  s->ran = calloc(s->job->registry->n + 1, sizeof *s->ran);
+  if (s->desk == MAP_FAILED || !s->seconds_lost || !s->ran)
     return fold_error(FOLD_NO_MEMORY, "not enough memory to start a process");
   if (!s->job->wants_fresh) return fold_ok();
   s->fresh = memfd_create("foldproof-fresh", MFD_CLOEXEC);
@@ -261,6 +341,7 @@ fold_status fold_supervise(const struct fold_job *job, fold_status *riddle) {
   if (s.fresh >= 0) close(s.fresh);
   fold_cases_free(&s.cases);
   free(s.seconds_lost);
+  free(s.ran);
   free(s.got);
   return status;
 }

@@ -71,6 +71,7 @@ static bool take_trial(struct supervisor *s, size_t n) {
   s->round.input_hash = begun.input_hash;
   s->in_trial = true;
   s->trials++;
+  s->ran[begun.place.subject] = true;
   s->since = fold_now();
   return true;
 }

@@ -13,7 +13,7 @@ struct inbox {
 };
 
 /* Why a worker is not listened to any more. */
-enum ending { STILL_THERE, SAID_ALL, WENT, HUNG, SPOKE_NONSENSE, STOPPED };
+enum ending { STILL_THERE, SAID_ALL, WENT, HUNG, HALTED, SILENT, SPOKE_NONSENSE, STOPPED };
 
 struct supervisor {
   const struct fold_job *job;
@@ -30,19 +30,23 @@ struct supervisor {
   struct inbox inbox;
   struct fold_round round; /* where it is; for judgements in its stead */
   bool in_trial;
-  size_t trials;  /* that it began */
-  uint64_t told;  /* the claims that were judged in this trial, FOLD_CLAIM each */
-  bool stuck;     /* the worker before it ended without a trial */
-  bool again;     /* the trial is run for the second time: what was told before is not told again */
-  double since;   /* when the trial began, a time of fold_now */
+  size_t trials; /* that it began */
+  bool *ran;     /* of each subject: in one of these */
+  uint64_t told; /* the claims that were judged in this trial, FOLD_CLAIM each */
+  bool stuck;    /* the worker before it ended without a trial */
+  bool again;    /* the trial is run for the second time: what was told before is not told again */
+  double since;  /* when the trial began, a time of fold_now */
   struct fold_patience patience;
-  struct fold_traces traces; /* of the base run, and */
-  unsigned char *got;        /* its results; in a room that was */
+  struct fold_limit halt, silence; /* how long it may be halted by a signal; say nothing and run nothing, and */
+  bool halted, heard;              /* it is; a word came since */
+  uint64_t turns;                  /* the watch's then */
+  struct fold_traces traces;       /* of the base run, and */
+  unsigned char *got;              /* its results; in a room that was */
   size_t got_bytes;
   struct fold_ended ended;
   fold_status failed; /* of the sink, or of memory: ends all */
   size_t riddles;     /* how often a worker ended in a trial that then ended well in a new one, and */
-  char riddle[160];   /* where first, and how */
+  char riddle[200];   /* where first, and how */
 };
 
 /* supervise_words.c: whether the head of the worker's next word has been read. */

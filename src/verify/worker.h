@@ -40,6 +40,7 @@ struct fold_desk {
   struct fold_watch watch;
   bool has_ranks, has_fresh; /* set by the worker that found out */
   unsigned ranks;
+  _Atomic bool unheard; /* the worker could not say more: its socket is gone */
 };
 
 struct fold_worker {

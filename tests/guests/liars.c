@@ -1,10 +1,13 @@
 /* liars.c: a guest whose subjects are wrong, each in its own way: test_guests.py expects what becomes of each. */
 #include <fenv.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -103,7 +106,64 @@ static size_t hangs_for_scratch(call_of *call, void *context) {
   return 64;
 }
 
+/* At the third run in a process, when all looks of the first are over. */
+static bool is_third(void *context) { return ++*(unsigned *)context == 3; }
+#define AT_THIRD(id, does)                      \
+  static int id(call_of *call, void *context) { \
+    if (is_third(context)) does;                \
+    return sums(call, 1);                       \
+  }
+static void lower_hard(void) {
+  struct rlimit limit;
+  getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = limit.rlim_max = limit.rlim_cur / 2;
+  setrlimit(RLIMIT_NOFILE, &limit);
+}
+/* A child that waits for its parent's end. */
+static void start_child(void) {
+  const pid_t parent = getpid();
+  if (fork() != 0) return;
+  while (getppid() == parent) usleep(20000);
+  _exit(0);
+}
+static void have_child_send(int number) {
+  const pid_t child = fork();
+  if (child == 0) {
+    kill(getppid(), number);
+    _exit(0);
+  }
+  waitpid(child, NULL, 0);
+}
+static void close_files(void) {
+  for (int fd = 3; fd < 256; fd++) close(fd);
+}
+AT_THIRD(sends_term, raise(SIGTERM))
+AT_THIRD(has_stop_asked, have_child_send(SIGTERM))
+AT_THIRD(halts, raise(SIGSTOP))
+AT_THIRD(lowers_hard_limit, lower_hard())
+AT_THIRD(sets_alarm, alarm(600))
+AT_THIRD(ignores_children, signal(SIGCHLD, SIG_IGN))
+AT_THIRD(leaves_a_child, start_child())
+AT_THIRD(masks_files, umask(0777))
+AT_THIRD(closes_files, close_files())
+/* Where it is not the first in its process it ends that; where it is, it leaves what can't be put back. */
+static bool others_ran;
+static int marks(call_of *call, void *context) {
+  others_ran = true;
+  return honest(call, context);
+}
+static int dies_then_spoils(call_of *call, void *context) {
+  if (others_ran) raise(SIGKILL);
+  if (is_third(context)) lower_hard();
+  if (geteuid() == 0 && seteuid(65534) != 0) return 1;
+  return sums(call, 1);
+}
+
 static unsigned count;
+#define WILD(id)                                                                                 \
+  {                                                                                              \
+    .name = "liar/" #id, .claims = "bounded,run_to_run", .run = id, .context = &(unsigned) { 0 } \
+  }
 #define LIAR(id, promises, function) \
   { .name = "liar/" id, .claims = promises, .run = function, .context = &count }
 static const struct foldproof_guest_subject subjects[] = {
@@ -129,6 +189,18 @@ static const struct foldproof_guest_subject subjects[] = {
     {.name = "liar/wrong_twin", .claims = "same_bits_as", .same_bits_as = "rows/par_256", .run = honest},
     {.name = "liar/soils_its_scratch", .claims = "bounded", .run = soils_its_scratch, .scratch = of_64},
     {.name = "liar/hangs_for_scratch", .claims = "bounded", .run = honest, .scratch = hangs_for_scratch},
+    LIAR("marks", "bounded", marks),
+    WILD(dies_then_spoils),
+    WILD(sends_term),
+    WILD(has_stop_asked),
+    WILD(halts),
+    WILD(lowers_hard_limit),
+    WILD(sets_alarm),
+    WILD(ignores_children),
+    WILD(leaves_a_child),
+    WILD(masks_files),
+    WILD(closes_files),
+    LIAR("honest_after", "bounded,reproducible", honest),
 };
 
 const struct foldproof_guest_table *foldproof_guest(void) {

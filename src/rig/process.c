@@ -1,0 +1,163 @@
+/* process.c: see process.h. Of the process: threads that are ranks look at it in turn (surroundings.c). */
+#include "process.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "watch.h"
+
+enum { SIGNALS = 32, TIMERS = 3, MOST_CHILDREN = 256, MOST_OWN = 64 };
+
+static struct {
+  struct rlimit limits[RLIM_NLIMITS];
+  struct sigaction handlers[SIGNALS];
+  bool timed[TIMERS];
+  mode_t mask;
+  int priority;
+  uid_t user;
+  pid_t children[MOST_CHILDREN];
+  int n_children;
+  bool spoilt;
+} known;
+
+static struct {
+  pid_t children[MOST_OWN];
+  unsigned n;
+} own;
+
+static void tell(char changed[80], const char *what) {
+  if (!changed[0]) snprintf(changed, 80, "%s", what);
+}
+
+/* ---- limits of resources ---- */
+
+static const char *const limit_names[RLIM_NLIMITS] = {
+    [RLIMIT_AS] = "address space",  [RLIMIT_CORE] = "core files",   [RLIMIT_CPU] = "processor time",
+    [RLIMIT_DATA] = "data",         [RLIMIT_FSIZE] = "files' size", [RLIMIT_MEMLOCK] = "locked memory",
+    [RLIMIT_NOFILE] = "open files", [RLIMIT_NPROC] = "processes",   [RLIMIT_STACK] = "stack"};
+
+/* Only a privileged process can raise a hard limit again: where that is not allowed the limit is raised as far as it goes. */
+void fold_process_restore_limits(char changed[80]) {
+  for (int k = 0; k < RLIM_NLIMITS; k++) {
+    struct rlimit now, *before = &known.limits[k];
+    if (getrlimit(k, &now) != 0 || (now.rlim_cur == before->rlim_cur && now.rlim_max == before->rlim_max)) continue;
+    if (!changed[0]) snprintf(changed, 80, "the process's limit of %s", limit_names[k] ? limit_names[k] : "a resource");
+    if (setrlimit(k, before) == 0) continue;
+    known.spoilt = true;
+    now.rlim_cur = now.rlim_max < before->rlim_cur ? now.rlim_max : before->rlim_cur;
+    setrlimit(k, &now);
+  }
+}
+
+/* ---- signals and timers ---- */
+
+static bool same_handler(const struct sigaction *a, const struct sigaction *b) {
+  return a->sa_handler == b->sa_handler && (a->sa_flags & SA_SIGINFO) == (b->sa_flags & SA_SIGINFO);
+}
+
+/* Those of faults are the rig's (fault.h). */
+static bool is_looked_at(int number) {
+  return number != SIGKILL && number != SIGSTOP && number != SIGSEGV && number != SIGBUS;
+}
+
+static void restore_handlers(char changed[80]) {
+  for (int number = 1; number < SIGNALS; number++) {
+    struct sigaction now;
+    if (!is_looked_at(number) || sigaction(number, NULL, &now) || same_handler(&now, &known.handlers[number])) continue;
+    if (!changed[0]) snprintf(changed, 80, "the handler of signal %d (%.40s)", number, strsignal(number));
+    sigaction(number, &known.handlers[number], NULL);
+  }
+}
+
+static bool is_timed(int which) {
+  struct itimerval now;
+  return getitimer(which, &now) == 0 && (now.it_value.tv_sec != 0 || now.it_value.tv_usec != 0);
+}
+
+/* One that goes off later would end whoever runs then. */
+static void restore_timers(char changed[80]) {
+  static const int which[TIMERS] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
+  for (int k = 0; k < TIMERS; k++) {
+    if (known.timed[k] || !is_timed(which[k])) continue;
+    tell(changed, "a timer, which was to send a signal later");
+    setitimer(which[k], &(struct itimerval){0}, NULL);
+  }
+}
+
+/* ---- who we are ---- */
+
+static mode_t mask_now(void) {
+  mode_t mask = umask(0);
+  umask(mask);
+  return mask;
+}
+
+static void restore_person(char changed[80]) {
+  if (mask_now() != known.mask) tell(changed, "the mask of files' modes");
+  umask(known.mask);
+  if (geteuid() != known.user) {
+    tell(changed, "the process's user");
+    known.spoilt = true;
+  }
+  if (getpriority(PRIO_PROCESS, 0) == known.priority) return;
+  tell(changed, "the process's priority");
+  known.spoilt |= setpriority(PRIO_PROCESS, 0, known.priority) != 0;
+}
+
+/* ---- children ---- */
+
+void fold_process_own_child(pid_t child) { own.children[own.n++ % MOST_OWN] = child; }
+
+static bool is_among(const pid_t *children, int n, pid_t child) {
+  while (n > 0 && children[n - 1] != child) n--;
+  return n > 0;
+}
+
+/* Those that nobody has waited for are among them. Only of a process that is there for subjects: another's children are its own. */
+static int read_children(pid_t children[MOST_CHILDREN]) {
+  siginfo_t info;
+  int n = 0;
+  if (!fold_watch_is_set() || waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0) return 0;
+  FILE *file = fopen("/proc/thread-self/children", "re");
+  while (file && n < MOST_CHILDREN && fscanf(file, "%d", &children[n]) == 1) n++;
+  if (file) fclose(file);
+  return n;
+}
+
+/* Told, and left: it may be one of a pool that the subject asks again. It ends with this process (orphans.h). */
+static void look_at_children(char changed[80]) {
+  pid_t now[MOST_CHILDREN];
+  const int n = read_children(now);
+  for (int i = 0; i < n; i++)
+    if (!is_among(known.children, known.n_children, now[i]) && !is_among(own.children, MOST_OWN, now[i]))
+      tell(changed, "a process that it started and did not wait for");
+}
+
+/* ---- all of it ---- */
+
+void fold_process_keep(void) {
+  static const int which[TIMERS] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
+  for (int k = 0; k < RLIM_NLIMITS; k++) getrlimit(k, &known.limits[k]);
+  for (int number = 1; number < SIGNALS; number++)
+    if (is_looked_at(number)) sigaction(number, NULL, &known.handlers[number]);
+  for (int k = 0; k < TIMERS; k++) known.timed[k] = is_timed(which[k]);
+  known.mask = mask_now();
+  known.priority = getpriority(PRIO_PROCESS, 0);
+  known.user = geteuid();
+  known.n_children = read_children(known.children);
+}
+
+void fold_process_restore(char changed[80]) {
+  restore_handlers(changed);
+  restore_timers(changed);
+  restore_person(changed);
+  look_at_children(changed);
+}
+
+bool fold_process_is_spoilt(void) { return known.spoilt; }
