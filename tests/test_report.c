@@ -204,6 +204,10 @@ Test(report, what_nothing_could_tell_is_told) {
                    "\nOf what held about order, 1 telling, 2 idle (the input has the same bits in eight orders).\n"
                    "† Idle inputs only: 1 promise held on idle inputs alone.\n"),
             "%s", s->out);
+  shell_run(s, "$F report a.jsonl --format csv | grep ^evidence | cut -d, -f2-12 | head -2");
+  cr_expect_str_eq(s->out,
+                   "\"a/b on host\",\"run_to_run\",\"yes\",\"held\",3,0,0,0,0,1,1\n"
+                   "\"c/d on host\",\"run_to_run\",\"yes\",\"held\",1,0,0,1,0,0,1\n");
   shell_run(s, "$F report a.jsonl -o a.html; grep -o '0 broken; [^\"]*\\|10003;&nbsp;[0-9][^<]*' a.html");
   cr_expect_str_eq(s->out,
                    "0 broken; of the held 1 telling, 1 idle\n10003;&nbsp;3\n"
@@ -425,8 +429,31 @@ Test(report, worlds_without_a_column_are_counted) {
   shell_run(s, "$F report w.jsonl -o w.html; grep -c 'have no column' w.html; grep -c '>17 ranks<' w.html");
   cr_expect_str_eq(s->out, "1\n0\n", "the table of 19 worlds says so, that of two does not");
   cr_expect(shell_holds(s, "w.html", ">16 ranks<"));
+  static const char *const formats[] = {"markdown", "text", "csv"};
+  for (int i = 0; i < 3; i++) {
+    shell_run(s, "$F report w.jsonl -f %s | tr -s ' |,\"'", formats[i]);
+    cr_expect(strstr(s->out, "16 ranks") && strstr(s->out, "3 larger worlds, up to 19 ranks, have no column"), "%s: %s",
+              formats[i], s->out);
+  }
   cr_expect(
       shell_holds(s, "w.html", "; 3 larger worlds, up to 19 ranks, have no column: their errors count</caption>"));
+  shell_close(s);
+}
+
+/* A table's title holds text of records, which stays text in every format. */
+Test(report, titles_of_tables_stay_text) {
+  struct shell *s = shell_open();
+  char *text = NULL;
+  size_t size;
+  FILE *out = open_memstream(&text, &size);
+  put_sum(out, "<i>*|\\u0007", "", 2, "0x3f800000");
+  fclose(out);
+  scratch_write(&s->scratch, "w.jsonl", text, size);
+  free(text);
+  shell_run(s, "for f in html markdown text; do $F report w.jsonl -f $f | grep 'One sum'; done");
+  cr_expect(strstr(s->out, "; &#60;i&#62;*|"), "%s", s->out);
+  cr_expect(strstr(s->out, "; &#60;i&#62;&#42;&#124;"), "%s", s->out);
+  cr_expect(strstr(s->out, "; <i>*|\xef\xbf\xbd\n"), "%s", s->out);
   shell_close(s);
 }
 

@@ -4,6 +4,7 @@
  * A figure is of one machine, world, dtype and operation. A subject under a setting of the library is a series of its own.
  */
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -124,41 +125,59 @@ static bool same_row(const struct fold_model_probe *a, const struct fold_model_p
   return strcmp(a->subject, b->subject) == 0 && strcmp(a->setting, b->setting) == 0;
 }
 
+enum { MOST_LENGTHS = 60 };
+
 /* Lengths are those of the longest row: a world that ended early has fewer. */
-static void put_probe(struct fold_page *page, const struct fold_model_probe *p, size_t n) {
+static void open_probe(struct fold_sheet *sheet, const struct fold_model *m, const struct fold_model_probe *p,
+                       size_t width) {
+  char title[FOLD_SHEET_TITLE], text[32], place[200], left[60] = "";
+  fold_text_place(m, p->environment, place);
+  if (width > MOST_LENGTHS) snprintf(left, sizeof left, "; %zu longer messages are not shown", width - MOST_LENGTHS);
+  snprintf(title, sizeof title,
+           "Which bits agree: the same letter, the same bits of the first %s elements; %.0f ranks, %.20s, %.60s%s%s%s; "
+           "by bytes of the message%s",
+           fold_text_grouped(p->head, text), p->workers, p->dtype, p->generator, place[0] ? " (" : "", place,
+           place[0] ? ")" : "", left);
+  fold_sheet_open_titled(sheet, "probes", title);
+  fold_sheet_column(sheet, FOLD_COLUMN_TEXT, "Subject");
+  fold_sheet_column(sheet, FOLD_COLUMN_TEXT, "Setting");
+}
+
+static void fill_probe(struct fold_sheet *sheet, const struct fold_model *m, const struct fold_model_probe *p,
+                       size_t n) {
   size_t widest = 0, width = 0;
-  char text[32];
+  char text[48];
   for (size_t i = 0, end; i < n; i = end) {
     for (end = i + 1; end < n && same_row(&p[i], &p[end]);) end++;
     if (end - i > width) widest = i, width = end - i;
   }
-  fprintf(page->out,
-          "<div class=\"wide\" tabindex=\"0\"><table class=\"numbers\"><caption>Which bits agree: the same letter, the "
-          "same bits of the first %s elements; %.0f ranks, ",
-          fold_text_grouped(p->head, text), p->workers);
-  fold_put_html(page->out, p->dtype);
-  fputs(", ", page->out);
-  fold_put_html(page->out, p->generator);
-  fputs(
-      "; by bytes of the message</caption>\n<thead><tr><th scope=\"col\">Subject</th>"
-      "<th scope=\"col\">Setting</th>",
-      page->out);
+  open_probe(sheet, m, p, width);
+  if (width > MOST_LENGTHS) width = MOST_LENGTHS;
   for (size_t k = 0; k < width; k++)
-    fprintf(page->out, "<th scope=\"col\">%s</th>", fold_text_grouped(p[widest + k].bytes, text));
-  fputs("</tr></thead>\n<tbody>\n", page->out);
+    fold_sheet_column(sheet, FOLD_COLUMN_TEXT, fold_text_grouped(p[widest + k].bytes, text));
   for (size_t i = 0, end; i < n; i = end) {
-    fputs("<tr><th scope=\"row\">", page->out);
-    fold_put_html(page->out, p[i].subject);
-    fputs("</th>", page->out);
-    fold_page_cell(page, p[i].setting);
-    for (end = i; end < n && same_row(&p[i], &p[end]); end++) {
-      snprintf(text, sizeof text, "%.12s%s%s", p[end].letter, p[end].agrees ? "" : " (ranks differ)",
-               p[end].repeats ? "" : " ~");
-      fold_page_cell(page, text);
+    for (end = i + 1; end < n && same_row(&p[i], &p[end]);) end++;
+    fold_sheet_text(sheet, p[i].subject);
+    fold_sheet_text(sheet, p[i].setting);
+    for (size_t k = i; k < i + width; k++) {
+      if (k < end)
+        snprintf(text, sizeof text, "%.12s%s%s", p[k].letter, p[k].agrees ? "" : " (ranks differ)",
+                 p[k].repeats ? "" : " ~");
+      fold_sheet_text(sheet, k < end ? text : "");
     }
-    fputs("</tr>\n", page->out);
   }
-  fputs("</tbody></table></div>\n", page->out);
+}
+
+fold_status fold_sheets_probes(const struct fold_model *m, enum fold_report_format format, size_t most, FILE *out) {
+  fold_status status = fold_ok();
+  for (size_t i = 0, end; i < m->n_probes && status.code == FOLD_OK; i = end) {
+    for (end = i + 1; end < m->n_probes && same_probe(&m->probes[i], &m->probes[end]);) end++;
+    struct fold_sheet sheet;
+    fill_probe(&sheet, m, m->probes + i, end - i);
+    status = fold_sheet_put(&sheet, format, most, out);
+    fold_sheet_close(&sheet);
+  }
+  return status;
 }
 
 fold_status fold_page_allreduces(struct fold_page *page) {
@@ -167,10 +186,7 @@ fold_status fold_page_allreduces(struct fold_page *page) {
   fputs("<section id=\"allreduces\"><h2>All-reduces</h2>\n", page->out);
   fold_status status = put_timed(page);
   if (model->n_probes) fputs("<details><summary>Which bits agree, by length</summary>\n", page->out);
-  for (size_t i = 0, end; i < model->n_probes; i = end) {
-    for (end = i + 1; end < model->n_probes && same_probe(&model->probes[i], &model->probes[end]);) end++;
-    put_probe(page, model->probes + i, end - i);
-  }
+  if (status.code == FOLD_OK) status = fold_sheets_probes(model, FOLD_REPORT_HTML, SIZE_MAX, page->out);
   fputs(model->n_probes ? "</details></section>\n" : "</section>\n", page->out);
   return status;
 }

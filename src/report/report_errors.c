@@ -110,31 +110,28 @@ fold_status fold_page_errors(struct fold_page *page) {
   return status;
 }
 
-static void put_worlds(struct fold_page *page) {
-  const struct fold_model *m = page->model;
-  fputs(
-      "<div class=\"wide\" tabindex=\"0\"><table class=\"numbers\"><caption>The same parts, gathered by worlds of "
-      "other "
-      "sizes (simulated): in how many elements the bits changed</caption>\n<thead><tr><th scope=\"col\" "
-      "class=\"text\">Algorithm</th><th scope=\"col\">Data</th><th scope=\"col\">dtype</th><th scope=\"col\">Parts</th>"
-      "<th scope=\"col\">World sizes</th><th scope=\"col\">Elements</th><th scope=\"col\">Elements changed</th>"
-      "<th scope=\"col\">Most different results of one</th></tr></thead>\n<tbody>\n",
-      page->out);
+static const struct fold_column world_columns[] = {{"Algorithm", "", FOLD_COLUMN_TEXT},
+                                                   {"Data", "", FOLD_COLUMN_TEXT},
+                                                   {"dtype", "", FOLD_COLUMN_TEXT},
+                                                   {"Parts", "", FOLD_COLUMN_COUNT},
+                                                   {"World sizes", "", FOLD_COLUMN_COUNT},
+                                                   {"Elements", "", FOLD_COLUMN_COUNT},
+                                                   {"Elements changed", "", FOLD_COLUMN_COUNT},
+                                                   {"Most different results of one", "", FOLD_COLUMN_COUNT}};
+
+void fold_sheet_simulated(struct fold_sheet *sheet, const struct fold_model *m) {
+  fold_sheet_open(
+      sheet, "simulated",
+      "The same parts, gathered by worlds of other sizes (simulated): in how many elements the bits changed",
+      world_columns, sizeof world_columns / sizeof *world_columns);
   for (size_t i = 0; i < m->n_worlds; i++) {
     const struct fold_model_world *w = &m->worlds[i];
     const double numbers[] = {w->ranks, w->worlds, w->elements, w->changed, w->most_distinct};
-    fputs("<tr><th scope=\"row\">", page->out);
-    fold_put_html(page->out, w->subject);
-    fputs("</th>", page->out);
-    fold_page_cell(page, w->generator);
-    fold_page_cell(page, w->dtype);
-    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++) {
-      char text[32];
-      fold_page_cell(page, fold_text_grouped(numbers[k], text));
-    }
-    fputs("</tr>\n", page->out);
+    fold_sheet_text(sheet, w->subject);
+    fold_sheet_text(sheet, w->generator);
+    fold_sheet_text(sheet, w->dtype);
+    fold_sheet_numbers(sheet, numbers, sizeof numbers / sizeof *numbers);
   }
-  fputs("</tbody></table></div>\n", page->out);
 }
 
 fold_status fold_page_ranks(struct fold_page *page) {
@@ -147,11 +144,7 @@ fold_status fold_page_ranks(struct fold_page *page) {
       "height.</p>\n",
       page->out);
   fold_status status = m->n_ranks ? draw_points(page, m->ranks, m->n_ranks, &simulated) : fold_ok();
-  if (m->n_worlds) {
-    fputs("<details><summary>Worlds of other sizes</summary>\n", page->out);
-    put_worlds(page);
-    fputs("</details>\n", page->out);
-  }
+  if (status.code == FOLD_OK) status = fold_page_sheet(page, fold_sheet_simulated);
   fputs("</section>\n", page->out);
   return status;
 }

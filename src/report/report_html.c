@@ -11,12 +11,6 @@
 #include "report_section.h"
 #include "report_style.h"
 
-void fold_page_cell(struct fold_page *page, const char *text) {
-  fputs("<td>", page->out);
-  fold_put_html(page->out, text);
-  fputs("</td>", page->out);
-}
-
 void fold_page_number(struct fold_page *page, double value) {
   char text[16];
   fprintf(page->out, "<td class=\"n\">%s</td>", isnan(value) ? "&ndash;" : fold_text_number(value, text));

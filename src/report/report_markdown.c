@@ -1,5 +1,6 @@
 /* report_markdown.c: the summary of a CI job: the answer, what was measured, the table subject x claim. Short: GitHub takes one mebibyte,
  * people less. And the same sheets on a terminal and as CSV. */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,6 +144,11 @@ fold_status fold_report_text(const struct fold_model *model, FILE *out) {
 }
 
 fold_status fold_report_csv(const struct fold_model *model, FILE *out) {
+  struct fold_sheet evidence;
   FOLD_TRY(fold_answer_put(model, FOLD_REPORT_CSV, out));
+  fold_sheet_evidence(&evidence, model);
+  fold_status status = fold_sheet_put(&evidence, FOLD_REPORT_CSV, SIZE_MAX, out);
+  fold_sheet_close(&evidence);
+  if (status.code != FOLD_OK) return status;
   return fold_measured_put(model, FOLD_REPORT_CSV, out);
 }

@@ -7,13 +7,17 @@
 enum { MOST_ROWS = 40 };
 
 fold_status fold_measured_put(const struct fold_model *model, enum fold_report_format format, FILE *out) {
-  static fold_view *const views[] = {fold_sheet_changes, fold_sheet_prices, fold_sheet_timings, fold_sheet_scalings, fold_sheet_messages};
+  static fold_view *const views[] = {fold_sheet_changes,  fold_sheet_prices,   fold_sheet_timings,
+                                     fold_sheet_scalings, fold_sheet_messages, fold_sheet_simulated};
+  const size_t most = format == FOLD_REPORT_MARKDOWN ? MOST_ROWS : SIZE_MAX;
   fold_status status = fold_ok();
   for (size_t i = 0; i < sizeof views / sizeof *views && status.code == FOLD_OK; i++) {
     struct fold_sheet sheet;
     views[i](&sheet, model);
-    status = fold_sheet_put(&sheet, format, format == FOLD_REPORT_MARKDOWN ? MOST_ROWS : SIZE_MAX, out);
+    status = fold_sheet_put(&sheet, format, most, out);
     fold_sheet_close(&sheet);
   }
+  if (status.code == FOLD_OK) status = fold_sheets_probes(model, format, most, out);
+  if (status.code == FOLD_OK) status = fold_sheets_worlds(model, format, most, out);
   return status;
 }

@@ -44,11 +44,16 @@ void fold_page_fold(struct fold_page *page, const char *what);
 void fold_page_unfold(struct fold_page *page);
 /* What was measured, made of the model. */
 typedef void fold_view(struct fold_sheet *sheet, const struct fold_model *model);
-fold_view fold_sheet_changes, fold_sheet_prices, fold_sheet_timings, fold_sheet_scalings, fold_sheet_messages;
+fold_view fold_sheet_changes, fold_sheet_prices, fold_sheet_timings, fold_sheet_scalings, fold_sheet_messages,
+    fold_sheet_simulated;
+/* Each subject and claim: counts, worst errors, why cases were skipped. */
+fold_view fold_sheet_evidence;
+/* Several sheets: one of each machine and kind of data. */
+typedef fold_status fold_views(const struct fold_model *model, enum fold_report_format format, size_t most, FILE *out);
+fold_views fold_sheets_probes, fold_sheets_worlds;
 /* A view's table, folded. */
 fold_status fold_page_sheet(struct fold_page *page, fold_view *view);
 /* A cell of a table. */
-void fold_page_cell(struct fold_page *page, const char *text);
 void fold_page_number(struct fold_page *page, double value);
 /* For a caption: "", or "; N doubtful points left out" of the figure. */
 const char *fold_page_without(size_t n_doubtful, char text[60]);

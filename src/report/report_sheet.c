@@ -12,6 +12,22 @@ void fold_sheet_open(struct fold_sheet *sheet, const char *name, const char *tit
   *sheet = (struct fold_sheet){.name = name, .title = title, .columns = columns, .n_columns = n_columns};
 }
 
+void fold_sheet_open_titled(struct fold_sheet *sheet, const char *name, const char *title) {
+  *sheet = (struct fold_sheet){.name = name, .title = sheet->own_title, .titled = true, .columns = sheet->own};
+  snprintf(sheet->own_title, sizeof sheet->own_title, "%s", title);
+}
+
+void fold_sheet_column(struct fold_sheet *sheet, enum fold_column_kind kind, const char *name) {
+  const size_t i = sheet->n_columns;
+  if (i == FOLD_SHEET_COLUMNS) {
+    sheet->failed = true;
+    return;
+  }
+  snprintf(sheet->own_names[i], sizeof sheet->own_names[i], "%s", name);
+  sheet->own[i] = (struct fold_column){sheet->own_names[i], "", kind};
+  sheet->n_columns++;
+}
+
 void fold_sheet_close(struct fold_sheet *sheet) {
   for (size_t i = 0; i < sheet->n; i++) free(sheet->cells[i].text);
   free(sheet->cells);
@@ -99,13 +115,13 @@ static const char *head(const struct fold_column *column, char text[80]) {
 /* How a format says text, and what stands about the parts of an entry. */
 struct manner {
   void (*put)(FILE *out, const char *text);
-  const char *item, *item_end, *bold, *bold_end, *code, *code_end;
+  const char *title, *title_end, *item, *item_end, *bold, *bold_end, *code, *code_end;
 };
 
 static const struct manner manners[FOLD_REPORT_FORMATS] = {
-    [FOLD_REPORT_HTML] = {fold_put_html, "<li>", "</li>\n", "<b>", "</b>", "<br><code>", "</code>"},
-    [FOLD_REPORT_MARKDOWN] = {fold_put_markdown, "* ", "\n", "**", "**", "<br><code>", "</code>"},
-    [FOLD_REPORT_TEXT] = {fold_put_plain, "  ", "\n", "", "", "\n      ", ""},
+    [FOLD_REPORT_HTML] = {fold_put_html, "<h3>", "</h3>\n", "<li>", "</li>\n", "<b>", "</b>", "<br><code>", "</code>"},
+    [FOLD_REPORT_MARKDOWN] = {fold_put_markdown, "\n**", "**\n\n", "* ", "\n", "**", "**", "<br><code>", "</code>"},
+    [FOLD_REPORT_TEXT] = {fold_put_plain, "\n", "\n", "  ", "\n", "", "", "\n      ", ""},
 };
 
 static void put_entry(const struct fold_sheet *sheet, size_t row, const struct manner *m, FILE *out) {
@@ -133,10 +149,8 @@ static void put_entry(const struct fold_sheet *sheet, size_t row, const struct m
   fputs(m->item_end, out);
 }
 
-enum { MOST_COLUMNS = 32 };
-
 /* Columns of which nothing is known are left out. */
-static size_t find_shown(const struct fold_sheet *sheet, size_t shown[MOST_COLUMNS]) {
+static size_t find_shown(const struct fold_sheet *sheet, size_t shown[FOLD_SHEET_COLUMNS]) {
   size_t n = 0;
   char text[32];
   for (size_t c = 0; c < sheet->n_columns; c++)
@@ -149,7 +163,7 @@ static size_t find_shown(const struct fold_sheet *sheet, size_t shown[MOST_COLUM
 }
 
 static void put_html(const struct fold_sheet *sheet, size_t rows, FILE *out) {
-  size_t shown[MOST_COLUMNS];
+  size_t shown[FOLD_SHEET_COLUMNS];
   const size_t n = find_shown(sheet, shown);
   char text[80];
   fputs("<div class=\"wide\" tabindex=\"0\"><table><caption>", out);
@@ -174,7 +188,7 @@ static void put_html(const struct fold_sheet *sheet, size_t rows, FILE *out) {
 }
 
 static void put_markdown(const struct fold_sheet *sheet, size_t rows, FILE *out) {
-  size_t shown[MOST_COLUMNS];
+  size_t shown[FOLD_SHEET_COLUMNS];
   const size_t n = find_shown(sheet, shown);
   char text[80];
   fputs("|", out);
@@ -197,10 +211,10 @@ static void put_markdown(const struct fold_sheet *sheet, size_t rows, FILE *out)
 }
 
 static void put_text(const struct fold_sheet *sheet, size_t rows, FILE *out) {
-  size_t shown[MOST_COLUMNS];
+  size_t shown[FOLD_SHEET_COLUMNS];
   const size_t n = find_shown(sheet, shown);
   char text[80];
-  size_t width[MOST_COLUMNS];
+  size_t width[FOLD_SHEET_COLUMNS];
   for (size_t i = 0; i < n; i++) {
     width[i] = strlen(head(&sheet->columns[shown[i]], text));
     for (size_t r = 0; r < rows; r++) {
@@ -234,7 +248,7 @@ static void put_quoted(FILE *out, const char *text) {
 
 static void put_csv(const struct fold_sheet *sheet, FILE *out) {
   char text[80];
-  fputs("sheet", out);
+  fputs(sheet->titled ? "sheet,\"Table\"" : "sheet", out);
   for (size_t c = 0; c < sheet->n_columns; c++) {
     fputc(',', out);
     put_quoted(out, head(&sheet->columns[c], text));
@@ -242,6 +256,7 @@ static void put_csv(const struct fold_sheet *sheet, FILE *out) {
   fputs("\r\n", out);
   for (size_t r = 0; r < fold_sheet_rows(sheet); r++) {
     fputs(sheet->name, out);
+    if (sheet->titled) fputc(',', out), put_quoted(out, sheet->title);
     for (size_t c = 0; c < sheet->n_columns; c++) {
       const struct fold_sheet_cell *cell = cell_at(sheet, r, c);
       fputc(',', out);
@@ -276,9 +291,11 @@ fold_status fold_sheet_put(const struct fold_sheet *sheet, enum fold_report_form
     put_csv(sheet, out);
     return fold_ok();
   }
-  if (format == FOLD_REPORT_MARKDOWN) fprintf(out, "\n**%s**\n\n", sheet->title);
-  if (format == FOLD_REPORT_TEXT) fprintf(out, "\n%s\n", sheet->title);
-  if (format == FOLD_REPORT_HTML && sheet->list) fprintf(out, "<h3>%s</h3>\n", sheet->title);
+  if (format != FOLD_REPORT_HTML || sheet->list) {
+    fputs(manners[format].title, out);
+    manners[format].put(out, sheet->title);
+    fputs(manners[format].title_end, out);
+  }
   put_rows(sheet, format, rows, out);
   if (all > rows)
     fprintf(out,

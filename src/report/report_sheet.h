@@ -22,8 +22,11 @@ struct fold_column {
   enum fold_column_kind kind;
 };
 
+enum { FOLD_SHEET_COLUMNS = 72, FOLD_SHEET_TITLE = 400 };
+
 struct fold_sheet {
   const char *name, *title; /* of its rows in CSV; for people */
+  bool titled;              /* one of several of that name: CSV has the title beside it */
   bool list; /* rows are long, and read as entries: the first two columns, then the others with their names */
   const struct fold_column *columns;
   struct fold_sheet_cell {
@@ -33,10 +36,16 @@ struct fold_sheet {
   } * cells;
   size_t n_columns, n, room;
   bool failed;
+  /* Of a sheet whose title and columns depend on the records. */
+  char own_title[FOLD_SHEET_TITLE], own_names[FOLD_SHEET_COLUMNS][64];
+  struct fold_column own[FOLD_SHEET_COLUMNS];
 };
 
 void fold_sheet_open(struct fold_sheet *sheet, const char *name, const char *title, const struct fold_column *columns,
                      size_t n_columns);
+/* One of several of that name; its columns follow, one by one, before any cell. Those past FOLD_SHEET_COLUMNS are an error of the view's. */
+void fold_sheet_open_titled(struct fold_sheet *sheet, const char *name, const char *title);
+void fold_sheet_column(struct fold_sheet *sheet, enum fold_column_kind kind, const char *name);
 void fold_sheet_close(struct fold_sheet *sheet);
 void fold_sheet_text(struct fold_sheet *sheet, const char *text);
 void fold_sheet_number(struct fold_sheet *sheet, double number);

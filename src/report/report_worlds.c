@@ -6,6 +6,7 @@
  * errors, in worlds without a column too. Whatever was refuted follows as text.
  */
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -74,11 +75,11 @@ static const char *cell_text(const result *v, char text[48]) {
 
 static double worse(double a, double b) { return isnan(a) || b > a ? b : a; }
 
-static void put_row(struct fold_page *page, const result *v, size_t n, const double *worlds, size_t n_worlds) {
+static void add_row(struct fold_sheet *sheet, const result *v, size_t n, const double *worlds, size_t n_worlds) {
   double ulps = NAN, relative = NAN, fraction = NAN, join = NAN, distance = NAN;
   size_t promised = 0, kept = 0;
   bool bad = false;
-  char text[48], seed[24];
+  char text[48];
   for (size_t i = 0; i < n; i++) {
     ulps = worse(ulps, v[i].ulps);
     relative = worse(relative, v[i].relative);
@@ -89,94 +90,82 @@ static void put_row(struct fold_page *page, const result *v, size_t n, const dou
     kept += v[i].promised[0] && strcmp(v[i].promised, v[i].got) == 0;
     bad |= strcmp(v[i].verdict, "refuted") == 0;
   }
-  fprintf(page->out, "<tr%s><th scope=\"row\">", bad ? " class=\"bad\"" : "");
-  fold_put_html(page->out, v->subject);
-  fputs("</th>", page->out);
-  fold_page_cell(page, v->generator);
-  snprintf(seed, sizeof seed, "%lld", v->seed);
-  fold_page_cell(page, v->seed < 0 ? "-" : seed);
-  fold_page_cell(page, v->dtype);
+  fold_sheet_text(sheet, v->subject);
+  fold_sheet_text(sheet, v->generator);
+  snprintf(text, sizeof text, "%lld", v->seed);
+  fold_sheet_text(sheet, v->seed < 0 ? "-" : text);
+  fold_sheet_text(sheet, v->dtype);
   for (size_t k = 0; k < n_worlds; k++) {
     const result *at = NULL;
     for (size_t i = 0; i < n; i++)
       if (v[i].workers == worlds[k]) at = &v[i];
-    fold_page_cell(page, at ? cell_text(at, text) : "");
+    fold_sheet_text(sheet, at ? cell_text(at, text) : "");
   }
-  if (v->vector) {
-    fold_page_number(page, distance);
-  } else {
-    snprintf(text, sizeof text, promised ? "%zu of %zu" : "-", kept, promised);
-    fold_page_cell(page, text);
-    fold_page_number(page, join);
-  }
-  fold_page_number(page, ulps);
-  fold_page_number(page, relative);
-  fold_page_number(page, fraction);
-  fputs("</tr>\n", page->out);
+  snprintf(text, sizeof text, promised ? "%zu of %zu" : "-", kept, promised);
+  if (!v->vector) fold_sheet_text(sheet, text);
+  const double numbers[] = {v->vector ? distance : join, ulps, relative, fraction};
+  fold_sheet_numbers(sheet, numbers, sizeof numbers / sizeof *numbers);
+  if (bad) fold_sheet_mark(sheet);
 }
 
-static void put_heads(struct fold_page *page, const result *v, const double *worlds, size_t n_worlds, size_t shown) {
-  char count[32], where[210];
-  fprintf(
-      page->out, "<div class=\"wide\" tabindex=\"0\"><table class=\"numbers\"><caption>%s of %s %s; ",
-      v->vector ? "An all-reduce" : "One sum", fold_text_grouped(v->n, count),
-      v->vector
-          ? "elements, a term of each on every rank: how many have different bits than the canonical order over ranks"
-          : "terms cut over ranks: how many numbers the result is from one rank's");
-  fold_put_html(page->out, v->library);
-  fold_put_html(page->out, fold_page_where(page, v->environment, where));
-  if (shown < n_worlds)
-    fprintf(page->out, "; %zu larger world%s, up to %.0f ranks, have no column: their errors count", n_worlds - shown,
-            n_worlds - shown == 1 ? "" : "s", worlds[n_worlds - 1]);
-  fputs(
-      "</caption>\n<thead><tr><th scope=\"col\">Subject</th><th scope=\"col\">Data</th>"
-      "<th scope=\"col\">Seed</th><th scope=\"col\">dtype</th>",
-      page->out);
-  for (size_t k = 0; k < shown; k++)
-    fprintf(page->out, "<th scope=\"col\">%.0f rank%s</th>", worlds[k], worlds[k] == 1 ? "" : "s");
-  if (v->vector)
-    fputs("<th scope=\"col\">Farthest / sum |x|</th>", page->out);
-  else
-    fputs(
-        "<th scope=\"col\">Bits as promised</th><th scope=\"col\">Joining the ranks' own sums: error / "
-        "bound</th>",
-        page->out);
-  fputs(
-      "<th scope=\"col\">Worst error (ulps)</th><th scope=\"col\">Error / sum |x|</th>"
-      "<th scope=\"col\">Error / bound</th></tr></thead>\n<tbody>\n",
-      page->out);
+static void open_table(struct fold_sheet *sheet, const struct fold_model *m, const result *v, const double *worlds,
+                       size_t n_worlds, size_t shown) {
+  static const char *const heads[] = {"Subject", "Data", "Seed", "dtype"};
+  char title[FOLD_SHEET_TITLE], count[32], place[200];
+  fold_text_place(m, v->environment, place);
+  int used = snprintf(title, sizeof title, "%s of %s %s; %.60s%s%s%s", v->vector ? "An all-reduce" : "One sum",
+                      fold_text_grouped(v->n, count),
+                      v->vector ? "elements, a term of each on every rank: how many have different bits than the "
+                                  "canonical order over ranks"
+                                : "terms cut over ranks: how many numbers the result is from one rank's",
+                      v->library, place[0] ? " (" : "", place, place[0] ? ")" : "");
+  if (shown < n_worlds && used < (int)sizeof title)
+    snprintf(title + used, sizeof title - (size_t)used,
+             "; %zu larger world%s, up to %.0f ranks, have no column: their errors count", n_worlds - shown,
+             n_worlds - shown == 1 ? "" : "s", worlds[n_worlds - 1]);
+  fold_sheet_open_titled(sheet, "worlds", title);
+  for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) fold_sheet_column(sheet, FOLD_COLUMN_TEXT, heads[i]);
+  for (size_t k = 0; k < shown; k++) {
+    snprintf(title, sizeof title, "%.0f rank%s", worlds[k], worlds[k] == 1 ? "" : "s");
+    fold_sheet_column(sheet, FOLD_COLUMN_TEXT, title);
+  }
+  if (!v->vector) fold_sheet_column(sheet, FOLD_COLUMN_TEXT, "Bits as promised");
+  fold_sheet_column(sheet, FOLD_COLUMN_NUMBER, v->vector ? "Farthest / sum |x|" : "Joining the ranks' own sums: error / bound");
+  fold_sheet_column(sheet, FOLD_COLUMN_NUMBER, "Worst error (ulps)");
+  fold_sheet_column(sheet, FOLD_COLUMN_NUMBER, "Error / sum |x|");
+  fold_sheet_column(sheet, FOLD_COLUMN_NUMBER, "Error / bound");
 }
 
-static void put_table(struct fold_page *page, const result *v, size_t n, double *worlds) {
-  size_t n_worlds = worlds_of(v, n, worlds), shown = n_worlds < MOST_WORLDS ? n_worlds : MOST_WORLDS;
-  put_heads(page, v, worlds, n_worlds, shown);
-  for (size_t i = 0, end; i < n; i = end) {
-    for (end = i + 1; end < n && compare_rows(&v[i], &v[end]) == 0;) end++;
-    put_row(page, v + i, end - i, worlds, shown);
+fold_status fold_sheets_worlds(const struct fold_model *m, enum fold_report_format format, size_t most, FILE *out) {
+  const size_t n = m->n_validations;
+  if (n == 0) return fold_ok();
+  result *v = fold_model_sorted(m->validations, n, sizeof *v, compare);
+  double *worlds = malloc(n * sizeof *worlds);
+  fold_status status = v && worlds ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the worlds");
+  for (size_t i = 0, end; i < n && status.code == FOLD_OK; i = end) {
+    for (end = i + 1; end < n && compare_tables(&v[i], &v[end]) == 0;) end++;
+    struct fold_sheet sheet;
+    const size_t n_worlds = worlds_of(v + i, end - i, worlds), shown = n_worlds < MOST_WORLDS ? n_worlds : MOST_WORLDS;
+    open_table(&sheet, m, v + i, worlds, n_worlds, shown);
+    for (size_t k = i, row; k < end; k = row) {
+      for (row = k + 1; row < end && compare_rows(&v[k], &v[row]) == 0;) row++;
+      add_row(&sheet, v + k, row - k, worlds, shown);
+    }
+    status = fold_sheet_put(&sheet, format, most, out);
+    fold_sheet_close(&sheet);
   }
-  fputs("</tbody></table></div>\n", page->out);
+  free(worlds);
+  free(v);
+  return status;
 }
 
 fold_status fold_page_worlds(struct fold_page *page) {
-  size_t n = page->model->n_validations;
-  if (n == 0) return fold_ok();
-  result *v = fold_model_sorted(page->model->validations, n, sizeof *v, compare);
-  double *worlds = malloc(n * sizeof *worlds);
-  if (v == NULL || worlds == NULL) {
-    free(worlds);
-    free(v);
-    return fold_error(FOLD_NO_MEMORY, "not enough memory for the worlds");
-  }
+  if (page->model->n_validations == 0) return fold_ok();
   fputs(
       "<section id=\"worlds\"><h2>Sums over worlds</h2>\n<details><summary>Bits and errors, by number of "
       "ranks</summary>\n",
       page->out);
-  for (size_t i = 0, end; i < n; i = end) {
-    for (end = i + 1; end < n && compare_tables(&v[i], &v[end]) == 0;) end++;
-    put_table(page, v + i, end - i, worlds);
-  }
+  fold_status status = fold_sheets_worlds(page->model, FOLD_REPORT_HTML, SIZE_MAX, page->out);
   fputs("</details></section>\n", page->out);
-  free(worlds);
-  free(v);
-  return fold_ok();
+  return status;
 }
