@@ -49,11 +49,12 @@ fold_status fold_record_line_text(json_t *line, char **text) {
   return status;
 }
 
+/* Each line goes to the system at once: whoever is killed, by a signal that no process can catch, leaves all that was told by then. */
 fold_status fold_records_line(struct fold_records *records, json_t *line) {
   char *text;
   FOLD_TRY(fold_within(fold_record_line_text(line, &text), "%s", records->output.path));
   records->sum += XXH3_64bits(text, strlen(text));
-  int error = fprintf(records->file, "%s\n", text) < 0 ? errno : 0;
+  int error = fprintf(records->file, "%s\n", text) < 0 || fflush(records->file) != 0 ? errno : 0;
   free(text);
   records->lines += !error;
   return error ? fold_output_failed(&records->output, error) : fold_ok();
