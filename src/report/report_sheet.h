@@ -22,7 +22,7 @@ struct fold_column {
   enum fold_column_kind kind;
 };
 
-enum { FOLD_SHEET_COLUMNS = 72, FOLD_SHEET_TITLE = 400 };
+enum { FOLD_SHEET_COLUMNS = 72, FOLD_SHEET_TITLE = 800 };
 
 struct fold_sheet {
   const char *name, *title; /* of its rows in CSV; for people */
