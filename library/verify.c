@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "held.h"
 #include "answer.h"
 #include "foldproof.h"
 #include "record.h"
@@ -69,9 +70,11 @@ static fold_status take(void *context, const struct fold_judgement *judgement) {
 
 static fold_status judge(const struct fold_registry *all, const struct fold_selection *selection, struct taking *t) {
   const struct fold_sink sink = {.judgement = take, .context = t};
+  struct fold_holding holding;
   struct fold_cases cases = {0};
+  fold_holding_open(&holding, &sink);
   fold_status status = fold_select_cases(selection, 0, &cases);
-  if (status.code == FOLD_OK) status = fold_verify(all, selection, &cases, NULL, &sink, &t->stop);
+  if (status.code == FOLD_OK) status = fold_verify(all, selection, &cases, NULL, &holding.sink, &t->stop);
   fold_cases_free(&cases);
   if (status.code != FOLD_OK || t->any || t->stop) return status;
   return fold_error(FOLD_BAD_INPUT,

@@ -137,6 +137,8 @@ class Result:
         lines.append(f"{record['subject']}: {record['claim']} is {record['verdict']} on {record['case']} ({shape}{seed})")
         if record.get("reason"):
             lines.append(f"  {record['reason']}")
+        if record.get("order_change"):
+            lines.append(f"  order: {record['order_change']}")
         if "got" in record:
             element = f", element {record['element']}" if "element" in record else ""
             lines.append(f"  row {record['row']}{element}: got {record['got']}, want {record['want']}")

@@ -46,6 +46,7 @@ void fold_judge_claim(const struct fold_claim *claim, struct fold_trial *trial, 
   *finding = fold_finding_open(trial->c->rows);
   trial->why = claim->id;
   trial->has_refuting = false;
+  trial->sides.n = 0;
   if (claim->results)
     claim->results(&evidence, finding);
   else

@@ -9,6 +9,7 @@
 
 #include "evidence.h"
 #include "log.h"
+#include "sides.h"
 #include "vary.h"
 
 /* The same subject's results from other processes, by subject, engine and case: the hash of the first that are not those of
@@ -65,6 +66,7 @@ struct fold_trial {
   struct fold_varied_log varied;
   bool has_refuting; /* a run of the plan refuted the claim that is judged: */
   struct fold_varied refuting;
+  struct fold_order_sides sides; /* the two runs whose bits differ, where the claim that is judged is refuted by such */
   char unsteady[160]; /* how the same run in the same surroundings varied; "" where none was seen to (steady.c) */
   struct fold_varied unsteady_at; /* and where */
   bool has_second;

@@ -19,6 +19,11 @@ static void judge_rows_alone(struct fold_trial *trial, struct fold_finding *find
     const unsigned char *in_batch = (const unsigned char *)trial->got + picks[i] * size;
     if (!fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, in_batch, 1,
                         "different bits for the row alone")) {
+      const size_t behind = fold_order_behind((c->rows - 1 - picks[i]) * c->cols);
+      const struct fold_order_side own = {.first_row = picks[i], .rows = 1, .behind = behind, .at = "alone"};
+      struct fold_order_side among = {.rows = c->rows, .row = picks[i], .alone = true};
+      snprintf(among.at, sizeof among.at, "as row %zu of %zu", picks[i], c->rows);
+      fold_trial_take_sides(trial, c->cols, &own, &among);
       finding->row = picks[i];
       return;
     }
@@ -29,6 +34,13 @@ static void judge_rows_alone(struct fold_trial *trial, struct fold_finding *find
   } else if (fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, trial->got, half,
                             "different bits in a batch of half the rows")) {
     fold_find_held(finding);
+  } else if (finding->compared) {
+    struct fold_order_side all = {.rows = c->rows, .row = finding->row}, part = all;
+    part.rows = half;
+    part.behind = fold_order_behind((c->rows - half) * c->cols);
+    snprintf(all.at, sizeof all.at, "in a batch of %zu rows", c->rows);
+    snprintf(part.at, sizeof part.at, "in one of %zu", half);
+    fold_trial_take_sides(trial, c->cols, &all, &part);
   }
 }
 
@@ -86,8 +98,14 @@ static void judge_row_in_batch(struct fold_trial *trial, struct fold_finding *fi
   const size_t size = fold_dtype_size(dtype);
   const unsigned char *third = (const unsigned char *)got + THIRD * size,
                       *fourth = (const unsigned char *)got + FOURTH * size;
-  if (fold_find_same(finding, dtype, third, trial->got, 1, "different bits as third of five rows") &&
-      fold_find_same(finding, dtype, fourth, trial->got, 1, "different bits as fourth of five rows"))
+  const struct fold_order_side own = {.rows = 1, .at = "alone"};
+  struct fold_order_side among = {.rows = BATCH, .row = THIRD, .alone = true, .at = "as third of five rows"};
+  fold_trial_take_sides(trial, c->cols, &own, &among);
+  if (!fold_find_same(finding, dtype, third, trial->got, 1, "different bits as third of five rows")) return;
+  among.row = FOURTH;
+  snprintf(among.at, sizeof among.at, "as fourth of five rows");
+  fold_trial_take_sides(trial, c->cols, &own, &among);
+  if (fold_find_same(finding, dtype, fourth, trial->got, 1, "different bits as fourth of five rows"))
     fold_find_held(finding);
 }
 

@@ -10,30 +10,37 @@ struct room {
 };
 
 /* Its results may be those of what it wrote. */
-static fold_status look_at(struct room *room, const struct fold_traces *traces) {
+static fold_status look_at(const struct fold_traces *traces, char misdeed[200]) {
   char stray[120];
   fold_traces_describe_stray(traces, stray);
   if (traces->wrote_input || traces->found_changed)
-    snprintf(room->misdeed, sizeof room->misdeed, "a run changed its input");
+    snprintf(misdeed, 200, "a run changed its input");
   else if (traces->out_of_bounds)
-    snprintf(room->misdeed, sizeof room->misdeed, "in a run %s", stray);
+    snprintf(misdeed, 200, "in a run %s", stray);
   else if (traces->unwritten)
-    snprintf(room->misdeed, sizeof room->misdeed, "a run left result %zu unwritten", traces->unwritten_at);
-  return room->misdeed[0] ? fold_error(FOLD_BAD_INPUT, "%s", room->misdeed) : fold_ok();
+    snprintf(misdeed, 200, "a run left result %zu unwritten", traces->unwritten_at);
+  return misdeed[0] ? fold_error(FOLD_BAD_INPUT, "%s", misdeed) : fold_ok();
+}
+
+fold_status fold_reveal_run(struct fold_rig *rig, const struct fold_subject *subject,
+                            const struct fold_request *request, void *out, char misdeed[200]) {
+  struct fold_traces traces, again;
+  FOLD_TRY(fold_rig_load(rig));
+  FOLD_TRY(fold_rig_run(rig, subject, request, out, &traces));
+  if (traces.unwritten) { /* or a result is the poison: of eight bits many are */
+    struct fold_request other = *request;
+    other.poison = (unsigned char)~request->poison;
+    FOLD_TRY(fold_rig_run(rig, subject, &other, out, &again));
+    traces.unwritten = again.unwritten && again.unwritten_at == traces.unwritten_at;
+  }
+  return look_at(&traces, misdeed);
 }
 
 static fold_status sum(void *context, size_t rows, void *out) {
   struct room *room = context;
-  struct fold_traces traces, again;
-  struct fold_request request = {.op = room->problem->op, .rows = rows, .cols = room->n, .poison = FOLD_BASE_POISON};
-  FOLD_TRY(fold_rig_load(&room->rig));
-  FOLD_TRY(fold_rig_run(&room->rig, room->subject, &request, out, &traces));
-  if (traces.unwritten) { /* or a result is the poison: of eight bits many are */
-    request.poison = (unsigned char)~FOLD_BASE_POISON;
-    FOLD_TRY(fold_rig_run(&room->rig, room->subject, &request, out, &again));
-    traces.unwritten = again.unwritten && again.unwritten_at == traces.unwritten_at;
-  }
-  return look_at(room, &traces);
+  const struct fold_request request = {
+      .op = room->problem->op, .rows = rows, .cols = room->n, .poison = FOLD_BASE_POISON};
+  return fold_reveal_run(&room->rig, room->subject, &request, out, room->misdeed);
 }
 
 static fold_status check(const struct fold_subject *subject, const struct fold_reveal_asked *asked) {

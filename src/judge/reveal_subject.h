@@ -17,4 +17,8 @@ struct fold_reveal_asked {
 fold_status fold_reveal_subject(const struct fold_subject *subject, const struct fold_reveal_asked *asked,
                                 struct fold_revealed *revealed);
 
+/* A run of the inputs as they stand in the rig. BAD_INPUT where it did something else than to compute; `misdeed` then says what. */
+fold_status fold_reveal_run(struct fold_rig *rig, const struct fold_subject *subject,
+                            const struct fold_request *request, void *out, char misdeed[200]);
+
 #endif

@@ -41,6 +41,15 @@ static bool agree(const struct fold_trial *trial, const struct batch *small, con
   return same;
 }
 
+static void take_sizes(struct fold_trial *trial, size_t same, size_t other, size_t row) {
+  const size_t all = trial->c->rows, cols = trial->c->cols;
+  struct fold_order_side a = {.rows = same, .row = row, .behind = fold_order_behind((all - same) * cols)};
+  struct fold_order_side b = {.rows = other, .row = row, .behind = fold_order_behind((all - other) * cols)};
+  snprintf(a.at, sizeof a.at, "up to %zu row%s", same, same == 1 ? "" : "s");
+  snprintf(b.at, sizeof b.at, "from %zu rows on", other);
+  fold_trial_take_sides(trial, cols, &a, &b);
+}
+
 /* Some batch of up to `most` rows is the first that has different bits. */
 static bool refute_by_pair(struct fold_trial *trial, const struct batch *small, size_t most,
                            struct fold_finding *finding) {
@@ -56,6 +65,8 @@ static bool refute_by_pair(struct fold_trial *trial, const struct batch *small, 
   if (!run_batch(trial, finding, most)) return false;
   if (fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, small->results, small->size, what))
     fold_find_refuted(finding, "bits of a batch of %zu rows changed in a repeat", most);
+  else if (finding->compared)
+    take_sizes(trial, same, most, finding->row);
   return false;
 }
 
@@ -118,8 +129,13 @@ static bool judge_rotated(struct fold_trial *trial, size_t by, struct fold_findi
     return false;
   }
   if (fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, trial->got, rows, "")) return true;
+  struct fold_order_side a = {.rows = rows, .row = finding->row, .alone = true}, b = a;
+  b.row = (finding->row + rows - by) % rows;
+  snprintf(a.at, sizeof a.at, "in place %zu of %zu", a.row, rows);
+  snprintf(b.at, sizeof b.at, "in place %zu", b.row);
+  fold_trial_take_sides(trial, trial->c->cols, &a, &b);
   fold_find_refuted(finding, "different bits for row %zu of %zu in place %zu than in place %zu", finding->row, rows,
-                    (finding->row + rows - by) % rows, finding->row);
+                    b.row, finding->row);
   return false;
 }
 

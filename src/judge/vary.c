@@ -142,6 +142,13 @@ bool fold_find_varied(struct fold_trial *trial, struct fold_finding *finding, co
   finding->want = seen->want;
   trial->has_refuting = true;
   trial->refuting = *seen;
+  struct fold_order_side base = {.rows = trial->c->rows, .row = seen->row, .at = "usually"}, other = base;
+  other.how = seen->how;
+  other.how.second = false;
+  fold_variation_describe(&other.how, how);
+  snprintf(other.at, sizeof other.at, "%.119s", how);
+  fold_trial_take_sides(trial, trial->c->cols, &base, &other);
+  fold_variation_describe(&seen->how, how);
   fold_find_refuted(finding, "different bits %s", how);
   return false;
 }

@@ -216,6 +216,23 @@ static void set_finding(json_t *line, const struct fold_judgement *j) {
   fold_record_number(line, "bound_fraction", f->fraction);
 }
 
+/* How the order of additions changed where an invariance was refuted. */
+static void set_change(json_t *line, const struct fold_order_change *change) {
+  if (change == NULL) return;
+  json_object_set_new(line, "order_change", text_value(change->text));
+  if (!change->side[0].kind[0] || !change->side[1].kind[0]) return;
+  json_t *sides = json_array();
+  for (int k = 0; k < 2; k++) {
+    const struct fold_order_change_side *s = &change->side[k];
+    json_t *side = json_pack("{s:s, s:s, s:s}", "at", s->at, "kind", s->kind, "order", s->order);
+    if (s->fingerprint) json_object_set_new(side, "fingerprint", hex(s->fingerprint, 16));
+    if (s->fingerprint) json_object_set_new(side, "height", json_integer((json_int_t)s->height));
+    json_array_append_new(sides, side);
+  }
+  json_object_set_new(line, "order_terms", json_integer((json_int_t)change->terms));
+  json_object_set_new(line, "order_sides", sides);
+}
+
 /* What the run did besides computing; a key for each, where there is something to tell. */
 static void set_traces(json_t *line, const struct fold_judgement *j) {
   const struct fold_traces *t = j->traces;
@@ -274,6 +291,7 @@ json_t *fold_record_of(const struct fold_judgement *j) {
     set_input(line, j);
     set_declared(line, j);
     set_finding(line, j);
+    set_change(line, j->change);
     set_known(line, j);
     set_asked(line, j);
     set_results(line, j);

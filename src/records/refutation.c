@@ -111,6 +111,7 @@ void fold_print_refuted(const struct fold_judgement *j, const char *program, con
   }
   print_error(j, out);
   fprintf(out, ": %s\n", f->reason);
+  if (j->change) fprintf(out, "  order: %s\n", j->change->text);
   if (j->subject->peer) print_fact(j, out);
   print_replay(j, program, folder, out);
 }

@@ -31,13 +31,23 @@ static enum fold_gravest kind_of(const json_t *record) {
   return fold_model_is_known(record) ? FOLD_IS_KNOWN : FOLD_IS_REFUTED;
 }
 
+/* Why, and how the order of additions changed, which one of the cell's records says. */
+static const char *reason_of(const struct fold_model_cell *cell, const json_t *record, char text[1200]) {
+  const char *change = "";
+  for (size_t i = 0; i < cell->n_evidence && !*change; i++)
+    change = fold_record_text(cell->evidence[i], "order_change");
+  snprintf(text, 1200, "%s%s%s%s", fold_record_text(record, "reason"), *change ? " (order: " : "", change,
+           *change ? ")" : "");
+  return text;
+}
+
 /* Where all the records that were kept are of another kind, the count alone is told. */
 static void add_failure(struct fold_sheet *sheet, const struct fold_model *m, size_t s, size_t k,
                         enum fold_gravest kind) {
   static const char *const keys[] = {"reason", "got", "want", "case"};
   const struct fold_model_cell *cell = m->subjects[s].cells[true][k];
   const json_t *record = NULL;
-  char title[160], bits[100];
+  char title[160], text[1200];
   for (size_t i = 0; i < cell->n_evidence && record == NULL; i++)
     if (kind_of(cell->evidence[i]) == kind) record = cell->evidence[i];
   char *replay = record ? fold_text_replay(record) : NULL;
@@ -45,7 +55,8 @@ static void add_failure(struct fold_sheet *sheet, const struct fold_model *m, si
   fold_sheet_text(sheet, m->claims[k]);
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
     fold_sheet_text(sheet, !record            ? ""
-                           : i == 1 || i == 2 ? fold_text_bits(record, keys[i], bits)
+                           : i == 0           ? reason_of(cell, record, text)
+                           : i == 1 || i == 2 ? fold_text_bits(record, keys[i], text)
                                               : fold_record_text(record, keys[i]));
   fold_sheet_number(sheet, (double)fold_counts_of(cell->count, cell->known, kind));
   fold_sheet_text(sheet, replay ? replay : "");

@@ -123,6 +123,8 @@ char *fold_text_evidence(const json_t *record) {
   if (json_is_number(fraction))
     fprintf(out, ", %s of the bound", fold_text_number(json_number_value(fraction), number));
   if (fold_record_text(record, "reason")[0]) fprintf(out, ": %s", fold_record_text(record, "reason"));
+  if (fold_record_text(record, "order_change")[0])
+    fprintf(out, " (order: %s)", fold_record_text(record, "order_change"));
   if (fclose(out) == 0) return text;
   free(text);
   return NULL;

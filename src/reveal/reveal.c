@@ -264,15 +264,16 @@ static fold_status judge(struct proof *p) {
   return fold_ok();
 }
 
+/* *alone: rows have the same bits in other launches and places; NULL: no other launch is made. */
 static fold_status reveal(struct proof *p, bool *alone) {
-  *alone = true;
+  if (alone) *alone = true;
   FOLD_TRY(repeat_proof(p));
   if (p->revealed->kind == FOLD_REVEALED_VARIES) return fold_ok();
   if (p->revealed->place[0]) {
-    *alone = false;
+    if (alone) *alone = false;
     return fold_ok();
   }
-  FOLD_TRY(prove_batches(p, alone));
+  if (alone) FOLD_TRY(prove_batches(p, alone));
   FOLD_TRY(probe(p->summer, p->revealed));
   return judge(p);
 }
@@ -293,13 +294,29 @@ static fold_status forget_same(struct fold_revealed *revealed) {
   return fold_ok();
 }
 
-fold_status fold_reveal(const struct fold_summer *summer, struct fold_revealed *revealed) {
+static fold_status open_revealed(const struct fold_summer *summer, struct fold_revealed *revealed) {
   struct fold_masks masks;
-  bool alone, ignored;
   *revealed = (struct fold_revealed){.kind = FOLD_REVEALED_TREE, .rows = summer->rows};
   if (summer->n == 0 || summer->n > FOLD_TREE_MOST)
     return fold_error(FOLD_BAD_INPUT, "no tree of %zu terms can be revealed", summer->n);
-  FOLD_TRY(fold_masks_of(summer->dtype, summer->accumulator, summer->result, &masks));
+  return fold_masks_of(summer->dtype, summer->accumulator, summer->result, &masks);
+}
+
+static fold_status name_tree(const struct fold_summer *summer, struct fold_revealed *revealed) {
+  if (revealed->kind != FOLD_REVEALED_TREE) return fold_ok();
+  return fold_tree_names(&revealed->tree, summer->factors > 1, revealed->name);
+}
+
+fold_status fold_reveal_launches(const struct fold_summer *summer, struct fold_revealed *revealed) {
+  FOLD_TRY(open_revealed(summer, revealed));
+  FOLD_TRY(reveal_in(summer, revealed, NULL));
+  if (revealed->place[0]) revealed->kind = FOLD_REVEALED_NO_TREE;
+  return name_tree(summer, revealed);
+}
+
+fold_status fold_reveal(const struct fold_summer *summer, struct fold_revealed *revealed) {
+  bool alone, ignored;
+  FOLD_TRY(open_revealed(summer, revealed));
   FOLD_TRY(reveal_in(summer, revealed, &alone));
   if (!alone) {
     /* Then what one row has is the answer. */
@@ -316,7 +333,5 @@ fold_status fold_reveal(const struct fold_summer *summer, struct fold_revealed *
     if (status.code == FOLD_OK && revealed->kind == FOLD_REVEALED_TREE) status = forget_same(revealed);
     if (status.code != FOLD_OK) return status;
   }
-  if (revealed->kind == FOLD_REVEALED_TREE)
-    FOLD_TRY(fold_tree_names(&revealed->tree, summer->factors > 1, revealed->name));
-  return fold_ok();
+  return name_tree(summer, revealed);
 }

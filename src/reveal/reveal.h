@@ -51,6 +51,8 @@ struct fold_revealed {
 
 /* UNSUPPORTED, with the reason, where no mask of this dtype is swallowed by that accumulator; else the subject's own failures. */
 fold_status fold_reveal(const struct fold_summer *summer, struct fold_revealed *revealed);
+/* The same of full launches alone: of no other number of rows anything is said. */
+fold_status fold_reveal_launches(const struct fold_summer *summer, struct fold_revealed *revealed);
 void fold_revealed_free(struct fold_revealed *revealed);
 /* "a tree", "no order: exact", ... */
 const char *fold_revealed_text(enum fold_revealed_kind kind);

@@ -280,8 +280,44 @@ static fold_status tell_repeats(const struct fold_round *round, const struct fol
   return round->sink->judgement(round->sink->context, &judgement);
 }
 
+/* Refuted invariances of a trial, of which it is asked once a subject and claim how the order of additions changed. */
+struct asked {
+  struct fold_order_sides sides[FOLD_CLAIMS];
+  enum fold_claim_id claim[FOLD_CLAIMS];
+  size_t n;
+};
+
+static bool is_awaited(const struct fold_round *round, const struct fold_trial *trial, const struct fold_judgement *j) {
+  return round->sink->changes && round->explained && j->finding.verdict == FOLD_REFUTED && j->finding.compared &&
+         j->promised && !j->known && trial->sides.n > 0 && trial->unsteady[0] == '\0' &&
+         !(round->explained[j->subject_index] & FOLD_CLAIM(j->claim->id));
+}
+
+static void ask_later(struct asked *asked, const struct fold_trial *trial, const struct fold_judgement *j) {
+  asked->sides[asked->n] = trial->sides;
+  asked->claim[asked->n++] = j->claim->id;
+}
+
+/* To be told whatever became of the trial: the sink waits for it. Who varies from run to run has no order. */
+static fold_status tell_changes(const struct fold_round *round, const struct fold_trial *trial,
+                                const struct asked *asked) {
+  if (asked->n == 0) return fold_ok();
+  struct fold_order_change *changes = calloc(asked->n, sizeof *changes);
+  const bool unknown = trial->subject->guest && trial->subject->guest->unknown;
+  size_t n = 0;
+  fold_status status = round->sink->asking ? round->sink->asking(round->sink->context) : fold_ok();
+  for (; changes && status.code == FOLD_OK && n < asked->n && !*round->stop && !trial->unsteady[0]; n++) {
+    fold_order_explain(trial, asked->claim[n], &asked->sides[n], unknown, &changes[n]);
+    if (changes[n].text[0]) round->explained[round->place.subject] |= FOLD_CLAIM(asked->claim[n]);
+  }
+  if (status.code == FOLD_OK) status = round->sink->changes(round->sink->context, changes, n);
+  free(changes);
+  return status;
+}
+
 /* Each claim that is asked for, of a subject whose base run is in `trial`. */
-static fold_status judge_claims(const struct fold_round *round, struct opened *opened, struct fold_trial *trial) {
+static fold_status judge_claims(const struct fold_round *round, struct opened *opened, struct fold_trial *trial,
+                                struct asked *asked) {
   const struct fold_claim *claim;
   struct fold_judgement repeats = {0}; /* waits for the other judges, who may find that the same run varies */
   for (uint64_t left = trial->asked; (claim = fold_claims_next(left)); left &= ~FOLD_CLAIM(claim->id)) {
@@ -291,6 +327,8 @@ static fold_status judge_claims(const struct fold_round *round, struct opened *o
     judgement.traces = &trial->traces;
     fold_judge_claim(judgement.claim, trial, &judgement.finding);
     look_up(trial, &judgement);
+    judgement.awaited = is_awaited(round, trial, &judgement);
+    if (judgement.awaited) ask_later(asked, trial, &judgement);
     if (claim->id == FOLD_RUN_TO_RUN)
       repeats = judgement;
     else
@@ -322,7 +360,10 @@ static fold_status judge_trial(const struct fold_round *round, struct opened *op
     FOLD_TRY(restore_input(opened, engine, &trial->input_hash_after));
   const fold_status *ready = &opened->ready[engine];
   if (ready->code != FOLD_OK) return fold_round_fail(round, round->place, 0, *ready, NULL);
-  return judge_claims(round, opened, trial);
+  struct asked asked;
+  asked.n = 0;
+  const fold_status judged = judge_claims(round, opened, trial, &asked), told = tell_changes(round, trial, &asked);
+  return judged.code == FOLD_OK ? told : judged;
 }
 
 /* What the run has left is put back, so that nobody else is blamed for it. */
@@ -443,7 +484,11 @@ fold_status fold_verify(const struct fold_registry *registry, const struct fold_
                              .fresh = fresh,
                              .sink = sink,
                              .stop = stop,
-                             .judge = true};
+                             .judge = true,
+                             .explained = calloc(registry->n + 1, sizeof *round.explained)};
   bool lost;
-  return fold_round_run(&round, &lost);
+  fold_status status = round.explained ? fold_round_run(&round, &lost)
+                                       : fold_error(FOLD_NO_MEMORY, "not enough memory for %zu subjects", registry->n);
+  free(round.explained);
+  return status;
 }

@@ -46,6 +46,8 @@ struct fold_judgement {
   const char *version;            /* of that library, as its record tells; NULL: as it is here */
   const struct fold_asked *asked; /* of what is refuted or broken: how (replay.h); or NULL */
   bool full;                      /* its record holds the bits of all rows */
+  bool awaited;                   /* a sink that takes changes is told later whether and how the order changed: */
+  const struct fold_order_change *change; /* or NULL */
 };
 
 /* Subject `subject` of the registry on case `c` of those that are selected. */
@@ -58,6 +60,11 @@ struct fold_sink {
   void (*progress)(void *context, size_t done, size_t cases, const char *case_name); /* may be NULL */
   /* Before a subject is run on a case: who is to blame if this process ends there. May be NULL. */
   fold_status (*trial)(void *context, struct fold_place place, uint64_t input_hash);
+  /* At the end of each trial some of whose judgements were awaited: how the order of additions changed. It is asked for after all verdicts
+   * are told, for a subject may end its process then. NULL: nobody asks. */
+  fold_status (*changes)(void *context, const struct fold_order_change *changes, size_t n);
+  /* Before it is asked for. May be NULL. */
+  fold_status (*asking)(void *context);
   void *context;
 };
 
@@ -81,6 +88,8 @@ struct fold_round {
   uint64_t input_hash;        /* of the case that is run; 0: not made yet */
   const double *seconds_lost; /* of each subject, what processes that it ended or hung have cost; NULL: none were */
   double patience;            /* a subject that cost more is not run any more */
+  uint64_t *
+      explained; /* of each subject, the claims of which it was told how the order changed, or was not to be: FOLD_CLAIM each */
 };
 /* Judges, or records, everything selected from `place` on. Stops early, with OK, once *stop is non-zero; or where an engine was
  * lost, before the next place: *lost says so. */

@@ -37,7 +37,8 @@ static fold_status start_worker(struct supervisor *s) {
                                .fresh = s->fresh,
                                .place = s->round.place,
                                .seconds_lost = s->seconds_lost,
-                               .patience = LIMITS_OF_A_SUBJECT * s->limit};
+                               .patience = LIMITS_OF_A_SUBJECT * s->limit,
+                               .explained = s->explained};
   /* Before there is anybody who counts: a run that was cut short is over. */
   const uint64_t turns = atomic_load(&s->desk->watch.turns), over = turns + (turns & 1);
   s->patience = (struct fold_patience){.seconds = s->limit, .turns = over};
@@ -57,7 +58,7 @@ static fold_status start_worker(struct supervisor *s) {
   s->pid = child;
   s->fd = ends[0];
   s->inbox.from = s->inbox.to = 0;
-  s->in_trial = false;
+  s->in_trial = s->asks = false;
   s->trials = 0;
   memset(s->ran, 0, s->job->registry->n * sizeof *s->ran);
   s->ended = (struct fold_ended){0};
@@ -193,9 +194,27 @@ static fold_status begin_again(struct supervisor *s, const char *text) {
   return fold_ok();
 }
 
+/* All verdicts of the trial stand: how the order changed is not known, and of this subject it is not asked again. */
+static fold_status go_on_unexplained(struct supervisor *s, const char *text) {
+  struct fold_order_change changes[FOLD_CLAIMS];
+  size_t n = 0;
+  memset(changes, 0, sizeof changes);
+  for (size_t k = 0; k < s->held.n; k++) {
+    if (!s->held.at[k].awaited) continue;
+    changes[n].claim = s->held.at[k].claim->id;
+    snprintf(changes[n++].text, sizeof changes->text, "not known: when it was asked for, %s", text);
+  }
+  s->explained[s->round.place.subject] = UINT64_MAX;
+  s->again = false; /* the next worker begins with another trial */
+  s->round.place.subject++;
+  return fold_held_end(&s->held, changes, n, s->job->sink);
+}
+
 /* The trial that the worker ended in is broken, and the round goes on behind it; or begins there again. */
 static fold_status answer_for(struct supervisor *s, const char *text, bool own) {
   size_t telling = 0;
+  if (s->asks) return go_on_unexplained(s, text);
+  FOLD_TRY(fold_held_end(&s->held, NULL, 0, s->job->sink));
   if (!s->in_trial) return begin_again(s, text);
   bool second = s->again;
   s->again = !own && deserves_again(s);
@@ -285,6 +304,7 @@ static fold_status employ(struct supervisor *s, bool *over) {
   name_twin(s, text);
   if (result.code == FOLD_OK && how == SAID_ALL) result = conclude(s, status);
   if (result.code == FOLD_OK && how != SAID_ALL && how != STOPPED) result = answer_for(s, text, is_own(s, how));
+  if (result.code == FOLD_OK) result = fold_held_end(&s->held, NULL, 0, s->job->sink);
   *over = *s->job->stop || (how == SAID_ALL && !s->ended.lost);
   return result;
 }
@@ -305,7 +325,8 @@ static fold_status open_desk(struct supervisor *s) {
   s->desk = mmap(NULL, sizeof *s->desk, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   s->seconds_lost = calloc(s->job->registry->n + 1, sizeof *s->seconds_lost);
   s->ran = calloc(s->job->registry->n + 1, sizeof *s->ran);
-  if (s->desk == MAP_FAILED || !s->seconds_lost || !s->ran)
+  s->explained = calloc(s->job->registry->n + 1, sizeof *s->explained);
+  if (s->desk == MAP_FAILED || !s->seconds_lost || !s->ran || !s->explained)
     return fold_error(FOLD_NO_MEMORY, "not enough memory to start a process");
   if (!s->job->wants_fresh) return fold_ok();
   s->fresh = memfd_create("foldproof-fresh", MFD_CLOEXEC);
@@ -322,7 +343,7 @@ fold_status fold_supervise(const struct fold_job *job, fold_status *riddle) {
   fold_status status = open_desk(&s);
   bool over = false;
   if (status.code == FOLD_OK && job->in_process) {
-    struct fold_worker here = {.job = job, .desk = s.desk, .fresh = s.fresh};
+    struct fold_worker here = {.job = job, .desk = s.desk, .fresh = s.fresh, .explained = s.explained};
     status = fold_worker_here(&here);
   } else if (status.code == FOLD_OK) {
     struct fold_orphans orphans;
@@ -342,6 +363,7 @@ fold_status fold_supervise(const struct fold_job *job, fold_status *riddle) {
   fold_cases_free(&s.cases);
   free(s.seconds_lost);
   free(s.ran);
+  free(s.explained);
   free(s.got);
   return status;
 }

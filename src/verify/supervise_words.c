@@ -70,6 +70,7 @@ static bool take_trial(struct supervisor *s, size_t n) {
   s->round.place = begun.place;
   s->round.input_hash = begun.input_hash;
   s->in_trial = true;
+  s->asks = false;
   s->trials++;
   s->ran[begun.place.subject] = true;
   s->since = fold_now();
@@ -107,8 +108,32 @@ static bool take_judged(struct supervisor *s, size_t n) {
     judgement.got = s->got;
     judgement.traces = &s->traces;
   }
+  judgement.awaited = judged.awaited;
   s->told |= FOLD_CLAIM(judged.claim);
-  s->failed = s->job->sink->judgement(s->job->sink->context, &judgement);
+  s->failed = fold_held_take(&s->held, &judgement, s->job->sink);
+  return true;
+}
+
+static bool is_whole(const struct fold_order_change *change) {
+  bool whole = change->claim < FOLD_CLAIMS && memchr(change->text, '\0', sizeof change->text);
+  for (int k = 0; k < 2; k++) {
+    const struct fold_order_change_side *side = &change->side[k];
+    whole = whole && memchr(side->at, '\0', sizeof side->at) && memchr(side->kind, '\0', sizeof side->kind) &&
+            memchr(side->order, '\0', sizeof side->order);
+  }
+  return whole;
+}
+
+static bool take_changes(struct supervisor *s, size_t n) {
+  struct fold_order_change changes[FOLD_CLAIMS];
+  const size_t all = n / sizeof *changes;
+  if (!s->asks || n > sizeof changes || !take(s, changes, n, all * sizeof *changes)) return false;
+  for (size_t k = 0; k < all; k++) {
+    if (!is_whole(&changes[k])) return false;
+    if (changes[k].text[0]) s->explained[s->round.place.subject] |= FOLD_CLAIM(changes[k].claim);
+  }
+  s->asks = false;
+  s->failed = fold_held_end(&s->held, changes, all, s->job->sink);
   return true;
 }
 
@@ -122,6 +147,11 @@ enum ending fold_supervisor_take(struct supervisor *s) {
     case WORK_TRIAL: sense = take_trial(s, head.n_bytes); break;
     case WORK_BASE: sense = take_base(s, head.n_bytes); break;
     case WORK_JUDGED: sense = take_judged(s, head.n_bytes); break;
+    case WORK_ASKS:
+      sense = s->in_trial && head.n_bytes == 0;
+      s->asks = sense;
+      break;
+    case WORK_CHANGES: sense = take_changes(s, head.n_bytes); break;
     case WORK_ENDED:
       sense = take(s, &s->ended, head.n_bytes, sizeof s->ended);
       if (sense) return SAID_ALL;

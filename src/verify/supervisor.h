@@ -2,6 +2,7 @@
 #ifndef FOLD_SUPERVISOR_H
 #define FOLD_SUPERVISOR_H
 
+#include "held.h"
 #include "patience.h"
 #include "wire.h"
 #include "worker.h"
@@ -21,6 +22,7 @@ struct supervisor {
   int fresh;
   double limit;
   double *seconds_lost;
+  uint64_t *explained; /* of each subject (runner.h) */
   struct fold_cases cases;
   bool begun;     /* the sink was told of the environment, the cases are read */
   bool left_some; /* a worker was not asked to end: what it started may still be there */
@@ -30,12 +32,14 @@ struct supervisor {
   struct inbox inbox;
   struct fold_round round; /* where it is; for judgements in its stead */
   bool in_trial;
-  size_t trials; /* that it began */
-  bool *ran;     /* of each subject: in one of these */
-  uint64_t told; /* the claims that were judged in this trial, FOLD_CLAIM each */
-  bool stuck;    /* the worker before it ended without a trial */
-  bool again;    /* the trial is run for the second time: what was told before is not told again */
-  double since;  /* when the trial began, a time of fold_now */
+  size_t trials;         /* that it began */
+  bool *ran;             /* of each subject: in one of these */
+  uint64_t told;         /* the claims that were judged in this trial, FOLD_CLAIM each */
+  bool stuck;            /* the worker before it ended without a trial */
+  bool again;            /* the trial is run for the second time: what was told before is not told again */
+  struct fold_held held; /* judgements that wait to hear how an order changed */
+  bool asks;             /* the worker asks for that: all verdicts of the trial are told */
+  double since;          /* when the trial began, a time of fold_now */
   struct fold_patience patience;
   struct fold_limit halt, silence; /* how long it may be halted by a signal; say nothing and run nothing, and */
   bool halted, heard;              /* it is; a word came since */

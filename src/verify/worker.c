@@ -9,6 +9,7 @@
 
 #include "environment.h"
 #include "fresh.h"
+#include "held.h"
 #include "world.h"
 
 /* What a round needs, as far as it is there. */
@@ -56,7 +57,8 @@ static struct fold_round round_of(const struct fold_worker *w, const struct prep
                              .judge = w->job->judge,
                              .place = w->place,
                              .seconds_lost = w->seconds_lost,
-                             .patience = w->patience};
+                             .patience = w->patience,
+                             .explained = w->explained};
 }
 
 fold_status fold_worker_here(const struct fold_worker *w) {
@@ -66,7 +68,9 @@ fold_status fold_worker_here(const struct fold_worker *w) {
   if (status.code == FOLD_OK) status = w->job->begin(w->job->sink->context, p.environment);
   if (status.code == FOLD_OK) status = ask_fresh(w, &p);
   if (status.code == FOLD_OK) {
-    struct fold_round round = round_of(w, &p, w->job->sink);
+    struct fold_holding holding;
+    fold_holding_open(&holding, w->job->sink);
+    struct fold_round round = round_of(w, &p, &holding.sink);
     status = fold_round_run(&round, &lost);
   }
   put_away(&p);
@@ -122,8 +126,19 @@ static fold_status tell_judgement(void *context, const struct fold_judgement *j)
   judged.fact = j->fact ? (int32_t)(j->fact - fold_facts(&n_facts)) : -1;
   judged.known = j->known;
   judged.ran = j->got != NULL;
+  judged.awaited = j->awaited;
   judged.finding = j->finding;
   return told(fold_wire_send(t->fd, WORK_JUDGED, &judged, sizeof judged, NULL, 0));
+}
+
+static fold_status tell_asking(void *context) {
+  const struct telling *t = context;
+  return told(fold_wire_send(t->fd, WORK_ASKS, NULL, 0, NULL, 0));
+}
+
+static fold_status tell_changes(void *context, const struct fold_order_change *changes, size_t n) {
+  const struct telling *t = context;
+  return told(fold_wire_send(t->fd, WORK_CHANGES, changes, n * sizeof *changes, NULL, 0));
 }
 
 static fold_status tell_ready(const struct fold_worker *w, const struct prepared *p, int fd) {
@@ -156,7 +171,7 @@ static void listen_for(int number, struct sigaction *former) {
 int fold_worker_serve(const struct fold_worker *w, int fd) {
   struct prepared p = {0};
   struct telling telling = {.fd = fd};
-  struct fold_sink sink = {tell_judgement, tell_case, tell_trial, &telling};
+  struct fold_sink sink = {tell_judgement, tell_case, tell_trial, tell_changes, tell_asking, &telling};
   struct fold_ended ended;
   memset(&ended, 0, sizeof ended);
   fold_watch_set(&w->desk->watch);

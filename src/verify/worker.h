@@ -11,6 +11,8 @@ enum fold_word {
   WORK_TRIAL,     /* struct fold_begun */
   WORK_BASE,      /* struct fold_traces, then the results of the base run */
   WORK_JUDGED,    /* struct fold_judged */
+  WORK_ASKS,      /* nothing: all verdicts of the trial are told, and it is asked how an order changed */
+  WORK_CHANGES,   /* struct fold_order_change, any number: what was found */
   WORK_ENDED,     /* struct fold_ended; the last word */
 };
 
@@ -27,6 +29,7 @@ struct fold_judged {
   uint32_t claim;  /* FOLD_CLAIMS: a base run, nothing judged */
   int32_t fact;    /* index, -1: none */
   bool known, ran; /* ran: there are results, which the last WORK_BASE holds */
+  bool awaited;    /* WORK_CHANGES will come */
   struct fold_finding finding;
 };
 struct fold_ended {
@@ -50,6 +53,7 @@ struct fold_worker {
   struct fold_place place;    /* where to begin */
   const double *seconds_lost; /* of each subject */
   double patience;
+  uint64_t *explained; /* of each subject (runner.h) */
 };
 
 /* The worker's whole life, in its own process: says on `fd` all that it does. Returns the process's exit code. */

@@ -100,6 +100,28 @@ class Rows(unittest.TestCase):
         self.assertEqual(abs(int(error.got, 16) - int(error.want, 16)), 1)
         self.assertIn("same bits up to 9 rows, different bits from 10", str(error))
 
+    def test_how_the_order_changed(self):
+        def by_rows(x):
+            return (x if len(x) < 9 else x[:, ::-1]).cumsum(-1)[:, -1]
+
+        with self.assertRaises(foldproof.Refuted) as caught:
+            foldproof.verify(by_rows, like="numpy", claims="batch_invariant", fixtures="normal/f32/sum/17x257/*,normal/f32/sum/33x33/*")
+        order = "up to 8 rows: host/sequential; from 9 rows on: host/reverse; x[0] and x[1] meet in a sum of 2 terms, then of 257"
+        self.assertIn(f"\n  order: {order}\n", str(caught.exception))
+        told = [r["order_change"] for r in caught.exception.result.judgements if "order_change" in r]
+        self.assertEqual(told, [order])  # once a claim
+
+        def refuses_probes(x):
+            if abs(x).max() > 1e30:
+                raise ValueError("too large")
+            return by_rows(x)
+
+        result = foldproof.judge(refuses_probes, like="numpy", claims="batch_invariant,run_to_run", fixtures="normal/f32/sum/17x257/*")
+        self.assertEqual({v for v in result.counts if result.counts[v]}, {"held", "refuted"})
+        self.assertIn("order: not known: ValueError: too large", result._describe(result.judgements[0]))
+        error = self.refuted("batch_invariant", lambda x: to_import.softmax(x) * np.float32(1 if len(x) < 9 else 3))
+        self.assertIn("order: not known: its results are no sums of the terms", str(error))
+
     def test_sign_of_zero_and_nan(self):
         calls = []
 
