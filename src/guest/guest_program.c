@@ -15,7 +15,6 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <jansson.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,7 +142,6 @@ static fold_status start(const char *command, bool asked, struct program *p) {
   if (asked) close(to[0]);
   p->from = fdopen(from[0], "r");
   p->to = asked ? fdopen(to[1], "w") : NULL;
-  if (p->from) setvbuf(p->from, NULL, _IONBF, 0); /* whether something waits is seen at the descriptor */
   if (p->pid > 0 && p->from && (p->to || !asked)) return fold_ok();
   put_away(p);
   return fold_error(FOLD_ENVIRONMENT, "a program can't be started: %s", strerror(errno));
@@ -175,13 +173,22 @@ static fold_status nonsense(struct program *p, const char *line) {
               : fold_error(FOLD_ENVIRONMENT, "the program answered more than it was asked%s", words);
 }
 
+/* Whether something is there before it is asked: read already with the last answer, or in the pipe. */
+static bool has_said_more(struct program *p) {
+  const int fd = fileno(p->from), flags = fcntl(fd, F_GETFL);
+  fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+  const int c = getc(p->from);
+  fcntl(fd, F_SETFL, flags);
+  clearerr(p->from); /* nothing yet is no error, and that it has ended is seen again */
+  return c != EOF;
+}
+
 /* One question and its answer. The time that it takes is the run's (watch.h). */
 static fold_status ask(struct program *p, const json_t *question, json_t **answer) {
   char *line = NULL;
   size_t room = 0;
-  struct pollfd unasked = {.fd = fileno(p->from), .events = POLLIN};
   *answer = NULL;
-  if (poll(&unasked, 1, 0) > 0 && (unasked.revents & POLLIN)) return nonsense(p, NULL);
+  if (has_said_more(p)) return nonsense(p, NULL);
   void (*pipes)(int) = signal(SIGPIPE, SIG_IGN); /* that it is gone is seen by what it does not answer */
   json_dumpf(question, p->to, JSON_COMPACT);
   fputc('\n', p->to);
