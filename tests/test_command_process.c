@@ -120,9 +120,6 @@ static const char *const writers[] = {
 };
 enum { WRITERS = sizeof writers / sizeof *writers };
 
-/* It simulates worlds for seconds, whatever it is asked, and opens its file as study does, by fold_records_open: one kind is enough. */
-static bool is_slow(const char *writer) { return strstr(writer, "--simulate"); }
-
 static struct shell *open_with_records(void) {
   struct shell *s = shell_open();
   shell_run(s, "$F record" CASE "--jsonl r.jsonl");
@@ -145,7 +142,7 @@ Test(command_process, what_is_no_regular_file_is_written_to_and_stays) {
   struct shell *s = open_with_records();
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     for (size_t w = 0; w < WRITERS; w++) {
-      if ((rows[i][2] && strstr(writers[w], ">/dev/null")) || (i > 0 && is_slow(writers[w]))) continue;
+      if (rows[i][2] && strstr(writers[w], ">/dev/null")) continue;
       shell_run(s, "%s %s%s; code=$?; %s || exit 7; exit $code", rows[i][0], writers[w], rows[i][2] ? rows[i][2] : "",
                 rows[i][1]);
       EXPECT_CODE(s, 0);

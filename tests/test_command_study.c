@@ -127,6 +127,7 @@ static void look_at_simulation(const json_t *line) {
   cr_expect(strcmp(type, "study_ranks") == 0 || strcmp(type, "study_worlds") == 0, "%s", type);
   cr_expect(json_is_true(json_object_get(line, "simulated")), "a simulation must say so");
   cr_expect(json_is_integer(json_object_get(line, "ranks")));
+  cr_expect_leq(json_integer_value(json_object_get(line, "ranks")), 8, "more than was asked for");
   if (strcmp(type, "study_ranks") == 0) {
     cr_expect(json_is_integer(json_object_get(line, "height")));
     cr_expect(json_is_number(json_object_get(line, "error_ulps_worst")));
@@ -136,13 +137,14 @@ static void look_at_simulation(const json_t *line) {
 
 Test(command_study, ranks_are_labelled_as_a_simulation) {
   struct shell *s = shell_open();
-  shell_run(s, "$F study --simulate --sizes 4,3 --generators normal --jsonl r.jsonl");
+  shell_run(s, "$F study --simulate --sizes 8,3 --generators normal --jsonl r.jsonl");
   EXPECT_CODE(s, 0);
   expect_text(s, "SIMULATION of all-reduce on one host");
-  expect_text(s, "SIMULATION of world sizes");
+  expect_text(s, "SIMULATION of world sizes: one f32 normal vector of 8 parts");
+  expect_text(s, "SIMULATION of world sizes: one f32 normal vector of 6 parts");
   expect_text(s, "order (simulated)");
   expect_text(s, "not a measurement");
-  cr_expect(strstr(s->out, "\n       3  ring") < strstr(s->out, "\n       4  ring"), "world sizes do not rise");
+  cr_expect(strstr(s->out, "\n       3  ring") < strstr(s->out, "\n       8  ring"), "world sizes do not rise");
   cr_expect_eq(each_record(s, "r.jsonl", look_at_simulation), 1 + 2 * 4 + 2 * 4);
   shell_close(s);
 }

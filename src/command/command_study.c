@@ -29,7 +29,9 @@ static const struct argp_option options[] = {
      "on 2 cores",
      1},
     {"simulate", SIMULATE, NULL, 0,
-     "only: simulate all-reduces by ring, trees and the canonical order for 2 to 65,536 ranks", 1},
+     "only: simulate all-reduces by ring, trees and the canonical order for 2 to 65,536 ranks, worlds up to the "
+     "largest of --sizes",
+     1},
     {"messages", MESSAGES, NULL, 0,
      "only: find which bits of an all-reduce agree, by the library's settings and the message's length (--sizes)", 1},
     {"worlds", WORLDS, NULL, 0,

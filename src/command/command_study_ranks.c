@@ -4,8 +4,6 @@
 #include "command_study.h"
 #include "study_ranks.h"
 
-/* A power of two is the kind case; 5 * 2^13 + 1 gives world sizes far from one. */
-static const size_t world_parts[] = {65536, 40961};
 enum { ELEMENTS = 256, CHUNKS = 16, WORLD_ELEMENTS = 64 };
 
 static json_t *simulated_line(const char *order, const struct fold_ranks_case *c, const char *type) {
@@ -58,11 +56,13 @@ static fold_status simulate_sizes(struct study_command *s, struct fold_ranks_cas
   return fold_ok();
 }
 
+/* Up to the largest world that is asked for. A power of two is the kind case; 5/8 of it and one gives world sizes far from one. */
 static fold_status simulate_worlds(struct study_command *s, struct fold_ranks_case c, const volatile int *stop) {
+  const size_t most = s->sizes[s->n_sizes - 1], parts[] = {most, most * 5 / 8 + 1};
   c.elements = WORLD_ELEMENTS;
-  for (size_t k = 0; k < sizeof world_parts / sizeof *world_parts && !*stop; k++) {
+  for (size_t k = 0; k < 2 && !*stop && (k == 0 || parts[k] < most); k++) {
     struct fold_ranks_worlds worlds[FOLD_RANKS_ALGORITHMS];
-    c.ranks = world_parts[k];
+    c.ranks = parts[k];
     FOLD_TRY(fold_ranks_worlds(&c, worlds));
     fold_ranks_print_worlds(worlds, stdout);
     for (int a = 0; a < FOLD_RANKS_ALGORITHMS; a++) FOLD_TRY(write_worlds(s, &worlds[a]));
