@@ -143,8 +143,8 @@ static void round_last(struct fold_bound_terms *t, bool exact, mpfr_t error) {
   mpfr_add(error, error, half, MPFR_RNDU);
 }
 
-/* Whether the finite terms alone may overflow: not where S (1 + n u) is below half of the range, for the error is below
- * S (n - 1) u, or twice that, and S, where n u < 1/2. */
+/* Whether the finite terms by themselves may overflow: not where S (1 + n u) is below half of the range, for the error is below S
+ * (n - 1) u, or twice that, and S, where n u < 1/2. */
 static bool sums_may_overflow(const struct fold_truth *truth, struct fold_format f) {
   MPFR_DECL_INIT(largest, FOLD_BOUND_BITS);
   mpfr_set_uj_2exp(largest, truth->n + truth->factors, -f.precision, MPFR_RNDU);

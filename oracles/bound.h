@@ -14,8 +14,8 @@
 /* The formula of the method's bound as text, for tables and messages. */
 const char *fold_bound_formula(enum fold_method method);
 
-/* What the theorem leaves possible. A finite result's error is bounded; which results that are not finite may come, and whether
- * a finite one may, follows from the overflow thresholds of accumulator and result. */
+/* The outcomes that the theorem allows. A finite result's error is bounded; which results that are not finite may come, and
+ * whether a finite one may, follows from the overflow thresholds of accumulator and result. */
 struct fold_outcomes {
   bool exact; /* nothing is rounded but at the end: a finite result is the correctly rounded one, up to a zero's sign */
   bool finite;      /* false: overflow is certain */

@@ -1,9 +1,9 @@
-/* exact_mpfr.c: the exact oracle once more, by MPFR alone: the judge of the fast one.
+/* exact_mpfr.c: a second exact oracle that uses only MPFR; the fast one is checked against it.
  *
- * Slow and plain on purpose. Sums by mpfr_sum, which is correctly rounded, into numbers wide enough that nothing is
- * rounded (each ternary value is checked), a term of two factors by one exact product; products one term at a time with an a-priori error bound; max and min by
- * mpfr_max and mpfr_min. NaN, infinities and signs of zero are MPFR's own, whose rules agree with exact.c's policy; no
- * case is told apart here, so an error in that policy's code shows.
+ * It is slow and simple on purpose. Sums by mpfr_sum, which is correctly rounded, into numbers wide enough that nothing is
+ * rounded (each ternary value is checked), a term of two factors by one exact product; products one term at a time with an
+ * a-priori error bound; max and min by mpfr_max and mpfr_min. NaN, infinities and signs of zero are MPFR's own, whose rules agree
+ * with exact.c's policy; no case is told apart here, so an error in that policy's code shows.
  *
  * Memory beside the input: CHUNK numbers, whatever n is.
  */

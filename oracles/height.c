@@ -8,7 +8,7 @@
 #include "canonical.h"
 #include "split.h"
 
-/* Below this many leaves a parallel region costs more than it saves. */
+/* With fewer leaves a parallel region costs more than it saves. */
 #define SERIAL_LEAVES (UINT64_C(1) << 24)
 
 /* A partial's height plus one; 0 stands for the starting zero. */

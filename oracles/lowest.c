@@ -1,7 +1,7 @@
 /* lowest.c: the lowest bit that is set in any term of a row: the terms are multiples of it.
  *
  * By the patterns alone: a significand's trailing zeros, added to the weight of its unit. Once 2^lowest is found, no number from
- * 2^(lowest + precision - 1) on has a lower bit, so that most terms are passed over by one comparison: a gigabyte goes through
+ * 2^(lowest + precision - 1) on has a lower bit, so that one comparison is enough for most terms. Inputs of a gigabyte are read
  * here. exact_mpfr.c asks MPFR instead.
  */
 #include <omp.h>
@@ -9,7 +9,7 @@
 #include "bits.h"
 #include "exact.h"
 
-/* Below this many terms a parallel region costs more than it saves. */
+/* With fewer terms a parallel region costs more than it saves. */
 #define BLOCK_TERMS 65536
 
 /* The pattern of 2^(lowest + precision - 1), or what follows the largest number where that is beyond the largest number. */

@@ -39,8 +39,8 @@ typedef double fold_wide_F64;
 #define FOLD_ZERO_max (-INFINITY)
 #define FOLD_ZERO_min INFINITY
 
-/* Equal values differ at most by the sign of zero: the patterns' AND is the greater, their OR the smaller. What
- * compares in no way holds a NaN, and a + b is one. */
+/* Equal values differ at most by the sign of zero: the patterns' AND is the greater, their OR the smaller. If neither comparison
+ * is true, one operand is NaN, and so is a + b. */
 static inline float fold_max_f32(float a, float b) {
   float same = fold_bits_f32(fold_f32_bits(a) & fold_f32_bits(b));
   return a < b ? b : a > b ? a : a == b ? same : a + b;

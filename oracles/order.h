@@ -1,4 +1,4 @@
-/* order.h: orders as first-class things: which binary tree combines the terms of a row.
+/* order.h: an order is the binary tree that combines the terms of a row.
  *
  * An order is written once, in orders.inc, as a function that folds leaves through an algebra (zero, leaf i,
  * join a b). Each interpretation below is that one function, compiled against another algebra:

@@ -19,7 +19,7 @@ static const struct fold_order of_short[TREES] = {
     {.name = "sorted", .kind = FOLD_ORDER_SORTED},
 };
 
-/* Neither a chain over the whole row nor a permutation of it, for which long rows would take seconds. */
+/* For long rows: no chain over the whole row and no permutation, which would take seconds. */
 static const struct fold_order of_long[TREES] = {
     {.name = "canonical", .kind = FOLD_ORDER_CANONICAL},
     {.name = "grid", .kind = FOLD_ORDER_SHUFFLE, .width = 256, .limit = 1024},
@@ -58,8 +58,9 @@ static fold_status ask_rows(struct fold_call *call, struct fold_arithmetic how, 
   return fold_ok();
 }
 
-/* Max and min do not round, but who keeps by a comparison the second of two operands keeps a NaN or loses it, and either zero, by
- * where they stand: a row tells where it has a NaN and another term, or where it ends in a zero and has both. */
+/* Max and min do not round. But an implementation that compares and keeps the second operand keeps or loses a NaN, or a zero of
+ * one sign, by their positions. So a row is telling if it has a NaN and another term, or if it ends in a zero and has zeros of
+ * both signs. */
 static bool row_tells(const struct fold_call *call, size_t row) {
   const enum fold_dtype dtype = call->dtype;
   const bool is_max = call->op == FOLD_MAX;
@@ -82,7 +83,7 @@ static enum fold_telling ask_extremes(const struct fold_call *call) {
   return FOLD_IDLE;
 }
 
-/* As many rows at a time as make FOLD_PANEL_TERMS: the first of them mostly tell. */
+/* As many rows at a time as have FOLD_PANEL_TERMS terms: mostly the first rows are telling. */
 fold_status fold_panel_ask(const struct fold_call *call, struct fold_arithmetic how, enum fold_telling *telling) {
   const size_t size = fold_dtype_size(call->dtype);
   const size_t most = FOLD_PANEL_TERMS / (call->cols + 1) + 1;

@@ -1,8 +1,8 @@
 /* panel.h: whether an input could tell one order from another.
  *
- * An invariance that held on data where every tree gives the same bits shows nothing about order: 1 + 2 + 3 is 6 whoever adds
- * what first. So an input is folded by a panel of eight trees. It is *telling* where two of them give different bits, which proves
- * that another order can be seen in it, and *idle* where none do: then only a tree outside the panel could show anything.
+ * An invariance that held on data where every tree gives the same bits shows nothing about order: 1 + 2 + 3 is 6 in every order.
+ * So an input is folded by a panel of eight trees. It is *telling* where two of them give different bits, which proves that
+ * another order can be seen in it, and *idle* where none do: then only a tree outside the panel could show anything.
  *
  * The trees are plain, one rounding a join in the dtype's accumulator, starting zeros included, so that -0 alone tells who starts
  * at +0. Results are compared as claims compare them: rounded to the result's dtype, NaN by its class. Trees that differ in the
@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-/* Unknown where nobody asked, and of records from before. */
+/* Unknown: not asked, or from an older record. */
 enum fold_telling { FOLD_TELLING_UNKNOWN, FOLD_IDLE, FOLD_TELLING };
 
 /* Rows of more terms are folded by trees whose parts threads share; the others also with their terms sorted and shuffled. */

@@ -1,7 +1,7 @@
-/* replay.c: the rows of a call, folded in an order: who walks them, and on how many threads.
+/* replay.c: folds the rows of a call in an order, and shares the work among threads.
  *
- * Promised: the bits depend on the order and on the row alone. Threads share rows where there are enough of them,
- * else the parts of a row, which are the order's own (split.h).
+ * Promised: the bits depend on the order and on the row alone. Threads share rows where there are enough of them, else the parts
+ * of a row, which are the order's own (split.h).
  */
 #include <omp.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "bits.h"
 #include "split.h"
 
-/* Below this many elements a parallel region costs more than it saves. */
+/* With fewer elements a parallel region costs more than it saves. */
 #define SERIAL_ELEMENTS 65536
 
 struct walk {

@@ -1,10 +1,10 @@
-/* replay_wide.c: the judge of the native replay: the same orders by other arithmetic.
+/* replay_wide.c: replays the same orders by other arithmetic, to check the native replay.
  *
  * Promised: each operation is done in a format of at least 2p + 2 bits and rounded once to the accumulator, f32 and what is
  * narrower through double, f64 through binary128; the second rounding is innocuous (Figueroa 1995; products are exact in the wide
  * format, so that subnormal ones round once too). An FMA's sum of an exact product may have more bits than that: it is rounded to
- * odd first, which no second rounding turns wrong (Boldo, Melquiond, IEEE Trans. Computers 57 (2008), 462). Slow, one thread, written
- * apart from native.h on purpose.
+ * odd first, which no second rounding turns wrong (Boldo, Melquiond, IEEE Trans. Computers 57 (2008), 462). Slow, one thread,
+ * written apart from native.h on purpose.
  */
 #include <math.h>
 #include <string.h>

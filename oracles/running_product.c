@@ -55,7 +55,7 @@ static struct partial join(const struct product *c, struct partial a, struct par
   struct partial both = {.value = multiply(c, a.value, b.value, &off), .some = true};
   if (off > 0 || a.error > 0 || b.error > 0) {
     long double sum = off + fabsl(a.value) * b.error + fabsl(b.value) * a.error + a.error * b.error;
-    /* An infinite error stays infinite, beside an operand or an error of 0 too. */
+    /* An infinite error stays infinite, even if it is multiplied by an operand or an error of 0. */
     both.error = isfinite(sum) ? fmaxl(sum * (1 + 0x1p-60L), FLOOR) : INFINITY;
   }
   return both;

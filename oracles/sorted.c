@@ -67,7 +67,8 @@ static void starts_of(uint32_t *count, size_t values) {
   }
 }
 
-/* Sorts by way of `spare` and returns which of the two holds the order: stable passes by a digit each, but where all terms share it. */
+/* Sorts with the help of `spare` and returns the array that holds the order. One stable pass for each digit; digits that all
+ * terms share are passed over. */
 INLINE uint32_t *sort_long(size_t size, unsigned width, const void *in, size_t n, uint32_t *place, uint32_t *spare) {
   uint32_t count[MOST_VALUES];
   count_digits(size, width, in, n, count);

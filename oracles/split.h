@@ -1,8 +1,8 @@
-/* split.h: how a row is cut into parts before they are combined, and who walks the rows.
+/* split.h: how a row is cut into parts before they are combined, and which thread folds what.
  *
- * Promised: every order folds independent parts first and combines them afterwards (orders.inc); how many parts there
- * are follows from the order and n alone, so that threads may share the parts and never change a bit. Private to the
- * interpretations of orders.inc.
+ * Promised: every order folds independent parts first and combines them afterwards (orders.inc); how many parts there are follows
+ * from the order and n alone, so that threads may share the parts and never change a bit. Private to the interpretations of
+ * orders.inc.
  */
 #ifndef FOLD_SPLIT_H
 #define FOLD_SPLIT_H
@@ -58,7 +58,7 @@ typedef double fold_row_run(const struct fold_row *row);
 fold_row_run fold_rows_dot;
 /* Of fused products, by the C library's FMA: what runs where the machine has none. */
 extern fold_row_run *const fold_rows_fused[FOLD_DTYPES];
-/* By other arithmetic, in any accumulator; of products of two factors in f32 or f64 (replay_wide.c). */
+/* The same by other arithmetic, in any accumulator; of products of two factors in f32 or f64 (replay_wide.c). */
 fold_row_run fold_rows_wide;
 
 /* Folds each row of `call` by `run` on `threads` threads, over the rows or inside them, and rounds to the result (replay.c). */

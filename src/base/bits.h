@@ -25,7 +25,7 @@ struct fold_format {
   uint64_t nan;    /* the positive quiet one without payload */
 };
 
-/* Inlined always, so that what is constant where it is called is folded. */
+/* Always inlined, so that constant arguments are folded at the call. */
 #define FOLD_INLINE static inline FOLD_HD __attribute__((always_inline))
 
 FOLD_INLINE struct fold_format fold_format_make(int bits, int precision, int emin, int emax, bool infinities) {

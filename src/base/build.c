@@ -1,4 +1,4 @@
-/* build.c: see build.h. A file of its own, so that a new commit compiles no other. */
+/* build.c: see build.h. A file of its own, so that a new commit recompiles only this one. */
 #include "build.h"
 
 #include "commit.h"
@@ -9,7 +9,7 @@
 #define COMPILER "gcc " __VERSION__
 #endif
 
-/* Whoever asks for these breaks the orders' promises; the records must say so. */
+/* These flags break the promises of the orders; records must name them. */
 #ifdef __FAST_MATH__
 #define FAST " (fast-math)"
 #else

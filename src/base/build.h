@@ -6,7 +6,7 @@
 const char *fold_build_commit(void);
 /* Name and version of the C compiler. */
 const char *fold_build_compiler(void);
-/* What of its options touches arithmetic, and what the user added. */
+/* The compiler options that affect arithmetic, and those that the user added. */
 const char *fold_build_flags(void);
 
 #endif

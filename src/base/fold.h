@@ -57,14 +57,14 @@ struct fold_engine_row {
 };
 extern const struct fold_engine_row fold_engine_rows[FOLD_ENGINES];
 static inline bool fold_engine_has_ranks(enum fold_engine engine) { return fold_engine_rows[engine].ranks; }
-/* Whether hosts' processors add up, alone or as ranks; else devices with memories of their own do. */
+/* Whether the CPU does the additions, in one process or as ranks; otherwise devices with their own memory do. */
 static inline bool fold_engine_is_host(enum fold_engine engine) { return fold_engine_rows[engine].memory == FOLD_HOST; }
-/* Whether this process's processor adds up, in memory that the harness sees. */
+/* Whether this process's CPU does the additions, in memory that the harness can read. */
 static inline bool fold_engine_is_here(enum fold_engine engine) {
   return fold_engine_is_host(engine) && !fold_engine_has_ranks(engine);
 }
 
-/* What became of a call. Each code has one exit code (fold_exit_code). */
+/* The outcome of a call. Each code has one exit code (fold_exit_code). */
 enum fold_code {
   FOLD_OK = 0,
   FOLD_BAD_INPUT,   /* the user's words or files are wrong: exit 2 */
@@ -84,8 +84,8 @@ fold_status fold_error(enum fold_code code, const char *format, ...) __attribute
 /* The same status with "context: " in front of its text; an OK status stays as it is. */
 fold_status fold_within(fold_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int fold_exit_code(enum fold_code code);
-/* Whose fault it is that a file can't be written, by errno: the machine's (ENVIRONMENT) where the disk is full or fails, the
- * output is closed, or there is no descriptor left; NO_MEMORY; the user's words' (BAD_INPUT) else. */
+/* Why a file can't be written, by errno: ENVIRONMENT if the disk is full or fails, the output is closed, or no descriptor is
+ * left; NO_MEMORY; else BAD_INPUT, because the user named a file that can't be written. */
 enum fold_code fold_write_code(int error);
 
 /* Returns from the calling function when `call` failed. Where something must be cleaned up, test `.code` and goto. */
@@ -123,7 +123,7 @@ static inline FOLD_HD size_t fold_dtype_size(enum fold_dtype dtype) {
   return 0;
 }
 
-/* What elements are accumulated in, before the one rounding at the end: the only place that says so. */
+/* The dtype that elements are accumulated in before the one rounding at the end. No other place decides this. */
 static inline FOLD_HD enum fold_dtype fold_accumulator_of(enum fold_dtype dtype) {
   switch (dtype) {
 #define FOLD_DTYPE(TAG, name, element, WIDE, ...) FOLD_CASE(TAG, FOLD_##WIDE)
@@ -161,7 +161,7 @@ struct fold_call {
   struct fold_launch launch;
   void *stream;  /* cuda: a cudaStream_t; NULL is the default stream */
   void *scratch; /* as many bytes as the subject's `scratch` asks for, 256-byte aligned, engine's memory */
-  /* A collective's call is one rank's part: `in` holds columns [first_col, first_col + cols) of all_cols, as rows x cols,
+  /* The call of a collective is one rank's part: `in` holds columns [first_col, first_col + cols) of all_cols, as rows x cols,
    * contiguous; every rank gets all `rows` results. comm is NULL for everybody else. */
   struct fold_comm *comm;
   size_t first_col, all_cols;
@@ -170,8 +170,7 @@ struct fold_call {
   size_t row_stride, col_stride;
 };
 
-/* The first bytes of scratch are zero before a run and again after it (counters and flags live there); the rest is
- * anything. */
+/* These first bytes of scratch are zero before a run and must be zero after it (counters and flags); the others may hold anything. */
 #define FOLD_SCRATCH_ZEROED 4096
 
 #ifdef __cplusplus

@@ -1,6 +1,5 @@
-/* hash.h: XXH3 by the widest vectors that this processor has, where the library was built with a choice of them. Inputs are hashed after
- * each run, so that this is a good part of the time of judging long ones.
- */
+/* hash.h: XXH3 by the widest vectors that this processor has, where the library was built with a choice of them. Inputs are
+ * hashed after each run, which takes a large part of the time of judging long ones. */
 #ifndef FOLD_HASH_H
 #define FOLD_HASH_H
 

@@ -1,4 +1,4 @@
-/* line.h: text files, a line at a time, with an end to what one may hold: /dev/zero has no line's end. */
+/* line.h: reads text files line by line, with a limit on a line's length: /dev/zero never ends a line. */
 #ifndef FOLD_LINE_H
 #define FOLD_LINE_H
 

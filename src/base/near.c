@@ -9,7 +9,7 @@ enum { MOST = 100 };
 
 static unsigned least(unsigned a, unsigned b) { return a < b ? a : b; }
 
-/* Letters to insert, delete, replace or swap with a neighbour (optimal string alignment). Words past MOST letters are like none. */
+/* Letters to insert, delete, replace or swap with a neighbour (optimal string alignment). Words longer than MOST letters match nothing. */
 static unsigned edits(const char *a, const char *b) {
   const size_t n = strlen(a), m = strlen(b);
   unsigned row[3][MOST + 1];

@@ -1,4 +1,4 @@
-/* near.h: "did you mean": of the words that there are, the one that a mistyped word is nearest to. */
+/* near.h: "did you mean": finds the known word that is nearest to a mistyped one. */
 #ifndef FOLD_NEAR_H
 #define FOLD_NEAR_H
 
@@ -7,11 +7,11 @@
 struct fold_near {
   const char *word;
   char best[120];
-  unsigned distance; /* of the best; more than a third of the word is no likeness */
+  unsigned distance; /* of the best; above a third of the word's length it does not count as similar */
 };
 
 void fold_near_open(struct fold_near *near, const char *word);
-/* A word that there is: whole, or behind its last '/'. */
+/* A known word; it is also tried without what precedes its last '/'. */
 void fold_near_try(struct fold_near *near, const char *candidate);
 /* ": did you mean 'rows/par_256'?"; "" where nothing is near. */
 const char *fold_near_text(const struct fold_near *near, char text[160]);

@@ -1,6 +1,6 @@
-/* orphans.h: processes that a worker leaves behind: they become this process's children, and end with it.
+/* orphans.h: processes that a worker leaves behind become this process's children and do not outlive it.
  *
- * Children that were there before are nobody's business.
+ * Children that existed before are left alone.
  */
 #ifndef FOLD_ORPHANS_H
 #define FOLD_ORPHANS_H
@@ -13,9 +13,9 @@ struct fold_orphans {
   int n;
 };
 
-/* From now on what descendants leave behind comes to this process. */
+/* From now on orphans among this process's descendants become its children. */
 void fold_orphans_adopt(struct fold_orphans *orphans);
-/* Waits for so many seconds until they have ended by themselves, as guards of ranks do (world_guard.c); kills who has not. */
+/* Waits up to so many seconds until they end by themselves, as guards of ranks do (world_guard.c); then kills the rest. */
 void fold_orphans_end(const struct fold_orphans *orphans, double patience);
 
 #endif

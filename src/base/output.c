@@ -14,7 +14,7 @@
 
 #include "path.h"
 
-/* The temporary files that lie about now, for whoever must end at once. A forked child has no part in them. */
+/* The temporary files that exist now, to be removed if the process must end at once. They are not a forked child's. */
 enum { MOST_TEMPORARIES = 16, TRIES = 1000 };
 static struct temporary {
   volatile pid_t owner; /* 0: free */
@@ -83,7 +83,7 @@ static enum leads find_way(const char *path) {
   return THROUGH_PROC;
 }
 
-/* Standard output as it is, so that what a shell opened for appending is not cut. */
+/* Standard output is used as it is: opening it anew would truncate a file that a shell opened for appending. */
 static int open_standard_output(void) {
   if ((fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) != O_RDONLY) return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
   errno = EBADF; /* it was closed: command_process.c put something that can't be written into its place */
@@ -114,7 +114,7 @@ static int open_temporary(struct fold_output *o) {
   return fd;
 }
 
-/* A file without any right to write is nobody's to replace, root's neither; its new content gets the rights it had. */
+/* A file that nobody may write is not replaced, not even by root. New content gets the old file's permissions. */
 static int open_beside(struct fold_output *o, const struct stat *former) {
   if (former && ((former->st_mode & 0222) == 0 || access(o->target, W_OK) != 0)) {
     errno = EACCES;
@@ -160,7 +160,8 @@ fold_status fold_output_open(struct fold_output *o, const char *path) {
   return status;
 }
 
-/* Puts the temporary file into its place, or a part beside what is there. What is no regular file any more stays. */
+/* Renames the temporary file to its final name, or an incomplete one to its own name beside the old file. If the name is no
+ * longer a regular file's, nothing is replaced. */
 static int take_place(struct fold_output *o, enum fold_output_end end, char *kept) {
   struct stat now;
   bool former = lstat(o->target, &now) == 0;

@@ -29,8 +29,8 @@ enum fold_output_end {
 /* FOLD_BAD_INPUT names the path when that can't be written; where the disk is full, then or later, or standard output is
  * closed, that is FOLD_ENVIRONMENT. */
 fold_status fold_output_open(struct fold_output *output, const char *path);
-/* What failed to be written by then is told here at the latest, and nothing is kept then. `kept`, unless NULL, receives the
- * name that a part got (as much of it as there is room for), or "". */
+/* A failure to write is reported here at the latest, and then nothing is kept. `kept`, unless NULL, receives the name of an
+ * incomplete file (cut if it is too long), or "". */
 fold_status fold_output_close(struct fold_output *output, enum fold_output_end end, char kept[256]);
 /* FOLD_BAD_INPUT or what else `error` means for a file that is written. */
 fold_status fold_output_failed(const struct fold_output *output, int error);

@@ -17,7 +17,7 @@ fold_status fold_shared_library_refuse(const struct fold_shared_library *library
   return fold_error(FOLD_UNSUPPORTED, "%s%s: %.120s%s", library->before, library->usual, why, library->after);
 }
 
-/* The dynamic linker's reason, without the name that it has in front. */
+/* The dynamic linker's reason, without the file name in front of it. */
 static const char *why_unopened(const char *name) {
   const char *why = dlerror();
   const size_t n = strlen(name);

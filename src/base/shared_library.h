@@ -1,4 +1,4 @@
-/* shared_library.h: a library that is opened at run time: the usual one, or that which an environment variable names. */
+/* shared_library.h: opens a library at run time: the default one, or the one that an environment variable names. */
 #ifndef FOLD_SHARED_LIBRARY_H
 #define FOLD_SHARED_LIBRARY_H
 
@@ -10,10 +10,10 @@ extern "C" {
 
 struct fold_shared_library {
   const char *variable, *usual;
-  const char *before, *after; /* said around the reason where the usual one can't be used */
+  const char *before, *after; /* the text around the reason if the default one can't be used */
 };
 
-/* BAD_INPUT for a library that the user named, else UNSUPPORTED: in one line which file, and why not. */
+/* BAD_INPUT for a library that the user named, else UNSUPPORTED; the text names the file and the reason. */
 fold_status fold_shared_library_refuse(const struct fold_shared_library *library, const char *why);
 /* It stays open: such libraries have threads of their own. */
 fold_status fold_shared_library_open(const struct fold_shared_library *library, void **handle);

@@ -12,7 +12,7 @@ size_t fold_text_character(const char *c);
  * separator of lines, and none that Unicode gives to nobody, two of which XML forbids. */
 bool fold_text_is_plain(const char *c, size_t n);
 
-/* Replaces what is no UTF-8, and what would end the line or move the cursor, by '?'. */
+/* Replaces by '?' whatever is not UTF-8, ends the line or moves the cursor. */
 void fold_text_one_line(char *text);
 
 /* A name as text that can be read back: what fold_text_one_line would replace becomes \xHH, and so does a backslash that

@@ -137,7 +137,7 @@ static fold_status greet(struct fold_numpy *n, const volatile int *stop) {
   return status;
 }
 
-/* NumPy belongs to one of a machine's Pythons: that on the PATH, or the system's. */
+/* A machine may have several Pythons: the one on the PATH is tried first, then the system's. */
 fold_status fold_numpy_open(const struct fold_bench_shape *shape, const struct fold_host_pool *pool,
                             const volatile int *stop, struct fold_numpy **numpy) {
   static const char *const pythons[] = {"python3", "/usr/bin/python3"};
@@ -189,7 +189,7 @@ fold_status fold_numpy_run(struct fold_numpy *n, size_t offset, const volatile i
 
 const char *fold_numpy_version(const struct fold_numpy *n) { return n->version; }
 
-/* It ends when its input does; one that is amid a long sum is not waited for. */
+/* It ends at the end of its input; nobody waits for one that is in a long sum. */
 void fold_numpy_close(struct fold_numpy *n) {
   if (n == NULL) return;
   if (n->socket >= 0) close(n->socket);

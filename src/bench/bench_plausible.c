@@ -1,4 +1,4 @@
-/* bench_plausible.c: what the times of a collective amount to, and when that can't be. Needs no ranks. */
+/* bench_plausible.c: computes a collective's figures from its times, and says which of them are implausible. Needs no ranks. */
 #include <math.h>
 #include <string.h>
 
@@ -43,7 +43,7 @@ static bool wins_too_often(const struct fold_world_timing *t, enum fold_share sh
 
 static bool is_wide(const struct fold_span *span) { return !(span->p90 <= 2 * span->median); }
 
-/* A share that is wide matters where its slow runs are as long as the whole is. */
+/* A share with a wide spread matters only if its slow runs take as long as the whole. */
 static const char *find_noise(const struct fold_world_timing *t, const struct fold_world_timing *one) {
   const struct fold_span *all = &t->share[FOLD_SHARE_ALL];
   if (is_wide(all)) return "its p90 is above twice its median";

@@ -114,7 +114,7 @@ static fold_status run_once(const struct contender *contender, const struct fold
   return contender->timing->subject->run(contender->timing->subject, &call);
 }
 
-/* The contender's calls, on the inputs from `slot` on. What can't be recorded is timed call by call, and noted. */
+/* The contender's calls, on the inputs from `slot` on. Calls that can't be recorded into a graph are timed one by one, with a note. */
 static fold_status record_graph(struct contender *contender, const struct fold_pool *pool, size_t slot) {
   struct fold_timing *t = contender->timing;
   void *stream;
@@ -198,7 +198,7 @@ static fold_status conclude(struct contender *contender, const struct fold_ceili
   return fold_ok();
 }
 
-/* A subject that can't run here is noted and left out; only what breaks the device ends the bench. */
+/* A subject that can't run here is left out with a note; only a broken device ends the bench. */
 static void start(struct contender *contender, const struct fold_pool *pool, size_t slot, unsigned iterations) {
   struct fold_timing *t = contender->timing;
   contender->runs = t->refuted == 0 && t->broken == 0;

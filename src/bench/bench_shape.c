@@ -1,4 +1,4 @@
-/* bench_shape.c: where the inputs of a shape lie in a slot, and the call that folds them. */
+/* bench_shape.c: where the inputs of a shape are in a slot, and the call that folds them. */
 #include "bench.h"
 
 size_t fold_bench_input_bytes(const struct fold_bench_shape *shape) {

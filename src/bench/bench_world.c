@@ -1,4 +1,4 @@
-/* bench_world.c: asks ranks to lay, check and race; the harness's half of the timing loop. */
+/* bench_world.c: the harness's side of the timing loop: asks ranks to make inputs, check results and time runs. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,7 +95,7 @@ static struct fold_span span_of(double *times, size_t n) {
                             fold_bench_quantile(times, n, 0.9)};
 }
 
-/* What one subject's rounds amount to, while they are still in turn. */
+/* The figures of one subject. fold_world_pair compares times round by round, so it must come before span_of, which sorts them. */
 static void conclude(const struct fold_world_race *s, size_t k, double *times, size_t stride, unsigned done) {
   struct fold_world_timing *t = &s->timing[k];
   t->rounds = done;
@@ -104,7 +104,7 @@ static void conclude(const struct fold_world_race *s, size_t k, double *times, s
   for (unsigned share = 0; share < s->shares; share++) t->share[share] = span_of(times + share * stride, done);
 }
 
-/* A few runs first: how many then fit into one question's time limit. */
+/* A few runs first tell how many fit into one question's time limit. */
 static fold_status race(struct fold_world_race *s, const volatile int *stop) {
   unsigned n = count_bits(s->in), iterations = s->options->iterations, done = PILOT < iterations ? PILOT : iterations;
   if (n == 0) return fold_ok();
@@ -131,7 +131,7 @@ static fold_status race(struct fold_world_race *s, const volatile int *stop) {
 
 typedef fold_status check_one(const struct fold_world_race *s, size_t k, const volatile int *stop);
 
-/* A subject that can't run here is noted and left out; a world that failed ends the bench. */
+/* A subject that can't run here is left out with a note; a failed world ends the bench. */
 static fold_status check_all(struct fold_world_race *s, check_one *check, const volatile int *stop) {
   s->in = 0;
   for (size_t k = 0; k < s->n && !*stop; k++) {

@@ -10,7 +10,7 @@
 enum { SMALL_VECTOR = 4099, SMALL_SUM = (1 << 20) + 77, LONG_SUM = 1 << 22 };
 static const char *const judged_first = "writes_output,bounded,replays,correctly_rounded,rank_agreement";
 static const char *const judged_at_size = "bounded,replays,correctly_rounded";
-/* Of a long sum: no input is there to be replayed, and an order's height would be counted term by term. */
+/* Of a long sum there is no input here to replay, and counting an order's height term by term would take too long. */
 static const char *const judged_long = "correctly_rounded", *const judged_long_unordered = "bounded,correctly_rounded";
 
 void fold_world_timing_count(struct fold_world_timing *t, const char *claim, const struct fold_finding *finding) {
@@ -167,7 +167,7 @@ static fold_status judge_integers(const struct fold_world_race *s, struct fold_w
   return fold_ok();
 }
 
-/* Held is what was judged; that the ranks agree, and repeat, is looked at without that too. */
+/* "Held" is said only after judging; whether ranks agree and repeat is checked even without it. */
 static void judge_ranks(struct fold_world_timing *t, const struct wire_checked *checked, bool verify) {
   struct fold_finding agree = fold_finding_open(t->shape.rows), repeat = fold_finding_open(t->shape.rows);
   bool agreed = true, repeated = true;

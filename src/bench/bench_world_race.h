@@ -1,4 +1,4 @@
-/* bench_world_race.h: one shape of a bench of collectives in the making. Private to bench_world*.c. */
+/* bench_world_race.h: one shape of a bench of collectives while it is measured. Private to bench_world*.c. */
 #ifndef FOLD_BENCH_WORLD_RACE_H
 #define FOLD_BENCH_WORLD_RACE_H
 
@@ -22,7 +22,7 @@ fold_status fold_world_sums_find(struct fold_world_sums *sums, const struct fold
 
 /* Judges every entrant on a small shape of the same kind; the verdicts go to its timing. */
 fold_status fold_world_race_judge_small(struct fold_world_race *s, const volatile int *stop);
-/* Makes the exact sums that a check will need: before the input is laid, for GPUs that wait for seconds slow down. */
+/* Makes the exact sums that a check will need: before the input is made, because GPUs that wait for seconds lower their clocks. */
 fold_status fold_world_race_make_sums(const struct fold_world_race *s, const volatile int *stop);
 /* Runs subject k at the timed shape, twice on every rank, and judges what the ranks made of it: of the input that will be
  * timed; of integers, whose sum no order rounds. */

@@ -1,4 +1,4 @@
-/* bench_world_truth.c: exact sums of a bench's inputs, made piece by piece: what is 16 GB on GPUs is nowhere whole here.
+/* bench_world_truth.c: exact sums of a bench's inputs, made piece by piece: 16 GB on GPUs do not fit into one piece here.
  *
  * The terms are generated anew on the host, by definition the same bits as a GPU's, and added up in the oracle's
  * superaccumulators: nothing of a subject is in it. Some 3 ns a term and core.
@@ -7,8 +7,8 @@
 
 #include "bench_world_race.h"
 
-/* Terms of a piece; sums that are kept: of both inputs of as many lengths as a bench takes in turn. One is lent at a
- * time, so that the oldest can always make room. */
+/* Terms of a piece; sums that are kept: of both inputs of as many lengths as a bench takes in turn. Only one is in use at a time,
+ * so that the oldest can always be replaced. */
 enum { PIECE = 1 << 24, KEPT = 64 };
 
 struct kept {
@@ -40,7 +40,7 @@ static const struct fold_truth *find(const struct fold_world_sums *sums, const s
   return NULL;
 }
 
-/* Only what was made: a sum whose closing failed must not be found by the next who asks. */
+/* Only a finished sum is kept: one whose closing failed must not be found later. */
 static const struct fold_truth *keep(struct fold_world_sums *sums, const struct fold_source *source,
                                      const struct fold_truth *made) {
   struct kept *k = &sums->kept[sums->n % KEPT];

@@ -1,4 +1,4 @@
-/* ceiling.c: the reads that make a ceiling, and what they allow. */
+/* ceiling.c: a ceiling from timed reads, and whether a figure is below it. */
 #include "ceiling.h"
 
 #include "bench.h"

@@ -1,4 +1,4 @@
-/* ceiling.h: how fast a memory can be read, and what is faster than that can be. Needs no GPU.
+/* ceiling.h: how fast memory can be read, and which figures are faster than that allows. Needs no GPU.
  *
  * The ceiling is measured by plain reads in several shapes, in turn. Its rate is the median of the best shape, which others are
  * compared with. Its spread is its margin: `most` is the rate of the faster reads (the fastest tenth) of any shape, and only what
@@ -20,7 +20,7 @@ struct fold_ceiling {
 
 /* Takes n > 0 reads of n_bytes each, by one shape; sorts their seconds. Whether it is the best shape so far. */
 bool fold_ceiling_take(struct fold_ceiling *ceiling, double n_bytes, double *seconds, size_t n);
-/* Whether as many bytes may be read in so many seconds. NaN may not. */
+/* Whether so many bytes can be read in so many seconds; false for NaN. */
 bool fold_ceiling_allows(const struct fold_ceiling *ceiling, double n_bytes, double seconds);
 
 #endif

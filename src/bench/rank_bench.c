@@ -15,7 +15,7 @@
 
 /* A pool is several times a GPU's L2, or a core's share of the caches. */
 enum { GPU_POOL = 256 << 20, HOST_POOL = 4 << 20, ALIGN = 256, MOST_SLOTS = 1 << 12, READ_PART = 4 << 20 };
-/* What it may grow to, so that no entrant meets an input that another has just read. */
+/* The largest pool, so that no entrant gets an input that another has just read. */
 static const size_t gpu_most = (size_t)48 << 30, host_most = (size_t)64 << 20;
 /* A GPU is kept busy for some 2 ms while the host enqueues a batch of runs: its own time is then between the events, not
  * the host's launches. */
@@ -125,7 +125,7 @@ static fold_status add_entrant(struct fold_rank_bench *b, const struct fold_regi
   if (need == 0) return fold_ok();
   if (need < FOLD_SCRATCH_ZEROED) need = FOLD_SCRATCH_ZEROED;
   FOLD_TRY(b->memory->alloc(need, &e->scratch));
-  /* What a share leaves out it may still read: not anything, but zeros. */
+  /* A share may still read what its left-out part would have written: that memory holds zeros. */
   return b->memory->fill(&(struct fold_fill){e->scratch, 0, need}, 1);
 }
 

@@ -1,9 +1,9 @@
 /* rank_bench.h: what a rank does when it is timed: it makes its part of the input, runs, and tells how long each run took.
  *
- * Promised: before each timed run all ranks meet in a one-element all-reduce, so that none starts late; a run's time is
- * this rank's own, by CUDA events on its GPU or by the monotonic clock of its host; the slowest rank's is the
- * collective's (bench_world.c). Nothing is announced to the harness while the clock runs. Inputs rotate through a pool
- * past the caches, of more inputs than there are entrants where memory has the room.
+ * Promised: before each timed run all ranks meet in a one-element all-reduce, so that none starts late; a run's time is this
+ * rank's own, by CUDA events on its GPU or by the monotonic clock of its host; the slowest rank's is the collective's
+ * (bench_world.c). Nothing is announced to the harness while the clock runs. Inputs rotate through a pool past the caches, of
+ * more inputs than there are entrants where memory has the room.
  */
 #ifndef FOLD_RANK_BENCH_H
 #define FOLD_RANK_BENCH_H
@@ -54,7 +54,7 @@ fold_status fold_rank_check(struct fold_rank_bench *b, const struct wire_check *
 /* `seconds` gets the number of entrants in the mask times `repeats`. */
 fold_status fold_rank_race(struct fold_rank_bench *b, const struct wire_race *race, double *seconds);
 size_t fold_rank_race_entrants(const struct fold_rank_bench *b, const struct wire_race *race);
-/* A host's is the fastest read of its nearest cache that was seen. */
+/* On a host: the fastest read of the nearest cache. */
 fold_status fold_rank_ceiling(enum fold_engine memory, const struct wire_ceiling *asked, struct fold_ceiling *ceiling);
 void fold_rank_bench_drop(struct fold_rank_bench *b);
 

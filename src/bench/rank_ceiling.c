@@ -5,7 +5,7 @@
 
 #include "bench.h"
 
-/* A host's ceiling is its nearest cache's: inputs of any size may lie there. */
+/* A host's ceiling is that of its nearest cache, because an input may be there. */
 typedef uint64_t wide __attribute__((vector_size(32), aligned(32)));
 enum { WIDES = 1 << 10, CHAINS = 8, PASSES = 64, TRIALS = 51 };
 

@@ -1,4 +1,4 @@
-/* rank_service.c: hands a timed rank's questions to the functions that answer them. */
+/* rank_service.c: passes each question to a timed rank to the function that answers it. */
 #include "rank_bench.h"
 
 #include <stdlib.h>

@@ -1,11 +1,11 @@
-/* rank_share.c: a subject in part: its own work with calls that reach nobody, or its calls with no work between them.
+/* rank_share.c: a part of a subject: its own work with calls that send nothing, or its calls without the work between them.
  *
  * A subject asks its comm for everything, so that a comm whose functions do nothing leaves just that out; sizes, places and
- * sequence stay those of the whole. What is computed from what did not arrive is not looked at.
+ * sequence stay those of the whole. Results of such runs are not used.
  */
 #include "rank_bench.h"
 
-/* Calls that reach nobody, and work that is not done. */
+/* Calls that send nothing, and work that is not done. */
 static fold_status mute_allreduce(struct fold_comm *comm, const void *in, void *out, size_t count,
                                   enum fold_comm_type type, enum fold_op op, void *stream) {
   (void)comm, (void)in, (void)out, (void)count, (void)type, (void)op, (void)stream;

@@ -12,8 +12,8 @@ enum {
   WIRE_CEILING,     /* struct wire_ceiling -> struct fold_ceiling of this rank's memory */
 };
 
-/* What of a subject is timed: all of it; what each rank computes by itself, with calls to the others left out; or just these
- * calls, of the same sizes, with the computing left out. */
+/* The part of a subject that is timed: all of it; what each rank computes by itself, without calls to the others; or only these
+ * calls, of the same sizes, without the computing. */
 enum fold_share { FOLD_SHARE_ALL, FOLD_SHARE_LOCAL, FOLD_SHARE_CALLS, FOLD_SHARES };
 
 enum { FOLD_WIRE_ENTRANTS = 16, FOLD_WIRE_SAMPLES = 64 };
@@ -59,7 +59,7 @@ struct wire_race {
   uint32_t round; /* how many rounds were run before: each has another sequence */
 };
 
-/* Of a plain read: so many bytes, as the largest input has. */
+/* A plain read of as many bytes as the largest input has. */
 struct wire_ceiling {
   uint64_t n_bytes;
 };

@@ -12,7 +12,7 @@ enum fold_claim_id {
   FOLD_CLAIMS
 };
 #define FOLD_CLAIM(id) ((uint64_t)1 << (id))
-/* What every subject promises, whoever made it: it writes its results and nothing else. */
+/* What every subject promises: it writes its results and nothing else. */
 #define FOLD_TIDY                                                                                         \
   (FOLD_CLAIM(FOLD_WRITES_OUTPUT) | FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS) | FOLD_CLAIM(FOLD_LEAVES_NO_TRACE) | \
    FOLD_CLAIM(FOLD_KEEPS_INPUT))
@@ -35,7 +35,7 @@ struct fold_arithmetic {
   enum fold_dtype accumulator; /* each join is rounded to it; it holds the terms */
   enum fold_dtype result;      /* what comes out at the end is rounded to it, once */
 };
-/* As dtype.def says it: in the terms' accumulator, to the terms' own dtype. */
+/* The default of dtype.def: accumulated in the terms' accumulator, rounded to the terms' dtype. */
 static inline struct fold_arithmetic fold_arithmetic_of(enum fold_method method, enum fold_dtype terms) {
   return (struct fold_arithmetic){method, fold_accumulator_of(terms), terms};
 }

@@ -1,4 +1,4 @@
-/* engine.h: the memory of the place where a subject runs, so that the runner is the same for host and GPU. */
+/* engine.h: the memory of an engine, behind one interface, so that the runner is the same for host and GPU. */
 #ifndef FOLD_ENGINE_H
 #define FOLD_ENGINE_H
 
@@ -21,7 +21,7 @@ struct fold_fill {
 /* Room for a line that says why there is no device. */
 #define FOLD_DEVICES_TEXT 160
 
-/* What an engine of this process can do: a fifth one is a row of engine.def and a file that defines fold_engine_NAME. */
+/* The functions of an engine of this process. A new one is a row of engine.def and a file that defines fold_engine_NAME. */
 struct fold_engine_ops {
   /* OK; UNSUPPORTED with the reason (no device); ENVIRONMENT when FOLDPROOF_REQUIRE_GPUS asks for more devices than there are, or the
    * driver failed. NULL: always. */
@@ -39,7 +39,8 @@ struct fold_engine_ops {
   fold_status (*copy)(void *to, const void *from, size_t nbytes); /* within the engine's memory */
   fold_status (*same)(const void *a, const void *b, size_t nbytes, bool *same);
   fold_status (*finish)(void); /* waits for what was launched and reports how it ended */
-  /* What a subject could leave changed of the engine itself: kept before a run; put back after it, where `changed` names it. NULL: none. */
+  /* State of the engine that a subject could change: saved before a run and restored after it; `changed` names what had changed.
+   * NULL: none. */
   void (*keep)(void);
   void (*restore)(char changed[80]);
   bool is_host; /* memory that the host may touch directly */

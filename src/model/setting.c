@@ -13,7 +13,8 @@ static const struct {
     [FOLD_SETTING_PEER] = {"FOLDPROOF_PEER", 0, 1},
 };
 
-/* Digits alone: strtoul would take blanks and signs, and wraps -1. One past its range is ULONG_MAX, above every limit. */
+/* Digits only: strtoul would accept blanks and signs, and would wrap -1. A number beyond its range gives ULONG_MAX, which is
+ * above every limit. */
 static bool whole_number(const char *text, unsigned least, unsigned most, unsigned *value) {
   char *end;
   if (*text < '0' || *text > '9') return false;

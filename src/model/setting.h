@@ -1,8 +1,8 @@
-/* setting.h: the environment's variables that are numbers, FOLDPROOF_*: which there are, their limits, and their one reader.
+/* setting.h: the environment's variables that are numbers, FOLDPROOF_*: their names, limits and the one function that reads them.
  *
- * Promised: a variable that is set to anything but a whole number within its limits, to nothing too, is FOLD_BAD_INPUT
- * with its name and value; it never stands for 0 or for "not set". A runner that says FOLDPROOF_REQUIRE_GPUS=yes would
- * be green without its driver otherwise. The same rule for shell scripts is in ci/required-gpus.sh.
+ * Promised: a variable that is set to anything but a whole number within its limits (the empty text included) is FOLD_BAD_INPUT
+ * with its name and value; it is never taken as 0 or as "not set". Otherwise a runner with FOLDPROOF_REQUIRE_GPUS=yes would be
+ * green without a driver. The same rule for shell scripts is in ci/required-gpus.sh.
  */
 #ifndef FOLD_SETTING_H
 #define FOLD_SETTING_H

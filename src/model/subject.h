@@ -17,8 +17,8 @@ extern "C" {
 
 struct fold_subject;
 
-/* Reduces call->in to call->out, both in the engine's memory. FOLD_UNSUPPORTED skips the case with its reason. A
- * run must not depend on anything but the call: no state is kept from one to the next. */
+/* Reduces call->in to call->out, both in the engine's memory. FOLD_UNSUPPORTED skips the case with its reason. A run must depend
+ * on the call only: no state is kept from one run to the next. */
 typedef fold_status fold_run(const struct fold_subject *subject, const struct fold_call *call);
 
 /* How many bytes of call->scratch a run of this call needs; 0 for none. */
@@ -26,7 +26,7 @@ typedef size_t fold_scratch(const struct fold_subject *subject, const struct fol
 
 /* At multiples of how many columns a collective's input may be cut; at least 1. */
 typedef size_t fold_grain(size_t cols);
-/* How many joins a term of `cols` over so many ranks passes through at most. */
+/* The largest number of joins that a term passes through, for `cols` columns over so many ranks. */
 typedef uint64_t fold_height_over(size_t cols, unsigned ranks);
 
 /* An accumulator's or a result's dtype, by that of the terms. */
@@ -61,7 +61,7 @@ struct fold_subject {
   bool strides; /* it takes inputs that are not contiguous (struct fold_call) */
   bool any_gpu; /* its documentation promises the same bits on every GPU (gpu_to_gpu); a declared order implies it */
   const struct fold_guest_row *guest; /* of a subject that a user brought (guest.h); NULL */
-  bool peer; /* somebody else's: what refutes it is counted apart where it is known of that library (fold_fact) */
+  bool peer;                          /* another library's: its known defects are counted separately (fold_fact) */
 };
 
 /* Of terms of that dtype. */
@@ -73,14 +73,14 @@ struct fold_arithmetic fold_subject_arithmetic(const struct fold_subject *subjec
 enum fold_lapse {
   /* Of a max or min: */
   FOLD_LOSES_NAN = 1,  /* a term is NaN: the result is another of the row's terms */
-  FOLD_LOSES_SIGN = 2, /* the exact result is a zero, and there are zeros of both signs: it is the other zero */
+  FOLD_LOSES_SIGN = 2, /* the exact result is a zero, there are zeros of both signs: it is the wrong one */
   /* Of a sum: */
   FOLD_LOSES_INFINITY = 4,   /* the exact result is infinite, as a term is: it is NaN */
-  FOLD_LOSES_SUBNORMALS = 8, /* f32: the exact result rounds to a subnormal number: it is a zero */
+  FOLD_LOSES_SUBNORMALS = 8, /* f32: the exact result rounds to a subnormal number, and the result is zero */
   /* Of a sum by CUB's binned accumulator, whose bins are not laid before the first terms fall into the last ones: */
   FOLD_LEAST_BINS = 16, /* a term is below 2^-106 (f64: 2^-936): the error is below 2^-64 (2^-838) */
   FOLD_WRONG_BINS = 64, /* f64, of n terms one is subnormal, and not zero: the error is below n 2^-94 */
-  /* And which scales sums of large f64 down where it should scale them up again: */
+  /* The same accumulator scales sums of large f64 down where it should scale them up again: */
   FOLD_TOP_BINS = 32, /* f64, a term is 2^864 or above: the result is smaller than the exact one */
 };
 

@@ -1,4 +1,4 @@
-/* traces.h: what a run did besides computing, which claims about memory, ranks and state are judged by. */
+/* traces.h: what a run did besides computing its results: the evidence for claims about memory, ranks and state. */
 #ifndef FOLD_TRACES_H
 #define FOLD_TRACES_H
 
@@ -22,11 +22,11 @@ struct fold_traces {
   ptrdiff_t bounds_at; /* in bytes from the argument's start, for the first place that was seen */
   bool wrote_input;    /* even if it put back what was there */
   ptrdiff_t input_at;  /* where, in bytes; -1: only the input's hash tells */
-  bool found_changed;  /* of ranks: before it ran one had changed its part of the input, in a run before */
-  char left[80];       /* what of its thread's, OpenMP's or its scratch's state it left changed; "" for nothing */
+  bool found_changed;  /* of ranks: an earlier run had changed a rank's part of the input */
+  char left[80];       /* the state of its thread, of OpenMP or of its scratch that it left changed; "": none */
   unsigned ranks;      /* of a collective: how many ran */
   bool ranks_differ;   /* rank 0's results are not those of another rank */
-  unsigned rank;       /* which; of out_of_bounds, unwritten and the others too, where it was not rank 0 */
+  unsigned rank;       /* the rank, also of out_of_bounds, unwritten and the others, if it was not rank 0 */
   size_t differ_at;    /* the result, and what each of the two made of it */
   uint64_t bits, other_bits;
 };

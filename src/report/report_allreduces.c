@@ -33,7 +33,7 @@ static int compare(const void *left, const void *right) {
   return d ? d : (a->bytes > b->bytes) - (a->bytes < b->bytes);
 }
 
-/* One group: bus bandwidth below the link's, or the time. What is doubtful stands in the table alone. */
+/* One group: bus bandwidth below the link's, or the time. Doubtful values are in the table only. */
 static void draw(struct fold_page *page, const struct fold_model_message *m, size_t n, double *room, bool bandwidth) {
   struct fold_series series[MOST_SERIES];
   double *x = room, *y = room + n, least = INFINITY, most = 0;
@@ -114,8 +114,8 @@ static fold_status put_timed(struct fold_page *page) {
   return status;
 }
 
-/* Probes come row by row, as they were written: one table of all that follows under one machine, dtype and data. A record
- * may lack its head, which is NaN then, and no number of its own. */
+/* Probes come in the order in which they were written, row by row. Neighbours on one machine, dtype and data make one table. A
+ * record may lack `head`: it is NaN then, which two such records count as equal. */
 static bool same_probe(const struct fold_model_probe *a, const struct fold_model_probe *b) {
   return a->environment == b->environment && strcmp(a->dtype, b->dtype) == 0 && a->workers == b->workers &&
          strcmp(a->generator, b->generator) == 0 && (a->head == b->head || (isnan(a->head) && isnan(b->head)));
@@ -127,7 +127,7 @@ static bool same_row(const struct fold_model_probe *a, const struct fold_model_p
 
 enum { MOST_LENGTHS = 60 };
 
-/* Lengths are those of the longest row: a world that ended early has fewer. */
+/* The columns are the lengths of the longest row; a world that ended early has fewer. */
 static void open_probe(struct fold_sheet *sheet, const struct fold_model *m, const struct fold_model_probe *p,
                        size_t width) {
   char title[FOLD_SHEET_TITLE], text[32], place[200], left[60] = "";

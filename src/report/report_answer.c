@@ -1,4 +1,4 @@
-/* report_answer.c: the model as the sheets of the answer. See report_answer.h. */
+/* report_answer.c: makes the sheets of the answer from the model. See report_answer.h. */
 #include "report_answer.h"
 
 #include <math.h>
@@ -41,7 +41,7 @@ static const char *reason_of(const struct fold_model_cell *cell, const json_t *r
   return text;
 }
 
-/* Where all the records that were kept are of another kind, the count alone is told. */
+/* If no record of this kind was kept, only the count is shown. */
 static void add_failure(struct fold_sheet *sheet, const struct fold_model *m, size_t s, size_t k,
                         enum fold_gravest kind) {
   static const char *const keys[] = {"reason", "got", "want", "case"};
@@ -63,7 +63,7 @@ static void add_failure(struct fold_sheet *sheet, const struct fold_model *m, si
   free(replay);
 }
 
-/* Sums over worlds are judged where they were made. */
+/* Sums over worlds were judged when they were measured; their records hold the verdict. */
 static void add_validations(struct fold_sheet *sheet, const struct fold_model *m) {
   for (size_t i = 0; i < m->n_validations; i++) {
     const struct fold_model_validation *v = &m->validations[i];
@@ -124,7 +124,7 @@ static void fill_held(struct fold_sheet *sheet, const struct fold_model *m) {
   }
 }
 
-/* Adds to the reason's row, which is a new one the first time. */
+/* Adds to the reason's row; makes the row if the reason is new. */
 static void count_reason(struct fold_sheet *sheet, json_t **index, const char *reason, size_t cases, bool new_subject) {
   const json_int_t known = fold_index_find(*index, reason, strlen(reason));
   if (known >= 0) {
@@ -222,7 +222,7 @@ static void put_count(FILE *out, const char **between, size_t n, const char *wha
   *between = ", ";
 }
 
-/* What was measured, and how much of it was judged where it was measured. */
+/* What was measured, and how much of it was judged during measurement. */
 static void put_measured(const struct fold_model *m, FILE *out) {
   const char *between = "";
   size_t held = 0, refuted = 0, timings = 0;

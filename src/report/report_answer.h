@@ -1,11 +1,11 @@
-/* report_answer.h: what a reader wants first: what was refuted, what was idle only, what held, what was skipped and why. */
+/* report_answer.h: the first part of every report: what was refuted, what held on idle inputs only, what held, what was skipped and why. */
 #ifndef FOLD_REPORT_ANSWER_H
 #define FOLD_REPORT_ANSWER_H
 
 #include "report_model.h"
 #include "report_sheet.h"
 
-/* What was measured, and of timings how many were of results that held; "": nothing. */
+/* What was measured; of timings also how many had results that held. "": nothing was. */
 void fold_answer_measured(const struct fold_model *model, char text[300]);
 /* "3 held, 0 refuted, 1 skipped"; where nothing was judged, what was measured. */
 void fold_answer_headline(const struct fold_model *model, char text[300]);

@@ -1,6 +1,7 @@
 /* report_curves.c: one figure of errors against n: points to curves, worst at each n, with their bounds.
  *
- * Equal curves are drawn once and share a label: an order and its variants with the same bits. So are equal bounds.
+ * Equal curves are drawn once and share a label (an order and its variants that give the same bits). Equal bounds are drawn once,
+ * too.
  */
 #include "report_curves.h"
 
@@ -24,7 +25,7 @@ static bool same_subject(const struct fold_model_point *a, const struct fold_mod
 
 static double larger(double a, double b) { return isnan(a) || b > a ? b : a; }
 
-/* The worst at each n: over seeds, and over the claims that measured it. */
+/* The worst error at each n, over all seeds and over all claims that measured one. */
 static void fill_curve(struct curve *c, const struct fold_model_point *p, size_t n) {
   for (size_t i = 0; i < n; i++) {
     size_t at = c->size;
@@ -57,14 +58,14 @@ static bool is_known(const double *y, size_t n) {
   return false;
 }
 
-/* Equal at each n that both have, of three at least. */
+/* Equal at each n of the shorter curve, which must have three unless both are equally long. */
 static bool equal_so_far(const struct curve *a, const struct curve *b, const double *of_a, const double *of_b) {
   const size_t n = a->size < b->size ? a->size : b->size;
   return n >= (a->size == b->size ? 1 : 3) && equal(a->n, b->n, n) && equal(of_a, of_b, n);
 }
 
-/* With an earlier curve's errors and bounds a subject only adds its name to the legend, and sizes that the other lacks; with its errors
- * alone it hides the earlier curve, which the legend then tells. */
+/* If a subject has the errors and bounds of an earlier curve, that curve gets its name and the sizes that it lacks. If only the
+ * errors are equal, the new curve is drawn over the earlier one, and the legend says so. */
 static bool joins_earlier(struct curve *curves, size_t n_curves, struct curve *c) {
   for (size_t k = 0; k < n_curves; k++) {
     struct curve *e = &curves[k];
@@ -94,7 +95,7 @@ static void add_series(struct fold_series *series, size_t *n, const struct curve
   if (look == FOLD_LOOK_MARKS) memcpy(s->label, c->label, sizeof s->label);
 }
 
-/* A bound that an earlier curve of the group has too is not drawn again. */
+/* A bound is drawn once in a group. */
 static bool is_new(const struct curve *curves, size_t k, size_t which) {
   const struct curve *c = &curves[k];
   const double *y = which ? c->probable : c->bound;
@@ -168,7 +169,7 @@ fold_status fold_curves_draw(struct fold_page *page, const struct fold_model_poi
     snprintf(c->label, sizeof c->label, "%.100s%s%.20s", c->point->subject, c->point->engine[0] ? " on " : "",
              c->point->engine);
     fill_curve(c, &p[i], end - i);
-    /* A subject that gave no result has no curve, nor a place in the legend. */
+    /* A subject without results has no curve and no entry in the legend. */
     if (has_error(c) && !joins_earlier(curves, n_curves, c)) n_curves++;
   }
   if (n_curves) draw_figures(page, curves, n_curves, kind);

@@ -1,7 +1,7 @@
-/* report_gnuplot.c: gnuplot as a child process, its files temporary and nameless.
+/* report_gnuplot.c: runs gnuplot as a child process on temporary files that have no name.
  *
- * The <svg> tag is written anew: without a fixed size, so that it shrinks to a phone, and without addresses of name
- * spaces, which HTML does not need. Names inside the figure get a prefix, since a page holds many figures.
+ * The <svg> tag is rewritten: no fixed size, so that it scales to a phone; no XML name spaces, which HTML does not need. Ids
+ * inside the figure get a prefix, because a page holds many figures.
  */
 #include "report_gnuplot.h"
 
@@ -18,7 +18,7 @@
 
 #include "report_text.h"
 
-/* A group of its own, so that what it starts can be ended with it. */
+/* gnuplot gets its own process group, so that its children can be killed with it. */
 static int spawn(FILE *script, FILE *figure, pid_t *child) {
   char *const args[] = {"gnuplot", "-d", NULL}; /* -d: not the user's settings */
   posix_spawn_file_actions_t actions;
@@ -43,7 +43,7 @@ static int spawn(FILE *script, FILE *figure, pid_t *child) {
   return failed;
 }
 
-/* How it ended, within the time it has; else it is ended, with what it started. */
+/* Waits until it ends. After its time limit it is killed together with its children. */
 static fold_status await(pid_t child, unsigned seconds) {
   const struct timespec nap = {0, 5000000};
   double until = fold_now() + seconds;
@@ -66,7 +66,7 @@ static fold_status run(FILE *script, FILE *figure, unsigned seconds) {
   if (failed == ENOENT || failed == EACCES || failed == ENOTDIR)
     return fold_error(FOLD_UNSUPPORTED, "gnuplot is not installed");
   if (failed) return fold_error(FOLD_ENVIRONMENT, "gnuplot can't be started: %s", strerror(failed));
-  /* Were we killed, it would not go on for ever, nor fill the disk. */
+  /* If this process is killed, gnuplot still ends, and cannot fill the disk. */
   prlimit(child, RLIMIT_FSIZE, &(struct rlimit){FOLD_FIGURE_BYTES, FOLD_FIGURE_BYTES}, NULL);
   prlimit(child, RLIMIT_CPU, &(struct rlimit){seconds + 1, seconds + 2}, NULL);
   return await(child, seconds);
@@ -85,7 +85,7 @@ static char *slurp(FILE *file) {
   return NULL;
 }
 
-/* Where a name begins that must differ from figure to figure: behind id=" and href="# and url(#. */
+/* Where an id begins, which must differ from figure to figure: behind id=", href="# and url(#. */
 static const char *behind_name_start(const char *at) {
   static const char *const starts[] = {" id='", " id=\"", "href='#", "href=\"#", "url(#"};
   for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
@@ -113,7 +113,7 @@ static const char *find_body(const char *svg) {
   return end && strstr(end, "</svg>") ? end + strlen("</desc>") : NULL;
 }
 
-/* The height comes back from the figure: its legend decided it. */
+/* The figure's height is read back: it depends on the legend. */
 static int find_height(const char *svg) {
   const char *box = strstr(svg, "viewBox=\"0 0 ");
   int width = 0, height = 0;

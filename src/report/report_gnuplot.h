@@ -1,4 +1,4 @@
-/* report_gnuplot.h: runs gnuplot on a script and makes its SVG fit to stand in a page among others. */
+/* report_gnuplot.h: runs gnuplot on a script and prepares its SVG for a page that holds several. */
 #ifndef FOLD_REPORT_GNUPLOT_H
 #define FOLD_REPORT_GNUPLOT_H
 
@@ -9,7 +9,7 @@
 /* The figure's size in SVG's units: on a phone it is shown at half of that, and 15-point labels stay readable. */
 enum { FOLD_FIGURE_WIDTH = 560, FOLD_FIGURE_HEIGHT = 380 };
 
-/* What a figure is told apart by in its page, its text for who can't see it, and how long gnuplot may take. */
+/* The figure's number in its page, its text for screen readers, and gnuplot's time limit. */
 struct fold_figure {
   int id;
   const char *alt;

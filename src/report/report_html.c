@@ -1,6 +1,6 @@
 /* report_html.c: the page's frame: head, summary, environments, sections, and what they share.
  *
- * Promised: one file that loads nothing, needs no script, and in which whatever a record holds is text.
+ * Promised: one file that loads nothing and needs no script. Text from records is always shown as text.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -61,15 +61,15 @@ void fold_page_figures_end(struct fold_page *page) {
   fputs("</div>\n", page->out);
 }
 
-/* Once no more may be shown, a fold is open to the end of these figures. */
+/* After the last figure that may be shown, the others go into a fold that ends with them. */
 static void make_room(struct fold_page *page) {
   if (page->folds == 0 && page->shown-- == 0) fold_page_fold(page, "More figures");
 }
 
-/* A figure is written whole or not at all, so its frame waits for it. */
+/* The frame is written after the figure was drawn: a figure is written whole or not at all. */
 static void put_figure(struct fold_page *page, const char *caption, fold_status drawn, const char *svg) {
   if (drawn.code != FOLD_OK) {
-    /* That there is nothing to draw is the records' own. */
+    /* "Nothing to draw" comes from the records and is no failure of gnuplot. */
     if (page->trouble.code == FOLD_OK && drawn.code != FOLD_BAD_INPUT) page->trouble = drawn;
     fputs("<p class=\"missing\">A figure is missing here (", page->out);
     fold_put_html(page->out, drawn.text);
@@ -91,7 +91,7 @@ static void draw(struct fold_page *page, const struct fold_plot *plot, const str
   char *svg = NULL;
   size_t size;
   struct fold_figure figure = {page->figures + 1, caption, page->seconds};
-  /* Once gnuplot was found to be missing, or took too long again, there is no use in asking it. */
+  /* If gnuplot is missing, or took too long twice, it is not started again. */
   bool given_up = page->trouble.code == FOLD_UNSUPPORTED || page->slow >= MOST_SLOW;
   double started = fold_now();
   make_room(page);
@@ -152,7 +152,7 @@ static void put_environments(struct fold_page *page) {
   fputs("</section>\n", page->out);
 }
 
-/* First of all: a page of a part must not be taken for one of the whole. */
+/* This comes first, so that nobody takes incomplete records for a whole run. */
 static void put_incomplete(struct fold_page *page) {
   const struct fold_model *m = page->model;
   for (size_t i = 0; i < m->n_files; i++) {
@@ -165,7 +165,7 @@ static void put_incomplete(struct fold_page *page) {
   }
 }
 
-/* Where the records were made, in a line that names each machine once; the tables stand further down. */
+/* A line that names each machine once; the full tables of environments follow further down. */
 static void put_machines(struct fold_page *page) {
   fold_text_machines(page->model, fold_put_html, "<p>On ", ".</p>\n", page->out);
 }

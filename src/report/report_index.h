@@ -1,4 +1,4 @@
-/* report_index.h: names to numbers, in constant time each: jansson's objects, which are hash tables with a seed. */
+/* report_index.h: maps names to numbers in constant time. It uses jansson's objects, which are seeded hash tables. */
 #ifndef FOLD_REPORT_INDEX_H
 #define FOLD_REPORT_INDEX_H
 
@@ -11,7 +11,7 @@ static inline json_int_t fold_index_find(const json_t *index, const char *name, 
   return at ? json_integer_value(at) : -1;
 }
 
-/* False: memory is short. `*index` is made when it is first added to. */
+/* False: out of memory. The first call makes `*index`. */
 static inline bool fold_index_add(json_t **index, const char *name, size_t n, size_t number) {
   if (*index == NULL) *index = json_object();
   return *index && json_object_setn_new_nocheck(*index, name, n, json_integer((json_int_t)number)) == 0;

@@ -1,9 +1,9 @@
 /* report_junit.c: JUnit's XML: one suite a subject, one case for each claim and fixture that it was judged on.
  *
- * A case fails when any of the fixture's inputs refuted the claim, is an error when the environment broke on one, is
- * skipped when all were skipped. Claims that are not promised are left out; what is known of another library is no
- * failure: such a case is skipped, with what refuted it as its message. Records that are incomplete are an error. A suite's properties
- * count what held about order on inputs that could tell another order, and on idle ones; a case of idle ones alone says so.
+ * A case fails when any of the fixture's inputs refuted the claim, is an error when the environment broke on one, is skipped when
+ * all were skipped. Claims that are not promised are left out. A known defect of another library is no failure: the case is
+ * skipped, with the refutation as its message. Incomplete records are an error. A suite's properties count what held about order
+ * on inputs that could tell another order, and on idle ones; a case of idle ones alone says so.
  */
 #include <stdlib.h>
 
@@ -122,7 +122,7 @@ static void put_suite(const struct fold_model *m, const struct fold_model_subjec
   fputs("  </testsuite>\n", out);
 }
 
-/* Records that are not all: an error of their own, so that a run that was cut off is not green. */
+/* Incomplete records are an error of their own, so that an interrupted run is not green. */
 static void put_incomplete(const struct fold_model *m, FILE *out) {
   struct counts c = {.tests = fold_model_incomplete(m), .errors = fold_model_incomplete(m)};
   if (c.tests == 0) return;

@@ -1,7 +1,7 @@
-/* report_lines.c: JSON lines, by jansson: memory for one line, however long the file.
+/* report_lines.c: reads JSON lines with jansson; memory for one line, however long the file is.
  *
- * A file is one run's records or several's, one after the other. What a run's environment announces, its closing line,
- * must be there and count right (record.h); runs from before that are taken as they are.
+ * A file holds the records of one run, or of several in sequence. If a run's environment announces a closing line, that line must
+ * be there and its count must be right (record.h). Older runs have none.
  */
 #include "report_lines.h"
 
@@ -15,7 +15,7 @@
 #include "record.h"
 #include "report_source.h"
 
-/* A file that is being read: of the run at hand, how many records there were and whether its closing line must come. */
+/* The file that is being read. Of the current run: how many records came so far, and whether a closing line must follow. */
 struct reading {
   fold_status (*take)(void *context, json_t *record, size_t line);
   fold_take_scanned *scanned; /* instead */
@@ -37,7 +37,7 @@ static void find_incomplete(struct reading *r, const char *format, ...) {
   va_end(args);
 }
 
-/* Before another run's first record, and at the end of the file. */
+/* Called before another run's first record and at the end of the file. */
 static void end_run(struct reading *r, size_t last) {
   if (r->announced) find_incomplete(r, "cut off after line %zu: the closing line is missing", last);
   r->announced = r->hashed = false;
@@ -65,7 +65,7 @@ static fold_status take_end(struct reading *r, const json_t *record) {
   return fold_ok();
 }
 
-/* What a tree of a record has, as it would have been scanned; `held` keeps the texts of what is no string. */
+/* The fields of a parsed record, as the scanner would give them; `held` keeps the text of values that are not strings. */
 static bool scan_tree(const json_t *record, struct fold_scanned *scanned, char *held[FOLD_SCANNED]) {
   static const char *const names[] = {
 #define KEY(name) #name,
@@ -148,7 +148,7 @@ static bool is_scanned_kind(enum fold_kind kind, const struct fold_slice *value,
   return false;
 }
 
-/* A judgement or a run as the schema has it; false: the tree is asked what is wrong. */
+/* Whether a judgement or a run has the fields that its schema requires. If false, the record is parsed to find what is wrong. */
 static bool is_sound(const struct reading *r, const struct fold_scanned *scanned) {
   const struct fold_slice *schema = &scanned->value[FOLD_KEY_schema];
   const int type = says(scanned, FOLD_KEY_type, "run");
@@ -164,7 +164,7 @@ static bool is_sound(const struct reading *r, const struct fold_scanned *scanned
   return (r->required[type][number] & ~has) == 0;
 }
 
-/* A line that needs no tree; false where it does. */
+/* Handles a line that the scanner can read; false if it must be parsed. */
 static bool scan_line(struct reading *r, const char *text, size_t length, fold_status *status) {
   struct fold_scanned scanned;
   if (!r->scanned || text[length - 1] != '\n' || !fold_scan(text, length - 1, &scanned)) return false;
@@ -178,7 +178,7 @@ static bool scan_line(struct reading *r, const char *text, size_t length, fold_s
   return true;
 }
 
-/* Only the last line has no end; where it is no JSON either, it was cut. */
+/* Only the last line may lack a line end. If it is not JSON either, it was cut. */
 static fold_status take_line(struct reading *r, const char *text, size_t length) {
   json_error_t error;
   fold_status scanned;
@@ -253,7 +253,7 @@ const char *fold_record_text(const json_t *record, const char *key) {
   return text ? text : "";
 }
 
-/* Each part ends in its zero byte, so that no two sets of parts run together alike. */
+/* Each part is hashed with its final zero byte, so that different parts cannot join to the same text. */
 XXH128_hash_t fold_record_key(const json_t *record, bool with_input) {
   static const char *const parts[] = {"subject", "engine", "case", "input_xxh3"};
   XXH128_hash_t key = {0, 0};

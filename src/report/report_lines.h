@@ -11,8 +11,8 @@
 
 struct fold_lines {
   size_t records;       /* how many there are, closing lines (record.h) left out */
-  char incomplete[120]; /* why these are not all: the run was interrupted, or the file was cut; "" else */
-  char altered[120];    /* that lines are not as they were written; "" else, and where no closing line can tell */
+  char incomplete[120]; /* why records are missing: the run was interrupted, or the file was cut; else "" */
+  char altered[120];    /* says that lines were altered; else "", also if there is no closing line to check them by */
 };
 
 /* Calls `take` with each record of this schema and its line number, counting from 1 in each file: of a file, one that gzip made, or all
@@ -29,11 +29,11 @@ fold_status fold_lines_scan(const char *path, fold_take_scanned *take, void *con
 /* A record's text of that key; "" where it has none. */
 const char *fold_record_text(const json_t *record, const char *key);
 
-/* The dtype of a record's results: its terms', or where it says so another; -1 for what is none. */
+/* The dtype of a record's results: "result_dtype", or else that of its terms. -1: unknown. */
 int fold_record_result_dtype(const json_t *record);
-/* The bits that `text` says in hexadecimal; false for what no result of the dtype is. */
+/* Reads the bits of a result in hexadecimal; false if the dtype has no such result. */
 bool fold_record_read_bits(const char *text, enum fold_dtype dtype, uint64_t *bits);
-/* FOLD_BAD_INPUT, with subject and case, where its results and their hash contradict each other. */
+/* FOLD_BAD_INPUT, with subject and case, if the results do not have the recorded hash. */
 fold_status fold_record_check_results(const json_t *record);
 
 /* The same for records of one subject, engine and case, and of one input where that is asked for. */

@@ -1,5 +1,5 @@
-/* report_markdown.c: the summary of a CI job: the answer, what was measured, the table subject x claim. Short: GitHub takes one mebibyte,
- * people less. And the same sheets on a terminal and as CSV. */
+/* report_markdown.c: the summary of a CI job: the answer, what was measured, the table subject x claim. It is short: GitHub
+ * accepts one mebibyte. The same sheets for a terminal and as CSV. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,7 +54,7 @@ static void put_table(const struct fold_model *m, FILE *out) {
   fputs("\nCounts of cases that held, or else as marked; what is not promised is empty.\n\n</details>\n", out);
 }
 
-/* What held about order, and how much of that could have told. */
+/* How many claims about order held, and on how many of these inputs another order would have shown. */
 static void put_telling(const struct fold_model *m, FILE *out) {
   size_t telling = 0, idle = 0, untold = 0;
   for (size_t s = 0; s < m->n_subjects; s++)
@@ -72,7 +72,7 @@ static void put_telling(const struct fold_model *m, FILE *out) {
     fprintf(out, "† Idle inputs only: %zu promise%s held on idle inputs alone.\n", untold, untold == 1 ? "" : "s");
 }
 
-/* Of claims that held, the rows that were not judged. */
+/* Rows without a bound, which were not judged, of claims that held. */
 static void put_unbounded(const struct fold_model *m, FILE *out) {
   char title[160], text[240];
   size_t shown = 0, all = 0;

@@ -4,10 +4,10 @@
 
 #include <stddef.h>
 
-/* More lines than these are not told apart; and of more methods than that no group of them is shown. */
+/* A figure with more lines cannot be read. Methods beyond the second number are not drawn. */
 enum { FOLD_METHODS_TOGETHER = 5, FOLD_METHODS_MOST = 80 };
 
-/* Of which kind that is asked about first; -1: of none. */
+/* The subject's kind among those that readers ask about most, or -1. */
 int fold_methods_kind(const char *subject);
 /* Puts `n` methods into figures of at most FOLD_METHODS_TOGETHER: first, where there are more, one method of each kind (NumPy, the plain
  * GPU kernel, CUB, the exact sum, the fixed order), then the rest as they stand. `order` receives their indices, `end` where each

@@ -13,7 +13,7 @@ static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enou
 
 void fold_model_open(struct fold_model *model) { *model = (struct fold_model){0}; }
 
-/* `array` is the address of a pointer of any type: copied, not read as a char *, which aliasing forbids. */
+/* `array` is the address of a pointer of any type. It is copied, because reading it as a char * would break the aliasing rules. */
 void *fold_model_sorted(const void *items, size_t n, size_t size, int (*compare)(const void *left, const void *right)) {
   void *copy = malloc(n * size);
   if (copy == NULL) return NULL;
@@ -117,7 +117,7 @@ static size_t fixture_length(const char *name) {
 
 /* By the first `n` bytes of a name. */
 static struct fold_model_fixture *find_fixture(struct fold_model_cell *cell, const char *name, size_t n) {
-  /* Records come case by case, so the fixture is nearly always the last one. */
+  /* Records come case by case, so it is nearly always the last fixture. */
   const struct fold_model_fixture *last = cell->n_fixtures ? &cell->fixtures[cell->n_fixtures - 1] : NULL;
   if (last && strncmp(last->name, name, n) == 0 && last->name[n] == '\0') return &cell->fixtures[cell->n_fixtures - 1];
   json_int_t known = fold_index_find(cell->index, name, n);
@@ -133,7 +133,7 @@ static struct fold_model_fixture *find_fixture(struct fold_model_cell *cell, con
   return fixture;
 }
 
-/* How many cases a record stands for: what could not run is told once for all (skips.h). */
+/* How many cases a record stands for: skipped cases with one reason share a record (skips.h). */
 static size_t cases_of(const json_t *record) {
   const json_int_t n = json_integer_value(json_object_get(record, "cases"));
   return n > 1 ? (size_t)n : 1;
@@ -157,7 +157,7 @@ static fold_status count_reason(struct fold_model_cell *cell, struct fold_model_
   return fold_ok();
 }
 
-/* What could not run is told once for the cases of all its fixtures. */
+/* One record of a skip counts for the cases of several fixtures. */
 static fold_status count_covered(struct fold_model_cell *cell, const json_t *record, const json_t *fixtures,
                                  size_t cases) {
   const char *name;
@@ -182,7 +182,7 @@ bool fold_model_is_known(const json_t *record) {
   return known ? json_is_string(known) : json_is_true(json_object_get(record, "peer"));
 }
 
-/* What is new takes the place of what is known. */
+/* A new refutation replaces a known one. */
 static json_t **place_of(struct fold_model_cell *cell, bool known) {
   if (cell->n_evidence < MODEL_EVIDENCE) return &cell->evidence[cell->n_evidence++];
   for (size_t i = MODEL_EVIDENCE; i-- > 0 && !known;)
@@ -209,7 +209,7 @@ static int verdict_of(const json_t *record) {
   return -1;
 }
 
-/* An error in ulps is drawn against n for sums of one row; the bound in ulps follows from its fraction. */
+/* Errors in ulps of one-row sums are drawn against n. The bound in ulps is the error over its fraction of the bound. */
 static fold_status add_judged(struct fold_model *model, const json_t *record, double ulps, double fraction,
                               int environment) {
   if (!isfinite(ulps) || number_of(record, "rows") != 1 || strcmp(fold_record_text(record, "op"), "sum") != 0)
@@ -237,7 +237,7 @@ static size_t count_at(const json_t *record, const char *key) {
   return n > 0 ? (size_t)n : 0;
 }
 
-/* A case is held by the rows that have a bound; its record counts those that have none. */
+/* A case holds if the rows that have a bound hold; its record counts the rows without a bound. */
 static void count_rows(struct fold_model_cell *cell, const json_t *record) {
   const size_t unbounded = count_at(record, "rows_without_bound");
   cell->rows += count_at(record, "rows");

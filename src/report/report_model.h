@@ -1,8 +1,8 @@
-/* report_model.h: what a report needs of any number of records, small however many there are.
+/* report_model.h: what a report keeps of its records. Its size does not grow with the number of judgements.
  *
- * Promised: judgements are counted as they stream past; of them only the refuted, the broken and reasons of skips are
- * kept, each up to a cap with a count of the rest. Measurements (timing, study, scaling) are kept, one small struct
- * each. Nothing here knows HTML, Markdown or JUnit; they read this and no record.
+ * Promised: judgements are counted as they stream past; of them only the refuted, the broken and reasons of skips are kept, each
+ * up to a cap with a count of the rest. Measurements (timing, study, scaling) are kept, one small struct each. Nothing here knows
+ * HTML, Markdown or JUnit; their writers read the model and no records.
  */
 #ifndef FOLD_REPORT_MODEL_H
 #define FOLD_REPORT_MODEL_H
@@ -15,11 +15,11 @@
 
 enum { MODEL_CLAIMS = 64, MODEL_EVIDENCE = 10, MODEL_REASONS = 6 };
 
-/* The verdicts on one subject and claim that stand on one fixture: a case's name up to its dtype. */
+/* The verdicts on one subject and claim for one fixture, whose name is the case's up to its dtype. */
 struct fold_model_fixture {
   char *name;
-  size_t count[FOLD_VERDICTS], known; /* known: of the refuted, what is known of that library */
-  size_t telling, idle; /* of the held, where the records say it: what the inputs could tell of order (panel.h) */
+  size_t count[FOLD_VERDICTS], known; /* known: refuted by a known defect of that library */
+  size_t telling, idle; /* of the held, if recorded: whether the input could show another order (panel.h) */
   json_t *first;        /* the first record that is refuted or broken, or NULL */
   char *why;            /* the first reason of a skip, or NULL */
 };
@@ -32,7 +32,7 @@ struct fold_model_reason {
 struct fold_model_cell {
   size_t count[FOLD_VERDICTS], known, telling, idle;
   double ulps, fraction; /* the worst; NaN where nothing was measured */
-  /* Of cases that held: their rows, those that have no bound and so were not judged, and why the last of them has none. */
+  /* Of cases that held: the rows; those without a bound, which were not judged; and why the last of them has none. */
   size_t rows, unbounded;
   char no_bound[160];
   struct fold_model_fixture *fixtures;
@@ -59,7 +59,7 @@ struct fold_model_point {
 struct fold_model_timing {
   int environment;
   const char *subject, *engine, *dtype, *op, *generator, *verdict, *peer, *note;
-  double threads; /* of a host's table: how many each subject had, but NumPy; NaN of others */
+  double threads; /* threads of each host subject but NumPy; NaN elsewhere */
   double rows, cols, median, p10, p90, bytes_per_second, ceiling, of_ceiling, to_peer;
   bool implausible;
 };
@@ -82,7 +82,7 @@ struct fold_model_message {
   const char *why;
 };
 
-/* One message of a probe: its first `head` results have the bits that the letter names, within one table. */
+/* One message of a probe. Within a table, equal letters mean equal bits of the first `head` results. */
 struct fold_model_probe {
   int environment;
   const char *subject, *dtype, *generator, *setting, *letter;
@@ -90,8 +90,8 @@ struct fold_model_probe {
   bool agrees, repeats;
 };
 
-/* A sum (or a vector's all-reduce) in one world, against the world of one and the exact sum: `fraction` and `join` are
- * errors over their bounds. Words and numbers that a record has not are "" and NaN. */
+/* A sum (or a vector's all-reduce) in one world, against the world of one and the exact sum: `fraction` and `join` are errors
+ * over their bounds. Missing texts are "", missing numbers NaN. */
 struct fold_model_validation {
   int environment;
   bool vector;
@@ -117,7 +117,7 @@ struct fold_model {
   json_t **environments; /* each different one once */
   struct fold_model_subject *subjects;
   const char *claims[MODEL_CLAIMS];
-  char **words;                                    /* every name that came up, once: the pointers above lead here */
+  char **words;                                    /* every name once; the pointers above point to these */
   struct fold_model_point *study, *judged, *ranks; /* ranks: simulated; n is the number of ranks, errors are relative */
   struct fold_model_timing *timings;
   struct fold_model_scaling *scalings;
@@ -148,7 +148,7 @@ fold_status fold_model_add_environment(struct fold_model *model, const json_t *r
 fold_status fold_model_add_judgement(struct fold_model *model, json_t *record, int environment);
 /* Whether it is a refutation that is known of another library. Records from before "known" tell no new ones from those. */
 bool fold_model_is_known(const json_t *record);
-/* Puts the claims into the sequence in which they are judged, unknown ones last. */
+/* Sorts the claims into the order in which they are judged; unknown ones last. */
 void fold_model_arrange(struct fold_model *model);
 /* One more of the `n` elements of `size` bytes that the pointer at `array` leads to: zeroed; NULL: memory is short. */
 void *fold_model_grow(void *array, size_t *n, size_t *room, size_t size);
@@ -167,7 +167,7 @@ const char *fold_model_title(const struct fold_model_subject *subject, char text
 size_t fold_model_incomplete(const struct fold_model *model);
 /* "3 of 5 rows have no bound: why", or "" where all have one. */
 const char *fold_model_unbounded(const struct fold_model_cell *cell, char text[240]);
-/* Whether a claim about order held, and on idle inputs alone: nothing was telling. */
+/* Whether a claim about order held on idle inputs only. */
 bool fold_model_untold(const struct fold_model_cell *cell);
 size_t fold_model_cell_total(const struct fold_model_cell *cell);
 

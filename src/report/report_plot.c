@@ -8,13 +8,13 @@
 #include "report_gnuplot.h"
 #include "report_text.h"
 
-/* Okabe and Ito's palette but yellow, which is too faint for a line; grey in its place. */
+/* Okabe and Ito's palette, with grey in place of yellow, which is too faint for a line. */
 static const char *const colours[] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                                       "#000000", "#E69F00", "#56B4E9", "#777777"};
 static const int marks[] = {5, 7, 9, 13, 4, 6, 8, 12, 11, 10, 1, 2};
 enum { COLOURS = sizeof colours / sizeof *colours, MARKS = sizeof marks / sizeof *marks };
 
-/* In gnuplot's single quotes nothing is expanded; of what is left only plain signs pass. */
+/* Inside single quotes gnuplot expands nothing. Signs other than plain ones are replaced. */
 static void put_label(FILE *script, const char *text) {
   fputc('\'', script);
   for (; *text; text++)
@@ -33,9 +33,9 @@ static void put_header(FILE *script, int height) {
           FOLD_FIGURE_WIDTH, height);
 }
 
-/* What lies beyond stands at the axis' end: a range is multiplied below, and stays a number. */
+/* Larger values are drawn at the axis' end, so that the range stays finite when it is multiplied below. */
 static const double least = 1e-300, most = 1e300;
-/* An axis that spans more is logarithmic, whatever its plot asks for: of a linear one all but the largest would be flat. */
+/* An axis that spans more decades is always logarithmic: on a linear one all but the largest values would be flat. */
 static const double widest = 1e6;
 
 struct axis {
@@ -76,7 +76,7 @@ static struct range find_range(const struct fold_plot *plot) {
   return r;
 }
 
-/* A zero on a logarithmic axis: a little below the decade of the least positive value. */
+/* Where a zero is drawn on a logarithmic axis: just below the decade of the least positive value. */
 static double floor_of(const struct axis *axis) { return pow(10, floor(log10(axis->low)) - 1); }
 
 static double bounded(double value) { return value == 0 ? 0 : within(value); }
@@ -87,7 +87,7 @@ static double place(const struct axis *axis, double value) {
 
 enum { MOST_TICS = 8, MOST_PREFIXED = 12 };
 
-/* Tics of a wide axis are listed: with a step between them, gnuplot counts for ever where that is large (1e10). */
+/* Tics of a wide axis are listed one by one: with a large step (1e10) gnuplot never ends. */
 static void put_tics(FILE *script, const struct axis *axis, char name, int first, int last) {
   int step = (last - first) / MOST_TICS + 1;
   const char *between = axis->zero ? ", " : "";
@@ -158,7 +158,7 @@ static void put_data(FILE *script, const struct fold_plot *plot, const struct ra
   }
 }
 
-/* A series of which nothing can be drawn would make gnuplot stop. */
+/* gnuplot fails on a series without points. */
 static bool is_empty(const struct fold_plot *plot, const struct fold_series *series) {
   for (size_t i = 0; i < series->n; i++)
     if (usable(plot, series->x[i], series->y[i])) return false;

@@ -31,12 +31,12 @@ struct fold_plot {
   /* On a logarithmic axis a zero stands below the least positive value, at a tic named 0. An axis is logarithmic too where
    * its values span more than six decades. */
   bool log_x, log_y;
-  bool whole_x; /* x counts things: its tics stand at whole numbers, of which there are points */
+  bool whole_x; /* x is a count: tics only at whole numbers that have points */
   const struct fold_series *series;
   size_t n;
 };
 
-/* Two values each, medians and the ranges about them, on one logarithmic axis: none flattens the others. */
+/* Pairs of medians with their ranges on one logarithmic axis, so that a large one does not flatten the others. */
 struct fold_pairs {
   const char *x_label, *first, *second;
   size_t n;

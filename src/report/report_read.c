@@ -1,4 +1,4 @@
-/* report_read.c: records into the model, each checked against the schema before it is believed. */
+/* report_read.c: reads records into the model. Each is checked against the schema first. */
 #include <math.h>
 #include <string.h>
 
@@ -150,7 +150,7 @@ static fold_status read_probe(struct reader *r, json_t *record) {
   return take_word(r, record, FOLD_KEY(letter), &p->letter);
 }
 
-/* The simulation tells errors relative to the exact result, the worst of its elements. */
+/* The simulation records the worst relative error of its elements. */
 static fold_status read_ranks(struct reader *r, json_t *record) {
   struct fold_model *m = r->model;
   struct fold_model_point *p = fold_model_grow(&m->ranks, &m->n_ranks, &m->room_ranks, sizeof *p);
@@ -221,7 +221,7 @@ static fold_status read_validation_vector(struct reader *r, json_t *record) {
   return read_any_validation(r, record, true);
 }
 
-/* The page shows nothing of maps, which reveal prints, nor of what docs/report.md alone is made of. */
+/* Reports leave out maps, which reveal prints, and the records that only docs/report.md uses. */
 static fold_status pass_record(struct reader *r, json_t *record) {
   (void)r, (void)record;
   return fold_ok();

@@ -1,7 +1,7 @@
-/* report_results.c: whether the results that a record holds are those that its hash is of.
+/* report_results.c: checks a record's results against the recorded hash.
  *
- * A record holds the first rows' bits and a hash of all rows' (record.c). Comparisons go by the hash and tell the bits: where the
- * two contradict each other, one was changed or damaged, and neither is evidence.
+ * A record holds the first rows' bits and a hash of all rows' (record.c). Comparisons use the hash and print the bits. If the two
+ * contradict each other, the record was altered or damaged and is no evidence.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,7 @@ static fold_status check(const json_t *record, const json_t *results) {
   char want[24];
   if (status.code == FOLD_OK) fold_record_hash(want, fold_results_hash((enum fold_dtype)dtype, got, n));
   free(got);
-  /* Of more rows than are here the hash says nothing. */
+  /* The hash is of all rows: it says nothing if only the first rows are recorded. */
   if (status.code != FOLD_OK || all > n || strcmp(fold_record_text(record, "results_xxh3"), want) == 0) return status;
   return fold_error(FOLD_BAD_INPUT, "results_xxh3 is %.20s, but its results have %s",
                     fold_record_text(record, "results_xxh3"), want);

@@ -30,8 +30,8 @@ static int compare(const void *left, const void *right) {
 
 static bool is_doubtful(const struct fold_model_scaling *s) { return s->implausible || s->noisy; }
 
-/* Strong: the speed-up t(1)/t(p), ideally p. Weak: the efficiency t(1)/t(p), ideally 1. What is doubtful, or compared with
- * what is, stands in the table alone. */
+/* Strong: the speed-up t(1)/t(p), ideally p. Weak: the efficiency t(1)/t(p), ideally 1. Doubtful times, and ratios to them, are
+ * in the table only. */
 static void draw_group(struct fold_page *page, const struct fold_model_scaling *s, size_t n, double *room) {
   struct fold_series series[MOST_SUBJECTS];
   double *x = room, *y = room + n, most = 1;

@@ -1,7 +1,7 @@
-/* report_scan.h: the fields of a record, found in its text without a tree of it: for files of millions.
+/* report_scan.h: finds the fields of a record in its text, without parsing it into a tree: for files with millions of records.
  *
- * Only what a writer of compact JSON writes is scanned: plain ASCII, no escapes, no blanks. Whatever else comes is for jansson to
- * read or to refuse, so that nothing is taken here that it would not take.
+ * Only what a writer of compact JSON writes is scanned: plain ASCII, no escapes, no blanks. Everything else is left to jansson,
+ * so that nothing is accepted here that jansson would refuse.
  */
 #ifndef FOLD_REPORT_SCAN_H
 #define FOLD_REPORT_SCAN_H
@@ -38,7 +38,7 @@ struct fold_scanned {
   size_t length;
 };
 
-/* False: jansson is to read it. `text` has a byte behind the n that is none of JSON's. */
+/* False: jansson must read it. The byte behind the n must not be part of JSON. */
 bool fold_scan(const char *text, size_t n, struct fold_scanned *scanned);
 
 #endif

@@ -36,10 +36,10 @@ void fold_page_pairs(struct fold_page *page, const struct fold_pairs *pairs, con
 /* The same, of at most FOLD_METHODS_TOGETHER series each, every one with `limit` where that is not NULL. */
 void fold_page_plots(struct fold_page *page, const struct fold_plot *plot, const struct fold_series *limit,
                      const char *caption);
-/* Figures beside each other. Those beyond the first `shown` are folded: opened by a reader who wants them, and not printed. */
+/* Begins a group of figures. Those beyond the first `shown` go into a fold, which a reader can open and which is not printed. */
 void fold_page_figures(struct fold_page *page, int shown);
 void fold_page_figures_end(struct fold_page *page);
-/* What stands between the two, among figures, is folded too. */
+/* Figures between these two calls are folded, too. */
 void fold_page_fold(struct fold_page *page, const char *what);
 void fold_page_unfold(struct fold_page *page);
 /* What was measured, made of the model. */
@@ -60,8 +60,7 @@ const char *fold_page_without(size_t n_doubtful, char text[60]);
 /* "  (machine)" where the model has several environments, else "". */
 const char *fold_page_where(const struct fold_page *page, int environment, char text[210]);
 
-/* The page, the summary and the cases. gnuplot may take `seconds` for a figure; `trouble` receives what kept figures from
- * being drawn. */
+/* The reports. gnuplot may take `seconds` for a figure; `trouble` receives the reason if figures could not be drawn. */
 fold_status fold_report_html(const struct fold_model *model, unsigned seconds, FILE *out, fold_status *trouble);
 fold_status fold_report_markdown(const struct fold_model *model, FILE *out);
 fold_status fold_report_text(const struct fold_model *model, FILE *out);

@@ -112,7 +112,7 @@ static const char *head(const struct fold_column *column, char text[80]) {
   return text;
 }
 
-/* How a format says text, and what stands about the parts of an entry. */
+/* How a format escapes text, and what it puts around a title and the parts of an entry. */
 struct manner {
   void (*put)(FILE *out, const char *text);
   const char *title, *title_end, *item, *item_end, *bold, *bold_end, *code, *code_end;
@@ -149,7 +149,7 @@ static void put_entry(const struct fold_sheet *sheet, size_t row, const struct m
   fputs(m->item_end, out);
 }
 
-/* Columns of which nothing is known are left out. */
+/* Columns without a single value are left out. */
 static size_t find_shown(const struct fold_sheet *sheet, size_t shown[FOLD_SHEET_COLUMNS]) {
   size_t n = 0;
   char text[32];

@@ -1,7 +1,7 @@
-/* report_sheet.h: a table as it is meant: its columns with their kind and unit, its rows; and its writers.
+/* report_sheet.h: a table without a format: a title, columns with kind and unit, rows; and its writers.
  *
- * A view makes a sheet of the model and knows no format; a writer knows no view. What does not fit into memory is remembered, and told by
- * the writer. Cells are added one by one, row by row.
+ * A view makes a sheet from the model and knows no format; a writer knows no view. Cells are added one by one, row by row. If
+ * memory runs out, the sheet remembers it and the writer reports it.
  */
 #ifndef FOLD_REPORT_SHEET_H
 #define FOLD_REPORT_SHEET_H
@@ -27,7 +27,7 @@ enum { FOLD_SHEET_COLUMNS = 72, FOLD_SHEET_TITLE = 800 };
 struct fold_sheet {
   const char *name, *title; /* of its rows in CSV; for people */
   bool titled;              /* one of several of that name: CSV has the title beside it */
-  bool list; /* rows are long, and read as entries: the first two columns, then the others with their names */
+  bool list; /* rows are long and are written as entries: the first two columns, then the others with their names */
   const struct fold_column *columns;
   struct fold_sheet_cell {
     char *text;    /* NULL: a number */
@@ -50,11 +50,11 @@ void fold_sheet_close(struct fold_sheet *sheet);
 void fold_sheet_text(struct fold_sheet *sheet, const char *text);
 void fold_sheet_number(struct fold_sheet *sheet, double number);
 void fold_sheet_numbers(struct fold_sheet *sheet, const double *numbers, size_t n);
-/* A timed collective's: "", or that it is implausible or too noisy, and why; its row is then marked. */
+/* Adds a timed collective's doubt: "", or "implausible" or "too noisy" with the reason; then the row is marked. */
 void fold_sheet_doubt(struct fold_sheet *sheet, bool implausible, bool noisy, const char *why);
-/* Of the row that the last cell is in: it is to be seen at once. */
+/* Marks the row of the last cell as bad. */
 void fold_sheet_mark(struct fold_sheet *sheet);
-/* A sorted copy of what a view makes its rows of; NULL where there is none, or no memory. */
+/* A sorted copy of the items that become rows; NULL if there are none, or no memory. */
 void *fold_sheet_sorted(struct fold_sheet *sheet, const void *items, size_t n, size_t size,
                         int (*compare)(const void *left, const void *right));
 size_t fold_sheet_rows(const struct fold_sheet *sheet);
@@ -69,8 +69,8 @@ enum fold_report_format {
   FOLD_REPORT_CSV,
   FOLD_REPORT_FORMATS
 };
-/* At most `most` rows, and how many there are more; a sheet without rows writes nothing. CSV: all of them, numbers in full. JUnit has no
- * tables. NO_MEMORY where the sheet is not whole. */
+/* At most `most` rows, and how many there are more; a sheet without rows writes nothing. CSV: all of them, numbers in full. JUnit
+ * has no tables. NO_MEMORY if the sheet is incomplete. */
 fold_status fold_sheet_put(const struct fold_sheet *sheet, enum fold_report_format format, size_t most, FILE *out);
 
 #endif

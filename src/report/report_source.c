@@ -16,7 +16,7 @@ static fold_status unreadable(const char *path, int error) {
                     strerror(error));
 }
 
-/* gzip reads the file as its standard input, from its begin, and writes to a pipe. */
+/* gzip reads the file from its beginning as standard input and writes to a pipe. */
 static int start_gzip(struct fold_source_file *s, FILE *compressed) {
   extern char **environ;
   char *const words[] = {"gzip", "-dc", NULL};
@@ -49,7 +49,7 @@ fold_status fold_source_open(struct fold_source_file *s, const char *path) {
     s->file = file;
     return fold_ok();
   }
-  /* What is no file that can be read from its begin again (a pipe) is given to gunzip by the user. */
+  /* A pipe can't be read again from its beginning: its user must decompress it. */
   const bool again = second == 0x8b && fseeko(file, 0, SEEK_SET) == 0 && lseek(fileno(file), 0, SEEK_SET) == 0;
   int error = again ? start_gzip(s, file) : 0;
   fclose(file);
@@ -59,7 +59,7 @@ fold_status fold_source_open(struct fold_source_file *s, const char *path) {
 
 enum { BLOCK = 1 << 20 };
 
-/* More of the file behind what is left of the block, which moves to its begin. */
+/* Moves the rest of the block to its beginning and reads more of the file behind it. */
 static fold_status read_more(struct fold_source_file *s) {
   const size_t left = s->to - s->from;
   if (left > FOLD_SOURCE_LONGEST) return fold_error(FOLD_BAD_INPUT, "longer than %d bytes", FOLD_SOURCE_LONGEST);

@@ -16,11 +16,11 @@ struct fold_source_file {
   size_t from, to, room;
   bool ended;
 };
-/* What begins as gzip's files do is read through gzip, whatever its name. BAD_INPUT names what can't be read. */
+/* A file that begins like gzip's is read through gzip, whatever its name. BAD_INPUT if it can't be read. */
 fold_status fold_source_open(struct fold_source_file *source, const char *path);
-/* The next line, its end with it, lent until the next call; *length is 0 at the end of the file. */
+/* The next line with its line end, valid until the next call; *length is 0 at the end of the file. */
 fold_status fold_source_line(struct fold_source_file *source, const char **text, size_t *length);
-/* BAD_INPUT where gzip found the file cut or damaged, unless it was not read to its end. */
+/* BAD_INPUT if the file was read to its end and gzip found it cut or damaged. */
 fold_status fold_source_close(struct fold_source_file *source, const char *path, bool whole);
 
 /* The *.jsonl and *.jsonl.gz of a folder, by name; NULL-terminated and to be freed with each name. *names is NULL where `path` is no folder. */

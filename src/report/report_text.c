@@ -18,15 +18,15 @@ static bool means_html(const unsigned char *text, const unsigned char *c) {
   return strchr("&<>\"'", *c) != NULL;
 }
 
-/* Markdown's, in a table's cell too; an underscore within a word means nothing, and stays for people who read the
- * source. A colon before a slash and an @ would be links. */
+/* Markdown's, in a table's cell too; an underscore within a word means nothing, and stays for people who read the source. GitHub
+ * would make links of "://" and "@". */
 static bool means_markdown(const unsigned char *text, const unsigned char *c) {
   if (*c == '_') return c == text || !isalnum(c[-1]) || !isalnum(c[1]);
   if (*c == ':') return c[1] == '/';
   return strchr("&<>|`*[]\\~#!@$", *c) != NULL;
 }
 
-/* What may not stand in a document becomes U+FFFD, byte by byte. */
+/* Each byte that a document may not contain becomes U+FFFD. */
 static void put_escaped(FILE *out, const char *text, bool (*means)(const unsigned char *text, const unsigned char *c)) {
   const unsigned char *start = (const unsigned char *)text;
   for (size_t n; *text; text += n) {
@@ -272,7 +272,7 @@ struct machine {
   size_t environments;
 };
 
-/* Each machine once, as it came first; NULL where memory is short or there is none. */
+/* Each machine once, in the order of appearance; NULL if there is none or no memory. */
 static struct machine *find_machines(const struct fold_model *model, size_t *n) {
   struct machine *machines = NULL;
   json_t *index = NULL;

@@ -1,7 +1,7 @@
 /* report_text.h: what reports in HTML, Markdown and XML write alike: escaped text, numbers, one line of evidence.
  *
- * Promised: whatever a record holds, its text stays text. UTF-8 passes whole; what is none, control characters, and what
- * stands for no character (text.h) become U+FFFD. Failures to write show in ferror(out), which who opened the file looks at.
+ * Promised: whatever a record holds, its text stays text. Valid UTF-8 passes; other bytes, control characters and code points
+ * without a character (text.h) become U+FFFD. Failures to write show in ferror(out), which the opener of the file must check.
  */
 #ifndef FOLD_REPORT_TEXT_H
 #define FOLD_REPORT_TEXT_H
@@ -24,7 +24,7 @@ const char *fold_text_count(double value, char text[32]);
 /* The same for people who read tables: "1,000,000". */
 const char *fold_text_grouped(double value, char text[32]);
 
-/* A result's bits with their value beside them, when they are what they should be; else as the record has them. */
+/* A result's bits with their value; if they are no valid pattern, the record's own text. */
 const char *fold_text_bits(const json_t *record, const char *key, char text[100]);
 /* "fixture, R x C, seed S, row K: got ..., want ..., U ulps: reason", plain; the caller frees it; NULL: no memory. */
 char *fold_text_evidence(const json_t *record);
@@ -37,7 +37,7 @@ char *fold_text_replay(const json_t *record);
 /* An environment's values: calls `put` with each key and value, GPUs as "gpu 0", "gpu 1" ... */
 void fold_text_environment(const json_t *environment, void (*put)(FILE *out, const char *key, const char *value),
                            FILE *out);
-/* What a reader knows the environment by: its GPUs, or else its CPU. */
+/* A short name of the environment: its GPUs, or else its CPU. */
 const char *fold_text_machine(const struct fold_model *model, int environment, char text[160]);
 /* All machines and their systems, each once, between two texts; nothing where there is no environment. */
 void fold_text_machines(const struct fold_model *model, void (*put)(FILE *out, const char *text), const char *before,

@@ -31,14 +31,14 @@ static int compare_groups(const struct fold_model_timing *a, const struct fold_m
   return d ? d : (a->rows > b->rows) - (a->rows < b->rows);
 }
 
-/* Of one group: who it is that was timed, and where. */
+/* Within a group: subject and place. */
 static int compare_methods(const struct fold_model_timing *a, const struct fold_model_timing *b) {
   int d = strcmp(a->subject, b->subject);
   if (!d) d = strcmp(a->engine, b->engine);
   return d ? d : (threads_of(a) > threads_of(b)) - (threads_of(a) < threads_of(b));
 }
 
-/* Whose times may be set against each other as twins'. */
+/* The place: only times of one place may be compared as twins. */
 static int compare_places(const struct fold_model_timing *a, const struct fold_model_timing *b) {
   int d = strcmp(a->engine, b->engine);
   return d ? d : (threads_of(a) > threads_of(b)) - (threads_of(a) < threads_of(b));
@@ -131,7 +131,7 @@ static void draw_methods(struct fold_page *page, const struct throughput *of, co
   fold_page_plot(page, &plot, caption);
 }
 
-/* The methods of one group that have sizes enough; sorted by method, then n. */
+/* The methods of one group that have enough sizes; the input is sorted by method, then n. */
 static size_t find_methods(const struct fold_model_timing *t, size_t n, struct method methods[FOLD_METHODS_MOST]) {
   size_t found = 0;
   for (size_t i = 0, end; i < n && found < FOLD_METHODS_MOST; i = end) {
@@ -150,7 +150,7 @@ static size_t draw_throughput(struct fold_page *page, const struct fold_model_ti
   double *x = room, *y = room + n, *ceiling = room + 2 * n;
   for (size_t i = 0; i < n; i++) {
     x[i] = t[i].rows * t[i].cols;
-    /* A logarithm has no place for what is none, and gnuplot would draw a zero. */
+    /* A logarithmic axis cannot show NaN, and gnuplot would draw a zero. */
     y[i] = t[i].implausible || !(t[i].bytes_per_second > 0) ? NAN : 1e-9 * t[i].bytes_per_second;
     ceiling[i] = t[i].ceiling > 0 ? 1e-9 * t[i].ceiling : NAN;
   }
@@ -165,8 +165,8 @@ static size_t draw_throughput(struct fold_page *page, const struct fold_model_ti
   return figures;
 }
 
-/* Whose order for all launches costs something: a name that ends in _determ, before a version behind '@', has its plain
- * twin in the name without it (of one thread a row: single_for); the canonical flat sum has the report's kernel. */
+/* The plain twin of a subject whose order is fixed for all launches: the name without _determ, with a version behind '@' kept (of
+ * one thread a row: single_for). The twin of the canonical flat sum is the course report's kernel. */
 static void twin_of(const char *name, char twin[160]) {
   const char *at = strstr(name, "_determ");
   twin[0] = '\0';
@@ -213,7 +213,7 @@ static size_t find_pairs(const struct fold_model_timing *t, size_t n, const stru
   return n_pairs;
 }
 
-/* All timings of one shape. One pair alone is no figure: its line in the table says as much. */
+/* All timings of one shape. A single pair gets no figure: its row in the table says as much. */
 static void draw_pairs(struct fold_page *page, const struct fold_model_timing *t, size_t n) {
   const struct fold_model_timing *fixed[MOST_PAIRS], *plain[MOST_PAIRS];
   struct fold_pair pairs[MOST_PAIRS];

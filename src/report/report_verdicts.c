@@ -1,7 +1,7 @@
 /* report_verdicts.c: the matrix subject x claim, and below it each cell's evidence.
  *
- * A cell's mark, its count and its colour say the same thing, so that none of the three is needed. Every cell links to
- * its line of evidence.
+ * A cell's mark, word and colour say the same thing, so that a reader needs only one of them. Every cell links to its row of
+ * evidence.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ struct look {
   const char *class, *mark, *word;
 };
 
-/* The gravest verdict decides. What is known of a library is told apart; a claim that is not promised is in parentheses. */
+/* The gravest verdict decides. Known defects of libraries have a look of their own; a claim that is not promised is in parentheses. */
 static struct look look_of(const struct fold_model_cell *cell, bool promised) {
   if (cell->count[FOLD_REFUTED] > cell->known && promised) return (struct look){"refuted", "&#10007;", "refuted"};
   if (cell->count[FOLD_BROKEN]) return (struct look){"broken", "!", "broken"};
@@ -54,7 +54,7 @@ static void put_cell(struct fold_page *page, const struct fold_model_subject *su
   fputs("</a></td>", page->out);
 }
 
-/* A name that may be broken where its words end: a phone's column is narrow. */
+/* Lets a name break at the ends of its words: a phone's column is narrow. */
 static void put_breakable(struct fold_page *page, const char *name) {
   while (*name) {
     char part[160];
@@ -124,7 +124,7 @@ static void put_counts(struct fold_page *page, const char *claim, const struct f
   put_reasons(page, cell);
 }
 
-/* Of what is not promised a few examples are enough. */
+/* Of a claim that is not promised, a few examples are shown. */
 static void put_failures(struct fold_page *page, const struct fold_model_cell *cell, bool promised) {
   char where[210];
   size_t shown = promised || cell->n_evidence < 3 ? cell->n_evidence : 3;
@@ -226,7 +226,7 @@ void fold_sheet_evidence(struct fold_sheet *sheet, const struct fold_model *m) {
       }
 }
 
-/* Radio buttons and a style sheet: no script. A filter hides rows, and says nothing where it leaves none of a subject. */
+/* The filters are radio buttons and a style sheet, without a script. A filter hides rows; a subject may be left without rows. */
 static void put_filters(struct fold_page *page) {
   static const char *const filters[][2] = {
       {"all", "all"},        {"refuted", "refuted"}, {"broken", "broken"},  {"fact", "known or not promised"},

@@ -55,7 +55,7 @@ static size_t worlds_of(const result *v, size_t n, double *worlds) {
   return found;
 }
 
-/* What is said of one result; a record may hold anything where a pattern should be. */
+/* The text for one result. A record may hold anything in place of a bit pattern. */
 static const char *cell_text(const result *v, char text[48]) {
   int dtype = fold_dtype_parse(v->dtype);
   char count[32];
@@ -130,7 +130,8 @@ static void open_table(struct fold_sheet *sheet, const struct fold_model *m, con
     fold_sheet_column(sheet, FOLD_COLUMN_TEXT, title);
   }
   if (!v->vector) fold_sheet_column(sheet, FOLD_COLUMN_TEXT, "Bits as promised");
-  fold_sheet_column(sheet, FOLD_COLUMN_NUMBER, v->vector ? "Farthest / sum |x|" : "Joining the ranks' own sums: error / bound");
+  fold_sheet_column(sheet, FOLD_COLUMN_NUMBER,
+                    v->vector ? "Farthest / sum |x|" : "Joining the ranks' own sums: error / bound");
   fold_sheet_column(sheet, FOLD_COLUMN_NUMBER, "Worst error (ulps)");
   fold_sheet_column(sheet, FOLD_COLUMN_NUMBER, "Error / sum |x|");
   fold_sheet_column(sheet, FOLD_COLUMN_NUMBER, "Error / bound");

@@ -7,13 +7,13 @@
 
 #include "order.h"
 
-/* Errors are told in units of the last place, side by side: of results of one dtype. */
+/* Errors are compared in units of the last place, so all results must have one dtype. */
 bool fold_study_takes(const struct fold_subject *subject, const struct fold_study_case *c) {
   return (c->engines >> subject->engine & 1) && (subject->dtypes >> c->dtype & 1) && (subject->ops >> c->op & 1) &&
          strchr(subject->name, '@') == NULL && fold_subject_result(subject, c->dtype) == c->dtype;
 }
 
-/* Heights that are known: a billion leaves take seconds to walk, and subjects share orders, inputs their sizes. */
+/* A cache of heights: a walk over a billion leaves takes seconds, and many subjects share orders and sizes. */
 enum { MOST_HEIGHTS = 64 };
 struct heights {
   struct {
@@ -24,7 +24,7 @@ struct heights {
   size_t n;
 };
 
-/* One input in the making, laid into the memory of each engine that is asked for. */
+/* One input while it is studied, in the memory of each engine that is asked for. */
 struct input {
   const struct fold_study_case *c;
   struct heights *heights;
@@ -106,7 +106,7 @@ static fold_status run_subject(struct input *input, struct fold_study_point *poi
   return height_of(input->heights, point, fold_rig_input(rig));
 }
 
-/* A point that could not be made says why; a failure that is the engine's counts as broken. */
+/* A point without a result says why; a failure of the engine counts as broken. */
 static void explain(struct fold_study *study, struct fold_study_point *point, fold_status status) {
   point->ran = status.code == FOLD_OK;
   snprintf(point->note, sizeof point->note, "%.*s", (int)sizeof point->note - 1, status.text);
@@ -127,7 +127,7 @@ static fold_status study_subject(struct input *input, const struct fold_subject 
   return sink->point ? sink->point(sink->context, &point) : fold_ok();
 }
 
-/* What is done of a run, in elements: each subject of a case counts its share of the case's. */
+/* Progress in elements: each subject of a case counts its share of the case's elements. */
 struct progress {
   const struct fold_study_sink *sink;
   size_t done, all;

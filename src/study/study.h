@@ -1,8 +1,8 @@
-/* study.h: how wrong is each method? Errors by size, data, dtype and operation, against the exact result.
+/* study.h: errors of each method by size, data, dtype and operation, against the exact result.
  *
- * Promised: a point is one subject on one input, its error computed in MPFR and rounded away from zero; beside it what
- * theory says. Nothing is judged here (judge.h), and what is only statistics says so. The command study prints points
- * and writes them as records; the report page draws those.
+ * Promised: a point is one subject on one input, its error computed in MPFR and rounded away from zero; beside it what theory
+ * says. Nothing is judged here (judge.h), and statistical curves are named as such. The command study prints points and writes
+ * them as records; the report page draws those.
  */
 #ifndef FOLD_STUDY_H
 #define FOLD_STUDY_H
@@ -48,7 +48,7 @@ struct fold_study {
   size_t broken; /* points that the environment failed */
 };
 
-/* Whether the study takes this subject: all but the first rungs of ladders, which repeat another's order. */
+/* Whether the study includes this subject: all but early versions of kernels that have another's order. */
 bool fold_study_takes(const struct fold_subject *subject, const struct fold_study_case *c);
 
 /* Takes each point as it is made; `progress` may be NULL. */

@@ -14,9 +14,8 @@ void fold_study_associate(enum fold_dtype dtype, const double abc[3], double *le
   *right = add(dtype, abc[0], add(dtype, abc[1], abc[2]));
 }
 
-/* The report's three numbers first, as they stood: both ways give 0 in f32, so that they show absorption and not this.
- * f16 ends at 65504 and takes 2^15 for 1e8; f64 keeps 1e8 + 1 and takes 1e17. The last triple cancels nothing: 1 and
- * twice half an ulp. */
+/* First the course report's own three numbers: both ways give 0 in f32, so that they show absorption and not this. f16 ends at
+ * 65504 and takes 2^15 for 1e8; f64 keeps 1e8 + 1 and takes 1e17. The last triple cancels nothing: 1 and twice half an ulp. */
 static const struct triple {
   enum fold_dtype dtype;
   double abc[3];

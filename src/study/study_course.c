@@ -1,8 +1,8 @@
-/* study_course.c: the tables 3.3.1 to 3.3.4 of the report (CISC-709 P05), anew and with the true reference.
+/* study_course.c: the tables 3.3.1 to 3.3.4 of the report (CISC-709 P05), done again with the exact reference.
  *
- * Three blocks a table: errors against the exact sum; the report's own figures; and our sums once more, measured in the
- * report's way, as its printed digits tell it: the first four columns against the float64 sum rounded to float32, the
- * NumPy column against the float64 sum itself. Whether that is its way is checked where its data hold no random number.
+ * Three blocks a table: errors against the exact sum; the report's own figures; and our sums once more, measured in the report's
+ * way, as its printed digits tell it: the first four columns against the float64 sum rounded to float32, the NumPy column against
+ * the float64 sum itself. Whether that is its way is checked where its data hold no random number.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -135,7 +135,7 @@ static void print_report_way(const struct fold_course_table *table, FILE *out) {
   }
 }
 
-/* How many of the report's figures come out digit for digit: only where data hold no random number can they. */
+/* How many of the course report's figures are reproduced digit for digit: possible only for data without random numbers. */
 static void print_agreement(const struct fold_course_table *table, FILE *out) {
   int same = 0, all = 0;
   for (size_t r = 0; r < table->n; r++) {

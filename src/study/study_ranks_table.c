@@ -1,4 +1,4 @@
-/* study_ranks_table.c: the simulation of ranks, for people. Every table says that nothing was measured. */
+/* study_ranks_table.c: prints the simulation of ranks. Every table says that nothing was measured. */
 #include <stdio.h>
 
 #include "study.h"

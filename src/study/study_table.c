@@ -1,4 +1,4 @@
-/* study_table.c: points as tables: errors by size, and at the largest size what theory says of them. */
+/* study_table.c: prints points as tables: errors by size and, at the largest size, bounds and curves. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -77,7 +77,7 @@ static const struct fold_study_point *point_of(const struct group *g, size_t col
   return fold_study_find(g->study, &g->size[column]->c, subject->engine, subject->name);
 }
 
-/* An exact result that only doubles can't hold is finite all the same. */
+/* An exact result beyond the range of double is still finite. */
 static const char *exact_text(double exact, char text[32]) {
   if (isnan(exact))
     snprintf(text, 32, "none");

@@ -1,4 +1,4 @@
-/* study_worlds.c: one sum, cut over the ranks of each world; and what sums and vectors share. */
+/* study_worlds.c: one sum, cut over the ranks of each world; and functions that sums and vectors share. */
 #include "study_worlds.h"
 
 #include <math.h>
@@ -53,7 +53,7 @@ fold_status fold_worlds_once(const struct fold_worlds_run *run, void *got) {
   FOLD_TRY(fold_rig_hash(run->rig, &hash));
   if (hash == run->input_hash) return fold_ok();
   refute(run->refuted, "it changed its input");
-  return fold_rig_load(run->rig); /* the harness has its own: what comes next is of the true input */
+  return fold_rig_load(run->rig); /* the harness keeps its own copy, so the next run gets the right input */
 }
 
 /* What all worlds and subjects of one case share, and what each subject gave in the world of one. */
@@ -121,7 +121,7 @@ static fold_status run_shards(struct sharded *b, struct fold_worlds_sum *s) {
   return fold_ok();
 }
 
-/* How far R - 1 more roundings led from the exact sum of the ranks' own sums, and how far they may. */
+/* The error of the R - 1 joins of the ranks' own sums, and its bound. */
 static fold_status join(struct sharded *b, struct fold_worlds_sum *s) {
   struct fold_finding finding = fold_finding_open(1);
   struct fold_weighing w;

@@ -60,7 +60,7 @@ struct judge {
   struct fold_worlds_errors *errors;
   struct fold_truth truth;
   struct fold_weighing weighing;
-  /* The rows that hold the worst figures: the same again is no worse. */
+  /* The rows with the worst figures; an equal row is not worse. */
   const void *worst_row[2];
   uint64_t worst_got[2];
 };
@@ -100,7 +100,7 @@ static bool is_known(const struct judge *j, const void *row, uint64_t got) {
   return true;
 }
 
-/* What an infinity or a NaN is off by is unknown where it may come, and without end where it may not. */
+/* The error of an infinity or a NaN is unknown if the bound allows that result, and infinite if it does not. */
 static void take(struct judge *j, const void *row, size_t i, bool right) {
   struct fold_worlds_errors *e = j->errors;
   struct fold_weighing *w = &j->weighing;

@@ -1,4 +1,4 @@
-/* study_worlds_table.c: sums and all-reduces over worlds, for people. */
+/* study_worlds_table.c: prints sums and all-reduces over worlds. */
 #include <math.h>
 #include <stdio.h>
 

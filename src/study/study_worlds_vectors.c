@@ -9,7 +9,7 @@
 #include "study_worlds.h"
 #include "world.h"
 
-/* The order over ranks that ours has, whoever is compared with it. */
+/* foldproof's own order over ranks, with which every subject is compared. */
 static const char canonical_order[] = "host/pairwise";
 
 struct sharded {
@@ -19,7 +19,7 @@ struct sharded {
   size_t most;
   uint64_t input_hash;
   void *got, *canonical;
-  /* Of the world at hand; what its orders give is asked for, and no truth. */
+  /* Of the current world: only its orders' results are asked for, not the exact ones. */
   struct fold_case rows;
   struct fold_truths truths;
 };
