@@ -18,7 +18,7 @@ HEAD = """# Records
 Commands that measure write records: JSON lines, an object each. This page lists what each type of record holds.
 
 * A run begins with `environment` and ends with `end`. The file appears under its own name when it is complete.
-* Bits and hashes are texts such as `"0x3f800000"`. JSON has no NaN and no infinity: such a number is left out, the bits beside it say it.
+* Bits and hashes are texts such as `"0x3f800000"`. JSON has no NaN and no infinity: such a number is left out; its bits are recorded beside it.
 * `schema` is the version of this list: {schema} today. A reader passes fields that it does not know. It names a required field that is missing, and one
   of a wrong type, with file and line, and refuses a schema that is newer than its own. Older records are read by what their schema required.
 * "required": the field is in every record of that type; "from 2 on": records of schema 1 may lack it. All other fields are there where they apply.

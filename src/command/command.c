@@ -31,7 +31,7 @@ static const struct subcommand subcommands[] = {
     {"record", "run subjects and write their results; judge nothing", fold_command_record},
     {"compare", "show where two recorded runs differ", fold_command_compare},
     {"judge", "judge recorded results, on any machine", fold_command_judge},
-    {"rerun", "run again what records say, and compare", fold_command_rerun},
+    {"rerun", "run the recorded cases again, and compare", fold_command_rerun},
     {"report", "make a page, a CI summary or JUnit from records", fold_command_report},
     {"env", "print the machine and software that make the results", fold_command_env},
 };

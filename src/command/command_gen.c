@@ -70,7 +70,7 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .args_doc = "GENERATOR",
-    .doc = "Write an array to a .npy file: the same bits for the same words, on any machine."};
+    .doc = "Write an array to a .npy file. The same arguments give the same bits on any machine."};
 
 static fold_status fill_part(void *context, uint64_t first, size_t n, void *out) {
   fold_generate_parallel(context, first, n, out, 0);

@@ -23,7 +23,7 @@ struct reveal {
 static const struct argp_option options[] = {
     {"n", N, "N", 0, "number of terms (64; of an all-reduce the number of ranks)", 0},
     {"dtype", DTYPE, "DTYPE", 0, "of the terms (f32)", 0},
-    {"problem", PROBLEM, "PROBLEM", 0, "sum, or dot (sum, unless the subject takes dot alone)", 0},
+    {"problem", PROBLEM, "PROBLEM", 0, "sum, or dot (sum, unless the subject takes only dot)", 0},
     {"format", FORMAT, "FORMAT", 0, "text (the default), json, dot (Graphviz) or svg", 0},
     {"rows", ROWS, "ROWS", 0, "rows of a launch (1,024, or fewer if these have more than four million terms)", 0},
     {"map", MAP, "LENGTHS", 0,
