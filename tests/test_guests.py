@@ -79,7 +79,7 @@ LIARS = {
 
 
 def check_liars(folder):
-    liars = str(build(folder, "liars", GUESTS / "liars.c", options=["-Wall", "-Wextra", "-Werror"]))
+    liars = str(build(folder, "liars", GUESTS / "liars.c", options=["-Wall", "-Wextra", "-Werror", "-pthread"]))
     for name, (word, wanted) in LIARS.items():
         # A limit that a busy machine keeps, and one case to wait for.
         slow = ("--fixtures", "normal/f32/sum/3x1000/seed1", "--timeout", "5") if name.startswith("hangs") else ("--fixtures", LIED_TO)
@@ -125,7 +125,7 @@ WILD = {
 
 
 def check_wild(folder):
-    guest = str(build(folder, "wild", GUESTS / "liars.c"))
+    guest = str(build(folder, "wild", GUESTS / "liars.c", options=["-pthread"]))
     names = ",".join(f"liar/{name}" for name in ("marks", "has_stop_asked", *WILD, "honest_after"))
     code, out, err = verify("--guest", guest, "--subjects", names, "--fixtures", "normal/f32/sum/3x1000/seed1,normal/f32/sum/1x17/seed1", "--timeout", "5")
     told = {name: [line for line in out.splitlines() if re.match(f"(BROKEN|REFUTED): liar/{name} on host", line)] for name in (*WILD, "marks", "has_stop_asked", "honest_after")}
@@ -137,6 +137,18 @@ def check_wild(folder):
     assert code == 1 and "a process ended, and the subject under test was not the cause" in err, (code, err)
     code, out, err = verify("--guest", guest, "--subjects", "liar/has_stop_asked,liar/honest_after", "--fixtures", "normal/f32/sum/1x17/seed1")
     assert code == 99 and "somebody else asked its process to stop; it had run liar/has_stop_asked" in err, (code, out, err)
+
+
+def check_late(folder):
+    """Threads that write when the call has returned are seen, whether they change anything or not; one that waits does no harm."""
+    guest = str(build(folder, "late", GUESTS / "liars.c", options=["-pthread"]))
+    late = ("output", "input", "scratch", "the_same")
+    names = ",".join(f"liar/{name}" for name in ("honest", *(f"writes_{what}_late" for what in late), "keeps_a_thread", "honest_after"))
+    code, out, err = verify("--guest", guest, "--subjects", names, "--claims", "leaves_no_trace,run_to_run", "--fixtures", "normal/f32/sum/3x1000/seed1")
+    for what in late:
+        where = "output" if what == "the_same" else what
+        assert f"liar/writes_{what}_late on host violates leaves_no_trace" in out and f"its {where}, by a thread that wrote" in out, (what, out, err)
+    assert code == 1 and "leaves_no_trace               3        4 " in out and not err.count("a process ended"), (code, out, err)
 
 
 UNLOADABLE = {"CRASHES": "killed by signal 11", "ENDS": "ended its process with exit code 0", "HANGS": "did not come within 2 s",
@@ -267,7 +279,7 @@ def main():
         beside(room, check_examples, *([check_programs] if numpy else []))
         # A crash is to be one, and who calls exit amid a run frees nothing.
         os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0:detect_leaks=0"
-        beside(room, check_liars, check_wild, check_loading, check_exceptions, check_interruption)
+        beside(room, check_liars, check_wild, check_late, check_loading, check_exceptions, check_interruption)
         left = [name for name in os.listdir(folder) if "exec" in name]
         assert not left, left
     print("guests: examples hold, liars do not" + ("" if numpy else "; programs not tried: no numpy"))

@@ -72,8 +72,9 @@ static unsigned threads_now(void) {
   return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink > 2 ? (unsigned)tasks.st_nlink - 2 : 0;
 }
 
-/* How many there were when none of them was OpenMP's. */
+/* How many there were when none of them was OpenMP's; whether there were others since. */
 static unsigned quiet;
+static bool company;
 
 /* After a hard pause threads that have left OpenMP may not have ended yet: counted as threads that stay, they would hide as many of
  * the next pool from the look at them. So many as before are waited for; who is still there then is a subject's own. */
@@ -127,7 +128,12 @@ static void set_settings(const struct fold_footing *f) {
 static bool look_at_threads(struct environment *found) {
   enum { MOST = 64 }; /* of them; a team of more than there are makes new ones, which would be counted the next time */
   unsigned all = threads_now(), threads = all > quiet ? all - quiet + 1 : 1;
-  bool any = false;
+  bool any = false, grew = all > quiet;
+#ifdef __clang__
+  company = false; /* those that are there when it is quiet may be OpenMP's */
+#else
+  company = quiet > 1;
+#endif
   if (all == quiet && quiet > 0) return false;
   if (threads < 2) threads = (unsigned)omp_get_max_threads();
   if (threads > MOST) threads = MOST;
@@ -143,6 +149,7 @@ static bool look_at_threads(struct environment *found) {
       }
     }
   }
+  company |= grew && threads_now() > all; /* so many that were none of its own had to be made */
   return any;
 }
 
@@ -163,3 +170,5 @@ bool fold_footing_restore(const struct fold_footing *before, bool threads, char 
     snprintf(changed, 80, "%s in another thread of OpenMP's", name_of(theirs));
   return !changed[0];
 }
+
+bool fold_footing_has_company(void) { return company; }

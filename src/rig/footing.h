@@ -27,5 +27,7 @@ struct fold_footing fold_footing_now(void);
 /* Whether this thread's environment is the default one and OpenMP's settings are `before`, and, if asked, the environments of OpenMP's
  * other threads are the default ones; what differs first is named. All is put back. */
 bool fold_footing_restore(const struct fold_footing *before, bool threads, char changed[80]);
+/* Whether there were threads, when that looked at OpenMP's last, that are none of these. */
+bool fold_footing_has_company(void);
 
 #endif

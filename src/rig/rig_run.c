@@ -2,6 +2,7 @@
  * for: guards, pages without access, the input's hash, the head of its scratch, and what its arithmetic stands on.
  */
 #include "footing.h"
+#include "late.h"
 #include "surroundings.h"
 #include "rig_private.h"
 #include "rig_world.h"
@@ -105,6 +106,7 @@ static void look_at_guards(const unsigned char *bytes, const struct window *w, e
 /* What is looked at after a run, as the host sees it. Of a device's memory copies, all of which are waited for once. */
 struct glance {
   bool taken;
+  void *got; /* the results; of the host as they were when the call returned */
   struct fold_rig_zones zones[FOLD_INPUTS];
   unsigned char copied[FOLD_INPUTS][2][2 * FOLD_RIG_GUARD + FOLD_RIG_SLACK * 8];
   unsigned char around[2 * HOST_GUARD], head[FOLD_SCRATCH_ZEROED]; /* of scratch */
@@ -217,11 +219,16 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
   char left[80] = "";
   if (rig->ops->keep) rig->ops->keep();
   fold_status status = subject->run(subject, call);
+  if (host) memcpy(glance->got, rig->out.at + out->at, out->end - out->at);
   if (rig->ops->restore) rig->ops->restore(left); /* before the engine is used again */
   fold_status ended = status.code == FOLD_OK ? end_run(rig, call, out, scratch, glance) : rig->ops->finish();
   fold_watch_end();
-  const fold_status closed = host ? fold_faults_end() : fold_ok();
   restore_state(rig, call, &before, left, traces);
+  const char *late = NULL;
+  if ((is_looked_at(rig) || (host && fold_late_is(subject))) && !call->comm)
+    late = fold_late_look(subject, watched, n, scratch->end ? 2 : 1, glance->got);
+  if (late) snprintf(traces->left, sizeof traces->left, "%s", late);
+  const fold_status closed = host ? fold_faults_end() : fold_ok();
   omp_set_num_threads(own.threads);
   for (unsigned k = 0; k < rig->inputs; k++) trace_fault(&inputs[k], fold_rig_argument(k), traces);
   trace_fault(&watched[0], FOLD_OUTPUT, traces);
@@ -232,8 +239,8 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
 
 static void look_at_output(struct fold_rig *rig, const struct fold_request *request, size_t size,
                            const struct window *w, void *got, struct fold_traces *traces) {
-  memcpy(got, rig->out_host + w->at, w->end - w->at);
-  look_for_poison(size, request, rig->out_host + w->at, traces);
+  if (!rig->ops->is_host) memcpy(got, rig->out_host + w->at, w->end - w->at);
+  look_for_poison(size, request, got, traces);
   look_at_guards(rig->out_host + w->from, w, FOLD_OUTPUT, traces);
 }
 
@@ -281,6 +288,7 @@ static fold_status run_laid(struct fold_rig *rig, const struct fold_subject *sub
   FOLD_TRY(rig->ops->fill(layout.fills, layout.n));
   call.out = rig->out.at + out.at;
   struct glance glance;
+  glance.got = got;
   FOLD_TRY(call_subject(rig, subject, &call, edge_of(request), &out, &scratch, &glance, traces));
   if (!glance.taken) FOLD_TRY(take_glance(rig, &out, &scratch, &glance));
   look_at_output(rig, request, size, &out, got, traces);

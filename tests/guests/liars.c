@@ -1,5 +1,6 @@
 /* liars.c: a guest whose subjects are wrong, each in its own way: test_guests.py expects what becomes of each. */
 #include <fenv.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -106,6 +107,62 @@ static size_t hangs_for_scratch(call_of *call, void *context) {
   return 64;
 }
 
+/* Threads that write after the call has returned, some milliseconds later or at once; the sum itself, or to what was only lent. */
+struct late {
+  struct foldproof_guest_call call;
+  float *to;
+};
+static void start_late(call_of *call, const void *to, void *(*does)(void *)) {
+  struct late *l = malloc(sizeof *l);
+  pthread_t thread;
+  *l = (struct late){*call, (float *)(uintptr_t)to};
+  if (pthread_create(&thread, NULL, does, l) == 0) pthread_detach(thread);
+}
+static void *write_late(void *what) {
+  struct late *l = what;
+  usleep(20000);
+  *l->to = 12345;
+  free(l);
+  return NULL;
+}
+static void *sum_late(void *what) {
+  struct late *l = what;
+  usleep(20000);
+  sums(&l->call, 1);
+  free(l);
+  return NULL;
+}
+static void *rest(void *what) {
+  for (;;) pause();
+  return what;
+}
+static int writes_output_late(call_of *call, void *context) {
+  const int code = honest(call, context);
+  if (call->rows) start_late(call, call->out, write_late);
+  return code;
+}
+static int writes_input_late(call_of *call, void *context) {
+  const int code = honest(call, context);
+  if (call->rows) start_late(call, call->in, write_late);
+  return code;
+}
+static int writes_scratch_late(call_of *call, void *context) {
+  const int code = honest(call, context);
+  start_late(call, call->scratch, write_late);
+  return code;
+}
+static int writes_the_same_late(call_of *call, void *context) {
+  const int code = honest(call, context);
+  start_late(call, NULL, sum_late);
+  return code;
+}
+/* No fault: a pool that waits for the next call. */
+static int keeps_a_thread(call_of *call, void *context) {
+  const int code = honest(call, context);
+  if (++*(unsigned *)context == 1) start_late(call, NULL, rest);
+  return code;
+}
+
 /* At the third run in a process, when all looks of the first are over. */
 static bool is_third(void *context) { return ++*(unsigned *)context == 3; }
 #define AT_THIRD(id, does)                      \
@@ -200,6 +257,11 @@ static const struct foldproof_guest_subject subjects[] = {
     WILD(leaves_a_child),
     WILD(masks_files),
     WILD(closes_files),
+    LIAR("writes_output_late", "bounded", writes_output_late),
+    LIAR("writes_input_late", "bounded", writes_input_late),
+    {.name = "liar/writes_scratch_late", .claims = "bounded", .run = writes_scratch_late, .scratch = of_64},
+    LIAR("writes_the_same_late", "bounded", writes_the_same_late),
+    WILD(keeps_a_thread),
     LIAR("honest_after", "bounded,reproducible", honest),
 };
 
