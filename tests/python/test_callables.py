@@ -403,7 +403,7 @@ class Told(unittest.TestCase):
 
     def test_names_of_numpy(self):
         for theirs, ours in (("float32", "f32"), ("bfloat16", "bf16"), ("float8_e5m2", "e5m2")):
-            with self.assertRaisesRegex(ValueError, f"called '{theirs}': did you mean '{ours}'"):
+            with self.assertRaisesRegex(ValueError, f"the unknown word '{theirs}': did you mean '{ours}'"):
                 judge(to_import.row_sum, dtypes=[theirs])
 
     def test_warnings_of_numpy_are_silent(self):
