@@ -109,7 +109,7 @@ BODY(varies) {
 SUM(by_value) { return around(call, x, ranks, i == 9 ? x[0] & 1 : 0); }
 EACH(by_value)
 
-/* Rank 3 has other bits in the last element. */
+/* Rank 3 has different bits in the last element. */
 SUM(in_turn) {
   (void)i;
   return around(call, x, ranks, 0);

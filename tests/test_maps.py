@@ -120,8 +120,8 @@ expect([t["accumulator"] for t in one["trees"]] == ["f32"], f"wide: {one['trees'
 # What has no tree is not told as one; what has is told beside it.
 for subject, element, kind, why in (
     ("varies", 3, "varies from run to run", ""),
-    ("by_value", 9, "depends on values", "random elements have other bits"),
-    ("rank_3_lies", 99, "differs by rank", "rank 3 has other bits than rank 0, first in element 99"),
+    ("by_value", 9, "depends on values", "random elements have different bits"),
+    ("rank_3_lies", 99, "differs by rank", "rank 3 has different bits than rank 0, first in element 99"),
     ("rank_3_by_value", 2, "differs by rank", "on another rank, first element 2"),
     ("loses_rank_1", 0, "no tree", "of the equal terms of 5 ranks 4 are in the sum (element 0)"),
     ("unwritten", 0, "no tree", "rank 2 left element 0 unwritten"),

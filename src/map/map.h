@@ -20,8 +20,8 @@
 enum fold_map_kind {
   FOLD_MAP_TREE,
   FOLD_MAP_EXACT,  /* no order: the exact sum, rounded once */
-  FOLD_MAP_VARIES, /* other bits in a repeat */
-  FOLD_MAP_RANKS,  /* other bits on another rank */
+  FOLD_MAP_VARIES, /* different bits in a repeat */
+  FOLD_MAP_RANKS,  /* different bits on another rank */
   FOLD_MAP_VALUES, /* probes show the tree, and it does not give the bits of other data */
   FOLD_MAP_NO_TREE /* no tree answers the probes so */
 };
@@ -40,8 +40,8 @@ struct fold_map_class {
   char name[FOLD_MAP_NAME];        /* of the tree: "ring from rank 3"; "" */
   char why[200];                   /* where it is no tree: what was seen */
   size_t first, elements;
-  uint64_t tested, right;         /* elements of random messages; those that were as the tree says, on all ranks */
-  uint64_t telling;               /* random elements to which ranks in turn, up or down, or pairwise give other bits */
+  uint64_t tested, right; /* elements of random messages; those that were as the tree says, on all ranks */
+  uint64_t telling;       /* random elements to which ranks in turn, up or down, or pairwise give different bits */
   unsigned told_least, told_most; /* in so many messages were one of its elements telling */
   size_t untold;                  /* elements that were in none: their order was not told from others */
 };

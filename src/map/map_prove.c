@@ -190,16 +190,17 @@ static void conclude(const struct proof *p, const struct seen *seen, struct fold
   c->right = c->tested - seen->wrong[way] - repeat - rank;
   if (repeat > 0) {
     c->kind = FOLD_MAP_VARIES;
-    snprintf(c->why, sizeof c->why, "%llu of %llu random elements have other bits in a repeat, first element %zu",
+    snprintf(c->why, sizeof c->why, "%llu of %llu random elements have different bits in a repeat, first element %zu",
              (unsigned long long)repeat, (unsigned long long)c->tested, seen->marked_at[FOLD_MAP_OTHER_IN_REPEAT]);
   } else if (rank > 0) {
     c->kind = FOLD_MAP_RANKS;
-    snprintf(c->why, sizeof c->why, "%llu of %llu random elements have other bits on another rank, first element %zu",
+    snprintf(c->why, sizeof c->why,
+             "%llu of %llu random elements have different bits on another rank, first element %zu",
              (unsigned long long)rank, (unsigned long long)c->tested, seen->marked_at[FOLD_MAP_OTHER_ON_RANK]);
   } else if (seen->wrong[way] > 0) {
     c->kind = FOLD_MAP_VALUES;
     snprintf(c->why, sizeof c->why,
-             "probes show a tree, and %llu of %llu random elements have other bits, first element %zu",
+             "probes show a tree, and %llu of %llu random elements have different bits, first element %zu",
              (unsigned long long)seen->wrong[way], (unsigned long long)c->tested, seen->wrong_at);
   } else if (c->tree.joins == 1 && c->tree.n > 2 && c->how.fusing == FOLD_ROUNDED_ONCE) {
     c->kind = FOLD_MAP_EXACT;

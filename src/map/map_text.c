@@ -104,7 +104,8 @@ static void print_telling(const struct fold_map *map, FILE *out) {
     if (has_tree(c) && c->told_least < least) least = c->told_least;
     if (has_tree(c) && c->told_most > most) most = c->told_most;
   }
-  fprintf(out, "  telling               %llu of %llu: there ranks in turn, up or down, or pairwise, give other bits\n",
+  fprintf(out,
+          "  telling               %llu of %llu: there ranks in turn, up or down, or pairwise, give different bits\n",
           (unsigned long long)map->telling, (unsigned long long)map->looked);
   if (most > 0)
     fprintf(out, "                        each element in %u to %u of %u messages\n", least, most, map->messages);
