@@ -117,6 +117,14 @@ one = maps("wide", 400, "--dtype", "f16")[0]
 expect_whole(one, "wide")
 expect([t["accumulator"] for t in one["trees"]] == ["f32"], f"wide: {one['trees']}")
 
+# Terms of 16 bits in an accumulator of 32: orders show where pairs of larger terms cancel.
+for dtype in "f16", "bf16":
+    for ranks in 3, 4, 5:
+        one = maps("collective/canonical", 1000, "--dtype", dtype, program=FOLDPROOF, ranks=ranks)[0]
+        expect_whole(one, f"canonical {dtype}")
+        told = (one["telling_elements"], one["compared_elements"], one["trees"][0]["untold_elements"])
+        expect(told[0] > told[1] / 16 and told[2] < 100, f"the data of {dtype} tell {ranks} ranks' order too rarely: {told}")
+
 # What has no tree is not told as one; what has is told beside it.
 for subject, element, kind, why in (
     ("varies", 3, "varies from run to run", ""),

@@ -24,6 +24,7 @@ void fold_map_data_open(struct fold_map_data *data, enum fold_dtype dtype, enum 
   int room = 2; /* below the greatest number: so that no sum overflows */
   while (1u << room < 2 * ranks) room++;
   *data = (struct fold_map_data){.dtype = dtype, .format = t, .ranks = ranks, .low = t.emin, .seed = seed};
+  data->wide = a.precision > t.precision;
   data->high = (t.emax < a.emax ? t.emax : a.emax) - room;
   data->width = a.precision + 10;
   if (data->width > data->high - data->low + 1) data->width = data->high - data->low + 1;
@@ -52,6 +53,7 @@ static struct element element_of(const struct fold_map_data *data, size_t at) {
   const uint64_t hash = fold_fingerprint_mix(data->seed * UINT64_C(0x632be59bd9b4e019) + (at + 1) * GOLDEN);
   struct element e = {.hash = hash, .family = (enum family)(hash & 3), .one_sign = (hash >> 3 & 7) == 0};
   e.twist = twist_of(data, at);
+  if (data->wide && e.family != ONE_EXPONENT && (hash >> 52 & 7)) e.family = CANCELLING;
   const int spare = data->high - data->low + 1 - data->width;
   e.high = data->width / 2 < data->high ? data->width / 2 : data->high;
   if (hash >> 2 & 1 || e.high - data->width + 1 < data->low)
@@ -73,6 +75,16 @@ static uint64_t number(const struct fold_map_data *data, const struct element *e
          (uint64_t)(exponent - data->format.emin + 1) << (data->format.precision - 1) | (bits & fraction);
 }
 
+/* Of two that cancel, or of one that is left over. In a wide accumulator every other one is so much smaller that it loses bits beside
+ * those between; so is the one that is left over. */
+static uint64_t pair_number(const struct fold_map_data *data, const struct element *e, unsigned pair) {
+  const bool left_over = 2 * pair + 1 == data->ranks, small = left_over || ((pair ^ e->hash >> 48) & 1);
+  struct element part = *e;
+  if (!data->wide) return number(data, e, pair, data->width, data->format.fraction);
+  if (small) part.high -= data->width - data->width / 4;
+  return number(data, &part, pair, data->width / 4, data->format.fraction);
+}
+
 static uint64_t plain_term(const struct fold_map_data *data, const struct element *e, unsigned rank) {
   const uint64_t fraction = data->format.fraction;
   switch (e->family) {
@@ -83,9 +95,9 @@ static uint64_t plain_term(const struct fold_map_data *data, const struct elemen
   }
   /* Ranks that stand side by side in a shuffled sequence; the second mostly has another last bit. */
   const unsigned place = (rank * e->stride + e->shift) % data->ranks;
-  const uint64_t first = number(data, e, place / 2, data->width, fraction);
+  const uint64_t first = pair_number(data, e, place / 2);
   if (place % 2 == 0) return first;
-  return (first ^ data->format.sign) ^ (fold_fingerprint_mix(e->hash ^ place) % 4 > 0);
+  return (first ^ data->format.sign) ^ (!data->wide && fold_fingerprint_mix(e->hash ^ place) % 4 > 0);
 }
 
 static uint64_t term(const struct fold_map_data *data, const struct element *e, unsigned rank) {

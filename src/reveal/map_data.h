@@ -3,8 +3,9 @@
  *
  * Of an element the terms of all ranks are of one family: exponents all over a window somewhat wider than the accumulator, so that what
  * small terms add up to decides roundings; pairs of ranks that cancel but for their last bits; numbers of one or two bits, whose sums are
- * ties; full significands of nearly one exponent. Every other element has its window around 1, the others anywhere in the dtype's range; of
- * every eighth all terms have one sign.
+ * ties; full significands of nearly one exponent. In an accumulator that is wider than the terms what is lost of a small term shows in no
+ * result beside a larger one: there most elements have pairs that cancel wholly, every other one of much smaller numbers. Every other
+ * element has its window around 1, the others anywhere in the dtype's range; of every eighth all terms have one sign.
  *
  * A collective may choose by its values. So of every third element, in turn from message to message, the terms have what such ones look
  * for (enum twist): zeros among them, or alone, or negative ones alone; equal terms; subnormal ones; the least normal ones; the greatest,
@@ -24,6 +25,7 @@ struct fold_map_data {
   struct fold_format format;
   unsigned ranks, stride[FOLD_MAP_STRIDES]; /* strides: without a divisor in common with ranks */
   int low, high, width;                     /* exponents that terms have, and how many of them an element's have */
+  bool wide;                                /* the accumulator keeps more bits than terms have */
   uint64_t seed;
 };
 
