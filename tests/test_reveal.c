@@ -230,12 +230,13 @@ Test(reveal, two_hundred_random_trees) {
   }
 }
 
-static void expect_fused(uint64_t *state, int k, enum fold_fusing fusing) {
+/* Whether some node of the tree has more than two operands. */
+static bool expect_fused(uint64_t *state, int k, enum fold_fusing fusing) {
   const size_t n = 3 + random_integer(state) % 60;
   uint32_t parent[1200];
   struct fold_tree tree;
   uint64_t want;
-  const size_t nodes = random_parents(parent, n, 2 + (size_t)k % 8, state);
+  const size_t nodes = random_parents(parent, n, 3 + (size_t)k % 7, state);
   struct subject s = {.tree = &tree, .how = {FOLD_F32, FOLD_F32, fusing}};
   cr_assert_eq(fold_tree_of_parents(parent, n, nodes, &tree).code, FOLD_OK);
   fold_tree_fingerprint(&tree, &want);
@@ -246,12 +247,16 @@ static void expect_fused(uint64_t *state, int k, enum fold_fusing fusing) {
             "tree %d of %zu terms, %s: %s %s", k, n, fold_fusing_text(fusing), fold_revealed_text(revealed.kind),
             revealed.why);
   fold_revealed_free(&revealed);
+  const bool wide = fold_tree_width(&tree) > 2;
   fold_tree_free(&tree);
+  return wide;
 }
 
 Test(reveal, fifty_trees_whose_nodes_have_several_operands) {
   uint64_t state = 12;
-  for (int k = 0; k < 50; k++) expect_fused(&state, k, (enum fold_fusing)(k % FOLD_FUSINGS));
+  int wide = 0;
+  for (int k = 0; wide < 50 && k < 100; k++) wide += expect_fused(&state, k, (enum fold_fusing)(k % FOLD_FUSINGS));
+  cr_expect_eq(wide, 50);
 }
 
 /* As a machine with 4 lanes of 8 terms adds: ((0 + 8 terms) + 8 terms) ... */
