@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* A thread is worth starting for this many terms. */
+/* With at least this many terms, one more thread pays off. */
 #define TERMS_A_THREAD ((size_t)1 << 16)
 
 void fold_super_normalise(enum fold_dtype dtype, struct fold_super *state) {
@@ -36,7 +36,7 @@ void fold_super_merge(enum fold_dtype dtype, struct fold_super *into, const stru
   fold_super_normalise(dtype, into);
 }
 
-/* The counts are the struct's last words, in the order that they travel in. */
+/* The counts are the struct's last words, in the order of the packed form. */
 static_assert(offsetof(struct fold_super, nan) == FOLD_SUPER_LIMBS * sizeof(int64_t) &&
                   sizeof(struct fold_super) == (FOLD_SUPER_LIMBS + FOLD_SUPER_COUNTS) * sizeof(int64_t),
               "the counts follow the limbs");

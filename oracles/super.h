@@ -59,7 +59,7 @@ void fold_super_add_parallel(enum fold_dtype dtype, const void *in, size_t n, st
                              struct fold_super *abs, unsigned threads);
 /* into += from, then normalised. */
 void fold_super_merge(enum fold_dtype dtype, struct fold_super *into, const struct fold_super *from);
-/* Carries propagated: the one representation of the state's value. */
+/* Propagates carries; a normalised state is the only representation of its value. */
 void fold_super_normalise(enum fold_dtype dtype, struct fold_super *state);
 
 #ifdef __cplusplus

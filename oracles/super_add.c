@@ -1,8 +1,8 @@
-/* super_add.c: an array's terms into limbs, each stretch of them in the way that is fastest for it.
+/* super_add.c: adds an array's terms to the limbs, each stretch of terms in the way that is fastest for it.
  *
- * Terms of like size are split by vectors (super_extract.inc), all others go through bins (super_bins.c), a few one by
- * one. Each adds the same number to the limbs, and the tests hold each against the others. Where to split is guessed from
- * the terms before; a wrong guess shows in the same pass, and no term is added twice.
+ * Terms of like size are split by vectors (super_extract.inc), all others go through bins (super_bins.c), a few one by one. Each
+ * adds the same number to the limbs, and the tests hold each against the others. Where to split is guessed from the terms before;
+ * a wrong guess shows in the same pass, and no term is added twice.
  */
 #include <limits.h>
 #include <stdatomic.h>
@@ -58,7 +58,7 @@ struct target {
 struct guess {
   int top, levels; /* levels 0: they were not */
   int trust;       /* passes left */
-  int failures;    /* passes that did not fit since one over a whole block did */
+  int failures;    /* passes that did not fit since the last one that took a whole block */
   size_t length;   /* of the next pass */
   size_t binned;   /* how many terms the bins took last */
 };
@@ -238,7 +238,7 @@ const struct fold_extractor *const fold_extractors[] = {NULL};
 static bool usual_arithmetic(void) { return true; }
 #endif
 
-/* Asked once: on a virtual machine the question takes longer than many a sum. */
+/* Asked once: on a virtual machine this takes longer than many sums. */
 static const struct fold_extractor *fastest(void) {
   static atomic_int known; /* 1 + the place in the list */
   if (!known) {

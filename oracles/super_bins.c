@@ -1,4 +1,4 @@
-/* super_bins.c: terms of any size into limbs by bins, at about the speed of a loop of additions.
+/* super_bins.c: adds terms of any size to the limbs by way of bins, at about the speed of a loop of additions.
  *
  * A term's pattern is sign, exponent, fraction. Terms that agree in sign and exponent may have their fractions added as
  * integers, so there is a bin for each value of the leading field `pattern >> fraction_bits`, and a term costs one
@@ -181,7 +181,7 @@ ALWAYS void empty(const uint64_t *words, uint64_t top, int fraction_bits, struct
     }
 }
 
-/* The first set of them receives what the others hold. */
+/* Adds the other sets of bins to the first. */
 static void join_sets(uint64_t *words, size_t n, int sets) {
   for (int set = 1; set < sets; set++)
     for (size_t i = 0; i < n; i++) words[i] += words[(size_t)set * n + i];

@@ -38,7 +38,7 @@ static inline void fold_limbs_add(int64_t *limb, unsigned shift, unsigned __int1
   for (limb += shift / 32; magnitude; magnitude >>= 32) *limb++ += sign * (int64_t)(uint32_t)magnitude;
 }
 
-/* Asks for the line that will be needed soon: the hardware's own prefetching stops at each page. */
+/* Prefetches the cache line that will be needed soon: the hardware's prefetching stops at each page. */
 static inline __attribute__((always_inline)) void fold_ask_ahead(const unsigned char *at) {
   __builtin_prefetch((const void *)((uintptr_t)at + 2048));
 }

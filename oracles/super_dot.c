@@ -50,7 +50,7 @@ static void push_product(struct block *b, double x, double y, bool fits) {
   if (low != 0) push(b, low, high < 0 ? -low : low);
 }
 
-/* Infinities, NaN and zeros are products as they are. */
+/* A product with an infinity, a NaN or a zero is added as it is: it needs no splitting. */
 static void take(struct block b[FOLD_DOT_SCALES], double x, double y, bool fits, long *lowest) {
   if (!isfinite(x) || !isfinite(y) || x == 0 || y == 0) {
     push(&b[1], x * y, fabs(x * y));

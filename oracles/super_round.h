@@ -10,7 +10,7 @@
 #include "bits.h"
 #include "super.h"
 
-/* Loops over limbs without an early end, so that a device loads many limbs at a time. */
+/* Loops over limbs have no early exit, so that a device loads many limbs at a time. */
 #ifdef __CUDA_ARCH__
 #define FOLD_UNROLL _Pragma("unroll 10")
 #else

@@ -9,7 +9,7 @@
 /* The most significant bits of an exact product that are held; past it the product is enclosed. */
 #define FOLD_PRODUCT_BITS 65536
 
-/* Sets dtype, op and n, and everything that a former use left. */
+/* Sets dtype, op and n, and clears what an earlier use left. */
 fold_status fold_truth_start(struct fold_truth *truth, enum fold_dtype dtype, enum fold_op op, size_t n);
 /* The same of terms; BAD_INPUT for products of two factors that are not summed. */
 fold_status fold_truth_start_terms(struct fold_truth *truth, const struct fold_terms *terms);

@@ -1,4 +1,4 @@
-/* bench.c: a shape's bench: who enters, who is judged first, and how the times compare. */
+/* bench.c: the bench of one shape: which subjects take part, their judging before it, and the comparison of their times. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@ typedef fold_status race(const struct fold_bench_options *options, const struct 
                          const struct fold_ceiling *ceiling, struct fold_timing *timing, size_t n,
                          const volatile int *stop);
 
-/* Where subjects are timed one by one; the ranks of the other engines time theirs themselves (bench_world.c). */
+/* Engines whose subjects are timed here; on the others the ranks time themselves (bench_world.c). */
 static const struct {
   fold_status (*ready)(enum fold_engine engine);
   race *race;
@@ -50,7 +50,7 @@ static fold_status count_verdict(void *context, const struct fold_judgement *j) 
   return fold_ok();
 }
 
-/* The claims that say what a result must be, judged on the very input of slot 0. */
+/* The claims about results, judged on the input of slot 0 itself. */
 static fold_status judge_first(const struct fold_registry *registry, const struct fold_bench_options *options,
                                const struct fold_bench_shape *shape, struct fold_timing *timing, size_t n,
                                const volatile int *stop) {

@@ -58,7 +58,7 @@ struct fold_timing {
   char note[160];                               /* why it was not timed, or not judged */
 };
 
-/* Counts a verdict, and notes why where it is not held. */
+/* Counts a verdict; if it is not "held", notes the reason. */
 void fold_timing_count(struct fold_timing *timing, const struct fold_claim *claim, const struct fold_finding *finding);
 
 /* Whether subjects can be timed on an engine: FOLD_UNSUPPORTED, with the reason, where not. */
@@ -77,7 +77,7 @@ fold_status fold_bench_shape(const struct fold_registry *registry, const struct 
                              const struct fold_bench_shape *shape, const struct fold_ceiling *ceiling,
                              struct fold_timing *timing, size_t *n, const volatile int *stop);
 
-/* Seconds in rising order, and the q quantile of n > 0 such. */
+/* Sorts seconds in rising order; and the q quantile of n > 0 sorted ones. */
 void fold_bench_sort(double *seconds, size_t n);
 double fold_bench_quantile(const double *sorted, size_t n, double q);
 

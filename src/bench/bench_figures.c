@@ -1,4 +1,4 @@
-/* bench_figures.c: what timed runs amount to, and when that can't be. Needs no GPU. */
+/* bench_figures.c: computes figures from timed runs, and says which are implausible. Needs no GPU. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -21,6 +21,6 @@ void fold_bench_figures(struct fold_timing *t, const double *sorted, size_t n, c
   t->p90 = fold_bench_quantile(sorted, n, 0.9);
   t->bytes_per_second = t->bytes / t->median;
   t->of_ceiling = t->bytes_per_second / ceiling->rate;
-  /* What lies above by no more than the spreads of both is the ceiling itself. NaN is no figure to believe. */
+  /* A rate above the ceiling by no more than both spreads counts as the ceiling itself. NaN is implausible. */
   t->implausible = !fold_ceiling_allows(ceiling, t->bytes, t->p90);
 }

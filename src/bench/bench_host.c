@@ -1,8 +1,8 @@
-/* bench_host.c: host subjects race over inputs that rotate, each run timed by the monotonic clock, with NumPy and plain reads.
+/* bench_host.c: times host subjects, NumPy and plain reads in turn over rotating inputs, each run by the monotonic clock.
  *
  * The pool is twice the last cache, 256 MiB at the least and 1 GiB at the most, so that everybody finds an input in memory, or in
- * a cache that is larger. The ceiling is the fastest plain read of a part of the pool, by one thread or by all that subjects have. On
- * a busy machine that read is slowed as well: who is above it is no defect. Implausible is who, in its slow runs too, is
+ * a cache that is larger. The ceiling is the fastest plain read of a part of the pool, by one thread or by all that subjects
+ * have. On a busy machine that read is slowed as well: who is above it is no defect. Implausible is who, in its slow runs too, is
  * faster than so many cores read their nearest cache: it did not read its input.
  */
 #include "bench_host.h"
@@ -19,7 +19,7 @@
 #include "rank_bench.h"
 
 enum { ALIGN = FOLD_BENCH_ALIGN, MOST_SLOTS = 1 << 16, READS = 2, REST = 5000 /* us */ };
-enum { READ_BYTES = 16 << 20 }; /* of a ceiling: more than a core's own caches hold */
+enum { READ_BYTES = 16 << 20 }; /* of a ceiling's read: more than the caches of one core hold */
 static const size_t least_pool = (size_t)256 << 20, most_pool = (size_t)1 << 30;
 
 /* Memory that is free now. */
@@ -42,7 +42,7 @@ static void close_pool(struct fold_host_pool *pool) {
   free(pool->out);
 }
 
-/* The first input is generated; the others are its copies, for times do not depend on which numbers these are. */
+/* The first input is generated and the others are copies of it, because times do not depend on the numbers. */
 static fold_status open_pool(struct fold_host_pool *pool, const struct fold_bench_options *options,
                              const struct fold_bench_shape *shape) {
   *pool = (struct fold_host_pool){.fd = -1, .stride = fold_bench_slot_bytes(shape)};
@@ -52,7 +52,7 @@ static fold_status open_pool(struct fold_host_pool *pool, const struct fold_benc
   pool->out = malloc((shape->rows + 1) * sizeof(uint64_t));
   pool->fd = memfd_create("foldproof-bench", MFD_CLOEXEC);
   void *memory = MAP_FAILED;
-  /* Pages come when they are written: what is not there would kill this process then. */
+  /* Memory is provided when a page is first written; if there is none then, this process would be killed. */
   if (pool->n_bytes < free_bytes() && pool->out && pool->fd >= 0 && ftruncate(pool->fd, (off_t)pool->n_bytes) == 0)
     memory = mmap(NULL, pool->n_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, pool->fd, 0);
   if (memory == MAP_FAILED) {
@@ -68,7 +68,7 @@ static fold_status open_pool(struct fold_host_pool *pool, const struct fold_benc
   return fold_ok();
 }
 
-/* Who runs: a subject, NumPy, or a plain read by one thread or all. */
+/* A contender: a subject, NumPy, or a plain read by one thread or by all. */
 struct contender {
   struct fold_timing *timing; /* NULL: a read */
   unsigned threads;
@@ -97,7 +97,7 @@ static void read_part(const wide *at, size_t n) {
   for (int k = 0; k < CHAINS; k++) __asm__ volatile("" : : "m"(any[k]));
 }
 
-/* Half a pool away from the slot that is next, so that nobody finds there what was read here. */
+/* Half a pool away from the next slot, so that the next contender does not find its input in a cache. */
 static size_t read_bytes(const struct fold_host_pool *pool) {
   return pool->n_bytes < READ_BYTES ? pool->n_bytes : READ_BYTES;
 }
@@ -179,7 +179,7 @@ static fold_status start_subject(const struct race *r, struct contender *c) {
   return c->scratch ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for %s", subject->name);
 }
 
-/* A contender that can't run here is noted and left out. */
+/* A contender that can't run here is left out with a note. */
 static void start(struct race *r, struct contender *c) {
   struct fold_timing *t = c->timing;
   double seconds;
@@ -193,7 +193,7 @@ static void start(struct race *r, struct contender *c) {
   if (t) snprintf(t->note, sizeof t->note, "%.*s", (int)sizeof t->note - 1, status.text);
 }
 
-/* All in turn, again and again, each on the next input; how many whole rounds there were. */
+/* Runs all contenders in turn, round after round, each on the next input; returns the number of complete rounds. */
 static unsigned run_rounds(struct race *r, fold_status *status) {
   size_t slot = 0;
   for (unsigned i = 0; i < r->options->iterations; i++)
@@ -243,7 +243,7 @@ fold_status fold_bench_host_race(const struct fold_bench_options *options, const
     start(&r, c);
   }
   unsigned rounds = status.code == FOLD_OK && !*stop ? run_rounds(&r, &status) : 0;
-  /* Fewer rounds than were asked for, after a signal, are no figures. */
+  /* If a signal ended the rounds early, there are no figures. */
   if (status.code == FOLD_OK && rounds == options->iterations) status = conclude(&r, rounds);
   for (size_t k = 0; k < r.n && r.contenders; k++) {
     free(r.contenders[k].seconds);

@@ -44,7 +44,8 @@ struct fold_numpy {
   size_t held;
 };
 
-/* Its words: dtype, problem, rows, cols, bytes from an input to the next. Each line it reads is an offset; each line it writes is a run. */
+/* Its arguments: dtype, problem, rows, cols, bytes from one input to the next. Each line it reads is an offset; each line it
+ * writes is a run. */
 static const char script[] =
     "import os, sys, json, mmap, time\n"
     "for blas in 'OPENBLAS', 'MKL', 'BLIS', 'OMP':\n"
@@ -76,7 +77,7 @@ static const char script[] =
     "    bits = np.atleast_1d(result)[:16].astype(dtype).tobytes().hex()\n"
     "    print(json.dumps({'seconds': seconds, 'bits': bits}), flush=True)\n";
 
-/* The next line as JSON, waited for until it comes, *stop, or its process is silent for too long. */
+/* Waits for the next line of JSON until it comes, *stop is set, or the process was silent for too long. */
 static fold_status read_line(struct fold_numpy *n, const volatile int *stop, json_t **record) {
   double start = fold_now();
   for (;;) {

@@ -1,4 +1,4 @@
-/* report_measured.c: what was measured, as sheets in one format. */
+/* report_measured.c: writes what was measured as sheets, in one format. */
 #include <stdint.h>
 
 #include "report_answer.h"

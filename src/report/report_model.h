@@ -1,4 +1,4 @@
-/* report_model.h: what a report keeps of its records. Its size does not grow with the number of judgements.
+/* report_model.h: what a report keeps of its records: little, however many there are.
  *
  * Promised: judgements are counted as they stream past; of them only the refuted, the broken and reasons of skips are kept, each
  * up to a cap with a count of the rest. Measurements (timing, study, scaling) are kept, one small struct each. Nothing here knows
@@ -146,7 +146,8 @@ fold_status fold_model_read(struct fold_model *model, const char *path);
 /* The parts of the model that a record changes; `environment` is the index that the record stands under. */
 fold_status fold_model_add_environment(struct fold_model *model, const json_t *record, int *environment);
 fold_status fold_model_add_judgement(struct fold_model *model, json_t *record, int environment);
-/* Whether it is a refutation that is known of another library. Records from before "known" tell no new ones from those. */
+/* Whether it is a refutation by a known defect of another library. Older records, without "known", count every refutation of a
+ * peer as known. */
 bool fold_model_is_known(const json_t *record);
 /* Sorts the claims into the order in which they are judged; unknown ones last. */
 void fold_model_arrange(struct fold_model *model);

@@ -18,8 +18,8 @@ struct prints {
   uint64_t at[SIZES];
 };
 
-/* Only the sorted order reads the terms: they rise in magnitude by another sequence than their index (11 is odd, so
- * that each of n, a power of two, comes once). */
+/* Only the sorted order reads the terms. Their magnitudes rise in an order that is not that of their indices; 11 is odd and n a
+ * power of two, so each value comes once. */
 static void fill_terms(double *terms, size_t n) {
   for (size_t i = 0; i < n; i++) terms[i] = (double)(1 + (i * 11 + 5) % n);
 }
@@ -32,7 +32,7 @@ static fold_status print_order(const struct fold_order *order, double *terms, st
   return fold_ok();
 }
 
-/* The same tree at each size: they share a drawing, which the first of them makes. */
+/* Orders with the same tree at each size share a drawing, which the first of them makes. */
 static bool is_same(const struct prints *a, const struct prints *b) { return memcmp(a, b, sizeof *a) == 0; }
 
 static bool is_first(const struct prints *prints, size_t k) {
@@ -78,7 +78,7 @@ static double place_y(const struct drawing *d, unsigned height) {
   return HEIGHT - 26 - (double)height * (HEIGHT - 40) / (d->most ? d->most : 1);
 }
 
-/* Of many terms the lines alone are drawn: dots would touch. */
+/* With many terms only the lines are drawn, because dots would touch. */
 static void put_nodes(const struct drawing *d, FILE *out) {
   const size_t nodes = fold_tree_nodes(&d->tree), first = d->tree.n > MOST_DOTS ? nodes - 1 : 0;
   for (size_t i = first; i < nodes; i++) {
