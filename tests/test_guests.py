@@ -110,6 +110,9 @@ def check_liars(folder):
         if form == "junit":
             xml.etree.ElementTree.fromstring(page.stdout)
         assert page.returncode == 0 and (form == "markdown" or "<odd>" not in page.stdout), (form, page)
+    odd = str(shutil.copy(liars, os.fsdecode(os.fsencode(folder) + b"/\xff.so")))
+    code, out, err = verify("--guest", odd, "--subjects", "liar/leaves_one_out", "--fixtures", "normal/f32/sum/3x1000/seed1")
+    assert code == 2 and "it is not UTF-8, so that no record can hold it" in err and not out, (code, out, err)
     # A guest's promise can be set by its user; compiled subjects are judged beside it where they are named.
     code, out, err = verify("--guest", liars, "--subjects", "liar/leaves_one_out,host/pairwise", "--claims", "batch-invariant", "--fixtures", "normal/f32/sum/*")
     assert "host/pairwise on host" in out and "liar/leaves_one_out on host violates" in out and "bounded" not in out, (code, out, err)

@@ -14,6 +14,7 @@
 
 #include "orphans.h"
 #include "setting.h"
+#include "text.h"
 
 enum { LONGEST_TABLE = 16 << 20 };
 
@@ -176,11 +177,28 @@ static fold_status set_twin(struct fold_subject *rows, size_t n, const char *twi
   return set ? fold_ok() : fold_error(FOLD_BAD_INPUT, "--same-bits-as %.80s: there is no other guest", twin);
 }
 
+/* Records are JSON text, and the line that replays a case is made of one. */
+static fold_status check_text(const struct fold_guest *guest) {
+  char shown[160];
+  for (const char *at = guest->what; *at;) {
+    const size_t n = fold_text_character(at);
+    at += n;
+    if (n > 0) continue;
+    snprintf(shown, sizeof shown, "%s", guest->what);
+    fold_text_one_line(shown);
+    return fold_error(FOLD_BAD_INPUT,
+                      "%s %.100s: it is not UTF-8, so that no record can hold it: use a link of another name",
+                      guest->door->option ? guest->door->option : "the guest", shown);
+  }
+  return fold_ok();
+}
+
 static fold_status load(const struct fold_guest *guest, const char *claims, const struct fold_registry *own,
                         struct fold_subject **all, size_t *n) {
   char *json = NULL;
   struct fold_subject *rows = NULL;
   size_t more = 0;
+  FOLD_TRY(check_text(guest));
   if (guest->door->open) FOLD_TRY(guest->door->open());
   FOLD_TRY(guest->door->here ? guest->door->describe(guest, &json) : ask(guest, &json));
   fold_status status = fold_guest_rows(guest, json, claims, &rows, &more);
