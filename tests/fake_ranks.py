@@ -43,15 +43,22 @@ def seat_all():
 LIMIT = float(os.environ["FOLDPROOF_TIMEOUT"])
 
 
+def parent_of(process):
+    with open(f"/proc/{process}/stat") as stat:
+        return int(stat.read().rpartition(")")[2].split()[1])
+
+
 def freeze_harness(seconds=LIMIT + 1):
-    """The harness stands still, for longer than its limit."""
-    with open(f"/proc/{os.getppid()}/stat") as guard:  # the launcher's parent, the harness's child
-        harness = int(guard.read().rpartition(")")[2].split()[1])
+    """The harness and who supervises it, which would end it where it were halted alone, stand still for longer than the limit."""
+    harness = parent_of(os.getppid())  # the launcher's parent is the guard, the harness's child
+    supervisor = parent_of(harness)
+    os.kill(supervisor, signal.SIGSTOP)
     os.kill(harness, signal.SIGSTOP)
     try:
         time.sleep(seconds)
     finally:
         os.kill(harness, signal.SIGCONT)
+        os.kill(supervisor, signal.SIGCONT)
 
 
 def leave():
