@@ -106,17 +106,19 @@
   (FOLD_TIDY | FOLD_CLAIM(FOLD_RUN_TO_RUN) | FOLD_CLAIM(FOLD_FRESH_PROCESS) | FOLD_CLAIM(FOLD_RANK_AGREEMENT))
 #define SPREAD_ORDERED \
   (SPREAD | FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT))
+/* The order's tree, as seen from outside: over NCCL nobody has looked. */
+#define SPREAD_TREE(ranks) ((ranks) == FOLD_MPI ? FOLD_CLAIM(FOLD_TREE) : 0)
 #define SPREAD_ROWS (SPREAD | FOLD_CLAIM(FOLD_BATCH_INVARIANT) | FOLD_CLAIM(FOLD_WORLD_INVARIANT))
 /* Of a library: that what it gives is the sum of some tree, the same on every rank and in every run. */
 #define LIBRARY (SPREAD | FOLD_CLAIM(FOLD_BOUNDED))
 
 /* Ours, the same on either engine. */
-#define COLLECTIVE_CANONICAL(ranks)                                                                                  \
-  {                                                                                                                  \
-    .name = "collective/canonical", .engine = ranks, .about = "an all-reduce of vectors, by a tree over ranks",      \
-    .dtypes = ANY_DTYPE, .ops = ANY_OP, .order = "host/pairwise", .method = FOLD_PLAIN,                              \
-    .claims = SPREAD_ORDERED | FOLD_CLAIM(FOLD_MESSAGE_INVARIANT), .vector = true, .run = fold_collective_canonical, \
-    .scratch = fold_collective_canonical_scratch                                                                     \
+#define COLLECTIVE_CANONICAL(ranks)                                                                             \
+  {                                                                                                             \
+    .name = "collective/canonical", .engine = ranks, .about = "an all-reduce of vectors, by a tree over ranks", \
+    .dtypes = ANY_DTYPE, .ops = ANY_OP, .order = "host/pairwise", .method = FOLD_PLAIN,                         \
+    .claims = SPREAD_ORDERED | SPREAD_TREE(ranks) | FOLD_CLAIM(FOLD_MESSAGE_INVARIANT), .vector = true,         \
+    .run = fold_collective_canonical, .scratch = fold_collective_canonical_scratch                              \
   }
 /* The libraries' own. */
 #define LIBRARY_VECTOR(id, ranks, takes, joined_in, text)                                                    \
@@ -141,7 +143,7 @@
   {                                                                                                                   \
     .name = "collective/canonical_sum", .engine = ranks,                                                              \
     .about = "rows spread over ranks, in flat/canonical's order: one GPU's bits", .dtypes = ANY_DTYPE, .ops = ANY_OP, \
-    .order = "flat/canonical", .method = FOLD_PLAIN, .claims = SPREAD_ORDERED | SPREAD_ROWS,                          \
+    .order = "flat/canonical", .method = FOLD_PLAIN, .claims = SPREAD_ORDERED | SPREAD_TREE(ranks) | SPREAD_ROWS,     \
     .run = fold_collective_canonical_sum, .scratch = fold_collective_canonical_sum_scratch,                           \
     .grain = fold_collective_canonical_grain                                                                          \
   }

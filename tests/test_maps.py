@@ -125,6 +125,22 @@ for dtype in "f16", "bf16":
         told = (one["telling_elements"], one["compared_elements"], one["trees"][0]["untold_elements"])
         expect(told[0] > told[1] / 16 and told[2] < 100, f"the data of {dtype} tell {ranks} ranks' order too rarely: {told}")
 
+# verify's claim `tree`: each element of a message has the declared order over ranks. Who declares none is not asked.
+def verified(names, program=PLAYED, **wanted):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "tree.jsonl"
+        subprocess.run([program, "verify", "--engine", "mpi", "--subjects", names, "--claims", "tree", "--probe", "--fixtures", "tree/f32/sum/9x3/*",
+                        "--ranks", "3", "--jsonl", path], capture_output=True, text=True, timeout=120)
+        records = [json.loads(line) for line in path.read_text().splitlines()]
+    got = {r["subject"].split("/")[1]: (r["verdict"], r.get("reason", "")) for r in records if r["type"] == "judgement"}
+    for name, (verdict, why) in wanted.items():
+        expect(name in got and got[name][0] == verdict and why in got[name][1], f"tree of {name}: {got.get(name)}")
+
+
+verified("played/canonical,played/keeps_results,played/other_tail,played/flushes,played/wide", canonical=("held", ""), other_tail=("refuted", "another tree than host/sequential"),
+         flushes=("refuted", "depends on values"), wide=("skipped", "it declares no order"))
+verified("mpi/allreduce,collective/canonical", program=FOLDPROOF, canonical=("held", ""), allreduce=("skipped", "it declares no order"))
+
 # What has no tree is not told as one; what has is told beside it.
 for subject, element, kind, why in (
     ("varies", 3, "varies from run to run", ""),

@@ -50,6 +50,10 @@ void fold_judge_tree(struct fold_trial *trial, struct fold_finding *finding) {
   const struct fold_reveal_asked asked = {
       .dtype = c->dtype, .problem = fold_case_problem(c)->id, .n = c->cols, .rows = ROWS, .ranks = c->ranks};
   struct fold_revealed revealed = {0};
+  if (trial->subject->order == NULL) {
+    fold_find_skipped(finding, "it declares no order");
+    return;
+  }
   fold_status status =
       c->cols ? fold_reveal_subject(trial->subject, &asked, &revealed) : fold_error(FOLD_UNSUPPORTED, "no term");
   finding->comparisons = revealed.proofs + revealed.probes;
