@@ -10,20 +10,16 @@
 
 enum { MOST_LINES = 20 };
 
-static const char *mark_of(const struct fold_model_cell *cell) {
-  static const char *const marks[] = {[FOLD_IS_REFUTED] = "**REFUTED** ",
-                                      [FOLD_IS_BROKEN] = "**BROKEN** ",
-                                      [FOLD_IS_KNOWN] = "known ",
-                                      [FOLD_IS_HELD] = "",
-                                      [FOLD_IS_SKIPPED] = "skipped "};
-  size_t n;
-  return marks[fold_counts_gravest(cell->count, cell->known, &n)];
-}
+static const char *const marks[] = {[FOLD_IS_REFUTED] = "**REFUTED** ",
+                                    [FOLD_IS_BROKEN] = "**BROKEN** ",
+                                    [FOLD_IS_KNOWN] = "known ",
+                                    [FOLD_IS_HELD] = "",
+                                    [FOLD_IS_SKIPPED] = "skipped "};
 
-static size_t count_of(const struct fold_model_cell *cell) {
-  size_t n;
-  fold_counts_gravest(cell->count, cell->known, &n);
-  return n;
+static void put_cell(const struct fold_model_cell *cell, FILE *out) {
+  enum fold_gravest kind;
+  const size_t n = fold_model_gravest(cell, &kind);
+  fprintf(out, " %s%zu%s%s", marks[kind], n, cell->unbounded ? "\\*" : "", fold_model_untold(cell) ? "†" : "");
 }
 
 static void put_table(const struct fold_model *m, FILE *out) {
@@ -43,11 +39,8 @@ static void put_table(const struct fold_model *m, FILE *out) {
     fputs(" |", out);
     for (size_t k = 0; k < m->n_claims; k++) {
       const struct fold_model_cell *cell = m->subjects[s].cells[true][k];
-      if (cell)
-        fprintf(out, " %s%zu%s%s |", mark_of(cell), count_of(cell), cell->unbounded ? "\\*" : "",
-                fold_model_untold(cell) ? "†" : "");
-      else
-        fputs(" |", out);
+      if (cell) put_cell(cell, out);
+      fputs(" |", out);
     }
     fputc('\n', out);
   }

@@ -10,6 +10,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
+#include "counts.h"
 #include "judge.h"
 #include "report_changes.h"
 
@@ -170,6 +171,7 @@ size_t fold_model_incomplete(const struct fold_model *model);
 const char *fold_model_unbounded(const struct fold_model_cell *cell, char text[240]);
 /* Whether a claim about order held on idle inputs only. */
 bool fold_model_untold(const struct fold_model_cell *cell);
-size_t fold_model_cell_total(const struct fold_model_cell *cell);
+/* The gravest verdict of a cell, and how many cases have it. */
+size_t fold_model_gravest(const struct fold_model_cell *cell, enum fold_gravest *kind);
 
 #endif

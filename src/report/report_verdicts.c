@@ -22,12 +22,6 @@ static struct look look_of(const struct fold_model_cell *cell, bool promised) {
   return (struct look){"skipped", "&ndash;", "skipped"};
 }
 
-static size_t count_of(const struct fold_model_cell *cell) {
-  size_t n;
-  fold_counts_gravest(cell->count, cell->known, &n);
-  return n;
-}
-
 static void put_cell(struct fold_page *page, const struct fold_model_subject *subject, size_t s, size_t k) {
   bool promised = subject->cells[true][k] != NULL;
   const struct fold_model_cell *cell = subject->cells[promised][k];
@@ -36,6 +30,8 @@ static void put_cell(struct fold_page *page, const struct fold_model_subject *su
     return;
   }
   struct look look = look_of(cell, promised);
+  enum fold_gravest kind;
+  const size_t n = fold_model_gravest(cell, &kind);
   char unbounded[240];
   fprintf(page->out,
           "<td class=\"%s\"><a href=\"#e%zu-%zu\" title=\"%s: %zu held, %zu refuted, %zu skipped, %zu broken",
@@ -47,8 +43,8 @@ static void put_cell(struct fold_page *page, const struct fold_model_subject *su
     fold_put_html(page->out, fold_model_unbounded(cell, unbounded));
   }
   fputs("\">", page->out);
-  fprintf(page->out, promised ? "%s&nbsp;%zu%s%s" : "(%s&nbsp;%zu%s%s)", look.mark, count_of(cell),
-          cell->unbounded ? "*" : "", fold_model_untold(cell) ? "&dagger;" : "");
+  fprintf(page->out, promised ? "%s&nbsp;%zu%s%s" : "(%s&nbsp;%zu%s%s)", look.mark, n, cell->unbounded ? "*" : "",
+          fold_model_untold(cell) ? "&dagger;" : "");
   if (cell->count[FOLD_SKIPPED] && look.class[0] != 's')
     fprintf(page->out, "<small>&ndash;&nbsp;%zu</small>", cell->count[FOLD_SKIPPED]);
   fputs("</a></td>", page->out);
