@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "evidence.h"
+#include "judge.h"
+
 const struct fold_field_row fold_fields[FOLD_FIELDS] = {
 #define FOLD_FIELD(id, key, kind, unit, meaning) {key, FOLD_KIND_##kind},
 #define FOLD_RECORD(type, since, meaning)
@@ -41,6 +44,44 @@ static const struct entry *fields_of(const char *type) {
 
 static bool is_hexadecimal(const char *text) {
   return text && strncmp(text, "0x", 2) == 0 && text[2] && strspn(text + 2, "0123456789abcdef") == strlen(text + 2);
+}
+
+static bool is_verdict(const char *word) {
+  for (int v = 0; v < FOLD_VERDICTS; v++)
+    if (strcmp(word, fold_verdict_name((enum fold_verdict)v)) == 0) return true;
+  return strcmp(word, "not judged") == 0;
+}
+
+static bool is_claim(const char *word) {
+  size_t n;
+  const struct fold_claim *claims = fold_claims(&n);
+  for (size_t k = 0; k < n; k++)
+    if (strcmp(word, claims[k].name) == 0) return true;
+  return false;
+}
+
+static bool is_engine(const char *word) { return fold_engine_parse(word) >= 0; }
+static bool is_dtype(const char *word) { return fold_dtype_parse(word) >= 0; }
+static bool is_problem(const char *word) { return fold_problem_find(word) != NULL; }
+
+/* Fields that have few words: another one means nothing to any reader. */
+static const struct {
+  enum fold_field field;
+  bool (*knows)(const char *word);
+} words[] = {{FOLD_FIELD_verdict, is_verdict}, {FOLD_FIELD_claim, is_claim},        {FOLD_FIELD_engine, is_engine},
+             {FOLD_FIELD_dtype, is_dtype},     {FOLD_FIELD_result_dtype, is_dtype}, {FOLD_FIELD_accumulator, is_dtype},
+             {FOLD_FIELD_op, is_problem}};
+
+bool fold_schema_knows(enum fold_field field, const char *word, size_t n) {
+  char text[40];
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    if (words[i].field != field) continue;
+    if (n >= sizeof text) return false;
+    memcpy(text, word, n);
+    text[n] = '\0';
+    return words[i].knows(text);
+  }
+  return true;
 }
 
 /* A record that is read has its bits read by who judges them. */
@@ -86,6 +127,7 @@ struct checking {
   const char *type;
   const struct entry *fields, *every;
   bool strict; /* fields that the table lacks are wrong */
+  bool words;  /* and words that a field does not know: of schema 1 none was agreed on */
 };
 
 static fold_status check_object(const struct checking *c, const json_t *object, const char *parent);
@@ -119,6 +161,10 @@ static fold_status check_object(const struct checking *c, const json_t *object, 
     if (!is_kind(row->kind, value, c->strict))
       return fold_error(FOLD_BAD_INPUT, "a record of type %s needs the key '%s' to be %s", c->type, row->key,
                         kinds[row->kind]);
+    if (c->words && json_is_string(value) &&
+        !fold_schema_knows(e->field, json_string_value(value), json_string_length(value)))
+      return fold_error(FOLD_BAD_INPUT, "a record of type %s has the %s '%.40s': no such is known", c->type, row->key,
+                        json_string_value(value));
     if (!parent) FOLD_TRY(check_parts(c, value, row->key));
   }
   return fold_ok();
@@ -146,8 +192,9 @@ static fold_status check(const json_t *record, bool strict) {
                       (long long)number, FOLD_SCHEMA);
   if (number < 1) return fold_error(FOLD_BAD_INPUT, "there is no schema %lld", (long long)number);
   if (type == NULL) return fold_error(FOLD_BAD_INPUT, "a record needs the key 'type' (a string)");
-  const struct checking c = {.type = type, .fields = fields_of(type), .every = fields_of("every"), .strict = strict};
-  if (!c.fields) return strict ? fold_error(FOLD_BAD_INPUT, "no type '%s' of record is known", type) : fold_ok();
+  const struct checking c = {
+      .type = type, .fields = fields_of(type), .every = fields_of("every"), .strict = strict, .words = number > 1};
+  if (!c.fields) return fold_error(FOLD_BAD_INPUT, "no type '%.40s' of record is known", type);
   FOLD_TRY(check_object(&c, record, NULL));
   FOLD_TRY(check_required(&c, c.every, record, number));
   return check_required(&c, c.fields, record, number);

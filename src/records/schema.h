@@ -41,11 +41,13 @@ extern const struct fold_field_row fold_fields[FOLD_FIELDS];
 /* A field's key, for readers: of a name that is not in the table this does not compile. */
 #define FOLD_KEY(id) (fold_fields[FOLD_FIELD_##id].key)
 
-/* A record that is read: FOLD_BAD_INPUT names the schema that is newer, the field that is missing, or the one of a wrong kind. A type that
- * the table lacks is not looked at. */
+/* A record that is read: FOLD_BAD_INPUT names the schema that is newer, the field that is missing, or the one of a wrong kind. So is a type that the table lacks,
+ * and a word that its field does not know. */
 fold_status fold_schema_check(const json_t *record);
 /* A record that this program is about to write: FOLD_ENVIRONMENT names what is not as the table has it. */
 fold_status fold_schema_check_written(const json_t *record);
+/* Whether a field of few words (verdict, claim, engine, dtype, op, ...) may say this one of n bytes; of other fields true. */
+bool fold_schema_knows(enum fold_field field, const char *word, size_t n);
 /* Whether records of that type and schema must have the field. */
 bool fold_schema_requires(const char *type, unsigned schema, enum fold_field field);
 

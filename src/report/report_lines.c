@@ -15,6 +15,12 @@
 #include "record.h"
 #include "report_source.h"
 
+/* What a judgement or a run is of, and its line. */
+struct noted {
+  XXH128_hash_t key;
+  size_t line;
+};
+
 /* The file that is being read. Of the current run: how many records came so far, and whether a closing line must follow. */
 struct reading {
   fold_status (*take)(void *context, json_t *record, size_t line);
@@ -24,8 +30,10 @@ struct reading {
   size_t line, in_run;
   const char *text; /* the line at hand */
   size_t length;
-  uint64_t sum;                          /* of this run's lines' hashes */
-  bool announced, hashed;                /* hashed: by a schema whose closing lines have a hash */
+  uint64_t sum;           /* of this run's lines' hashes */
+  bool announced, hashed; /* hashed: by a schema whose closing lines have a hash */
+  struct noted *noted;    /* of this run, where it announces its closing line */
+  size_t n_noted, room;
   unsigned required[2][FOLD_SCHEMA + 1]; /* of a judgement and of a run, by schema: a mask of keys that are scanned */
 };
 
@@ -41,11 +49,46 @@ static void find_incomplete(struct reading *r, const char *format, ...) {
 static void end_run(struct reading *r, size_t last) {
   if (r->announced) find_incomplete(r, "cut off after line %zu: the closing line is missing", last);
   r->announced = r->hashed = false;
-  r->in_run = 0;
+  r->in_run = r->n_noted = 0;
   r->sum = 0;
 }
 
+/* A run has a verdict on one claim of one case once, and its results once: another subject's, or one more of the same, was put in. */
+static fold_status note(struct reading *r, const json_t *record) {
+  const char *claim = fold_record_text(record, "claim"), *hash = fold_record_text(record, "results_xxh3");
+  XXH128_hash_t key = fold_record_key(record, true);
+  if (json_object_get(record, "cases") || !*fold_record_text(record, "case")) return fold_ok();
+  if (r->n_noted == r->room) {
+    const size_t more = r->room ? 2 * r->room : 1024;
+    struct noted *grown = reallocarray(r->noted, more, sizeof *grown);
+    if (grown == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the records");
+    r->noted = grown;
+    r->room = more;
+  }
+  key = XXH3_128bits_withSeed(claim, strlen(claim) + 1, key.low64 ^ key.high64);
+  key = XXH3_128bits_withSeed(hash, strlen(hash) + 1, key.low64 ^ key.high64);
+  r->noted[r->n_noted++] = (struct noted){key, r->line};
+  return fold_ok();
+}
+
+static int by_key(const void *a, const void *b) {
+  const struct noted *l = a, *m = b;
+  const int d = XXH128_cmp(&l->key, &m->key);
+  return d ? d : (l->line > m->line) - (l->line < m->line);
+}
+
+static fold_status find_repeated(struct reading *r) {
+  if (r->n_noted) qsort(r->noted, r->n_noted, sizeof *r->noted, by_key);
+  for (size_t i = 1; i < r->n_noted; i++)
+    if (XXH128_isEqual(r->noted[i - 1].key, r->noted[i].key))
+      return fold_error(FOLD_BAD_INPUT,
+                        "of the records that end here, line %zu says what line %zu says: subject, case, claim",
+                        r->noted[i].line, r->noted[i - 1].line);
+  return fold_ok();
+}
+
 static fold_status take_end(struct reading *r, const json_t *record) {
+  FOLD_TRY(find_repeated(r));
   const json_t *records = json_object_get(record, "records"), *complete = json_object_get(record, "complete");
   if (json_integer_value(records) != (json_int_t)r->in_run)
     find_incomplete(r, "the closing line in line %zu counts %lld records, there are %zu", r->line,
@@ -99,9 +142,24 @@ static fold_status take_tree(struct reading *r, json_t *record) {
   return status;
 }
 
+static bool is_judged(const json_t *record) {
+  const char *type = fold_record_text(record, "type");
+  return strcmp(type, "judgement") == 0 || strcmp(type, "run") == 0;
+}
+
+/* Of a run that a closing line guards. */
+static fold_status check_guarded(struct reading *r, const json_t *record) {
+  const bool is_old = json_integer_value(json_object_get(record, "schema")) < 2;
+  if (!is_judged(record) || (is_old && !r->hashed)) return fold_ok();
+  if (is_old) return fold_error(FOLD_BAD_INPUT, "schema 1, and its run has schema 2");
+  FOLD_TRY(fold_record_check(record));
+  return r->scanned ? fold_ok() : note(r, record);
+}
+
 static fold_status take_record(struct reading *r, json_t *record, uint64_t hash) {
   const char *type = json_string_value(json_object_get(record, "type"));
   FOLD_TRY(fold_schema_check(record));
+  if (r->announced) FOLD_TRY(check_guarded(r, record));
   if (type && strcmp(type, "end") == 0) return take_end(r, record);
   if (type && strcmp(type, "environment") == 0) {
     end_run(r, r->line - 1);
@@ -159,8 +217,14 @@ static bool is_sound(const struct reading *r, const struct fold_scanned *scanned
     const struct fold_slice *value = &scanned->value[k];
     if (value->at == NULL) continue;
     if (!is_scanned_kind(fold_fields[scanned_fields[k]].kind, value, scanned->strings >> k & 1)) return false;
+    if (number > 1 && !fold_schema_knows(scanned_fields[k], value->at, value->n)) return false;
     has |= 1u << k;
   }
+  if (number < 2 && r->hashed) return false;
+  if (!r->announced || number < 2) return (r->required[type][number] & ~has) == 0;
+  const bool held = says(scanned, FOLD_KEY_verdict, "held") || says(scanned, FOLD_KEY_verdict, "refuted");
+  if ((held || scanned->value[FOLD_KEY_results].at) && !scanned->value[FOLD_KEY_results_xxh3].n) return false;
+  if (says(scanned, FOLD_KEY_verdict, "not judged") || (held && type)) return false;
   return (r->required[type][number] & ~has) == 0;
 }
 
@@ -239,7 +303,9 @@ static fold_status read_path(struct reading *r, const char *path) {
 fold_status fold_lines_read(const char *path, fold_status (*take)(void *context, json_t *record, size_t line),
                             void *context, struct fold_lines *lines) {
   struct reading r = {.take = take, .context = context, .lines = lines};
-  return read_path(&r, path);
+  fold_status status = read_path(&r, path);
+  free(r.noted);
+  return status;
 }
 
 fold_status fold_lines_scan(const char *path, fold_take_scanned *take, void *context, struct fold_lines *lines) {

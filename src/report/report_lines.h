@@ -36,6 +36,12 @@ bool fold_record_read_bits(const char *text, enum fold_dtype dtype, uint64_t *bi
 /* FOLD_BAD_INPUT, with subject and case, if the results do not have the recorded hash. */
 fold_status fold_record_check_results(const json_t *record);
 
+/* What a judgement or a run says that contradicts itself: the field and why; NULL: nothing. */
+const char *fold_record_wrong(const json_t *record);
+/* FOLD_BAD_INPUT, with subject and case, where that is so or where results are not those of their hash. Asked of each record that a closing
+ * line guards, but for what a scan of fields is right in spite of: others may be anybody's. */
+fold_status fold_record_check(const json_t *record);
+
 /* The same for records of one subject, engine and case, and of one input where that is asked for. */
 XXH128_hash_t fold_record_key(const json_t *record, bool with_input);
 

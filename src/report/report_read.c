@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "path.h"
 #include "report_lines.h"
 #include "report_model.h"
 #include "schema.h"
@@ -257,6 +258,7 @@ fold_status fold_model_read(struct fold_model *model, const char *path) {
   struct reader reader = {model, -1};
   struct fold_lines lines;
   FOLD_TRY(fold_lines_read(path, take_record, &reader, &lines));
+  if (lines.altered[0]) return fold_error(FOLD_BAD_INPUT, "%.100s: %s", fold_path_tail(path), lines.altered);
   struct fold_model_file *at = fold_model_grow(&model->files, &model->n_files, &model->room_files, sizeof *at);
   if (at) *at = (struct fold_model_file){.path = strdup(path), .records = lines.records};
   if (at) memcpy(at->incomplete, lines.incomplete, sizeof at->incomplete);

@@ -1,0 +1,109 @@
+"""Records that were altered and closed anew, with the right count and hash: each reader names what contradicts itself, or is right in spite.
+
+test_resealed.py FOLDPROOF. One field of one record is removed, is of another kind, or says something else; then judge, compare (with the
+records as they were), rerun and report read the file. A case names the exit codes of the four and what the first of them says.
+"""
+import ctypes
+import ctypes.util
+import json
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+
+FOLDPROOF = str(pathlib.Path(sys.argv[1]).resolve())
+HASH = ctypes.CDLL(ctypes.util.find_library("xxhash") or "libxxhash.so.0").XXH3_64bits
+HASH.argtypes, HASH.restype = [ctypes.c_char_p, ctypes.c_size_t], ctypes.c_uint64
+COMMANDS = ("judge", "compare", "rerun", "report")
+ALL = (2, 2, 2, 2)
+BUT_COMPARE = (2, 0, 2, 2)  # which goes by the hashes of inputs and results, and shows nothing else of the record
+
+# Of a judgement, or of a run: (field, another value or None, the codes, what is said).
+CASES = [
+    ("judgement", "verdict", "helx", ALL, "alt:{line}: a record of type judgement has the verdict 'helx': no such is known"),
+    ("judgement", "claim", "replay", ALL, "alt:{line}: a record of type judgement has the claim 'replay': no such is known"),
+    ("judgement", "claim", "bounded", BUT_COMPARE, "line \\d+ says what line \\d+ says: subject, case, claim"),
+    ("judgement", "type", "judgment", ALL, "alt:{line}: no type 'judgment' of record is known"),
+    ("run", "type", "runs", ALL, "alt:{line}: no type 'runs' of record is known"),
+    ("run", "verdict", "held", ALL, "alt:{line}: .*verdict: nothing is judged in a run"),
+    ("judgement", "results_xxh3", None, ALL, "alt:{line}: .*results_xxh3: results without their hash"),
+    ("judgement", "results_xxh3", "0x0123456789abcdef", ALL, "alt:{line}: .*results_xxh3 is 0x0123456789abcdef, but its results have 0x"),
+    ("run", "results", ["0x3f800000"], ALL, "alt:{line}: .*results_xxh3 is 0x\\w+, but its results have 0x"),
+    ("run", "results", None, BUT_COMPARE, "alt:{line}: .*values: other results than values"),
+    ("judgement", "values", ["1", "2"], BUT_COMPARE, "alt:{line}: .*values: other results than values"),
+    ("judgement", "dtype", "f31", ALL, "alt:{line}: .*dtype 'f31': no such is known"),
+    ("judgement", "dtype", "f16", ALL, "alt:{line}: .*(is no result of f16|case: its name)"),
+    ("judgement", "dtype", "f64", (2, 1, 2, 2), "alt:{line}: .*(case: its name is not that of a case of this dtype|but its results have)"),
+    ("run", "engine", "hots", ALL, "alt:{line}: .*engine 'hots': no such is known"),
+    ("run", "op", "sun", ALL, "alt:{line}: .*op 'sun': no such is known"),
+    ("judgement", "rows", 2, ALL, "alt:{line}: .*(it holds 1 results, and should hold 2 of 2 rows|case: its name)"),
+    ("judgement", "cols", 34, (2, 1, 2, 2), "alt:{line}: .*case: its name is not that of a case of this dtype, op, shape"),
+    ("run", "seed", 2, BUT_COMPARE, "alt:{line}: .*case: its name is not that of a case of this dtype, op, shape, ranks and seed"),
+    ("run", "generator", None, BUT_COMPARE, "alt:{line}: .*case: its name is not that of a case of this dtype, op, shape, ranks and seed"),
+    ("judgement", "row", 9, BUT_COMPARE, "alt:{line}: .*row: a row that it has not"),
+    ("judgement", "got", "0x3f800000", BUT_COMPARE, "alt:{line}: .*got, want: one of got and want"),
+    ("judgement", "ranks", 3, BUT_COMPARE, "alt:{line}: .*ranks: ranks, on an engine that has none"),
+    ("judgement", "schema", 1, ALL, "alt:{line}: schema 1, and its run has schema 2"),
+    # What no reader but judge can know is judged by it; the other three tell what the record says, and rerun's results are its own.
+    ("judgement", "verdict", "refuted", (1, 1, 0, 0), "CONTRADICTS: alt:{line}: .*it says that replays is refuted; the results say held"),
+    ("judgement", "promised", False, (1, 0, 0, 0), "CONTRADICTS: alt:{line}: .*it says that replays is not promised"),
+    ("judgement", "order", "host/pairwise", (1, 1, 1, 0), "CONTRADICTS: alt:{line}: .*it declares order 'host/pairwise'"),
+    ("judgement", "input_xxh3", "0x0123456789abcdef", (1, 1, 1, 0), "CONTRADICTS: alt:{line}: .*its input, made again, has hash"),
+    ("judgement", "telling", None, (0, 0, 0, 0), ""),
+]
+
+
+def run(folder, *words):
+    done = subprocess.run([FOLDPROOF, *words], cwd=folder, capture_output=True, text=True, timeout=120)
+    return done.returncode, done.stdout + done.stderr
+
+
+def close(lines):
+    """The lines, and one behind them that counts and hashes them as record.c does."""
+    total = sum(HASH(line, len(line)) for line in lines) & (1 << 64) - 1
+    all_of = struct.pack("<QQQ", total, len(lines), 1)
+    end = {"schema": 2, "type": "end", "records": len(lines), "complete": True, "lines_xxh3": f"0x{HASH(all_of, len(all_of)):016x}", "build": json.loads(lines[0])["build"]}
+    return b"".join(line + b"\n" for line in [*lines, text_of(end)])
+
+
+def text_of(record):
+    return json.dumps(record, separators=(",", ":")).encode()
+
+
+def ask(folder, base, name, codes, says, line):
+    said = []
+    for command, code in zip(COMMANDS, codes):
+        words = {"compare": [base, "alt"], "report": ["alt", "--format", "markdown"]}.get(command, ["alt"])
+        got, text = run(folder, command, *words)
+        assert got == code, f"{name}: {command}: {got}, not {code}: {text[-1500:]}"
+        said.append(text)
+        if code == 2:
+            assert re.search(says.format(line=line), text), f"{name}: {command}: no {says!r} in {text[-1500:]}"
+    assert re.search(says.format(line=line), said[0], re.M), f"{name}: no {says!r} in {said[0][:1500]}"
+
+
+with tempfile.TemporaryDirectory(prefix="foldproof-resealed-") as scratch:
+    folder = pathlib.Path(scratch)
+    chosen = ["--engine", "host", "-s", "host/numpy,host/exact", "-f", "normal/f32/sum/1x33/seed1"]
+    run(folder, "verify", *chosen, "--jsonl", "judgement", "-q", "--in-process")
+    run(folder, "record", *chosen, "--jsonl", "run")
+    for kind in ("judgement", "run"):
+        lines = (folder / kind).read_bytes().splitlines()[:-1]
+        assert close(lines).splitlines()[:-1] == lines and json.loads(close(lines).splitlines()[-1]) == json.loads((folder / kind).read_bytes().splitlines()[-1])
+        at = next(i for i, line in enumerate(lines) if b'"subject":"host/numpy"' in line and (kind == "run" or b'"claim":"replays"' in line))
+        of = json.loads(lines[at])
+        for what, field, value, codes, says in CASES:
+            if what != kind:
+                continue
+            changed = {key: word for key, word in {**of, field: value}.items() if word is not None}
+            (folder / "alt").write_bytes(close([*lines[:at], text_of(changed), *lines[at + 1:]]))
+            ask(folder, kind, f"{kind} {field} {value}", codes, says, at + 1)
+        (folder / "alt").write_bytes(close([*lines, lines[at]]))
+        ask(folder, kind, f"{kind} twice", BUT_COMPARE, f"of the records that end here, line {len(lines) + 1} says what line {{line}} says", at + 1)
+        (folder / "alt").write_bytes(close([lines[0], *lines[:0:-1]]))
+        ask(folder, kind, f"{kind} permuted", (0, 0, 0, 0), "", at + 1)
+        (folder / "alt").write_bytes((folder / kind).read_bytes().replace(b'"cols":33', b'"cols":34', 1))  # not closed anew
+        assert run(folder, "report", "alt", "--format", "markdown")[0] == 2
+print(f"{len(CASES)} alterations: ok")
