@@ -137,7 +137,7 @@ WILD = {
     "dies_then_spoils": "it left changed: the process's ", "sends_term": "killed by signal 15", "halts": "a signal halted its process for 5 s",
     "lowers_hard_limit": "the process's limit of open files", "sets_alarm": "a timer, which was to send a signal later",
     "ignores_children": "the handler of signal 17", "leaves_a_child": "a process that it started and did not wait for",
-    "masks_files": "the mask of files' modes", "closes_files": "its process lost its connection to foldproof",
+    "masks_files": "the mask of files' modes", "leaves_its_group": "the process's group or session", "closes_files": "its process lost its connection to foldproof",
 }
 
 

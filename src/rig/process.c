@@ -21,6 +21,7 @@ static struct {
   mode_t mask;
   int priority;
   uid_t user;
+  pid_t group, session;
   pid_t children[MOST_CHILDREN];
   int n_children;
   bool spoilt;
@@ -105,6 +106,10 @@ static void restore_person(char changed[80]) {
     tell(changed, "the process's user");
     known.spoilt = true;
   }
+  if (getpgrp() != known.group || getsid(0) != known.session) {
+    tell(changed, "the process's group or session");
+    known.spoilt = true;
+  }
   if (getpriority(PRIO_PROCESS, 0) == known.priority) return;
   tell(changed, "the process's priority");
   known.spoilt |= setpriority(PRIO_PROCESS, 0, known.priority) != 0;
@@ -150,6 +155,8 @@ void fold_process_keep(void) {
   known.mask = mask_now();
   known.priority = getpriority(PRIO_PROCESS, 0);
   known.user = geteuid();
+  known.group = getpgrp();
+  known.session = getsid(0);
   known.n_children = read_children(known.children);
 }
 

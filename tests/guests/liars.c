@@ -202,6 +202,7 @@ AT_THIRD(sets_alarm, alarm(600))
 AT_THIRD(ignores_children, signal(SIGCHLD, SIG_IGN))
 AT_THIRD(leaves_a_child, start_child())
 AT_THIRD(masks_files, umask(0777))
+AT_THIRD(leaves_its_group, setsid())
 AT_THIRD(closes_files, close_files())
 /* Where it is not the first in its process it ends that; where it is, it leaves what can't be put back. */
 static bool others_ran;
@@ -256,6 +257,7 @@ static const struct foldproof_guest_subject subjects[] = {
     WILD(ignores_children),
     WILD(leaves_a_child),
     WILD(masks_files),
+    WILD(leaves_its_group),
     WILD(closes_files),
     LIAR("writes_output_late", "bounded", writes_output_late),
     LIAR("writes_input_late", "bounded", writes_input_late),
