@@ -317,3 +317,26 @@ Test(exact, states_the_condition_number) {
   cr_expect(mpfr_cmp_d(truth.abs_sum, 2e8) == 0, "abs_sum is of the finite terms");
   fold_truth_free(&truth);
 }
+
+/* Who closes states has seen no terms: of their lowest bit it knows the dtype's alone, and of sums of zeros that there is none. */
+Test(exact, closes_states_to_a_truth_without_terms) {
+  for (int d = 0; d < FOLD_DTYPES; d++) {
+    const enum fold_dtype dtype = (enum fold_dtype)d;
+    uint64_t data[9] = {0};
+    struct fold_truth of_terms, of_states;
+    fold_truth_init(&of_terms);
+    fold_truth_init(&of_states);
+    for (size_t n = 0; n <= 9; n += 3) { /* nothing, zeros, and numbers */
+      struct fold_super sum = {0}, abs = {0};
+      for (size_t i = 3; i < n; i++) fold_bits_store(dtype, data, i, fold_bits_from_double(dtype, (double)i - 5.5));
+      fold_super_add(dtype, data, n, &sum, &abs);
+      cr_expect_eq(fold_oracle_exact(dtype, FOLD_SUM, data, n, 1, &of_terms).code, FOLD_OK);
+      cr_expect_eq(fold_oracle_close(dtype, &sum, &abs, n, &of_states).code, FOLD_OK);
+      cr_expect(same_number(of_terms.exact, of_states.exact) && same_number(of_terms.abs_sum, of_states.abs_sum));
+      cr_expect(of_states.lowest == (n > 3 ? fold_super_base(dtype) : FOLD_NO_BIT) && of_states.lowest <= of_terms.lowest,
+                "%s n=%zu: lowest bit 2^%ld", fold_dtype_name(dtype), n, of_states.lowest);
+    }
+    fold_truth_free(&of_terms);
+    fold_truth_free(&of_states);
+  }
+}

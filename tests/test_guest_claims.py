@@ -73,6 +73,7 @@ def check_shapes(guest):
         check_held(guest, "honest", claim, *rows)
     for claim in ("length_invariant", "padding_invariant", "stride_invariant"):
         check_held(guest, "any_strides", claim, *rows)
+    check_held(guest, "prod_from_9_rows", "padding_invariant", "--fixtures", "*/f32/prod/1x*")  # which ends in ones
     code, out, err = verify("--guest", guest, "--subjects", "bits/no_strides", "--claims", "stride_invariant", *row)
     assert code == 77 and "it takes contiguous rows alone" in out, (code, out, err)
     # A preset means it of who takes strides.

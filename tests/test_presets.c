@@ -39,6 +39,9 @@ Test(presets, a_list_keeps_what_is_no_preset) {
   char *expanded = fold_claims_expand("replays,deterministic,run_*");
   cr_expect_str_eq(expanded, "replays,run_to_run,fresh_process,run_*");
   free(expanded);
+  expanded = fold_claims_expand("*,bounded");
+  cr_expect_str_eq(expanded, "*,bounded");
+  free(expanded);
 }
 
 /* The first word that is none is named, with the claim or preset that it is near to. */
