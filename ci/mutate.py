@@ -5,7 +5,7 @@
 
 Works in copies of the tree, each with a host-only build of its own. Of each change the suites run until the first is red: those that
 the file is nearest to come first, then the shorter ones; one whose programs are as they were is left out. A suite that takes ten times what it took without a change hangs, and has
-seen it. A change that leaves the compiled object as it was, or does not compile without a warning, is drawn again.
+seen it. A change that leaves the compiled object as it was, does not compile without a warning, or is of a file that this build leaves out, is drawn again.
 ci/mutate-equivalent.txt has those that change nothing that can be seen, with a reason each: they count as such, and no suite is run
 but with --recheck, which tells those that are seen after all. Exit code: 0; 1 where more than --most percent survive that are not listed
 there; 2 for wrong usage; 99 where the suites are red without a change.
@@ -284,6 +284,8 @@ class Bench:
         lines = text.split("\n")
         assert lines[mutation.line - 1] == mutation.before
         targets, clean = self.clean_object(mutation.path)
+        if not targets and file.suffix == ".c":
+            return "broken", None  # this build leaves it out
         lines[mutation.line - 1] = mutation.after
         file.write_text("\n".join(lines))
         try:

@@ -104,6 +104,10 @@ def check_campaign(toy):
     # x <= 3 and x < 4 compile to the same, whatever was built before them.
     code, text = toy.judge("--at", "toy.c:12", "--count", "100")
     assert "; 2 compiled to the same object" in text and "x <= 3" not in text and "x < 4" not in text, text
+    # A file that this build leaves out is no file without tests.
+    (toy.tree / "absent.c").write_text(TOY)
+    code, text = toy.judge("--at", "absent.c:12", "--count", "2")
+    assert "0 changes: 0 seen, 0 survived" in text and "not at all" in text, text
     # Its survivor, and nothing else, is tried again.
     toy.log.write_text(told + "  gone.c:1\n     - a\n     + b\n")
     code, text = toy.judge("--again", str(toy.log))
