@@ -161,11 +161,18 @@ def check_late(folder):
     guest = str(build(folder, "late", GUESTS / "liars.c", options=["-pthread"]))
     late = ("output", "input", "scratch", "the_same")
     names = ",".join(f"liar/{name}" for name in ("honest", *(f"writes_{what}_late" for what in late), "keeps_a_thread", "honest_after"))
-    code, out, err = verify("--guest", guest, "--subjects", names, "--claims", "leaves_no_trace,run_to_run", "--fixtures", "normal/f32/sum/3x1000/seed1")
-    for what in late:
-        where = "output" if what == "the_same" else what
-        assert f"liar/writes_{what}_late on host violates leaves_no_trace" in out and f"its {where}, by a thread that wrote" in out, (what, out, err)
-    assert code == 1 and "leaves_no_trace               3        4 " in out and not err.count("a process ended"), (code, out, err)
+    # What a thread hits, and when, hangs on how busy the machine is: on a free one all are seen at once.
+    seen = set()
+    for _ in range(20):
+        code, out, err = verify("--guest", guest, "--subjects", names, "--claims", "leaves_no_trace,run_to_run", "--fixtures", "normal/f32/sum/3x1000/seed1")
+        assert code == 1 and not re.search("(REFUTED|BROKEN): liar/(honest|keeps_a_thread)", out) and not err.count("a process ended"), (code, out, err)
+        for what in late:
+            where = "output" if what == "the_same" else what
+            if re.search(f"liar/writes_{what}_late on host violates leaves_no_trace: .* its {where}, by a thread that wrote", out):
+                seen.add(what)
+        if seen == set(late):
+            return
+    raise AssertionError((seen, out, err))
 
 
 UNLOADABLE = {"CRASHES": "killed by signal 11", "ENDS": "ended its process with exit code 0", "HANGS": "did not come within 2 s",

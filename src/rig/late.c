@@ -93,6 +93,7 @@ static struct account *account_of(const void *who) {
 }
 
 bool fold_late_is(const void *who) { return n_late > 0 && account_of(who)->late; }
+bool fold_late_was_any(void) { return n_late > 0; }
 
 static void wait_for_rest(struct account *account) {
   const struct timespec pause = {.tv_nsec = 200 * 1000};
@@ -119,18 +120,23 @@ static const char *find_written(struct fold_watched *watched, size_t n, size_t o
   return found;
 }
 
-const char *fold_late_look(const void *who, struct fold_watched *watched, size_t n, size_t own, const void *got) {
+/* What was written, now or, of the output, before we looked. */
+static const char *look(struct account *account, struct fold_watched *watched, size_t n, size_t own, const void *got) {
   const struct fold_watched *out = &watched[0];
   bool before[FOLD_INPUTS + 2];
   if (memcmp(got, out->region->at + out->first, out->last - out->first) != 0)
     return "its output, by a thread that wrote to it after the call had returned";
-  if (!fold_watch_is_set() || !(fold_late_is(who) || fold_footing_has_company())) return NULL;
-  struct account *account = account_of(who);
+  if (!fold_watch_is_set() || !(account->late || fold_footing_has_company())) return NULL;
   for (size_t i = 0; i < n; i++) before[i] = watched[i].inside.seen;
   allow(watched, own, PROT_READ);
   wait_for_rest(account);
   allow(watched, own, PROT_READ | PROT_WRITE);
-  const char *found = find_written(watched, n, own, before);
+  return find_written(watched, n, own, before);
+}
+
+const char *fold_late_look(const void *who, struct fold_watched *watched, size_t n, size_t own, const void *got) {
+  struct account *account = account_of(who);
+  const char *found = look(account, watched, n, own, got);
   if (found && !account->late) n_late++;
   account->late |= found != NULL;
   return found;

@@ -14,5 +14,7 @@
 const char *fold_late_look(const void *who, struct fold_watched *watched, size_t n, size_t own, const void *got);
 /* Whether something was seen of it, so that each of its runs is to be looked at. */
 bool fold_late_is(const void *who);
+/* The same of anybody: his threads may write to what others are given. */
+bool fold_late_was_any(void);
 
 #endif

@@ -9,6 +9,7 @@
 #include "bits.h"
 #include "contention.h"
 #include "known.h"
+#include "late.h"
 #include "near.h"
 #include "path.h"
 #include "surroundings.h"
@@ -438,7 +439,7 @@ static fold_status run_subject(struct fold_round *round, struct opened *opened) 
 
 /* Whether what was run last has left the process, or its engine, of no use to others. */
 static bool is_lost(const struct opened *opened, enum fold_engine engine) {
-  if (fold_surroundings_are_spoilt()) return true;
+  if (fold_surroundings_are_spoilt() || fold_late_was_any()) return true;
   const struct fold_engine_ops *ops = opened->open[engine] ? opened->rig[engine].ops : NULL;
   return ops && !ops->is_host && ops->finish().code != FOLD_OK;
 }
