@@ -188,9 +188,10 @@ BODY(unwritten) {
 /* Every second call gives what the one before it gave. */
 BODY(keeps_results) {
   static void *kept;
+  static size_t kept_bytes;
   const size_t bytes = call->rows * fold_dtype_size(call->dtype);
   (void)subject;
-  if (calls++ % 2 == 1) {
+  if (calls++ % 2 == 1 && bytes == kept_bytes) {
     memcpy(call->out, kept, bytes);
     return fold_ok();
   }
@@ -199,6 +200,7 @@ BODY(keeps_results) {
   kept = malloc(bytes + 1);
   if (!kept) abort();
   memcpy(kept, call->out, bytes);
+  kept_bytes = bytes;
   return fold_ok();
 }
 BODY(rank_dies) {
