@@ -23,12 +23,8 @@ bool fold_recorded_is_judged(const json_t *record) {
 }
 
 const struct fold_claim *fold_recorded_claim(const json_t *record) {
-  size_t n;
-  const struct fold_claim *claims = fold_claims(&n);
   if (strcmp(fold_record_text(record, "type"), "judgement") != 0) return NULL;
-  for (size_t k = 0; k < n; k++)
-    if (strcmp(claims[k].name, fold_record_text(record, "claim")) == 0) return &claims[k];
-  return NULL;
+  return fold_claim_find(fold_record_text(record, "claim"));
 }
 
 /* Said to be known of a library, and known here of that subject, claim and operation too, in that version. */

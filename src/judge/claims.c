@@ -1,4 +1,6 @@
 /* claims.c: the claims of claim.def, and what all judges share. */
+#include <string.h>
+
 #include "judge.h"
 
 #define BY_RESULTS(judge) .results = fold_judge_##judge
@@ -15,6 +17,12 @@ static const struct fold_claim claims[FOLD_CLAIMS] = {
 const struct fold_claim *fold_claims(size_t *n) {
   *n = FOLD_CLAIMS;
   return claims;
+}
+
+const struct fold_claim *fold_claim_find(const char *name) {
+  for (size_t k = 0; k < FOLD_CLAIMS; k++)
+    if (strcmp(claims[k].name, name) == 0) return &claims[k];
+  return NULL;
 }
 
 const struct fold_claim *fold_claims_next(uint64_t left) {

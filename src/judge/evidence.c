@@ -14,6 +14,12 @@ const char *fold_verdict_name(enum fold_verdict verdict) {
   return names[verdict];
 }
 
+int fold_verdict_parse(const char *name) {
+  for (int v = 0; v < FOLD_VERDICTS; v++)
+    if (strcmp(name, fold_verdict_name((enum fold_verdict)v)) == 0) return v;
+  return -1;
+}
+
 struct fold_finding fold_finding_open(size_t rows) {
   return (struct fold_finding){
       .verdict = FOLD_BROKEN, .reason = "no finding", .rows = rows, .ulps = NAN, .fraction = NAN};

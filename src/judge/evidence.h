@@ -13,6 +13,8 @@
 
 enum fold_verdict { FOLD_HELD, FOLD_REFUTED, FOLD_SKIPPED, FOLD_BROKEN, FOLD_VERDICTS };
 const char *fold_verdict_name(enum fold_verdict verdict);
+/* -1 where it names none. */
+int fold_verdict_parse(const char *name);
 
 /* What a judge found. `row`, `got` and `want` are of the row that refuted, or of the worst one. */
 struct fold_finding {

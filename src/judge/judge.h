@@ -90,6 +90,8 @@ struct fold_claim {
 
 /* The table, in the order of enum fold_claim_id. */
 const struct fold_claim *fold_claims(size_t *n);
+/* By name; NULL where there is none. */
+const struct fold_claim *fold_claim_find(const char *name);
 /* The one to be judged next of those that are left; NULL where none is. */
 const struct fold_claim *fold_claims_next(uint64_t left);
 /* What `subject` promises of `op`: its row's claims; for max and min, which are exact in any order, also that. */

@@ -46,20 +46,8 @@ static bool is_hexadecimal(const char *text) {
   return text && strncmp(text, "0x", 2) == 0 && text[2] && strspn(text + 2, "0123456789abcdef") == strlen(text + 2);
 }
 
-static bool is_verdict(const char *word) {
-  for (int v = 0; v < FOLD_VERDICTS; v++)
-    if (strcmp(word, fold_verdict_name((enum fold_verdict)v)) == 0) return true;
-  return strcmp(word, "not judged") == 0;
-}
-
-static bool is_claim(const char *word) {
-  size_t n;
-  const struct fold_claim *claims = fold_claims(&n);
-  for (size_t k = 0; k < n; k++)
-    if (strcmp(word, claims[k].name) == 0) return true;
-  return false;
-}
-
+static bool is_verdict(const char *word) { return fold_verdict_parse(word) >= 0 || strcmp(word, "not judged") == 0; }
+static bool is_claim(const char *word) { return fold_claim_find(word) != NULL; }
 static bool is_engine(const char *word) { return fold_engine_parse(word) >= 0; }
 static bool is_dtype(const char *word) { return fold_dtype_parse(word) >= 0; }
 static bool is_problem(const char *word) { return fold_problem_find(word) != NULL; }

@@ -47,11 +47,6 @@ static const char *make_key(struct fold_model *m, const json_t *record, int envi
   return key;
 }
 
-static double number(const json_t *record, const char *key) {
-  const json_t *value = json_object_get(record, key);
-  return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 /* "strong scaling, f32 sum of normal data", "all-reduce, f32 sum, ring". */
 static const char *say_what(const json_t *record, char text[200]) {
   const char *mode = fold_record_text(record, FOLD_KEY(mode)), *setting = fold_record_text(record, FOLD_KEY(setting));
@@ -68,8 +63,8 @@ static const char *say_what(const json_t *record, char text[200]) {
 static const char *say_size(const json_t *record, char text[160]) {
   static const char *const counts[] = {"workers", "threads"}, *const names[] = {"rank", "thread"};
   char first[32], second[32];
-  const double rows = number(record, FOLD_KEY(rows)), cols = number(record, FOLD_KEY(cols));
-  const double bytes = number(record, FOLD_KEY(bytes)), n = number(record, FOLD_KEY(n));
+  const double rows = fold_record_double(record, FOLD_KEY(rows)), cols = fold_record_double(record, FOLD_KEY(cols));
+  const double bytes = fold_record_double(record, FOLD_KEY(bytes)), n = fold_record_double(record, FOLD_KEY(n));
   if (!isnan(bytes))
     snprintf(text, 160, "%s bytes", fold_text_grouped(bytes, first));
   else if (isnan(cols) || rows == 1)
@@ -77,7 +72,7 @@ static const char *say_size(const json_t *record, char text[160]) {
   else
     snprintf(text, 160, "%s x %s", fold_text_grouped(rows, first), fold_text_grouped(cols, second));
   for (int i = 0; i < 2; i++) {
-    const double count = number(record, counts[i]);
+    const double count = fold_record_double(record, counts[i]);
     const size_t used = strlen(text);
     if (count >= 1) snprintf(text + used, 160 - used, ", %.0f %s%s", count, names[i], count == 1 ? "" : "s");
   }
@@ -85,7 +80,7 @@ static const char *say_size(const json_t *record, char text[160]) {
 }
 
 fold_status fold_model_add_time(struct fold_model *m, const json_t *record, int environment) {
-  const double median = number(record, FOLD_KEY(median_seconds));
+  const double median = fold_record_double(record, FOLD_KEY(median_seconds));
   const char *verdict = fold_record_text(record, FOLD_KEY(verdict));
   char subject[200], what[200], size[160];
   if (!(median > 0)) return fold_ok();
@@ -99,8 +94,8 @@ fold_status fold_model_add_time(struct fold_model *m, const json_t *record, int 
                                   .what = fold_model_word(m, say_what(record, what)),
                                   .size = fold_model_word(m, say_size(record, size)),
                                   .median = median,
-                                  .low = number(record, FOLD_KEY(p10_seconds)),
-                                  .high = number(record, FOLD_KEY(p90_seconds)),
+                                  .low = fold_record_double(record, FOLD_KEY(p10_seconds)),
+                                  .high = fold_record_double(record, FOLD_KEY(p90_seconds)),
                                   .doubtful = json_is_true(json_object_get(record, FOLD_KEY(implausible))) ||
                                               json_is_true(json_object_get(record, FOLD_KEY(noisy))) ||
                                               strcmp(verdict, fold_verdict_name(FOLD_REFUTED)) == 0 ||

@@ -6,6 +6,7 @@
 #include "report_lines.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -317,6 +318,11 @@ fold_status fold_lines_scan(const char *path, fold_take_scanned *take, void *con
 const char *fold_record_text(const json_t *record, const char *key) {
   const char *text = json_string_value(json_object_get(record, key));
   return text ? text : "";
+}
+
+double fold_record_double(const json_t *record, const char *key) {
+  const json_t *value = json_object_get(record, key);
+  return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
 /* Each part is hashed with its final zero byte, so that different parts cannot join to the same text. */

@@ -28,6 +28,8 @@ fold_status fold_lines_scan(const char *path, fold_take_scanned *take, void *con
 
 /* A record's text of that key; "" where it has none. */
 const char *fold_record_text(const json_t *record, const char *key);
+/* A record's number of that key; NaN where it has none. */
+double fold_record_double(const json_t *record, const char *key);
 
 /* The dtype of a record's results: "result_dtype", or else that of its terms. -1: unknown. */
 int fold_record_result_dtype(const json_t *record);

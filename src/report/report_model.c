@@ -67,11 +67,6 @@ fold_status fold_model_add_environment(struct fold_model *model, const json_t *r
   return *at ? fold_ok() : no_memory();
 }
 
-static double number_of(const json_t *record, const char *key) {
-  const json_t *value = json_object_get(record, key);
-  return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 static struct fold_model_subject *find_subject(struct fold_model *model, const json_t *record) {
   const char *name = fold_record_text(record, "subject"), *engine = fold_record_text(record, "engine");
   name = fold_model_word(model, name);
@@ -203,16 +198,10 @@ static void keep_evidence(struct fold_model_cell *cell, struct fold_model_fixtur
   if (listed) json_decref(*listed), *listed = json_incref(record);
 }
 
-static int verdict_of(const json_t *record) {
-  for (int v = 0; v < FOLD_VERDICTS; v++)
-    if (strcmp(fold_record_text(record, "verdict"), fold_verdict_name((enum fold_verdict)v)) == 0) return v;
-  return -1;
-}
-
 /* Errors in ulps of one-row sums are drawn against n. The bound in ulps is the error over its fraction of the bound. */
 static fold_status add_judged(struct fold_model *model, const json_t *record, double ulps, double fraction,
                               int environment) {
-  if (!isfinite(ulps) || number_of(record, "rows") != 1 || strcmp(fold_record_text(record, "op"), "sum") != 0)
+  if (!isfinite(ulps) || fold_record_double(record, "rows") != 1 || strcmp(fold_record_text(record, "op"), "sum") != 0)
     return fold_ok();
   struct fold_model_point *p = fold_model_grow(&model->judged, &model->n_judged, &model->room_judged, sizeof *p);
   if (p == NULL) return no_memory();
@@ -223,12 +212,12 @@ static fold_status add_judged(struct fold_model *model, const json_t *record, do
                                  .generator = fold_model_word(model, generator[0] ? generator : "literal values"),
                                  .dtype = fold_model_word(model, fold_record_text(record, "dtype")),
                                  .op = fold_model_word(model, "sum"),
-                                 .n = number_of(record, "cols"),
+                                 .n = fold_record_double(record, "cols"),
                                  .error = ulps,
                                  .ulps = ulps,
                                  .bound = ulps > 0 && fraction > 0 ? ulps / fraction : NAN,
                                  .probable = NAN,
-                                 .condition = number_of(record, "condition")};
+                                 .condition = fold_record_double(record, "condition")};
   return p->subject && p->engine && p->generator && p->dtype && p->op ? fold_ok() : no_memory();
 }
 
@@ -254,7 +243,7 @@ const char *fold_model_unbounded(const struct fold_model_cell *cell, char text[2
 }
 
 fold_status fold_model_add_judgement(struct fold_model *model, json_t *record, int environment) {
-  int verdict = verdict_of(record);
+  int verdict = fold_verdict_parse(fold_record_text(record, "verdict"));
   if (verdict < 0) return fold_error(FOLD_BAD_INPUT, "no verdict '%.40s'", fold_record_text(record, "verdict"));
   struct fold_model_cell *cell = find_cell(model, record);
   if (cell == NULL && model->n_claims == MODEL_CLAIMS)
@@ -267,7 +256,7 @@ fold_status fold_model_add_judgement(struct fold_model *model, json_t *record, i
   const char *name = fold_record_text(record, "case");
   struct fold_model_fixture *fixture = find_fixture(cell, name, fixture_length(name));
   if (fixture == NULL) return no_memory();
-  double ulps = number_of(record, "ulps"), fraction = number_of(record, "bound_fraction");
+  double ulps = fold_record_double(record, "ulps"), fraction = fold_record_double(record, "bound_fraction");
   fixture->count[verdict] += cases;
   if (fold_model_is_known(record)) cell->known++, fixture->known++;
   const json_t *telling = verdict == FOLD_HELD ? json_object_get(record, "telling") : NULL;

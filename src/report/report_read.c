@@ -14,11 +14,6 @@ struct reader {
 
 static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for the report"); }
 
-static double number(const json_t *record, const char *key) {
-  const json_t *value = json_object_get(record, key);
-  return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
 static bool flag(const json_t *record, const char *key) { return json_is_true(json_object_get(record, key)); }
 
 static long long read_seed(const json_t *record) {
@@ -52,16 +47,16 @@ static fold_status read_timing(struct reader *r, json_t *record) {
   if (t == NULL) return no_memory();
   FOLD_TRY(fold_model_add_time(m, record, r->environment));
   *t = (struct fold_model_timing){.environment = r->environment,
-                                  .threads = number(record, FOLD_KEY(threads)),
-                                  .rows = number(record, FOLD_KEY(rows)),
-                                  .cols = number(record, FOLD_KEY(cols)),
-                                  .median = number(record, FOLD_KEY(median_seconds)),
-                                  .p10 = number(record, FOLD_KEY(p10_seconds)),
-                                  .p90 = number(record, FOLD_KEY(p90_seconds)),
-                                  .bytes_per_second = number(record, FOLD_KEY(bytes_per_second)),
-                                  .ceiling = number(record, FOLD_KEY(ceiling_bytes_per_second)),
-                                  .of_ceiling = number(record, FOLD_KEY(of_ceiling)),
-                                  .to_peer = number(record, FOLD_KEY(to_peer)),
+                                  .threads = fold_record_double(record, FOLD_KEY(threads)),
+                                  .rows = fold_record_double(record, FOLD_KEY(rows)),
+                                  .cols = fold_record_double(record, FOLD_KEY(cols)),
+                                  .median = fold_record_double(record, FOLD_KEY(median_seconds)),
+                                  .p10 = fold_record_double(record, FOLD_KEY(p10_seconds)),
+                                  .p90 = fold_record_double(record, FOLD_KEY(p90_seconds)),
+                                  .bytes_per_second = fold_record_double(record, FOLD_KEY(bytes_per_second)),
+                                  .ceiling = fold_record_double(record, FOLD_KEY(ceiling_bytes_per_second)),
+                                  .of_ceiling = fold_record_double(record, FOLD_KEY(of_ceiling)),
+                                  .to_peer = fold_record_double(record, FOLD_KEY(to_peer)),
                                   .implausible = flag(record, FOLD_KEY(implausible))};
   FOLD_TRY(take_word(r, record, FOLD_KEY(subject), &t->subject));
   FOLD_TRY(take_word(r, record, FOLD_KEY(engine), &t->engine));
@@ -78,12 +73,12 @@ static fold_status read_study(struct reader *r, json_t *record) {
   struct fold_model_point *p = fold_model_grow(&m->study, &m->n_study, &m->room_study, sizeof *p);
   if (p == NULL) return no_memory();
   *p = (struct fold_model_point){.environment = r->environment,
-                                 .n = number(record, FOLD_KEY(n)),
-                                 .error = number(record, FOLD_KEY(error_abs)),
-                                 .ulps = number(record, FOLD_KEY(error_ulps)),
-                                 .bound = number(record, FOLD_KEY(bound)),
-                                 .probable = number(record, FOLD_KEY(probabilistic)),
-                                 .condition = number(record, FOLD_KEY(condition))};
+                                 .n = fold_record_double(record, FOLD_KEY(n)),
+                                 .error = fold_record_double(record, FOLD_KEY(error_abs)),
+                                 .ulps = fold_record_double(record, FOLD_KEY(error_ulps)),
+                                 .bound = fold_record_double(record, FOLD_KEY(bound)),
+                                 .probable = fold_record_double(record, FOLD_KEY(probabilistic)),
+                                 .condition = fold_record_double(record, FOLD_KEY(condition))};
   FOLD_TRY(take_word(r, record, FOLD_KEY(subject), &p->subject));
   FOLD_TRY(take_word(r, record, FOLD_KEY(engine), &p->engine));
   FOLD_TRY(take_word(r, record, FOLD_KEY(generator), &p->generator));
@@ -97,12 +92,12 @@ static fold_status read_scaling(struct reader *r, json_t *record) {
   if (s == NULL) return no_memory();
   FOLD_TRY(fold_model_add_time(m, record, r->environment));
   *s = (struct fold_model_scaling){.environment = r->environment,
-                                   .n = number(record, FOLD_KEY(n)),
-                                   .workers = number(record, FOLD_KEY(workers)),
-                                   .median = number(record, FOLD_KEY(median_seconds)),
-                                   .local = number(record, FOLD_KEY(local_median_seconds)),
-                                   .calls = number(record, FOLD_KEY(calls_median_seconds)),
-                                   .to_library = number(record, FOLD_KEY(to_library)),
+                                   .n = fold_record_double(record, FOLD_KEY(n)),
+                                   .workers = fold_record_double(record, FOLD_KEY(workers)),
+                                   .median = fold_record_double(record, FOLD_KEY(median_seconds)),
+                                   .local = fold_record_double(record, FOLD_KEY(local_median_seconds)),
+                                   .calls = fold_record_double(record, FOLD_KEY(calls_median_seconds)),
+                                   .to_library = fold_record_double(record, FOLD_KEY(to_library)),
                                    .implausible = flag(record, FOLD_KEY(implausible)),
                                    .noisy = flag(record, FOLD_KEY(noisy))};
   FOLD_TRY(take_word(r, record, FOLD_KEY(why), &s->why));
@@ -119,12 +114,12 @@ static fold_status read_message(struct reader *r, json_t *record) {
   if (s == NULL) return no_memory();
   FOLD_TRY(fold_model_add_time(m, record, r->environment));
   *s = (struct fold_model_message){.environment = r->environment,
-                                   .bytes = number(record, FOLD_KEY(bytes)),
-                                   .workers = number(record, FOLD_KEY(workers)),
-                                   .median = number(record, FOLD_KEY(median_seconds)),
-                                   .bus = number(record, FOLD_KEY(bus_bytes_per_second)),
-                                   .link = number(record, FOLD_KEY(link_bytes_per_second)),
-                                   .to_library = number(record, FOLD_KEY(to_library)),
+                                   .bytes = fold_record_double(record, FOLD_KEY(bytes)),
+                                   .workers = fold_record_double(record, FOLD_KEY(workers)),
+                                   .median = fold_record_double(record, FOLD_KEY(median_seconds)),
+                                   .bus = fold_record_double(record, FOLD_KEY(bus_bytes_per_second)),
+                                   .link = fold_record_double(record, FOLD_KEY(link_bytes_per_second)),
+                                   .to_library = fold_record_double(record, FOLD_KEY(to_library)),
                                    .implausible = flag(record, FOLD_KEY(implausible)),
                                    .noisy = flag(record, FOLD_KEY(noisy))};
   FOLD_TRY(take_word(r, record, FOLD_KEY(why), &s->why));
@@ -139,9 +134,9 @@ static fold_status read_probe(struct reader *r, json_t *record) {
   struct fold_model_probe *p = fold_model_grow(&m->probes, &m->n_probes, &m->room_probes, sizeof *p);
   if (p == NULL) return no_memory();
   *p = (struct fold_model_probe){.environment = r->environment,
-                                 .bytes = number(record, FOLD_KEY(bytes)),
-                                 .workers = number(record, FOLD_KEY(workers)),
-                                 .head = number(record, FOLD_KEY(head)),
+                                 .bytes = fold_record_double(record, FOLD_KEY(bytes)),
+                                 .workers = fold_record_double(record, FOLD_KEY(workers)),
+                                 .head = fold_record_double(record, FOLD_KEY(head)),
                                  .agrees = flag(record, FOLD_KEY(rank_agreement)),
                                  .repeats = flag(record, FOLD_KEY(run_to_run))};
   FOLD_TRY(take_word(r, record, FOLD_KEY(subject), &p->subject));
@@ -157,10 +152,10 @@ static fold_status read_ranks(struct reader *r, json_t *record) {
   struct fold_model_point *p = fold_model_grow(&m->ranks, &m->n_ranks, &m->room_ranks, sizeof *p);
   if (p == NULL) return no_memory();
   *p = (struct fold_model_point){.environment = r->environment,
-                                 .n = number(record, FOLD_KEY(ranks)),
-                                 .error = number(record, FOLD_KEY(error_relative_worst)),
-                                 .ulps = number(record, FOLD_KEY(error_ulps_worst)),
-                                 .bound = number(record, FOLD_KEY(bound_relative)),
+                                 .n = fold_record_double(record, FOLD_KEY(ranks)),
+                                 .error = fold_record_double(record, FOLD_KEY(error_relative_worst)),
+                                 .ulps = fold_record_double(record, FOLD_KEY(error_ulps_worst)),
+                                 .bound = fold_record_double(record, FOLD_KEY(bound_relative)),
                                  .probable = NAN,
                                  .condition = NAN};
   FOLD_TRY(take_word(r, record, FOLD_KEY(subject), &p->subject));
@@ -174,11 +169,11 @@ static fold_status read_world(struct reader *r, json_t *record) {
   struct fold_model *m = r->model;
   struct fold_model_world *w = fold_model_grow(&m->worlds, &m->n_worlds, &m->room_worlds, sizeof *w);
   if (w == NULL) return no_memory();
-  *w = (struct fold_model_world){.ranks = number(record, FOLD_KEY(ranks)),
-                                 .elements = number(record, FOLD_KEY(elements)),
-                                 .worlds = number(record, FOLD_KEY(worlds)),
-                                 .changed = number(record, FOLD_KEY(elements_changed)),
-                                 .most_distinct = number(record, FOLD_KEY(most_distinct))};
+  *w = (struct fold_model_world){.ranks = fold_record_double(record, FOLD_KEY(ranks)),
+                                 .elements = fold_record_double(record, FOLD_KEY(elements)),
+                                 .worlds = fold_record_double(record, FOLD_KEY(worlds)),
+                                 .changed = fold_record_double(record, FOLD_KEY(elements_changed)),
+                                 .most_distinct = fold_record_double(record, FOLD_KEY(most_distinct))};
   FOLD_TRY(take_word(r, record, FOLD_KEY(subject), &w->subject));
   FOLD_TRY(take_word(r, record, FOLD_KEY(generator), &w->generator));
   return take_word(r, record, FOLD_KEY(dtype), &w->dtype);
@@ -190,20 +185,21 @@ static fold_status read_any_validation(struct reader *r, json_t *record, bool ve
   struct fold_model_validation *v =
       fold_model_grow(&m->validations, &m->n_validations, &m->room_validations, sizeof *v);
   if (v == NULL) return no_memory();
-  double error = number(record, FOLD_KEY(error_abs)), join = number(record, FOLD_KEY(join_error));
+  double error = fold_record_double(record, FOLD_KEY(error_abs)),
+         join = fold_record_double(record, FOLD_KEY(join_error));
   *v = (struct fold_model_validation){
       .environment = r->environment,
       .vector = vector,
-      .n = number(record, FOLD_KEY(n)),
-      .workers = number(record, FOLD_KEY(workers)),
-      .ulps = number(record, vector ? FOLD_KEY(error_ulps_worst) : FOLD_KEY(error_ulps)),
-      .relative = number(record, vector ? FOLD_KEY(error_relative_worst) : FOLD_KEY(error_relative)),
-      .fraction = vector       ? number(record, FOLD_KEY(error_over_bound_worst))
+      .n = fold_record_double(record, FOLD_KEY(n)),
+      .workers = fold_record_double(record, FOLD_KEY(workers)),
+      .ulps = fold_record_double(record, vector ? FOLD_KEY(error_ulps_worst) : FOLD_KEY(error_ulps)),
+      .relative = fold_record_double(record, vector ? FOLD_KEY(error_relative_worst) : FOLD_KEY(error_relative)),
+      .fraction = vector       ? fold_record_double(record, FOLD_KEY(error_over_bound_worst))
                   : error == 0 ? 0
-                               : error / number(record, FOLD_KEY(bound)),
-      .join = join == 0 ? 0 : join / number(record, FOLD_KEY(join_bound)),
-      .not_canonical = number(record, FOLD_KEY(not_canonical)),
-      .distance = number(record, FOLD_KEY(distance_relative_worst)),
+                               : error / fold_record_double(record, FOLD_KEY(bound)),
+      .join = join == 0 ? 0 : join / fold_record_double(record, FOLD_KEY(join_bound)),
+      .not_canonical = fold_record_double(record, FOLD_KEY(not_canonical)),
+      .distance = fold_record_double(record, FOLD_KEY(distance_relative_worst)),
       .seed = read_seed(record)};
   FOLD_TRY(take_word(r, record, FOLD_KEY(subject), &v->subject));
   FOLD_TRY(take_word(r, record, FOLD_KEY(engine), &v->engine));

@@ -22,10 +22,8 @@ size_t fold_model_incomplete(const struct fold_model *model) {
 }
 
 static size_t rank_of(const char *name) {
-  size_t n, i = 0;
-  const struct fold_claim *claims = fold_claims(&n);
-  while (i < n && strcmp(claims[i].name, name) != 0) i++;
-  return i;
+  const struct fold_claim *claim = fold_claim_find(name);
+  return claim ? claim->id : FOLD_CLAIMS;
 }
 
 static void swap_claims(struct fold_model *model, size_t a, size_t b) {
