@@ -81,6 +81,13 @@ static fold_status open_batch(struct fold_trial *trial) {
   return fold_rig_load(batch);
 }
 
+static void take_place(struct fold_trial *trial, size_t row, const char *at) {
+  const struct fold_order_side own = {.rows = 1, .at = "alone"};
+  struct fold_order_side among = {.rows = BATCH, .row = row, .alone = true};
+  snprintf(among.at, sizeof among.at, "%s", at);
+  fold_trial_take_sides(trial, trial->c->cols, &own, &among);
+}
+
 static void judge_row_in_batch(struct fold_trial *trial, struct fold_finding *finding) {
   const struct fold_case *c = trial->c;
   uint64_t got[BATCH];
@@ -98,14 +105,11 @@ static void judge_row_in_batch(struct fold_trial *trial, struct fold_finding *fi
   const size_t size = fold_dtype_size(dtype);
   const unsigned char *third = (const unsigned char *)got + THIRD * size,
                       *fourth = (const unsigned char *)got + FOURTH * size;
-  const struct fold_order_side own = {.rows = 1, .at = "alone"};
-  struct fold_order_side among = {.rows = BATCH, .row = THIRD, .alone = true, .at = "as third of five rows"};
-  fold_trial_take_sides(trial, c->cols, &own, &among);
-  if (!fold_find_same(finding, dtype, third, trial->got, 1, "different bits as third of five rows")) return;
-  among.row = FOURTH;
-  snprintf(among.at, sizeof among.at, "as fourth of five rows");
-  fold_trial_take_sides(trial, c->cols, &own, &among);
-  if (fold_find_same(finding, dtype, fourth, trial->got, 1, "different bits as fourth of five rows"))
+  if (!fold_find_same(finding, dtype, third, trial->got, 1, "different bits as third of five rows"))
+    take_place(trial, THIRD, "as third of five rows");
+  else if (!fold_find_same(finding, dtype, fourth, trial->got, 1, "different bits as fourth of five rows"))
+    take_place(trial, FOURTH, "as fourth of five rows");
+  else
     fold_find_held(finding);
 }
 

@@ -100,12 +100,12 @@ static fold_status append_zeros(struct fold_rig *rig, size_t n) {
   return fold_rig_load(rig);
 }
 
-/* n terms in front of others, and elsewhere. */
-static void take_front(struct fold_trial *trial, size_t n, const struct fold_order_side *elsewhere) {
+/* n terms in front of others, and in front of so many zeros. */
+static void take_front(struct fold_trial *trial, size_t n, size_t zeros) {
   const struct fold_order_side front = {
       .rows = 1, .behind = fold_order_behind(fold_trial_terms(trial) - n), .at = "in front of other terms"};
-  struct fold_order_side side = *elsewhere;
-  snprintf(side.at, sizeof side.at, side.behind ? "in front of zeros" : "as an array by themselves");
+  struct fold_order_side side = {.rows = 1, .behind = zeros, .behind_zeros = true};
+  snprintf(side.at, sizeof side.at, zeros ? "in front of zeros" : "as an array by themselves");
   fold_trial_take_sides(trial, n, &front, &side);
 }
 
@@ -124,9 +124,9 @@ static bool judge_prefix(struct fold_trial *trial, size_t n, struct fold_finding
     if (status.code == FOLD_OK) status = run_shape(trial, &rig, &s, n, false, &got);
     snprintf(what, sizeof what, "the row's first %zu term%s different bits %s than where %s", n,
              n == 1 ? " has" : "s have", zeros ? "in front of zeros" : "as an array by themselves", "they stand");
-    const struct fold_order_side own = {.rows = 1, .behind = zeros, .behind_zeros = true};
-    take_front(trial, n, &own);
-    if (!compare(trial, &rig, status, &got, &in_front, 1, what, finding)) return false;
+    if (compare(trial, &rig, status, &got, &in_front, 1, what, finding)) continue;
+    take_front(trial, n, zeros);
+    return false;
   }
   if (status.code != FOLD_OK) fold_find_failed(finding, status);
   return status.code == FOLD_OK;
@@ -170,13 +170,13 @@ static bool judge_padded(struct fold_trial *trial, size_t more, beyond *with, st
   fold_status status = open_shape(trial, extent(&s), s.rows, &rig);
   if (status.code == FOLD_OK) status = lay_shape(trial, &s, with, &rig);
   if (status.code == FOLD_OK) status = run_shape(trial, &rig, &s, cols, false, trial->other);
-  const bool same = compare(trial, &rig, status, trial->other, trial->got, s.rows, what, finding);
+  if (compare(trial, &rig, status, trial->other, trial->got, s.rows, what, finding)) return true;
   const struct fold_order_side plain = {.rows = c->rows, .row = finding->row, .at = "as they are"};
   struct fold_order_side padded = {.rows = s.rows, .row = finding->row, .more = more, .more_zeros = with == zero};
   snprintf(padded.at, sizeof padded.at, "with %zu %s%s appended", more, with == zero ? "zero" : "identity element",
            more == 1 ? "" : "s");
-  if (!same) fold_trial_take_sides(trial, c->cols, &plain, &padded);
-  return same;
+  fold_trial_take_sides(trial, c->cols, &plain, &padded);
+  return false;
 }
 
 /* +0 is a sum's identity where no result is -0. */
@@ -210,13 +210,13 @@ static bool judge_strides(struct fold_trial *trial, struct shape s, struct fold_
   fold_status status = open_shape(trial, extent(&s), s.rows, &rig);
   if (status.code == FOLD_OK) status = lay_shape(trial, &s, zero, &rig);
   if (status.code == FOLD_OK) status = run_shape(trial, &rig, &s, s.cols, true, trial->other);
-  const bool same = compare(trial, &rig, status, trial->other, trial->got, s.rows, what, finding);
+  if (compare(trial, &rig, status, trial->other, trial->got, s.rows, what, finding)) return true;
   const struct fold_order_side plain = {.rows = trial->c->rows, .row = finding->row, .at = "contiguous"};
   struct fold_order_side apart = {
       .rows = s.rows, .row = finding->row, .row_stride = s.row_stride, .col_stride = s.col_stride};
   snprintf(apart.at, sizeof apart.at, "with rows %zu elements apart and terms %zu", s.row_stride, s.col_stride);
-  if (!same) fold_trial_take_sides(trial, s.cols, &plain, &apart);
-  return same;
+  fold_trial_take_sides(trial, s.cols, &plain, &apart);
+  return false;
 }
 
 void fold_judge_stride_invariant(struct fold_trial *trial, struct fold_finding *finding) {

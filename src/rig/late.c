@@ -83,7 +83,7 @@ static struct account {
   double seconds;
   bool late;
 } accounts[SUBJECTS];
-static unsigned n_late;
+static bool any_late;
 
 static struct account *account_of(const void *who) {
   size_t i = 0;
@@ -92,8 +92,8 @@ static struct account *account_of(const void *who) {
   return &accounts[i];
 }
 
-bool fold_late_is(const void *who) { return n_late > 0 && account_of(who)->late; }
-bool fold_late_was_any(void) { return n_late > 0; }
+bool fold_late_is(const void *who) { return any_late && account_of(who)->late; }
+bool fold_late_was_any(void) { return any_late; }
 
 static void wait_for_rest(struct account *account) {
   const struct timespec pause = {.tv_nsec = 200 * 1000};
@@ -107,14 +107,16 @@ static void allow(const struct fold_watched *watched, size_t n, int access) {
   for (size_t i = 0; i < n; i++) mprotect(watched[i].region->at, watched[i].region->bytes, access);
 }
 
+enum { OUTPUT, SCRATCH, INPUT };
+static const char *const what[] = {[OUTPUT] = "its output, by a thread that wrote to it after the call had returned",
+                                   [SCRATCH] = "its scratch, by a thread that wrote to it after the call had returned",
+                                   [INPUT] = "its input, by a thread that wrote to it after the call had returned"};
+
 /* Before: whether each was written to by the call itself. */
 static const char *find_written(struct fold_watched *watched, size_t n, size_t own, const bool *before) {
-  static const char *const what[] = {"its output, by a thread that wrote to it after the call had returned",
-                                     "its scratch, by a thread that wrote to it after the call had returned",
-                                     "its input, by a thread that wrote to it after the call had returned"};
   const char *found = NULL;
   for (size_t i = n; i-- > 0;) {
-    if (watched[i].inside.seen && !before[i]) found = what[i >= own ? 2 : i];
+    if (watched[i].inside.seen && !before[i]) found = what[i >= own ? INPUT : i];
     if (i < own) watched[i].inside.seen = false; /* to write there is no fault */
   }
   return found;
@@ -124,8 +126,7 @@ static const char *find_written(struct fold_watched *watched, size_t n, size_t o
 static const char *look(struct account *account, struct fold_watched *watched, size_t n, size_t own, const void *got) {
   const struct fold_watched *out = &watched[0];
   bool before[FOLD_INPUTS + 2];
-  if (memcmp(got, out->region->at + out->first, out->last - out->first) != 0)
-    return "its output, by a thread that wrote to it after the call had returned";
+  if (memcmp(got, out->region->at + out->first, out->last - out->first) != 0) return what[OUTPUT];
   if (!fold_watch_is_set() || !(account->late || fold_footing_has_company())) return NULL;
   for (size_t i = 0; i < n; i++) before[i] = watched[i].inside.seen;
   allow(watched, own, PROT_READ);
@@ -137,7 +138,7 @@ static const char *look(struct account *account, struct fold_watched *watched, s
 const char *fold_late_look(const void *who, struct fold_watched *watched, size_t n, size_t own, const void *got) {
   struct account *account = account_of(who);
   const char *found = look(account, watched, n, own, got);
-  if (found && !account->late) n_late++;
   account->late |= found != NULL;
+  any_late |= account->late;
   return found;
 }

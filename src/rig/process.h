@@ -1,5 +1,6 @@
 /* process.h: what a run finds in its process that only system calls tell: limits of resources, how signals are handled, timers, the
- * priority, the user, the mask of files' modes, and processes that it started. Of surroundings.c alone.
+ * priority, the user, the mask of files' modes, and processes that it started. surroundings.c looks; who starts a
+ * process for the harness says so.
  */
 #ifndef FOLD_PROCESS_H
 #define FOLD_PROCESS_H
