@@ -4,22 +4,8 @@
 
 #include "command.h"
 #include "command_compare_claim.h"
+#include "command_names.h"
 #include "order.h"
-
-static void list_names(const char *(*name)(unsigned), unsigned n, unsigned mask) {
-  bool first = true;
-  for (unsigned i = 0; i < n; i++)
-    if (mask >> i & 1) {
-      printf("%s%s", first ? "" : ",", name(i));
-      first = false;
-    }
-}
-static const char *dtype_at(unsigned i) { return fold_dtype_name((enum fold_dtype)i); }
-static const char *op_at(unsigned i) { return fold_problem((enum fold_problem_id)i)->name; }
-static const char *claim_at(unsigned i) {
-  size_t n;
-  return fold_claims(&n)[i].name;
-}
 
 /* Whether the subject is chosen, by a claim too that it makes. */
 static bool chooses(const struct fold_selection *selection, const struct fold_subject *subject) {
@@ -56,15 +42,15 @@ static fold_status print_subjects(const struct fold_selection *selection, const 
       continue;
     }
     printf("%s on %s\n    %s\n    ", s->name, fold_engine_name(s->engine), s->about);
-    list_names(dtype_at, FOLD_DTYPES, s->dtypes);
+    fold_put_dtypes(stdout, s->dtypes, ",");
     printf("; ");
-    list_names(op_at, FOLD_PROBLEMS, s->ops);
+    fold_put_problems(stdout, s->ops, ",");
     list_rule("accumulator", s->accumulator);
     list_rule("result", s->result);
     if (s->order) printf("; order %s", s->order);
     if (s->twin) printf("; twin %s", s->twin);
     printf("\n    claims ");
-    list_names(claim_at, FOLD_CLAIMS, (unsigned)s->claims);
+    fold_put_claims(stdout, s->claims, ",");
     printf("\n");
   }
   if (listed == 0) fprintf(stderr, "foldproof list: this build has no such subject\n");

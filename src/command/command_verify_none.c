@@ -2,30 +2,12 @@
 #include <stdio.h>
 
 #include "command.h"
+#include "command_names.h"
 #include "command_verify_none.h"
 #include "engine.h"
 #include "fixture.h"
 
 enum { MOST = 5 };
-
-static const char *dtype_name(size_t id) { return id < FOLD_DTYPES ? fold_dtype_name((enum fold_dtype)id) : NULL; }
-static const char *problem_name(size_t id) {
-  return id < FOLD_PROBLEMS ? fold_problem((enum fold_problem_id)id)->name : NULL;
-}
-static const char *claim_name(size_t id) {
-  size_t n;
-  const struct fold_claim *claims = fold_claims(&n);
-  return id < n ? claims[id].name : NULL;
-}
-
-static void put_names(uint64_t mask, const char *(*name)(size_t id)) {
-  const char *between = "";
-  for (size_t id = 0; name(id); id++) {
-    if (!(mask >> id & 1)) continue;
-    fprintf(stderr, "%s%s", between, name(id));
-    between = ", ";
-  }
-}
 
 /* What the selected cases are of, and how many there are that the subject takes. */
 struct cases_of {
@@ -54,13 +36,13 @@ static void put_untaken(const struct fold_subject *subject, const struct fold_ca
   }
   if (subject->vector) fputs("takes one term a rank, ", stderr);
   fputs("takes ", stderr);
-  put_names(subject->ops, problem_name);
+  fold_put_problems(stderr, subject->ops, ", ");
   fputs(" of ", stderr);
-  put_names(subject->dtypes, dtype_name);
+  fold_put_dtypes(stderr, subject->dtypes, ", ");
   fputs("; the selected cases are ", stderr);
-  put_names(of.problems, problem_name);
+  fold_put_problems(stderr, of.problems, ", ");
   fputs(" of ", stderr);
-  put_names(of.dtypes, dtype_name);
+  fold_put_dtypes(stderr, of.dtypes, ", ");
   fprintf(stderr, ", such as %s\n", cases->n ? cases->at[0].name : "none");
 }
 
@@ -75,9 +57,9 @@ static void put_unclaimed(const struct fold_subject *subject, const struct fold_
     return;
   }
   fputs("does not promise ", stderr);
-  put_names(asked, claim_name);
+  fold_put_claims(stderr, asked, ", ");
   fputs(" (--probe tries it all the same), but ", stderr);
-  put_names(subject->claims, claim_name);
+  fold_put_claims(stderr, subject->claims, ", ");
   fputc('\n', stderr);
 }
 
