@@ -164,7 +164,7 @@ def check_late(folder):
     # What a thread hits, and when, hangs on how busy the machine is: on a free one all are seen at once.
     seen = set()
     for _ in range(20):
-        code, out, err = verify("--guest", guest, "--subjects", names, "--claims", "leaves_no_trace,run_to_run", "--fixtures", "normal/f32/sum/3x1000/seed1")
+        code, out, err = verify("--guest", guest, "--subjects", names, "--claims", "leaves_no_trace,run_to_run,fresh_process", "--fixtures", "normal/f32/sum/3x1000/seed1")
         assert code == 1 and not re.search("(REFUTED|BROKEN): liar/(honest|keeps_a_thread)", out) and not err.count("a process ended"), (code, out, err)
         for what in late:
             where = "output" if what == "the_same" else what

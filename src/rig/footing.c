@@ -66,8 +66,7 @@ static const char *name_of(struct environment e) { return (void)e, "the rounding
 static bool is_usual(struct environment e) { return e.sse == (unsigned)FE_TONEAREST; }
 #endif
 
-/* How many threads this process has; 0 where the system does not say. */
-static unsigned threads_now(void) {
+unsigned fold_footing_threads(void) {
   struct stat tasks;
   return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink > 2 ? (unsigned)tasks.st_nlink - 2 : 0;
 }
@@ -80,21 +79,21 @@ static bool company;
  * the next pool from the look at them. So many as before are waited for; who is still there then is a subject's own. */
 static void wait_for_ends(unsigned before) {
   const struct timespec pause = {.tv_nsec = 50 * 1000};
-  for (int i = 0; i < 1000 && threads_now() > before; i++) nanosleep(&pause, NULL);
+  for (int i = 0; i < 1000 && fold_footing_threads() > before; i++) nanosleep(&pause, NULL);
 }
 
 /* Clang's runtime loses the locks of critical sections by a hard pause (14: the next one crashes): its threads stay, and are
  * looked at after each run. */
 void fold_footing_reset(void) {
   set_usual();
-  if (quiet && threads_now() == quiet) return;
+  if (quiet && fold_footing_threads() == quiet) return;
 #ifndef __clang__
   omp_pause_resource_all(omp_pause_hard);
 #else
   if (quiet) return;
 #endif
   wait_for_ends(quiet ? quiet : 1);
-  quiet = threads_now();
+  quiet = fold_footing_threads();
 }
 
 void fold_footing_begin(void) {
@@ -127,7 +126,7 @@ static void set_settings(const struct fold_footing *f) {
 /* One that is not the usual among OpenMP's other threads, which are put right. */
 static bool look_at_threads(struct environment *found) {
   enum { MOST = 64 }; /* of them; a team of more than there are makes new ones, which would be counted the next time */
-  unsigned all = threads_now(), threads = all > quiet ? all - quiet + 1 : 1;
+  unsigned all = fold_footing_threads(), threads = all > quiet ? all - quiet + 1 : 1;
   bool any = false, grew = all > quiet;
 #ifdef __clang__
   company = false; /* those that are there when it is quiet may be OpenMP's */
@@ -149,7 +148,7 @@ static bool look_at_threads(struct environment *found) {
       }
     }
   }
-  company |= grew && threads_now() > all; /* so many that were none of its own had to be made */
+  company |= grew && fold_footing_threads() > all; /* so many that were none of its own had to be made */
   return any;
 }
 

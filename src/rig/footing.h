@@ -15,6 +15,9 @@ struct fold_footing {
   int threads, dynamic, levels, schedule, chunk;
 };
 
+/* How many threads this process has; 0 where the system does not say. */
+unsigned fold_footing_threads(void);
+
 /* The default environment for this thread; OpenMP's other threads, where there are any, are ended, and new ones will have
  * this thread's environment. */
 void fold_footing_reset(void);

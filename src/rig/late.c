@@ -3,6 +3,7 @@
 #include "late.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,26 +53,31 @@ static bool is_wait(long number, const unsigned long *arguments) {
   return false;
 }
 
-/* One that has ended rests, too. */
+/* What can't be read of a thread that is there tells nothing of it: a subject may have taken all descriptors. */
+static bool has_ended(const char *thread) {
+  char path[64];
+  snprintf(path, sizeof path, "/proc/self/task/%.20s", thread);
+  return access(path, F_OK) != 0 && errno == ENOENT;
+}
+
 static bool rests(const char *thread) {
   char path[64];
   long number;
   unsigned long a[6];
+  int n = 0;
   snprintf(path, sizeof path, "/proc/self/task/%.20s/syscall", thread);
   FILE *file = fopen(path, "re");
-  if (!file) return access("/proc/self/task", F_OK) == 0;
-  const int n = fscanf(file, "%ld %lx %lx %lx %lx %lx %lx", &number, &a[0], &a[1], &a[2], &a[3], &a[4], &a[5]);
-  const bool gone = n == EOF;
-  fclose(file);
-  return gone || (n == 7 && is_wait(number, a));
+  if (file) n = fscanf(file, "%ld %lx %lx %lx %lx %lx %lx", &number, &a[0], &a[1], &a[2], &a[3], &a[4], &a[5]);
+  if (file) fclose(file);
+  return n == 7 ? is_wait(number, a) : has_ended(thread);
 }
 
 static bool all_rest(void) {
   const struct dirent *entry;
   const long own = syscall(SYS_gettid);
-  bool all = true;
   DIR *tasks = opendir("/proc/self/task");
-  while (tasks && all && (entry = readdir(tasks)))
+  bool all = tasks != NULL;
+  while (all && (entry = readdir(tasks)))
     all = entry->d_name[0] == '.' || strtol(entry->d_name, NULL, 10) == own || rests(entry->d_name);
   if (tasks) closedir(tasks);
   return all;
@@ -94,6 +100,10 @@ static struct account *account_of(const void *who) {
 
 bool fold_late_is(const void *who) { return any_late && account_of(who)->late; }
 bool fold_late_was_any(void) { return any_late; }
+
+unsigned fold_late_threads(const struct fold_subject *who) {
+  return who->guest && fold_watch_is_set() ? fold_footing_threads() : 0;
+}
 
 static void wait_for_rest(struct account *account) {
   const struct timespec pause = {.tv_nsec = 200 * 1000};

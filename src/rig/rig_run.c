@@ -166,15 +166,16 @@ static void trace_fault(const struct fold_watched *w, enum fold_argument of, str
   traces->input_at = w->inside.at - (ptrdiff_t)w->first;
 }
 
-/* OpenMP's other threads, and of the process what takes long, are looked at after the 1st, 2nd, 4th, ... run on the host, and at last
- * by fold_rig_look_at_state: what was done to them stays until then, and to find it takes longer than a short run. */
+/* OpenMP's other threads, and of the process what takes long, are looked at after the 1st, 2nd, 4th, ... run on the host, where a guest
+ * has started a thread, and at last by fold_rig_look_at_state: what was done to them stays until then, and to find it takes longer
+ * than a short run. */
 static bool is_looked_at(const struct fold_rig *rig) { return rig->ops->is_host && (rig->runs & (rig->runs - 1)) == 0; }
 
 /* `left` is of the engine. */
 static void restore_state(const struct fold_rig *rig, const struct fold_call *call, const struct fold_footing *before,
-                          const char left[80], struct fold_traces *traces) {
-  bool whole = !rig->ops->is_host || call->comm || is_looked_at(rig);
-  fold_footing_restore(before, is_looked_at(rig), traces->left);
+                          bool looks, const char left[80], struct fold_traces *traces) {
+  bool whole = !rig->ops->is_host || call->comm || looks;
+  fold_footing_restore(before, looks, traces->left);
   fold_surroundings_restore(whole, traces->left);
   if (!traces->left[0]) memcpy(traces->left, left, sizeof traces->left);
 }
@@ -215,6 +216,7 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
   struct fold_footing own = fold_footing_now();
   if (host && call->launch.threads) omp_set_num_threads((int)call->launch.threads);
   struct fold_footing before = fold_footing_now();
+  const unsigned threads = fold_late_threads(subject);
   fold_watch_begin(call->rows * call->cols);
   char left[80] = "";
   if (rig->ops->keep) rig->ops->keep();
@@ -223,9 +225,10 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
   if (rig->ops->restore) rig->ops->restore(left); /* before the engine is used again */
   fold_status ended = status.code == FOLD_OK ? end_run(rig, call, out, scratch, glance) : rig->ops->finish();
   fold_watch_end();
-  restore_state(rig, call, &before, left, traces);
+  const bool looks = is_looked_at(rig) || (host && fold_late_threads(subject) > threads);
+  restore_state(rig, call, &before, looks, left, traces);
   const char *late = NULL;
-  if ((is_looked_at(rig) || (host && fold_late_is(subject))) && !call->comm)
+  if ((looks || (host && fold_late_is(subject))) && !call->comm)
     late = fold_late_look(subject, watched, n, scratch->end ? 2 : 1, glance->got);
   if (late) snprintf(traces->left, sizeof traces->left, "%s", late);
   const fold_status closed = host ? fold_faults_end() : fold_ok();
