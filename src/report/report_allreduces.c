@@ -161,8 +161,8 @@ static void fill_probe(struct fold_sheet *sheet, const struct fold_model *m, con
     fold_sheet_text(sheet, p[i].setting);
     for (size_t k = i; k < i + width; k++) {
       if (k < end)
-        snprintf(text, sizeof text, "%.12s%s%s", p[k].letter, p[k].agrees ? "" : " (ranks differ)",
-                 p[k].repeats ? "" : " ~");
+        snprintf(text, sizeof text, "%.12s%s%s", p[k].letter, p[k].rank_agreement ? "" : " (ranks differ)",
+                 p[k].run_to_run ? "" : " ~");
       fold_sheet_text(sheet, k < end ? text : "");
     }
   }

@@ -198,29 +198,6 @@ static void keep_evidence(struct fold_model_cell *cell, struct fold_model_fixtur
   if (listed) json_decref(*listed), *listed = json_incref(record);
 }
 
-/* Errors in ulps of one-row sums are drawn against n. The bound in ulps is the error over its fraction of the bound. */
-static fold_status add_judged(struct fold_model *model, const json_t *record, double ulps, double fraction,
-                              int environment) {
-  if (!isfinite(ulps) || fold_record_double(record, "rows") != 1 || strcmp(fold_record_text(record, "op"), "sum") != 0)
-    return fold_ok();
-  struct fold_model_point *p = fold_model_grow(&model->judged, &model->n_judged, &model->room_judged, sizeof *p);
-  if (p == NULL) return no_memory();
-  const char *generator = fold_record_text(record, "generator");
-  *p = (struct fold_model_point){.environment = environment,
-                                 .subject = fold_model_word(model, fold_record_text(record, "subject")),
-                                 .engine = fold_model_word(model, fold_record_text(record, "engine")),
-                                 .generator = fold_model_word(model, generator[0] ? generator : "literal values"),
-                                 .dtype = fold_model_word(model, fold_record_text(record, "dtype")),
-                                 .op = fold_model_word(model, "sum"),
-                                 .n = fold_record_double(record, "cols"),
-                                 .error = ulps,
-                                 .ulps = ulps,
-                                 .bound = ulps > 0 && fraction > 0 ? ulps / fraction : NAN,
-                                 .probable = NAN,
-                                 .condition = fold_record_double(record, "condition")};
-  return p->subject && p->engine && p->generator && p->dtype && p->op ? fold_ok() : no_memory();
-}
-
 static size_t count_at(const json_t *record, const char *key) {
   const json_int_t n = json_integer_value(json_object_get(record, key));
   return n > 0 ? (size_t)n : 0;
@@ -266,7 +243,6 @@ fold_status fold_model_add_judgement(struct fold_model *model, json_t *record, i
   if (isnan(cell->fraction) || fraction > cell->fraction) cell->fraction = fraction;
   if (verdict == FOLD_SKIPPED) FOLD_TRY(count_reason(cell, fixture, fold_record_text(record, "reason"), cases));
   if (verdict == FOLD_HELD) count_rows(cell, record);
-  if (verdict != FOLD_SKIPPED) FOLD_TRY(add_judged(model, record, ulps, fraction, environment));
   if (verdict == FOLD_REFUTED || verdict == FOLD_BROKEN) keep_evidence(cell, fixture, record, environment);
   return fold_ok();
 }

@@ -59,7 +59,7 @@ struct fold_model_point {
 
 struct fold_model_timing {
   int environment;
-  const char *subject, *engine, *dtype, *op, *generator, *verdict, *peer, *note;
+  const char *subject, *engine, *dtype, *op, *generator, *verdict, *peer_name, *note;
   double threads; /* threads of each host subject but NumPy; NaN elsewhere */
   double rows, cols, median, p10, p90, bytes_per_second, ceiling, of_ceiling, to_peer;
   bool implausible;
@@ -88,21 +88,21 @@ struct fold_model_probe {
   int environment;
   const char *subject, *dtype, *generator, *setting, *letter;
   double bytes, workers, head;
-  bool agrees, repeats;
+  bool rank_agreement, run_to_run;
 };
 
-/* A sum (or a vector's all-reduce) in one world, against the world of one and the exact sum: `fraction` and `join` are errors
- * over their bounds. Missing texts are "", missing numbers NaN. */
+/* A sum (or, by its type, a vector's all-reduce, whose error is over its bound) in one world, against the world of one and the exact
+ * sum. Missing texts are "", missing numbers NaN. */
 struct fold_model_validation {
   int environment;
-  bool vector;
-  const char *subject, *engine, *dtype, *generator, *library, *verdict, *note, *got, *one, *promised;
-  double n, workers, ulps, relative, fraction, join, not_canonical, distance;
+  const char *type, *subject, *engine, *dtype, *generator, *library, *verdict, *note, *got, *one_rank, *promised_bits;
+  double n, workers, ulps, relative, error, bound, join_error, join_bound, not_canonical, distance;
   long long seed; /* -1: the record has none; exact, where a double is not */
 };
 
 /* A simulated all-reduce at many world sizes: over how many of `elements` the bits changed with the world. */
 struct fold_model_world {
+  int environment;
   const char *subject, *generator, *dtype;
   double ranks, elements, worlds, changed, most_distinct;
 };

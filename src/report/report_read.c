@@ -1,5 +1,6 @@
 /* report_read.c: reads records into the model. Each is checked against the schema first. */
 #include <math.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "path.h"
@@ -14,25 +15,8 @@ struct reader {
 
 static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for the report"); }
 
-static bool flag(const json_t *record, const char *key) { return json_is_true(json_object_get(record, key)); }
-
-static long long read_seed(const json_t *record) {
-  const json_t *seed = json_object_get(record, FOLD_KEY(seed));
-  return json_is_integer(seed) && json_integer_value(seed) >= 0 ? json_integer_value(seed) : -1;
-}
-
-/* Copies names into the model and points at the copies; optional ones that are absent become "". */
-static fold_status take_word(struct reader *r, const json_t *record, const char *key, const char **word) {
-  *word = fold_model_word(r->model, fold_record_text(record, key));
-  return *word ? fold_ok() : no_memory();
-}
-
 static fold_status read_environment(struct reader *r, json_t *record) {
   return fold_model_add_environment(r->model, record, &r->environment);
-}
-
-static fold_status read_judgement(struct reader *r, json_t *record) {
-  return fold_model_add_judgement(r->model, record, r->environment);
 }
 
 static fold_status read_run(struct reader *r, json_t *record) {
@@ -41,213 +25,112 @@ static fold_status read_run(struct reader *r, json_t *record) {
   return fold_ok();
 }
 
-static fold_status read_timing(struct reader *r, json_t *record) {
-  struct fold_model *m = r->model;
-  struct fold_model_timing *t = fold_model_grow(&m->timings, &m->n_timings, &m->room_timings, sizeof *t);
-  if (t == NULL) return no_memory();
-  FOLD_TRY(fold_model_add_time(m, record, r->environment));
-  *t = (struct fold_model_timing){.environment = r->environment,
-                                  .threads = fold_record_double(record, FOLD_KEY(threads)),
-                                  .rows = fold_record_double(record, FOLD_KEY(rows)),
-                                  .cols = fold_record_double(record, FOLD_KEY(cols)),
-                                  .median = fold_record_double(record, FOLD_KEY(median_seconds)),
-                                  .p10 = fold_record_double(record, FOLD_KEY(p10_seconds)),
-                                  .p90 = fold_record_double(record, FOLD_KEY(p90_seconds)),
-                                  .bytes_per_second = fold_record_double(record, FOLD_KEY(bytes_per_second)),
-                                  .ceiling = fold_record_double(record, FOLD_KEY(ceiling_bytes_per_second)),
-                                  .of_ceiling = fold_record_double(record, FOLD_KEY(of_ceiling)),
-                                  .to_peer = fold_record_double(record, FOLD_KEY(to_peer)),
-                                  .implausible = flag(record, FOLD_KEY(implausible))};
-  FOLD_TRY(take_word(r, record, FOLD_KEY(subject), &t->subject));
-  FOLD_TRY(take_word(r, record, FOLD_KEY(engine), &t->engine));
-  FOLD_TRY(take_word(r, record, FOLD_KEY(dtype), &t->dtype));
-  FOLD_TRY(take_word(r, record, FOLD_KEY(op), &t->op));
-  FOLD_TRY(take_word(r, record, FOLD_KEY(generator), &t->generator));
-  FOLD_TRY(take_word(r, record, FOLD_KEY(verdict), &t->verdict));
-  FOLD_TRY(take_word(r, record, FOLD_KEY(peer_name), &t->peer));
-  return take_word(r, record, FOLD_KEY(note), &t->note);
-}
+/* Where an item of a list keeps a field of its record (report_kept.def). */
+struct kept {
+  enum fold_field field;
+  enum { KEEP_WORD, KEEP_NUMBER, KEEP_FLAG, KEEP_SEED } how;
+  size_t at;
+};
+#define KEPT(type, ...) static const struct kept type[] = {__VA_ARGS__};
+#define AT(member, name, how) {FOLD_FIELD_##name, KEEP_##how, offsetof(struct ITEM, member)},
+#define WORD(name) AT(name, name, WORD)
+#define FLAG(name) AT(name, name, FLAG)
+#define SEED(name) AT(name, name, SEED)
+#define NUMBER(member, name) AT(member, name, NUMBER)
+#include "report_kept.def"
 
-static fold_status read_study(struct reader *r, json_t *record) {
-  struct fold_model *m = r->model;
-  struct fold_model_point *p = fold_model_grow(&m->study, &m->n_study, &m->room_study, sizeof *p);
-  if (p == NULL) return no_memory();
-  *p = (struct fold_model_point){.environment = r->environment,
-                                 .n = fold_record_double(record, FOLD_KEY(n)),
-                                 .error = fold_record_double(record, FOLD_KEY(error_abs)),
-                                 .ulps = fold_record_double(record, FOLD_KEY(error_ulps)),
-                                 .bound = fold_record_double(record, FOLD_KEY(bound)),
-                                 .probable = fold_record_double(record, FOLD_KEY(probabilistic)),
-                                 .condition = fold_record_double(record, FOLD_KEY(condition))};
-  FOLD_TRY(take_word(r, record, FOLD_KEY(subject), &p->subject));
-  FOLD_TRY(take_word(r, record, FOLD_KEY(engine), &p->engine));
-  FOLD_TRY(take_word(r, record, FOLD_KEY(generator), &p->generator));
-  FOLD_TRY(take_word(r, record, FOLD_KEY(dtype), &p->dtype));
-  return take_word(r, record, FOLD_KEY(op), &p->op);
-}
+/* A list of the model whose items keep records of one type. Each item begins with its environment. */
+struct list {
+  size_t items, n, room, size; /* where the model has them; of an item */
+  const struct kept *kept;
+  size_t n_kept;
+};
+#define LIST(name, kept)                                                                                              \
+  offsetof(struct fold_model, name), offsetof(struct fold_model, n_##name), offsetof(struct fold_model, room_##name), \
+      sizeof *((struct fold_model *)0)->name, kept, sizeof kept / sizeof *kept
 
-static fold_status read_scaling(struct reader *r, json_t *record) {
-  struct fold_model *m = r->model;
-  struct fold_model_scaling *s = fold_model_grow(&m->scalings, &m->n_scalings, &m->room_scalings, sizeof *s);
-  if (s == NULL) return no_memory();
-  FOLD_TRY(fold_model_add_time(m, record, r->environment));
-  *s = (struct fold_model_scaling){.environment = r->environment,
-                                   .n = fold_record_double(record, FOLD_KEY(n)),
-                                   .workers = fold_record_double(record, FOLD_KEY(workers)),
-                                   .median = fold_record_double(record, FOLD_KEY(median_seconds)),
-                                   .local = fold_record_double(record, FOLD_KEY(local_median_seconds)),
-                                   .calls = fold_record_double(record, FOLD_KEY(calls_median_seconds)),
-                                   .to_library = fold_record_double(record, FOLD_KEY(to_library)),
-                                   .implausible = flag(record, FOLD_KEY(implausible)),
-                                   .noisy = flag(record, FOLD_KEY(noisy))};
-  FOLD_TRY(take_word(r, record, FOLD_KEY(why), &s->why));
-  FOLD_TRY(take_word(r, record, FOLD_KEY(subject), &s->subject));
-  FOLD_TRY(take_word(r, record, FOLD_KEY(engine), &s->engine));
-  FOLD_TRY(take_word(r, record, FOLD_KEY(dtype), &s->dtype));
-  FOLD_TRY(take_word(r, record, FOLD_KEY(op), &s->op));
-  return take_word(r, record, FOLD_KEY(mode), &s->mode);
-}
-
-static fold_status read_message(struct reader *r, json_t *record) {
-  struct fold_model *m = r->model;
-  struct fold_model_message *s = fold_model_grow(&m->messages, &m->n_messages, &m->room_messages, sizeof *s);
-  if (s == NULL) return no_memory();
-  FOLD_TRY(fold_model_add_time(m, record, r->environment));
-  *s = (struct fold_model_message){.environment = r->environment,
-                                   .bytes = fold_record_double(record, FOLD_KEY(bytes)),
-                                   .workers = fold_record_double(record, FOLD_KEY(workers)),
-                                   .median = fold_record_double(record, FOLD_KEY(median_seconds)),
-                                   .bus = fold_record_double(record, FOLD_KEY(bus_bytes_per_second)),
-                                   .link = fold_record_double(record, FOLD_KEY(link_bytes_per_second)),
-                                   .to_library = fold_record_double(record, FOLD_KEY(to_library)),
-                                   .implausible = flag(record, FOLD_KEY(implausible)),
-                                   .noisy = flag(record, FOLD_KEY(noisy))};
-  FOLD_TRY(take_word(r, record, FOLD_KEY(why), &s->why));
-  FOLD_TRY(take_word(r, record, FOLD_KEY(subject), &s->subject));
-  FOLD_TRY(take_word(r, record, FOLD_KEY(dtype), &s->dtype));
-  FOLD_TRY(take_word(r, record, FOLD_KEY(op), &s->op));
-  return take_word(r, record, FOLD_KEY(setting), &s->setting);
-}
-
-static fold_status read_probe(struct reader *r, json_t *record) {
-  struct fold_model *m = r->model;
-  struct fold_model_probe *p = fold_model_grow(&m->probes, &m->n_probes, &m->room_probes, sizeof *p);
-  if (p == NULL) return no_memory();
-  *p = (struct fold_model_probe){.environment = r->environment,
-                                 .bytes = fold_record_double(record, FOLD_KEY(bytes)),
-                                 .workers = fold_record_double(record, FOLD_KEY(workers)),
-                                 .head = fold_record_double(record, FOLD_KEY(head)),
-                                 .agrees = flag(record, FOLD_KEY(rank_agreement)),
-                                 .repeats = flag(record, FOLD_KEY(run_to_run))};
-  FOLD_TRY(take_word(r, record, FOLD_KEY(subject), &p->subject));
-  FOLD_TRY(take_word(r, record, FOLD_KEY(dtype), &p->dtype));
-  FOLD_TRY(take_word(r, record, FOLD_KEY(generator), &p->generator));
-  FOLD_TRY(take_word(r, record, FOLD_KEY(setting), &p->setting));
-  return take_word(r, record, FOLD_KEY(letter), &p->letter);
-}
-
-/* The simulation records the worst relative error of its elements. */
-static fold_status read_ranks(struct reader *r, json_t *record) {
-  struct fold_model *m = r->model;
-  struct fold_model_point *p = fold_model_grow(&m->ranks, &m->n_ranks, &m->room_ranks, sizeof *p);
-  if (p == NULL) return no_memory();
-  *p = (struct fold_model_point){.environment = r->environment,
-                                 .n = fold_record_double(record, FOLD_KEY(ranks)),
-                                 .error = fold_record_double(record, FOLD_KEY(error_relative_worst)),
-                                 .ulps = fold_record_double(record, FOLD_KEY(error_ulps_worst)),
-                                 .bound = fold_record_double(record, FOLD_KEY(bound_relative)),
-                                 .probable = NAN,
-                                 .condition = NAN};
-  FOLD_TRY(take_word(r, record, FOLD_KEY(subject), &p->subject));
-  FOLD_TRY(take_word(r, record, "", &p->engine));
-  FOLD_TRY(take_word(r, record, FOLD_KEY(generator), &p->generator));
-  FOLD_TRY(take_word(r, record, FOLD_KEY(dtype), &p->dtype));
-  return take_word(r, record, FOLD_KEY(op), &p->op);
-}
-
-static fold_status read_world(struct reader *r, json_t *record) {
-  struct fold_model *m = r->model;
-  struct fold_model_world *w = fold_model_grow(&m->worlds, &m->n_worlds, &m->room_worlds, sizeof *w);
-  if (w == NULL) return no_memory();
-  *w = (struct fold_model_world){.ranks = fold_record_double(record, FOLD_KEY(ranks)),
-                                 .elements = fold_record_double(record, FOLD_KEY(elements)),
-                                 .worlds = fold_record_double(record, FOLD_KEY(worlds)),
-                                 .changed = fold_record_double(record, FOLD_KEY(elements_changed)),
-                                 .most_distinct = fold_record_double(record, FOLD_KEY(most_distinct))};
-  FOLD_TRY(take_word(r, record, FOLD_KEY(subject), &w->subject));
-  FOLD_TRY(take_word(r, record, FOLD_KEY(generator), &w->generator));
-  return take_word(r, record, FOLD_KEY(dtype), &w->dtype);
-}
-
-/* Of a sum, errors and bounds are absolute; of a vector, the worst of its elements. */
-static fold_status read_any_validation(struct reader *r, json_t *record, bool vector) {
-  struct fold_model *m = r->model;
-  struct fold_model_validation *v =
-      fold_model_grow(&m->validations, &m->n_validations, &m->room_validations, sizeof *v);
-  if (v == NULL) return no_memory();
-  double error = fold_record_double(record, FOLD_KEY(error_abs)),
-         join = fold_record_double(record, FOLD_KEY(join_error));
-  *v = (struct fold_model_validation){
-      .environment = r->environment,
-      .vector = vector,
-      .n = fold_record_double(record, FOLD_KEY(n)),
-      .workers = fold_record_double(record, FOLD_KEY(workers)),
-      .ulps = fold_record_double(record, vector ? FOLD_KEY(error_ulps_worst) : FOLD_KEY(error_ulps)),
-      .relative = fold_record_double(record, vector ? FOLD_KEY(error_relative_worst) : FOLD_KEY(error_relative)),
-      .fraction = vector       ? fold_record_double(record, FOLD_KEY(error_over_bound_worst))
-                  : error == 0 ? 0
-                               : error / fold_record_double(record, FOLD_KEY(bound)),
-      .join = join == 0 ? 0 : join / fold_record_double(record, FOLD_KEY(join_bound)),
-      .not_canonical = fold_record_double(record, FOLD_KEY(not_canonical)),
-      .distance = fold_record_double(record, FOLD_KEY(distance_relative_worst)),
-      .seed = read_seed(record)};
-  FOLD_TRY(take_word(r, record, FOLD_KEY(subject), &v->subject));
-  FOLD_TRY(take_word(r, record, FOLD_KEY(engine), &v->engine));
-  FOLD_TRY(take_word(r, record, FOLD_KEY(dtype), &v->dtype));
-  FOLD_TRY(take_word(r, record, FOLD_KEY(generator), &v->generator));
-  FOLD_TRY(take_word(r, record, FOLD_KEY(library), &v->library));
-  FOLD_TRY(take_word(r, record, FOLD_KEY(verdict), &v->verdict));
-  FOLD_TRY(take_word(r, record, FOLD_KEY(note), &v->note));
-  FOLD_TRY(take_word(r, record, FOLD_KEY(got), &v->got));
-  FOLD_TRY(take_word(r, record, FOLD_KEY(one_rank), &v->one));
-  return take_word(r, record, FOLD_KEY(promised_bits), &v->promised);
-}
-
-static fold_status read_validation(struct reader *r, json_t *record) { return read_any_validation(r, record, false); }
-static fold_status read_validation_vector(struct reader *r, json_t *record) {
-  return read_any_validation(r, record, true);
-}
-
-/* Reports leave out maps, which reveal prints, and the records that only docs/report.md uses. */
-static fold_status pass_record(struct reader *r, json_t *record) {
-  (void)r, (void)record;
+/* A name becomes the model's copy, and one that is absent ""; an absent number NaN. */
+static fold_status keep_field(struct fold_model *m, const json_t *record, const struct kept *kept, void *member) {
+  const char *key = fold_fields[kept->field].key;
+  const json_t *value = json_object_get(record, key);
+  switch (kept->how) {
+    case KEEP_NUMBER: *(double *)member = fold_record_double(record, key); break;
+    case KEEP_FLAG: *(bool *)member = json_is_true(value); break;
+    case KEEP_SEED: *(long long *)member = json_is_integer(value) ? json_integer_value(value) : -1; break;
+    case KEEP_WORD: {
+      const char **word = member;
+      *word = fold_model_word(m, fold_record_text(record, key));
+      if (*word == NULL) return no_memory();
+    }
+  }
   return fold_ok();
 }
 
-static const struct {
+static fold_status keep(struct reader *r, const json_t *record, const struct list *list, void **kept) {
+  char *model = (char *)r->model;
+  char *item =
+      fold_model_grow(model + list->items, (void *)(model + list->n), (void *)(model + list->room), list->size);
+  if (item == NULL) return no_memory();
+  memcpy(item, &r->environment, sizeof r->environment);
+  for (size_t i = 0; i < list->n_kept; i++)
+    FOLD_TRY(keep_field(r->model, record, &list->kept[i], item + list->kept[i].at));
+  if (kept) *kept = item;
+  return fold_ok();
+}
+
+/* Errors in ulps of one-row sums are drawn against n. The bound in ulps is the error over its fraction of the bound. */
+static fold_status keep_judged(struct reader *r, const json_t *record) {
+  static const struct list points = {LIST(judged, judged)};
+  const double ulps = fold_record_double(record, FOLD_KEY(ulps));
+  void *kept;
+  if (!isfinite(ulps) || fold_record_double(record, FOLD_KEY(rows)) != 1) return fold_ok();
+  if (strcmp(fold_record_text(record, FOLD_KEY(op)), "sum") != 0) return fold_ok();
+  FOLD_TRY(keep(r, record, &points, &kept));
+  struct fold_model_point *p = kept;
+  p->bound = ulps > 0 && p->bound > 0 ? ulps / p->bound : NAN;
+  if (p->generator[0] == '\0') p->generator = fold_model_word(r->model, "literal values");
+  return p->generator ? fold_ok() : no_memory();
+}
+
+static fold_status read_judgement(struct reader *r, json_t *record) {
+  if (strcmp(fold_record_text(record, FOLD_KEY(verdict)), fold_verdict_name(FOLD_SKIPPED)) != 0)
+    FOLD_TRY(keep_judged(r, record));
+  return fold_model_add_judgement(r->model, record, r->environment);
+}
+
+/* What is done with a record of a type: a function, or a list that keeps it. Reports leave out maps, which reveal prints, and the
+ * records that only docs/report.md uses. */
+static const struct kind {
   const char *type;
   fold_status (*read)(struct reader *reader, json_t *record);
-} kinds[] = {{"environment", read_environment},
-             {"judgement", read_judgement},
-             {"run", read_run},
-             {"timing", read_timing},
-             {"study", read_study},
-             {"study_float64", pass_record},
-             {"study_ranks", read_ranks},
-             {"study_worlds", read_world},
-             {"scaling", read_scaling},
-             {"allreduce", read_message},
-             {"validation", read_validation},
-             {"validation_vector", read_validation_vector},
-             {"messages", read_probe},
-             {"map", pass_record}};
+  bool timed;
+  struct list list;
+} kinds[] = {{"environment", read_environment, false, {0}},
+             {"judgement", read_judgement, false, {0}},
+             {"run", read_run, false, {0}},
+             {"timing", NULL, true, {LIST(timings, timing)}},
+             {"scaling", NULL, true, {LIST(scalings, scaling)}},
+             {"allreduce", NULL, true, {LIST(messages, allreduce)}},
+             {"messages", NULL, false, {LIST(probes, messages)}},
+             {"study", NULL, false, {LIST(study, study)}},
+             {"study_ranks", NULL, false, {LIST(ranks, study_ranks)}},
+             {"study_worlds", NULL, false, {LIST(worlds, study_worlds)}},
+             {"validation", NULL, false, {LIST(validations, validation)}},
+             {"validation_vector", NULL, false, {LIST(validations, validation_vector)}},
+             {"study_float64", NULL, false, {0}},
+             {"map", NULL, false, {0}}};
 
 static fold_status take_record(void *context, json_t *record, size_t line) {
   const char *type = fold_record_text(record, FOLD_KEY(type));
+  const struct kind *kind = NULL;
+  struct reader *r = context;
   (void)line;
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-    if (strcmp(type, kinds[i].type) == 0) return kinds[i].read(context, record);
-  return fold_error(FOLD_BAD_INPUT, "no type '%.40s' of record is known", type);
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !kind; i++)
+    if (strcmp(type, kinds[i].type) == 0) kind = &kinds[i];
+  if (kind == NULL) return fold_error(FOLD_BAD_INPUT, "no type '%.40s' of record is known", type);
+  if (kind->read) return kind->read(r, record);
+  if (kind->timed) FOLD_TRY(fold_model_add_time(r->model, record, r->environment));
+  return kind->list.n_kept ? keep(r, record, &kind->list, NULL) : fold_ok();
 }
 
 fold_status fold_model_read(struct fold_model *model, const char *path) {

@@ -299,7 +299,7 @@ static void add_timing(struct fold_sheet *sheet, const struct fold_model *m, con
   fold_sheet_text(sheet, t->generator);
   fold_sheet_text(sheet, shape_text(t, text));
   fold_sheet_numbers(sheet, numbers, sizeof numbers / sizeof *numbers);
-  fold_sheet_text(sheet, t->peer);
+  fold_sheet_text(sheet, t->peer_name);
   fold_sheet_number(sheet, t->to_peer);
   snprintf(text, sizeof text, "%.40s%s%s%.80s", t->verdict, t->implausible ? ", implausible" : "",
            t->note[0] ? "; " : "", t->note);

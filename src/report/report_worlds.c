@@ -17,12 +17,17 @@ enum { MOST_WORLDS = 16 }; /* the smallest have a column */
 
 typedef struct fold_model_validation result;
 
+static bool is_vector(const result *v) { return strcmp(v->type, "validation_vector") == 0; }
+
+/* 0 over 0 is no part of a bound: nothing was rounded. */
+static double part(double error, double bound) { return error == 0 ? 0 : error / bound; }
+
 static int compare_words(const char *a, const char *b, int d) { return d ? d : strcmp(a, b); }
 
 /* A table is of one machine, kind, library and length. */
 static int compare_tables(const result *a, const result *b) {
   int d = a->environment - b->environment;
-  if (!d) d = a->vector - b->vector;
+  d = compare_words(a->type, b->type, d);
   d = compare_words(a->engine, b->engine, d);
   d = compare_words(a->library, b->library, d);
   return d ? d : (a->n > b->n) - (a->n < b->n);
@@ -60,12 +65,12 @@ static const char *cell_text(const result *v, char text[48]) {
   int dtype = fold_dtype_parse(v->dtype);
   char count[32];
   if (strcmp(v->verdict, "skipped") == 0) return "skipped";
-  if (v->vector) {
+  if (is_vector(v)) {
     snprintf(text, 48, "%.30s", fold_text_grouped(v->not_canonical, count));
-  } else if (dtype < 0 || !v->got[0] || !v->one[0]) {
+  } else if (dtype < 0 || !v->got[0] || !v->one_rank[0]) {
     snprintf(text, 48, "-");
   } else {
-    uint64_t got = strtoull(v->got, NULL, 16), one = strtoull(v->one, NULL, 16);
+    uint64_t got = strtoull(v->got, NULL, 16), one = strtoull(v->one_rank, NULL, 16);
     double apart = (double)fold_bits_distance((enum fold_dtype)dtype, got, one);
     bool same = fold_bits_same((enum fold_dtype)dtype, got, one);
     snprintf(text, 48, "%s", same ? "same" : fold_text_count(apart, count));
@@ -83,11 +88,11 @@ static void add_row(struct fold_sheet *sheet, const result *v, size_t n, const d
   for (size_t i = 0; i < n; i++) {
     ulps = worse(ulps, v[i].ulps);
     relative = worse(relative, v[i].relative);
-    fraction = worse(fraction, v[i].fraction);
-    join = worse(join, v[i].join);
+    fraction = worse(fraction, is_vector(v) ? v[i].error : part(v[i].error, v[i].bound));
+    join = worse(join, part(v[i].join_error, v[i].join_bound));
     distance = worse(distance, v[i].distance);
-    promised += v[i].promised[0] != '\0';
-    kept += v[i].promised[0] && strcmp(v[i].promised, v[i].got) == 0;
+    promised += v[i].promised_bits[0] != '\0';
+    kept += v[i].promised_bits[0] && strcmp(v[i].promised_bits, v[i].got) == 0;
     bad |= strcmp(v[i].verdict, "refuted") == 0;
   }
   fold_sheet_text(sheet, v->subject);
@@ -102,8 +107,8 @@ static void add_row(struct fold_sheet *sheet, const result *v, size_t n, const d
     fold_sheet_text(sheet, at ? cell_text(at, text) : "");
   }
   snprintf(text, sizeof text, promised ? "%zu of %zu" : "-", kept, promised);
-  if (!v->vector) fold_sheet_text(sheet, text);
-  const double numbers[] = {v->vector ? distance : join, ulps, relative, fraction};
+  if (!is_vector(v)) fold_sheet_text(sheet, text);
+  const double numbers[] = {is_vector(v) ? distance : join, ulps, relative, fraction};
   fold_sheet_numbers(sheet, numbers, sizeof numbers / sizeof *numbers);
   if (bad) fold_sheet_mark(sheet);
 }
@@ -113,11 +118,11 @@ static void open_table(struct fold_sheet *sheet, const struct fold_model *m, con
   static const char *const heads[] = {"Subject", "Data", "Seed", "dtype"};
   char title[FOLD_SHEET_TITLE], count[32], place[200];
   fold_text_place(m, v->environment, place);
-  int used = snprintf(title, sizeof title, "%s of %s %s; %.60s%s%s%s", v->vector ? "An all-reduce" : "One sum",
+  int used = snprintf(title, sizeof title, "%s of %s %s; %.60s%s%s%s", is_vector(v) ? "An all-reduce" : "One sum",
                       fold_text_grouped(v->n, count),
-                      v->vector ? "elements, a term of each on every rank: how many have different bits than the "
-                                  "canonical order over ranks"
-                                : "terms cut over ranks: how many numbers the result is from one rank's",
+                      is_vector(v) ? "elements, a term of each on every rank: how many have different bits than the "
+                                     "canonical order over ranks"
+                                   : "terms cut over ranks: how many numbers the result is from one rank's",
                       v->library, place[0] ? " (" : "", place, place[0] ? ")" : "");
   if (shown < n_worlds && used < (int)sizeof title)
     snprintf(title + used, sizeof title - (size_t)used,
@@ -129,9 +134,9 @@ static void open_table(struct fold_sheet *sheet, const struct fold_model *m, con
     snprintf(title, sizeof title, "%.0f rank%s", worlds[k], worlds[k] == 1 ? "" : "s");
     fold_sheet_column(sheet, FOLD_COLUMN_TEXT, title);
   }
-  if (!v->vector) fold_sheet_column(sheet, FOLD_COLUMN_TEXT, "Bits as promised");
+  if (!is_vector(v)) fold_sheet_column(sheet, FOLD_COLUMN_TEXT, "Bits as promised");
   fold_sheet_column(sheet, FOLD_COLUMN_NUMBER,
-                    v->vector ? "Farthest / sum |x|" : "Joining the ranks' own sums: error / bound");
+                    is_vector(v) ? "Farthest / sum |x|" : "Joining the ranks' own sums: error / bound");
   fold_sheet_column(sheet, FOLD_COLUMN_NUMBER, "Worst error (ulps)");
   fold_sheet_column(sheet, FOLD_COLUMN_NUMBER, "Error / sum |x|");
   fold_sheet_column(sheet, FOLD_COLUMN_NUMBER, "Error / bound");
