@@ -8,7 +8,7 @@ the file is nearest to come first, then the shorter ones; one whose programs are
 seen it. A change that leaves the compiled object as it was, does not compile without a warning, or is of a file that this build leaves out, is drawn again.
 ci/mutate-equivalent.txt has those that change nothing that can be seen, with a reason each: they count as such, and no suite is run
 but with --recheck, which tells those that are seen after all. Exit code: 0; 1 where more than --most percent survive that are not listed
-there; 2 for wrong usage; 99 where the suites are red without a change.
+there; 2 for wrong usage; 99 where the suites are red without a change, or where a signal cut it off: what was judged by then is summed up.
 """
 import argparse
 import collections
@@ -125,6 +125,28 @@ def find_stale(root, known):
             yield path, before, after
 
 
+def members_of(session):
+    """Its processes that run: ninja gives each compiler a process group of its own, but no session."""
+    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
+        try:
+            state, _, _, its = stat.read_text().rsplit(")", 1)[1].split()[:4]
+        except OSError:
+            continue  # it has ended
+        if int(its) == session and state != "Z":
+            yield int(stat.parent.name)
+
+
+def end_session(session):
+    """Returns when all of them have ended, and nobody writes to their files any more."""
+    while members := list(members_of(session)):
+        for member in members:
+            try:
+                os.kill(member, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        time.sleep(0.01)
+
+
 class Running:
     """What is started here, so that an error in one thread can end what the others wait for."""
 
@@ -152,8 +174,7 @@ class Running:
         with cls.lock:
             cls.ended = True
             for process in cls.processes:
-                if process.poll() is None:
-                    os.killpg(process.pid, signal.SIGKILL)
+                end_session(process.pid)
 
 
 def run(command, limit, **options):
@@ -162,7 +183,7 @@ def run(command, limit, **options):
     try:
         return process.communicate(timeout=limit)[0], process.returncode
     except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
+        end_session(process.pid)
         return process.communicate()[0], None
     finally:
         Running.forget(process)
@@ -363,12 +384,8 @@ class Campaign:
 
     def work(self, bench):
         while (mutation := self.next()) is not None:
-            outcome, by = "broken", None
-            try:
-                passed = self.is_known(mutation) and not self.options.recheck
-                outcome, by = ("survived", None) if passed else bench.judge(mutation)
-            finally:
-                self.take(mutation, outcome, by)
+            passed = self.is_known(mutation) and not self.options.recheck
+            self.take(mutation, *(("survived", None) if passed else bench.judge(mutation)))
 
 
 def show(mutation):
@@ -420,13 +437,38 @@ def parse():
     return options
 
 
-def end(*_):
-    raise SystemExit(99)  # the copies go with it
+class CutOff(BaseException):
+    """By a signal."""
+
+
+def on_signals(action):
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, action)
+
+
+def cut_off(*_):
+    on_signals(signal.SIG_IGN)  # what runs is ended, and the copies are deleted
+    raise CutOff
+
+
+def judge_in(room, drawn, known, options):
+    """Exit code."""
+    began, campaign = time.monotonic(), Campaign(drawn, known, options)
+    try:
+        benches, took = prepare(options.source.resolve(), room, options)
+        print(f"ready after {time.monotonic() - began:.0f} s; suites: " + ", ".join(f"{n} {took[n]:.1f} s" for n in benches[0].suites), flush=True)
+        in_parallel(campaign.work, benches, options)
+    except CutOff:
+        summarise(campaign, began)
+        print(f"cut off: {campaign.found['judged']} of {options.count} changes were judged")
+        return 99
+    finally:
+        on_signals(signal.SIG_IGN)
+    return summarise(campaign, began)
 
 
 def main():
     options = parse()
-    signal.signal(signal.SIGTERM, end)
     root = options.source.resolve()
     known = read_equivalents(options.equivalent)
     for path, before, _ in find_stale(root, known):
@@ -441,13 +483,9 @@ def main():
             print(f"{mutation.path}:{mutation.line}")
             show(mutation)
         return 0
-    began = time.monotonic()
+    on_signals(cut_off)
     with tempfile.TemporaryDirectory(prefix="foldproof-mutate-") as room:
-        benches, took = prepare(root, pathlib.Path(room), options)
-        print(f"ready after {time.monotonic() - began:.0f} s; suites: " + ", ".join(f"{n} {took[n]:.1f} s" for n in benches[0].suites), flush=True)
-        campaign = Campaign(drawn, known, options)
-        in_parallel(campaign.work, benches, options)
-    return summarise(campaign, began)
+        return judge_in(pathlib.Path(room), drawn, known, options)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,9 @@ test_mutate.py CI_FOLDER
 """
 import os
 import pathlib
+import re
+import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -187,6 +190,52 @@ def check_parallel(toy, notes):
     assert not list(toy.room.iterdir()), "something was left behind"
 
 
+# Stands before the compiler: once it is told to be slow it writes beside its output until it is killed, whatever else it is sent.
+SLOW = """#!/bin/sh
+if [ -e "$NOTES/slow" ]; then
+  trap '' INT TERM HUP
+  echo $$ >"$NOTES/compiling.new" && mv "$NOTES/compiling.new" "$NOTES/compiling"
+  while :; do for i in 1 2 3 4 5 6 7 8 9; do : >"left.$i"; done; done
+fi
+exec cc "$@"
+"""
+
+
+def wait_until(condition, what):
+    end = time.monotonic() + 100
+    while not condition():
+        assert time.monotonic() < end, what
+        time.sleep(0.01)
+
+
+def check_cut_off(toy, notes):
+    """A signal ends what runs, leaves nothing behind, and what was judged before is summed up."""
+    compiler, compiling = notes / "slow-cc", notes / "compiling"
+    compiler.write_text(SLOW)
+    compiler.chmod(0o755)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        command = [sys.executable, "-B", str(CI / "mutate.py"), "--source", str(toy.tree), "--paths", "toy.c", "--suites", "weak", "--define=-Ddefault_library=static"]
+        env = dict(os.environ, TMPDIR=str(toy.room), CC=str(compiler), NOTES=str(notes))
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env) as process:
+            told = ""
+            while "   1 toy.c:" not in told:
+                line = process.stdout.readline()
+                assert line, (told, process.stderr.read())
+                told += line
+            (notes / "slow").touch()
+            wait_until(lambda: compiling.exists() or process.poll() is not None, "nothing was compiled")
+            process.send_signal(number)
+            rest, errors = process.communicate(timeout=100)
+        assert process.returncode == 99 and not errors, (told + rest, errors)
+        judged = len(re.findall(r"^ +\d+ toy\.c:\d+: ", told + rest, re.M))
+        assert f"\n{judged} changes: " in rest and f"cut off: {judged} of 40 changes were judged" in rest, (told, rest)
+        assert not list(toy.room.iterdir()), f"something was left behind: {number}"
+        stat = pathlib.Path("/proc", compiling.read_text().strip(), "stat")
+        assert not stat.exists() or ") Z " in stat.read_text(), "it compiles on"  # one that nobody waits for stays listed
+        for left in ("slow", "compiling"):
+            (notes / left).unlink()
+
+
 def check_ours(toy):
     root = CI.parent
     first, again, other = (toy.run("--list", "--count", "300", "--seed", seed, source=root) for seed in ("1", "1", "2"))
@@ -197,12 +246,25 @@ def check_ours(toy):
     assert any(line.startswith("src/judge/") for line in lines) and any(line.startswith("oracles/") for line in lines)
 
 
+def check_warnings(folder):
+    """All is built with warnings as errors: those about Random123 are none, where it is no system's header either."""
+    draw = ["-fsyntax-only", "-x", "c", str(CI.parent / "fixtures" / "draw.h"), *(f"-I{CI.parent / part}" for part in ("src", "src/base", "fixtures"))]
+    needed = subprocess.run(["cc", "-M", *draw[1:]], capture_output=True, text=True, check=True).stdout.split()
+    philox = pathlib.Path(next(file for file in needed if file.endswith("/Random123/philox.h")))
+    shutil.copytree(philox.parent, folder / "include" / "Random123")
+    command = ["cc", "-Wall", "-Wextra", "-Wstrict-prototypes", "-Werror", *draw]
+    done = subprocess.run(command, capture_output=True, text=True, env=dict(os.environ, CPATH=str(folder / "include")), check=False)
+    assert done.returncode == 0, done.stderr
+
+
 check_changes()
 with tempfile.TemporaryDirectory() as room:
     bench = Toy(pathlib.Path(room))
     check_ours(bench)
+    check_warnings(pathlib.Path(room))
     notes = pathlib.Path(room) / "notes"
     notes.mkdir()
     check_parallel(bench, notes)
+    check_cut_off(bench, notes)
     check_campaign(bench)
 print("ok")
