@@ -337,6 +337,23 @@ def check_compare(folder):
     random.Random(3).shuffle(lines)
     put(folder / "p", lines * 2)
     run("compare", "a", "p", cwd=folder, code=0)
+    check_scanned(folder, lines)
+
+
+def check_scanned(folder, lines):
+    """Keys in any sequence; and what a scanner of plain strings must leave to a parser, at each place of a word."""
+    put(folder / "p", [dict(reversed(line.items())) for line in lines])
+    _, said = run("compare", "a", "p", cwd=folder, code=0)
+    expect(rf"^{len(lines) - 1} agree, 0 differ, 0 only in a, 0 only in p$", said)
+    put(folder / "c", [next(line for line in lines if line.get("case") == "normal/f32/sum/1x33/seed1")])
+    text = (folder / "c").read_text()
+    for at in range(text.index("normal/"), text.index("normal/") + 16):
+        (folder / "d").write_text(text[:at] + f"\\u{ord(text[at]):04x}" + text[at + 1:])
+        expect("^1 agree, 0 differ, 0 only in c, 0 only in d$", run("compare", "c", "d", cwd=folder, code=0)[1])
+        (folder / "d").write_text(text[:at] + "\x01" + text[at + 1:])
+        expect("^foldproof compare: d:1: not JSON: control character 0x1", run("compare", "c", "d", cwd=folder, code=2)[1])
+        (folder / "d").write_bytes((text[:at] + "\xff" + text[at + 1:]).encode("latin1"))
+        expect("^foldproof compare: d:1: not JSON: unable to decode byte 0xff", run("compare", "c", "d", cwd=folder, code=2)[1])
 
 
 def check_across(folder):

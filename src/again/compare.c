@@ -23,9 +23,9 @@ static bool has_text(const struct fold_scanned *r, enum fold_scan_key key) {
 
 static int read_dtype(const struct fold_scanned *r) {
   const enum fold_scan_key key = r->value[FOLD_KEY_result_dtype].at ? FOLD_KEY_result_dtype : FOLD_KEY_dtype;
-  char name[16];
+  char name[16] = "";
   if (!has_text(r, key) || r->value[key].n >= sizeof name) return -1;
-  snprintf(name, sizeof name, "%.*s", (int)r->value[key].n, r->value[key].at);
+  memcpy(name, r->value[key].at, r->value[key].n);
   return fold_dtype_parse(name);
 }
 
@@ -182,11 +182,34 @@ static int by_key(const void *a, const void *b) {
   return (l->number > r->number) - (l->number < r->number);
 }
 
+/* Keys are hashes: by their highest bits they fall into many buckets of some ten, and each of these is sorted in the cache. `end` of a
+ * bucket begins as where it starts, and grows by what is put there. */
+static fold_status sort_side(struct fold_side *s) {
+  unsigned bits = 1;
+  while (s->n >> bits > 10) bits++;
+  const size_t buckets = (size_t)1 << bits;
+  size_t *end = calloc(buckets + 1, sizeof *end), from = 0;
+  struct fold_compared *sorted = calloc(s->n + 1, sizeof *sorted);
+  if (!end || !sorted) {
+    free(end);
+    free(sorted);
+    return no_memory();
+  }
+  for (size_t i = 0; i < s->n; i++) end[(s->at[i].key.high64 >> (64 - bits)) + 1]++;
+  for (size_t b = 0; b < buckets; b++) end[b + 1] += end[b];
+  for (size_t i = 0; i < s->n; i++) sorted[end[s->at[i].key.high64 >> (64 - bits)]++] = s->at[i];
+  for (size_t b = 0; b < buckets; from = end[b++]) qsort(sorted + from, end[b] - from, sizeof *sorted, by_key);
+  free(end);
+  free(s->at);
+  s->at = sorted;
+  return fold_ok();
+}
+
 static void read_side(struct fold_comparison *c, int k) {
   struct fold_side *s = &c->side[k];
   struct reading reading = {s, c->across};
   s->status = fold_lines_scan(s->path, take, &reading, &s->lines);
-  if (s->status.code == FOLD_OK && s->n) qsort(s->at, s->n, sizeof *s->at, by_key);
+  if (s->status.code == FOLD_OK) s->status = sort_side(s);
 }
 
 /* --- comparing */

@@ -53,23 +53,19 @@ static bool is_dtype(const char *word) { return fold_dtype_parse(word) >= 0; }
 static bool is_problem(const char *word) { return fold_problem_find(word) != NULL; }
 
 /* Fields that have few words: another one means nothing to any reader. */
-static const struct {
-  enum fold_field field;
-  bool (*knows)(const char *word);
-} words[] = {{FOLD_FIELD_verdict, is_verdict}, {FOLD_FIELD_claim, is_claim},        {FOLD_FIELD_engine, is_engine},
-             {FOLD_FIELD_dtype, is_dtype},     {FOLD_FIELD_result_dtype, is_dtype}, {FOLD_FIELD_accumulator, is_dtype},
-             {FOLD_FIELD_op, is_problem}};
+static bool (*const knows[FOLD_FIELDS])(const char *word) = {
+    [FOLD_FIELD_verdict] = is_verdict,    [FOLD_FIELD_claim] = is_claim,
+    [FOLD_FIELD_engine] = is_engine,      [FOLD_FIELD_dtype] = is_dtype,
+    [FOLD_FIELD_result_dtype] = is_dtype, [FOLD_FIELD_accumulator] = is_dtype,
+    [FOLD_FIELD_op] = is_problem};
 
 bool fold_schema_knows(enum fold_field field, const char *word, size_t n) {
   char text[40];
-  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-    if (words[i].field != field) continue;
-    if (n >= sizeof text) return false;
-    memcpy(text, word, n);
-    text[n] = '\0';
-    return words[i].knows(text);
-  }
-  return true;
+  if (!knows[field]) return true;
+  if (n >= sizeof text) return false;
+  memcpy(text, word, n);
+  text[n] = '\0';
+  return knows[field](text);
 }
 
 /* A record that is read has its bits read by who judges them. */

@@ -125,6 +125,7 @@ static bool scan_tree(const json_t *record, struct fold_scanned *scanned, char *
     if (!string && held[k] == NULL) return false;
     scanned->value[k].at = string ? json_string_value(value) : held[k];
     scanned->value[k].n = string ? json_string_length(value) : strlen(held[k]);
+    scanned->has |= 1u << k;
     scanned->strings |= (unsigned)string << k;
   }
   return true;
@@ -212,21 +213,19 @@ static bool is_sound(const struct reading *r, const struct fold_scanned *scanned
   const struct fold_slice *schema = &scanned->value[FOLD_KEY_schema];
   const int type = says(scanned, FOLD_KEY_type, "run");
   const unsigned number = schema->at && schema->n == 1 ? (unsigned)(*schema->at - '0') : 0;
-  unsigned has = 0;
   if (number < 1 || number > FOLD_SCHEMA || !(type || says(scanned, FOLD_KEY_type, "judgement"))) return false;
-  for (int k = 0; k < FOLD_SCANNED; k++) {
+  for (unsigned left = scanned->has; left; left &= left - 1) {
+    const int k = __builtin_ctz(left);
     const struct fold_slice *value = &scanned->value[k];
-    if (value->at == NULL) continue;
     if (!is_scanned_kind(fold_fields[scanned_fields[k]].kind, value, scanned->strings >> k & 1)) return false;
     if (number > 1 && !fold_schema_knows(scanned_fields[k], value->at, value->n)) return false;
-    has |= 1u << k;
   }
   if (number < 2 && r->hashed) return false;
-  if (!r->announced || number < 2) return (r->required[type][number] & ~has) == 0;
+  if (!r->announced || number < 2) return (r->required[type][number] & ~scanned->has) == 0;
   const bool held = says(scanned, FOLD_KEY_verdict, "held") || says(scanned, FOLD_KEY_verdict, "refuted");
   if ((held || scanned->value[FOLD_KEY_results].at) && !scanned->value[FOLD_KEY_results_xxh3].n) return false;
   if (says(scanned, FOLD_KEY_verdict, "not judged") || (held && type)) return false;
-  return (r->required[type][number] & ~has) == 0;
+  return (r->required[type][number] & ~scanned->has) == 0;
 }
 
 /* Handles a line that the scanner can read; false if it must be parsed. */

@@ -1,6 +1,8 @@
 /* report_scan.c: a validating scanner of the JSON that record.c writes. */
 #include "report_scan.h"
 
+#include <endian.h>
+#include <stdint.h>
 #include <string.h>
 
 static const struct fold_slice names[] = {
@@ -11,21 +13,25 @@ static const struct fold_slice names[] = {
 
 enum { DEEPEST = 8 };
 
-/* Behind the closing quote; NULL where there is an escape, a control, or what is not ASCII. Eight bytes at a time: each of a word's bytes is
- * looked at by the bits that a carry would leave (Mycroft). */
+/* Behind the closing quote; NULL where there is an escape, a control, or what is not ASCII. Eight bytes at a time: the lowest flag is that of
+ * the first such byte; only flags above it may come from a borrow (Mycroft). The high bit of a byte that is not ASCII stays in one of the
+ * three differences. */
 static const char *skip_string(const char *at, const char *end) {
-  const unsigned long ones = 0x0101010101010101u, high = 0x8080808080808080u;
-  while (end - at >= 8) {
-    unsigned long word;
+  const uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
+  for (; end - at >= 8; at += 8) {
+    uint64_t word;
     memcpy(&word, at, 8);
-    const unsigned long quote = word ^ ones * '"', escape = word ^ ones * '\\';
-    if (((quote - ones) | (escape - ones) | (word - ones * 0x20) | word) & high) break;
-    at += 8;
+    word = le64toh(word);
+    const uint64_t quote = word ^ ones * '"', escape = word ^ ones * '\\';
+    const uint64_t ends = ((quote - ones) | (escape - ones) | (word - ones * 0x20)) & high;
+    if (ends == 0) continue;
+    at += __builtin_ctzll(ends) / 8;
+    return *at == '"' ? at + 1 : NULL;
   }
   for (; at < end; at++) {
     const unsigned char c = (unsigned char)*at;
     if (c == '"') return at + 1;
-    if (c == '\\' || c < 0x20 || c >= 0x7f) return NULL;
+    if (c == '\\' || c < 0x20 || c >= 0x80) return NULL;
   }
   return NULL;
 }
@@ -89,18 +95,33 @@ static const char *skip_value(const char *at, const char *end, int depth) {
   }
 }
 
-static void keep(struct fold_scanned *scanned, const char *key, size_t n, const char *value, const char *end) {
-  for (int k = 0; k < FOLD_SCANNED; k++) {
-    if (names[k].n != n || memcmp(names[k].at, key, n) != 0) continue;
-    const bool string = *value == '"';
-    scanned->value[k] = (struct fold_slice){value + string, (size_t)(end - value) - 2 * (size_t)string};
-    scanned->strings = (scanned->strings & ~(1u << k)) | (unsigned)string << k;
-    return;
-  }
+static bool is_name(int k, const char *key, size_t n) { return names[k].n == n && memcmp(names[k].at, key, n) == 0; }
+
+/* A mask of the names that have this length. */
+static unsigned of_length(size_t n) {
+#define KEY(name) | (unsigned)(sizeof #name - 1 == n) << FOLD_KEY_##name
+  return 0 FOLD_SCAN_KEYS(KEY);
+#undef KEY
+}
+
+/* Writers keep the order of names[]: the one behind the last that was found is the likely one. */
+static int find(const char *key, size_t n, int likely) {
+  if (likely < FOLD_SCANNED && is_name(likely, key, n)) return likely;
+  for (unsigned left = of_length(n); left; left &= left - 1)
+    if (is_name(__builtin_ctz(left), key, n)) return __builtin_ctz(left);
+  return -1;
+}
+
+static void keep(struct fold_scanned *scanned, int k, const char *value, const char *end) {
+  const bool string = *value == '"';
+  scanned->value[k] = (struct fold_slice){value + string, (size_t)(end - value) - 2 * (size_t)string};
+  scanned->has |= 1u << k;
+  scanned->strings = (scanned->strings & ~(1u << k)) | (unsigned)string << k;
 }
 
 bool fold_scan(const char *text, size_t n, struct fold_scanned *scanned) {
   const char *at = text, *end = text + n;
+  int last = -1;
   memset(scanned, 0, sizeof *scanned);
   if (n < 2 || *at++ != '{') return false;
   while (at < end && *at == '"') {
@@ -109,7 +130,8 @@ bool fold_scan(const char *text, size_t n, struct fold_scanned *scanned) {
     value = after + 1;
     at = skip_value(value, end, DEEPEST);
     if (at == NULL || at == end) return false;
-    keep(scanned, key, (size_t)(after - 1 - key), value, at);
+    const int k = find(key, (size_t)(after - 1 - key), last + 1);
+    if (k >= 0) keep(scanned, last = k, value, at);
     if (*at == '}') return at + 1 == end;
     if (*at++ != ',') return false;
   }

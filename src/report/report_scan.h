@@ -33,7 +33,7 @@ enum fold_scan_key {
 
 struct fold_scanned {
   struct fold_slice value[FOLD_SCANNED];
-  unsigned strings; /* a mask of those that are strings */
+  unsigned has, strings; /* masks of those that are there, and of those that are strings */
   const char *line; /* the whole text, as it stands in the file */
   size_t length;
 };
