@@ -239,6 +239,18 @@ int cuMemAlloc_v2(uint64_t *at, size_t nbytes) {
   *at = (uint64_t)(uintptr_t)memory;
   return code;
 }
+int cuMemGetInfo_v2(size_t *unused, size_t *all) {
+  enum { BLOCK = 2 << 20 };
+  size_t used = 0;
+  ENTER("cuMemGetInfo_v2", 1);
+  pthread_mutex_lock(&turn);
+  for (int i = 0; i < MOST; i++)
+    if (device.memory[i].at && !device.memory[i].pinned) used += (device.memory[i].nbytes + 255) / 256 * 256;
+  pthread_mutex_unlock(&turn);
+  *all = (size_t)1 << 32;
+  *unused = *all - (used + BLOCK - 1) / BLOCK * BLOCK;
+  return OK;
+}
 int cuMemFree_v2(uint64_t at) {
   ENTER("cuMemFree_v2", 1);
   pthread_mutex_lock(&turn);

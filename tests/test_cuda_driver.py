@@ -52,10 +52,12 @@ with tempfile.TemporaryDirectory() as folder:
     # What is wrong is refuted for what is wrong.
     for name, claim in {"by_grid": "launch_invariant", "by_address": "alignment_invariant", "changes_its_input": "keeps_input",
                         "writes_too_far": "stays_in_bounds", "leaves_one_out": "writes_output",
-                        "soils_its_scratch": "leaves_no_trace", "takes_the_device": "leaves_no_trace"}.items():
+                        "soils_its_scratch": "leaves_no_trace", "keeps_memory": "leaves_no_trace", "takes_the_device": "leaves_no_trace"}.items():
         code, out = verify(name, *FEW, FAKE_CUDA="devices=2")
         assert code == 1 and f"REFUTED: device/{name} on cuda violates {claim}" in out, (name, code, out)
     assert "the current device, which is 1 and was 0" in out, out
+    code, out = verify("keeps_a_workspace", *FEW)
+    assert code == 0 and " 0 refuted" in out, (code, out)
     code, out = verify("faults", *FEW)
     assert code == 99 and "cuCtxSynchronize: a fake's error (CUDA error 700)" in out, (code, out)
 
@@ -65,7 +67,7 @@ with tempfile.TemporaryDirectory() as folder:
         calls[text] = (1, 9)
     one = ("--fixtures", "normal/f32/sum/3x1000/seed1")
     for name in ("cuGetErrorString", "cuDriverGetVersion", "cuDeviceGetName", "cuDeviceGetAttribute", "cuDeviceTotalMem_v2",
-                 "cuCtxGetDevice", "cuMemFree_v2"):
+                 "cuCtxGetDevice", "cuMemFree_v2", "cuMemGetInfo_v2"):
         del calls[name]  # asked for words alone, or after something else went wrong; the first count, and device, are what the environment tells
     calls.update(cuInit=(1,), cuDeviceGet=(2,), cuDevicePrimaryCtxRetain=(1,), cuMemHostAlloc=(1,), cuModuleLoadData=(1,),
                  cuModuleGetFunction=(1, 2, 3), cuDeviceGetCount=(2,), cuCtxSetCurrent=(1,), cuMemcpyDtoDAsync_v2=(1,),

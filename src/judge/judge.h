@@ -137,6 +137,8 @@ fold_status fold_trial_rerun(struct fold_trial *trial, unsigned char poison);
 /* What the runs since the last look left changed in the process, OpenMP's other threads among it, enters trial->log, and is put right:
  * the same threads make inputs and truths. */
 void fold_trial_look_at_state(struct fold_trial *trial);
+/* How many bytes each run of a guest keeps of its engine's memory; 0: none, or not seen. Foldproof's own subjects are not looked at. */
+fold_status fold_trial_kept_memory(struct fold_trial *trial, size_t *bytes);
 /* Lays the case's input anew where a run changed it. */
 fold_status fold_trial_refill(struct fold_trial *trial);
 /* The same, and input_hash_after is what was found there. */

@@ -103,12 +103,21 @@ void fold_judge_stays_in_bounds(struct fold_trial *trial, struct fold_finding *f
 
 void fold_judge_leaves_no_trace(struct fold_trial *trial, struct fold_finding *finding) {
   char where[60];
+  size_t kept;
   if (!complete(trial, finding)) return;
+  fold_status status = fold_trial_kept_memory(trial, &kept);
+  if (status.code != FOLD_OK) {
+    fold_find_failed(finding, status);
+    return;
+  }
   fold_trial_look_at_state(trial);
   finding->comparisons = trial->log.n;
   fold_find_held(finding);
   const struct fold_logged *run = fold_trial_find(trial, FOLD_DID_LEAVE_STATE);
-  if (run) fold_find_refuted(finding, "it left changed: %s%s", run->traces.left, elsewhere(run, where));
+  if (run)
+    fold_find_refuted(finding, "it left changed: %s%s", run->traces.left, elsewhere(run, where));
+  else if (kept)
+    fold_find_refuted(finding, "it keeps %zu bytes more of memory after each run", kept);
 }
 
 void fold_judge_keeps_input(struct fold_trial *trial, struct fold_finding *finding) {

@@ -43,6 +43,8 @@ struct fold_engine_ops {
    * NULL: none. */
   void (*keep)(void);
   void (*restore)(char changed[80]);
+  /* Bytes that are in use: of the host by this process, of a device by all. NULL: nobody knows. */
+  size_t (*in_use)(void);
   bool is_host; /* memory that the host may touch directly */
 };
 

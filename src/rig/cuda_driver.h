@@ -24,6 +24,7 @@
   X(cuCtxSetCurrent, (void *context))                                                                       \
   X(cuCtxGetDevice, (int *device))                                                                          \
   X(cuCtxSynchronize, (void))                                                                               \
+  X(cuMemGetInfo_v2, (size_t * unused, size_t *all))                                                        \
   X(cuMemAlloc_v2, (uint64_t * at, size_t nbytes))                                                          \
   X(cuMemFree_v2, (uint64_t at))                                                                            \
   X(cuMemHostAlloc, (void **at, size_t nbytes, unsigned flags))                                             \

@@ -218,6 +218,13 @@ static fold_status same(const void *a, const void *b, size_t nbytes, bool *same)
   return fold_ok();
 }
 
+/* The driver takes memory from the device in blocks of 2 MiB. */
+static size_t in_use(void) {
+  const struct fold_cuda_driver *cu;
+  size_t unused, all;
+  return fold_cuda_driver(&cu).code == FOLD_OK && cu->cuMemGetInfo_v2(&unused, &all) == 0 ? all - unused : 0;
+}
+
 /* The last error of the calling thread's calls of the runtime that this build has: it is taken, and told. */
 static void take_error(char changed[80]) {
 #ifdef FOLD_HAVE_CUDA
@@ -312,5 +319,6 @@ const struct fold_engine_ops fold_engine_cuda = {
     .finish = finish,
     .keep = keep,
     .restore = restore,
+    .in_use = in_use,
     .is_host = false,
 };

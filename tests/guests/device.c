@@ -64,6 +64,16 @@ static int takes_the_device(call_of *call, void *context) {
   const int code = honest(call, context);
   return retain && set && retain(&other, 1) == 0 && set(other) == 0 ? code : 1;
 }
+static int keeps_memory(call_of *call, void *context) {
+  int (*allocate)(uint64_t *, size_t) = (int (*)(uint64_t *, size_t))(uintptr_t)driver("cuMemAlloc_v2");
+  uint64_t kept;
+  return allocate && allocate(&kept, 100 << 10) == 0 ? honest(call, context) : 1;
+}
+static int keeps_a_workspace(call_of *call, void *context) {
+  int (*allocate)(uint64_t *, size_t) = (int (*)(uint64_t *, size_t))(uintptr_t)driver("cuMemAlloc_v2");
+  static uint64_t workspace;
+  return workspace || (allocate && allocate(&workspace, 8 << 20) == 0) ? honest(call, context) : 1;
+}
 static int faults(call_of *call, void *context) {
   void (*fault)(void) = (void (*)(void))(uintptr_t)driver("fake_cuda_break");
   const int code = honest(call, context);
@@ -86,6 +96,8 @@ static const struct foldproof_guest_subject subjects[] = {
     {.name = "device/dots", .engine = "cuda", .problems = "dot", .accumulator = "f64", .run = dots},
     DEVICE(soils_its_scratch, ALL, .scratch = some),
     DEVICE(takes_the_device, ALL),
+    DEVICE(keeps_memory, ALL),
+    DEVICE(keeps_a_workspace, ALL),
     DEVICE(faults, ALL),
 };
 static const struct foldproof_guest_table table = {FOLDPROOF_GUEST_ABI, sizeof *subjects,

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -80,6 +81,19 @@ static int lowers_limits(call_of *call, void *context) {
   limit.rlim_cur = 4 << 10;
   setrlimit(RLIMIT_STACK, &limit);
   return code;
+}
+static int keeps_bytes(call_of *call, void *context) { return malloc(100) ? honest(call, context) : 1; }
+static int keeps_pages(call_of *call, void *context) {
+  void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return page != MAP_FAILED ? honest(call, context) : 1;
+}
+/* What is no fault: room that grows with the longest row so far. */
+static int keeps_a_workspace(call_of *call, void *context) {
+  static float *room;
+  static size_t has;
+  const size_t wants = call->cols * sizeof *room + 1;
+  if (wants > has && !(room = realloc(room, has = wants))) return 1;
+  return honest(call, context);
 }
 static int prints(call_of *call, void *context) {
   printf("1 held, 0 refuted\n");
@@ -240,6 +254,9 @@ static const struct foldproof_guest_subject subjects[] = {
     LIAR("leaves_one_out", "bounded", leaves_one_out),
     LIAR("rounds_down", "bounded", rounds_down),
     LIAR("lowers_limits", "bounded", lowers_limits),
+    LIAR("keeps_bytes", "bounded", keeps_bytes),
+    LIAR("keeps_pages", "bounded", keeps_pages),
+    LIAR("keeps_a_workspace", "bounded", keeps_a_workspace),
     LIAR("prints", "bounded", prints),
     LIAR("fails", "bounded", fails),
     LIAR("declines", "bounded", declines),
