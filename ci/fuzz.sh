@@ -10,7 +10,7 @@ ci/setup.sh build-fuzz -Dcuda=disabled -Dmpi=disabled -Dtests=disabled -Doptimiz
   -Db_lundef=false -Dc_args=-fsanitize=fuzzer-no-link
 for name in "$@"; do
   clang -std=gnu17 -D_GNU_SOURCE -DFOLD_VERSION='"fuzz"' -g -O1 -fopenmp -ffp-contract=off -fsanitize=fuzzer,address,undefined \
-    -Isrc/base -Isrc/model -Isrc/world -Isrc/rig -Isrc/judge -Isrc/verify -Isrc/records -Isrc/report -Ifixtures -Ioracles -Ikernels -Ilibrary "tests/fuzz/fuzz_$name.c" \
+    -Isrc/base -Isrc/model -Isrc/world -Isrc/rig -Isrc/judge -Isrc/verify -Isrc/records -Isrc/sheet -Isrc/report -Ifixtures -Ioracles -Ikernels -Ilibrary "tests/fuzz/fuzz_$name.c" \
     library/foldproof.c build-fuzz/libfold.a build-fuzz/libbuild.a -linih -ljansson -lxxhash -lmpfr -lgmp -lm -o "build-fuzz/fuzz_$name"
   mkdir -p "build-fuzz/corpus_$name"
   samples=()

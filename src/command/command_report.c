@@ -8,7 +8,7 @@
 #include "command.h"
 #include "output.h"
 #include "report_section.h"
-#include "report_sheet.h"
+#include "sheet.h"
 
 enum { OUTPUT = 'o', FORMAT = 'f', FIGURE_SECONDS = 0x200, BEFORE, DAY = 86400 };
 static const char *const formats[FOLD_REPORT_FORMATS + 1] = {"html", "markdown", "junit", "text", "csv", NULL};

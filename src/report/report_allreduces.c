@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "list.h"
 #include "report_section.h"
 
 enum { MOST_SERIES = 40 };
@@ -69,26 +70,17 @@ static void draw(struct fold_page *page, const struct fold_model_message *m, siz
   fold_page_plots(page, &plot, bandwidth && isfinite(m->link) ? &link : NULL, caption);
 }
 
-static const struct fold_column columns[] = {
-    {"Subject", "", FOLD_COLUMN_TEXT},   {"Setting", "", FOLD_COLUMN_TEXT},
-    {"dtype", "", FOLD_COLUMN_TEXT},     {"Ranks", "", FOLD_COLUMN_COUNT},
-    {"Bytes", "", FOLD_COLUMN_COUNT},    {"Median", "us", FOLD_COLUMN_NUMBER},
-    {"Bus", "GB/s", FOLD_COLUMN_NUMBER}, {"Library's time / own", "", FOLD_COLUMN_NUMBER},
-    {"Doubt", "", FOLD_COLUMN_TEXT},     {"Machine", "", FOLD_COLUMN_TEXT}};
-
 void fold_sheet_messages(struct fold_sheet *sheet, const struct fold_model *m) {
-  fold_sheet_open(sheet, "messages", "All-reduces of vectors", columns, sizeof columns / sizeof *columns);
+  fold_sheet_open(sheet, "messages", "All-reduces of vectors",
+                  "Subject;Setting;dtype;#Ranks;#Bytes;=Median (us);=Bus (GB/s);=Library's time / own;Doubt;Machine");
   struct fold_model_message *all = fold_sheet_sorted(sheet, m->messages, m->n_messages, sizeof *all, compare);
   for (size_t i = 0; all && i < m->n_messages; i++) {
     const struct fold_model_message *s = &all[i];
-    const double numbers[] = {s->workers, s->bytes, 1e6 * s->median, 1e-9 * s->bus, s->to_library};
-    char place[200];
-    fold_sheet_text(sheet, s->subject);
-    fold_sheet_text(sheet, s->setting);
-    fold_sheet_text(sheet, s->dtype);
-    fold_sheet_numbers(sheet, numbers, sizeof numbers / sizeof *numbers);
-    fold_sheet_doubt(sheet, s->implausible, s->noisy, s->why);
-    fold_sheet_text(sheet, fold_text_place(m, s->environment, place));
+    char place[200], doubt[200];
+    FOLD_ROW(sheet, T(s->subject), T(s->setting), T(s->dtype), N(s->workers), N(s->bytes), N(1e6 * s->median),
+             N(1e-9 * s->bus), N(s->to_library), T(fold_text_doubt(s->implausible, s->noisy, s->why, doubt)),
+             T(fold_text_place(m, s->environment, place)));
+    if (doubt[0]) fold_sheet_mark(sheet, "bad");
   }
   free(all);
 }
@@ -96,7 +88,7 @@ void fold_sheet_messages(struct fold_sheet *sheet, const struct fold_model *m) {
 static fold_status put_timed(struct fold_page *page) {
   size_t n = page->model->n_messages;
   if (n == 0) return fold_ok();
-  struct fold_model_message *m = fold_model_sorted(page->model->messages, n, sizeof *m, compare);
+  struct fold_model_message *m = fold_list_sorted(page->model->messages, n, sizeof *m, compare);
   double *room = malloc(2 * n * sizeof *room);
   fold_status status = m && room ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the all-reduces");
   if (status.code == FOLD_OK) {
@@ -138,9 +130,8 @@ static void open_probe(struct fold_sheet *sheet, const struct fold_model *m, con
            "by bytes of the message%s",
            fold_text_grouped(p->head, text), p->workers, p->dtype, p->generator, place[0] ? " (" : "", place,
            place[0] ? ")" : "", left);
-  fold_sheet_open_titled(sheet, "probes", title);
-  fold_sheet_column(sheet, FOLD_COLUMN_TEXT, "Subject");
-  fold_sheet_column(sheet, FOLD_COLUMN_TEXT, "Setting");
+  fold_sheet_open(sheet, "probes", title, "Subject;Setting");
+  sheet->titled = true;
 }
 
 static void fill_probe(struct fold_sheet *sheet, const struct fold_model *m, const struct fold_model_probe *p,
@@ -153,17 +144,15 @@ static void fill_probe(struct fold_sheet *sheet, const struct fold_model *m, con
   }
   open_probe(sheet, m, p, width);
   if (width > MOST_LENGTHS) width = MOST_LENGTHS;
-  for (size_t k = 0; k < width; k++)
-    fold_sheet_column(sheet, FOLD_COLUMN_TEXT, fold_text_grouped(p[widest + k].bytes, text));
+  for (size_t k = 0; k < width; k++) fold_sheet_columns(sheet, fold_text_grouped(p[widest + k].bytes, text));
   for (size_t i = 0, end; i < n; i = end) {
     for (end = i + 1; end < n && same_row(&p[i], &p[end]);) end++;
-    fold_sheet_text(sheet, p[i].subject);
-    fold_sheet_text(sheet, p[i].setting);
+    FOLD_ROW(sheet, T(p[i].subject), T(p[i].setting));
     for (size_t k = i; k < i + width; k++) {
       if (k < end)
         snprintf(text, sizeof text, "%.12s%s%s", p[k].letter, p[k].rank_agreement ? "" : " (ranks differ)",
                  p[k].run_to_run ? "" : " ~");
-      fold_sheet_text(sheet, k < end ? text : "");
+      FOLD_ROW(sheet, T(k < end ? text : ""));
     }
   }
 }

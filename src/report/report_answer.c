@@ -12,19 +12,7 @@
 
 enum { MOST_ENTRIES = 20, MOST_REASONS = 10 };
 
-static const struct fold_column failure_columns[] = {{"", "", FOLD_COLUMN_TEXT},        {"", "", FOLD_COLUMN_TEXT},
-                                                     {"", "", FOLD_COLUMN_TEXT},        {"got", "", FOLD_COLUMN_TEXT},
-                                                     {"want", "", FOLD_COLUMN_TEXT},    {"case", "", FOLD_COLUMN_TEXT},
-                                                     {"cases:", "", FOLD_COLUMN_COUNT}, {"", "", FOLD_COLUMN_CODE}};
-static const struct fold_column idle_columns[] = {
-    {"Subject", "", FOLD_COLUMN_TEXT}, {"Claim", "", FOLD_COLUMN_TEXT}, {"Cases, all idle", "", FOLD_COLUMN_COUNT}};
-static const struct fold_column held_columns[] = {{"Claim", "", FOLD_COLUMN_TEXT},
-                                                  {"Subjects", "", FOLD_COLUMN_COUNT},
-                                                  {"Cases that held", "", FOLD_COLUMN_COUNT},
-                                                  {"of them idle", "", FOLD_COLUMN_COUNT},
-                                                  {"Rows not judged", "", FOLD_COLUMN_COUNT}};
-static const struct fold_column skipped_columns[] = {
-    {"Skipped because", "", FOLD_COLUMN_TEXT}, {"Cases", "", FOLD_COLUMN_COUNT}, {"Subjects", "", FOLD_COLUMN_COUNT}};
+static const char failure_columns[] = ";;;got;want;case;#cases:;$";
 
 static enum fold_gravest kind_of(const json_t *record) {
   if (strcmp(fold_record_text(record, "verdict"), fold_verdict_name(FOLD_BROKEN)) == 0) return FOLD_IS_BROKEN;
@@ -32,34 +20,27 @@ static enum fold_gravest kind_of(const json_t *record) {
 }
 
 /* Why, and how the order of additions changed, which one of the cell's records says. */
-static const char *reason_of(const struct fold_model_cell *cell, const json_t *record, char text[1200]) {
+static void reason_of(const struct fold_model_cell *cell, const json_t *record, char text[1200]) {
   const char *change = "";
   for (size_t i = 0; i < cell->n_evidence && !*change; i++)
     change = fold_record_text(cell->evidence[i], "order_change");
   snprintf(text, 1200, "%s%s%s%s", fold_record_text(record, "reason"), *change ? " (order: " : "", change,
            *change ? ")" : "");
-  return text;
 }
 
 /* If no record of this kind was kept, only the count is shown. */
 static void add_failure(struct fold_sheet *sheet, const struct fold_model *m, size_t s, size_t k,
                         enum fold_gravest kind) {
-  static const char *const keys[] = {"reason", "got", "want", "case"};
   const struct fold_model_cell *cell = m->subjects[s].cells[true][k];
   const json_t *record = NULL;
-  char title[160], text[1200];
+  char title[160], why[1200] = "", got[100] = "", want[100] = "";
   for (size_t i = 0; i < cell->n_evidence && record == NULL; i++)
     if (kind_of(cell->evidence[i]) == kind) record = cell->evidence[i];
   char *replay = record ? fold_text_replay(record) : NULL;
-  fold_sheet_text(sheet, fold_model_title(&m->subjects[s], title));
-  fold_sheet_text(sheet, m->claims[k]);
-  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-    fold_sheet_text(sheet, !record            ? ""
-                           : i == 0           ? reason_of(cell, record, text)
-                           : i == 1 || i == 2 ? fold_text_bits(record, keys[i], text)
-                                              : fold_record_text(record, keys[i]));
-  fold_sheet_number(sheet, (double)fold_counts_of(cell->count, cell->known, kind));
-  fold_sheet_text(sheet, replay ? replay : "");
+  if (record) reason_of(cell, record, why), fold_text_bits(record, "got", got), fold_text_bits(record, "want", want);
+  FOLD_ROW(sheet, T(fold_model_title(&m->subjects[s], title)), T(m->claims[k]), T(why), T(got), T(want),
+           T(record ? fold_record_text(record, "case") : ""), N(fold_counts_of(cell->count, cell->known, kind)),
+           T(replay ? replay : ""));
   free(replay);
 }
 
@@ -67,19 +48,12 @@ static void add_failure(struct fold_sheet *sheet, const struct fold_model *m, si
 static void add_validations(struct fold_sheet *sheet, const struct fold_model *m) {
   for (size_t i = 0; i < m->n_validations; i++) {
     const struct fold_model_validation *v = &m->validations[i];
-    char text[300];
+    char ranks[40], data[200];
     if (strcmp(v->verdict, fold_verdict_name(FOLD_REFUTED)) != 0) continue;
-    fold_sheet_text(sheet, v->subject);
-    snprintf(text, sizeof text, "%.0f ranks", v->workers);
-    fold_sheet_text(sheet, text);
-    fold_sheet_text(sheet, v->note);
-    fold_sheet_text(sheet, v->got);
-    fold_sheet_text(sheet, "");
-    snprintf(text, sizeof text, "%.100s %.20s", v->generator, v->dtype);
-    if (v->seed >= 0) snprintf(text + strlen(text), 60, ", seed %lld", v->seed);
-    fold_sheet_text(sheet, text);
-    fold_sheet_number(sheet, NAN);
-    fold_sheet_text(sheet, "");
+    snprintf(ranks, sizeof ranks, "%.0f ranks", v->workers);
+    int used = snprintf(data, sizeof data, "%.100s %.20s", v->generator, v->dtype);
+    if (v->seed >= 0) snprintf(data + used, 60, ", seed %lld", v->seed);
+    FOLD_ROW(sheet, T(v->subject), T(ranks), T(v->note), T(v->got), T(""), T(data), N(NAN), T(""));
   }
 }
 
@@ -98,9 +72,7 @@ static void fill_idle(struct fold_sheet *sheet, const struct fold_model *m) {
     for (size_t k = 0; k < m->n_claims; k++) {
       const struct fold_model_cell *cell = m->subjects[s].cells[true][k];
       if (cell == NULL || !fold_model_untold(cell)) continue;
-      fold_sheet_text(sheet, fold_model_title(&m->subjects[s], title));
-      fold_sheet_text(sheet, m->claims[k]);
-      fold_sheet_number(sheet, (double)cell->idle);
+      FOLD_ROW(sheet, T(fold_model_title(&m->subjects[s], title)), T(m->claims[k]), N(cell->idle));
     }
 }
 
@@ -115,12 +87,9 @@ static void fill_held(struct fold_sheet *sheet, const struct fold_model *m) {
       idle += cell->idle;
       unbounded += cell->unbounded;
     }
-    if (held == 0) continue;
-    fold_sheet_text(sheet, m->claims[k]);
-    fold_sheet_number(sheet, (double)subjects);
-    fold_sheet_number(sheet, (double)held);
-    fold_sheet_number(sheet, idle ? (double)idle : NAN);
-    fold_sheet_number(sheet, unbounded ? (double)unbounded : NAN);
+    if (held)
+      FOLD_ROW(sheet, T(m->claims[k]), N(subjects), N(held), N(idle ? (double)idle : NAN),
+               N(unbounded ? (double)unbounded : NAN));
   }
 }
 
@@ -128,15 +97,13 @@ static void fill_held(struct fold_sheet *sheet, const struct fold_model *m) {
 static void count_reason(struct fold_sheet *sheet, json_t **index, const char *reason, size_t cases, bool new_subject) {
   const json_int_t known = fold_index_find(*index, reason, strlen(reason));
   if (known >= 0) {
-    struct fold_sheet_cell *row = &sheet->cells[(size_t)known * sheet->n_columns];
+    struct fold_cell *row = fold_sheet_row(sheet, (size_t)known);
     row[1].number += (double)cases;
     row[2].number += new_subject;
     return;
   }
   if (!fold_index_add(index, reason, strlen(reason), fold_sheet_rows(sheet))) sheet->failed = true;
-  fold_sheet_text(sheet, reason);
-  fold_sheet_number(sheet, (double)cases);
-  fold_sheet_number(sheet, 1);
+  FOLD_ROW(sheet, T(reason), N(cases), N(1));
 }
 
 static bool has_reason(const struct fold_model_subject *subject, size_t claims, const char *reason) {
@@ -161,10 +128,7 @@ static void fill_skipped(struct fold_sheet *sheet, const struct fold_model *m) {
     }
   json_decref(index);
   fold_sheet_sort(sheet, 1);
-  if (others == 0) return;
-  fold_sheet_text(sheet, "other reasons");
-  fold_sheet_number(sheet, (double)others);
-  fold_sheet_number(sheet, NAN);
+  if (others) FOLD_ROW(sheet, T("other reasons"), N(others), N(NAN));
 }
 
 static void fill_refuted(struct fold_sheet *sheet, const struct fold_model *m) {
@@ -175,29 +139,29 @@ static void fill_broken(struct fold_sheet *sheet, const struct fold_model *m) {
 }
 static void fill_known(struct fold_sheet *sheet, const struct fold_model *m) { fill_failures(sheet, m, FOLD_IS_KNOWN); }
 
-#define COLUMNS(columns) columns, sizeof columns / sizeof *columns
 static const struct view {
   const char *name, *title;
   void (*fill)(struct fold_sheet *sheet, const struct fold_model *model);
-  const struct fold_column *columns;
-  size_t n_columns, most;
+  const char *columns;
+  size_t most;
   bool list;
 } views[] = {
-    {"refuted", "Refuted", fill_refuted, COLUMNS(failure_columns), MOST_ENTRIES, true},
-    {"broken", "Broken: the environment failed, so these were not judged", fill_broken, COLUMNS(failure_columns),
-     MOST_ENTRIES, true},
-    {"known", "Known defects of other libraries", fill_known, COLUMNS(failure_columns), MOST_ENTRIES, true},
-    {"idle", "Held on idle inputs alone: no input could tell another order", fill_idle, COLUMNS(idle_columns),
-     MOST_ENTRIES, false},
-    {"held", "Held, over the cases that were tried", fill_held, COLUMNS(held_columns), 64, false},
-    {"skipped", "Skipped", fill_skipped, COLUMNS(skipped_columns), MOST_REASONS, false},
+    {"refuted", "Refuted", fill_refuted, failure_columns, MOST_ENTRIES, true},
+    {"broken", "Broken: the environment failed, so these were not judged", fill_broken, failure_columns, MOST_ENTRIES,
+     true},
+    {"known", "Known defects of other libraries", fill_known, failure_columns, MOST_ENTRIES, true},
+    {"idle", "Held on idle inputs alone: no input could tell another order", fill_idle,
+     "Subject;Claim;#Cases, all idle", MOST_ENTRIES, false},
+    {"held", "Held, over the cases that were tried", fill_held,
+     "Claim;#Subjects;#Cases that held;#of them idle;#Rows not judged", 64, false},
+    {"skipped", "Skipped", fill_skipped, "Skipped because;#Cases;#Subjects", MOST_REASONS, false},
 };
 
 fold_status fold_answer_put(const struct fold_model *model, enum fold_report_format format, FILE *out) {
   fold_status status = fold_ok();
   for (size_t i = 0; i < sizeof views / sizeof *views && status.code == FOLD_OK; i++) {
     struct fold_sheet sheet;
-    fold_sheet_open(&sheet, views[i].name, views[i].title, views[i].columns, views[i].n_columns);
+    fold_sheet_open(&sheet, views[i].name, views[i].title, views[i].columns);
     sheet.list = views[i].list;
     views[i].fill(&sheet, model);
     status = fold_sheet_put(&sheet, format, views[i].most, out);

@@ -3,7 +3,7 @@
 #define FOLD_REPORT_ANSWER_H
 
 #include "report_model.h"
-#include "report_sheet.h"
+#include "sheet.h"
 
 /* What was measured; of timings also how many had results that held. "": nothing was. */
 void fold_answer_measured(const struct fold_model *model, char text[300]);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "list.h"
 #include "report_lines.h"
 #include "report_section.h"
 #include "schema.h"
@@ -86,7 +87,7 @@ fold_status fold_model_add_time(struct fold_model *m, const json_t *record, int 
   if (!(median > 0)) return fold_ok();
   snprintf(subject, sizeof subject, "%.110s on %.30s", fold_record_text(record, FOLD_KEY(subject)),
            fold_record_text(record, FOLD_KEY(engine)));
-  struct fold_model_time *t = fold_model_grow(&m->times, &m->n_times, &m->room_times, sizeof *t);
+  struct fold_model_time *t = fold_list_grow(&m->times, &m->n_times, &m->room_times, sizeof *t);
   if (t)
     *t = (struct fold_model_time){.environment = environment,
                                   .key = make_key(m, record, environment),
@@ -112,7 +113,7 @@ static int compare_times(const void *left, const void *right) {
 
 /* Each key once, sorted: what was timed several times has the middle median and the range of all. */
 static struct fold_model_time *times_of(const struct fold_model *m, size_t *n) {
-  struct fold_model_time *t = m->n_times ? fold_model_sorted(m->times, m->n_times, sizeof *t, compare_times) : NULL;
+  struct fold_model_time *t = m->n_times ? fold_list_sorted(m->times, m->n_times, sizeof *t, compare_times) : NULL;
   *n = 0;
   for (size_t i = 0, end; t && i < m->n_times; i = end) {
     struct fold_model_time one = t[i];
@@ -182,31 +183,21 @@ static void changes_open(struct changes *c, const struct fold_model *m) {
   if (c->n) qsort(c->pairs, c->n, sizeof *c->pairs, compare_changes);
 }
 
-static const struct fold_column columns[] = {
-    {"Subject", "", FOLD_COLUMN_TEXT},    {"Timed", "", FOLD_COLUMN_TEXT},     {"Size", "", FOLD_COLUMN_TEXT},
-    {"Before", "us", FOLD_COLUMN_NUMBER}, {"Now", "us", FOLD_COLUMN_NUMBER},   {"Now / before", "", FOLD_COLUMN_NUMBER},
-    {"at least", "", FOLD_COLUMN_NUMBER}, {"at most", "", FOLD_COLUMN_NUMBER}, {"Change", "", FOLD_COLUMN_TEXT},
-    {"Machine", "", FOLD_COLUMN_TEXT}};
-
 /* The ratio's range: the fastest of this run over the slowest of the one before, and the other way round. */
 static void add_change(struct fold_sheet *sheet, const struct fold_model *m, const struct change_of *c) {
   static const char *const words[CHANGES] = {"slower", "faster", "", "not compared"};
   const struct fold_model_time *now = c->now, *before = c->before;
-  const double numbers[] = {1e6 * before->median, 1e6 * now->median, now->median / before->median,
-                            now->low / before->high, now->high / before->low};
   char place[200];
-  fold_sheet_text(sheet, now->subject);
-  fold_sheet_text(sheet, now->what);
-  fold_sheet_text(sheet, now->size);
-  fold_sheet_numbers(sheet, numbers, sizeof numbers / sizeof *numbers);
-  fold_sheet_text(sheet, words[c->change]);
-  fold_sheet_text(sheet, fold_text_place(m, now->environment, place));
-  if (c->change == SLOWER) fold_sheet_mark(sheet);
+  FOLD_ROW(sheet, T(now->subject), T(now->what), T(now->size), N(1e6 * before->median), N(1e6 * now->median),
+           N(now->median / before->median), N(now->low / before->high), N(now->high / before->low), T(words[c->change]),
+           T(fold_text_place(m, now->environment, place)));
+  if (c->change == SLOWER) fold_sheet_mark(sheet, "bad");
 }
 
 void fold_sheet_changes(struct fold_sheet *sheet, const struct fold_model *m) {
   struct changes c;
-  fold_sheet_open(sheet, "changes", "Times against the run before", columns, sizeof columns / sizeof *columns);
+  fold_sheet_open(sheet, "changes", "Times against the run before",
+                  "Subject;Timed;Size;=Before (us);=Now (us);=Now / before;=at least;=at most;Change;Machine");
   if (m->before == NULL) return;
   changes_open(&c, m);
   sheet->failed |= c.failed;

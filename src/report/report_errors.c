@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "list.h"
 #include "report_curves.h"
 #include "report_methods.h"
 #include "report_section.h"
@@ -77,7 +78,7 @@ static const struct fold_curves_kind simulated = {"ranks (simulated)", "relative
 static fold_status draw_points(struct fold_page *page, const struct fold_model_point *all, size_t n,
                                const struct fold_curves_kind *kind) {
   struct tally tally = {0};
-  struct fold_model_point *points = fold_model_sorted(all, n, sizeof *points, compare_points);
+  struct fold_model_point *points = fold_list_sorted(all, n, sizeof *points, compare_points);
   if (points == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the figures");
   fold_page_figures(page, UNFOLDED);
   fold_status status = draw_all(page, points, n, kind, &tally);
@@ -110,27 +111,15 @@ fold_status fold_page_errors(struct fold_page *page) {
   return status;
 }
 
-static const struct fold_column world_columns[] = {{"Algorithm", "", FOLD_COLUMN_TEXT},
-                                                   {"Data", "", FOLD_COLUMN_TEXT},
-                                                   {"dtype", "", FOLD_COLUMN_TEXT},
-                                                   {"Parts", "", FOLD_COLUMN_COUNT},
-                                                   {"World sizes", "", FOLD_COLUMN_COUNT},
-                                                   {"Elements", "", FOLD_COLUMN_COUNT},
-                                                   {"Elements changed", "", FOLD_COLUMN_COUNT},
-                                                   {"Most different results of one", "", FOLD_COLUMN_COUNT}};
-
 void fold_sheet_simulated(struct fold_sheet *sheet, const struct fold_model *m) {
   fold_sheet_open(
       sheet, "simulated",
       "The same parts, gathered by worlds of other sizes (simulated): in how many elements the bits changed",
-      world_columns, sizeof world_columns / sizeof *world_columns);
+      "Algorithm;Data;dtype;#Parts;#World sizes;#Elements;#Elements changed;#Most different results of one");
   for (size_t i = 0; i < m->n_worlds; i++) {
     const struct fold_model_world *w = &m->worlds[i];
-    const double numbers[] = {w->ranks, w->worlds, w->elements, w->changed, w->most_distinct};
-    fold_sheet_text(sheet, w->subject);
-    fold_sheet_text(sheet, w->generator);
-    fold_sheet_text(sheet, w->dtype);
-    fold_sheet_numbers(sheet, numbers, sizeof numbers / sizeof *numbers);
+    FOLD_ROW(sheet, T(w->subject), T(w->generator), T(w->dtype), N(w->ranks), N(w->worlds), N(w->elements),
+             N(w->changed), N(w->most_distinct));
   }
 }
 

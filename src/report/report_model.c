@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "list.h"
 #include "report_index.h"
 #include "report_lines.h"
 #include "report_text.h"
@@ -13,36 +14,11 @@ static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enou
 
 void fold_model_open(struct fold_model *model) { *model = (struct fold_model){0}; }
 
-/* `array` is the address of a pointer of any type. It is copied, because reading it as a char * would break the aliasing rules. */
-void *fold_model_sorted(const void *items, size_t n, size_t size, int (*compare)(const void *left, const void *right)) {
-  void *copy = malloc(n * size);
-  if (copy == NULL) return NULL;
-  memcpy(copy, items, n * size);
-  qsort(copy, n, size, compare);
-  return copy;
-}
-
-void *fold_model_grow(void *array, size_t *n, size_t *room, size_t size) {
-  char *base;
-  memcpy(&base, array, sizeof base);
-  if (*n == *room) {
-    size_t more = *room ? 2 * *room : 16;
-    base = reallocarray(base, more, size);
-    if (base == NULL) return NULL;
-    memcpy(array, &base, sizeof base);
-    *room = more;
-  }
-  char *item = base + *n * size;
-  memset(item, 0, size);
-  ++*n;
-  return item;
-}
-
 const char *fold_model_word(struct fold_model *model, const char *word) {
   json_int_t known = fold_index_find(model->index.words, word, strlen(word));
   if (known >= 0) return model->words[known];
   char *copy = strdup(word);
-  char **at = copy ? fold_model_grow(&model->words, &model->n_words, &model->room_words, sizeof *model->words) : NULL;
+  char **at = copy ? fold_list_grow(&model->words, &model->n_words, &model->room_words, sizeof *model->words) : NULL;
   if (at == NULL) {
     free(copy);
     return NULL;
@@ -60,7 +36,7 @@ fold_status fold_model_add_environment(struct fold_model *model, const json_t *r
   if (!noted) return no_memory();
   *environment = (int)known;
   if (known >= 0) return fold_ok();
-  json_t **at = fold_model_grow(&model->environments, &model->n_environments, &model->room_environments, sizeof *at);
+  json_t **at = fold_list_grow(&model->environments, &model->n_environments, &model->room_environments, sizeof *at);
   if (at == NULL) return no_memory();
   *at = json_deep_copy(record); /* NULL is freed as nothing */
   *environment = (int)model->n_environments - 1;
@@ -79,7 +55,7 @@ static struct fold_model_subject *find_subject(struct fold_model *model, const j
   if (known >= 0) return &model->subjects[known];
   if (!fold_index_add(&model->index.subjects, key, (size_t)n, model->n_subjects)) return NULL;
   struct fold_model_subject *subject =
-      fold_model_grow(&model->subjects, &model->n_subjects, &model->room_subjects, sizeof *subject);
+      fold_list_grow(&model->subjects, &model->n_subjects, &model->room_subjects, sizeof *subject);
   if (subject) subject->name = name, subject->engine = engine;
   return subject;
 }
@@ -120,7 +96,7 @@ static struct fold_model_fixture *find_fixture(struct fold_model_cell *cell, con
   if (!fold_index_add(&cell->index, name, n, cell->n_fixtures)) return NULL;
   char *copy = strndup(name, n);
   struct fold_model_fixture *fixture =
-      copy ? fold_model_grow(&cell->fixtures, &cell->n_fixtures, &cell->capacity, sizeof *fixture) : NULL;
+      copy ? fold_list_grow(&cell->fixtures, &cell->n_fixtures, &cell->capacity, sizeof *fixture) : NULL;
   if (fixture)
     fixture->name = copy;
   else

@@ -152,10 +152,6 @@ fold_status fold_model_add_judgement(struct fold_model *model, json_t *record, i
 bool fold_model_is_known(const json_t *record);
 /* Sorts the claims into the order in which they are judged; unknown ones last. */
 void fold_model_arrange(struct fold_model *model);
-/* One more of the `n` elements of `size` bytes that the pointer at `array` leads to: zeroed; NULL: memory is short. */
-void *fold_model_grow(void *array, size_t *n, size_t *room, size_t size);
-/* A sorted copy of n > 0 items of `size` bytes, for the caller to free; NULL: memory is short. */
-void *fold_model_sorted(const void *items, size_t n, size_t size, int (*compare)(const void *left, const void *right));
 /* The model's own copy of a name; NULL when memory is short. */
 const char *fold_model_word(struct fold_model *model, const char *word);
 

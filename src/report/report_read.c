@@ -3,6 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "list.h"
 #include "path.h"
 #include "report_lines.h"
 #include "report_model.h"
@@ -69,7 +70,7 @@ static fold_status keep_field(struct fold_model *m, const json_t *record, const 
 static fold_status keep(struct reader *r, const json_t *record, const struct list *list, void **kept) {
   char *model = (char *)r->model;
   char *item =
-      fold_model_grow(model + list->items, (void *)(model + list->n), (void *)(model + list->room), list->size);
+      fold_list_grow(model + list->items, (void *)(model + list->n), (void *)(model + list->room), list->size);
   if (item == NULL) return no_memory();
   memcpy(item, &r->environment, sizeof r->environment);
   for (size_t i = 0; i < list->n_kept; i++)
@@ -138,7 +139,7 @@ fold_status fold_model_read(struct fold_model *model, const char *path) {
   struct fold_lines lines;
   FOLD_TRY(fold_lines_read(path, take_record, &reader, &lines));
   if (lines.altered[0]) return fold_error(FOLD_BAD_INPUT, "%.100s: %s", fold_path_tail(path), lines.altered);
-  struct fold_model_file *at = fold_model_grow(&model->files, &model->n_files, &model->room_files, sizeof *at);
+  struct fold_model_file *at = fold_list_grow(&model->files, &model->n_files, &model->room_files, sizeof *at);
   if (at) *at = (struct fold_model_file){.path = strdup(path), .records = lines.records};
   if (at) memcpy(at->incomplete, lines.incomplete, sizeof at->incomplete);
   if (at == NULL || at->path == NULL) return no_memory();

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "list.h"
 #include "report_section.h"
 
 enum { MOST_SUBJECTS = 40 };
@@ -63,31 +64,21 @@ static void draw_group(struct fold_page *page, const struct fold_model_scaling *
   fold_page_plots(page, &plot, &ideal, caption);
 }
 
-static const struct fold_column columns[] = {
-    {"Subject", "", FOLD_COLUMN_TEXT},     {"Mode", "", FOLD_COLUMN_TEXT},
-    {"dtype", "", FOLD_COLUMN_TEXT},       {"Elements", "", FOLD_COLUMN_COUNT},
-    {"Workers", "", FOLD_COLUMN_COUNT},    {"Median", "us", FOLD_COLUMN_NUMBER},
-    {"Local", "us", FOLD_COLUMN_NUMBER},   {"Calls", "us", FOLD_COLUMN_NUMBER},
-    {"t(1)/t(p)", "", FOLD_COLUMN_NUMBER}, {"Library's time / own", "", FOLD_COLUMN_NUMBER},
-    {"Doubt", "", FOLD_COLUMN_TEXT},       {"Machine", "", FOLD_COLUMN_TEXT}};
-
 void fold_sheet_scalings(struct fold_sheet *sheet, const struct fold_model *m) {
-  fold_sheet_open(sheet, "scaling", "Scaling", columns, sizeof columns / sizeof *columns);
+  fold_sheet_open(sheet, "scaling", "Scaling",
+                  "Subject;Mode;dtype;#Elements;#Workers;=Median (us);=Local (us);=Calls (us);=t(1)/t(p);=Library's "
+                  "time / own;Doubt;Machine");
   struct fold_model_scaling *all = fold_sheet_sorted(sheet, m->scalings, m->n_scalings, sizeof *all, compare);
   double one = NAN; /* the time of one worker */
   for (size_t i = 0; all && i < m->n_scalings; i++) {
     const struct fold_model_scaling *s = &all[i];
     if (i == 0 || compare_groups(s, s - 1) || strcmp(s->subject, s[-1].subject))
       one = s->workers == 1 ? s->median : NAN;
-    const double numbers[] = {s->n,           s->workers,      1e6 * s->median, 1e6 * s->local,
-                              1e6 * s->calls, one / s->median, s->to_library};
-    char place[200];
-    fold_sheet_text(sheet, s->subject);
-    fold_sheet_text(sheet, s->mode);
-    fold_sheet_text(sheet, s->dtype);
-    fold_sheet_numbers(sheet, numbers, sizeof numbers / sizeof *numbers);
-    fold_sheet_doubt(sheet, s->implausible, s->noisy, s->why);
-    fold_sheet_text(sheet, fold_text_place(m, s->environment, place));
+    char place[200], doubt[200];
+    FOLD_ROW(sheet, T(s->subject), T(s->mode), T(s->dtype), N(s->n), N(s->workers), N(1e6 * s->median),
+             N(1e6 * s->local), N(1e6 * s->calls), N(one / s->median), N(s->to_library),
+             T(fold_text_doubt(s->implausible, s->noisy, s->why, doubt)), T(fold_text_place(m, s->environment, place)));
+    if (doubt[0]) fold_sheet_mark(sheet, "bad");
   }
   free(all);
 }
@@ -95,7 +86,7 @@ void fold_sheet_scalings(struct fold_sheet *sheet, const struct fold_model *m) {
 fold_status fold_page_scalings(struct fold_page *page) {
   size_t n = page->model->n_scalings;
   if (n == 0) return fold_ok();
-  struct fold_model_scaling *s = fold_model_sorted(page->model->scalings, n, sizeof *s, compare);
+  struct fold_model_scaling *s = fold_list_sorted(page->model->scalings, n, sizeof *s, compare);
   double *room = malloc(2 * n * sizeof *room);
   fold_status status = s && room ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the scaling");
   if (status.code == FOLD_OK) {

@@ -7,7 +7,7 @@
 #define FOLD_REPORT_SECTION_H
 
 #include "report_plot.h"
-#include "report_sheet.h"
+#include "sheet.h"
 #include "report_text.h"
 
 struct fold_page {

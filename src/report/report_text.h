@@ -1,28 +1,9 @@
-/* report_text.h: what reports in HTML, Markdown and XML write alike: escaped text, numbers, one line of evidence.
- *
- * Promised: whatever a record holds, its text stays text. Valid UTF-8 passes; other bytes, control characters and code points
- * without a character (text.h) become U+FFFD. Failures to write show in ferror(out), which the opener of the file must check.
- */
+/* report_text.h: what reports in HTML, Markdown and XML write alike: one line of evidence, environments. */
 #ifndef FOLD_REPORT_TEXT_H
 #define FOLD_REPORT_TEXT_H
 
 #include "report_model.h"
-
-/* As text or a quoted attribute of HTML and of XML. */
-void fold_put_html(FILE *out, const char *text);
-/* As text of GitHub's Markdown, in a table's cell too. */
-void fold_put_markdown(FILE *out, const char *text);
-
-/* For a terminal. */
-void fold_put_plain(FILE *out, const char *text);
-
-/* Three digits ("1.23", "12,300" whole, "1.2e9"), or "-" for NaN. */
-const char *fold_text_number(double value, char text[16]);
-/* A whole number below 2^53 in full, and otherwise as above. */
-const char *fold_text_count(double value, char text[32]);
-
-/* The same for people who read tables: "1,000,000". */
-const char *fold_text_grouped(double value, char text[32]);
+#include "sheet_text.h"
 
 /* A result's bits with their value; if they are no valid pattern, the record's own text. */
 const char *fold_text_bits(const json_t *record, const char *key, char text[100]);
@@ -44,5 +25,8 @@ void fold_text_machines(const struct fold_model *model, void (*put)(FILE *out, c
                         const char *behind, FILE *out);
 /* A machine with its environment's number, where the model has several environments, else "". */
 const char *fold_text_place(const struct fold_model *model, int environment, char text[200]);
+
+/* A timed collective's doubt: "", or "implausible" or "too noisy" with the reason. */
+const char *fold_text_doubt(bool implausible, bool noisy, const char *why, char text[200]);
 
 #endif

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "list.h"
 #include "report_methods.h"
 #include "report_section.h"
 
@@ -234,36 +235,23 @@ static void draw_pairs(struct fold_page *page, const struct fold_model_timing *t
   fold_page_pairs(page, &drawn, caption);
 }
 
-static const struct fold_column price_columns[] = {
-    {"Fixed order", "", FOLD_COLUMN_TEXT}, {"Plain twin", "", FOLD_COLUMN_TEXT},
-    {"dtype", "", FOLD_COLUMN_TEXT},       {"Data", "", FOLD_COLUMN_TEXT},
-    {"Elements", "", FOLD_COLUMN_TEXT},    {"Fixed", "us", FOLD_COLUMN_NUMBER},
-    {"Plain", "us", FOLD_COLUMN_NUMBER},   {"Fixed / plain", "", FOLD_COLUMN_NUMBER},
-    {"Machine", "", FOLD_COLUMN_TEXT}};
-
 static void add_prices(struct fold_sheet *sheet, const struct fold_model *m, const struct fold_model_timing *t,
                        size_t n) {
   const struct fold_model_timing *fixed[MOST_PAIRS], *plain[MOST_PAIRS];
   size_t n_pairs = find_pairs(t, n, fixed, plain);
   for (size_t i = 0; i < n_pairs; i++) {
-    char text[200], place[80];
-    snprintf(text, sizeof text, "%.100s%s", fixed[i]->subject, place_text(fixed[i], place));
-    fold_sheet_text(sheet, text);
-    fold_sheet_text(sheet, plain[i]->subject);
-    fold_sheet_text(sheet, fixed[i]->dtype);
-    fold_sheet_text(sheet, fixed[i]->generator);
-    fold_sheet_text(sheet, shape_text(fixed[i], text));
-    fold_sheet_number(sheet, 1e6 * fixed[i]->median);
-    fold_sheet_number(sheet, 1e6 * plain[i]->median);
-    fold_sheet_number(sheet, fixed[i]->median / plain[i]->median);
-    fold_sheet_text(sheet, fold_text_place(m, fixed[i]->environment, text));
+    char name[200], place[80], shape[80], machine[200];
+    snprintf(name, sizeof name, "%.100s%s", fixed[i]->subject, place_text(fixed[i], place));
+    FOLD_ROW(sheet, T(name), T(plain[i]->subject), T(fixed[i]->dtype), T(fixed[i]->generator),
+             T(shape_text(fixed[i], shape)), N(1e6 * fixed[i]->median), N(1e6 * plain[i]->median),
+             N(fixed[i]->median / plain[i]->median), T(fold_text_place(m, fixed[i]->environment, machine)));
   }
 }
 
 void fold_sheet_prices(struct fold_sheet *sheet, const struct fold_model *model) {
   const size_t n = model->n_timings;
-  fold_sheet_open(sheet, "prices", "The price of a fixed order", price_columns,
-                  sizeof price_columns / sizeof *price_columns);
+  fold_sheet_open(sheet, "prices", "The price of a fixed order",
+                  "Fixed order;Plain twin;dtype;Data;Elements;=Fixed (us);=Plain (us);=Fixed / plain;Machine");
   struct fold_model_timing *t = fold_sheet_sorted(sheet, model->timings, n, sizeof *t, by_shape);
   if (t == NULL) return;
   for (size_t i = 0, end; i < n; i = end) {
@@ -273,43 +261,21 @@ void fold_sheet_prices(struct fold_sheet *sheet, const struct fold_model *model)
   free(t);
 }
 
-static const struct fold_column timing_columns[] = {{"Subject", "", FOLD_COLUMN_TEXT},
-                                                    {"dtype", "", FOLD_COLUMN_TEXT},
-                                                    {"op", "", FOLD_COLUMN_TEXT},
-                                                    {"Data", "", FOLD_COLUMN_TEXT},
-                                                    {"Elements", "", FOLD_COLUMN_TEXT},
-                                                    {"Median", "us", FOLD_COLUMN_NUMBER},
-                                                    {"10 %", "us", FOLD_COLUMN_NUMBER},
-                                                    {"90 %", "us", FOLD_COLUMN_NUMBER},
-                                                    {"Throughput", "GB/s", FOLD_COLUMN_NUMBER},
-                                                    {"Of the ceiling", "%", FOLD_COLUMN_NUMBER},
-                                                    {"Peer", "", FOLD_COLUMN_TEXT},
-                                                    {"Peer's time / its", "", FOLD_COLUMN_NUMBER},
-                                                    {"Judged first", "", FOLD_COLUMN_TEXT},
-                                                    {"Machine", "", FOLD_COLUMN_TEXT}};
-
 static void add_timing(struct fold_sheet *sheet, const struct fold_model *m, const struct fold_model_timing *t) {
-  char text[200], place[80];
-  const double numbers[] = {1e6 * t->median, 1e6 * t->p10, 1e6 * t->p90, 1e-9 * t->bytes_per_second,
-                            100 * t->of_ceiling};
-  snprintf(text, sizeof text, "%.100s%s", t->subject, place_text(t, place));
-  fold_sheet_text(sheet, text);
-  fold_sheet_text(sheet, t->dtype);
-  fold_sheet_text(sheet, t->op);
-  fold_sheet_text(sheet, t->generator);
-  fold_sheet_text(sheet, shape_text(t, text));
-  fold_sheet_numbers(sheet, numbers, sizeof numbers / sizeof *numbers);
-  fold_sheet_text(sheet, t->peer_name);
-  fold_sheet_number(sheet, t->to_peer);
-  snprintf(text, sizeof text, "%.40s%s%s%.80s", t->verdict, t->implausible ? ", implausible" : "",
+  char name[200], place[80], shape[80], judged[200], machine[200];
+  snprintf(name, sizeof name, "%.100s%s", t->subject, place_text(t, place));
+  snprintf(judged, sizeof judged, "%.40s%s%s%.80s", t->verdict, t->implausible ? ", implausible" : "",
            t->note[0] ? "; " : "", t->note);
-  fold_sheet_text(sheet, text);
-  fold_sheet_text(sheet, fold_text_place(m, t->environment, text));
-  if (strcmp(t->verdict, "held") != 0 || t->implausible) fold_sheet_mark(sheet);
+  FOLD_ROW(sheet, T(name), T(t->dtype), T(t->op), T(t->generator), T(shape_text(t, shape)), N(1e6 * t->median),
+           N(1e6 * t->p10), N(1e6 * t->p90), N(1e-9 * t->bytes_per_second), N(100 * t->of_ceiling), T(t->peer_name),
+           N(t->to_peer), T(judged), T(fold_text_place(m, t->environment, machine)));
+  if (strcmp(t->verdict, "held") != 0 || t->implausible) fold_sheet_mark(sheet, "bad");
 }
 
 void fold_sheet_timings(struct fold_sheet *sheet, const struct fold_model *model) {
-  fold_sheet_open(sheet, "timings", "Timings", timing_columns, sizeof timing_columns / sizeof *timing_columns);
+  fold_sheet_open(sheet, "timings", "Timings",
+                  "Subject;dtype;op;Data;Elements;=Median (us);=10 % (us);=90 % (us);=Throughput (GB/s);=Of the "
+                  "ceiling (%);Peer;=Peer's time / its;Judged first;Machine");
   struct fold_model_timing *t = fold_sheet_sorted(sheet, model->timings, model->n_timings, sizeof *t, by_shape);
   for (size_t i = 0; t && i < model->n_timings; i++) add_timing(sheet, model, &t[i]);
   free(t);
@@ -333,7 +299,7 @@ static void draw_by_shape(struct fold_page *page, const struct fold_model_timing
 fold_status fold_page_timings(struct fold_page *page) {
   size_t n = page->model->n_timings;
   if (n == 0) return fold_ok();
-  struct fold_model_timing *t = fold_model_sorted(page->model->timings, n, sizeof *t, by_subject);
+  struct fold_model_timing *t = fold_list_sorted(page->model->timings, n, sizeof *t, by_subject);
   double *room = malloc(3 * n * sizeof *room);
   fold_status status = t && room ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the timings");
   if (status.code == FOLD_OK) {

@@ -174,46 +174,19 @@ void fold_page_verdicts(struct fold_page *page) {
   fputs("</details></section>\n", page->out);
 }
 
-static const struct fold_column evidence_columns[] = {{"Subject", "", FOLD_COLUMN_TEXT},
-                                                      {"Claim", "", FOLD_COLUMN_TEXT},
-                                                      {"Promised", "", FOLD_COLUMN_TEXT},
-                                                      {"Verdict", "", FOLD_COLUMN_TEXT},
-                                                      {"Held", "", FOLD_COLUMN_COUNT},
-                                                      {"Refuted", "", FOLD_COLUMN_COUNT},
-                                                      {"of them known", "", FOLD_COLUMN_COUNT},
-                                                      {"Skipped", "", FOLD_COLUMN_COUNT},
-                                                      {"Broken", "", FOLD_COLUMN_COUNT},
-                                                      {"Telling", "", FOLD_COLUMN_COUNT},
-                                                      {"Idle", "", FOLD_COLUMN_COUNT},
-                                                      {"Worst error", "ulps", FOLD_COLUMN_NUMBER},
-                                                      {"Worst error / bound", "", FOLD_COLUMN_NUMBER},
-                                                      {"Rows not judged", "", FOLD_COLUMN_COUNT},
-                                                      {"First reason of a skip", "", FOLD_COLUMN_TEXT}};
-
 static void add_evidence(struct fold_sheet *sheet, const char *title, const char *claim,
                          const struct fold_model_cell *cell, bool promised) {
-  const double numbers[] = {(double)cell->count[FOLD_HELD],
-                            (double)cell->count[FOLD_REFUTED],
-                            (double)cell->known,
-                            (double)cell->count[FOLD_SKIPPED],
-                            (double)cell->count[FOLD_BROKEN],
-                            (double)cell->telling,
-                            (double)cell->idle,
-                            cell->ulps,
-                            cell->fraction,
-                            (double)cell->unbounded};
-  fold_sheet_text(sheet, title);
-  fold_sheet_text(sheet, claim);
-  fold_sheet_text(sheet, promised ? "yes" : "no");
-  fold_sheet_text(sheet, look_of(cell, promised).word);
-  fold_sheet_numbers(sheet, numbers, sizeof numbers / sizeof *numbers);
-  fold_sheet_text(sheet, cell->n_reasons ? cell->reasons[0].text : "");
+  FOLD_ROW(sheet, T(title), T(claim), T(promised ? "yes" : "no"), T(look_of(cell, promised).word),
+           N(cell->count[FOLD_HELD]), N(cell->count[FOLD_REFUTED]), N(cell->known), N(cell->count[FOLD_SKIPPED]),
+           N(cell->count[FOLD_BROKEN]), N(cell->telling), N(cell->idle), N(cell->ulps), N(cell->fraction),
+           N(cell->unbounded), T(cell->n_reasons ? cell->reasons[0].text : ""));
 }
 
 void fold_sheet_evidence(struct fold_sheet *sheet, const struct fold_model *m) {
   char title[160];
-  fold_sheet_open(sheet, "evidence", "Each subject and claim", evidence_columns,
-                  sizeof evidence_columns / sizeof *evidence_columns);
+  fold_sheet_open(sheet, "evidence", "Each subject and claim",
+                  "Subject;Claim;Promised;Verdict;#Held;#Refuted;#of them known;#Skipped;#Broken;#Telling;#Idle;=Worst "
+                  "error (ulps);=Worst error / bound;#Rows not judged;First reason of a skip");
   for (size_t s = 0; s < m->n_subjects; s++)
     for (int promised = 1; promised >= 0; promised--)
       for (size_t k = 0; k < m->n_claims; k++) {

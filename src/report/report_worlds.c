@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "list.h"
 #include "bits.h"
 #include "report_section.h"
 
@@ -95,27 +96,22 @@ static void add_row(struct fold_sheet *sheet, const result *v, size_t n, const d
     kept += v[i].promised_bits[0] && strcmp(v[i].promised_bits, v[i].got) == 0;
     bad |= strcmp(v[i].verdict, "refuted") == 0;
   }
-  fold_sheet_text(sheet, v->subject);
-  fold_sheet_text(sheet, v->generator);
   snprintf(text, sizeof text, "%lld", v->seed);
-  fold_sheet_text(sheet, v->seed < 0 ? "-" : text);
-  fold_sheet_text(sheet, v->dtype);
+  FOLD_ROW(sheet, T(v->subject), T(v->generator), T(v->seed < 0 ? "-" : text), T(v->dtype));
   for (size_t k = 0; k < n_worlds; k++) {
     const result *at = NULL;
     for (size_t i = 0; i < n; i++)
       if (v[i].workers == worlds[k]) at = &v[i];
-    fold_sheet_text(sheet, at ? cell_text(at, text) : "");
+    FOLD_ROW(sheet, T(at ? cell_text(at, text) : ""));
   }
   snprintf(text, sizeof text, promised ? "%zu of %zu" : "-", kept, promised);
-  if (!is_vector(v)) fold_sheet_text(sheet, text);
-  const double numbers[] = {is_vector(v) ? distance : join, ulps, relative, fraction};
-  fold_sheet_numbers(sheet, numbers, sizeof numbers / sizeof *numbers);
-  if (bad) fold_sheet_mark(sheet);
+  if (!is_vector(v)) FOLD_ROW(sheet, T(text));
+  FOLD_ROW(sheet, N(is_vector(v) ? distance : join), N(ulps), N(relative), N(fraction));
+  if (bad) fold_sheet_mark(sheet, "bad");
 }
 
 static void open_table(struct fold_sheet *sheet, const struct fold_model *m, const result *v, const double *worlds,
                        size_t n_worlds, size_t shown) {
-  static const char *const heads[] = {"Subject", "Data", "Seed", "dtype"};
   char title[FOLD_SHEET_TITLE], count[32], place[200];
   fold_text_place(m, v->environment, place);
   int used = snprintf(title, sizeof title, "%s of %s %s; %.60s%s%s%s", is_vector(v) ? "An all-reduce" : "One sum",
@@ -128,24 +124,21 @@ static void open_table(struct fold_sheet *sheet, const struct fold_model *m, con
     snprintf(title + used, sizeof title - (size_t)used,
              "; %zu larger world%s, up to %.0f ranks, have no column: their errors count", n_worlds - shown,
              n_worlds - shown == 1 ? "" : "s", worlds[n_worlds - 1]);
-  fold_sheet_open_titled(sheet, "worlds", title);
-  for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) fold_sheet_column(sheet, FOLD_COLUMN_TEXT, heads[i]);
+  fold_sheet_open(sheet, "worlds", title, "Subject;Data;Seed;dtype");
+  sheet->titled = true;
   for (size_t k = 0; k < shown; k++) {
     snprintf(title, sizeof title, "%.0f rank%s", worlds[k], worlds[k] == 1 ? "" : "s");
-    fold_sheet_column(sheet, FOLD_COLUMN_TEXT, title);
+    fold_sheet_columns(sheet, title);
   }
-  if (!is_vector(v)) fold_sheet_column(sheet, FOLD_COLUMN_TEXT, "Bits as promised");
-  fold_sheet_column(sheet, FOLD_COLUMN_NUMBER,
-                    is_vector(v) ? "Farthest / sum |x|" : "Joining the ranks' own sums: error / bound");
-  fold_sheet_column(sheet, FOLD_COLUMN_NUMBER, "Worst error (ulps)");
-  fold_sheet_column(sheet, FOLD_COLUMN_NUMBER, "Error / sum |x|");
-  fold_sheet_column(sheet, FOLD_COLUMN_NUMBER, "Error / bound");
+  fold_sheet_columns(
+      sheet, is_vector(v) ? "=Farthest / sum |x|" : "Bits as promised;=Joining the ranks' own sums: error / bound");
+  fold_sheet_columns(sheet, "=Worst error (ulps);=Error / sum |x|;=Error / bound");
 }
 
 fold_status fold_sheets_worlds(const struct fold_model *m, enum fold_report_format format, size_t most, FILE *out) {
   const size_t n = m->n_validations;
   if (n == 0) return fold_ok();
-  result *v = fold_model_sorted(m->validations, n, sizeof *v, compare);
+  result *v = fold_list_sorted(m->validations, n, sizeof *v, compare);
   double *worlds = malloc(n * sizeof *worlds);
   fold_status status = v && worlds ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the worlds");
   for (size_t i = 0, end; i < n && status.code == FOLD_OK; i = end) {

@@ -1,115 +1,22 @@
-/* report_sheet.c: a sheet's cells, and how they are written in each format. */
-#include "report_sheet.h"
+/* sheet_write.c: how a sheet is written in each format. */
+#include "sheet.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report_text.h"
+#include "sheet_text.h"
 
-void fold_sheet_open(struct fold_sheet *sheet, const char *name, const char *title, const struct fold_column *columns,
-                     size_t n_columns) {
-  *sheet = (struct fold_sheet){.name = name, .title = title, .columns = columns, .n_columns = n_columns};
-}
-
-void fold_sheet_open_titled(struct fold_sheet *sheet, const char *name, const char *title) {
-  *sheet = (struct fold_sheet){.name = name, .title = sheet->own_title, .titled = true, .columns = sheet->own};
-  snprintf(sheet->own_title, sizeof sheet->own_title, "%s", title);
-}
-
-void fold_sheet_column(struct fold_sheet *sheet, enum fold_column_kind kind, const char *name) {
-  const size_t i = sheet->n_columns;
-  if (i == FOLD_SHEET_COLUMNS) {
-    sheet->failed = true;
-    return;
-  }
-  snprintf(sheet->own_names[i], sizeof sheet->own_names[i], "%s", name);
-  sheet->own[i] = (struct fold_column){sheet->own_names[i], "", kind};
-  sheet->n_columns++;
-}
-
-void fold_sheet_close(struct fold_sheet *sheet) {
-  for (size_t i = 0; i < sheet->n; i++) free(sheet->cells[i].text);
-  free(sheet->cells);
-  *sheet = (struct fold_sheet){0};
-}
-
-static struct fold_sheet_cell *add(struct fold_sheet *sheet) {
-  struct fold_sheet_cell *cell = fold_model_grow(&sheet->cells, &sheet->n, &sheet->room, sizeof *cell);
-  if (cell == NULL) sheet->failed = true;
-  return cell;
-}
-
-void fold_sheet_text(struct fold_sheet *sheet, const char *text) {
-  struct fold_sheet_cell *cell = add(sheet);
-  if (cell && (cell->text = strdup(text)) == NULL) sheet->failed = true;
-}
-
-void fold_sheet_number(struct fold_sheet *sheet, double number) {
-  struct fold_sheet_cell *cell = add(sheet);
-  if (cell) cell->number = number;
-}
-
-void fold_sheet_numbers(struct fold_sheet *sheet, const double *numbers, size_t n) {
-  for (size_t i = 0; i < n; i++) fold_sheet_number(sheet, numbers[i]);
-}
-
-void fold_sheet_mark(struct fold_sheet *sheet) {
-  if (sheet->n) sheet->cells[(sheet->n - 1) / sheet->n_columns * sheet->n_columns].bad = true;
-}
-
-void fold_sheet_doubt(struct fold_sheet *sheet, bool implausible, bool noisy, const char *why) {
-  char text[200];
-  const bool doubtful = implausible || noisy;
-  snprintf(text, sizeof text, "%s%s%.150s",
-           implausible ? "implausible"
-           : noisy     ? "too noisy"
-                       : "",
-           doubtful && why[0] ? ": " : "", doubtful ? why : "");
-  fold_sheet_text(sheet, text);
-  if (doubtful) fold_sheet_mark(sheet);
-}
-
-size_t fold_sheet_rows(const struct fold_sheet *sheet) { return sheet->n_columns ? sheet->n / sheet->n_columns : 0; }
-
-static const struct fold_sheet_cell *cell_at(const struct fold_sheet *sheet, size_t row, size_t column) {
-  return &sheet->cells[row * sheet->n_columns + column];
-}
-
-static int compare_rows(const void *left, const void *right, void *context) {
-  const size_t column = *(const size_t *)context;
-  const double a = ((const struct fold_sheet_cell *)left)[column].number;
-  const double b = ((const struct fold_sheet_cell *)right)[column].number;
-  return (a < b) - (a > b);
-}
-
-void fold_sheet_sort(struct fold_sheet *sheet, size_t column) {
-  if (sheet->failed || sheet->n == 0) return;
-  qsort_r(sheet->cells, fold_sheet_rows(sheet), sheet->n_columns * sizeof *sheet->cells, compare_rows, &column);
-}
-
-void *fold_sheet_sorted(struct fold_sheet *sheet, const void *items, size_t n, size_t size,
-                        int (*compare)(const void *left, const void *right)) {
-  void *copy = n ? fold_model_sorted(items, n, size, compare) : NULL;
-  if (n && copy == NULL) sheet->failed = true;
-  return copy;
-}
-
-static bool is_number(const struct fold_column *column) {
-  return column->kind == FOLD_COLUMN_COUNT || column->kind == FOLD_COLUMN_NUMBER;
+static bool is_number(const struct fold_sheet *sheet, size_t column) {
+  return sheet->columns[column].kind == FOLD_COLUMN_COUNT || sheet->columns[column].kind == FOLD_COLUMN_NUMBER;
 }
 
 static const char *say(const struct fold_sheet *sheet, size_t row, size_t column, char text[32]) {
-  const struct fold_sheet_cell *cell = cell_at(sheet, row, column);
+  const struct fold_cell *cell = &fold_sheet_row(sheet, row)[column];
   if (cell->text) return cell->text;
   if (isnan(cell->number)) return "";
   return sheet->columns[column].kind == FOLD_COLUMN_COUNT ? fold_text_grouped(cell->number, text)
                                                           : fold_text_number(cell->number, text);
-}
-
-static const char *head(const struct fold_column *column, char text[80]) {
-  snprintf(text, 80, column->unit[0] ? "%s (%s)" : "%s", column->name, column->unit);
-  return text;
 }
 
 /* How a format escapes text, and what it puts around a title and the parts of an entry. */
@@ -165,20 +72,20 @@ static size_t find_shown(const struct fold_sheet *sheet, size_t shown[FOLD_SHEET
 static void put_html(const struct fold_sheet *sheet, size_t rows, FILE *out) {
   size_t shown[FOLD_SHEET_COLUMNS];
   const size_t n = find_shown(sheet, shown);
-  char text[80];
+  char text[32];
   fputs("<div class=\"wide\" tabindex=\"0\"><table><caption>", out);
   fold_put_html(out, sheet->title);
   fputs("</caption>\n<thead><tr>", out);
   for (size_t i = 0; i < n; i++) {
-    fprintf(out, "<th scope=\"col\"%s>", is_number(&sheet->columns[shown[i]]) ? " class=\"n\"" : "");
-    fold_put_html(out, head(&sheet->columns[shown[i]], text));
+    fprintf(out, "<th scope=\"col\"%s>", is_number(sheet, shown[i]) ? " class=\"n\"" : "");
+    fold_put_html(out, sheet->columns[shown[i]].name);
     fputs("</th>", out);
   }
   fputs("</tr></thead>\n<tbody>\n", out);
   for (size_t r = 0; r < rows; r++) {
-    fputs(cell_at(sheet, r, 0)->bad ? "<tr class=\"bad\">" : "<tr>", out);
+    fputs(fold_sheet_row(sheet, r)->class ? "<tr class=\"bad\">" : "<tr>", out);
     for (size_t i = 0; i < n; i++) {
-      fputs(i == 0 ? "<th scope=\"row\">" : is_number(&sheet->columns[shown[i]]) ? "<td class=\"n\">" : "<td>", out);
+      fputs(i == 0 ? "<th scope=\"row\">" : is_number(sheet, shown[i]) ? "<td class=\"n\">" : "<td>", out);
       fold_put_html(out, say(sheet, r, shown[i], text));
       fputs(i == 0 ? "</th>" : "</td>", out);
     }
@@ -190,15 +97,15 @@ static void put_html(const struct fold_sheet *sheet, size_t rows, FILE *out) {
 static void put_markdown(const struct fold_sheet *sheet, size_t rows, FILE *out) {
   size_t shown[FOLD_SHEET_COLUMNS];
   const size_t n = find_shown(sheet, shown);
-  char text[80];
+  char text[32];
   fputs("|", out);
   for (size_t i = 0; i < n; i++) {
     fputc(' ', out);
-    fold_put_markdown(out, head(&sheet->columns[shown[i]], text));
+    fold_put_markdown(out, sheet->columns[shown[i]].name);
     fputs(" |", out);
   }
   fputs("\n|", out);
-  for (size_t i = 0; i < n; i++) fputs(is_number(&sheet->columns[shown[i]]) ? " ---: |" : " --- |", out);
+  for (size_t i = 0; i < n; i++) fputs(is_number(sheet, shown[i]) ? " ---: |" : " --- |", out);
   for (size_t r = 0; r < rows; r++) {
     fputs("\n|", out);
     for (size_t i = 0; i < n; i++) {
@@ -213,10 +120,10 @@ static void put_markdown(const struct fold_sheet *sheet, size_t rows, FILE *out)
 static void put_text(const struct fold_sheet *sheet, size_t rows, FILE *out) {
   size_t shown[FOLD_SHEET_COLUMNS];
   const size_t n = find_shown(sheet, shown);
-  char text[80];
+  char text[32];
   size_t width[FOLD_SHEET_COLUMNS];
   for (size_t i = 0; i < n; i++) {
-    width[i] = strlen(head(&sheet->columns[shown[i]], text));
+    width[i] = strlen(sheet->columns[shown[i]].name);
     for (size_t r = 0; r < rows; r++) {
       const size_t length = strlen(say(sheet, r, shown[i], text));
       if (length > width[i]) width[i] = length;
@@ -225,9 +132,9 @@ static void put_text(const struct fold_sheet *sheet, size_t rows, FILE *out) {
   for (size_t r = 0; r <= rows; r++) {
     fputs("  ", out);
     for (size_t i = 0; i < n; i++) {
-      const char *said = r == 0 ? head(&sheet->columns[shown[i]], text) : say(sheet, r - 1, shown[i], text);
+      const char *said = r == 0 ? sheet->columns[shown[i]].name : say(sheet, r - 1, shown[i], text);
       const size_t blanks = width[i] - strlen(said);
-      const bool right = is_number(&sheet->columns[shown[i]]), last = i + 1 == n;
+      const bool right = is_number(sheet, shown[i]), last = i + 1 == n;
       fprintf(out, "%*s", right ? (int)blanks : 0, "");
       fold_put_plain(out, said);
       fprintf(out, "%*s", right || last ? 0 : (int)blanks, ""); /* no blanks at a line's end */
@@ -247,18 +154,17 @@ static void put_quoted(FILE *out, const char *text) {
 }
 
 static void put_csv(const struct fold_sheet *sheet, FILE *out) {
-  char text[80];
   fputs(sheet->titled ? "sheet,\"Table\"" : "sheet", out);
   for (size_t c = 0; c < sheet->n_columns; c++) {
     fputc(',', out);
-    put_quoted(out, head(&sheet->columns[c], text));
+    put_quoted(out, sheet->columns[c].name);
   }
   fputs("\r\n", out);
   for (size_t r = 0; r < fold_sheet_rows(sheet); r++) {
     fputs(sheet->name, out);
     if (sheet->titled) fputc(',', out), put_quoted(out, sheet->title);
     for (size_t c = 0; c < sheet->n_columns; c++) {
-      const struct fold_sheet_cell *cell = cell_at(sheet, r, c);
+      const struct fold_cell *cell = &fold_sheet_row(sheet, r)[c];
       fputc(',', out);
       if (cell->text)
         put_quoted(out, cell->text);

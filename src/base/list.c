@@ -1,0 +1,30 @@
+/* list.c: see list.h. */
+#include "list.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* `array` is the address of a pointer of any type. It is copied, because reading it as a char * would break the aliasing rules. */
+void *fold_list_grow(void *array, size_t *n, size_t *room, size_t size) {
+  char *base;
+  memcpy(&base, array, sizeof base);
+  if (*n == *room) {
+    size_t more = *room ? 2 * *room : 16;
+    base = reallocarray(base, more, size);
+    if (base == NULL) return NULL;
+    memcpy(array, &base, sizeof base);
+    *room = more;
+  }
+  char *item = base + *n * size;
+  memset(item, 0, size);
+  ++*n;
+  return item;
+}
+
+void *fold_list_sorted(const void *items, size_t n, size_t size, int (*compare)(const void *left, const void *right)) {
+  void *copy = malloc(n * size);
+  if (copy == NULL) return NULL;
+  memcpy(copy, items, n * size);
+  qsort(copy, n, size, compare);
+  return copy;
+}

@@ -1,0 +1,12 @@
+/* list.h: arrays that grow, and sorted copies. */
+#ifndef FOLD_LIST_H
+#define FOLD_LIST_H
+
+#include <stddef.h>
+
+/* One more of the `n` elements of `size` bytes that the pointer at `array` leads to: zeroed; NULL: memory is short. */
+void *fold_list_grow(void *array, size_t *n, size_t *room, size_t size);
+/* A sorted copy of n > 0 items of `size` bytes, for the caller to free; NULL: memory is short. */
+void *fold_list_sorted(const void *items, size_t n, size_t size, int (*compare)(const void *left, const void *right));
+
+#endif
