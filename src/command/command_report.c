@@ -103,7 +103,7 @@ static fold_status make_report(const struct report *r, struct fold_model *model,
   for (int i = 0; i < r->n_inputs; i++) FOLD_TRY(fold_model_read(model, r->inputs[i]));
   if (r->before) {
     FOLD_TRY(fold_model_read(before, r->before));
-    model->before = before;
+    FOLD_TRY(fold_model_compare(model, before));
   }
   warn_incomplete(r, model);
   warn_incomplete(r, before);

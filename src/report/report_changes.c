@@ -15,6 +15,8 @@
 #include "report_section.h"
 #include "schema.h"
 
+static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for the report"); }
+
 /* All that a time depends on but the code, the libraries and the driver, which are what is compared. */
 static void put_key(const struct fold_model *m, const json_t *record, int environment, FILE *out) {
   static const enum fold_field fields[] = {
@@ -102,7 +104,7 @@ fold_status fold_model_add_time(struct fold_model *m, const json_t *record, int 
                                               strcmp(verdict, fold_verdict_name(FOLD_REFUTED)) == 0 ||
                                               strcmp(verdict, fold_verdict_name(FOLD_BROKEN)) == 0};
   if (t && t->key && t->subject && t->what && t->size) return fold_ok();
-  return fold_error(FOLD_NO_MEMORY, "not enough memory for the report");
+  return no_memory();
 }
 
 static int compare_times(const void *left, const void *right) {
@@ -145,11 +147,10 @@ static enum change find_change(const struct fold_model_time *now, const struct f
 }
 
 /* Two runs, and the pairs of them. */
-struct changes {
+struct fold_changes {
   struct fold_model_time *now, *before;
   struct change_of *pairs;
   size_t n_now, n_before, n, count[CHANGES];
-  bool failed;
 };
 
 /* Changes first, the largest ratio first; then by name. */
@@ -161,19 +162,24 @@ static int compare_changes(const void *left, const void *right) {
   return first && p != q ? (p < q) - (p > q) : strcmp(a->now->key, b->now->key);
 }
 
-static void changes_close(struct changes *c) {
+void fold_changes_free(struct fold_changes *c) {
+  if (c == NULL) return;
   free(c->now);
   free(c->before);
   free(c->pairs);
+  free(c);
 }
 
-static void changes_open(struct changes *c, const struct fold_model *m) {
-  *c = (struct changes){0};
+fold_status fold_model_compare(struct fold_model *m, const struct fold_model *before) {
+  struct fold_changes *c = calloc(1, sizeof *c);
+  m->before = before;
+  m->changes = c;
+  if (c == NULL) return no_memory();
   c->now = times_of(m, &c->n_now);
-  c->before = times_of(m->before, &c->n_before);
+  c->before = times_of(before, &c->n_before);
   c->pairs = malloc((c->n_now + 1) * sizeof *c->pairs);
-  c->failed = (m->n_times && !c->now) || (m->before->n_times && !c->before) || !c->pairs;
-  for (size_t i = 0, k = 0; !c->failed && i < c->n_now; i++) {
+  if ((m->n_times && !c->now) || (before->n_times && !c->before) || !c->pairs) return no_memory();
+  for (size_t i = 0, k = 0; i < c->n_now; i++) {
     while (k < c->n_before && strcmp(c->before[k].key, c->now[i].key) < 0) k++;
     if (k == c->n_before || strcmp(c->before[k].key, c->now[i].key) != 0) continue;
     const enum change change = find_change(&c->now[i], &c->before[k]);
@@ -181,6 +187,7 @@ static void changes_open(struct changes *c, const struct fold_model *m) {
     c->count[change]++;
   }
   if (c->n) qsort(c->pairs, c->n, sizeof *c->pairs, compare_changes);
+  return fold_ok();
 }
 
 /* The ratio's range: the fastest of this run over the slowest of the one before, and the other way round. */
@@ -195,34 +202,27 @@ static void add_change(struct fold_sheet *sheet, const struct fold_model *m, con
 }
 
 void fold_sheet_changes(struct fold_sheet *sheet, const struct fold_model *m) {
-  struct changes c;
   fold_sheet_open(sheet, "changes", "Times against the run before",
                   "Subject;Timed;Size;=Before (us);=Now (us);=Now / before;=at least;=at most;Change;Machine");
-  if (m->before == NULL) return;
-  changes_open(&c, m);
-  sheet->failed |= c.failed;
-  for (size_t i = 0; i < c.n; i++) add_change(sheet, m, &c.pairs[i]);
-  changes_close(&c);
+  for (size_t i = 0; m->changes && i < m->changes->n; i++) add_change(sheet, m, &m->changes->pairs[i]);
 }
 
 void fold_changes_summary(const struct fold_model *m, char text[500]) {
-  struct changes c;
+  const struct fold_changes *c = m->changes;
   text[0] = '\0';
-  if (m->before == NULL) return;
-  changes_open(&c, m);
+  if (c == NULL) return;
   const struct fold_model_file *file = &m->before->files[0];
   int used = snprintf(text, 500, "Times against %.150s: ", file->path);
-  if (c.n == 0)
+  if (c->n == 0)
     used += snprintf(text + used, 500 - (size_t)used, "none can be compared");
   else
     used += snprintf(text + used, 500 - (size_t)used, "%zu slower, %zu faster, %zu within both runs' spread",
-                     c.count[SLOWER], c.count[FASTER], c.count[WITHIN]);
-  if (c.count[NOT_COMPARED])
+                     c->count[SLOWER], c->count[FASTER], c->count[WITHIN]);
+  if (c->count[NOT_COMPARED])
     used += snprintf(text + used, 500 - (size_t)used, ", %zu not compared (doubtful, or without a spread)",
-                     c.count[NOT_COMPARED]);
-  if (c.n_now > c.n) used += snprintf(text + used, 500 - (size_t)used, "; %zu only in this run", c.n_now - c.n);
-  if (c.n_before > c.n)
-    used += snprintf(text + used, 500 - (size_t)used, "; %zu only in the run before", c.n_before - c.n);
+                     c->count[NOT_COMPARED]);
+  if (c->n_now > c->n) used += snprintf(text + used, 500 - (size_t)used, "; %zu only in this run", c->n_now - c->n);
+  if (c->n_before > c->n)
+    used += snprintf(text + used, 500 - (size_t)used, "; %zu only in the run before", c->n_before - c->n);
   if (file->incomplete[0]) snprintf(text + used, 500 - (size_t)used, "; that run is incomplete");
-  changes_close(&c);
 }

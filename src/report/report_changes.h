@@ -16,8 +16,13 @@ struct fold_model_time {
 };
 
 struct fold_model;
+struct fold_changes;
 /* NO_MEMORY. A record without a time adds nothing. */
 fold_status fold_model_add_time(struct fold_model *model, const json_t *record, int environment);
+
+/* Pairs the model's times with those of a run before it, once for all views. `before` must outlive the model. NO_MEMORY. */
+fold_status fold_model_compare(struct fold_model *model, const struct fold_model *before);
+void fold_changes_free(struct fold_changes *changes);
 
 /* "Against OLD.jsonl: 1 slower, 0 faster, ..." of a model that has a run before it; else "". */
 void fold_changes_summary(const struct fold_model *model, char text[500]);

@@ -128,6 +128,7 @@ struct fold_model {
   struct fold_model_validation *validations;
   struct fold_model_time *times;   /* of timings, scalings and all-reduces alike */
   const struct fold_model *before; /* a run whose times this run's are set against; NULL: none. Not the model's own */
+  struct fold_changes *changes;    /* of these two runs; NULL */
   struct {
     json_t *words, *subjects, *environments;
   } index; /* report_index.h */

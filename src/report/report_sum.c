@@ -105,5 +105,6 @@ void fold_model_close(struct fold_model *model) {
   free(model->worlds);
   free(model->validations);
   free(model->times);
+  fold_changes_free(model->changes);
   *model = (struct fold_model){0};
 }
