@@ -140,7 +140,7 @@ Test(report, the_page_folds_its_details) {
   shell_run(s,
             "$F report a.jsonl -o a.html; sed -n '/id=\"evidence\"/,/<.section>/p' a.html >e; grep -c '<table' e; "
             "grep -o 'tr class=\"v [^\"]*' e; for k in $(grep -o 'id=\"show-[a-z]*' e | cut -d- -f2); do "
-            "grep -c \"^#show-$k:checked~.wide .v:not(.v-$k){display:none}\" a.html; done | tr -d '\\n'");
+            "grep -c \"^#show-$k:checked~. .v:not(.v-$k){display:none}\" a.html; done | tr -d '\\n'");
   EXPECT_CODE(s, 0);
   cr_expect_str_eq(s->out, "1\ntr class=\"v v-held v-idle\ntr class=\"v v-refuted\ntr class=\"v v-held\n0111111", "%s",
                    s->out);

@@ -2,7 +2,6 @@
  *
  * Promised: one file that loads nothing and needs no script. Text from records is always shown as text.
  */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,11 +9,6 @@
 #include "report_methods.h"
 #include "report_section.h"
 #include "report_style.h"
-
-void fold_page_number(struct fold_page *page, double value) {
-  char text[16];
-  fprintf(page->out, "<td class=\"n\">%s</td>", isnan(value) ? "&ndash;" : fold_text_number(value, text));
-}
 
 fold_status fold_page_sheet(struct fold_page *page, fold_view *view) {
   struct fold_sheet sheet;
@@ -258,8 +252,8 @@ fold_status fold_report_html(const struct fold_model *model, unsigned seconds, F
   if (status.code == FOLD_OK) status = fold_page_worlds(&page);
   if (status.code == FOLD_OK) status = fold_page_orders(&page);
   if (status.code == FOLD_OK) put_environments(&page);
-  if (status.code == FOLD_OK) fold_page_verdicts(&page);
-  if (status.code == FOLD_OK) fold_page_evidence(&page);
+  if (status.code == FOLD_OK) status = fold_page_verdicts(&page);
+  if (status.code == FOLD_OK) status = fold_page_evidence(&page);
   put_foot(&page);
   *trouble = page.trouble;
   return status;

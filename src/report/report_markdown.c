@@ -1,51 +1,11 @@
 /* report_markdown.c: the summary of a CI job: the answer, what was measured, the table subject x claim. It is short: GitHub
  * accepts one mebibyte. The same sheets for a terminal and as CSV. */
 #include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "report_answer.h"
-#include "counts.h"
 #include "report_section.h"
 
 enum { MOST_LINES = 20 };
-
-static const char *const marks[] = {[FOLD_IS_REFUTED] = "**REFUTED** ",
-                                    [FOLD_IS_BROKEN] = "**BROKEN** ",
-                                    [FOLD_IS_KNOWN] = "known ",
-                                    [FOLD_IS_HELD] = "",
-                                    [FOLD_IS_SKIPPED] = "skipped "};
-
-static void put_cell(const struct fold_model_cell *cell, FILE *out) {
-  enum fold_gravest kind;
-  const size_t n = fold_model_gravest(cell, &kind);
-  fprintf(out, " %s%zu%s%s", marks[kind], n, cell->unbounded ? "\\*" : "", fold_model_untold(cell) ? "†" : "");
-}
-
-static void put_table(const struct fold_model *m, FILE *out) {
-  char title[160];
-  fputs("\n<details><summary>Cases by subject and claim</summary>\n\n| subject |", out);
-  for (size_t k = 0; k < m->n_claims; k++) {
-    fputc(' ', out);
-    fold_put_markdown(out, m->claims[k]);
-    fputs(" |", out);
-  }
-  fputs("\n| --- |", out);
-  for (size_t k = 0; k < m->n_claims; k++) fputs(" ---: |", out);
-  fputc('\n', out);
-  for (size_t s = 0; s < m->n_subjects; s++) {
-    fputs("| ", out);
-    fold_put_markdown(out, fold_model_title(&m->subjects[s], title));
-    fputs(" |", out);
-    for (size_t k = 0; k < m->n_claims; k++) {
-      const struct fold_model_cell *cell = m->subjects[s].cells[true][k];
-      if (cell) put_cell(cell, out);
-      fputs(" |", out);
-    }
-    fputc('\n', out);
-  }
-  fputs("\nCounts of cases that held, or else as marked; what is not promised is empty.\n\n</details>\n", out);
-}
 
 /* How many claims about order held, and on how many of these inputs another order would have shown. */
 static void put_telling(const struct fold_model *m, FILE *out) {
@@ -63,26 +23,6 @@ static void put_telling(const struct fold_model *m, FILE *out) {
           telling, idle);
   if (untold)
     fprintf(out, "† Idle inputs only: %zu promise%s held on idle inputs alone.\n", untold, untold == 1 ? "" : "s");
-}
-
-/* Rows without a bound, which were not judged, of claims that held. */
-static void put_unbounded(const struct fold_model *m, FILE *out) {
-  char title[160], text[240];
-  size_t shown = 0, all = 0;
-  for (size_t s = 0; s < m->n_subjects; s++)
-    for (size_t k = 0; k < m->n_claims; k++) {
-      const struct fold_model_cell *cell = m->subjects[s].cells[true][k];
-      if (cell == NULL || cell->unbounded == 0 || all++ >= MOST_LINES) continue;
-      if (shown++ == 0) fputs("\n\\* Rows that were not judged:\n\n", out);
-      fputs("* ", out);
-      fold_put_markdown(out, fold_model_title(&m->subjects[s], title));
-      fputs(", ", out);
-      fold_put_markdown(out, m->claims[k]);
-      fputs(": ", out);
-      fold_put_markdown(out, fold_model_unbounded(cell, text));
-      fputc('\n', out);
-    }
-  if (all > shown) fprintf(out, "* and %zu more in the records\n", all - shown);
 }
 
 static void put_incomplete(const struct fold_model *model, FILE *out) {
@@ -113,12 +53,15 @@ fold_status fold_report_markdown(const struct fold_model *model, FILE *out) {
   fold_text_machines(model, fold_put_markdown, "\nOn ", ".\n", out);
   FOLD_TRY(fold_answer_put(model, FOLD_REPORT_MARKDOWN, out));
   put_telling(model, out);
-  put_unbounded(model, out);
+  FOLD_TRY(fold_view_put(fold_sheet_unbounded, model, FOLD_REPORT_MARKDOWN, MOST_LINES, out));
   fold_answer_measured(model, text);
   if (model->n_subjects && text[0]) fprintf(out, "\nMeasured: %s.\n", text);
   put_changes(model, fold_put_markdown, out);
   FOLD_TRY(fold_measured_put(model, FOLD_REPORT_MARKDOWN, out));
-  if (model->n_subjects) put_table(model, out);
+  if (model->n_subjects == 0) return fold_ok();
+  fputs("\n<details><summary>Cases by subject and claim</summary>\n", out);
+  FOLD_TRY(fold_view_put(fold_sheet_matrix, model, FOLD_REPORT_MARKDOWN, SIZE_MAX, out));
+  fprintf(out, "\n%s\n\n</details>\n", fold_matrix_legend);
   return fold_ok();
 }
 
@@ -137,11 +80,7 @@ fold_status fold_report_text(const struct fold_model *model, FILE *out) {
 }
 
 fold_status fold_report_csv(const struct fold_model *model, FILE *out) {
-  struct fold_sheet evidence;
   FOLD_TRY(fold_answer_put(model, FOLD_REPORT_CSV, out));
-  fold_sheet_evidence(&evidence, model);
-  fold_status status = fold_sheet_put(&evidence, FOLD_REPORT_CSV, SIZE_MAX, out);
-  fold_sheet_close(&evidence);
-  if (status.code != FOLD_OK) return status;
+  FOLD_TRY(fold_view_put(fold_sheet_evidence, model, FOLD_REPORT_CSV, SIZE_MAX, out));
   return fold_measured_put(model, FOLD_REPORT_CSV, out);
 }

@@ -20,8 +20,8 @@ struct fold_page {
   fold_status trouble; /* the first failure to draw one; the page is made all the same */
 };
 
-void fold_page_verdicts(struct fold_page *page);
-void fold_page_evidence(struct fold_page *page);
+fold_status fold_page_verdicts(struct fold_page *page);
+fold_status fold_page_evidence(struct fold_page *page);
 fold_status fold_page_errors(struct fold_page *page);
 fold_status fold_page_ranks(struct fold_page *page);
 fold_status fold_page_timings(struct fold_page *page);
@@ -46,15 +46,16 @@ void fold_page_unfold(struct fold_page *page);
 typedef void fold_view(struct fold_sheet *sheet, const struct fold_model *model);
 fold_view fold_sheet_changes, fold_sheet_prices, fold_sheet_timings, fold_sheet_scalings, fold_sheet_messages,
     fold_sheet_simulated;
-/* Each subject and claim: counts, worst errors, why cases were skipped. */
-fold_view fold_sheet_evidence;
+/* Of each subject and claim: how many cases; counts, worst errors, why cases were skipped; what failed; which rows have no bound. */
+fold_view fold_sheet_matrix, fold_sheet_evidence, fold_sheet_failures, fold_sheet_unbounded;
+extern const char fold_matrix_legend[];
+fold_status fold_view_put(fold_view *view, const struct fold_model *model, enum fold_report_format format, size_t most,
+                          FILE *out);
 /* Several sheets: one of each machine and kind of data. */
 typedef fold_status fold_views(const struct fold_model *model, enum fold_report_format format, size_t most, FILE *out);
 fold_views fold_sheets_probes, fold_sheets_worlds;
 /* A view's table, folded. */
 fold_status fold_page_sheet(struct fold_page *page, fold_view *view);
-/* A cell of a table. */
-void fold_page_number(struct fold_page *page, double value);
 /* For a caption: "", or "; N doubtful points left out" of the figure. */
 const char *fold_page_without(size_t n_doubtful, char text[60]);
 /* "  (machine)" where the model has several environments, else "". */

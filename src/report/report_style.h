@@ -4,7 +4,7 @@
 #define FOLD_REPORT_STYLE_H
 
 /* What the radio button of that name leaves. */
-#define FILTER(name) "#show-" name ":checked~.wide .v:not(.v-" name "){display:none}\n"
+#define FILTER(name) "#show-" name ":checked~* .v:not(.v-" name "){display:none}\n"
 
 static const char fold_report_style[] =
     ":root{color-scheme:light}\n"
@@ -26,7 +26,7 @@ static const char fold_report_style[] =
     "th,td{padding:.2rem .5rem;border:1px solid #ddd;text-align:left;vertical-align:top}\n"
     "th{font-weight:600}.n{text-align:right;white-space:nowrap}\n"
     "thead th{background:#f4f4f4;vertical-align:bottom}\n"
-    ".numbers td{white-space:nowrap}.numbers .text{white-space:normal;min-width:14rem}\n"
+    ".numbers td{white-space:nowrap}.numbers td:last-child{white-space:normal;min-width:14rem}\n"
     ".environment th{white-space:nowrap}.environment td{overflow-wrap:anywhere}\n"
     ".matrix th[scope=row]{position:sticky;left:0;background:#fff;white-space:nowrap}\n"
     ".matrix thead th:first-child{position:sticky;left:0;z-index:1}\n"
@@ -34,21 +34,17 @@ static const char fold_report_style[] =
     ".matrix td{padding:0;text-align:center;min-width:3.6rem}\n"
     ".matrix td a{display:block;padding:.2rem .3rem;color:inherit;text-decoration:none;white-space:nowrap}\n"
     ".matrix td a:hover,.matrix td a:focus{text-decoration:underline}\n"
-    ".matrix small{display:block;color:#555;line-height:1.1}\n"
     ".held{background:#dcebf5}.refuted{background:#b84a00;color:#fff;font-weight:700}.skipped{background:#eee;color:#"
     "444}\n"
     ".broken{background:#000;color:#fff;font-weight:700}.fact{background:#fbe8c4;outline:1px dashed #a66b00}\n"
-    ".matrix .refuted small,.matrix .broken small{color:#fff}\n"
-    ".legend span{display:inline-block;padding:.05rem .5rem;margin:.1rem .3rem .1rem 0;font-size:.85rem}\n"
+    ".refuted a,.broken a{color:#fff}\n"
     ".filter{font-weight:600}input+label{margin-right:1rem}\n"
     FILTER("refuted") FILTER("broken") FILTER("fact") FILTER("idle") FILTER("held") FILTER("skipped")
     "#answer ul{padding-left:1.2rem}#answer li{margin:.4rem 0;overflow-wrap:anywhere}\n"
-    "#answer table,details table{margin:.4rem 0}tbody th[scope=rowgroup]{background:#f4f4f4}\n"
-    "tr:target,tr:target+.failures{outline:3px solid #E69F00}\n"
+    "#answer table,details table{margin:.4rem 0}\n"
+    "tr:target,li:target{outline:3px solid #E69F00}\n"
     ".bad td,.bad th{background:#fdf0e6}\n"
-    ".failures td{text-align:left;background:#fdf0e6;white-space:normal}\n"
-    ".failures ul{margin:.2rem 0;padding-left:1.2rem}.failures li{margin:.3rem "
-    "0;overflow-wrap:anywhere;max-width:70rem}\n"
+    "details li{margin:.3rem 0;overflow-wrap:anywhere;max-width:70rem}\n"
     "code{font:.82rem/1.4 ui-monospace,monospace;overflow-wrap:anywhere}\n"
     ".figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,33rem),1fr));grid-auto-flow:dense;gap:1.5rem}\n"
     ".more{grid-column:1/-1}summary{cursor:pointer;padding:.3rem 0;color:#00558a}\n"
@@ -59,15 +55,13 @@ static const char fold_report_style[] =
     "figcaption{font-size:.85rem;color:#333;overflow-wrap:anywhere}\n"
     "footer{margin-top:2rem;border-top:2px solid #ccc;font-size:.85rem;color:#444}\n"
     "@media(max-width:40rem){body{padding:.6rem}.matrix th[scope=row]{white-space:normal;min-width:8rem;"
-    "max-width:9rem;overflow-wrap:break-word;font-size:.75rem}.environment th{white-space:normal}.failures "
-    "ul{position:sticky;"
-    "left:.4rem;max-width:calc(100vw - 2.4rem)}}\n"
+    "max-width:9rem;overflow-wrap:break-word;font-size:.75rem}.environment th{white-space:normal}}\n"
     "@page{margin:12mm}\n"
     "@media print{body{max-width:none;padding:0;font-size:9pt}nav{display:none}.wide{overflow:visible}"
-    "nav,input,input+label,.filter{display:none}table,.key,figcaption,code,small,.legend span,footer{font-size:7pt}.matrix td{min-width:0}.matrix td a{padding:.1rem}"
+    "nav,input,input+label,.filter{display:none}table,.key,figcaption,code,footer{font-size:7pt}.matrix td{min-width:0}.matrix td a{padding:.1rem}"
     ".matrix th[scope=row]{position:static;white-space:normal}th,td{padding:.1rem .25rem}"
     ".held,.skipped,.refuted,.broken,.fact{print-color-adjust:exact;-webkit-print-color-adjust:exact}"
     ".figures{grid-template-columns:1fr 1fr}tr,h2,h3{break-inside:avoid}h2,h3{break-after:avoid}"
-    ".numbers .text{min-width:0}a{color:inherit;text-decoration:none}}\n";
+    ".numbers td:last-child{min-width:0}a{color:inherit;text-decoration:none}}\n";
 
 #endif

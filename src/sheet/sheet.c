@@ -14,8 +14,8 @@ void fold_sheet_open(struct fold_sheet *sheet, const char *name, const char *tit
 
 void fold_sheet_columns(struct fold_sheet *sheet, const char *columns) {
   static const char signs[] = " $#="; /* in the sequence of the kinds */
-  for (const char *end; *columns; columns = *end ? end + 1 : end) {
-    const char *sign = strchr(signs + 1, *columns);
+  for (const char *end = ""; columns; columns = *end ? end + 1 : NULL) {
+    const char *sign = *columns ? strchr(signs + 1, *columns) : NULL;
     end = columns + strcspn(columns, ";");
     if (sign) columns++;
     if (sheet->n_columns == FOLD_SHEET_COLUMNS) {

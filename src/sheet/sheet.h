@@ -20,10 +20,10 @@ enum fold_column_kind {
 enum { FOLD_SHEET_COLUMNS = 72, FOLD_SHEET_TITLE = 800 };
 
 struct fold_cell {
-  const char *text;  /* NULL: a number. A line end stays one in HTML */
+  const char *text;  /* NULL: a number. Its lines stay lines in HTML */
   double number;     /* NaN: not known */
   const char *class; /* of HTML, a constant; of a row's first cell, the row's; "bad": in doubt, or wrong; NULL */
-  char link[24];     /* of HTML: where it leads; of a row's first cell, the row's name */
+  char link[48];     /* of HTML: where it leads; of a row's first cell, the row's name */
 };
 
 struct fold_sheet {

@@ -19,6 +19,22 @@ static const char *say(const struct fold_sheet *sheet, size_t row, size_t column
                                                           : fold_text_number(cell->number, text);
 }
 
+/* Quotes around an attribute's value, where there is one. */
+static void put_attribute(FILE *out, const char *name, const char *value, const char *more) {
+  if (*value || *more) fprintf(out, " %s=\"%s%s%s\"", name, value, *value && *more ? " " : "", more);
+}
+
+/* The lines of a cell's text, with something between them. */
+static void put_lines(FILE *out, const char *text, void (*put)(FILE *out, const char *text), const char *between) {
+  for (const char *end; *text; text = end) {
+    char line[1000];
+    end = text + strcspn(text, "\n");
+    snprintf(line, sizeof line, "%.*s", (int)(end - text), text);
+    put(out, line);
+    if (*end && *++end) fputs(between, out);
+  }
+}
+
 /* How a format escapes text, and what it puts around a title and the parts of an entry. */
 struct manner {
   void (*put)(FILE *out, const char *text);
@@ -26,14 +42,20 @@ struct manner {
 };
 
 static const struct manner manners[FOLD_REPORT_FORMATS] = {
-    [FOLD_REPORT_HTML] = {fold_put_html, "<h3>", "</h3>\n", "<li>", "</li>\n", "<b>", "</b>", "<br><code>", "</code>"},
+    [FOLD_REPORT_HTML] = {fold_put_html, "<h3>", "</h3>\n", "<li", "</li>\n", "<b>", "</b>", "<br><code>", "</code>"},
     [FOLD_REPORT_MARKDOWN] = {fold_put_markdown, "\n**", "**\n\n", "* ", "\n", "**", "**", "<br><code>", "</code>"},
     [FOLD_REPORT_TEXT] = {fold_put_plain, "\n", "\n", "  ", "\n", "", "", "\n      ", ""},
 };
 
-static void put_entry(const struct fold_sheet *sheet, size_t row, const struct manner *m, FILE *out) {
+static void put_entry(const struct fold_sheet *sheet, size_t row, enum fold_report_format format, FILE *out) {
+  const struct manner *m = &manners[format];
+  const struct fold_cell *first = fold_sheet_row(sheet, row);
+  const bool html = format == FOLD_REPORT_HTML;
   char text[32];
-  fprintf(out, "%s%s", m->item, m->bold);
+  fputs(m->item, out);
+  if (html) put_attribute(out, "class", first->class ? first->class : "", "");
+  if (html) put_attribute(out, "id", first->link, "");
+  fprintf(out, "%s%s", html ? ">" : "", m->bold);
   m->put(out, say(sheet, row, 0, text));
   const char *claim = say(sheet, row, 1, text);
   if (*claim) fputs(": ", out), m->put(out, claim);
@@ -69,26 +91,39 @@ static size_t find_shown(const struct fold_sheet *sheet, size_t shown[FOLD_SHEET
   return n;
 }
 
+static void put_html_cell(const struct fold_sheet *sheet, size_t row, size_t column, bool first, FILE *out) {
+  const struct fold_cell *cell = &fold_sheet_row(sheet, row)[column];
+  char text[32];
+  const bool leads = cell->link[0] == '#';
+  fputs(first ? "<th scope=\"row\"" : "<td", out);
+  if (!first) put_attribute(out, "class", is_number(sheet, column) ? "n" : "", cell->class ? cell->class : "");
+  fputc('>', out);
+  if (leads) fprintf(out, "<a href=\"%s\">", cell->link);
+  put_lines(out, say(sheet, row, column, text), fold_put_html, "<br>");
+  fprintf(out, "%s</%s>", leads ? "</a>" : "", first ? "th" : "td");
+}
+
 static void put_html(const struct fold_sheet *sheet, size_t rows, FILE *out) {
   size_t shown[FOLD_SHEET_COLUMNS];
   const size_t n = find_shown(sheet, shown);
-  char text[32];
-  fputs("<div class=\"wide\" tabindex=\"0\"><table><caption>", out);
+  fputs("<div class=\"wide\" tabindex=\"0\"><table", out);
+  put_attribute(out, "class", sheet->class ? sheet->class : "", "");
+  fputs("><caption>", out);
   fold_put_html(out, sheet->title);
   fputs("</caption>\n<thead><tr>", out);
   for (size_t i = 0; i < n; i++) {
-    fprintf(out, "<th scope=\"col\"%s>", is_number(sheet, shown[i]) ? " class=\"n\"" : "");
+    fprintf(out, "<th scope=\"col\"%s><span>", is_number(sheet, shown[i]) ? " class=\"n\"" : "");
     fold_put_html(out, sheet->columns[shown[i]].name);
-    fputs("</th>", out);
+    fputs("</span></th>", out);
   }
   fputs("</tr></thead>\n<tbody>\n", out);
   for (size_t r = 0; r < rows; r++) {
-    fputs(fold_sheet_row(sheet, r)->class ? "<tr class=\"bad\">" : "<tr>", out);
-    for (size_t i = 0; i < n; i++) {
-      fputs(i == 0 ? "<th scope=\"row\">" : is_number(sheet, shown[i]) ? "<td class=\"n\">" : "<td>", out);
-      fold_put_html(out, say(sheet, r, shown[i], text));
-      fputs(i == 0 ? "</th>" : "</td>", out);
-    }
+    const struct fold_cell *row = fold_sheet_row(sheet, r);
+    fputs("<tr", out);
+    put_attribute(out, "class", row->class ? row->class : "", "");
+    put_attribute(out, "id", row->link, "");
+    fputc('>', out);
+    for (size_t i = 0; i < n; i++) put_html_cell(sheet, r, shown[i], i == 0, out);
     fputs("</tr>\n", out);
   }
   fputs("</tbody></table></div>\n", out);
@@ -110,7 +145,7 @@ static void put_markdown(const struct fold_sheet *sheet, size_t rows, FILE *out)
     fputs("\n|", out);
     for (size_t i = 0; i < n; i++) {
       fputc(' ', out);
-      fold_put_markdown(out, say(sheet, r, shown[i], text));
+      put_lines(out, say(sheet, r, shown[i], text), fold_put_markdown, "; ");
       fputs(" |", out);
     }
   }
@@ -144,12 +179,16 @@ static void put_text(const struct fold_sheet *sheet, size_t rows, FILE *out) {
 }
 
 /* RFC 4180's quotes. */
-static void put_quoted(FILE *out, const char *text) {
-  fputc('"', out);
+static void put_quotes(FILE *out, const char *text) {
   for (; *text; text++) {
     if (*text == '"') fputc('"', out);
     fputc(*text, out);
   }
+}
+
+static void put_quoted(FILE *out, const char *text) {
+  fputc('"', out);
+  put_lines(out, text, put_quotes, "; ");
   fputc('"', out);
 }
 
@@ -178,7 +217,7 @@ static void put_csv(const struct fold_sheet *sheet, FILE *out) {
 static void put_rows(const struct fold_sheet *sheet, enum fold_report_format format, size_t rows, FILE *out) {
   if (sheet->list) {
     if (format == FOLD_REPORT_HTML) fputs("<ul>\n", out);
-    for (size_t r = 0; r < rows; r++) put_entry(sheet, r, &manners[format], out);
+    for (size_t r = 0; r < rows; r++) put_entry(sheet, r, format, out);
     if (format == FOLD_REPORT_HTML) fputs("</ul>\n", out);
   } else if (format == FOLD_REPORT_HTML) {
     put_html(sheet, rows, out);
