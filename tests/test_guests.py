@@ -142,7 +142,7 @@ WILD = {
     "dies_then_spoils": "it left changed: the process's ", "sends_term": "killed by signal 15", "halts": "a signal halted its process for 5 s",
     "lowers_hard_limit": "the process's limit of open files", "sets_alarm": "a timer, which was to send a signal later",
     "ignores_children": "the handler of signal 17", "leaves_a_child": "a process that it started and did not wait for",
-    "masks_files": "the mask of files' modes", "leaves_its_group": "the process's group or session", "closes_files": "its process lost its connection to foldproof",
+    "masks_files": "the mask of files' modes", "leaves_its_group": "the process's group or session", "ends_its_group": "killed by signal 9", "closes_files": "its process lost its connection to foldproof",
 }
 
 
@@ -250,7 +250,7 @@ def check_loading(folder):
 
 # How each ends; the third run of all breaks those that change.
 PROGRAMS = {
-    "dies": "ended with exit code 1: no more of this", "killed": "the program was killed by signal 9", "hangs": "did not end within",
+    "dies": "ended with exit code 1: no more of this", "ends_its_group": "the program was killed by signal 9", "killed": "the program was killed by signal 9", "hangs": "did not end within",
     "garbage": "the program answered 'Traceback'", "list": "answered '[1]'", "closes": "did not end within", "refuses": "out of?memory",
     "dtype": "and not of f32", "shape": "and not 1", "lists_errors": "its reason is not a text", "square": "its results are", "nothing": "the program wrote no results",
     "late": "the program wrote no results", "chatters": "BROKEN", "truncates": "BROKEN",
@@ -286,8 +286,9 @@ def check_programs(folder):
     assert "REFUTED" not in out and "BROKEN: p/removes" in out and "BROKEN: p/honest" not in out, (code, out, err)
     code, out, err = verify("--exec", f"{python} long", *few)
     assert code == 2 and "the program answered over 16777216 bytes in a line" in err, (code, out, err)
-    code, out, err = verify("--exec", f"{python} litters", *few)
-    assert code == 0, (code, out, err)
+    for how in ("litters", "logs", "puts_a_pipe"):
+        code, out, err = verify("--exec", f"{python} {how}", "--exec", f"{python} honest", *few)
+        assert code == 0, (how, code, out, err)
     run = subprocess.run(f"{FOLDPROOF} verify --exec 'cat; cp {{in}} {{out}}' --fixtures 'normal/f32/sum/1x1/*' >&2; cat", shell=True,
                          input="mine", capture_output=True, text=True, timeout=60)
     assert run.stdout == "mine", run

@@ -33,7 +33,7 @@
 
 enum { LONGEST_ANSWER = 16 << 20 };
 
-/* A program that this process has started. */
+/* A program that this process has started, in a process group of its own: one that ends its group ends nobody else. */
 struct program {
   pid_t pid; /* 0: not started */
   FILE *to, *from;
@@ -42,6 +42,7 @@ struct program {
 
 static struct fold_guest_slots slots;
 static struct program started[FOLD_GUESTS_MOST];
+static pid_t cleared[FOLD_GUESTS_MOST]; /* the process that has cleared its folder */
 
 /* Where arrays pass, in a folder of each guest's own: made by the process that loads guests, and removed when that ends. */
 static char folder[300];
@@ -54,8 +55,10 @@ static int remove_one(const char *path, const struct stat *what, int kind, struc
 }
 
 /* With what programs have left in it. */
+static void remove_all(const char *path) { nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS); }
+
 static void remove_folder(void) {
-  if (getpid() == owner && folder[0]) nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+  if (getpid() == owner && folder[0]) remove_all(folder);
 }
 
 /* It stands in commands as it is: a folder whose name a shell would take apart is not used. */
@@ -80,11 +83,13 @@ static fold_status open_folder(void) {
   return fold_ok();
 }
 
-/* A guest may have removed its own, and all of it. */
+/* A guest may have removed its own, and all of it. What a process before this one left in it may be another guest's. */
 static fold_status open_own_folder(const struct fold_guest *guest, char own[340]) {
   size_t slot;
   FOLD_TRY(fold_guest_slot(&slots, guest, &slot));
   snprintf(own, 340, "%s/%zu", folder, slot);
+  if (cleared[slot] != getpid()) remove_all(own);
+  cleared[slot] = getpid();
   if (access(own, W_OK) == 0) return fold_ok();
   if ((mkdir(folder, 0700) != 0 && errno != EEXIST) || (mkdir(own, 0700) != 0 && errno != EEXIST))
     return fold_error(FOLD_ENVIRONMENT, "no folder for a program's arrays: %s: %s", own, strerror(errno));
@@ -122,6 +127,7 @@ static void put_away(struct program *p) {
 /* Between fork and exec. */
 static void become(const char *command, int in, int out, int errors) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
+  setpgid(0, 0);
   if (in < 0) in = open("/dev/null", O_RDONLY | O_CLOEXEC); /* what waits on our own input is not for it */
   dup2(in, STDIN_FILENO);
   dup2(out, STDOUT_FILENO);
@@ -163,11 +169,14 @@ static fold_status ended(struct program *p, bool well) {
   return fold_ok();
 }
 
+/* It, and what it runs: a shell that is killed leaves its command. */
+static void end(const struct program *p) { kill(-p->pid, SIGKILL); }
+
 /* What it said makes no sense: it is not asked again. */
 static fold_status nonsense(struct program *p, const char *line) {
   char words[140];
   last_words(p, words);
-  kill(p->pid, SIGKILL);
+  end(p);
   ended(p, false);
   return line ? fold_error(FOLD_ENVIRONMENT, "the program answered '%.80s', which is not a JSON object%s", line, words)
               : fold_error(FOLD_ENVIRONMENT, "the program answered more than it was asked%s", words);
@@ -183,6 +192,13 @@ static bool has_said_more(struct program *p) {
   return c != EOF;
 }
 
+/* Of what it wrote to standard error only the end is told: the rest is let go, for a program may write a log, run for run. */
+static void forget_errors(const struct program *p) {
+  enum { KEPT = 1 << 16 };
+  const off_t written = lseek(p->errors, 0, SEEK_END) - KEPT;
+  if (written > 0) fallocate(p->errors, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, written);
+}
+
 /* One question and its answer. The time that it takes is the run's (watch.h). */
 static fold_status ask(struct program *p, const json_t *question, json_t **answer) {
   char *line = NULL;
@@ -195,6 +211,7 @@ static fold_status ask(struct program *p, const json_t *question, json_t **answe
   fflush(p->to);
   signal(SIGPIPE, pipes);
   const ssize_t n = fold_line_read(&line, &room, LONGEST_ANSWER, p->from);
+  forget_errors(p);
   fold_status status = fold_ok();
   if (n > 0) *answer = json_loads(line, 0, NULL);
   if (n > 0 && !json_is_object(*answer)) {
@@ -205,7 +222,7 @@ static fold_status ask(struct program *p, const json_t *question, json_t **answe
     *answer = NULL;
   } else if (n <= 0) {
     const bool overflows = n < 0 && errno == EOVERFLOW;
-    kill(p->pid, overflows ? SIGKILL : 0);
+    if (overflows) end(p);
     status = ended(p, false);
     if (overflows)
       status = fold_error(FOLD_ENVIRONMENT, "the program answered over %d bytes in a line", LONGEST_ANSWER);
@@ -271,8 +288,10 @@ static fold_status fill(void *context, uint64_t first, size_t n, void *out) {
   return fold_ok();
 }
 
+/* To a new file: in place of the last one the program may have left something else, as a pipe that nobody reads. */
 static fold_status write_input(const char *path, const struct fold_call *call, const void *in) {
   struct elements e = {in, fold_dtype_size(call->dtype)};
+  remove_all(path);
   return fold_npy_write(path, call->dtype, call->rows, call->cols, false, fill, &e);
 }
 

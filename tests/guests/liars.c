@@ -216,7 +216,8 @@ AT_THIRD(sets_alarm, alarm(600))
 AT_THIRD(ignores_children, signal(SIGCHLD, SIG_IGN))
 AT_THIRD(leaves_a_child, start_child())
 AT_THIRD(masks_files, umask(0777))
-AT_THIRD(leaves_its_group, setsid())
+AT_THIRD(leaves_its_group, setpgid(0, getpgid(getppid())))
+AT_THIRD(ends_its_group, kill(0, SIGKILL))
 AT_THIRD(closes_files, close_files())
 /* Where it is not the first in its process it ends that; where it is, it leaves what can't be put back. */
 static bool others_ran;
@@ -227,7 +228,7 @@ static int marks(call_of *call, void *context) {
 static int dies_then_spoils(call_of *call, void *context) {
   if (others_ran) raise(SIGKILL);
   if (is_third(context)) lower_hard();
-  if (geteuid() == 0 && seteuid(65534) != 0) return 1;
+  if (geteuid() == 0 && setuid(65534) != 0) return 1;
   return sums(call, 1);
 }
 
@@ -275,6 +276,7 @@ static const struct foldproof_guest_subject subjects[] = {
     WILD(leaves_a_child),
     WILD(masks_files),
     WILD(leaves_its_group),
+    WILD(ends_its_group),
     WILD(closes_files),
     LIAR("writes_output_late", "bounded", writes_output_late),
     LIAR("writes_input_late", "bounded", writes_input_late),

@@ -50,6 +50,15 @@ for line in sys.stdin:
         result = x
     if runs > 2 and how == "removes":
         shutil.rmtree(os.path.dirname(asked["in"]))
+    if runs > 2 and how == "ends_its_group":
+        os.kill(0, 9)
+    if runs > 2 and how == "puts_a_pipe":
+        os.unlink(asked["in"])
+        os.mkfifo(asked["in"])
+    if how == "logs":
+        os.write(2, b"x" * (1 << 20) + b"\n")
+        kept = os.fstat(2).st_blocks * 512
+        answer = {"error": f"{kept} bytes of its log are kept"} if kept > 4 << 20 else answer
     if how not in ("nothing", "late"):
         np.save(asked["out"], result)
     if how == "late":
