@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "footing.h"
+#include "surroundings.h"
 
 /* Runs and oracles stand on the usual arithmetic and on the C locale's numbers, whatever the caller's are. */
 static fold_status on_own_footing(fold_status (*work)(void *), void *context) {
@@ -16,6 +17,8 @@ static fold_status on_own_footing(fold_status (*work)(void *), void *context) {
   const locale_t former = uselocale(usual);
   fold_footing_reset();
   fold_status status = work(context);
+  char changed[80] = "";
+  fold_surroundings_end(changed); /* by runs after the last look, of which nothing is told */
   fold_footing_reset(); /* ends OpenMP's other threads */
   uselocale(former);
   freelocale(usual);

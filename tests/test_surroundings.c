@@ -1,12 +1,15 @@
 /* test_surroundings.c: each thing of the process that a run may leave changed is seen by itself, named, and put back. */
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <locale.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -157,6 +160,74 @@ Test(surroundings, a_long_name_is_cut) {
   setenv(name, "1", 1);
   fold_surroundings_restore(true, changed);
   cr_expect(strncmp(changed, OF("NNN"), strlen(OF("NNN"))) == 0 && strlen(changed) == 79, "%s", changed);
+}
+
+static cpu_set_t processors(void) {
+  cpu_set_t now;
+  CPU_ZERO(&now);
+  cr_assert_eq(sched_getaffinity(0, sizeof now, &now), 0);
+  return now;
+}
+
+/* On the first one alone; where there is no other one that is no change. */
+static void pin(void) {
+  cpu_set_t now = processors(), one;
+  int first = 0;
+  CPU_ZERO(&one);
+  while (!CPU_ISSET(first, &now)) first++;
+  CPU_SET(first, &one);
+  cr_assert_eq(sched_setaffinity(0, sizeof one, &one), 0);
+}
+static void redirect(int descriptor) {
+  const int other = memfd_create("other", MFD_CLOEXEC);
+  cr_assert(other >= 0 && dup2(other, descriptor) == descriptor && close(other) == 0);
+}
+static void redirect_output(void) { redirect(1); }
+static void close_input(void) { close(0); }
+static void close_errors(void) { close(2); }
+static void lead_a_group(void) { setpgid(0, 0); }
+
+static ino_t file_at(int descriptor) {
+  struct stat file = {0};
+  fstat(descriptor, &file);
+  return file.st_ino;
+}
+
+static unsigned files_open(void) {
+  unsigned n = 0;
+  for (int fd = 0; fd < 256; fd++) n += fcntl(fd, F_GETFD) >= 0;
+  return n;
+}
+
+Test(surroundings, what_the_end_of_a_trial_finds_is_named_and_put_back) {
+  const cpu_set_t before = processors();
+  const ino_t files[] = {file_at(0), file_at(1), file_at(2)};
+  const pid_t group = getpgrp();
+  const struct {
+    void (*leave)(void);
+    const char *name;
+  } ends[] = {
+      {leave_nothing, ""},
+      {pin, CPU_COUNT(&before) > 1 ? "the processors that its thread may run on" : ""},
+      {close_input, "the process's standard input"},
+      {redirect_output, "the process's standard output"},
+      {close_errors, "the process's standard error"},
+      {lead_a_group, group == getpid() ? "" : "the process's group or session"},
+  };
+  unsigned n_files = 0;
+  for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+    char changed[80] = "";
+    cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
+    ends[i].leave();
+    fold_surroundings_end(changed);
+    const cpu_set_t now = processors();
+    cr_expect_str_eq(changed, ends[i].name, "row %zu: %s", i, changed);
+    cr_expect(CPU_EQUAL(&now, &before) && getpgrp() == group, "row %zu", i);
+    for (int k = 0; k < 3; k++) cr_expect_eq(file_at(k), files[k], "row %zu: %d", i, k);
+    if (i == 0) n_files = files_open(); /* the current folder's stays open */
+    cr_expect_eq(files_open(), n_files, "row %zu", i);
+  }
+  cr_expect_not(fold_surroundings_are_spoilt());
 }
 
 /* Between subjects the harness may change what it likes. */

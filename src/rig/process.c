@@ -1,6 +1,8 @@
 /* process.c: see process.h. Of the process: threads that are ranks look at it in turn (surroundings.c). */
 #include "process.h"
 
+#include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,9 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "watch.h"
-
-enum { SIGNALS = 32, TIMERS = 3, MOST_CHILDREN = 256, MOST_OWN = 64 };
+enum { SIGNALS = 32, TIMERS = 3, STANDARD = 3, MOST_CHILDREN = 256, MOST_OWN = 64 };
 
 static struct {
   struct rlimit limits[RLIM_NLIMITS];
@@ -22,10 +22,14 @@ static struct {
   int priority;
   uid_t user;
   pid_t group, session;
+  cpu_set_t processors;
+  struct stat standard[STANDARD];
   pid_t children[MOST_CHILDREN];
   int n_children;
   bool spoilt;
 } known;
+
+static int copies[STANDARD] = {-1, -1, -1}; /* of what the standard descriptors were */
 
 static struct {
   pid_t children[MOST_OWN];
@@ -104,15 +108,64 @@ static void restore_person(char changed[80]) {
   umask(known.mask);
   if (geteuid() != known.user) {
     tell(changed, "the process's user");
-    known.spoilt = true;
+    known.spoilt |= seteuid(known.user) != 0;
   }
   if (getpgrp() != known.group || getsid(0) != known.session) {
     tell(changed, "the process's group or session");
-    known.spoilt = true;
+    known.spoilt |= getsid(0) != known.session || setpgid(0, known.group) != 0;
   }
   if (getpriority(PRIO_PROCESS, 0) == known.priority) return;
   tell(changed, "the process's priority");
   known.spoilt |= setpriority(PRIO_PROCESS, 0, known.priority) != 0;
+}
+
+/* ---- where it runs, and speaks ---- */
+
+static cpu_set_t processors_now(void) {
+  cpu_set_t now;
+  CPU_ZERO(&now);
+  sched_getaffinity(0, sizeof now, &now);
+  return now;
+}
+
+static void restore_processors(char changed[80]) {
+  const cpu_set_t now = processors_now();
+  if (CPU_EQUAL(&now, &known.processors)) return;
+  tell(changed, "the processors that its thread may run on");
+  sched_setaffinity(0, sizeof known.processors, &known.processors);
+}
+
+static struct stat file_at(int descriptor) {
+  struct stat file = {0}; /* of one that is closed */
+  fstat(descriptor, &file);
+  return file;
+}
+
+static void keep_standard(void) {
+  for (int k = 0; k < STANDARD; k++) {
+    known.standard[k] = file_at(k);
+    copies[k] = fcntl(k, F_DUPFD_CLOEXEC, STANDARD);
+  }
+}
+
+static void restore_standard(char changed[80]) {
+  static const char *const names[STANDARD] = {"standard input", "standard output", "standard error"};
+  for (int k = 0; k < STANDARD; k++) {
+    const struct stat now = file_at(k), *before = &known.standard[k];
+    if (now.st_dev == before->st_dev && now.st_ino == before->st_ino) continue;
+    if (!changed[0]) snprintf(changed, 80, "the process's %s", names[k]);
+    if (copies[k] >= 0)
+      dup2(copies[k], k);
+    else if (before->st_ino == 0)
+      close(k);
+  }
+}
+
+void fold_process_forget(void) {
+  for (int k = 0; k < STANDARD; k++) {
+    if (copies[k] >= 0) close(copies[k]);
+    copies[k] = -1;
+  }
 }
 
 /* ---- children ---- */
@@ -124,11 +177,11 @@ static bool is_among(const pid_t *children, int n, pid_t child) {
   return n > 0;
 }
 
-/* Those that nobody has waited for are among them. Only of a process that is there for subjects: another's children are its own. */
+/* Those of this thread, which subjects run in. Those that nobody has waited for are among them. */
 static int read_children(pid_t children[MOST_CHILDREN]) {
   siginfo_t info;
   int n = 0;
-  if (!fold_watch_is_set() || waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0) return 0;
+  if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0) return 0;
   FILE *file = fopen("/proc/thread-self/children", "re");
   while (file && n < MOST_CHILDREN && fscanf(file, "%d", &children[n]) == 1) n++;
   if (file) fclose(file);
@@ -147,6 +200,8 @@ static void look_at_children(char changed[80]) {
 /* ---- all of it ---- */
 
 void fold_process_keep(void) {
+  fold_process_forget();
+  keep_standard();
   static const int which[TIMERS] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
   for (int k = 0; k < RLIM_NLIMITS; k++) getrlimit(k, &known.limits[k]);
   for (int number = 1; number < SIGNALS; number++)
@@ -157,6 +212,7 @@ void fold_process_keep(void) {
   known.user = geteuid();
   known.group = getpgrp();
   known.session = getsid(0);
+  known.processors = processors_now();
   known.n_children = read_children(known.children);
 }
 
@@ -164,6 +220,8 @@ void fold_process_restore(char changed[80]) {
   restore_handlers(changed);
   restore_timers(changed);
   restore_person(changed);
+  restore_processors(changed);
+  restore_standard(changed);
   look_at_children(changed);
 }
 

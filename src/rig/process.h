@@ -1,6 +1,6 @@
 /* process.h: what a run finds in its process that only system calls tell: limits of resources, how signals are handled, timers, the
- * priority, the user, the mask of files' modes, and processes that it started. surroundings.c looks; who starts a
- * process for the harness says so.
+ * priority, the user, the group, the processors that it may run on, its standard descriptors, the mask of files' modes, and processes that
+ * it started. surroundings.c looks; who starts a process for the harness says so.
  */
 #ifndef FOLD_PROCESS_H
 #define FOLD_PROCESS_H
@@ -14,6 +14,8 @@ void fold_process_keep(void);
 void fold_process_restore_limits(char changed[80]);
 /* The same of all else. It takes as long as a short run: it is for the end of a trial. */
 void fold_process_restore(char changed[80]);
+/* Nothing is compared any more, and what was kept open for that is closed. */
+void fold_process_forget(void);
 /* Whether something could not be put back. */
 bool fold_process_is_spoilt(void);
 /* A process that the harness has started is no subject's. */

@@ -246,7 +246,10 @@ void fold_surroundings_restore(bool whole, char changed[80]) {
 
 bool fold_surroundings_are_spoilt(void) { return fold_process_is_spoilt(); }
 
-void fold_surroundings_forget(void) { own.kept = known.kept = false; }
+void fold_surroundings_forget(void) {
+  own.kept = known.kept = false;
+  fold_process_forget();
+}
 
 void fold_surroundings_end(char changed[80]) {
   fold_surroundings_restore(true, changed);
