@@ -12,6 +12,7 @@ from typing import Any, Callable, List, Optional
 from . import _arrays, _library, _see
 from ._arrays import CPU, CUDA, CUDA_HOST, Lent
 from ._see import Wrong
+from ._state import State
 
 _DTYPE_NUMBERS = {1: "f16", 2: "bf16", 3: "f32", 4: "f64", 5: "e4m3", 6: "e5m2"}  # foldproof_guest.h
 _FAILED = 1
@@ -24,6 +25,7 @@ class Guest:
     def __init__(self, name: str, fn: Callable[..., Any], like: str, cuda: bool, rows: Any = None):
         self.name, self.fn, self.like, self.rows = name, fn, like, rows
         self.traceback = ""
+        self.state = State()
         self.keeps = False  # its input, as an earlier run has shown
         self.stop: List[BaseException] = []  # what is the caller's to have
         self.make = _arrays.maker(like)
@@ -102,11 +104,12 @@ class Guest:
     def _call(self, lent: List[Lent]) -> Any:
         """Fixtures overflow and hold NaN on purpose: numpy's warnings of that would tell of them. What is said to raise does."""
         if self.like != "numpy":
-            return self.fn(*map(self.make, lent))
+            with self.state.watched():
+                return self.fn(*map(self.make, lent))
         import numpy
 
         quiet = {kind: "ignore" for kind, how in numpy.geterr().items() if how == "warn"}
-        with numpy.errstate(**quiet):
+        with numpy.errstate(**quiet), self.state.watched():
             return self.fn(*map(self.make, lent))
 
     def _wait_for(self, held: List[Any]) -> None:

@@ -144,6 +144,8 @@ def judge(
 
     def each(record: Record) -> None:
         found.judgements.append(record)
+        if record["subject"] == name:
+            guests[0].state.explain(record)
         if guests[0].rows:
             guests[0].rows.explain(record)
         if _take:

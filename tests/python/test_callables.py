@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Python callables: functions of rows, new processes, lines that replay, other threads.
+"""Python callables: functions of rows, new processes, lines that replay.
 
 test_callables.py LIBRARY FIXTURES SANITIZERS
 """
@@ -11,8 +11,6 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-import threading
-import time
 import unittest
 import warnings
 from pathlib import Path
@@ -445,40 +443,7 @@ class Told(unittest.TestCase):
         self.assertEqual((run(Terminal(), 60), run(io.StringIO(), 0)), ("", ""))
 
 
-class Process(unittest.TestCase):
-    def test_other_threads_go_on(self):
-        ticks, done = [], threading.Event()
-
-        def tick():
-            while not done.wait(0.001):
-                ticks.append(time.perf_counter())
-
-        def slow(x):
-            time.sleep(0.01)
-            return x.sum(-1)
-
-        thread = threading.Thread(target=tick)
-        thread.start()
-        began = time.perf_counter()
-        try:
-            judge(slow, fixtures="uniform*")
-            judge(to_import.row_sum, "bounded", fixtures="normal*")
-        finally:
-            done.set()
-            thread.join()
-        self.assertGreater(len(ticks), 20)
-        gaps = np.diff([began, *ticks])
-        self.assertLess(gaps.max(), 0.5)
-
-    def test_output_goes_where_it_goes(self):
-        out, sys.stdout = sys.stdout, io.StringIO()
-        try:
-            judge(to_import.prints, fixtures="control*")
-            said = sys.stdout.getvalue()
-        finally:
-            sys.stdout = out
-        self.assertIn("a line of its own", said)
-
+class Asked(unittest.TestCase):
     def test_views(self):
         seen = set()
 

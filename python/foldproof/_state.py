@@ -1,0 +1,95 @@
+"""What of Python's own state a callable leaves changed, which the harness does not see: told as leaves_no_trace, and put back."""
+
+from __future__ import annotations
+
+import contextlib
+import decimal
+import gc
+import os
+import signal
+import sys
+import threading
+from typing import Any, Callable, Dict, Iterator, List, Tuple
+
+_SIGNALS = [getattr(signal, "SIG" + name) for name in ("HUP", "INT", "QUIT", "USR1", "USR2", "PIPE", "ALRM", "TERM", "CHLD")]
+Part = Tuple[str, Callable[[], Any], Callable[[Any], Any]]
+
+
+def _set_environment(before: Dict[str, str]) -> None:
+    for name in set(os.environ) - set(before):
+        del os.environ[name]
+    for name, value in before.items():
+        if os.environ.get(name) != value:
+            os.environ[name] = value
+
+
+def _set_context(before: Any) -> None:
+    context = decimal.getcontext()
+    context.prec, context.rounding = before
+
+
+def _handler(number: int) -> Part:
+    return f"the handler of signal {int(number)} ({signal.strsignal(number)})", lambda: signal.getsignal(number), lambda before: signal.signal(number, before)
+
+
+def _stream(name: str) -> Part:
+    return f"sys.{name}", lambda: getattr(sys, name), lambda before: setattr(sys, name, before)
+
+
+_PARTS: List[Part] = [
+    ("the environment's variable ", os.environ.copy, _set_environment),
+    *map(_stream, ("stdin", "stdout", "stderr")),
+    ("Python's recursion limit", sys.getrecursionlimit, sys.setrecursionlimit),
+    ("Python's switch interval", sys.getswitchinterval, sys.setswitchinterval),
+    ("whether Python collects garbage", gc.isenabled, lambda before: gc.enable() if before else gc.disable()),
+    ("the decimal context", lambda: (decimal.getcontext().prec, decimal.getcontext().rounding), _set_context),
+]
+_HANDLERS: List[Part] = [*map(_handler, _SIGNALS)]
+
+
+def _parts() -> List[Part]:
+    """Those that can be put back here: signals are the main thread's."""
+    parts = _PARTS + (_HANDLERS if threading.current_thread() is threading.main_thread() else [])
+    numpy = sys.modules.get("numpy")
+    if hasattr(numpy, "geterr"):  # not amid its import
+        parts.append(("numpy's handling of floating-point errors", numpy.geterr, lambda before: numpy.seterr(**before)))
+    return parts
+
+
+def _name(name: str, before: Any, now: Any) -> str:
+    """Of the environment with the variable's."""
+    if not isinstance(before, dict) or not name.endswith(" "):
+        return name
+    return name + sorted(key for key in {*before, *now} if before.get(key) != now.get(key))[0]
+
+
+class State:
+    """Of one callable: what its runs have left, until its judgement takes it."""
+
+    def __init__(self) -> None:
+        self.left = ""
+
+    @contextlib.contextmanager
+    def watched(self) -> Iterator[None]:
+        """A run. A process that the callable forked, and that came back from it as well, ends here."""
+        process, parts = os.getpid(), _parts()
+        before = [get() for _, get, _ in parts]
+        try:
+            yield
+        finally:
+            if os.getpid() != process:
+                os._exit(99)
+            for (name, get, put), was in zip(parts, before):
+                now = get()
+                if now != was:
+                    self.left = self.left or _name(name, was, now)
+                    if was is not None:  # a handler that is not Python's is put back by the harness
+                        put(was)
+
+    def explain(self, record: Dict[str, Any]) -> None:
+        """A judgement of leaves_no_trace that held refutes it where something of Python's was left."""
+        if record["claim"] != "leaves_no_trace":
+            return
+        if self.left and record["verdict"] == "held":
+            record.update(verdict="refuted", reason=f"it left changed: {self.left}")
+        self.left = ""

@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""Python callables in their caller's process: what one leaves changed there is told and put back, and other threads go on.
+
+test_process.py LIBRARY FIXTURES SANITIZERS
+"""
+import ctypes
+import decimal
+import gc
+import io
+import locale
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+import here  # noqa: F401
+import numpy as np
+
+import foldproof
+
+ONE = "normal/f32/sum/3x1000/seed1"
+LIBC = ctypes.CDLL(None)
+UPWARD = {"x86_64": 0x800, "aarch64": 0x400000}.get(os.uname().machine)
+
+
+def judge(fn, claims="run_to_run", fixtures="control*,uniform*"):
+    return foldproof.judge(fn, like="numpy", claims=claims, fixtures=fixtures)
+
+
+def row_sum(x):
+    return x.sum(-1)
+
+
+def prints(x):
+    print("a line of its own")
+    return row_sum(x)
+
+
+def lower(what, to):
+    resource.setrlimit(what, (to, resource.getrlimit(what)[1]))
+
+
+def redirect(descriptor):
+    with open(os.devnull, "wb") as null:
+        os.dup2(null.fileno(), descriptor)
+
+
+def other_precision():
+    decimal.getcontext().prec = 5
+
+
+# What a callable does at its third run; what is told of it; how it is seen to be as before.
+LEAVES = {
+    "address space": (lambda: lower(resource.RLIMIT_AS, 1 << 20), "the process's limit of address space", lambda: resource.getrlimit(resource.RLIMIT_AS)),
+    "open files": (lambda: lower(resource.RLIMIT_NOFILE, 4), "the process's limit of open files", lambda: resource.getrlimit(resource.RLIMIT_NOFILE)),
+    "SIGINT ignored": (lambda: signal.signal(signal.SIGINT, signal.SIG_IGN), "the handler of signal 2 (", lambda: signal.getsignal(signal.SIGINT)),
+    "SIGINT handled": (lambda: signal.signal(signal.SIGINT, lambda *_: None), "the handler of signal 2 (", lambda: signal.getsignal(signal.SIGINT)),
+    "SIGTERM of C": (lambda: LIBC.signal(15, ctypes.c_void_p(1)), "the handler of signal 15 (", lambda: LIBC.signal(15, ctypes.c_void_p(0))),
+    "signal mask": (lambda: signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1}), "the signal mask", lambda: signal.pthread_sigmask(signal.SIG_BLOCK, ())),
+    "alarm": (lambda: signal.alarm(1000), "a timer", lambda: signal.getitimer(signal.ITIMER_REAL)),
+    "locale": (lambda: locale.setlocale(locale.LC_CTYPE, "C" if locale.setlocale(locale.LC_CTYPE) != "C" else "C.UTF-8"), "the locale", lambda: locale.setlocale(locale.LC_CTYPE)),
+    "folder": (lambda: os.chdir("/"), "the current folder", os.getcwd),
+    "umask": (lambda: os.umask(0o727), "the mask of files' modes", lambda: [os.umask(os.umask(0o22))]),
+    "variable": (lambda: os.environ.update(FOLD_LEFT="1"), "the environment's variable FOLD_LEFT", os.environ.copy),
+    "variable lost": (lambda: os.environ.pop("FOLD_THERE"), "the environment's variable FOLD_THERE", os.environ.copy),
+    "processors": (lambda: os.sched_setaffinity(0, [min(os.sched_getaffinity(0))]), "the processors that its thread may run on", lambda: os.sched_getaffinity(0)),
+    "standard output": (lambda: redirect(1), "the process's standard output", lambda: os.fstat(1).st_ino),
+    "child": (lambda: subprocess.Popen(["sleep", "1000"]), "a process that it started and did not wait for", lambda: None),
+    "numpy": (lambda: np.seterr(all="raise"), "numpy's handling of floating-point errors", np.geterr),
+    "sys.stdout": (lambda: setattr(sys, "stdout", io.StringIO()), "sys.stdout", lambda: sys.stdout),
+    "recursion": (lambda: sys.setrecursionlimit(700), "Python's recursion limit", sys.getrecursionlimit),
+    "garbage": (gc.disable, "whether Python collects garbage", gc.isenabled),
+    "switches": (lambda: sys.setswitchinterval(0.1), "Python's switch interval", sys.getswitchinterval),
+    "decimal": (other_precision, "the decimal context", lambda: decimal.getcontext().prec),
+}
+if UPWARD:
+    LEAVES["rounding"] = (lambda: ctypes.CDLL("libm.so.6").fesetround(UPWARD), "the rounding mode", ctypes.CDLL("libm.so.6").fegetround)
+if len(os.sched_getaffinity(0)) < 2:
+    del LEAVES["processors"]
+
+
+class State(unittest.TestCase):
+    def tearDown(self):
+        subprocess.run(["pkill", "-P", str(os.getpid()), "sleep"])
+        try:
+            while os.waitpid(-1, os.WNOHANG) != (0, 0):
+                pass
+        except ChildProcessError:
+            pass
+
+    def test_what_a_callable_leaves_is_told_and_put_back(self):
+        os.environ["FOLD_THERE"] = "1"
+        for what, (leave, words, now) in LEAVES.items():
+            with self.subTest(what):
+                runs = []
+
+                def leaving(x):
+                    sums = row_sum(x)
+                    runs.append(0)
+                    if len(runs) == 3:
+                        leave()
+                    return sums
+
+                before = now()
+                result = judge(leaving, fixtures=ONE)
+                self.assertEqual(now(), before)
+                told = [r for r in result.judgements if r["verdict"] != "held"]
+                self.assertEqual([(r["claim"], r["verdict"]) for r in told], [("leaves_no_trace", "refuted")])
+                self.assertIn(f"it left changed: {words}", told[0]["reason"])
+                judge(row_sum, "run_to_run,bounded", ONE).check()
+
+    def test_a_child_that_comes_back_from_the_callable_ends(self):
+        children = []
+
+        def forks(x):
+            if not children:
+                children.append(os.fork())
+            return row_sum(x)
+
+        result = judge(forks, fixtures=ONE)
+        self.assertNotEqual(children, [0])  # that one would be counted as a test, too
+        self.assertEqual(os.waitstatus_to_exitcode(os.waitpid(children[0], 0)[1]), 99)
+        self.assertEqual([r["claim"] for r in result.judgements if r["verdict"] == "refuted"], ["leaves_no_trace"])
+
+    def test_what_a_twin_leaves_is_not_told_of_who_is_judged(self):
+        def leaving(x):
+            other_precision()
+            return row_sum(x)
+
+        precision = decimal.getcontext().prec
+        foldproof.judge(row_sum, like="numpy", same_bits_as=leaving, fixtures=ONE).check()
+        self.assertEqual(decimal.getcontext().prec, precision)
+
+
+class Process(unittest.TestCase):
+    def test_other_threads_go_on(self):
+        ticks, done = [], threading.Event()
+
+        def tick():
+            while not done.wait(0.001):
+                ticks.append(time.perf_counter())
+
+        def slow(x):
+            time.sleep(0.01)
+            return x.sum(-1)
+
+        thread = threading.Thread(target=tick)
+        thread.start()
+        began = time.perf_counter()
+        try:
+            judge(slow, fixtures="uniform*")
+            judge(row_sum, "bounded", fixtures="normal*")
+        finally:
+            done.set()
+            thread.join()
+        self.assertGreater(len(ticks), 20)
+        gaps = np.diff([began, *ticks])
+        self.assertLess(gaps.max(), 0.5)
+
+    def test_output_goes_where_it_goes(self):
+        out, sys.stdout = sys.stdout, io.StringIO()
+        try:
+            judge(prints, fixtures="control*")
+            said = sys.stdout.getvalue()
+        finally:
+            sys.stdout = out
+        self.assertIn("a line of its own", said)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
