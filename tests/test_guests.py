@@ -267,8 +267,13 @@ def check_programs(folder):
         code, out, err = verify("--exec", f"{python} {how}", *options)
         assert code == 99 and PROGRAMS[how] in out and "BROKEN" in out, (how, code, out, err)
 
+    def check_slow(options):
+        """Several new processes would take too long: that it was one is told."""
+        code, out, err = verify("--exec", f"{python} slow", "--claims", "fresh_process", *options[:2])
+        assert code == 0 and re.search(r"fresh_process +1 .*\(in 1 new process, not in several: it took \d+ s\)", out), (code, out, err)
+
     endless, one = ("hangs", "closes"), ("--fixtures", "normal/f32/sum/3x1000/seed1", "--timeout", "8")
-    beside(one, *(functools.partial(check_broken, how) for how in endless),
+    beside(one, check_slow, *(functools.partial(check_broken, how) for how in endless),
            lambda _: [check_broken(how, few) for how in PROGRAMS if how not in endless])
     for how, word in TABLES.items():
         code, out, err = verify("--exec", f"{python} {how}", *few)

@@ -45,6 +45,18 @@ Test(judge_fresh, the_same_hash_holds_and_another_does_not) {
   cr_expect_eq(judge(own_hash(), "other", "", none).verdict, FOLD_BROKEN, "no record is no result");
 }
 
+/* One that holds is told to have held in that process alone; one that does not is told as ever. */
+Test(judge_fresh, a_process_that_was_too_slow_for_others_is_told) {
+  struct fold_traces none = {0};
+  const char *slow = "}\n{\"slow\":5.2";
+  struct fold_finding held = judge(own_hash(), "s", slow, none), refuted = judge(own_hash() ^ 1, "s", slow, none);
+  cr_expect_eq(held.verdict, FOLD_HELD);
+  cr_expect_str_eq(held.reason, "in 1 new process, not in several: it took 5 s");
+  cr_expect(refuted.verdict == FOLD_REFUTED && strncmp(refuted.reason, "a new process gave", 18) == 0, "%s",
+            refuted.reason);
+  cr_expect_str_empty(judge(own_hash(), "s", "", none).reason);
+}
+
 #define UNWRITTEN ",\"unwritten\":{\"row\":2}"
 #define STRAY ",\"out_of_bounds\":{\"byte\":-4,\"of\":\"input\"}"
 #define SPLIT ",\"ranks_differ\":{\"rank\":5,\"row\":1,\"got\":\"0x40400000\",\"rank_0\":\"0x40000000\"}"

@@ -100,7 +100,8 @@ void fold_judge_fresh_process(struct fold_trial *trial, struct fold_finding *fin
     char what[120];
     snprintf(what, sizeof what, "a new process gave results of hash 0x%016llx, this one 0x%016llx",
              (unsigned long long)theirs, (unsigned long long)ours);
-    if (fold_find_same_hash(finding, theirs, ours, what) && !refute_traces(&traces, &trial->traces, finding))
-      fold_find_held(finding);
+    if (!fold_find_same_hash(finding, theirs, ours, what) || refute_traces(&traces, &trial->traces, finding)) return;
+    fold_find_held(finding);
+    if (why && finding->verdict == FOLD_HELD) snprintf(finding->reason, sizeof finding->reason, "%s", why);
   }
 }

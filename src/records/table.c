@@ -72,7 +72,8 @@ void fold_table_add(struct fold_table *table, const struct fold_judgement *j) {
   }
   /* That a case asks for more ranks than there are says least: it gives way to any other reason. */
   bool of_ranks = f->verdict == FOLD_SKIPPED && strncmp(f->reason, "needs ", 6) == 0 && cell->why[0];
-  if ((f->verdict == FOLD_SKIPPED || f->verdict == FOLD_BROKEN) && !of_ranks)
+  const bool of_held = f->verdict == FOLD_HELD && !f->unjudged && f->reason[0] && !cell->why[0];
+  if (((f->verdict == FOLD_SKIPPED || f->verdict == FOLD_BROKEN) && !of_ranks) || of_held)
     snprintf(cell->why, sizeof cell->why, "%.*s", (int)sizeof cell->why - 1, f->reason);
 }
 

@@ -20,7 +20,8 @@
 #include <unistd.h>
 
 struct fold_fresh {
-  json_t *runs; /* "subject|engine|case" -> its records */
+  json_t *runs;  /* "subject|engine|case" -> its records */
+  char note[80]; /* what is to be known of all of them; "": nothing */
 };
 
 static void key_of(char key[512], const char *subject, const char *engine, const char *case_name) {
@@ -75,6 +76,7 @@ bool fold_fresh_find(const struct fold_fresh *fresh, const char *subject, enum f
     *traces = traces_of(record);
     if (*result_hash != ours || is_trace(traces)) return true;
   }
+  if (fresh->note[0]) *why = fresh->note;
   return json_array_size(records) > 0;
 }
 
@@ -176,8 +178,14 @@ static char *some_cases(const struct fold_cases *cases) {
   return out && fclose(out) == 0 ? text : NULL;
 }
 
-/* Seconds. Who is slower is asked once, unless the user wants more repeats. */
+/* Seconds. Who is slower is asked once, unless the user wants more repeats, and that is told. */
 static const double QUICK = 1, SLOW = 4, FOR_OTHERS = 2;
+
+static fold_status tell_slow(int records, double seconds) {
+  lseek(records, 0, SEEK_END);
+  if (dprintf(records, "{\"slow\":%.1f}\n", seconds) > 0) return fold_ok();
+  return fold_error(FOLD_ENVIRONMENT, "a new process's records are lost: %s", strerror(errno));
+}
 
 fold_status fold_fresh_ask(const struct fold_selection *selection, const struct fold_cases *cases, int records) {
   enum { LEAST = 2, MOST = 13 };
@@ -185,7 +193,8 @@ fold_status fold_fresh_ask(const struct fold_selection *selection, const struct 
   FOLD_TRY(ask(selection, selection->fixtures, records));
   const double took = fold_now() - begun;
   const bool wants_more = selection->repeats != FOLD_REPEATS, whole = wants_more || took < QUICK;
-  if (selection->n_guests == 0 || (took > SLOW && !wants_more)) return fold_ok();
+  if (selection->n_guests == 0) return fold_ok();
+  if (took > SLOW && !wants_more) return tell_slow(records, took);
   for (unsigned k = 1; whole && k < selection->repeats; k++)
     FOLD_TRY(ask_another(selection, selection->fixtures, records));
   char *some = some_cases(cases);
@@ -201,6 +210,9 @@ fold_status fold_fresh_ask(const struct fold_selection *selection, const struct 
 static fold_status keep_run(struct fold_fresh *fresh, json_t *line) {
   const char *subject = NULL, *engine = NULL, *name = NULL;
   char key[512];
+  double seconds;
+  if (json_unpack(line, "{s:F}", "slow", &seconds) == 0)
+    snprintf(fresh->note, sizeof fresh->note, "in 1 new process, not in several: it took %.0f s", seconds);
   if (json_unpack(line, "{s:s, s:s, s:s}", "subject", &subject, "engine", &engine, "case", &name) != 0)
     return fold_ok();
   static const char *const kept[] = {"results_xxh3", "unwritten", "out_of_bounds", "left", "ranks_differ", "reason"};
