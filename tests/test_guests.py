@@ -180,6 +180,15 @@ def check_late(folder):
     raise AssertionError((seen, out, err))
 
 
+def check_silence(folder):
+    """Between two runs nobody's time is up: a harness that never comes back from there is ended all the same, after 30 time limits."""
+    guest = str(build(folder, "silent", GUESTS / "liars.c", options=["-pthread"]))
+    code, out, err = verify("--guest", guest, "--subjects", "liar/stops_its_caller,liar/honest_after", "--claims", "run_to_run",
+                            "--fixtures", "normal/f32/sum/3x1000/seed1", "--timeout", "1", timeout=300)
+    assert code == 99 and "BROKEN: liar/stops_its_caller" in out and "its process did nothing more between two runs" in out, (code, out, err)
+    assert not re.search("(REFUTED|BROKEN): liar/honest", out) and "liar/honest_after on host" in out, (out, err)
+
+
 UNLOADABLE = {"CRASHES": "killed by signal 11", "ENDS": "ended its process with exit code 0", "HANGS": "did not come within 2 s",
               "NO_TABLE": "returns no table", "NEWER": "was built for interface 99", "SMALL": "have 8 bytes each",
               "NAMELESS": "its subject 1 has no name", "EMPTY": "its table has no subject"}
@@ -318,7 +327,7 @@ def main():
         beside(room, check_examples, *([check_programs] if numpy else []))
         # A crash is to be one, and who calls exit amid a run frees nothing.
         os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0:detect_leaks=0"
-        beside(room, check_liars, check_wild, check_late, check_loading, check_exceptions, check_interruption)
+        beside(room, check_liars, check_wild, check_late, check_silence, check_loading, check_exceptions, check_interruption)
         left = [name for name in os.listdir(folder) if "exec" in name]
         assert not left, left
     print("guests: examples hold, liars do not" + ("" if numpy else "; programs not tried: no numpy"))

@@ -177,6 +177,26 @@ static int keeps_a_thread(call_of *call, void *context) {
   return code;
 }
 
+/* A signal, when the call has returned, whose handler never returns. */
+static pthread_t caller;
+static void stay(int number) {
+  (void)number;
+  for (;;) pause();
+}
+static void *signal_late(void *what) {
+  usleep(20000);
+  pthread_kill(caller, SIGUSR1);
+  free(what);
+  return NULL;
+}
+static int stops_its_caller(call_of *call, void *context) {
+  const int code = honest(call, context);
+  caller = pthread_self();
+  signal(SIGUSR1, stay);
+  start_late(call, NULL, signal_late);
+  return code;
+}
+
 /* At the third run in a process, when all looks of the first are over. */
 static bool is_third(void *context) { return ++*(unsigned *)context == 3; }
 #define AT_THIRD(id, does)                      \
@@ -283,6 +303,7 @@ static const struct foldproof_guest_subject subjects[] = {
     {.name = "liar/writes_scratch_late", .claims = "bounded", .run = writes_scratch_late, .scratch = of_64},
     LIAR("writes_the_same_late", "bounded", writes_the_same_late),
     WILD(keeps_a_thread),
+    LIAR("stops_its_caller", "bounded", stops_its_caller),
     LIAR("honest_after", "bounded,reproducible", honest),
 };
 
