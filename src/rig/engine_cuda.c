@@ -89,9 +89,10 @@ static fold_status find_kernels(const struct fold_cuda_driver *cu) {
   return fold_ok();
 }
 
-static fold_status launch(const struct fold_cuda_driver *cu, void *kernel, unsigned blocks, unsigned pieces,
+static fold_status launch(const struct fold_cuda_driver *cu, void *const *kernel, unsigned blocks, unsigned pieces,
                           void **arguments) {
-  FOLD_CU_TRY(cuLaunchKernel(kernel, blocks, pieces, 1, THREADS, 1, 1, 0, FOLD_CUDA_LEGACY, arguments, NULL));
+  FOLD_TRY(find_kernels(cu));
+  FOLD_CU_TRY(cuLaunchKernel(*kernel, blocks, pieces, 1, THREADS, 1, 1, 0, FOLD_CUDA_LEGACY, arguments, NULL));
   return fold_ok();
 }
 
@@ -108,13 +109,12 @@ static fold_status fill_some(const struct fold_cuda_driver *cu, const struct fol
     if (fills[i].nbytes > longest) longest = fills[i].nbytes;
   }
   void *arguments[] = {&f};
-  return launch(cu, kernels.fill, blocks_for(longest, SOME_BLOCKS), n, arguments);
+  return launch(cu, &kernels.fill, blocks_for(longest, SOME_BLOCKS), n, arguments);
 }
 
 static fold_status fill(const struct fold_fill *fills, size_t n) {
   const struct fold_cuda_driver *cu;
   FOLD_TRY(fold_cuda_driver(&cu));
-  FOLD_TRY(find_kernels(cu));
   for (size_t i = 0; i < n; i += MOST) FOLD_TRY(fill_some(cu, fills + i, n - i < MOST ? (unsigned)(n - i) : MOST));
   return fold_ok();
 }
@@ -176,7 +176,7 @@ static fold_status gather_some(const struct fold_cuda_driver *cu, const struct f
   }
   *taken = k;
   void *arguments[] = {&c};
-  FOLD_TRY(launch(cu, kernels.copy, blocks_for(longest, SOME_BLOCKS), k, arguments));
+  FOLD_TRY(launch(cu, &kernels.copy, blocks_for(longest, SOME_BLOCKS), k, arguments));
   FOLD_TRY(finish());
   for (unsigned i = 0; i < k; i++) memcpy(pieces[i].to_host, c.to[i], pieces[i].nbytes);
   return fold_ok();
@@ -185,7 +185,6 @@ static fold_status gather_some(const struct fold_cuda_driver *cu, const struct f
 static fold_status gather(const struct fold_piece *pieces, size_t n) {
   const struct fold_cuda_driver *cu;
   FOLD_TRY(fold_cuda_driver(&cu));
-  FOLD_TRY(find_kernels(cu));
   pin(cu);
   if (n > 0 && !pinned.staging) return fold_error(FOLD_NO_MEMORY, "no pinned memory to read results by");
   for (size_t i = 0; i < n;) {
@@ -206,13 +205,12 @@ static fold_status same(const void *a, const void *b, size_t nbytes, bool *same)
   *same = true;
   if (nbytes == 0) return fold_ok();
   FOLD_TRY(fold_cuda_driver(&cu));
-  FOLD_TRY(find_kernels(cu));
   pin(cu);
   if (!pinned.staging) return fold_error(FOLD_NO_MEMORY, "no pinned memory to compare by");
   volatile unsigned *differ = (volatile unsigned *)(void *)pinned.staging;
   *differ = 0;
   void *arguments[] = {&a, &b, &nbytes, &differ};
-  FOLD_TRY(launch(cu, kernels.compare, blocks_for(nbytes, MOST_BLOCKS), 1, arguments));
+  FOLD_TRY(launch(cu, &kernels.compare, blocks_for(nbytes, MOST_BLOCKS), 1, arguments));
   FOLD_TRY(finish());
   *same = *differ == 0;
   return fold_ok();
