@@ -290,6 +290,7 @@ static int move(void *to, const void *from, size_t nbytes, int waits) {
 int cuMemcpyHtoDAsync_v2(uint64_t to, const void *from, size_t nbytes, void *stream) {
   ENTER("cuMemcpyHtoDAsync_v2", 1);
   if (stream && stream != FOLD_CUDA_LEGACY) return INVALID;
+  if (find(from, 1) >= 0 && find(from, nbytes) < 0) return INVALID; /* beyond its end */
   return move((void *)(uintptr_t)to, from, nbytes, 0);
 }
 int cuMemcpyDtoHAsync_v2(void *to, uint64_t from, size_t nbytes, void *stream) {

@@ -56,6 +56,35 @@ Test(contention, runs_pauses_and_ends) {
   fold_contention_end();
 }
 
+/* Pages of a process's memory; 0: it is none. */
+static long pages_of(pid_t process) {
+  char path[64];
+  long pages = 0;
+  snprintf(path, sizeof path, "/proc/%d/statm", process);
+  FILE *file = fopen(path, "r");
+  if (file && fscanf(file, "%ld", &pages) != 1) pages = 0;
+  if (file) fclose(file);
+  return pages;
+}
+
+/* How many of this process's children have room for more than a cache beside what they have of it. */
+static int children_on_memory(void) {
+  const long enough = pages_of(getpid()) + (8 << 20) / sysconf(_SC_PAGESIZE);
+  FILE *file = fopen("/proc/thread-self/children", "r");
+  int n = 0;
+  for (pid_t child; file && fscanf(file, "%d", &child) == 1;) n += pages_of(child) > enough;
+  if (file) fclose(file);
+  return n;
+}
+
+Test(contention, every_other_one_works_on_memory) {
+  cr_assert_eq(fold_contention_begin().code, FOLD_OK);
+  const int n = children_in(NULL);
+  for (int ms = 0; ms < PATIENCE_MS && children_on_memory() != (n + 1) / 2; ms++) usleep(1000);
+  cr_expect_eq(children_on_memory(), (n + 1) / 2, "%d of %d", children_on_memory(), n);
+  fold_contention_end();
+}
+
 /* Whoever keeps the write end of a pipe open keeps its reader waiting: that is how a caller of a killed command hangs. */
 Test(contention, who_is_killed_after_a_pause_leaves_nobody) {
   for (int trial = 0; trial < TRIALS; trial++) {

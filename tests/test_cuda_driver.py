@@ -42,6 +42,11 @@ with tempfile.TemporaryDirectory() as folder:
     # Two inputs that the pinned memory from which they are sent can't hold at once.
     made = subprocess.run([FOLDPROOF, "gen", "normal", "-n", "400000", "-o", f"{folder}/one.npy"], capture_output=True, text=True)
     assert made.returncode == 0, made.stderr
+    # As much as the pinned memory holds: from its start, and not beyond its end.
+    made = subprocess.run([FOLDPROOF, "gen", "normal", "-n", "261888", "-o", f"{folder}/whole.npy"], capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    code, out = verify("honest", "--npy", f"{folder}/whole.npy")
+    assert code == 0 and re.search(r"\n[1-9]\d* held, 0 refuted", out), (code, out)
     array = pathlib.Path(folder) / "two.npy"
     text = pathlib.Path(folder, "one.npy").read_bytes()
     head = text[:text.index(b"\n") + 1]

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #ifdef __x86_64__
 #include <xmmintrin.h>
@@ -135,6 +136,26 @@ Test(footing, a_thread_that_is_about_to_end_hides_no_other) {
   if (omp_get_thread_num() == 1) fesetround(FE_DOWNWARD);
   cr_expect_not(fold_footing_restore(&before, true, changed));
   cr_expect_str_eq(changed, "the rounding mode in another thread of OpenMP's");
+}
+
+static bool has_company_of_who_ends(void) {
+  char changed[80];
+  pthread_t ending;
+  if (pthread_create(&ending, NULL, end_soon, NULL) != 0) return true;
+  fold_footing_begin();
+  pthread_join(ending, NULL);
+  struct fold_footing before = fold_footing_now();
+  return !fold_footing_restore(&before, true, changed) || fold_footing_has_company();
+}
+
+/* Who has company is watched after each of its runs. In a process of one thread, which a test's is not. */
+Test(footing, a_thread_that_is_about_to_end_is_no_company) {
+  if (!openmp_keeps()) cr_skip("this OpenMP's threads keep nothing");
+  int status = -1;
+  const pid_t child = fork();
+  if (child == 0) _exit(has_company_of_who_ends());
+  cr_assert_eq(waitpid(child, &status, 0), child);
+  cr_expect_eq(status, 0);
 }
 
 Test(footing, a_reset_is_to_the_default_environment) {

@@ -4,7 +4,9 @@
 #include <omp.h>
 
 #include "literal.h"
+#include "npy.h"
 #include "openmp_keeps.h"
+#include "scratch.h"
 
 /* The input is laid anew after a subject that spoilt it: the next one, which did nothing, is judged on what it should be. */
 static fold_status spoil(const struct fold_subject *subject, const struct fold_call *call) {
@@ -33,6 +35,33 @@ Test(judge_evidence, who_comes_after_a_subject_that_spoilt_the_input_is_not_blam
   subjects[1].name = "after";
   subjects[1].run = add_three;
   cr_assert_eq(tally_verify(&registry, NULL, false, &l.cases, &t).code, FOLD_OK);
+  cr_expect(t.count[FOLD_KEEPS_INPUT][FOLD_REFUTED] == 1 && t.count[FOLD_KEEPS_INPUT][FOLD_HELD] == 1);
+  cr_expect_eq(t.count[FOLD_CORRECTLY_ROUNDED][FOLD_HELD], 2, "%s", t.last[FOLD_CORRECTLY_ROUNDED].reason);
+}
+
+static fold_status give_integers(void *context, uint64_t first, size_t n, void *out) {
+  (void)context;
+  for (size_t i = 0; i < n; i++) ((float *)out)[i] = (float)(first + i + 1);
+  return fold_ok();
+}
+
+/* An array's rows are the inputs, one after the other: a sum has one of them. */
+Test(judge_evidence, an_array_that_was_spoilt_is_read_again) {
+  struct scratch s;
+  struct literal l;
+  uint64_t claims = FOLD_CLAIM(FOLD_KEEPS_INPUT) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED);
+  struct fold_subject subjects[2] = {plant(0, NULL, FOLD_EXACT, claims), plant(0, NULL, FOLD_EXACT, claims)};
+  struct fold_registry registry = {subjects, 2};
+  struct tally t;
+  CASE(&l, 1, 2, 3);
+  cr_assert(scratch_open(&s));
+  scratch_path(&s, "array.npy");
+  l.c.npy = s.path;
+  cr_assert_eq(fold_npy_write(l.c.npy, FOLD_F32, 1, 3, false, give_integers, NULL).code, FOLD_OK);
+  subjects[0].run = spoil;
+  subjects[1].run = add_three;
+  cr_assert_eq(tally_verify(&registry, NULL, false, &l.cases, &t).code, FOLD_OK);
+  scratch_close(&s);
   cr_expect(t.count[FOLD_KEEPS_INPUT][FOLD_REFUTED] == 1 && t.count[FOLD_KEEPS_INPUT][FOLD_HELD] == 1);
   cr_expect_eq(t.count[FOLD_CORRECTLY_ROUNDED][FOLD_HELD], 2, "%s", t.last[FOLD_CORRECTLY_ROUNDED].reason);
 }
@@ -420,4 +449,12 @@ Test(judge_evidence, each_subject_is_held_against_the_replay_of_its_own_order_an
   cr_assert_eq(tally_verify(&registry, NULL, false, &l.cases, &t).code, FOLD_OK);
   cr_expect(t.count[FOLD_REPLAYS][FOLD_HELD] == 4 && t.count[FOLD_REPLAYS][FOLD_REFUTED] == 1, "%zu held",
             t.count[FOLD_REPLAYS][FOLD_HELD]);
+}
+
+/* Any NaN is NaN, whatever it carries. */
+Test(judge_evidence, results_that_are_nan_are_the_same_results) {
+  static const uint32_t got[] = {0x7fc00000, 0x3f800000}, want[] = {0xffc00001, 0x3f800000};
+  struct fold_finding finding = fold_finding_open(2);
+  cr_expect(fold_find_same(&finding, FOLD_F32, got, want, 2, "different bits"));
+  cr_expect(finding.comparisons == 2 && !finding.compared && finding.verdict != FOLD_REFUTED, "%s", finding.reason);
 }

@@ -423,3 +423,42 @@ Test(judge_runs, a_read_beside_the_input_is_seen_by_its_own_claim_alone) {
                  t.last[FOLD_STAYS_IN_BOUNDS].reason);
   }
 }
+
+/* Each sum is another. */
+static fold_status count_runs(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  seen.runs++;
+  for (size_t r = 0; r < call->rows; r++) fold_bits_store(call->dtype, call->out, r, fold_f32_bits((float)seen.runs));
+  return fold_ok();
+}
+
+/* Repeats of a guest while the machine is quiet, and while it is busy; as told. */
+static void count_repeats(size_t cols, unsigned *quiet, unsigned *busy) {
+  static char name[] = "integers";
+  static const char row;
+  struct fold_subject subject = {.name = "guest",
+                                 .dtypes = 1u << FOLD_F32,
+                                 .ops = 1u << FOLD_SUM,
+                                 .claims = FOLD_CLAIM(FOLD_RUN_TO_RUN),
+                                 .guest = (const void *)&row,
+                                 .run = count_runs};
+  struct fold_registry registry = {&subject, 1};
+  struct fold_case c = {.name = name, .file = name, .dtype = FOLD_F32, .op = FOLD_SUM, .rows = 1, .cols = cols};
+  c.source = (struct fold_source){fold_generator_find("integers"), FOLD_F32, 7, cols, 0};
+  struct fold_cases cases = {&c, 1, 1};
+  struct tally t;
+  cr_assert_eq(tally_verify(&registry, NULL, false, &cases, &t).code, FOLD_OK);
+  const struct fold_finding *f = &t.last[FOLD_RUN_TO_RUN];
+  cr_assert_eq(sscanf(f->reason, "%*u of %u repeats gave different bits, and %*u of %u on a busy machine", quiet, busy),
+               2, "%s", f->reason);
+}
+
+/* As many as time allows on a machine that may be busy with other things: at one time or another it allows them. */
+Test(judge_runs, short_runs_are_repeated_more_often_on_a_busy_machine) {
+  unsigned quiet = 0, busy = 0;
+  for (int i = 0; i < 20 && busy < 12; i++) count_repeats(9, &quiet, &busy);
+  cr_expect(quiet == 3 && busy == 12, "%u, and %u on a busy machine", quiet, busy);
+  busy = 0;
+  for (int i = 0; i < 20 && busy < 3; i++) count_repeats(65537, &quiet, &busy);
+  cr_expect(quiet == 3 && busy == 3, "%u, and %u on a busy machine", quiet, busy);
+}

@@ -13,7 +13,7 @@
 enum { ROWS = 3, COLS = 5, FILES = 64, TRIES = 20 };
 
 static unsigned runs, late_run; /* which of a rig's runs starts a thread */
-static bool takes_files;
+static bool takes_files, to_scratch;
 static unsigned spare; /* so many of all that it could open it leaves */
 static int files[FILES];
 
@@ -30,12 +30,17 @@ static fold_status run(const struct fold_subject *subject, const struct fold_cal
   if (++runs != late_run) return fold_ok();
   for (int i = 0; i < FILES && takes_files; i++) files[i] = open("/dev/null", O_RDONLY | O_CLOEXEC);
   for (unsigned i = 0; i < spare; i++) close(files[i]), files[i] = -1;
-  if (pthread_create(&thread, NULL, write_late, call->out) == 0) pthread_detach(thread);
+  if (pthread_create(&thread, NULL, write_late, to_scratch ? call->scratch : call->out) == 0) pthread_detach(thread);
   return fold_ok();
 }
 
+static size_t ask_for_scratch(const struct fold_subject *subject, const struct fold_call *call) {
+  return (void)subject, (void)call, to_scratch ? 100 : 0;
+}
+
 static const struct fold_guest_row row;
-static const struct fold_subject guest = {.name = "test", .engine = FOLD_HOST, .run = run, .guest = &row};
+static const struct fold_subject guest = {
+    .name = "test", .engine = FOLD_HOST, .scratch = ask_for_scratch, .run = run, .guest = &row};
 
 /* Whether a late write is seen by its own run, and by no other one; which comes to pass only if this process has time then. */
 static bool is_seen_at(unsigned which) {
@@ -56,7 +61,8 @@ static bool is_seen_at(unsigned which) {
     if (files[i] >= 0) close(files[i]);
   usleep(100000); /* for one that was missed */
   fold_rig_close(&rig);
-  return strstr(traces.left, "by a thread that wrote to it after the call had returned") != NULL;
+  return strstr(traces.left, to_scratch ? "its scratch, by a thread that wrote to it after the call had returned"
+                                        : "its output, by a thread that wrote to it after the call had returned") != NULL;
 }
 
 static void expect_seen_at(unsigned which) {
@@ -72,6 +78,11 @@ Test(late, a_thread_that_the_first_run_starts_is_seen) { expect_seen_at(1); }
 
 /* Only after the first, second, fourth, ... run is it asked what all threads do. */
 Test(late, a_thread_that_a_run_between_looks_starts_is_seen) { expect_seen_at(3); }
+
+Test(late, a_thread_that_writes_to_scratch_is_seen) {
+  to_scratch = true;
+  expect_seen_at(1);
+}
 
 Test(late, a_thread_of_which_nothing_can_be_read_is_waited_for) {
   struct rlimit limit;

@@ -245,9 +245,19 @@ static fold_status add_products(void *context) {
   return fold_super_dot_add(FOLD_F64, x, x, 3, 1, context);
 }
 
+static fold_status ask_dot(void *context) {
+  static const double x[3] = {1, 2, 3};
+  const struct fold_terms terms = {.dtype = FOLD_F64, .op = FOLD_SUM, .factors = 2, .factor = {x, x}, .n = 3};
+  return fold_oracle_terms(&terms, 1, context);
+}
+
 Test(memory, of_dot_products) {
   static struct fold_super_dot state;
+  struct fold_truth truth;
+  fold_truth_init(&truth);
   cr_expect_eq(starve_through("products", add_products, &state), 1);
+  cr_expect_eq(starve_through("the truth of products", ask_dot, &truth), 2);
+  fold_truth_free(&truth);
 }
 
 /* It grows by realloc, which is the library's own here: what that holds is asked. */

@@ -403,6 +403,8 @@ Test(outcomes, of_an_infinity_is_nan_only_where_the_others_leave_the_range) {
               {FOLD_PROD, {INFINITY, 0x1p100, 0x1p100, 1}, false},
               {FOLD_PROD, {-INFINITY, 0x1p-60, 0x1p-60, 1}, false},
               {FOLD_PROD, {INFINITY, 0x1p-60, -0x1p-64, 1.5}, false},
+              {FOLD_PROD, {INFINITY, 0x1p-62, 0x1p-63, 1}, false},
+              {FOLD_PROD, {INFINITY, 0x1p-63, 0x1p-63, 1}, true}, /* one of that binade may be rounded to below it */
               {FOLD_PROD, {INFINITY, 0x1p-75, 0x1p-75, 1}, true},
               {FOLD_PROD, {INFINITY, 0x1p-75, 0x1p-75, 0x1p100}, true}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

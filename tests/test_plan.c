@@ -151,3 +151,28 @@ Test(plan, inputs_take_turns_on_the_host_alone) {
   size_t n = fold_plan(FOLD_HOST, 0, 12345, plan);
   for (size_t i = 0; i < n; i++) cr_expect(!plan[i].second, "of no terms there is one input");
 }
+
+/* Each number of threads has one place among ranks. */
+Test(plan, half_of_the_ranks_runs_lie_at_an_end_of_a_page) {
+  uint64_t state = 1;
+  for (int trial = 0; trial < 1000; trial++) {
+    struct fold_variation plan[FOLD_PLAN_MOST];
+    size_t places[3] = {0}, n = fold_plan(FOLD_MPI, 300, next(&state), plan);
+    for (size_t i = 0; i < n; i++) places[plan[i].placement]++;
+    cr_expect(places[FOLD_AT_START] == 2 && places[FOLD_AT_END] == 2 && places[FOLD_PLACED] == 4, "trial %d: %zu, %zu, %zu",
+              trial, places[FOLD_AT_START], places[FOLD_AT_END], places[FOLD_PLACED]);
+  }
+}
+
+/* Of the longest inputs a plan has five of the eight numbers: the most threads always, and of the others, over all hashes, each as often. */
+Test(plan, no_number_of_threads_of_a_long_input_comes_more_often_than_another) {
+  enum { HASHES = 7 << 16, EACH = HASHES * 4 / 7 };
+  size_t times[17] = {0};
+  for (uint64_t hash = 0; hash < HASHES; hash++) {
+    struct fold_variation plan[FOLD_PLAN_MOST];
+    const size_t n = fold_plan(FOLD_HOST, FOLD_PLAN_FEW + 1, hash, plan);
+    for (size_t i = 0; i < n; i++) times[plan[i].launch.threads]++;
+  }
+  for (unsigned t = 0; t <= 16; t++)
+    cr_expect(times[t] == 0 || times[t] == (t == 16 ? HASHES : EACH), "%u threads: %zu times, not %d", t, times[t], EACH);
+}

@@ -12,9 +12,11 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "surroundings.h"
+#include "watch.h"
 
 static char written[] = "FOLD_WRITTEN=1", put[] = "FOLD_PUT=2";
 
@@ -283,4 +285,33 @@ Test(surroundings, the_harness_has_its_stack_whatever_limit_is_lowered) {
   need_stack();
   fold_surroundings_end(changed);
   cr_expect_str_eq(changed, "the process's limit of stack");
+}
+
+static void handle(int number) { (void)number; }
+
+/* What only the end of all of a subject's runs looks at. */
+Test(surroundings, what_a_subject_leaves_behind_is_named_and_put_back) {
+  char changed[80] = "";
+  cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
+  signal(SIGUSR2, handle);
+  fold_surroundings_end(changed);
+  cr_expect(strncmp(changed, "the handler of signal 12", 24) == 0, "%s", changed);
+  cr_expect_eq(signal(SIGUSR2, SIG_DFL), SIG_DFL, "it stays");
+}
+
+/* So many at most are known: of more than that none that was there before is taken for a subject's. */
+Test(surroundings, of_very_many_children_none_is_blamed_on_a_subject) {
+  enum { CHILDREN = 257 };
+  static struct fold_watch watch;
+  char changed[80] = "";
+  int ends[2];
+  cr_assert_eq(pipe(ends), 0);
+  for (int i = 0; i < CHILDREN; i++)
+    if (fork() == 0) _exit(close(ends[1]) || read(ends[0], changed, 1) != 0);
+  fold_watch_set(&watch);
+  cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
+  fold_surroundings_end(changed);
+  cr_expect_str_empty(changed, "%s", changed);
+  close(ends[1]);
+  while (wait(NULL) > 0) continue;
 }

@@ -72,10 +72,10 @@ static int other_at_28(call_of *call, void *context) {
   return FOLDPROOF_GUEST_OK;
 }
 
-/* Looks at what lies behind its terms. */
+/* Looks for the next number behind its terms. */
 static int by_what_follows(call_of *call, void *context) {
   const float next = ((const float *)call->in)[call->rows * call->cols];
-  return (void)context, sums(call, next == next ? 8 : 1);
+  return (void)context, sums(call, next == next && next != 0 ? 8 : 1);
 }
 /* Another way for whole blocks of 8. */
 static int by_blocks(call_of *call, void *context) { return (void)context, sums(call, call->cols % 8 ? 1 : 8); }

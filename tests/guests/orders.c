@@ -1,4 +1,4 @@
-/* orders.c: a guest whose subjects add rows of a batch of 9 or more in another way than fewer: test_order_changes.py says what is told of it. */
+/* orders.c: a guest whose subjects add rows of a batch of 9 or more, or of 2, in another way than fewer: test_order_changes.py says what is told of it. */
 #include <math.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -9,6 +9,9 @@
 enum { MANY = 9 };
 
 static int by_rows(call_of *call, void *context) { return (void)context, sums(call, call->rows < MANY ? 1 : 8); }
+
+/* What is told of one row. */
+static int by_pairs(call_of *call, void *context) { return (void)context, sums(call, call->rows < 2 ? 1 : 8); }
 
 /* What no input of a case holds, and each probe does. */
 static int is_probed(call_of *call) {
@@ -93,6 +96,7 @@ static int of_squares(call_of *call, void *context) {
   { .name = "order/" #id, .claims = "run_to_run,batch_invariant", .run = id, __VA_ARGS__ }
 static const struct foldproof_guest_subject subjects[] = {
     SUBJECT(by_rows, .problems = "sum"),
+    SUBJECT(by_pairs, .problems = "sum"),
     SUBJECT(dies_when_probed, .problems = "sum"),
     SUBJECT(leaves_when_probed, .problems = "sum"),
     SUBJECT(hangs_when_probed, .problems = "sum"),
