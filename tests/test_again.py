@@ -370,6 +370,29 @@ def check_across(folder):
     run("compare", "--across", "host,mpi", "x", cwd=folder, code=2)
     run("compare", "--across", "host,hots", "x", cwd=folder, code=2)
     run("compare", "--across", "host", "x", cwd=folder, code=2)
+    expect("--across needs two engines, or two files", run("compare", "--across", "host,host", "x", cwd=folder, code=2)[1])
+    expect("^foldproof compare: a: no results on engine cuda$", run("compare", "--across", "host,cuda", "a", "a", cwd=folder, code=2)[1])
+
+
+def check_names(folder):
+    """What records, and files' names, say of themselves moves no cursor, in any format that people read."""
+    lines = [line for line in lines_of(folder / "a") if line.get("case") == "normal/f32/sum/1x33/seed1"]
+    one, other = (next(line for line in lines if line["subject"] == name) for name in ("host/numpy", "host/reverse"))
+    environment = {**lines_of(folder / "a")[0], "flags": "\x1b[2J"}
+    for name in ("\x1b[31m'a\n\u009bb\u2028", "x" * 89 + "\u00e9" * 40):
+        put(folder / "c", [lines_of(folder / "a")[0], dict(one, subject=name)])
+        put(folder / "\udcff\x1b", [environment, dict(one, subject=name, **{key: other[key] for key in ("results", "values", "results_xxh3")})])
+        for form in ("text", "markdown", "junit"):
+            done = subprocess.run([FOLDPROOF, "compare", "c", "\udcff\x1b", "--format", form], cwd=folder, capture_output=True)
+            said = (done.stdout + done.stderr).decode()
+            assert done.returncode == 1 and not set(re.sub("\n", "", said)) & set("\x1b\x9b\u2028"), said
+            if form == "text":
+                shown = r"\\x1b\[31m'a\\x0a\\xc2\\x9bb\\xe2\\x80\\xa8" if name[0] != "x" else name
+                expect(rf"^DIFFERS: {shown} on host: normal/f32/sum/1x33/seed1: c:2 has 0x\w+, \\xff\\x1b:2 has ", said)
+                expect(r"^  flags: .*, then \\x1b\[2J$", said)
+                expect("^subject +differ +first +second\n  (.\\[31m'a.|x{89})", said)
+        told = json.loads(run("compare", "c", "\udcff\x1b", "--format", "json", cwd=folder, code=1)[1])
+        assert told["changes"][0]["subject"] == name, told
 
 
 def check_verdicts(folder):
@@ -454,5 +477,5 @@ for line in sys.stdin:
 """
 
 with tempfile.TemporaryDirectory() as scratch:
-    for check in (check_held, check_full, check_refuted, check_recorded, check_fields, check_told, check_known, check_measured, check_bits, check_compare, check_across, check_verdicts, check_rerun):
+    for check in (check_held, check_full, check_refuted, check_recorded, check_fields, check_told, check_known, check_measured, check_bits, check_compare, check_across, check_names, check_verdicts, check_rerun):
         check(pathlib.Path(scratch))

@@ -89,12 +89,32 @@ def check_portable(project):
     assert "goldens: 6 held, 0 differ" in project.record(right, code=0)
     said = project.record(wrong, code=1)
     assert re.search(r"DIFFERS FROM ITS GOLDEN: mine/sum on host: normal/f32/sum/1x1025/seed1, row 0: .*, 1 pattern apart; ", said), said
+    check_pasted(project, wrong)
     said = project.record(wrong, "--bless", code=1)
     assert "REFUSED: mine/sum on host: normal/f32/sum/1x1025/seed1: replays is refuted: " in said and "nothing is written" in said, said
     assert project.kept() == kept
     assert "3 as they were" in project.record(right, "--bless", code=0) and project.kept() == kept
     project.record(right, "--subjects", "host/pairwise", "--fixtures", FEW, code=2)
     shutil.rmtree(project.path / "kept")
+
+
+def check_pasted(project, wrong):
+    """The replay line is pasted into a shell, whatever the names are."""
+    folder, guest = "it's $HOME \"kept\"", "./it's; a\tguest.so"
+    shutil.copytree(project.path / "kept", project.path / folder)
+    shutil.copy(project.path / wrong, project.path / guest)
+    program = project.path / "a program" / "fold'proof"
+    program.parent.mkdir()
+    program.symlink_to(FOLDPROOF)
+    line = [program, "record", "--guest", guest, "--golden", folder, "--fixtures", FEW, "--library", "mine 1.2's"]
+    said = subprocess.run(line, cwd=project.path, capture_output=True, text=True).stdout
+    (replay,) = re.findall("^  replay: (.*)$", said, re.M)
+    again = subprocess.run(["sh", "-c", replay], cwd=project.path, capture_output=True, text=True)
+    differs = [text for text in said.splitlines() if text.startswith("DIFFERS")]
+    assert again.returncode == 1 and differs and differs[0] in again.stdout.splitlines(), f"{replay}: {again}"
+    for made in (project.path / folder, program.parent):
+        shutil.rmtree(made)
+    (project.path / guest).unlink()
 
 
 def check_refused(project):

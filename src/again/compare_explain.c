@@ -6,6 +6,7 @@
 #include "compare.h"
 #include "nearer.h"
 #include "report_text.h"
+#include "text.h"
 
 static const char *const kinds[FOLD_CHANGES] = {"only_in_first", "only_in_second", "other_input", "other_results",
                                                 "other_verdict"};
@@ -78,6 +79,14 @@ static fold_status read_side(struct explaining *e, int side) {
 
 static void put(json_t *object, const char *key, json_t *value) { json_object_set_new(object, key, value); }
 
+/* A file's name may be no UTF-8, which JSON can't hold. */
+static json_t *tell_name(const char *name) {
+  char *text = fold_text_is_one_line(name) ? NULL : fold_text_escape(name);
+  json_t *told = json_string(text ? text : name);
+  free(text);
+  return told;
+}
+
 static void copy(json_t *to, const json_t *from, const char *key) {
   json_t *value = json_object_get(from, key);
   if (value) json_object_set(to, key, value);
@@ -106,6 +115,7 @@ static void read_told(const json_t *record, char *text, size_t size) {
            fold_record_text(record, "op"), (long long)json_integer_value(json_object_get(record, "rows")),
            (long long)json_integer_value(json_object_get(record, "cols")), *order ? " in order " : " in no order",
            order, *method ? ", " : "", method, *accumulator ? ", accumulator " : "", accumulator);
+  fold_text_one_line(text); /* a character that was cut */
 }
 
 static json_t *tell_side(const json_t *record, size_t line, enum fold_change what, bool same_input) {
@@ -204,6 +214,7 @@ static void count_all(json_t *tables, const json_t *told) {
   char text[160];
   const char *subject = fold_record_text(told, "subject"), *claim = fold_record_text(told, "claim");
   snprintf(text, sizeof text, "%.90s on %.20s", subject, fold_record_text(told, "engine"));
+  fold_text_one_line(text); /* a character that was cut, or that a table's column can't hold */
   count(tables, "subject", text, told);
   count(tables, "claim", *claim ? claim : "(results)", told);
   count(tables, "dtype", fold_record_text(told, "dtype"), told);
@@ -220,6 +231,7 @@ static void tell_changes(const json_t *a, const json_t *b, const char *prefix, j
     const json_t *before = json_object_get(a, key);
     char name[100];
     snprintf(name, sizeof name, "%s%.80s", prefix, key);
+    fold_text_one_line(name);
     if (json_equal(before, value) || strcmp(key, "closing_line") == 0 || strcmp(key, "asked") == 0) continue;
     if (strcmp(key, "date") == 0 || strcmp(key, "schema") == 0) continue; /* of the record, not of the machine */
     if (json_is_array(value)) {
@@ -238,6 +250,7 @@ static void tell_changes(const json_t *a, const json_t *b, const char *prefix, j
   json_object_foreach((json_t *)(uintptr_t)a, key, value) {
     char name[100];
     snprintf(name, sizeof name, "%s%.80s", prefix, key);
+    fold_text_one_line(name);
     if (b && !json_object_get(b, key) && json_is_string(value))
       put(changes, name, json_pack("[s,s]", json_string_value(value), ""));
   }
@@ -280,9 +293,9 @@ static fold_status tell_all(struct explaining *e, struct fold_again *again, size
 }
 
 static json_t *tell_counts(const struct fold_comparison *c) {
-  json_t *all = json_pack("{s:s, s:s, s:I, s:I, s:I}", "first", c->side[0].name, "second", c->side[1].name, "agree",
-                          (json_int_t)c->agree, "broken_in_both", (json_int_t)c->broken, "verdicts_compared",
-                          (json_int_t)c->verdicts);
+  json_t *all = json_pack("{s:o, s:o, s:I, s:I, s:I}", "first", tell_name(c->side[0].name), "second",
+                          tell_name(c->side[1].name), "agree", (json_int_t)c->agree, "broken_in_both",
+                          (json_int_t)c->broken, "verdicts_compared", (json_int_t)c->verdicts);
   for (int k = 0; k < FOLD_CHANGES; k++) put(all, kinds[k], json_integer((json_int_t)c->n[k]));
   for (int k = 0; k < 2; k++) {
     char text[300];

@@ -6,6 +6,30 @@
 #include "report_text.h"
 #include "text.h"
 
+/* The same, each text of it on one line, with nothing that moves a cursor: records may say anything. */
+static json_t *plain(const json_t *value) {
+  const char *key, *text = json_string_value(value);
+  json_t *part, *copy = json_is_object(value) ? json_object() : json_array();
+  size_t i;
+  char *escaped = text && !fold_text_is_one_line(text) ? fold_text_escape(text) : NULL;
+  if (json_is_object(value))
+    json_object_foreach((json_t *)(uintptr_t)value, key, part) json_object_set_new(copy, key, plain(part));
+  else if (json_is_array(value))
+    json_array_foreach(value, i, part) json_array_append_new(copy, plain(part));
+  else {
+    json_decref(copy);
+    copy = escaped ? json_string(escaped) : json_incref((json_t *)(uintptr_t)value);
+  }
+  free(escaped);
+  return copy;
+}
+
+static void print_plain(fold_compare_print *print, const json_t *told, FILE *out) {
+  json_t *copy = plain(told);
+  print(copy, out);
+  json_decref(copy);
+}
+
 static size_t number(const json_t *object, const char *key) {
   return (size_t)json_integer_value(json_object_get(object, key));
 }
@@ -51,9 +75,7 @@ static char *line_of(const json_t *told, const json_t *change) {
     fputs(": ", out);
     put_sides(told, change, out);
   }
-  if (fclose(out) != 0) return NULL;
-  fold_text_one_line(text);
-  return text;
+  return fclose(out) == 0 ? text : NULL;
 }
 
 static void put_evidence(const json_t *change, FILE *out) {
@@ -126,7 +148,7 @@ static void put_environment(const json_t *told, const char *form, FILE *out) {
       fprintf(out, form, key, json_string_value(json_array_get(pair, 0)), json_string_value(json_array_get(pair, 1)));
 }
 
-void fold_compare_text(const json_t *told, FILE *out) {
+static void put_text(const json_t *told, FILE *out) {
   for (int k = 0; k < 2; k++) {
     const char *incomplete = fold_record_text(told, k ? "second_incomplete" : "first_incomplete");
     const char *altered = fold_record_text(told, k ? "second_altered" : "first_altered");
@@ -156,7 +178,7 @@ static void put_cell(const char *text, FILE *out) {
   fputc(' ', out);
 }
 
-void fold_compare_markdown(const json_t *told, FILE *out) {
+static void put_markdown(const json_t *told, FILE *out) {
   size_t i;
   json_t *change;
   const char *key;
@@ -189,7 +211,7 @@ void fold_compare_markdown(const json_t *told, FILE *out) {
 }
 
 /* A test case for each change that is told, and one for all that agree. */
-void fold_compare_junit(const json_t *told, FILE *out) {
+static void put_junit(const json_t *told, FILE *out) {
   size_t i, n = json_array_size(json_object_get(told, "changes"));
   json_t *change;
   fprintf(out,
@@ -216,6 +238,10 @@ void fold_compare_junit(const json_t *told, FILE *out) {
   }
   fputs("</testsuite>\n", out);
 }
+
+void fold_compare_text(const json_t *told, FILE *out) { print_plain(put_text, told, out); }
+void fold_compare_markdown(const json_t *told, FILE *out) { print_plain(put_markdown, told, out); }
+void fold_compare_junit(const json_t *told, FILE *out) { print_plain(put_junit, told, out); }
 
 void fold_compare_json(const json_t *told, FILE *out) {
   json_dumpf(told, out, JSON_INDENT(2));

@@ -37,6 +37,12 @@ static size_t fine(const char *c) {
   return n && (unsigned char)*c >= ' ' && fold_text_is_plain(c, n) ? n : 0;
 }
 
+bool fold_text_is_one_line(const char *text) {
+  for (size_t n; *text; text += n)
+    if ((n = fine(text)) == 0) return false;
+  return true;
+}
+
 void fold_text_one_line(char *text) {
   while (*text) {
     size_t n = fine(text);
@@ -75,4 +81,37 @@ char *fold_text_unescape(const char *text) {
   }
   if (name) *at = '\0';
   return name;
+}
+
+/* Any bytes, told in plain ones: a shell makes them again by printf. */
+static void put_octal(const char *text, FILE *out) {
+  fputs("\"$(printf '", out);
+  for (; *text; text++)
+    if (*text > ' ' && *text < 0x7f && !strchr("'\\%", *text))
+      fputc(*text, out);
+    else
+      fprintf(out, "\\%03o", (unsigned char)*text);
+  fputs("')\"", out);
+}
+
+static void put_quoted(const char *text, FILE *out) {
+  fputc('\'', out);
+  for (; *text; text++)
+    if (*text == '\'')
+      fputs("'\\''", out);
+    else
+      fputc(*text, out);
+  fputc('\'', out);
+}
+
+void fold_put_shell_word(const char *text, FILE *out) {
+  (fold_text_is_one_line(text) ? put_quoted : put_octal)(text, out);
+}
+
+void fold_put_shell_program(const char *name, FILE *out) {
+  static const char safe[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_./+-,:@%";
+  if (*name && name[strspn(name, safe)] == '\0')
+    fputs(name, out);
+  else
+    fold_put_shell_word(name, out);
 }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* How many bytes the character of UTF-8 at `c` has, 1 to 4; 0 where there is none: a byte that can't stand there, a
  * character that was cut short, an overlong form, a surrogate. Nothing behind a zero byte is read. */
@@ -12,6 +13,9 @@ size_t fold_text_character(const char *c);
  * separator of lines, and none that Unicode gives to nobody, two of which XML forbids. */
 bool fold_text_is_plain(const char *c, size_t n);
 
+/* Whether there is nothing of what fold_text_one_line replaces. */
+bool fold_text_is_one_line(const char *text);
+
 /* Replaces by '?' whatever is not UTF-8, ends the line or moves the cursor. */
 void fold_text_one_line(char *text);
 
@@ -19,5 +23,10 @@ void fold_text_one_line(char *text);
  * would be read as one. The caller frees it; NULL: no memory. */
 char *fold_text_escape(const char *name);
 char *fold_text_unescape(const char *text);
+
+/* Prints any bytes as one word for a shell, itself on one line. */
+void fold_put_shell_word(const char *text, FILE *out);
+/* The same, without quotes where it needs none: a program's name. */
+void fold_put_shell_program(const char *name, FILE *out);
 
 #endif

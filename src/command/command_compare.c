@@ -74,6 +74,9 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case ARGP_KEY_END:
       if (state->arg_num == 1 && c->across) c->path[1] = c->path[0];
       if (!c->path[1]) argp_failure(state, 2, 0, "name two files of records: see verify --jsonl and record");
+      if (c->across && strcmp(c->path[0], c->path[1]) == 0 &&
+          strcmp(c->comparison.side[0].engine, c->comparison.side[1].engine) == 0)
+        argp_failure(state, 2, 0, "--across needs two engines, or two files");
       if (c->jsonl && !c->claim) argp_failure(state, 2, 0, "--jsonl needs --claim");
       if (c->claim && c->across) argp_failure(state, 2, 0, "--claim judges two files, --across compares two engines");
       return 0;
@@ -113,6 +116,9 @@ static fold_status compare_files(struct compare *c, const struct fold_registry *
   json_decref(told);
   fold_again_close(&again);
   FOLD_TRY(status);
+  for (int k = 0; k < 2; k++)
+    if (two->across && two->side[k].n == 0)
+      return fold_error(FOLD_BAD_INPUT, "%.80s: no results on engine %s", c->path[k], two->side[k].engine);
   if (two->agree + two->n[FOLD_CHANGED_RESULTS] + two->n[FOLD_CHANGED_INPUT] > 0) return fold_ok();
   return fold_error(FOLD_BAD_INPUT, "%.80s and %.80s have no subject and case in common", two->side[0].name,
                     two->side[1].name);

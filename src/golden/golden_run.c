@@ -10,6 +10,7 @@
 #include "nearer.h"
 #include "path.h"
 #include "replay.h"
+#include "text.h"
 
 enum { MOST_LINES = 10 };
 
@@ -123,14 +124,24 @@ void fold_golden_print(struct fold_golden_run *run, const char *kind, const stru
   printf("  golden: %s:%zu, of commit %s\n", sheet->path, kept->number, sheet->commit);
 }
 
+static void print_option(const char *name, const char *value) {
+  printf(" %s ", name);
+  fold_put_shell_word(value, stdout);
+}
+
 /* A callable of another program's is that program's to run. */
 static void print_replay(const struct fold_golden_run *run, const struct fold_golden_result *now) {
   if (now->subject->guest && run->selection->guests == NULL) return;
-  printf("  replay: %s record --golden '%s' --subjects %s --engine %s --fixtures '%s'", run->program,
-         run->options->folder, now->subject->name, fold_engine_name(now->subject->engine), now->c->name);
+  fputs("  replay: ", stdout);
+  fold_put_shell_program(run->program, stdout);
+  fputs(" record", stdout);
+  print_option("--golden", run->options->folder);
+  print_option("--subjects", now->subject->name);
+  print_option("--engine", fold_engine_name(now->subject->engine));
+  print_option("--fixtures", now->c->name);
   for (size_t i = 0; i < run->selection->n_guests && run->selection->guests; i++)
-    printf(" %s '%s'", run->selection->guests[i].door->option, run->selection->guests[i].what);
-  if (run->options->library) printf(" --library '%s'", run->options->library);
+    print_option(run->selection->guests[i].door->option, run->selection->guests[i].what);
+  if (run->options->library) print_option("--library", run->options->library);
   putchar('\n');
 }
 

@@ -60,35 +60,6 @@ json_t *fold_asked_of(const struct fold_selection *selection) {
   return asked;
 }
 
-static bool is_one_line(const char *value) {
-  for (size_t n; *value; value += n) {
-    n = fold_text_character(value);
-    if (n == 0 || (unsigned char)*value < ' ' || !fold_text_is_plain(value, n)) return false;
-  }
-  return true;
-}
-
-/* Any bytes, told in plain ones: a shell makes them again by printf. */
-static void put_octal(const char *value, FILE *out) {
-  fputs("\"$(printf '", out);
-  for (; *value; value++)
-    if (*value > ' ' && *value < 0x7f && !strchr("'\\%", *value))
-      fputc(*value, out);
-    else
-      fprintf(out, "\\%03o", (unsigned char)*value);
-  fputs("')\"", out);
-}
-
-static void put_quoted(const char *value, FILE *out) {
-  fputc('\'', out);
-  for (; *value; value++)
-    if (*value == '\'')
-      fputs("'\\''", out);
-    else
-      fputc(*value, out);
-  fputc('\'', out);
-}
-
 /* Of a value that is "" there is no option. */
 static const char *said(const char *value) { return value && *value ? value : NULL; }
 
@@ -117,15 +88,13 @@ static void add_asked(struct fold_options *options, const struct fold_replay *r,
   add_said(options, "--timeout", r->asked.timeout);
 }
 
-static void put_value(const char *value, FILE *out) { (is_one_line(value) ? put_quoted : put_octal)(value, out); }
-
 /* Of a record, which may say anything, those that are known. */
 static void put_variables(const json_t *variables, FILE *out) {
   for (size_t i = 0; i < OF_THREADS; i++) {
     const char *value = json_string_value(json_object_get(variables, of_threads[i]));
     if (value == NULL) continue;
     fprintf(out, "%s=", of_threads[i]);
-    (is_one_line(value) ? put_quoted : put_octal)(value, out);
+    fold_put_shell_word(value, out);
     fputc(' ', out);
   }
 }
@@ -135,7 +104,7 @@ void fold_put_replay(const struct fold_replay *r, FILE *out) {
   char repeats[24], ranks[24];
   if (said(r->asked.python)) {
     fputs("python3 -c ", out);
-    put_value(r->asked.python, out);
+    fold_put_shell_word(r->asked.python, out);
     return;
   }
   add_guests(&options, r->asked.guests);
@@ -151,12 +120,13 @@ void fold_put_replay(const struct fold_replay *r, FILE *out) {
                                                     .fixtures = said(r->fixtures)});
   add_asked(&options, r, repeats, ranks);
   put_variables(r->asked.variables, out);
-  fprintf(out, "%s verify", r->program);
+  fold_put_shell_program(r->program, out);
+  fputs(" verify", out);
   if (options.failed) fputs(" (not enough memory to say more)", out);
   for (size_t i = 0; i < options.n; i++) {
     const struct fold_option *option = &options.at[i];
     fprintf(out, option->value ? " %s " : " %s", option->name);
-    if (option->value) put_value(option->value, out);
+    if (option->value) fold_put_shell_word(option->value, out);
   }
   fold_options_free(&options);
 }
