@@ -16,7 +16,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 }
 
 static const struct argp argp = {
-    .options = options, .parser = parse, .doc = "Print the machine and the software that results are made with."};
+    .options = options, .parser = parse, .doc = "Print the machine and the software that make the results."};
 
 static void print_value(const char *key, json_t *value) {
   if (json_is_string(value))

@@ -20,9 +20,9 @@ struct oracle {
 
 static const struct argp_option options[] = {
     {"op", OP, "OP", 0, "sum (the default), prod, max, min, or dot of the upper and the lower half of the rows", 0},
-    {"json", JSON, NULL, 0, "one JSON object a reduction", 0},
+    {"json", JSON, NULL, 0, "print one JSON object for each reduction", 0},
     {"rows", ROWS, NULL, 0, "reduce each row of a two-dimensional array (default: all of it)", 0},
-    {"check", CHECK, NULL, 0, "answer by MPFR alone as well; exit 1 where the two oracles differ", 0},
+    {"check", CHECK, NULL, 0, "also compute the answer by MPFR alone; exit 1 if the two differ", 0},
     {0},
 };
 

@@ -26,8 +26,8 @@ static const struct argp_option options[] = {
      "html: a page (the default); markdown: a CI job's summary; junit: test cases; text: for a terminal; csv: tables",
      0},
     {"before", BEFORE, "OLD.jsonl", 0,
-     "set times against those of an earlier run: a file or folder of records (not with junit)", 0},
-    {"figure-seconds", FIGURE_SECONDS, "N", 0, "leave out a figure that gnuplot takes longer for (10)", 0},
+     "compare times with those of an earlier run: a file or folder of records (not with junit)", 0},
+    {"figure-seconds", FIGURE_SECONDS, "N", 0, "leave out a figure that takes gnuplot longer than N seconds (10)", 0},
     {0},
 };
 

@@ -99,8 +99,8 @@ static fold_status answer_among(void *context, uint32_t i, uint32_t j, const str
   return fold_ok();
 }
 
-/* A tree is built from some of the answers: the others are to agree. Where a node of several operands adds them exactly they do not say
- * its size. */
+/* A tree is built from some of the answers; this checks that the others agree. An answer that comes from a node which adds several
+ * operands exactly does not tell its size, and is passed over. */
 static void check_answers(const struct work *w, struct fold_map_class *c) {
   const struct fold_tree *tree = &c->tree;
   uint32_t top[FOLD_MAP_RANKS_MOST], size;
@@ -216,7 +216,7 @@ static fold_status reveal(struct work *w) {
   return fold_map_prove(w->map, &w->asker);
 }
 
-/* A run that does more than to compute gives no answers. */
+/* A run that did something besides computing gives no answers: the map says what it did. */
 static fold_status tell_misdeed(struct fold_map *map, const char *misdeed) {
   struct fold_map told = *map;
   fold_map_free(map);

@@ -103,7 +103,7 @@ static fold_status compare_ranks(struct fold_map_asker *a, const void *like, con
   return fold_ok();
 }
 
-/* What spoils any answer. A result that holds the poison in both runs was not written. */
+/* Looks for what makes answers worthless. A result that holds the poison in both runs was not written. */
 static fold_status look(struct fold_map_asker *a, const struct wire_ran *first, const struct wire_ran *second) {
   char stray[120];
   for (unsigned r = 0; r < a->ranks && !a->misdeed[0]; r++) {

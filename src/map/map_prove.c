@@ -12,10 +12,10 @@
 #include "map_parts.h"
 
 enum { ACCUMULATORS = 4, WAYS = ACCUMULATORS * FOLD_FUSINGS, BLOCK = 2048, OTHERS = 3 };
-/* Fewer messages of long lengths: so many terms in all. */
+/* Long messages are tested fewer times: TERMS limits the terms of all of them. */
 enum { LEAST_MESSAGES = 8, TERMS = 1 << 27 };
 
-/* Of a class: the first element that is not as way 0 says, or other in a repeat or on a rank; and how many. */
+/* Of a class: how many elements are not as each way predicts, or differ in a repeat or on a rank, and the first of them. */
 struct seen {
   uint64_t wrong[WAYS], marked[3];
   uint64_t undefined[WAYS]; /* not judged */
@@ -92,7 +92,7 @@ static size_t ways_of(const struct proof *p, const struct fold_map_class *c) {
   return fold_tree_width(&c->tree) > 2 ? p->ways : p->narrow;
 }
 
-/* The first that was never wrong; way 0 where all were. */
+/* The first way that was never wrong; way 0 if all were. */
 static size_t way_of(const struct proof *p, const struct fold_map_class *c, const struct seen *seen) {
   const size_t ways = ways_of(p, c);
   size_t way = 0;
@@ -100,13 +100,13 @@ static size_t way_of(const struct proof *p, const struct fold_map_class *c, cons
   return way < ways ? way : 0;
 }
 
-/* How a machine that adds several operands at once signs a zero, overflows, or takes what is not finite, no way says. */
+/* No way says how a machine that adds several operands at once signs a zero, overflows, or treats infinities and NaNs. */
 static bool is_defined(const struct proof *p, const struct fold_map_class *c, size_t i) {
   const double want = fold_bits_to_double(p->asker->result, fold_bits_load(p->asker->result, p->want, i));
   return fold_tree_width(&c->tree) <= 2 || (isfinite(want) && want != 0);
 }
 
-/* Which of this block's numbers tell the class's tree from orders that others have. p->want has what way 0 gives. */
+/* Finds the elements of this block whose numbers distinguish the class's tree from other orders. p->want has what way 0 gives. */
 static fold_status look_at_data(struct proof *p, uint32_t class, size_t first, size_t n) {
   struct fold_map_class *c = &p->map->class[class];
   const size_t way = way_of(p, c, &p->seen[class]);
@@ -137,7 +137,7 @@ static fold_status predict(struct proof *p, uint32_t class, size_t first, size_t
     const unsigned char mark = a->mark[first + i];
     if (mark != FOLD_MAP_SAME && seen->marked[mark]++ == 0) seen->marked_at[mark] = first + i;
   }
-  for (size_t k = ways; k-- > 0;) { /* way 0, which look_at_data mostly wants, last */
+  for (size_t k = ways; k-- > 0;) { /* way 0 last, because look_at_data mostly needs its results */
     if (k > 0 && seen->wrong[k] > 0) continue;
     FOLD_TRY(fold_tree_replay(&c->tree, p->way[k], &call));
     for (size_t i = 0; i < n; i++) {

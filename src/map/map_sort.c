@@ -37,7 +37,7 @@ static fold_status add_node(struct fold_map_sorter *s, uint32_t parent, uint16_t
   return fold_ok();
 }
 
-/* This round's node of an answer after `parent`: mostly the one that was found last for a like one. */
+/* This round's node for an answer after `parent`. `known` remembers the last node of the same hash, which is mostly the right one. */
 static fold_status find_node(struct fold_map_sorter *s, uint32_t parent, uint16_t answer, uint32_t *node) {
   uint32_t *known = &s->known[(parent * 31 + answer) % FOLD_MAP_KNOWN];
   for (size_t k = *known >= s->round && *known < s->nodes ? *known : s->round, step = 0; step < s->nodes - s->round;
@@ -53,7 +53,7 @@ static fold_status find_node(struct fold_map_sorter *s, uint32_t parent, uint16_
   return fold_ok();
 }
 
-/* How many terms the pair's subtree has; of units alone, all are to come out. */
+/* How many terms the pair's subtree has. Pair 0 has units alone, and all of them must come out. */
 static uint16_t answer_of(const struct fold_map_asker *a, double count, unsigned most, size_t pair) {
   if (!(count >= 0 && count <= most && count == floor(count))) return FOLD_MAP_NO_COUNT;
   if (pair == 0 && count != most) return FOLD_MAP_NO_COUNT;

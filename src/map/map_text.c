@@ -42,7 +42,7 @@ static void print_letter(const struct fold_map_legend *legend, const struct fold
     fprintf(out, "%c%-3zu", (char)('A' + k % 26), k / 26 + 1);
 }
 
-/* As a word: "A", "ABC"; where they are more than fit: how many. */
+/* The classes of a map, "A" or "ABC"; if there are too many, their number. */
 static void print_cell(const struct fold_map *map, const struct fold_map_legend *legend, FILE *out) {
   enum { FIT = 3 };
   char text[24] = "";

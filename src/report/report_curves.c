@@ -76,7 +76,7 @@ static bool joins_earlier(struct curve *curves, size_t n_curves, struct curve *c
         snprintf(e->label + used, sizeof e->label - used, "/%.20s", c->point->engine);
       else
         snprintf(e->label + used, sizeof e->label - used, ", %.100s", c->point->subject);
-      if (fold_methods_kind(e->point->subject) < 0) e->point = c->point; /* who is asked about stands for the others */
+      if (fold_methods_kind(e->point->subject) < 0) e->point = c->point; /* a method that readers ask about gives the curve its place */
       if (c->size > e->size)
         e->n = c->n, e->error = c->error, e->bound = c->bound, e->probable = c->probable, e->size = c->size;
       return true;

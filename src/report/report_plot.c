@@ -152,7 +152,7 @@ static void put_data(FILE *script, const struct fold_plot *plot, const struct ra
       if (usable(plot, x, y))
         fprintf(script, "%.17g %.17g\n", place(&r->x, x), place(&r->y, y));
       else
-        fputc('\n', script); /* no line leads across */
+        fputc('\n', script); /* a gap in the line */
     }
     fprintf(script, "END_OF_DATA\n");
   }

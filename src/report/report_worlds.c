@@ -20,7 +20,7 @@ typedef struct fold_model_validation result;
 
 static bool is_vector(const result *v) { return strcmp(v->type, "validation_vector") == 0; }
 
-/* 0 over 0 is no part of a bound: nothing was rounded. */
+/* 0 / 0 counts as 0: nothing was rounded. */
 static double part(double error, double bound) { return error == 0 ? 0 : error / bound; }
 
 static int compare_words(const char *a, const char *b, int d) { return d ? d : strcmp(a, b); }

@@ -82,8 +82,8 @@ struct path {
   size_t below, own;    /* terms under it; and under the operand by which it was reached */
 };
 
-/* Whether further operands that are added exactly belong to the node that was reached last: then what M and -M meet does not hold its
- * other operands' units, which stay. */
+/* Whether pairs[k] is one more operand of the node that was reached last, because that node adds its operands exactly. If so, M and -M
+ * cancel within the node, and the units of its other operands are not lost. */
 static fold_status is_same_node(struct build *b, const struct path *p, const struct fold_pair *pairs, size_t k,
                                 bool *same) {
   size_t kept;

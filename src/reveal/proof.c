@@ -75,8 +75,8 @@ static void range_of(const struct fold_summer *summer, int *low, int *high) {
   if (*low < 0) *low /= (int)summer->factors;
 }
 
-/* Window 0 is where most data are: below 2^(half its width), or in the middle of a narrow range. The others go down from the range's top
- * to its bottom; those of a second factor go up. */
+/* Window 0 is where most data are: exponents below half its width, or the middle of a narrow range. The other windows go from the top
+ * of the range to its bottom, and those of a second factor from the bottom to the top. */
 static void open_source(struct source *s, const struct fold_summer *summer, size_t row, const struct shape *shape,
                         unsigned factor) {
   const struct fold_format t = fold_format_of(summer->dtype), a = fold_format_of(summer->accumulator);
@@ -96,7 +96,7 @@ static void open_source(struct source *s, const struct fold_summer *summer, size
   if (shape->family == 3 && shape->window == WINDOWS && !factor) s->high = s->low + 2; /* all are tiny */
 }
 
-/* So many bits after the leading one, of a random exponent of the window's top `width` ones. */
+/* A number with `bits` random bits behind the leading one; its exponent is one of the `width` largest of the window. */
 static double number(struct source *s, int bits, int width) {
   const int e = s->high - (int)(next(s) % (uint64_t)(width < 1 ? 1 : width));
   const double x = ldexp(1 + (double)(next(s) >> (64 - 53) & (((uint64_t)1 << bits) - 1)) * ldexp(1, -bits), e);
@@ -133,7 +133,7 @@ static size_t place_of(const struct fold_summer *summer, size_t family, size_t r
   }
 }
 
-/* Some term keeps its value, so that no sum is of zeros alone: the sign of such a one says where a method starts. */
+/* One term keeps its value: the sign of a sum of zeros alone would depend on the zero at which a method starts. */
 static void twist(struct source *s, const struct fold_summer *summer, const struct shape *shape, unsigned factor,
                   void *out) {
   const enum twist how = shape->twist;

@@ -21,7 +21,8 @@ const char *fold_revealed_text(enum fold_revealed_kind kind) {
 
 void fold_revealed_free(struct fold_revealed *revealed) { fold_tree_free(&revealed->tree); }
 
-/* The proof's rows, and what the subject made of them: `got` where each lay first; `out` of the last launch, `before` of the one before. */
+/* The proof's rows and the subject's results: `got` has each row's first result, `out` the last launch's, `before` those of the launch
+ * before it. */
 struct proof {
   const struct fold_summer *summer;
   struct fold_revealed *revealed;
@@ -78,7 +79,7 @@ static bool is_same(const struct proof *p, size_t row, uint64_t other) {
 }
 static uint64_t result_of(const struct proof *p, size_t r) { return fold_bits_load(p->summer->result, p->out, r); }
 
-/* A full launch, and again: the same rows at the same places. */
+/* A full launch, twice, with the same rows at the same places. */
 static fold_status launch_twice(struct proof *p, size_t first) {
   const struct fold_summer *s = p->summer;
   FOLD_TRY(launch(p, first, s->rows));
@@ -93,7 +94,7 @@ static fold_status launch_twice(struct proof *p, size_t first) {
   return fold_ok();
 }
 
-/* Every row of the last launch against the first of the same terms; those from `known` on are the first of theirs. */
+/* Compares each row of the last launch with the first result of the same terms. Rows from `known` on are new: theirs is the first. */
 static void compare_places(struct proof *p, size_t first, size_t rows, size_t known) {
   for (size_t r = 0; r < rows && !p->revealed->place[0]; r++) {
     const size_t row = proof_row(p, first, r);
@@ -155,7 +156,7 @@ static fold_status prove(struct proof *p, bool *proven, size_t *wrong) {
       p->revealed->how = how;
       *proven = true;
       if (fold_format_of(tried[a]).precision >=
-          2 * terms.precision) { /* products are exact there: none enters otherwise */
+          2 * terms.precision) { /* products are exact there, so an FMA changes nothing */
         free(p->revealed->tree.fused);
         p->revealed->tree.fused = NULL;
       }
@@ -165,7 +166,7 @@ static fold_status prove(struct proof *p, bool *proven, size_t *wrong) {
   return fold_ok();
 }
 
-/* The proof's rows rounded from their exact sums. */
+/* The exact sum of each of the proof's rows, rounded once. */
 static fold_status exact_rows(struct proof *p) {
   const struct fold_summer *s = p->summer;
   struct fold_truth truth;
@@ -181,7 +182,8 @@ static fold_status exact_rows(struct proof *p) {
   return status;
 }
 
-/* What replays without being a tree of plain additions that all data share: the exact sum, Kahan's and Neumaier's, an order by magnitude. */
+/* Methods that can be replayed but have no tree of plain additions that is the same for all data: the exact sum, Kahan's and Neumaier's
+ * sums, and an order by magnitude. */
 static fold_status try_others(struct proof *p, bool *found) {
   static const struct {
     const char *order, *what;
@@ -209,7 +211,7 @@ static fold_status try_others(struct proof *p, bool *found) {
   return fold_ok();
 }
 
-/* Launches of single rows, and of some more, give the same bits as full ones. */
+/* Whether launches of one row, and of a few rows, give the same bits as full launches. */
 static fold_status prove_batches(struct proof *p, bool *same) {
   static const size_t batches[] = {2, 3, 5, 17, 33, 100, 300};
   const size_t full = p->summer->rows, others = sizeof batches / sizeof *batches;
@@ -264,7 +266,7 @@ static fold_status judge(struct proof *p) {
   return fold_ok();
 }
 
-/* *alone: rows have the same bits in other launches and places; NULL: no other launch is made. */
+/* *alone: whether a row has the same bits in other launches and at other places; NULL: do not try. */
 static fold_status reveal(struct proof *p, bool *alone) {
   if (alone) *alone = true;
   FOLD_TRY(repeat_proof(p));
@@ -286,7 +288,7 @@ static fold_status reveal_in(const struct fold_summer *summer, struct fold_revea
   return status;
 }
 
-/* Some launches can have the tree of one row, and others not. */
+/* Forgets the tree of a batch that is the same as the tree of one row: only some launches differed. */
 static fold_status forget_same(struct fold_revealed *revealed) {
   uint64_t own;
   FOLD_TRY(fold_tree_fingerprint(&revealed->tree, &own));
@@ -319,7 +321,7 @@ fold_status fold_reveal(const struct fold_summer *summer, struct fold_revealed *
   FOLD_TRY(open_revealed(summer, revealed));
   FOLD_TRY(reveal_in(summer, revealed, &alone));
   if (!alone) {
-    /* Then what one row has is the answer. */
+    /* A row's bits depend on its launch: reveal the tree of one row by itself. */
     struct fold_summer one = *summer;
     struct fold_revealed batch = *revealed;
     one.rows = 1;

@@ -16,7 +16,7 @@ static void add_name(struct naming *naming, const char *name) {
   if (used + strlen(name) + 3 < 400) snprintf(naming->text + used, 400 - used, "%s%s", used ? ", " : "", name);
 }
 
-/* Whether products enter alike. */
+/* Whether the same products are joined by an FMA. */
 static fold_status is_fused_alike(const struct naming *naming, const struct fold_order *order, bool *is) {
   struct fold_tree tree;
   const size_t n = naming->tree->n;
@@ -61,7 +61,7 @@ static fold_status try_table(struct naming *naming, bool products, const char *f
   for (size_t i = 0; i < n; i++) {
     bool is;
     char name[120];
-    /* sorted's and keyed's trees are the terms' own. */
+    /* The trees of these depend on the terms. */
     if (orders[i].kind == FOLD_ORDER_SORTED || orders[i].kind == FOLD_ORDER_KEYED) continue;
     if ((orders[i].product != FOLD_NO_PRODUCT) != products) continue;
     FOLD_TRY(is_tree_of(naming, &orders[i], &is));

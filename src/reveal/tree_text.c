@@ -85,7 +85,7 @@ static size_t run_of(const struct shapes *s, size_t first, size_t last, int64_t 
 
 static void margin(const struct shapes *s, int indent) { fprintf(s->out, "%*s", 2 * indent, ""); }
 
-/* The parts [first, last) under a line that says what becomes of them. */
+/* Prints a line that says how the parts [first, last) are joined, and the parts below it. */
 static void tell_parts(struct shapes *s, const char *how, size_t first, size_t last, int indent) {
   int64_t step;
   const size_t n = last - first, whole = run_of(s, first, last, &step);
@@ -129,8 +129,8 @@ static size_t reversed(size_t k, unsigned bits) {
   return r;
 }
 
-/* The parts of a balanced tree lie on the stack as it joins them: [first, first + 2^levels). They are put in their terms' order where
- * that says how they are joined; NULL: it does not. */
+/* In which way the parts of a balanced tree are joined, "pairwise" say. They are [first, first + 2^levels) of the stack, in the sequence in
+ * which the tree joins them; if there is a way, they are sorted by their terms. NULL: none of those that have a name. */
 static const char *way_of(struct shapes *s, size_t first, unsigned levels) {
   const size_t n = (size_t)1 << levels;
   const uint32_t *part = s->part + first;
@@ -160,7 +160,7 @@ static void expand(struct shapes *s, uint32_t node, unsigned levels) {
   expand(s, children(s, node)[1], levels - 1);
 }
 
-/* Down to the level at which parts lie so that it can be said; at one level they always do. */
+/* Finds the deepest level at which the joining of the parts has a name; with one level it always has. */
 static void tell_balanced(struct shapes *s, uint32_t node, int indent) {
   const size_t first = s->parts;
   const char *way = NULL;
@@ -175,7 +175,7 @@ static void tell_balanced(struct shapes *s, uint32_t node, int indent) {
   s->parts = first;
 }
 
-/* The operand that a chain goes on by: the largest; the node itself where it is no link of one. */
+/* The operand through which a chain continues: the largest. The node itself: it is no link of a chain. */
 static uint32_t spine_of(const struct shapes *s, uint32_t node) {
   const uint32_t *child = children(s, node);
   const size_t n = degree(s, node);
@@ -197,7 +197,7 @@ static void tell_chain(struct shapes *s, uint32_t node, int indent) {
       if (children(s, at)[i] != next) push(s, children(s, at)[i]);
     at = next;
   }
-  /* The two that a chain of equal parts begins with are no tree of their own. */
+  /* The first two parts of a chain of equal parts belong to the chain. */
   if (n == 2 && is_balanced(s, at) && s->parts > first &&
       s->shape[children(s, at)[0]] == s->shape[s->part[s->parts - 1]]) {
     const bool falling = s->lowest[s->part[s->parts - 1]] < s->lowest[at];

@@ -94,7 +94,8 @@ static void close_sharded(struct sharded *b) {
   free(b->shards);
 }
 
-/* What the subject must give, and the height of its order, or of its shape over so many ranks; n - 1 bounds any. */
+/* The bits that the subject promises, and the height of its order; without an order, of its shape over so many ranks, or n - 1, which
+ * no order exceeds. */
 static fold_status expect(const struct fold_evidence *e, const struct fold_truth *truth, struct fold_worlds_sum *s) {
   const void *replayed;
   enum fold_dtype dtype = truth->dtype;
@@ -145,7 +146,7 @@ static fold_status join(struct sharded *b, struct fold_worlds_sum *s) {
   return status;
 }
 
-/* What is promised, of what was seen. */
+/* Judges the result by the promised claims. */
 static fold_status judge(const struct fold_evidence *e, struct fold_worlds_sum *s) {
   struct fold_worlds_verdict verdict = {s->refuted, fold_ok()};
   struct fold_finding finding = fold_finding_open(1);
@@ -174,7 +175,7 @@ static fold_status run_subject(struct sharded *b, size_t index, struct fold_worl
   FOLD_TRY(expect(&evidence, b->truth, s));
   fold_study_measure(&s->point, b->truth);
   FOLD_TRY(judge(&evidence, s));
-  /* One rank joins nothing; an order of its own, or none, has its own bound. */
+  /* One rank joins nothing. A declared order has its own bound, and so has a method that is not plain. */
   bool joins = s->ranks > 1 && !subject->order && subject->method == FOLD_PLAIN;
   return joins ? join(b, s) : fold_ok();
 }

@@ -65,7 +65,7 @@ struct judge {
   uint64_t worst_got[2];
 };
 
-/* Whether all sums of terms may be numbers of the accumulator: yes where in doubt. */
+/* Whether the accumulator may represent all sums of these terms exactly; yes, if in doubt. */
 static bool may_be_exact(const struct judge *j, const struct estimate *t, const void *row) {
   long lowest = fold_lowest_bit(j->dtype, row, j->ranks, 1);
   double largest = (t->magnitude + fabs(t->sum + t->rest)) / 2 * (1 - 0x1p-20);
@@ -157,7 +157,7 @@ fold_status fold_worlds_errors(struct fold_arithmetic how, enum fold_dtype dtype
     const char *row = (const char *)x + i * ranks * fold_dtype_size(dtype);
     uint64_t bits = fold_bits_load(dtype, got, i);
     struct estimate t = estimate_row(dtype, row, ranks);
-    /* The first one is, for the bound's sake. */
+    /* The first row is always examined, so that there is a bound to report. */
     if (i > 0 && (is_no_worse(&j, &t, row, fold_bits_to_double(dtype, bits)) || is_known(&j, row, bits))) continue;
     status = examine(&j, row, i, bits);
   }

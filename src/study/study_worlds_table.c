@@ -38,7 +38,7 @@ static void print_refuted(const char *refuted, const char *note, FILE *out) {
   fputc('\n', out);
 }
 
-/* 0 over 0 is no part of a bound: nothing was rounded. */
+/* 0 / 0 counts as 0: nothing was rounded. */
 static double part(double error, double bound) { return error == 0 ? 0 : error / bound; }
 
 void fold_worlds_print_sum(const struct fold_worlds_sum *s, FILE *out) {

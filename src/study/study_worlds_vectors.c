@@ -19,7 +19,7 @@ struct sharded {
   size_t most;
   uint64_t input_hash;
   void *got, *canonical;
-  /* Of the current world: only its orders' results are asked for, not the exact ones. */
+  /* Of the current world. Only replays are taken from these truths, no exact results. */
   struct fold_case rows;
   struct fold_truths truths;
 };
