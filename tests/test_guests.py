@@ -7,6 +7,7 @@ import functools
 import os
 import pathlib
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -70,7 +71,7 @@ extern "C" const foldproof_guest_table *foldproof_guest(void) {
 
 LIARS = {
     "keeps_state": ("run_to_run", 1), "asks_the_clock": ("run_to_run", 1), "by_address": ("alignment_invariant", 1),
-    "by_threads": ("launch_invariant", 1), "by_environment": ("fresh_process", 1),
+    "by_threads": ("launch_invariant", 1), "by_environment": ("fresh_process", 1), "by_thread_state": ("run_to_run", 1), "by_command_line": ("fresh_process", 1),
     "changes_its_input": ("keeps_input", 1), "writes_too_far": ("stays_in_bounds", 1), "leaves_one_out": ("bounded", 1),
     "rounds_down": ("leaves_no_trace", 1), "wrong_order": ("replays", 1), "wrong_twin": ("same_bits_as", 1),
     "soils_its_scratch": ("leaves_no_trace", 1), "lowers_limits": ("leaves_no_trace", 1), "keeps_pages": ("leaves_no_trace", 1, "it keeps 4096 bytes more of memory after each run"),
@@ -139,6 +140,9 @@ def check_odd_ones(folder, liars):
 
 # What a subject does to its process at its third run there: told by its name, and nobody else's, and those after it are judged.
 WILD = {
+    "filters_calls": "which system calls its process may make", "takes_files": "descriptors, of which hardly one is free",
+    "redirects_output": "the process's standard output", "outlives_its_parent": "whether its process ends with its parent",
+    "ends_its_thread": "ended with exit code 0",
     "dies_then_spoils": "it left changed: the process's ", "sends_term": "killed by signal 15", "halts": "a signal halted its process for 5 s",
     "lowers_hard_limit": "the process's limit of open files", "sets_alarm": "a timer, which was to send a signal later",
     "ignores_children": "the handler of signal 17", "leaves_a_child": "a process that it started and did not wait for",
@@ -323,6 +327,7 @@ def beside(room, *checks):
 def main():
     with tempfile.TemporaryDirectory(prefix="foldproof-guests-") as folder:
         os.environ.update(TMPDIR=folder, USER="tester")
+        resource.setrlimit(resource.RLIMIT_NOFILE, (1024, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))  # liar/takes_files takes all
         room = pathlib.Path(folder)
         beside(room, check_examples, *([check_programs] if numpy else []))
         # A crash is to be one, and who calls exit amid a run frees nothing.

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -188,6 +189,14 @@ static void redirect_output(void) { redirect(1); }
 static void close_input(void) { close(0); }
 static void close_errors(void) { close(2); }
 static void lead_a_group(void) { setpgid(0, 0); }
+static void be_idle(void) { cr_assert_eq(sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){0}), 0); }
+static void outlive(void) { prctl(PR_SET_PDEATHSIG, SIGUSR1); }
+static void close_memory(void) { prctl(PR_SET_DUMPABLE, 0); }
+
+static void lower_privileges(void) { prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
+static void take_files(void) {
+  for (int fd = 0; fd >= 0;) fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
 
 static ino_t file_at(int descriptor) {
   struct stat file = {0};
@@ -214,6 +223,9 @@ Test(surroundings, what_the_end_of_a_trial_finds_is_named_and_put_back) {
       {close_input, "the process's standard input"},
       {redirect_output, "the process's standard output"},
       {close_errors, "the process's standard error"},
+      {be_idle, "the scheduling policy"},
+      {outlive, "whether its process ends with its parent"},
+      {close_memory, "whether others may look at its process's memory"},
       {lead_a_group, group == getpid() ? "" : "the process's group or session"},
   };
   unsigned n_files = 0;
@@ -230,6 +242,27 @@ Test(surroundings, what_the_end_of_a_trial_finds_is_named_and_put_back) {
     cr_expect_eq(files_open(), n_files, "row %zu", i);
   }
   cr_expect_not(fold_surroundings_are_spoilt());
+}
+
+/* What can't be undone: others are to be judged in a new process. */
+Test(surroundings, a_process_with_few_descriptors_or_privileges_is_left) {
+  static void (*const leave[])(void) = {lower_privileges, take_files};
+  static const char *const names[] = {"which system calls its process may make",
+                                      "its process's descriptors, of which hardly one is free"};
+  lower(RLIMIT_NOFILE, 64);
+  for (int i = 0; i < 2; i++) {
+    const pid_t child = fork();
+    if (child == 0) {
+      char changed[80] = "";
+      const bool kept = fold_surroundings_keep().code == FOLD_OK;
+      leave[i]();
+      fold_surroundings_end(changed);
+      _exit(!kept || strcmp(changed, names[i]) != 0 ? 1 : fold_surroundings_are_spoilt() ? 0 : 2);
+    }
+    int how = 0;
+    cr_assert_eq(waitpid(child, &how, 0), child);
+    cr_expect(WIFEXITED(how) && WEXITSTATUS(how) == 0, "row %d: %d", i, how);
+  }
 }
 
 /* Between subjects the harness may change what it likes. */

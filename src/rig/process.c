@@ -6,13 +6,19 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SIGNALS = 32, TIMERS = 3, STANDARD = 3, MOST_CHILDREN = 256, MOST_OWN = 64 };
+enum { SIGNALS = 32, TIMERS = 3, STANDARD = 3, MOST_CHILDREN = 256, MOST_OWN = 64, FILES_NEEDED = 16 };
+
+/* What others may do to the process, and it itself. */
+struct powers {
+  int end_with_parent, dumpable, no_new_privileges, filtered;
+};
 
 static struct {
   struct rlimit limits[RLIM_NLIMITS];
@@ -23,6 +29,9 @@ static struct {
   uid_t user;
   pid_t group, session;
   cpu_set_t processors;
+  int policy;
+  struct powers powers;
+  bool has_files;
   struct stat standard[STANDARD];
   pid_t children[MOST_CHILDREN];
   int n_children;
@@ -119,7 +128,7 @@ static void restore_person(char changed[80]) {
   known.spoilt |= setpriority(PRIO_PROCESS, 0, known.priority) != 0;
 }
 
-/* ---- where it runs, and speaks ---- */
+/* ---- where it runs ---- */
 
 static cpu_set_t processors_now(void) {
   cpu_set_t now;
@@ -128,12 +137,58 @@ static cpu_set_t processors_now(void) {
   return now;
 }
 
+static void restore_policy(char changed[80]) {
+  const int now = sched_getscheduler(0);
+  if (now == known.policy) return;
+  tell(changed, "the scheduling policy");
+  known.spoilt |= sched_setscheduler(0, known.policy, &(struct sched_param){0}) != 0;
+}
+
 static void restore_processors(char changed[80]) {
   const cpu_set_t now = processors_now();
   if (CPU_EQUAL(&now, &known.processors)) return;
   tell(changed, "the processors that its thread may run on");
   sched_setaffinity(0, sizeof known.processors, &known.processors);
 }
+
+/* ---- what the process may do ---- */
+
+static struct powers powers_now(void) {
+  struct powers p = {.dumpable = prctl(PR_GET_DUMPABLE),
+                     .no_new_privileges = prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0),
+                     .filtered = prctl(PR_GET_SECCOMP)};
+  prctl(PR_GET_PDEATHSIG, &p.end_with_parent);
+  return p;
+}
+
+/* A filter stays: what the harness asks of the system may fail from here on. */
+static void restore_powers(char changed[80]) {
+  const struct powers now = powers_now(), *before = &known.powers;
+  if (now.filtered != before->filtered || now.no_new_privileges != before->no_new_privileges) {
+    tell(changed, "which system calls its process may make");
+    known.spoilt = true;
+  }
+  if (now.end_with_parent != before->end_with_parent) tell(changed, "whether its process ends with its parent");
+  if (now.dumpable != before->dumpable) tell(changed, "whether others may look at its process's memory");
+  prctl(PR_SET_DUMPABLE, before->dumpable);
+  prctl(PR_SET_PDEATHSIG, before->end_with_parent);
+}
+
+/* Whether the harness can open what it needs. */
+static bool has_files(void) {
+  int files[FILES_NEEDED], n = 0;
+  while (n < FILES_NEEDED && (files[n] = open("/", O_PATH | O_CLOEXEC)) >= 0) n++;
+  for (int k = 0; k < n; k++) close(files[k]);
+  return n == FILES_NEEDED;
+}
+
+static void look_at_files(char changed[80]) {
+  if (!known.has_files || has_files()) return;
+  tell(changed, "its process's descriptors, of which hardly one is free");
+  known.spoilt = true;
+}
+
+/* ---- the standard descriptors ---- */
 
 static struct stat file_at(int descriptor) {
   struct stat file = {0}; /* of one that is closed */
@@ -213,6 +268,9 @@ void fold_process_keep(void) {
   known.group = getpgrp();
   known.session = getsid(0);
   known.processors = processors_now();
+  known.policy = sched_getscheduler(0);
+  known.powers = powers_now();
+  known.has_files = has_files();
   known.n_children = read_children(known.children);
 }
 
@@ -220,8 +278,11 @@ void fold_process_restore(char changed[80]) {
   restore_handlers(changed);
   restore_timers(changed);
   restore_person(changed);
+  restore_policy(changed);
   restore_processors(changed);
+  restore_powers(changed);
   restore_standard(changed);
+  look_at_files(changed);
   look_at_children(changed);
 }
 

@@ -1,6 +1,6 @@
 /* process.h: what a run finds in its process that only system calls tell: limits of resources, how signals are handled, timers, the
- * priority, the user, the group, the processors that it may run on, its standard descriptors, the mask of files' modes, and processes that
- * it started. surroundings.c looks; who starts a process for the harness says so.
+ * priority, the user, the group, where and how it is scheduled, what it may do, its standard descriptors and free ones, the mask of
+ * files' modes, and processes that it started. surroundings.c looks; who starts a process for the harness says so.
  */
 #ifndef FOLD_PROCESS_H
 #define FOLD_PROCESS_H

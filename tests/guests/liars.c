@@ -1,5 +1,10 @@
 /* liars.c: a guest whose subjects are wrong, each in its own way: test_guests.py expects what becomes of each. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
 #include <fenv.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -7,8 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <stddef.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,6 +41,16 @@ static int by_threads(call_of *call, void *context) {
 static int by_environment(call_of *call, void *context) {
   const char *user = getenv("USER"); /* test_guests.py sets it */
   return (void)context, sums(call, user && strcmp(user, "tester") == 0 ? 1 : 7);
+}
+static int by_thread_state(call_of *call, void *context) {
+  static _Thread_local unsigned calls;
+  return (void)context, sums(call, 1 + calls++ % 2);
+}
+static int by_command_line(call_of *call, void *context) {
+  char words[64] = "";
+  FILE *file = fopen("/proc/self/cmdline", "r");
+  if (file) fread(words, 1, sizeof words, file), fclose(file);
+  return (void)context, sums(call, memmem(words, sizeof words, "record", strlen("record")) ? 3 : 1);
 }
 static int crashes(call_of *call, void *context) {
   (void)context;
@@ -228,6 +246,29 @@ static void have_child_send(int number) {
 static void close_files(void) {
   for (int fd = 3; fd < 256; fd++) close(fd);
 }
+/* The system opens no more files for this process. */
+static void filter_calls(void) {
+  struct sock_filter filter[] = {BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+                                 BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 1),
+                                 BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
+                                 BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)};
+  const struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
+  prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+  prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+static void take_files(void) {
+  while (open("/dev/null", O_RDONLY) >= 0) continue; /* test_guests.py has set a limit */
+}
+static void redirect_output(void) {
+  const int null = open("/dev/null", O_WRONLY);
+  dup2(null, STDOUT_FILENO);
+  close(null);
+}
+AT_THIRD(filters_calls, filter_calls())
+AT_THIRD(takes_files, take_files())
+AT_THIRD(redirects_output, redirect_output())
+AT_THIRD(outlives_its_parent, prctl(PR_SET_PDEATHSIG, 0))
+AT_THIRD(ends_its_thread, pthread_exit(NULL))
 AT_THIRD(sends_term, raise(SIGTERM))
 AT_THIRD(has_stop_asked, have_child_send(SIGTERM))
 AT_THIRD(halts, raise(SIGSTOP))
@@ -267,6 +308,8 @@ static const struct foldproof_guest_subject subjects[] = {
     LIAR("by_rows", "batch_invariant", by_rows),
     LIAR("by_threads", "launch_invariant", by_threads),
     LIAR("by_environment", "fresh_process", by_environment),
+    LIAR("by_thread_state", "run_to_run", by_thread_state),
+    LIAR("by_command_line", "fresh_process", by_command_line),
     LIAR("crashes", "run_to_run", crashes),
     LIAR("leaves", "run_to_run", leaves),
     LIAR("hangs", "run_to_run", hangs),
@@ -287,6 +330,11 @@ static const struct foldproof_guest_subject subjects[] = {
     {.name = "liar/hangs_for_scratch", .claims = "bounded", .run = honest, .scratch = hangs_for_scratch},
     LIAR("marks", "bounded", marks),
     WILD(dies_then_spoils),
+    WILD(filters_calls),
+    {.name = "liar/takes_files", .claims = "bounded", .run = takes_files, .context = &(unsigned){0}},
+    WILD(redirects_output),
+    WILD(outlives_its_parent),
+    WILD(ends_its_thread),
     WILD(sends_term),
     WILD(has_stop_asked),
     WILD(halts),
