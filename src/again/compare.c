@@ -6,6 +6,7 @@
 
 #include "bits.h"
 #include "evidence.h"
+#include "list.h"
 #include "record.h"
 
 static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for the records"); }
@@ -105,14 +106,9 @@ static fold_status append(struct fold_side *s, const struct fold_compared *c) {
     if (XXH128_isEqual(last->key, c->key) && same(last, c) && last->input == c->input && last->told == c->told)
       return fold_ok();
   }
-  if (s->n == s->room) {
-    const size_t more = s->room ? 2 * s->room : 4096;
-    struct fold_compared *grown = reallocarray(s->at, more, sizeof *grown);
-    if (grown == NULL) return no_memory();
-    s->at = grown;
-    s->room = more;
-  }
-  s->at[s->n++] = *c;
+  struct fold_compared *added = fold_list_grow(&s->at, &s->n, &s->room, sizeof *added);
+  if (added == NULL) return no_memory();
+  *added = *c;
   return fold_ok();
 }
 
@@ -223,14 +219,9 @@ struct group {
 static fold_status found(struct fold_comparison *c, enum fold_change what, const struct fold_compared *a,
                          const struct fold_compared *b) {
   c->n[what]++;
-  if (c->n_changed == c->room) {
-    const size_t more = c->room ? 2 * c->room : 256;
-    struct fold_changed *grown = reallocarray(c->changed, more, sizeof *grown);
-    if (grown == NULL) return no_memory();
-    c->changed = grown;
-    c->room = more;
-  }
-  c->changed[c->n_changed++] = (struct fold_changed){
+  struct fold_changed *added = fold_list_grow(&c->changed, &c->n_changed, &c->room, sizeof *added);
+  if (added == NULL) return no_memory();
+  *added = (struct fold_changed){
       .what = what, .line = {a ? a->line : 0, b ? b->line : 0}, .number = {a ? a->number : 0, b ? b->number : 0}};
   return fold_ok();
 }

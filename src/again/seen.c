@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "list.h"
+
 static int by_key(const void *a, const void *b) {
   const struct fold_seen *l = a, *r = b;
   const int d = XXH128_cmp(&l->key, &r->key);
@@ -16,14 +18,9 @@ fold_status fold_seen_add(struct fold_seen_list *list, const struct fold_seen *s
     list->at[list->n - 1].said_held |= seen->said_held;
     return fold_ok();
   }
-  if (list->n == list->room) {
-    const size_t more = list->room ? 2 * list->room : 1024;
-    struct fold_seen *grown = reallocarray(list->at, more, sizeof *grown);
-    if (grown == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the records");
-    list->at = grown;
-    list->room = more;
-  }
-  list->at[list->n++] = *seen;
+  struct fold_seen *added = fold_list_grow(&list->at, &list->n, &list->room, sizeof *added);
+  if (added == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the records");
+  *added = *seen;
   return fold_ok();
 }
 

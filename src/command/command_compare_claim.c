@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "list.h"
 #include "record.h"
 #include "report_lines.h"
 #include "schema.h"
@@ -51,19 +52,6 @@ struct judging {
   size_t n_promises, room_promises, n_counts, room_counts, shown;
 };
 
-/* One more element of an array that doubles; NULL where memory is short. */
-static void *grow(void **array, size_t *n, size_t *room, size_t size) {
-  if (*n == *room) {
-    size_t more = *room ? 2 * *room : 256;
-    void *grown = reallocarray(*array, more, size);
-    if (grown == NULL) return NULL;
-    *array = grown;
-    *room = more;
-  }
-  void *at = (char *)*array + size * (*n)++;
-  memset(at, 0, size);
-  return at;
-}
 static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for the records"); }
 
 bool fold_compare_knows_claim(const char *claim) {
@@ -91,7 +79,7 @@ static fold_status note_promise(struct judging *j, const json_t *record) {
   if (!json_is_true(json_object_get(record, "promised")) || !implies(j->claim, fold_record_text(record, "claim")))
     return fold_ok();
   if (has_promise(j, record)) return fold_ok();
-  struct promise *p = grow((void **)&j->promises, &j->n_promises, &j->room_promises, sizeof *p);
+  struct promise *p = fold_list_grow(&j->promises, &j->n_promises, &j->room_promises, sizeof *p);
   if (p == NULL) return no_memory();
   snprintf(p->subject, sizeof p->subject, "%s", fold_record_text(record, "subject"));
   snprintf(p->engine, sizeof p->engine, "%s", fold_record_text(record, "engine"));
@@ -144,7 +132,7 @@ static fold_status take(void *context, json_t *record, size_t line) {
   /* The claims of one case follow each other. */
   if (last && XXH128_isEqual(last->key, key) && strcmp(last->hash, fold_record_text(record, "results_xxh3")) == 0)
     return fold_ok();
-  struct result *r = grow((void **)&side->results, &side->n, &side->room, sizeof *r);
+  struct result *r = fold_list_grow(&side->results, &side->n, &side->room, sizeof *r);
   json_t *copy = r ? json_object() : NULL;
   if (copy == NULL) return no_memory();
   for (size_t k = 0; k < sizeof kept / sizeof *kept; k++)
@@ -208,7 +196,7 @@ static struct counts *counts_of(struct judging *j, const json_t *record, bool pr
            fold_record_text(record, "engine"));
   for (size_t i = 0; i < j->n_counts; i++)
     if (j->counts[i].promised == promised && strcmp(j->counts[i].subject, name) == 0) return &j->counts[i];
-  struct counts *c = grow((void **)&j->counts, &j->n_counts, &j->room_counts, sizeof *c);
+  struct counts *c = fold_list_grow(&j->counts, &j->n_counts, &j->room_counts, sizeof *c);
   if (c == NULL) return NULL;
   snprintf(c->subject, sizeof c->subject, "%s", name);
   c->promised = promised;
@@ -236,9 +224,9 @@ enum { SHOWN = 10 };
 static void show_refuted(struct judging *j, const struct result *a, const struct result *b) {
   if (j->shown++ >= SHOWN) return;
   print_line("REFUTED: %s on %s violates %s: %s: %s on %s, %s on %s%s", fold_record_text(b->record, "subject"),
-         fold_record_text(b->record, "engine"), j->claim, fold_record_text(b->record, "case"), a->first,
-         gpu_of(&j->side[0]), b->first, gpu_of(&j->side[1]),
-         strcmp(a->first, b->first) == 0 ? " (in the first row, which agrees: another row differs)" : "");
+             fold_record_text(b->record, "engine"), j->claim, fold_record_text(b->record, "case"), a->first,
+             gpu_of(&j->side[0]), b->first, gpu_of(&j->side[1]),
+             strcmp(a->first, b->first) == 0 ? " (in the first row, which agrees: another row differs)" : "");
 }
 
 /* All results that a record has of a key are held against all of the other: a record that disagrees with itself agrees with none. */
@@ -292,7 +280,7 @@ static void print_counts(struct judging *j, const size_t only[2], size_t total[2
   if (j->n_counts) qsort(j->counts, j->n_counts, sizeof *j->counts, by_name);
   if (j->shown > SHOWN) printf("%d of %zu refutations shown\n", SHOWN, j->shown);
   print_line("%s: %s (%s) against %s (%s)", j->claim, gpu_of(&j->side[0]), j->side[0].path, gpu_of(&j->side[1]),
-         j->side[1].path);
+             j->side[1].path);
   print_changes(j->side[0].environment, j->side[1].environment);
   print_changes(json_array_get(json_object_get(j->side[0].environment, "gpus"), 0),
                 json_array_get(json_object_get(j->side[1].environment, "gpus"), 0));
@@ -305,7 +293,7 @@ static void print_counts(struct judging *j, const size_t only[2], size_t total[2
     if (c->promised) total[0] += c->held, total[1] += c->refuted;
   }
   print_line("%zu held, %zu refuted; %zu only in %s, %zu only in %s", total[0], total[1], only[0], j->side[0].path,
-         only[1], j->side[1].path);
+             only[1], j->side[1].path);
 }
 
 /* The verdicts stand under the second, whose closing line ends them; the first announces none. */

@@ -14,6 +14,7 @@
 #include "command.h"
 #include "compare.h"
 #include "job.h"
+#include "list.h"
 #include "recorded.h"
 #include "report_source.h"
 #include "report_text.h"
@@ -70,15 +71,9 @@ static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enou
 static fold_status add(struct words *w, const char *word, size_t n) {
   for (size_t i = w->n; i-- > 0;)
     if (strlen(w->at[i]) == n && memcmp(w->at[i], word, n) == 0) return fold_ok();
-  if (w->n == w->room) {
-    const size_t more = w->room ? 2 * w->room : 64;
-    char **grown = reallocarray(w->at, more, sizeof *grown);
-    if (grown == NULL) return no_memory();
-    w->at = grown;
-    w->room = more;
-  }
-  w->at[w->n] = strndup(word, n);
-  return w->at[w->n++] ? fold_ok() : no_memory();
+  char **added = fold_list_grow(&w->at, &w->n, &w->room, sizeof *added);
+  if (added) *added = strndup(word, n);
+  return added && *added ? fold_ok() : no_memory();
 }
 
 static void free_words(struct words *w) {

@@ -8,6 +8,7 @@
 #include "bits.h"
 #include "collective/comm.h"
 #include "command_study.h"
+#include "list.h"
 #include "study.h"
 #include "study_course.h"
 #include "study_ranks.h"
@@ -201,19 +202,15 @@ struct plan {
 };
 
 static fold_status add_case(struct plan *plan, struct fold_study_case c) {
-  if (plan->n == plan->capacity) {
-    size_t capacity = plan->capacity ? 2 * plan->capacity : 64;
-    struct fold_study_case *at = realloc(plan->at, capacity * sizeof *at);
-    if (at == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the plan");
-    plan->at = at;
-    plan->capacity = capacity;
-  }
   struct fold_source source = {c.generator, c.dtype, c.seed, c.n, 0};
   fold_status can = fold_source_check(&source);
-  if (can.code == FOLD_OK)
-    plan->at[plan->n++] = c;
-  else
+  if (can.code != FOLD_OK) {
     plan->left_out = can;
+    return fold_ok();
+  }
+  struct fold_study_case *added = fold_list_grow(&plan->at, &plan->n, &plan->capacity, sizeof *added);
+  if (added == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the plan");
+  *added = c;
   return fold_ok();
 }
 

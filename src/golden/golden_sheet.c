@@ -4,19 +4,9 @@
 
 #include "bits.h"
 #include "golden.h"
+#include "list.h"
 
 static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for the goldens"); }
-
-/* Room for one more. */
-static bool grow(void **array, size_t n, size_t *room, size_t size) {
-  if (n < *room) return true;
-  const size_t more = *room ? 2 * *room : 64;
-  void *grown = reallocarray(*array, more, size);
-  if (grown == NULL) return false;
-  *array = grown;
-  *room = more;
-  return true;
-}
 
 /* Where the name stands, or would. */
 static size_t place_of(const struct fold_golden_sheet *s, const char *name) {
@@ -46,11 +36,11 @@ fold_status fold_golden_put(struct fold_golden_sheet *s, const struct fold_golde
     return fold_ok();
   }
   char *name = strdup(line->name);
-  if (name == NULL || !grow((void **)&s->line, s->n, &s->room, sizeof *s->line)) {
+  if (name == NULL || !fold_list_grow(&s->line, &s->n, &s->room, sizeof *s->line)) {
     free(name);
     return no_memory();
   }
-  memmove(&s->line[at + 1], &s->line[at], (s->n++ - at) * sizeof *s->line);
+  memmove(&s->line[at + 1], &s->line[at], (s->n - 1 - at) * sizeof *s->line);
   s->line[at] = *line;
   s->line[at].name = name;
   return fold_ok();
@@ -72,11 +62,11 @@ fold_status fold_golden_put_name(struct fold_golden_sheet *s, const struct fold_
     return fold_ok();
   }
   char *copy = strdup(by->name);
-  if (copy == NULL || !grow((void **)&s->by, s->n_by, &s->room_by, sizeof *s->by)) {
+  if (copy == NULL || !fold_list_grow(&s->by, &s->n_by, &s->room_by, sizeof *s->by)) {
     free(copy);
     return no_memory();
   }
-  memmove(&s->by[at + 1], &s->by[at], (s->n_by++ - at) * sizeof *s->by);
+  memmove(&s->by[at + 1], &s->by[at], (s->n_by - 1 - at) * sizeof *s->by);
   s->by[at] = (struct fold_golden_by){copy, by->object};
   s->changed = true;
   return fold_ok();
@@ -127,11 +117,13 @@ static char *free_path_of(const struct fold_goldens *g, const char *of, const ch
 struct fold_golden_sheet *fold_golden_sheet_add(struct fold_goldens *g, const char *of, const char *where) {
   struct fold_golden_sheet *s = fold_golden_sheet_of(g, of, where);
   if (s) return s;
-  if (!grow((void **)&g->sheet, g->n, &g->room, sizeof *g->sheet)) return NULL;
-  s = &g->sheet[g->n];
-  *s = (struct fold_golden_sheet){
-      .path = free_path_of(g, of, where), .of = strdup(of), .where = strdup(where), .commit = strdup("unknown")};
-  g->n++;
+  char *path = free_path_of(g, of, where);
+  s = fold_list_grow(&g->sheet, &g->n, &g->room, sizeof *g->sheet);
+  if (s == NULL) {
+    free(path);
+    return NULL;
+  }
+  *s = (struct fold_golden_sheet){.path = path, .of = strdup(of), .where = strdup(where), .commit = strdup("unknown")};
   return s->path && s->of && s->where && s->commit ? s : NULL;
 }
 

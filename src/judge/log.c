@@ -3,15 +3,12 @@
 
 #include <stdlib.h>
 
+#include "list.h"
+
 fold_status fold_log_add(struct fold_log *log, const struct fold_logged *run) {
-  if (log->n == log->room) {
-    size_t room = log->room ? 2 * log->room : 32;
-    struct fold_logged *grown = realloc(log->run, room * sizeof *grown);
-    if (!grown) return fold_error(FOLD_NO_MEMORY, "not enough memory for the log of %zu runs", room);
-    log->run = grown;
-    log->room = room;
-  }
-  log->run[log->n++] = *run;
+  struct fold_logged *added = fold_list_grow(&log->run, &log->n, &log->room, sizeof *added);
+  if (!added) return fold_error(FOLD_NO_MEMORY, "not enough memory for the log of %zu runs", log->n + 1);
+  *added = *run;
   return fold_ok();
 }
 

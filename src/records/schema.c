@@ -54,9 +54,8 @@ static bool is_problem(const char *word) { return fold_problem_find(word) != NUL
 
 /* Fields that have few words: another one means nothing to any reader. */
 static bool (*const knows[FOLD_FIELDS])(const char *word) = {
-    [FOLD_FIELD_verdict] = is_verdict,    [FOLD_FIELD_claim] = is_claim,
-    [FOLD_FIELD_engine] = is_engine,      [FOLD_FIELD_dtype] = is_dtype,
-    [FOLD_FIELD_result_dtype] = is_dtype, [FOLD_FIELD_accumulator] = is_dtype,
+    [FOLD_FIELD_verdict] = is_verdict, [FOLD_FIELD_claim] = is_claim,        [FOLD_FIELD_engine] = is_engine,
+    [FOLD_FIELD_dtype] = is_dtype,     [FOLD_FIELD_result_dtype] = is_dtype, [FOLD_FIELD_accumulator] = is_dtype,
     [FOLD_FIELD_op] = is_problem};
 
 bool fold_schema_knows(enum fold_field field, const char *word, size_t n) {

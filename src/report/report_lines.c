@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "hash.h"
+#include "list.h"
 #include "record.h"
 #include "report_source.h"
 
@@ -59,16 +60,11 @@ static fold_status note(struct reading *r, const json_t *record) {
   const char *claim = fold_record_text(record, "claim"), *hash = fold_record_text(record, "results_xxh3");
   XXH128_hash_t key = fold_record_key(record, true);
   if (json_object_get(record, "cases") || !*fold_record_text(record, "case")) return fold_ok();
-  if (r->n_noted == r->room) {
-    const size_t more = r->room ? 2 * r->room : 1024;
-    struct noted *grown = reallocarray(r->noted, more, sizeof *grown);
-    if (grown == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the records");
-    r->noted = grown;
-    r->room = more;
-  }
+  struct noted *noted = fold_list_grow(&r->noted, &r->n_noted, &r->room, sizeof *noted);
+  if (noted == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the records");
   key = XXH3_128bits_withSeed(claim, strlen(claim) + 1, key.low64 ^ key.high64);
   key = XXH3_128bits_withSeed(hash, strlen(hash) + 1, key.low64 ^ key.high64);
-  r->noted[r->n_noted++] = (struct noted){key, r->line};
+  *noted = (struct noted){key, r->line};
   return fold_ok();
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "list.h"
 #include "order.h"
 
 /* Errors are compared in units of the last place, so all results must have one dtype. */
@@ -56,14 +57,9 @@ static void close_input(struct input *input) {
 }
 
 static fold_status append(struct fold_study *study, const struct fold_study_point *point) {
-  if (study->n == study->capacity) {
-    size_t capacity = study->capacity ? 2 * study->capacity : 256;
-    struct fold_study_point *at = realloc(study->at, capacity * sizeof *at);
-    if (at == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu points", capacity);
-    study->at = at;
-    study->capacity = capacity;
-  }
-  study->at[study->n++] = *point;
+  struct fold_study_point *added = fold_list_grow(&study->at, &study->n, &study->capacity, sizeof *added);
+  if (added == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu points", study->n + 1);
+  *added = *point;
   return fold_ok();
 }
 

@@ -3,15 +3,12 @@
 
 #include <stdlib.h>
 
+#include "list.h"
+
 void fold_options_add(struct fold_options *o, const char *name, const char *value) {
-  if (o->n == o->room) {
-    const size_t room = 2 * o->room + 16;
-    struct fold_option *at = realloc(o->at, room * sizeof *at);
-    o->failed |= at == NULL;
-    if (at == NULL) return;
-    o->at = at, o->room = room;
-  }
-  o->at[o->n++] = (struct fold_option){name, value};
+  struct fold_option *added = fold_list_grow(&o->at, &o->n, &o->room, sizeof *added);
+  o->failed |= added == NULL;
+  if (added) *added = (struct fold_option){name, value};
 }
 
 void fold_options_free(struct fold_options *o) {
