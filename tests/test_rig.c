@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "bits.h"
 #include "fault.h"
@@ -34,7 +35,8 @@ enum {
   FAR_AWAY,
   ELSEWHERE,
   TAKES_SIGNAL,
-  TURNS_A_THREAD
+  TURNS_A_THREAD,
+  LOWERS_A_LIMIT
 };
 
 static volatile int *volatile nobodys = (int *)8;
@@ -42,6 +44,13 @@ static volatile int *volatile nobodys = (int *)8;
 static void turn_a_thread(void) {
 #pragma omp parallel num_threads(4)
   if (omp_get_thread_num() == 2) fesetround(FE_UPWARD);
+}
+
+static void lower_limit(void) {
+  struct rlimit limit;
+  getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = 16;
+  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 static int taken;
@@ -72,6 +81,7 @@ static fold_status run(const struct fold_subject *subject, const struct fold_cal
     case TAKES_SIGNAL: take_signal(); break;
     case ELSEWHERE: *nobodys = 1; break;
     case TURNS_A_THREAD: turn_a_thread(); break;
+    case LOWERS_A_LIMIT: lower_limit(); break;
     case FAILS: return fold_error(FOLD_ENVIRONMENT, "no such device");
     default: break;
   }
@@ -412,6 +422,26 @@ Test(rig, other_threads_are_looked_at_now_and_then) {
   }
   fold_rig_look_at_state(&rig, &traces);
   cr_expect_str_eq(traces.left, "the rounding mode in another thread of OpenMP's");
+  fold_rig_look_at_state(&rig, &traces);
+  cr_expect_str_empty(traces.left);
+  fold_rig_close(&rig);
+}
+
+/* The process's limits after the 1st, 4th, 16th ... */
+Test(rig, limits_are_looked_at_now_and_then) {
+  struct fold_request request = {.op = FOLD_SUM, .rows = ROWS, .cols = COLS, .poison = 0xa5};
+  struct fold_subject subject = subject_of(LOWERS_A_LIMIT);
+  struct fold_rig rig;
+  struct fold_traces traces;
+  float got[ROWS];
+  open_rig(&rig);
+  for (unsigned k = 1; k <= 17; k++) {
+    bool looks = k == 1 || k == 4 || k == 16;
+    cr_assert_eq(fold_rig_run(&rig, &subject, &request, got, &traces).code, FOLD_OK);
+    cr_expect_str_eq(traces.left, looks ? "the process's limit of open files" : "", "run %u: %s", k, traces.left);
+  }
+  fold_rig_look_at_state(&rig, &traces);
+  cr_expect_str_eq(traces.left, "the process's limit of open files");
   fold_rig_look_at_state(&rig, &traces);
   cr_expect_str_empty(traces.left);
   fold_rig_close(&rig);

@@ -234,6 +234,7 @@ Test(surroundings, what_the_end_of_a_trial_finds_is_named_and_put_back) {
     cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
     ends[i].leave();
     fold_surroundings_end(changed);
+    fold_surroundings_forget(); /* which closes what was kept open */
     const cpu_set_t now = processors();
     cr_expect_str_eq(changed, ends[i].name, "row %zu: %s", i, changed);
     cr_expect(CPU_EQUAL(&now, &before) && getpgrp() == group, "row %zu", i);
@@ -277,6 +278,44 @@ Test(surroundings, what_is_changed_between_subjects_is_no_subjects) {
   fold_surroundings_end(changed);
   cr_expect_str_empty(changed);
   cr_expect_str_eq(getenv("FOLD_NEW"), "4");
+}
+
+/* Limits, handlers and the like the harness leaves alone between subjects, unless it says that it has changed them. */
+Test(surroundings, limits_that_change_between_subjects_are_told_unless_the_harness_forgets_them) {
+  for (int forgets = 0; forgets <= 1; forgets++) {
+    char changed[80] = "";
+    begin();
+    fold_surroundings_forget();
+    cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
+    fold_surroundings_end(changed);
+    cr_expect_str_empty(changed);
+    lower(RLIMIT_NOFILE, (rlim_t)(64 - forgets));
+    if (forgets) fold_surroundings_forget();
+    cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
+    fold_surroundings_end(changed);
+    cr_expect_str_eq(changed, forgets ? "" : "the process's limit of open files");
+  }
+}
+
+/* 0 where it is told, and then no more. */
+static int tell_a_new_session(void) {
+  char first[80] = "", second[80] = "";
+  begin();
+  fold_surroundings_keep();
+  if (setsid() < 0) return 99;
+  fold_surroundings_end(first);
+  fold_surroundings_keep();
+  fold_surroundings_end(second);
+  return strcmp(first, "the process's group or session") != 0 ? 1 : second[0] != '\0' ? 2 : 0;
+}
+
+/* Else each subject to come would be blamed for it. A process that leads no group may begin a session. */
+Test(surroundings, what_cannot_be_put_back_is_told_once) {
+  int status = 0;
+  const pid_t child = fork();
+  if (child == 0) _exit(tell_a_new_session());
+  cr_assert_eq(waitpid(child, &status, 0), child);
+  cr_assert_eq(status, 0);
 }
 
 /* By whoever else may: it is the same folder. */

@@ -28,7 +28,7 @@ struct variables {
 
 /* Of the process; threads that are ranks look at it in turn. */
 static struct {
-  bool kept;
+  bool kept, process_kept;
   char *locale;
   struct variables *variables;
   /* The same, of our own: the environment once it was put back. Former ones stay, for some of their strings may be in use. */
@@ -219,8 +219,8 @@ static fold_status keep_known(void) {
   FOLD_TRY(keep_locale());
   keep_folder();
   keep_stack();
-  fold_process_keep();
-  known.kept = true;
+  if (!known.process_kept) fold_process_keep();
+  known.kept = known.process_kept = true;
   return fold_ok();
 }
 
@@ -246,13 +246,21 @@ void fold_surroundings_restore(bool whole, char changed[80]) {
 
 bool fold_surroundings_are_spoilt(void) { return fold_process_is_spoilt(); }
 
+static void forget_but_process(void) { own.kept = known.kept = false; }
+
 void fold_surroundings_forget(void) {
-  own.kept = known.kept = false;
+  forget_but_process();
+  known.process_kept = false;
   fold_process_forget();
 }
 
+/* To keep what system calls tell takes as long as some runs. Where all was found as it is kept, the next subject begins with that; what
+ * can't be put back would be told of each one to come. */
 void fold_surroundings_end(char changed[80]) {
   fold_surroundings_restore(true, changed);
   if (known.kept) fold_process_restore(changed);
-  fold_surroundings_forget();
+  if (changed[0])
+    fold_surroundings_forget();
+  else
+    forget_but_process();
 }

@@ -17,9 +17,10 @@ fold_status fold_surroundings_keep(void);
 void fold_surroundings_restore(bool whole, char changed[80]);
 
 /* The same of all, after a subject's last run on the host, where one thread makes runs: also of how signals are handled, timers, the
- * user, the priority, the mask of files' modes, and processes that it started. What is changed from now on is the harness's own doing. */
+ * user, the priority, the mask of files' modes, and processes that it started. What is changed from now on is the harness's own doing,
+ * but for these and limits, which it leaves alone between subjects: they stay as they are kept. */
 void fold_surroundings_end(char changed[80]);
-/* What is there now is kept anew: the harness itself has changed it between two subjects, as it does where it starts an engine. */
+/* What is there now is kept anew: the harness itself may have changed all of it, as it does where it starts an engine. */
 void fold_surroundings_forget(void);
 /* Whether something could not be put back, as a hard limit that was lowered: the process is of no use to other subjects. */
 bool fold_surroundings_are_spoilt(void);
