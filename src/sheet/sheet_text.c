@@ -62,9 +62,9 @@ const char *fold_text_number(double value, char text[16]) {
   } else if (value == 0 || isinf(value) || (size >= 0.001 && size < 999.5)) {
     snprintf(text, 16, "%.3g", value);
   } else {
-    /* "1.2e9": without the sign and zeros that printf puts in front of an exponent */
+    /* "1.20e9": without the sign and zeros that printf puts in front of an exponent */
     char plain[24];
-    snprintf(plain, sizeof plain, "%.1e", value);
+    snprintf(plain, sizeof plain, "%.2e", value);
     snprintf(text, 16, "%.*se%d", (int)strcspn(plain, "e"), plain, atoi(strchr(plain, 'e') + 1));
   }
   return text;

@@ -16,7 +16,7 @@ void fold_put_markdown(FILE *out, const char *text);
 /* For a terminal. */
 void fold_put_plain(FILE *out, const char *text);
 
-/* Three digits ("1.23", "12,300" whole, "1.2e9"), or "-" for NaN. */
+/* Three digits ("1.23", "12,300" whole, "1.20e9"), or "-" for NaN. */
 const char *fold_text_number(double value, char text[16]);
 /* A whole number below 2^53 in full, and otherwise as above. */
 const char *fold_text_count(double value, char text[32]);
