@@ -249,6 +249,7 @@ static void expect_input_kept(const struct fold_registry *registry, const struct
     cr_expect_eq(now, trial.input_hash, "%s left another input behind: %s", claims[k].name, c->name);
     cr_expect_eq(rig.in[0].shift, 0, "%s left the input elsewhere: %s", claims[k].name, c->name);
   }
+  fold_log_close(&trial.log);
   fold_truths_close(&truths);
   fold_rig_close(&batch);
   fold_rig_close(&rig);

@@ -34,7 +34,8 @@ static void write_in_place(void) { getenv("FOLD_WRITTEN")[0] = '7'; }
 static void change_folder(void) { cr_assert_eq(chdir("/"), 0); }
 static void change_locale(void) { cr_assert(setlocale(LC_CTYPE, "C.UTF-8")); }
 static void change_own_locale(void) {
-  locale_t own = newlocale(LC_NUMERIC_MASK, "POSIX", (locale_t)0);
+  static locale_t own;
+  if (!own) own = newlocale(LC_NUMERIC_MASK, "POSIX", (locale_t)0);
   cr_assert(own && uselocale(own));
 }
 static void block(void) {
