@@ -144,7 +144,7 @@ Test(command_study, ranks_are_labelled_as_a_simulation) {
   expect_text(s, "SIMULATION of world sizes: one f32 normal vector of 6 parts");
   expect_text(s, "order (simulated)");
   expect_text(s, "not a measurement");
-  cr_expect(strstr(s->out, "\n       3  ring") < strstr(s->out, "\n       8  ring"), "world sizes do not rise");
+  cr_expect(strstr(s->out, "\n      3  ring") < strstr(s->out, "\n      8  ring"), "world sizes do not rise");
   cr_expect_eq(each_record(s, "r.jsonl", look_at_simulation), 1 + 2 * 4 + 2 * 4);
   shell_close(s);
 }

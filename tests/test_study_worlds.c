@@ -228,13 +228,16 @@ static void need_mpi(void) {
 #endif
 }
 
-/* The lines of that many ranks, of a table with one subject. */
+/* The line of that many ranks, of a table with one subject. */
 static const char *line_of(const char *out, const char *subject, unsigned ranks, char text[400]) {
-  char head[80];
-  snprintf(head, sizeof head, "  %-26s %5u  ", subject, ranks);
-  const char *line = strstr(out, head);
+  char name[60];
+  unsigned found;
   text[0] = '\0';
-  if (line) snprintf(text, 400, "%.*s", (int)strcspn(line, "\n"), line);
+  for (const char *line = out; line; line = strchr(line, '\n')) {
+    line += *line == '\n';
+    if (sscanf(line, " %59s %u", name, &found) == 2 && strcmp(name, subject) == 0 && found == ranks)
+      return snprintf(text, 400, "%.*s", (int)strcspn(line, "\n"), line), text;
+  }
   return text;
 }
 

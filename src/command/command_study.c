@@ -9,6 +9,7 @@
 #include "collective/comm.h"
 #include "command_study.h"
 #include "list.h"
+#include "sheet.h"
 #include "study.h"
 #include "study_course.h"
 #include "study_ranks.h"
@@ -219,6 +220,14 @@ static int rising(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
+fold_status fold_study_put(struct study_command *s, struct fold_sheet *sheet) {
+  fold_progress_clear(&s->progress);
+  const fold_status status = fold_sheet_put(sheet, FOLD_REPORT_TEXT, SIZE_MAX, stdout);
+  fold_sheet_close(sheet);
+  fflush(stdout);
+  return status;
+}
+
 void fold_study_sort(struct study_command *s) { qsort(s->sizes, s->n_sizes, sizeof *s->sizes, rising); }
 
 static fold_status plan_size(const struct study_command *s, size_t n, unsigned engines, struct plan *plan) {
@@ -302,13 +311,14 @@ static fold_status write_course(struct study_command *s, const struct fold_cours
   return fold_ok();
 }
 
-static void print_study(const struct fold_study *study, const struct fold_course *course, fold_status gpu,
+static fold_status print_study(const struct fold_study *study, const struct fold_course *course, fold_status gpu,
                         const fold_status *left_out) {
   fold_study_print_associativity(stdout);
   fold_course_print(course, study, gpu.code == FOLD_OK ? NULL : gpu.text, stdout);
-  fold_study_print(study, stdout);
+  const fold_status status = fold_study_print(study, stdout);
   if (left_out->code != FOLD_OK) printf("\nleft out, among others maybe: %s\n", left_out->text);
   if (gpu.code != FOLD_OK) printf("\nGPU subjects are left out: %s\n", gpu.text);
+  return status;
 }
 
 /* The exit code, where nothing failed: 77 when no subject gave a result. */
@@ -356,7 +366,7 @@ static fold_status study_errors(struct study_command *s, const struct fold_regis
   fold_progress_clear(&s->progress);
   fold_status closed = fold_close_records("foldproof study", &s->records, status);
   if (status.code == FOLD_OK) status = closed;
-  if (status.code == FOLD_OK) print_study(&study, &course, gpu, &plan.left_out);
+  if (status.code == FOLD_OK) status = print_study(&study, &course, gpu, &plan.left_out);
   *exit_code = study_code(&study);
   fold_study_free(&study);
   free(plan.at);

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "command_study.h"
+#include "sheet.h"
 #include "study_ranks.h"
 
 enum { ELEMENTS = 256, CHUNKS = 16, WORLD_ELEMENTS = 64 };
@@ -41,19 +42,21 @@ static fold_status write_worlds(struct study_command *s, const struct fold_ranks
 }
 
 static fold_status simulate_sizes(struct study_command *s, struct fold_ranks_case c, const volatile int *stop) {
-  fold_ranks_print_head(&c, stdout);
-  for (size_t k = 0; k < s->n_sizes && !*stop; k++) {
+  struct fold_sheet sheet;
+  fold_status status = fold_ok();
+  fold_ranks_open(&sheet, &c);
+  for (size_t k = 0; k < s->n_sizes && !*stop && status.code == FOLD_OK; k++) {
     struct fold_ranks_result result[FOLD_RANKS_ALGORITHMS];
     c.ranks = s->sizes[k];
     fold_progress_show(&s->progress, k, s->n_sizes, "world sizes, simulated");
-    FOLD_TRY(fold_ranks_simulate(&c, result));
-    fold_progress_clear(&s->progress);
-    for (int a = 0; a < FOLD_RANKS_ALGORITHMS; a++) {
-      fold_ranks_print(&result[a], stdout);
-      FOLD_TRY(write_ranks(s, &result[a]));
+    status = fold_ranks_simulate(&c, result);
+    for (int a = 0; a < FOLD_RANKS_ALGORITHMS && status.code == FOLD_OK; a++) {
+      fold_ranks_add(&sheet, &result[a]);
+      status = write_ranks(s, &result[a]);
     }
   }
-  return fold_ok();
+  fold_status put = fold_study_put(s, &sheet);
+  return status.code == FOLD_OK ? put : status;
 }
 
 /* Up to the largest world that is asked for. A power of two is the kind case; 5/8 of it and one gives world sizes far from one. */
@@ -64,7 +67,9 @@ static fold_status simulate_worlds(struct study_command *s, struct fold_ranks_ca
     struct fold_ranks_worlds worlds[FOLD_RANKS_ALGORITHMS];
     c.ranks = parts[k];
     FOLD_TRY(fold_ranks_worlds(&c, worlds));
-    fold_ranks_print_worlds(worlds, stdout);
+    struct fold_sheet sheet;
+    fold_ranks_fill_worlds(&sheet, worlds);
+    FOLD_TRY(fold_study_put(s, &sheet));
     for (int a = 0; a < FOLD_RANKS_ALGORITHMS; a++) FOLD_TRY(write_worlds(s, &worlds[a]));
   }
   return fold_ok();

@@ -6,6 +6,8 @@
 
 #include "bits.h"
 #include "command_study.h"
+#include "sheet.h"
+#include "sheet_text.h"
 #include "study_worlds.h"
 #include "world.h"
 
@@ -142,22 +144,22 @@ static bool any_takes(const struct validation *v, const struct fold_worlds_case 
   return false;
 }
 
-static void print_sums(struct validation *v, const struct fold_worlds_case *c) {
-  fold_progress_clear(&v->s->progress);
-  fold_worlds_print_sums(c, v->library, stdout);
+static fold_status print_sums(struct validation *v, const struct fold_worlds_case *c) {
+  struct fold_sheet sheet;
+  fold_worlds_open_sums(&sheet, c, v->library);
   for (size_t i = 0; i < v->registry->n; i++)
     for (size_t k = 0; k < v->n_sums; k++)
-      if (v->sums[k].point.subject == &v->registry->subjects[i]) fold_worlds_print_sum(&v->sums[k], stdout);
-  fflush(stdout);
+      if (v->sums[k].point.subject == &v->registry->subjects[i]) fold_worlds_add_sum(&sheet, &v->sums[k]);
+  return fold_study_put(v->s, &sheet);
 }
 
-static void print_vectors(struct validation *v, const struct fold_worlds_case *c) {
-  fold_progress_clear(&v->s->progress);
-  fold_worlds_print_vectors(c, stdout);
+static fold_status print_vectors(struct validation *v, const struct fold_worlds_case *c) {
+  struct fold_sheet sheet;
+  fold_worlds_open_vectors(&sheet, c);
   for (size_t i = 0; i < v->registry->n; i++)
     for (size_t k = 0; k < v->n_vectors; k++)
-      if (v->vectors[k].subject == &v->registry->subjects[i]) fold_worlds_print_vector(&v->vectors[k], stdout);
-  fflush(stdout);
+      if (v->vectors[k].subject == &v->registry->subjects[i]) fold_worlds_add_vector(&sheet, &v->vectors[k]);
+  return fold_study_put(v->s, &sheet);
 }
 
 /* What was finished before a failure is printed too. */
@@ -168,13 +170,14 @@ static fold_status validate(struct validation *v, const struct fold_worlds_case 
   v->n_sums = v->n_vectors = 0;
   if (any_takes(v, c, false)) {
     status = fold_worlds_sums(v->registry, c, &sink, stop);
-    print_sums(v, c);
+    fold_status put = print_sums(v, c);
+    if (status.code == FOLD_OK) status = put;
   }
   if (!any_takes(v, c, true) || *stop || status.code != FOLD_OK) return status;
   if (!v->s->named_sizes && message.n > MOST_ELEMENTS) message.n = MOST_ELEMENTS;
   status = fold_worlds_vectors(v->registry, &message, &sink, stop);
-  print_vectors(v, &message);
-  return status;
+  fold_status put = print_vectors(v, &message);
+  return status.code == FOLD_OK ? put : status;
 }
 
 static fold_status validate_all(struct validation *v, const volatile int *stop) {
@@ -208,8 +211,8 @@ static void print_tally(const struct fold_subject *subject, const struct tally *
   if (t->of_must) printf(", %zu of %zu as promised", t->as_must, t->of_must);
   if (t->vectors)
     printf(" %zu all-reduces, %s of %s elements not in the canonical order", t->vectors,
-           fold_study_count(t->differ, differ), fold_study_count(t->elements, all));
-  printf("; error/bound at most %s%s\n", fold_study_number(t->fraction, number), t->refuted ? ": REFUTED" : "");
+           fold_text_grouped((double)t->differ, differ), fold_text_grouped((double)t->elements, all));
+  printf("; error/bound at most %s%s\n", fold_text_number(t->fraction, number), t->refuted ? ": REFUTED" : "");
 }
 
 /* 1 where a promise did not hold, a library's too: a sum in any order has its bound; 77 where nothing ran. */

@@ -27,10 +27,10 @@ static void put_attribute(FILE *out, const char *name, const char *value, const 
 /* The lines of a cell's text, with something between them. */
 static void put_lines(FILE *out, const char *text, void (*put)(FILE *out, const char *text), const char *between) {
   for (const char *end; *text; text = end) {
-    char line[1000];
     end = text + strcspn(text, "\n");
-    snprintf(line, sizeof line, "%.*s", (int)(end - text), text);
-    put(out, line);
+    char *line = strndup(text, (size_t)(end - text));
+    put(out, line ? line : "not enough memory");
+    free(line);
     if (*end && *++end) fputs(between, out);
   }
 }
@@ -238,7 +238,7 @@ fold_status fold_sheet_put(const struct fold_sheet *sheet, enum fold_report_form
   }
   if (format != FOLD_REPORT_HTML || sheet->list) {
     fputs(manners[format].title, out);
-    manners[format].put(out, sheet->title);
+    put_lines(out, sheet->title, manners[format].put, format == FOLD_REPORT_HTML ? "<br>" : "\n");
     fputs(manners[format].title_end, out);
   }
   put_rows(sheet, format, rows, out);

@@ -79,13 +79,8 @@ double fold_study_curve(struct fold_arithmetic how, const struct fold_truth *tru
 
 /* ---- for people ---- */
 
-/* "1,000,000". */
-const char *fold_study_count(uint64_t n, char text[32]);
-/* Three digits, "-" for NaN. */
-const char *fold_study_number(double value, char text[16]);
-
 /* Each data x dtype x op: errors in ulps by size, and at the largest size beside the bound and the curve. */
-void fold_study_print(const struct fold_study *study, FILE *out);
+fold_status fold_study_print(const struct fold_study *study, FILE *out);
 /* (a + b) + c against a + (b + c) in each dtype. */
 void fold_study_print_associativity(FILE *out);
 /* What (a + b) + c and a + (b + c) give in dtype, each addition rounded to it. */

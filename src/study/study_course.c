@@ -10,6 +10,7 @@
 
 #include "native.h"
 #include "order.h"
+#include "sheet_text.h"
 #include "study_figures.h"
 #include "study_course.h"
 
@@ -105,7 +106,7 @@ double fold_course_error(const struct fold_course_row *row, int column) {
 
 static void print_size(size_t n, FILE *out) {
   char text[32];
-  fprintf(out, "%12s", fold_study_count(n, text));
+  fprintf(out, "%12s", fold_text_grouped((double)n, text));
 }
 
 static void print_errors(const struct fold_course_table *table, FILE *out) {

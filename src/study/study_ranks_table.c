@@ -1,51 +1,52 @@
-/* study_ranks_table.c: prints the simulation of ranks. Every table says that nothing was measured. */
+/* study_ranks_table.c: the simulation of ranks, as tables. Every table says that nothing was measured. */
 #include <stdio.h>
 
-#include "study.h"
+#include "sheet.h"
+#include "sheet_text.h"
 #include "study_ranks.h"
 
-void fold_ranks_print_head(const struct fold_ranks_case *c, FILE *out) {
-  fprintf(out,
-          "\nSIMULATION of all-reduce on one host, from the orders alone: nothing was sent, nothing was timed\n"
-          "%s %s, seed %llu: one number a rank and element, %zu elements; errors against the exact sum\n",
-          fold_dtype_name(c->dtype), c->generator->name, (unsigned long long)c->seed, c->elements);
-  fprintf(out, "%8s  %-20s %8s %12s %12s %12s %12s %11s  %s\n", "ranks", "order (simulated)", "height", "worst ulps",
-          "median ulps", "worst/sum|x|", "bound/sum|x|", "worst/bound", "the same bits in every chunk");
+void fold_ranks_open(struct fold_sheet *sheet, const struct fold_ranks_case *c) {
+  char title[FOLD_SHEET_TITLE];
+  snprintf(title, sizeof title,
+           "SIMULATION of all-reduce on one host, from the orders alone: nothing was sent, nothing was timed\n%s %s, "
+           "seed %llu: one number a rank and element, %zu elements; errors against the exact sum",
+           fold_dtype_name(c->dtype), c->generator->name, (unsigned long long)c->seed, c->elements);
+  fold_sheet_open(
+      sheet, "simulation", title,
+      "#ranks;order (simulated);#height;=worst ulps;=median ulps;=worst/sum|x|;=bound/sum|x|;=worst/bound;the "
+      "same bits in every chunk");
 }
 
-static void print_chunks(const struct fold_ranks_result *r, FILE *out) {
+static const char *say_chunks(const struct fold_ranks_result *r, char text[160]) {
+  int used;
   if (r->algorithm != FOLD_RANKS_RING)
-    fprintf(out, "yes: the order knows no chunk");
+    used = snprintf(text, 160, "yes: the order knows no chunk");
   else if (r->varied)
-    fprintf(out, "no: %zu of %zu elements vary over %zu chunks", r->varied, r->c.elements, r->chunks);
+    used = snprintf(text, 160, "no: %zu of %zu elements vary over %zu chunks", r->varied, r->c.elements, r->chunks);
   else
-    fprintf(out, "in all %zu chunks looked at", r->chunks);
-  if (r->not_finite) fprintf(out, "; %zu results overflowed", r->not_finite);
+    used = snprintf(text, 160, "in all %zu chunks looked at", r->chunks);
+  if (r->not_finite) snprintf(text + used, 160 - (size_t)used, "; %zu results overflowed", r->not_finite);
+  return text;
 }
 
-void fold_ranks_print(const struct fold_ranks_result *r, FILE *out) {
-  char ranks[32], height[32], text[5][16];
-  fprintf(out, "%8s  %-20s %8s %12s %12s", fold_study_count(r->c.ranks, ranks), fold_ranks_name(r->algorithm),
-          fold_study_count(r->height, height), fold_study_number(r->worst_ulps, text[0]),
-          fold_study_number(r->median_ulps, text[1]));
-  fprintf(out, " %12s %12s %11s  ", fold_study_number(r->worst_relative, text[2]),
-          fold_study_number(r->bound_relative, text[3]), fold_study_number(r->worst_fraction, text[4]));
-  print_chunks(r, out);
-  fputc('\n', out);
+void fold_ranks_add(struct fold_sheet *sheet, const struct fold_ranks_result *r) {
+  char text[160];
+  FOLD_ROW(sheet, N(r->c.ranks), T(fold_ranks_name(r->algorithm)), N(r->height), N(r->worst_ulps), N(r->median_ulps),
+           N(r->worst_relative), N(r->bound_relative), N(r->worst_fraction), T(say_chunks(r, text)));
 }
 
-void fold_ranks_print_worlds(const struct fold_ranks_worlds *worlds, FILE *out) {
+void fold_ranks_fill_worlds(struct fold_sheet *sheet, const struct fold_ranks_worlds *worlds) {
   const struct fold_ranks_case *c = &worlds[0].c;
-  char text[32];
-  fprintf(out,
-          "\nSIMULATION of world sizes: one %s %s vector of %s parts on R = ceil(parts / 2^k) ranks, k = 0, 1, 2 ...\n"
-          "each rank adds its aligned block by the canonical tree; only the joining of ranks differs\n",
-          fold_dtype_name(c->dtype), c->generator->name, fold_study_count(c->ranks, text));
-  fprintf(out, "%-20s %12s %22s %22s\n", "order (simulated)", "world sizes", "elements that changed",
-          "most results of one");
+  char title[FOLD_SHEET_TITLE], text[32];
+  snprintf(title, sizeof title,
+           "SIMULATION of world sizes: one %s %s vector of %s parts on R = ceil(parts / 2^k) ranks, k = 0, 1, 2 ...\n"
+           "each rank adds its aligned block by the canonical tree; only the joining of ranks differs",
+           fold_dtype_name(c->dtype), c->generator->name, fold_text_grouped((double)c->ranks, text));
+  fold_sheet_open(sheet, "worlds", title,
+                  "order (simulated);#world sizes;#elements;#of them changed;#most results of one");
   for (int a = 0; a < FOLD_RANKS_ALGORITHMS; a++)
-    fprintf(out, "%-20s %12zu %13zu of %5zu %22llu\n", fold_ranks_name(worlds[a].algorithm), worlds[a].worlds,
-            worlds[a].changed, c->elements, (unsigned long long)worlds[a].most_distinct);
+    FOLD_ROW(sheet, T(fold_ranks_name(worlds[a].algorithm)), N(worlds[a].worlds), N(c->elements), N(worlds[a].changed),
+             N(worlds[a].most_distinct));
 }
 
 void fold_ranks_print_prediction(FILE *out) {

@@ -1,32 +1,14 @@
 /* study_table.c: prints points as tables: errors by size and, at the largest size, bounds and curves. */
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "sheet.h"
+#include "sheet_text.h"
 #include "study.h"
 
-const char *fold_study_count(uint64_t n, char text[32]) {
-  char digits[24];
-  int length = snprintf(digits, sizeof digits, "%llu", (unsigned long long)n), at = 0;
-  for (int k = 0; k < length; k++) {
-    if (k > 0 && (length - k) % 3 == 0) text[at++] = ',';
-    text[at++] = digits[k];
-  }
-  text[at] = '\0';
-  return text;
-}
-
-const char *fold_study_number(double value, char text[16]) {
-  if (isnan(value))
-    snprintf(text, 16, "-");
-  else if (value == 0 || (fabs(value) >= 0.001 && fabs(value) < 9999.5))
-    snprintf(text, 16, fabs(value) >= 999.5 ? "%.0f" : "%.3g", value);
-  else
-    snprintf(text, 16, "%.2e", value);
-  return text;
-}
-
-enum { MOST_COLUMNS = 16, NAME_WIDTH = 34 }; /* "cub/reduce_not_guaranteed on cuda" */
+enum { MOST_COLUMNS = 16 };
 
 /* The points of one data x dtype x op: a group. */
 static bool same_group(const struct fold_study_case *a, const struct fold_study_case *b) {
@@ -58,11 +40,10 @@ static struct group group_of(const struct fold_study *study, const struct fold_s
   return g;
 }
 
-static void print_name(const struct fold_subject *subject, FILE *out) {
-  char name[64];
-  snprintf(name, sizeof name, "%s%s%s", subject->name, fold_engine_is_here(subject->engine) ? "" : " on ",
-           fold_engine_is_here(subject->engine) ? "" : fold_engine_name(subject->engine));
-  fprintf(out, "  %-*s", NAME_WIDTH, name);
+static const char *say_name(const struct fold_subject *subject, char text[80]) {
+  const bool here = fold_engine_is_here(subject->engine);
+  snprintf(text, 80, "%s%s%s", subject->name, here ? "" : " on ", here ? "" : fold_engine_name(subject->engine));
+  return text;
 }
 
 /* A subject's first point in the group is where its line is printed. */
@@ -88,67 +69,67 @@ static const char *exact_text(double exact, char text[32]) {
   return text;
 }
 
-static void print_heads(const struct group *g, FILE *out) {
-  char text[32];
+/* Errors in ulps by size, below the exact results and their condition numbers. */
+static void fill_ulps(struct fold_sheet *sheet, const struct group *g) {
   const struct fold_study_case *c = &g->first->c;
-  fprintf(out, "\n%s, %s %s, seed %llu: |error| in ulps of the exact result, by size\n", c->generator->name,
-          fold_dtype_name(c->dtype), fold_op_name(c->op), (unsigned long long)c->seed);
-  fprintf(out, "  %-*s", NAME_WIDTH, "n");
-  for (size_t k = 0; k < g->n_sizes; k++) fprintf(out, " %12s", fold_study_count(g->size[k]->c.n, text));
-  fprintf(out, "\n  %-*s", NAME_WIDTH, "exact result");
-  for (size_t k = 0; k < g->n_sizes; k++) fprintf(out, " %12s", exact_text(g->size[k]->exact, text));
-  if (c->op == FOLD_SUM) fprintf(out, "\n  %-*s", NAME_WIDTH, "condition");
-  for (size_t k = 0; k < g->n_sizes && c->op == FOLD_SUM; k++)
-    fprintf(out, " %12s", fold_study_number(g->size[k]->condition, text));
-  fputc('\n', out);
-}
-
-static void print_ulps(const struct group *g, FILE *out) {
-  char text[16];
+  char title[200], text[80];
+  snprintf(title, sizeof title, "%s, %s %s, seed %llu: |error| in ulps of the exact result, by size",
+           c->generator->name, fold_dtype_name(c->dtype), fold_op_name(c->op), (unsigned long long)c->seed);
+  fold_sheet_open(sheet, "errors", title, "n");
+  for (size_t k = 0; k < g->n_sizes; k++) {
+    text[0] = '=';
+    fold_text_grouped((double)g->size[k]->c.n, text + 1);
+    fold_sheet_columns(sheet, text);
+  }
+  FOLD_ROW(sheet, T("exact result"));
+  for (size_t k = 0; k < g->n_sizes; k++) FOLD_ROW(sheet, T(exact_text(g->size[k]->exact, text)));
+  if (c->op == FOLD_SUM) FOLD_ROW(sheet, T("condition"));
+  for (size_t k = 0; k < g->n_sizes && c->op == FOLD_SUM; k++) FOLD_ROW(sheet, N(g->size[k]->condition));
   for (size_t i = 0; i < g->study->n; i++) {
     const struct fold_study_point *p = &g->study->at[i];
-    if (!same_group(&p->c, &g->first->c) || !is_first_of_subject(g, p)) continue;
-    print_name(p->subject, out);
+    if (!same_group(&p->c, c) || !is_first_of_subject(g, p)) continue;
+    FOLD_ROW(sheet, T(say_name(p->subject, text)));
     for (size_t k = 0; k < g->n_sizes; k++) {
       const struct fold_study_point *at = point_of(g, k, p->subject);
-      fprintf(out, " %12s", fold_study_number(at ? at->ulps : NAN, text));
+      FOLD_ROW(sheet, N(at ? at->ulps : NAN));
     }
-    fputc('\n', out);
   }
 }
 
-static void print_theory_line(const struct fold_study_point *p, FILE *out) {
-  char text[32];
-  double unit = p->c.op == FOLD_SUM ? p->abs_sum : fabs(p->exact);
-  bool counts = p->subject->order && p->subject->method == FOLD_PLAIN;
-  print_name(p->subject, out);
-  fprintf(out, " %13s", counts ? fold_study_count(p->height, text) : "-");
-  fprintf(out, " %11s", fold_study_number(p->error, text));
-  fprintf(out, " %11s", fold_study_number(p->relative, text));
-  fprintf(out, " %11s", fold_study_number(unit > 0 ? p->probabilistic / unit : NAN, text));
-  fprintf(out, " %11s", fold_study_number(unit > 0 ? p->bound / unit : NAN, text));
-  fprintf(out, " %11s", fold_study_number(p->error == 0 && p->bound == 0 ? 0 : p->error / p->bound, text));
-  fprintf(out, "%s%s\n", p->note[0] ? "  " : "", p->note);
+static void add_theory(struct fold_sheet *sheet, const struct fold_study_point *p) {
+  const double size = p->c.op == FOLD_SUM ? p->abs_sum : fabs(p->exact), unit = size > 0 ? size : NAN;
+  const bool counts = p->subject->order && p->subject->method == FOLD_PLAIN;
+  char name[80];
+  FOLD_ROW(sheet, T(say_name(p->subject, name)), N(counts ? (double)p->height : NAN), N(p->error), N(p->relative),
+           N(p->probabilistic / unit), N(p->bound / unit), N(p->error == 0 && p->bound == 0 ? 0 : p->error / p->bound),
+           T(p->note));
 }
 
-static void print_theory(const struct group *g, FILE *out) {
-  char text[32];
+/* The largest size, beside what theory says. */
+static void fill_theory(struct fold_sheet *sheet, const struct group *g) {
   const struct fold_study_case *c = &g->size[g->n_sizes - 1]->c;
-  const char *unit = c->op == FOLD_SUM ? "sum|x|" : "|exact|";
-  char heading[3][32];
-  snprintf(heading[0], sizeof heading[0], "/%s", unit);
-  snprintf(heading[1], sizeof heading[1], "curve/%s", c->op == FOLD_SUM ? "S" : "|p|");
-  snprintf(heading[2], sizeof heading[2], "bound/%s", c->op == FOLD_SUM ? "S" : "|p|");
-  fprintf(out, "  at n = %-*s %13s %11s %11s %11s %11s %11s\n", NAME_WIDTH - 7, fold_study_count(c->n, text), "height",
-          "|error|", heading[0], heading[1], heading[2], "error/bound");
+  char title[60], text[32];
+  snprintf(title, sizeof title, "at n = %s", fold_text_grouped((double)c->n, text));
+  fold_sheet_open(sheet, "theory", title,
+                  c->op == FOLD_SUM ? "subject;#height;=|error|;=/sum|x|;=curve/S;=bound/S;=error/bound;"
+                                    : "subject;#height;=|error|;=/|exact|;=curve/|p|;=bound/|p|;=error/bound;");
   for (size_t i = 0; i < g->study->n; i++) {
     const struct fold_study_point *p = &g->study->at[i];
-    if (same_group(&p->c, c) && p->c.n == c->n) print_theory_line(p, out);
+    if (same_group(&p->c, c) && p->c.n == c->n) add_theory(sheet, p);
   }
 }
 
-void fold_study_print(const struct fold_study *study, FILE *out) {
-  if (study->n == 0) return;
+static fold_status print_group(const struct group *g, void (*fill)(struct fold_sheet *sheet, const struct group *g),
+                               FILE *out) {
+  struct fold_sheet sheet;
+  fill(&sheet, g);
+  const fold_status status = fold_sheet_put(&sheet, FOLD_REPORT_TEXT, SIZE_MAX, out);
+  fold_sheet_close(&sheet);
+  return status;
+}
+
+fold_status fold_study_print(const struct fold_study *study, FILE *out) {
+  if (study->n == 0) return fold_ok();
   fprintf(out,
           "\nErrors by size, data and method\n"
           "S is sum|x|; bound: the method's theorem for the order's own height (foldproof's claim bounded); curve:\n"
@@ -160,8 +141,8 @@ void fold_study_print(const struct fold_study *study, FILE *out) {
     while (k < i && !same_group(&study->at[k].c, &p->c)) k++;
     if (k < i) continue;
     struct group g = group_of(study, p);
-    print_heads(&g, out);
-    print_ulps(&g, out);
-    print_theory(&g, out);
+    FOLD_TRY(print_group(&g, fill_ulps, out));
+    FOLD_TRY(print_group(&g, fill_theory, out));
   }
+  return fold_ok();
 }

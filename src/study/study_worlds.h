@@ -100,10 +100,11 @@ struct fold_worlds_verdict {
 void fold_worlds_take(void *verdict, const struct fold_claim *claim, const struct fold_finding *finding);
 void fold_worlds_refute(char refuted[160], const char *claim, const struct fold_finding *finding);
 
-/* For people: the head of a table, its lines, and a summary of what held. */
-void fold_worlds_print_sums(const struct fold_worlds_case *c, const char *library, FILE *out);
-void fold_worlds_print_sum(const struct fold_worlds_sum *sum, FILE *out);
-void fold_worlds_print_vectors(const struct fold_worlds_case *c, FILE *out);
-void fold_worlds_print_vector(const struct fold_worlds_vector *vector, FILE *out);
+/* Tables, and a row of each. */
+struct fold_sheet;
+void fold_worlds_open_sums(struct fold_sheet *sheet, const struct fold_worlds_case *c, const char *library);
+void fold_worlds_add_sum(struct fold_sheet *sheet, const struct fold_worlds_sum *sum);
+void fold_worlds_open_vectors(struct fold_sheet *sheet, const struct fold_worlds_case *c);
+void fold_worlds_add_vector(struct fold_sheet *sheet, const struct fold_worlds_vector *vector);
 
 #endif
