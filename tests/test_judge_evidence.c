@@ -458,3 +458,22 @@ Test(judge_evidence, results_that_are_nan_are_the_same_results) {
   cr_expect(fold_find_same(&finding, FOLD_F32, got, want, 2, "different bits"));
   cr_expect(finding.comparisons == 2 && !finding.compared && finding.verdict != FOLD_REFUTED, "%s", finding.reason);
 }
+
+static fold_status add_rows(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  for (size_t r = 0; r < call->rows; r++) {
+    float sum = 0;
+    for (size_t i = 0; i < call->cols; i++) sum += ((const float *)call->in)[r * call->cols + i];
+    ((float *)call->out)[r] = sum;
+  }
+  return fold_ok();
+}
+
+/* Of numbers that are not small the smallest one would do as well. */
+Test(judge_evidence, zeros_are_padded_by_zeros) {
+  struct literal l;
+  struct fold_subject subject = plant(0, NULL, FOLD_PLAIN, FOLD_CLAIM(FOLD_PADDING_INVARIANT));
+  subject.run = add_rows;
+  const struct tally t = judge(&subject, CASE(&l, 0, 0, 0));
+  cr_expect_eq(verdict_of(&t, FOLD_PADDING_INVARIANT), FOLD_HELD, "%s", t.last[FOLD_PADDING_INVARIANT].reason);
+}
