@@ -46,8 +46,8 @@ void fold_page_unfold(struct fold_page *page);
 typedef void fold_view(struct fold_sheet *sheet, const struct fold_model *model);
 fold_view fold_sheet_changes, fold_sheet_prices, fold_sheet_timings, fold_sheet_scalings, fold_sheet_messages,
     fold_sheet_simulated;
-/* Of each subject and claim: how many cases; counts, worst errors, why cases were skipped; what failed; which rows have no bound. */
-fold_view fold_sheet_matrix, fold_sheet_evidence, fold_sheet_failures, fold_sheet_unbounded;
+/* Of each subject and claim: how many cases; counts, worst errors, why cases were skipped; which rows have no bound. */
+fold_view fold_sheet_matrix, fold_sheet_evidence, fold_sheet_unbounded;
 extern const char fold_matrix_legend[];
 fold_status fold_view_put(fold_view *view, const struct fold_model *model, enum fold_report_format format, size_t most,
                           FILE *out);

@@ -140,7 +140,7 @@ static void add_failures(struct fold_sheet *sheet, const struct fold_model *m, s
   fold_sheet_mark(sheet, look_of(cell, promised).row);
 }
 
-void fold_sheet_failures(struct fold_sheet *sheet, const struct fold_model *m) {
+static void list_failures(struct fold_sheet *sheet, const struct fold_model *m) {
   fold_sheet_open(sheet, "failures", "What failed", "Subject;Claim;;;;$");
   sheet->list = true;
   each_cell(sheet, m, add_failures);
@@ -195,7 +195,7 @@ fold_status fold_page_evidence(struct fold_page *page) {
   put_filters(page);
   fold_status status = fold_view_put(fold_sheet_evidence, page->model, FOLD_REPORT_HTML, SIZE_MAX, page->out);
   if (status.code == FOLD_OK)
-    status = fold_view_put(fold_sheet_failures, page->model, FOLD_REPORT_HTML, SIZE_MAX, page->out);
+    status = fold_view_put(list_failures, page->model, FOLD_REPORT_HTML, SIZE_MAX, page->out);
   fputs("</details></section>\n", page->out);
   return status;
 }

@@ -37,7 +37,7 @@ struct fold_study_point {
   double ulps;          /* the same in units of the last place of `want` */
   double relative;      /* the same over sum |x|; for the other operations over |exact| */
   double bound;         /* fold_bound, rounded up; 0 for max and min, which round nothing */
-  double probabilistic; /* statistics, never an assertion: fold_study_curve */
+  double probabilistic; /* statistics, never an assertion: study_measure.c */
   char note[160];       /* why something is missing */
 };
 
@@ -47,9 +47,6 @@ struct fold_study {
   size_t n, capacity;
   size_t broken; /* points that the environment failed */
 };
-
-/* Whether the study includes this subject: all but early versions of kernels that have another's order. */
-bool fold_study_takes(const struct fold_subject *subject, const struct fold_study_case *c);
 
 /* Takes each point as it is made; `progress` may be NULL. */
 struct fold_study_sink {
@@ -70,12 +67,6 @@ const struct fold_study_point *fold_study_find(const struct fold_study *study, c
 
 /* Fills the numbers of point->got against the truth. */
 void fold_study_measure(struct fold_study_point *point, const struct fold_truth *truth);
-
-/* sqrt(h) u sum |x|: where the error of independent roundings of mean zero lies, up to a small factor, taken as 1:
- * Higham and Mary, A new approach to probabilistic rounding error analysis, SIAM J. Sci. Comput. 41 (2019), A2815; for
- * trees Hallman and Ipsen (2023). A product has sqrt(n - 1) u |p|; a result that is narrower
- * than its accumulator is rounded once more. NaN for the compensated and exact methods, whose errors do not grow so. */
-double fold_study_curve(struct fold_arithmetic how, const struct fold_truth *truth, uint64_t height);
 
 /* ---- for people ---- */
 

@@ -28,7 +28,11 @@ static double bound_of(struct fold_study_point *point, const struct fold_truth *
   return value;
 }
 
-double fold_study_curve(struct fold_arithmetic how, const struct fold_truth *truth, uint64_t height) {
+/* sqrt(h) u sum |x|: where the error of independent roundings of mean zero lies, up to a small factor, taken as 1:
+ * Higham and Mary, A new approach to probabilistic rounding error analysis, SIAM J. Sci. Comput. 41 (2019), A2815; for
+ * trees Hallman and Ipsen (2023). A product has sqrt(n - 1) u |p|; a result that is narrower
+ * than its accumulator is rounded once more. NaN for the compensated and exact methods, whose errors do not grow so. */
+static double curve_of(struct fold_arithmetic how, const struct fold_truth *truth, uint64_t height) {
   bool sum = truth->op == FOLD_SUM, product = truth->op == FOLD_PROD;
   if (how.method != FOLD_PLAIN || !(sum || product) || !truth->finite_terms) return NAN;
   if (truth->n <= 1) return 0;
@@ -48,7 +52,7 @@ void fold_study_measure(struct fold_study_point *point, const struct fold_truth 
   point->abs_sum = truth->finite_terms ? mpfr_get_d(truth->abs_sum, MPFR_RNDN) : NAN;
   point->condition = truth->condition;
   point->bound = bound_of(point, truth);
-  point->probabilistic = fold_study_curve(how, truth, point->height);
+  point->probabilistic = curve_of(how, truth, point->height);
   point->error = point->ulps = point->relative = NAN;
   if (!mpfr_number_p(truth->exact)) {
     snprintf(point->note, sizeof point->note, "the exact result is not finite");

@@ -13,7 +13,8 @@ const char *fold_ranks_name(enum fold_ranks_algorithm algorithm) {
   return names[algorithm];
 }
 
-struct fold_order fold_ranks_order(enum fold_ranks_algorithm algorithm, size_t ranks, size_t chunk) {
+/* Its order of the ranks' numbers; `chunk` < ranks matters to the ring alone. */
+static struct fold_order order_of(enum fold_ranks_algorithm algorithm, size_t ranks, size_t chunk) {
   static const enum fold_order_kind kinds[FOLD_RANKS_ALGORITHMS] = {FOLD_ORDER_RING, FOLD_ORDER_BINARY,
                                                                     FOLD_ORDER_DOUBLING, FOLD_ORDER_PAIRWISE};
   return (struct fold_order){.name = fold_ranks_name(algorithm),
@@ -23,7 +24,7 @@ struct fold_order fold_ranks_order(enum fold_ranks_algorithm algorithm, size_t r
 
 fold_status fold_ranks_sum(enum fold_ranks_algorithm algorithm, enum fold_dtype dtype, const void *x, size_t ranks,
                            size_t chunk, uint64_t *sum) {
-  const struct fold_order order = fold_ranks_order(algorithm, ranks, chunk);
+  const struct fold_order order = order_of(algorithm, ranks, chunk);
   const struct fold_arithmetic travels_in_dtype = {FOLD_PLAIN, dtype, dtype};
   uint64_t out;
   struct fold_call call = {.dtype = dtype, .rows = 1, .cols = ranks, .in = x, .out = &out, .launch.threads = 1};
@@ -34,7 +35,7 @@ fold_status fold_ranks_sum(enum fold_ranks_algorithm algorithm, enum fold_dtype 
 }
 
 fold_status fold_ranks_height(enum fold_ranks_algorithm algorithm, size_t ranks, uint64_t *height) {
-  const struct fold_order order = fold_ranks_order(algorithm, ranks, 0);
+  const struct fold_order order = order_of(algorithm, ranks, 0);
   return fold_order_height(&order, FOLD_F32, NULL, ranks, height);
 }
 

@@ -34,8 +34,6 @@ enum fold_ranks_algorithm {
 
 const char *fold_ranks_name(enum fold_ranks_algorithm algorithm);
 
-/* Its order of the ranks' numbers; `chunk` < ranks matters to the ring alone. */
-struct fold_order fold_ranks_order(enum fold_ranks_algorithm algorithm, size_t ranks, size_t chunk);
 /* The sum of x[0 .. ranks), patterns in an array of dtype, ranks >= 1; *sum is its pattern. */
 fold_status fold_ranks_sum(enum fold_ranks_algorithm algorithm, enum fold_dtype dtype, const void *x, size_t ranks,
                            size_t chunk, uint64_t *sum);

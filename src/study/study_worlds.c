@@ -19,13 +19,13 @@ static bool promises(const struct fold_subject *subject, enum fold_claim_id clai
   return fold_claims_of(subject, FOLD_SUM) & FOLD_CLAIM(claim);
 }
 
-void fold_worlds_refute(char refuted[160], const char *claim, const struct fold_finding *finding) {
+static void refute_by(char refuted[160], const char *claim, const struct fold_finding *finding) {
   if (!*refuted && finding->verdict == FOLD_REFUTED) snprintf(refuted, 160, "%s: %.120s", claim, finding->reason);
 }
 
 void fold_worlds_take(void *verdict, const struct fold_claim *claim, const struct fold_finding *finding) {
   struct fold_worlds_verdict *v = verdict;
-  fold_worlds_refute(v->refuted, claim->name, finding);
+  refute_by(v->refuted, claim->name, finding);
   if (finding->verdict == FOLD_BROKEN) v->status = fold_error(FOLD_ENVIRONMENT, "%s: %s", claim->name, finding->reason);
 }
 
@@ -136,7 +136,7 @@ static fold_status join(struct sharded *b, struct fold_worlds_sum *s) {
   w.got = s->point.got;
   fold_status status = fold_oracle_exact(b->c->dtype, FOLD_SUM, b->shards, s->ranks, 1, &truth), none;
   if (status.code == FOLD_OK && !fold_weigh(&w, &finding, &none))
-    fold_worlds_refute(s->refuted, "joining the ranks' own sums", &finding);
+    refute_by(s->refuted, "joining the ranks' own sums", &finding);
   if (!isnan(w.ulps)) {
     s->join_error = mpfr_get_d(w.error, MPFR_RNDU);
     s->join_bound = mpfr_get_d(w.bound, MPFR_RNDU);
@@ -154,7 +154,7 @@ static fold_status judge(const struct fold_evidence *e, struct fold_worlds_sum *
   if (promises(e->subject, FOLD_WORLD_INVARIANT) && s->has_one &&
       !fold_find_same(&finding, s->point.c.dtype, &s->point.got, &s->one, 1,
                       "different bits than in a world of one rank"))
-    fold_worlds_refute(s->refuted, "world_invariant", &finding);
+    refute_by(s->refuted, "world_invariant", &finding);
   return verdict.status;
 }
 

@@ -98,7 +98,6 @@ struct fold_worlds_verdict {
   fold_status status; /* of a judge that failed */
 };
 void fold_worlds_take(void *verdict, const struct fold_claim *claim, const struct fold_finding *finding);
-void fold_worlds_refute(char refuted[160], const char *claim, const struct fold_finding *finding);
 
 /* Tables, and a row of each. */
 struct fold_sheet;
