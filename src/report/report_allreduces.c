@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "list.h"
 #include "report_section.h"
 
 enum { MOST_SERIES = 40 };
 
-static int compare_groups(const struct fold_model_message *a, const struct fold_model_message *b) {
+static int compare_groups(const void *left, const void *right) {
+  const struct fold_model_message *a = left, *b = right;
   int d = a->environment - b->environment;
   if (!d) d = strcmp(a->dtype, b->dtype);
   if (!d) d = strcmp(a->op, b->op);
@@ -85,25 +85,19 @@ void fold_sheet_messages(struct fold_sheet *sheet, const struct fold_model *m) {
   free(all);
 }
 
+static size_t draw_both(struct fold_page *page, const void *items, size_t n, double *room) {
+  draw(page, items, n, room, true);
+  draw(page, items, n, room, false);
+  return 2;
+}
+
 static fold_status put_timed(struct fold_page *page) {
-  size_t n = page->model->n_messages;
-  if (n == 0) return fold_ok();
-  struct fold_model_message *m = fold_list_sorted(page->model->messages, n, sizeof *m, compare);
-  double *room = malloc(2 * n * sizeof *room);
-  fold_status status = m && room ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the all-reduces");
-  if (status.code == FOLD_OK) {
-    fold_page_figures(page, 2);
-    for (size_t i = 0, end; i < n; i = end) {
-      for (end = i + 1; end < n && compare_groups(&m[i], &m[end]) == 0;) end++;
-      draw(page, m + i, end - i, room, true);
-      draw(page, m + i, end - i, room, false);
-    }
-    fold_page_figures_end(page);
-    status = fold_page_sheet(page, fold_sheet_messages);
-  }
-  free(m);
-  free(room);
-  return status;
+  const struct fold_model *m = page->model;
+  const struct fold_groups groups = {m->messages, m->n_messages,  sizeof *m->messages, SIZE_MAX,
+                                     compare,     compare_groups, draw_both,           2};
+  if (groups.n == 0) return fold_ok();
+  FOLD_TRY(fold_page_groups(page, &groups));
+  return fold_page_sheet(page, fold_sheet_messages);
 }
 
 /* Probes come in the order in which they were written, row by row. Neighbours on one machine, dtype and data make one table. A

@@ -6,15 +6,16 @@
  * without a record of one worker there is no curve.
  */
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "list.h"
 #include "report_section.h"
 
 enum { MOST_SUBJECTS = 40 };
 
-static int compare_groups(const struct fold_model_scaling *a, const struct fold_model_scaling *b) {
+static int compare_groups(const void *left, const void *right) {
+  const struct fold_model_scaling *a = left, *b = right;
   int d = a->environment - b->environment;
   if (!d) d = strcmp(a->mode, b->mode);
   if (!d) d = strcmp(a->dtype, b->dtype);
@@ -33,7 +34,8 @@ static bool is_doubtful(const struct fold_model_scaling *s) { return s->implausi
 
 /* Strong: the speed-up t(1)/t(p), ideally p. Weak: the efficiency t(1)/t(p), ideally 1. Doubtful times, and ratios to them, are
  * in the table only. */
-static void draw_group(struct fold_page *page, const struct fold_model_scaling *s, size_t n, double *room) {
+static size_t draw_group(struct fold_page *page, const void *items, size_t n, double *room) {
+  const struct fold_model_scaling *s = items;
   struct fold_series series[MOST_SUBJECTS];
   double *x = room, *y = room + n, most = 1;
   bool weak = strcmp(s->mode, "weak") == 0;
@@ -62,6 +64,7 @@ static void draw_group(struct fold_page *page, const struct fold_model_scaling *
            s->op, fold_text_grouped(s->n, count), weak ? " a worker" : "", fold_page_where(page, s->environment, where),
            fold_page_without(n_doubtful, without));
   fold_page_plots(page, &plot, &ideal, caption);
+  return 1;
 }
 
 void fold_sheet_scalings(struct fold_sheet *sheet, const struct fold_model *m) {
@@ -84,23 +87,13 @@ void fold_sheet_scalings(struct fold_sheet *sheet, const struct fold_model *m) {
 }
 
 fold_status fold_page_scalings(struct fold_page *page) {
-  size_t n = page->model->n_scalings;
-  if (n == 0) return fold_ok();
-  struct fold_model_scaling *s = fold_list_sorted(page->model->scalings, n, sizeof *s, compare);
-  double *room = malloc(2 * n * sizeof *room);
-  fold_status status = s && room ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the scaling");
-  if (status.code == FOLD_OK) {
-    fputs("<section id=\"scaling\"><h2>Scaling</h2>\n", page->out);
-    fold_page_figures(page, 2);
-    for (size_t i = 0, end; i < n; i = end) {
-      for (end = i + 1; end < n && compare_groups(&s[i], &s[end]) == 0;) end++;
-      draw_group(page, &s[i], end - i, room);
-    }
-    fold_page_figures_end(page);
-    status = fold_page_sheet(page, fold_sheet_scalings);
-    fputs("</section>\n", page->out);
-  }
-  free(s);
-  free(room);
+  const struct fold_model *m = page->model;
+  const struct fold_groups groups = {m->scalings, m->n_scalings,  sizeof *m->scalings, SIZE_MAX,
+                                     compare,     compare_groups, draw_group,          2};
+  if (groups.n == 0) return fold_ok();
+  fputs("<section id=\"scaling\"><h2>Scaling</h2>\n", page->out);
+  fold_status status = fold_page_groups(page, &groups);
+  if (status.code == FOLD_OK) status = fold_page_sheet(page, fold_sheet_scalings);
+  fputs("</section>\n", page->out);
   return status;
 }

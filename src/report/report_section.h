@@ -39,6 +39,17 @@ void fold_page_plots(struct fold_page *page, const struct fold_plot *plot, const
 /* Begins a group of figures. Those beyond the first `shown` go into a fold, which a reader can open and which is not printed. */
 void fold_page_figures(struct fold_page *page, int shown);
 void fold_page_figures_end(struct fold_page *page);
+/* Draws items by group: sorted by `compare`, those that are equal by `group` are one's. `draw` gets room for 3 n numbers, and says how many
+ * figures it drew; after `most` of them no group is drawn. The first `shown` figures are not folded. */
+typedef int fold_compare(const void *left, const void *right);
+struct fold_groups {
+  const void *items;
+  size_t n, size, most;
+  fold_compare *compare, *group;
+  size_t (*draw)(struct fold_page *page, const void *items, size_t n, double *room);
+  int shown;
+};
+fold_status fold_page_groups(struct fold_page *page, const struct fold_groups *groups);
 /* Figures between these two calls are folded, too. */
 void fold_page_fold(struct fold_page *page, const char *what);
 void fold_page_unfold(struct fold_page *page);

@@ -5,10 +5,10 @@
  * drawn together, nor set against each other.
  */
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "list.h"
 #include "report_methods.h"
 #include "report_section.h"
 
@@ -24,7 +24,8 @@ static const char *place_text(const struct fold_model_timing *t, char text[80]) 
   return text;
 }
 
-static int compare_groups(const struct fold_model_timing *a, const struct fold_model_timing *b) {
+static int compare_groups(const void *left, const void *right) {
+  const struct fold_model_timing *a = left, *b = right;
   int d = a->environment - b->environment;
   if (!d) d = fold_methods_compare(a->op, b->op);
   if (!d) d = fold_methods_compare(a->dtype, b->dtype);
@@ -45,7 +46,8 @@ static int compare_places(const struct fold_model_timing *a, const struct fold_m
   return d ? d : (threads_of(a) > threads_of(b)) - (threads_of(a) < threads_of(b));
 }
 
-static int compare_shapes(const struct fold_model_timing *a, const struct fold_model_timing *b) {
+static int compare_shapes(const void *left, const void *right) {
+  const struct fold_model_timing *a = left, *b = right;
   int d = compare_groups(a, b);
   if (!d) d = compare_places(a, b);
   return d ? d : (a->cols > b->cols) - (a->cols < b->cols);
@@ -143,7 +145,8 @@ static size_t find_methods(const struct fold_model_timing *t, size_t n, struct m
 }
 
 /* One group: the methods of most interest, then those of the rest, five at a time; how many figures. */
-static size_t draw_throughput(struct fold_page *page, const struct fold_model_timing *t, size_t n, double *room) {
+static size_t draw_throughput(struct fold_page *page, const void *items, size_t n, double *room) {
+  const struct fold_model_timing *t = items;
   struct method methods[FOLD_METHODS_MOST];
   const struct method *some[FOLD_METHODS_TOGETHER];
   const char *subjects[FOLD_METHODS_MOST];
@@ -215,12 +218,14 @@ static size_t find_pairs(const struct fold_model_timing *t, size_t n, const stru
 }
 
 /* All timings of one shape. A single pair gets no figure: its row in the table says as much. */
-static void draw_pairs(struct fold_page *page, const struct fold_model_timing *t, size_t n) {
+static size_t draw_pairs(struct fold_page *page, const void *items, size_t n, double *room) {
+  const struct fold_model_timing *t = items;
   const struct fold_model_timing *fixed[MOST_PAIRS], *plain[MOST_PAIRS];
   struct fold_pair pairs[MOST_PAIRS];
   size_t n_pairs = find_pairs(t, n, fixed, plain);
   char caption[500], shape[80], where[210], place[80];
-  if (n_pairs < 2) return;
+  (void)room;
+  if (n_pairs < 2) return 0;
   for (size_t i = 0; i < n_pairs; i++) {
     snprintf(pairs[i].label, sizeof pairs[i].label, "%.79s", fixed[i]->subject);
     fill_pair(&pairs[i], 0, fixed[i]);
@@ -233,6 +238,7 @@ static void draw_pairs(struct fold_page *page, const struct fold_model_timing *t
            t->dtype, t->op, t->generator[0] ? " of " : "", t->generator, t->generator[0] ? " data" : "",
            shape_text(t, shape), place_text(t, place), fold_page_where(page, t->environment, where));
   fold_page_pairs(page, &drawn, caption);
+  return 1;
 }
 
 static void add_prices(struct fold_sheet *sheet, const struct fold_model *m, const struct fold_model_timing *t,
@@ -281,44 +287,20 @@ void fold_sheet_timings(struct fold_sheet *sheet, const struct fold_model *model
   free(t);
 }
 
-static void draw_by_group(struct fold_page *page, struct fold_model_timing *t, size_t n, double *room) {
-  size_t figures = 0;
-  for (size_t i = 0, end; i < n && figures < MOST_FIGURES; i = end) {
-    for (end = i + 1; end < n && compare_groups(&t[i], &t[end]) == 0;) end++;
-    figures += draw_throughput(page, &t[i], end - i, room);
-  }
-}
-
-static void draw_by_shape(struct fold_page *page, const struct fold_model_timing *t, size_t n) {
-  for (size_t i = 0, end; i < n; i = end) {
-    for (end = i + 1; end < n && compare_shapes(&t[i], &t[end]) == 0;) end++;
-    draw_pairs(page, &t[i], end - i);
-  }
-}
-
 fold_status fold_page_timings(struct fold_page *page) {
-  size_t n = page->model->n_timings;
-  if (n == 0) return fold_ok();
-  struct fold_model_timing *t = fold_list_sorted(page->model->timings, n, sizeof *t, by_subject);
-  double *room = malloc(3 * n * sizeof *room);
-  fold_status status = t && room ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the timings");
-  if (status.code == FOLD_OK) {
-    fputs(
-        "<section id=\"timings\"><h2>Throughput</h2>\n<p>Medians; dashed: the ceiling, a plain read of memory measured "
-        "in the same run.</p>\n",
-        page->out);
-    fold_page_figures(page, UNFOLDED);
-    draw_by_group(page, t, n, room);
-    fold_page_figures_end(page);
-    qsort(t, n, sizeof *t, by_shape);
-    fold_page_figures(page, UNFOLDED);
-    draw_by_shape(page, t, n);
-    fold_page_figures_end(page);
-    status = fold_page_sheet(page, fold_sheet_prices);
-    if (status.code == FOLD_OK) status = fold_page_sheet(page, fold_sheet_timings);
-    fputs("</section>\n", page->out);
-  }
-  free(t);
-  free(room);
+  const struct fold_model *m = page->model;
+  struct fold_groups groups = {m->timings, m->n_timings,   sizeof *m->timings, MOST_FIGURES,
+                               by_subject, compare_groups, draw_throughput,    UNFOLDED};
+  if (groups.n == 0) return fold_ok();
+  fputs(
+      "<section id=\"timings\"><h2>Throughput</h2>\n<p>Medians; dashed: the ceiling, a plain read of memory measured "
+      "in the same run.</p>\n",
+      page->out);
+  fold_status status = fold_page_groups(page, &groups);
+  groups.most = SIZE_MAX, groups.compare = by_shape, groups.group = compare_shapes, groups.draw = draw_pairs;
+  if (status.code == FOLD_OK) status = fold_page_groups(page, &groups);
+  if (status.code == FOLD_OK) status = fold_page_sheet(page, fold_sheet_prices);
+  if (status.code == FOLD_OK) status = fold_page_sheet(page, fold_sheet_timings);
+  fputs("</section>\n", page->out);
   return status;
 }
