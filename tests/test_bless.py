@@ -174,6 +174,40 @@ def check_environment(project):
     return free, behind
 
 
+def check_ranks(project):
+    """Over ranks: everywhere the same where the order is declared; else kept for the library's version and settings."""
+    if not re.search(r"^mpi +Open MPI", subprocess.run([FOLDPROOF, "env"], capture_output=True, text=True).stdout, re.M):
+        return
+    words = ["--engine", "mpi", "--subjects", "collective/canonical,mpi/allreduce", "--fixtures", "normal/f32/sum/1x3/ranks3/seed1,normal/f32/sum/515x3/ranks3/seed3"]
+    linear = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1", "OMPI_MCA_coll_tuned_allreduce_algorithm": "1"}
+
+    def record(*more, code, **env):
+        env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        line = [FOLDPROOF, "record", "--golden", "kept", "--ranks", "3", *words, *more]
+        run = subprocess.run(line, cwd=project.path, capture_output=True, text=True, env=dict(os.environ, **env))
+        assert run.returncode == code, f"{line} {env}: {run.returncode}, not {code}: {run.stdout}{run.stderr}"
+        return run.stdout
+
+    assert "4 added, 0 changed" in record("--bless", "--dirty", code=0)
+    (order, ordered), (free, text) = sorted(project.kept().items())
+    assert "by collective/canonical on mpi\n" in ordered and "\nwhere" not in ordered, ordered
+    assert re.search(r"\nof subject mpi/allreduce on mpi\nwhere .*, Open MPI v[0-9.]+\S*, its own launch\n", text), text
+    checked = [record(code=0), record(code=0, **linear), record("--bless", "--dirty", code=0, **linear), record(code=0, **linear)]
+    assert "goldens: 6 held, 0 differ, 0 of another input, 0 of another order, 0 gone, 0 stale" in checked[0], checked  # the order, too
+    assert "goldens: 4 held, 0 differ, 0 of another input, 0 of another order, 0 gone, 2 stale; 2 results have none" in checked[1], checked
+    assert "2 added, 0 changed" in checked[2] and "goldens: 6 held, 0 differ, 0 of another input, 0 of another order, 0 gone, 2 stale" in checked[3], checked
+    (name,) = set(project.kept()) - {order, free}
+    path = project.path / "kept" / name
+    assert re.search(r"\nwhere .*, settings \w{16}, its own launch\n", path.read_text()), path.read_text()
+    path.write_text(closed(re.sub("(ranks3/seed1 input .* bits \\S+)[0-9a-f]$", lambda bits: bits[1] + ("1" if bits[0][-1] == "0" else "0"), path.read_text(), flags=re.M)))
+    said = record(code=1, **linear)
+    (replay,) = re.findall("^  replay: (.*)$", said, re.M)
+    again = subprocess.run(["sh", "-c", replay], cwd=project.path, capture_output=True, text=True).stdout
+    (differs,) = re.findall("^DIFFERS FROM ITS GOLDEN: mpi/allreduce on mpi: .*$", said, re.M)
+    assert differs in again and all(f"{key}='{value}' " in replay for key, value in linear.items()) and "--ranks '3'" in replay, f"{replay}: {again}"
+    shutil.rmtree(project.path / "kept")
+
+
 def check_object(project):
     """Another build of the same results: shown, and neither pass nor failure; --bless keeps its hash."""
     project.record(project.build("mine"), "--bless", "--fixtures", FEW, code=0)
@@ -290,6 +324,7 @@ with tempfile.TemporaryDirectory() as scratch:
     check_refused(project)
     check_object(project)
     check_commit(project)
+    check_ranks(project)
     free, behind = check_environment(project)
     shutil.rmtree(project.path / "kept")
     check_list(project, free)
