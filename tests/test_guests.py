@@ -231,6 +231,32 @@ def check_exceptions(folder):
     assert code == 99 and "BROKEN: mine/throws" in out and "killed by signal 6" in out and "BROKEN: mine/sum" not in out, (code, out, err)
 
 
+REMOVES = """#include <stdlib.h>
+#include <unistd.h>
+#include "foldproof_guest.h"
+static int run(const struct foldproof_guest_call *call, void *context) {
+  (void)call, (void)context;
+  unlink(getenv("FOLDPROOF_TEST_FIXTURE"));
+  abort();
+}
+static const struct foldproof_guest_subject subject = {.name = "mine/removes", .run = run};
+static const struct foldproof_guest_table table = {FOLDPROOF_GUEST_ABI, sizeof subject, 1, &subject};
+const struct foldproof_guest_table *foldproof_guest(void) { return &table; }
+"""
+
+
+def check_fixtures(folder):
+    """They are read once: the process that goes on after a crash judges on those that the first one had."""
+    source, fixture = folder / "removes.c", folder / "fixtures" / "one.ini"
+    source.write_text(REMOVES)
+    fixture.parent.mkdir()
+    fixture.write_text("[one]\ngenerator = normal\ndtype = f32\nn = 17\n")
+    guests = ("--guest", str(build(folder, "removes", source)), "--guest", str(folder / "guest_sum.so"))
+    code, out, err = verify(*guests, "--claims", "bounded", "--fixture-folder", str(fixture.parent), FOLDPROOF_TEST_FIXTURE=str(fixture))
+    assert code == 99 and not fixture.exists() and "BROKEN: mine/removes on host" in out, (code, out, err)
+    assert "\n1 held, 0 refuted" in out, (out, err)
+
+
 def check_loading(folder):
     for how, word in UNLOADABLE.items():
         guest = build(folder, how.lower(), GUESTS / "unloadable.c", options=[f"-DHOW={how}"])
@@ -332,7 +358,7 @@ def main():
         beside(room, check_examples, *([check_programs] if numpy else []))
         # A crash is to be one, and who calls exit amid a run frees nothing.
         os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0:detect_leaks=0"
-        beside(room, check_liars, check_wild, check_late, check_silence, check_loading, check_exceptions, check_interruption)
+        beside(room, check_liars, check_wild, check_late, check_silence, check_fixtures, check_loading, check_exceptions, check_interruption)
         left = [name for name in os.listdir(folder) if "exec" in name]
         assert not left, left
     print("guests: examples hold, liars do not" + ("" if numpy else "; programs not tried: no numpy"))

@@ -34,6 +34,7 @@ static fold_status start_worker(struct supervisor *s) {
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends)) return system_failed("no socket for the worker");
   struct fold_worker worker = {.job = s->job,
                                .desk = s->desk,
+                               .cases = s->has_cases ? &s->cases : NULL,
                                .fresh = s->fresh,
                                .place = s->round.place,
                                .seconds_lost = s->seconds_lost,
@@ -334,6 +335,18 @@ static fold_status open_desk(struct supervisor *s) {
   return s->fresh < 0 ? system_failed("a file in memory can't be made") : fold_ok();
 }
 
+/* Once for all workers, which begin as copies of this process. */
+static fold_status employ_all(struct supervisor *s) {
+  bool over = false;
+  if (s->job->selection->n_npy == 0) {
+    FOLD_TRY(fold_select_cases(s->job->selection, 0, &s->cases));
+    s->has_cases = true;
+  }
+  fold_status status = fold_ok();
+  while (status.code == FOLD_OK && !over) status = employ(s, &over);
+  return status;
+}
+
 fold_status fold_supervise(const struct fold_job *job, fold_status *riddle) {
   struct supervisor s = {.job = job, .fresh = -1, .desk = MAP_FAILED, .failed = fold_ok()};
   s.round = (struct fold_round){.registry = job->registry,
@@ -342,7 +355,6 @@ fold_status fold_supervise(const struct fold_job *job, fold_status *riddle) {
                                 .sink = job->sink,
                                 .judge = job->judge};
   fold_status status = open_desk(&s);
-  bool over = false;
   if (status.code == FOLD_OK && job->in_process) {
     struct fold_worker here = {.job = job, .desk = s.desk, .fresh = s.fresh, .explained = s.explained};
     status = fold_worker_here(&here);
@@ -350,7 +362,7 @@ fold_status fold_supervise(const struct fold_job *job, fold_status *riddle) {
     struct fold_orphans orphans;
     signal(SIGCHLD, SIG_DFL); /* a parent that ignores it has us hear of no child's end */
     fold_orphans_adopt(&orphans);
-    while (status.code == FOLD_OK && !over) status = employ(&s, &over);
+    status = employ_all(&s);
     fold_orphans_end(&orphans, s.left_some ? patience_with_orphans(job) : 0);
   }
   *riddle = fold_ok();

@@ -34,14 +34,14 @@ static bool take(struct supervisor *s, void *bytes, size_t n, size_t want) {
   return n == want && take_bytes(s, bytes, n);
 }
 
-/* Reads the cases as the worker has read them, and tells the sink of the environment. */
+/* Reads the cases as the worker has read them, where it had to, and tells the sink of the environment. */
 static bool take_ready(struct supervisor *s, size_t n) {
   struct fold_ready ready;
   char *text = n > sizeof ready ? calloc(n - sizeof ready + 1, 1) : NULL;
   bool whole = text && take(s, &ready, sizeof ready, sizeof ready) && take_bytes(s, text, n - sizeof ready);
   if (whole && !s->begun) {
     s->begun = true;
-    s->failed = fold_select_cases(s->job->selection, ready.ranks, &s->cases);
+    if (!s->has_cases) s->failed = fold_select_cases(s->job->selection, ready.ranks, &s->cases);
     if (s->failed.code == FOLD_OK) s->failed = s->job->begin(s->job->sink->context, text);
   }
   free(text);

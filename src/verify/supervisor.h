@@ -24,6 +24,7 @@ struct supervisor {
   double *seconds_lost;
   uint64_t *explained; /* of each subject (runner.h) */
   struct fold_cases cases;
+  bool has_cases; /* before any worker */
   bool begun;     /* the sink was told of the environment, the cases are read */
   bool left_some; /* a worker was not asked to end: what it started may still be there */
   /* Of the worker that is listened to: */

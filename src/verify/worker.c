@@ -14,14 +14,15 @@
 
 /* What a round needs, as far as it is there. */
 struct prepared {
-  struct fold_cases cases;
+  struct fold_cases own;
+  const struct fold_cases *cases;
   struct fold_fresh *fresh;
   char *environment;
 };
 
 static void put_away(struct prepared *p) {
   fold_fresh_free(p->fresh);
-  fold_cases_free(&p->cases);
+  fold_cases_free(&p->own);
   free(p->environment);
 }
 
@@ -33,7 +34,8 @@ static fold_status prepare(const struct fold_worker *w, struct prepared *p) {
     FOLD_TRY(fold_select_ranks(job->selection, &w->desk->ranks));
     w->desk->has_ranks = true;
   }
-  FOLD_TRY(fold_select_cases(job->selection, w->desk->ranks, &p->cases));
+  p->cases = w->cases ? w->cases : &p->own;
+  if (!w->cases) FOLD_TRY(fold_select_cases(job->selection, w->desk->ranks, &p->own));
   json_t *environment = fold_environment();
   p->environment = environment ? json_dumps(environment, JSON_COMPACT) : NULL;
   json_decref(environment);
@@ -42,7 +44,7 @@ static fold_status prepare(const struct fold_worker *w, struct prepared *p) {
 
 static fold_status ask_fresh(const struct fold_worker *w, struct prepared *p) {
   if (w->fresh < 0) return fold_ok();
-  if (!w->desk->has_fresh) FOLD_TRY(fold_fresh_ask(w->job->selection, &p->cases, w->fresh));
+  if (!w->desk->has_fresh) FOLD_TRY(fold_fresh_ask(w->job->selection, p->cases, w->fresh));
   w->desk->has_fresh = true;
   return fold_fresh_read(w->fresh, &p->fresh);
 }
@@ -50,7 +52,7 @@ static fold_status ask_fresh(const struct fold_worker *w, struct prepared *p) {
 static struct fold_round round_of(const struct fold_worker *w, const struct prepared *p, const struct fold_sink *sink) {
   return (struct fold_round){.registry = w->job->registry,
                              .selection = w->job->selection,
-                             .cases = &p->cases,
+                             .cases = p->cases,
                              .fresh = p->fresh,
                              .sink = sink,
                              .stop = w->job->stop,

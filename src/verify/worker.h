@@ -49,9 +49,10 @@ struct fold_desk {
 struct fold_worker {
   const struct fold_job *job;
   struct fold_desk *desk;
-  int fresh;                  /* a file for the new process's records; -1 where none is wanted */
-  struct fold_place place;    /* where to begin */
-  const double *seconds_lost; /* of each subject */
+  const struct fold_cases *cases; /* NULL: they hang on how many ranks there are, which the worker finds out */
+  int fresh;                      /* a file for the new process's records; -1 where none is wanted */
+  struct fold_place place;        /* where to begin */
+  const double *seconds_lost;     /* of each subject */
   double patience;
   uint64_t *explained; /* of each subject (runner.h) */
 };
