@@ -113,7 +113,7 @@ def check_liar(name, liars):
 def check_odd_ones(folder, liars):
     code, out, err = verify("--guest", liars, "--subjects", "liar/prints", "--fixtures", "normal/f32/sum/*")
     assert code == 0 and "1 held, 0 refuted" not in out and "1 held, 0 refuted" in err, (code, out, err)
-    code, out, err = verify("--guest", liars, "--subjects", "liar/keeps_a_workspace", "--fixtures", cases("normal/f32/sum"))
+    code, out, err = verify("--guest", liars, "--subjects", "liar/keeps_a_workspace,liar/collects", "--fixtures", cases("normal/f32/sum"))
     assert code == 0 and re.search("leaves_no_trace +[1-9]", out), (code, out, err)
     code, out, err = verify("--guest", liars, "--subjects", "liar/declines", "--fixtures", "normal/f32/sum/*")
     assert code == 0 and "odd lengths are not for it" in out, (code, out, err)

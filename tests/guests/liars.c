@@ -113,6 +113,15 @@ static int keeps_a_workspace(call_of *call, void *context) {
   if (wants > has && !(room = realloc(room, has = wants))) return 1;
   return honest(call, context);
 }
+/* Nor is this: garbage that is collected now and then. */
+static int collects(call_of *call, void *context) {
+  static void *garbage[16];
+  static unsigned n;
+  if (n == 16)
+    while (n > 0) free(garbage[--n]);
+  garbage[n++] = malloc(2000);
+  return honest(call, context);
+}
 static int prints(call_of *call, void *context) {
   printf("1 held, 0 refuted\n");
   fflush(stdout);
@@ -321,6 +330,7 @@ static const struct foldproof_guest_subject subjects[] = {
     LIAR("keeps_bytes", "bounded", keeps_bytes),
     LIAR("keeps_pages", "bounded", keeps_pages),
     LIAR("keeps_a_workspace", "bounded", keeps_a_workspace),
+    LIAR("collects", "bounded", collects),
     LIAR("prints", "bounded", prints),
     LIAR("fails", "bounded", fails),
     LIAR("declines", "bounded", declines),
