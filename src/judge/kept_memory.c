@@ -1,12 +1,14 @@
 /* kept_memory.c: memory that each run of a guest takes and does not give back.
  *
- * The same run is repeated in groups. Whoever keeps a workspace or a cache has it after the first run; who has more after each of
- * all groups never gives it back. Most have no more after the first; who collects garbage now and then has less after one of MOST_GROUPS, or
- * of LEAST_GROUPS and as many more as there is time for. A device's memory is counted in large blocks, so its groups are larger, and less than a block a
- * group is not seen. Foldproof's own subjects are left to the sanitizers.
+ * The same run is repeated in groups. Whoever keeps a workspace or a cache has it after the first run, and has no more after the first
+ * group. Whoever collects garbage now and then has no more after one of MOST_GROUPS, or of as many as there is time for, but at
+ * least LEAST_GROUPS. Who has more after each of them never gives it back. A device's memory is counted in large blocks, so its groups
+ * are larger, and less than a block a group is not seen. Foldproof's own subjects are left to the sanitizers. In a caller's process
+ * other threads take memory, too: there it is not looked at.
  */
 #include "engine.h"
 #include "judge.h"
+#include "watch.h"
 
 enum { LEAST_GROUPS = 4, MOST_GROUPS = 64, HOST_RUNS = 2, DEVICE_RUNS = 32 };
 /* Seconds. */
@@ -21,7 +23,7 @@ fold_status fold_trial_kept_memory(struct fold_trial *trial, size_t *bytes) {
   const struct fold_engine_ops *ops = fold_engine_of(trial->subject->engine);
   const double end = fold_now() + MOST_TIME;
   *bytes = 0;
-  if (!trial->subject->guest || !ops || !ops->in_use) return fold_ok();
+  if (!trial->subject->guest || !fold_watch_is_set() || !ops || !ops->in_use) return fold_ok();
   const unsigned runs = ops->is_host ? HOST_RUNS : DEVICE_RUNS;
   FOLD_TRY(run_group(trial, 1));
   size_t now = ops->in_use(), before, least = SIZE_MAX;

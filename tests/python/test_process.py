@@ -161,6 +161,29 @@ class Process(unittest.TestCase):
         gaps = np.diff([began, *ticks])
         self.assertLess(gaps.max(), 0.5)
 
+    def test_memory_of_other_threads_is_not_the_callables(self):
+        asked, kept, done = threading.Semaphore(0), threading.Semaphore(0), threading.Event()
+
+        def keep():
+            while asked.acquire() and not done.is_set():
+                LIBC.malloc(5000)
+                kept.release()
+
+        def waits(x):
+            asked.release()
+            kept.acquire()
+            return row_sum(x)
+
+        thread = threading.Thread(target=keep)
+        thread.start()
+        try:
+            verdicts = judge(waits, "leaves_no_trace", ONE).verdicts
+        finally:
+            done.set()
+            asked.release()
+            thread.join()
+        self.assertEqual(verdicts["leaves_no_trace"], {"held": 1})
+
     def test_output_goes_where_it_goes(self):
         out, sys.stdout = sys.stdout, io.StringIO()
         try:
