@@ -123,9 +123,9 @@ Test(supervise, a_run_that_hangs_ends_at_the_limit_and_a_subject_that_often_does
 
 /* One signal is enough, whatever a subject is at. */
 Test(supervise, a_signal_ends_a_run_that_hangs) {
-  static const char *const signals[] = {"INT", "TERM"};
+  static const char *const signals[] = {"INT", "TERM", "HUP"};
   struct shell *s = shell_open();
-  for (size_t i = 0; i < 2; i++) {
+  for (size_t i = 0; i < 3; i++) {
     shell_run(s,
               "export FOLD_SEEN=$PWD/seen; $M verify --timeout 1000 --claims bounded --subjects "
               "host/sequential,fatal/hangs " CASES " & p=$!; " AWAIT_HANG "kill -%s $p; wait $p",
@@ -135,6 +135,25 @@ Test(supervise, a_signal_ends_a_run_that_hangs) {
     expect_text(s, "interrupted: ");
     cr_expect(count(s->out, "BROKEN") == 0, "nobody is to blame: %s", s->out);
   }
+  shell_close(s);
+}
+
+/* As a terminal does that is closed: what a program runs is in no group that the terminal knows. nohup stays in force. */
+Test(supervise, a_hangup_ends_what_a_program_runs) {
+  struct shell *s = shell_open();
+  shell_run(s,
+            "$M verify --timeout 1000 --claims run_to_run --fixtures 'normal/f32/sum/3x1000/*' --exec "
+            "'read asked; case $asked in *describe*) echo \"{\\\"name\\\": \\\"mine/sum\\\"}\";; "
+            "*) sleep 900 & echo $! >kid; touch seen; wait;; esac' "
+            "& p=$!; " AWAIT_HANG "kill -HUP $p; wait $p");
+  EXPECT_CODE(s, 99);
+  expect_text(s, "interrupted: ");
+  shell_run(s, "! kill -0 $(cat kid)");
+  EXPECT_CODE(s, 0);
+  shell_run(s,
+            "export FOLD_SEEN=$PWD/seen; (trap '' HUP; exec $M verify --timeout 1000 --claims bounded --subjects fatal/hangs " CASES
+            ") & p=$!; " AWAIT_HANG "kill -HUP $p; sleep 1; kill -0 $p || exit 3; kill -TERM $p; wait $p");
+  EXPECT_CODE(s, 99);
   shell_close(s);
 }
 

@@ -136,6 +136,7 @@ static void on_signal(int number) {
 const volatile int *fold_watch_interrupt(void) {
   signal(SIGINT, on_signal);
   signal(SIGTERM, on_signal);
+  if (signal(SIGHUP, on_signal) == SIG_IGN) signal(SIGHUP, SIG_IGN); /* nohup */
   return &interrupted;
 }
 

@@ -89,7 +89,7 @@ fold_status fold_tell_environment(struct fold_records *records, const char *envi
  * said, with its name. */
 fold_status fold_close_records(const char *program, struct fold_records *records, fold_status status);
 
-/* Counts SIGINT and SIGTERM: non-zero means that the user wants to stop. */
+/* Counts SIGINT, SIGTERM and SIGHUP: non-zero means that the user wants to stop. */
 const volatile int *fold_watch_interrupt(void);
 
 /* A progress line on stderr, when that is a terminal. */
