@@ -8,11 +8,13 @@
 #include "recorded.h"
 #include "refutation.h"
 #include "report_lines.h"
+#include "report_text.h"
 
 struct judging {
   struct fold_judge *j;
   const json_t *record;
   struct fold_judgement judgement;
+  struct fold_asked asked; /* of the record */
   char version[64];
   size_t line;
   fold_status status;
@@ -51,6 +53,7 @@ static void tell(struct judging *g, const struct fold_claim *claim, const struct
   struct fold_judgement *told = &g->judgement;
   const uint64_t bit = FOLD_CLAIM(claim->id);
   if (j->last && finding->verdict == FOLD_SKIPPED && j->last->against & bit) return; /* the record's word follows */
+  told->asked = &g->asked;
   told->claim = claim;
   told->promised = true;
   told->finding = *finding;
@@ -197,7 +200,8 @@ static void judge_results(struct judging *g, const struct fold_subject *subject)
 
 fold_status fold_judge_take_results(struct fold_judge *j, const json_t *record, size_t line) {
   struct fold_subject subject;
-  struct judging g = {.j = j, .record = record, .line = line, .status = fold_ok()};
+  struct judging g = {
+      .j = j, .record = record, .line = line, .asked = fold_asked_recorded(record), .status = fold_ok()};
   find_version(j, record, g.version);
   fold_status status = fold_again_subject(&j->again, record, &subject, &g.judgement.subject_index);
   if (status.code == FOLD_OK) status = fold_again_input(&j->again, record);
@@ -216,7 +220,8 @@ fold_status fold_judge_take_results(struct fold_judge *j, const json_t *record, 
 fold_status fold_judge_take_recorded(struct fold_judge *j, const json_t *record, size_t line, bool again) {
   struct fold_case c;
   struct fold_subject subject;
-  struct judging g = {.j = j, .record = record, .line = line, .status = fold_ok()};
+  struct judging g = {
+      .j = j, .record = record, .line = line, .asked = fold_asked_recorded(record), .status = fold_ok()};
   size_t n;
   const struct fold_claim *claims = fold_claims(&n);
   const bool ran = fold_recorded_is_run(record);

@@ -59,7 +59,7 @@ size_t fold_text_array(const char *name, unsigned *ranks) {
   return parts == 0 ? n : strlen(name);
 }
 
-static struct fold_asked asked_of(const json_t *record) {
+struct fold_asked fold_asked_recorded(const json_t *record) {
   const json_t *object = json_object_get(record, "asked"), *repeats = json_object_get(object, "repeats");
   const json_int_t most = UINT32_MAX, n = json_integer_value(repeats);
   return (struct fold_asked){.repeats = n > 0 && n <= most ? (unsigned)n : 0,
@@ -93,7 +93,7 @@ char *fold_text_replay(const json_t *record) {
                                      .op = fold_record_text(record, "op"),
                                      .ranks = ranks,
                                      .fixtures = npy ? NULL : name,
-                                     .asked = asked_of(record)};
+                                     .asked = fold_asked_recorded(record)};
   fold_put_replay(&replay, out);
   const bool whole = path || !npy;
   free(told);

@@ -2,6 +2,7 @@
 #ifndef FOLD_REPORT_TEXT_H
 #define FOLD_REPORT_TEXT_H
 
+#include "replay.h"
 #include "report_model.h"
 #include "sheet_text.h"
 
@@ -12,6 +13,8 @@ char *fold_text_evidence(const json_t *record);
 /* Of an array's case, "npy:PATH/dtype/op/shape" or, over ranks, "npy:PATH/dtype/op/shape/ranksN", whose path may hold
  * slashes, and is escaped (text.h): the length of "npy:PATH"; and N, or 0 (`ranks` may be NULL). */
 size_t fold_text_array(const char *name, unsigned *ranks);
+/* How its judgement was asked for: it points into the record. */
+struct fold_asked fold_asked_recorded(const json_t *record);
 /* The command that replays the record's case alone, quoted for a shell; the same way. */
 char *fold_text_replay(const json_t *record);
 
