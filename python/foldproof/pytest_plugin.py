@@ -107,6 +107,8 @@ class Foldproof:
 
     def golden(self, fn: Callable[..., Any], folder: Any, **asked: Any) -> str:
         """As foldproof.golden; a test whose goldens are all stale is skipped."""
+        import foldproof as package
+
         __tracebackhide__ = True
         try:
             return package.golden(fn, folder, **asked)

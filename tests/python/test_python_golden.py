@@ -7,6 +7,7 @@ import os
 import sys
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 LIBRARY, FIXTURES, FOLDPROOF = (str(Path(sys.argv[i]).resolve()) for i in (1, 2, 4))
 SANITIZERS = sys.argv[3]
@@ -21,6 +22,12 @@ except ImportError:
 os.environ.update(FOLDPROOF_LIBRARY=LIBRARY, FOLDPROOF_FIXTURES=FIXTURES, FOLDPROOF_COMMAND=FOLDPROOF)
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "python"))
 import foldproof  # noqa: E402
+
+try:
+    import pytest
+    from foldproof import pytest_plugin
+except ImportError:
+    pytest = None
 
 FEW = dict(fixtures="normal/f32/sum/1x33/seed1,normal/f32/sum/1x1025/seed1", name="py/mine", like="numpy")
 
@@ -54,6 +61,14 @@ with tempfile.TemporaryDirectory() as scratch:
     assert "2 stale" in raised(foldproof.Stale, by_pairs, "kept", library="numpy 0.1")
     (kept,) = Path("kept").glob("*.golden")
     assert f"numpy {np.__version__}, its own launch" in kept.read_text() and "by guest py/mine on host" in kept.read_text()
+    if pytest:
+        fixture = pytest_plugin.Foldproof(SimpleNamespace(node=None))
+        assert "goldens: 2 held, 0 differ" in fixture.golden(by_pairs, "kept", **FEW)
+        try:
+            fixture.golden(by_pairs, "kept", library="numpy 0.1", **FEW)
+            raise AssertionError("what is stale is not skipped")
+        except pytest.skip.Exception as skipped:
+            assert "2 stale" in str(skipped), skipped
     said = foldproof.golden(in_turn, "kept", bless=True, dirty=True, **FEW)
     assert "CHANGES: py/mine on host" in said and "2 changed" in said, said
     foldproof.golden(in_turn, "kept", **FEW)
