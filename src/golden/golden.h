@@ -144,7 +144,7 @@ bool fold_golden_portable(const struct fold_subject *subject);
 /* The environment that the results of a subject that is not portable are kept for: `library` is what guests are built on, as the user
  * says it, or NULL. */
 void fold_golden_where(const struct fold_subject *subject, const json_t *environment, const char *library,
-                       char text[240]);
+                       char text[320]);
 /* The environment's variables by which the library of an engine with ranks is set, "NAME=value" each and sorted, with NULL behind the last:
  * for the caller to free; NULL: no memory. */
 const char **fold_golden_settings(enum fold_engine engine);

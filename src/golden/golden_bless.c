@@ -176,7 +176,7 @@ static void show(struct fold_golden_run *run, const struct fold_golden_result *n
 
 static fold_status keep(struct fold_golden_run *run, const struct fold_golden_result *now) {
   const struct fold_subject *s = now->subject;
-  char of[160], where[240] = "", name[120];
+  char of[160], where[320] = "", name[120];
   const struct fold_golden_by by = {name, fold_golden_object(run, s)};
   size_t place;
   fold_golden_of(s, of);
@@ -261,8 +261,8 @@ fold_status fold_golden_bless_end(struct fold_golden_run *run) {
   if (run->refused > MOST_LINES) printf("%d of %zu refusals shown\n", MOST_LINES, run->refused);
   for (size_t i = 0; i < run->goldens.n && run->refused == 0; i++) drop_gone(run, &run->goldens.sheet[i]);
   if (run->refused == 0) fold_golden_list_tell(&run->goldens);
-  printf("goldens in %s: %zu added, %zu changed, %zu as they were, %zu refused; code of commit %s\n",
-         run->options->folder, run->added, run->changed, run->same, run->refused, run->commit);
+  printf("goldens in %s: %zu %s, %zu changed, %zu as they were, %zu refused; code of commit %s\n", run->options->folder,
+         run->added, run->refused ? "new" : "added", run->changed, run->same, run->refused, run->commit);
   if (run->unsteady) printf("%zu results are not kept: who gave them does not promise run_to_run\n", run->unsteady);
   if (run->refused)
     printf("nothing is written: %zu result%s refused\n", run->refused, run->refused == 1 ? " was" : "s were");

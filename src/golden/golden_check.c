@@ -144,7 +144,7 @@ static fold_status check_case(struct fold_golden_run *run, const struct fold_cas
 static bool is_stale(const struct fold_golden_run *run, const struct fold_golden_sheet *sheet) {
   if (!*sheet->where) return false;
   for (size_t i = 0; i < run->registry->n; i++) {
-    char of[160], where[240];
+    char of[160], where[320];
     fold_golden_of(&run->registry->subjects[i], of);
     if (strcmp(of, sheet->of) != 0) continue;
     fold_golden_where(&run->registry->subjects[i], run->environment, run->options->library, where);

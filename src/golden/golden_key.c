@@ -113,7 +113,7 @@ static void print_settings(enum fold_engine engine, char text[64]) {
   free(settings);
 }
 
-void fold_golden_where(const struct fold_subject *s, const json_t *environment, const char *library, char text[240]) {
+void fold_golden_where(const struct fold_subject *s, const json_t *environment, const char *library, char text[320]) {
   char version[64] = "", threads[40] = "", settings[64];
   const bool on_gpu = !fold_engine_is_host(s->engine);
   fold_peer_version(s, version);
@@ -123,7 +123,7 @@ void fold_golden_where(const struct fold_subject *s, const json_t *environment, 
   if (!on_gpu && json_object_get(environment, "OMP_NUM_THREADS"))
     snprintf(threads, sizeof threads, ", OMP_NUM_THREADS %.10s", text_of(environment, "OMP_NUM_THREADS"));
   print_settings(s->engine, settings);
-  snprintf(text, 240, "%.90s%s%.60s%s%s, its own launch", machine, *own ? ", " : "", own, threads, settings);
+  snprintf(text, 320, "%.90s%s%.60s%s%s, its own launch", machine, *own ? ", " : "", own, threads, settings);
   fold_text_one_line(text);
 }
 

@@ -167,7 +167,7 @@ static void print_replay(const struct fold_golden_run *run, const struct fold_go
 
 /* The sheet that binds this subject here; or NULL. */
 static struct fold_golden_sheet *sheet_for(const struct fold_golden_run *run, const struct fold_subject *subject) {
-  char of[160], where[240] = "";
+  char of[160], where[320] = "";
   fold_golden_of(subject, of);
   if (!fold_golden_portable(subject)) fold_golden_where(subject, run->environment, run->options->library, where);
   return fold_golden_sheet_of(&run->goldens, of, where);
