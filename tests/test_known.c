@@ -128,7 +128,7 @@ Test(known, records_and_reports_tell_known_from_new) {
   shell_run(s, "$F report --format junit known.jsonl");
   expect_verdict(s, 0, " failures=\"0\"");
   shell_run(s, "$F report --format markdown known.jsonl new.jsonl");
-  expect_verdict(s, 0, "**REFUTED** ");
+  expect_verdict(s, 0, "\n**Refuted**\n");
   shell_run(s, "$F report --format junit new.jsonl known.jsonl");
   expect_verdict(s, 0, " failures=\"2\"");
   shell_close(s);
