@@ -49,3 +49,4 @@ for object in "$build"/kernels/cuda/libfoldcuda.a.p/*.o; do
 done
 echo "compiling into $build/ (the first time takes minutes; log: $build/compile.log)" >&2
 meson compile -C "$build" >"$build/compile.log" 2>&1 || { cat "$build/compile.log" >&2; exit 99; }
+echo "built $build/foldproof" >&2

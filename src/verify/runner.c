@@ -50,7 +50,7 @@ static fold_status no_fixture(const struct fold_selection *selection, const char
     if (other_set) snprintf(meant, sizeof meant, ": --set all has it");
   }
   fold_cases_free(&all);
-  return fold_error(FOLD_BAD_INPUT, "no fixture of the set '%s' in %.60s matches '%.80s'%s", selection->set,
+  return fold_error(FOLD_BAD_INPUT, "no fixture of the set '%s' in %.100s matches '%.80s'%s", selection->set,
                     fold_path_tail(selection->folder), word, meant);
 }
 
