@@ -109,7 +109,8 @@ typedef int (*foldproof_take)(const char *json, void *context);
  * --guest` keeps them apart). Returns 0 where all was judged, or `take` wanted no more: the verdicts are what `take` was told.
  * FOLDPROOF_BAD_INPUT for an unknown name, a table that is not as foldproof_guest.h says, a selection that judges nothing, or while
  * the process is judging already. fresh_process is skipped, with its reason. During the call the thread has the default arithmetic and
- * the C locale, and SIGSEGV and SIGBUS are handled; at the end these are as before, and OpenMP's other threads are ended. */
+ * the C locale, and SIGSEGV and SIGBUS are handled; at the end these are as before, and OpenMP's other threads are ended. What other threads
+ * change of the process meanwhile (handlers of signals, limits, the environment) is told of the table's subjects. */
 int foldproof_verify(const struct foldproof_guest_table *table, const struct foldproof_verify_options *options,
                      foldproof_take take, void *context);
 
