@@ -67,7 +67,8 @@ def golden(
         words += ["--bless"] * bless + ["--dirty"] * (bless and dirty) + [str(file)]
         done = subprocess.run(words, capture_output=True, text=True)
     said = re.sub(re.escape(scratch) + r"\S*: ?", "", done.stdout + done.stderr).strip()
-    said = said.replace("--bless:", "bless=True:").replace("--dirty", "dirty=True")  # as it is asked for here
+    for option, argument in (("see record --bless", "bless=True keeps these results"), ("--bless:", "bless=True:"), ("--dirty", "dirty=True")):
+        said = said.replace(option, argument)
     if done.returncode == 77:
         raise Stale(said)
     if done.returncode:

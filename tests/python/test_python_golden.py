@@ -50,7 +50,7 @@ def in_turn(x):
 
 with tempfile.TemporaryDirectory() as scratch:
     os.chdir(scratch)
-    assert "no golden is there" in raised(foldproof.Differs, by_pairs, "kept")
+    assert "no golden is there: bless=True keeps these results" in raised(foldproof.Differs, by_pairs, "kept")
     raised(foldproof.Refuted, lambda x: x.sum(-1) + 1, "kept", bless=True)  # its claims are judged first
     assert "no commit of the source is known" in raised(foldproof.Differs, by_pairs, "kept", bless=True)
     assert not Path("kept").exists()
