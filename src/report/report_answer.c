@@ -12,7 +12,7 @@
 
 enum { MOST_ENTRIES = 20, MOST_REASONS = 10 };
 
-static const char failure_columns[] = ";;;got;want;case;#cases:;$";
+static const char failure_columns[] = "Subject;Claim;Reason;got;want;first case;#cases;$Replay";
 
 static enum fold_gravest kind_of(const json_t *record) {
   if (strcmp(fold_record_text(record, "verdict"), fold_verdict_name(FOLD_BROKEN)) == 0) return FOLD_IS_BROKEN;

@@ -141,7 +141,7 @@ static void add_failures(struct fold_sheet *sheet, const struct fold_model *m, s
 }
 
 static void list_failures(struct fold_sheet *sheet, const struct fold_model *m) {
-  fold_sheet_open(sheet, "failures", "What failed", "Subject;Claim;;;;$");
+  fold_sheet_open(sheet, "failures", "What failed", "Subject;Claim;Verdict;;;$Replay");
   sheet->list = true;
   each_cell(sheet, m, add_failures);
 }
@@ -154,7 +154,7 @@ static void add_unbounded(struct fold_sheet *sheet, const struct fold_model *m, 
 }
 
 void fold_sheet_unbounded(struct fold_sheet *sheet, const struct fold_model *m) {
-  fold_sheet_open(sheet, "unbounded", "* Rows that were not judged", "Subject;Claim;");
+  fold_sheet_open(sheet, "unbounded", "* Rows that were not judged", "Subject;Claim;Reason");
   sheet->list = true;
   each_cell(sheet, m, add_unbounded);
 }

@@ -31,7 +31,7 @@ struct fold_sheet {
   const char *class;            /* of the table in HTML; NULL: none */
   char title[FOLD_SHEET_TITLE]; /* for people */
   bool titled;                  /* one of several of that name: CSV has the title beside it */
-  bool list; /* rows are long and are written as entries: the first two columns, then the others with their names */
+  bool list; /* rows are long and are written as entries: the first three columns, then the others with their names */
   struct fold_column {
     char name[64];
     enum fold_column_kind kind;

@@ -71,7 +71,7 @@ static void put_entry(const struct fold_sheet *sheet, size_t row, enum fold_repo
       fputs(m->code_end, out);
       continue;
     }
-    fprintf(out, "%s%s%s", between, column->name, column->name[0] ? " " : "");
+    fprintf(out, "%s%s%s", between, c == 2 ? "" : column->name, c > 2 && column->name[0] ? " " : "");
     m->put(out, said);
     between = "; ";
   }
