@@ -427,8 +427,8 @@ Test(rig, other_threads_are_looked_at_now_and_then) {
   fold_rig_close(&rig);
 }
 
-/* The process's limits after the 1st, 4th, 16th ... */
-Test(rig, limits_are_looked_at_now_and_then) {
+/* Whoever has lowered a limit once does so in each run, and the harness itself needs memory and files between them. */
+Test(rig, limits_are_put_back_after_each_run_of_who_lowers_them) {
   struct fold_request request = {.op = FOLD_SUM, .rows = ROWS, .cols = COLS, .poison = 0xa5};
   struct fold_subject subject = subject_of(LOWERS_A_LIMIT);
   struct fold_rig rig;
@@ -436,12 +436,9 @@ Test(rig, limits_are_looked_at_now_and_then) {
   float got[ROWS];
   open_rig(&rig);
   for (unsigned k = 1; k <= 17; k++) {
-    bool looks = k == 1 || k == 4 || k == 16;
     cr_assert_eq(fold_rig_run(&rig, &subject, &request, got, &traces).code, FOLD_OK);
-    cr_expect_str_eq(traces.left, looks ? "the process's limit of open files" : "", "run %u: %s", k, traces.left);
+    cr_expect_str_eq(traces.left, "the process's limit of open files", "run %u: %s", k, traces.left);
   }
-  fold_rig_look_at_state(&rig, &traces);
-  cr_expect_str_eq(traces.left, "the process's limit of open files");
   fold_rig_look_at_state(&rig, &traces);
   cr_expect_str_empty(traces.left);
   fold_rig_close(&rig);

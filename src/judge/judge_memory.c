@@ -103,9 +103,12 @@ void fold_judge_stays_in_bounds(struct fold_trial *trial, struct fold_finding *f
 
 void fold_judge_leaves_no_trace(struct fold_trial *trial, struct fold_finding *finding) {
   char where[60];
-  size_t kept;
+  size_t kept = 0;
   if (!complete(trial, finding)) return;
-  fold_status status = fold_trial_kept_memory(trial, &kept);
+  fold_trial_look_at_state(trial);
+  /* Not of who has changed something already, as a limit of memory. */
+  fold_status status =
+      fold_trial_find(trial, FOLD_DID_LEAVE_STATE) ? fold_ok() : fold_trial_kept_memory(trial, &kept);
   if (status.code != FOLD_OK) {
     fold_find_failed(finding, status);
     return;

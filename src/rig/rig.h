@@ -63,6 +63,7 @@ struct fold_rig {
   struct fold_room scratch;
   const struct fold_subject *last; /* who ran in it last, and how often since another did */
   size_t runs;
+  bool left_some; /* that one left something changed: the process is looked at after each further run */
   /* Of an engine with ranks: the rig holds the whole input on the host, the ranks hold their parts in rigs of their own. */
   struct fold_world *world;
   unsigned ranks; /* of a run that does not ask for another number; set by whoever opened the rig */

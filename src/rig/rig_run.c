@@ -171,20 +171,14 @@ static void trace_fault(const struct fold_watched *w, enum fold_argument of, str
  * than a short run. */
 static bool is_looked_at(const struct fold_rig *rig) { return rig->ops->is_host && (rig->runs & (rig->runs - 1)) == 0; }
 
-/* What only system calls tell of the process takes ten times as long as they, and stays until it is put back: after each second one
- * of those looks. */
-static bool is_looked_at_whole(const struct fold_rig *rig) {
-  const uint64_t powers_of_four = UINT64_C(0x5555555555555555);
-  return is_looked_at(rig) && (rig->runs & powers_of_four) != 0;
-}
-
 /* `left` is of the engine. */
-static void restore_state(const struct fold_rig *rig, const struct fold_call *call, const struct fold_footing *before,
+static void restore_state(struct fold_rig *rig, const struct fold_call *call, const struct fold_footing *before,
                           bool looks, const char left[80], struct fold_traces *traces) {
-  bool whole = !rig->ops->is_host || call->comm || (looks && is_looked_at_whole(rig));
+  bool whole = !rig->ops->is_host || call->comm || looks || rig->left_some;
   fold_footing_restore(before, looks, traces->left);
   fold_surroundings_restore(whole, traces->left);
   if (!traces->left[0]) memcpy(traces->left, left, sizeof traces->left);
+  rig->left_some |= traces->left[0] != '\0';
 }
 
 /* A device's run is waited for by the glance: its copies come after the run in the stream. What ranks do together may be in streams of
@@ -346,6 +340,7 @@ fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subjec
       fold_footing_begin(); /* of its process OpenMP's threads are the oracles' */
     }
     rig->runs = 0;
+    rig->left_some = false;
   }
   rig->last = subject;
   rig->runs++;
