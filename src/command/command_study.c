@@ -223,7 +223,6 @@ static int rising(const void *a, const void *b) {
 fold_status fold_study_put(struct study_command *s, struct fold_sheet *sheet) {
   fold_progress_clear(&s->progress);
   const fold_status status = fold_sheet_put(sheet, FOLD_REPORT_TEXT, SIZE_MAX, stdout);
-  fold_sheet_close(sheet);
   fflush(stdout);
   return status;
 }

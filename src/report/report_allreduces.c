@@ -158,7 +158,6 @@ fold_status fold_sheets_probes(const struct fold_model *m, enum fold_report_form
     struct fold_sheet sheet;
     fill_probe(&sheet, m, m->probes + i, end - i);
     status = fold_sheet_put(&sheet, format, most, out);
-    fold_sheet_close(&sheet);
   }
   return status;
 }

@@ -165,7 +165,6 @@ fold_status fold_answer_put(const struct fold_model *model, enum fold_report_for
     sheet.list = views[i].list;
     views[i].fill(&sheet, model);
     status = fold_sheet_put(&sheet, format, views[i].most, out);
-    fold_sheet_close(&sheet);
   }
   return status;
 }

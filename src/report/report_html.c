@@ -18,7 +18,6 @@ fold_status fold_page_sheet(struct fold_page *page, fold_view *view) {
   if (folded) fprintf(page->out, "<details><summary>%s: %zu rows</summary>\n", sheet.title, fold_sheet_rows(&sheet));
   fold_status status = fold_sheet_put(&sheet, FOLD_REPORT_HTML, SIZE_MAX, page->out);
   if (folded) fputs("</details>\n", page->out);
-  fold_sheet_close(&sheet);
   return status;
 }
 

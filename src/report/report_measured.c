@@ -10,9 +10,7 @@ fold_status fold_view_put(fold_view *view, const struct fold_model *model, enum 
                           FILE *out) {
   struct fold_sheet sheet;
   view(&sheet, model);
-  const fold_status status = fold_sheet_put(&sheet, format, most, out);
-  fold_sheet_close(&sheet);
-  return status;
+  return fold_sheet_put(&sheet, format, most, out);
 }
 
 fold_status fold_measured_put(const struct fold_model *model, enum fold_report_format format, FILE *out) {

@@ -151,7 +151,6 @@ fold_status fold_sheets_worlds(const struct fold_model *m, enum fold_report_form
       add_row(&sheet, v + k, row - k, worlds, shown);
     }
     status = fold_sheet_put(&sheet, format, most, out);
-    fold_sheet_close(&sheet);
   }
   free(worlds);
   free(v);

@@ -28,12 +28,6 @@ void fold_sheet_columns(struct fold_sheet *sheet, const char *columns) {
   }
 }
 
-void fold_sheet_close(struct fold_sheet *sheet) {
-  for (size_t i = 0; i < sheet->n; i++) free((char *)(uintptr_t)sheet->cells[i].text);
-  free(sheet->cells);
-  *sheet = (struct fold_sheet){0};
-}
-
 void fold_sheet_add(struct fold_sheet *sheet, const struct fold_cell *cells, size_t n) {
   for (size_t i = 0; i < n; i++) {
     struct fold_cell *cell = fold_list_grow(&sheet->cells, &sheet->n, &sheet->room, sizeof *cell);

@@ -45,7 +45,6 @@ struct fold_sheet {
 void fold_sheet_open(struct fold_sheet *sheet, const char *name, const char *title, const char *columns);
 /* More of them, before any row. Those past FOLD_SHEET_COLUMNS are an error of the view's. */
 void fold_sheet_columns(struct fold_sheet *sheet, const char *columns);
-void fold_sheet_close(struct fold_sheet *sheet);
 
 /* A row: FOLD_ROW(sheet, T(text), N(number)); or its cells, some at a time. */
 #define T(of) \
@@ -75,8 +74,8 @@ enum fold_report_format {
   FOLD_REPORT_CSV,
   FOLD_REPORT_FORMATS
 };
-/* At most `most` rows, and how many there are more; a sheet without rows writes nothing. CSV: all of them, numbers in full. JUnit
- * has no tables. NO_MEMORY if the sheet is incomplete. */
-fold_status fold_sheet_put(const struct fold_sheet *sheet, enum fold_report_format format, size_t most, FILE *out);
+/* Writes at most `most` rows, and how many more there are; a sheet without rows writes nothing. CSV: all of them, numbers in full. JUnit
+ * has no tables. NO_MEMORY if the sheet is incomplete. The sheet is freed. */
+fold_status fold_sheet_put(struct fold_sheet *sheet, enum fold_report_format format, size_t most, FILE *out);
 
 #endif

@@ -228,7 +228,7 @@ static void put_rows(const struct fold_sheet *sheet, enum fold_report_format for
   }
 }
 
-fold_status fold_sheet_put(const struct fold_sheet *sheet, enum fold_report_format format, size_t most, FILE *out) {
+static fold_status put(const struct fold_sheet *sheet, enum fold_report_format format, size_t most, FILE *out) {
   const size_t all = fold_sheet_rows(sheet), rows = all < most ? all : most;
   if (sheet->failed) return fold_error(FOLD_NO_MEMORY, "not enough memory for the report");
   if (all == 0 || format == FOLD_REPORT_JUNIT) return fold_ok();
@@ -247,4 +247,12 @@ fold_status fold_sheet_put(const struct fold_sheet *sheet, enum fold_report_form
             format == FOLD_REPORT_HTML ? "<p>%zu more are in the records.</p>\n" : "\n%zu more are in the records.\n",
             all - rows);
   return fold_ok();
+}
+
+fold_status fold_sheet_put(struct fold_sheet *sheet, enum fold_report_format format, size_t most, FILE *out) {
+  const fold_status status = put(sheet, format, most, out);
+  for (size_t i = 0; i < sheet->n; i++) free((char *)(uintptr_t)sheet->cells[i].text);
+  free(sheet->cells);
+  *sheet = (struct fold_sheet){0};
+  return status;
 }

@@ -123,9 +123,7 @@ static fold_status print_group(const struct group *g, void (*fill)(struct fold_s
                                FILE *out) {
   struct fold_sheet sheet;
   fill(&sheet, g);
-  const fold_status status = fold_sheet_put(&sheet, FOLD_REPORT_TEXT, SIZE_MAX, out);
-  fold_sheet_close(&sheet);
-  return status;
+  return fold_sheet_put(&sheet, FOLD_REPORT_TEXT, SIZE_MAX, out);
 }
 
 fold_status fold_study_print(const struct fold_study *study, FILE *out) {
