@@ -198,6 +198,7 @@ static fold_status sort_side(struct fold_side *s) {
   free(end);
   free(s->at);
   s->at = sorted;
+  s->room = s->n + 1;
   return fold_ok();
 }
 
