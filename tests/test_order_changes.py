@@ -26,6 +26,10 @@ ORDERS = {
     "by_fma": "the order is the same, dot/sequential; other products enter by an FMA",
     "by_kahan": "up to 8 rows: host/sequential; from 9 rows on: no plain tree: host/sequential with Kahan's compensation",
     "by_last_bit": "up to 8 rows: host/sequential; from 9 rows on: depends on values",
+    "in_four_parts": "up to 8 rows: host/sequential; from 9 rows on: a tree of height 68, 66 + 68 + 65 + 58 terms at the top; "
+                     "x[0] and x[3] meet in a sum of 4 terms, then of 257",
+    "in_five_parts": "up to 8 rows: host/sequential; from 9 rows on: a tree of height 60, 60 + 44 + 46 + 49 + ... terms at the top; "
+                     "x[0] and x[3] meet in a sum of 4 terms, then of 257",
     "of_squares": "not known: its results are no sums of the terms",
     "fails_when_probed": "not known: it returned 7",
     "dies_when_probed": "not known: when it was asked for, the process that it ran in was killed by signal 9 (Killed)",

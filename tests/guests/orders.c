@@ -92,6 +92,32 @@ static int of_squares(call_of *call, void *context) {
   return FOLDPROOF_GUEST_OK;
 }
 
+/* As units of GPUs add several numbers at once: each is cut to a multiple of the largest one's last bit, and so is their sum. */
+static float add_at_once(const float *x, int n) {
+  float largest = 0;
+  double sum = 0;
+  for (int i = 0; i < n; i++) largest = fmaxf(largest, fabsf(x[i]));
+  if (largest == 0) return 0;
+  const double bit = ldexp(1, ilogb(largest) - 23);
+  for (int i = 0; i < n; i++) sum += trunc(x[i] / bit) * bit;
+  const float nearest = (float)sum;
+  return fabs((double)nearest) > fabs(sum) ? nextafterf(nearest, 0) : nearest;
+}
+
+/* Parts of terms that no few words describe. */
+static int in_parts(call_of *call, int parts) {
+  if (call->rows < MANY) return sums(call, 1);
+  for (uint64_t r = 0; r < call->rows; r++) {
+    const float *x = (const float *)call->in + r * call->cols;
+    float part[8] = {0};
+    for (uint64_t i = 0; i < call->cols; i++) part[i * i / 7 % 61 % (uint64_t)parts] += x[i];
+    ((float *)call->out)[r] = add_at_once(part, parts);
+  }
+  return FOLDPROOF_GUEST_OK;
+}
+static int in_four_parts(call_of *call, void *context) { return (void)context, in_parts(call, 4); }
+static int in_five_parts(call_of *call, void *context) { return (void)context, in_parts(call, 5); }
+
 #define SUBJECT(id, ...) \
   { .name = "order/" #id, .claims = "run_to_run,batch_invariant", .run = id, __VA_ARGS__ }
 static const struct foldproof_guest_subject subjects[] = {
@@ -105,6 +131,8 @@ static const struct foldproof_guest_subject subjects[] = {
     SUBJECT(by_fma, .problems = "dot"),
     SUBJECT(by_kahan, .problems = "sum"),
     SUBJECT(by_last_bit, .problems = "sum"),
+    SUBJECT(in_four_parts, .problems = "sum"),
+    SUBJECT(in_five_parts, .problems = "sum"),
     SUBJECT(of_squares, .problems = "rows"),
 };
 
