@@ -23,7 +23,7 @@ open_profiler() {
   foldproof=${2:-build}/foldproof
   export LC_ALL=C
   [ -x "$foldproof" ] || leave 99 "$foldproof is not built"
-  subjects=$("$foldproof" list subjects | awk '/ on cuda$/ { print $1 }')
+  subjects=$("$foldproof" list subjects | awk '$2 == "cuda" { print $1 }')
   [ -n "$subjects" ] || leave $((FOLDPROOF_REQUIRE_GPUS > 0 ? 99 : 77)) "skipped: this build has no CUDA"
   profiler=${override:-$(command -v "$command" || echo "/usr/local/cuda/bin/$command")}
   command -v "$profiler" >/dev/null || leave 77 "skipped: no $name ($command) here"

@@ -27,8 +27,8 @@ _foldproof_values() {
     --op) words='sum prod max min dot' ;;
     --ops) words='sum prod max min' list=1 ;;
     --claims | -c) words=$(_foldproof_listed claims '/^[a-z]/ && NR > 1 && $1 != "gpu_to_gpu"') list=1 ;;
-    --subjects | -s) words=$(_foldproof_listed subjects '/ on /') list=1 ;;
-    --peer | --same-bits-as) words=$(_foldproof_listed subjects '/ on /') ;;
+    --subjects | -s) words=$(_foldproof_listed subjects 'NF') list=1 ;;
+    --peer | --same-bits-as) words=$(_foldproof_listed subjects 'NF') ;;
     --fixtures | -f) # fixtures' names, and behind one the cases of it
       list=1 words=$(_foldproof_listed fixtures '/^[a-z]/')
       [[ ${word##*,} == */* ]] || words=$(cut -d/ -f1 <<<"$words" | sort -u)
@@ -69,7 +69,7 @@ _foldproof() {
       case $sub in
         gen) words=$(_foldproof_listed generators 'NR > 1') ;;
         order) words=$(_foldproof_listed orders 'NR > 1') ;;
-        reveal | certify) words=$(_foldproof_listed subjects '/ on /') ;;
+        reveal | certify) words=$(_foldproof_listed subjects 'NF') ;;
         list) words='subjects claims generators orders fixtures' ;;
         *) kind=f ;;
       esac

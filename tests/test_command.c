@@ -114,9 +114,9 @@ Test(command, list_names_every_row_of_every_table) {
 }
 
 /* How often a list has this text. */
-static size_t count_listed(const struct shell *s, const char *ending) {
+static size_t count_listed(const struct shell *s, const char *text) {
   size_t n = 0;
-  for (const char *at = s->out; (at = strstr(at, ending)); at++) n++;
+  for (const char *at = s->out; (at = strstr(at, text)); at++) n++;
   return n;
 }
 
@@ -134,13 +134,13 @@ Test(command, list_leaves_out_what_the_options_leave_out) {
   size_t n;
   const struct fold_subject *subjects = fold_subjects(&n);
   for (int e = 0; e < FOLD_ENGINES; e++) {
-    char ending[40];
+    char column[40];
     size_t own = 0, listed = 0;
     shell_run(s, "$F list subjects --engine %s", fold_engine_name((enum fold_engine)e));
     EXPECT_CODE(s, 0);
     for (int other = 0; other < FOLD_ENGINES; other++) {
-      snprintf(ending, sizeof ending, " on %s\n", fold_engine_name((enum fold_engine)other));
-      listed += count_listed(s, ending);
+      snprintf(column, sizeof column, "  %s  ", fold_engine_name((enum fold_engine)other));
+      listed += count_listed(s, column);
     }
     for (size_t i = 0; i < n; i++) {
       if ((int)subjects[i].engine != e) continue;

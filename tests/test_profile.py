@@ -17,7 +17,7 @@ CI, CAPTURED = (pathlib.Path(word).resolve() for word in sys.argv[1:3])
 
 FOLDPROOF = """#!/bin/sh
 case $1 in
-  list) printf 'host/exact on host\\n    x\\nthrust/reduce on cuda\\n    x\\nflat/exact on cuda\\ncub/reduce_gpu_to_gpu on cuda\\n' ;;
+  list) printf 'host/exact             host  x on cuda\\nthrust/reduce          cuda  x\\nflat/exact             cuda  x\\ncub/reduce_gpu_to_gpu  cuda  x\\n' ;;
   env) printf 'system               a machine\\n' ;;
   record)
     shift

@@ -25,20 +25,24 @@ static void list_rule(const char *what, unsigned rule) {
                                  : "the accumulator's");
 }
 
-/* A line each; or all that is known of them. */
+static int wider(int width, const char *text) { return (int)strlen(text) > width ? (int)strlen(text) : width; }
+
+/* A line each, for scripts: the name, the engine, and what may have blanks of its own. Or all that is known of them. */
 static fold_status print_subjects(const struct fold_selection *selection, const struct fold_registry *registry,
                                   bool detailed) {
   size_t listed = 0;
-  int width = 0;
-  for (size_t i = 0; i < registry->n; i++)
-    if (chooses(selection, &registry->subjects[i]) && (int)strlen(registry->subjects[i].name) > width)
-      width = (int)strlen(registry->subjects[i].name);
+  int width = 0, engines = 0;
+  for (size_t i = 0; i < registry->n; i++) {
+    if (!chooses(selection, &registry->subjects[i])) continue;
+    width = wider(width, registry->subjects[i].name);
+    engines = wider(engines, fold_engine_name(registry->subjects[i].engine));
+  }
   for (size_t i = 0; i < registry->n; i++) {
     const struct fold_subject *s = &registry->subjects[i];
     if (!chooses(selection, s)) continue;
     listed++;
     if (!detailed) {
-      printf("%-*s  %s on %s\n", width, s->name, s->about, fold_engine_name(s->engine)); /* scripts read its ends */
+      printf("%-*s  %-*s  %s\n", width, s->name, engines, fold_engine_name(s->engine), s->about);
       continue;
     }
     printf("%s on %s\n    %s\n    ", s->name, fold_engine_name(s->engine), s->about);

@@ -15,7 +15,7 @@ enum { MOST = 64, NAME = 64 };
 /* The subjects that promise the claim. */
 static size_t promising(struct shell *s, const char *claim, char names[MOST][NAME]) {
   size_t n = 0;
-  shell_run(s, "$F list subjects --engine " ENGINE " --claims '%s' | awk '/ on " ENGINE "$/ { print $1 }'", claim);
+  shell_run(s, "$F list subjects --engine " ENGINE " --claims '%s' | awk '{ print $1 }'", claim);
   for (char *rest = s->out, *line; (line = strsep(&rest, "\n"));)
     if (*line && n < MOST) snprintf(names[n++], NAME, "%s", line);
   return n;
