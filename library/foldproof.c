@@ -12,6 +12,7 @@
 #include "bound.h"
 #include "evidence.h"
 #include "exact.h"
+#include "judge.h"
 #include "order.h"
 
 static _Thread_local char last_error[sizeof((fold_status *)0)->text];
@@ -31,6 +32,16 @@ const char *foldproof_order(size_t k, const char **formula) {
   if (k >= n) return NULL;
   if (formula) *formula = orders[k].formula;
   return orders[k].name;
+}
+
+const char *foldproof_claim(const char *list, size_t k) {
+  size_t n;
+  uint64_t named, preset;
+  const struct fold_claim *claims = fold_claims(&n);
+  if (fold_answer(fold_claims_parse(list, &named, &preset)) != 0) return NULL;
+  for (size_t i = 0; i < n; i++)
+    if ((named | preset) >> i & 1 && k-- == 0) return claims[i].name;
+  return NULL;
 }
 
 static fold_status parse_dtype(const char *name, enum fold_dtype *dtype) {

@@ -82,6 +82,10 @@ int foldproof_tree(const char *order, size_t n, uint64_t *height, uint64_t *fing
  * 2^-64. dtype may be "e4m3" or "e5m2" too. `out` receives `rows` of them. */
 int foldproof_hash(const char *dtype, const void *in, size_t rows, size_t cols, uint64_t *out);
 
+/* The name of the k-th claim that a list of names, presets ("reproducible") and globs stands for; NULL past the last, and, with
+ * foldproof_error telling why, where the list has an unknown word. */
+const char *foldproof_claim(const char *list, size_t k);
+
 struct foldproof_guest_table; /* foldproof_guest.h */
 
 /* What is judged, and on what; lists are comma-separated, and NULL or 0 is what stands in brackets. */

@@ -121,7 +121,18 @@ def library() -> ctypes.CDLL:
     }
     for name, types in arguments.items():
         getattr(found, "foldproof_" + name).argtypes = types
-    found.foldproof_version.restype = found.foldproof_error.restype = c_char_p
+    found.foldproof_claim.argtypes = [c_char_p, c_size_t]
+    found.foldproof_version.restype = found.foldproof_error.restype = found.foldproof_claim.restype = c_char_p
+    return found
+
+
+def claims_of(words: str) -> list[str]:
+    """The claims that a list of names and presets stands for."""
+    found: list[str] = []
+    while (name := library().foldproof_claim(words.encode(), len(found))) is not None:
+        found.append(name.decode())
+    if not found and library().foldproof_error():
+        check(1)
     return found
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Dict, List, Optional
 
+from . import _library
 from ._replay import Code, call_of
 
 Record = Dict[str, Any]
-# The preset, without what needs launches, strides or ranks. The last needs an operation that is known.
-_REPRODUCIBLE = ("run_to_run", "fresh_process", "alignment_invariant", "batch_invariant", "length_invariant", "padding_invariant")
+# What needs launches, strides or ranks, and of rows an operation that is known.
+_NOT_OF_CALLABLES = {"launch_invariant", "stride_invariant", "message_invariant", "world_invariant", "rank_agreement"}
+_NOT_OF_ROWS = {"padding_invariant"}
 
 
 class Failure(AssertionError):
@@ -80,8 +82,8 @@ class Result:
         """As the command says it of guests; what a callable can't be asked is left out."""
         if self._named:
             return []
-        known = _REPRODUCIBLE if self._asked.get("problem") != "rows" else _REPRODUCIBLE[:-1]
-        return [claim for claim in known if claim not in self.verdicts]
+        tried = {*self.verdicts, *_NOT_OF_CALLABLES, *(_NOT_OF_ROWS if self._asked.get("problem") == "rows" else ())}
+        return [claim for claim in _library.claims_of("reproducible") if claim not in tried]
 
     def __repr__(self) -> str:
         untried = f"; not tried, because not claimed: {', '.join(self.untried)}" if self.untried else ""

@@ -217,6 +217,27 @@ Test(library, wrong_words_and_pointers_are_refused_with_a_reason) {
   cr_expect(out == 3 && foldproof_error()[0] == '\0', "an error stays after a call that succeeds");
 }
 
+Test(library, a_list_of_claims_is_read_as_the_command_reads_it) {
+  static const struct {
+    const char *list, *claims[4];
+  } rows[] = {{"deterministic", {"run_to_run", "fresh_process"}},
+              {"replays,boun*, bounded", {"bounded", "replays"}},
+              {"", {NULL}},
+              {NULL, {NULL}}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const char *const *want = rows[i].claims;
+    for (size_t k = 0; want[k]; k++) {
+      const char *got = foldproof_claim(rows[i].list, k);
+      cr_expect(got && strcmp(got, want[k]) == 0, "%s: %s, and not %s", rows[i].list, got ? got : "none", want[k]);
+      cr_expect(want[k + 1] || foldproof_claim(rows[i].list, k + 1) == NULL, "%s has more", rows[i].list);
+    }
+    cr_expect(want[0] || foldproof_claim(rows[i].list, 0) == NULL, "row %zu has claims", i);
+    cr_expect_str_eq(foldproof_error(), "");
+  }
+  cr_expect_null(foldproof_claim("bounded,run_twice", 0));
+  cr_expect(strstr(foldproof_error(), "no claim matches 'run_twice'"), "%s", foldproof_error());
+}
+
 Test(library, rows_of_the_same_bits_have_the_same_hash) {
   enum { ROWS = 6, COLS = 300 };
   float *x = terms(ROWS * COLS);
