@@ -38,9 +38,10 @@
  *   NaN         if partial sums may reach both;
  *   finite      unless |s| - A >= T of the dtype or of the accumulator: a finite accumulator holds s but for A, and is below its
  *               own T, and from the dtype's on it is rounded to infinity.
- * So where A is small beside |s| and the other sign can't overflow, an overflow is demanded, and else it is refuted. F = A
- * for plain sums; for compensated ones, with their differences, F = S (2 gamma + 16 u) is above gamma_(n+3) S (Neumaier) and
- * 6 u S (Kahan), and an overflow may give any infinity, or NaN from a compensation infinity - infinity. An exact product
+ * So where A is small beside |s| and the other sign can't overflow, an overflow is demanded, and else it is refuted. F of plain sums
+ * is A with P, or N, in place of S: rounding is monotone, so a tree's partial sums are no more than what it makes of the positive
+ * terms, with zeros for the others. Of compensated ones, with their differences, F = S (2 gamma + 16 u) is above gamma_(n+3) S
+ * (Neumaier) and 6 u S (Kahan), and an overflow may give any infinity, or NaN from a compensation infinity - infinity. An exact product
  * overflows where B may: partial products reach 2^most_exponent, but for 1 + gamma <= 2. NaN then needs a zero: a term, or an
  * underflow. Terms that are not finite: NaN stays, an infinity stays unless the finite terms overflow the other way (sum) or
  * underflow to a zero that meets it (product).

@@ -89,9 +89,25 @@ static bool is_compensated(const struct fold_bound_terms *t) {
   return t->how.method == FOLD_KAHAN || t->how.method == FOLD_NEUMAIER;
 }
 
-/* Which infinities partial sums may reach, when they are wrong by at most `error`. */
-static void look_at_partial_sums(struct fold_bound_terms *t, mpfr_srcptr error) {
+/* F, which a partial sum may be beyond side k. */
+static void set_partial_error(struct fold_bound_terms *t, int k, mpfr_t error) {
+  if (is_compensated(t)) {
+    mpfr_set_ui_2exp(error, 1, t->u + 3, MPFR_RNDU);
+    mpfr_add(error, error, t->gamma, MPFR_RNDU);
+    mpfr_mul_2ui(error, error, 1, MPFR_RNDU); /* 2 gamma + 16 u */
+    mpfr_mul(error, error, t->truth->abs_sum, MPFR_RNDU);
+  } else {
+    mpfr_mul(error, t->gamma, t->side[k], MPFR_RNDU);
+    add_underflow(t, error);
+  }
+}
+
+/* Which infinities partial sums may reach. */
+static void look_at_partial_sums(struct fold_bound_terms *t, bool exact) {
+  MPFR_DECL_INIT(error, FOLD_BOUND_BITS);
+  mpfr_set_zero(error, 1);
   for (int k = 0; k < 2; k++) {
+    if (!exact) set_partial_error(t, k, error);
     mpfr_add(t->scratch, t->side[k], error, MPFR_RNDU);
     t->partial[k] = fold_reaches_overflow(t->accumulator, t->scratch);
   }
@@ -102,18 +118,14 @@ static void look_at_partial_sums(struct fold_bound_terms *t, mpfr_srcptr error) 
 fold_status fold_sum_error(struct fold_bound_terms *t, struct fold_outcomes *outcomes, mpfr_t error) {
   mpfr_set_zero(error, 1);
   if (t->how.method == FOLD_EXACT) return fold_ok();
-  fold_status status = fold_ok();
-  if (!outcomes->exact) {
-    mpfr_set_ui_2exp(error, 1, t->u + 3, MPFR_RNDU);
-    mpfr_add(error, error, t->gamma, MPFR_RNDU);
-    mpfr_mul_2ui(error, error, 1, MPFR_RNDU); /* 2 gamma + 16 u */
-    if (!is_compensated(t)) mpfr_set(error, t->gamma, MPFR_RNDU);
-    mpfr_mul(error, error, t->truth->abs_sum, MPFR_RNDU);
+  look_at_partial_sums(t, outcomes->exact);
+  if (outcomes->exact) return fold_ok();
+  if (t->how.method == FOLD_KAHAN) return kahan(t, error);
+  if (t->how.method == FOLD_NEUMAIER) {
+    neumaier(t, error);
+  } else {
+    mpfr_mul(error, t->gamma, t->truth->abs_sum, MPFR_RNDU);
     add_underflow(t, error);
   }
-  look_at_partial_sums(t, error);
-  if (outcomes->exact) return status;
-  if (t->how.method == FOLD_KAHAN) status = kahan(t, error);
-  if (t->how.method == FOLD_NEUMAIER) neumaier(t, error);
-  return status;
+  return fold_ok();
 }

@@ -307,6 +307,29 @@ Test(outcomes, an_overflow_of_the_accumulator_is_demanded_of_a_wider_result) {
   }
 }
 
+/* So many terms of one sign that gamma of their sum reaches the threshold by itself: partial sums are wrong by that, and still none
+ * has the other sign. A small term of that sign does not help. */
+Test(outcomes, of_large_terms_of_one_sign_are_no_infinity_of_the_other) {
+  enum { N = 1 << 14 };
+  static float in[N];
+  struct fold_truth truth;
+  mpfr_t bound;
+  mpfr_init2(bound, 128);
+  fold_truth_init(&truth);
+  for (int sign = 0; sign < 2; sign++)
+    for (int small = 0; small < 2; small++) {
+      struct fold_outcomes may;
+      for (size_t i = 0; i < N; i++) in[i] = sign ? -0x1.fffffep127f : 0x1.fffffep127f;
+      if (small) in[N / 2] = sign ? 1 : -1;
+      cr_assert_eq(fold_oracle_exact(FOLD_F32, FOLD_SUM, in, N, 1, &truth).code, FOLD_OK);
+      cr_assert_eq(fold_bound_outcomes(way_of((struct way)PLAINLY, FOLD_F32), &truth, N - 1, NULL, bound, &may).code,
+                   FOLD_OK);
+      cr_expect(may.infinite[sign] && !may.infinite[!sign] && !may.nan && !may.finite, "sign %d", sign);
+    }
+  fold_truth_free(&truth);
+  mpfr_clear(bound);
+}
+
 /* 2^(p-1) + ... + 2 + 1 + 1 units are 2^p units, all of them numbers of the accumulator; one more unit is one too many: 2^p + 1 is
  * rounded. At any place of the range, with either sign; negative terms beside positive ones take no room. */
 /* +-65504 in pairs, and one smallest subnormal, so that sums may round: S = 65504 n and s = 2^-24, as f16, added up in f32. The error
