@@ -57,7 +57,7 @@ static void play_times(struct fold_timing *t, double fastest, double slowest) {
 
 static void play(struct fold_timing *t) {
   const char *part = strchr(t->subject->name, '/') + 1;
-  t->held = 3;
+  t->judged.count[FOLD_HELD] = 3;
   t->calls = t->shape.cols < 1000000 ? 32 : 1;
   t->median = t->p10 = t->p90 = t->bytes_per_second = t->of_ceiling = t->to_peer = NAN;
   if (strcmp(part, "plausible") == 0) play_times(t, 1.02, 1.2);
@@ -67,9 +67,9 @@ static void play(struct fold_timing *t) {
     play_times(t, 0.997, 0.999); /* all above the median read, none above the faster ones */
   if (strcmp(part, "implausible") == 0) play_times(t, 0.5, 0.9);
   if (strcmp(part, "nan") == 0) play_times(t, 1.02, NAN);
-  t->refuted = strcmp(part, "refuted") == 0;
-  t->broken = strcmp(part, "broken") == 0;
-  t->skipped = strcmp(part, "skipped") == 0;
+  t->judged.count[FOLD_REFUTED] = strcmp(part, "refuted") == 0;
+  t->judged.count[FOLD_BROKEN] = strcmp(part, "broken") == 0;
+  t->judged.count[FOLD_SKIPPED] = strcmp(part, "skipped") == 0;
 }
 
 fold_status fold_bench_shape(const struct fold_registry *registry, const struct fold_bench_options *options,

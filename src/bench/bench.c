@@ -1,6 +1,5 @@
 /* bench.c: the bench of one shape: which subjects take part, their judging before it, and the comparison of their times. */
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "bench_host.h"
@@ -30,12 +29,6 @@ static void compare(struct fold_timing *timing, size_t n, const char *peer) {
   for (size_t k = 0; k < n; k++) timing[k].to_peer = reference / timing[k].median;
 }
 
-void fold_timing_count(struct fold_timing *t, const struct fold_claim *claim, const struct fold_finding *finding) {
-  size_t *counts[FOLD_VERDICTS] = {&t->held, &t->refuted, &t->skipped, &t->broken};
-  ++*counts[finding->verdict];
-  if (finding->verdict != FOLD_HELD) snprintf(t->note, sizeof t->note, "%s: %.*s", claim->name, 130, finding->reason);
-}
-
 struct verdicts {
   struct fold_timing *timing;
   size_t n;
@@ -45,7 +38,7 @@ static fold_status count_verdict(void *context, const struct fold_judgement *j) 
   const struct verdicts *verdicts = context;
   for (size_t k = 0; k < verdicts->n; k++) {
     struct fold_timing *t = &verdicts->timing[k];
-    if (t->subject == j->subject) fold_timing_count(t, j->claim, &j->finding);
+    if (t->subject == j->subject) fold_judged_count(&t->judged, j->claim->name, &j->finding);
   }
   return fold_ok();
 }

@@ -13,6 +13,7 @@
 #ifndef FOLD_BENCH_H
 #define FOLD_BENCH_H
 
+#include "bench_judged.h"
 #include "ceiling.h"
 #include "runner.h"
 
@@ -54,12 +55,8 @@ struct fold_timing {
   double ceiling;                               /* host: of this shape's reads, bytes a second; else 0 */
   double bytes_per_second, of_ceiling, to_peer; /* to_peer: peer's median over this one's: above 1 is faster */
   bool implausible;                             /* above the ceiling */
-  size_t held, refuted, skipped, broken;        /* verdicts of the claims that were judged first */
-  char note[160];                               /* why it was not timed, or not judged */
+  struct fold_judged judged;                    /* before it was timed */
 };
-
-/* Counts a verdict; if it is not "held", notes the reason. */
-void fold_timing_count(struct fold_timing *timing, const struct fold_claim *claim, const struct fold_finding *finding);
 
 /* Whether subjects can be timed on an engine: FOLD_UNSUPPORTED, with the reason, where not. */
 fold_status fold_bench_ready(enum fold_engine engine);

@@ -1,8 +1,21 @@
 /* bench_figures.c: computes figures from timed runs, and says which are implausible. Needs no GPU. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "bench.h"
+
+void fold_judged_count(struct fold_judged *j, const char *claim, const struct fold_finding *finding) {
+  j->count[finding->verdict]++;
+  if (finding->verdict != FOLD_HELD) snprintf(j->note, sizeof j->note, "%s: %.*s", claim, 150, finding->reason);
+}
+
+bool fold_judged_may_run(const struct fold_judged *j) { return !j->count[FOLD_REFUTED] && !j->count[FOLD_BROKEN]; }
+
+const char *fold_judged_verdict(const struct fold_judged *j) {
+  if (fold_judged_may_run(j)) return j->count[FOLD_HELD] ? fold_verdict_name(FOLD_HELD) : "not judged";
+  return fold_verdict_name(j->count[FOLD_REFUTED] ? FOLD_REFUTED : FOLD_BROKEN);
+}
 
 static int rising(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;

@@ -137,8 +137,8 @@ static fold_status run_once(struct race *r, struct contender *c, size_t slot, do
   return status;
 }
 
-static void count(void *timing, const struct fold_claim *claim, const struct fold_finding *finding) {
-  fold_timing_count(timing, claim, finding);
+static void count(void *judged, const struct fold_claim *claim, const struct fold_finding *finding) {
+  fold_judged_count(judged, claim->name, finding);
 }
 
 /* Its results against the exact ones, sums within the bound of NumPy's tree, each addition rounded to the dtype: pairwise within
@@ -158,14 +158,15 @@ static fold_status judge_numpy(struct race *r, struct fold_timing *t) {
   FOLD_TRY(fold_truths_open(&truths, &c, r->pool.in));
   truths.other = fold_bench_call(shape, r->pool.in, NULL).other;
   struct fold_evidence evidence = {&numpy, &truths, 0, r->pool.out};
-  fold_judge_evidence(&evidence, "bounded,correctly_rounded", count, t);
+  fold_judge_evidence(&evidence, "bounded,correctly_rounded", count, &t->judged);
   fold_truths_close(&truths);
   return fold_ok();
 }
 
 static fold_status start_numpy(struct race *r, struct fold_timing *t) {
   FOLD_TRY(fold_numpy_open(r->shape, &r->pool, r->stop, &r->numpy));
-  snprintf(t->note, sizeof t->note, "NumPy %s, 1 thread, a process of its own", fold_numpy_version(r->numpy));
+  snprintf(t->judged.note, sizeof t->judged.note, "NumPy %s, 1 thread, a process of its own",
+           fold_numpy_version(r->numpy));
   return r->options->verify ? judge_numpy(r, t) : fold_ok();
 }
 
@@ -186,11 +187,11 @@ static void start(struct race *r, struct contender *c) {
   c->seconds = calloc(r->options->iterations, sizeof *c->seconds);
   fold_status status = c->seconds ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for its times");
   if (t && status.code == FOLD_OK) status = is_numpy(c) ? start_numpy(r, t) : start_subject(r, c);
-  c->runs = status.code == FOLD_OK && (!t || (t->refuted == 0 && t->broken == 0));
+  c->runs = status.code == FOLD_OK && (!t || fold_judged_may_run(&t->judged));
   if (c->runs) status = run_once(r, c, 1, &seconds); /* warm */
   if (status.code == FOLD_OK) return;
   c->runs = false;
-  if (t) snprintf(t->note, sizeof t->note, "%.*s", (int)sizeof t->note - 1, status.text);
+  if (t) snprintf(t->judged.note, sizeof t->judged.note, "%.*s", (int)sizeof t->judged.note - 1, status.text);
 }
 
 /* Runs all contenders in turn, round after round, each on the next input; returns the number of complete rounds. */

@@ -133,7 +133,7 @@ static fold_status record_graph(struct contender *contender, const struct fold_p
   contender->graph = NULL;
   if (run.code == FOLD_OK) return status;
   if (run.code != FOLD_UNSUPPORTED) return run;
-  if (!t->note[0]) snprintf(t->note, sizeof t->note, "call by call: %.140s", run.text);
+  if (!t->judged.note[0]) snprintf(t->judged.note, sizeof t->judged.note, "call by call: %.140s", run.text);
   return closed;
 }
 
@@ -201,12 +201,12 @@ static fold_status conclude(struct contender *contender, const struct fold_ceili
 /* A subject that can't run here is left out with a note; only a broken device ends the bench. */
 static void start(struct contender *contender, const struct fold_pool *pool, size_t slot, unsigned iterations) {
   struct fold_timing *t = contender->timing;
-  contender->runs = t->refuted == 0 && t->broken == 0;
+  contender->runs = fold_judged_may_run(&t->judged);
   if (!contender->runs) return;
   fold_status status = open_contender(contender, pool, slot, iterations);
   if (status.code == FOLD_OK) return;
   contender->runs = false;
-  snprintf(t->note, sizeof t->note, "%.*s", (int)sizeof t->note - 1, status.text);
+  snprintf(t->judged.note, sizeof t->judged.note, "%.*s", (int)sizeof t->judged.note - 1, status.text);
 }
 
 fold_status fold_bench_race(const struct fold_bench_options *options, const struct fold_bench_shape *shape,

@@ -136,14 +136,14 @@ static fold_status check_all(struct fold_world_race *s, check_one *check, const 
   s->in = 0;
   for (size_t k = 0; k < s->n && !*stop; k++) {
     struct fold_world_timing *t = &s->timing[k];
-    if (t->refuted || t->broken) continue;
+    if (!fold_judged_may_run(&t->judged)) continue;
     fold_status status = check(s, k, stop);
     if (status.code == FOLD_UNSUPPORTED) {
-      snprintf(t->note, sizeof t->note, "%.*s", (int)sizeof t->note - 1, status.text);
+      snprintf(t->judged.note, sizeof t->judged.note, "%.*s", (int)sizeof t->judged.note - 1, status.text);
       continue;
     }
     FOLD_TRY(status);
-    if (t->refuted || t->broken) continue;
+    if (!fold_judged_may_run(&t->judged)) continue;
     s->in |= ((1u << s->shares) - 1) << (k * s->shares);
   }
   return fold_ok();

@@ -12,6 +12,7 @@
 #ifndef FOLD_BENCH_WORLD_H
 #define FOLD_BENCH_WORLD_H
 
+#include "bench_judged.h"
 #include "ceiling.h"
 #include "runner.h"
 #include "rank_wire.h"
@@ -52,8 +53,7 @@ struct fold_world_timing {
   unsigned rounds, below[FOLD_SHARES]; /* in how many rounds the whole was faster than that share (fold_world_pair) */
   uint64_t hash;                       /* of rank 0's results */
   bool checked;                        /* hash means something */
-  size_t held, refuted, skipped, broken;
-  char note[200];
+  struct fold_judged judged; /* before it was timed */
 };
 
 /* Times every selected subject that takes the shape; `timing` has room for registry->n, *n are filled. */
@@ -62,8 +62,6 @@ fold_status fold_bench_world(const struct fold_registry *registry, const struct 
                              const volatile int *stop);
 /* Of n_bytes of one rank's memory: the fastest rank's. */
 fold_status fold_bench_world_ceiling(enum fold_engine engine, size_t n_bytes, struct fold_ceiling *ceiling);
-/* Counts a verdict, and notes why where it is not held. */
-void fold_world_timing_count(struct fold_world_timing *timing, const char *claim, const struct fold_finding *finding);
 
 /* In how many of n rounds the whole took less than a share of it did, by more than 1% and the clock's microsecond: who
  * comes after whom shows by less, and CUDA's events resolve half a microsecond each. NaN counts. */

@@ -13,20 +13,14 @@ static const char *const judged_at_size = "bounded,replays,correctly_rounded";
 /* Of a long sum there is no input here to replay, and counting an order's height term by term would take too long. */
 static const char *const judged_long = "correctly_rounded", *const judged_long_unordered = "bounded,correctly_rounded";
 
-void fold_world_timing_count(struct fold_world_timing *t, const char *claim, const struct fold_finding *finding) {
-  size_t *counts[FOLD_VERDICTS] = {&t->held, &t->refuted, &t->skipped, &t->broken};
-  ++*counts[finding->verdict];
-  if (finding->verdict != FOLD_HELD) snprintf(t->note, sizeof t->note, "%s: %.*s", claim, 150, finding->reason);
-}
-
-static void count(void *timing, const struct fold_claim *claim, const struct fold_finding *finding) {
-  fold_world_timing_count(timing, claim->name, finding);
+static void count(void *judged, const struct fold_claim *claim, const struct fold_finding *finding) {
+  fold_judged_count(judged, claim->name, finding);
 }
 
 static fold_status count_judgement(void *context, const struct fold_judgement *j) {
   struct fold_world_race *s = context;
   for (size_t k = 0; k < s->n; k++)
-    if (s->timing[k].subject == j->subject) fold_world_timing_count(&s->timing[k], j->claim->name, &j->finding);
+    if (s->timing[k].subject == j->subject) fold_judged_count(&s->timing[k].judged, j->claim->name, &j->finding);
   return fold_ok();
 }
 
@@ -89,7 +83,7 @@ static fold_status judge_at_size(const struct fold_world_race *s, struct fold_wo
   if (status.code == FOLD_OK) status = fold_truths_open(&truths, &c, terms);
   if (status.code == FOLD_OK) {
     struct fold_evidence evidence = {t->subject, &truths, shape->ranks, results};
-    fold_judge_evidence(&evidence, judged_at_size, count, t);
+    fold_judge_evidence(&evidence, judged_at_size, count, &t->judged);
     fold_truths_close(&truths);
   }
   free(terms);
@@ -126,7 +120,7 @@ static fold_status judge_long(const struct fold_world_race *s, struct fold_world
   truths.row[0] = *truth; /* lent: s->options->sums frees it */
   truths.known[0] = true;
   struct fold_evidence evidence = {t->subject, &truths, s->shape->ranks, result};
-  fold_judge_evidence(&evidence, t->subject->order ? judged_long : judged_long_unordered, count, t);
+  fold_judge_evidence(&evidence, t->subject->order ? judged_long : judged_long_unordered, count, &t->judged);
   truths.known[0] = false;
   fold_truths_close(&truths);
   return fold_ok();
@@ -163,7 +157,7 @@ static fold_status judge_integers(const struct fold_world_race *s, struct fold_w
     right = fold_find_same(&finding, dtype, &got, &want, 1, what);
   }
   if (right) fold_find_held(&finding);
-  fold_world_timing_count(t, "integers at this size", &finding);
+  fold_judged_count(&t->judged, "integers at this size", &finding);
   return fold_ok();
 }
 
@@ -184,8 +178,8 @@ static void judge_ranks(struct fold_world_timing *t, const struct wire_checked *
   }
   if (agreed) fold_find_held(&agree);
   if (repeated) fold_find_held(&repeat);
-  if (verify || !agreed) fold_world_timing_count(t, "rank_agreement", &agree);
-  if (verify || !repeated) fold_world_timing_count(t, "run_to_run", &repeat);
+  if (verify || !agreed) fold_judged_count(&t->judged, "rank_agreement", &agree);
+  if (verify || !repeated) fold_judged_count(&t->judged, "run_to_run", &repeat);
 }
 
 /* Free *checked, also where this failed. */
@@ -212,8 +206,8 @@ fold_status fold_world_race_check(const struct fold_world_race *s, size_t k, con
   if (status.code == FOLD_OK && s->options->verify && whole) status = judge_at_size(s, t, checked[0].sample);
   if (status.code == FOLD_OK && s->options->verify && !whole && shape->op == FOLD_SUM)
     status = judge_long(s, t, checked[0].sample[0], stop);
-  if (s->options->verify && !whole && shape->op != FOLD_SUM && !t->note[0])
-    snprintf(t->note, sizeof t->note, "at this size only agreement and repeats are judged, but of sums");
+  if (s->options->verify && !whole && shape->op != FOLD_SUM && !t->judged.note[0])
+    snprintf(t->judged.note, sizeof t->judged.note, "at this size only agreement and repeats are judged, but of sums");
   free(checked);
   return status;
 }

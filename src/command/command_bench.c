@@ -12,12 +12,6 @@
 
 enum { MOST_CEILING = 34, LEAST_CEILING = 30 }; /* log2 of bytes */
 
-static const char *verdict_of(const struct fold_timing *t) {
-  if (t->refuted) return "refuted";
-  if (t->broken) return "broken";
-  return t->held ? "held" : "not judged";
-}
-
 static void print_timing(const struct fold_timing *t) {
   printf("%-28s", t->subject->name);
   if (isnan(t->median)) {
@@ -30,23 +24,23 @@ static void print_timing(const struct fold_timing *t) {
     else
       printf(" %8.3f", t->to_peer);
   }
-  printf("  %s%s", verdict_of(t),
+  printf("  %s%s", fold_judged_verdict(&t->judged),
          !t->implausible                           ? ""
          : fold_engine_is_here(t->subject->engine) ? "  IMPLAUSIBLE: faster than caches are read"
                                                    : "  IMPLAUSIBLE: above the ceiling");
-  if (t->note[0]) printf("  (%s)", t->note);
+  if (t->judged.note[0]) printf("  (%s)", t->judged.note);
   printf("\n");
 }
 
 static fold_status write_timing(struct bench_command *b, const struct fold_timing *t,
                                 const struct fold_ceiling *ceiling) {
   bool host = fold_engine_is_here(b->options.engine);
-  json_t *line =
-      json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:i, s:s, s:b}", "schema", FOLD_SCHEMA, "type",
-                "timing", "subject", t->subject->name, "engine", fold_engine_name(b->options.engine), "dtype",
-                fold_dtype_name(t->shape.dtype), "op", t->shape.problem->name, "rows", (json_int_t)t->shape.rows,
-                "cols", (json_int_t)t->shape.cols, "generator", b->generator, "seed", (json_int_t)b->options.seed,
-                "iterations", (int)b->options.iterations, "verdict", verdict_of(t), "implausible", (int)t->implausible);
+  json_t *line = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:i, s:s, s:b}", "schema", FOLD_SCHEMA,
+                           "type", "timing", "subject", t->subject->name, "engine", fold_engine_name(b->options.engine),
+                           "dtype", fold_dtype_name(t->shape.dtype), "op", t->shape.problem->name, "rows",
+                           (json_int_t)t->shape.rows, "cols", (json_int_t)t->shape.cols, "generator", b->generator,
+                           "seed", (json_int_t)b->options.seed, "iterations", (int)b->options.iterations, "verdict",
+                           fold_judged_verdict(&t->judged), "implausible", (int)t->implausible);
   fold_record_number(line, "median_seconds", t->median);
   fold_record_number(line, "p10_seconds", t->p10);
   fold_record_number(line, "p90_seconds", t->p90);
@@ -58,7 +52,7 @@ static fold_status write_timing(struct bench_command *b, const struct fold_timin
   fold_record_number(line, "to_peer", t->to_peer);
   if (line) json_object_set_new(line, "peer", json_string(b->options.peer));
   if (line && host) json_object_set_new(line, "threads", json_integer((json_int_t)b->options.threads));
-  if (line && t->note[0]) json_object_set_new(line, "note", json_string(t->note));
+  if (line && t->judged.note[0]) json_object_set_new(line, "note", json_string(t->judged.note));
   return fold_records_line(&b->records, line);
 }
 
@@ -111,8 +105,8 @@ static fold_status bench_shape(struct bench_command *b, const struct fold_regist
     print_timing(&timing[k]);
     outcome->timed += !isnan(timing[k].median);
     outcome->implausible += timing[k].implausible;
-    outcome->refuted += timing[k].refuted > 0;
-    outcome->broken += timing[k].broken > 0;
+    outcome->refuted += timing[k].judged.count[FOLD_REFUTED] > 0;
+    outcome->broken += timing[k].judged.count[FOLD_BROKEN] > 0;
     if (b->records.file) FOLD_TRY(write_timing(b, &timing[k], ceiling));
   }
   fflush(stdout);

@@ -3,12 +3,6 @@
 
 #include "command_bench_world.h"
 
-const char *fold_bench_verdict(const struct fold_world_timing *t) {
-  if (t->refuted) return "refuted";
-  if (t->broken) return "broken";
-  return t->held ? "held" : "not judged";
-}
-
 static void set_span(json_t *line, const char *share, const struct fold_span *span) {
   const struct {
     const char *name;
@@ -29,7 +23,7 @@ static json_t *open_record(const struct world_bench *w, const char *type, const 
                            "dtype", fold_dtype_name(t->shape.dtype), "op", fold_op_name(t->shape.op), "workers",
                            (json_int_t)t->shape.ranks, "generator", w->b->generator, "seed",
                            (json_int_t)w->options.seed, "iterations", (int)w->options.iterations, "setting", w->setting,
-                           "verdict", fold_bench_verdict(t), "implausible", l->figures.implausible != NULL);
+                           "verdict", fold_judged_verdict(&t->judged), "implausible", l->figures.implausible != NULL);
   if (!line) return NULL;
   if (fold_world_of(t->shape.engine, &world).code == FOLD_OK) {
     const struct wire_hello *hello = fold_world_hello(world, 0);
@@ -48,7 +42,7 @@ static json_t *open_record(const struct world_bench *w, const char *type, const 
   json_object_set_new(line, "noisy", json_boolean(l->figures.noisy != NULL));
   if (l->figures.implausible) json_object_set_new(line, "why", json_string(l->figures.implausible));
   if (l->figures.noisy) json_object_set_new(line, "why", json_string(l->figures.noisy));
-  if (t->note[0]) json_object_set_new(line, "note", json_string(t->note));
+  if (t->judged.note[0]) json_object_set_new(line, "note", json_string(t->judged.note));
   return line;
 }
 

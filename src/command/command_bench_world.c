@@ -16,19 +16,19 @@ void fold_bench_put(int width, int digits, double value) {
 }
 
 void fold_bench_end_line(struct world_bench *w, const struct line *l) {
-  const char *verdict = fold_bench_verdict(l->t);
+  const char *verdict = fold_judged_verdict(&l->t->judged);
   if (l->figures.noisy)
     printf("  too noisy to judge: %s; the bits: %s", l->figures.noisy, verdict);
   else
     printf("  %s%s%s", verdict, l->figures.implausible ? "  IMPLAUSIBLE: " : "",
            l->figures.implausible ? l->figures.implausible : "");
-  if (l->t->note[0]) printf("  (%s)", l->t->note);
+  if (l->t->judged.note[0]) printf("  (%s)", l->t->judged.note);
   printf("\n");
   w->outcome->timed += !isnan(l->t->share[FOLD_SHARE_ALL].median);
   w->outcome->implausible += l->figures.implausible != NULL;
   w->outcome->noisy += l->figures.noisy != NULL;
-  w->outcome->refuted += l->t->refuted > 0;
-  w->outcome->broken += l->t->broken > 0;
+  w->outcome->refuted += l->t->judged.count[FOLD_REFUTED] > 0;
+  w->outcome->broken += l->t->judged.count[FOLD_BROKEN] > 0;
 }
 
 double fold_bench_library(const struct world_bench *w) {
@@ -76,7 +76,7 @@ static void judge_worlds(struct fold_world_timing *t, const struct fold_world_ti
     if (!verify) return;
     fold_find_held(&finding);
   }
-  fold_world_timing_count(t, "world_invariant", &finding);
+  fold_judged_count(&t->judged, "world_invariant", &finding);
 }
 
 static void print_sum(struct world_bench *w, const struct line *l, uint64_t n) {

@@ -40,8 +40,6 @@ fold_status fold_bench_time_shape(struct world_bench *w, const struct fold_world
 fold_status fold_bench_messages(struct world_bench *w, enum fold_dtype dtype);
 size_t fold_bench_count_messages(const struct world_bench *w);
 
-/* "held", "refuted", "broken" or "not judged". */
-const char *fold_bench_verdict(const struct fold_world_timing *t);
 /* One record of a line, where records are written (command_bench_records.c). */
 fold_status fold_bench_write_message(const struct world_bench *w, const struct line *l);
 fold_status fold_bench_write_scaling(const struct world_bench *w, const struct line *l, bool weak, uint64_t n);
