@@ -15,6 +15,8 @@ void fold_sheet_open(struct fold_sheet *sheet, const char *name, const char *tit
 void fold_sheet_columns(struct fold_sheet *sheet, const char *columns) {
   static const char signs[] = " $#="; /* in the sequence of the kinds */
   for (const char *end = ""; columns; columns = *end ? end + 1 : NULL) {
+    const bool shared = *columns == '^';
+    columns += shared;
     const char *sign = *columns ? strchr(signs + 1, *columns) : NULL;
     end = columns + strcspn(columns, ";");
     if (sign) columns++;
@@ -23,6 +25,7 @@ void fold_sheet_columns(struct fold_sheet *sheet, const char *columns) {
       return;
     }
     struct fold_column *column = &sheet->columns[sheet->n_columns++];
+    column->shared = shared;
     column->kind = sign ? (enum fold_column_kind)(sign - signs) : FOLD_COLUMN_TEXT;
     snprintf(column->name, sizeof column->name, "%.*s", (int)(end - columns), columns);
   }

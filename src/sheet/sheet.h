@@ -35,13 +35,14 @@ struct fold_sheet {
   struct fold_column {
     char name[64];
     enum fold_column_kind kind;
+    bool shared; /* a terminal gets the value that all rows have once, above the table */
   } columns[FOLD_SHEET_COLUMNS];
   struct fold_cell *cells; /* texts are the sheet's own */
   size_t n_columns, n, room;
   bool failed;
 };
 
-/* Columns are "Name;Name" of texts; '#' before a name: of counts, '=': of numbers, '$': of commands. */
+/* Columns are "Name;Name" of texts; '#' before a name: of counts, '=': of numbers, '$': of commands. '^' before that: shared. */
 void fold_sheet_open(struct fold_sheet *sheet, const char *name, const char *title, const char *columns);
 /* More of them, before any row. Those past FOLD_SHEET_COLUMNS are an error of the view's. */
 void fold_sheet_columns(struct fold_sheet *sheet, const char *columns);

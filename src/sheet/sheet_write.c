@@ -78,6 +78,14 @@ static void put_entry(const struct fold_sheet *sheet, size_t row, enum fold_repo
   fputs(m->item_end, out);
 }
 
+static bool is_one_value(const struct fold_sheet *sheet, size_t column) {
+  char text[32], other[32];
+  const char *first = say(sheet, 0, column, text);
+  for (size_t r = 1; r < fold_sheet_rows(sheet); r++)
+    if (strcmp(first, say(sheet, r, column, other)) != 0) return false;
+  return true;
+}
+
 /* Columns without a single value are left out. */
 static size_t find_shown(const struct fold_sheet *sheet, size_t shown[FOLD_SHEET_COLUMNS]) {
   size_t n = 0;
@@ -152,9 +160,28 @@ static void put_markdown(const struct fold_sheet *sheet, size_t rows, FILE *out)
   fputc('\n', out);
 }
 
+/* Takes the shared columns out of those that are shown, and says their values in a line. */
+static size_t put_shared(const struct fold_sheet *sheet, size_t *shown, size_t n, FILE *out) {
+  const char *between = "  ";
+  char text[32];
+  size_t left = 0;
+  for (size_t i = 0; i < n; i++) {
+    const struct fold_column *column = &sheet->columns[shown[i]];
+    if (!column->shared || !is_one_value(sheet, shown[i])) {
+      shown[left++] = shown[i];
+      continue;
+    }
+    fprintf(out, "%s%s ", between, column->name);
+    fold_put_plain(out, say(sheet, 0, shown[i], text));
+    between = ", ";
+  }
+  fputs(left < n ? "\n" : "", out);
+  return left;
+}
+
 static void put_text(const struct fold_sheet *sheet, size_t rows, FILE *out) {
   size_t shown[FOLD_SHEET_COLUMNS];
-  const size_t n = find_shown(sheet, shown);
+  const size_t n = put_shared(sheet, shown, find_shown(sheet, shown), out);
   char text[32];
   size_t width[FOLD_SHEET_COLUMNS];
   for (size_t i = 0; i < n; i++) {
