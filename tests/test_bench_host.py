@@ -61,8 +61,12 @@ def check_table(folder):
         ours, theirs = timings["host/pairwise", 100000, 1], timings["numpy/sum", 100000, 1]
         expect(abs(ours["to_peer"] * ours["median_seconds"] / theirs["median_seconds"] - 1) < 1e-9, f"ratio: {ours} {theirs}")
         expect(numpy.__version__ in theirs["note"], f"{theirs}")
-    for words in ("1 x 100, normal, 1 thread\n", "1 x 100000, normal, 2 threads\n", "ceiling: the fastest plain read"):
+    for words in ("Threads 1, dtype f32, op sum, Data normal, Elements 100, Ceiling (GB/s) ", "Threads 2, dtype f32, op sum, Data normal, Elements 100,000, "):
         expect(words in text, f"no '{words}' in: {text}")
+    code, text, timings = bench(folder, "--n", "1", "--threads", "1", "--subjects", "host/exact")
+    expect(code == 0 and "Peer" not in text, f"a peer that was not timed: {code}: {text}")
+    told, rate = float(text.split("host/exact")[1].split()[3]), 1e-9 * timings["host/exact", 1, 1]["bytes_per_second"]
+    expect(abs(told / rate - 1) < 0.01, f"not {rate} GB/s of a small sum: {text}")
 
 
 # What plays NumPy answers in NumPy's words: a version, then a time and bits for each offset that it reads.

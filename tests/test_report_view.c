@@ -124,7 +124,8 @@ Test(report, timings_are_not_called_unjudged) {
   shell_run(s, "PATH=.:$PATH $F report m.jsonl -o m.html; $F report m.jsonl --format markdown");
   EXPECT_CODE(s, 0);
   cr_expect(strstr(s->out, "## foldproof: 32 timings (32 of results that held), 3 scaling points\n"), "%s", s->out);
-  cr_expect(strstr(s->out, "| rows/par_16_determ | rows/par_16 | f32 | normal | 1,000 | 7 | 6 | 1.17 |"), "%s", s->out);
+  cr_expect(strstr(s->out, "| rows/par_16_determ | rows/par_16 | cuda | f32 | normal | 1,000 | 7 | 6 | 1.17 |"), "%s",
+            s->out);
   cr_expect(
       shell_holds(s, "m.html", "<title>foldproof: 32 timings (32 of results that held), 3 scaling points</title>"));
   cr_expect(!strstr(s->out, "nothing was judged") && !shell_holds(s, "m.html", "nothing was judged"));

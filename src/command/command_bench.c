@@ -1,5 +1,4 @@
-/* command_bench.c: foldproof bench: verify, then time, on a GPU, the host or over ranks; the tables and JSON lines of the first
- * two. */
+/* command_bench.c: foldproof bench: verify, then time, on a GPU, the host or over ranks; the records of the first two. */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -7,33 +6,13 @@
 #include <string.h>
 
 #include "command_bench.h"
-#include "environment.h"
 #include "near.h"
+#include "report_lines.h"
 
 enum { MOST_CEILING = 34, LEAST_CEILING = 30 }; /* log2 of bytes */
 
-static void print_timing(const struct fold_timing *t) {
-  printf("%-28s", t->subject->name);
-  if (isnan(t->median)) {
-    printf(" %10s %9s %9s %9s %8s %8s", "-", "-", "-", "-", "-", "-");
-  } else {
-    printf(" %10.2f %9.2f %9.2f %9.1f %8.3f", 1e6 * t->median, 1e6 * t->p10, 1e6 * t->p90, 1e-9 * t->bytes_per_second,
-           t->of_ceiling);
-    if (isnan(t->to_peer))
-      printf(" %8s", "-");
-    else
-      printf(" %8.3f", t->to_peer);
-  }
-  printf("  %s%s", fold_judged_verdict(&t->judged),
-         !t->implausible                           ? ""
-         : fold_engine_is_here(t->subject->engine) ? "  IMPLAUSIBLE: faster than caches are read"
-                                                   : "  IMPLAUSIBLE: above the ceiling");
-  if (t->judged.note[0]) printf("  (%s)", t->judged.note);
-  printf("\n");
-}
-
-static fold_status write_timing(struct bench_command *b, const struct fold_timing *t,
-                                const struct fold_ceiling *ceiling) {
+static fold_status take_timing(struct bench_command *b, const struct fold_timing *t,
+                               const struct fold_ceiling *ceiling) {
   bool host = fold_engine_is_here(b->options.engine);
   json_t *line = json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:I, s:I, s:s, s:I, s:i, s:s, s:b}", "schema", FOLD_SCHEMA,
                            "type", "timing", "subject", t->subject->name, "engine", fold_engine_name(b->options.engine),
@@ -53,32 +32,27 @@ static fold_status write_timing(struct bench_command *b, const struct fold_timin
   if (line) json_object_set_new(line, "peer", json_string(b->options.peer));
   if (line && host) json_object_set_new(line, "threads", json_integer((json_int_t)b->options.threads));
   if (line && t->judged.note[0]) json_object_set_new(line, "note", json_string(t->judged.note));
-  return fold_records_line(&b->records, line);
+  return fold_bench_take(b, line);
 }
 
-/* The end of a shape's headline: how many calls a timed run has, where it is a graph. */
-static void print_calls(const struct fold_timing *timing, size_t n) {
-  unsigned calls = 1;
-  for (size_t k = 0; k < n; k++)
-    if (timing[k].calls > calls) calls = timing[k].calls;
-  if (calls > 1)
-    printf(", a call in CUDA graphs of %u\n", calls);
-  else
-    printf("\n");
+fold_status fold_bench_take(struct bench_command *b, json_t *record) {
+  struct bench_outcome *o = &b->outcome;
+  const char *verdict = fold_record_text(record, FOLD_KEY(verdict));
+  o->timed += json_object_get(record, FOLD_KEY(median_seconds)) != NULL;
+  o->implausible += json_is_true(json_object_get(record, FOLD_KEY(implausible)));
+  o->noisy += json_is_true(json_object_get(record, FOLD_KEY(noisy)));
+  o->refuted += strcmp(verdict, fold_verdict_name(FOLD_REFUTED)) == 0;
+  o->broken += strcmp(verdict, fold_verdict_name(FOLD_BROKEN)) == 0;
+  return fold_measuring_take(&b->measuring, record);
 }
 
 void fold_bench_begin_shape(struct bench_command *b, const char *what) {
-  fold_progress_show(&b->progress, b->done, b->shapes, what);
-}
-
-void fold_bench_end_shape(struct bench_command *b) {
-  b->done++;
-  fold_progress_clear(&b->progress);
+  fold_progress_show(&b->measuring.progress, b->done, b->shapes, what);
 }
 
 static fold_status bench_shape(struct bench_command *b, const struct fold_registry *registry,
                                const struct fold_bench_shape *shape, const struct fold_ceiling *ceiling,
-                               struct fold_timing *timing, struct bench_outcome *outcome) {
+                               struct fold_timing *timing) {
   size_t n;
   char what[80];
   bool host = fold_engine_is_here(b->options.engine);
@@ -87,29 +61,11 @@ static fold_status bench_shape(struct bench_command *b, const struct fold_regist
   snprintf(what, sizeof what, "%s, %zu x %zu%s", fold_dtype_name(shape->dtype), shape->rows, shape->cols, threads);
   fold_bench_begin_shape(b, what);
   fold_status status = fold_bench_shape(registry, &b->options, shape, ceiling, timing, &n, fold_watch_interrupt());
-  fold_bench_end_shape(b);
+  b->done++;
+  for (size_t k = 0; k < n && status.code == FOLD_OK; k++) status = take_timing(b, &timing[k], ceiling);
   FOLD_TRY(status);
-  printf("\n%s %s, %zu x %zu, %s%s", fold_dtype_name(shape->dtype), shape->problem->name, shape->rows, shape->cols,
-         b->generator, threads);
-  print_calls(timing, n);
-  if (host && n > 0 && timing[0].ceiling > 0)
-    printf("ceiling: the fastest plain read of the inputs' memory, with 1 thread or with all: %.1f GB/s\n",
-           1e-9 * timing[0].ceiling);
-  if (n == 0) {
-    printf("no selected subject takes %s %s\n", fold_dtype_name(shape->dtype), shape->problem->name);
-    return fold_ok();
-  }
-  printf("%-28s %10s %9s %9s %9s %8s %8s  %s\n", "subject", "median us", "p10 us", "p90 us", "GB/s", "ceiling", "peer",
-         "judged first");
-  for (size_t k = 0; k < n; k++) {
-    print_timing(&timing[k]);
-    outcome->timed += !isnan(timing[k].median);
-    outcome->implausible += timing[k].implausible;
-    outcome->refuted += timing[k].judged.count[FOLD_REFUTED] > 0;
-    outcome->broken += timing[k].judged.count[FOLD_BROKEN] > 0;
-    if (b->records.file) FOLD_TRY(write_timing(b, &timing[k], ceiling));
-  }
-  fflush(stdout);
+  FOLD_TRY(fold_measuring_show(&b->measuring));
+  if (n == 0) printf("no selected subject takes %s %s\n", fold_dtype_name(shape->dtype), shape->problem->name);
   return fold_ok();
 }
 
@@ -129,18 +85,14 @@ static fold_status measure_ceiling(const struct bench_command *b, struct fold_ce
   const char *read_shape = "";
   size_t nbytes = ceiling_bytes(b);
   *ceiling = (struct fold_ceiling){.rate = NAN, .most = NAN};
-  if (fold_engine_is_here(b->options.engine)) {
-    printf("host; peer: %s\n", b->options.peer);
-    return fold_ok();
-  }
+  if (fold_engine_is_here(b->options.engine)) return fold_ok();
   FOLD_TRY(fold_bench_ceiling(nbytes, b->options.iterations, ceiling, &read_shape));
-  printf("ceiling: a plain read of %.2f GB, %s: %.1f GB/s, the faster ones %.1f; peer: %s\n", 1e-9 * (double)nbytes,
-         read_shape, 1e-9 * ceiling->rate, 1e-9 * ceiling->most, b->options.peer);
+  printf("ceiling: a plain read of %.2f GB, %s: %.1f GB/s, the faster ones %.1f\n", 1e-9 * (double)nbytes, read_shape,
+         1e-9 * ceiling->rate, 1e-9 * ceiling->most);
   return fold_ok();
 }
 
-static fold_status bench_all(struct bench_command *b, const struct fold_registry *registry,
-                             struct bench_outcome *outcome) {
+static fold_status bench_all(struct bench_command *b, const struct fold_registry *registry) {
   struct fold_ceiling ceiling;
   FOLD_TRY(measure_ceiling(b, &ceiling));
   b->shapes = (size_t)__builtin_popcount(b->dtypes) * b->n_sizes * b->n_threads;
@@ -153,7 +105,7 @@ static fold_status bench_all(struct bench_command *b, const struct fold_registry
       struct fold_bench_shape shape = {(enum fold_dtype)d, b->problem, b->rows ? b->rows : 1,
                                        b->sizes[k / b->n_threads]};
       b->options.threads = (unsigned)b->threads[k % b->n_threads];
-      status = bench_shape(b, registry, &shape, &ceiling, timing, outcome);
+      status = bench_shape(b, registry, &shape, &ceiling, timing);
     }
   free(timing);
   return status;
@@ -191,22 +143,18 @@ static fold_status check_subjects(const struct bench_command *b, const struct fo
 int fold_command_bench(int argc, char **argv, const struct fold_registry *registry) {
   struct bench_command b;
   fold_bench_parse(&b, argc, argv);
-  bool collective = fold_engine_has_ranks((enum fold_engine)b.engine);
-  struct bench_outcome outcome = {0};
-  fold_progress_open(&b.progress);
+  const bool collective = fold_engine_has_ranks((enum fold_engine)b.engine);
+  const struct bench_outcome *outcome = &b.outcome;
   fold_status status = fold_bench_ready((enum fold_engine)b.engine);
   if (status.code == FOLD_OK) status = check_subjects(&b, registry);
-  if (status.code == FOLD_OK && b.jsonl) status = fold_records_open(&b.records, b.jsonl);
-  if (status.code == FOLD_OK && b.jsonl) status = fold_records_environment(&b.records);
-  if (status.code == FOLD_OK)
-    status = collective ? fold_bench_collectives(&b, registry, &outcome) : bench_all(&b, registry, &outcome);
-  fold_status closed = fold_close_records(argv[0], &b.records, status);
-  if (status.code == FOLD_OK) status = closed;
+  if (status.code == FOLD_OK) status = fold_measuring_open(&b.measuring, b.jsonl);
+  if (status.code == FOLD_OK) status = collective ? fold_bench_collectives(&b, registry) : bench_all(&b, registry);
+  status = fold_measuring_close(&b.measuring, argv[0], status);
   if (status.code == FOLD_UNSUPPORTED)
     fprintf(stderr, "%s: skipped%s\n", argv[0], collective ? "" : "; --engine host times subjects on the host");
   if (status.code != FOLD_OK) return fold_print_error(argv[0], status);
-  if (outcome.noisy) printf("\n%zu of %zu timings are too noisy to judge\n", outcome.noisy, outcome.timed);
-  if (outcome.refuted || outcome.implausible) return 1;
+  if (outcome->noisy) printf("\n%zu of %zu timings are too noisy to judge\n", outcome->noisy, outcome->timed);
+  if (outcome->refuted || outcome->implausible) return 1;
   /* A busy machine has refuted nothing: where no timing could be judged, the bench was skipped. */
-  return outcome.broken || *fold_watch_interrupt() ? 99 : outcome.timed > outcome.noisy ? 0 : 77;
+  return outcome->broken || *fold_watch_interrupt() ? 99 : outcome->timed > outcome->noisy ? 0 : 77;
 }

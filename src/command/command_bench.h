@@ -3,13 +3,17 @@
 #define FOLD_COMMAND_BENCH_H
 
 #include "bench.h"
-#include "command.h"
-#include "record.h"
+#include "command_measuring.h"
 
 enum { FOLD_BENCH_SIZES = 64 };
 
 /* What of collectives is timed. */
 enum fold_bench_what { FOLD_BENCH_MESSAGES = 1, FOLD_BENCH_STRONG = 2, FOLD_BENCH_WEAK = 4 };
+
+struct bench_outcome {
+  size_t timed, implausible, refuted, broken;
+  size_t noisy; /* of those timed: too noisy to be judged */
+};
 
 struct bench_command {
   struct fold_bench_options options;
@@ -29,14 +33,9 @@ struct bench_command {
   unsigned what;        /* mask of enum fold_bench_what */
   const char *settings; /* globs of world_setting.h's */
   double link, memory;  /* bytes a second, NaN where not given */
-  struct fold_records records;
-  struct fold_progress progress; /* over shapes */
+  struct fold_measuring measuring; /* its progress is over shapes */
   size_t done, shapes;
-};
-
-struct bench_outcome {
-  size_t timed, implausible, refuted, broken;
-  size_t noisy; /* of those timed: too noisy to be judged */
+  struct bench_outcome outcome; /* of the records */
 };
 
 /* What is timed of an engine where nobody says otherwise (command_bench_usual.c): subjects and their peer, of one row, of a
@@ -57,12 +56,12 @@ const struct fold_bench_usual *fold_bench_usual(int engine);
 /* Everything but records and progress; ends the program where the command line is wrong (command_bench_options.c). */
 void fold_bench_parse(struct bench_command *b, int argc, char **argv);
 
-/* Before a shape is timed, and after it, when its lines are printed. */
+/* Shows the shape that is timed next. */
 void fold_bench_begin_shape(struct bench_command *b, const char *what);
-void fold_bench_end_shape(struct bench_command *b);
+/* Counts a timing in the outcome, and hands it to fold_measuring_take. */
+fold_status fold_bench_take(struct bench_command *b, json_t *record);
 
 /* Collectives on the ranks of b->engine (command_bench_world.c). */
-fold_status fold_bench_collectives(struct bench_command *b, const struct fold_registry *registry,
-                                   struct bench_outcome *outcome);
+fold_status fold_bench_collectives(struct bench_command *b, const struct fold_registry *registry);
 
 #endif

@@ -7,15 +7,6 @@
 #include "command_bench_world.h"
 #include "world_setting.h"
 
-/* "1 KiB", "1 GiB"; "1000 B" where it is no power of 1024. */
-static const char *bytes_text(uint64_t bytes, char text[24]) {
-  static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-  int unit = 0;
-  for (; unit < 4 && bytes >= 1024 && bytes % 1024 == 0; unit++) bytes /= 1024;
-  snprintf(text, 24, "%llu %s", (unsigned long long)bytes, units[unit]);
-  return text;
-}
-
 /* The library's time of each length under "default", for the ratios of its other settings. */
 struct lengths {
   const uint64_t *bytes;
@@ -35,35 +26,20 @@ static fold_status time_length(struct world_bench *w, enum fold_dtype dtype, uns
   FOLD_TRY(fold_bench_time_shape(w, &shape));
   if (strcmp(w->setting, "default") == 0) *library = fold_bench_library(w);
   for (size_t k = 0; k < w->n; k++) {
-    char text[24];
     struct line l = {.t = &w->now[k]};
-    const struct fold_span *all = &l.t->share[FOLD_SHARE_ALL];
     fold_bench_world_figures(l.t, NULL, false, &w->limits, &l.figures);
-    l.to_library = *library / all->median;
-    printf("%-10s %-24s", bytes_text(bytes, text), l.t->subject->name);
-    fold_bench_put(11, 2, 1e6 * all->median);
-    fold_bench_put(11, 2, 1e6 * all->p10);
-    fold_bench_put(11, 2, 1e6 * all->p90);
-    fold_bench_put(9, 2, 1e-9 * l.figures.algorithm);
-    fold_bench_put(9, 2, 1e-9 * l.figures.bus);
-    fold_bench_put(10, 3, l.to_library);
-    fold_bench_end_line(w, &l);
-    FOLD_TRY(fold_bench_write_message(w, &l));
+    l.to_library = *library / l.t->share[FOLD_SHARE_ALL].median;
+    FOLD_TRY(fold_bench_take_message(w, &l));
   }
-  fflush(stdout);
   return fold_ok();
 }
 
 static fold_status time_lengths(struct world_bench *w, enum fold_dtype dtype, unsigned ranks, struct lengths *lengths) {
-  bool other = strcmp(w->setting, "default") != 0;
-  printf("\nall-reduce of vectors, %s %s, %u ranks, %s, setting: %s%s\n", fold_dtype_name(dtype), w->b->problem->name,
-         ranks, w->b->generator, w->setting,
-         other ? ": a world of its own, in new processes; x library is against the default's world" : "");
-  printf("%-10s %-24s %11s %11s %11s %9s %9s %10s  %s\n", "length", "subject", "median us", "p10 us", "p90 us",
-         "alg GB/s", "bus GB/s", "x library", "judged first");
-  for (size_t k = 0; k < lengths->n && !*fold_watch_interrupt(); k++)
-    FOLD_TRY(time_length(w, dtype, ranks, lengths->bytes[k], &lengths->library[k]));
-  return fold_ok();
+  fold_status status = fold_ok();
+  for (size_t k = 0; k < lengths->n && status.code == FOLD_OK && !*fold_watch_interrupt(); k++)
+    status = time_length(w, dtype, ranks, lengths->bytes[k], &lengths->library[k]);
+  const fold_status shown = fold_measuring_show(&w->b->measuring);
+  return status.code == FOLD_OK ? shown : status;
 }
 
 static bool is_timed(const struct world_bench *w, const struct fold_world_setting *setting) {

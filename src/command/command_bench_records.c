@@ -46,8 +46,7 @@ static json_t *open_record(const struct world_bench *w, const char *type, const 
   return line;
 }
 
-fold_status fold_bench_write_message(const struct world_bench *w, const struct line *l) {
-  if (!w->b->records.file) return fold_ok();
+fold_status fold_bench_take_message(const struct world_bench *w, const struct line *l) {
   json_t *line = open_record(w, "allreduce", l);
   if (line) {
     uint64_t n = l->t->shape.rows;
@@ -57,11 +56,10 @@ fold_status fold_bench_write_message(const struct world_bench *w, const struct l
     fold_record_number(line, "bus_bytes_per_second", l->figures.bus);
     fold_record_number(line, "link_bytes_per_second", w->limits.link);
   }
-  return fold_records_line(&w->b->records, line);
+  return fold_bench_take(w->b, line);
 }
 
-fold_status fold_bench_write_scaling(const struct world_bench *w, const struct line *l, bool weak, uint64_t n) {
-  if (!w->b->records.file) return fold_ok();
+fold_status fold_bench_take_scaling(const struct world_bench *w, const struct line *l, bool weak, uint64_t n) {
   json_t *line = open_record(w, "scaling", l);
   if (line) {
     json_object_set_new(line, "mode", json_string(weak ? "weak" : "strong"));
@@ -75,5 +73,5 @@ fold_status fold_bench_write_scaling(const struct world_bench *w, const struct l
     fold_record_number(line, "ceiling_bytes_per_second", w->limits.memory.rate * l->t->shape.ranks);
     fold_record_number(line, "of_ceiling", l->figures.of_ceiling);
   }
-  return fold_records_line(&w->b->records, line);
+  return fold_bench_take(w->b, line);
 }

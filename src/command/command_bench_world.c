@@ -8,29 +8,6 @@
 #include "command_bench_world.h"
 #include "world_setting.h"
 
-void fold_bench_put(int width, int digits, double value) {
-  if (isnan(value))
-    printf(" %*s", width, "-");
-  else
-    printf(" %*.*f", width, digits, value);
-}
-
-void fold_bench_end_line(struct world_bench *w, const struct line *l) {
-  const char *verdict = fold_judged_verdict(&l->t->judged);
-  if (l->figures.noisy)
-    printf("  too noisy to judge: %s; the bits: %s", l->figures.noisy, verdict);
-  else
-    printf("  %s%s%s", verdict, l->figures.implausible ? "  IMPLAUSIBLE: " : "",
-           l->figures.implausible ? l->figures.implausible : "");
-  if (l->t->judged.note[0]) printf("  (%s)", l->t->judged.note);
-  printf("\n");
-  w->outcome->timed += !isnan(l->t->share[FOLD_SHARE_ALL].median);
-  w->outcome->implausible += l->figures.implausible != NULL;
-  w->outcome->noisy += l->figures.noisy != NULL;
-  w->outcome->refuted += l->t->judged.count[FOLD_REFUTED] > 0;
-  w->outcome->broken += l->t->judged.count[FOLD_BROKEN] > 0;
-}
-
 double fold_bench_library(const struct world_bench *w) {
   for (size_t k = 0; k < w->n; k++)
     if (strcmp(w->now[k].subject->name, w->peer) == 0) return w->now[k].share[FOLD_SHARE_ALL].median;
@@ -44,8 +21,9 @@ fold_status fold_bench_time_shape(struct world_bench *w, const struct fold_world
            shape->cols, shape->ranks, w->setting);
   fold_bench_begin_shape(w->b, what);
   fold_status status = fold_bench_world(w->registry, &w->options, shape, w->now, &w->n, fold_watch_interrupt());
-  fold_bench_end_shape(w->b);
+  w->b->done++;
   if (status.code != FOLD_NO_MEMORY || fold_world_of(shape->engine, &world).code != FOLD_OK) return status;
+  fold_progress_clear(&w->b->measuring.progress);
   printf("not timed: %s\n", status.text);
   w->n = 0;
   return fold_ok();
@@ -79,22 +57,6 @@ static void judge_worlds(struct fold_world_timing *t, const struct fold_world_ti
   fold_judged_count(&t->judged, "world_invariant", &finding);
 }
 
-static void print_sum(struct world_bench *w, const struct line *l, uint64_t n) {
-  const struct fold_world_timing *t = l->t;
-  printf("%-26s %12llu %5u", t->subject->name, (unsigned long long)n, t->shape.ranks);
-  fold_bench_put(11, 2, 1e6 * t->share[FOLD_SHARE_ALL].median);
-  fold_bench_put(11, 2, 1e6 * t->share[FOLD_SHARE_ALL].p10);
-  fold_bench_put(11, 2, 1e6 * t->share[FOLD_SHARE_ALL].p90);
-  fold_bench_put(11, 2, 1e6 * t->share[FOLD_SHARE_LOCAL].median);
-  fold_bench_put(10, 2, 1e6 * t->share[FOLD_SHARE_CALLS].median);
-  fold_bench_put(8, 3, l->figures.speed_up);
-  fold_bench_put(7, 3, l->figures.efficiency);
-  fold_bench_put(9, 1, 1e-9 * l->figures.bytes_per_second);
-  fold_bench_put(8, 3, l->figures.of_ceiling);
-  fold_bench_put(10, 3, l->to_library);
-  fold_bench_end_line(w, l);
-}
-
 /* One number of elements over all worlds. `ones`: the timings with one rank, the base of speed-ups. */
 static fold_status time_size(struct world_bench *w, enum fold_dtype dtype, uint64_t n, bool weak,
                              struct fold_world_timing *ones) {
@@ -116,10 +78,8 @@ static fold_status time_size(struct world_bench *w, enum fold_dtype dtype, uint6
       if (!weak && ranks > 1) judge_worlds(&w->now[k], one, w->options.verify);
       fold_bench_world_figures(l.t, one, weak, &w->limits, &l.figures);
       l.to_library = library / l.t->share[FOLD_SHARE_ALL].median;
-      print_sum(w, &l, n);
-      FOLD_TRY(fold_bench_write_scaling(w, &l, weak, n));
+      FOLD_TRY(fold_bench_take_scaling(w, &l, weak, n));
     }
-    fflush(stdout);
   }
   return fold_ok();
 }
@@ -139,15 +99,11 @@ static fold_status time_sums(struct world_bench *w, enum fold_dtype dtype, bool 
   fold_status status = ones ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory");
   if (!fold_bench_is_selected(w, false)) n = 0;
   snprintf(w->peer, sizeof w->peer, "%s", fold_bench_usual(w->b->engine)->sum);
-  if (n > 0) {
-    printf("\n%s scaling: sharded %s of one row, %s, elements %s, %s\n", weak ? "weak" : "strong", w->b->problem->name,
-           fold_dtype_name(dtype), weak ? "a rank" : "in all", w->b->generator);
-    printf("%-26s %12s %5s %11s %11s %11s %11s %10s %8s %7s %9s %8s %10s  %s\n", "subject", "elements", "ranks",
-           "median us", "p10 us", "p90 us", "local us", "calls us", "speed-up", "effic.", "GB/s", "ceiling",
-           "x library", "judged first");
-  }
-  for (size_t k = 0; k < n && status.code == FOLD_OK && !*fold_watch_interrupt(); k++)
+  for (size_t k = 0; k < n && status.code == FOLD_OK && !*fold_watch_interrupt(); k++) {
     status = time_size(w, dtype, sizes[k], weak, ones);
+    const fold_status shown = fold_measuring_show(&w->b->measuring);
+    if (status.code == FOLD_OK) status = shown;
+  }
   free(ones);
   return status;
 }
@@ -233,10 +189,9 @@ static void print_world(const struct world_bench *w, const struct fold_world *wo
     printf("%.1f GB/s a direction\n", 1e-9 * w->limits.link);
 }
 
-fold_status fold_bench_collectives(struct bench_command *b, const struct fold_registry *registry,
-                                   struct bench_outcome *outcome) {
+fold_status fold_bench_collectives(struct bench_command *b, const struct fold_registry *registry) {
   struct fold_world *world;
-  struct world_bench w = {.b = b, .registry = registry, .outcome = outcome, .setting = "default"};
+  struct world_bench w = {.b = b, .registry = registry, .setting = "default"};
   w.options = (struct fold_world_options){.subjects = b->options.subjects,
                                           .generator = b->options.generator,
                                           .seed = b->options.seed,

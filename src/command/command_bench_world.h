@@ -1,4 +1,4 @@
-/* command_bench_world.h: what the parts of foldproof bench over ranks share: the bench, a line of its tables, its records. */
+/* command_bench_world.h: what the parts of foldproof bench over ranks share: the bench, a line, its records. */
 #ifndef FOLD_COMMAND_BENCH_WORLD_H
 #define FOLD_COMMAND_BENCH_WORLD_H
 
@@ -11,24 +11,19 @@ struct world_bench {
   const struct fold_registry *registry;
   struct fold_world_options options;
   struct fold_world_limits limits;
-  struct bench_outcome *outcome;
   const char *setting;           /* the world's; "default" */
   char peer[64];                 /* the library's own, that ratios are against */
   struct fold_world_timing *now; /* registry->n: the shape at hand */
   size_t n;
 };
 
-/* Figures of one line of a table. */
+/* One timing, and its figures. */
 struct line {
   const struct fold_world_timing *t;
   struct fold_world_figures figures;
   double to_library; /* the library's time over this one's; NaN: unknown */
 };
 
-/* A number of a table, or a dash. */
-void fold_bench_put(int width, int digits, double value);
-/* The end of a table's line: verdict, and what speaks against the figures; they go into the outcome. */
-void fold_bench_end_line(struct world_bench *w, const struct line *l);
 /* The median of w->peer among w->now; NaN where it is not there. */
 double fold_bench_library(const struct world_bench *w);
 /* Whether a subject that is asked for takes vectors, or sums. */
@@ -40,8 +35,8 @@ fold_status fold_bench_time_shape(struct world_bench *w, const struct fold_world
 fold_status fold_bench_messages(struct world_bench *w, enum fold_dtype dtype);
 size_t fold_bench_count_messages(const struct world_bench *w);
 
-/* One record of a line, where records are written (command_bench_records.c). */
-fold_status fold_bench_write_message(const struct world_bench *w, const struct line *l);
-fold_status fold_bench_write_scaling(const struct world_bench *w, const struct line *l, bool weak, uint64_t n);
+/* A line as a record, to fold_bench_take (command_bench_records.c). */
+fold_status fold_bench_take_message(const struct world_bench *w, const struct line *l);
+fold_status fold_bench_take_scaling(const struct world_bench *w, const struct line *l, bool weak, uint64_t n);
 
 #endif

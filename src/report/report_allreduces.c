@@ -71,16 +71,22 @@ static void draw(struct fold_page *page, const struct fold_model_message *m, siz
 }
 
 void fold_sheet_messages(struct fold_sheet *sheet, const struct fold_model *m) {
-  fold_sheet_open(sheet, "messages", "All-reduces of vectors",
-                  "Subject;Setting;dtype;#Ranks;#Bytes;=Median (us);=Bus (GB/s);=Library's time / own;Doubt;Machine");
+  fold_sheet_open(
+      sheet, "messages",
+      "All-reduces of vectors; each setting of the library has a world of its own, and is compared with the "
+      "default's",
+      "Subject;^Setting;^dtype;^op;^Data;^#Ranks;#Bytes;=Median (us);=10 % (us);=90 % (us);=Algorithm "
+      "(GB/s);=Bus (GB/s);=Library's time / own;Judged first;^Machine");
   struct fold_model_message *all = fold_sheet_sorted(sheet, m->messages, m->n_messages, sizeof *all, compare);
   for (size_t i = 0; all && i < m->n_messages; i++) {
     const struct fold_model_message *s = &all[i];
-    char place[200], doubt[200];
-    FOLD_ROW(sheet, T(s->subject), T(s->setting), T(s->dtype), N(s->workers), N(s->bytes), N(1e6 * s->median),
-             N(1e-9 * s->bus), N(s->to_library), T(fold_text_doubt(s->implausible, s->noisy, s->why, doubt)),
-             T(fold_text_place(m, s->environment, place)));
-    if (doubt[0]) fold_sheet_mark(sheet, "bad");
+    char place[200], judged[500];
+    const struct fold_text_timed timed = {s->verdict, s->why, s->note, s->implausible, s->noisy};
+    const bool bad = fold_text_judged(&timed, judged);
+    FOLD_ROW(sheet, T(s->subject), T(s->setting), T(s->dtype), T(s->op), T(s->generator), N(s->workers), N(s->bytes),
+             N(1e6 * s->median), N(1e6 * s->p10), N(1e6 * s->p90), N(1e-9 * s->algorithm), N(1e-9 * s->bus),
+             N(s->to_library), T(judged), T(fold_text_place(m, s->environment, place)));
+    if (bad) fold_sheet_mark(sheet, "bad");
   }
   free(all);
 }

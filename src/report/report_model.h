@@ -61,6 +61,7 @@ struct fold_model_timing {
   int environment;
   const char *subject, *engine, *dtype, *op, *generator, *verdict, *peer_name, *note;
   double threads; /* threads of each host subject but NumPy; NaN elsewhere */
+  double calls;   /* in each timed CUDA graph; 1: timed call by call */
   double rows, cols, median, p10, p90, bytes_per_second, ceiling, of_ceiling, to_peer;
   bool implausible;
 };
@@ -68,8 +69,9 @@ struct fold_model_timing {
 /* One point of strong ("n" terms in all) or weak ("n" terms a worker) scaling. */
 struct fold_model_scaling {
   int environment;
-  const char *subject, *engine, *dtype, *op, *mode;
-  double n, workers, median, local, calls, to_library; /* what a record may have besides: NaN where not */
+  const char *subject, *engine, *dtype, *op, *generator, *mode, *verdict, *note;
+  /* What a record may have besides: NaN where not. */
+  double n, workers, median, p10, p90, local, calls, bytes_per_second, of_ceiling, to_library;
   bool implausible, noisy;
   const char *why; /* it is either, or "" */
 };
@@ -77,8 +79,8 @@ struct fold_model_scaling {
 /* One all-reduce of a vector, timed, in a world of one setting of the library. */
 struct fold_model_message {
   int environment;
-  const char *subject, *dtype, *op, *setting;
-  double bytes, workers, median, bus, link, to_library;
+  const char *subject, *dtype, *op, *generator, *setting, *verdict, *note;
+  double bytes, workers, median, p10, p90, algorithm, bus, link, to_library;
   bool implausible, noisy;
   const char *why;
 };
@@ -145,6 +147,8 @@ void fold_model_close(struct fold_model *model);
  * type, a key that is missing or of the wrong kind, no record at all. */
 fold_status fold_model_read(struct fold_model *model, const char *path);
 
+/* Adds one record that needs no check: its writer's own. A judgement loses its results. */
+fold_status fold_model_add(struct fold_model *model, json_t *record);
 /* The parts of the model that a record changes; `environment` is the index that the record stands under. */
 fold_status fold_model_add_environment(struct fold_model *model, const json_t *record, int *environment);
 fold_status fold_model_add_judgement(struct fold_model *model, json_t *record, int environment);

@@ -134,6 +134,11 @@ static fold_status take_record(void *context, json_t *record, size_t line) {
   return kind->list.n_kept ? keep(r, record, &kind->list, NULL) : fold_ok();
 }
 
+fold_status fold_model_add(struct fold_model *model, json_t *record) {
+  struct reader reader = {model, -1};
+  return take_record(&reader, record, 0);
+}
+
 fold_status fold_model_read(struct fold_model *model, const char *path) {
   struct reader reader = {model, -1};
   struct fold_lines lines;

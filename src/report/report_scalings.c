@@ -68,20 +68,24 @@ static size_t draw_group(struct fold_page *page, const void *items, size_t n, do
 }
 
 void fold_sheet_scalings(struct fold_sheet *sheet, const struct fold_model *m) {
-  fold_sheet_open(sheet, "scaling", "Scaling",
-                  "Subject;Mode;dtype;#Elements;#Workers;=Median (us);=Local (us);=Calls (us);=t(1)/t(p);=Library's "
-                  "time / own;Doubt;Machine");
+  fold_sheet_open(sheet, "scaling", "Scaling: strong with as many elements in all, weak with as many a worker",
+                  "Subject;^Mode;^dtype;^op;^Data;#Elements;#Workers;=Median (us);=10 % (us);=90 % (us);=Local (us);"
+                  "=Calls (us);=t(1)/t(p);=Throughput (GB/s);=Of the ceiling (%);=Library's time / own;Judged "
+                  "first;^Machine");
   struct fold_model_scaling *all = fold_sheet_sorted(sheet, m->scalings, m->n_scalings, sizeof *all, compare);
   double one = NAN; /* the time of one worker */
   for (size_t i = 0; all && i < m->n_scalings; i++) {
     const struct fold_model_scaling *s = &all[i];
     if (i == 0 || compare_groups(s, s - 1) || strcmp(s->subject, s[-1].subject))
       one = s->workers == 1 ? s->median : NAN;
-    char place[200], doubt[200];
-    FOLD_ROW(sheet, T(s->subject), T(s->mode), T(s->dtype), N(s->n), N(s->workers), N(1e6 * s->median),
-             N(1e6 * s->local), N(1e6 * s->calls), N(one / s->median), N(s->to_library),
-             T(fold_text_doubt(s->implausible, s->noisy, s->why, doubt)), T(fold_text_place(m, s->environment, place)));
-    if (doubt[0]) fold_sheet_mark(sheet, "bad");
+    char place[200], judged[500];
+    const struct fold_text_timed timed = {s->verdict, s->why, s->note, s->implausible, s->noisy};
+    const bool bad = fold_text_judged(&timed, judged);
+    FOLD_ROW(sheet, T(s->subject), T(s->mode), T(s->dtype), T(s->op), T(s->generator), N(s->n), N(s->workers),
+             N(1e6 * s->median), N(1e6 * s->p10), N(1e6 * s->p90), N(1e6 * s->local), N(1e6 * s->calls),
+             N(one / s->median), N(1e-9 * s->bytes_per_second), N(100 * s->of_ceiling), N(s->to_library), T(judged),
+             T(fold_text_place(m, s->environment, place)));
+    if (bad) fold_sheet_mark(sheet, "bad");
   }
   free(all);
 }

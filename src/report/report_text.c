@@ -230,8 +230,10 @@ void fold_text_machines(const struct fold_model *model, void (*put)(FILE *out, c
   free(machines);
 }
 
-const char *fold_text_doubt(bool implausible, bool noisy, const char *why, char text[200]) {
-  const char *what = implausible ? "implausible" : noisy ? "too noisy" : "";
-  snprintf(text, 200, "%s%s%.150s", what, *what && why[0] ? ": " : "", *what ? why : "");
-  return text;
+bool fold_text_judged(const struct fold_text_timed *t, char text[500]) {
+  const char *doubt = t->implausible ? "implausible" : t->noisy ? "too noisy" : "", *why = *doubt ? t->why : "";
+  const bool told = *t->verdict || *doubt;
+  snprintf(text, 500, "%.40s%s%s%s%.150s%s%.200s", t->verdict, *t->verdict && *doubt ? ", " : "", doubt,
+           *why ? ": " : "", why, told && *t->note ? "; " : "", t->note);
+  return *doubt || (*t->verdict && strcmp(t->verdict, fold_verdict_name(FOLD_HELD)) != 0);
 }

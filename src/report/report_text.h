@@ -29,7 +29,12 @@ void fold_text_machines(const struct fold_model *model, void (*put)(FILE *out, c
 /* A machine with its environment's number, where the model has several environments, else "". */
 const char *fold_text_place(const struct fold_model *model, int environment, char text[200]);
 
-/* A timed collective's doubt: "", or "implausible" or "too noisy" with the reason. */
-const char *fold_text_doubt(bool implausible, bool noisy, const char *why, char text[200]);
+/* What was judged of a timing: "held", "held, implausible: above the ceiling", then its note; and whether a reader must be warned: it did not
+ * hold, or is doubtful. */
+struct fold_text_timed {
+  const char *verdict, *why, *note;
+  bool implausible, noisy;
+};
+bool fold_text_judged(const struct fold_text_timed *timed, char text[500]);
 
 #endif

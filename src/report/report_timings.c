@@ -246,18 +246,19 @@ static void add_prices(struct fold_sheet *sheet, const struct fold_model *m, con
   const struct fold_model_timing *fixed[MOST_PAIRS], *plain[MOST_PAIRS];
   size_t n_pairs = find_pairs(t, n, fixed, plain);
   for (size_t i = 0; i < n_pairs; i++) {
-    char name[200], place[80], shape[80], machine[200];
-    snprintf(name, sizeof name, "%.100s%s", fixed[i]->subject, place_text(fixed[i], place));
-    FOLD_ROW(sheet, T(name), T(plain[i]->subject), T(fixed[i]->dtype), T(fixed[i]->generator),
-             T(shape_text(fixed[i], shape)), N(1e6 * fixed[i]->median), N(1e6 * plain[i]->median),
-             N(fixed[i]->median / plain[i]->median), T(fold_text_place(m, fixed[i]->environment, machine)));
+    char shape[80], machine[200];
+    FOLD_ROW(sheet, T(fixed[i]->subject), T(plain[i]->subject), T(fixed[i]->engine), N(fixed[i]->threads),
+             T(fixed[i]->dtype), T(fixed[i]->generator), T(shape_text(fixed[i], shape)), N(1e6 * fixed[i]->median),
+             N(1e6 * plain[i]->median), N(fixed[i]->median / plain[i]->median),
+             T(fold_text_place(m, fixed[i]->environment, machine)));
   }
 }
 
 void fold_sheet_prices(struct fold_sheet *sheet, const struct fold_model *model) {
   const size_t n = model->n_timings;
   fold_sheet_open(sheet, "prices", "The price of a fixed order",
-                  "Fixed order;Plain twin;dtype;Data;Elements;=Fixed (us);=Plain (us);=Fixed / plain;Machine");
+                  "Fixed order;Plain twin;^Engine;^#Threads;^dtype;^Data;^Elements;=Fixed (us);=Plain (us);=Fixed / "
+                  "plain;^Machine");
   struct fold_model_timing *t = fold_sheet_sorted(sheet, model->timings, n, sizeof *t, by_shape);
   if (t == NULL) return;
   for (size_t i = 0, end; i < n; i = end) {
@@ -268,20 +269,27 @@ void fold_sheet_prices(struct fold_sheet *sheet, const struct fold_model *model)
 }
 
 static void add_timing(struct fold_sheet *sheet, const struct fold_model *m, const struct fold_model_timing *t) {
-  char name[200], place[80], shape[80], judged[200], machine[200];
-  snprintf(name, sizeof name, "%.100s%s", t->subject, place_text(t, place));
-  snprintf(judged, sizeof judged, "%.40s%s%s%.80s", t->verdict, t->implausible ? ", implausible" : "",
-           t->note[0] ? "; " : "", t->note);
-  FOLD_ROW(sheet, T(name), T(t->dtype), T(t->op), T(t->generator), T(shape_text(t, shape)), N(1e6 * t->median),
-           N(1e6 * t->p10), N(1e6 * t->p90), N(1e-9 * t->bytes_per_second), N(100 * t->of_ceiling), T(t->peer_name),
-           N(t->to_peer), T(judged), T(fold_text_place(m, t->environment, machine)));
-  if (strcmp(t->verdict, "held") != 0 || t->implausible) fold_sheet_mark(sheet, "bad");
+  char shape[80], judged[500], machine[200];
+  const bool here = strcmp(t->engine, "host") == 0;
+  const bool bad =
+      fold_text_judged(&(struct fold_text_timed){.verdict = t->verdict,
+                                                 .why = here ? "faster than the caches are read" : "above the ceiling",
+                                                 .note = t->note,
+                                                 .implausible = t->implausible},
+                       judged);
+  FOLD_ROW(sheet, T(t->subject), T(t->engine), N(t->threads), T(t->dtype), T(t->op), T(t->generator),
+           T(shape_text(t, shape)), N(t->calls > 1 ? t->calls : NAN), N(1e-9 * t->ceiling),
+           T(isnan(t->to_peer) ? "" : t->peer_name), N(1e6 * t->median), N(1e6 * t->p10), N(1e6 * t->p90),
+           N(1e-9 * t->bytes_per_second), N(100 * t->of_ceiling), N(t->to_peer), T(judged),
+           T(fold_text_place(m, t->environment, machine)));
+  if (bad) fold_sheet_mark(sheet, "bad");
 }
 
 void fold_sheet_timings(struct fold_sheet *sheet, const struct fold_model *model) {
   fold_sheet_open(sheet, "timings", "Timings",
-                  "Subject;dtype;op;Data;Elements;=Median (us);=10 % (us);=90 % (us);=Throughput (GB/s);=Of the "
-                  "ceiling (%);Peer;=Peer's time / its;Judged first;Machine");
+                  "Subject;^Engine;^#Threads;^dtype;^op;^Data;^Elements;^#Calls in a graph;^=Ceiling (GB/s);^Peer;"
+                  "=Median (us);=10 % (us);=90 % (us);=Throughput (GB/s);=Of the ceiling (%);=Peer's time / its;Judged "
+                  "first;^Machine");
   struct fold_model_timing *t = fold_sheet_sorted(sheet, model->timings, model->n_timings, sizeof *t, by_shape);
   for (size_t i = 0; t && i < model->n_timings; i++) add_timing(sheet, model, &t[i]);
   free(t);

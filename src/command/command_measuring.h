@@ -1,0 +1,25 @@
+/* command_measuring.h: what a command that measures makes of its records: lines of --jsonl, and the tables that foldproof report makes of
+ * the same lines. */
+#ifndef FOLD_COMMAND_MEASURING_H
+#define FOLD_COMMAND_MEASURING_H
+
+#include "command.h"
+#include "record.h"
+#include "report_model.h"
+
+struct fold_measuring {
+  struct fold_records records; /* of --jsonl, if that is asked for */
+  struct fold_model model;     /* of the tables at hand */
+  struct fold_progress progress;
+};
+
+/* `jsonl`: NULL writes no file. */
+fold_status fold_measuring_open(struct fold_measuring *m, const char *jsonl);
+/* Writes and releases the record, and keeps it for the next tables; NULL (memory was short) is FOLD_NO_MEMORY. */
+fold_status fold_measuring_take(struct fold_measuring *m, json_t *record);
+/* Prints the tables of what was taken since the last ones. */
+fold_status fold_measuring_show(struct fold_measuring *m);
+/* Closes the file as fold_close_records does; what it returns is `status` if that is a failure. */
+fold_status fold_measuring_close(struct fold_measuring *m, const char *program, fold_status status);
+
+#endif
