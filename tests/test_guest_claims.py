@@ -66,7 +66,7 @@ def check_offsets(guest):
 
 def check_shapes(guest):
     row, rows = ("--fixtures", "normal/f32/sum/3x1000/seed1"), ("--fixtures", "normal/f32/sum/*,zeros_*/f32/sum/*,negative_zeros/f32/*")
-    check_refuted(guest, "by_what_follows", "length_invariant", "the row's first 500 terms have different bits as an array by themselves than where they stand", *row)
+    check_refuted(guest, "by_what_follows", "length_invariant", "the row's first 500 terms, as an array, gave different bits than in the row", *row)
     check_refuted(guest, "by_blocks", "padding_invariant", "different bits with 1 identity element appended to a row of 1000", *row)
     check_refuted(guest, "by_strides", "stride_invariant", "different bits with rows 2000 elements apart and terms 2", *row)
     for claim in ("length_invariant", "padding_invariant"):

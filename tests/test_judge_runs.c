@@ -14,6 +14,7 @@ static struct {
   unsigned lies_in;   /* the run whose sums are one too high; 0: none */
   size_t one_more_at; /* columns of a row whose sum is one too high; 0: none */
   size_t deaf_to;     /* the column that is left out; 0: none */
+  bool is_guest;
   size_t rows[4000], cols[4000];
   unsigned threads[4000];
   const void *in[4000];
@@ -42,10 +43,12 @@ static fold_status sum_integers(const struct fold_subject *subject, const struct
 
 static struct tally judge(enum fold_claim_id claim, size_t rows, size_t cols, unsigned fails_at) {
   static char name[] = "integers";
+  static const char row; /* a guest's: only that it is one is looked at */
   struct fold_subject subject = {.name = "counts",
                                  .dtypes = 1u << FOLD_F32,
                                  .ops = 1u << FOLD_SUM,
                                  .claims = FOLD_CLAIM(claim),
+                                 .guest = seen.is_guest ? (const void *)&row : NULL,
                                  .run = sum_integers};
   struct fold_registry registry = {&subject, 1};
   struct fold_case c = {.name = name, .file = name, .dtype = FOLD_F32, .op = FOLD_SUM, .rows = rows, .cols = cols};
@@ -140,6 +143,22 @@ static bool ran(size_t rows, size_t cols, size_t first) {
         (const char *)seen.in[i] == (const char *)seen.in[0] + first * sizeof(float))
       return true;
   return false;
+}
+
+/* Of a guest alone, and each so often as it takes to see a race; how many of them there is time for is the machine's. */
+Test(judge_runs, a_guests_launches_are_repeated) {
+  static const unsigned tried[] = {7, 16, 3, 4, 8, 2, 1};
+  for (int is_guest = 0; is_guest <= 1; is_guest++) {
+    unsigned times[17] = {0};
+    seen.is_guest = is_guest;
+    struct tally t = judge(FOLD_RUN_TO_RUN, 2, 9, 0);
+    for (unsigned i = 0; i < seen.runs; i++) times[seen.threads[i]]++;
+    cr_expect_eq(t.last[FOLD_RUN_TO_RUN].verdict, FOLD_HELD, "%s", t.last[FOLD_RUN_TO_RUN].reason);
+    cr_expect_eq(times[7], is_guest ? 7 : 0, "%u runs with 7 threads", times[7]);
+    for (size_t i = 1; i < sizeof tried / sizeof *tried; i++)
+      cr_expect(times[tried[i]] == 0 || times[tried[i]] == times[tried[i - 1]], "%u runs with %u threads",
+                times[tried[i]], tried[i]);
+  }
 }
 
 /* Each number of threads at three places, and no other number. */

@@ -107,6 +107,9 @@ def check_surroundings(folder):
     assert code == 1 and orders_of(out) == [], (code, out, err)
     code, out, err = verify("--guest", liars, "--subjects", "liar/keeps_state", "--claims", "run_to_run,alignment_invariant", "--fixtures", row)
     assert code == 1 and orders_of(out) == [], (code, out, err)
+    # Of strided rows so long no fewer terms are asked for, as their strides would be others.
+    code, out, err = verify("--guest", bits, "--subjects", "bits/by_strides", "--claims", "stride_invariant", "--fixtures", "ill_conditioned/f32/sum/1x4097/*")
+    assert code == 1 and orders_of(out) == [], (code, out, err)
     norms = str(build(folder, "norms", EXAMPLES / "guest_rms_norm.c"))
     code, out, err = verify("--guest", norms, "--fixtures", "batch/f32/sum/2049x1000/*", "--claims", "batch_invariant")
     assert code == 1 and orders_of(out) == ["not known: its results are no sums of the terms"], (code, out, err)

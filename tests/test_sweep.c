@@ -13,6 +13,7 @@ enum { MOST = 4000 };
 static struct {
   size_t n, fails_at;          /* runs, and the one that fails; 0: none */
   size_t one_more_from;        /* in batches of so many rows each sum is one higher; 0: in none */
+  size_t one_more_in;          /* and in that run; 0: in none */
   unsigned char base[1 << 15]; /* the base run's input, where there is room for it */
   struct run {
     size_t rows;
@@ -41,7 +42,7 @@ static fold_status sum_rows(const struct fold_subject *subject, const struct fol
   if (++seen.n == seen.fails_at) return fold_error(FOLD_ENVIRONMENT, "on strike in run %zu", seen.fails_at);
   const enum fold_dtype result = fold_subject_result(subject, call->dtype);
   for (size_t r = 0; r < call->rows; r++) {
-    double sum = seen.one_more_from && call->rows >= seen.one_more_from;
+    double sum = (seen.one_more_from && call->rows >= seen.one_more_from) || seen.n == seen.one_more_in;
     for (size_t i = r * call->cols; i < (r + 1) * call->cols; i++)
       sum += fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in, i)) *
              (call->other ? fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->other, i)) : 1);
@@ -131,6 +132,18 @@ Test(sweep, the_first_batch_with_other_bits_is_named) {
     cr_expect_str_eq(f->reason, reason, "%s", f->reason);
     cr_expect(f->compared && fold_bits_to_double(FOLD_F32, f->got) - fold_bits_to_double(FOLD_F32, f->want) == 1);
   }
+}
+
+/* One run of two rows had other bits, and the next one the usual ones. */
+Test(sweep, a_batch_whose_bits_change_in_a_repeat_is_told) {
+  struct fold_subject subject = subject_of(FOLD_CLAIM(FOLD_BATCH_INVARIANT));
+  judge(&subject, FOLD_ROWS_SUM, FOLD_F32, 5, 3, (struct fold_around){.n = 0});
+  size_t at = 1;
+  while (seen.run[at].rows != 2 || seen.run[at].in != seen.run[0].in) at++;
+  seen.one_more_in = at + 1;
+  struct tally t = judge(&subject, FOLD_ROWS_SUM, FOLD_F32, 5, 3, (struct fold_around){.n = 0});
+  cr_expect_eq(t.last[FOLD_BATCH_INVARIANT].verdict, FOLD_REFUTED);
+  cr_expect_str_eq(t.last[FOLD_BATCH_INVARIANT].reason, "bits of a batch of 2 rows changed in a repeat");
 }
 
 /* One place on and one back, and across the middle: whole, and from one place to the next. */
@@ -250,4 +263,23 @@ Test(sweep, a_run_that_fails_breaks_the_claim_and_is_told) {
     }
     seen.fails_at = 0;
   }
+}
+
+/* Whichever run of a row's first terms has other bits: how many they were, and where they stood. */
+Test(sweep, the_terms_that_have_other_bits_elsewhere_are_told) {
+  static const char *const reasons[] = {"the row's first 1 term, as an array, gave different bits than in the row",
+                                        "the row's first 1 term, in front of zeros, gave different bits than in the row",
+                                        "the row's first 2 terms, as an array, gave different bits than in the row",
+                                        "the row's first 4 terms, in front of zeros, gave different bits than in the row"};
+  struct fold_subject subject = subject_of(FOLD_CLAIM(FOLD_LENGTH_INVARIANT));
+  bool told[4] = {false};
+  size_t runs = 1;
+  for (seen.one_more_in = 0; seen.one_more_in <= runs; seen.one_more_in++) {
+    struct tally t = judge(&subject, FOLD_ROWS_SUM, FOLD_F32, 1, 4, (struct fold_around){.n = 0});
+    const struct fold_finding *f = &t.last[FOLD_LENGTH_INVARIANT];
+    if (seen.one_more_in == 0) runs = seen.n;
+    cr_expect(seen.one_more_in > 0 || f->verdict == FOLD_HELD, "%s", f->reason);
+    for (int k = 0; k < 4; k++) told[k] |= f->verdict == FOLD_REFUTED && strcmp(f->reason, reasons[k]) == 0;
+  }
+  for (int k = 0; k < 4; k++) cr_expect(told[k], "never in %zu runs: %s", runs, reasons[k]);
 }

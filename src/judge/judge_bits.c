@@ -93,9 +93,8 @@ void fold_judge_fresh_process(struct fold_trial *trial, struct fold_finding *fin
     fold_find_skipped(finding, "no other process was asked");
   } else if (!fold_fresh_find(trial->fresh, trial->subject->name, trial->subject->engine, trial->c->name, &theirs,
                               &traces, &why)) {
-    finding->verdict = FOLD_BROKEN;
     snprintf(finding->reason, sizeof finding->reason, "the other process gave no result%s%.150s", why ? ": " : "",
-             why ? why : "");
+             why ? why : ""); /* broken, as each finding is until its judge says otherwise */
   } else {
     char what[120];
     snprintf(what, sizeof what, "a new process gave results of hash 0x%016llx, this one 0x%016llx",

@@ -122,8 +122,8 @@ static bool judge_prefix(struct fold_trial *trial, size_t n, struct fold_finding
     if (status.code == FOLD_OK) status = lay_shape(trial, &s, zero, &rig);
     if (status.code == FOLD_OK) status = append_zeros(&rig, n);
     if (status.code == FOLD_OK) status = run_shape(trial, &rig, &s, n, false, &got);
-    snprintf(what, sizeof what, "the row's first %zu term%s different bits %s than where %s", n,
-             n == 1 ? " has" : "s have", zeros ? "in front of zeros" : "as an array by themselves", "they stand");
+    snprintf(what, sizeof what, "the row's first %zu term%s, %s, gave different bits than in the row", n,
+             n == 1 ? "" : "s", zeros ? "in front of zeros" : "as an array");
     if (compare(trial, &rig, status, &got, &in_front, 1, what, finding)) continue;
     take_front(trial, n, zeros);
     return false;

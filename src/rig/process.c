@@ -91,7 +91,7 @@ static void restore_handlers(char changed[80]) {
 
 static bool is_timed(int which) {
   struct itimerval now;
-  return getitimer(which, &now) == 0 && (now.it_value.tv_sec != 0 || now.it_value.tv_usec != 0);
+  return getitimer(which, &now) == 0 && timerisset(&now.it_value);
 }
 
 /* One that goes off later would end whoever runs then. */

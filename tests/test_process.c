@@ -1,0 +1,158 @@
+/* test_process.c: each thing of its process that a run may leave changed and that only system calls tell: seen by itself, named, put back. */
+#include "process.h"
+
+#include <criterion/criterion.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* What is named after both looks, as at the end of a trial. */
+static const char *restore(void) {
+  static char changed[80];
+  changed[0] = '\0';
+  fold_process_restore_limits(changed);
+  fold_process_restore(changed);
+  return changed;
+}
+
+Test(process, each_limit_that_is_lowered_is_named_and_put_back) {
+  static const struct {
+    int resource;
+    const char *name;
+  } rows[] = {{RLIMIT_CPU, "processor time"},    {RLIMIT_FSIZE, "files' size"},     {RLIMIT_DATA, "data"},
+              {RLIMIT_STACK, "stack"},           {RLIMIT_CORE, "core files"},       {RLIMIT_NPROC, "processes"},
+              {RLIMIT_NOFILE, "open files"},     {RLIMIT_MEMLOCK, "locked memory"}, {RLIMIT_AS, "address space"},
+              {RLIMIT_RTPRIO, "a resource"},     {RLIMIT_RTTIME, "a resource"},     {RLIMIT_RSS, "a resource"},
+              {RLIMIT_SIGPENDING, "a resource"}, {RLIMIT_LOCKS, "a resource"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct rlimit before, now;
+    char name[80];
+    getrlimit(rows[i].resource, &before);
+    if (before.rlim_cur == 0) continue; /* it can't be lower */
+    fold_process_keep();
+    now = before;
+    now.rlim_cur = before.rlim_cur == RLIM_INFINITY ? (rlim_t)1 << 48 : before.rlim_cur - 1;
+    cr_assert_eq(setrlimit(rows[i].resource, &now), 0);
+    snprintf(name, sizeof name, "the process's limit of %s", rows[i].name);
+    cr_expect_str_eq(restore(), name);
+    getrlimit(rows[i].resource, &now);
+    cr_expect(now.rlim_cur == before.rlim_cur && now.rlim_max == before.rlim_max, "%s", name);
+    cr_expect_str_empty(restore());
+  }
+  cr_expect_not(fold_process_is_spoilt());
+}
+
+/* As somebody who may not raise it again: 0 where the limit is then as high as it can be, and the process known as spoilt. */
+static int lower_hard_limit(rlim_t before, rlim_t hard, rlim_t want) {
+  struct rlimit limit = {before, 1000};
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || (geteuid() == 0 && setuid(65534) != 0)) return 1;
+  fold_process_keep();
+  limit = (struct rlimit){20, hard};
+  if (setrlimit(RLIMIT_NOFILE, &limit) != 0) return 2;
+  if (strcmp(restore(), "the process's limit of open files") != 0 || !fold_process_is_spoilt()) return 3;
+  return getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur != want ? 4 : 0;
+}
+
+Test(process, a_hard_limit_that_can_not_be_raised_spoils_it) {
+  static const rlim_t rows[][3] = {{100, 50, 50}, {50, 100, 50}, {100, 100, 100}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    int status = 0;
+    const pid_t child = fork();
+    if (child == 0) _exit(lower_hard_limit(rows[i][0], rows[i][1], rows[i][2]));
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_expect_eq(status, 0, "row %zu: %x", i, (unsigned)status);
+  }
+}
+
+static void handle(int number) { (void)number; }
+
+/* All but those that can't be handled and the rig's own. */
+Test(process, each_signals_handler_is_named_and_put_back) {
+  fold_process_keep();
+  for (int number = 1; number < 32; number++) {
+    struct sigaction now;
+    char name[80];
+    if (number == SIGKILL || number == SIGSTOP) continue;
+    const bool of_faults = number == SIGSEGV || number == SIGBUS;
+    sighandler_t before = signal(number, handle);
+    snprintf(name, sizeof name, "the handler of signal %d (%s)", number, strsignal(number));
+    cr_expect_str_eq(restore(), of_faults ? "" : name);
+    cr_assert_eq(sigaction(number, NULL, &now), 0);
+    cr_expect_eq(now.sa_handler, of_faults ? handle : before, "signal %d", number);
+    signal(number, before);
+  }
+}
+
+/* One address may be taken for a handler of either kind. */
+Test(process, a_handler_that_takes_more_arguments_is_another) {
+  struct sigaction action = {.sa_handler = handle};
+  cr_assert_eq(sigaction(SIGUSR1, &action, NULL), 0);
+  fold_process_keep();
+  cr_expect_str_empty(restore());
+  action.sa_flags = SA_SIGINFO;
+  cr_assert_eq(sigaction(SIGUSR1, &action, NULL), 0);
+  cr_expect(strstr(restore(), "the handler of signal 10"));
+}
+
+/* Seconds, or less than one; of processor time, which does not pass while others run. One that was there before is the harness's. */
+Test(process, each_timer_is_named_and_stopped_but_those_that_were_there) {
+  static const int which[] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
+  for (int k = 0; k < 3; k++)
+    for (int was_there = 0; was_there <= 1; was_there++) {
+      const struct itimerval soon = {.it_value = {.tv_usec = 900000}}, later = {.it_value = {.tv_sec = 600}};
+      struct itimerval now;
+      if (was_there) setitimer(which[k], &later, NULL);
+      fold_process_keep();
+      setitimer(which[k], which[k] == ITIMER_REAL ? &later : &soon, NULL);
+      cr_expect_str_eq(restore(), was_there ? "" : "a timer, which was to send a signal later", "timer %d", k);
+      getitimer(which[k], &now);
+      cr_expect_eq(timerisset(&now.it_value), was_there, "timer %d", k);
+      setitimer(which[k], &(struct itimerval){0}, NULL);
+    }
+}
+
+Test(process, the_mask_of_modes_and_the_priority_are_named_and_put_back) {
+  const int priority = getpriority(PRIO_PROCESS, 0);
+  umask(027);
+  fold_process_keep();
+  umask(0);
+  cr_expect_str_eq(restore(), "the mask of files' modes");
+  cr_expect_eq(umask(027), 027);
+  cr_assert_eq(setpriority(PRIO_PROCESS, 0, priority + 1), 0);
+  cr_expect_str_eq(restore(), "the process's priority");
+  cr_expect_eq(fold_process_is_spoilt(), getpriority(PRIO_PROCESS, 0) != priority,
+               "only a privileged user may raise it");
+}
+
+Test(process, another_user_is_named_and_put_back) {
+  if (geteuid() != 0) cr_skip("only root may become somebody else");
+  fold_process_keep();
+  cr_assert_eq(seteuid(65534), 0);
+  cr_expect_str_eq(restore(), "the process's user");
+  cr_expect(geteuid() == 0 && !fold_process_is_spoilt());
+}
+
+/* Not one that was there before, nor one of the harness's own; one that has ended, and nobody waited for, is told too. */
+Test(process, a_child_that_is_left_is_told) {
+  int ends[2];
+  char byte;
+  cr_assert_eq(pipe(ends), 0);
+  for (int kind = 0; kind <= 3; kind++) {
+    const bool was_there = kind == 0, is_own = kind == 1, ends_itself = kind == 3;
+    if (!was_there) fold_process_keep();
+    const pid_t child = fork();
+    if (child == 0) _exit(ends_itself ? 0 : close(ends[1]) || read(ends[0], &byte, 1) != 0);
+    if (was_there) fold_process_keep();
+    if (is_own) fold_process_own_child(child);
+    if (ends_itself) waitid(P_PID, (id_t)child, &(siginfo_t){0}, WEXITED | WNOWAIT);
+    cr_expect_str_eq(restore(), was_there || is_own ? "" : "a process that it started and did not wait for", "kind %d",
+                     kind);
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+  }
+}
