@@ -427,12 +427,12 @@ def parse():
     parser.add_argument("--limit", type=float, default=60, help="seconds that any suite may take (60, or 10 times its own)")
     parser.add_argument("--list", action="store_true", help="print the changes, build nothing")
     parser.add_argument("--source", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent)
-    parser.add_argument("--define", action="append", metavar="=OPTION", help="one of meson setup (repeatable; =-Dcuda=disabled)")
+    parser.add_argument("--define", action="append", metavar="=OPTION", help="one of meson setup (repeatable; a build for the host alone)")
     parser.add_argument("--equivalent", type=pathlib.Path, help="file of known equivalent changes (ci/mutate-equivalent.txt)")
     options = parser.parse_args()
     if (options.count is not None and options.count < 1) or options.jobs < 1 or options.cpus_each < 0:
         parser.error("--count and --jobs are at least 1, --cpus-each at least 0")
-    options.define = options.define or ["-Dcuda=disabled"]
+    options.define = options.define or ["-Dcuda=disabled", "-Dopencl=disabled"]  # host alone: the suites of others need a device
     options.cpus = sorted(os.sched_getaffinity(0))
     options.equivalent = options.equivalent or options.source / "ci" / "mutate-equivalent.txt"
     return options

@@ -241,20 +241,21 @@ Test(device, an_empty_input_has_a_hash) {
   fold_rig_close(&rig);
 }
 
-/* Everything that a rig is asked, once. */
+/* Everything that a rig is asked, once; the last subject's results need more room. */
 static fold_status use_rig(void) {
   struct fold_rig rig;
-  struct fold_subject subjects[] = {subject_of(NEEDS_SCRATCH), subject_of(AT_INPUT)};
+  struct fold_subject subjects[] = {subject_of(NEEDS_SCRATCH), subject_of(AT_INPUT), subject_of(RIGHT)};
   struct fold_request request = {.rows = ROWS, .cols = COLS, .poison = POISON};
   struct fold_traces t;
   uint64_t hash, former;
-  float got[ROWS];
+  double got[ROWS];
   aside = -1;
+  subjects[2].result = FOLD_ALWAYS(FOLD_F64);
   FOLD_TRY(fold_rig_open(&rig, FOLD_CUDA, FOLD_F32, TERMS, ROWS));
   memset(fold_rig_input(&rig), 0, BYTES);
   fold_status status = fold_rig_load(&rig);
   if (status.code == FOLD_OK) status = fold_rig_hash(&rig, &hash);
-  for (size_t i = 0; i < 2 && status.code == FOLD_OK; i++) status = fold_rig_run(&rig, &subjects[i], &request, got, &t);
+  for (size_t i = 0; i < 3 && status.code == FOLD_OK; i++) status = fold_rig_run(&rig, &subjects[i], &request, got, &t);
   if (status.code == FOLD_OK) status = fold_rig_hash(&rig, &hash);
   if (status.code == FOLD_OK) status = fold_rig_poke(&rig, 2, 1, &former);
   if (status.code == FOLD_OK) status = fold_rig_hash(&rig, &hash);

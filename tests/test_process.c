@@ -137,6 +137,25 @@ Test(process, another_user_is_named_and_put_back) {
   cr_expect(geteuid() == 0 && !fold_process_is_spoilt());
 }
 
+/* 0 where it is named, and put back or known as spoilt. */
+static int leave_group(bool session) {
+  const pid_t group = getpgrp();
+  fold_process_keep();
+  if ((session ? setsid() : setpgid(0, 0)) < 0) return 1;
+  if (strcmp(restore(), "the process's group or session") != 0) return 2;
+  return fold_process_is_spoilt() != session || (!session && getpgrp() != group) ? 3 : 0;
+}
+
+Test(process, another_group_is_put_back_and_another_session_spoils_it) {
+  for (int session = 0; session <= 1; session++) {
+    int status = 0;
+    const pid_t child = fork(); /* which leads no group */
+    if (child == 0) _exit(leave_group(session));
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_expect_eq(status, 0, "session %d: %x", session, (unsigned)status);
+  }
+}
+
 /* Not one that was there before, nor one of the harness's own; one that has ended, and nobody waited for, is told too. */
 Test(process, a_child_that_is_left_is_told) {
   int ends[2];
