@@ -10,7 +10,7 @@ import ctypes
 import importlib
 import sys
 from ctypes import POINTER, c_char_p, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p
-from typing import Any, Callable, Tuple
+from typing import Any, Callable, Iterable, Tuple
 
 # A dtype's name: DLPack's code and bits, bytes, the array interface's name.
 _FLOAT, _BFLOAT, _E4M3, _E5M2 = 2, 4, 10, 12
@@ -113,8 +113,15 @@ def _ml_dtype(dtype: str) -> Any:
     try:
         ml = importlib.import_module("ml_dtypes")
     except ImportError:
-        raise TypeError(f"numpy has no {dtype}: install ml_dtypes, or say like='torch'") from None
+        raise ImportError(f"dtype {dtype} of numpy needs ml_dtypes (pip install ml_dtypes), or arrays of torch (like='torch')") from None
     return getattr(ml, _ML_DTYPES[dtype])
+
+
+def check(like: str, dtypes: Iterable[str]) -> None:
+    """Raises ImportError where arrays of one of the dtypes can't be made: before anything is judged, and not once a case."""
+    for dtype in dtypes:
+        if like == "numpy" and dtype in _ML_DTYPES:
+            _ml_dtype(dtype)
 
 
 def maker(like: str) -> Callable[[Lent], Any]:

@@ -62,7 +62,9 @@ def reveal(
     or as many as make four million terms. The other words are verify's. ValueError where no sum of dtype shows an order."""
     if device not in ("cpu", "cuda"):
         raise ValueError(f"device={device!r}: 'cpu' or 'cuda'")
-    guest = Guest(_name_of(fn), fn, _arrays.pick(like, device == "cuda"), device == "cuda")
+    like = _arrays.pick(like, device == "cuda")
+    _arrays.check(like, [dtype])
+    guest = Guest(_name_of(fn), fn, like, device == "cuda")
     table = _table(
         [guest],
         problems=problem.encode(),

@@ -104,6 +104,7 @@ def judge(
     if device not in ("cpu", "cuda"):
         raise ValueError(f"device={device!r}: 'cpu' or 'cuda'")
     like = _arrays.pick(like, device == "cuda")
+    _arrays.check(like, listed(dtypes) or ())
     wanted = listed(claims)
     if same_bits_as is not None:
         wanted = [*(wanted or ()), *([] if "same_bits_as" in (wanted or ()) else ["same_bits_as"])]
@@ -203,5 +204,5 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
     strides       whether fn takes arrays that are not contiguous, which stride_invariant gives it
 
     fresh_process runs the callable in a new process, which imports it: a function of a module by its name; others are skipped, with the
-    reason. ValueError for an unknown name, or a selection of nothing. Another thread of Python goes on meanwhile. On a terminal a line on standard
+    reason. ValueError for an unknown name, or a selection of nothing; ImportError where numpy lacks a dtype (bf16 and 8-bit floats need ml_dtypes). Another thread of Python goes on meanwhile. On a terminal a line on standard
     error tells how far a long run is. numpy's warnings of overflows and NaN, which fixtures provoke, are silent within fn."""

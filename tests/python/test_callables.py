@@ -12,6 +12,7 @@ import sys
 import tempfile
 import textwrap
 import unittest
+import unittest.mock
 import warnings
 from pathlib import Path
 
@@ -370,6 +371,14 @@ class Told(unittest.TestCase):
         result = foldproof.judge(to_import.softmax, problem="rows", like="numpy", fixtures="normal/f32/sum/17x257/*")
         self.assertLess({"run_to_run", "fresh_process", "batch_invariant", "alignment_invariant"}, set(result.verdicts))
         self.assertEqual(result.untried, ["length_invariant"])
+
+    def test_a_dtype_that_numpy_lacks_is_told_once_and_before_anything_is_run(self):
+        calls = []
+        with unittest.mock.patch.dict(sys.modules, ml_dtypes=None):
+            for ask in (lambda fn: foldproof.judge(fn, like="numpy", dtypes="f32,bf16"), lambda fn: foldproof.reveal(fn, 8, "bf16", like="numpy")):
+                with self.assertRaisesRegex(ImportError, r"^dtype bf16 of numpy needs ml_dtypes \(pip install ml_dtypes\), or arrays of torch"):
+                    ask(calls.append)
+        self.assertEqual(calls, [])
 
     def test_cuda_with_no_framework(self):
         for name in ("torch", "cupy", "jax"):
