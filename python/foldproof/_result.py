@@ -111,10 +111,11 @@ class Result:
         return [f"{broken[0]['subject']}: broken on {n} of {len(cases)} cases, first on {broken[0]['case']}", f"  {broken[0].get('reason', '')}"]
 
     def of(self, *, claim: Optional[str] = None, dtype: Optional[str] = None) -> "Result":
-        """The judgements of one claim, of terms of one dtype."""
+        """The judgements of one claim, or of those that a preset stands for; of terms of one dtype."""
         part = Result(self._fn, self._asked)
         part.tracebacks = self.tracebacks
-        part.judgements = [r for r in self.judgements if claim in (None, r["claim"]) and dtype in (None, r["dtype"])]
+        claims = None if claim is None else _library.claims_of(claim)
+        part.judgements = [r for r in self.judgements if (claims is None or r["claim"] in claims) and dtype in (None, r["dtype"])]
         return part
 
     def check(self) -> "Result":

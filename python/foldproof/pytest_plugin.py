@@ -18,7 +18,7 @@ them: xdist's workers write nothing. Without foldproof's library the tests that 
 from __future__ import annotations
 
 import json
-from typing import Any, Callable, Dict, List, Mapping, Optional
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 import pytest
 
@@ -85,25 +85,36 @@ class Foldproof:
             both = {**mark.kwargs, **both}
         return {**both, **asked}
 
-    def judge(self, fn: Callable[..., Any], **asked: Any) -> Any:
-        """As foldproof.judge."""
+    def _judged(self, fn: Callable[..., Any], asked: Mapping[str, Any]) -> Any:
         import foldproof as package
 
         __tracebackhide__ = True
-        result = package.judge(fn, **self._asked(asked))
+        return package.judge(fn, **self._asked(asked))
+
+    def _kept(self, result: Any) -> Any:
         if self._item.config.getoption(_FILE):
             self._item.__dict__.setdefault("_foldproof_records", []).extend(result.judgements)
         return result
 
-    def verify(self, fn: Callable[..., Any], **asked: Any) -> Any:
-        """As foldproof.verify; a test of which all was skipped is skipped."""
+    @staticmethod
+    def _checked(result: Any) -> Any:
         import foldproof as package
 
         __tracebackhide__ = True
         try:
-            return self.judge(fn, **asked).check()
+            return result.check()
         except package.NothingJudged as nothing:
             pytest.skip(str(nothing))
+
+    def judge(self, fn: Callable[..., Any], **asked: Any) -> Any:
+        """As foldproof.judge."""
+        __tracebackhide__ = True
+        return self._kept(self._judged(fn, asked))
+
+    def verify(self, fn: Callable[..., Any], **asked: Any) -> Any:
+        """As foldproof.verify; a test of which all was skipped is skipped."""
+        __tracebackhide__ = True
+        return self._checked(self.judge(fn, **asked))
 
     def golden(self, fn: Callable[..., Any], folder: Any, **asked: Any) -> str:
         """As foldproof.golden; a test whose goldens are all stale is skipped."""
@@ -126,10 +137,38 @@ def _words(names: Any, usual: str) -> List[str]:
     return (names if isinstance(names, str) else ",".join(names or ()) or usual).replace(",", " ").split()
 
 
+def _what(item: Any) -> Tuple[Any, ...]:
+    """What a test judges, by whichever claim."""
+    asked = item.callspec.params if hasattr(item, "callspec") else {}
+    return item.parent, getattr(item, "function", None), asked.get("foldproof_subject"), asked.get("foldproof_dtype")
+
+
+class _Shares:
+    """A callable is judged once for a dtype and all claims whose tests are selected; each of these takes its share. One that comes again,
+    as by a plugin that repeats tests, is judged by itself."""
+
+    def __init__(self) -> None:
+        self._left: Dict[Tuple[Any, ...], Dict[str, Any]] = {}
+
+    def take(self, foldproof: Foldproof, claim: str, fn: Callable[..., Any], asked: Dict[str, Any]) -> Any:
+        __tracebackhide__ = True
+        item = foldproof._item
+        what = _what(item)
+        if what not in self._left:
+            wanted = [other.callspec.params["foldproof_claim"] for other in item.session.items if _what(other) == what]
+            result = foldproof._judged(fn, dict(asked, only=wanted))
+            self._left[what] = {word: result.of(claim=word) for word in wanted}
+        share = self._left[what].pop(claim, None)
+        if share is None or not share.judgements:
+            share = foldproof._judged(fn, dict(asked, only=claim))  # which says why there is none
+        return foldproof._checked(foldproof._kept(share))
+
+
 def _test_of(subjects: Mapping[str, Callable[..., Any]], asked: Dict[str, Any]) -> Callable[..., None]:
     claims = _words(asked.pop("claims", None), "bounded,run_to_run")
     dtypes = _words(asked.pop("dtypes", None), "f32")
     of_several = len(subjects) > 1 or next(iter(subjects), "")
+    shares = _Shares()
 
     def judge(foldproof: Foldproof, fn: Callable[..., Any], name: str, claim: str, dtype: str) -> None:
         import foldproof as package
@@ -137,8 +176,8 @@ def _test_of(subjects: Mapping[str, Callable[..., Any]], asked: Dict[str, Any]) 
         __tracebackhide__ = True
         failed: Optional[str] = None
         try:
-            foldproof.verify(fn, claims=claims, only=claim, dtypes=dtype, **dict({"name": name}, **asked))
-        except package.Failure as failure:
+            shares.take(foldproof, claim, fn, dict({"name": name}, claims=claims, dtypes=dtype, **asked))
+        except (package.Failure, ImportError) as failure:
             failed = str(failure)
         if failed is not None:
             pytest.fail(failed, pytrace=False)

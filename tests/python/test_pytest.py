@@ -25,6 +25,14 @@ import numpy as np
 import pytest
 
 few = dict(like="numpy", fixtures="uniform*")
+judge = foldproof.judge
+
+def noting(fn, **asked):
+    with open("judged", "a") as to:
+        print(asked.get("name"), asked.get("dtypes"), *asked.get("only", ()), file=to)
+    return judge(fn, **asked)
+
+foldproof.judge = noting
 
 def in_sequence(x):
     return np.array([sum(row, x.dtype.type(0)) for row in x[:, :8]], x.dtype)
@@ -114,6 +122,28 @@ def run(folder, *options):
     return Counter((r["subject"], r["claim"], r["case"], r["dtype"], r["verdict"]) for r in records)
 
 
+def judged(folder):
+    """What was judged since the last question: of each name and dtype the claims, call by call."""
+    found = {}
+    for name, dtype, *claims in map(str.split, (folder / "judged").read_text().splitlines()):
+        found.setdefault((name, dtype), []).append(set(claims))
+    (folder / "judged").unlink()
+    return found
+
+
+def check_shares(folder):
+    """A callable is judged once for a dtype, by the claims whose tests are selected."""
+    for (name, dtype), calls in judged(folder).items():
+        expect(len(calls) == 1, f"{name} of {dtype} is judged {len(calls)} times")
+    pytest_in(folder, ["-k", "test_rows and f64 and (batch_invariant or keeps_input)"], ["test_it.py"])
+    found = judged(folder)
+    expect(found == {("py/test_rows", "f64"): [{"batch_invariant", "keeps_input"}]}, f"of two selected tests: {found}")
+    if importlib.util.find_spec("ml_dtypes") is None:
+        (folder / "test_narrow.py").write_text(TESTS.replace('"f64"', '"bf16"'))
+        done = pytest_in(folder, ["-k", "test_rows and bf16 and run_to_run"], ["test_narrow.py"])
+        expect(done.stdout.count("dtype bf16 of numpy needs ml_dtypes") == 1 and "broken" not in done.stdout, f"bf16: {done.stdout[-1500:]}")
+
+
 def check_without_library(folder):
     """Tests of others pass; those that use foldproof fail by its name."""
     (folder / "test_others.py").write_text("def test_other():\n    pass\n")
@@ -132,6 +162,7 @@ with tempfile.TemporaryDirectory() as name:
     place = Path(name)
     (place / "test_it.py").write_text(TESTS)
     alone = run(place)
+    check_shares(place)
     if importlib.util.find_spec("xdist"):
         several = run(place, "-n3")
         expect(several == alone, f"three workers write other records than one process: {list((several - alone) + (alone - several))[:5]}")
