@@ -2,7 +2,8 @@
  * what is launched or copied from pinned memory is done when somebody waits for it, and by no other context than one that is current.
  *
  * FAKE_CUDA says what is wrong with it: "devices=N" (1), "init=CODE", "fail=NAME:K:CODE": the K-th call of NAME fails. FAKE_CUDA_LOG is a file
- * to which each process that took device memory adds what it left. FAKE_WITHOUT_LAUNCH: one function fewer.
+ * to which each process that took device memory adds what it left. FAKE_WITHOUT_LAUNCH: one function fewer; FAKE_WITHOUT_POOLS: without those of
+ * pools.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -17,6 +18,9 @@ enum { MOST = 4096, QUEUE = 256, DEVICES = 8, OK = 0, INVALID = 1, NO_MEMORY = 2
 
 #define DECLARE(name, arguments) int name arguments;
 FOLD_CUDA_CALLS(DECLARE)
+FOLD_CUDA_POOL_CALLS(DECLARE)
+int cuMemAllocAsync(uint64_t *at, size_t nbytes, void *stream);
+int cuMemFreeAsync(uint64_t at, void *stream);
 void fake_cuda_break(void);
 
 struct task {
@@ -45,7 +49,7 @@ static struct {
   struct {
     char *at;
     size_t nbytes;
-    int pinned;
+    int kind;
   } memory[MOST];
   struct task queue[QUEUE];
   size_t waiting, taken, given_back, from_pinned; /* copies that nobody waited for */
@@ -127,7 +131,8 @@ static void add(struct task t) {
   device.queue[device.waiting++] = t;
 }
 
-static int take(size_t nbytes, int pinned, void **at) {
+enum { DEVICE, PINNED, POOLED };
+static int take(size_t nbytes, int kind, void **at) {
   int i = 0;
   while (i < MOST && device.memory[i].at) i++;
   if (i == MOST || nbytes == 0 || nbytes > (size_t)1 << 32) return NO_MEMORY;
@@ -136,8 +141,8 @@ static int take(size_t nbytes, int pinned, void **at) {
   memset(*at, 0x5c, nbytes);
   device.memory[i].at = *at;
   device.memory[i].nbytes = nbytes;
-  device.memory[i].pinned = pinned;
-  device.taken += !pinned;
+  device.memory[i].kind = kind;
+  device.taken += kind != PINNED;
   return OK;
 }
 
@@ -234,28 +239,58 @@ int cuMemAlloc_v2(uint64_t *at, size_t nbytes) {
   void *memory = NULL;
   ENTER("cuMemAlloc_v2", 1);
   pthread_mutex_lock(&turn);
-  int code = take(nbytes, 0, &memory);
+  int code = take(nbytes, DEVICE, &memory);
   pthread_mutex_unlock(&turn);
   *at = (uint64_t)(uintptr_t)memory;
   return code;
 }
-int cuMemGetInfo_v2(size_t *unused, size_t *all) {
-  enum { BLOCK = 2 << 20 };
+static size_t in_use(int kind, size_t block) {
   size_t used = 0;
-  ENTER("cuMemGetInfo_v2", 1);
   pthread_mutex_lock(&turn);
   for (int i = 0; i < MOST; i++)
-    if (device.memory[i].at && !device.memory[i].pinned) used += (device.memory[i].nbytes + 255) / 256 * 256;
+    if (device.memory[i].at && device.memory[i].kind == kind) used += (device.memory[i].nbytes + 255) / 256 * 256;
   pthread_mutex_unlock(&turn);
+  return (used + block - 1) / block * block;
+}
+enum { BLOCK = 2 << 20, POOL_BLOCK = 32 << 20 };
+int cuMemGetInfo_v2(size_t *unused, size_t *all) {
+  ENTER("cuMemGetInfo_v2", 1);
   *all = (size_t)1 << 32;
-  *unused = *all - (used + BLOCK - 1) / BLOCK * BLOCK;
+  *unused = *all - in_use(DEVICE, BLOCK) - in_use(POOLED, POOL_BLOCK);
   return OK;
 }
-int cuMemFree_v2(uint64_t at) {
-  ENTER("cuMemFree_v2", 1);
+
+/* The pool of a device, which takes memory from it in blocks of its own. */
+int cuMemAllocAsync(uint64_t *at, size_t nbytes, void *stream) {
+  void *memory = NULL;
+  (void)stream;
+  ENTER("cuMemAllocAsync", 1);
+  pthread_mutex_lock(&turn);
+  int code = take(nbytes, POOLED, &memory);
+  pthread_mutex_unlock(&turn);
+  *at = (uint64_t)(uintptr_t)memory;
+  return code;
+}
+#ifndef FAKE_WITHOUT_POOLS
+static int pool;
+int cuDeviceGetMemPool(void **found, int number) {
+  (void)number;
+  ENTER("cuDeviceGetMemPool", 0);
+  *found = &pool;
+  return OK;
+}
+int cuMemPoolGetAttribute(void *of, int attribute, void *value) {
+  ENTER("cuMemPoolGetAttribute", 0);
+  if (of != &pool || (attribute != 5 && attribute != 7)) return INVALID;
+  *(uint64_t *)value = in_use(POOLED, attribute == 5 ? POOL_BLOCK : 1);
+  return OK;
+}
+#endif
+
+static int give_back(uint64_t at, int kind) {
   pthread_mutex_lock(&turn);
   int code = drain(), i = find((void *)(uintptr_t)at, 1);
-  if (i < 0 || device.memory[i].at != (char *)(uintptr_t)at || device.memory[i].pinned) {
+  if (i < 0 || device.memory[i].at != (char *)(uintptr_t)at || device.memory[i].kind != kind) {
     code = INVALID;
   } else {
     memset(device.memory[i].at, 0xee, device.memory[i].nbytes);
@@ -266,10 +301,19 @@ int cuMemFree_v2(uint64_t at) {
   pthread_mutex_unlock(&turn);
   return code;
 }
+int cuMemFree_v2(uint64_t at) {
+  ENTER("cuMemFree_v2", 1);
+  return give_back(at, DEVICE);
+}
+int cuMemFreeAsync(uint64_t at, void *stream) {
+  (void)stream;
+  ENTER("cuMemFreeAsync", 1);
+  return give_back(at, POOLED);
+}
 int cuMemHostAlloc(void **at, size_t nbytes, unsigned flags) {
   ENTER("cuMemHostAlloc", 1);
   pthread_mutex_lock(&turn);
-  int code = flags == 1 ? take(nbytes, 1, at) : INVALID;
+  int code = flags == 1 ? take(nbytes, PINNED, at) : INVALID;
   pthread_mutex_unlock(&turn);
   return code;
 }
@@ -329,7 +373,7 @@ int cuPointerGetAttribute(void *value, int attribute, uint64_t at);
 int cuPointerGetAttribute(void *value, int attribute, uint64_t at) {
   pthread_mutex_lock(&turn);
   const int i = find((void *)(uintptr_t)at, 1);
-  if (i >= 0) *(int *)value = attribute == 9 ? 0 : device.memory[i].pinned ? 1 : 2;
+  if (i >= 0) *(int *)value = attribute == 9 ? 0 : device.memory[i].kind == PINNED ? 1 : 2;
   pthread_mutex_unlock(&turn);
   return i >= 0 && (attribute == 2 || attribute == 9) ? OK : INVALID;
 }

@@ -1,6 +1,6 @@
 """GPU subjects are judged by a build without CUDA's toolkit, through the driver's library: over a fake of it, and over liars.
 
-test_cuda_driver.py FOLDPROOF LIBRARY_FOLDER GUESTS_FOLDER FAKE FAKE_WITHOUT_LAUNCH CC
+test_cuda_driver.py FOLDPROOF LIBRARY_FOLDER GUESTS_FOLDER FAKE FAKE_WITHOUT_LAUNCH FAKE_WITHOUT_POOLS CC
 """
 import json
 import os
@@ -10,9 +10,10 @@ import subprocess
 import sys
 import tempfile
 
-FOLDPROOF, LIBRARY, GUESTS, FAKE, BARE = map(os.path.abspath, sys.argv[1:6])
-CC = sys.argv[6].split()
+FOLDPROOF, LIBRARY, GUESTS, FAKE, BARE, OLDER = map(os.path.abspath, sys.argv[1:7])
+CC = sys.argv[7].split()
 FEW = ("--fixtures", "normal/f32/sum/*")
+ONE = ("--fixtures", "normal/f32/sum/3x1000/seed1")
 
 
 def foldproof(*words, driver=FAKE, **environment):
@@ -61,8 +62,15 @@ with tempfile.TemporaryDirectory() as folder:
         code, out = verify(name, *FEW, FAKE_CUDA="devices=2")
         assert code == 1 and f"REFUTED: device/{name} on cuda violates {claim}" in out, (name, code, out)
     assert "the current device, which is 1 and was 0" in out, out
-    code, out = verify("keeps_a_workspace", *FEW)
-    assert code == 0 and " 0 refuted" in out, (code, out)
+    for name in ("keeps_a_workspace", "uses_the_pool"):
+        code, out = verify(name, *FEW)
+        assert code == 0 and " 0 refuted" in out, (name, code, out)
+    # Of a pool, that takes memory from the device in large blocks; a driver that has none, or that fails when it is asked, tells less.
+    code, out = verify("keeps_of_the_pool", *ONE)
+    assert code == 1 and "violates leaves_no_trace" in out and "it keeps 4096 bytes more of memory after each run" in out, (code, out)
+    for less in ({"driver": OLDER}, {"FAKE_CUDA": "fail=cuDeviceGetMemPool:1:801"}):
+        code, out = verify("uses_the_pool", *ONE, **less)
+        assert code == 0 and " 0 refuted" in out, (less, code, out)
     code, out = verify("faults", *FEW)
     assert code == 99 and "cuCtxSynchronize: a fake's error (CUDA error 700)" in out, (code, out)
 
@@ -70,16 +78,15 @@ with tempfile.TemporaryDirectory() as folder:
     calls = {}
     for text in re.findall(r"X\((cu\w+)", (pathlib.Path(LIBRARY).parent / "src" / "rig" / "cuda_driver.h").read_text()):
         calls[text] = (1, 9)
-    one = ("--fixtures", "normal/f32/sum/3x1000/seed1")
     for name in ("cuGetErrorString", "cuDriverGetVersion", "cuDeviceGetName", "cuDeviceGetAttribute", "cuDeviceTotalMem_v2",
-                 "cuCtxGetDevice", "cuMemFree_v2", "cuMemGetInfo_v2"):
+                 "cuCtxGetDevice", "cuMemFree_v2", "cuMemGetInfo_v2", "cuDeviceGetMemPool", "cuMemPoolGetAttribute"):
         del calls[name]  # asked for words alone, or after something else went wrong; the first count, and device, are what the environment tells
     calls.update(cuInit=(1,), cuDeviceGet=(2,), cuDevicePrimaryCtxRetain=(1,), cuMemHostAlloc=(1,), cuModuleLoadData=(1,),
                  cuModuleGetFunction=(1, 2, 3), cuDeviceGetCount=(2,), cuCtxSetCurrent=(1,), cuMemcpyDtoDAsync_v2=(1,),
                  cuCtxGetCurrent=(1,), cuMemAlloc_v2=(1, 2), cuMemcpyDtoHAsync_v2=(1,), cuStreamSynchronize=(1,))
     for name, times in calls.items():
         for k in times:
-            code, out = verify("honest", *one, FAKE_CUDA=f"fail={name}:{k}:719")
+            code, out = verify("honest", *ONE, FAKE_CUDA=f"fail={name}:{k}:719")
             word = "no pinned memory" if name == "cuMemHostAlloc" else f"{name.removesuffix('_v2')}"
             assert code in (2, 99) and word in out, (name, k, code, out)
 
@@ -87,23 +94,23 @@ with tempfile.TemporaryDirectory() as folder:
     for wrong, wanted, word in (("init=100", 77, "no GPU here: no CUDA-capable device is detected (CUDA error 100)"),
                                 ("devices=0", 77, "no GPU here: the driver has no device"),
                                 ("init=999", 99, "cuInit: a fake's error (CUDA error 999)")):
-        code, out = verify("honest", *one, FAKE_CUDA=wrong)
+        code, out = verify("honest", *ONE, FAKE_CUDA=wrong)
         assert code == wanted and word in out and " 0 held" not in out.replace("\n0 held", ""), (wrong, code, out)
-    code, out = verify("honest", *one, FOLDPROOF_REQUIRE_GPUS="2")
+    code, out = verify("honest", *ONE, FOLDPROOF_REQUIRE_GPUS="2")
     assert code == 99 and "FOLDPROOF_REQUIRE_GPUS=2, but there are 1 GPUs" in out, (code, out)
-    code, out = verify("honest", *one, FAKE_CUDA="devices=2", FOLDPROOF_REQUIRE_GPUS="2")
+    code, out = verify("honest", *ONE, FAKE_CUDA="devices=2", FOLDPROOF_REQUIRE_GPUS="2")
     assert code == 0, (code, out)
 
     # A library that can't be used.
     for driver, word in ((BARE, "has no cuLaunchKernel"), ("libm.so.6", "has no cuGetErrorString"), ("/nowhere/libcuda.so", "cannot open shared object file"),
                          (str(pathlib.Path(GUESTS) / "device.c"), "")):
-        code, out = verify("honest", *one, driver=driver)
+        code, out = verify("honest", *ONE, driver=driver)
         assert code == 2 and f"FOLDPROOF_CUDA_DRIVER={driver[:120]}: {word}" in out, (driver, code, out)
-    code, out = foldproof("verify", "--engine", "host", *one, "--claims", "bounded", driver="/nowhere/libcuda.so")
+    code, out = foldproof("verify", "--engine", "host", *ONE, "--claims", "bounded", driver="/nowhere/libcuda.so")
     assert code == 0 and "nowhere" not in out, (code, out)
 
     # A GPU for which this build has nothing.
-    for words in (("verify", "--engine", "cuda", *one), ("bench", "--engine", "cuda")):
+    for words in (("verify", "--engine", "cuda", *ONE), ("bench", "--engine", "cuda")):
         code, out = foldproof(*words)
         assert code == 77 and "this build has no" in out, (words, code, out)
 

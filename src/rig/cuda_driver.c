@@ -44,6 +44,9 @@ static fold_status find_calls(void *handle) {
 #define FIND(name, arguments) FOLD_TRY(fold_shared_library_find(&where, handle, #name, &library.calls.name));
   FOLD_CUDA_CALLS(FIND)
 #undef FIND
+#define FIND(name, arguments) (void)fold_shared_library_find(&where, handle, #name, &library.calls.name);
+  FOLD_CUDA_POOL_CALLS(FIND)
+#undef FIND
   return start();
 }
 

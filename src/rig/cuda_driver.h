@@ -38,9 +38,15 @@
     (void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, \
      unsigned block_z, unsigned shared, void *stream, void **arguments, void **extra))
 
+/* Of pools of memory, which are younger than the rest (CUDA 11.2): NULL where the driver has none. */
+#define FOLD_CUDA_POOL_CALLS(X)                     \
+  X(cuDeviceGetMemPool, (void **pool, int device)) \
+  X(cuMemPoolGetAttribute, (void *pool, int attribute, void *value))
+
 struct fold_cuda_driver {
 #define FOLD_CUDA_MEMBER(name, arguments) int(*name) arguments;
   FOLD_CUDA_CALLS(FOLD_CUDA_MEMBER)
+  FOLD_CUDA_POOL_CALLS(FOLD_CUDA_MEMBER)
 #undef FOLD_CUDA_MEMBER
 };
 

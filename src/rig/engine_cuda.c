@@ -216,11 +216,25 @@ static fold_status same(const void *a, const void *b, size_t nbytes, bool *same)
   return fold_ok();
 }
 
-/* The driver takes memory from the device in blocks of 2 MiB. */
+/* What the device's pool (cudaMallocAsync's) has taken from the device, and nobody from the pool: 0 where there is none. */
+static size_t idle_in_pool(const struct fold_cuda_driver *cu) {
+  enum { RESERVED = 5, USED = 7 };
+  uint64_t reserved, used;
+  void *pool;
+  int device;
+  if (!cu->cuDeviceGetMemPool || !cu->cuMemPoolGetAttribute) return 0;
+  if (cu->cuCtxGetDevice(&device) || cu->cuDeviceGetMemPool(&pool, device)) return 0;
+  if (cu->cuMemPoolGetAttribute(pool, RESERVED, &reserved) || cu->cuMemPoolGetAttribute(pool, USED, &used)) return 0;
+  return reserved > used ? reserved - used : 0;
+}
+
+/* The driver takes memory from the device in blocks of 2 MiB; what its pool holds is counted to the byte. */
 static size_t in_use(void) {
   const struct fold_cuda_driver *cu;
   size_t unused, all;
-  return fold_cuda_driver(&cu).code == FOLD_OK && cu->cuMemGetInfo_v2(&unused, &all) == 0 ? all - unused : 0;
+  if (fold_cuda_driver(&cu).code != FOLD_OK || cu->cuMemGetInfo_v2(&unused, &all)) return 0;
+  const size_t taken = all - unused, idle = idle_in_pool(cu);
+  return taken > idle ? taken - idle : 0;
 }
 
 /* The last error of the calling thread's calls of the runtime that this build has: it is taken, and told. */

@@ -1,6 +1,7 @@
 /* device.c: a guest on "cuda" over fake_cuda.c, whose device memory is the host's: test_cuda_driver.py expects what becomes of each
  * subject. */
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 #include "strided.h"
@@ -69,6 +70,17 @@ static int keeps_memory(call_of *call, void *context) {
   uint64_t kept;
   return allocate && allocate(&kept, 100 << 10) == 0 ? honest(call, context) : 1;
 }
+static int takes_from_pool(call_of *call, void *context, bool gives_back) {
+  int (*allocate)(uint64_t *, size_t, void *) =
+      (int (*)(uint64_t *, size_t, void *))(uintptr_t)driver("cuMemAllocAsync");
+  int (*release)(uint64_t, void *) = (int (*)(uint64_t, void *))(uintptr_t)driver("cuMemFreeAsync");
+  uint64_t taken;
+  if (!allocate || !release || allocate(&taken, 4096, call->stream) != 0) return 1;
+  const int code = honest(call, context);
+  return gives_back && release(taken, call->stream) != 0 ? 1 : code;
+}
+static int keeps_of_the_pool(call_of *call, void *context) { return takes_from_pool(call, context, false); }
+static int uses_the_pool(call_of *call, void *context) { return takes_from_pool(call, context, true); }
 static int keeps_a_workspace(call_of *call, void *context) {
   int (*allocate)(uint64_t *, size_t) = (int (*)(uint64_t *, size_t))(uintptr_t)driver("cuMemAlloc_v2");
   static uint64_t workspace;
@@ -98,6 +110,8 @@ static const struct foldproof_guest_subject subjects[] = {
     DEVICE(takes_the_device, ALL),
     DEVICE(keeps_memory, ALL),
     DEVICE(keeps_a_workspace, ALL),
+    DEVICE(keeps_of_the_pool, ALL),
+    DEVICE(uses_the_pool, ALL),
     DEVICE(faults, ALL),
 };
 static const struct foldproof_guest_table table = {FOLDPROOF_GUEST_ABI, sizeof *subjects,
