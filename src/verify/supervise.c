@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "asked.h"
 #include "orphans.h"
 #include "setting.h"
 #include "supervisor.h"
@@ -64,6 +65,7 @@ static fold_status start_worker(struct supervisor *s) {
   s->trials = 0;
   memset(s->ran, 0, s->job->registry->n * sizeof *s->ran);
   s->ended = (struct fold_ended){0};
+  s->sent = 0;
   if (child > 0) return fold_ok();
   close(s->fd);
   return system_failed("no process for the worker");
@@ -128,6 +130,9 @@ static enum ending listen_to(struct supervisor *s) {
   while (how == STILL_THERE && s->failed.code == FOLD_OK) {
     how = hear_out(s);
     if (how == STILL_THERE) how = find_stuck(s);
+    const int sent = fold_asked_by_subject();
+    if (sent) kill(s->pid, SIGKILL); /* what it has said until now tells in whose trial */
+    if (sent) s->sent = sent;
     if (!*s->job->stop || how != STILL_THERE) continue;
     if (asked == 0) {
       asked = fold_now();
@@ -141,7 +146,9 @@ static enum ending listen_to(struct supervisor *s) {
 
 /* How the process ended, in words. */
 static void describe(const struct supervisor *s, enum ending how, int status, char text[160]) {
-  if (how == HUNG)
+  if (s->sent)
+    snprintf(text, 160, "its process sent signal %d (%s) to foldproof, and was killed", s->sent, strsignal(s->sent));
+  else if (how == HUNG)
     snprintf(text, 160, "a run did not end within %.0f s, and was killed (see --timeout)", s->limit);
   else if (how == HALTED)
     snprintf(text, 160, "a signal halted its process for %.0f s, and it was killed (see --timeout)", s->limit);
@@ -274,7 +281,7 @@ static fold_status conclude(struct supervisor *s, int status) {
     s->ended.lost = true;
     return begin_again(s, "somebody else asked its process to stop");
   }
-  if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return fold_ok();
+  if (WIFEXITED(status) && WEXITSTATUS(status) == 0 && !s->sent) return fold_ok();
   describe(s, SAID_ALL, status, text);
   s->in_trial = false;
   wonder(s, text);
@@ -362,8 +369,10 @@ fold_status fold_supervise(const struct fold_job *job, fold_status *riddle) {
     struct fold_orphans orphans;
     signal(SIGCHLD, SIG_DFL); /* a parent that ignores it has us hear of no child's end */
     fold_orphans_adopt(&orphans);
+    fold_asked_watch();
     status = employ_all(&s);
     fold_orphans_end(&orphans, s.left_some ? patience_with_orphans(job) : 0);
+    fold_asked_leave();
   }
   *riddle = fold_ok();
   if (s.riddles > 0)

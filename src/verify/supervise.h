@@ -3,7 +3,8 @@
  * Promised: whatever a subject does to its process, the sink gets a judgement for each claim of each trial, in the round's order:
  * a trial whose process ended, or was killed because a run took too long, is broken, with the reason; the round continues after it in
  * a new process. If that process had run other subjects before, the trial is first run again in a new one: what they left behind is not
- * its fault. If it then ends well, its judgements count, and *riddle says so in the end. No process is left. Once *stop is non-zero the worker has half a second for what it is at.
+ * its fault. If it then ends well, its judgements count, and *riddle says so in the end. No process is left. Once *stop is non-zero the worker has half a second for what it is at;
+ * a signal that a subject sends here does not set it (asked.h).
  *
  * Subjects of engines with ranks run in the ranks (world.h), which the worker watches in its turn.
  */

@@ -49,6 +49,7 @@ struct supervisor {
   unsigned char *got;              /* its results; in a room that was */
   size_t got_bytes;
   struct fold_ended ended;
+  int sent; /* a signal to this process, by it or what it has started; 0: none */
   fold_status failed; /* of the sink, or of memory: ends all */
   size_t riddles;     /* how often a worker ended in a trial that then ended well in a new one, and */
   char riddle[200];   /* where first, and how */

@@ -2,7 +2,6 @@
 #include "worker.h"
 
 #include <jansson.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -148,28 +147,6 @@ static fold_status tell_ready(const struct fold_worker *w, const struct prepared
   return told(fold_wire_send(fd, WORK_READY, &ready, sizeof ready, p->environment, strlen(p->environment)));
 }
 
-/* What the command does on a signal that asks it to stop. */
-static struct sigaction former[SIGTERM + 1];
-
-/* A subject that sends such a signal to its own process ends it, as it would anywhere: nobody has asked us to stop. */
-static void on_signal(int number, siginfo_t *info, void *context) {
-  (void)context;
-  if (info->si_code <= 0 && info->si_pid == getpid()) {
-    signal(number, SIG_DFL);
-    raise(number);
-  } else {
-    former[number].sa_handler(number);
-  }
-}
-
-static void listen_for(int number) {
-  struct sigaction ours = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
-  sigemptyset(&ours.sa_mask);
-  sigaction(number, NULL, &former[number]);
-  const bool handled = former[number].sa_handler != SIG_DFL && former[number].sa_handler != SIG_IGN;
-  if (handled && !(former[number].sa_flags & SA_SIGINFO)) sigaction(number, &ours, NULL);
-}
-
 int fold_worker_serve(const struct fold_worker *w, int fd) {
   struct prepared p = {0};
   struct telling telling = {.fd = fd};
@@ -177,9 +154,6 @@ int fold_worker_serve(const struct fold_worker *w, int fd) {
   struct fold_ended ended;
   memset(&ended, 0, sizeof ended);
   fold_watch_set(&w->desk->watch);
-  listen_for(SIGHUP);
-  listen_for(SIGINT);
-  listen_for(SIGTERM);
   if (w->job->selection->n_guests > 0) dup2(STDERR_FILENO, STDOUT_FILENO); /* what they print is none of our output */
   ended.status = prepare(w, &p);
   if (ended.status.code == FOLD_OK) ended.status = tell_ready(w, &p, fd);

@@ -244,10 +244,15 @@ static void start_child(void) {
   while (getppid() == parent) usleep(20000);
   _exit(0);
 }
+/* To its parent, which has time to take it. */
+static void send_up(int number) {
+  kill(getppid(), number);
+  sleep(2);
+}
 static void have_child_send(int number) {
   const pid_t child = fork();
   if (child == 0) {
-    kill(getppid(), number);
+    send_up(number);
     _exit(0);
   }
   waitpid(child, NULL, 0);
@@ -279,7 +284,10 @@ AT_THIRD(redirects_output, redirect_output())
 AT_THIRD(outlives_its_parent, prctl(PR_SET_PDEATHSIG, 0))
 AT_THIRD(ends_its_thread, pthread_exit(NULL))
 AT_THIRD(sends_term, raise(SIGTERM))
-AT_THIRD(has_stop_asked, have_child_send(SIGTERM))
+AT_THIRD(has_term_sent, have_child_send(SIGTERM))
+AT_THIRD(ends_its_parent, send_up(SIGTERM))
+AT_THIRD(interrupts_its_parent, send_up(SIGINT))
+AT_THIRD(wakes_its_parent, send_up(SIGUSR1))
 AT_THIRD(halts, raise(SIGSTOP))
 AT_THIRD(lowers_hard_limit, lower_hard())
 AT_THIRD(sets_alarm, alarm(600))
@@ -346,7 +354,10 @@ static const struct foldproof_guest_subject subjects[] = {
     WILD(outlives_its_parent),
     WILD(ends_its_thread),
     WILD(sends_term),
-    WILD(has_stop_asked),
+    WILD(has_term_sent),
+    WILD(ends_its_parent),
+    WILD(interrupts_its_parent),
+    WILD(wakes_its_parent),
     WILD(halts),
     WILD(lowers_hard_limit),
     WILD(sets_alarm),
