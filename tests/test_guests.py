@@ -202,8 +202,11 @@ def check_late(folder):
 def check_silence(folder):
     """Between two runs nobody's time is up: a harness that never comes back from there is ended all the same, after 30 time limits."""
     guest = str(build(folder, "silent", GUESTS / "liars.c", options=["-pthread"]))
-    code, out, err = verify("--guest", guest, "--subjects", "liar/stops_its_caller,liar/honest_after", "--claims", "run_to_run",
-                            "--fixtures", "normal/f32/sum/3x1000/seed1", "--timeout", "1", timeout=300)
+    for _ in range(5):
+        code, out, err = verify("--guest", guest, "--subjects", "liar/stops_its_caller,liar/honest_after", "--claims", "run_to_run",
+                                "--fixtures", "normal/f32/sum/3x1000/seed1", "--timeout", "1", timeout=300)
+        if "a run did not end within 1 s" not in out:  # on a machine so busy it tells nothing
+            break
     assert code == 99 and "BROKEN: liar/stops_its_caller" in out and "its process did nothing more between two runs" in out, (code, out, err)
     assert not re.search("(REFUTED|BROKEN): liar/honest", out) and "liar/honest_after on host" in out, (out, err)
 
