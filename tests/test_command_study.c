@@ -139,12 +139,14 @@ Test(command_study, ranks_are_labelled_as_a_simulation) {
   struct shell *s = shell_open();
   shell_run(s, "$F study --simulate --sizes 8,3 --generators normal --jsonl r.jsonl");
   EXPECT_CODE(s, 0);
-  expect_text(s, "SIMULATION of all-reduce on one host");
-  expect_text(s, "SIMULATION of world sizes: one f32 normal vector of 8 parts");
-  expect_text(s, "SIMULATION of world sizes: one f32 normal vector of 6 parts");
-  expect_text(s, "order (simulated)");
+  expect_text(s, "SIMULATION of all-reduces on one host");
+  expect_text(s, "SIMULATION of world sizes: ");
+  expect_text(s, "Data normal, dtype f32, Parts 8\n");
+  expect_text(s, "Data normal, dtype f32, Parts 6\n");
   expect_text(s, "not a measurement");
-  cr_expect(strstr(s->out, "\n      3  ring") < strstr(s->out, "\n      8  ring"), "world sizes do not rise");
+  expect_text(s, "  ring                    3       2 ");
+  cr_expect(strstr(s->out, "  ring                    3  ") < strstr(s->out, "  ring                    8  "),
+            "world sizes do not rise: %s", s->out);
   cr_expect_eq(each_record(s, "r.jsonl", look_at_simulation), 1 + 2 * 4 + 2 * 4);
   shell_close(s);
 }

@@ -2,8 +2,7 @@
 #ifndef FOLD_COMMAND_STUDY_H
 #define FOLD_COMMAND_STUDY_H
 
-#include "command.h"
-#include "record.h"
+#include "command_measuring.h"
 #include "study.h"
 
 enum { FOLD_STUDY_SIZES = 16 };
@@ -20,8 +19,7 @@ struct study_command {
   bool messages, worlds;
   int engine;           /* with messages or worlds: FOLD_MPI or FOLD_NCCL */
   const char *settings; /* with messages: globs of world_setting.h's, NULL: all */
-  struct fold_records records;
-  struct fold_progress progress;
+  struct fold_measuring measuring;
 };
 
 /* Sizes in rising order. */

@@ -18,14 +18,13 @@ static void choose_subjects(struct fold_probe *p, const struct fold_registry *re
   }
 }
 
-static fold_status write_cell(struct study_command *s, const struct fold_probe *p, const struct fold_probe_row *row,
-                              size_t subject, size_t length) {
+static fold_status take_cell(struct study_command *s, const struct fold_probe *p, const struct fold_probe_row *row,
+                             size_t subject, size_t length) {
   const struct fold_probe_cell *cell = &row->cell[subject][length];
   char hash[24], letter[8];
-  if (s->records.file == NULL) return fold_ok();
   snprintf(hash, sizeof hash, "0x%016llx", (unsigned long long)cell->bits);
-  return fold_records_line(
-      &s->records,
+  return fold_measuring_take(
+      &s->measuring,
       json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:I, s:i, s:I, s:I, s:I, s:s, s:s, s:b, s:b, s:i}", "schema",
                 FOLD_SCHEMA, "type", "messages", "subject", p->subject[subject]->name, "engine",
                 fold_engine_name(p->engine), "setting", row->setting->name, "library", row->library, "dtype",
@@ -36,30 +35,6 @@ static fold_status write_cell(struct study_command *s, const struct fold_probe *
                 "run_to_run", (int)cell->run_to_run, "runs", 2 * (int)p->checks));
 }
 
-static void print_head(const struct fold_probe *p, const char *library) {
-  printf("\nWhich bits agree: the first %zu elements of each message, %s %s, %s, %u ranks, %s\n", p->n[0],
-         fold_dtype_name(p->dtype), fold_op_name(p->op), p->generator->name, p->ranks, library);
-  printf("The same letter: the same bits. !: ranks differ; ~: a repeat of the same call differs (%u runs).\n",
-         2 * p->checks);
-  if (p->ranks < 3) printf("With fewer than three ranks no order can be told from another.\n");
-  printf("\n%-24s %-24s elements:\n%-24s %-24s", "", "", "subject", "setting");
-  for (size_t k = 0; k < p->n_lengths; k++) printf(" %10zu", p->n[k]);
-  printf("\n");
-}
-
-static void print_row(const struct fold_probe *p, const struct fold_probe_row *row, size_t subject) {
-  printf("%-24s %-24s", p->subject[subject]->name, row->setting->name);
-  for (size_t k = 0; k < p->n_lengths; k++) {
-    const struct fold_probe_cell *cell = &row->cell[subject][k];
-    char letter[8], text[16];
-    snprintf(text, sizeof text, "%s%s%s", cell->ran ? fold_probe_letter(cell->letter, letter) : "-",
-             cell->ran && !cell->rank_agreement ? "!" : "", cell->ran && !cell->run_to_run ? "~" : "");
-    printf(" %10s", text);
-  }
-  if (row->status.code != FOLD_OK) printf("  (%s)", row->status.text);
-  printf("\n");
-}
-
 static void print_summary(const struct fold_probe *p, const struct fold_probe_table *table, size_t subject) {
   struct fold_probe_summary s;
   fold_probe_summarise(p, table, subject, &s);
@@ -68,17 +43,16 @@ static void print_summary(const struct fold_probe *p, const struct fold_probe_ta
          s.refuted ? ": REFUTED, it promises otherwise" : "");
 }
 
-/* One table: its rows, subject by subject. */
+/* Subject by subject; then the settings whose worlds failed. */
 static fold_status tell(struct study_command *s, const struct fold_probe *p, const struct fold_probe_table *table) {
-  const char *library = "";
-  for (size_t i = 0; i < table->n_rows && !*library; i++) library = table->row[i].library;
-  print_head(p, library);
   for (size_t k = 0; k < p->n_subjects; k++)
-    for (size_t i = 0; i < table->n_rows; i++) {
-      print_row(p, &table->row[i], k);
+    for (size_t i = 0; i < table->n_rows; i++)
       for (size_t length = 0; length < p->n_lengths; length++)
-        if (table->row[i].cell[k][length].ran) FOLD_TRY(write_cell(s, p, &table->row[i], k, length));
-    }
+        if (table->row[i].cell[k][length].ran) FOLD_TRY(take_cell(s, p, &table->row[i], k, length));
+  FOLD_TRY(fold_measuring_show(&s->measuring));
+  for (size_t i = 0; i < table->n_rows; i++)
+    if (table->row[i].status.code != FOLD_OK)
+      printf("setting %s: %s\n", table->row[i].setting->name, table->row[i].status.text);
   printf("\n");
   for (size_t k = 0; k < p->n_subjects; k++) print_summary(p, table, k);
   fflush(stdout);
@@ -140,9 +114,7 @@ static fold_status probe_all(struct study_command *s, const struct fold_registry
 }
 
 fold_status fold_study_messages(struct study_command *s, const struct fold_registry *registry, int *exit_code) {
-  fold_status status = s->jsonl ? fold_records_open(&s->records, s->jsonl) : fold_ok();
-  if (status.code == FOLD_OK && s->jsonl) status = fold_records_environment(&s->records);
+  fold_status status = fold_measuring_open(&s->measuring, s->jsonl);
   if (status.code == FOLD_OK) status = probe_all(s, registry, exit_code);
-  fold_status closed = fold_close_records("foldproof study", &s->records, status);
-  return status.code == FOLD_OK ? closed : status;
+  return fold_measuring_close(&s->measuring, "foldproof study", status);
 }

@@ -2,7 +2,6 @@
 #include <stdio.h>
 
 #include "command_study.h"
-#include "sheet.h"
 #include "study_ranks.h"
 
 enum { ELEMENTS = 256, CHUNKS = 16, WORLD_ELEMENTS = 64 };
@@ -14,8 +13,7 @@ static json_t *simulated_line(const char *order, const struct fold_ranks_case *c
                    (json_int_t)c->elements, "seed", (json_int_t)c->seed);
 }
 
-static fold_status write_ranks(struct study_command *s, const struct fold_ranks_result *r) {
-  if (s->records.file == NULL) return fold_ok();
+static fold_status take_ranks(struct study_command *s, const struct fold_ranks_result *r) {
   json_t *line = simulated_line(fold_ranks_name(r->algorithm), &r->c, "study_ranks");
   if (line) {
     json_object_set_new(line, "height", json_integer((json_int_t)r->height));
@@ -27,36 +25,30 @@ static fold_status write_ranks(struct study_command *s, const struct fold_ranks_
     fold_record_number(line, "error_relative_worst", r->worst_relative);
     fold_record_number(line, "bound_relative", r->bound_relative);
   }
-  return fold_records_line(&s->records, line);
+  return fold_measuring_take(&s->measuring, line);
 }
 
-static fold_status write_worlds(struct study_command *s, const struct fold_ranks_worlds *w) {
-  if (s->records.file == NULL) return fold_ok();
+static fold_status take_worlds(struct study_command *s, const struct fold_ranks_worlds *w) {
   json_t *line = simulated_line(fold_ranks_name(w->algorithm), &w->c, "study_worlds");
   if (line) {
     json_object_set_new(line, "worlds", json_integer((json_int_t)w->worlds));
     json_object_set_new(line, "elements_changed", json_integer((json_int_t)w->changed));
     json_object_set_new(line, "most_distinct", json_integer((json_int_t)w->most_distinct));
   }
-  return fold_records_line(&s->records, line);
+  return fold_measuring_take(&s->measuring, line);
 }
 
 static fold_status simulate_sizes(struct study_command *s, struct fold_ranks_case c, const volatile int *stop) {
-  struct fold_sheet sheet;
   fold_status status = fold_ok();
-  fold_ranks_open(&sheet, &c);
   for (size_t k = 0; k < s->n_sizes && !*stop && status.code == FOLD_OK; k++) {
     struct fold_ranks_result result[FOLD_RANKS_ALGORITHMS];
     c.ranks = s->sizes[k];
-    fold_progress_show(&s->progress, k, s->n_sizes, "world sizes, simulated");
+    fold_progress_show(&s->measuring.progress, k, s->n_sizes, "world sizes, simulated");
     status = fold_ranks_simulate(&c, result);
-    for (int a = 0; a < FOLD_RANKS_ALGORITHMS && status.code == FOLD_OK; a++) {
-      fold_ranks_add(&sheet, &result[a]);
-      status = write_ranks(s, &result[a]);
-    }
+    for (int a = 0; a < FOLD_RANKS_ALGORITHMS && status.code == FOLD_OK; a++) status = take_ranks(s, &result[a]);
   }
-  fold_status put = fold_study_put(s, &sheet);
-  return status.code == FOLD_OK ? put : status;
+  const fold_status shown = fold_measuring_show(&s->measuring);
+  return status.code == FOLD_OK ? shown : status;
 }
 
 /* Up to the largest world that is asked for. A power of two is the kind case; 5/8 of it and one gives world sizes far from one. */
@@ -67,12 +59,31 @@ static fold_status simulate_worlds(struct study_command *s, struct fold_ranks_ca
     struct fold_ranks_worlds worlds[FOLD_RANKS_ALGORITHMS];
     c.ranks = parts[k];
     FOLD_TRY(fold_ranks_worlds(&c, worlds));
-    struct fold_sheet sheet;
-    fold_ranks_fill_worlds(&sheet, worlds);
-    FOLD_TRY(fold_study_put(s, &sheet));
-    for (int a = 0; a < FOLD_RANKS_ALGORITHMS; a++) FOLD_TRY(write_worlds(s, &worlds[a]));
+    for (int a = 0; a < FOLD_RANKS_ALGORITHMS; a++) FOLD_TRY(take_worlds(s, &worlds[a]));
+    FOLD_TRY(fold_measuring_show(&s->measuring));
   }
   return fold_ok();
+}
+
+static void print_prediction(FILE *out) {
+  fputs(
+      "\nwhat our rules predict for a cluster (a prediction from the simulation and the definitions, not a "
+      "measurement)\n"
+      "* ring: n ranks cost n - 1 roundings in sequence, and an element's bits depend on the chunk it falls in; which "
+      "chunk\n"
+      "  that is depends on count, channels and protocol, so that a longer message changes the bits of the same "
+      "elements.\n"
+      "  With two ranks nothing shows: a + b = b + a. Take at least three.\n"
+      "* trees: the bits know no chunk. Recursive doubling keeps them from one world size to another only where both "
+      "are\n"
+      "  powers of two and ranks hold aligned blocks; the binary tree changes them with every world size.\n"
+      "* canonical: height at most ceil(log2 ranks), and the same bits in every chunk and for every world size whose "
+      "shards\n"
+      "  are subtrees: aligned blocks of 4096 * 2^k elements of the vector (oracles/canonical.h). Such a cluster "
+      "gives\n"
+      "  the bits that one GPU or the host gives with flat/canonical; a shard cut elsewhere voids the promise.\n"
+      "* errors: the worst case grows with the height, in the mean more like its square root (Higham and Mary 2019).\n",
+      out);
 }
 
 static fold_status simulate_all(struct study_command *s, const volatile int *stop) {
@@ -86,17 +97,13 @@ static fold_status simulate_all(struct study_command *s, const volatile int *sto
       FOLD_TRY(simulate_sizes(s, c, stop));
       FOLD_TRY(simulate_worlds(s, c, stop));
     }
-  fold_ranks_print_prediction(stdout);
+  print_prediction(stdout);
   return fold_ok();
 }
 
 fold_status fold_study_ranks(struct study_command *s) {
   const volatile int *stop = fold_watch_interrupt();
-  fold_status status = s->jsonl ? fold_records_open(&s->records, s->jsonl) : fold_ok();
-  if (status.code == FOLD_OK && s->jsonl) status = fold_records_environment(&s->records);
-  fold_progress_open(&s->progress);
+  fold_status status = fold_measuring_open(&s->measuring, s->jsonl);
   if (status.code == FOLD_OK) status = simulate_all(s, stop);
-  fold_progress_clear(&s->progress);
-  fold_status closed = fold_close_records("foldproof study", &s->records, status);
-  return status.code == FOLD_OK ? closed : status;
+  return fold_measuring_close(&s->measuring, "foldproof study", status);
 }

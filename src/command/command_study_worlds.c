@@ -59,7 +59,6 @@ static void set_verdict(json_t *line, bool ran, const char *refuted, const char 
 static fold_status write_sum(struct validation *v, const struct fold_worlds_sum *sum) {
   const struct fold_study_point *p = &sum->point;
   enum fold_dtype dtype = p->c.dtype;
-  if (v->s->records.file == NULL) return fold_ok();
   json_t *line = line_of(v, "validation", p->subject, p->c.generator->name, dtype, p->c.n, sum->ranks);
   if (line && p->ran) {
     fold_record_bits(line, "got", dtype, p->got);
@@ -72,14 +71,14 @@ static fold_status write_sum(struct validation *v, const struct fold_worlds_sum 
     fold_record_number(line, "join_bound", sum->join_bound);
   }
   if (line) set_verdict(line, p->ran, sum->refuted, p->note);
-  return fold_records_line(&v->s->records, line);
+  return fold_measuring_take(&v->s->measuring, line);
 }
 
 static void show_progress(struct validation *v, const char *generator, enum fold_dtype dtype, unsigned ranks) {
   char what[80];
   size_t each = FOLD_WORLDS_MOST * v->registry->n;
   snprintf(what, sizeof what, "results; %.30s %s, %u ranks", generator, fold_dtype_name(dtype), ranks);
-  fold_progress_show(&v->s->progress, v->n_sums + v->n_vectors, 2 * each, what);
+  fold_progress_show(&v->s->measuring.progress, v->n_sums + v->n_vectors, 2 * each, what);
 }
 
 static fold_status take_sum(void *context, const struct fold_worlds_sum *sum) {
@@ -104,7 +103,6 @@ static fold_status take_sum(void *context, const struct fold_worlds_sum *sum) {
 
 static fold_status write_vector(struct validation *v, const struct fold_worlds_vector *vector) {
   char hash[24];
-  if (v->s->records.file == NULL) return fold_ok();
   json_t *line = line_of(v, "validation_vector", vector->subject, vector->c.generator->name, vector->c.dtype,
                          vector->c.n, vector->ranks);
   if (line && vector->ran) {
@@ -121,7 +119,7 @@ static fold_status write_vector(struct validation *v, const struct fold_worlds_v
     fold_record_number(line, "error_over_bound_worst", vector->errors.fraction);
   }
   if (line) set_verdict(line, vector->ran, vector->refuted, vector->note);
-  return fold_records_line(&v->s->records, line);
+  return fold_measuring_take(&v->s->measuring, line);
 }
 
 static fold_status take_vector(void *context, const struct fold_worlds_vector *vector) {
@@ -237,15 +235,12 @@ fold_status fold_study_worlds(struct study_command *s, const struct fold_registr
   v.vectors = calloc(FOLD_WORLDS_MOST * registry->n + 1, sizeof *v.vectors);
   fold_status status =
       v.tally && v.sums && v.vectors ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the subjects");
-  if (status.code == FOLD_OK && s->jsonl) status = fold_records_open(&s->records, s->jsonl);
-  if (status.code == FOLD_OK && s->jsonl) status = fold_records_environment(&s->records);
-  fold_progress_open(&s->progress);
+  if (status.code == FOLD_OK) status = fold_measuring_open(&s->measuring, s->jsonl);
   if (status.code == FOLD_OK) status = validate_all(&v, fold_watch_interrupt());
-  fold_progress_clear(&s->progress);
-  fold_status closed = fold_close_records("foldproof study", &s->records, status);
+  status = fold_measuring_close(&s->measuring, "foldproof study", status);
   if (status.code == FOLD_OK) *exit_code = summarise(&v);
   free(v.tally);
   free(v.sums);
   free(v.vectors);
-  return status.code == FOLD_OK ? closed : status;
+  return status;
 }

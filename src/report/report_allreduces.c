@@ -125,11 +125,12 @@ static void open_probe(struct fold_sheet *sheet, const struct fold_model *m, con
   char title[FOLD_SHEET_TITLE], text[32], place[200], left[60] = "";
   fold_text_place(m, p->environment, place);
   if (width > MOST_LENGTHS) snprintf(left, sizeof left, "; %zu longer messages are not shown", width - MOST_LENGTHS);
-  snprintf(title, sizeof title,
-           "Which bits agree: the same letter, the same bits of the first %s elements; %.0f ranks, %.20s, %.60s%s%s%s; "
-           "by bytes of the message%s",
-           fold_text_grouped(p->head, text), p->workers, p->dtype, p->generator, place[0] ? " (" : "", place,
-           place[0] ? ")" : "", left);
+  snprintf(
+      title, sizeof title,
+      "Which bits agree: the same letter, the same bits of the first %s elements (~: a repeat of the call differs); "
+      "%.0f ranks%s, %.20s, %.60s%s%.60s%s%s%s; by bytes of the message%s",
+      fold_text_grouped(p->head, text), p->workers, p->workers < 3 ? " (too few: all orders agree)" : "", p->dtype,
+      p->generator, p->library[0] ? ", " : "", p->library, place[0] ? " (" : "", place, place[0] ? ")" : "", left);
   fold_sheet_open(sheet, "probes", title, "Subject;Setting");
   sheet->titled = true;
 }

@@ -4,11 +4,10 @@
  * simulated all-reduce, whose n is the number of ranks. Many subjects are drawn in families, by the first part of
  * their names.
  */
-#include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "list.h"
 #include "report_curves.h"
 #include "report_methods.h"
 #include "report_section.h"
@@ -75,11 +74,14 @@ static const struct fold_curves_kind studied = {"n (terms)", "absolute error"};
 static const struct fold_curves_kind judged = {"n (terms)", "error (ulps of the result)"};
 static const struct fold_curves_kind simulated = {"ranks (simulated)", "relative error, worst element"};
 
-static fold_status draw_points(struct fold_page *page, const struct fold_model_point *all, size_t n,
+/* Items of `size` bytes begin with a point. */
+static fold_status draw_points(struct fold_page *page, const void *items, size_t n, size_t size,
                                const struct fold_curves_kind *kind) {
   struct tally tally = {0};
-  struct fold_model_point *points = fold_list_sorted(all, n, sizeof *points, compare_points);
+  struct fold_model_point *points = malloc(n * sizeof *points);
   if (points == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the figures");
+  for (size_t i = 0; i < n; i++) memcpy(&points[i], (const char *)items + i * size, sizeof *points);
+  qsort(points, n, sizeof *points, compare_points);
   fold_page_figures(page, UNFOLDED);
   fold_status status = draw_all(page, points, n, kind, &tally);
   fold_page_figures_end(page);
@@ -105,17 +107,47 @@ fold_status fold_page_errors(struct fold_page *page) {
       "in the same colour and with the same mark, small: the bound that theory gives; dotted: the probabilistic curve. "
       "Equal bounds are drawn once.</p>\n",
       page->out);
-  fold_status status = m->n_study ? draw_points(page, m->study, m->n_study, &studied)
-                                  : draw_points(page, m->judged, m->n_judged, &judged);
+  fold_status status = m->n_study ? draw_points(page, m->study, m->n_study, sizeof *m->study, &studied)
+                                  : draw_points(page, m->judged, m->n_judged, sizeof *m->judged, &judged);
+  if (m->n_study) fputs("<details><summary>Errors by size, and what theory says</summary>\n", page->out);
+  if (status.code == FOLD_OK) status = fold_sheets_study(m, FOLD_REPORT_HTML, SIZE_MAX, page->out);
+  if (m->n_study) fputs("</details>\n", page->out);
   fputs("</section>\n", page->out);
   return status;
+}
+
+/* Whether an element's bits depend on the chunk that it falls in. */
+static const char *say_chunks(const struct fold_model_ranks *r, char text[160]) {
+  int used = snprintf(text, 160, "yes");
+  if (r->varied > 0)
+    used = snprintf(text, 160, "no: %.0f of %.0f elements vary over %.0f chunks", r->varied, r->elements, r->chunks);
+  else if (r->chunks > 1)
+    used = snprintf(text, 160, "in all %.0f chunks looked at", r->chunks);
+  if (r->not_finite > 0) snprintf(text + used, 160 - (size_t)used, "; %.0f results overflowed", r->not_finite);
+  return text;
+}
+
+void fold_sheet_ranks(struct fold_sheet *sheet, const struct fold_model *m) {
+  fold_sheet_open(sheet, "ranks",
+                  "SIMULATION of all-reduces on one host, from their orders alone: nothing was sent, nothing was timed",
+                  "Algorithm;^Data;^dtype;^Seed;^#Elements;#Ranks;#Height;=Worst error (ulps);=Median (ulps);=Worst / "
+                  "sum |x|;=Bound / sum |x|;=Worst / bound;The same bits in every chunk");
+  for (size_t i = 0; i < m->n_ranks; i++) {
+    const struct fold_model_ranks *r = &m->ranks[i];
+    char seed[32], chunks[160];
+    snprintf(seed, sizeof seed, "%lld", r->seed);
+    FOLD_ROW(sheet, T(r->subject), T(r->generator), T(r->dtype), T(r->seed < 0 ? "" : seed), N(r->elements), N(r->n),
+             N(r->height), N(r->ulps), N(r->median_ulps), N(r->error), N(r->bound),
+             N(r->error == 0 ? 0 : r->error / r->bound), T(say_chunks(r, chunks)));
+  }
 }
 
 void fold_sheet_simulated(struct fold_sheet *sheet, const struct fold_model *m) {
   fold_sheet_open(
       sheet, "simulated",
-      "The same parts, gathered by worlds of other sizes (simulated): in how many elements the bits changed",
-      "Algorithm;Data;dtype;#Parts;#World sizes;#Elements;#Elements changed;#Most different results of one");
+      "SIMULATION of world sizes: a vector of so many parts on R = ceil(parts / 2^k) ranks, k = 0, 1, 2 ...; each rank "
+      "adds its aligned block by the canonical tree, only the joining of ranks differs",
+      "Algorithm;^Data;^dtype;^#Parts;#World sizes;#Elements;#Elements changed;#Most different results of one");
   for (size_t i = 0; i < m->n_worlds; i++) {
     const struct fold_model_world *w = &m->worlds[i];
     FOLD_ROW(sheet, T(w->subject), T(w->generator), T(w->dtype), N(w->ranks), N(w->worlds), N(w->elements),
@@ -132,7 +164,8 @@ fold_status fold_page_ranks(struct fold_page *page) {
       "message was sent. The worst relative error over the elements; dashed: the bound of the order&rsquo;s "
       "height.</p>\n",
       page->out);
-  fold_status status = m->n_ranks ? draw_points(page, m->ranks, m->n_ranks, &simulated) : fold_ok();
+  fold_status status = m->n_ranks ? draw_points(page, m->ranks, m->n_ranks, sizeof *m->ranks, &simulated) : fold_ok();
+  if (status.code == FOLD_OK) status = fold_page_sheet(page, fold_sheet_ranks);
   if (status.code == FOLD_OK) status = fold_page_sheet(page, fold_sheet_simulated);
   fputs("</section>\n", page->out);
   return status;

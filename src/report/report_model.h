@@ -51,10 +51,25 @@ struct fold_model_subject {
 };
 
 /* An error against the exact result. Bounds and errors share a unit; NaN: not known. */
-struct fold_model_point {
-  int environment; /* index, -1 where records name none */
-  const char *subject, *engine, *generator, *dtype, *op;
+#define FOLD_MODEL_POINT                                                        \
+  int environment; /* index, -1 where records name none */                     \
+  const char *subject, *engine, *generator, *dtype, *op;                       \
   double n, error, ulps, bound, probable, condition;
+struct fold_model_point {
+  FOLD_MODEL_POINT
+};
+/* Studied: what its tables have besides. */
+struct fold_model_studied {
+  FOLD_MODEL_POINT
+  double relative, abs_sum, exact, height;
+  const char *note;
+  long long seed;
+};
+/* Of a simulated all-reduce: over its elements, n is the number of ranks and errors are relative. */
+struct fold_model_ranks {
+  FOLD_MODEL_POINT
+  double height, median_ulps, chunks, elements, varied, not_finite;
+  long long seed;
 };
 
 struct fold_model_timing {
@@ -88,7 +103,7 @@ struct fold_model_message {
 /* One message of a probe. Within a table, equal letters mean equal bits of the first `head` results. */
 struct fold_model_probe {
   int environment;
-  const char *subject, *dtype, *generator, *setting, *letter;
+  const char *subject, *dtype, *generator, *library, *setting, *letter;
   double bytes, workers, head;
   bool rank_agreement, run_to_run;
 };
@@ -121,7 +136,9 @@ struct fold_model {
   struct fold_model_subject *subjects;
   const char *claims[MODEL_CLAIMS];
   char **words;                                    /* every name once; the pointers above point to these */
-  struct fold_model_point *study, *judged, *ranks; /* ranks: simulated; n is the number of ranks, errors are relative */
+  struct fold_model_studied *study;
+  struct fold_model_point *judged;
+  struct fold_model_ranks *ranks;
   struct fold_model_timing *timings;
   struct fold_model_scaling *scalings;
   struct fold_model_message *messages;

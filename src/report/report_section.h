@@ -56,7 +56,7 @@ void fold_page_unfold(struct fold_page *page);
 /* What was measured, made of the model. */
 typedef void fold_view(struct fold_sheet *sheet, const struct fold_model *model);
 fold_view fold_sheet_changes, fold_sheet_prices, fold_sheet_timings, fold_sheet_scalings, fold_sheet_messages,
-    fold_sheet_simulated;
+    fold_sheet_ranks, fold_sheet_simulated;
 /* Of each subject and claim: how many cases; counts, worst errors, why cases were skipped; which rows have no bound. */
 fold_view fold_sheet_matrix, fold_sheet_evidence, fold_sheet_unbounded;
 extern const char fold_matrix_legend[];
@@ -64,7 +64,7 @@ fold_status fold_view_put(fold_view *view, const struct fold_model *model, enum 
                           FILE *out);
 /* Several sheets: one of each machine and kind of data. */
 typedef fold_status fold_views(const struct fold_model *model, enum fold_report_format format, size_t most, FILE *out);
-fold_views fold_sheets_probes, fold_sheets_worlds;
+fold_views fold_sheets_probes, fold_sheets_study, fold_sheets_worlds;
 /* A view's table, folded. */
 fold_status fold_page_sheet(struct fold_page *page, fold_view *view);
 /* For a caption: "", or "; N doubtful points left out" of the figure. */

@@ -70,8 +70,6 @@ void fold_study_measure(struct fold_study_point *point, const struct fold_truth 
 
 /* ---- for people ---- */
 
-/* Each data x dtype x op: errors in ulps by size, and at the largest size beside the bound and the curve. */
-fold_status fold_study_print(const struct fold_study *study, FILE *out);
 /* (a + b) + c against a + (b + c) in each dtype. */
 void fold_study_print_associativity(FILE *out);
 /* What (a + b) + c and a + (b + c) give in dtype, each addition rounded to it. */

@@ -77,11 +77,4 @@ struct fold_ranks_worlds {
 /* Fills worlds[FOLD_RANKS_ALGORITHMS]; a ring's element sits in chunk element % R. */
 fold_status fold_ranks_worlds(const struct fold_ranks_case *c, struct fold_ranks_worlds *worlds);
 
-/* For people; each table says that it is a simulation. */
-struct fold_sheet;
-void fold_ranks_open(struct fold_sheet *sheet, const struct fold_ranks_case *c);
-void fold_ranks_add(struct fold_sheet *sheet, const struct fold_ranks_result *result);
-void fold_ranks_fill_worlds(struct fold_sheet *sheet, const struct fold_ranks_worlds *worlds);
-void fold_ranks_print_prediction(FILE *out);
-
 #endif
