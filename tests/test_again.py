@@ -393,6 +393,10 @@ def check_names(folder):
                 expect("^subject +differ +first +second\n  (.\\[31m'a.|x{89})", said)
         told = json.loads(run("compare", "c", "\udcff\x1b", "--format", "json", cwd=folder, code=1)[1])
         assert told["changes"][0]["subject"] == name, told
+    whole = (folder / "v.jsonl").read_bytes()
+    for text, word in ((whole[:-20], "INCOMPLETE"), (b"".join(whole.splitlines(True)[:2] + whole.splitlines(True)[3:]), "ALTERED")):
+        (folder / "\udcff\x1b").write_bytes(text)
+        expect(rf"^{word}: \\xff\\x1b: ", subprocess.run([FOLDPROOF, "judge", "\udcff\x1b"], cwd=folder, capture_output=True, timeout=120).stdout.decode(errors="replace"))
 
 
 def check_verdicts(folder):

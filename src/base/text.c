@@ -2,6 +2,7 @@
 #include "text.h"
 
 #include <ctype.h>
+#include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,6 +82,19 @@ char *fold_text_unescape(const char *text) {
   }
   if (name) *at = '\0';
   return name;
+}
+
+int fold_print_line(const char *format, ...) {
+  char *text = NULL;
+  va_list args;
+  va_start(args, format);
+  if (vasprintf(&text, format, args) < 0) text = NULL;
+  va_end(args);
+  char *escaped = text && !fold_text_is_one_line(text) ? fold_text_escape(text) : text;
+  const int printed = puts(escaped ? escaped : "not enough memory for a line");
+  if (escaped != text) free(escaped);
+  free(text);
+  return printed;
 }
 
 /* Any bytes, told in plain ones: a shell makes them again by printf. */

@@ -24,6 +24,9 @@ void fold_text_one_line(char *text);
 char *fold_text_escape(const char *name);
 char *fold_text_unescape(const char *text);
 
+/* Prints a line on standard output: of names and records, which may say anything, as fold_text_escape tells them. As puts. */
+int fold_print_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 /* Prints any bytes as one word for a shell, itself on one line. */
 void fold_put_shell_word(const char *text, FILE *out);
 /* The same, without quotes where it needs none: a program's name. */

@@ -7,7 +7,6 @@
  */
 #include "command_compare_claim.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,18 +159,6 @@ static fold_status check_gpus(const struct judging *j) {
   return fold_ok();
 }
 
-static void print_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Records may say anything: what moves a cursor is not printed. */
-static void print_line(const char *format, ...) {
-  char text[1000];
-  va_list args;
-  va_start(args, format);
-  vsnprintf(text, sizeof text, format, args);
-  va_end(args);
-  fold_text_one_line(text);
-  puts(text);
-}
-
 /* What of two environments has other words, one level deep. */
 static void print_changes(const json_t *a, const json_t *b) {
   const char *key;
@@ -179,7 +166,7 @@ static void print_changes(const json_t *a, const json_t *b) {
   json_object_foreach((json_t *)b, key, value) {
     const char *before = fold_record_text(a, key), *now = fold_record_text(b, key);
     if (*before && *now && strcmp(before, now) != 0 && strcmp(key, FOLD_KEY(date)) != 0)
-      print_line("  %s: %s, then %s", key, before, now);
+      fold_print_line("  %s: %s, then %s", key, before, now);
   }
 }
 
@@ -223,10 +210,10 @@ enum { SHOWN = 10 };
 
 static void show_refuted(struct judging *j, const struct result *a, const struct result *b) {
   if (j->shown++ >= SHOWN) return;
-  print_line("REFUTED: %s on %s violates %s: %s: %s on %s, %s on %s%s", fold_record_text(b->record, "subject"),
-             fold_record_text(b->record, "engine"), j->claim, fold_record_text(b->record, "case"), a->first,
-             gpu_of(&j->side[0]), b->first, gpu_of(&j->side[1]),
-             strcmp(a->first, b->first) == 0 ? " (in the first row, which agrees: another row differs)" : "");
+  fold_print_line("REFUTED: %s on %s violates %s: %s: %s on %s, %s on %s%s", fold_record_text(b->record, "subject"),
+                  fold_record_text(b->record, "engine"), j->claim, fold_record_text(b->record, "case"), a->first,
+                  gpu_of(&j->side[0]), b->first, gpu_of(&j->side[1]),
+                  strcmp(a->first, b->first) == 0 ? " (in the first row, which agrees: another row differs)" : "");
 }
 
 /* All results that a record has of a key are held against all of the other: a record that disagrees with itself agrees with none. */
@@ -279,8 +266,8 @@ static void print_counts(struct judging *j, const size_t only[2], size_t total[2
   bool told = false;
   if (j->n_counts) qsort(j->counts, j->n_counts, sizeof *j->counts, by_name);
   if (j->shown > SHOWN) printf("%d of %zu refutations shown\n", SHOWN, j->shown);
-  print_line("%s: %s (%s) against %s (%s)", j->claim, gpu_of(&j->side[0]), j->side[0].path, gpu_of(&j->side[1]),
-             j->side[1].path);
+  fold_print_line("%s: %s (%s) against %s (%s)", j->claim, gpu_of(&j->side[0]), j->side[0].path, gpu_of(&j->side[1]),
+                  j->side[1].path);
   print_changes(j->side[0].environment, j->side[1].environment);
   print_changes(json_array_get(json_object_get(j->side[0].environment, "gpus"), 0),
                 json_array_get(json_object_get(j->side[1].environment, "gpus"), 0));
@@ -289,11 +276,11 @@ static void print_counts(struct judging *j, const size_t only[2], size_t total[2
     const struct counts *c = &j->counts[i];
     if (!c->promised && !told) printf("not promised, and not counted:\n");
     told |= !c->promised;
-    print_line("%-40s %8zu %8zu", c->subject, c->held, c->refuted);
+    fold_print_line("%-40s %8zu %8zu", c->subject, c->held, c->refuted);
     if (c->promised) total[0] += c->held, total[1] += c->refuted;
   }
-  print_line("%zu held, %zu refuted; %zu only in %s, %zu only in %s", total[0], total[1], only[0], j->side[0].path,
-             only[1], j->side[1].path);
+  fold_print_line("%zu held, %zu refuted; %zu only in %s, %zu only in %s", total[0], total[1], only[0], j->side[0].path,
+                  only[1], j->side[1].path);
 }
 
 /* The verdicts stand under the second, whose closing line ends them; the first announces none. */
@@ -310,7 +297,7 @@ static fold_status judge_files(struct judging *j, struct fold_records *records, 
   for (int k = 0; k < 2; k++) {
     j->reading = &j->side[k];
     FOLD_TRY(fold_lines_read(j->side[k].path, take, j, &lines));
-    if (lines.incomplete[0]) print_line("INCOMPLETE: %s: %s", j->side[k].path, lines.incomplete);
+    if (lines.incomplete[0]) fold_print_line("INCOMPLETE: %s: %s", j->side[k].path, lines.incomplete);
     j->incomplete |= lines.incomplete[0] != '\0';
   }
   FOLD_TRY(check_gpus(j));

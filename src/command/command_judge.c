@@ -13,6 +13,7 @@
 #include "hash.h"
 #include "recorded.h"
 #include "report_lines.h"
+#include "text.h"
 
 enum { JSONL = 0x200, FOLDER, BLESS, DIRTY, QUIET = 'q' };
 
@@ -147,8 +148,8 @@ static fold_status read_all(struct fold_judge *j, fold_status (*each)(void *, js
     j->path = j->paths[i];
     take_environment(j, NULL);
     FOLD_TRY(fold_lines_read(j->path, each, j, &lines));
-    if (tells && lines.incomplete[0]) printf("INCOMPLETE: %s: %s\n", j->path, lines.incomplete), j->incomplete++;
-    if (tells && lines.altered[0]) printf("ALTERED: %s: %s\n", j->path, lines.altered), j->altered++;
+    if (tells && lines.incomplete[0]) fold_print_line("INCOMPLETE: %s: %s", j->path, lines.incomplete), j->incomplete++;
+    if (tells && lines.altered[0]) fold_print_line("ALTERED: %s: %s", j->path, lines.altered), j->altered++;
   }
   return fold_ok();
 }

@@ -11,17 +11,14 @@
 
 void fold_judge_say(size_t *count, const struct fold_judge *j, size_t line, const json_t *record, const char *kind,
                     const char *format, ...) {
-  char text[600];
+  char text[400];
   va_list args;
   if ((*count)++ >= FOLD_JUDGE_LINES) return;
-  int n = snprintf(text, sizeof text, "%s: %.100s:%zu: %.60s on %.10s: %.100s: ", kind, j->path, line,
-                   fold_record_text(record, "subject"), fold_record_text(record, "engine"),
-                   fold_record_text(record, "case"));
   va_start(args, format);
-  vsnprintf(text + n, sizeof text - (size_t)n, format, args);
+  vsnprintf(text, sizeof text, format, args);
   va_end(args);
-  fold_text_one_line(text);
-  puts(text);
+  fold_print_line("%s: %s:%zu: %.60s on %.10s: %.100s: %s", kind, j->path, line, fold_record_text(record, "subject"),
+                  fold_record_text(record, "engine"), fold_record_text(record, "case"), text);
 }
 
 /* Decimals are beside the bits for people: they must say the same. */
