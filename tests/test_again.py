@@ -356,6 +356,37 @@ def check_scanned(folder, lines):
         expect("^foldproof compare: d:1: not JSON: unable to decode byte 0xff", run("compare", "c", "d", cwd=folder, code=2)[1])
 
 
+def check_formats(folder):
+    """Each format tells whatever the exit code hangs on: JUnit is green where compare is."""
+    whole = (folder / "v.jsonl").read_bytes()
+    texts = whole.splitlines(True)
+    lines = [line for line in lines_of(folder / "v.jsonl") if line["type"] != "end"]
+    del lines[0]["closing_line"]
+    put(folder / "open", lines)
+    (folder / "w").write_bytes(whole)
+    (folder / "cut").write_bytes(whole[:-20])
+    (folder / "less").write_bytes(b"".join(texts[:2] + texts[3:]))
+    one = next(line for line in lines if line.get("claim") == "writes_output")
+    put(folder / "broken", [lines[0], *(line for line in lines if line.get("subject") == "host/exact"),
+                            dict({key: one[key] for key in one if not key.startswith(("results", "values"))}, verdict="broken", reason="it ended")])
+    put(folder / "few", [{**lines[0], "cpu": "another <cpu>"}, *(line for line in lines[1:] if line["subject"] == "host/exact")])
+    for a, b, codes, says, flawed in (
+            ("w", "w", (0, 0), None, (0, 0, 0)), ("w", "cut", (1, 0), "INCOMPLETE", (1, 0, 1)), ("w", "less", (1, 1), "ALTERED", (2, 0, 1)),
+            ("broken", "broken", (99, 99), "the runs broke", (0, 1, 0)), ("open", "few", (1, 0), "another", (11, 0, 11))):
+        for options, code in zip(((), ("--subset",)), codes):
+            suite = xml.etree.ElementTree.fromstring(run("compare", a, b, "--format", "junit", *options, cwd=folder, code=code)[1])
+            counts = [int(suite.get(key)) for key in ("failures", "errors", "skipped")]
+            assert (counts[0] + counts[1] == 0) == (code == 0), (a, b, options, counts)
+            assert counts == [len(suite.findall(f".//{tag}")) for tag in ("failure", "error", "skipped")], counts
+            assert int(suite.get("tests")) == len(suite.findall("testcase")), suite.attrib
+            assert counts[1] == flawed[1] and (counts[2] == flawed[2] if options else counts[0] == flawed[0]), (a, b, options, counts)
+            said = run("compare", a, b, "--format", "markdown", *options, cwd=folder, code=code)[1]
+            expect(says or "agree", said)
+    suite = xml.etree.ElementTree.fromstring(run("compare", "open", "few", "--format", "junit", cwd=folder, code=1)[1])
+    assert suite.find("properties/property[@name='cpu']").get("value").endswith(", then another <cpu>")
+    expect("--claim prints text", run("compare", "w", "w", "--claim", "run_to_run", "--format", "junit", cwd=folder, code=2)[1])
+
+
 def check_across(folder):
     """Two engines in one file."""
     lines = [line for line in lines_of(folder / "a") if line["type"] == "run"]
@@ -481,5 +512,5 @@ for line in sys.stdin:
 """
 
 with tempfile.TemporaryDirectory() as scratch:
-    for check in (check_held, check_full, check_refuted, check_recorded, check_fields, check_told, check_known, check_measured, check_bits, check_compare, check_across, check_names, check_verdicts, check_rerun):
+    for check in (check_held, check_full, check_refuted, check_recorded, check_fields, check_told, check_known, check_measured, check_bits, check_compare, check_formats, check_across, check_names, check_verdicts, check_rerun):
         check(pathlib.Path(scratch))

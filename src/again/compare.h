@@ -50,6 +50,7 @@ struct fold_side {
 struct fold_comparison {
   struct fold_side side[2];
   bool across; /* two engines: a key says none */
+  bool subset; /* what only one side has is told, and is no difference */
   size_t agree, broken, verdicts, n[FOLD_CHANGES];
   struct fold_changed *changed; /* as the second file tells them; what it has not, as the first does */
   size_t n_changed, room;

@@ -297,10 +297,9 @@ static json_t *tell_counts(const struct fold_comparison *c) {
                           tell_name(c->side[1].name), "agree", (json_int_t)c->agree, "broken_in_both",
                           (json_int_t)c->broken, "verdicts_compared", (json_int_t)c->verdicts);
   for (int k = 0; k < FOLD_CHANGES; k++) put(all, kinds[k], json_integer((json_int_t)c->n[k]));
+  if (c->subset) put(all, "subset", json_true());
   for (int k = 0; k < 2; k++) {
-    char text[300];
     const struct fold_lines *l = &c->side[k].lines;
-    snprintf(text, sizeof text, "%s%s%s", l->incomplete, l->incomplete[0] && l->altered[0] ? "; " : "", l->altered);
     if (l->incomplete[0]) put(all, k ? "second_incomplete" : "first_incomplete", json_string(l->incomplete));
     if (l->altered[0]) put(all, k ? "second_altered" : "first_altered", json_string(l->altered));
   }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "compare.h"
+#include "compare_print.h"
 #include "report_text.h"
 #include "text.h"
 
@@ -30,11 +31,16 @@ static void print_plain(fold_compare_print *print, const json_t *told, FILE *out
   json_decref(copy);
 }
 
-static size_t number(const json_t *object, const char *key) {
+const struct fold_compare_flaw fold_compare_flaws[FOLD_COMPARE_FLAWS] = {{"first_incomplete", "INCOMPLETE", 0},
+                                                                         {"first_altered", "ALTERED", 0},
+                                                                         {"second_incomplete", "INCOMPLETE", 1},
+                                                                         {"second_altered", "ALTERED", 1}};
+
+size_t fold_told_number(const json_t *object, const char *key) {
   return (size_t)json_integer_value(json_object_get(object, key));
 }
 
-static const char *side_name(const json_t *told, int k) { return fold_record_text(told, k ? "second" : "first"); }
+const char *fold_told_side(const json_t *told, int k) { return fold_record_text(told, k ? "second" : "first"); }
 
 static const char *kind_of(const json_t *change) { return fold_record_text(change, "what"); }
 
@@ -47,7 +53,7 @@ static void put_name(const json_t *change, FILE *out) {
 static void put_sides(const json_t *told, const json_t *change, FILE *out) {
   const json_t *side[2] = {json_object_get(change, "first"), json_object_get(change, "second")};
   for (int k = 0; k < 2; k++)
-    fprintf(out, "%s%s:%zu has %s%s", k ? ", " : "", side_name(told, k), number(side[k], "line"),
+    fprintf(out, "%s%s:%zu has %s%s", k ? ", " : "", fold_told_side(told, k), fold_told_number(side[k], "line"),
             fold_record_text(side[k], "has"), fold_record_text(side[k], "did"));
   const bool alike = strcmp(fold_record_text(side[0], "has"), fold_record_text(side[1], "has")) == 0 &&
                      strcmp(fold_record_text(side[0], "did"), fold_record_text(side[1], "did")) == 0;
@@ -55,15 +61,14 @@ static void put_sides(const json_t *told, const json_t *change, FILE *out) {
     fputs(" (in the first row, which agrees: another row differs)", out);
 }
 
-/* One change in one line. */
-static char *line_of(const json_t *told, const json_t *change) {
+char *fold_told_change(const json_t *told, const json_t *change) {
   char *text = NULL;
   size_t size;
   FILE *out = open_memstream(&text, &size);
   if (out == NULL) return NULL;
   const char *what = kind_of(change);
   if (strcmp(what, "only_in_first") == 0 || strcmp(what, "only_in_second") == 0) {
-    fprintf(out, "ONLY IN %s: ", side_name(told, what[8] == 's'));
+    fprintf(out, "ONLY IN %s: ", fold_told_side(told, what[8] == 's'));
     put_name(change, out);
   } else {
     fputs(strcmp(what, "other_input") == 0     ? "INPUT CHANGED: "
@@ -80,16 +85,16 @@ static char *line_of(const json_t *told, const json_t *change) {
 
 static void put_evidence(const json_t *change, FILE *out) {
   const char *distance = fold_record_text(change, "distance"), *replay = fold_record_text(change, "replay");
-  if (*distance) fprintf(out, "  row %zu: %s\n", number(change, "row"), distance);
+  if (*distance) fprintf(out, "  row %zu: %s\n", fold_told_number(change, "row"), distance);
   if (*distance && *replay) fprintf(out, "  replay: %s\n", replay);
 }
 
 static void put_changes(const json_t *told, const char *what, FILE *out) {
-  size_t i, shown = 0, all = number(told, what);
+  size_t i, shown = 0, all = fold_told_number(told, what);
   json_t *change;
   json_array_foreach(json_object_get(told, "changes"), i, change) {
     if (strcmp(kind_of(change), what) != 0) continue;
-    char *line = line_of(told, change);
+    char *line = fold_told_change(told, change);
     fprintf(out, "%s\n", line ? line : "not enough memory for a line");
     free(line);
     put_evidence(change, out);
@@ -109,7 +114,9 @@ static size_t sort_rows(const json_t *table, const char *names[MOST_ROWS]) {
   size_t n = 0;
   json_object_foreach((json_t *)(uintptr_t)table, key, row) {
     size_t at = n < MOST_ROWS ? n++ : MOST_ROWS;
-    for (; at > 0 && number(row, "differ") > number(json_object_get(table, names[at - 1]), "differ"); at--)
+    for (;
+         at > 0 && fold_told_number(row, "differ") > fold_told_number(json_object_get(table, names[at - 1]), "differ");
+         at--)
       if (at < MOST_ROWS) names[at] = names[at - 1];
     if (at < MOST_ROWS) names[at] = key;
   }
@@ -124,20 +131,22 @@ static void put_table(const json_t *told, const char *by, FILE *out) {
   fprintf(out, "%-40s %8s %8s %8s\n", by, "differ", "first", "second");
   for (size_t i = 0; i < n; i++) {
     const json_t *row = json_object_get(table, names[i]);
-    fprintf(out, "  %-38s %8zu %8zu %8zu\n", names[i], number(row, "differ"), number(row, "first_nearer"),
-            number(row, "second_nearer"));
+    fprintf(out, "  %-38s %8zu %8zu %8zu\n", names[i], fold_told_number(row, "differ"),
+            fold_told_number(row, "first_nearer"), fold_told_number(row, "second_nearer"));
   }
   if (json_object_size(table) > n) fprintf(out, "  and %zu more\n", json_object_size(table) - n);
 }
 
-static bool differs(const json_t *told) { return number(told, "other_results") + number(told, "other_verdict") > 0; }
+static bool differs(const json_t *told) {
+  return fold_told_number(told, "other_results") + fold_told_number(told, "other_verdict") > 0;
+}
 
 static void put_smallest(const json_t *told, FILE *out) {
   const json_t *smallest = json_object_get(told, "smallest");
-  if (!smallest || number(told, "other_results") < 2) return;
+  if (!smallest || fold_told_number(told, "other_results") < 2) return;
   fprintf(out, "smallest that differs: ");
   put_name(smallest, out);
-  fprintf(out, " (%zu x %zu)\n", number(smallest, "rows"), number(smallest, "cols"));
+  fprintf(out, " (%zu x %zu)\n", fold_told_number(smallest, "rows"), fold_told_number(smallest, "cols"));
   if (fold_record_text(smallest, "replay")[0]) fprintf(out, "  replay: %s\n", fold_record_text(smallest, "replay"));
 }
 
@@ -149,21 +158,21 @@ static void put_environment(const json_t *told, const char *form, FILE *out) {
 }
 
 static void put_text(const json_t *told, FILE *out) {
-  for (int k = 0; k < 2; k++) {
-    const char *incomplete = fold_record_text(told, k ? "second_incomplete" : "first_incomplete");
-    const char *altered = fold_record_text(told, k ? "second_altered" : "first_altered");
-    if (*incomplete) fprintf(out, "INCOMPLETE: %s: %s\n", side_name(told, k), incomplete);
-    if (*altered) fprintf(out, "ALTERED: %s: %s\n", side_name(told, k), altered);
-  }
+  for (size_t i = 0; i < FOLD_COMPARE_FLAWS; i++)
+    if (json_object_get(told, fold_compare_flaws[i].key))
+      fprintf(out, "%s: %s: %s\n", fold_compare_flaws[i].word, fold_told_side(told, fold_compare_flaws[i].side),
+              fold_record_text(told, fold_compare_flaws[i].key));
   for (size_t i = 0; i < sizeof order / sizeof *order; i++) put_changes(told, order[i], out);
-  if (number(told, "other_input")) fprintf(out, "%zu of another input\n", number(told, "other_input"));
-  if (number(told, "other_verdict"))
-    fprintf(out, "%zu of %zu verdicts differ\n", number(told, "other_verdict"), number(told, "verdicts_compared"));
-  if (number(told, "broken_in_both"))
-    fprintf(out, "%zu without a result in both: the runs broke\n", number(told, "broken_in_both"));
-  fprintf(out, "%zu agree, %zu differ, %zu only in %s, %zu only in %s\n", number(told, "agree"),
-          number(told, "other_results"), number(told, "only_in_first"), side_name(told, 0),
-          number(told, "only_in_second"), side_name(told, 1));
+  if (fold_told_number(told, "other_input"))
+    fprintf(out, "%zu of another input\n", fold_told_number(told, "other_input"));
+  if (fold_told_number(told, "other_verdict"))
+    fprintf(out, "%zu of %zu verdicts differ\n", fold_told_number(told, "other_verdict"),
+            fold_told_number(told, "verdicts_compared"));
+  if (fold_told_number(told, "broken_in_both"))
+    fprintf(out, "%zu without a result in both: the runs broke\n", fold_told_number(told, "broken_in_both"));
+  fprintf(out, "%zu agree, %zu differ, %zu only in %s, %zu only in %s\n", fold_told_number(told, "agree"),
+          fold_told_number(told, "other_results"), fold_told_number(told, "only_in_first"), fold_told_side(told, 0),
+          fold_told_number(told, "only_in_second"), fold_told_side(told, 1));
   if (!differs(told)) return;
   fputs("what differs, and how often each side is nearer to the exact result\n", out);
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) put_table(told, tables[i], out);
@@ -178,30 +187,67 @@ static void put_cell(const char *text, FILE *out) {
   fputc(' ', out);
 }
 
-static void put_markdown(const json_t *told, FILE *out) {
+static void put_number(size_t n, FILE *out) { fprintf(out, "| %zu ", n); }
+
+static void put_markdown_table(const json_t *told, const char *by, FILE *out) {
+  const json_t *table = json_object_get(json_object_get(told, "by"), by);
+  const char *names[MOST_ROWS];
+  const size_t n = sort_rows(table, names);
+  if (n == 0) return;
+  fprintf(out, "\n| %s | differ | first nearer | second nearer |\n| --- | ---: | ---: | ---: |\n", by);
+  for (size_t i = 0; i < n; i++) {
+    const json_t *row = json_object_get(table, names[i]);
+    put_cell(names[i], out);
+    put_number(fold_told_number(row, "differ"), out);
+    put_number(fold_told_number(row, "first_nearer"), out);
+    put_number(fold_told_number(row, "second_nearer"), out);
+    fputs("|\n", out);
+  }
+  if (json_object_size(table) > n) fprintf(out, "| and %zu more | | | |\n", json_object_size(table) - n);
+}
+
+static void put_markdown_changes(const json_t *told, FILE *out) {
   size_t i;
   json_t *change;
-  const char *key;
-  fputs("| ", out);
-  fold_put_markdown(out, side_name(told, 0));
-  fputs(" against ", out);
-  fold_put_markdown(out, side_name(told, 1));
-  fprintf(out, " | cases |\n| --- | ---: |\n| agree | %zu |\n", number(told, "agree"));
-  for (i = 0; i < sizeof order / sizeof *order; i++) {
-    put_cell(order[i], out);
-    fprintf(out, "| %zu |\n", number(told, order[i]));
-  }
-  if (json_array_size(json_object_get(told, "changes"))) fputs("\n| change | evidence |\n| --- | --- |\n", out);
+  if (json_array_size(json_object_get(told, "changes")))
+    fputs("\n| change | evidence | replay |\n| --- | --- | --- |\n", out);
   json_array_foreach(json_object_get(told, "changes"), i, change) {
-    char *line = line_of(told, change);
+    char *line = fold_told_change(told, change);
     put_cell(line ? line : "", out);
     free(line);
     put_cell(fold_record_text(change, "distance"), out);
+    put_cell(fold_record_text(change, "replay"), out);
     fputs("|\n", out);
   }
+}
+
+static void put_markdown(const json_t *told, FILE *out) {
+  const char *key;
+  json_t *pair;
+  for (size_t i = 0; i < FOLD_COMPARE_FLAWS; i++) {
+    if (!json_object_get(told, fold_compare_flaws[i].key)) continue;
+    fprintf(out, "**%s**: ", fold_compare_flaws[i].word);
+    fold_put_markdown(out, fold_told_side(told, fold_compare_flaws[i].side));
+    fputs(": ", out);
+    fold_put_markdown(out, fold_record_text(told, fold_compare_flaws[i].key));
+    fputs("\n\n", out);
+  }
+  fputs("| ", out);
+  fold_put_markdown(out, fold_told_side(told, 0));
+  fputs(" against ", out);
+  fold_put_markdown(out, fold_told_side(told, 1));
+  fprintf(out, " | cases |\n| --- | ---: |\n| agree | %zu |\n", fold_told_number(told, "agree"));
+  for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
+    put_cell(order[i], out);
+    put_number(fold_told_number(told, order[i]), out);
+    fputs("|\n", out);
+  }
+  if (fold_told_number(told, "broken_in_both"))
+    fprintf(out, "| without a result in both: the runs broke | %zu |\n", fold_told_number(told, "broken_in_both"));
+  put_markdown_changes(told, out);
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) put_markdown_table(told, tables[i], out);
   if (json_object_size(json_object_get(told, "environment")))
     fputs("\n| environment | first | second |\n| --- | --- | --- |\n", out);
-  json_t *pair;
   json_object_foreach(json_object_get(told, "environment"), key, pair) {
     put_cell(key, out);
     put_cell(json_string_value(json_array_get(pair, 0)), out);
@@ -210,38 +256,9 @@ static void put_markdown(const json_t *told, FILE *out) {
   }
 }
 
-/* A test case for each change that is told, and one for all that agree. */
-static void put_junit(const json_t *told, FILE *out) {
-  size_t i, n = json_array_size(json_object_get(told, "changes"));
-  json_t *change;
-  fprintf(out,
-          "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"foldproof compare\" tests=\"%zu\" "
-          "failures=\"%zu\">\n"
-          "<testcase classname=\"compare\" name=\"%zu agree\"/>\n",
-          n + 1, n, number(told, "agree"));
-  json_array_foreach(json_object_get(told, "changes"), i, change) {
-    char *line = line_of(told, change);
-    fputs("<testcase classname=\"", out);
-    fold_put_html(out, fold_record_text(change, "subject"));
-    fputs("\" name=\"", out);
-    fold_put_html(out, fold_record_text(change, "case"));
-    fputs(" ", out);
-    fold_put_html(out, kind_of(change));
-    fputs("\"><failure message=\"", out);
-    fold_put_html(out, line ? line : "");
-    fputs("\">", out);
-    fold_put_html(out, fold_record_text(change, "distance"));
-    fputs("\n", out);
-    fold_put_html(out, fold_record_text(change, "replay"));
-    fputs("</failure></testcase>\n", out);
-    free(line);
-  }
-  fputs("</testsuite>\n", out);
-}
-
 void fold_compare_text(const json_t *told, FILE *out) { print_plain(put_text, told, out); }
 void fold_compare_markdown(const json_t *told, FILE *out) { print_plain(put_markdown, told, out); }
-void fold_compare_junit(const json_t *told, FILE *out) { print_plain(put_junit, told, out); }
+void fold_compare_junit(const json_t *told, FILE *out) { print_plain(fold_compare_put_junit, told, out); }
 
 void fold_compare_json(const json_t *told, FILE *out) {
   json_dumpf(told, out, JSON_INDENT(2));

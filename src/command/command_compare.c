@@ -23,7 +23,6 @@ static fold_compare_print *const prints[] = {fold_compare_text, fold_compare_mar
 struct compare {
   const char *path[2], *claim, *jsonl, *folder;
   char *across;
-  bool subset;
   int format;
   struct fold_comparison comparison;
 };
@@ -60,7 +59,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
         fold_option_refuse(state, "--claim", arg, (const char *const[]){"gpu_to_gpu", "run_to_run", NULL});
       return 0;
     case JSONL: c->jsonl = arg; return 0;
-    case SUBSET: c->subset = true; return 0;
+    case SUBSET: c->comparison.subset = true; return 0;
     case ACROSS: read_across(c, state, arg); return 0;
     case FOLDER: c->folder = arg; return 0;
     case FORMAT:
@@ -78,6 +77,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
           strcmp(c->comparison.side[0].engine, c->comparison.side[1].engine) == 0)
         argp_failure(state, 2, 0, "--across needs two engines, or two files");
       if (c->jsonl && !c->claim) argp_failure(state, 2, 0, "--jsonl needs --claim");
+      if (c->claim && c->format)
+        argp_failure(state, 2, 0, "--claim prints text: see report for other formats of its --jsonl");
       if (c->claim && c->across) argp_failure(state, 2, 0, "--claim judges two files, --across compares two engines");
       return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -131,7 +132,7 @@ static int exit_code_of(const struct compare *c) {
                     two->side[1].lines.incomplete[0];
   const bool altered = two->side[0].lines.altered[0] || two->side[1].lines.altered[0];
   if (two->n[FOLD_CHANGED_RESULTS] || two->n[FOLD_CHANGED_INPUT] || two->n[FOLD_CHANGED_VERDICT] || altered) return 1;
-  if (part && !c->subset) return 1;
+  if (part && !two->subset) return 1;
   return two->broken ? 99 : 0;
 }
 
@@ -141,7 +142,7 @@ int fold_command_compare(int argc, char **argv, const struct fold_registry *regi
   struct compare compare = {.folder = usual.selection.folder};
   fold_parse(&argp, argc, argv, &compare);
   if (compare.claim)
-    return fold_compare_claim(argv[0], compare.claim, compare.path, compare.jsonl, compare.subset, registry);
+    return fold_compare_claim(argv[0], compare.claim, compare.path, compare.jsonl, compare.comparison.subset, registry);
   fold_status status = compare_files(&compare, registry);
   int exit_code = status.code == FOLD_OK ? exit_code_of(&compare) : fold_print_error(argv[0], status);
   fold_comparison_free(&compare.comparison);
