@@ -16,6 +16,7 @@
 #include "job.h"
 #include "list.h"
 #include "recorded.h"
+#include "replay.h"
 #include "report_source.h"
 #include "report_text.h"
 #include "text.h"
@@ -34,7 +35,7 @@ struct rerun {
   char *scratch;
   struct words subjects[FOLD_ENGINES], cases[FOLD_ENGINES], fixtures[FOLD_ENGINES];
   struct words arrays[FOLD_ENGINES][FOLD_PROBLEMS];
-  json_t *guests, *asked; /* asked: the world and the threads, as the records' first environment has them */
+  json_t *guests, *asked; /* asked: the world and the variables, as the records' first environment has them */
   size_t runs;
   bool incomplete, altered; /* the records */
 };
@@ -153,14 +154,12 @@ static void add_world(struct fold_options *o, const json_t *asked, int engine) {
   }
 }
 
-/* As many threads; what the user sets now comes first. */
-static void set_threads(const json_t *asked) {
+/* As many threads, and the same settings of libraries over ranks; what the user sets now comes first. */
+static void set_variables(const json_t *asked) {
   const char *name;
   json_t *value;
   json_object_foreach(json_object_get(asked, "variables"), name, value) {
-    const size_t n = strlen(name), end = sizeof "_NUM_THREADS" - 1;
-    const bool of_threads = n > end && strcmp(name + n - end, "_NUM_THREADS") == 0;
-    if (!of_threads || !json_is_string(value) || getenv(name)) continue;
+    if (!json_is_string(value) || !fold_replay_repeats(name) || getenv(name)) continue;
     setenv(name, json_string_value(value), 1);
     /* OpenMP has read it when this process began, and those that it forks have what it has. */
     if (strcmp(name, "OMP_NUM_THREADS") == 0 && atoi(json_string_value(value)) > 0)
@@ -209,7 +208,7 @@ static fold_status run_all(struct rerun *r) {
   FOLD_TRY(fold_lines_read(r->path, note, r, &lines));
   r->incomplete = lines.incomplete[0];
   r->altered = lines.altered[0];
-  set_threads(r->asked);
+  set_variables(r->asked);
   for (int e = 0; e < FOLD_ENGINES; e++) {
     any |= r->subjects[e].n > 0;
     leave_out_strangers(r, e);

@@ -145,9 +145,6 @@ bool fold_golden_portable(const struct fold_subject *subject);
  * says it, or NULL. */
 void fold_golden_where(const struct fold_subject *subject, const json_t *environment, const char *library,
                        char text[320]);
-/* The environment's variables by which the library of an engine with ranks is set, "NAME=value" each and sorted, with NULL behind the last:
- * for the caller to free; NULL: no memory. */
-const char **fold_golden_settings(enum fold_engine engine);
 /* As fold_golden_by has it. */
 void fold_golden_name(const struct fold_subject *subject, char text[120]);
 /* Back; false where it is no such text. The name is lent by `text`. */

@@ -1,11 +1,11 @@
 /* golden_key.c: which sheet a subject's results belong to, as text and back. */
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "golden.h"
 #include "hash.h"
 #include "text.h"
+#include "world_setting.h"
 
 static const char *const rules[FOLD_RULES] = {"usual", "terms", "accumulator"};
 
@@ -78,33 +78,20 @@ static const char *text_of(const json_t *object, const char *key) {
   return text ? text : "unknown";
 }
 
-/* What a library over ranks chooses its algorithms by. */
+/* Of the variables those by which the library chooses its algorithms. */
 static bool is_setting(enum fold_engine engine, const char *variable) {
   static const char *const begins[FOLD_ENGINES] = {[FOLD_MPI] = "OMPI_MCA_coll", [FOLD_NCCL] = "NCCL_"};
-  const char *begin = begins[engine];
-  return begin && strchr(variable, '=') && strncmp(variable, begin, strlen(begin)) == 0 &&
-         strncmp(variable, "NCCL_DEBUG", 10) != 0;
-}
-
-static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
-
-const char **fold_golden_settings(enum fold_engine engine) {
-  size_t n = 0, all = 0;
-  while (environ && environ[all]) all++;
-  const char **settings = calloc(all + 1, sizeof *settings);
-  for (size_t i = 0; settings && i < all; i++)
-    if (is_setting(engine, environ[i])) settings[n++] = environ[i];
-  if (n) qsort(settings, n, sizeof *settings, by_text);
-  return settings;
+  return begins[engine] && strncmp(variable, begins[engine], strlen(begins[engine])) == 0;
 }
 
 /* As they are where they are short. */
 static void print_settings(enum fold_engine engine, char text[64]) {
-  const char **settings = fold_golden_settings(engine);
+  const char **settings = fold_world_variables(engine);
   uint64_t hash = 0;
   size_t n = 0;
   text[0] = '\0';
   for (size_t i = 0; settings && settings[i]; i++) {
+    if (!is_setting(engine, settings[i])) continue;
     hash = XXH3_64bits_withSeed(settings[i], strlen(settings[i]) + 1, hash);
     n += (size_t)snprintf(text + n, n < 64 ? 64 - n : 0, ", %s", settings[i]);
     if (n >= 64) n = 64;

@@ -124,44 +124,16 @@ void fold_golden_print(struct fold_golden_run *run, const char *kind, const stru
   printf("  golden: %s:%zu, of commit %s\n", sheet->path, kept->number, sheet->commit);
 }
 
-static void print_option(const char *name, const char *value) {
-  printf(" %s ", name);
-  fold_put_shell_word(value, stdout);
-}
-
-static void print_settings(enum fold_engine engine) {
-  const char **settings = fold_golden_settings(engine);
-  for (size_t i = 0; settings && settings[i]; i++) {
-    const char *value = strchr(settings[i], '=') + 1;
-    printf("%.*s", (int)(value - settings[i]), settings[i]);
-    fold_put_shell_word(value, stdout);
-    putchar(' ');
-  }
-  free(settings);
-}
-
-static void print_ranks(enum fold_engine engine) {
-  const char *ranks = getenv("FOLDPROOF_RANKS"), *launch = getenv("FOLDPROOF_LAUNCH");
-  if (!fold_engine_has_ranks(engine)) return;
-  if (ranks && *ranks) print_option("--ranks", ranks);
-  if (launch && *launch) print_option("--launch", launch);
-}
-
 /* A callable of another program's is that program's to run. */
-static void print_replay(const struct fold_golden_run *run, const struct fold_golden_result *now) {
-  if (now->subject->guest && run->selection->guests == NULL) return;
+static void print_replay(const struct fold_golden_run *run, const struct fold_judgement *j) {
+  struct fold_replay replay = fold_replay_of(j, run->program, run->selection->folder);
+  if (j->subject->guest && run->selection->guests == NULL) return;
+  fold_asked_world(&replay.asked, j->subject->engine, run->selection);
+  replay.claim = NULL;
+  replay.golden = run->options->folder;
+  replay.library = run->options->library;
   fputs("  replay: ", stdout);
-  print_settings(now->subject->engine);
-  fold_put_shell_program(run->program, stdout);
-  fputs(" record", stdout);
-  print_option("--golden", run->options->folder);
-  print_option("--subjects", now->subject->name);
-  print_option("--engine", fold_engine_name(now->subject->engine));
-  print_option("--fixtures", now->c->name);
-  print_ranks(now->subject->engine);
-  for (size_t i = 0; i < run->selection->n_guests && run->selection->guests; i++)
-    print_option(run->selection->guests[i].door->option, run->selection->guests[i].what);
-  if (run->options->library) print_option("--library", run->options->library);
+  fold_put_replay(&replay, stdout);
   putchar('\n');
 }
 
@@ -187,7 +159,7 @@ static void check(struct fold_golden_run *run, const struct fold_judgement *j, c
   } else if (fold_golden_differ(kept, &now->line, &place)) {
     if (run->differ++ >= MOST_LINES) return;
     fold_golden_print(run, "DIFFERS FROM ITS GOLDEN", now, sheet, kept);
-    print_replay(run, now);
+    print_replay(run, j);
   } else {
     run->held++;
   }

@@ -66,18 +66,7 @@ static void print_case(const struct fold_judgement *j, FILE *out) {
 }
 
 static void print_replay(const struct fold_judgement *j, const char *program, const char *folder, FILE *out) {
-  const struct fold_case *c = j->c;
-  const bool npy = strncmp(c->name, "npy:", 4) == 0;
-  const struct fold_replay replay = {.program = program,
-                                     .subject = j->subject->name,
-                                     .engine = fold_engine_name(j->subject->engine),
-                                     .claim = j->claim->name,
-                                     .npy = npy ? c->npy : NULL,
-                                     .op = fold_case_problem(c)->name,
-                                     .ranks = npy ? c->ranks : 0,
-                                     .folder = npy ? NULL : folder,
-                                     .fixtures = npy ? NULL : c->name,
-                                     .asked = j->asked ? *j->asked : (struct fold_asked){0}};
+  const struct fold_replay replay = fold_replay_of(j, program, folder);
   fputs("  replay: ", out);
   fold_put_replay(&replay, out);
   fputc('\n', out);

@@ -6,11 +6,12 @@
 
 #include "job.h"
 #include "text.h"
+#include "world_setting.h"
 
 /* Made once: they are the same for the whole of a command. */
 static json_t *guests_of(const struct fold_selection *selection) {
   static json_t *guests;
-  if (selection->n_guests == 0) return NULL;
+  if (selection->n_guests == 0 || selection->guests == NULL) return NULL;
   if (guests) return guests;
   guests = json_array();
   for (size_t i = 0; i < selection->n_guests; i++)
@@ -24,39 +25,55 @@ static const char *const of_threads[] = {"OMP_NUM_THREADS",      "OMP_THREAD_LIM
                                          "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS", "GOTO_NUM_THREADS"};
 enum { OF_THREADS = sizeof of_threads / sizeof *of_threads };
 
-/* NULL where none is set. Made once, too. */
-static json_t *variables_of_threads(void) {
-  static json_t *variables;
-  for (size_t i = 0; i < OF_THREADS && variables == NULL; i++)
-    if (getenv(of_threads[i])) variables = json_object();
-  for (size_t i = 0; i < OF_THREADS && variables; i++)
-    if (getenv(of_threads[i])) json_object_set_new(variables, of_threads[i], json_string(getenv(of_threads[i])));
-  return variables;
+static void add_variable(json_t **variables, const char *name, const char *value) {
+  if (*variables == NULL) *variables = json_object();
+  json_object_set_new(*variables, name, json_string(value));
 }
 
-void fold_asked_for(struct fold_asked *asked, const struct fold_judgement *j, const struct fold_selection *selection,
-                    bool strict) {
-  *asked = (struct fold_asked){
-      .strict = strict && j->known, .guests = guests_of(selection), .variables = variables_of_threads()};
-  if (j->claim->id == FOLD_RUN_TO_RUN && selection->repeats != FOLD_REPEATS) asked->repeats = selection->repeats;
-  if (j->claim->id == FOLD_SAME_BITS_AS) asked->twin = selection->twin;
-  if (j->claim->id == FOLD_BATCH_INVARIANT) asked->around = selection->around_text;
-  if (!fold_engine_has_ranks(j->subject->engine)) return;
+/* Those of threads, and an engine's with ranks; NULL where none is set. Made once for each engine, too. */
+static json_t *variables_of(enum fold_engine engine) {
+  static json_t *made[FOLD_ENGINES];
+  const char **of_world = made[engine] ? NULL : fold_world_variables(engine);
+  for (size_t i = 0; of_world && i < OF_THREADS; i++)
+    if (getenv(of_threads[i])) add_variable(&made[engine], of_threads[i], getenv(of_threads[i]));
+  for (size_t i = 0; of_world && of_world[i]; i++) {
+    char *name = strndup(of_world[i], strcspn(of_world[i], "="));
+    if (name) add_variable(&made[engine], name, of_world[i] + strlen(name) + 1);
+    free(name);
+  }
+  free(of_world);
+  return made[engine];
+}
+
+void fold_asked_world(struct fold_asked *asked, enum fold_engine engine, const struct fold_selection *selection) {
+  *asked = (struct fold_asked){.guests = guests_of(selection), .variables = variables_of(engine)};
+  if (!fold_engine_has_ranks(engine)) return;
   asked->ranks = getenv("FOLDPROOF_RANKS");
   asked->launch = getenv("FOLDPROOF_LAUNCH");
   asked->timeout = getenv("FOLDPROOF_TIMEOUT");
 }
 
+void fold_asked_for(struct fold_asked *asked, const struct fold_judgement *j, const struct fold_selection *selection,
+                    bool strict) {
+  fold_asked_world(asked, j->subject->engine, selection);
+  asked->strict = strict && j->known;
+  if (j->claim->id == FOLD_RUN_TO_RUN && selection->repeats != FOLD_REPEATS) asked->repeats = selection->repeats;
+  if (j->claim->id == FOLD_SAME_BITS_AS) asked->twin = selection->twin;
+  if (j->claim->id == FOLD_BATCH_INVARIANT) asked->around = selection->around_text;
+}
+
 json_t *fold_asked_of(const struct fold_selection *selection) {
   static const char *const names[][2] = {
       {"ranks", "FOLDPROOF_RANKS"}, {"launch", "FOLDPROOF_LAUNCH"}, {"timeout", "FOLDPROOF_TIMEOUT"}};
-  json_t *asked = json_object(), *guests = guests_of(selection), *variables = variables_of_threads();
+  json_t *asked = json_object(), *guests = guests_of(selection), *variables = json_object();
   for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
     const char *value = getenv(names[i][1]);
     if (value && *value) json_object_set_new(asked, names[i][0], json_string(value));
   }
   if (guests) json_object_set(asked, "guests", guests);
-  if (variables) json_object_set(asked, "variables", variables);
+  for (int e = 0; e < FOLD_ENGINES; e++) json_object_update(variables, variables_of((enum fold_engine)e));
+  if (json_object_size(variables)) json_object_set(asked, "variables", variables);
+  json_decref(variables);
   return asked;
 }
 
@@ -88,13 +105,22 @@ static void add_asked(struct fold_options *options, const struct fold_replay *r,
   add_said(options, "--timeout", r->asked.timeout);
 }
 
-/* Of a record, which may say anything, those that are known. */
+bool fold_replay_repeats(const char *variable) {
+  if (variable[strspn(variable, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_")]) return false;
+  for (size_t i = 0; i < OF_THREADS; i++)
+    if (strcmp(variable, of_threads[i]) == 0) return true;
+  for (int e = 0; e < FOLD_ENGINES; e++)
+    if (fold_world_has_variable((enum fold_engine)e, variable)) return true;
+  return false;
+}
+
 static void put_variables(const json_t *variables, FILE *out) {
-  for (size_t i = 0; i < OF_THREADS; i++) {
-    const char *value = json_string_value(json_object_get(variables, of_threads[i]));
-    if (value == NULL) continue;
-    fprintf(out, "%s=", of_threads[i]);
-    fold_put_shell_word(value, out);
+  const char *name;
+  json_t *value;
+  json_object_foreach((json_t *)(uintptr_t)variables, name, value) {
+    if (!json_is_string(value) || !fold_replay_repeats(name)) continue;
+    fprintf(out, "%s=", name);
+    fold_put_shell_word(json_string_value(value), out);
     fputc(' ', out);
   }
 }
@@ -119,9 +145,11 @@ void fold_put_replay(const struct fold_replay *r, FILE *out) {
                                                     .set = r->fixtures ? "all" : NULL,
                                                     .fixtures = said(r->fixtures)});
   add_asked(&options, r, repeats, ranks);
+  add_said(&options, "--golden", r->golden);
+  if (r->golden) add_said(&options, "--library", r->library);
   put_variables(r->asked.variables, out);
   fold_put_shell_program(r->program, out);
-  fputs(" verify", out);
+  fputs(r->golden ? " record" : " verify", out);
   if (options.failed) fputs(" (not enough memory to say more)", out);
   for (size_t i = 0; i < options.n; i++) {
     const struct fold_option *option = &options.at[i];
@@ -129,4 +157,19 @@ void fold_put_replay(const struct fold_replay *r, FILE *out) {
     if (option->value) fold_put_shell_word(option->value, out);
   }
   fold_options_free(&options);
+}
+
+struct fold_replay fold_replay_of(const struct fold_judgement *j, const char *program, const char *folder) {
+  const struct fold_case *c = j->c;
+  const bool npy = strncmp(c->name, "npy:", 4) == 0;
+  return (struct fold_replay){.program = program,
+                              .subject = j->subject->name,
+                              .engine = fold_engine_name(j->subject->engine),
+                              .claim = j->claim ? j->claim->name : NULL,
+                              .npy = npy ? c->npy : NULL,
+                              .op = fold_case_problem(c)->name,
+                              .ranks = npy ? c->ranks : 0,
+                              .folder = npy ? NULL : folder,
+                              .fixtures = npy ? NULL : c->name,
+                              .asked = j->asked ? *j->asked : (struct fold_asked){0}};
 }

@@ -13,11 +13,14 @@ struct fold_asked {
   unsigned repeats;
   bool strict;
   const char *ranks, *launch, *timeout, *around, *twin;
-  const char *python;      /* the line of Python that judges a callable's case again */
-  const json_t *variables; /* of the environment, that say how many threads there are: {"OMP_NUM_THREADS": "7", ...} */
-  const json_t *guests;    /* those that were there: [["--guest", "./mine.so"], ...] */
+  const char *python; /* the line of Python that judges a callable's case again */
+  const json_t
+      *variables; /* of threads, and of a library over ranks: {"OMP_NUM_THREADS": "7", "NCCL_ALGO": "Ring", ...} */
+  const json_t *guests; /* those that were there: [["--guest", "./mine.so"], ...] */
 };
-/* The world is that of FOLDPROOF_RANKS, _LAUNCH and _TIMEOUT, whose values it points to. */
+/* Guests, variables and the world, which are the same for all of a command. The world is that of FOLDPROOF_RANKS, _LAUNCH and _TIMEOUT,
+ * whose values it points to. */
+void fold_asked_world(struct fold_asked *asked, enum fold_engine engine, const struct fold_selection *selection);
 void fold_asked_for(struct fold_asked *asked, const struct fold_judgement *judgement,
                     const struct fold_selection *selection, bool strict);
 
@@ -31,7 +34,13 @@ struct fold_replay {
   unsigned ranks;                /* and over how many ranks it is spread (0: over none); or */
   const char *folder, *fixtures; /* a case's name, and the folder of fixtures (NULL: the program's own) */
   struct fold_asked asked;
+  const char *golden,
+      *library; /* golden: by record, against the goldens of that folder, of guests built on that library */
 };
+/* Of a judgement, as it was asked for. */
+struct fold_replay fold_replay_of(const struct fold_judgement *judgement, const char *program, const char *folder);
+/* Whether a replay sets a variable of that name, which may be any text. */
+bool fold_replay_repeats(const char *variable);
 /* Whatever the words hold, they stay words. */
 void fold_put_replay(const struct fold_replay *replay, FILE *out);
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "world.h"
 
@@ -86,4 +87,32 @@ fold_status fold_setting_leave(const struct fold_world_setting *setting, struct 
   fold_status status = fold_world_close(setting->engine);
   put_back(setting, FOLD_SETTING_VARIABLES, before);
   return status;
+}
+
+static bool begins(const char *text, const char *begin) { return begin && strncmp(text, begin, strlen(begin)) == 0; }
+
+static bool is_named(const char *variable, const char *name) {
+  const size_t n = strlen(name);
+  return strncmp(variable, name, n) == 0 && (variable[n] == '=' || variable[n] == '\0');
+}
+
+bool fold_world_has_variable(enum fold_engine engine, const char *variable) {
+  static const char *const library[FOLD_ENGINES] = {[FOLD_MPI] = "OMPI_MCA_", [FOLD_NCCL] = "NCCL_"};
+  static const char *const idle[FOLD_ENGINES] = {[FOLD_MPI] = "OMPI_MCA_oob_", [FOLD_NCCL] = "NCCL_DEBUG"};
+  if (!fold_engine_has_ranks(engine)) return false;
+  if (is_named(variable, "FOLDPROOF_PEER") || (engine == FOLD_NCCL && is_named(variable, "FOLDPROOF_NCCL")))
+    return true;
+  return begins(variable, library[engine]) && !begins(variable, idle[engine]);
+}
+
+static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
+
+const char **fold_world_variables(enum fold_engine engine) {
+  size_t n = 0, all = 0;
+  while (environ && environ[all]) all++;
+  const char **variables = calloc(all + 1, sizeof *variables);
+  for (size_t i = 0; variables && i < all; i++)
+    if (strchr(environ[i], '=') && fold_world_has_variable(engine, environ[i])) variables[n++] = environ[i];
+  if (n) qsort(variables, n, sizeof *variables, by_text);
+  return variables;
 }

@@ -32,4 +32,10 @@ struct fold_setting_before {
 fold_status fold_setting_enter(const struct fold_world_setting *setting, struct fold_setting_before *before);
 fold_status fold_setting_leave(const struct fold_world_setting *setting, struct fold_setting_before *before);
 
+/* The environment's variables by which an engine with ranks, and its library, is set, "NAME=value" each and sorted, with NULL behind the
+ * last: for the caller to free; NULL: no memory. Not those of logs and of the launcher's own wires, on which no result hangs. */
+const char **fold_world_variables(enum fold_engine engine);
+/* Whether a variable of that name (with or without its value) is one of them. */
+bool fold_world_has_variable(enum fold_engine engine, const char *variable);
+
 #endif
