@@ -19,6 +19,13 @@ _FAILED = 1
 _JAX_ALIGNMENT = 128  # XLA takes no less; it is a copy's then
 
 
+def _text_of(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception as own:
+        return f"(its text can't be told: {type(own).__name__})"
+
+
 class Guest:
     """One callable. `rows`: None, or what keeps results of any length by their hashes (_rows.py)."""
 
@@ -124,7 +131,13 @@ class Guest:
         raise Wrong("it keeps its input array, whose memory is gone after the run")
 
     def _run(self, pointer: Any, _context: Any) -> int:
-        call = pointer.contents
+        try:
+            return self._answer(pointer.contents)
+        except BaseException as error:  # ctypes would make some number of it
+            self.stop.append(error)
+            return _FAILED
+
+    def _answer(self, call: Any) -> int:
         if call.threads or call.blocks or call.block:
             self._say(call, "a Python callable takes no launch")
             return _library.UNSUPPORTED
@@ -136,7 +149,7 @@ class Guest:
             return 0
         except NotImplementedError as error:  # skipped, with its words
             error.__traceback__ = None
-            self._say(call, str(error) or "it raises NotImplementedError")
+            self._say(call, _text_of(error) or "it raises NotImplementedError")
             return _library.UNSUPPORTED
         except Exception as error:
             self._keep(call, error)
@@ -147,7 +160,7 @@ class Guest:
 
     def _keep(self, call: Any, error: Exception) -> None:
         ours = isinstance(error, Wrong)
-        words = str(error) if ours else f"{type(error).__name__}: {error}"
+        words = str(error) if ours else f"{type(error).__name__}: {_text_of(error)}"
         if not ours and not self.traceback:
             # From the callable's own frame on.
             own = error.__traceback__
@@ -159,6 +172,6 @@ class Guest:
 
     @staticmethod
     def _say(call: Any, words: str) -> None:
-        text = words.replace("\n", " ").encode()[: call.why_bytes - 1] + b"\0"
+        text = words.replace("\n", " ").encode(errors="backslashreplace")[: call.why_bytes - 1] + b"\0"
         text = text.decode(errors="ignore").encode()
         ctypes.memmove(call.why, text, len(text))

@@ -112,6 +112,31 @@ class Lies(unittest.TestCase):
         self.assertIn("return 1 // 0", str(error))
         self.assertNotIn("_verify.py", str(error))
 
+    def test_exceptions_that_cannot_be_told(self):
+        class Mute(Exception):
+            def __str__(self):
+                raise OSError
+
+        class Surrogate(NotImplementedError):
+            def __str__(self):
+                return "half \ud800 a character"
+
+        class Quitting(Exception):
+            def __str__(self):
+                raise SystemExit(3)
+
+        def raising(error):
+            def fn(x):
+                raise error
+
+            return fn
+
+        self.broken("Mute: (its text can't be told: OSError)", raising(Mute()))
+        with self.assertRaises(SystemExit):
+            verify(raising(Quitting()))
+        with self.assertRaisesRegex(foldproof.NothingJudged, "half .*ud800 a character"):
+            verify(raising(Surrogate()))
+
     def test_nan_on_some_rows(self):
         def nan_on_odd_rows(x):
             result = row_sum(x)
