@@ -48,12 +48,17 @@ def _name(array: Any, typestr: str) -> str:
         if known == typestr:
             return name
     own = str(getattr(array, "dtype", typestr)).split(".")[-1]  # what is void to the interface: ml_dtypes', torch's
-    return _ML_NAMES.get(own, {"i": "int", "u": "uint", "b": "bool"}.get(typestr[1], typestr[1]) + str(8 * int(typestr[2:])))
+    if own in _ML_NAMES:
+        return _ML_NAMES[own]
+    if typestr[1] == "O":
+        return "objects"
+    name = {"i": "int", "u": "uint", "b": "bool"}.get(typestr[1], typestr[1]) + str(8 * int(typestr[2:]))
+    return f"big-endian {name}" if typestr[0] == ">" else name
 
 
 def _see_interface(array: Any, interface: dict[str, Any], device: int) -> Seen:
     typestr, strides = interface["typestr"], interface.get("strides")
-    size = int(typestr[2:])
+    size = int(typestr[2:] or ctypes.sizeof(ctypes.c_void_p))
     if strides is not None:
         strides = [s // size if s % size == 0 else -1 for s in strides]
     pending = None

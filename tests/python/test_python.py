@@ -137,6 +137,10 @@ class Lies(unittest.TestCase):
         with self.assertRaisesRegex(foldproof.NothingJudged, "half .*ud800 a character"):
             verify(raising(Surrogate()))
 
+    def test_results_that_are_no_native_numbers(self):
+        self.broken("its results are of big-endian f32, and not of f32", lambda x: row_sum(x).astype(">f4"))
+        self.broken("its results are of objects, and not of f32", lambda x: row_sum(x).astype(object))
+
     def test_nan_on_some_rows(self):
         def nan_on_odd_rows(x):
             result = row_sum(x)
@@ -278,7 +282,7 @@ class Numbers(unittest.TestCase):
         self.assertEqual(foldproof.exact(x, to="f64").dtype, np.float64)
         x.flags.writeable = False
         np.testing.assert_array_equal(foldproof.exact(x), np.float16([6, 22, 38]))
-        for wrong in (x[:, ::2], x.astype(np.int32), np.zeros((2, 2, 2)), [1.0]):
+        for wrong in (x[:, ::2], x.astype(np.int32), np.zeros((2, 2, 2)), [1.0], x.astype(">f2"), x.astype(object)):
             with self.assertRaises((TypeError, ValueError)):
                 foldproof.exact(wrong)
 
