@@ -413,7 +413,7 @@ Test(report, sums_of_two_seeds_are_two_rows) {
   put_sums(s);
   shell_run(s, "$F report w.jsonl -o w.html; grep -c 'row.>mpi/sum' w.html; grep -c '<caption>One sum' w.html");
   EXPECT_CODE(s, 0);
-  cr_expect_str_eq(s->out, "4\n2\n", "three inputs with one library, one with the other");
+  cr_expect_str_eq(s->out, "5\n2\n", "three inputs with one library, one with the other; one row of all");
   cr_expect(shell_holds(s, "w.html", "<td>normal</td><td>9007199254740992</td><td>f32</td><td>same</td><td>7</td>"));
   cr_expect(shell_holds(s, "w.html", "<td>normal</td><td>9007199254740993</td><td>f32</td><td>same</td><td>5</td>"));
   cr_expect(shell_holds(s, "w.html", "<td>normal</td><td>-</td><td>f32</td><td></td><td>9</td>"),

@@ -9,7 +9,6 @@
 #include "collective/comm.h"
 #include "command_study.h"
 #include "list.h"
-#include "sheet.h"
 #include "study.h"
 #include "study_course.h"
 #include "study_ranks.h"
@@ -218,13 +217,6 @@ static fold_status add_case(struct plan *plan, struct fold_study_case c) {
 static int rising(const void *a, const void *b) {
   uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
   return (x > y) - (x < y);
-}
-
-fold_status fold_study_put(struct study_command *s, struct fold_sheet *sheet) {
-  fold_progress_clear(&s->measuring.progress);
-  const fold_status status = fold_sheet_put(sheet, FOLD_REPORT_TEXT, SIZE_MAX, stdout);
-  fflush(stdout);
-  return status;
 }
 
 void fold_study_sort(struct study_command *s) { qsort(s->sizes, s->n_sizes, sizeof *s->sizes, rising); }

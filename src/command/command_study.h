@@ -24,9 +24,6 @@ struct study_command {
 
 /* Sizes in rising order. */
 void fold_study_sort(struct study_command *s);
-/* Prints a table, whose progress line it clears, and closes the sheet. NO_MEMORY: nothing was printed. */
-struct fold_sheet;
-fold_status fold_study_put(struct study_command *s, struct fold_sheet *sheet);
 /* What every measured sum has: the exact sum, the sum of magnitudes, the errors, their bound. */
 void fold_study_set_errors(json_t *line, const struct fold_study_point *point);
 /* The simulation of many ranks (command_study_ranks.c). */

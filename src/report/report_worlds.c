@@ -3,7 +3,7 @@
  *
  * A row is a subject on one input (a seed is part of that), a column a world: how many numbers its sum lies from the
  * world of one's, or how many elements have different bits than the canonical order over ranks; then the worst of the row's
- * errors, in worlds without a column too. Whatever was refuted follows as text.
+ * errors, in worlds without a column too. Then each world by itself, for a terminal and as CSV, and each subject over all tables.
  */
 #include <math.h>
 #include <stdint.h>
@@ -61,7 +61,14 @@ static size_t worlds_of(const result *v, size_t n, double *worlds) {
   return found;
 }
 
-/* The text for one result. A record may hold anything in place of a bit pattern. */
+/* Whether its result has these bits. A record may hold anything in place of a bit pattern. */
+static bool has_bits(const result *v, const char *bits) {
+  const int dtype = fold_dtype_parse(v->dtype);
+  return dtype >= 0 && bits[0] && v->got[0] &&
+         fold_bits_same((enum fold_dtype)dtype, strtoull(v->got, NULL, 16), strtoull(bits, NULL, 16));
+}
+
+/* The text for one result. */
 static const char *cell_text(const result *v, char text[48]) {
   int dtype = fold_dtype_parse(v->dtype);
   char count[32];
@@ -73,11 +80,13 @@ static const char *cell_text(const result *v, char text[48]) {
   } else {
     uint64_t got = strtoull(v->got, NULL, 16), one = strtoull(v->one_rank, NULL, 16);
     double apart = (double)fold_bits_distance((enum fold_dtype)dtype, got, one);
-    bool same = fold_bits_same((enum fold_dtype)dtype, got, one);
-    snprintf(text, 48, "%s", same ? "same" : fold_text_count(apart, count));
+    snprintf(text, 48, "%s", has_bits(v, v->one_rank) ? "same" : fold_text_count(apart, count));
   }
   return text;
 }
+
+/* The error over its bound. */
+static double fraction_of(const result *v) { return is_vector(v) ? v->error : part(v->error, v->bound); }
 
 static double worse(double a, double b) { return isnan(a) || b > a ? b : a; }
 
@@ -89,11 +98,11 @@ static void add_row(struct fold_sheet *sheet, const result *v, size_t n, const d
   for (size_t i = 0; i < n; i++) {
     ulps = worse(ulps, v[i].ulps);
     relative = worse(relative, v[i].relative);
-    fraction = worse(fraction, is_vector(v) ? v[i].error : part(v[i].error, v[i].bound));
+    fraction = worse(fraction, fraction_of(&v[i]));
     join = worse(join, part(v[i].join_error, v[i].join_bound));
     distance = worse(distance, v[i].distance);
     promised += v[i].promised_bits[0] != '\0';
-    kept += v[i].promised_bits[0] && strcmp(v[i].promised_bits, v[i].got) == 0;
+    kept += has_bits(&v[i], v[i].promised_bits);
     bad |= strcmp(v[i].verdict, "refuted") == 0;
   }
   snprintf(text, sizeof text, "%lld", v->seed);
@@ -124,7 +133,7 @@ static void open_table(struct fold_sheet *sheet, const struct fold_model *m, con
     snprintf(title + used, sizeof title - (size_t)used,
              "; %zu larger world%s, up to %.0f ranks, have no column: their errors count", n_worlds - shown,
              n_worlds - shown == 1 ? "" : "s", worlds[n_worlds - 1]);
-  fold_sheet_open(sheet, "worlds", title, "Subject;Data;Seed;dtype");
+  fold_sheet_open(sheet, "worlds", title, "Subject;^Data;^Seed;^dtype");
   sheet->titled = true;
   for (size_t k = 0; k < shown; k++) {
     snprintf(title, sizeof title, "%.0f rank%s", worlds[k], worlds[k] == 1 ? "" : "s");
@@ -133,6 +142,66 @@ static void open_table(struct fold_sheet *sheet, const struct fold_model *m, con
   fold_sheet_columns(
       sheet, is_vector(v) ? "=Farthest / sum |x|" : "Bits as promised;=Joining the ranks' own sums: error / bound");
   fold_sheet_columns(sheet, "=Worst error (ulps);=Error / sum |x|;=Error / bound");
+}
+
+/* What the table above leaves out: the result and its errors in each world, and what was refuted there. */
+static fold_status put_each(const result *v, size_t n, enum fold_report_format format, size_t most, FILE *out) {
+  struct fold_sheet sheet;
+  fold_sheet_open(&sheet, "each_world", "In each world", "Subject;#Ranks;^Data;^Seed;^dtype;Result");
+  fold_sheet_columns(&sheet, is_vector(v) ? "Not canonical;=Farthest / sum |x|"
+                                          : "From one rank's;=Joining the ranks' own sums: error / bound");
+  fold_sheet_columns(&sheet, "=Error (ulps);=Error / sum |x|;=Error / bound;Judged");
+  for (size_t i = 0; i < n; i++) {
+    const struct fold_text_timed told = {.verdict = v[i].verdict, .note = v[i].note};
+    char cell[48], seed[32], judged[500];
+    const bool bad = fold_text_judged(&told, judged);
+    snprintf(seed, sizeof seed, "%lld", v[i].seed);
+    FOLD_ROW(&sheet, T(v[i].subject), N(v[i].workers), T(v[i].generator), T(v[i].seed < 0 ? "-" : seed), T(v[i].dtype),
+             T(v[i].got), T(cell_text(&v[i], cell)),
+             N(is_vector(v) ? v[i].distance : part(v[i].join_error, v[i].join_bound)), N(v[i].ulps), N(v[i].relative),
+             N(fraction_of(&v[i])), T(judged));
+    if (bad) fold_sheet_mark(&sheet, "bad");
+  }
+  return fold_sheet_put(&sheet, format, most, out);
+}
+
+static void add_subject(struct fold_sheet *sheet, const struct fold_model *m, const result *subject) {
+  size_t sums = 0, of_one = 0, like_one = 0, promised = 0, kept = 0, vectors = 0, refuted = 0;
+  double fraction = NAN, elements = 0, differ = 0;
+  char one[60] = "", must[60] = "";
+  for (size_t i = 0; i < m->n_validations; i++) {
+    const result *v = &m->validations[i];
+    if (v->subject != subject->subject || v->engine != subject->engine) continue;
+    refuted += strcmp(v->verdict, "refuted") == 0;
+    if (strcmp(v->verdict, "skipped") == 0) continue;
+    fraction = worse(fraction, fraction_of(v));
+    promised += v->promised_bits[0] != '\0';
+    kept += has_bits(v, v->promised_bits);
+    sums += !is_vector(v);
+    of_one += v->one_rank[0] && v->workers > 1;
+    like_one += v->workers > 1 && has_bits(v, v->one_rank);
+    vectors += is_vector(v);
+    if (is_vector(v)) elements += v->n, differ += v->not_canonical;
+  }
+  if (of_one) snprintf(one, sizeof one, "%zu of %zu", like_one, of_one);
+  if (promised) snprintf(must, sizeof must, "%zu of %zu", kept, promised);
+  const double no_vector = vectors ? 0 : NAN;
+  FOLD_ROW(sheet, T(subject->subject), N(sums ? (double)sums : NAN), T(one), T(must), N((double)vectors + no_vector),
+           N(elements + no_vector), N(differ + no_vector), N(fraction), N(refuted ? (double)refuted : NAN));
+  if (refuted) fold_sheet_mark(sheet, "bad");
+}
+
+/* Names are told apart by where the model has them. */
+static void fill_subjects(struct fold_sheet *sheet, const struct fold_model *m) {
+  fold_sheet_open(sheet, "worlds_by_subject", "Sums over worlds, by subject",
+                  "Subject;#Sums;With one rank's bits;Bits as promised;#All-reduces;#Elements;#Not in the canonical "
+                  "order;=Error / bound at most;#Refuted");
+  for (size_t i = 0; i < m->n_validations; i++) {
+    const result *v = m->validations;
+    bool first = true;
+    for (size_t k = 0; k < i && first; k++) first = v[k].subject != v[i].subject || v[k].engine != v[i].engine;
+    if (first) add_subject(sheet, m, &v[i]);
+  }
 }
 
 fold_status fold_sheets_worlds(const struct fold_model *m, enum fold_report_format format, size_t most, FILE *out) {
@@ -151,10 +220,12 @@ fold_status fold_sheets_worlds(const struct fold_model *m, enum fold_report_form
       add_row(&sheet, v + k, row - k, worlds, shown);
     }
     status = fold_sheet_put(&sheet, format, most, out);
+    if (status.code == FOLD_OK && (format == FOLD_REPORT_TEXT || format == FOLD_REPORT_CSV))
+      status = put_each(v + i, end - i, format, most, out);
   }
   free(worlds);
   free(v);
-  return status;
+  return status.code == FOLD_OK ? fold_view_put(fill_subjects, m, format, most, out) : status;
 }
 
 fold_status fold_page_worlds(struct fold_page *page) {

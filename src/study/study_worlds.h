@@ -99,11 +99,4 @@ struct fold_worlds_verdict {
 };
 void fold_worlds_take(void *verdict, const struct fold_claim *claim, const struct fold_finding *finding);
 
-/* Tables, and a row of each. */
-struct fold_sheet;
-void fold_worlds_open_sums(struct fold_sheet *sheet, const struct fold_worlds_case *c, const char *library);
-void fold_worlds_add_sum(struct fold_sheet *sheet, const struct fold_worlds_sum *sum);
-void fold_worlds_open_vectors(struct fold_sheet *sheet, const struct fold_worlds_case *c);
-void fold_worlds_add_vector(struct fold_sheet *sheet, const struct fold_worlds_vector *vector);
-
 #endif
