@@ -39,13 +39,17 @@ NEAREST = [
     ("oracles/order", "orders host judge bound"), ("oracles/panel", "telling"), ("oracles/sorted", "orders memory telling"), ("oracles/decimal", "fixtures npy"), ("oracles/", "oracle_mutants exact bound judge"),
     ("kernels/host/dot", "bench_host"), ("kernels/host", "host orders judge"), ("kernels/collective", "collective mutants"), ("src/judge/registry", "registry"), ("src/judge/sweep", "judge guest_claims guests"), ("src/judge/reveal_subject", "reveal reveal_command"), ("src/judge/order_change", "order_changes"), ("src/judge/side_rows", "order_changes"),
     ("src/judge", "judge memory device rig_world mutants rig command"),
-    ("src/rig/rig_world", "rig_world mutants"), ("src/rig/engine_cuda", "cuda_driver"), ("src/rig/cuda_driver", "cuda_driver"), ("src/rig", "rig device judge mutants"), ("src/verify", "judge command mutants"),
+    ("src/rig/rig_world", "rig_world mutants"), ("src/rig/engine_cuda", "cuda_driver"), ("src/rig/engine_opencl", "opencl"), ("src/rig/cuda_driver", "cuda_driver"), ("src/rig", "rig device judge mutants"), ("src/verify", "judge command mutants"),
     ("src/command", "command report"), ("src/records", "report command"), ("src/report", "report"), ("src/bench", "bench_figures bench"),
     ("src/guest", "guests guest_claims python"), ("src/reveal", "reveal reveal_command"), ("src/golden", "golden bless"),
     ("fixtures/gen", "generators fixtures"), ("fixtures/", "fixtures npy generators"), ("library", "library"),
 ]
 Mutation = collections.namedtuple("Mutation", "path line before after")
 Suite = collections.namedtuple("Suite", "name command env folder targets")
+
+
+def nearest(path):
+    return next((names.split() for prefix, names in NEAREST if path.startswith(prefix)), [])
 
 
 def refuse(text):
@@ -236,9 +240,10 @@ class Bench:
         """The chosen suites and what each needs to be built."""
         info = self.build / "meson-info"
         targets = {t["id"]: t["filename"] for t in json.loads((info / "intro-targets.json").read_text())}
-        wanted, suites = re.split(r"[ ,]+", options.suites), {}
+        wanted, suites, self.tests = re.split(r"[ ,]+", options.suites), {}, set()
         for test in json.loads((info / "intro-tests.json").read_text()):
             name = test["name"]
+            self.tests.add(name)
             if name not in wanted and wanted != ["all"]:
                 continue
             command = test["cmd"] + (["--fail-fast"] if "--tap=-" in test["cmd"] else [])
@@ -266,8 +271,13 @@ class Bench:
         self.clean = {name: self.programs_hash(suite) for name, suite in self.suites.items()}
         self.suites = {name: self.suites[name] for name in sorted(took, key=took.get)}
 
+    def leaves_out(self, path):
+        """Not compiled; or compiled, and this build has no suite that runs it."""
+        near = nearest(path)
+        return (path.endswith(".c") and not self.clean_object(path)[0]) or (near and not self.tests.intersection(near))
+
     def order(self, path):
-        near = next((names.split() for prefix, names in NEAREST if path.startswith(prefix)), [])
+        near = nearest(path)
         return [n for n in near if n in self.suites] + [n for n in self.suites if n not in near]
 
     def object_hash(self, path):
@@ -306,8 +316,8 @@ class Bench:
         lines = text.split("\n")
         assert lines[mutation.line - 1] == mutation.before
         targets, clean = self.clean_object(mutation.path)
-        if not targets and file.suffix == ".c":
-            return "broken", None  # this build leaves it out
+        if self.leaves_out(mutation.path):
+            return "broken", None
         lines[mutation.line - 1] = mutation.after
         file.write_text("\n".join(lines))
         try:
@@ -427,12 +437,12 @@ def parse():
     parser.add_argument("--limit", type=float, default=60, help="seconds that any suite may take (60, or 10 times its own)")
     parser.add_argument("--list", action="store_true", help="print the changes, build nothing")
     parser.add_argument("--source", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent)
-    parser.add_argument("--define", action="append", metavar="=OPTION", help="one of meson setup (repeatable; a build for the host alone)")
+    parser.add_argument("--define", action="append", metavar="=OPTION", help="one of meson setup (repeatable; =-Dcuda=disabled)")
     parser.add_argument("--equivalent", type=pathlib.Path, help="file of known equivalent changes (ci/mutate-equivalent.txt)")
     options = parser.parse_args()
     if (options.count is not None and options.count < 1) or options.jobs < 1 or options.cpus_each < 0:
         parser.error("--count and --jobs are at least 1, --cpus-each at least 0")
-    options.define = options.define or ["-Dcuda=disabled", "-Dopencl=disabled"]  # host alone: the suites of others need a device
+    options.define = options.define or ["-Dcuda=disabled"]
     options.cpus = sorted(os.sched_getaffinity(0))
     options.equivalent = options.equivalent or options.source / "ci" / "mutate-equivalent.txt"
     return options

@@ -111,6 +111,13 @@ def check_campaign(toy):
     (toy.tree / "absent.c").write_text(TOY)
     code, text = toy.judge("--at", "absent.c:12", "--count", "2")
     assert "0 changes: 0 seen, 0 survived" in text and "not at all" in text, text
+    # Nor one that no suite of this build runs, though it is compiled: what has to be there is not.
+    (toy.tree / "src/rig").mkdir(parents=True)
+    (toy.tree / "src/rig/engine_opencl.c").write_text(TOY)
+    (toy.tree / "meson.build").write_text(MESON + "library('device', 'src/rig/engine_opencl.c')\n")
+    code, text = toy.judge("--at", "src/rig/engine_opencl.c:12", "--count", "2")
+    assert "0 changes: 0 seen, 0 survived" in text and "not at all" in text, text
+    (toy.tree / "meson.build").write_text(MESON)
     # Its survivor, and nothing else, is tried again.
     toy.log.write_text(told + "  gone.c:1\n     - a\n     + b\n")
     code, text = toy.judge("--again", str(toy.log))
