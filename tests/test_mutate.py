@@ -114,7 +114,7 @@ def check_campaign(toy):
     # Nor one that no suite of this build runs, though it is compiled: what has to be there is not.
     (toy.tree / "src/rig").mkdir(parents=True)
     (toy.tree / "src/rig/engine_opencl.c").write_text(TOY)
-    (toy.tree / "meson.build").write_text(MESON + "library('device', 'src/rig/engine_opencl.c')\n")
+    (toy.tree / "meson.build").write_text(MESON.replace("link_with: toy", "link_with: [library('device', 'src/rig/engine_opencl.c'), toy]"))
     code, text = toy.judge("--at", "src/rig/engine_opencl.c:12", "--count", "2")
     assert "0 changes: 0 seen, 0 survived" in text and "not at all" in text, text
     (toy.tree / "meson.build").write_text(MESON)
