@@ -71,11 +71,6 @@ Test(outcomes, of_large_terms_of_one_sign_are_no_infinity_of_the_other) {
   mpfr_clear(bound);
 }
 
-static const struct way sums[] = {
-    NARROWLY, PLAINLY, IN_F64, {FOLD_KAHAN, FOLD_USUAL, FOLD_USUAL}, {FOLD_NEUMAIER, FOLD_USUAL, FOLD_USUAL}};
-
-/* 2^(p-1) + ... + 2 + 1 + 1 units are 2^p units, all of them numbers of the accumulator; one more unit is one too many: 2^p + 1 is
- * rounded. At any place of the range, with either sign; negative terms beside positive ones take no room. */
 /* +-65504 in pairs, and one smallest subnormal, so that sums may round: S = 65504 n and s = 2^-24, as f16, added up in f32. The error
  * reaches the overflow threshold at n^2 65504 2^-24 = 65520, n about 4096, on both sides of zero at once. */
 Test(outcomes, of_a_sum_that_cancels_is_an_infinity_only_where_the_error_reaches_it) {
@@ -107,6 +102,11 @@ Test(outcomes, of_a_sum_that_cancels_is_an_infinity_only_where_the_error_reaches
   mpfr_clear(bound);
 }
 
+static const struct way sums[] = {
+    NARROWLY, PLAINLY, IN_F64, {FOLD_KAHAN, FOLD_USUAL, FOLD_USUAL}, {FOLD_NEUMAIER, FOLD_USUAL, FOLD_USUAL}};
+
+/* 2^(p-1) + ... + 2 + 1 + 1 units are 2^p units, all of them numbers of the accumulator; one more unit is one too many: 2^p + 1 is
+ * rounded. At any place of the range, with either sign; negative terms beside positive ones take no room. */
 Test(outcomes, sums_are_exact_up_to_two_to_the_precision_and_no_further) {
   for (size_t m = 0; m < sizeof sums / sizeof *sums; m++)
     for (int d = 0; d < FOLD_DTYPES; d++) {
