@@ -76,6 +76,12 @@ static fold_status parse_call(const char *dtype, const char *op, const void *in,
   return fold_ok();
 }
 
+/* More only wait for each other, and a process may have so many that OpenMP can't start them. */
+static unsigned useful(unsigned threads) {
+  enum { MOST_THREADS = 256 };
+  return threads < MOST_THREADS ? threads : MOST_THREADS;
+}
+
 int foldproof_replay(const char *order, const char *dtype, const char *op, const void *in, size_t rows, size_t cols,
                      unsigned threads, void *out) {
   struct fold_call call;
@@ -84,7 +90,7 @@ int foldproof_replay(const char *order, const char *dtype, const char *op, const
   if (status.code == FOLD_OK) status = parse_order(order, &found);
   if (status.code != FOLD_OK) return fold_answer(status);
   call.out = out;
-  call.launch.threads = threads;
+  call.launch.threads = useful(threads);
   return fold_answer(fold_order_replay(found, &call));
 }
 
@@ -108,7 +114,7 @@ int foldproof_exact(const char *dtype, const char *op, const void *in, size_t ro
   enum fold_dtype target;
   fold_status status = parse_call(dtype, op, in, rows, cols, out, &call);
   if (status.code == FOLD_OK) status = parse_dtype(to, &target);
-  if (status.code == FOLD_OK) status = exact_rows(&call, target, threads, out);
+  if (status.code == FOLD_OK) status = exact_rows(&call, target, useful(threads), out);
   return fold_answer(status);
 }
 

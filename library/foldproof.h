@@ -39,8 +39,8 @@ const char *foldproof_error(void);
 const char *foldproof_order(size_t k, const char **formula);
 
 /* Reduces each row in the order's sequence: the bits that every implementation of that order must give, on the host or
- * on a GPU. `out` receives `rows` results of dtype and must not overlap `in`. On `threads` threads (0: all); the bits do
- * not depend on them. */
+ * on a GPU. `out` receives `rows` results of dtype and must not overlap `in`. On `threads` threads (0: all; at most 256);
+ * the bits do not depend on them. */
 int foldproof_replay(const char *order, const char *dtype, const char *op, const void *in, size_t rows, size_t cols,
                      unsigned threads, void *out);
 

@@ -63,7 +63,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       return 0;
     case ROWS:
       r->not_of_maps = "--rows";
-      r->asked.rows = (size_t)fold_option_number(state, "--rows", arg, 1 << 20);
+      r->asked.rows = (size_t)fold_option_number(state, "--rows", arg, FOLD_REVEAL_MOST_ROWS);
       return 0;
     case FORMAT: take_format(r, arg, state); return 0;
     case MAP:

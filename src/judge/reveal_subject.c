@@ -45,6 +45,10 @@ static fold_status sum(void *context, size_t rows, void *out) {
 
 static fold_status check(const struct fold_subject *subject, const struct fold_reveal_asked *asked) {
   const struct fold_problem *problem = fold_problem(asked->problem);
+  if (asked->n == 0 || asked->n > FOLD_TREE_MOST)
+    return fold_error(FOLD_BAD_INPUT, "no tree of %zu terms can be revealed: 1 to %d", asked->n, FOLD_TREE_MOST);
+  if (asked->rows > FOLD_REVEAL_MOST_ROWS)
+    return fold_error(FOLD_BAD_INPUT, "launches of %zu rows: %d at most", asked->rows, FOLD_REVEAL_MOST_ROWS);
   if (problem->op != FOLD_SUM)
     return fold_error(FOLD_UNSUPPORTED, "a tree is revealed by sums: not by %s", problem->name);
   if (!(subject->ops >> asked->problem & 1) || !(subject->dtypes >> asked->dtype & 1))
@@ -65,9 +69,9 @@ static size_t rows_of(const struct fold_reveal_asked *asked) {
 fold_status fold_reveal_subject(const struct fold_subject *subject, const struct fold_reveal_asked *asked,
                                 struct fold_revealed *revealed) {
   struct room room = {.subject = subject, .problem = fold_problem(asked->problem), .n = asked->n};
-  const size_t rows = rows_of(asked), n[FOLD_INPUTS] = {rows * asked->n, rows * asked->n};
   *revealed = (struct fold_revealed){.kind = FOLD_REVEALED_NO_TREE};
   FOLD_TRY(check(subject, asked));
+  const size_t rows = rows_of(asked), n[FOLD_INPUTS] = {rows * asked->n, rows * asked->n};
   FOLD_TRY(fold_engine_ready(subject->engine));
   FOLD_TRY(fold_rig_open_inputs(&room.rig, subject->engine, asked->dtype, n, room.problem->inputs, rows));
   room.rig.ranks = asked->ranks;

@@ -5,6 +5,8 @@
 #include "reveal.h"
 #include "rig.h"
 
+enum { FOLD_REVEAL_MOST_ROWS = 1 << 20 };
+
 struct fold_reveal_asked {
   enum fold_dtype dtype;
   enum fold_problem_id problem; /* a sum, or a dot product */

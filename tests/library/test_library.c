@@ -47,6 +47,19 @@ Test(library, replays_have_the_bits_of_their_orders) {
   free(x);
 }
 
+/* As an int it is negative; OpenMP would start any number that is none. */
+Test(library, more_threads_than_there_can_be_give_the_same_bits) {
+  enum { N = 400000 };
+  float *x = terms(N), got[2], exact[2];
+  for (unsigned k = 0; k < 2; k++) {
+    const unsigned threads = k ? 4000000000u : 1;
+    cr_assert_eq(foldproof_replay("flat/canonical", "f32", "sum", x, 1, N, threads, &got[k]), 0);
+    cr_assert_eq(foldproof_exact("f32", "sum", x, 1, N, "f32", threads, &exact[k]), 0);
+  }
+  cr_expect(got[0] == got[1] && exact[0] == exact[1]);
+  free(x);
+}
+
 /* Every order can be asked for by its name, and its bits are within its own bound. */
 Test(library, every_named_order_replays_within_its_bound) {
   enum { N = 4321 };
