@@ -17,7 +17,7 @@ from typing import Any, Optional
 
 from . import _arrays, _see
 from ._golden import Differs, Stale, golden
-from ._library import Measure, check as _check, library as _lib
+from ._library import Measure, check as _check, library as _lib, whole as _whole
 from ._result import Broken, Failure, NothingJudged, Refuted, Result
 from ._reveal import Tree, reveal
 from ._verify import judge, verify
@@ -75,6 +75,10 @@ def _reduced(x: Any, to: Optional[str], like: Optional[str], call: Any) -> Any:
     return _arrays.maker(like)(_arrays.Lent(at, (rows,), dtype, owner=room))
 
 
+def _threads(n: int) -> int:
+    return _whole("threads", n, 0, (1 << 32) - 1)
+
+
 def exact(x: Any, op: str = "sum", to: Optional[str] = None, *, threads: int = 0, like: Optional[str] = None) -> Any:
     """The exact result of each row, rounded once, to nearest even.
 
@@ -82,7 +86,7 @@ def exact(x: Any, op: str = "sum", to: Optional[str] = None, *, threads: int = 0
     dtype `to` (None: x's), as torch's array where x is one, else as numpy's, or as `like` says."""
 
     def call(seen: Any, rows: int, cols: int, dtype: bytes, at: int) -> int:
-        return _lib().foldproof_exact(seen.dtype.encode(), op.encode(), seen.at, rows, cols, dtype, threads, at)
+        return _lib().foldproof_exact(seen.dtype.encode(), op.encode(), seen.at, rows, cols, dtype, _threads(threads), at)
 
     return _reduced(x, to, like, call)
 
@@ -93,7 +97,7 @@ def replay(order: str, x: Any, op: str = "sum", *, threads: int = 0, like: Optio
     order: a name of `foldproof list orders`, as "rows/par_256". x and what is returned: as of exact; results are of x's dtype."""
 
     def call(seen: Any, rows: int, cols: int, _dtype: bytes, at: int) -> int:
-        return _lib().foldproof_replay(order.encode(), seen.dtype.encode(), op.encode(), seen.at, rows, cols, threads, at)
+        return _lib().foldproof_replay(order.encode(), seen.dtype.encode(), op.encode(), seen.at, rows, cols, _threads(threads), at)
 
     return _reduced(x, None, like, call)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+import operator
 import os
 import sysconfig
 from ctypes import POINTER, c_char_p, c_double, c_int, c_int32, c_size_t, c_uint, c_uint32, c_uint64, c_void_p
@@ -134,6 +135,14 @@ def claims_of(words: str) -> list[str]:
     if not found and library().foldproof_error():
         check(1)
     return found
+
+
+def whole(name: str, value: int, least: int, most: int) -> int:
+    """The number itself: ctypes would take another one, modulo 2^64."""
+    number = operator.index(value)
+    if not least <= number <= most:
+        raise ValueError(f"{name}={number}: {least} to {most}")
+    return number
 
 
 def check(code: int) -> None:

@@ -64,6 +64,7 @@ def reveal(
         raise ValueError(f"device={device!r}: 'cpu' or 'cuda'")
     like = _arrays.pick(like, device == "cuda")
     _arrays.check(like, [dtype])
+    n, rows = _library.whole("n", n, 1, 1 << 24), _library.whole("rows", rows, 0, 1 << 20)
     guest = Guest(_name_of(fn), fn, like, device == "cuda")
     table = _table(
         [guest],

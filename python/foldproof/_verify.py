@@ -103,6 +103,8 @@ def judge(
     """As verify, but returns the result whatever it is: Result.check raises."""
     if device not in ("cpu", "cuda"):
         raise ValueError(f"device={device!r}: 'cpu' or 'cuda'")
+    repeats = _library.whole("repeats", repeats, 1, (1 << 32) - 1)
+    around = [_library.whole("around", rows, 1, (1 << 32) - 1) for rows in around]
     like = _arrays.pick(like, device == "cuda")
     _arrays.check(like, listed(dtypes) or ())
     wanted = listed(claims)

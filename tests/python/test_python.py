@@ -222,6 +222,14 @@ class Honest(unittest.TestCase):
         with self.assertRaises(ValueError):
             foldproof.verify(row_sum, device="gpu")
 
+    def test_numbers_that_ctypes_would_wrap(self):
+        for wrong in ({"repeats": 0}, {"repeats": 2**32 + 1}, {"around": [-1]}, {"around": [2**64 + 1]}):
+            with self.assertRaisesRegex(ValueError, f"{[*wrong][0]}=.*: 1 to 4294967295"):
+                verify(row_sum, **wrong)
+        for threads in (-1, 2**32 + 1):
+            with self.assertRaisesRegex(ValueError, "threads=.*: 0 to 4294967295"):
+                foldproof.exact(np.zeros(1), threads=threads)
+
     def test_dlpack_of_any_producer(self):
         class Foreign:
             """An array that speaks DLPack alone."""

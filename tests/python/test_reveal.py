@@ -3,6 +3,7 @@
 import sys
 import time
 import unittest
+import unittest.mock
 
 import here  # noqa: F401
 import numpy as np
@@ -54,6 +55,15 @@ class Reveal(unittest.TestCase):
         self.assertIn("host/numpy of rounded products", reveal(lambda x, y: (x * y).sum(-1), problem="dot").orders)
 
     def test_mistakes_are_told(self):
+        for wrong in ({"n": 0}, {"n": -1}, {"n": 2**64 + 8}, {"n": 10**12}, {"rows": -1}, {"rows": 2**64 + 1}, {"rows": 10**15}):
+            with self.assertRaisesRegex(ValueError, f"{[*wrong][0]}=.*: [01] to ", msg=wrong):
+                reveal(in_turn, **wrong)
+        with unittest.mock.patch("foldproof._library.whole", lambda _name, number, *_: number):  # the library is asked itself
+            for wrong in ({"n": -1}, {"n": 10**12}, {"n": 2**32, "rows": 2**32}):
+                with self.assertRaisesRegex(ValueError, "no tree of [0-9]* terms can be revealed", msg=wrong):
+                    reveal(in_turn, **wrong)
+            with self.assertRaisesRegex(ValueError, "launches of 1099511627776 rows: 1048576 at most"):
+                reveal(in_turn, 2, rows=2**40)
         with self.assertRaisesRegex(ValueError, "ZeroDivisionError.*"):
             reveal(lambda x: 1 // 0)
         with self.assertRaisesRegex(ValueError, "sums show no order"):
