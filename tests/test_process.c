@@ -2,9 +2,12 @@
 #include "process.h"
 
 #include <criterion/criterion.h>
+#include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -154,6 +157,63 @@ Test(process, another_group_is_put_back_and_another_session_spoils_it) {
     cr_assert_eq(waitpid(child, &status, 0), child);
     cr_expect_eq(status, 0, "session %d: %x", session, (unsigned)status);
   }
+}
+
+static int powers(void) {
+  int signal_of_parent = 0;
+  prctl(PR_GET_PDEATHSIG, &signal_of_parent);
+  return 100 * signal_of_parent + prctl(PR_GET_DUMPABLE);
+}
+static void run_as(int policy) { cr_assert_eq(sched_setscheduler(0, policy, &(struct sched_param){0}), 0); }
+
+/* What it was before is not what a process begins with. */
+Test(process, how_it_is_scheduled_and_what_others_may_do_is_put_back) {
+  run_as(SCHED_BATCH);
+  prctl(PR_SET_PDEATHSIG, SIGUSR2);
+  const int before = powers();
+  fold_process_keep();
+  cr_expect_str_empty(restore());
+  run_as(SCHED_OTHER);
+  cr_expect_str_eq(restore(), "the scheduling policy");
+  cr_expect_eq(sched_getscheduler(0), SCHED_BATCH);
+  prctl(PR_SET_PDEATHSIG, 0);
+  cr_expect_str_eq(restore(), "whether its process ends with its parent");
+  cr_expect_eq(powers(), before);
+  prctl(PR_SET_DUMPABLE, 0);
+  cr_expect_str_eq(restore(), "whether others may look at its process's memory");
+  cr_expect_eq(powers(), before);
+  cr_expect_not(fold_process_is_spoilt());
+}
+
+static unsigned files_open(void) {
+  unsigned n = 0;
+  for (int fd = 0; fd < 256; fd++) n += fcntl(fd, F_GETFD) >= 0;
+  return n;
+}
+
+/* As a program may be started. */
+Test(process, a_standard_descriptor_that_was_closed_is_closed_again) {
+  close(STDIN_FILENO);
+  fold_process_keep();
+  cr_expect_str_empty(restore());
+  cr_assert_eq(open("/dev/null", O_RDONLY), STDIN_FILENO);
+  cr_expect_str_eq(restore(), "the process's standard input");
+  cr_expect_lt(fcntl(STDIN_FILENO, F_GETFD), 0);
+}
+
+Test(process, no_look_leaves_a_descriptor_open) {
+  const pid_t child = fork(); /* so that there is one to look at */
+  if (child == 0) _exit(0);
+  fold_process_keep();
+  const unsigned n = files_open();
+  for (int k = 0; k < 3; k++) {
+    cr_expect_str_empty(restore());
+    fold_process_keep();
+  }
+  cr_expect_eq(files_open(), n);
+  fold_process_forget();
+  cr_expect_eq(files_open(), n - 3, "copies of the standard ones");
+  waitpid(child, NULL, 0);
 }
 
 /* Not one that was there before, nor one of the harness's own; one that has ended, and nobody waited for, is told too. */

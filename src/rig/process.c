@@ -131,8 +131,7 @@ static void restore_person(char changed[80]) {
 /* ---- where it runs ---- */
 
 static cpu_set_t processors_now(void) {
-  cpu_set_t now;
-  CPU_ZERO(&now);
+  cpu_set_t now = {0};
   sched_getaffinity(0, sizeof now, &now);
   return now;
 }
