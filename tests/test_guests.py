@@ -169,13 +169,20 @@ def check_wild(folder):
     check_stop(guest)
 
 
+def leads_group(pid):
+    try:
+        return os.getpgid(pid) == pid
+    except ProcessLookupError:
+        return False
+
+
 def check_stop(guest):
     """The worker is asked to stop by somebody who is none of ours."""
     run = subprocess.Popen([FOLDPROOF, "verify", "--guest", guest, "--subjects", "liar/honest", "--claims", "batch_invariant"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     children = pathlib.Path(f"/proc/{run.pid}/task/{run.pid}/children")
-    while not (workers := [int(pid) for pid in children.read_text().split() if os.getpgid(int(pid)) == int(pid)]):
-        time.sleep(0.01)
-    os.kill(workers[0], signal.SIGTERM)
+    while len(leaders := [pid for pid in map(int, children.read_text().split()) if leads_group(pid)]) < 2:
+        time.sleep(0.01)  # the guard of guests, and the worker
+    os.kill(leaders[1], signal.SIGTERM)
     out, err = run.communicate(timeout=300)
     assert run.returncode == 99 and "somebody else asked its process to stop" in err, (run.returncode, out, err)
 
@@ -225,6 +232,34 @@ def check_interruption(folder):
     out, err = run.communicate(timeout=60)
     assert run.returncode == 99 and "interrupted while sleep 4711" in err and not out, (run.returncode, out, err)
     assert subprocess.run(["pgrep", "-f", "^sleep 4711"], capture_output=True).returncode == 1
+
+
+STAYS = """#include <unistd.h>
+#include "foldproof_guest.h"
+static int run(const struct foldproof_guest_call *call, void *context) {
+  (void)call, (void)context;
+  if (fork() == 0) execlp("sleep", "sleep", "4713", (char *)0);
+  return pause();
+}
+static const struct foldproof_guest_subject subject = {.name = "mine/stays", .run = run};
+static const struct foldproof_guest_table table = {FOLDPROOF_GUEST_ABI, sizeof subject, 1, &subject};
+const struct foldproof_guest_table *foldproof_guest(void) { return &table; }
+"""
+
+
+def check_killed(folder):
+    """By the signal that it can't answer: what guests have started ends with it, and no folder is left (main looks)."""
+    (folder / "stays.c").write_text(STAYS)
+    for guest, number in (("--exec", "sleep 4712; cp {in} {out}"), 4712), (("--guest", str(build(folder, "stays", folder / "stays.c"))), 4713):
+        run = subprocess.Popen([FOLDPROOF, "verify", *guest, "--timeout", "600"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        is_there = lambda: subprocess.run(["pgrep", "-f", f"^sleep {number}"], capture_output=True).returncode == 0
+        for wanted in (True, False):
+            end = time.monotonic() + 60
+            while is_there() != wanted:
+                assert time.monotonic() < end and (not wanted or run.poll() is None), (guest, wanted)
+                time.sleep(0.05)
+            run.kill()
+            run.wait()
 
 
 THROWS = """#include <stdexcept>
@@ -376,7 +411,7 @@ def main():
         beside(room, check_examples, *([check_programs] if numpy else []))
         # A crash is to be one, and who calls exit amid a run frees nothing.
         os.environ["ASAN_OPTIONS"] = os.environ.get("ASAN_OPTIONS", "") + ":handle_segv=0:detect_leaks=0"
-        beside(room, check_liars, check_wild, check_late, check_silence, check_fixtures, check_loading, check_exceptions, check_interruption)
+        beside(room, check_liars, check_wild, check_late, check_silence, check_fixtures, check_loading, check_exceptions, check_interruption, check_killed)
         left = [name for name in os.listdir(folder) if "exec" in name]
         assert not left, left
     print("guests: examples hold, liars do not" + ("" if numpy else "; programs not tried: no numpy"))

@@ -1,5 +1,6 @@
 /* guest.c: asks guests for their tables, each in a process that may die of it, and makes the registry of all. */
 #include "guest.h"
+#include "guest_guard.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -198,8 +199,6 @@ static fold_status load(const struct fold_guest *guest, const char *claims, cons
   char *json = NULL;
   struct fold_subject *rows = NULL;
   size_t more = 0;
-  FOLD_TRY(check_text(guest));
-  if (guest->door->open) FOLD_TRY(guest->door->open());
   FOLD_TRY(guest->door->here ? guest->door->describe(guest, &json) : ask(guest, &json));
   fold_status status = fold_guest_rows(guest, json, claims, &rows, &more);
   free(json);
@@ -211,6 +210,17 @@ static fold_status load(const struct fold_guest *guest, const char *claims, cons
   return status;
 }
 
+/* Before any is asked: what it starts is to be ended, too. Those in this process are their caller's. */
+static fold_status prepare(const struct fold_guest *guests, size_t n) {
+  bool apart = false;
+  for (size_t i = 0; i < n; i++) {
+    FOLD_TRY(check_text(&guests[i]));
+    if (guests[i].door->open) FOLD_TRY(guests[i].door->open());
+    apart |= !guests[i].door->here;
+  }
+  return apart ? fold_guest_guard(guests, n) : fold_ok();
+}
+
 const char *fold_guest_problem(const struct fold_subject *subject, const struct fold_call *call) {
   if (subject->guest->unknown) return "rows";
   return fold_call_problem(call)->name;
@@ -218,6 +228,7 @@ const char *fold_guest_problem(const struct fold_subject *subject, const struct 
 
 void fold_guests_unload(struct fold_registry *all) {
   struct fold_subject *subjects = (struct fold_subject *)(uintptr_t)all->subjects;
+  fold_guest_guard_end();
   fold_guest_rows_put_away(subjects, all->n);
   free(subjects);
   *all = (struct fold_registry){0};
@@ -226,7 +237,7 @@ void fold_guests_unload(struct fold_registry *all) {
 fold_status fold_guests_load(const struct fold_guest *guests, size_t n, const char *claims, const char *twin,
                              const struct fold_registry *own, struct fold_registry *all) {
   struct fold_subject *subjects = NULL;
-  fold_status status = fold_ok();
+  fold_status status = prepare(guests, n);
   all->n = 0;
   for (size_t i = 0; i < n && status.code == FOLD_OK; i++) status = load(&guests[i], claims, own, &subjects, &all->n);
   if (status.code == FOLD_OK && twin) status = set_twin(subjects, all->n, twin);

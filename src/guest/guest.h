@@ -16,6 +16,7 @@ struct fold_guest;
 struct fold_door {
   const char *option;        /* "--guest" */
   fold_status (*open)(void); /* what all of this kind need, in the command's own process; NULL: nothing */
+  void (*remove)(void);      /* what that has left in the file system, by any process; NULL: nothing */
   /* Writes the table as JSON: {"subjects": [{"name": ..., ...}]}. Called in a process that may die of it, unless `here`. */
   fold_status (*describe)(const struct fold_guest *guest, char **json);
   bool here; /* it is in this process, and nowhere else */

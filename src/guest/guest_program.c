@@ -26,6 +26,7 @@
 #include <unistd.h>
 
 #include "guest.h"
+#include "guest_guard.h"
 #include "line.h"
 #include "npy.h"
 #include "process.h"
@@ -58,7 +59,10 @@ static int remove_one(const char *path, const struct stat *what, int kind, struc
 static void remove_all(const char *path) { nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS); }
 
 static void remove_folder(void) {
-  if (getpid() == owner && folder[0]) remove_all(folder);
+  if (folder[0]) remove_all(folder);
+}
+static void remove_own_folder(void) {
+  if (getpid() == owner) remove_folder();
 }
 
 /* It stands in commands as it is: a folder whose name a shell would take apart is not used. */
@@ -79,7 +83,7 @@ static fold_status open_folder(void) {
     return status;
   }
   owner = getpid();
-  atexit(remove_folder);
+  atexit(remove_own_folder);
   return fold_ok();
 }
 
@@ -128,6 +132,7 @@ static void put_away(struct program *p) {
 static void become(const char *command, int in, int out, int errors) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   setpgid(0, 0);
+  fold_guest_guard_group(getpid());
   if (in < 0) in = open("/dev/null", O_RDONLY | O_CLOEXEC); /* what waits on our own input is not for it */
   dup2(in, STDIN_FILENO);
   dup2(out, STDOUT_FILENO);
@@ -403,4 +408,4 @@ static fold_status run(const struct fold_subject *subject, const struct fold_cal
 
 /* It has no memory of ours. */
 const struct fold_door fold_door_program = {
-    .option = "--exec", .open = open_folder, .describe = describe, .run = run, .tidy = 0};
+    .option = "--exec", .open = open_folder, .remove = remove_folder, .describe = describe, .run = run, .tidy = 0};

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "asked.h"
+#include "guest_guard.h"
 #include "orphans.h"
 #include "setting.h"
 #include "supervisor.h"
@@ -53,7 +54,10 @@ static fold_status start_worker(struct supervisor *s) {
   pid_t parent = getpid(), child = fork();
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (s->job->selection->n_guests > 0) setpgid(0, 0); /* one of theirs may send a signal to its process's group */
+    if (s->job->selection->n_guests > 0) {
+      setpgid(0, 0); /* one of theirs may send a signal to its process's group */
+      fold_guest_guard_group(getpid());
+    }
     close(ends[0]);
     exit(getppid() == parent ? fold_worker_serve(&worker, ends[1]) : 99);
   }

@@ -1,0 +1,78 @@
+/* guest_guard.c: it waits for the signal that tells of its parent's end; the groups are in memory that all share. */
+#include "guest_guard.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { GROUPS = 1024, MOST_TIMES = 50, BETWEEN = 10000 /* microseconds */ };
+
+static struct shared {
+  _Atomic pid_t groups[GROUPS]; /* 0: none */
+  _Atomic bool over;
+} *shared;
+static pid_t owner, keeper;
+
+/* Once nobody is in a group its number may become somebody else's. */
+static bool is_empty(pid_t group) { return kill(-group, 0) != 0 && errno == ESRCH; }
+
+void fold_guest_guard_group(pid_t group) {
+  for (int i = 0; shared && i < GROUPS; i++) {
+    pid_t there = atomic_load(&shared->groups[i]);
+    if ((there == 0 || is_empty(there)) && atomic_compare_exchange_strong(&shared->groups[i], &there, group)) return;
+  }
+}
+
+/* More than once: some may just be starting others. */
+static void end_groups(void) {
+  bool any = true;
+  for (int k = 0; any && k < MOST_TIMES; k++) {
+    if (k > 0) usleep(BETWEEN);
+    any = false;
+    for (int i = 0; i < GROUPS; i++) {
+      const pid_t group = atomic_load(&shared->groups[i]);
+      any |= group && kill(-group, SIGKILL) == 0;
+    }
+  }
+}
+
+static void guard(const struct fold_guest *guests, size_t n) {
+  sigset_t all;
+  int number;
+  sigfillset(&all);
+  sigprocmask(SIG_BLOCK, &all, NULL);
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  setpgid(0, 0);
+  close_range(0, ~0u, 0); /* who reads the command's output waits for its end */
+  while (getppid() == owner && !atomic_load(&shared->over)) sigwait(&all, &number);
+  end_groups();
+  for (size_t i = 0; i < n && getppid() != owner; i++)
+    if (guests[i].door->remove) guests[i].door->remove();
+  _exit(0);
+}
+
+fold_status fold_guest_guard(const struct fold_guest *guests, size_t n) {
+  void *memory = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return fold_error(FOLD_NO_MEMORY, "not enough memory to start a process");
+  shared = memory;
+  owner = getpid();
+  keeper = fork();
+  if (keeper == 0) guard(guests, n);
+  if (keeper > 0) return fold_ok();
+  fold_guest_guard_end();
+  return fold_error(FOLD_ENVIRONMENT, "a process can't be started: %s", strerror(errno));
+}
+
+void fold_guest_guard_end(void) {
+  if (shared == NULL || getpid() != owner) return;
+  atomic_store(&shared->over, true);
+  if (keeper > 0) kill(keeper, SIGTERM);
+  while (keeper > 0 && waitpid(keeper, NULL, 0) < 0 && errno == EINTR) continue;
+  munmap(shared, sizeof *shared);
+  shared = NULL;
+}
