@@ -18,7 +18,7 @@
 static const char *restore(void) {
   static char changed[80];
   changed[0] = '\0';
-  fold_process_restore_limits(changed);
+  fold_process_restore_limits(true, changed);
   fold_process_restore(changed);
   return changed;
 }
@@ -202,6 +202,10 @@ Test(process, a_standard_descriptor_that_was_closed_is_closed_again) {
 }
 
 Test(process, no_look_leaves_a_descriptor_open) {
+  struct rlimit limit;
+  getrlimit(RLIMIT_NOFILE, &limit);
+  limit.rlim_cur = 256;
+  cr_assert(setrlimit(RLIMIT_NOFILE, &limit) == 0 && dup2(STDERR_FILENO, 255) == 255); /* or none would be opened */
   const pid_t child = fork(); /* so that there is one to look at */
   if (child == 0) _exit(0);
   fold_process_keep();

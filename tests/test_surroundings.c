@@ -58,32 +58,34 @@ static void lower(int resource, rlim_t to) {
 }
 static void lower_files(void) { lower(RLIMIT_NOFILE, 16); }
 static void lower_stack(void) { lower(RLIMIT_STACK, 4096); }
+static void lower_locked(void) { lower(RLIMIT_MEMLOCK, 4096); }
 static void leave_all(void) { block(), change_locale(), change_own_locale(), set_new(), change_folder(); }
 
 #define OF(variable) "the environment's variable " variable
 static const struct {
   void (*leave)(void);
   const char *name;
-  bool whole; /* seen by a look at the whole alone */
+  enum fold_look look; /* the shortest that sees it */
 } rows[] = {
-    {leave_nothing, "", false},
-    {set_again, "", false},
-    {move_variable, "", false},
-    {set_new, OF("FOLD_NEW"), false},
-    {set_other, OF("FOLD_SET"), false},
-    {unset, OF("FOLD_SET"), false},
-    {unset_put, OF("FOLD_PUT"), false},
-    {clear_all, OF("FOLD_FIRST"), false},
-    {have_none, OF("FOLD_FIRST"), false},
-    {write_in_place, OF("FOLD_WRITTEN"), true},
-    {change_folder, "the current folder", true},
-    {lower_files, "the process's limit of open files", true},
-    {lower_stack, "the process's limit of stack", true},
-    {change_locale, "the locale", false},
-    {change_own_locale, "the thread's locale", false},
-    {block, "the signal mask", false},
-    {block_last, "the signal mask", false},
-    {leave_all, "the signal mask", false},
+    {leave_nothing, "", FOLD_LOOK_SHORT},
+    {set_again, "", FOLD_LOOK_SHORT},
+    {move_variable, "", FOLD_LOOK_SHORT},
+    {set_new, OF("FOLD_NEW"), FOLD_LOOK_SHORT},
+    {set_other, OF("FOLD_SET"), FOLD_LOOK_SHORT},
+    {unset, OF("FOLD_SET"), FOLD_LOOK_SHORT},
+    {unset_put, OF("FOLD_PUT"), FOLD_LOOK_SHORT},
+    {clear_all, OF("FOLD_FIRST"), FOLD_LOOK_SHORT},
+    {have_none, OF("FOLD_FIRST"), FOLD_LOOK_SHORT},
+    {write_in_place, OF("FOLD_WRITTEN"), FOLD_LOOK_LONG},
+    {change_folder, "the current folder", FOLD_LOOK_LONG},
+    {lower_files, "the process's limit of open files", FOLD_LOOK_LONG},
+    {lower_stack, "the process's limit of stack", FOLD_LOOK_LONG},
+    {lower_locked, "the process's limit of locked memory", FOLD_LOOK_WHOLE},
+    {change_locale, "the locale", FOLD_LOOK_SHORT},
+    {change_own_locale, "the thread's locale", FOLD_LOOK_SHORT},
+    {block, "the signal mask", FOLD_LOOK_SHORT},
+    {block_last, "the signal mask", FOLD_LOOK_SHORT},
+    {leave_all, "the signal mask", FOLD_LOOK_SHORT},
 };
 enum { ROWS = sizeof rows / sizeof *rows };
 
@@ -117,14 +119,14 @@ static void try_row(size_t i) {
   char changed[80] = "";
   cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
   rows[i].leave();
-  if (rows[i].whole) {
-    fold_surroundings_restore(false, changed);
+  for (enum fold_look look = FOLD_LOOK_SHORT; look < rows[i].look; look++) {
+    fold_surroundings_restore(look, changed);
     cr_expect_str_empty(changed, "row %zu: %s", i, changed);
   }
-  fold_surroundings_restore(rows[i].whole, changed);
+  fold_surroundings_restore(rows[i].look, changed);
   cr_expect_str_eq(changed, rows[i].name, "row %zu: %s", i, changed);
   changed[0] = '\0';
-  fold_surroundings_restore(true, changed);
+  fold_surroundings_restore(FOLD_LOOK_WHOLE, changed);
   cr_expect_str_eq(changed, rows[i].leave == leave_all ? "the current folder" : "", "row %zu: %s stays", i, changed);
   expect_as_before(i);
 }
@@ -151,7 +153,7 @@ Test(surroundings, what_is_named_already_stays_named) {
   begin();
   cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
   leave_all();
-  fold_surroundings_restore(true, changed);
+  fold_surroundings_restore(FOLD_LOOK_WHOLE, changed);
   cr_expect_str_eq(changed, "the rounding mode");
   expect_as_before(0);
 }
@@ -162,7 +164,7 @@ Test(surroundings, a_long_name_is_cut) {
   name[sizeof name - 1] = '\0';
   cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
   setenv(name, "1", 1);
-  fold_surroundings_restore(true, changed);
+  fold_surroundings_restore(FOLD_LOOK_WHOLE, changed);
   cr_expect(strncmp(changed, OF("NNN"), strlen(OF("NNN"))) == 0 && strlen(changed) == 79, "%s", changed);
 }
 
@@ -198,6 +200,15 @@ static void lower_privileges(void) { prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); }
 static void take_files(void) {
   for (int fd = 0; fd >= 0;) fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
+/* All but n, from descriptor `first` on. */
+static void take_files_but(int n, int first) {
+  take_files();
+  for (int fd = first; fd < first + n; fd++) close(fd);
+}
+static void leave_15_low(void) { take_files_but(15, 20); }
+static void leave_15_high(void) { take_files_but(15, 49); }
+static void leave_16_low(void) { take_files_but(16, 20); }
+static void leave_16_high(void) { take_files_but(16, 48); }
 
 static ino_t file_at(int descriptor) {
   struct stat file = {0};
@@ -248,22 +259,33 @@ Test(surroundings, what_the_end_of_a_trial_finds_is_named_and_put_back) {
 
 /* What can't be undone: others are to be judged in a new process. */
 Test(surroundings, a_process_with_few_descriptors_or_privileges_is_left) {
-  static void (*const leave[])(void) = {lower_privileges, take_files};
-  static const char *const names[] = {"which system calls its process may make",
-                                      "its process's descriptors, of which hardly one is free"};
+  static const char few[] = "its process's descriptors, of which hardly one is free";
+  static const struct {
+    void (*leave)(void);
+    const char *name;
+  } wild[] = {
+      {lower_privileges, "which system calls its process may make"},
+      {take_files, few},
+      {leave_15_low, few},
+      {leave_15_high, few},
+      {leave_16_low, ""},
+      {leave_16_high, ""},
+  };
   lower(RLIMIT_NOFILE, 64);
-  for (int i = 0; i < 2; i++) {
+  for (size_t i = 0; i < sizeof wild / sizeof *wild; i++) {
     const pid_t child = fork();
     if (child == 0) {
       char changed[80] = "";
       const bool kept = fold_surroundings_keep().code == FOLD_OK;
-      leave[i]();
+      wild[i].leave();
       fold_surroundings_end(changed);
-      _exit(!kept || strcmp(changed, names[i]) != 0 ? 1 : fold_surroundings_are_spoilt() ? 0 : 2);
+      _exit(!kept || strcmp(changed, wild[i].name) != 0         ? 1
+            : fold_surroundings_are_spoilt() == !!*wild[i].name ? 0
+                                                                : 2);
     }
     int how = 0;
     cr_assert_eq(waitpid(child, &how, 0), child);
-    cr_expect(WIFEXITED(how) && WEXITSTATUS(how) == 0, "row %d: %d", i, how);
+    cr_expect(WIFEXITED(how) && WEXITSTATUS(how) == 0, "row %zu: %d", i, how);
   }
 }
 
@@ -274,7 +296,7 @@ Test(surroundings, what_is_changed_between_subjects_is_no_subjects) {
   cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
   fold_surroundings_end(changed);
   leave_all();
-  fold_surroundings_restore(true, changed);
+  fold_surroundings_restore(FOLD_LOOK_WHOLE, changed);
   cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
   fold_surroundings_end(changed);
   cr_expect_str_empty(changed);
@@ -326,15 +348,15 @@ Test(surroundings, a_folder_that_is_renamed_or_removed_is_not_left) {
   cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
   snprintf(other, sizeof other, "%s-other", folder);
   cr_assert_eq(rename(folder, other), 0);
-  fold_surroundings_restore(true, changed);
+  fold_surroundings_restore(FOLD_LOOK_WHOLE, changed);
   cr_expect_str_empty(changed, "%s", changed);
   cr_assert_eq(chdir("/"), 0);
-  fold_surroundings_restore(true, changed);
+  fold_surroundings_restore(FOLD_LOOK_WHOLE, changed);
   cr_expect_str_eq(changed, "the current folder");
   cr_expect(getcwd(now, sizeof now) && strcmp(now, other) == 0, "%s", now);
   changed[0] = '\0';
   cr_assert_eq(rmdir(other), 0);
-  fold_surroundings_restore(true, changed);
+  fold_surroundings_restore(FOLD_LOOK_WHOLE, changed);
   cr_expect_str_empty(changed, "%s", changed);
   fold_surroundings_end(changed);
   cr_assert_eq(fold_surroundings_keep().code, FOLD_OK); /* there */

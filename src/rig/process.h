@@ -10,9 +10,10 @@
 
 /* All that follows is compared with what there is now. */
 void fold_process_keep(void);
-/* Puts limits back, and names the first that is another where nothing is named yet. */
-void fold_process_restore_limits(char changed[80]);
-/* The same of all else. It takes as long as a short run: it is for the end of a trial. */
+/* Puts limits back, and names the first that is another where nothing is named yet: all; or those alone without which the harness could
+ * not go on, for each takes a system call. */
+void fold_process_restore_limits(bool all, char changed[80]);
+/* The same of all but limits. It takes as long as a short run: it is for the end of a trial. */
 void fold_process_restore(char changed[80]);
 /* Nothing is compared any more, and what was kept open for that is closed. */
 void fold_process_forget(void);

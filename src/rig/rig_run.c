@@ -174,9 +174,11 @@ static bool is_looked_at(const struct fold_rig *rig) { return rig->ops->is_host 
 /* `left` is of the engine. */
 static void restore_state(struct fold_rig *rig, const struct fold_call *call, const struct fold_footing *before,
                           bool looks, const char left[80], struct fold_traces *traces) {
-  bool whole = !rig->ops->is_host || call->comm || looks || rig->left_some;
+  const enum fold_look look = !rig->ops->is_host || call->comm ? FOLD_LOOK_WHOLE
+                              : looks || rig->left_some        ? FOLD_LOOK_LONG
+                                                               : FOLD_LOOK_SHORT;
   fold_footing_restore(before, looks, traces->left);
-  fold_surroundings_restore(whole, traces->left);
+  fold_surroundings_restore(look, traces->left);
   if (!traces->left[0]) memcpy(traces->left, left, sizeof traces->left);
   rig->left_some |= traces->left[0] != '\0';
 }
@@ -323,7 +325,7 @@ void fold_rig_look_at_state(struct fold_rig *rig, struct fold_traces *traces) {
   if (rig->ops->is_host) {
     fold_surroundings_end(traces->left);
   } else { /* a device's library starts what it needs when it is first asked */
-    fold_surroundings_restore(true, traces->left);
+    fold_surroundings_restore(FOLD_LOOK_WHOLE, traces->left);
     fold_surroundings_forget();
   }
 }

@@ -232,14 +232,16 @@ fold_status fold_surroundings_keep(void) {
   return status;
 }
 
-void fold_surroundings_restore(bool whole, char changed[80]) {
+void fold_surroundings_restore(enum fold_look look, char changed[80]) {
+  const bool reads = look != FOLD_LOOK_SHORT;
   if (own.kept) look_at_own(changed);
   pthread_mutex_lock(&turn);
   if (known.kept) {
-    if (whole) fold_process_restore_limits(changed); /* first: the other looks need memory and files */
+    if (reads)
+      fold_process_restore_limits(look == FOLD_LOOK_WHOLE, changed); /* first: all else needs memory and files */
     look_at_locale(changed);
-    look_at_variables(whole, changed);
-    if (whole) look_at_folder(changed);
+    look_at_variables(reads, changed);
+    if (reads) look_at_folder(changed);
   }
   pthread_mutex_unlock(&turn);
 }
@@ -257,7 +259,7 @@ void fold_surroundings_forget(void) {
 /* To keep what system calls tell takes as long as some runs. Where all was found as it is kept, the next subject begins with that; what
  * can't be put back would be told of each one to come. */
 void fold_surroundings_end(char changed[80]) {
-  fold_surroundings_restore(true, changed);
+  fold_surroundings_restore(FOLD_LOOK_WHOLE, changed);
   if (known.kept) fold_process_restore(changed);
   if (changed[0])
     fold_surroundings_forget();

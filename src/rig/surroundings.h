@@ -12,9 +12,12 @@
 /* Keeps what there is now, to be compared with; where something is kept already, that stays. NO_MEMORY. */
 fold_status fold_surroundings_keep(void);
 
-/* Puts back what is no longer as it was kept, and names the first such thing where nothing is named yet. Unless `whole`, the current
- * folder and variables that were written in place are not looked at, which would take longer than a short run. */
-void fold_surroundings_restore(bool whole, char changed[80]);
+/* How much is looked at: SHORT takes no longer than a short run; LONG also has the current folder, variables that were written in place, and
+ * the limits without which the harness itself could not go on; WHOLE has all limits. */
+enum fold_look { FOLD_LOOK_SHORT, FOLD_LOOK_LONG, FOLD_LOOK_WHOLE };
+
+/* Puts back what is no longer as it was kept, and names the first such thing where nothing is named yet. */
+void fold_surroundings_restore(enum fold_look look, char changed[80]);
 
 /* The same of all, after a subject's last run on the host, where one thread makes runs: also of how signals are handled, timers, the
  * user, the priority, the mask of files' modes, and processes that it started. What is changed from now on is the harness's own doing,
