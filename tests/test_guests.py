@@ -166,6 +166,9 @@ def check_wild(folder):
     for name in ("marks", "honest_after"):
         assert re.search(f"liar/{name} on host\n  bounded +2 ", out), (name, out)
     assert code == 1 and "a process ended, and the subject under test was not the cause" in err, (code, err)
+    code, out, err = verify("--guest", guest, "--subjects", "liar/honest,liar/aborts_at_exit,liar/honest_after", "--claims", "run_to_run", "--fixtures", "normal/f32/sum/1x17/seed1")
+    assert code == 99 and "\n3 held, 0 refuted" in out, (code, out, err)
+    assert "liar/aborts_at_exit on host: after all was judged, at exit or in a destructor: the process that it ran in was killed by signal 6" in err and "honest" not in err, err
     check_stop(guest)
 
 

@@ -15,7 +15,7 @@ enum { GROUPS = 1024, MOST_TIMES = 50, BETWEEN = 10000 /* microseconds */ };
 static struct shared {
   _Atomic pid_t groups[GROUPS]; /* 0: none */
   _Atomic bool over;
-} *shared;
+} * shared;
 static pid_t owner, keeper;
 
 /* Once nobody is in a group its number may become somebody else's. */

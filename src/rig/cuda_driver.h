@@ -24,7 +24,7 @@
   X(cuCtxSetCurrent, (void *context))                                                                       \
   X(cuCtxGetDevice, (int *device))                                                                          \
   X(cuCtxSynchronize, (void))                                                                               \
-  X(cuMemGetInfo_v2, (size_t * unused, size_t *all))                                                        \
+  X(cuMemGetInfo_v2, (size_t * unused, size_t * all))                                                       \
   X(cuMemAlloc_v2, (uint64_t * at, size_t nbytes))                                                          \
   X(cuMemFree_v2, (uint64_t at))                                                                            \
   X(cuMemHostAlloc, (void **at, size_t nbytes, unsigned flags))                                             \
@@ -39,7 +39,7 @@
      unsigned block_z, unsigned shared, void *stream, void **arguments, void **extra))
 
 /* Of pools of memory, which are younger than the rest (CUDA 11.2): NULL where the driver has none. */
-#define FOLD_CUDA_POOL_CALLS(X)                     \
+#define FOLD_CUDA_POOL_CALLS(X)                    \
   X(cuDeviceGetMemPool, (void **pool, int device)) \
   X(cuMemPoolGetAttribute, (void *pool, int attribute, void *value))
 

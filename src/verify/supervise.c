@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "asked.h"
+#include "culprit.h"
 #include "guest_guard.h"
 #include "orphans.h"
 #include "setting.h"
@@ -289,6 +290,9 @@ static fold_status conclude(struct supervisor *s, int status) {
   describe(s, SAID_ALL, status, text);
   s->in_trial = false;
   wonder(s, text);
+  if (s->ended_badly[0]) return fold_ok();
+  snprintf(s->ended_badly, sizeof s->ended_badly, "%s", text);
+  memcpy(s->suspects, s->ran, s->job->registry->n * sizeof *s->ran);
   return fold_ok();
 }
 
@@ -338,8 +342,9 @@ static fold_status open_desk(struct supervisor *s) {
   s->desk = mmap(NULL, sizeof *s->desk, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   s->seconds_lost = calloc(s->job->registry->n + 1, sizeof *s->seconds_lost);
   s->ran = calloc(s->job->registry->n + 1, sizeof *s->ran);
+  s->suspects = calloc(s->job->registry->n + 1, sizeof *s->suspects);
   s->explained = calloc(s->job->registry->n + 1, sizeof *s->explained);
-  if (s->desk == MAP_FAILED || !s->seconds_lost || !s->ran || !s->explained)
+  if (s->desk == MAP_FAILED || !s->seconds_lost || !s->ran || !s->suspects || !s->explained)
     return fold_error(FOLD_NO_MEMORY, "not enough memory to start a process");
   if (!s->job->wants_fresh) return fold_ok();
   s->fresh = memfd_create("foldproof-fresh", MFD_CLOEXEC);
@@ -356,6 +361,19 @@ static fold_status employ_all(struct supervisor *s) {
   fold_status status = fold_ok();
   while (status.code == FOLD_OK && !over) status = employ(s, &over);
   return status;
+}
+
+/* What no judgement says. */
+static fold_status what_is_left(const struct supervisor *s) {
+  const struct fold_subject *who = s->ended_badly[0] ? fold_culprit(s->job, &s->cases, s->suspects) : NULL;
+  if (who)
+    return fold_error(FOLD_ENVIRONMENT, "%.60s on %s: after all was judged, at exit or in a destructor: %s", who->name,
+                      fold_engine_name(who->engine), s->ended_badly);
+  if (s->riddles == 0) return fold_ok();
+  return fold_error(FOLD_ENVIRONMENT,
+                    "%zu times a process ended, and the subject under test was not the cause; perhaps an earlier "
+                    "subject was; first in %s",
+                    s->riddles, s->riddle);
 }
 
 fold_status fold_supervise(const struct fold_job *job, fold_status *riddle) {
@@ -378,17 +396,13 @@ fold_status fold_supervise(const struct fold_job *job, fold_status *riddle) {
     fold_orphans_end(&orphans, s.left_some ? patience_with_orphans(job) : 0);
     fold_asked_leave();
   }
-  *riddle = fold_ok();
-  if (s.riddles > 0)
-    *riddle = fold_error(FOLD_ENVIRONMENT,
-                         "%zu times a process ended, and the subject under test was not the cause; perhaps an earlier "
-                         "subject was; first in %s",
-                         s.riddles, s.riddle);
+  *riddle = what_is_left(&s);
   if (s.desk != MAP_FAILED) munmap(s.desk, sizeof *s.desk);
   if (s.fresh >= 0) close(s.fresh);
   fold_cases_free(&s.cases);
   free(s.seconds_lost);
   free(s.ran);
+  free(s.suspects);
   free(s.explained);
   free(s.got);
   return status;

@@ -72,7 +72,7 @@ static bool take_trial(struct supervisor *s, size_t n) {
   s->in_trial = true;
   s->asks = false;
   s->trials++;
-  s->ran[begun.place.subject] = true;
+  s->ran[begun.place.subject] = begun.place.c + 1;
   s->since = fold_now();
   return true;
 }

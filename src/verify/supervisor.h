@@ -34,7 +34,7 @@ struct supervisor {
   struct fold_round round; /* where it is; for judgements in its stead */
   bool in_trial;
   size_t trials;         /* that it began */
-  bool *ran;             /* of each subject: in one of these */
+  size_t *ran;           /* of each subject: the case of its last one, counted from 1 */
   uint64_t told;         /* the claims that were judged in this trial, FOLD_CLAIM each */
   bool stuck;            /* the worker before it ended without a trial */
   bool again;            /* the trial is run for the second time: what was told before is not told again */
@@ -49,10 +49,12 @@ struct supervisor {
   unsigned char *got;              /* its results; in a room that was */
   size_t got_bytes;
   struct fold_ended ended;
-  int sent; /* a signal to this process, by it or what it has started; 0: none */
-  fold_status failed; /* of the sink, or of memory: ends all */
-  size_t riddles;     /* how often a worker ended in a trial that then ended well in a new one, and */
-  char riddle[200];   /* where first, and how */
+  int sent;              /* a signal to this process, by it or what it has started; 0: none */
+  fold_status failed;    /* of the sink, or of memory: ends all */
+  char ended_badly[160]; /* how the first worker did that had said all, and */
+  size_t *suspects;      /* who ran in it, as `ran` */
+  size_t riddles;        /* how often a worker ended in a trial that then ended well in a new one, and */
+  char riddle[200];      /* where first, and how */
 };
 
 /* supervise_words.c: whether the head of the worker's next word has been read. */

@@ -311,6 +311,12 @@ static int dies_then_spoils(call_of *call, void *context) {
   return sums(call, 1);
 }
 
+/* When all is over. */
+static int aborts_at_exit(call_of *call, void *context) {
+  if (++*(unsigned *)context == 1) atexit(abort);
+  return honest(call, context);
+}
+
 static unsigned count;
 #define WILD(id)                                                                                 \
   {                                                                                              \
@@ -359,6 +365,7 @@ static const struct foldproof_guest_subject subjects[] = {
     WILD(ends_its_parent),
     WILD(interrupts_its_parent),
     WILD(wakes_its_parent),
+    WILD(aborts_at_exit),
     WILD(halts),
     WILD(lowers_hard_limit),
     WILD(sets_alarm),
