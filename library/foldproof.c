@@ -14,6 +14,7 @@
 #include "exact.h"
 #include "judge.h"
 #include "order.h"
+#include "own.h"
 
 static _Thread_local char last_error[sizeof((fold_status *)0)->text];
 
@@ -91,13 +92,19 @@ int foldproof_replay(const char *order, const char *dtype, const char *op, const
   if (status.code != FOLD_OK) return fold_answer(status);
   call.out = out;
   call.launch.threads = useful(threads);
-  return fold_answer(fold_order_replay(found, &call));
+  struct fold_own own;
+  fold_own_begin(&own);
+  status = fold_order_replay(found, &call);
+  fold_own_end(&own);
+  return fold_answer(status);
 }
 
 static fold_status exact_rows(const struct fold_call *call, enum fold_dtype to, unsigned threads, void *out) {
   struct fold_truth truth;
+  struct fold_own own;
   fold_status status = fold_ok();
   size_t stride = call->cols * fold_dtype_size(call->dtype);
+  fold_own_begin(&own);
   fold_truth_init(&truth);
   for (size_t r = 0; r < call->rows && status.code == FOLD_OK; r++) {
     const char *row = (const char *)call->in + r * stride;
@@ -105,6 +112,7 @@ static fold_status exact_rows(const struct fold_call *call, enum fold_dtype to, 
     if (status.code == FOLD_OK) fold_bits_store(to, out, r, truth.rounded[to]);
   }
   fold_truth_free(&truth);
+  fold_own_end(&own);
   return status;
 }
 
@@ -135,12 +143,15 @@ int foldproof_exact_text(const char *dtype, const char *op, const void *in, size
                          size_t *needed) {
   struct fold_call call;
   struct fold_truth truth;
+  struct fold_own own;
   fold_status status = parse_call(dtype, op, in, 1, n, size > 0 ? text : "", &call);
   if (status.code != FOLD_OK) return fold_answer(status);
+  fold_own_begin(&own);
   fold_truth_init(&truth);
   status = fold_oracle_exact(call.dtype, call.op, call.in, n, 0, &truth);
   if (status.code == FOLD_OK) status = put_digits(&truth, text, size, needed);
   fold_truth_free(&truth);
+  fold_own_end(&own);
   return fold_answer(status);
 }
 
@@ -178,16 +189,19 @@ int foldproof_measure(const char *order, const char *dtype, const char *op, cons
   struct fold_call call;
   struct fold_truth truth;
   const struct fold_order *found = NULL;
+  struct fold_own own;
   uint64_t height = n > 0 ? n - 1 : 0;
   fold_status status = parse_call(dtype, op, in, 1, n, measure, &call);
   if (status.code == FOLD_OK && got == NULL) status = fold_error(FOLD_BAD_INPUT, "the result is a null pointer");
   if (status.code == FOLD_OK && order) status = parse_order(order, &found);
   if (status.code == FOLD_OK && found) status = fold_order_height(found, call.dtype, call.in, n, &height);
   if (status.code != FOLD_OK) return fold_answer(status);
+  fold_own_begin(&own);
   fold_truth_init(&truth);
   status = fold_oracle_exact(call.dtype, call.op, call.in, n, 0, &truth);
   if (status.code == FOLD_OK) measure_one(&truth, height, fold_bits_load(call.dtype, got, 0), measure);
   fold_truth_free(&truth);
+  fold_own_end(&own);
   return fold_answer(status);
 }
 

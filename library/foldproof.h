@@ -10,7 +10,8 @@
  * propagates; -0 < +0 in max and min.
  *
  * Every function that returns int returns 0, or one of the codes below; then foldproof_error() tells what was wrong in
- * one line, and what the call was to write means nothing. No function prints, exits, or changes the rounding mode. Calls may be made from
+ * one line, and what the call was to write means nothing. No function prints, exits, or changes the rounding mode, and what
+ * is computed depends on neither that nor flushing to zero. Calls may be made from
  * several threads at once, but for foldproof_verify.
  */
 #ifndef FOLDPROOF_H

@@ -82,16 +82,27 @@ static void wait_for_ends(unsigned before) {
   for (int i = 0; i < 1000 && fold_footing_threads() > before; i++) nanosleep(&pause, NULL);
 }
 
+bool fold_footing_take(void) {
+  const bool other = !is_usual(environment_now());
+  if (other) set_usual();
+  return other;
+}
+
 /* Clang's runtime loses the locks of critical sections by a hard pause (14: the next one crashes): its threads stay, and are
  * looked at after each run. */
+void fold_footing_end_threads(void) {
+#ifndef __clang__
+  omp_pause_resource_all(omp_pause_hard);
+#endif
+}
+
 void fold_footing_reset(void) {
   set_usual();
   if (quiet && fold_footing_threads() == quiet) return;
-#ifndef __clang__
-  omp_pause_resource_all(omp_pause_hard);
-#else
+#ifdef __clang__
   if (quiet) return;
 #endif
+  fold_footing_end_threads();
   wait_for_ends(quiet ? quiet : 1);
   quiet = fold_footing_threads();
 }

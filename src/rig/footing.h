@@ -18,6 +18,11 @@ struct fold_footing {
 /* How many threads this process has; 0 where the system does not say. */
 unsigned fold_footing_threads(void);
 
+/* The default environment for this thread, and no other thread's; whether it had another one. */
+bool fold_footing_take(void);
+/* Of OpenMP's other threads those that wait for work of this one: new ones will have this thread's environment. */
+void fold_footing_end_threads(void);
+
 /* The default environment for this thread; OpenMP's other threads, where there are any, are ended, and new ones will have
  * this thread's environment. */
 void fold_footing_reset(void);

@@ -1,9 +1,15 @@
 /* test_library.c: the installed interface, through its header and shared library alone: bits, digits, errors, refusals. */
 #include <criterion/criterion.h>
+#include <fenv.h>
 #include <foldproof.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#ifdef __x86_64__
+#include <xmmintrin.h>
+#endif
 
 /* A spread of magnitudes and signs from a fixed recurrence: every order gives different bits. */
 static float term(uint32_t i) {
@@ -44,6 +50,82 @@ Test(library, replays_have_the_bits_of_their_orders) {
       cr_expect_eq(memcmp(&got[r], &want, 4), 0, "pairwise, row %zu: %a, want %a", r, got[r], want);
     }
   }
+  free(x);
+}
+
+/* Everything that computes, of data among which subnormals decide. */
+struct computed {
+  float replayed, exact;
+  uint16_t greatest;
+  struct foldproof_measure measured;
+  char digits[1200];
+};
+
+static struct computed compute(const float *x, size_t n, unsigned threads) {
+  static const uint16_t small[] = {0x0003, 0x8001, 0x0002}; /* subnormal in f16, and normal in f32 */
+  static const double tiny[] = {0x1p-1070, -0x1p-1074};
+  struct computed c;
+  memset(&c, 0, sizeof c);
+  cr_assert_eq(foldproof_replay("host/numpy", "f32", "sum", x, 1, n, threads, &c.replayed), 0);
+  cr_assert_eq(foldproof_exact("f32", "sum", x, 1, n, "f32", threads, &c.exact), 0);
+  cr_assert_eq(foldproof_exact("f16", "max", small, 1, 3, "f16", threads, &c.greatest), 0);
+  cr_assert_eq(foldproof_measure(NULL, "f64", "sum", tiny, 2, tiny, &c.measured), 0);
+  cr_assert_eq(foldproof_exact_text("f64", "prod", tiny, 1, c.digits, sizeof c.digits, NULL), 0);
+  return c;
+}
+
+static void expect_same(const struct computed *a, const struct computed *b, const char *where) {
+  cr_expect_eq(memcmp(&a->replayed, &b->replayed, 4), 0, "%s: replay %a, want %a", where, b->replayed, a->replayed);
+  cr_expect_eq(memcmp(&a->exact, &b->exact, 4), 0, "%s: sum %a, want %a", where, b->exact, a->exact);
+  cr_expect_eq(a->greatest, b->greatest, "%s: max %#x, want %#x", where, b->greatest, a->greatest);
+  cr_expect_eq(memcmp(&a->measured, &b->measured, sizeof a->measured), 0, "%s: measure", where);
+  cr_expect_str_eq(a->digits, b->digits, "%s", where);
+}
+
+/* A subnormal sum, of threads that have no work of their own to inherit from. */
+enum { MANY = 1 << 20 };
+static float *subnormals(void) {
+  float *x = terms(MANY);
+  for (size_t i = 0; i < MANY; i++) x[i] *= 0x1p-130f;
+  return x;
+}
+
+Test(library, the_callers_arithmetic_changes_no_bit_and_stays) {
+  float *x = subnormals();
+  const struct computed want = compute(x, MANY, 3);
+  fenv_t usual;
+  fegetenv(&usual);
+  for (int k = 0; k < 3; k++) {
+    if (k < 2) fesetround(k ? FE_TOWARDZERO : FE_UPWARD);
+#ifdef __x86_64__
+    if (k == 2) _mm_setcsr(_mm_getcsr() | 0x8040); /* flushes what is subnormal, before and after */
+    const unsigned before = _mm_getcsr() & 0xffc0;
+#endif
+    const struct computed got = compute(x, MANY, 3);
+#ifdef __x86_64__
+    cr_expect_eq(_mm_getcsr() & 0xffc0, before);
+#endif
+    cr_expect_eq(fegetround(), k == 0 ? FE_UPWARD : k == 1 ? FE_TOWARDZERO : FE_TONEAREST);
+    fesetenv(&usual);
+    expect_same(&want, &got, k < 2 ? "rounding" : "flushing");
+  }
+  free(x);
+}
+
+/* The alarm ends one that waits for threads that are not there. */
+Test(library, a_child_of_fork_computes_too) {
+  float *x = subnormals();
+  const struct computed want = compute(x, MANY, 3);
+  const pid_t child = fork();
+  cr_assert(child >= 0);
+  if (child == 0) {
+    alarm(100);
+    const struct computed got = compute(x, MANY, 3);
+    _exit(memcmp(&got, &want, sizeof got) != 0);
+  }
+  int status = -1;
+  cr_assert_eq(waitpid(child, &status, 0), child);
+  cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "status %d", status);
   free(x);
 }
 

@@ -1,0 +1,17 @@
+/* own.h: what a call that only computes has of its caller's thread: the default arithmetic, and threads of OpenMP that have it too. */
+#ifndef FOLD_OWN_H
+#define FOLD_OWN_H
+
+#include <fenv.h>
+
+#include "fold.h"
+
+struct fold_own {
+  fenv_t callers;
+  bool other; /* the caller's arithmetic was not the default */
+};
+
+void fold_own_begin(struct fold_own *own);
+void fold_own_end(const struct fold_own *own);
+
+#endif
