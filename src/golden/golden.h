@@ -52,7 +52,7 @@ struct fold_golden_sheet {
 /* The names of a folder's sheets, as its list has them. */
 struct fold_golden_list {
   char **name;
-  size_t n;
+  size_t n, room;
   bool there;
 };
 

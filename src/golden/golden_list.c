@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "golden.h"
+#include "list.h"
 #include "path.h"
 
 enum { MOST_LINES = 10 };
@@ -32,12 +33,9 @@ static bool is_there(const struct fold_goldens *g, const char *name) {
 static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for the goldens"); }
 
 static fold_status add(struct fold_golden_list *list, const char *name) {
-  char **grown = reallocarray(list->name, list->n + 1, sizeof *grown);
-  if (grown) list->name = grown;
-  char *copy = grown ? strdup(name) : NULL;
-  if (copy == NULL) return no_memory();
-  list->name[list->n++] = copy;
-  return fold_ok();
+  char **added = fold_list_grow(&list->name, &list->n, &list->room, sizeof *added);
+  if (added) *added = strdup(name);
+  return added && *added ? fold_ok() : no_memory();
 }
 
 void fold_golden_list_free(struct fold_golden_list *list) {

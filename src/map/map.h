@@ -85,7 +85,7 @@ fold_status fold_map_name(const struct fold_tree *tree, char name[FOLD_MAP_NAME]
 /* Trees of several maps, each once: a class's letter is its place among them. */
 struct fold_map_legend {
   const struct fold_map_class **class; /* of a kind that is told with a tree */
-  size_t n;
+  size_t n, room;
 };
 fold_status fold_map_legend_add(struct fold_map_legend *legend, const struct fold_map *map);
 void fold_map_legend_free(struct fold_map_legend *legend);

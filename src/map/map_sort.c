@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "bits.h"
+#include "list.h"
 #include "map_parts.h"
 
 fold_status fold_map_sorter_open(struct fold_map_sorter *s, size_t n) {
@@ -26,14 +27,10 @@ void fold_map_sorter_close(struct fold_map_sorter *s) {
 static fold_status add_node(struct fold_map_sorter *s, uint32_t parent, uint16_t answer, uint32_t *node) {
   if (s->nodes - s->round == FOLD_MAP_CLASSES_MOST)
     return fold_error(FOLD_UNSUPPORTED, "the elements have more than %d different trees", FOLD_MAP_CLASSES_MOST);
-  if (s->nodes == s->room) {
-    struct fold_map_node *more = realloc(s->node, 2 * s->room * sizeof *more);
-    if (!more) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu classes of elements", s->nodes);
-    s->node = more;
-    s->room *= 2;
-  }
-  s->node[s->nodes] = (struct fold_map_node){parent, answer};
-  *node = (uint32_t)s->nodes++;
+  struct fold_map_node *added = fold_list_grow(&s->node, &s->nodes, &s->room, sizeof *added);
+  if (!added) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu classes of elements", s->nodes);
+  *added = (struct fold_map_node){parent, answer};
+  *node = (uint32_t)(s->nodes - 1);
   return fold_ok();
 }
 

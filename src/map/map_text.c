@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "list.h"
 #include "map.h"
 
 /* Runs that are listed of a map; JSON has all. */
@@ -12,10 +13,9 @@ static bool has_tree(const struct fold_map_class *c) { return c->kind == FOLD_MA
 fold_status fold_map_legend_add(struct fold_map_legend *legend, const struct fold_map *map) {
   for (size_t k = 0; k < map->classes; k++) {
     if (!has_tree(&map->class[k]) || fold_map_legend_find(legend, &map->class[k]) < legend->n) continue;
-    const struct fold_map_class **more = realloc(legend->class, (legend->n + 1) * sizeof *more);
-    if (more == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu trees", legend->n + 1);
-    legend->class = more;
-    legend->class[legend->n++] = &map->class[k];
+    const struct fold_map_class **added = fold_list_grow(&legend->class, &legend->n, &legend->room, sizeof *added);
+    if (added == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu trees", legend->n + 1);
+    *added = &map->class[k];
   }
   return fold_ok();
 }

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "list.h"
+
 bool fold_skips_take(const struct fold_judgement *j) { return j->got == NULL && j->finding.verdict == FOLD_SKIPPED; }
 
 static bool is_like(const struct fold_skipped *s, const struct fold_judgement *j) {
@@ -38,26 +40,21 @@ fold_status fold_skips_count(struct fold_skips *skips, const struct fold_judgeme
 }
 
 fold_status fold_skips_add(struct fold_skips *skips, const struct fold_judgement *j, json_t *line) {
-  const struct fold_skipped skipped = {.subject = j->subject_index,
-                                       .claim = j->claim,
-                                       .promised = j->promised,
-                                       .reason = strdup(j->finding.reason),
-                                       .line = line,
-                                       .fixtures = json_object(),
-                                       .n = 1};
-  if (skips->n == skips->room) {
-    const size_t room = skips->room ? 2 * skips->room : 64;
-    struct fold_skipped *grown = reallocarray(skips->at, room, sizeof *grown);
-    if (grown) skips->at = grown, skips->room = room;
+  char *reason = line ? strdup(j->finding.reason) : NULL;
+  struct fold_skipped *added = reason ? fold_list_grow(&skips->at, &skips->n, &skips->room, sizeof *added) : NULL;
+  if (added == NULL) {
+    free(reason);
+    json_decref(line);
+    return no_memory();
   }
-  if (skips->n < skips->room && line && skipped.reason) {
-    skips->at[skips->n++] = skipped;
-    return cover(skipped.fixtures, j->c);
-  }
-  free(skipped.reason);
-  json_decref(skipped.fixtures);
-  json_decref(line);
-  return no_memory();
+  *added = (struct fold_skipped){.subject = j->subject_index,
+                                 .claim = j->claim,
+                                 .promised = j->promised,
+                                 .reason = reason,
+                                 .line = line,
+                                 .fixtures = json_object(),
+                                 .n = 1};
+  return cover(added->fixtures, j->c);
 }
 
 json_t *fold_skips_line(struct fold_skipped *skipped) {

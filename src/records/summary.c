@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "counts.h"
+#include "list.h"
 
 /* Reasons beyond these are counted together: they have become particulars. */
 enum { MOST_REASONS = 12 };
@@ -30,12 +31,14 @@ static fold_status count_skip(struct fold_summary *summary, const char *reason) 
       summary->skip[i].n++;
       return fold_ok();
     }
-  struct fold_skip *grown = reallocarray(summary->skip, summary->n_skips + 1, sizeof *grown);
-  if (grown) summary->skip = grown;
-  char *copy = grown ? strdup(reason) : NULL;
-  if (!copy) return fold_error(FOLD_NO_MEMORY, "not enough memory for the summary");
-  summary->skip[summary->n_skips++] = (struct fold_skip){copy, 1};
-  return fold_ok();
+  char *copy = strdup(reason);
+  struct fold_skip *added =
+      copy ? fold_list_grow(&summary->skip, &summary->n_skips, &summary->room_skips, sizeof *added) : NULL;
+  if (added)
+    *added = (struct fold_skip){copy, 1};
+  else
+    free(copy);
+  return added ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the summary");
 }
 
 /* Puts the case that is over where it belongs among the slowest. */

@@ -22,7 +22,7 @@ struct fold_slow {
 struct fold_summary {
   const struct fold_registry *registry;
   struct fold_skip *skip; /* of promised claims, each reason once */
-  size_t n_skips;
+  size_t n_skips, room_skips;
   double *seconds;                          /* of each subject */
   double before;                            /* when the last judgement came */
   struct fold_slow now, slow[FOLD_SLOWEST]; /* slow: the worst first */

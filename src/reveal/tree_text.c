@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "fingerprint.h"
+#include "list.h"
 #include "tree.h"
 
 /* What is known of each node: its lowest term, how many it has, its shape, and its shape with the terms' distances. */
@@ -42,19 +43,12 @@ static void look_at(struct shapes *s, uint32_t node) {
   s->form[node] = fold_fingerprint_mix(form);
 }
 
-static size_t push(struct shapes *s, uint32_t node) {
-  if (s->parts == s->room) {
-    const size_t room = 2 * s->room + 64;
-    uint32_t *part = realloc(s->part, room * sizeof *part);
-    if (part == NULL) {
-      s->failed = true;
-      return s->parts;
-    }
-    s->part = part;
-    s->room = room;
-  }
-  s->part[s->parts++] = node;
-  return s->parts;
+static void push(struct shapes *s, uint32_t node) {
+  uint32_t *part = fold_list_grow(&s->part, &s->parts, &s->room, sizeof *part);
+  if (part)
+    *part = node;
+  else
+    s->failed = true;
 }
 
 static void tell(struct shapes *s, uint32_t node, int indent);
