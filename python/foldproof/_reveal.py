@@ -18,6 +18,7 @@ class Tree:
                  "no tree"
     orders       names of declared orders that have this tree at this n, or the method that replays; "" is unknown
     why          what was seen where there is no tree
+    accumulator  the dtype in which the tree's replay has fn's bits; it need not be the one that was declared
     fingerprint  that of `foldproof order`; None where there is no tree, as the next two are
     joins        the tree: entry j is join n + j, a list of its operands, terms 0 to n - 1 or former joins; the last is the root
     text         the same in words
@@ -28,15 +29,22 @@ class Tree:
         self.kind: str = record["kind"]
         self.orders: List[str] = record["orders"].split(", ") if record["orders"] else []
         self.why: str = record.get("why", "")
+        self.accumulator: str = record["accumulator"]
         self.fingerprint: Optional[str] = record.get("fingerprint")
         self.joins: Optional[List[List[int]]] = record.get("tree")
         self.text: Optional[str] = record.get("text")
 
+    @property
+    def _unusual(self) -> str:
+        """An order's name alone is taken for its replay, whose accumulator is the usual one."""
+        usual = "f64" if self.record["dtype"] == "f64" else "f32"
+        return "" if self.text is None or self.accumulator == usual else f" accumulated in {self.accumulator}"
+
     def __repr__(self) -> str:
-        return f"<foldproof.Tree: {self.kind}, {', '.join(self.orders) or self.why or 'unknown order'}>"
+        return f"<foldproof.Tree: {self.kind}{self._unusual}, {', '.join(self.orders) or self.why or 'unknown order'}>"
 
     def __str__(self) -> str:
-        head = f"{self.record['subject']}: {self.record['problem']} of {self.record['n']} {self.record['dtype']}"
+        head = f"{self.record['subject']}: {self.record['problem']} of {self.record['n']} {self.record['dtype']}{self._unusual}"
         if self.text is None:
             return f"{head}: {self.kind}{': ' if self.why or self.orders else ''}{self.why or ', '.join(self.orders)}"
         place, batch = self.record.get("depends_on_place"), self.record["depends_on_batch"]

@@ -49,6 +49,16 @@ class Reveal(unittest.TestCase):
         tree = reveal(lambda x: foldproof.replay("host/reverse" if len(x) == 1 else "host/pairwise", x))
         self.assertEqual((tree.orders[0], tree.record["depends_on_batch"]), ("host/reverse", True))
 
+    def test_another_accumulator_than_the_usual_is_told(self):
+        def in_f64(x):
+            return in_turn(x.astype("f8")).astype(x.dtype)
+
+        for dtype, fn, told in (("f32", in_f64, " accumulated in f64"), ("f32", in_turn, ""), ("f64", in_f64, "")):
+            tree = reveal(fn, 16, dtype)
+            self.assertEqual(tree.accumulator, "f64" if told else dtype)
+            self.assertEqual(str(tree).split(": ")[1], f"sum of 16 {dtype}{told}")
+            self.assertEqual(repr(tree).split(",")[0], f"<foldproof.Tree: tree{told}")
+
     def test_products(self):
         tree = reveal(lambda x, y: in_turn(x * y), problem="dot")
         self.assertEqual((tree.orders, tree.record["fused"]), (["dot/sequential"], []))
