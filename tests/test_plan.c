@@ -1,5 +1,6 @@
 /* test_plan.c: which levels of two factors a plan's runs bring together, in one trial and over the trials of many inputs. */
 #include <criterion/criterion.h>
+#include <math.h>
 
 #include "plan.h"
 
@@ -71,6 +72,80 @@ Test(plan, over_many_inputs_every_two_levels_meet) {
   }
 }
 
+/* By number, of every plan of that engine together. */
+Test(plan, the_levels_are_those_of_the_list) {
+  static const struct {
+    enum fold_engine engine;
+    int factor;
+    unsigned n;
+    int levels[8];
+  } lists[] = {{FOLD_HOST, THREADS, 8, {0, 1, 2, 3, 4, 7, 8, 16}},
+               {FOLD_MPI, THREADS, 8, {0, 1, 2, 3, 4, 7, 8, 16}},
+               {FOLD_HOST, SHIFT, 8, {1, 2, 3, 4, 5, 8, 16, 32}},
+               {FOLD_HOST, OTHER, 5, {0, 1, 2, 4, 5}},
+               {FOLD_HOST, OUT, 4, {0, 1, 3, 16}},
+               {FOLD_HOST, SCRATCH, 2, {0, 1}}};
+  for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
+    bool met[LEVELS] = {false};
+    uint64_t state = l;
+    for (int trial = 0; trial < 1000; trial++) {
+      struct fold_variation plan[FOLD_PLAN_MOST];
+      const size_t n = fold_plan(lists[l].engine, 300, next(&state), plan);
+      for (size_t k = 0; k < n; k++) {
+        int level[FACTORS];
+        levels_of(&plan[k], level);
+        if (level[lists[l].factor] >= 0) met[level[lists[l].factor]] = true;
+      }
+    }
+    unsigned n = 0;
+    for (int i = 0; i < LEVELS; i++) n += met[i];
+    cr_expect_eq(n, lists[l].n);
+    for (unsigned i = 0; i < lists[l].n; i++)
+      cr_expect(met[lists[l].levels[i]], "%s: never %d", names[lists[l].factor], lists[l].levels[i]);
+  }
+}
+
+Test(plan, grids_and_blocks_are_those_of_the_list) {
+  static const unsigned want[][2] = {{0, 0}, {1, 0}, {7, 0}, {0, 0}, {132, 0}, {0, 128}, {33, 512}};
+  struct fold_variation plan[FOLD_PLAN_MOST];
+  cr_assert_eq(fold_plan(FOLD_CUDA, 300, 1, plan), sizeof want / sizeof *want);
+  for (size_t k = 0; k < sizeof want / sizeof *want; k++)
+    cr_expect(plan[k].launch.blocks == want[k][0] && plan[k].launch.block == want[k][1], "run %zu: %u of %u", k,
+              plan[k].launch.blocks, plan[k].launch.block);
+}
+
+/* Whichever place in the plan a run has: over many inputs it meets each level as often as each other one. */
+Test(plan, over_many_inputs_no_run_prefers_a_level) {
+  enum { TRIALS = 1 << 15 };
+  static const size_t n_levels[FACTORS] = {[SHIFT] = 8, [OTHER] = 5, [OUT] = 4, [SCRATCH] = 2, [NAN_BEFORE] = 2};
+  for (size_t p = 0; p < sizeof plans / sizeof *plans; p++) {
+    static size_t times[FOLD_PLAN_MOST][FACTORS][LEVELS];
+    struct fold_variation plan[FOLD_PLAN_MOST];
+    uint64_t state = p;
+    size_t n = 0;
+    memset(times, 0, sizeof times);
+    for (int trial = 0; trial < TRIALS; trial++) {
+      n = fold_plan(plans[p].engine, plans[p].terms, next(&state), plan);
+      for (size_t k = 0; k < n; k++) {
+        int level[FACTORS];
+        levels_of(&plan[k], level);
+        for (int f = 0; f < FACTORS; f++)
+          if (level[f] >= 0) times[k][f][level[f]]++;
+      }
+    }
+    for (size_t k = 0; k < n; k++)
+      for (int f = 0; f < FACTORS; f++) {
+        size_t all = 0, levels = 0;
+        for (int i = 0; i < LEVELS; i++) all += times[k][f][i], levels += times[k][f][i] > 0;
+        if (n_levels[f] == 0 || all == 0) continue;
+        cr_expect_eq(levels, n_levels[f], "plan %zu, run %zu: %zu levels of %s", p, k, levels, names[f]);
+        for (int i = 0; i < LEVELS; i++) /* one in ten is more than six times what chance does */
+          cr_expect(times[k][f][i] == 0 || fabs((double)(times[k][f][i] * levels) / (double)all - 1) < 0.1,
+                    "plan %zu, run %zu: %s %d in %zu of %zu", p, k, names[f], i, times[k][f][i], all);
+      }
+  }
+}
+
 /* At each end of a page one run can read beyond it, and others can't; of the longest inputs, which have one run there, at one end. Among
  * ranks and on a device none can. */
 Test(plan, at_each_end_one_run_can_read_beyond_it) {
@@ -100,7 +175,7 @@ Test(plan, in_every_trial_of_a_short_input_each_launch_meets_each_kind_of_run) {
   uint64_t state = 1;
   for (int trial = 0; trial < 1000; trial++) {
     struct fold_variation plan[FOLD_PLAN_MOST];
-    unsigned places[17] = {0}, nans[17] = {0}, inputs[17] = {0}, shifts[33] = {0}, outs[17] = {0};
+    unsigned places[17] = {0}, nans[17] = {0}, inputs[17] = {0}, shifts[33] = {0}, outs[17] = {0}, scratches[2] = {0};
     size_t n = fold_plan(FOLD_HOST, 300, next(&state), plan);
     cr_assert_eq(n, 24);
     for (size_t i = 0; i < n; i++) {
@@ -111,7 +186,9 @@ Test(plan, in_every_trial_of_a_short_input_each_launch_meets_each_kind_of_run) {
       if (plan[i].placement != FOLD_PLACED) continue;
       shifts[plan[i].shift]++;
       outs[plan[i].out_shift]++;
+      scratches[plan[i].scratch_shift] |= 1u << plan[i].nan;
     }
+    cr_expect(scratches[0] == 3 && scratches[1] == 3, "trial %d: scratch", trial);
     for (unsigned t = 0; t <= 16; t++)
       cr_expect(places[t] == 0 || (places[t] == 7 && nans[t] == 3 && inputs[t] == 3), "trial %d, %u threads", trial, t);
     for (unsigned s = 1; s <= 32; s++) cr_expect(shifts[s] == (s <= 5 || s == 8 || s == 16 || s == 32), "shift %u", s);
@@ -159,8 +236,8 @@ Test(plan, half_of_the_ranks_runs_lie_at_an_end_of_a_page) {
     struct fold_variation plan[FOLD_PLAN_MOST];
     size_t places[3] = {0}, n = fold_plan(FOLD_MPI, 300, next(&state), plan);
     for (size_t i = 0; i < n; i++) places[plan[i].placement]++;
-    cr_expect(places[FOLD_AT_START] == 2 && places[FOLD_AT_END] == 2 && places[FOLD_PLACED] == 4, "trial %d: %zu, %zu, %zu",
-              trial, places[FOLD_AT_START], places[FOLD_AT_END], places[FOLD_PLACED]);
+    cr_expect(places[FOLD_AT_START] == 2 && places[FOLD_AT_END] == 2 && places[FOLD_PLACED] == 4,
+              "trial %d: %zu, %zu, %zu", trial, places[FOLD_AT_START], places[FOLD_AT_END], places[FOLD_PLACED]);
   }
 }
 
@@ -174,5 +251,6 @@ Test(plan, no_number_of_threads_of_a_long_input_comes_more_often_than_another) {
     for (size_t i = 0; i < n; i++) times[plan[i].launch.threads]++;
   }
   for (unsigned t = 0; t <= 16; t++)
-    cr_expect(times[t] == 0 || times[t] == (t == 16 ? HASHES : EACH), "%u threads: %zu times, not %d", t, times[t], EACH);
+    cr_expect(times[t] == 0 || times[t] == (t == 16 ? HASHES : EACH), "%u threads: %zu times, not %d", t, times[t],
+              EACH);
 }

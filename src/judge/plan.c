@@ -14,6 +14,8 @@ static const unsigned out_shifts[] = {0, 1, 3, 16};
 static const struct fold_launch grids[] = {
     {0}, {.blocks = 1}, {.blocks = 7}, {0}, {.blocks = 132}, {.block = 128}, {.block = 512, .blocks = 33}};
 
+enum { FEW = 5 }; /* runs of the longest inputs */
+
 /* What the hash turns. */
 struct turn {
   size_t nan, shift, other, out, scratch, side, first, last, rank, open;
@@ -31,7 +33,7 @@ static struct turn turn_of(uint64_t hash) {
   t.side = take(&hash, 2);
   t.first = take(&hash, COUNT(threads));
   t.last = take(&hash, COUNT(threads) - 1);
-  t.rank = take(&hash, 5);
+  t.rank = take(&hash, FEW);
   t.other = take(&hash, COUNT(other_shifts));
   t.open = take(&hash, COUNT(threads));
   return t;
@@ -78,15 +80,15 @@ static size_t plan_part(const struct turn *t, struct fold_variation *plan) {
 
 /* The most threads, and four other numbers, at both ends of a page and at three other places. */
 static size_t plan_few(const struct turn *t, struct fold_variation *plan) {
-  enum { N = 5, OTHERS = COUNT(threads) - 1 };
-  for (size_t k = 0; k < N; k++) {
-    size_t which = (k + t->rank) % N;
+  enum { OTHERS = COUNT(threads) - 1 };
+  for (size_t k = 0; k < FEW; k++) {
+    size_t which = (k + t->rank) % FEW;
     plan[k] = k < 2 ? flush((k + t->side) % 2) : shifted(t, 3 * k);
     plan[k].launch.threads = threads[which == 0 ? OTHERS : (which + t->last) % OTHERS];
     plan[k].open = k == t->open % 2;
     plan[k].nan = (k + k / 2 + t->nan) % 2;
   }
-  return N;
+  return FEW;
 }
 
 /* Each rank is sent its part anew where the address is another, so each number of threads has one place. */
