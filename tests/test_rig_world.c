@@ -265,6 +265,7 @@ Test(rig_world, a_result_of_a_rank_that_equals_one_poison_was_written) {
     cr_assert_eq(fold_trial_confirm_unwritten(&trial, &rig, &request, world.result[0], &traces).code, FOLD_OK);
     cr_expect_eq(traces.unwritten, again, "%d", again);
   }
+  fold_log_close(&trial.log);
   fold_rig_close(&rig);
 }
 
