@@ -1,10 +1,13 @@
 /* compare_print.c: a comparison as text, Markdown, JUnit or JSON: each from what compare_explain.c tells. */
+#include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "compare.h"
 #include "compare_print.h"
 #include "report_text.h"
+#include "sheet.h"
 #include "text.h"
 
 /* The same, each text of it on one line, with nothing that moves a cursor: records may say anything. */
@@ -107,34 +110,38 @@ static const char *const order[] = {"only_in_first", "only_in_second", "other_in
 static const char *const tables[] = {"subject", "claim", "dtype", "size"};
 enum { MOST_ROWS = 10 };
 
-/* The rows of a table, those that differ most first. */
-static size_t sort_rows(const json_t *table, const char *names[MOST_ROWS]) {
-  const char *key;
-  json_t *row;
-  size_t n = 0;
-  json_object_foreach((json_t *)(uintptr_t)table, key, row) {
-    size_t at = n < MOST_ROWS ? n++ : MOST_ROWS;
-    for (;
-         at > 0 && fold_told_number(row, "differ") > fold_told_number(json_object_get(table, names[at - 1]), "differ");
-         at--)
-      if (at < MOST_ROWS) names[at] = names[at - 1];
-    if (at < MOST_ROWS) names[at] = key;
-  }
-  return n;
+static void put_sheet(struct fold_sheet *sheet, enum fold_report_format format, size_t most, FILE *out) {
+  if (fold_sheet_put(sheet, format, most, out).code != FOLD_OK) fputs("not enough memory for a table\n", out);
 }
 
-static void put_table(const json_t *told, const char *by, FILE *out) {
-  const json_t *table = json_object_get(json_object_get(told, "by"), by);
-  const char *names[MOST_ROWS];
-  const size_t n = sort_rows(table, names);
-  if (n == 0) return;
-  fprintf(out, "%-40s %8s %8s %8s\n", by, "differ", "first", "second");
-  for (size_t i = 0; i < n; i++) {
-    const json_t *row = json_object_get(table, names[i]);
-    fprintf(out, "  %-38s %8zu %8zu %8zu\n", names[i], fold_told_number(row, "differ"),
-            fold_told_number(row, "first_nearer"), fold_told_number(row, "second_nearer"));
+/* Those that differ most first. Where the exact result is not known, nothing is said of who is nearer. */
+static void put_tables(const json_t *told, enum fold_report_format format, FILE *out) {
+  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+    char title[80], columns[80];
+    const char *key;
+    json_t *row;
+    struct fold_sheet sheet;
+    snprintf(title, sizeof title, "What differs, by %s", tables[i]);
+    snprintf(columns, sizeof columns, "%s;#Differ;#First nearer to the exact;#Second nearer", tables[i]);
+    fold_sheet_open(&sheet, tables[i], title, columns);
+    json_object_foreach(json_object_get(json_object_get(told, "by"), tables[i]), key, row) {
+      const double first = (double)fold_told_number(row, "first_nearer"),
+                   second = (double)fold_told_number(row, "second_nearer"), known = first + second > 0 ? 0 : NAN;
+      FOLD_ROW(&sheet, T(key), N(fold_told_number(row, "differ")), N(first + known), N(second + known));
+    }
+    fold_sheet_sort(&sheet, 1);
+    put_sheet(&sheet, format, MOST_ROWS, out);
   }
-  if (json_object_size(table) > n) fprintf(out, "  and %zu more\n", json_object_size(table) - n);
+}
+
+static void put_environments(const json_t *told, enum fold_report_format format, FILE *out) {
+  const char *key;
+  json_t *pair;
+  struct fold_sheet sheet;
+  fold_sheet_open(&sheet, "environment", "What differs in the environment", "Environment;First;Second");
+  json_object_foreach(json_object_get(told, "environment"), key, pair) FOLD_ROW(
+      &sheet, T(key), T(json_string_value(json_array_get(pair, 0))), T(json_string_value(json_array_get(pair, 1))));
+  put_sheet(&sheet, format, SIZE_MAX, out);
 }
 
 static bool differs(const json_t *told) {
@@ -144,17 +151,10 @@ static bool differs(const json_t *told) {
 static void put_smallest(const json_t *told, FILE *out) {
   const json_t *smallest = json_object_get(told, "smallest");
   if (!smallest || fold_told_number(told, "other_results") < 2) return;
-  fprintf(out, "smallest that differs: ");
+  fprintf(out, "\nsmallest that differs: ");
   put_name(smallest, out);
   fprintf(out, " (%zu x %zu)\n", fold_told_number(smallest, "rows"), fold_told_number(smallest, "cols"));
   if (fold_record_text(smallest, "replay")[0]) fprintf(out, "  replay: %s\n", fold_record_text(smallest, "replay"));
-}
-
-static void put_environment(const json_t *told, const char *form, FILE *out) {
-  const char *key;
-  json_t *pair;
-  json_object_foreach(json_object_get(told, "environment"), key, pair)
-      fprintf(out, form, key, json_string_value(json_array_get(pair, 0)), json_string_value(json_array_get(pair, 1)));
 }
 
 static void put_text(const json_t *told, FILE *out) {
@@ -174,11 +174,9 @@ static void put_text(const json_t *told, FILE *out) {
           fold_told_number(told, "other_results"), fold_told_number(told, "only_in_first"), fold_told_side(told, 0),
           fold_told_number(told, "only_in_second"), fold_told_side(told, 1));
   if (!differs(told)) return;
-  fputs("what differs, and how often each side is nearer to the exact result\n", out);
-  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) put_table(told, tables[i], out);
+  put_tables(told, FOLD_REPORT_TEXT, out);
   put_smallest(told, out);
-  if (json_object_size(json_object_get(told, "environment"))) fputs("what differs in the environment\n", out);
-  put_environment(told, "  %s: %s, then %s\n", out);
+  put_environments(told, FOLD_REPORT_TEXT, out);
 }
 
 static void put_cell(const char *text, FILE *out) {
@@ -188,23 +186,6 @@ static void put_cell(const char *text, FILE *out) {
 }
 
 static void put_number(size_t n, FILE *out) { fprintf(out, "| %zu ", n); }
-
-static void put_markdown_table(const json_t *told, const char *by, FILE *out) {
-  const json_t *table = json_object_get(json_object_get(told, "by"), by);
-  const char *names[MOST_ROWS];
-  const size_t n = sort_rows(table, names);
-  if (n == 0) return;
-  fprintf(out, "\n| %s | differ | first nearer | second nearer |\n| --- | ---: | ---: | ---: |\n", by);
-  for (size_t i = 0; i < n; i++) {
-    const json_t *row = json_object_get(table, names[i]);
-    put_cell(names[i], out);
-    put_number(fold_told_number(row, "differ"), out);
-    put_number(fold_told_number(row, "first_nearer"), out);
-    put_number(fold_told_number(row, "second_nearer"), out);
-    fputs("|\n", out);
-  }
-  if (json_object_size(table) > n) fprintf(out, "| and %zu more | | | |\n", json_object_size(table) - n);
-}
 
 static void put_markdown_changes(const json_t *told, FILE *out) {
   size_t i;
@@ -222,8 +203,6 @@ static void put_markdown_changes(const json_t *told, FILE *out) {
 }
 
 static void put_markdown(const json_t *told, FILE *out) {
-  const char *key;
-  json_t *pair;
   for (size_t i = 0; i < FOLD_COMPARE_FLAWS; i++) {
     if (!json_object_get(told, fold_compare_flaws[i].key)) continue;
     fprintf(out, "**%s**: ", fold_compare_flaws[i].word);
@@ -245,15 +224,8 @@ static void put_markdown(const json_t *told, FILE *out) {
   if (fold_told_number(told, "broken_in_both"))
     fprintf(out, "| without a result in both: the runs broke | %zu |\n", fold_told_number(told, "broken_in_both"));
   put_markdown_changes(told, out);
-  for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) put_markdown_table(told, tables[i], out);
-  if (json_object_size(json_object_get(told, "environment")))
-    fputs("\n| environment | first | second |\n| --- | --- | --- |\n", out);
-  json_object_foreach(json_object_get(told, "environment"), key, pair) {
-    put_cell(key, out);
-    put_cell(json_string_value(json_array_get(pair, 0)), out);
-    put_cell(json_string_value(json_array_get(pair, 1)), out);
-    fputs("|\n", out);
-  }
+  put_tables(told, FOLD_REPORT_MARKDOWN, out);
+  put_environments(told, FOLD_REPORT_MARKDOWN, out);
 }
 
 void fold_compare_text(const json_t *told, FILE *out) { print_plain(put_text, told, out); }
