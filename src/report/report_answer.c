@@ -76,20 +76,25 @@ static void fill_idle(struct fold_sheet *sheet, const struct fold_model *m) {
     }
 }
 
+/* A claim that was refuted of a subject is not said to hold of it: what held in other cases is counted apart. */
 static void fill_held(struct fold_sheet *sheet, const struct fold_model *m) {
   for (size_t k = 0; k < m->n_claims; k++) {
-    size_t subjects = 0, held = 0, idle = 0, unbounded = 0;
+    size_t subjects = 0, held = 0, idle = 0, unbounded = 0, refuted = 0;
     for (size_t s = 0; s < m->n_subjects; s++) {
       const struct fold_model_cell *cell = m->subjects[s].cells[true][k];
       if (cell == NULL || cell->count[FOLD_HELD] == 0) continue;
+      if (cell->count[FOLD_REFUTED]) {
+        refuted += cell->count[FOLD_HELD];
+        continue;
+      }
       subjects++;
       held += cell->count[FOLD_HELD];
       idle += cell->idle;
       unbounded += cell->unbounded;
     }
-    if (held)
+    if (held + refuted)
       FOLD_ROW(sheet, T(m->claims[k]), N(subjects), N(held), N(idle ? (double)idle : NAN),
-               N(unbounded ? (double)unbounded : NAN));
+               N(unbounded ? (double)unbounded : NAN), N(refuted ? (double)refuted : NAN));
   }
 }
 
@@ -153,7 +158,8 @@ static const struct view {
     {"idle", "Held on idle inputs alone: no input could tell another order", fill_idle,
      "Subject;Claim;#Cases, all idle", MOST_ENTRIES, false},
     {"held", "Held, over the cases that were tried", fill_held,
-     "Claim;#Subjects;#Cases that held;#of them idle;#Rows not judged", 64, false},
+     "Claim;#Subjects;#Cases that held;#of them idle;#Rows not judged;#Other cases of subjects that it was refuted of",
+     64, false},
     {"skipped", "Skipped", fill_skipped, "Skipped because;#Cases;#Subjects", MOST_REASONS, false},
 };
 
