@@ -161,24 +161,6 @@ static void put_environments(struct fold_page *page) {
   fputs("</section>\n", page->out);
 }
 
-/* This comes first, so that nobody takes incomplete records for a whole run. */
-static void put_incomplete(struct fold_page *page) {
-  const struct fold_model *m = page->model;
-  for (size_t i = 0; i < m->n_files; i++) {
-    if (!m->files[i].incomplete[0]) continue;
-    fputs("<p class=\"summary bad\">Incomplete records: ", page->out);
-    fold_put_html(page->out, m->files[i].path);
-    fputs(": ", page->out);
-    fold_put_html(page->out, m->files[i].incomplete);
-    fputs("</p>\n", page->out);
-  }
-}
-
-/* A line that names each machine once; the full tables of environments follow further down. */
-static void put_machines(struct fold_page *page) {
-  fold_text_machines(page->model, fold_put_html, "<p>On ", ".</p>\n", page->out);
-}
-
 static void put_links(struct fold_page *page) {
   const struct fold_model *m = page->model;
   const struct {
@@ -216,10 +198,12 @@ static fold_status put_head(struct fold_page *page) {
           : total[FOLD_HELD]              ? ""
                                           : " none",
           text);
-  put_incomplete(page);
+  /* First, so that nobody takes incomplete records for a whole run. */
+  fold_text_incomplete(page->model, fold_put_html, "<p class=\"summary bad\">Incomplete records: ", ": ", "</p>\n",
+                       page->out);
   fold_answer_measured(page->model, text);
   if (page->model->n_subjects && text[0]) fprintf(page->out, "<p>Measured: %s.</p>\n", text);
-  put_machines(page);
+  fold_text_machines(page->model, fold_put_html, "<p>On ", ".</p>\n", page->out);
   put_links(page);
   fputs("</header>\n<main>\n<section id=\"answer\">\n", page->out);
   fold_status status = fold_answer_put(page->model, FOLD_REPORT_HTML, page->out);

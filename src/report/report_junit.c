@@ -129,14 +129,8 @@ static void put_incomplete(const struct fold_model *m, FILE *out) {
   fputs("  <testsuite name=\"records\"", out);
   put_counts(&c, out);
   fputs(">\n", out);
-  for (size_t i = 0; i < m->n_files; i++) {
-    if (!m->files[i].incomplete[0]) continue;
-    fputs("    <testcase classname=\"records\" name=\"complete / ", out);
-    fold_put_html(out, m->files[i].path);
-    fputs("\"><error message=\"", out);
-    fold_put_html(out, m->files[i].incomplete);
-    fputs("\"/></testcase>\n", out);
-  }
+  fold_text_incomplete(m, fold_put_html, "    <testcase classname=\"records\" name=\"complete / ",
+                       "\"><error message=\"", "\"/></testcase>\n", out);
   fputs("  </testsuite>\n", out);
 }
 

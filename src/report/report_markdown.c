@@ -25,17 +25,6 @@ static void put_telling(const struct fold_model *m, FILE *out) {
     fprintf(out, "† Idle inputs only: %zu promise%s held on idle inputs alone.\n", untold, untold == 1 ? "" : "s");
 }
 
-static void put_incomplete(const struct fold_model *model, FILE *out) {
-  for (size_t i = 0; i < model->n_files; i++) {
-    if (!model->files[i].incomplete[0]) continue;
-    fputs("\n**Incomplete records**: ", out);
-    fold_put_markdown(out, model->files[i].path);
-    fputs(": ", out);
-    fold_put_markdown(out, model->files[i].incomplete);
-    fputs("\n", out);
-  }
-}
-
 static void put_changes(const struct fold_model *model, void (*put)(FILE *out, const char *text), FILE *out) {
   char text[500];
   fold_changes_summary(model, text);
@@ -49,7 +38,7 @@ fold_status fold_report_markdown(const struct fold_model *model, FILE *out) {
   char text[300];
   fold_answer_headline(model, text);
   fprintf(out, "## foldproof: %s\n", text);
-  put_incomplete(model, out);
+  fold_text_incomplete(model, fold_put_markdown, "\n**Incomplete records**: ", ": ", "\n", out);
   fold_text_machines(model, fold_put_markdown, "\nOn ", ".\n", out);
   FOLD_TRY(fold_answer_put(model, FOLD_REPORT_MARKDOWN, out));
   put_telling(model, out);
@@ -69,9 +58,7 @@ fold_status fold_report_text(const struct fold_model *model, FILE *out) {
   char text[300];
   fold_answer_headline(model, text);
   fprintf(out, "%s\n", text);
-  for (size_t i = 0; i < model->n_files; i++)
-    if (model->files[i].incomplete[0])
-      fprintf(out, "Incomplete records: %s: %s\n", model->files[i].path, model->files[i].incomplete);
+  fold_text_incomplete(model, fold_put_plain, "Incomplete records: ", ": ", "\n", out);
   FOLD_TRY(fold_answer_put(model, FOLD_REPORT_TEXT, out));
   fold_answer_measured(model, text);
   if (model->n_subjects && text[0]) fprintf(out, "\nMeasured: %s.\n", text);

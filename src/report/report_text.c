@@ -230,6 +230,18 @@ void fold_text_machines(const struct fold_model *model, void (*put)(FILE *out, c
   free(machines);
 }
 
+void fold_text_incomplete(const struct fold_model *model, void (*put)(FILE *out, const char *text), const char *before,
+                          const char *between, const char *behind, FILE *out) {
+  for (size_t i = 0; i < model->n_files; i++) {
+    if (!model->files[i].incomplete[0]) continue;
+    fputs(before, out);
+    put(out, model->files[i].path);
+    fputs(between, out);
+    put(out, model->files[i].incomplete);
+    fputs(behind, out);
+  }
+}
+
 bool fold_text_judged(const struct fold_text_timed *t, char text[500]) {
   const char *doubt = t->implausible ? "implausible" : t->noisy ? "too noisy" : "", *why = *doubt ? t->why : "";
   const bool told = *t->verdict || *doubt;

@@ -26,6 +26,9 @@ const char *fold_text_machine(const struct fold_model *model, int environment, c
 /* All machines and their systems, each once, between two texts; nothing where there is no environment. */
 void fold_text_machines(const struct fold_model *model, void (*put)(FILE *out, const char *text), const char *before,
                         const char *behind, FILE *out);
+/* Each file that does not hold all records of its run, and why, between three texts. */
+void fold_text_incomplete(const struct fold_model *model, void (*put)(FILE *out, const char *text), const char *before,
+                          const char *between, const char *behind, FILE *out);
 /* A machine with its environment's number, where the model has several environments, else "". */
 const char *fold_text_place(const struct fold_model *model, int environment, char text[200]);
 
