@@ -131,6 +131,13 @@ def check_recorded(folder):
         run("record", "--guest", "./liars.so", "-s", f"liar/{subject}", "-f", name, "--jsonl", "l", cwd=folder, code=0)
         _, said = run("judge", "l", cwd=folder, code=1)
         expect(rf"^REFUTED: liar/{subject} on host violates {claim}: ", said)
+        lines = lines_of(folder / "l")[:-1]
+        del lines[0]["closing_line"]
+        put(folder / "l", lines)
+        put(folder / "honest", [{key: value for key, value in line.items() if key not in ("out_of_bounds", "wrote_input", "left")} for line in lines])
+        run("compare", "l", "l", cwd=folder, code=0)
+        _, said = run("compare", "honest", "l", cwd=folder, code=1)
+        expect(rf"^DIFFERS: liar/{subject} on host: .* l:2 has 0x\w+ \((out of bounds|wrote to its input|left its process changed)\)", said)
     of = next(line for line in lines_of(folder / "l") if line["type"] == "run")
     put(folder / "l", [dict(of, type="judgement", claim="keeps_input", promised=True, verdict="held")])
     _, said = run("judge", "l", cwd=folder, code=1)

@@ -127,6 +127,14 @@ static uint32_t told_of(const struct fold_scanned *r, bool across) {
   return (uint32_t)(hash >> 32) | 1;
 }
 
+/* What else the run did; where, and in which words, chance may say. */
+static uint64_t traces_of(const struct fold_scanned *r) {
+  static const enum fold_scan_key keys[] = {FOLD_KEY_out_of_bounds, FOLD_KEY_wrote_input, FOLD_KEY_left};
+  uint64_t traces = 0;
+  for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) traces |= (uint64_t)(r->value[keys[i]].at != NULL) << i;
+  return traces;
+}
+
 struct reading {
   struct fold_side *side;
   bool across;
@@ -164,7 +172,7 @@ static fold_status take(void *context, const struct fold_scanned *r, size_t line
     c.results =
         add_to_hash(add_to_hash(add_to_hash(1, &r->value[FOLD_KEY_results_xxh3]), &r->value[FOLD_KEY_unwritten]),
                     &r->value[FOLD_KEY_ranks_differ]) +
-        (r->value[FOLD_KEY_out_of_bounds].at != NULL);
+        traces_of(r);
   }
   FOLD_TRY(append(s, &c));
   return c.broken ? fold_ok() : add_verdict(s, r, &c);

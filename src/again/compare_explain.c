@@ -94,6 +94,8 @@ static void copy(json_t *to, const json_t *from, const char *key) {
 
 /* What a record says that the run did besides computing. */
 static void read_traces(const json_t *record, char *text, size_t size) {
+  static const char *const others[][2] = {
+      {"out_of_bounds", "out of bounds"}, {"wrote_input", "wrote to its input"}, {"left", "left its process changed"}};
   const json_t *unwritten = json_object_get(record, "unwritten"), *split = json_object_get(record, "ranks_differ");
   int n = 0;
   text[0] = '\0';
@@ -104,7 +106,8 @@ static void read_traces(const json_t *record, char *text, size_t size) {
   if (unwritten)
     n += snprintf(text + n, size - (size_t)n, " (row %lld not written)",
                   (long long)json_integer_value(json_object_get(unwritten, "row")));
-  if (json_object_get(record, "out_of_bounds")) snprintf(text + n, size - (size_t)n, " (out of bounds)");
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    if (json_object_get(record, others[i][0])) n += snprintf(text + n, size - (size_t)n, " (%s)", others[i][1]);
 }
 
 /* The case and the declaration, of inputs that have one hash. */
@@ -121,7 +124,7 @@ static void read_told(const json_t *record, char *text, size_t size) {
 static json_t *tell_side(const json_t *record, size_t line, enum fold_change what, bool same_input) {
   const char *first = json_string_value(json_array_get(json_object_get(record, "results"), 0));
   const bool hash = fold_record_text(record, "results_xxh3")[0];
-  char traces[160], case_told[240];
+  char traces[240], case_told[240];
   json_t *side = json_pack("{s:I}", "line", (json_int_t)line);
   read_traces(record, traces, sizeof traces);
   read_told(record, case_told, sizeof case_told);

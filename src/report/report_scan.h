@@ -21,9 +21,10 @@ struct fold_slice {
   KEY(type)                                                                                                          \
   KEY(build)                                                                                                         \
   KEY(subject)                                                                                                       \
-  KEY(engine) KEY(claim) KEY(promised) KEY(case) KEY(dtype) KEY(result_dtype) KEY(op) KEY(rows) KEY(cols) KEY(order) \
-      KEY(method) KEY(accumulator) KEY(input_xxh3) KEY(results) KEY(results_xxh3) KEY(verdict) KEY(unwritten)        \
-          KEY(ranks_differ) KEY(out_of_bounds)
+  KEY(engine)                                                                                                        \
+  KEY(claim) KEY(promised) KEY(case) KEY(dtype) KEY(result_dtype) KEY(op) KEY(rows) KEY(cols) KEY(order) KEY(method) \
+      KEY(accumulator) KEY(input_xxh3) KEY(results) KEY(results_xxh3) KEY(verdict) KEY(unwritten) KEY(ranks_differ)  \
+          KEY(out_of_bounds) KEY(wrote_input) KEY(left)
 enum fold_scan_key {
 #define KEY(name) FOLD_KEY_##name,
   FOLD_SCAN_KEYS(KEY)
@@ -34,7 +35,7 @@ enum fold_scan_key {
 struct fold_scanned {
   struct fold_slice value[FOLD_SCANNED];
   unsigned has, strings; /* masks of those that are there, and of those that are strings */
-  const char *line; /* the whole text, as it stands in the file */
+  const char *line;      /* the whole text, as it stands in the file */
   size_t length;
 };
 
