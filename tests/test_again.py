@@ -483,6 +483,12 @@ def check_rerun(folder):
     run("record", "-s", "host/numpy", "--npy", "x.npy", "--op", "max", "--jsonl", "t", cwd=folder, code=0)
     _, said = run("rerun", "t", cwd=folder, code=0)
     expect("^1 agree", said)
+    (folder / "beside").mkdir()
+    (folder / "liars.so").rename(folder / "beside" / "liars.so")
+    run("record", "--guest", "./liars.so", "-s", "liar/rounds_down", "-f", "normal/f32/sum/1x33/seed1", "--jsonl", "t", cwd=folder / "beside", code=0)
+    expect("^1 agree", run("rerun", "beside/t", cwd=folder, code=0)[1])
+    (folder / "beside" / "liars.so").unlink()
+    expect(r"^foldproof rerun: \./liars\.so can't be loaded", run("rerun", "beside/t", cwd=folder, code=77)[1])
     (folder / "mine.py").write_text(GUEST)
     run("record", "--exec", f"{sys.executable} mine.py", "-f", "normal/f32/sum/1x3[0-3]/seed1", "--jsonl", "t", cwd=folder, code=0)
     assert lines_of(folder / "t")[0]["asked"]["guests"] == [["--exec", f"{sys.executable} mine.py"]]

@@ -34,7 +34,7 @@ struct rerun {
   const struct fold_registry *registry;
   char *scratch;
   struct words subjects[FOLD_ENGINES], cases[FOLD_ENGINES], fixtures[FOLD_ENGINES];
-  struct words arrays[FOLD_ENGINES][FOLD_PROBLEMS];
+  struct words arrays[FOLD_ENGINES][FOLD_PROBLEMS], objects; /* objects: guests that lie beside the records */
   json_t *guests, *asked; /* asked: the world and the variables, as the records' first environment has them */
   size_t runs;
   bool incomplete, altered; /* the records */
@@ -62,7 +62,8 @@ static const struct argp argp = {
     .args_doc = "RUN.jsonl",
     .doc =
         "Run the recorded subjects and cases again on this machine, and compare.\vThe records name guests by paths "
-        "from the folder in which they were recorded. Exit codes: 0 all runs gave the same results; 1 a result or an "
+        "from the folder in which they were recorded; a shared object may lie beside the records instead. Exit codes: "
+        "0 all runs gave the same results; 1 a result or an "
         "input differs, or the records were altered; 77 nothing could be run again; 99 some of it could not, or the "
         "records are incomplete."};
 
@@ -135,13 +136,26 @@ static char *join(const struct words *w) {
   return out && fclose(out) == 0 ? text : NULL;
 }
 
-static void add_guests(struct fold_options *o, const json_t *guests) {
-  for (size_t i = 0; i < json_array_size(guests); i++) {
-    const json_t *guest = json_array_get(guests, i);
+/* A shared object that is not at its path from here may lie beside the records. */
+static const char *find_object(struct rerun *r, const char *what) {
+  const char *name = strrchr(r->path, '/');
+  char *beside = NULL;
+  if (*what == '/' || access(what, F_OK) == 0) return what;
+  if (asprintf(&beside, "%.*s%s", name ? (int)(name + 1 - r->path) : 0, r->path, what) < 0) return what;
+  if (access(beside, F_OK) == 0 && add(&r->objects, beside, strlen(beside)).code == FOLD_OK)
+    for (size_t i = 0; i < r->objects.n; i++)
+      if (strcmp(r->objects.at[i], beside) == 0) what = r->objects.at[i];
+  free(beside);
+  return what;
+}
+
+static void add_guests(struct rerun *r, struct fold_options *o) {
+  for (size_t i = 0; i < json_array_size(r->guests); i++) {
+    const json_t *guest = json_array_get(r->guests, i);
     const char *option = json_string_value(json_array_get(guest, 0)),
                *what = json_string_value(json_array_get(guest, 1));
     const bool program = option && strcmp(option, "--exec") == 0;
-    if (what) fold_options_add(o, program ? "--exec" : "--guest", what);
+    if (what) fold_options_add(o, program ? "--exec" : "--guest", program ? what : find_object(r, what));
   }
 }
 
@@ -175,7 +189,7 @@ static fold_status run(struct rerun *r, int engine, const struct words *arrays, 
   char *cases = join(few ? &r->cases[engine] : &r->fixtures[engine]);
   fold_status status =
       subjects && cases && asprintf(&file, "%s/%zu.jsonl", r->scratch, r->runs++) >= 0 ? fold_ok() : no_memory();
-  add_guests(&o, r->guests);
+  add_guests(r, &o);
   add_world(&o, r->asked, engine);
   fold_options_add(&o, "--jsonl", file);
   fold_options_add_job(&o, &(struct fold_job){.subjects = subjects,
@@ -191,7 +205,8 @@ static fold_status run(struct rerun *r, int engine, const struct words *arrays, 
   if (argv) {
     int argc = 0;
     while (argv[argc]) argc++;
-    /* "PROGRAM record --name value ...": a command is called without the first. What it says of its own failure is said by then. */
+    /* "PROGRAM record --name value ...": a command is called without the first, and says its name in front of its own failure. */
+    argv[1] = "foldproof rerun";
     fold_command_record(argc - 1, (char **)(uintptr_t)(argv + 1), r->registry);
   }
   free(argv);
@@ -292,6 +307,7 @@ int fold_command_rerun(int argc, char **argv, const struct fold_registry *regist
     free_words(&r.fixtures[e]);
     for (int p = 0; p < FOLD_PROBLEMS; p++) free_words(&r.arrays[e][p]);
   }
+  free_words(&r.objects);
   json_decref(r.guests);
   json_decref(r.asked);
   return exit_code;

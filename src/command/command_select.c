@@ -25,14 +25,14 @@ enum {
 };
 
 static const struct argp_option options[] = {
-    {"subjects", SUBJECTS, "GLOBS", 0, "judge only these subjects (comma-separated globs)", 1},
-    {"engine", ENGINE, "ENGINE", 0, "judge only subjects of this engine: host, cuda, mpi, nccl or opencl", 1},
+    {"subjects", SUBJECTS, "GLOBS", 0, "use only these subjects (comma-separated globs)", 1},
+    {"engine", ENGINE, "ENGINE", 0, "use only subjects of this engine: host, cuda, mpi, nccl or opencl", 1},
     {"guest", GUEST, "FILE", 0,
-     "judge the subjects of this shared object (foldproof_guest.h; repeatable), and no others unless --subjects names "
+     "use the subjects of this shared object (foldproof_guest.h; repeatable), and no others unless --subjects names "
      "them",
      1},
     {"exec", EXEC, "COMMAND", 0,
-     "judge this program (repeatable): it answers lines of JSON; with {in} and {out} in COMMAND it is started anew for "
+     "use this program (repeatable): it answers lines of JSON; with {in} and {out} in COMMAND it is started anew for "
      "each run",
      1},
     {"same-bits-as", TWIN, "NAME", 0,
