@@ -195,6 +195,8 @@ def check_ranks(project):
     checked = [record(code=0), record(code=0, **linear), record("--bless", "--dirty", code=0, **linear), record(code=0, **linear)]
     assert "goldens: 6 held, 0 differ, 0 of another input, 0 of another order, 0 gone, 0 stale" in checked[0], checked  # the order, too
     assert "goldens: 4 held, 0 differ, 0 of another input, 0 of another order, 0 gone, 2 stale; 2 results have none" in checked[1], checked
+    said = record("--launch", "mpirun --oversubscribe --bind-to none -n {ranks}", code=0)
+    assert "goldens: 4 held, 0 differ" in said and " 4 stale; 2 results have none" in said, said
     assert "2 added, 0 changed" in checked[2] and "goldens: 6 held, 0 differ, 0 of another input, 0 of another order, 0 gone, 2 stale" in checked[3], checked
     (name,) = set(project.kept()) - {order, free}
     path = project.path / "kept" / name

@@ -100,8 +100,19 @@ static void print_settings(enum fold_engine engine, char text[64]) {
   free(settings);
 }
 
+/* By whom ranks are started, which says on which nodes they are: an own command by its hash where it is long. */
+static void print_launch(enum fold_engine engine, char text[64]) {
+  const char *launch = fold_engine_has_ranks(engine) ? getenv("FOLDPROOF_LAUNCH") : NULL;
+  if (launch == NULL || *launch == '\0')
+    snprintf(text, 64, "its own launch");
+  else if (strlen(launch) < 50)
+    snprintf(text, 64, "launch %s", launch);
+  else
+    snprintf(text, 64, "launch %016llx", (unsigned long long)XXH3_64bits(launch, strlen(launch)));
+}
+
 void fold_golden_where(const struct fold_subject *s, const json_t *environment, const char *library, char text[320]) {
-  char version[64] = "", threads[40] = "", settings[64];
+  char version[64] = "", threads[40] = "", settings[64], launch[64];
   const bool on_gpu = !fold_engine_is_host(s->engine);
   fold_peer_version(s, version);
   const char *machine =
@@ -110,7 +121,8 @@ void fold_golden_where(const struct fold_subject *s, const json_t *environment, 
   if (!on_gpu && json_object_get(environment, "OMP_NUM_THREADS"))
     snprintf(threads, sizeof threads, ", OMP_NUM_THREADS %.10s", text_of(environment, "OMP_NUM_THREADS"));
   print_settings(s->engine, settings);
-  snprintf(text, 320, "%.90s%s%.60s%s%s, its own launch", machine, *own ? ", " : "", own, threads, settings);
+  print_launch(s->engine, launch);
+  snprintf(text, 320, "%.90s%s%.60s%s%s, %s", machine, *own ? ", " : "", own, threads, settings, launch);
   fold_text_one_line(text);
 }
 
