@@ -9,13 +9,6 @@
 #define COMPILER "gcc " __VERSION__
 #endif
 
-/* These flags break the promises of the orders; records must name them. */
-#ifdef __FAST_MATH__
-#define FAST " (fast-math)"
-#else
-#define FAST ""
-#endif
-
 const char *fold_build_commit(void) { return FOLD_COMMIT; }
 const char *fold_build_compiler(void) { return COMPILER; }
-const char *fold_build_flags(void) { return FOLD_FLAGS FAST; }
+const char *fold_build_flags(void) { return FOLD_FLAGS; }

@@ -57,8 +57,6 @@ fold_status fold_golden_bless_begin(struct fold_golden_run *run) {
     return fold_error(FOLD_ENVIRONMENT,
                       "--bless writes nothing: %s was changed before foldproof started, and results may depend on it",
                       changed);
-  if (strstr(fold_build_flags(), "fast-math"))
-    return fold_error(FOLD_ENVIRONMENT, "--bless writes nothing: this foldproof was built with fast-math");
   if (getenv("LD_PRELOAD") && *getenv("LD_PRELOAD"))
     return fold_error(FOLD_ENVIRONMENT, "--bless writes nothing: LD_PRELOAD is set, and may change results: unset it");
   commit_of(run, run->commit);

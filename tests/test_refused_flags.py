@@ -1,0 +1,16 @@
+#!/usr/bin/env python3
+"""No build is made with flags that change arithmetic. test_refused_flags.py SOURCE"""
+import os
+import subprocess
+import sys
+import tempfile
+
+source = sys.argv[1]
+told_by_gcc = [] if "clang" in os.environ.get("CC", "") else ["-O2 -funsafe-math-optimizations"]
+for flags in ["-ffast-math", "-Ofast", "-ffinite-math-only", *told_by_gcc, "-Og"]:
+    with tempfile.TemporaryDirectory(prefix="foldproof-flags-") as build:
+        done = subprocess.run(["meson", "setup", build, source, "-Dcuda=disabled", "-Dmpi=disabled", "-Dtests=disabled"],
+                              env=dict(os.environ, CFLAGS=flags), capture_output=True, text=True)
+        said = "must keep IEEE-754 arithmetic" in done.stdout
+        if (done.returncode != 0, said) != ((False, False) if flags == "-Og" else (True, True)):
+            sys.exit(f"{flags}: {done.returncode}\n{done.stdout[-2000:]}{done.stderr}")
