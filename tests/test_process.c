@@ -78,16 +78,16 @@ static void handle(int number) { (void)number; }
 Test(process, each_signals_handler_is_named_and_put_back) {
   fold_process_keep();
   for (int number = 1; number < 32; number++) {
-    struct sigaction now;
+    struct sigaction before, now;
     char name[80];
     if (number == SIGKILL || number == SIGSTOP) continue;
     const bool of_faults = number == SIGSEGV || number == SIGBUS;
-    sighandler_t before = signal(number, handle);
+    cr_assert_eq(sigaction(number, &(struct sigaction){.sa_handler = handle}, &before), 0);
     snprintf(name, sizeof name, "the handler of signal %d (%s)", number, strsignal(number));
     cr_expect_str_eq(restore(), of_faults ? "" : name);
     cr_assert_eq(sigaction(number, NULL, &now), 0);
-    cr_expect_eq(now.sa_handler, of_faults ? handle : before, "signal %d", number);
-    signal(number, before);
+    cr_expect_eq(now.sa_handler, of_faults ? handle : before.sa_handler, "signal %d", number);
+    sigaction(number, &before, NULL);
   }
 }
 
