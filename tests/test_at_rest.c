@@ -99,13 +99,22 @@ static long call_of(int thread) {
 
 static void interrupt(int number) { (void)number; }
 
+/* Threads of Criterion's own may be at something: they are given half a minute. */
+static bool all_come_to_rest(void) {
+  for (int k = 0; k < 3000; k++) {
+    if (fold_all_are_at_rest()) return true;
+    usleep(10000);
+  }
+  return false;
+}
+
 static void expect(size_t way, bool ends) {
   struct waiting w = {.way = way, .ends = ends};
   pthread_t thread;
   cr_assert_eq(pthread_create(&thread, NULL, wait_so, &w), 0);
   while (call_of(w.thread) != ways[way].number) usleep(100);
   const bool rests = ways[way].rests == ALWAYS || (ways[way].rests == WITHOUT_LIMIT && !ends);
-  cr_expect_eq(fold_all_are_at_rest(), rests, "way %zu, %s limit", way, ends ? "with a" : "without");
+  cr_expect_eq(rests ? all_come_to_rest() : fold_all_are_at_rest(), rests, "way %zu, %s limit", way, ends ? "with a" : "without");
   cr_assert_eq(pthread_kill(thread, SIGUSR1), 0);
   pthread_join(thread, NULL);
 }
@@ -119,7 +128,7 @@ Test(at_rest, who_waits_without_a_limit_of_time_and_nobody_else) {
   cr_assert_eq(socketpair(AF_UNIX, SOCK_DGRAM, 0, pair), 0);
   cr_assert((server = socket(AF_UNIX, SOCK_STREAM, 0)) >= 0 && (events = epoll_create1(0)) >= 0);
   cr_assert(bind(server, (const struct sockaddr *)&nobody, sizeof nobody.sun_family) == 0 && listen(server, 1) == 0);
-  cr_expect(fold_all_are_at_rest(), "nobody else is there");
+  cr_expect(all_come_to_rest(), "nobody else is there");
   for (size_t way = 0; way < sizeof ways / sizeof *ways; way++)
     for (int ends = 0; ends <= 1; ends++) expect(way, ends);
 }
