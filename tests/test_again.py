@@ -513,6 +513,35 @@ def check_rerun(folder):
     run("rerun", "t", cwd=folder, code=2)
 
 
+def pasted(said, folder):
+    """The exit code of the first replay line, as it stands."""
+    line = re.search("^  replay: (.*)$", said, re.M)[1].replace("foldproof verify", f"{FOLDPROOF} verify", not said.count(str(FOLDPROOF)))
+    return subprocess.run(line, shell=True, cwd=folder, capture_output=True).returncode
+
+
+def check_replays(folder):
+    """A line that compare or judge prints loads the guest that was recorded; what no command can load has no line, or one of Python."""
+    program, wrong = f"{sys.executable} bounded.py", GUEST.replace("run_to_run", "bounded,run_to_run")
+    for name, text in (("a", wrong), ("b", wrong.replace("sum(x)", "sum(x) + 1"))):
+        (folder / "bounded.py").write_text(text)
+        run("record", "--exec", program, "-f", "normal/f32/sum/1x33/seed1", "--jsonl", name, cwd=folder, code=0)
+    _, compared = run("compare", "a", "b", cwd=folder, code=1)
+    _, judged = run("judge", "b", cwd=folder, code=1)
+    assert pasted(compared, folder) == pasted(judged, folder) == 1, compared + judged
+    for name in "ab":
+        environment, ran, _ = lines_of(folder / name)
+        del environment["closing_line"], environment["asked"]
+        put(folder / name, [environment, ran])
+    for words, code in ((("compare", "a", "b"), 1), (("judge", "b"), 1)):
+        _, said = run(*words, cwd=folder, code=code)
+        assert "mine/sum on host" in said and "replay:" not in said, said
+    put(folder / "p", [environment, dict(ran, asked={"python": "import mine; mine.verify()"})])
+    for words in (("compare", "a", "p"), ("judge", "p")):
+        expect(r"^  replay: python3 -c 'import mine; mine\.verify\(\)'$", run(*words, cwd=folder, code=1)[1])
+    _, said = run("rerun", "b", cwd=folder, code=77)
+    expect(r"^nothing could be run again: .*; Python callables are run again from Python \(foldproof\.verify\)$", said)
+
+
 GUEST = """import json, struct, sys
 for line in sys.stdin:
     asked = json.loads(line)
@@ -529,5 +558,5 @@ for line in sys.stdin:
 """
 
 with tempfile.TemporaryDirectory() as scratch:
-    for check in (check_held, check_full, check_refuted, check_recorded, check_fields, check_told, check_known, check_measured, check_bits, check_compare, check_formats, check_across, check_names, check_verdicts, check_rerun):
+    for check in (check_held, check_full, check_refuted, check_recorded, check_fields, check_told, check_known, check_measured, check_bits, check_compare, check_formats, check_across, check_names, check_verdicts, check_rerun, check_replays):
         check(pathlib.Path(scratch))

@@ -5,6 +5,7 @@
 #include "bits.h"
 #include "compare.h"
 #include "nearer.h"
+#include "recorded.h"
 #include "report_text.h"
 #include "text.h"
 
@@ -174,20 +175,6 @@ static fold_status tell_distance(const struct explained *x, struct fold_again *a
   return fold_ok();
 }
 
-/* How its run was asked for, which a record of what held leaves to the environment of its file. */
-static void ask_as_run(json_t *record, const json_t *environment) {
-  static const char *const of_ranks[] = {"ranks", "launch", "timeout"};
-  const int engine = fold_engine_parse(fold_record_text(record, "engine"));
-  json_t *asked = json_copy(json_object_get(environment, "asked"));
-  if (asked == NULL || json_object_get(record, "asked")) {
-    json_decref(asked);
-    return;
-  }
-  for (size_t i = 0; i < sizeof of_ranks / sizeof *of_ranks; i++)
-    if (engine < 0 || !fold_engine_has_ranks((enum fold_engine)engine)) json_object_del(asked, of_ranks[i]);
-  put(record, "asked", asked);
-}
-
 static fold_status tell(const struct explaining *e, const struct explained *x, struct fold_again *again, json_t *told) {
   static const char *const kept[] = {"subject", "engine", "case", "claim", "dtype",
                                      "op",      "rows",   "cols", "seed",  "generator"};
@@ -208,7 +195,7 @@ static fold_status tell(const struct explaining *e, const struct explained *x, s
   if (!json_object_get(record, "op")) return fold_ok();
   json_t *asked = json_copy((json_t *)(uintptr_t)record);
   if (results) put(asked, "claim", json_string(""));
-  ask_as_run(asked, e->c->side[x->record[1] != NULL].environment);
+  fold_recorded_ask(asked, e->c->side[x->record[1] != NULL].environment);
   char *replay = fold_text_replay(asked);
   if (replay) put(told, "replay", json_string(replay));
   free(replay);

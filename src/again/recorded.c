@@ -22,6 +22,19 @@ bool fold_recorded_is_judged(const json_t *record) {
   return fold_recorded_is_run(record) || strcmp(fold_record_text(record, "type"), "judgement") == 0;
 }
 
+void fold_recorded_ask(json_t *record, const json_t *environment) {
+  static const char *const of_ranks[] = {"ranks", "launch", "timeout"};
+  const int engine = fold_engine_parse(fold_record_text(record, "engine"));
+  json_t *asked = json_copy(json_object_get(environment, "asked"));
+  if (asked == NULL || json_object_get(record, "asked")) {
+    json_decref(asked);
+    return;
+  }
+  for (size_t i = 0; i < sizeof of_ranks / sizeof *of_ranks; i++)
+    if (engine < 0 || !fold_engine_has_ranks((enum fold_engine)engine)) json_object_del(asked, of_ranks[i]);
+  json_object_set_new(record, "asked", asked);
+}
+
 const struct fold_claim *fold_recorded_claim(const json_t *record) {
   if (strcmp(fold_record_text(record, "type"), "judgement") != 0) return NULL;
   return fold_claim_find(fold_record_text(record, "claim"));

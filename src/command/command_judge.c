@@ -133,6 +133,7 @@ static fold_status take(void *context, json_t *record, size_t line) {
   }
   fold_judge_check_told(j, record, line);
   if (!fold_recorded_is_judged(record)) return fold_ok();
+  fold_recorded_ask(record, j->environment);
   j->last = NULL;
   if (has_results(record))
     FOLD_TRY(take_results(j, record, line));

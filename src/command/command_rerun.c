@@ -37,6 +37,7 @@ struct rerun {
   struct words arrays[FOLD_ENGINES][FOLD_PROBLEMS], objects; /* objects: guests that lie beside the records */
   json_t *guests, *asked; /* asked: the world and the variables, as the records' first environment has them */
   size_t runs;
+  bool callables;           /* the records have subjects that no command loads */
   bool incomplete, altered; /* the records */
 };
 
@@ -106,6 +107,7 @@ static fold_status note(void *context, json_t *record, size_t line) {
   const int engine = fold_engine_parse(fold_record_text(record, "engine"));
   if (engine < 0 || !*name) return fold_error(FOLD_BAD_INPUT, "results need the keys subject, engine and case");
   const char *subject = fold_record_text(record, "subject");
+  r->callables |= !r->guests && json_is_true(json_object_get(record, "guest"));
   FOLD_TRY(add(&r->subjects[engine], subject, strlen(subject)));
   if (strncmp(name, "npy:", 4) == 0) return add_array(r, engine, name, fold_record_text(record, "op"));
   if (r->cases[engine].n <= MOST_CASES) FOLD_TRY(add(&r->cases[engine], name, strlen(name)));
@@ -232,7 +234,9 @@ static fold_status run_all(struct rerun *r) {
     for (int p = 0; p < FOLD_PROBLEMS; p++)
       if (r->arrays[e][p].n) FOLD_TRY(run(r, e, &r->arrays[e][p], fold_problem((enum fold_problem_id)p)->name));
   }
-  if (any && r->runs == 0) puts("nothing could be run again: no subject of the records is here");
+  if (any && r->runs == 0)
+    printf("nothing could be run again: no subject of the records is here%s\n",
+           r->callables ? "; Python callables are run again from Python (foldproof.verify)" : "");
   return any ? fold_ok() : fold_error(FOLD_BAD_INPUT, "%.150s: no results are in it", r->path);
 }
 

@@ -124,11 +124,10 @@ void fold_golden_print(struct fold_golden_run *run, const char *kind, const stru
   printf("  golden: %s:%zu, of commit %s\n", sheet->path, kept->number, sheet->commit);
 }
 
-/* A callable of another program's is that program's to run. */
 static void print_replay(const struct fold_golden_run *run, const struct fold_judgement *j) {
   struct fold_replay replay = fold_replay_of(j, run->program, run->selection->folder);
-  if (j->subject->guest && run->selection->guests == NULL) return;
   fold_asked_world(&replay.asked, j->subject->engine, run->selection);
+  if (!fold_replay_can_run(&replay.asked, j->subject->guest != NULL)) return;
   replay.claim = NULL;
   replay.golden = run->options->folder;
   replay.library = run->options->library;

@@ -67,6 +67,7 @@ static void print_case(const struct fold_judgement *j, FILE *out) {
 
 static void print_replay(const struct fold_judgement *j, const char *program, const char *folder, FILE *out) {
   const struct fold_replay replay = fold_replay_of(j, program, folder);
+  if (!fold_replay_can_run(&replay.asked, j->subject->guest != NULL)) return;
   fputs("  replay: ", out);
   fold_put_replay(&replay, out);
   fputc('\n', out);

@@ -125,6 +125,10 @@ static void put_variables(const json_t *variables, FILE *out) {
   }
 }
 
+bool fold_replay_can_run(const struct fold_asked *asked, bool guest) {
+  return !guest || said(asked->python) || json_array_size(asked->guests) > 0;
+}
+
 void fold_put_replay(const struct fold_replay *r, FILE *out) {
   struct fold_options options = {0};
   char repeats[24], ranks[24];

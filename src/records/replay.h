@@ -39,6 +39,8 @@ struct fold_replay {
 };
 /* Of a judgement, as it was asked for. */
 struct fold_replay fold_replay_of(const struct fold_judgement *judgement, const char *program, const char *folder);
+/* Whether a line can run that subject: a guest's has the guest, or is of Python. A callable of another program's is that program's to run. */
+bool fold_replay_can_run(const struct fold_asked *asked, bool guest);
 /* Whether a replay sets a variable of that name, which may be any text. */
 bool fold_replay_repeats(const char *variable);
 /* Whatever the words hold, they stay words. */

@@ -59,8 +59,7 @@ static void put_evidence(const struct fold_model_fixture *f, const char *tag, FI
   put_counted(f, out);
   fputs("; the first: ", out);
   fold_put_html(out, text ? text : "");
-  fputs("\nreplay: ", out);
-  fold_put_html(out, replay ? replay : "");
+  if (replay) fputs("\nreplay: ", out), fold_put_html(out, replay);
   fprintf(out, "</%s>\n    ", tag);
   free(text);
   free(replay);

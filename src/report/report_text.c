@@ -77,6 +77,8 @@ struct fold_asked fold_asked_recorded(const json_t *record) {
 char *fold_text_replay(const json_t *record) {
   char *text = NULL;
   size_t size;
+  const struct fold_asked asked = fold_asked_recorded(record);
+  if (!fold_replay_can_run(&asked, json_is_true(json_object_get(record, "guest")))) return NULL;
   FILE *out = open_memstream(&text, &size);
   if (out == NULL) return NULL;
   const char *name = fold_record_text(record, "case");
@@ -93,7 +95,7 @@ char *fold_text_replay(const json_t *record) {
                                      .op = fold_record_text(record, "op"),
                                      .ranks = ranks,
                                      .fixtures = npy ? NULL : name,
-                                     .asked = fold_asked_recorded(record)};
+                                     .asked = asked};
   fold_put_replay(&replay, out);
   const bool whole = path || !npy;
   free(told);

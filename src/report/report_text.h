@@ -15,7 +15,7 @@ char *fold_text_evidence(const json_t *record);
 size_t fold_text_array(const char *name, unsigned *ranks);
 /* How its judgement was asked for: it points into the record. */
 struct fold_asked fold_asked_recorded(const json_t *record);
-/* The command that replays the record's case alone, quoted for a shell; the same way. */
+/* The command that replays the record's case alone, quoted for a shell; the same way. NULL also where none can (fold_replay_can_run). */
 char *fold_text_replay(const json_t *record);
 
 /* An environment's values: calls `put` with each key and value, GPUs as "gpu 0", "gpu 1" ... */
