@@ -24,6 +24,8 @@ struct fold_door {
   fold_scratch *scratch;
   bool strides;  /* subjects behind it can be given views */
   uint64_t tidy; /* the claims about memory that every subject behind it makes */
+  /* By claim: why nothing that a subject behind it does could refute it; NULL: something could. */
+  const char *unseen[FOLD_CLAIMS];
 };
 extern const struct fold_door fold_door_object, fold_door_program, fold_door_here;
 

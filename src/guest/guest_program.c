@@ -8,8 +8,9 @@
  *                          ->  {}, once `out` is written; {"unsupported": "why"}: the case is skipped; {"error": "why"}
  *
  * `in` and `other` (of "dot") have rows x cols elements, `out` gets `rows`. A command in which {in} and {out} stand is run anew for
- * each run instead, with the files' names in their places (and {other}, {problem}, {dtype}, {result}): its exit code says whether it
- * went well. It runs by /bin/sh. What it writes to standard error is told, the last line of it, where it fails.
+ * each run instead, with the files' names in their places (and {other}, {problem}, {dtype}, {result}, {threads}): its exit code
+ * says whether it went well. Without {threads} it takes no number of threads but its own. It runs by /bin/sh. What it writes to
+ * standard error is told, the last line of it, where it fails.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -300,6 +301,35 @@ static fold_status write_input(const char *path, const struct fold_call *call, c
   return fold_npy_write(path, call->dtype, call->rows, call->cols, false, fill, &e);
 }
 
+static bool is_file(const char *path) {
+  struct stat what;
+  return lstat(path, &what) == 0 && S_ISREG(what.st_mode);
+}
+
+/* Reads what the input's file holds now; false where it is gone, or holds no such array any more. */
+static fold_status read_again(const char *path, const struct fold_call *call, void *now, bool *there) {
+  struct fold_npy npy;
+  *there = is_file(path) && fold_npy_open(path, &npy).code == FOLD_OK && npy.dtype == call->dtype &&
+           npy.rows == call->rows && npy.cols == call->cols;
+  return *there ? fold_npy_read(path, &npy, now) : fold_ok();
+}
+
+/* The file stands for the input: what was done to it is done to that, whose judge sees it. Where it holds no such array any more, no
+ * byte is what it was. */
+static fold_status bring_back(const char *path, const struct fold_call *call, const void *in) {
+  const size_t n = call->rows * call->cols * fold_dtype_size(call->dtype);
+  unsigned char *to = (unsigned char *)(uintptr_t)in, *now = malloc(n + 1);
+  bool there;
+  if (now == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a program's input");
+  fold_status status = read_again(path, call, now, &there);
+  for (size_t i = 0; status.code == FOLD_OK && !there && i < n; i++) now[i] = (unsigned char)~to[i];
+  if (status.code == FOLD_OK && memcmp(now, to, n) != 0)
+    for (size_t i = 0; i < n; i++)
+      if (now[i] != to[i]) to[i] = now[i]; /* the first byte that is touched is told */
+  free(now);
+  return status;
+}
+
 /* Checked as any array from outside is; of `rows` elements in one dimension or two. */
 static fold_status read_output(const char *path, enum fold_dtype dtype, const struct fold_call *call) {
   struct fold_npy npy;
@@ -350,15 +380,19 @@ static fold_status ask_to_run(const struct run *r) {
   return status;
 }
 
+#define THREADS "{threads}"
+
 /* The command with each {word} replaced. */
 static char *written_out(const struct run *r) {
+  char threads[16];
   const struct {
     const char *word, *value;
-  } words[] = {{"{in}", r->in},           {"{other}", r->other}, {"{out}", r->out},
-               {"{problem}", r->problem}, {"{dtype}", r->dtype}, {"{result}", r->result}};
+  } words[] = {{"{in}", r->in},       {"{other}", r->other},   {"{out}", r->out},   {"{problem}", r->problem},
+               {"{dtype}", r->dtype}, {"{result}", r->result}, {THREADS, threads}};
   char *text = NULL;
   size_t size = 0;
   FILE *out = open_memstream(&text, &size);
+  snprintf(threads, sizeof threads, "%u", r->call->launch.threads);
   for (const char *at = r->subject->guest->guest->what; out && *at;) {
     size_t k = 0;
     while (k < sizeof words / sizeof *words && strncmp(at, words[k].word, strlen(words[k].word)) != 0) k++;
@@ -374,6 +408,8 @@ static char *written_out(const struct run *r) {
 
 static fold_status run_anew(const struct run *r) {
   struct program p;
+  if (r->call->launch.threads && !strstr(r->subject->guest->guest->what, THREADS))
+    return fold_error(FOLD_UNSUPPORTED, "its command has no " THREADS);
   char part[4096], *command = written_out(r);
   if (command == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a command");
   fold_status status = start(command, false, &p);
@@ -403,9 +439,20 @@ static fold_status run(const struct fold_subject *subject, const struct fold_cal
   fold_status status = is_run_anew(subject->guest->guest->what) ? run_anew(&r) : ask_to_run(&r);
   if (status.code == FOLD_OK) status = read_output(r.out, result, call);
   unlink(r.out);
+  if (status.code == FOLD_OK) status = bring_back(r.in, call, call->in);
+  if (status.code == FOLD_OK && call->other) status = bring_back(r.other, call, call->other);
   return status;
 }
 
-/* It has no memory of ours. */
+/* It has files, and no memory of ours. Which of them it writes is seen, and what it tells in them. */
 const struct fold_door fold_door_program = {
-    .option = "--exec", .open = open_folder, .remove = remove_folder, .describe = describe, .run = run, .tidy = 0};
+    .option = "--exec",
+    .open = open_folder,
+    .remove = remove_folder,
+    .describe = describe,
+    .run = run,
+    .tidy = 0,
+    .unseen = {[FOLD_ALIGNMENT_INVARIANT] = "a program gets a file, which lies at no address",
+               [FOLD_WRITES_OUTPUT] = "a program gets no output: it makes a file of its own, or is broken",
+               [FOLD_STAYS_IN_BOUNDS] = "a program gets a file: its memory is not seen",
+               [FOLD_LEAVES_NO_TRACE] = "a program has a process of its own: what it leaves there is not seen"}};

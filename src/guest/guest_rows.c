@@ -232,7 +232,7 @@ static fold_status read_entry(const struct fold_guest *guest, const json_t *entr
                                  .index = index,
                                  .unknown = problems && strcmp(problems, "rows") == 0,
                                  .has_scratch = json_is_true(json_object_get(entry, "scratch"))};
-  *s = (struct fold_subject){.name = r.name, .guest = row, .run = guest->door->run};
+  *s = (struct fold_subject){.name = r.name, .guest = row, .unseen = guest->door->unseen, .run = guest->door->run};
   if (row->has_scratch) s->scratch = guest->door->scratch;
   return read_row(&r, claims, s);
 }

@@ -55,7 +55,10 @@ void fold_judge_claim(const struct fold_claim *claim, struct fold_trial *trial, 
   trial->why = claim->id;
   trial->has_refuting = false;
   trial->sides.n = 0;
-  if (claim->results)
+  const char *why = trial->subject->unseen ? trial->subject->unseen[claim->id] : NULL;
+  if (why)
+    fold_find_skipped(finding, "%s", why);
+  else if (claim->results)
     claim->results(&evidence, finding);
   else
     claim->runs(trial, finding);

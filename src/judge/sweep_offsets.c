@@ -38,10 +38,8 @@ static bool judge_offset(struct fold_trial *trial, struct fold_finding *finding,
   return status.code == FOLD_OK && (seen.same || fold_find_varied(trial, finding, &seen));
 }
 
-/* What has no memory of ours takes its arguments from none of these places. */
 bool fold_sweep_offsets(struct fold_trial *trial, struct fold_finding *finding) {
-  const bool in_our_memory = trial->subject->claims & FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS);
-  if (!in_our_memory || fold_trial_terms(trial) == 0 || fold_trial_terms(trial) > FOLD_PLAN_ALL) return true;
+  if (fold_trial_terms(trial) == 0 || fold_trial_terms(trial) > FOLD_PLAN_ALL) return true;
   for (size_t k = 1; k * narrow_size(trial) <= LINE; k++)
     for (unsigned way = 0; way < WAYS; way++)
       if (!judge_offset(trial, finding, way, k)) return false;

@@ -61,6 +61,7 @@ struct fold_subject {
   bool strides; /* it takes inputs that are not contiguous (struct fold_call) */
   bool any_gpu; /* its documentation promises the same bits on every GPU (gpu_to_gpu); a declared order implies it */
   const struct fold_guest_row *guest; /* of a subject that a user brought (guest.h); NULL */
+  const char *const *unseen;          /* and by claim, why nothing could refute it there; NULL: all can be judged */
   bool peer;                          /* another library's: its known defects are counted separately (fold_fact) */
 };
 

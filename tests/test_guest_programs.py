@@ -1,0 +1,69 @@
+"""Programs as guests: held is what something could have refuted; what is not seen of a program is skipped, with the reason.
+
+test_guest_programs.py FOLDPROOF LIBRARY_FOLDER GUESTS_FOLDER CC
+"""
+import os
+import re
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+from guest_shell import GUESTS, verify  # noqa: E402
+
+UNSEEN = {"alignment_invariant": "a program gets a file, which lies at no address",
+          "writes_output": "a program gets no output",
+          "stays_in_bounds": "its memory is not seen",
+          "leaves_no_trace": "a process of its own"}
+FEW = ("--fixtures", "normal/f32/sum/1x17/seed1,normal/f32/sum/3x1000/seed1")
+MEDDLER = f"{sys.executable} -B {GUESTS}/meddler.py"
+
+
+def counts_of(out, claim):
+    """Held, refuted and skipped, and what is said beside them."""
+    found = re.search(rf"\n  {claim} +(\d+) +(\d+) +(\d+)(.*)", out)
+    assert found, (claim, out)
+    return (*map(int, found.group(1, 2, 3)), found.group(4))
+
+
+def check_unseen():
+    """It changes its folder, its environment and its signals, which nobody can see; its input's file, which is seen."""
+    code, out, err = verify("--exec", f"{MEDDLER} meddles", "--claims", ",".join((*UNSEEN, "keeps_input", "bounded")), *FEW)
+    assert code == 1 and "REFUTED: meddler/meddles on host violates keeps_input" in out, (code, out, err)
+    for claim, why in UNSEEN.items():
+        held, refuted, skipped, beside = counts_of(out, claim)
+        assert held == 0 and refuted == 0 and skipped > 0 and why in out, (claim, out)
+    assert counts_of(out, "bounded")[0] > 0, out
+
+
+def check_input():
+    for how in ("overwrites", "removes", "shortens"):
+        code, out, err = verify("--exec", f"{MEDDLER} {how}", "--claims", "keeps_input,run_to_run", *FEW)
+        held, refuted, *_ = counts_of(out, "keeps_input")
+        byte = 4 if how == "overwrites" else 0
+        assert code == 1 and held == 0 and refuted > 0 and f"byte {byte} of the input was written to" in out, (how, code, out, err)
+        assert counts_of(out, "run_to_run")[0] > 0 and "BROKEN" not in out, (how, out)
+    code, out, err = verify("--exec", f"{MEDDLER} honest", "--claims", "keeps_input", *FEW)
+    assert code == 0 and counts_of(out, "keeps_input")[0] > 0, (code, out, err)
+
+
+def check_launches():
+    """A command that is not told of threads takes no other number of them; one that is told is judged by it."""
+    code, out, err = verify("--exec", f"{MEDDLER} by_threads {{in}} {{out}}", "--claims", "launch_invariant", *FEW)
+    assert code == 77 and counts_of(out, "launch_invariant")[2] > 0 and "it takes no other launch" in out, (code, out, err)
+    told = f"{MEDDLER} by_threads {{in}} {{out}} {{threads}}"
+    code, out, err = verify("--exec", told, "--claims", "launch_invariant", *FEW)
+    assert code == 1 and "violates launch_invariant" in out and "with 2 threads" in out, (code, out, err)
+    code, out, err = verify("--exec", f"{MEDDLER} by_threads", "--claims", "launch_invariant", *FEW)
+    assert code == 1 and "violates launch_invariant" in out, (code, out, err)
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="foldproof-programs-") as folder:
+        os.environ.update(TMPDIR=folder)
+        check_unseen()
+        check_input()
+        check_launches()
+    print("programs: what is not seen is skipped, what is seen is judged")
+
+
+main()
