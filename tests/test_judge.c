@@ -167,7 +167,8 @@ Test(judge, a_judge_that_says_nothing_is_broken) {
     struct fold_finding finding;
     struct fold_case c = {.rows = 1, .cols = 3};
     struct fold_truths truths = {.c = &c};
-    struct fold_trial trial = {.c = &c, .truths = &truths};
+    const struct fold_subject nobody = {.name = "nobody"};
+    struct fold_trial trial = {.subject = &nobody, .c = &c, .truths = &truths};
     fold_judge_claim(&silent[i], &trial, &finding);
     cr_expect_eq(finding.verdict, FOLD_BROKEN);
     cr_expect_str_eq(finding.reason, "no finding");
@@ -183,7 +184,8 @@ Test(judge, a_judge_that_holds_and_compared_nothing_is_not_green) {
   struct fold_claim claim = {FOLD_BOUNDED, "idle", "nothing", .runs = says_held};
   struct fold_finding finding;
   struct fold_case c = {.rows = 0, .cols = 3};
-  struct fold_trial trial = {.c = &c};
+  const struct fold_subject nobody = {.name = "nobody"};
+  struct fold_trial trial = {.subject = &nobody, .c = &c};
   fold_judge_claim(&claim, &trial, &finding);
   cr_expect_eq(finding.verdict, FOLD_SKIPPED);
   cr_expect_str_eq(finding.reason, "no row");
