@@ -92,6 +92,21 @@ Test(supervise, what_was_judged_before_stands_and_other_cases_are_judged) {
   shell_close(s);
 }
 
+/* The first BROKEN line's replay, as it is to be pasted. */
+#define REPLAY "$(sed -n 's/^  replay: //p' out.txt | head -1)"
+
+Test(supervise, the_replay_of_a_run_that_ends_in_a_judge_ends_in_it_again) {
+  struct shell *s = shell_open();
+  shell_run(s, "$M verify --subjects fatal/crashes_by_threads " CASES " | tee out.txt");
+  expect_text(s, ", in a run for launch_invariant: ");
+  cr_expect_eq(count(s->out, "BROKEN: "), 3, "%s", s->out);
+  cr_expect_eq(count(s->out, "--claims 'launch_invariant'"), 3, "%s", s->out);
+  shell_run(s, "eval \"" REPLAY "\"");
+  EXPECT_CODE(s, 99);
+  expect_row(s, "fatal/crashes_by_threads", "launch_invariant", 0, 1);
+  shell_close(s);
+}
+
 /* Seconds after which a run hangs. */
 static int limit_here(struct shell *s) {
   double start = fold_now();

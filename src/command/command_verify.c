@@ -79,17 +79,14 @@ static const struct argp argp = {
         "between two such versions of a series. In any other version it is refuted, and the line names the versions in "
         "which it is known."};
 
-/* At most ten lines for a subject and claim; a subject whose run failed is told of once a case, not once a claim. What
+/* At most ten lines for a subject and claim; a subject whose run failed is told of once a case, by its first claim. What
  * is known has its lines below the table, and takes none from what is new. */
 static bool deserves_line(const struct verify *v, const struct fold_judgement *j) {
-  const struct fold_cell *row = &v->table.promised[j->subject_index * FOLD_CLAIMS], *cell = &row[j->claim->id];
+  const struct fold_cell *cell = &v->table.promised[j->subject_index * FOLD_CLAIMS + j->claim->id];
   size_t known = v->strict ? 0 : cell->known;
   if (!j->promised || (j->finding.verdict != FOLD_REFUTED && j->finding.verdict != FOLD_BROKEN)) return false;
   if (j->known && !v->strict) return false;
-  if (j->got) return cell->count[FOLD_REFUTED] - known + cell->count[FOLD_BROKEN] <= MOST_LINES;
-  for (int k = 0; k < (int)j->claim->id; k++)
-    if (row[k].count[FOLD_BROKEN]) return false;
-  return row[j->claim->id].count[FOLD_BROKEN] <= MOST_LINES;
+  return !j->beside && cell->count[FOLD_REFUTED] - known + cell->count[FOLD_BROKEN] <= MOST_LINES;
 }
 
 /* Said at once; the judging goes on, for its table is worth more than the records of it. */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "judge.h"
+#include "watch.h"
 
 #define BY_RESULTS(judge) .results = fold_judge_##judge
 #define BY_RUNS(judge) .runs = fold_judge_##judge
@@ -55,6 +56,7 @@ void fold_judge_claim(const struct fold_claim *claim, struct fold_trial *trial, 
   trial->why = claim->id;
   trial->has_refuting = false;
   trial->sides.n = 0;
+  fold_watch_judging(claim->id + 1u);
   const char *why = trial->subject->unseen ? trial->subject->unseen[claim->id] : NULL;
   if (why)
     fold_find_skipped(finding, "%s", why);
@@ -63,6 +65,7 @@ void fold_judge_claim(const struct fold_claim *claim, struct fold_trial *trial, 
   else
     claim->runs(trial, finding);
   fold_judge_steady(trial, finding);
+  fold_watch_judging(0);
   if (claim->by_order && finding->verdict == FOLD_HELD) finding->telling = trial->telling;
 }
 

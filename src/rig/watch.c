@@ -18,6 +18,10 @@ void fold_watch_twin(bool is_twin) {
   if (watching) atomic_store(&watching->by_twin, is_twin);
 }
 
+void fold_watch_judging(unsigned claim) {
+  if (watching) atomic_store(&watching->judging, claim);
+}
+
 void fold_watch_begin(uint64_t elements) {
   if (watching == NULL) return;
   atomic_store(&watching->elements, elements);

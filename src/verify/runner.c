@@ -260,15 +260,34 @@ struct fold_judgement fold_round_judgement(const struct fold_round *round, struc
   return judgement;
 }
 
-fold_status fold_round_fail(const struct fold_round *round, struct fold_place place, uint64_t told, fold_status failure,
-                            size_t *telling) {
-  for (size_t k = round->judge ? 0 : FOLD_CLAIMS; k < (round->judge ? FOLD_CLAIMS : FOLD_CLAIMS + 1); k++) {
-    struct fold_judgement judgement = fold_round_judgement(round, place, k);
-    if (told & FOLD_CLAIM(k) || (judgement.claim && !asks_for(round, &judgement))) continue;
-    fold_find_failed(&judgement.finding, failure);
-    if (telling) ++*telling;
-    FOLD_TRY(round->sink->judgement(round->sink->context, &judgement));
-  }
+/* A trial's claims that fail alike, so far. */
+struct failing {
+  fold_status failure;
+  size_t n;
+  bool promised; /* one of them is */
+};
+
+/* Where it is asked for. */
+static fold_status fail_claim(const struct fold_round *round, struct fold_place place, size_t claim,
+                              struct failing *f) {
+  struct fold_judgement judgement = fold_round_judgement(round, place, claim);
+  if (judgement.claim && !asks_for(round, &judgement)) return fold_ok();
+  fold_find_failed(&judgement.finding, f->failure);
+  judgement.beside = f->promised;
+  f->promised |= judgement.promised;
+  f->n++;
+  return round->sink->judgement(round->sink->context, &judgement);
+}
+
+fold_status fold_round_fail(const struct fold_round *round, struct fold_place place, uint64_t told, size_t first,
+                            fold_status failure, size_t *telling) {
+  struct failing f = {.failure = failure};
+  const bool has_first = round->judge && first < FOLD_CLAIMS && !(told & FOLD_CLAIM(first));
+  if (has_first) told |= FOLD_CLAIM(first);
+  if (has_first) FOLD_TRY(fail_claim(round, place, first, &f));
+  for (size_t k = round->judge ? 0 : FOLD_CLAIMS; k < (round->judge ? FOLD_CLAIMS : FOLD_CLAIMS + 1); k++)
+    if (!(told & FOLD_CLAIM(k))) FOLD_TRY(fail_claim(round, place, k, &f));
+  if (telling) *telling = f.n;
   return fold_ok();
 }
 
@@ -360,7 +379,7 @@ static fold_status judge_trial(const struct fold_round *round, struct opened *op
   if (!fold_engine_is_here(engine) || trial->traces.wrote_input)
     FOLD_TRY(restore_input(opened, engine, &trial->input_hash_after));
   const fold_status *ready = &opened->ready[engine];
-  if (ready->code != FOLD_OK) return fold_round_fail(round, round->place, 0, *ready, NULL);
+  if (ready->code != FOLD_OK) return fold_round_fail(round, round->place, 0, FOLD_CLAIMS, *ready, NULL);
   struct asked asked;
   asked.n = 0;
   const fold_status judged = judge_claims(round, opened, trial, &asked), told = tell_changes(round, trial, &asked);
@@ -372,7 +391,7 @@ static fold_status fail_base(const struct fold_round *round, struct opened *open
   const enum fold_engine engine = round->registry->subjects[round->place.subject].engine;
   struct fold_traces traces;
   if (opened->open[engine]) fold_rig_look_at_state(&opened->rig[engine], &traces);
-  return fold_round_fail(round, round->place, 0, base, NULL);
+  return fold_round_fail(round, round->place, 0, FOLD_CLAIMS, base, NULL);
 }
 
 static fold_status judge_subject(const struct fold_round *round, struct opened *opened) {
@@ -432,7 +451,7 @@ static fold_status run_subject(struct fold_round *round, struct opened *opened) 
   FOLD_TRY(open_engine(opened, round->registry->subjects[round->place.subject].engine));
   round->input_hash = opened->input_hash;
   fold_status patience = check_patience(round);
-  if (patience.code != FOLD_OK) return fold_round_fail(round, round->place, 0, patience, NULL);
+  if (patience.code != FOLD_OK) return fold_round_fail(round, round->place, 0, FOLD_CLAIMS, patience, NULL);
   if (sink->trial) FOLD_TRY(sink->trial(sink->context, round->place, round->input_hash));
   return (round->judge ? judge_subject : record_subject)(round, opened);
 }

@@ -46,6 +46,7 @@ struct fold_judgement {
   const char *version;            /* of that library, as its record tells; NULL: as it is here */
   const struct fold_asked *asked; /* of what is refuted or broken: how (replay.h); or NULL */
   bool full;                      /* its record holds the bits of all rows */
+  bool beside;                    /* it is broken as another promise of the trial is, which was told before it */
   bool awaited;                   /* a sink that takes changes is told later whether and how the order changed: */
   const struct fold_order_change *change; /* or NULL */
 };
@@ -95,9 +96,10 @@ struct fold_round {
  * lost, before the next place: *lost says so. */
 fold_status fold_round_run(struct fold_round *round, bool *lost);
 /* Tells the sink of the trial at `place`, whose process failed, that the claims that were not told yet (FOLD_CLAIM each; a base run's
- * is behind the last) are broken; *telling (or NULL): how many of those are asked for. */
-fold_status fold_round_fail(const struct fold_round *round, struct fold_place place, uint64_t told, fold_status failure,
-                            size_t *telling);
+ * is behind the last) are broken: first the one whose judge was at work (FOLD_CLAIMS: none was), for by that it fails again; *telling (or
+ * NULL): how many of those are asked for. */
+fold_status fold_round_fail(const struct fold_round *round, struct fold_place place, uint64_t told, size_t first,
+                            fold_status failure, size_t *telling);
 /* A judgement without its finding and results: the place's subject and case, the claim (FOLD_CLAIMS: none), whether it was
  * promised. */
 struct fold_judgement fold_round_judgement(const struct fold_round *round, struct fold_place place, size_t claim);

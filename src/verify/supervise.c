@@ -48,6 +48,7 @@ static fold_status start_worker(struct supervisor *s) {
   s->patience = (struct fold_patience){.seconds = s->limit, .turns = over};
   atomic_store(&s->desk->watch.turns, over);
   atomic_store(&s->desk->watch.by_twin, false);
+  atomic_store(&s->desk->watch.judging, 0);
   atomic_store(&s->desk->unheard, false);
   s->halted = false;
   s->heard = true;
@@ -224,6 +225,12 @@ static fold_status go_on_unexplained(struct supervisor *s, const char *text) {
   return fold_held_end(&s->held, changes, n, s->job->sink);
 }
 
+/* The claim whose judge was at work; FOLD_CLAIMS: none was. The worker's memory may be spoilt. */
+static size_t judged_then(const struct supervisor *s) {
+  const unsigned judging = atomic_load(&s->desk->watch.judging);
+  return judging == 0 || judging > FOLD_CLAIMS ? FOLD_CLAIMS : judging - 1;
+}
+
 /* The trial that the worker ended in is broken, and the round goes on behind it; or begins there again. */
 static fold_status answer_for(struct supervisor *s, const char *text, bool own) {
   size_t telling = 0;
@@ -237,7 +244,8 @@ static fold_status answer_for(struct supervisor *s, const char *text, bool own) 
     return fold_ok();
   }
   s->riddles -= second; /* it was to blame */
-  FOLD_TRY(fold_round_fail(&s->round, s->round.place, s->told, fold_error(FOLD_ENVIRONMENT, "%s", text), &telling));
+  FOLD_TRY(fold_round_fail(&s->round, s->round.place, s->told, judged_then(s), fold_error(FOLD_ENVIRONMENT, "%s", text),
+                           &telling));
   if (telling == 0) wonder(s, text); /* all was told of it by then */
   s->seconds_lost[s->round.place.subject] += fold_now() - s->since;
   s->round.place.subject++;
@@ -305,6 +313,13 @@ static void name_twin(const struct supervisor *s, char text[160]) {
   snprintf(text, 160, "its twin %.40s ran, and %.98s", twin, how);
 }
 
+/* And for which claim, so that it can be made to end again. */
+static void name_claim(const struct supervisor *s, char text[160]) {
+  size_t n;
+  const size_t claim = judged_then(s), used = strlen(text);
+  if (s->in_trial && claim < FOLD_CLAIMS) snprintf(text + used, 160 - used, ", in a run for %s", fold_claims(&n)[claim].name);
+}
+
 /* Whether who ran then did it. */
 static bool is_own(const struct supervisor *s, enum ending how) {
   return how == HUNG || (how == HALTED && (atomic_load(&s->desk->watch.turns) & 1));
@@ -319,6 +334,7 @@ static fold_status employ(struct supervisor *s, bool *over) {
   fold_status result = s->failed;
   describe(s, how, status, text);
   name_twin(s, text);
+  if (how != SAID_ALL) name_claim(s, text);
   if (result.code == FOLD_OK && how == SAID_ALL) result = conclude(s, status);
   if (result.code == FOLD_OK && how != SAID_ALL && how != STOPPED) result = answer_for(s, text, is_own(s, how));
   if (result.code == FOLD_OK) result = fold_held_end(&s->held, NULL, 0, s->job->sink);
