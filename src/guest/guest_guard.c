@@ -21,10 +21,19 @@ static pid_t owner, keeper;
 /* Once nobody is in a group its number may become somebody else's. */
 static bool is_empty(pid_t group) { return kill(-group, 0) != 0 && errno == ESRCH; }
 
-void fold_guest_guard_group(pid_t group) {
-  for (int i = 0; shared && i < GROUPS; i++) {
+static void forget_empty(void) {
+  for (int i = 0; i < GROUPS; i++) {
     pid_t there = atomic_load(&shared->groups[i]);
-    if ((there == 0 || is_empty(there)) && atomic_compare_exchange_strong(&shared->groups[i], &there, group)) return;
+    if (there && is_empty(there)) atomic_compare_exchange_strong(&shared->groups[i], &there, 0);
+  }
+}
+
+void fold_guest_guard_group(pid_t group) {
+  if (shared == NULL) return;
+  forget_empty();
+  for (int i = 0; i < GROUPS; i++) {
+    pid_t none = 0;
+    if (atomic_compare_exchange_strong(&shared->groups[i], &none, group)) return;
   }
 }
 

@@ -1,0 +1,74 @@
+/* test_guest_guard.c: what guests have started is ended, and nobody else: the number of a group that has ended may be a stranger's. */
+#include "guest_guard.h"
+
+#include <criterion/criterion.h>
+#include <linux/sched.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A process in a group of its own, which is noted once this returns: it waits for a signal. */
+static pid_t start_noted(void) {
+  int ready[2];
+  char byte;
+  cr_assert_eq(pipe(ready), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    setpgid(0, 0);
+    fold_guest_guard_group(getpid());
+    if (write(ready[1], "r", 1) != 1) _exit(1);
+    for (;;) pause();
+  }
+  cr_assert(child > 0 && read(ready[0], &byte, 1) == 1);
+  close(ready[0]);
+  close(ready[1]);
+  return child;
+}
+
+static void end(pid_t child) {
+  kill(child, SIGKILL);
+  waitpid(child, NULL, 0);
+}
+
+/* A process in a group of its own, which nobody notes, of that number; -1 where this user may not choose it. */
+static pid_t start_stranger(pid_t number) {
+  struct clone_args args = {.exit_signal = SIGCHLD, .set_tid = (uint64_t)(uintptr_t)&number, .set_tid_size = 1};
+  const pid_t child = (pid_t)syscall(SYS_clone3, &args, sizeof args);
+  if (child == 0)
+    for (;;) pause();
+  if (child > 0) setpgid(child, child);
+  return child;
+}
+
+static bool is_there(pid_t child) { return waitpid(child, NULL, WNOHANG) == 0; }
+
+Test(guest_guard, what_is_noted_is_ended) {
+  cr_assert_eq(fold_guest_guard(NULL, 0).code, FOLD_OK);
+  const pid_t children[] = {start_noted(), start_noted(), start_noted()};
+  fold_guest_guard_end();
+  for (int i = 0; i < 3; i++) {
+    int how;
+    cr_expect_eq(waitpid(children[i], &how, 0), children[i]);
+    cr_expect(WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL);
+  }
+}
+
+Test(guest_guard, the_number_of_a_group_that_had_ended_before_another_was_noted_is_a_strangers) {
+  cr_assert_eq(fold_guest_guard(NULL, 0).code, FOLD_OK);
+  const pid_t gone[] = {start_noted(), start_noted(), start_noted()};
+  for (int i = 0; i < 3; i++) end(gone[i]);
+  const pid_t noted = start_noted();
+  for (int i = 0; i < 3; i++) {
+    const pid_t stranger = start_stranger(gone[i]);
+    if (stranger < 0) cr_skip_test("this user may not choose a process's number");
+    cr_expect_eq(stranger, gone[i]);
+  }
+  fold_guest_guard_end();
+  end(noted);
+  for (int i = 0; i < 3; i++) {
+    cr_expect(is_there(gone[i]), "%d was killed", i);
+    end(gone[i]);
+  }
+}
