@@ -14,7 +14,7 @@ CI = pathlib.Path(sys.argv[1]).resolve()
 
 FOLDPROOF = """#!/bin/sh
 case $1 in
-  list) printf 'host/exact on host\\n    x\\nrows/par_16 on cuda\\nrows/par_256 on cuda\\ncub/segmented on cuda\\n' ;;
+  list) printf 'host/exact     host  x\\nrows/par_16    cuda  x\\nrows/par_256   cuda  x\\ncub/segmented  cuda  x\\n' ;;
   env) printf 'system               a machine\\n' ;;
   bench)
     while [ $# -gt 1 ]; do
