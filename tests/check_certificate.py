@@ -2,7 +2,7 @@
 
     python3 check_certificate.py FILE
 
-Prints "held", or the line that is wrong and why, and exits 1."""
+Prints "held", or the line that is wrong and why, and exits 1; of a file that is no certificate it says that, and exits 2."""
 
 import hashlib
 import re
@@ -10,6 +10,7 @@ import sys
 import zlib
 from fractions import Fraction
 
+FIRST = b"foldproof-certificate"
 FORMATS = {"f16": (16, 11, -14, 15), "bf16": (16, 8, -126, 127), "f32": (32, 24, -126, 127), "f64": (64, 53, -1022, 1023)}
 FORMATS.update({"e4m3": (8, 4, -6, 8), "e5m2": (8, 3, -14, 15)})  # bits, precision, emin, emax
 
@@ -149,7 +150,7 @@ def check(data):
 
 
 def check_lines(lines, data):
-    choice(lines.take("foldproof-certificate"), "1")
+    choice(lines.take(FIRST.decode()), "1")
     for key in "subject", "engine", "case", "generator":
         lines.take(key)
     products = choice(lines.take("problem"), "sum", "dot") == "dot"
@@ -211,6 +212,10 @@ def check_lines(lines, data):
 
 if __name__ == "__main__":
     with open(sys.argv[1], "rb") as file:
-        wrong = check(file.read())
+        data = file.read()
+    if not data.startswith(FIRST):
+        print(f"{sys.argv[1]} is no certificate: it does not begin with '{FIRST.decode()}'")
+        sys.exit(2)
+    wrong = check(data)
     print(wrong or "held")
     sys.exit(1 if wrong else 0)

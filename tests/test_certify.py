@@ -27,13 +27,23 @@ def checked(path, data):
     """What the command says of it; None: held."""
     path.write_bytes(data)
     done = subprocess.run([FOLDPROOF, "check", path], capture_output=True, text=True, timeout=60)
-    expect(done.returncode in (0, 1), f"check: exit {done.returncode}: {done.stderr}")
+    expect(done.returncode in ((0, 1) if data.startswith(plain.FIRST) else (2,)), f"check: exit {done.returncode}: {done.stderr}")
     return None if done.returncode == 0 else done.stderr.removeprefix("foldproof check: ")
 
 
 def check_unreadable(folder):
     done = subprocess.run([FOLDPROOF, "check", f"{folder}/nosuch.txt"], capture_output=True, text=True, timeout=60)
     expect(done.returncode == 2 and done.stderr == f"foldproof check: {folder}/nosuch.txt can't be read\n", f"{done.returncode}: {done.stderr}")
+
+
+def check_others(folder):
+    """A file of another kind was not tampered with: both checkers say that it is no certificate."""
+    path = Path(folder) / "other"
+    for data in b"", b"# foldproof\n", b'{"schema":2,"type":"environment"}\n', b"foldproof-certificat":
+        path.write_bytes(data)
+        for program in (FOLDPROOF, "check"), (sys.executable, plain.__file__):
+            done = subprocess.run([*program, path], capture_output=True, text=True, timeout=60)
+            expect(done.returncode == 2 and f"{path} is no certificate: it does not begin with 'foldproof-certificate'\n" in done.stdout + done.stderr, f"{data}: {done}")
 
 
 def sealed(lines):
@@ -58,7 +68,7 @@ def expect_held(path, *words):
 
 
 def expect_line(where, line, text):
-    expect(where is not None and where.startswith(f"line {line}:"), f"{text} in line {line}: {where}")
+    expect(where is not None and (where.startswith(f"line {line}:") or (line == 1 and " is no certificate: " in where)), f"{text} in line {line}: {where}")
 
 
 def flip_bits(path, data):
@@ -142,6 +152,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     agree_on_any_text(path, data, 150)
     check_unreadable(folder)
+    check_others(folder)
 
     # What has none.
     expect("compensation" in certify(path, "host/kahan", "--fixtures", "normal/f32/sum/1x33/seed1", code=77), "Kahan's is certified")

@@ -11,7 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* true: all of it holds. `why`: "LINE: FIELD: what is wrong", or what was checked. *read: whether the file could be read at all. */
+/* true: all of it holds. `why`: "LINE: FIELD: what is wrong", or what was checked. *read: whether the file could be
+ * read, and begins as a certificate does. */
 bool fold_certificate_check(const char *path, bool *read, char why[300]);
 /* The same of a file's bytes. */
 bool fold_certificate_check_bytes(const char *bytes, size_t n, char why[300]);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 enum { MOST_TERMS = 1 << 16, OPERANDS = 64 };
+static const char FIRST[] = "foldproof-certificate";
 
 struct check {
   char *all, *at; /* the file, and its next line */
@@ -312,8 +313,7 @@ static bool check_end(struct check *c) {
 
 static bool check_all(struct check *c) {
   static const char *const statements[] = {"subject", "engine", "case", "generator"};
-  if (!take(c, "foldproof-certificate") || (strcmp(c->value, "1") != 0 && !fail(c, "a version that is not known")))
-    return false;
+  if (!take(c, FIRST) || (strcmp(c->value, "1") != 0 && !fail(c, "a version that is not known"))) return false;
   for (size_t k = 0; k < 4; k++)
     if (!take(c, statements[k])) return false;
   if (!take_word(c, "problem", "sum", "dot", &c->products) || !take_format(c, "dtype", &c->dtype) ||
@@ -370,6 +370,10 @@ bool fold_certificate_check(const char *path, bool *read, char why[300]) {
   }
   *read = all && n == 0 && !ferror(file);
   fclose(file);
+  if (*read && (size < strlen(FIRST) || memcmp(all, FIRST, strlen(FIRST)) != 0)) {
+    snprintf(why, 300, "%.200s is no certificate: it does not begin with '%s'", path, FIRST);
+    *read = false;
+  }
   const bool right = *read && fold_certificate_check_bytes(all, size, why);
   free(all);
   return right;

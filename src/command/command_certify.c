@@ -88,7 +88,7 @@ static const struct argp check_argp = {
     .doc =
         "Check a certificate: add its inputs in its order and compare with its results, and compute its exact values "
         "and bounds. The subject is not run.\vExit code 1: the certificate does not hold; the message names the line "
-        "and what is wrong. Exit code 2: the file can't be read."};
+        "and what is wrong. Exit code 2: the file can't be read, or is no certificate."};
 
 int fold_command_check(int argc, char **argv, const struct fold_registry *registry) {
   (void)registry;
