@@ -50,7 +50,8 @@ static int certify(void *context, const struct fold_subject *subject, FILE *out)
   const struct certify *c = context;
   char path[32];
   struct fold_cases cases = {0};
-  fold_status status = fold_cases_load(c->folder, "all", c->fixtures, &cases);
+  const struct fold_selection selection = {.engine = -1, .folder = c->folder, .set = "all", .fixtures = c->fixtures};
+  fold_status status = fold_select_cases(&selection, 0, &cases);
   if (status.code == FOLD_OK && cases.n != 1)
     status = fold_error(FOLD_BAD_INPUT, "--fixtures %.100s: %zu cases, and one is certified at a time", c->fixtures,
                         cases.n);
