@@ -509,6 +509,12 @@ def check_rerun(folder):
         put(folder / "t", lines)
         got = subprocess.run([FOLDPROOF, "rerun", "t"], cwd=folder, capture_output=True, env={k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"})
         assert got.returncode == code, got
+    # The recorded time limit, unless the user sets one now.
+    (folder / "mine.py").write_text("import time\n" + GUEST.replace("sum(x)", "time.sleep(2) or sum(x) + 3 * 2.0 ** -20"))
+    lines[0]["asked"]["timeout"] = "1"
+    put(folder / "t", lines)
+    expect("here:2 has no result$", run("rerun", "t", cwd=folder, code=1)[1])
+    expect("^1 agree", run("rerun", "--timeout", "60", "t", cwd=folder, code=0)[1])
     put(folder / "t", lines[:1])
     run("rerun", "t", cwd=folder, code=2)
 
@@ -524,10 +530,11 @@ def check_replays(folder):
     program, wrong = f"{sys.executable} bounded.py", GUEST.replace("run_to_run", "bounded,run_to_run")
     for name, text in (("a", wrong), ("b", wrong.replace("sum(x)", "sum(x) + 1"))):
         (folder / "bounded.py").write_text(text)
-        run("record", "--exec", program, "-f", "normal/f32/sum/1x33/seed1", "--jsonl", name, cwd=folder, code=0)
+        run("record", "--exec", program, "--timeout", "77", "-f", "normal/f32/sum/1x33/seed1", "--jsonl", name, cwd=folder, code=0)
     _, compared = run("compare", "a", "b", cwd=folder, code=1)
     _, judged = run("judge", "b", cwd=folder, code=1)
     assert pasted(compared, folder) == pasted(judged, folder) == 1, compared + judged
+    assert " --timeout '77'" in compared and " --timeout '77'" in judged, compared + judged
     for name in "ab":
         environment, ran, _ = lines_of(folder / name)
         del environment["closing_line"], environment["asked"]

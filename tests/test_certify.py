@@ -159,6 +159,7 @@ with tempfile.TemporaryDirectory() as folder:
     expect("not finite" in certify(path, "host/pairwise", "--fixtures", "nan_first/f32/sum/1x33/*", code=77), "a NaN is certified")
     expect("2 cases" in certify(path, "host/pairwise", "--fixtures", "tree/f32/sum/1x[34]/seed1", code=2), "two cases are certified")
     expect("matches 'normal/f32/sum/1x333/seed1': did you mean 'normal/f32/sum/1x33/seed1'?" in certify(path, "host/pairwise", "--fixtures", "normal/f32/sum/1x333/seed1", code=2), "what case was meant")
+    expect("did not come within 1 s (see --timeout)" in certify(path, "--exec", "sleep 60", "--timeout", "1", "--fixtures", "tree/f32/sum/1x3/seed1", code=2), "certify takes no --timeout")
 
     # Guests: an order that is revealed; one that is not as declared.
     source, shared = (LIBRARY / "examples" / "guest_sum.c").read_text(), Path(folder) / "guest.so"

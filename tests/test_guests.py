@@ -249,7 +249,7 @@ def check_silence(folder):
     assert not re.search("(REFUTED|BROKEN): liar/honest", out) and "liar/honest_after on host" in out, (out, err)
 
 
-UNLOADABLE = {"CRASHES": "killed by signal 11", "ENDS": "ended its process with exit code 0", "HANGS": "did not come within 2 s",
+UNLOADABLE = {"CRASHES": "killed by signal 11", "ENDS": "ended its process with exit code 0", "HANGS": "did not come within 2 s (see --timeout)",
               "NO_TABLE": "returns no table", "NEWER": "was built for interface 99", "SMALL": "have 8 bytes each",
               "NAMELESS": "its subject 1 has no name", "EMPTY": "its table has no subject"}
 

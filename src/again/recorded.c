@@ -23,7 +23,7 @@ bool fold_recorded_is_judged(const json_t *record) {
 }
 
 void fold_recorded_ask(json_t *record, const json_t *environment) {
-  static const char *const of_ranks[] = {"ranks", "launch", "timeout"};
+  static const char *const of_ranks[] = {"ranks", "launch"};
   const int engine = fold_engine_parse(fold_record_text(record, "engine"));
   json_t *asked = json_copy(json_object_get(environment, "asked"));
   if (asked == NULL || json_object_get(record, "asked")) {

@@ -54,6 +54,7 @@ extern const struct argp fold_golden_argp;
 /* The options that say how ranks are started (--launch, --ranks, --timeout), as an argp child without input; and as the
  * only child of an argp. */
 extern const struct argp fold_world_argp;
+extern const struct argp fold_timeout_argp; /* --timeout alone */
 extern const struct argp_child fold_world_child[2];
 
 /* Of the option --in-process, which verify and record have (supervise.h). */

@@ -57,9 +57,11 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
   }
 }
 
+static const struct argp_child children[] = {{&fold_timeout_argp, 0, NULL, 0}, {0}};
 static const struct argp argp = {
     .options = options,
     .parser = parse,
+    .children = children,
     .args_doc = "RUN.jsonl",
     .doc =
         "Run the recorded subjects and cases again on this machine, and compare.\vThe records name guests by paths "
@@ -161,9 +163,11 @@ static void add_guests(struct rerun *r, struct fold_options *o) {
   }
 }
 
-/* As many ranks, started alike; on the host there are none. */
+/* As many ranks, started alike; on the host there are none. The time limit is the recorded one, unless the user sets one now. */
 static void add_world(struct fold_options *o, const json_t *asked, int engine) {
-  static const char *const names[][2] = {{"ranks", "--ranks"}, {"launch", "--launch"}, {"timeout", "--timeout"}};
+  static const char *const names[][2] = {{"ranks", "--ranks"}, {"launch", "--launch"}};
+  const char *limit = fold_record_text(asked, "timeout");
+  if (*limit && !getenv("FOLDPROOF_TIMEOUT")) fold_options_add(o, "--timeout", limit);
   for (size_t i = 0; i < sizeof names / sizeof *names && fold_engine_has_ranks((enum fold_engine)engine); i++) {
     const char *value = json_string_value(json_object_get(asked, names[i][0]));
     if (value && *value) fold_options_add(o, names[i][1], value);

@@ -1,4 +1,4 @@
-/* command_world.c: the options that say how the ranks of collectives are started: an argp child without input.
+/* command_world.c: the options that say how the ranks of collectives are started, and how long a run may last: argp children without input.
  *
  * They set the variables of world.h, so that the new processes of fresh_process have them too.
  */
@@ -15,9 +15,11 @@ static const struct argp_option options[] = {
      "the word {ranks} in it becomes their number",
      4},
     {"ranks", RANKS, "N", 0, "start N ranks (MPI: 8; NCCL: one a GPU); cases that need more are skipped", 4},
-    {"timeout", TIMEOUT, "SECONDS", 0, "time limit of a subject's run or a rank's answer (20)", 4},
     {0},
 };
+
+static const struct argp_option limits[] = {
+    {"timeout", TIMEOUT, "SECONDS", 0, "time limit of a subject's run or a rank's answer (20)", 4}, {0}};
 
 static void set_number(struct argp_state *state, const char *option, const char *text, uint64_t most,
                        const char *variable) {
@@ -35,13 +37,21 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       setenv("FOLDPROOF_LAUNCH", arg, 1);
       return 0;
     case RANKS: set_number(state, "--ranks", arg, 1024, "FOLDPROOF_RANKS"); return 0;
-    case TIMEOUT: set_number(state, "--timeout", arg, 86400, "FOLDPROOF_TIMEOUT"); return 0;
     default: return ARGP_ERR_UNKNOWN;
   }
 }
 
+static error_t parse_limit(int key, char *arg, struct argp_state *state) {
+  if (key != TIMEOUT) return ARGP_ERR_UNKNOWN;
+  set_number(state, "--timeout", arg, 86400, "FOLDPROOF_TIMEOUT");
+  return 0;
+}
+
+const struct argp fold_timeout_argp = {.options = limits, .parser = parse_limit};
+static const struct argp_child limit_child[] = {{&fold_timeout_argp, 0, NULL, 0}, {0}};
 const struct argp fold_world_argp = {
     .options = options,
     .parser = parse,
+    .children = limit_child,
     .doc = "\vThe environment variable FOLDPROOF_NCCL names the NCCL library: a path or a soname (libnccl.so.2)."};
 const struct argp_child fold_world_child[2] = {{&fold_world_argp, 0, NULL, 0}, {0}};

@@ -65,7 +65,8 @@ static bool hear(int fd, double end, char *text, size_t *n, bool *interrupted) {
 static fold_status how_it_ended(const struct fold_guest *guest, bool heard, size_t n, unsigned limit, int how) {
   if (n == LONGEST_TABLE)
     return fold_error(FOLD_BAD_INPUT, "%s: its table has over %d bytes of text", guest->what, LONGEST_TABLE);
-  if (!heard) return fold_error(FOLD_BAD_INPUT, "%s: its table did not come within %u s", guest->what, limit);
+  if (!heard)
+    return fold_error(FOLD_BAD_INPUT, "%s: its table did not come within %u s (see --timeout)", guest->what, limit);
   if (WIFSIGNALED(how))
     return fold_error(FOLD_BAD_INPUT, "%s: on loading it was killed by signal %d (%s)", guest->what, WTERMSIG(how),
                       strsignal(WTERMSIG(how)));

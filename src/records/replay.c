@@ -46,11 +46,11 @@ static json_t *variables_of(enum fold_engine engine) {
 }
 
 void fold_asked_world(struct fold_asked *asked, enum fold_engine engine, const struct fold_selection *selection) {
-  *asked = (struct fold_asked){.guests = guests_of(selection), .variables = variables_of(engine)};
+  *asked = (struct fold_asked){
+      .guests = guests_of(selection), .variables = variables_of(engine), .timeout = getenv("FOLDPROOF_TIMEOUT")};
   if (!fold_engine_has_ranks(engine)) return;
   asked->ranks = getenv("FOLDPROOF_RANKS");
   asked->launch = getenv("FOLDPROOF_LAUNCH");
-  asked->timeout = getenv("FOLDPROOF_TIMEOUT");
 }
 
 void fold_asked_for(struct fold_asked *asked, const struct fold_judgement *j, const struct fold_selection *selection,

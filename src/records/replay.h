@@ -18,7 +18,7 @@ struct fold_asked {
       *variables; /* of threads, and of a library over ranks: {"OMP_NUM_THREADS": "7", "NCCL_ALGO": "Ring", ...} */
   const json_t *guests; /* those that were there: [["--guest", "./mine.so"], ...] */
 };
-/* Guests, variables and the world, which are the same for all of a command. The world is that of FOLDPROOF_RANKS, _LAUNCH and _TIMEOUT,
+/* Guests, variables, time limit and world, which are the same for all of a command: FOLDPROOF_TIMEOUT, FOLDPROOF_RANKS and _LAUNCH,
  * whose values it points to. */
 void fold_asked_world(struct fold_asked *asked, enum fold_engine engine, const struct fold_selection *selection);
 void fold_asked_for(struct fold_asked *asked, const struct fold_judgement *judgement,
