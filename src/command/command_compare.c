@@ -29,8 +29,8 @@ struct compare {
 
 static const struct argp_option options[] = {
     {"claim", CLAIM, "CLAIM", 0,
-     "judge gpu_to_gpu (records of two models of GPU) or run_to_run (two jobs on one machine), for each subject that "
-     "promises it",
+     "judge gpu_to_gpu (records of two models of GPU) or run_to_run (two jobs on one model of GPU), for each subject "
+     "that promises it",
      1},
     {"jsonl", JSONL, "FILE", 0, "with --claim: write a record of each verdict", 1},
     {"subset", SUBSET, NULL, 0, "allow cases that only one file has", 0},

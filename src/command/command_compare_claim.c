@@ -152,7 +152,11 @@ static fold_status check_gpus(const struct judging *j) {
   const char *a = gpu_of(&j->side[0]), *b = gpu_of(&j->side[1]);
   bool same = strcmp(a, b) == 0, two = strcmp(j->claim, "gpu_to_gpu") == 0;
   for (int k = 0; k < 2; k++)
-    if (!*gpu_of(&j->side[k])) return fold_error(FOLD_BAD_INPUT, "%s: its environment has no GPU", j->side[k].path);
+    if (!*gpu_of(&j->side[k]))
+      return fold_error(FOLD_BAD_INPUT,
+                        "%.150s: its environment has no GPU, of which alone %s is judged: compare runs on hosts "
+                        "without --claim",
+                        j->side[k].path, j->claim);
   if (two && same) return fold_error(FOLD_UNSUPPORTED, "both records are of %s: gpu_to_gpu needs two models of GPU", a);
   if (!two && !same)
     return fold_error(FOLD_UNSUPPORTED, "run_to_run needs one model of GPU, these are %s and %s: see gpu_to_gpu", a, b);
