@@ -163,7 +163,9 @@ def check_environment(project):
     assert re.search(r"\nof subject mine/sum on host\nwhere .*, libmine 1\.0, .*its own launch\nby guest mine/sum on host, object \w{16}\n", text), text
     assert "goldens: 3 held, 0 differ" in project.record(free, "--library", "libmine 1.0", code=0)
     said = project.record(free, "--library", "libmine 1.1", code=77)
-    assert "STALE: 3 of subject mine/sum on host: kept for " in said and "0 gone, 3 stale" in said, said
+    assert re.search(r"^STALE: 3 of subject mine/sum on host: kept for (.*), libmine 1\.0(.*); here \1, libmine 1\.1\2$", said, re.M) and "0 gone, 3 stale" in said, said
+    said = project.record(free, code=77)
+    assert re.search(r"^STALE: 3 .*; here .*, its own launch, no --library$", said, re.M) and "libmine" not in said.split("; here ")[1], said
     said = project.record(behind, "--library", "libmine 1.0", code=1)
     assert "the new one is nearer" in said or "what was kept is nearer" in said, said
     said = project.record(behind, "--library", "libmine 1.0", "--bless", code=0)

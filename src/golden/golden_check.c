@@ -141,13 +141,17 @@ static fold_status check_case(struct fold_golden_run *run, const struct fold_cas
   return fold_ok();
 }
 
-static bool is_stale(const struct fold_golden_run *run, const struct fold_golden_sheet *sheet) {
+/* `here`: what it would be kept for here, as "; here ..."; "" where nobody here gives it. */
+static bool is_stale(const struct fold_golden_run *run, const struct fold_golden_sheet *sheet, char here[360]) {
+  here[0] = '\0';
   if (!*sheet->where) return false;
   for (size_t i = 0; i < run->registry->n; i++) {
     char of[160], where[320];
     fold_golden_of(&run->registry->subjects[i], of);
     if (strcmp(of, sheet->of) != 0) continue;
     fold_golden_where(&run->registry->subjects[i], run->environment, run->options->library, where);
+    const bool unsaid = run->registry->subjects[i].guest && !run->options->library;
+    snprintf(here, 360, "; here %s%s", where, unsaid ? ", no --library" : "");
     return strcmp(where, sheet->where) != 0;
   }
   return true;
@@ -156,7 +160,7 @@ static bool is_stale(const struct fold_golden_run *run, const struct fold_golden
 static void check_sheet(struct fold_golden_run *run, const struct fold_golden_sheet *sheet) {
   struct fold_subject how;
   bool portable;
-  char of[200];
+  char of[200], here[360];
   size_t selected = 0;
   if (!fold_golden_selects(run, sheet)) return;
   for (size_t i = 0; i < sheet->n_by; i++)
@@ -171,8 +175,8 @@ static void check_sheet(struct fold_golden_run *run, const struct fold_golden_sh
   snprintf(of, sizeof of, "%s", sheet->of);
   if (fold_golden_how(of, &how, &portable).code == FOLD_OK && how.order && !fold_order_find(how.order))
     TELL(run->gone, "GONE: there is no order %s: %s\n", how.order, sheet->path);
-  if (!is_stale(run, sheet)) return;
-  printf("STALE: %zu of %s: kept for %s\n", selected, sheet->of, sheet->where);
+  if (!is_stale(run, sheet, here)) return;
+  printf("STALE: %zu of %s: kept for %s%s\n", selected, sheet->of, sheet->where, here);
   run->stale += selected;
 }
 
