@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, Dict, List, Optional, Union
 
 from . import _arrays, _library
 from ._verify import judge
@@ -34,6 +34,16 @@ def _command() -> str:
 
 def _version_of(framework: str) -> str:
     return f"{framework} {getattr(sys.modules.get(framework), '__version__', 'unknown')}"
+
+
+def _unkept(records: List[Dict[str, Any]], asked: Dict[str, Any]) -> str:
+    """Of what is not compared or kept: records hold the bits of their first rows, and only a declared order tells the others."""
+    cases = {(r["case"], r["dtype"]): r["rows"] for r in records if len(r.get("results", ())) < r["rows"]}
+    if not cases or asked.get("order"):
+        return ""
+    first = min(name for name, _ in cases)
+    return (f"\n{len(cases)} of {len({(r['case'], r['dtype']) for r in records})} cases not kept or compared, first {first} ({cases[min(cases)]} rows): "
+            "of over 16 rows only results of a declared order (order=) are; `foldproof record --golden` keeps others, too")
 
 
 def golden(
@@ -69,6 +79,7 @@ def golden(
     said = re.sub(re.escape(scratch) + r"\S*: ?", "", done.stdout + done.stderr).strip()
     for option, argument in (("see record --bless", "bless=True keeps these results"), ("--bless:", "bless=True:"), ("--dirty", "dirty=True")):
         said = said.replace(option, argument)
+    said += _unkept(result.judgements, asked)
     if done.returncode == 77:
         raise Stale(said)
     if done.returncode:

@@ -4,6 +4,7 @@
 test_python_golden.py LIBRARY FIXTURES SANITIZERS FOLDPROOF
 """
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -54,6 +55,11 @@ with tempfile.TemporaryDirectory() as scratch:
     raised(foldproof.Refuted, lambda x: x.sum(-1) + 1, "kept", bless=True)  # its claims are judged first
     assert "no commit of the source is known" in raised(foldproof.Differs, by_pairs, "kept", bless=True)
     assert not Path("kept").exists()
+    long = dict(fixtures="normal/f32/sum/17x257/*")
+    said = raised(foldproof.Differs, by_pairs, "kept", bless=True, dirty=True, **long)
+    assert re.search(r"(\d) of \1 cases not kept or compared, first normal/f32/sum/17x257/\S+ \(17 rows\): of over 16 rows only results of a declared order", said), said
+    said = foldproof.golden(by_pairs, "elsewhere", bless=True, dirty=True, **dict(FEW, fixtures=FEW["fixtures"] + "," + long["fixtures"]))
+    assert "2 added" in said and "cases not kept or compared" in said, said
     assert "2 added, 0 changed, 0 as they were, 0 refused" in foldproof.golden(by_pairs, "kept", bless=True, dirty=True, **FEW)
     assert "goldens: 2 held, 0 differ" in foldproof.golden(by_pairs, "kept", **FEW)
     said = raised(foldproof.Differs, in_turn, "kept")
