@@ -112,7 +112,7 @@ def check_repeats(folder):
     told = subprocess.run([FOLDPROOF, "report", "--format", "markdown", str(page)], capture_output=True, text=True).stdout
     assert "OMP_NUM_THREADS='7' MKL_NUM_THREADS=" in told, told
     code, out, err = verify("--guest", racy, "--subjects", "racy/in_turn", *few)
-    assert "not tried, because not claimed: launch_invariant, alignment_invariant, batch_invariant, length_invariant, padding_invariant (to try them: --claims promises,reproducible)\n" in out, (code, out, err)
+    assert "not tried, because not claimed: launch_invariant, alignment_invariant, batch_invariant, length_invariant, padding_invariant (to try them: --claims reproducible)\n" in out, (code, out, err)
     left = subprocess.run(["pgrep", "-f", racy], capture_output=True)
     assert left.returncode == 1, left
 

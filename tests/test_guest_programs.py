@@ -35,6 +35,15 @@ def check_unseen():
     assert counts_of(out, "bounded")[0] > 0, out
 
 
+def check_presets():
+    """A preset means what can be judged, and is what the hint names."""
+    code, out, err = verify("--exec", f"{MEDDLER} honest", *FEW)
+    assert code == 0 and "not tried, because not claimed: launch_invariant, batch_invariant, length_invariant, padding_invariant (to try them: --claims reproducible)\n" in out, (code, out, err)
+    code, out, err = verify("--exec", f"{MEDDLER} honest", "--claims", "reproducible", *FEW)
+    assert code == 0 and counts_of(out, "padding_invariant")[0] > 0 and "not tried" not in out, (code, out, err)
+    assert "bounded" not in out and not any(claim in out for claim in UNSEEN), out
+
+
 def check_input():
     for how in ("overwrites", "removes", "shortens"):
         code, out, err = verify("--exec", f"{MEDDLER} {how}", "--claims", "keeps_input,run_to_run", *FEW)
@@ -61,6 +70,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="foldproof-programs-") as folder:
         os.environ.update(TMPDIR=folder)
         check_unseen()
+        check_presets()
         check_input()
         check_launches()
     print("programs: what is not seen is skipped, what is seen is judged")

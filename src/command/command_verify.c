@@ -212,7 +212,7 @@ static int exit_code_of(const struct verify *v) {
   return total[FOLD_HELD] || fold_table_probed(&v->table) ? 0 : 77;
 }
 
-/* A guest of which nothing is claimed is judged by little: what it was not asked, and how to. */
+/* A guest of which nothing is claimed is judged by little: what it was not asked, and how to. What nobody can see of it is not. */
 static void print_untried(const struct verify *v) {
   const struct fold_selection *s = &v->options.selection;
   const struct fold_registry *registry = v->table.registry;
@@ -222,13 +222,13 @@ static void print_untried(const struct verify *v) {
   if (s->n_guests == 0 || s->claims || fold_claims_parse("reproducible", &named, &preset).code != FOLD_OK) return;
   for (size_t i = 0; i < registry->n; i++)
     if (fold_selects_subject(s, &registry->subjects[i]) && registry->subjects[i].guest)
-      asked |= registry->subjects[i].claims |
+      asked |= registry->subjects[i].claims | fold_guest_unseen(&registry->subjects[i]) |
                (registry->subjects[i].guest->unknown ? FOLD_CLAIM(FOLD_PADDING_INVARIANT) : 0);
   preset &= ~(asked | FOLD_CLAIM(FOLD_STRIDE_INVARIANT) | FOLD_CLAIM(FOLD_MESSAGE_INVARIANT) |
               FOLD_CLAIM(FOLD_WORLD_INVARIANT) | FOLD_CLAIM(FOLD_RANK_AGREEMENT));
   for (size_t k = 0; k < n; k++)
     if (preset & FOLD_CLAIM(k)) printf("%s%s", said++ ? ", " : "not tried, because not claimed: ", claims[k].name);
-  if (said) puts(" (to try them: --claims promises,reproducible)");
+  if (said) puts(" (to try them: --claims reproducible)");
 }
 
 static void print_table(struct verify *v) {

@@ -61,6 +61,9 @@ struct fold_guest_slots {
 };
 fold_status fold_guest_slot(struct fold_guest_slots *slots, const struct fold_guest *guest, size_t *slot);
 
+/* The claims that its door sees nothing of: a mask. */
+uint64_t fold_guest_unseen(const struct fold_subject *subject);
+
 /* The name of what a call folds, as guests are told it. */
 const char *fold_guest_problem(const struct fold_subject *subject, const struct fold_call *call);
 

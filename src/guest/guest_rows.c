@@ -154,12 +154,20 @@ static uint64_t impossible(const struct fold_subject *s) {
   return none;
 }
 
-/* What a preset, or a glob, does not mean of it: an exact sum's promises are made by name. */
+uint64_t fold_guest_unseen(const struct fold_subject *s) {
+  uint64_t mask = 0;
+  for (int k = 0; k < FOLD_CLAIMS; k++)
+    if (s->unseen && s->unseen[k]) mask |= FOLD_CLAIM(k);
+  return mask;
+}
+
+/* What a preset, or a glob, does not mean of it: an exact sum's promises are made by name, and so is what is not seen, which is
+ * skipped. */
 static uint64_t unmeant(const struct fold_subject *s) {
   const uint64_t of_exact = FOLD_CLAIM(FOLD_FAITHFUL) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) |
                             FOLD_CLAIM(FOLD_PERMUTATION_INVARIANT) | FOLD_CLAIM(FOLD_SPLIT_INVARIANT);
   const bool compensated = s->method == FOLD_KAHAN || s->method == FOLD_NEUMAIER;
-  return impossible(s) | (s->strides ? 0 : FOLD_CLAIM(FOLD_STRIDE_INVARIANT)) |
+  return impossible(s) | fold_guest_unseen(s) | (s->strides ? 0 : FOLD_CLAIM(FOLD_STRIDE_INVARIANT)) |
          (s->method == FOLD_EXACT ? 0 : of_exact) | (compensated ? FOLD_CLAIM(FOLD_BOUNDED) : 0);
 }
 
