@@ -240,7 +240,7 @@ Test(command, an_input_without_rows_is_judged_by_no_value) {
   for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
     shell_run(s, "$F verify --subjects host/exact,host/sequential --claims %s --fixtures '*/f32/sum/0x*'", claims[i]);
     EXPECT_CODE(s, 77);
-    cr_expect(strstr(s->out, "(no row)") && strstr(s->out, "\n0 held, 0 refuted, "), "%s: %s", s->ran, s->out);
+    cr_expect(strstr(s->out, "(the input has no rows)") && strstr(s->out, "\n0 held, 0 refuted, "), "%s: %s", s->ran, s->out);
   }
   shell_close(s);
 }

@@ -142,7 +142,7 @@ class Guest:
             self._say(call, "a Python callable takes no launch")
             return _library.UNSUPPORTED
         if self.rows and not call.cols:
-            self._say(call, "no term, of which a function of rows need not have a value")
+            self._say(call, "its rows have no terms, of which a function of rows need not have a value")
             return _library.UNSUPPORTED
         try:
             self._compute(call)

@@ -31,6 +31,10 @@ struct fold_finding {
   enum fold_telling telling; /* of a claim about order that held: whether the input could have told */
 };
 
+/* Why there is nothing to judge. */
+#define FOLD_NO_ROWS "the input has no rows"
+#define FOLD_NO_TERMS "its rows have no terms"
+
 /* Broken until a judge says otherwise: a judge that forgets to speak does not turn green. */
 struct fold_finding fold_finding_open(size_t rows);
 /* Held, of what was compared. Of nothing that is skipped where there is no row, and broken elsewhere: then the judge is at fault. */

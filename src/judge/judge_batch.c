@@ -121,5 +121,5 @@ void fold_judge_batch_invariant(struct fold_trial *trial, struct fold_finding *f
   else if (trial->c->rows == 1)
     fold_find_skipped(finding, "one row of over %d terms: cases of several rows judge this", FOLD_ROW_TERMS);
   else
-    fold_find_skipped(finding, "no row");
+    fold_find_skipped(finding, FOLD_NO_ROWS);
 }

@@ -132,7 +132,7 @@ void fold_judge_keeps_input(struct fold_trial *trial, struct fold_finding *findi
   if (status.code != FOLD_OK)
     fold_find_failed(finding, status);
   else if (finding->comparisons == 0)
-    fold_find_skipped(finding, "%s", trial->c->rows ? "no term" : "no row");
+    fold_find_skipped(finding, "%s", trial->c->rows ? FOLD_NO_TERMS : FOLD_NO_ROWS);
   else
     fold_find_held(finding);
   if (finding->verdict != FOLD_HELD) return;

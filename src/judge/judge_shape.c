@@ -66,7 +66,7 @@ static bool is_for(const struct fold_trial *trial, struct fold_finding *finding)
   if (fold_engine_has_ranks(trial->subject->engine))
     fold_find_skipped(finding, "over ranks: message_invariant and world_invariant judge this");
   else if (c->rows == 0 || c->cols == 0)
-    fold_find_skipped(finding, c->rows ? "no term" : "no row");
+    fold_find_skipped(finding, c->rows ? FOLD_NO_TERMS : FOLD_NO_ROWS);
   else if (c->cols > FOLD_ROW_TERMS)
     fold_find_skipped(finding, "rows of over %d terms", FOLD_ROW_TERMS);
   else

@@ -55,7 +55,7 @@ void fold_judge_tree(struct fold_trial *trial, struct fold_finding *finding) {
     return;
   }
   fold_status status =
-      c->cols ? fold_reveal_subject(trial->subject, &asked, &revealed) : fold_error(FOLD_UNSUPPORTED, "no term");
+      c->cols ? fold_reveal_subject(trial->subject, &asked, &revealed) : fold_error(FOLD_UNSUPPORTED, FOLD_NO_TERMS);
   finding->comparisons = revealed.proofs + revealed.probes;
   if (status.code == FOLD_OK && revealed.kind == FOLD_REVEALED_TREE)
     status = compare(trial, &revealed, finding);
