@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """foldproof.reveal: the trees of callables. test_reveal.py LIBRARY FIXTURES SANITIZERS"""
+import importlib.util
 import sys
 import time
 import unittest
@@ -76,7 +77,8 @@ class Reveal(unittest.TestCase):
                 reveal(in_turn, 2, rows=2**40)
         with self.assertRaisesRegex(ValueError, "ZeroDivisionError.*"):
             reveal(lambda x: 1 // 0)
-        with self.assertRaisesRegex(ValueError, "sums show no order"):
+        has_small_floats = importlib.util.find_spec("ml_dtypes")
+        with self.assertRaisesRegex(*((ValueError, "sums show no order") if has_small_floats else (ImportError, "needs ml_dtypes"))):
             reveal(lambda x: x.view(np.uint8).sum(-1), dtype="e4m3")
         with self.assertRaisesRegex(ValueError, "no problem"):
             reveal(in_turn, problem="mean")
