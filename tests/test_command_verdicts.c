@@ -163,17 +163,19 @@ Test(command_verdicts, distances_and_errors_are_told_where_they_say_something) {
     double ulps, fraction;
     const char *has, *lacks;
   } rows[] = {
-      {FOLD_F32, 0x3f800001, 0x3f800000, 1, 2, ", 1 pattern apart, 1 ulps, 2 of the bound: why\n", "sign"},
+      {FOLD_F32, 0x3f800001, 0x3f800000, 1, 2, ", 1 pattern apart, 1 ulps, 2 times the bound: why\n", "sign"},
       {FOLD_F32, 0xbf800000, 0x3f800000, NAN, NAN, ", of the other sign: why", "apart"},
       {FOLD_F64, 0x8000000000000001, 1, NAN, NAN, ", of the other sign: why", "apart"},
       {FOLD_F32, 0x80000000, 0, NAN, NAN, ", the other zero: why", "apart"},
       {FOLD_F32, 0x80000003, 0, NAN, NAN, ", 3 patterns apart: why", "sign"},
       {FOLD_F32, 0x7f800000, 0x7f7fffff, INFINITY, NAN, "): why", "ulps"},
       {FOLD_F32, 0x7fc00000, 0x3f800000, NAN, NAN, "): why", "apart"},
-      {FOLD_F64, 0x3ff0000000000000, 0, INFINITY, 3, ", an error larger than the exact result, 3 of the bound: why",
+      {FOLD_F64, 0x3ff0000000000000, 0, INFINITY, 3, ", an error larger than the exact result, 3 times the bound: why",
        "inf"},
       {FOLD_F32, 0x3f800000, 0x33800000, 1e9, 3, ", an error larger than the exact result", "ulps"},
-      {FOLD_F32, 0x3f800001, 0x3f800000, 1, 1.00000003, ", 1+3e-08 of the bound", "1 of the bound"},
+      {FOLD_F32, 0x3f800001, 0x3f800000, 1, 1.00000003, ", 1+3e-08 times the bound", ", 1 times"},
+      {FOLD_F32, 0x3f800001, 0x3f800000, 1, 1571.6, ", 1572 times the bound: why", "e+"},
+      {FOLD_F32, 0x3f800001, 0x3f800000, 1, 0.5, ", 0.5 of the bound: why", "times"},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     const char *line = line_of(rows[i].dtype, rows[i].got, rows[i].want, rows[i].ulps, rows[i].fraction);

@@ -46,18 +46,25 @@ static void print_error(const struct fold_judgement *j, FILE *out) {
   const struct fold_finding *f = &j->finding;
   const enum fold_dtype dtype = fold_subject_result(j->subject, j->c->dtype);
   const bool finite = !f->compared || fold_bits_class(dtype, f->got) < FOLD_INFINITE;
-  char fraction[32];
   if (!isnan(f->ulps) && finite && f->ulps >= ldexp(1, fold_format_of(dtype).precision))
     fputs(", an error larger than the exact result", out);
   else if (!isnan(f->ulps) && finite)
     fprintf(out, ", %.4g ulps", f->ulps);
-  if (!isnan(f->fraction)) fprintf(out, ", %s of the bound", fold_print_fraction(f->fraction, fraction));
+  if (!isnan(f->fraction)) fputs(", ", out), fold_print_of_bound(f->fraction, out);
 }
 
 const char *fold_print_fraction(double fraction, char text[32]) {
   snprintf(text, 32, "%.3g", fraction);
   if (strcmp(text, "1") == 0 && fraction != 1) snprintf(text, 32, "1%+.1g", fraction - 1);
   return text;
+}
+
+void fold_print_of_bound(double fraction, FILE *out) {
+  char text[32];
+  if (fraction >= 1000 && fraction < 1e6) /* three digits of it would be written with an exponent */
+    fprintf(out, "%.0f times the bound", fraction);
+  else
+    fprintf(out, "%s %s the bound", fold_print_fraction(fraction, text), fraction > 1 ? "times" : "of");
 }
 
 static void print_case(const struct fold_judgement *j, FILE *out) {

@@ -11,5 +11,7 @@ void fold_print_refuted(const struct fold_judgement *judgement, const char *prog
 
 /* A fraction of a bound, with three digits; of one that would read as 1 by how much it is not: "1+3e-08". */
 const char *fold_print_fraction(double fraction, char text[32]);
+/* An error beside its bound: "0.5 of the bound", "1570 times the bound". */
+void fold_print_of_bound(double fraction, FILE *out);
 
 #endif

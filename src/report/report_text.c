@@ -7,6 +7,7 @@
 
 #include "list.h"
 #include "bits.h"
+#include "refutation.h"
 #include "replay.h"
 #include "report_index.h"
 #include "report_lines.h"
@@ -39,8 +40,7 @@ char *fold_text_evidence(const json_t *record) {
   }
   const json_t *ulps = json_object_get(record, "ulps"), *fraction = json_object_get(record, "bound_fraction");
   if (json_is_number(ulps)) fprintf(out, ", %s ulps", fold_text_number(json_number_value(ulps), number));
-  if (json_is_number(fraction))
-    fprintf(out, ", %s of the bound", fold_text_number(json_number_value(fraction), number));
+  if (json_is_number(fraction)) fputs(", ", out), fold_print_of_bound(json_number_value(fraction), out);
   if (fold_record_text(record, "reason")[0]) fprintf(out, ": %s", fold_record_text(record, "reason"));
   if (fold_record_text(record, "order_change")[0])
     fprintf(out, " (order: %s)", fold_record_text(record, "order_change"));
