@@ -45,7 +45,8 @@ Test(known, what_was_seen_before_is_told_once_a_subject_and_alone_is_no_success)
             "NCCL_ALGO=Ring OMPI_MCA_oob_base_verbose=0 OMPI_MCA_coll_base_verbose=0 "
             "$F verify --strict --subjects mpi/sum --claims correctly_rounded --fixtures " NAN_CASE);
   expect_verdict(s, 1, "\n0 held, 1 refuted, 0 skipped\n");
-  expect_verdict(s, 1, "  replay: OMPI_MCA_coll_base_verbose='0' /"); /* what sets this library, and no other */
+  expect_verdict(s, 1, "OMPI_MCA_coll_base_verbose='0' "); /* what sets this library, and no other */
+  cr_expect(strstr(s->out, "NCCL_ALGO") == NULL && strstr(s->out, "oob_base") == NULL, "%s", s->out);
   expect_verdict(s, 1, "  known of " SEEN " to ");
   expect_verdict(s, 1, " --strict --ranks '3'\n");
   /* Of what was judged strictly the record says that it is refuted, and a report's replay is as strict. */

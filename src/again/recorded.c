@@ -5,6 +5,7 @@
 
 #include "known.h"
 #include "report_lines.h"
+#include "world_setting.h"
 
 /* Keys of what a run did (record.h). Results that were left unwritten are none of them: a run alone can't tell them from results that
  * happen to be the poison. */
@@ -22,6 +23,22 @@ bool fold_recorded_is_judged(const json_t *record) {
   return fold_recorded_is_run(record) || strcmp(fold_record_text(record, "type"), "judgement") == 0;
 }
 
+/* Those that set the engine or any subject (numbers of threads), and not those of another engine's library. */
+static json_t *variables_for(int engine, json_t *all) {
+  json_t *kept = json_object(), *value;
+  const char *name;
+  json_object_foreach(all, name, value) {
+    bool of_any = false, of_this = false;
+    for (int e = 0; e < FOLD_ENGINES; e++) {
+      if (!fold_world_has_variable((enum fold_engine)e, name)) continue;
+      of_any = true;
+      of_this |= e == engine;
+    }
+    if (of_this || !of_any) json_object_set(kept, name, value);
+  }
+  return kept;
+}
+
 void fold_recorded_ask(json_t *record, const json_t *environment) {
   static const char *const of_ranks[] = {"ranks", "launch"};
   const int engine = fold_engine_parse(fold_record_text(record, "engine"));
@@ -32,6 +49,8 @@ void fold_recorded_ask(json_t *record, const json_t *environment) {
   }
   for (size_t i = 0; i < sizeof of_ranks / sizeof *of_ranks; i++)
     if (engine < 0 || !fold_engine_has_ranks((enum fold_engine)engine)) json_object_del(asked, of_ranks[i]);
+  if (json_object_get(asked, "variables"))
+    json_object_set_new(asked, "variables", variables_for(engine, json_object_get(asked, "variables")));
   json_object_set_new(record, "asked", asked);
 }
 

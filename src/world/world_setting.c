@@ -98,11 +98,14 @@ static bool is_named(const char *variable, const char *name) {
 
 bool fold_world_has_variable(enum fold_engine engine, const char *variable) {
   static const char *const library[FOLD_ENGINES] = {[FOLD_MPI] = "OMPI_MCA_", [FOLD_NCCL] = "NCCL_"};
-  static const char *const idle[FOLD_ENGINES] = {[FOLD_MPI] = "OMPI_MCA_oob_", [FOLD_NCCL] = "NCCL_DEBUG"};
+  /* NCCL_VERSION is set in containers that have NCCL, which does not read it. */
+  static const char *const idle[] = {"OMPI_MCA_oob_", "NCCL_DEBUG", "NCCL_VERSION"};
   if (!fold_engine_has_ranks(engine)) return false;
   if (is_named(variable, "FOLDPROOF_PEER") || (engine == FOLD_NCCL && is_named(variable, "FOLDPROOF_NCCL")))
     return true;
-  return begins(variable, library[engine]) && !begins(variable, idle[engine]);
+  bool counts = begins(variable, library[engine]);
+  for (size_t i = 0; i < sizeof idle / sizeof *idle; i++) counts = counts && !begins(variable, idle[i]);
+  return counts;
 }
 
 static int by_text(const void *a, const void *b) { return strcmp(*(char *const *)a, *(char *const *)b); }
