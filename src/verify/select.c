@@ -1,0 +1,116 @@
+/* select.c: which subjects, claims and cases are asked for; each word of that must mean something. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "near.h"
+#include "path.h"
+#include "runner.h"
+#include "world.h"
+
+bool fold_selects_subject(const struct fold_selection *selection, const struct fold_subject *subject) {
+  if (selection->n_guests > 0 && selection->subjects == NULL && subject->guest == NULL) return false;
+  return (selection->engine < 0 || selection->engine == (int)subject->engine) &&
+         fold_glob_match(selection->subjects, subject->name);
+}
+
+bool fold_selects_claim(const struct fold_selection *selection, const struct fold_claim *claim) {
+  return fold_glob_match(selection->claims, claim->name);
+}
+
+/* Nothing matches: what was meant may be a name that is near, of a case, a fixture or a file, or be in another set. */
+static fold_status no_fixture(const struct fold_selection *selection, const char *glob, int n) {
+  struct fold_cases all = {0};
+  struct fold_near near, first;
+  char word[200], head[200], meant[160] = "";
+  snprintf(word, sizeof word, "%.*s", n, glob);
+  snprintf(head, sizeof head, "%.*s", (int)strcspn(word, "/"), word); /* the glob's first part, a fixture's name */
+  if (fold_cases_load(selection->folder, "all", NULL, &all).code == FOLD_OK) {
+    fold_near_open(&near, word);
+    fold_near_open(&first, head);
+    bool other_set = false;
+    for (size_t i = 0; i < all.n; i++) {
+      char fixture[64];
+      other_set |= fold_case_matches(&all.at[i], word);
+      snprintf(fixture, sizeof fixture, "%.*s", (int)strcspn(all.at[i].name, "/"), all.at[i].name);
+      fold_near_try(&near, fixture);
+      fold_near_try(&first, fixture);
+      fold_near_try(&near, all.at[i].file);
+      if (strchr(word, '/')) fold_near_try(&near, all.at[i].name);
+    }
+    fold_near_text(&near, meant);
+    if (meant[0] == '\0' && strcmp(first.best, head) != 0) fold_near_text(&first, meant);
+    if (other_set) snprintf(meant, sizeof meant, ": --set all has it");
+  }
+  fold_cases_free(&all);
+  return fold_error(FOLD_BAD_INPUT, "no fixture of the set '%s' in %.100s matches '%.80s'%s", selection->set,
+                    fold_path_tail(selection->folder), word, meant);
+}
+
+/* One idle glob among several is a slip that would pass for a success. */
+static fold_status check_globs(const struct fold_selection *selection, const struct fold_cases *cases) {
+  for (const char *at = selection->fixtures; at && *at;) {
+    int n = (int)strcspn(at, ",");
+    char *glob = NULL;
+    bool found = n == 0;
+    if (asprintf(&glob, "%.*s", n, at) < 0) return fold_error(FOLD_NO_MEMORY, "not enough memory for a glob");
+    for (size_t i = 0; i < cases->n && !found; i++) found = fold_case_matches(&cases->at[i], glob);
+    free(glob);
+    if (!found) return no_fixture(selection, at, n);
+    at += n + (at[n] == ',');
+  }
+  return fold_ok();
+}
+
+fold_status fold_select_ranks(const struct fold_selection *selection, unsigned *ranks) {
+  struct fold_world *world;
+  *ranks = 0;
+  if (selection->n_npy == 0 || selection->engine < 0) return fold_ok();
+  if (!fold_engine_has_ranks((enum fold_engine)selection->engine)) return fold_ok();
+  fold_status status = fold_world_of((enum fold_engine)selection->engine, &world);
+  *ranks = status.code == FOLD_OK ? fold_world_ranks(world) : 1;
+  return status.code == FOLD_BAD_INPUT ? status : fold_ok();
+}
+
+/* A fixture that names no claim by one of its globs would be judged by less than its author thinks. */
+static fold_status check_claims(const struct fold_case *c) {
+  size_t n_claims;
+  const struct fold_claim *claims = fold_claims(&n_claims);
+  for (const char *at = c->claims; at && *at;) {
+    int n = (int)strcspn(at, ",");
+    char glob[64];
+    bool found = false;
+    snprintf(glob, sizeof glob, "%.*s", n, at);
+    for (size_t k = 0; k < n_claims && !found; k++) found = fold_glob_match(glob, claims[k].name);
+    if (!found) return fold_error(FOLD_BAD_INPUT, "%.100s: claims: %.60s matches no claim", c->where, glob);
+    at += n + (at[n] == ',');
+  }
+  return fold_ok();
+}
+
+/* A number that no batch reaches would be tried by nobody. */
+static fold_status check_around(const struct fold_selection *selection, const struct fold_cases *cases) {
+  size_t most = 0;
+  for (size_t i = 0; i < cases->n; i++) most = cases->at[i].rows > most ? cases->at[i].rows : most;
+  for (size_t i = 0; i < selection->around.n; i++)
+    if (selection->around.at[i] >= most)
+      return fold_error(FOLD_BAD_INPUT, "--around %llu: the largest batch that is selected has %zu rows",
+                        (unsigned long long)selection->around.at[i], most);
+  return fold_ok();
+}
+
+static fold_status select_cases(const struct fold_selection *selection, unsigned ranks, struct fold_cases *cases) {
+  for (size_t i = 0; i < selection->n_npy; i++)
+    FOLD_TRY(fold_cases_add_npy(selection->npy[i], selection->npy_problem, ranks, cases));
+  if (selection->n_npy > 0) return fold_ok();
+  FOLD_TRY(fold_cases_load(selection->folder, selection->set, selection->fixtures, cases));
+  for (size_t i = 0; i < cases->n; i++) FOLD_TRY(check_claims(&cases->at[i]));
+  if (cases->n > 0) return check_globs(selection, cases);
+  const char *globs = selection->fixtures ? selection->fixtures : "*";
+  return no_fixture(selection, globs, (int)strlen(globs));
+}
+
+fold_status fold_select_cases(const struct fold_selection *selection, unsigned ranks, struct fold_cases *cases) {
+  FOLD_TRY(select_cases(selection, ranks, cases));
+  return check_around(selection, cases);
+}
