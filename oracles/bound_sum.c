@@ -89,6 +89,12 @@ static bool is_compensated(const struct fold_bound_terms *t) {
   return t->how.method == FOLD_KAHAN || t->how.method == FOLD_NEUMAIER;
 }
 
+/* A of a plain sum, of terms whose magnitudes have this sum. */
+static void set_plain_error(struct fold_bound_terms *t, mpfr_srcptr sum, mpfr_t error) {
+  mpfr_mul(error, t->gamma, sum, MPFR_RNDU);
+  add_underflow(t, error);
+}
+
 /* F, which a partial sum may be beyond side k. */
 static void set_partial_error(struct fold_bound_terms *t, int k, mpfr_t error) {
   if (is_compensated(t)) {
@@ -97,8 +103,7 @@ static void set_partial_error(struct fold_bound_terms *t, int k, mpfr_t error) {
     mpfr_mul_2ui(error, error, 1, MPFR_RNDU); /* 2 gamma + 16 u */
     mpfr_mul(error, error, t->truth->abs_sum, MPFR_RNDU);
   } else {
-    mpfr_mul(error, t->gamma, t->side[k], MPFR_RNDU);
-    add_underflow(t, error);
+    set_plain_error(t, t->side[k], error);
   }
 }
 
@@ -121,11 +126,9 @@ fold_status fold_sum_error(struct fold_bound_terms *t, struct fold_outcomes *out
   look_at_partial_sums(t, outcomes->exact);
   if (outcomes->exact) return fold_ok();
   if (t->how.method == FOLD_KAHAN) return kahan(t, error);
-  if (t->how.method == FOLD_NEUMAIER) {
+  if (t->how.method == FOLD_NEUMAIER)
     neumaier(t, error);
-  } else {
-    mpfr_mul(error, t->gamma, t->truth->abs_sum, MPFR_RNDU);
-    add_underflow(t, error);
-  }
+  else
+    set_plain_error(t, t->truth->abs_sum, error);
   return fold_ok();
 }
