@@ -30,6 +30,8 @@ enum fold_change {
   FOLD_CHANGED_VERDICT,
   FOLD_CHANGES
 };
+/* As they are told. */
+extern const char *const fold_change_names[FOLD_CHANGES];
 
 struct fold_changed {
   enum fold_change what;

@@ -9,8 +9,8 @@
 #include "report_text.h"
 #include "text.h"
 
-static const char *const kinds[FOLD_CHANGES] = {"only_in_first", "only_in_second", "other_input", "other_results",
-                                                "other_verdict"};
+const char *const fold_change_names[FOLD_CHANGES] = {"only_in_first", "only_in_second", "other_input", "other_results",
+                                                     "other_verdict"};
 
 /* Both records of each change that is looked at, and how it is told. */
 struct explained {
@@ -182,7 +182,7 @@ static fold_status tell(const struct explaining *e, const struct explained *x, s
   const char *const names[2] = {e->c->side[0].name, e->c->side[1].name};
   const json_t *record = x->record[1] ? x->record[1] : x->record[0];
   const bool results = c->what == FOLD_CHANGED_RESULTS, verdict = c->what == FOLD_CHANGED_VERDICT;
-  put(told, "what", json_string(kinds[c->what]));
+  put(told, "what", json_string(fold_change_names[c->what]));
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++)
     if (verdict || strcmp(kept[i], "claim") != 0) copy(told, record, kept[i]);
   const bool same_input =
@@ -301,7 +301,7 @@ static json_t *tell_counts(const struct fold_comparison *c) {
   json_t *all = json_pack("{s:o, s:o, s:I, s:I, s:I}", "first", tell_name(c->side[0].name), "second",
                           tell_name(c->side[1].name), "agree", (json_int_t)c->agree, "broken_in_both",
                           (json_int_t)c->broken, "verdicts_compared", (json_int_t)c->verdicts);
-  for (int k = 0; k < FOLD_CHANGES; k++) put(all, kinds[k], json_integer((json_int_t)c->n[k]));
+  for (int k = 0; k < FOLD_CHANGES; k++) put(all, fold_change_names[k], json_integer((json_int_t)c->n[k]));
   if (c->subset) put(all, "subset", json_true());
   for (int k = 0; k < 2; k++) {
     const struct fold_lines *l = &c->side[k].lines;

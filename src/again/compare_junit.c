@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare.h"
 #include "compare_print.h"
 #include "report_lines.h"
 #include "report_text.h"
@@ -16,9 +17,6 @@ struct junit {
   FILE *out;
   size_t tests, n[OUTCOMES];
 };
-
-static const char *const kinds[] = {"only_in_first", "only_in_second", "other_input", "other_results", "other_verdict"};
-enum { KINDS = sizeof kinds / sizeof *kinds, ONLY_IN_ONE = 2 };
 
 /* What --subset allows is no failure. */
 static enum outcome outcome_of(const struct junit *j, bool missing) {
@@ -59,12 +57,12 @@ static void put_flaws(struct junit *j) {
 
 static size_t kind_of(const json_t *change) {
   size_t k = 0;
-  while (k < KINDS && strcmp(kinds[k], fold_record_text(change, "what")) != 0) k++;
+  while (k < FOLD_CHANGES && strcmp(fold_change_names[k], fold_record_text(change, "what")) != 0) k++;
   return k;
 }
 
 static void put_changes(struct junit *j) {
-  size_t i, shown[KINDS + 1] = {0};
+  size_t i, shown[FOLD_CHANGES + 1] = {0};
   json_t *change;
   json_array_foreach(json_object_get(j->told, "changes"), i, change) {
     const size_t kind = kind_of(change);
@@ -72,17 +70,17 @@ static void put_changes(struct junit *j) {
     shown[kind]++;
     open_case(j, fold_record_text(change, "subject"), fold_record_text(change, "case"),
               fold_record_text(change, "what"));
-    close_case(j, outcome_of(j, kind < ONLY_IN_ONE), line ? line : "", fold_record_text(change, "distance"),
+    close_case(j, outcome_of(j, kind < FOLD_CHANGED_INPUT), line ? line : "", fold_record_text(change, "distance"),
                fold_record_text(change, "replay"));
     free(line);
   }
-  for (size_t k = 0; k < KINDS; k++) {
+  for (size_t k = 0; k < FOLD_CHANGES; k++) {
     char more[60];
-    const size_t all = fold_told_number(j->told, kinds[k]);
+    const size_t all = fold_told_number(j->told, fold_change_names[k]);
     snprintf(more, sizeof more, "%zu of %zu shown", shown[k], all);
     if (all == shown[k]) continue;
-    open_case(j, "compare", kinds[k], "that are not shown");
-    close_case(j, outcome_of(j, k < ONLY_IN_ONE), more, "", "");
+    open_case(j, "compare", fold_change_names[k], "that are not shown");
+    close_case(j, outcome_of(j, k < FOLD_CHANGED_INPUT), more, "", "");
   }
 }
 

@@ -106,7 +106,6 @@ static void put_changes(const json_t *told, const char *what, FILE *out) {
   if (all > shown) fprintf(out, "%zu of %zu shown\n", shown, all);
 }
 
-static const char *const order[] = {"only_in_first", "only_in_second", "other_input", "other_results", "other_verdict"};
 static const char *const tables[] = {"subject", "claim", "dtype", "size"};
 enum { MOST_ROWS = 10 };
 
@@ -162,7 +161,7 @@ static void put_text(const json_t *told, FILE *out) {
     if (json_object_get(told, fold_compare_flaws[i].key))
       fprintf(out, "%s: %s: %s\n", fold_compare_flaws[i].word, fold_told_side(told, fold_compare_flaws[i].side),
               fold_record_text(told, fold_compare_flaws[i].key));
-  for (size_t i = 0; i < sizeof order / sizeof *order; i++) put_changes(told, order[i], out);
+  for (size_t i = 0; i < FOLD_CHANGES; i++) put_changes(told, fold_change_names[i], out);
   if (fold_told_number(told, "other_input"))
     fprintf(out, "%zu of another input\n", fold_told_number(told, "other_input"));
   if (fold_told_number(told, "other_verdict"))
@@ -216,9 +215,9 @@ static void put_markdown(const json_t *told, FILE *out) {
   fputs(" against ", out);
   fold_put_markdown(out, fold_told_side(told, 1));
   fprintf(out, " | cases |\n| --- | ---: |\n| agree | %zu |\n", fold_told_number(told, "agree"));
-  for (size_t i = 0; i < sizeof order / sizeof *order; i++) {
-    put_cell(order[i], out);
-    put_number(fold_told_number(told, order[i]), out);
+  for (size_t i = 0; i < FOLD_CHANGES; i++) {
+    put_cell(fold_change_names[i], out);
+    put_number(fold_told_number(told, fold_change_names[i]), out);
     fputs("|\n", out);
   }
   if (fold_told_number(told, "broken_in_both"))
