@@ -10,6 +10,10 @@ void fold_judged_count(struct fold_judged *j, const char *claim, const struct fo
   if (finding->verdict != FOLD_HELD) snprintf(j->note, sizeof j->note, "%s: %.*s", claim, 150, finding->reason);
 }
 
+void fold_judged_take(void *judged, const struct fold_claim *claim, const struct fold_finding *finding) {
+  fold_judged_count(judged, claim->name, finding);
+}
+
 bool fold_judged_may_run(const struct fold_judged *j) { return !j->count[FOLD_REFUTED] && !j->count[FOLD_BROKEN]; }
 
 const char *fold_judged_verdict(const struct fold_judged *j) {

@@ -137,10 +137,6 @@ static fold_status run_once(struct race *r, struct contender *c, size_t slot, do
   return status;
 }
 
-static void count(void *judged, const struct fold_claim *claim, const struct fold_finding *finding) {
-  fold_judged_count(judged, claim->name, finding);
-}
-
 /* Its results against the exact ones, sums within the bound of NumPy's tree, each addition rounded to the dtype: pairwise within
  * pieces of 8192 terms, the pieces in turn (up to NumPy 2.2; later ones take the row whole, which is lower). Products are in no order
  * that is known. */
@@ -158,7 +154,7 @@ static fold_status judge_numpy(struct race *r, struct fold_timing *t) {
   FOLD_TRY(fold_truths_open(&truths, &c, r->pool.in));
   truths.other = fold_bench_call(shape, r->pool.in, NULL).other;
   struct fold_evidence evidence = {&numpy, &truths, 0, r->pool.out};
-  fold_judge_evidence(&evidence, "bounded,correctly_rounded", count, &t->judged);
+  fold_judge_evidence(&evidence, "bounded,correctly_rounded", fold_judged_take, &t->judged);
   fold_truths_close(&truths);
   return fold_ok();
 }

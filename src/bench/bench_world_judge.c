@@ -13,10 +13,6 @@ static const char *const judged_at_size = "bounded,replays,correctly_rounded";
 /* Of a long sum there is no input here to replay, and counting an order's height term by term would take too long. */
 static const char *const judged_long = "correctly_rounded", *const judged_long_unordered = "bounded,correctly_rounded";
 
-static void count(void *judged, const struct fold_claim *claim, const struct fold_finding *finding) {
-  fold_judged_count(judged, claim->name, finding);
-}
-
 static fold_status count_judgement(void *context, const struct fold_judgement *j) {
   struct fold_world_race *s = context;
   for (size_t k = 0; k < s->n; k++)
@@ -83,7 +79,7 @@ static fold_status judge_at_size(const struct fold_world_race *s, struct fold_wo
   if (status.code == FOLD_OK) status = fold_truths_open(&truths, &c, terms);
   if (status.code == FOLD_OK) {
     struct fold_evidence evidence = {t->subject, &truths, shape->ranks, results};
-    fold_judge_evidence(&evidence, judged_at_size, count, &t->judged);
+    fold_judge_evidence(&evidence, judged_at_size, fold_judged_take, &t->judged);
     fold_truths_close(&truths);
   }
   free(terms);
@@ -120,7 +116,7 @@ static fold_status judge_long(const struct fold_world_race *s, struct fold_world
   truths.row[0] = *truth; /* lent: s->options->sums frees it */
   truths.known[0] = true;
   struct fold_evidence evidence = {t->subject, &truths, s->shape->ranks, result};
-  fold_judge_evidence(&evidence, t->subject->order ? judged_long : judged_long_unordered, count, &t->judged);
+  fold_judge_evidence(&evidence, t->subject->order ? judged_long : judged_long_unordered, fold_judged_take, &t->judged);
   truths.known[0] = false;
   fold_truths_close(&truths);
   return fold_ok();
