@@ -100,7 +100,7 @@ static fold_status begin_goldens(struct fold_judge *j, const json_t *environment
   return status;
 }
 
-static fold_status take_results(struct fold_judge *j, const json_t *record, size_t line) {
+static fold_status take_results(struct fold_judge *j, json_t *record, size_t line) {
   FOLD_TRY(fold_record_check_results(record));
   struct fold_seen *seen = fold_seen_find(&j->seen, fold_record_key(record, true));
   while (seen && strcmp(seen->hash, fold_record_text(record, "results_xxh3")) != 0 &&
@@ -133,7 +133,6 @@ static fold_status take(void *context, json_t *record, size_t line) {
   }
   fold_judge_check_told(j, record, line);
   if (!fold_recorded_is_judged(record)) return fold_ok();
-  fold_recorded_ask(record, j->environment);
   j->last = NULL;
   if (has_results(record))
     FOLD_TRY(take_results(j, record, line));

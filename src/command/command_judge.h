@@ -37,9 +37,9 @@ void fold_judge_say(size_t *count, const struct fold_judge *judge, size_t line, 
 /* What the record's own verdict says against its subject (fold_recorded_against). */
 uint64_t fold_judge_against(const struct fold_judge *judge, const json_t *record);
 /* Judges a record's results: what comes out is in the tables. A failure is the machine's. */
-fold_status fold_judge_take_results(struct fold_judge *judge, const json_t *record, size_t line);
+fold_status fold_judge_take_results(struct fold_judge *judge, json_t *record, size_t line);
 /* What a record says against its subject: its verdict, unless that was judged again, and what its run did. */
-fold_status fold_judge_take_recorded(struct fold_judge *judge, const json_t *record, size_t line, bool again);
+fold_status fold_judge_take_recorded(struct fold_judge *judge, json_t *record, size_t line, bool again);
 
 /* Whether what a record says of itself agrees with its results and with what they were judged to be (command_judge_check.c). */
 void fold_judge_check_values(struct fold_judge *judge, const json_t *record, enum fold_dtype dtype, size_t line);

@@ -198,10 +198,16 @@ static void judge_results(struct judging *g, const struct fold_subject *subject)
   free(results);
 }
 
-fold_status fold_judge_take_results(struct fold_judge *j, const json_t *record, size_t line) {
+/* How the run was asked for, which its replay line says. */
+static void ask(struct judging *g, json_t *record) {
+  fold_recorded_ask(record, g->j->environment);
+  g->asked = fold_asked_recorded(record);
+}
+
+fold_status fold_judge_take_results(struct fold_judge *j, json_t *record, size_t line) {
   struct fold_subject subject;
-  struct judging g = {
-      .j = j, .record = record, .line = line, .asked = fold_asked_recorded(record), .status = fold_ok()};
+  struct judging g = {.j = j, .record = record, .line = line, .status = fold_ok()};
+  ask(&g, record);
   find_version(j, record, g.version);
   fold_status status = fold_again_subject(&j->again, record, &subject, &g.judgement.subject_index);
   if (status.code == FOLD_OK) status = fold_again_input(&j->again, record);
@@ -217,11 +223,10 @@ fold_status fold_judge_take_results(struct fold_judge *j, const json_t *record, 
   return g.status;
 }
 
-fold_status fold_judge_take_recorded(struct fold_judge *j, const json_t *record, size_t line, bool again) {
+fold_status fold_judge_take_recorded(struct fold_judge *j, json_t *record, size_t line, bool again) {
   struct fold_case c;
   struct fold_subject subject;
-  struct judging g = {
-      .j = j, .record = record, .line = line, .asked = fold_asked_recorded(record), .status = fold_ok()};
+  struct judging g = {.j = j, .record = record, .line = line, .status = fold_ok()};
   size_t n;
   const struct fold_claim *claims = fold_claims(&n);
   const bool ran = fold_recorded_is_run(record);
@@ -235,6 +240,7 @@ fold_status fold_judge_take_recorded(struct fold_judge *j, const json_t *record,
   }
   if (ran && strcmp(fold_record_text(record, "verdict"), "broken") == 0) against |= FOLD_CLAIM(FOLD_WRITES_OUTPUT);
   if (!against) return fold_ok();
+  ask(&g, record);
   find_version(j, record, g.version);
   FOLD_TRY(fold_again_noted(&j->again, record, &subject, &g.judgement.subject_index));
   FOLD_TRY(fold_again_case(record, &c));
