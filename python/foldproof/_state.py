@@ -9,18 +9,25 @@ import os
 import signal
 import sys
 import threading
+from _signal import getsignal  # the signal module's makes members of enumerations: of nine signals that takes longer than a short run
 from typing import Any, Callable, Dict, Iterator, List, Tuple
 
 _SIGNALS = [getattr(signal, "SIG" + name) for name in ("HUP", "INT", "QUIT", "USR1", "USR2", "PIPE", "ALRM", "TERM", "CHLD")]
 Part = Tuple[str, Callable[[], Any], Callable[[Any], Any]]
 
 
-def _set_environment(before: Dict[str, str]) -> None:
-    for name in set(os.environ) - set(before):
-        del os.environ[name]
+def _environment() -> Dict[bytes, bytes]:
+    """By the dictionary that os keeps, where it does: the mapping encodes and decodes each variable, which takes longer than a short run."""
+    return dict(getattr(os.environb, "_data", os.environb))
+
+
+def _set_environment(before: Dict[bytes, bytes]) -> None:
+    now = _environment()
+    for name in set(now) - set(before):
+        del os.environb[name]
     for name, value in before.items():
-        if os.environ.get(name) != value:
-            os.environ[name] = value
+        if now.get(name) != value:
+            os.environb[name] = value
 
 
 def _set_context(before: Any) -> None:
@@ -29,7 +36,7 @@ def _set_context(before: Any) -> None:
 
 
 def _handler(number: int) -> Part:
-    return f"the handler of signal {int(number)} ({signal.strsignal(number)})", lambda: signal.getsignal(number), lambda before: signal.signal(number, before)
+    return f"the handler of signal {int(number)} ({signal.strsignal(number)})", lambda: getsignal(number), lambda before: signal.signal(number, before)
 
 
 def _stream(name: str) -> Part:
@@ -37,7 +44,7 @@ def _stream(name: str) -> Part:
 
 
 _PARTS: List[Part] = [
-    ("the environment's variable ", os.environ.copy, _set_environment),
+    ("the environment's variable ", _environment, _set_environment),
     *map(_stream, ("stdin", "stdout", "stderr")),
     ("Python's recursion limit", sys.getrecursionlimit, sys.setrecursionlimit),
     ("Python's switch interval", sys.getswitchinterval, sys.setswitchinterval),
@@ -60,7 +67,7 @@ def _name(name: str, before: Any, now: Any) -> str:
     """Of the environment with the variable's."""
     if not isinstance(before, dict) or not name.endswith(" "):
         return name
-    return name + sorted(key for key in {*before, *now} if before.get(key) != now.get(key))[0]
+    return name + os.fsdecode(min(key for key in {*before, *now} if before.get(key) != now.get(key)))
 
 
 class State:
