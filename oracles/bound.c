@@ -144,21 +144,26 @@ static void round_last(struct fold_bound_terms *t, bool exact, mpfr_t error) {
   mpfr_add(error, error, half, MPFR_RNDU);
 }
 
-/* Whether the finite terms by themselves may overflow: not where S (1 + n u) is below half of the range, for the error is below S
- * (n - 1) u, or twice that, and S, where n u < 1/2. */
-static bool sums_may_overflow(const struct fold_truth *truth, struct fold_format f) {
-  MPFR_DECL_INIT(largest, FOLD_BOUND_BITS);
-  mpfr_set_uj_2exp(largest, truth->n + truth->factors, -f.precision, MPFR_RNDU);
-  mpfr_add_ui(largest, largest, 1, MPFR_RNDU);
-  mpfr_mul(largest, largest, truth->abs_sum, MPFR_RNDU);
-  bool may = mpfr_cmp_ui_2exp(largest, 1, f.emax) >= 0;
-  return may;
+/* Gamma of the height, or of 0 where none is needed; false where it has no theorem: then, for sums by height, (n - 1) u. */
+static bool set_gamma_of_height(struct fold_bound_terms *t, bool needed, bool by_height) {
+  if (set_gamma(t->gamma, needed ? t->height : 0, t->u)) return true;
+  if (by_height && t->truth->factors == 1) return mpfr_set_uj_2exp(t->gamma, t->truth->n - 1, t->u, MPFR_RNDU), true;
+  mpfr_set_inf(t->gamma, 1);
+  return false;
+}
+
+/* Beside an infinity, which the finite terms' own partial sums of the other sign turn into NaN. */
+static bool finite_terms_may_overflow(struct fold_bound_terms *t, bool negative) {
+  const bool exact = fold_sums_are_exact(t);
+  set_gamma_of_height(t, !exact, t->how.method == FOLD_PLAIN);
+  fold_look_at_partial_sums(t, exact);
+  return t->partial[negative];
 }
 
 /* Of terms that are not finite. */
-static void special_outcomes(struct fold_arithmetic how, const struct fold_truth *truth,
-                             const struct fold_running_product *running, struct fold_outcomes *outcomes) {
-  struct fold_format f = fold_format_of(how.accumulator);
+static void special_outcomes(struct fold_bound_terms *t, struct fold_outcomes *outcomes) {
+  const struct fold_truth *truth = t->truth;
+  const struct fold_running_product *running = t->running;
   *outcomes = (struct fold_outcomes){.nan = mpfr_nan_p(truth->exact) != 0};
   if (outcomes->nan) return;
   if (running) {
@@ -166,13 +171,13 @@ static void special_outcomes(struct fold_arithmetic how, const struct fold_truth
     outcomes->infinite[signbit(running->value) != 0] = isinf(running->value);
     return;
   }
-  outcomes->infinite[mpfr_signbit(truth->exact) != 0] = true;
-  if (how.method == FOLD_EXACT) return;
-  if (truth->op == FOLD_SUM) {
-    outcomes->nan = sums_may_overflow(truth, f);
-  } else {
-    outcomes->nan = truth->least_exponent < f.emin + 1; /* normal partial products are not 0 */
-  }
+  const bool negative = mpfr_signbit(truth->exact) != 0;
+  outcomes->infinite[negative] = true;
+  if (t->how.method == FOLD_EXACT) return;
+  if (truth->op == FOLD_SUM)
+    outcomes->nan = finite_terms_may_overflow(t, !negative);
+  else
+    outcomes->nan = truth->least_exponent < t->accumulator.emin + 1; /* normal partial products are not 0 */
 }
 
 static fold_status find(struct fold_bound_terms *t, struct fold_outcomes *outcomes, mpfr_t bound) {
@@ -186,11 +191,8 @@ static fold_status find(struct fold_bound_terms *t, struct fold_outcomes *outcom
   bool fits = truth->op == FOLD_SUM ? fold_sums_are_exact(t) : fold_products_are_exact(t);
   outcomes->exact = fits || method == FOLD_EXACT;
   bool needed = !outcomes->exact && method != FOLD_KAHAN;
-  if (!set_gamma(t->gamma, needed ? t->height : 0, t->u)) {
-    if ((!by_height && !t->running) || truth->factors > 1) return fold_no_bound("n u is not below 1/2");
-    mpfr_set_uj_2exp(t->gamma, truth->n - 1, t->u, MPFR_RNDU);
-    if (!by_height) mpfr_set_inf(t->gamma, 1);
-  }
+  if (!set_gamma_of_height(t, needed, by_height) && (!t->running || truth->factors > 1))
+    return fold_no_bound("n u is not below 1/2");
   MPFR_DECL_INIT(error, FOLD_BOUND_BITS);
   fold_status status = (truth->op == FOLD_SUM ? fold_sum_error : fold_product_error)(t, outcomes, error);
   if (status.code == FOLD_OK) {
@@ -215,17 +217,12 @@ fold_status fold_bound_outcomes(struct fold_arithmetic how, const struct fold_tr
   mpfr_set_zero(bound, 1);
   if (truth->op != FOLD_SUM && truth->op != FOLD_PROD) return fold_no_bound("max and min round nothing");
   if (how.method != FOLD_PLAIN || truth->op != FOLD_PROD) running = NULL;
-  if (!truth->finite_terms) {
-    special_outcomes(how, truth, running, outcomes);
-    rename_infinities(how, outcomes);
-    return fold_ok();
-  }
-  outcomes->exact = outcomes->finite = true;
   if (how.method == FOLD_EXACT) how.accumulator = how.result; /* it has none */
   struct fold_bound_terms t = {.how = how, .truth = truth, .running = running, .result = fold_format_of(how.result)};
   t.accumulator = fold_format_of(how.accumulator);
   const size_t rounded = truth->factors == 1 && fold_format_holds(t.result, fold_format_of(truth->dtype)) ? 2 : 1;
-  if (truth->n < rounded) return fold_ok(); /* the element itself, or the identity: nothing is rounded */
+  outcomes->exact = outcomes->finite = true;
+  if (truth->n < rounded && truth->finite_terms) return fold_ok(); /* the element itself, or the identity: nothing is rounded */
   t.u = -t.accumulator.precision;
   t.height = how.method == FOLD_PLAIN && truth->op == FOLD_SUM ? height : truth->n - 1;
   t.height += fold_product_is_rounded(&t);
@@ -236,7 +233,11 @@ fold_status fold_bound_outcomes(struct fold_arithmetic how, const struct fold_tr
   MPFR_DECL_INIT(scratch, FOLD_BOUND_BITS);
   t.gamma = gamma, t.magnitude = magnitude, t.scratch = scratch;
   t.side[0] = positive, t.side[1] = negative;
-  fold_status status = find(&t, outcomes, bound);
+  fold_status status = fold_ok();
+  if (truth->finite_terms)
+    status = find(&t, outcomes, bound);
+  else
+    special_outcomes(&t, outcomes);
   rename_infinities(how, outcomes);
   return status;
 }

@@ -27,10 +27,10 @@
  */
 #include "bound_terms.h"
 
-/* P = (S + s) / 2 and N = (S - s) / 2, from exact numbers, each rounded once; R is the larger. */
+/* P = (S + s) / 2 and N = (S - s) / 2 of the finite terms, from exact numbers, each rounded once; R is the larger. */
 static void set_sides(struct fold_bound_terms *t) {
-  mpfr_add(t->side[0], t->truth->abs_sum, t->truth->exact, MPFR_RNDU);
-  mpfr_sub(t->side[1], t->truth->abs_sum, t->truth->exact, MPFR_RNDU);
+  mpfr_add(t->side[0], t->truth->abs_sum, t->truth->finite, MPFR_RNDU);
+  mpfr_sub(t->side[1], t->truth->abs_sum, t->truth->finite, MPFR_RNDU);
   for (int k = 0; k < 2; k++) mpfr_div_2ui(t->side[k], t->side[k], 1, MPFR_RNDU);
 }
 
@@ -107,8 +107,7 @@ static void set_partial_error(struct fold_bound_terms *t, int k, mpfr_t error) {
   }
 }
 
-/* Which infinities partial sums may reach. */
-static void look_at_partial_sums(struct fold_bound_terms *t, bool exact) {
+void fold_look_at_partial_sums(struct fold_bound_terms *t, bool exact) {
   MPFR_DECL_INIT(error, FOLD_BOUND_BITS);
   mpfr_set_zero(error, 1);
   for (int k = 0; k < 2; k++) {
@@ -123,7 +122,7 @@ static void look_at_partial_sums(struct fold_bound_terms *t, bool exact) {
 fold_status fold_sum_error(struct fold_bound_terms *t, struct fold_outcomes *outcomes, mpfr_t error) {
   mpfr_set_zero(error, 1);
   if (t->how.method == FOLD_EXACT) return fold_ok();
-  look_at_partial_sums(t, outcomes->exact);
+  fold_look_at_partial_sums(t, outcomes->exact);
   if (outcomes->exact) return fold_ok();
   if (t->how.method == FOLD_KAHAN) return kahan(t, error);
   if (t->how.method == FOLD_NEUMAIER)

@@ -29,6 +29,9 @@ struct fold_bound_terms {
 bool fold_sums_are_exact(struct fold_bound_terms *t);
 bool fold_products_are_exact(const struct fold_bound_terms *t);
 
+/* Which infinities the partial sums of finite terms may reach; `exact`: none of them is rounded. */
+void fold_look_at_partial_sums(struct fold_bound_terms *t, bool exact);
+
 /* Whether a term, as a product of two factors, may be rounded to the accumulator's precision. */
 bool fold_product_is_rounded(const struct fold_bound_terms *t);
 

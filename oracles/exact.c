@@ -30,12 +30,14 @@ void fold_truth_init(struct fold_truth *truth) {
   mpfr_init2(truth->exact, 53);
   mpfr_init2(truth->exact_up, 53);
   mpfr_init2(truth->abs_sum, 53);
+  mpfr_init2(truth->finite, 53);
 }
 
 void fold_truth_free(struct fold_truth *truth) {
   mpfr_clear(truth->exact);
   mpfr_clear(truth->exact_up);
   mpfr_clear(truth->abs_sum);
+  mpfr_clear(truth->finite);
 }
 
 static void raise_precision(mpfr_t value, mpfr_prec_t bits) {
@@ -130,6 +132,13 @@ static void close_abs(enum fold_dtype dtype, struct fold_super abs, struct fold_
   fold_super_value(dtype, &abs, truth->abs_sum);
 }
 
+static void close_sum(enum fold_dtype dtype, const struct fold_super *sum, struct fold_truth *truth) {
+  fold_super_value(dtype, sum, truth->exact);
+  struct fold_super finite = *sum;
+  finite.nan = finite.positive_infinity = finite.negative_infinity = 0;
+  fold_super_value(dtype, &finite, truth->finite);
+}
+
 /* A pattern's place in the order of max and min: -0 just below +0. */
 static int64_t place_of(struct fold_format format, uint64_t bits) {
   return bits & format.sign ? -1 - (int64_t)(bits & ~format.sign) : (int64_t)bits;
@@ -180,6 +189,7 @@ fold_status fold_truth_start(struct fold_truth *truth, enum fold_dtype dtype, en
   mpfr_set_prec(truth->exact, 53);
   mpfr_set_prec(truth->exact_up, 53);
   mpfr_set_prec(truth->abs_sum, 53);
+  mpfr_set_prec(truth->finite, 53);
   return fold_ok();
 }
 
@@ -196,7 +206,7 @@ fold_status fold_oracle_close(enum fold_dtype dtype, const struct fold_super *su
                               size_t n, struct fold_truth *truth) {
   FOLD_TRY(fold_truth_start(truth, dtype, FOLD_SUM, n));
   close_abs(dtype, *abs, truth);
-  fold_super_value(dtype, sum, truth->exact);
+  close_sum(dtype, sum, truth);
   if (!mpfr_zero_p(truth->abs_sum)) truth->lowest = fold_super_base(dtype);
   fold_truth_close(truth);
   return fold_ok();
@@ -212,7 +222,7 @@ fold_status fold_oracle_exact(enum fold_dtype dtype, enum fold_op op, const void
   close_abs(dtype, abs, truth);
   switch (op) {
     case FOLD_SUM:
-      fold_super_value(dtype, &sum, truth->exact);
+      close_sum(dtype, &sum, truth);
       truth->lowest = fold_lowest_bit(dtype, in, n, threads);
       break;
     case FOLD_PROD:

@@ -24,6 +24,7 @@ struct fold_truth {
   bool enclosed;    /* the product was too long to hold: exact and exact_up enclose it, and round alike in each dtype */
   uint64_t rounded[FOLD_DTYPES]; /* nearest even, one rounding, subnormals included; the policy for special values */
   mpfr_t abs_sum;   /* exact sum of |x| over the finite terms */
+  mpfr_t finite;    /* sum only: the exact sum of the finite terms */
   double condition; /* sum |x| / |sum x| for a sum (infinity when it cancels to zero, NaN when not finite); 1 for the others */
   bool finite_terms;    /* no NaN, no infinity among the terms */
   /* Product only: the sums of floor(log2|x|) over the terms >= 1 and, of the lower exponents, over those < 1: partial

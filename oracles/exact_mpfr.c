@@ -18,22 +18,23 @@
 static mpfr_prec_t sum_bits(const struct fold_terms *terms) { return terms->factors > 1 ? 4352 : 2304; }
 
 struct sums {
-  mpfr_t term[CHUNK], magnitude[CHUNK], factor, part;
-  mpfr_ptr terms[CHUNK], magnitudes[CHUNK];
+  mpfr_t term[CHUNK], finite[CHUNK], magnitude[CHUNK], factor, part;
+  mpfr_ptr terms[CHUNK], finites[CHUNK], magnitudes[CHUNK];
 };
 
 static void init_sums(struct sums *sums, const struct fold_terms *terms) {
   for (int i = 0; i < CHUNK; i++) {
     sums->terms[i] = sums->term[i];
+    sums->finites[i] = sums->finite[i];
     sums->magnitudes[i] = sums->magnitude[i];
-    mpfr_inits2(53 * (mpfr_prec_t)terms->factors, sums->term[i], sums->magnitude[i], (mpfr_ptr)0);
+    mpfr_inits2(53 * (mpfr_prec_t)terms->factors, sums->term[i], sums->finite[i], sums->magnitude[i], (mpfr_ptr)0);
   }
   mpfr_init2(sums->factor, 53);
   mpfr_init2(sums->part, sum_bits(terms));
 }
 
 static void clear_sums(struct sums *sums) {
-  for (int i = 0; i < CHUNK; i++) mpfr_clears(sums->term[i], sums->magnitude[i], (mpfr_ptr)0);
+  for (int i = 0; i < CHUNK; i++) mpfr_clears(sums->term[i], sums->finite[i], sums->magnitude[i], (mpfr_ptr)0);
   mpfr_clears(sums->factor, sums->part, (mpfr_ptr)0);
 }
 
@@ -54,11 +55,13 @@ static int add_chunk(mpfr_t total, mpfr_t part, mpfr_ptr terms[], size_t n, bool
 
 static fold_status sum_all(const struct fold_terms *terms, struct fold_truth *truth, mpfr_t total) {
   struct sums *sums = malloc(sizeof *sums);
-  if (!sums) return fold_error(FOLD_NO_MEMORY, "no memory for %d MPFR numbers", 2 * CHUNK);
+  if (!sums) return fold_error(FOLD_NO_MEMORY, "no memory for %d MPFR numbers", 3 * CHUNK);
   init_sums(sums, terms);
   mpfr_set_zero(total, 1);
   mpfr_set_prec(truth->abs_sum, sum_bits(terms));
   mpfr_set_zero(truth->abs_sum, 1);
+  mpfr_set_prec(truth->finite, sum_bits(terms));
+  mpfr_set_zero(truth->finite, 1);
   truth->finite_terms = true;
   int inexact = 0;
   for (size_t done = 0; done < truth->n; done += CHUNK) {
@@ -72,10 +75,12 @@ static fold_status sum_all(const struct fold_terms *terms, struct fold_truth *tr
         long lowest = (long)mpfr_get_exp(sums->term[i]) - (long)mpfr_min_prec(sums->term[i]);
         if (lowest < truth->lowest) truth->lowest = lowest;
       }
-      mpfr_abs(sums->magnitude[i], sums->term[i], MPFR_RNDN);
-      if (!finite) mpfr_set_zero(sums->magnitude[i], 1);
+      mpfr_set(sums->finite[i], sums->term[i], MPFR_RNDN);
+      if (!finite) mpfr_set_zero(sums->finite[i], 1);
+      mpfr_abs(sums->magnitude[i], sums->finite[i], MPFR_RNDN);
     }
     inexact |= add_chunk(total, sums->part, sums->terms, length, done == 0);
+    inexact |= add_chunk(truth->finite, sums->part, sums->finites, length, done == 0);
     inexact |= add_chunk(truth->abs_sum, sums->part, sums->magnitudes, length, done == 0);
   }
   clear_sums(sums);

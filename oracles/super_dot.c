@@ -147,14 +147,18 @@ void fold_super_dot_value(const struct fold_super_dot *state, mpfr_t value) {
   if (mpfr_zero_p(value)) mpfr_set_zero(value, terms > 0 && others == 0 ? -1 : 1);
 }
 
-/* A magnitude that is not finite, or not a number, is counted in the middle scale alone. */
-bool fold_super_dot_magnitude(const struct fold_super_dot *state, mpfr_t value) {
-  struct fold_super abs[FOLD_DOT_SCALES];
-  memcpy(abs, state->abs, sizeof abs);
-  bool finite = !abs[1].nan && !abs[1].positive_infinity;
-  abs[1].nan = abs[1].positive_infinity = 0;
-  gather(abs, value);
-  return finite;
+/* What is not finite, or not a number, is counted in the middle scale alone. */
+static void gather_finite(const struct fold_super states[FOLD_DOT_SCALES], mpfr_t value) {
+  struct fold_super finite[FOLD_DOT_SCALES];
+  memcpy(finite, states, sizeof finite);
+  finite[1].nan = finite[1].positive_infinity = finite[1].negative_infinity = 0;
+  gather(finite, value);
+}
+
+bool fold_super_dot_finite(const struct fold_super_dot *state, mpfr_t sum, mpfr_t magnitudes) {
+  gather_finite(state->sum, sum);
+  gather_finite(state->abs, magnitudes);
+  return !state->abs[1].nan && !state->abs[1].positive_infinity;
 }
 
 uint64_t fold_super_dot_close(const struct fold_super_dot *state, enum fold_dtype to) {

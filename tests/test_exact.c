@@ -36,6 +36,7 @@ static void compare(enum fold_dtype dtype, enum fold_op op, const void *in, size
               (unsigned long long)fast.rounded[to], (unsigned long long)slow.rounded[to]);
   cr_expect(encloses_same(&fast, &slow), "%s: exact", where);
   cr_expect(same_number(fast.abs_sum, slow.abs_sum), "%s: abs_sum", where);
+  cr_expect(op != FOLD_SUM || same_number(fast.finite, slow.finite), "%s: finite", where);
   cr_expect(fold_bits_same(FOLD_F64, fold_f64_bits(fast.condition), fold_f64_bits(slow.condition)),
             "%s: condition %g, want %g", where, fast.condition, slow.condition);
   cr_expect(op != FOLD_PROD || (fast.least_exponent == slow.least_exponent && fast.most_exponent == slow.most_exponent),

@@ -158,8 +158,8 @@ Test(outcomes, products_are_exact_while_their_bits_fit) {
   mpfr_free_cache();
 }
 
-/* Beside an infinity the other terms decide whether it may become NaN: by a partial sum that overflows the other way, at half of the
- * range, or a partial product that vanishes, below the normal range. */
+/* Beside an infinity the other terms decide whether it may become NaN: by a partial sum that overflows the other way, or a partial
+ * product that vanishes, below the normal range. */
 Test(outcomes, of_an_infinity_is_nan_only_where_the_others_leave_the_range) {
   static const struct {
     enum fold_op op;
@@ -167,6 +167,11 @@ Test(outcomes, of_an_infinity_is_nan_only_where_the_others_leave_the_range) {
     bool nan;
   } rows[] = {{FOLD_SUM, {INFINITY, -0x1.8p125, -0x1p124, 0}, false},
               {FOLD_SUM, {INFINITY, -0x1p127, -0x1p127, 0}, true},
+              {FOLD_SUM, {INFINITY, -0x1.ffffp127, -0x1p102, 0}, false},
+              {FOLD_SUM, {INFINITY, -0x1.fffffep127, -0x1p103, 0}, true},
+              {FOLD_SUM, {INFINITY, 0x1p127, 0x1p127, -0x1p127}, false}, /* to the infinity that is there already */
+              {FOLD_SUM, {-INFINITY, -0x1p127, -0x1p127, 0x1p127}, false},
+              {FOLD_SUM, {-INFINITY, 0x1p127, -0x1p127, 0x1p127}, true},
               {FOLD_SUM, {-INFINITY, 1, 1, 0}, false},
               {FOLD_PROD, {INFINITY, 0x1p100, 0x1p100, 1}, false},
               {FOLD_PROD, {-INFINITY, 0x1p-60, 0x1p-60, 1}, false},
