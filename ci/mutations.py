@@ -22,6 +22,9 @@ TOKEN = re.compile(r"""
 # What a statement that may be dropped starts with: a call, or an assignment to what is there already.
 STATEMENT = re.compile(r"^\s*(\*?[\w.\[\]>-]+(\(| [-+*/|&^%]?=| <<=| >>=)|[\w.\[\]>-]+(\+\+|--);|(\+\+|--)[\w.\[\]>-]+;)")
 
+# From which argument on the next one may be had for it: to exchange the two changes nothing.
+COMMUTES = {"calloc": 0, "CPU_EQUAL": 0, "mpfr_equal_p": 0, "mpfr_add": 1, "mpfr_mul": 1, "mpfr_max": 1, "mpz_add": 1, "mpz_mul": 1}
+
 # Of a function's head, not of a call.
 PARAMETER = re.compile(r"^(const |volatile |struct |enum |unsigned )*[A-Za-z_]\w* \**\w+(\[\w*\])*$")
 
@@ -107,12 +110,12 @@ def token_changes(line, code, tokens):
 def call_changes(line, tokens):
     for i, token in enumerate(tokens):
         if token[0] != "(" or i == 0 or tokens[i - 1].lastgroup != "word" or \
-                tokens[i - 1][0] in ("if", "while", "for", "switch", "sizeof", "return", "calloc"):  # calloc's are a product
+                tokens[i - 1][0] in ("if", "while", "for", "switch", "sizeof", "return"):
             continue
-        parts = arguments(tokens, i)
-        for (a, b), (c, d) in zip(parts, parts[1:]):
+        parts, commutes = arguments(tokens, i), COMMUTES.get(tokens[i - 1][0])
+        for k, ((a, b), (c, d)) in enumerate(zip(parts, parts[1:])):
             first, second = line[a:b].strip(), line[c:d].strip()
-            if first != second and not PARAMETER.match(first):
+            if first != second and k != commutes and not PARAMETER.match(first):
                 yield line[:a] + line[a:b].replace(first, second, 1) + line[b:c] + line[c:d].replace(second, first, 1) + line[d:]
 
 

@@ -70,8 +70,9 @@ def check_changes():
     expect("  f(x);", "  ;")
     expect("  x = 0x10u;", "  ;", "  x = 0x11u;", "  x = 0xfu;")
     expect("  FOLD_TRY(f(x));", "  ;")
-    for same in ('  puts("a < b");', "static int f(int a, int b) {", "  char *text;", "#define A 1", "/* a < b */", "  x = calloc(n, sizeof *x);"):
-        swapped = [new for _, _, new in changes_of(same) if "<=" in new or "/ text" in new or "int b, int a" in new or "2" in new or "sizeof *x, n" in new]
+    expect("  mpfr_mul(c, a, b, MPFR_RNDU);", "  mpfr_mul(a, c, b, MPFR_RNDU);", "  mpfr_mul(c, a, MPFR_RNDU, b);")
+    for same in ('  puts("a < b");', "static int f(int a, int b) {", "  char *text;", "#define A 1", "/* a < b */", "  x = calloc(n, sizeof *x);", "  mpfr_mul(c, a, b, MPFR_RNDU);"):
+        swapped = [new for _, _, new in changes_of(same) if "<=" in new or "/ text" in new or "int b, int a" in new or "2" in new or "sizeof *x, n" in new or "b, a" in new]
         assert not swapped, swapped
     lines = {number for number, _, _ in changes_of("/* 1\n * 2 */\nx = 3;\n#if 1\n#endif\n")}
     assert lines == {3}, lines
