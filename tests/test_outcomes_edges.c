@@ -135,6 +135,30 @@ Test(outcomes, sums_are_exact_up_to_two_to_the_precision_and_no_further) {
   mpfr_free_cache();
 }
 
+/* f32 rounds to infinity from 2^128 (1 - u / 2) on. The sum of two terms, (1 - k u) 2^128 and one so small that the sum is rounded, may
+ * be beyond itself by u of it in plain additions, by 2 gamma_1 + 16 u = 18 u in Neumaier's, by 16 u in Kahan's: so k - 1/2 is at most
+ * that wherever it may overflow. */
+Test(outcomes, a_partial_sum_may_overflow_where_its_error_reaches_the_threshold) {
+  static const struct {
+    enum fold_method method;
+    int last; /* greatest k */
+  } rows[] = {{FOLD_PLAIN, 1}, {FOLD_NEUMAIER, 18}, {FOLD_KAHAN, 16}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (int k = rows[i].last; k <= rows[i].last + 1; k++)
+      for (int sign = -1; sign <= 1; sign += 2) {
+        const struct way way = {rows[i].method, FOLD_USUAL, FOLD_ALWAYS(FOLD_F64)};
+        const double x[] = {sign * ldexp(1 - k * 0x1p-24, 128), sign * 0x1p60};
+        double bound;
+        struct fold_outcomes may = outcomes_of(way, FOLD_F32, FOLD_SUM, x, 2, &bound);
+        bool overflows = k == rows[i].last, both = rows[i].method != FOLD_PLAIN;
+        cr_expect(!may.exact && may.finite && may.infinite[sign < 0] == overflows &&
+                      may.infinite[sign > 0] == (overflows && both) && may.nan == (overflows && both),
+                  "method %d, k = %d, sign %d: infinities %d and %d, NaN %d", (int)rows[i].method, k, sign,
+                  may.infinite[0], may.infinite[1], may.nan);
+      }
+  mpfr_free_cache();
+}
+
 /* 4095 * 4095 has 24 bits, 4097 * 4097 has 25; powers of two none, while they stay in the normal range. */
 Test(outcomes, products_are_exact_while_their_bits_fit) {
   static const struct {
