@@ -178,6 +178,29 @@ Test(dot_exact, ill_conditioned_factors_have_the_wanted_condition) {
   cr_expect_gt(reached, 40, "%zu conditions", reached);
 }
 
+/* Of what an earlier use left nothing stays: products, whose sum has a lowest bit, and a product too long to hold. */
+Test(dot_exact, a_truth_is_used_again) {
+  static double x[MOST_TERMS];
+  for (size_t i = 0; i < MOST_TERMS; i++) x[i] = 1 + 0x1.8p-51;
+  struct fold_terms terms = products(FOLD_F64, x, x, 3);
+  for (int fast = 0; fast < 2; fast++) {
+    struct fold_truth truth;
+    fold_truth_init(&truth);
+    cr_assert_eq((fast ? fold_oracle_terms(&terms, 1, &truth) : fold_oracle_mpfr_terms(&terms, &truth)).code, FOLD_OK);
+    cr_expect(truth.factors == 2 && truth.lowest == -104 && !truth.enclosed, "%d", fast);
+    const enum fold_op ops[] = {FOLD_PROD, FOLD_MAX};
+    for (int k = 0; k < 2; k++) {
+      fold_status status = fast ? fold_oracle_exact(FOLD_F64, ops[k], x, MOST_TERMS, 1, &truth)
+                                : fold_oracle_mpfr(FOLD_F64, ops[k], x, MOST_TERMS, &truth);
+      cr_assert_eq(status.code, FOLD_OK);
+      cr_expect(truth.factors == 1 && truth.lowest == FOLD_NO_BIT && truth.enclosed == (k == 0), "%d, %d: %u, %ld, %d",
+                fast, k, truth.factors, truth.lowest, truth.enclosed);
+    }
+    fold_truth_free(&truth);
+  }
+  mpfr_free_cache();
+}
+
 Test(dot_exact, other_folds_of_products_are_refused) {
   double one = 1;
   struct fold_terms terms = products(FOLD_F64, &one, &one, 1);

@@ -120,14 +120,16 @@ Test(dot_orders, sequential_is_a_plain_loop) {
 }
 
 /* One and its neighbour plus half of the last place, and a bit of 2^-104 more or less: where rounding twice goes wrong, and where nothing
- * is to be rounded but the result. */
+ * is to be rounded but the result. The last lies by two places of binary128 and a bit beside the tie, for 1 - z^2 with
+ * z^2 = 2^-58 - 2^-62 + 2^-68. */
 Test(dot_orders, an_fma_rounds_once_at_ties) {
   static struct factors f;
   for (int dtype = FOLD_F32; dtype <= FOLD_F64; dtype++)
-    for (int k = 0; k < 2 * 2 * 2 * 4; k++) {
+    for (int k = 0; k < 2 * 2 * 2 * 5; k++) {
       const int p = fold_format_of((enum fold_dtype)dtype).precision;
       const double ulp = ldexp(1, 1 - p), sign = k & 1 ? -1 : 1, other = k & 2 ? -1 : 1, one = k & 4 ? 1 + ulp : 1;
-      const double near[4][2] = {{1, 1}, {1 + ulp, 1 - ulp}, {1 + ulp, 1 + ulp}, {1 - ulp, 1 - ulp}};
+      const double z = 0x1p-29 - 0x1p-34;
+      const double near[5][2] = {{1, 1}, {1 + ulp, 1 - ulp}, {1 + ulp, 1 + ulp}, {1 - ulp, 1 - ulp}, {1 - z, 1 + z}};
       const double x[2] = {sign * one, other * ldexp(near[k / 8][0], -p)}, y[2] = {1, near[k / 8][1]};
       for (size_t i = 0; i < 2; i++) {
         fold_bits_store((enum fold_dtype)dtype, f.x, i, fold_bits_from_double((enum fold_dtype)dtype, x[i]));
@@ -247,6 +249,39 @@ Test(dot_orders, the_bound_of_one_product_is_one_rounding) {
     if (one[k].exact && one[k].dtype != FOLD_F16) cr_expect(mpfr_zero_p(bound), "%zu", k);
     fold_truth_free(&truth);
     mpfr_clears(bound, most, (mpfr_ptr)0);
+  }
+}
+
+/* By hand, in f32 to f32, of two products in turn. A rounded product passes through two roundings, an exact one through one; what is
+ * below the accumulator's smallest subnormal e loses e / 2 a product, and that is rounded too: gamma_2 S, gamma_1 S, e (1 + gamma_2),
+ * where gamma_k = k u (1 + k u + ...). */
+Test(dot_orders, the_bound_is_neither_too_narrow_nor_too_wide) {
+  static const struct {
+    enum fold_dtype dtype;
+    double x[2], y[2], least;
+  } rows[] = {{FOLD_F32, {1 + 0x1p-23, 1}, {1 + 0x1p-23, 1}, 0x1p-22 * (1 + 0x1p-22)},
+              {FOLD_BF16, {1, 1}, {1, 0x1p-100}, 0x1p-24 * (1 + 0x1p-24)},
+              {FOLD_F32, {0x1p-100, 0x1p-100}, {0x1p-100, 0x1p-101}, 0x1p-149 * (1 + 0x1p-23)}};
+  for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+    uint64_t x[2] = {0}, y[2] = {0};
+    for (size_t i = 0; i < 2; i++) {
+      fold_bits_store(rows[k].dtype, x, i, fold_bits_from_double(rows[k].dtype, rows[k].x[i]));
+      fold_bits_store(rows[k].dtype, y, i, fold_bits_from_double(rows[k].dtype, rows[k].y[i]));
+    }
+    const struct fold_terms terms = {.dtype = rows[k].dtype, .op = FOLD_SUM, .factors = 2, .factor = {x, y}, .n = 2};
+    struct fold_truth truth;
+    struct fold_outcomes may;
+    mpfr_t bound;
+    mpfr_init2(bound, 128);
+    fold_truth_init(&truth);
+    cr_assert_eq(fold_oracle_terms(&terms, 1, &truth).code, FOLD_OK);
+    cr_assert_eq(fold_bound_outcomes(fold_arithmetic_of(FOLD_PLAIN, FOLD_F32), &truth, 1, NULL, bound, &may).code,
+                 FOLD_OK);
+    cr_expect(
+        !may.exact && mpfr_cmp_d(bound, rows[k].least) >= 0 && mpfr_cmp_d(bound, rows[k].least * (1 + 0x1p-40)) <= 0,
+        "row %zu: %a, want %a", k, mpfr_get_d(bound, MPFR_RNDU), rows[k].least);
+    fold_truth_free(&truth);
+    mpfr_clear(bound);
   }
 }
 
