@@ -300,6 +300,19 @@ Test(memory, of_judges) {
 
 /* ---- places ---- */
 
+/* 2^32 - 1 places have 32 bits, 2^32 have not. */
+Test(oracle_places, rows_of_more_than_32_bits_are_refused) {
+  const struct fold_order keyed = {.name = "keyed", .kind = FOLD_ORDER_KEYED, .width = 1};
+  for (size_t more = 0; more < 2; more++) {
+    uint32_t *place = NULL;
+    starve.asked = 0;
+    starve.fails_in = 1;
+    fold_status status = fold_order_places(&keyed, FOLD_F32, NULL, (size_t)UINT32_MAX + more, &place);
+    starve.fails_in = 0;
+    cr_expect_eq(status.code, more ? FOLD_UNSUPPORTED : FOLD_NO_MEMORY, "%s", status.text);
+  }
+}
+
 /* Of any length: each place once, in rising magnitude. */
 Test(oracle_places, the_sorted_order_places_each_term_once) {
   enum { MOST = 300 };
