@@ -45,8 +45,8 @@ ALWAYS void add_narrow(uint64_t *bins, const unsigned char *at, size_t size, int
 }
 
 ALWAYS void fill_narrow(uint64_t *bins, const unsigned char *in, size_t n, size_t size, int fraction_bits) {
-  const unsigned char *end = in + n * size, *lines_end = in + n * size / LINE * LINE;
-  while (in < lines_end) {
+  const unsigned char *end = in + n * size;
+  while (end - in >= LINE) {
     fold_ask_ahead(in);
     for (const unsigned char *line_end = in + LINE; in < line_end; in += SETS * size) {
       add_narrow(bins, in, size, fraction_bits);
@@ -76,11 +76,11 @@ ALWAYS void add_wide(unsigned char *bins, const unsigned char *at, quarters unit
 
 /* The calls are written out: gcc 12 leaves a loop of them rolled at -O2. */
 static void fill_wide(unsigned char *even, unsigned char *odd, const unsigned char *in, size_t n) {
-  const unsigned char *end = in + n * 8, *lines_end = in + n * 8 / LINE * LINE;
+  const unsigned char *end = in + n * 8;
   uint64_t log = LOG_COUNT_UNIT64 - 32;
   __asm__("" : "+r"(log)); /* or gcc would load the vector that follows for each term: 8% slower */
   quarters unit = {0, (uint32_t)1 << log, 0, 0};
-  for (; in < lines_end; in += LINE) {
+  for (; end - in >= LINE; in += LINE) {
     fold_ask_ahead(in);
     add_wide(even, in, unit), add_wide(odd, in + 8, unit), add_wide(even, in + 16, unit), add_wide(odd, in + 24, unit);
     add_wide(even, in + 32, unit), add_wide(odd, in + 40, unit), add_wide(even, in + 48, unit),
