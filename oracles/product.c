@@ -33,7 +33,7 @@ static size_t width_of(enum fold_dtype dtype, uint64_t bits) {
 
 /* Factors of widths w have a product of at least sum (w - 1) + 1 and at most sum w bits. */
 static bool hold(enum fold_dtype dtype, const void *in, size_t n, mpfr_t product) {
-  size_t beyond_one = 0, most = 53;
+  size_t beyond_one = 0, most = 1;
   for (size_t i = 0; i < n && beyond_one < FOLD_PRODUCT_BITS; i++) {
     size_t width = width_of(dtype, fold_bits_load(dtype, in, i));
     beyond_one += width - 1;
