@@ -214,7 +214,7 @@ fold_status fold_bound_outcomes(struct fold_arithmetic how, const struct fold_tr
                                 const struct fold_running_product *running, mpfr_t bound,
                                 struct fold_outcomes *outcomes) {
   *outcomes = (struct fold_outcomes){0};
-  mpfr_set_zero(bound, 1);
+  mpfr_set_ui(bound, 0, MPFR_RNDU);
   if (truth->op != FOLD_SUM && truth->op != FOLD_PROD) return fold_no_bound("max and min round nothing");
   if (how.method != FOLD_PLAIN || truth->op != FOLD_PROD) running = NULL;
   if (how.method == FOLD_EXACT) how.accumulator = how.result; /* it has none */

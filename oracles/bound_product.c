@@ -39,7 +39,7 @@ static void add_underflow(struct fold_bound_terms *t, mpfr_t error) {
 static fold_status any_order(struct fold_bound_terms *t, struct fold_outcomes *outcomes, mpfr_t error) {
   const struct fold_truth *truth = t->truth;
   bool zero = mpfr_zero_p(t->magnitude);
-  mpfr_set_zero(error, 1);
+  mpfr_set_ui(error, 0, MPFR_RNDU);
   if (outcomes->exact) return fold_ok();
   bool overflows = truth->most_exponent > t->accumulator.emax - 1;
   outcomes->nan = overflows && (zero || truth->least_exponent < t->accumulator.emin + 1);

@@ -30,8 +30,9 @@
 /* P = (S + s) / 2 and N = (S - s) / 2 of the finite terms, from exact numbers, each rounded once; R is the larger. */
 static void set_sides(struct fold_bound_terms *t) {
   mpfr_add(t->side[0], t->truth->abs_sum, t->truth->finite, MPFR_RNDU);
+  mpfr_div_2ui(t->side[0], t->side[0], 1, MPFR_RNDU);
   mpfr_sub(t->side[1], t->truth->abs_sum, t->truth->finite, MPFR_RNDU);
-  for (int k = 0; k < 2; k++) mpfr_div_2ui(t->side[k], t->side[k], 1, MPFR_RNDU);
+  mpfr_div_2ui(t->side[1], t->side[1], 1, MPFR_RNDU);
 }
 
 /* The weight of the accumulator's smallest subnormal. Elements have no bit below it, products of two may have. */
@@ -109,7 +110,7 @@ static void set_partial_error(struct fold_bound_terms *t, int k, mpfr_t error) {
 
 void fold_look_at_partial_sums(struct fold_bound_terms *t, bool exact) {
   MPFR_DECL_INIT(error, FOLD_BOUND_BITS);
-  mpfr_set_zero(error, 1);
+  mpfr_set_ui(error, 0, MPFR_RNDU);
   for (int k = 0; k < 2; k++) {
     if (!exact) set_partial_error(t, k, error);
     mpfr_add(t->scratch, t->side[k], error, MPFR_RNDU);
@@ -120,7 +121,7 @@ void fold_look_at_partial_sums(struct fold_bound_terms *t, bool exact) {
 
 /* A, the error in the accumulator. */
 fold_status fold_sum_error(struct fold_bound_terms *t, struct fold_outcomes *outcomes, mpfr_t error) {
-  mpfr_set_zero(error, 1);
+  mpfr_set_ui(error, 0, MPFR_RNDU);
   if (t->how.method == FOLD_EXACT) return fold_ok();
   fold_look_at_partial_sums(t, outcomes->exact);
   if (outcomes->exact) return fold_ok();

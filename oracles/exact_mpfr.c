@@ -57,11 +57,11 @@ static fold_status sum_all(const struct fold_terms *terms, struct fold_truth *tr
   struct sums *sums = malloc(sizeof *sums);
   if (!sums) return fold_error(FOLD_NO_MEMORY, "no memory for %d MPFR numbers", 3 * CHUNK);
   init_sums(sums, terms);
-  mpfr_set_zero(total, 1);
+  mpfr_set_ui(total, 0, MPFR_RNDN);
   mpfr_set_prec(truth->abs_sum, sum_bits(terms));
-  mpfr_set_zero(truth->abs_sum, 1);
+  mpfr_set_ui(truth->abs_sum, 0, MPFR_RNDN);
   mpfr_set_prec(truth->finite, sum_bits(terms));
-  mpfr_set_zero(truth->finite, 1);
+  mpfr_set_ui(truth->finite, 0, MPFR_RNDN);
   truth->finite_terms = true;
   int inexact = 0;
   for (size_t done = 0; done < truth->n; done += CHUNK) {
@@ -76,7 +76,7 @@ static fold_status sum_all(const struct fold_terms *terms, struct fold_truth *tr
         if (lowest < truth->lowest) truth->lowest = lowest;
       }
       mpfr_set(sums->finite[i], sums->term[i], MPFR_RNDN);
-      if (!finite) mpfr_set_zero(sums->finite[i], 1);
+      if (!finite) mpfr_set_ui(sums->finite[i], 0, MPFR_RNDN);
       mpfr_abs(sums->magnitude[i], sums->finite[i], MPFR_RNDN);
     }
     inexact |= add_chunk(total, sums->part, sums->terms, length, done == 0);

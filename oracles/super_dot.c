@@ -127,7 +127,7 @@ static void gather(const struct fold_super states[FOLD_DOT_SCALES], mpfr_t value
   mpfr_t part;
   mpfr_init2(part, 53);
   mpfr_set_prec(value, 4352);
-  mpfr_set_zero(value, 1);
+  mpfr_set_ui(value, 0, MPFR_RNDN);
   for (int s = 0; s < FOLD_DOT_SCALES; s++) {
     fold_super_value(FOLD_F64, &states[s], part);
     mpfr_mul_2si(part, part, SCALE * (s - 1), MPFR_RNDN);
