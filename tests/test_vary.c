@@ -1,6 +1,7 @@
 /* test_vary.c: runs that differ in several things at once: whose fault a difference is, and that each thing is varied. */
 #include <criterion/criterion.h>
 #include <fenv.h>
+#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 
@@ -19,15 +20,19 @@ enum fault {
   AT_PAGE_START,   /* where the input starts a page */
   AT_THREADS,      /* at an input that is not aligned to 16 bytes, with more than one thread */
   AT_THREADS_OUT,  /* at such an output */
+  AT_THREADS_MORE, /* at such an input with any launch, and by more with more than one thread */
   READS_NAN,       /* 0 * what the output held */
   READS_NAN_AT_8,  /* the same with eight threads alone */
   READS_PAST_AT_3, /* a byte past the input, with three threads alone */
+  READS_NAN_BELOW, /* of several rows: one too high in the first row where the output held NaN, and NaN in those below */
   TURNS_A_THREAD,  /* in run `turns_at` another thread of OpenMP's rounds upward from then on */
+  TURNS_ITSELF,    /* in that run the thread that it was called by does */
   FAULTS
 };
 
 static enum fault fault;
 static unsigned turns_at = 5;
+static size_t rows = 1; /* of a case */
 /* Which places and launches were seen: threads, and the input's and the output's address by 64. */
 static struct {
   unsigned runs;
@@ -37,7 +42,8 @@ static struct {
 
 static bool at_page(const void *p) { return (uintptr_t)p % 4096 == 0; }
 
-static bool is_wrong(const struct fold_call *call) {
+/* By how much a sum is too high. */
+static double excess(const struct fold_call *call) {
   bool two = (uintptr_t)call->in % 64 == 8;
   switch (fault) {
     case AT_3_THREADS: return call->launch.threads == 3;
@@ -47,14 +53,17 @@ static bool is_wrong(const struct fold_call *call) {
     case AT_PAGE_START: return at_page(call->in);
     case AT_THREADS: return call->launch.threads > 1 && (uintptr_t)call->in % 16;
     case AT_THREADS_OUT: return call->launch.threads > 1 && (uintptr_t)call->out % 16;
+    case AT_THREADS_MORE: return (uintptr_t)call->in % 16 == 0 ? 0 : call->launch.threads > 1 ? 2 : 1;
     case NONE:
     case READS_NAN:
     case READS_NAN_AT_8:
+    case READS_NAN_BELOW:
     case READS_PAST_AT_3:
     case TURNS_A_THREAD:
+    case TURNS_ITSELF:
     case FAULTS: break;
   }
-  return false;
+  return 0;
 }
 
 /* Where the arguments lie in their pages tells how far they were moved. */
@@ -83,14 +92,17 @@ static fold_status count(const struct fold_subject *subject, const struct fold_c
   seen.in[(uintptr_t)call->in % 64] = seen.out[(uintptr_t)call->out % 64] = true;
   varied_note(&seen.varied, how(call));
   if (fault == TURNS_A_THREAD && seen.runs == turns_at) turn_a_thread();
+  if (fault == TURNS_ITSELF && seen.runs == turns_at) fesetround(FE_UPWARD);
   if (fault == READS_PAST_AT_3 && call->launch.threads == 3)
     (void)((const volatile unsigned char *)call->in)[call->rows * call->cols * fold_dtype_size(call->dtype)];
   for (size_t r = 0; r < call->rows; r++) {
-    double sum = is_wrong(call);
+    double sum = excess(call);
     for (size_t c = 0; c < call->cols; c++)
       sum += fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->in, r * call->cols + c));
     if (fault == READS_NAN || (fault == READS_NAN_AT_8 && call->launch.threads == 8))
       sum += 0 * fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->out, r));
+    if (fault == READS_NAN_BELOW && isnan(fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->out, r))))
+      sum += r ? NAN : 1;
     fold_bits_store(call->dtype, call->out, r, fold_bits_from_double(call->dtype, sum));
   }
   return fold_ok();
@@ -105,7 +117,7 @@ static struct tally judge(enum fault which, uint64_t claims, size_t cols, uint64
   struct fold_subject subject = {
       .name = "counts", .dtypes = 1u << FOLD_F32, .ops = 1u << FOLD_SUM, .claims = claims, .run = count};
   struct fold_registry registry = {&subject, 1};
-  struct fold_case c = {.name = name, .file = name, .dtype = FOLD_F32, .op = FOLD_SUM, .rows = 1, .cols = cols};
+  struct fold_case c = {.name = name, .file = name, .dtype = FOLD_F32, .op = FOLD_SUM, .rows = rows, .cols = cols};
   c.source = (struct fold_source){fold_generator_find("integers"), FOLD_F32, seed, cols, 0};
   struct fold_cases cases = {&c, 1, 1};
   struct tally t;
@@ -132,14 +144,16 @@ Test(vary, a_difference_is_blamed_on_what_makes_it) {
       [AT_PAGE_START] = FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT),
       [AT_THREADS] = BY_BOTH,
       [AT_THREADS_OUT] = BY_BOTH,
+      [AT_THREADS_MORE] = BY_BOTH,
       [READS_NAN] = FOLD_CLAIM(FOLD_WRITES_OUTPUT),
       [READS_NAN_AT_8] = FOLD_CLAIM(FOLD_WRITES_OUTPUT),
       [READS_PAST_AT_3] = FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS),
       [TURNS_A_THREAD] = FOLD_CLAIM(FOLD_LEAVES_NO_TRACE),
+      [TURNS_ITSELF] = FOLD_CLAIM(FOLD_LEAVES_NO_TRACE),
   };
   bool keeps = openmp_keeps();
   for (int f = NONE; f < FAULTS; f++)
-    for (size_t l = 0; l < 2 && f != AT_BOTH && (f != TURNS_A_THREAD || keeps); l++) {
+    for (size_t l = 0; l < 2 && f != AT_BOTH && f != READS_NAN_BELOW && (f != TURNS_A_THREAD || keeps); l++) {
       struct tally t = judge((enum fault)f, ALL, lengths[l], 7);
       for (int k = 0; k < FOLD_CLAIMS; k++)
         if (ALL & FOLD_CLAIM(k))
@@ -163,15 +177,26 @@ Test(vary, the_reason_names_no_more_than_it_takes) {
             t.last[FOLD_WRITES_OUTPUT].reason);
 }
 
-/* Other threads are not looked at after each run; what is done to one of them in any run is seen all the same. */
+/* Of the rows that differ, the first that is NaN: it is what the claim speaks of. */
+Test(vary, the_first_row_that_read_nan_is_named) {
+  rows = 4;
+  struct tally t = judge(READS_NAN_BELOW, ALL, ALL_OF_IT / 4, 7);
+  const struct fold_finding *f = &t.last[FOLD_WRITES_OUTPUT];
+  cr_expect(f->verdict == FOLD_REFUTED && f->row == 1, "row %zu: %s", f->row, f->reason);
+  cr_expect_eq(fold_bits_class(FOLD_F32, f->got), FOLD_NAN);
+}
+
+/* Other threads are not looked at after each run; what is done to one of them in any run is seen all the same, and what is done to the
+ * one that looks is not forgotten then. */
 Test(vary, what_is_done_to_a_thread_in_any_run_is_seen) {
-  if (!openmp_keeps()) cr_skip("this OpenMP's threads keep nothing");
   judge(NONE, ALL, ALL_OF_IT, 7);
-  unsigned runs = seen.runs;
-  for (turns_at = 1; turns_at <= runs; turns_at++) {
-    struct tally t = judge(TURNS_A_THREAD, ALL, ALL_OF_IT, 7);
-    cr_expect_eq(t.last[FOLD_LEAVES_NO_TRACE].verdict, FOLD_REFUTED, "in run %u of %u", turns_at, runs);
-  }
+  const unsigned runs = seen.runs;
+  const bool keeps = openmp_keeps();
+  for (turns_at = 1; turns_at <= runs; turns_at++)
+    for (int other = 0; other <= keeps; other++) {
+      struct tally t = judge(other ? TURNS_A_THREAD : TURNS_ITSELF, ALL, ALL_OF_IT, 7);
+      cr_expect_eq(t.last[FOLD_LEAVES_NO_TRACE].verdict, FOLD_REFUTED, "in run %u of %u, %d", turns_at, runs, other);
+    }
 }
 
 /* One number of threads at one address: each trial tries some of these pairs, the trials of other inputs the rest. */

@@ -132,8 +132,8 @@ void fold_trial_look_at_state(struct fold_trial *trial) {
   if (trial->looked_at == at) return;
   trial->looked_at = at;
   fold_rig_look_at_state(trial->rig, &last);
-  while (at > 0 && trial->log.run[at - 1].subject != trial->subject) at--;
-  if (at > 0 && !trial->log.run[at - 1].traces.left[0])
+  while (trial->log.run[at - 1].subject != trial->subject) at--; /* the first is its base run */
+  if (!trial->log.run[at - 1].traces.left[0])
     memcpy(trial->log.run[at - 1].traces.left, last.left, sizeof last.left);
 }
 

@@ -96,7 +96,7 @@ static void compare(const struct fold_trial *trial, struct fold_varied *seen) {
     seen->same = false;
     seen->read_nan |= nan;
   }
-  if (!seen->same) seen->hash = fold_results_hash(dtype, trial->other, trial->c->rows);
+  seen->hash = fold_results_hash(dtype, trial->other, trial->c->rows);
 }
 
 fold_status fold_trial_vary(struct fold_trial *trial, const struct fold_variation *how, struct fold_varied *seen) {
@@ -129,7 +129,7 @@ static fold_status run_step(struct fold_trial *trial, const struct fold_variatio
   fold_status status = fold_trial_vary(trial, step, seen);
   if (status.code != FOLD_UNSUPPORTED || !(fold_variation_factors(step) & FOLD_VARIES_LAUNCH)) return status;
   struct fold_variation rest = fold_variation_part(step, ~(unsigned)FOLD_VARIES_LAUNCH);
-  *seen = (struct fold_varied){.how = rest, .same = true};
+  *seen = (struct fold_varied){.how = rest};
   return fold_variation_factors(&rest) ? fold_trial_vary(trial, &rest, seen) : fold_ok();
 }
 
