@@ -1,5 +1,5 @@
 /* super_bins.h: the inside of the superaccumulator: how terms of any size reach the limbs. Only super_add.c,
- * super_bins.c and super_extract.inc include it. */
+ * super_bins.c, super_extract.inc and the tests include it. */
 #ifndef FOLD_SUPER_BINS_H
 #define FOLD_SUPER_BINS_H
 

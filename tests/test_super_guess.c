@@ -36,14 +36,18 @@ static bool note(enum fold_dtype dtype, int levels, const unsigned char *in, siz
   static bool note_##dtype##_##levels(const unsigned char *in, size_t n, int top, struct fold_extracted *out) { \
     return note(FOLD_##dtype, levels, in, n, top, out);                                                         \
   }
+NOTE(F16, 1)
+NOTE(BF16, 1)
 NOTE(F32, 1)
 NOTE(F32, 2)
 NOTE(F32, 3)
 NOTE(F64, 2)
 NOTE(F64, 3)
-static const struct fold_extractor noting = {
-    .name = "noting",
-    .sum = {[FOLD_F32] = {note_F32_1, note_F32_2, note_F32_3}, [FOLD_F64] = {NULL, note_F64_2, note_F64_3}}};
+static const struct fold_extractor noting = {.name = "noting",
+                                             .sum = {[FOLD_F16] = {note_F16_1},
+                                                     [FOLD_BF16] = {note_BF16_1},
+                                                     [FOLD_F32] = {note_F32_1, note_F32_2, note_F32_3},
+                                                     [FOLD_F64] = {NULL, note_F64_2, note_F64_3}}};
 
 /* False where this machine has no passes. */
 static bool add(enum fold_dtype dtype, const void *in, size_t n) {
@@ -94,14 +98,16 @@ static unsigned char *buffer(void) {
 Test(super_guess, terms_of_like_size_are_split_in_whole_blocks_with_the_fewest_levels) {
   enum { N = 200000 };
   unsigned char *in = buffer();
-  for (int dtype = FOLD_F32; dtype <= FOLD_F64; dtype++) {
+  static const enum fold_dtype dtypes[] = {FOLD_F16, FOLD_BF16, FOLD_F32, FOLD_F64};
+  for (int d = 0; d < 4; d++) {
+    const enum fold_dtype dtype = dtypes[d];
     size_t first;
     fill(dtype, in, 0, N, 0, 3);
     if (!add(dtype, in, N)) continue;
     cr_expect_eq(gap_from(0, N, &first), 0, "terms from %zu on are split by none", first);
     cr_expect_eq(refusals(), 0);
     cr_expect_leq(noted.n, N / FOLD_EXTRACT_BLOCK + 5, "%zu passes", noted.n);
-    for (size_t i = 0; i < noted.n; i++) cr_expect_eq(noted.pass[i].levels, dtype == FOLD_F32 ? 1 : 2, "pass %zu", i);
+    for (size_t i = 0; i < noted.n; i++) cr_expect_eq(noted.pass[i].levels, dtype == FOLD_F64 ? 2 : 1, "pass %zu", i);
   }
   free(in);
 }
@@ -112,10 +118,12 @@ Test(super_guess, levels_are_as_few_as_the_exponents_allow) {
     enum fold_dtype dtype;
     int least, most, levels; /* 0: no pass */
   } rows[] = {
-      {FOLD_F32, 0, 26, 1},      {FOLD_F32, 0, 27, 2},      {FOLD_F32, 0, 78, 2},      {FOLD_F32, 0, 79, 3},
-      {FOLD_F32, -20, 110, 3},   {FOLD_F32, -20, 111, 0},   {FOLD_F32, -149, -130, 1}, {FOLD_F32, 101, 127, 1},
-      {FOLD_F64, 0, 49, 2},      {FOLD_F64, 0, 50, 3},      {FOLD_F64, 0, 101, 3},     {FOLD_F64, 0, 102, 0},
-      {FOLD_F64, 1010, 1020, 2}, {FOLD_F64, 1010, 1021, 0}, /* a pass has no number above 2^1023 */
+      {FOLD_F32, 0, 26, 1},      {FOLD_F32, 0, 27, 2},      {FOLD_F32, 0, 78, 2},
+      {FOLD_F32, 0, 79, 3},      {FOLD_F32, -20, 110, 3},   {FOLD_F32, -20, 111, 0},
+      {FOLD_F32, -149, -130, 1}, {FOLD_F32, -149, -100, 1}, {FOLD_F32, -149, -99, 2},
+      {FOLD_F32, 101, 127, 1},   {FOLD_F64, 0, 49, 2},      {FOLD_F64, 0, 50, 3},
+      {FOLD_F64, 0, 101, 3},     {FOLD_F64, 0, 102, 0},     {FOLD_F64, 1010, 1020, 2},
+      {FOLD_F64, 1010, 1021, 0},                            /* a pass has no number above 2^1023 */
       {FOLD_F64, -970, -960, 2}, {FOLD_F64, -971, -960, 0}, /* nor subnormals */
   };
   double in[100];
@@ -137,8 +145,8 @@ Test(super_guess, few_terms_and_terms_that_are_not_finite_are_not_split) {
   cr_expect_eq(noted.n, 0, "three zeros");
   add(FOLD_F64, in, 100);
   cr_expect(noted.n == 1 && noted.pass[0].took && noted.pass[0].levels == 2, "zeros");
-  in[50] = INFINITY;
-  add(FOLD_F64, in, 100);
+  fold_bits_store(FOLD_F32, in, 50, fold_bits_from_double(FOLD_F32, INFINITY));
+  add(FOLD_F32, in, 100);
   cr_expect_eq(noted.n, 0, "one infinity");
 }
 
@@ -207,16 +215,33 @@ Test(super_guess, bins_take_over_for_longer_each_time) {
   free(in);
 }
 
-/* Each 700 terms are eight times as large as those before: any guess is soon refused, and a pass that is refused costs twice. */
-Test(super_guess, after_some_refusals_bins_take_over) {
-  enum { EACH = 700, STEPS = 80 };
+/* Among wild terms one pass is refused, and none tried any more. */
+Test(super_guess, where_no_pass_fits_none_is_tried) {
+  enum { N = 400000 };
   unsigned char *in = buffer();
-  for (int k = 0; k < STEPS; k++)
-    fill(FOLD_F32, in, (size_t)k * EACH, (size_t)(k + 1) * EACH, 3 * k - 120, 3 * k - 120);
-  if (add(FOLD_F32, in, (size_t)STEPS * EACH)) {
-    size_t first, gap = gap_from(0, (size_t)STEPS * EACH, &first);
-    cr_expect(gap > 0 && first > 2 * EACH && first < 20 * EACH, "%zu terms from %zu on", gap, first);
-    cr_expect(refusals() > 2 && refusals() < STEPS / 4, "%zu refused", refusals());
+  fill(FOLD_F32, in, 0, 20000, 0, 3);
+  fill_wild(in, 20000, N);
+  size_t first;
+  if (add(FOLD_F32, in, N)) cr_expect(refusals() == 1 && gap_from(0, N, &first) > N - 20001, "%zu refused", refusals());
+  free(in);
+}
+
+/* Time and again terms are eight times as large as those before: any guess is soon refused, and a pass that is refused costs twice.
+ * What is smaller than a block does not make up for it, and after bins one refusal is enough. */
+Test(super_guess, after_some_refusals_bins_take_over) {
+  enum { STEPS = 80, TAME = 400000 };
+  static const size_t each[] = {700, 2000};
+  unsigned char *in = buffer();
+  for (int e = 0; e < 2; e++) {
+    const size_t wild = STEPS * each[e], n = wild + TAME;
+    for (size_t k = 0; k < STEPS; k++)
+      fill(FOLD_F32, in, k * each[e], (k + 1) * each[e], 3 * (int)k - 120, 3 * (int)k - 120);
+    fill(FOLD_F32, in, wild, n, 0, 3);
+    if (!add(FOLD_F32, in, n)) break;
+    size_t first, gap = gap_from(0, n, &first);
+    cr_expect(gap > 0 && first > 2 * each[e] && first < 20 * each[e], "%zu terms from %zu on", gap, first);
+    cr_expect(gap_from(n - TAME / 2, n, &first) == 0, "split again, but for those from %zu on", first);
+    cr_expect(refusals() > 2 && refusals() < 10, "%zu refused", refusals());
   }
   free(in);
 }

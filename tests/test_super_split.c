@@ -11,6 +11,7 @@
 #endif
 
 #include "integers.h"
+#include "super_bins.h"
 #include "super_extract.h"
 
 enum { MOST_TERMS = 9001, LENGTHS = 70, ARRAYS = 90, LONG_TERMS = (1 << 18) + 12345 };
@@ -160,6 +161,45 @@ Test(super_split, long_arrays) {
   free(data);
 }
 
+static __attribute__((noinline)) void soil_stack(void) {
+  volatile unsigned char memory[sizeof(struct fold_bins) + 4096];
+  for (size_t i = 0; i < sizeof memory; i++) memory[i] = 0x5a;
+}
+
+Test(super_split, bins_are_empty_at_first_whatever_the_stack_holds) {
+  enum { N = 3000 };
+  static double in[N];
+  uint64_t state = 8;
+  fill(FINITE, FOLD_F64, (unsigned char *)in, N, &state);
+  struct fold_super sum = zero(), abs = zero();
+  soil_stack();
+  fold_super_add_by(NULL, FOLD_F64, in, N, &sum, &abs);
+  check_bins(FOLD_F64, in, N, &sum, &abs, "on a soiled stack");
+}
+
+/* A second set of bins is used where more than 32 of the first 64 terms have sign and exponent of the one before, and then for all
+ * that follow until the bins are emptied. */
+Test(super_split, alike_doubles_take_a_second_set_of_bins) {
+  static const struct { int alike, sets; } rows[] = {{0, 1}, {32, 1}, {33, 2}, {63, 2}};
+  static struct fold_bins bins;
+  double in[100];
+  for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+    struct fold_super sum = zero();
+    for (int i = 0; i < 100; i++) in[i] = i <= rows[r].alike ? 1.5 : i % 2 ? 2 : i % 4 ? -1 : 4;
+    bins.held = 0;
+    fold_bins_add(&bins, FOLD_F64, in, 100, &sum, NULL);
+    cr_expect_eq(bins.sets, rows[r].sets, "%d alike: %d sets", rows[r].alike, bins.sets);
+    fold_bins_add(&bins, FOLD_F64, in + 66, 30, &sum, NULL);
+    cr_expect_eq(bins.sets, rows[r].sets, "%d alike, then none: %d sets", rows[r].alike, bins.sets);
+    fold_bins_empty(&bins, FOLD_F64, &sum, NULL);
+    fold_super_normalise(FOLD_F64, &sum);
+    struct fold_super want = zero();
+    fold_super_add_by(NULL, FOLD_F64, in, 100, &want, NULL);
+    fold_super_add_by(NULL, FOLD_F64, in + 66, 30, &want, NULL);
+    cr_expect(memcmp(sum.limb, want.limb, sizeof sum.limb) == 0, "%d alike: sum", rows[r].alike);
+  }
+}
+
 /* A state that terms were added to already, negative zeros last. */
 Test(super_split, adds_to_what_is_there) {
   unsigned char data[5000 * 8];
@@ -180,18 +220,18 @@ Test(super_split, adds_to_what_is_there) {
     }
 }
 
-/* More terms than limbs take between two normalisations. */
+/* More terms than limbs take between two normalisations: those behind them are twos. */
 Test(super_split, adds_all_of_many_terms) {
-  const size_t n = ((size_t)1 << 24) + 12345;
+  const size_t first = (size_t)1 << 24, n = first + 12345;
   uint16_t *data = malloc(n * sizeof *data);
   cr_assert_not_null(data);
-  for (size_t i = 0; i < n; i++) data[i] = 0x3c00; /* 1 */
+  for (size_t i = 0; i < n; i++) data[i] = i < first ? 0x3c00 : 0x4000;
   for (size_t e = 0;; e++) {
     struct fold_super sum = zero(), abs = zero();
     if (fold_extractors[e] && !fold_extractors[e]->runs_here()) continue;
     fold_super_add_by(fold_extractors[e], FOLD_F16, data, n, &sum, &abs);
     uint64_t ones = (uint64_t)sum.limb[0] >> 24 | (uint64_t)sum.limb[1] << 8;
-    cr_expect(ones == n && (size_t)sum.terms == n && sum.limb[2] == 0, "%zu", e);
+    cr_expect(ones == n + 12345 && (size_t)sum.terms == n && sum.limb[2] == 0, "%zu", e);
     cr_expect(memcmp(sum.limb, abs.limb, sizeof sum.limb) == 0, "%zu: magnitudes", e);
     if (!fold_extractors[e]) break;
   }
