@@ -14,7 +14,6 @@ static struct {
   unsigned lies_in;   /* the run whose sums are one too high; 0: none */
   size_t one_more_at; /* columns of a row whose sum is one too high; 0: none */
   size_t deaf_to;     /* the column that is left out; 0: none */
-  bool is_guest;
   size_t rows[4000], cols[4000];
   unsigned threads[4000];
   const void *in[4000];
@@ -43,12 +42,10 @@ static fold_status sum_integers(const struct fold_subject *subject, const struct
 
 static struct tally judge(enum fold_claim_id claim, size_t rows, size_t cols, unsigned fails_at) {
   static char name[] = "integers";
-  static const char row; /* a guest's: only that it is one is looked at */
   struct fold_subject subject = {.name = "counts",
                                  .dtypes = 1u << FOLD_F32,
                                  .ops = 1u << FOLD_SUM,
                                  .claims = FOLD_CLAIM(claim),
-                                 .guest = seen.is_guest ? (const void *)&row : NULL,
                                  .run = sum_integers};
   struct fold_registry registry = {&subject, 1};
   struct fold_case c = {.name = name, .file = name, .dtype = FOLD_F32, .op = FOLD_SUM, .rows = rows, .cols = cols};
@@ -143,22 +140,6 @@ static bool ran(size_t rows, size_t cols, size_t first) {
         (const char *)seen.in[i] == (const char *)seen.in[0] + first * sizeof(float))
       return true;
   return false;
-}
-
-/* Of a guest alone, and each so often as it takes to see a race; how many of them there is time for is the machine's. */
-Test(judge_runs, a_guests_launches_are_repeated) {
-  static const unsigned tried[] = {7, 16, 3, 4, 8, 2, 1};
-  for (int is_guest = 0; is_guest <= 1; is_guest++) {
-    unsigned times[17] = {0};
-    seen.is_guest = is_guest;
-    struct tally t = judge(FOLD_RUN_TO_RUN, 2, 9, 0);
-    for (unsigned i = 0; i < seen.runs; i++) times[seen.threads[i]]++;
-    cr_expect_eq(t.last[FOLD_RUN_TO_RUN].verdict, FOLD_HELD, "%s", t.last[FOLD_RUN_TO_RUN].reason);
-    cr_expect_eq(times[7], is_guest ? 7 : 0, "%u runs with 7 threads", times[7]);
-    for (size_t i = 1; i < sizeof tried / sizeof *tried; i++)
-      cr_expect(times[tried[i]] == 0 || times[tried[i]] == times[tried[i - 1]], "%u runs with %u threads",
-                times[tried[i]], tried[i]);
-  }
 }
 
 /* Each number of threads at three places, and no other number. */
@@ -441,43 +422,4 @@ Test(judge_runs, a_read_beside_the_input_is_seen_by_its_own_claim_alone) {
     cr_expect_eq(t.last[FOLD_STAYS_IN_BOUNDS].verdict, FOLD_REFUTED, "%td: %s", looks_at,
                  t.last[FOLD_STAYS_IN_BOUNDS].reason);
   }
-}
-
-/* Each sum is another. */
-static fold_status count_runs(const struct fold_subject *subject, const struct fold_call *call) {
-  (void)subject;
-  seen.runs++;
-  for (size_t r = 0; r < call->rows; r++) fold_bits_store(call->dtype, call->out, r, fold_f32_bits((float)seen.runs));
-  return fold_ok();
-}
-
-/* Repeats of a guest while the machine is quiet, and while it is busy; as told. */
-static void count_repeats(size_t cols, unsigned *quiet, unsigned *busy) {
-  static char name[] = "integers";
-  static const char row;
-  struct fold_subject subject = {.name = "guest",
-                                 .dtypes = 1u << FOLD_F32,
-                                 .ops = 1u << FOLD_SUM,
-                                 .claims = FOLD_CLAIM(FOLD_RUN_TO_RUN),
-                                 .guest = (const void *)&row,
-                                 .run = count_runs};
-  struct fold_registry registry = {&subject, 1};
-  struct fold_case c = {.name = name, .file = name, .dtype = FOLD_F32, .op = FOLD_SUM, .rows = 1, .cols = cols};
-  c.source = (struct fold_source){fold_generator_find("integers"), FOLD_F32, 7, cols, 0};
-  struct fold_cases cases = {&c, 1, 1};
-  struct tally t;
-  cr_assert_eq(tally_verify(&registry, NULL, false, &cases, &t).code, FOLD_OK);
-  const struct fold_finding *f = &t.last[FOLD_RUN_TO_RUN];
-  cr_assert_eq(sscanf(f->reason, "%*u of %u repeats gave different bits, and %*u of %u on a busy machine", quiet, busy),
-               2, "%s", f->reason);
-}
-
-/* As many as time allows on a machine that may be busy with other things: at one time or another it allows them. */
-Test(judge_runs, short_runs_are_repeated_more_often_on_a_busy_machine) {
-  unsigned quiet = 0, busy = 0;
-  for (int i = 0; i < 20 && busy < 12; i++) count_repeats(9, &quiet, &busy);
-  cr_expect(quiet == 3 && busy == 12, "%u, and %u on a busy machine", quiet, busy);
-  busy = 0;
-  for (int i = 0; i < 20 && busy < 3; i++) count_repeats(65537, &quiet, &busy);
-  cr_expect(quiet == 3 && busy == 3, "%u, and %u on a busy machine", quiet, busy);
 }

@@ -133,8 +133,7 @@ void fold_trial_look_at_state(struct fold_trial *trial) {
   trial->looked_at = at;
   fold_rig_look_at_state(trial->rig, &last);
   while (trial->log.run[at - 1].subject != trial->subject) at--; /* the first is its base run */
-  if (!trial->log.run[at - 1].traces.left[0])
-    memcpy(trial->log.run[at - 1].traces.left, last.left, sizeof last.left);
+  if (!trial->log.run[at - 1].traces.left[0]) memcpy(trial->log.run[at - 1].traces.left, last.left, sizeof last.left);
 }
 
 static fold_status refill(struct fold_trial *trial, uint64_t *found) {
