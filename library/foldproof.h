@@ -89,6 +89,11 @@ const char *foldproof_claim(const char *list, size_t k);
 
 struct foldproof_guest_table; /* foldproof_guest.h */
 
+/* A claim, and why nothing that the callbacks do could refute it. */
+struct foldproof_unseen {
+  const char *claim, *reason;
+};
+
 /* What is judged, and on what; lists are comma-separated, and NULL or 0 is what stands in brackets. */
 struct foldproof_verify_options {
   size_t size;          /* bytes of this structure, as the caller knows it */
@@ -104,6 +109,9 @@ struct foldproof_verify_options {
   const uint64_t
       *around; /* n_around numbers of rows, 16 at most, about which batch_invariant tries every size [none] */
   size_t n_around;
+  /* n_unseen claims that are skipped, for the caller, between foldproof and whose function is judged, hides what they are about [none] */
+  const struct foldproof_unseen *unseen;
+  size_t n_unseen;
 };
 
 /* One judgement, as a line of JSON as `foldproof verify --jsonl` writes it; the text is gone after the call. Other than 0: judge no

@@ -50,6 +50,24 @@ static fold_status around_of(const struct foldproof_verify_options *o, struct fo
   return fold_ok();
 }
 
+/* The door of a table in this process, which sees no more than the caller lets it. */
+static fold_status door_of(const struct foldproof_verify_options *o, struct fold_door *door) {
+  *door = fold_door_here;
+  if (o->n_unseen > 0 && o->unseen == NULL)
+    return fold_error(FOLD_BAD_INPUT, "the list of claims that are not seen is a null pointer");
+  for (size_t i = 0; i < o->n_unseen; i++) {
+    const struct fold_claim *claim = o->unseen[i].claim ? fold_claim_find(o->unseen[i].claim) : NULL;
+    if (claim == NULL || o->unseen[i].reason == NULL)
+      return fold_error(FOLD_BAD_INPUT, "claims that are not seen: %.60s",
+                        claim                ? "no reason"
+                        : o->unseen[i].claim ? o->unseen[i].claim
+                                             : "no name");
+    door->unseen[claim->id] = o->unseen[i].reason;
+    door->tidy &= ~FOLD_CLAIM(claim->id);
+  }
+  return fold_ok();
+}
+
 struct taking {
   foldproof_take take;
   void *context;
@@ -81,16 +99,19 @@ static fold_status judge(const struct fold_registry *all, const struct fold_sele
                     "nothing was judged: no selected subject takes the selected cases, or makes the claims");
 }
 
-static fold_status load_and_judge(const struct fold_guest *guest, const struct foldproof_verify_options *o,
+static fold_status load_and_judge(const struct foldproof_guest_table *table, const struct foldproof_verify_options *o,
                                   struct taking *t) {
   struct fold_registry own, all;
   struct fold_selection selection;
+  struct fold_door door;
+  FOLD_TRY(door_of(o, &door));
+  const struct fold_guest guest = {.door = &door, .what = "the table", .table = table};
   FOLD_TRY(selection_of(o, &selection));
   FOLD_TRY(around_of(o, &selection.around));
-  selection.guests = guest;
+  selection.guests = &guest;
   selection.n_guests = 1;
   own.subjects = fold_subjects(&own.n);
-  FOLD_TRY(fold_guests_load(guest, 1, o->claims, NULL, &own, &all));
+  FOLD_TRY(fold_guests_load(&guest, 1, o->claims, NULL, &own, &all));
   char *claims = o->claims ? fold_claims_expand(o->claims) : NULL;
   fold_status status = fold_ok();
   selection.claims = claims;
@@ -102,23 +123,22 @@ static fold_status load_and_judge(const struct fold_guest *guest, const struct f
 }
 
 struct verifying {
-  const struct fold_guest *guest;
+  const struct foldproof_guest_table *table;
   const struct foldproof_verify_options *options;
   struct taking *taking;
 };
 
 static fold_status verify(void *context) {
   const struct verifying *v = context;
-  return load_and_judge(v->guest, v->options, v->taking);
+  return load_and_judge(v->table, v->options, v->taking);
 }
 
 int foldproof_verify(const struct foldproof_guest_table *table, const struct foldproof_verify_options *options,
                      foldproof_take each, void *context) {
-  const struct fold_guest guest = {.door = &fold_door_here, .what = "the table", .table = table};
   const struct foldproof_verify_options o = read_options(options);
   struct taking taking = {.take = each, .context = context};
   if (table == NULL) return fold_answer(fold_error(FOLD_BAD_INPUT, "the table is a null pointer"));
   if (each == NULL)
     return fold_answer(fold_error(FOLD_BAD_INPUT, "the function that takes judgements is a null pointer"));
-  return fold_answer(fold_library_turn(verify, &(struct verifying){&guest, &o, &taking}));
+  return fold_answer(fold_library_turn(verify, &(struct verifying){table, &o, &taking}));
 }

@@ -134,7 +134,7 @@ def main() -> None:
             kept = ("case", "dtype", "verdict", "reason", "input_xxh3", "results_xxh3", "results")
             to.write(json.dumps({key: record[key] for key in kept if key in record}) + "\n")
 
-        judge_callable(found, claims="run_to_run", only="writes_output", fixtures=spec["cases"], _take=tell, **spec["asked"])
+        judge_callable(found, claims="run_to_run", only="stays_in_bounds", fixtures=spec["cases"], _take=tell, **spec["asked"])
 
 
 if __name__ == "__main__":

@@ -60,6 +60,10 @@ class Table(ctypes.Structure):
     _fields_ = [("abi", c_uint32), ("subject_size", c_uint32), ("n", c_size_t), ("subjects", POINTER(Subject))]
 
 
+class Unseen(ctypes.Structure):
+    _fields_ = [("claim", c_char_p), ("reason", c_char_p)]
+
+
 class Options(ctypes.Structure):
     _fields_ = [
         ("size", c_size_t),
@@ -70,6 +74,8 @@ class Options(ctypes.Structure):
         ("repeats", c_uint),
         ("around", POINTER(c_uint64)),
         ("n_around", c_size_t),
+        ("unseen", POINTER(Unseen)),
+        ("n_unseen", c_size_t),
     ]
 
 

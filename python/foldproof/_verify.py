@@ -56,6 +56,14 @@ def _table(guests: List[Guest], **said: Union[bytes, int, None]) -> Any:
     return _library.Table(1, ctypes.sizeof(_library.Subject), len(guests), subjects)
 
 
+def _unseen(like: str) -> Any:
+    """What nothing that a callable does could refute, as it gets and gives back arrays."""
+    claims = {"writes_output": "a callable returns its results: it is given no output to write"}
+    if like == "jax":
+        claims["alignment_invariant"] = "JAX takes aligned arrays alone: others are copied before it sees them"
+    return (_library.Unseen * len(claims))(*((claim.encode(), reason.encode()) for claim, reason in claims.items()))
+
+
 def _run(table: Any, options: Any, guests: List[Guest], each: Callable[[Record], None]) -> None:
     """What the harness tells goes to `each`; what the callables, or it, raise is raised once the harness has ended."""
     stop: List[BaseException] = []
@@ -132,6 +140,7 @@ def judge(
         strides=int(strides and like != "jax"),  # which takes contiguous memory alone
         same_bits_as=guests[-1].name.encode() if callable(same_bits_as) else _encoded(same_bits_as),
     )
+    unseen = _unseen(like)
     options = _library.Options(
         size=ctypes.sizeof(_library.Options),
         subjects=name.encode(),
@@ -142,6 +151,8 @@ def judge(
         repeats=repeats,
         around=(ctypes.c_uint64 * len(around))(*around),
         n_around=len(around),
+        unseen=unseen,
+        n_unseen=len(unseen),
     )
     found = Result(_replay.code_of(fn, "fn"), asked, named=claims is not None or only is not None)
 

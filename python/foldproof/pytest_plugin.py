@@ -23,7 +23,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 import pytest
 
 # What every callable is judged by besides its claims.
-TIDY = ("writes_output", "stays_in_bounds", "leaves_no_trace", "keeps_input")
+TIDY = ("stays_in_bounds", "leaves_no_trace", "keeps_input")
 _FILE = "--foldproof-record"
 
 
@@ -204,7 +204,7 @@ def _test_of(subjects: Mapping[str, Callable[..., Any]], asked: Dict[str, Any]) 
 def reduction(**asked: Any) -> Callable[[Callable[..., Any]], Callable[..., None]]:
     """Makes the decorated callable's judging a test for each claim and dtype; takes what foldproof.verify takes.
 
-    Ids are "test_name[claim-dtype]"; besides `claims` (names, each an id; None: bounded, run_to_run) these are writes_output,
+    Ids are "test_name[claim-dtype]"; besides `claims` (names, each an id; None: bounded, run_to_run) these are
     stays_in_bounds, leaves_no_trace and keeps_input."""
 
     def decorate(fn: Callable[..., Any]) -> Callable[..., None]:

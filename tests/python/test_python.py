@@ -190,7 +190,7 @@ class Honest(unittest.TestCase):
         result = verify(row_sum, claims=["bounded", "run_to_run"], dtypes=["f16", "f32"])
         self.assertGreater(result.counts["held"], 10)
         self.assertEqual({"f16", "f32"}, {r["dtype"] for r in result.judgements})
-        for claim in ("writes_output", "stays_in_bounds", "leaves_no_trace", "keeps_input", "bounded", "run_to_run"):
+        for claim in ("stays_in_bounds", "leaves_no_trace", "keeps_input", "bounded", "run_to_run"):
             self.assertGreater(result.verdicts[claim]["held"], 0, claim)
 
     def test_exact_sum_is_correctly_rounded(self):
