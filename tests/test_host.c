@@ -319,6 +319,29 @@ Test(host, exact_has_the_bits_of_mpfr) {
         exact_is_mpfr((enum fold_dtype)dtype, (enum sample_kind)kind, sample_lengths[l]);
 }
 
+/* Of each row its own product, in a result of its own: integers, so that any sum of them is exact. */
+Test(host, exact_dot_products_are_of_each_row) {
+  enum { ROWS = 3, COLS = 5 };
+  const struct fold_subject *dot = host("dot/exact");
+  for (int d = 0; d < FOLD_E4M3; d++) {
+    const enum fold_dtype dtype = (enum fold_dtype)d;
+    uint64_t x[ROWS * COLS], y[ROWS * COLS], out[ROWS + 1];
+    double want[ROWS] = {0};
+    for (size_t i = 0; i < ROWS * COLS; i++) {
+      const double a = (double)(i % 4 + 1), b = (double)(i % 3) - 1 + (double)(i / COLS);
+      want[i / COLS] += a * b;
+      fold_bits_store(dtype, x, i, fold_bits_from_double(dtype, a));
+      fold_bits_store(dtype, y, i, fold_bits_from_double(dtype, b));
+    }
+    struct fold_call call = {
+        .dtype = dtype, .op = FOLD_SUM, .rows = ROWS, .cols = COLS, .in = x, .other = y, .out = out};
+    cr_assert_eq(dot->run(dot, &call).code, FOLD_OK);
+    for (size_t r = 0; r < ROWS; r++)
+      cr_expect_eq(fold_bits_to_double(dtype, fold_bits_load(dtype, out, r)), want[r], "%s row %zu",
+                   fold_dtype_name(dtype), r);
+  }
+}
+
 Test(host, sums_only_means_no_other_operation) {
   static const char *const names[] = {"host/kahan", "host/neumaier", "host/float64", "host/exact"};
   float in[2] = {1, 2}, out = -7;
