@@ -32,10 +32,12 @@ Test(sorted, places_rise_by_magnitude_and_ties_by_index) {
   const struct fold_order *order = fold_order_find("host/sorted");
   uint64_t *in = malloc(MOST_TERMS * sizeof *in), state = 5;
   for (int dtype = 0; dtype < FOLD_DTYPES; dtype++)
-    for (int few = 0; few < 2; few++) { /* few: values that occur often, which share most digits */
+    for (int few = 0; few < 3; few++) { /* values that occur often, which share the upper digits, or the lowest */
+      const uint64_t masks[] = {UINT64_MAX, 0x8005,
+                                fold_dtype_size((enum fold_dtype)dtype) > 2 ? ~UINT64_C(0xffff) : 0xff00};
       for (size_t i = 0; i < MOST_TERMS; i++) {
         uint64_t bits = random_pattern((enum fold_dtype)dtype, false, &state);
-        fold_bits_store((enum fold_dtype)dtype, in, i, few ? bits & 0x8005 : bits);
+        fold_bits_store((enum fold_dtype)dtype, in, i, bits & masks[few]);
       }
       for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
         uint32_t *place = NULL;

@@ -177,10 +177,29 @@ Test(super_split, bins_are_empty_at_first_whatever_the_stack_holds) {
   check_bins(FOLD_F64, in, N, &sum, &abs, "on a soiled stack");
 }
 
+/* Each exponent alone, in a bin of its own: the first and the last of a limb among them. */
+Test(super_split, bins_hold_each_exponent_apart) {
+  static struct fold_bins bins;
+  for (int dtype = FOLD_F16; dtype <= FOLD_F64; dtype++) {
+    const struct fold_format f = fold_format_of(dtype);
+    for (uint64_t field = 0; field < f.exponent >> (f.precision - 1); field++)
+      for (int sign = 0; sign < 2; sign++) {
+        const uint64_t power = field << (f.precision - 1), bits[] = {power | f.fraction, power, power | 1};
+        uint64_t in[3];
+        struct fold_super sum = zero(), abs = zero();
+        for (size_t i = 0; i < 3; i++) fold_bits_store(dtype, in, i, bits[i] | (sign ? f.sign : 0));
+        bins.held = 0;
+        fold_bins_add(&bins, dtype, in, 3, &sum, &abs);
+        fold_bins_empty(&bins, dtype, &sum, &abs);
+        check_bins(dtype, in, 3, &sum, &abs, fold_dtype_name(dtype));
+      }
+  }
+}
+
 /* A second set of bins is used where more than 32 of the first 64 terms have sign and exponent of the one before, and then for all
  * that follow until the bins are emptied. */
 Test(super_split, alike_doubles_take_a_second_set_of_bins) {
-  static const struct { int alike, sets; } rows[] = {{0, 1}, {32, 1}, {33, 2}, {63, 2}};
+  static const struct { int alike, sets; } rows[] = {{0, 1}, {32, 1}, {33, 2}, {63, 2}, {5, 1}};
   static struct fold_bins bins;
   double in[100];
   for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
