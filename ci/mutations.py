@@ -126,7 +126,9 @@ def statement_changes(line, code, tokens):
     indent = line[:len(line) - len(line.lstrip())]
     if text.startswith("return ") and len(tokens) > 2:
         value = text[len("return "):-1]
-        if tokens[1].lastgroup != "number" and value not in WORDS:
+        if value in WORDS:
+            return
+        if tokens[1].lastgroup != "number":
             yield f"{indent}return !({value});"
         if "(" in value or tokens[1].lastgroup != "number":
             yield f"{indent}return fold_ok();" if "status" in value or "fold_" in value else f"{indent}return 0;"

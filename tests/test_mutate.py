@@ -66,6 +66,7 @@ def check_changes():
            "  if (a < b && !c) x += f(i, n + 1);", "  if (a < b && !c) x += f(i, n - 2);", "  if (!(a < b && !c)) x += f(i, n - 1);")
     expect("  return true;", "  return false;")
     expect("  return a;", "  return !(a);")
+    assert list(changes("  return false;")) == ["  return true;"]
     expect("  break;", "  continue;")
     expect("  f(x);", "  ;")
     expect("  x = 0x10u;", "  ;", "  x = 0x11u;", "  x = 0xfu;")
