@@ -1,4 +1,4 @@
-/* bound_terms.h: what the files of the bounds share: the numbers that the formulas speak of. Included by bound*.c. */
+/* bound_terms.h: what the files of the bounds share: the numbers that the formulas speak of. Included by bound*.c and a test. */
 #ifndef FOLD_BOUND_TERMS_H
 #define FOLD_BOUND_TERMS_H
 

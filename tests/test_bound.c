@@ -291,8 +291,6 @@ static enum fold_code answer(struct way way, enum fold_op op, const float *x, si
   cr_assert(fold_oracle_exact(FOLD_F32, op, x, n, 1, &truth).code == FOLD_OK);
   fold_status status = fold_bound(way_of(way, FOLD_F32), &truth, height, bound);
   cr_expect((status.code == FOLD_OK) == (status.text[0] == '\0'), "a refusal has its reason");
-  const char *other = op == FOLD_SUM ? "product" : "sum";
-  cr_expect(!strstr(status.text, other), "%s", status.text);
   fold_truth_free(&truth);
   mpfr_clear(bound);
   return status.code;
@@ -335,6 +333,31 @@ Test(bound, refuses_where_its_theorem_does_not_hold) {
             "nothing rounds");
   cr_expect(answer((struct way){FOLD_NEUMAIER, FOLD_USUAL, FOLD_USUAL}, FOLD_SUM, many, 10000000, 1) == FOLD_OK,
             "nothing rounds");
+}
+
+Test(bound, its_refusals_say_why) {
+  static const struct {
+    enum fold_op op;
+    float x[3];
+    const char *why;
+  } rows[] = {
+      {FOLD_SUM, {1, 2, INFINITY}, "no bound: a term is not finite"},
+      {FOLD_SUM, {0x1.8p127f, 0x1.8p127f, 1}, "no bound: the exact result overflows its dtype"},
+      {FOLD_PROD, {0x1p100f, 0x1p100f, 1}, "no bound: the exact result overflows its dtype"},
+      {FOLD_SUM, {0x1.8p127f, 0x1.8p127f, -0x1.8p127f}, "no bound: a sum on the way, or the last, may overflow"},
+      {FOLD_PROD, {0x1p100f, 0x1p100f, 0x1p-100f}, "no bound: a product on the way, or the last, may overflow"},
+      {FOLD_MAX, {1, 2, 3}, "no bound: max and min round nothing"}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct fold_truth truth;
+    mpfr_t bound;
+    mpfr_init2(bound, 53);
+    fold_truth_init(&truth);
+    cr_assert_eq(fold_oracle_exact(FOLD_F32, rows[i].op, rows[i].x, 3, 1, &truth).code, FOLD_OK);
+    fold_status status = fold_bound(way_of((struct way)PLAINLY, FOLD_F32), &truth, 2, bound);
+    cr_expect(status.code == FOLD_UNSUPPORTED && !strcmp(status.text, rows[i].why), "row %zu: %s", i, status.text);
+    fold_truth_free(&truth);
+    mpfr_clear(bound);
+  }
 }
 
 /* Where gamma says nothing, (n - 1) u sum|x| holds for any order: 4 terms, so 3 u (8 + 2^-25). */

@@ -6,6 +6,7 @@
 #include "arithmetics.h"
 #include "bits.h"
 #include "bound.h"
+#include "bound_terms.h"
 
 /* The sum's outcomes for n terms of dtype. */
 static struct fold_outcomes outcomes_of(struct way way, enum fold_dtype dtype, enum fold_op op, const double *x,
@@ -27,6 +28,35 @@ static struct fold_outcomes outcomes_of(struct way way, enum fold_dtype dtype, e
   fold_truth_free(&truth);
   mpfr_clear(limit);
   return may;
+}
+
+/* About half a place above the largest number: what is not rounded to a number any more. */
+Test(outcomes, overflow_begins_where_the_nearest_is_no_number) {
+  mpfr_t value, place;
+  mpfr_inits2(128, value, place, (mpfr_ptr)0);
+  for (int d = 0; d < FOLD_DTYPES; d++) {
+    const enum fold_dtype dtype = (enum fold_dtype)d;
+    const struct fold_format f = fold_format_of(dtype);
+    const uint64_t largest = f.beyond - 1;
+    const double last = fold_bits_to_double(dtype, largest), before = fold_bits_to_double(dtype, largest - 1);
+    int overflows = 0;
+    for (int quarters = 0; quarters <= 4; quarters++)
+      for (int side = -1; side <= 1; side++) {
+        mpfr_set_d(place, last - before, MPFR_RNDN);
+        mpfr_mul_ui(value, place, (unsigned)quarters, MPFR_RNDN);
+        mpfr_div_2ui(value, value, 2, MPFR_RNDN);
+        mpfr_div_2ui(place, place, 60, MPFR_RNDN);
+        mpfr_mul_si(place, place, side, MPFR_RNDN);
+        mpfr_add(value, value, place, MPFR_RNDN);
+        mpfr_add_d(value, value, last, MPFR_RNDN);
+        const bool is_number = fold_bits_class(dtype, fold_mpfr_round(dtype, value)) < FOLD_INFINITE;
+        cr_expect_eq(fold_reaches_overflow(f, value), !is_number, "%s, %d quarters of a place and %d bits",
+                     fold_dtype_name(dtype), quarters, side);
+        overflows += !is_number;
+      }
+    cr_expect(overflows > 3 && overflows < 9, "%s: %d of 15", fold_dtype_name(dtype), overflows);
+  }
+  mpfr_clears(value, place, (mpfr_ptr)0);
 }
 
 /* What leaves a narrow accumulator's range is lost, whatever the result could hold, also where no join rounds; an exact sum has no
