@@ -7,12 +7,6 @@
 
 enum { ROWS = 64 };
 
-static bool is_fused_alike(const struct fold_tree *got, const struct fold_tree *want) {
-  bool alike = true;
-  for (size_t k = 0; got->fused && k < got->n; k++) alike &= got->fused[k] == (want->fused && want->fused[k]);
-  return alike;
-}
-
 /* What is wrong about a tree that replays. */
 static fold_status compare(struct fold_trial *trial, const struct fold_revealed *revealed,
                            struct fold_finding *finding) {
@@ -29,7 +23,7 @@ static fold_status compare(struct fold_trial *trial, const struct fold_revealed 
     fold_find_refuted(finding,
                       "another tree than %s of %zu terms%s%.60s: there what holds x[%u] meets what holds x[%u]",
                       order->name, trial->c->cols, revealed->name[0] ? ", that of " : "", revealed->name, i, j);
-  else if (!is_fused_alike(&revealed->tree, &want))
+  else if (revealed->tree.fused && !fold_tree_fused_alike(&revealed->tree, &want)) /* else an FMA changes nothing */
     fold_find_refuted(finding, "the tree of %s, in which other products enter by an FMA", order->name);
   else if (revealed->how.accumulator != declared)
     fold_find_refuted(finding, "its tree gives these bits in an accumulator of %s, and not of %s",

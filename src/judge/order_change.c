@@ -112,12 +112,6 @@ static fold_status take_side(const struct fold_order_side *side, const struct fo
   return fold_tree_fingerprint(&v->tree, &told->fingerprint);
 }
 
-static bool is_fused_alike(const struct fold_tree *a, const struct fold_tree *b) {
-  bool alike = true;
-  for (size_t k = 0; k < a->n; k++) alike &= (a->fused && a->fused[k]) == (b->fused && b->fused[k]);
-  return alike;
-}
-
 /* Either tree may have the join that the other has not. */
 static fold_status find_difference(const struct fold_tree *a, const struct fold_tree *b, bool *differ, uint32_t *i,
                                    uint32_t *j) {
@@ -142,7 +136,7 @@ static void tell_same(const struct fold_revealed v[2], bool whole, struct fold_o
   if (a->accumulator != b->accumulator)
     snprintf(change->text, sizeof change->text, "the order is the same, %s; %s it adds in %s, %s in %s", order,
              change->side[0].at, fold_dtype_name(a->accumulator), change->side[1].at, fold_dtype_name(b->accumulator));
-  else if (!is_fused_alike(&v[0].tree, &v[1].tree))
+  else if (!fold_tree_fused_alike(&v[0].tree, &v[1].tree))
     snprintf(change->text, sizeof change->text, "the order is the same, %s; other products enter by an FMA", order);
   else if (a->fusing != b->fusing)
     snprintf(change->text, sizeof change->text,
@@ -201,10 +195,7 @@ static fold_status reveal_sides(const struct fold_trial *trial, const struct fol
 }
 
 static void free_sides(struct fold_revealed v[2]) {
-  for (int k = 0; k < 2; k++) {
-    fold_revealed_free(&v[k]);
-    v[k] = (struct fold_revealed){0};
-  }
+  for (int k = 0; k < 2; k++) fold_revealed_free(&v[k]);
 }
 
 /* Where a row's place decides, the row that differed is asked alone, on both sides. */

@@ -13,6 +13,12 @@ void fold_tree_free(struct fold_tree *tree) {
   *tree = (struct fold_tree){0};
 }
 
+bool fold_tree_fused_alike(const struct fold_tree *a, const struct fold_tree *b) {
+  bool alike = true;
+  for (size_t k = 0; k < a->n; k++) alike &= (a->fused && a->fused[k]) == (b->fused && b->fused[k]);
+  return alike;
+}
+
 /* A tree being put in order. All arrays are by node of the caller's. */
 struct draft {
   const uint32_t *parent;

@@ -42,6 +42,8 @@ fold_status fold_tree_fingerprint(const struct fold_tree *tree, uint64_t *finger
 /* Whether two trees of as many terms differ; then a lowest join that only the first has, by a term of each of two of its operands. */
 fold_status fold_tree_difference(const struct fold_tree *a, const struct fold_tree *b, bool *differ, uint32_t *i,
                                  uint32_t *j);
+/* Whether an FMA joins the same products of two trees of as many terms. */
+bool fold_tree_fused_alike(const struct fold_tree *a, const struct fold_tree *b);
 
 /* How a node of more than two operands adds them. */
 enum fold_fusing {

@@ -16,13 +16,10 @@ static void add_name(struct naming *naming, const char *name) {
   if (used + strlen(name) + 3 < 400) snprintf(naming->text + used, 400 - used, "%s%s", used ? ", " : "", name);
 }
 
-/* Whether the same products are joined by an FMA. */
 static fold_status is_fused_alike(const struct naming *naming, const struct fold_order *order, bool *is) {
   struct fold_tree tree;
-  const size_t n = naming->tree->n;
-  FOLD_TRY(fold_tree_of_order(order, FOLD_F64, NULL, n, &tree));
-  for (size_t i = 0; i < n && *is; i++)
-    *is = (tree.fused && tree.fused[i]) == (naming->tree->fused && naming->tree->fused[i]);
+  FOLD_TRY(fold_tree_of_order(order, FOLD_F64, NULL, naming->tree->n, &tree));
+  *is = fold_tree_fused_alike(&tree, naming->tree);
   fold_tree_free(&tree);
   return fold_ok();
 }
