@@ -66,6 +66,12 @@ def check_launches():
     assert code == 1 and "violates launch_invariant" in out, (code, out, err)
 
 
+def check_engine():
+    """A device's memory can't be put into a file."""
+    code, out, err = verify("--exec", f"{MEDDLER} on_cuda", *FEW)
+    assert code == 2 and out == "" and "meddler/on_cuda: its engine is cuda, but a program gets files: engine host\n" in err, (code, out, err)
+
+
 def main():
     with tempfile.TemporaryDirectory(prefix="foldproof-programs-") as folder:
         os.environ.update(TMPDIR=folder)
@@ -73,6 +79,7 @@ def main():
         check_presets()
         check_input()
         check_launches()
+        check_engine()
     print("programs: what is not seen is skipped, what is seen is judged")
 
 

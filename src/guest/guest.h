@@ -22,6 +22,7 @@ struct fold_door {
   bool here; /* it is in this process, and nowhere else */
   fold_run *run;
   fold_scratch *scratch;
+  bool files;    /* subjects behind it get files, and no memory of any engine's */
   bool strides;  /* subjects behind it can be given views */
   uint64_t tidy; /* the claims about memory that every subject behind it makes */
   /* By claim: why nothing that a subject behind it does could refute it; NULL: something could. */

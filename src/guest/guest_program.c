@@ -451,6 +451,7 @@ const struct fold_door fold_door_program = {
     .remove = remove_folder,
     .describe = describe,
     .run = run,
+    .files = true,
     .tidy = 0,
     .unseen = {[FOLD_ALIGNMENT_INVARIANT] = "a program gets a file, which lies at no address",
                [FOLD_WRITES_OUTPUT] = "a program gets no output: it makes a file of its own, or is broken",

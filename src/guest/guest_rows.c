@@ -191,6 +191,9 @@ static fold_status read_row(const struct reading *r, const char *claims, struct 
   FOLD_TRY(text_at(r, "engine", &engine));
   const int id = engine ? fold_engine_parse(engine) : FOLD_HOST;
   if (id < 0 || fold_engine_has_ranks((enum fold_engine)id)) return wrong(r, "engine", engine, engine_name, "");
+  if (id != FOLD_HOST && r->guest->door->files)
+    return fold_error(FOLD_BAD_INPUT, "%s: %s: its engine is %s, but a program gets files: engine host", r->guest->what,
+                      r->name, engine);
   s->engine = (enum fold_engine)id;
   FOLD_TRY(masks(r, "dtypes", "f32", fold_dtype_parse, dtype_name, &s->dtypes));
   s->ops = 1u << FOLD_ROWS_SUM;

@@ -60,7 +60,7 @@ if len(sys.argv) > 2:
 for line in sys.stdin:
     asked = json.loads(line)
     if asked["ask"] == "describe":
-        print(json.dumps({"name": "meddler/" + how}), flush=True)
+        print(json.dumps({"name": "meddler/" + how, "engine": "cuda" if how == "on_cuda" else "host"}), flush=True)
         continue
     run(how, asked["in"], asked["out"], asked["threads"])
     if how == "meddles":
