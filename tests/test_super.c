@@ -98,7 +98,10 @@ Test(super, equals_integers_when_one_bin_takes_all) {
                                                           format.sign | format.fraction,
                                                           format.sign,
                                                           0,
-                                                          format.fraction + 1};
+                                                          format.fraction + 1,
+                                                          format.beyond,
+                                                          format.sign | format.beyond,
+                                                          format.nan};
     for (size_t p = 0; p < sizeof patterns / sizeof *patterns; p++) {
       for (size_t i = 0; i < MOST_TERMS; i++) fold_bits_store(dtype, data, i, patterns[p]);
       check_against_integers(dtype, data, MOST_TERMS, "one pattern");
