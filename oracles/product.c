@@ -78,11 +78,7 @@ bool fold_product_decided(const struct fold_truth *truth) {
 
 void fold_product_enclose(const void *in, struct fold_truth *truth) {
   truth->enclosed = !hold(truth->dtype, in, truth->n, truth->exact);
-  if (!truth->enclosed) {
-    mpfr_set_prec(truth->exact_up, mpfr_get_prec(truth->exact));
-    mpfr_set(truth->exact_up, truth->exact, MPFR_RNDN);
-    return;
-  }
+  if (!truth->enclosed) return;
   mpfr_prec_t precision = 128;
   do {
     enclose_at(precision, in, truth);

@@ -16,7 +16,7 @@ fold_status fold_truth_start_terms(struct fold_truth *truth, const struct fold_t
 /* Sets rounded, condition and (where nothing is enclosed) exact_up, from the rest. */
 void fold_truth_close(struct fold_truth *truth);
 
-/* Sets exact, exact_up and enclosed of a product whose dtype and n are set. */
+/* Sets exact and enclosed of a product whose dtype and n are set, and exact_up where it is enclosed. */
 void fold_product_enclose(const void *in, struct fold_truth *truth);
 /* Sets least_exponent and most_exponent. */
 void fold_product_range(const void *in, struct fold_truth *truth);
