@@ -1,6 +1,7 @@
 /* test_sorted.c: the permutation of the sorted order is what its definition says, at lengths where it is made in other ways. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bits.h"
 #include "integers.h"
@@ -49,4 +50,43 @@ Test(sorted, places_rise_by_magnitude_and_ties_by_index) {
       }
     }
   free(in);
+}
+
+static uint32_t *shuffled(unsigned key, size_t n) {
+  const struct fold_order order = {.name = "keyed", .kind = FOLD_ORDER_KEYED, .width = key};
+  uint32_t *place = NULL;
+  cr_assert_eq(fold_order_places(&order, FOLD_F32, NULL, n, &place).code, FOLD_OK);
+  return place;
+}
+
+Test(sorted, a_keyed_order_places_each_term_once_and_by_its_key) {
+  static const size_t lengths[] = {1, 2, 3, 100, 5000};
+  for (size_t l = 0; l < sizeof lengths / sizeof *lengths; l++) {
+    const size_t n = lengths[l];
+    uint32_t *before = shuffled(1, n), *again = shuffled(1, n);
+    cr_expect(memcmp(before, again, n * sizeof *again) == 0, "n %zu: one key, two orders", n);
+    free(again);
+    for (unsigned key = 1; key < 5; key++) {
+      uint32_t *place = shuffled(key, n);
+      unsigned char *seen = calloc(n, 1);
+      for (size_t i = 0; i < n; i++)
+        cr_assert(place[i] < n && !seen[place[i]]++, "n %zu, key %u, place %zu", n, key, i);
+      if (key > 1 && n > 3)
+        cr_expect(memcmp(before, place, n * sizeof *place) != 0, "n %zu: keys %u and %u", n, key - 1, key);
+      free(seen);
+      free(before);
+      before = place;
+    }
+    free(before);
+  }
+}
+
+Test(sorted, other_orders_take_no_places) {
+  float in[3] = {3, 2, 1};
+  uint32_t some, *place = &some;
+  cr_assert_eq(fold_order_places(fold_order_find("host/sequential"), FOLD_F32, in, 3, &place).code, FOLD_OK);
+  cr_expect_null(place);
+  place = &some;
+  cr_assert_eq(fold_order_places(fold_order_find("host/sorted"), FOLD_F32, in, 0, &place).code, FOLD_OK);
+  cr_expect_null(place);
 }
