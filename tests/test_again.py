@@ -527,6 +527,25 @@ def pasted(said, folder):
     return subprocess.run(line, shell=True, cwd=folder, capture_output=True).returncode
 
 
+def check_arrays(folder):
+    """An array is read from its file; one that is gone or of another shape is no input, one with other terms contradicts the record."""
+    def gen(name, cols, seed):
+        run("gen", "normal", "--seed", str(seed), "--dtype", "f32", "--rows", "4", "--cols", str(cols), "-o", name, cwd=folder, code=0)
+
+    for name in ("one.npy", "two.npy"):
+        gen(name, 300, 1 if name == "one.npy" else 2)
+    run("record", "--engine", "host", "--subjects", "host/sequential,dot/sequential", "--npy", "one.npy", "--npy", "two.npy", "--jsonl", "arrays", cwd=folder, code=0)
+    expect("^2 results judged, 0 could not be made again, 0 contradictions; 4 held, 0 refuted, ", run("judge", "arrays", cwd=folder, code=0)[1])
+    gen("two.npy", 300, 3)
+    _, said = run("judge", "arrays", cwd=folder, code=1)
+    expect(r"^CONTRADICTS: arrays:3: host/sequential on host: npy:two\.npy/f32/sum/4x300: its input, made again, has hash ", said)
+    expect("; 2 held, 0 refuted, ", said)
+    gen("two.npy", 301, 2)
+    expect(r"^SKIPPED: arrays:3: .*: the array of that name differs here$", run("judge", "arrays", cwd=folder, code=0)[1])
+    (folder / "two.npy").unlink()
+    expect(r"^SKIPPED: arrays:3: .*: two\.npy: cannot be opened: No such file or directory$", run("judge", "arrays", cwd=folder, code=0)[1])
+
+
 def check_replays(folder):
     """A line that compare or judge prints loads the guest that was recorded; what no command can load has no line, or one of Python."""
     program, wrong = f"{sys.executable} bounded.py", GUEST.replace("run_to_run", "bounded,run_to_run")
@@ -567,5 +586,5 @@ for line in sys.stdin:
 """
 
 with tempfile.TemporaryDirectory() as scratch:
-    for check in (check_held, check_full, check_refuted, check_recorded, check_fields, check_told, check_known, check_measured, check_bits, check_compare, check_formats, check_across, check_names, check_verdicts, check_rerun, check_replays):
+    for check in (check_held, check_full, check_refuted, check_recorded, check_fields, check_told, check_known, check_measured, check_bits, check_compare, check_formats, check_across, check_names, check_verdicts, check_rerun, check_arrays, check_replays):
         check(pathlib.Path(scratch))

@@ -1,7 +1,7 @@
 /* again.h: a record's run, made of it again: whose results, of which terms, with which bits. For judges that come later, on any machine.
  *
  * A record says of its subject what a judge must know (record.h), so that neither the subject nor its engine need be here. Its input is
- * made again by generator and seed, or found among the fixtures, and must have the record's hash. Results are those that it holds; where
+ * made again by generator and seed, found among the fixtures, or read from its array's file, and must have the record's hash. Results are those that it holds; where
  * it holds but the first rows' bits, those of its order's replay, or the exact ones, are taken if their hash is the record's.
  */
 #ifndef FOLD_AGAIN_H
@@ -17,7 +17,8 @@ struct fold_again {
   const struct fold_registry *own; /* what this program has */
   const char *folder;              /* of fixtures */
   struct fold_case_index fixtures;
-  struct fold_case made; /* of a record alone */
+  struct fold_case made;   /* of a record alone */
+  struct fold_cases array; /* one, read from its file */
   struct fold_remade remade;
   struct fold_registry subjects; /* of the records, by name and engine; with what they promise of sums and products */
   uint64_t *extremes;            /* and of max and min */

@@ -4,6 +4,7 @@
 
 #include "again.h"
 #include "record.h"
+#include "recorded.h"
 #include "report_lines.h"
 
 fold_status fold_again_open(struct fold_again *a, const struct fold_registry *own, const char *folder) {
@@ -20,6 +21,7 @@ static void drop_made(struct fold_again *a) {
 void fold_again_close(struct fold_again *a) {
   fold_remade_free(&a->remade);
   drop_made(a);
+  fold_cases_free(&a->array);
   fold_case_index_close(&a->fixtures);
   for (size_t i = 0; i < a->subjects.n; i++) {
     free((char *)(uintptr_t)a->subjects.subjects[i].name);
@@ -69,6 +71,21 @@ static bool is_same(const struct fold_case *a, const struct fold_case *b) {
          (!a->source.generator || (a->source.seed == b->source.seed && a->source.condition == b->source.condition));
 }
 
+/* The case of an array that is where it was. */
+static fold_status find_array(struct fold_again *a, const char *path, const struct fold_case *told,
+                              const struct fold_case **found) {
+  if (a->array.n == 0 || a->array.at->ranks != told->ranks || strcmp(a->array.at->npy, path) != 0 ||
+      !is_same(a->array.at, told)) {
+    fold_remade_free(&a->remade);
+    fold_cases_free(&a->array);
+    fold_status status = fold_cases_add_npy(path, told->problem, told->ranks, &a->array);
+    if (status.code == FOLD_NO_MEMORY) return status;
+    if (status.code != FOLD_OK) return fold_error(FOLD_UNSUPPORTED, "%s", status.text);
+  }
+  *found = a->array.at;
+  return is_same(*found, told) ? fold_ok() : fold_error(FOLD_UNSUPPORTED, "the array of that name differs here");
+}
+
 /* The case: a fixture's, where that is what the record tells, or one of the record alone. */
 static fold_status find_case(struct fold_again *a, const json_t *record, const struct fold_case **found) {
   struct fold_case told;
@@ -79,6 +96,12 @@ static fold_status find_case(struct fold_again *a, const json_t *record, const s
   if (a->remade.c == &a->made && a->made.name && strcmp(a->made.name, name) == 0 && is_same(&a->made, &told)) {
     *found = &a->made;
     return fold_ok();
+  }
+  char *path = fold_recorded_array(name);
+  if (path) {
+    fold_status status = find_array(a, path, &told, found);
+    free(path);
+    return status;
   }
   if (told.source.generator == NULL)
     return fold_error(FOLD_UNSUPPORTED, *found ? "the fixture of that name differs here"

@@ -1,10 +1,13 @@
 /* recorded.c: see recorded.h. */
 #include "recorded.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "known.h"
 #include "report_lines.h"
+#include "report_text.h"
+#include "text.h"
 #include "world_setting.h"
 
 /* Keys of what a run did (record.h). Results that were left unwritten are none of them: a run alone can't tell them from results that
@@ -52,6 +55,15 @@ void fold_recorded_ask(json_t *record, const json_t *environment) {
   if (json_object_get(asked, "variables"))
     json_object_set_new(asked, "variables", variables_for(engine, json_object_get(asked, "variables")));
   json_object_set_new(record, "asked", asked);
+}
+
+char *fold_recorded_array(const char *case_name) {
+  const size_t head = strlen("npy:");
+  if (strncmp(case_name, "npy:", head) != 0) return NULL;
+  char *told = strndup(case_name + head, fold_text_array(case_name, NULL) - head);
+  char *path = told ? fold_text_unescape(told) : NULL;
+  free(told);
+  return path;
 }
 
 const struct fold_claim *fold_recorded_claim(const json_t *record) {

@@ -13,6 +13,8 @@ bool fold_recorded_is_run(const json_t *record);
 bool fold_recorded_is_judged(const json_t *record);
 /* Tells the record how its run was asked for, which one that held, or judged nothing, leaves to the environment of its file (NULL: none). */
 void fold_recorded_ask(json_t *record, const json_t *environment);
+/* The path in the name of an array's case, to be freed; NULL: the case is none, or memory is short. */
+char *fold_recorded_array(const char *case_name);
 /* The claim that a record of a judgement is about; NULL: it is about none. */
 const struct fold_claim *fold_recorded_claim(const json_t *record);
 /* The version of the library behind a peer, by the environment of its record; NULL: there is none, and it is of this machine. "" where

@@ -88,11 +88,8 @@ static void free_words(struct words *w) {
 
 static fold_status add_array(struct rerun *r, int engine, const char *name, const char *op) {
   const struct fold_problem *problem = fold_problem_find(op);
-  const size_t n = fold_text_array(name, NULL);
-  char *told = strndup(name + 4, n - 4), *path = told ? fold_text_unescape(told) : NULL;
-  fold_status status = fold_ok();
-  if (problem && path) status = add(&r->arrays[engine][problem->id], path, strlen(path));
-  free(told);
+  char *path = problem ? fold_recorded_array(name) : NULL;
+  fold_status status = path ? add(&r->arrays[engine][problem->id], path, strlen(path)) : fold_ok();
   free(path);
   return status;
 }
