@@ -201,7 +201,9 @@ Test(outcomes, products_are_exact_while_their_bits_fit) {
               {{0x1p60, 0x1p60, 0x1.8p7}, true},
               {{0x1p60, 0x1p60, 0x1p8}, false},
               {{3, 5, 7}, true},
-              {{0, 0x1.234p0, 0x1.234568p0}, true}};
+              {{0, 0x1.234p0, 0x1.234568p0}, true},
+              {{0, 0x1p100, 0x1p100}, true}, /* NaN, or an exact 0 */
+              {{0x1p-100, -0x1p-100, 0}, true}};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     double bound;
     struct fold_outcomes may =
