@@ -1,5 +1,7 @@
 /* test_reveal_subject.c: which subjects are asked for a tree, and what a run is blamed for that does more than add. */
 #include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "reveal_subject.h"
 
@@ -59,4 +61,17 @@ Test(reveal_subject, a_run_that_leaves_a_result_is_blamed) {
     cr_expect(!leaves_from || runs == leaves_from + 1, "run %u of %u: %u runs", leaves_from, all, runs);
     fold_revealed_free(&revealed);
   }
+}
+
+/* As the engine itself says it: more devices may be asked for than there are. */
+Test(reveal_subject, an_engine_that_is_not_ready_is_not_asked) {
+  struct fold_subject elsewhere = subject;
+  struct fold_revealed revealed;
+  const struct fold_reveal_asked asked = {FOLD_F32, FOLD_ROWS_SUM, TERMS, 0, 0};
+  elsewhere.engine = FOLD_CUDA;
+  setenv("FOLDPROOF_REQUIRE_GPUS", "1000", 1);
+  const fold_status status = fold_reveal_subject(&elsewhere, &asked, &revealed);
+  cr_expect(status.code == FOLD_ENVIRONMENT && strstr(status.text, "FOLDPROOF_REQUIRE_GPUS=1000, but there are "), "%s",
+            status.text);
+  cr_expect_eq(runs, 0);
 }

@@ -1,0 +1,139 @@
+/* test_order_change.c: what is told of two sides, and how a side's rows are laid. */
+#include <criterion/criterion.h>
+#include <math.h>
+#include <string.h>
+
+#include "bits.h"
+#include "judge.h"
+
+enum way { ONE_ORDER, BY_ROWS };
+static struct {
+  enum way way;
+  size_t cols;  /* of the last run */
+  size_t first; /* where its input began, in elements behind a multiple of 256 bytes */
+  float behind; /* what stood behind its last row */
+  float last;   /* its last element */
+  float second; /* the element beside its first */
+} seen;
+
+/* From 9 rows on the other way round. */
+static fold_status add(const struct fold_subject *subject, const struct fold_call *call) {
+  const size_t row_step = call->row_stride ? call->row_stride : call->cols,
+               step = call->col_stride ? call->col_stride : 1;
+  (void)subject;
+  seen.cols = call->cols;
+  seen.first = (uintptr_t)call->in % 256 / sizeof(float);
+  const float *last = (const float *)call->in + (call->rows - 1) * row_step + (call->cols - 1) * step;
+  seen.behind = last[1], seen.last = *last, seen.second = ((const float *)call->in)[1];
+  for (size_t r = 0; r < call->rows; r++) {
+    const float *x = (const float *)call->in + r * row_step;
+    float s = 0;
+    for (size_t k = 0; k < call->cols; k++)
+      s += x[(seen.way == BY_ROWS && call->rows > 8 ? call->cols - 1 - k : k) * step];
+    ((float *)call->out)[r] = s;
+  }
+  return fold_ok();
+}
+
+static struct fold_order_change explain(enum way way, size_t n, struct fold_order_side a, struct fold_order_side b) {
+  static const struct fold_subject subject = {.name = "adds",
+                                              .dtypes = 1u << FOLD_F32,
+                                              .ops = 1u << FOLD_SUM,
+                                              .accumulator = FOLD_OF_TERMS,
+                                              .strides = true,
+                                              .run = add};
+  static const struct fold_case c = {.dtype = FOLD_F32, .op = FOLD_SUM};
+  struct fold_rig rig;
+  struct fold_order_change change;
+  cr_assert_eq(fold_rig_open(&rig, FOLD_HOST, FOLD_F32, 1, 1).code, FOLD_OK);
+  const struct fold_trial trial = {.subject = &subject, .c = &c, .rig = &rig};
+  const struct fold_order_sides sides = {n, {a, b}};
+  seen.way = way;
+  fold_order_explain(&trial, FOLD_BATCH_INVARIANT, &sides, false, &change);
+  fold_rig_close(&rig);
+  return change;
+}
+
+#define FEW_ROWS \
+  (struct fold_order_side) { .rows = 3, .behind = 1, .at = "few" }
+#define MANY_ROWS \
+  (struct fold_order_side) { .rows = 12, .behind = 1, .at = "many" }
+enum { LONG = 1 << 18 }; /* so many terms are not asked for */
+
+/* Of rows as long as the case's; of shorter ones the order may be another than theirs. */
+Test(order_change, one_order_on_both_sides_is_told_of_whole_rows_alone) {
+  struct fold_order_change change = explain(ONE_ORDER, 20, FEW_ROWS, MANY_ROWS);
+  cr_expect_str_eq(change.text,
+                   "no change is seen, test data are added by host/sequential on both sides: something else changed",
+                   "%s", change.text);
+  cr_expect_eq(change.terms, 20);
+  change = explain(ONE_ORDER, LONG, FEW_ROWS, MANY_ROWS);
+  cr_expect_str_eq(change.text, "", "%s", change.text);
+  cr_expect_eq(change.terms, 1024);
+}
+
+Test(order_change, of_shorter_rows_a_change_is_told_as_theirs) {
+  struct fold_order_change change = explain(BY_ROWS, 20, FEW_ROWS, MANY_ROWS);
+  static const char told[] =
+      "few: host/sequential; many: host/reverse; x[0] and x[1] meet in a sum of 2 terms, then of ";
+  char want[200];
+  snprintf(want, sizeof want, "%s20", told);
+  cr_expect_str_eq(change.text, want, "%s", change.text);
+  change = explain(BY_ROWS, LONG, FEW_ROWS, MANY_ROWS);
+  snprintf(want, sizeof want, "of rows of 1024 terms, %s1024", told);
+  cr_expect_str_eq(change.text, want, "%s", change.text);
+  cr_expect_eq(seen.cols, 1024);
+}
+
+/* Shorter rows would have other strides. */
+Test(order_change, of_long_rows_with_strides_nothing_is_asked) {
+  struct fold_order_side strided = {.rows = 3, .row_stride = 2 * LONG, .col_stride = 2, .at = "strided"};
+  const struct fold_order_change change = explain(BY_ROWS, LONG, FEW_ROWS, strided);
+  cr_expect(change.text[0] == '\0' && change.terms == 0 && seen.cols == 0, "%s", change.text);
+}
+
+/* Where the run's rows lay, and beside what. */
+Test(order_change, a_side_is_laid_as_its_run_was) {
+  static const struct {
+    struct fold_order_side side;
+    size_t cols, first;
+    float behind;
+  } rows[] = {
+      {{.rows = 3, .behind = 1}, 20, 0, 1},
+      {{.rows = 3, .row_stride = 50, .col_stride = 2, .behind = 1}, 20, 0, 1},
+      {{.rows = 3, .first_row = 2, .behind = 9}, 20, 40, 1},
+      {{.rows = 3, .first_row = 2, .skip = 5, .behind = 9, .behind_zeros = true}, 20, 45, 0},
+      {{.rows = 3, .more = 4, .more_zeros = true, .behind = 1}, 24, 0, 1},
+      {{.rows = 3, .more = 4, .behind = 1}, 24, 0, 1},
+      {{.rows = 3, .how.shift = 3, .behind = 1}, 20, 3, 1},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    const struct fold_order_change change = explain(ONE_ORDER, 20, FEW_ROWS, rows[i].side);
+    cr_expect(strstr(change.text, "no change is seen"), "row %zu: %s", i, change.text);
+    cr_expect(seen.cols == rows[i].cols && seen.first == rows[i].first, "row %zu: %zu columns from %zu", i, seen.cols,
+              seen.first);
+    cr_expect(!rows[i].side.more || (seen.last == 0 && !signbit(seen.last) == rows[i].side.more_zeros), "row %zu", i);
+    cr_expect_eq(isnan(seen.second), rows[i].side.col_stride > 0, "row %zu: between two terms", i);
+    cr_expect_eq(seen.behind, rows[i].behind, "row %zu: %g", i, (double)seen.behind);
+  }
+}
+
+/* The longest rows, in terms: of one row, of a batch, of one row in it, of rows with strides, and of rows among others. */
+Test(order_change, rows_are_asked_for_up_to_a_length) {
+  static const struct {
+    struct fold_order_side side;
+    size_t most;
+  } rows[] = {
+      {{.rows = 1}, 1453},
+      {{.rows = 16}, 4506},
+      {{.rows = 16, .alone = true}, 1216},
+      {{.rows = 4096}, 1024},
+      {{.rows = 3, .row_stride = 4000, .col_stride = 2}, 4056},
+      {{.rows = 4, .first_row = 10, .skip = 5000, .more = 700, .behind = 4096}, 2021},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    size_t most = 1;
+    while (fold_order_side_is_short(&rows[i].side, most + 1)) most++;
+    cr_expect_eq(most, rows[i].most, "row %zu: %zu terms", i, most);
+  }
+}
