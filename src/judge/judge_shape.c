@@ -74,10 +74,10 @@ static bool is_for(const struct fold_trial *trial, struct fold_finding *finding)
   return false;
 }
 
-/* As many of the leading rows as fit. */
+/* The first row, and as many more as fit. */
 static size_t rows_of(const struct fold_case *c, size_t row_elements) {
-  const size_t most = 2 * FOLD_ROW_TERMS / row_elements;
-  return c->rows < most ? c->rows : most > 0 ? most : 1;
+  const size_t most = 1 + 2 * FOLD_ROW_TERMS / row_elements;
+  return c->rows < most ? c->rows : most;
 }
 
 /* Closes the rig in any case; false where the finding is closed. */
