@@ -94,6 +94,18 @@ Test(product, encloses_what_it_cannot_hold) {
   mpfr_free_cache();
 }
 
+/* (1 + 2^-52)^1260 has 1260 * 52 + 1 bits; a factor 1 + 2^-15 makes them FOLD_PRODUCT_BITS, 1 + 2^-16 one more. */
+Test(product, holds_just_as_many_bits_as_it_promises) {
+  static double data[1261];
+  cr_assert_eq(FOLD_PRODUCT_BITS, 1260 * 52 + 1 + 15);
+  for (int i = 0; i < 1260; i++) data[i] = 1 + 0x1p-52;
+  for (int more = 0; more < 2; more++) {
+    data[1260] = more ? 1 + 0x1p-16 : 1 + 0x1p-15;
+    check_product(FOLD_F64, data, 1261, more, more ? "a bit too many" : "as many bits as are held");
+  }
+  mpfr_free_cache();
+}
+
 /* Undecided at 128 bits. With e = 2^-52, s = p - q and s^2 = p + q, the product of p factors 1 + e and q factors 1 - e
  * is 1 + s e + 0 e^2 + O(s^3 e^3): the second elementary symmetric function (s^2 - (p + q)) / 2 vanishes. The further
  * factor 3/2 puts 1 + s e, s odd, exactly halfway between two f64, and the product 2^-142 below (s = 37) or above it (s
@@ -129,7 +141,8 @@ Test(product, is_decided_when_every_dtype_rounds_both_ends_alike) {
       bool others = false; /* whether a quarter is halfway for a dtype of one bit more */
       for (int to = 0; to < FOLD_DTYPES; to++)
         others |= fold_format_of(to).precision == fold_format_of(dtype).precision + 1;
-      cr_expect_eq(fold_product_decided(&truth), up == 1 && !others, "%s, %s", fold_dtype_name(dtype), up ? "a quarter" : "half");
+      cr_expect_eq(fold_product_decided(&truth), up == 1 && !others, "%s, %s", fold_dtype_name(dtype),
+                   up ? "a quarter" : "half");
       mpfr_set(truth.exact_up, truth.exact, MPFR_RNDN);
       cr_expect(fold_product_decided(&truth), "%s: both ends are one", fold_dtype_name(dtype));
       mpfr_clear(part);
