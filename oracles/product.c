@@ -87,7 +87,7 @@ void fold_product_enclose(const void *in, struct fold_truth *truth) {
   truth->enclosed = mpfr_regular_p(truth->exact); /* zero, infinity and NaN are exact */
 }
 
-/* |x| >= 1 multiplied upwards and |x| < 1 downwards enclose every partial product's magnitude. */
+/* |x| >= 1 multiplied away from zero and |x| < 1 towards it enclose every partial product's magnitude. */
 void fold_product_range(const void *in, struct fold_truth *truth) {
   mpfr_t term, large, small;
   mpfr_inits2(64, term, large, small, (mpfr_ptr)0);
@@ -96,11 +96,10 @@ void fold_product_range(const void *in, struct fold_truth *truth) {
   for (size_t i = 0; i < truth->n; i++) {
     set_term(term, truth->dtype, in, i);
     if (!mpfr_regular_p(term)) continue;
-    mpfr_abs(term, term, MPFR_RNDN);
     if (mpfr_get_exp(term) > 0)
-      mpfr_mul(large, large, term, MPFR_RNDU);
+      mpfr_mul(large, large, term, MPFR_RNDA);
     else
-      mpfr_mul(small, small, term, MPFR_RNDD);
+      mpfr_mul(small, small, term, MPFR_RNDZ);
   }
   /* MPFR's x lies in [2^(e - 1), 2^e). */
   truth->most_exponent = (double)mpfr_get_exp(large);
