@@ -67,6 +67,37 @@ Test(command_input, unknown_words_are_refused) {
   shell_close(s);
 }
 
+/* Under any name of theirs. */
+Test(command_input, what_a_command_reads_is_not_its_output) {
+  static const char *const lines[] = {"$F verify --engine host -s host/sequential --npy x.npy --jsonl ./x.npy",
+                                      "$F record --engine host -s host/sequential --npy x.npy --jsonl link",
+                                      "$F judge r --jsonl r", "$F report r -o link2"};
+  struct shell *s = shell_open();
+  shell_run(s,
+            "$F gen normal --n 5 -o x.npy && ln x.npy link && ln -s r link2 && $F record --engine host -s "
+            "host/sequential --npy x.npy "
+            "--jsonl r && cat x.npy r >was");
+  EXPECT_CODE(s, 0);
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+    shell_run(s, lines[i]);
+    cr_expect(s->code == 2 && strstr(s->err, "is read, and can't be the output too"), "%s: %d %s", lines[i], s->code,
+              s->err);
+  }
+  shell_run(s, "cat x.npy r | cmp - was");
+  EXPECT_CODE(s, 0);
+  shell_close(s);
+}
+
+Test(command_input, a_dash_is_standard_output) {
+  struct shell *s = shell_open();
+  shell_run(s,
+            "$F record --engine host -s host/sequential -f thirds --jsonl - >to && $F record --engine host -s "
+            "host/sequential -f thirds --jsonl here && grep -c . to && test ! -e ./-");
+  EXPECT_CODE(s, 0);
+  cr_expect(atoi(s->out) > 2, "%s", s->out);
+  shell_close(s);
+}
+
 Test(command_input, malformed_and_absurd_numbers_are_refused) {
   static const char *const numbers[] = {"-1",  "x",    "5x",   "0x10",  "1.5", "\"\"",  " 5x",
                                         "1e",  "1e30", "2^41", "2^100", "^2",  "1e5e5", "99999999999999999999",

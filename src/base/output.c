@@ -12,6 +12,7 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
+#include "list.h"
 #include "path.h"
 
 /* The temporary files that exist now, to be removed if the process must end at once. They are not a forked child's. */
@@ -43,6 +44,25 @@ void fold_outputs_abandon(void) {
       temporaries[i].owner = 0;
     }
   errno = error;
+}
+
+static struct spared {
+  dev_t device;
+  ino_t inode;
+} * spared;
+static size_t n_spared, room_spared;
+
+static bool is_spared(const struct stat *info) {
+  for (size_t i = 0; i < n_spared; i++)
+    if (spared[i].device == info->st_dev && spared[i].inode == info->st_ino) return true;
+  return false;
+}
+
+void fold_output_spare(const char *path) {
+  struct stat info;
+  if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) || is_spared(&info)) return;
+  struct spared *added = fold_list_grow(&spared, &n_spared, &room_spared, sizeof *added);
+  if (added) *added = (struct spared){info.st_dev, info.st_ino};
 }
 
 fold_status fold_output_failed(const struct fold_output *output, int error) {
@@ -129,7 +149,7 @@ static int open_beside(struct fold_output *o, const struct stat *former) {
 static int open_target(struct fold_output *o) {
   struct stat link, info;
   bool is_link = lstat(o->path, &link) == 0 && S_ISLNK(link.st_mode), exists = stat(o->path, &info) == 0;
-  enum leads way = find_way(o->path);
+  enum leads way = strcmp(o->path, "-") == 0 ? TO_STANDARD_OUTPUT : find_way(o->path);
   if (way == TO_STANDARD_OUTPUT) return open_standard_output();
   if (way == THROUGH_PROC || (is_link && !exists) || (exists && !S_ISREG(info.st_mode))) return open_directly(o->path);
   o->target = is_link ? realpath(o->path, NULL) : strdup(o->path);
@@ -147,6 +167,11 @@ static void free_names(struct fold_output *o) {
 fold_status fold_output_open(struct fold_output *o, const char *path) {
   *o = (struct fold_output){.path = strdup(path)};
   if (o->path == NULL) return fold_error(FOLD_NO_MEMORY, "%s: no memory to write it", fold_path_tail(path));
+  struct stat info;
+  if (stat(path, &info) == 0 && is_spared(&info)) {
+    free_names(o);
+    return fold_error(FOLD_BAD_INPUT, "%s: is read, and can't be the output too", fold_path_tail(path));
+  }
   int fd = open_target(o), error = errno;
   if (fd >= 0) {
     o->file = fdopen(fd, "w");

@@ -26,7 +26,7 @@ enum fold_output_end {
   FOLD_OUTPUT_DROP,  /* removed */
 };
 
-/* FOLD_BAD_INPUT names the path when that can't be written; where the disk is full, then or later, or standard output is
+/* The path "-" is standard output. FOLD_BAD_INPUT names the path when that can't be written; where the disk is full, then or later, or standard output is
  * closed, that is FOLD_ENVIRONMENT. */
 fold_status fold_output_open(struct fold_output *output, const char *path);
 /* A failure to write is reported here at the latest, and then nothing is kept. `kept`, unless NULL, receives the name of an
@@ -34,6 +34,9 @@ fold_status fold_output_open(struct fold_output *output, const char *path);
 fold_status fold_output_close(struct fold_output *output, enum fold_output_end end, char kept[256]);
 /* FOLD_BAD_INPUT or what else `error` means for a file that is written. */
 fold_status fold_output_failed(const struct fold_output *output, int error);
+
+/* A file that this command reads: no output replaces it. */
+void fold_output_spare(const char *path);
 
 /* Removes the temporary files of this process, from a signal's handler too. */
 void fold_outputs_abandon(void);

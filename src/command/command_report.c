@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "command.h"
 #include "output.h"
@@ -69,18 +68,6 @@ static const struct argp argp = {
         "is "
         "called slower or faster only if the ranges from 10 % to 90 % of both runs do not meet."};
 
-/* The report would take its own input's place. */
-static fold_status check_output(const struct report *r) {
-  struct stat output, input;
-  if (stat(r->output, &output) != 0 || !S_ISREG(output.st_mode)) return fold_ok();
-  for (int i = 0; i <= r->n_inputs; i++) {
-    const char *path = i < r->n_inputs ? r->inputs[i] : r->before;
-    if (path && stat(path, &input) == 0 && input.st_dev == output.st_dev && input.st_ino == output.st_ino)
-      return fold_error(FOLD_BAD_INPUT, "%s: is read, and can't be the output too", r->output);
-  }
-  return fold_ok();
-}
-
 static fold_status write_report(const struct report *r, const struct fold_model *model, FILE *out) {
   if (r->format == FOLD_REPORT_MARKDOWN) return fold_report_markdown(model, out);
   if (r->format == FOLD_REPORT_JUNIT) return fold_report_junit(model, out);
@@ -99,7 +86,6 @@ static void warn_incomplete(const struct report *r, const struct fold_model *mod
 
 static fold_status make_report(const struct report *r, struct fold_model *model, struct fold_model *before) {
   struct fold_output output;
-  FOLD_TRY(check_output(r));
   for (int i = 0; i < r->n_inputs; i++) FOLD_TRY(fold_model_read(model, r->inputs[i]));
   if (r->before) {
     FOLD_TRY(fold_model_read(before, r->before));

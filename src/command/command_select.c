@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "command_compare_claim.h"
+#include "output.h"
 
 enum {
   SUBJECTS = 's',
@@ -164,6 +165,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case NPY:
       if (s->n_npy == sizeof o->npy / sizeof *o->npy) argp_failure(state, 2, 0, "--npy: at most 64 files");
       o->npy[s->n_npy++] = arg;
+      fold_output_spare(arg);
       s->npy = o->npy;
       return 0;
     case ARGP_KEY_END: check_idle(o, state); return 0;

@@ -1,4 +1,5 @@
 /* report_source.c: see report_source.h. gzip is a program on every machine that has compressed records. */
+#include "output.h"
 #include "report_source.h"
 
 #include <dirent.h>
@@ -42,6 +43,7 @@ static int start_gzip(struct fold_source_file *s, FILE *compressed) {
 fold_status fold_source_open(struct fold_source_file *s, const char *path) {
   *s = (struct fold_source_file){0};
   FILE *file = fopen(path, "re");
+  fold_output_spare(path);
   if (file == NULL) return unreadable(path, errno);
   const int first = getc(file), second = first == 0x1f ? getc(file) : EOF;
   if (first != 0x1f) {
