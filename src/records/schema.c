@@ -118,6 +118,7 @@ static fold_status check_object(const struct checking *c, const json_t *object, 
 static fold_status check_parts(const struct checking *c, const json_t *value, const char *key) {
   size_t i;
   json_t *part;
+  if (!json_is_object(value) && !json_is_array(value)) return fold_ok();
   if (!has_parts(c->fields, key)) return fold_ok();
   if (json_is_object(value)) return check_object(c, value, key);
   json_array_foreach(value, i, part) {
