@@ -59,11 +59,11 @@ run("rows/par_16", "-n", 0, code=2)
 # NumPy itself, and whatever it is that sums in a program.
 GUEST = """
 import json, sys
-import numpy as np
 for line in sys.stdin:
     asked = json.loads(line)
     answer = {"name": "mine/numpy", "dtypes": "f32,f64"}
     if asked["ask"] == "run":
+        import numpy as np  # only who runs waits for it
         x = np.load(asked["in"])
         np.save(asked["out"], %s)
         answer = {}
@@ -89,9 +89,12 @@ except ImportError:
 with tempfile.TemporaryDirectory() as folder:
     before_2_3 = numpy and tuple(map(int, numpy.__version__.split(".")[:2])) < (2, 3)
     for way, order in WAYS.items() if numpy else ():
-        for n in (7, 64) if order == "host/reverse" else (7, 64, 136, 1000) + ((10000,) if before_2_3 else ()):
+        for n in (7, 64) if order == "host/reverse" else (7, 136, 1000):
             got = reveal_program(folder, way, n, "f64")
             expect(got["kind"] == "tree" and order in got["orders"].split(", "), f"{way} {n}: {got['kind']} {got['orders']}")
+    if before_2_3:  # more than a buffer of NumPy's, in several launches
+        got = reveal_program(folder, "x.sum(axis=1)", 8200, "f32")
+        expect(got["kind"] == "tree" and "host/numpy" in got["orders"].split(", ") and got["launches"] > 100, f"8200: {got['kind']} {got['orders']}")
     if numpy:
         # Columns in turn; a column alone is contiguous, and summed as a row is.
         got = reveal_program(folder, "np.ascontiguousarray(x.T).sum(axis=0)", 64, "f32")

@@ -1,6 +1,7 @@
 """meddler.py HOW: a guest over --exec that sums right, needs no numpy, and does HOW to its input's file after each sum.
 
-As "meddles" it also changes what it has of its process: nobody sees that. meddler.py HOW IN OUT [THREADS] sums once."""
+As "meddles" it also changes what it has of its process: nobody sees that. As "by_threads" it adds in another sequence where it is told of
+several threads."""
 import json
 import os
 import signal
@@ -54,9 +55,6 @@ def meddle():
 
 
 how = sys.argv[1]
-if len(sys.argv) > 2:
-    run(how, sys.argv[2], sys.argv[3], int((sys.argv + ["0"])[4]))
-    sys.exit()
 for line in sys.stdin:
     asked = json.loads(line)
     if asked["ask"] == "describe":
