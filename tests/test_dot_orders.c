@@ -261,6 +261,7 @@ Test(dot_orders, the_bound_is_neither_too_narrow_nor_too_wide) {
     double x[2], y[2], least;
   } rows[] = {{FOLD_F32, {1 + 0x1p-23, 1}, {1 + 0x1p-23, 1}, 0x1p-22 * (1 + 0x1p-22)},
               {FOLD_BF16, {1, 1}, {1, 0x1p-100}, 0x1p-24 * (1 + 0x1p-24)},
+              {FOLD_F16, {0x1p15, 0x1p-12}, {1, 0x1p-24}, 0x1p-9 * (1 + 0x1p-24)},
               {FOLD_F32, {0x1p-100, 0x1p-100}, {0x1p-100, 0x1p-101}, 0x1p-149 * (1 + 0x1p-23)}};
   for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
     uint64_t x[2] = {0}, y[2] = {0};
