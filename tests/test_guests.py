@@ -383,7 +383,7 @@ TABLES = {"empty": "its table has no subject", "no_name": "has no name", "no_dty
 
 
 def check_programs(folder):
-    python = f"{sys.executable} -B {GUESTS}/program.py"
+    python = f"{sys.executable} -ISB {GUESTS}/program.py"
     few = ("--fixtures", "normal/f32/sum/*x1000/*,normal/f32/sum/*x17/*")
 
     def check_broken(how, options):
