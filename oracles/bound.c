@@ -222,7 +222,8 @@ fold_status fold_bound_outcomes(struct fold_arithmetic how, const struct fold_tr
   t.accumulator = fold_format_of(how.accumulator);
   const size_t rounded = truth->factors == 1 && fold_format_holds(t.result, fold_format_of(truth->dtype)) ? 2 : 1;
   outcomes->exact = outcomes->finite = true;
-  if (truth->n < rounded && truth->finite_terms) return fold_ok(); /* the element itself, or the identity: nothing is rounded */
+  if (truth->n < rounded && truth->finite_terms)
+    return fold_ok(); /* the element itself, or the identity: nothing is rounded */
   t.u = -t.accumulator.precision;
   t.height = how.method == FOLD_PLAIN && truth->op == FOLD_SUM ? height : truth->n - 1;
   t.height += fold_product_is_rounded(&t);
