@@ -321,3 +321,12 @@ Test(judge_accuracy, a_truth_that_fails_breaks_each_claim_and_is_told) {
   fold_truths_close(&truths);
   fold_rig_close(&rig);
 }
+
+/* Whatever the memory held: a product is not in a known order until somebody says so. */
+Test(judge_accuracy, a_weighing_begins_with_nothing_known) {
+  struct fold_weighing w;
+  memset(&w, 0x5a, sizeof w);
+  fold_weighing_init(&w);
+  cr_expect(w.running == NULL && w.truth == NULL && w.height == 0 && isnan(w.ulps) && isnan(w.fraction));
+  fold_weighing_free(&w);
+}
