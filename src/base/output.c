@@ -60,9 +60,12 @@ static bool is_spared(const struct stat *info) {
 
 void fold_output_spare(const char *path) {
   struct stat info;
-  if (stat(path, &info) != 0 || !S_ISREG(info.st_mode) || is_spared(&info)) return;
-  struct spared *added = fold_list_grow(&spared, &n_spared, &room_spared, sizeof *added);
-  if (added) *added = (struct spared){info.st_dev, info.st_ino};
+  if (stat(path, &info) != 0 || !S_ISREG(info.st_mode)) return;
+#pragma omp critical(spared) /* compare reads two files at once */
+  if (!is_spared(&info)) {
+    struct spared *added = fold_list_grow(&spared, &n_spared, &room_spared, sizeof *added);
+    if (added) *added = (struct spared){info.st_dev, info.st_ino};
+  }
 }
 
 fold_status fold_output_failed(const struct fold_output *output, int error) {
