@@ -88,6 +88,7 @@ fold_run mutant_counter, mutant_pid, mutant_threads, mutant_peels, mutant_half_a
 /* mutants_kept.c: what is kept from run to run */
 fold_run mutant_by_content, mutant_by_content_threads, mutant_by_address, mutant_by_ends, mutant_after_six;
 fold_run mutant_by_middle, mutant_by_sample, mutant_by_content_seven, mutant_zero_times_out_by_threads;
+fold_run mutant_by_nan_in_out;
 fold_run mutant_zero_times_out, mutant_scratch_unset, mutant_freed_memory;
 fold_scratch mutant_scratch;
 /* mutants_environment.c: what is left changed */

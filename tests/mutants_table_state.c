@@ -23,6 +23,8 @@ static const struct fold_mutant kept[] = {
           "another order from the seventh call on"),
     LOOSE("zero_times_out", mutant_zero_times_out, C(WRITES_OUTPUT), 0, "normal/f32/sum/1x33/*,normal/f32/sum/17x257/*",
           "sum + 0 * what was in the output"),
+    LOOSE("by_nan_in_out", mutant_by_nan_in_out, C(WRITES_OUTPUT), 0, "normal/f32/sum/1x33/*,normal/f32/sum/17x257/*",
+          "another sum where the output held NaN"),
     LOOSE("zero_times_out_by_threads", mutant_zero_times_out_by_threads, C(WRITES_OUTPUT), 0,
           "normal/f32/sum/1x33/*,normal/f32/sum/17x257/*", "sum + 0 * what was in the output, with eight threads"),
     SCRATCHED("scratch_unset", mutant_scratch_unset, C(RUN_TO_RUN), REPEATS, "an order by what was in the scratch"),
