@@ -1,9 +1,9 @@
-/* fake_cuda.c: a library that has the functions of CUDA's driver that judging needs, and the host behind them, for test_cuda_driver.py:
+/* fake_cuda.c: a library that has the functions of CUDA's driver that judging needs, and the host behind them, for their tests:
  * what is launched or copied from pinned memory is done when somebody waits for it, and by no other context than one that is current.
  *
- * FAKE_CUDA says what is wrong with it: "devices=N" (1), "init=CODE", "fail=NAME:K:CODE": the K-th call of NAME fails. FAKE_CUDA_LOG is a file
- * to which each process that took device memory adds what it left. FAKE_WITHOUT_LAUNCH: one function fewer; FAKE_WITHOUT_POOLS: without those of
- * pools.
+ * FAKE_CUDA says what is wrong with it: "devices=N" (1), "init=CODE", "fail=NAME:K:CODE": the K-th call of NAME fails, or with 0 each.
+ * FAKE_CUDA_LOG is a file to which each process that took device memory adds what it left. FAKE_WITHOUT_LAUNCH: one function fewer;
+ * FAKE_WITHOUT_POOLS: without those of pools.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -74,7 +74,7 @@ static int enter(const char *name, unsigned *calls, int needs_context) {
   if (at && strncmp(at, wanted, strlen(wanted)) == 0) {
     unsigned k;
     int code;
-    if (sscanf(at + strlen(wanted), "%u:%d", &k, &code) == 2 && k == *calls) return code;
+    if (sscanf(at + strlen(wanted), "%u:%d", &k, &code) == 2 && (k == 0 || k == *calls)) return code;
   }
   if (needs_context && !current) return NO_CONTEXT;
   return needs_context ? device.sticky : OK;
