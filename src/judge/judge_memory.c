@@ -125,8 +125,7 @@ void fold_judge_leaves_no_trace(struct fold_trial *trial, struct fold_finding *f
   if (!complete(trial, finding)) return;
   fold_trial_look_at_state(trial);
   /* Not of who has changed something already, as a limit of memory. */
-  fold_status status =
-      fold_trial_find(trial, FOLD_DID_LEAVE_STATE) ? fold_ok() : fold_trial_kept_memory(trial, &kept);
+  fold_status status = fold_trial_find(trial, FOLD_DID_LEAVE_STATE) ? fold_ok() : fold_trial_kept_memory(trial, &kept);
   if (status.code != FOLD_OK) {
     fold_find_failed(finding, status);
     return;
