@@ -132,8 +132,18 @@ static void close_abs(enum fold_dtype dtype, struct fold_super abs, struct fold_
   fold_super_value(dtype, &abs, truth->abs_sum);
 }
 
+void fold_truth_all_finite(struct fold_truth *truth) {
+  mpfr_set_prec(truth->finite, mpfr_get_prec(truth->exact));
+  mpfr_set(truth->finite, truth->exact, MPFR_RNDN);
+}
+
+/* After close_abs, which knows whether all terms are finite. */
 static void close_sum(enum fold_dtype dtype, const struct fold_super *sum, struct fold_truth *truth) {
   fold_super_value(dtype, sum, truth->exact);
+  if (truth->finite_terms) {
+    fold_truth_all_finite(truth);
+    return;
+  }
   struct fold_super finite = *sum;
   finite.nan = finite.positive_infinity = finite.negative_infinity = 0;
   fold_super_value(dtype, &finite, truth->finite);

@@ -14,8 +14,12 @@ static fold_status exact_dot(const struct fold_terms *terms, unsigned threads, s
   if (!state) return fold_error(FOLD_NO_MEMORY, "not enough memory for an exact dot product");
   fold_status status = fold_super_dot_add(terms->dtype, terms->factor[0], terms->factor[1], terms->n, threads, state);
   if (status.code == FOLD_OK) {
-    truth->finite_terms = fold_super_dot_finite(state, truth->finite, truth->abs_sum);
+    truth->finite_terms = fold_super_dot_magnitude(state, truth->abs_sum);
     fold_super_dot_value(state, truth->exact);
+    if (truth->finite_terms)
+      fold_truth_all_finite(truth);
+    else
+      fold_super_dot_finite(state, truth->finite);
     if (!mpfr_zero_p(truth->abs_sum)) truth->lowest = state->lowest;
     fold_truth_close(truth);
   }

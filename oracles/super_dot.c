@@ -155,9 +155,10 @@ static void gather_finite(const struct fold_super states[FOLD_DOT_SCALES], mpfr_
   gather(finite, value);
 }
 
-bool fold_super_dot_finite(const struct fold_super_dot *state, mpfr_t sum, mpfr_t magnitudes) {
-  gather_finite(state->sum, sum);
-  gather_finite(state->abs, magnitudes);
+void fold_super_dot_finite(const struct fold_super_dot *state, mpfr_t value) { gather_finite(state->sum, value); }
+
+bool fold_super_dot_magnitude(const struct fold_super_dot *state, mpfr_t value) {
+  gather_finite(state->abs, value);
   return !state->abs[1].nan && !state->abs[1].positive_infinity;
 }
 

@@ -26,8 +26,10 @@ fold_status fold_super_dot_add(enum fold_dtype dtype, const void *x, const void 
                                struct fold_super_dot *state);
 /* The exact sum, by the policy of sums (exact.c). */
 void fold_super_dot_value(const struct fold_super_dot *state, mpfr_t value);
-/* The exact sums of the finite products, and of their magnitudes; whether all products were finite. */
-bool fold_super_dot_finite(const struct fold_super_dot *state, mpfr_t sum, mpfr_t magnitudes);
+/* The exact sum of the finite products. */
+void fold_super_dot_finite(const struct fold_super_dot *state, mpfr_t value);
+/* The exact sum of the finite products' magnitudes; whether all products were finite. */
+bool fold_super_dot_magnitude(const struct fold_super_dot *state, mpfr_t value);
 /* The sum, rounded once. */
 uint64_t fold_super_dot_close(const struct fold_super_dot *state, enum fold_dtype to);
 

@@ -13,6 +13,8 @@
 fold_status fold_truth_start(struct fold_truth *truth, enum fold_dtype dtype, enum fold_op op, size_t n);
 /* The same of terms; BAD_INPUT for products of two factors that are not summed. */
 fold_status fold_truth_start_terms(struct fold_truth *truth, const struct fold_terms *terms);
+/* Sets finite of a sum, all of whose terms are, from exact. */
+void fold_truth_all_finite(struct fold_truth *truth);
 /* Sets rounded, condition and (where nothing is enclosed) exact_up, from the rest. */
 void fold_truth_close(struct fold_truth *truth);
 
