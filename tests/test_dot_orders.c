@@ -252,6 +252,16 @@ Test(dot_orders, the_bound_of_one_product_is_one_rounding) {
   }
 }
 
+static enum fold_code bound_of(const struct fold_terms *terms, struct fold_arithmetic how, uint64_t height,
+                               mpfr_t bound, struct fold_outcomes *may) {
+  struct fold_truth truth;
+  fold_truth_init(&truth);
+  cr_assert_eq(fold_oracle_terms(terms, 1, &truth).code, FOLD_OK);
+  const enum fold_code code = fold_bound_outcomes(how, &truth, height, NULL, bound, may).code;
+  fold_truth_free(&truth);
+  return code;
+}
+
 /* By hand, in f32 to f32, of two products in turn. A rounded product passes through two roundings, an exact one through one; what is
  * below the accumulator's smallest subnormal e loses e / 2 a product, and that is rounded too: gamma_2 S, gamma_1 S, e (1 + gamma_2),
  * where gamma_k = k u (1 + k u + ...). */
@@ -270,18 +280,13 @@ Test(dot_orders, the_bound_is_neither_too_narrow_nor_too_wide) {
       fold_bits_store(rows[k].dtype, y, i, fold_bits_from_double(rows[k].dtype, rows[k].y[i]));
     }
     const struct fold_terms terms = {.dtype = rows[k].dtype, .op = FOLD_SUM, .factors = 2, .factor = {x, y}, .n = 2};
-    struct fold_truth truth;
     struct fold_outcomes may;
     mpfr_t bound;
     mpfr_init2(bound, 128);
-    fold_truth_init(&truth);
-    cr_assert_eq(fold_oracle_terms(&terms, 1, &truth).code, FOLD_OK);
-    cr_assert_eq(fold_bound_outcomes(fold_arithmetic_of(FOLD_PLAIN, FOLD_F32), &truth, 1, NULL, bound, &may).code,
-                 FOLD_OK);
+    cr_assert_eq(bound_of(&terms, fold_arithmetic_of(FOLD_PLAIN, FOLD_F32), 1, bound, &may), FOLD_OK);
     cr_expect(
         !may.exact && mpfr_cmp_d(bound, rows[k].least) >= 0 && mpfr_cmp_d(bound, rows[k].least * (1 + 0x1p-40)) <= 0,
         "row %zu: %a, want %a", k, mpfr_get_d(bound, MPFR_RNDU), rows[k].least);
-    fold_truth_free(&truth);
     mpfr_clear(bound);
   }
 }
@@ -291,16 +296,12 @@ Test(dot_orders, compensated_methods_have_no_bound) {
   static const enum fold_method methods[] = {FOLD_KAHAN, FOLD_NEUMAIER, FOLD_PLAIN, FOLD_EXACT};
   double x[] = {0.1, 0.3, 0.7}, y[] = {0.3, -0.7, 0.9};
   struct fold_terms terms = {.dtype = FOLD_F64, .op = FOLD_SUM, .factors = 2, .factor = {x, y}, .n = 3};
-  struct fold_truth truth;
   struct fold_outcomes may;
   mpfr_t bound;
   mpfr_init2(bound, 128);
-  fold_truth_init(&truth);
-  cr_assert_eq(fold_oracle_terms(&terms, 1, &truth).code, FOLD_OK);
   for (size_t m = 0; m < 4; m++)
-    cr_expect_eq(fold_bound_outcomes(fold_arithmetic_of(methods[m], FOLD_F64), &truth, 2, NULL, bound, &may).code,
+    cr_expect_eq(bound_of(&terms, fold_arithmetic_of(methods[m], FOLD_F64), 2, bound, &may),
                  m < 2 ? FOLD_UNSUPPORTED : FOLD_OK);
-  fold_truth_free(&truth);
   mpfr_clear(bound);
 }
 
