@@ -109,7 +109,8 @@ struct foldproof_verify_options {
   const uint64_t
       *around; /* n_around numbers of rows, 16 at most, about which batch_invariant tries every size [none] */
   size_t n_around;
-  /* n_unseen claims that are skipped, for the caller, between foldproof and whose function is judged, hides what they are about [none] */
+  /* n_unseen claims to skip: the caller, which stands between foldproof and the function that is judged, hides what they are about
+   * [none] */
   const struct foldproof_unseen *unseen;
   size_t n_unseen;
 };

@@ -56,12 +56,10 @@ static fold_status door_of(const struct foldproof_verify_options *o, struct fold
   if (o->n_unseen > 0 && o->unseen == NULL)
     return fold_error(FOLD_BAD_INPUT, "the list of claims that are not seen is a null pointer");
   for (size_t i = 0; i < o->n_unseen; i++) {
-    const struct fold_claim *claim = o->unseen[i].claim ? fold_claim_find(o->unseen[i].claim) : NULL;
+    const char *name = o->unseen[i].claim ? o->unseen[i].claim : "no name";
+    const struct fold_claim *claim = fold_claim_find(name);
     if (claim == NULL || o->unseen[i].reason == NULL)
-      return fold_error(FOLD_BAD_INPUT, "claims that are not seen: %.60s",
-                        claim                ? "no reason"
-                        : o->unseen[i].claim ? o->unseen[i].claim
-                                             : "no name");
+      return fold_error(FOLD_BAD_INPUT, "claims that are not seen: %.60s", claim ? "no reason" : name);
     door->unseen[claim->id] = o->unseen[i].reason;
     door->tidy &= ~FOLD_CLAIM(claim->id);
   }

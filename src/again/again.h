@@ -1,8 +1,9 @@
 /* again.h: a record's run, made of it again: whose results, of which terms, with which bits. For judges that come later, on any machine.
  *
  * A record says of its subject what a judge must know (record.h), so that neither the subject nor its engine need be here. Its input is
- * made again by generator and seed, found among the fixtures, or read from its array's file, and must have the record's hash. Results are those that it holds; where
- * it holds but the first rows' bits, those of its order's replay, or the exact ones, are taken if their hash is the record's.
+ * made again by generator and seed, found among the fixtures, or read from its array's file, and must have the record's hash. Results
+ * are those that it holds; where it holds but the first rows' bits, those of its order's replay, or the exact ones, are taken if their
+ * hash is the record's.
  */
 #ifndef FOLD_AGAIN_H
 #define FOLD_AGAIN_H

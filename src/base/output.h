@@ -26,8 +26,8 @@ enum fold_output_end {
   FOLD_OUTPUT_DROP,  /* removed */
 };
 
-/* The path "-" is standard output. FOLD_BAD_INPUT names the path when that can't be written; where the disk is full, then or later, or standard output is
- * closed, that is FOLD_ENVIRONMENT. */
+/* The path "-" is standard output. FOLD_BAD_INPUT names the path when that can't be written; where the disk is full, then or later,
+ * or standard output is closed, that is FOLD_ENVIRONMENT. */
 fold_status fold_output_open(struct fold_output *output, const char *path);
 /* A failure to write is reported here at the latest, and then nothing is kept. `kept`, unless NULL, receives the name of an
  * incomplete file (cut if it is too long), or "". */

@@ -18,8 +18,6 @@
 #include "recorded.h"
 #include "replay.h"
 #include "report_source.h"
-#include "report_text.h"
-#include "text.h"
 
 enum { FOLDER = 0x200, MOST_LINES = 10, MOST_CASES = 300 };
 

@@ -1,5 +1,4 @@
 /* report_source.c: see report_source.h. gzip is a program on every machine that has compressed records. */
-#include "output.h"
 #include "report_source.h"
 
 #include <dirent.h>
@@ -11,6 +10,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "output.h"
 
 static fold_status unreadable(const char *path, int error) {
   return fold_error(error == ENOMEM ? FOLD_NO_MEMORY : FOLD_BAD_INPUT, "%.150s: can't be read: %s", path,
