@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -90,6 +91,18 @@ def write_all(folder):
     return seen
 
 
+def check_command(folder, seen):
+    """A run says its command line, as it was given; a copy of another run's environment says that run's."""
+    said = seen["environment"]["command"]
+    assert shlex.split(said) == ["foldproof", *COMMANDS[0], "--jsonl", str(folder / "0.jsonl")], said
+    words = ["study", "--sizes", "1000", "--generators", "nor*", "--seed", "5", "--jsonl", "a 'b'\n.jsonl"]
+    run(*words, cwd=folder)
+    told = json.loads((folder / words[-1]).read_text().splitlines()[0])["command"]
+    assert "\n" not in told and subprocess.check_output(["sh", "-c", f'printf "%s|" {told}'], text=True) == "|".join(["foldproof", *words, ""]), told
+    run("judge", "0.jsonl", "--jsonl", "copy.jsonl", cwd=folder)
+    assert json.loads((folder / "copy.jsonl").read_text().splitlines()[0])["command"] == said
+
+
 def check_date(folder, seen):
     """A run says its day; a copy of another build's environment says none where that said none."""
     assert re.fullmatch(r"20\d\d-\d\d-\d\d", seen["environment"]["date"]), seen["environment"]
@@ -159,6 +172,7 @@ with tempfile.TemporaryDirectory(prefix="foldproof-records-") as scratch:
     written = write_all(scratch)
     missing = {"environment", "judgement", "run", "timing", "study", "study_float64", "study_ranks", "study_worlds", "end"} - set(written)
     assert not missing, f"no command wrote {missing}"
+    check_command(scratch, written)
     check_date(scratch, written)
     measured_lines(written)
     check_readers(scratch, written)

@@ -5,6 +5,7 @@
 #include "bits.h"
 #include "compare.h"
 #include "nearer.h"
+#include "own_run.h"
 #include "recorded.h"
 #include "report_text.h"
 #include "text.h"
@@ -228,6 +229,8 @@ static void count_all(json_t *tables, const json_t *told) {
   count(tables, "size", text, told);
 }
 
+static bool is_of_run(const char *key) { return fold_own_run_has(key) || strcmp(key, "asked") == 0; }
+
 /* What of two environments has other words; of lists (GPUs) their first element's. */
 static void tell_changes(const json_t *a, const json_t *b, const char *prefix, json_t *changes) {
   const char *key;
@@ -237,8 +240,7 @@ static void tell_changes(const json_t *a, const json_t *b, const char *prefix, j
     char name[100];
     snprintf(name, sizeof name, "%s%.80s", prefix, key);
     fold_text_one_line(name);
-    if (json_equal(before, value) || strcmp(key, "closing_line") == 0 || strcmp(key, "asked") == 0) continue;
-    if (strcmp(key, "date") == 0 || strcmp(key, "schema") == 0) continue; /* of the record, not of the machine */
+    if (json_equal(before, value) || is_of_run(key)) continue;
     if (json_is_array(value)) {
       tell_changes(json_array_get(before, 0), json_array_get(value, 0), "gpu ", changes);
       continue;
@@ -256,7 +258,7 @@ static void tell_changes(const json_t *a, const json_t *b, const char *prefix, j
     char name[100];
     snprintf(name, sizeof name, "%s%.80s", prefix, key);
     fold_text_one_line(name);
-    if (b && !json_object_get(b, key) && json_is_string(value))
+    if (b && !json_object_get(b, key) && json_is_string(value) && !is_of_run(key))
       put(changes, name, json_pack("[s,s]", json_string_value(value), ""));
   }
 }

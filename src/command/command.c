@@ -145,7 +145,7 @@ fold_status fold_tell_environment(struct fold_records *records, const char *envi
   json_t *told = json_loads(environment, 0, NULL), *asked = fold_asked_of(selection);
   if (told && json_object_size(asked)) json_object_set(told, "asked", asked);
   json_decref(asked);
-  return fold_records_environment_of(records, told);
+  return fold_records_environment(records, told);
 }
 
 fold_status fold_close_records(const char *program, struct fold_records *records, fold_status status) {

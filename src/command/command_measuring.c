@@ -1,6 +1,7 @@
 /* command_measuring.c: see command_measuring.h. */
 #include "command_measuring.h"
 
+#include "environment.h"
 #include "report_answer.h"
 
 fold_status fold_measuring_open(struct fold_measuring *m, const char *jsonl) {
@@ -8,7 +9,7 @@ fold_status fold_measuring_open(struct fold_measuring *m, const char *jsonl) {
   fold_progress_open(&m->progress);
   if (jsonl == NULL) return fold_ok();
   FOLD_TRY(fold_records_open(&m->records, jsonl));
-  return fold_records_environment(&m->records);
+  return fold_records_environment(&m->records, fold_environment());
 }
 
 fold_status fold_measuring_take(struct fold_measuring *m, json_t *record) {

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "environment.h"
 #include "map.h"
 #include "world.h"
 #include "world_setting.h"
@@ -104,7 +105,7 @@ fold_status fold_reveal_maps(const struct fold_map_options *options, const struc
   struct maps m = {.options = options, .subject = subject, .dtype = dtype};
   fold_status status = check(subject);
   if (status.code == FOLD_OK && options->jsonl) status = fold_records_open(&m.records, options->jsonl);
-  if (status.code == FOLD_OK && options->jsonl) status = fold_records_environment(&m.records);
+  if (status.code == FOLD_OK && options->jsonl) status = fold_records_environment(&m.records, fold_environment());
   if (status.code == FOLD_OK) status = map_all(&m);
   const fold_status closed = fold_close_records("foldproof reveal", &m.records, status);
   if (status.code == FOLD_OK) status = closed;

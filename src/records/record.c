@@ -6,12 +6,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "bits.h"
 #include "build.h"
-#include "environment.h"
 #include "hash.h"
+#include "own_run.h"
 #include "replay.h"
 #include "text.h"
 
@@ -60,21 +59,10 @@ fold_status fold_records_line(struct fold_records *records, json_t *line) {
   return error ? fold_output_failed(&records->output, error) : fold_ok();
 }
 
-/* The day on which this build's run began; a copy of another run's environment says when that was. */
-static void set_date(json_t *line) {
-  const char *build = json_string_value(json_object_get(line, "build"));
-  const time_t now = time(NULL);
-  struct tm day;
-  char text[16];
-  if (!build || strcmp(build, fold_build_commit()) != 0 || json_object_get(line, "date")) return;
-  if (gmtime_r(&now, &day) && strftime(text, sizeof text, "%Y-%m-%d", &day))
-    json_object_set_new(line, "date", json_string(text));
-}
-
 fold_status fold_records_environment_of(struct fold_records *records, json_t *environment) {
   json_t *line = json_pack("{s:i, s:s}", "schema", FOLD_SCHEMA, "type", "environment");
   if (line && environment) json_object_update(line, environment);
-  set_date(line);
+  fold_own_run_set_date(line);
   if (line) json_object_set_new(line, "closing_line", json_true());
   json_decref(environment);
   records->announced = true;
@@ -83,8 +71,9 @@ fold_status fold_records_environment_of(struct fold_records *records, json_t *en
   return fold_records_line(records, line);
 }
 
-fold_status fold_records_environment(struct fold_records *records) {
-  return fold_records_environment_of(records, fold_environment());
+fold_status fold_records_environment(struct fold_records *records, json_t *environment) {
+  fold_own_run_set_command(environment);
+  return fold_records_environment_of(records, environment);
 }
 
 uint64_t fold_records_sum(uint64_t sum, size_t lines, bool complete) {

@@ -34,9 +34,9 @@ struct fold_records {
 /* Opens `path` for writing; FOLD_BAD_INPUT names it when that can't be. Where the disk is full, then or later, that is
  * FOLD_ENVIRONMENT. */
 fold_status fold_records_open(struct fold_records *records, const char *path);
-/* One line for the environment, this process's. */
-fold_status fold_records_environment(struct fold_records *records);
-/* The same of another machine; takes over `environment`. */
+/* One line for the environment of this process's run; takes over `environment`. */
+fold_status fold_records_environment(struct fold_records *records, json_t *environment);
+/* The same of a run that was made before, perhaps elsewhere. */
 fold_status fold_records_environment_of(struct fold_records *records, json_t *environment);
 /* One line for each judgement; where `gathers` is set, for what could not run one of "cases" cases, when the file is closed. */
 fold_status fold_records_judgement(struct fold_records *records, const struct fold_judgement *judgement);
