@@ -70,6 +70,24 @@ Test(report, environments_are_told_apart) {
   shell_close(s);
 }
 
+/* What is of a run alone makes no other environment; the page lists the runs. */
+Test(report, runs_on_one_machine_share_its_environment) {
+  struct shell *s = shell_open();
+#define RUN(more) "{\"schema\":2,\"type\":\"environment\",\"build\":\"b\",\"foldproof\":\"0.2.0\",\"cpu\":\"a cpu\"" more "}\n"
+  shell_put(s, "a.jsonl", RUN(",\"date\":\"2026-11-22\",\"command\":\"foldproof study\""));
+  shell_put(s, "b.jsonl", RUN(",\"date\":\"2026-11-23\",\"command\":\"foldproof bench -n '<1>'\""));
+  shell_put(s, "c.jsonl", RUN(",\"runs\":\"3\""));
+#undef RUN
+  shell_run(s, "$F report a.jsonl b.jsonl --format markdown && $F report a.jsonl b.jsonl -o page.html");
+  EXPECT_CODE(s, 0);
+  cr_expect(strstr(s->out, "On a cpu.\n"), "%s", s->out);
+  cr_expect(shell_holds(s, "page.html", "run 0</th><td>2026-11-22: foldproof study</td>"));
+  cr_expect(shell_holds(s, "page.html", "run 1</th><td>2026-11-23: foldproof bench -n &#39;&#60;1&#62;&#39;</td>"));
+  shell_run(s, "$F report c.jsonl a.jsonl -o page.html"); /* a field of somebody else's that has the list's name */
+  EXPECT_CODE(s, 0);
+  shell_close(s);
+}
+
 Test(report, the_page_says_what_verify_said) {
   struct shell *s = shell_open();
   char closing[200];

@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "list.h"
+#include "own_run.h"
 #include "report_index.h"
 #include "report_lines.h"
 #include "report_text.h"
+#include "schema.h"
 
 static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for the report"); }
 
@@ -27,20 +29,44 @@ const char *fold_model_word(struct fold_model *model, const char *word) {
   return fold_index_add(&model->index.words, word, strlen(word), model->n_words - 1) ? copy : NULL;
 }
 
-fold_status fold_model_add_environment(struct fold_model *model, const json_t *record, int *environment) {
-  char *text = json_dumps(record, JSON_COMPACT | JSON_SORT_KEYS);
-  if (text == NULL) return no_memory();
-  json_int_t known = fold_index_find(model->index.environments, text, strlen(text));
-  bool noted = known >= 0 || fold_index_add(&model->index.environments, text, strlen(text), model->n_environments);
+/* The record without what is of its run alone, so that runs in one environment share it. */
+static json_t *surroundings_of(const json_t *record) {
+  json_t *copy = json_object(), *value;
+  const char *key;
+  json_object_foreach((json_t *)(uintptr_t)record, key, value) if (!fold_own_run_has(key))
+      json_object_set(copy, key, value);
+  return copy;
+}
+
+/* Keeps a new environment; takes over `surroundings`. */
+static fold_status find_environment(struct fold_model *model, json_t *surroundings, int *environment) {
+  char *text = json_dumps(surroundings, JSON_COMPACT | JSON_SORT_KEYS);
+  const size_t n = text ? strlen(text) : 0;
+  const json_int_t known = text ? fold_index_find(model->index.environments, text, n) : -1;
+  json_t **at = NULL;
+  if (text && known < 0 && fold_index_add(&model->index.environments, text, n, model->n_environments))
+    at = fold_list_grow(&model->environments, &model->n_environments, &model->room_environments, sizeof *at);
+  *environment = (int)(known >= 0 ? known : (json_int_t)model->n_environments - 1);
   free(text);
-  if (!noted) return no_memory();
-  *environment = (int)known;
-  if (known >= 0) return fold_ok();
-  json_t **at = fold_list_grow(&model->environments, &model->n_environments, &model->room_environments, sizeof *at);
-  if (at == NULL) return no_memory();
-  *at = json_deep_copy(record); /* NULL is freed as nothing */
-  *environment = (int)model->n_environments - 1;
-  return *at ? fold_ok() : no_memory();
+  if (at)
+    *at = surroundings;
+  else
+    json_decref(surroundings);
+  return at || known >= 0 ? fold_ok() : no_memory();
+}
+
+/* "2026-11-22: foldproof bench -n 1e6" among the environment's runs. */
+static fold_status add_run(json_t *environment, const json_t *record) {
+  const char *date = fold_record_text(record, FOLD_KEY(date)), *command = fold_record_text(record, FOLD_KEY(command));
+  if (!*date && !*command) return fold_ok();
+  if (!json_is_array(json_object_get(environment, "runs"))) json_object_set_new(environment, "runs", json_array());
+  json_t *run = json_sprintf("%s%s%s", date, *date && *command ? ": " : "", command);
+  return json_array_append_new(json_object_get(environment, "runs"), run) == 0 ? fold_ok() : no_memory();
+}
+
+fold_status fold_model_add_environment(struct fold_model *model, const json_t *record, int *environment) {
+  FOLD_TRY(find_environment(model, surroundings_of(record), environment));
+  return add_run(model->environments[*environment], record);
 }
 
 static struct fold_model_subject *find_subject(struct fold_model *model, const json_t *record) {

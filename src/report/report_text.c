@@ -162,7 +162,7 @@ void fold_text_environment(const json_t *environment, void (*put)(FILE *, const 
     if (!json_is_array(value)) put_value(key, value, put, out);
     for (size_t i = 0; i < json_array_size(value); i++) {
       char name[96];
-      snprintf(name, sizeof name, "%.60s %zu", strcmp(key, "gpus") == 0 ? "gpu" : key, i);
+      snprintf(name, sizeof name, "%.*s %zu", (int)strlen(key) - 1, key, i); /* gpus, runs */
       put_value(name, json_array_get(value, i), put, out);
     }
   }
