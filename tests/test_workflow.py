@@ -209,7 +209,7 @@ def check_required(folder):
     for script in (SOURCE / "ci").glob("*.sh"):
         shutil.copy(script, ci)
     (ci / "setup.sh").write_text("#!/bin/sh\ntouch out\n")
-    for name in ("gpu.sh", "scaling-gpu.sh", "sanitize-gpu.sh", "profile-gpu.sh"):
+    for name in ("gpu.sh", "bench-gpu.sh", "scaling-gpu.sh", "sanitize-gpu.sh", "profile-gpu.sh"):
         for value in ("yes", "", "-1", "1.5", " 1", "+1", "0x1", "1025", "a[0]", "1 -o 1"):
             done = subprocess.run([ci / name, out], env={**os.environ, "FOLDPROOF_REQUIRE_GPUS": value}, check=False,
                                   capture_output=True, text=True)

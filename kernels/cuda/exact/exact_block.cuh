@@ -6,8 +6,8 @@
  * blocks of whole warps, at most EXACT_THREADS threads. Launched by exact.cu, one instance a dtype.
  *
  * Measured on H200s, times CUB's default sum in the same run, 10^8 and 10^9 elements:
- *   f32   1.03, 1.00; all exponents 0.95, 0.98     f64   0.99, 1.00; all exponents 0.75 to 0.77, 0.76
- *   f16   1.12, 1.39; all exponents the same       bf16  1.10, 1.38; all exponents 1.02, 1.32
+ *   f32   0.98, 1.01; all exponents 0.95, 1.01     f64   1.00, 1.02; all exponents 0.75 to 0.79, 0.76 to 0.82
+ *   f16   1.12, 1.39; all exponents the same       bf16  1.10, 1.39; all exponents 1.01, 1.34
  * What gained it for all exponents: tiles that go unlooked at where those before fitted no windows (51 instructions a term of f64
  * became 37; 10^8 of f64 0.65 to 0.73, of bf16 0.91 to 1.00), and f64's carries every 64 tiles instead of 16 (0.75 to 0.77). f64 is held up by
  * the two warps that share a set of columns: 31% of samples are in the wait for it (Nsight Compute). Columns of 42 limbs, 52 binades
