@@ -117,13 +117,32 @@ def check_pasted(project, wrong):
     (project.path / guest).unlink()
 
 
+def check_overflows(project):
+    """Partial sums that overflow refute no order that nobody declared, and are not kept; a declared order's are."""
+    cases = f"{FEW},partial_overflow/f32/sum/*"
+    free = project.build("overflows", FREE)
+    said = project.record(free, "--bless", "--fixtures", cases, code=0)
+    assert "3 added" in said and "1 left out: partial sums overflowed" in said, said
+    assert "partial_overflow" not in str(project.kept())
+    assert "3 held, 0 differ" in project.record(free, "--fixtures", FEW, code=0)
+    finite = project.build("finite", FREE, ("= s;", "= call->cols == 3 ? (float)(0.0 + x[0] + x[1] + x[2]) : s;"))
+    assert "1 added" in project.record(finite, "--bless", "--fixtures", cases, code=0)
+    said = project.record(free, "--bless", "--fixtures", cases, code=1)
+    assert "row 0 is not finite, and the exact result and what is kept are" in said, said
+    shutil.rmtree(project.path / "kept")
+    ordered = project.build("ordered")
+    assert "4 added" in project.record(ordered, "--bless", "--fixtures", cases, code=0)
+    assert ", 0 differ" in project.record(ordered, "--fixtures", cases, code=0)
+    shutil.rmtree(project.path / "kept")
+
+
 def check_refused(project):
     off = project.build("off", FREE, ("= s;", "= s + 1;"))
     said = project.record(off, "--bless", "--fixtures", FEW, code=1)
     assert "bounded is refuted: error 1 is above the bound" in said and not project.kept(), said
     wild = project.build("wild", FREE, ("bounded,reproducible", "run_to_run"), ("= s;", "= call->cols == 33 ? 1 / (s - s) : s;"))
     said = project.record(wild, "--bless", "--fixtures", FEW, code=1)
-    assert "row 0 is not finite, and the exact result is" in said and not project.kept(), said
+    assert "no order has such an error: " in said and not project.kept(), said
     leaves = project.build("leaves", FREE, ("static int sum", "#include <fenv.h>\nstatic int sum"), ("(void)context;", "fesetround(FE_DOWNWARD);"))
     said = project.record(leaves, "--bless", "--fixtures", FEW, code=1)
     assert "it left its process changed" in said and not project.kept(), said
@@ -338,6 +357,7 @@ with tempfile.TemporaryDirectory() as scratch:
     project = Project(pathlib.Path(scratch))
     check_portable(project)
     check_refused(project)
+    check_overflows(project)
     check_object(project)
     check_commit(project)
     check_ranks(project)

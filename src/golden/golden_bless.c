@@ -2,9 +2,11 @@
  *
  * Refused are: what a claim of results refutes (judged as verify judges it); whatever a subject claims, an error above the bound that any
  * order has, unless nobody knows what its results are of; another result when all is run again, in new processes; an order's bits that are not its replay's by other
- * arithmetic, an exact result that is not MPFR's; a NaN or an infinity where the exact result is a finite number of the format; a run
- * that did something else besides (left results unwritten, wrote elsewhere, changed its input, left its process changed); an input that
- * is not made again alike. One refusal, and nothing is written.
+ * arithmetic, an exact result that is not MPFR's; a run that did something else besides (left results unwritten, wrote elsewhere, changed
+ * its input, left its process changed); an input that is not made again alike. One refusal, and nothing is written.
+ *
+ * Left out are results of no known order that are not finite where the exact result is, and where partial sums may overflow: no bound
+ * refutes them, and nothing certifies them. Where a finite result was kept they are refused.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -107,6 +109,14 @@ static fold_status is_mpfrs(struct fold_golden_run *run, const struct fold_golde
   return fold_ok();
 }
 
+/* Neither right nor wrong: its order is not known, and some orders overflow. */
+static void leave_out(struct fold_golden_run *run, const struct fold_judgement *j, size_t row) {
+  if (fold_golden_kept(run, j))
+    refuse(run, j, "row %zu is not finite, and the exact result and what is kept are", row);
+  else
+    run->overflowed++;
+}
+
 /* *right: nothing is to be said against it. */
 static fold_status certify(struct fold_golden_run *run, const struct fold_judgement *j,
                            const struct fold_golden_result *now, bool *right) {
@@ -138,10 +148,10 @@ static fold_status certify(struct fold_golden_run *run, const struct fold_judgem
            judged.finding.reason);
   else if ((judged.held & needed) != needed && j->c->rows > 0)
     refuse(run, j, "no oracle can certify it");
-  else if (find_wild(run, now, &row, &status))
-    refuse(run, j, "row %zu is not finite, and the exact result is", row);
   else if (!is_bounded(&e, &judged, &any_order))
     refuse(run, j, "no order has such an error: %s", any_order.reason);
+  else if (!portable && find_wild(run, now, &row, &status))
+    leave_out(run, j, row);
   else
     *right = true;
   if (*right && portable && exact) {
@@ -219,11 +229,24 @@ fold_status fold_golden_bless(struct fold_golden_run *run, const struct fold_jud
   return keep(run, &now);
 }
 
+/* Held against what the first run gave. */
+static fold_status compare_again(struct fold_golden_run *run, const struct fold_judgement *j,
+                                 const struct fold_golden_result *now) {
+  const struct fold_golden_line *kept = fold_golden_kept(run, j);
+  fold_status status = fold_ok();
+  size_t place;
+  if (kept == NULL) FOLD_TRY(fold_golden_remake(run, j->c));
+  if (kept == NULL && !fold_golden_portable(now->subject) && find_wild(run, now, &place, &status)) return status;
+  if (kept == NULL || kept->input != j->input_hash)
+    refuse(run, j, "it varies from run to run: in a new process it has another input, or none before");
+  else if (fold_golden_differ(kept, &now->line, &place))
+    refuse(run, j, "it varies from run to run: different bits in a new process");
+  return fold_ok();
+}
+
 fold_status fold_golden_again(struct fold_golden_run *run, const struct fold_judgement *j) {
   struct fold_golden_result now;
-  const struct fold_golden_line *kept;
   const enum fold_verdict verdict = j->finding.verdict;
-  size_t place;
   if (!(fold_claims_of(j->subject, j->c->op) & FOLD_CLAIM(FOLD_RUN_TO_RUN))) return fold_ok();
   if (verdict == FOLD_REFUTED || verdict == FOLD_BROKEN) {
     refuse(run, j, "it varies from run to run: %s", j->finding.reason);
@@ -231,13 +254,9 @@ fold_status fold_golden_again(struct fold_golden_run *run, const struct fold_jud
   }
   if (j->claim || j->got == NULL) return fold_ok();
   FOLD_TRY(fold_golden_result_of(j, &now));
-  kept = fold_golden_kept(run, j);
-  if (kept == NULL || kept->input != j->input_hash)
-    refuse(run, j, "it varies from run to run: in a new process it has another input, or none before");
-  else if (fold_golden_differ(kept, &now.line, &place))
-    refuse(run, j, "it varies from run to run: different bits in a new process");
+  const fold_status status = compare_again(run, j, &now);
   free(now.results);
-  return fold_ok();
+  return status;
 }
 
 /* What goldens name and is gone leaves them. */
@@ -264,6 +283,9 @@ fold_status fold_golden_bless_end(struct fold_golden_run *run) {
   printf("goldens in %s: %zu %s, %zu changed, %zu as they were, %zu refused; code of commit %s\n", run->options->folder,
          run->added, run->refused ? "new" : "added", run->changed, run->same, run->refused, run->commit);
   if (run->unsteady) printf("%zu results are not kept: who gave them does not promise run_to_run\n", run->unsteady);
+  if (run->overflowed)
+    printf("%zu left out: partial sums overflowed where the exact result is finite, and no order is declared\n",
+           run->overflowed);
   if (run->refused)
     printf("nothing is written: %zu result%s refused\n", run->refused, run->refused == 1 ? " was" : "s were");
   return run->refused ? fold_ok() : fold_goldens_write(&run->goldens);

@@ -33,7 +33,7 @@ struct fold_golden_run {
   const void *guest; /* whose object was hashed last */
   uint64_t object;
   size_t held, differ, other_input, other_order, other_object, gone, stale, unkept;
-  size_t added, changed, same, refused, unsteady;
+  size_t added, changed, same, refused, unsteady, overflowed;
 };
 
 /* `index` is of the selection's folder of fixtures; NULL: it is read. */
