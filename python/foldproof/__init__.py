@@ -15,7 +15,7 @@ from __future__ import annotations
 import ctypes
 from typing import Any, Optional
 
-from . import _arrays, _see
+from . import _arrays, _golden, _library, _result, _reveal, _see, _verify
 from ._golden import Differs, Stale, golden
 from ._library import Measure, check as _check, library as _lib, whole as _whole
 from ._result import Broken, Failure, NothingJudged, Refuted, Result
@@ -28,6 +28,8 @@ __all__ = ["Broken", "Differs", "Failure", "Measure", "NothingJudged", "Refuted"
 
 for _public in (Broken, Differs, Failure, NothingJudged, Refuted, Result, Stale):  # as users know them
     _public.__module__ = __name__
+for _module in (_arrays, _golden, _library, _result, _reveal, _verify):  # in pytest a failure is shown at the caller's line
+    setattr(_module, "__tracebackhide__", True)
 
 
 def __getattr__(name: str) -> Any:

@@ -72,7 +72,9 @@ class Guest:
         if seen.dtype != result:
             raise Wrong(f"its results are of {seen.dtype}, and not of {result}")
         if seen.shape not in ((call.rows,), (call.rows, 1)):
-            raise Wrong(f"its results have shape {seen.shape}, and not ({call.rows},): one result for each row")
+            longer = len(seen.shape) > 1 and seen.shape[0] == call.rows
+            hint = "; for a function of rows, such as a norm, say problem='rows'" if longer else ""
+            raise Wrong(f"its results have shape {seen.shape}, and not ({call.rows},): one result for each row{hint}")
 
     def _take(self, value: Any, call: Any) -> None:
         """What came back, to call.out."""

@@ -77,7 +77,7 @@ def golden(
         words += ["--bless"] * bless + ["--dirty"] * (bless and dirty) + [str(file)]
         done = subprocess.run(words, capture_output=True, text=True)
     said = re.sub(re.escape(scratch) + r"\S*: ?", "", done.stdout + done.stderr).strip()
-    for option, argument in (("see record --bless", "bless=True keeps these results"), ("--bless:", "bless=True:"), ("--dirty", "dirty=True")):
+    for option, argument in (("see record --bless", "bless=True keeps these results"), ("record --bless", "bless=True"), ("--bless", "bless=True"), ("--dirty", "dirty=True")):
         said = said.replace(option, argument)
     said += _unkept(result.judgements, asked)
     if done.returncode == 77:

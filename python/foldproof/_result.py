@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections import Counter
 from typing import Any, Dict, List, Optional
 
@@ -12,6 +13,21 @@ Record = Dict[str, Any]
 # What needs launches, strides or ranks, and of rows an operation that is known.
 _NOT_OF_CALLABLES = {"launch_invariant", "stride_invariant", "message_invariant", "world_invariant", "rank_agreement"}
 _NOT_OF_ROWS = {"padding_invariant"}
+
+
+# How struct calls a dtype, and the digits that tell its numbers apart.
+_FORMATS = {"f16": ("e", 5), "f32": ("f", 9), "f64": ("d", 17)}
+
+
+def _number(bits: str, dtype: str) -> str:
+    """The bits, beside the number that they are."""
+    pattern = bytes.fromhex(bits[2:])
+    if dtype == "bf16":
+        pattern, dtype = pattern + b"\0\0", "f32"
+    if dtype not in _FORMATS:
+        return bits
+    code, digits = _FORMATS[dtype]
+    return f"{bits} ({struct.unpack('>' + code, pattern)[0]:.{digits}g})"
 
 
 class Failure(AssertionError):
@@ -144,7 +160,8 @@ class Result:
             lines.append(f"  order: {record['order_change']}")
         if "got" in record:
             element = f", element {record['element']}" if "element" in record else ""
-            lines.append(f"  row {record['row']}{element}: got {record['got']}, want {record['want']}")
+            got, want = (_number(record[key], record.get("result_dtype", record["dtype"])) for key in ("got", "want"))
+            lines.append(f"  row {record['row']}{element}: got {got}, want {want}")
         lines.append(f"  in all: {self._told()}")
         lines.append(f"  replay: {self.replay(record)}")
         if self.counts["broken"] and record["subject"] in self.tracebacks:

@@ -25,7 +25,10 @@ def listed(names: Names) -> Optional[List[str]]:
     """["a", "b"] of "a,b" and of any sequence."""
     if names is None:
         return None
-    return [word for name in ([names] if isinstance(names, str) else names) for word in name.replace(",", " ").split()]
+    words = [names] if isinstance(names, str) else names
+    if not isinstance(words, Sequence) or not all(isinstance(word, str) for word in words):
+        raise TypeError(f"{names!r}: names are text, as 'f32,f64' or ['f32', 'f64']")
+    return [word for name in words for word in name.replace(",", " ").split()]
 
 
 def _encoded(names: Names) -> Optional[bytes]:

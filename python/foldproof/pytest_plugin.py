@@ -11,19 +11,25 @@
     def test_by_hand(foldproof):
         foldproof.verify(my_sum, claims=["bounded"])
 
-`pytest -m foldproof` runs the tests that are made so or marked. Records come with the tests' reports to the one process that writes
+`pytest -m foldproof` runs the tests that are made so, marked, or take the fixture. Records come with the tests' reports to the one process that writes
 them: xdist's workers write nothing. Without foldproof's library the tests that use it fail, and all others run.
 """
 
 from __future__ import annotations
 
 import json
+import operator
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 import pytest
 
 # What every callable is judged by besides its claims.
 TIDY = ("stays_in_bounds", "leaves_no_trace", "keeps_input")
+# A failure's traceback with no entry at all has a line that says so.
+_IF_SKIPPED = operator.methodcaller("errisinstance", pytest.skip.Exception)
+# As of foldproof.verify.
+_USUAL = "bounded,run_to_run,fresh_process"
+_USUAL_OF_ROWS = "run_to_run,fresh_process,batch_invariant,alignment_invariant"
 _FILE = "--foldproof-record"
 
 
@@ -41,6 +47,12 @@ def pytest_configure(config: Any) -> None:
         except OSError as error:
             raise pytest.UsageError(f"{_FILE}: {error}") from None
         config.pluginmanager.register(_Records(records), "foldproof_records")
+
+
+def pytest_itemcollected(item: Any) -> None:
+    """So that -m foldproof selects who takes the fixture, too."""
+    if "foldproof" in getattr(item, "fixturenames", ()):
+        item.add_marker("foldproof")
 
 
 class _Records:
@@ -122,7 +134,7 @@ class Foldproof:
 
         __tracebackhide__ = True
         try:
-            return package.golden(fn, folder, **asked)
+            return package.golden(fn, folder, **self._asked(asked))
         except package.Stale as stale:
             pytest.skip(str(stale))
 
@@ -165,7 +177,7 @@ class _Shares:
 
 
 def _test_of(subjects: Mapping[str, Callable[..., Any]], asked: Dict[str, Any]) -> Callable[..., None]:
-    claims = _words(asked.pop("claims", None), "bounded,run_to_run")
+    claims = _words(asked.pop("claims", None), _USUAL_OF_ROWS if asked.get("problem") == "rows" else _USUAL)
     dtypes = _words(asked.pop("dtypes", None), "f32")
     of_several = len(subjects) > 1 or next(iter(subjects), "")
     shares = _Shares()
@@ -177,7 +189,7 @@ def _test_of(subjects: Mapping[str, Callable[..., Any]], asked: Dict[str, Any]) 
         failed: Optional[str] = None
         try:
             shares.take(foldproof, claim, fn, dict({"name": name}, claims=claims, dtypes=dtype, **asked))
-        except (package.Failure, ImportError) as failure:
+        except (package.Failure, ImportError, ValueError) as failure:
             failed = str(failure)
         if failed is not None:
             pytest.fail(failed, pytrace=False)
@@ -185,12 +197,12 @@ def _test_of(subjects: Mapping[str, Callable[..., Any]], asked: Dict[str, Any]) 
     if of_several:
 
         def test(foldproof: Any, foldproof_subject: str, foldproof_claim: str, foldproof_dtype: str) -> None:
-            __tracebackhide__ = True
+            __tracebackhide__ = _IF_SKIPPED
             judge(foldproof, subjects[foldproof_subject], foldproof_subject, foldproof_claim, foldproof_dtype)
     else:
 
         def test(foldproof: Any, foldproof_claim: str, foldproof_dtype: str) -> None:  # type: ignore[misc]
-            __tracebackhide__ = True
+            __tracebackhide__ = _IF_SKIPPED
             fn = subjects[""]
             judge(foldproof, fn, f"py/{fn.__name__}", foldproof_claim, foldproof_dtype)
 
@@ -204,7 +216,7 @@ def _test_of(subjects: Mapping[str, Callable[..., Any]], asked: Dict[str, Any]) 
 def reduction(**asked: Any) -> Callable[[Callable[..., Any]], Callable[..., None]]:
     """Makes the decorated callable's judging a test for each claim and dtype; takes what foldproof.verify takes.
 
-    Ids are "test_name[claim-dtype]"; besides `claims` (names, each an id; None: bounded, run_to_run) these are
+    Ids are "test_name[claim-dtype]"; besides `claims` (names, each an id; None: those of foldproof.verify) these are
     stays_in_bounds, leaves_no_trace and keeps_input."""
 
     def decorate(fn: Callable[..., Any]) -> Callable[..., None]:

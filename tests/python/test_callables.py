@@ -404,6 +404,22 @@ class Told(unittest.TestCase):
             judge(lambda x: x.sum(), fixtures="normal/f32/sum/17x257/*").check()
         self.assertIn("\n  its results have shape (), and not (17,): one result for each row\n", str(caught.exception))
 
+    def test_who_returns_rows_is_told_of_the_problem_for_them(self):
+        with self.assertRaisesRegex(foldproof.Broken, r"one result for each row; for a function of rows, such as a norm, say problem='rows'\n"):
+            judge(to_import.softmax, fixtures="normal/f32/sum/17x257/*").check()
+
+    def test_a_dtype_that_is_no_name_is_told(self):
+        for dtypes in (np.float32, [np.float32]):
+            with self.assertRaisesRegex(TypeError, "float32.*: names are text, as 'f32,f64' or"):
+                judge(to_import.row_sum, dtypes=dtypes)
+
+    def test_a_refutation_tells_bits_and_numbers(self):
+        for dtype, told in (("f32", r"got 0x3f800000 \(1\), want 0x"), ("f64", r"got 0x3ff0000000000000 \(1\), want 0x"), ("f16", r"got 0x3c00 \(1\), want 0x")):
+            with self.assertRaisesRegex(foldproof.Refuted, told):
+                foldproof.verify(lambda x: np.ones(len(x), x.dtype), like="numpy", dtypes=dtype, claims="bounded", fixtures=f"normal/{dtype}/sum/1x33/*")
+        self.assertEqual(foldproof._result._number("0x3f80", "bf16"), "0x3f80 (1)")
+        self.assertEqual(foldproof._result._number("0x38", "e4m3"), "0x38")
+
     def test_what_is_not_implemented_is_skipped(self):
         def few_rows(x):
             if x.shape[0] > 20:

@@ -67,6 +67,18 @@ class TestMarked:
         assert {r["case"].split("/")[0] for r in result.judgements} == {"uniform"}
         assert foldproof.exact(np.float32([1e8, 1, -1e8]))[0] == 1
 
+def test_taking(foldproof):
+    foldproof.verify(in_sequence, name="py/taking", dtypes="f32", only=["run_to_run"], claims="run_to_run", **few)
+
+@pytest.mark.foldproof(fixtures="uniform*")
+def test_marked_golden(foldproof, monkeypatch):
+    monkeypatch.setattr("foldproof.golden", lambda fn, folder, **asked: asked)
+    assert foldproof.golden(in_sequence, "kept", dtypes="f64") == {"fixtures": "uniform*", "dtypes": "f64"}
+
+@foldproof.reduction(problem="rows", **few)
+def test_norm(x):
+    return x / np.float32(2)
+
 def test_other():
     pass
 """
@@ -74,6 +86,7 @@ TIDY = ("stays_in_bounds", "leaves_no_trace", "keeps_input")
 RAISES = {f"test_raising[{claim}-f32]" for claim in ("run_to_run", *TIDY)}
 ids = {f"test_rows[{claim}-{dtype}]" for claim in ("run_to_run", "batch_invariant", *TIDY) for dtype in ("f32", "f64")}
 ids |= {f"test_random[{claim}-f32]" for claim in ("run_to_run", *TIDY)} | RAISES | {"TestMarked::test_by_hand"}
+ids |= {f"test_norm[{claim}-f32]" for claim in ("run_to_run", "fresh_process", "batch_invariant", "alignment_invariant", *TIDY)} | {"test_taking", "test_marked_golden"}
 ids |= {f"test_fresh[{claim}-f32]" for claim in ("fresh_process", *TIDY)}
 ids |= {f"test_skipped[py/nowhere-{claim}-f32]" for claim in ("fresh_process", *TIDY)}
 ids |= {f"test_two[py/{name}-{claim}-f32]" for name in ("sequence", "reverse") for claim in ("run_to_run", *TIDY)}
@@ -112,7 +125,7 @@ def run(folder, *options):
     expect("_verify.py" not in done.stdout and "pytest_plugin.py" not in done.stdout, f"{how}: it shows the harness's own frames")
     file = folder / "records.jsonl"
     records = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
-    expect({r["claim"] for r in records} == {"run_to_run", "batch_invariant", "fresh_process", *TIDY}, f"{how}: claims of records")
+    expect({r["claim"] for r in records} == {"run_to_run", "batch_invariant", "alignment_invariant", "fresh_process", *TIDY}, f"{how}: claims of records")
     of_refuted = {r["subject"] for r in records if r["verdict"] == "refuted"}
     expect(of_refuted == {"py/test_random"}, f"{how}: refuted in the records are {of_refuted}")
     lines = {r["asked"]["python"] for r in records if r["verdict"] == "refuted"}
@@ -153,6 +166,29 @@ def check_without_library(folder):
     expect("foldproof's library can't be loaded" in done.stdout, "without a library: it does not say so")
 
 
+MISTAKES = """
+import foldproof
+import pytest
+
+@foldproof.reduction(claims="batch_invarient")
+def test_claim(x):
+    return x.sum(-1)
+
+def test_direct():
+    foldproof.verify(lambda x: x.sum(0), like="numpy", fixtures="uniform*")
+"""
+
+
+def check_mistakes(folder):
+    """A mistake is told in foldproof's words, at the user's line, and by no frame of the package."""
+    (folder / "test_mistakes.py").write_text(MISTAKES)
+    done = pytest_in(folder, [], ["test_mistakes.py"])
+    for words in ("did you mean 'batch_invariant'?", ">       foldproof.verify(lambda x: x.sum(0), ", "one result for each row"):
+        expect(words in done.stdout, f"of mistakes: it does not say {words!r}: {done.stdout[-3000:]}")
+    for module in ("_verify.py", "_golden.py", "_library.py", "_result.py", "pytest_plugin.py", "entries are hidden"):
+        expect(module not in done.stdout, f"of mistakes: it shows {module}")
+
+
 def check_no_file(folder):
     done = pytest_in(folder, ["--foldproof-record", "nowhere/records.jsonl"], ["test_others.py"])
     expect(done.returncode == 4 and "--foldproof-record" in done.stdout, f"a file that can't be: {done.returncode}, {done.stdout[-500:]}")
@@ -169,6 +205,7 @@ with tempfile.TemporaryDirectory() as name:
     else:
         print("no xdist here: workers' records were not looked at")
     check_without_library(place)
+    check_mistakes(place)
     check_no_file(place)
 for failure in failures[:10]:
     print(failure)
