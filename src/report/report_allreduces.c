@@ -13,14 +13,14 @@
 enum { MOST_SERIES = 40 };
 
 static int compare_groups(const void *left, const void *right) {
-  const struct fold_model_message *a = left, *b = right;
+  const struct fold_model_timed *a = left, *b = right;
   int d = a->environment - b->environment;
   if (!d) d = strcmp(a->dtype, b->dtype);
   if (!d) d = strcmp(a->op, b->op);
   return d ? d : (a->workers > b->workers) - (a->workers < b->workers);
 }
 
-static int compare_series(const struct fold_model_message *a, const struct fold_model_message *b) {
+static int compare_series(const struct fold_model_timed *a, const struct fold_model_timed *b) {
   int d = compare_groups(a, b);
   if (!d) d = strcmp(a->subject, b->subject);
   if (!d && strcmp(a->setting, b->setting)) /* the default first */
@@ -29,13 +29,13 @@ static int compare_series(const struct fold_model_message *a, const struct fold_
 }
 
 static int compare(const void *left, const void *right) {
-  const struct fold_model_message *a = left, *b = right;
+  const struct fold_model_timed *a = left, *b = right;
   int d = compare_series(a, b);
   return d ? d : (a->bytes > b->bytes) - (a->bytes < b->bytes);
 }
 
 /* One group: bus bandwidth below the link's, or the time. Doubtful values are in the table only. */
-static void draw(struct fold_page *page, const struct fold_model_message *m, size_t n, double *room, bool bandwidth) {
+static void draw(struct fold_page *page, const struct fold_model_timed *m, size_t n, double *room, bool bandwidth) {
   struct fold_series series[MOST_SERIES];
   double *x = room, *y = room + n, least = INFINITY, most = 0;
   size_t n_series = 0, n_doubtful = 0;
@@ -77,16 +77,13 @@ void fold_sheet_messages(struct fold_sheet *sheet, const struct fold_model *m) {
       "default's",
       "Subject;^Setting;^dtype;^op;^Data;^#Ranks;#Bytes;=Median (us);=10 % (us);=90 % (us);=Algorithm "
       "(GB/s);=Bus (GB/s);=Library's time / own;Judged first;^Machine");
-  struct fold_model_message *all = fold_sheet_sorted(sheet, m->messages, m->n_messages, sizeof *all, compare);
+  struct fold_model_timed *all = fold_sheet_sorted(sheet, m->messages, m->n_messages, sizeof *all, compare);
   for (size_t i = 0; all && i < m->n_messages; i++) {
-    const struct fold_model_message *s = &all[i];
-    char place[200], judged[500];
-    const struct fold_text_timed timed = {s->verdict, s->why, s->note, s->implausible, s->noisy};
-    const bool bad = fold_text_judged(&timed, judged);
+    const struct fold_model_timed *s = &all[i];
     FOLD_ROW(sheet, T(s->subject), T(s->setting), T(s->dtype), T(s->op), T(s->generator), N(s->workers), N(s->bytes),
              N(1e6 * s->median), N(1e6 * s->p10), N(1e6 * s->p90), N(1e-9 * s->algorithm), N(1e-9 * s->bus),
-             N(s->to_library), T(judged), T(fold_text_place(m, s->environment, place)));
-    if (bad) fold_sheet_mark(sheet, "bad");
+             N(s->to_library));
+    fold_sheet_judged(sheet, m, s);
   }
   free(all);
 }

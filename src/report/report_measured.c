@@ -6,6 +6,13 @@
 
 enum { MOST_ROWS = 40 };
 
+void fold_sheet_judged(struct fold_sheet *sheet, const struct fold_model *m, const struct fold_model_timed *t) {
+  char judged[500], place[200];
+  const bool bad = fold_text_judged(t, judged);
+  FOLD_ROW(sheet, T(judged), T(fold_text_place(m, t->environment, place)));
+  if (bad) fold_sheet_mark(sheet, "bad");
+}
+
 fold_status fold_view_put(fold_view *view, const struct fold_model *model, enum fold_report_format format, size_t most,
                           FILE *out) {
   struct fold_sheet sheet;

@@ -51,9 +51,9 @@ struct fold_model_subject {
 };
 
 /* An error against the exact result. Bounds and errors share a unit; NaN: not known. */
-#define FOLD_MODEL_POINT                                                        \
-  int environment; /* index, -1 where records name none */                     \
-  const char *subject, *engine, *generator, *dtype, *op;                       \
+#define FOLD_MODEL_POINT                                   \
+  int environment; /* index, -1 where records name none */ \
+  const char *subject, *engine, *generator, *dtype, *op;   \
   double n, error, ulps, bound, probable, condition;
 struct fold_model_point {
   FOLD_MODEL_POINT
@@ -72,32 +72,20 @@ struct fold_model_ranks {
   long long seed;
 };
 
-struct fold_model_timing {
+/* What was timed: a record of type "timing" (rows x cols), "scaling" (of n terms in all, or a worker, by mode) or "allreduce" (a vector of
+ * so many bytes, in a world of one setting of the library). Missing texts are "", missing numbers NaN. */
+struct fold_model_timed {
   int environment;
-  const char *subject, *engine, *dtype, *op, *generator, *verdict, *peer_name, *note;
-  double threads; /* threads of each host subject but NumPy; NaN elsewhere */
-  double calls;   /* in each timed CUDA graph; 1: timed call by call */
-  double rows, cols, median, p10, p90, bytes_per_second, ceiling, of_ceiling, to_peer;
-  bool implausible;
-};
-
-/* One point of strong ("n" terms in all) or weak ("n" terms a worker) scaling. */
-struct fold_model_scaling {
-  int environment;
-  const char *subject, *engine, *dtype, *op, *generator, *mode, *verdict, *note;
-  /* What a record may have besides: NaN where not. */
-  double n, workers, median, p10, p90, local, calls, bytes_per_second, of_ceiling, to_library;
+  const char *type, *subject, *engine, *dtype, *op, *generator, *mode, *setting, *verdict, *peer_name, *note;
+  const char *why; /* it is implausible or noisy */
+  double rows, cols, n, bytes, seed;
+  double threads; /* of each host subject but NumPy */
+  double workers; /* ranks, of those in `world` */
+  double world;
+  double calls; /* in each timed CUDA graph; 1: timed call by call */
+  double median, p10, p90, local_median, calls_median;
+  double bytes_per_second, ceiling, of_ceiling, algorithm, bus, link, to_peer, to_library;
   bool implausible, noisy;
-  const char *why; /* it is either, or "" */
-};
-
-/* One all-reduce of a vector, timed, in a world of one setting of the library. */
-struct fold_model_message {
-  int environment;
-  const char *subject, *dtype, *op, *generator, *setting, *verdict, *note;
-  double bytes, workers, median, p10, p90, algorithm, bus, link, to_library;
-  bool implausible, noisy;
-  const char *why;
 };
 
 /* One message of a probe. Within a table, equal letters mean equal bits of the first `head` results. */
@@ -130,31 +118,35 @@ struct fold_model_file {
   char incomplete[120]; /* why these are not all (report_lines.h), or "" */
 };
 
+/* What is kept of records, by type. */
+#define FOLD_MODEL_LISTS(LIST)                                                 \
+  LIST(files, struct fold_model_file)                                          \
+  LIST(environments, json_t *) /* each once */                                 \
+  LIST(subjects, struct fold_model_subject)                                    \
+  LIST(words, char *) /* every name once; the pointers above point to these */ \
+  LIST(study, struct fold_model_studied)                                       \
+  LIST(judged, struct fold_model_point)                                        \
+  LIST(ranks, struct fold_model_ranks)                                         \
+  LIST(timings, struct fold_model_timed)                                       \
+  LIST(scalings, struct fold_model_timed)                                      \
+  LIST(messages, struct fold_model_timed)                                      \
+  LIST(probes, struct fold_model_probe)                                        \
+  LIST(worlds, struct fold_model_world)                                        \
+  LIST(validations, struct fold_model_validation)
+
 struct fold_model {
-  struct fold_model_file *files;
-  json_t **environments; /* each different one once */
-  struct fold_model_subject *subjects;
+#define LIST(name, type) \
+  type *name;            \
+  size_t n_##name, room_##name;
+  FOLD_MODEL_LISTS(LIST)
+#undef LIST
   const char *claims[MODEL_CLAIMS];
-  char **words;                                    /* every name once; the pointers above point to these */
-  struct fold_model_studied *study;
-  struct fold_model_point *judged;
-  struct fold_model_ranks *ranks;
-  struct fold_model_timing *timings;
-  struct fold_model_scaling *scalings;
-  struct fold_model_message *messages;
-  struct fold_model_probe *probes;
-  struct fold_model_world *worlds;
-  struct fold_model_validation *validations;
-  struct fold_model_time *times;   /* of timings, scalings and all-reduces alike */
+  size_t n_claims, runs;
   const struct fold_model *before; /* a run whose times this run's are set against; NULL: none. Not the model's own */
   struct fold_changes *changes;    /* of these two runs; NULL */
   struct {
     json_t *words, *subjects, *environments;
   } index; /* report_index.h */
-  size_t n_files, n_environments, n_subjects, n_claims, n_words, n_study, n_judged, n_ranks, n_timings, n_scalings,
-      n_messages, n_probes, n_worlds, n_validations, n_times, runs;
-  size_t room_files, room_environments, room_subjects, room_words, room_study, room_judged, room_ranks, room_timings,
-      room_scalings, room_messages, room_probes, room_worlds, room_validations, room_times;
 };
 
 void fold_model_open(struct fold_model *model);

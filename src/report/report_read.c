@@ -69,8 +69,7 @@ static fold_status keep_field(struct fold_model *m, const json_t *record, const 
 
 static fold_status keep(struct reader *r, const json_t *record, const struct list *list, void **kept) {
   char *model = (char *)r->model;
-  char *item =
-      fold_list_grow(model + list->items, (void *)(model + list->n), (void *)(model + list->room), list->size);
+  char *item = fold_list_grow(model + list->items, (void *)(model + list->n), (void *)(model + list->room), list->size);
   if (item == NULL) return no_memory();
   memcpy(item, &r->environment, sizeof r->environment);
   for (size_t i = 0; i < list->n_kept; i++)
@@ -104,22 +103,21 @@ static fold_status read_judgement(struct reader *r, json_t *record) {
 static const struct kind {
   const char *type;
   fold_status (*read)(struct reader *reader, json_t *record);
-  bool timed;
   struct list list;
-} kinds[] = {{"environment", read_environment, false, {0}},
-             {"judgement", read_judgement, false, {0}},
-             {"run", read_run, false, {0}},
-             {"timing", NULL, true, {LIST(timings, timing)}},
-             {"scaling", NULL, true, {LIST(scalings, scaling)}},
-             {"allreduce", NULL, true, {LIST(messages, allreduce)}},
-             {"messages", NULL, false, {LIST(probes, messages)}},
-             {"study", NULL, false, {LIST(study, study)}},
-             {"study_ranks", NULL, false, {LIST(ranks, study_ranks)}},
-             {"study_worlds", NULL, false, {LIST(worlds, study_worlds)}},
-             {"validation", NULL, false, {LIST(validations, validation)}},
-             {"validation_vector", NULL, false, {LIST(validations, validation_vector)}},
-             {"study_float64", NULL, false, {0}},
-             {"map", NULL, false, {0}}};
+} kinds[] = {{"environment", read_environment, {0}},
+             {"judgement", read_judgement, {0}},
+             {"run", read_run, {0}},
+             {"timing", NULL, {LIST(timings, timed)}},
+             {"scaling", NULL, {LIST(scalings, timed)}},
+             {"allreduce", NULL, {LIST(messages, timed)}},
+             {"messages", NULL, {LIST(probes, messages)}},
+             {"study", NULL, {LIST(study, study)}},
+             {"study_ranks", NULL, {LIST(ranks, study_ranks)}},
+             {"study_worlds", NULL, {LIST(worlds, study_worlds)}},
+             {"validation", NULL, {LIST(validations, validation)}},
+             {"validation_vector", NULL, {LIST(validations, validation_vector)}},
+             {"study_float64", NULL, {0}},
+             {"map", NULL, {0}}};
 
 static fold_status take_record(void *context, json_t *record, size_t line) {
   const char *type = fold_record_text(record, FOLD_KEY(type));
@@ -130,7 +128,6 @@ static fold_status take_record(void *context, json_t *record, size_t line) {
     if (strcmp(type, kinds[i].type) == 0) kind = &kinds[i];
   if (kind == NULL) return fold_error(FOLD_BAD_INPUT, "no type '%.40s' of record is known", type);
   if (kind->read) return kind->read(r, record);
-  if (kind->timed) FOLD_TRY(fold_model_add_time(r->model, record, r->environment));
   return kind->list.n_kept ? keep(r, record, &kind->list, NULL) : fold_ok();
 }
 

@@ -15,7 +15,7 @@
 enum { MOST_SUBJECTS = 40 };
 
 static int compare_groups(const void *left, const void *right) {
-  const struct fold_model_scaling *a = left, *b = right;
+  const struct fold_model_timed *a = left, *b = right;
   int d = a->environment - b->environment;
   if (!d) d = strcmp(a->mode, b->mode);
   if (!d) d = strcmp(a->dtype, b->dtype);
@@ -24,18 +24,18 @@ static int compare_groups(const void *left, const void *right) {
 }
 
 static int compare(const void *left, const void *right) {
-  const struct fold_model_scaling *a = left, *b = right;
+  const struct fold_model_timed *a = left, *b = right;
   int d = compare_groups(a, b);
   if (!d) d = strcmp(a->subject, b->subject);
   return d ? d : (a->workers > b->workers) - (a->workers < b->workers);
 }
 
-static bool is_doubtful(const struct fold_model_scaling *s) { return s->implausible || s->noisy; }
+static bool is_doubtful(const struct fold_model_timed *s) { return s->implausible || s->noisy; }
 
 /* Strong: the speed-up t(1)/t(p), ideally p. Weak: the efficiency t(1)/t(p), ideally 1. Doubtful times, and ratios to them, are
  * in the table only. */
 static size_t draw_group(struct fold_page *page, const void *items, size_t n, double *room) {
-  const struct fold_model_scaling *s = items;
+  const struct fold_model_timed *s = items;
   struct fold_series series[MOST_SUBJECTS];
   double *x = room, *y = room + n, most = 1;
   bool weak = strcmp(s->mode, "weak") == 0;
@@ -72,20 +72,16 @@ void fold_sheet_scalings(struct fold_sheet *sheet, const struct fold_model *m) {
                   "Subject;^Mode;^dtype;^op;^Data;#Elements;#Workers;=Median (us);=10 % (us);=90 % (us);=Local (us);"
                   "=Calls (us);=t(1)/t(p);=Throughput (GB/s);=Of the ceiling (%);=Library's time / own;Judged "
                   "first;^Machine");
-  struct fold_model_scaling *all = fold_sheet_sorted(sheet, m->scalings, m->n_scalings, sizeof *all, compare);
+  struct fold_model_timed *all = fold_sheet_sorted(sheet, m->scalings, m->n_scalings, sizeof *all, compare);
   double one = NAN; /* the time of one worker */
   for (size_t i = 0; all && i < m->n_scalings; i++) {
-    const struct fold_model_scaling *s = &all[i];
+    const struct fold_model_timed *s = &all[i];
     if (i == 0 || compare_groups(s, s - 1) || strcmp(s->subject, s[-1].subject))
       one = s->workers == 1 ? s->median : NAN;
-    char place[200], judged[500];
-    const struct fold_text_timed timed = {s->verdict, s->why, s->note, s->implausible, s->noisy};
-    const bool bad = fold_text_judged(&timed, judged);
     FOLD_ROW(sheet, T(s->subject), T(s->mode), T(s->dtype), T(s->op), T(s->generator), N(s->n), N(s->workers),
-             N(1e6 * s->median), N(1e6 * s->p10), N(1e6 * s->p90), N(1e6 * s->local), N(1e6 * s->calls),
-             N(one / s->median), N(1e-9 * s->bytes_per_second), N(100 * s->of_ceiling), N(s->to_library), T(judged),
-             T(fold_text_place(m, s->environment, place)));
-    if (bad) fold_sheet_mark(sheet, "bad");
+             N(1e6 * s->median), N(1e6 * s->p10), N(1e6 * s->p90), N(1e6 * s->local_median), N(1e6 * s->calls_median),
+             N(one / s->median), N(1e-9 * s->bytes_per_second), N(100 * s->of_ceiling), N(s->to_library));
+    fold_sheet_judged(sheet, m, s);
   }
   free(all);
 }

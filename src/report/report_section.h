@@ -60,6 +60,8 @@ fold_view fold_sheet_changes, fold_sheet_prices, fold_sheet_timings, fold_sheet_
 /* Of each subject and claim: how many cases; counts, worst errors, why cases were skipped; which rows have no bound. */
 fold_view fold_sheet_matrix, fold_sheet_evidence, fold_sheet_unbounded;
 extern const char fold_matrix_legend[];
+/* The last cells of what was timed: what was judged of it, and where that was. Marks its row where a reader must be warned. */
+void fold_sheet_judged(struct fold_sheet *sheet, const struct fold_model *model, const struct fold_model_timed *timed);
 fold_status fold_view_put(fold_view *view, const struct fold_model *model, enum fold_report_format format, size_t most,
                           FILE *out);
 /* Several sheets: one of each machine and kind of data. */

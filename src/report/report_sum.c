@@ -91,20 +91,9 @@ void fold_model_close(struct fold_model *model) {
   json_decref(model->index.words);
   json_decref(model->index.subjects);
   json_decref(model->index.environments);
-  free(model->files);
-  free(model->environments);
-  free(model->subjects);
-  free(model->words);
-  free(model->study);
-  free(model->judged);
-  free(model->ranks);
-  free(model->timings);
-  free(model->scalings);
-  free(model->messages);
-  free(model->probes);
-  free(model->worlds);
-  free(model->validations);
-  free(model->times);
+#define LIST(name, type) free(model->name);
+  FOLD_MODEL_LISTS(LIST)
+#undef LIST
   fold_changes_free(model->changes);
   *model = (struct fold_model){0};
 }

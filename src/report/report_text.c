@@ -244,8 +244,14 @@ void fold_text_incomplete(const struct fold_model *model, void (*put)(FILE *out,
   }
 }
 
-bool fold_text_judged(const struct fold_text_timed *t, char text[500]) {
-  const char *doubt = t->implausible ? "implausible" : t->noisy ? "too noisy" : "", *why = *doubt ? t->why : "";
+/* A timing's record does not say why it is implausible. */
+static const char *why_of(const struct fold_model_timed *t) {
+  if (strcmp(t->type, "timing") != 0) return t->why;
+  return strcmp(t->engine, "host") == 0 ? "faster than the caches are read" : "above the ceiling";
+}
+
+bool fold_text_judged(const struct fold_model_timed *t, char text[500]) {
+  const char *doubt = t->implausible ? "implausible" : t->noisy ? "too noisy" : "", *why = *doubt ? why_of(t) : "";
   const bool told = *t->verdict || *doubt;
   snprintf(text, 500, "%.40s%s%s%s%.150s%s%.200s", t->verdict, *t->verdict && *doubt ? ", " : "", doubt,
            *why ? ": " : "", why, told && *t->note ? "; " : "", t->note);

@@ -34,10 +34,6 @@ const char *fold_text_place(const struct fold_model *model, int environment, cha
 
 /* What was judged of a timing: "held", "held, implausible: above the ceiling", then its note; and whether a reader must be warned: it did not
  * hold, or is doubtful. */
-struct fold_text_timed {
-  const char *verdict, *why, *note;
-  bool implausible, noisy;
-};
-bool fold_text_judged(const struct fold_text_timed *timed, char text[500]);
+bool fold_text_judged(const struct fold_model_timed *timed, char text[500]);
 
 #endif

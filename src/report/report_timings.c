@@ -14,10 +14,10 @@
 
 enum { MOST_PAIRS = 24, MOST_FIGURES = 16, UNFOLDED = 2, LEAST_SIZES = 2 };
 
-static double threads_of(const struct fold_model_timing *t) { return t->threads >= 1 ? t->threads : 0; }
+static double threads_of(const struct fold_model_timed *t) { return t->threads >= 1 ? t->threads : 0; }
 
 /* ", on the host, 2 threads"; "" of a GPU. */
-static const char *place_text(const struct fold_model_timing *t, char text[80]) {
+static const char *place_text(const struct fold_model_timed *t, char text[80]) {
   text[0] = '\0';
   if (strcmp(t->engine, "host") == 0)
     snprintf(text, 80, ", on the host, %.0f thread%s", threads_of(t), threads_of(t) == 1 ? "" : "s");
@@ -25,7 +25,7 @@ static const char *place_text(const struct fold_model_timing *t, char text[80]) 
 }
 
 static int compare_groups(const void *left, const void *right) {
-  const struct fold_model_timing *a = left, *b = right;
+  const struct fold_model_timed *a = left, *b = right;
   int d = a->environment - b->environment;
   if (!d) d = fold_methods_compare(a->op, b->op);
   if (!d) d = fold_methods_compare(a->dtype, b->dtype);
@@ -34,39 +34,39 @@ static int compare_groups(const void *left, const void *right) {
 }
 
 /* Within a group: subject and place. */
-static int compare_methods(const struct fold_model_timing *a, const struct fold_model_timing *b) {
+static int compare_methods(const struct fold_model_timed *a, const struct fold_model_timed *b) {
   int d = strcmp(a->subject, b->subject);
   if (!d) d = strcmp(a->engine, b->engine);
   return d ? d : (threads_of(a) > threads_of(b)) - (threads_of(a) < threads_of(b));
 }
 
 /* The place: only times of one place may be compared as twins. */
-static int compare_places(const struct fold_model_timing *a, const struct fold_model_timing *b) {
+static int compare_places(const struct fold_model_timed *a, const struct fold_model_timed *b) {
   int d = strcmp(a->engine, b->engine);
   return d ? d : (threads_of(a) > threads_of(b)) - (threads_of(a) < threads_of(b));
 }
 
 static int compare_shapes(const void *left, const void *right) {
-  const struct fold_model_timing *a = left, *b = right;
+  const struct fold_model_timed *a = left, *b = right;
   int d = compare_groups(a, b);
   if (!d) d = compare_places(a, b);
   return d ? d : (a->cols > b->cols) - (a->cols < b->cols);
 }
 
 static int by_shape(const void *left, const void *right) {
-  const struct fold_model_timing *a = left, *b = right;
+  const struct fold_model_timed *a = left, *b = right;
   int d = compare_shapes(a, b);
   return d ? d : strcmp(a->subject, b->subject);
 }
 
 static int by_subject(const void *left, const void *right) {
-  const struct fold_model_timing *a = left, *b = right;
+  const struct fold_model_timed *a = left, *b = right;
   int d = compare_groups(a, b);
   if (!d) d = compare_methods(a, b);
   return d ? d : (a->cols > b->cols) - (a->cols < b->cols);
 }
 
-static const char *shape_text(const struct fold_model_timing *t, char text[80]) {
+static const char *shape_text(const struct fold_model_timed *t, char text[80]) {
   char rows[32], cols[32];
   if (t->rows == 1)
     snprintf(text, 80, "%s", fold_text_grouped(t->cols, cols));
@@ -77,12 +77,12 @@ static const char *shape_text(const struct fold_model_timing *t, char text[80]) 
 
 /* One method of a group over its sizes. */
 struct method {
-  const struct fold_model_timing *t;
+  const struct fold_model_timed *t;
   size_t n;
 };
 
 /* The ceiling of each engine that has a method here, once, from the method of most sizes: every size has its own record of it. */
-static size_t add_ceilings(const struct method *const *m, size_t n, const struct fold_model_timing *group,
+static size_t add_ceilings(const struct method *const *m, size_t n, const struct fold_model_timed *group,
                            const double *x, const double *ceiling, struct fold_series *series) {
   size_t added = 0;
   for (size_t i = 0; i < n; i++) {
@@ -104,13 +104,13 @@ static size_t add_ceilings(const struct method *const *m, size_t n, const struct
 
 /* A group's arrays, as long as the group. */
 struct throughput {
-  const struct fold_model_timing *group;
+  const struct fold_model_timed *group;
   const double *x, *y, *ceiling;
 };
 
 static void draw_methods(struct fold_page *page, const struct throughput *of, const struct method *const *m, size_t n) {
   struct fold_series series[2 * FOLD_METHODS_TOGETHER];
-  const struct fold_model_timing *t = of->group;
+  const struct fold_model_timed *t = of->group;
   size_t n_doubtful = 0;
   for (size_t i = 0; i < n; i++) {
     const size_t at = (size_t)(m[i]->t - t);
@@ -135,7 +135,7 @@ static void draw_methods(struct fold_page *page, const struct throughput *of, co
 }
 
 /* The methods of one group that have enough sizes; the input is sorted by method, then n. */
-static size_t find_methods(const struct fold_model_timing *t, size_t n, struct method methods[FOLD_METHODS_MOST]) {
+static size_t find_methods(const struct fold_model_timed *t, size_t n, struct method methods[FOLD_METHODS_MOST]) {
   size_t found = 0;
   for (size_t i = 0, end; i < n && found < FOLD_METHODS_MOST; i = end) {
     for (end = i; end < n && compare_methods(&t[i], &t[end]) == 0;) end++;
@@ -146,7 +146,7 @@ static size_t find_methods(const struct fold_model_timing *t, size_t n, struct m
 
 /* One group: the methods of most interest, then those of the rest, five at a time; how many figures. */
 static size_t draw_throughput(struct fold_page *page, const void *items, size_t n, double *room) {
-  const struct fold_model_timing *t = items;
+  const struct fold_model_timed *t = items;
   struct method methods[FOLD_METHODS_MOST];
   const struct method *some[FOLD_METHODS_TOGETHER];
   const char *subjects[FOLD_METHODS_MOST];
@@ -182,7 +182,7 @@ static void twin_of(const char *name, char twin[160]) {
 }
 
 /* Among timings sorted by subject. */
-static const struct fold_model_timing *find_timing(const struct fold_model_timing *t, size_t n, const char *subject) {
+static const struct fold_model_timed *find_timing(const struct fold_model_timed *t, size_t n, const char *subject) {
   size_t low = 0, high = n;
   while (low < high) {
     size_t middle = low + (high - low) / 2;
@@ -197,15 +197,15 @@ static const struct fold_model_timing *find_timing(const struct fold_model_timin
 }
 
 /* Where a range is not recorded there is none. */
-static void fill_pair(struct fold_pair *pair, int k, const struct fold_model_timing *t) {
+static void fill_pair(struct fold_pair *pair, int k, const struct fold_model_timed *t) {
   pair->value[k] = 1e6 * t->median;
   pair->low[k] = isfinite(t->p10) ? 1e6 * t->p10 : pair->value[k];
   pair->high[k] = isfinite(t->p90) ? 1e6 * t->p90 : pair->value[k];
 }
 
 /* The pairs of one shape, into both arrays; how many there are. */
-static size_t find_pairs(const struct fold_model_timing *t, size_t n, const struct fold_model_timing *fixed[MOST_PAIRS],
-                         const struct fold_model_timing *plain[MOST_PAIRS]) {
+static size_t find_pairs(const struct fold_model_timed *t, size_t n, const struct fold_model_timed *fixed[MOST_PAIRS],
+                         const struct fold_model_timed *plain[MOST_PAIRS]) {
   size_t n_pairs = 0;
   for (size_t i = 0; i < n && n_pairs < MOST_PAIRS; i++) {
     char twin[160];
@@ -219,8 +219,8 @@ static size_t find_pairs(const struct fold_model_timing *t, size_t n, const stru
 
 /* All timings of one shape. A single pair gets no figure: its row in the table says as much. */
 static size_t draw_pairs(struct fold_page *page, const void *items, size_t n, double *room) {
-  const struct fold_model_timing *t = items;
-  const struct fold_model_timing *fixed[MOST_PAIRS], *plain[MOST_PAIRS];
+  const struct fold_model_timed *t = items;
+  const struct fold_model_timed *fixed[MOST_PAIRS], *plain[MOST_PAIRS];
   struct fold_pair pairs[MOST_PAIRS];
   size_t n_pairs = find_pairs(t, n, fixed, plain);
   char caption[500], shape[80], where[210], place[80];
@@ -241,9 +241,9 @@ static size_t draw_pairs(struct fold_page *page, const void *items, size_t n, do
   return 1;
 }
 
-static void add_prices(struct fold_sheet *sheet, const struct fold_model *m, const struct fold_model_timing *t,
+static void add_prices(struct fold_sheet *sheet, const struct fold_model *m, const struct fold_model_timed *t,
                        size_t n) {
-  const struct fold_model_timing *fixed[MOST_PAIRS], *plain[MOST_PAIRS];
+  const struct fold_model_timed *fixed[MOST_PAIRS], *plain[MOST_PAIRS];
   size_t n_pairs = find_pairs(t, n, fixed, plain);
   for (size_t i = 0; i < n_pairs; i++) {
     char shape[80], machine[200];
@@ -259,7 +259,7 @@ void fold_sheet_prices(struct fold_sheet *sheet, const struct fold_model *model)
   fold_sheet_open(sheet, "prices", "The price of a fixed order",
                   "Fixed order;Plain twin;^Engine;^#Threads;^dtype;^Data;^Elements;=Fixed (us);=Plain (us);=Fixed / "
                   "plain;^Machine");
-  struct fold_model_timing *t = fold_sheet_sorted(sheet, model->timings, n, sizeof *t, by_shape);
+  struct fold_model_timed *t = fold_sheet_sorted(sheet, model->timings, n, sizeof *t, by_shape);
   if (t == NULL) return;
   for (size_t i = 0, end; i < n; i = end) {
     for (end = i + 1; end < n && compare_shapes(&t[i], &t[end]) == 0;) end++;
@@ -268,21 +268,13 @@ void fold_sheet_prices(struct fold_sheet *sheet, const struct fold_model *model)
   free(t);
 }
 
-static void add_timing(struct fold_sheet *sheet, const struct fold_model *m, const struct fold_model_timing *t) {
-  char shape[80], judged[500], machine[200];
-  const bool here = strcmp(t->engine, "host") == 0;
-  const bool bad =
-      fold_text_judged(&(struct fold_text_timed){.verdict = t->verdict,
-                                                 .why = here ? "faster than the caches are read" : "above the ceiling",
-                                                 .note = t->note,
-                                                 .implausible = t->implausible},
-                       judged);
+static void add_timing(struct fold_sheet *sheet, const struct fold_model *m, const struct fold_model_timed *t) {
+  char shape[80];
   FOLD_ROW(sheet, T(t->subject), T(t->engine), N(t->threads), T(t->dtype), T(t->op), T(t->generator),
            T(shape_text(t, shape)), N(t->calls > 1 ? t->calls : NAN), N(1e-9 * t->ceiling),
            T(isnan(t->to_peer) ? "" : t->peer_name), N(1e6 * t->median), N(1e6 * t->p10), N(1e6 * t->p90),
-           N(1e-9 * t->bytes_per_second), N(100 * t->of_ceiling), N(t->to_peer), T(judged),
-           T(fold_text_place(m, t->environment, machine)));
-  if (bad) fold_sheet_mark(sheet, "bad");
+           N(1e-9 * t->bytes_per_second), N(100 * t->of_ceiling), N(t->to_peer));
+  fold_sheet_judged(sheet, m, t);
 }
 
 void fold_sheet_timings(struct fold_sheet *sheet, const struct fold_model *model) {
@@ -290,7 +282,7 @@ void fold_sheet_timings(struct fold_sheet *sheet, const struct fold_model *model
                   "Subject;^Engine;^#Threads;^dtype;^op;^Data;^Elements;^#Calls in a graph;^=Ceiling (GB/s);^Peer;"
                   "=Median (us);=10 % (us);=90 % (us);=Throughput (GB/s);=Of the ceiling (%);=Peer's time / its;Judged "
                   "first;^Machine");
-  struct fold_model_timing *t = fold_sheet_sorted(sheet, model->timings, model->n_timings, sizeof *t, by_shape);
+  struct fold_model_timed *t = fold_sheet_sorted(sheet, model->timings, model->n_timings, sizeof *t, by_shape);
   for (size_t i = 0; t && i < model->n_timings; i++) add_timing(sheet, model, &t[i]);
   free(t);
 }

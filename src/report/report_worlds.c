@@ -152,7 +152,7 @@ static fold_status put_each(const result *v, size_t n, enum fold_report_format f
                                           : "From one rank's;=Joining the ranks' own sums: error / bound");
   fold_sheet_columns(&sheet, "=Error (ulps);=Error / sum |x|;=Error / bound;Judged");
   for (size_t i = 0; i < n; i++) {
-    const struct fold_text_timed told = {.verdict = v[i].verdict, .note = v[i].note};
+    const struct fold_model_timed told = {.verdict = v[i].verdict, .note = v[i].note};
     char cell[48], seed[32], judged[500];
     const bool bad = fold_text_judged(&told, judged);
     snprintf(seed, sizeof seed, "%lld", v[i].seed);
