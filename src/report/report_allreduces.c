@@ -94,11 +94,9 @@ static size_t draw_both(struct fold_page *page, const void *items, size_t n, dou
   return 2;
 }
 
-static fold_status put_timed(struct fold_page *page) {
-  const struct fold_model *m = page->model;
+static fold_status put_timed(struct fold_page *page, const struct fold_model *m) {
   const struct fold_groups groups = {m->messages, m->n_messages,  sizeof *m->messages, SIZE_MAX,
                                      compare,     compare_groups, draw_both,           2};
-  if (groups.n == 0) return fold_ok();
   FOLD_TRY(fold_page_groups(page, &groups));
   return fold_page_sheet(page, fold_sheet_messages);
 }
@@ -167,12 +165,11 @@ fold_status fold_sheets_probes(const struct fold_model *m, enum fold_report_form
 }
 
 fold_status fold_page_allreduces(struct fold_page *page) {
-  const struct fold_model *model = page->model;
-  if (model->n_messages + model->n_probes == 0) return fold_ok();
-  fputs("<section id=\"allreduces\"><h2>All-reduces</h2>\n", page->out);
-  fold_status status = put_timed(page);
-  if (model->n_probes) fputs("<details><summary>Which bits agree, by length</summary>\n", page->out);
-  if (status.code == FOLD_OK) status = fold_sheets_probes(model, FOLD_REPORT_HTML, SIZE_MAX, page->out);
-  fputs(model->n_probes ? "</details></section>\n" : "</section>\n", page->out);
-  return status;
+  const struct fold_model *m = page->model;
+  if (m->n_messages) FOLD_TRY(put_timed(page, m));
+  if (m->n_probes == 0) return fold_ok();
+  fputs("<details><summary>Which bits agree, by length</summary>\n", page->out);
+  FOLD_TRY(fold_sheets_probes(m, FOLD_REPORT_HTML, SIZE_MAX, page->out));
+  fputs("</details>", page->out);
+  return fold_ok();
 }

@@ -95,10 +95,7 @@ static fold_status draw_points(struct fold_page *page, const void *items, size_t
 
 fold_status fold_page_errors(struct fold_page *page) {
   const struct fold_model *m = page->model;
-  if (m->n_study + m->n_judged == 0) return fold_ok();
-  fputs(
-      "<section id=\"errors\"><h2>Error against n</h2>\n<p>The error against the exact result, the worst over seeds, ",
-      page->out);
+  fputs("<p>The error against the exact result, the worst over seeds, ", page->out);
   fputs(m->n_study ? "from study records. "
                    : "in units of the result&rsquo;s last place, from one-row sums that were judged. ",
         page->out);
@@ -107,13 +104,12 @@ fold_status fold_page_errors(struct fold_page *page) {
       "in the same colour and with the same mark, small: the bound that theory gives; dotted: the probabilistic curve. "
       "Equal bounds are drawn once.</p>\n",
       page->out);
-  fold_status status = m->n_study ? draw_points(page, m->study, m->n_study, sizeof *m->study, &studied)
-                                  : draw_points(page, m->judged, m->n_judged, sizeof *m->judged, &judged);
-  if (m->n_study) fputs("<details><summary>Errors by size, and what theory says</summary>\n", page->out);
-  if (status.code == FOLD_OK) status = fold_sheets_study(m, FOLD_REPORT_HTML, SIZE_MAX, page->out);
-  if (m->n_study) fputs("</details>\n", page->out);
-  fputs("</section>\n", page->out);
-  return status;
+  if (m->n_study == 0) return draw_points(page, m->judged, m->n_judged, sizeof *m->judged, &judged);
+  FOLD_TRY(draw_points(page, m->study, m->n_study, sizeof *m->study, &studied));
+  fputs("<details><summary>Errors by size, and what theory says</summary>\n", page->out);
+  FOLD_TRY(fold_sheets_study(m, FOLD_REPORT_HTML, SIZE_MAX, page->out));
+  fputs("</details>\n", page->out);
+  return fold_ok();
 }
 
 /* Whether an element's bits depend on the chunk that it falls in. */
@@ -157,16 +153,12 @@ void fold_sheet_simulated(struct fold_sheet *sheet, const struct fold_model *m) 
 
 fold_status fold_page_ranks(struct fold_page *page) {
   const struct fold_model *m = page->model;
-  if (m->n_ranks + m->n_worlds == 0) return fold_ok();
   fputs(
-      "<section id=\"ranks\"><h2>Many ranks, simulated</h2>\n<p>All-reduce replayed on a host from the orders alone: "
-      "no "
-      "message was sent. The worst relative error over the elements; dashed: the bound of the order&rsquo;s "
+      "<p>All-reduce replayed on a host from the orders alone: no message was sent. The worst relative error over the "
+      "elements; dashed: the bound of the order&rsquo;s "
       "height.</p>\n",
       page->out);
-  fold_status status = m->n_ranks ? draw_points(page, m->ranks, m->n_ranks, sizeof *m->ranks, &simulated) : fold_ok();
-  if (status.code == FOLD_OK) status = fold_page_sheet(page, fold_sheet_ranks);
-  if (status.code == FOLD_OK) status = fold_page_sheet(page, fold_sheet_simulated);
-  fputs("</section>\n", page->out);
-  return status;
+  if (m->n_ranks) FOLD_TRY(draw_points(page, m->ranks, m->n_ranks, sizeof *m->ranks, &simulated));
+  FOLD_TRY(fold_page_sheet(page, fold_sheet_ranks));
+  return fold_page_sheet(page, fold_sheet_simulated);
 }

@@ -145,10 +145,9 @@ static void put_pair(FILE *out, const char *key, const char *value) {
   fputs("</td></tr>\n", out);
 }
 
-static void put_environments(struct fold_page *page) {
+static fold_status put_environments(struct fold_page *page) {
   const struct fold_model *m = page->model;
   char machine[160];
-  fputs("<section id=\"environment\"><h2>Environment</h2>\n", page->out);
   if (m->n_environments == 0) fputs("<p>The records do not say where they were made.</p>\n", page->out);
   for (size_t i = 0; i < m->n_environments; i++) {
     fputs("<details><summary>", page->out);
@@ -158,32 +157,33 @@ static void put_environments(struct fold_page *page) {
     fold_text_environment(m->environments[i], put_pair, page->out);
     fputs("</table></div></details>\n", page->out);
   }
-  fputs("</section>\n", page->out);
+  return fold_ok();
 }
 
-static void put_links(struct fold_page *page) {
-  const struct fold_model *m = page->model;
-  const struct {
-    const char *id, *text;
-    bool there;
-  } links[] = {{"errors", "Error against n", m->n_study + m->n_judged > 0},
-               {"ranks", "Many ranks", m->n_ranks + m->n_worlds > 0},
-               {"changes", "Changes", m->before != NULL},
-               {"timings", "Throughput", m->n_timings > 0},
-               {"scaling", "Scaling", m->n_scalings > 0},
-               {"allreduces", "All-reduces", m->n_messages + m->n_probes > 0},
-               {"worlds", "Worlds", m->n_validations > 0},
-               {"orders", "Orders", true},
-               {"environment", "Environment", true},
-               {"verdicts", "By subject and claim", m->n_subjects > 0},
-               {"evidence", "Evidence", m->n_subjects > 0}};
-  fputs("<nav aria-label=\"Sections\">", page->out);
-  for (size_t i = 0; i < sizeof links / sizeof *links; i++)
-    if (links[i].there) fprintf(page->out, "<a href=\"#%s\">%s</a>", links[i].id, links[i].text);
-  fputs("</nav>\n", page->out);
+static fold_status put_changes(struct fold_page *page) {
+  char text[500];
+  fold_changes_summary(page->model, text);
+  fputs("<p>", page->out);
+  fold_put_html(page->out, text);
+  fputs(".</p>\n", page->out);
+  return fold_page_sheet(page, fold_sheet_changes);
 }
 
-static fold_status put_head(struct fold_page *page) {
+/* A part of the page: what leads to it, and its heading where that says more. */
+struct section {
+  const char *id, *link, *heading;
+  bool there;
+  fold_status (*put)(struct fold_page *page);
+};
+
+static void put_links(const struct section *sections, size_t n, FILE *out) {
+  fputs("<nav aria-label=\"Sections\">", out);
+  for (size_t i = 0; i < n; i++)
+    if (sections[i].there) fprintf(out, "<a href=\"#%s\">%s</a>", sections[i].id, sections[i].link);
+  fputs("</nav>\n", out);
+}
+
+static fold_status put_head(struct fold_page *page, const struct section *sections, size_t n) {
   char text[300];
   fold_answer_headline(page->model, text);
   fprintf(page->out,
@@ -204,21 +204,9 @@ static fold_status put_head(struct fold_page *page) {
   fold_answer_measured(page->model, text);
   if (page->model->n_subjects && text[0]) fprintf(page->out, "<p>Measured: %s.</p>\n", text);
   fold_text_machines(page->model, fold_put_html, "<p>On ", ".</p>\n", page->out);
-  put_links(page);
+  put_links(sections, n, page->out);
   fputs("</header>\n<main>\n<section id=\"answer\">\n", page->out);
   fold_status status = fold_answer_put(page->model, FOLD_REPORT_HTML, page->out);
-  fputs("</section>\n", page->out);
-  return status;
-}
-
-static fold_status put_changes(struct fold_page *page) {
-  char text[500];
-  fold_changes_summary(page->model, text);
-  if (text[0] == '\0') return fold_ok();
-  fputs("<section id=\"changes\"><h2>Changes</h2>\n<p>", page->out);
-  fold_put_html(page->out, text);
-  fputs(".</p>\n", page->out);
-  fold_status status = fold_page_sheet(page, fold_sheet_changes);
   fputs("</section>\n", page->out);
   return status;
 }
@@ -239,20 +227,31 @@ static void put_foot(struct fold_page *page) {
   fputs("</p></footer>\n</body>\n</html>\n", page->out);
 }
 
-fold_status fold_report_html(const struct fold_model *model, unsigned seconds, FILE *out, fold_status *trouble) {
-  struct fold_page page = {.out = out, .model = model, .seconds = seconds, .trouble = fold_ok()};
-  fold_status status = put_head(&page);
-  if (status.code == FOLD_OK) status = fold_page_errors(&page);
-  if (status.code == FOLD_OK) status = fold_page_ranks(&page);
-  if (status.code == FOLD_OK) status = put_changes(&page);
-  if (status.code == FOLD_OK) status = fold_page_timings(&page);
-  if (status.code == FOLD_OK) status = fold_page_scalings(&page);
-  if (status.code == FOLD_OK) status = fold_page_allreduces(&page);
-  if (status.code == FOLD_OK) status = fold_page_worlds(&page);
-  if (status.code == FOLD_OK) status = fold_page_orders(&page);
-  if (status.code == FOLD_OK) put_environments(&page);
-  if (status.code == FOLD_OK) status = fold_page_verdicts(&page);
-  if (status.code == FOLD_OK) status = fold_page_evidence(&page);
+static fold_status put_section(struct fold_page *page, const struct section *s) {
+  fprintf(page->out, "<section id=\"%s\"><h2>%s</h2>\n", s->id, s->heading ? s->heading : s->link);
+  FOLD_TRY(s->put(page));
+  fputs("</section>\n", page->out);
+  return fold_ok();
+}
+
+fold_status fold_report_html(const struct fold_model *m, unsigned seconds, FILE *out, fold_status *trouble) {
+  const struct section sections[] = {
+      {"errors", "Error against n", NULL, m->n_study + m->n_judged > 0, fold_page_errors},
+      {"ranks", "Many ranks", "Many ranks, simulated", m->n_ranks + m->n_worlds > 0, fold_page_ranks},
+      {"changes", "Changes", NULL, m->before != NULL, put_changes},
+      {"timings", "Throughput", NULL, m->n_timings > 0, fold_page_timings},
+      {"scaling", "Scaling", NULL, m->n_scalings > 0, fold_page_scalings},
+      {"allreduces", "All-reduces", NULL, m->n_messages + m->n_probes > 0, fold_page_allreduces},
+      {"worlds", "Worlds", "Sums over worlds", m->n_validations > 0, fold_page_worlds},
+      {"orders", "Orders", NULL, true, fold_page_orders},
+      {"environment", "Environment", NULL, true, put_environments},
+      {"verdicts", "By subject and claim", NULL, m->n_subjects > 0, fold_page_verdicts},
+      {"evidence", "Evidence", NULL, m->n_subjects > 0, fold_page_evidence}};
+  const size_t n = sizeof sections / sizeof *sections;
+  struct fold_page page = {.out = out, .model = m, .seconds = seconds, .trouble = fold_ok()};
+  fold_status status = put_head(&page, sections, n);
+  for (size_t i = 0; i < n && status.code == FOLD_OK; i++)
+    if (sections[i].there) status = put_section(&page, &sections[i]);
   put_foot(&page);
   *trouble = page.trouble;
   return status;

@@ -173,13 +173,13 @@ fold_status fold_page_orders(struct fold_page *page) {
   for (size_t i = 0; i < n && status.code == FOLD_OK; i++) status = print_order(&orders[i], terms, &prints[i]);
   if (status.code == FOLD_OK)
     fputs(
-        "<section id=\"orders\"><h2>Orders</h2>\n<details><summary>Which additions meet, as this foldproof defines the "
+        "<details><summary>Which additions meet, as this foldproof defines the "
         "orders</summary>\n<p>Terms stand below, the large dot is the result. Each tree is drawn with as many terms as "
         "tell it from the others; orders that make the same tree share a drawing.</p>\n<div class=\"figures\">\n",
         page->out);
   for (size_t k = 0; k < n && status.code == FOLD_OK; k++)
     if (is_first(prints, k)) status = put_order(page, orders, prints, n, k, terms);
-  if (status.code == FOLD_OK) fputs("</div></details></section>\n", page->out);
+  if (status.code == FOLD_OK) fputs("</div></details>", page->out);
   free(prints);
   free(terms);
   return status;

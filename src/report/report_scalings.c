@@ -90,10 +90,6 @@ fold_status fold_page_scalings(struct fold_page *page) {
   const struct fold_model *m = page->model;
   const struct fold_groups groups = {m->scalings, m->n_scalings,  sizeof *m->scalings, SIZE_MAX,
                                      compare,     compare_groups, draw_group,          2};
-  if (groups.n == 0) return fold_ok();
-  fputs("<section id=\"scaling\"><h2>Scaling</h2>\n", page->out);
-  fold_status status = fold_page_groups(page, &groups);
-  if (status.code == FOLD_OK) status = fold_page_sheet(page, fold_sheet_scalings);
-  fputs("</section>\n", page->out);
-  return status;
+  FOLD_TRY(fold_page_groups(page, &groups));
+  return fold_page_sheet(page, fold_sheet_scalings);
 }

@@ -1,6 +1,6 @@
 /* report_section.h: the parts of the page, each written by a file of its own.
  *
- * A section that has nothing to show writes nothing. Figures are numbered through the page; where gnuplot is missing
+ * report_html.c heads them, and leaves out those that have nothing to show. Figures are numbered through the page; where gnuplot is missing
  * the page says so once and keeps its tables.
  */
 #ifndef FOLD_REPORT_SECTION_H

@@ -291,16 +291,10 @@ fold_status fold_page_timings(struct fold_page *page) {
   const struct fold_model *m = page->model;
   struct fold_groups groups = {m->timings, m->n_timings,   sizeof *m->timings, MOST_FIGURES,
                                by_subject, compare_groups, draw_throughput,    UNFOLDED};
-  if (groups.n == 0) return fold_ok();
-  fputs(
-      "<section id=\"timings\"><h2>Throughput</h2>\n<p>Medians; dashed: the ceiling, a plain read of memory measured "
-      "in the same run.</p>\n",
-      page->out);
-  fold_status status = fold_page_groups(page, &groups);
+  fputs("<p>Medians; dashed: the ceiling, a plain read of memory measured in the same run.</p>\n", page->out);
+  FOLD_TRY(fold_page_groups(page, &groups));
   groups.most = SIZE_MAX, groups.compare = by_shape, groups.group = compare_shapes, groups.draw = draw_pairs;
-  if (status.code == FOLD_OK) status = fold_page_groups(page, &groups);
-  if (status.code == FOLD_OK) status = fold_page_sheet(page, fold_sheet_prices);
-  if (status.code == FOLD_OK) status = fold_page_sheet(page, fold_sheet_timings);
-  fputs("</section>\n", page->out);
-  return status;
+  FOLD_TRY(fold_page_groups(page, &groups));
+  FOLD_TRY(fold_page_sheet(page, fold_sheet_prices));
+  return fold_page_sheet(page, fold_sheet_timings);
 }

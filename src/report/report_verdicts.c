@@ -160,14 +160,13 @@ void fold_sheet_unbounded(struct fold_sheet *sheet, const struct fold_model *m) 
 }
 
 fold_status fold_page_verdicts(struct fold_page *page) {
-  if (page->model->n_subjects == 0) return fold_ok();
   fputs(
-      "<section id=\"verdicts\"><h2>By subject and claim</h2>\n<p>&ldquo;Held&rdquo; covers only the cases tried, in "
+      "<p>&ldquo;Held&rdquo; covers only the cases tried, in "
       "these environments. Each cell leads to its evidence.</p>\n<details><summary>Every subject and claim</summary>\n",
       page->out);
-  fold_status status = fold_view_put(fold_sheet_matrix, page->model, FOLD_REPORT_HTML, SIZE_MAX, page->out);
-  fprintf(page->out, "<p>%s</p>\n</details></section>\n", fold_matrix_legend);
-  return status;
+  FOLD_TRY(fold_view_put(fold_sheet_matrix, page->model, FOLD_REPORT_HTML, SIZE_MAX, page->out));
+  fprintf(page->out, "<p>%s</p>\n</details>", fold_matrix_legend);
+  return fold_ok();
 }
 
 /* The filters are radio buttons and a style sheet, without a script. */
@@ -182,9 +181,8 @@ static void put_filters(struct fold_page *page) {
 }
 
 fold_status fold_page_evidence(struct fold_page *page) {
-  if (page->model->n_subjects == 0) return fold_ok();
   fputs(
-      "<section id=\"evidence\"><h2>Evidence</h2>\n<details><summary>Each subject and claim: counts, worst errors, "
+      "<details><summary>Each subject and claim: counts, worst errors, "
       "what failed, why it was skipped</summary>\n<p>Cases of each subject and claim. The worst error is in units of "
       "the "
       "exact result&rsquo;s last place (ulps), and as a fraction of the bound that theory gives. A sum that cancels to "
@@ -193,9 +191,8 @@ fold_status fold_page_evidence(struct fold_page *page) {
       "other order could show.</p>\n",
       page->out);
   put_filters(page);
-  fold_status status = fold_view_put(fold_sheet_evidence, page->model, FOLD_REPORT_HTML, SIZE_MAX, page->out);
-  if (status.code == FOLD_OK)
-    status = fold_view_put(list_failures, page->model, FOLD_REPORT_HTML, SIZE_MAX, page->out);
-  fputs("</details></section>\n", page->out);
-  return status;
+  FOLD_TRY(fold_view_put(fold_sheet_evidence, page->model, FOLD_REPORT_HTML, SIZE_MAX, page->out));
+  FOLD_TRY(fold_view_put(list_failures, page->model, FOLD_REPORT_HTML, SIZE_MAX, page->out));
+  fputs("</details>", page->out);
+  return fold_ok();
 }

@@ -229,12 +229,8 @@ fold_status fold_sheets_worlds(const struct fold_model *m, enum fold_report_form
 }
 
 fold_status fold_page_worlds(struct fold_page *page) {
-  if (page->model->n_validations == 0) return fold_ok();
-  fputs(
-      "<section id=\"worlds\"><h2>Sums over worlds</h2>\n<details><summary>Bits and errors, by number of "
-      "ranks</summary>\n",
-      page->out);
-  fold_status status = fold_sheets_worlds(page->model, FOLD_REPORT_HTML, SIZE_MAX, page->out);
-  fputs("</details></section>\n", page->out);
-  return status;
+  fputs("<details><summary>Bits and errors, by number of ranks</summary>\n", page->out);
+  FOLD_TRY(fold_sheets_worlds(page->model, FOLD_REPORT_HTML, SIZE_MAX, page->out));
+  fputs("</details>", page->out);
+  return fold_ok();
 }
