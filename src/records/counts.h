@@ -10,6 +10,7 @@
 #include "judge.h"
 
 enum fold_gravest { FOLD_IS_REFUTED, FOLD_IS_BROKEN, FOLD_IS_KNOWN, FOLD_IS_HELD, FOLD_IS_SKIPPED };
+enum { FOLD_GRAVEST = FOLD_IS_SKIPPED + 1 };
 
 size_t fold_counts_all(const size_t count[FOLD_VERDICTS]);
 /* Adds to a total, in which what is known is not among the refuted. */

@@ -12,6 +12,7 @@
 
 #include "list.h"
 #include "bits.h"
+#include "report_index.h"
 #include "report_section.h"
 
 enum { MOST_WORLDS = 16 }; /* the smallest have a column */
@@ -165,43 +166,65 @@ static fold_status put_each(const result *v, size_t n, enum fold_report_format f
   return fold_sheet_put(&sheet, format, most, out);
 }
 
-static void add_subject(struct fold_sheet *sheet, const struct fold_model *m, const result *subject) {
-  size_t sums = 0, of_one = 0, like_one = 0, promised = 0, kept = 0, vectors = 0, refuted = 0;
-  double fraction = NAN, elements = 0, differ = 0;
-  char one[60] = "", must[60] = "";
-  for (size_t i = 0; i < m->n_validations; i++) {
-    const result *v = &m->validations[i];
-    if (v->subject != subject->subject || v->engine != subject->engine) continue;
-    refuted += strcmp(v->verdict, "refuted") == 0;
-    if (strcmp(v->verdict, "skipped") == 0) continue;
-    fraction = worse(fraction, fraction_of(v));
-    promised += v->promised_bits[0] != '\0';
-    kept += has_bits(v, v->promised_bits);
-    sums += !is_vector(v);
-    of_one += v->one_rank[0] && v->workers > 1;
-    like_one += v->workers > 1 && has_bits(v, v->one_rank);
-    vectors += is_vector(v);
-    if (is_vector(v)) elements += v->n, differ += v->not_canonical;
-  }
-  if (of_one) snprintf(one, sizeof one, "%zu of %zu", like_one, of_one);
-  if (promised) snprintf(must, sizeof must, "%zu of %zu", kept, promised);
-  const double no_vector = vectors ? 0 : NAN;
-  FOLD_ROW(sheet, T(subject->subject), N(sums ? (double)sums : NAN), T(one), T(must), N((double)vectors + no_vector),
-           N(elements + no_vector), N(differ + no_vector), N(fraction), N(refuted ? (double)refuted : NAN));
-  if (refuted) fold_sheet_mark(sheet, "bad");
+/* What one subject gave, over all tables. */
+struct total {
+  const result *first;
+  size_t sums, of_one, like_one, promised, kept, vectors, refuted;
+  double fraction, elements, differ;
+};
+
+static void count_result(struct total *t, const result *v) {
+  t->refuted += strcmp(v->verdict, "refuted") == 0;
+  if (strcmp(v->verdict, "skipped") == 0) return;
+  t->fraction = worse(t->fraction, fraction_of(v));
+  t->promised += v->promised_bits[0] != '\0';
+  t->kept += has_bits(v, v->promised_bits);
+  t->sums += !is_vector(v);
+  t->of_one += v->one_rank[0] && v->workers > 1;
+  t->like_one += v->workers > 1 && has_bits(v, v->one_rank);
+  t->vectors += is_vector(v);
+  if (is_vector(v)) t->elements += v->n, t->differ += v->not_canonical;
 }
 
-/* Names are told apart by where the model has them. */
+static void add_total(struct fold_sheet *sheet, const struct total *t) {
+  const double no_vector = t->vectors ? 0 : NAN;
+  char one[60] = "", must[60] = "";
+  if (t->of_one) snprintf(one, sizeof one, "%zu of %zu", t->like_one, t->of_one);
+  if (t->promised) snprintf(must, sizeof must, "%zu of %zu", t->kept, t->promised);
+  FOLD_ROW(sheet, T(t->first->subject), N(t->sums ? (double)t->sums : NAN), T(one), T(must),
+           N((double)t->vectors + no_vector), N(t->elements + no_vector), N(t->differ + no_vector), N(t->fraction),
+           N(t->refuted ? (double)t->refuted : NAN));
+  if (t->refuted) fold_sheet_mark(sheet, "bad");
+}
+
+/* The subject's total; NULL: memory is short. Names are told apart by where the model has them. */
+static struct total *find_total(struct total *totals, size_t *n, json_t **index, const result *v) {
+  char key[64];
+  const size_t length = (size_t)snprintf(key, sizeof key, "%p %p", (const void *)v->subject, (const void *)v->engine);
+  const json_int_t known = fold_index_find(*index, key, length);
+  if (known >= 0) return &totals[known];
+  if (!fold_index_add(index, key, length, *n)) return NULL;
+  totals[*n] = (struct total){.first = v, .fraction = NAN};
+  return &totals[(*n)++];
+}
+
+/* In the sequence in which subjects come up. */
 static void fill_subjects(struct fold_sheet *sheet, const struct fold_model *m) {
   fold_sheet_open(sheet, "worlds_by_subject", "Sums over worlds, by subject",
                   "Subject;#Sums;With one rank's bits;Bits as promised;#All-reduces;#Elements;#Not in the canonical "
                   "order;=Error / bound at most;#Refuted");
-  for (size_t i = 0; i < m->n_validations; i++) {
-    const result *v = m->validations;
-    bool first = true;
-    for (size_t k = 0; k < i && first; k++) first = v[k].subject != v[i].subject || v[k].engine != v[i].engine;
-    if (first) add_subject(sheet, m, &v[i]);
+  struct total *totals = malloc(m->n_validations * sizeof *totals), *total;
+  json_t *index = NULL;
+  size_t n = 0;
+  sheet->failed = totals == NULL;
+  for (size_t i = 0; i < m->n_validations && !sheet->failed; i++) {
+    total = find_total(totals, &n, &index, &m->validations[i]);
+    if (total) count_result(total, &m->validations[i]);
+    sheet->failed = total == NULL;
   }
+  for (size_t i = 0; i < n; i++) add_total(sheet, &totals[i]);
+  json_decref(index);
+  free(totals);
 }
 
 fold_status fold_sheets_worlds(const struct fold_model *m, enum fold_report_format format, size_t most, FILE *out) {
