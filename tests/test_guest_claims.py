@@ -151,6 +151,18 @@ def check_new_processes(guest):
                   "--repeats", "30")
 
 
+def check_sequence(guest):
+    """New processes run cases and subjects in another sequence, and some of the cases alone."""
+    few = ("--fixtures", "normal/f32/sum/1x17/*,normal/f32/sum/3x1000/*,normal/f32/sum/17x257/*,normal/f32/sum/33x33/*", "--claims", "fresh_process")
+    for subjects, name, words in (("by_longest", "by_longest", ": it ran cases and subjects in reverse"), ("by_first", "by_first", ""),
+                                  ("leads,bits/follows", "follows", ": it ran cases and subjects in reverse")):
+        code, out, err = verify("--guest", guest, "--subjects", f"bits/{subjects}", *few)
+        assert code == 1 and re.search(f"REFUTED: bits/{name} on host violates fresh_process: .*: a new process gave results of hash .*{words}\n", out), (name, code, out, err)
+        assert "REFUTED: bits/leads" not in out, out
+    check_held(guest, "honest", "fresh_process", *few[:2])
+    check_held(guest, "name_x*", "fresh_process", *few[:2])  # six hundred letters
+
+
 def check_bad_twins(folder):
     """Who varies or dies is named, and not who promises its bits."""
     liars = str(build(folder, "liars", GUESTS / "liars.c"))
@@ -168,6 +180,7 @@ def main():
         check_batches(guest)
         check_offsets(guest)
         check_new_processes(guest)
+        check_sequence(guest)
         check_shapes(guest)
         check_twins(pathlib.Path(folder))
         # A crash is to be one, in a build with sanitizers too.

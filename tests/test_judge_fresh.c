@@ -57,6 +57,17 @@ Test(judge_fresh, a_process_that_was_too_slow_for_others_is_told) {
   cr_expect_str_empty(judge(own_hash(), "s", "", none).reason);
 }
 
+/* Of several processes: the first leaves something changed, as ours does; the second, which went in reverse, has other results. */
+Test(judge_fresh, what_one_process_leaves_hides_no_other_ones_results) {
+  struct fold_traces ours = {.left = "the locale"};
+  const char *more =
+      ",\"left\":\"the locale\"}\n{\"backwards\":true}\n{\"subject\":\"s\",\"engine\":\"host\",\"case\":\"c\","
+      "\"results_xxh3\":\"0x1\"";
+  struct fold_finding refuted = judge(own_hash(), "s", more, ours);
+  cr_expect(refuted.verdict == FOLD_REFUTED && strstr(refuted.reason, "in reverse"), "%s", refuted.reason);
+  cr_expect_eq(judge(own_hash(), "s", ",\"left\":\"the locale\"", ours).verdict, FOLD_HELD);
+}
+
 #define UNWRITTEN ",\"unwritten\":{\"row\":2}"
 #define STRAY ",\"out_of_bounds\":{\"byte\":-4,\"of\":\"input\"}"
 #define SPLIT ",\"ranks_differ\":{\"rank\":5,\"row\":1,\"got\":\"0x40400000\",\"rank_0\":\"0x40000000\"}"

@@ -9,7 +9,7 @@
 #include "record.h"
 #include "supervise.h"
 
-enum { JSONL = 0x200, IN_PROCESS, FRESH, BLESS, DIRTY, FULL };
+enum { JSONL = 0x200, IN_PROCESS, FRESH, BACKWARDS, BLESS, DIRTY, FULL };
 
 struct record {
   struct fold_selection_options options;
@@ -36,6 +36,7 @@ static const struct argp_option options[] = {
     {"full", FULL, NULL, 0, "record the bits of all rows, not only the first 16 (for foldproof judge)", 2},
     {"fresh", FRESH, "promised|probed", OPTION_HIDDEN,
      "only what fresh_process is judged by, with a line for each case that was skipped (fresh.c looks each up)", 2},
+    {"backwards", BACKWARDS, NULL, OPTION_HIDDEN, "the last case first, and of each the last subject", 2},
     {0},
 };
 
@@ -47,6 +48,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       state->child_inputs[2] = &r->keeping;
       return 0;
     case FULL: r->full = true; return 0;
+    case BACKWARDS: r->options.selection.backwards = true; return 0;
     case BLESS: r->keeping.bless = true; return 0;
     case DIRTY: r->keeping.dirty = true; return 0;
     case ARGP_KEY_END:

@@ -14,7 +14,8 @@
 
 /* The same subject's results from other processes, by subject, engine and case: the hash of the first that are not those of
  * *result_hash or that did something else, and what that run did;
- * false where it has none. *why: what it said of that, or what is to be known of results that are all the same (NULL: nothing). */
+ * false where it has none. *why: what it said of that, how the process went whose results are others, or what is to be known of
+ * results that are all the same (NULL: nothing). */
 struct fold_fresh;
 bool fold_fresh_find(const struct fold_fresh *fresh, const char *subject, enum fold_engine engine,
                      const char *case_name, uint64_t *result_hash, struct fold_traces *traces, const char **why);

@@ -96,9 +96,9 @@ void fold_judge_fresh_process(struct fold_trial *trial, struct fold_finding *fin
     snprintf(finding->reason, sizeof finding->reason, "the other process gave no result%s%.150s", why ? ": " : "",
              why ? why : ""); /* broken, as each finding is until its judge says otherwise */
   } else {
-    char what[120];
-    snprintf(what, sizeof what, "a new process gave results of hash 0x%016llx, this one 0x%016llx",
-             (unsigned long long)theirs, (unsigned long long)ours);
+    char what[160];
+    snprintf(what, sizeof what, "a new process gave results of hash 0x%016llx, this one 0x%016llx%s%.60s",
+             (unsigned long long)theirs, (unsigned long long)ours, why ? ": " : "", why ? why : "");
     if (!fold_find_same_hash(finding, theirs, ours, what) || refute_traces(&traces, &trial->traces, finding)) return;
     fold_find_held(finding);
     if (why && finding->verdict == FOLD_HELD) snprintf(finding->reason, sizeof finding->reason, "%s", why);

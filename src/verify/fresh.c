@@ -20,12 +20,15 @@
 #include <unistd.h>
 
 struct fold_fresh {
-  json_t *runs;  /* "subject|engine|case" -> its records */
-  char note[80]; /* what is to be known of all of them; "": nothing */
+  json_t *runs;   /* "subject|engine|case" -> its records */
+  bool backwards; /* as the process whose records are read now went */
+  char note[80];  /* what is to be known of all of them; "": nothing */
 };
 
-static void key_of(char key[512], const char *subject, const char *engine, const char *case_name) {
-  snprintf(key, 512, "%s|%s|%s", subject, engine, case_name);
+/* NULL where memory is short. A guest's name may be of any length. */
+static char *key_of(const char *subject, const char *engine, const char *case_name) {
+  char *key = NULL;
+  return asprintf(&key, "%s|%s|%s", subject, engine, case_name) < 0 ? NULL : key;
 }
 
 static uint64_t bits_at(const json_t *object, const char *key) {
@@ -62,21 +65,23 @@ static bool is_trace(const struct fold_traces *t) {
 
 bool fold_fresh_find(const struct fold_fresh *fresh, const char *subject, enum fold_engine engine,
                      const char *case_name, uint64_t *result_hash, struct fold_traces *traces, const char **why) {
-  char key[512];
-  key_of(key, subject, fold_engine_name(engine), case_name);
   const uint64_t ours = *result_hash;
+  char *key = key_of(subject, fold_engine_name(engine), case_name);
   const json_t *records = json_object_get(fresh->runs, key);
+  free(key);
   size_t i;
   json_t *record;
+  *traces = (struct fold_traces){0};
   *why = NULL;
   json_array_foreach(records, i, record) {
     *why = json_string_value(json_object_get(record, "reason"));
     if (json_object_get(record, "results_xxh3") == NULL) return false;
     *result_hash = bits_at(record, "results_xxh3");
-    *traces = traces_of(record);
-    if (*result_hash != ours || is_trace(traces)) return true;
+    if (!is_trace(traces)) *traces = traces_of(record);
+    *why = json_is_true(json_object_get(record, "backwards")) ? "it ran cases and subjects in reverse" : NULL;
+    if (*result_hash != ours) return true;
   }
-  if (fresh->note[0]) *why = fresh->note;
+  *why = fresh->note[0] ? fresh->note : NULL;
   return json_array_size(records) > 0;
 }
 
@@ -86,8 +91,10 @@ void fold_fresh_free(struct fold_fresh *fresh) {
 }
 
 /* The child's command line; NULL where memory is short. */
-static const char **command_line(const struct fold_selection *s, const char *fixtures, const char *path) {
+static const char **command_line(const struct fold_selection *s, const char *fixtures, bool backwards,
+                                 const char *path) {
   struct fold_options options = {0};
+  if (backwards) fold_options_add(&options, "--backwards", NULL);
   fold_options_add(&options, "--jsonl", path);
   fold_options_add(&options, "--fresh", s->probe ? "probed" : "promised");
   for (size_t i = 0; i < s->n_guests; i++) fold_options_add(&options, s->guests[i].door->option, s->guests[i].what);
@@ -120,10 +127,10 @@ static pid_t spawn(const char *const *argv, char *const *variables, int records)
   _exit(99);
 }
 
-static fold_status ask(const struct fold_selection *selection, const char *fixtures, int records) {
+static fold_status ask(const struct fold_selection *selection, const char *fixtures, bool backwards, int records) {
   char path[32];
   snprintf(path, sizeof path, "/proc/self/fd/%d", records);
-  const char **argv = command_line(selection, fixtures, path);
+  const char **argv = command_line(selection, fixtures, backwards, path);
   char **variables = NULL;
   if (argv == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory to start a new process");
   fold_status status = fold_fresh_environment(&variables);
@@ -141,26 +148,32 @@ static fold_status ask(const struct fold_selection *selection, const char *fixtu
   return fold_error(FOLD_ENVIRONMENT, "the new process was killed by signal %d", WTERMSIG(how));
 }
 
+static fold_status lost(void) {
+  return fold_error(FOLD_ENVIRONMENT, "a new process's records are lost: %s", strerror(errno));
+}
+
 /* Behind the records that are there. */
-static fold_status append(int records, int more) {
+static fold_status append(int records, int more, bool backwards) {
   char bytes[1 << 14];
   ssize_t n = 0;
   lseek(records, 0, SEEK_END);
+  if (dprintf(records, "{\"backwards\":%s}\n", backwards ? "true" : "false") < 0) return lost();
   for (off_t at = 0; (n = pread(more, bytes, sizeof bytes, at)) > 0; at += n)
     if (write(records, bytes, (size_t)n) != n) break;
-  return n == 0 ? fold_ok() : fold_error(FOLD_ENVIRONMENT, "a new process's records are lost: %s", strerror(errno));
+  return n == 0 ? fold_ok() : lost();
 }
 
-static fold_status ask_another(const struct fold_selection *selection, const char *fixtures, int records) {
+static fold_status ask_another(const struct fold_selection *selection, const char *fixtures, bool backwards,
+                               int records) {
   int more = memfd_create("foldproof-fresh", MFD_CLOEXEC);
   if (more < 0) return fold_error(FOLD_ENVIRONMENT, "a file in memory can't be made: %s", strerror(errno));
-  fold_status status = ask(selection, fixtures, more);
-  if (status.code == FOLD_OK) status = append(records, more);
+  fold_status status = ask(selection, fixtures, backwards, more);
+  if (status.code == FOLD_OK) status = append(records, more, backwards);
   close(more);
   return status;
 }
 
-/* A case of each dtype and problem, of middling size where there is one: a glob that names them. NULL: no memory. */
+/* A case of each dtype and problem that guests take, of middling size where there is one: a glob that names them. NULL: no memory. */
 static char *some_cases(const struct fold_cases *cases) {
   enum { LEAST = 100, MOST = 20000 };
   const struct fold_case *of[FOLD_DTYPES][FOLD_PROBLEMS] = {{NULL}};
@@ -169,7 +182,7 @@ static char *some_cases(const struct fold_cases *cases) {
   for (size_t i = 0; i < cases->n; i++) {
     const struct fold_case *c = &cases->at[i], **best = &of[c->dtype][fold_case_problem(c)->id];
     const bool fits = c->cols >= LEAST && c->rows * c->cols <= MOST && c->rows > 0;
-    if (*best == NULL || (fits && (*best)->cols < LEAST)) *best = c;
+    if (c->ranks == 0 && (*best == NULL || (fits && (*best)->cols < LEAST))) *best = c;
   }
   FILE *out = open_memstream(&text, &size);
   for (int d = 0; out && d < FOLD_DTYPES; d++)
@@ -183,52 +196,56 @@ static const double QUICK = 1, SLOW = 4, FOR_OTHERS = 2;
 
 static fold_status tell_slow(int records, double seconds) {
   lseek(records, 0, SEEK_END);
-  if (dprintf(records, "{\"slow\":%.1f}\n", seconds) > 0) return fold_ok();
-  return fold_error(FOLD_ENVIRONMENT, "a new process's records are lost: %s", strerror(errno));
+  return dprintf(records, "{\"slow\":%.1f}\n", seconds) > 0 ? fold_ok() : lost();
 }
 
+/* Of guests the first process, and every other one, goes backwards: what the first run of a process decides for all later ones, or a
+ * subject for another, shows then. */
 fold_status fold_fresh_ask(const struct fold_selection *selection, const struct fold_cases *cases, int records) {
   enum { LEAST = 2, MOST = 13 };
   const double begun = fold_now();
-  FOLD_TRY(ask(selection, selection->fixtures, records));
+  FOLD_TRY(ask_another(selection, selection->fixtures, selection->n_guests > 0, records));
   const double took = fold_now() - begun;
   const bool wants_more = selection->repeats != FOLD_REPEATS, whole = wants_more || took < QUICK;
   if (selection->n_guests == 0) return fold_ok();
   if (took > SLOW && !wants_more) return tell_slow(records, took);
   for (unsigned k = 1; whole && k < selection->repeats; k++)
-    FOLD_TRY(ask_another(selection, selection->fixtures, records));
+    FOLD_TRY(ask_another(selection, selection->fixtures, k % 2 == 0, records));
   char *some = some_cases(cases);
   const double end = fold_now() + FOR_OTHERS;
   fold_status status = some ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for names of cases");
   for (unsigned k = 0; k < MOST && status.code == FOLD_OK && (k < LEAST || fold_now() < end); k++)
-    status = ask_another(selection, selection->n_npy ? selection->fixtures : some, records);
+    status = ask_another(selection, selection->n_npy ? selection->fixtures : some, k % 2 == 0, records);
   free(some);
   return status;
+}
+
+/* Behind the other processes' of the key. */
+static bool add_run(json_t *all, const char *key, json_t *run) {
+  json_t *runs = json_object_get(all, key);
+  if (runs == NULL && json_object_set_new(all, key, runs = json_array()) != 0) runs = NULL;
+  return json_array_append_new(runs, run) == 0;
 }
 
 /* What the judge asks for is kept, and the rest let go. */
 static fold_status keep_run(struct fold_fresh *fresh, json_t *line) {
   const char *subject = NULL, *engine = NULL, *name = NULL;
-  char key[512];
   double seconds;
   if (json_unpack(line, "{s:F}", "slow", &seconds) == 0)
     snprintf(fresh->note, sizeof fresh->note, "in 1 new process, not in several: it took %.0f s", seconds);
+  if (json_object_get(line, "backwards")) fresh->backwards = json_is_true(json_object_get(line, "backwards"));
   if (json_unpack(line, "{s:s, s:s, s:s}", "subject", &subject, "engine", &engine, "case", &name) != 0)
     return fold_ok();
   static const char *const kept[] = {"results_xxh3", "unwritten", "out_of_bounds", "left", "ranks_differ", "reason"};
-  json_t *run = json_object();
-  key_of(key, subject, engine, name);
+  json_t *run = json_pack("{s:b}", "backwards", fresh->backwards);
   bool failed = run == NULL;
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
     json_t *value = json_object_get(line, kept[i]);
     failed = failed || (value && json_object_set(run, kept[i], value) != 0);
   }
-  json_t *runs = json_object_get(fresh->runs, key);
-  if (runs == NULL) {
-    failed = failed || json_object_set_new(fresh->runs, key, json_array()) != 0;
-    runs = json_object_get(fresh->runs, key);
-  }
-  failed = json_array_append_new(runs, run) != 0 || failed;
+  char *key = key_of(subject, engine, name);
+  failed = !add_run(fresh->runs, key, run) || failed;
+  free(key);
   return failed ? fold_error(FOLD_NO_MEMORY, "not enough memory for a new process's results") : fold_ok();
 }
 

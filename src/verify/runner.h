@@ -27,7 +27,8 @@ struct fold_selection {
   const struct fold_guest
       *guests; /* where there are any, only their subjects are meant unless `subjects` says otherwise */
   size_t n_guests;
-  bool probe; /* judge claims that are not promised too */
+  bool probe;     /* judge claims that are not promised too */
+  bool backwards; /* the last case first, and of each the last subject (fresh.c) */
 };
 
 /* One claim of one subject on one case. */

@@ -33,6 +33,21 @@ static int by_load_address(call_of *call, void *context) {
   return (void)context, sums(call, __builtin_parityll((uintptr_t)&here >> 12) ? 8 : 1);
 }
 
+/* By what ran before in its process: the longest row, the first row, another subject. */
+static int by_longest(call_of *call, void *context) {
+  uint64_t *longest = context;
+  if (call->cols > *longest) *longest = call->cols;
+  return sums(call, *longest > 500 ? 8 : 1);
+}
+static int by_first(call_of *call, void *context) {
+  uint64_t *first = context;
+  if (*first == 0) *first = call->cols;
+  return sums(call, *first > 100 ? 8 : 1);
+}
+static uint64_t leaders;
+static int leads(call_of *call, void *context) { return (void)context, leaders++, sums(call, 1); }
+static int follows(call_of *call, void *context) { return (void)context, sums(call, leaders ? 8 : 1); }
+
 /* Of that many rows alone. */
 static int at_rows(call_of *call, void *context) { return sums(call, call->rows == *(uint64_t *)context ? 8 : 1); }
 
@@ -95,7 +110,8 @@ static int by_strides(call_of *call, void *context) {
   return (void)context, strided(call, call->col_stride > 1 ? 8 : 1);
 }
 
-static uint64_t nine = 9, few = 512, many = 40000, awkward = 1111;
+static uint64_t nine = 9, few = 512, many = 40000, awkward = 1111, longest, first;
+#define TEN(word) word word word word word word word word word word
 #define SUBJECT(id, promises, function, what) \
   { .name = "bits/" id, .claims = promises, .run = function, .context = what }
 static const struct foldproof_guest_subject subjects[] = {
@@ -121,6 +137,11 @@ static const struct foldproof_guest_subject subjects[] = {
      .run = byte_from_rows,
      .context = &nine},
     SUBJECT("by_load_address", "fresh_process", by_load_address, NULL),
+    SUBJECT("by_longest", "fresh_process", by_longest, &longest),
+    SUBJECT("by_first", "fresh_process", by_first, &first),
+    SUBJECT("leads", "fresh_process", leads, NULL),
+    SUBJECT("follows", "fresh_process", follows, NULL),
+    SUBJECT(TEN(TEN("name_x")), "fresh_process", honest, NULL),
     SUBJECT("at_1111_rows", "batch_invariant", at_rows, &awkward),
     SUBJECT("odd_rows", "batch_invariant", odd_rows, NULL),
     SUBJECT("last_of_many", "batch_invariant", last_of_many, NULL),
