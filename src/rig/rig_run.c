@@ -166,18 +166,18 @@ static void trace_fault(const struct fold_watched *w, enum fold_argument of, str
   traces->input_at = w->inside.at - (ptrdiff_t)w->first;
 }
 
-/* OpenMP's other threads, and of the process what takes long, are looked at after the 1st, 2nd, 4th, ... run on the host, where a guest
+/* Of the process what takes long, and on the host OpenMP's other threads, are looked at after the 1st, 2nd, 4th, ... run, where a guest
  * has started a thread, and at last by fold_rig_look_at_state: what was done to them stays until then, and to find it takes longer
  * than a short run. */
-static bool is_looked_at(const struct fold_rig *rig) { return rig->ops->is_host && (rig->runs & (rig->runs - 1)) == 0; }
+static bool is_looked_at(const struct fold_rig *rig) { return (rig->runs & (rig->runs - 1)) == 0; }
 
 /* `left` is of the engine. */
 static void restore_state(struct fold_rig *rig, const struct fold_call *call, const struct fold_footing *before,
                           bool looks, const char left[80], struct fold_traces *traces) {
-  const enum fold_look look = !rig->ops->is_host || call->comm ? FOLD_LOOK_WHOLE
-                              : looks || rig->left_some        ? FOLD_LOOK_LONG
-                                                               : FOLD_LOOK_SHORT;
-  fold_footing_restore(before, looks, traces->left);
+  const enum fold_look look = call->comm                ? FOLD_LOOK_WHOLE
+                              : looks || rig->left_some ? FOLD_LOOK_LONG
+                                                        : FOLD_LOOK_SHORT;
+  fold_footing_restore(before, looks && rig->ops->is_host, traces->left);
   fold_surroundings_restore(look, traces->left);
   if (!traces->left[0]) memcpy(traces->left, left, sizeof traces->left);
   rig->left_some |= traces->left[0] != '\0';
@@ -231,7 +231,7 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
   const bool looks = is_looked_at(rig) || (host && fold_late_threads(subject) > threads);
   restore_state(rig, call, &before, looks, left, traces);
   const char *late = NULL;
-  if ((looks || (host && fold_late_is(subject))) && !call->comm)
+  if (((host && looks) || (host && fold_late_is(subject))) && !call->comm)
     late = fold_late_look(subject, watched, n, scratch->end ? 2 : 1, glance->got);
   if (late) snprintf(traces->left, sizeof traces->left, "%s", late);
   const fold_status closed = host ? fold_faults_end() : fold_ok();
