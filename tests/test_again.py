@@ -65,7 +65,10 @@ def check_held(folder):
     _, said = run("judge", "many", cwd=folder, code=2)
     expect("gzip finds it cut or damaged|not JSON", said)
     assert all(line.get("order") == "host/numpy" for line in lines if line.get("subject") == "host/numpy")
-    run("judge", "r.jsonl", "--jsonl", "j.jsonl", "-q", cwd=folder, code=0)
+    _, quietly = run("judge", "r.jsonl", "--jsonl", "j.jsonl", "-q", cwd=folder, code=0)
+    assert "subject and claim" not in quietly and quietly.startswith("all subjects"), quietly  # as of verify -q
+    _, aloud = run("judge", "r.jsonl", cwd=folder, code=0)
+    expect(r"^subject and claim .*\n\S+ on host\n(.*\n)*all subjects ", aloud)
     again = [line for line in lines_of(folder / "j.jsonl") if line.get("verdict") == "held"]
     keys = ("subject", "case", "claim", "results_xxh3", "ulps", "bound_fraction", "row", "got", "want")
     assert sorted(str([line.get(key) for key in keys]) for line in again) == sorted(str([line.get(key) for key in keys]) for line in held)

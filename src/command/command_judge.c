@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command_judge.h"
 #include "environment.h"
@@ -20,7 +21,7 @@ enum { JSONL = 0x200, FOLDER, BLESS, DIRTY, QUIET = 'q' };
 static const struct argp_option options[] = {
     {"fixture-folder", FOLDER, "DIR", 0, "the folder of the *.ini files, for cases that no generator makes", 0},
     {"jsonl", JSONL, "FILE", 0, "write a record of each verdict, as JSON lines", 0},
-    {"quiet", QUIET, NULL, 0, "print no summary", 0},
+    {"quiet", QUIET, NULL, 0, "print only the summary, and what contradicts or differs", 0},
     {"bless", BLESS, NULL, 0, "with --golden: keep the results there (see record --bless)", 3},
     {"dirty", DIRTY, NULL, 0,
      "with --bless: allow a source with changes or files that are not committed, or of no known commit", 3},
@@ -183,7 +184,8 @@ static int conclude(struct fold_judge *j) {
   size_t total[FOLD_VERDICTS], known;
   char goldens[120];
   fold_table_total(&j->table, false, total, &known);
-  if (!j->quiet) fold_summary_print(&j->summary, &j->table, false, stdout);
+  if (!j->quiet) fold_table_print(&j->table, false, isatty(STDOUT_FILENO) && !getenv("NO_COLOR"), stdout);
+  fold_summary_print(&j->summary, &j->table, false, stdout);
   if (j->contradictions > FOLD_JUDGE_LINES)
     printf("%d of %zu contradictions shown\n", FOLD_JUDGE_LINES, j->contradictions);
   if (j->foreign > FOLD_JUDGE_LINES) printf("%d of %zu skipped shown\n", FOLD_JUDGE_LINES, j->foreign);
