@@ -24,7 +24,10 @@ _foldproof_values() {
       ;;
     --draw) words='tree text dot svg' ;;
     --problem) words='sum dot' ;;
-    --op) words='sum prod max min dot' ;;
+    --op)
+      words='sum prod max min dot'
+      [ "$sub" != reveal ] || words='sum dot'
+      ;;
     --ops) words='sum prod max min' list=1 ;;
     --claims | -c) words=$(_foldproof_listed claims '/^[a-z]/ && NR > 1 && $1 != "gpu_to_gpu"') list=1 ;;
     --subjects | -s) words=$(_foldproof_listed subjects 'NF') list=1 ;;

@@ -40,6 +40,7 @@ def test_what_is_offered():
         (["bench", "--dtype=f64,b"], "--dtype=f64,bf16"),
         (["gen", "normal", "--dtype", "f32,"], ""),
         (["study", "--ops", "sum,p"], "sum,prod"),
+        (["reveal", "--op", "d"], "dot"),
         (["verify", "--claims", "bounded,run_to"], "bounded,run_to_run"),
         (["verify", "-s", "host/seq,host/pairw"], "host/seq,host/pairwise"),
         (["verify", "--fixtures", "subn"], "subnormals"),

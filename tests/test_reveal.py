@@ -32,6 +32,7 @@ def order_print(order, n):
     return re.search(r"fingerprint +(\S+)", out)[1]
 
 
+expect("is called 'row/par_16': see foldproof list subjects: did you mean 'rows/par_16'?" in run("row/par_16", code=2).stderr, "no way to the subjects")
 # The declared order's name and fingerprint, in each format.
 for order in "rows/par_16", "host/numpy", "flat/canonical", "rows/single_back":
     for n in 64, 257:
@@ -147,8 +148,9 @@ with tempfile.TemporaryDirectory() as folder:
     for name, word in {"clears_its_input": "changed its input", "writes_beyond": "byte 4096 from the start of the output was overwritten"}.items():
         got = revealed(f"guest/{name}", *GUEST_OF, code=1)
         expect(got["kind"] == "no tree" and word in got["why"], f"{name}: {got}")
-    got = revealed("guest/fma_by_value", *GUEST_OF, "--problem", "dot", code=1)
-    expect(got["kind"] == "depends on values", got)
+    for option in "--op", "--problem":
+        got = revealed("guest/fma_by_value", *GUEST_OF, option, "dot", code=1)
+        expect(got["kind"] == "depends on values", got)
     got = revealed("guest/dot_in_double", *GUEST_OF)
     expect("dot/sequential" in got["orders"] and got["accumulator"] == "f64" and "fused" not in got, got)
 

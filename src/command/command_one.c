@@ -63,8 +63,8 @@ static fold_status choose(const struct fold_one *one, const struct fold_registry
     if (wanted && !*subject) *subject = s;
   }
   if (*subject) return fold_ok();
-  return fold_error(FOLD_BAD_INPUT, "no subject is called '%.60s'%s%s%s", one->name ? one->name : "",
-                    one->engine >= 0 ? " on " : "",
+  return fold_error(FOLD_BAD_INPUT, "no subject is called '%.60s'%s%s: see foldproof list subjects%s",
+                    one->name ? one->name : "", one->engine >= 0 ? " on " : "",
                     one->engine >= 0 ? fold_engine_name((enum fold_engine)one->engine) : "",
                     one->name ? fold_near_text(&near, meant) : "");
 }

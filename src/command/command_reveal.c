@@ -8,7 +8,7 @@
 #include "reveal_subject.h"
 #include "world.h"
 
-enum { N = 'n', DTYPE = 0x200, PROBLEM, FORMAT, ROWS, MAP, SETTINGS, JSONL };
+enum { N = 'n', DTYPE = 0x200, OP, FORMAT, ROWS, MAP, SETTINGS, JSONL };
 
 static const char *const formats[] = {"text", "json", "dot", "svg", NULL};
 
@@ -23,7 +23,8 @@ struct reveal {
 static const struct argp_option options[] = {
     {"n", N, "N", 0, "number of terms (64; of an all-reduce the number of ranks)", 0},
     {"dtype", DTYPE, "DTYPE", 0, "of the terms (f32)", 0},
-    {"problem", PROBLEM, "PROBLEM", 0, "sum, or dot (sum, unless the subject takes only dot)", 0},
+    {"op", OP, "OP", 0, "sum, or dot (sum, unless the subject takes only dot)", 0},
+    {"problem", OP, NULL, OPTION_ALIAS, NULL, 0},
     {"format", FORMAT, "FORMAT", 0, "text (the default), json, dot (Graphviz) or svg", 0},
     {"rows", ROWS, "ROWS", 0, "rows of a launch (1,024, or fewer if these have more than four million terms)", 0},
     {"map", MAP, "LENGTHS", 0,
@@ -57,8 +58,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       r->asked.n = (size_t)fold_option_number(state, "--n", arg, FOLD_TREE_MOST);
       return 0;
     case DTYPE: r->asked.dtype = (enum fold_dtype)fold_option_dtype(state, "--dtype", arg); return 0;
-    case PROBLEM:
-      r->not_of_maps = "--problem";
+    case OP:
+      r->not_of_maps = "--op";
       r->asked.problem = fold_option_problem(state, arg)->id;
       return 0;
     case ROWS:
