@@ -113,6 +113,7 @@ struct foldproof_verify_options {
    * [none] */
   const struct foldproof_unseen *unseen;
   size_t n_unseen;
+  uint32_t backwards; /* 1: the last case first, to compare with another process, for what the first ones decide [0] */
 };
 
 /* One judgement, as a line of JSON as `foldproof verify --jsonl` writes it; the text is gone after the call. Other than 0: judge no

@@ -31,7 +31,8 @@ static fold_status selection_of(const struct foldproof_verify_options *o, struct
                                .npy = (const char **)(uintptr_t)o->npy,
                                .n_npy = o->n_npy,
                                .npy_problem = fold_problem_find(o->problem ? o->problem : "sum"),
-                               .repeats = o->repeats ? o->repeats : FOLD_REPEATS};
+                               .repeats = o->repeats ? o->repeats : FOLD_REPEATS,
+                               .backwards = o->backwards};
   if (s->npy_problem == NULL) return fold_error(FOLD_BAD_INPUT, "no problem is called '%.60s'", o->problem);
   if (o->n_npy > 0 && o->npy == NULL) return fold_error(FOLD_BAD_INPUT, "the list of arrays is a null pointer");
   return fold_ok();

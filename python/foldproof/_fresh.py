@@ -92,7 +92,7 @@ def _settle(record: Record, other: Record | None, why: str) -> None:
     elif other["results_xxh3"] == record["results_xxh3"]:
         record["verdict"] = "held"
     else:
-        record.update(verdict="refuted", reason="different bits in a new process")
+        record.update(verdict="refuted", reason="different bits in a new process, which ran the cases in reverse")
         for row, (got, want) in enumerate(zip(other.get("results", ()), record.get("results", ()))):
             if got != want:
                 record.update(row=row, got=got, want=want)
@@ -134,7 +134,7 @@ def main() -> None:
             kept = ("case", "dtype", "verdict", "reason", "input_xxh3", "results_xxh3", "results")
             to.write(json.dumps({key: record[key] for key in kept if key in record}) + "\n")
 
-        judge_callable(found, claims="run_to_run", only="stays_in_bounds", fixtures=spec["cases"], _take=tell, **spec["asked"])
+        judge_callable(found, claims="run_to_run", only="stays_in_bounds", fixtures=spec["cases"], _take=tell, _backwards=True, **spec["asked"])
 
 
 if __name__ == "__main__":

@@ -76,6 +76,7 @@ class Options(ctypes.Structure):
         ("n_around", c_size_t),
         ("unseen", POINTER(Unseen)),
         ("n_unseen", c_size_t),
+        ("backwards", c_uint32),
     ]
 
 

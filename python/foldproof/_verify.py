@@ -118,6 +118,7 @@ def judge(
     around = [_library.whole("around", rows, 1, (1 << 32) - 1) for rows in around]
     like = _arrays.pick(like, device == "cuda")
     _arrays.check(like, listed(dtypes) or ())
+    _backwards: bool = False,
     wanted = listed(claims)
     if same_bits_as is not None:
         wanted = [*(wanted or ()), *([] if "same_bits_as" in (wanted or ()) else ["same_bits_as"])]
@@ -165,6 +166,7 @@ def judge(
             guests[0].state.explain(record)
         if guests[0].rows:
             guests[0].rows.explain(record)
+        backwards=_backwards,
         if _take:
             _take(record)
         progress.tell(len(found.judgements), record["case"])

@@ -29,6 +29,13 @@ import numpy as np
 def row_sum(x):
     return x.sum(-1)
 
+longest = 0
+
+def by_longest(x):
+    global longest
+    longest = max(longest, x.shape[1])
+    return x.sum(-1) if longest < 500 else x.cumsum(-1)[:, -1]
+
 def by_process(x):
     return row_sum(x) + x.dtype.type(os.getpid() % 2**20)
 
@@ -228,6 +235,11 @@ class Fresh(unittest.TestCase):
             result.check()
         self.assertEqual(caught.exception.row, 0)
         self.assertNotEqual(caught.exception.got, caught.exception.want)
+
+    def test_a_call_that_decides_for_all_later_ones(self):
+        result = judge(to_import.by_longest, "fresh_process", only="fresh_process", fixtures="uniform/f32/sum/4x17/*,uniform/f32/sum/4x1000/*")
+        found = {r["cols"]: (r["verdict"], r.get("reason")) for r in result.judgements}
+        self.assertEqual(found[17], ("refuted", "different bits in a new process, which ran the cases in reverse"))
 
     def test_failing_and_dying_there(self):
         (verdict, reason), _ = self.verdict(to_import.fails_elsewhere)
