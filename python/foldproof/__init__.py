@@ -17,7 +17,7 @@ from typing import Any, Optional
 
 from . import _arrays, _golden, _library, _result, _reveal, _see, _verify
 from ._golden import Differs, Stale, golden
-from ._library import Measure, check as _check, library as _lib, whole as _whole
+from ._library import Measure, check as _check, library as _lib, text as _text, whole as _whole
 from ._result import Broken, Failure, NothingJudged, Refuted, Result
 from ._reveal import Tree, reveal
 from ._verify import judge, verify
@@ -71,7 +71,7 @@ def _reduced(x: Any, to: Optional[str], like: Optional[str], call: Any) -> Any:
         raise ValueError(f"dtype {dtype!r}: not one of {', '.join(_arrays.DTYPES)}")
     room = ctypes.create_string_buffer(rows * _arrays.DTYPES[dtype][1] // 8 + 8)
     at = ctypes.addressof(room)
-    _check(call(seen, rows, cols, dtype.encode(), at))
+    _check(call(seen, rows, cols, _text(dtype), at))
     module = type(x).__module__.split(".")[0]
     like = like or (module if module in ("numpy", "torch") else "numpy")
     return _arrays.maker(like)(_arrays.Lent(at, (rows,), dtype, owner=room))
@@ -88,7 +88,7 @@ def exact(x: Any, op: str = "sum", to: Optional[str] = None, *, threads: int = 0
     dtype `to` (None: x's), as torch's array where x is one, else as numpy's, or as `like` says."""
 
     def call(seen: Any, rows: int, cols: int, dtype: bytes, at: int) -> int:
-        return _lib().foldproof_exact(seen.dtype.encode(), op.encode(), seen.at, rows, cols, dtype, _threads(threads), at)
+        return _lib().foldproof_exact(_text(seen.dtype), _text(op), seen.at, rows, cols, dtype, _threads(threads), at)
 
     return _reduced(x, to, like, call)
 
@@ -99,7 +99,7 @@ def replay(order: str, x: Any, op: str = "sum", *, threads: int = 0, like: Optio
     order: a name of `foldproof list orders`, as "rows/par_256". x and what is returned: as of exact; results are of x's dtype."""
 
     def call(seen: Any, rows: int, cols: int, _dtype: bytes, at: int) -> int:
-        return _lib().foldproof_replay(order.encode(), seen.dtype.encode(), op.encode(), seen.at, rows, cols, _threads(threads), at)
+        return _lib().foldproof_replay(_text(order), _text(seen.dtype), _text(op), seen.at, rows, cols, _threads(threads), at)
 
     return _reduced(x, None, like, call)
 
@@ -116,7 +116,7 @@ def measure(got: Any, x: Any, op: str = "sum", *, order: Optional[str] = None) -
     if result.size != 1 or result.dtype != seen.dtype:
         raise ValueError(f"got has {result.size} elements of {result.dtype}: one of {seen.dtype} is wanted")
     measured = Measure()
-    name = None if order is None else order.encode()
-    dtype = seen.dtype.encode()
-    _check(_lib().foldproof_measure(name, dtype, op.encode(), seen.at, cols, result.at, ctypes.byref(measured)))
+    name = _text(order)
+    dtype = _text(seen.dtype)
+    _check(_lib().foldproof_measure(name, dtype, _text(op), seen.at, cols, result.at, ctypes.byref(measured)))
     return measured

@@ -137,11 +137,22 @@ def library() -> ctypes.CDLL:
 def claims_of(words: str) -> list[str]:
     """The claims that a list of names and presets stands for."""
     found: list[str] = []
-    while (name := library().foldproof_claim(words.encode(), len(found))) is not None:
+    while (name := library().foldproof_claim(text(words), len(found))) is not None:
         found.append(name.decode())
     if not found and library().foldproof_error():
         check(1)
     return found
+
+
+def text(value: str | None) -> bytes | None:
+    """As C takes it, for which a NUL would be its end."""
+    if value is None:
+        return None
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is no text")
+    if "\0" in value:
+        raise ValueError(f"{value!r}: it holds a NUL")
+    return value.encode()
 
 
 def whole(name: str, value: int, least: int, most: int) -> int:

@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, List, Optional
 
 from . import _arrays, _library
 from ._callable import Guest
-from ._verify import _encoded, _name_of, _table
+from ._verify import _name_of, _table, check_callable
 
 
 class Tree:
@@ -70,20 +70,21 @@ def reveal(
     or as many as make four million terms. The other words are verify's. ValueError where no sum of dtype shows an order."""
     if device not in ("cpu", "cuda"):
         raise ValueError(f"device={device!r}: 'cpu' or 'cuda'")
+    check_callable(fn)
     like = _arrays.pick(like, device == "cuda")
     _arrays.check(like, [dtype])
     n, rows = _library.whole("n", n, 1, 1 << 24), _library.whole("rows", rows, 0, 1 << 20)
     guest = Guest(_name_of(fn), fn, like, device == "cuda")
     table = _table(
         [guest],
-        problems=problem.encode(),
-        dtypes=dtype.encode(),
-        accumulator=_encoded(accumulator),
-        result=_encoded(result),
+        problems=_library.text(problem),
+        dtypes=_library.text(dtype),
+        accumulator=_library.text(accumulator),
+        result=_library.text(result),
         engine=b"cuda" if device == "cuda" else b"host",
         claims=b"run_to_run",
     )
-    options = _library.RevealOptions(ctypes.sizeof(_library.RevealOptions), n, dtype.encode(), problem.encode(), rows)
+    options = _library.RevealOptions(ctypes.sizeof(_library.RevealOptions), n, _library.text(dtype), _library.text(problem), rows)
     lines: List[bytes] = []
 
     def take(line: bytes, _context: Any) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import sys
 from ctypes import POINTER, c_void_p
 from typing import Any, Tuple
 
@@ -92,8 +93,16 @@ def _see_dlpack(array: Any, stream: int | None) -> Seen:
                 (array, capsule), pending)
 
 
+def _refuse_masked(array: Any) -> None:
+    """What is masked has no value, whatever its memory holds."""
+    masked = sys.modules.get("numpy.ma")
+    if masked and masked.is_masked(array):
+        raise TypeError("an array is wanted without masked elements")
+
+
 def see(array: Any, stream: int | None = None) -> Seen:
     """Any array's memory; TypeError for what is none. `stream`: what DLPack calls the CUDA stream that will read it."""
+    _refuse_masked(array)
     if hasattr(array, "__array_interface__") and type(array).__module__.split(".")[0] == "numpy":
         return _see_interface(array, array.__array_interface__, CPU)
     if hasattr(array, "__dlpack__"):

@@ -28,11 +28,19 @@ def listed(names: Names) -> Optional[List[str]]:
     words = [names] if isinstance(names, str) else names
     if not isinstance(words, Sequence) or not all(isinstance(word, str) for word in words):
         raise TypeError(f"{names!r}: names are text, as 'f32,f64' or ['f32', 'f64']")
-    return [word for name in words for word in name.replace(",", " ").split()]
+    found = [word for name in words for word in name.replace(",", " ").split()]
+    if not found:
+        raise ValueError(f"{names!r} names nothing")
+    return found
 
 
-def _encoded(names: Names) -> Optional[bytes]:
-    return None if names is None else (names if isinstance(names, str) else ",".join(names)).encode()
+def _joined(names: Optional[List[str]]) -> Optional[bytes]:
+    return None if names is None else _library.text(",".join(names))
+
+
+def check_callable(fn: Any) -> None:
+    if not callable(fn):
+        raise TypeError(f"{fn!r} is not callable")
 
 
 def _name_of(fn: Any) -> str:
@@ -51,7 +59,7 @@ def _guests(fn: Any, other: Any, name: str, like: str, cuda: bool, rows: Callabl
 def _table(guests: List[Guest], **said: Union[bytes, int, None]) -> Any:
     subjects = (_library.Subject * len(guests))()
     for subject, guest in zip(subjects, guests):
-        subject.name, subject.run = guest.name.encode(), guest.run
+        subject.name, subject.run = _library.text(guest.name), guest.run
         for field, value in said.items():
             setattr(subject, field, value)
     if len(guests) > 1:  # the twin is run, and not judged
@@ -110,15 +118,16 @@ def judge(
     around: Sequence[int] = (),
     strides: bool = False,
     _take: Optional[Callable[[Record], None]] = None,
+    _backwards: bool = False,
 ) -> Result:
     """As verify, but returns the result whatever it is: Result.check raises."""
     if device not in ("cpu", "cuda"):
         raise ValueError(f"device={device!r}: 'cpu' or 'cuda'")
     repeats = _library.whole("repeats", repeats, 1, (1 << 32) - 1)
     around = [_library.whole("around", rows, 1, (1 << 32) - 1) for rows in around]
+    check_callable(fn)
     like = _arrays.pick(like, device == "cuda")
     _arrays.check(like, listed(dtypes) or ())
-    _backwards: bool = False,
     wanted = listed(claims)
     if same_bits_as is not None:
         wanted = [*(wanted or ()), *([] if "same_bits_as" in (wanted or ()) else ["same_bits_as"])]
@@ -133,30 +142,31 @@ def judge(
     guests = _guests(fn, same_bits_as, name, like, device == "cuda", lambda: Rows(result) if rows else None)
     table = _table(
         guests,
-        problems=problem.encode(),
-        dtypes=_encoded(listed(dtypes)),
-        accumulator=_encoded(accumulator),
-        result=b"f64" if rows else _encoded(result),
-        order=_encoded(order),
-        method=_encoded(method),
+        problems=_library.text(problem),
+        dtypes=_joined(listed(dtypes)),
+        accumulator=_library.text(accumulator),
+        result=b"f64" if rows else _library.text(result),
+        order=_library.text(order),
+        method=_library.text(method),
         engine=b"cuda" if device == "cuda" else b"host",
-        claims=_encoded(wanted or None),
+        claims=_joined(wanted),
         strides=int(strides and like != "jax"),  # which takes contiguous memory alone
-        same_bits_as=guests[-1].name.encode() if callable(same_bits_as) else _encoded(same_bits_as),
+        same_bits_as=_library.text(guests[-1].name) if callable(same_bits_as) else _library.text(same_bits_as),
     )
     unseen = _unseen(like)
     options = _library.Options(
         size=ctypes.sizeof(_library.Options),
-        subjects=name.encode(),
-        claims=_encoded(listed(only)),
-        fixtures=_encoded(listed(fixtures)),
-        set=(set or "guests").encode(),
+        subjects=_library.text(name),
+        claims=_joined(listed(only)),
+        fixtures=_joined(listed(fixtures)),
+        set=_library.text(set or "guests"),
         folder=_library.fixtures(),
         repeats=repeats,
         around=(ctypes.c_uint64 * len(around))(*around),
         n_around=len(around),
         unseen=unseen,
         n_unseen=len(unseen),
+        backwards=_backwards,
     )
     found = Result(_replay.code_of(fn, "fn"), asked, named=claims is not None or only is not None)
 
@@ -166,7 +176,6 @@ def judge(
             guests[0].state.explain(record)
         if guests[0].rows:
             guests[0].rows.explain(record)
-        backwards=_backwards,
         if _take:
             _take(record)
         progress.tell(len(found.judgements), record["case"])

@@ -494,6 +494,21 @@ class Told(unittest.TestCase):
 
 
 class Asked(unittest.TestCase):
+    def test_what_can_be_no_text(self):
+        for asked in ({"name": "py/a\0b"}, {"fixtures": "uniform/*\0,normal/*"}, {"claims": "bounded\0"}, {"dtypes": ["f32\0"]}, {"set": "all\0"},
+                      {"problem": "sum\0"}, {"order": "rows/par_64\0"}, {"same_bits_as": "rows/par_64\0"}, {"claims": []}, {"dtypes": ","}):
+            with self.assertRaises(ValueError, msg=asked):
+                foldproof.judge(to_import.row_sum, **{"fixtures": "uniform/f32/sum/4x17/*", **asked})
+        with self.assertRaises(ValueError):
+            foldproof.exact(np.ones(3, "f4"), "sum\0")
+        with self.assertRaises(TypeError):
+            foldproof.judge(to_import.row_sum, name=3)
+
+    def test_what_is_no_callable(self):
+        for call in (foldproof.judge, foldproof.verify, foldproof.reveal):
+            with self.assertRaisesRegex(TypeError, "^5 is not callable$"):
+                call(5)
+
     def test_views(self):
         seen = set()
 

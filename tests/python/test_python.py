@@ -105,6 +105,13 @@ class Lies(unittest.TestCase):
             verify(in_place)
         self.assertEqual(caught.exception.claim, "keeps_input")
 
+    def test_masked_elements(self):
+        few = {"fixtures": "uniform/f32/sum/4x17/*"}
+        self.broken("an array is wanted without masked elements", lambda x: np.ma.masked_array(row_sum(x), mask=[1, 0, 0, 0][: len(x)]), **few)
+        verify(lambda x: np.ma.masked_array(row_sum(x)), **few)
+        with self.assertRaises(TypeError):
+            foldproof.exact(np.ma.masked_array([1.0, 2.0], mask=[0, 1]))
+
     def test_exception_with_its_own_traceback(self):
         def dividing_by_nothing(x):
             return 1 // 0
