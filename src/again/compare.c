@@ -4,85 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
-#include "evidence.h"
 #include "list.h"
-#include "record.h"
 
 static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for the records"); }
-
-static bool is(const struct fold_scanned *r, enum fold_scan_key key, const char *text) {
-  const struct fold_slice *v = &r->value[key];
-  return v->at && v->n == strlen(text) && memcmp(v->at, text, v->n) == 0;
-}
-
-static bool has_text(const struct fold_scanned *r, enum fold_scan_key key) {
-  return r->strings >> key & 1 && r->value[key].n > 0;
-}
-
-/* --- whether results have their hash */
-
-static int read_dtype(const struct fold_scanned *r) {
-  const enum fold_scan_key key = r->value[FOLD_KEY_result_dtype].at ? FOLD_KEY_result_dtype : FOLD_KEY_dtype;
-  char name[16] = "";
-  if (!has_text(r, key) || r->value[key].n >= sizeof name) return -1;
-  memcpy(name, r->value[key].at, r->value[key].n);
-  return fold_dtype_parse(name);
-}
-
-/* 0x3f800000 as record.c writes it, in lower case. */
-static bool read_digits(const char *at, int digits, uint64_t *bits) {
-  if (memcmp(at, "0x", 2) != 0) return false;
-  *bits = 0;
-  for (int i = 0; i < digits; i++) {
-    const char c = at[2 + i];
-    const unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
-                           : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
-                                                  : 16;
-    if (digit > 15) return false;
-    *bits = *bits << 4 | digit;
-  }
-  return true;
-}
-
-/* The length of such a text in quotes; 0: it is not written so. */
-static size_t read_bits(const char *at, const char *end, int digits, uint64_t *bits) {
-  const bool quoted = end - at >= digits + 4 && at[0] == '"' && at[digits + 3] == '"';
-  return quoted && read_digits(at + 1, digits, bits) ? (size_t)digits + 4 : 0;
-}
-
-/* False: they have not, or only the thorough reader can tell. */
-static bool has_its_hash(const struct fold_scanned *r) {
-  const struct fold_slice *list = &r->value[FOLD_KEY_results], *rows = &r->value[FOLD_KEY_rows];
-  const int dtype = read_dtype(r);
-  uint64_t bits, got[FOLD_RECORD_RESULTS];
-  size_t n = 0, all = 0;
-  if (!list->at) return true; /* a hash alone */
-  if (dtype < 0 || !rows->at || rows->n > 9 || r->strings >> FOLD_KEY_rows & 1 || list->n < 2) return false;
-  for (size_t i = 0; i < rows->n; i++) {
-    if (rows->at[i] < '0' || rows->at[i] > '9') return false;
-    all = 10 * all + (size_t)(rows->at[i] - '0');
-  }
-  const int digits = fold_format_of((enum fold_dtype)dtype).bits / 4;
-  for (const char *at = list->at + 1, *end = list->at + list->n - 1; at < end; n++) {
-    const size_t length = n < FOLD_RECORD_RESULTS ? read_bits(at, end, digits, &bits) : 0;
-    if (length == 0) return false;
-    fold_bits_store((enum fold_dtype)dtype, got, n, bits);
-    at += length + (at + length < end && at[length] == ',');
-  }
-  if (n != (all < FOLD_RECORD_RESULTS ? all : FOLD_RECORD_RESULTS)) return false;
-  if (all > n) return true; /* the hash is of rows that are not here */
-  const struct fold_slice *hash = &r->value[FOLD_KEY_results_xxh3];
-  return hash->n == 18 && read_digits(hash->at, 16, &bits) && bits == fold_results_hash((enum fold_dtype)dtype, got, n);
-}
-
-static fold_status check_results(const struct fold_scanned *r) {
-  if (has_its_hash(r)) return fold_ok();
-  json_t *record = json_loadb(r->line, r->length, 0, NULL);
-  fold_status status = record ? fold_record_check_results(record) : no_memory();
-  json_decref(record);
-  return status;
-}
 
 /* --- reading */
 
@@ -119,7 +43,7 @@ static uint32_t told_of(const struct fold_scanned *r, bool across) {
                                             FOLD_KEY_method, FOLD_KEY_accumulator};
   const size_t n = across ? 5 : sizeof keys / sizeof *keys;
   uint64_t hash = 1;
-  if (is(r, FOLD_KEY_schema, "1")) return 0;
+  if (fold_scanned_says(r, FOLD_KEY_schema, "1")) return 0;
   for (size_t i = 0; i < n; i++) {
     const struct fold_slice *v = &r->value[keys[i]];
     if (v->at) hash = XXH3_64bits_withSeed(v->at, v->n, hash + i);
@@ -141,9 +65,10 @@ struct reading {
 };
 
 static fold_status add_verdict(struct fold_side *s, const struct fold_scanned *r, const struct fold_compared *result) {
-  const bool held = is(r, FOLD_KEY_verdict, "held");
+  const bool held = fold_scanned_says(r, FOLD_KEY_verdict, "held");
   struct fold_compared verdict = *result;
-  if (!has_text(r, FOLD_KEY_claim) || (!held && !is(r, FOLD_KEY_verdict, "refuted"))) return fold_ok();
+  if (!fold_scanned_has_text(r, FOLD_KEY_claim) || (!held && !fold_scanned_says(r, FOLD_KEY_verdict, "refuted")))
+    return fold_ok();
   verdict.key = add_to_key(result->key, r, FOLD_KEY_claim);
   verdict.verdict = true;
   verdict.results = held ? 1 : 2;
@@ -154,15 +79,17 @@ static fold_status take(void *context, const struct fold_scanned *r, size_t line
   const struct reading *reading = context;
   struct fold_side *s = reading->side;
   const uint32_t number = s->number++;
-  if (is(r, FOLD_KEY_type, "environment") && !s->environment) s->environment = json_loadb(r->line, r->length, 0, NULL);
-  if (s->engine && !is(r, FOLD_KEY_engine, s->engine)) return fold_ok();
-  const bool hash = has_text(r, FOLD_KEY_results_xxh3);
+  if (fold_scanned_says(r, FOLD_KEY_type, "environment") && !s->environment)
+    s->environment = json_loadb(r->line, r->length, 0, NULL);
+  if (s->engine && !fold_scanned_says(r, FOLD_KEY_engine, s->engine)) return fold_ok();
+  const bool hash = fold_scanned_has_text(r, FOLD_KEY_results_xxh3);
   struct fold_compared c = {.line = (uint32_t)line, .number = number};
-  c.broken = !hash && is(r, FOLD_KEY_verdict, "broken");
+  c.broken = !hash && fold_scanned_says(r, FOLD_KEY_verdict, "broken");
   if (!hash && !c.broken) return fold_ok();
-  if (!has_text(r, FOLD_KEY_subject) || !has_text(r, FOLD_KEY_case) || !has_text(r, FOLD_KEY_input_xxh3))
+  if (!fold_scanned_has_text(r, FOLD_KEY_subject) || !fold_scanned_has_text(r, FOLD_KEY_case) ||
+      !fold_scanned_has_text(r, FOLD_KEY_input_xxh3))
     return fold_error(FOLD_BAD_INPUT, "results need the keys subject, case and input_xxh3");
-  if (hash) FOLD_TRY(check_results(r));
+  if (hash) FOLD_TRY(fold_scanned_check_results(r));
   c.key = add_to_key(add_to_key((XXH128_hash_t){0, 0}, r, FOLD_KEY_subject), r, FOLD_KEY_case);
   c.told = told_of(r, reading->across);
   if (!reading->across) c.key = add_to_key(c.key, r, FOLD_KEY_engine);

@@ -170,11 +170,6 @@ static fold_status take_record(struct reading *r, json_t *record, uint64_t hash)
   return take_tree(r, record);
 }
 
-static bool says(const struct fold_scanned *scanned, enum fold_scan_key key, const char *text) {
-  const struct fold_slice *value = &scanned->value[key];
-  return value->at && value->n == strlen(text) && memcmp(value->at, text, value->n) == 0;
-}
-
 static const enum fold_field scanned_fields[] = {
 #define KEY(name) FOLD_FIELD_##name,
     FOLD_SCAN_KEYS(KEY)
@@ -207,9 +202,10 @@ static bool is_scanned_kind(enum fold_kind kind, const struct fold_slice *value,
 /* Whether a judgement or a run has the fields that its schema requires. If false, the record is parsed to find what is wrong. */
 static bool is_sound(const struct reading *r, const struct fold_scanned *scanned) {
   const struct fold_slice *schema = &scanned->value[FOLD_KEY_schema];
-  const int type = says(scanned, FOLD_KEY_type, "run");
+  const int type = fold_scanned_says(scanned, FOLD_KEY_type, "run");
   const unsigned number = schema->at && schema->n == 1 ? (unsigned)(*schema->at - '0') : 0;
-  if (number < 1 || number > FOLD_SCHEMA || !(type || says(scanned, FOLD_KEY_type, "judgement"))) return false;
+  if (number < 1 || number > FOLD_SCHEMA || !(type || fold_scanned_says(scanned, FOLD_KEY_type, "judgement")))
+    return false;
   for (unsigned left = scanned->has; left; left &= left - 1) {
     const int k = __builtin_ctz(left);
     const struct fold_slice *value = &scanned->value[k];
@@ -218,9 +214,10 @@ static bool is_sound(const struct reading *r, const struct fold_scanned *scanned
   }
   if (number < 2 && r->hashed) return false;
   if (!r->announced || number < 2) return (r->required[type][number] & ~scanned->has) == 0;
-  const bool held = says(scanned, FOLD_KEY_verdict, "held") || says(scanned, FOLD_KEY_verdict, "refuted");
+  const bool held =
+      fold_scanned_says(scanned, FOLD_KEY_verdict, "held") || fold_scanned_says(scanned, FOLD_KEY_verdict, "refuted");
   if ((held || scanned->value[FOLD_KEY_results].at) && !scanned->value[FOLD_KEY_results_xxh3].n) return false;
-  if (says(scanned, FOLD_KEY_verdict, "not judged") || (held && type)) return false;
+  if (fold_scanned_says(scanned, FOLD_KEY_verdict, "not judged") || (held && type)) return false;
   return (r->required[type][number] & ~scanned->has) == 0;
 }
 

@@ -37,6 +37,8 @@ int fold_record_result_dtype(const json_t *record);
 bool fold_record_read_bits(const char *text, enum fold_dtype dtype, uint64_t *bits);
 /* FOLD_BAD_INPUT, with subject and case, if the results do not have the recorded hash. */
 fold_status fold_record_check_results(const json_t *record);
+/* The same of one that was scanned; it is parsed only where its results are not as foldproof writes them. */
+fold_status fold_scanned_check_results(const struct fold_scanned *record);
 
 /* What a judgement or a run says that contradicts itself: the field and why; NULL: nothing. */
 const char *fold_record_wrong(const json_t *record);

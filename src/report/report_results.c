@@ -59,3 +59,68 @@ fold_status fold_record_check_results(const json_t *record) {
   return fold_within(check(record, results), "%.60s on %.10s: %.100s", fold_record_text(record, "subject"),
                      fold_record_text(record, "engine"), fold_record_text(record, "case"));
 }
+
+/* --- whether results have their hash */
+
+static int read_dtype(const struct fold_scanned *r) {
+  const enum fold_scan_key key = r->value[FOLD_KEY_result_dtype].at ? FOLD_KEY_result_dtype : FOLD_KEY_dtype;
+  char name[16] = "";
+  if (!fold_scanned_has_text(r, key) || r->value[key].n >= sizeof name) return -1;
+  memcpy(name, r->value[key].at, r->value[key].n);
+  return fold_dtype_parse(name);
+}
+
+/* 0x3f800000 as record.c writes it, in lower case. */
+static bool read_digits(const char *at, int digits, uint64_t *bits) {
+  if (memcmp(at, "0x", 2) != 0) return false;
+  *bits = 0;
+  for (int i = 0; i < digits; i++) {
+    const char c = at[2 + i];
+    const unsigned digit = c >= '0' && c <= '9'   ? (unsigned)(c - '0')
+                           : c >= 'a' && c <= 'f' ? (unsigned)(c - 'a') + 10
+                                                  : 16;
+    if (digit > 15) return false;
+    *bits = *bits << 4 | digit;
+  }
+  return true;
+}
+
+/* The length of such a text in quotes; 0: it is not written so. */
+static size_t read_bits(const char *at, const char *end, int digits, uint64_t *bits) {
+  const bool quoted = end - at >= digits + 4 && at[0] == '"' && at[digits + 3] == '"';
+  return quoted && read_digits(at + 1, digits, bits) ? (size_t)digits + 4 : 0;
+}
+
+/* False: they have not, or only the thorough reader can tell. */
+static bool has_its_hash(const struct fold_scanned *r) {
+  const struct fold_slice *list = &r->value[FOLD_KEY_results], *rows = &r->value[FOLD_KEY_rows];
+  const int dtype = read_dtype(r);
+  uint64_t bits, got[FOLD_RECORD_RESULTS];
+  size_t n = 0, all = 0;
+  if (!list->at) return true; /* a hash alone */
+  if (dtype < 0 || !rows->at || rows->n > 9 || r->strings >> FOLD_KEY_rows & 1 || list->n < 2) return false;
+  for (size_t i = 0; i < rows->n; i++) {
+    if (rows->at[i] < '0' || rows->at[i] > '9') return false;
+    all = 10 * all + (size_t)(rows->at[i] - '0');
+  }
+  const int digits = fold_format_of((enum fold_dtype)dtype).bits / 4;
+  for (const char *at = list->at + 1, *end = list->at + list->n - 1; at < end; n++) {
+    const size_t length = n < FOLD_RECORD_RESULTS ? read_bits(at, end, digits, &bits) : 0;
+    if (length == 0) return false;
+    fold_bits_store((enum fold_dtype)dtype, got, n, bits);
+    at += length + (at + length < end && at[length] == ',');
+  }
+  if (n != (all < FOLD_RECORD_RESULTS ? all : FOLD_RECORD_RESULTS)) return false;
+  if (all > n) return true; /* the hash is of rows that are not here */
+  const struct fold_slice *hash = &r->value[FOLD_KEY_results_xxh3];
+  return hash->n == 18 && read_digits(hash->at, 16, &bits) && bits == fold_results_hash((enum fold_dtype)dtype, got, n);
+}
+
+fold_status fold_scanned_check_results(const struct fold_scanned *r) {
+  if (has_its_hash(r)) return fold_ok();
+  json_t *record = json_loadb(r->line, r->length, 0, NULL);
+  fold_status status = record ? fold_record_check_results(record)
+                              : fold_error(FOLD_NO_MEMORY, "not enough memory for a record's results");
+  json_decref(record);
+  return status;
+}

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 /* Values as they stand in the text: of strings without the quotes. */
 struct fold_slice {
@@ -16,14 +17,15 @@ struct fold_slice {
 };
 
 /* What a comparison needs, and with it whatever judgements and runs must have: report_lines.c looks for that. */
-#define FOLD_SCAN_KEYS(KEY)                                                                                          \
-  KEY(schema)                                                                                                        \
-  KEY(type)                                                                                                          \
-  KEY(build)                                                                                                         \
-  KEY(subject)                                                                                                       \
-  KEY(engine)                                                                                                        \
-  KEY(claim) KEY(promised) KEY(case) KEY(dtype) KEY(result_dtype) KEY(op) KEY(rows) KEY(cols) KEY(order) KEY(method) \
-      KEY(accumulator) KEY(input_xxh3) KEY(results) KEY(results_xxh3) KEY(verdict) KEY(unwritten) KEY(ranks_differ)  \
+#define FOLD_SCAN_KEYS(KEY)                                                                                         \
+  KEY(schema)                                                                                                       \
+  KEY(type)                                                                                                         \
+  KEY(build)                                                                                                        \
+  KEY(subject)                                                                                                      \
+  KEY(engine)                                                                                                       \
+  KEY(claim)                                                                                                        \
+  KEY(promised) KEY(case) KEY(dtype) KEY(result_dtype) KEY(op) KEY(rows) KEY(cols) KEY(order) KEY(method)           \
+      KEY(accumulator) KEY(input_xxh3) KEY(results) KEY(results_xxh3) KEY(verdict) KEY(unwritten) KEY(ranks_differ) \
           KEY(out_of_bounds) KEY(wrote_input) KEY(left)
 enum fold_scan_key {
 #define KEY(name) FOLD_KEY_##name,
@@ -38,6 +40,15 @@ struct fold_scanned {
   const char *line;      /* the whole text, as it stands in the file */
   size_t length;
 };
+
+static inline bool fold_scanned_says(const struct fold_scanned *scanned, enum fold_scan_key key, const char *text) {
+  const struct fold_slice *value = &scanned->value[key];
+  return value->at && value->n == strlen(text) && memcmp(value->at, text, value->n) == 0;
+}
+
+static inline bool fold_scanned_has_text(const struct fold_scanned *scanned, enum fold_scan_key key) {
+  return (scanned->strings >> key & 1) && scanned->value[key].n > 0;
+}
 
 /* False: jansson must read it. The byte behind the n must not be part of JSON. */
 bool fold_scan(const char *text, size_t n, struct fold_scanned *scanned);
