@@ -67,6 +67,13 @@ enum { FOLD_EXPLAINED = 1000 }; /* changes whose exact results are made again, a
 fold_status fold_compare_explain(const struct fold_comparison *comparison, struct fold_again *again, size_t most,
                                  json_t **told);
 
+/* Of the results of two records, into `told`: "row", "patterns_apart", "nearer", "distance"; nothing where they can't be compared, or the exact
+ * result can't be made again. */
+fold_status fold_compare_distance(json_t *const record[2], struct fold_again *again, const char *const names[2],
+                                  json_t *told);
+/* {"cpu": [first, second], ...}: what of the machine and the build differs. Either may be NULL: it was not recorded. */
+json_t *fold_compare_environments(const json_t *first, const json_t *second);
+
 typedef void fold_compare_print(const json_t *told, FILE *out);
 fold_compare_print fold_compare_text, fold_compare_markdown, fold_compare_junit, fold_compare_json;
 

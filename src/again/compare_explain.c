@@ -2,10 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bits.h"
 #include "compare.h"
-#include "nearer.h"
-#include "own_run.h"
 #include "recorded.h"
 #include "report_text.h"
 #include "text.h"
@@ -142,40 +139,6 @@ static json_t *tell_side(const json_t *record, size_t line, enum fold_change wha
   return side;
 }
 
-/* The first row, of those that both hold, whose bits are others. */
-static bool find_row(const struct explained *x, enum fold_dtype dtype, size_t *row, uint64_t bits[2]) {
-  const json_t *results[2] = {json_object_get(x->record[0], "results"), json_object_get(x->record[1], "results")};
-  for (*row = 0;; ++*row) {
-    for (int k = 0; k < 2; k++)
-      if (!fold_record_read_bits(json_string_value(json_array_get(results[k], *row)), dtype, &bits[k])) return false;
-    if (!fold_bits_same(dtype, bits[0], bits[1])) return true;
-  }
-}
-
-/* How far the two are from the exact result; nothing, where it can't be made again. */
-static fold_status tell_distance(const struct explained *x, struct fold_again *again, const char *const names[2],
-                                 json_t *told) {
-  const int dtype = fold_record_result_dtype(x->record[1]);
-  const struct fold_truth *truth;
-  struct fold_nearer nearer;
-  uint64_t bits[2];
-  size_t row;
-  char text[200];
-  if (dtype < 0 || fold_record_result_dtype(x->record[0]) != dtype) return fold_ok();
-  if (!find_row(x, (enum fold_dtype)dtype, &row, bits)) return fold_ok();
-  put(told, "row", json_integer((json_int_t)row));
-  fold_status status = again ? fold_again_input(again, x->record[1]) : fold_error(FOLD_UNSUPPORTED, "not asked for");
-  if (status.code == FOLD_OK && row >= again->remade.c->rows) return fold_ok();
-  if (status.code == FOLD_OK) status = fold_truths_row(&again->remade.truths, row, &truth);
-  if (status.code == FOLD_NO_MEMORY) return status;
-  if (status.code != FOLD_OK) return fold_ok();
-  fold_nearer_ask(&nearer, truth, (enum fold_dtype)dtype, bits[0], bits[1]);
-  if (nearer.apart != UINT64_MAX) put(told, "patterns_apart", json_integer((json_int_t)nearer.apart));
-  put(told, "nearer", json_integer(nearer.nearer));
-  put(told, "distance", json_string(fold_nearer_print(&nearer, names[0], names[1], text)));
-  return fold_ok();
-}
-
 static fold_status tell(const struct explaining *e, const struct explained *x, struct fold_again *again, json_t *told) {
   static const char *const kept[] = {"subject", "engine", "case", "claim", "dtype",
                                      "op",      "rows",   "cols", "seed",  "generator"};
@@ -192,7 +155,7 @@ static fold_status tell(const struct explaining *e, const struct explained *x, s
   for (int k = 0; k < 2; k++)
     if (x->record[k]) put(told, k ? "second" : "first", tell_side(x->record[k], c->line[k], c->what, same_input));
   if (!results && !verdict) return fold_ok();
-  if (results) FOLD_TRY(tell_distance(x, again, names, told));
+  if (results) FOLD_TRY(fold_compare_distance(x->record, again, names, told));
   if (!json_object_get(record, "op")) return fold_ok();
   json_t *asked = json_copy((json_t *)(uintptr_t)record);
   if (results) put(asked, "claim", json_string(""));
@@ -227,40 +190,6 @@ static void count_all(json_t *tables, const json_t *told) {
   snprintf(text, sizeof text, "%lld x %lld", (long long)json_integer_value(json_object_get(told, "rows")),
            (long long)json_integer_value(json_object_get(told, "cols")));
   count(tables, "size", text, told);
-}
-
-static bool is_of_run(const char *key) { return fold_own_run_has(key) || strcmp(key, "asked") == 0; }
-
-/* What of two environments has other words; of lists (GPUs) their first element's. */
-static void tell_changes(const json_t *a, const json_t *b, const char *prefix, json_t *changes) {
-  const char *key;
-  json_t *value;
-  json_object_foreach((json_t *)(uintptr_t)b, key, value) {
-    const json_t *before = json_object_get(a, key);
-    char name[100];
-    snprintf(name, sizeof name, "%s%.80s", prefix, key);
-    fold_text_one_line(name);
-    if (json_equal(before, value) || is_of_run(key)) continue;
-    if (json_is_array(value)) {
-      tell_changes(json_array_get(before, 0), json_array_get(value, 0), "gpu ", changes);
-      continue;
-    }
-    char *was = before ? json_dumps(before, JSON_ENCODE_ANY | JSON_COMPACT) : strdup("\"\"");
-    char *is = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
-    if (was && is)
-      put(changes, name,
-          json_pack("[s,s]", json_is_string(before) ? json_string_value(before) : was,
-                    json_is_string(value) ? json_string_value(value) : is));
-    free(was);
-    free(is);
-  }
-  json_object_foreach((json_t *)(uintptr_t)a, key, value) {
-    char name[100];
-    snprintf(name, sizeof name, "%s%.80s", prefix, key);
-    fold_text_one_line(name);
-    if (b && !json_object_get(b, key) && json_is_string(value) && !is_of_run(key))
-      put(changes, name, json_pack("[s,s]", json_string_value(value), ""));
-  }
 }
 
 /* The smallest that differs: fewest terms, then fewest rows. */
@@ -310,9 +239,7 @@ static json_t *tell_counts(const struct fold_comparison *c) {
     if (l->incomplete[0]) put(all, k ? "second_incomplete" : "first_incomplete", json_string(l->incomplete));
     if (l->altered[0]) put(all, k ? "second_altered" : "first_altered", json_string(l->altered));
   }
-  json_t *changes = json_object();
-  tell_changes(c->side[0].environment, c->side[1].environment, "", changes);
-  put(all, "environment", changes);
+  put(all, "environment", fold_compare_environments(c->side[0].environment, c->side[1].environment));
   return all;
 }
 

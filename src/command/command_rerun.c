@@ -12,27 +12,21 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "command_words.h"
 #include "compare.h"
 #include "job.h"
-#include "list.h"
 #include "recorded.h"
 #include "replay.h"
 #include "report_source.h"
 
 enum { FOLDER = 0x200, MOST_LINES = 10, MOST_CASES = 300 };
 
-/* Words, each once, in the order in which they came. */
-struct words {
-  char **at;
-  size_t n, room;
-};
-
 struct rerun {
   const char *path, *folder, *program;
   const struct fold_registry *registry;
   char *scratch;
-  struct words subjects[FOLD_ENGINES], cases[FOLD_ENGINES], fixtures[FOLD_ENGINES];
-  struct words arrays[FOLD_ENGINES][FOLD_PROBLEMS], objects; /* objects: guests that lie beside the records */
+  struct fold_words subjects[FOLD_ENGINES], cases[FOLD_ENGINES], fixtures[FOLD_ENGINES];
+  struct fold_words arrays[FOLD_ENGINES][FOLD_PROBLEMS], objects; /* objects: guests that lie beside the records */
   json_t *guests, *asked; /* asked: the world and the variables, as the records' first environment has them */
   size_t runs;
   bool callables;           /* the records have subjects that no command loads */
@@ -70,24 +64,10 @@ static const struct argp argp = {
 
 static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for what is to be run"); }
 
-/* Neighbours are mostly alike, so that looking back finds them soon. */
-static fold_status add(struct words *w, const char *word, size_t n) {
-  for (size_t i = w->n; i-- > 0;)
-    if (strlen(w->at[i]) == n && memcmp(w->at[i], word, n) == 0) return fold_ok();
-  char **added = fold_list_grow(&w->at, &w->n, &w->room, sizeof *added);
-  if (added) *added = strndup(word, n);
-  return added && *added ? fold_ok() : no_memory();
-}
-
-static void free_words(struct words *w) {
-  for (size_t i = 0; i < w->n; i++) free(w->at[i]);
-  free(w->at);
-}
-
 static fold_status add_array(struct rerun *r, int engine, const char *name, const char *op) {
   const struct fold_problem *problem = fold_problem_find(op);
   char *path = problem ? fold_recorded_array(name) : NULL;
-  fold_status status = path ? add(&r->arrays[engine][problem->id], path, strlen(path)) : fold_ok();
+  fold_status status = path ? fold_words_add(&r->arrays[engine][problem->id], path, strlen(path)) : fold_ok();
   free(path);
   return status;
 }
@@ -105,10 +85,10 @@ static fold_status note(void *context, json_t *record, size_t line) {
   if (engine < 0 || !*name) return fold_error(FOLD_BAD_INPUT, "results need the keys subject, engine and case");
   const char *subject = fold_record_text(record, "subject");
   r->callables |= !r->guests && json_is_true(json_object_get(record, "guest"));
-  FOLD_TRY(add(&r->subjects[engine], subject, strlen(subject)));
+  FOLD_TRY(fold_words_add(&r->subjects[engine], subject, strlen(subject)));
   if (strncmp(name, "npy:", 4) == 0) return add_array(r, engine, name, fold_record_text(record, "op"));
-  if (r->cases[engine].n <= MOST_CASES) FOLD_TRY(add(&r->cases[engine], name, strlen(name)));
-  return add(&r->fixtures[engine], name, strcspn(name, "/"));
+  if (r->cases[engine].n <= MOST_CASES) FOLD_TRY(fold_words_add(&r->cases[engine], name, strlen(name)));
+  return fold_words_add(&r->fixtures[engine], name, strcspn(name, "/"));
 }
 
 /* Whether record would take the name; a guest's is known once it is loaded. */
@@ -117,7 +97,7 @@ static bool is_here(const struct rerun *r, int engine, const char *name) {
 }
 
 static void leave_out_strangers(struct rerun *r, int engine) {
-  struct words *w = &r->subjects[engine];
+  struct fold_words *w = &r->subjects[engine];
   size_t n = 0;
   for (size_t i = 0; i < w->n; i++)
     if (is_here(r, engine, w->at[i]))
@@ -127,21 +107,13 @@ static void leave_out_strangers(struct rerun *r, int engine) {
   w->n = n;
 }
 
-static char *join(const struct words *w) {
-  char *text = NULL;
-  size_t size;
-  FILE *out = open_memstream(&text, &size);
-  for (size_t i = 0; out && i < w->n; i++) fprintf(out, "%s%s", i ? "," : "", w->at[i]);
-  return out && fclose(out) == 0 ? text : NULL;
-}
-
 /* A shared object that is not at its path from here may lie beside the records. */
 static const char *find_object(struct rerun *r, const char *what) {
   const char *name = strrchr(r->path, '/');
   char *beside = NULL;
   if (*what == '/' || access(what, F_OK) == 0) return what;
   if (asprintf(&beside, "%.*s%s", name ? (int)(name + 1 - r->path) : 0, r->path, what) < 0) return what;
-  if (access(beside, F_OK) == 0 && add(&r->objects, beside, strlen(beside)).code == FOLD_OK)
+  if (access(beside, F_OK) == 0 && fold_words_add(&r->objects, beside, strlen(beside)).code == FOLD_OK)
     for (size_t i = 0; i < r->objects.n; i++)
       if (strcmp(r->objects.at[i], beside) == 0) what = r->objects.at[i];
   free(beside);
@@ -183,11 +155,11 @@ static void set_variables(const json_t *asked) {
 }
 
 /* One call of record, whose file is one more of the scratch folder. */
-static fold_status run(struct rerun *r, int engine, const struct words *arrays, const char *op) {
+static fold_status run(struct rerun *r, int engine, const struct fold_words *arrays, const char *op) {
   struct fold_options o = {0};
-  char *file = NULL, *subjects = join(&r->subjects[engine]);
+  char *file = NULL, *subjects = fold_words_join(&r->subjects[engine]);
   const bool few = r->cases[engine].n <= MOST_CASES;
-  char *cases = join(few ? &r->cases[engine] : &r->fixtures[engine]);
+  char *cases = fold_words_join(few ? &r->cases[engine] : &r->fixtures[engine]);
   fold_status status =
       subjects && cases && asprintf(&file, "%s/%zu.jsonl", r->scratch, r->runs++) >= 0 ? fold_ok() : no_memory();
   add_guests(r, &o);
@@ -305,12 +277,12 @@ int fold_command_rerun(int argc, char **argv, const struct fold_registry *regist
   if (r.altered) exit_code = 1;
   if (status.code != FOLD_OK) exit_code = fold_print_error(argv[0], status);
   for (int e = 0; e < FOLD_ENGINES; e++) {
-    free_words(&r.subjects[e]);
-    free_words(&r.cases[e]);
-    free_words(&r.fixtures[e]);
-    for (int p = 0; p < FOLD_PROBLEMS; p++) free_words(&r.arrays[e][p]);
+    fold_words_free(&r.subjects[e]);
+    fold_words_free(&r.cases[e]);
+    fold_words_free(&r.fixtures[e]);
+    for (int p = 0; p < FOLD_PROBLEMS; p++) fold_words_free(&r.arrays[e][p]);
   }
-  free_words(&r.objects);
+  fold_words_free(&r.objects);
   json_decref(r.guests);
   json_decref(r.asked);
   return exit_code;

@@ -22,6 +22,9 @@ struct study_command {
   struct fold_measuring measuring;
 };
 
+/* What the command line asks for; ends the program where it is wrong (command_study_options.c). */
+void fold_study_parse(struct study_command *s, int argc, char **argv);
+
 /* Sizes in rising order. */
 void fold_study_sort(struct study_command *s);
 /* What every measured sum has: the exact sum, the sum of magnitudes, the errors, their bound. */
