@@ -2,7 +2,7 @@
  * t + block, ..., then halves of the block are joined. vLLM's kernel (csrc/layernorm_kernels.cu) has 1,024 threads below 256 tokens and 256 from
  * there on: a token's bits hang on how many others are served with it. The same with its block pinned has one answer.
  *
- *     cc -shared -fPIC -O2 guest_rms_norm.c -o rms_norm.so; foldproof verify --guest ./rms_norm.so --fixtures 'batch*'
+ *     cc -shared -fPIC -O2 -Ilibrary library/examples/guest_rms_norm.c -o rms_norm.so; foldproof verify --guest ./rms_norm.so --fixtures 'batch*'
  */
 #include "foldproof_guest.h"
 

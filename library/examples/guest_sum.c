@@ -1,4 +1,4 @@
-/* A guest in C: cc -shared -fPIC -O2 guest_sum.c -o guest_sum.so; foldproof verify --guest ./guest_sum.so */
+/* A guest in C: cc -shared -fPIC -O2 -Ilibrary library/examples/guest_sum.c -o guest_sum.so; foldproof verify --guest ./guest_sum.so */
 #include "foldproof_guest.h"
 
 static int sum(const struct foldproof_guest_call *call, void *context) {

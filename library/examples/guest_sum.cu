@@ -1,4 +1,4 @@
-// A guest in CUDA: nvcc -shared -Xcompiler -fPIC guest_sum.cu -o guest_sum.so; foldproof verify --guest ./guest_sum.so
+// A guest in CUDA: nvcc -shared -Xcompiler -fPIC -Ilibrary library/examples/guest_sum.cu -o guest_sum.so; foldproof verify --guest ./guest_sum.so
 #include "foldproof_guest.h"
 
 static __global__ void sum_rows(const float *x, uint64_t rows, uint64_t cols, float *out) {

@@ -1,4 +1,4 @@
-# A guest in Python: foldproof verify --exec 'python3 guest_sum.py'
+# A guest in Python: foldproof verify --exec 'python3 library/examples/guest_sum.py'
 import json, sys
 import numpy as np
 

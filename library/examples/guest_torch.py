@@ -1,4 +1,4 @@
-# PyTorch's and Triton's ways to add up rows, on the GPU where there is one: foldproof verify --exec 'python3 guest_torch.py'
+# PyTorch's and Triton's ways to add up rows, on the GPU where there is one: foldproof verify --exec 'python3 library/examples/guest_torch.py'
 # With words behind it, only the subjects whose names hold one of them. docs/found.md lists what was refuted.
 import json, sys
 import numpy as np
