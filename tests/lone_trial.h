@@ -15,6 +15,7 @@ enum { MOST_CALLS = 400, MOST_ROWS = 8 };
 static struct {
   size_t runs, lies_in, lies_at; /* in that run the sum of row lies_at is one more; 0: in none */
   size_t lies_from;              /* and in every run of so many rows; 0: in none */
+  size_t fails_in;               /* that run fails; 0: none does */
   struct fold_call call[MOST_CALLS];
   uint64_t behind[MOST_CALLS][FOLD_INPUTS]; /* what each input holds behind the case's terms of the first row */
 } seen;
@@ -41,6 +42,7 @@ static inline void note(const struct fold_call *call) {
 static inline fold_status sum_rows(const struct fold_subject *subject, const struct fold_call *call) {
   (void)subject;
   note(call);
+  if (seen.runs == seen.fails_in) return fold_error(FOLD_ENVIRONMENT, "on strike");
   for (size_t r = 0; r < call->rows; r++) {
     const bool lies = seen.runs == seen.lies_in || (seen.lies_from && call->rows >= seen.lies_from);
     double sum = call->op == FOLD_SUM ? -0.0 : 3;
@@ -104,12 +106,13 @@ static inline void close_lone(struct lone *b) {
 static inline struct fold_finding judge_lone(struct lone *b, fold_judge_runs *judge) {
   struct fold_finding finding = fold_finding_open(b->c.rows);
   const struct fold_request request = fold_trial_request(&b->trial, FOLD_BASE_POISON);
-  const size_t lies_in = seen.lies_in, lies_from = seen.lies_from;
-  seen.lies_in = seen.lies_from = 0;
+  const size_t lies_in = seen.lies_in, lies_from = seen.lies_from, fails_in = seen.fails_in;
+  seen.lies_in = seen.lies_from = seen.fails_in = 0;
   cr_assert_eq(fold_rig_hash(&b->rig, &b->trial.input_hash).code, FOLD_OK);
+  b->trial.input_hash_after = b->trial.input_hash;
   cr_assert_eq(fold_rig_run(&b->rig, &b->subject, &request, b->got, &b->trial.traces).code, FOLD_OK);
   seen.runs = 0;
-  seen.lies_in = lies_in, seen.lies_from = lies_from;
+  seen.lies_in = lies_in, seen.lies_from = lies_from, seen.fails_in = fails_in;
   judge(&b->trial, &finding);
   return finding;
 }

@@ -157,6 +157,8 @@ fold_status fold_trial_confirm_unwritten(struct fold_trial *trial, struct fold_r
 /* Makes a run that was made n times again, in the same surroundings; what varies is noted in the trial. */
 fold_status fold_trial_repeat(struct fold_trial *trial, const struct fold_varied *first, unsigned n);
 void fold_trial_note_unsteady(struct fold_trial *trial, const struct fold_varied *seen, const char *what);
+/* Makes the run that was seen (NULL: none) again, and the one that it was compared with, unless it is known to vary. */
+fold_status fold_trial_look_if_steady(struct fold_trial *trial, const struct fold_varied *seen);
 /* A claim about surroundings is not refuted by who varies in the same ones, where run_to_run was asked for. */
 void fold_judge_steady(struct fold_trial *trial, struct fold_finding *finding);
 

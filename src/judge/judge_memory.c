@@ -34,10 +34,7 @@ static void take_row(struct fold_finding *finding, const struct fold_varied *see
 
 /* Bits that are others only where the output held NaN, and no NaN themselves: not of who varies by itself. */
 static bool judge_nan_choice(struct fold_trial *trial, struct fold_finding *finding, const struct fold_varied *seen) {
-  enum { AGAIN = 8 };
-  const struct fold_varied base = {.same = true};
-  fold_status status = fold_trial_repeat(trial, seen, AGAIN);
-  if (status.code == FOLD_OK && !trial->unsteady[0]) status = fold_trial_repeat(trial, &base, AGAIN);
+  fold_status status = fold_trial_look_if_steady(trial, seen);
   if (status.code != FOLD_OK) fold_find_failed(finding, status);
   if (status.code != FOLD_OK || trial->unsteady[0]) return status.code == FOLD_OK;
   take_row(finding, seen);

@@ -8,7 +8,7 @@
 
 #include "judge.h"
 
-enum { AGAIN = 8, BASE_AGAIN = 4 };
+enum { AGAIN = 8 };
 
 static const uint64_t OF_SURROUNDINGS = FOLD_CLAIM(FOLD_SAME_BITS_AS) | FOLD_CLAIM(FOLD_LAUNCH_INVARIANT) |
                                         FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT) | FOLD_CLAIM(FOLD_BATCH_INVARIANT) |
@@ -28,7 +28,8 @@ fold_status fold_trial_repeat(struct fold_trial *trial, const struct fold_varied
   for (unsigned k = 0; k < n; k++) {
     FOLD_TRY(fold_trial_try(trial, &first->how, &again));
     if (fold_varied_same(&again, first)) continue;
-    if (differing++ == 0) other = again.same ? *first : again;
+    differing++;
+    other = again.same ? *first : again;
   }
   if (first->how.launch.threads)
     snprintf(how, sizeof how, " with %u thread%s", first->how.launch.threads, first->how.launch.threads > 1 ? "s" : "");
@@ -37,17 +38,17 @@ fold_status fold_trial_repeat(struct fold_trial *trial, const struct fold_varied
   return fold_ok();
 }
 
-/* What refuted, and the run that it was compared with. */
-static fold_status look(struct fold_trial *trial) {
-  const struct fold_varied base = {.how.second = trial->refuting.how.second, .same = true};
-  if (trial->has_refuting) FOLD_TRY(fold_trial_repeat(trial, &trial->refuting, AGAIN));
-  return trial->unsteady[0] ? fold_ok() : fold_trial_repeat(trial, &base, trial->has_refuting ? BASE_AGAIN : AGAIN);
+fold_status fold_trial_look_if_steady(struct fold_trial *trial, const struct fold_varied *seen) {
+  const struct fold_varied base = {.how.second = seen && seen->how.second, .same = true};
+  if (trial->unsteady[0]) return fold_ok();
+  if (seen) FOLD_TRY(fold_trial_repeat(trial, seen, AGAIN));
+  return trial->unsteady[0] ? fold_ok() : fold_trial_repeat(trial, &base, AGAIN);
 }
 
 void fold_judge_steady(struct fold_trial *trial, struct fold_finding *finding) {
   if (finding->verdict != FOLD_REFUTED || !finding->compared || !(OF_SURROUNDINGS & FOLD_CLAIM(trial->why))) return;
-  if (trial->unsteady[0] == '\0' && look(trial).code != FOLD_OK) return; /* it stays refuted */
-  if (trial->unsteady[0] == '\0') return;
+  const struct fold_varied *seen = trial->has_refuting ? &trial->refuting : NULL;
+  if (fold_trial_look_if_steady(trial, seen).code != FOLD_OK || !trial->unsteady[0]) return; /* it stays refuted */
   if (trial->asked & FOLD_CLAIM(FOLD_RUN_TO_RUN) && trial->repeats > 0)
     fold_find_skipped(finding, "the same run varies by itself: see run_to_run");
   else

@@ -1,0 +1,83 @@
+/* test_steady.c: who varies by itself is refuted by run_to_run, and no claim about surroundings is held against it. */
+#include "lone_trial.h"
+
+static const struct fold_claim *claim;
+static void by_claim(struct fold_trial *trial, struct fold_finding *finding) {
+  fold_judge_claim(claim, trial, finding);
+}
+
+/* Another result in each run. */
+static fold_status count_runs(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  note(call);
+  for (size_t r = 0; r < call->rows; r++)
+    fold_bits_store(call->dtype, call->out, r, fold_bits_from_double(call->dtype, (double)seen.runs));
+  return fold_ok();
+}
+
+/* That in runs of its own number of threads, and none elsewhere. */
+static fold_status count_own_runs(const struct fold_subject *subject, const struct fold_call *call) {
+  FOLD_TRY(count_runs(subject, call));
+  if (call->launch.threads) memset(call->out, 0, call->rows * fold_dtype_size(call->dtype));
+  return fold_ok();
+}
+
+static struct fold_finding judge(fold_status (*run)(const struct fold_subject *, const struct fold_call *),
+                                 enum fold_claim_id id, uint64_t asked) {
+  static const struct fold_subject twin = {.name = "twin", .dtypes = 15, .ops = 15, .run = sum_rows};
+  static const struct fold_registry registry = {&twin, 1};
+  struct lone b;
+  size_t n;
+  open_lone(&b, FOLD_ROWS_SUM, FOLD_F32, 3, 10);
+  b.subject.run = run;
+  b.subject.twin = "twin";
+  b.trial.registry = &registry;
+  b.trial.asked = asked;
+  claim = &fold_claims(&n)[id];
+  const struct fold_finding f = judge_lone(&b, by_claim);
+  close_lone(&b);
+  return f;
+}
+
+#define RUN_TO_RUN FOLD_CLAIM(FOLD_RUN_TO_RUN)
+static const char *const told = "the same run varies by itself: see run_to_run";
+
+Test(steady, who_varies_by_itself_is_not_refuted_by_its_surroundings) {
+  static const enum fold_claim_id of_surroundings[] = {
+      FOLD_SAME_BITS_AS,     FOLD_LAUNCH_INVARIANT,  FOLD_ALIGNMENT_INVARIANT, FOLD_BATCH_INVARIANT,
+      FOLD_LENGTH_INVARIANT, FOLD_PADDING_INVARIANT, FOLD_STRIDE_INVARIANT};
+  for (size_t i = 0; i < sizeof of_surroundings / sizeof *of_surroundings; i++) {
+    struct fold_finding f = judge(count_runs, of_surroundings[i], RUN_TO_RUN);
+    cr_expect(f.verdict == FOLD_SKIPPED && strcmp(f.reason, told) == 0, "claim %d: %s", (int)of_surroundings[i],
+              f.reason);
+    f = judge(count_runs, of_surroundings[i], 0);
+    cr_expect(
+        f.verdict == FOLD_REFUTED && strstr(f.reason, "different bits, but the same run varies by itself: 8 of 8 "),
+        "claim %d: %s", (int)of_surroundings[i], f.reason);
+  }
+}
+
+Test(steady, of_the_terms_order_it_is_refuted_all_the_same) {
+  const struct fold_finding f = judge(count_runs, FOLD_PERMUTATION_INVARIANT, RUN_TO_RUN);
+  cr_expect(f.verdict == FOLD_REFUTED && strstr(f.reason, "different bits for the terms "), "%s", f.reason);
+}
+
+/* The run that refuted has one result, and the one that it was compared with has not. */
+Test(steady, the_base_run_is_looked_at_too) {
+  const struct fold_finding f = judge(count_own_runs, FOLD_LAUNCH_INVARIANT, RUN_TO_RUN);
+  cr_expect(f.verdict == FOLD_SKIPPED && strcmp(f.reason, told) == 0, "%s", f.reason);
+}
+
+/* The number of rows. */
+static fold_status count_rows(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  for (size_t r = 0; r < call->rows; r++)
+    fold_bits_store(call->dtype, call->out, r, fold_bits_from_double(call->dtype, (double)call->rows));
+  return fold_ok();
+}
+
+Test(steady, a_difference_that_is_there_again_refutes) {
+  const struct fold_finding f = judge(count_rows, FOLD_BATCH_INVARIANT, RUN_TO_RUN);
+  cr_expect(f.verdict == FOLD_REFUTED && strcmp(f.reason, "same bits up to 1 row, different bits from 2 (of 3)") == 0,
+            "%s", f.reason);
+}
