@@ -191,8 +191,7 @@ static fold_status find(struct fold_bound_terms *t, struct fold_outcomes *outcom
   bool fits = truth->op == FOLD_SUM ? fold_sums_are_exact(t) : fold_products_are_exact(t);
   outcomes->exact = fits || method == FOLD_EXACT;
   bool needed = !outcomes->exact && method != FOLD_KAHAN;
-  if (!set_gamma_of_height(t, needed, by_height) && (!t->running || truth->factors > 1))
-    return fold_no_bound("n u is not below 1/2");
+  if (!set_gamma_of_height(t, needed, by_height) && !t->running) return fold_no_bound("n u is not below 1/2");
   MPFR_DECL_INIT(error, FOLD_BOUND_BITS);
   fold_status status = (truth->op == FOLD_SUM ? fold_sum_error : fold_product_error)(t, outcomes, error);
   if (status.code == FOLD_OK) {
@@ -216,7 +215,6 @@ fold_status fold_bound_outcomes(struct fold_arithmetic how, const struct fold_tr
   *outcomes = (struct fold_outcomes){0};
   mpfr_set_ui(bound, 0, MPFR_RNDU);
   if (truth->op != FOLD_SUM && truth->op != FOLD_PROD) return fold_no_bound("max and min round nothing");
-  if (how.method != FOLD_PLAIN || truth->op != FOLD_PROD) running = NULL;
   if (how.method == FOLD_EXACT) how.accumulator = how.result; /* it has none */
   struct fold_bound_terms t = {.how = how, .truth = truth, .running = running, .result = fold_format_of(how.result)};
   t.accumulator = fold_format_of(how.accumulator);

@@ -85,7 +85,10 @@ void fold_weighing_init(struct fold_weighing *w) {
   mpfr_init2(w->bound, 128);
 }
 
-void fold_weighing_free(struct fold_weighing *w) { mpfr_clears(w->error, w->bound, (mpfr_ptr)0); }
+void fold_weighing_free(struct fold_weighing *w) {
+  mpfr_clear(w->error);
+  mpfr_clear(w->bound);
+}
 
 bool fold_weigh(struct fold_weighing *w, struct fold_finding *finding, fold_status *status) {
   struct fold_outcomes may;
@@ -164,7 +167,7 @@ static bool judge_row(const struct fold_evidence *e, struct fold_weighing *w, st
 }
 
 bool fold_refutes_row(const struct fold_evidence *e, size_t row) {
-  struct fold_finding finding = fold_finding_open(1);
+  struct fold_finding finding = fold_finding_open(e->truths->c->rows);
   struct fold_weighing w;
   fold_weighing_init(&w);
   w.how = fold_subject_arithmetic(e->subject, e->truths->c->dtype);
@@ -212,7 +215,6 @@ void fold_judge_bounded(const struct fold_evidence *e, struct fold_finding *find
 static bool is_faithful(const struct fold_truth *truth, enum fold_dtype dtype, uint64_t got) {
   uint64_t nearest = truth->rounded[dtype];
   if (fold_bits_same(dtype, got, nearest)) return true;
-  if (!mpfr_number_p(truth->exact) || mpfr_zero_p(truth->exact)) return false;
   mpfr_t value;
   mpfr_init2(value, 64);
   fold_mpfr_set_bits(value, dtype, nearest);

@@ -92,11 +92,10 @@ static void judge_row_in_batch(struct fold_trial *trial, struct fold_finding *fi
   const struct fold_case *c = trial->c;
   uint64_t got[BATCH];
   struct fold_request request = {.op = c->op, .rows = BATCH, .cols = c->cols, .poison = 0x6b};
-  bool wrote = fold_trial_find(trial, FOLD_DID_WRITE_INPUT) != NULL;
   fold_status status = open_batch(trial);
   trial->batch->last = trial->rig->last; /* the same subject goes on, in other memory */
   if (status.code == FOLD_OK) status = fold_trial_run(trial, trial->batch, &request, got);
-  if (status.code != FOLD_OK || wrote || fold_trial_find(trial, FOLD_DID_WRITE_INPUT)) fold_rig_close(trial->batch);
+  if (status.code != FOLD_OK || fold_trial_find(trial, FOLD_DID_WRITE_INPUT)) fold_rig_close(trial->batch);
   if (status.code != FOLD_OK) {
     fold_find_failed(finding, status);
     return;

@@ -94,23 +94,13 @@ void fold_judge_writes_output(struct fold_trial *trial, struct fold_finding *fin
                     base.unwritten ? "" : elsewhere(run, where));
 }
 
-/* One whose place is known to the byte, where there is one. */
-static const struct fold_logged *find_stray(const struct fold_trial *trial) {
-  const struct fold_logged *first = fold_trial_find(trial, FOLD_DID_STRAY);
-  for (size_t i = 0; first && i < trial->log.n; i++) {
-    const struct fold_logged *run = &trial->log.run[i];
-    if (run->subject == trial->subject && run->traces.out_of_bounds && run->traces.bounds_by != FOLD_TOUCHED)
-      return run;
-  }
-  return first;
-}
-
 void fold_judge_stays_in_bounds(struct fold_trial *trial, struct fold_finding *finding) {
   char text[120], where[60];
   if (!complete(trial, finding)) return;
   finding->comparisons = 1; /* there are guards around an empty output too */
   fold_find_held(finding);
-  const struct fold_logged *run = find_stray(trial);
+  const struct fold_logged *run = fold_trial_find(trial, FOLD_DID_STRAY_TO_A_BYTE);
+  if (!run) run = fold_trial_find(trial, FOLD_DID_STRAY);
   if (!run) return;
   fold_traces_describe_stray(&run->traces, text);
   fold_find_refuted(finding, "%s%s", text, elsewhere(run, where));

@@ -67,7 +67,7 @@ void fold_judge_message_invariant(struct fold_trial *trial, struct fold_finding 
 
 void fold_judge_world_invariant(struct fold_trial *trial, struct fold_finding *finding) {
   const struct fold_case *c = trial->c;
-  unsigned tried = 0;
+  bool tried = false;
   if (trial->rig->world == NULL) {
     fold_find_skipped(finding, "it has no ranks");
     return;
@@ -85,7 +85,7 @@ void fold_judge_world_invariant(struct fold_trial *trial, struct fold_finding *f
     }
     snprintf(what, sizeof what, "different bits with %u ranks", worlds[i]);
     if (!fold_find_same(finding, fold_trial_result_dtype(trial), trial->other, trial->got, c->rows, what)) return;
-    tried++;
+    tried = true;
   }
   if (tried)
     fold_find_held(finding);

@@ -91,22 +91,22 @@ static void describe_tree(const struct fold_tree *tree, char *text, size_t size)
 }
 
 /* What is told of a side by itself. */
-static void describe(const struct fold_revealed *v, char text[220]) {
+enum { WORDS = 200 };
+static void describe(const struct fold_revealed *v, char text[WORDS]) {
   const size_t first = strcspn(v->name, ",");
   if (v->kind == FOLD_REVEALED_TREE && first > 0)
-    snprintf(text, 220, "%.*s", (int)(first < 79 ? first : 79), v->name);
+    snprintf(text, WORDS, "%.*s", (int)first, v->name);
   else if (v->kind == FOLD_REVEALED_TREE)
-    describe_tree(&v->tree, text, 200);
+    describe_tree(&v->tree, text, WORDS);
   else
-    snprintf(text, 220, "%s%s%.60s", fold_revealed_text(v->kind), v->name[0] ? ": " : "", v->name);
+    snprintf(text, WORDS, "%s%s%.60s", fold_revealed_text(v->kind), v->name[0] ? ": " : "", v->name);
 }
 
 static fold_status take_side(const struct fold_order_side *side, const struct fold_revealed *v,
                              struct fold_order_change_side *told) {
-  const size_t first = strcspn(v->name, ",");
   snprintf(told->at, sizeof told->at, "%s", side->at);
   snprintf(told->kind, sizeof told->kind, "%s", fold_revealed_text(v->kind));
-  snprintf(told->order, sizeof told->order, "%.*s", (int)(first < 79 ? first : 79), v->name);
+  snprintf(told->order, sizeof told->order, "%.*s", (int)strcspn(v->name, ","), v->name);
   if (v->kind != FOLD_REVEALED_TREE) return fold_ok();
   told->height = fold_tree_height(&v->tree);
   return fold_tree_fingerprint(&v->tree, &told->fingerprint);
@@ -120,7 +120,7 @@ static fold_status find_difference(const struct fold_tree *a, const struct fold_
 }
 
 static void tell_trees(const struct fold_revealed v[2], uint32_t i, uint32_t j, struct fold_order_change *change) {
-  char a[220], b[220];
+  char a[WORDS], b[WORDS];
   describe(&v[0], a);
   describe(&v[1], b);
   snprintf(change->text, sizeof change->text, "%s: %s; %s: %s; x[%u] and x[%u] meet in a sum of %zu terms, then of %zu",
@@ -131,7 +131,7 @@ static void tell_trees(const struct fold_revealed v[2], uint32_t i, uint32_t j, 
 /* One tree, and what else may differ; of shorter rows nothing is told. */
 static void tell_same(const struct fold_revealed v[2], bool whole, struct fold_order_change *change) {
   const struct fold_tree_arithmetic *a = &v[0].how, *b = &v[1].how;
-  char order[220];
+  char order[WORDS];
   describe(&v[0], order);
   if (a->accumulator != b->accumulator)
     snprintf(change->text, sizeof change->text, "the order is the same, %s; %s it adds in %s, %s in %s", order,
@@ -152,7 +152,7 @@ static fold_status tell(const struct fold_revealed v[2], bool whole, bool unknow
   const bool trees = v[0].kind == FOLD_REVEALED_TREE && v[1].kind == FOLD_REVEALED_TREE;
   bool differ = false;
   uint32_t i = 0, j = 0;
-  char text[2][220];
+  char a[WORDS], b[WORDS];
   if (trees) FOLD_TRY(find_difference(&v[0].tree, &v[1].tree, &differ, &i, &j));
   if (trees && differ) {
     tell_trees(v, i, j, change);
@@ -165,10 +165,9 @@ static fold_status tell(const struct fold_revealed v[2], bool whole, bool unknow
       snprintf(change->text, sizeof change->text, "not known: no tree is seen on either side: %s%s%.100s",
                fold_revealed_text(v[0].kind), v[0].why[0] ? ": " : "", v[0].why);
   } else {
-    describe(&v[0], text[0]);
-    describe(&v[1], text[1]);
-    snprintf(change->text, sizeof change->text, "%s: %s; %s: %s", change->side[0].at, text[0], change->side[1].at,
-             text[1]);
+    describe(&v[0], a);
+    describe(&v[1], b);
+    snprintf(change->text, sizeof change->text, "%s: %s; %s: %s", change->side[0].at, a, change->side[1].at, b);
   }
   return fold_ok();
 }

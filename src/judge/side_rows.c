@@ -124,11 +124,10 @@ static fold_status open_laid(struct laid *l) {
                                  .factors = fold_case_problem(trial->c)->factors};
   struct fold_masks masks;
   FOLD_TRY(fold_masks_of(summer->dtype, summer->accumulator, summer->result, &masks));
-  l->got = malloc(l->side->rows * 8 + 8);
+  bool is_there = (l->got = malloc(l->side->rows * sizeof(uint64_t)));
   for (unsigned k = 0; k < trial->rig->inputs; k++)
-    summer->in[k] = calloc(summer->rows * l->n + 1, fold_dtype_size(summer->dtype));
-  if (!l->got || !summer->in[0] || (trial->rig->inputs > 1 && !summer->in[1]))
-    return fold_error(FOLD_NO_MEMORY, "not enough memory to ask for an order of %zu terms", l->n);
+    is_there &= (summer->in[k] = calloc(summer->rows * l->n, fold_dtype_size(summer->dtype))) != NULL;
+  if (!is_there) return fold_error(FOLD_NO_MEMORY, "not enough memory to ask for an order of %zu terms", l->n);
   return open_rig(l);
 }
 
