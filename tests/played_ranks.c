@@ -51,6 +51,10 @@ static void run_rank(unsigned rank, const struct fold_question *q, struct wire_r
   world.run[rank] = ((const struct wire_run *)q->head)[rank];
   if (world.adds) add_parts(&world.run[rank], rank, world.result[rank]);
   const struct wire_run *run = &world.run[rank];
+  if (rank == 0 && world.messages < 64) {
+    world.message[world.messages].rows = run->rows;
+    world.message[world.messages++].first = world.part[0][0];
+  }
   if (rank == 0 && run->rows == ROWS)
     varied_note(&world.varied, (struct varied){.threads = run->launch.threads,
                                                .shift = world.load[0].shift,
@@ -67,6 +71,8 @@ fold_status fold_world_ask(struct fold_world *of, unsigned first, unsigned n, co
                            void *answers) {
   cr_assert(of == &world && first + n <= RANKS);
   if (++world.asked == world.fails_in) return fold_error(FOLD_ENVIRONMENT, "question %u failed", world.asked);
+  if (q->kind == WIRE_RUN && world.takes_no_launch && ((const struct wire_run *)q->head)->launch.threads)
+    return fold_error(FOLD_UNSUPPORTED, "it takes no launch");
   for (unsigned r = first; r < first + n; r++) {
     if (q->kind == WIRE_LOAD) FOLD_TRY(take_part(r, q));
     if (q->kind == WIRE_RUN) run_rank(r, q, answers);

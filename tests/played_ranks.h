@@ -21,8 +21,14 @@ struct fold_world {
   unsigned lies_among;           /* so many ranks add one too many to each sum; 0: no number does */
   size_t lies_in;                /* and in messages of so many elements */
   size_t changes_in;             /* after the first of these rank 1 changes its part */
+  bool takes_no_launch;          /* of so many threads */
   unsigned liar;                 /* and this rank, but for rank 0, to the last one */
   struct varied_runs varied;     /* rank 0's, of the whole case */
+  struct {
+    size_t rows;
+    float first; /* element of rank 0's part */
+  } message[64];
+  size_t messages;
 };
 extern struct fold_world world;
 

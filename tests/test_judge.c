@@ -1,5 +1,6 @@
 /* test_judge.c: what becomes of a verdict that can not be found, of runs that fail, and of the input between judges. */
 #include <criterion/criterion.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -23,6 +24,44 @@ Test(judge, a_truth_that_failed_is_not_known) {
   l.c.problem = NULL;
   cr_expect(fold_truths_row(&truths, 0, &truth).code == FOLD_OK && mpfr_cmp_si(truth->exact, 1) == 0);
   fold_truths_close(&truths);
+}
+
+/* What a fixture states of its one row's sum. */
+Test(judge, a_sum_that_a_fixture_states_is_the_exact_one) {
+  static const struct {
+    float terms[2];
+    char stated[24];
+    bool is_right;
+  } rows[] = {{{1, 2}, "3", true},
+              {{1, 2}, "0x3", true},
+              {{1, 2}, "4", false},
+              {{1, 2}, "-3", false},
+              {{1, 2}, "3 ", false},
+              {{1, 2}, "", false},
+              {{1, 2}, "nan", false},
+              {{1, -1}, "0", true},
+              {{1, -1}, "-0", false},
+              {{-0.0f, -0.0f}, "-0", true},
+              {{-0.0f, -0.0f}, "0", false},
+              {{NAN, 1}, "nan", true},
+              {{NAN, 1}, "1", false},
+              {{INFINITY, 1}, "inf", true},
+              {{INFINITY, 1}, "-inf", false},
+              {{0.1f, 0}, "0.1", false},
+              {{0.1f, 0}, "0x1.99999ap-4", true},
+              {{1, 0x1p-149f}, "1", false}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    struct literal l;
+    struct fold_truths truths;
+    char stated[24];
+    literal_case(&l, 2, rows[i].terms);
+    l.c.expect = strcpy(stated, rows[i].stated);
+    cr_assert_eq(fold_truths_open(&truths, &l.c, rows[i].terms).code, FOLD_OK);
+    const fold_status status = fold_truths_check_expected(&truths);
+    cr_expect_eq(status.code, rows[i].is_right ? FOLD_OK : FOLD_BAD_INPUT, "row %zu: %s", i, status.text);
+    if (i == 2) cr_expect_str_eq(status.text, "test: expect_sum 4 of literal: the exact sum is 3");
+    fold_truths_close(&truths);
+  }
 }
 
 static void expect_broken(const struct fold_registry *registry, const char *name, enum fold_verdict verdict,

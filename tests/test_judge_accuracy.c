@@ -322,6 +322,22 @@ Test(judge_accuracy, a_truth_that_fails_breaks_each_claim_and_is_told) {
   fold_rig_close(&rig);
 }
 
+/* Of three rows the second is wrong; where nothing can be said of a row it is not refuted. */
+Test(judge_accuracy, a_row_is_refuted_by_itself) {
+  static const float terms[] = {1, 2, 1, 2, 1, 2}, got[] = {3, 4, 3};
+  struct fold_subject subject = plant(3, "host/sequential", FOLD_PLAIN, 0);
+  struct fold_truths truths;
+  struct literal l;
+  literal_case(&l, 6, terms);
+  l.c.rows = 3, l.c.cols = 2;
+  cr_assert_eq(fold_truths_open(&truths, &l.c, terms).code, FOLD_OK);
+  const struct fold_evidence e = {.subject = &subject, .truths = &truths, .results = got};
+  for (size_t row = 0; row < 3; row++) cr_expect_eq(fold_refutes_row(&e, row), row == 1, "row %zu", row);
+  subject.order = "no/such";
+  cr_expect_not(fold_refutes_row(&e, 1));
+  fold_truths_close(&truths);
+}
+
 /* Whatever the memory held: a product is not in a known order until somebody says so. */
 Test(judge_accuracy, a_weighing_begins_with_nothing_known) {
   struct fold_weighing w;

@@ -448,6 +448,12 @@ Test(judge_evidence, each_subject_is_held_against_the_replay_of_its_own_order_an
             t.count[FOLD_REPLAYS][FOLD_HELD]);
 }
 
+Test(judge_evidence, a_verdict_is_read_by_its_name_alone) {
+  for (int v = 0; v < FOLD_VERDICTS; v++)
+    cr_expect_eq(fold_verdict_parse(fold_verdict_name((enum fold_verdict)v)), v, "verdict %d", v);
+  cr_expect(fold_verdict_parse("") < 0 && fold_verdict_parse("hel") < 0 && fold_verdict_parse("Held") < 0);
+}
+
 /* Any NaN is NaN, whatever it carries. */
 Test(judge_evidence, results_that_are_nan_are_the_same_results) {
   static const uint32_t got[] = {0x7fc00000, 0x3f800000}, want[] = {0xffc00001, 0x3f800000};

@@ -231,18 +231,55 @@ static fold_status open_truths(void *context) {
   const struct fold_case *c = context;
   struct fold_truths truths;
   FOLD_TRY(fold_truths_open(&truths, c, in));
+  const fold_status status = fold_truths_check_expected(&truths);
   fold_truths_close(&truths);
-  return fold_ok();
+  return status;
 }
 
 Test(memory, of_truths) {
+  static char six[] = "6";
   struct fold_case c = {.dtype = FOLD_F32, .op = FOLD_SUM, .rows = 3, .cols = 1};
   cr_expect_eq(starve_through("truths", open_truths, &c), 3);
+  struct fold_case one = {.name = "c", .dtype = FOLD_F32, .op = FOLD_SUM, .rows = 1, .cols = 3, .expect = six};
+  cr_expect_geq(starve_through("a truth that is stated", open_truths, &one), 3);
+}
+
+static fold_status refute_row(void *context) {
+  static const float in[3] = {1, 2, 3}, got = 7;
+  static const struct fold_case c = {.dtype = FOLD_F32, .op = FOLD_SUM, .rows = 1, .cols = 3};
+  struct fold_truths truths;
+  FOLD_TRY(fold_truths_open(&truths, &c, in));
+  const struct fold_evidence e = {.subject = context, .truths = &truths, .results = &got};
+  const bool refuted = fold_refutes_row(&e, 0);
+  fold_truths_close(&truths);
+  return refuted ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not refuted");
+}
+
+Test(memory, of_a_row_that_is_refuted) {
+  struct fold_subject subject = {.name = "sums", .dtypes = 1u << FOLD_F32, .ops = 1u << FOLD_SUM};
+  cr_expect_geq(starve_through("a row", refute_row, &subject), 3);
+}
+
+/* More bits than are held: 1,300 factors of 53. */
+static fold_status multiply_all(void *context) {
+  struct fold_truth truth;
+  fold_truth_init(&truth);
+  const fold_status status = fold_oracle_mpfr(FOLD_F64, FOLD_PROD, context, 1300, &truth);
+  fold_truth_free(&truth);
+  return status;
+}
+
+Test(memory, of_a_product_that_is_enclosed) {
+  static double in[1300];
+  for (size_t i = 0; i < 1300; i++) in[i] = 1 + (double)(2 * i + 1) * 0x1p-52;
+  starve_through("a product", multiply_all, in);
 }
 
 static fold_status add_products(void *context) {
   static const double x[3] = {1, 2, 3};
-  return fold_super_dot_add(FOLD_F64, x, x, 3, 1, context);
+  FOLD_TRY(fold_super_dot_add(FOLD_F64, x, x, 3, 1, context));
+  fold_super_dot_close(context, FOLD_F32);
+  return fold_ok();
 }
 
 static fold_status ask_dot(void *context) {

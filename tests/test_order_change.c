@@ -85,6 +85,14 @@ Test(order_change, of_shorter_rows_a_change_is_told_as_theirs) {
   cr_expect_eq(seen.cols, 1024);
 }
 
+/* Of one row alone 1,453 terms are asked for, of more rows more. */
+Test(order_change, the_side_that_takes_longer_says_how_short_the_rows_are) {
+  const struct fold_order_side one = {.rows = 1, .at = "one"};
+  cr_expect_eq(explain(ONE_ORDER, 1454, FEW_ROWS, one).terms, 1024);
+  cr_expect_eq(explain(ONE_ORDER, 1454, one, FEW_ROWS).terms, 1024);
+  cr_expect_eq(explain(ONE_ORDER, 1454, FEW_ROWS, FEW_ROWS).terms, 1454);
+}
+
 /* Shorter rows would have other strides. */
 Test(order_change, of_long_rows_with_strides_nothing_is_asked) {
   struct fold_order_side strided = {.rows = 3, .row_stride = 2 * LONG, .col_stride = 2, .at = "strided"};

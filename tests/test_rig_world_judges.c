@@ -25,6 +25,8 @@ static const enum fold_claim_id judged[] = {FOLD_BOUNDED,
                                             FOLD_KEEPS_INPUT};
 enum { JUDGED = sizeof judged / sizeof *judged };
 
+static size_t rows = ROWS;
+
 static fold_status judge_among(unsigned ranks, uint64_t claims, struct tally *t) {
   static char name[] = "integers";
   struct fold_subject adds = {.name = "adds",
@@ -36,11 +38,12 @@ static fold_status judge_among(unsigned ranks, uint64_t claims, struct tally *t)
                               .grain = by_twos};
   struct fold_registry registry = {&adds, 1};
   struct fold_case c = {
-      .name = name, .file = name, .dtype = FOLD_F32, .op = FOLD_SUM, .rows = ROWS, .cols = COLS, .ranks = ranks};
+      .name = name, .file = name, .dtype = FOLD_F32, .op = FOLD_SUM, .rows = rows, .cols = COLS, .ranks = ranks};
   c.source = (struct fold_source){fold_generator_find("integers"), FOLD_F32, 7, c.cols, 0};
   struct fold_cases cases = {&c, 1, 1};
   world.adds = true;
   world.asked = world.runs = 0;
+  world.messages = 0;
   world.varied.n = 0;
   return tally_verify(&registry, NULL, false, &cases, t);
 }
@@ -52,6 +55,45 @@ Test(rig_world, without_another_world_nothing_is_held_of_it) {
   cr_assert_eq(judge_among(RANKS, FOLD_CLAIM(FOLD_WORLD_INVARIANT), &t).code, FOLD_OK);
   cr_expect_eq(t.last[FOLD_WORLD_INVARIANT].verdict, FOLD_SKIPPED);
   cr_expect_str_eq(t.last[FOLD_WORLD_INVARIANT].reason, "there is no other number of ranks to try");
+}
+
+Test(rig_world, of_one_element_no_part_is_a_message_of_its_own) {
+  static const char *const told = "a message of fewer than two elements has no part";
+  struct tally t;
+  for (rows = 0; rows <= 2; rows++) {
+    const struct fold_finding *f = &t.last[FOLD_MESSAGE_INVARIANT];
+    cr_assert_eq(judge(FOLD_CLAIM(FOLD_MESSAGE_INVARIANT), &t).code, FOLD_OK);
+    cr_expect_eq(f->verdict, rows < 2 ? FOLD_SKIPPED : FOLD_HELD, "%zu elements: %s", rows, f->reason);
+    cr_expect_str_eq(f->reason, rows < 2 ? told : "");
+  }
+}
+
+/* Two parts, all but the last, some between, and single ones. */
+Test(rig_world, a_message_is_cut_in_parts) {
+  static const struct {
+    size_t first, rows;
+  } cuts[][7] = {{{0, 1}, {1, 1}, {0, 1}, {0, 2}, {1, 1}, {0, 1}, {0, 1}},
+                 {{0, 1}, {1, 2}, {0, 2}, {0, 2}, {2, 1}, {1, 1}, {0, 1}}};
+  for (rows = 2; rows <= 3; rows++) {
+    struct tally t;
+    cr_assert_eq(judge(FOLD_CLAIM(FOLD_MESSAGE_INVARIANT), &t).code, FOLD_OK);
+    cr_assert_eq(world.messages, 1 + 7, "%zu messages", world.messages);
+    const float first[] = {world.message[1].first, world.message[2].first, world.message[5].first};
+    cr_expect(world.message[0].rows == rows && world.message[0].first == first[0], "the base run");
+    for (size_t k = 0; k < 7; k++) {
+      cr_expect_eq(world.message[1 + k].rows, cuts[rows - 2][k].rows, "cut %zu of %zu", k, rows);
+      cr_expect_eq(world.message[1 + k].first, first[cuts[rows - 2][k].first], "cut %zu of %zu", k, rows);
+    }
+  }
+}
+
+/* Nothing else is varied then. */
+Test(rig_world, who_takes_no_other_launch_is_not_held_by_none) {
+  struct tally t;
+  world.takes_no_launch = true;
+  cr_assert_eq(judge(FOLD_CLAIM(FOLD_LAUNCH_INVARIANT), &t).code, FOLD_OK);
+  cr_expect_eq(t.last[FOLD_LAUNCH_INVARIANT].verdict, FOLD_SKIPPED);
+  cr_expect_str_eq(t.last[FOLD_LAUNCH_INVARIANT].reason, "it takes no other launch");
 }
 
 /* The last question is the last look at the input, when all is judged, but for the claim that looked itself. */

@@ -28,7 +28,7 @@ static const struct pair {
 } pairs[] = {
     {fold_judge_length_invariant, false, 3, 0, 0,
      "the row's first 5 terms, as an array, gave different bits than in the row",
-     "in front of other terms: row 0 of 1, 25 behind", "as an array by themselves: row 0 of 1"},
+     "in front of other terms: row 0 of 1, 25 behind, of 5 terms", "as an array by themselves: row 0 of 1"},
     {fold_judge_length_invariant, false, 3, 0, 0,
      "the row's first 10 terms, in front of zeros, gave different bits than in the row",
      "in front of other terms: row 0 of 1, 20 behind", "in front of zeros: row 0 of 1, 1000 zeros behind"},
@@ -51,7 +51,7 @@ static const struct pair {
     {fold_judge_batch_invariant, true, 5, 0, 3, "different bits for row 3 of 5 in place 2 than in place 3",
      "in place 3 of 5: row 3 of 5 alone", "in place 2: row 2 of 5 alone"},
     {fold_judge_alignment_invariant, false, 3, 0, 0, "a sub-range and its copy gave different bits",
-     "1 element from an aligned address: row 0 of 1, from element 1",
+     "1 element from an aligned address: row 0 of 1, from element 1, of 9 terms",
      "at an aligned address: row 0 of 1, from element 1, moved by -1"},
     {fold_judge_permutation_invariant, false, 3, 0, 1, "different bits for the terms reversed", NULL, NULL},
     {fold_judge_permutation_invariant, false, 3, 0, 1, "different bits for the terms shuffled", NULL, NULL},
@@ -94,6 +94,7 @@ Test(sides, are_the_two_runs_whose_bits_differ) {
     cr_expect_eq(sides.n > 0, p->a != NULL, "%s", p->reason);
     if (!p->a || !sides.n) continue;
     describe(&sides.side[0], a);
+    put(a, ", of %zu terms", sides.n == 10 ? 0 : sides.n);
     describe(&sides.side[1], b);
     cr_expect(strcmp(a, p->a) == 0 && strcmp(b, p->b) == 0, "%s: %s; %s", p->reason, a, b);
   }

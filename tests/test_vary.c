@@ -38,6 +38,7 @@ static struct {
   unsigned runs;
   bool threads[17], in[64], out[64];
   struct varied_runs varied;
+  double base; /* the first run's last result */
 } seen;
 
 static bool at_page(const void *p) { return (uintptr_t)p % 4096 == 0; }
@@ -104,6 +105,7 @@ static fold_status count(const struct fold_subject *subject, const struct fold_c
     if (fault == READS_NAN_BELOW && isnan(fold_bits_to_double(call->dtype, fold_bits_load(call->dtype, call->out, r))))
       sum += r ? NAN : 1;
     fold_bits_store(call->dtype, call->out, r, fold_bits_from_double(call->dtype, sum));
+    if (seen.runs == 1) seen.base = sum;
   }
   return fold_ok();
 }
@@ -187,6 +189,16 @@ Test(vary, the_first_row_that_read_nan_is_named) {
   const struct fold_finding *f = &t.last[FOLD_WRITES_OUTPUT];
   cr_expect(f->verdict == FOLD_REFUTED && f->row == 1, "row %zu: %s", f->row, f->reason);
   cr_expect_eq(fold_bits_class(FOLD_F32, f->got), FOLD_NAN);
+}
+
+/* Also where no claim but this one is judged, and the run was of the second input, which is the first but for a bit. */
+Test(vary, who_read_nan_is_held_against_its_own_input_without_nan) {
+  for (uint64_t seed = 1; seed <= 10; seed++) {
+    const struct tally t = judge(READS_NAN_AT_8, FOLD_CLAIM(FOLD_WRITES_OUTPUT), ALL_OF_IT, seed);
+    const struct fold_finding *f = &t.last[FOLD_WRITES_OUTPUT];
+    const double want = fold_bits_to_double(FOLD_F32, f->want);
+    cr_expect(f->verdict == FOLD_REFUTED && fabs(want - seen.base) < 1, "%s: %g for %g", f->reason, want, seen.base);
+  }
 }
 
 /* Other threads are not looked at after each run; what is done to one of them in any run is seen all the same, and what is done to the
