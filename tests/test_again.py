@@ -4,42 +4,16 @@ test_again.py FOLDPROOF FOLDPROOF_MUTANTS LIBRARY_FOLDER CC
 """
 import gzip
 import json
-import os
 import pathlib
 import random
-import re
-import subprocess
-import sys
 import tempfile
-import xml.etree.ElementTree
 
-FOLDPROOF, MUTANTS, LIBRARY = (pathlib.Path(word).resolve() for word in sys.argv[1:4])
-LIARS, CC = pathlib.Path(__file__).resolve().parent / "guests" / "liars.c", sys.argv[4].split()
-FEW = "normal/*/sum/1x33/seed1,normal/f32/sum/17x257/seed1,ill_conditioned_dot/f32/dot/1x33/seed1/cond1e6,ties/f32/max/1x33/seed1,thirds"
-
-
-def run(*words, cwd, program=FOLDPROOF, code=None):
-    done = subprocess.run([program, *words], cwd=cwd, capture_output=True, text=True)
-    assert code is None or done.returncode == code, f"{words}: {done.returncode}, not {code}: {done.stdout[-3000:]}{done.stderr[-2000:]}"
-    return done.returncode, done.stdout + done.stderr
-
-
-def expect(pattern, said):
-    assert re.search(pattern, said, re.M), f"no {pattern!r} in {said[:4000]}"
-
-
-def lines_of(path):
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
-def put(path, lines):
-    path.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in lines))
+from recorded import MUTANTS, build_liars, expect, lines_of, put, run, write_records
 
 
 def check_held(folder):
     """What verify held of results, judge holds; of runs and of verdicts; compressed, in a folder, in another sequence, by another program."""
-    run("verify", "--engine", "host", "-f", FEW, "--jsonl", "v.jsonl", "--in-process", cwd=folder, code=0)
-    run("record", "--engine", "host", "-f", FEW, "--jsonl", "r.jsonl", cwd=folder, code=0)
+    write_records(folder)
     held = [line for line in lines_of(folder / "v.jsonl") if line.get("verdict") == "held" and line["claim"] in
             ("bounded", "compensated", "faithful", "correctly_rounded", "replays", "same_bits_as")]
     for name in ("v.jsonl", "r.jsonl"):
@@ -119,7 +93,7 @@ def check_refuted(folder):
 def check_recorded(folder):
     """What records tell and nobody can judge again counts as what it was: a refutation, an accident of a run, a crash; whatever the lines' sequence."""
     name = "normal/f32/sum/3x1000/seed1"
-    subprocess.run([*CC, "-shared", "-fPIC", "-O1", "-ffp-contract=off", f"-I{LIBRARY}", LIARS, "-o", "liars.so"], cwd=folder, check=True)
+    build_liars(folder)
     for subject, claim, code in (("writes_too_far", "stays_in_bounds", 1), ("rounds_down", "leaves_no_trace", 1), ("keeps_state", "run_to_run", 1),
                                  ("crashes", "", 99)):
         run("verify", "--guest", "./liars.so", "-s", f"liar/{subject}", "-f", name, "--jsonl", "l", "-q", cwd=folder, code=code)
@@ -307,229 +281,6 @@ def check_bits(folder):
         expect("^INCOMPLETE: c: " if cut != 1 else "", said)
 
 
-def check_compare(folder):
-    """What changed, which of the two is nearer, in each format; another sequence, duplicates and compression change nothing."""
-    lines = [line for line in lines_of(folder / "r.jsonl") if line["type"] != "end"]
-    of = {(line.get("subject"), line.get("case")): line for line in lines}
-    del lines[0]["closing_line"]
-    # What sets a library is no part of a host subject's replay.
-    lines[0]["asked"] = dict(lines[0].get("asked", {}), variables={"NCCL_ALGO": "Ring", "OMPI_MCA_coll": "basic"})
-    put(folder / "a", lines)
-    other, case = dict(lines[0], flags="-O3", build="another"), "normal/f32/sum/1x33/seed1"
-    there = of["host/reverse", case]
-    assert there["results"] != of["host/numpy", case]["results"]
-    changed = [dict(line, **{key: there[key] for key in ("results", "values", "results_xxh3")}) if line == of["host/numpy", case] else line
-               for line in lines[1:]]
-    random.Random(2).shuffle(changed)
-    put(folder / "b", [other, *changed, *changed[:50]])
-    with gzip.open(folder / "b.gz", "wt") as file:
-        file.write((folder / "b").read_text())
-    for name in ("b", "b.gz"):
-        _, said = run("compare", "a", name, cwd=folder, code=1)
-        expect(rf"^DIFFERS: host/numpy on host: {case}: a:\d+ has 0x\w+, {name}:\d+ has 0x\w+\n  row 0: \d+ patterns? apart; errors \S+ and "
-               rf"\S+ ulps: .* nearer? to the exact result\n  replay: foldproof verify --subjects 'host/numpy' ", said)
-        expect(rf"^{len(lines) - 2} agree, 1 differ, 0 only in a, 0 only in {name}$", said)
-        expect(r"^  flags +.* -O2 +-O3$" if "-O2" in lines[0]["flags"] else r"^  flags +.* +-O3$", said)
-        expect(r"^  dtype +Differ +First nearer to the exact +Second nearer\n  f32 +1 ", said)
-    told = json.loads(run("compare", "a", "b", "--format", "json", cwd=folder, code=1)[1])
-    (change,) = told["changes"]
-    assert told["agree"] == len(lines) - 2 and change["what"] == "other_results" and change["nearer"] in (-1, 0, 1), told
-    assert told["by"]["subject"] == {"host/numpy on host": {"differ": 1, "first_nearer": int(change["nearer"] == 0), "second_nearer": int(change["nearer"] == 1)}}
-    tree = xml.etree.ElementTree.fromstring(run("compare", "a", "b", "--format", "junit", cwd=folder, code=1)[1])
-    assert tree.get("failures") == "1" and tree.find(".//failure").get("message").startswith("DIFFERS: host/numpy on host: ")
-    expect(rf"^. DIFFERS: host/numpy on host: {case}: ", run("compare", "a", "b", "--format", "markdown", cwd=folder, code=1)[1])
-    at = lines.index(of["host/numpy", case])
-    for key, value, is_now in (("op", "max", "f32 max 1 x 33 in order host/numpy"), ("order", "host/pairwise", "f32 sum 1 x 33 in order host/pairwise"),
-                               ("order", "", "f32 sum 1 x 33 in no order"), ("accumulator", "f64", "f32 sum 1 x 33 in order host/numpy, accumulator f64"),
-                               ("cols", 34, "f32 sum 1 x 34 in order host/numpy"), ("dtype", "f64", "f64 sum 1 x 33 in order host/numpy")):
-        for among in ([dict(lines[at], **{key: value})], [lines[at], dict(lines[at], **{key: value})]):
-            put(folder / "q", [*lines[:at], *among, *lines[at + 1:]])
-            _, said = run("compare", "a", "q", cwd=folder, code=1)
-            expect(rf"^INPUT CHANGED: host/numpy on host: {case}: a:\d+ has f32 sum 1 x 33 in order host/numpy, q:\d+ has {is_now}$", said)
-    random.Random(3).shuffle(lines)
-    put(folder / "p", lines * 2)
-    run("compare", "a", "p", cwd=folder, code=0)
-    check_scanned(folder, lines)
-
-
-def check_scanned(folder, lines):
-    """Keys in any sequence; and what a scanner of plain strings must leave to a parser, at each place of a word."""
-    put(folder / "p", [dict(reversed(line.items())) for line in lines])
-    _, said = run("compare", "a", "p", cwd=folder, code=0)
-    expect(rf"^{len(lines) - 1} agree, 0 differ, 0 only in a, 0 only in p$", said)
-    put(folder / "c", [next(line for line in lines if line.get("case") == "normal/f32/sum/1x33/seed1")])
-    text = (folder / "c").read_text()
-    for at in range(text.index("normal/"), text.index("normal/") + 16):
-        (folder / "d").write_text(text[:at] + f"\\u{ord(text[at]):04x}" + text[at + 1:])
-        expect("^1 agree, 0 differ, 0 only in c, 0 only in d$", run("compare", "c", "d", cwd=folder, code=0)[1])
-        (folder / "d").write_text(text[:at] + "\x01" + text[at + 1:])
-        expect("^foldproof compare: d:1: not JSON: control character 0x1", run("compare", "c", "d", cwd=folder, code=2)[1])
-        (folder / "d").write_bytes((text[:at] + "\xff" + text[at + 1:]).encode("latin1"))
-        expect("^foldproof compare: d:1: not JSON: unable to decode byte 0xff", run("compare", "c", "d", cwd=folder, code=2)[1])
-
-
-def check_formats(folder):
-    """Each format tells whatever the exit code hangs on: JUnit is green where compare is."""
-    whole = (folder / "v.jsonl").read_bytes()
-    texts = whole.splitlines(True)
-    lines = [line for line in lines_of(folder / "v.jsonl") if line["type"] != "end"]
-    del lines[0]["closing_line"]
-    put(folder / "open", lines)
-    (folder / "w").write_bytes(whole)
-    (folder / "cut").write_bytes(whole[:-20])
-    (folder / "less").write_bytes(b"".join(texts[:2] + texts[3:]))
-    one = next(line for line in lines if line.get("claim") == "writes_output")
-    put(folder / "broken", [lines[0], *(line for line in lines if line.get("subject") == "host/exact"),
-                            dict({key: one[key] for key in one if not key.startswith(("results", "values"))}, verdict="broken", reason="it ended")])
-    put(folder / "few", [{**lines[0], "cpu": "another <cpu>"}, *(line for line in lines[1:] if line["subject"] == "host/exact")])
-    for a, b, codes, says, flawed in (
-            ("w", "w", (0, 0), None, (0, 0, 0)), ("w", "cut", (1, 0), "INCOMPLETE", (1, 0, 1)), ("w", "less", (1, 1), "ALTERED", (2, 0, 1)),
-            ("broken", "broken", (99, 99), "the runs broke", (0, 1, 0)), ("open", "few", (1, 0), "another", (11, 0, 11))):
-        for options, code in zip(((), ("--subset",)), codes):
-            suite = xml.etree.ElementTree.fromstring(run("compare", a, b, "--format", "junit", *options, cwd=folder, code=code)[1])
-            counts = [int(suite.get(key)) for key in ("failures", "errors", "skipped")]
-            assert (counts[0] + counts[1] == 0) == (code == 0), (a, b, options, counts)
-            assert counts == [len(suite.findall(f".//{tag}")) for tag in ("failure", "error", "skipped")], counts
-            assert int(suite.get("tests")) == len(suite.findall("testcase")), suite.attrib
-            assert counts[1] == flawed[1] and (counts[2] == flawed[2] if options else counts[0] == flawed[0]), (a, b, options, counts)
-            said = run("compare", a, b, "--format", "markdown", *options, cwd=folder, code=code)[1]
-            expect(says or "agree", said)
-    suite = xml.etree.ElementTree.fromstring(run("compare", "open", "few", "--format", "junit", cwd=folder, code=1)[1])
-    assert suite.find("properties/property[@name='cpu']").get("value").endswith(", then another <cpu>")
-    expect("--claim prints text", run("compare", "w", "w", "--claim", "run_to_run", "--format", "junit", cwd=folder, code=2)[1])
-
-
-def check_across(folder):
-    """Two engines in one file."""
-    lines = [line for line in lines_of(folder / "a") if line["type"] == "run"]
-    put(folder / "x", lines + [dict(line, engine="cuda") for line in lines])
-    _, said = run("compare", "--across", "host,cuda", "x", cwd=folder, code=0)
-    expect(rf"^{len(lines)} agree, 0 differ, 0 only in host, 0 only in cuda$", said)
-    one = next(line for line in lines if line["subject"] == "host/numpy" and line["case"] == "normal/f32/sum/1x33/seed1")
-    other = dict(one, engine="cuda", results=["0x3f800000"], values=["1"], results_xxh3="0x5b0d13ae2d0bbde4")
-    put(folder / "x", [one, other, *(line for line in lines if line["subject"] == "host/exact")])
-    _, said = run("compare", "--across", "host,cuda", "--subset", "x", cwd=folder, code=1)
-    expect(r"^DIFFERS: host/numpy on cuda: .*: host:1 has 0x\w+, cuda:2 has 0x3f800000\n  row 0: .*: host is nearer to the exact result$", said)
-    run("compare", "--across", "host,mpi", "x", cwd=folder, code=2)
-    run("compare", "--across", "host,hots", "x", cwd=folder, code=2)
-    run("compare", "--across", "host", "x", cwd=folder, code=2)
-    expect("--across needs two engines, or two files", run("compare", "--across", "host,host", "x", cwd=folder, code=2)[1])
-    expect("^foldproof compare: a: no results on engine cuda$", run("compare", "--across", "host,cuda", "a", "a", cwd=folder, code=2)[1])
-
-
-def check_names(folder):
-    """What records, and files' names, say of themselves moves no cursor, in any format that people read."""
-    lines = [line for line in lines_of(folder / "a") if line.get("case") == "normal/f32/sum/1x33/seed1"]
-    one, other = (next(line for line in lines if line["subject"] == name) for name in ("host/numpy", "host/reverse"))
-    environment = {**lines_of(folder / "a")[0], "flags": "\x1b[2J"}
-    for name in ("\x1b[31m'a\n\u009bb\u2028", "x" * 89 + "\u00e9" * 40):
-        put(folder / "c", [lines_of(folder / "a")[0], dict(one, subject=name)])
-        put(folder / "\udcff\x1b", [environment, dict(one, subject=name, **{key: other[key] for key in ("results", "values", "results_xxh3")})])
-        for form in ("text", "markdown", "junit"):
-            done = subprocess.run([FOLDPROOF, "compare", "c", "\udcff\x1b", "--format", form], cwd=folder, capture_output=True)
-            said = (done.stdout + done.stderr).decode()
-            assert done.returncode == 1 and not set(re.sub("\n", "", said)) & set("\x1b\x9b\u2028"), said
-            if form == "text":
-                shown = r"\\x1b\[31m'a\\x0a\\xc2\\x9bb\\xe2\\x80\\xa8" if name[0] != "x" else name
-                expect(rf"^DIFFERS: {shown} on host: normal/f32/sum/1x33/seed1: c:2 has 0x\w+, \\xff\\x1b:2 has ", said)
-                expect(r"^  flags +\S.* \\x1b\[2J$", said)
-                expect("^  subject +Differ +First nearer to the exact +Second nearer\n  (.\\[31m'a.|x{89})", said)
-        told = json.loads(run("compare", "c", "\udcff\x1b", "--format", "json", cwd=folder, code=1)[1])
-        assert told["changes"][0]["subject"] == name, told
-    for k in range(2):  # results that are not in the records: nobody knows who is nearer
-        put(folder / f"bare{k}", [lines_of(folder / "a")[0], {**{key: one[key] for key in one if key not in ("results", "values")}, "results_xxh3": f"0x{k:016x}"}])
-    said = run("compare", "bare0", "bare1", cwd=folder, code=1)[1]
-    assert re.search(r"^  subject +Differ\n  \S.* 1\n", said, re.M) and "earer" not in said, said
-    whole = (folder / "v.jsonl").read_bytes()
-    for text, word in ((whole[:-20], "INCOMPLETE"), (b"".join(whole.splitlines(True)[:2] + whole.splitlines(True)[3:]), "ALTERED")):
-        (folder / "\udcff\x1b").write_bytes(text)
-        expect(rf"^{word}: \\xff\\x1b: ", subprocess.run([FOLDPROOF, "judge", "\udcff\x1b"], cwd=folder, capture_output=True, timeout=120).stdout.decode(errors="replace"))
-
-
-def check_verdicts(folder):
-    """A verdict that changes on the same results is a change; one that only one file has is none."""
-    lines = [line for line in lines_of(folder / "v.jsonl") if line["type"] != "end"]
-    del lines[0]["closing_line"]
-    put(folder / "a", lines)
-    at = next(i for i, line in enumerate(lines) if line.get("claim") == "run_to_run")
-    put(folder / "b", [*lines[:at], dict(lines[at], verdict="refuted"), *lines[at + 1:]])
-    _, said = run("compare", "a", "b", cwd=folder, code=1)
-    expect(rf"^VERDICT CHANGED: {lines[at]['subject']} on host: .*: run_to_run: a:{at + 1} has held, b:{at + 1} has refuted$", said)
-    expect(r" agree, 0 differ, 0 only in a, 0 only in b$", said)
-    put(folder / "b", [*lines[:at], *lines[at + 1:]])
-    run("compare", "a", "b", cwd=folder, code=0)
-
-
-def check_rerun(folder):
-    """The same run gives the same; a change is told; a guest and an array are found; what can't be run is no success."""
-    run("record", "--engine", "host", "-s", "host/numpy,host/exact,rows/par_256", "-f", "normal/f32/sum/1x3[0-3]/seed1,thirds", "--jsonl", "t", cwd=folder, code=0)
-    lines = lines_of(folder / "t")[:-1]
-    _, said = run("rerun", "t", cwd=folder, code=0)
-    whole = (folder / "t").read_bytes()
-    last = whole.rindex(b"\n", 0, -1) + 1
-    for cut, code, says in ((whole[:last], 99, "^INCOMPLETE: u: "), (whole[:-20], 99, "^INCOMPLETE: u: "), (whole.replace(b'"complete":true', b'"complete":false'), 1, "^INCOMPLETE: u: "),
-                            (whole[:whole.rindex(b"\n", 0, last - 1) + 1] + whole[last:], 1, "^ALTERED: u: ")):
-        (folder / "u").write_bytes(cut)
-        expect(says, run("rerun", "u", cwd=folder, code=code)[1])
-    expect(rf"^{len(lines) - 1} agree, 0 differ, 0 only in t, 0 only in here$", said)
-    del lines[0]["closing_line"]
-    at = next(i for i, line in enumerate(lines) if line.get("subject") == "host/numpy" and line["case"] == "normal/f32/sum/1x33/seed1")
-    changed = dict(lines[at], results=["0x3f800000"], values=["1"], results_xxh3="0x5b0d13ae2d0bbde4")
-    put(folder / "t", [*lines[:at], changed, *lines[at + 1:]])
-    _, said = run("rerun", "t", cwd=folder, code=1)
-    expect(r"^DIFFERS: host/numpy on host: normal/f32/sum/1x33/seed1: t:\d+ has 0x3f800000, here:\d+ has 0x\w+\n  row 0: .*here is nearer", said)
-    put(folder / "t", [*lines, dict(lines[at], subject="host/nobody")])
-    _, said = run("rerun", "t", cwd=folder, code=99)
-    expect("^ONLY IN t: host/nobody on host: ", said)
-    put(folder / "t", [lines[0], dict(lines[at], subject="host/nobody")])
-    _, said = run("rerun", "t", cwd=folder, code=77)
-    expect("^nothing could be run again: no subject of the records is here", said)
-    run("gen", "normal", "-n", "1000", "-o", "x.npy", cwd=folder, code=0)
-    run("record", "-s", "host/numpy", "--npy", "x.npy", "--op", "max", "--jsonl", "t", cwd=folder, code=0)
-    _, said = run("rerun", "t", cwd=folder, code=0)
-    expect("^1 agree", said)
-    (folder / "beside").mkdir()
-    (folder / "liars.so").rename(folder / "beside" / "liars.so")
-    run("record", "--guest", "./liars.so", "-s", "liar/rounds_down", "-f", "normal/f32/sum/1x33/seed1", "--jsonl", "t", cwd=folder / "beside", code=0)
-    expect("^1 agree", run("rerun", "beside/t", cwd=folder, code=0)[1])
-    (folder / "beside" / "liars.so").unlink()
-    expect(r"^foldproof rerun: \./liars\.so can't be loaded", run("rerun", "beside/t", cwd=folder, code=77)[1])
-    (folder / "mine.py").write_text(GUEST)
-    run("record", "--exec", f"{sys.executable} mine.py", "-f", "normal/f32/sum/1x3[0-3]/seed1", "--jsonl", "t", cwd=folder, code=0)
-    assert lines_of(folder / "t")[0]["asked"]["guests"] == [["--exec", f"{sys.executable} mine.py"]]
-    _, said = run("rerun", "t", cwd=folder, code=0)
-    expect("^4 agree", said)
-    (folder / "mine.py").write_text(GUEST.replace("sum(x)", "sum(x) + 1"))
-    run("rerun", "t", cwd=folder, code=1)
-    # As many threads as were recorded, unless the user says another number now.
-    (folder / "mine.py").write_text("import os\n" + GUEST.replace("sum(x)", "sum(x) + int(os.environ.get('OMP_NUM_THREADS', 0)) * 2.0 ** -20"))
-    for kept, code in ((True, 0), (False, 1)):
-        command = [FOLDPROOF, "record", "--exec", f"{sys.executable} mine.py", "-f", "normal/f32/sum/1x33/seed1", "--jsonl", "t"]
-        subprocess.run(command, cwd=folder, check=True, env=dict(os.environ, OMP_NUM_THREADS="3"))
-        lines = lines_of(folder / "t")[:-1]
-        assert lines[0]["asked"]["variables"]["OMP_NUM_THREADS"] == "3", lines[0]
-        del lines[0]["closing_line"]
-        if not kept:
-            del lines[0]["asked"]["variables"]
-        put(folder / "t", lines)
-        got = subprocess.run([FOLDPROOF, "rerun", "t"], cwd=folder, capture_output=True, env={k: v for k, v in os.environ.items() if k != "OMP_NUM_THREADS"})
-        assert got.returncode == code, got
-    # The recorded time limit, unless the user sets one now.
-    (folder / "mine.py").write_text("import time\n" + GUEST.replace("sum(x)", "time.sleep(2) or sum(x) + 3 * 2.0 ** -20"))
-    lines[0]["asked"]["timeout"] = "1"
-    put(folder / "t", lines)
-    expect("here:2 has no result$", run("rerun", "t", cwd=folder, code=1)[1])
-    expect("^1 agree", run("rerun", "--timeout", "60", "t", cwd=folder, code=0)[1])
-    put(folder / "t", lines[:1])
-    run("rerun", "t", cwd=folder, code=2)
-
-
-def pasted(said, folder):
-    """The exit code of the first replay line, as it stands."""
-    line = re.search("^  replay: (.*)$", said, re.M)[1].replace("foldproof verify", f"{FOLDPROOF} verify", not said.count(str(FOLDPROOF)))
-    return subprocess.run(line, shell=True, cwd=folder, capture_output=True).returncode
-
-
 def check_arrays(folder):
     """An array is read from its file; one that is gone or of another shape is no input, one with other terms contradicts the record."""
     def gen(name, cols, seed):
@@ -549,45 +300,6 @@ def check_arrays(folder):
     expect(r"^SKIPPED: arrays:3: .*: two\.npy: cannot be opened: No such file or directory$", run("judge", "arrays", cwd=folder, code=0)[1])
 
 
-def check_replays(folder):
-    """A line that compare or judge prints loads the guest that was recorded; what no command can load has no line, or one of Python."""
-    program, wrong = f"{sys.executable} bounded.py", GUEST.replace("run_to_run", "bounded,run_to_run")
-    for name, text in (("a", wrong), ("b", wrong.replace("sum(x)", "sum(x) + 1"))):
-        (folder / "bounded.py").write_text(text)
-        run("record", "--exec", program, "--timeout", "77", "-f", "normal/f32/sum/1x33/seed1", "--jsonl", name, cwd=folder, code=0)
-    _, compared = run("compare", "a", "b", cwd=folder, code=1)
-    _, judged = run("judge", "b", cwd=folder, code=1)
-    assert pasted(compared, folder) == pasted(judged, folder) == 1, compared + judged
-    assert " --timeout '77'" in compared and " --timeout '77'" in judged, compared + judged
-    for name in "ab":
-        environment, ran, _ = lines_of(folder / name)
-        del environment["closing_line"], environment["asked"]
-        put(folder / name, [environment, ran])
-    for words, code in ((("compare", "a", "b"), 1), (("judge", "b"), 1)):
-        _, said = run(*words, cwd=folder, code=code)
-        assert "mine/sum on host" in said and "replay:" not in said, said
-    put(folder / "p", [environment, dict(ran, asked={"python": "import mine; mine.verify()"})])
-    for words in (("compare", "a", "p"), ("judge", "p")):
-        expect(r"^  replay: python3 -c 'import mine; mine\.verify\(\)'$", run(*words, cwd=folder, code=1)[1])
-    _, said = run("rerun", "b", cwd=folder, code=77)
-    expect(r"^nothing could be run again: .*; Python callables are run again from Python \(foldproof\.verify\)$", said)
-
-
-GUEST = """import json, struct, sys
-for line in sys.stdin:
-    asked = json.loads(line)
-    answer = {"name": "mine/sum", "dtypes": "f32", "claims": "run_to_run"}
-    if asked["ask"] == "run":
-        data = open(asked["in"], "rb").read()
-        size = struct.unpack("<H", data[8:10])[0] + 10
-        head = data[:size]
-        x = struct.unpack(f"<{(len(data) - size) // 4}f", data[size:])
-        text = "{'descr': '<f4', 'fortran_order': False, 'shape': (1,), }".ljust(117) + chr(10)
-        open(asked["out"], "wb").write(data[:8] + struct.pack("<H", 118) + text.encode() + struct.pack("<f", sum(x)))
-        answer = {}
-    print(json.dumps(answer), flush=True)
-"""
-
 with tempfile.TemporaryDirectory() as scratch:
-    for check in (check_held, check_full, check_refuted, check_recorded, check_fields, check_told, check_known, check_measured, check_bits, check_compare, check_formats, check_across, check_names, check_verdicts, check_rerun, check_arrays, check_replays):
+    for check in (check_held, check_full, check_refuted, check_recorded, check_fields, check_told, check_known, check_measured, check_bits, check_arrays):
         check(pathlib.Path(scratch))
