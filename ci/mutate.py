@@ -12,7 +12,6 @@ there; 2 for wrong usage; 99 where the suites are red without a change, or where
 """
 import argparse
 import collections
-import concurrent.futures
 import hashlib
 import json
 import os
@@ -28,6 +27,7 @@ import threading
 import time
 
 from mutations import changes_of
+from sessions import in_parallel, run
 
 PATHS = ["oracles", "src/judge", "src/rig", "kernels/host"]
 # Suites that a change of such a file shows in first.
@@ -128,89 +128,6 @@ def find_stale(root, known):
         lines = (root / path).read_text().splitlines() if (root / path).exists() else []
         if before not in (line.strip() for line in lines):
             yield path, before, after
-
-
-def members_of(session):
-    """Its processes that run: ninja gives each compiler a process group of its own, but no session."""
-    for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
-        try:
-            state, _, _, its = stat.read_text().rsplit(")", 1)[1].split()[:4]
-        except OSError:
-            continue  # it has ended
-        if int(its) == session and state != "Z":
-            yield int(stat.parent.name)
-
-
-def end_session(session):
-    """Returns when all of them have ended, and nobody writes to their files any more."""
-    while members := list(members_of(session)):
-        for member in members:
-            try:
-                os.kill(member, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-        time.sleep(0.01)
-
-
-class Running:
-    """What is started here, so that an error in one thread can end what the others wait for."""
-
-    lock, processes, ended = threading.Lock(), set(), False
-
-    @classmethod
-    def start(cls, command, **options):
-        with cls.lock:
-            if cls.ended:
-                raise SystemExit(99)
-            process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL,
-                                       start_new_session=True, **options)
-            cls.processes.add(process)
-            return process
-
-    @classmethod
-    def forget(cls, process):
-        with cls.lock:
-            cls.processes.discard(process)
-            if cls.ended:
-                raise SystemExit(99)
-
-    @classmethod
-    def end(cls):
-        with cls.lock:
-            cls.ended = True
-            for process in cls.processes:
-                end_session(process.pid)
-
-
-def run(command, limit, **options):
-    """(output, exit code), None for a code where it had to be ended."""
-    process = Running.start(command, **options)
-    try:
-        return process.communicate(timeout=limit)[0], process.returncode
-    except subprocess.TimeoutExpired:
-        end_session(process.pid)
-        return process.communicate()[0], None
-    finally:
-        Running.forget(process)
-
-
-def in_parallel(work, items, options):
-    """What work gives for each item, each in a thread on CPUs of its own (--cpus-each); the first error ends all."""
-
-    def pinned(k, item):
-        if options.cpus_each:  # of this thread, and of all that it starts
-            os.sched_setaffinity(0, {options.cpus[c % len(options.cpus)] for c in range(k * options.cpus_each, (k + 1) * options.cpus_each)})
-        return work(item)
-
-    with concurrent.futures.ThreadPoolExecutor(len(items)) as pool:
-        try:
-            futures = [pool.submit(pinned, k, item) for k, item in enumerate(items)]
-            for future in concurrent.futures.as_completed(futures):
-                future.result()
-        except BaseException:
-            Running.end()
-            raise
-    return [future.result() for future in futures]
 
 
 class Bench:
@@ -342,7 +259,7 @@ class Bench:
 
 def prepare(root, room, options):
     """(benches, seconds of each suite without a change). The suites are shared among the benches."""
-    benches = in_parallel(lambda k: Bench(root, room / str(k), options), range(options.jobs), options)
+    benches = in_parallel(lambda k: Bench(root, room / str(k), options), range(options.jobs), options.cpus, options.cpus_each)
     took, left = {}, sorted(benches[0].suites, reverse=True)
 
     def calibrate(bench):
@@ -353,7 +270,7 @@ def prepare(root, room, options):
                 return
             took[name] = bench.time_suite(bench.suites[name])
 
-    in_parallel(calibrate, benches, options)
+    in_parallel(calibrate, benches, options.cpus, options.cpus_each)
     for bench in benches:
         bench.take_times(took, options)
     return benches, took
@@ -468,7 +385,7 @@ def judge_in(room, drawn, known, options):
     try:
         benches, took = prepare(options.source.resolve(), room, options)
         print(f"ready after {time.monotonic() - began:.0f} s; suites: " + ", ".join(f"{n} {took[n]:.1f} s" for n in benches[0].suites), flush=True)
-        in_parallel(campaign.work, benches, options)
+        in_parallel(campaign.work, benches, options.cpus, options.cpus_each)
     except CutOff:
         summarise(campaign, began)
         print(f"cut off: {campaign.found['judged']} of {options.count} changes were judged")
