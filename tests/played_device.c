@@ -11,7 +11,7 @@
 #include "rig_private.h"
 
 /* The system's own, for starve.h takes the others' place: a device's memory is never short with the host's. */
-void *__real_mmap(void *at, size_t n, int access, int flags, int file, off_t offset);
+void *__real_mmap64(void *at, size_t n, int access, int flags, int file, off_t offset);
 int __real_munmap(void *at, size_t n);
 int __real_mprotect(void *at, size_t n, int access);
 
@@ -59,7 +59,7 @@ static fold_status device_alloc(size_t nbytes, void **memory) {
   size_t bytes = (nbytes + PAGE - 1) / PAGE * PAGE;
   if (nbytes == 0 || (device.most_bytes && held + bytes > device.most_bytes))
     return end(), fold_error(FOLD_NO_MEMORY, "no memory for %zu bytes", nbytes);
-  *memory = __real_mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  *memory = __real_mmap64(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   cr_assert(*memory != MAP_FAILED && !device.memory[free_place].at);
   memset(*memory, 0x5c, bytes);
   device.memory[free_place].at = *memory;

@@ -1,9 +1,9 @@
 /* starve.h: memory that is not there when a test says so, and a look at what was done to what is: what was not given back, and
  * who wrote past an end.
  *
- * The program is linked with --wrap for each of these (tests/meson.build): the project's own calls come here, libraries' do not. Of
- * GMP's and MPFR's numbers, which end the process where memory is short, what is not given back is counted too. One file of a
- * program includes this.
+ * The program is linked with --wrap for each of these (tests/meson.build): the project's own calls come here, libraries' do not; mmap by
+ * the name that it has where a file's offset has 64 bits. Of GMP's and MPFR's numbers, which end the process where memory is short, what
+ * is not given back is counted too. One file of a program includes this.
  */
 #ifndef STARVE_H
 #define STARVE_H
@@ -23,10 +23,10 @@ static struct {
   struct {
     void *at;
     size_t size;
-  } held[STARVE_MOST]; /* open addressing by the address */
-  size_t n_held, overruns;
-  long asked, fails_in; /* calls since starve_from; the one that fails, 0: none */
-  atomic_long numbers;  /* blocks of GMP's */
+  } held[STARVE_MOST];              /* open addressing by the address */
+  size_t n_held, overruns, remains; /* remains: of maps that were given back in part, or not as they were made */
+  long asked, fails_in;             /* calls since starve_from; the one that fails, 0: none */
+  atomic_long numbers;              /* blocks of GMP's */
 } starve = {.busy = ATOMIC_FLAG_INIT};
 
 static inline size_t starve_find(const void *memory) {
@@ -92,14 +92,14 @@ static inline void starve_drop(void *memory, bool guarded) {
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t n, size_t size);
 void *__real_aligned_alloc(size_t alignment, size_t size);
-void *__real_mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset);
+void *__real_mmap64(void *at, size_t bytes, int access, int flags, int file, off_t offset);
 void __real_free(void *memory);
 int __real_munmap(void *memory, size_t bytes);
 int __real_mprotect(void *memory, size_t bytes, int access);
 void *__wrap_malloc(size_t size);
 void *__wrap_calloc(size_t n, size_t size);
 void *__wrap_aligned_alloc(size_t alignment, size_t size);
-void *__wrap_mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset);
+void *__wrap_mmap64(void *at, size_t bytes, int access, int flags, int file, off_t offset);
 void __wrap_free(void *memory);
 int __wrap_munmap(void *memory, size_t bytes);
 int __wrap_mprotect(void *memory, size_t bytes, int access);
@@ -116,15 +116,16 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size) {
   return starve_guard(__real_aligned_alloc(alignment, size + alignment), size);
 }
 /* A page that is laid anew where one is takes no memory. */
-void *__wrap_mmap(void *at, size_t bytes, int access, int flags, int file, off_t offset) {
-  if (flags & MAP_FIXED) return __real_mmap(at, bytes, access, flags, file, offset);
-  return starve_now() ? MAP_FAILED : starve_hold(__real_mmap(at, bytes, access, flags, file, offset), bytes);
+void *__wrap_mmap64(void *at, size_t bytes, int access, int flags, int file, off_t offset) {
+  if (flags & MAP_FIXED) return __real_mmap64(at, bytes, access, flags, file, offset);
+  return starve_now() ? MAP_FAILED : starve_hold(__real_mmap64(at, bytes, access, flags, file, offset), bytes);
 }
 void __wrap_free(void *memory) {
   starve_drop(memory, true);
   __real_free(memory);
 }
 int __wrap_munmap(void *memory, size_t bytes) {
+  starve.remains += starve.held[starve_find(memory)].size != bytes;
   starve_drop(memory, false);
   return __real_munmap(memory, bytes);
 }
@@ -176,6 +177,7 @@ static inline long starve_through(const char *what, starve_act *act, void *conte
   }
   cr_expect_eq(act(context).code, FOLD_OK, "%s: not as it was", what);
   cr_expect_eq(starve.overruns, 0, "%s: %zu writes past an end", what, starve.overruns);
+  cr_expect_eq(starve.remains, 0, "%s: %zu maps were given back in another length", what, starve.remains);
   return asked;
 }
 

@@ -6,10 +6,12 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "bits.h"
 #include "bound.h"
 #include "exact.h"
+#include "fault.h"
 #include "generator.h"
 #include "log.h"
 #include "order.h"
@@ -295,6 +297,46 @@ Test(memory, of_dot_products) {
   cr_expect_eq(starve_through("products", add_products, &state), 1);
   cr_expect_eq(starve_through("the truth of products", ask_dot, &truth), 2);
   fold_truth_free(&truth);
+}
+
+/* ---- regions ---- */
+
+static fold_status open_region(void *context) {
+  struct fold_region *region = context;
+  const fold_status status = fold_region_open_read_only(5000, region);
+  fold_region_close(region);
+  return status;
+}
+
+Test(memory, of_a_region) {
+  struct fold_region region;
+  cr_expect_eq(starve_through("a region", open_region, &region), 4);
+}
+
+static bool can_be_read(const unsigned char *byte) {
+  int ends[2];
+  cr_assert_eq(pipe(ends), 0);
+  const bool can = write(ends[1], byte, 1) == 1;
+  close(ends[0]), close(ends[1]);
+  return can;
+}
+
+/* Where an edge can't be opened none is. */
+static fold_status watch_regions(void *context) {
+  struct fold_region *regions = context;
+  struct fold_watched watched[2] = {{.region = &regions[0]}, {.region = &regions[1]}};
+  const fold_status status = fold_faults_watch(watched, 2, FOLD_EDGE_AFTER);
+  if (status.code == FOLD_OK) return fold_faults_end();
+  for (int k = 0; k < 2; k++) cr_expect_not(can_be_read(regions[k].at + regions[k].bytes), "region %d", k);
+  return status;
+}
+
+Test(memory, of_edges_that_can_be_read) {
+  struct fold_region regions[2];
+  for (int k = 0; k < 2; k++) cr_assert_eq(fold_region_open_read_only(5000, &regions[k]).code, FOLD_OK);
+  cr_expect_eq(starve_through("edges", watch_regions, regions), 4);
+  for (int k = 0; k < 2; k++) fold_region_close(&regions[k]);
+  fold_faults_give_handlers_back();
 }
 
 /* It grows by realloc, which is the library's own here: what that holds is asked. */
