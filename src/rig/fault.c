@@ -6,7 +6,6 @@
 #include "fault.h"
 
 #include <signal.h>
-#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <ucontext.h>
@@ -16,34 +15,37 @@ enum { EDGE = 1 << 18, NAN_BYTE = 0xff };
 
 static size_t page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
+static void *map(void *at, size_t bytes, int access, int flags) {
+  return mmap(at, bytes, access, flags | MAP_ANONYMOUS, -1, 0);
+}
+
+static fold_status too_many(size_t n) { return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu bytes", n); }
+
 fold_status fold_region_open(size_t n, struct fold_region *region) {
   size_t page = page_bytes();
   *region = (struct fold_region){0};
-  if (n > SIZE_MAX / 2) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu bytes", n);
+  if (n > PTRDIFF_MAX) return too_many(n);
   size_t bytes = n ? (n + page - 1) / page * page : page;
-  unsigned char *all = mmap(NULL, bytes + 2 * EDGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (all == MAP_FAILED) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu bytes", n);
-  if (mprotect(all + EDGE, bytes, PROT_READ | PROT_WRITE) != 0) {
-    munmap(all, bytes + 2 * EDGE);
-    return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu bytes", n);
-  }
-  region->at = all + EDGE;
-  region->bytes = bytes;
-  return fold_ok();
+  unsigned char *all = map(NULL, bytes + 2 * EDGE, PROT_NONE, MAP_PRIVATE);
+  if (all == MAP_FAILED) return too_many(n);
+  *region = (struct fold_region){.at = all + EDGE, .bytes = bytes};
+  if (mprotect(region->at, bytes, PROT_READ | PROT_WRITE) == 0) return fold_ok();
+  fold_region_close(region);
+  return too_many(n);
 }
 
 /* mremap of no bytes of shared memory gives them a second address. That needs no descriptor, and is no file that a limit is set for. */
 fold_status fold_region_open_read_only(size_t n, struct fold_region *region) {
   FOLD_TRY(fold_region_open(n, region));
   size_t bytes = region->bytes;
-  void *own = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), *seen = MAP_FAILED;
+  void *own = map(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED), *seen = MAP_FAILED;
   if (own != MAP_FAILED) {
     region->own = own;
     seen = mremap(own, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, region->at);
   }
   if (seen != MAP_FAILED && mprotect(seen, bytes, PROT_READ) == 0) return fold_ok();
   fold_region_close(region);
-  return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu bytes", n);
+  return too_many(n);
 }
 
 void fold_region_close(struct fold_region *region) {
@@ -59,8 +61,7 @@ static struct {
   struct sigaction segv, bus; /* the former ones */
   bool placed;
   enum fold_edge edge;
-  atomic_flag busy;
-} watch = {.busy = ATOMIC_FLAG_INIT};
+} watch;
 
 static enum fold_access access_of(const void *context, bool to_read_only) {
 #if defined __x86_64__ && defined __linux__
@@ -75,9 +76,9 @@ static enum fold_access access_of(const void *context, bool to_read_only) {
 static void note(struct fold_watched *w, ptrdiff_t at, enum fold_access by) {
   bool inside = at >= (ptrdiff_t)w->first && at < (ptrdiff_t)w->last;
   struct fold_fault *fault = inside ? &w->inside : &w->outside;
-  while (atomic_flag_test_and_set(&watch.busy)) continue;
-  if (!fault->seen) *fault = (struct fold_fault){.seen = true, .by = by, .at = at};
-  atomic_flag_clear(&watch.busy);
+  if (atomic_exchange(&fault->seen, true)) return;
+  fault->by = by;
+  fault->at = at;
 }
 
 /* Whether the address lies in this region or its edges; then its page is open to all from now on. */
@@ -174,8 +175,8 @@ fold_status fold_faults_end(void) {
     if (region->own && (w->inside.seen || w->outside.seen)) mprotect(region->at, region->bytes, PROT_READ);
     if (!w->outside.seen) continue;
     /* Fresh pages: what was written there is gone, and the memory given back. */
-    mmap(region->at - EDGE, EDGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-    mmap(region->at + region->bytes, EDGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    map(region->at - EDGE, EDGE, PROT_NONE, MAP_PRIVATE | MAP_FIXED);
+    map(region->at + region->bytes, EDGE, PROT_NONE, MAP_PRIVATE | MAP_FIXED);
   }
   watch.n = 0;
   return status;

@@ -8,18 +8,20 @@
 #ifndef FOLD_FAULT_H
 #define FOLD_FAULT_H
 
+#include <stdatomic.h>
+
 #include "edge.h"
 #include "fold.h"
 #include "traces.h"
 
-/* [edge without access | bytes, a multiple of a page | edge without access] */
+/* [edge without access | bytes, a multiple of a page | edge without access]; an edge has 256 KiB */
 struct fold_region {
   unsigned char *at;
   size_t bytes;
   unsigned char *own; /* the harness's view of these bytes, if at `at` they are read-only; else NULL */
 };
 
-/* At least n bytes, zero. NO_MEMORY. */
+/* As many pages as hold n bytes, at least one, zero. NO_MEMORY: then `region` is none, which can be closed. */
 fold_status fold_region_open(size_t n, struct fold_region *region);
 /* The same for an input: read-only at `at`. */
 fold_status fold_region_open_read_only(size_t n, struct fold_region *region);
@@ -27,7 +29,7 @@ void fold_region_close(struct fold_region *region);
 
 /* The first touch of a kind; `at` in bytes from the region's start. */
 struct fold_fault {
-  bool seen;
+  _Atomic bool seen; /* of threads that fault at once one is told */
   enum fold_access by;
   ptrdiff_t at;
 };
