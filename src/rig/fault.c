@@ -94,21 +94,24 @@ static bool take(struct fold_watched *w, unsigned char *address, const void *con
   return true;
 }
 
-/* As if we had never been here. */
+/* By a process, which may be this one, and not by an instruction. */
+static bool is_sent(const siginfo_t *info) { return info->si_code <= 0; }
+
+/* As if we had never been here: who ignores the signal is spared one that is sent, and not a fault. */
 static void hand_on(int number, siginfo_t *info, void *context) {
   const struct sigaction *former = number == SIGBUS ? &watch.bus : &watch.segv;
   if (former->sa_flags & SA_SIGINFO) {
     former->sa_sigaction(number, info, context);
-  } else if (former->sa_handler == SIG_DFL || former->sa_handler == SIG_IGN) {
-    signal(number, SIG_DFL); /* the instruction faults again, and the process ends by it */
-    if (info->si_code <= 0) raise(number);
-  } else {
+  } else if (former->sa_handler != SIG_DFL && former->sa_handler != SIG_IGN) {
     former->sa_handler(number);
+  } else if (former->sa_handler == SIG_DFL || !is_sent(info)) {
+    signal(number, SIG_DFL); /* the instruction faults again, and the process ends by it */
+    if (is_sent(info)) raise(number);
   }
 }
 
 static void handle(int number, siginfo_t *info, void *context) {
-  for (size_t i = 0; i < watch.n && info->si_code > 0; i++)
+  for (size_t i = 0; i < watch.n && !is_sent(info); i++)
     if (take(&watch.watched[i], info->si_addr, context)) return;
   hand_on(number, info, context);
 }
