@@ -3,10 +3,13 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "footing.h"
 #include "guest.h"
+#include "late.h"
 #include "rig.h"
 #include "watch.h"
 
@@ -69,8 +72,9 @@ static struct fold_traces run_to(unsigned which) {
 /* Whether a late write is seen by its own run, and by no other one; which comes to pass only if this process has time then. */
 static bool is_seen_at(unsigned which) {
   const struct fold_traces traces = run_to(which);
-  return strstr(traces.left, to_scratch ? "its scratch, by a thread that wrote to it after the call had returned"
-                                        : "its output, by a thread that wrote to it after the call had returned") != NULL;
+  return strstr(traces.left, to_scratch
+                                 ? "its scratch, by a thread that wrote to it after the call had returned"
+                                 : "its output, by a thread that wrote to it after the call had returned") != NULL;
 }
 
 static void expect_seen_at(unsigned which) {
@@ -108,4 +112,104 @@ Test(late, a_thread_of_which_nothing_can_be_read_is_waited_for) {
   cr_assert_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
   takes_files = true;
   for (spare = 0; spare < 2; spare++) expect_seen_at(1);
+}
+
+/* ---- one look ---- */
+
+static struct fold_region out, in;
+static const unsigned char same[8], other[8] = {1};
+
+static void open_regions(void) {
+  static struct fold_watch watch;
+  cr_assert_eq(fold_region_open(sizeof same, &out).code, FOLD_OK);
+  cr_assert_eq(fold_region_open_read_only(sizeof same, &in).code, FOLD_OK);
+  fold_watch_set(&watch);
+}
+
+static const char *look_for(const void *who, const unsigned char got[8]) {
+  struct fold_watched watched[] = {{.region = &out, .last = sizeof same}, {.region = &in, .last = sizeof same}};
+  cr_assert_eq(fold_faults_watch(watched, 2, FOLD_EDGES_CLOSED).code, FOLD_OK);
+  const char *found = fold_late_look(who, watched, 2, 1, got);
+  fold_faults_end();
+  return found;
+}
+
+/* Who was seen to write once is looked at after each of its runs, and nobody else is. */
+Test(late, who_wrote_is_known_from_who_did_not, .init = open_regions) {
+  static const char clean, writer;
+  cr_expect_null(look_for(&clean, same));
+  cr_expect(!fold_late_is(&clean) && !fold_late_was_any());
+  const char *found = look_for(&writer, other);
+  cr_expect(found && strncmp(found, "its output, by a thread", 23) == 0, "%s", found);
+  cr_expect_null(look_for(&clean, same));
+  cr_expect(fold_late_is(&writer) && !fold_late_is(&clean) && fold_late_was_any());
+  cr_expect_null(look_for(&writer, same));
+  cr_expect(fold_late_is(&writer) && fold_late_was_any(), "once");
+}
+
+Test(late, threads_are_counted_for_a_guest_in_a_worker, .init = open_regions) {
+  const struct fold_subject own = {.name = "own", .engine = FOLD_HOST, .run = run};
+  cr_expect_eq(fold_late_threads(&guest), fold_footing_threads());
+  cr_expect_eq(fold_late_threads(&own), 0);
+  fold_watch_set(NULL);
+  cr_expect_eq(fold_late_threads(&guest), 0);
+}
+
+/* Where this process has time for it before the look ends. */
+Test(late, a_thread_that_writes_to_the_input_is_seen, .init = open_regions) {
+  static const char writer;
+  const char *found = NULL;
+  pthread_t thread;
+  look_for(&writer, other);
+  for (int i = 0; i < TRIES && !found; i++) {
+    cr_assert_eq(pthread_create(&thread, NULL, write_late, in.at), 0);
+    found = look_for(&writer, same);
+    mprotect(in.at, in.bytes, PROT_READ | PROT_WRITE); /* for one that comes later */
+    pthread_join(thread, NULL);
+    mprotect(in.at, in.bytes, PROT_READ);
+  }
+  cr_expect(found && strncmp(found, "its input, by a thread", 22) == 0, "%s", found);
+}
+
+static volatile bool ends;
+static void *never_rest(void *nothing) {
+  while (!ends) usleep(1000);
+  return nothing;
+}
+
+static double time_a_look(const void *who) {
+  const double begun = fold_now();
+  look_for(who, same);
+  return fold_now() - begun;
+}
+
+/* Three looks of 0.3 s and one of what is left; then none. Of a writer more. */
+static bool is_waited_for(const char *who) {
+  double all = 0;
+  for (int k = 0; k < 3; k++) {
+    const double seconds = time_a_look(who);
+    if (seconds < 0.3 || seconds > 0.5) return false;
+    all += seconds;
+  }
+  all += time_a_look(who);
+  if (all < 1 || all > 1.4 || time_a_look(who) > 0.2) return false;
+  look_for(who, other);
+  return time_a_look(who) >= 0.3;
+}
+
+/* On a machine that has time for it: others have to wait longer. */
+Test(late, who_never_rests_is_waited_for_for_a_second_in_all, .init = open_regions) {
+  static const char who[TRIES];
+  char changed[80];
+  bool is_so = false;
+  pthread_t thread;
+  fold_footing_reset();
+  const struct fold_footing now = fold_footing_now();
+  cr_assert_eq(pthread_create(&thread, NULL, never_rest, NULL), 0);
+  fold_footing_restore(&now, true, changed);
+  if (!fold_footing_has_company()) cr_skip("this OpenMP's threads can't be told from others");
+  for (int i = 0; i < TRIES && !is_so; i++) is_so = is_waited_for(&who[i]);
+  cr_expect(is_so);
+  ends = true;
+  pthread_join(thread, NULL);
 }

@@ -54,7 +54,7 @@ static const char *const what[] = {[OUTPUT] = "its output, by a thread that wrot
                                    [SCRATCH] = "its scratch, by a thread that wrote to it after the call had returned",
                                    [INPUT] = "its input, by a thread that wrote to it after the call had returned"};
 
-/* Before: whether each was written to by the call itself. */
+/* Before: which inputs the call itself wrote to. */
 static const char *find_written(struct fold_watched *watched, size_t n, size_t own, const bool *before) {
   const char *found = NULL;
   for (size_t i = n; i-- > 0;) {
@@ -67,10 +67,10 @@ static const char *find_written(struct fold_watched *watched, size_t n, size_t o
 /* What was written, now or, of the output, before we looked. */
 static const char *look(struct account *account, struct fold_watched *watched, size_t n, size_t own, const void *got) {
   const struct fold_watched *out = &watched[0];
-  bool before[FOLD_INPUTS + 2];
+  bool before[FOLD_INPUTS + 2] = {false};
   if (memcmp(got, out->region->at + out->first, out->last - out->first) != 0) return what[OUTPUT];
   if (!fold_watch_is_set() || !(account->late || fold_footing_has_company())) return NULL;
-  for (size_t i = 0; i < n; i++) before[i] = watched[i].inside.seen;
+  for (size_t i = own; i < n; i++) before[i] = watched[i].inside.seen;
   allow(watched, own, PROT_READ);
   wait_for_rest(account);
   allow(watched, own, PROT_READ | PROT_WRITE);
