@@ -166,3 +166,12 @@ Test(footing, a_reset_is_to_the_default_environment) {
   struct fold_footing now = fold_footing_now();
   cr_expect(fold_footing_restore(&now, true, changed), "%s", changed);
 }
+
+Test(footing, who_takes_the_default_environment_is_told_whether_he_had_another) {
+  fold_footing_reset();
+  cr_expect_not(fold_footing_take());
+  leave_rounding();
+  cr_expect(fold_footing_take());
+  cr_expect_eq(fegetround(), FE_TONEAREST);
+  cr_expect_not(fold_footing_take());
+}

@@ -7,12 +7,15 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "files_open.h"
 
 /* What is named after both looks, as at the end of a trial. */
 static const char *restore(void) {
@@ -140,6 +143,27 @@ Test(process, another_user_is_named_and_put_back) {
   cr_expect(geteuid() == 0 && !fold_process_is_spoilt());
 }
 
+/* Whoever has no privileges can't take back what he gave up: 0 where it is named, and known as spoilt where it stays. */
+static int give_up(bool user) {
+  const int policy = sched_getscheduler(0);
+  if (!user && geteuid() == 0 && setuid(65534) != 0) return 1;
+  fold_process_keep();
+  if ((user ? setresuid(65534, 65534, 65534) : sched_setscheduler(0, SCHED_IDLE, &(struct sched_param){0})) != 0)
+    return 2;
+  if (strcmp(restore(), user ? "the process's user" : "the scheduling policy") != 0) return 3;
+  return fold_process_is_spoilt() != (user || sched_getscheduler(0) != policy) ? 4 : 0;
+}
+
+Test(process, a_user_or_policy_that_can_not_be_put_back_spoils_it) {
+  for (int user = 0; user <= (geteuid() == 0); user++) {
+    int status = 0;
+    const pid_t child = fork();
+    if (child == 0) _exit(give_up(user));
+    cr_assert_eq(waitpid(child, &status, 0), child);
+    cr_expect_eq(status, 0, "user %d: %x", user, (unsigned)status);
+  }
+}
+
 /* 0 where it is named, and put back or known as spoilt. */
 static int leave_group(bool session) {
   const pid_t group = getpgrp();
@@ -185,12 +209,6 @@ Test(process, how_it_is_scheduled_and_what_others_may_do_is_put_back) {
   cr_expect_not(fold_process_is_spoilt());
 }
 
-static unsigned files_open(void) {
-  unsigned n = 0;
-  for (int fd = 0; fd < 256; fd++) n += fcntl(fd, F_GETFD) >= 0;
-  return n;
-}
-
 /* As a program may be started. */
 Test(process, a_standard_descriptor_that_was_closed_is_closed_again) {
   close(STDIN_FILENO);
@@ -199,6 +217,19 @@ Test(process, a_standard_descriptor_that_was_closed_is_closed_again) {
   cr_assert_eq(open("/dev/null", O_RDONLY), STDIN_FILENO);
   cr_expect_str_eq(restore(), "the process's standard input");
   cr_expect_lt(fcntl(STDIN_FILENO, F_GETFD), 0);
+}
+
+/* On one device files have other numbers. */
+Test(process, a_standard_descriptor_of_another_file_on_its_device_is_named_and_put_back) {
+  const int files[] = {memfd_create("first", MFD_CLOEXEC), memfd_create("second", MFD_CLOEXEC)};
+  struct stat before, now;
+  cr_assert_eq(dup2(files[0], STDIN_FILENO), STDIN_FILENO);
+  fstat(STDIN_FILENO, &before);
+  fold_process_keep();
+  cr_assert_eq(dup2(files[1], STDIN_FILENO), STDIN_FILENO);
+  cr_expect_str_eq(restore(), "the process's standard input");
+  fstat(STDIN_FILENO, &now);
+  cr_expect(now.st_dev == before.st_dev && now.st_ino == before.st_ino);
 }
 
 Test(process, no_look_leaves_a_descriptor_open) {

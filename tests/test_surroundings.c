@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "files_open.h"
 #include "surroundings.h"
 #include "watch.h"
 
@@ -148,6 +149,22 @@ Test(surroundings, what_run_after_run_leaves_is_put_back_each_time) {
     for (size_t i = 0; i < ROWS; i++) try_row(i);
 }
 
+/* A program that holds on to its environment finds it in the same place; and to put it back takes memory once. */
+Test(surroundings, variables_are_moved_once_and_not_before_they_have_changed) {
+  char changed[80] = "", **places[3];
+  begin();
+  cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
+  char **const before = environ;
+  fold_surroundings_restore(FOLD_LOOK_WHOLE, changed);
+  cr_expect_eq(environ, before);
+  for (int k = 0; k < 3; k++) {
+    set_other();
+    fold_surroundings_restore(FOLD_LOOK_WHOLE, changed);
+    places[k] = environ;
+  }
+  cr_expect(places[0] != before && places[1] == places[0] && places[2] == places[0]);
+}
+
 Test(surroundings, what_is_named_already_stays_named) {
   char changed[80] = "the rounding mode";
   begin();
@@ -216,12 +233,6 @@ static ino_t file_at(int descriptor) {
   return file.st_ino;
 }
 
-static unsigned files_open(void) {
-  unsigned n = 0;
-  for (int fd = 0; fd < 256; fd++) n += fcntl(fd, F_GETFD) >= 0;
-  return n;
-}
-
 Test(surroundings, what_the_end_of_a_trial_finds_is_named_and_put_back) {
   const cpu_set_t before = processors();
   const ino_t files[] = {file_at(0), file_at(1), file_at(2)};
@@ -240,7 +251,7 @@ Test(surroundings, what_the_end_of_a_trial_finds_is_named_and_put_back) {
       {close_memory, "whether others may look at its process's memory"},
       {lead_a_group, group == getpid() ? "" : "the process's group or session"},
   };
-  unsigned n_files = 0;
+  const unsigned n_files = files_open() + 1; /* the current folder's stays open */
   for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
     char changed[80] = "";
     cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
@@ -251,7 +262,6 @@ Test(surroundings, what_the_end_of_a_trial_finds_is_named_and_put_back) {
     cr_expect_str_eq(changed, ends[i].name, "row %zu: %s", i, changed);
     cr_expect(CPU_EQUAL(&now, &before) && getpgrp() == group, "row %zu", i);
     for (int k = 0; k < 3; k++) cr_expect_eq(file_at(k), files[k], "row %zu: %d", i, k);
-    if (i == 0) n_files = files_open(); /* the current folder's stays open */
     cr_expect_eq(files_open(), n_files, "row %zu", i);
   }
   cr_expect_not(fold_surroundings_are_spoilt());

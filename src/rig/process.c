@@ -236,7 +236,7 @@ static void restore_standard(char changed[80]) {
 
 void fold_process_forget(void) {
   for (int k = 0; k < STANDARD; k++) {
-    if (copies[k] >= 0) close(copies[k]);
+    close(copies[k]); /* of -1 nothing */
     copies[k] = -1;
   }
 }

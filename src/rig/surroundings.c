@@ -145,7 +145,7 @@ static void look_at_variables(bool whole, char changed[80]) {
 static void keep_folder(void) {
   char folder[PATH_MAX] = "";
   if (getcwd(folder, sizeof folder) && known.file >= 0 && strcmp(folder, known.folder) == 0) return;
-  if (known.file >= 0) close(known.file);
+  close(known.file); /* of -1 nothing */
   known.file = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
   memcpy(known.folder, folder, sizeof folder);
 }
