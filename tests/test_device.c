@@ -2,6 +2,7 @@
 #include <criterion/criterion.h>
 #include <fenv.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <xxhash.h>
@@ -228,6 +229,22 @@ Test(device, the_hash_is_of_the_devices_input) {
     cr_expect_eq(count_memory(), 0, "%zu terms", lengths[i]);
     device.read = 0;
   }
+}
+
+/* As a thread of the subject's may do; what the harness has changed since is nobody's. */
+Test(device, what_is_changed_after_the_last_run_is_told_at_the_end) {
+  struct fold_rig rig;
+  struct fold_traces traces;
+  float got[ROWS];
+  cr_assert_eq(open_rig(&rig, ROWS, COLS).code, FOLD_OK);
+  run_as(&rig, RIGHT, got);
+  setenv("FOLD_NEW", "1", 1);
+  fold_rig_look_at_state(&rig, &traces);
+  cr_expect_str_eq(traces.left, "the environment's variable FOLD_NEW");
+  setenv("FOLD_NEW", "2", 1);
+  expect_clean(&rig, "a variable of the harness's");
+  cr_expect_str_eq(getenv("FOLD_NEW"), "2");
+  fold_rig_close(&rig);
 }
 
 Test(device, an_empty_input_has_a_hash) {

@@ -12,7 +12,6 @@
 #include "fault.h"
 #include "openmp_keeps.h"
 #include "rig.h"
-#include "watch.h"
 
 /* Under AddressSanitizer too, an absurd allocation fails instead of ending the test. */
 const char *__asan_default_options(void);
@@ -88,6 +87,14 @@ static fold_status run(const struct fold_subject *subject, const struct fold_cal
   return fold_ok();
 }
 
+static ptrdiff_t stray;
+static fold_status write_at(const struct fold_subject *subject, const struct fold_call *call) {
+  (void)subject;
+  memset(call->out, 0, call->rows * sizeof(float));
+  ((volatile unsigned char *)call->out)[stray] = 1;
+  return fold_ok();
+}
+
 static struct fold_subject subject_of(unsigned what) {
   return (struct fold_subject){.name = "test", .engine = FOLD_HOST, .width = what, .run = run};
 }
@@ -158,6 +165,28 @@ Test(rig, a_write_around_the_input_is_seen_once_and_blames_nobody_else) {
       cr_expect_not(traces.out_of_bounds, "the next run is blamed");
       cr_expect_eq(got[2], 65.0f, "the input changed");
     }
+  fold_rig_close(&rig);
+}
+
+/* A page of guard lies before an output that is long enough, and up to a page behind it. */
+Test(rig, guards_of_the_host_reach_for_a_page) {
+  enum { MANY = 3000 };
+  static const ptrdiff_t places[] = {-4096, -1, 4 * MANY, 4 * MANY + 4095};
+  static float got[MANY];
+  struct fold_subject subject = {.name = "test", .engine = FOLD_HOST, .run = write_at};
+  struct fold_rig rig;
+  struct fold_traces traces;
+  cr_assert_eq(fold_rig_open(&rig, FOLD_HOST, FOLD_F32, MANY, MANY).code, FOLD_OK);
+  for (size_t i = 0; i < 4; i++) {
+    const struct fold_request request = {.op = FOLD_SUM,
+                                         .rows = MANY,
+                                         .cols = 1,
+                                         .poison = 0xa5,
+                                         .placement = places[i] < 0 ? FOLD_AT_END : FOLD_AT_START};
+    stray = places[i];
+    cr_expect_eq(fold_rig_run(&rig, &subject, &request, got, &traces).code, FOLD_OK);
+    cr_expect(traces.out_of_bounds && traces.bounds_at == places[i], "at %td: %td", places[i], traces.bounds_at);
+  }
   fold_rig_close(&rig);
 }
 
@@ -330,7 +359,9 @@ Test(rig, a_failing_run_gives_its_own_status) {
 
 Test(rig, what_can_not_be_held_is_refused) {
   struct fold_rig rig;
-  cr_expect_eq(fold_rig_open(&rig, FOLD_HOST, FOLD_F64, SIZE_MAX / 4, 1).code, FOLD_NO_MEMORY);
+  static const size_t lengths[] = {SIZE_MAX / 4, SIZE_MAX / 8 + 1, SIZE_MAX / 8 - 2 * FOLD_RIG_GUARD / 8 + 1};
+  for (size_t i = 0; i < 3; i++) /* as many bytes, or with the zones, are few again */
+    cr_expect_eq(fold_rig_open(&rig, FOLD_HOST, FOLD_F64, lengths[i], 1).code, FOLD_NO_MEMORY, "length %zu", i);
   cr_expect_eq(fold_rig_open(&rig, FOLD_HOST, FOLD_F64, (size_t)1 << 56, 1).code, FOLD_NO_MEMORY);
   fold_rig_close(&rig);
   cr_expect_eq(fold_rig_open(&rig, FOLD_HOST, FOLD_F32, 0, 0).code, FOLD_OK, "nothing at all can be held");
@@ -427,6 +458,24 @@ Test(rig, other_threads_are_looked_at_now_and_then) {
   fold_rig_close(&rig);
 }
 
+/* As a thread of the subject's may do. */
+Test(rig, what_is_changed_after_the_last_run_is_told_at_the_end) {
+  struct fold_rig rig;
+  struct fold_traces traces;
+  float got[ROWS];
+  sigset_t usr1;
+  sigemptyset(&usr1);
+  sigaddset(&usr1, SIGUSR1);
+  open_rig(&rig);
+  cr_expect_eq(run_as(&rig, RIGHT, 0xa5, got, &traces).code, FOLD_OK);
+  pthread_sigmask(SIG_BLOCK, &usr1, NULL);
+  fold_rig_look_at_state(&rig, &traces);
+  cr_expect_str_eq(traces.left, "the signal mask");
+  fold_rig_look_at_state(&rig, &traces);
+  cr_expect_str_empty(traces.left);
+  fold_rig_close(&rig);
+}
+
 /* Whoever has lowered a limit once does so in each run, and the harness itself needs memory and files between them. */
 Test(rig, limits_are_put_back_after_each_run_of_who_lowers_them) {
   struct fold_request request = {.op = FOLD_SUM, .rows = ROWS, .cols = COLS, .poison = 0xa5};
@@ -465,19 +514,4 @@ Test(rig, other_threads_are_put_right_for_the_next_subject) {
     cr_expect_str_empty(traces.left, "the next one is blamed: %s", traces.left);
   }
   fold_rig_close(&rig);
-}
-
-/* Odd while a subject runs, and who watches knows of how many terms. */
-Test(rig, a_run_is_told_to_whoever_watches) {
-  struct fold_watch watch = {0};
-  fold_watch_begin(7);
-  fold_watch_end();
-  fold_watch_set(&watch);
-  for (unsigned turn = 1; turn <= 5; turn += 2) {
-    fold_watch_begin(100 + turn);
-    cr_expect(atomic_load(&watch.turns) == turn && atomic_load(&watch.elements) == 100 + turn);
-    fold_watch_end();
-    cr_expect_eq(atomic_load(&watch.turns), turn + 1);
-  }
-  fold_watch_set(NULL);
 }

@@ -35,13 +35,14 @@ static fold_status host_same(const void *a, const void *b, size_t nbytes, bool *
   return fold_ok();
 }
 
-/* All pages but what malloc holds of them to give away. */
+/* All pages but what malloc holds of them to give away; 0 where the system does not say. */
 static size_t host_in_use(void) {
-  size_t pages = 0;
+  size_t pages;
   FILE *file = fopen("/proc/self/statm", "re");
-  if (file && fscanf(file, "%zu", &pages) != 1) pages = 0;
-  if (file) fclose(file);
-  return pages * (size_t)sysconf(_SC_PAGESIZE) - mallinfo2().fordblks;
+  if (!file) return 0;
+  const bool told = fscanf(file, "%zu", &pages) == 1;
+  fclose(file);
+  return told ? pages * (size_t)sysconf(_SC_PAGESIZE) - mallinfo2().fordblks : 0;
 }
 
 static fold_status host_finish(void) { return fold_ok(); }

@@ -1,0 +1,51 @@
+/* test_watch.c: what the process that watches this one is told of its runs. */
+#include "watch.h"
+
+#include <criterion/criterion.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* Odd while a subject runs, and who watches knows of how many terms. */
+Test(watch, a_run_is_told_to_whoever_watches) {
+  struct fold_watch watch = {0};
+  fold_watch_begin(7);
+  fold_watch_end();
+  fold_watch_set(&watch);
+  for (unsigned turn = 1; turn <= 5; turn += 2) {
+    fold_watch_begin(100 + turn);
+    cr_expect(atomic_load(&watch.turns) == turn && atomic_load(&watch.elements) == 100 + turn);
+    fold_watch_end();
+    cr_expect_eq(atomic_load(&watch.turns), turn + 1);
+  }
+  fold_watch_set(NULL);
+}
+
+Test(watch, whose_run_it_is_and_for_which_claim_is_told) {
+  struct fold_watch watch = {0};
+  cr_expect_not(fold_watch_is_set());
+  fold_watch_twin(true), fold_watch_judging(3); /* to nobody */
+  fold_watch_set(&watch);
+  cr_expect(fold_watch_is_set());
+  for (unsigned k = 0; k < 3; k++) {
+    fold_watch_twin(k == 1);
+    fold_watch_judging(k);
+    cr_expect(atomic_load(&watch.by_twin) == (k == 1) && atomic_load(&watch.judging) == k, "%u", k);
+  }
+  fold_watch_set(NULL);
+  cr_expect_not(fold_watch_is_set());
+}
+
+/* Else two processes would go on as this one. */
+Test(watch, a_child_that_comes_back_from_its_subject_ends) {
+  struct fold_watch watch = {0};
+  int status = 0;
+  fold_watch_set(&watch);
+  fold_watch_begin(1);
+  const pid_t child = fork();
+  fold_watch_end();
+  if (child == 0) _exit(0);
+  cr_assert_eq(waitpid(child, &status, 0), child);
+  cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 99, "%x", (unsigned)status);
+  cr_expect_eq(atomic_load(&watch.turns), 2);
+  fold_watch_set(NULL);
+}
