@@ -54,6 +54,13 @@ Test(rig_world, each_rank_has_its_columns_and_is_told_where_they_are) {
   fold_rig_close(&rig);
 }
 
+Test(rig_world, a_rig_that_is_not_told_of_how_many_ranks_has_one) {
+  struct fold_rig rig;
+  cr_assert_eq(fold_rig_open(&rig, FOLD_MPI, FOLD_F32, ROWS * COLS, ROWS).code, FOLD_OK);
+  cr_expect_eq(rig.ranks, 1);
+  fold_rig_close(&rig);
+}
+
 Test(rig_world, parts_are_sent_when_they_changed_or_another_rig_sent_its_own) {
   struct fold_rig rig;
   struct fold_traces traces;
@@ -235,7 +242,7 @@ static bool did_the_same(const struct fold_traces *a, const struct fold_traces *
 Test(rig_world, the_rank_that_did_more_than_compute_is_named) {
   static const struct fold_traces kinds[] = {
       {.unwritten = true, .unwritten_at = 2},
-      {.out_of_bounds = true, .bounds_of = FOLD_SCRATCH, .bounds_by = FOLD_WRITTEN, .bounds_at = -8},
+      {.out_of_bounds = true, .bounds_of = FOLD_SCRATCH, .bounds_by = FOLD_TOUCHED, .bounds_at = -8},
       {.wrote_input = true, .input_at = 4},
       {.left = "the rounding mode"}};
   struct fold_rig rig;

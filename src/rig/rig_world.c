@@ -192,13 +192,11 @@ fold_status fold_rig_world_run(struct fold_rig *rig, const struct fold_subject *
     return fold_error(FOLD_UNSUPPORTED, "an all-reduce of vectors takes one column a rank: %zu for %u ranks", s.cols,
                       s.ranks);
   FOLD_TRY(fold_world_need(rig->world, s.ranks));
-  bool kept = true;
-  fold_status sent = spread(rig, &s, &kept);
-  traces->found_changed = !kept;
-  FOLD_TRY(sent);
   struct wire_ran *ran = calloc(s.ranks, sizeof *ran);
   if (!ran) return fold_error(FOLD_NO_MEMORY, "not enough memory for %u ranks", s.ranks);
-  fold_status status = run_and_gather(rig, &s, subject, request, ran, got, traces);
+  bool kept = true;
+  fold_status status = spread(rig, &s, &kept);
+  if (status.code == FOLD_OK) status = run_and_gather(rig, &s, subject, request, ran, got, traces);
   traces->found_changed = !kept;
   free(ran);
   return status;
