@@ -19,6 +19,8 @@
 
 enum { MOST = 8, THREADS = 256, SOME_BLOCKS = 64, MOST_BLOCKS = 1024, STAGING = 1 << 16, RING = 1 << 20, PORTABLE = 1 };
 
+_Static_assert(STAGING % 16 == 0 && RING % 256 == 0, "what is aligned up never passes the end");
+
 /* As pieces.ptx has them. */
 struct fills {
   struct fold_fill at[MOST];
@@ -102,7 +104,7 @@ static unsigned blocks_for(size_t nbytes, unsigned most) {
 }
 
 static fold_status fill_some(const struct fold_cuda_driver *cu, const struct fold_fill *fills, unsigned n) {
-  struct fills f = {0};
+  struct fills f; /* the others are not looked at */
   size_t longest = 0;
   for (unsigned i = 0; i < n; i++) {
     f.at[i] = fills[i];
@@ -136,7 +138,6 @@ static fold_status put(void *to, const void *from, size_t nbytes) {
   memcpy(pinned.ring + pinned.used, from, nbytes);
   FOLD_CU_TRY(cuMemcpyHtoDAsync_v2(address(to), pinned.ring + pinned.used, nbytes, FOLD_CUDA_LEGACY));
   pinned.used += (nbytes + 255) / 256 * 256;
-  if (pinned.used > RING) pinned.used = RING;
   return fold_ok();
 }
 
@@ -171,7 +172,6 @@ static fold_status gather_some(const struct fold_cuda_driver *cu, const struct f
     c.nbytes[k] = pieces[k].nbytes;
     /* Where words can be read they can be written. */
     used += (pieces[k].nbytes + 15) / 16 * 16;
-    if (used > STAGING) used = STAGING;
     if (pieces[k].nbytes > longest) longest = pieces[k].nbytes;
   }
   *taken = k;
@@ -222,10 +222,11 @@ static size_t idle_in_pool(const struct fold_cuda_driver *cu) {
   uint64_t reserved, used;
   void *pool;
   int device;
-  if (!cu->cuDeviceGetMemPool || !cu->cuMemPoolGetAttribute) return 0;
-  if (cu->cuCtxGetDevice(&device) || cu->cuDeviceGetMemPool(&pool, device)) return 0;
-  if (cu->cuMemPoolGetAttribute(pool, RESERVED, &reserved) || cu->cuMemPoolGetAttribute(pool, USED, &used)) return 0;
-  return reserved > used ? reserved - used : 0;
+  if (!cu->cuDeviceGetMemPool || !cu->cuMemPoolGetAttribute || cu->cuCtxGetDevice(&device) ||
+      cu->cuDeviceGetMemPool(&pool, device) || cu->cuMemPoolGetAttribute(pool, RESERVED, &reserved) ||
+      cu->cuMemPoolGetAttribute(pool, USED, &used) || reserved < used)
+    return 0;
+  return reserved - used;
 }
 
 /* The driver takes memory from the device in blocks of 2 MiB; what its pool holds is counted to the byte. */
