@@ -72,6 +72,7 @@ static struct fold_traces run_to(unsigned which) {
 /* Whether a late write is seen by its own run, and by no other one; which comes to pass only if this process has time then. */
 static bool is_seen_at(unsigned which) {
   const struct fold_traces traces = run_to(which);
+  cr_expect_not(traces.wrote_input, "what it wrote to is its own");
   return strstr(traces.left, to_scratch
                                  ? "its scratch, by a thread that wrote to it after the call had returned"
                                  : "its output, by a thread that wrote to it after the call had returned") != NULL;

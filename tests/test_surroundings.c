@@ -304,10 +304,12 @@ Test(surroundings, what_is_changed_between_subjects_is_no_subjects) {
   char changed[80] = "";
   begin();
   cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
+  const unsigned n_files = files_open();
   fold_surroundings_end(changed);
   leave_all();
   fold_surroundings_restore(FOLD_LOOK_WHOLE, changed);
   cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
+  cr_expect_eq(files_open(), n_files, "the former folder's is closed");
   fold_surroundings_end(changed);
   cr_expect_str_empty(changed);
   cr_expect_str_eq(getenv("FOLD_NEW"), "4");
