@@ -1,0 +1,66 @@
+"""What the suites of callables share: functions of a module, which a new process imports as well, and how they are judged."""
+import sys
+import tempfile
+from pathlib import Path
+
+import here  # noqa: F401
+
+import foldproof
+
+MODULE = """
+import os, sys, time
+import numpy as np
+
+def row_sum(x):
+    return x.sum(-1)
+
+longest = 0
+
+def by_longest(x):
+    global longest
+    longest = max(longest, x.shape[1])
+    return x.sum(-1) if longest < 500 else x.cumsum(-1)[:, -1]
+
+def by_process(x):
+    return row_sum(x) + x.dtype.type(os.getpid() % 2**20)
+
+def fails_elsewhere(x, here=os.environ.get("FOLD_SHIFT_OF_THE_STACK") is None):
+    if not here:
+        raise RuntimeError("not in a new process")
+    return row_sum(x)
+
+def dies_elsewhere(x):
+    if "FOLD_SHIFT_OF_THE_STACK" in os.environ:
+        print("I am leaving", file=sys.stderr, flush=True)
+        os._exit(3)
+    return row_sum(x)
+
+def hangs_elsewhere(x):
+    while "FOLD_SHIFT_OF_THE_STACK" in os.environ:
+        time.sleep(1)
+    return row_sum(x)
+
+def prints(x):
+    print("a line of its own")
+    return row_sum(x)
+
+class Sums:
+    @staticmethod
+    def rows(x):
+        return row_sum(x)
+
+def softmax(x):
+    e = np.exp(x - x.max(-1, keepdims=True))
+    return e / e.sum(-1, keepdims=True)
+"""
+folder = tempfile.TemporaryDirectory()
+(Path(folder.name) / "to_import.py").write_text(MODULE)
+sys.path.insert(0, folder.name)
+import to_import  # noqa: E402, F401
+
+# In one row and in several, of no, few and many terms; one whose sum is a zero.
+FEW = "constant/f32/sum/1x33/*,uniform/f32/sum/4x0/*,uniform/f32/sum/4x257/*,uniform/f32/sum/4x1000/*,integers/f32/sum/1x17/*,integers/f32/sum/1x1025/*,zeros_mixed/f32/sum/1x8/*"
+
+
+def judge(fn, claims="run_to_run", fixtures=FEW, **more):
+    return foldproof.judge(fn, like="numpy", claims=claims, fixtures=fixtures, **more)

@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""Python callables: what is told of them, of a failure and of a mistake, and what may be asked.
+
+test_told.py LIBRARY FIXTURES SANITIZERS
+"""
+import io
+import os
+import subprocess
+import sys
+import unittest
+import unittest.mock
+import warnings
+from pathlib import Path
+
+from importable import judge, to_import
+import numpy as np
+
+import foldproof
+
+
+class Told(unittest.TestCase):
+    """What a person reads."""
+
+    def test_broken_cases_lead_a_refutation(self):
+        with self.assertRaises(foldproof.Refuted) as caught:
+            judge(lambda x: x.sum(0), "bounded", fixtures="normal/f32/sum/33x33/*,uniform/f32/sum/4x16384/*").check()
+        lines = str(caught.exception).splitlines()
+        self.assertRegex(lines[0], "broken on 3 of 4 cases, first on uniform/f32/sum/4x16384/")
+        self.assertIn("its results have shape (16384,), and not (4,)", lines[1])
+        self.assertIn("bounded is refuted on normal/f32/sum/33x33/", lines[2])
+
+    def test_what_was_not_tried_is_named(self):
+        result = foldproof.judge(to_import.row_sum, like="numpy", fixtures="normal/f32/sum/17x257/*")
+        untried = ["alignment_invariant", "batch_invariant", "length_invariant", "padding_invariant"]
+        self.assertEqual(result.untried, untried)
+        self.assertIn(f" held; not tried, because not claimed: {', '.join(untried)}>", repr(result))
+        result = judge(to_import.row_sum, "bounded", fixtures="normal/f32/sum/17x257/*")
+        self.assertEqual((result.untried, "not tried" in repr(result)), ([], False))
+
+    def test_what_rows_are_judged_by_where_nothing_is_claimed(self):
+        result = foldproof.judge(to_import.softmax, problem="rows", like="numpy", fixtures="normal/f32/sum/17x257/*")
+        self.assertLess({"run_to_run", "fresh_process", "batch_invariant", "alignment_invariant"}, set(result.verdicts))
+        self.assertEqual(result.untried, ["length_invariant"])
+
+    def test_a_dtype_that_numpy_lacks_is_told_once_and_before_anything_is_run(self):
+        calls = []
+        with unittest.mock.patch.dict(sys.modules, ml_dtypes=None):
+            for ask in (lambda fn: foldproof.judge(fn, like="numpy", dtypes="f32,bf16"), lambda fn: foldproof.reveal(fn, 8, "bf16", like="numpy")):
+                with self.assertRaisesRegex(ImportError, r"^dtype bf16 of numpy needs ml_dtypes \(pip install ml_dtypes\), or arrays of torch"):
+                    ask(calls.append)
+        self.assertEqual(calls, [])
+
+    def test_cuda_with_no_framework(self):
+        for name in ("torch", "cupy", "jax"):
+            self.assertNotIn(name, sys.modules)
+        with self.assertRaisesRegex(ValueError, "import torch, cupy or jax first, or pass like="):
+            foldproof.judge(to_import.row_sum, device="cuda")
+
+    def test_a_wrong_shape_is_told_with_the_right_one(self):
+        with self.assertRaises(foldproof.Broken) as caught:
+            judge(lambda x: x.sum(), fixtures="normal/f32/sum/17x257/*").check()
+        self.assertIn("\n  its results have shape (), and not (17,): one result for each row\n", str(caught.exception))
+
+    def test_who_returns_rows_is_told_of_the_problem_for_them(self):
+        with self.assertRaisesRegex(foldproof.Broken, r"one result for each row; for a function of rows, such as a norm, say problem='rows'\n"):
+            judge(to_import.softmax, fixtures="normal/f32/sum/17x257/*").check()
+
+    def test_a_dtype_that_is_no_name_is_told(self):
+        for dtypes in (np.float32, [np.float32]):
+            with self.assertRaisesRegex(TypeError, "float32.*: names are text, as 'f32,f64' or"):
+                judge(to_import.row_sum, dtypes=dtypes)
+
+    def test_a_refutation_tells_bits_and_numbers(self):
+        for dtype, told in (("f32", r"got 0x3f800000 \(1\), want 0x"), ("f64", r"got 0x3ff0000000000000 \(1\), want 0x"), ("f16", r"got 0x3c00 \(1\), want 0x")):
+            with self.assertRaisesRegex(foldproof.Refuted, told):
+                foldproof.verify(lambda x: np.ones(len(x), x.dtype), like="numpy", dtypes=dtype, claims="bounded", fixtures=f"normal/{dtype}/sum/1x33/*")
+        self.assertEqual(foldproof._result._number("0x3f80", "bf16"), "0x3f80 (1)")
+        self.assertEqual(foldproof._result._number("0x38", "e4m3"), "0x38")
+
+    def test_what_is_not_implemented_is_skipped(self):
+        def few_rows(x):
+            if x.shape[0] > 20:
+                raise NotImplementedError("more rows than 20")
+            return x.sum(-1)
+
+        result = judge(few_rows, fixtures="normal/f32/sum/17x257/*,normal/f32/sum/33x33/*").check()
+        self.assertEqual((result.counts["held"], result.counts["broken"]), (4, 0))
+        self.assertEqual(repr(result), "<foldproof.Result: 4 held, 4 skipped (4 more rows than 20)>")
+        self.assertEqual(str(result), repr(result))
+
+        def nothing(x):
+            raise NotImplementedError
+
+        with self.assertRaisesRegex(foldproof.NothingJudged, "4 it raises NotImplementedError"):
+            judge(nothing, fixtures="normal/f32/sum/17x257/*").check()
+
+    def test_names_of_numpy(self):
+        for theirs, ours in (("float32", "f32"), ("bfloat16", "bf16"), ("float8_e5m2", "e5m2")):
+            with self.assertRaisesRegex(ValueError, f"the unknown word '{theirs}': did you mean '{ours}'"):
+                judge(to_import.row_sum, dtypes=[theirs])
+
+    def test_warnings_of_numpy_are_silent(self):
+        wide = {"fixtures": "specials,normal/f32/sum/17x257/*"}
+        said = []
+
+        def states(x):
+            said.append(np.geterr())
+            return x.sum(-1)
+
+        with np.errstate(all="warn", under="raise"), warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.assertEqual(judge(states, **wide).counts["broken"], 0)
+            self.assertEqual(np.geterr()["over"], "warn")
+        self.assertEqual({state["over"] for state in said} | {state["invalid"] for state in said}, {"ignore"})
+        self.assertEqual({state["under"] for state in said}, {"raise"})
+
+    def test_refuted_in_a_new_process_has_a_line_of_python(self):
+        result = judge(to_import.by_process, "fresh_process", only="fresh_process", fixtures="uniform/f32/sum/4x16384/*")
+        self.assertIn("foldproof.verify(to_import.by_process, ", result.judgements[0]["asked"]["python"])
+
+    def test_progress_on_a_terminal(self):
+        class Terminal(io.StringIO):
+            def isatty(self):
+                return True
+
+        def run(out, seconds):
+            err, sys.stderr = sys.stderr, out
+            before, foldproof._progress._SILENT = foldproof._progress._SILENT, seconds
+            try:
+                judge(to_import.row_sum, fixtures="uniform/f32/sum/4x16384/*")
+            finally:
+                sys.stderr, foldproof._progress._SILENT = err, before
+            return out.getvalue()
+
+        said = run(Terminal(), 0)
+        self.assertIn("foldproof: 1 judged, at uniform/f32/sum/4x16384/", said)
+        self.assertTrue(said.endswith("\r\x1b[K") and "\n" not in said, said)
+        self.assertEqual((run(Terminal(), 60), run(io.StringIO(), 0)), ("", ""))
+
+
+class Asked(unittest.TestCase):
+    def test_what_can_be_no_text(self):
+        for asked in ({"name": "py/a\0b"}, {"fixtures": "uniform/*\0,normal/*"}, {"claims": "bounded\0"}, {"dtypes": ["f32\0"]}, {"set": "all\0"},
+                      {"problem": "sum\0"}, {"order": "rows/par_64\0"}, {"same_bits_as": "rows/par_64\0"}, {"claims": []}, {"dtypes": ","}):
+            with self.assertRaises(ValueError, msg=asked):
+                foldproof.judge(to_import.row_sum, **{"fixtures": "uniform/f32/sum/4x17/*", **asked})
+        with self.assertRaises(ValueError):
+            foldproof.exact(np.ones(3, "f4"), "sum\0")
+        with self.assertRaises(TypeError):
+            foldproof.judge(to_import.row_sum, name=3)
+
+    def test_what_is_no_callable(self):
+        for call in (foldproof.judge, foldproof.verify, foldproof.reveal):
+            with self.assertRaisesRegex(TypeError, "^5 is not callable$"):
+                call(5)
+
+    def test_views(self):
+        seen = set()
+
+        def by_strides(x):
+            return x.sum(-1) if x.flags.c_contiguous else x[:, ::-1].sum(-1)
+
+        for fn, verdict in ((by_strides, "refuted"), (lambda x: seen.add(x.strides[1] // x.itemsize) or np.ascontiguousarray(x).sum(-1), "held")):
+            result = judge(fn, "stride_invariant", strides=True, fixtures="normal/f32/sum/17x257/*")
+            self.assertEqual(list(result.verdicts["stride_invariant"]), [verdict])
+        self.assertGreater(len(seen), 1)
+        self.assertIn("strides=True", judge(by_strides, "stride_invariant", strides=True, fixtures="normal/f32/sum/17x257/*").judgements[0]["asked"]["python"])
+        result = judge(to_import.softmax, "stride_invariant,length_invariant", problem="rows", strides=True, fixtures="normal/f32/sum/17x257/*")
+        self.assertEqual(set(result.verdicts), {"stride_invariant", "length_invariant", "stays_in_bounds", "leaves_no_trace", "keeps_input"})
+
+    def test_batches_about_a_number_of_rows(self):
+        def by_one_size(x):
+            return x.sum(-1) + np.float32(x.shape[0] == 1111)
+
+        batch = {"fixtures": "batch/f32/sum/2049x1000/*"}
+        judge(by_one_size, "batch_invariant", **batch).check()
+        with self.assertRaises(foldproof.Refuted) as caught:
+            judge(by_one_size, "batch_invariant", around=[5, 1111], **batch).check()
+        self.assertIn("1111", caught.exception.record["reason"])
+        self.assertIn("around=[5, 1111]", caught.exception.replay)
+        for wrong in ([0], range(1, 18), [2**32]):
+            with self.assertRaises(ValueError):
+                judge(by_one_size, around=wrong)
+
+    def test_options_that_are_none(self):
+        with self.assertRaises(TypeError):
+            foldproof.verify(to_import.row_sum, dtype="f32")
+
+    def test_import_without_a_library(self):
+        env = dict(os.environ, FOLDPROOF_LIBRARY="/nowhere.so", PYTHONPATH=str(Path(foldproof.__file__).parents[1]))
+        done = subprocess.run([sys.executable, "-c", "import foldproof; foldproof.exact(b'')"], env=env, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True)
+        self.assertEqual(done.returncode, 1)
+        self.assertNotIn("can't be loaded", done.stderr)  # an empty bytes is no array: it comes first
+        done = subprocess.run([sys.executable, "-c", "import foldproof; foldproof.__version__"], env=env, stderr=subprocess.PIPE, text=True)
+        self.assertIn("foldproof's library can't be loaded", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)
