@@ -53,6 +53,7 @@ static void run_rank(unsigned rank, const struct fold_question *q, struct wire_r
   const struct wire_run *run = &world.run[rank];
   if (rank == 0 && world.messages < 64) {
     world.message[world.messages].rows = run->rows;
+    world.message[world.messages].ranks = run->ranks;
     world.message[world.messages++].first = world.part[0][0];
   }
   if (rank == 0 && run->rows == ROWS)

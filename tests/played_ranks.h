@@ -5,7 +5,7 @@
 #include "varied.h"
 #include "world.h"
 
-enum { RANKS = 3, ROWS = 3, COLS = 8, ROOM = 64 };
+enum { RANKS = 3, ROWS = 3, MOST_ROWS = 5, COLS = 8, ROOM = 64 };
 
 struct fold_world {
   float part[RANKS][ROOM];
@@ -13,7 +13,7 @@ struct fold_world {
   struct wire_load load[RANKS];
   struct wire_run run[RANKS];
   struct fold_traces traces[RANKS];
-  float result[RANKS][ROWS];
+  float result[RANKS][MOST_ROWS];
   unsigned loads, runs, fetches; /* questions that were answered */
   int refuses;                   /* the rank that has no room for its part; -1: none */
   unsigned asked, fails_in;      /* questions of any kind, and the one that is not answered; 0: all are */
@@ -25,7 +25,7 @@ struct fold_world {
   unsigned liar;                 /* and this rank, but for rank 0, to the last one */
   struct varied_runs varied;     /* rank 0's, of the whole case */
   struct {
-    size_t rows;
+    size_t rows, ranks;
     float first; /* element of rank 0's part */
   } message[64];
   size_t messages;

@@ -150,6 +150,18 @@ Test(rig_world, a_part_that_was_changed_is_held_against_its_run) {
   cr_expect_str_eq(t.last[FOLD_KEEPS_INPUT].reason, "the input was changed, in a run for message_invariant");
 }
 
+/* Another rig takes the ranks' memory then: what was done to the case's input is looked at before. */
+Test(rig_world, a_batch_is_run_by_as_many_ranks_and_nobody_is_blamed_for_it) {
+  struct tally t;
+  rows = 1;
+  cr_assert_eq(judge(FOLD_CLAIM(FOLD_BATCH_INVARIANT) | FOLD_CLAIM(FOLD_KEEPS_INPUT), &t).code, FOLD_OK);
+  cr_expect_eq(t.last[FOLD_BATCH_INVARIANT].verdict, FOLD_HELD, "%s", t.last[FOLD_BATCH_INVARIANT].reason);
+  cr_expect_eq(t.last[FOLD_KEEPS_INPUT].verdict, FOLD_HELD, "%s", t.last[FOLD_KEEPS_INPUT].reason);
+  size_t batches = 0;
+  for (size_t k = 0; k < world.messages; k++) batches += world.message[k].rows == 5 && world.message[k].ranks == 2;
+  cr_expect_eq(batches, 1, "%zu batches", batches);
+}
+
 /* At either end of a page, elsewhere, and with other numbers of threads. */
 Test(rig_world, ranks_are_varied_by_the_plan) {
   struct varied listed[FOLD_PLAN_MOST + 1];
