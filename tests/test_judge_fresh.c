@@ -70,6 +70,7 @@ Test(judge_fresh, what_one_process_leaves_hides_no_other_ones_results) {
 
 #define UNWRITTEN ",\"unwritten\":{\"row\":2}"
 #define STRAY ",\"out_of_bounds\":{\"byte\":-4,\"of\":\"input\"}"
+#define LEFT ",\"left\":\"the rounding mode\""
 #define SPLIT ",\"ranks_differ\":{\"rank\":5,\"row\":1,\"got\":\"0x40400000\",\"rank_0\":\"0x40000000\"}"
 
 /* What the other process did and this one did not is refuted, by its place and its bits; what both do is other claims'. */
@@ -81,13 +82,14 @@ Test(judge_fresh, what_only_the_new_process_did_is_told) {
   } rows[] = {
       {UNWRITTEN, "result 2 was not written", 2, {.unwritten = true}},
       {STRAY, "byte -4 from the start of the input was overwritten", 0, {.out_of_bounds = true}},
+      {LEFT, "in a new process it left changed: the rounding mode", 0, {.left = "a signal"}},
       {SPLIT, "rank 5 has different bits than rank 0", 1, {.ranks_differ = true}},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     struct fold_finding f = judge(own_hash(), "s", rows[i].more, (struct fold_traces){0});
     cr_expect(f.verdict == FOLD_REFUTED && strstr(f.reason, rows[i].reason) && f.row == rows[i].row, "row %zu: %s",
               f.row, f.reason);
-    cr_expect_eq(f.compared, i == 2);
+    cr_expect_eq(f.compared, i == 3);
     if (f.compared) cr_expect(f.got == fold_f32_bits(3) && f.want == fold_f32_bits(2), "got %llx", (long long)f.got);
     cr_expect_eq(judge(own_hash(), "s", rows[i].more, rows[i].same).verdict, FOLD_HELD, "both did: row %zu", i);
     cr_expect_eq(judge(own_hash(), "s", "", rows[i].same).verdict, FOLD_HELD, "this one alone: row %zu", i);

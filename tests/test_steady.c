@@ -22,10 +22,20 @@ static fold_status count_own_runs(const struct fold_subject *subject, const stru
   return fold_ok();
 }
 
+/* Up to that run; 0.5 from there on. */
+static size_t varies_up_to;
+static fold_status vary_at_first(const struct fold_subject *subject, const struct fold_call *call) {
+  FOLD_TRY(count_runs(subject, call));
+  for (size_t r = 0; r < call->rows && seen.runs > varies_up_to; r++)
+    fold_bits_store(call->dtype, call->out, r, fold_bits_from_double(call->dtype, 0.5));
+  return fold_ok();
+}
+
+static struct fold_subject twin = {.name = "twin", .dtypes = 15, .ops = 15, .run = sum_rows};
+
 static struct fold_finding judge(fold_status (*run)(const struct fold_subject *, const struct fold_call *),
                                  enum fold_claim_id id, uint64_t asked) {
-  static const struct fold_subject twin = {.name = "twin", .dtypes = 15, .ops = 15, .run = sum_rows};
-  static const struct fold_registry registry = {&twin, 1};
+  const struct fold_registry registry = {&twin, 1};
   struct lone b;
   size_t n;
   open_lone(&b, FOLD_ROWS_SUM, FOLD_F32, 3, 10);
@@ -80,4 +90,25 @@ Test(steady, a_difference_that_is_there_again_refutes) {
   const struct fold_finding f = judge(count_rows, FOLD_BATCH_INVARIANT, RUN_TO_RUN);
   cr_expect(f.verdict == FOLD_REFUTED && strcmp(f.reason, "same bits up to 1 row, different bits from 2 (of 3)") == 0,
             "%s", f.reason);
+}
+
+/* Nobody can have its bits: that is not the subject's fault, but where it is not seen again the subject's it stays. */
+Test(steady, a_twin_that_varies_by_itself_refutes_nobody) {
+  static const struct {
+    unsigned dtypes, ops, varies_up_to;
+    enum fold_verdict verdict;
+    const char *reason;
+  } rows[] = {
+      {15, 15, MOST_CALLS, FOLD_BROKEN, "its twin twin gives different bits in a repeat"},
+      {15, 15, 2, FOLD_BROKEN, "its twin twin gives different bits in a repeat"},
+      {15, 15, 0, FOLD_REFUTED, "different bits than twin"},
+      {15 & ~(1u << FOLD_F32), 15, 0, FOLD_SKIPPED, "its twin twin does not take this case"},
+      {15, 15 & ~(1u << FOLD_ROWS_SUM), 0, FOLD_SKIPPED, "its twin twin does not take this case"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    twin.dtypes = rows[i].dtypes, twin.ops = rows[i].ops, twin.run = vary_at_first;
+    varies_up_to = rows[i].varies_up_to;
+    const struct fold_finding f = judge(sum_rows, FOLD_SAME_BITS_AS, 0);
+    cr_expect(f.verdict == rows[i].verdict && strcmp(f.reason, rows[i].reason) == 0, "row %zu: %s", i, f.reason);
+  }
 }

@@ -63,6 +63,8 @@ static const struct unsound table[] = {
     ONE("compensated_plainly", "promises 'compensated'", .claims = C(COMPENSATED)),
     ONE("compensated_product", "a bound for products", .claims = C(BOUNDED), .method = FOLD_KAHAN,
         .ops = 1u << FOLD_PROD),
+    ONE("compensated_product_of_kahan", "a bound for products", .claims = C(COMPENSATED), .method = FOLD_KAHAN,
+        .ops = 1u << FOLD_PROD),
     ONE("ranks_agree_alone", "about ranks", .claims = C(RANK_AGREEMENT)),
     ONE("message_alone", "about ranks", .claims = C(MESSAGE_INVARIANT)),
     ONE("world_alone", "about ranks", .claims = C(WORLD_INVARIANT)),
@@ -77,6 +79,13 @@ static const struct unsound table[] = {
         ROW(.name = "b/row")),
     TWO("twin_of_other_results", "results of another dtype", ROW(.claims = C(SAME_BITS_AS), .twin = "b/row"),
         ROW(.name = "b/row", .result = FOLD_ALWAYS(FOLD_F64))),
+    TWO("twin_over_ranks", "of it and its twin 'mpi:b/row' one runs over ranks",
+        ROW(.claims = C(SAME_BITS_AS), .twin = "mpi:b/row"), ROW(.name = "b/row", .engine = FOLD_MPI)),
+    TWO("twin_of_rows", "does not take all",
+        ROW(.engine = FOLD_MPI, .vector = true, .claims = C(SAME_BITS_AS), .twin = "b/row"),
+        ROW(.name = "b/row", .engine = FOLD_MPI)),
+    TWO("twin_on_a_part_of_an_engine", "twin 'mp:b/row' does not exist",
+        ROW(.claims = C(SAME_BITS_AS), .twin = "mp:b/row"), ROW(.name = "b/row", .engine = FOLD_MPI)),
     TWO("second_row", "subject b/row on host: its order 'x'", ROW(), ROW(.name = "b/row", .order = "x")),
 };
 
