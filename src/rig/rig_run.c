@@ -71,6 +71,7 @@ static fold_status lay_scratch(struct fold_rig *rig, const struct fold_subject *
   size_t need = subject->scratch(subject, call);
   fold_watch_end();
   if (need == 0) return fold_ok();
+  if (need > PTRDIFF_MAX) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu bytes of scratch", need);
   if (need < FOLD_SCRATCH_ZEROED) need = FOLD_SCRATCH_ZEROED;
   FOLD_TRY(room_for_scratch(rig, need));
   size_t aligned = (need + SCRATCH_ALIGN - 1) / SCRATCH_ALIGN * SCRATCH_ALIGN;
@@ -174,9 +175,7 @@ static bool is_looked_at(const struct fold_rig *rig) { return (rig->runs & (rig-
 /* `left` is of the engine. */
 static void restore_state(struct fold_rig *rig, const struct fold_call *call, const struct fold_footing *before,
                           bool looks, const char left[80], struct fold_traces *traces) {
-  const enum fold_look look = call->comm                ? FOLD_LOOK_WHOLE
-                              : looks || rig->left_some ? FOLD_LOOK_LONG
-                                                        : FOLD_LOOK_SHORT;
+  const enum fold_look look = call->comm ? FOLD_LOOK_WHOLE : looks || rig->left_some ? FOLD_LOOK_LONG : FOLD_LOOK_SHORT;
   fold_footing_restore(before, looks && rig->ops->is_host, traces->left);
   fold_surroundings_restore(look, traces->left);
   if (!traces->left[0]) memcpy(traces->left, left, sizeof traces->left);

@@ -143,6 +143,7 @@ static int soils_its_scratch(call_of *call, void *context) {
   return honest(call, context);
 }
 static size_t of_64(call_of *call, void *context) { return (void)call, (void)context, 64; }
+static size_t of_all_there_is(call_of *call, void *context) { return (void)call, (void)context, SIZE_MAX; }
 static size_t hangs_for_scratch(call_of *call, void *context) {
   (void)context;
   while (call->cols > 100) sleep(1);
@@ -358,6 +359,7 @@ static const struct foldproof_guest_subject subjects[] = {
     WILD(filters_calls),
     {.name = "liar/takes_files", .claims = "bounded", .run = takes_files, .context = &(unsigned){0}},
     WILD(redirects_output),
+    {.name = "liar/asks_for_all", .claims = "bounded", .run = honest, .scratch = of_all_there_is},
     WILD(outlives_its_parent),
     WILD(ends_its_thread),
     WILD(sends_term),
