@@ -376,7 +376,7 @@ def check_loading(folder):
 PROGRAMS = {
     "dies": "ended with exit code 1: no more of this", "ends_its_group": "the program was killed by signal 9", "killed": "the program was killed by signal 9", "hangs": "did not end within",
     "garbage": "the program answered 'Traceback'", "list": "answered '[1]'", "closes": "did not end within", "refuses": "out of?memory",
-    "dtype": "and not of f32", "shape": "and not 1", "lists_errors": "its reason is not a text", "square": "its results are", "nothing": "the program wrote no results",
+    "dtype": "and not of f32", "shape": "and not 1", "lists_errors": "its reason is not a text", "errs_in_silence": ": its reason is empty: no claim", "adds": "which is not a JSON object", "says_twice": "which is not a JSON object", "square": "its results are", "nothing": "the program wrote no results",
     "late": "the program wrote no results", "chatters": "BROKEN", "truncates": "BROKEN",
 }
 TABLES = {"empty": "its table has no subject", "no_name": "has no name", "no_dtype": "its dtypes has the unknown word 'f33': did you mean 'f32'? Allowed: f16, bf16, f32, f64, e4m3, e5m2\n", "number": "its claims is 3, and must be a text in quotes", "slip": "no field 'dtype': did you mean 'dtypes'", "rule": "its result has the unknown word 'wide'; allowed: accumulator, terms, f16", "method": "its method has the unknown word 'kahn': did you mean 'kahan'? Allowed: plain, kahan, neumaier, exact\n",

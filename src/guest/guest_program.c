@@ -219,7 +219,7 @@ static fold_status ask(struct program *p, const json_t *question, json_t **answe
   const ssize_t n = fold_line_read(&line, &room, LONGEST_ANSWER, p->from);
   forget_errors(p);
   fold_status status = fold_ok();
-  if (n > 0) *answer = json_loads(line, 0, NULL);
+  if (n > 0) *answer = json_loadb(line, (size_t)n, JSON_REJECT_DUPLICATES, NULL);
   if (n > 0 && !json_is_object(*answer)) {
     line[strcspn(line, "\r\n")] = '\0';
     fold_text_one_line(line);
@@ -357,7 +357,8 @@ struct run {
 static const char *reason_in(const json_t *answer, const char *field) {
   const json_t *value = json_object_get(answer, field);
   if (value == NULL || json_is_null(value) || json_is_false(value)) return NULL;
-  return json_is_string(value) ? json_string_value(value) : "its reason is not a text";
+  if (!json_is_string(value)) return "its reason is not a text";
+  return json_string_length(value) ? json_string_value(value) : "its reason is empty";
 }
 
 static fold_status ask_to_run(const struct run *r) {
@@ -387,7 +388,7 @@ static char *written_out(const struct run *r) {
   char threads[16];
   const struct {
     const char *word, *value;
-  } words[] = {{"{in}", r->in},       {"{other}", r->other},   {"{out}", r->out},   {"{problem}", r->problem},
+  } words[] = {{"{in}", r->in},       {"{other}", r->other},   {"{out}", r->out}, {"{problem}", r->problem},
                {"{dtype}", r->dtype}, {"{result}", r->result}, {THREADS, threads}};
   char *text = NULL;
   size_t size = 0;

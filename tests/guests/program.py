@@ -62,6 +62,8 @@ for line in sys.stdin:
         answer = {"unsupported": "not today"}
     if how == "lists_errors":
         answer = {"error": ["out of memory"]}
+    if how == "errs_in_silence":
+        answer = {"error": ""}
     if how == "litters":
         open(asked["out"] + ".part", "w").close()
     if how == "random":
@@ -94,4 +96,5 @@ for line in sys.stdin:
         print("{}", flush=True)
     if how == "truncates":
         os.truncate(asked["out"], 80)
-    print(json.dumps(answer), flush=True)
+    said = {"adds": '{}\0{"error": "no"}', "says_twice": '{"error": "no", "error": null}'}.get(how, json.dumps(answer))
+    print(said, flush=True)
