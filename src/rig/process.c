@@ -11,8 +11,10 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { SIGNALS = 32, TIMERS = 3, STANDARD = 3, MOST_CHILDREN = 256, MOST_OWN = 64, FILES_NEEDED = 16 };
@@ -25,7 +27,7 @@ struct powers {
 static struct {
   struct rlimit limits[RLIM_NLIMITS];
   struct sigaction handlers[SIGNALS];
-  bool timed[TIMERS];
+  bool timed[TIMERS], has_timer;
   mode_t mask;
   int priority;
   uid_t user;
@@ -101,9 +103,28 @@ static bool is_timed(int which) {
   return getitimer(which, &now) == 0 && timerisset(&now.it_value);
 }
 
+/* Of those that timer_create made, one that runs; -1: there is none, or the system does not tell. */
+static int find_timer(void) {
+  FILE *file = fopen("/proc/self/timers", "re");
+  char line[80];
+  int found = -1, id;
+  while (file && found < 0 && fgets(line, sizeof line, file)) {
+    struct itimerspec now;
+    if (sscanf(line, "ID: %d", &id) == 1 && syscall(SYS_timer_gettime, id, &now) == 0 &&
+        (now.it_value.tv_sec || now.it_value.tv_nsec))
+      found = id;
+  }
+  if (file) fclose(file);
+  return found;
+}
+
 /* One that goes off later would end whoever runs then. */
 static void restore_timers(char changed[80]) {
   static const int which[TIMERS] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
+  for (int id; !known.has_timer && (id = find_timer()) >= 0;) {
+    tell(changed, "a timer, which was to send a signal later");
+    if (syscall(SYS_timer_delete, id) != 0) break;
+  }
   for (int k = 0; k < TIMERS; k++) {
     if (known.timed[k] || !is_timed(which[k])) continue;
     tell(changed, "a timer, which was to send a signal later");
@@ -280,6 +301,7 @@ void fold_process_keep(void) {
   for (int number = 1; number < SIGNALS; number++)
     if (is_looked_at(number)) sigaction(number, NULL, &known.handlers[number]);
   for (int k = 0; k < TIMERS; k++) known.timed[k] = is_timed(which[k]);
+  known.has_timer = find_timer() >= 0;
   known.mask = mask_now();
   known.priority = getpriority(PRIO_PROCESS, 0);
   known.user = geteuid();

@@ -259,6 +259,11 @@ static void have_child_send(int number) {
   }
   waitpid(child, NULL, 0);
 }
+static void start_timer(void) {
+  timer_t timer;
+  if (timer_create(CLOCK_MONOTONIC, NULL, &timer) == 0)
+    timer_settime(timer, 0, &(struct itimerspec){.it_value.tv_sec = 600}, NULL);
+}
 static void close_files(void) {
   for (int fd = 3; fd < 256; fd++) close(fd);
 }
@@ -293,6 +298,7 @@ AT_THIRD(wakes_its_parent, send_up(SIGUSR1))
 AT_THIRD(halts, raise(SIGSTOP))
 AT_THIRD(lowers_hard_limit, lower_hard())
 AT_THIRD(sets_alarm, alarm(600))
+AT_THIRD(makes_a_timer, start_timer())
 AT_THIRD(ignores_children, signal(SIGCHLD, SIG_IGN))
 AT_THIRD(leaves_a_child, start_child())
 AT_THIRD(masks_files, umask(0777))
@@ -371,6 +377,7 @@ static const struct foldproof_guest_subject subjects[] = {
     WILD(halts),
     WILD(lowers_hard_limit),
     WILD(sets_alarm),
+    WILD(makes_a_timer),
     WILD(ignores_children),
     WILD(leaves_a_child),
     WILD(masks_files),
