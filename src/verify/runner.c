@@ -152,6 +152,7 @@ struct failing {
   fold_status failure;
   size_t n;
   bool promised; /* one of them is */
+  bool after;    /* others were told before */
 };
 
 /* Where it is asked for. */
@@ -161,6 +162,7 @@ static fold_status fail_claim(const struct fold_round *round, struct fold_place 
   if (judgement.claim && !asks_for(round, &judgement)) return fold_ok();
   fold_find_failed(&judgement.finding, f->failure);
   judgement.beside = f->promised;
+  judgement.after = f->after;
   f->promised |= judgement.promised;
   f->n++;
   return round->sink->judgement(round->sink->context, &judgement);
@@ -168,7 +170,7 @@ static fold_status fail_claim(const struct fold_round *round, struct fold_place 
 
 fold_status fold_round_fail(const struct fold_round *round, struct fold_place place, uint64_t told, size_t first,
                             fold_status failure, size_t *telling) {
-  struct failing f = {.failure = failure};
+  struct failing f = {.failure = failure, .after = told != 0};
   const bool has_first = round->judge && first < FOLD_CLAIMS && !(told & FOLD_CLAIM(first));
   if (has_first) told |= FOLD_CLAIM(first);
   if (has_first) FOLD_TRY(fail_claim(round, place, first, &f));

@@ -48,6 +48,7 @@ struct fold_judgement {
   const struct fold_asked *asked; /* of what is refuted or broken: how (replay.h); or NULL */
   bool full;                      /* its record holds the bits of all rows */
   bool beside;                    /* it is broken as another promise of the trial is, which was told before it */
+  bool after;                     /* of one that is broken by its process's end: others of the trial were told before */
   bool awaited;                   /* a sink that takes changes is told later whether and how the order changed: */
   const struct fold_order_change *change; /* or NULL */
 };
