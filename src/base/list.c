@@ -28,3 +28,12 @@ void *fold_list_sorted(const void *items, size_t n, size_t size, int (*compare)(
   qsort(copy, n, size, compare);
   return copy;
 }
+
+static int rising(const void *left, const void *right) {
+  const double a = *(const double *)left, b = *(const double *)right;
+  return (a > b) - (a < b);
+}
+
+void fold_list_rise(double *numbers, size_t n) {
+  if (n) qsort(numbers, n, sizeof *numbers, rising);
+}

@@ -74,8 +74,7 @@ fold_status fold_bench_shape(const struct fold_registry *registry, const struct 
                              const struct fold_bench_shape *shape, const struct fold_ceiling *ceiling,
                              struct fold_timing *timing, size_t *n, const volatile int *stop);
 
-/* Sorts seconds in rising order; and the q quantile of n > 0 sorted ones. */
-void fold_bench_sort(double *seconds, size_t n);
+/* The q quantile of n > 0 seconds in rising order. */
 double fold_bench_quantile(const double *sorted, size_t n, double q);
 
 /* The figures of n > 0 timed runs, in seconds and rising, of timing->bytes each, and whether they can be: a subject whose

@@ -21,13 +21,6 @@ const char *fold_judged_verdict(const struct fold_judged *j) {
   return fold_verdict_name(j->count[FOLD_REFUTED] ? FOLD_REFUTED : FOLD_BROKEN);
 }
 
-static int rising(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-void fold_bench_sort(double *seconds, size_t n) { qsort(seconds, n, sizeof *seconds, rising); }
-
 double fold_bench_quantile(const double *sorted, size_t n, double q) {
   return sorted[(size_t)lround(q * (double)(n - 1))];
 }

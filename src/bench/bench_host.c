@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "bits.h"
+#include "list.h"
 #include "rank_bench.h"
 
 enum { ALIGN = FOLD_BENCH_ALIGN, MOST_SLOTS = 1 << 16, READS = 2, REST = 5000 /* us */ };
@@ -209,7 +210,7 @@ static fold_status conclude(struct race *r, unsigned rounds) {
   for (size_t k = 0; k < r->n; k++) {
     struct contender *c = &r->contenders[k];
     if (!c->runs) continue;
-    fold_bench_sort(c->seconds, rounds);
+    fold_list_rise(c->seconds, rounds);
     if (!c->timing) best = fmin(best, c->seconds[0]);
   }
   double fastest = (double)read_bytes(&r->pool) / best;

@@ -8,6 +8,7 @@
 #include "bench_pool.h"
 #include "cuda/bench.h"
 #include "cuda/device.h"
+#include "list.h"
 
 fold_status fold_bench_race_ready(enum fold_engine engine) { return fold_engine_ready(engine); }
 
@@ -54,7 +55,7 @@ static fold_status read_clock(struct clock *clock, unsigned calls) {
     FOLD_TRY(fold_device_event_elapsed(clock->begin[i], clock->end[i], &clock->seconds[i]));
     clock->seconds[i] /= calls;
   }
-  fold_bench_sort(clock->seconds, clock->n);
+  fold_list_rise(clock->seconds, clock->n);
   return fold_ok();
 }
 

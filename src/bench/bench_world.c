@@ -5,6 +5,7 @@
 
 #include "bench.h"
 #include "bench_world_race.h"
+#include "list.h"
 
 enum { WARM_UP = 3, PILOT = 3 };
 
@@ -90,7 +91,7 @@ static fold_status race_some(const struct fold_world_race *s, unsigned warm_up, 
 }
 
 static struct fold_span span_of(double *times, size_t n) {
-  fold_bench_sort(times, n);
+  fold_list_rise(times, n);
   return (struct fold_span){fold_bench_quantile(times, n, 0.5), fold_bench_quantile(times, n, 0.1),
                             fold_bench_quantile(times, n, 0.9)};
 }

@@ -2,9 +2,10 @@
 #include "ceiling.h"
 
 #include "bench.h"
+#include "list.h"
 
 bool fold_ceiling_take(struct fold_ceiling *ceiling, double n_bytes, double *seconds, size_t n) {
-  fold_bench_sort(seconds, n);
+  fold_list_rise(seconds, n);
   double rate = n_bytes / fold_bench_quantile(seconds, n, 0.5), most = n_bytes / fold_bench_quantile(seconds, n, 0.1);
   if (most > ceiling->most) ceiling->most = most;
   if (!(rate > ceiling->rate)) return false;

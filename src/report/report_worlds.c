@@ -47,16 +47,11 @@ static int compare(const void *left, const void *right) {
   return d ? d : (a->workers > b->workers) - (a->workers < b->workers);
 }
 
-static int rising(const void *left, const void *right) {
-  const double *a = left, *b = right;
-  return (*a > *b) - (*a < *b);
-}
-
 /* Each world once, rising; there is room for n. */
 static size_t worlds_of(const result *v, size_t n, double *worlds) {
   size_t found = 0;
   for (size_t i = 0; i < n; i++) worlds[i] = v[i].workers;
-  qsort(worlds, n, sizeof *worlds, rising);
+  fold_list_rise(worlds, n);
   for (size_t i = 0; i < n; i++)
     if (found == 0 || worlds[found - 1] != worlds[i]) worlds[found++] = worlds[i];
   return found;

@@ -7,6 +7,7 @@
 
 #include "bits.h"
 #include "exact.h"
+#include "list.h"
 
 const char *fold_ranks_name(enum fold_ranks_algorithm algorithm) {
   static const char *const names[FOLD_RANKS_ALGORITHMS] = {"ring", "binary tree", "recursive doubling", "canonical"};
@@ -80,11 +81,6 @@ static void take_error(struct fold_ranks_result *result, struct errors *errors, 
   mpfr_clear(error);
 }
 
-static int rising(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* One element by one algorithm, in each chunk that is looked at. */
 static fold_status take_element(struct fold_ranks_result *result, struct errors *errors, const struct fold_truth *truth,
                                 const void *x) {
@@ -112,7 +108,7 @@ static fold_status start(const struct fold_ranks_case *c, enum fold_ranks_algori
 }
 
 static void finish(struct fold_ranks_result *result, struct errors *errors) {
-  qsort(errors->ulps, errors->n, sizeof *errors->ulps, rising);
+  fold_list_rise(errors->ulps, errors->n);
   result->median_ulps = errors->n ? errors->ulps[errors->n / 2] : NAN;
   result->worst_fraction = result->worst_relative == 0 ? 0 : result->worst_relative / result->bound_relative;
 }
