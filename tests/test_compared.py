@@ -62,6 +62,7 @@ def check_compare(folder):
     tree = xml.etree.ElementTree.fromstring(run("compare", "a", "b", "--format", "junit", cwd=folder, code=1)[1])
     assert tree.get("failures") == "1" and tree.find(".//failure").get("message").startswith("DIFFERS: host/numpy on host: ")
     expect(rf"^. DIFFERS: host/numpy on host: {case}: ", run("compare", "a", "b", "--format", "markdown", cwd=folder, code=1)[1])
+    expect(r"^. differ . \d+ .$", run("compare", "a", "b", "--format", "markdown", cwd=folder, code=1)[1])
     at = lines.index(of["host/numpy", case])
     for key, value, is_now in (("op", "max", "f32 max 1 x 33 in order host/numpy"), ("order", "host/pairwise", "f32 sum 1 x 33 in order host/pairwise"),
                                ("order", "", "f32 sum 1 x 33 in no order"), ("accumulator", "f64", "f32 sum 1 x 33 in order host/numpy, accumulator f64"),

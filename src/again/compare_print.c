@@ -202,6 +202,8 @@ static void put_markdown_changes(const json_t *told, FILE *out) {
 }
 
 static void put_markdown(const json_t *told, FILE *out) {
+  static const char *const rows[FOLD_CHANGES] = {"only in the first", "only in the second", "of another input",
+                                                 "differ", "of another verdict"};
   for (size_t i = 0; i < FOLD_COMPARE_FLAWS; i++) {
     if (!json_object_get(told, fold_compare_flaws[i].key)) continue;
     fprintf(out, "**%s**: ", fold_compare_flaws[i].word);
@@ -216,7 +218,7 @@ static void put_markdown(const json_t *told, FILE *out) {
   fold_put_markdown(out, fold_told_side(told, 1));
   fprintf(out, " | cases |\n| --- | ---: |\n| agree | %zu |\n", fold_told_number(told, "agree"));
   for (size_t i = 0; i < FOLD_CHANGES; i++) {
-    put_cell(fold_change_names[i], out);
+    put_cell(rows[i], out);
     put_number(fold_told_number(told, fold_change_names[i]), out);
     fputs("|\n", out);
   }
