@@ -111,18 +111,25 @@ static void print_launch(enum fold_engine engine, char text[64]) {
     snprintf(text, 64, "launch %016llx", (unsigned long long)XXH3_64bits(launch, strlen(launch)));
 }
 
+/* Of a library over GPUs also how many there are: it cuts messages by the links between them. */
+static void print_gpus(enum fold_engine engine, const json_t *gpus, char text[120]) {
+  const size_t n = engine == FOLD_NCCL ? json_array_size(gpus) : 1;
+  const size_t at = n > 1 ? (size_t)snprintf(text, 24, "%zu x ", n) : 0;
+  snprintf(text + at, 90, "%s", text_of(json_array_get(gpus, 0), "name"));
+}
+
 void fold_golden_where(const struct fold_subject *s, const json_t *environment, const char *library, char text[320]) {
-  char version[64] = "", threads[40] = "", settings[64], launch[64];
+  char version[64] = "", threads[40] = "", settings[64], launch[64], gpus[120];
   const bool on_gpu = !fold_engine_is_host(s->engine);
   fold_peer_version(s, version);
-  const char *machine =
-      on_gpu ? text_of(json_array_get(json_object_get(environment, "gpus"), 0), "name") : text_of(environment, "cpu");
+  print_gpus(s->engine, json_object_get(environment, "gpus"), gpus);
   const char *own = version[0] ? version : s->guest && library ? library : "";
   if (!on_gpu && json_object_get(environment, "OMP_NUM_THREADS"))
     snprintf(threads, sizeof threads, ", OMP_NUM_THREADS %.10s", text_of(environment, "OMP_NUM_THREADS"));
   print_settings(s->engine, settings);
   print_launch(s->engine, launch);
-  snprintf(text, 320, "%.90s%s%.60s%s%s, %s", machine, *own ? ", " : "", own, threads, settings, launch);
+  snprintf(text, 320, "%.90s%s%.60s%s%s, %s", on_gpu ? gpus : text_of(environment, "cpu"), *own ? ", " : "", own,
+           threads, settings, launch);
   fold_text_one_line(text);
 }
 
