@@ -223,7 +223,7 @@ void fold_golden_beside(const struct fold_golden_run *run, char text[120]) {
   else if (run->options->bless)
     snprintf(text, 120, "; goldens: %zu kept, %zu refused", run->added + run->changed + run->same, against);
   else
-    snprintf(text, 120, "; goldens: %zu held, %zu refuted, %zu stale", run->held, against, run->stale);
+    snprintf(text, 120, "; goldens: %zu held, %zu differ, %zu stale", run->held, against, run->stale);
 }
 
 int fold_golden_exit_code(const struct fold_golden_run *run) {
