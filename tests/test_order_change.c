@@ -6,7 +6,9 @@
 #include "bits.h"
 #include "judge.h"
 
-enum way { ONE_ORDER, BY_ROWS };
+/* From 9 rows on otherwise: in reverse, in f64, by FMA, without the last term, and that everywhere; or each second row in
+ * reverse. */
+enum way { ONE_ORDER, BY_ROWS, WIDER_BY_ROWS, FUSED_BY_ROWS, LOST_BY_ROWS, LOST, BY_PLACE };
 static struct {
   enum way way;
   size_t cols;  /* of the last run */
@@ -16,7 +18,19 @@ static struct {
   float second; /* the element beside its first */
 } seen;
 
-/* From 9 rows on the other way round. */
+static float add_row(const float *x, const float *y, size_t n, size_t step, size_t place, bool many) {
+  float s = 0;
+  double wide = 0;
+  for (size_t k = 0; k < n - (seen.way == LOST || (seen.way == LOST_BY_ROWS && many)); k++) {
+    const bool back = many && (seen.way == BY_ROWS || (seen.way == BY_PLACE && place % 2));
+    const size_t at = (back ? n - 1 - k : k) * step;
+    const volatile float product = y ? x[at] * y[at] : x[at];
+    s = seen.way == FUSED_BY_ROWS && many ? fmaf(x[at], y[at], s) : s + product;
+    wide += x[at];
+  }
+  return seen.way == WIDER_BY_ROWS && many ? (float)wide : s;
+}
+
 static fold_status add(const struct fold_subject *subject, const struct fold_call *call) {
   const size_t row_step = call->row_stride ? call->row_stride : call->cols,
                step = call->col_stride ? call->col_stride : 1;
@@ -26,32 +40,36 @@ static fold_status add(const struct fold_subject *subject, const struct fold_cal
   const float *last = (const float *)call->in + (call->rows - 1) * row_step + (call->cols - 1) * step;
   seen.behind = last[1], seen.last = *last, seen.second = ((const float *)call->in)[1];
   for (size_t r = 0; r < call->rows; r++) {
-    const float *x = (const float *)call->in + r * row_step;
-    float s = 0;
-    for (size_t k = 0; k < call->cols; k++)
-      s += x[(seen.way == BY_ROWS && call->rows > 8 ? call->cols - 1 - k : k) * step];
-    ((float *)call->out)[r] = s;
+    const float *x = (const float *)call->in + r * row_step,
+                *y = call->other ? (const float *)call->other + r * row_step : NULL;
+    ((float *)call->out)[r] = add_row(x, y, call->cols, step, r, call->rows > 8);
   }
   return fold_ok();
 }
 
-static struct fold_order_change explain(enum way way, size_t n, struct fold_order_side a, struct fold_order_side b) {
+static struct fold_order_change explain_as(enum way way, size_t n, struct fold_order_side a, struct fold_order_side b,
+                                           enum fold_problem_id problem, bool unknown) {
   static const struct fold_subject subject = {.name = "adds",
                                               .dtypes = 1u << FOLD_F32,
-                                              .ops = 1u << FOLD_SUM,
+                                              .ops = 1u << FOLD_SUM | 1u << FOLD_DOT,
                                               .accumulator = FOLD_OF_TERMS,
                                               .strides = true,
                                               .run = add};
-  static const struct fold_case c = {.dtype = FOLD_F32, .op = FOLD_SUM};
+  const struct fold_case c = {.dtype = FOLD_F32, .op = FOLD_SUM, .problem = fold_problem(problem)};
+  static const size_t one_each[FOLD_INPUTS] = {1, 1};
   struct fold_rig rig;
   struct fold_order_change change;
-  cr_assert_eq(fold_rig_open(&rig, FOLD_HOST, FOLD_F32, 1, 1).code, FOLD_OK);
+  cr_assert_eq(fold_rig_open_inputs(&rig, FOLD_HOST, FOLD_F32, one_each, c.problem->inputs, 1).code, FOLD_OK);
+  rig.problem = c.problem;
   const struct fold_trial trial = {.subject = &subject, .c = &c, .rig = &rig};
   const struct fold_order_sides sides = {n, {a, b}};
   seen.way = way;
-  fold_order_explain(&trial, FOLD_BATCH_INVARIANT, &sides, false, &change);
+  fold_order_explain(&trial, FOLD_BATCH_INVARIANT, &sides, unknown, &change);
   fold_rig_close(&rig);
   return change;
+}
+static struct fold_order_change explain(enum way way, size_t n, struct fold_order_side a, struct fold_order_side b) {
+  return explain_as(way, n, a, b, FOLD_ROWS_SUM, false);
 }
 
 #define FEW_ROWS \
@@ -83,6 +101,49 @@ Test(order_change, of_shorter_rows_a_change_is_told_as_theirs) {
   snprintf(want, sizeof want, "of rows of 1024 terms, %s1024", told);
   cr_expect_str_eq(change.text, want, "%s", change.text);
   cr_expect_eq(seen.cols, 1024);
+}
+
+/* Of longer rows than are asked for nothing is told, but where the two sides differ. */
+Test(order_change, what_else_changed_is_told_in_words) {
+  static const struct {
+    enum way way;
+    enum fold_problem_id problem;
+    bool unknown, is_told_of_shorter_rows;
+    const char *text;
+  } rows[] = {
+      {WIDER_BY_ROWS, FOLD_ROWS_SUM, false, true,
+       "the order is the same, host/sequential; few it adds in f32, many in f64"},
+      {FUSED_BY_ROWS, FOLD_DOT, false, true, "the order is the same, dot/sequential; other products enter by an FMA"},
+      {LOST_BY_ROWS, FOLD_ROWS_SUM, false, true, "few: host/sequential; many: no tree"},
+      {LOST, FOLD_ROWS_SUM, false, false, "not known: no tree is seen on either side: no tree: "},
+      {LOST, FOLD_ROWS_SUM, true, false, "not known: its results are no sums of the terms"},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (size_t n = 20; n <= LONG; n += LONG - 20) {
+      const struct fold_order_change change =
+          explain_as(rows[i].way, n, FEW_ROWS, MANY_ROWS, rows[i].problem, rows[i].unknown);
+      const bool told = n == 20 || rows[i].is_told_of_shorter_rows;
+      char want[200] = "";
+      if (told) snprintf(want, sizeof want, "%s%s", n == 20 ? "" : "of rows of 1024 terms, ", rows[i].text);
+      const bool begins =
+          told && rows[i].text[strlen(rows[i].text) - 1] == ' '; /* what follows is how that was found */
+      cr_expect_eq(strncmp(change.text, want, begins ? strlen(want) : sizeof want), 0, "row %zu, %zu terms: %s", i, n,
+                   change.text);
+    }
+}
+
+/* The row that differed is asked alone then. */
+Test(order_change, where_the_place_decides_it_is_told_of_that_row) {
+  for (size_t row = 0; row < 2; row++) {
+    struct fold_order_side few = FEW_ROWS, many = MANY_ROWS;
+    few.row = many.row = row;
+    const struct fold_order_change change = explain(BY_PLACE, 20, few, many);
+    cr_expect_str_eq(
+        change.text,
+        row ? "few: host/sequential; many: host/reverse; x[0] and x[1] meet in a sum of 2 terms, then of 20"
+            : "no change is seen, test data are added by host/sequential on both sides: something else changed",
+        "%s", change.text);
+  }
 }
 
 /* Of one row alone 1,453 terms are asked for, of more rows more. */
