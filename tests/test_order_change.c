@@ -16,6 +16,10 @@ static struct {
   float behind; /* what stood behind its last row */
   float last;   /* its last element */
   float second; /* the element beside its first */
+  unsigned threads;
+  size_t out;    /* where its output began, and */
+  bool held_nan; /* what that held */
+  bool at_end;   /* its input ended a page */
 } seen;
 
 static float add_row(const float *x, const float *y, size_t n, size_t step, size_t place, bool many) {
@@ -39,6 +43,9 @@ static fold_status add(const struct fold_subject *subject, const struct fold_cal
   seen.first = (uintptr_t)call->in % 256 / sizeof(float);
   const float *last = (const float *)call->in + (call->rows - 1) * row_step + (call->cols - 1) * step;
   seen.behind = last[1], seen.last = *last, seen.second = ((const float *)call->in)[1];
+  seen.threads = call->launch.threads;
+  seen.out = (uintptr_t)call->out % 256 / sizeof(float), seen.held_nan = isnan(*(const float *)call->out);
+  seen.at_end = (uintptr_t)(last + 1) % 4096 == 0;
   for (size_t r = 0; r < call->rows; r++) {
     const float *x = (const float *)call->in + r * row_step,
                 *y = call->other ? (const float *)call->other + r * row_step : NULL;
@@ -184,6 +191,28 @@ Test(order_change, a_side_is_laid_as_its_run_was) {
     cr_expect(!rows[i].side.more || (seen.last == 0 && !signbit(seen.last) == rows[i].side.more_zeros), "row %zu", i);
     cr_expect_eq(isnan(seen.second), rows[i].side.col_stride > 0, "row %zu: between two terms", i);
     cr_expect_eq(seen.behind, rows[i].behind, "row %zu: %g", i, (double)seen.behind);
+  }
+}
+
+/* And in what it was varied. */
+Test(order_change, a_side_is_run_as_its_run_was) {
+  static const struct {
+    struct fold_variation how;
+    unsigned threads;
+    size_t out;
+    bool held_nan;
+  } rows[] = {{{.shift = 0}, 0, 0, false},
+              {{.launch.threads = 3}, 3, 0, false},
+              {{.out_shift = 5}, 0, 5, false},
+              {{.nan = true}, 0, 0, true}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    explain(ONE_ORDER, 20, FEW_ROWS, (struct fold_order_side){.rows = 3, .how = rows[i].how, .at = "varied"});
+    cr_expect(seen.threads == rows[i].threads && seen.out == rows[i].out && seen.held_nan == rows[i].held_nan,
+              "row %zu: %u threads, output at %zu, NaN %d", i, seen.threads, seen.out, seen.held_nan);
+  }
+  for (enum fold_placement p = FOLD_AT_START; p <= FOLD_AT_END; p++) {
+    explain(ONE_ORDER, 20, FEW_ROWS, (struct fold_order_side){.rows = 3, .how.placement = p, .at = "at a page"});
+    cr_expect_eq(seen.at_end, p == FOLD_AT_END);
   }
 }
 
