@@ -38,7 +38,7 @@ Test(report_ends, axes_of_any_width_are_drawn) {
   if (system("command -v gnuplot >/dev/null") != 0) cr_skip("gnuplot is not installed");
   for (size_t a = 0; a < ERRORS; a++) {
     FILE *out = fopen(scratch_path(&s->scratch, "m.jsonl"), "w");
-    for (size_t b = 0; b < ERRORS; b++)
+    for (size_t b = a; b < ERRORS; b++) /* each pair once: an axis is as wide either way */
       for (int k = 1; k <= 4; k++) {
         const char *value = errors[k % 2 ? a : b];
         fprintf(out,
