@@ -179,7 +179,7 @@ WILD = {
     "dies_then_spoils": "it left changed: the process's ", "sends_term": "killed by signal 15 (Terminated), in a run for run_to_run: no further claim is judged there", "has_term_sent": "killed by signal 15",
     "ends_its_parent": "sent signal 15 (Terminated) to foldproof", "interrupts_its_parent": "sent signal 2 (Interrupt) to foldproof", "wakes_its_parent": "sent signal 10 (User defined signal 1) to foldproof", "halts": "a signal halted its process for 5 s",
     "lowers_hard_limit": "the process's limit of open files", "sets_alarm": "a timer, which was to send a signal later",
-    "makes_a_timer": "a timer, which was to send a signal later",
+    "makes_a_timer": "a timer, which was to send a signal later", "wanders": "the current folder",
     "ignores_children": "the handler of signal 17", "leaves_a_child": "a process that it started and did not wait for",
     "masks_files": "the mask of files' modes", "leaves_its_group": "the process's group or session", "ends_its_group": "killed by signal 9", "closes_files": "its process lost its connection to foldproof",
 }

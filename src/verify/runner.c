@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "contention.h"
+#include "footing.h"
 #include "known.h"
 #include "late.h"
 #include "surroundings.h"
@@ -348,6 +349,8 @@ static fold_status run_subject(struct fold_round *round, struct opened *opened) 
 /* Whether what was run last has left the process, or its engine, of no use to others. */
 static bool is_lost(const struct opened *opened, enum fold_engine engine) {
   if (fold_surroundings_are_spoilt() || fold_late_was_any()) return true;
+  /* What it has changed, its threads may change again. */
+  if (opened->open[engine] && opened->rig[engine].left_some && fold_footing_has_company()) return true;
   const struct fold_engine_ops *ops = opened->open[engine] ? opened->rig[engine].ops : NULL;
   return ops && !ops->is_host && ops->finish().code != FOLD_OK;
 }

@@ -264,6 +264,15 @@ static void start_timer(void) {
   if (timer_create(CLOCK_MONOTONIC, NULL, &timer) == 0)
     timer_settime(timer, 0, &(struct itimerspec){.it_value.tv_sec = 600}, NULL);
 }
+/* By a thread, again and again, from when it has returned. */
+static void *wander(void *what) {
+  while (chdir("/") == 0 && chdir("/tmp") == 0) usleep(1000);
+  return what;
+}
+static void start_wandering(void) {
+  pthread_t thread;
+  if (pthread_create(&thread, NULL, wander, NULL) == 0) pthread_detach(thread);
+}
 static void close_files(void) {
   for (int fd = 3; fd < 256; fd++) close(fd);
 }
@@ -299,6 +308,7 @@ AT_THIRD(halts, raise(SIGSTOP))
 AT_THIRD(lowers_hard_limit, lower_hard())
 AT_THIRD(sets_alarm, alarm(600))
 AT_THIRD(makes_a_timer, start_timer())
+AT_THIRD(wanders, start_wandering())
 AT_THIRD(ignores_children, signal(SIGCHLD, SIG_IGN))
 AT_THIRD(leaves_a_child, start_child())
 AT_THIRD(masks_files, umask(0777))
@@ -378,6 +388,7 @@ static const struct foldproof_guest_subject subjects[] = {
     WILD(lowers_hard_limit),
     WILD(sets_alarm),
     WILD(makes_a_timer),
+    WILD(wanders),
     WILD(ignores_children),
     WILD(leaves_a_child),
     WILD(masks_files),
