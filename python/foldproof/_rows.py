@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import itertools
+import re
 import zlib
 from typing import Any, Dict, Optional, Tuple
 
@@ -18,6 +19,7 @@ from ._see import Wrong
 
 _MOST = 1 << 28  # bytes of results that are kept of a case
 _NAN = {"f16": (10, 5), "bf16": (7, 8), "f32": (23, 8), "f64": (52, 11), "e4m3": (3, 4), "e5m2": (2, 5)}
+_OTHER_BITS = re.compile(r"(big-endian )?(objects|[SU]\d+|V(?!8$)\d+|f(80|96|128)|c(160|192|256))")  # that are no value's: pointers, padding
 _NOT_NAN = ~(1 << 62)  # of f64's patterns: a hash is less than 2 in magnitude
 
 
@@ -40,6 +42,8 @@ class Rows:
     def check(self, seen: Any, rows: int) -> None:
         if not seen.shape or seen.shape[0] != rows:
             raise Wrong(f"its results have shape {seen.shape}, and not ({rows}, ...): one result for each row")
+        if _OTHER_BITS.fullmatch(seen.dtype):
+            raise Wrong(f"its results are of {seen.dtype}: numbers of up to 64 bits are wanted, or complex ones")
         if self.result is not None and seen.dtype != self.result:
             raise Wrong(f"its results are of {seen.dtype}, and not of {self.result}")
 

@@ -53,13 +53,13 @@ def _name(array: Any, typestr: str) -> str:
         return _ML_NAMES[own]
     if typestr[1] == "O":
         return "objects"
-    name = {"i": "int", "u": "uint", "b": "bool"}.get(typestr[1], typestr[1]) + str(8 * int(typestr[2:]))
+    name = {"i": "int", "u": "uint", "b": "bool"}.get(typestr[1], typestr[1]) + str(8 * int(typestr[2:].split("[")[0]))  # of times with their unit
     return f"big-endian {name}" if typestr[0] == ">" else name
 
 
 def _see_interface(array: Any, interface: dict[str, Any], device: int) -> Seen:
     typestr, strides = interface["typestr"], interface.get("strides")
-    size = int(typestr[2:] or ctypes.sizeof(ctypes.c_void_p))
+    size = int(typestr[2:].split("[")[0] or ctypes.sizeof(ctypes.c_void_p))
     if strides is not None:
         strides = [s // size if s % size == 0 else -1 for s in strides]
     pending = None

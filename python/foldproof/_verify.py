@@ -206,7 +206,7 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
 
     fn(x) gets x of shape (rows, cols), of a dtype in `dtypes`, and returns the reduction of each row, of shape (rows,) or (rows, 1), of
     dtype `result`; of problem "dot" fn(x, y) gets two arrays of one shape; of problem "rows" it may return any shape of `rows` rows, in
-    any dtype. Arrays are views of foldproof's memory, contiguous but for stride_invariant, aligned to their element and to no more, and are gone after the call:
+    any dtype of numbers up to 64 bits, or complex. Arrays are views of foldproof's memory, contiguous but for stride_invariant, aligned to their element and to no more, and are gone after the call:
     return a new array, keep none. Where fn raises NotImplementedError the case is skipped, with its words. (jax takes aligned memory alone: its arrays are copies where they must be.)
 
     problem       "sum", "prod", "max", "min", "dot"; or "rows", any function of each row by itself (a norm, softmax, x @ W), of which

@@ -151,6 +151,16 @@ class Rows(unittest.TestCase):
             with self.assertRaises(ValueError):
                 judge(to_import.softmax, problem="rows", **more)
 
+    def test_results_whose_bytes_are_not_all_their_values(self):
+        """Pointers, padding and text would differ where the results do not."""
+        few = {"problem": "rows", "fixtures": "uniform/f32/sum/4x17/*"}
+        pair = np.dtype([("a", "u1"), ("b", "f8")], align=True)
+        for dtype in (object, np.longdouble, np.clongdouble, "U1", "S1", pair):
+            with self.assertRaisesRegex(foldproof.Broken, "numbers of up to 64 bits are wanted"):
+                judge(lambda x, dtype=dtype: np.zeros(x.shape, dtype), **few).check()
+        for dtype in ("c8", "c16", "i8", "?", "M8[s]"):
+            judge(lambda x, dtype=dtype: np.zeros(x.shape, dtype), **few).check()
+
 
 class Fresh(unittest.TestCase):
     """fresh_process in a new process that imports the callable."""
