@@ -90,6 +90,39 @@ Test(judge_repeats, a_launch_that_fails_breaks_the_claim) {
   cr_expect_eq(seen.times[16], 7);
 }
 
+/* Its input is laid anew after each run. */
+static unsigned fails_at;
+static fold_status spoil_and_fail(const struct fold_subject *subject, const struct fold_call *call) {
+  if (++seen.runs == fails_at) return fold_error(FOLD_ENVIRONMENT, "on strike");
+  (void)subject;
+  memset(call->out, 0, call->rows * sizeof(float));
+  fold_bits_store(call->dtype, (void *)(uintptr_t)call->in, 0, fold_f32_bits(100));
+  return fold_ok();
+}
+
+Test(judge_repeats, a_repeat_that_fails_breaks_the_claim_of_who_spoils_its_input_too) {
+  static char name[] = "integers";
+  struct fold_subject subject = {.name = "spoils",
+                                 .dtypes = 1u << FOLD_F32,
+                                 .ops = 1u << FOLD_SUM,
+                                 .claims = FOLD_CLAIM(FOLD_RUN_TO_RUN),
+                                 .run = spoil_and_fail};
+  struct fold_registry registry = {&subject, 1};
+  struct fold_case c = {.name = name, .file = name, .dtype = FOLD_F32, .op = FOLD_SUM, .rows = 2, .cols = FEW};
+  c.source = (struct fold_source){fold_generator_find("integers"), FOLD_F32, 7, FEW, 0};
+  struct fold_cases cases = {&c, 1, 1};
+  unsigned runs = 1;
+  for (fails_at = 0; fails_at <= runs; fails_at++) {
+    struct tally t;
+    seen.runs = 0;
+    cr_assert_eq(tally_verify(&registry, NULL, false, &cases, &t).code, FOLD_OK);
+    if (fails_at == 0) runs = seen.runs;
+    cr_expect_eq(t.last[FOLD_RUN_TO_RUN].verdict, fails_at ? FOLD_BROKEN : FOLD_HELD, "run %u of %u: %s", fails_at,
+                 runs, t.last[FOLD_RUN_TO_RUN].reason);
+  }
+  cr_expect_gt(runs, 6);
+}
+
 /* Repeats that differ, of the quiet ones and of those on a busy machine, and all patterns: the base run's, too. How many of the latter
  * there is time for is the machine's. */
 Test(judge_repeats, the_repeats_that_differ_are_counted) {

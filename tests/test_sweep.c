@@ -243,8 +243,9 @@ Test(sweep, offsets_are_those_of_short_cases_in_our_memory) {
 
 /* Whichever of its runs fails, the claim is broken, by what the run said. */
 Test(sweep, a_run_that_fails_breaks_the_claim_and_is_told) {
-  static const enum fold_claim_id claims[] = {FOLD_BATCH_INVARIANT, FOLD_ALIGNMENT_INVARIANT};
-  for (size_t k = 0; k < 2; k++) {
+  static const enum fold_claim_id claims[] = {FOLD_BATCH_INVARIANT, FOLD_ALIGNMENT_INVARIANT, FOLD_LENGTH_INVARIANT,
+                                              FOLD_PADDING_INVARIANT};
+  for (size_t k = 0; k < sizeof claims / sizeof *claims; k++) {
     struct fold_subject subject = subject_of(FOLD_CLAIM(claims[k]) | FOLD_CLAIM(FOLD_STAYS_IN_BOUNDS));
     struct tally t = judge(&subject, FOLD_ROWS_SUM, FOLD_F32, 40, 3, (struct fold_around){.n = 0});
     const struct fold_finding *f = &t.last[claims[k]];
@@ -266,10 +267,11 @@ Test(sweep, a_run_that_fails_breaks_the_claim_and_is_told) {
 
 /* Whichever run of a row's first terms has other bits: how many they were, and where they stood. */
 Test(sweep, the_terms_that_have_other_bits_elsewhere_are_told) {
-  static const char *const reasons[] = {"the row's first 1 term, as an array, gave different bits than in the row",
-                                        "the row's first 1 term, in front of zeros, gave different bits than in the row",
-                                        "the row's first 2 terms, as an array, gave different bits than in the row",
-                                        "the row's first 4 terms, in front of zeros, gave different bits than in the row"};
+  static const char *const reasons[] = {
+      "the row's first 1 term, as an array, gave different bits than in the row",
+      "the row's first 1 term, in front of zeros, gave different bits than in the row",
+      "the row's first 2 terms, as an array, gave different bits than in the row",
+      "the row's first 4 terms, in front of zeros, gave different bits than in the row"};
   struct fold_subject subject = subject_of(FOLD_CLAIM(FOLD_LENGTH_INVARIANT));
   bool told[4] = {false};
   size_t runs = 1;
