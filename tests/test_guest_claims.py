@@ -163,6 +163,14 @@ def check_sequence(guest):
     check_held(guest, "name_x*", "fresh_process", *few[:2])  # six hundred letters
 
 
+def check_processors(guest):
+    few = ("--fixtures", "normal/f32/sum/3x1000/*,normal/f32/sum/17x257/*")
+    if len(os.sched_getaffinity(0)) > 1:
+        check_refuted(guest, "by_processors", "launch_invariant", "different bits with 1 thread", *few)
+    for claim in ("launch_invariant", "leaves_no_trace"):
+        check_held(guest, "honest", claim, *few)
+
+
 def check_bad_twins(folder):
     """Who varies or dies is named, and not who promises its bits."""
     liars = str(build(folder, "liars", GUESTS / "liars.c"))
@@ -181,6 +189,7 @@ def main():
         check_offsets(guest)
         check_new_processes(guest)
         check_sequence(guest)
+        check_processors(guest)
         check_shapes(guest)
         check_twins(pathlib.Path(folder))
         # A crash is to be one, in a build with sanitizers too.

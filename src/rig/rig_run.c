@@ -9,6 +9,7 @@
 #include "watch.h"
 
 #include <omp.h>
+#include <sched.h>
 #include <stdio.h>
 
 enum { GUARD_BYTE = 0xc3, SCRATCH_ALIGN = 256, HOST_GUARD = 4096 };
@@ -199,6 +200,17 @@ static enum fold_edge edge_of(const struct fold_request *request) {
   return request->placement == FOLD_AT_START ? FOLD_EDGE_BEFORE : FOLD_EDGE_AFTER;
 }
 
+/* A guest that asks the system how many threads to take is told of one processor where it is to take one. Of more it would have to be
+ * told of as many as there are here. */
+static bool take_one_processor(cpu_set_t *own) {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  if (sched_getaffinity(0, sizeof *own, own) != 0 || CPU_COUNT(own) < 2) return false;
+  for (int k = 0; CPU_COUNT(&one) == 0; k++)
+    if (CPU_ISSET(k, own)) CPU_SET(k, &one);
+  return sched_setaffinity(0, sizeof one, &one) == 0;
+}
+
 /* With the number of threads that is asked for also where a subject takes OpenMP's own. */
 static fold_status call_subject(struct fold_rig *rig, const struct fold_subject *subject, struct fold_call *call,
                                 enum fold_edge edge, const struct window *out, const struct window *scratch,
@@ -219,6 +231,8 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
   if (host && call->launch.threads) omp_set_num_threads((int)call->launch.threads);
   struct fold_footing before = fold_footing_now();
   const unsigned threads = fold_late_threads(subject);
+  cpu_set_t processors;
+  const bool is_alone = host && subject->guest && call->launch.threads == 1 && take_one_processor(&processors);
   fold_watch_begin(call->rows * call->cols);
   char left[80] = "";
   if (rig->ops->keep) rig->ops->keep();
@@ -227,6 +241,7 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
   if (rig->ops->restore) rig->ops->restore(left); /* before the engine is used again */
   fold_status ended = status.code == FOLD_OK ? end_run(rig, call, out, scratch, glance) : rig->ops->finish();
   fold_watch_end();
+  if (is_alone) sched_setaffinity(0, sizeof processors, &processors);
   const bool looks = is_looked_at(rig) || (host && fold_late_threads(subject) > threads);
   restore_state(rig, call, &before, looks, left, traces);
   const char *late = NULL;

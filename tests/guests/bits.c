@@ -1,4 +1,6 @@
 /* bits.c: a guest whose subjects' bits depend on what they must not, each on one thing: test_guest_claims.py says which claim finds it. */
+#define _GNU_SOURCE
+#include <sched.h>
 #include <stddef.h>
 
 #include "strided.h"
@@ -47,6 +49,12 @@ static int by_first(call_of *call, void *context) {
 static uint64_t leaders;
 static int leads(call_of *call, void *context) { return (void)context, leaders++, sums(call, 1); }
 static int follows(call_of *call, void *context) { return (void)context, sums(call, leaders ? 8 : 1); }
+
+/* By the processors that the system lets it have. */
+static int by_processors(call_of *call, void *context) {
+  cpu_set_t set;
+  return (void)context, sums(call, sched_getaffinity(0, sizeof set, &set) == 0 && CPU_COUNT(&set) > 1 ? 8 : 1);
+}
 
 /* Of that many rows alone. */
 static int at_rows(call_of *call, void *context) { return sums(call, call->rows == *(uint64_t *)context ? 8 : 1); }
@@ -142,6 +150,7 @@ static const struct foldproof_guest_subject subjects[] = {
     SUBJECT("leads", "fresh_process", leads, NULL),
     SUBJECT("follows", "fresh_process", follows, NULL),
     SUBJECT(TEN(TEN("name_x")), "fresh_process", honest, NULL),
+    SUBJECT("by_processors", "launch_invariant", by_processors, NULL),
     SUBJECT("at_1111_rows", "batch_invariant", at_rows, &awkward),
     SUBJECT("odd_rows", "batch_invariant", odd_rows, NULL),
     SUBJECT("last_of_many", "batch_invariant", last_of_many, NULL),
