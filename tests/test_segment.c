@@ -14,7 +14,7 @@
 #include "collective/parts.h"
 #include "sample.h"
 
-enum { GUARD = 0xa5, PAD = 24 };
+enum { GUARD = 0xa5, PAD = 24, MOST_CALLS = 30 };
 
 /* One call of all ranks; the call's number is the seed. */
 struct shape {
@@ -46,22 +46,24 @@ static bool is_right(const struct shape *s, const unsigned char *got, const void
   return memcmp(got + PAD, want, nbytes) == 0;
 }
 
-static bool try(struct fold_segment *segment, int rank, int ranks, const struct shape *s, uint64_t seed) {
-  size_t nbytes = s->rows * fold_dtype_size(s->dtype);
-  unsigned char *all = malloc((size_t)ranks * nbytes + 1), *want = malloc(nbytes + 1), *got = malloc(nbytes + 2 * PAD);
+/* A call's terms, rank after rank, and its result. */
+struct played {
+  struct shape shape;
+  size_t nbytes;
+  unsigned char *all, *want;
+};
+
+static bool try(struct fold_segment *segment, int rank, int ranks, const struct played *p) {
+  const struct shape *s = &p->shape;
+  unsigned char *got = malloc(p->nbytes + 2 * PAD);
   struct fold_comm comm = {.rank = rank, .ranks = ranks, .parts = &parts};
   struct fold_call call = {.dtype = s->dtype, .op = s->op, .rows = s->rows, .cols = 1, .comm = &comm};
-  if (!all || !want || !got) return false;
-  for (int r = 0; r < ranks; r++) fill(s, seed, r, all + (size_t)r * nbytes);
-  memset(got, GUARD, nbytes + 2 * PAD);
-  call.in = all + (size_t)rank * nbytes;
+  if (!got) return false;
+  memset(got, GUARD, p->nbytes + 2 * PAD);
+  call.in = p->all + (size_t)rank * p->nbytes;
   call.out = got + PAD;
-  if (s->in_place) call.in = memcpy(got + PAD, all + (size_t)rank * nbytes, nbytes);
-  bool right = fold_segment_tree(segment, &call, NULL).code == FOLD_OK;
-  fold_combine_host(s->dtype, s->op, all, (size_t)ranks, s->rows, want, 1);
-  right = right && is_right(s, got, want);
-  free(all);
-  free(want);
+  if (s->in_place) call.in = memcpy(got + PAD, call.in, p->nbytes);
+  bool right = fold_segment_tree(segment, &call, NULL).code == FOLD_OK && is_right(s, got, p->want);
   free(got);
   return right;
 }
@@ -75,17 +77,30 @@ static struct shape shape_of(uint64_t k, size_t longest) {
                         bits >> 24 & 1};
 }
 
+/* Once, before ranks are forked: each has what all have. */
+static struct played play(int ranks, uint64_t k, size_t longest) {
+  struct played p = {.shape = shape_of(k, longest)};
+  const struct shape *s = &p.shape;
+  p.nbytes = s->rows * fold_dtype_size(s->dtype);
+  p.all = malloc((size_t)ranks * p.nbytes + 1);
+  p.want = malloc(p.nbytes + 1);
+  cr_assert(p.all && p.want);
+  for (int r = 0; r < ranks; r++) fill(s, k, r, p.all + (size_t)r * p.nbytes);
+  fold_combine_host(s->dtype, s->op, p.all, (size_t)ranks, s->rows, p.want, 1);
+  return p;
+}
+
 /* The calls whose results were wrong: a rank goes on, for the others wait for it. */
-static int rank_main(struct fold_segment *segment, int rank, int ranks, uint64_t calls, size_t longest) {
+static int rank_main(struct fold_segment *segment, int rank, int ranks, uint64_t calls, const struct played *played) {
   int wrong = 0;
   for (uint64_t k = 0; k < calls; k++) {
-    struct shape s = shape_of(k, longest);
+    const struct shape *s = &played[k].shape;
     if (sample_bits(k, (uint64_t)rank) % 4 == 0) usleep(200);
-    if (try(segment, rank, ranks, &s, k)) continue;
+    if (try(segment, rank, ranks, &played[k])) continue;
     if (wrong++ > 0) continue;
     fprintf(stderr, "rank %d of %d, call %llu: %zu %s, %s%s: different bits, or bytes beside them\n", rank, ranks,
-            (unsigned long long)k, s.rows, fold_dtype_name(s.dtype), fold_op_name(s.op),
-            s.in_place ? ", in place" : "");
+            (unsigned long long)k, s->rows, fold_dtype_name(s->dtype), fold_op_name(s->op),
+            s->in_place ? ", in place" : "");
   }
   return wrong;
 }
@@ -95,22 +110,25 @@ static void expect_right(int ranks, uint64_t calls, size_t longest) {
   struct fold_segment_card card;
   struct fold_segment *own = fold_segment_make(ranks, &card);
   pid_t children[64];
-  cr_assert(own != NULL && ranks <= 65);
+  struct played played[MOST_CALLS];
+  cr_assert(own != NULL && ranks <= 65 && calls <= MOST_CALLS);
+  for (uint64_t k = 0; k < calls; k++) played[k] = play(ranks, k, longest);
   for (int r = 1; r < ranks; r++) {
     children[r - 1] = fork();
     cr_assert(children[r - 1] >= 0);
     if (children[r - 1] > 0) continue;
     alarm(300);
     struct fold_segment *mapped = fold_segment_map(ranks, &card);
-    _exit(mapped && rank_main(mapped, r, ranks, calls, longest) == 0 ? 0 : 1);
+    _exit(mapped && rank_main(mapped, r, ranks, calls, played) == 0 ? 0 : 1);
   }
   alarm(300);
-  cr_expect(rank_main(own, 0, ranks, calls, longest) == 0, "rank 0 of %d", ranks);
+  cr_expect(rank_main(own, 0, ranks, calls, played) == 0, "rank 0 of %d", ranks);
   for (int r = 1; r < ranks; r++) {
     int status;
     cr_assert(waitpid(children[r - 1], &status, 0) == children[r - 1]);
     cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 0, "rank %d of %d ended with %d", r, ranks, status);
   }
+  for (uint64_t k = 0; k < calls; k++) free(played[k].all), free(played[k].want);
   fold_segment_close(own);
 }
 
