@@ -123,7 +123,8 @@ Test(process, each_timer_is_named_and_stopped_but_those_that_were_there) {
 }
 
 Test(process, the_mask_of_modes_and_the_priority_are_named_and_put_back) {
-  const int priority = getpriority(PRIO_PROCESS, 0);
+  const int priority = getpriority(PRIO_PROCESS, 0) + 1; /* not what a process begins with */
+  cr_assert_eq(setpriority(PRIO_PROCESS, 0, priority), 0);
   umask(027);
   fold_process_keep();
   umask(0);
