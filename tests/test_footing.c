@@ -43,6 +43,7 @@ static void leave_x87(unsigned short bits) {
 }
 static void leave_precision(void) { leave_x87(0x100); }
 static void leave_x87_rounding(void) { leave_x87(0x400); }
+static void leave_x87_trap(void) { leave_x87(1); }
 #endif
 static void leave_both(void) { leave_rounding(), leave_chunk(); }
 static void leave_raised(void) { feraiseexcept(FE_INEXACT | FE_UNDERFLOW); }
@@ -67,6 +68,7 @@ Test(footing, what_a_run_leaves_is_named_and_put_back) {
       {leave_trap, "which exceptions trap"},
       {leave_precision, "the x87 precision"},
       {leave_x87_rounding, "the x87 control word"},
+      {leave_x87_trap, "the x87 control word"},
 #endif
   };
   fold_footing_reset();

@@ -214,6 +214,21 @@ Test(judge, a_judge_that_says_nothing_is_broken) {
   }
 }
 
+static void looks_for_sides(struct fold_trial *trial, struct fold_finding *finding) {
+  cr_expect_eq(trial->sides.n, 0);
+  cr_expect_not(trial->has_refuting);
+  fold_find_held(finding);
+}
+
+Test(judge, a_claim_is_judged_without_what_the_one_before_found) {
+  const struct fold_claim claim = {FOLD_RUN_TO_RUN, "alone", "nothing", .runs = looks_for_sides};
+  struct fold_finding finding;
+  struct fold_case c = {.rows = 1, .cols = 3};
+  const struct fold_subject nobody = {.name = "nobody"};
+  struct fold_trial trial = {.subject = &nobody, .c = &c, .has_refuting = true, .sides.n = 3};
+  fold_judge_claim(&claim, &trial, &finding);
+}
+
 static void says_held(struct fold_trial *trial, struct fold_finding *finding) {
   (void)trial;
   fold_find_held(finding);

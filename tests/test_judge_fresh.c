@@ -80,10 +80,10 @@ Test(judge_fresh, what_only_the_new_process_did_is_told) {
     size_t row;
     struct fold_traces same;
   } rows[] = {
-      {UNWRITTEN, "result 2 was not written", 2, {.unwritten = true}},
-      {STRAY, "byte -4 from the start of the input was overwritten", 0, {.out_of_bounds = true}},
+      {UNWRITTEN, "in a new process result 2 was not written", 2, {.unwritten = true}},
+      {STRAY, "in a new process byte -4 from the start of the input was overwritten", 0, {.out_of_bounds = true}},
       {LEFT, "in a new process it left changed: the rounding mode", 0, {.left = "a signal"}},
-      {SPLIT, "rank 5 has different bits than rank 0", 1, {.ranks_differ = true}},
+      {SPLIT, "in a new process rank 5 has different bits than rank 0", 1, {.ranks_differ = true}},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
     struct fold_finding f = judge(own_hash(), "s", rows[i].more, (struct fold_traces){0});

@@ -1,6 +1,9 @@
 /* test_judge_repeats.c: run_to_run: how often a run is repeated, with which launches, and what is told of the repeats that differ. */
 #include <criterion/criterion.h>
 #include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "bits.h"
 #include "generator.h"
@@ -121,6 +124,20 @@ Test(judge_repeats, a_repeat_that_fails_breaks_the_claim_of_who_spoils_its_input
                  runs, t.last[FOLD_RUN_TO_RUN].reason);
   }
   cr_expect_gt(runs, 6);
+}
+
+static int judge_without_processes(void) {
+  if (setrlimit(RLIMIT_NPROC, &(struct rlimit){0, 0}) != 0 || (geteuid() == 0 && setuid(65534) != 0)) return 1;
+  const struct fold_finding f = judge(true, 3, FEW);
+  return f.verdict == FOLD_BROKEN && strstr(f.reason, "no process to keep the machine busy") ? 0 : 2;
+}
+
+Test(judge_repeats, a_machine_that_can_not_be_kept_busy_breaks_the_claim_and_says_so) {
+  int status = -1;
+  const pid_t child = fork();
+  if (child == 0) _exit(judge_without_processes());
+  cr_assert_eq(waitpid(child, &status, 0), child);
+  cr_expect_eq(status, 0, "%x", (unsigned)status);
 }
 
 /* Repeats that differ, of the quiet ones and of those on a busy machine, and all patterns: the base run's, too. How many of the latter

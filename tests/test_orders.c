@@ -368,6 +368,14 @@ Test(orders, the_running_error_is_u_times_the_partial_sums) {
   cr_expect(bound == 0, "one term is no rounding: %a", bound);
 }
 
+/* 2^53, and then 1 in each of 1000 sums: a double that adds these up stays at 2^53. */
+Test(orders, the_running_error_counts_what_its_own_sum_loses) {
+  enum { N = 1003 };
+  double in[N] = {0x1p53, 0, 1 - 0x1p53}, bound;
+  cr_assert(fold_order_running_error(fold_order_find("host/sequential"), FOLD_F64, in, N, &bound).code == FOLD_OK);
+  cr_expect(bound >= (0x1p53 + 1000) * 0x1p-53, "%a", bound);
+}
+
 /* ---- the table ---- */
 
 Test(orders, names_are_unique_and_found) {

@@ -53,6 +53,27 @@ Test(process, each_limit_that_is_lowered_is_named_and_put_back) {
   cr_expect_not(fold_process_is_spoilt());
 }
 
+Test(process, limits_that_the_harness_needs_are_put_back_by_each_look) {
+  static const struct {
+    int resource;
+    bool needed;
+  } rows[] = {{RLIMIT_AS, true},     {RLIMIT_CPU, true},    {RLIMIT_DATA, true},
+              {RLIMIT_NOFILE, true}, {RLIMIT_NPROC, true},  {RLIMIT_STACK, true},
+              {RLIMIT_CORE, false},  {RLIMIT_FSIZE, false}, {RLIMIT_RTTIME, false}};
+  fold_process_keep();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    char changed[80] = "";
+    struct rlimit before;
+    getrlimit(rows[i].resource, &before);
+    if (before.rlim_cur == 0) continue;
+    const rlim_t lower = before.rlim_cur == RLIM_INFINITY ? (rlim_t)1 << 48 : before.rlim_cur - 1;
+    cr_assert_eq(setrlimit(rows[i].resource, &(struct rlimit){lower, before.rlim_max}), 0);
+    fold_process_restore_limits(false, changed);
+    cr_expect_eq(changed[0] != '\0', rows[i].needed, "row %zu: %s", i, changed);
+    cr_expect_eq(restore()[0] == '\0', rows[i].needed, "row %zu", i);
+  }
+}
+
 /* As somebody who may not raise it again: 0 where the limit is then as high as it can be, and the process known as spoilt. */
 static int lower_hard_limit(rlim_t before, rlim_t hard, rlim_t want) {
   struct rlimit limit = {before, 1000};

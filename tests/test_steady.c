@@ -112,3 +112,31 @@ Test(steady, a_twin_that_varies_by_itself_refutes_nobody) {
     cr_expect(f.verdict == rows[i].verdict && strcmp(f.reason, rows[i].reason) == 0, "row %zu: %s", i, f.reason);
   }
 }
+
+/* The sum that it once gave of an input that lay there. */
+static fold_status keep_sums(const struct fold_subject *subject, const struct fold_call *call) {
+  static const void *known;
+  static uint64_t sum;
+  if (call->in != known) {
+    const fold_status status = sum_rows(subject, call);
+    known = call->in;
+    sum = fold_bits_load(call->dtype, call->out, 0);
+    return status;
+  }
+  fold_bits_store(call->dtype, call->out, 0, sum);
+  return fold_ok();
+}
+
+/* Where run_to_run is judged it has asked already. */
+Test(steady, stored_results_hold_no_claim_about_surroundings) {
+  static fold_judge_runs *const judges[] = {fold_judge_launch_invariant, fold_judge_alignment_invariant};
+  for (size_t i = 0; i < 2; i++) {
+    struct lone b;
+    open_lone(&b, FOLD_ROWS_SUM, FOLD_F32, 1, 9);
+    b.subject.run = keep_sums;
+    const struct fold_finding f = judge_lone(&b, judges[i]);
+    cr_expect_eq(f.verdict, FOLD_REFUTED);
+    cr_expect_str_eq(f.reason, "it returned stored results of another input");
+    close_lone(&b);
+  }
+}
