@@ -256,22 +256,30 @@ UNLOADABLE = {"CRASHES": "killed by signal 11", "ENDS": "ended its process with 
               "NAMELESS": "its subject 1 has no name", "EMPTY": "its table has no subject"}
 
 
+def is_asleep(seconds):
+    return subprocess.run(["pgrep", "-f", f"^sleep {seconds}$"], capture_output=True).returncode == 0
+
+
+# How long what is to be found sleeps: no other process of this machine does for just so long.
+OWN = f"9{os.getpid()}.{time.time_ns()}"
+
+
 def check_interruption(folder):
     """Amid its description: nothing that it started is left, and no folder (main looks)."""
-    run = subprocess.Popen([FOLDPROOF, "verify", "--exec", "sleep 4711 & cat"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    while subprocess.run(["pgrep", "-f", "^sleep 4711"], capture_output=True).returncode != 0:
+    run = subprocess.Popen([FOLDPROOF, "verify", "--exec", f"sleep {OWN}1 & cat"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    while not is_asleep(f"{OWN}1"):
         time.sleep(0.05)
     run.terminate()
     out, err = run.communicate(timeout=60)
-    assert run.returncode == 99 and "interrupted while sleep 4711" in err and not out, (run.returncode, out, err)
-    assert subprocess.run(["pgrep", "-f", "^sleep 4711"], capture_output=True).returncode == 1
+    assert run.returncode == 99 and "interrupted while sleep 9" in err and not out, (run.returncode, out, err)
+    assert not is_asleep(f"{OWN}1")
 
 
 STAYS = """#include <unistd.h>
 #include "foldproof_guest.h"
 static int run(const struct foldproof_guest_call *call, void *context) {
   (void)call, (void)context;
-  if (fork() == 0) execlp("sleep", "sleep", "4713", (char *)0);
+  if (fork() == 0) execlp("sleep", "sleep", SECONDS, (char *)0);
   return pause();
 }
 static const struct foldproof_guest_subject subject = {.name = "mine/stays", .run = run};
@@ -283,12 +291,12 @@ const struct foldproof_guest_table *foldproof_guest(void) { return &table; }
 def check_killed(folder):
     """By the signal that it can't answer: what guests have started ends with it, and no folder is left (main looks)."""
     (folder / "stays.c").write_text(STAYS)
-    for guest, number in (("--exec", "sleep 4712; cp {in} {out}"), 4712), (("--guest", str(build(folder, "stays", folder / "stays.c"))), 4713):
+    stays = build(folder, "stays", folder / "stays.c", options=[f'-DSECONDS="{OWN}3"'])
+    for guest, seconds in (("--exec", f"sleep {OWN}2; cp {{in}} {{out}}"), f"{OWN}2"), (("--guest", str(stays)), f"{OWN}3"):
         run = subprocess.Popen([FOLDPROOF, "verify", *guest, "--timeout", "600"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        is_there = lambda: subprocess.run(["pgrep", "-f", f"^sleep {number}"], capture_output=True).returncode == 0
         for wanted in (True, False):
             end = time.monotonic() + 60
-            while is_there() != wanted:
+            while is_asleep(seconds) != wanted:
                 assert time.monotonic() < end and (not wanted or run.poll() is None), (guest, wanted)
                 time.sleep(0.05)
             run.kill()

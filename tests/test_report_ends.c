@@ -10,8 +10,9 @@
 
 /* The page comes without the figures that gnuplot does not end, and nothing stays: no process, no file. */
 Test(report_ends, a_gnuplot_that_never_ends_costs_its_figures) {
-  static const char *const programs[] = {"#!/bin/sh\nsleep 86399\n", "#!/bin/sh\nwhile :; do :; done\n",
-                                         "#!/bin/sh\ntrap '' TERM INT\nyes\n"};
+  char sleeps[60]; /* for as long as no other process of this machine */
+  snprintf(sleeps, sizeof sleeps, "#!/bin/sh\nsleep 86399.%d\n", getpid());
+  const char *const programs[] = {sleeps, "#!/bin/sh\nwhile :; do :; done\n", "#!/bin/sh\ntrap '' TERM INT\nyes\n"};
   struct shell *s = shell_open();
   shell_put(s, "m.jsonl",
             TIMING("rows/par_64", 1) TIMING("rows/par_64_determ", 1) TIMING("rows/par_16", 1) TIMING(
@@ -23,7 +24,8 @@ Test(report_ends, a_gnuplot_that_never_ends_costs_its_figures) {
     cr_expect(strstr(s->err, "figures are left out: gnuplot") && shell_lines(s->err) == 1, "%zu: %s", i, s->err);
     cr_expect(shell_holds(s, "m.html", "A figure is missing here (gnuplot"), "%zu", i);
     cr_expect(shell_holds(s, "m.html", "The price of a fixed order") && shell_holds(s, "m.html", "</html>"), "%zu", i);
-    shell_run(s, "for i in $(seq 600); do pgrep -f '^sleep 86399' >/dev/null || break; sleep 0.1; done; ls");
+    shell_run(s, "for i in $(seq 600); do pgrep -f '^sleep 86399.%d$' >/dev/null || break; sleep 0.1; done; ls",
+              getpid());
     cr_expect_str_eq(s->out, "gnuplot\nm.html\nm.jsonl\n", "%zu: %s", i, s->out);
   }
   shell_close(s);
