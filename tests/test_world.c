@@ -198,7 +198,8 @@ static void write_scripts(struct shell *s) {
       {"prints", "#!/bin/sh\necho no partition called gpu >&2\nexit 1\n"},
       {"explains", "#!/bin/sh\necho a component is missing\necho ----\necho and this is why >&2\nexit 1\n"},
       {"warns",
-       "#!/bin/sh\necho '[a:1] plm:rsh: Warning: setpgid(2,2) failed' >&2\necho no way to node c >&2\nexit 1\n"},
+       "#!/bin/sh\necho '[a:1] mca_base_component_repository_open: unable to open mca_b: c.so is missing' >&2\n"
+       "echo '[a:1] plm:rsh: Warning: setpgid(2,2) failed' >&2\necho no way to node c >&2\nexit 1\n"},
       {"babbles", "#!/bin/sh\nprintf 12345678x%.0s $(seq 20)\nexit 1\n"},
       {"hangs", "#!/bin/sh\nexec sleep 1000\n"},
       {"one_fails", ONE("{ echo no such device >&2; exit 3; }")},

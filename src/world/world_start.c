@@ -155,8 +155,10 @@ static const char *next_line(char *text, char **rest) {
   return NULL;
 }
 
-/* Open MPI's mpirun warns of races between its own processes, which end nothing. */
-static bool is_warning(const char *line) { return strstr(line, "Warning:") != NULL; }
+/* Open MPI's mpirun warns of races between its own processes, and of plugins that can't be opened, which end nothing. */
+static bool is_warning(const char *line) {
+  return strstr(line, "Warning:") || strstr(line, "component_repository_open: unable to open");
+}
 
 /* The first line tells why, unless it warns and another does not. */
 void fold_world_printed(const struct fold_world *w, char line[FOLD_WORLD_LINE]) {
