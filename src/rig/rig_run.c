@@ -245,7 +245,7 @@ static fold_status call_subject(struct fold_rig *rig, const struct fold_subject 
   const bool looks = is_looked_at(rig) || (host && fold_late_threads(subject) > threads);
   restore_state(rig, call, &before, looks, left, traces);
   const char *late = NULL;
-  if (((host && looks) || (host && fold_late_is(subject))) && !call->comm)
+  if (host && (looks || fold_late_is(subject)) && !call->comm)
     late = fold_late_look(subject, watched, n, scratch->end ? 2 : 1, glance->got);
   if (late) snprintf(traces->left, sizeof traces->left, "%s", late);
   const fold_status closed = host ? fold_faults_end() : fold_ok();
