@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The examples of README and docs/: each fenced block that begins with "$ " or ">>> " is run, and must print what stands there.
+"""The examples of README and docs/: each fenced block that begins with "$ " or ">>> " is run, and must print what stands there. So are
+the commands in the heads of library/examples, on one case.
 
 test_examples.py FOLDPROOF SOURCE_FOLDER LIBRARY SANITIZERS
 
@@ -13,6 +14,7 @@ import io
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -74,6 +76,17 @@ def try_page(path):
         expect(path.name, typed, printed, got)
 
 
+def try_head(path):
+    """How it is built, where it is, and judged; not where what it needs is not here."""
+    command = re.search(r"((?:cc|gfortran|nvcc) .*; )?foldproof verify .*?(?=( \*/)?$)", path.read_text(), re.M)[0]
+    needs = command.split()[0]
+    if shutil.which(needs) is None or (path.suffix == ".py" and "torch" in path.name and importlib.util.find_spec("torch") is None):
+        return
+    done = subprocess.run(f"{command} --fixtures 'batch/f32/sum/2049x257/*'", shell=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if done.returncode != 77:  # no GPU
+        expect(path.name, command, "[...] held, [...] refuted, [...] skipped", done.stdout.strip().splitlines()[-1])
+
+
 def claims_of(printed, subject):
     part = printed.split(f"\n{subject} on host\n")[1]
     return [line.split()[0] for line in re.match(r"(  \w.*\n)+", part)[0].splitlines()]
@@ -102,6 +115,9 @@ with tempfile.TemporaryDirectory() as folder:
     for page in [SOURCE / "README.md", *sorted((SOURCE / "docs").glob("*.md"))]:
         try_page(page)
     try_table(SOURCE / "docs" / "claims.md", "rows/par_16_determ")
+    for example in sorted((SOURCE / "library" / "examples").glob("guest_*")):
+        if example.name != "guest_table.c":  # a part of Fortran's
+            try_head(example)
     os.chdir("/")
 for failure in failures:
     print(failure)
