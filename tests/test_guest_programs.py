@@ -75,6 +75,29 @@ def check_launches(folder):
     assert code == 1 and "violates launch_invariant" in out, (code, out, err)
 
 
+FLOOD = """#!/bin/sh
+for i in $(seq 500); do
+  head -c 1000000 /dev/zero >&2
+  sleep 0.01
+  set -- $(stat -L -c '%s %b' /proc/self/fd/2)
+  [ "$1" -gt 20000000 ] && [ $(($2 * 1024)) -lt "$1" ] && break
+done
+echo $i >"${0%/*}/parts"
+exit 3
+"""
+
+
+def check_flood(folder):
+    """What is written to standard error without end takes no memory without end, whether an answer is awaited or the program's end."""
+    program = folder / "flood"
+    program.write_text(FLOOD)
+    program.chmod(0o755)
+    for command, code in ((program, 2), (f"{program} {{in}} {{out}}", 99)):
+        done = verify("--exec", str(command), "--claims", "bounded", *ONE)
+        assert done[0] == code and "ended with exit code 3" in done[1] + done[2], done
+        assert int((folder / "parts").read_text()) < 500, "half of what was written was kept in memory"
+
+
 def check_engine():
     """A device's memory can't be put into a file."""
     code, out, err = verify("--exec", f"{MEDDLER} on_cuda", *FEW)
@@ -88,6 +111,7 @@ def main():
         check_presets()
         check_input()
         check_launches(pathlib.Path(folder))
+        check_flood(pathlib.Path(folder))
         check_engine()
     print("programs: what is not seen is skipped, what is seen is judged")
 

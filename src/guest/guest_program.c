@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <jansson.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,7 +40,9 @@ enum { LONGEST_ANSWER = 16 << 20 };
 struct program {
   pid_t pid; /* 0: not started */
   FILE *to, *from;
-  int errors; /* a file in memory: its standard error */
+  int answers; /* what `from` reads */
+  bool peeks;  /* nobody waits for an answer: only what is there is read */
+  int errors;  /* a file in memory: its standard error */
 };
 
 static struct fold_guest_slots slots;
@@ -122,6 +125,27 @@ static const char *last_words(const struct program *p, char text[140]) {
   return text;
 }
 
+/* Of what it wrote to standard error only the end is told: the rest is let go, for a program may write a log, run for run, or
+ * without end. */
+static void forget_errors(const struct program *p) {
+  enum { KEPT = 1 << 16 };
+  const off_t written = lseek(p->errors, 0, SEEK_END) - KEPT;
+  if (written > 0) fallocate(p->errors, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, written);
+}
+
+/* For fopencookie. */
+static ssize_t read_answers(void *context, char *to, size_t n) {
+  enum { PATIENCE_MS = 20 };
+  const struct program *p = context;
+  struct pollfd answers = {.fd = p->answers, .events = POLLIN};
+  while (poll(&answers, 1, p->peeks ? 0 : PATIENCE_MS) <= 0) {
+    if (p->peeks) return errno = EAGAIN, -1;
+    forget_errors(p);
+  }
+  return read(p->answers, to, n);
+}
+static int close_answers(void *context) { return close(((const struct program *)context)->answers); }
+
 static void put_away(struct program *p) {
   if (p->to) fclose(p->to);
   if (p->from) fclose(p->from);
@@ -152,7 +176,8 @@ static fold_status start(const char *command, bool asked, struct program *p) {
   if (p->pid > 0) fold_process_own_child(p->pid);
   close(from[1]);
   if (asked) close(to[0]);
-  p->from = fdopen(from[0], "r");
+  p->answers = from[0];
+  p->from = fopencookie(p, "r", (cookie_io_functions_t){.read = read_answers, .close = close_answers});
   p->to = asked ? fdopen(to[1], "w") : NULL;
   if (p->pid > 0 && p->from && (p->to || !asked)) return fold_ok();
   put_away(p);
@@ -190,19 +215,11 @@ static fold_status nonsense(struct program *p, const char *line) {
 
 /* Whether something is there before it is asked: read already with the last answer, or in the pipe. */
 static bool has_said_more(struct program *p) {
-  const int fd = fileno(p->from), flags = fcntl(fd, F_GETFL);
-  fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+  p->peeks = true;
   const int c = getc(p->from);
-  fcntl(fd, F_SETFL, flags);
+  p->peeks = false;
   clearerr(p->from); /* nothing yet is no error, and that it has ended is seen again */
   return c != EOF;
-}
-
-/* Of what it wrote to standard error only the end is told: the rest is let go, for a program may write a log, run for run. */
-static void forget_errors(const struct program *p) {
-  enum { KEPT = 1 << 16 };
-  const off_t written = lseek(p->errors, 0, SEEK_END) - KEPT;
-  if (written > 0) fallocate(p->errors, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, written);
 }
 
 /* One question and its answer. The time that it takes is the run's (watch.h). */
@@ -261,7 +278,7 @@ static fold_status describe_command(const char *command, char **json) {
 
 static fold_status describe(const struct fold_guest *guest, char **json) {
   const char *command = guest->what;
-  struct program p;
+  static struct program p; /* which may go on for as long as this process */
   json_t *answer = NULL, *question = json_pack("{s:s}", "ask", "describe");
   if (is_run_anew(command)) return describe_command(command, json);
   FOLD_TRY(start(command, true, &p));
