@@ -29,6 +29,18 @@ void *fold_list_sorted(const void *items, size_t n, size_t size, int (*compare)(
   return copy;
 }
 
+void fold_list_reverse(void *items, size_t n, size_t size) {
+  if (n == 0) return; /* nor need there be memory */
+  for (char *first = items, *last = first + n * size; n > 1; n -= 2, first += size) {
+    last -= size;
+    for (size_t i = 0; i < size; i++) {
+      const char byte = first[i];
+      first[i] = last[i];
+      last[i] = byte;
+    }
+  }
+}
+
 static int rising(const void *left, const void *right) {
   const double a = *(const double *)left, b = *(const double *)right;
   return (a > b) - (a < b);

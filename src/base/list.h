@@ -8,6 +8,8 @@
 void *fold_list_grow(void *array, size_t *n, size_t *room, size_t size);
 /* A sorted copy of n > 0 items of `size` bytes, for the caller to free; NULL: memory is short. */
 void *fold_list_sorted(const void *items, size_t n, size_t size, int (*compare)(const void *left, const void *right));
+/* The last of n items first. */
+void fold_list_reverse(void *items, size_t n, size_t size);
 /* Numbers in rising order; NaN is nowhere in particular. */
 void fold_list_rise(double *numbers, size_t n);
 

@@ -6,6 +6,7 @@
 
 #include "command.h"
 #include "command_compare_claim.h"
+#include "list.h"
 #include "output.h"
 
 enum {
@@ -263,15 +264,6 @@ fold_status fold_selection_check(const struct fold_selection *selection, const s
   return status;
 }
 
-static void turn_round(struct fold_registry *all) {
-  struct fold_subject *subjects = (struct fold_subject *)(uintptr_t)all->subjects;
-  for (size_t i = 0; i < all->n / 2; i++) {
-    const struct fold_subject first = subjects[i];
-    subjects[i] = subjects[all->n - 1 - i];
-    subjects[all->n - 1 - i] = first;
-  }
-}
-
 fold_status fold_selection_open(struct fold_selection_options *o, const struct fold_registry *own) {
   struct fold_selection *s = &o->selection;
   const char *claims = s->claims;
@@ -285,7 +277,8 @@ fold_status fold_selection_open(struct fold_selection_options *o, const struct f
   if (s->n_guests > 0) {
     FOLD_TRY(fold_guests_load(s->guests, s->n_guests, claims, s->twin, own, &o->registry));
     o->loaded = true;
-    if (s->backwards) turn_round(&o->registry);
+    if (s->backwards)
+      fold_list_reverse((void *)(uintptr_t)o->registry.subjects, o->registry.n, sizeof(struct fold_subject));
   }
   return fold_selection_check(s, &o->registry);
 }

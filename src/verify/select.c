@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "list.h"
 #include "near.h"
 #include "path.h"
 #include "runner.h"
@@ -112,10 +113,6 @@ static fold_status select_cases(const struct fold_selection *selection, unsigned
 
 fold_status fold_select_cases(const struct fold_selection *selection, unsigned ranks, struct fold_cases *cases) {
   FOLD_TRY(select_cases(selection, ranks, cases));
-  for (size_t i = 0; selection->backwards && i < cases->n / 2; i++) {
-    const struct fold_case first = cases->at[i];
-    cases->at[i] = cases->at[cases->n - 1 - i];
-    cases->at[cases->n - 1 - i] = first;
-  }
+  if (selection->backwards) fold_list_reverse(cases->at, cases->n, sizeof *cases->at);
   return check_around(selection, cases);
 }
