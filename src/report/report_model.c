@@ -33,8 +33,9 @@ const char *fold_model_word(struct fold_model *model, const char *word) {
 static json_t *surroundings_of(const json_t *record) {
   json_t *copy = json_object(), *value;
   const char *key;
-  json_object_foreach((json_t *)(uintptr_t)record, key, value) if (!fold_own_run_has(key))
-      json_object_set(copy, key, value);
+  json_object_foreach((json_t *)(uintptr_t)record, key, value) {
+    if (!fold_own_run_has(key)) json_object_set(copy, key, value);
+  }
   return copy;
 }
 
