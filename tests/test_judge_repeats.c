@@ -32,7 +32,6 @@ static fold_status answer(const struct fold_subject *subject, const struct fold_
 }
 
 static struct fold_finding judge(bool is_guest, unsigned repeats, size_t cols) {
-  static char name[] = "integers";
   static const char row; /* a guest's: only that it is one is looked at */
   struct fold_subject subject = {.name = "answers",
                                  .dtypes = 1u << FOLD_F32,
@@ -41,8 +40,7 @@ static struct fold_finding judge(bool is_guest, unsigned repeats, size_t cols) {
                                  .guest = is_guest ? (const void *)&row : NULL,
                                  .run = answer};
   struct fold_registry registry = {&subject, 1};
-  struct fold_case c = {.name = name, .file = name, .dtype = FOLD_F32, .op = FOLD_SUM, .rows = 2, .cols = cols};
-  c.source = (struct fold_source){fold_generator_find("integers"), FOLD_F32, 7, cols, 0};
+  struct fold_case c = tally_integers(2, cols);
   struct fold_cases cases = {&c, 1, 1};
   struct tally t = {0};
   struct fold_selection selection = {.engine = -1, .repeats = repeats};
@@ -104,15 +102,13 @@ static fold_status spoil_and_fail(const struct fold_subject *subject, const stru
 }
 
 Test(judge_repeats, a_repeat_that_fails_breaks_the_claim_of_who_spoils_its_input_too) {
-  static char name[] = "integers";
   struct fold_subject subject = {.name = "spoils",
                                  .dtypes = 1u << FOLD_F32,
                                  .ops = 1u << FOLD_SUM,
                                  .claims = FOLD_CLAIM(FOLD_RUN_TO_RUN),
                                  .run = spoil_and_fail};
   struct fold_registry registry = {&subject, 1};
-  struct fold_case c = {.name = name, .file = name, .dtype = FOLD_F32, .op = FOLD_SUM, .rows = 2, .cols = FEW};
-  c.source = (struct fold_source){fold_generator_find("integers"), FOLD_F32, 7, FEW, 0};
+  struct fold_case c = tally_integers(2, FEW);
   struct fold_cases cases = {&c, 1, 1};
   unsigned runs = 1;
   for (fails_at = 0; fails_at <= runs; fails_at++) {

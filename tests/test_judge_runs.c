@@ -41,15 +41,13 @@ static fold_status sum_integers(const struct fold_subject *subject, const struct
 }
 
 static struct tally judge(enum fold_claim_id claim, size_t rows, size_t cols, unsigned fails_at) {
-  static char name[] = "integers";
   struct fold_subject subject = {.name = "counts",
                                  .dtypes = 1u << FOLD_F32,
                                  .ops = 1u << FOLD_SUM,
                                  .claims = FOLD_CLAIM(claim),
                                  .run = sum_integers};
   struct fold_registry registry = {&subject, 1};
-  struct fold_case c = {.name = name, .file = name, .dtype = FOLD_F32, .op = FOLD_SUM, .rows = rows, .cols = cols};
-  c.source = (struct fold_source){fold_generator_find("integers"), FOLD_F32, 7, cols, 0};
+  struct fold_case c = tally_integers(rows, cols);
   struct fold_cases cases = {&c, 1, 1};
   struct tally t;
   seen.runs = 0;
@@ -346,7 +344,6 @@ static fold_status keep(const struct fold_subject *subject, const struct fold_ca
 
 /* Which term is changed first the input's hash says: row and place name it. */
 Test(judge_runs, the_term_whose_change_was_not_seen_is_named) {
-  static char name[] = "integers";
   static const struct { size_t rows, cols; } kept[] = {{3, 5}, {1, 9}, {4, 6}, {5, 1}};
   struct fold_subject subject = {.name = "keeps",
                                  .dtypes = 1u << FOLD_F32,
@@ -355,12 +352,10 @@ Test(judge_runs, the_term_whose_change_was_not_seen_is_named) {
                                  .run = keep};
   struct fold_registry registry = {&subject, 1};
   for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
-    struct fold_case c = {.name = name, .file = name, .dtype = FOLD_F32, .op = FOLD_SUM};
+    struct fold_case c = tally_integers(kept[i].rows, kept[i].cols);
     struct fold_cases cases = {&c, 1, 1};
     struct tally t;
     char reason[100];
-    c.rows = kept[i].rows, c.cols = kept[i].cols;
-    c.source = (struct fold_source){fold_generator_find("integers"), FOLD_F32, 7, c.cols, 0};
     cache.in = NULL;
     cr_assert_eq(tally_verify(&registry, NULL, false, &cases, &t).code, FOLD_OK);
     const struct fold_finding *f = &t.last[FOLD_RUN_TO_RUN];
