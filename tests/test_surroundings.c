@@ -251,7 +251,7 @@ Test(surroundings, what_the_end_of_a_trial_finds_is_named_and_put_back) {
       {close_memory, "whether others may look at its process's memory"},
       {lead_a_group, group == getpid() ? "" : "the process's group or session"},
   };
-  const unsigned n_files = files_open() + 1; /* the current folder's stays open */
+  const unsigned n_files = files_open() + 2; /* the current folder's and the root's stay open */
   for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
     char changed[80] = "";
     cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
@@ -313,6 +313,36 @@ Test(surroundings, what_is_changed_between_subjects_is_no_subjects) {
   fold_surroundings_end(changed);
   cr_expect_str_empty(changed);
   cr_expect_str_eq(getenv("FOLD_NEW"), "4");
+}
+
+/* In one look with another current folder, which is put back then, too. */
+Test(surroundings, another_root_folder_is_named_and_put_back) {
+  char changed[80] = "", folder[PATH_MAX] = "";
+  begin();
+  cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
+  if (chdir("/proc") != 0 || chroot("/tmp") != 0) cr_skip("only a privileged user may have another root folder");
+  fold_surroundings_restore(FOLD_LOOK_SHORT, changed);
+  cr_expect_str_empty(changed);
+  fold_surroundings_restore(FOLD_LOOK_LONG, changed);
+  cr_expect_str_eq(changed, "the root folder");
+  cr_expect(access("/proc/self", F_OK) == 0 && getcwd(folder, sizeof folder) && strcmp(folder, "/tmp") == 0, "%s",
+            folder);
+  cr_expect(!fold_surroundings_are_spoilt());
+  changed[0] = '\0';
+  fold_surroundings_end(changed);
+  cr_expect_str_empty(changed);
+}
+
+/* Who has given up his privileges stays there. */
+Test(surroundings, a_root_folder_that_can_not_be_put_back_spoils_it) {
+  char changed[80] = "";
+  begin();
+  cr_assert_eq(fold_surroundings_keep().code, FOLD_OK);
+  if (chroot("/tmp") != 0) cr_skip("only a privileged user may have another root folder");
+  cr_assert_eq(seteuid(65534), 0);
+  fold_surroundings_restore(FOLD_LOOK_LONG, changed);
+  cr_expect_str_eq(changed, "the root folder");
+  cr_expect(fold_surroundings_are_spoilt());
 }
 
 /* Limits, handlers and the like the harness leaves alone between subjects, unless it says that it has changed them. */

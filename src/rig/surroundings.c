@@ -5,17 +5,15 @@
  */
 #include "surroundings.h"
 
-#include <fcntl.h>
-#include <limits.h>
 #include <locale.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
+#include "folders.h"
 #include "process.h"
 
 /* The strings of an environment, and their copies. */
@@ -34,9 +32,7 @@ static struct {
   /* The same, of our own: the environment once it was put back. Former ones stay, for some of their strings may be in use. */
   struct variables *given;
   bool gives; /* given is of these variables */
-  char folder[PATH_MAX];
-  int file; /* of the folder; -1: it can't be opened, and is left alone */
-} known = {.file = -1};
+} known;
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
 static _Thread_local struct {
@@ -140,27 +136,6 @@ static void look_at_variables(bool whole, char changed[80]) {
   put_variables_back();
 }
 
-/* ---- the current folder ---- */
-
-static void keep_folder(void) {
-  char folder[PATH_MAX] = "";
-  if (getcwd(folder, sizeof folder) && known.file >= 0 && strcmp(folder, known.folder) == 0) return;
-  close(known.file); /* of -1 nothing */
-  known.file = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
-  memcpy(known.folder, folder, sizeof folder);
-}
-
-/* A folder that somebody else has renamed is the same one. */
-static void look_at_folder(char changed[80]) {
-  char folder[PATH_MAX] = "";
-  struct stat before, now;
-  if (known.file < 0 || (getcwd(folder, sizeof folder) && strcmp(folder, known.folder) == 0)) return;
-  if (fstat(known.file, &before) != 0) return;
-  if (stat(".", &now) == 0 && before.st_dev == now.st_dev && before.st_ino == now.st_ino) return;
-  if (!changed[0]) snprintf(changed, 80, "the current folder");
-  (void)!fchdir(known.file); /* where that fails, the next run begins where this one ended (keep_folder) */
-}
-
 /* ---- the stack ---- */
 
 /* A stack doesn't grow past a limit that was lowered, of itself or of the address space: what the harness needs of it until
@@ -217,7 +192,7 @@ static fold_status keep_known(void) {
   if (known.kept) return fold_ok();
   FOLD_TRY(keep_variables());
   FOLD_TRY(keep_locale());
-  keep_folder();
+  fold_folders_keep();
   keep_stack();
   if (!known.process_kept) fold_process_keep();
   known.kept = known.process_kept = true;
@@ -241,12 +216,12 @@ void fold_surroundings_restore(enum fold_look look, char changed[80]) {
       fold_process_restore_limits(look == FOLD_LOOK_WHOLE, changed); /* first: all else needs memory and files */
     look_at_locale(changed);
     look_at_variables(reads, changed);
-    if (reads) look_at_folder(changed);
+    if (reads) fold_folders_restore(changed);
   }
   pthread_mutex_unlock(&turn);
 }
 
-bool fold_surroundings_are_spoilt(void) { return fold_process_is_spoilt(); }
+bool fold_surroundings_are_spoilt(void) { return fold_process_is_spoilt() || fold_folders_are_lost(); }
 
 static void forget_but_process(void) { own.kept = known.kept = false; }
 

@@ -1,5 +1,5 @@
 /* surroundings.h: what a run finds in its process besides its arithmetic (footing.h), and who changed it: the signal mask, the
- * environment's variables, the current folder, and the locale, the process's and the thread's.
+ * environment's variables, the current and the root folder, and the locale, the process's and the thread's.
  *
  * A subject that leaves another locale would have the harness read and write other numbers; one that leaves another folder, find no
  * fixture. Threads that are ranks of one process share what is kept of it.
@@ -12,7 +12,7 @@
 /* Keeps what there is now, to be compared with; where something is kept already, that stays. NO_MEMORY. */
 fold_status fold_surroundings_keep(void);
 
-/* How much is looked at: SHORT takes no longer than a short run; LONG also has the current folder, variables that were written in place, and
+/* How much is looked at: SHORT takes no longer than a short run; LONG also has folders, variables that were written in place, and
  * the limits without which the harness itself could not go on; WHOLE has all limits. */
 enum fold_look { FOLD_LOOK_SHORT, FOLD_LOOK_LONG, FOLD_LOOK_WHOLE };
 

@@ -64,6 +64,7 @@ LEAVES = {
     "alarm": (lambda: signal.alarm(1000), "a timer", lambda: signal.getitimer(signal.ITIMER_REAL)),
     "locale": (lambda: locale.setlocale(locale.LC_CTYPE, "C" if locale.setlocale(locale.LC_CTYPE) != "C" else "C.UTF-8"), "the locale", lambda: locale.setlocale(locale.LC_CTYPE)),
     "folder": (lambda: os.chdir("/"), "the current folder", os.getcwd),
+    "root": (lambda: os.chroot("/tmp"), "the root folder", lambda: (os.stat("/").st_ino, os.getcwd())),
     "umask": (lambda: os.umask(0o727), "the mask of files' modes", lambda: [os.umask(os.umask(0o22))]),
     "variable": (lambda: os.environ.update(FOLD_LEFT="1"), "the environment's variable FOLD_LEFT", os.environ.copy),
     "variable lost": (lambda: os.environ.pop("FOLD_THERE"), "the environment's variable FOLD_THERE", os.environ.copy),
@@ -79,6 +80,8 @@ LEAVES = {
 }
 if UPWARD:
     LEAVES["rounding"] = (lambda: ctypes.CDLL("libm.so.6").fesetround(UPWARD), "the rounding mode", ctypes.CDLL("libm.so.6").fegetround)
+if os.geteuid() != 0:
+    del LEAVES["root"]
 if len(os.sched_getaffinity(0)) < 2:
     del LEAVES["processors"]
 
