@@ -16,17 +16,18 @@ import ctypes
 from typing import Any, Optional
 
 from . import _arrays, _golden, _library, _result, _reveal, _see, _verify
+from ._arrays import Unavailable
 from ._golden import Differs, Stale, golden
 from ._library import Measure, check as _check, library as _lib, text as _text, whole as _whole
 from ._result import Broken, Failure, NothingJudged, Refuted, Result
 from ._reveal import Tree, reveal
 from ._verify import judge, verify
 
-__all__ = ["Broken", "Differs", "Failure", "Measure", "NothingJudged", "Refuted", "Result", "Stale", "Tree", "exact", "golden", "judge",
+__all__ = ["Broken", "Differs", "Failure", "Measure", "NothingJudged", "Refuted", "Result", "Stale", "Tree", "Unavailable", "exact", "golden", "judge",
            "measure", "reduction", "reductions", "replay", "reveal", "verify"]
 
 
-for _public in (Broken, Differs, Failure, NothingJudged, Refuted, Result, Stale):  # as users know them
+for _public in (Broken, Differs, Failure, NothingJudged, Refuted, Result, Stale, Unavailable):  # as users know them
     _public.__module__ = __name__
 for _module in (_arrays, _golden, _library, _result, _reveal, _verify):  # in pytest a failure is shown at the caller's line
     setattr(_module, "__tracebackhide__", True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import importlib.util
 import sys
 from ctypes import POINTER, c_char_p, c_int32, c_int64, c_uint8, c_uint16, c_uint64, c_void_p
 from typing import Any, Callable, Iterable, Tuple
@@ -26,6 +27,10 @@ _NAMES = {(code, bits): name for name, (code, bits, _) in DTYPES.items()}
 _ML_DTYPES = {"bf16": "bfloat16", "e4m3": "float8_e4m3fn", "e5m2": "float8_e5m2"}
 CPU, CUDA, CUDA_HOST, CUDA_MANAGED = 1, 2, 3, 13
 FRAMEWORKS = ("numpy", "torch", "cupy", "jax")
+
+
+class Unavailable(ImportError):
+    """This machine lacks what was asked for: a framework, CUDA's driver. That is no proof of anything."""
 
 
 class _Tensor(ctypes.Structure):
@@ -124,9 +129,18 @@ def check(like: str, dtypes: Iterable[str]) -> None:
             _ml_dtype(dtype)
 
 
+def _import(like: str) -> Any:
+    try:
+        return importlib.import_module("jax.numpy" if like == "jax" else like)
+    except ModuleNotFoundError as error:
+        if error.name != like:  # it is there, and incomplete
+            raise
+    raise Unavailable(f"like={like!r}: {like} is not installed")
+
+
 def maker(like: str) -> Callable[[Lent], Any]:
     """How a framework makes an array of what is lent."""
-    module = importlib.import_module("jax.numpy" if like == "jax" else like)
+    module = _import(like)
     if like == "numpy":
 
         def make(lent: Lent) -> Any:
@@ -140,11 +154,20 @@ def maker(like: str) -> Callable[[Lent], Any]:
     return module.from_dlpack
 
 
+def _is_there(name: str) -> bool:
+    try:
+        return name in sys.modules or importlib.util.find_spec(name) is not None
+    except ValueError:  # a module that was made by hand
+        return True
+
+
 def pick(like: str | None, cuda: bool = False) -> str:
     """The framework that is meant: of those that were imported the first that fits the device; else numpy."""
     fit = FRAMEWORKS[1:] if cuda else ("torch", "numpy")
     if like is None:
         like = next((name for name in fit if name in sys.modules), None if cuda else "numpy")
+    if like is None and not any(map(_is_there, fit)):
+        raise Unavailable("device='cuda': none of torch, cupy and jax is installed")
     if like is None:
         raise ValueError("device='cuda': import torch, cupy or jax first, or pass like=, the name of one of them")
     if like not in FRAMEWORKS or (cuda and like == "numpy"):

@@ -7,6 +7,7 @@ import os
 from ctypes import byref, c_int, c_size_t, c_uint64, c_void_p
 from typing import Any, Optional
 
+from ._arrays import Unavailable
 from ._see import ALL, Seen, Wrong, see, tight
 
 _MEMORY_TYPE, _DEVICE_ORDINAL, _DEVICE = 2, 9, 2  # cuda.h: CU_POINTER_ATTRIBUTE_..., CU_MEMORYTYPE_DEVICE
@@ -29,7 +30,10 @@ class Device:
     """The thread's current device, in the harness's context."""
 
     def __init__(self) -> None:
-        self.driver = ctypes.CDLL(os.environ.get("FOLDPROOF_CUDA_DRIVER") or "libcuda.so.1")
+        try:
+            self.driver = ctypes.CDLL(os.environ.get("FOLDPROOF_CUDA_DRIVER") or "libcuda.so.1")
+        except OSError as error:
+            raise Unavailable(f"device='cuda': CUDA's driver can't be loaded: {error}") from None
 
     def call(self, name: str, *arguments: Any) -> None:
         code = getattr(self.driver, name)(*arguments)

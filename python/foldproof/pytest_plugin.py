@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import json
 import operator
+import os
 from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 import pytest
@@ -79,6 +80,24 @@ def pytest_runtest_makereport(item: Any, call: Any) -> Any:
     return report
 
 
+def _requires_gpus() -> bool:
+    """A runner that says so has no test skipped for want of one."""
+    return os.environ.get("FOLDPROOF_REQUIRE_GPUS", "0") not in ("", "0")
+
+
+def _or_skip(call: Callable[[], Any], on_gpu: bool = False) -> Any:
+    """A test of which nothing can be judged is skipped, with the reason."""
+    import foldproof as package
+
+    __tracebackhide__ = True
+    try:
+        return call()
+    except (package.NothingJudged, package.Stale, package.Unavailable) as nothing:
+        if isinstance(nothing, package.Unavailable) and on_gpu and _requires_gpus():
+            raise
+        pytest.skip(str(nothing))
+
+
 class Foldproof:
     """The package, with records kept."""
 
@@ -97,11 +116,16 @@ class Foldproof:
             both = {**mark.kwargs, **both}
         return {**both, **asked}
 
+    def _call(self, function: Callable[..., Any], *what: Any, **asked: Any) -> Any:
+        __tracebackhide__ = True
+        asked = self._asked(asked)
+        return _or_skip(lambda: function(*what, **asked), asked.get("device") == "cuda")
+
     def _judged(self, fn: Callable[..., Any], asked: Mapping[str, Any]) -> Any:
         import foldproof as package
 
         __tracebackhide__ = True
-        return package.judge(fn, **self._asked(asked))
+        return self._call(package.judge, fn, **asked)
 
     def _kept(self, result: Any) -> Any:
         if self._item.config.getoption(_FILE):
@@ -110,13 +134,8 @@ class Foldproof:
 
     @staticmethod
     def _checked(result: Any) -> Any:
-        import foldproof as package
-
         __tracebackhide__ = True
-        try:
-            return result.check()
-        except package.NothingJudged as nothing:
-            pytest.skip(str(nothing))
+        return _or_skip(result.check)
 
     def judge(self, fn: Callable[..., Any], **asked: Any) -> Any:
         """As foldproof.judge."""
@@ -133,10 +152,7 @@ class Foldproof:
         import foldproof as package
 
         __tracebackhide__ = True
-        try:
-            return package.golden(fn, folder, **self._asked(asked))
-        except package.Stale as stale:
-            pytest.skip(str(stale))
+        return self._call(package.golden, fn, folder, **asked)
 
 
 @pytest.fixture

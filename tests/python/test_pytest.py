@@ -98,9 +98,9 @@ def expect(true, what):
         failures.append(what)
 
 
-def pytest_in(folder, options, tests, library=LIBRARY):
+def pytest_in(folder, options, tests, library=LIBRARY, **variables):
     python = str(Path(__file__).resolve().parents[2] / "python")
-    env = dict(os.environ, FOLDPROOF_LIBRARY=library, FOLDPROOF_FIXTURES=FIXTURES, PYTHONPATH=python)
+    env = dict(os.environ, FOLDPROOF_LIBRARY=library, FOLDPROOF_FIXTURES=FIXTURES, PYTHONPATH=python, **variables)
     command = [sys.executable, "-m", "pytest", "-p", "foldproof.pytest_plugin", "-p", "no:cacheprovider", "-rA", *options, *tests]
     return subprocess.run(command, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
@@ -189,6 +189,54 @@ def check_mistakes(folder):
         expect(module not in done.stdout, f"of mistakes: it shows {module}")
 
 
+LACKING = """
+import sys
+import types
+
+import foldproof
+import pytest
+
+few = dict(fixtures="uniform*", claims="run_to_run")
+
+def row_sum(x):
+    return x.sum(-1)
+
+test_made = foldproof.reductions({"py/sum": row_sum}, device="cuda", **few)
+
+def test_judge(foldproof):
+    foldproof.judge(row_sum, device="cuda", **few)
+
+@pytest.mark.foldproof(device="cuda")
+def test_golden(foldproof):
+    foldproof.golden(row_sum, "kept", fixtures="uniform*")
+
+def test_driver(foldproof, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", types.ModuleType("cupy"))
+    sys.modules["cupy"].from_dlpack = None
+    monkeypatch.setenv("FOLDPROOF_CUDA_DRIVER", "nowhere.so")
+    foldproof.verify(row_sum, device="cuda", **few)
+
+def test_framework(foldproof):
+    foldproof.verify(row_sum, like="jax", **few)
+
+def test_mistake(foldproof):
+    foldproof.verify(row_sum, device="cuda", like="numpy", **few)
+"""
+
+
+def check_lacking(folder):
+    """What this machine lacks skips a test, unless GPUs are required; a mistake fails it."""
+    (folder / "test_lacking.py").write_text(LACKING)
+    of_gpu = {*(f"test_made[py/sum-{claim}-f32]" for claim in ("run_to_run", *TIDY)), "test_judge", "test_golden", "test_driver"}
+    for required, failed in (("0", {"test_mistake"}), ("1", of_gpu | {"test_mistake"})):
+        done = pytest_in(folder, [], ["test_lacking.py"], FOLDPROOF_REQUIRE_GPUS=required)
+        expect(outcomes_of(done.stdout) == dict.fromkeys(failed, "FAILED"), f"lacking, {required} required: {done.stdout[-3000:]}")
+        expect(f"{len(of_gpu) + 2 - len(failed)} skipped" in done.stdout, f"lacking: {done.stdout[-500:]}")
+    done = pytest_in(folder, [], ["test_lacking.py"])
+    for words in ("device='cuda': none of torch, cupy and jax is installed", "CUDA's driver can't be loaded: nowhere.so", "jax is not installed"):
+        expect(words in done.stdout, f"lacking: it does not say {words!r}: {done.stdout[-2000:]}")
+
+
 def check_no_file(folder):
     done = pytest_in(folder, ["--foldproof-record", "nowhere/records.jsonl"], ["test_others.py"])
     expect(done.returncode == 4 and "--foldproof-record" in done.stdout, f"a file that can't be: {done.returncode}, {done.stdout[-500:]}")
@@ -207,6 +255,8 @@ with tempfile.TemporaryDirectory() as name:
     check_without_library(place)
     check_mistakes(place)
     check_no_file(place)
+    if not any(importlib.util.find_spec(name) for name in ("torch", "cupy", "jax")):
+        check_lacking(place)
 for failure in failures[:10]:
     print(failure)
 print(f"{len(failures)} failures")

@@ -3,6 +3,7 @@
 
 test_told.py LIBRARY FIXTURES SANITIZERS
 """
+import functools
 import io
 import os
 import subprocess
@@ -53,8 +54,16 @@ class Told(unittest.TestCase):
     def test_cuda_with_no_framework(self):
         for name in ("torch", "cupy", "jax"):
             self.assertNotIn(name, sys.modules)
-        with self.assertRaisesRegex(ValueError, "import torch, cupy or jax first, or pass like="):
-            foldproof.judge(to_import.row_sum, device="cuda")
+        ask = functools.partial(foldproof.judge, to_import.row_sum, device="cuda")
+        with unittest.mock.patch("importlib.util.find_spec", return_value=None):
+            self.assertRaisesRegex(foldproof.Unavailable, "^device='cuda': none of torch, cupy and jax is installed$", ask)
+        with unittest.mock.patch("importlib.util.find_spec", return_value="installed"):
+            self.assertRaisesRegex(ValueError, "import torch, cupy or jax first, or pass like=", ask)
+
+    def test_a_framework_that_is_not_installed(self):
+        with unittest.mock.patch.dict(sys.modules, cupy=None):
+            with self.assertRaisesRegex(foldproof.Unavailable, "^like='cupy': cupy is not installed$"):
+                foldproof.judge(to_import.row_sum, like="cupy")
 
     def test_a_wrong_shape_is_told_with_the_right_one(self):
         with self.assertRaises(foldproof.Broken) as caught:
