@@ -108,6 +108,13 @@ def check_models(folder):
     check(folder, "the next job", "run_to_run", 0, "1 held, 0 refuted", gpus=one, a=[record], b=[record])
     check(folder, "another job's bits", "run_to_run", 1, "0 held, 1 refuted", gpus=one, a=[record],
           b=[judgement("cub/reduce", "run_to_run", OTHER)])
+    # What differs between both environments is told as without --claim, what only one tells is not.
+    folder.write("a.jsonl", "NVIDIA A", record)
+    for name, cores in (("a", 1), ("b", 2)):
+        told = {**environment("NVIDIA A"), "cores": cores, "gpus": [{"name": "NVIDIA A", "driver": f"{cores}.0"}], name: "only here"}
+        (folder.path / f"{name}.jsonl").write_text(json.dumps(told) + "\n" + json.dumps(record) + "\n")
+    text = folder.compare("run_to_run")[1]
+    expect("\n  gpu driver: 1.0, then 2.0\n  cores: 1, then 2\nsubject" in text, f"environments: {text}")
     # A record that was cut holds nothing of what it lacks.
     announced = {**environment("NVIDIA A"), "closing_line": True}
     (folder.path / "b.jsonl").write_text(json.dumps(announced) + "\n" + json.dumps(record) + "\n")

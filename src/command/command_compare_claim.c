@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "compare.h"
 #include "list.h"
 #include "record.h"
 #include "report_lines.h"
@@ -163,15 +164,15 @@ static fold_status check_gpus(const struct judging *j) {
   return fold_ok();
 }
 
-/* What of two environments has other words, one level deep. */
+/* Of what both tell. */
 static void print_changes(const json_t *a, const json_t *b) {
   const char *key;
-  json_t *value;
-  json_object_foreach((json_t *)b, key, value) {
-    const char *before = fold_record_text(a, key), *now = fold_record_text(b, key);
-    if (*before && *now && strcmp(before, now) != 0 && strcmp(key, FOLD_KEY(date)) != 0)
-      fold_print_line("  %s: %s, then %s", key, before, now);
+  json_t *changes = fold_compare_environments(a, b), *pair;
+  json_object_foreach(changes, key, pair) {
+    const char *before = json_string_value(json_array_get(pair, 0)), *now = json_string_value(json_array_get(pair, 1));
+    if (before && *before && now && *now) fold_print_line("  %s: %s, then %s", key, before, now);
   }
+  json_decref(changes);
 }
 
 /* --- judging */
@@ -273,8 +274,6 @@ static void print_counts(struct judging *j, const size_t only[2], size_t total[2
   fold_print_line("%s: %s (%s) against %s (%s)", j->claim, gpu_of(&j->side[0]), j->side[0].path, gpu_of(&j->side[1]),
                   j->side[1].path);
   print_changes(j->side[0].environment, j->side[1].environment);
-  print_changes(json_array_get(json_object_get(j->side[0].environment, "gpus"), 0),
-                json_array_get(json_object_get(j->side[1].environment, "gpus"), 0));
   printf("%-40s %8s %8s\n", "subject", "held", "refuted");
   for (size_t i = 0; i < j->n_counts; i++) {
     const struct counts *c = &j->counts[i];
