@@ -279,8 +279,39 @@ def check_replays(folder):
     expect(r"^nothing could be run again: .*; Python callables are run again from Python \(foldproof\.verify\)$", said)
 
 
+def check_guests(folder):
+    """A guest that was built anew, or whose script was edited, is told beside the results, by its file and the hash of that; wherever it lies."""
+    build_liars(folder)
+    (folder / "mine.py").write_text(GUEST)
+    (folder / "moved").mkdir()
+    program = f"X=1 {sys.executable} 'mine.py'"
+    words = ("-s", "mine/sum,liar/rounds_down", "-f", "normal/f32/sum/1x33/seed1", "--jsonl")
+    run("record", "--guest", "./liars.so", "--exec", program, *words, "a", cwd=folder, code=0)
+    (folder / "liars.so").rename(folder / "moved" / "liars.so")
+    (folder / "mine.py").write_text(GUEST.replace("sum(x)", "sum(x) + 1"))
+    run("record", "--guest", "moved/liars.so", "--exec", program, *words, "b", cwd=folder, code=0)
+    files = [[guest["file"] for guest in lines_of(folder / name)[0]["guests"]] for name in "ab"]
+    assert files == [["liars.so", pathlib.Path(sys.executable).name, "mine.py"]] * 2, files
+    _, said = run("compare", "a", "b", cwd=folder, code=1)
+    expect(r"^DIFFERS: mine/sum on host", said)
+    expect(r"^  Environment +First +Second\n  guest 3 xxh3 +0x\w{16} +0x\w{16}$", said)
+    with open(folder / "moved" / "liars.so", "ab") as file:
+        file.write(b"1")
+    run("record", "--guest", "moved/liars.so", "-s", "liar/rounds_down", *words[2:], "b", cwd=folder, code=0)
+    told = json.loads(run("compare", "a", "b", "--format", "json", cwd=folder, code=1)[1])["environment"]
+    assert list(told) == ["guest xxh3", "guests"] and told["guests"] == ["3", "1"], told
+    # A record from before this was told; and GPUs, which are told by their place, and counted where one machine has more.
+    first, *rest = lines_of(folder / "a")[:-1]
+    del first["closing_line"]
+    rest[0].update(results=["0x3f800000"], values=["1"], results_xxh3="0x5b0d13ae2d0bbde4")
+    put(folder / "b", [{**{key: first[key] for key in first if key != "guests"}, "gpus": [{"name": "A"}, {"name": "C"}, {"name": "C"}]}, *rest])
+    put(folder / "c", [{**first, "gpus": [{"name": "A"}, {"name": "B"}]}, *lines_of(folder / "a")[1:-1]])
+    told = json.loads(run("compare", "b", "c", "--format", "json", cwd=folder, code=1)[1])["environment"]
+    assert told["gpu 2 name"] == ["C", "B"] and told["gpus"] == ["3", "2"] and told["guest file"] == ["", "liars.so"], told
+
+
 with tempfile.TemporaryDirectory() as scratch:
     write_records(pathlib.Path(scratch))
     build_liars(pathlib.Path(scratch))
-    for check in (check_compare, check_formats, check_across, check_names, check_verdicts, check_rerun, check_replays):
+    for check in (check_compare, check_formats, check_across, check_names, check_verdicts, check_rerun, check_replays, check_guests):
         check(pathlib.Path(scratch))

@@ -145,6 +145,9 @@ fold_status fold_tell_environment(struct fold_records *records, const char *envi
   json_t *told = json_loads(environment, 0, NULL), *asked = fold_asked_of(selection);
   if (told && json_object_size(asked)) json_object_set(told, "asked", asked);
   json_decref(asked);
+  json_t *files = fold_guests_files(selection->guests, selection->n_guests);
+  if (told && json_array_size(files)) json_object_set(told, "guests", files);
+  json_decref(files);
   return fold_records_environment(records, told);
 }
 

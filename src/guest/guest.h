@@ -7,6 +7,8 @@
 #ifndef FOLD_GUEST_H
 #define FOLD_GUEST_H
 
+#include <jansson.h>
+
 #include "judge.h"
 
 enum { FOLD_GUESTS_MOST = 64 };
@@ -61,6 +63,10 @@ struct fold_guest_slots {
   const char *what[FOLD_GUESTS_MOST];
 };
 fold_status fold_guest_slot(struct fold_guest_slots *slots, const struct fold_guest *guest, size_t *slot);
+
+/* The files that they are, by content, as a record of the environment tells them: [{"file": "mine.so", "xxh3": "0x..."}]; NULL: memory is
+ * short. */
+json_t *fold_guests_files(const struct fold_guest *guests, size_t n);
 
 /* The claims that its door sees nothing of: a mask. */
 uint64_t fold_guest_unseen(const struct fold_subject *subject);
