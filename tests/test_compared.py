@@ -121,6 +121,14 @@ def check_formats(folder):
             expect(says or "agree", said)
     suite = xml.etree.ElementTree.fromstring(run("compare", "open", "few", "--format", "junit", cwd=folder, code=1)[1])
     assert suite.find("properties/property[@name='cpu']").get("value").endswith(", then another <cpu>")
+    # To a file, as report does: the same text, whatever the exit code; a file that is compared is no output.
+    for form in ("text", "markdown", "junit", "json"):
+        said = run("compare", "open", "few", "--format", form, cwd=folder, code=1)[1]
+        assert run("compare", "open", "few", "-f", form, "-o", "told", cwd=folder, code=1)[1] == "" and (folder / "told").read_text() == said, form
+    expect("few: cannot be written|few: .*read", run("compare", "open", "few", "--output", "few", cwd=folder, code=2)[1])
+    run("compare", "w", "no such file", "-o", "none", cwd=folder, code=2)
+    assert not (folder / "none").exists()
+    expect("--claim prints text", run("compare", "w", "w", "--claim", "run_to_run", "-o", "told", cwd=folder, code=2)[1])
     expect("--claim prints text", run("compare", "w", "w", "--claim", "run_to_run", "--format", "junit", cwd=folder, code=2)[1])
 
 

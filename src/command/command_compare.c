@@ -13,15 +13,16 @@
 #include "command.h"
 #include "command_compare_claim.h"
 #include "compare.h"
+#include "output.h"
 
-enum { SUBSET = 0x200, CLAIM, JSONL, ACROSS, FORMAT, FOLDER, MOST_LINES = 10 };
+enum { OUTPUT = 'o', FORMAT = 'f', SUBSET = 0x200, CLAIM, JSONL, ACROSS, FOLDER, MOST_LINES = 10 };
 
 static const char *const formats[] = {"text", "markdown", "junit", "json", NULL};
 static fold_compare_print *const prints[] = {fold_compare_text, fold_compare_markdown, fold_compare_junit,
                                              fold_compare_json};
 
 struct compare {
-  const char *path[2], *claim, *jsonl, *folder;
+  const char *path[2], *claim, *jsonl, *folder, *output;
   char *across;
   int format;
   struct fold_comparison comparison;
@@ -35,7 +36,8 @@ static const struct argp_option options[] = {
     {"jsonl", JSONL, "FILE", 0, "with --claim: write a record of each verdict", 1},
     {"subset", SUBSET, NULL, 0, "allow cases that only one file has", 0},
     {"across", ACROSS, "ENGINE,ENGINE", 0, "compare two engines, as host,cuda, in one file or two", 0},
-    {"format", FORMAT, "FORMAT", 0, "text, markdown, junit or json", 0},
+    {"output", OUTPUT, "FILE", 0, "where the comparison goes (standard output)", 0},
+    {"format", FORMAT, "FORMAT", 0, "text (the default), markdown, junit or json", 0},
     {"fixture-folder", FOLDER, "DIR", 0,
      "the folder of the *.ini files, for exact results of cases that no generator makes", 0},
     {0},
@@ -62,6 +64,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case SUBSET: c->comparison.subset = true; return 0;
     case ACROSS: read_across(c, state, arg); return 0;
     case FOLDER: c->folder = arg; return 0;
+    case OUTPUT: c->output = arg; return 0;
     case FORMAT:
       for (c->format = 0; formats[c->format] && strcmp(formats[c->format], arg) != 0;) c->format++;
       if (!formats[c->format]) fold_option_refuse(state, "--format", arg, formats);
@@ -77,8 +80,8 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
           strcmp(c->comparison.side[0].engine, c->comparison.side[1].engine) == 0)
         argp_failure(state, 2, 0, "--across needs two engines, or two files");
       if (c->jsonl && !c->claim) argp_failure(state, 2, 0, "--jsonl needs --claim");
-      if (c->claim && c->format)
-        argp_failure(state, 2, 0, "--claim prints text: see report for other formats of its --jsonl");
+      if (c->claim && (c->format || c->output))
+        argp_failure(state, 2, 0, "--claim prints text: see report for other formats of its --jsonl, and its --output");
       if (c->claim && c->across) argp_failure(state, 2, 0, "--claim judges two files, --across compares two engines");
       return 0;
     default: return ARGP_ERR_UNKNOWN;
@@ -100,6 +103,13 @@ static const struct argp argp = {
         "both. With --subset a missing case is named but is no difference; a different input always is one. With "
         "--claim: 0 all held; 1 refuted; 77 nothing to judge; 99 a file is incomplete (not with --subset)."};
 
+static fold_status print(const struct compare *c, const json_t *told) {
+  struct fold_output output;
+  FOLD_TRY(fold_output_open(&output, c->output ? c->output : "-"));
+  prints[c->format](told, output.file);
+  return fold_output_close(&output, FOLD_OUTPUT_WHOLE, NULL);
+}
+
 static fold_status compare_files(struct compare *c, const struct fold_registry *registry) {
   struct fold_comparison *two = &c->comparison;
   struct fold_again again = {0};
@@ -113,7 +123,7 @@ static fold_status compare_files(struct compare *c, const struct fold_registry *
   /* Exact results help to understand, and no comparison hangs on them. */
   const bool exact = two->n[FOLD_CHANGED_RESULTS] > 0 && fold_again_open(&again, registry, c->folder).code == FOLD_OK;
   fold_status status = fold_compare_explain(two, exact ? &again : NULL, MOST_LINES, &told);
-  if (status.code == FOLD_OK) prints[c->format](told, stdout);
+  if (status.code == FOLD_OK) status = print(c, told);
   json_decref(told);
   fold_again_close(&again);
   FOLD_TRY(status);
