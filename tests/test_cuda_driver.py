@@ -62,6 +62,9 @@ with tempfile.TemporaryDirectory() as folder:
         code, out = verify(name, *FEW, FAKE_CUDA="devices=2")
         assert code == 1 and f"REFUTED: device/{name} on cuda violates {claim}" in out, (name, code, out)
     assert "the current device, which is 1 and was 0" in out, out
+    code, out = verify("changes_its_input", *FEW, "--claims", "replays,run_to_run,padding_invariant,length_invariant")
+    refuted = [line for line in out.splitlines() if line.startswith("REFUTED")]
+    assert code == 1 and refuted and all("a run changed the input: see keeps_input" in line for line in refuted), (code, out)
     for name in ("keeps_a_workspace", "uses_the_pool"):
         code, out = verify(name, *FEW)
         assert code == 0 and " 0 refuted" in out, (name, code, out)

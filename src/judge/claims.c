@@ -50,6 +50,15 @@ uint64_t fold_claims_by_order(void) {
   return mask;
 }
 
+void fold_judge_tell_input(const struct fold_trial *trial, struct fold_finding *finding) {
+  static const char said[] = "; a run changed the input: see keeps_input";
+  const size_t n = strnlen(finding->reason, sizeof finding->reason - sizeof said);
+  if (finding->verdict != FOLD_REFUTED ||
+      (!fold_trial_find(trial, FOLD_DID_WRITE_INPUT) && trial->input_hash_after == trial->input_hash))
+    return;
+  memcpy(finding->reason + n, said, sizeof said);
+}
+
 void fold_judge_claim(const struct fold_claim *claim, struct fold_trial *trial, struct fold_finding *finding) {
   struct fold_evidence evidence = fold_trial_evidence(trial);
   *finding = fold_finding_open(trial->c->rows);
@@ -65,6 +74,7 @@ void fold_judge_claim(const struct fold_claim *claim, struct fold_trial *trial, 
   else
     claim->runs(trial, finding);
   fold_judge_steady(trial, finding);
+  if (claim->id != FOLD_KEEPS_INPUT) fold_judge_tell_input(trial, finding);
   fold_watch_judging(0);
   if (claim->by_order && finding->verdict == FOLD_HELD) finding->telling = trial->telling;
 }

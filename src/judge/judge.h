@@ -116,6 +116,10 @@ typedef void fold_take_finding(void *context, const struct fold_claim *claim, co
 void fold_judge_evidence(const struct fold_evidence *evidence, const char *globs, fold_take_finding *take,
                          void *context);
 
+/* A refutation says so where the subject has changed its input: from then on its runs had another one. Of a device that is
+ * what the base run did, or what was looked for since. */
+void fold_judge_tell_input(const struct fold_trial *trial, struct fold_finding *finding);
+
 /* After the other judges: run_to_run that held is refuted where one of them found that the same run varies. */
 void fold_judge_unsteady(const struct fold_trial *trial, struct fold_finding *finding);
 

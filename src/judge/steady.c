@@ -58,6 +58,7 @@ void fold_judge_steady(struct fold_trial *trial, struct fold_finding *finding) {
 void fold_judge_unsteady(const struct fold_trial *trial, struct fold_finding *finding) {
   if (finding->verdict != FOLD_HELD || trial->unsteady[0] == '\0') return;
   fold_find_refuted(finding, "%s", trial->unsteady);
+  fold_judge_tell_input(trial, finding);
   finding->compared = true;
   finding->row = trial->unsteady_at.row;
   finding->got = trial->unsteady_at.got;

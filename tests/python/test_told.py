@@ -65,6 +65,21 @@ class Told(unittest.TestCase):
             with self.assertRaisesRegex(foldproof.Unavailable, "^like='cupy': cupy is not installed$"):
                 foldproof.judge(to_import.row_sum, like="cupy")
 
+    def test_each_refutation_tells_of_an_input_that_was_changed(self):
+        def negating(x):
+            x *= -1
+            return x.sum(-1)
+
+        claims = ("bounded", "batch_invariant", "length_invariant", "alignment_invariant", "padding_invariant")
+        for asked in (*claims, ",".join((*claims, "run_to_run"))):
+            result = judge(negating, claims=asked, only=asked, fixtures="normal/f32/sum/17x257/seed1")
+            refuted = [r for r in result.judgements if r["verdict"] == "refuted"]
+            self.assertTrue(refuted, result)
+            for record in refuted:
+                self.assertRegex(record["reason"], r"\w; a run changed the input: see keeps_input$")
+        refuted = [r for r in judge(negating, claims="run_to_run", only="keeps_input").judgements if r["verdict"] == "refuted"]
+        self.assertEqual({r["reason"] for r in refuted if "see keeps_input" in r["reason"]}, set())
+
     def test_a_wrong_shape_is_told_with_the_right_one(self):
         with self.assertRaises(foldproof.Broken) as caught:
             judge(lambda x: x.sum(), fixtures="normal/f32/sum/17x257/*").check()
