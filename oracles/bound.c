@@ -41,8 +41,8 @@
  * So where A is small beside |s| and the other sign can't overflow, an overflow is demanded, and else it is refuted. F of plain sums
  * is A with P, or N, in place of S: rounding is monotone, so a tree's partial sums are no more than what it makes of the positive
  * terms, with zeros for the others. Of compensated ones, with their differences, F = S (2 gamma + 16 u) is above gamma_(n+3) S
- * (Neumaier) and 6 u S (Kahan), and an overflow may give any infinity, or NaN from a compensation infinity - infinity. An exact product
- * overflows where B may: partial products reach 2^most_exponent, but for 1 + gamma <= 2. NaN then needs a zero: a term, or an
+ * (Neumaier) and 6 u S (Kahan), and an overflow may give any infinity, or NaN from a compensation infinity - infinity. A product
+ * may overflow where B (1 + gamma_(n-1)) >= T (bound_product.c). NaN then needs a zero: a term, or an
  * underflow. Terms that are not finite: NaN stays, an infinity stays unless the finite terms overflow the other way (sum) or
  * underflow to a zero that meets it (product).
  *

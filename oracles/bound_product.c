@@ -11,6 +11,9 @@
  * p_a p_b (1 + t_a) (1 + t_b) is p_a (1 + t_a) E_b + E_a c_b, at most (k - 2) tau B_T (1 + u)^(k - 2) and, rounded, 1 + u of
  * that and tau more. (1 + u)^(n - 1) <= 1 + gamma_(n-1).  []
  *
+ * Overflow. A node that overflows first has operands that did not, of k terms in all: what it rounds is at most
+ * B_T (1 + u)^(k - 2) <= B (1 + gamma_(n-1)). So none overflows while that is below the accumulator's threshold.  []
+ *
  * A product in a declared order is judged by that order's own partial products as well (running_product.c): by whichever bound is
  * smaller. Over any order the absolute term says little of a long row whose factors above 1 reach far.
  */
@@ -21,27 +24,32 @@
 bool fold_products_are_exact(const struct fold_bound_terms *t) {
   const struct fold_truth *truth = t->truth;
   if (truth->enclosed || (mpfr_prec_t)mpfr_min_prec(truth->exact) > t->accumulator.precision) return false;
-  return truth->least_exponent >= t->accumulator.emin && truth->most_exponent <= t->accumulator.emax + 1;
+  return truth->least_exponent >= t->accumulator.emin && mpfr_get_exp(truth->largest) <= t->accumulator.emax + 1;
+}
+
+/* B (1 + gamma), into the scratch. */
+static mpfr_ptr largest_partial(struct fold_bound_terms *t) {
+  mpfr_add_ui(t->scratch, t->gamma, 1, MPFR_RNDU);
+  mpfr_mul(t->scratch, t->scratch, t->truth->largest, MPFR_RNDU);
+  return t->scratch;
 }
 
 /* (n - 1) tau B (1 + gamma), and 0 where nothing is below the normal range. */
 static void add_underflow(struct fold_bound_terms *t, mpfr_t error) {
   if (t->truth->least_exponent >= t->accumulator.emin + 1) return;
-  mpfr_add_ui(t->scratch, t->gamma, 1, MPFR_RNDU);
-  mpfr_mul_2si(t->scratch, t->scratch, (long)t->truth->most_exponent + t->accumulator.emin - t->accumulator.precision,
-               MPFR_RNDU);
+  mpfr_mul_2si(t->scratch, largest_partial(t), t->accumulator.emin - t->accumulator.precision, MPFR_RNDU);
   mpfr_mul_ui(t->scratch, t->scratch, t->truth->n - 1, MPFR_RNDU);
   mpfr_add(error, error, t->scratch, MPFR_RNDU);
 }
 
-/* k = n - 1 roundings, k u < 1/2, change a partial product by a factor between (1 - u)^k >= 1/2 and (1 + u)^k <= 2; the
- * exact ones lie in [2^least, 2^most). A zero factor makes a finite result an exact zero, whatever underflows beside it. */
+/* k = n - 1 roundings, k u < 1/2, change a partial product by a factor of (1 - u)^k >= 1/2 or more; the exact ones are 2^least or more.
+ * A zero factor makes a finite result an exact zero, whatever underflows beside it. */
 static fold_status any_order(struct fold_bound_terms *t, struct fold_outcomes *outcomes, mpfr_t error) {
   const struct fold_truth *truth = t->truth;
   bool zero = mpfr_zero_p(t->magnitude);
   mpfr_set_ui(error, 0, MPFR_RNDU);
   if (outcomes->exact) return fold_ok();
-  bool overflows = truth->most_exponent > t->accumulator.emax - 1;
+  const bool overflows = fold_reaches_overflow(t->accumulator, largest_partial(t));
   outcomes->nan = overflows && (zero || truth->least_exponent < t->accumulator.emin + 1);
   outcomes->exact = zero;
   if (zero) return fold_ok();

@@ -31,6 +31,7 @@ void fold_truth_init(struct fold_truth *truth) {
   mpfr_init2(truth->exact_up, 53);
   mpfr_init2(truth->abs_sum, 53);
   mpfr_init2(truth->finite, 53);
+  mpfr_init2(truth->largest, 128);
 }
 
 void fold_truth_free(struct fold_truth *truth) {
@@ -38,6 +39,7 @@ void fold_truth_free(struct fold_truth *truth) {
   mpfr_clear(truth->exact_up);
   mpfr_clear(truth->abs_sum);
   mpfr_clear(truth->finite);
+  mpfr_clear(truth->largest);
 }
 
 static void raise_precision(mpfr_t value, mpfr_prec_t bits) {
@@ -194,7 +196,7 @@ fold_status fold_truth_start(struct fold_truth *truth, enum fold_dtype dtype, en
   truth->n = n;
   truth->factors = 1;
   truth->enclosed = false;
-  truth->least_exponent = truth->most_exponent = 0;
+  truth->least_exponent = 0;
   truth->lowest = FOLD_NO_BIT;
   mpfr_set_prec(truth->exact, 53);
   mpfr_set_prec(truth->exact_up, 53);

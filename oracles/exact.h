@@ -23,13 +23,14 @@ struct fold_truth {
   mpfr_t exact_up;  /* product when `enclosed`: the same rounded away from zero; else equal to exact */
   bool enclosed;    /* the product was too long to hold: exact and exact_up enclose it, and round alike in each dtype */
   uint64_t rounded[FOLD_DTYPES]; /* nearest even, one rounding, subnormals included; the policy for special values */
-  mpfr_t abs_sum;   /* exact sum of |x| over the finite terms */
-  mpfr_t finite;    /* sum only: the exact sum of the finite terms */
-  double condition; /* sum |x| / |sum x| for a sum (infinity when it cancels to zero, NaN when not finite); 1 for the others */
-  bool finite_terms;    /* no NaN, no infinity among the terms */
-  /* Product only: the sums of floor(log2|x|) over the terms >= 1 and, of the lower exponents, over those < 1: partial
-   * products of any subset lie in [2^least_exponent, 2^(most_exponent)). Zero terms do not count. */
-  double least_exponent, most_exponent;
+  mpfr_t abs_sum;                /* exact sum of |x| over the finite terms */
+  mpfr_t finite;                 /* sum only: the exact sum of the finite terms */
+  double condition;  /* of a sum |x| / |sum x|: infinity when it cancels to zero, NaN when not finite; 1 of others */
+  bool finite_terms; /* no NaN, no infinity among the terms */
+  /* Product only: partial products of any subset lie in [2^least_exponent, largest], the latter the product of the terms >= 1, rounded
+   * up. Zero terms do not count. */
+  double least_exponent;
+  mpfr_t largest;
   /* Sum only: the finite terms are multiples of 2^lowest, and not all of them of twice that; FOLD_NO_BIT when they are all
    * zero. fold_oracle_close, which sees no terms, takes the dtype's smallest subnormal. */
   long lowest;
@@ -51,8 +52,8 @@ fold_status fold_oracle_terms(const struct fold_terms *terms, unsigned threads, 
 fold_status fold_oracle_mpfr_terms(const struct fold_terms *terms, struct fold_truth *truth);
 
 /* A sum's truth from the states of its n terms and of their magnitudes (fold_super_add): for sums that are nowhere whole. */
-fold_status fold_oracle_close(enum fold_dtype dtype, const struct fold_super *sum, const struct fold_super *abs, size_t n,
-                              struct fold_truth *truth);
+fold_status fold_oracle_close(enum fold_dtype dtype, const struct fold_super *sum, const struct fold_super *abs,
+                              size_t n, struct fold_truth *truth);
 
 /* The weight, as an exponent of two, of the lowest bit set in any finite term; FOLD_NO_BIT where none is. On `threads` threads
  * (0: as many as there are). */

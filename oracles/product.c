@@ -89,20 +89,19 @@ void fold_product_enclose(const void *in, struct fold_truth *truth) {
 
 /* |x| >= 1 multiplied away from zero and |x| < 1 towards it enclose every partial product's magnitude. */
 void fold_product_range(const void *in, struct fold_truth *truth) {
-  mpfr_t term, large, small;
-  mpfr_inits2(64, term, large, small, (mpfr_ptr)0);
-  mpfr_set_ui(large, 1, MPFR_RNDN);
+  mpfr_t term, small;
+  mpfr_inits2(64, term, small, (mpfr_ptr)0);
+  mpfr_set_ui(truth->largest, 1, MPFR_RNDN);
   mpfr_set_ui(small, 1, MPFR_RNDN);
   for (size_t i = 0; i < truth->n; i++) {
     set_term(term, truth->dtype, in, i);
     if (!mpfr_regular_p(term)) continue;
     if (mpfr_get_exp(term) > 0)
-      mpfr_mul(large, large, term, MPFR_RNDA);
+      mpfr_mul(truth->largest, truth->largest, term, MPFR_RNDA);
     else
       mpfr_mul(small, small, term, MPFR_RNDZ);
   }
-  /* MPFR's x lies in [2^(e - 1), 2^e). */
-  truth->most_exponent = (double)mpfr_get_exp(large);
-  truth->least_exponent = (double)(mpfr_get_exp(small) - 1);
-  mpfr_clears(term, large, small, (mpfr_ptr)0);
+  mpfr_abs(truth->largest, truth->largest, MPFR_RNDN);
+  truth->least_exponent = (double)(mpfr_get_exp(small) - 1); /* MPFR's x lies in [2^(e - 1), 2^e) */
+  mpfr_clears(term, small, (mpfr_ptr)0);
 }

@@ -20,7 +20,7 @@ void fold_truth_close(struct fold_truth *truth);
 
 /* Sets exact and enclosed of a product whose dtype and n are set, and exact_up where it is enclosed. */
 void fold_product_enclose(const void *in, struct fold_truth *truth);
-/* Sets least_exponent and most_exponent. */
+/* Sets least_exponent and largest. */
 void fold_product_range(const void *in, struct fold_truth *truth);
 /* Whether exact and exact_up round alike in every dtype. */
 bool fold_product_decided(const struct fold_truth *truth);

@@ -38,17 +38,20 @@ static long log2_of(const mpq_t x) {
 struct row {
   size_t n;
   mpq_t exact, magnitude, sum_abs; /* the exact result, its magnitude, and the sum of the terms' */
-  long least, most;                /* partial products are in [2^least, 2^most) */
+  mpq_t largest;                   /* of the partial products */
+  long least;                      /* which are 2^least and more */
 };
 
-static void row_init(struct row *row) { mpq_inits(row->exact, row->magnitude, row->sum_abs, (mpq_ptr)0); }
-static void row_clear(struct row *row) { mpq_clears(row->exact, row->magnitude, row->sum_abs, (mpq_ptr)0); }
+static void row_init(struct row *row) { mpq_inits(row->exact, row->magnitude, row->sum_abs, row->largest, (mpq_ptr)0); }
+static void row_clear(struct row *row) {
+  mpq_clears(row->exact, row->magnitude, row->sum_abs, row->largest, (mpq_ptr)0);
+}
 
 static void take_row(struct row *row, enum fold_op op, const double *x, size_t n) {
-  mpq_t term, size, one, large, small;
-  mpq_inits(term, size, one, large, small, (mpq_ptr)0);
+  mpq_t term, size, one, small;
+  mpq_inits(term, size, one, small, (mpq_ptr)0);
   set(one, 1, 0);
-  set(large, 1, 0);
+  set(row->largest, 1, 0);
   set(small, 1, 0);
   set(row->exact, op == FOLD_PROD, 0);
   set(row->sum_abs, 0, 0);
@@ -58,13 +61,12 @@ static void take_row(struct row *row, enum fold_op op, const double *x, size_t n
     mpq_abs(size, term);
     mpq_add(row->sum_abs, row->sum_abs, size);
     (op == FOLD_PROD ? mpq_mul : mpq_add)(row->exact, row->exact, term);
-    if (mpq_cmp(size, one) > 0) mpq_mul(large, large, size);
+    if (mpq_cmp(size, one) > 0) mpq_mul(row->largest, row->largest, size);
     if (mpq_sgn(size) && mpq_cmp(size, one) < 0) mpq_mul(small, small, size);
   }
   mpq_abs(row->magnitude, row->exact);
-  row->most = log2_of(large) + 1;
   row->least = log2_of(small);
-  mpq_clears(term, size, one, large, small, (mpq_ptr)0);
+  mpq_clears(term, size, one, small, (mpq_ptr)0);
 }
 
 /* gamma_k, or (n - 1) u where that says nothing */
@@ -110,19 +112,35 @@ static void set_neumaier(mpq_t a, const struct row *row, const mpq_t gamma, int 
   mpq_clear(part);
 }
 
+/* B (1 + gamma) */
+static void set_largest(mpq_t largest, const struct row *row, const mpq_t gamma) {
+  set(largest, 1, 0);
+  mpq_add(largest, largest, gamma);
+  mpq_mul(largest, largest, row->largest);
+}
+
+/* From where on a format with infinities rounds to one. */
+static bool overflows(const mpq_t value, struct fold_format f) {
+  mpq_t threshold;
+  mpq_init(threshold);
+  set(threshold, (UINT64_C(1) << (f.precision + 1)) - 1, f.emax - f.precision);
+  const bool reaches = mpq_cmp(value, threshold) >= 0;
+  mpq_clear(threshold);
+  return reaches;
+}
+
 /* gamma |p|, and (n - 1) tau B (1 + gamma) where a partial product may be below the normal range */
 static void set_product(mpq_t a, const struct row *row, const mpq_t gamma, struct fold_format f) {
-  mpq_t part, one;
-  mpq_inits(part, one, (mpq_ptr)0);
+  mpq_t part, each;
+  mpq_inits(part, each, (mpq_ptr)0);
   mpq_mul(a, gamma, row->magnitude);
   if (row->least < f.emin + 1) {
-    set(one, 1, 0);
-    mpq_add(part, gamma, one);
-    set(one, row->n - 1, row->most + f.emin - f.precision);
-    mpq_mul(part, part, one);
+    set_largest(part, row, gamma);
+    set(each, row->n - 1, f.emin - f.precision);
+    mpq_mul(part, part, each);
     mpq_add(a, a, part);
   }
-  mpq_clears(part, one, (mpq_ptr)0);
+  mpq_clears(part, each, (mpq_ptr)0);
 }
 
 /* Of a narrower result: v (|s| + A), or eta / 2 where a product, or a sum of terms with bits below eta, is below the normal range. */
@@ -206,8 +224,14 @@ static void try_row(struct way way, enum fold_dtype dtype, enum fold_op op, cons
   tried->rounded += !may.exact;
   const struct fold_format f = fold_format_of(how.accumulator);
   if (op == FOLD_PROD && !may.exact) {
-    bool nan = row.most > f.emax - 1 && row.least < f.emin + 1;
-    cr_expect_eq(may.nan, nan, "%s, products from 2^%ld to 2^%ld", fold_dtype_name(dtype), row.least, row.most);
+    set_gamma(got, n - 1, n, -f.precision);
+    set_largest(want, &row, got);
+    const bool beyond = overflows(want, f), nan = beyond && row.least < f.emin + 1;
+    cr_expect_eq(may.nan, nan, "%s, products from 2^%ld to %g", fold_dtype_name(dtype), row.least,
+                 mpq_get_d(row.largest));
+    if (how.result == how.accumulator && !infinite)
+      cr_expect_eq(may.infinite[mpq_sgn(row.exact) < 0], beyond, "%s to %g", fold_dtype_name(dtype),
+                   mpq_get_d(row.largest));
     tried->underflows += row.least < f.emin + 1;
     tried->nan += nan;
   }

@@ -189,6 +189,25 @@ Test(outcomes, a_partial_sum_may_overflow_where_its_error_reaches_the_threshold)
   mpfr_free_cache();
 }
 
+/* Of three f32, two below 1, so that only one could overflow: by no more than both roundings, from 2^128 (1 - 2^-25) / (1 + gamma_2) on. */
+Test(outcomes, a_product_that_no_order_can_overflow_is_finite) {
+  static const struct {
+    double largest;
+    bool overflows;
+  } rows[] = {{0x1p126, false},        {0x1p127, false},       {0x1.fffff8p127, false},
+              {0x1.fffffap127, false}, {0x1.fffffcp127, true}, {0x1.fffffep127, true}};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    for (int sign = -1; sign <= 1; sign += 2) {
+      const double x[] = {0x1.fffffep-1, sign * rows[i].largest, 0x1.fffffep-1};
+      double bound;
+      const struct fold_outcomes may =
+          outcomes_of((struct way){FOLD_PLAIN, FOLD_USUAL, FOLD_USUAL}, FOLD_F32, FOLD_PROD, x, 3, &bound);
+      cr_expect(!may.exact && may.finite && !may.nan && !may.infinite[sign > 0], "%a", x[1]);
+      cr_expect_eq(may.infinite[sign < 0], rows[i].overflows, "%a", x[1]);
+    }
+  mpfr_free_cache();
+}
+
 /* 4095 * 4095 has 24 bits, 4097 * 4097 has 25; powers of two none, while they stay in the normal range. */
 Test(outcomes, products_are_exact_while_their_bits_fit) {
   static const struct {
