@@ -75,38 +75,37 @@ Test(incomplete, a_closing_line_counts_what_stands_before_it) {
   shell_close(s);
 }
 
-/* Interrupted by either signal: said, 99; what was finished is kept beside the older file, which stays, or in its place where
+/* Interrupted by either signal, which one handler takes for all commands: said, 99; what was finished is kept beside the older file, which stays, or in its place where
  * there is none; and no other file. */
 Test(incomplete, an_interrupted_run_replaces_nothing) {
   static const struct {
-    const char *command, *before, *after;
+    const char *command, *signal, *before, *after;
   } rows[] = {
-      {"$F record" LONG, "", "r.jsonl\n"},
-      {"$F record" LONG, "cp w r.jsonl; ", "r.jsonl\nr.jsonl.incomplete\n"},
-      {"$F verify" LONG, "cp w r.jsonl; ", "r.jsonl\nr.jsonl.incomplete\n"},
-      {"$F study --full", "cp w r.jsonl; ", "r.jsonl\nr.jsonl.incomplete\n"},
-      {"$F study --simulate --sizes 2,4,8,65536 --generators '*'", "cp w r.jsonl; ", "r.jsonl\nr.jsonl.incomplete\n"},
+      {"$F record" LONG, "INT", "", "r.jsonl\n"},
+      {"$F record" LONG, "TERM", "cp w r.jsonl; ", "r.jsonl\nr.jsonl.incomplete\n"},
+      {"$F verify" LONG, "INT", "cp w r.jsonl; ", "r.jsonl\nr.jsonl.incomplete\n"},
+      {"$F study --full", "TERM", "cp w r.jsonl; ", "r.jsonl\nr.jsonl.incomplete\n"},
+      {"$F study --simulate --sizes 2,4,8,4096 --generators '*'", "INT", "cp w r.jsonl; ",
+       "r.jsonl\nr.jsonl.incomplete\n"},
   };
-  static const char *const signals[] = {"INT", "TERM"};
   struct shell *s = shell_open();
   whole_records(s, "w");
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-    for (size_t k = 0; k < 2; k++) {
-      shell_run(s,
-                "%s CUDA_VISIBLE_DEVICES= %s --jsonl r.jsonl >/dev/null & p=$!; "
-                "until ls r.jsonl.partial.* >/dev/null 2>&1 || ! kill -0 $p; do sleep 0.01; done; sleep 0.2; kill -%s "
-                "$p; wait $p",
-                rows[i].before, rows[i].command, signals[k]);
-      EXPECT_CODE(s, 99);
-      cr_expect(strstr(s->err, "interrupted: the records are incomplete"), "%s: %s", s->ran, s->err);
-      shell_run(s, "ls r.*; test ! -e r.jsonl.incomplete || cmp w r.jsonl");
-      EXPECT_CODE(s, 0);
-      cr_expect_str_eq(s->out, rows[i].after, "%s: %s", rows[i].command, s->out);
-      shell_run(
-          s, "tail -qn 1 r.jsonl* | grep -c '\"complete\":false'; $F report -o x.html $(ls r.* | tail -n 1); rm r.*");
-      cr_expect_str_eq(s->out, "1\n", "%s: %s", rows[i].command, s->out);
-      cr_expect(strstr(s->err, "incomplete: the run was interrupted after"), "%s: %s", rows[i].command, s->err);
-    }
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    shell_run(s,
+              "%s CUDA_VISIBLE_DEVICES= %s --jsonl r.jsonl >/dev/null & p=$!; "
+              "until ls r.jsonl.partial.* >/dev/null 2>&1 || ! kill -0 $p; do sleep 0.01; done; sleep 0.2; kill -%s "
+              "$p; wait $p",
+              rows[i].before, rows[i].command, rows[i].signal);
+    EXPECT_CODE(s, 99);
+    cr_expect(strstr(s->err, "interrupted: the records are incomplete"), "%s: %s", s->ran, s->err);
+    shell_run(s, "ls r.*; test ! -e r.jsonl.incomplete || cmp w r.jsonl");
+    EXPECT_CODE(s, 0);
+    cr_expect_str_eq(s->out, rows[i].after, "%s: %s", rows[i].command, s->out);
+    shell_run(s,
+              "tail -qn 1 r.jsonl* | grep -c '\"complete\":false'; $F report -o x.html $(ls r.* | tail -n 1); rm r.*");
+    cr_expect_str_eq(s->out, "1\n", "%s: %s", rows[i].command, s->out);
+    cr_expect(strstr(s->err, "incomplete: the run was interrupted after"), "%s: %s", rows[i].command, s->err);
+  }
   shell_close(s);
 }
 
