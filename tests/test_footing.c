@@ -1,8 +1,10 @@
 /* test_footing.c: each thing that a run may leave changed is seen by itself, named, and put back. */
 #include <criterion/criterion.h>
+#include <fcntl.h>
 #include <fenv.h>
 #include <omp.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -176,4 +178,33 @@ Test(footing, who_takes_the_default_environment_is_told_whether_he_had_another) 
   cr_expect(fold_footing_take());
   cr_expect_eq(fegetround(), FE_TONEAREST);
   cr_expect_not(fold_footing_take());
+}
+
+/* The descriptor by which this process's threads are counted; -1: there is none. */
+static int file_of_threads(void) {
+  char path[40], at[64];
+  for (int file = 3; file < 256; file++) {
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    const ssize_t n = readlink(path, at, sizeof at - 1);
+    if (n > 5 && memcmp(at + n - 5, "/task", 5) == 0) return file;
+  }
+  return -1;
+}
+
+/* A subject may close all descriptors, or have others at their places; a child's threads are others. */
+Test(footing, threads_are_counted_whatever_becomes_of_descriptors) {
+  const unsigned before = fold_footing_threads();
+  const int file = file_of_threads(), root = open("/", O_PATH);
+  int status = 0;
+  cr_assert(before > 0 && file >= 0 && root >= 0);
+  cr_assert_eq(dup2(root, file), file);
+  cr_expect_eq(fold_footing_threads(), before);
+  close(file_of_threads());
+  cr_expect_eq(fold_footing_threads(), before);
+#pragma omp parallel num_threads(4)
+  { cr_expect(fold_footing_threads() > before); }
+  const pid_t child = fork();
+  if (child == 0) _exit((int)fold_footing_threads());
+  cr_assert_eq(waitpid(child, &status, 0), child);
+  cr_expect(WIFEXITED(status) && WEXITSTATUS(status) == 1, "%x", (unsigned)status);
 }

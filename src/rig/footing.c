@@ -5,11 +5,13 @@
  */
 #include "footing.h"
 
+#include <fcntl.h>
 #include <fenv.h>
 #include <omp.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <time.h>
+#include <unistd.h>
 #ifdef __x86_64__
 #include <xmmintrin.h>
 #endif
@@ -66,9 +68,28 @@ static const char *name_of(struct environment e) { return (void)e, "the rounding
 static bool is_usual(struct environment e) { return e.sse == (unsigned)FE_TONEAREST; }
 #endif
 
+/* A descriptor of this process's threads: to find them by their path takes the system as long as a short run. A subject may have closed
+ * it, or opened another file in its place, and a child has its parent's. */
+static bool look_at_tasks(struct stat *tasks) {
+  static struct {
+    int file;
+    pid_t process;
+    struct stat at_first;
+  } kept = {.file = -1};
+  const pid_t process = getpid();
+  if (process == kept.process && fstat(kept.file, tasks) == 0 && tasks->st_ino == kept.at_first.st_ino &&
+      tasks->st_dev == kept.at_first.st_dev)
+    return true;
+  kept.process = process;
+  kept.file = open("/proc/self/task", O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (fstat(kept.file, tasks) != 0) return stat("/proc/self/task", tasks) == 0;
+  kept.at_first = *tasks;
+  return true;
+}
+
 unsigned fold_footing_threads(void) {
   struct stat tasks;
-  return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink > 2 ? (unsigned)tasks.st_nlink - 2 : 0;
+  return look_at_tasks(&tasks) && tasks.st_nlink > 2 ? (unsigned)tasks.st_nlink - 2 : 0;
 }
 
 /* How many there were when none of them was OpenMP's; whether there were others since. */
