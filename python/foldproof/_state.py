@@ -13,6 +13,8 @@ from _signal import getsignal  # the signal module's makes members of enumeratio
 from typing import Any, Callable, Dict, Iterator, List, Tuple
 
 _SIGNALS = [getattr(signal, "SIG" + name) for name in ("HUP", "INT", "QUIT", "USR1", "USR2", "PIPE", "ALRM", "TERM", "CHLD")]
+# What holds says nothing of it: other threads of the caller's process take memory, too, and Python keeps some for later use.
+_UNSEEN = "memory that its runs keep is not looked at: a callable has its caller's process"
 Part = Tuple[str, Callable[[], Any], Callable[[Any], Any]]
 
 
@@ -94,9 +96,9 @@ class State:
                         put(was)
 
     def explain(self, record: Dict[str, Any]) -> None:
-        """A judgement of leaves_no_trace that held refutes it where something of Python's was left."""
+        """A judgement of leaves_no_trace that held refutes it where something of Python's was left, or says what it is no proof of."""
         if record["claim"] != "leaves_no_trace":
             return
-        if self.left and record["verdict"] == "held":
-            record.update(verdict="refuted", reason=f"it left changed: {self.left}")
+        if record["verdict"] == "held":
+            record.update({"verdict": "refuted", "reason": f"it left changed: {self.left}"} if self.left else {"reason": _UNSEEN})
         self.left = ""

@@ -116,6 +116,16 @@ class State(unittest.TestCase):
                 self.assertIn(f"it left changed: {words}", told[0]["reason"])
                 judge(row_sum, "run_to_run,bounded", ONE).check()
 
+    def test_what_holds_says_that_kept_memory_is_not_looked_at(self):
+        kept = []
+
+        def keeps(x):
+            kept.append(row_sum(x))
+            return kept[-1]
+
+        held = [r for r in judge(keeps, fixtures=ONE).check().judgements if r["claim"] == "leaves_no_trace"]
+        self.assertEqual([(r["verdict"], r["reason"].split(":")[0]) for r in held], [("held", "memory that its runs keep is not looked at")])
+
     def test_a_child_that_comes_back_from_the_callable_ends(self):
         children = []
 
