@@ -95,8 +95,7 @@ static void put_figure(struct fold_page *page, const char *caption, fold_status 
 
 enum { MOST_SLOW = 2 };
 
-static void draw(struct fold_page *page, const struct fold_plot *plot, const struct fold_pairs *pairs,
-                 const char *caption) {
+void fold_page_plot(struct fold_page *page, const struct fold_plot *plot, const char *caption) {
   char *svg = NULL;
   size_t size;
   struct fold_figure figure = {page->figures + 1, caption, page->seconds};
@@ -107,21 +106,12 @@ static void draw(struct fold_page *page, const struct fold_plot *plot, const str
   fold_status status = given_up ? page->trouble : fold_ok();
   FILE *out = open_memstream(&svg, &size);
   if (out == NULL) status = fold_error(FOLD_NO_MEMORY, "not enough memory for a figure");
-  if (status.code == FOLD_OK) status = plot ? fold_plot_svg(plot, &figure, out) : fold_pairs_svg(pairs, &figure, out);
+  if (status.code == FOLD_OK) status = fold_plot_svg(plot, &figure, out);
   page->slow += status.code != FOLD_OK && !given_up && fold_now() - started >= page->seconds;
-  if (status.code == FOLD_OK && plot) fold_plot_legend(plot, out);
-  if (status.code == FOLD_OK && pairs) fold_pairs_legend(pairs, out);
+  if (status.code == FOLD_OK) fold_plot_legend(plot, out);
   if (out && fclose(out) != 0) status = fold_error(FOLD_NO_MEMORY, "not enough memory for a figure");
   put_figure(page, caption, status, svg);
   free(svg);
-}
-
-void fold_page_plot(struct fold_page *page, const struct fold_plot *plot, const char *caption) {
-  draw(page, plot, NULL, caption);
-}
-
-void fold_page_pairs(struct fold_page *page, const struct fold_pairs *pairs, const char *caption) {
-  draw(page, NULL, pairs, caption);
 }
 
 void fold_page_plots(struct fold_page *page, const struct fold_plot *plot, const struct fold_series *limit,

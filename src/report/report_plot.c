@@ -66,10 +66,11 @@ static void settle(struct axis *axis, bool logarithmic) {
 
 static struct range find_range(const struct fold_plot *plot) {
   struct range r = {{.low = INFINITY}, {.low = INFINITY}};
-  for (size_t s = 0; s < plot->n; s++)
-    for (size_t i = 0; i < plot->series[s].n; i++) {
-      double x = plot->series[s].x[i], y = plot->series[s].y[i];
-      if (usable(plot, x, y)) widen(&r.x, x), widen(&r.y, y);
+  for (const struct fold_series *s = plot->series; s < plot->series + plot->n; s++)
+    for (size_t i = 0; i < s->n; i++) {
+      if (!usable(plot, s->x[i], s->y[i])) continue;
+      widen(&r.x, s->x[i]), widen(&r.y, s->y[i]);
+      if (s->low) widen(&r.x, s->low[i]), widen(&r.x, s->high[i]);
     }
   settle(&r.x, plot->log_x);
   settle(&r.y, plot->log_y);
@@ -128,10 +129,43 @@ static void put_whole(FILE *script, const struct fold_plot *plot, const struct a
   fprintf(script, ")\nset xrange [%.17g:%.17g]\n", low - 0.2, axis->high + 0.2);
 }
 
+/* Tics at 1, 2, 5, 10 and so on; of more than three decades at 1 and 10. */
+static void put_times(FILE *script, const struct axis *axis) {
+  static const double steps[] = {1, 2, 5};
+  const double low = axis->low / 1.3, high = axis->high * 1.3;
+  const bool few = high < 1000 * low;
+  const int first = (int)floor(log10(low)), by = (int)(log10(high) - first) / MOST_TICS + 1;
+  const char *between = "";
+  fprintf(script, "set logscale x\nset xrange [%.17g:%.17g]\nset xtics (", low, high);
+  for (int k = first; k <= log10(high); k += by)
+    for (int i = 0; i < (few ? 3 : 1); i++) {
+      const double at = steps[i] * pow(10, k);
+      if (at >= low && at <= high) fprintf(script, "%s'%.6g' %.17g", between, at, at), between = ", ";
+    }
+  fputs(")\n", script);
+}
+
+/* The first row is at the top; x is a time. */
+static void put_rows(FILE *script, const struct fold_plot *plot, const struct axis *x) {
+  put_times(script, x);
+  fprintf(script, "set yrange [%.17g:-0.5]\nset ytics font ',16' (", (double)plot->n_rows - 0.5);
+  for (size_t i = 0; i < plot->n_rows; i++) {
+    if (i) fputs(", ", script);
+    put_label(script, plot->rows[i]);
+    fprintf(script, " %zu", i);
+  }
+  fputs(")\n", script);
+}
+
 static void put_axes(FILE *script, const struct fold_plot *plot, const struct range *r) {
   fprintf(script, "set xlabel ");
   put_label(script, plot->x_label);
-  fprintf(script, "\nset ylabel ");
+  fputc('\n', script);
+  if (plot->rows) {
+    put_rows(script, plot, &r->x);
+    return;
+  }
+  fprintf(script, "set ylabel ");
   put_label(script, plot->y_label);
   fputc('\n', script);
   if (r->x.logarithmic)
@@ -145,14 +179,14 @@ static void put_axes(FILE *script, const struct fold_plot *plot, const struct ra
 }
 
 static void put_data(FILE *script, const struct fold_plot *plot, const struct range *r) {
-  for (size_t s = 0; s < plot->n; s++) {
-    fprintf(script, "$d%zu << END_OF_DATA\n", s);
-    for (size_t i = 0; i < plot->series[s].n; i++) {
-      double x = plot->series[s].x[i], y = plot->series[s].y[i];
-      if (usable(plot, x, y))
-        fprintf(script, "%.17g %.17g\n", place(&r->x, x), place(&r->y, y));
-      else
-        fputc('\n', script); /* a gap in the line */
+  for (size_t k = 0; k < plot->n; k++) {
+    const struct fold_series *s = &plot->series[k];
+    fprintf(script, "$d%zu << END_OF_DATA\n", k);
+    for (size_t i = 0; i < s->n; i++) {
+      const bool there = usable(plot, s->x[i], s->y[i]); /* else a gap in the line */
+      if (there) fprintf(script, "%.17g %.17g", place(&r->x, s->x[i]), place(&r->y, s->y[i]));
+      if (there && s->low) fprintf(script, " %.17g %.17g", within(s->low[i]), within(s->high[i]));
+      fputc('\n', script);
     }
     fprintf(script, "END_OF_DATA\n");
   }
@@ -168,8 +202,10 @@ static bool is_empty(const struct fold_plot *plot, const struct fold_series *ser
 static void put_series(FILE *script, const struct fold_series *s, size_t k) {
   const char *colour = colours[s->style % COLOURS];
   int mark = marks[s->style % MARKS], dash = s->look == FOLD_LOOK_DASHES ? 2 : 3;
-  fprintf(script, "$d%zu using 1:2 ", k);
-  if (s->look == FOLD_LOOK_LIMIT)
+  fprintf(script, "$d%zu using 1:2%s ", k, s->look == FOLD_LOOK_RANGES ? ":3:4" : "");
+  if (s->look == FOLD_LOOK_RANGES)
+    fprintf(script, "with xerrorbars lc rgb '%s' pt %d ps 0.9 lw 1.4 notitle", colour, mark);
+  else if (s->look == FOLD_LOOK_LIMIT)
     fprintf(script, "with lines lc rgb '#000000' lw 2 dt 2 notitle");
   else if (s->look == FOLD_LOOK_MARKS)
     fprintf(script, "with linespoints lc rgb '%s' lw 1.4 dt %d pt %d ps 0.75 pointinterval %zu notitle", colour,
@@ -179,13 +215,15 @@ static void put_series(FILE *script, const struct fold_series *s, size_t k) {
             mark, s->n / 8 + 1);
 }
 
+enum { ROW_HEIGHT = 44, ROWS_FRAME = 70 };
+
 static fold_status write_plot(FILE *script, const struct fold_plot *plot) {
   struct range r = find_range(plot);
   bool empty = true;
   for (size_t s = 0; s < plot->n; s++)
     empty &= plot->series[s].look == FOLD_LOOK_LIMIT || is_empty(plot, &plot->series[s]);
   if (empty) return fold_error(FOLD_BAD_INPUT, "nothing finite to draw");
-  put_header(script, FOLD_FIGURE_HEIGHT);
+  put_header(script, plot->rows ? ROWS_FRAME + ROW_HEIGHT * (int)plot->n_rows : FOLD_FIGURE_HEIGHT);
   put_axes(script, plot, &r);
   put_data(script, plot, &r);
   fprintf(script, "plot ");
@@ -209,79 +247,11 @@ fold_status fold_plot_svg(const struct fold_plot *plot, const struct fold_figure
   return status;
 }
 
-/* Tics at 1, 2, 5, 10 and so on; of more than three decades at 1 and 10. */
-static void put_times(FILE *script, const struct axis *axis) {
-  static const double steps[] = {1, 2, 5};
-  const double low = axis->low / 1.3, high = axis->high * 1.3;
-  const bool few = high < 1000 * low;
-  const int first = (int)floor(log10(low)), by = (int)(log10(high) - first) / MOST_TICS + 1;
-  const char *between = "";
-  fprintf(script, "set logscale x\nset xrange [%.17g:%.17g]\nset xtics (", low, high);
-  for (int k = first; k <= log10(high); k += by)
-    for (int i = 0; i < (few ? 3 : 1); i++) {
-      const double at = steps[i] * pow(10, k);
-      if (at >= low && at <= high) fprintf(script, "%s'%.6g' %.17g", between, at, at), between = ", ";
-    }
-  fputs(")\n", script);
-}
-
-enum { PAIR_HEIGHT = 44, PAIRS_FRAME = 70 };
-
-/* The first of a pair stands a little above its label's line, the second a little below. */
-static void put_pairs_data(FILE *script, const struct fold_pairs *pairs, int k) {
-  fprintf(script, "$d%d << END_OF_DATA\n", k);
-  for (size_t i = 0; i < pairs->n; i++) {
-    const struct fold_pair *p = &pairs->pairs[i];
-    if (p->value[k] > 0 && isfinite(p->value[k]))
-      fprintf(script, "%.17g %.17g %.17g %.17g\n", within(p->value[k]), (double)i + (k ? 0.17 : -0.17),
-              within(p->low[k]), within(p->high[k]));
-  }
-  fprintf(script, "END_OF_DATA\n");
-}
-
-static struct axis pairs_axis(const struct fold_pairs *pairs) {
-  struct axis axis = {.low = INFINITY};
-  for (size_t i = 0; i < pairs->n; i++)
-    for (int k = 0; k < 2; k++) {
-      const struct fold_pair *p = &pairs->pairs[i];
-      const double ends[] = {p->value[k], p->low[k], p->high[k]};
-      for (size_t e = 0; e < 3; e++)
-        if (isfinite(ends[e])) widen(&axis, ends[e]);
-    }
-  settle(&axis, true);
-  return axis;
-}
-
-fold_status fold_pairs_svg(const struct fold_pairs *pairs, const struct fold_figure *figure, FILE *out) {
-  FILE *script = tmpfile();
-  if (script == NULL) return fold_error(FOLD_ENVIRONMENT, "no temporary file for a figure");
-  const struct axis axis = pairs_axis(pairs);
-  put_header(script, PAIRS_FRAME + PAIR_HEIGHT * (int)pairs->n);
-  fputs("set xlabel ", script);
-  put_label(script, pairs->x_label);
-  fprintf(script, "\nset yrange [%.17g:-0.5]\n", (double)pairs->n - 0.5);
-  put_times(script, &axis);
-  fputs("set ytics font ',16' (", script);
-  for (size_t i = 0; i < pairs->n; i++) {
-    if (i) fputs(", ", script);
-    put_label(script, pairs->pairs[i].label);
-    fprintf(script, " %zu", i);
-  }
-  fputs(")\n", script);
-  for (int k = 0; k < 2; k++) put_pairs_data(script, pairs, k);
-  fprintf(script,
-          "plot $d0 using 1:2:3:4 with xerrorbars lc rgb '%s' pt %d ps 0.9 lw 1.4 notitle, "
-          "$d1 using 1:2:3:4 with xerrorbars lc rgb '%s' pt %d ps 0.9 lw 1.4 notitle\n",
-          colours[0], marks[0], colours[1], marks[5]);
-  fold_status status = fold_gnuplot_run(script, figure, out);
-  fclose(script);
-  return status;
-}
-
 /* The shapes of gnuplot's marks, in the same sequence as `marks`, about (20, 7). */
-static void put_mark_in(int style, const char *colour, FILE *out) {
+static void put_mark(int style, FILE *out) {
   static const char *const shapes[] = {"M16 3h8v8h-8z", "M20 3a4 4 0 1 0 .01 0z", "M20 2l5 8h-10z",
                                        "M20 2l5 5l-5 5l-5 -5z"};
+  const char *colour = colours[style % COLOURS];
   int k = style % MARKS;
   const char *shape = k < 8     ? shapes[k % 4]
                       : k < 10  ? "M20 12l5 -8h-10z"
@@ -292,16 +262,14 @@ static void put_mark_in(int style, const char *colour, FILE *out) {
           colour);
 }
 
-static void put_mark(int style, FILE *out) { put_mark_in(style, colours[style % COLOURS], out); }
-
 static void put_swatch(const struct fold_series *s, FILE *out) {
   static const char *const dashes[] = {"", "7 4", "2 3", "7 3 2 3"};
   bool limit = s->look == FOLD_LOOK_LIMIT;
-  fprintf(out,
-          "<svg viewBox=\"0 0 40 14\" aria-hidden=\"true\"><path d=\"M2 7h36\" stroke=\"%s\" stroke-width=\"%s\" "
-          "stroke-dasharray=\"%s\"/>",
-          limit ? "#000" : colours[s->style % COLOURS], limit ? "2.5" : "1.8",
-          dashes[limit ? 1 : s->style / MARKS % 4]);
+  fputs("<svg viewBox=\"0 0 40 14\" aria-hidden=\"true\">", out);
+  if (s->look != FOLD_LOOK_RANGES)
+    fprintf(out, "<path d=\"M2 7h36\" stroke=\"%s\" stroke-width=\"%s\" stroke-dasharray=\"%s\"/>",
+            limit ? "#000" : colours[s->style % COLOURS], limit ? "2.5" : "1.8",
+            dashes[limit ? 1 : s->style / MARKS % 4]);
   if (!limit) put_mark(s->style, out);
   fputs("</svg>", out);
 }
@@ -314,17 +282,6 @@ void fold_plot_legend(const struct fold_plot *plot, FILE *out) {
     put_swatch(&plot->series[k], out);
     fold_put_html(out, plot->series[k].label);
     fputs("</li>", out);
-  }
-  fputs("</ul>", out);
-}
-
-void fold_pairs_legend(const struct fold_pairs *pairs, FILE *out) {
-  static const int styles[] = {0, 5};
-  fputs("<ul class=\"key\">", out);
-  for (int k = 0; k < 2; k++) {
-    fputs("<li><svg viewBox=\"0 0 40 14\" aria-hidden=\"true\">", out);
-    put_mark_in(styles[k], colours[k], out);
-    fprintf(out, "</svg>%s</li>", k ? pairs->second : pairs->first);
   }
   fputs("</ul>", out);
 }

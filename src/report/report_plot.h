@@ -16,13 +16,15 @@ enum fold_series_look {
   FOLD_LOOK_DASHES, /* a bound: a thin dashed line, its series' mark small */
   FOLD_LOOK_DOTS,   /* a probabilistic bound: a thin dotted line, the same */
   FOLD_LOOK_LIMIT,  /* a ceiling or an ideal: a thick black dashed line */
+  FOLD_LOOK_RANGES, /* marks that nothing joins, each on a line from its low to its high */
 };
 
 struct fold_series {
   char label[480]; /* in the legend; empty: a bound, told by its series' colour and mark */
   enum fold_series_look look;
-  int style; /* which colour, mark and dash */
+  int style; /* which colour (of 8), mark (of 12) and dash */
   const double *x, *y;
+  const double *low, *high; /* of x, with FOLD_LOOK_RANGES alone */
   size_t n; /* points; those that are not finite are left out, and the line has a gap there */
 };
 
@@ -32,26 +34,16 @@ struct fold_plot {
    * its values span more than six decades. */
   bool log_x, log_y;
   bool whole_x; /* x is a count: tics only at whole numbers that have points */
+  const char *const *rows; /* y is a place among these, from above; NULL: a number */
+  size_t n_rows;
   const struct fold_series *series;
   size_t n;
-};
-
-/* Pairs of medians with their ranges on one logarithmic axis, so that a large one does not flatten the others. */
-struct fold_pairs {
-  const char *x_label, *first, *second;
-  size_t n;
-  const struct fold_pair {
-    char label[80];
-    double value[2], low[2], high[2];
-  } * pairs;
 };
 
 /* Writes one <svg>. FOLD_BAD_INPUT when there is nothing to draw but limits, and what fold_gnuplot_run says. Writes all or
  * nothing. */
 fold_status fold_plot_svg(const struct fold_plot *plot, const struct fold_figure *figure, FILE *out);
-fold_status fold_pairs_svg(const struct fold_pairs *pairs, const struct fold_figure *figure, FILE *out);
 /* <ul class="key"> of the series that have a label, and a point. */
 void fold_plot_legend(const struct fold_plot *plot, FILE *out);
-void fold_pairs_legend(const struct fold_pairs *pairs, FILE *out);
 
 #endif

@@ -32,7 +32,6 @@ fold_status fold_page_orders(struct fold_page *page);
 
 /* <figure> with a caption, plain text, in front of which goes its number. */
 void fold_page_plot(struct fold_page *page, const struct fold_plot *plot, const char *caption);
-void fold_page_pairs(struct fold_page *page, const struct fold_pairs *pairs, const char *caption);
 /* The same, of at most FOLD_METHODS_TOGETHER series each, every one with `limit` where that is not NULL. */
 void fold_page_plots(struct fold_page *page, const struct fold_plot *plot, const struct fold_series *limit,
                      const char *caption);

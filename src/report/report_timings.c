@@ -196,13 +196,6 @@ static const struct fold_model_timed *find_timing(const struct fold_model_timed 
   return NULL;
 }
 
-/* Where a range is not recorded there is none. */
-static void fill_pair(struct fold_pair *pair, int k, const struct fold_model_timed *t) {
-  pair->value[k] = 1e6 * t->median;
-  pair->low[k] = isfinite(t->p10) ? 1e6 * t->p10 : pair->value[k];
-  pair->high[k] = isfinite(t->p90) ? 1e6 * t->p90 : pair->value[k];
-}
-
 /* The pairs of one shape, into both arrays; how many there are. */
 static size_t find_pairs(const struct fold_model_timed *t, size_t n, const struct fold_model_timed *fixed[MOST_PAIRS],
                          const struct fold_model_timed *plain[MOST_PAIRS]) {
@@ -217,27 +210,47 @@ static size_t find_pairs(const struct fold_model_timed *t, size_t n, const struc
   return n_pairs;
 }
 
+struct medians {
+  double x[MOST_PAIRS], y[MOST_PAIRS], low[MOST_PAIRS], high[MOST_PAIRS];
+};
+
+/* One of each pair, a little above or below its row. Where a range is not recorded there is none. */
+static struct fold_series fill_medians(struct medians *m, const struct fold_model_timed *const *t, size_t n, double off,
+                                       const char *label, int style) {
+  for (size_t i = 0; i < n; i++) {
+    m->x[i] = 1e6 * t[i]->median;
+    m->y[i] = (double)i + off;
+    m->low[i] = isfinite(t[i]->p10) ? 1e6 * t[i]->p10 : m->x[i];
+    m->high[i] = isfinite(t[i]->p90) ? 1e6 * t[i]->p90 : m->x[i];
+  }
+  struct fold_series series = {
+      .look = FOLD_LOOK_RANGES, .style = style, .x = m->x, .y = m->y, .low = m->low, .high = m->high, .n = n};
+  snprintf(series.label, sizeof series.label, "%s", label);
+  return series;
+}
+
 /* All timings of one shape. A single pair gets no figure: its row in the table says as much. */
 static size_t draw_pairs(struct fold_page *page, const void *items, size_t n, double *room) {
   const struct fold_model_timed *t = items;
   const struct fold_model_timed *fixed[MOST_PAIRS], *plain[MOST_PAIRS];
-  struct fold_pair pairs[MOST_PAIRS];
+  struct medians medians[2];
+  const char *subjects[MOST_PAIRS];
   size_t n_pairs = find_pairs(t, n, fixed, plain);
   char caption[500], shape[80], where[210], place[80];
   (void)room;
   if (n_pairs < 2) return 0;
-  for (size_t i = 0; i < n_pairs; i++) {
-    snprintf(pairs[i].label, sizeof pairs[i].label, "%.79s", fixed[i]->subject);
-    fill_pair(&pairs[i], 0, fixed[i]);
-    fill_pair(&pairs[i], 1, plain[i]);
-  }
-  struct fold_pairs drawn = {"median time (us)", "fixed order", "its plain twin", n_pairs, pairs};
+  for (size_t i = 0; i < n_pairs; i++) subjects[i] = fixed[i]->subject;
+  /* Style 17 has the second colour, and an open mark. */
+  const struct fold_series series[] = {fill_medians(&medians[0], fixed, n_pairs, -0.17, "fixed order", 0),
+                                       fill_medians(&medians[1], plain, n_pairs, 0.17, "its plain twin", 17)};
+  const struct fold_plot plot = {
+      .x_label = "median time (us)", .log_x = true, .rows = subjects, .n_rows = n_pairs, .series = series, .n = 2};
   snprintf(caption, sizeof caption,
            "Fixed order against its plain twin, %.20s %.20s%s%.40s%s, %s elements%s%s. Medians; whiskers from 10 %% to "
            "90 %%.",
            t->dtype, t->op, t->generator[0] ? " of " : "", t->generator, t->generator[0] ? " data" : "",
            shape_text(t, shape), place_text(t, place), fold_page_where(page, t->environment, where));
-  fold_page_pairs(page, &drawn, caption);
+  fold_page_plot(page, &plot, caption);
   return 1;
 }
 
