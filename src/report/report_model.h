@@ -175,8 +175,6 @@ void fold_model_total(const struct fold_model *model, size_t total[FOLD_VERDICTS
 void fold_model_summary(const struct fold_model *model, char text[200]);
 /* The subject's display name, "rows/par_256 on host", into `text`. */
 const char *fold_model_title(const struct fold_model_subject *subject, char text[160]);
-/* How many files do not hold all records of their runs. */
-size_t fold_model_incomplete(const struct fold_model *model);
 /* "3 of 5 rows have no bound: why", or "" where all have one. */
 const char *fold_model_unbounded(const struct fold_model_cell *cell, char text[240]);
 /* Whether a claim about order held on idle inputs only. */

@@ -15,12 +15,6 @@ bool fold_model_untold(const struct fold_model_cell *cell) {
   return fold_counts_untold(cell->count, cell->telling, cell->idle);
 }
 
-size_t fold_model_incomplete(const struct fold_model *model) {
-  size_t n = 0;
-  for (size_t i = 0; i < model->n_files; i++) n += model->files[i].incomplete[0] != '\0';
-  return n;
-}
-
 static size_t rank_of(const char *name) {
   const struct fold_claim *claim = fold_claim_find(name);
   return claim ? claim->id : FOLD_CLAIMS;

@@ -75,8 +75,8 @@ enum fold_report_format {
   FOLD_REPORT_CSV,
   FOLD_REPORT_FORMATS
 };
-/* Writes at most `most` rows, and how many more there are; a sheet without rows writes nothing. CSV: all of them, numbers in full. JUnit
- * has no tables. NO_MEMORY if the sheet is incomplete. The sheet is freed. */
+/* Writes at most `most` rows, and how many more there are; a sheet without rows writes nothing. CSV: all of them, numbers in full. JUnit:
+ * all of them, of a sheet of cases (sheet_junit.c). NO_MEMORY if the sheet is incomplete. The sheet is freed. */
 fold_status fold_sheet_put(struct fold_sheet *sheet, enum fold_report_format format, size_t most, FILE *out);
 
 #endif

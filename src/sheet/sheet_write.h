@@ -1,0 +1,9 @@
+/* sheet_write.h: a format of its own file. Private to sheet_*.c. */
+#ifndef FOLD_SHEET_WRITE_H
+#define FOLD_SHEET_WRITE_H
+
+#include "sheet.h"
+
+void fold_sheet_put_junit(const struct fold_sheet *sheet, FILE *out);
+
+#endif
