@@ -9,72 +9,40 @@
 #include "cuda/bench.h"
 #include "cuda/device.h"
 #include "list.h"
+#include "rank_clock.h"
 
 fold_status fold_bench_race_ready(enum fold_engine engine) { return fold_engine_ready(engine); }
 
 enum { WARM_UP = 3, SINK = 256, AHEAD = 40, READ_AHEAD = FOLD_POOL_BYTES / 2, BATCH = 48 };
 
-/* A pair of events around each timed run. */
-struct clock {
-  void **begin, **end;
-  double *seconds;
-  unsigned n;
-};
-
-static void close_clock(struct clock *clock) {
-  for (unsigned i = 0; i < clock->n; i++) {
-    if (clock->begin && clock->begin[i]) (void)fold_device_event_destroy(clock->begin[i]);
-    if (clock->end && clock->end[i]) (void)fold_device_event_destroy(clock->end[i]);
-  }
-  free(clock->begin);
-  free(clock->end);
-  free(clock->seconds);
-  *clock = (struct clock){0};
-}
-
-static fold_status open_clock(struct clock *clock, unsigned n) {
-  *clock = (struct clock){.begin = calloc(n, sizeof(void *)),
-                          .end = calloc(n, sizeof(void *)),
-                          .seconds = calloc(n, sizeof(double)),
-                          .n = n};
-  fold_status status = fold_ok();
-  if (!clock->begin || !clock->end || !clock->seconds)
-    status = fold_error(FOLD_NO_MEMORY, "not enough memory for events");
-  for (unsigned i = 0; i < n && status.code == FOLD_OK; i++) {
-    status = fold_device_event_create(&clock->begin[i]);
-    if (status.code == FOLD_OK) status = fold_device_event_create(&clock->end[i]);
-  }
-  if (status.code != FOLD_OK) close_clock(clock);
-  return status;
-}
-
-/* Reads the events, and sorts the seconds of a call. */
-static fold_status read_clock(struct clock *clock, unsigned calls) {
+/* Reads all of a clock's runs, and sorts the seconds of a call. */
+static fold_status read_clock(struct fold_rank_clock *clock, unsigned calls, double *seconds) {
   FOLD_TRY(fold_device_synchronize());
   for (unsigned i = 0; i < clock->n; i++) {
-    FOLD_TRY(fold_device_event_elapsed(clock->begin[i], clock->end[i], &clock->seconds[i]));
-    clock->seconds[i] /= calls;
+    FOLD_TRY(fold_rank_clock_read(clock, i, &seconds[i]));
+    seconds[i] /= calls;
   }
-  fold_list_rise(clock->seconds, clock->n);
+  fold_list_rise(seconds, clock->n);
   return fold_ok();
 }
 
 /* All shapes in turn, again and again: a GPU's clocks change while it reads. */
-static fold_status time_reads(struct clock *clocks, int shapes, const void *d_in, size_t nbytes, void *d_sink) {
+static fold_status time_reads(struct fold_rank_clock *clocks, int shapes, const void *d_in, size_t nbytes,
+                              void *d_sink) {
   for (unsigned i = 0; i < clocks[0].n; i++)
     for (int s = 0; s < shapes; s++) {
-      FOLD_TRY(fold_device_event_record(clocks[s].begin[i], NULL));
+      FOLD_TRY(fold_rank_clock_begin(&clocks[s], i));
       FOLD_TRY(fold_cuda_read(s, d_in, nbytes, d_sink, NULL));
-      FOLD_TRY(fold_device_event_record(clocks[s].end[i], NULL));
+      FOLD_TRY(fold_rank_clock_end(&clocks[s], i));
     }
   return fold_ok();
 }
 
-static fold_status read_shapes(struct clock *clocks, int shapes, size_t nbytes, struct fold_ceiling *ceiling,
-                               const char **shape) {
+static fold_status read_shapes(struct fold_rank_clock *clocks, int shapes, size_t nbytes, double *seconds,
+                               struct fold_ceiling *ceiling, const char **shape) {
   for (int s = 0; s < shapes; s++) {
-    FOLD_TRY(read_clock(&clocks[s], 1));
-    if (fold_ceiling_take(ceiling, (double)nbytes, clocks[s].seconds, clocks[s].n)) *shape = fold_cuda_read_shape(s);
+    FOLD_TRY(read_clock(&clocks[s], 1, seconds));
+    if (fold_ceiling_take(ceiling, (double)nbytes, seconds, clocks[s].n)) *shape = fold_cuda_read_shape(s);
   }
   return fold_ok();
 }
@@ -82,17 +50,20 @@ static fold_status read_shapes(struct clock *clocks, int shapes, size_t nbytes, 
 fold_status fold_bench_ceiling(size_t nbytes, unsigned iterations, struct fold_ceiling *ceiling, const char **shape) {
   void *d_in = NULL, *d_sink = NULL;
   int shapes = fold_cuda_read_shapes();
-  struct clock *clocks = calloc((size_t)shapes, sizeof *clocks);
+  struct fold_rank_clock *clocks = calloc((size_t)shapes, sizeof *clocks);
+  double *seconds = calloc(iterations, sizeof *seconds);
   *ceiling = (struct fold_ceiling){.clock = FOLD_CEILING_EVENTS};
-  if (!clocks) return fold_error(FOLD_NO_MEMORY, "not enough memory for clocks");
-  fold_status status = fold_device_alloc(&d_in, nbytes);
+  fold_status status = clocks && seconds ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for clocks");
+  if (status.code == FOLD_OK) status = fold_device_alloc(&d_in, nbytes);
   if (status.code == FOLD_OK) status = fold_device_alloc(&d_sink, SINK);
   if (status.code == FOLD_OK) status = fold_device_set(d_in, 0x3c, nbytes, NULL);
-  for (int s = 0; s < shapes && status.code == FOLD_OK; s++) status = open_clock(&clocks[s], iterations);
+  for (int s = 0; s < shapes && status.code == FOLD_OK; s++)
+    status = fold_rank_clock_open(&clocks[s], true, iterations);
   if (status.code == FOLD_OK) status = time_reads(clocks, shapes, d_in, nbytes, d_sink);
-  if (status.code == FOLD_OK) status = read_shapes(clocks, shapes, nbytes, ceiling, shape);
-  for (int s = 0; s < shapes; s++) close_clock(&clocks[s]);
+  if (status.code == FOLD_OK) status = read_shapes(clocks, shapes, nbytes, seconds, ceiling, shape);
+  for (int s = 0; clocks && s < shapes; s++) fold_rank_clock_close(&clocks[s]);
   free(clocks);
+  free(seconds);
   (void)fold_device_free(d_in);
   (void)fold_device_free(d_sink);
   return status;
@@ -100,7 +71,7 @@ fold_status fold_bench_ceiling(size_t nbytes, unsigned iterations, struct fold_c
 
 struct contender {
   struct fold_timing *timing;
-  struct clock clock;
+  struct fold_rank_clock clock;
   void *d_scratch;
   void *graph; /* of its calls; NULL: it is timed call by call */
   bool runs;
@@ -152,11 +123,11 @@ static fold_status open_contender(struct contender *contender, const struct fold
   for (unsigned i = 0; i < WARM_UP; i++) FOLD_TRY(run_once(contender, pool, slot + i, NULL));
   FOLD_TRY(fold_device_synchronize());
   if (pool->calls > 1) FOLD_TRY(record_graph(contender, pool, slot));
-  return open_clock(&contender->clock, iterations);
+  return fold_rank_clock_open(&contender->clock, true, iterations);
 }
 
 static void close_contender(struct contender *contender) {
-  close_clock(&contender->clock);
+  fold_rank_clock_close(&contender->clock);
   (void)fold_device_graph_destroy(contender->graph);
   (void)fold_device_free(contender->d_scratch);
 }
@@ -172,9 +143,9 @@ static fold_status keep_busy(const struct fold_pool *pool) {
 /* A timed run, of the graph's own inputs or of the next one. A graph finds its inputs in memory, not in the L2. */
 static fold_status time_run(struct contender *contender, const struct fold_pool *pool, unsigned i, size_t slot) {
   if (pool->calls > 1) FOLD_TRY(fold_cuda_displace(pool->d_other, FOLD_POOL_BYTES, pool->d_out, NULL));
-  FOLD_TRY(fold_device_event_record(contender->clock.begin[i], NULL));
+  FOLD_TRY(fold_rank_clock_begin(&contender->clock, i));
   FOLD_TRY(contender->graph ? fold_device_graph_launch(contender->graph, NULL) : run_once(contender, pool, slot, NULL));
-  return fold_device_event_record(contender->clock.end[i], NULL);
+  return fold_rank_clock_end(&contender->clock, i);
 }
 
 /* All contenders in turn, again and again. */
@@ -190,12 +161,12 @@ static fold_status race(struct contender *contenders, size_t n, const struct fol
   return fold_device_synchronize();
 }
 
-static fold_status conclude(struct contender *contender, const struct fold_ceiling *ceiling) {
+static fold_status conclude(struct contender *contender, double *seconds, const struct fold_ceiling *ceiling) {
   if (!contender->runs) return fold_ok();
   struct fold_ceiling of_a_call = *ceiling;
   of_a_call.clock /= contender->timing->calls;
-  FOLD_TRY(read_clock(&contender->clock, contender->timing->calls));
-  fold_bench_figures(contender->timing, contender->clock.seconds, contender->clock.n, &of_a_call);
+  FOLD_TRY(read_clock(&contender->clock, contender->timing->calls, seconds));
+  fold_bench_figures(contender->timing, seconds, contender->clock.n, &of_a_call);
   return fold_ok();
 }
 
@@ -215,18 +186,22 @@ fold_status fold_bench_race(const struct fold_bench_options *options, const stru
                             const volatile int *stop) {
   struct fold_pool pool;
   struct contender *contenders = calloc(n + 1, sizeof *contenders);
-  if (contenders == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu subjects", n);
-  fold_status status = fold_pool_open(&pool, options, shape, n);
+  double *seconds = calloc(options->iterations, sizeof *seconds);
+  const bool enough = contenders && seconds;
+  fold_status status = enough ? fold_pool_open(&pool, options, shape, n)
+                              : fold_error(FOLD_NO_MEMORY, "not enough memory for %zu subjects", n);
   if (status.code == FOLD_OK) {
     for (size_t k = 0; k < n; k++) {
       contenders[k].timing = &timing[k];
       start(&contenders[k], &pool, k * pool.calls, options->iterations);
     }
     status = race(contenders, n, &pool, options->iterations, stop);
-    for (size_t k = 0; k < n && status.code == FOLD_OK && !*stop; k++) status = conclude(&contenders[k], ceiling);
+    for (size_t k = 0; k < n && status.code == FOLD_OK && !*stop; k++)
+      status = conclude(&contenders[k], seconds, ceiling);
     for (size_t k = 0; k < n; k++) close_contender(&contenders[k]);
     fold_pool_close(&pool);
   }
   free(contenders);
+  free(seconds);
   return status;
 }
