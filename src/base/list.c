@@ -21,14 +21,6 @@ void *fold_list_grow(void *array, size_t *n, size_t *room, size_t size) {
   return item;
 }
 
-void *fold_list_sorted(const void *items, size_t n, size_t size, int (*compare)(const void *left, const void *right)) {
-  void *copy = malloc(n * size);
-  if (copy == NULL) return NULL;
-  memcpy(copy, items, n * size);
-  qsort(copy, n, size, compare);
-  return copy;
-}
-
 void fold_list_reverse(void *items, size_t n, size_t size) {
   if (n == 0) return; /* nor need there be memory */
   for (char *first = items, *last = first + n * size; n > 1; n -= 2, first += size) {

@@ -1,4 +1,4 @@
-/* list.h: arrays that grow, and that are sorted. */
+/* list.h: arrays that grow, are reversed, or rise. */
 #ifndef FOLD_LIST_H
 #define FOLD_LIST_H
 
@@ -6,8 +6,6 @@
 
 /* One more of the `n` elements of `size` bytes that the pointer at `array` leads to: zeroed; NULL: memory is short. */
 void *fold_list_grow(void *array, size_t *n, size_t *room, size_t size);
-/* A sorted copy of n > 0 items of `size` bytes, for the caller to free; NULL: memory is short. */
-void *fold_list_sorted(const void *items, size_t n, size_t size, int (*compare)(const void *left, const void *right));
 /* The last of n items first. */
 void fold_list_reverse(void *items, size_t n, size_t size);
 /* Numbers in rising order; NaN is nowhere in particular. */

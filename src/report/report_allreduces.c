@@ -12,27 +12,12 @@
 
 enum { MOST_SERIES = 40 };
 
-static int compare_groups(const void *left, const void *right) {
-  const struct fold_model_timed *a = left, *b = right;
-  int d = a->environment - b->environment;
-  if (!d) d = strcmp(a->dtype, b->dtype);
-  if (!d) d = strcmp(a->op, b->op);
-  return d ? d : (a->workers > b->workers) - (a->workers < b->workers);
-}
-
-static int compare_series(const struct fold_model_timed *a, const struct fold_model_timed *b) {
-  int d = compare_groups(a, b);
-  if (!d) d = strcmp(a->subject, b->subject);
-  if (!d && strcmp(a->setting, b->setting)) /* the default first */
-    d = !strcmp(b->setting, "default") ? 1 : !strcmp(a->setting, "default") ? -1 : strcmp(a->setting, b->setting);
-  return d;
-}
-
-static int compare(const void *left, const void *right) {
-  const struct fold_model_timed *a = left, *b = right;
-  int d = compare_series(a, b);
-  return d ? d : (a->bytes > b->bytes) - (a->bytes < b->bytes);
-}
+#define BY(member) FOLD_BY(fold_model_timed, member)
+enum { GROUP = 4, SERIES = 6 };
+static const struct fold_keys keys = {
+    sizeof(struct fold_model_timed),
+    {BY(environment), BY(dtype), BY(op), BY(workers), BY(subject), FOLD_ASKED(fold_model_timed, setting), BY(bytes)}};
+#undef BY
 
 /* One group: bus bandwidth below the link's, or the time. Doubtful values are in the table only. */
 static void draw(struct fold_page *page, const struct fold_model_timed *m, size_t n, double *room, bool bandwidth) {
@@ -40,13 +25,14 @@ static void draw(struct fold_page *page, const struct fold_model_timed *m, size_
   double *x = room, *y = room + n, least = INFINITY, most = 0;
   size_t n_series = 0, n_doubtful = 0;
   for (size_t i = 0, end; i < n && n_series < MOST_SERIES; i = end) {
-    for (end = i; end < n && compare_series(&m[i], &m[end]) == 0; end++) {
-      x[end] = m[end].bytes;
-      bool doubtful = m[end].implausible || m[end].noisy;
-      y[end] = doubtful ? NAN : bandwidth ? 1e-9 * m[end].bus : 1e6 * m[end].median;
+    end = fold_keys_end(&keys, SERIES, m, i, n);
+    for (size_t k = i; k < end; k++) {
+      x[k] = m[k].bytes;
+      bool doubtful = m[k].implausible || m[k].noisy;
+      y[k] = doubtful ? NAN : bandwidth ? 1e-9 * m[k].bus : 1e6 * m[k].median;
       n_doubtful += doubtful;
-      least = fmin(least, x[end]);
-      most = fmax(most, x[end]);
+      least = fmin(least, x[k]);
+      most = fmax(most, x[k]);
     }
     struct fold_series *s = &series[n_series];
     *s = (struct fold_series){.style = (int)n_series, .x = x + i, .y = y + i, .n = end - i};
@@ -77,7 +63,7 @@ void fold_sheet_messages(struct fold_sheet *sheet, const struct fold_model *m) {
       "default's",
       "Subject;^Setting;^dtype;^op;^Data;^#Ranks;#Bytes;=Median (us);=10 % (us);=90 % (us);=Algorithm "
       "(GB/s);=Bus (GB/s);=Library's time / own;Judged first;^Machine");
-  struct fold_model_timed *all = fold_sheet_sorted(sheet, m->messages, m->n_messages, sizeof *all, compare);
+  struct fold_model_timed *all = fold_sheet_sorted(sheet, &keys, m->messages, m->n_messages);
   for (size_t i = 0; all && i < m->n_messages; i++) {
     const struct fold_model_timed *s = &all[i];
     FOLD_ROW(sheet, T(s->subject), T(s->setting), T(s->dtype), T(s->op), T(s->generator), N(s->workers), N(s->bytes),
@@ -95,22 +81,18 @@ static size_t draw_both(struct fold_page *page, const void *items, size_t n, dou
 }
 
 static fold_status put_timed(struct fold_page *page, const struct fold_model *m) {
-  const struct fold_groups groups = {m->messages, m->n_messages,  sizeof *m->messages, SIZE_MAX,
-                                     compare,     compare_groups, draw_both,           2};
+  const struct fold_groups groups = {m->messages, m->n_messages, &keys, GROUP, SIZE_MAX, draw_both, 2};
   FOLD_TRY(fold_page_groups(page, &groups));
   return fold_page_sheet(page, fold_sheet_messages);
 }
 
-/* Probes come in the order in which they were written, row by row. Neighbours on one machine, dtype and data make one table. A
- * record may lack `head`: it is NaN then, which two such records count as equal. */
-static bool same_probe(const struct fold_model_probe *a, const struct fold_model_probe *b) {
-  return a->environment == b->environment && strcmp(a->dtype, b->dtype) == 0 && a->workers == b->workers &&
-         strcmp(a->generator, b->generator) == 0 && (a->head == b->head || (isnan(a->head) && isnan(b->head)));
-}
-
-static bool same_row(const struct fold_model_probe *a, const struct fold_model_probe *b) {
-  return strcmp(a->subject, b->subject) == 0 && strcmp(a->setting, b->setting) == 0;
-}
+/* Probes come in the order in which they were written, row by row. Neighbours on one machine, dtype and data make one table. */
+#define BY(member) FOLD_BY(fold_model_probe, member)
+enum { TABLE = 5, ROW = 7 };
+static const struct fold_keys probe_keys = {
+    sizeof(struct fold_model_probe),
+    {BY(environment), BY(dtype), BY(workers), BY(generator), BY(head), BY(subject), BY(setting)}};
+#undef BY
 
 enum { MOST_LENGTHS = 60 };
 
@@ -135,14 +117,14 @@ static void fill_probe(struct fold_sheet *sheet, const struct fold_model *m, con
   size_t widest = 0, width = 0;
   char text[48];
   for (size_t i = 0, end; i < n; i = end) {
-    for (end = i + 1; end < n && same_row(&p[i], &p[end]);) end++;
+    end = fold_keys_end(&probe_keys, ROW, p, i, n);
     if (end - i > width) widest = i, width = end - i;
   }
   open_probe(sheet, m, p, width);
   if (width > MOST_LENGTHS) width = MOST_LENGTHS;
   for (size_t k = 0; k < width; k++) fold_sheet_columns(sheet, fold_text_grouped(p[widest + k].bytes, text));
   for (size_t i = 0, end; i < n; i = end) {
-    for (end = i + 1; end < n && same_row(&p[i], &p[end]);) end++;
+    end = fold_keys_end(&probe_keys, ROW, p, i, n);
     FOLD_ROW(sheet, T(p[i].subject), T(p[i].setting));
     for (size_t k = i; k < i + width; k++) {
       if (k < end)
@@ -156,7 +138,7 @@ static void fill_probe(struct fold_sheet *sheet, const struct fold_model *m, con
 fold_status fold_sheets_probes(const struct fold_model *m, enum fold_report_format format, size_t most, FILE *out) {
   fold_status status = fold_ok();
   for (size_t i = 0, end; i < m->n_probes && status.code == FOLD_OK; i = end) {
-    for (end = i + 1; end < m->n_probes && same_probe(&m->probes[i], &m->probes[end]);) end++;
+    end = fold_keys_end(&probe_keys, TABLE, m->probes, i, m->n_probes);
     struct fold_sheet sheet;
     fill_probe(&sheet, m, m->probes + i, end - i);
     status = fold_sheet_put(&sheet, format, most, out);

@@ -14,30 +14,20 @@
 
 enum { MOST_GROUPS = 24, LEAST_SIZES = 3, UNFOLDED = 4 };
 
-static int compare_groups(const struct fold_model_point *a, const struct fold_model_point *b) {
-  int d = fold_methods_compare(a->op, b->op);
-  if (!d) d = fold_methods_compare(a->dtype, b->dtype);
-  if (!d) d = fold_methods_compare(a->generator, b->generator);
-  return d ? d : a->environment - b->environment;
-}
+#define BY(member) FOLD_BY(fold_model_point, member)
+#define ASKED(member) FOLD_ASKED(fold_model_point, member)
+enum { GROUP = 4, METHOD = 6 };
+static const struct fold_keys keys = {
+    sizeof(struct fold_model_point),
+    {ASKED(op), ASKED(dtype), ASKED(generator), BY(environment), BY(subject), BY(engine), BY(n)}};
 
-static int compare_points(const void *left, const void *right) {
-  const struct fold_model_point *a = left, *b = right;
-  int d = compare_groups(a, b);
-  if (!d) d = strcmp(a->subject, b->subject);
-  if (!d) d = strcmp(a->engine, b->engine);
-  return d ? d : (a->n > b->n) - (a->n < b->n);
-}
-
-static bool same_subject(const struct fold_model_point *a, const struct fold_model_point *b) {
-  return strcmp(a->subject, b->subject) == 0 && strcmp(a->engine, b->engine) == 0;
-}
-
+/* The most sizes that a method has. */
 static size_t count_sizes(const struct fold_model_point *p, size_t n) {
-  size_t most = 0, sizes = 0;
-  for (size_t i = 0; i < n; i++) {
-    if (i == 0 || !same_subject(&p[i], &p[i - 1])) sizes = 0;
-    if (sizes == 0 || p[i].n != p[i - 1].n) sizes++;
+  size_t most = 0;
+  for (size_t i = 0, end; i < n; i = end) {
+    size_t sizes = 0;
+    end = fold_keys_end(&keys, METHOD, p, i, n);
+    for (size_t k = i; k < end; k++) sizes += k == i || p[k].n != p[k - 1].n;
     if (sizes > most) most = sizes;
   }
   return most;
@@ -64,7 +54,7 @@ static fold_status draw_group(struct fold_page *page, const struct fold_model_po
 static fold_status draw_all(struct fold_page *page, const struct fold_model_point *p, size_t n,
                             const struct fold_curves_kind *kind, struct tally *tally) {
   for (size_t i = 0, end; i < n; i = end) {
-    for (end = i + 1; end < n && compare_groups(&p[i], &p[end]) == 0;) end++;
+    end = fold_keys_end(&keys, GROUP, p, i, n);
     FOLD_TRY(draw_group(page, &p[i], end - i, kind, tally));
   }
   return fold_ok();
@@ -78,10 +68,11 @@ static const struct fold_curves_kind simulated = {"ranks (simulated)", "relative
 static fold_status draw_points(struct fold_page *page, const void *items, size_t n, size_t size,
                                const struct fold_curves_kind *kind) {
   struct tally tally = {0};
-  struct fold_model_point *points = malloc(n * sizeof *points);
+  struct fold_keys of_items = keys;
+  of_items.size = size;
+  struct fold_model_point *points = fold_keys_sorted(&of_items, items, n);
   if (points == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for the figures");
-  for (size_t i = 0; i < n; i++) memcpy(&points[i], (const char *)items + i * size, sizeof *points);
-  qsort(points, n, sizeof *points, compare_points);
+  for (size_t i = 0; i < n; i++) memmove(&points[i], (char *)points + i * size, sizeof *points);
   fold_page_figures(page, UNFOLDED);
   fold_status status = draw_all(page, points, n, kind, &tally);
   fold_page_figures_end(page);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "list.h"
 #include "report_answer.h"
 #include "report_methods.h"
 #include "report_section.h"
@@ -56,13 +55,13 @@ void fold_page_figures_end(struct fold_page *page) {
 }
 
 fold_status fold_page_groups(struct fold_page *page, const struct fold_groups *g) {
-  char *items = fold_list_sorted(g->items, g->n, g->size, g->compare);
+  char *items = fold_keys_sorted(g->keys, g->items, g->n);
   double *room = malloc(3 * g->n * sizeof *room);
   fold_status status = items && room ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the figures");
   fold_page_figures(page, g->shown);
   for (size_t i = 0, end, drawn = 0; i < g->n && drawn < g->most && status.code == FOLD_OK; i = end) {
-    for (end = i + 1; end < g->n && g->group(items + i * g->size, items + end * g->size) == 0;) end++;
-    drawn += g->draw(page, items + i * g->size, end - i, room);
+    end = fold_keys_end(g->keys, g->group, items, i, g->n);
+    drawn += g->draw(page, items + i * g->keys->size, end - i, room);
   }
   fold_page_figures_end(page);
   free(items);

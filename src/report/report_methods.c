@@ -51,7 +51,8 @@ static int rank_of(const char *word, const char *const *words, int n) {
 
 int fold_methods_compare(const char *a, const char *b) {
   static const char *const first[] = {"sum", "prod", "max",   "min",          "f32",   "f64",
-                                      "f16", "bf16", "mixed", "pathological", "normal"};
+                                      "f16", "bf16", "mixed", "pathological", "normal",
+                                      "default"};
   int n = sizeof first / sizeof *first, d = rank_of(a, first, n) - rank_of(b, first, n);
   return d ? d : strcmp(a, b);
 }

@@ -15,7 +15,7 @@ int fold_methods_kind(const char *subject);
 size_t fold_methods_split(const char *const *subjects, size_t n, size_t order[FOLD_METHODS_MOST],
                           size_t end[FOLD_METHODS_MOST]);
 
-/* Of operations, dtypes and kinds of data: those that are asked about most come first, then the rest by name. */
+/* Of operations, dtypes, kinds of data and settings of a library: those that are asked about most come first, then the rest by name. */
 int fold_methods_compare(const char *a, const char *b);
 
 #endif

@@ -14,21 +14,10 @@
 
 enum { MOST_SUBJECTS = 40 };
 
-static int compare_groups(const void *left, const void *right) {
-  const struct fold_model_timed *a = left, *b = right;
-  int d = a->environment - b->environment;
-  if (!d) d = strcmp(a->mode, b->mode);
-  if (!d) d = strcmp(a->dtype, b->dtype);
-  if (!d) d = strcmp(a->op, b->op);
-  return d ? d : (a->n > b->n) - (a->n < b->n);
-}
-
-static int compare(const void *left, const void *right) {
-  const struct fold_model_timed *a = left, *b = right;
-  int d = compare_groups(a, b);
-  if (!d) d = strcmp(a->subject, b->subject);
-  return d ? d : (a->workers > b->workers) - (a->workers < b->workers);
-}
+#define BY(member) FOLD_BY(fold_model_timed, member)
+enum { GROUP = 5, SERIES = 6 };
+static const struct fold_keys keys = {sizeof(struct fold_model_timed),
+                                      {BY(environment), BY(mode), BY(dtype), BY(op), BY(n), BY(subject), BY(workers)}};
 
 static bool is_doubtful(const struct fold_model_timed *s) { return s->implausible || s->noisy; }
 
@@ -41,12 +30,13 @@ static size_t draw_group(struct fold_page *page, const void *items, size_t n, do
   bool weak = strcmp(s->mode, "weak") == 0;
   size_t n_series = 0, n_doubtful = 0;
   for (size_t i = 0, end; i < n && n_series < MOST_SUBJECTS; i = end) {
-    for (end = i; end < n && strcmp(s[i].subject, s[end].subject) == 0; end++) {
-      x[end] = s[end].workers;
-      bool comparable = s[i].workers == 1, doubtful = comparable && (is_doubtful(&s[i]) || is_doubtful(&s[end]));
-      y[end] = comparable && !doubtful ? s[i].median / s[end].median : NAN;
+    end = fold_keys_end(&keys, SERIES, s, i, n);
+    for (size_t k = i; k < end; k++) {
+      x[k] = s[k].workers;
+      bool comparable = s[i].workers == 1, doubtful = comparable && (is_doubtful(&s[i]) || is_doubtful(&s[k]));
+      y[k] = comparable && !doubtful ? s[i].median / s[k].median : NAN;
       n_doubtful += doubtful;
-      most = fmax(most, x[end]);
+      most = fmax(most, x[k]);
     }
     series[n_series] = (struct fold_series){.style = (int)n_series, .x = x + i, .y = y + i, .n = end - i};
     snprintf(series[n_series].label, sizeof series->label, "%.100s", s[i].subject);
@@ -72,12 +62,14 @@ void fold_sheet_scalings(struct fold_sheet *sheet, const struct fold_model *m) {
                   "Subject;^Mode;^dtype;^op;^Data;#Elements;#Workers;=Median (us);=10 % (us);=90 % (us);=Local (us);"
                   "=Calls (us);=t(1)/t(p);=Throughput (GB/s);=Of the ceiling (%);=Library's time / own;Judged "
                   "first;^Machine");
-  struct fold_model_timed *all = fold_sheet_sorted(sheet, m->scalings, m->n_scalings, sizeof *all, compare);
+  struct fold_model_timed *all = fold_sheet_sorted(sheet, &keys, m->scalings, m->n_scalings);
   double one = NAN; /* the time of one worker */
-  for (size_t i = 0; all && i < m->n_scalings; i++) {
+  for (size_t i = 0, end = 0; all && i < m->n_scalings; i++) {
     const struct fold_model_timed *s = &all[i];
-    if (i == 0 || compare_groups(s, s - 1) || strcmp(s->subject, s[-1].subject))
+    if (i == end) {
+      end = fold_keys_end(&keys, SERIES, all, i, m->n_scalings);
       one = s->workers == 1 ? s->median : NAN;
+    }
     FOLD_ROW(sheet, T(s->subject), T(s->mode), T(s->dtype), T(s->op), T(s->generator), N(s->n), N(s->workers),
              N(1e6 * s->median), N(1e6 * s->p10), N(1e6 * s->p90), N(1e6 * s->local_median), N(1e6 * s->calls_median),
              N(one / s->median), N(1e-9 * s->bytes_per_second), N(100 * s->of_ceiling), N(s->to_library));
@@ -88,8 +80,7 @@ void fold_sheet_scalings(struct fold_sheet *sheet, const struct fold_model *m) {
 
 fold_status fold_page_scalings(struct fold_page *page) {
   const struct fold_model *m = page->model;
-  const struct fold_groups groups = {m->scalings, m->n_scalings,  sizeof *m->scalings, SIZE_MAX,
-                                     compare,     compare_groups, draw_group,          2};
+  const struct fold_groups groups = {m->scalings, m->n_scalings, &keys, GROUP, SIZE_MAX, draw_group, 2};
   FOLD_TRY(fold_page_groups(page, &groups));
   return fold_page_sheet(page, fold_sheet_scalings);
 }

@@ -6,6 +6,7 @@
 #ifndef FOLD_REPORT_SECTION_H
 #define FOLD_REPORT_SECTION_H
 
+#include "report_keys.h"
 #include "report_plot.h"
 #include "sheet.h"
 #include "report_text.h"
@@ -38,13 +39,13 @@ void fold_page_plots(struct fold_page *page, const struct fold_plot *plot, const
 /* Begins a group of figures. Those beyond the first `shown` go into a fold, which a reader can open and which is not printed. */
 void fold_page_figures(struct fold_page *page, int shown);
 void fold_page_figures_end(struct fold_page *page);
-/* Draws items by group: sorted by `compare`, those that are equal by `group` are one's. `draw` gets room for 3 n numbers, and says how many
- * figures it drew; after `most` of them no group is drawn. The first `shown` figures are not folded. */
-typedef int fold_compare(const void *left, const void *right);
+/* Draws items by group, which the first `group` keys name. `draw` gets room for 3 n numbers, and says how many figures it drew; after `most`
+ * of them no group is drawn. The first `shown` figures are not folded. */
 struct fold_groups {
   const void *items;
-  size_t n, size, most;
-  fold_compare *compare, *group;
+  size_t n;
+  const struct fold_keys *keys;
+  size_t group, most;
   size_t (*draw)(struct fold_page *page, const void *items, size_t n, double *room);
   int shown;
 };

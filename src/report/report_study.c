@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "list.h"
-#include "report_methods.h"
 #include "report_section.h"
 
 enum { MOST_SIZES = 60, MOST_MARKDOWN = 4 };
@@ -14,25 +12,12 @@ enum { MOST_SIZES = 60, MOST_MARKDOWN = 4 };
 typedef struct fold_model_studied point;
 
 /* A table is of one machine, operation, dtype, kind of data and seed. */
-static int compare_tables(const point *a, const point *b) {
-  int d = a->environment - b->environment;
-  if (!d) d = fold_methods_compare(a->op, b->op);
-  if (!d) d = fold_methods_compare(a->dtype, b->dtype);
-  if (!d) d = fold_methods_compare(a->generator, b->generator);
-  return d ? d : (a->seed > b->seed) - (a->seed < b->seed);
-}
-
-static int compare_rows(const point *a, const point *b) {
-  int d = compare_tables(a, b);
-  if (!d) d = strcmp(a->subject, b->subject);
-  return d ? d : strcmp(a->engine, b->engine);
-}
-
-static int compare(const void *left, const void *right) {
-  const point *a = left, *b = right;
-  const int d = compare_rows(a, b);
-  return d ? d : (a->n > b->n) - (a->n < b->n);
-}
+#define BY(member) FOLD_BY(fold_model_studied, member)
+#define ASKED(member) FOLD_ASKED(fold_model_studied, member)
+enum { TABLE = 5, ROW = 7 };
+static const struct fold_keys keys = {
+    sizeof(point),
+    {BY(environment), ASKED(op), ASKED(dtype), ASKED(generator), BY(seed), BY(subject), BY(engine), BY(n)}};
 
 /* The points of one table, and of each size one that knows the exact result. */
 struct group {
@@ -94,7 +79,8 @@ static void fill_errors(struct fold_sheet *sheet, const struct fold_model *m, co
   }
   for (size_t i = 0, end; i < g->n; i = end) {
     bool known = false;
-    for (end = i; end < g->n && compare_rows(&g->p[i], &g->p[end]) == 0; end++) known |= !isnan(g->p[end].ulps);
+    end = fold_keys_end(&keys, ROW, g->p, i, g->n);
+    for (size_t at = i; at < end; at++) known |= !isnan(g->p[at].ulps);
     if (!known) continue; /* why, the other table says */
     FOLD_ROW(sheet, T(say_name(&g->p[i], text)));
     for (size_t k = 0; k < g->n_sizes; k++) {
@@ -135,11 +121,11 @@ static fold_status put_group(const struct fold_model *m, const struct group *g, 
 fold_status fold_sheets_study(const struct fold_model *m, enum fold_report_format format, size_t most, FILE *out) {
   const size_t n = m->n_study;
   if (n == 0) return fold_ok();
-  point *p = fold_list_sorted(m->study, n, sizeof *p, compare);
+  point *p = fold_keys_sorted(&keys, m->study, n);
   fold_status status = p ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the errors");
   size_t put = 0, left = 0;
   for (size_t i = 0, end; i < n && status.code == FOLD_OK; i = end) {
-    for (end = i + 1; end < n && compare_tables(&p[i], &p[end]) == 0;) end++;
+    end = fold_keys_end(&keys, TABLE, p, i, n);
     const struct group g = group_of(p + i, end - i);
     if (format == FOLD_REPORT_MARKDOWN && put == MOST_MARKDOWN)
       left++;

@@ -24,47 +24,15 @@ static const char *place_text(const struct fold_model_timed *t, char text[80]) {
   return text;
 }
 
-static int compare_groups(const void *left, const void *right) {
-  const struct fold_model_timed *a = left, *b = right;
-  int d = a->environment - b->environment;
-  if (!d) d = fold_methods_compare(a->op, b->op);
-  if (!d) d = fold_methods_compare(a->dtype, b->dtype);
-  if (!d) d = fold_methods_compare(a->generator, b->generator);
-  return d ? d : (a->rows > b->rows) - (a->rows < b->rows);
-}
-
-/* Within a group: subject and place. */
-static int compare_methods(const struct fold_model_timed *a, const struct fold_model_timed *b) {
-  int d = strcmp(a->subject, b->subject);
-  if (!d) d = strcmp(a->engine, b->engine);
-  return d ? d : (threads_of(a) > threads_of(b)) - (threads_of(a) < threads_of(b));
-}
-
-/* The place: only times of one place may be compared as twins. */
-static int compare_places(const struct fold_model_timed *a, const struct fold_model_timed *b) {
-  int d = strcmp(a->engine, b->engine);
-  return d ? d : (threads_of(a) > threads_of(b)) - (threads_of(a) < threads_of(b));
-}
-
-static int compare_shapes(const void *left, const void *right) {
-  const struct fold_model_timed *a = left, *b = right;
-  int d = compare_groups(a, b);
-  if (!d) d = compare_places(a, b);
-  return d ? d : (a->cols > b->cols) - (a->cols < b->cols);
-}
-
-static int by_shape(const void *left, const void *right) {
-  const struct fold_model_timed *a = left, *b = right;
-  int d = compare_shapes(a, b);
-  return d ? d : strcmp(a->subject, b->subject);
-}
-
-static int by_subject(const void *left, const void *right) {
-  const struct fold_model_timed *a = left, *b = right;
-  int d = compare_groups(a, b);
-  if (!d) d = compare_methods(a, b);
-  return d ? d : (a->cols > b->cols) - (a->cols < b->cols);
-}
+#define BY(member) FOLD_BY(fold_model_timed, member)
+#define ASKED(member) FOLD_ASKED(fold_model_timed, member)
+#define GROUP_KEYS BY(environment), ASKED(op), ASKED(dtype), ASKED(generator), BY(rows)
+enum { GROUP = 5, METHOD = 8, SHAPE = 8 };
+/* A method is a subject in one place; only times of one shape in one place may be compared as twins. */
+static const struct fold_keys by_subject = {sizeof(struct fold_model_timed),
+                                            {GROUP_KEYS, BY(subject), BY(engine), BY(threads), BY(cols)}};
+static const struct fold_keys by_shape = {sizeof(struct fold_model_timed),
+                                          {GROUP_KEYS, BY(engine), BY(threads), BY(cols), BY(subject)}};
 
 static const char *shape_text(const struct fold_model_timed *t, char text[80]) {
   char rows[32], cols[32];
@@ -138,7 +106,7 @@ static void draw_methods(struct fold_page *page, const struct throughput *of, co
 static size_t find_methods(const struct fold_model_timed *t, size_t n, struct method methods[FOLD_METHODS_MOST]) {
   size_t found = 0;
   for (size_t i = 0, end; i < n && found < FOLD_METHODS_MOST; i = end) {
-    for (end = i; end < n && compare_methods(&t[i], &t[end]) == 0;) end++;
+    end = fold_keys_end(&by_subject, METHOD, t, i, n);
     if (end - i >= LEAST_SIZES) methods[found++] = (struct method){t + i, end - i};
   }
   return found;
@@ -272,10 +240,10 @@ void fold_sheet_prices(struct fold_sheet *sheet, const struct fold_model *model)
   fold_sheet_open(sheet, "prices", "The price of a fixed order",
                   "Fixed order;Plain twin;^Engine;^#Threads;^dtype;^Data;^Elements;=Fixed (us);=Plain (us);=Fixed / "
                   "plain;^Machine");
-  struct fold_model_timed *t = fold_sheet_sorted(sheet, model->timings, n, sizeof *t, by_shape);
+  struct fold_model_timed *t = fold_sheet_sorted(sheet, &by_shape, model->timings, n);
   if (t == NULL) return;
   for (size_t i = 0, end; i < n; i = end) {
-    for (end = i + 1; end < n && compare_shapes(&t[i], &t[end]) == 0;) end++;
+    end = fold_keys_end(&by_shape, SHAPE, t, i, n);
     add_prices(sheet, model, &t[i], end - i);
   }
   free(t);
@@ -295,19 +263,19 @@ void fold_sheet_timings(struct fold_sheet *sheet, const struct fold_model *model
                   "Subject;^Engine;^#Threads;^dtype;^op;^Data;^Elements;^#Calls in a graph;^=Ceiling (GB/s);^Peer;"
                   "=Median (us);=10 % (us);=90 % (us);=Throughput (GB/s);=Of the ceiling (%);=Peer's time / its;Judged "
                   "first;^Machine");
-  struct fold_model_timed *t = fold_sheet_sorted(sheet, model->timings, model->n_timings, sizeof *t, by_shape);
+  struct fold_model_timed *t = fold_sheet_sorted(sheet, &by_shape, model->timings, model->n_timings);
   for (size_t i = 0; t && i < model->n_timings; i++) add_timing(sheet, model, &t[i]);
   free(t);
 }
 
 fold_status fold_page_timings(struct fold_page *page) {
   const struct fold_model *m = page->model;
-  struct fold_groups groups = {m->timings, m->n_timings,   sizeof *m->timings, MOST_FIGURES,
-                               by_subject, compare_groups, draw_throughput,    UNFOLDED};
+  const struct fold_groups throughputs = {m->timings,   m->n_timings,    &by_subject, GROUP,
+                                          MOST_FIGURES, draw_throughput, UNFOLDED};
+  const struct fold_groups twins = {m->timings, m->n_timings, &by_shape, SHAPE, SIZE_MAX, draw_pairs, UNFOLDED};
   fputs("<p>Medians; dashed: the ceiling, a plain read of memory measured in the same run.</p>\n", page->out);
-  FOLD_TRY(fold_page_groups(page, &groups));
-  groups.most = SIZE_MAX, groups.compare = by_shape, groups.group = compare_shapes, groups.draw = draw_pairs;
-  FOLD_TRY(fold_page_groups(page, &groups));
+  FOLD_TRY(fold_page_groups(page, &throughputs));
+  FOLD_TRY(fold_page_groups(page, &twins));
   FOLD_TRY(fold_page_sheet(page, fold_sheet_prices));
   return fold_page_sheet(page, fold_sheet_timings);
 }

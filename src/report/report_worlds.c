@@ -24,28 +24,12 @@ static bool is_vector(const result *v) { return strcmp(v->type, "validation_vect
 /* 0 / 0 counts as 0: nothing was rounded. */
 static double part(double error, double bound) { return error == 0 ? 0 : error / bound; }
 
-static int compare_words(const char *a, const char *b, int d) { return d ? d : strcmp(a, b); }
-
 /* A table is of one machine, kind, library and length. */
-static int compare_tables(const result *a, const result *b) {
-  int d = a->environment - b->environment;
-  d = compare_words(a->type, b->type, d);
-  d = compare_words(a->engine, b->engine, d);
-  d = compare_words(a->library, b->library, d);
-  return d ? d : (a->n > b->n) - (a->n < b->n);
-}
-
-static int compare_rows(const result *a, const result *b) {
-  int d = compare_words(a->generator, b->generator, compare_tables(a, b));
-  if (!d) d = (a->seed > b->seed) - (a->seed < b->seed);
-  return compare_words(a->subject, b->subject, compare_words(a->dtype, b->dtype, d));
-}
-
-static int compare(const void *left, const void *right) {
-  const result *a = left, *b = right;
-  int d = compare_rows(a, b);
-  return d ? d : (a->workers > b->workers) - (a->workers < b->workers);
-}
+#define BY(member) FOLD_BY(fold_model_validation, member)
+enum { TABLE = 5, ROW = 9 };
+static const struct fold_keys keys = {sizeof(result),
+                                      {BY(environment), BY(type), BY(engine), BY(library), BY(n), BY(generator),
+                                       BY(seed), BY(dtype), BY(subject), BY(workers)}};
 
 /* Each world once, rising; there is room for n. */
 static size_t worlds_of(const result *v, size_t n, double *worlds) {
@@ -225,16 +209,16 @@ static void fill_subjects(struct fold_sheet *sheet, const struct fold_model *m) 
 fold_status fold_sheets_worlds(const struct fold_model *m, enum fold_report_format format, size_t most, FILE *out) {
   const size_t n = m->n_validations;
   if (n == 0) return fold_ok();
-  result *v = fold_list_sorted(m->validations, n, sizeof *v, compare);
+  result *v = fold_keys_sorted(&keys, m->validations, n);
   double *worlds = malloc(n * sizeof *worlds);
   fold_status status = v && worlds ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the worlds");
   for (size_t i = 0, end; i < n && status.code == FOLD_OK; i = end) {
-    for (end = i + 1; end < n && compare_tables(&v[i], &v[end]) == 0;) end++;
+    end = fold_keys_end(&keys, TABLE, v, i, n);
     struct fold_sheet sheet;
     const size_t n_worlds = worlds_of(v + i, end - i, worlds), shown = n_worlds < MOST_WORLDS ? n_worlds : MOST_WORLDS;
     open_table(&sheet, m, v + i, worlds, n_worlds, shown);
     for (size_t k = i, row; k < end; k = row) {
-      for (row = k + 1; row < end && compare_rows(&v[k], &v[row]) == 0;) row++;
+      row = fold_keys_end(&keys, ROW, v, k, end);
       add_row(&sheet, v + k, row - k, worlds, shown);
     }
     status = fold_sheet_put(&sheet, format, most, out);

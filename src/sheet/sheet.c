@@ -61,10 +61,3 @@ void fold_sheet_sort(struct fold_sheet *sheet, size_t column) {
   if (sheet->failed || sheet->n == 0) return;
   qsort_r(sheet->cells, fold_sheet_rows(sheet), sheet->n_columns * sizeof *sheet->cells, compare_rows, &column);
 }
-
-void *fold_sheet_sorted(struct fold_sheet *sheet, const void *items, size_t n, size_t size,
-                        int (*compare)(const void *left, const void *right)) {
-  void *copy = n ? fold_list_sorted(items, n, size, compare) : NULL;
-  if (n && copy == NULL) sheet->failed = true;
-  return copy;
-}

@@ -61,9 +61,6 @@ void fold_sheet_mark(struct fold_sheet *sheet, const char *class);
 /* The row's first cell. */
 struct fold_cell *fold_sheet_row(const struct fold_sheet *sheet, size_t row);
 size_t fold_sheet_rows(const struct fold_sheet *sheet);
-/* A sorted copy of the items that become rows; NULL if there are none, or no memory. */
-void *fold_sheet_sorted(struct fold_sheet *sheet, const void *items, size_t n, size_t size,
-                        int (*compare)(const void *left, const void *right));
 /* Puts the rows that have the largest numbers in that column first. */
 void fold_sheet_sort(struct fold_sheet *sheet, size_t column);
 
