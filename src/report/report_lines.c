@@ -5,8 +5,6 @@
  */
 #include "report_lines.h"
 
-#include <errno.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,17 +37,17 @@ struct reading {
   unsigned required[2][FOLD_SCHEMA + 1]; /* of a judgement and of a run, by schema: a mask of keys that are scanned */
 };
 
-static void find_incomplete(struct reading *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void find_incomplete(struct reading *r, const char *format, ...) {
+/* The first reason stays. */
+static void __attribute__((format(printf, 2, 3))) tell(char text[FOLD_LINES_TEXT], const char *format, ...) {
   va_list args;
   va_start(args, format);
-  if (!r->lines->incomplete[0]) vsnprintf(r->lines->incomplete, sizeof r->lines->incomplete, format, args);
+  if (!text[0]) vsnprintf(text, FOLD_LINES_TEXT, format, args);
   va_end(args);
 }
 
 /* Called before another run's first record and at the end of the file. */
 static void end_run(struct reading *r, size_t last) {
-  if (r->announced) find_incomplete(r, "cut off after line %zu: the closing line is missing", last);
+  if (r->announced) tell(r->lines->incomplete, "cut off after line %zu: the closing line is missing", last);
   r->announced = r->hashed = false;
   r->in_run = r->n_noted = 0;
   r->sum = 0;
@@ -88,33 +86,32 @@ static fold_status take_end(struct reading *r, const json_t *record) {
   FOLD_TRY(find_repeated(r));
   const json_t *records = json_object_get(record, "records"), *complete = json_object_get(record, "complete");
   if (json_integer_value(records) != (json_int_t)r->in_run)
-    find_incomplete(r, "the closing line in line %zu counts %lld records, there are %zu", r->line,
-                    (long long)json_integer_value(records), r->in_run);
+    tell(r->lines->incomplete, "the closing line in line %zu counts %lld records, there are %zu", r->line,
+         (long long)json_integer_value(records), r->in_run);
   char sum[24];
   fold_record_hash(sum, fold_records_sum(r->sum, r->in_run, json_is_true(complete)));
   const json_t *said = json_object_get(record, "lines_xxh3");
-  if (!said && r->hashed && !r->lines->altered[0])
-    snprintf(r->lines->altered, sizeof r->lines->altered, "the closing line in line %zu has no hash of its %zu records",
-             r->line, r->in_run);
-  if (said && strcmp(fold_record_text(record, "lines_xxh3"), sum) != 0 && !r->lines->altered[0])
-    snprintf(r->lines->altered, sizeof r->lines->altered, "of the %zu records that end in line %zu some were changed",
-             r->in_run, r->line);
-  if (!json_is_true(complete)) find_incomplete(r, "the run was interrupted after %zu records", r->in_run);
+  if (!said && r->hashed)
+    tell(r->lines->altered, "the closing line in line %zu has no hash of its %zu records", r->line, r->in_run);
+  if (said && strcmp(fold_record_text(record, "lines_xxh3"), sum) != 0)
+    tell(r->lines->altered, "of the %zu records that end in line %zu some were changed", r->in_run, r->line);
+  if (!json_is_true(complete)) tell(r->lines->incomplete, "the run was interrupted after %zu records", r->in_run);
   r->announced = false;
   end_run(r, r->line);
   return fold_ok();
 }
 
+static const enum fold_field scanned_fields[] = {
+#define KEY(name) FOLD_FIELD_##name,
+    FOLD_SCAN_KEYS(KEY)
+#undef KEY
+};
+
 /* The fields of a parsed record, as the scanner would give them; `held` keeps the text of values that are not strings. */
 static bool scan_tree(const json_t *record, struct fold_scanned *scanned, char *held[FOLD_SCANNED]) {
-  static const char *const names[] = {
-#define KEY(name) #name,
-      FOLD_SCAN_KEYS(KEY)
-#undef KEY
-  };
   memset(scanned, 0, sizeof *scanned);
   for (int k = 0; k < FOLD_SCANNED; k++) {
-    const json_t *value = json_object_get(record, names[k]);
+    const json_t *value = json_object_get(record, fold_fields[scanned_fields[k]].key);
     if (value == NULL) continue;
     const bool string = json_is_string(value);
     held[k] = string ? NULL : json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
@@ -170,11 +167,6 @@ static fold_status take_record(struct reading *r, json_t *record, uint64_t hash)
   return take_tree(r, record);
 }
 
-static const enum fold_field scanned_fields[] = {
-#define KEY(name) FOLD_FIELD_##name,
-    FOLD_SCAN_KEYS(KEY)
-#undef KEY
-};
 static const char *const scanned_types[] = {"judgement", "run"};
 
 static void ask_required(struct reading *r) {
@@ -212,13 +204,12 @@ static bool is_sound(const struct reading *r, const struct fold_scanned *scanned
     if (!is_scanned_kind(fold_fields[scanned_fields[k]].kind, value, scanned->strings >> k & 1)) return false;
     if (number > 1 && !fold_schema_knows(scanned_fields[k], value->at, value->n)) return false;
   }
-  if (number < 2 && r->hashed) return false;
-  if (!r->announced || number < 2) return (r->required[type][number] & ~scanned->has) == 0;
+  if ((number < 2 && r->hashed) || (r->required[type][number] & ~scanned->has)) return false;
+  if (!r->announced || number < 2) return true;
   const bool held =
       fold_scanned_says(scanned, FOLD_KEY_verdict, "held") || fold_scanned_says(scanned, FOLD_KEY_verdict, "refuted");
   if ((held || scanned->value[FOLD_KEY_results].at) && !scanned->value[FOLD_KEY_results_xxh3].n) return false;
-  if (fold_scanned_says(scanned, FOLD_KEY_verdict, "not judged") || (held && type)) return false;
-  return (r->required[type][number] & ~scanned->has) == 0;
+  return !(fold_scanned_says(scanned, FOLD_KEY_verdict, "not judged") || (held && type));
 }
 
 /* Handles a line that the scanner can read; false if it must be parsed. */
@@ -244,7 +235,7 @@ static fold_status take_line(struct reading *r, const char *text, size_t length)
   if (scan_line(r, text, length, &scanned)) return scanned;
   json_t *record = json_loadb(text, length, 0, &error);
   if (record == NULL && r->lines->records > 0 && text[length - 1] != '\n') {
-    find_incomplete(r, "line %zu is cut off, and left out", r->line);
+    tell(r->lines->incomplete, "line %zu is cut off, and left out", r->line);
     return fold_ok();
   }
   if (record == NULL) return fold_error(FOLD_BAD_INPUT, "not JSON: %.100s", error.text);
@@ -305,25 +296,4 @@ fold_status fold_lines_scan(const char *path, fold_take_scanned *take, void *con
   struct reading r = {.scanned = take, .context = context, .lines = lines};
   ask_required(&r);
   return read_path(&r, path);
-}
-
-const char *fold_record_text(const json_t *record, const char *key) {
-  const char *text = json_string_value(json_object_get(record, key));
-  return text ? text : "";
-}
-
-double fold_record_double(const json_t *record, const char *key) {
-  const json_t *value = json_object_get(record, key);
-  return json_is_number(value) ? json_number_value(value) : NAN;
-}
-
-/* Each part is hashed with its final zero byte, so that different parts cannot join to the same text. */
-XXH128_hash_t fold_record_key(const json_t *record, bool with_input) {
-  static const char *const parts[] = {"subject", "engine", "case", "input_xxh3"};
-  XXH128_hash_t key = {0, 0};
-  for (size_t i = 0; i < (with_input ? 4 : 3); i++) {
-    const char *text = fold_record_text(record, parts[i]);
-    key = XXH3_128bits_withSeed(text, strlen(text) + 1, key.low64 ^ key.high64);
-  }
-  return key;
 }

@@ -11,19 +11,6 @@
 #include "record.h"
 #include "report_lines.h"
 
-bool fold_record_read_bits(const char *text, enum fold_dtype dtype, uint64_t *bits) {
-  char *end = NULL;
-  if (text == NULL || strncmp(text, "0x", 2) != 0 || strlen(text) > 2 + 16) return false;
-  *bits = strtoull(text, &end, 16);
-  const int width = fold_format_of(dtype).bits;
-  return end > text + 2 && *end == '\0' && (width == 64 || *bits >> width == 0);
-}
-
-int fold_record_result_dtype(const json_t *record) {
-  const char *own = json_object_get(record, "result_dtype") ? "result_dtype" : "dtype";
-  return fold_dtype_parse(fold_record_text(record, own));
-}
-
 static fold_status check(const json_t *record, const json_t *results) {
   const json_t *rows = json_object_get(record, "rows");
   const int dtype = fold_record_result_dtype(record);
