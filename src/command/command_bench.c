@@ -118,17 +118,17 @@ static fold_status check_peer(const struct bench_command *b, const struct fold_r
   fold_near_open(&near, b->options.peer);
   for (size_t i = 0; i < registry->n; i++) {
     const struct fold_subject *s = &registry->subjects[i];
-    if ((int)s->engine != b->engine) continue;
+    if (s->engine != b->engine) continue;
     if (strcmp(s->name, b->options.peer) == 0) return fold_ok();
     fold_near_try(&near, s->name);
   }
   return fold_error(FOLD_BAD_INPUT, "--peer %.60s: no subject on %s has that name: see foldproof list subjects%s",
-                    b->options.peer, fold_engine_name((enum fold_engine)b->engine), fold_near_text(&near, meant));
+                    b->options.peer, fold_engine_name(b->engine), fold_near_text(&near, meant));
 }
 
 /* Whether the globs name subjects, and --peer one of them; on the host NumPy is one. */
 static fold_status check_subjects(const struct bench_command *b, const struct fold_registry *registry) {
-  struct fold_selection all = {.subjects = b->options.subjects, .engine = b->engine};
+  struct fold_selection all = {.subjects = b->options.subjects, .engine = (int)b->engine};
   struct fold_subject *subjects = calloc(registry->n + FOLD_BENCH_NUMPYS, sizeof *subjects);
   if (subjects == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory");
   for (size_t i = 0; i < registry->n; i++) subjects[i] = registry->subjects[i];
@@ -143,9 +143,9 @@ static fold_status check_subjects(const struct bench_command *b, const struct fo
 int fold_command_bench(int argc, char **argv, const struct fold_registry *registry) {
   struct bench_command b;
   fold_bench_parse(&b, argc, argv);
-  const bool collective = fold_engine_has_ranks((enum fold_engine)b.engine);
+  const bool collective = fold_engine_has_ranks(b.engine);
   const struct bench_outcome *outcome = &b.outcome;
-  fold_status status = fold_bench_ready((enum fold_engine)b.engine);
+  fold_status status = fold_bench_ready(b.engine);
   if (status.code == FOLD_OK) status = check_subjects(&b, registry);
   if (status.code == FOLD_OK) status = fold_measuring_open(&b.measuring, b.jsonl);
   if (status.code == FOLD_OK) status = collective ? fold_bench_collectives(&b, registry) : bench_all(&b, registry);

@@ -27,7 +27,7 @@ struct bench_command {
   const char *generator, *jsonl;
   bool peer_named; /* by the user, who may have mistyped it */
   /* Collectives. */
-  int engine; /* enum fold_engine */
+  enum fold_engine engine;
   uint64_t workers[FOLD_BENCH_SIZES], bytes[FOLD_BENCH_SIZES];
   size_t n_workers, n_bytes;
   unsigned what;        /* mask of enum fold_bench_what */
@@ -51,7 +51,7 @@ struct fold_bench_usual {
     size_t n;
   } sizes, lengths, strong, weak;
 };
-const struct fold_bench_usual *fold_bench_usual(int engine);
+const struct fold_bench_usual *fold_bench_usual(enum fold_engine engine);
 
 /* Everything but records and progress; ends the program where the command line is wrong (command_bench_options.c). */
 void fold_bench_parse(struct bench_command *b, int argc, char **argv);

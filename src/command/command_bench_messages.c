@@ -16,7 +16,7 @@ struct lengths {
 
 static fold_status time_length(struct world_bench *w, enum fold_dtype dtype, unsigned ranks, uint64_t bytes,
                                double *library) {
-  struct fold_world_shape shape = {.engine = (enum fold_engine)w->b->engine,
+  struct fold_world_shape shape = {.engine = w->b->engine,
                                    .dtype = dtype,
                                    .op = w->b->problem->op,
                                    .vectors = true,
@@ -43,7 +43,7 @@ static fold_status time_lengths(struct world_bench *w, enum fold_dtype dtype, un
 }
 
 static bool is_timed(const struct world_bench *w, const struct fold_world_setting *setting) {
-  if ((int)setting->engine != w->b->engine || !setting->variable[0].name) return false;
+  if (setting->engine != w->b->engine || !setting->variable[0].name) return false;
   return w->b->settings ? fold_glob_match(w->b->settings, setting->name) : setting->timed;
 }
 

@@ -69,9 +69,8 @@ static double parse_rate(const char *option, const char *text, struct argp_state
 
 /* What only one kind of bench takes is a mistake to give to the other. */
 static void check_kind(const struct bench_command *b, struct argp_state *state) {
-  bool collective = fold_engine_has_ranks((enum fold_engine)b->engine);
-  if (b->n_threads && !fold_engine_is_here((enum fold_engine)b->engine))
-    argp_failure(state, 2, 0, "--threads is for --engine host");
+  bool collective = fold_engine_has_ranks(b->engine);
+  if (b->n_threads && !fold_engine_is_here(b->engine)) argp_failure(state, 2, 0, "--threads is for --engine host");
   for (size_t k = 0; k < b->n_threads; k++)
     if (b->threads[k] == 0) argp_failure(state, 2, 0, "--threads: at least 1");
   if (collective && (b->rows || b->cols)) argp_failure(state, 2, 0, "--rows and --cols are for --engine cuda and host");
@@ -98,11 +97,11 @@ static void check_options(struct bench_command *b, struct argp_state *state) {
   if (!b->options.generator)
     argp_failure(state, 2, 0, "no generator '%s': %s", b->generator,
                  fold_option_generator(b->generator, (char[240]){0}));
-  if (fold_engine_has_ranks((enum fold_engine)b->engine)) {
+  if (fold_engine_has_ranks(b->engine)) {
     if (!b->what) b->what = FOLD_BENCH_MESSAGES | FOLD_BENCH_STRONG | FOLD_BENCH_WEAK;
     return;
   }
-  b->options.engine = (enum fold_engine)b->engine;
+  b->options.engine = b->engine;
   const struct fold_bench_usual *usual = fold_bench_usual(b->engine);
   const struct fold_bench_contenders *who = dot ? &usual->dot : matrix ? &usual->matrix : &usual->row;
   if (!b->options.subjects) b->options.subjects = who->subjects;
@@ -127,7 +126,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case SETTINGS: b->settings = arg; return 0;
     case LINK: b->link = parse_rate("--link", arg, state); return 0;
     case MEMORY: b->memory = parse_rate("--memory", arg, state); return 0;
-    case ENGINE: b->engine = fold_option_engine(state, "--engine", arg); return 0;
+    case ENGINE: b->engine = (enum fold_engine)fold_option_engine(state, "--engine", arg); return 0;
     case ROWS: b->rows = fold_option_number(state, "--rows", arg, UINT64_C(1) << MOST_TERMS); return 0;
     case COLS: b->cols = fold_option_number(state, "--cols", arg, UINT64_C(1) << MOST_TERMS); return 0;
     case DTYPE: b->dtypes = fold_option_mask(state, "--dtype", arg, fold_option_dtype); return 0;
@@ -192,7 +191,7 @@ void fold_bench_parse(struct bench_command *b, int argc, char **argv) {
                               .memory = NAN};
   fold_parse(&argp, argc, argv, b);
   if (b->options.iterations == 0) b->options.iterations = fold_bench_usual(b->engine)->iterations;
-  if (fold_engine_has_ranks((enum fold_engine)b->engine)) return;
+  if (fold_engine_has_ranks(b->engine)) return;
   choose_sizes(b);
   choose_threads(b);
 }

@@ -35,4 +35,4 @@ static const struct fold_bench_usual table[FOLD_ENGINES] = {
                    .weak = {COUNTED(1000000, 100000000, 1000000000, 4000000000)}},
 };
 
-const struct fold_bench_usual *fold_bench_usual(int engine) { return &table[engine]; }
+const struct fold_bench_usual *fold_bench_usual(enum fold_engine engine) { return &table[engine]; }

@@ -32,8 +32,7 @@ fold_status fold_bench_time_shape(struct world_bench *w, const struct fold_world
 bool fold_bench_is_selected(const struct world_bench *w, bool vectors) {
   for (size_t i = 0; i < w->registry->n; i++) {
     const struct fold_subject *s = &w->registry->subjects[i];
-    if ((int)s->engine == w->b->engine && s->vector == vectors && fold_glob_match(w->options.subjects, s->name))
-      return true;
+    if (s->engine == w->b->engine && s->vector == vectors && fold_glob_match(w->options.subjects, s->name)) return true;
   }
   return false;
 }
@@ -63,7 +62,7 @@ static fold_status time_size(struct world_bench *w, enum fold_dtype dtype, uint6
   size_t n_ones = 0;
   for (size_t i = 0; i < w->b->n_workers && !*fold_watch_interrupt(); i++) {
     unsigned ranks = (unsigned)w->b->workers[i];
-    struct fold_world_shape shape = {.engine = (enum fold_engine)w->b->engine,
+    struct fold_world_shape shape = {.engine = w->b->engine,
                                      .dtype = dtype,
                                      .op = w->b->problem->op,
                                      .rows = 1,
@@ -137,9 +136,8 @@ static fold_status check_settings(const struct bench_command *b) {
   size_t n;
   const struct fold_world_setting *settings = fold_world_settings(&n);
   for (size_t i = 0; i < n; i++)
-    if ((int)settings[i].engine == b->engine && fold_glob_match(b->settings, settings[i].name)) return fold_ok();
-  return fold_error(FOLD_BAD_INPUT, "no setting of %s matches '%s'", fold_engine_name((enum fold_engine)b->engine),
-                    b->settings);
+    if (settings[i].engine == b->engine && fold_glob_match(b->settings, settings[i].name)) return fold_ok();
+  return fold_error(FOLD_BAD_INPUT, "no setting of %s matches '%s'", fold_engine_name(b->engine), b->settings);
 }
 
 /* The slowest rank's; not known where one's is not. An MPI world's link is whatever it is. */
@@ -171,15 +169,14 @@ static size_t ceiling_bytes(const struct bench_command *b) {
 
 static fold_status find_limits(struct world_bench *w, const struct fold_world *world) {
   w->limits = (struct fold_world_limits){.link = w->b->link, .memory = {.rate = w->b->memory, .most = w->b->memory}};
-  if (isnan(w->limits.link)) w->limits.link = find_link(world, (enum fold_engine)w->b->engine);
+  if (isnan(w->limits.link)) w->limits.link = find_link(world, w->b->engine);
   if (!isnan(w->limits.memory.rate)) return fold_ok();
-  return fold_bench_world_ceiling((enum fold_engine)w->b->engine, ceiling_bytes(w->b), &w->limits.memory);
+  return fold_bench_world_ceiling(w->b->engine, ceiling_bytes(w->b), &w->limits.memory);
 }
 
 static void print_world(const struct world_bench *w, const struct fold_world *world) {
   const struct wire_hello *hello = fold_world_hello(world, 0);
-  bool cache = fold_engine_is_host((enum fold_engine)w->b->engine) &&
-               isnan(w->b->memory); /* rank_ceiling.c: inputs may lie there */
+  bool cache = fold_engine_is_host(w->b->engine) && isnan(w->b->memory); /* rank_ceiling.c: inputs may lie there */
   printf("%u ranks, %s%s%s; the slowest rank's time of %u runs; %s: %.1f GB/s a rank; link: ", fold_world_ranks(world),
          hello->library, hello->device[0] ? ", " : "", hello->device, w->options.iterations,
          cache ? "nearest cache" : "memory", 1e-9 * w->limits.memory.rate);
@@ -198,7 +195,7 @@ fold_status fold_bench_collectives(struct bench_command *b, const struct fold_re
                                           .iterations = b->options.iterations,
                                           .verify = b->options.verify};
   FOLD_TRY(check_settings(b));
-  FOLD_TRY(fold_world_of((enum fold_engine)b->engine, &world));
+  FOLD_TRY(fold_world_of(b->engine, &world));
   FOLD_TRY(choose_workers(b, fold_world_ranks(world)));
   FOLD_TRY(find_limits(&w, world));
   print_world(&w, world);

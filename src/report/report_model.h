@@ -179,7 +179,5 @@ const char *fold_model_title(const struct fold_model_subject *subject, char text
 const char *fold_model_unbounded(const struct fold_model_cell *cell, char text[240]);
 /* Whether a claim about order held on idle inputs only. */
 bool fold_model_untold(const struct fold_model_cell *cell);
-/* The gravest verdict of a cell, and how many cases have it. */
-size_t fold_model_gravest(const struct fold_model_cell *cell, enum fold_gravest *kind);
 
 #endif

@@ -5,12 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-size_t fold_model_gravest(const struct fold_model_cell *cell, enum fold_gravest *kind) {
-  size_t n;
-  *kind = fold_counts_gravest(cell->count, cell->known, &n);
-  return n;
-}
-
 bool fold_model_untold(const struct fold_model_cell *cell) {
   return fold_counts_untold(cell->count, cell->telling, cell->idle);
 }

@@ -39,14 +39,14 @@ static struct fold_cell name_of(const char *sign, size_t s, size_t k, bool promi
 static void add_counts(struct fold_sheet *sheet, const struct fold_model_subject *subject, size_t s, size_t k) {
   const bool promised = subject->cells[true][k] != NULL;
   const struct fold_model_cell *cell = subject->cells[promised][k];
-  enum fold_gravest kind;
   char text[120], skipped[40] = "";
   if (cell == NULL) {
     FOLD_ROW(sheet, T(""));
     return;
   }
   const struct look look = look_of(cell, promised);
-  const size_t n = fold_model_gravest(cell, &kind);
+  size_t n;
+  const enum fold_gravest kind = fold_counts_gravest(cell->count, cell->known, &n);
   if (kind != FOLD_IS_SKIPPED && cell->count[FOLD_SKIPPED])
     snprintf(skipped, sizeof skipped, "\n%zu skipped", cell->count[FOLD_SKIPPED]);
   snprintf(text, sizeof text, promised ? "%s%zu%s%s%s" : "(%s%zu%s%s)%s", look.mark, n, cell->unbounded ? "*" : "",
