@@ -129,16 +129,16 @@ static void put_whole(FILE *script, const struct fold_plot *plot, const struct a
   fprintf(script, ")\nset xrange [%.17g:%.17g]\n", low - 0.2, axis->high + 0.2);
 }
 
-/* Tics at 1, 2, 5, 10 and so on; of more than three decades at 1 and 10. */
+/* Tics at 1, 2, 5, 10 and so on; within one decade also between these, of more than three at 1 and 10. */
 static void put_times(FILE *script, const struct axis *axis) {
-  static const double steps[] = {1, 2, 5};
+  static const double steps[] = {1, 2, 5, 1.5, 3, 7};
   const double low = axis->low / 1.3, high = axis->high * 1.3;
-  const bool few = high < 1000 * low;
+  const int used = high >= 1000 * low ? 1 : high >= 10 * low ? 3 : 6;
   const int first = (int)floor(log10(low)), by = (int)(log10(high) - first) / MOST_TICS + 1;
   const char *between = "";
   fprintf(script, "set logscale x\nset xrange [%.17g:%.17g]\nset xtics (", low, high);
   for (int k = first; k <= log10(high); k += by)
-    for (int i = 0; i < (few ? 3 : 1); i++) {
+    for (int i = 0; i < used; i++) {
       const double at = steps[i] * pow(10, k);
       if (at >= low && at <= high) fprintf(script, "%s'%.6g' %.17g", between, at, at), between = ", ";
     }
