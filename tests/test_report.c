@@ -175,6 +175,22 @@ Test(report, junit_names_all_fixtures_of_what_could_not_run) {
   shell_close(s);
 }
 
+/* Nobody here can mend it: it is no failure, and it is not hidden. */
+Test(report, junit_skips_what_is_known_of_another_library_and_shows_its_evidence) {
+  struct shell *s = shell_open();
+  shell_put(
+      s, "a.jsonl",
+      ENVIRONMENT JUDGED("p/q", "bounded", "n/f32/sum/1x3", "refuted",
+                         ",\"peer\":true,\"known\":\"so\",\"reason\":\"off\"")
+          JUDGED("p/q", "bounded", "m/f32/sum/1x3", "refuted", ",\"peer\":true,\"known\":false,\"reason\":\"far\""));
+  shell_run(s, "$F report a.jsonl --format junit");
+  EXPECT_CODE(s, 0);
+  cr_expect(strstr(s->out, "tests=\"2\" failures=\"1\" errors=\"0\" skipped=\"1\""), "%s", s->out);
+  cr_expect(strstr(s->out, ": off\">known of another library</skipped></testcase>\n"), "%s", s->out);
+  cr_expect(strstr(s->out, ": far\">0 held, 1 refuted, 0 skipped, 0 broken\nthe first: "), "%s", s->out);
+  shell_close(s);
+}
+
 #define UNBOUNDED(name, rows, without, reason)                                                              \
   JUDGED("a/b", "compensated", name, "held",                                                                \
          ",\"rows\":" #rows ",\"rows_judged\":1,\"rows_without_bound\":" #without ",\"reason\":\"" #without \
