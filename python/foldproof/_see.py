@@ -86,11 +86,13 @@ def _see_dlpack(array: Any, stream: int | None) -> Seen:
     capsule, pending = _capsule(array, stream, int(kind) in (CUDA, CUDA_MANAGED))
     managed = ctypes.cast(pointer_of(capsule, NEW), POINTER(Managed))
     t = managed.contents.tensor
+    if t.lanes != 1:
+        raise TypeError(f"an array of numbers is wanted, and not of vectors of {t.lanes}")
     shape = tuple(t.shape[i] for i in range(t.ndim))
     strides = [t.strides[i] for i in range(t.ndim)] if t.strides else None
     # The capsule was not taken: it frees itself, and the array keeps the memory.
-    return Seen((t.data or 0) + t.byte_offset, shape, strides, names(t.code, t.bits), (t.bits * t.lanes + 7) // 8, t.device,
-                (array, capsule), pending)
+    at = t.data + t.byte_offset if t.data else 0
+    return Seen(at, shape, strides, names(t.code, t.bits), (t.bits + 7) // 8, t.device, (array, capsule), pending)
 
 
 def _refuse_masked(array: Any) -> None:
@@ -103,6 +105,13 @@ def _refuse_masked(array: Any) -> None:
 def see(array: Any, stream: int | None = None) -> Seen:
     """Any array's memory; TypeError for what is none. `stream`: what DLPack calls the CUDA stream that will read it."""
     _refuse_masked(array)
+    seen = _see(array, stream)
+    if not seen.at and seen.size > 0:  # to read it would end the process
+        raise TypeError(f"an array is wanted, and this {type(array).__name__} has no memory: its address is 0")
+    return seen
+
+
+def _see(array: Any, stream: int | None) -> Seen:
     if hasattr(array, "__array_interface__") and type(array).__module__.split(".")[0] == "numpy":
         return _see_interface(array, array.__array_interface__, CPU)
     if hasattr(array, "__dlpack__"):

@@ -219,6 +219,27 @@ class Results(Case):
         value.contiguous = lambda: value  # as torch's, which calls it contiguous
         self.assertEqual(self.run_it(lambda x: value, Rows(None), n=0).size, 0)
 
+    def test_an_array_that_has_no_memory_or_no_numbers(self):
+        """On the host too, where to read it would end the process, or write beyond the output."""
+        class Odd(OnDevice):
+            def __dlpack__(self, **asked):
+                capsule = super().__dlpack__(**asked)
+                tensor = ctypes.cast(_arrays.pointer_of(capsule, _arrays.NEW), ctypes.POINTER(_arrays.Managed)).contents.tensor
+                for field, value in self.odd.items():
+                    setattr(tensor, field, value)
+                return capsule
+
+        nowhere = "has no memory: its address is 0"
+        x = np.ones(3, np.float32)
+        for odd, words in (({"data": None}, nowhere), ({"data": None, "byte_offset": 64}, nowhere), ({"lanes": 2}, "vectors of 2"), ({"lanes": 0}, "vectors of 0")):
+            array = Odd(x, _arrays.CPU)
+            array.odd = odd
+            with self.subTest(odd), self.assertRaisesRegex(TypeError, words):
+                _see.see(array)
+        with self.assertRaisesRegex(TypeError, nowhere):
+            _see.see(Interface(x, data=(0, False)))
+        self.assertEqual(_see.see(Interface(x[:0], data=(0, False))).size, 0)
+
 
 class Inputs(unittest.TestCase):
     def test_jax_gets_aligned_copies(self):
