@@ -172,6 +172,25 @@ Test(reveal, a_dtype_whose_units_no_accumulator_swallows_is_refused) {
   cr_expect_eq(masks.most, 2048);
 }
 
+/* By results of few bits, the time grows with the cube of the length; where one row counts all terms no length is refused. */
+Test(reveal, a_length_that_would_take_hours_is_refused) {
+  static const struct {
+    enum fold_dtype dtype;
+    size_t n;
+    bool refused;
+  } of[] = {{FOLD_E5M2, 8192, false}, {FOLD_E5M2, 8193, true}, {FOLD_BF16, 26007, false},
+            {FOLD_BF16, 26009, true}, {FOLD_F16, 60000, true}, {FOLD_F32, 1 << 20, false}};
+  for (size_t k = 0; k < sizeof of / sizeof *of; k++) {
+    const struct fold_summer summer = {
+        .dtype = of[k].dtype, .accumulator = FOLD_F32, .result = of[k].dtype, .n = of[k].n, .rows = 1, .factors = 1};
+    struct fold_prober prober;
+    const fold_status status = fold_prober_open(&prober, &summer);
+    cr_expect_eq(status.code, of[k].refused ? FOLD_UNSUPPORTED : FOLD_OK, "%zu: %s", k, status.text);
+    cr_expect(!of[k].refused || strstr(status.text, "terms can be revealed"), "%s", status.text);
+    fold_prober_close(&prober);
+  }
+}
+
 static size_t random_integer(uint64_t *state) {
   return (size_t)(fold_fingerprint_mix(*state += 0x9e3779b97f4a7c15u) >> 8);
 }

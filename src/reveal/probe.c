@@ -41,9 +41,24 @@ static size_t part_last(const struct fold_prober *p, size_t k) {
   return last < p->summer->n ? last : p->summer->n;
 }
 
+/* A set of n terms takes n pairs, of n / most rows each, of n elements: that is n^3 / most where one row can't count them all, and a
+ * tree takes a few times as many. A length that would take hours is refused. */
+#define MOST_ELEMENTS 0x1p36
+
+static fold_status check_length(const struct fold_prober *p) {
+  const struct fold_summer *s = p->summer;
+  const size_t most = p->masks.most, longest = (size_t)cbrt(MOST_ELEMENTS * (double)most);
+  if (s->n <= most || s->n <= longest) return fold_ok();
+  return fold_error(FOLD_UNSUPPORTED,
+                    "a row of %s counts at most %zu units, so that each pair of %zu terms takes %zu rows: at most %zu "
+                    "terms can be revealed",
+                    fold_dtype_name(s->dtype), most, s->n, (s->n + most - 1) / most, longest);
+}
+
 fold_status fold_prober_open(struct fold_prober *p, const struct fold_summer *s) {
   *p = (struct fold_prober){.summer = s};
   FOLD_TRY(fold_masks_of(s->dtype, s->accumulator, s->result, &p->masks));
+  FOLD_TRY(check_length(p));
   const size_t size = fold_dtype_size(s->dtype);
   p->parts = (s->n + p->masks.most - 1) / p->masks.most;
   p->unit = calloc(p->parts * s->n + 1, size);
