@@ -102,7 +102,7 @@ def verdicts():
     machines = (("h200", "one H200, all CUDA subjects, the default fixtures (skipped: mostly two peers that need CCCL 3.1)"),
                 ("h100", "one H100, with claims that came later"),
                 ("h200x4", "four H200, collectives over NCCL (skipped: mostly worlds of 5 and 8 ranks)"),
-                ("h200x8", "eight H200, collectives over NCCL, with an earlier kernel for long messages"))
+                ("h200x8", "eight H200, collectives over NCCL, with an earlier kernel for long messages (12 defects of NCCL beside: `foldproof judge` counts them as refuted, exit code 1, for this record names no version of NCCL of which they would be known)"))
     paths = [f"{folder}/verify.jsonl.gz" for folder, _ in machines]
     return table(["machine", "held", "refuted", "skipped"], [[machine, *count(path)] for (_, machine), path in zip(machines, paths)], *paths)
 
