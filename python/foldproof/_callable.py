@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import sys
 import time
 import traceback
 import weakref
@@ -24,6 +25,19 @@ def _text_of(error: BaseException) -> str:
         return str(error)
     except Exception as own:
         return f"(its text can't be told: {type(own).__name__})"
+
+
+def _let_go(error: BaseException, outside: Optional[BaseException]) -> None:
+    """Tracebacks keep the frames' variables, and whoever shows them would read arrays whose memory is gone. `outside` is the caller's."""
+    left: List[Optional[BaseException]] = [error]
+    seen = {id(None), id(outside)}
+    while left:
+        one = left.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        traceback.clear_frames(one.__traceback__)
+        left += [one.__cause__, one.__context__]
 
 
 class Guest:
@@ -133,9 +147,11 @@ class Guest:
         raise Wrong("it keeps its input array, whose memory is gone after the run")
 
     def _run(self, pointer: Any, _context: Any) -> int:
+        outside = sys.exc_info()[1]
         try:
             return self._answer(pointer.contents)
         except BaseException as error:  # ctypes would make some number of it
+            _let_go(error, outside)
             self.stop.append(error)
             return _FAILED
 
@@ -146,6 +162,7 @@ class Guest:
         if self.rows and not call.cols:
             self._say(call, "its rows have no terms, of which a function of rows need not have a value")
             return _library.UNSUPPORTED
+        outside = sys.exc_info()[1]
         try:
             self._compute(call)
             return 0
@@ -156,6 +173,7 @@ class Guest:
         except Exception as error:
             self._keep(call, error)
         except BaseException as error:  # KeyboardInterrupt, SystemExit, pytest's own
+            _let_go(error, outside)
             self.stop.append(error)
             self._say(call, type(error).__name__)
         return _FAILED

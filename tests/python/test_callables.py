@@ -29,6 +29,26 @@ class Rows(unittest.TestCase):
         self.assertEqual(caught.exception.claim, claim)
         return caught.exception
 
+    def test_what_ends_the_harness_holds_no_array_that_is_gone(self):
+        """Whoever shows a traceback's variables, as pytest does, would read memory that was given back."""
+        def stops(x):
+            try:
+                raise ValueError(len(x))
+            except ValueError:
+                raise KeyboardInterrupt
+
+        def variables(error):
+            tb = error.__traceback__
+            while tb is not None:
+                yield tb.tb_frame.f_code.co_name, dict(tb.tb_frame.f_locals)
+                tb = tb.tb_next
+
+        try:
+            judge(stops)
+        except KeyboardInterrupt as error:
+            held = [found for one in (error, error.__context__) for name, found in variables(one) if name == "stops"]
+        self.assertEqual(held, [{}, {}])
+
     def test_softmax_holds(self):
         result = judge(to_import.softmax, "reproducible", problem="rows", dtypes="f32,f64").check()
         for claim in ("run_to_run", "fresh_process", "batch_invariant", "alignment_invariant", "keeps_input"):
