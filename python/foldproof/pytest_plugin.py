@@ -248,4 +248,6 @@ def reduction(**asked: Any) -> Callable[[Callable[..., Any]], Callable[..., None
 def reductions(subjects: Mapping[str, Callable[..., Any]], **asked: Any) -> Callable[..., None]:
     """A test for each of {name: callable}, claim and dtype, to be given a name that begins with "test": ids are "name[subject-claim-dtype]",
     the subject's name is foldproof's name of it too. `name` can't be asked for."""
+    if not subjects:
+        raise ValueError("foldproof.reductions of no callable: nothing would be judged")
     return _test_of(dict(subjects), dict(asked))

@@ -51,6 +51,10 @@ class Told(unittest.TestCase):
                     ask(calls.append)
         self.assertEqual(calls, [])
 
+    def test_tests_of_no_callable_are_none(self):
+        with self.assertRaisesRegex(ValueError, "nothing would be judged"):
+            foldproof.reductions({}, claims="run_to_run")
+
     def test_cuda_with_no_framework(self):
         for name in ("torch", "cupy", "jax"):
             self.assertNotIn(name, sys.modules)
