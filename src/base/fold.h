@@ -76,7 +76,7 @@ enum fold_code {
 /* A status travels by value; `text` is one line of UTF-8 for a person, empty when code is FOLD_OK. */
 typedef struct fold_status {
   enum fold_code code;
-  char text[252];
+  char text[1020];
 } fold_status;
 
 fold_status fold_ok(void);

@@ -10,7 +10,7 @@
 #include "subject.h"
 #include "traces.h"
 
-#define FOLD_WIRE_PROTOCOL 6
+#define FOLD_WIRE_PROTOCOL 7
 #define FOLD_WIRE_NAME 96
 
 enum wire_kind {

@@ -12,7 +12,7 @@
 #include "engine.h"
 #include "setting.h"
 
-enum { MOST_WORDS = 64, MOST_PRINTED = 4096 };
+enum { MOST_WORDS = 64 };
 /* Starting, in time limits: eight GPUs that are waked for the first time take most of a minute. */
 static const double START_OF_GPUS = 3;
 
@@ -146,33 +146,6 @@ static fold_status start_launcher(struct fold_world *w, const struct words *word
                         chosen ? "--launch, FOLDPROOF_LAUNCH: " : "", argv[0], strerror(error));
   free(text);
   return status;
-}
-
-/* The next line with letters of what strtok_r cuts up; NULL: none. */
-static const char *next_line(char *text, char **rest) {
-  for (char *at = strtok_r(text, "\n", rest); at; at = strtok_r(NULL, "\n", rest))
-    if (strpbrk(at, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")) return at;
-  return NULL;
-}
-
-/* Open MPI's mpirun warns of races between its own processes, and of plugins that can't be opened, which end nothing. */
-static bool is_warning(const char *line) {
-  return strstr(line, "Warning:") || strstr(line, "component_repository_open: unable to open");
-}
-
-/* The first line tells why, unless it warns and another does not. */
-void fold_world_printed(const struct fold_world *w, char line[FOLD_WORLD_LINE]) {
-  enum { TOLD = 120 };
-  char printed[MOST_PRINTED + 1], *rest = NULL;
-  ssize_t n = w->output >= 0 ? pread(w->output, printed, MOST_PRINTED, w->output_at) : 0;
-  printed[n > 0 ? n : 0] = '\0';
-  const char *told = NULL, *path = getenv("FOLDPROOF_OUTPUT");
-  size_t lines = 0;
-  for (const char *at = next_line(printed, &rest); at; at = next_line(NULL, &rest), lines++)
-    if (!told || (is_warning(told) && !is_warning(at))) told = at;
-  const bool more = told && (strlen(told) > TOLD || lines > 1), kept = path && *path;
-  snprintf(line, FOLD_WORLD_LINE, "%s%.*s%s", told ? ": " : "", TOLD, told ? told : "",
-           more && !kept ? " (FOLDPROOF_OUTPUT=FILE keeps all of it)" : "");
 }
 
 /* A library that is opened at run time may be another in the ranks, whose environment the launcher makes; verdicts and records

@@ -43,9 +43,8 @@ struct fold_world {
 /* Starts the launcher and waits until each rank has said who it is. */
 fold_status fold_world_start(struct fold_world *world);
 bool fold_world_launcher_ended(struct fold_world *world);
-/* The first line with letters that the launcher or a rank printed, with ": " before it, and where more can be had; else
- * nothing. */
-enum { FOLD_WORLD_LINE = 176 };
+/* world_printed.c: the lines that the launcher and the ranks printed, with ": " before them, and where more can be had; else nothing. */
+enum { FOLD_WORLD_LINE = 848 };
 void fold_world_printed(const struct fold_world *world, char line[FOLD_WORLD_LINE]);
 
 /* world_listen.c: where ranks connect. Admits every rank, or says within the time (a time of fold_now) who is missing. */
