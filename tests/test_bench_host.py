@@ -19,10 +19,6 @@ def numpy_of(python):
     return subprocess.run([python, "-c", "import numpy; print(numpy.__version__)"], capture_output=True, text=True, check=False).stdout.strip()
 
 
-# The bench starts the first on the PATH: where that is a script that looks for one (pyenv), it would look each time.
-first = subprocess.run(["python3", "-c", "import sys; print(sys.executable)"], capture_output=True, text=True, check=False).stdout.strip()
-if first:
-    os.environ["PATH"] = f"{pathlib.Path(first).parent}:{os.environ['PATH']}"
 # Of the Pythons that the bench tries, neither of which need be the one that runs this.
 numpy = numpy_of("python3") or numpy_of("/usr/bin/python3")
 failures = []
