@@ -11,12 +11,28 @@ import zlib
 from fractions import Fraction
 
 FIRST = b"foldproof-certificate"
+MOST_TERMS = 1 << 16
 FORMATS = {"f16": (16, 11, -14, 15), "bf16": (16, 8, -126, 127), "f32": (32, 24, -126, 127), "f64": (64, 53, -1022, 1023)}
 FORMATS.update({"e4m3": (8, 4, -6, 8), "e5m2": (8, 3, -14, 15)})  # bits, precision, emin, emax
 
 
 class Wrong(Exception):
     pass
+
+
+def whole(text):
+    """Digits, and nothing that int() takes beside them."""
+    if not re.fullmatch("[0-9]{1,16}", text):
+        raise Wrong(f"'{text[:20]}' is no number")
+    return int(text)
+
+
+def repeated(item):
+    """A word, and how often it is there: "word*N"."""
+    word, star, times = item.partition("*")
+    if star and whole(times) == 0:
+        raise Wrong(f"'{item[:20]}' is there no time")
+    return word, whole(times) if star else 1
 
 
 def power(e):
@@ -100,9 +116,11 @@ class Lines:
             value = self.take(key)
             if not value.startswith(word):
                 raise Wrong(f"here is '{key} {word}' to come")
-            for item in value[len(word):].split():
-                bits, _, times = item.partition("*")
-                found += [int(bits, 16)] * int(times or 1)
+            for item in value[len(word):].split(" "):
+                bits, times = repeated(item)
+                if not re.fullmatch("[0-9a-f]{1,16}", bits) or times > n:
+                    raise Wrong(f"'{item[:20]}' is no pattern")
+                found += [int(bits, 16)] * times
         if len(found) != n:
             raise Wrong(f"{len(found)} patterns, not {n}")
         return found
@@ -111,11 +129,13 @@ class Lines:
 def joins(lines, cols):
     found, left, open_nodes = [], cols, set(range(cols))
     while left > 1:
-        for item in lines.take("tree").split():
-            raised = item[0] == "+"
-            operands, _, times = item.partition("*")
-            for _ in range(int(times or 1)):
-                join = [int(k) for k in operands.split(",")]
+        for item in lines.take("tree").split(" "):
+            operands, times = repeated(item)
+            raised = operands.startswith("+")
+            if raised and not re.fullmatch("([+-][0-9]+,?)+", operands):
+                raise Wrong(f"'{item[:20]}' is no join")
+            for _ in range(times):
+                join = [(-1 if k[:1] == "-" else 1) * whole(k[raised:]) for k in operands.split(",")]
                 if raised:
                     join = [a + b for a, b in zip(found[-1], join, strict=True)]
                 if not set(join) <= open_nodes or len(set(join)) != len(join) or len(join) < 2:
@@ -155,9 +175,9 @@ def check_lines(lines, data):
         lines.take(key)
     products = choice(lines.take("problem"), "sum", "dot") == "dot"
     dtype, accumulator, result = (choice(lines.take(key), *FORMATS) for key in ("dtype", "accumulator", "result"))
-    rows, cols = (int(lines.take(key)) for key in ("rows", "cols"))
-    if rows < 1 or cols < 1:
-        raise Wrong("no term")
+    rows, cols = (whole(lines.take(key)) for key in ("rows", "cols"))
+    if not (1 <= rows <= MOST_TERMS and 1 <= cols <= MOST_TERMS):
+        raise Wrong(f"1 to {MOST_TERMS}")
     inputs = []
     for k in range(1 + products):
         inputs.append(lines.words("input", rows * cols, f"{k} "))
@@ -170,17 +190,17 @@ def check_lines(lines, data):
     tree, fused, height = [], set(), None
     if not exactly:
         tree = joins(lines, cols)
-        for item in lines.take("fused").split():
-            if item != "-":
-                ends = [int(k) for k in item.split("..")]
-                if not products or not 0 <= ends[0] <= ends[-1] < cols:
-                    raise Wrong(f"'{item}' are no products")
-                fused.update(range(ends[0], ends[-1] + 1))
+        ranges = lines.take("fused")
+        for item in ranges.split(" ") if ranges != "-" else []:
+            ends = [whole(k) for k in item.split("..")]
+            if not products or len(ends) > 2 or not ends[0] <= ends[-1] < cols:
+                raise Wrong(f"'{item}' are no products")
+            fused.update(range(ends[0], ends[-1] + 1))
         heights = [0] * cols
         for join in tree:
             heights.append(1 + max(heights[k] for k in join))
         height = heights[-1]
-        if int(lines.take("height")) != height:
+        if whole(lines.take("height")) != height:
             raise Wrong(f"the tree's is {height}")
     results = lines.words("results", rows)
     truths = []

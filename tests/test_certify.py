@@ -102,6 +102,7 @@ def agree_on_any_text(path, data, times):
     """Words changed, lines left out or doubled, all sealed again: both checkers say the same of each."""
     state = random.Random(7)
     words = "0 -1 +1,+1*99999999 0,1 99999999999 ffffffffffffffff * , .. 0..65535 p 65536 0,0 +0,+0*5 - 7f800000*33 tree exact dot f64".split()
+    words += ["", "+33", " 33", "3_3", "0x1", "1*", "33*1", "033", "\u0663"]
     for k in range(times):
         lines = lines_of(data)
         for _ in range(state.randint(1, 3)):
@@ -112,6 +113,21 @@ def agree_on_any_text(path, data, times):
         changed = sealed(lines)
         ours, theirs = checked(path, changed), plain.check(changed)
         expect((ours is None) == (theirs is None), f"text {k}: {ours}, and by Python {theirs}")
+
+
+def spell_otherwise(path, data):
+    """A number has one spelling: with a sign, a blank, a prefix or a word's end that says nothing it is refused by both checkers."""
+    ways = [lambda n: "+" + n, lambda n: " " + n, lambda n: n + " ", lambda n: "0x" + n, lambda n: n + "*", lambda n: n + "_0",
+            lambda n: n.replace("0", "\u0660"), lambda n: "\t" + n, lambda n: n.upper() + "A", lambda n: ""]
+    for key in "rows", "cols", "height", "results", "bound", "input 0", "fused", "tree":
+        lines = lines_of(data)
+        at = next(k for k, line in enumerate(lines) if line.startswith(key + " "))
+        for way in ways:
+            value = way(lines[at][len(key) + 1 :])
+            if f"{key} {value}" == lines[at]:
+                continue
+            changed = sealed(lines[:at] + [f"{key} {value}"] + lines[at + 1 :])
+            expect(checked(path, changed) is not None and plain.check(changed) is not None, f"{key} {value}: held")
 
 
 def last_digit(value):
@@ -132,6 +148,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     # Each bit, and each field.
     flip_bits(path, expect_held(path, "host/pairwise", "--fixtures", "tree/f32/sum/1x3/seed1"))
+    spell_otherwise(path, expect_held(path, "dot/sequential", "--fixtures", "normal/f32/dot/1x257/seed1"))
     data = expect_held(path, "rows/par_16", "--fixtures", "normal/f32/sum/1x33/seed1")
     change_fields(path, data, {
         "foldproof-certificate": lambda v: "2", "problem": lambda v: "dot", "dtype": lambda v: "f16", "accumulator": lambda v: "bf16",

@@ -1,7 +1,6 @@
 /* check_file.c: reads a certificate's lines in their order (check.c), and finds each true by those before it. */
 #include "check.h"
 
-#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,11 +76,32 @@ static bool take_word(struct check *c, const char *key, const char *one, const c
   return *is_other || strcmp(c->value, one) == 0 || fail(c, "'%s' or '%s'", one, other);
 }
 
+/* Digits of that base, which *at is moved behind: no sign, blank or prefix. 16 of them have room in a word. */
+static bool read_digits(char **at, unsigned base, uint64_t *n) {
+  static const char digits[] = "0123456789abcdef";
+  const char *digit, *const begun = *at;
+  for (*n = 0; **at && (digit = memchr(digits, **at, base)); ++*at) *n = *n * base + (uint64_t)(digit - digits);
+  return *at > begun && *at - begun <= 16;
+}
+
+/* "*N" behind a word, which is there N times. */
+static bool read_times(char **at, uint64_t *times) {
+  *times = 1;
+  if (**at != '*') return true;
+  ++*at;
+  return read_digits(at, 10, times) && *times > 0;
+}
+
+/* To the next word of a line, which one blank parts from the last; false: none follows. */
+static bool next_word(char **at) {
+  if (**at == ' ') ++*at;
+  return **at != '\0' || (*at)[-1] == ' ';
+}
+
 static bool take_number(struct check *c, const char *key, size_t most, size_t *n) {
-  char *end;
   if (!take(c, key)) return false;
-  *n = strtoul(c->value, &end, 10);
-  return (isdigit((unsigned char)*c->value) && *end == '\0' && *n <= most) || fail(c, "a number up to %zu", most);
+  char *at = c->value;
+  return (read_digits(&at, 10, n) && *at == '\0' && *n <= most) || fail(c, "a number up to %zu", most);
 }
 
 static bool take_format(struct check *c, const char *key, const struct fold_cert_format **format) {
@@ -95,15 +115,14 @@ static bool take_patterns(struct check *c, const char *key, const char *word, si
   while (have < n || (n == 0 && comes(c, key))) {
     if (!take(c, key)) return false;
     if (strncmp(c->value, word, skip) != 0) return fail(c, "here is '%s%s' to come", key, word);
-    for (char *at = c->value + skip, *end; *at; at = end) {
-      size_t times = 1;
-      const uint64_t bits = strtoull(at, &end, 16);
-      if (end == at) return fail(c, "'%.20s' is no pattern", at);
-      if (*end == '*') times = strtoul(end + 1, &end, 10);
-      if (times == 0 || times > n - have) return fail(c, "more than %zu patterns", n);
+    char *at = c->value + skip;
+    do {
+      uint64_t bits, times;
+      const char *const word_at = at;
+      if (!read_digits(&at, 16, &bits) || !read_times(&at, &times)) return fail(c, "'%.20s' is no pattern", word_at);
+      if (times > n - have) return fail(c, "more than %zu patterns", n);
       while (times-- > 0) patterns[have++] = bits;
-      while (*end == ' ') end++;
-    }
+    } while (next_word(&at));
   }
   return true;
 }
@@ -135,11 +154,11 @@ static bool take_inputs(struct check *c) {
 static bool read_join(struct check *c, char **at, bool raised, long *operand, size_t *n) {
   size_t k = 0;
   for (;; k++) {
-    char *end;
-    const long value = strtol(*at, &end, 10);
-    if (end == *at || k == OPERANDS || (raised && k >= *n)) return fail(c, "'%.20s' is no operand", *at);
-    operand[k] = raised ? operand[k] + value : value;
-    *at = end;
+    uint64_t value;
+    const char sign = raised ? *(*at)++ : '+';
+    if ((sign != '+' && sign != '-') || k == OPERANDS || (raised && k >= *n) || !read_digits(at, 10, &value))
+      return fail(c, "'%.20s' is no operand", *at);
+    operand[k] = (raised ? operand[k] : 0) + (sign == '+' ? (long)value : -(long)value);
     if (**at != ',') break;
     ++*at;
   }
@@ -166,20 +185,20 @@ static bool take_joins(struct check *c, unsigned char *joined) {
   c->nodes = c->cols;
   while (left > 1 || comes(c, "tree")) {
     if (!take(c, "tree")) return false;
-    for (char *at = c->value; *at;) {
+    char *at = c->value;
+    do {
       const bool raised = *at == '+';
-      size_t times = 1;
+      uint64_t times = 1;
       char *const start = at;
       for (size_t t = 0; t < times; t++) {
         at = start;
         if (!read_join(c, &at, raised, operand, &n)) return false;
-        if (*at == '*') times = strtoul(at + 1, &at, 10);
-        if (times == 0 || n > left) return fail(c, "more joins than %zu terms take", c->cols);
+        if (!read_times(&at, &times)) return fail(c, "'%.20s' is no number of times", at);
+        if (n > left) return fail(c, "more joins than %zu terms take", c->cols);
         if (!add_join(c, operand, n, joined, &end)) return false;
         left -= n - 1;
       }
-      while (*at == ' ') at++;
-    }
+    } while (next_word(&at));
   }
   return true;
 }
@@ -196,11 +215,17 @@ static bool take_tree(struct check *c) {
 
 static bool take_fused(struct check *c) {
   if (!take(c, "fused")) return false;
-  for (char *at = c->value, *end; strcmp(at, "-") != 0 && *at; at = end + (*end == ' ')) {
-    const size_t from = strtoul(at, &end, 10), to = strncmp(end, "..", 2) == 0 ? strtoul(end + 2, &end, 10) : from;
-    if (end == at || from > to || to >= c->cols || !c->products) return fail(c, "'%.20s' are no products", at);
+  if (strcmp(c->value, "-") == 0) return true;
+  char *at = c->value;
+  do {
+    const char *const word = at;
+    uint64_t from, to;
+    bool read = read_digits(&at, 10, &from);
+    to = from;
+    if (read && strncmp(at, "..", 2) == 0) read = read_digits((at += 2, &at), 10, &to);
+    if (!read || from > to || to >= c->cols || !c->products) return fail(c, "'%.20s' are no products", word);
     memset(c->fused + from, 1, to - from + 1);
-  }
+  } while (next_word(&at));
   return true;
 }
 
