@@ -288,7 +288,7 @@ Test(bits, a_status_keeps_its_code_and_gains_its_context) {
   cr_expect_str_eq(outer.text, "a.ini: line 7");
   cr_expect_eq(fold_within(fold_ok(), "context").code, FOLD_OK);
   cr_expect_str_eq(fold_within(fold_ok(), "context").text, "");
-  char longest[400];
+  char longest[sizeof inner.text + 100];
   memset(longest, 'x', sizeof longest - 1);
   longest[sizeof longest - 1] = '\0';
   fold_status cut = fold_within(fold_error(FOLD_NO_MEMORY, "%s", longest), "%s", longest);
