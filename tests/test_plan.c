@@ -163,7 +163,7 @@ Test(plan, at_each_end_one_run_can_read_beyond_it) {
         cr_expect(!has || few || closed[end] > 0, "plan %zu, trial %d: none is closed at end %d", p, trial, end);
         open_at[end] += open[end];
       }
-      cr_expect_eq(open[FOLD_AT_START] + open[FOLD_AT_END], has ? 2 - few : 0, "plan %zu, trial %d", p, trial);
+      cr_expect_eq(open[FOLD_AT_START] + open[FOLD_AT_END], has ? 2u - few : 0u, "plan %zu, trial %d", p, trial);
     }
     cr_expect(!has || (open_at[FOLD_AT_START] > 400 && open_at[FOLD_AT_END] > 400), "plan %zu: one end alone", p);
   }

@@ -27,7 +27,7 @@ struct device {
 };
 
 static fold_status ask_device(struct device *device) {
-  int ordinal, code, shared, sms;
+  int ordinal, code = 0, shared, sms;
   FOLD_CUDA_TRY(cudaGetDevice(&ordinal));
   FOLD_TRY(fold_cuda_code(&code));
   FOLD_CUDA_TRY(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal));
