@@ -84,19 +84,17 @@ static bool read_digits(char **at, unsigned base, uint64_t *n) {
   return *at > begun && *at - begun <= 16;
 }
 
-/* "*N" behind a word, which is there N times. */
+static bool is_end(const char *at) { return *at == ' ' || *at == '\0'; }
+
+/* The end of a word, with "*N" before it where it is there N times. */
 static bool read_times(char **at, uint64_t *times) {
   *times = 1;
-  if (**at != '*') return true;
-  ++*at;
-  return read_digits(at, 10, times) && *times > 0;
+  if (**at == '*' && (++*at, !read_digits(at, 10, times) || *times == 0)) return false;
+  return is_end(*at);
 }
 
-/* To the next word of a line, which one blank parts from the last; false: none follows. */
-static bool next_word(char **at) {
-  if (**at == ' ') ++*at;
-  return **at != '\0' || (*at)[-1] == ' ';
-}
+/* From the end of a word to the next one, which one blank parts from it; false: none follows. */
+static bool next_word(char **at) { return *(*at)++ == ' '; }
 
 static bool take_number(struct check *c, const char *key, size_t most, size_t *n) {
   if (!take(c, key)) return false;
@@ -155,9 +153,10 @@ static bool read_join(struct check *c, char **at, bool raised, long *operand, si
   size_t k = 0;
   for (;; k++) {
     uint64_t value;
+    const char *const begun = *at;
     const char sign = raised ? *(*at)++ : '+';
     if ((sign != '+' && sign != '-') || k == OPERANDS || (raised && k >= *n) || !read_digits(at, 10, &value))
-      return fail(c, "'%.20s' is no operand", *at);
+      return fail(c, "'%.20s' is no operand", begun);
     operand[k] = (raised ? operand[k] : 0) + (sign == '+' ? (long)value : -(long)value);
     if (**at != ',') break;
     ++*at;
@@ -193,7 +192,7 @@ static bool take_joins(struct check *c, unsigned char *joined) {
       for (size_t t = 0; t < times; t++) {
         at = start;
         if (!read_join(c, &at, raised, operand, &n)) return false;
-        if (!read_times(&at, &times)) return fail(c, "'%.20s' is no number of times", at);
+        if (!read_times(&at, &times)) return fail(c, "'%.20s' ends no join", at);
         if (n > left) return fail(c, "more joins than %zu terms take", c->cols);
         if (!add_join(c, operand, n, joined, &end)) return false;
         left -= n - 1;
@@ -223,7 +222,8 @@ static bool take_fused(struct check *c) {
     bool read = read_digits(&at, 10, &from);
     to = from;
     if (read && strncmp(at, "..", 2) == 0) read = read_digits((at += 2, &at), 10, &to);
-    if (!read || from > to || to >= c->cols || !c->products) return fail(c, "'%.20s' are no products", word);
+    if (!read || !is_end(at) || from > to || to >= c->cols || !c->products)
+      return fail(c, "'%.20s' are no products", word);
     memset(c->fused + from, 1, to - from + 1);
   } while (next_word(&at));
   return true;
