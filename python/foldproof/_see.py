@@ -83,9 +83,13 @@ def _see_dlpack(array: Any, stream: int | None) -> Seen:
     if getattr(array, "requires_grad", False) is True:  # torch exports none that is part of a graph
         array = array.detach()
     kind = array.__dlpack_device__()[0] if hasattr(array, "__dlpack_device__") else CPU
-    capsule, pending = _capsule(array, stream, int(kind) in (CUDA, CUDA_MANAGED))
+    on_cuda = int(kind) in (CUDA, CUDA_MANAGED)
+    capsule, pending = _capsule(array, stream, on_cuda)
     managed = ctypes.cast(pointer_of(capsule, NEW), POINTER(Managed))
     t = managed.contents.tensor
+    if hasattr(array, "__dlpack_device__") and on_cuda != (t.device in (CUDA, CUDA_MANAGED)):
+        places = ("host memory", "a CUDA device's memory")
+        raise TypeError(f"an array is wanted, and this {type(array).__name__} says {places[on_cuda]}, while its capsule says {places[not on_cuda]}")
     if t.lanes != 1:
         raise TypeError(f"an array of numbers is wanted, and not of vectors of {t.lanes}")
     shape = tuple(t.shape[i] for i in range(t.ndim))

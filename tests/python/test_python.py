@@ -251,6 +251,13 @@ class Honest(unittest.TestCase):
 
         self.assertGreater(verify(lambda x: Foreign(row_sum(x))).counts["held"], 0)
 
+        class Liar(Foreign):
+            def __dlpack_device__(self):
+                return 2, 0
+
+        with self.assertRaisesRegex(foldproof.Broken, "this Liar says a CUDA device's memory, while its capsule says host memory"):
+            verify(lambda x: Liar(row_sum(x)))
+
 
 class Left(unittest.TestCase):
     """The caller's process is as it was."""
