@@ -292,7 +292,9 @@ def check_guests(folder):
     build_liars(folder)
     (folder / "mine.py").write_text(GUEST)
     (folder / "moved").mkdir()
-    program = f"X=1 {sys.executable} 'mine.py'"
+    with open(folder / "data", "wb") as data:  # is not read by each process
+        data.truncate((1 << 28) + 1)
+    program = f"X=1 {sys.executable} 'mine.py' data"
     words = ("-s", "mine/sum,liar/rounds_down", "-f", "normal/f32/sum/1x33/seed1", "--jsonl")
     run("record", "--guest", "./liars.so", "--exec", program, *words, "a", cwd=folder, code=0)
     (folder / "liars.so").rename(folder / "moved" / "liars.so")

@@ -1,8 +1,8 @@
 /* guest_files.c: the files that guests are, by content: a guest that was built anew, or edited, is another.
  *
  * Of a program all words of its command that name a file count, here or in $PATH: an interpreter, its script, what they are given. Words
- * are cut at blanks and at what a shell gives a meaning; a file whose name has one of these is missed. What a file loads in turn is not
- * looked at.
+ * are cut at blanks and at what a shell gives a meaning; a file whose name has one of these is missed, and so is one that takes long to
+ * read. What a file loads in turn is not looked at.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,11 +12,14 @@
 #include "guest.h"
 #include "hash.h"
 
-/* Of a regular file; false where it is none, or can't be read. */
+enum { MOST = 1 << 28 }; /* bytes: a tenth of a second */
+
+/* Of a regular file; false where it is none, is too long, or can't be read. */
 static bool hash_file(const char *path, char text[24]) {
   static char part[1 << 16];
   struct stat info;
-  FILE *file = stat(path, &info) == 0 && S_ISREG(info.st_mode) ? fopen(path, "rb") : NULL;
+  const bool is_short = stat(path, &info) == 0 && S_ISREG(info.st_mode) && info.st_size <= MOST;
+  FILE *file = is_short ? fopen(path, "rb") : NULL;
   XXH3_state_t *state = file ? XXH3_createState() : NULL;
   bool whole = state && XXH3_64bits_reset(state) == XXH_OK;
   size_t n;
