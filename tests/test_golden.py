@@ -66,6 +66,7 @@ def one_less(text):
 
 
 HASH = r":\d+: the lines before are not those that --bless wrote: take the file back from your repository, or remove it and --bless again"
+WINDOWS = r":1: the file was made text of Windows \(CR LF, or a byte order mark\): take it as it was written, or convert it back \(dos2unix\)"
 LINE = r"^normal/f32/sum/1x1025/seed1 input (\S+) tree (\S+) bits (\S+)$"
 CHANGES = {
     "a bit of a result": (of_line(LINE.replace(r"(\S+) t", r"\S+ t").replace(r"(\S+) b", r"\S+ b"), one_digit), 1,
@@ -99,6 +100,8 @@ CHANGES = {
     "another version of the format": (of_line(r"^foldproof golden (2)$", lambda n: "3"), 2, r":1: no golden: 'foldproof golden 2' is wanted"),
     "no order at all": (of_line(r"^of (order host/numpy)$", lambda of: "order host/numpy, kahn"), 2, r"no sheet is of that"),
     "nothing": (lambda text: "", 2, r"no golden, or cut off"),
+    "CR LF": (lambda text: text.replace("\n", "\r\n"), 2, WINDOWS),
+    "a byte order mark": (lambda text: "\ufeff" + text, 2, WINDOWS),
 }
 
 
@@ -160,6 +163,7 @@ LISTS = {
     "a name twice": (lambda folder: change_list(folder, lambda text: closed(text.replace(f"{SHEET}\n", f"{SHEET}\n" * 2))), rf"golden.list:5: {SHEET}: twice, or out of its place"),
     "another folder's name": (lambda folder: change_list(folder, lambda text: closed(text.replace(SHEET, f"./{SHEET}"))), r"golden.list:4: '\S+': no line that --bless wrote"),
     "a list that is cut": (lambda folder: change_list(folder, lambda text: text[: text.index("end")]), r"golden.list: no golden, or cut off"),
+    "a list with CR LF": (lambda folder: change_list(folder, lambda text: text.replace("\n", "\r\n")), r"golden.list" + WINDOWS),
     "another list": (lambda folder: change_list(folder, lambda text: closed(text.replace("goldens 1", "goldens 2"))), r"golden.list:1: no list of goldens: 'foldproof goldens 1' is wanted"),
 }
 
@@ -168,7 +172,7 @@ def change_list(folder, change):
     path = folder / "golden.list"
     text = path.read_text()
     path.write_text(change(text))
-    assert path.read_text() != text
+    assert path.read_bytes() != text.encode()
 
 
 def check_list(folder):

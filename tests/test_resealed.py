@@ -80,8 +80,18 @@ def ask(folder, base, name, codes, says, line):
         assert got == code, f"{name}: {command}: {got}, not {code}: {text[-1500:]}"
         said.append(text)
         if code == 2:
-            assert re.search(says.format(line=line), text), f"{name}: {command}: no {says!r} in {text[-1500:]}"
+            assert re.search(says.format(line=line), text, re.M), f"{name}: {command}: no {says!r} in {text[-1500:]}"
     assert re.search(says.format(line=line), said[0], re.M), f"{name}: no {says!r} in {said[0][:1500]}"
+
+
+def ask_of_windows(folder, base):
+    """An editor or a copy made it text of Windows: nobody falsified anything, and each command says the same."""
+    text = (folder / base).read_bytes()
+    crlf, last = text.replace(b"\n", b"\r\n"), text.count(b"\n")
+    for name, changed, line in (("CR LF", crlf, 1), ("one CR LF", text[:-1] + b"\r\n", last), ("mark", b"\xef\xbb\xbf" + text, 1), ("both", b"\xef\xbb\xbf" + crlf, 1),
+                                ("UTF-16", text.decode().encode("utf-16"), 1), ("second mark", text + b"\xef\xbb\xbf" + text, last + 1)):
+        (folder / "alt").write_bytes(changed)
+        ask(folder, base, f"{base} {name}", ALL, r"alt:{line}: the file was made text of Windows .*convert it back \(dos2unix\)$", line)
 
 
 with tempfile.TemporaryDirectory(prefix="foldproof-resealed-") as scratch:
@@ -104,6 +114,7 @@ with tempfile.TemporaryDirectory(prefix="foldproof-resealed-") as scratch:
         ask(folder, kind, f"{kind} twice", BUT_COMPARE, f"of the records that end here, line {len(lines) + 1} says what line {{line}} says", at + 1)
         (folder / "alt").write_bytes(close([lines[0], *lines[:0:-1]]))
         ask(folder, kind, f"{kind} permuted", (0, 0, 0, 0), "", at + 1)
+        ask_of_windows(folder, kind)
         (folder / "alt").write_bytes((folder / kind).read_bytes().replace(b'"cols":33', b'"cols":34', 1))  # not closed anew
         assert run(folder, "report", "alt", "--format", "markdown")[0] == 2
 print(f"{len(CASES)} alterations: ok")

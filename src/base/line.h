@@ -1,11 +1,16 @@
-/* line.h: reads text files line by line, with a limit on a line's length: /dev/zero never ends a line. */
+/* line.h: reads text files line by line, with a limit on a line's length: /dev/zero never ends a line; and finds lines of Windows. */
 #ifndef FOLD_LINE_H
 #define FOLD_LINE_H
 
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "fold.h"
+
 /* As getline, but -1 with errno EOVERFLOW once a line is longer than `most` bytes. */
 ssize_t fold_line_read(char **text, size_t *room, size_t most, FILE *file);
+/* FOLD_BAD_INPUT for a line that an editor or a copy made one of Windows: it ends in CR LF, or begins with a byte order mark. For files that
+ * are hashed as foldproof wrote them: nobody falsified anything there, and nothing is judged of it. */
+fold_status fold_line_check(const char *text, size_t n);
 
 #endif

@@ -28,6 +28,7 @@ fold_status fold_golden_file_end(struct fold_golden_file *f, size_t lines, const
 }
 
 static fold_status take(struct fold_golden_file *f, char *text, size_t n) {
+  FOLD_TRY(fold_line_check(text, n));
   if (n == 0 || text[n - 1] != '\n' || strlen(text) != n) return fold_error(FOLD_BAD_INPUT, "cut off");
   text[n - 1] = '\0';
   const uint64_t hash = fold_golden_hash(f->hash, text);

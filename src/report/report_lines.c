@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "hash.h"
+#include "line.h"
 #include "list.h"
 #include "record.h"
 #include "report_source.h"
@@ -232,6 +233,7 @@ static fold_status take_line(struct reading *r, const char *text, size_t length)
   fold_status scanned;
   r->text = text;
   r->length = length;
+  FOLD_TRY(fold_line_check(text, length));
   if (scan_line(r, text, length, &scanned)) return scanned;
   json_t *record = json_loadb(text, length, 0, &error);
   if (record == NULL && r->lines->records > 0 && text[length - 1] != '\n') {
