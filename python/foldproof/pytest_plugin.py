@@ -17,6 +17,7 @@ them: xdist's workers write nothing. Without foldproof's library the tests that 
 
 from __future__ import annotations
 
+import inspect
 import json
 import operator
 import os
@@ -32,6 +33,7 @@ _IF_SKIPPED = operator.methodcaller("errisinstance", pytest.skip.Exception)
 _USUAL = "bounded,run_to_run,fresh_process"
 _USUAL_OF_ROWS = "run_to_run,fresh_process,batch_invariant,alignment_invariant"
 _FILE = "--foldproof-record"
+_NO_SELF = "in a class write `@foldproof.reduction() def test_sum(self, x)`, or `test_sums = staticmethod(foldproof.reductions({...}))`"
 
 
 def pytest_addoption(parser: Any) -> None:
@@ -192,7 +194,7 @@ class _Shares:
         return foldproof._checked(foldproof._kept(share))
 
 
-def _test_of(subjects: Mapping[str, Callable[..., Any]], asked: Dict[str, Any]) -> Callable[..., None]:
+def _test_of(subjects: Mapping[str, Callable[..., Any]], asked: Dict[str, Any], of_method: bool = False) -> Callable[..., None]:
     claims = _words(asked.pop("claims", None), _USUAL_OF_ROWS if asked.get("problem") == "rows" else _USUAL)
     dtypes = _words(asked.pop("dtypes", None), "f32")
     of_several = len(subjects) > 1 or next(iter(subjects), "")
@@ -210,18 +212,15 @@ def _test_of(subjects: Mapping[str, Callable[..., Any]], asked: Dict[str, Any]) 
         if failed is not None:
             pytest.fail(failed, pytrace=False)
 
-    if of_several:
+    def test(*instance: Any, foldproof_claim: str, foldproof_dtype: str, foldproof_subject: str = "", foldproof: Any = None) -> None:
+        __tracebackhide__ = _IF_SKIPPED
+        if foldproof is None:  # pytest took it for the instance
+            pytest.fail(_NO_SELF, pytrace=False)
+        fn = subjects[foldproof_subject]
+        judge(foldproof, fn.__get__(*instance) if instance else fn, foldproof_subject or f"py/{fn.__name__}", foldproof_claim, foldproof_dtype)
 
-        def test(foldproof: Any, foldproof_subject: str, foldproof_claim: str, foldproof_dtype: str) -> None:
-            __tracebackhide__ = _IF_SKIPPED
-            judge(foldproof, subjects[foldproof_subject], foldproof_subject, foldproof_claim, foldproof_dtype)
-    else:
-
-        def test(foldproof: Any, foldproof_claim: str, foldproof_dtype: str) -> None:  # type: ignore[misc]
-            __tracebackhide__ = _IF_SKIPPED
-            fn = subjects[""]
-            judge(foldproof, fn, f"py/{fn.__name__}", foldproof_claim, foldproof_dtype)
-
+    takes = [*(["self"] if of_method else []), "foldproof", *(["foldproof_subject"] if of_several else []), "foldproof_claim", "foldproof_dtype"]
+    test.__signature__ = inspect.Signature([inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD) for name in takes])  # type: ignore[attr-defined]
     if of_several:
         test = pytest.mark.parametrize("foldproof_subject", list(subjects))(test)
     test = pytest.mark.parametrize("foldproof_claim", [*claims, *(claim for claim in TIDY if claim not in claims)])(test)
@@ -230,13 +229,13 @@ def _test_of(subjects: Mapping[str, Callable[..., Any]], asked: Dict[str, Any]) 
 
 
 def reduction(**asked: Any) -> Callable[[Callable[..., Any]], Callable[..., None]]:
-    """Makes the decorated callable's judging a test for each claim and dtype; takes what foldproof.verify takes.
+    """Makes the decorated function's, or method's, judging a test for each claim and dtype; takes what foldproof.verify takes.
 
     Ids are "test_name[claim-dtype]"; besides `claims` (names, each an id; None: those of foldproof.verify) these are
     stays_in_bounds, leaves_no_trace and keeps_input."""
 
     def decorate(fn: Callable[..., Any]) -> Callable[..., None]:
-        test = _test_of({"": fn}, dict(asked))
+        test = _test_of({"": fn}, dict(asked), next(iter(inspect.signature(fn).parameters), "") == "self")
         test.__name__, test.__qualname__ = fn.__name__, fn.__qualname__
         test.__doc__, test.__module__ = fn.__doc__, fn.__module__
         test.foldproof_callable = fn  # type: ignore[attr-defined]

@@ -79,6 +79,20 @@ def test_marked_golden(foldproof, monkeypatch):
 def test_norm(x):
     return x / np.float32(2)
 
+class TestMethods:
+    first = 8
+
+    @foldproof.reduction(claims="run_to_run", **few)
+    def test_method(self, x):
+        return in_sequence(x[:, :self.first])
+
+    @staticmethod
+    @foldproof.reduction(claims="run_to_run", **few)
+    def test_static(x):
+        return in_sequence(x)
+
+    test_made = staticmethod(foldproof.reductions({"py/made": in_sequence}, claims="run_to_run", **few))
+
 def test_other():
     pass
 """
@@ -90,6 +104,7 @@ ids |= {f"test_norm[{claim}-f32]" for claim in ("run_to_run", "fresh_process", "
 ids |= {f"test_fresh[{claim}-f32]" for claim in ("fresh_process", *TIDY)}
 ids |= {f"test_skipped[py/nowhere-{claim}-f32]" for claim in ("fresh_process", *TIDY)}
 ids |= {f"test_two[py/{name}-{claim}-f32]" for name in ("sequence", "reverse") for claim in ("run_to_run", *TIDY)}
+ids |= {f"TestMethods::{test}{claim}-f32]" for test in ("test_method[", "test_static[", "test_made[py/made-") for claim in ("run_to_run", *TIDY)}
 failures = []
 
 
@@ -174,6 +189,11 @@ import pytest
 def test_claim(x):
     return x.sum(-1)
 
+class TestMethods:
+    @foldproof.reduction(claims="run_to_run")
+    def test_of_nobody(x):
+        return x.sum(-1)
+
 def test_direct():
     foldproof.verify(lambda x: x.sum(0), like="numpy", fixtures="uniform*")
 """
@@ -183,7 +203,8 @@ def check_mistakes(folder):
     """A mistake is told in foldproof's words, at the user's line, and by no frame of the package."""
     (folder / "test_mistakes.py").write_text(MISTAKES)
     done = pytest_in(folder, [], ["test_mistakes.py"])
-    for words in ("did you mean 'batch_invariant'?", ">       foldproof.verify(lambda x: x.sum(0), ", "one result for each row"):
+    for words in ("did you mean 'batch_invariant'?", ">       foldproof.verify(lambda x: x.sum(0), ", "one result for each row",
+                  "in a class write `@foldproof.reduction() def test_sum(self, x)`"):
         expect(words in done.stdout, f"of mistakes: it does not say {words!r}: {done.stdout[-3000:]}")
     for module in ("_verify.py", "_golden.py", "_library.py", "_result.py", "pytest_plugin.py", "entries are hidden"):
         expect(module not in done.stdout, f"of mistakes: it shows {module}")
