@@ -87,15 +87,15 @@ def _requires_gpus() -> bool:
     return os.environ.get("FOLDPROOF_REQUIRE_GPUS", "0") not in ("", "0")
 
 
-def _or_skip(call: Callable[[], Any], on_gpu: bool = False) -> Any:
+def _or_skip(call: Callable[..., Any], *what: Any, **asked: Any) -> Any:
     """A test of which nothing can be judged is skipped, with the reason."""
     import foldproof as package
 
     __tracebackhide__ = True
     try:
-        return call()
+        return call(*what, **asked)
     except (package.NothingJudged, package.Stale, package.Unavailable) as nothing:
-        if isinstance(nothing, package.Unavailable) and on_gpu and _requires_gpus():
+        if isinstance(nothing, package.Unavailable) and asked.get("device") == "cuda" and _requires_gpus():
             raise
         pytest.skip(str(nothing))
 
@@ -118,16 +118,11 @@ class Foldproof:
             both = {**mark.kwargs, **both}
         return {**both, **asked}
 
-    def _call(self, function: Callable[..., Any], *what: Any, **asked: Any) -> Any:
-        __tracebackhide__ = True
-        asked = self._asked(asked)
-        return _or_skip(lambda: function(*what, **asked), asked.get("device") == "cuda")
-
     def _judged(self, fn: Callable[..., Any], asked: Mapping[str, Any]) -> Any:
         import foldproof as package
 
         __tracebackhide__ = True
-        return self._call(package.judge, fn, **asked)
+        return _or_skip(package.judge, fn, **self._asked(asked))
 
     def _kept(self, result: Any) -> Any:
         if self._item.config.getoption(_FILE):
@@ -154,7 +149,7 @@ class Foldproof:
         import foldproof as package
 
         __tracebackhide__ = True
-        return self._call(package.golden, fn, folder, **asked)
+        return _or_skip(package.golden, fn, folder, **self._asked(asked))
 
 
 @pytest.fixture

@@ -255,9 +255,11 @@ class Inputs(unittest.TestCase):
         self.assertEqual(guest._lend(call, x.ctypes.data + 4).at, x.ctypes.data + 4)
 
     def test_frameworks_that_fit_a_device(self):
-        for like, cuda in (("numpy", True), ("jaxx", False), (None, True)):
-            with self.assertRaises((ValueError, _arrays.Unavailable)):
+        for like, cuda in (("numpy", True), ("jaxx", False)):
+            with self.assertRaises(ValueError):
                 _arrays.pick(like, cuda)
+        with self.assertRaises((ValueError, _arrays.Unavailable)):  # as frameworks are installed: test_told.py
+            _arrays.pick(None, True)
         sys.modules["cupy"] = sys.modules[__name__]
         try:
             self.assertEqual((_arrays.pick(None, True), _arrays.pick(None)), ("cupy", "numpy"))

@@ -196,6 +196,9 @@ class TestMethods:
 
 def test_direct():
     foldproof.verify(lambda x: x.sum(0), like="numpy", fixtures="uniform*")
+
+def test_fixture(foldproof):
+    foldproof.judge(lambda x: x.sum(-1), claims="batch_invarian")
 """
 
 
