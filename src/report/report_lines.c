@@ -230,19 +230,17 @@ static bool scan_line(struct reading *r, const char *text, size_t length, fold_s
 /* Only the last line may lack a line end. If it is not JSON either, it was cut. */
 static fold_status take_line(struct reading *r, const char *text, size_t length) {
   json_error_t error;
-  fold_status scanned;
-  r->text = text;
-  r->length = length;
+  fold_status status;
+  r->text = text, r->length = length;
   FOLD_TRY(fold_line_check(text, length));
-  if (scan_line(r, text, length, &scanned)) return scanned;
+  if (scan_line(r, text, length, &status)) return status;
   json_t *record = json_loadb(text, length, 0, &error);
   if (record == NULL && r->lines->records > 0 && text[length - 1] != '\n') {
     tell(r->lines->incomplete, "line %zu is cut off, and left out", r->line);
     return fold_ok();
   }
   if (record == NULL) return fold_error(FOLD_BAD_INPUT, "not JSON: %.100s", error.text);
-  const size_t end = length > 0 && text[length - 1] == '\n' ? length - 1 : length;
-  fold_status status = take_record(r, record, XXH3_64bits(text, end));
+  status = take_record(r, record, XXH3_64bits(text, text[length - 1] == '\n' ? length - 1 : length));
   json_decref(record);
   return status;
 }
