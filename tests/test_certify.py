@@ -14,7 +14,7 @@ sys.dont_write_bytecode = True
 import check_certificate as plain  # noqa: E402
 from expect import expect, finish  # noqa: E402
 
-FOLDPROOF, LIBRARY, CC = sys.argv[1], Path(sys.argv[2]), sys.argv[3].split()
+FOLDPROOF, LIBRARY, CC = Path(sys.argv[1]).resolve(), Path(sys.argv[2]), sys.argv[3].split()
 
 
 def certify(path, *words, code=0):
@@ -24,12 +24,34 @@ def certify(path, *words, code=0):
     return path.read_bytes() if code == 0 and path.exists() else done.stderr
 
 
+def checked_all(path, texts):
+    """What one command says of each, in its sequence; None: held."""
+    files = [f"{path.name}-{k}" for k in range(len(texts))]
+    for file, data in zip(files, texts, strict=True):
+        (path.parent / file).write_bytes(data)
+    done = subprocess.run([FOLDPROOF, "check", *files], cwd=path.parent, capture_output=True, text=True, timeout=120)
+    held = {line.split(": ")[1] for line in done.stdout.splitlines()}
+    refused = iter(done.stderr.splitlines())
+    said = [None if file in held else next(refused, "").removeprefix("foldproof check: ").removeprefix(f"{file}: ") for file in files]
+    wrong = any(what is not None and data.startswith(plain.FIRST) for what, data in zip(said, texts))
+    code = 1 if wrong else 2 if any(said) else 0
+    expect(len(held) + done.stderr.count("\n") == len(files) and done.returncode == code, f"check: exit {done.returncode}, not {code}: {done.stdout}{done.stderr}")
+    return said
+
+
 def checked(path, data):
-    """What the command says of it; None: held."""
-    path.write_bytes(data)
-    done = subprocess.run([FOLDPROOF, "check", path], capture_output=True, text=True, timeout=60)
-    expect(done.returncode in ((0, 1) if data.startswith(plain.FIRST) else (2,)), f"check: exit {done.returncode}: {done.stderr}")
-    return None if done.returncode == 0 else done.stderr.removeprefix("foldproof check: ")
+    return checked_all(path, [data])[0]
+
+
+def check_many(path, data):
+    """Of several files each has its line, which names it; the exit code is that of a change, then that of what is no certificate."""
+    changed, other = data.replace(b"f32", b"f64", 1), b"# foldproof\n"
+    line = 1 + changed[: changed.index(b"f64")].count(b"\n")
+    for texts in ([data, data], [changed, data], [data, changed], [other, data], [data, other], [other, changed, data], [changed, data, other]):
+        for said, text in zip(checked_all(path, texts), texts):
+            expect((said is None) == (text is data), f"{text[:20]}: {said}")
+            if text is changed:
+                expect_line(said, line, "f64")
 
 
 def check_unreadable(folder):
@@ -75,28 +97,33 @@ def expect_line(where, line, text):
 def flip_bits(path, data):
     """Python's checker is asked of all bits, the command of one in each byte."""
     state = random.Random(5)
+    flipped = lambda at, bit: data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :]  # noqa: E731
+    ours = checked_all(path, [flipped(at, state.randrange(8)) for at in range(len(data))])
     for at in range(len(data)):
         line = data[:at].count(b"\n") + 1
         for bit in range(8):
-            changed = data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :]
-            expect_line(plain.check(changed), line, f"bit {bit} of byte {at}, by Python")
-        changed = data[:at] + bytes([data[at] ^ 1 << state.randrange(8)]) + data[at + 1 :]
-        expect_line(checked(path, changed), line, f"byte {at}")
+            expect_line(plain.check(flipped(at, bit)), line, f"bit {bit} of byte {at}, by Python")
+        expect_line(ours[at], line, f"byte {at}")
+
+
+def expect_refused(path, texts):
+    """Of each (what was done, text) both checkers say that it does not hold."""
+    for (what, text), ours in zip(texts, checked_all(path, [text for _, text in texts])):
+        expect(ours is not None, f"{what}: held")
+        expect(plain.check(text) is not None, f"{what}: held by Python")
 
 
 def change_fields(path, data, changes):
     """Each with the sums and the hash made again: what is said is held against the rest."""
-    lines = lines_of(data)
+    lines, texts = lines_of(data), []
     for key, change in changes.items():
         at = next(i for i, line in enumerate(lines) if line.startswith(key + " "))
         value = change(lines[at].removeprefix(key + " "))
-        changed = sealed(lines[:at] + [f"{key} {value}"] + lines[at + 1 :])
-        expect(changed != data and checked(path, changed) is not None, f"{key} {value[:40]}: held")
-        expect(plain.check(changed) is not None, f"{key} {value[:40]}: held by Python")
-        without = sealed(lines[:at] + lines[at + 1 :])
-        expect(checked(path, without) is not None and plain.check(without) is not None, f"without {key}: held")
-    for data in (b"", b"\n", data[:-1], data + b"\n", data + data, data[: len(data) // 2], bytes(300)):
-        expect(checked(path, data) is not None and plain.check(data) is not None, f"{data[:20]}...: held")
+        texts.append((f"{key} {value[:40]}", sealed(lines[:at] + [f"{key} {value}"] + lines[at + 1 :])))
+        expect(texts[-1][1] != data, f"{key} {value[:40]}: no change")
+        texts.append((f"without {key}", sealed(lines[:at] + lines[at + 1 :])))
+    texts += [(f"{text[:20]}...", text) for text in (b"", b"\n", data[:-1], data + b"\n", data + data, data[: len(data) // 2], bytes(300))]
+    expect_refused(path, texts)
 
 
 def agree_on_any_text(path, data, times):
@@ -104,15 +131,17 @@ def agree_on_any_text(path, data, times):
     state = random.Random(7)
     words = "0 -1 +1,+1*99999999 0,1 99999999999 ffffffffffffffff * , .. 0..65535 p 65536 0,0 +0,+0*5 - 7f800000*33 tree exact dot f64".split()
     words += ["", "+33", " 33", "3_3", "0x1", "1*", "33*1", "033", "\u0663"]
-    for k in range(times):
+    texts = []
+    for _ in range(times):
         lines = lines_of(data)
         for _ in range(state.randint(1, 3)):
             at = state.randrange(len(lines))
             parts, way = lines[at].split(" "), state.randrange(4)
             parts.insert(1, state.choice(words)) if way == 0 else parts.__setitem__(-1, state.choice(words))
             lines[at : at + 1] = [[" ".join(parts)], [" ".join(parts)], [], [lines[at], state.choice(lines)]][way]
-        changed = sealed(lines)
-        ours, theirs = checked(path, changed), plain.check(changed)
+        texts.append(sealed(lines))
+    for k, ours in enumerate(checked_all(path, texts)):
+        theirs = plain.check(texts[k])
         expect((ours is None) == (theirs is None), f"text {k}: {ours}, and by Python {theirs}")
 
 
@@ -121,15 +150,13 @@ def spell_otherwise(path, data):
     ways = [lambda n: "+" + n, lambda n: " " + n, lambda n: n + " ", lambda n: "0x" + n, lambda n: n + "*", lambda n: n + "_0",
             lambda n: n.replace("0", "\u0660"), lambda n: "\t" + n, lambda n: n.upper() + "A", lambda n: "",
             lambda n: re.sub(" (?=[+a-f])", "*1", n, count=1)]  # two words that nothing parts
+    lines, texts = lines_of(data), []
     for key in "rows", "cols", "height", "results", "bound", "input 0", "fused", "tree":
-        lines = lines_of(data)
         at = next(k for k, line in enumerate(lines) if line.startswith(key + " "))
-        for way in ways:
-            value = way(lines[at][len(key) + 1 :])
-            if f"{key} {value}" == lines[at]:
-                continue
-            changed = sealed(lines[:at] + [f"{key} {value}"] + lines[at + 1 :])
-            expect(checked(path, changed) is not None and plain.check(changed) is not None, f"{key} {value}: held")
+        for changed in (f"{key} {way(lines[at][len(key) + 1 :])}" for way in ways):
+            if changed != lines[at]:
+                texts.append((changed, sealed(lines[:at] + [changed] + lines[at + 1 :])))
+    expect_refused(path, texts)
 
 
 def last_digit(value):
@@ -149,7 +176,9 @@ with tempfile.TemporaryDirectory() as folder:
     expect_held(path, "host/sequential", "--fixtures", "zeros_positive/f32/sum/1x8/seed1")
 
     # Each bit, and each field.
-    flip_bits(path, expect_held(path, "host/pairwise", "--fixtures", "tree/f32/sum/1x3/seed1"))
+    data = expect_held(path, "host/pairwise", "--fixtures", "tree/f32/sum/1x3/seed1")
+    flip_bits(path, data)
+    check_many(path, data)
     data = expect_held(path, "rows/par_16", "--fixtures", "normal/f32/sum/1x33/seed1")
     change_fields(path, data, {
         "foldproof-certificate": lambda v: "2", "problem": lambda v: "dot", "dtype": lambda v: "f16", "accumulator": lambda v: "bf16",

@@ -69,38 +69,49 @@ int fold_command_certify(int argc, char **argv, const struct fold_registry *regi
   return fold_one_subject(argv[0], &c.one, registry, certify, &c);
 }
 
+struct check {
+  char **files;
+  size_t n;
+};
+
 static error_t parse_check(int key, char *arg, struct argp_state *state) {
-  const char **file = state->input;
+  struct check *c = state->input;
+  (void)arg;
   switch (key) {
-    case ARGP_KEY_ARG:
-      if (*file) return ARGP_ERR_UNKNOWN;
-      *file = arg;
+    case ARGP_KEY_ARGS:
+      c->files = state->argv + state->next;
+      c->n = (size_t)(state->argc - state->next);
       return 0;
-    case ARGP_KEY_END:
-      if (!*file) argp_failure(state, 2, 0, "name a certificate");
-      return 0;
+    case ARGP_KEY_NO_ARGS: argp_failure(state, 2, 0, "name a certificate"); return 0;
     default: return ARGP_ERR_UNKNOWN;
   }
 }
 
 static const struct argp check_argp = {
     .parser = parse_check,
-    .args_doc = "FILE",
+    .args_doc = "FILE...",
     .doc =
-        "Check a certificate: add its inputs in its order and compare with its results, and compute its exact values "
-        "and bounds. The subject is not run.\vExit code 1: the certificate does not hold; the message names the line "
-        "and what is wrong. Exit code 2: the file can't be read, or is no certificate."};
+        "Check certificates: add the inputs of each in its order and compare with its results, and compute its exact "
+        "values and bounds. The subjects are not run.\vExit code 1: a certificate does not hold; the message names the "
+        "file, the line and what is wrong. Exit code 2: none of that, but a file can't be read, or is no certificate."};
 
 int fold_command_check(int argc, char **argv, const struct fold_registry *registry) {
   (void)registry;
-  const char *file = NULL;
-  char why[300];
-  bool read;
-  fold_parse(&check_argp, argc, argv, &file);
-  const bool held = fold_certificate_check(file, &read, why);
-  if (held)
-    printf("held: %s\n", why);
-  else
-    fprintf(stderr, "%s: %s\n", argv[0], why);
-  return fold_finish_output(argv[0], held ? 0 : read ? 1 : 2);
+  struct check c = {0};
+  size_t wrong = 0, unread = 0;
+  fold_parse(&check_argp, argc, argv, &c);
+  for (size_t i = 0; i < c.n; i++) {
+    char why[300];
+    bool read;
+    const bool held = fold_certificate_check(c.files[i], &read, why);
+    wrong += read && !held;
+    unread += !read;
+    if (held)
+      printf("held: %s: %s\n", c.files[i], why);
+    else if (read)
+      fprintf(stderr, "%s: %s: %s\n", argv[0], c.files[i], why);
+    else
+      fprintf(stderr, "%s: %s\n", argv[0], why);
+  }
+  return fold_finish_output(argv[0], wrong ? 1 : unread ? 2 : 0);
 }
