@@ -396,7 +396,8 @@ PROGRAMS = {
     "late": "the program wrote no results", "chatters": "BROKEN", "truncates": "BROKEN",
 }
 TABLES = {"empty": "its table has no subject", "no_name": "has no name", "no_dtype": "its dtypes has the unknown word 'f33': did you mean 'f32'? Allowed: f16, bf16, f32, f64, e4m3, e5m2\n", "number": "its claims is 3, and must be a text in quotes", "slip": "no field 'dtype': did you mean 'dtypes'", "rule": "its result has the unknown word 'wide'; allowed: accumulator, terms, f16", "method": "its method has the unknown word 'kahn': did you mean 'kahan'? Allowed: plain, kahan, neumaier, exact\n",
-          "engine": "its engine has the unknown word 'mpi'; allowed: host, cuda", "taken": "is one of foldproof's own"}
+          "engine": "its engine has the unknown word 'mpi'; allowed: host, cuda", "taken": "is one of foldproof's own",
+          "accent": "is called 'p/é': a name consists of a-z, A-Z, 0-9 and / _ - . @ +", "blank": "is called 'p/a b': a name consists of"}
 
 
 def check_programs(folder):

@@ -219,7 +219,7 @@ verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or
     only          of all these claims the only ones that are judged; None: all
     fixtures      globs of cases, fixtures or files; None: all of the set
     set           "guests" (the usual cases and large batches), "default", "large" or "all"; None: "guests"
-    name          of the subject: letters, digits and / _ - . @ +; None: "py/" and the callable's
+    name          of the subject: a-z, A-Z, 0-9 and / _ - . @ +; None: "py/" and the callable's
     same_bits_as  another callable, or the name of one of foldproof's subjects, whose bits are wanted
     like          "numpy", "torch", "cupy" or "jax": whose arrays fn gets; None: torch's if it was imported, else numpy's; on "cuda"
                   torch's, cupy's or jax's, whichever was imported

@@ -230,6 +230,9 @@ class Honest(unittest.TestCase):
                 foldproof.verify(row_sum, **wrong)
         with self.assertRaises(ValueError):
             foldproof.verify(row_sum, device="gpu")
+        for name in ("é", "py/a b"):
+            with self.assertRaisesRegex(ValueError, f"'{name}': a name consists of a-z, A-Z, 0-9 and"):
+                verify(row_sum, name=name)
 
     def test_numbers_that_ctypes_would_wrap(self):
         for wrong in ({"repeats": 0}, {"repeats": 2**32 + 1}, {"around": [-1]}, {"around": [2**64 + 1]}):
