@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "report_curves.h"
-#include "report_methods.h"
 #include "report_section.h"
 
 enum { MOST_GROUPS = 24, LEAST_SIZES = 3, UNFOLDED = 4 };
