@@ -39,11 +39,11 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
-def reduction(**asked: Any) -> Any:
+def reduction(fn: Any = None, /, **asked: Any) -> Any:
     """A decorator for pytest: a test for each claim and dtype; see foldproof.pytest_plugin."""
     from .pytest_plugin import reduction as decorator
 
-    return decorator(**asked)
+    return decorator(fn, **asked)
 
 
 def reductions(subjects: Any, **asked: Any) -> Any:

@@ -223,7 +223,7 @@ def _test_of(subjects: Mapping[str, Callable[..., Any]], asked: Dict[str, Any], 
     return pytest.mark.foldproof(test)
 
 
-def reduction(**asked: Any) -> Callable[[Callable[..., Any]], Callable[..., None]]:
+def reduction(fn: Optional[Callable[..., Any]] = None, /, **asked: Any) -> Callable[..., Any]:
     """Makes the decorated function's, or method's, judging a test for each claim and dtype; takes what foldproof.verify takes.
 
     Ids are "test_name[claim-dtype]"; besides `claims` (names, each an id; None: those of foldproof.verify) these are
@@ -236,7 +236,7 @@ def reduction(**asked: Any) -> Callable[[Callable[..., Any]], Callable[..., None
         test.foldproof_callable = fn  # type: ignore[attr-defined]
         return test
 
-    return decorate
+    return decorate(fn) if fn else decorate  # @foldproof.reduction, or with what is asked
 
 
 def reductions(subjects: Mapping[str, Callable[..., Any]], **asked: Any) -> Callable[..., None]:

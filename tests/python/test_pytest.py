@@ -79,6 +79,11 @@ def test_marked_golden(foldproof, monkeypatch):
 def test_norm(x):
     return x / np.float32(2)
 
+@pytest.mark.foldproof(**few)
+@foldproof.reduction
+def test_bare(x):
+    return x.sum(-1)
+
 class TestMethods:
     first = 8
 
@@ -101,6 +106,7 @@ RAISES = {f"test_raising[{claim}-f32]" for claim in ("run_to_run", *TIDY)}
 ids = {f"test_rows[{claim}-{dtype}]" for claim in ("run_to_run", "batch_invariant", *TIDY) for dtype in ("f32", "f64")}
 ids |= {f"test_random[{claim}-f32]" for claim in ("run_to_run", *TIDY)} | RAISES | {"TestMarked::test_by_hand"}
 ids |= {f"test_norm[{claim}-f32]" for claim in ("run_to_run", "fresh_process", "batch_invariant", "alignment_invariant", *TIDY)} | {"test_taking", "test_marked_golden"}
+ids |= {f"test_bare[{claim}-f32]" for claim in ("bounded", "run_to_run", "fresh_process", *TIDY)}
 ids |= {f"test_fresh[{claim}-f32]" for claim in ("fresh_process", *TIDY)}
 ids |= {f"test_skipped[py/nowhere-{claim}-f32]" for claim in ("fresh_process", *TIDY)}
 ids |= {f"test_two[py/{name}-{claim}-f32]" for name in ("sequence", "reverse") for claim in ("run_to_run", *TIDY)}
@@ -140,7 +146,7 @@ def run(folder, *options):
     expect("_verify.py" not in done.stdout and "pytest_plugin.py" not in done.stdout, f"{how}: it shows the harness's own frames")
     file = folder / "records.jsonl"
     records = [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
-    expect({r["claim"] for r in records} == {"run_to_run", "batch_invariant", "alignment_invariant", "fresh_process", *TIDY}, f"{how}: claims of records")
+    expect({r["claim"] for r in records} == {"bounded", "run_to_run", "batch_invariant", "alignment_invariant", "fresh_process", *TIDY}, f"{how}: claims of records")
     of_refuted = {r["subject"] for r in records if r["verdict"] == "refuted"}
     expect(of_refuted == {"py/test_random"}, f"{how}: refuted in the records are {of_refuted}")
     lines = {r["asked"]["python"] for r in records if r["verdict"] == "refuted"}
