@@ -319,7 +319,7 @@ def check_guests(folder):
     put(folder / "b", [{**{key: first[key] for key in first if key != "guests"}, "gpus": [{"name": "A"}, {"name": "C"}, {"name": "C"}]}, *rest])
     put(folder / "c", [{**first, "gpus": [{"name": "A"}, {"name": "B"}]}, *lines_of(folder / "a")[1:-1]])
     told = json.loads(run("compare", "b", "c", "--format", "json", cwd=folder, code=1)[1])["environment"]
-    assert told["gpu 2 name"] == ["C", "B"] and told["gpus"] == ["3", "2"] and told["guest file"] == ["", "liars.so"], told
+    assert told["gpu 2 name"] == ["C", "B"] and told["gpus"] == ["3", "2"] and told["guest file"] == ["", "liars.so"] and told["guests"] == ["", "3"], told
 
 
 with tempfile.TemporaryDirectory() as scratch:

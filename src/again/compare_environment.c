@@ -32,8 +32,8 @@ static void tell_lists(const char *key, const json_t *a, const json_t *b, json_t
     snprintf(prefix, sizeof prefix, i ? "%.*s %zu " : "%.*s ", (int)strnlen(key, 60) - 1, key, i + 1);
     tell_changes(json_array_get(a, i), json_array_get(b, i), prefix, changes);
   }
-  if (n_a == n_b || fewer == 0) return;
-  json_t *counts[2] = {json_integer((json_int_t)n_a), json_integer((json_int_t)n_b)};
+  if (n_a == n_b || n_a + n_b == 1) return;
+  json_t *counts[2] = {a ? json_integer((json_int_t)n_a) : NULL, b ? json_integer((json_int_t)n_b) : NULL};
   tell(key, counts[0], counts[1], changes);
   json_decref(counts[0]);
   json_decref(counts[1]);
