@@ -1,5 +1,5 @@
 /* played_worlds.c: the command over collectives that do not keep what they promise from world to world: what foldproof
- * study --worlds makes of each. $PLAYED names the one that the run is of; the ranks are real, and are this program too.
+ * study --worlds makes of each. $PLAYED names the only one of the run; the ranks are real, and are this program too.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -133,13 +133,9 @@ static const struct fold_subject all[] = {
 };
 
 int main(int argc, char **argv) {
-  static struct fold_subject one[1];
-  struct fold_registry registry = {.subjects = one};
+  struct fold_registry registry = {.subjects = all, .n = sizeof all / sizeof *all};
   const char *played = getenv("PLAYED");
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-    if (played && strcmp(all[i].about, played) == 0) {
-      memcpy(one, &all[i], sizeof one);
-      registry.n = 1;
-    }
+  for (size_t i = 0; played && i < sizeof all / sizeof *all; i++)
+    if (strcmp(all[i].about, played) == 0) registry = (struct fold_registry){.subjects = &all[i], .n = 1};
   return fold_main(argc, argv, &registry);
 }
