@@ -367,8 +367,13 @@ def check_loading(folder):
     assert code == 0 and "old/one on host" in out and "old/two on host" in out, (code, out, err)
     code, out, err = verify("--guest", str(build(folder, "spaced", GUESTS / "unloadable.c", options=["-DHOW=10"])))
     assert code == 2 and "is called 'a name'" in err, (code, err)
-    for what, word in ((folder / "none.so", "can't be loaded"), (EXAMPLES / "guest_sum.c", "can't be loaded"), ("/dev/null", "can't be loaded")):
-        code, out, err = verify("--guest", str(what))
+    os.mkfifo(folder / "pipe.so")
+    foreign = bytearray(build(folder, "foreign", GUESTS / "unloadable.c", options=["-DHOW=OLDER"]).read_bytes())
+    foreign[18:20] = b"\xff\x00"  # e_machine
+    (folder / "foreign.so").write_bytes(foreign)
+    for what, word in ((folder / "none.so", "can't be loaded"), (EXAMPLES / "guest_sum.c", "can't be loaded"), ("/dev/null", "can't be loaded: it is no file"),
+                       (folder / "pipe.so", "can't be loaded: it is no file"), (folder / "foreign.so", "can't be loaded: it was built for another machine")):
+        code, out, err = verify("--guest", str(what), FOLDPROOF_TIMEOUT="5")
         assert code == 2 and word in err, (what, code, err)
     # What it starts on loading ends with that; another process's table may be another.
     guest = build(folder, "forks", GUESTS / "unloadable.c", options=["-DHOW=12"])

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "foldproof_guest.h"
 #include "guest.h"
@@ -34,11 +35,22 @@ static int32_t problem_number(const struct fold_subject *subject, const struct f
   return 0;
 }
 
-/* dlopen looks for a name without a slash in the system's folders: a file here is meant. */
-static void *open_object(const char *what) {
+/* dlopen looks for a name without a slash in the system's folders: a file here is meant. It would wait for a pipe's writer, and says of an
+ * object of another machine that there is none. */
+static fold_status open_object(const char *what, void **object) {
+  static const char none[] = "cannot open shared object file: No such file or directory";
   char path[4096];
+  struct stat info;
   snprintf(path, sizeof path, "%s%s", strchr(what, '/') ? "" : "./", what);
-  return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  const bool there = stat(path, &info) == 0;
+  if (there && !S_ISREG(info.st_mode)) return fold_error(FOLD_BAD_INPUT, "%s can't be loaded: it is no file", what);
+  *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (*object) return fold_ok();
+  const char *why = dlerror();
+  const size_t n = strlen(path);
+  const bool foreign =
+      there && strncmp(why, path, n) == 0 && strncmp(why + n, ": ", 2) == 0 && strcmp(why + n + 2, none) == 0;
+  return fold_error(FOLD_BAD_INPUT, "%s can't be loaded: %s", what, foreign ? "it was built for another machine" : why);
 }
 
 static fold_status check(const char *what, const struct foldproof_guest_table *table) {
@@ -53,8 +65,8 @@ static fold_status check(const char *what, const struct foldproof_guest_table *t
 
 static fold_status load(const char *what, const struct foldproof_guest_table **table) {
   typedef const struct foldproof_guest_table *ask(void);
-  void *object = open_object(what);
-  if (object == NULL) return fold_error(FOLD_BAD_INPUT, "%s can't be loaded: %s", what, dlerror());
+  void *object = NULL;
+  FOLD_TRY(open_object(what, &object));
   ask *function = (ask *)(uintptr_t)dlsym(object, "foldproof_guest");
   if (function == NULL)
     return fold_error(FOLD_BAD_INPUT, "%s has no function foldproof_guest (foldproof_guest.h)", what);
