@@ -97,7 +97,10 @@ class Lines:
         text, mark, crc = line.rpartition(b" #")
         if not newline or not mark or crc != b"%08x" % zlib.crc32(b"%d:%s" % (self.line, text)):
             raise Wrong("the line was changed, or is missing")
-        self.key, _, value = text.decode().partition(" ")
+        key, blank, value = text.decode("latin-1").partition(" ")  # a statement may be any bytes but NUL
+        if not blank or b"\0" in text:
+            raise Wrong("it is not a key and a value")
+        self.key = key
         return value
 
     def take(self, key):

@@ -73,7 +73,7 @@ def sealed(lines):
     """The lines with their sums, and the hash of all."""
     out = b""
     for number, line in enumerate(lines + [None], 1):
-        text = line.encode() if line is not None else f"sha256 {hashlib.sha256(out).hexdigest()}".encode()
+        text = line if isinstance(line, bytes) else line.encode() if line is not None else f"sha256 {hashlib.sha256(out).hexdigest()}".encode()
         out += b"%s #%08x\n" % (text, zlib.crc32(b"%d:%s" % (number, text)))
     return out
 
@@ -159,6 +159,17 @@ def spell_otherwise(path, data):
     expect_refused(path, texts)
 
 
+def state_nothing(path, data):
+    """A statement may be any text: both checkers refuse a key alone and a NUL, and take bytes that are no UTF-8."""
+    lines = [line.encode() for line in lines_of(data)]
+    for key in b"subject", b"engine", b"case", b"generator", b"order", b"environment":
+        at = next(k for k, line in enumerate(lines) if line.startswith(key + b" "))
+        for line, held in (key, False), (lines[at] + b"\0", False), (lines[at] + b"\0b", False), (key + b" ", True), (lines[at] + b"\xff", True):
+            changed = sealed(lines[:at] + [line] + lines[at + 1 :])
+            ours, theirs = checked(path, changed), plain.check(changed)
+            expect((ours is None) == held and (theirs is None) == held, f"{line}: {ours}, and by Python {theirs}")
+
+
 def last_digit(value):
     return value[:-1] + ("1" if value[-1] != "1" else "2")
 
@@ -199,6 +210,7 @@ with tempfile.TemporaryDirectory() as folder:
 
     spell_otherwise(path, data)
     agree_on_any_text(path, data, 150)
+    state_nothing(path, data)
     check_unreadable(folder)
     check_others(folder)
 
