@@ -103,6 +103,7 @@ static fold_status begin(void *context, const char *environment) {
   if (!r->jsonl) return fold_ok();
   FOLD_TRY(fold_records_open(&r->records, r->jsonl));
   r->records.gathers = !r->each;
+  if (r->each) return fold_ok(); /* who started this process knows its environment */
   return fold_tell_environment(&r->records, environment, &r->options.selection);
 }
 
