@@ -127,8 +127,9 @@ static int limit_after(double slowest, int least) { return (int)fmax(ceil(5 * sl
 static void run_before_waiting(struct deed *deeds, size_t n, int least) {
   struct deed sorted[DEEDS];
   size_t ends = 0, waits = n;
+  cr_assert(n <= DEEDS, "room for %zu deeds", n);
   for (size_t i = 0; i < n; i++) sorted[deeds[i].limit != WAITS ? ends++ : --waits] = deeds[i];
-  cr_assert(ends > 0 && n <= DEEDS, "nothing tells how long a world takes here");
+  cr_assert(ends > 0, "nothing tells how long a world takes here");
   int limit = limit_after(run_all(sorted, ends), least);
   for (size_t i = ends; i < n; i++) sorted[i].limit = limit;
   run_all(sorted + ends, n - ends);
