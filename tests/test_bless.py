@@ -202,8 +202,9 @@ def check_ranks(project):
     words = ["--engine", "mpi", "--subjects", "collective/canonical,mpi/allreduce", "--fixtures", "normal/f32/sum/1x3/ranks3/seed1,normal/f32/sum/515x3/ranks3/seed3"]
     linear = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1", "OMPI_MCA_coll_tuned_allreduce_algorithm": "1"}
 
+    os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")  # of the replay line, too
+
     def record(*more, code, **env):
-        env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
         line = [FOLDPROOF, "record", "--golden", "kept", "--ranks", "3", *words, *more]
         run = subprocess.run(line, cwd=project.path, capture_output=True, text=True, env=dict(os.environ, **env))
         assert run.returncode == code, f"{line} {env}: {run.returncode}, not {code}: {run.stdout}{run.stderr}"
