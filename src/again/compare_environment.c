@@ -54,10 +54,12 @@ static void tell_change(const char *key, const json_t *a, const json_t *b, const
 static void tell_changes(const json_t *a, const json_t *b, const char *prefix, json_t *changes) {
   const char *key;
   json_t *value;
-  json_object_foreach((json_t *)(uintptr_t)b, key, value)
-      tell_change(key, json_object_get(a, key), value, prefix, changes);
-  json_object_foreach((json_t *)(uintptr_t)a, key, value) if (!json_object_get(b, key))
-      tell_change(key, value, NULL, prefix, changes);
+  json_object_foreach((json_t *)(uintptr_t)b, key, value) {
+    tell_change(key, json_object_get(a, key), value, prefix, changes);
+  }
+  json_object_foreach((json_t *)(uintptr_t)a, key, value) {
+    if (!json_object_get(b, key)) tell_change(key, value, NULL, prefix, changes);
+  }
 }
 
 json_t *fold_compare_environments(const json_t *a, const json_t *b) {

@@ -89,7 +89,10 @@ static bool is_end(const char *at) { return *at == ' ' || *at == '\0'; }
 /* The end of a word, with "*N" before it where it is there N times. */
 static bool read_times(char **at, uint64_t *times) {
   *times = 1;
-  if (**at == '*' && (++*at, !read_digits(at, 10, times) || *times == 0)) return false;
+  if (**at == '*') {
+    ++*at;
+    if (!read_digits(at, 10, times) || *times == 0) return false;
+  }
   return is_end(*at);
 }
 
@@ -221,7 +224,10 @@ static bool take_fused(struct check *c) {
     uint64_t from, to;
     bool read = read_digits(&at, 10, &from);
     to = from;
-    if (read && strncmp(at, "..", 2) == 0) read = read_digits((at += 2, &at), 10, &to);
+    if (read && strncmp(at, "..", 2) == 0) {
+      at += 2;
+      read = read_digits(&at, 10, &to);
+    }
     if (!read || !is_end(at) || from > to || to >= c->cols || !c->products)
       return fail(c, "'%.20s' are no products", word);
     memset(c->fused + from, 1, to - from + 1);

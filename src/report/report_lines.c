@@ -231,7 +231,8 @@ static bool scan_line(struct reading *r, const char *text, size_t length, fold_s
 static fold_status take_line(struct reading *r, const char *text, size_t length) {
   json_error_t error;
   fold_status status;
-  r->text = text, r->length = length;
+  r->text = text;
+  r->length = length;
   FOLD_TRY(fold_line_check(text, length));
   if (scan_line(r, text, length, &status)) return status;
   json_t *record = json_loadb(text, length, 0, &error);

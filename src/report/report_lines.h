@@ -11,10 +11,11 @@
 
 enum { FOLD_LINES_TEXT = 120 };
 struct fold_lines {
-  size_t records;                   /* how many there are, closing lines (record.h) left out */
-  char incomplete[FOLD_LINES_TEXT]; /* why records are missing: the run was interrupted, or the file was cut; else "" */
-  char altered
-      [FOLD_LINES_TEXT]; /* says that lines were altered; else "", also if there is no closing line to check them by */
+  size_t records; /* how many there are, closing lines (record.h) left out */
+  /* Why records are missing: the run was interrupted, or the file was cut; else "". */
+  char incomplete[FOLD_LINES_TEXT];
+  /* Says that lines were altered; else "", also if there is no closing line to check them by. */
+  char altered[FOLD_LINES_TEXT];
 };
 
 /* Calls `take` with each record of this schema and its line number, counting from 1 in each file: of a file, one that gzip made, or all

@@ -258,9 +258,15 @@ static void put_rows(const struct fold_sheet *sheet, enum fold_report_format for
 static fold_status put(const struct fold_sheet *sheet, enum fold_report_format format, size_t most, FILE *out) {
   const size_t all = fold_sheet_rows(sheet), rows = all < most ? all : most;
   if (sheet->failed) return fold_error(FOLD_NO_MEMORY, "not enough memory for the report");
-  if (format == FOLD_REPORT_JUNIT) fold_sheet_put_junit(sheet, out);
-  if (format == FOLD_REPORT_CSV && all) put_csv(sheet, out);
-  if (all == 0 || format == FOLD_REPORT_JUNIT || format == FOLD_REPORT_CSV) return fold_ok();
+  if (format == FOLD_REPORT_JUNIT) { /* a document, of no cases too */
+    fold_sheet_put_junit(sheet, out);
+    return fold_ok();
+  }
+  if (all == 0) return fold_ok();
+  if (format == FOLD_REPORT_CSV) {
+    put_csv(sheet, out);
+    return fold_ok();
+  }
   if (format != FOLD_REPORT_HTML || sheet->list) {
     fputs(manners[format].title, out);
     put_lines(out, sheet->title, manners[format].put, format == FOLD_REPORT_HTML ? "<br>" : "\n");
