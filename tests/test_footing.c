@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -160,6 +161,34 @@ Test(footing, a_thread_that_is_about_to_end_is_no_company) {
   if (child == 0) _exit(has_company_of_who_ends());
   cr_assert_eq(waitpid(child, &status, 0), child);
   cr_expect_eq(status, 0);
+}
+
+static void *stay(void *nothing) {
+  pause();
+  return nothing;
+}
+
+/* How often this process gave a core away to wait. */
+static long count_waits(void) {
+  struct rusage usage;
+  return getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_nvcsw : 0;
+}
+
+/* As those of MPI in a rank: they stay, and hide none of OpenMP's. */
+Test(footing, threads_from_before_openmp_are_not_waited_for) {
+  if (!openmp_keeps()) cr_skip("this OpenMP's threads keep nothing");
+  char changed[80];
+  pthread_t library;
+  cr_assert_eq(pthread_create(&library, NULL, stay, NULL), 0);
+  const long waits = count_waits();
+  fold_footing_begin_without_openmp();
+  fold_footing_reset();
+  cr_expect_lt(count_waits() - waits, 500, "waited %ld times", count_waits() - waits);
+  struct fold_footing before = fold_footing_now();
+#pragma omp parallel num_threads(2)
+  if (omp_get_thread_num() == 1) fesetround(FE_DOWNWARD);
+  cr_expect_not(fold_footing_restore(&before, true, changed));
+  cr_expect_str_eq(changed, "the rounding mode in another thread of OpenMP's");
 }
 
 Test(footing, a_reset_is_to_the_default_environment) {

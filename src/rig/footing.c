@@ -132,6 +132,8 @@ void fold_footing_begin(void) {
   if (quiet == 0) fold_footing_reset();
 }
 
+void fold_footing_begin_without_openmp(void) { quiet = fold_footing_threads(); }
+
 struct fold_footing fold_footing_now(void) {
   struct fold_footing now = {
       .threads = omp_get_max_threads(), .dynamic = omp_get_dynamic(), .levels = omp_get_max_active_levels()};

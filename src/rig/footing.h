@@ -28,6 +28,8 @@ void fold_footing_end_threads(void);
 void fold_footing_reset(void);
 /* The same, once in a process. */
 void fold_footing_begin(void);
+/* Before OpenMP's first thread in a process: those that there are, as a library's, stay, and no reset waits for them to end. */
+void fold_footing_begin_without_openmp(void);
 
 /* To be compared with after a run. */
 struct fold_footing fold_footing_now(void);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "footing.h"
 #include "map_data.h"
 
 struct rank {
@@ -33,6 +34,8 @@ static void announce(void *context, const char *call, size_t count, const char *
 static fold_status start(struct rank *r, char device[64]) {
   FOLD_TRY(r->engine->start((int)r->seat->rank, (int)r->seat->ranks));
   r->started = true;
+  /* Where ranks are threads, other ranks' libraries may still be starting theirs. */
+  if (!r->engine->threads) fold_footing_begin_without_openmp();
   if (r->engine->device) r->engine->device(device);
   return fold_ok();
 }
