@@ -69,7 +69,7 @@ def _table(guests: List[Guest], **said: Union[bytes, int, None]) -> Any:
 
 def _unseen(like: str) -> Any:
     """What nothing that a callable does could refute, as it gets and gives back arrays."""
-    claims = {"writes_output": "a callable returns its results: it is given no output to write"}
+    claims = {"writes_output": "a callable returns its results: it is given no output to write", "launch_invariant": "a callable takes no launch"}
     if like == "jax":
         claims["alignment_invariant"] = "JAX takes aligned arrays alone: others are copied before it sees them"
     return (_library.Unseen * len(claims))(*((claim.encode(), reason.encode()) for claim, reason in claims.items()))

@@ -89,6 +89,7 @@ static bool repeat_launches(struct fold_trial *trial, const struct repeats *r, s
   const unsigned n = trial->repeats > LEAST ? trial->repeats : LEAST;
   const double end = fold_now() + LAUNCH_TIME;
   if (!trial->subject->guest || !fold_engine_is_here(trial->subject->engine) || r->longest > BUSY_RUN) return true;
+  if (!fold_trial_takes_launches(trial)) return true;
   for (size_t i = 0; i < sizeof threads / sizeof *threads && fold_now() < end && !trial->unsteady[0]; i++) {
     const struct fold_variation how = {.launch.threads = threads[i]};
     struct fold_varied first;

@@ -13,11 +13,18 @@ static unsigned factors_asked(const struct fold_trial *trial) {
          (trial->asked & FOLD_CLAIM(FOLD_WRITES_OUTPUT) ? FOLD_VARIES_POISON : 0u);
 }
 
+/* Who takes none would decline each. */
+bool fold_trial_takes_launches(const struct fold_trial *trial) {
+  return !trial->subject->unseen || !trial->subject->unseen[FOLD_LAUNCH_INVARIANT];
+}
+
 static size_t plan_of(const struct fold_trial *trial, unsigned factors, struct fold_variation plan[FOLD_PLAN_MOST]) {
   enum fold_engine engine = trial->subject->engine;
   size_t n = fold_plan(engine, fold_trial_terms(trial), trial->input_hash, plan);
+  if (fold_engine_is_here(engine)) factors = ~0u;
+  if (!fold_trial_takes_launches(trial)) factors &= ~(unsigned)FOLD_VARIES_LAUNCH;
   for (size_t i = 0; i < n; i++) {
-    if (!fold_engine_is_here(engine)) plan[i] = fold_variation_part(&plan[i], factors);
+    plan[i] = fold_variation_part(&plan[i], factors);
     if (!trial->subject->scratch) plan[i].scratch_shift = 0;
     if (trial->rig->inputs < 2) plan[i].other_shift = 0;
   }

@@ -30,6 +30,8 @@ struct fold_varied_log {
 struct fold_trial;
 struct fold_finding;
 
+/* Whether launches can be varied at all: not of whom the claim about them is known to be unseen. */
+bool fold_trial_takes_launches(const struct fold_trial *trial);
 /* Makes that run, unless it was made; UNSUPPORTED where the subject takes no such launch. trial->other is not kept. */
 fold_status fold_trial_vary(struct fold_trial *trial, const struct fold_variation *how, struct fold_varied *seen);
 /* The same, made whatever was made before, and not kept. */

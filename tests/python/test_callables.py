@@ -18,6 +18,7 @@ from importable import folder, judge, to_import
 import numpy as np
 
 import foldproof
+from foldproof import _callable
 
 
 class Rows(unittest.TestCase):
@@ -157,13 +158,26 @@ class Rows(unittest.TestCase):
         with unittest.mock.patch("foldproof._verify._unseen", return_value=bogus):
             with self.assertRaisesRegex(ValueError, "claims that are not seen: bouned"):
                 judge(np.sort, "run_to_run", problem="rows")
-        self.assertEqual([u.claim for u in importlib.import_module("foldproof._verify")._unseen("jax")], [b"writes_output", b"alignment_invariant"])
+        self.assertEqual([u.claim for u in importlib.import_module("foldproof._verify")._unseen("jax")], [b"writes_output", b"launch_invariant", b"alignment_invariant"])
+
+    def test_a_callable_is_asked_for_no_launch(self):
+        asked, answer = [], _callable.Guest._answer
+
+        def note(guest, call):
+            asked.append(call.threads or call.blocks or call.block)
+            return answer(guest, call)
+
+        with unittest.mock.patch.object(_callable.Guest, "_answer", note):
+            judge(to_import.row_sum, "run_to_run,alignment_invariant", fixtures="uniform/f32/sum/4x17/*").check()
+        self.assertEqual(set(asked), {0})
+        with self.assertRaisesRegex(foldproof.NothingJudged, "a callable takes no launch"):
+            judge(to_import.row_sum, "launch_invariant", only="launch_invariant", fixtures="uniform/f32/sum/4x17/*").check()
 
     def test_what_nobody_can_judge(self):
         for claims in ("bounded", "replays", "correctly_rounded", "split_invariant", "permutation_invariant"):
             with self.assertRaisesRegex(ValueError, f"the value and order of problem rows are not known: it can't promise {claims}"):
                 judge(to_import.softmax, ["run_to_run", claims], problem="rows")
-        told = {"run_to_run", "fresh_process", "launch_invariant", "alignment_invariant", "batch_invariant", "length_invariant"}
+        told = {"run_to_run", "fresh_process", "alignment_invariant", "batch_invariant", "length_invariant"}
         tidy = {"stays_in_bounds", "leaves_no_trace", "keeps_input"}
         self.assertEqual(set(judge(to_import.softmax, "promises", problem="rows").verdicts), told | tidy)
         self.assertEqual(set(judge(to_import.softmax, "accurate", problem="rows").verdicts), tidy)
