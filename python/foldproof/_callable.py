@@ -8,7 +8,8 @@ import sys
 import time
 import traceback
 import weakref
-from typing import Any, Callable, List, Optional
+from contextlib import nullcontext
+from typing import Any, Callable, ContextManager, List, Optional
 
 from . import _arrays, _library, _see
 from ._arrays import CPU, CUDA, CUDA_HOST, Lent
@@ -125,15 +126,19 @@ class Guest:
             self._wait_for(held)
 
     def _call(self, lent: List[Lent]) -> Any:
-        """Fixtures overflow and hold NaN on purpose: numpy's warnings of that would tell of them. What is said to raise does."""
+        before = self.state.before_run()
+        try:
+            return self.fn(*map(self.make, lent))
+        finally:
+            self.state.after_run(before)
+
+    def quiet(self) -> ContextManager[Any]:
+        """For all runs. Fixtures overflow and hold NaN on purpose: numpy's warnings of that would tell of them. What is said to raise does."""
         if self.like != "numpy":
-            with self.state.watched():
-                return self.fn(*map(self.make, lent))
+            return nullcontext()
         import numpy
 
-        quiet = {kind: "ignore" for kind, how in numpy.geterr().items() if how == "warn"}
-        with numpy.errstate(**quiet), self.state.watched():
-            return self.fn(*map(self.make, lent))
+        return numpy.errstate(**{kind: "ignore" for kind, how in numpy.geterr().items() if how == "warn"})
 
     def _wait_for(self, held: List[Any]) -> None:
         """Once what nobody has is collected; jax lets go of an input some time after its last use."""

@@ -91,7 +91,8 @@ def reveal(
         lines.append(line)
         return 0
 
-    code = _library.library().foldproof_reveal(ctypes.byref(table), ctypes.byref(options), _library.Take(take), None)
+    with guest.quiet():
+        code = _library.library().foldproof_reveal(ctypes.byref(table), ctypes.byref(options), _library.Take(take), None)
     if guest.stop:
         raise guest.stop[0]
     if code and guest.traceback:

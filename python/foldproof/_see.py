@@ -10,11 +10,21 @@ from typing import Any, Tuple
 from ._arrays import CPU, CUDA, CUDA_MANAGED, DTYPES, NEW, Managed, api, names, pointer_of
 
 _ML_NAMES = {"bfloat16": "bf16", "float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2"}
+_INTERFACE_NAMES = {known: name for name, (_, _, known) in DTYPES.items() if known}
 ALL = "all"  # work of all streams may still write to an array
 
 
 class Wrong(Exception):
     """What a callable gives back is no result, in words."""
+
+
+def _is_contiguous(shape: Tuple[int, ...], strides: Any) -> bool:
+    """Of nothing too, whatever its strides are."""
+    expected, contiguous = 1, True
+    for extent, stride in zip(reversed(shape), reversed(strides)):
+        contiguous &= stride == expected or extent <= 1
+        expected *= extent
+    return contiguous or 0 in shape
 
 
 class Seen:
@@ -25,12 +35,7 @@ class Seen:
         self.at, self.shape, self.dtype, self.itemsize, self.keep, self.pending = at, shape, dtype, size, keep, pending
         self.on_cuda = device in (CUDA, CUDA_MANAGED)
         self.device = device
-        expected = 1
-        self.contiguous = True  # of nothing too, whatever its strides are
-        for extent, stride in zip(reversed(shape), reversed(strides or ())):
-            self.contiguous &= stride == expected or extent <= 1
-            expected *= extent
-        self.contiguous |= 0 in shape
+        self.contiguous = not strides or _is_contiguous(shape, strides)
 
     @property
     def size(self) -> int:
@@ -45,9 +50,8 @@ class Seen:
 
 
 def _name(array: Any, typestr: str) -> str:
-    for name, (_, _, known) in DTYPES.items():
-        if known == typestr:
-            return name
+    if typestr in _INTERFACE_NAMES:
+        return _INTERFACE_NAMES[typestr]
     own = str(getattr(array, "dtype", typestr)).split(".")[-1]  # what is void to the interface: ml_dtypes', torch's
     if own in _ML_NAMES:
         return _ML_NAMES[own]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import decimal
 import gc
 import os
@@ -10,7 +9,8 @@ import signal
 import sys
 import threading
 from _signal import getsignal  # the signal module's makes members of enumerations: of nine signals that takes longer than a short run
-from typing import Any, Callable, Dict, Iterator, List, Tuple
+from functools import lru_cache, partial
+from typing import Any, Callable, Dict, List, Tuple
 
 _SIGNALS = [getattr(signal, "SIG" + name) for name in ("HUP", "INT", "QUIT", "USR1", "USR2", "PIPE", "ALRM", "TERM", "CHLD")]
 # What holds says nothing of it: other threads of the caller's process take memory, too, and Python keeps some for later use.
@@ -18,13 +18,13 @@ _UNSEEN = "memory that its runs keep is not looked at: a callable has its caller
 Part = Tuple[str, Callable[[], Any], Callable[[Any], Any]]
 
 
-def _environment() -> Dict[bytes, bytes]:
-    """By the dictionary that os keeps, where it does: the mapping encodes and decodes each variable, which takes longer than a short run."""
-    return dict(getattr(os.environb, "_data", os.environb))
+def _environment() -> Any:
+    """The dictionary that os keeps, where it does: the mapping encodes and decodes each variable, which takes longer than a short run."""
+    return getattr(os.environb, "_data", os.environb)
 
 
 def _set_environment(before: Dict[bytes, bytes]) -> None:
-    now = _environment()
+    now = dict(_environment())
     for name in set(now) - set(before):
         del os.environb[name]
     for name, value in before.items():
@@ -38,13 +38,14 @@ def _set_context(before: Any) -> None:
 
 
 def _handler(number: int) -> Part:
-    return f"the handler of signal {int(number)} ({signal.strsignal(number)})", lambda: getsignal(number), lambda before: signal.signal(number, before)
+    return f"the handler of signal {int(number)} ({signal.strsignal(number)})", partial(getsignal, number), partial(signal.signal, number)
 
 
 def _stream(name: str) -> Part:
-    return f"sys.{name}", lambda: getattr(sys, name), lambda before: setattr(sys, name, before)
+    return f"sys.{name}", partial(getattr, sys, name, None), partial(setattr, sys, name)
 
 
+# The first one is the environment: a mapping that changes, and is copied before a run.
 _PARTS: List[Part] = [
     ("the environment's variable ", _environment, _set_environment),
     *map(_stream, ("stdin", "stdout", "stderr")),
@@ -56,13 +57,21 @@ _PARTS: List[Part] = [
 _HANDLERS: List[Part] = [*map(_handler, _SIGNALS)]
 
 
-def _parts() -> List[Part]:
+class _Parts:
+    """Names, and how each is had and put back, in one sequence: a run asks for all of them twice."""
+
+    def __init__(self, parts: List[Part]) -> None:
+        self.names, self.gets, self.puts = zip(*parts)
+
+    def now(self) -> List[Any]:
+        return [get() for get in self.gets]
+
+
+@lru_cache(None)
+def _parts(is_main: bool, geterr: Any) -> _Parts:
     """Those that can be put back here: signals are the main thread's."""
-    parts = _PARTS + (_HANDLERS if threading.current_thread() is threading.main_thread() else [])
-    numpy = sys.modules.get("numpy")
-    if hasattr(numpy, "geterr"):  # not amid its import
-        parts.append(("numpy's handling of floating-point errors", numpy.geterr, lambda before: numpy.seterr(**before)))
-    return parts
+    numpys = [("numpy's handling of floating-point errors", geterr, lambda before: sys.modules["numpy"].seterr(**before))]
+    return _Parts(_PARTS + (_HANDLERS if is_main else []) + (numpys if geterr else []))
 
 
 def _name(name: str, before: Any, now: Any) -> str:
@@ -72,28 +81,35 @@ def _name(name: str, before: Any, now: Any) -> str:
     return name + os.fsdecode(min(key for key in {*before, *now} if before.get(key) != now.get(key)))
 
 
+Before = Tuple[int, _Parts, List[Any]]
+
+
 class State:
     """Of one callable: what its runs have left, until its judgement takes it."""
 
     def __init__(self) -> None:
         self.left = ""
 
-    @contextlib.contextmanager
-    def watched(self) -> Iterator[None]:
-        """A run. A process that the callable forked, and that came back from it as well, ends here."""
-        process, parts = os.getpid(), _parts()
-        before = [get() for _, get, _ in parts]
-        try:
-            yield
-        finally:
-            if os.getpid() != process:
-                os._exit(99)
-            for (name, get, put), was in zip(parts, before):
-                now = get()
-                if now != was:
-                    self.left = self.left or _name(name, was, now)
-                    if was is not None:  # a handler that is not Python's is put back by the harness
-                        put(was)
+    def before_run(self) -> Before:
+        is_main = threading.get_ident() == threading.main_thread().ident
+        parts = _parts(is_main, getattr(sys.modules.get("numpy"), "geterr", None))  # not amid numpy's import
+        before = parts.now()
+        before[0] = dict(before[0])
+        return os.getpid(), parts, before
+
+    def after_run(self, was: Before) -> None:
+        """A process that the callable forked, and that came back from it as well, ends here."""
+        process, parts, before = was
+        if os.getpid() != process:
+            os._exit(99)
+        now = parts.now()
+        if now == before:
+            return
+        for name, put, old, new in zip(parts.names, parts.puts, before, now):
+            if new != old:
+                self.left = self.left or _name(name, old, new)
+                if old is not None:  # a handler that is not Python's is put back by the harness
+                    put(old)
 
     def explain(self, record: Dict[str, Any]) -> None:
         """A judgement of leaves_no_trace that held refutes it where something of Python's was left, or says what it is no proof of."""

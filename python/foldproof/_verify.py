@@ -89,7 +89,8 @@ def _run(table: Any, options: Any, guests: List[Guest], each: Callable[[Record],
             stop.append(error)
         return len(stop)
 
-    code = _library.library().foldproof_verify(ctypes.byref(table), ctypes.byref(options), _library.Take(take), None)
+    with guests[0].quiet():
+        code = _library.library().foldproof_verify(ctypes.byref(table), ctypes.byref(options), _library.Take(take), None)
     for guest in guests:
         stop.extend(error for error in guest.stop if error not in stop)
     if stop:
