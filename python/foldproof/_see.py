@@ -120,8 +120,10 @@ def see(array: Any, stream: int | None = None) -> Seen:
 
 
 def _see(array: Any, stream: int | None) -> Seen:
-    if hasattr(array, "__array_interface__") and type(array).__module__.split(".")[0] == "numpy":
-        return _see_interface(array, array.__array_interface__, CPU)
+    # Asked for once: numpy makes it anew each time.
+    interface = getattr(array, "__array_interface__", None) if type(array).__module__.split(".")[0] == "numpy" else None
+    if interface is not None:
+        return _see_interface(array, interface, CPU)
     if hasattr(array, "__dlpack__"):
         return _see_dlpack(array, stream)
     if hasattr(array, "__cuda_array_interface__"):
