@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import ctypes
 import gc
 import sys
@@ -18,6 +19,7 @@ from ._state import State
 
 _DTYPE_NUMBERS = {1: "f16", 2: "bf16", 3: "f32", 4: "f64", 5: "e4m3", 6: "e5m2"}  # foldproof_guest.h
 _FAILED = 1
+_GROUPS: Any = getattr(builtins, "BaseExceptionGroup", ())  # since Python 3.11
 _JAX_ALIGNMENT = 128  # XLA takes no less; it is a copy's then
 
 
@@ -38,7 +40,7 @@ def _let_go(error: BaseException, outside: Optional[BaseException]) -> None:
             continue
         seen.add(id(one))
         traceback.clear_frames(one.__traceback__)
-        left += [one.__cause__, one.__context__]
+        left += [one.__cause__, one.__context__, *(one.exceptions if isinstance(one, _GROUPS) else ())]
 
 
 class Guest:

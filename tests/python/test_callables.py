@@ -21,6 +21,15 @@ import foldproof
 from foldproof import _callable
 
 
+def variables(error, function):
+    """Of that function, in the frames of an exception's traceback."""
+    tb = error.__traceback__
+    while tb is not None:
+        if tb.tb_frame.f_code.co_name == function:
+            yield dict(tb.tb_frame.f_locals)
+        tb = tb.tb_next
+
+
 class Rows(unittest.TestCase):
     """problem="rows": nothing is known of the function, and results may have any length."""
 
@@ -38,16 +47,30 @@ class Rows(unittest.TestCase):
             except ValueError:
                 raise KeyboardInterrupt
 
-        def variables(error):
-            tb = error.__traceback__
-            while tb is not None:
-                yield tb.tb_frame.f_code.co_name, dict(tb.tb_frame.f_locals)
-                tb = tb.tb_next
-
         try:
             judge(stops)
         except KeyboardInterrupt as error:
-            held = [found for one in (error, error.__context__) for name, found in variables(one) if name == "stops"]
+            held = [found for one in (error, error.__context__) for found in variables(one, "stops")]
+        self.assertEqual(held, [{}, {}])
+
+    @unittest.skipIf(sys.version_info < (3, 11), "there are no groups of exceptions before Python 3.11")
+    def test_a_group_of_exceptions_holds_no_array_that_is_gone(self):
+        def part(x):
+            raise KeyboardInterrupt(len(x))
+
+        def stops(x):
+            try:
+                part(x)
+            except KeyboardInterrupt as error:
+                inner = BaseExceptionGroup("inner", [error])
+            raise BaseExceptionGroup("outer", [ValueError(), inner])
+
+        try:
+            judge(stops)
+        except BaseExceptionGroup as error:
+            stopped = error.exceptions[1].exceptions[0]
+            held = [*variables(error, "stops"), *variables(stopped, "part")]
+        self.assertIsInstance(stopped, KeyboardInterrupt)
         self.assertEqual(held, [{}, {}])
 
     def test_softmax_holds(self):
