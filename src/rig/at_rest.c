@@ -8,10 +8,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Which of a call's arguments is its limit of time, or points to it, and is less than 0, or NULL, for none. */
+/* The system calls that wait, and which argument limits the time: milliseconds (less than 0: no limit) or a pointer
+ * (NULL: no limit). */
 static const struct {
   long number;
-  int milliseconds, pointer; /* from 1 on; 0: it has no such argument */
+  int milliseconds, pointer; /* counted from 1; 0: there is no such argument */
 } waits[] = {
     {SYS_futex, .pointer = 4},
     {SYS_ppoll, .pointer = 3},
@@ -33,7 +34,7 @@ static const struct {
 #endif
 };
 
-/* Of an argument that is an int the upper half may be anything. */
+/* The upper half of an argument that is an int may hold anything. */
 static bool is_wait(long number, const unsigned long *arguments) {
   for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
     if (waits[i].number != number) continue;
@@ -43,7 +44,8 @@ static bool is_wait(long number, const unsigned long *arguments) {
   return false;
 }
 
-/* What can't be read of a thread that is there tells nothing of it: a subject may have taken all descriptors. */
+/* A thread whose file can't be opened has ended only if the file is not there: a subject may have taken all
+ * descriptors. */
 static bool has_ended(const char *thread) {
   char path[64];
   snprintf(path, sizeof path, "/proc/self/task/%.20s", thread);

@@ -26,8 +26,9 @@ static unsigned cores(void) {
   return n < MOST ? (unsigned)n : MOST;
 }
 
-/* Between fork and the end: another thread's locks are for ever taken here. Every other one works on memory beyond the caches.
- * Files are closed after it is sure to end with its parent: who stops it before that would leave it stopped for ever. */
+/* Runs in a forked child, where a lock that another thread held stays taken for ever: so it makes only system calls.
+ * Every second child works on memory beyond the caches. It closes its files after it is sure to end with its parent,
+ * since the parent stops it only then: a child stopped before that might stay stopped for ever. */
 static _Noreturn void work(pid_t parent, bool on_memory) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   close_range(0, ~0u, 0);
@@ -40,7 +41,7 @@ static _Noreturn void work(pid_t parent, bool on_memory) {
   _exit(0);
 }
 
-/* Until each of them has closed its files. */
+/* Waits until each child has closed its files. */
 static void wait_for_all(const int ends[2]) {
   char byte;
   close(ends[1]);
@@ -54,10 +55,10 @@ static fold_status start(void) {
   if (pipe2(ends, O_CLOEXEC) != 0)
     return fold_error(FOLD_ENVIRONMENT, "no pipe for processes that keep the machine busy: %s", strerror(errno));
   sigset_t all, before;
-  if (busy.owner != parent) busy.n = 0; /* a parent's are not ours */
+  if (busy.owner != parent) busy.n = 0; /* those of our parent are not ours */
   busy.owner = parent;
   sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before); /* a handler of ours is nothing for them */
+  pthread_sigmask(SIG_SETMASK, &all, &before); /* so that they run none of our handlers */
   while (busy.n < cores()) {
     const pid_t child = fork();
     if (child == 0) work(parent, busy.n % 2 == 0);
@@ -85,7 +86,7 @@ void fold_contention_pause(void) { tell(SIGSTOP); }
 
 void fold_contention_end(void) {
   for (unsigned k = 0; busy.owner == getpid() && k < busy.n; k++)
-    if (kill(busy.process[k], SIGKILL) == 0) /* a subject that became another user may not; they end with us */
+    if (kill(busy.process[k], SIGKILL) == 0) /* not allowed if a subject changed the user; then they end with us */
       while (waitpid(busy.process[k], NULL, 0) < 0 && errno == EINTR) continue;
   busy.n = 0;
 }

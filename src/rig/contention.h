@@ -8,7 +8,7 @@
 
 #include "fold.h"
 
-/* From here on they run; or ENVIRONMENT. */
+/* Starts them, or lets them go on. ENVIRONMENT where none can be started. */
 fold_status fold_contention_begin(void);
 void fold_contention_pause(void);
 void fold_contention_end(void);

@@ -1,8 +1,8 @@
-/* cuda_driver.h: the functions of CUDA's driver that judging needs, found in its library when the first of them is wanted.
+/* cuda_driver.h: the functions of CUDA's driver that judging needs, looked up in its library at the first use.
  *
- * The library is FOLDPROOF_CUDA_DRIVER, a path or a soname, else libcuda.so.1 as the dynamic linker finds it. No toolkit is needed to build or
- * to run, so any build judges GPU subjects that users bring. Types are those of cuda.h: a CUresult is an int, a CUdevice too, a
- * CUdeviceptr a uint64_t, handles are pointers.
+ * The library is FOLDPROOF_CUDA_DRIVER, a path or a soname, else libcuda.so.1 as the dynamic linker finds it. No
+ * toolkit is needed to build or to run, so any build judges GPU subjects that users bring. The types stand for those of
+ * cuda.h: a CUresult or CUdevice is an int, a CUdeviceptr a uint64_t, a handle a pointer.
  */
 #ifndef FOLD_CUDA_DRIVER_H
 #define FOLD_CUDA_DRIVER_H
@@ -38,7 +38,7 @@
     (void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x, unsigned block_y, \
      unsigned block_z, unsigned shared, void *stream, void **arguments, void **extra))
 
-/* Of pools of memory, which are younger than the rest (CUDA 11.2): NULL where the driver has none. */
+/* Calls for memory pools, which are newer than the rest (CUDA 11.2): NULL where the driver lacks them. */
 #define FOLD_CUDA_POOL_CALLS(X)                    \
   X(cuDeviceGetMemPool, (void **pool, int device)) \
   X(cuMemPoolGetAttribute, (void *pool, int attribute, void *value))
@@ -51,16 +51,17 @@ struct fold_cuda_driver {
 };
 
 #define FOLD_CUDA_TEXT 160
-/* The default stream that waits for all others that don't refuse, CU_STREAM_LEGACY. */
+/* CU_STREAM_LEGACY: the default stream, which waits for all others but those that are made non-blocking. */
 #define FOLD_CUDA_LEGACY ((void *)1)
 
-/* Opens the library at the process's first call, and says at each what came of that: UNSUPPORTED where it can't be used, or where it
- * finds no device; BAD_INPUT where FOLDPROOF_CUDA_DRIVER names what can't be used; ENVIRONMENT where the driver fails. */
+/* The first call in a process opens the library; each call returns how that went. UNSUPPORTED: the library can't be
+ * used, or finds no device; BAD_INPUT: FOLDPROOF_CUDA_DRIVER names one that can't be used; ENVIRONMENT: the driver
+ * fails. */
 fold_status fold_cuda_driver(const struct fold_cuda_driver **cu);
 
-/* What CUDA says of an error of that call; running out of device memory is NO_MEMORY, all else ENVIRONMENT. */
+/* The status for an error of that call, in CUDA's words: NO_MEMORY for device memory, else ENVIRONMENT. */
 fold_status fold_cuda_driver_status(int error, const char *call);
-/* Returns from the calling function when the call fails; `cu` is at hand. */
+/* Returns from the calling function when the call fails. The caller has a variable `cu`. */
 #define FOLD_CU_TRY(call)                                                      \
   do {                                                                         \
     int fold_cu_error_ = cu->call;                                             \

@@ -1,8 +1,8 @@
 /* edge.c: edges that can be read, and what mincore tells of them.
  *
- * mincore counts a page of private memory as resident where its entry in the page table is present, the zero page's too, which is
- * what a first read finds (Linux, mm/mincore.c). Where that is not so, as in a sandbox that calls every page resident, a trial at
- * the first use finds it out.
+ * mincore calls a page of private memory resident if its entry in the page table is present (Linux, mm/mincore.c); a
+ * first read makes it present, with the zero page. Some sandboxes call every page resident: a trial at the first use
+ * finds that out.
  */
 #include "edge.h"
 
@@ -14,12 +14,12 @@ enum { MOST_PAGES = 64 };
 
 static size_t page_bytes(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
-/* Which of the pages are there; false where that can't be told. */
+/* Which of the pages are resident; false where that can't be told. */
 static bool look(unsigned char *edge, size_t bytes, unsigned char resident[MOST_PAGES]) {
   return bytes / page_bytes() <= MOST_PAGES && mincore(edge, bytes, resident) == 0;
 }
 
-/* A page that was not read is not resident, and one that was is. */
+/* Tries it with one page: not resident before it is read, resident afterwards. */
 static bool try_one(void) {
   unsigned char before[MOST_PAGES] = {1}, after[MOST_PAGES] = {0};
   size_t page = page_bytes();

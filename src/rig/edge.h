@@ -14,11 +14,12 @@
 /* Which edge of a region can be read. */
 enum fold_edge { FOLD_EDGES_CLOSED, FOLD_EDGE_BEFORE, FOLD_EDGE_AFTER };
 
-/* The edge's pages can be read from now on, and what was left there by former runs is gone; not *open where this kernel does not tell
- * what was read: then the edge is closed as before. NO_MEMORY. */
+/* Makes the edge's pages readable, and forgets what former runs touched. *open is false where this kernel does not tell
+ * which pages were read: then the edge stays closed. NO_MEMORY. */
 fold_status fold_edge_open(unsigned char *edge, size_t bytes, bool *open);
-/* No access again. Whether a page was touched: the first one at `edge`, or, of the edge before a region, the last, at *at bytes
- * from the edge's start. NO_MEMORY. */
+/* Closes the edge again. *touched: a page was touched. *at: how many bytes behind the edge's start the touched page
+ * lies that is nearest to the region: the last one of the edge before it, the first one of the edge after it.
+ * NO_MEMORY. */
 fold_status fold_edge_close(unsigned char *edge, size_t bytes, enum fold_edge which, bool *touched, size_t *at);
 
 #endif

@@ -35,7 +35,7 @@ static fold_status host_same(const void *a, const void *b, size_t nbytes, bool *
   return fold_ok();
 }
 
-/* All pages but what malloc holds of them to give away; 0 where the system does not say. */
+/* All pages of the process, without the free memory that malloc holds; 0 where the system does not say. */
 static size_t host_in_use(void) {
   size_t pages;
   FILE *file = fopen("/proc/self/statm", "re");

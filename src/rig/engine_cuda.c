@@ -1,9 +1,9 @@
 /* engine_cuda.c: device memory behind engine.h, by CUDA's driver; whether a device is there, and whether it must be.
  *
- * All work is in the legacy default stream, of whichever context is the calling thread's: `ready` makes it the first device's primary
- * one, in which CUDA's runtime works too; a rank chooses its own device. Small pieces are filled, read and compared by one launch each
- * (pieces.ptx): a call for each takes longer than what it moves. FOLDPROOF_REQUIRE_GPUS=N turns "no GPU" from a skip into a broken
- * environment.
+ * All work is in the legacy default stream of the calling thread's context. `ready` makes that the first device's
+ * primary context, in which CUDA's runtime works too; a rank chooses its own device. One launch fills, reads or
+ * compares several small pieces (pieces.ptx), because a call for each takes longer than what it moves.
+ * FOLDPROOF_REQUIRE_GPUS=N turns "no GPU" from a skip into a broken environment.
  */
 #include "cuda_driver.h"
 #include "engine.h"
@@ -21,7 +21,7 @@ enum { MOST = 8, THREADS = 256, SOME_BLOCKS = 64, MOST_BLOCKS = 1024, STAGING = 
 
 _Static_assert(STAGING % 16 == 0 && RING % 256 == 0, "what is aligned up never passes the end");
 
-/* As pieces.ptx has them. */
+/* The kernels' arguments, laid out as in pieces.ptx. */
 struct fills {
   struct fold_fill at[MOST];
 };
@@ -50,8 +50,8 @@ static void release(void *memory) {
   if (fold_cuda_driver(&cu).code == FOLD_OK) (void)cu->cuMemFree_v2(address(memory));
 }
 
-/* Pinned memory, kept for the thread's life; NULL where there is none. `staging` is what kernels write to and the host reads. From
- * `ring` copies to the device are made that nobody waits for; it is whole again once somebody has waited. */
+/* Pinned memory, kept for the thread's life; NULL where there is none. Kernels write to `staging`, and the host reads
+ * it. Copies to the device are made from `ring` and not waited for; after the next wait all of `ring` is free again. */
 static _Thread_local struct {
   bool asked;
   unsigned char *staging, *ring;
@@ -66,7 +66,7 @@ static void pin(const struct fold_cuda_driver *cu) {
   if (cu->cuMemHostAlloc(&memory, RING, PORTABLE) == 0) pinned.ring = memory;
 }
 
-/* For all streams, so that nothing that a subject left in one of its own is still under way. */
+/* Waits for all streams: a subject may have left work under way in one of its own. */
 static fold_status finish(void) {
   const struct fold_cuda_driver *cu;
   FOLD_TRY(fold_cuda_driver(&cu));
@@ -121,7 +121,8 @@ static fold_status fill(const struct fold_fill *fills, size_t n) {
   return fold_ok();
 }
 
-/* A copy from memory that is not pinned may return once it is staged, which a stream that does not wait for this one must not see. */
+/* A copy from memory that is not pinned may return once it is staged. It is waited for, since other streams may not
+ * wait for this one and would read the former bytes. */
 static fold_status put_and_wait(const struct fold_cuda_driver *cu, void *to, const void *from, size_t nbytes) {
   FOLD_CU_TRY(cuMemcpyHtoDAsync_v2(address(to), from, nbytes, FOLD_CUDA_LEGACY));
   FOLD_CU_TRY(cuStreamSynchronize(FOLD_CUDA_LEGACY));
@@ -160,7 +161,7 @@ static fold_status copy(void *to, const void *from, size_t nbytes) {
   return fold_ok();
 }
 
-/* As many as fit in the staging memory, which is read after one wait; *taken of them. */
+/* Reads as many pieces as fit in the staging memory, with one wait; *taken: how many. */
 static fold_status gather_some(const struct fold_cuda_driver *cu, const struct fold_piece *pieces, size_t n,
                                size_t *taken) {
   struct copies c = {0};
@@ -170,7 +171,7 @@ static fold_status gather_some(const struct fold_cuda_driver *cu, const struct f
     c.from[k] = pieces[k].from;
     c.to[k] = pinned.staging + used;
     c.nbytes[k] = pieces[k].nbytes;
-    /* Where words can be read they can be written. */
+    /* So `to` is aligned wherever `from` is, and the kernel can copy whole words. */
     used += (pieces[k].nbytes + 15) / 16 * 16;
     if (pieces[k].nbytes > longest) longest = pieces[k].nbytes;
   }
@@ -216,7 +217,7 @@ static fold_status same(const void *a, const void *b, size_t nbytes, bool *same)
   return fold_ok();
 }
 
-/* What the device's pool (cudaMallocAsync's) has taken from the device, and nobody from the pool: 0 where there is none. */
+/* The bytes that the device's pool (cudaMallocAsync's) has reserved but that nobody uses; 0 where there is no pool. */
 static size_t idle_in_pool(const struct fold_cuda_driver *cu) {
   enum { RESERVED = 5, USED = 7 };
   uint64_t reserved, used;
@@ -238,7 +239,7 @@ static size_t in_use(void) {
   return taken > idle ? taken - idle : 0;
 }
 
-/* The last error of the calling thread's calls of the runtime that this build has: it is taken, and told. */
+/* Takes the last error of the calling thread's calls of this build's CUDA runtime, and names it. */
 static void take_error(char changed[80]) {
 #ifdef FOLD_HAVE_CUDA
   fold_status error = fold_device_take_error();
@@ -270,7 +271,7 @@ static void restore(char changed[80]) {
   take_error(changed);
   if (!kept || fold_cuda_driver(&cu).code != FOLD_OK || cu->cuCtxGetCurrent(&now) != 0 || now == kept) return;
   const int device = device_of_thread(cu);
-  (void)cu->cuCtxSetCurrent(kept); /* whose failure the next call reports */
+  (void)cu->cuCtxSetCurrent(kept); /* if it fails, the next call reports that */
   const int before = device_of_thread(cu);
   if (changed[0]) return;
   if (device == before)

@@ -11,7 +11,7 @@
 
 enum { ALIGNMENT = 256, PIECE = 1 << 20 };
 
-/* What was allocated begins at `base`; a device need not align to more than its widest vector. */
+/* The allocation begins at `base`. `at` is aligned within it, because a device need only align to its widest vector. */
 struct block {
   void *at, *base;
   struct block *next;
@@ -54,7 +54,7 @@ static struct block *take(void *memory) {
   return block;
 }
 
-/* What was launched may use it still. */
+/* Waits first: launched work may still use the memory. */
 static void release(void *memory) {
   const struct fold_opencl *cl;
   struct block *block = take(memory);
@@ -99,7 +99,7 @@ static fold_status fill(const struct fold_fill *fills, size_t n) {
   return fold_ok();
 }
 
-/* By pieces that the host holds: of rows that are judged, and not of speed. */
+/* Compares on the host, piece by piece: this serves judging, where speed does not matter. */
 static fold_status same(const void *a, const void *b, size_t nbytes, bool *same) {
   unsigned char *host = malloc(2 * (size_t)PIECE);
   fold_status status = host ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory to compare by");

@@ -34,7 +34,8 @@ fold_status fold_region_open(size_t n, struct fold_region *region) {
   return too_many(n);
 }
 
-/* mremap of no bytes of shared memory gives them a second address. That needs no descriptor, and is no file that a limit is set for. */
+/* mremap with an old size of 0 gives shared memory a second address. That needs no descriptor, and no limit on files'
+ * sizes applies to it. */
 fold_status fold_region_open_read_only(size_t n, struct fold_region *region) {
   FOLD_TRY(fold_region_open(n, region));
   size_t bytes = region->bytes;
@@ -54,7 +55,7 @@ void fold_region_close(struct fold_region *region) {
   *region = (struct fold_region){0};
 }
 
-/* A signal handler has no context but this. */
+/* Static, since a signal handler is handed no context of ours. */
 static struct {
   struct fold_watched *watched;
   size_t n, page;
@@ -94,10 +95,11 @@ static bool take(struct fold_watched *w, unsigned char *address, const void *con
   return true;
 }
 
-/* By a process, which may be this one, and not by an instruction. */
+/* Whether a process (perhaps this one) sent the signal, and no instruction faulted. */
 static bool is_sent(const siginfo_t *info) { return info->si_code <= 0; }
 
-/* As if we had never been here: who ignores the signal is spared one that is sent, and not a fault. */
+/* Does what would happen without our handler. Where the signal is ignored, one that was sent does nothing, but a fault
+ * still ends the process. */
 static void hand_on(int number, siginfo_t *info, void *context) {
   const struct sigaction *former = number == SIGBUS ? &watch.bus : &watch.segv;
   if (former->sa_flags & SA_SIGINFO) {
@@ -116,7 +118,8 @@ static void handle(int number, siginfo_t *info, void *context) {
   hand_on(number, info, context);
 }
 
-/* Who had it first gets it back; a subject that took it since does not. Whether one did. */
+/* Installs our handler. `former` receives the one that was there first, to be put back at the end; a handler that a
+ * subject installed since then is dropped. True if there was such a one. */
 static bool take_handler(int number, struct sigaction *former) {
   struct sigaction now, ignored, ours = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART};
   sigemptyset(&ours.sa_mask);
@@ -155,7 +158,7 @@ fold_status fold_faults_watch(struct fold_watched *watched, size_t n, enum fold_
   return status;
 }
 
-/* A write was a fault, which told its place. */
+/* Notes a read of an open edge. A write there faulted, so its place is known already. */
 static fold_status close_edge(struct fold_watched *w) {
   size_t at;
   bool touched;

@@ -1,9 +1,10 @@
-/* fault.h: host memory between pages without access, and who touches them while a subject runs.
+/* fault.h: host memory between pages without access, and a note of each touch of these while a subject runs.
  *
- * A read or a write beyond its ends, or a write to what is read-only, does not end the process: it is noted with
- * its place, the page is opened, and the run goes on. On such a page lies NaN. What a load of a whole page's words
- * reads within the same page is not seen. A fault elsewhere goes to whoever handled it before. Who handles faults himself within a
- * run is found by an edge that can be read (edge.h).
+ * A read or a write beyond the memory's ends, or a write to read-only memory, does not end the process: it is noted
+ * with its place, the page is opened, and the run goes on. A page beyond the ends then holds NaN. A read past an
+ * argument that stays on the argument's last page causes no fault and is not seen. A fault elsewhere goes to the
+ * handler that was there before. A subject that handles faults itself during a run is found out by an edge that can be
+ * read (edge.h).
  */
 #ifndef FOLD_FAULT_H
 #define FOLD_FAULT_H
@@ -18,10 +19,11 @@
 struct fold_region {
   unsigned char *at;
   size_t bytes;
-  unsigned char *own; /* the harness's view of these bytes, if at `at` they are read-only; else NULL */
+  unsigned char *own; /* where `at` is read-only: the harness's writable view of these bytes; else NULL */
 };
 
-/* As many pages as hold n bytes, at least one, zero. NO_MEMORY: then `region` is none, which can be closed. */
+/* Opens a region of zeroed pages that hold n bytes, at least one page. After NO_MEMORY `region` is empty, and may be
+ * closed. */
 fold_status fold_region_open(size_t n, struct fold_region *region);
 /* The same for an input: read-only at `at`. */
 fold_status fold_region_open_read_only(size_t n, struct fold_region *region);
@@ -29,12 +31,12 @@ void fold_region_close(struct fold_region *region);
 
 /* The first touch of a kind; `at` in bytes from the region's start. */
 struct fold_fault {
-  _Atomic bool seen; /* of threads that fault at once one is told */
+  _Atomic bool seen; /* if several threads fault at once, one of them is noted */
   enum fold_access by;
   ptrdiff_t at;
 };
-/* What is watched: an argument's region, and where in it the argument lies: a write to a read-only region within
- * [first, last) is `inside`, all else `outside`. */
+/* An argument's region that is watched. The argument lies at [first, last). A write there to a read-only region is
+ * `inside`; every other fault is `outside`. */
 struct fold_watched {
   struct fold_region *region;
   size_t first, last;
@@ -42,13 +44,15 @@ struct fold_watched {
   bool open; /* an edge can be read; set by fold_faults_watch */
 };
 
-/* Until fold_faults_end faults in these n regions are noted; all threads' are. One watch at a time. At the end what was opened is
- * closed again, and what was read-only is so again. That edge of each read-only region can be read meanwhile, and is looked at in the
- * end: then only the page is known, and `at` is its byte that is nearest to the region. NO_MEMORY: nothing is watched. */
+/* Notes the faults of all threads in these n regions until fold_faults_end, which closes the opened pages again and
+ * makes inputs read-only again. Only one watch at a time. Meanwhile the edge `edge` of each read-only region can be
+ * read; fold_faults_end looks whether it was. Then only the page is known, and `at` is the byte of it that is nearest
+ * to the region. NO_MEMORY: nothing is watched. */
 fold_status fold_faults_watch(struct fold_watched *watched, size_t n, enum fold_edge edge);
 fold_status fold_faults_end(void);
-/* The handlers stay in their place between watches, where faults are handed on. Takes that place again from whoever took it; gives it
- * back to whoever had it before. What was taken since is named; NULL: nothing. */
+/* Our handlers stay installed between watches, and hand faults on then. The first function installs them again where
+ * somebody replaced them, and names the handler that was replaced (NULL: none). The second one puts back the handlers
+ * that were there before ours. */
 const char *fold_faults_take_handlers(void);
 void fold_faults_give_handlers_back(void);
 

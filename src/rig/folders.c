@@ -1,4 +1,5 @@
-/* folders.c: see folders.h. Of the process: threads that are ranks look in turn (surroundings.c). */
+/* folders.c: see folders.h. The state is the whole process's: threads that are ranks look at it in turn
+ * (surroundings.c). */
 #include "folders.h"
 
 #include <fcntl.h>
@@ -20,7 +21,7 @@ static bool is_same(const struct stat *a, const struct stat *b) {
 }
 
 static void keep(const char *path, int *file) {
-  close(*file); /* of -1 nothing */
+  close(*file); /* -1: closes nothing */
   *file = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
@@ -43,7 +44,7 @@ void fold_folders_keep(void) {
   keep_folder();
 }
 
-/* First: from another root paths lead elsewhere. */
+/* The root comes first: from another root, paths lead elsewhere. */
 static void restore_root(char changed[80]) {
   struct stat now;
   if (known.root < 0 || (stat("/", &now) == 0 && is_same(&now, &known.root_is))) return;
@@ -52,7 +53,7 @@ static void restore_root(char changed[80]) {
   (void)!fchdir(known.folder);
 }
 
-/* A folder that somebody else has renamed is the same one. */
+/* A folder that was renamed in the meantime is still the same one. */
 static void restore_folder(char changed[80]) {
   char path[PATH_MAX] = "";
   struct stat before, now;

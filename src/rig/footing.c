@@ -1,7 +1,8 @@
 /* footing.c: the control registers of x86-64 (MXCSR, the x87 control word) and AArch64 (FPCR); elsewhere the rounding mode.
  *
- * OpenMP's other threads are looked at in a region of as many threads as the process has more than when none of OpenMP's
- * ran; where it has no more there is none to look at, so that serial subjects pay nothing for it.
+ * OpenMP's other threads are looked at from within a parallel region. It has this thread and as many others as the
+ * process has gained since none of OpenMP's ran. If it has gained none there is nothing to look at, so serial subjects
+ * pay nothing.
  */
 #include "footing.h"
 
@@ -68,8 +69,8 @@ static const char *name_of(struct environment e) { return (void)e, "the rounding
 static bool is_usual(struct environment e) { return e.sse == (unsigned)FE_TONEAREST; }
 #endif
 
-/* A descriptor of this process's threads: to find them by their path takes the system as long as a short run. A subject may have closed
- * it, or opened another file in its place, and a child has its parent's. */
+/* Keeps a descriptor of /proc/self/task, since the system takes as long as a short run to find it by its path. It is
+ * checked first: a subject may have closed it or opened another file in its place, and a child has its parent's. */
 static bool look_at_tasks(struct stat *tasks) {
   static struct {
     int file;
@@ -92,12 +93,13 @@ unsigned fold_footing_threads(void) {
   return look_at_tasks(&tasks) && tasks.st_nlink > 2 ? (unsigned)tasks.st_nlink - 2 : 0;
 }
 
-/* How many there were when none of them was OpenMP's; whether there were others since. */
+/* How many threads there were when none was OpenMP's; whether the last look met threads that are not OpenMP's. */
 static unsigned quiet;
 static bool company;
 
-/* After a hard pause threads that have left OpenMP may not have ended yet: counted as threads that stay, they would hide as many of
- * the next pool from the look at them. So many as before are waited for; who is still there then is a subject's own. */
+/* After a hard pause, threads that have left OpenMP may not have ended yet. If they were counted as threads that stay,
+ * as many threads of the next pool would not be looked at. So this waits until only `before` threads are left; others
+ * that stay longer are a subject's own. */
 static void wait_for_ends(unsigned before) {
   const struct timespec pause = {.tv_nsec = 50 * 1000};
   for (int i = 0; i < 1000 && fold_footing_threads() > before; i++) nanosleep(&pause, NULL);
@@ -109,8 +111,8 @@ bool fold_footing_take(void) {
   return other;
 }
 
-/* Clang's runtime loses the locks of critical sections by a hard pause (14: the next one crashes): its threads stay, and are
- * looked at after each run. */
+/* In Clang's runtime a hard pause loses the locks of critical sections (version 14: the next critical section crashes).
+ * So its threads stay, and are looked at after each run. */
 void fold_footing_end_threads(void) {
 #ifndef __clang__
   omp_pause_resource_all(omp_pause_hard);
@@ -157,13 +159,13 @@ static void set_settings(const struct fold_footing *f) {
   omp_set_schedule((omp_sched_t)f->schedule, f->chunk);
 }
 
-/* One that is not the usual among OpenMP's other threads, which are put right. */
+/* Finds an environment that is not the usual one among those of OpenMP's other threads, and puts all of them right. */
 static bool look_at_threads(struct environment *found) {
-  enum { MOST = 64 }; /* of them; a team of more than there are makes new ones, which would be counted the next time */
+  enum { MOST = 64 }; /* threads; a team of more than there are creates threads, which the next look would count */
   unsigned all = fold_footing_threads(), threads = all > quiet ? all - quiet + 1 : 1;
   bool any = false, grew = all > quiet;
 #ifdef __clang__
-  company = false; /* those that are there when it is quiet may be OpenMP's */
+  company = false; /* the threads that `quiet` counts may be OpenMP's */
 #else
   company = quiet > 1;
 #endif
@@ -182,7 +184,7 @@ static bool look_at_threads(struct environment *found) {
       }
     }
   }
-  company |= grew && fold_footing_threads() > all; /* so many that were none of its own had to be made */
+  company |= grew && fold_footing_threads() > all; /* OpenMP had to create threads: as many were not its own */
   return any;
 }
 

@@ -1,5 +1,5 @@
-/* footing.h: the arithmetic settings of a run, and what changed them: the floating-point environment of a thread and of
- * OpenMP's other threads, and OpenMP's settings.
+/* footing.h: the arithmetic settings that a run finds, and looks for changes of them: the floating-point environment of
+ * this thread and of OpenMP's other threads, and OpenMP's settings.
  *
  * If a subject leaves another rounding mode or flushes subnormals, the next subjects are refuted wrongly, and the oracles
  * round wrongly. Rounding, flushing, precision and trapped exceptions are compared; the flags of raised exceptions
@@ -18,26 +18,28 @@ struct fold_footing {
 /* How many threads this process has; 0 where the system does not say. */
 unsigned fold_footing_threads(void);
 
-/* The default environment for this thread, and no other thread's; whether it had another one. */
+/* Gives this thread, and no other, the default environment. True if it had another one. */
 bool fold_footing_take(void);
-/* Of OpenMP's other threads those that wait for work of this one: new ones will have this thread's environment. */
+/* Ends those of OpenMP's other threads that wait for work from this one. New ones will have this thread's
+ * environment. */
 void fold_footing_end_threads(void);
 
-/* The default environment for this thread; OpenMP's other threads, where there are any, are ended, and new ones will have
- * this thread's environment. */
+/* Gives this thread the default environment, and ends OpenMP's other threads if there are any. New ones will have this
+ * thread's environment. */
 void fold_footing_reset(void);
 /* The same, once in a process. */
 void fold_footing_begin(void);
 /* Before OpenMP's first thread in a process: those that there are, as a library's, stay, and no reset waits for them to end. */
 void fold_footing_begin_without_openmp(void);
 
-/* To be compared with after a run. */
+/* OpenMP's settings as they are now, to compare with after a run. */
 struct fold_footing fold_footing_now(void);
 
-/* Whether this thread's environment is the default one and OpenMP's settings are `before`, and, if asked, the environments of OpenMP's
- * other threads are the default ones; what differs first is named. All is put back. */
+/* True if this thread's environment is the default one, OpenMP's settings are `before`, and, where `threads` is set,
+ * OpenMP's other threads have the default environment too. Otherwise `changed` names the first difference. Puts all
+ * back. */
 bool fold_footing_restore(const struct fold_footing *before, bool threads, char changed[80]);
-/* Whether there were threads, when that looked at OpenMP's last, that are none of these. */
+/* Whether the last look at OpenMP's threads found threads that are not OpenMP's. */
 bool fold_footing_has_company(void);
 
 #endif

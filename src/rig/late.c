@@ -10,12 +10,12 @@
 #include "subject.h"
 #include "watch.h"
 
-/* Seconds: for one look; for all of a subject's in a process, whose threads may never rest; for all of one that was seen to write, who
- * would else end the process when nobody looks. */
+/* Limits in seconds: for one look; for all looks at one subject in a process, since its threads may never rest; for all
+ * looks at a subject that was seen to write late, since it might otherwise end the process when nobody looks. */
 static const double OF_A_LOOK = 0.3, OF_A_SUBJECT = 1, OF_A_WRITER = 5;
 enum { SUBJECTS = 64 };
 
-/* What was spent on each; of more than there are places, on the last ones together. */
+/* The seconds spent on each subject. If there are more subjects than places, the last ones share a place. */
 static struct account {
   const void *who;
   double seconds;
@@ -54,7 +54,7 @@ static const char *const what[] = {[OUTPUT] = "its output, by a thread that wrot
                                    [SCRATCH] = "its scratch, by a thread that wrote to it after the call had returned",
                                    [INPUT] = "its input, by a thread that wrote to it after the call had returned"};
 
-/* Before: which inputs the call itself wrote to. */
+/* Names what was written since. `before`: the inputs that the call itself wrote to. */
 static const char *find_written(struct fold_watched *watched, size_t n, size_t own, const bool *before) {
   const char *found = NULL;
   for (size_t i = n; i-- > 0;) {
@@ -64,7 +64,7 @@ static const char *find_written(struct fold_watched *watched, size_t n, size_t o
   return found;
 }
 
-/* What was written, now or, of the output, before we looked. */
+/* Names what is written during the look; of the output, also what was written before it. */
 static const char *look(struct account *account, struct fold_watched *watched, size_t n, size_t own, const void *got) {
   const struct fold_watched *out = &watched[0];
   bool before[FOLD_INPUTS + 2] = {false};

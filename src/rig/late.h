@@ -1,7 +1,8 @@
 /* late.h: threads that a subject started and that go on after its call has returned.
  *
- * A pool waits until it is asked again: that is no fault. A thread that still works, or sleeps, may write to what the call was given:
- * the caller's, who reads it, or has it no longer. Such threads get some time, while output and scratch can't be written to.
+ * The threads of a pool wait until they are asked again: that is no fault. A thread that still works, or sleeps, may
+ * later write to the call's arguments, when the caller reads them or has freed them. Such threads get some time, in
+ * which output and scratch are write-protected.
  */
 #ifndef FOLD_LATE_H
 #define FOLD_LATE_H
@@ -10,15 +11,16 @@
 
 struct fold_subject;
 
-/* What is watched for faults now: n regions, of which the output is the first and `own` are the subject's to write to; `got` is what the
- * output held when the call returned. What was written since; NULL: nothing was seen. The time that is waited
- * for each `who` is limited: where it is over, what comes later is not seen. */
+/* Names what was written since the call returned; NULL: no write was seen. `watched` has the n regions that are watched
+ * for faults now: the output first; the subject may write to the first `own`. `got` is what the output held when the
+ * call returned. The waiting time is limited for each `who`: once it is used up, later writes are not seen. */
 const char *fold_late_look(const void *who, struct fold_watched *watched, size_t n, size_t own, const void *got);
-/* How many threads there are before and after a call of a guest's in a worker, for a look at once where it started one; 0: nobody's. */
+/* How many threads the process has, if `who` is a guest that runs in a worker; else 0. Where the number grows during a
+ * call, the caller looks at once. */
 unsigned fold_late_threads(const struct fold_subject *who);
-/* Whether something was seen of it, so that each of its runs is to be looked at. */
+/* Whether a late write by `who` was seen: then each of its runs is looked at. */
 bool fold_late_is(const void *who);
-/* The same of anybody: his threads may write to what others are given. */
+/* Whether one by any subject was seen: its threads may also write to other subjects' arguments. */
 bool fold_late_was_any(void);
 
 #endif

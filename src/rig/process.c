@@ -1,4 +1,5 @@
-/* process.c: see process.h. Of the process: threads that are ranks look at it in turn (surroundings.c). */
+/* process.c: see process.h. The state is the whole process's: threads that are ranks look at it in turn
+ * (surroundings.c). */
 #include "process.h"
 
 #include <fcntl.h>
@@ -19,7 +20,7 @@
 
 enum { SIGNALS = 32, TIMERS = 3, STANDARD = 3, MOST_CHILDREN = 256, MOST_OWN = 64, FILES_NEEDED = 16 };
 
-/* What others may do to the process, and it itself. */
+/* What others may do to the process, and what the process may do. */
 struct powers {
   int end_with_parent, dumpable, no_new_privileges, filtered;
 };
@@ -42,7 +43,7 @@ static struct {
   bool spoilt;
 } known;
 
-static int copies[STANDARD] = {-1, -1, -1}; /* of what the standard descriptors were */
+static int copies[STANDARD] = {-1, -1, -1}; /* of the standard descriptors, as they were kept */
 
 static struct {
   pid_t children[MOST_OWN];
@@ -60,7 +61,8 @@ static const char *const limit_names[RLIM_NLIMITS] = {
     [RLIMIT_DATA] = "data",         [RLIMIT_FSIZE] = "files' size", [RLIMIT_MEMLOCK] = "locked memory",
     [RLIMIT_NOFILE] = "open files", [RLIMIT_NPROC] = "processes",   [RLIMIT_STACK] = "stack"};
 
-/* Only a privileged process can raise a hard limit again: where that is not allowed the limit is raised as far as it goes. */
+/* Only a privileged process can raise a hard limit again. Elsewhere the soft limit is raised as far as the hard one
+ * allows. */
 static void restore_limit(int k, char changed[80]) {
   struct rlimit now, *before = &known.limits[k];
   if (getrlimit(k, &now) != 0 || (now.rlim_cur == before->rlim_cur && now.rlim_max == before->rlim_max)) return;
@@ -84,7 +86,7 @@ static bool same_handler(const struct sigaction *a, const struct sigaction *b) {
   return a->sa_handler == b->sa_handler && (a->sa_flags & SA_SIGINFO) == (b->sa_flags & SA_SIGINFO);
 }
 
-/* Those of faults are the rig's (fault.h). */
+/* The handlers of faults are the rig's own (fault.h). */
 static bool is_looked_at(int number) {
   return number != SIGKILL && number != SIGSTOP && number != SIGSEGV && number != SIGBUS;
 }
@@ -103,7 +105,7 @@ static bool is_timed(int which) {
   return getitimer(which, &now) == 0 && timerisset(&now.it_value);
 }
 
-/* Of those that timer_create made, one that runs; -1: there is none, or the system does not tell. */
+/* Finds a running timer among those that timer_create made; -1: there is none, or the system does not tell. */
 static int find_timer(void) {
   FILE *file = fopen("/proc/self/timers", "re");
   char line[80];
@@ -118,7 +120,7 @@ static int find_timer(void) {
   return found;
 }
 
-/* One that goes off later would end whoever runs then. */
+/* A timer that goes off later would end the subject that runs then. */
 static void restore_timers(char changed[80]) {
   static const int which[TIMERS] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
   for (int id; !known.has_timer && (id = find_timer()) >= 0;) {
@@ -188,7 +190,7 @@ static struct powers powers_now(void) {
   return p;
 }
 
-/* A filter stays: what the harness asks of the system may fail from here on. */
+/* A filter of system calls can't be removed: the harness's own calls may fail from here on. */
 static void restore_powers(char changed[80]) {
   const struct powers now = powers_now(), *before = &known.powers;
   if (now.filtered != before->filtered || now.no_new_privileges != before->no_new_privileges) {
@@ -201,7 +203,8 @@ static void restore_powers(char changed[80]) {
   prctl(PR_SET_PDEATHSIG, before->end_with_parent);
 }
 
-/* One call tells it of the highest descriptors that the limit allows, of which hardly ever one is open. To open as many takes two each. */
+/* One poll tells whether the highest descriptors that the limit allows are free, as they nearly always are. To open and
+ * close as many files takes two calls each. */
 static bool highest_are_free(void) {
   const rlim_t limit = known.limits[RLIMIT_NOFILE].rlim_cur;
   struct pollfd at[FILES_NEEDED];
@@ -212,7 +215,7 @@ static bool highest_are_free(void) {
   return all;
 }
 
-/* Whether the harness can open what it needs. */
+/* Whether the harness can open as many files as it needs. */
 static bool has_files(void) {
   int files[FILES_NEEDED], n = 0;
   if (highest_are_free()) return true;
@@ -230,7 +233,7 @@ static void look_at_files(char changed[80]) {
 /* ---- the standard descriptors ---- */
 
 static struct stat file_at(int descriptor) {
-  struct stat file = {0}; /* of one that is closed */
+  struct stat file = {0}; /* stays zero for one that is closed */
   fstat(descriptor, &file);
   return file;
 }
@@ -257,7 +260,7 @@ static void restore_standard(char changed[80]) {
 
 void fold_process_forget(void) {
   for (int k = 0; k < STANDARD; k++) {
-    close(copies[k]); /* of -1 nothing */
+    close(copies[k]); /* -1: closes nothing */
     copies[k] = -1;
   }
 }
@@ -271,7 +274,7 @@ static bool is_among(const pid_t *children, int n, pid_t child) {
   return n > 0;
 }
 
-/* Those of this thread, which subjects run in. Those that nobody has waited for are among them. */
+/* The children of this thread, in which subjects run; also those that have ended and that nobody has waited for. */
 static int read_children(pid_t children[MOST_CHILDREN]) {
   siginfo_t info;
   int n = 0;
@@ -282,7 +285,8 @@ static int read_children(pid_t children[MOST_CHILDREN]) {
   return n;
 }
 
-/* Told, and left: it may be one of a pool that the subject asks again. It ends with this process (orphans.h). */
+/* Names such a child but lets it run: it may belong to a pool that the subject uses again. It ends with this process
+ * (orphans.h). */
 static void look_at_children(char changed[80]) {
   pid_t now[MOST_CHILDREN];
   const int n = read_children(now);

@@ -1,6 +1,7 @@
-/* process.h: what a run finds in its process that only system calls tell: limits of resources, how signals are handled, timers, the
- * priority, the user, the group, where and how it is scheduled, what it may do, its standard descriptors and free ones, the mask of
- * files' modes, and processes that it started. surroundings.c looks; who starts a process for the harness says so.
+/* process.h: the state of the process that only system calls tell: limits of resources, how signals are handled,
+ * timers, the priority, the user, the group, where and how it is scheduled, what it may do, its standard descriptors
+ * and free ones, the mask of files' modes, and processes that it started. surroundings.c decides when to look. Harness
+ * code that starts a process must report it by fold_process_own_child.
  */
 #ifndef FOLD_PROCESS_H
 #define FOLD_PROCESS_H
@@ -8,18 +9,18 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* All that follows is compared with what there is now. */
+/* Keeps the state of now; the functions below compare with it. */
 void fold_process_keep(void);
-/* Puts limits back, and names the first that is another where nothing is named yet: all; or those alone without which the harness could
- * not go on, for each takes a system call. */
+/* Puts changed limits back, and names the first one in `changed` if that is still empty. Unless `all` is set, looks
+ * only at the limits without which the harness could not go on, since each takes a system call. */
 void fold_process_restore_limits(bool all, char changed[80]);
-/* The same of all but limits. It takes as long as a short run: it is for the end of a trial. */
+/* The same for everything but limits. It takes as long as a short run, so it is called only at the end of a trial. */
 void fold_process_restore(char changed[80]);
-/* Nothing is compared any more, and what was kept open for that is closed. */
+/* Ends the comparison: closes the descriptors that were kept open for it. */
 void fold_process_forget(void);
 /* Whether something could not be put back. */
 bool fold_process_is_spoilt(void);
-/* A process that the harness has started is no subject's. */
+/* Reports a process that the harness itself started, so that no subject is blamed for it. */
 void fold_process_own_child(pid_t child);
 
 #endif

@@ -1,4 +1,4 @@
-/* rig.c: the rooms, and the input in them: laid, moved, changed and hashed between runs. */
+/* rig.c: opens a rig's memory; lays, moves, changes and hashes the inputs in it between runs. */
 #include "rig_private.h"
 
 #include <stdlib.h>
@@ -174,7 +174,8 @@ static fold_status write_zones(const struct fold_rig *rig, const struct fold_rig
   return rig->ops->write(in->room.at + end, in->mirror + end, in->room.bytes - end);
 }
 
-/* Who strayed is told by this run's traces, and not by the next one's: the zones are laid anew, and the input is left. */
+/* The zones are laid anew, so that the next run's traces do not tell this run's stray write again. The input is left as
+ * it is. */
 fold_status fold_rig_look_at_zones(struct fold_rig *rig, const struct fold_rig_zones zones[FOLD_INPUTS],
                                    struct fold_traces *traces) {
   bool before = traces->out_of_bounds;
@@ -223,7 +224,7 @@ static fold_status hash_device(const struct fold_rig *rig, const unsigned char *
   return status;
 }
 
-/* Keeps what was hashed beside it on the device, where there is room. */
+/* Keeps a copy of the hashed input on the device, if there is room. */
 static fold_status keep_known(struct fold_rig *rig, struct fold_rig_input *in, const unsigned char *input,
                               uint64_t hash) {
   size_t nbytes = in->n * fold_rig_element(rig);
@@ -232,7 +233,8 @@ static fold_status keep_known(struct fold_rig *rig, struct fold_rig_input *in, c
   return rig->ops->copy(in->known, input, nbytes);
 }
 
-/* The hash of a device's input, whose seed is the one before's: that is known where all those before are as they were. */
+/* Hashes a device's input; the seed is the hash of the input before it. The known hash still holds if this input and
+ * all before it are unchanged. */
 static fold_status hash_input(struct fold_rig *rig, struct fold_rig_input *in, bool *as_before, uint64_t *hash) {
   size_t nbytes = in->n * fold_rig_element(rig);
   const unsigned char *input = in->room.at + fold_rig_place(rig, in);

@@ -16,16 +16,16 @@ size_t fold_rig_place(const struct fold_rig *rig, const struct fold_rig_input *i
 static inline size_t fold_rig_end(const struct fold_rig *rig, const struct fold_rig_input *in) {
   return fold_rig_place(rig, in) + in->n * fold_rig_element(rig);
 }
-/* Of a device: sends it the host's copies, where they were laid anew. */
+/* Sends the host's copies to a device, if they have changed. */
 fold_status fold_rig_send(struct fold_rig *rig);
-/* Host memory: moves the inputs there; nobody else learns of it. */
+/* In host memory: moves the inputs to that placement, without marking them as changed. */
 void fold_rig_lay(struct fold_rig *rig, enum fold_placement placement);
 
 /* The zones before and after an input: what the engine's memory holds there. */
 struct fold_rig_zones {
   const unsigned char *before, *after;
 };
-/* They are laid anew where they, or any guard, were touched. */
+/* Notes in `traces` a zone that was overwritten. Lays the zones anew if they, or any guard, were touched. */
 fold_status fold_rig_look_at_zones(struct fold_rig *rig, const struct fold_rig_zones zones[FOLD_INPUTS],
                                    struct fold_traces *traces);
 /* XXH3-64 of the host's copies. */
@@ -33,7 +33,7 @@ uint64_t fold_rig_hash_host(const struct fold_rig *rig);
 /* Input k among a call's arguments. */
 static inline enum fold_argument fold_rig_argument(unsigned k) { return k == 0 ? FOLD_INPUT : FOLD_OTHER_INPUT; }
 
-/* The first byte that is not `want`. All are equal where the first is, and each is the next one's. */
+/* Finds the first byte that is not `want`. If the first byte is `want` and each byte equals the next, there is none. */
 static inline bool fold_rig_find_other(const unsigned char *bytes, size_t n, unsigned char want, size_t *at) {
   *at = 0;
   if (n == 0 || (bytes[0] == want && memcmp(bytes, bytes + 1, n - 1) == 0)) return false;

@@ -1,5 +1,5 @@
-/* rig_run.c: one run: output and scratch are poisoned, the subject is called, and what it did besides computing is looked
- * for: guards, pages without access, the input's hash, the head of its scratch, and what its arithmetic stands on.
+/* rig_run.c: one run. It poisons output and scratch, calls the subject, and then looks for what that did besides
+ * computing: at guards, pages without access, the input's hash, the head of the scratch, and the state of the process.
  */
 #include "footing.h"
 #include "late.h"
@@ -14,7 +14,7 @@
 
 enum { GUARD_BYTE = 0xc3, SCRATCH_ALIGN = 256, HOST_GUARD = 4096 };
 
-/* A run's argument in its room, between guards as far as these are looked at. */
+/* A run's argument in its room: [at, end). Its guards are checked from `from` on and up to `to`. */
 struct window {
   size_t from, at, end, to;
 };
@@ -32,7 +32,7 @@ static size_t place_in(const struct fold_room *room, enum fold_placement placeme
   return placement == FOLD_AT_END ? room->bytes - nbytes : FOLD_RIG_GUARD + shift;
 }
 
-/* What a run lays before it: filled in one go. */
+/* The fills that prepare a run, made by one call. */
 struct layout {
   struct fold_fill fills[8];
   size_t n;
@@ -42,7 +42,7 @@ static void lay(struct layout *layout, unsigned char *at, unsigned char *end, in
   if (end > at) layout->fills[layout->n++] = (struct fold_fill){at, byte, (size_t)(end - at)};
 }
 
-/* Results of `size` bytes. */
+/* Prepares the output for results of `size` bytes each. */
 static void lay_out(struct fold_rig *rig, const struct fold_request *request, size_t size, struct window *w,
                     struct layout *layout) {
   size_t nbytes = request->rows * size;
@@ -53,7 +53,8 @@ static void lay_out(struct fold_rig *rig, const struct fold_request *request, si
   lay(layout, out + w->end, out + w->to, GUARD_BYTE);
 }
 
-/* On the host exactly as long as was asked for, so that its end lies where it should; device memory is kept. */
+/* Host memory is as long as was asked for, to the page, so that its end is flush against a closed page. Device memory
+ * that is long enough is kept. */
 static fold_status room_for_scratch(struct fold_rig *rig, size_t need) {
   size_t bytes = need + 2 * FOLD_RIG_GUARD + SCRATCH_ALIGN;
   if (rig->scratch.at && (rig->ops->is_host ? rig->scratch.bytes - bytes < HOST_GUARD : rig->scratch.bytes >= bytes))
@@ -62,7 +63,7 @@ static fold_status room_for_scratch(struct fold_rig *rig, size_t need) {
   return fold_room_open(rig->ops, bytes, false, &rig->scratch);
 }
 
-/* Its head is zero, the rest is poison; w->at == w->end where the subject asks for none. */
+/* Prepares the scratch: its head is zero, the rest poison. w->at == w->end where the subject asks for none. */
 static fold_status lay_scratch(struct fold_rig *rig, const struct fold_subject *subject,
                                const struct fold_request *request, struct fold_call *call, struct window *w,
                                struct layout *layout) {
@@ -105,10 +106,10 @@ static void look_at_guards(const unsigned char *bytes, const struct window *w, e
     trace_stray(traces, of, FOLD_WRITTEN, (ptrdiff_t)(w->end - w->at + at));
 }
 
-/* What is looked at after a run, as the host sees it. Of a device's memory copies, all of which are waited for once. */
+/* What is looked at after a run, as the host sees it. For a device these are copies, for which one wait is enough. */
 struct glance {
   bool taken;
-  void *got; /* the results; of the host as they were when the call returned */
+  void *got; /* the results; on the host, as they were when the call returned */
   struct fold_rig_zones zones[FOLD_INPUTS];
   unsigned char copied[FOLD_INPUTS][2][2 * FOLD_RIG_GUARD + FOLD_RIG_SLACK * 8];
   unsigned char around[2 * HOST_GUARD], head[FOLD_SCRATCH_ZEROED]; /* of scratch */
@@ -168,12 +169,12 @@ static void trace_fault(const struct fold_watched *w, enum fold_argument of, str
   traces->input_at = w->inside.at - (ptrdiff_t)w->first;
 }
 
-/* Of the process what takes long, and on the host OpenMP's other threads, are looked at after the 1st, 2nd, 4th, ... run, where a guest
- * has started a thread, and at last by fold_rig_look_at_state: what was done to them stays until then, and to find it takes longer
- * than a short run. */
+/* Checks the slow parts of the process's state, and on the host OpenMP's other threads, only after runs 1, 2, 4, 8,
+ * ...: a change stays until it is found, and one look takes longer than a short run. They are also checked after a run
+ * in which a guest started a thread, and at the end by fold_rig_look_at_state. */
 static bool is_looked_at(const struct fold_rig *rig) { return (rig->runs & (rig->runs - 1)) == 0; }
 
-/* `left` is of the engine. */
+/* `left` names what was left changed in the engine's state. */
 static void restore_state(struct fold_rig *rig, const struct fold_call *call, const struct fold_footing *before,
                           bool looks, const char left[80], struct fold_traces *traces) {
   const enum fold_look look = call->comm ? FOLD_LOOK_WHOLE : looks || rig->left_some ? FOLD_LOOK_LONG : FOLD_LOOK_SHORT;
@@ -183,15 +184,15 @@ static void restore_state(struct fold_rig *rig, const struct fold_call *call, co
   rig->left_some |= traces->left[0] != '\0';
 }
 
-/* A device's run is waited for by the glance: its copies come after the run in the stream. What ranks do together may be in streams of
- * their own. */
+/* On a device the glance also waits for the run, because its copies follow the run in the stream. Collectives may use
+ * other streams, so they are waited for by `finish`. */
 static fold_status end_run(struct fold_rig *rig, const struct fold_call *call, const struct window *out,
                            const struct window *scratch, struct glance *glance) {
   glance->taken = !rig->ops->is_host && !call->comm;
   if (!glance->taken) return rig->ops->finish();
   fold_status status = take_glance(rig, out, scratch, glance);
   if (status.code == FOLD_OK) return status;
-  FOLD_TRY(rig->ops->finish()); /* which tells it in its words, where it was the run's */
+  FOLD_TRY(rig->ops->finish()); /* says it in its own words, if it was the run that failed */
   return status;
 }
 
@@ -200,8 +201,8 @@ static enum fold_edge edge_of(const struct fold_request *request) {
   return request->placement == FOLD_AT_START ? FOLD_EDGE_BEFORE : FOLD_EDGE_AFTER;
 }
 
-/* A guest that asks the system how many threads to take is told of one processor where it is to take one. Of more it would have to be
- * told of as many as there are here. */
+/* Leaves this thread one processor, so that a guest which asks the system how many threads to take finds 1 where it is
+ * to take one. That works for other numbers only where there are as many processors. */
 static bool take_one_processor(cpu_set_t *own) {
   cpu_set_t one;
   CPU_ZERO(&one);
@@ -211,7 +212,7 @@ static bool take_one_processor(cpu_set_t *own) {
   return sched_setaffinity(0, sizeof one, &one) == 0;
 }
 
-/* With the number of threads that is asked for also where a subject takes OpenMP's own. */
+/* Sets OpenMP's number of threads to the one asked for, since a subject may take its number from OpenMP. */
 static fold_status call_subject(struct fold_rig *rig, const struct fold_subject *subject, struct fold_call *call,
                                 enum fold_edge edge, const struct window *out, const struct window *scratch,
                                 struct glance *glance, struct fold_traces *traces) {
@@ -264,7 +265,7 @@ static void look_at_output(struct fold_rig *rig, const struct fold_request *requ
   look_at_guards(rig->out_host + w->from, w, FOLD_OUTPUT, traces);
 }
 
-/* Of host memory after each run; of a device's, whoever opened the rig asks for the hash. */
+/* Checks the input's hash after each run in host memory. On a device, whoever opened the rig asks for the hash. */
 static void look_at_input(struct fold_rig *rig, struct fold_traces *traces) {
   if (!rig->ops->is_host) return;
   uint64_t now = fold_rig_hash_host(rig);
@@ -317,8 +318,9 @@ static fold_status run_laid(struct fold_rig *rig, const struct fold_subject *sub
   return fold_rig_look_at_zones(rig, glance.zones, traces);
 }
 
-/* The input flush, and back at its place whatever became of the run. A subject may have taken the signals since its first
- * one, or takes them in each: then it hides from us where it reads. Among ranks their library may, too. */
+/* Runs with the input flush against a closed page; moves it back however the run ended. A subject that installed its
+ * own handlers of faults, since its first run or within each, hides its stray reads from us, so `left` names that. Over
+ * ranks it may be their library that installed them, so nothing is named. */
 static fold_status run_flush(struct fold_rig *rig, const struct fold_subject *subject,
                              const struct fold_request *request, void *got, struct fold_traces *traces) {
   if (!rig->ops->is_host) return fold_error(FOLD_UNSUPPORTED, "a device's pages can't be closed");
@@ -338,7 +340,7 @@ void fold_rig_look_at_state(struct fold_rig *rig, struct fold_traces *traces) {
   fold_footing_restore(&own, true, traces->left);
   if (rig->ops->is_host) {
     fold_surroundings_end(traces->left);
-  } else { /* a device's library starts what it needs when it is first asked */
+  } else { /* a device's library changes the process when it is first used */
     fold_surroundings_restore(FOLD_LOOK_WHOLE, traces->left);
     fold_surroundings_forget();
   }
@@ -353,7 +355,7 @@ fold_status fold_rig_run(struct fold_rig *rig, const struct fold_subject *subjec
       fold_footing_reset();
       fold_faults_take_handlers();
     } else {
-      fold_footing_begin(); /* of its process OpenMP's threads are the oracles' */
+      fold_footing_begin(); /* in this process OpenMP's threads belong to the oracles */
     }
     rig->runs = 0;
     rig->left_some = false;

@@ -1,9 +1,9 @@
 /* rig_world.c: a run over ranks: spread the columns, ask every rank to run, gather traces and results.
  *
- * Promised: the shape rows x cols is cut by columns at multiples of the subject's grain (fold_comm_cut), each rank's part
- * contiguous; rank 0's results are the run's; a rank whose results differ from them in a bit is named in the traces. The
- * parts are sent again only when they changed, or when another rig sent its own; what a rank did to its part is seen before
- * another takes its place.
+ * Promised: the shape rows x cols is cut by columns at multiples of the subject's grain (fold_comm_cut), each rank's
+ * part contiguous; rank 0's results are the run's; a rank whose results differ from them in a bit is named in the
+ * traces. The parts are sent again only when they changed, or when another rig sent its own; what a rank did to its
+ * part is checked before the part is replaced.
  */
 #include "rig_world.h"
 
@@ -48,7 +48,8 @@ static bool same_spread(const struct fold_rig_spread *a, const struct fold_rig_s
          a->ranks == b->ranks && a->shift == b->shift;
 }
 
-/* Rank by rank, so that one part at a time has a copy here. *kept: what is replaced is as it was sent. */
+/* Sends one rank at a time its part, so that only one part is copied here. *kept: the replaced parts were still as they
+ * were sent. */
 static fold_status spread(struct fold_rig *rig, const struct fold_rig_spread *s, bool *kept) {
   *kept = true;
   if (is_held(rig) && rig->spread.current && same_spread(&rig->spread, s)) return fold_ok();
@@ -113,7 +114,7 @@ static fold_status fetch(const struct fold_rig *rig, unsigned rank, size_t n_byt
   return fold_world_ask(rig->world, rank, 1, &question, results);
 }
 
-/* NaNs of other payloads are the same NaN. */
+/* NaNs with different payloads count as the same. */
 static void find_difference(enum fold_dtype dtype, const void *a, const void *b, size_t rows,
                             struct fold_traces *traces) {
   for (size_t i = 0; i < rows && !traces->ranks_differ; i++) {
@@ -211,7 +212,7 @@ fold_status fold_rig_world_kept(struct fold_rig *rig, bool *kept) {
   struct fold_question question = {.kind = WIRE_HASH, .answer_bytes = sizeof *hash, .what = "hashing its input"};
   if (status.code == FOLD_OK) status = fold_world_ask(rig->world, 0, s->ranks, &question, hash);
   if (status.code == FOLD_OK) *kept = memcmp(hash, s->sent, s->ranks * sizeof *hash) == 0;
-  if (status.code != FOLD_OK || !*kept) rig->spread.valid = false; /* what is run next is sent the right parts */
+  if (status.code != FOLD_OK || !*kept) rig->spread.valid = false; /* so the next run sends the right parts again */
   free(hash);
   return status;
 }

@@ -1,7 +1,8 @@
 /* surroundings.c: the state of this process between runs.
  *
- * A look at all of it takes 0.4 us, where a short run takes ten times that: what a system call tells is left to the looks at the whole,
- * but for the signal mask. Variables are put back as strings of our own: whoever owns the former ones may have freed them.
+ * The short look takes 0.4 us, and a short run ten times that. So what only system calls tell, except the signal mask,
+ * is left to the longer looks. Variables are put back as strings of our own: whoever owns the former ones may have
+ * freed them.
  */
 #include "surroundings.h"
 
@@ -24,14 +25,15 @@ struct variables {
   char *copies; /* one after the other */
 };
 
-/* Of the process; threads that are ranks look at it in turn. */
+/* Kept of the process; threads that are ranks look at it in turn. */
 static struct {
   bool kept, process_kept;
   char *locale;
   struct variables *variables;
-  /* The same, of our own: the environment once it was put back. Former ones stay, for some of their strings may be in use. */
+  /* The same variables as strings of our own: the environment after it was put back. Former ones are not freed, for
+   * some of their strings may be in use. */
   struct variables *given;
-  bool gives; /* given is of these variables */
+  bool gives; /* `given` holds these variables */
 } known;
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
@@ -84,7 +86,8 @@ static bool is_there(const char *string) {
   return *now != NULL;
 }
 
-/* One that was set or is new, or else one that was taken away; NULL where only their places are others. */
+/* Finds a variable that was set or is new, or else one that was removed; NULL where only their addresses have
+ * changed. */
 static const char *find_changed(const struct variables *v) {
   const char *copy = v->copies;
   for (char **now = variables_now(); *now; now++)
@@ -138,8 +141,8 @@ static void look_at_variables(bool whole, char changed[80]) {
 
 /* ---- the stack ---- */
 
-/* A stack doesn't grow past a limit that was lowered, of itself or of the address space: what the harness needs of it until
- * fold_process_restore_limits has put the limit back is taken before. */
+/* A stack can't grow past a limit that a subject has lowered, its own or the address space's. So the harness takes
+ * beforehand what it needs of the stack until fold_process_restore_limits has put the limit back. */
 static __attribute__((noinline)) void keep_stack(void) {
   volatile char room[64 << 10];
   for (size_t at = 0; at < sizeof room; at += 1024) room[at] = 0;
@@ -163,7 +166,8 @@ static void look_at_locale(char changed[80]) {
 
 static sigset_t mask_now(void) {
   sigset_t mask;
-  memset(&mask, 0, sizeof mask); /* the system fills in as many as it has, and sigemptyset clears no more */
+  memset(&mask, 0,
+         sizeof mask); /* sigemptyset and the system set only the bits of signals that exist; all are compared */
   pthread_sigmask(SIG_SETMASK, NULL, &mask);
   return mask;
 }
@@ -231,8 +235,9 @@ void fold_surroundings_forget(void) {
   fold_process_forget();
 }
 
-/* To keep what system calls tell takes as long as some runs. Where all was found as it is kept, the next subject begins with that; what
- * can't be put back would be told of each one to come. */
+/* Keeping what system calls tell takes as long as some runs. So where nothing had changed, the next subject begins with
+ * what is kept. After a change the state is kept anew, or else what can't be put back would be told of every later
+ * subject. */
 void fold_surroundings_end(char changed[80]) {
   fold_surroundings_restore(FOLD_LOOK_WHOLE, changed);
   if (known.kept) fold_process_restore(changed);

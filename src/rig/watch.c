@@ -1,4 +1,5 @@
-/* watch.c: see watch.h. One pointer for the process: rigs are opened by many, and none may be forgotten. */
+/* watch.c: see watch.h. One pointer for the whole process: many callers open rigs, and the runs of each must be
+ * reported. */
 #include "watch.h"
 
 #include <stddef.h>
@@ -30,7 +31,7 @@ void fold_watch_begin(uint64_t elements) {
 
 void fold_watch_end(void) {
   if (watching == NULL) return;
-  /* A child that a subject made, and that came back from it as well, is nobody's worker. */
+  /* A child that a subject forked, and that came back from the run as well, must not go on as a worker. */
   if (getpid() != owner) _exit(99);
   atomic_fetch_add(&watching->turns, 1);
 }

@@ -13,17 +13,17 @@
 struct fold_watch {
   _Atomic uint64_t turns;    /* odd: a run is under way */
   _Atomic uint64_t elements; /* of the run that began last */
-  _Atomic bool by_twin;      /* the run is of the twin of who is judged */
+  _Atomic bool by_twin;      /* the run is the twin's, not the judged subject's */
   _Atomic unsigned judging;  /* the claim whose judge is at work, counted from 1; 0: none is */
 };
 
-/* From now on the runs of this process are told to `watch`; NULL (as at first): to nobody. */
+/* From now on this process reports its runs to `watch`; NULL (as at the start): to nobody. */
 void fold_watch_set(struct fold_watch *watch);
 bool fold_watch_is_set(void);
 void fold_watch_twin(bool is_twin);
 void fold_watch_judging(unsigned claim);
 void fold_watch_begin(uint64_t elements);
-/* A child of the process that set the watch ends here. */
+/* Also ends a child process that a subject forked during the run, where the child comes back from it. */
 void fold_watch_end(void);
 
 #endif
