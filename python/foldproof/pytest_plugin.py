@@ -58,6 +58,43 @@ def pytest_itemcollected(item: Any) -> None:
         item.add_marker("foldproof")
 
 
+def _parametrized(metafunc: Any) -> List[str]:
+    """What marks give a test that it does not take."""
+    found: List[str] = []
+    for mark in metafunc.definition.iter_markers("parametrize"):
+        names = mark.kwargs.get("argnames", mark.args[0] if mark.args else ())
+        found += [name.strip() for name in (names.split(",") if isinstance(names, str) else names)]
+    return [name for name in found if name not in metafunc.fixturenames]
+
+
+def _beside_arrays(fn: Callable[..., Any], n_arrays: int) -> List[str]:
+    """What a callable has to be given beside so many arrays."""
+    try:
+        taken = list(inspect.signature(fn).parameters.values())
+    except (TypeError, ValueError):  # many of C have none
+        return []
+    taken = taken[1:] if taken and taken[0].name == "self" else taken
+    by_place = [p for p in taken if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    by_name = [p for p in taken if p.kind == p.KEYWORD_ONLY]
+    return [p.name for p in by_place[n_arrays:] + by_name if p.default is p.empty]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_generate_tests(metafunc: Any) -> None:
+    """Refuses what a reduction can't be given before pytest says that our function does not use it, or the callable fails for want of it."""
+    subjects = getattr(metafunc.function, "foldproof_subjects", None)
+    if subjects is None:
+        return
+    asked = dict(metafunc.function.foldproof_asked)
+    for mark in metafunc.definition.iter_markers("foldproof"):
+        asked = {**mark.kwargs, **asked}
+    beside = _parametrized(metafunc) or [name for fn in subjects for name in _beside_arrays(fn, 2 if asked.get("problem") == "dot" else 1)]
+    if beside:
+        what = beside[0]
+        pytest.fail(f"{metafunc.definition.name} gets arrays alone, and no {what!r}: write a test that takes the fixture foldproof and {what!r}, "
+                    "and call foldproof.verify(lambda x: ...) in it", pytrace=False)
+
+
 class _Records:
     """In the one process that has all reports."""
 
@@ -220,6 +257,7 @@ def _test_of(subjects: Mapping[str, Callable[..., Any]], asked: Dict[str, Any], 
         test = pytest.mark.parametrize("foldproof_subject", list(subjects))(test)
     test = pytest.mark.parametrize("foldproof_claim", [*claims, *(claim for claim in TIDY if claim not in claims)])(test)
     test = pytest.mark.parametrize("foldproof_dtype", dtypes)(test)
+    test.foldproof_subjects, test.foldproof_asked = list(subjects.values()), asked  # type: ignore[attr-defined]
     return pytest.mark.foldproof(test)
 
 
@@ -234,6 +272,7 @@ def reduction(fn: Optional[Callable[..., Any]] = None, /, **asked: Any) -> Calla
         test.__name__, test.__qualname__ = fn.__name__, fn.__qualname__
         test.__doc__, test.__module__ = fn.__doc__, fn.__module__
         test.foldproof_callable = fn  # type: ignore[attr-defined]
+        test.pytestmark = [*getattr(fn, "pytestmark", ()), *test.pytestmark]  # type: ignore[attr-defined]
         return test
 
     return decorate(fn) if fn else decorate  # @foldproof.reduction, or with what is asked

@@ -219,6 +219,59 @@ def check_mistakes(folder):
         expect(module not in done.stdout, f"of mistakes: it shows {module}")
 
 
+ARGUMENTS = {
+    "outside": """
+@pytest.mark.parametrize("scale, k", [(1, 2)])
+@foldproof.reduction
+def test_it(x):
+    return x.sum(-1)
+""",
+    "inside": """
+@foldproof.reduction(problem="rows")
+@pytest.mark.parametrize("scale", [1, 2])
+def test_it(x, scale):
+    return x * scale
+""",
+    "of a class": """
+@pytest.mark.parametrize(["scale"], [[1]])
+class TestIt:
+    test_it = staticmethod(foldproof.reductions({"py/sum": lambda x: x.sum(-1)}))
+""",
+    "fixture": """
+class TestIt:
+    @foldproof.reduction
+    def test_it(self, x, scale):
+        return x.sum(-1)
+""",
+}
+TAKES = """
+import foldproof
+import pytest
+
+@pytest.mark.foldproof(problem="dot", like="numpy", fixtures="normal/f32/dot/1x3*")
+@foldproof.reduction
+def test_dot(x, y, weight=1):
+    return (x * y).sum(-1)
+
+@foldproof.reduction
+@pytest.mark.skip(reason="not today")
+def test_marked_within(x):
+    return x.sum(-1)
+"""
+
+
+def check_arguments(folder):
+    """What a reduction can't be given is refused as it is collected, with what to write."""
+    for what, text in ARGUMENTS.items():
+        (folder / "test_arguments.py").write_text("import foldproof\nimport pytest\n" + text)
+        done = pytest_in(folder, [], ["test_arguments.py"])
+        said = "test_it gets arrays alone, and no 'scale': write a test that takes the fixture foldproof"
+        expect(done.returncode == 2 and said in done.stdout, f"argument {what}: {done.stdout[-2000:]}")
+    (folder / "test_arguments.py").write_text(TAKES)
+    done = pytest_in(folder, [], ["test_arguments.py"])
+    expect(set(outcomes_of(done.stdout).values()) == {"PASSED"} and "not today" in done.stdout, f"arguments: {done.stdout[-2000:]}")
+
+
 LACKING = """
 import sys
 import types
@@ -284,6 +337,7 @@ with tempfile.TemporaryDirectory() as name:
         print("no xdist here: workers' records were not looked at")
     check_without_library(place)
     check_mistakes(place)
+    check_arguments(place)
     check_no_file(place)
     if not any(importlib.util.find_spec(name) for name in ("torch", "cupy", "jax")):
         check_lacking(place)
