@@ -79,8 +79,8 @@ bool fold_find_same_hash(struct fold_finding *finding, uint64_t got, uint64_t wa
   return got == want;
 }
 
-/* Above an infinity, or the largest number, without its sign a pattern is a NaN. A gigabyte passes through here: loops without a branch, which the
- * compiler makes vectors of. */
+/* A pattern without its sign that is above infinity (or above the largest number, in a format without infinities) is a
+ * NaN. A gigabyte may pass through here, so the loops have no branch, and the compiler can vectorize them. */
 #define UNIFY(type)                                                          \
   _Pragma("omp simd") for (size_t r = 0; r < rows; r++) {                    \
     type bits;                                                               \
@@ -90,7 +90,7 @@ bool fold_find_same_hash(struct fold_finding *finding, uint64_t got, uint64_t wa
   }
 void fold_results_unify(enum fold_dtype dtype, void *results, size_t rows) {
   struct fold_format f = fold_format_of(dtype);
-  /* Where there are no infinities, what follows the largest number is NaN already. */
+  /* In a format without infinities the pattern after the largest number is NaN already. */
   uint64_t nan = f.nan, infinity = f.infinities ? f.beyond : f.beyond - 1;
   unsigned char *at = results;
   switch (f.bits) {

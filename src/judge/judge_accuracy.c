@@ -20,7 +20,7 @@ static void refute_row(struct fold_finding *finding, size_t row, uint64_t got, u
   if (!isnan(ulps)) finding->ulps = ulps;
 }
 
-/* Keeps the greater of two evidences; NaN is none. */
+/* Keeps the greatest error seen so far; NaN: none was measured. */
 static void keep_worst(struct fold_finding *finding, size_t row, uint64_t got, uint64_t want, double ulps,
                        double fraction) {
   bool worse = isnan(finding->ulps) || fraction > finding->fraction || (isnan(fraction) && ulps > finding->ulps);
@@ -28,7 +28,7 @@ static void keep_worst(struct fold_finding *finding, size_t row, uint64_t got, u
   if (isnan(finding->fraction) || fraction > finding->fraction) finding->fraction = fraction;
   if (worse) refute_row(finding, row, got, want, NAN);
 }
-/* A result that is not finite, or that can't be finite: its class decides, by what the theorem leaves possible. */
+/* Judges a result by its class: NaN, infinite or finite, as the theorem leaves possible. */
 static bool judge_class(const struct fold_weighing *w, const struct fold_outcomes *may, struct fold_finding *finding) {
   const struct fold_truth *truth = w->truth;
   const enum fold_dtype dtype = w->how.result;
@@ -47,7 +47,7 @@ static bool judge_class(const struct fold_weighing *w, const struct fold_outcome
   return false;
 }
 
-/* With the digits that it takes to tell them apart: "error 1.23457e-05 is above the bound 1.23456e-05". */
+/* Prints as many digits as it takes to tell the two apart: "error 1.23457e-05 is above the bound 1.23456e-05". */
 static void refute_above(struct fold_finding *finding, mpfr_srcptr error, mpfr_srcptr bound) {
   char text[2][64];
   for (int digits = 3; digits <= 24; digits++) {
@@ -58,8 +58,8 @@ static void refute_above(struct fold_finding *finding, mpfr_srcptr error, mpfr_s
   fold_find_refuted(finding, "error %s is above the bound %s", text[0], text[1]);
 }
 
-/* A finite result: its error is within the bound, and where the accumulator is exact it is the correctly rounded one, whichever
- * zero a zero is. */
+/* Judges a finite result: its error must be within the bound, and where no order rounds on the way it must be the
+ * correctly rounded one (a zero may have either sign). */
 static bool judge_within(struct fold_weighing *w, bool exact, struct fold_finding *finding) {
   const enum fold_dtype dtype = w->how.result;
   uint64_t want = w->truth->rounded[dtype], sign = fold_format_of(dtype).sign;
@@ -115,7 +115,7 @@ fold_status fold_evidence_height(const struct fold_evidence *e, uint64_t *height
   return fold_ok();
 }
 
-/* What the declared order makes of a product; NULL where that is no help. */
+/* What the declared order makes of a product, for a tighter bound; NULL where there is none. */
 static fold_status run_product(const struct fold_evidence *e, size_t row, struct fold_running_product *room,
                                const struct fold_running_product **running) {
   const struct fold_case *c = e->truths->c;
@@ -128,7 +128,8 @@ static fold_status run_product(const struct fold_evidence *e, size_t row, struct
   return fold_order_running_product(order, c->dtype, input + row * c->cols * fold_dtype_size(c->dtype), c->cols, room);
 }
 
-/* The same result of the same row, by the same bound; of products the bound is the order's own. */
+/* Finds the same result of the same row among those weighed by the same bound. Products are left out: their bound
+ * depends on the order. */
 static const struct fold_weighed *find_weighed(const struct fold_truths *truths, const struct fold_weighing *w) {
   const struct fold_weighed *at = truths->weighed[w->row];
   for (size_t i = 0; i < FOLD_WEIGHED && truths->c->op != FOLD_PROD; i++)
@@ -137,7 +138,7 @@ static const struct fold_weighed *find_weighed(const struct fold_truths *truths,
   return NULL;
 }
 
-/* Of a result that was within its bound. */
+/* Keeps a result that was within its bound. */
 static void keep_weighed(struct fold_truths *truths, const struct fold_weighing *w) {
   struct fold_weighed *at = truths->weighed[w->row];
   if (isnan(w->ulps)) return;
@@ -177,7 +178,7 @@ bool fold_refutes_row(const struct fold_evidence *e, size_t row) {
   return refuted;
 }
 
-/* What became of all rows, none of them refuted. A failure is no verdict, whichever row it is of. */
+/* Closes the finding when no row is refuted. If any row failed, there is no verdict. */
 static void close_rows(struct fold_finding *finding, fold_status none, fold_status failure) {
   if (failure.code != FOLD_OK) {
     fold_find_failed(finding, failure);
@@ -191,7 +192,7 @@ static void close_rows(struct fold_finding *finding, fold_status none, fold_stat
   }
 }
 
-/* By the bound of the method: of `compensated` that is Kahan's or Neumaier's own. */
+/* Judges by the bound of the method; for `compensated` that is Kahan's or Neumaier's own. */
 void fold_judge_bounded(const struct fold_evidence *e, struct fold_finding *finding) {
   fold_status none = fold_ok(), failure = fold_ok(), status;
   struct fold_weighing w;
@@ -211,7 +212,7 @@ void fold_judge_bounded(const struct fold_evidence *e, struct fold_finding *find
   fold_weighing_free(&w);
 }
 
-/* Where the exact result is a number of the format, only that; else one of the two around it. */
+/* If the exact result is a number of the format, only that number is faithful; else either of the two around it. */
 static bool is_faithful(const struct fold_truth *truth, enum fold_dtype dtype, uint64_t got) {
   uint64_t nearest = truth->rounded[dtype];
   if (fold_bits_same(dtype, got, nearest)) return true;

@@ -4,7 +4,7 @@
 
 #include "sweep.h"
 
-/* A row of a batch, run alone where it stands, and the leading half of the rows. */
+/* Compares a row of a batch with the same row run alone, where it lies; then the batch with its leading half. */
 static void judge_rows_alone(struct fold_trial *trial, struct fold_finding *finding) {
   const struct fold_case *c = trial->c;
   if (trial->subject->guest && !(fold_sweep_batches(trial, finding) && fold_sweep_places(trial, finding))) return;
@@ -46,7 +46,7 @@ static void judge_rows_alone(struct fold_trial *trial, struct fold_finding *find
 
 enum { BATCH = 5 };
 
-/* The row's bytes, element by element from the last to the first. */
+/* Copies the row's elements from the last to the first. */
 static void copy_reversed(unsigned char *to, const unsigned char *from, size_t n, size_t size) {
   if (size == 4) {
     for (size_t i = 0; i < n; i++) ((uint32_t *)(void *)to)[i] = ((const uint32_t *)(const void *)from)[n - 1 - i];
@@ -55,8 +55,8 @@ static void copy_reversed(unsigned char *to, const unsigned char *from, size_t n
   }
 }
 
-/* Where the row stands among five; the others hold it reversed, so that a neighbour's term shows, and the first row's, for whoever
- * takes that for all. */
+/* The row's places among five. The other rows hold it reversed, so that the result changes if a neighbour's term is
+ * taken, or the first row for all. */
 enum { THIRD = 2, FOURTH = 3 };
 
 static void lay_batch(unsigned char *to, const void *row, size_t cols, size_t size) {
@@ -67,7 +67,7 @@ static void lay_batch(unsigned char *to, const void *row, size_t cols, size_t si
       copy_reversed(to, row, cols, size);
 }
 
-/* It is laid once a case. */
+/* Opened once for a case. */
 static fold_status open_batch(struct fold_trial *trial) {
   const struct fold_case *c = trial->c;
   struct fold_rig *batch = trial->batch;

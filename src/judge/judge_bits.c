@@ -1,4 +1,5 @@
-/* judge_bits.c: the same bits as somebody else's: replays, same_bits_as, fresh_process. */
+/* judge_bits.c: the same bits as another source's (a replay, a twin, a new process): replays, same_bits_as,
+ * fresh_process. */
 #include "judge.h"
 
 #include <stdio.h>
@@ -17,12 +18,12 @@ void fold_judge_replays(const struct fold_evidence *e, struct fold_finding *find
     fold_find_held(finding);
 }
 
-/* The twin of a guest may take less than it does. */
+/* A guest's twin may take fewer dtypes and problems than the guest. */
 static bool takes(const struct fold_subject *twin, const struct fold_case *c) {
   return twin->dtypes >> c->dtype & 1 && twin->ops >> fold_case_problem(c)->id & 1;
 }
 
-/* Where it has different bits in a repeat nobody can have its bits, and the subject is not to blame. */
+/* If the twin has different bits in a repeat, nobody can promise its bits: the subject is not to blame. */
 static void blame_varying_twin(struct fold_trial *trial, const struct fold_subject *twin,
                                struct fold_finding *finding) {
   enum { AGAIN = 8 };
@@ -61,7 +62,7 @@ void fold_judge_same_bits_as(struct fold_trial *trial, struct fold_finding *find
     blame_varying_twin(trial, twin, finding);
 }
 
-/* What a run did there and not here. What it does here too is other claims' to refute. */
+/* Refutes by what a run did there and not here. What it does here too is judged by other claims. */
 static bool refute_traces(const struct fold_traces *theirs, const struct fold_traces *ours,
                           struct fold_finding *finding) {
   if (theirs->unwritten && !ours->unwritten) {
@@ -94,7 +95,7 @@ void fold_judge_fresh_process(struct fold_trial *trial, struct fold_finding *fin
   } else if (!fold_fresh_find(trial->fresh, trial->subject->name, trial->subject->engine, trial->c->name, &theirs,
                               &traces, &why)) {
     snprintf(finding->reason, sizeof finding->reason, "the other process gave no result%s%.150s", why ? ": " : "",
-             why ? why : ""); /* broken, as each finding is until its judge says otherwise */
+             why ? why : ""); /* the verdict stays broken, as it is until a judge says otherwise */
   } else {
     char what[160];
     snprintf(what, sizeof what, "a new process gave results of hash 0x%016llx, this one 0x%016llx%s%.60s",

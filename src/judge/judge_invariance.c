@@ -16,7 +16,8 @@ void fold_judge_launch_invariant(struct fold_trial *trial, struct fold_finding *
     fold_find_skipped(finding, "it takes no other launch");
 }
 
-/* The row without its first element, where it stands (misaligned) and moved to the aligned address. */
+/* Compares the row without its first element, where it lies (misaligned), with the same moved to the aligned
+ * address. */
 static bool judge_sub_range(struct fold_trial *trial, struct fold_finding *finding) {
   const struct fold_case *c = trial->c;
   uint64_t in_place = 0, copied = 0;
@@ -48,7 +49,7 @@ void fold_judge_alignment_invariant(struct fold_trial *trial, struct fold_findin
   fold_find_held(finding);
 }
 
-/* In place, and undone in place, so that a permutation needs no second copy of the input. */
+/* Permutations are made and undone in place, so that they need no second copy of the input. */
 static void swap(enum fold_dtype dtype, void *row, size_t a, size_t b) {
   uint64_t t = fold_bits_load(dtype, row, a);
   fold_bits_store(dtype, row, a, fold_bits_load(dtype, row, b));
@@ -73,8 +74,8 @@ static void shuffle(enum fold_dtype dtype, void *row, size_t n, bool undo) {
     for (size_t i = 1; i < n; i++) swap(dtype, row, i, partner(i));
 }
 
-/* Neighbours that cancelled, or rounded together, are put far apart: even places first, by swaps of the two halves'
- * elements. */
+/* Puts neighbours that cancelled, or rounded together, far apart: the elements of even places come first, by swaps
+ * between the two halves. */
 static void interleave(enum fold_dtype dtype, void *row, size_t n, bool undo) {
   (void)undo;
   for (size_t i = 0; i < n / 2; i += 2) swap(dtype, row, i, i + n / 2);

@@ -5,7 +5,7 @@
 
 #include "judge.h"
 
-/* Which run showed it, where it was not the base run. */
+/* Says for which claim the run was made that showed it; "" for the base run. */
 static const char *elsewhere(const struct fold_logged *run, char text[60]) {
   size_t n;
   text[0] = '\0';
@@ -32,7 +32,8 @@ static void take_row(struct fold_finding *finding, const struct fold_varied *see
   finding->want = seen->want;
 }
 
-/* Bits that are others only where the output held NaN, and no NaN themselves: not of who varies by itself. */
+/* The run's bits differ only where the output held NaN, and are no NaN. That refutes, unless the subject varies by
+ * itself. */
 static bool judge_nan_choice(struct fold_trial *trial, struct fold_finding *finding, const struct fold_varied *seen) {
   fold_status status = fold_trial_look_if_steady(trial, seen);
   if (status.code != FOLD_OK) fold_find_failed(finding, status);
@@ -42,7 +43,7 @@ static bool judge_nan_choice(struct fold_trial *trial, struct fold_finding *find
   return false;
 }
 
-/* NaN where the output held NaN, and not where it held something else. */
+/* Refutes if results are NaN where the output held NaN, and are not where it held something else. */
 static bool judge_nan_run(struct fold_trial *trial, struct fold_finding *finding, struct fold_variation how) {
   struct fold_varied seen, clean = {.same = true};
   char with[200];
@@ -61,12 +62,13 @@ static bool judge_nan_run(struct fold_trial *trial, struct fold_finding *finding
   return false;
 }
 
-/* 0 * what was there is 0 for every poison but NaN. A run that had the base run's bits in spite of it is evidence, whatever else was
- * varied in it; of one that has not, the same by itself is tried first. */
+/* Fills the output with NaN: a subject that computes 0 * (what was there) gives 0 for every other poison. A run that
+ * had the base run's bits nonetheless is evidence, whatever else was varied in it. If one gave NaN, NaN alone is varied
+ * first. */
 static bool judge_nan_poison(struct fold_trial *trial, struct fold_finding *finding) {
   const struct fold_varied_log *log = &trial->varied;
   size_t held = 0, n = log->n;
-  if (fold_trial_find(trial, FOLD_DID_NOT_WRITE)) return true; /* it is still there, which is told as that */
+  if (fold_trial_find(trial, FOLD_DID_NOT_WRITE)) return true; /* reported as a result that was not written */
   for (size_t i = 0; i < n; i++) held += log->at[i].how.nan && log->at[i].same;
   for (size_t i = 0; i < n; i++) {
     if (!log->at[i].how.nan || !log->at[i].read_nan) continue;
@@ -97,7 +99,7 @@ void fold_judge_writes_output(struct fold_trial *trial, struct fold_finding *fin
 void fold_judge_stays_in_bounds(struct fold_trial *trial, struct fold_finding *finding) {
   char text[120], where[60];
   if (!complete(trial, finding)) return;
-  finding->comparisons = 1; /* there are guards around an empty output too */
+  finding->comparisons = 1; /* even an empty output has guards */
   fold_find_held(finding);
   const struct fold_logged *run = fold_trial_find(trial, FOLD_DID_STRAY_TO_A_BYTE);
   if (!run) run = fold_trial_find(trial, FOLD_DID_STRAY);
@@ -111,7 +113,7 @@ void fold_judge_leaves_no_trace(struct fold_trial *trial, struct fold_finding *f
   size_t kept = 0;
   if (!complete(trial, finding)) return;
   fold_trial_look_at_state(trial);
-  /* Not of who has changed something already, as a limit of memory. */
+  /* Skipped if the subject has changed something already: that may be a limit of memory. */
   fold_status status = fold_trial_find(trial, FOLD_DID_LEAVE_STATE) ? fold_ok() : fold_trial_kept_memory(trial, &kept);
   if (status.code != FOLD_OK) {
     fold_find_failed(finding, status);

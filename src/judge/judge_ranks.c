@@ -4,7 +4,7 @@
 #include "judge.h"
 #include "world.h"
 
-/* Over all the runs that were made: the other judges' too, in parts of the message and in other worlds. */
+/* Judges over all runs that were made, also those of other judges with parts of the message and in other worlds. */
 void fold_judge_rank_agreement(struct fold_trial *trial, struct fold_finding *finding) {
   if (trial->rig->world == NULL) {
     fold_find_skipped(finding, "it has no ranks");
@@ -29,7 +29,7 @@ void fold_judge_rank_agreement(struct fold_trial *trial, struct fold_finding *fi
   }
 }
 
-/* Elements [at, at + n) of the message as a message of their own. */
+/* Runs elements [at, at + n) of the message as a message of their own. */
 static bool judge_part(struct fold_trial *trial, struct fold_finding *finding, size_t at, size_t n) {
   const struct fold_case *c = trial->c;
   struct fold_request request = {.op = c->op, .first = at * c->cols, .rows = n, .cols = c->cols, .poison = 0x3c};
@@ -46,8 +46,8 @@ static bool judge_part(struct fold_trial *trial, struct fold_finding *finding, s
   return false;
 }
 
-/* The message is the fusion of its parts: whole, it must give what the parts give. Two parts, three of other lengths,
- * and single elements from places that no cut favours. */
+/* Each element must have the same bits in the whole message as in a shorter one: in its halves, in two parts of other
+ * lengths, and alone, at the ends and at a third. */
 void fold_judge_message_invariant(struct fold_trial *trial, struct fold_finding *finding) {
   size_t n = trial->c->rows;
   if (trial->rig->world == NULL) {

@@ -1,18 +1,20 @@
-/* judge_repeats.c: run_to_run: the same bits each time; of a guest also while other processes keep the machine busy. */
+/* judge_repeats.c: run_to_run: the same bits each time; for a guest also while other processes keep the machine
+ * busy. */
 #include <math.h>
 
 #include "contention.h"
 #include "judge.h"
 
-/* Before how many of the repeats: ranks are sent their parts anew for each, a device waits for each, and long inputs take long. */
+/* Before how many repeats other inputs are run. These are few where they cost much: ranks get their parts anew for
+ * each, a device waits for each, and long inputs take long. */
 static unsigned foreign_repeats(const struct fold_trial *trial) {
   bool quick = fold_engine_is_here(trial->subject->engine) && fold_trial_terms(trial) <= FOLD_PLAN_FEW;
   return quick ? 3 : 1;
 }
 
-/* Other inputs at the same address before repeat k, one or two of them. What is kept from run to run, and what is done in turn,
- * shows then. The input's hash chooses the changed term, so that a subject which compares a few terms misses it; then the
- * last and the first one are. */
+/* Runs one or two other inputs at the same address before repeat k. That shows results that are stored from run to run,
+ * and subjects that work differently every second run. First the input's hash chooses the changed term, so that a
+ * subject which compares only a few terms misses the change; then the last and the first term are changed. */
 static bool judge_foreign(struct fold_trial *trial, struct fold_finding *finding, unsigned k) {
   size_t n = fold_case_all_elements(trial->c);
   const size_t places[] = {trial->input_hash % (n + !n), n - 1, 0, trial->input_hash / (n + !n) % (n + !n)};
@@ -33,12 +35,12 @@ static bool judge_foreign(struct fold_trial *trial, struct fold_finding *finding
   return true;
 }
 
-/* What the repeats gave; the base run's results are a pattern, too. */
+/* What the repeats gave. The base run's results count as a pattern, too. */
 struct repeats {
   unsigned ran[2], differing[2]; /* quiet, and while the machine is busy */
   uint64_t pattern[1024];
-  size_t patterns; /* so many at most are told apart */
-  double longest;  /* of the quiet ones, in seconds */
+  size_t patterns; /* how many different ones were seen; no more are told apart than fit here */
+  double longest;  /* the longest quiet run, in seconds */
 };
 
 static void count_pattern(struct repeats *r, uint64_t hash) {
@@ -47,7 +49,7 @@ static void count_pattern(struct repeats *r, uint64_t hash) {
   if (k == r->patterns && k < sizeof r->pattern / sizeof *r->pattern) r->pattern[r->patterns++] = hash;
 }
 
-/* Row, got and want are those of the first repeat that differs. */
+/* Makes repeat k. The finding's row, got and want are those of the first repeat that differs. */
 static bool repeat(struct fold_trial *trial, struct repeats *r, bool busy, unsigned k, struct fold_finding *finding) {
   const enum fold_dtype dtype = fold_trial_result_dtype(trial);
   struct fold_finding again = *finding;
@@ -79,10 +81,12 @@ static void conclude(const struct repeats *r, struct fold_finding *finding) {
         r->differing[0], r->ran[0], r->differing[1], r->ran[1], r->patterns, more, runs);
 }
 
-/* Seconds. On a busy machine each parallel region may take a thousand times as long: who has many of them would not end today. */
+/* Seconds. On a busy machine each parallel region may take a thousand times as long: a subject with many regions would
+ * take hours. */
 static const double BUSY_RUN = 0.01, BUSY_TIME = 0.3, LAUNCH_TIME = 0.3;
 
-/* By another number of threads, as launches have them: sums of two threads are joined the same way in either sequence. */
+/* Repeats with other numbers of threads, as launches have them: with two threads alone the sum is the same whichever
+ * comes first. */
 static bool repeat_launches(struct fold_trial *trial, const struct repeats *r, struct fold_finding *finding) {
   enum { LEAST = 6 };
   static const unsigned threads[] = {7, 16, 3, 4, 8, 2, 1};
@@ -104,7 +108,8 @@ static bool repeat_launches(struct fold_trial *trial, const struct repeats *r, s
   return true;
 }
 
-/* So that which thread comes first is another. Short runs are over before they are interrupted: more of them are made. */
+/* Repeats on a busy machine, so that threads finish in another sequence. Short runs end before they are interrupted, so
+ * more of them are made. */
 static bool repeat_busy(struct fold_trial *trial, struct repeats *r, struct fold_finding *finding) {
   enum { LEAST_OF_SHORT = 12 };
   const bool is_short = fold_trial_terms(trial) <= FOLD_PLAN_FEW;

@@ -1,9 +1,9 @@
-/* judge_shape.c: the same terms in other shapes: in a longer array, followed by identity elements, spread by strides. Each shape is
- * laid in a rig of its own, NaN wherever no term lies.
+/* judge_shape.c: the same terms in other shapes: in a longer array, followed by identity elements, spread by strides.
+ * Each shape has a rig of its own, with NaN wherever no term lies.
  *
- * length_invariant: the first n terms of a row have one result, be they an array of their own, or followed by whatever else.
- * padding_invariant: identity elements behind the terms of each row, which a caller pads a batch with, change nothing.
- * stride_invariant: terms that do not lie side by side (a view) have the result of their contiguous copy.
+ * length_invariant: the first n terms of a row give the same result as an array of their own and with anything behind
+ * them. padding_invariant: identity elements behind the terms of each row, with which callers pad a batch, change
+ * nothing. stride_invariant: terms that do not lie side by side (a view) give the same result as their contiguous copy.
  */
 #include <math.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ static size_t extent(const struct shape *s) {
   return s->rows && s->cols ? (s->rows - 1) * s->row_stride + (s->cols - 1) * s->col_stride + 1 : 0;
 }
 
-/* In as many elements as it is opened with, which a longer array has more of. */
+/* Opens a rig of so many elements for each input. */
 static fold_status open_shape(const struct fold_trial *trial, size_t elements, size_t rows, struct fold_rig *rig) {
   const size_t n[FOLD_INPUTS] = {elements, elements};
   FOLD_TRY(fold_rig_open_inputs(rig, trial->subject->engine, trial->c->dtype, n, trial->rig->inputs, rows));
@@ -30,7 +30,7 @@ static fold_status open_shape(const struct fold_trial *trial, size_t elements, s
   return fold_ok();
 }
 
-/* What input k holds behind the terms of each of the case's rows. */
+/* The element that input k holds behind the terms of each of the case's rows. */
 typedef uint64_t beyond(const struct fold_case *c, unsigned k);
 
 static fold_status lay_shape(const struct fold_trial *trial, const struct shape *s, beyond *more,
@@ -60,7 +60,7 @@ static fold_status run_shape(struct fold_trial *trial, struct fold_rig *rig, con
   return fold_trial_run(trial, rig, &request, got);
 }
 
-/* Skips what no shape is made of. */
+/* Skips cases that are not tried in other shapes. */
 static bool is_for(const struct fold_trial *trial, struct fold_finding *finding) {
   const struct fold_case *c = trial->c;
   if (fold_engine_has_ranks(trial->subject->engine))
@@ -92,7 +92,7 @@ static bool compare(struct fold_trial *trial, struct fold_rig *rig, fold_status 
 
 static uint64_t zero(const struct fold_case *c, unsigned k) { return (void)c, (void)k, 0; }
 
-/* Behind n elements. */
+/* Sets the elements behind the first n to zero. */
 static fold_status append_zeros(struct fold_rig *rig, size_t n) {
   const size_t size = fold_dtype_size(rig->dtype);
   for (unsigned k = 0; k < rig->inputs; k++)
@@ -100,7 +100,7 @@ static fold_status append_zeros(struct fold_rig *rig, size_t n) {
   return fold_rig_load(rig);
 }
 
-/* n terms in front of others, and in front of so many zeros. */
+/* Notes the pair of runs: n terms in front of others, and in front of so many zeros. */
 static void take_front(struct fold_trial *trial, size_t n, size_t zeros) {
   const struct fold_order_side front = {
       .rows = 1, .behind = fold_order_behind(fold_trial_terms(trial) - n), .at = "in front of other terms"};
@@ -109,7 +109,8 @@ static void take_front(struct fold_trial *trial, size_t n, size_t zeros) {
   fold_trial_take_sides(trial, n, &front, &side);
 }
 
-/* The first n terms of the first row: in front of the case's other terms, as an array of their own, and in front of zeros. */
+/* Compares the first n terms of the first row in front of the case's other terms, as an array of their own, and in
+ * front of zeros. */
 static bool judge_prefix(struct fold_trial *trial, size_t n, struct fold_finding *finding) {
   enum { ZEROS = 1000 };
   uint64_t in_front, got;
@@ -145,7 +146,8 @@ void fold_judge_length_invariant(struct fold_trial *trial, struct fold_finding *
 
 /* ---- padding_invariant ---- */
 
-/* Of a sum -0: +0 makes +0 of -0. Of products of two inputs' elements +0 and -0, which make that. */
+/* A sum's identity is -0, since adding +0 would turn -0 into +0. For a sum of products the two elements are -0 and +0,
+ * whose product is -0. */
 static uint64_t identity(const struct fold_case *c, unsigned k) {
   const struct fold_format f = fold_format_of(c->dtype);
   const uint64_t most = f.infinities ? f.beyond : f.beyond - 1;
@@ -179,7 +181,7 @@ static bool judge_padded(struct fold_trial *trial, size_t more, beyond *with, st
   return false;
 }
 
-/* +0 is a sum's identity where no result is -0. */
+/* If no result is -0, +0 must change nothing either. */
 static bool has_negative_zero(const struct fold_trial *trial) {
   const enum fold_dtype dtype = fold_trial_result_dtype(trial);
   for (size_t r = 0; r < trial->c->rows; r++)
@@ -226,7 +228,8 @@ void fold_judge_stride_invariant(struct fold_trial *trial, struct fold_finding *
     return;
   }
   const size_t cols = trial->c->cols, rows = rows_of(trial->c, 3 * cols + 1);
-  /* Rows with room between them, whose place in a line changes and does not; every second and third term; columns. */
+  /* Rows with gaps, so that their place in a cache line changes from row to row, or stays; every second and third term;
+   * columns. */
   const struct shape shapes[] = {{rows, cols, cols + 1, 1}, {rows, cols, (cols / 64 + 1) * 64, 1},
                                  {rows, cols, 2 * cols, 2}, {rows, cols, 3 * cols + 1, 3},
                                  {rows, cols, 1, rows},     {rows, cols, 1, rows + 3}};

@@ -1,8 +1,8 @@
 /* judge_split.c: split_invariant: the same bits when a row is cut into shards, each reduced alone, and joined.
  *
- * Shards are aligned blocks of 4096 * 2^k terms, joined by a tree over neighbours: what a subject promises that claims
- * this is that such a block is a subtree of its order (canonical.h). Sums and products of f32 and f64; a 16-bit shard's
- * result is already rounded to 16 bits, so that its accumulator is not at hand.
+ * Shards are aligned blocks of 4096 * 2^k terms, joined by a tree over neighbours. A subject that claims this promises
+ * that each such block is a subtree of its order (canonical.h). Judged for sums and products of f32 and f64; a 16-bit
+ * shard's result is already rounded to 16 bits, so that its accumulator is not at hand.
  */
 #include <stdio.h>
 
@@ -12,13 +12,13 @@
 
 enum { MOST_SHARDS = 8 };
 
-/* One rounding: f64 holds the sum or product of two f32 to twice their precision and 2 bits more. */
+/* Rounds once, as if exact: f64 has at least twice the precision of f32 and 2 bits more (fold_rounds_by_double). */
 static uint64_t join(enum fold_dtype dtype, enum fold_op op, uint64_t a, uint64_t b) {
   double x = fold_bits_to_double(dtype, a), y = fold_bits_to_double(dtype, b);
   return fold_bits_from_double(dtype, op == FOLD_SUM ? x + y : x * y);
 }
 
-/* Each shard of the row by itself, into patterns. */
+/* Runs each shard of the row by itself; `results` are patterns. */
 static fold_status run_shards(struct fold_trial *trial, size_t row, size_t length, size_t shards, uint64_t *results) {
   const struct fold_case *c = trial->c;
   for (size_t s = 0; s < shards; s++) {
@@ -35,7 +35,7 @@ static fold_status run_shards(struct fold_trial *trial, size_t row, size_t lengt
   return fold_ok();
 }
 
-/* The row in at most `most` shards; true to go on. */
+/* Judges the row in at most `most` shards; true to go on. */
 static bool judge_cut(struct fold_trial *trial, struct fold_finding *finding, size_t row, size_t most) {
   const struct fold_case *c = trial->c;
   const enum fold_dtype dtype = fold_trial_result_dtype(trial);

@@ -1,13 +1,13 @@
 /* judge_tree.c: the tree that is seen from outside is the declared order's, and it replays in the declared accumulator.
  *
- * The case says at what length; its input is not used, for probes are. So only cases that name this claim are judged by it.
+ * The case gives only the length: probes take the place of its input. So only cases that name this claim are judged.
  */
 #include "judge.h"
 #include "reveal_subject.h"
 
 enum { ROWS = 64 };
 
-/* What is wrong about a tree that replays. */
+/* Compares a tree that replays with the declared one. */
 static fold_status compare(struct fold_trial *trial, const struct fold_revealed *revealed,
                            struct fold_finding *finding) {
   const struct fold_order *order = fold_order_find(trial->subject->order);

@@ -1,10 +1,11 @@
 /* kept_memory.c: memory that each run of a guest takes and does not give back.
  *
- * The same run is repeated in groups. Whoever keeps a workspace or a cache has it after the first run, and has no more after the first
- * group. Whoever collects garbage now and then has no more after one of MOST_GROUPS, or of as many as there is time for, but at
- * least LEAST_GROUPS. Who has more after each of them never gives it back. A device's memory is counted in large blocks, so its groups
- * are larger, and less than a block a group is not seen. Foldproof's own subjects are left to the sanitizers. In a caller's process
- * other threads take memory, too: there it is not looked at.
+ * The same run is repeated in groups. A guest that keeps a workspace or a cache has it after the first run, and uses no
+ * more memory after a group. A guest that collects garbage now and then uses no more after one of the groups: of
+ * MOST_GROUPS, or of as many as there is time for, but at least LEAST_GROUPS. A guest that uses more after each group
+ * never gives it back. A device's memory is counted in large blocks, so its groups are larger, and less than a block a
+ * group is not seen. Foldproof's own subjects are left to the sanitizers. In a caller's process other threads take
+ * memory, too, so memory is not looked at there.
  */
 #include "engine.h"
 #include "judge.h"
@@ -36,6 +37,6 @@ fold_status fold_trial_kept_memory(struct fold_trial *trial, size_t *bytes) {
     if (now <= before) return fold_ok();
     if (now - before < least) least = now - before;
   }
-  *bytes = least / runs; /* a group in which the log grew has more */
+  *bytes = least / runs; /* the least, since the log may have grown in some groups */
   return fold_ok();
 }

@@ -1,5 +1,5 @@
-/* log.h: every run of a trial: whose, for which claim, and what it did besides computing. Claims about memory, ranks and
- * state are judged by the log, so that no run of any judge is lost.
+/* log.h: every run of a trial: which subject ran, for which claim, and what it did besides computing. Claims about
+ * memory, ranks and state are judged by the log, so that no run of any judge is lost.
  */
 #ifndef FOLD_LOG_H
 #define FOLD_LOG_H
@@ -8,9 +8,9 @@
 
 struct fold_logged {
   const struct fold_subject *subject; /* the trial's, or its twin */
-  enum fold_claim_id why;             /* for whose judge; FOLD_CLAIMS: the base run */
-  /* `unwritten`: as a second run with another poison confirmed; one alone can't tell it from a result that equals the poison by
-   * chance. Of the base run it is not said here: writes_output has it confirmed. */
+  enum fold_claim_id why;             /* the claim whose judge made it; FOLD_CLAIMS: the base run */
+  /* `unwritten` is set here once a second run with another poison has confirmed it, since one run can't tell it from a
+   * result that equals the poison by chance. For the base run it is not set here: writes_output has that confirmed. */
   struct fold_traces traces;
 };
 
@@ -24,11 +24,11 @@ void fold_log_close(struct fold_log *log);
 enum fold_deed {
   FOLD_DID_NOT_WRITE,
   FOLD_DID_STRAY,
-  FOLD_DID_STRAY_TO_A_BYTE, /* whose place is known */
+  FOLD_DID_STRAY_TO_A_BYTE, /* and its place is known */
   FOLD_DID_WRITE_INPUT,
   FOLD_DID_LEAVE_STATE,
   FOLD_DID_DIFFER,      /* the ranks' results */
-  FOLD_DID_RUN_TOGETHER /* on more than one rank */
+  FOLD_DID_RUN_TOGETHER /* ran on more than one rank */
 };
 /* The first run of the subject that did it; NULL. */
 const struct fold_logged *fold_log_find(const struct fold_log *log, const struct fold_subject *subject,

@@ -1,7 +1,8 @@
 /* order_change.c: the trees of two sides, compared in words.
  *
- * Promised: an order is said to have changed only if both sides' trees gave the subject's bits on all test rows (reveal.h) and differ. Trees that
- * are the same say that something else changed, of rows as long as the case's; of shorter ones nothing.
+ * Promised: an order is said to have changed only if both sides' trees gave the subject's bits on all test rows
+ * (reveal.h) and differ. If the trees are the same for rows as long as the case's, something else changed; for shorter
+ * rows equal trees say nothing.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,7 @@ void fold_trial_take_sides(struct fold_trial *trial, size_t n, const struct fold
   trial->sides = (struct fold_order_sides){n, {*a, *b}};
 }
 
-/* Of each node; NULL: no memory. */
+/* How many terms each node has; NULL: no memory. */
 static uint32_t *terms_of_nodes(const struct fold_tree *tree) {
   const size_t nodes = fold_tree_nodes(tree);
   uint32_t *terms = calloc(nodes, sizeof *terms);
@@ -58,7 +59,7 @@ static void describe_root(const struct fold_tree *tree, char *text, size_t size)
   free(terms);
 }
 
-/* A text of several lines in one: "A:", then "B", "C" are "A: B, C". False where it is too long. */
+/* Joins several lines into one: "A:", "B" and "C" become "A: B, C". False where it is too long. */
 static bool join_lines(const char *lines, char *text, size_t size) {
   size_t n = 0;
   for (const char *at = lines; *at; at++) {
@@ -90,7 +91,7 @@ static void describe_tree(const struct fold_tree *tree, char *text, size_t size)
   snprintf(text, size, "a tree of height %zu, %s terms at the top", fold_tree_height(tree), root);
 }
 
-/* What is told of a side by itself. */
+/* Describes one side. */
 enum { WORDS = 200 };
 static void describe(const struct fold_revealed *v, char text[WORDS]) {
   const size_t first = strcspn(v->name, ",");
@@ -112,7 +113,7 @@ static fold_status take_side(const struct fold_order_side *side, const struct fo
   return fold_tree_fingerprint(&v->tree, &told->fingerprint);
 }
 
-/* Either tree may have the join that the other has not. */
+/* Tries both ways, since either tree may have the join that the other lacks. */
 static fold_status find_difference(const struct fold_tree *a, const struct fold_tree *b, bool *differ, uint32_t *i,
                                    uint32_t *j) {
   FOLD_TRY(fold_tree_difference(a, b, differ, i, j));
@@ -128,7 +129,8 @@ static void tell_trees(const struct fold_revealed v[2], uint32_t i, uint32_t j, 
            terms_of_both(&v[1].tree, i, j));
 }
 
-/* One tree, and what else may differ; of shorter rows nothing is told. */
+/* Both sides have the same tree: says what else differs. If nothing does, it says so only for rows as long as the
+ * case's (`whole`). */
 static void tell_same(const struct fold_revealed v[2], bool whole, struct fold_order_change *change) {
   const struct fold_tree_arithmetic *a = &v[0].how, *b = &v[1].how;
   char order[WORDS];
@@ -172,7 +174,7 @@ static fold_status tell(const struct fold_revealed v[2], bool whole, bool unknow
   return fold_ok();
 }
 
-/* As many terms as the case has; or fewer, where these are too many to be asked for; 0: none. */
+/* How many terms to ask for: the case's, or fewer if these take too long; 0: none. */
 static size_t terms_for(const struct fold_order_sides *sides) {
   static const size_t fewer[] = {1024, 256, 64, 16};
   const struct fold_order_side *a = &sides->side[0], *b = &sides->side[1];
@@ -197,7 +199,7 @@ static void free_sides(struct fold_revealed v[2]) {
   for (int k = 0; k < 2; k++) fold_revealed_free(&v[k]);
 }
 
-/* Where a row's place decides, the row that differed is asked alone, on both sides. */
+/* If the order depends on a row's place, only the row that differed is asked, on both sides. */
 static fold_status ask(const struct fold_trial *trial, struct fold_order_sides *sides, struct fold_revealed v[2],
                        struct fold_order_change *change) {
   const double until = fold_now() + FOLD_ORDER_SECONDS;
@@ -219,7 +221,7 @@ static fold_status explain(const struct fold_trial *trial, struct fold_order_sid
   return status;
 }
 
-/* Of shorter rows than the case's. */
+/* Says that the text is about shorter rows than the case's. */
 static void tell_terms(struct fold_order_change *change) {
   char text[sizeof change->text];
   memcpy(text, change->text, sizeof text);

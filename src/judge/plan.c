@@ -5,18 +5,19 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* Numbers of threads: its own; some that leave work uneven; more than a few processors have. */
+/* Numbers of threads: the subject's own (0); some that divide work unevenly; more than a small machine has
+ * processors. */
 static const unsigned threads[] = {0, 1, 2, 3, 4, 7, 8, 16};
 static const ptrdiff_t shifts[] = {1, 2, 3, 4, 5, 8, 16, 32};
 static const ptrdiff_t other_shifts[] = {0, 1, 2, 4, 5};
 static const unsigned out_shifts[] = {0, 1, 3, 16};
-/* Grids and blocks that leave work uneven. */
+/* Grids and blocks that divide work unevenly. */
 static const struct fold_launch grids[] = {
     {0}, {.blocks = 1}, {.blocks = 7}, {0}, {.blocks = 132}, {.block = 128}, {.block = 512, .blocks = 33}};
 
 enum { FEW = 5 }; /* runs of the longest inputs */
 
-/* What the hash turns. */
+/* The offsets that the input's hash gives to the levels of each factor. */
 struct turn {
   size_t nan, shift, other, out, scratch, side, first, last, rank, open;
 };
@@ -39,7 +40,7 @@ static struct turn turn_of(uint64_t hash) {
   return t;
 }
 
-/* Somewhere within pages that may be touched. */
+/* Arguments away from closed pages, at shifted addresses. */
 static struct fold_variation shifted(const struct turn *t, size_t i) {
   return (struct fold_variation){.shift = shifts[(i + t->shift) % COUNT(shifts)],
                                  .other_shift = other_shifts[(i + t->other) % COUNT(other_shifts)],
@@ -51,8 +52,8 @@ static struct fold_variation flush(size_t end) {
   return (struct fold_variation){.placement = end ? FOLD_AT_END : FOLD_AT_START};
 }
 
-/* Each number of threads at the start of a page, at its end, and elsewhere. Numbers rise, fall and rise, so that OpenMP makes few
- * threads anew. */
+/* Each number of threads with arguments at the start of a page, at its end, and elsewhere. The numbers rise, fall and
+ * rise again, so that OpenMP has to create few threads. */
 static size_t plan_all(const struct turn *t, struct fold_variation *plan) {
   enum { N = COUNT(threads) };
   for (size_t k = 0; k < 3 * N; k++) {
@@ -65,7 +66,7 @@ static size_t plan_all(const struct turn *t, struct fold_variation *plan) {
   return 3 * N;
 }
 
-/* Each at one end of a page, and elsewhere. */
+/* Each number of threads with arguments at one end of a page, and elsewhere. */
 static size_t plan_part(const struct turn *t, struct fold_variation *plan) {
   enum { N = COUNT(threads) };
   for (size_t k = 0; k < 2 * N; k++) {
@@ -78,7 +79,7 @@ static size_t plan_part(const struct turn *t, struct fold_variation *plan) {
   return 2 * N;
 }
 
-/* The most threads, and four other numbers, at both ends of a page and at three other places. */
+/* The largest number of threads and four others, spread over both ends of a page and three other places. */
 static size_t plan_few(const struct turn *t, struct fold_variation *plan) {
   enum { OTHERS = COUNT(threads) - 1 };
   for (size_t k = 0; k < FEW; k++) {
@@ -91,7 +92,7 @@ static size_t plan_few(const struct turn *t, struct fold_variation *plan) {
   return FEW;
 }
 
-/* Each rank is sent its part anew where the address is another, so each number of threads has one place. */
+/* Each change of address sends the ranks their parts again, so each number of threads has one place only. */
 static size_t plan_ranks(const struct turn *t, size_t terms, struct fold_variation *plan) {
   (void)terms;
   enum { N = COUNT(threads) };

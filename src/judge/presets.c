@@ -1,4 +1,4 @@
-/* presets.c: lists of claims that have a name, and lists of claims as users write them. */
+/* presets.c: named lists of claims, and parsing of the lists that users write. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
-/* registry.c: whether a registry can be judged at all: looked at whole, before any subject runs.
+/* registry.c: checks that a whole registry can be judged, before any subject runs.
  *
- * Promised: a subject that passes names an order, a twin and an engine that exist, takes a dtype and an operation, and claims
- * nothing that no input could judge. What is wrong here is the program's own fault: no fixture, machine or user can mend it, and
- * a slip in a name must not turn a claim into a skip or a bound into another one.
+ * Promised: a subject that passes names an order, a twin and an engine that exist, takes a dtype and an operation, and
+ * claims nothing that no input could judge. A mistake here is the program's own (or the guest's): no fixture, machine
+ * or user can mend it, and a slip in a name must not turn a claim into a skip, or one bound into another.
  */
 #include <ctype.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static bool is_compensated(const struct fold_subject *s) {
   return s->method == FOLD_KAHAN || s->method == FOLD_NEUMAIER;
 }
 
-/* A name stands in globs, lists and command lines. */
+/* Names are used in globs, lists and command lines, so they may not have characters that mean something there. */
 static bool is_name(const char *name) {
   if (name == NULL || *name == '\0') return false;
   for (; *name; name++)
@@ -47,7 +47,7 @@ const struct fold_subject *fold_registry_twin(const struct fold_registry *regist
 
 #define WRONG(...) return fold_error(FOLD_ENVIRONMENT, __VA_ARGS__)
 
-/* Whether its order says what becomes of a term, for each of its problems; and its engine takes their inputs. */
+/* For each of the subject's problems: its order must say how terms are made, and its engine must take the inputs. */
 static fold_status check_problems(const struct fold_subject *s) {
   const struct fold_order *order = s->order ? fold_order_find(s->order) : NULL;
   for (int p = 0; p < FOLD_PROBLEMS; p++) {
@@ -60,7 +60,7 @@ static fold_status check_problems(const struct fold_subject *s) {
   return fold_ok();
 }
 
-/* Its terms, what they are joined in and what comes out. */
+/* The dtypes of terms, accumulator and result. */
 static fold_status check_dtypes(const struct fold_subject *s) {
   bool products = false;
   for (int p = 0; p < FOLD_PROBLEMS; p++)

@@ -1,4 +1,4 @@
-/* reveal_subject.c: a subject in a rig as a function that sums rows. */
+/* reveal_subject.c: presents a subject in a rig as a function that sums rows (reveal.h). */
 #include "reveal_subject.h"
 
 struct room {
@@ -9,7 +9,7 @@ struct room {
   char misdeed[200]; /* what a run did besides computing */
 };
 
-/* Its results may be those of what it wrote. */
+/* A run that did this may have computed its results from what it wrote. */
 static fold_status look_at(const struct fold_traces *traces, char misdeed[200]) {
   char stray[120];
   fold_traces_describe_stray(traces, stray);
@@ -27,7 +27,7 @@ fold_status fold_reveal_run(struct fold_rig *rig, const struct fold_subject *sub
   struct fold_traces traces, again;
   FOLD_TRY(fold_rig_load(rig));
   FOLD_TRY(fold_rig_run(rig, subject, request, out, &traces));
-  if (traces.unwritten) { /* or a result is the poison: of eight bits many are */
+  if (traces.unwritten) { /* or a result equals the poison, which is frequent in 8 bits */
     struct fold_request other = *request;
     other.poison = (unsigned char)~request->poison;
     FOLD_TRY(fold_rig_run(rig, subject, &other, out, &again));

@@ -1,4 +1,4 @@
-/* reveal_subject.h: the tree of a subject: the method of reveal.h over a rig. */
+/* reveal_subject.h: finds a subject's tree, by the method of reveal.h with runs in a rig. */
 #ifndef FOLD_REVEAL_SUBJECT_H
 #define FOLD_REVEAL_SUBJECT_H
 
@@ -11,7 +11,7 @@ struct fold_reveal_asked {
   enum fold_dtype dtype;
   enum fold_problem_id problem; /* a sum, or a dot product */
   size_t n;
-  size_t rows;    /* of a launch; 0: as many as make four million terms, 1,024 at most */
+  size_t rows;    /* of a launch; 0: as many as have four million terms, at most 1,024 */
   unsigned ranks; /* of an engine with ranks */
 };
 
@@ -19,7 +19,8 @@ struct fold_reveal_asked {
 fold_status fold_reveal_subject(const struct fold_subject *subject, const struct fold_reveal_asked *asked,
                                 struct fold_revealed *revealed);
 
-/* A run of the inputs as they stand in the rig. BAD_INPUT where it did something else than to compute; `misdeed` then says what. */
+/* Runs the inputs as they are in the rig. BAD_INPUT if the run changed its input, strayed or left results unwritten;
+ * `misdeed` then says what. */
 fold_status fold_reveal_run(struct fold_rig *rig, const struct fold_subject *subject,
                             const struct fold_request *request, void *out, char misdeed[200]);
 

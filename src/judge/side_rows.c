@@ -1,4 +1,5 @@
-/* side_rows.c: a side as a function that sums rows: laid as the run was whose bits differ, in a rig of its own. */
+/* side_rows.c: presents a side as a function that sums rows (reveal.h), laid out like the run whose bits differ, in a
+ * rig of its own. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,10 +8,11 @@
 #include "judge.h"
 #include "reveal_subject.h"
 
-/* Elements of a side's inputs; terms added by all launches, and launches: a row alone is one probe a launch. */
+/* Limits of a side: elements of its inputs, launches (a row alone makes one probe a launch), and terms added by all
+ * launches. */
 static const size_t MOST_ELEMENTS = 1 << 22, MOST_LAUNCHES = 1 << 14;
 static const double MOST_TERMS = 0x1p28;
-/* Launches that do not ask for pairs: of test data, of units. */
+/* Launches that do not ask for pairs: those of test data and of units. */
 enum { OTHER_LAUNCHES = 40 };
 
 static bool is_strided(const struct fold_order_side *s) { return s->col_stride > 0; }
@@ -41,7 +43,7 @@ struct laid {
   char misdeed[200];
 };
 
-/* What stands where no probe is written. */
+/* The element where no probe is written. */
 static uint64_t filling(const struct laid *l, unsigned input, bool behind) {
   const struct fold_order_side *s = l->side;
   const struct fold_format f = fold_format_of(l->summer.dtype);
@@ -57,7 +59,7 @@ static void fill(struct laid *l) {
       fold_bits_store(l->summer.dtype, fold_rig_input_at(&l->rig, k), i, filling(l, k, i >= behind));
 }
 
-/* Row r of the summer's to where the run has it. */
+/* Copies the summer's row r to where the run has it. */
 static void lay_row(struct laid *l, size_t r) {
   const struct fold_order_side *s = l->side;
   const size_t size = fold_dtype_size(l->summer.dtype), row = s->alone ? s->row : r;
@@ -139,7 +141,7 @@ fold_status fold_order_side_reveal(const struct fold_trial *trial, const struct 
   fold_status status = open_laid(&l);
   if (status.code == FOLD_OK) {
     status = fold_reveal_launches(&l.summer, revealed);
-    fold_rig_look_at_state(&l.rig, &left); /* the threads that a run changed make the next inputs */
+    fold_rig_look_at_state(&l.rig, &left); /* puts right the threads, which make the next inputs */
   }
   if (l.rig.ops) fold_rig_close(&l.rig);
   for (unsigned k = 0; k < FOLD_INPUTS; k++) free(l.summer.in[k]);

@@ -1,8 +1,10 @@
-/* steady.c: whether what refuted a claim about surroundings is there again when the same run is made again, in the same surroundings.
+/* steady.c: when a claim about surroundings is refuted, repeats the same run in the same surroundings, to see whether
+ * the subject varies by itself.
  *
- * Who varies by itself, as sums of threads in whatever sequence do, has different bits in some run of every claim; what differed in that run
- * beside says nothing. Then run_to_run is refuted, where it was asked for, and the other claim is not judged. Where it was not asked
- * for the other claim stays refuted, for it can't hold either, and the reason says why.
+ * A subject that varies by itself (for example, threads add in whatever sequence they finish) has different bits in
+ * some run for every claim, and what else was different in that run says nothing. Then run_to_run is refuted if it was
+ * asked for, and the other claim is skipped. If run_to_run was not asked for, the other claim stays refuted, for it
+ * can't hold either, and the reason says why.
  */
 #include <stdio.h>
 

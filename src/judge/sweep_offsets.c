@@ -1,19 +1,20 @@
-/* sweep_offsets.c: short rows at each offset within a cache line, the widest of which has 128 bytes. */
+/* sweep_offsets.c: short rows at each offset within a cache line; the widest lines have 128 bytes. */
 #include "bits.h"
 #include "sweep.h"
 
 enum { LINE = 128 };
 
-/* Arguments k places from an aligned one, as far as their line goes: each by itself, then all. */
+/* Which arguments lie k places from an aligned address: each by itself, then all of them. */
 enum { INPUT, OTHER_INPUT, OUTPUT, TOGETHER, WAYS };
 
-/* Places are as far apart as the smaller elements are; the larger ones begin at some of these alone. */
+/* The distance between places: the size of the smaller elements. Larger elements can begin at only some of the
+ * places. */
 static size_t narrow_size(const struct fold_trial *trial) {
   const size_t in = fold_dtype_size(trial->c->dtype), out = fold_dtype_size(fold_trial_result_dtype(trial));
   return in < out ? in : out;
 }
 
-/* How many elements lie before that byte; 0 where none begins there. */
+/* How many elements lie before byte `at`; 0 where no element begins there. */
 static size_t elements_before(size_t at, size_t size) { return at % size ? 0 : at / size; }
 
 static struct fold_variation variation(const struct fold_trial *trial, unsigned way, size_t k) {

@@ -1,10 +1,10 @@
-/* sweep_rows.c: batches of every size about a power of two, and the rows of the whole batch in other places. */
+/* sweep_rows.c: batches of every size near a power of two, and the rows of the whole batch in other places. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "sweep.h"
 
-/* Kernels choose another way of working from a power of two on. */
+/* Kernels usually change their method at a power of two. */
 static size_t next_usual(size_t rows) {
   if (rows < 9) return rows + 1;
   for (size_t power = 16;; power *= 2)
@@ -20,7 +20,7 @@ static size_t next_size(const struct fold_around *around, size_t rows) {
   return next;
 }
 
-/* Results of the leading rows as a batch of `size`. */
+/* The results of the leading rows, run as a batch of `size`. */
 struct batch {
   size_t size;
   unsigned char *results;
@@ -32,7 +32,7 @@ static bool run_batch(struct fold_trial *trial, struct fold_finding *finding, si
   return status.code == FOLD_OK;
 }
 
-/* Whether the smaller batch's rows have their bits in the larger one, too. */
+/* Whether the rows of the smaller batch have the same bits in the larger one. */
 static bool agree(const struct fold_trial *trial, const struct batch *small, const void *results,
                   struct fold_finding *finding) {
   struct fold_finding found = *finding;
@@ -50,7 +50,8 @@ static void take_sizes(struct fold_trial *trial, size_t same, size_t other, size
   fold_trial_take_sides(trial, cols, &a, &b);
 }
 
-/* Some batch of up to `most` rows is the first that has different bits. */
+/* The batch of `most` rows has different bits: finds by bisection two neighbouring sizes of which only the larger
+ * has. */
 static bool refute_by_pair(struct fold_trial *trial, const struct batch *small, size_t most,
                            struct fold_finding *finding) {
   size_t same = small->size;
@@ -97,7 +98,7 @@ bool fold_sweep_batches(struct fold_trial *trial, struct fold_finding *finding) 
   return same;
 }
 
-/* The first `by` of n bytes become the last. */
+/* Moves the first `by` of n bytes to the end. */
 static fold_status rotate(unsigned char *at, size_t n, size_t by) {
   unsigned char *head = malloc(by + 1);
   if (head == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for %zu bytes", by);
@@ -108,7 +109,7 @@ static fold_status rotate(unsigned char *at, size_t n, size_t by) {
   return fold_ok();
 }
 
-/* The first `by` rows of each input become the last. */
+/* Moves the first `by` rows of each input to the end. */
 static fold_status rotate_rows(struct fold_trial *trial, size_t by) {
   const size_t row = trial->c->cols * fold_dtype_size(trial->c->dtype);
   for (unsigned k = 0; k < trial->rig->inputs; k++)
@@ -116,7 +117,7 @@ static fold_status rotate_rows(struct fold_trial *trial, size_t by) {
   return fold_rig_load(trial->rig);
 }
 
-/* Row r's result is then the (r - by)th. */
+/* After the rotation row r's result must be at place r - by. */
 static bool judge_rotated(struct fold_trial *trial, size_t by, struct fold_finding *finding) {
   const size_t rows = trial->c->rows, size = fold_dtype_size(fold_trial_result_dtype(trial));
   fold_status status = rotate_rows(trial, by);
@@ -139,7 +140,7 @@ static bool judge_rotated(struct fold_trial *trial, size_t by, struct fold_findi
   return false;
 }
 
-/* One place on and one back, which also makes the first row the last, and the last the first; and across the middle. */
+/* Rotates by one row each way, so that the first row also becomes the last, and the last the first; then by half. */
 bool fold_sweep_places(struct fold_trial *trial, struct fold_finding *finding) {
   const size_t rows = trial->c->rows, steps[] = {1, rows - 1, rows / 2};
   for (size_t i = 0; i < sizeof steps / sizeof *steps; i++)

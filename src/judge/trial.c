@@ -1,4 +1,4 @@
-/* trial.c: the runs that judges make: each enters the trial's log, whatever it is made for. */
+/* trial.c: the runs that judges make. Each enters the trial's log, whatever it is made for. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static void note_changed_input(struct fold_traces *traces) {
   traces->wrote_input = true;
 }
 
-/* What ranks are found to have done to their parts of the input was done by the last run before. */
+/* If ranks are found to have changed their parts of the input, the last run before did it. */
 static void blame_last(struct fold_trial *trial) {
   if (trial->log.n) note_changed_input(&trial->log.run[trial->log.n - 1].traces);
 }
@@ -29,7 +29,8 @@ static fold_status enter(struct fold_trial *trial, const struct fold_logged *run
   return fold_log_add(&trial->log, run);
 }
 
-/* Of another rig than the case's nobody asks later whether its input was changed. Of host memory each run tells it. */
+/* Looks at the input before and after, since nobody asks later whether the input of another rig than the case's was
+ * changed. In host memory each run tells that itself. */
 static fold_status run_elsewhere(struct fold_trial *trial, struct fold_rig *rig, const struct fold_request *request,
                                  void *got, struct fold_traces *traces) {
   uint64_t before, after;
@@ -44,7 +45,7 @@ static fold_status run_elsewhere(struct fold_trial *trial, struct fold_rig *rig,
   return fold_ok();
 }
 
-/* The run enters the log as its last. */
+/* Enters the run as the last of the log. */
 static fold_status run_in(struct fold_trial *trial, struct fold_rig *rig, const struct fold_request *request,
                           void *got) {
   struct fold_logged run = {trial->subject, trial->why, {0}};
@@ -69,7 +70,7 @@ fold_status fold_trial_confirm_unwritten(struct fold_trial *trial, struct fold_r
   fold_status status = run_in(trial, rig, &again, second);
   struct fold_traces *other = status.code == FOLD_OK ? &trial->log.run[trial->log.n - 1].traces : NULL;
   bool unwritten = other && other->unwritten;
-  bool elsewhere = unwritten && (other->rank != 0 || traces->rank != 0); /* of rank 0 alone results are at hand */
+  bool elsewhere = unwritten && (other->rank != 0 || traces->rank != 0); /* only rank 0's results are at hand */
   traces->unwritten = elsewhere && other->unwritten_at == traces->unwritten_at;
   for (size_t r = 0; unwritten && !traces->unwritten && r < request->rows; r++) {
     traces->unwritten = is_poison((const unsigned char *)got + r * size, size, request->poison) &&
@@ -125,14 +126,14 @@ fold_status fold_trial_rerun(struct fold_trial *trial, unsigned char poison) {
   return fold_trial_run(trial, trial->rig, &request, trial->other);
 }
 
-/* What is found is the last run's of the trial's subject, for all that is known. */
+/* Enters what is found for the last run of the trial's subject: any run since the last look may have done it. */
 void fold_trial_look_at_state(struct fold_trial *trial) {
   struct fold_traces last;
   size_t at = trial->log.n;
   if (trial->looked_at == at) return;
   trial->looked_at = at;
   fold_rig_look_at_state(trial->rig, &last);
-  while (trial->log.run[at - 1].subject != trial->subject) at--; /* the first is its base run */
+  while (trial->log.run[at - 1].subject != trial->subject) at--; /* ends at its base run, which is the first */
   if (!trial->log.run[at - 1].traces.left[0]) memcpy(trial->log.run[at - 1].traces.left, last.left, sizeof last.left);
 }
 
@@ -158,19 +159,19 @@ fold_status fold_trial_look_at_input(struct fold_trial *trial) {
   return fold_ok();
 }
 
-/* What makes any other result of a row impossible. */
+/* A term that alone decides a row's result. */
 static uint64_t absorber(enum fold_dtype dtype, enum fold_op op) {
   return fold_bits_from_double(dtype, op == FOLD_MAX ? INFINITY : op == FOLD_MIN ? -INFINITY : NAN);
 }
 
-/* One row's result of the input as it stands in the rig. */
+/* One row's result for the input as it is in the rig. */
 static fold_status result_of(struct fold_trial *trial, size_t row, uint64_t *bits) {
   FOLD_TRY(fold_trial_rerun(trial, 0x33));
   *bits = fold_bits_load(fold_trial_result_dtype(trial), trial->other, row);
   return fold_ok();
 }
 
-/* Each term but one with the other sign: what is special stays so. Done twice it is undone. */
+/* Flips the sign of each term but one: special values stay special. A second call undoes it. */
 static fold_status negate_others(struct fold_trial *trial, size_t at) {
   enum fold_dtype dtype = trial->c->dtype;
   uint64_t sign = fold_format_of(dtype).sign;
@@ -183,10 +184,11 @@ static fold_status negate_others(struct fold_trial *trial, size_t at) {
   return fold_rig_load(trial->rig);
 }
 
-/* A subject that never looks at the term gives a result without it for every input; one that keeps results by whatever part of the
- * input, or by its address, has none of an input that is another in every term and lies where none has been. */
+/* Tells a subject that never looks at the term from one that returned a stored result. For an input that differs in
+ * every other term and lies where none has been there is no stored result. So only a subject that looks at the term
+ * gives `bits` there. */
 static fold_status looks_at(struct fold_trial *trial, size_t at, size_t row, uint64_t bits, bool *looks) {
-  enum { NOWHERE_ELSE = 11 }; /* of no other run */
+  enum { NOWHERE_ELSE = 11 }; /* no other run has this shift */
   uint64_t got = 0;
   FOLD_TRY(negate_others(trial, at));
   FOLD_TRY(fold_rig_move(trial->rig, NOWHERE_ELSE));

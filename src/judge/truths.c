@@ -42,7 +42,8 @@ fold_status fold_truths_row(struct fold_truths *truths, size_t row, const struct
   return status;
 }
 
-/* Read with more bits than any exact sum has: a text that is rounded even so is no exact sum. Zeros keep their signs. */
+/* Reads the stated sum with more bits than any exact sum has: if it is rounded even so, it is no exact sum. Zeros keep
+ * their signs. */
 fold_status fold_truths_check_expected(struct fold_truths *truths) {
   const struct fold_case *c = truths->c;
   const struct fold_truth *truth;
@@ -68,7 +69,7 @@ fold_status fold_truths_telling(struct fold_truths *truths, const struct fold_su
   const struct fold_case *c = truths->c;
   const enum fold_dtype usual = fold_accumulator_of(c->dtype);
   struct fold_arithmetic how = fold_subject_arithmetic(subject, c->dtype);
-  /* Trees in a wider accumulator take long: for them dtype.def's speaks. */
+  /* Trees in a wider accumulator take long: dtype.def's accumulator answers for these. */
   if (fold_format_holds(fold_format_of(how.accumulator), fold_format_of(usual))) how.accumulator = usual;
   enum fold_telling *known = &truths->telling[how.accumulator][how.result];
   const struct fold_call call = {
@@ -82,9 +83,9 @@ enum fold_dtype fold_evidence_result_dtype(const struct fold_evidence *e) {
   return fold_subject_result(e->subject, e->truths->c->dtype);
 }
 
-/* What was added up on a host, alone or by ranks, is judged by wide arithmetic, which shares no addition with it; a GPU's
- * sums by the native replay, which the host's subjects have certified, and which is fast enough for large inputs. A method of
- * its own, or an accumulator, has a replay of its own. */
+/* Sums made on the host, by one process or by ranks, are compared with a replay in wide arithmetic, which shares no
+ * addition with them. A GPU's sums are compared with the native replay, which the host's subjects have certified, and
+ * which is fast enough for large inputs. Other methods or accumulators than the usual have the wide replay too. */
 fold_status fold_evidence_replay(const struct fold_evidence *e, const void **results) {
   struct fold_truths *truths = e->truths;
   const struct fold_case *c = truths->c;

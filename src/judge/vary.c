@@ -1,4 +1,4 @@
-/* vary.c: the runs of a plan, and whose difference it is. */
+/* vary.c: makes the runs of a plan, and finds which factor a difference is due to. */
 #include "vary.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "bits.h"
 #include "judge.h"
 
-/* The factors whose claims are asked for: over ranks and on a device, what a subject does not promise is not varied. */
+/* The factors whose claims are asked for. Over ranks and on a device no other factor is varied. */
 static unsigned factors_asked(const struct fold_trial *trial) {
   return (trial->asked & FOLD_CLAIM(FOLD_LAUNCH_INVARIANT) ? FOLD_VARIES_LAUNCH : 0u) |
          (trial->asked & FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT) ? FOLD_VARIES_ADDRESS : 0u) |
@@ -43,7 +43,8 @@ static size_t changed_term(const struct fold_trial *trial) {
   return trial->input_hash % fold_case_all_elements(trial->c);
 }
 
-/* Makes the first input the second one, or the other way round. Both hashes are known, which spares two readings of it a run. */
+/* Turns the first input into the second one, or back. Both hashes are known, which saves each run from reading the
+ * input twice. */
 static fold_status flip(struct fold_trial *trial, bool to_second) {
   size_t at = changed_term(trial);
   uint64_t former;
@@ -121,7 +122,8 @@ fold_status fold_trial_vary(struct fold_trial *trial, const struct fold_variatio
 fold_status fold_trial_try(struct fold_trial *trial, const struct fold_variation *how, struct fold_varied *seen) {
   *seen = (struct fold_varied){.how = *how};
   FOLD_TRY(run_varied(trial, how));
-  /* What it read beside its input is zero there, and NaN elsewhere: its bits say nothing of addresses. */
+  /* A run that read beside its input found zeros in an open page, where others find NaN: so its bits say nothing about
+   * addresses. */
   if (how->open && trial->log.run[trial->log.n - 1].traces.out_of_bounds) {
     struct fold_variation closed = *how;
     closed.open = false;
@@ -131,7 +133,7 @@ fold_status fold_trial_try(struct fold_trial *trial, const struct fold_variation
   return fold_ok();
 }
 
-/* Where that launch is not one of its own, what else is varied. */
+/* Where the subject does not take that launch, varies the rest. */
 static fold_status run_step(struct fold_trial *trial, const struct fold_variation *step, struct fold_varied *seen) {
   fold_status status = fold_trial_vary(trial, step, seen);
   if (status.code != FOLD_UNSUPPORTED || !(fold_variation_factors(step) & FOLD_VARIES_LAUNCH)) return status;
@@ -165,7 +167,7 @@ static bool fail(struct fold_finding *finding, fold_status status) {
   return false;
 }
 
-/* By the one argument that has to lie elsewhere, where one is enough. */
+/* If moving one argument is enough, refutes by that one. */
 static bool refute_by_least(struct fold_trial *trial, struct fold_finding *finding, const struct fold_varied *seen) {
   const struct fold_variation *v = &seen->how;
   const struct fold_variation parts[] = {{.shift = v->shift, .second = v->second},
@@ -187,8 +189,8 @@ bool fold_varied_same(const struct fold_varied *a, const struct fold_varied *b) 
   return a->same == b->same && (a->same || a->hash == b->hash);
 }
 
-/* A run with different bits. It refutes this factor's claim if the factor alone gives different bits, or if two runs that differ in it alone
- * do: without it the bits are not these. */
+/* Decides whether a run with different bits refutes this factor's claim. It does if varying the factor alone gives
+ * different bits, or if the run without this factor has other bits than this one. */
 static bool blame(struct fold_trial *trial, struct fold_finding *finding, const struct fold_varied *seen,
                   enum fold_factor factor) {
   struct fold_variation own = fold_variation_part(&seen->how, factor),
@@ -203,7 +205,8 @@ static bool blame(struct fold_trial *trial, struct fold_finding *finding, const 
   return fold_varied_same(&without, seen) || fold_find_varied(trial, finding, seen);
 }
 
-/* Of the first input, where that shows it too; and without NaN in the output: who reads it breaks another claim. */
+/* Refutes by the first input if that shows the difference too, and without NaN in the output: a subject that reads the
+ * NaN breaks another claim. */
 static bool blame_plainly(struct fold_trial *trial, struct fold_finding *finding, struct fold_varied seen,
                           enum fold_factor factor) {
   struct fold_variation first = seen.how;
@@ -236,7 +239,7 @@ static bool judge_step(struct fold_trial *trial, struct fold_finding *finding, c
   return seen.same || blame_plainly(trial, finding, seen, factor);
 }
 
-/* Results that are kept from run to run would hide what is varied. Where run_to_run was judged, it has asked. */
+/* Results stored from run to run would hide what is varied, so this looks for them, unless run_to_run has done so. */
 static bool ask_whether_kept(struct fold_trial *trial, struct fold_finding *finding) {
   bool kept;
   if (fold_trial_terms(trial) == 0 || trial->foreign > 0) return true;
@@ -258,7 +261,7 @@ bool fold_judge_varied(struct fold_trial *trial, struct fold_finding *finding, e
   return true;
 }
 
-/* Whether there was a run at that end of a page, of whatever else it was a variation. */
+/* Whether some run had its arguments at that end of a page, whatever else it varied. */
 static bool was_at(const struct fold_trial *trial, enum fold_placement placement) {
   for (size_t i = 0; i < trial->varied.n; i++)
     if (trial->varied.at[i].how.placement == placement) return true;

@@ -4,7 +4,8 @@
  * run's bits, supports both launch_invariant and alignment_invariant. If it has different bits, runs that differ in less decide which of
  * them is refuted. A run that was made for one claim is not repeated for another.
  *
- * On the host every other run has a second input, with one term's last bit changed. So a stored result can't pass.
+ * On the host every second run has another input, in which one term's last bit is changed: so a subject can't pass by a
+ * stored result.
  */
 #ifndef FOLD_VARY_H
 #define FOLD_VARY_H
@@ -14,10 +15,10 @@
 /* A run that was made. */
 struct fold_varied {
   struct fold_variation how;
-  bool same; /* the base run's bits in every row */
+  bool same; /* every row has the base run's bits */
   size_t row;
   uint64_t got, want;
-  uint64_t hash; /* of its results, where they are not the base run's */
+  uint64_t hash; /* of its results, if they are not the base run's */
   bool read_nan; /* some result is NaN where the base run's is not */
 };
 
@@ -32,18 +33,19 @@ struct fold_finding;
 
 /* Whether launches can be varied at all: not of whom the claim about them is known to be unseen. */
 bool fold_trial_takes_launches(const struct fold_trial *trial);
-/* Makes that run, unless it was made; UNSUPPORTED where the subject takes no such launch. trial->other is not kept. */
+/* Makes that run, unless it was made before. UNSUPPORTED where the subject takes no such launch. Overwrites
+ * trial->other. */
 fold_status fold_trial_vary(struct fold_trial *trial, const struct fold_variation *how, struct fold_varied *seen);
-/* The same, made whatever was made before, and not kept. */
+/* The same, but always makes the run, and does not remember it. */
 fold_status fold_trial_try(struct fold_trial *trial, const struct fold_variation *how, struct fold_varied *seen);
 /* Whether both have the same bits. */
 bool fold_varied_same(const struct fold_varied *a, const struct fold_varied *b);
-/* Refutes by a run with different bits: false. */
+/* Refutes by a run with different bits; returns false. */
 bool fold_find_varied(struct fold_trial *trial, struct fold_finding *finding, const struct fold_varied *seen);
-/* Judges one factor by the trial's plan; false when the finding is closed. *ran: how many runs of it could be made. */
+/* Judges one factor by the trial's plan; false when the finding is closed. *ran: how many runs varied it. */
 bool fold_judge_varied(struct fold_trial *trial, struct fold_finding *finding, enum fold_factor factor, size_t *ran);
-/* Makes the runs that claims over all runs are judged by and that no judge made yet: of a host's subject the whole plan, whatever it
- * promises; of ranks' those between closed pages. */
+/* Makes the runs which claims over all runs need and no judge has made yet: for a subject on the host the whole plan,
+ * whatever it promises; over ranks those between closed pages. */
 fold_status fold_trial_guard(struct fold_trial *trial);
 
 #endif

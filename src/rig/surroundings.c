@@ -166,8 +166,7 @@ static void look_at_locale(char changed[80]) {
 
 static sigset_t mask_now(void) {
   sigset_t mask;
-  memset(&mask, 0,
-         sizeof mask); /* sigemptyset and the system set only the bits of signals that exist; all are compared */
+  memset(&mask, 0, sizeof mask); /* neither the system nor sigemptyset sets bits of signals that don't exist */
   pthread_sigmask(SIG_SETMASK, NULL, &mask);
   return mask;
 }
