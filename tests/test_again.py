@@ -6,6 +6,7 @@ import gzip
 import json
 import pathlib
 import random
+import re
 import tempfile
 
 from recorded import MUTANTS, build_liars, expect, lines_of, put, run, write_records
@@ -18,7 +19,7 @@ def check_held(folder):
             ("bounded", "compensated", "faithful", "correctly_rounded", "replays", "same_bits_as")]
     for name in ("v.jsonl", "r.jsonl"):
         _, said = run("judge", name, cwd=folder, code=0)
-        expect(rf", 0 could not be made again, 0 contradictions; {len(held)} held, 0 refuted, ", said)
+        expect(rf", 0 could not be made again, 0 contradictions(; |\n.*\n){len(held)} held, 0 refuted, ", said)
     lines = lines_of(folder / "r.jsonl")
     texts = (folder / "r.jsonl").read_text().splitlines(True)
     middle = texts[1:-1]
@@ -27,13 +28,13 @@ def check_held(folder):
     with gzip.open(folder / "many" / "a.jsonl.gz", "wt") as file:
         file.writelines([texts[0], *middle, texts[-1]])
     _, said = run("judge", "many", cwd=folder, code=0)
-    expect(rf"; {len(held)} held, 0 refuted, ", said)
+    expect(rf"(; |^){len(held)} held, 0 refuted, ", said)
     assert "ALTERED" not in said, said
     strangers = [dict(line, **{key: "a/" + line[key] for key in ("subject", "twin") if key in line}) for line in lines]
     del strangers[0]["closing_line"]
     put(folder / "s", strangers[:-1])
     _, said = run("judge", "s", cwd=folder, code=0)  # by what they declare: of an order whatever it promises
-    expect(rf"0 could not be made again, 0 contradictions; {len(held)} held, 0 refuted, ", said)
+    expect(rf"0 could not be made again, 0 contradictions(; |\n.*\n){len(held)} held, 0 refuted, ", said)
     compressed = (folder / "many" / "a.jsonl.gz").read_bytes()
     (folder / "many" / "a.jsonl.gz").write_bytes(compressed[: len(compressed) // 2])
     _, said = run("judge", "many", cwd=folder, code=2)
@@ -54,7 +55,7 @@ def check_full(folder):
     run("record", "--engine", "host", "-s", "host/exact,rows/par_16", "-f", "normal/f32/sum/1000x8/seed1", "--jsonl", "full", "--full", cwd=folder, code=0)
     for name in ("part", "full"):
         _, said = run("judge", name, cwd=folder, code=0)
-        expect("2 results judged, 0 could not be made again, 0 contradictions; 4 held", said)
+        expect(r"2 results judged, 0 could not be made again, 0 contradictions(; |\n.*\n)4 held", said)
     lines = lines_of(folder / "full")
     assert len(lines[1]["results"]) == 1000
     lines = [{key: value for key, value in line.items() if key not in ("order", "method")} for line in lines[:-1]]
@@ -148,7 +149,7 @@ FIELDS = [
     ("guest", True, 1, "^CONTRADICTS: .*it declares 'guest', and the one here has it not"),
     ("peer", True, 1, "^CONTRADICTS: .*it declares 'peer', and the one here has it not"),
     ("any_gpu", True, 1, "^CONTRADICTS: .*it declares 'any_gpu', and the one here has it not"),
-    ("promised", False, 1, "^CONTRADICTS: .*it says that replays is not promised, and the subject here promises it"),
+    ("promised", False, 1, "^CONTRADICTS: .*it says that bounded is not promised, and the subject here promises it"),
     ("claim", "correctly_rounded", 1, "^CONTRADICTS: .*it says that correctly_rounded is promised, and the subject here does not"),
     ("claim", "replay", 2, "f:1: a record of type judgement has the claim 'replay': no such is known"),
     ("ranks", 7, 1, "^CONTRADICTS: .*ranks, on an engine that has none"),
@@ -175,15 +176,23 @@ FIELDS = [
     ("results_xxh3", None, 1, "^CONTRADICTS: .*results without their hash"),
     ("engine", "hots", 2, "f:1: a record of type judgement has the engine 'hots': no such is known"),
     ("schema", 3, 2, "schema 3: written by a newer foldproof, this one reads schemas 1 to 2"),
-    ("verdict", "refuted", 1, "^CONTRADICTS: .*it says that replays is refuted; the results say held"),
+    ("verdict", "refuted", 1, "^CONTRADICTS: .*it says that bounded is refuted; the results say held"),
     ("got", "0x3f800000", 1, "^CONTRADICTS: .*row 0 got 0x3f800000, and result 0 is 0x"),
+    ("got", "0x3f800000", 1, "^CONTRADICTS: .*got of bounded: it says \"0x3f800000\"; its results and input give \"0xbfa81539\""),
+    ("want", "0xbfa81539", 1, "^CONTRADICTS: f:1: host/numpy on host: normal/f32/sum/1x33/seed1: want of bounded: it says \"0xbfa81539\"; its results and input give \"0xbfa8153a\""),
+    ("ulps", 0.5, 1, "^CONTRADICTS: .*ulps of bounded: it says 0.5; its results and input give 0.875$"),
+    ("ulps", None, 1, "^CONTRADICTS: .*ulps of bounded: it says nothing; its results and input give 0.875$"),
+    ("bound_fraction", 0.009, 1, "^CONTRADICTS: .*bound_fraction of bounded: it says 0.00\\d*; its results and input give 0.0097"),
+    ("rows_judged", 1, 1, "^CONTRADICTS: .*rows_judged of bounded: it says 1; its results and input give nothing$"),
+    ("rows_without_bound", 1, 1, "^CONTRADICTS: .*rows_without_bound of bounded: it says 1; its results and input give nothing$"),
+    ("telling", True, 1, "^CONTRADICTS: .*telling of bounded: it says true; its results and input give nothing$"),
+    ("verdict", "skipped", 1, "^CONTRADICTS: .*it says that bounded is skipped; the results say held"),
 ]
 
 
 def check_fields(folder):
     lines = lines_of(folder / "v.jsonl")
-    of = next(line for line in lines if line.get("subject") == "host/numpy" and line["case"] == "normal/f32/sum/1x33/seed1" and line["claim"] == "replays")
-    of.update(row=0, got=of["results"][0], want=of["results"][0])
+    of = next(line for line in lines if line.get("subject") == "host/numpy" and line["case"] == "normal/f32/sum/1x33/seed1" and line["claim"] == "bounded")
     put(folder / "f", [of])
     _, said = run("judge", "f", cwd=folder, code=0)
     for key, value, code, says in FIELDS:
@@ -193,16 +202,43 @@ def check_fields(folder):
         expect(says, said)
 
 
+def check_figures(folder):
+    """Each figure of each verdict is made again of results and input; what a judge of runs refuted by is its record's word."""
+    run("verify", "--engine", "host", "-s", "host/numpy,host/exact,host/sequential", "-f", "normal/f32/sum/17x257/seed1,zeros_positive/f32/sum/1x8/seed1,partial_overflow/f32/sum/1x3", "--jsonl", "w", "--in-process", cwd=folder, code=0)
+    lines = [line for line in lines_of(folder / "w") if line["type"] == "judgement"]
+    assert {line.get("telling") for line in lines} == {True, False, None}, "no idle and no telling input"
+    others = {"ulps": 0.25, "bound_fraction": 0.25, "rows_judged": 3, "rows_without_bound": 3, "telling": True}
+    altered = []
+    for line in lines:
+        altered += [dict(line, **{key: not line[key] if key == "telling" and key in line else value}) for key, value in others.items()]
+        altered += [{key: value for key, value in line.items() if key != gone} for gone in ("ulps", "bound_fraction", "telling") if gone in line]
+        altered += [dict(line, row=0, got=line["results"][0], want="0x12345678")] if line["verdict"] == "held" else []
+    put(folder / "f", lines)
+    run("judge", "f", cwd=folder, code=0)
+    for at in range(0, len(altered), 10):  # as many as are shown
+        put(folder / "f", altered[at : at + 10])
+        _, said = run("judge", "f", cwd=folder, code=1)
+        for number, line in enumerate(altered[at : at + 10], 1):
+            told = len(re.findall("^CONTRADICTS", said, re.M)) >= 10 or re.search(rf"^CONTRADICTS: f:{number}: .*: \w+ of {line['claim']}: it says ", said, re.M)
+            assert told, f"{line}: {said}"
+    done = next(line for line in lines if line["claim"] == "run_to_run")
+    varied = dict(done, verdict="refuted", reason="it varies", row=0, got="0x3f800000", want=done["results"][0])
+    put(folder / "f", [{key: value for key, value in varied.items() if key != "telling"}])
+    assert "CONTRADICTS" not in run("judge", "f", cwd=folder, code=1)[1]
+
+
 def check_told(folder):
     """What one record tells and another of the same does not; and words that would take a refutation away."""
     of = next(line for line in lines_of(folder / "v.jsonl") if line.get("subject") == "host/numpy" and line["claim"] == "replays" and line["rows"] == 1)
     mine = dict(of, subject="mine/sum", guest=True)
-    put(folder / "f", [mine, dict(mine, claim="bounded")])
+    within = next(line for line in lines_of(folder / "v.jsonl") if line["type"] == "judgement" and line["claim"] == "bounded" and (line["subject"], line["case"]) == (of["subject"], of["case"]))
+    within = dict(within, subject="mine/sum", guest=True)
+    put(folder / "f", [mine, within])
     run("judge", "f", cwd=folder, code=0)
     for other, says in ((dict(order="host/pairwise"), "it tells another case or subject than the first record of the same results"),
                         (dict(guest=False), "it tells another case or subject than the first"),
                         (dict(claim="replays", promised=False), "it says that replays is not promised, and another record of that subject promises it")):
-        put(folder / "f", [mine, dict(mine, claim="bounded", **other) if "claim" not in other else dict(mine, **other)])
+        put(folder / "f", [mine, dict(within, **other) if "claim" not in other else dict(mine, **other)])
         _, said = run("judge", "f", cwd=folder, code=1)
         expect(f"^CONTRADICTS: f:2: .*{says}", said)
     put(folder / "f", [dict(mine, claim="leaves_no_trace"), dict(mine, left="the rounding mode")])
@@ -230,14 +266,14 @@ def check_told(folder):
 ZERO = {"schema": 2, "build": "0123456789ab", "type": "judgement", "subject": "mpi/allreduce", "engine": "mpi", "peer": True, "claim": "correctly_rounded", "promised": True,
         "case": "zeros_mixed/f32/max/9x2/ranks2/seed1", "dtype": "f32", "op": "max", "rows": 9, "cols": 2, "generator": "zeros_mixed", "seed": 1,
         "input_xxh3": "0xa0bdb8a385d748a4", "ranks": 2, "verdict": "refuted", "reason": "not the number nearest to the exact result", "row": 3, "got": "0x80000000",
-        "want": "0x00000000", "known": "max and min keep or lose a NaN, and a zero's sign, by which rank has it", "results": ["0x80000000"] * 6 + ["0x00000000"] * 3,
+        "want": "0x00000000", "ulps": 0.0, "known": "max and min keep or lose a NaN, and a zero's sign, by which rank has it", "results": ["0x80000000"] * 6 + ["0x00000000"] * 3,
         "values": ["-0"] * 6 + ["0"] * 3, "results_xxh3": "0x05d8810ff92f8fe2"}
 
 
 def check_known(folder):
     """A defect that is known of the recorded version is counted as known; of another version, of other rows, or unsaid it is none."""
     here = {key: value for key, value in lines_of(folder / "v.jsonl")[0].items() if key not in ("closing_line", "mpi")}
-    permuted = dict(ZERO, claim="permutation_invariant", reason="different bits for the terms reversed")
+    permuted = {key: value for key, value in dict(ZERO, claim="permutation_invariant", reason="different bits for the terms reversed").items() if key != "ulps"}
     for version, of, code, says in (("v4.1.4", {}, 77, "known defects of .*not counted.*:\n  1 case, mpi/allreduce of Open MPI v4.1.4: .*\n0 held, 0 refuted"),
                                     ("v4.1.99", {}, 1, "^  new: not known of Open MPI v4.1.99"),
                                     ("", {}, 1, "^REFUTED"),
@@ -255,7 +291,7 @@ def check_known(folder):
 def check_measured(folder):
     """Records of older programs, from machines with eight GPUs: what they don't tell, or can't be made again, is counted and no contradiction."""
     measured = pathlib.Path(__file__).resolve().parent.parent / "ci" / "measured"
-    for name, code, says in (("h200x4/verify.jsonl.gz", 0, "[1-9]\d* could not be made again, 0 contradictions"), ("h200x8/verify.jsonl.gz", 1, ", 0 contradictions; \\d+ held, 12 refuted, "),
+    for name, code, says in (("h200x4/verify.jsonl.gz", 0, "[1-9]\d* could not be made again, 0 contradictions"), ("h200x8/verify.jsonl.gz", 1, ", 0 contradictions(; |\n(.*\n)+)\\d+ held, 12 refuted, "),
                              ("h200/peers-cccl-3.6.0.jsonl.gz", 0, ", 0 contradictions"), ("h200/atomic.jsonl", 77, ", 2 could not be made again, 0 contradictions")):
         _, said = run("judge", measured / name, cwd=folder, code=code)
         expect(says, said)
@@ -289,11 +325,11 @@ def check_arrays(folder):
     for name in ("one.npy", "two.npy"):
         gen(name, 300, 1 if name == "one.npy" else 2)
     run("record", "--engine", "host", "--subjects", "host/sequential,dot/sequential", "--npy", "one.npy", "--npy", "two.npy", "--jsonl", "arrays", cwd=folder, code=0)
-    expect("^2 results judged, 0 could not be made again, 0 contradictions; 4 held, 0 refuted, ", run("judge", "arrays", cwd=folder, code=0)[1])
+    expect(r"^2 results judged, 0 could not be made again, 0 contradictions(; |\n.*\n)4 held, 0 refuted, ", run("judge", "arrays", cwd=folder, code=0)[1])
     gen("two.npy", 300, 3)
     _, said = run("judge", "arrays", cwd=folder, code=1)
     expect(r"^CONTRADICTS: arrays:3: host/sequential on host: npy:two\.npy/f32/sum/4x300: its input, made again, has hash ", said)
-    expect("; 2 held, 0 refuted, ", said)
+    expect("(; |^)2 held, 0 refuted, ", said)
     gen("two.npy", 301, 2)
     expect(r"^SKIPPED: arrays:3: .*: the array of that name differs here$", run("judge", "arrays", cwd=folder, code=0)[1])
     (folder / "two.npy").unlink()
@@ -301,5 +337,5 @@ def check_arrays(folder):
 
 
 with tempfile.TemporaryDirectory() as scratch:
-    for check in (check_held, check_full, check_refuted, check_recorded, check_fields, check_told, check_known, check_measured, check_bits, check_arrays):
+    for check in (check_held, check_full, check_refuted, check_recorded, check_fields, check_figures, check_told, check_known, check_measured, check_bits, check_arrays):
         check(pathlib.Path(scratch))

@@ -51,7 +51,8 @@ CASES = [
     ("judgement", "promised", False, (1, 0, 0, 0), "CONTRADICTS: alt:{line}: .*it says that replays is not promised"),
     ("judgement", "order", "host/pairwise", (1, 1, 1, 0), "CONTRADICTS: alt:{line}: .*it declares order 'host/pairwise'"),
     ("judgement", "input_xxh3", "0x0123456789abcdef", (1, 1, 1, 0), "CONTRADICTS: alt:{line}: .*its input, made again, has hash"),
-    ("judgement", "telling", None, (0, 0, 0, 0), ""),
+    ("judgement", "telling", None, (1, 0, 0, 0), "CONTRADICTS: alt:{line}: .*telling of replays: it says nothing; its results and input give true"),
+    ("judgement", "ulps", 0.5, (1, 0, 0, 0), "CONTRADICTS: alt:{line}: .*ulps of replays: it says 0.5; its results and input give nothing"),
 ]
 
 

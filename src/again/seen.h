@@ -13,10 +13,12 @@ struct fold_seen {
   char hash[20];
   uint64_t told; /* hash of what the first of its records tells of its case and subject */
   bool judged;
-  uint64_t held, refuted; /* what it was judged to be, FOLD_CLAIM each */
-  uint64_t against;       /* what its records say against it (recorded.h), */
-  uint64_t said_held;     /* and for it */
-  uint64_t traced;        /* what its runs did against it, once that was told */
+  uint64_t held, refuted;        /* what it was judged to be, FOLD_CLAIM each */
+  uint64_t against;              /* what its records say against it (recorded.h), */
+  uint64_t said_held;            /* and for it */
+  uint64_t traced;               /* what its runs did against it, once that was told */
+  enum fold_telling telling;     /* of its input, */
+  size_t first_figures, figures; /* and what its judges measured: these of a list (command_judge.h) */
 };
 
 struct fold_seen_list {

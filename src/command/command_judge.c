@@ -140,6 +140,7 @@ static fold_status take(void *context, json_t *record, size_t line) {
   else
     j->without_results++;
   fold_judge_check_traces(j, record, line);
+  fold_judge_check_figures(j, record, line);
   return fold_judge_take_recorded(j, record, line, fold_judge_check_verdict(j, record, line));
 }
 
@@ -191,7 +192,7 @@ static int conclude(struct fold_judge *j) {
   if (j->foreign > FOLD_JUDGE_LINES) printf("%d of %zu skipped shown\n", FOLD_JUDGE_LINES, j->foreign);
   if (j->without_results) printf("%zu records have no results\n", j->without_results);
   printf("%zu results judged, %zu could not be made again, %zu contradictions%s", j->seen.n - j->foreign, j->foreign,
-         j->contradictions, known ? "\n" : "; ");
+         j->contradictions, known || fold_table_untold(&j->table) ? "\n" : "; ");
   fold_golden_beside(&j->golden, goldens);
   fold_table_close_line(&j->table, false, goldens, stdout);
   if (total[FOLD_REFUTED] || j->contradictions || j->altered) return 1;
@@ -218,5 +219,6 @@ int fold_command_judge(int argc, char **argv, const struct fold_registry *regist
   fold_again_close(&j.again);
   json_decref(j.environment);
   free(j.seen.at);
+  free(j.figures);
   return exit_code;
 }

@@ -9,6 +9,16 @@
 
 enum { FOLD_JUDGE_LINES = 10 };
 
+/* What a judge of results measured, but for its words (struct fold_finding). */
+struct fold_figures {
+  const struct fold_claim *claim;
+  enum fold_verdict verdict;
+  bool compared;
+  size_t comparisons, unjudged, row;
+  uint64_t got, want;
+  double ulps, fraction;
+};
+
 struct fold_judge {
   const char *folder, *jsonl, *program, *path;
   const char **paths;
@@ -19,6 +29,8 @@ struct fold_judge {
   struct fold_golden_run golden;
   struct fold_again again;
   struct fold_seen_list seen;
+  struct fold_figures *figures; /* of each result that was judged, those of its claims together */
+  size_t n_figures, figures_room;
   struct fold_table table;
   struct fold_summary summary;
   struct fold_records records;
@@ -48,6 +60,12 @@ void fold_judge_check_traces(struct fold_judge *judge, const json_t *record, siz
 void fold_judge_check_told(struct fold_judge *judge, const json_t *record, size_t line);
 /* A hash of what a record tells of its case and its subject: the same in all records of the same results. */
 uint64_t fold_judge_told(const json_t *record);
+/* Keeps what was measured of the results that are judged, and compares with it what their records tell (command_judge_figures.c). */
+fold_status fold_judge_keep_figures(struct fold_judge *judge, const struct fold_claim *claim,
+                                    const struct fold_finding *finding);
+/* Of the results that were judged last; NULL where their claim was not. */
+const struct fold_figures *fold_judge_figures(const struct fold_judge *judge, const struct fold_claim *claim);
+void fold_judge_check_figures(struct fold_judge *judge, const json_t *record, size_t line);
 /* A verdict that the record tells, of a claim that was judged again: whether it was. */
 bool fold_judge_check_verdict(struct fold_judge *judge, const json_t *record, size_t line);
 

@@ -54,9 +54,11 @@ bool fold_judge_check_verdict(struct fold_judge *j, const json_t *record, size_t
   const struct fold_claim *claim = fold_recorded_claim(record);
   const char *said = fold_record_text(record, "verdict");
   const uint64_t bit = claim ? FOLD_CLAIM(claim->id) : 0;
-  if (!j->last || !((j->last->held | j->last->refuted) & bit)) return false;
-  const char *now = fold_verdict_name(j->last->refuted & bit ? FOLD_REFUTED : FOLD_HELD);
-  const bool left_open = fold_again_is_old(record) && strcmp(said, "skipped") == 0; /* what its program did not judge */
+  const struct fold_figures *figures = claim ? fold_judge_figures(j, claim) : NULL;
+  if (!figures && !(j->last && (j->last->held | j->last->refuted) & bit)) return false;
+  const char *now = fold_verdict_name(figures ? figures->verdict : j->last->refuted & bit ? FOLD_REFUTED : FOLD_HELD);
+  /* What its program did not judge, or judged by more than it told. */
+  const bool left_open = fold_again_is_old(record) && (strcmp(said, "skipped") == 0 || strcmp(now, "skipped") == 0);
   if (strcmp(said, now) != 0 && !left_open && claim->id != FOLD_RUN_TO_RUN)
     fold_judge_say(&j->contradictions, j, line, record, "CONTRADICTS", "it says that %s is %.20s; the results say %s",
                    claim->name, said, now);

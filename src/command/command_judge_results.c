@@ -57,6 +57,7 @@ static void tell(struct judging *g, const struct fold_claim *claim, const struct
   told->claim = claim;
   told->promised = true;
   told->finding = *finding;
+  if (j->last && claim->by_order && finding->verdict == FOLD_HELD) told->finding.telling = j->last->telling;
   look_up(g);
   j->told |= bit;
   if (j->last && finding->verdict == FOLD_HELD) j->last->held |= bit;
@@ -71,7 +72,9 @@ static void tell(struct judging *g, const struct fold_claim *claim, const struct
 }
 
 static void take_finding(void *context, const struct fold_claim *claim, const struct fold_finding *finding) {
-  tell(context, claim, finding);
+  struct judging *g = context;
+  tell(g, claim, finding);
+  if (g->status.code == FOLD_OK) g->status = fold_judge_keep_figures(g->j, claim, finding);
 }
 
 static void judge_twin(struct judging *g) {
@@ -185,6 +188,7 @@ static void judge_results(struct judging *g, const struct fold_subject *subject)
   if (status.code == FOLD_OK) {
     const struct fold_evidence e = {
         .subject = subject, .truths = &j->again.remade.truths, .ranks = g->judgement.c->ranks, .results = results};
+    g->status = fold_truths_telling(e.truths, subject, &j->last->telling);
     fold_judge_evidence(&e, NULL, take_finding, g);
     if (j->keeping.folder && g->status.code == FOLD_OK) g->status = hold_against_golden(g);
   } else if (status.code == FOLD_BAD_INPUT) {

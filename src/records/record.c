@@ -184,13 +184,8 @@ static void set_results(json_t *line, const struct fold_judgement *j) {
   json_object_set_new(line, "results_xxh3", json_string(text));
 }
 
-static void set_finding(json_t *line, const struct fold_judgement *j) {
-  const struct fold_finding *f = &j->finding;
-  const bool only_ran = j->claim == NULL && j->got; /* nothing was judged */
-  if (!only_ran) json_object_set_new(line, "verdict", json_string(fold_verdict_name(f->verdict)));
-  if (f->reason[0]) json_object_set_new(line, "reason", text_value(f->reason));
+void fold_record_figures(json_t *line, const struct fold_finding *f, enum fold_dtype dtype) {
   if (f->compared) {
-    const enum fold_dtype dtype = fold_subject_result(j->subject, j->c->dtype);
     json_object_set_new(line, "row", json_integer((json_int_t)f->row));
     fold_record_bits(line, "got", dtype, f->got);
     fold_record_bits(line, "want", dtype, f->want);
@@ -203,6 +198,14 @@ static void set_finding(json_t *line, const struct fold_judgement *j) {
     json_object_set_new(line, "telling", json_boolean(f->telling == FOLD_TELLING));
   fold_record_number(line, "ulps", f->ulps);
   fold_record_number(line, "bound_fraction", f->fraction);
+}
+
+static void set_finding(json_t *line, const struct fold_judgement *j) {
+  const struct fold_finding *f = &j->finding;
+  const bool only_ran = j->claim == NULL && j->got; /* nothing was judged */
+  if (!only_ran) json_object_set_new(line, "verdict", json_string(fold_verdict_name(f->verdict)));
+  if (f->reason[0]) json_object_set_new(line, "reason", text_value(f->reason));
+  fold_record_figures(line, f, fold_subject_result(j->subject, j->c->dtype));
 }
 
 /* How the order of additions changed where an invariance was refuted. */

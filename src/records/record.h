@@ -48,6 +48,8 @@ uint64_t fold_records_sum(uint64_t sum, size_t lines, bool complete);
 void fold_record_hash(char text[24], uint64_t hash);
 /* A result's bits, in hexadecimal. */
 void fold_record_bits(json_t *object, const char *key, enum fold_dtype dtype, uint64_t bits);
+/* What a finding measured, beside its verdict and reason; its results are of that dtype. */
+void fold_record_figures(json_t *object, const struct fold_finding *finding, enum fold_dtype dtype);
 /* A judgement as an object; NULL where memory is short. */
 json_t *fold_record_of(const struct fold_judgement *judgement);
 /* A line's text, which the caller frees, and releases `line`. FOLD_ENVIRONMENT where it is not as the schema has it. */
