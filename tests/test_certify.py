@@ -170,6 +170,44 @@ def state_nothing(path, data):
             expect((ours is None) == held and (theirs is None) == held, f"{line}: {ours}, and by Python {theirs}")
 
 
+def by_hand(formats, terms, results, method="tree", bound=None, rows=1):
+    """A certificate of terms that are added in turn, or exactly; all that the checkers say of it rests on what it says."""
+    dtype, accumulator, result = formats
+    cols, size = len(terms) // rows, plain.FORMATS[dtype][0] // 8
+    hashed = hashlib.sha256(b"".join(term.to_bytes(size, "little") for term in terms)).hexdigest()
+    values = [plain.number(dtype, term) for term in terms[:cols]]
+    tree = ["tree 0,1" + "".join(f" {cols + k},{k + 2}" for k in range(cols - 2)), "fused -", f"height {cols - 1}"] if method == "tree" else []
+    height, rounds = (cols - 1 if tree else None), not plain.holds(accumulator, dtype)
+    bound = f"{plain.bound(sum(values), sum(map(abs, values)), height, cols, rounds, accumulator, result):x}" if bound is None else bound
+    return sealed(["foldproof-certificate 1", "subject s", "engine host", "case c", "generator g", "problem sum", f"dtype {dtype}", f"accumulator {accumulator}",
+                   f"result {result}", f"rows {rows}", f"cols {cols}", "input 0 " + " ".join(f"{term:x}" for term in terms), f"input-sha256 0 {hashed}",
+                   f"method {method}", "order none", *tree, f"results {results}", *[f"exact {plain.spelled(sum(values))}"] * rows, f"bound {bound}"])
+
+
+def refuse_what_no_format_has(path):
+    """A partial sum or a result that overflows is not finite, whatever the certificate says; a tree can be too high for a bound; a certificate has so many terms."""
+    large, f32 = 0x7F61B1E6, ("f32", "f32", "f32")
+    expect(checked(path, by_hand(f32, [large, large | 1 << 31, large], "7f61b1e6")) is None, "what certificates by hand are wrong in")
+    expect_refused(path, [
+        ("a partial sum beyond its accumulator", by_hand(f32, [large, large, large | 1 << 31], "7f61b1e6")),
+        ("a partial sum beyond e4m3, which has no infinity", by_hand(("e4m3",) * 3, [0x7E, 0x58, 0xFE], "58")),
+        ("a term beyond its accumulator", by_hand(("f32", "f16", "f32"), [0x47800000, 0xC7800000, 0x3F800000], "3f800000")),
+        ("a result beyond its format", by_hand(f32, [large, large], "f" * 16, "exact")),
+        ("a bound that is not finite", by_hand(("f64",) * 3, [0x7FE0000000000000] * 300, "0", "tree", "f" * 16)),
+        ("a bound of a tree that is too high", by_hand(("e5m2",) * 3, [0x3C] + [0] * 8, "3c", "tree", "0")),
+        ("a bound below zero", by_hand(("e5m2",) * 3, [0x3C] + [0] * 11, "3c", "tree", "c00d555555555556")),
+        ("more terms", by_hand(f32, [0] * 65538, "0*2", "exact", rows=2))])
+    data = by_hand(("f32", "bf16", "f32"), [0x3F800001, 0x3F808000], "40000000")  # each term is rounded to 1 before
+    expect(checked(path, data) is None and plain.check(data) is None, f"terms that are rounded first: {checked(path, data)}, {plain.check(data)}")
+    data = by_hand(("f32", "f32", "f32"), [0x3F800000], "3f800000", "exact")
+    expect_refused(path, [(spelled, data_of(data, "exact 1p0", f"exact {spelled}")) for spelled in ("01p0", "1p00", "1p-0", "2p-1", "+1p0")])
+
+
+def data_of(data, line, other):
+    """The certificate with another line."""
+    return sealed([other if text == line else text for text in lines_of(data)])
+
+
 def last_digit(value):
     return value[:-1] + ("1" if value[-1] != "1" else "2")
 
@@ -209,6 +247,7 @@ with tempfile.TemporaryDirectory() as folder:
     change_fields(path, data, {"fused": lambda v: "-", "input 1": last_digit, "bound": last_digit})
 
     spell_otherwise(path, data)
+    refuse_what_no_format_has(path)
     agree_on_any_text(path, data, 150)
     state_nothing(path, data)
     check_unreadable(folder)

@@ -239,7 +239,7 @@ static fold_status write_truths(const struct certificate *k) {
       mpz_add(magnitude, magnitude, x);
     }
     const long height = k->exact ? -1 : (long)fold_tree_height(&k->tree);
-    bound[r] = fold_cert_bound(sum, magnitude, unit, height, k->c->cols, products, format_of(accumulator_of(k)),
+    bound[r] = fold_cert_bound(sum, magnitude, unit, height, k->c->cols, products, terms, format_of(accumulator_of(k)),
                                format_of(result_of(k)));
     finite &= bound[r] != UINT64_MAX;
     const long zeros = mpz_sgn(sum) ? (long)mpz_scan1(sum, 0) : -unit;
@@ -249,7 +249,10 @@ static fold_status write_truths(const struct certificate *k) {
   mpz_clears(x, y, sum, magnitude, NULL);
   if (finite) write_patterns(k->text, "bound", FOLD_F64, bound, k->c->rows);
   free(bound);
-  return finite ? fold_ok() : fold_error(FOLD_UNSUPPORTED, "numbers that are not finite have no certificate");
+  return finite
+             ? fold_ok()
+             : fold_error(FOLD_UNSUPPORTED,
+                          "numbers that are not finite, and trees too high for the accumulator, have no certificate");
 }
 
 static void write_environment(const struct certificate *k) {

@@ -3,7 +3,8 @@
  *   foldproof-certificate 1
  *   subject, engine, case, generator      statements: who was run, on what
  *   problem sum | dot                     the terms: elements of a row of input 0, or products of two inputs'
- *   dtype, accumulator, result            formats of the terms, of each join, of the results
+ *   dtype, accumulator, result            formats of the terms, of each join (a statement where the method is exact: there are no joins), of
+ *                                         the results
  *   rows R, cols N
  *   input K PATTERNS                      R x N patterns in hexadecimal, p*k for k times p; several lines
  *   input-sha256 K HEX                    of the elements' bytes, little-endian
@@ -20,7 +21,7 @@
  *   sha256 HEX                            of all bytes before this line
  *
  * Each line ends in " #" and the CRC-32 of its number, ":" and its text before that, so that a changed bit is found in its line. All
- * roundings are to nearest even. Numbers that are not finite, and zeros that are negative, have no certificate.
+ * roundings are to nearest even, and no partial sum is beyond the accumulator's numbers. Numbers that are not finite, and zeros that are negative, have no certificate.
  */
 #include "check.h"
 
@@ -166,24 +167,32 @@ uint64_t fold_cert_pattern(const mpz_t x, int unit, const struct fold_cert_forma
   return mpz_sgn(x) < 0 ? bits | (uint64_t)1 << (f->bits - 1) : bits;
 }
 
-/* With u = 2^-p of the accumulator, h joins above each term, and one more for a rounded product, g = h u / (1 - h u):
- * g (sum of magnitudes), and n of the accumulator's smallest number for products that underflow; where the result's format is another,
+static bool holds(const struct fold_cert_format *f, const struct fold_cert_format *part) {
+  return f->precision >= part->precision && least(f) <= least(part) && f->emax >= part->emax;
+}
+
+/* With u = 2^-p of the accumulator, h joins above each term, and one more where a term is rounded first (a product, or a number that the
+ * accumulator may not hold), g = h u / (1 - h u), for h u < 1:
+ * g (sum of magnitudes), and n of the accumulator's smallest number for such terms that underflow; where the result's format is another,
  * the last rounding of what that may be: v (|exact| + that) and the result's smallest number. */
 uint64_t fold_cert_bound(const mpz_t exact, const mpz_t magnitude, int unit, long height, size_t n, bool products,
-                         const struct fold_cert_format *a, const struct fold_cert_format *r) {
+                         const struct fold_cert_format *t, const struct fold_cert_format *a,
+                         const struct fold_cert_format *r) {
   mpq_t bound, part;
   mpz_t ceiling;
+  const bool rounded = products || !holds(a, t);
+  const unsigned long h = height < 0 ? 0 : (unsigned long)height + rounded;
+  if (h >> a->precision) return UINT64_MAX;
   mpq_inits(bound, part, NULL);
   mpz_init(ceiling);
   if (height >= 0) {
-    const unsigned long h = (unsigned long)height + products;
     mpz_set_ui(mpq_numref(part), h);
     mpz_setbit(mpq_denref(part), (mp_bitcnt_t)a->precision);
     mpz_sub_ui(mpq_denref(part), mpq_denref(part), h + 1); /* mpq_init: 1 */
     mpz_mul(mpq_numref(part), mpq_numref(part), magnitude);
     mpq_canonicalize(part);
     mpq_set(bound, part);
-    mpq_set_ui(part, products ? n : 0, 1);
+    mpq_set_ui(part, rounded ? n : 0, 1);
     mpq_mul_2exp(part, part, (mp_bitcnt_t)(least(a) - unit));
     mpq_add(bound, bound, part);
   }

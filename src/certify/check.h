@@ -24,10 +24,11 @@ struct fold_cert_format {
 };
 const struct fold_cert_format *fold_cert_format_of(const char *name);
 /* Of a sum of terms (or products) in a tree of that height, h = -1 for one that is rounded from the exact value: what |result - exact|
- * is at most, as the pattern of the f64 that is not below it; UINT64_MAX where that is not finite. exact and magnitude (the sum of the
+ * is at most, as the pattern of the f64 that is not below it; UINT64_MAX where that is not finite, or the tree is too high for a bound. exact and magnitude (the sum of the
  * terms' magnitudes) are in units of 2^unit. */
 uint64_t fold_cert_bound(const mpz_t exact, const mpz_t magnitude, int unit, long height, size_t n, bool products,
-                         const struct fold_cert_format *accumulator, const struct fold_cert_format *result);
+                         const struct fold_cert_format *dtype, const struct fold_cert_format *accumulator,
+                         const struct fold_cert_format *result);
 /* x is an integer in units of 2^unit: the number of a pattern (false where that is not finite), x rounded to nearest even, and the pattern
  * of a number of the format (UINT64_MAX where it is beyond). */
 bool fold_cert_number(mpz_t x, int unit, const struct fold_cert_format *format, uint64_t bits);

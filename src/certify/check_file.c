@@ -258,16 +258,24 @@ static bool term_of(struct check *c, size_t row, size_t i, mpz_t x) {
   return finite;
 }
 
-/* Each node: the exact sum of its operands, rounded once to the accumulator; a term that is a product is rounded first, unless it is
- * fused. */
-static void add_up(struct check *c, mpz_t *node) {
-  for (size_t i = 0; i < c->cols; i++)
-    if (!c->fused[i] || c->cols == 1) fold_cert_round(node[i], c->unit, c->accumulator);
-  for (size_t k = c->cols; k < c->nodes; k++) {
+/* To the accumulator; false where that has no such number: its sum is not finite there. */
+static bool round_node(struct check *c, mpz_t node) {
+  fold_cert_round(node, c->unit, c->accumulator);
+  return fold_cert_pattern(node, c->unit, c->accumulator) != UINT64_MAX;
+}
+
+/* Each node: the exact sum of its operands, rounded once to the accumulator; a term that is a product, or that the accumulator may not hold,
+ * is rounded first, unless it is fused. */
+static bool add_up(struct check *c, size_t row, mpz_t *node) {
+  bool finite = true;
+  for (size_t i = 0; i < c->cols && finite; i++)
+    if (!c->fused[i] || c->cols == 1) finite = round_node(c, node[i]);
+  for (size_t k = c->cols; k < c->nodes && finite; k++) {
     for (uint32_t o = c->first[k - c->cols]; o < c->first[k - c->cols + 1]; o++)
       mpz_add(node[k], node[k], node[c->child[o]]);
-    fold_cert_round(node[k], c->unit, c->accumulator);
+    finite = round_node(c, node[k]);
   }
+  return finite || fail(c, "row %zu: a partial sum is beyond the accumulator's numbers", row);
 }
 
 static bool same_exact(const mpz_t exact, int unit, const char *text) {
@@ -298,9 +306,10 @@ static bool read_row(struct check *c, size_t row, mpz_t *node, mpz_t *truth) {
 static bool check_result(struct check *c, size_t row, mpz_t *node, mpz_t *truth) {
   mpz_t *root = c->exact ? &truth[0] : &node[c->nodes - 1];
   if (!read_row(c, row, node, truth)) return false;
-  if (!c->exact) add_up(c, node);
+  if (!c->exact && !add_up(c, row, node)) return false;
   fold_cert_round(*root, c->unit, c->result);
   const uint64_t want = fold_cert_pattern(*root, c->unit, c->result);
+  if (want == UINT64_MAX) return fail(c, "row %zu: these terms give a result beyond its format", row);
   return want == c->results[row] || fail(c, "row %zu: these terms give %llx", row, (unsigned long long)want);
 }
 
@@ -311,12 +320,14 @@ static bool check_rows(struct check *c, mpz_t *node, mpz_t *truth) {
   for (size_t r = 0; right && r < c->rows; r++) {
     right = take(c, "exact") && read_row(c, r, node, truth);
     if (right && !same_exact(truth[0], c->unit, c->value)) right = fail(c, "row %zu: its terms have another sum", r);
-    bound[r] = fold_cert_bound(truth[0], truth[1], c->unit, c->exact ? -1 : c->height, c->cols, c->products,
+    bound[r] = fold_cert_bound(truth[0], truth[1], c->unit, c->exact ? -1 : c->height, c->cols, c->products, c->dtype,
                                c->accumulator, c->result);
   }
   right = right && take_patterns(c, "bound", "", c->rows, said);
   for (size_t r = 0; right && r < c->rows; r++)
-    right = said[r] == bound[r] || fail(c, "row %zu: it is %llx", r, (unsigned long long)bound[r]);
+    right = bound[r] == UINT64_MAX
+                ? fail(c, "row %zu: there is none for such a height, or it is not finite", r)
+                : said[r] == bound[r] || fail(c, "row %zu: it is %llx", r, (unsigned long long)bound[r]);
   free(said);
   free(bound);
   return right;
@@ -351,6 +362,7 @@ static bool check_all(struct check *c) {
       !take_format(c, "accumulator", &c->accumulator) || !take_format(c, "result", &c->result) ||
       !take_number(c, "rows", MOST_TERMS, &c->rows) || !take_number(c, "cols", MOST_TERMS, &c->cols))
     return false;
+  if (c->cols && c->rows > MOST_TERMS / c->cols) return fail(c, "more than %d terms", MOST_TERMS);
   c->unit = c->products ? -2148 : -1074;
   c->results = calloc(c->rows + 1, sizeof *c->results);
   if (c->rows == 0 || c->cols == 0 || !c->results) return fail(c, "at least one term of one row");
