@@ -99,7 +99,7 @@ static bool overflow_is_certain(struct fold_bound_terms *t, mpfr_srcptr error) {
   return fold_reaches_overflow(t->result, t->scratch) || fold_reaches_overflow(t->accumulator, t->scratch);
 }
 
-/* What may come instead of a finite result. */
+/* Sets what may come instead of a finite result. */
 static void set_outcomes(struct fold_bound_terms *t, mpfr_srcptr error, struct fold_outcomes *outcomes) {
   const enum fold_dtype dtype = t->how.result;
   int sign = mpfr_signbit(t->truth->exact) != 0;
@@ -111,7 +111,7 @@ static void set_outcomes(struct fold_bound_terms *t, mpfr_srcptr error, struct f
     mpfr_add(t->scratch, t->magnitude, error, MPFR_RNDU);
     right = fold_reaches_overflow(t->result, t->scratch);
     outcomes->finite = !overflow_is_certain(t, error);
-    /* An error above |s| may turn its sign; that of a product is always right. */
+    /* An error above |s| may change the sign of a sum; the sign of a product is always right. */
     mpfr_abs(t->scratch, t->truth->exact, MPFR_RNDD);
     mpfr_sub(t->scratch, error, t->scratch, MPFR_RNDU);
     wrong = sum && fold_reaches_overflow(t->result, t->scratch);
@@ -124,7 +124,8 @@ static void set_outcomes(struct fold_bound_terms *t, mpfr_srcptr error, struct f
   outcomes->nan = outcomes->nan || (sum && t->partial[0] && t->partial[1]);
 }
 
-/* Adds the error of the last rounding to the dtype of the result: all of it is known of an exact accumulator. */
+/* Adds the error of the last rounding, to the dtype of the result. If the accumulator is exact, this is the only
+ * error. */
 static void round_last(struct fold_bound_terms *t, bool exact, mpfr_t error) {
   const enum fold_dtype dtype = t->how.result;
   if (exact) {
@@ -144,7 +145,8 @@ static void round_last(struct fold_bound_terms *t, bool exact, mpfr_t error) {
   mpfr_add(error, error, half, MPFR_RNDU);
 }
 
-/* Gamma of the height, or of 0 where none is needed; false where it has no theorem: then, for sums by height, (n - 1) u. */
+/* Sets gamma for the height, or for 0 if no gamma is needed. If the theorem does not hold at that height, takes (n - 1)
+ * u for sums by height; else returns false. */
 static bool set_gamma_of_height(struct fold_bound_terms *t, bool needed, bool by_height) {
   if (set_gamma(t->gamma, needed ? t->height : 0, t->u)) return true;
   if (by_height && t->truth->factors == 1) return mpfr_set_uj_2exp(t->gamma, t->truth->n - 1, t->u, MPFR_RNDU), true;
@@ -152,7 +154,8 @@ static bool set_gamma_of_height(struct fold_bound_terms *t, bool needed, bool by
   return false;
 }
 
-/* Beside an infinity, which the finite terms' own partial sums of the other sign turn into NaN. */
+/* Whether an infinite term may meet the opposite infinity, to which the partial sums of the finite terms overflow; that
+ * is NaN. */
 static bool finite_terms_may_overflow(struct fold_bound_terms *t, bool negative) {
   const bool exact = fold_sums_are_exact(t);
   set_gamma_of_height(t, !exact, t->how.method == FOLD_PLAIN);
@@ -160,7 +163,7 @@ static bool finite_terms_may_overflow(struct fold_bound_terms *t, bool negative)
   return t->partial[negative];
 }
 
-/* Of terms that are not finite. */
+/* What may come if some terms are not finite. */
 static void special_outcomes(struct fold_bound_terms *t, struct fold_outcomes *outcomes) {
   const struct fold_truth *truth = t->truth;
   const struct fold_running_product *running = t->running;
@@ -202,7 +205,7 @@ static fold_status find(struct fold_bound_terms *t, struct fold_outcomes *outcom
   return status;
 }
 
-/* Formats without infinities have NaN in their stead. */
+/* A format without infinities has NaN instead of them. */
 static void rename_infinities(struct fold_arithmetic how, struct fold_outcomes *outcomes) {
   if (fold_format_of(how.accumulator).infinities && fold_format_of(how.result).infinities) return;
   outcomes->nan |= outcomes->infinite[0] || outcomes->infinite[1];
@@ -215,7 +218,7 @@ fold_status fold_bound_outcomes(struct fold_arithmetic how, const struct fold_tr
   *outcomes = (struct fold_outcomes){0};
   mpfr_set_ui(bound, 0, MPFR_RNDU);
   if (truth->op != FOLD_SUM && truth->op != FOLD_PROD) return fold_no_bound("max and min round nothing");
-  if (how.method == FOLD_EXACT) how.accumulator = how.result; /* it has none */
+  if (how.method == FOLD_EXACT) how.accumulator = how.result; /* an exact sum has no accumulator */
   struct fold_bound_terms t = {.how = how, .truth = truth, .running = running, .result = fold_format_of(how.result)};
   t.accumulator = fold_format_of(how.accumulator);
   const size_t rounded = truth->factors == 1 && fold_format_holds(t.result, fold_format_of(truth->dtype)) ? 2 : 1;

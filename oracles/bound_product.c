@@ -27,14 +27,14 @@ bool fold_products_are_exact(const struct fold_bound_terms *t) {
   return truth->least_exponent >= t->accumulator.emin && mpfr_get_exp(truth->largest) <= t->accumulator.emax + 1;
 }
 
-/* B (1 + gamma), into the scratch. */
+/* B (1 + gamma), in the scratch number. */
 static mpfr_ptr largest_partial(struct fold_bound_terms *t) {
   mpfr_add_ui(t->scratch, t->gamma, 1, MPFR_RNDU);
   mpfr_mul(t->scratch, t->scratch, t->truth->largest, MPFR_RNDU);
   return t->scratch;
 }
 
-/* (n - 1) tau B (1 + gamma), and 0 where nothing is below the normal range. */
+/* Adds (n - 1) tau B (1 + gamma), or 0 if nothing falls below the normal range. */
 static void add_underflow(struct fold_bound_terms *t, mpfr_t error) {
   if (t->truth->least_exponent >= t->accumulator.emin + 1) return;
   mpfr_mul_2si(t->scratch, largest_partial(t), t->accumulator.emin - t->accumulator.precision, MPFR_RNDU);
@@ -42,8 +42,9 @@ static void add_underflow(struct fold_bound_terms *t, mpfr_t error) {
   mpfr_add(error, error, t->scratch, MPFR_RNDU);
 }
 
-/* k = n - 1 roundings, k u < 1/2, change a partial product by a factor of (1 - u)^k >= 1/2 or more; the exact ones are 2^least or more.
- * A zero factor makes a finite result an exact zero, whatever underflows beside it. */
+/* k = n - 1 roundings with k u < 1/2 change a partial product by a factor of at least (1 - u)^k >= 1/2; the exact
+ * partial products are at least 2^least. With a zero factor a finite result is an exact zero, whatever underflows
+ * beside it. */
 static fold_status any_order(struct fold_bound_terms *t, struct fold_outcomes *outcomes, mpfr_t error) {
   const struct fold_truth *truth = t->truth;
   bool zero = mpfr_zero_p(t->magnitude);
@@ -59,7 +60,7 @@ static fold_status any_order(struct fold_bound_terms *t, struct fold_outcomes *o
   return fold_ok();
 }
 
-/* Where the order is known so are its overflows, and its underflows weigh what they do there. */
+/* In a known order, the overflows are known too, and each underflow is weighed where it occurs. */
 static fold_status use_order(struct fold_bound_terms *t, struct fold_outcomes *outcomes, mpfr_t error) {
   const double value = t->running->value;
   t->partial[0] = t->partial[1] = false;

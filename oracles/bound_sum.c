@@ -35,7 +35,7 @@ static void set_sides(struct fold_bound_terms *t) {
   mpfr_div_2ui(t->side[1], t->side[1], 1, MPFR_RNDU);
 }
 
-/* The weight of the accumulator's smallest subnormal. Elements have no bit below it, products of two may have. */
+/* The exponent of the accumulator's smallest subnormal. No element has a bit below it, but a product of two may. */
 static long least_bit(const struct fold_bound_terms *t) { return fold_format_least(t->accumulator); }
 
 bool fold_product_is_rounded(const struct fold_bound_terms *t) {
@@ -90,13 +90,13 @@ static bool is_compensated(const struct fold_bound_terms *t) {
   return t->how.method == FOLD_KAHAN || t->how.method == FOLD_NEUMAIER;
 }
 
-/* A of a plain sum, of terms whose magnitudes have this sum. */
+/* Sets A of a plain sum, given the sum of its terms' magnitudes. */
 static void set_plain_error(struct fold_bound_terms *t, mpfr_srcptr sum, mpfr_t error) {
   mpfr_mul(error, t->gamma, sum, MPFR_RNDU);
   add_underflow(t, error);
 }
 
-/* F, which a partial sum may be beyond side k. */
+/* Sets F: by how much a partial sum may exceed side k. */
 static void set_partial_error(struct fold_bound_terms *t, int k, mpfr_t error) {
   if (is_compensated(t)) {
     mpfr_set_ui_2exp(error, 1, t->u + 3, MPFR_RNDU);

@@ -1,4 +1,4 @@
-/* bound_terms.h: what the files of the bounds share: the numbers that the formulas speak of. Included by bound*.c and a test. */
+/* bound_terms.h: the quantities in the formulas of the bounds, shared by bound*.c and a test. */
 #ifndef FOLD_BOUND_TERMS_H
 #define FOLD_BOUND_TERMS_H
 
@@ -17,7 +17,8 @@ struct fold_bound_terms {
   struct fold_format result, accumulator;
   int u;           /* unit roundoff 2^u */
   uint64_t height; /* roundings that a term may pass through */
-  /* Of FOLD_BOUND_BITS; whoever makes the terms has them on its stack: hundreds of thousands of results are weighed. */
+  /* Each has FOLD_BOUND_BITS and is on the stack of the function that made the terms: hundreds of thousands of results
+   * are judged. */
   mpfr_ptr gamma;     /* of height */
   mpfr_ptr magnitude; /* |s| or |p| */
   mpfr_ptr side[2];   /* P and N of a sum */
@@ -25,23 +26,25 @@ struct fold_bound_terms {
   bool partial[2]; /* a partial result may overflow to +infinity, to -infinity */
 };
 
-/* Whether every sum, or product, of terms is a number of the accumulator, or beyond its largest. The former sets the sides. */
+/* Whether each sum, or product, of any terms is a number of the accumulator or beyond its largest one. The first of the
+ * two functions also sets `side`. */
 bool fold_sums_are_exact(struct fold_bound_terms *t);
 bool fold_products_are_exact(const struct fold_bound_terms *t);
 
-/* Which infinities the partial sums of finite terms may reach; `exact`: none of them is rounded. */
+/* Sets which infinities the partial sums of finite terms may reach; `exact` says that no partial sum is rounded. */
 void fold_look_at_partial_sums(struct fold_bound_terms *t, bool exact);
 
 /* Whether a term, as a product of two factors, may be rounded to the accumulator's precision. */
 bool fold_product_is_rounded(const struct fold_bound_terms *t);
 
-/* A, the error in the accumulator, and which partial results may overflow; of a product also whether NaN may come. */
+/* Sets A, the error in the accumulator, and which partial results may overflow; for a product also whether NaN may
+ * come. */
 fold_status fold_sum_error(struct fold_bound_terms *t, struct fold_outcomes *outcomes, mpfr_t error);
 fold_status fold_product_error(struct fold_bound_terms *t, struct fold_outcomes *outcomes, mpfr_t error);
 
-/* value >= 2^(emax + 1) - 2^(emax - precision), from where on a format rounds to infinity. */
+/* value >= 2^(emax + 1) - 2^(emax - precision): from there on a format rounds to infinity. */
 bool fold_reaches_overflow(struct fold_format format, mpfr_srcptr value);
-/* UNSUPPORTED, with the reason. */
+/* FOLD_UNSUPPORTED with the reason. */
 fold_status fold_no_bound(const char *reason);
 
 #endif

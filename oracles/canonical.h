@@ -8,7 +8,7 @@
  *          for every p that is a multiple of 2 stride
  *   root   the tiles by the same tree over neighbours: stride 1, 2, 4 ... until one is left
  *
- * What lies past n does not exist: a chain ends early, and whoever has no partner moves up unchanged. An implementation may
+ * Elements past n do not exist: a chain ends early, and a partial without a partner moves up unchanged. An implementation may
  * give the missing ones the operation's true identity instead (-0 for a sum, 1, -infinity, +infinity): the bits are the
  * same. The empty row gives the operation's result of nothing (+0, 1, -infinity, +infinity).
  *

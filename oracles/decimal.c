@@ -10,7 +10,7 @@
 
 #include "exact.h"
 
-/* A million decimal digits, about. */
+/* About a million decimal digits. */
 #define FOLD_DECIMAL_BITS 3400000
 #define PLAIN_DIGITS 40
 static const char zeros[] = "0000000000000000000000000000000000000000";
@@ -22,7 +22,7 @@ static char *digits_of(mpfr_srcptr value, long *exponent) {
   mpfr_exp_t binary = mpfr_get_z_2exp(integer, value);
   mpz_abs(integer, integer);
   if (mpz_sgn(integer)) {
-    mp_bitcnt_t twos = mpz_scan1(integer, 0); /* fewer digits, and no larger power of five than needed */
+    mp_bitcnt_t twos = mpz_scan1(integer, 0); /* removing them leaves fewer digits and the smallest power of five */
     mpz_tdiv_q_2exp(integer, integer, twos);
     binary += (mpfr_exp_t)twos;
   }

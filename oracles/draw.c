@@ -12,7 +12,7 @@
 
 /* Node k < n is leaf k; node n + k is the k-th join; -1 is the starting zero. */
 struct drawing {
-  const char *leaf; /* of its index */
+  const char *leaf; /* the text before a leaf's index */
   const uint32_t *place;
   int n, joins;
   int (*child)[2];
@@ -36,7 +36,7 @@ static int join(struct drawing *c, int a, int b) {
 #define NAME(x) x##_drawing
 #include "orders.inc"
 
-/* As deep as the tree is high: at most MOST_TERMS calls. */
+/* Recurses to the height of the tree: at most MOST_TERMS calls. */
 static void write_text(const struct drawing *c, int node, FILE *out) {
   if (node < c->n) {
     fprintf(out, c->leaf, node, node);

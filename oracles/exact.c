@@ -51,8 +51,8 @@ void fold_mpfr_set_bits(mpfr_t value, enum fold_dtype dtype, uint64_t bits) {
   mpfr_set_d(value, fold_bits_to_double(dtype, bits), MPFR_RNDN);
 }
 
-/* A finite number whose leading bit weighs 2^exponent, within the format's reach, is rounded to a multiple of the unit
- * of its place: one rounding to an integer, which is below 2^precision or just that. */
+/* Rounds a finite number to a multiple of the unit of its last place. Its leading bit weighs 2^exponent, which the
+ * format has. The rounding is one rounding to an integer, which is at most 2^precision. */
 static uint64_t round_finite(struct fold_format format, mpfr_srcptr value, long exponent) {
   long field = exponent < format.emin ? 0 : exponent - format.emin;
   long unit = format.emin + field - format.precision + 1;
@@ -66,7 +66,8 @@ static uint64_t round_finite(struct fold_format format, mpfr_srcptr value, long 
   uint64_t kept = mpz_get_ui(integer);
   mpz_clear(integer);
   mpfr_clear(scaled);
-  /* The hidden bit carries into the exponent field by itself, from the largest subnormal and beyond the largest number too. */
+  /* A carry out of the significand goes into the exponent field by itself, from the largest subnormal and beyond the
+   * largest number too. */
   uint64_t pattern = ((uint64_t)field << (format.precision - 1)) + kept;
   return pattern < format.beyond ? pattern : format.beyond;
 }
@@ -79,7 +80,7 @@ uint64_t fold_mpfr_round(enum fold_dtype dtype, mpfr_srcptr value) {
   if (mpfr_zero_p(value)) return sign;
   mpfr_exp_t exponent = mpfr_get_exp(value) - 1;
   if (exponent > format.emax) return sign | format.beyond;
-  /* Below half of the smallest subnormal; the half itself, a tie to even, is left to round_finite. */
+  /* below half of the smallest subnormal; the half itself is a tie, which round_finite rounds to even */
   if (exponent < format.emin - format.precision) return sign;
   return sign | round_finite(format, value, exponent);
 }
@@ -127,7 +128,7 @@ uint64_t fold_super_close(enum fold_dtype dtype, const struct fold_super *state,
   return bits;
 }
 
-/* abs's special counts fall away: its value is that of its finite terms. */
+/* Sets abs_sum. The counts of special terms are dropped, so that the value is that of the finite terms. */
 static void close_abs(enum fold_dtype dtype, struct fold_super abs, struct fold_truth *truth) {
   truth->finite_terms = !abs.nan && !abs.positive_infinity;
   abs.nan = abs.positive_infinity = 0;
@@ -139,7 +140,7 @@ void fold_truth_all_finite(struct fold_truth *truth) {
   mpfr_set(truth->finite, truth->exact, MPFR_RNDN);
 }
 
-/* After close_abs, which knows whether all terms are finite. */
+/* Must be called after close_abs, which finds out whether all terms are finite. */
 static void close_sum(enum fold_dtype dtype, const struct fold_super *sum, struct fold_truth *truth) {
   fold_super_value(dtype, sum, truth->exact);
   if (truth->finite_terms) {
@@ -151,7 +152,7 @@ static void close_sum(enum fold_dtype dtype, const struct fold_super *sum, struc
   fold_super_value(dtype, &finite, truth->finite);
 }
 
-/* A pattern's place in the order of max and min: -0 just below +0. */
+/* A pattern's rank in the order that max and min use: -0 is just below +0. */
 static int64_t place_of(struct fold_format format, uint64_t bits) {
   return bits & format.sign ? -1 - (int64_t)(bits & ~format.sign) : (int64_t)bits;
 }

@@ -18,21 +18,21 @@ struct fold_truth {
   enum fold_dtype dtype; /* of the terms */
   enum fold_op op;
   size_t n;
-  unsigned factors; /* of a term */
+  unsigned factors; /* how many factors each term has */
   mpfr_t exact;     /* sum: exact; product: exact or, when `enclosed`, rounded towards zero; max, min: the term */
   mpfr_t exact_up;  /* product when `enclosed`: the same rounded away from zero; else equal to exact */
   bool enclosed;    /* the product was too long to hold: exact and exact_up enclose it, and round alike in each dtype */
   uint64_t rounded[FOLD_DTYPES]; /* nearest even, one rounding, subnormals included; the policy for special values */
   mpfr_t abs_sum;                /* exact sum of |x| over the finite terms */
   mpfr_t finite;                 /* sum only: the exact sum of the finite terms */
-  double condition;  /* of a sum |x| / |sum x|: infinity when it cancels to zero, NaN when not finite; 1 of others */
+  double condition;  /* sum |x| / |sum x|: infinity if terms cancel to 0, NaN if it is not finite; 1 if op is no sum */
   bool finite_terms; /* no NaN, no infinity among the terms */
-  /* Product only: partial products of any subset lie in [2^least_exponent, largest], the latter the product of the terms >= 1, rounded
-   * up. Zero terms do not count. */
+  /* Product only: the magnitude of each partial product, of whatever terms, lies in [2^least_exponent, largest].
+   * `largest` is the product of the terms >= 1, rounded up. Zero terms do not count. */
   double least_exponent;
   mpfr_t largest;
-  /* Sum only: the finite terms are multiples of 2^lowest, and not all of them of twice that; FOLD_NO_BIT when they are all
-   * zero. fold_oracle_close, which sees no terms, takes the dtype's smallest subnormal. */
+  /* Sum only: the greatest exponent such that all finite terms are multiples of 2^lowest; FOLD_NO_BIT if they are all
+   * zero. fold_oracle_close, which sees no terms, takes that of the dtype's smallest subnormal. */
   long lowest;
 };
 #define FOLD_NO_BIT LONG_MAX
@@ -43,30 +43,33 @@ void fold_truth_free(struct fold_truth *truth);
 /* Fills `truth` for n terms of dtype by superaccumulator (sum), interval product in MPFR, or a scan (max, min). */
 fold_status fold_oracle_exact(enum fold_dtype dtype, enum fold_op op, const void *in, size_t n, unsigned threads,
                               struct fold_truth *truth);
-/* The same by MPFR alone. */
+/* Fills `truth` by MPFR alone. */
 fold_status fold_oracle_mpfr(enum fold_dtype dtype, enum fold_op op, const void *in, size_t n,
                              struct fold_truth *truth);
 
-/* The same two of terms; of more than one factor only sums. */
+/* The same two oracles for general terms; terms of two factors can only be summed. */
 fold_status fold_oracle_terms(const struct fold_terms *terms, unsigned threads, struct fold_truth *truth);
 fold_status fold_oracle_mpfr_terms(const struct fold_terms *terms, struct fold_truth *truth);
 
-/* A sum's truth from the states of its n terms and of their magnitudes (fold_super_add): for sums that are nowhere whole. */
+/* The truth about a sum from two states of its n terms (fold_super_add), one of the terms and one of their magnitudes:
+ * for sums whose terms are never all in one place. */
 fold_status fold_oracle_close(enum fold_dtype dtype, const struct fold_super *sum, const struct fold_super *abs,
                               size_t n, struct fold_truth *truth);
 
-/* The weight, as an exponent of two, of the lowest bit set in any finite term; FOLD_NO_BIT where none is. On `threads` threads
- * (0: as many as there are). */
+/* The exponent of two that the lowest set bit in any finite term weighs; FOLD_NO_BIT if no bit is set. On `threads`
+ * threads (0: as many as there are). */
 long fold_lowest_bit(enum fold_dtype dtype, const void *in, size_t n, unsigned threads);
 
-/* |got - exact| of a finite result in dtype, rounded away from zero; an enclosed product counts its farther end. */
+/* |got - exact| of a finite result in dtype, rounded away from zero; for an enclosed product, the distance to the
+ * farther end. */
 void fold_truth_error(mpfr_t error, const struct fold_truth *truth, enum fold_dtype dtype, uint64_t got);
-/* a / b, 0 where a is; rounded up. */
+/* a / b, rounded up; 0 if a is 0. */
 double fold_ratio_up(mpfr_srcptr a, mpfr_srcptr b);
-/* That error in units of the last place, in dtype, of the exact result; rounded up. */
+/* An error in units of the last place that the exact result has in dtype; rounded up. */
 double fold_truth_ulps(mpfr_srcptr error, const struct fold_truth *truth, enum fold_dtype dtype);
 
-/* Closing: a state's exact value (precision is raised as needed), and its correctly rounded pattern in `to`. */
+/* A state's exact value (the precision of `value` is raised as needed); and the value correctly rounded to `to`, as a
+ * pattern. */
 void fold_super_value(enum fold_dtype dtype, const struct fold_super *state, mpfr_t value);
 uint64_t fold_super_close(enum fold_dtype dtype, const struct fold_super *state, enum fold_dtype to);
 

@@ -14,7 +14,8 @@
 
 #define CHUNK 512
 
-/* Any sum of 2^64 terms: of f64 its bits weigh from 2^-1074 to 2^1088, of products of two from 2^-2148 to 2^2112. */
+/* Wide enough for any sum of 2^64 terms: for f64 its bits weigh from 2^-1074 to 2^1088, for products of two from
+ * 2^-2148 to 2^2112. */
 static mpfr_prec_t sum_bits(const struct fold_terms *terms) { return terms->factors > 1 ? 4352 : 2304; }
 
 struct sums {
@@ -38,7 +39,7 @@ static void clear_sums(struct sums *sums) {
   mpfr_clears(sums->factor, sums->part, (mpfr_ptr)0);
 }
 
-/* Exactly, whatever the number of factors. */
+/* Sets a term exactly, whatever its number of factors. */
 static void set_term(const struct fold_terms *terms, struct sums *sums, size_t i, mpfr_t term) {
   fold_mpfr_set_bits(term, terms->dtype, fold_bits_load(terms->dtype, terms->factor[0], i));
   if (terms->factors == 1) return;
@@ -46,7 +47,8 @@ static void set_term(const struct fold_terms *terms, struct sums *sums, size_t i
   mpfr_mul(term, term, sums->factor, MPFR_RNDN);
 }
 
-/* total += the sum of n terms, or = for the first chunk: a total that starts at +0 would lose the sign of -0. */
+/* Adds the sum of n terms to the total. The first chunk sets the total, because one that starts at +0 would lose the
+ * sign of -0. */
 static int add_chunk(mpfr_t total, mpfr_t part, mpfr_ptr terms[], size_t n, bool first) {
   int inexact = mpfr_sum(part, terms, n, MPFR_RNDN) != 0;
   if (first) return inexact | (mpfr_set(total, part, MPFR_RNDN) != 0);
@@ -71,7 +73,7 @@ static fold_status sum_all(const struct fold_terms *terms, struct fold_truth *tr
       bool finite = mpfr_number_p(sums->term[i]);
       truth->finite_terms = truth->finite_terms && finite;
       if (truth->op == FOLD_SUM && mpfr_regular_p(sums->term[i])) {
-        /* |x| < 2^exp, of whose significand so many bits are needed. */
+        /* |x| < 2^exp, and this is how many bits its significand needs */
         long lowest = (long)mpfr_get_exp(sums->term[i]) - (long)mpfr_min_prec(sums->term[i]);
         if (lowest < truth->lowest) truth->lowest = lowest;
       }

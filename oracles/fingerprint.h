@@ -1,8 +1,8 @@
 /* fingerprint.h: the algebra of fingerprints, for whoever holds a tree: an order's, or one revealed from a subject.
  *
- * Promised: a leaf's hash follows from its index, a join's from the unordered pair of its children; a missing child
- * (0, a starting zero) leaves the other as it is. Equal trees up to swapped operands have equal prints; different trees
- * differ but for chance (2^-64 a pair). Not a defence against trees made to collide.
+ * Promised: the hash of a leaf follows from its index, that of a join from the unordered pair of its children. If a child is
+ * missing (0, a starting zero), the join has the hash of the other. Trees that are equal up to swapped operands have equal
+ * fingerprints; different trees have different ones except by chance (2^-64 for each pair). Trees can be made to collide.
  */
 #ifndef FOLD_FINGERPRINT_H
 #define FOLD_FINGERPRINT_H

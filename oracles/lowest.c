@@ -12,20 +12,21 @@
 /* With fewer terms a parallel region costs more than it saves. */
 #define BLOCK_TERMS 65536
 
-/* The pattern of 2^(lowest + precision - 1), or what follows the largest number where that is beyond the largest number. */
+/* The pattern of 2^(lowest + precision - 1); if that is beyond the largest number, the pattern after the largest
+ * number. */
 static uint64_t limit_of(struct fold_format f, long lowest) {
   long exponent = lowest == FOLD_NO_BIT ? f.emax + 1 : lowest + f.precision - 1;
   return exponent > f.emax ? f.beyond : (uint64_t)(exponent - f.emin + 1) << (f.precision - 1);
 }
 
-/* Of a magnitude that is neither zero nor infinity nor NaN. */
+/* The lowest bit of one magnitude that is neither zero nor infinity nor NaN. */
 static long lowest_of(struct fold_format f, uint64_t magnitude) {
   uint64_t field = magnitude >> (f.precision - 1), fraction = magnitude & f.fraction;
   return f.emin - f.precision + 1 + (field ? (long)field - 1 : 0) +
          __builtin_ctzll(field ? fraction | (f.fraction + 1) : fraction);
 }
 
-/* Zero less one is above every limit. */
+/* A zero less one wraps around, above every limit, so that zeros are passed over. */
 #define LOWEST(name, word)                                                    \
   static long lowest_##name(struct fold_format f, const void *in, size_t n) { \
     const word __attribute__((may_alias)) *x = in;                            \

@@ -1,8 +1,8 @@
 /* native.h: elements and operations in the machine's own arithmetic, to be inlined into hot loops.
  *
- * Promised: one IEEE-754 operation in the accumulator, f32 or f64, rounded to nearest even; max and min let
- * NaN through and hold -0 < +0. Needs -ffp-contract=off. The native replay and the host kernels stand on it; the wide
- * replay, which judges them, does not.
+ * Promised: one IEEE-754 operation in the accumulator, f32 or f64, rounded to nearest even; max and min propagate NaN and
+ * have -0 < +0. Needs -ffp-contract=off. The native replay and the host kernels use it; the wide replay, which judges them,
+ * does not.
  */
 #ifndef FOLD_NATIVE_H
 #define FOLD_NATIVE_H
@@ -11,7 +11,7 @@
 
 #include "bits.h"
 
-/* By the kind of a row's element: what is in memory to the accumulator, and back, rounded once, as it lies in memory. */
+/* Conversions by the C type of an element in memory: from memory to the accumulator, and back with one rounding. */
 #define FOLD_LOAD_uint16_t(name, x) fold_widen(fold_format_##name(), x)
 #define FOLD_LOAD_uint8_t FOLD_LOAD_uint16_t
 #define FOLD_LOAD_float(name, x) (x)
@@ -23,8 +23,8 @@
 typedef float fold_wide_F32;
 typedef double fold_wide_F64;
 
-/* For each dtype: fold_element_<name>, which may have been written as integers; fold_wide_<name>, the accumulator;
- * fold_load_<name>; fold_put_<name>, an element, rounded once. */
+/* For each dtype: fold_element_<name>, the C type of an element in memory, which may be an integer; fold_wide_<name>,
+ * the accumulator; fold_load_<name>; fold_put_<name>, which rounds once to an element. */
 #define FOLD_DTYPE(TAG, name, element, WIDE, ...)                                                                 \
   typedef element __attribute__((may_alias)) fold_element_##name;                                                 \
   typedef fold_wide_##WIDE fold_wide_##name;                                                                      \

@@ -26,11 +26,12 @@ enum fold_order_kind {
 #include "orders.def"
 };
 
-/* What becomes of a term that is a product of two factors. */
+/* How a term that is a product of two factors is computed. */
 enum fold_product {
-  FOLD_NO_PRODUCT,      /* the order is of elements */
-  FOLD_ROUNDED_PRODUCT, /* it is rounded to the accumulator, and joined as an element is */
-  FOLD_FUSED_PRODUCT, /* an FMA joins it to a partial, with one rounding; only where it starts a partial it is rounded by itself */
+  FOLD_NO_PRODUCT, /* terms are elements, not products */
+  FOLD_ROUNDED_PRODUCT,
+  /* the product is rounded to the accumulator and then joined like an element */
+  FOLD_FUSED_PRODUCT, /* an FMA joins it to a partial, with one rounding; where it starts a partial it is rounded alone */
 };
 
 /* One order: a row of orders.def. */
@@ -47,44 +48,47 @@ const struct fold_order *fold_order_find(const char *name);
 
 /* The replay: each row of `call` folded in this order in the dtype's accumulator (fold_accumulator_of) by native
  * arithmetic on call->launch.threads threads (0: all), then rounded once to dtype, or to another. NaN propagates in max and min, and -0 < +0 there.
- * FOLD_NO_MEMORY only where the order needs room of its own (sorted: a permutation of the row). */
+ * FOLD_NO_MEMORY only if the order needs memory of its own (sorted: a permutation of the row). */
 fold_status fold_order_replay(const struct fold_order *order, const struct fold_call *call);
 fold_status fold_order_replay_to(const struct fold_order *order, const struct fold_call *call, enum fold_dtype result);
-/* The same bits by other arithmetic, one thread: f32 through double, f64 through binary128, one rounding an operation
- * (double rounding is innocuous at 2p + 2 bits: Figueroa 1995). It judges the native replay: no flush to zero, no
- * contraction, no wrong accumulator can agree with it by accident. */
+/* The same bits by other arithmetic, on one thread: f32 through double, f64 through binary128, with one rounding for
+ * each operation (the second rounding is innocuous at 2p + 2 bits: Figueroa 1995). It judges the native replay: a flush
+ * to zero, a contraction or a wrong accumulator there cannot agree with it by accident. */
 fold_status fold_order_replay_wide(const struct fold_order *order, const struct fold_call *call);
 
-/* The replay of a method in an order, in whatever accumulator and to whatever result, by other arithmetic likewise: FOLD_PLAIN is as
- * above; of Kahan's and Neumaier's there are sums in rising index (replay_method.c says how each is defined). UNSUPPORTED for
- * everything else, and for products of two factors in an accumulator that is neither f32 nor f64. */
+/* The replay of a method in an order by other arithmetic, with any accumulator and any result dtype. FOLD_PLAIN is as
+ * above; Kahan's and Neumaier's methods have sums in rising index only (replay_method.c defines them). FOLD_UNSUPPORTED
+ * for everything else, and for products of two factors in an accumulator that is neither f32 nor f64. */
 fold_status fold_method_replay(const struct fold_order *order, struct fold_arithmetic how,
                                const struct fold_call *call);
-/* Whether there is one, of sums. */
+/* Whether fold_method_replay has that method, for sums. */
 bool fold_method_has_replay(const struct fold_order *order, enum fold_method method);
 
-/* Whether it is one tree of plain additions for all terms: then it can be seen from outside. NULL is none. */
+/* Whether the method is one tree of plain additions of all terms, which can then be seen from outside. A NULL order has
+ * no tree. */
 bool fold_order_has_tree(const struct fold_order *order, enum fold_method method);
 
-/* The tree for n terms (of a row `in`, which only the sorted order reads; may be NULL for the others). */
+/* The height of the tree for n terms. `in` is a row of them, which only the sorted order reads; it may be NULL for the
+ * others. */
 fold_status fold_order_height(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n,
                               uint64_t *height);
-/* Equal fingerprints: equal trees, up to swapping the operands of a join. */
+/* A hash of the tree: equal trees, up to swapped operands of a join, have equal fingerprints. */
 fold_status fold_order_fingerprint(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n,
                                    uint64_t *fingerprint);
 /* Upper bound of |computed - exact| for this very input, in the accumulator (before the last rounding to dtype):
  * u times the sum of |partial sums| (Higham, Accuracy and Stability, 2nd ed., section 4.2), rounded outward. Sums of finite terms without overflow. */
 fold_status fold_order_running_error(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n,
                                      double *bound);
-/* The same of a product: its value in the accumulator, infinity or NaN included, and while that is finite an upper bound of its
- * distance from the exact product, underflow included; infinite where that is beyond the range of long double. */
+/* The same for a product: its value in the accumulator, which may be infinite or NaN. If it is finite, also an upper
+ * bound of its distance from the exact product, underflow included; infinite if that is beyond the range of long
+ * double. */
 struct fold_running_product {
   double value;
   long double error;
 };
 fold_status fold_order_running_product(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n,
                                        struct fold_running_product *running);
-/* Text: nested parentheses "((x0+x1)+x2)" for form 't', Graphviz for form 'd'. n is at most 4096. */
+/* The tree as text: nested parentheses "((x0+x1)+x2)" for form 't', Graphviz for form 'd'. n is at most 4096. */
 fold_status fold_order_draw(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n, char form,
                             FILE *out);
 

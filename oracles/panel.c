@@ -43,7 +43,7 @@ static bool differ(enum fold_dtype dtype, size_t rows, const void *a, const void
   return false;
 }
 
-/* Some of the rows, by all trees, until one differs from the first. */
+/* Folds some of the rows by all trees, until one tree differs from the first. */
 static fold_status ask_rows(struct fold_call *call, struct fold_arithmetic how, void *first, void *other, bool *tells) {
   size_t n;
   const struct fold_order *trees = fold_panel(call->cols, &n);
@@ -83,7 +83,7 @@ static enum fold_telling ask_extremes(const struct fold_call *call) {
   return FOLD_IDLE;
 }
 
-/* As many rows at a time as have FOLD_PANEL_TERMS terms: mostly the first rows are telling. */
+/* Takes as many rows at a time as have about FOLD_PANEL_TERMS terms: mostly the first rows are telling already. */
 fold_status fold_panel_ask(const struct fold_call *call, struct fold_arithmetic how, enum fold_telling *telling) {
   const size_t size = fold_dtype_size(call->dtype);
   const size_t most = FOLD_PANEL_TERMS / (call->cols + 1) + 1;

@@ -1,12 +1,12 @@
 /* panel.h: whether an input could tell one order from another.
  *
  * An invariance that held on data where every tree gives the same bits shows nothing about order: 1 + 2 + 3 is 6 in every order.
- * So an input is folded by a panel of eight trees. It is *telling* where two of them give different bits, which proves that
+ * An invariance that held on data for which every tree gives the same bits shows nothing about order: 1 + 2 + 3 is 6 in every order.
  * another order can be seen in it, and *idle* where none do: then only a tree outside the panel could show anything.
- *
+ * another order can be seen in it, and *idle* where none do: then only a tree outside the panel could give different bits.
  * The trees are plain, one rounding a join in the dtype's accumulator, starting zeros included, so that -0 alone tells who starts
- * at +0. Results are compared as claims compare them: rounded to the result's dtype, NaN by its class. Trees that differ in the
- * accumulator alone show in no result: that is idle.
+ * at +0. Results are compared as claims compare them: rounded to the result's dtype, NaN by its class. So trees that differ only
+ * in the accumulator count as idle.
  */
 #ifndef FOLD_PANEL_H
 #define FOLD_PANEL_H
@@ -17,19 +17,21 @@
 extern "C" {
 #endif
 
-/* Unknown: not asked, or from an older record. */
+/* Unknown: nobody asked, or the record is older than the question. */
 enum fold_telling { FOLD_TELLING_UNKNOWN, FOLD_IDLE, FOLD_TELLING };
 
-/* Rows of more terms are folded by trees whose parts threads share; the others also with their terms sorted and shuffled. */
+/* Longer rows are folded only by trees whose parts threads can share; rows up to this length also by a chain and with
+ * their terms sorted or shuffled. */
 enum { FOLD_PANEL_TERMS = 1 << 20 };
 
-/* The trees for rows of so many terms. */
+/* The trees for rows of `cols` terms. */
 const struct fold_order *fold_panel(size_t cols, size_t *n);
 
-/* Whether some row of the call, by that arithmetic, has different bits in one of its panel's trees than in the first; host memory, `out` and `launch` are
- * not looked at. It ends at the first difference: most inputs tell within two trees. Max and min do not round, and have no trees to
- * differ; there a row tells that holds a NaN and a number, or ends in a zero and holds both: what a plain comparison keeps of
- * them hangs on their places. */
+/* Whether, in that arithmetic, some row of the call has other bits in one of the panel's trees than in the first. The
+ * call is in host memory; its `out` and `launch` are ignored. It ends at the first difference: two trees are enough for
+ * most inputs. Max and min do not round, so that no trees differ. For them a row is telling if it holds a NaN and a
+ * number, or if it ends in a zero and holds zeros of both signs: which of these a plain comparison keeps depends on
+ * their positions. */
 fold_status fold_panel_ask(const struct fold_call *call, struct fold_arithmetic how, enum fold_telling *telling);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* paste.h: names made of what macros stand for, in files that are compiled once for each dtype or operation. */
+/* paste.h: names pasted together from macros, for files that are compiled once for each dtype or operation. */
 #ifndef FOLD_PASTE_H
 #define FOLD_PASTE_H
 

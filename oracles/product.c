@@ -23,7 +23,7 @@ static void set_term(mpfr_t term, enum fold_dtype dtype, const void *in, size_t 
   mpfr_set_d(term, fold_bits_to_double(dtype, fold_bits_load(dtype, in, i)), MPFR_RNDN); /* 53 bits: exact */
 }
 
-/* The significant bits of a term: of its significand without trailing zeros. 0, NaN and infinities have one. */
+/* The significant bits of a term: the length of its significand without trailing zeros; 1 for 0, NaN and infinities. */
 static size_t width_of(enum fold_dtype dtype, uint64_t bits) {
   struct fold_format format = fold_format_of(dtype);
   uint64_t significand = (bits & format.fraction) | (bits & format.exponent ? format.fraction + 1 : 0);
@@ -31,7 +31,8 @@ static size_t width_of(enum fold_dtype dtype, uint64_t bits) {
   return (size_t)(64 - __builtin_clzll(significand) - __builtin_ctzll(significand));
 }
 
-/* Factors of widths w have a product of at least sum (w - 1) + 1 and at most sum w bits. */
+/* Computes the exact product if it is short enough. Factors of widths w have a product of at least sum (w - 1) + 1 and
+ * at most sum w bits. */
 static bool hold(enum fold_dtype dtype, const void *in, size_t n, mpfr_t product) {
   size_t beyond_one = 0, most = 1;
   for (size_t i = 0; i < n && beyond_one < FOLD_PRODUCT_BITS; i++) {
@@ -45,7 +46,7 @@ static bool hold(enum fold_dtype dtype, const void *in, size_t n, mpfr_t product
   mpfr_init2(term, 53);
   mpfr_set_prec(product, (mpfr_prec_t)most);
   mpfr_set_ui(product, 1, MPFR_RNDN);
-  /* The odd part of a product never shrinks, so the first rounding shows that the whole does not fit. */
+  /* The odd part of a product never gets shorter, so that the first inexact step shows that the whole does not fit. */
   int inexact = 0;
   for (size_t i = 0; i < n && !inexact; i++) {
     set_term(term, dtype, in, i);
@@ -87,7 +88,8 @@ void fold_product_enclose(const void *in, struct fold_truth *truth) {
   truth->enclosed = mpfr_regular_p(truth->exact); /* zero, infinity and NaN are exact */
 }
 
-/* |x| >= 1 multiplied away from zero and |x| < 1 towards it enclose every partial product's magnitude. */
+/* The factors |x| >= 1, multiplied away from zero, and those |x| < 1, multiplied towards it, enclose the magnitude of
+ * every partial product. */
 void fold_product_range(const void *in, struct fold_truth *truth) {
   mpfr_t term, small;
   mpfr_inits2(64, term, small, (mpfr_ptr)0);

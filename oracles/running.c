@@ -23,7 +23,7 @@ struct running {
   enum fold_dtype dtype, wide; /* wide: the accumulator */
   const void *in;
   const uint32_t *place;
-  double total; /* of |partial sums| */
+  double total; /* the sum of |partial sums| */
   uint64_t joins;
 };
 

@@ -37,7 +37,7 @@ static struct partial leaf(const struct product *c, size_t i) {
   return (struct partial){fold_bits_to_double(c->dtype, fold_bits_load(c->dtype, c->in, i)), 0, true};
 }
 
-/* The product in the accumulator; *off is how far it may be from a b. */
+/* The product in the accumulator; *off bounds its distance from a b. */
 static double multiply(const struct product *c, double a, double b, long double *off) {
   const struct fold_format f = fold_format_of(c->wide);
   const __float128 exact = (__float128)a * b;

@@ -11,7 +11,7 @@
 #include "split.h"
 
 #define INSERTION_TERMS 48
-#define WIDE_TERMS 4096 /* from here on fewer passes by digits of more bits are faster */
+#define WIDE_TERMS 4096 /* from this length on, fewer passes with more bits a digit are faster */
 
 /* The key of term i: its pattern without the sign. `size` is a constant wherever this is inlined. */
 #define INLINE static inline __attribute__((always_inline))
@@ -41,7 +41,7 @@ INLINE void sort_short(size_t size, const void *in, size_t n, uint32_t *place) {
   }
 }
 
-/* How many digits of `width` bits a key has. At most eight, of all of which there are at most so many values. */
+/* How many digits of `width` bits a key has: at most eight. MOST_VALUES is enough for the values of all of them. */
 #define DIGITS(size, width) ((8 * (size)-1 + (width)-1) / (width))
 enum { MOST_VALUES = 6 << 11 };
 
@@ -57,7 +57,7 @@ INLINE void count_digits(size_t size, unsigned width, const void *in, size_t n, 
   }
 }
 
-/* From how often each value occurs to where its first one goes. */
+/* Turns the number of times that each value occurs into the place of its first key. */
 static void starts_of(uint32_t *count, size_t values) {
   uint32_t sum = 0;
   for (size_t v = 0; v < values; v++) {
@@ -67,8 +67,8 @@ static void starts_of(uint32_t *count, size_t values) {
   }
 }
 
-/* Sorts with the help of `spare` and returns the array that holds the order. One stable pass for each digit; digits that all
- * terms share are passed over. */
+/* Sorts with the help of `spare` and returns the array that holds the order. Each digit takes one stable pass; a digit
+ * that is the same in all terms is skipped. */
 INLINE uint32_t *sort_long(size_t size, unsigned width, const void *in, size_t n, uint32_t *place, uint32_t *spare) {
   uint32_t count[MOST_VALUES];
   count_digits(size, width, in, n, count);
@@ -85,7 +85,8 @@ INLINE uint32_t *sort_long(size_t size, unsigned width, const void *in, size_t n
   return place;
 }
 
-/* Up to 32 bits of magnitude travel with their index, so that memory is read in sequence; the places are written over `keys`. */
+/* Magnitudes of up to 32 bits are moved together with their index, so that memory is read in sequence. The places
+ * overwrite `keys`. */
 INLINE uint32_t *sort_packed(size_t size, unsigned width, const void *in, size_t n, uint64_t *keys, uint64_t *spare) {
   uint32_t count[MOST_VALUES];
   count_digits(size, width, in, n, count);

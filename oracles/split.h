@@ -1,4 +1,4 @@
-/* split.h: how a row is cut into parts before they are combined, and which thread folds what.
+/* split.h: how a row is cut into parts before they are combined.
  *
  * Promised: every order folds independent parts first and combines them afterwards (orders.inc); how many parts there are follows
  * from the order and n alone, so that threads may share the parts and never change a bit. Private to the interpretations of
@@ -23,45 +23,47 @@ struct fold_split {
   size_t count, grain, size;
 };
 
-/* FOLD_UNSUPPORTED for an order that no row of the table has: too wide, or a shuffle of no whole number of warps. */
+/* FOLD_UNSUPPORTED for an order that no row of the table could have: it is too wide, or a shuffle whose width is not a
+ * whole number of warps. */
 fold_status fold_order_split(const struct fold_order *order, size_t n, struct fold_split *split);
 
 /* Where NumPy's recursion cuts n terms, n > FOLD_NUMPY_LEAF: the middle, down to a multiple of 8. */
 static inline size_t fold_numpy_half(size_t n) { return n / 2 - n / 2 % 8; }
 
-/* Sets *place to the permutation that `sorted` takes (malloc'ed): rising magnitude by bits, so NaN above infinity, ties by
- * index; or the keyed order's; to NULL for the other orders. */
+/* Sets *place (malloc'ed) to the permutation of `sorted`: rising magnitude of the patterns, so NaN above infinity, and
+ * equal ones by index; or to that of the keyed order; or to NULL for the other orders. */
 fold_status fold_order_places(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n,
                               uint32_t **place);
 
-/* One row to be folded: all that the interpretations of the value need. */
+/* One row to fold: what every interpretation that computes a value needs. */
 struct fold_row {
   const struct fold_order *order;
   const struct fold_split *split;
   enum fold_dtype dtype;
   enum fold_op op;
-  enum fold_dtype accumulator; /* of the native interpretations dtype.def's */
-  const void *in, *other;      /* other: of products of two factors the second; else NULL */
+  enum fold_dtype accumulator; /* the native interpretations always take dtype.def's */
+  const void *in, *other;      /* `other` is the second input for products of two factors, else NULL */
   const uint32_t *place;
   size_t n;
-  unsigned threads; /* for the parts of this row; 1 starts no parallel region */
+  unsigned threads; /* that share the parts of this row; 1 starts no parallel region */
 };
 
-/* Folds one row: what it gives in the accumulator, before the last rounding. */
+/* Folds one row. Returns its value in the accumulator, before the last rounding. */
 typedef double fold_row_run(const struct fold_row *row);
 
-/* The native ones: one for each dtype and operation (replay.inc). */
+/* Native, for each dtype and operation (replay.inc). */
 #define FOLD_DTYPE(TAG, name, ...) extern fold_row_run *const fold_rows_##name[FOLD_OPS];
 #include "dtype.def"
 
-/* Of products of two factors, in dtype.def's accumulator (replay_dot.c). */
+/* Native, for products of two factors, in dtype.def's accumulator (replay_dot.c). */
 fold_row_run fold_rows_dot;
-/* Of fused products, by the C library's FMA: what runs where the machine has none. */
+/* For fused products by the C library's FMA, for machines that have no such instruction. */
 extern fold_row_run *const fold_rows_fused[FOLD_DTYPES];
-/* The same by other arithmetic, in any accumulator; of products of two factors in f32 or f64 (replay_wide.c). */
+/* By other arithmetic, in any accumulator; products of two factors in f32 or f64 only (replay_wide.c). */
 fold_row_run fold_rows_wide;
 
-/* Folds each row of `call` by `run` on `threads` threads, over the rows or inside them, and rounds to the result (replay.c). */
+/* Folds each row of `call` by `run` and rounds it to the result's dtype (replay.c). `threads` threads share the rows,
+ * or the parts of each. */
 fold_status fold_rows_replay(const struct fold_order *order, struct fold_arithmetic how, const struct fold_call *call,
                              fold_row_run *run, unsigned threads);
 

@@ -19,7 +19,7 @@ extern "C" {
 /* All words are int64, so that a whole state merges by one element-wise sum. */
 struct fold_super {
   int64_t limb[FOLD_SUPER_LIMBS];                    /* the sum of the finite terms */
-  int64_t nan, positive_infinity, negative_infinity; /* how many terms were that */
+  int64_t nan, positive_infinity, negative_infinity; /* how many terms were NaN, +infinity, -infinity */
   int64_t other_than_negative_zero;                  /* 0 only if every term was -0 (or there was none) */
   int64_t terms;
 };
@@ -44,8 +44,8 @@ static inline FOLD_HD int fold_super_base(enum fold_dtype dtype) {
   return 0;
 }
 
-/* A state that travels is packed: the limbs that dtype uses, then the counts: so many int64 words. Up to 2^31 packed
- * normalised states are merged by adding their words; unpacked, they close like any state. */
+/* A state is sent in packed form: the limbs that dtype uses, then the counts, as so many int64 words. Up to 2^31 packed
+ * normalised states are merged by adding their words; an unpacked state closes like any other. */
 static inline FOLD_HD int fold_super_words(enum fold_dtype dtype) {
   return fold_super_limbs(dtype) + FOLD_SUPER_COUNTS;
 }
@@ -54,7 +54,7 @@ void fold_super_unpack(enum fold_dtype dtype, const int64_t *words, struct fold_
 
 /* Adds in[0 .. n) to `sum` and their magnitudes to `abs` (may be NULL), on one thread; both stay normalised. */
 void fold_super_add(enum fold_dtype dtype, const void *in, size_t n, struct fold_super *sum, struct fold_super *abs);
-/* The same on `threads` OpenMP threads (0: as many as there are): the words that come out do not depend on it. */
+/* The same on `threads` OpenMP threads (0: as many as there are). The resulting words do not depend on how many. */
 void fold_super_add_parallel(enum fold_dtype dtype, const void *in, size_t n, struct fold_super *sum,
                              struct fold_super *abs, unsigned threads);
 /* into += from, then normalised. */

@@ -20,15 +20,15 @@ enum {
   WORTH_BINS = 512,     /* likewise, of narrow dtypes */
   WORTH_BINS_WIDE = 2048,
   LOOK = 512,      /* terms that a new guess is made from */
-  MARGIN = 2,      /* bits that the next terms may be larger than these */
-  TRUST = 16,      /* passes with more levels than the dtype's fewest before they are tried again */
+  MARGIN = 2,      /* how many bits larger the next terms may be than these */
+  TRUST = 16,      /* after a split with more levels than the dtype's fewest: so many passes before a new guess */
   FORGIVEN = 3,    /* failures before bins take over */
-  BINNED = 1 << 12 /* terms that the bins take where no pass fits; the next time four times as many */
+  BINNED = 1 << 12 /* terms that the bins take if no pass fits; four times as many the next time */
 };
 /* Terms between two normalisations: no limb has changed 2^30 times. */
 static const size_t between = (size_t)1 << 24;
 
-/* One by one. */
+/* Adds terms to the limbs one by one. */
 static void add_singly(enum fold_dtype dtype, const void *in, size_t n, struct fold_super *sum,
                        struct fold_super *abs) {
   struct fold_format format = fold_format_of(dtype);
@@ -47,28 +47,28 @@ static void add_singly(enum fold_dtype dtype, const void *in, size_t n, struct f
   if (special) fold_super_count_specials(dtype, in, n, sum, abs);
 }
 
-/* Whom the terms go to. */
+/* The states that terms are added to. */
 struct target {
   const struct fold_extractor *extractor;
   enum fold_dtype dtype;
   struct fold_super *sum, *abs;
 };
 
-/* How the last terms were split. */
+/* How the last terms were split, as a guess for the next ones. */
 struct guess {
-  int top, levels; /* levels 0: they were not */
-  int trust;       /* passes left */
+  int top, levels; /* levels 0: the last terms were not split */
+  int trust;       /* passes before a new guess is made */
   int failures;    /* passes that did not fit since the last one that took a whole block */
   size_t length;   /* of the next pass */
   size_t binned;   /* how many terms the bins took last */
 };
 
-/* The patterns of the largest magnitude and of the smallest other than zero; 0: none. */
+/* The patterns of the largest magnitude, and of the smallest one other than zero; 0 if there is none. */
 struct extent {
   uint64_t largest, smallest;
 };
 
-/* Zero less one is above all others. */
+/* A zero less one wraps around, above all others, so that zeros do not count as the smallest. */
 #define EXTENT(word)                                                            \
   static struct extent extent_##word(const void *in, size_t n, uint64_t sign) { \
     const word __attribute__((may_alias)) *x = in;                              \
@@ -103,7 +103,7 @@ static void add_signed(int64_t *limb, unsigned shift, __int128 x) {
   fold_limbs_add(limb, shift, magnitude, x < 0);
 }
 
-/* False: no term was added. */
+/* False if the pass was not exact; then no term was added. */
 static bool split(const struct target *to, const void *in, size_t n, int top, int levels) {
   fold_extract_pass *pass = (to->abs ? to->extractor->both : to->extractor->sum)[to->dtype][levels - 1];
   struct fold_extracted parts;
@@ -121,7 +121,7 @@ enum { LEAST_NORMAL = -1022 };
 
 static int within(int least, int x, int most) { return x < least ? least : x > most ? most : x; }
 
-/* Splits with as few levels as will do whatever the terms' fractions are, and remembers how. */
+/* Splits with the fewest levels that suffice whatever the terms' fractions are, and remembers how. */
 static bool split_anew(const struct target *to, const void *in, size_t n, struct guess *guess) {
   const struct fold_format f = fold_format_of(to->dtype);
   const struct extent extent = extent_of(f, in, n);
@@ -140,7 +140,7 @@ static bool split_anew(const struct target *to, const void *in, size_t n, struct
   return false;
 }
 
-/* How many of the first terms it has split; 0: the first guess->binned are for the bins. */
+/* Returns how many of the first terms it has split. If 0, the bins are to take the first guess->binned. */
 static size_t split_some(const struct target *to, const void *in, size_t n, struct guess *guess) {
   if (guess->levels && guess->trust-- > 0) {
     size_t length = n < guess->length ? n : guess->length;
@@ -160,10 +160,10 @@ static size_t split_some(const struct target *to, const void *in, size_t n, stru
   return 0;
 }
 
-/* Bytes by how often each pattern occurs. */
+/* Counts how often each pattern occurs among the bytes, and adds each pattern so many times. */
 static void add_counted(const struct target *to, const unsigned char *in, size_t n) {
   const struct fold_format f = fold_format_of(to->dtype);
-  uint32_t count[4][256] = {{0}}; /* interleaved: equal neighbours make no chain through memory */
+  uint32_t count[4][256] = {{0}}; /* four tables, so that equal neighbours do not wait for each other in memory */
   bool special = false;
   size_t i = 0;
   for (; i + 4 <= n; i += 4) count[0][in[i]]++, count[1][in[i + 1]]++, count[2][in[i + 2]]++, count[3][in[i + 3]]++;
@@ -231,14 +231,14 @@ void fold_super_add_by(const struct fold_extractor *extractor, enum fold_dtype d
 #if defined __x86_64__
 const struct fold_extractor *const fold_extractors[] = {&fold_extractor_avx512, &fold_extractor_avx2, NULL};
 
-/* Rounding to nearest, subnormals kept, all exceptions masked. */
+/* Whether this thread rounds to nearest, keeps subnormals and masks all exceptions. */
 static bool usual_arithmetic(void) { return (_mm_getcsr() & 0xffc0) == 0x1f80; }
 #else
 const struct fold_extractor *const fold_extractors[] = {NULL};
 static bool usual_arithmetic(void) { return true; }
 #endif
 
-/* Asked once: on a virtual machine this takes longer than many sums. */
+/* Found out once: on a virtual machine asking takes longer than many sums. */
 static const struct fold_extractor *fastest(void) {
   static atomic_int known; /* 1 + the place in the list */
   if (!known) {

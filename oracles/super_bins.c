@@ -74,7 +74,7 @@ ALWAYS void add_wide(unsigned char *bins, const unsigned char *at, quarters unit
   *bin += (halves)__builtin_shufflevector(split, unit, 0, 4, 1, 5);
 }
 
-/* The calls are written out: gcc 12 leaves a loop of them rolled at -O2. */
+/* The calls are written out, because gcc 12 does not unroll a loop of them at -O2. */
 static void fill_wide(unsigned char *even, unsigned char *odd, const unsigned char *in, size_t n) {
   const unsigned char *end = in + n * 8;
   uint64_t log = LOG_COUNT_UNIT64 - 32;
@@ -107,7 +107,7 @@ static void use_sets(struct fold_bins *bins, int sets) {
   for (; bins->sets < sets; bins->sets++) memset(bins->word[bins->sets], 0, sizeof bins->word[0]);
 }
 
-/* Of each dtype by its element; bytes go through no bins (super_add.c). */
+/* How each dtype fills bins, by the type of its element; bytes go through no bins (super_add.c). */
 #define FILL_uint8_t(fraction) (void)in
 #define FILL_uint16_t(fraction) fill_narrow(bins->word[0], in, n, 2, fraction)
 #define FILL_float(fraction) fill_narrow(bins->word[0], in, n, 4, fraction)
@@ -137,8 +137,8 @@ struct bin {
   unsigned __int128 fractions;
 };
 
-/* word / unit and the rest, for unit = 2^log + small, without a division: word >> log is too large by
- * word * small / 2^(2 log) at the most, which times small is less than 2^log; so the second try is at most 1 too small. */
+/* word / unit and the remainder, for unit = 2^log + small, without a division. word >> log is too large by at most word
+ * * small / 2^(2 log). That times small is less than 2^log, so that the second estimate is at most 1 too small. */
 static inline struct bin divide(uint64_t word, int log, uint64_t small) {
   uint64_t unit = ((uint64_t)1 << log) + small, count = (word - (word >> log) * small) >> log;
   count += word - count * unit >= unit;
@@ -151,8 +151,8 @@ ALWAYS struct bin read_wide(const uint64_t *words, uint64_t field) {
   return bin;
 }
 
-/* What the bins of the fields start + first .. start + last hold, in units of `first`'s last place; the fields without
- * sign are first .. last. */
+/* What the bins of exponents first .. last hold, in units of the last place at exponent `first`. `start` is the bins'
+ * sign: the field of exponent 0. */
 ALWAYS unsigned __int128 magnitude_of(const uint64_t *words, uint64_t start, uint64_t first, uint64_t last,
                                       int fraction_bits) {
   const uint64_t width = fraction_bits == WIDE_FRACTION ? 2 : 1;
@@ -163,7 +163,7 @@ ALWAYS unsigned __int128 magnitude_of(const uint64_t *words, uint64_t start, uin
     uint64_t field = start + exponent;
     struct bin bin = fraction_bits == WIDE_FRACTION ? read_wide(words, field)
                                                     : divide(words[field], LOG_COUNT_UNIT, field << fraction_bits);
-    /* Subnormals have no hidden bit, and the place of the smallest normal numbers. */
+    /* Subnormals have no hidden bit, and the same unit as the smallest normal numbers. */
     if (exponent) total += total + ((unsigned __int128)bin.count << fraction_bits);
     total += bin.fractions;
   }
@@ -203,7 +203,7 @@ void fold_bins_empty(struct fold_bins *bins, enum fold_dtype dtype, struct fold_
   }
 }
 
-/* Changes with each NaN and infinity. */
+/* A word that changes with each NaN and infinity. */
 static uint64_t specials_of(const struct fold_bins *bins, enum fold_dtype dtype) {
   struct fold_format format = fold_format_of(dtype);
   uint64_t top = format.exponent >> (format.precision - 1), words = 0;

@@ -20,13 +20,13 @@
 
 enum { BLOCK = 1024, SERIAL_TERMS = 65536, SCALE = 1100, LEAST = -900, MOST = 1000 };
 
-/* Products on their way to one scale's states. */
+/* Products that wait to be added to the states of one scale. */
 struct block {
   double sum[2 * BLOCK], abs[2 * BLOCK];
   size_t n;
 };
 
-/* Of a finite number other than zero: the weights of its highest bit and of its lowest. */
+/* For a finite number other than zero: the exponents that its highest and its lowest set bit weigh. */
 struct reach {
   int high, low;
 };
@@ -43,7 +43,7 @@ static void push(struct block *b, double part, double magnitude) {
   b->abs[b->n++] = magnitude;
 }
 
-/* `fits`: the product is a number of f64. */
+/* `fits` says that f64 holds the product exactly. */
 static void push_product(struct block *b, double x, double y, bool fits) {
   const double high = x * y, low = fits ? 0 : fma(x, y, -high);
   push(b, high, fabs(high));

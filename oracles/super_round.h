@@ -17,8 +17,8 @@
 #define FOLD_UNROLL
 #endif
 
-/* A normalised state as one integer in 32-bit words, two's complement, of which `low` is the lowest that is not 0: the
- * last limb gives two words. Negating turns words below `low` into 0, `low` into its negative, the rest over. */
+/* A normalised state as one integer in two's complement, in 32-bit words; the last limb gives two of them. `low` is the
+ * lowest word that is not 0. To negate: words below `low` stay 0, `low` is negated, the words above it are inverted. */
 struct fold_super_integer {
   const int64_t *limb;
   int last; /* the limb that holds the sign */
@@ -33,7 +33,7 @@ static inline FOLD_HD uint32_t fold_super_word(const struct fold_super_integer *
   return k == words->low ? 0 - word : ~word;
 }
 
-/* The 64 bits of the magnitude from bit `place` on. */
+/* 64 bits of the magnitude, from bit `place` upwards. */
 static inline FOLD_HD uint64_t fold_super_field(const struct fold_super_integer *words, int place) {
   int k = place >> 5, offset = place & 31;
   uint64_t below = fold_super_word(words, k), above = fold_super_word(words, k + 2);
@@ -49,14 +49,14 @@ static inline FOLD_HD int fold_leading_bit(uint32_t word) {
 #endif
 }
 
-/* The magnitude, whose bits `lowest` to `leading` (counted from 2^base) hold its first and last one, in `to`. */
+/* Rounds to `to` a magnitude whose lowest and highest set bits are `lowest` and `leading`, counted from 2^base. */
 static inline FOLD_HD uint64_t fold_super_round_magnitude(const struct fold_super_integer *words, int base, int lowest,
                                                           int leading, struct fold_format to) {
   int exponent = base + leading;
   if (exponent > to.emax) return to.beyond;
   int field = exponent < to.emin ? 0 : exponent - to.emin;
   int drop = to.emin + field - to.precision + 1 - base; /* the bits below the unit of the last place */
-  if (drop > leading + 1) return 0;                     /* below half of the smallest subnormal */
+  if (drop > leading + 1) return 0;                     /* less than half of the smallest subnormal */
   uint64_t kept;
   if (drop <= 0) {
     kept = fold_super_field(words, 0) << -drop;
@@ -70,7 +70,7 @@ static inline FOLD_HD uint64_t fold_super_round_magnitude(const struct fold_supe
   return !to.infinities && pattern > to.beyond ? to.beyond : pattern;
 }
 
-/* A number whose lowest word other than 0 is integer->low, its highest one `high`. */
+/* Rounds an integer whose lowest word that is not 0 is integer->low and whose highest one is `high`. */
 static inline FOLD_HD uint64_t fold_super_round_between(const struct fold_super_integer *integer, int base, int high,
                                                         enum fold_dtype to) {
   struct fold_format format = fold_format_of(to);
@@ -80,7 +80,8 @@ static inline FOLD_HD uint64_t fold_super_round_between(const struct fold_super_
   return (integer->negative ? format.sign : 0) | fold_super_round_magnitude(integer, base, first, leading, format);
 }
 
-/* Completes an integer, whose `low` is the lowest limb below the last that is not 0, or the last; false: it is zero. */
+/* Completes an integer; on entry `low` is the lowest limb that is not 0 below the last one, or the last. False if the
+ * integer is zero. */
 static inline FOLD_HD bool fold_super_integer_start(struct fold_super_integer *integer) {
   int64_t top = integer->limb[integer->last];
   if (integer->low == integer->last && (uint32_t)top == 0) integer->low++;
@@ -88,7 +89,7 @@ static inline FOLD_HD bool fold_super_integer_start(struct fold_super_integer *i
   return integer->low <= integer->last || top != 0;
 }
 
-/* Normalised limbs, the lowest in units of 2^base; what sums to zero gives -0 if `negative_zero`. */
+/* Rounds normalised limbs, the lowest in units of 2^base. A zero is -0 if `negative_zero`. */
 static inline FOLD_HD uint64_t fold_limbs_round(const int64_t *limb, int limbs, int base, bool negative_zero,
                                                 enum fold_dtype to) {
   struct fold_super_integer integer = {limb, limbs - 1, limbs - 1, false};
@@ -103,7 +104,8 @@ static inline FOLD_HD uint64_t fold_limbs_round(const int64_t *limb, int limbs, 
   return fold_super_round_between(&integer, base, high, to);
 }
 
-/* The policy for special values, by the five counts of a state (super.h) in their order: whether they say it all. */
+/* Applies the policy for special values to the five counts of a state, in the order of super.h. Returns whether they
+ * alone decide the result. */
 static inline FOLD_HD bool fold_super_special(const int64_t *counts, enum fold_dtype to, uint64_t *bits) {
   struct fold_format format = fold_format_of(to);
   const int64_t nan = counts[0], positive = counts[1], negative = counts[2];
@@ -112,7 +114,7 @@ static inline FOLD_HD bool fold_super_special(const int64_t *counts, enum fold_d
 }
 static inline FOLD_HD bool fold_super_negative_zero(const int64_t *counts) { return counts[4] && !counts[3]; }
 
-/* Normalised limbs and those counts. */
+/* The result of normalised limbs and those counts. */
 static inline FOLD_HD uint64_t fold_limbs_close(const int64_t *limb, int limbs, int base, const int64_t *counts,
                                                 enum fold_dtype to) {
   uint64_t bits;
@@ -127,7 +129,7 @@ static inline FOLD_HD uint64_t fold_super_round(enum fold_dtype dtype, const str
                           (const int64_t *)state + FOLD_SUPER_LIMBS, to);
 }
 
-/* Carries propagated. */
+/* Propagates the carries. */
 static inline FOLD_HD void fold_limbs_normalise(int64_t *limb, int limbs) {
   const int last = limbs - 1;
   int64_t carry = 0;

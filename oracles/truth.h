@@ -11,18 +11,18 @@
 
 /* Sets dtype, op and n, and clears what an earlier use left. */
 fold_status fold_truth_start(struct fold_truth *truth, enum fold_dtype dtype, enum fold_op op, size_t n);
-/* The same of terms; BAD_INPUT for products of two factors that are not summed. */
+/* The same for general terms; FOLD_BAD_INPUT for products of two factors that are not summed. */
 fold_status fold_truth_start_terms(struct fold_truth *truth, const struct fold_terms *terms);
-/* Sets finite of a sum, all of whose terms are, from exact. */
+/* Sets `finite` of a sum from `exact`, if all its terms are finite. */
 void fold_truth_all_finite(struct fold_truth *truth);
-/* Sets rounded, condition and (where nothing is enclosed) exact_up, from the rest. */
+/* Sets `rounded`, `condition` and (unless the product is enclosed) `exact_up` from the rest. */
 void fold_truth_close(struct fold_truth *truth);
 
-/* Sets exact and enclosed of a product whose dtype and n are set, and exact_up where it is enclosed. */
+/* Sets `exact` and `enclosed` of a product whose dtype and n are set; also `exact_up` if it is enclosed. */
 void fold_product_enclose(const void *in, struct fold_truth *truth);
 /* Sets least_exponent and largest. */
 void fold_product_range(const void *in, struct fold_truth *truth);
-/* Whether exact and exact_up round alike in every dtype. */
+/* Whether exact and exact_up round to the same number in every dtype. */
 bool fold_product_decided(const struct fold_truth *truth);
 
 #endif
