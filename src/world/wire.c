@@ -1,4 +1,4 @@
-/* wire.c: whole messages over a stream socket, each by a deadline. */
+/* wire.c: whole messages over a stream socket, each with a deadline. */
 #include "wire.h"
 
 #include <arpa/inet.h>
@@ -13,8 +13,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* An Open MPI daemon is told to give up a little earlier (world_start.c): while it waits for nothing but the next word, for once
- * its ranks have ended it has something to say, and waits for that to arrive. */
+/* An Open MPI daemon is told to give up a little earlier (world_start.c), while it only waits for the next message:
+ * once its ranks have ended, it has a report of that to send, and would wait for this to arrive. */
 enum { ASK_AFTER_S = 1, UNANSWERED = 11, CONNECT_MS = 10000 };
 
 static void set(int fd, int level, int option, int value) { setsockopt(fd, level, option, &value, sizeof value); }
@@ -25,7 +25,7 @@ void fold_wire_tend(int fd) {
   set(fd, IPPROTO_TCP, TCP_KEEPIDLE, ASK_AFTER_S);
   set(fd, IPPROTO_TCP, TCP_KEEPINTVL, ASK_AFTER_S);
   set(fd, IPPROTO_TCP, TCP_KEEPCNT, UNANSWERED);
-  /* None for what was sent and not taken: to Linux a process that is stopped, and reads nothing, is silent too. */
+  /* No limit on unacknowledged bytes: to Linux a stopped process, which reads nothing, would look silent too. */
   set(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, 0);
 }
 
@@ -53,10 +53,10 @@ bool fold_wire_is_cut(int fd) {
   struct tcp_info info = {0};
   socklen_t size = sizeof info;
   if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size)) return false;
-  return info.tcpi_probes > 1 || info.tcpi_retransmits > 1; /* one may just be under way */
+  return info.tcpi_probes > 1 || info.tcpi_retransmits > 1; /* a single one may just be under way */
 }
 
-/* Why a call on a socket failed for good. */
+/* What a final error of a call on a socket means. */
 static enum fold_wire of_error(void) {
   return errno == ETIMEDOUT || errno == EHOSTUNREACH || errno == ENETUNREACH ? FOLD_WIRE_CUT : FOLD_WIRE_GONE;
 }
@@ -72,7 +72,7 @@ double fold_limit_left(struct fold_limit *limit) {
   return limit->end - now;
 }
 
-/* Until the socket can go on. A stopped process does not close its sockets: only the time tells. */
+/* Waits until the socket can go on. A stopped process does not close its sockets, so only the time limit ends this. */
 static enum fold_wire wait_for(int fd, short events, struct fold_limit *limit) {
   for (;;) {
     struct pollfd at = {.fd = fd, .events = events};
@@ -86,7 +86,7 @@ static enum fold_wire wait_for(int fd, short events, struct fold_limit *limit) {
 
 static bool would_wait(ssize_t moved) { return moved < 0 && (errno == EAGAIN || errno == EWOULDBLOCK); }
 
-/* What is left of a message after `sent` bytes of it went. */
+/* Advances past the `sent` bytes of a message. */
 static void advance(struct iovec *part, size_t sent) {
   for (; sent > 0; part++) {
     size_t taken = sent < part->iov_len ? sent : part->iov_len;

@@ -1,7 +1,8 @@
 /* wire.h: the messages between the harness and the ranks of a world: one head, then bytes, over a stream socket.
  *
- * Both ends are the same program on the same kind of machine, which the first message checks. The harness asks, a rank
- * answers each question once, with WIRE_DONE or WIRE_FAILED; before that it may announce calls with WIRE_ENTER.
+ * Both ends are the same program on the same kind of machine; the first message checks that. The harness asks, and a
+ * rank answers each question once, with WIRE_DONE or WIRE_FAILED. Before the answer it may announce calls with
+ * WIRE_ENTER.
  */
 #ifndef FOLD_WIRE_H
 #define FOLD_WIRE_H
@@ -32,10 +33,10 @@ enum wire_kind {
 
 struct wire_head {
   uint32_t kind, reserved;
-  uint64_t n_bytes; /* that follow */
+  uint64_t n_bytes; /* how many bytes follow */
 };
 
-/* What every version says first, whatever follows. */
+/* Every version's hello begins with this, whatever follows. */
 struct wire_first {
   uint64_t secret; /* as the launcher was told */
   uint32_t protocol;
@@ -58,7 +59,8 @@ struct wire_load {
   uint64_t n, max_rows;
 };
 
-/* Elements that are all `bits`; or, where `accumulator` is one, this rank's of map_data.h, of so many ranks. */
+/* Elements that are all `bits`; or, where `accumulator` is a dtype, this rank's elements of map_data.h, for `ranks`
+ * ranks. */
 struct wire_fill {
   struct wire_load load;
   uint64_t bits, seed;
@@ -83,37 +85,38 @@ struct wire_enter {
   uint64_t count;
 };
 
-/* Sockets as both ends set them up. Where the other machine, or the way to it, is gone, nobody hangs up: that it no longer
- * answers is seen by asking it each second, and after 12 seconds the socket is as good as closed; but not while something is
- * under way that was not taken (fold_wire_is_cut tells then). A process that is stopped or busy does not look like that: its
- * machine answers for it. */
+/* Sets the options of a socket, at both ends. If the other machine, or the network to it, is lost, nobody closes the
+ * connection. So the kernel probes the other machine each second, and closes the socket after 12 seconds without an
+ * answer; except while sent bytes are not yet acknowledged, where fold_wire_is_cut has to be asked. A stopped or busy
+ * process is not taken for lost, since its machine answers the probes. */
 void fold_wire_tend(int fd);
-/* To "ADDRESS:PORT", within 10 seconds; -1, with errno, where nobody listens. */
+/* Connects to "ADDRESS:PORT" within 10 seconds; -1, with errno, where nobody listens. */
 int fold_wire_connect(const char *where);
-/* Whether the other machine left the last questions, or what was last sent, unanswered. */
+/* Whether the other machine left the last probes, or what was last sent, unanswered. */
 bool fold_wire_is_cut(int fd);
 
-/* When a wait ends. If this process itself was stopped for a while, with its container or its machine, the others are not to blame:
- * the remaining time is read more than once a second, and a longer gap between two readings is added to the limit.
+/* When a wait ends. If this process itself was stopped for a while, with its container or its machine, the others are
+ * not to blame. So the remaining time is read more than once a second, and a longer gap between two readings is added
+ * to the limit.
  */
 struct fold_limit {
   double end, seen; /* times of fold_now */
 };
 struct fold_limit fold_limit_until(double end);
-/* Seconds; none or less: it is over. */
+/* Seconds that are left; 0 or less: the time is over. */
 double fold_limit_left(struct fold_limit *limit);
 
-/* A message is sent, or n bytes are read, whole: or the other end is gone; or its machine can't be reached; or the time is
- * over (fold_limit), with part of them moved. */
+/* Sends a whole message, or reads n bytes. DONE; GONE: the other end has closed; CUT: its machine can't be reached;
+ * LATE: the time (fold_limit) was over before all was moved. */
 enum fold_wire { FOLD_WIRE_DONE, FOLD_WIRE_GONE, FOLD_WIRE_CUT, FOLD_WIRE_LATE };
 enum fold_wire fold_wire_send_by(int fd, double end, uint32_t kind, const void *a, size_t n_a, const void *b,
                                  size_t n_b);
 enum fold_wire fold_wire_read_by(int fd, double end, void *bytes, size_t n);
-/* The same without a deadline, for ranks: they end when the harness is gone. False when it is. */
+/* The same without a deadline, for ranks, which end when the harness is gone. False when it is gone. */
 bool fold_wire_send(int fd, uint32_t kind, const void *a, size_t n_a, const void *b, size_t n_b);
 bool fold_wire_read(int fd, void *bytes, size_t n);
-/* Whether a read would return at once, within so many milliseconds: there is a word, or the read will tell
- * why there is none. */
+/* Waits up to so many milliseconds until a read would return at once: with data, or with the reason why there are
+ * none. */
 bool fold_wire_has_word(int fd, int milliseconds);
 
 #endif

@@ -1,8 +1,9 @@
 /* world.c: asks the ranks of a world, and watches that each answers in time.
  *
- * Promised: a question ends within the time limit, but for what messages of more than a second take and for what this process
- * was stopped, with all answers or with a status that names the rank that died, is late, or called with other arguments, and
- * its call. Starting and ending the ranks is world_start.c.
+ * Promised: a question ends within the time limit, with all answers or with a status that names a rank and its call:
+ * the rank that died, is late, or called with other arguments. Not counted in the limit is the time of messages that
+ * take longer than a second, and the time for which this process was stopped. Ranks are started in world_start.c and
+ * ended in world_end.c.
  */
 #include "world_start.h"
 
@@ -47,7 +48,7 @@ fold_status fold_world_close(enum fold_engine engine) {
   struct fold_world *w = &worlds[engine];
   fold_status status = fold_ok();
   if (w->started && w->status.code == FOLD_OK) status = fold_world_end(w, true);
-  *w = (struct fold_world){.loads = w->loads + 1}; /* nobody's parts are in the next one */
+  *w = (struct fold_world){.loads = w->loads + 1}; /* so that no rig believes that the next world holds its parts */
   return status;
 }
 
@@ -60,9 +61,9 @@ fold_status fold_worlds_close(void) {
   return first;
 }
 
-enum { MOST_CALLS = 1 << 20 }; /* of one question: a rank that announces more is out of its mind */
+enum { MOST_CALLS = 1 << 20 }; /* in one question: a rank that announces more is broken */
 
-/* What came of listening to a rank: a question's end may be any of these but the first. */
+/* What came of listening to a rank. All but the first end the rank's question. */
 enum heard {
   HEARD_NOTHING,
   HEARD_ANSWER,
@@ -121,7 +122,7 @@ static enum heard listen_to(struct fold_rank *rank, const struct fold_question *
   }
 }
 
-/* Waits for up to `wait` milliseconds until somebody has something to say. */
+/* Waits up to `wait` milliseconds until some rank has sent something. */
 static int wait_for_any(struct fold_world *w, unsigned first, unsigned n, int wait) {
   for (unsigned i = 0; i < n; i++) {
     bool open = !w->rank[first + i].answered && !w->rank[first + i].gone;
@@ -132,7 +133,7 @@ static int wait_for_any(struct fold_world *w, unsigned first, unsigned n, int wa
 }
 
 struct hearing {
-  unsigned left, gone, failed, mad; /* the last three: the first of them */
+  unsigned left, gone, failed, mad; /* gone, failed, mad: the first rank that is so */
   unsigned n_gone, n_cut, n_failed, n_mad;
   bool late; /* a message did not arrive whole */
 };
@@ -147,7 +148,7 @@ static void hear(struct fold_world *w, unsigned first, unsigned n, const struct 
     bool mad = heard == HEARD_NONSENSE || heard == HEARD_TOO_MUCH;
     rank->answered = heard == HEARD_ANSWER || heard == HEARD_FAILURE;
     rank->cut = heard == HEARD_CUT;
-    rank->gone = heard == HEARD_GONE || rank->cut || mad; /* what follows nonsense is not heard either */
+    rank->gone = heard == HEARD_GONE || rank->cut || mad; /* after nonsense nothing more is read from it */
     h->left -= rank->answered || rank->gone;
     if (heard == HEARD_FAILURE && h->n_failed++ == 0) h->failed = first + i;
     if (heard == HEARD_GONE && h->n_gone++ == 0) h->gone = first + i;
@@ -157,8 +158,8 @@ static void hear(struct fold_world *w, unsigned first, unsigned n, const struct 
   }
 }
 
-/* A rank that failed, or is gone, leaves the others waiting for it: what they said by then is heard for this long, so
- * that the first cause is named, and not the rank that noticed it first. */
+/* When a rank has failed or is gone, the others wait for it. Their messages are read for this many seconds more, so
+ * that the first cause is named, not the rank that noticed it first. */
 static const double settling = 1.0;
 
 static fold_status conclude(struct fold_world *w, unsigned first, unsigned n, const char *what,
@@ -169,7 +170,7 @@ static fold_status conclude(struct fold_world *w, unsigned first, unsigned n, co
     snprintf(whole, sizeof whole, "%.180s, in %.50s", text, what);
     return fold_world_fail(w, FOLD_ENVIRONMENT, whole);
   }
-  /* A launcher that lost a node kills its ranks on the others: the node is the cause. */
+  /* A launcher that has lost a node kills its ranks on the other nodes: so the lost node is named as the cause. */
   unsigned cut = fold_world_find_cut(w, first, n);
   if (cut < w->ranks) return fold_world_blame_cut(w, cut, n, what);
   if (h->n_gone) return fold_world_blame_gone(w, h->gone, n, what);
@@ -178,7 +179,7 @@ static fold_status conclude(struct fold_world *w, unsigned first, unsigned n, co
     return fold_world_fail(w, FOLD_ENVIRONMENT, text);
   }
   if (h->n_failed) {
-    /* All refused alike: the world is as it was, and the next question may be asked. */
+    /* If all ranks refused alike, the world is intact, and the next question may be asked. */
     fold_status failure = w->rank[h->failed].failure;
     if (h->n_failed == n && failure.code == FOLD_UNSUPPORTED) return failure;
     fold_status within = fold_within(failure, "rank %u of %u in %s", h->failed, n, what);
@@ -188,8 +189,8 @@ static fold_status conclude(struct fold_world *w, unsigned first, unsigned n, co
   return fold_world_blame_late(w, first, n, what);
 }
 
-/* Asks one rank after the other; `at` is the rank that could not be asked. Here, and where answers are heard, a message that took
- * longer than a second was progress: its time is added for the others (fold_limit). */
+/* Asks one rank after the other; `at` is the rank that could not be asked. Here, and where answers are read, a message
+ * that took longer than a second was progress, so its time is added to the limit of the others (fold_limit). */
 static enum fold_wire send_question(struct fold_world *w, unsigned first, unsigned n, const struct fold_question *q,
                                     struct fold_limit *limit, unsigned *at) {
   const unsigned char *heads = q->head;
@@ -226,7 +227,7 @@ fold_status fold_world_ask(struct fold_world *w, unsigned first, unsigned n, con
   if (asked != FOLD_WIRE_DONE) return fail_unasked(w, asked, at, question->what);
   bool troubled = false;
   for (bool over = false; h.left > 0 && !over && !h.late;) {
-    over = fold_limit_left(&limit) <= 0; /* what has arrived by now is heard all the same */
+    over = fold_limit_left(&limit) <= 0; /* what has arrived by now is still read */
     if (wait_for_any(w, first, n, over ? 0 : 50) < 0) return fold_world_fail(w, FOLD_ENVIRONMENT, strerror(errno));
     hear(w, first, n, question, answers, &limit, &h);
     bool now = h.n_gone || h.n_cut || h.n_mad || (h.n_failed && h.n_failed < n);
@@ -235,7 +236,7 @@ fold_status fold_world_ask(struct fold_world *w, unsigned first, unsigned n, con
   }
   if (h.left == 0 && !h.n_gone && !h.n_cut && !h.n_failed && !h.n_mad) {
     char text[200];
-    /* Ranks that called alike enough to end may still not have called alike. */
+    /* All ranks have ended their calls, but these may still have differed. */
     if (!fold_world_find_other_arguments(w, first, n, text)) return fold_ok();
   }
   return conclude(w, first, n, question->what, &h);
@@ -257,6 +258,6 @@ fold_status fold_world_need(struct fold_world *w, unsigned ranks) {
       .kind = WIRE_OPEN, .head = heads, .head_bytes = sizeof *heads, .what = "opening a communicator"};
   fold_status status = fold_world_ask(w, 0, ranks, &question, NULL);
   free(heads);
-  if (status.code == FOLD_OK) w->rank[ranks - 1].opened = true; /* a world that failed has no ranks any more */
+  if (status.code == FOLD_OK) w->rank[ranks - 1].opened = true; /* a failed world has no ranks any more */
   return status;
 }

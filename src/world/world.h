@@ -1,10 +1,11 @@
 /* world.h: the ranks of an engine, as the harness sees them: started, asked, watched, ended.
  *
  * A world is started when it is first needed: one process with a thread a rank, or processes by mpirun or another
- * launcher; each rank runs `foldproof rank` and connects back. Whatever goes wrong there comes out as one status that names
- * the rank and the call, within the time limit, and leaves no process behind; the world stays failed from then on. Nobody here can
- * end a process on another node: ranks end themselves as soon as the harness hangs up, or 12 seconds after the way to it was cut;
- * and where Open MPI's mpirun started them its daemon does, when mpirun is gone, or 10 seconds after the way to that was cut.
+ * launcher; each rank runs `foldproof rank` and connects back. Whatever goes wrong there is reported within the time
+ * limit by one status that names the rank and the call. It leaves no process behind, and the world stays failed from
+ * then on. The harness can't end a process on another node: ranks end themselves as soon as the harness closes the
+ * connection, or 12 seconds after the network to it is lost. If Open MPI's mpirun started them, its daemon also ends
+ * them when mpirun is gone, or 10 seconds after the network to mpirun is lost.
  *
  * Environment, which --launch, --ranks and --timeout set (numbers: setting.h):
  *   FOLDPROOF_LAUNCH   "threads" (NCCL's default), "mpirun" (MPI's), or a command whose words {ranks} are replaced
@@ -29,17 +30,19 @@ struct fold_world;
  * failed, now or before. */
 fold_status fold_world_of(enum fold_engine engine, struct fold_world **world);
 unsigned fold_world_ranks(const struct fold_world *world);
-/* The worlds that are tried where an engine has `ranks` ranks: 1, 2, 3, 4, 5, 8 of them, and all of them where they are more: of
- * several hosts only that one may have a rank on each. How many there are. */
+/* The sizes of worlds that are tried where an engine has `ranks` ranks: 1, 2, 3, 4, 5, 8, and all ranks where there are
+ * more (with several hosts, perhaps only all ranks together have one on each). Returns how many sizes there are. */
 enum { FOLD_WORLDS_MOST = 8 };
 size_t fold_worlds_sizes(unsigned ranks, unsigned sizes[FOLD_WORLDS_MOST]);
-/* How many parts of inputs its ranks were sent: a caller that keeps this number knows whether they still have its part. */
+/* How many parts of inputs its ranks were sent. A caller that keeps this number can tell whether they still have its
+ * parts. */
 uint64_t fold_world_loads(const struct fold_world *world);
-/* What rank 0 said of itself: library and device, for records. */
+/* What a rank said of itself: library and device, for records. */
 const struct wire_hello *fold_world_hello(const struct fold_world *world, unsigned rank);
-/* Ends every world; the status says if one did not end well. */
+/* Ends every world. The status says if one did not end well. */
 fold_status fold_worlds_close(void);
-/* Ends this engine's, if there is one; whoever asks for it next gets a new one, started with the environment of then. */
+/* Ends this engine's world, if there is one. The next call of fold_world_of starts a new one, with the environment of
+ * that time. */
 fold_status fold_world_close(enum fold_engine engine);
 /* Seconds that an answer may take. */
 double fold_world_limit(const struct fold_world *world);
@@ -50,7 +53,7 @@ fold_status fold_world_need(struct fold_world *world, unsigned ranks);
 /* One question to each of the ranks first .. first + n - 1, and their answers. `what` names it in messages. */
 struct fold_question {
   uint32_t kind;    /* enum wire_kind, or a service's */
-  const void *head; /* n heads of head_bytes each; or one, for all */
+  const void *head; /* n heads of head_bytes each; or, with one_head, one for all */
   bool one_head;
   size_t head_bytes;
   const void *const *body; /* n, or NULL */

@@ -1,7 +1,7 @@
-/* world_blame.c: who held a question up, and where, in words; then the world has failed, and is ended.
+/* world_blame.c: says in words which rank held a question up, and where; then ends the world, which has failed.
  *
- * Promised: the line names the rank that is the cause and its call, as far as what the ranks announced tells, and not the rank
- * that noticed it first.
+ * Promised: the line names the rank that is the cause, and its call, not the rank that noticed it first, as far as the
+ * ranks' announcements tell.
  */
 #include "world_start.h"
 
@@ -13,7 +13,7 @@ static struct fold_world_call *last_call(const struct fold_rank *rank) {
   return rank->n_calls ? &((struct fold_rank *)(uintptr_t)rank)->calls[rank->n_calls - 1] : NULL;
 }
 
-/* The k-th call that every rank must make alike: the first two that differ, in words. */
+/* Every rank must make the same k-th call. Describes the first two that differ. */
 bool fold_world_find_other_arguments(const struct fold_world *w, unsigned first, unsigned n, char text[200]) {
   for (unsigned r = first + 1; r < first + n; r++)
     for (size_t k = 0; k < w->rank[r].n_calls && k < w->rank[first].n_calls; k++) {
@@ -57,7 +57,7 @@ fold_status fold_world_fail(struct fold_world *w, enum fold_code code, const cha
   return w->status;
 }
 
-/* Whether a rank of this machine is stopped, as by SIGSTOP: that looks like the others' waiting for it. */
+/* Whether a rank of this machine is stopped, as by SIGSTOP: from outside, the ranks that wait for it look the same. */
 static bool is_stopped(const struct fold_rank *rank) {
   char host[sizeof rank->hello.host] = "", path[40], line[512];
   gethostname(host, sizeof host - 1);
@@ -68,7 +68,8 @@ static bool is_stopped(const struct fold_rank *rank) {
   return name_end && (name_end[2] == 'T' || name_end[2] == 't');
 }
 
-/* A question to n ranks is a world's of n; but one rank is also asked for itself, whatever its number. */
+/* The size of the world in messages. A question to n ranks is about a world of n; but a single rank may be asked alone,
+ * whatever its number. */
 static unsigned of(const struct fold_world *w, unsigned rank, unsigned n) { return rank < n ? n : w->ranks; }
 
 fold_status fold_world_blame_late(struct fold_world *w, unsigned first, unsigned n, const char *what) {

@@ -1,7 +1,7 @@
-/* world_end.c: how the ranks of a world end, whatever state they are in: no process is left, and nothing waits for long.
+/* world_end.c: ends the ranks of a world, whatever state they are in. No process is left, and nothing waits for long.
  *
- * Promised: at most about 8 seconds after it is asked, however the ranks and the launcher stand. Ranks are found on this
- * machine by the world's secret on their command lines, so that one is found that never said a word, or that is stopped.
+ * Promised: this takes at most about 8 seconds, whatever the ranks and the launcher do. Ranks on this machine are found
+ * by the world's secret on their command lines, so even one that never connected, or that is stopped, is found.
  */
 #include "world_start.h"
 
@@ -25,8 +25,8 @@ static void wait_for_launcher(struct fold_world *w, double seconds) {
   while (!fold_world_launcher_ended(w) && fold_now() < end) usleep(2000);
 }
 
-/* Whether a process was started for this world: the secret is on its command line; as a rank, if it runs the program that
- * ranks run, and not the launcher's, which has the rank's command line for its last words. */
+/* Whether a process was started for this world: its command line has the secret. With `rank`, only if it runs the
+ * program that ranks run: the launcher's command line ends with the ranks' own. */
 static bool is_ours(const struct fold_world *w, const char *pid, bool rank) {
   char path[300], line[8192];
   struct stat runs;
@@ -50,7 +50,7 @@ static unsigned kill_ours(const struct fold_world *w, bool rank) {
   return found;
 }
 
-/* Until none is found any more: a process that is killed takes a moment to be gone. */
+/* Kills until none is found any more: a killed process takes a moment to be gone. */
 static void kill_all_ours(const struct fold_world *w) {
   double end = fold_now() + 2;
   while (kill_ours(w, false) > 0 && fold_now() < end) usleep(2000);
@@ -70,7 +70,7 @@ void fold_world_end_launcher(struct fold_world *w) {
   kill_all_ours(w);
 }
 
-/* The guard goes when the launcher has gone; and sees to that when its leash is let go. */
+/* The guard ends after the launcher has ended; when its pipe is closed, it ends the launcher. */
 static void end_guard(struct fold_world *w, bool well) {
   if (well) wait_for_launcher(w, 5);
   if (w->leash >= 0) close(w->leash);
@@ -86,10 +86,10 @@ fold_status fold_world_end(struct fold_world *w, bool well) {
   if (well) {
     struct fold_question end = {.kind = WIRE_END, .what = "ending"};
     fold_status status = fold_world_ask(w, 0, w->ranks, &end, NULL);
-    if (status.code != FOLD_OK) return status; /* which ended it */
+    if (status.code != FOLD_OK) return status; /* the failure has ended the world */
   }
   for (unsigned r = 0; w->rank && r < w->ranks; r++)
-    if (w->rank[r].fd >= 0) close(w->rank[r].fd); /* whereupon the rank's watch ends it */
+    if (w->rank[r].fd >= 0) close(w->rank[r].fd); /* the rank sees that, and ends itself */
   if (w->secret[0]) end_guard(w, well);
   if (w->output >= 0) close(w->output);
   for (unsigned r = 0; w->rank && r < w->ranks; r++) free(w->rank[r].calls);

@@ -1,10 +1,10 @@
-/* world_guard.c: a process between the harness and the launcher, that outlives the harness just long enough to end what it
- * started.
+/* world_guard.c: a process between the harness and the launcher. It outlives the harness just long enough to end what
+ * that has started.
  *
- * Why: a harness that is killed can end nobody. Ranks see its sockets close, and a launcher can be sent a signal then; but
- * Open MPI's mpirun (4.1.4) was seen to wait for itself for ever when its ranks had died, and a rank may be stopped. The guard
- * holds the harness's leash, a pipe: when that is let go, by intent or by death, the launcher's group and every rank of this
- * machine are ended.
+ * Why: a harness that is killed can't end anything. Ranks see its sockets close, and the system can signal the
+ * launcher; but Open MPI's mpirun (4.1.4) was seen to wait for ever after its ranks had died, and a rank may be
+ * stopped. The guard and the harness share a pipe, the leash. When the harness's end closes, on purpose or by its
+ * death, the guard ends the launcher's group and every rank of this machine.
  */
 #include "world_start.h"
 
@@ -18,7 +18,8 @@
 
 enum { LEASH = 3, FAILURE = 4 };
 
-/* Between fork and exec only calls that are safe there. The launcher has a group of its own, which its ranks may share. */
+/* Makes only calls that are safe between fork and exec. The launcher has a process group of its own, which its ranks
+ * may share. */
 static pid_t spawn(const char *const *argv) {
   pid_t parent = getpid(), child = fork();
   if (child != 0) return child;
@@ -32,20 +33,21 @@ static pid_t spawn(const char *const *argv) {
   _exit(99);
 }
 
-/* Closes everything of the harness's but the pipe to it: its output, so that its reader sees the end; its sockets; a GPU's files. */
+/* Closes all of the harness's files but the pipe to it: its output, so that the reader sees the end; its sockets; a
+ * GPU's files. */
 static void let_go(int leash, int failure, int output) {
   int null = open("/dev/null", O_RDONLY);
   dup2(null, STDIN_FILENO);
   dup2(output, STDOUT_FILENO);
   dup2(output, STDERR_FILENO);
-  int high = fcntl(failure, F_DUPFD_CLOEXEC, 10); /* may lie where the leash goes */
+  int high = fcntl(failure, F_DUPFD_CLOEXEC, 10); /* first moved up: it may have the number that the leash gets */
   int leash_high = fcntl(leash, F_DUPFD_CLOEXEC, 10);
   dup3(leash_high, LEASH, O_CLOEXEC);
   dup3(high, FAILURE, O_CLOEXEC);
   close_range(FAILURE + 1, ~0u, 0);
 }
 
-/* Until the launcher has ended, or the leash is let go. */
+/* Waits until the launcher has ended, or the harness's end of the leash is closed. */
 static void keep(struct fold_world *w) {
   struct pollfd leash = {.fd = LEASH, .events = POLLIN};
   while (!fold_world_launcher_ended(w))
@@ -56,7 +58,7 @@ static void keep(struct fold_world *w) {
 }
 
 static void guard(struct fold_world *w, const char *const *argv, int leash, int failure) {
-  setpgid(0, 0); /* a Ctrl-C at the terminal is the harness's to answer */
+  setpgid(0, 0); /* so that Ctrl-C at the terminal reaches only the harness */
   signal(SIGINT, SIG_IGN);
   signal(SIGTERM, SIG_IGN);
   let_go(leash, failure, w->output);

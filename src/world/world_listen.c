@@ -1,8 +1,8 @@
 /* world_listen.c: where the ranks of a world connect: each says who it is, once; a connection that does not is dropped.
  *
- * Promised: however many others connect, say nothing or talk nonsense, the ranks are admitted, or a status says within the
- * time which rank is missing; a rank of another version, of another library or of another world's size is named. The
- * secret keeps strays out, and no more: it stands on the ranks' command lines, which everybody on their machines can read.
+ * Promised: however many others connect, say nothing or send nonsense, the ranks are admitted, or a status says in time
+ * which rank is missing. A rank with another version, another library or another number of ranks is named. The secret
+ * keeps out only strays: it is on the ranks' command lines, which everybody on their machines can read.
  */
 #include "world_start.h"
 
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 enum { MOST_CONNECTIONS = 64, MOST_BACKLOG = 1024 };
-static const double hello_time = 5; /* seconds in which a connection has to tell its whole hello */
+static const double hello_time = 5; /* seconds in which a connection has to send its whole hello */
 
 /* One process that connected, and what was received of its hello so far. */
 struct connection {
@@ -53,7 +53,7 @@ fold_status fold_listener_open(struct fold_listener *listener) {
   return fold_ok();
 }
 
-/* The rank is one of this world's, and like the others. */
+/* Checks that the rank belongs to this world, and is like the others. */
 static fold_status check_hello(const struct fold_world *w, const struct wire_hello *hello) {
   const struct wire_hello *other = NULL;
   for (unsigned r = 0; r < w->ranks && !other; r++)
@@ -72,7 +72,7 @@ static fold_status check_hello(const struct fold_world *w, const struct wire_hel
   return fold_ok();
 }
 
-/* A connection that told the secret becomes a rank's, or is the reason why the world fails. */
+/* A connection that sent the secret becomes a rank's, or is the reason why the world fails. */
 static fold_status admit(struct fold_world *w, struct connection *connection, unsigned *admitted) {
   struct wire_hello *hello = &connection->said.hello;
   hello->version[sizeof hello->version - 1] = hello->library[sizeof hello->library - 1] = '\0';
@@ -91,7 +91,7 @@ static void drop(struct connection *connection) {
   connection->fd = -1;
 }
 
-/* Other versions say hello with the same first words, and then perhaps with more or fewer than ours. */
+/* A hello of another version begins with the same fields, but may be longer or shorter than ours. */
 static fold_status hear_first(const struct connection *connection, uint64_t secret, bool *known) {
   const struct wire_first *first = (const struct wire_first *)&connection->said.hello;
   *known = connection->said.head.kind == WIRE_HELLO && first->secret == secret;
@@ -120,7 +120,8 @@ static fold_status hear(struct fold_world *w, struct connection *connection, uin
   return known && connection->n == sizeof connection->said ? admit(w, connection, admitted) : fold_ok();
 }
 
-/* Accepts what waits in the backlog; where there is no place left, instead of the connection that has been silent longest. */
+/* Accepts the connections that wait. If there is no place left, a new one replaces the one that has been silent
+ * longest. */
 static void accept_all(struct fold_listener *listener, struct connection *all) {
   for (;;) {
     int fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC);
@@ -148,7 +149,7 @@ static fold_status tell_missing(const struct fold_world *w, const char *why) {
   return fold_error(FOLD_ENVIRONMENT, "rank %u of %u did not start: %s%s", missing, w->ranks, why, line);
 }
 
-/* One round: new connections are accepted, hellos received, connections without one for too long dropped. */
+/* One round: accepts new connections, receives hellos, and drops connections that have sent none for too long. */
 static fold_status receive(struct fold_world *w, struct fold_listener *listener, struct connection *all,
                            unsigned *admitted) {
   wait_for_words(listener, all);
@@ -167,7 +168,7 @@ fold_status fold_listener_admit_all(struct fold_world *w, struct fold_listener *
   struct fold_limit limit = fold_limit_until(end);
   fold_status status = fold_ok();
   for (unsigned admitted = 0; admitted < w->ranks && status.code == FOLD_OK;) {
-    bool ended = fold_world_launcher_ended(w); /* before the round, which hears what was said by then */
+    bool ended = fold_world_launcher_ended(w); /* asked before the round, which still reads what was sent by then */
     status = receive(w, listener, all, &admitted);
     if (status.code != FOLD_OK || admitted == w->ranks) break;
     if (ended)

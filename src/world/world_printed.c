@@ -1,7 +1,7 @@
 /* world_printed.c: what the launcher and the ranks printed, for the message that a world did not start.
  *
- * Which line says why can't be known by its words: launchers and their plugins print the same noise where nothing fails, before the
- * reason and after it. So each line is told, once, and all of them give way alike where there is too little room.
+ * No words tell which line has the reason: launchers and their plugins print noise before and after it, even when
+ * nothing fails. So each different line is shown once, and all are shortened alike where there is too little room.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -11,8 +11,8 @@
 
 #include "world_start.h"
 
-/* Bytes that are looked at, at either end of what was printed; lines of those; bytes that are told, and of each line where it gives
- * way as far as it may. */
+/* END: bytes that are read at either end of what was printed; MOST_LINES: of these at most; ROOM: bytes that are shown;
+ * LEAST: bytes to which a line may be shortened. */
 enum { END = 8192, MOST_LINES = 128, ROOM = 800, LEAST = 24 };
 static const char BETWEEN[] = " / ", MORE[] = " (FOLDPROOF_OUTPUT=FILE keeps all of it)";
 _Static_assert(FOLD_WORLD_LINE > 2 + ROOM + sizeof MORE, "all of the room can be told");
@@ -22,7 +22,7 @@ struct lines {
   size_t n;
 };
 
-/* The text of the first bytes and the last. */
+/* Reads the first and the last bytes. */
 static void read_ends(const struct fold_world *w, char text[2 * END + 2]) {
   const off_t all = w->output >= 0 ? lseek(w->output, 0, SEEK_END) - w->output_at : 0;
   ssize_t n = all > 0 ? pread(w->output, text, END, w->output_at) : 0;
@@ -34,7 +34,7 @@ static void read_ends(const struct fold_world *w, char text[2 * END + 2]) {
   text[n > 0 ? n : 0] = '\0';
 }
 
-/* The middle gives way to the ends. */
+/* Drops the line in the middle. */
 static void leave_one_out(struct lines *lines) {
   const size_t middle = lines->n / 2;
   lines->n--;
@@ -46,7 +46,7 @@ static bool says_something(const char *line) {
   return *line != '\0';
 }
 
-/* Whether one of them begins with the same `share` bytes. */
+/* Whether one of the lines begins with the same `share` bytes. */
 static bool has(const struct lines *lines, const char *line, size_t share) {
   size_t k = 0;
   while (k < lines->n && strncmp(lines->at[k], line, share) != 0) k++;
@@ -66,7 +66,7 @@ static struct lines lines_of(char *text) {
   return lines;
 }
 
-/* Those that differ in their first `share` bytes. */
+/* The lines that differ in their first `share` bytes, each once. */
 static struct lines different(const struct lines *all, size_t share) {
   struct lines found = {.n = 0};
   for (size_t i = 0; i < all->n; i++)

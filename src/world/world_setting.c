@@ -1,4 +1,4 @@
-/* world_setting.c: the table of settings, and the environment for the next world. */
+/* world_setting.c: the table of settings, and how the next world's environment is set. */
 #include "world_setting.h"
 
 #include <stdlib.h>
@@ -18,7 +18,8 @@
       {"OMPI_MCA_coll_tuned_allreduce_algorithm", number},        \
     }                                                             \
   }
-/* For all-reduces alone (NCCL 2.24 and newer): a gather has no tree, and opening a communicator gathers. */
+/* The setting is for all-reduces only (NCCL 2.24 and newer): opening a communicator gathers, and a gather can't use a
+ * tree. */
 #define ALGORITHM(name) \
   { "NCCL_ALGO", "allreduce:" name }
 #define PROTOCOL(name) \
@@ -41,7 +42,7 @@ static const struct fold_world_setting settings[] = {
     NCCL("tree/LL128", false, ALGORITHM("Tree"), PROTOCOL("LL128")),
     NCCL("ring/simple/1 channel", false, ALGORITHM("Ring"), PROTOCOL("Simple"), CHANNELS("NCCL_MAX_NCHANNELS", "1")),
     NCCL("ring/simple/4 channels", false, ALGORITHM("Ring"), PROTOCOL("Simple"), CHANNELS("NCCL_MAX_NCHANNELS", "4")),
-    /* Open MPI's coll/tuned, by the numbers of its allreduce algorithms. */
+    /* The algorithms of Open MPI's coll/tuned allreduce, by their numbers. */
     {.engine = FOLD_MPI, .name = "default", .timed = true},
     MPI("basic linear", false, "1"),
     MPI("reduce, then broadcast", false, "2"),
@@ -56,7 +57,7 @@ const struct fold_world_setting *fold_world_settings(size_t *n) {
   return settings;
 }
 
-/* The first n variables. */
+/* Puts the first n variables back. */
 static void put_back(const struct fold_world_setting *setting, int n, struct fold_setting_before *before) {
   for (int k = 0; k < n && setting->variable[k].name; k++) {
     if (before->value[k])
@@ -98,7 +99,7 @@ static bool is_named(const char *variable, const char *name) {
 
 bool fold_world_has_variable(enum fold_engine engine, const char *variable) {
   static const char *const library[FOLD_ENGINES] = {[FOLD_MPI] = "OMPI_MCA_", [FOLD_NCCL] = "NCCL_"};
-  /* NCCL_VERSION is set in containers that have NCCL, which does not read it. */
+  /* Containers that have NCCL set NCCL_VERSION, but NCCL does not read it. */
   static const char *const idle[] = {"OMPI_MCA_oob_", "NCCL_DEBUG", "NCCL_VERSION"};
   if (!fold_engine_has_ranks(engine)) return false;
   if (is_named(variable, "FOLDPROOF_PEER") || (engine == FOLD_NCCL && is_named(variable, "FOLDPROOF_NCCL")))

@@ -1,9 +1,9 @@
 /* world_setting.h: the environment variables that choose a library's all-reduce method, and worlds that are started with
  * them.
  *
- * NCCL and MPI read theirs once, before the first communicator: so each setting has a world of its own, new processes, begun
- * after the last one has ended. A launcher exports variables to ranks on its own node; to other nodes only if its command
- * line says so.
+ * NCCL and MPI read their variables once, before the first communicator. So each setting has a world of its own: new
+ * processes, started after the last world has ended. A launcher exports variables to ranks on its own node; to other
+ * nodes only if its command line says so.
  */
 #ifndef FOLD_WORLD_SETTING_H
 #define FOLD_WORLD_SETTING_H
@@ -24,16 +24,17 @@ struct fold_world_setting {
 /* Both engines' settings, each engine's "default" before its others. */
 const struct fold_world_setting *fold_world_settings(size_t *n);
 
-/* Ends the engine's world and sets the variables for the next one; then, by leaving, ends that and puts them back. What the
- * user had set of them stays in force under "default". */
+/* fold_setting_enter ends the engine's world and sets the variables for the next one; fold_setting_leave ends that
+ * world and puts the variables back. Under "default" the user's own values stay in force. */
 struct fold_setting_before {
   char *value[FOLD_SETTING_VARIABLES];
 };
 fold_status fold_setting_enter(const struct fold_world_setting *setting, struct fold_setting_before *before);
 fold_status fold_setting_leave(const struct fold_world_setting *setting, struct fold_setting_before *before);
 
-/* The environment's variables by which an engine with ranks, and its library, is set, "NAME=value" each and sorted, with NULL behind the
- * last: for the caller to free; NULL: no memory. Not those of logs and of the launcher's own wires, on which no result hangs. */
+/* The environment's variables that configure an engine with ranks and its library: "NAME=value" each, sorted, with NULL
+ * behind the last. The caller frees the list; NULL: no memory. Variables for logs and for the launcher's own
+ * connections are left out, since no result depends on them. */
 const char **fold_world_variables(enum fold_engine engine);
 /* Whether a variable of that name (with or without its value) is one of them. */
 bool fold_world_has_variable(enum fold_engine engine, const char *variable);

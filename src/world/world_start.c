@@ -1,4 +1,4 @@
-/* world_start.c: how the ranks of a world are started: how many, by which launcher, with which words. */
+/* world_start.c: starts the ranks of a world: how many, by which launcher, with which command line. */
 #include "world_start.h"
 
 #include <errno.h>
@@ -13,11 +13,11 @@
 #include "setting.h"
 
 enum { MOST_WORDS = 64 };
-/* Starting, in time limits: eight GPUs that are waked for the first time take most of a minute. */
+/* How many time limits starting may take: eight GPUs that are used for the first time take most of a minute. */
 static const double START_OF_GPUS = 3;
 
-/* One rank a device. Where another launcher starts a number that is asked for, they may be on other hosts, whose devices are not
- * seen here. */
+/* One rank a device. Where another launcher starts a given number of ranks, these may be on other hosts, whose devices
+ * can't be counted here. */
 static fold_status choose_devices(struct fold_world *w, const struct fold_engine_ops *memory) {
   const char *launch = getenv("FOLDPROOF_LAUNCH");
   bool here = launch == NULL || *launch == '\0' || strcmp(launch, "threads") == 0;
@@ -31,7 +31,7 @@ static fold_status choose_devices(struct fold_world *w, const struct fold_engine
   return fold_ok();
 }
 
-/* How many ranks there are: as asked for, else one a GPU, or 8 host processes. */
+/* Chooses how many ranks there are: the number asked for, else one for each GPU, or 8 host processes. */
 static fold_status choose_ranks(struct fold_world *w) {
   const struct fold_engine_ops *memory = fold_engine_of(fold_engine_rows[w->engine].memory);
   if (memory->count) return choose_devices(w, memory);
@@ -42,13 +42,13 @@ static fold_status system_failed(const char *what) {
   return fold_error(FOLD_ENVIRONMENT, "%s: %s", what, strerror(errno));
 }
 
-/* What the ranks' command line says. */
+/* The words of the ranks' command line. */
 struct words {
   char program[4096], secret[32], ranks[16];
   const char *address;
 };
 
-/* The program is this one, unless it is told by another path, as on other machines. */
+/* The ranks run this program, unless FOLDPROOF_PROGRAM gives another path, as for other machines. */
 static fold_status choose_words(struct fold_world *w, const struct fold_listener *listener, struct words *words) {
   const char *program = getenv("FOLDPROOF_PROGRAM");
   words->address = listener->address;
@@ -65,7 +65,7 @@ static fold_status choose_words(struct fold_world *w, const struct fold_listener
   return fold_ok();
 }
 
-/* The launcher's command line: its words, then ours. `text` is cut up. */
+/* The launcher's command line: its words, then ours. Cuts `text` up. */
 static fold_status command_line(const struct fold_world *w, const struct words *words, char *text, const char **argv) {
   size_t n = 0;
   char *rest = NULL;
@@ -88,7 +88,8 @@ static fold_status command_line(const struct fold_world *w, const struct words *
   return fold_ok();
 }
 
-/* Open MPI's mpirun does not start as root unless it is told twice that it may: told here, not by what it prints. */
+/* Open MPI's mpirun does not start as root unless two variables allow it. This says so before mpirun prints its own
+ * text. */
 static fold_status check_root(const struct fold_comm_engine *engine) {
   static const char *const allows[] = {"OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM"};
   char library[64] = "";
@@ -102,15 +103,16 @@ static fold_status check_root(const struct fold_comm_engine *engine) {
   return fold_ok();
 }
 
-/* Open MPI's daemon on another node ends its ranks and itself when it has lost mpirun; where the way to it is lost, it would
- * take 8 minutes to see that. Now 10 seconds, unless the user says otherwise (wire.c says why before the ranks' own). */
+/* Open MPI's daemon on another node ends its ranks and itself when it has lost mpirun. If the network to mpirun is
+ * lost, it would take 8 minutes to notice. This makes it 10 seconds, unless the user says otherwise (wire.c says why
+ * that is less than the ranks' own limit). */
 static void hasten_daemons(void) {
   setenv("OMPI_MCA_oob_tcp_keepalive_time", "4", 0);
   setenv("OMPI_MCA_oob_tcp_keepalive_intvl", "2", 0);
   setenv("OMPI_MCA_oob_tcp_keepalive_probes", "3", 0);
 }
 
-/* What the launcher and the ranks print: a file of nobody's, or the user's, to which it is added. */
+/* Opens the file for what the launcher and the ranks print: a nameless one, or the user's, to which it is appended. */
 static fold_status open_output(struct fold_world *w) {
   const char *path = getenv("FOLDPROOF_OUTPUT");
   bool kept = path && *path;
@@ -140,7 +142,8 @@ static fold_status start_launcher(struct fold_world *w, const struct words *word
   if (status.code == FOLD_OK) snprintf(w->secret, sizeof w->secret, "%s", words->secret);
   hasten_daemons();
   if (status.code == FOLD_OK) status = fold_guard_start(w, argv, &error);
-  /* That nobody has an mpirun is a reason to skip; a launcher that was asked for by name is missed. */
+  /* If the default mpirun is missing, the engine is skipped; if a launcher was asked for by name, its absence is an
+   * error. */
   if (status.code == FOLD_OK && error)
     status = fold_error(chosen ? FOLD_BAD_INPUT : FOLD_UNSUPPORTED, "%s%.100s can't be started: %s",
                         chosen ? "--launch, FOLDPROOF_LAUNCH: " : "", argv[0], strerror(error));
@@ -148,8 +151,8 @@ static fold_status start_launcher(struct fold_world *w, const struct words *word
   return status;
 }
 
-/* A library that is opened at run time may be another in the ranks, whose environment the launcher makes; verdicts and records
- * tell this process's. */
+/* A library that is opened at run time may be another one in the ranks, whose environment the launcher makes; but
+ * verdicts and records name this process's. */
 static fold_status check_library(const struct fold_world *w, const struct fold_comm_engine *engine) {
   const struct wire_hello *rank = &w->rank[0].hello;
   char own[64] = "";
@@ -162,15 +165,15 @@ static fold_status check_library(const struct fold_world *w, const struct fold_c
       rank->library, rank->host, own);
 }
 
-/* How many ranks there are to be, and whether they have a library. It is looked at before GPUs that are only wished for; that
- * GPUs are required and not there is worse. */
+/* Checks how many ranks there are to be, and that they have a library. Missing GPUs that are required are reported
+ * before a missing library; other missing GPUs after it. */
 static fold_status check_means(struct fold_world *w, const struct fold_comm_engine *engine) {
   fold_status library = engine->ready ? engine->ready() : fold_ok(), ranks = choose_ranks(w);
   bool worse = ranks.code != FOLD_OK && ranks.code != FOLD_UNSUPPORTED;
   return library.code != FOLD_OK && !worse ? library : ranks;
 }
 
-/* The ranks are all there: each starts its library, which may need all of them for that. */
+/* When all ranks are there, each starts its library, which may need all of them for that. */
 static fold_status start_engines(struct fold_world *w, double limit) {
   char(*device)[64] = calloc(w->ranks, sizeof *device);
   if (!device) return fold_error(FOLD_NO_MEMORY, "not enough memory for %u ranks", w->ranks);
