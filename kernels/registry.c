@@ -54,7 +54,7 @@
     .method = how, .claims = what, .run = function, ##__VA_ARGS__                                          \
   }
 
-/* A row's order, and results of another dtype. */
+/* A host subject in an order of the table whose results have another dtype. */
 #define HOST_TO(id, tree, takes, to, what, text)                                                   \
   {                                                                                                \
     .name = id, .engine = FOLD_HOST, .about = text, .dtypes = takes, .ops = ANY_OP, .order = tree, \
@@ -91,7 +91,7 @@
     .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = ANY_DTYPE, .ops = SUMS, .method = FOLD_EXACT, \
     .claims = EXACTLY, .run = function, .scratch = room                                                     \
   }
-/* Other people's: what their documentation says, and that the sum is the sum of some tree. */
+/* Other people's subjects promise what their documentation says, and that the sum is the sum of some tree. */
 #define CUDA_PEER(id, takes, operations, what, function, room, text)                                          \
   {                                                                                                           \
     .name = id, .engine = FOLD_CUDA, .about = text, .dtypes = takes, .ops = operations, .method = FOLD_PLAIN, \
@@ -101,18 +101,19 @@
 #define WELL_BEHAVED (UNORDERED | FOLD_CLAIM(FOLD_BOUNDED))
 #define RUN_TO_RUN (WELL_BEHAVED | FOLD_CLAIM(FOLD_RUN_TO_RUN) | FOLD_CLAIM(FOLD_FRESH_PROCESS))
 
-/* Collectives. A collective's launch is its world's; of vectors, batch_invariant is message_invariant. */
+/* Collectives. A collective is launched on its world, so that it has no launch_invariant; for vectors, batch_invariant
+ * is message_invariant. */
 #define SPREAD \
   (FOLD_TIDY | FOLD_CLAIM(FOLD_RUN_TO_RUN) | FOLD_CLAIM(FOLD_FRESH_PROCESS) | FOLD_CLAIM(FOLD_RANK_AGREEMENT))
 #define SPREAD_ORDERED \
   (SPREAD | FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_ALIGNMENT_INVARIANT))
-/* The order's tree, as seen from outside: over NCCL nobody has looked. */
+/* The claim about the order's tree as seen from outside; nobody has looked at it over NCCL. */
 #define SPREAD_TREE(ranks) ((ranks) == FOLD_MPI ? FOLD_CLAIM(FOLD_TREE) : 0)
 #define SPREAD_ROWS (SPREAD | FOLD_CLAIM(FOLD_BATCH_INVARIANT) | FOLD_CLAIM(FOLD_WORLD_INVARIANT))
-/* Of a library: that what it gives is the sum of some tree, the same on every rank and in every run. */
+/* What we claim of a library: its result is the sum of some tree, and the same on every rank and in every run. */
 #define LIBRARY (SPREAD | FOLD_CLAIM(FOLD_BOUNDED))
 
-/* Ours, the same on either engine. */
+/* Our own all-reduce, the same on either engine. */
 #define COLLECTIVE_CANONICAL(ranks)                                                                             \
   {                                                                                                             \
     .name = "collective/canonical", .engine = ranks, .about = "an all-reduce of vectors, by a tree over ranks", \
@@ -120,7 +121,7 @@
     .claims = SPREAD_ORDERED | SPREAD_TREE(ranks) | FOLD_CLAIM(FOLD_MESSAGE_INVARIANT), .vector = true,         \
     .run = fold_collective_canonical, .scratch = fold_collective_canonical_scratch                              \
   }
-/* The libraries' own. */
+/* The libraries' own all-reduces. */
 #define LIBRARY_VECTOR(id, ranks, takes, joined_in, text)                                                    \
   {                                                                                                          \
     .name = id, .engine = ranks, .about = text, .dtypes = takes, .ops = ANY_OP, .method = FOLD_PLAIN,        \
@@ -159,7 +160,7 @@ static const struct fold_subject table[] = {
      .ops = ANY_OP,
      .order = "host/sorted",
      .method = FOLD_PLAIN,
-     .claims = ORDERED & ~FOLD_CLAIM(FOLD_TREE), /* the terms choose it */
+     .claims = ORDERED & ~FOLD_CLAIM(FOLD_TREE), /* the tree depends on the values of the terms */
      .run = fold_host_ordered},
     HOST_ORDER("host/numpy", "NumPy's pairwise summation"),
     HOST_SUM("host/kahan", FOLD_KAHAN, COMPENSATED, fold_host_kahan, "host/sequential",
@@ -367,7 +368,8 @@ struct fold_arithmetic fold_subject_arithmetic(const struct fold_subject *s, enu
 }
 
 #define MAX_MIN (1u << FOLD_MAX | 1u << FOLD_MIN)
-/* A comparison that is false for NaN and between zeros keeps the one operand or the other: as the ranks stand. */
+/* A comparison that is false for NaN and between zeros keeps one operand or the other, depending on which rank has
+ * which. */
 #define MPI_FACT(name)                                                                                      \
   {                                                                                                         \
     .subject = name, .claims = FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) | FOLD_CLAIM(FOLD_PERMUTATION_INVARIANT), \
@@ -381,7 +383,7 @@ struct fold_arithmetic fold_subject_arithmetic(const struct fold_subject *s, enu
     .seen = {{"NCCL 2.28.3", "NCCL 2.28.3"}}, .what = "max and min lose a NaN"                               \
   }
 
-/* What the judge refuted about peers, each with the versions that it was seen in. */
+/* What the judge refuted about peers, with the versions in which it was seen. */
 static const struct fold_fact facts[] = {
     MPI_FACT("mpi/allreduce"),
     MPI_FACT("mpi/sum"),

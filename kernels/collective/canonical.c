@@ -1,11 +1,11 @@
-/* canonical.c: an all-reduce of vectors whose order over ranks is fixed, whatever the library, the length of the message
- * or its place choose: each element's terms, one a rank, are combined by the order host/pairwise, a tree over
+/* canonical.c: an all-reduce of vectors in an order over ranks that neither the library nor the length of the message nor its
+ * address can change: each element's terms, one from each rank, are combined by the order host/pairwise, a tree over
  * neighbouring ranks.
  *
- * A long vector is cut into a slice a rank. Each rank gets its slice of every rank's vector, combines it by the tree, and
- * everybody gathers the slices: 2 (R - 1) / R vectors over each link, as a ring moves. Short ones take as long as their
- * messages take to begin: everybody gathers all of them, and combines them by itself. Where ranks reach each other's
- * memory, or share some, the engine does the same in one go (fold_comm_tree).
+ * A long vector is cut into one slice for each rank. Each rank gets its slice of every rank's vector and combines it by the tree;
+ * then everybody gathers the slices: 2 (R - 1) / R vectors over each link, the same as in a ring. Short vectors take as long as
+ * their messages take to begin: everybody gathers all of them and combines them alone. Where ranks reach each other's memory,
+ * or share some, the engine does the same in one call (fold_comm_tree).
  */
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@ static void slices(const struct fold_call *call, size_t at[]) {
   for (int r = 0; r <= call->comm->ranks; r++) at[r] = size * fold_comm_cut(call->rows, 1, call->comm->ranks, r);
 }
 
-/* The other ranks' vectors together, where host ranks take as long by slices. */
+/* On host ranks, slices are faster once the other ranks' vectors together have more than so many bytes. */
 enum { SHORT_BYTES = 65536 };
 
 static bool is_short(const struct fold_call *call) {
@@ -26,12 +26,14 @@ static bool is_short(const struct fold_call *call) {
   return call->rows <= SHORT_BYTES / fold_dtype_size(call->dtype) / others;
 }
 
-/* The vectors of all ranks; or their slices, then the combined one. */
+/* Scratch: the vectors of all ranks; or their slices, then the combined one. */
 size_t fold_collective_canonical_scratch(const struct fold_subject *subject, const struct fold_call *call) {
   size_t slice = call->rows / (size_t)call->comm->ranks + 1;
   (void)subject;
   if (call->comm->ops->tree) return 0;
-  if (is_short(call)) return FOLD_SCRATCH_ZEROED + 2 * SHORT_BYTES; /* one vector is as long at most */
+  if (is_short(call))
+    return FOLD_SCRATCH_ZEROED +
+           2 * SHORT_BYTES; /* SHORT_BYTES for the others' vectors, and as much at most for this rank's */
   return FOLD_SCRATCH_ZEROED + slice * ((size_t)call->comm->ranks + 1) * fold_dtype_size(call->dtype);
 }
 

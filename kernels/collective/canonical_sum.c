@@ -13,8 +13,8 @@
 
 static size_t blocks_in(size_t cols, size_t block) { return cols / block + (cols % block != 0); }
 
-/* The shortest blocks of which a row has at most FOLD_PARTS_MOST_BLOCKS: few enough for one small tree, and so many that 8
- * ranks' shares differ by 1 part in 64. */
+/* The length of a block: the shortest one with which a row has at most FOLD_PARTS_MOST_BLOCKS blocks. These are few
+ * enough for one small tree, and so many that the shares of 8 ranks differ by 1 part in 64. */
 size_t fold_collective_canonical_grain(size_t cols) {
   size_t block = FOLD_CANONICAL_TILE;
   while (blocks_in(cols, block) > FOLD_PARTS_MOST_BLOCKS) block *= 2;
@@ -25,7 +25,7 @@ static size_t accumulator_size(const struct fold_call *call) {
   return fold_dtype_size(fold_accumulator_of(call->dtype));
 }
 
-/* How call->scratch is laid out: the part's own, this rank's blocks, everybody's. */
+/* How call->scratch is laid out: what the part needs, this rank's blocks, everybody's blocks. */
 struct room {
   size_t block, own_at, all_at, nbytes;
 };
@@ -44,7 +44,7 @@ size_t fold_collective_canonical_sum_scratch(const struct fold_subject *subject,
   return room_of(call).nbytes;
 }
 
-/* Of each row: which blocks are whose, and where they lie in bytes once gathered. */
+/* For each row: which blocks belong to which rank, and where their bytes lie once gathered. */
 static void lay_out(const struct fold_call *call, size_t block, size_t *blocks_at, size_t *bytes_at) {
   for (int r = 0; r <= call->comm->ranks; r++) {
     blocks_at[r] = blocks_in(fold_comm_cut(call->all_cols, block, call->comm->ranks, r), block);

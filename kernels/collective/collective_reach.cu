@@ -1,4 +1,4 @@
-/* collective_reach.cu: a rank's room: made, shown to the others, opened by them, put away.
+/* collective_reach.cu: makes a rank's room, shows it to the others, opens theirs, and frees it.
  *
  * Threads of one process: the room is mapped for the ranks' GPUs and no others (cuMemSetAccess), and not by
  * cudaDeviceEnablePeerAccess: that would map all memory of a GPU, and have each later cudaMalloc and cudaFree wait for
@@ -66,8 +66,8 @@ static void release_mapped(struct fold_reach *reach) {
   driver.free_address(at, reach->nbytes);
 }
 
-/* Room for all of it on the current device, to be written by the devices of all cards. What is made so far when
- * something fails is seen by release_mapped. */
+/* Makes room for all of it on the current device, writable by the devices of all cards. If something fails,
+ * release_mapped frees what was made so far. */
 static fold_status make_mapped(struct fold_reach *reach, const struct fold_reach_card cards[]) {
   struct driver driver;
   CUdeviceptr at = 0;
@@ -112,7 +112,7 @@ static fold_status make_allocated(struct fold_reach *reach, struct fold_reach_ca
   return fold_ok();
 }
 
-/* The machine as it was booted: what shares a kernel shares this. */
+/* A number of the machine since it was booted; processes with the same number share a kernel. */
 static uint64_t host_number(void) {
   char text[64] = "";
   uint64_t number = 14695981039346656037ull; /* FNV-1a */
@@ -124,7 +124,7 @@ static uint64_t host_number(void) {
   return number;
 }
 
-/* Each block waits for its like on the other GPUs, so that all of a grid should be there at once. */
+/* Whether all blocks of a grid fit on the device at once: each waits for its counterpart on the other GPUs. */
 static bool fits(int device) {
   int sms = 0, threads = 0;
   if (cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device) != cudaSuccess) return false;
@@ -144,12 +144,13 @@ extern "C" fold_status fold_reach_introduce(struct fold_reach_card *own) {
   return fold_ok();
 }
 
-/* Ranks of one GPU that did not arrange it would wait for blocks that find no room there. */
+/* Whether two ranks have different GPUs, or have arranged to share one. Otherwise they would wait for blocks that find
+ * no room there. */
 static bool apart(const struct fold_reach_card *a, const struct fold_reach_card *b) {
   return a->process != b->process || a->device != b->device || (a->shares_gpu && b->shares_gpu);
 }
 
-/* Everybody comes to the same answer, from the same cards. */
+/* Whether the ranks can reach each other. All ranks get the same answer, because they have the same cards. */
 static bool can_reach(int ranks, const struct fold_reach_card cards[], bool *threads) {
   bool near = ranks >= 2 && ranks <= FOLD_REACH_MOST;
   int alike = 0;

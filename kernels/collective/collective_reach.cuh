@@ -1,11 +1,11 @@
-/* collective_reach.cuh: the room that ranks write to, and the two ways to tell a rank that something is there.
+/* collective_reach.cuh: the memory (room) that other ranks write to, and the two ways to tell a rank that data have arrived.
  *
  * Lines: 16 bytes that carry 8 bytes of data, each half of them in one 64-bit word with the number of the call. A word
  * is written and read in one piece (PTX: a vector access is one of its elements at a time, each of them atomic), so
- * that who reads the number has the data: no fence, no second message. For what is small.
+ * so that whoever reads the number has the data: no fence, no second message. Lines are for small messages.
  *
- * Steps: data are written plainly, then a flag with the number of the step is released at the system's scope; who
- * acquires the flag sees the data. For what is large.
+ * Steps: data are written plainly, then a flag with the number of the step is released at the system's scope; whoever
+ * acquires the flag sees the data. Steps are for large messages.
  *
  * What may be overwritten when: lines have two sets, used in turn. A block's call e + 2 writes where call e was read;
  * it starts after its call e + 1, which took a line from the same block of every rank, which started that call after it
@@ -28,7 +28,7 @@
 #ifndef REACH_MOST_LINES_BYTES
 #define REACH_MOST_LINES_BYTES (128 << 10)
 #endif
-/* Threads of a block that send, that join, that take (collective_tree.cu): whole warps. */
+/* How many threads of a block send, join and take (collective_tree.cu): whole warps. */
 #ifndef REACH_SENDERS
 #define REACH_SENDERS 384
 #endif
@@ -50,17 +50,17 @@
 #define REACH_SLOTS 3
 #endif
 
-/* Where ranks may meet in another order: a test's build has warps wait here now and then, so that races show which the
- * usual pace hides. */
+/* A test's build makes warps wait here now and then, so that ranks meet in other orders and races appear that the usual
+ * pace hides. */
 #ifndef REACH_WHIM
 #define REACH_WHIM() ((void)0)
 #endif
 
 /* A rank's room. */
 struct reach_room {
-  uint32_t calls[REACH_LINE_BLOCKS]; /* ended so far, by each block; the owner's */
+  uint32_t calls[REACH_LINE_BLOCKS]; /* how many calls each block has ended; only the owner writes them */
   uint64_t steps[REACH_BLOCKS];
-  uint32_t slice_there[REACH_BLOCKS][FOLD_REACH_MOST]; /* the step whose slice rank r has put here */
+  uint32_t slice_there[REACH_BLOCKS][FOLD_REACH_MOST]; /* the latest step whose slice rank r has written here */
   uint32_t result_there[REACH_BLOCKS][FOLD_REACH_MOST];
   ulonglong2 line[2][FOLD_REACH_MOST][REACH_LINES];
   uint4 slice[REACH_BLOCKS][REACH_SLOTS][FOLD_REACH_MOST][REACH_PACKS];  /* rank r's terms of the owner's slice */
@@ -91,7 +91,7 @@ static __device__ __forceinline__ void reach_put_line(ulonglong2 *line, uint64_t
                "l"(reach_word((uint32_t)(data >> 32), call))
                : "memory");
 }
-/* False while the line of this call is not there yet. */
+/* Reads a line. False if the line of this call has not arrived yet. */
 static __device__ __forceinline__ bool reach_get_line(const ulonglong2 *line, uint32_t call, uint64_t *data) {
   uint64_t a, b;
   asm volatile("ld.relaxed.sys.global.v2.u64 {%0, %1}, [%2];" : "=l"(a), "=l"(b) : "l"(line) : "memory");
@@ -99,13 +99,14 @@ static __device__ __forceinline__ bool reach_get_line(const ulonglong2 *line, ui
   return (uint32_t)(a >> 32) == call && (uint32_t)(b >> 32) == call;
 }
 
-/* Rank d places after this one, so that not all write to the same rank at the same time. */
+/* The rank d places after this one. Starting at different ranks keeps all from writing to the same one at the same
+ * time. */
 static __device__ __forceinline__ int reach_next(const reach_view &view, int d) {
   const int r = view.rank + d;
   return r < view.ranks ? r : r - view.ranks;
 }
 
-/* Line `line` of every rank but this one: sends `own`, waits for the others'. */
+/* Sends `own` as line `line` of every other rank, and waits for theirs. */
 static __device__ __forceinline__ void reach_swap_lines(const reach_view &view, unsigned line, uint32_t call,
                                                         uint64_t own, uint64_t (&all)[FOLD_REACH_MOST]) {
   const unsigned set = call & 1;
@@ -124,8 +125,8 @@ static __device__ __forceinline__ void reach_swap_lines(const reach_view &view, 
   } while (!there);
 }
 
-/* The number of the block's call, from 1 on. 2^32 - 1 calls would meet lines of the first ones: a comm does not live so
- * long, and one that does ends here. */
+/* The number of the block's call, from 1 on. After 2^32 - 1 calls it would meet lines of the first calls again: no comm
+ * lives that long, and one that did would end here. */
 static __device__ __forceinline__ uint32_t reach_begin_call(const reach_view &view) {
   const uint32_t call = __ldcg(&view.room[view.rank]->calls[blockIdx.x]) + 1;
   if (call == UINT32_MAX) __trap();
@@ -145,7 +146,7 @@ struct reach_group {
   }
 };
 
-/* What the group wrote before, to anybody's memory, is there for whoever acquires the flag: the barrier orders the
+/* Sets a flag. Whoever acquires it sees all that the group wrote before, to any rank's memory: the barrier orders the
  * group's writes before the release, which is cumulative. */
 static __device__ __forceinline__ void reach_release(const reach_view &view, const reach_group &group, size_t flag_at,
                                                      uint32_t step) {
@@ -170,7 +171,8 @@ static __device__ __forceinline__ void reach_acquire(const reach_view &view, con
 
 #endif
 
-/* The tree of any type and operation, collective_tree.cu, and what loads the kernels' code beforehand. */
+/* The all-reduce of any type and operation (collective_tree.cu), and a function that loads the kernels' code
+ * beforehand. */
 fold_status reach_tree(const struct fold_reach *reach, const struct fold_call *call);
 fold_status reach_load_tree(void);
 fold_status reach_load_words(void);

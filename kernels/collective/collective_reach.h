@@ -17,43 +17,43 @@ extern "C" {
 #endif
 
 #define FOLD_REACH_MOST 8            /* ranks */
-#define FOLD_REACH_SMALL (256 << 10) /* bytes of a vector, or of a rank's part, that go in one step */
+#define FOLD_REACH_SMALL (256 << 10) /* a vector, or a rank's part, of up to so many bytes goes in one step */
 
 struct fold_reach;
 
-/* What a rank tells the others, in three rounds of plain bytes that the caller carries: who it is, where its room is,
- * whether it could open the others' rooms. */
+/* What a rank tells the others in three rounds, as plain bytes that the caller transports: who it is, where its room
+ * is, whether it could open the others' rooms. */
 struct fold_reach_card {
-  uint64_t host; /* the same on one host */
+  uint64_t host; /* a number of the host; ranks on the same host have the same */
   int64_t process;
   int32_t device;
-  int32_t willing; /* 0: this rank cannot, or shall not (FOLDPROOF_PEER=0) */
-  /* 1: ranks of one process may share a GPU, if each of them says so and sees to it that the blocks of all their calls
-   * find room there at once. 0 from fold_reach_introduce; tests put it in. */
+  int32_t willing; /* 0: this rank cannot take part, or must not (FOLDPROOF_PEER=0) */
+  /* 1: ranks of one process may share a GPU. Each of them must say so, and must make sure that the blocks of all their
+   * calls fit on it at once. fold_reach_introduce sets 0; tests set 1. */
   int32_t shares_gpu;
-  uint64_t place; /* of the room, in this process */
+  uint64_t place; /* the address of the room in this process */
   unsigned char handle[64];
 };
 
-/* Says who this rank is, with its current device. */
+/* Fills the first card of this rank, with its current device. */
 fold_status fold_reach_introduce(struct fold_reach_card *own);
-/* From everybody's first card: makes the room, where all are willing and on one host; else *reach stays NULL. A failure
- * to make it is no error: `own` says that this rank is not willing. */
+/* Takes everybody's first card and makes the room if all ranks are willing and on one host; else *reach stays NULL. If
+ * the room cannot be made that is no error: `own` then says that this rank is not willing. */
 fold_status fold_reach_open(struct fold_reach **reach, int rank, int ranks, const struct fold_reach_card cards[],
                             struct fold_reach_card *own);
 /* From everybody's second card: opens the others' rooms; own->willing tells whether all went well. */
 fold_status fold_reach_meet(struct fold_reach *reach, const struct fold_reach_card cards[],
                             struct fold_reach_card *own);
-/* Nobody's call may be under way. NULL may be closed. */
+/* No rank may have a call under way. NULL may be closed. */
 void fold_reach_close(struct fold_reach *reach);
 
-/* call->rows elements, one term a rank: fold_comm_tree. launch.blocks, the same on every rank, sends it by steps of so
- * many blocks, however short it is. */
+/* fold_comm_tree for call->rows elements, one term from each rank. If launch.blocks is set, the same on every rank, the
+ * vector is sent in steps by so many blocks, however short it is. */
 fold_status fold_reach_tree(const struct fold_reach *reach, const struct fold_call *call);
 /* out[i] = the sum of in[i] over ranks, up to FOLD_REACH_SMALL bytes. `in` may be `out`. */
 fold_status fold_reach_add_words(const struct fold_reach *reach, const int64_t *in, int64_t *out, size_t n,
                                  void *stream);
-/* fold_comm_gather where no part has more than FOLD_REACH_SMALL bytes. */
+/* fold_comm_gather if no part has more than FOLD_REACH_SMALL bytes. */
 fold_status fold_reach_gather(const struct fold_reach *reach, const void *in, void *out, const size_t at[],
                               void *stream);
 

@@ -4,8 +4,9 @@
 
 #include "fold.h"
 
-/* out[i] = slices[i], slices[n + i] ... slices[(ranks - 1) n + i] by the order host/pairwise, 0 <= i < n, for 1 <= ranks <= 65536, on
- * so many threads. Terms are combined in their accumulator and rounded once. `out` overlaps nothing. */
+/* Combines slices[i], slices[n + i] ... slices[(ranks - 1) n + i] into out[i] by the order host/pairwise, 0 <= i < n,
+ * for 1 <= ranks <= 65536, on so many threads. Terms are combined in their accumulator and rounded once. `out` must not
+ * overlap the slices. */
 void fold_combine_host(enum fold_dtype dtype, enum fold_op op, const void *slices, size_t ranks, size_t n, void *out,
                        unsigned threads);
 

@@ -105,7 +105,7 @@ static fold_status exchange(struct fold_comm *comm, const void *in, const size_t
   return status;
 }
 
-/* Short parts of one length have a call of their own, which takes fewer steps. */
+/* Short parts of equal length go by a call of their own, which takes fewer steps. */
 enum { SHORT_BYTES = 131072 };
 
 static bool are_short_and_alike(const struct fold_comm *comm, const size_t at[]) {
@@ -127,11 +127,13 @@ static fold_status gather(struct fold_comm *comm, const void *in, void *out, con
   return status;
 }
 
-/* The tag of no message, for progress. Making a comm may send in MPI_COMM_WORLD itself, with the tag that open_comm gives. */
+/* A tag that no message has; `progress` looks for it. Making a comm may send in MPI_COMM_WORLD itself, with the tag
+ * that open_comm gives. */
 enum { NO_TAG = 0 };
 
-/* MPI need only move messages within its calls, and a call may return with some of its own under way: Open MPI's over TCP
- * then leaves another rank in the same call for as long as this one makes no more. This one finds nothing. */
+/* MPI has to move messages only during its calls, and a call may return while messages of it are still under way. Open
+ * MPI over TCP then keeps another rank waiting in the same call until this one makes another. The call here finds
+ * nothing, but moves them. */
 static void progress(void) {
   int found;
   MPI_Iprobe(MPI_ANY_SOURCE, NO_TAG, MPI_COMM_WORLD, &found, MPI_STATUS_IGNORE);
@@ -145,7 +147,7 @@ static const struct fold_comm_ops far_ops = {.allreduce = allreduce, .exchange =
 static const struct fold_comm_ops near_ops = {
     .allreduce = allreduce, .exchange = exchange, .gather = gather, .tree = tree};
 
-/* Whether MPI takes all ranks of a comm for one host's. */
+/* Whether MPI says that all ranks of a comm are on one host. */
 static fold_status are_neighbours(const struct mpi *m, int ranks, bool *yes) {
   MPI_Comm host;
   int near = 0;
@@ -156,7 +158,8 @@ static fold_status are_neighbours(const struct mpi *m, int ranks, bool *yes) {
   return fold_ok();
 }
 
-/* The ranks share a segment together, or none does: because it can't be made, mapped by all, or because one shall not. */
+/* All ranks share a segment, or none does: if it cannot be made or mapped by all of them, or if one of them must
+ * not. */
 static fold_status share(struct mpi *m, int rank, int ranks) {
   struct fold_segment_card card = {0};
   bool near = false;

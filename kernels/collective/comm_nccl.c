@@ -23,14 +23,15 @@ struct nccl {
 
 static struct nccl *of(const struct fold_comm *comm) { return comm->state; }
 
-/* How many bytes of a text stand before the first of `ends`, without spaces at the end. */
+/* How many bytes of a text come before the first of `ends`, without spaces at the end. */
 static int head(const char *text, const char *ends) {
   size_t n = strcspn(text, ends);
   while (n > 0 && text[n - 1] == ' ') n--;
   return n < 120 ? (int)n : 120;
 }
 
-/* NCCL's own account says more than the kind of its error, which by itself only advises to ask for one. */
+/* The status of a call, with NCCL's own account: the kind of the error alone would only advise to ask for that
+ * account. */
 static fold_status check(ncclResult_t result, ncclComm_t comm, const char *call) {
   if (result == ncclSuccess) return fold_ok();
   const char *kind = fold_nccl()->GetErrorString(result), *last = fold_nccl()->GetLastError(comm);
@@ -39,12 +40,12 @@ static fold_status check(ncclResult_t result, ncclComm_t comm, const char *call)
 }
 #define NCCL_TRY(comm, name, ...) FOLD_TRY(check(fold_nccl()->name(__VA_ARGS__), comm, "nccl" #name))
 
-/* A number that the launcher put in the environment, -1 where it did not. */
+/* A number that the launcher put into the environment; -1 if it did not. */
 static int told(const char *name) { return getenv(name) && *getenv(name) ? atoi(getenv(name)) : -1; }
 
-/* Which GPU of this host is the rank's, and whether all ranks are on this host. Ranks that are threads are all here,
- * one a GPU; the launcher's words count only where it says what the harness says, for the harness may run under a
- * launcher. */
+/* Which GPU of this host is the rank's, and whether all ranks are on this host. Ranks that are threads are all on this
+ * host, each with its own GPU. What the launcher says counts only if it agrees with the harness, because the harness
+ * itself may run under a launcher. */
 struct seat {
   int gpu;
   bool alone_here; /* the process sees one GPU, and that is the rank's */
@@ -68,7 +69,7 @@ static struct seat find_seat(int rank, int ranks) {
     return (struct seat){.gpu = told("LOCAL_RANK"),
                          .alone_here = getenv("CUDA_VISIBLE_DEVICES") != NULL,
                          .one_host = told("LOCAL_WORLD_SIZE") == ranks};
-  /* A launcher that says no more than a rank: of other hosts it says nothing. */
+  /* a launcher that gives only a rank does not say whether there are other hosts */
   return (struct seat){.gpu = rank, .one_host = told("PMIX_RANK") != rank || ranks == 1};
 }
 
@@ -104,7 +105,7 @@ static fold_status token(unsigned char bytes[FOLD_COMM_TOKEN]) {
   return fold_ok();
 }
 
-/* One rank alone: its part is everybody's. */
+/* With one rank, its part is everybody's. */
 static fold_status copy(const void *in, void *out, size_t nbytes, void *stream) {
   if (in == out || nbytes == 0) return fold_ok();
   cudaError_t error = cudaMemcpyAsync(out, in, nbytes, cudaMemcpyDeviceToDevice, stream);
@@ -117,7 +118,7 @@ static fold_status allreduce(struct fold_comm *comm, const void *in, void *out, 
   static const ncclDataType_t types[FOLD_COMM_TYPES] = {ncclFloat16, ncclBfloat16, ncclFloat32, ncclFloat64, ncclInt64};
   static const ncclRedOp_t ops[FOLD_OPS] = {ncclSum, ncclProd, ncclMax, ncclMin};
   if (count == 0) return fold_ok();
-  /* Integers have no order: who adds them up is not seen. */
+  /* Integers have no order, so that it makes no difference who adds them. */
   if (comm->ranks == 1 && type == FOLD_COMM_I64) return copy(in, out, count * sizeof(int64_t), stream);
   if (of(comm)->reach && type == FOLD_COMM_I64 && op == FOLD_SUM && count <= FOLD_REACH_SMALL / sizeof(int64_t))
     return fold_reach_add_words(of(comm)->reach, in, out, count, stream);
@@ -125,8 +126,8 @@ static fold_status allreduce(struct fold_comm *comm, const void *in, void *out, 
   return fold_ok();
 }
 
-/* One group of sends and takes. Rank r is sent what lies between send_at[r] and send_at[r + 1], or all of `in`,
- * own_bytes, where send_at is NULL; what it sends goes between take_at[r] and take_at[r + 1]. */
+/* One group of sends and receives. Rank r is sent the bytes from send_at[r] to send_at[r + 1], or, if send_at is NULL,
+ * all own_bytes of `in`. What it sends is stored from take_at[r] to take_at[r + 1]. */
 static fold_status swap(struct fold_comm *comm, const unsigned char *in, const size_t send_at[], size_t own_bytes,
                         unsigned char *out, const size_t take_at[], void *stream) {
   ncclComm_t nccl = of(comm)->comm;
@@ -160,7 +161,7 @@ static size_t longest_part(const struct fold_comm *comm, const size_t at[]) {
   return longest;
 }
 
-/* By sends and takes, for ncclAllGather has parts of one length, and not every NCCL_ALGO has it. */
+/* By sends and receives: ncclAllGather needs parts of equal length, and not every NCCL_ALGO has it. */
 static fold_status gather(struct fold_comm *comm, const void *in, void *out, const size_t at[], void *stream) {
   if (of(comm)->reach && longest_part(comm, at) <= FOLD_REACH_SMALL)
     return fold_reach_gather(of(comm)->reach, in, out, at, stream);
@@ -173,8 +174,8 @@ static const struct fold_comm_ops far_ops = {.allreduce = allreduce, .exchange =
 static const struct fold_comm_ops near_ops = {
     .allreduce = allreduce, .exchange = exchange, .gather = gather, .tree = tree};
 
-/* Everybody's card, by NCCL: d_room has room for them all. A sum with zeros: NCCL refuses a gather where NCCL_ALGO
- * names an algorithm that has none. */
+/* Exchanges the ranks' cards by NCCL; d_room has room for all of them. It adds them to zeros, because NCCL refuses a
+ * gather if NCCL_ALGO names an algorithm that has none. */
 static fold_status share(ncclComm_t comm, int rank, int ranks, const struct fold_reach_card *own, void *d_room,
                          struct fold_reach_card cards[]) {
   size_t nbytes = (size_t)ranks * sizeof *own;
@@ -185,7 +186,7 @@ static fold_status share(ncclComm_t comm, int rank, int ranks, const struct fold
   return fold_device_get(cards, d_room, nbytes);
 }
 
-/* Three rounds of cards: the ranks go near together, or none does. */
+/* Three rounds of cards: either all ranks reach each other's memory, or none does. */
 static fold_status agree(struct nccl *n, int rank, int ranks, void *d_room, struct fold_reach_card cards[]) {
   struct fold_reach_card own;
   bool all = true;

@@ -8,8 +8,8 @@ fold_status fold_library_allreduce(const struct fold_subject *subject, const str
                              call->stream);
 }
 
-/* What people write without thinking of an order: each rank sums its columns, the library sums the ranks' sums, an
- * element a row. Its bits depend on the number of ranks. */
+/* What people write who do not think of an order: each rank sums its columns, and the library sums the ranks' sums, one
+ * element for each row. The bits depend on the number of ranks. */
 size_t fold_library_sum_scratch(const struct fold_subject *subject, const struct fold_call *call) {
   (void)subject;
   return fold_parts_own(call->comm->parts->local_scratch(call)) + call->rows * fold_dtype_size(call->dtype);

@@ -17,7 +17,7 @@
 static const struct fold_shared_library where = {"FOLDPROOF_NCCL", "libnccl.so.2", "",
                                                  " (FOLDPROOF_NCCL may name another library)"};
 
-/* Written by the first who asks, read by everybody after that. */
+/* The first caller writes it; later ones only read it. */
 static struct {
   pthread_once_t once;
   fold_status status;
@@ -25,7 +25,7 @@ static struct {
   char version[64], file[4096];
 } library = {.once = PTHREAD_ONCE_INIT};
 
-/* A number as NCCL packs it: before 2.9 with one digit for the minor version. */
+/* A version number as NCCL encodes it; before 2.9 it had one digit for the minor version. */
 struct version {
   int major, minor, patch;
 };
@@ -34,7 +34,7 @@ static struct version unpack(int number) {
   return (struct version){number / 10000, number / 100 % 100, number % 100};
 }
 
-/* Another NCCL's functions may take other arguments: none but ncclGetVersion is called before this. */
+/* Checks the version before any other function is called: those of another NCCL may take other arguments. */
 static fold_status check_version(void) {
   int number = 0;
   char why[100];

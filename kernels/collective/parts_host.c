@@ -14,7 +14,7 @@
 
 static unsigned threads_of(const struct fold_call *call) { return call->launch.threads ? call->launch.threads : 1; }
 
-/* rows x cols of dtype from `in`, in the order's tree, to `out`. */
+/* Replays `rows` rows of `cols` columns of dtype from `in` to `out`, in that order. */
 static fold_status replay(const struct fold_call *call, const char *order, enum fold_dtype dtype, size_t rows,
                           size_t cols, const void *in, void *out) {
   struct fold_call tree = {.dtype = dtype,
@@ -32,7 +32,7 @@ static fold_status combine(const struct fold_call *call, const void *slices, siz
   return fold_ok();
 }
 
-/* The parts of the host work without scratch; its head is always there. */
+/* The host's parts need no scratch of their own, but the zeroed head is always there. */
 static size_t head_alone(const struct fold_call *call) {
   (void)call;
   return FOLD_SCRATCH_ZEROED;
@@ -60,7 +60,8 @@ static fold_status close_states(const struct fold_call *call, const int64_t *wor
   return fold_ok();
 }
 
-/* A subtree's value, before the last rounding, is that of the same elements widened to the accumulator. */
+/* Widens elements to the accumulator: the value of a subtree before its last rounding is that of the widened
+ * elements. */
 static const void *widen(enum fold_dtype dtype, const void *in, size_t n, void *room) {
   const enum fold_dtype wide = fold_accumulator_of(dtype);
   if (wide == dtype) return in;
@@ -93,7 +94,7 @@ static fold_status subtrees(const struct fold_call *call, void *scratch, size_t 
   return status;
 }
 
-/* The tree over neighbouring blocks is flat/canonical's over tiles, from the blocks up; and it is host/pairwise. */
+/* The tree over neighbouring blocks is the upper part of flat/canonical's tree over tiles, and it is host/pairwise. */
 static fold_status root(const struct fold_call *call, const void *partials, const size_t at[]) {
   enum fold_dtype wide = fold_accumulator_of(call->dtype);
   size_t size = fold_dtype_size(wide), blocks = at[call->comm->ranks];

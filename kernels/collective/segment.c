@@ -16,24 +16,24 @@
 
 #include "parts.h"
 
-/* All of it, so that it stays in the caches that the cores share; and a rank's part of a chunk at most, a multiple of any
- * element's size. */
+/* SEGMENT_BYTES is the whole segment, which is to stay in the caches that the cores share. CHUNK_BYTES is the most that
+ * a rank has of a chunk, a multiple of the size of any element. */
 enum { SEGMENT_BYTES = 8 << 20, CHUNK_BYTES = 256 << 10, GRAIN = 64 };
 
 struct head {
   uint64_t token;
-  _Alignas(64) _Atomic uint64_t arrived; /* ranks at all meetings so far */
+  _Alignas(64) _Atomic uint64_t arrived; /* how many arrivals there were, at all meetings so far */
   _Alignas(64) unsigned char chunks[];
 };
 
 struct fold_segment {
   struct head *head;
-  size_t nbytes, chunk; /* all of it; bytes of a chunk of a vector */
+  size_t nbytes, chunk; /* bytes of the segment, and of a chunk of a vector */
   uint64_t meetings;
   int ranks, fd; /* the maker's descriptor, else -1 */
 };
 
-/* Two chunks of every rank's terms and two combined ones. */
+/* The length of a chunk: the segment holds two chunks of every rank's terms and two combined ones. */
 static size_t chunk_of(int ranks) {
   size_t most = SEGMENT_BYTES / (2 * ((size_t)ranks + 1)) / GRAIN * GRAIN;
   return most < GRAIN ? GRAIN : most < CHUNK_BYTES ? most : CHUNK_BYTES;
@@ -74,7 +74,8 @@ struct fold_segment *fold_segment_make(int ranks, struct fold_segment_card *card
   return s;
 }
 
-/* The same number of a process may be another one here: nothing is opened for good but a file of that length and token. */
+/* Whether the file is the segment. In another container the same process number may be another process's, so a file
+ * must have the right length and token. */
 static bool is_it(int fd, const struct fold_segment_card *card) {
   struct stat file;
   uint64_t token = 0;
@@ -105,8 +106,8 @@ void fold_segment_close(struct fold_segment *s) {
   free(s);
 }
 
-/* Looks at the counter before a rank gives its core to another. 8 to 512 take as long where each rank has a core; four ranks on
- * two cores take twice as long with 512. */
+/* How often a rank reads the counter before it gives its core to another. 8 to 512 take equally long if each rank has a
+ * core; four ranks on two cores take twice as long with 512. */
 enum { LOOKS = 16 };
 
 static bool have_arrived(struct head *head, uint64_t want) {
@@ -119,7 +120,8 @@ static bool have_arrived(struct head *head, uint64_t want) {
   return false;
 }
 
-/* Returns once all ranks are here. One may still be in an earlier call of MPI, and wait for what this rank has yet to move. */
+/* Returns once all ranks are here. A rank may still be in an earlier call of MPI that waits for messages which this
+ * rank must move. */
 static void meet(struct fold_segment *s, void (*progress)(void)) {
   uint64_t want = ++s->meetings * (uint64_t)s->ranks;
   atomic_fetch_add_explicit(&s->head->arrived, 1, memory_order_acq_rel);
@@ -129,7 +131,7 @@ static void meet(struct fold_segment *s, void (*progress)(void)) {
   }
 }
 
-/* Chunk k of a call's vector: where it begins, its elements, and which of the two places it has. */
+/* Chunk k of a call's vector: where it begins, how many elements it has, and which of the two places it uses. */
 struct chunk {
   size_t at, n;
   uint64_t place;
@@ -144,7 +146,7 @@ static size_t slice(const struct fold_segment *s, const struct chunk *c, int ran
   return fold_comm_cut(c->n, GRAIN, s->ranks, rank);
 }
 
-/* Slice by slice, in each rank by rank, as fold_parts' combine wants them. */
+/* Copies terms in, slice by slice, and within a slice rank by rank, as fold_parts' combine expects them. */
 static void copy_in(const struct fold_segment *s, const struct fold_call *call, struct chunk c) {
   size_t size = fold_dtype_size(call->dtype);
   const unsigned char *from = (const unsigned char *)call->in + c.at * size;
@@ -166,10 +168,11 @@ static void copy_out(const struct fold_segment *s, const struct fold_call *call,
   memcpy((unsigned char *)call->out + c.at * size, combined(s, c.place), c.n * size);
 }
 
-/* The other ranks' vectors together, where the second meeting takes longer than to combine all of them; canonical.c's figure. */
+/* If the other ranks' vectors together have at most so many bytes, combining all of them takes less time than a second
+ * meeting; the figure is that of canonical.c. */
 enum { SHORT_BYTES = 65536 };
 
-/* One meeting: everybody combines everybody's terms. */
+/* One meeting: every rank combines the terms of all ranks. */
 static fold_status by_vectors(struct fold_segment *s, const struct fold_call *call, void (*progress)(void)) {
   size_t nbytes = call->rows * fold_dtype_size(call->dtype);
   unsigned char *all = terms(s, s->meetings);
@@ -178,7 +181,8 @@ static fold_status by_vectors(struct fold_segment *s, const struct fold_call *ca
   return call->comm->parts->combine(call, all, call->rows, call->out);
 }
 
-/* Step k copies chunk k in, combines chunk k - 1 and copies chunk k - 2 out: a meeting a step is enough. */
+/* Step k copies chunk k in, combines chunk k - 1 and copies chunk k - 2 out, so that one meeting in each step is
+ * enough. */
 static fold_status by_slices(struct fold_segment *s, const struct fold_call *call, void (*progress)(void)) {
   size_t most = s->chunk / fold_dtype_size(call->dtype), chunks = (call->rows - 1) / most + 1;
   uint64_t first = s->meetings;
@@ -195,9 +199,9 @@ static fold_status by_slices(struct fold_segment *s, const struct fold_call *cal
   return status;
 }
 
-/* After meeting t, and before meeting t + 1, terms are written to place t and read from place t - 1, of two; combined ones are
- * written to place t - 1 and read from place t - 2. What is written was last read before meeting t, in this call or in the one
- * before. */
+/* There are two places. Between meetings t and t + 1, terms are written to place t and read from place t - 1; combined
+ * ones are written to place t - 1 and read from place t - 2. Whatever is overwritten was last read before meeting t, in
+ * this call or in the one before. */
 fold_status fold_segment_tree(struct fold_segment *s, const struct fold_call *call, void (*progress)(void)) {
   size_t others = (size_t)s->ranks - 1;
   if (call->rows == 0) return fold_ok();

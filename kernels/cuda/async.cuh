@@ -27,7 +27,7 @@ static __device__ __forceinline__ void fold_copy_commit() {
 #endif
 }
 
-/* Waits until at most `left` of this thread's groups are still under way. */
+/* Waits until at most `left` of this thread's groups of copies are not complete. */
 template <int left>
 static __device__ __forceinline__ void fold_copy_wait() {
 #if __CUDA_ARCH__ >= 800
@@ -85,7 +85,7 @@ static __device__ __forceinline__ void fold_bulk_copy(void *to, uint64_t from, u
 #endif
 }
 
-/* Orders this thread's ordinary writes to shared memory before later copies of the engine into the same place. */
+/* Orders this thread's ordinary writes to shared memory before later bulk copies into the same place. */
 static __device__ __forceinline__ void fold_bulk_fence() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");

@@ -1,5 +1,5 @@
-/* bench.h: what the bench needs of the GPU besides subjects: a plain read, the ceiling that they are held against, and a
- * read that empties the L2 of their inputs. Plain C.
+/* bench.h: what the bench needs of the GPU besides subjects: a plain read, whose speed is the ceiling for them, and a read
+ * that displaces their inputs from the L2. Plain C.
  *
  * Promised: each shape loads every byte of [d_in, d_in + nbytes) once and does nothing with it that costs more than a
  * load; the best of the shapes is the ceiling. It knows no subject.
@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/* The shapes: how many, and what to call each in a report ("blocks of 64 KiB"). */
+/* The number of shapes, and the name of each in a report ("blocks of 64 KiB"). */
 int fold_cuda_read_shapes(void);
 const char *fold_cuda_read_shape(int shape);
 
@@ -22,8 +22,8 @@ const char *fold_cuda_read_shape(int shape);
  * they do not, so that no load can be dropped. */
 fold_status fold_cuda_read(int shape, const void *d_in, size_t nbytes, void *d_sink, void *stream);
 
-/* The same, but what is read stays in the L2, in the place of all else if it is several times as large. (Subjects mark
- * what they read to leave the caches first, and so does fold_cuda_read: that displaces little.) */
+/* The same, but what is read stays in the L2; if it is several times as large as the L2 it displaces all else.
+ * (Subjects mark what they read to leave the caches first, and so does fold_cuda_read: such reads displace little.) */
 fold_status fold_cuda_displace(const void *d_in, size_t nbytes, void *d_sink, void *stream);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* common.cuh: what every CUDA kernel here shares: statuses from CUDA's errors, element types, operations.
+/* common.cuh: what every CUDA kernel here shares: conversion of CUDA's errors to statuses, element types, operations.
  *
  * Promised: one definition of how an element becomes an accumulator and back, and of join(a, b), with the bits of
  * bits.h and of the host's replay: IEEE-754, rounded to nearest, subnormals kept (build with --fmad=false, no
@@ -13,7 +13,8 @@
 #include "bits.h"
 #include "status.cuh"
 
-/* The element types: `stored` in memory, `wide` the accumulator, and the two exact or once-rounded ways between. */
+/* The element types: `stored` is the type in memory, `wide` the accumulator. Conversion to `wide` is exact, the one
+ * back rounds once. */
 template <int D>
 struct fold_element;
 template <>
@@ -45,8 +46,8 @@ struct fold_element<FOLD_F64> {
   static __device__ __forceinline__ double narrow(double x) { return x; }
 };
 
-/* The operations on an accumulator. `zero` is what an order starts from and the result of nothing; `none` is the true
- * identity, join(none, x) = x for every x, -0 included: they differ for the sum alone. */
+/* The operations on an accumulator. `zero` is what an order starts from, and the result for no terms. `none` is the
+ * true identity: join(none, x) = x for every x, -0 included. The two differ for the sum alone. */
 template <int O, class W>
 struct fold_operation;
 

@@ -33,7 +33,8 @@ extern "C" fold_status fold_device_current(int *device) {
   return fold_ok();
 }
 
-/* CUDA tells which CUDA a driver supports, not the driver's own version; on Linux the kernel module does. */
+/* CUDA tells which CUDA version a driver supports, but not the version of the driver itself; on Linux the kernel module
+ * does. */
 static void read_driver_version(char *text, size_t size) {
   text[0] = '\0';
   FILE *file = fopen("/sys/module/nvidia/version", "r");
@@ -98,7 +99,8 @@ extern "C" fold_status fold_device_free(void *d_p) {
   return fold_ok();
 }
 
-/* A copy from memory that is not pinned may return once it is staged, which a stream that does not wait for this one must not see. */
+/* A copy from memory that is not pinned may return once it is staged. A stream that does not wait for this one must not
+ * see that, hence the wait. */
 extern "C" fold_status fold_device_put(void *d_out, const void *in, size_t nbytes) {
   FOLD_CUDA_TRY(cudaMemcpy(d_out, in, nbytes, cudaMemcpyHostToDevice));
   FOLD_CUDA_TRY(cudaStreamSynchronize(cudaStreamLegacy));

@@ -25,7 +25,7 @@ struct fold_device_info {
   size_t l2;          /* bytes */
   size_t memory;      /* bytes in all */
   size_t memory_free; /* bytes free now */
-  int clock_khz, memory_clock_khz, bus_bits; /* 0 where CUDA does not tell */
+  int clock_khz, memory_clock_khz, bus_bits; /* 0 if CUDA does not tell */
 };
 
 #define FOLD_DEVICE_TEXT 160
@@ -34,12 +34,12 @@ struct fold_device_info {
 fold_status fold_device_count(int *n, char reason[FOLD_DEVICE_TEXT]);
 /* Makes `device` the calling thread's, and opens its context, so that a device that cannot be used fails here. */
 fold_status fold_device_select(int device);
-fold_status fold_device_current(int *device); /* the calling thread's */
+fold_status fold_device_current(int *device); /* the device of the calling thread */
 fold_status fold_device_info(int device, struct fold_device_info *info);
 
-/* Waits for all work; an error of an earlier kernel comes out here. */
+/* Waits for all work; reports an error of an earlier kernel. */
 fold_status fold_device_synchronize(void);
-/* The last error of the calling thread's calls that nobody took yet; it is taken. */
+/* Returns and clears the last error of the calling thread's calls that nobody has fetched yet. */
 fold_status fold_device_take_error(void);
 /* Forgets an error that is not sticky. FOLD_OK means that the context lives and further calls make sense. */
 fold_status fold_device_recover(void);
@@ -47,12 +47,12 @@ fold_status fold_device_recover(void);
 /* Device memory, aligned to 256 bytes. 0 bytes give NULL; NULL may be freed. */
 fold_status fold_device_alloc(void **d_out, size_t nbytes);
 fold_status fold_device_free(void *d_p);
-/* Host to device, device to host, device to device: done on return. They wait for the default stream; synchronise any
- * other one first. */
+/* Copies host to device, device to host, device to device; complete on return. They wait for the default stream;
+ * synchronise any other one first. */
 fold_status fold_device_put(void *d_out, const void *in, size_t nbytes);
 fold_status fold_device_get(void *out, const void *d_in, size_t nbytes);
 fold_status fold_device_copy(void *d_out, const void *d_in, size_t nbytes);
-/* Sets each byte; asynchronous in `stream`. */
+/* Sets each byte, asynchronously in `stream`. */
 fold_status fold_device_set(void *d_out, int byte, size_t nbytes, void *stream);
 
 fold_status fold_device_stream_create(void **stream);
@@ -65,8 +65,8 @@ fold_status fold_device_event_record(void *event, void *stream);
 fold_status fold_device_event_elapsed(void *begin, void *end, double *seconds);
 fold_status fold_device_event_destroy(void *event);
 
-/* What is enqueued in `stream` (not the default one) between begin and end is recorded, not run. `end` always closes
- * the recording; it fails where something enqueued cannot be recorded (a call that allocates or waits). */
+/* Work enqueued in `stream` (not the default one) between begin and end is recorded, not run. `end` always closes the
+ * recording; it fails if something enqueued cannot be recorded (a call that allocates or waits). */
 fold_status fold_device_capture_begin(void *stream);
 fold_status fold_device_capture_end(void *stream, void **graph);
 fold_status fold_device_graph_launch(void *graph, void *stream);

@@ -1,4 +1,4 @@
-/* dispatch.cuh: from a call's dtype and op, known when it runs, to a kernel's, known when it is compiled. */
+/* dispatch.cuh: from the dtype and op of a call, known at run time, to those of a kernel, known at compile time. */
 #ifndef FOLD_DISPATCH_CUH
 #define FOLD_DISPATCH_CUH
 
@@ -20,7 +20,7 @@ static fold_status fold_dispatch_op(enum fold_op op, D dtype, F f) {
   }
 }
 
-/* f(fold_constant<dtype>). */
+/* Calls f(fold_constant<dtype>). */
 template <class F>
 static fold_status fold_dispatch_dtype(enum fold_dtype dtype, F f) {
   switch (dtype) {
@@ -32,7 +32,7 @@ static fold_status fold_dispatch_dtype(enum fold_dtype dtype, F f) {
   }
 }
 
-/* f(fold_constant<dtype>, fold_constant<op>) for the call's dtype and op. */
+/* Calls f(fold_constant<dtype>, fold_constant<op>) for the call's dtype and op. */
 template <class F>
 static fold_status fold_dispatch(const struct fold_call *call, F f) {
   return fold_dispatch_dtype(call->dtype, [&](auto dtype) { return fold_dispatch_op(call->op, dtype, f); });

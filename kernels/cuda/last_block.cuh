@@ -9,7 +9,7 @@
 
 #include "fold.h"
 
-/* Counters that fit in the part of scratch that is zero already. */
+/* How many counters fit in the part of scratch that is zero already. */
 #define FREE_COUNTERS (FOLD_SCRATCH_ZEROED / sizeof(unsigned))
 
 /* Called by the whole block after its values were written, by thread 0 or before a barrier. True in every thread of the

@@ -10,8 +10,9 @@
 
 #include "status.cuh"
 
-/* Waits until the work before is done and what it wrote is seen; then lets the work behind begin, once all of this grid's
- * blocks have come so far. (Before the wait: sums of 10^6 take 5 to 16% longer, for the grid behind reads beside this one.) */
+/* Waits until the earlier work is done and its writes are visible. Then lets the next work in the stream begin, once
+ * all blocks of this grid have come here. (If that is done before the wait, sums of 10^6 take 5 to 16% longer, because
+ * the next grid reads beside this one.) */
 static __device__ __forceinline__ void fold_wait_for_stream() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("griddepcontrol.wait;" ::: "memory");
@@ -19,8 +20,8 @@ static __device__ __forceinline__ void fold_wait_for_stream() {
 #endif
 }
 
-/* Has bytes [begin, end) fetched into the L2, by one thread: a hint, that may come before fold_wait_for_stream, for the L2 is where
- * what is written meanwhile goes. Only whole pieces of 16 bytes inside. */
+/* Fetches bytes [begin, end) into the L2, by one thread. It is only a hint and may come before fold_wait_for_stream,
+ * because what is written meanwhile goes to the L2 too. Only whole pieces of 16 bytes inside are fetched. */
 static __device__ __forceinline__ void fold_prefetch(uint64_t begin, uint64_t end) {
 #if __CUDA_ARCH__ >= 900
   const uint64_t first = (begin + 15) & ~(uint64_t)15, last = end & ~(uint64_t)15;

@@ -26,7 +26,8 @@ static inline fold_status fold_cuda_status(cudaError_t error, const char *call) 
     }                                                   \
   } while (0)
 
-/* What a launch just before answered: a bad configuration, no code for this GPU, or a sticky error of earlier work. */
+/* The status of the launch just before: a bad configuration, no code for this GPU, or a sticky error of earlier
+ * work. */
 static inline fold_status fold_cuda_launched(const char *kernel) {
   cudaError_t error = cudaPeekAtLastError();
   if (error != cudaSuccess) (void)cudaGetLastError();

@@ -1,9 +1,5 @@
-/* accurate.c: sums in another accumulator than the dtype's: in f64, in the dtype itself, and exactly; rounded once to the result.
- *
- * float64 adds in rising index from +0; for f64 it is the sequential sum. exact closes a superaccumulator: the
- * correctly rounded sum, whatever the order of the terms and the number of threads; special values by the policy of the
- * exact oracle.
- */
+/* accurate.c: sums in another accumulator than the dtype's own: in f64, in the dtype itself, or exact; rounded once to
+ * the result. */
 #include "bits.h"
 #include "exact.h"
 #include "host.h"

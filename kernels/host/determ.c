@@ -1,8 +1,8 @@
 /* determ.c: the deterministic row sums: the bits of rows/par_256, whoever sums the chunks.
  *
- * Promised: for 1, 8, 16 or 64 workers a row, and any number of threads, the tree is that of par_256: 256 chunks in
- * rising index, a tree over neighbouring partials. 256 is the number of chunks, not of workers. Written apart from
- * orders.inc, which it is judged by.
+ * Promised: for 1, 8, 16 or 64 workers on a row, and any number of threads, the tree is that of par_256: 256 chunks in
+ * rising index, then a tree over neighbouring partials. 256 is the number of chunks, not of workers. This is written without
+ * orders.inc, by which it is judged.
  */
 #include "host.h"
 #include "host/instances.h"

@@ -1,6 +1,5 @@
-/* dot.c: dot products of rows, exactly: closed superaccumulators of the products (super_dot.h), whatever the number of threads. Those in
- * a declared order are its replay (ordered.c).
- */
+/* dot.c: exact dot products of rows: superaccumulators of the products (super_dot.h), rounded once, on any number of
+ * threads. Dot products in a declared order are its replay (ordered.c). */
 #include <stdlib.h>
 
 #include "bits.h"

@@ -1,4 +1,4 @@
-/* host.h: the run functions of the host's subjects. registry.c names them; nobody else needs to. */
+/* host.h: the run functions of the host's subjects; only registry.c uses them. */
 #ifndef FOLD_HOST_H
 #define FOLD_HOST_H
 
@@ -19,10 +19,11 @@ unsigned fold_host_threads(const struct fold_call *call);
 /* Below this many elements a parallel region costs more than it saves. */
 #define FOLD_HOST_SERIAL 65536
 
-/* Reduces one row to what is rounded to the result, on `threads` threads. */
+/* Reduces one row on `threads` threads. Returns the value before its rounding to the result. */
 typedef double fold_host_row(const struct fold_subject *subject, const struct fold_call *call, const void *row,
                              unsigned threads);
-/* Each row of `call` by `run`: rows side by side where there are enough of them, else each with all threads. */
+/* Reduces each row of `call` by `run`: several rows at a time if there are enough of them, else each row on all
+ * threads. */
 void fold_host_rows(const struct fold_subject *subject, const struct fold_call *call, fold_host_row *run);
 
 #endif

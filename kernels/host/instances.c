@@ -1,4 +1,4 @@
-/* instances.c: from a dtype, known when it runs, to what was compiled for it. */
+/* instances.c: finds at run time what was compiled for a dtype. */
 #include "host/instances.h"
 
 #define FOLD_DTYPE(TAG, name, ...) extern const struct fold_instances fold_instances_##name;

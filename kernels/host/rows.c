@@ -1,4 +1,5 @@
-/* rows.c: what the host's subjects share: threads over the rows of a call. Nothing here can change a row's bits. */
+/* rows.c: what the host's subjects share: how threads share the rows of a call. Nothing here can change a row's
+ * bits. */
 #include <omp.h>
 
 #include "bits.h"

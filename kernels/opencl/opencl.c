@@ -1,4 +1,4 @@
-/* opencl.c: finds and opens OpenCL's library once a process, and the first device that serves. */
+/* opencl.c: opens OpenCL's library once in a process, and finds the first suitable device. */
 #include "opencl/opencl.h"
 
 #include <pthread.h>
@@ -8,7 +8,7 @@
 
 static const struct fold_shared_library where = {"FOLDPROOF_OPENCL", "libOpenCL.so.1", "no OpenCL here: ", ""};
 
-/* Of CL/cl.h and CL/cl_ext.h. */
+/* Constants of CL/cl.h and CL/cl_ext.h. */
 enum {
   NOT_FOUND = -1,
   NO_DEVICE_MEMORY = -4,
@@ -23,13 +23,13 @@ enum {
   SVM = 0x1053,
 };
 #define ANY_DEVICE UINT64_C(0xffffffff)
-/* Subnormal numbers, infinities and NaN, rounding to nearest. */
+/* The device has subnormal numbers, infinities and NaN, and rounds to nearest. */
 #define IEEE UINT64_C(7)
 #define COARSE_GRAIN UINT64_C(1)
 
 enum { PLATFORMS = 16, DEVICES = 16 };
 
-/* Written by the first who asks, read by everybody after that. */
+/* The first caller writes it; later ones only read it. */
 static struct {
   pthread_once_t once;
   fold_status status;

@@ -43,18 +43,19 @@ struct fold_opencl {
   FOLD_OPENCL_CALLS(FOLD_OPENCL_MEMBER)
 #undef FOLD_OPENCL_MEMBER
   void *device, *context, *queue; /* the first device that has SVM; its queue is in order */
-  size_t group;                   /* the most work-items of a group */
-  bool doubles;                   /* it adds doubles by IEEE 754, subnormal ones too */
+  size_t group;                   /* how many work-items a group may have */
+  bool doubles;                   /* it adds doubles by IEEE 754, subnormal numbers included */
   char name[128], driver[64];
 };
 
-/* Opens the library at the process's first call, and says at each what came of that: UNSUPPORTED where it can't be used, or where no device
- * has SVM and floats with subnormal numbers; BAD_INPUT where FOLDPROOF_OPENCL names what can't be used; ENVIRONMENT where it fails. */
+/* Opens the library at the first call in a process; every call returns what came of that. FOLD_UNSUPPORTED if it can't
+ * be used, or if no device has SVM and floats with subnormal numbers; FOLD_BAD_INPUT if FOLDPROOF_OPENCL names a
+ * library that can't be used; FOLD_ENVIRONMENT if it fails. */
 fold_status fold_opencl(const struct fold_opencl **cl);
 
-/* Running out of memory is NO_MEMORY, all else ENVIRONMENT. */
+/* FOLD_NO_MEMORY if memory ran out, FOLD_ENVIRONMENT for all other errors. */
 fold_status fold_opencl_status(int error, const char *call);
-/* Returns from the calling function when the call fails; `cl` is at hand. */
+/* Returns from the calling function when the call fails; needs a variable `cl` in scope. */
 #define FOLD_CL_TRY(call)                                                 \
   do {                                                                    \
     int fold_cl_error_ = cl->call;                                        \

@@ -1,4 +1,4 @@
-/* rows.c: compiles rows.cl, once a process, and launches it. */
+/* rows.c: compiles rows.cl once in a process, and launches it. */
 #include "opencl/opencl_rows.h"
 
 #include <pthread.h>
@@ -21,7 +21,7 @@ static fold_status find(const struct fold_opencl *cl, void *program, const char 
   return fold_opencl_status(error, "clCreateKernel");
 }
 
-/* What the compiler says first is most of what there is to say. */
+/* Builds the program. The message keeps the beginning of the compiler's log, which says the most. */
 static fold_status build(const struct fold_opencl *cl, void *program) {
   char log[4096] = "";
   const int error = cl->clBuildProgram(program, 1, &cl->device, cl->doubles ? "-DDOUBLES" : "", NULL, NULL);

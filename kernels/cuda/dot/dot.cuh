@@ -10,12 +10,12 @@
 #include "cuda/last_block.cuh"
 
 struct dot_plan {
-  size_t rows, cols, stretch; /* terms of an item */
-  size_t items;               /* of a row; at least 1 */
+  size_t rows, cols, stretch; /* terms of each item */
+  size_t items;               /* items of each row; at least 1 */
   unsigned blocks;
 };
 
-/* Blocks of `threads`, whose items have `stretch` terms. */
+/* The plan for blocks of `threads` threads and items of `stretch` terms. */
 static inline fold_status dot_plan_of(const struct fold_call *call, const char *name, unsigned threads, size_t stretch,
                                       struct dot_plan *plan) {
   FOLD_TRY(fold_cuda_check(call));

@@ -25,7 +25,7 @@ enum {
   TERMS, /* counts, as struct fold_super has them */
   WORDS,
   THREADS = 32,
-  AHEAD = 8, /* pairs of terms that a lane loads together */
+  AHEAD = 8, /* pairs of terms that a lane loads before it uses the first */
   SHORTEST = 1 << 10,
   LONGEST_STRETCH = 1 << 13,
   ITEMS = 1 << 10, /* some seven warps for each multiprocessor of an H200 */
@@ -77,7 +77,7 @@ static __device__ unsigned add_product(word *limbs, double x, double y) {
   return IS_OTHER;
 }
 
-/* The products of terms [begin, end) of x and y: limbs, not normalised, and counts. */
+/* Adds the products of terms [begin, end) of x and y: limbs, not normalised, and counts. */
 template <int D>
 static __device__ void add_stretch(word *words, word *columns, const typename fold_element<D>::stored *x,
                                    const typename fold_element<D>::stored *y, size_t begin, size_t end) {
@@ -143,7 +143,8 @@ static __global__ void __launch_bounds__(THREADS)
   }
 }
 
-/* As long as few rows allow: an item has a fixed cost, but a GPU needs many of them. Whatever it is, no bit depends on it. */
+/* As long as a small number of rows allows: each item has a fixed cost, but a GPU needs many of them. No bit depends on
+ * it. */
 static size_t stretch_of(const struct fold_call *call) {
   const size_t together = AHEAD * THREADS, each = call->rows * call->cols / ITEMS / together * together;
   return each < SHORTEST ? SHORTEST : each > LONGEST_STRETCH ? LONGEST_STRETCH : each;

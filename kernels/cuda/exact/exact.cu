@@ -10,16 +10,16 @@
 
 static size_t counters_at(size_t rows) { return FOLD_SCRATCH_ZEROED + rows * sizeof(struct exact_meeting); }
 
-/* Up to so many tiles a warp one block sums a row alone: blocks that meet take longer. */
+/* One block sums a row alone up to so many tiles for each warp: several blocks would take longer to meet. */
 #define ALONE_TILES 1
-/* A short row is spread over one block a multiprocessor, but no thinner than that many accesses a lane. */
+/* A short row is spread over one block for each multiprocessor, but each lane gets at least so many accesses. */
 #define THIN_ACCESSES 1
 /* f64: a row of up to so many tiles of 4 accesses a warp goes to 3 blocks a multiprocessor: columns that no two warps
  * share leave room for no more. 10^6 elements of all exponents take 13.4 us so, and 14.1 us with shared columns. */
 #define MIDDLE_TILES 3
 #define MIDDLE_BLOCKS 3
 
-/* What a row has to be spread over. */
+/* What a row may be spread over. */
 struct spread {
   size_t lines; /* of 16 bytes, wherever the row begins */
   size_t warps; /* a block */
@@ -43,7 +43,7 @@ static size_t choose_parts(const struct fold_call *call, const struct spread &s)
   return resident < most ? resident : most;
 }
 
-/* Accesses of a tile: few, where a warp has one tile of few. */
+/* How many accesses a tile has: fewer if a warp has only one tile, and that a small one. */
 static int choose_accesses(const struct fold_call *call, const struct spread &s, size_t parts) {
   const size_t each = 32 * s.warps * parts, least = (s.lines + each - 1) / each;
   if (!s.own) return EXACT_AHEAD;

@@ -26,7 +26,7 @@ static __host__ __device__ inline uint16_t peer_narrow(int dtype, float x) {
   return dtype == FOLD_F16 ? fold_f32_to_f16(x) : fold_f32_to_bf16(x);
 }
 
-/* 16 bits as float: of a type known when it is compiled, and of one that is told. */
+/* Converts 16 bits to float: of a type known at compile time, and of one known at run time. */
 template <int D>
 struct peer_widen {
   __host__ __device__ float operator()(uint16_t h) const { return peer_widen_half(D, h); }
@@ -78,7 +78,7 @@ struct peer_rounding {
   __host__ __device__ friend bool operator>=(peer_rounding a, peer_rounding b) { return a.at >= b.at; }
 };
 
-/* How elements go in and a result comes out: as they are, or 16 bits by way of float. */
+/* How elements go in and a result comes out: unchanged, or through float for 16 bits. */
 template <class W>
 struct peer_plain {
   typedef W stored;
@@ -146,7 +146,8 @@ static fold_status peer_dispatch(const struct fold_call *call, F f) {
   }
 }
 
-/* What every peer refuses: pointers off the element, somebody else's launch, too many rows for a call each. */
+/* Refuses what no peer can do: pointers that are not aligned to the element, a launch chosen by the user, too many rows
+ * for one call each. */
 static inline fold_status peer_check(const struct fold_call *call, const char *name, size_t most_rows) {
   FOLD_TRY(fold_cuda_check(call));
   if (call->launch.block || call->launch.blocks)
@@ -156,7 +157,7 @@ static inline fold_status peer_check(const struct fold_call *call, const char *n
   return fold_ok();
 }
 
-/* A stream that is being recorded into a graph takes no call that allocates or waits. */
+/* Refuses a stream that is being recorded into a graph: such a stream takes no call that allocates or waits. */
 static inline fold_status peer_check_stream(const struct fold_call *call, const char *name) {
   cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   FOLD_CUDA_TRY(cudaStreamIsCapturing((cudaStream_t)call->stream, &status));

@@ -31,7 +31,8 @@ static cudaError_t reduce_segments(void *temp, size_t &nbytes, const struct fold
                                             starts, starts + 1, op, first, (cudaStream_t)call->stream);
 }
 
-/* Bytes of scratch for CUB's own need; just the zeroed part where CUB cannot even say (no GPU): the run will tell. */
+/* Bytes of scratch that CUB needs, or just the zeroed part if CUB cannot even say that (no GPU): the run will then
+ * fail. */
 static size_t scratch_for(cudaError_t error, size_t nbytes) {
   if (error != cudaSuccess) (void)cudaGetLastError();
   return FOLD_SCRATCH_ZEROED + (error == cudaSuccess ? nbytes : 0);

@@ -22,7 +22,7 @@ PLAIN(par_16_determ, fold_rows_tree_16)
 PLAIN(par_64_determ, fold_rows_tree_64)
 
 struct device {
-  bool tuned; /* the tuned rungs run here */
+  bool tuned; /* the tuned rungs can run on this device */
   unsigned sms;
 };
 
@@ -32,13 +32,13 @@ static fold_status ask_device(struct device *device) {
   FOLD_TRY(fold_cuda_code(&code));
   FOLD_CUDA_TRY(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, ordinal));
   FOLD_CUDA_TRY(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, ordinal));
-  /* The tuned rungs' bodies are empty in code for older GPUs than sm_90, which a newer one may run too. */
+  /* Code for GPUs older than sm_90, which a newer GPU may run too, has empty bodies for the tuned rungs. */
   device->tuned = code >= 900 && shared >= 224 * 1024;
   device->sms = (unsigned)sms;
   return fold_ok();
 }
 
-/* A row in `parts` of its 256 chunks, each by another block; then the tree over the parts. */
+/* Spreads a row over `parts` blocks, each with a part of its 256 chunks; then joins the parts by the tree. */
 static fold_status spread(const struct fold_call *call, const struct fold_rows_shape *shape,
                           const struct device *device) {
   void *partials = (char *)call->scratch + FOLD_SCRATCH_ZEROED;
@@ -52,7 +52,7 @@ static fold_status spread(const struct fold_call *call, const struct fold_rows_s
   return fold_rows_join(call, partials, parts);
 }
 
-/* The rung for a shape and a call. Every branch has the same bits. */
+/* The best rung for a shape and a call. Every branch gives the same bits. */
 static fold_status best(const struct fold_call *call, const struct fold_rows_shape *shape) {
   struct device device;
   FOLD_TRY(fold_cuda_check(call));
@@ -81,7 +81,7 @@ BEST(single_determ, fold_rows_tree_1)
 BEST(par_16_determ, fold_rows_tree_16)
 BEST(par_64_determ, fold_rows_tree_64)
 
-/* Up to eight subtrees a row; the zeroed part of scratch stays as it is. */
+/* Scratch for up to eight subtrees of each row; the zeroed part of scratch is not changed. */
 extern "C" size_t fold_rows_spread_scratch(const struct fold_subject *subject, const struct fold_call *call) {
   (void)subject;
   return FOLD_SCRATCH_ZEROED + call->rows * 8 * (call->dtype == FOLD_F64 ? sizeof(double) : sizeof(float));

@@ -26,7 +26,7 @@ static inline __host__ __device__ size_t fold_rows_chunk(size_t cols, unsigned c
   return cols / chunks + (cols % chunks != 0);
 }
 
-/* Element index where a chunk starts, cut at the row's end. */
+/* The index of the element at which a chunk starts, or the row's end. */
 static __device__ __forceinline__ size_t fold_rows_start(size_t chunk, size_t length, size_t cols) {
   return min(chunk * length, cols);
 }
@@ -118,10 +118,11 @@ static __device__ __forceinline__ W fold_rows_lanes(W v, int lanes) {
     default: return fold_error(FOLD_UNSUPPORTED, "no such element type"); \
   }
 
-/* The rungs. Each does every call of the shapes that its file names; where a function fold_rows_..._fits stands beside
- * it, those alone that it admits. `sms` is the device's number of multiprocessors: it sizes launches, not bits. */
+/* The rungs. Each does every call of the shapes that its file names; if there is a function fold_rows_..._fits beside
+ * it, only the calls that this function admits. `sms` is the device's number of multiprocessors: it sizes launches and
+ * changes no bits. */
 fold_status fold_rows_plain(const struct fold_call *call, const struct fold_rows_shape *shape);
-/* Of 16-bit terms also results in f32. */
+/* The same; results of 16-bit terms may also be f32. */
 fold_status fold_rows_plain_to(const struct fold_call *call, const struct fold_rows_shape *shape,
                                enum fold_dtype result);
 fold_status fold_rows_window(const struct fold_call *call, const struct fold_rows_shape *shape, void *partials,
@@ -129,7 +130,8 @@ fold_status fold_rows_window(const struct fold_call *call, const struct fold_row
 bool fold_rows_tile_fits(const struct fold_call *call, unsigned parts);
 fold_status fold_rows_tile(const struct fold_call *call, const struct fold_rows_shape *shape, void *partials,
                            unsigned parts);
-/* The end of a row spread over blocks: the tree over its parts' subtrees, partials[parts row + part]. */
+/* The end of a row that is spread over blocks: joins the subtrees of its parts, partials[parts row + part], by the
+ * tree. */
 fold_status fold_rows_join(const struct fold_call *call, const void *partials, unsigned parts);
 bool fold_rows_solo_fits(const struct fold_call *call, const struct fold_rows_shape *shape, unsigned sms);
 fold_status fold_rows_solo(const struct fold_call *call, const struct fold_rows_shape *shape, unsigned sms);
