@@ -1,4 +1,4 @@
-/* asked.c: the sender as the kernel names it, and its parents, by /proc. */
+/* asked.c: the kernel names a signal's sender; /proc tells its ancestors. */
 #include "asked.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ static struct sigaction former[NSIG];
 static pid_t watcher;
 static volatile sig_atomic_t by_subject;
 
-/* "/proc/PID/stat", by what may be called in a handler. */
+/* Writes "/proc/PID/stat", by code that is safe in a signal handler. */
 static void path_of(pid_t process, char path[32]) {
   char digits[12];
   size_t n = 0;
@@ -26,7 +26,7 @@ static void path_of(pid_t process, char path[32]) {
   memcpy(path + 6 + n, "/stat", 6);
 }
 
-/* "PID (any name) STATE PARENT ..."; 0 where it is gone. */
+/* Reads the parent from "PID (any name) STATE PARENT ..."; 0 if the process is gone. */
 static pid_t parent_of(pid_t process) {
   char path[32], text[128];
   path_of(process, path);
@@ -39,7 +39,7 @@ static pid_t parent_of(pid_t process) {
   return name_end && strlen(name_end) > 4 ? (pid_t)strtol(name_end + 4, NULL, 10) : 0;
 }
 
-/* Whether it descends from who watches: a worker does, and all that any worker has started. */
+/* Whether a process descends from the one that watches, as workers do, and all that they have started. */
 static bool is_below(pid_t process) {
   for (int k = 0; process > 1 && process != watcher && k < MOST_GENERATIONS; k++) {
     process = parent_of(process);
@@ -48,7 +48,7 @@ static bool is_below(pid_t process) {
   return false;
 }
 
-/* What would have come without us. */
+/* Does what the former handler would have done. */
 static void pass_on(int number, siginfo_t *info, void *context) {
   const struct sigaction *before = &former[number];
   if (before->sa_flags & SA_SIGINFO) {

@@ -1,4 +1,4 @@
-/* culprit.c: each of them is judged once more, by itself, on one case; what comes of that is not told. */
+/* culprit.c: judges each subject once more, alone in a process, on one case; only how the process ends matters. */
 #include "culprit.h"
 
 static fold_status drop(void *context, const struct fold_judgement *judgement) {

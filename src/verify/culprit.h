@@ -1,11 +1,12 @@
-/* culprit.h: whose doing it is that a worker ends badly after its last word: by what it has registered for its process's exit, or a destructor. */
+/* culprit.h: finds the subject by which a worker ends badly after its last message: through a function that it has
+ * registered with atexit, or a destructor. */
 #ifndef FOLD_CULPRIT_H
 #define FOLD_CULPRIT_H
 
 #include "supervise.h"
 
-/* The subject whose process ends badly where nobody else runs in it; `ran`: of each of the job's, its last case in the process that did,
- * counted from 1, and 0 where it did not run there. NULL: that was none of them by itself. */
+/* The subject whose process ends badly even if nobody else runs in it; NULL: none does so alone. `ran`, for each
+ * subject of the job: its last case in the process that ended badly, counted from 1; 0: it did not run there. */
 const struct fold_subject *fold_culprit(const struct fold_job *job, const struct fold_cases *cases, const size_t *ran);
 
 #endif

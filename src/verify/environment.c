@@ -91,12 +91,12 @@ static void add_collectives(json_t *object) {
     json_object_set_new(object, key, json_string(there ? text : ready.text));
   }
 #ifdef FOLD_HAVE_NCCL
-  /* Which of a machine's several. */
+  /* A machine may have several NCCL libraries. */
   if (*fold_nccl_file()) json_object_set_new(object, "nccl_file", json_string(fold_nccl_file()));
 #endif
 }
 
-/* Of a build with the toolkit also its runtime's version, which a driver may be too old for. */
+/* In a build with the toolkit adds the runtime's version, for which the driver may be too old. */
 static void add_gpu(json_t *gpus, int index) {
   struct fold_cuda_device device;
   if (fold_cuda_driver_device(index, &device).code != FOLD_OK) return;
@@ -125,7 +125,7 @@ static void add_gpus(json_t *object) {
   json_object_set_new(object, "gpus", gpus);
 }
 
-/* Of a build that has a kernel for it. */
+/* In a build that has a kernel for OpenCL. */
 static void add_opencl(json_t *object) {
 #ifdef FOLD_HAVE_OPENCL
   const struct fold_opencl *cl;

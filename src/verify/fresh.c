@@ -1,6 +1,7 @@
-/* fresh.c: child processes record; its results' hashes, and what else its runs did, are looked up by subject, engine
- * and case. Of a guest there are several: its own code lies at another address in each, and half of these may be alike in
- * what they decide. The records are a file in memory, so that nothing stays behind, however either process ends.
+/* fresh.c: child processes record; the hashes of their results, and what else their runs did, are looked up by subject,
+ * engine and case. A guest gets several processes: its code lies at another address in each, and a choice by an address
+ * may be the same in half of them. The records are a file in memory, so that nothing stays behind, however either
+ * process ends.
  */
 #include "fresh.h"
 #include "fresh_environment.h"
@@ -21,11 +22,11 @@
 
 struct fold_fresh {
   json_t *runs;   /* "subject|engine|case" -> its records */
-  bool backwards; /* as the process whose records are read now went */
-  char note[80];  /* what is to be known of all of them; "": nothing */
+  bool backwards; /* the process whose records are being read went backwards */
+  char note[80];  /* a remark on all runs; "": none */
 };
 
-/* NULL where memory is short. A guest's name may be of any length. */
+/* NULL where memory is short. The length is not limited, for a guest's name may have any. */
 static char *key_of(const char *subject, const char *engine, const char *case_name) {
   char *key = NULL;
   return asprintf(&key, "%s|%s|%s", subject, engine, case_name) < 0 ? NULL : key;
@@ -112,14 +113,14 @@ static const char **command_line(const struct fold_selection *s, const char *fix
   return argv;
 }
 
-/* Between fork and exec only calls that are safe there. It dies with us, and not when it has time: nobody else would
- * read what it writes, and its own ranks end when it is gone. */
+/* Makes only calls that are safe between fork and exec. The child is killed at once when this process ends: nobody else
+ * would read its records, and its ranks end when it is gone. */
 static pid_t spawn(const char *const *argv, char *const *variables, int records) {
   pid_t parent = getpid(), child = fork();
   if (child != 0) return child;
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent || fcntl(records, F_SETFD, 0) != 0) _exit(99);
-  personality(personality(0xffffffff) & ~(unsigned long)ADDR_NO_RANDOMIZE); /* a debugger sets it */
+  personality(personality(0xffffffff) & ~(unsigned long)ADDR_NO_RANDOMIZE); /* a debugger sets the flag */
   int null = open("/dev/null", O_WRONLY);
   dup2(null, STDOUT_FILENO);
   dup2(null, STDERR_FILENO);
@@ -142,8 +143,8 @@ static fold_status ask(const struct fold_selection *selection, const char *fixtu
   if (child < 0) return fold_error(FOLD_ENVIRONMENT, "a new process can't be started: %s", strerror(errno));
   while (waitpid(child, &how, 0) < 0)
     if (errno != EINTR) return fold_error(FOLD_ENVIRONMENT, "the new process was lost: %s", strerror(errno));
-  /* 99: some subject failed there as it does here; 2: nothing to run, or no memory, as here. Whatever it says, what it
-   * did not record is missed when it is asked for, and that is never green. */
+  /* Any exit code is accepted. 99: some subject failed there, as it does here; 2: there was nothing to run, or no
+   * memory, as here. A run that it did not record is missing when the judge asks for it, and that is never green. */
   if (WIFEXITED(how)) return fold_ok();
   return fold_error(FOLD_ENVIRONMENT, "the new process was killed by signal %d", WTERMSIG(how));
 }
@@ -152,7 +153,7 @@ static fold_status lost(void) {
   return fold_error(FOLD_ENVIRONMENT, "a new process's records are lost: %s", strerror(errno));
 }
 
-/* Behind the records that are there. */
+/* Appends to the records that are there. */
 static fold_status append(int records, int more, bool backwards) {
   char bytes[1 << 14];
   ssize_t n = 0;
@@ -173,7 +174,7 @@ static fold_status ask_another(const struct fold_selection *selection, const cha
   return status;
 }
 
-/* A case of each dtype and problem that guests take, of middling size where there is one: a glob that names them. NULL: no memory. */
+/* A glob that names one case of each dtype and problem, of medium size where there is one. NULL: no memory. */
 static char *some_cases(const struct fold_cases *cases) {
   enum { LEAST = 100, MOST = 20000 };
   const struct fold_case *of[FOLD_DTYPES][FOLD_PROBLEMS] = {{NULL}};
@@ -191,7 +192,8 @@ static char *some_cases(const struct fold_cases *cases) {
   return out && fclose(out) == 0 ? text : NULL;
 }
 
-/* Seconds. Who is slower is asked once, unless the user wants more repeats, and that is told. */
+/* Seconds. A selection that takes longer than SLOW is run in one new process only, and that is said, unless the user
+ * asks for another number of repeats. */
 static const double QUICK = 1, SLOW = 4, FOR_OTHERS = 2;
 
 static fold_status tell_slow(int records, double seconds) {
@@ -199,8 +201,8 @@ static fold_status tell_slow(int records, double seconds) {
   return dprintf(records, "{\"slow\":%.1f}\n", seconds) > 0 ? fold_ok() : lost();
 }
 
-/* Of guests the first process, and every other one, goes backwards: what the first run of a process decides for all later ones, or a
- * subject for another, shows then. */
+/* For guests the first process, and every second one, goes through cases and subjects backwards. That shows when the
+ * first run of a process decides something for all later runs, or one subject for another. */
 fold_status fold_fresh_ask(const struct fold_selection *selection, const struct fold_cases *cases, int records) {
   enum { LEAST = 2, MOST = 13 };
   const double begun = fold_now();
@@ -220,14 +222,14 @@ fold_status fold_fresh_ask(const struct fold_selection *selection, const struct 
   return status;
 }
 
-/* Behind the other processes' of the key. */
+/* Adds a run to those of other processes with the same key. */
 static bool add_run(json_t *all, const char *key, json_t *run) {
   json_t *runs = json_object_get(all, key);
   if (runs == NULL && json_object_set_new(all, key, runs = json_array()) != 0) runs = NULL;
   return json_array_append_new(runs, run) == 0;
 }
 
-/* What the judge asks for is kept, and the rest let go. */
+/* Keeps only the fields that the judge asks for. */
 static fold_status keep_run(struct fold_fresh *fresh, json_t *line) {
   const char *subject = NULL, *engine = NULL, *name = NULL;
   double seconds;
@@ -249,7 +251,7 @@ static fold_status keep_run(struct fold_fresh *fresh, json_t *line) {
   return failed ? fold_error(FOLD_NO_MEMORY, "not enough memory for a new process's results") : fold_ok();
 }
 
-/* A line that can't be read is a run that is not found; the others stand. */
+/* A line that can't be read counts as a run that was not recorded; the other lines are used. */
 static fold_status read_records(FILE *file, struct fold_fresh *fresh) {
   char *text = NULL;
   size_t room = 0;

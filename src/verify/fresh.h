@@ -4,11 +4,12 @@
 
 #include "runner.h"
 
-/* Starts this executable again as `record` with the same selection, waits, and has it write its records to the file
- * `records`, whatever its exit code: what it did not record is not found. A child that was killed is FOLD_ENVIRONMENT.
- * Of guests as many as there are repeats, or one where that takes long; and further ones for a few of the cases. */
+/* Starts this executable again as `record` with the same selection, waits for it, and has it write its records to the
+ * file `records`. Its exit code does not matter: a run that it did not record is not found later. FOLD_ENVIRONMENT if
+ * it was killed. For guests it starts as many processes as there are repeats, or one where that takes long, and further
+ * ones for a few of the cases. */
 fold_status fold_fresh_ask(const struct fold_selection *selection, const struct fold_cases *cases, int records);
-/* Reads them, from the file's beginning. Free with fold_fresh_free. */
+/* Reads the records, from the file's beginning. Free with fold_fresh_free. */
 fold_status fold_fresh_read(int records, struct fold_fresh **fresh);
 void fold_fresh_free(struct fold_fresh *fresh);
 

@@ -1,4 +1,4 @@
-/* fresh_environment.c: which variables the new process finds otherwise. */
+/* fresh_environment.c: changes variables for the new process. */
 #include "fresh_environment.h"
 
 #include <stdio.h>
@@ -6,11 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Of memory that is handed out each byte is ~64 = 0xbf, of memory handed back 0x40: as floats -1.5 and 3. */
+/* Fills each byte of allocated memory with ~64 = 0xbf and of freed memory with 0x40: as floats -1.5 and 3. */
 #define PERTURB "64"
-enum { SHIFT = 1021 }; /* bytes of the stack: not a multiple of a cache line */
+enum { SHIFT = 1021 }; /* bytes by which the stack moves: not a multiple of a cache line */
 
-/* The same folder by another name; a word that nothing of ours reads. */
+/* folders: become another name of the same folder. The others become a word; nothing of ours reads them. */
 static const char *const folders[] = {"HOME", "PWD", "OLDPWD"};
 static const struct {
   const char *name, *value;
@@ -22,7 +22,7 @@ static bool is_of(const char *variable, const char *name) {
   return strncmp(variable, name, n) == 0 && variable[n] == '=';
 }
 
-/* NULL where there is no memory. */
+/* NULL: no memory. */
 static char *change(const char *variable) {
   char *text = NULL;
   for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
@@ -34,7 +34,7 @@ static char *change(const char *variable) {
   if (is_of(variable, "LANG")) return strdup(strcmp(variable, "LANG=C") == 0 ? "LANG=POSIX" : "LANG=C");
   if (is_of(variable, "GLIBC_TUNABLES"))
     return asprintf(&text, "%s:glibc.malloc.perturb=" PERTURB, variable) < 0 ? NULL : text;
-  if (strcmp(variable, "MALLOC_PERTURB_=" PERTURB) == 0) return strdup("MALLOC_PERTURB_=165"); /* another than here */
+  if (strcmp(variable, "MALLOC_PERTURB_=" PERTURB) == 0) return strdup("MALLOC_PERTURB_=165"); /* not the one here */
   return strdup(is_of(variable, "MALLOC_PERTURB_") ? "MALLOC_PERTURB_=" PERTURB : variable);
 }
 

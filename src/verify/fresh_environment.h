@@ -1,8 +1,8 @@
 /* fresh_environment.h: another environment for the new process, in which nothing that a sum may depend on has changed.
  *
- * Folders are the same by another name, the user and the terminal are others, the stack begins elsewhere, and glibc fills
- * allocated and freed memory with bytes other than zero (MALLOC_PERTURB_). So a result that depends on
- * uninitialised memory, or on the environment, differs there.
+ * Folders have another name, the user and the terminal are others, the stack begins elsewhere, and glibc fills
+ * allocated and freed memory with bytes other than zero (MALLOC_PERTURB_). So a result that depends on uninitialised
+ * memory, or on the environment, differs there.
  */
 #ifndef FOLD_FRESH_ENVIRONMENT_H
 #define FOLD_FRESH_ENVIRONMENT_H

@@ -1,4 +1,4 @@
-/* job.h: what is to be judged, as the options that ask for it: the command line of a new process (fresh.h), or of a shell (replay.h).
+/* job.h: what is to be judged, as command-line options: for a new process (fresh.h), or for a shell (replay.h).
  */
 #ifndef FOLD_JOB_H
 #define FOLD_JOB_H
@@ -10,7 +10,7 @@ struct fold_option {
   const char *name, *value; /* value: NULL where it takes none */
 };
 
-/* Options in the order in which they were added; what they say is lent. */
+/* Options in the order in which they were added. Their texts belong to the caller. */
 struct fold_options {
   struct fold_option *at;
   size_t n, room;
@@ -21,11 +21,11 @@ void fold_options_free(struct fold_options *options);
 /* "PROGRAM COMMAND --name value ...", NULL at its end; to be freed. NULL where memory is short. */
 const char **fold_options_argv(const struct fold_options *options, const char *program, const char *command);
 
-/* NULL and 0: not said. */
+/* NULL or 0: the option is left out. */
 struct fold_job {
   const char *subjects, *engine, *claims;
   bool probe;
-  const char *const *npy; /* arrays, and the problem of which they are the inputs */
+  const char *const *npy; /* paths of arrays; `op` is the problem whose inputs they are */
   size_t n_npy;
   const char *op;
   const char *folder, *set, *fixtures;

@@ -1,7 +1,7 @@
 /* known.c: matches refutations of peers to the facts in the registry.
  *
- * A fact must not forgive what it does not describe. So the rows are looked at, not the case's name: one row that is
- * wrong in any other way, and the refutation is new.
+ * A fact must not excuse what it does not describe. So the rows are looked at, not the case's name: if one row is wrong
+ * in any other way, the refutation is new.
  */
 #include "known.h"
 
@@ -11,10 +11,10 @@
 
 #include "bits.h"
 
-/* What the terms of a row could excuse. */
+/* What the terms of a row have that could excuse a wrong result. */
 struct terms {
   bool nan, infinite, subnormal, plus_zero, minus_zero, has_got;
-  double least, greatest; /* magnitudes of those that are finite */
+  double least, greatest; /* magnitudes of the finite terms */
 };
 
 static struct terms terms_of(const struct fold_trial *trial, size_t row, uint64_t got) {
@@ -39,7 +39,7 @@ static struct terms terms_of(const struct fold_trial *trial, size_t row, uint64_
   return terms;
 }
 
-/* Whether a result that is finite, as the exact one is, is off by less than so much. */
+/* Whether the error is less than `most`; false where the result or the exact one is not finite. */
 static bool is_off_by_less(const struct fold_truth *truth, enum fold_dtype dtype, uint64_t got, double most) {
   if (fold_bits_class(dtype, got) >= FOLD_INFINITE || !mpfr_number_p(truth->exact)) return false;
   mpfr_t error;
@@ -50,8 +50,8 @@ static bool is_off_by_less(const struct fold_truth *truth, enum fold_dtype dtype
   return less;
 }
 
-/* CUB's binned accumulator. f32: bins of 13 bits, of which those from 2^-106 down are the last three; the errors that were seen are
- * below 2^-65. f64: bins of 40 bits, the last three from 2^-936 down; errors below 2^-839. */
+/* CUB's binned accumulator. f32 has bins of 13 bits, the last three below 2^-106; the errors that were seen are below
+ * 2^-65. f64 has bins of 40 bits, the last three below 2^-936; the errors are below 2^-839. */
 static bool is_off_by_least_bins(const struct terms *terms, const struct fold_truth *truth, enum fold_dtype dtype,
                                  uint64_t got) {
   static const struct {
@@ -60,7 +60,8 @@ static bool is_off_by_least_bins(const struct terms *terms, const struct fold_tr
   return terms->least < bins[dtype].below && is_off_by_less(truth, dtype, got, bins[dtype].off);
 }
 
-/* It takes a subnormal f64's exponent for 0, and so bins that end at 2^-95: what is less of a term is lost. */
+/* CUB takes a subnormal f64's exponent for 0, and so uses bins that end at 2^-95: the part of a term below that is
+ * lost. */
 static bool is_off_by_wrong_bins(const struct terms *terms, const struct fold_truth *truth, enum fold_dtype dtype,
                                  uint64_t got) {
   return dtype == FOLD_F64 && terms->subnormal && is_off_by_less(truth, dtype, got, 0x1p-94 * (double)truth->n);
@@ -94,8 +95,8 @@ static bool explains(const struct fold_fact *fact, const struct fold_trial *tria
   return fact->lapses & FOLD_TOP_BINS && is_less_from_top_bins(&terms, truth, dtype, got);
 }
 
-/* Counts the rows of `results` that are wrong by the claim; false when the fact does not explain one of them, or when the exact
- * result is not to be had. */
+/* Counts the rows of `results` that are wrong by the claim. False if the fact does not explain one of them, or if an
+ * exact result can't be computed. */
 static bool explains_all(const struct fold_fact *fact, struct fold_trial *trial, enum fold_claim_id claim,
                          const void *results, size_t *wrong) {
   enum fold_dtype dtype = fold_trial_result_dtype(trial);

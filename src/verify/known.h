@@ -4,9 +4,9 @@
 
 #include "judge.h"
 
-/* The fact that explains a refutation: the same subject, claim and operation, and every row that is not the exact
- * result is a lapse of the fact's; NULL where there is none. To be asked right after the judge, whose last run is in
- * trial->other. */
+/* The fact that explains a refutation: it is about the same subject, claim and operation, and every row that is not the
+ * exact result is wrong in a way that the fact describes. NULL where there is none. Call this right after the judge: it
+ * needs the judge's last run in trial->other. */
 const struct fold_fact *fold_known(struct fold_trial *trial, const struct fold_claim *claim,
                                    const struct fold_finding *finding);
 /* Whether the fact was seen in that version, or in an earlier and a later one of its series. */

@@ -6,12 +6,12 @@
 #include "wire.h"
 
 struct fold_patience {
-  double seconds; /* for a run, beside what its elements may take */
-  uint64_t turns; /* of the watch, when it was last looked at */
+  double seconds; /* for a run, in addition to the time for its elements */
+  uint64_t turns; /* the watch's count at the last call */
   struct fold_limit limit;
 };
 
-/* Asked again and again: a run has its time from when it was first seen. */
+/* To be called again and again: a run's time begins when a call first sees it. */
 bool fold_watch_hangs(const struct fold_watch *watch, struct fold_patience *patience);
 
 #endif

@@ -14,7 +14,7 @@ struct rank {
   const struct fold_rank_seat *seat;
   const struct fold_comm_engine *engine;
   bool started;
-  struct fold_comm **comm; /* of r + 1 ranks, or NULL */
+  struct fold_comm **comm; /* comm[r] is that of r + 1 ranks, or NULL */
   struct fold_rig rig;
   bool loaded;
   void *results;
@@ -61,7 +61,7 @@ static void drop_rig(struct rank *r) {
   r->loaded = false;
 }
 
-/* Reads what nobody has room for, so that the next question is found. */
+/* Reads and drops bytes that don't fit, so that the next question is found. */
 static bool skip(int fd, size_t n) {
   char part[4096];
   for (; n > 0; n -= n < sizeof part ? n : sizeof part)
@@ -79,7 +79,7 @@ static fold_status room_for_input(struct rank *r, const struct wire_load *load) 
   return fold_ok();
 }
 
-/* The elements follow the head on the wire, and go where the rig has its input. */
+/* The elements follow the head on the socket, and are read directly into the rig's input. */
 static fold_status load(struct rank *r, const struct wire_load *load, uint64_t n_bytes, bool *taken) {
   size_t n = n_bytes - sizeof *load;
   *taken = n_bytes >= sizeof *load && n == load->n * fold_dtype_size((enum fold_dtype)load->dtype);
@@ -94,7 +94,8 @@ static fold_status load(struct rank *r, const struct wire_load *load, uint64_t n
   return *taken ? fold_rig_load(&r->rig) : fold_error(FOLD_ENVIRONMENT, "the harness is gone");
 }
 
-/* A message of one value, or of its column of the data that maps are tested on, without a way over the wire. */
+/* Makes the rank's input here, so that it need not be sent: elements of one value, or the rank's column of the data
+ * that maps are tested on. */
 static fold_status fill(struct rank *r, const struct wire_fill *fill) {
   const enum fold_dtype dtype = (enum fold_dtype)fill->load.dtype;
   FOLD_TRY(room_for_input(r, &fill->load));
@@ -144,7 +145,7 @@ static bool answer(const struct rank *r, fold_status status, const void *bytes, 
   return fold_wire_send(r->seat->fd, WIRE_FAILED, &status, sizeof status, NULL, 0);
 }
 
-/* The input that verdicts were about makes room for the service's own. */
+/* Frees the input that verdicts were about, to make room for the service's own. */
 static bool serve(struct rank *r, uint32_t kind) {
   void *bytes = NULL;
   size_t n = 0;
@@ -155,10 +156,11 @@ static bool serve(struct rank *r, uint32_t kind) {
   return sent;
 }
 
-/* Few steps are needed, and more of them would take time from ranks that work. */
+/* Milliseconds. Few looks are needed, and more of them would take time from ranks that work. */
 enum { LONGEST_WAIT_MS = 16 };
 
-/* Others may still be in the call that this rank has left: it helps them on until the harness has its next word. */
+/* Other ranks may still be in the call that this rank has left, so it helps them on until the harness sends the next
+ * message. */
 static void await_word(const struct rank *r) {
   if (!r->started || !r->engine->progress) return;
   r->engine->progress();
@@ -166,7 +168,7 @@ static void await_word(const struct rank *r) {
     r->engine->progress();
 }
 
-/* Of a world's own questions. */
+/* The longest head among a world's own questions. */
 enum {
   LONGEST_HEAD = sizeof(union {
     struct wire_open open;
@@ -176,7 +178,7 @@ enum {
   })
 };
 
-/* One question; false when there is no more to come. */
+/* Answers one question; false when no more will come. */
 static bool serve_one(struct rank *r) {
   struct wire_head question;
   struct wire_ran ran;
@@ -218,7 +220,7 @@ static void say_hello(const struct rank *r) {
   fold_wire_send(r->seat->fd, WIRE_HELLO, &hello, sizeof hello, NULL, 0);
 }
 
-/* Says who it is before it starts anything, so that one that is not there is told from those that wait for it. */
+/* Sends its hello before it starts anything, so that a rank that is missing can be told from those that wait for it. */
 void fold_rank_serve(struct fold_rank_seat *seat) {
   const size_t service_bytes = seat->service ? seat->service->head_bytes : 0;
   struct rank r = {.seat = seat, .engine = fold_comm_engine_of(seat->engine)};
@@ -227,7 +229,7 @@ void fold_rank_serve(struct fold_rank_seat *seat) {
   r.head = malloc(r.head_bytes);
   if (seat->service) r.service = calloc(1, seat->service->state_bytes);
   if (!r.engine || !r.comm || !r.head || (seat->service && !r.service)) {
-    /* Into the launcher's output, whose first line the harness tells. */
+    /* Goes into the launcher's output, which the harness shows. */
     fprintf(stderr, "rank %u: this build has no such engine\n", seat->rank);
     fflush(stderr);
     _exit(99);

@@ -10,7 +10,7 @@
 #include "late.h"
 #include "surroundings.h"
 
-/* One case in the making: an input in the memory of each engine that is asked for. */
+/* The case at hand: its input in the memory of each engine that is needed. */
 struct opened {
   const struct fold_case *c;
   struct fold_rig rig[FOLD_ENGINES], batch[FOLD_ENGINES];
@@ -27,13 +27,13 @@ static fold_status fill(struct opened *opened, enum fold_engine engine) {
   return fold_rig_load(&opened->rig[engine]);
 }
 
-/* The engine's rig, opened when first asked for. A failure of the engine is remembered; one of the input ends the run.
+/* Opens the engine's rig when it is first needed. A failure of the engine is remembered; one of the input ends the run.
  */
 static fold_status open_engine(struct opened *opened, enum fold_engine engine) {
   if (opened->open[engine] || opened->ready[engine].code != FOLD_OK) return fold_ok();
   const struct fold_case *c = opened->c;
   opened->ready[engine] = fold_engine_ready(engine);
-  fold_surroundings_forget(); /* to start an engine sets variables for who is started */
+  fold_surroundings_forget(); /* starting an engine sets variables for the processes that it starts */
   if (opened->ready[engine].code == FOLD_BAD_INPUT) return opened->ready[engine];
   if (opened->ready[engine].code != FOLD_OK) return fold_ok();
   const struct fold_problem *problem = fold_case_problem(c);
@@ -91,7 +91,7 @@ static fold_status base_run(struct opened *opened, const struct fold_subject *su
   return fold_rig_run(&opened->rig[subject->engine], subject, &request, opened->got, traces);
 }
 
-/* A subject that changed its input has spoilt it for the judges and for the next one: lay it anew. An engine that fails
+/* If a subject changed its input, makes it anew, since the judges and the next subject need it. An engine that fails
  * here is broken for the rest of the case. */
 static fold_status restore_input(struct opened *opened, enum fold_engine engine, uint64_t *now) {
   uint64_t hash = opened->input_hash;
@@ -106,7 +106,7 @@ static fold_status restore_input(struct opened *opened, enum fold_engine engine,
   return fold_ok();
 }
 
-/* For a twin there. What a twin did to its input in a case before is undone. */
+/* Gives a twin the input on another engine. What an earlier run of the twin did to it is undone. */
 static fold_status elsewhere(void *whose, enum fold_engine engine, struct fold_rig **rig) {
   struct opened *opened = whose;
   uint64_t now;
@@ -116,7 +116,7 @@ static fold_status elsewhere(void *whose, enum fold_engine engine, struct fold_r
   return opened->ready[engine];
 }
 
-/* Whether what refuted a peer's promise is known of that library as it is here. */
+/* Looks up whether a peer's refutation is a known defect of the library's version here. */
 static void look_up(struct fold_trial *trial, struct fold_judgement *judgement) {
   char version[64];
   judgement->fact = judgement->promised ? fold_known(trial, judgement->claim, &judgement->finding) : NULL;
@@ -126,8 +126,8 @@ static void look_up(struct fold_trial *trial, struct fold_judgement *judgement) 
   judgement->known = fold_known_in(judgement->fact, version);
 }
 
-/* Whether the selection asks for this claim of the subject, which it promises or not, and the case's fixture is for it. A tree is
- * judged only where a fixture asks for it by name: the judge takes nothing of the case but its length. */
+/* Whether this claim is to be judged: the selection asks for it, promised or probed, and the case's fixture allows it.
+ * A tree is judged only where a fixture names the claim, since its judge uses nothing of the case but its length. */
 static bool asks_for(const struct fold_round *round, const struct fold_judgement *j) {
   if (j->claim->id == FOLD_TREE && j->c->claims == NULL) return false;
   return fold_selects_claim(round->selection, j->claim) && (j->promised || round->selection->probe) &&
@@ -148,15 +148,15 @@ struct fold_judgement fold_round_judgement(const struct fold_round *round, struc
   return judgement;
 }
 
-/* A trial's claims that fail alike, so far. */
+/* The claims of a trial that failed for the same reason so far. */
 struct failing {
   fold_status failure;
   size_t n;
-  bool promised; /* one of them is */
-  bool after;    /* others were told before */
+  bool promised; /* one of them was promised */
+  bool after;    /* other claims were reported before */
 };
 
-/* Where it is asked for. */
+/* Reports one claim as broken, if it is asked for. */
 static fold_status fail_claim(const struct fold_round *round, struct fold_place place, size_t claim,
                               struct failing *f) {
   struct fold_judgement judgement = fold_round_judgement(round, place, claim);
@@ -190,7 +190,8 @@ static fold_status tell_repeats(const struct fold_round *round, const struct fol
   return round->sink->judgement(round->sink->context, &judgement);
 }
 
-/* Refuted invariances of a trial, of which it is asked once a subject and claim how the order of additions changed. */
+/* The refuted invariances of a trial for which it is to be found out how the order of additions changed: once for each
+ * subject and claim. */
 struct asked {
   struct fold_order_sides sides[FOLD_CLAIMS];
   enum fold_claim_id claim[FOLD_CLAIMS];
@@ -208,7 +209,8 @@ static void ask_later(struct asked *asked, const struct fold_trial *trial, const
   asked->claim[asked->n++] = j->claim->id;
 }
 
-/* To be told whatever became of the trial: the sink waits for it. Who varies from run to run has no order. */
+/* Reports the changes, however the trial ended, since the sink waits for them. A subject that varies from run to run
+ * has no order, so nothing is found out for it. */
 static fold_status tell_changes(const struct fold_round *round, const struct fold_trial *trial,
                                 const struct asked *asked) {
   if (asked->n == 0) return fold_ok();
@@ -225,11 +227,11 @@ static fold_status tell_changes(const struct fold_round *round, const struct fol
   return status;
 }
 
-/* Each claim that is asked for, of a subject whose base run is in `trial`. */
+/* Judges each claim that is asked for, of the subject whose base run is in `trial`. */
 static fold_status judge_claims(const struct fold_round *round, struct opened *opened, struct fold_trial *trial,
                                 struct asked *asked) {
   const struct fold_claim *claim;
-  struct fold_judgement repeats = {0}; /* waits for the other judges, who may find that the same run varies */
+  struct fold_judgement repeats = {0}; /* waits for the other judges, which may find that the same run varies */
   for (uint64_t left = trial->asked; (claim = fold_claims_next(left)); left &= ~FOLD_CLAIM(claim->id)) {
     if (claim->when != FOLD_FIRST) FOLD_TRY(tell_repeats(round, trial, &repeats));
     struct fold_judgement judgement = fold_round_judgement(round, round->place, claim->id);
@@ -245,7 +247,7 @@ static fold_status judge_claims(const struct fold_round *round, struct opened *o
       FOLD_TRY(round->sink->judgement(round->sink->context, &judgement));
   }
   FOLD_TRY(tell_repeats(round, trial, &repeats));
-  /* The judges' own runs may have changed the input too, and the threads that lay it anew. */
+  /* The judges' own runs may have changed the input too, and also the threads that make it anew. */
   fold_trial_look_at_state(trial);
   if (trial->input_seen == trial->log.n) return fold_ok();
   return restore_input(opened, trial->subject->engine, &trial->input_hash_after);
@@ -265,7 +267,7 @@ static fold_status judge_trial(const struct fold_round *round, struct opened *op
   struct fold_logged base = {.subject = trial->subject, .why = FOLD_CLAIMS, .traces = trial->traces};
   base.traces.unwritten = false;
   FOLD_TRY(fold_log_add(&trial->log, &base));
-  /* On the host the run itself has looked. */
+  /* On the host each run looks at the input itself. */
   if (!fold_engine_is_here(engine) || trial->traces.wrote_input)
     FOLD_TRY(restore_input(opened, engine, &trial->input_hash_after));
   const fold_status *ready = &opened->ready[engine];
@@ -276,7 +278,7 @@ static fold_status judge_trial(const struct fold_round *round, struct opened *op
   return judged.code == FOLD_OK ? told : judged;
 }
 
-/* What the run has left is put back, so that nobody else is blamed for it. */
+/* Puts back the state that the failed run has left, so that no other subject is blamed for it. */
 static fold_status fail_base(const struct fold_round *round, struct opened *opened, fold_status base) {
   const enum fold_engine engine = round->registry->subjects[round->place.subject].engine;
   struct fold_traces traces;
@@ -329,7 +331,8 @@ static fold_status record_subject(const struct fold_round *round, struct opened 
   return restore_input(opened, judgement.subject->engine, &now);
 }
 
-/* A subject that has ended or hung its processes so long is a case of its own: everything else is to be judged today. */
+/* A subject whose processes ended or hung for so long is not run any more, so that all others are judged in reasonable
+ * time. */
 static fold_status check_patience(const struct fold_round *round) {
   double lost = round->seconds_lost ? round->seconds_lost[round->place.subject] : 0;
   if (lost <= round->patience) return fold_ok();
@@ -346,10 +349,10 @@ static fold_status run_subject(struct fold_round *round, struct opened *opened) 
   return (round->judge ? judge_subject : record_subject)(round, opened);
 }
 
-/* Whether what was run last has left the process, or its engine, of no use to others. */
+/* Whether the last subject has left the process, or its engine, unusable for others. */
 static bool is_lost(const struct opened *opened, enum fold_engine engine) {
   if (fold_surroundings_are_spoilt() || fold_late_was_any()) return true;
-  /* What it has changed, its threads may change again. */
+  /* The subject's own threads may change again what it has left changed. */
   if (opened->open[engine] && opened->rig[engine].left_some && fold_footing_has_company()) return true;
   const struct fold_engine_ops *ops = opened->open[engine] ? opened->rig[engine].ops : NULL;
   return ops && !ops->is_host && ops->finish().code != FOLD_OK;
@@ -376,7 +379,7 @@ static fold_status run_cases(struct fold_round *round, bool *lost) {
     fold_status status = open_case(&opened, c);
     if (status.code == FOLD_OK) status = run_case(round, &opened, lost);
     close_case(&opened);
-    if (status.code != FOLD_OK || *lost || *round->stop) return status; /* at the place where it is to go on */
+    if (status.code != FOLD_OK || *lost || *round->stop) return status; /* `place` stays where the round is to go on */
   }
   return fold_ok();
 }

@@ -15,15 +15,15 @@ enum { FOLD_REPEATS = 3 };
 struct fold_selection {
   const char *subjects, *claims, *fixtures;
   int engine;         /* enum fold_engine, -1: every engine */
-  const char *folder; /* of fixtures */
+  const char *folder; /* the folder of fixtures */
   const char *set;    /* one of fold_set_names */
   const char **npy; /* files judged instead of fixtures; with an engine that has ranks, their columns over all ranks */
   size_t n_npy;
   const struct fold_problem *npy_problem;
   unsigned repeats;          /* of run_to_run: FOLD_REPEATS unless the user says otherwise */
-  struct fold_around around; /* of batch_invariant; and as the user wrote it */
+  struct fold_around around; /* of batch_invariant; around_text: as the user wrote it */
   const char *around_text;
-  const char *twin; /* whose bits every other guest's subject promises, or NULL (fold_guests_load) */
+  const char *twin; /* the subject whose bits every other guest's subject promises, or NULL (fold_guests_load) */
   const struct fold_guest
       *guests; /* where there are any, only their subjects are meant unless `subjects` says otherwise */
   size_t n_guests;
@@ -42,14 +42,14 @@ struct fold_judgement {
   const void *got;                  /* c->rows results, or NULL when the base run failed */
   const struct fold_traces *traces; /* what else the base run did */
   struct fold_finding finding;
-  const struct fold_fact *fact;   /* of a peer's refuted promise: what explains it, or NULL */
-  bool known;                     /* and whether that was seen in this version of the library */
-  const char *version;            /* of that library, as its record tells; NULL: as it is here */
-  const struct fold_asked *asked; /* of what is refuted or broken: how (replay.h); or NULL */
-  bool full;                      /* its record holds the bits of all rows */
-  bool beside;                    /* it is broken as another promise of the trial is, which was told before it */
-  bool after;                     /* of one that is broken by its process's end: others of the trial were told before */
-  bool awaited;                   /* a sink that takes changes is told later whether and how the order changed: */
+  const struct fold_fact *fact;   /* what explains a peer's refuted promise, or NULL */
+  bool known;                     /* whether that was seen in this version of the library */
+  const char *version;            /* of the library, from a record; NULL: the version here */
+  const struct fold_asked *asked; /* for what is refuted or broken: how it was asked for (replay.h); or NULL */
+  bool full;                      /* its record is to hold the bits of all rows */
+  bool beside;  /* it is broken for the same reason as a promise of the trial that was reported before it */
+  bool after;   /* it is broken by its process's end, and others of the trial were reported before */
+  bool awaited; /* a sink with `changes` is told later whether and how the order changed: */
   const struct fold_order_change *change; /* or NULL */
 };
 
@@ -61,20 +61,21 @@ struct fold_place {
 struct fold_sink {
   fold_status (*judgement)(void *context, const struct fold_judgement *judgement);
   void (*progress)(void *context, size_t done, size_t cases, const char *case_name); /* may be NULL */
-  /* Before a subject is run on a case: who is to blame if this process ends there. May be NULL. */
+  /* Called before a subject is run on a case, so that it is known whom to blame if this process ends then. May be
+   * NULL. */
   fold_status (*trial)(void *context, struct fold_place place, uint64_t input_hash);
-  /* At the end of each trial some of whose judgements were awaited: how the order of additions changed. It is asked for after all verdicts
-   * are told, for a subject may end its process then. NULL: nobody asks. */
+  /* Called at the end of a trial that had awaited judgements: how the order of additions changed. This is found out
+   * after all verdicts are reported, for a subject may end its process then. NULL: it is not found out. */
   fold_status (*changes)(void *context, const struct fold_order_change *changes, size_t n);
-  /* Before it is asked for. May be NULL. */
+  /* Called before that is found out. May be NULL. */
   fold_status (*asking)(void *context);
   void *context;
 };
 
-/* Over how many ranks arrays are spread: over all that there are, where an engine with ranks is asked for, and 0
- * elsewhere. Where it has none, over one: that case is skipped with the engine's reason. Starts the engine's world. */
+/* Over how many ranks arrays are spread. If an engine with ranks is asked for: over all its ranks, and this starts its
+ * world; if it has none, over one, so that the case is skipped with the engine's reason. Else 0. */
 fold_status fold_select_ranks(const struct fold_selection *selection, unsigned *ranks);
-/* Reads the cases that are selected, arrays over so many ranks; BAD_INPUT for a glob that matches nothing. */
+/* Reads the selected cases, with arrays spread over so many ranks. BAD_INPUT for a glob that matches nothing. */
 fold_status fold_select_cases(const struct fold_selection *selection, unsigned ranks, struct fold_cases *cases);
 
 /* Subjects x cases, from some place on. */
@@ -86,24 +87,24 @@ struct fold_round {
   const struct fold_sink *sink;
   const volatile int *stop;
   bool judge;                 /* each claim; else one run of each subject, and nothing is judged */
-  bool leave_lost;            /* end where an engine is lost for this process */
-  struct fold_place place;    /* where it begins, and how far it came */
+  bool leave_lost;            /* end when an engine is lost for this process */
+  struct fold_place place;    /* where it begins; afterwards, how far it came */
   uint64_t input_hash;        /* of the case that is run; 0: not made yet */
-  const double *seconds_lost; /* of each subject, what processes that it ended or hung have cost; NULL: none were */
-  double patience;            /* a subject that cost more is not run any more */
-  uint64_t *
-      explained; /* of each subject, the claims of which it was told how the order changed, or was not to be: FOLD_CLAIM each */
+  const double *seconds_lost; /* for each subject, the time lost by processes that it ended or hung; NULL: none was */
+  double patience;            /* a subject that has cost more is not run any more */
+  uint64_t *explained; /* for each subject, a mask of claims: how the order changed is not to be found out (again) */
 };
-/* Judges, or records, everything selected from `place` on. Stops early, with OK, once *stop is non-zero; or where an engine was
- * lost, before the next place: *lost says so. */
+/* Judges, or records, everything selected from `place` on. Stops early, with OK, once *stop is non-zero, or, with *lost
+ * set, before the next place when an engine was lost. */
 fold_status fold_round_run(struct fold_round *round, bool *lost);
-/* Tells the sink of the trial at `place`, whose process failed, that the claims that were not told yet (FOLD_CLAIM each; a base run's
- * is behind the last) are broken: first the one whose judge was at work (FOLD_CLAIMS: none was), for by that it fails again; *telling (or
- * NULL): how many of those are asked for. */
+/* For the trial at `place`, whose process failed: tells the sink that all claims are broken that are not in the mask
+ * `told` (a base run's bit comes after the last claim's). The first is `first`, the claim whose judge was at work
+ * (FOLD_CLAIMS: none was), because a replay for that one fails again. *telling (or NULL): how many judgements the sink
+ * was given. */
 fold_status fold_round_fail(const struct fold_round *round, struct fold_place place, uint64_t told, size_t first,
                             fold_status failure, size_t *telling);
-/* A judgement without its finding and results: the place's subject and case, the claim (FOLD_CLAIMS: none), whether it was
- * promised. */
+/* A judgement that has no finding and no results yet: only the place's subject and case, the claim (FOLD_CLAIMS: none),
+ * and whether it was promised. */
 struct fold_judgement fold_round_judgement(const struct fold_round *round, struct fold_place place, size_t claim);
 
 /* Judges everything selected; `fresh` may be NULL. Stops early, with OK, once *stop is non-zero. */

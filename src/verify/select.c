@@ -1,4 +1,4 @@
-/* select.c: which subjects, claims and cases are asked for; each word of that must mean something. */
+/* select.c: finds the subjects, claims and cases that are asked for, and refuses a word that matches nothing. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,8 @@ bool fold_selects_claim(const struct fold_selection *selection, const struct fol
   return fold_glob_match(selection->claims, claim->name);
 }
 
-/* Nothing matches: what was meant may be a name that is near, of a case, a fixture or a file, or be in another set. */
+/* Refuses a glob that matches nothing, and suggests what was meant: a similar name of a case, a fixture or a file, or
+ * one in another set. */
 static fold_status no_fixture(const struct fold_selection *selection, const char *glob, int n) {
   struct fold_cases all = {0};
   struct fold_near near, first;
@@ -48,7 +49,7 @@ static fold_status no_fixture(const struct fold_selection *selection, const char
                     fold_path_tail(selection->folder), word, meant);
 }
 
-/* One idle glob among several is a slip that would pass for a success. */
+/* One glob among several that matches nothing is a slip, which must not pass for a success. */
 static fold_status check_globs(const struct fold_selection *selection, const struct fold_cases *cases) {
   for (const char *at = selection->fixtures; at && *at;) {
     int n = (int)strcspn(at, ",");
@@ -89,7 +90,7 @@ static fold_status check_claims(const struct fold_case *c) {
   return fold_ok();
 }
 
-/* A number that no batch reaches would be tried by nobody. */
+/* Refuses a number of rows that no batch reaches, since it would not be tried. */
 static fold_status check_around(const struct fold_selection *selection, const struct fold_cases *cases) {
   size_t most = 0;
   for (size_t i = 0; i < cases->n; i++) most = cases->at[i].rows > most ? cases->at[i].rows : most;

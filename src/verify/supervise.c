@@ -1,4 +1,4 @@
-/* supervise.c: starts workers, listens to them, and answers for those that end amid a trial. */
+/* supervise.c: starts workers, reads what they send, and judges in the place of those that end within a trial. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -20,12 +20,14 @@
 #include "supervisor.h"
 #include "world.h"
 
-/* Seconds: for a worker that is asked to stop; for one whose socket is closed; for what workers left behind to be gone. */
+/* Limits in seconds: for a worker that is asked to stop; for one whose socket is closed; for the end of processes that
+ * workers left behind. */
 static const double TO_STOP = 0.5, TO_SAY = 2, TO_BE_GONE = 8;
 enum { LIMITS_OF_A_SUBJECT = 3, LIMITS_OF_SILENCE = 30 };
-/* Seconds that the harness may take for an element of a case, of its own. */
+/* Seconds that the harness's own work may take for each element of a case. */
 static const double AN_ELEMENT = 20e-6;
-/* Microseconds that words may wait: to wake us for each one costs the worker more than to judge a short case does. */
+/* Microseconds that messages may wait: waking this process for each one would cost the worker more than judging a short
+ * case. */
 enum { WORDS_WAIT = 1000 };
 
 static fold_status system_failed(const char *what) {
@@ -43,7 +45,7 @@ static fold_status start_worker(struct supervisor *s) {
                                .seconds_lost = s->seconds_lost,
                                .patience = LIMITS_OF_A_SUBJECT * s->limit,
                                .explained = s->explained};
-  /* Before there is anybody who counts: a run that was cut short is over. */
+  /* The worker before may have ended within a run: makes the count even before the new worker starts. */
   const uint64_t turns = atomic_load(&s->desk->watch.turns), over = turns + (turns & 1);
   s->patience = (struct fold_patience){.seconds = s->limit, .turns = over};
   atomic_store(&s->desk->watch.turns, over);
@@ -52,12 +54,12 @@ static fold_status start_worker(struct supervisor *s) {
   atomic_store(&s->desk->unheard, false);
   s->halted = false;
   s->heard = true;
-  fflush(NULL); /* or both would write what waits in a buffer */
+  fflush(NULL); /* or both processes would write what is buffered */
   pid_t parent = getpid(), child = fork();
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (s->job->selection->n_guests > 0) {
-      setpgid(0, 0); /* one of theirs may send a signal to its process's group */
+      setpgid(0, 0); /* a subject may send a signal to its process's group */
       fold_guest_guard_group(getpid());
     }
     close(ends[0]);
@@ -77,13 +79,13 @@ static fold_status start_worker(struct supervisor *s) {
   return system_failed("no process for the worker");
 }
 
-/* Whether the process has ended: what it started may keep its socket open. */
+/* Whether the process has ended. Its socket does not tell: what it has started may keep that open. */
 static bool is_gone(const struct supervisor *s) {
   siginfo_t info = {.si_pid = 0};
   return waitid(P_PID, (id_t)s->pid, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == s->pid;
 }
 
-/* Whether a signal has halted it for as long as a run may take. */
+/* Whether a signal has halted the worker for as long as a run may take. */
 static bool is_halted(struct supervisor *s) {
   siginfo_t info = {.si_pid = 0};
   const bool now = waitid(P_PID, (id_t)s->pid, &info, WSTOPPED | WNOHANG | WNOWAIT) == 0 && info.si_pid == s->pid;
@@ -92,7 +94,8 @@ static bool is_halted(struct supervisor *s) {
   return now && fold_limit_left(&s->halt) <= 0;
 }
 
-/* Amid a trial, but in no run of it: a subject may have left a lock, or the heap, so that the harness itself waits or runs for ever. */
+/* Whether the worker does nothing within a trial, but outside its runs: a subject may have left a lock, or spoilt the
+ * heap, so that the harness itself waits or runs for ever. */
 static bool is_silent(struct supervisor *s) {
   const uint64_t turns = atomic_load(&s->desk->watch.turns);
   if (!s->in_trial) return false;
@@ -106,14 +109,14 @@ static bool is_silent(struct supervisor *s) {
   return !(turns & 1) && fold_limit_left(&s->silence) <= 0;
 }
 
-/* Whether it waits, or runs, for ever. */
+/* Whether the worker waits, or runs, for ever. */
 static enum ending find_stuck(struct supervisor *s) {
   const bool halted = is_halted(s), silent = is_silent(s);
   if (fold_watch_hangs(&s->desk->watch, &s->patience)) return s->halted ? HALTED : HUNG;
   return halted ? HALTED : silent ? SILENT : STILL_THERE;
 }
 
-/* Waits for words, and takes those that are whole. */
+/* Waits for messages, and handles those that have arrived whole. */
 static enum ending hear_out(struct supervisor *s) {
   struct pollfd at = {.fd = s->fd, .events = POLLIN};
   enum ending how = STILL_THERE;
@@ -129,7 +132,7 @@ static enum ending hear_out(struct supervisor *s) {
   return how == STILL_THERE && !more ? WENT : how;
 }
 
-/* Until the worker has ended, one way or another. */
+/* Listens until the worker has ended, one way or another. */
 static enum ending listen_to(struct supervisor *s) {
   double asked = 0;
   enum ending how = STILL_THERE;
@@ -137,7 +140,7 @@ static enum ending listen_to(struct supervisor *s) {
     how = hear_out(s);
     if (how == STILL_THERE) how = find_stuck(s);
     const int sent = fold_asked_by_subject();
-    if (sent) kill(s->pid, SIGKILL); /* what it has said until now tells in whose trial */
+    if (sent) kill(s->pid, SIGKILL); /* its messages so far tell in which subject's trial */
     if (sent) s->sent = sent;
     if (!*s->job->stop || how != STILL_THERE) continue;
     if (asked == 0) {
@@ -173,11 +176,12 @@ static void describe(const struct supervisor *s, enum ending how, int status, ch
     snprintf(text, 160, "the process that it ran in ended with exit code %d", WEXITSTATUS(status));
 }
 
-/* Whoever runs when a process ends need not be to blame: a subject before it may have left a thread, a timer, or a spoilt heap. So the
- * trial is run once more, in a process that nobody else has run in; but a run that did not end is its own. */
+/* The subject that runs when a process ends need not be to blame: an earlier one may have left a thread, a timer, or a
+ * spoilt heap. So the trial is run once more, in a process in which nothing else has run. A run that does not end is
+ * the subject's own fault (is_own). */
 static bool deserves_again(const struct supervisor *s) { return !s->again && s->trials > 1; }
 
-/* Who ran in the process: two of them by name. */
+/* Names the subjects that ran in the process, at most two. */
 static void name_all(const struct supervisor *s, char text[100]) {
   size_t n = 0;
   text[0] = '\0';
@@ -188,7 +192,7 @@ static void name_all(const struct supervisor *s, char text[100]) {
   if (n > 2) snprintf(text + strlen(text), 100 - strlen(text), " and %zu more", n - 2);
 }
 
-/* What nobody can be blamed for, but must not be green either. */
+/* Notes an end for which no subject can be blamed, but which must not be green either. */
 static void wonder(struct supervisor *s, const char *text) {
   char all[100];
   if (s->riddles++ > 0) return;
@@ -200,7 +204,7 @@ static void wonder(struct supervisor *s, const char *text) {
     snprintf(s->riddle, sizeof s->riddle, "between two subjects: %.50s; it had run %s", text, all[0] ? all : "none");
 }
 
-/* Before the first trial of a case: once more, unless the worker before it came no further. */
+/* The worker ended between trials: starts another one, unless the last one came no further either. */
 static fold_status begin_again(struct supervisor *s, const char *text) {
   bool stuck = s->stuck && s->trials == 0;
   s->stuck = s->trials == 0;
@@ -209,7 +213,7 @@ static fold_status begin_again(struct supervisor *s, const char *text) {
   return fold_ok();
 }
 
-/* All verdicts of the trial stand: how the order changed is not known, and of this subject it is not asked again. */
+/* All verdicts of the trial stand. How the order changed stays unknown, and is not asked of this subject again. */
 static fold_status go_on_unexplained(struct supervisor *s, const char *text) {
   struct fold_order_change changes[FOLD_CLAIMS];
   size_t n = 0;
@@ -225,13 +229,15 @@ static fold_status go_on_unexplained(struct supervisor *s, const char *text) {
   return fold_held_end(&s->held, changes, n, s->job->sink);
 }
 
-/* The claim whose judge was at work; FOLD_CLAIMS: none was. The worker's memory may be spoilt. */
+/* The claim whose judge was at work; FOLD_CLAIMS: none was. The number is checked, since the worker's memory may be
+ * spoilt. */
 static size_t judged_then(const struct supervisor *s) {
   const unsigned judging = atomic_load(&s->desk->watch.judging);
   return judging == 0 || judging > FOLD_CLAIMS ? FOLD_CLAIMS : judging - 1;
 }
 
-/* The trial that the worker ended in is broken, and the round goes on behind it; or begins there again. */
+/* Reports the trial in which the worker ended as broken, so that the round goes on after it; or has the trial run
+ * again. */
 static fold_status answer_for(struct supervisor *s, const char *text, bool own) {
   size_t telling = 0;
   if (s->asks) return go_on_unexplained(s, text);
@@ -243,23 +249,24 @@ static fold_status answer_for(struct supervisor *s, const char *text, bool own) 
     wonder(s, text);
     return fold_ok();
   }
-  s->riddles -= second; /* it was to blame */
+  s->riddles -= second; /* the subject was to blame the first time, too */
   FOLD_TRY(fold_round_fail(&s->round, s->round.place, s->told, judged_then(s), fold_error(FOLD_ENVIRONMENT, "%s", text),
                            &telling));
-  if (telling == 0) wonder(s, text); /* all was told of it by then */
+  if (telling == 0) wonder(s, text); /* all its judgements had been reported */
   s->seconds_lost[s->round.place.subject] += fold_now() - s->since;
   s->round.place.subject++;
   return fold_ok();
 }
 
-/* One whose socket is closed ends when it has a word to say; one that does not has still lost it. */
+/* A worker whose socket is closed ends when it next has something to send. One that does not end in time has lost its
+ * socket all the same. */
 static void await_word(struct supervisor *s) {
   struct fold_limit limit = fold_limit_until(fold_now() + TO_SAY);
   while (!is_gone(s) && fold_limit_left(&limit) > 0) usleep(500);
   if (!is_gone(s)) atomic_store(&s->desk->unheard, true);
 }
 
-/* Waits for the worker's end, which is near; it is killed where it is not. */
+/* Waits for the worker to end; kills it if that takes too long. */
 static int await_end(struct supervisor *s, enum ending how) {
   int status = 0;
   if (how == WENT) await_word(s);
@@ -276,8 +283,8 @@ static int await_end(struct supervisor *s, enum ending how) {
   return status;
 }
 
-/* The worker said why it ends. That a process is short of memory may be a subject's doing: a new one goes on. That it can't end, or
- * ends by saying that it is not well, is to be known. */
+/* The worker has sent its last message. If its process is short of memory, that may be a subject's doing, so a new one
+ * goes on. If it then can't end, or ends with an error, that is noted. */
 static fold_status conclude(struct supervisor *s, int status) {
   char text[160];
   s->round.place = s->ended.place;
@@ -304,7 +311,7 @@ static fold_status conclude(struct supervisor *s, int status) {
   return fold_ok();
 }
 
-/* Who ran then, where that was another than who was judged. */
+/* Says that the twin ran, if it was not the judged subject. */
 static void name_twin(const struct supervisor *s, char text[160]) {
   const char *twin = s->job->registry->subjects[s->round.place.subject].twin;
   char how[160];
@@ -313,19 +320,20 @@ static void name_twin(const struct supervisor *s, char text[160]) {
   snprintf(text, 160, "its twin %.40s ran, and %.98s", twin, how);
 }
 
-/* And for which claim, so that it can be made to end again. */
+/* Adds the claim for which the run was made, so that a replay can repeat it. */
 static void name_claim(const struct supervisor *s, char text[160]) {
   size_t n;
   const size_t claim = judged_then(s), used = strlen(text);
-  if (s->in_trial && claim < FOLD_CLAIMS) snprintf(text + used, 160 - used, ", in a run for %s", fold_claims(&n)[claim].name);
+  if (s->in_trial && claim < FOLD_CLAIMS)
+    snprintf(text + used, 160 - used, ", in a run for %s", fold_claims(&n)[claim].name);
 }
 
-/* Whether who ran then did it. */
+/* Whether the subject that ran is certainly to blame: its run did not end. */
 static bool is_own(const struct supervisor *s, enum ending how) {
   return how == HUNG || (how == HALTED && (atomic_load(&s->desk->watch.turns) & 1));
 }
 
-/* One worker's life; *over: it was the last. */
+/* Employs one worker until it ends. *over: it was the last. */
 static fold_status employ(struct supervisor *s, bool *over) {
   char text[160];
   FOLD_TRY(start_worker(s));
@@ -342,7 +350,7 @@ static fold_status employ(struct supervisor *s, bool *over) {
   return result;
 }
 
-/* The guards of ranks need their time; nobody else has anything to see to. */
+/* The guards of ranks need time to end what is left; without ranks there is nothing to wait for. */
 static double patience_with_orphans(const struct fold_job *job) {
   for (size_t i = 0; i < job->registry->n; i++)
     if (fold_engine_has_ranks(job->registry->subjects[i].engine) &&
@@ -367,7 +375,7 @@ static fold_status open_desk(struct supervisor *s) {
   return s->fresh < 0 ? system_failed("a file in memory can't be made") : fold_ok();
 }
 
-/* Once for all workers, which begin as copies of this process. */
+/* Reads the cases once for all workers, which begin as copies of this process; then employs workers. */
 static fold_status employ_all(struct supervisor *s) {
   bool over = false;
   if (s->job->selection->n_npy == 0) {
@@ -379,7 +387,7 @@ static fold_status employ_all(struct supervisor *s) {
   return status;
 }
 
-/* What no judgement says. */
+/* The failures that no judgement tells. */
 static fold_status what_is_left(const struct supervisor *s) {
   const struct fold_subject *who = s->ended_badly[0] ? fold_culprit(s->job, &s->cases, s->suspects) : NULL;
   if (who)
@@ -405,7 +413,7 @@ fold_status fold_supervise(const struct fold_job *job, fold_status *riddle) {
     status = fold_worker_here(&here);
   } else if (status.code == FOLD_OK) {
     struct fold_orphans orphans;
-    signal(SIGCHLD, SIG_DFL); /* a parent that ignores it has us hear of no child's end */
+    signal(SIGCHLD, SIG_DFL); /* if our parent ignored SIGCHLD, we would not learn of a child's end */
     fold_orphans_adopt(&orphans);
     fold_asked_watch();
     status = employ_all(&s);

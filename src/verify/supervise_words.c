@@ -1,4 +1,5 @@
-/* supervise_words.c: what a worker says, word by word: checked, for its memory may be spoilt, and handed to the job's sink. */
+/* supervise_words.c: reads a worker's messages, checks each, since the worker's memory may be spoilt, and hands it to
+ * the job's sink. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +21,7 @@ bool fold_supervisor_reads(struct supervisor *s) {
   return got > 0 || (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR));
 }
 
-/* What follows a head comes with it; or its sender is not well. */
+/* Reads what follows a head. If it does not come with it, the sender is broken. */
 static bool take_bytes(struct supervisor *s, void *bytes, size_t n) {
   struct inbox *in = &s->inbox;
   size_t there = in->to - in->from, part = n < there ? n : there;
@@ -34,7 +35,8 @@ static bool take(struct supervisor *s, void *bytes, size_t n, size_t want) {
   return n == want && take_bytes(s, bytes, n);
 }
 
-/* Reads the cases as the worker has read them, where it had to, and tells the sink of the environment. */
+/* Reads the cases as the worker has, if it needed the number of ranks for that, and tells the sink of the
+ * environment. */
 static bool take_ready(struct supervisor *s, size_t n) {
   struct fold_ready ready;
   char *text = n > sizeof ready ? calloc(n - sizeof ready + 1, 1) : NULL;

@@ -1,4 +1,5 @@
-/* supervisor.h: what the two files of a supervisor share: its state; what a worker says. Private to them. */
+/* supervisor.h: what supervise.c and supervise_words.c share: the supervisor's state, and reading a worker's messages.
+ * Private to them. */
 #ifndef FOLD_SUPERVISOR_H
 #define FOLD_SUPERVISOR_H
 
@@ -7,7 +8,7 @@
 #include "wire.h"
 #include "worker.h"
 
-/* What was read from a worker's socket and is not taken yet. */
+/* What was read from a worker's socket and is not handled yet. */
 struct inbox {
   size_t from, to;
   unsigned char bytes[1 << 16];
@@ -24,44 +25,44 @@ struct supervisor {
   double *seconds_lost;
   uint64_t *explained; /* of each subject (runner.h) */
   struct fold_cases cases;
-  bool has_cases; /* before any worker */
-  bool begun;     /* the sink was told of the environment, the cases are read */
-  bool left_some; /* a worker was not asked to end: what it started may still be there */
-  /* Of the worker that is listened to: */
+  bool has_cases; /* the cases are read, before any worker is started */
+  bool begun;     /* the sink was told of the environment, and the cases are read */
+  bool left_some; /* a worker did not end by itself: what it started may still be there */
+  /* For the worker that is listened to: */
   pid_t pid;
   int fd;
   struct inbox inbox;
-  struct fold_round round; /* where it is; for judgements in its stead */
+  struct fold_round round; /* where it is, for judgements in its stead */
   bool in_trial;
-  size_t trials;         /* that it began */
-  size_t *ran;           /* of each subject: the case of its last one, counted from 1 */
-  uint64_t told;         /* the claims that were judged in this trial, FOLD_CLAIM each */
+  size_t trials;         /* that it has begun */
+  size_t *ran;           /* for each subject: the case of its last trial, counted from 1; 0: it had none */
+  uint64_t told;         /* a mask of the claims that were judged in this trial */
   bool stuck;            /* the worker before it ended without a trial */
-  bool again;            /* the trial is run for the second time: what was told before is not told again */
-  struct fold_held held; /* judgements that wait to hear how an order changed */
-  bool asks;             /* the worker asks for that: all verdicts of the trial are told */
+  bool again;            /* the trial is run for the second time: what was reported before is not reported again */
+  struct fold_held held; /* judgements that wait until it is known how an order changed */
+  bool asks;             /* the worker is finding that out: all verdicts of the trial are reported */
   double since;          /* when the trial began, a time of fold_now */
   struct fold_patience patience;
-  struct fold_limit halt, silence; /* how long it may be halted by a signal; say nothing and run nothing, and */
-  bool halted, heard;              /* it is; a word came since */
-  uint64_t turns;                  /* the watch's then */
-  struct fold_traces traces;       /* of the base run, and */
-  unsigned char *got;              /* its results; in a room that was */
+  struct fold_limit halt, silence; /* until when it may be halted by a signal; and neither send nor run anything */
+  bool halted, heard;              /* it is halted; a message has come since the last look */
+  uint64_t turns;                  /* the watch's count at the last look */
+  struct fold_traces traces;       /* of the base run */
+  unsigned char *got;              /* and its results, in a buffer of got_bytes */
   size_t got_bytes;
   struct fold_ended ended;
-  int sent;              /* a signal to this process, by it or what it has started; 0: none */
-  fold_status failed;    /* of the sink, or of memory: ends all */
-  char ended_badly[160]; /* how the first worker did that had said all, and */
-  size_t *suspects;      /* who ran in it, as `ran` */
-  size_t riddles;        /* how often a worker ended in a trial that then ended well in a new one, and */
-  char riddle[200];      /* where first, and how */
+  int sent;              /* a signal that it, or what it has started, sent to this process; 0: none */
+  fold_status failed;    /* the sink failed, or memory is short: this ends all */
+  char ended_badly[160]; /* how the first worker ended badly after it had said all */
+  size_t *suspects;      /* which subjects had run in it, like `ran` */
+  size_t riddles;        /* how often a process ended for a reason that no judgement gives */
+  char riddle[200];      /* where that was first, and how */
 };
 
-/* supervise_words.c: whether the head of the worker's next word has been read. */
+/* supervise_words.c: whether the head of the worker's next message has been read. */
 bool fold_supervisor_hears(const struct supervisor *s);
-/* Reads what there is; false where nothing more will come. */
+/* Reads what has arrived; false where nothing more will come. */
 bool fold_supervisor_reads(struct supervisor *s);
-/* The next word, taken down or handed to the sink; or the worker's end. */
+/* Handles the next message: notes it, or hands it to the sink. Returns how the worker ended, if it did. */
 enum ending fold_supervisor_take(struct supervisor *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* worker.c: prepares a round, runs it, and tells what comes of it. */
+/* worker.c: prepares a round, runs it, and sends what comes of it. */
 #include "worker.h"
 
 #include <jansson.h>
@@ -11,7 +11,7 @@
 #include "held.h"
 #include "world.h"
 
-/* What a round needs, as far as it is there. */
+/* What a round needs, as far as it is made. */
 struct prepared {
   struct fold_cases own;
   const struct fold_cases *cases;
@@ -25,7 +25,7 @@ static void put_away(struct prepared *p) {
   free(p->environment);
 }
 
-/* The first worker of a job finds out what the next ones take as given: they are there to go on. */
+/* The first worker of a job finds out what the next ones, which only continue, take as given. */
 static fold_status prepare(const struct fold_worker *w, struct prepared *p) {
   const struct fold_job *job = w->job;
   if (!w->desk->has_ranks) {
@@ -78,14 +78,14 @@ fold_status fold_worker_here(const struct fold_worker *w) {
   return status;
 }
 
-/* The sink that says all on a socket. Results are said once a trial. */
+/* The sink that sends everything on a socket. Results are sent once a trial. */
 struct telling {
   int fd;
   struct fold_place place; /* of the trial */
   bool told_base;
 };
 
-/* Whoever listened is gone. */
+/* Not sent: the listening process is gone. */
 static fold_status told(bool sent) {
   return sent ? fold_ok() : fold_error(FOLD_ENVIRONMENT, "nobody listens to the worker any more");
 }
@@ -154,7 +154,7 @@ int fold_worker_serve(const struct fold_worker *w, int fd) {
   struct fold_ended ended;
   memset(&ended, 0, sizeof ended);
   fold_watch_set(&w->desk->watch);
-  if (w->job->selection->n_guests > 0) dup2(STDERR_FILENO, STDOUT_FILENO); /* what they print is none of our output */
+  if (w->job->selection->n_guests > 0) dup2(STDERR_FILENO, STDOUT_FILENO); /* what they print is not our output */
   ended.status = prepare(w, &p);
   if (ended.status.code == FOLD_OK) ended.status = tell_ready(w, &p, fd);
   if (ended.status.code == FOLD_OK) ended.status = ask_fresh(w, &p);
