@@ -311,6 +311,32 @@ Test(fixtures, a_new_file_is_picked_up_and_globs_and_sets_choose) {
   scratch_close(&s);
 }
 
+/* What a glob means of a folder, each time with what cannot be read where it does not look. */
+Test(fixtures, a_new_process_makes_only_what_its_globs_can_mean) {
+  static const char first[] = NORMAL "dtype = f32\nn = 1, 2\n[ab]\ngenerator = mixed\ndtype = f32\nn = 3\n[cc]\nn = 1\n";
+  static const struct {
+    const char *globs;
+    size_t n;
+  } right[] = {{"a", 2},    {"a*", 3},           {"ab/*", 1}, {"a/f32/sum/1x2/seed1", 1}, {"zero,a?", 1}, {"a[b]*", 1},
+               {"none,a/*/1x1/*", 1}, {"", 0}, {"b", 0}, {"a/", 0}, {"c", 0}, {"c,a", 2}, {"c/*", 0}};
+  struct scratch s;
+  cr_assert(scratch_open(&s));
+  scratch_write(&s, "one.ini", first, sizeof first - 1);
+  for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
+    struct fold_cases cases = {0};
+    const fold_status status = fold_cases_load_again(s.folder, "default", right[i].globs, &cases);
+    cr_expect(status.code == FOLD_OK, "'%s': %s", right[i].globs, status.text);
+    cr_expect_eq(cases.n, right[i].n, "'%s' means %zu cases, not %zu", right[i].globs, cases.n, right[i].n);
+    fold_cases_free(&cases);
+  }
+  struct fold_cases cases = {0};
+  const fold_status status = fold_cases_load_again(s.folder, "default", "on?", &cases);
+  cr_expect(status.code == FOLD_BAD_INPUT && strstr(status.text, "one.ini:"), "the file's name means all of it: %s", status.text);
+  cr_expect(fold_cases_load(s.folder, "default", "a", &cases).code == FOLD_BAD_INPUT, "a process that nobody has read for");
+  fold_cases_free(&cases);
+  scratch_close(&s);
+}
+
 Test(fixtures, globs_match_as_a_shell_would) {
   static const struct {
     const char *globs, *name;

@@ -59,6 +59,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case IN_PROCESS: r->in_process = true; return 0;
     case FRESH:
       r->each = true;
+      r->options.selection.fresh = true;
       r->options.selection.claims = "fresh_process";
       r->options.selection.probe = strcmp(arg, "probed") == 0;
       return 0;

@@ -28,6 +28,7 @@ struct fold_selection {
       *guests; /* where there are any, only their subjects are meant unless `subjects` says otherwise */
   size_t n_guests;
   bool probe;     /* judge claims that are not promised too */
+  bool fresh;     /* for a process that has the same fixtures, which it has read whole (fresh.c) */
   bool backwards; /* the last case first, and of each the last subject (fresh.c) */
 };
 

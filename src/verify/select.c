@@ -105,7 +105,8 @@ static fold_status select_cases(const struct fold_selection *selection, unsigned
   for (size_t i = 0; i < selection->n_npy; i++)
     FOLD_TRY(fold_cases_add_npy(selection->npy[i], selection->npy_problem, ranks, cases));
   if (selection->n_npy > 0) return fold_ok();
-  FOLD_TRY(fold_cases_load(selection->folder, selection->set, selection->fixtures, cases));
+  FOLD_TRY((selection->fresh ? fold_cases_load_again : fold_cases_load)(selection->folder, selection->set,
+                                                                        selection->fixtures, cases));
   for (size_t i = 0; i < cases->n; i++) FOLD_TRY(check_claims(&cases->at[i]));
   if (cases->n > 0) return check_globs(selection, cases);
   const char *globs = selection->fixtures ? selection->fixtures : "*";
