@@ -53,6 +53,22 @@ Test(command_process, closed_descriptors_are_no_file) {
   shell_close(s);
 }
 
+/* Suites set the policy for all commands (meson.build): a command of a user who has not. libgomp tells how long a thread spins when it
+ * is loaded, which is when that is decided. */
+Test(command_process, threads_that_wait_sleep_unless_the_user_chose_how_they_wait) {
+  static const struct {
+    const char *set;
+    bool asleep;
+  } rows[] = {{"", true}, {"OMP_WAIT_POLICY=active", false}};
+  struct shell *s = shell_open();
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    shell_run(s, "unset OMP_WAIT_POLICY; %s OMP_DISPLAY_ENV=verbose $F verify --fixtures none 2>&1 | "
+              "sed -n \"s/.*GOMP_SPINCOUNT = '\\(.*\\)'/\\1/p\"", rows[i].set);
+    cr_expect_eq(strcmp(shell_last_line(s->out), "0") == 0, rows[i].asleep, "%s: %s", s->ran, s->out);
+  }
+  shell_close(s);
+}
+
 Test(command_process, help_that_is_not_written_is_an_error) {
   static const char *const commands[] = {"verify", "list",   "oracle",  "gen",    "order", "bench",
                                          "study",  "record", "compare", "report", "env"};
