@@ -14,6 +14,7 @@ from typing import Any, Callable, ContextManager, List, Optional
 
 from . import _arrays, _library, _see
 from ._arrays import CPU, CUDA, CUDA_HOST, Lent
+from ._kept import Kept
 from ._see import Wrong
 from ._state import State
 
@@ -122,8 +123,11 @@ class Guest:
         if self.device and self.device.context() != context:
             raise Wrong("it leaves another device, or context of CUDA's, than it found")
         self._take(value, call)
+        made = Kept.of(value)
+        del value
+        self.state.kept.note(made, lambda: Kept.of(self._call(lent)))
         held = [weakref.ref(part) for part in lent]  # an array keeps what it was made of
-        del value, lent
+        lent.clear()
         if any(part() for part in held):
             self._wait_for(held)
 

@@ -12,9 +12,11 @@ from _signal import getsignal  # the signal module's makes members of enumeratio
 from functools import lru_cache, partial
 from typing import Any, Callable, Dict, List, Tuple
 
+from ._kept import Kept
+
 _SIGNALS = [getattr(signal, "SIG" + name) for name in ("HUP", "INT", "QUIT", "USR1", "USR2", "PIPE", "ALRM", "TERM", "CHLD")]
 # What holds says nothing of it: other threads of the caller's process take memory, too, and Python keeps some for later use.
-_UNSEEN = "memory that its runs keep is not looked at: a callable has its caller's process"
+_UNSEEN = "memory that its runs keep is not looked at, but for results: a callable has its caller's process"
 Part = Tuple[str, Callable[[], Any], Callable[[Any], Any]]
 
 
@@ -89,6 +91,7 @@ class State:
 
     def __init__(self) -> None:
         self.left = ""
+        self.kept = Kept()
 
     def before_run(self) -> Before:
         is_main = threading.get_ident() == threading.main_thread().ident
@@ -116,5 +119,6 @@ class State:
         if record["claim"] != "leaves_no_trace":
             return
         if record["verdict"] == "held":
-            record.update({"verdict": "refuted", "reason": f"it left changed: {self.left}"} if self.left else {"reason": _UNSEEN})
+            why = f"it left changed: {self.left}" if self.left else self.kept.words
+            record.update({"verdict": "refuted", "reason": why} if why else {"reason": _UNSEEN})
         self.left = ""

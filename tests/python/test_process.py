@@ -27,8 +27,8 @@ LIBC = ctypes.CDLL(None)
 UPWARD = {"x86_64": 0x800, "aarch64": 0x400000}.get(os.uname().machine)
 
 
-def judge(fn, claims="run_to_run", fixtures="control*,uniform*"):
-    return foldproof.judge(fn, like="numpy", claims=claims, fixtures=fixtures)
+def judge(fn, claims="run_to_run", fixtures="control*,uniform*", **more):
+    return foldproof.judge(fn, like="numpy", claims=claims, fixtures=fixtures, **more)
 
 
 def row_sum(x):
@@ -123,11 +123,45 @@ class State(unittest.TestCase):
         kept = []
 
         def keeps(x):
-            kept.append(row_sum(x))
-            return kept[-1]
+            kept.append(bytearray(1000))
+            return row_sum(x)
 
         held = [r for r in judge(keeps, fixtures=ONE).check().judgements if r["claim"] == "leaves_no_trace"]
-        self.assertEqual([(r["verdict"], r["reason"].split(":")[0]) for r in held], [("held", "memory that its runs keep is not looked at")])
+        self.assertEqual([(r["verdict"], r["reason"].split(":")[0]) for r in held], [("held", "memory that its runs keep is not looked at, but for results")])
+
+    def test_results_that_are_all_kept_are_told(self):
+        def keeps(x):
+            results.append(row_sum(x))
+            return results[-1]
+
+        def keeps_what_it_gives_a_view_of(x):
+            results.append(np.append(row_sum(x), x.dtype.type(0)))
+            return results[-1][:-1]
+
+        def in_rings(x):
+            results[:] = [*results[-127:], row_sum(x)]
+            return results[-1]
+
+        def in_a_cycle(x):
+            class Sums(np.ndarray):
+                pass
+
+            sums = row_sum(x).view(Sums)
+            sums.itself = sums
+            return sums
+
+        def cached(x):
+            return known.setdefault((x.shape, x.tobytes()), row_sum(x))
+
+        gc.disable()  # so that cycles are not collected by chance
+        try:
+            for fn, told in ((keeps, True), (keeps_what_it_gives_a_view_of, True), (in_rings, False), (in_a_cycle, False), (cached, False)):
+                results, known = [], {}
+                refuted = {(r["claim"], r["reason"]) for r in judge(fn, only="leaves_no_trace", fixtures=ONE).judgements if r["verdict"] != "held"}
+                want = {("leaves_no_trace", "it keeps its results: those of 256 runs are all there")} if told else set()
+                self.assertEqual(refuted, want, fn.__name__)
+        finally:
+            gc.enable()
 
     def test_a_child_that_comes_back_from_the_callable_ends(self):
         children = []
