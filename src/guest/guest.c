@@ -1,4 +1,5 @@
-/* guest.c: asks guests for their tables, each in a process that may die of it, and makes the registry of all. */
+/* guest.c: asks guests for their tables, each in a process that may crash by it, and makes the registry of all
+ * subjects. */
 #include "guest.h"
 #include "guest_guard.h"
 
@@ -28,7 +29,7 @@ fold_status fold_guest_slot(struct fold_guest_slots *slots, const struct fold_gu
   return fold_ok();
 }
 
-/* What the child says: one byte for how it went, then the table, or why there is none. */
+/* Sends the child's answer: one byte that says how it went, then the table, or why there is none. */
 static void say(int fd, fold_status status, const char *json) {
   const char *text = status.code == FOLD_OK ? json : status.text;
   char how = (char)status.code;
@@ -38,7 +39,7 @@ static void say(int fd, fold_status status, const char *json) {
     if ((n = write(fd, text, left)) <= 0) _exit(1);
 }
 
-/* Nothing that the guest prints or does on loading reaches the command. */
+/* Keeps what the guest prints or does on loading away from the command. */
 static void describe_here(const struct fold_guest *guest, int fd) {
   char *json = NULL;
   dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -47,7 +48,7 @@ static void describe_here(const struct fold_guest *guest, int fd) {
   _exit(0);
 }
 
-/* All that comes until the child's end; false where that took too long, it is too much, or the user wants to stop. */
+/* Reads until the child ends. False if that takes too long, if it sends too much, or if the user wants to stop. */
 static bool hear(int fd, double end, char *text, size_t *n, bool *interrupted) {
   struct pollfd at = {.fd = fd, .events = POLLIN};
   for (;;) {
@@ -80,10 +81,10 @@ static fold_status ask(const struct fold_guest *guest, char **json) {
   int ends[2], how = 0;
   size_t n = 0;
   FOLD_TRY(fold_setting_number(FOLD_SETTING_TIMEOUT, 20, &limit));
-  /* Not malloc's, which fills what it gives where it is told to (fresh_environment.c): most of this is never touched. */
+  /* mmap, because malloc may fill what it allocates (fresh_environment.c), and most of this is never touched. */
   char *text = mmap(NULL, LONGEST_TABLE + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (text == MAP_FAILED) return fold_error(FOLD_NO_MEMORY, "not enough memory for a guest's table");
-  struct fold_orphans orphans; /* what it starts on loading */
+  struct fold_orphans orphans; /* for processes that the guest starts on loading */
   fold_orphans_adopt(&orphans);
   fflush(NULL);
   const pid_t parent = getpid(), child = pipe(ends) == 0 ? fork() : -1;
@@ -127,7 +128,7 @@ static fold_status append(struct fold_subject **all, size_t *n, const struct fol
   return fold_ok();
 }
 
-/* The registry's own check would call it the program's mistake. */
+/* Checked here, because fold_registry_check would call it the program's own mistake. */
 static fold_status check_names(const struct fold_guest *guest, const struct fold_subject *rows, size_t n,
                                const struct fold_registry *own) {
   for (size_t i = 0; i < n; i++)
@@ -136,7 +137,7 @@ static fold_status check_names(const struct fold_guest *guest, const struct fold
   return fold_ok();
 }
 
-/* By the first number that nobody has, of those before and of this guest's. */
+/* Appends the first number that gives a name which no subject before, and none of this guest, has. */
 static fold_status rename_row(struct fold_subject *row, const struct fold_registry *before,
                               const struct fold_registry *more) {
   struct fold_guest_row *guest = (struct fold_guest_row *)(uintptr_t)row->guest;
@@ -153,7 +154,7 @@ static fold_status rename_row(struct fold_subject *row, const struct fold_regist
   }
 }
 
-/* The same guest twice is left to the registry's check to refuse. */
+/* The same guest given twice is not renamed: the registry's check refuses it. */
 static fold_status rename_rows(struct fold_subject *rows, size_t more, const struct fold_registry *before) {
   const struct fold_registry all = {rows, more};
   for (size_t i = 0; i < more; i++) {
@@ -164,7 +165,7 @@ static fold_status rename_rows(struct fold_subject *rows, size_t more, const str
   return fold_ok();
 }
 
-/* Each promises the bits of the one that is named, which is one of them or not. */
+/* Makes each row promise the bits of the twin, which may be one of the rows. */
 static fold_status set_twin(struct fold_subject *rows, size_t n, const char *twin) {
   size_t set = 0;
   for (size_t i = 0; i < n; i++) {
@@ -179,7 +180,8 @@ static fold_status set_twin(struct fold_subject *rows, size_t n, const char *twi
   return set ? fold_ok() : fold_error(FOLD_BAD_INPUT, "--same-bits-as %.80s: there is no other guest", twin);
 }
 
-/* Records are JSON text, and the line that replays a case is made of one. */
+/* The guest's text must be UTF-8: it goes into records, which are JSON, and the replay of a case is made from its
+ * record. */
 static fold_status check_text(const struct fold_guest *guest) {
   char shown[160];
   for (const char *at = guest->what; *at;) {
@@ -211,7 +213,8 @@ static fold_status load(const struct fold_guest *guest, const char *claims, cons
   return status;
 }
 
-/* Before any is asked: what it starts is to be ended, too. Those in this process are their caller's. */
+/* Starts the guard before any guest is asked, so that what a guest starts is ended. Guests in this process belong to
+ * their caller. */
 static fold_status prepare(const struct fold_guest *guests, size_t n) {
   bool apart = false;
   for (size_t i = 0; i < n; i++) {
@@ -246,7 +249,7 @@ fold_status fold_guests_load(const struct fold_guest *guests, size_t n, const ch
   all->subjects = subjects;
   if (status.code == FOLD_OK) {
     status = fold_registry_check(all);
-    if (status.code == FOLD_ENVIRONMENT) status.code = FOLD_BAD_INPUT; /* the compiled ones were looked at before */
+    if (status.code == FOLD_ENVIRONMENT) status.code = FOLD_BAD_INPUT; /* compiled subjects were checked before */
   }
   if (status.code != FOLD_OK) fold_guests_unload(all);
   return status;

@@ -1,8 +1,9 @@
-/* guest_files.c: the files that guests are, by content: a guest that was built anew, or edited, is another.
+/* guest_files.c: hashes the contents of the guests' files, since a guest that was built anew, or edited, is another
+ * one.
  *
- * Of a program all words of its command that name a file count, here or in $PATH: an interpreter, its script, what they are given. Words
- * are cut at blanks and at what a shell gives a meaning; a file whose name has one of these is missed, and so is one that takes long to
- * read. What a file loads in turn is not looked at.
+ * For a program, every word of its command counts that names a file, in the current folder or in $PATH: an interpreter,
+ * its script, their arguments. Words end at blanks and at characters with a meaning for the shell. A file whose name
+ * has one of these is missed, and so is one that takes long to read. Files that a file loads in turn are not looked at.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 
 enum { MOST = 1 << 28 }; /* bytes: a tenth of a second */
 
-/* Of a regular file; false where it is none, is too long, or can't be read. */
+/* Hashes a regular file. False if it is no regular file, is too long, or can't be read. */
 static bool hash_file(const char *path, char text[24]) {
   static char part[1 << 16];
   struct stat info;

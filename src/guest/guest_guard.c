@@ -1,4 +1,5 @@
-/* guest_guard.c: it waits for the signal that tells of its parent's end; the groups are in memory that all share. */
+/* guest_guard.c: the guard waits for the signal that its parent has ended. The groups are in memory that all processes
+ * share. */
 #include "guest_guard.h"
 
 #include <errno.h>
@@ -18,7 +19,7 @@ static struct shared {
 } * shared;
 static pid_t owner, keeper;
 
-/* Once nobody is in a group its number may become somebody else's. */
+/* Once a group is empty, the system may give its number to another one. */
 static bool is_empty(pid_t group) { return kill(-group, 0) != 0 && errno == ESRCH; }
 
 static void forget_empty(void) {
@@ -37,7 +38,7 @@ void fold_guest_guard_group(pid_t group) {
   }
 }
 
-/* More than once: some may just be starting others. */
+/* Kills several times, since some processes may just be starting others. */
 static void end_groups(void) {
   bool any = true;
   for (int k = 0; any && k < MOST_TIMES; k++) {
@@ -57,7 +58,7 @@ static void guard(const struct fold_guest *guests, size_t n) {
   sigprocmask(SIG_BLOCK, &all, NULL);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   setpgid(0, 0);
-  close_range(0, ~0u, 0); /* who reads the command's output waits for its end */
+  close_range(0, ~0u, 0); /* a reader of the command's output waits until it is closed */
   while (getppid() == owner && !atomic_load(&shared->over)) sigwait(&all, &number);
   end_groups();
   for (size_t i = 0; i < n && getppid() != owner; i++)

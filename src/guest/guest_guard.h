@@ -1,8 +1,8 @@
-/* guest_guard.h: a process that outlives this one just long enough to end what guests have started.
+/* guest_guard.h: starts a process that outlives this one just long enough to end what guests have started.
  *
- * Why: a process that is killed by SIGKILL can end nobody. Its workers end with it, by the system's doing, and so do programs' shells; but
- * not what a shell runs, nor a child of a shared object. They are in process groups that are noted here; a process that leaves its group
- * is not seen.
+ * Why: a process that is killed by SIGKILL can't end others. The system ends its workers and the programs' shells with
+ * it, but not what a shell runs, nor a child of a shared object. These are in process groups that are noted here; a
+ * process that leaves its group is missed.
  */
 #ifndef FOLD_GUEST_GUARD_H
 #define FOLD_GUEST_GUARD_H
@@ -11,12 +11,12 @@
 
 #include "guest.h"
 
-/* Once a process, by a thread that lives as long: from its end on, whatever the cause, all that is in noted groups is killed, and
- * what the guests' doors have opened is removed. */
+/* Starts the guard; to be called once, by a thread that lives as long as the process. When this process ends, for
+ * whatever cause, the guard kills all processes in noted groups and removes what the guests' doors have opened. */
 fold_status fold_guest_guard(const struct fold_guest *guests, size_t n);
-/* To be noted, by this process or one that it has forked; nothing where there is no guard. */
+/* Notes a group; may be called in this process or in one that it has forked. Does nothing if there is no guard. */
 void fold_guest_guard_group(pid_t group);
-/* All groups are ended now, and the guard too. */
+/* Ends all noted groups, and the guard. */
 void fold_guest_guard_end(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* guest_object.c: guests that are tables of functions (foldproof_guest.h): in shared objects, or handed over in this process. */
+/* guest_object.c: guests that are tables of functions (foldproof_guest.h), in shared objects or in this process. */
 #include <dlfcn.h>
 #include <jansson.h>
 #include <stdint.h>
@@ -35,8 +35,8 @@ static int32_t problem_number(const struct fold_subject *subject, const struct f
   return 0;
 }
 
-/* dlopen looks for a name without a slash in the system's folders: a file here is meant. It would wait for a pipe's writer, and says of an
- * object of another machine that there is none. */
+/* Works around three habits of dlopen: it looks for a name without a slash only in the system's folders; it would wait
+ * for the writer of a pipe; and it says that an object for another machine does not exist. */
 static fold_status open_object(const char *what, void **object) {
   static const char none[] = "cannot open shared object file: No such file or directory";
   char path[4096];
@@ -75,7 +75,7 @@ static fold_status load(const char *what, const struct foldproof_guest_table **t
   return check(what, *table);
 }
 
-/* As much of the row as the guest's version has. */
+/* Copies as much of the row as the guest's version has. */
 static struct foldproof_guest_subject subject_at(const struct foldproof_guest_table *table, size_t index) {
   struct foldproof_guest_subject subject;
   memset(&subject, 0, sizeof subject);
@@ -84,7 +84,7 @@ static struct foldproof_guest_subject subject_at(const struct foldproof_guest_ta
   return subject;
 }
 
-/* As this process has it. */
+/* The guest's table in this process. */
 static fold_status table_of(const struct fold_guest *guest, const struct foldproof_guest_table **table) {
   size_t slot;
   *table = guest->table;
@@ -134,7 +134,8 @@ static fold_status describe(const struct fold_guest *guest, char **json) {
   return *json ? fold_ok() : fold_error(FOLD_BAD_INPUT, "%s: its table has text that is not UTF-8", guest->what);
 }
 
-/* What another process was told of may not be what this one has: nobody is judged by another's name. */
+/* The table in this process may differ from the one that was described in another: no subject is judged under another's
+ * name. */
 static fold_status same_subject(const struct foldproof_guest_table *table, const struct fold_subject *subject,
                                 struct foldproof_guest_subject *s) {
   const size_t index = subject->guest->index;
@@ -144,7 +145,7 @@ static fold_status same_subject(const struct foldproof_guest_table *table, const
                     index + 1, subject->guest->name);
 }
 
-/* The call as the guest's interface has it. */
+/* The call in the guest's interface. */
 static struct foldproof_guest_call call_of(const struct fold_subject *subject, const struct fold_call *call) {
   return (struct foldproof_guest_call){.size = sizeof(struct foldproof_guest_call),
                                        .problem = problem_number(subject, call),
@@ -182,14 +183,14 @@ static fold_status run(const struct fold_subject *subject, const struct fold_cal
   if (code == FOLDPROOF_GUEST_OK) return fold_ok();
   if (code == FOLDPROOF_GUEST_UNSUPPORTED)
     return fold_error(FOLD_UNSUPPORTED, "%s", why[0] ? why : "it does not take this case");
-  if (code == 1 && why[0]) return fold_error(FOLD_ENVIRONMENT, "%s", why); /* all that such a code says */
+  if (code == 1 && why[0]) return fold_error(FOLD_ENVIRONMENT, "%s", why); /* code 1 itself says nothing more */
   return fold_error(FOLD_ENVIRONMENT, "it returned %d%s%s", code, why[0] ? ": " : "", why);
 }
 
 static size_t scratch(const struct fold_subject *subject, const struct fold_call *call) {
   const struct foldproof_guest_table *table;
   struct foldproof_guest_subject s;
-  if (table_of(subject->guest->guest, &table).code != FOLD_OK) return 0; /* its run says why */
+  if (table_of(subject->guest->guest, &table).code != FOLD_OK) return 0; /* the run reports why */
   if (same_subject(table, subject, &s).code != FOLD_OK) return 0;
   struct foldproof_guest_call given = call_of(subject, call);
   return s.scratch ? s.scratch(&given, s.context) : 0;

@@ -1,5 +1,5 @@
-/* guest_program.c: guests that are programs in any language, which are asked over their standard input and output, a line of JSON each
- * way; arrays pass through .npy files.
+/* guest_program.c: guests that are programs in any language. They are asked over their standard input and output, with
+ * a line of JSON each way; arrays pass through .npy files.
  *
  *     {"ask": "describe"}  ->  {"name": "mine/sum", "dtypes": "f32,f64", ...}, the fields of foldproof_guest.h's table; or
  *                              {"subjects": [{...}, ...]}
@@ -7,10 +7,10 @@
  *      "cols": 1000, "in": "/.../in.npy", "other": "/.../other.npy", "out": "/.../out.npy", "threads": 0}
  *                          ->  {}, once `out` is written; {"unsupported": "why"}: the case is skipped; {"error": "why"}
  *
- * `in` and `other` (of "dot") have rows x cols elements, `out` gets `rows`. A command in which {in} and {out} stand is run anew for
- * each run instead, with the files' names in their places (and {other}, {problem}, {dtype}, {result}, {threads}): its exit code
- * says whether it went well. Without {threads} it takes no number of threads but its own. It runs by /bin/sh. What it writes to
- * standard error is told, the last line of it, where it fails.
+ * `in` and `other` (of "dot") have rows x cols elements, `out` gets `rows`. A command that has {in} or {out} is instead
+ * started anew for each run, with the files' names in their places (and {other}, {problem}, {dtype}, {result},
+ * {threads}); its exit code says whether it succeeded. Without {threads} it is run only with its own number of threads.
+ * /bin/sh runs it. If it fails, the last line that it wrote to standard error is reported.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,20 +36,22 @@
 
 enum { LONGEST_ANSWER = 16 << 20 };
 
-/* A program that this process has started, in a process group of its own: one that ends its group ends nobody else. */
+/* A program that this process has started, in a process group of its own, so that a program that kills its group kills
+ * nothing else. */
 struct program {
   pid_t pid; /* 0: not started */
   FILE *to, *from;
-  int answers; /* what `from` reads */
-  bool peeks;  /* nobody waits for an answer: only what is there is read */
+  int answers; /* the descriptor that `from` reads */
+  bool peeks;  /* reads only what is there, and does not wait for an answer */
   int errors;  /* a file in memory: its standard error */
 };
 
 static struct fold_guest_slots slots;
 static struct program started[FOLD_GUESTS_MOST];
-static pid_t cleared[FOLD_GUESTS_MOST]; /* the process that has cleared its folder */
+static pid_t cleared[FOLD_GUESTS_MOST]; /* the process that has cleared the guest's folder */
 
-/* Where arrays pass, in a folder of each guest's own: made by the process that loads guests, and removed when that ends. */
+/* Arrays pass through this folder, which has a folder for each guest. The process that loads guests makes it, and
+ * removes it when it ends. */
 static char folder[300];
 static pid_t owner;
 
@@ -59,7 +61,7 @@ static int remove_one(const char *path, const struct stat *what, int kind, struc
   return 0;
 }
 
-/* With what programs have left in it. */
+/* Removes a folder with all that programs have left in it. */
 static void remove_all(const char *path) { nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS); }
 
 static void remove_folder(void) {
@@ -69,7 +71,8 @@ static void remove_own_folder(void) {
   if (getpid() == owner) remove_folder();
 }
 
-/* It stands in commands as it is: a folder whose name a shell would take apart is not used. */
+/* The name goes into shell commands without quotes, so a folder is used only if its name has no character with a
+ * meaning there. */
 static bool is_plain(const char *path) {
   return path && *path &&
          strspn(path, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/_-.+") == strlen(path);
@@ -91,7 +94,8 @@ static fold_status open_folder(void) {
   return fold_ok();
 }
 
-/* A guest may have removed its own, and all of it. What a process before this one left in it may be another guest's. */
+/* Makes the guest's folder anew where a guest has removed it, or all of them. Clears it once in a process: what an
+ * earlier process left there may be another guest's. */
 static fold_status open_own_folder(const struct fold_guest *guest, char own[340]) {
   size_t slot;
   FOLD_TRY(fold_guest_slot(&slots, guest, &slot));
@@ -104,12 +108,12 @@ static fold_status open_own_folder(const struct fold_guest *guest, char own[340]
   return fold_ok();
 }
 
-/* By the dtype's name too: .npy files have no 8-bit floats, whose names tell (npy.h). */
+/* The name has the dtype, because .npy files know no 8-bit floats: for these the file's name tells (npy.h). */
 static void path_of(char path[400], const char *own, const char *stem, enum fold_dtype dtype) {
   snprintf(path, 400, "%s/%s_%s.npy", own, stem, fold_dtype_name(dtype));
 }
 
-/* The last line that it wrote to standard error, as ": ..."; "" where there is none. */
+/* The last line that the program wrote to standard error, as ": ..."; "" where there is none. */
 static const char *last_words(const struct program *p, char text[140]) {
   char tail[130];
   const off_t end = lseek(p->errors, 0, SEEK_END),
@@ -125,15 +129,15 @@ static const char *last_words(const struct program *p, char text[140]) {
   return text;
 }
 
-/* Of what it wrote to standard error only the end is told: the rest is let go, for a program may write a log, run for run, or
- * without end. */
+/* Frees all but the end of what the program wrote to standard error, since only the end is shown, and a program may
+ * write a log without end. */
 static void forget_errors(const struct program *p) {
   enum { KEPT = 1 << 16 };
   const off_t written = lseek(p->errors, 0, SEEK_END) - KEPT;
   if (written > 0) fallocate(p->errors, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, written);
 }
 
-/* For fopencookie. */
+/* The read function for fopencookie. */
 static ssize_t read_answers(void *context, char *to, size_t n) {
   enum { PATIENCE_MS = 20 };
   const struct program *p = context;
@@ -153,12 +157,12 @@ static void put_away(struct program *p) {
   *p = (struct program){0};
 }
 
-/* Between fork and exec. */
+/* Runs in the child between fork and exec. */
 static void become(const char *command, int in, int out, int errors) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   setpgid(0, 0);
   fold_guest_guard_group(getpid());
-  if (in < 0) in = open("/dev/null", O_RDONLY | O_CLOEXEC); /* what waits on our own input is not for it */
+  if (in < 0) in = open("/dev/null", O_RDONLY | O_CLOEXEC); /* our own input is not for it */
   dup2(in, STDIN_FILENO);
   dup2(out, STDOUT_FILENO);
   dup2(errors, STDERR_FILENO);
@@ -184,14 +188,14 @@ static fold_status start(const char *command, bool asked, struct program *p) {
   return fold_error(FOLD_ENVIRONMENT, "a program can't be started: %s", strerror(errno));
 }
 
-/* Waits for its end, and says how it was. */
+/* Waits for the program to end, and says how it did. */
 static fold_status ended(struct program *p, bool well) {
   int how = 0;
   char words[140];
   while (waitpid(p->pid, &how, 0) < 0 && errno == EINTR) continue;
   last_words(p, words);
   put_away(p);
-  /* A shell says so of what it ran, by its exit code. */
+  /* A shell reports a signal that killed its command by an exit code above 128. */
   const int number = WIFSIGNALED(how) ? WTERMSIG(how) : WEXITSTATUS(how) > 128 ? WEXITSTATUS(how) - 128 : 0;
   if (number)
     return fold_error(FOLD_ENVIRONMENT, "the program was killed by signal %d (%s)%s", number, strsignal(number), words);
@@ -200,10 +204,10 @@ static fold_status ended(struct program *p, bool well) {
   return fold_ok();
 }
 
-/* It, and what it runs: a shell that is killed leaves its command. */
+/* Kills the program's whole group: killing a shell alone would leave its command running. */
 static void end(const struct program *p) { kill(-p->pid, SIGKILL); }
 
-/* What it said makes no sense: it is not asked again. */
+/* The program's answer is invalid: ends it, so that it is not asked again. */
 static fold_status nonsense(struct program *p, const char *line) {
   char words[140];
   last_words(p, words);
@@ -213,22 +217,23 @@ static fold_status nonsense(struct program *p, const char *line) {
               : fold_error(FOLD_ENVIRONMENT, "the program answered more than it was asked%s", words);
 }
 
-/* Whether something is there before it is asked: read already with the last answer, or in the pipe. */
+/* Whether the program has written something before it is asked: it may be in the buffer, read with the last answer, or
+ * in the pipe. */
 static bool has_said_more(struct program *p) {
   p->peeks = true;
   const int c = getc(p->from);
   p->peeks = false;
-  clearerr(p->from); /* nothing yet is no error, and that it has ended is seen again */
+  clearerr(p->from); /* an empty pipe is no error, and an end of file will be seen again */
   return c != EOF;
 }
 
-/* One question and its answer. The time that it takes is the run's (watch.h). */
+/* Asks one question and reads the answer. The time limit is that of the run (watch.h). */
 static fold_status ask(struct program *p, const json_t *question, json_t **answer) {
   char *line = NULL;
   size_t room = 0;
   *answer = NULL;
   if (has_said_more(p)) return nonsense(p, NULL);
-  void (*pipes)(int) = signal(SIGPIPE, SIG_IGN); /* that it is gone is seen by what it does not answer */
+  void (*pipes)(int) = signal(SIGPIPE, SIG_IGN); /* a program that is gone shows by giving no answer */
   json_dumpf(question, p->to, JSON_COMPACT);
   fputc('\n', p->to);
   fflush(p->to);
@@ -258,7 +263,7 @@ static bool is_run_anew(const char *command) {
   return strstr(command, "{in}") != NULL || strstr(command, "{out}") != NULL;
 }
 
-/* "exec/NAME" of a command that can't be asked: its first word's last part. */
+/* Describes a command that can't be asked as "exec/NAME", where NAME is the last part of its first word. */
 static fold_status describe_command(const char *command, char **json) {
   char word[100];
   size_t n = 0;
@@ -278,7 +283,7 @@ static fold_status describe_command(const char *command, char **json) {
 
 static fold_status describe(const struct fold_guest *guest, char **json) {
   const char *command = guest->what;
-  static struct program p; /* which may go on for as long as this process */
+  static struct program p; /* static: it may run as long as this process */
   json_t *answer = NULL, *question = json_pack("{s:s}", "ask", "describe");
   if (is_run_anew(command)) return describe_command(command, json);
   FOLD_TRY(start(command, true, &p));
@@ -311,7 +316,8 @@ static fold_status fill(void *context, uint64_t first, size_t n, void *out) {
   return fold_ok();
 }
 
-/* To a new file: in place of the last one the program may have left something else, as a pipe that nobody reads. */
+/* Writes a new file: in the place of the last one the program may have left something else, such as a pipe that nobody
+ * reads. */
 static fold_status write_input(const char *path, const struct fold_call *call, const void *in) {
   struct elements e = {in, fold_dtype_size(call->dtype)};
   remove_all(path);
@@ -323,7 +329,7 @@ static bool is_file(const char *path) {
   return lstat(path, &what) == 0 && S_ISREG(what.st_mode);
 }
 
-/* Reads what the input's file holds now; false where it is gone, or holds no such array any more. */
+/* Reads what the input's file holds now. *there is false if it is gone, or does not hold such an array any more. */
 static fold_status read_again(const char *path, const struct fold_call *call, void *now, bool *there) {
   struct fold_npy npy;
   *there = is_file(path) && fold_npy_open(path, &npy).code == FOLD_OK && npy.dtype == call->dtype &&
@@ -331,8 +337,8 @@ static fold_status read_again(const char *path, const struct fold_call *call, vo
   return *there ? fold_npy_read(path, &npy, now) : fold_ok();
 }
 
-/* The file stands for the input: what was done to it is done to that, whose judge sees it. Where it holds no such array any more, no
- * byte is what it was. */
+/* Copies changes of the file to the input that it stands for, so that keeps_input sees them. If the file does not hold
+ * such an array any more, all bytes are changed. */
 static fold_status bring_back(const char *path, const struct fold_call *call, const void *in) {
   const size_t n = call->rows * call->cols * fold_dtype_size(call->dtype);
   unsigned char *to = (unsigned char *)(uintptr_t)in, *now = malloc(n + 1);
@@ -342,12 +348,12 @@ static fold_status bring_back(const char *path, const struct fold_call *call, co
   for (size_t i = 0; status.code == FOLD_OK && !there && i < n; i++) now[i] = (unsigned char)~to[i];
   if (status.code == FOLD_OK && memcmp(now, to, n) != 0)
     for (size_t i = 0; i < n; i++)
-      if (now[i] != to[i]) to[i] = now[i]; /* the first byte that is touched is told */
+      if (now[i] != to[i]) to[i] = now[i]; /* writes only changed bytes: the first write is reported */
   free(now);
   return status;
 }
 
-/* Checked as any array from outside is; of `rows` elements in one dimension or two. */
+/* Reads the results, checked like any array from outside: `rows` elements in one dimension or two. */
 static fold_status read_output(const char *path, enum fold_dtype dtype, const struct fold_call *call) {
   struct fold_npy npy;
   if (access(path, F_OK) != 0) return fold_error(FOLD_ENVIRONMENT, "the program wrote no results");
@@ -358,11 +364,11 @@ static fold_status read_output(const char *path, enum fold_dtype dtype, const st
   if (status.code == FOLD_OK && (npy.rows * npy.cols != call->rows || (npy.rows != 1 && npy.cols != 1)))
     status = fold_error(FOLD_ENVIRONMENT, "its results are %zu x %zu, and not %zu", npy.rows, npy.cols, call->rows);
   if (status.code == FOLD_OK) status = fold_npy_read(path, &npy, call->out);
-  if (status.code == FOLD_BAD_INPUT) status.code = FOLD_ENVIRONMENT; /* not the user's file */
+  if (status.code == FOLD_BAD_INPUT) status.code = FOLD_ENVIRONMENT; /* the program wrote it, not the user */
   return status;
 }
 
-/* One run's names. */
+/* The names that one run uses. */
 struct run {
   const struct fold_subject *subject;
   const struct fold_call *call;
@@ -370,7 +376,7 @@ struct run {
   char in[400], other[400], out[400];
 };
 
-/* NULL where the answer has no such field. One that is no text says so all the same. */
+/* The reason in a field of the answer; NULL where it has no such field. If the field is no text, the reason says so. */
 static const char *reason_in(const json_t *answer, const char *field) {
   const json_t *value = json_object_get(answer, field);
   if (value == NULL || json_is_null(value) || json_is_false(value)) return NULL;
@@ -449,7 +455,8 @@ static fold_status run(const struct fold_subject *subject, const struct fold_cal
   FOLD_TRY(open_own_folder(subject->guest->guest, own));
   path_of(r.in, own, "in", call->dtype);
   path_of(r.other, own, "other", call->dtype);
-  /* A name for each run: what a program writes late, after its answer, is no other run's result. */
+  /* Each run has its own file, so that what a program writes late, after its answer, does not become another run's
+   * result. */
   snprintf(stem, sizeof stem, "out%lu", ++runs);
   path_of(r.out, own, stem, result);
   FOLD_TRY(write_input(r.in, call, call->in));
@@ -462,7 +469,7 @@ static fold_status run(const struct fold_subject *subject, const struct fold_cal
   return status;
 }
 
-/* It has files, and no memory of ours. Which of them it writes is seen, and what it tells in them. */
+/* A program gets files, and none of our memory. Only what it writes to the files is seen. */
 const struct fold_door fold_door_program = {
     .option = "--exec",
     .open = open_folder,

@@ -1,4 +1,4 @@
-/* guest_rows.c: a guest's table, as text, to rows of a registry. */
+/* guest_rows.c: reads a guest's table (JSON text) into rows of a registry. */
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,9 +7,9 @@
 #include "near.h"
 #include "text.h"
 
-/* What a list says that is empty. */
+/* The meaning of an empty list of claims. */
 #define USUAL_CLAIMS "bounded,run_to_run,fresh_process"
-/* And of a function of rows, of which no claim can be judged but these. */
+/* The same for an unknown function of rows; OF_ROWS has the claims that can be judged of one. */
 #define ROWS_CLAIMS "run_to_run,fresh_process,batch_invariant,alignment_invariant"
 #define OF_ROWS                                                                                                  \
   (FOLD_TIDY | FOLD_CLAIM(FOLD_SAME_BITS_AS) | FOLD_CLAIM(FOLD_RUN_TO_RUN) | FOLD_CLAIM(FOLD_FRESH_PROCESS) |    \
@@ -24,7 +24,7 @@ struct reading {
   const char *name;
 };
 
-/* `name` gives the words that are allowed. */
+/* Refuses an unknown word; `name` gives the words that are allowed. */
 static fold_status wrong(const struct reading *r, const char *field, const char *word, const char *(*name)(int),
                          const char *meant) {
   char allowed[120] = "";
@@ -36,7 +36,7 @@ static fold_status wrong(const struct reading *r, const char *field, const char 
                     word, meant, meant[0] ? " Allowed: " : "; allowed: ", allowed);
 }
 
-/* NULL where it is not said; BAD_INPUT where it is no text. */
+/* *text: NULL where the field is missing or empty. BAD_INPUT where it is no text. */
 static fold_status text_at(const struct reading *r, const char *field, const char **text) {
   const json_t *value = json_object_get(r->entry, field);
   *text = NULL;
@@ -72,7 +72,7 @@ static const char *engine_name(int id) {
   return NULL;
 }
 
-/* numpy's and torch's names, which are near to none of ours. */
+/* Suggests our dtype for numpy's and torch's names, which look too different from ours to be found as similar. */
 static const char *dtype_meant(const char *word) {
   static const char *const names[][2] = {{"float16", "f16"}, {"half", "f16"},           {"bfloat16", "bf16"},
                                          {"float32", "f32"}, {"float", "f32"},          {"float64", "f64"},
@@ -94,7 +94,7 @@ static const char *near_name(const char *word, const char *(*name)(int), char me
   return fold_near_text(&near, meant);
 }
 
-/* A mask of what the list names. */
+/* A mask of the words in a list. */
 static fold_status masks(const struct reading *r, const char *field, const char *usual, find_name *find,
                          const char *(*name)(int), unsigned *mask) {
   const char *list;
@@ -115,7 +115,7 @@ static fold_status masks(const struct reading *r, const char *field, const char 
   return status;
 }
 
-/* A dtype, or a rule by a word of its own. */
+/* Reads a dtype, or a word that stands for a rule. */
 static fold_status rule(const struct reading *r, const char *field, const char *word, unsigned of_word,
                         const char *(*name)(int), unsigned *found) {
   const char *text;
@@ -143,7 +143,7 @@ static fold_status method(const struct reading *r, enum fold_method *found) {
   return fold_ok();
 }
 
-/* What this subject can't be judged by. */
+/* The claims that this subject can't be judged by. */
 static uint64_t impossible(const struct fold_subject *s) {
   uint64_t none = OF_RANKS;
   if (s->method != FOLD_KAHAN && s->method != FOLD_NEUMAIER) none |= FOLD_CLAIM(FOLD_COMPENSATED);
@@ -161,8 +161,9 @@ uint64_t fold_guest_unseen(const struct fold_subject *s) {
   return mask;
 }
 
-/* What a preset, or a glob, does not mean of it: an exact sum's promises are made by name, and so is what is not seen, which is
- * skipped. */
+/* The claims of a preset or a glob that are not meant for this subject: those that can't be judged or are not seen
+ * through its door, and an exact sum's promises, unless its method is exact. All but the first can still be promised by
+ * name. */
 static uint64_t unmeant(const struct fold_subject *s) {
   const uint64_t of_exact = FOLD_CLAIM(FOLD_FAITHFUL) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) |
                             FOLD_CLAIM(FOLD_PERMUTATION_INVARIANT) | FOLD_CLAIM(FOLD_SPLIT_INVARIANT);
@@ -171,7 +172,8 @@ static uint64_t unmeant(const struct fold_subject *s) {
          (s->method == FOLD_EXACT ? 0 : of_exact) | (compensated ? FOLD_CLAIM(FOLD_BOUNDED) : 0);
 }
 
-/* `own`: the guest's list, where a claim that can't be judged is a mistake; else the user's, for all guests. */
+/* `own`: the list is the guest's own, in which a claim that can't be judged is a mistake; else it is the user's, for
+ * all guests. */
 static fold_status add_claims(const char *list, bool own, struct fold_subject *s) {
   uint64_t named, preset;
   FOLD_TRY(fold_claims_parse(list, &named, &preset));
@@ -186,7 +188,7 @@ static fold_status add_claims(const char *list, bool own, struct fold_subject *s
 static fold_status read_row(const struct reading *r, const char *claims, struct fold_subject *s) {
   const char *engine, *promised;
   FOLD_TRY(text_at(r, "about", &s->about));
-  if (s->about) fold_text_one_line((char *)(uintptr_t)s->about); /* in place: the entry is ours */
+  if (s->about) fold_text_one_line((char *)(uintptr_t)s->about); /* changed in place: the JSON is ours */
   if (s->about == NULL) s->about = s->name;
   FOLD_TRY(text_at(r, "engine", &engine));
   const int id = engine ? fold_engine_parse(engine) : FOLD_HOST;
@@ -211,7 +213,7 @@ static fold_status read_row(const struct reading *r, const char *claims, struct 
   return claims ? add_claims(claims, false, s) : fold_ok();
 }
 
-/* A field that is none would be missed in silence. */
+/* Refuses an unknown field, which would otherwise be ignored without a word. */
 static fold_status check_fields(const struct reading *r) {
   static const char *const fields[] = {"name",   "about",  "problems",     "dtypes", "accumulator", "result",  "order",
                                        "claims", "engine", "same_bits_as", "method", "scratch",     "strides", NULL};
