@@ -36,6 +36,9 @@ fold_status fold_again_subject(const struct fold_again *again, const json_t *rec
                                size_t *index);
 /* Whether the record declares its subject otherwise than this program does, which has it too: `what` says how. */
 bool fold_again_differs(const struct fold_again *again, const json_t *record, char what[160]);
+/* Whether the fixture of its case's name has another generator here: `what` says which. A fixture of the user's own may: it is in a
+ * folder that only they know. */
+bool fold_again_misnamed(const struct fold_again *again, const json_t *record, char what[160]);
 /* A record of schema 1: of a world it does not tell the ranks, and since then generators and declarations have changed. */
 bool fold_again_is_old(const json_t *record);
 /* What is noted of the record's subject, whatever the record declares. */

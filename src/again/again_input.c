@@ -114,6 +114,15 @@ static fold_status find_case(struct fold_again *a, const json_t *record, const s
   return told.name ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for a case");
 }
 
+bool fold_again_misnamed(const struct fold_again *a, const json_t *record, char what[160]) {
+  const struct fold_case *here = fold_case_index_find(&a->fixtures, fold_record_text(record, "case"));
+  const char *said = fold_record_text(record, "generator");
+  if (here == NULL || fold_again_is_old(record)) return false;
+  const char *own = here->source.generator ? here->source.generator->name : "";
+  snprintf(what, 160, "generator '%.40s', and the fixture of its name has '%s' (see --fixture-folder)", said, own);
+  return strcmp(said, own) != 0;
+}
+
 fold_status fold_again_input(struct fold_again *a, const json_t *record) {
   const struct fold_case *c;
   char hash[24];

@@ -42,6 +42,8 @@ void fold_judge_check_told(struct fold_judge *j, const json_t *record, size_t li
   if (!judged || wrong) return;
   if (fold_again_differs(&j->again, record, other))
     fold_judge_say(&j->contradictions, j, line, record, "CONTRADICTS", "it declares %s", other);
+  if (fold_again_misnamed(&j->again, record, other))
+    fold_judge_say(&j->contradictions, j, line, record, "CONTRADICTS", "%s", other);
   check_promised(j, record, line);
 }
 

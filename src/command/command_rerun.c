@@ -18,6 +18,7 @@
 #include "recorded.h"
 #include "replay.h"
 #include "report_source.h"
+#include "text.h"
 
 enum { FOLDER = 0x200, MOST_LINES = 10, MOST_CASES = 300 };
 
@@ -29,7 +30,10 @@ struct rerun {
   struct fold_words arrays[FOLD_ENGINES][FOLD_PROBLEMS], objects; /* objects: guests that lie beside the records */
   json_t *guests, *asked; /* asked: the world and the variables, as the records' first environment has them */
   size_t runs;
-  bool callables;           /* the records have subjects that no command loads */
+  struct fold_again again; /* knows the fixtures, where their folder can be read */
+  size_t misnamed;         /* records whose case is not that of its name */
+  bool callables;          /* the records have subjects that no command loads */
+  bool knows_fixtures;
   bool incomplete, altered; /* the records */
 };
 
@@ -75,8 +79,14 @@ static fold_status add_array(struct rerun *r, int engine, const char *name, cons
 static fold_status note(void *context, json_t *record, size_t line) {
   struct rerun *r = context;
   const char *type = fold_record_text(record, "type"), *name = fold_record_text(record, "case");
+  const char *wrong = fold_record_wrong(record);
+  char other[160];
   const json_t *asked = json_object_get(record, "asked"), *guests = json_object_get(asked, "guests");
-  (void)line;
+  if (wrong || (r->knows_fixtures && fold_recorded_is_judged(record) && fold_again_misnamed(&r->again, record, other)))
+    if (r->misnamed++ < MOST_LINES)
+      fold_print_line("CONTRADICTS: %s:%zu: %.60s on %.10s: %.100s: %s", r->path, line,
+                      fold_record_text(record, "subject"), fold_record_text(record, "engine"), name,
+                      wrong ? wrong : other);
   if (strcmp(type, "environment") == 0 && json_is_array(guests) && !r->guests)
     r->guests = json_incref((json_t *)(uintptr_t)guests);
   if (strcmp(type, "environment") == 0 && !r->asked) r->asked = json_incref((json_t *)(uintptr_t)asked);
@@ -221,7 +231,6 @@ static bool ran_nothing(const struct rerun *r) {
 
 static fold_status compare(struct rerun *r, int *exit_code) {
   struct fold_comparison two = {.side = {{.path = r->path, .name = r->path}, {.path = r->scratch, .name = "here"}}};
-  struct fold_again again = {0};
   json_t *told = NULL;
   *exit_code = 77;
   if (ran_nothing(r)) return fold_ok();
@@ -232,9 +241,7 @@ static fold_status compare(struct rerun *r, int *exit_code) {
     for (size_t i = two.n_changed; i-- > 0;)
       if (two.changed[i].what == FOLD_ONLY_SECOND)
         memmove(&two.changed[i], &two.changed[i + 1], (--two.n_changed - i) * sizeof *two.changed);
-    const bool exact =
-        two.n[FOLD_CHANGED_RESULTS] > 0 && fold_again_open(&again, r->registry, r->folder).code == FOLD_OK;
-    status = fold_compare_explain(&two, exact ? &again : NULL, MOST_LINES, &told);
+    status = fold_compare_explain(&two, r->knows_fixtures ? &r->again : NULL, MOST_LINES, &told);
     if (status.code == FOLD_OK) fold_compare_text(told, stdout);
     const size_t compared = two.agree + two.n[FOLD_CHANGED_RESULTS] + two.n[FOLD_CHANGED_INPUT];
     *exit_code = two.n[FOLD_CHANGED_RESULTS] || two.n[FOLD_CHANGED_INPUT] ? 1
@@ -243,7 +250,6 @@ static fold_status compare(struct rerun *r, int *exit_code) {
                                                                           : 0;
   }
   json_decref(told);
-  fold_again_close(&again);
   fold_comparison_free(&two);
   return status;
 }
@@ -269,12 +275,13 @@ int fold_command_rerun(int argc, char **argv, const struct fold_registry *regist
                                         : fold_error(FOLD_ENVIRONMENT, "%.150s: no folder can be made there: %s",
                                                      scratch, strerror(errno));
   if (status.code == FOLD_OK) {
+    r.knows_fixtures = fold_again_open(&r.again, registry, r.folder).code == FOLD_OK;
     status = run_all(&r);
     if (status.code == FOLD_OK) status = compare(&r, &exit_code);
     remove_scratch(scratch);
   }
   if (exit_code == 0 && r.incomplete) exit_code = 99;
-  if (r.altered) exit_code = 1;
+  if (r.altered || r.misnamed) exit_code = 1;
   if (status.code != FOLD_OK) exit_code = fold_print_error(argv[0], status);
   for (int e = 0; e < FOLD_ENGINES; e++) {
     fold_words_free(&r.subjects[e]);
@@ -283,6 +290,7 @@ int fold_command_rerun(int argc, char **argv, const struct fold_registry *regist
     for (int p = 0; p < FOLD_PROBLEMS; p++) fold_words_free(&r.arrays[e][p]);
   }
   fold_words_free(&r.objects);
+  if (r.knows_fixtures) fold_again_close(&r.again);
   json_decref(r.guests);
   json_decref(r.asked);
   return exit_code;

@@ -45,7 +45,16 @@ static const char *behind(const char *text, const char *part) {
   return strncmp(text, part, n) == 0 ? text + n : NULL;
 }
 
-/* A case's name says its shape (expand.c): "FIXTURE/DTYPE/PROBLEM/ROWSxCOLS", then the ranks and the seed, where it has them. */
+/* The rest of a case's name: nothing, or the condition number. Of schema 1 records may lack it. */
+static bool has_its_condition(const json_t *record, const char *rest) {
+  char text[40];
+  if (!has(record, "condition")) return *rest == '\0' || (number(record, "schema") < 2 && behind(rest, "/cond"));
+  fold_condition_name(fold_record_double(record, "condition"), text);
+  const char *said = behind(rest, "/cond");
+  return said && strcmp(said, text) == 0;
+}
+
+/* A case's name says its shape (expand.c): "FIXTURE/DTYPE/PROBLEM/ROWSxCOLS", then the ranks, the seed and the condition, where it has them. */
 static bool has_its_name(const json_t *record) {
   char shape[160], more[80] = "";
   int n = 0;
@@ -62,7 +71,7 @@ static bool has_its_name(const json_t *record) {
     rest += strspn(rest, "0123456789");
   }
   const char *end = rest ? behind(rest, more) : NULL;
-  return end && (*end == '\0' || behind(end, "/cond"));
+  return end && has_its_condition(record, end);
 }
 
 static bool has_ranks_of_its_engine(const json_t *record) {
@@ -78,7 +87,9 @@ const char *fold_record_wrong(const json_t *record) {
   const char *wrong = find_wrong_outcome(record, run);
   if (wrong || gathered) return wrong;
   if (!has_ranks_of_its_engine(record)) return "ranks: ranks, on an engine that has none";
-  return has_its_name(record) ? NULL : "case: its name is not that of a case of this dtype, op, shape, ranks and seed";
+  return has_its_name(record)
+             ? NULL
+             : "case: its name is not that of a case of this dtype, op, shape, ranks, seed and condition";
 }
 
 fold_status fold_record_check(const json_t *record) {
