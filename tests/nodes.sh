@@ -26,7 +26,7 @@ nodes_enter() {
     return
   fi
   [ "$(id -u)" = 0 ] || skip "only root can make nodes"
-  for tool in unshare nsenter setpriv ip mpirun; do command -v "$tool" >/dev/null || skip "there is no $tool"; done
+  for tool in unshare nsenter setpriv ip ps mpirun; do command -v "$tool" >/dev/null || skip "there is no $tool"; done
   unshare --net --uts --pid --fork --mount --mount-proc true 2>/dev/null || skip "namespaces can't be made here"
   unshare --net ip link add left type veth peer name right 2>/dev/null || skip "a virtual cable can't be made here"
   room=$(mktemp -d /tmp/foldproof-nodes-XXXXXX) || exit 99
@@ -72,6 +72,7 @@ nodes_make() {
   unset FOLDPROOF_LAUNCH FOLDPROOF_RANKS FOLDPROOF_TIMEOUT FOLDPROOF_ADDRESS FOLDPROOF_PROGRAM FOLDPROOF_REQUIRE_GPUS
   start_node a "${NODE_A:-}"
   start_node b "${NODE_B:-}"
+  own_space=$(($(ps -o pidns= $$))) a_space=$(($(ps -o pidns= "$a"))) # of process ids
   printf '127.0.0.1 localhost\n10.77.0.1 a\n10.77.0.2 b\n' >"$room/hosts"
   cat >"$room/remote" <<'END'
 #!/usr/bin/env bash
@@ -100,15 +101,11 @@ END
 
 # By node and name; the dead whom nobody has buried yet are gone.
 others() {
-  local own entry pid space name
-  own=$(readlink /proc/self/ns/pid)
-  for entry in /proc/[0-9]*; do
-    pid=${entry#/proc/}
-    space=$(readlink "$entry/ns/pid" 2>/dev/null) || continue
-    if [ "$space" = "$own" ] || [ "$pid" = "$a" ] || [ "$pid" = "$b" ]; then continue; fi
-    if grep -q '^State:.Z' "$entry/status" 2>/dev/null; then continue; fi
-    name=$(cat "$entry/comm" 2>/dev/null) || continue
-    if [ "$space" = "$(readlink "/proc/$a/ns/pid")" ]; then printf ' a:%s ' "$name"; else printf ' b:%s ' "$name"; fi
+  local space state pid name node
+  ps -eo pidns=,stat=,pid=,comm= | while read -r space state pid name; do
+    case $space in "$own_space" | -) continue ;; "$a_space") node=a ;; *) node=b ;; esac
+    case $state in Z*) continue ;; esac
+    if [ "$pid" != "$a" ] && [ "$pid" != "$b" ]; then printf ' %s:%s ' $node "$name"; fi
   done
 }
 

@@ -33,13 +33,13 @@ if [ "$engine" = nccl ]; then
   fi
 fi
 cases=(held rank_killed_there rank_hangs_there cable_cut cable_cut_and_time_enough harness_killed harness_killed_and_cable_cut)
-# What has nothing to do with the library by which the ranks talk.
-[ "$engine" != mpi ] || cases+=(rank_stopped_there cable_cut_and_a_daemon_that_waits address_of_each_node_itself
-  address_out_of_reach address_of_nobody address_out_of_reach_and_little_time other_version_there node_missing)
+# What has nothing to do with the library by which the ranks talk; every seventh is one after the other, the long after the short.
+[ "$engine" != mpi ] || cases+=(address_out_of_reach_and_little_time cable_cut_and_a_daemon_that_waits address_of_each_node_itself
+  address_of_nobody other_version_there address_out_of_reach node_missing rank_stopped_there)
 
 # So many at once, every so manyth case each; a skip is one of all.
 side_by_side() {
-  local at=5 k code worst=0 running=() said
+  local at=7 k code worst=0 running=() said
   said=$(mktemp -d /tmp/foldproof-nodes-XXXXXX) || exit 99
   # shellcheck disable=SC2064 # of now
   trap "rm -rf $said" EXIT
@@ -85,7 +85,7 @@ fail() {
 expect_empty() {
   local end=$((${EPOCHREALTIME/./} + ($1 + room_to_end) * 1000000)) left
   while left=$(others) && left=${left// b:${2:-nobody} /} && [ -n "$left" ] && [ "${EPOCHREALTIME/./}" -lt $end ]; do
-    sleep 0.1
+    sleep 0.2
   done
   if [ -n "$left" ]; then
     fail "left behind after $(($1 + room_to_end)) s:$left"
@@ -127,7 +127,10 @@ finish() {
 
 one=(--engine "$engine" --fixtures "normal/f32/sum/1000x$world/*")
 broken=("$mutants" verify "${one[@]}" --claims writes_output --subjects)
-endless=("$foldproof" verify "${one[@]}" --claims run_to_run --repeats 1000000 --subjects collective/canonical)
+calls=("${one[@]}" --claims run_to_run --repeats 1000000 --subjects)
+endless=("$foldproof" verify "${calls[@]}" collective/canonical)
+# Ranks that sleep where they wait for long, as for whom a cable was cut off (idle.c).
+[ "$engine" != mpi ] || endless=("$mutants" verify "${calls[@]}" mutant/last_rank_in_five)
 
 # As many bytes as a hundred calls send came over the cable since the start: the endless line is in its loop. From now on its time
 # is counted.
@@ -141,15 +144,15 @@ runs() {
     sleep 0.1
   done
   # When a cable is cut, ranks ask again and again for who does not answer: with what time nobody else wants.
-  for n in "$a" "$b"; do on "$n" sh -c "renice -n 19 -g \$(pgrep -f '^$foldproof rank ')"; done >/dev/null 2>&1
+  for n in "$a" "$b"; do on "$n" sh -c "renice -n 19 -g \$(pgrep -f '^${endless[0]} rank ')"; done >/dev/null 2>&1
   began=${EPOCHREALTIME/./}
 }
 
 healthy() {
   start '' "${broken[@]}" mutant/own_first
   finish 0 0 ' held, 0 refuted'
-  took=$(((${EPOCHREALTIME/./} - began) / 1000000 + 1))
-  limit=$((5 * took > 4 ? 5 * took : 4))
+  took=$((5 * (${EPOCHREALTIME/./} - began) / 1000000 + 1))
+  limit=$((took > 4 ? took : 4))
 }
 
 # --- the cases
