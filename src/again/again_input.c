@@ -1,4 +1,4 @@
-/* again_input.c: a record's input, made again. */
+/* again_input.c: makes a record's input again. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ static bool read_size(const json_t *record, const char *key, size_t *size) {
   return json_is_integer(value) && json_integer_value(value) >= 0;
 }
 
-/* What a record says of its case. Sizes whose product no memory has are refused before anything is made of them. */
+/* Reads the case from a record. Sizes whose product exceeds any memory are refused before anything is made of them. */
 static fold_status read_case(const json_t *record, struct fold_case *c) {
   const int dtype = fold_dtype_parse(fold_record_text(record, "dtype"));
   const json_t *seed = json_object_get(record, "seed"), *condition = json_object_get(record, "condition");
@@ -71,7 +71,7 @@ static bool is_same(const struct fold_case *a, const struct fold_case *b) {
          (!a->source.generator || (a->source.seed == b->source.seed && a->source.condition == b->source.condition));
 }
 
-/* The case of an array that is where it was. */
+/* Finds the case of an array whose file is still where it was. */
 static fold_status find_array(struct fold_again *a, const char *path, const struct fold_case *told,
                               const struct fold_case **found) {
   if (a->array.n == 0 || a->array.at->ranks != told->ranks || strcmp(a->array.at->npy, path) != 0 ||
@@ -86,7 +86,7 @@ static fold_status find_array(struct fold_again *a, const char *path, const stru
   return is_same(*found, told) ? fold_ok() : fold_error(FOLD_UNSUPPORTED, "the array of that name differs here");
 }
 
-/* The case: a fixture's, where that is what the record tells, or one of the record alone. */
+/* Finds the case: the fixture's if it is as the record describes it, or else one made from the record alone. */
 static fold_status find_case(struct fold_again *a, const json_t *record, const struct fold_case **found) {
   struct fold_case told;
   const char *name = fold_record_text(record, "case");

@@ -25,7 +25,7 @@ static fold_status read_held(const json_t *record, enum fold_dtype dtype, void *
   return fold_ok();
 }
 
-/* "results_npy": a file beside the records. */
+/* Reads "results_npy": a file beside the records. */
 static fold_status read_npy(const json_t *record, const char *path, enum fold_dtype dtype, void *results, size_t rows) {
   const char *slash = strrchr(path, '/');
   char *name = NULL;
@@ -40,7 +40,7 @@ static fold_status read_npy(const json_t *record, const char *path, enum fold_dt
   return status;
 }
 
-/* What its order's replay gives, or the exact results. */
+/* Fills in the replay of the subject's order, or the exact results. */
 static fold_status fill_in(struct fold_again *a, const struct fold_subject *subject, void *results, size_t rows) {
   struct fold_subject as_host = *subject;
   const enum fold_dtype dtype = fold_subject_result(subject, a->remade.c->dtype);
@@ -60,7 +60,8 @@ static fold_status fill_in(struct fold_again *a, const struct fold_subject *subj
   return fold_ok();
 }
 
-/* What was filled in has the record's hash, so that its bits must be those. */
+/* Checks results that were filled in and have the record's hash against the bits that the record holds; these must
+ * agree. */
 static fold_status check_held(const json_t *record, enum fold_dtype dtype, const void *results, size_t held) {
   for (size_t i = 0; i < held && json_object_get(record, "results_npy") == NULL; i++) {
     const char *text = json_string_value(json_array_get(json_object_get(record, "results"), i));

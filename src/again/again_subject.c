@@ -6,7 +6,7 @@
 #include "order.h"
 #include "report_lines.h"
 
-/* Of a record's guest no more is known than that it is one. */
+/* Of a guest in a record nothing is known except that it is a guest. */
 static const struct fold_guest_row somebodys;
 
 static bool is_extreme(const json_t *record) {
@@ -19,7 +19,7 @@ static fold_status bad(const json_t *record, const char *key) {
                     fold_record_text(record, key));
 }
 
-/* What a declaration is worth where nothing says what is promised. */
+/* The claims that follow from a declaration when the record does not list promises. */
 static uint64_t derived_claims(const struct fold_subject *s) {
   if (s->method == FOLD_EXACT) return FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) | FOLD_CLAIM(FOLD_FAITHFUL);
   const uint64_t replays = s->order ? FOLD_CLAIM(FOLD_REPLAYS) : 0;
@@ -48,7 +48,7 @@ static fold_status read_declared(const json_t *record, struct fold_subject *s) {
   return fold_ok();
 }
 
-/* A record from before subjects were declared there: what this program knows of them. */
+/* Whether the record declares its subject. Older records do not; for them, this program's own declaration is used. */
 static bool is_declared(const json_t *record) {
   static const char *const keys[] = {"order", "method", "accumulator", "twin"};
   for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
@@ -58,7 +58,8 @@ static bool is_declared(const json_t *record) {
 
 bool fold_again_is_old(const json_t *record) { return json_integer_value(json_object_get(record, "schema")) == 1; }
 
-/* A library of a world may add f16 and bf16 in their own format, which such a record did not tell. */
+/* Whether the record may lack an accumulator: an older one does not tell whether a library of ranks adds f16 and bf16
+ * in their own format. */
 static bool hides_accumulator(const json_t *record, const struct fold_subject *s) {
   const int dtype = fold_dtype_parse(fold_record_text(record, "dtype"));
   if (!fold_again_is_old(record) || is_declared(record) || is_extreme(record) || dtype < 0) return false;

@@ -1,4 +1,4 @@
-/* compare.c: records to a few words each, sorted, and joined. */
+/* compare.c: reduces records to a few words each, sorts them, and joins both sides. */
 #include "compare.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ static bool same(const struct fold_compared *a, const struct fold_compared *b) {
   return a->broken == b->broken && a->results == b->results;
 }
 
-/* A case is judged on many claims, with the same results in each: neighbours are one. */
+/* Appends a result. A case is judged on many claims with the same results, so that equal neighbours are stored once. */
 static fold_status append(struct fold_side *s, const struct fold_compared *c) {
   for (size_t back = 1; back <= 2 && back <= s->n; back++) {
     const struct fold_compared *last = &s->at[s->n - back];
@@ -36,7 +36,7 @@ static fold_status append(struct fold_side *s, const struct fold_compared *c) {
   return fold_ok();
 }
 
-/* What the case is, and how the subject declares to sum. Two engines may declare other things. */
+/* A hash of what the case is and of how the subject declares to sum. The declarations of two engines may differ. */
 static uint32_t told_of(const struct fold_scanned *r, bool across) {
   static const enum fold_scan_key keys[] = {FOLD_KEY_dtype,  FOLD_KEY_result_dtype, FOLD_KEY_op,
                                             FOLD_KEY_rows,   FOLD_KEY_cols,         FOLD_KEY_order,
@@ -51,7 +51,7 @@ static uint32_t told_of(const struct fold_scanned *r, bool across) {
   return (uint32_t)(hash >> 32) | 1;
 }
 
-/* What else the run did; where, and in which words, chance may say. */
+/* What else the run did, as bits. Where it did so, and the words, may depend on chance and are left out. */
 static uint64_t traces_of(const struct fold_scanned *r) {
   static const enum fold_scan_key keys[] = {FOLD_KEY_out_of_bounds, FOLD_KEY_wrote_input, FOLD_KEY_left};
   uint64_t traces = 0;
@@ -93,7 +93,7 @@ static fold_status take(void *context, const struct fold_scanned *r, size_t line
   c.key = add_to_key(add_to_key((XXH128_hash_t){0, 0}, r, FOLD_KEY_subject), r, FOLD_KEY_case);
   c.told = told_of(r, reading->across);
   if (!reading->across) c.key = add_to_key(c.key, r, FOLD_KEY_engine);
-  /* Where a run broke, so may have its input. */
+  /* a run that broke may also have a broken input */
   if (!c.broken) {
     c.input = add_to_hash(1, &r->value[FOLD_KEY_input_xxh3]);
     c.results =
@@ -113,8 +113,8 @@ static int by_key(const void *a, const void *b) {
   return (l->number > r->number) - (l->number < r->number);
 }
 
-/* Keys are hashes: by their highest bits they fall into many buckets of some ten, and each of these is sorted in the cache. `end` of a
- * bucket begins as where it starts, and grows by what is put there. */
+/* Sorts a side. Keys are hashes: their highest bits distribute them to many buckets of some ten entries, and each
+ * bucket is sorted in the cache. `end` of a bucket is first its start and grows with each entry. */
 static fold_status sort_side(struct fold_side *s) {
   unsigned bits = 1;
   while (s->n >> bits > 10) bits++;
@@ -146,7 +146,7 @@ static void read_side(struct fold_comparison *c, int k) {
 
 /* --- comparing */
 
-/* One subject and case, or claim: what each side holds of it, of which one may be nothing. */
+/* What each side holds for one subject and case (or claim). One of the sides may be empty. */
 struct group {
   const struct fold_compared *at[2];
   size_t n[2];
@@ -162,14 +162,14 @@ static fold_status found(struct fold_comparison *c, enum fold_change what, const
   return fold_ok();
 }
 
-/* The first entry behind those that have results of the input of the first. */
+/* How many entries, from the first on, have the same input. */
 static size_t same_input(const struct fold_compared *e, size_t n) {
   size_t end = 1;
   while (end < n && e[end].input == e->input) end++;
   return end;
 }
 
-/* Among all of one input, a pair with other results, or NULL in both. */
+/* Finds, among all entries of one input, a pair with different results; NULL in both if there is none. */
 static void find_pair(const struct group *g, const struct fold_compared *pair[2]) {
   const struct fold_compared *first = g->at[0];
   for (int k = 0; k < 2; k++)
@@ -181,7 +181,7 @@ static void find_pair(const struct group *g, const struct fold_compared *pair[2]
       }
 }
 
-/* Two records that tell another case or subject under one name: NULL in both where none do. */
+/* Finds two records that use one name for different cases or subjects; NULL in both if there are none. */
 static void find_other(const struct group *g, const struct fold_compared *pair[2]) {
   for (int k = 0; k < 2; k++)
     for (size_t i = 0; i < g->n[k]; i++) {
@@ -193,12 +193,12 @@ static void find_other(const struct group *g, const struct fold_compared *pair[2
     }
 }
 
-/* Inputs rise on both sides; one that only one of them has means that the case has become another. */
+/* The inputs are sorted on both sides. An input that only one of them has means that the case has changed. */
 static fold_status compare_group(struct fold_comparison *c, const struct group *g) {
   const struct fold_compared *a = g->at[0], *b = g->at[1], *pair[2] = {NULL, NULL};
   const struct fold_compared *const ends[2] = {a + g->n[0], b + g->n[1]};
   const bool verdict = a->verdict;
-  if (a->broken || b->broken) { /* they come first */
+  if (a->broken || b->broken) { /* broken runs sort first */
     if (!ends[0][-1].broken || !ends[1][-1].broken)
       return found(c, FOLD_CHANGED_RESULTS, a->broken ? a : ends[0] - 1, b->broken ? b : ends[1] - 1);
     c->broken++;
@@ -253,7 +253,7 @@ static fold_status join(struct fold_comparison *c) {
     }
     if (g.n[0] && g.n[1])
       FOLD_TRY(compare_group(c, &g));
-    else if (!g.at[g.n[0] == 0]->verdict) /* a verdict that only one has says nothing */
+    else if (!g.at[g.n[0] == 0]->verdict) /* a verdict that only one side has says nothing */
       FOLD_TRY(found(c, g.n[0] ? FOLD_ONLY_FIRST : FOLD_ONLY_SECOND, g.n[0] ? g.at[0] : NULL, g.n[0] ? NULL : g.at[1]));
   }
   if (c->n_changed) qsort(c->changed, c->n_changed, sizeof *c->changed, by_number);

@@ -1,9 +1,9 @@
-/* compare_distance.c: how far two results are apart, and which is nearer to the exact one. */
+/* compare_distance.c: how far apart two results are, and which is nearer to the exact one. */
 #include "bits.h"
 #include "compare.h"
 #include "nearer.h"
 
-/* The first row, of those that both hold, whose bits are others. */
+/* The first row whose bits differ, among the rows that both records hold. */
 static bool find_row(json_t *const record[2], enum fold_dtype dtype, size_t *row, uint64_t bits[2]) {
   const json_t *results[2] = {json_object_get(record[0], "results"), json_object_get(record[1], "results")};
   for (*row = 0;; ++*row) {

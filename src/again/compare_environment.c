@@ -8,7 +8,7 @@
 
 static bool is_of_run(const char *key) { return fold_own_run_has(key) || strcmp(key, "asked") == 0; }
 
-/* As it is printed, for the caller to free; what was not recorded is empty. */
+/* A value as it is printed, for the caller to free; empty if it was not recorded. */
 static char *words_of(const json_t *value) {
   if (json_is_string(value)) return strdup(json_string_value(value));
   return value ? json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT) : strdup("");
@@ -23,8 +23,8 @@ static void tell(const char *name, const json_t *before, const json_t *now, json
 
 static void tell_changes(const json_t *a, const json_t *b, const char *prefix, json_t *changes);
 
-/* Of "gpus" the first is "gpu name", the next "gpu 2 name". Where one list is longer, what it has more is counted: eight GPUs alike are
- * one line. */
+/* Compares lists: the first entry of "gpus" becomes "gpu name", the next "gpu 2 name". What one list has more than the
+ * other is counted, so that eight equal GPUs take one line. */
 static void tell_lists(const char *key, const json_t *a, const json_t *b, json_t *changes) {
   const size_t n_a = json_array_size(a), n_b = json_array_size(b), fewer = n_a < n_b ? n_a : n_b;
   for (size_t i = 0; i < (fewer ? fewer : 1); i++) {
@@ -50,7 +50,7 @@ static void tell_change(const char *key, const json_t *a, const json_t *b, const
     tell(name, a, b, changes);
 }
 
-/* What of two environments has other words, in the second's sequence; behind it what only the first has. */
+/* Lists what differs between two environments: first in the sequence of the second, then what only the first has. */
 static void tell_changes(const json_t *a, const json_t *b, const char *prefix, json_t *changes) {
   const char *key;
   json_t *value;

@@ -1,4 +1,4 @@
-/* compare_explain.c: what differs, read once more, and told as JSON. */
+/* compare_explain.c: reads the records that differ once more, and describes them as JSON. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 const char *const fold_change_names[FOLD_CHANGES] = {"only_in_first", "only_in_second", "other_input", "other_results",
                                                      "other_verdict"};
 
-/* Both records of each change that is looked at, and how it is told. */
+/* Both records of each change that is described, and its description. */
 struct explained {
   const struct fold_changed *changed;
   json_t *record[2];
@@ -21,12 +21,12 @@ struct explaining {
   struct explained *at;
   size_t n;
   int side;
-  size_t *order; /* by the number on the side that is read */
+  size_t *order; /* sorted by the record numbers of the side that is being read */
   size_t next;
   uint32_t number;
 };
 
-/* Of more that differ the first are told and counted by what they are. */
+/* If more records differ, only the first so many are described and counted by what they are. */
 enum { MOST_COUNTED = 20000 };
 
 static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for what differs"); }
@@ -78,7 +78,7 @@ static fold_status read_side(struct explaining *e, int side) {
 
 static void put(json_t *object, const char *key, json_t *value) { json_object_set_new(object, key, value); }
 
-/* A file's name may be no UTF-8, which JSON can't hold. */
+/* The name of a file may not be UTF-8, which JSON requires. */
 static json_t *tell_name(const char *name) {
   char *text = fold_text_is_one_line(name) ? NULL : fold_text_escape(name);
   json_t *told = json_string(text ? text : name);
@@ -91,7 +91,7 @@ static void copy(json_t *to, const json_t *from, const char *key) {
   if (value) json_object_set(to, key, value);
 }
 
-/* What a record says that the run did besides computing. */
+/* Reads what a record says about what the run did besides computing. */
 static void read_traces(const json_t *record, char *text, size_t size) {
   static const char *const others[][2] = {
       {"out_of_bounds", "out of bounds"}, {"wrote_input", "wrote to its input"}, {"left", "left its process changed"}};
@@ -109,7 +109,7 @@ static void read_traces(const json_t *record, char *text, size_t size) {
     if (json_object_get(record, others[i][0])) n += snprintf(text + n, size - (size_t)n, " (%s)", others[i][1]);
 }
 
-/* The case and the declaration, of inputs that have one hash. */
+/* Reads the case and the declaration; used if the inputs have the same hash. */
 static void read_told(const json_t *record, char *text, size_t size) {
   const char *order = fold_record_text(record, "order"), *method = fold_record_text(record, "method"),
              *accumulator = fold_record_text(record, "accumulator");
@@ -117,7 +117,7 @@ static void read_told(const json_t *record, char *text, size_t size) {
            fold_record_text(record, "op"), (long long)json_integer_value(json_object_get(record, "rows")),
            (long long)json_integer_value(json_object_get(record, "cols")), *order ? " in order " : " in no order",
            order, *method ? ", " : "", method, *accumulator ? ", accumulator " : "", accumulator);
-  fold_text_one_line(text); /* a character that was cut */
+  fold_text_one_line(text); /* a character may have been cut */
 }
 
 static json_t *tell_side(const json_t *record, size_t line, enum fold_change what, bool same_input) {
@@ -167,7 +167,7 @@ static fold_status tell(const struct explaining *e, const struct explained *x, s
   return fold_ok();
 }
 
-/* One more of `name` in the table of `by`: of which side was nearer, too. */
+/* Counts one more `name` in the table `by`, and which side was nearer. */
 static void count(json_t *tables, const char *by, const char *name, const json_t *told) {
   json_t *table = json_object_get(tables, by), *row = json_object_get(table, name);
   if (!row) put(table, name, row = json_pack("{s:i, s:i, s:i}", "differ", 0, "first_nearer", 0, "second_nearer", 0));
@@ -183,7 +183,7 @@ static void count_all(json_t *tables, const json_t *told) {
   char text[160];
   const char *subject = fold_record_text(told, "subject"), *claim = fold_record_text(told, "claim");
   snprintf(text, sizeof text, "%.90s on %.20s", subject, fold_record_text(told, "engine"));
-  fold_text_one_line(text); /* a character that was cut, or that a table's column can't hold */
+  fold_text_one_line(text); /* a character may have been cut, or be one that a table's column can't hold */
   count(tables, "subject", text, told);
   count(tables, "claim", *claim ? claim : "(results)", told);
   count(tables, "dtype", fold_record_text(told, "dtype"), told);
@@ -192,7 +192,7 @@ static void count_all(json_t *tables, const json_t *told) {
   count(tables, "size", text, told);
 }
 
-/* The smallest that differs: fewest terms, then fewest rows. */
+/* Whether `a` is the smaller case: it has fewer terms, or as many terms and fewer rows. */
 static bool is_smaller(const json_t *a, const json_t *b) {
   double size[2], rows[2];
   const json_t *const both[2] = {a, b};

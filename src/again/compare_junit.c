@@ -1,5 +1,5 @@
-/* compare_junit.c: a comparison as JUnit's XML: a test case for each change that is told, and one for whatever else the exit code hangs
- * on, so that the file is as green as the command.
+/* compare_junit.c: a comparison as JUnit's XML: a test case for each change that is listed, and one for everything else that decides
+ * the exit code, so that the file is as green as the command.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -93,7 +93,7 @@ static void put_broken(struct junit *j) {
   close_case(j, BROKEN, text, "", "");
 }
 
-/* What stands beside the effects and may be their cause. */
+/* Writes the changes of the environment, which may be the cause of the others. */
 static void put_environment(const json_t *told, FILE *out) {
   const char *key;
   json_t *pair;

@@ -1,4 +1,4 @@
-/* compare_print.c: a comparison as text, Markdown, JUnit or JSON: each from what compare_explain.c tells. */
+/* compare_print.c: writes a comparison as text, Markdown, JUnit or JSON, all from what compare_explain.c describes. */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "sheet.h"
 #include "text.h"
 
-/* The same, each text of it on one line, with nothing that moves a cursor: records may say anything. */
+/* A copy whose texts are each on one line, without characters that move a cursor: records may say anything. */
 static json_t *plain(const json_t *value) {
   const char *key, *text = json_string_value(value);
   json_t *part, *copy = json_is_object(value) ? json_object() : json_array();
@@ -113,7 +113,8 @@ static void put_sheet(struct fold_sheet *sheet, enum fold_report_format format, 
   if (fold_sheet_put(sheet, format, most, out).code != FOLD_OK) fputs("not enough memory for a table\n", out);
 }
 
-/* Those that differ most first. Where the exact result is not known, nothing is said of who is nearer. */
+/* Writes the tables, largest differences first. If the exact result is not known, nothing is said about who is
+ * nearer. */
 static void put_tables(const json_t *told, enum fold_report_format format, FILE *out) {
   for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
     char title[80], columns[80];

@@ -1,11 +1,11 @@
-/* compare_print.h: what a comparison's formats share: each prints what compare_explain.c tells. */
+/* compare_print.h: what the writers of a comparison share; each writes what compare_explain.c describes. */
 #ifndef FOLD_COMPARE_PRINT_H
 #define FOLD_COMPARE_PRINT_H
 
 #include <jansson.h>
 #include <stdio.h>
 
-/* What may be wrong with a side's file; its words are told under the key. */
+/* What may be wrong with the file of a side, and the key under which its text stands. */
 struct fold_compare_flaw {
   const char *key, *word;
   int side;
@@ -18,7 +18,7 @@ const char *fold_told_side(const json_t *told, int side);
 /* One change in one line, for the caller to free; NULL: memory is short. */
 char *fold_told_change(const json_t *told, const json_t *change);
 
-/* Each text of `told` is on one line. */
+/* Each text in `told` has a single line. */
 void fold_compare_put_junit(const json_t *told, FILE *out);
 
 #endif

@@ -10,8 +10,8 @@
 #include "text.h"
 #include "world_setting.h"
 
-/* Keys of what a run did (record.h). Results that were left unwritten are none of them: a run alone can't tell them from results that
- * happen to be the poison. */
+/* Keys for what a run did (record.h). "Unwritten results" is not among them: from one run alone these can't be
+ * distinguished from results that happen to equal the poison. */
 static const struct {
   const char *key, *what;
   enum fold_claim_id claim;
@@ -26,7 +26,7 @@ bool fold_recorded_is_judged(const json_t *record) {
   return fold_recorded_is_run(record) || strcmp(fold_record_text(record, "type"), "judgement") == 0;
 }
 
-/* Those that set the engine or any subject (numbers of threads), and not those of another engine's library. */
+/* The variables that set this engine or any subject (numbers of threads), without those of another engine's library. */
 static json_t *variables_for(int engine, json_t *all) {
   json_t *kept = json_object(), *value;
   const char *name;
@@ -71,7 +71,8 @@ const struct fold_claim *fold_recorded_claim(const json_t *record) {
   return fold_claim_find(fold_record_text(record, "claim"));
 }
 
-/* Said to be known of a library, and known here of that subject, claim and operation too, in that version. */
+/* Whether the record calls it a known defect of a library, and this program too knows it for that subject, claim,
+ * operation and version. */
 static bool is_known(const json_t *record, const struct fold_claim *claim, const char *version) {
   const struct fold_problem *problem = fold_problem_find(fold_record_text(record, "op"));
   size_t n;

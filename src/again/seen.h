@@ -1,4 +1,4 @@
-/* seen.h: which results records hold of a subject on an input, by hash; what was judged of them, and what records say themselves.
+/* seen.h: which results the records hold for a subject on an input, by hash; how they were judged, and what the records themselves say.
  */
 #ifndef FOLD_SEEN_H
 #define FOLD_SEEN_H
@@ -7,18 +7,18 @@
 
 #include "runner.h"
 
-/* One subject's results on one input, by hash: those of a key are neighbours, once sorted. */
+/* Results of one subject on one input, by hash. Once sorted, those with the same key are neighbours. */
 struct fold_seen {
   XXH128_hash_t key;
   char hash[20];
-  uint64_t told; /* hash of what the first of its records tells of its case and subject */
+  uint64_t told; /* a hash of what its first record says about its case and subject */
   bool judged;
-  uint64_t held, refuted;        /* what it was judged to be, FOLD_CLAIM each */
-  uint64_t against;              /* what its records say against it (recorded.h), */
-  uint64_t said_held;            /* and for it */
-  uint64_t traced;               /* what its runs did against it, once that was told */
-  enum fold_telling telling;     /* of its input, */
-  size_t first_figures, figures; /* and what its judges measured: these of a list (command_judge.h) */
+  uint64_t held, refuted;        /* the claims on which it was judged so, FOLD_CLAIM each */
+  uint64_t against;              /* claims that its records call refuted or broken (recorded.h) */
+  uint64_t said_held;            /* claims that its records call held */
+  uint64_t traced;               /* claims that what its runs did refutes, as far as it was reported */
+  enum fold_telling telling;     /* of its input */
+  size_t first_figures, figures; /* what its judges measured, as a range of a list (command_judge.h) */
 };
 
 struct fold_seen_list {
@@ -27,11 +27,11 @@ struct fold_seen_list {
 };
 
 fold_status fold_seen_add(struct fold_seen_list *list, const struct fold_seen *seen);
-/* After the last one was added: sorts them, each once. */
+/* Sorts the list and removes repetitions, after the last one was added. */
 void fold_seen_sort(struct fold_seen_list *list);
-/* The first that has the key; NULL. */
+/* The first entry that has the key; NULL if there is none. */
 struct fold_seen *fold_seen_find(const struct fold_seen_list *list, XXH128_hash_t key);
-/* Another result of that key follows. */
+/* Whether another result with the same key follows. */
 bool fold_seen_has_next(const struct fold_seen_list *list, const struct fold_seen *seen);
 
 #endif

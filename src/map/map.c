@@ -1,4 +1,5 @@
-/* map.c: all pairs of ranks are asked, elements that answer alike are of one class, and each class has a tree, or none. */
+/* map.c: asks about all pairs of ranks. Elements with the same answers are one class, and each class has a tree or
+ * none. */
 #include "map.h"
 
 #include <math.h>
@@ -33,15 +34,15 @@ bool fold_map_holds(const struct fold_map *map) {
   return holds;
 }
 
-/* The work. Answer 0 of an element is to units alone, answer k + 1 to pair k. */
+/* The state of the work. Answer 0 of an element is about units alone, answer k + 1 about pair k. */
 struct work {
   struct fold_map *map;
   struct fold_map_asker asker;
   struct fold_map_sorter sorter;
   struct fold_masks masks;
   size_t pairs;
-  uint64_t *rank; /* what each rank holds */
-  /* of the class at hand: */
+  uint64_t *rank; /* what each rank holds in every element */
+  /* for the class that is being built: */
   uint16_t *answer;
   size_t element; /* one of its elements */
 };
@@ -84,7 +85,7 @@ static fold_status answer(void *context, struct fold_pair *pairs, size_t n) {
   return fold_ok();
 }
 
-/* A call of its own, of which the class's element is looked at. */
+/* Makes a new call and looks at the class's element in its results. */
 static fold_status answer_among(void *context, uint32_t i, uint32_t j, const struct fold_pair *among, size_t n,
                                 size_t *kept) {
   struct work *w = context;
@@ -148,7 +149,7 @@ static fold_status build(struct work *w, uint32_t node, struct fold_map_class *c
   return fold_map_name(&c->tree, c->name);
 }
 
-/* Of those that no tree is built for. */
+/* Describes classes for which no tree is built. */
 static void describe(const struct work *w, uint32_t node, struct fold_map_class *c) {
   const struct fold_map_sorter *s = &w->sorter;
   c->kind = node == FOLD_MAP_NODE_VARIES  ? FOLD_MAP_VARIES
@@ -165,7 +166,8 @@ static void describe(const struct work *w, uint32_t node, struct fold_map_class 
     snprintf(c->why, sizeof c->why, "a sum is not a number of units (element %zu)", s->bad.element);
 }
 
-/* Runs of equal nodes; class[k] for each node that some element has, in the sequence of the elements. */
+/* Collects the runs of equal nodes, and a class for each node that some element has, in the sequence of the
+ * elements. */
 static fold_status collect(struct work *w) {
   const struct fold_map_sorter *s = &w->sorter;
   struct fold_map *map = w->map;
@@ -216,7 +218,7 @@ static fold_status reveal(struct work *w) {
   return fold_map_prove(w->map, &w->asker);
 }
 
-/* A run that did something besides computing gives no answers: the map says what it did. */
+/* A run that did something besides computing gives no answers; the map says what it did. */
 static fold_status tell_misdeed(struct fold_map *map, const char *misdeed) {
   struct fold_map told = *map;
   fold_map_free(map);

@@ -1,7 +1,7 @@
-/* map_ask.c: the ranks of a world make their parts, run the collective twice, and their results are compared.
+/* map_ask.c: has the ranks of a world make their inputs and run the collective twice, and compares their results.
  *
- * Results that a collective kept of the call before are right in a repeat of it. So half of the repeats, as a hash of the number of calls
- * says, come after a call on other data: always the same, so that its results are to be the same each time.
+ * If a collective keeps results of the call before, they look right in a repeat. So half of the repeats, chosen by a hash of the number
+ * of calls, come after a call on other data. These data are always the same, so that the results of that call must not change.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -83,7 +83,7 @@ static fold_status fetch(const struct fold_map_asker *a, unsigned rank, void *re
   return fold_world_ask(a->world, rank, 1, &question, results);
 }
 
-/* A rank's results, which are to be those of `like`. NaNs of other payloads are the same NaN. */
+/* Compares a rank's results with `like`, which they should equal. NaNs with other payloads count as the same NaN. */
 static fold_status compare(struct fold_map_asker *a, unsigned rank, const void *like, enum fold_map_mark mark) {
   FOLD_TRY(fetch(a, rank, a->other));
   for (size_t i = 0; i < a->n; i++) {
@@ -103,7 +103,7 @@ static fold_status compare_ranks(struct fold_map_asker *a, const void *like, con
   return fold_ok();
 }
 
-/* Looks for what makes answers worthless. A result that holds the poison in both runs was not written. */
+/* Looks for what makes answers worthless. A result that holds the poison of each run was not written. */
 static fold_status look(struct fold_map_asker *a, const struct wire_ran *first, const struct wire_ran *second) {
   char stray[120];
   for (unsigned r = 0; r < a->ranks && !a->misdeed[0]; r++) {
@@ -126,7 +126,7 @@ static fold_status fill(struct fold_map_asker *a, const struct wire_fill *parts)
   return fold_world_ask(a->world, 0, a->ranks, &question, NULL);
 }
 
-/* No probe's sum is negative. */
+/* All terms are negative, because no probe has a negative sum. */
 static fold_status call_between(struct fold_map_asker *a, struct wire_ran *ran) {
   struct wire_fill *parts = malloc(a->ranks * sizeof *parts);
   if (!parts) return fold_error(FOLD_NO_MEMORY, "not enough memory for %u ranks", a->ranks);

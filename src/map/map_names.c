@@ -1,10 +1,10 @@
-/* map_names.c: trees over ranks by the names of the algorithms that have them. */
+/* map_names.c: names trees over ranks by the algorithms that have them. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "map.h"
 
-/* A tree being joined, over n ranks. */
+/* A tree over n ranks that is being made. */
 struct draft {
   uint32_t parent[2 * FOLD_MAP_RANKS_MOST], n, nodes;
 };
@@ -26,7 +26,8 @@ static fold_status is_draft(struct draft *d, const struct fold_tree *tree, bool 
   return status;
 }
 
-/* Neighbours, then neighbours' sums, of ranks numbered from `root` on: a binomial tree's, and recursive doubling's. */
+/* Whether ranks numbered from `root` on are joined as neighbours, then neighbours' sums: the tree of a binomial tree
+ * and of recursive doubling. */
 static fold_status is_binomial(const struct fold_tree *tree, uint32_t root, bool *is) {
   struct draft d = {.n = (uint32_t)tree->n, .nodes = (uint32_t)tree->n};
   uint32_t at[FOLD_MAP_RANKS_MOST];
@@ -36,7 +37,8 @@ static fold_status is_binomial(const struct fold_tree *tree, uint32_t root, bool
   return is_draft(&d, tree, is);
 }
 
-/* The first ranks pair up until a power of two is left; which then join neighbours first, or the two halves. */
+/* Whether the first ranks pair up until a power of two is left, which then joins neighbours first, or the two
+ * halves. */
 static fold_status is_butterfly(const struct fold_tree *tree, bool halving, bool *is) {
   struct draft d = {.n = (uint32_t)tree->n, .nodes = (uint32_t)tree->n};
   uint32_t at[FOLD_MAP_RANKS_MOST], left = 1, k = 0;
@@ -52,7 +54,7 @@ static fold_status is_butterfly(const struct fold_tree *tree, bool halving, bool
   return is_draft(&d, tree, is);
 }
 
-/* Whether ranks are added in turn, and in which sequence: the first two in either. */
+/* Whether ranks are added in turn, and in which sequence; the first two may be swapped. */
 static bool is_chain(const struct fold_tree *tree, uint32_t *rank) {
   for (size_t j = 0; j < tree->joins; j++) {
     const uint32_t *child = tree->child + tree->first[j];

@@ -1,11 +1,11 @@
-/* map_parts.h: the parts of map.h's method. */
+/* map_parts.h: what the files of the map's method share. */
 #ifndef FOLD_MAP_PARTS_H
 #define FOLD_MAP_PARTS_H
 
 #include "map.h"
 #include "world.h"
 
-/* map_ask.c: one collective, called with inputs that the ranks make, and what was seen of it. */
+/* map_ask.c: calls one collective with inputs that the ranks make, and compares the results. */
 enum fold_map_mark { FOLD_MAP_SAME, FOLD_MAP_OTHER_IN_REPEAT, FOLD_MAP_OTHER_ON_RANK };
 struct fold_map_asker {
   const struct fold_subject *subject;
@@ -13,38 +13,38 @@ struct fold_map_asker {
   size_t n;
   unsigned ranks;
   struct fold_world *world;
-  struct wire_fill *fill; /* a rank each: written by whoever calls, but for `load` */
-  void *got, *other;      /* rank 0's results of the first run; others' */
+  struct wire_fill *fill; /* one for each rank; the caller writes all of it but `load` */
+  void *got, *other;      /* the results of rank 0 in the first run; any other results */
   void *between;          /* rank 0's results of the first call in between */
   bool has_between;
   uint64_t between_hash;
   unsigned char *mark; /* of each element: enum fold_map_mark */
   bool marked;         /* some mark is not SAME */
   uint64_t calls;
-  unsigned odd_rank; /* the first that was other; and where */
+  unsigned odd_rank; /* the first rank whose results were other, and where */
   size_t odd_at;
-  char misdeed[200]; /* what a run did besides computing; then a call's status is BAD_INPUT */
+  char misdeed[200]; /* what a run did besides computing; the status of the call is then BAD_INPUT */
 };
 fold_status fold_map_asker_open(struct fold_map_asker *asker, const struct fold_map_asked *asked);
 void fold_map_asker_close(struct fold_map_asker *asker);
 fold_status fold_map_call(struct fold_map_asker *asker);
-/* Rank r holds rank[r], a pattern, in every element. */
+/* Calls with the pattern rank[r] in every element of rank r. */
 fold_status fold_map_call_equal(struct fold_map_asker *asker, const uint64_t *rank);
 
-/* map_sort.c: elements by their answers. A class without a table is one of those that have no tree. */
+/* map_sort.c: sorts elements by their answers. A class without a table of answers is one of those that have no tree. */
 enum { FOLD_MAP_KNOWN = 1024 };
 struct fold_map_sorter {
   size_t n;
-  uint32_t *of;          /* of each element: its node of the last round */
-  struct fold_map_node { /* an answer, and the class before it */
+  uint32_t *of;          /* for each element its node of the last round */
+  struct fold_map_node { /* an answer, and the node of the answers before it */
     uint32_t parent;
     uint16_t answer;
   } * node;
-  size_t nodes, room, round;      /* round: where this round's nodes begin */
-  uint32_t known[FOLD_MAP_KNOWN]; /* nodes, by a hash of what they are */
-  struct fold_map_bad {           /* the first answer that is no count */
+  size_t nodes, room, round;      /* `round` is where this round's nodes begin */
+  uint32_t known[FOLD_MAP_KNOWN]; /* indices of nodes, by a hash of parent and answer */
+  struct fold_map_bad {           /* the first answer that is not a count */
     bool seen;
-    size_t element, pair; /* pair 0: units alone */
+    size_t element, pair; /* pair 0 means that the call had only units */
     double count;
   } bad;
 };
@@ -52,14 +52,15 @@ enum { FOLD_MAP_NODE_VARIES, FOLD_MAP_NODE_RANKS, FOLD_MAP_NODE_NO_COUNT, FOLD_M
 enum { FOLD_MAP_NO_COUNT = UINT16_MAX };
 fold_status fold_map_sorter_open(struct fold_map_sorter *sorter, size_t n);
 void fold_map_sorter_close(struct fold_map_sorter *sorter);
-/* Takes the answers of the asker's last call, of which at most `most` units come out: the pair's subtree has n - units. UNSUPPORTED where
- * there are too many classes. */
+/* Adds the answers of the asker's last call, in which at most `most` units come out: the subtree of the pair has n -
+ * units terms. FOLD_UNSUPPORTED if there are too many classes. */
 fold_status fold_map_sort(struct fold_map_sorter *sorter, const struct fold_map_asker *asker, int unit, unsigned most,
                           size_t pair);
-/* The answers that lead to a node, the last one last. */
+/* The answers that lead to a node, in the order in which they were given. */
 void fold_map_answers(const struct fold_map_sorter *sorter, uint32_t node, uint16_t *answer, size_t n);
 
-/* map_prove.c: random messages against the map, which gets its counts, and the kinds that they show. */
+/* map_prove.c: tests the map with random messages. Sets the map's counts, and changes the kinds that a message
+ * refutes. */
 fold_status fold_map_prove(struct fold_map *map, struct fold_map_asker *asker);
 
 #endif

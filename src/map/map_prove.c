@@ -1,7 +1,7 @@
 /* map_prove.c: the map's prediction of random messages, element by element.
  *
- * In which arithmetic a tree adds is not told by counts: those that are possible are tried side by side, and each that gives one wrong bit
- * is out; the first of those left is the class's.
+ * Counts do not tell in which arithmetic a tree adds. All possible ones are tried side by side, and one that gives a wrong bit is out.
+ * The class gets the first of those that are left.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -12,13 +12,14 @@
 #include "map_parts.h"
 
 enum { ACCUMULATORS = 4, WAYS = ACCUMULATORS * FOLD_FUSINGS, BLOCK = 2048, OTHERS = 3 };
-/* Long messages are tested fewer times: TERMS limits the terms of all of them. */
+/* Long messages are tested fewer times: TERMS limits the number of terms in all messages together. */
 enum { LEAST_MESSAGES = 8, TERMS = 1 << 27 };
 
-/* Of a class: how many elements are not as each way predicts, or differ in a repeat or on a rank, and the first of them. */
+/* For one class: how many elements are not as each way predicts, or differ in a repeat or on a rank, and the first of
+ * them. */
 struct seen {
   uint64_t wrong[WAYS], marked[3];
-  uint64_t undefined[WAYS]; /* not judged */
+  uint64_t undefined[WAYS]; /* how many elements it cannot judge */
   size_t wrong_at, marked_at[3];
 };
 
@@ -29,16 +30,16 @@ struct proof {
   struct fold_tree_arithmetic way[WAYS];
   size_t ways, narrow; /* narrow: those that differ for trees of two operands a node, which come first */
   struct seen *seen;
-  unsigned char *rows, *want, *others; /* a block's */
-  unsigned char *told;                 /* of each element: messages that were telling */
-  struct fold_tree other[OTHERS];      /* what the data is to tell the map's trees from */
+  unsigned char *rows, *want, *others; /* for one block */
+  unsigned char *told;                 /* for each element: how many messages were telling */
+  struct fold_tree other[OTHERS];      /* orders from which the data should distinguish the map's trees */
 };
 
 static void add_ways(struct proof *p, enum fold_dtype accumulator, unsigned fusing) {
   p->way[p->ways++] = (struct fold_tree_arithmetic){accumulator, p->asker->result, (enum fold_fusing)fusing};
 }
 
-/* As a tree of terms is tried (reveal.c). */
+/* Lists the ways in which a tree may add, as for a tree of terms (reveal.c). */
 static void list_ways(struct proof *p) {
   const struct fold_map_asker *a = p->asker;
   const enum fold_dtype declared = fold_subject_accumulator(a->subject, a->dtype);
@@ -92,7 +93,7 @@ static size_t ways_of(const struct proof *p, const struct fold_map_class *c) {
   return fold_tree_width(&c->tree) > 2 ? p->ways : p->narrow;
 }
 
-/* The first way that was never wrong; way 0 if all were. */
+/* The first way that was never wrong; way 0 if all were wrong. */
 static size_t way_of(const struct proof *p, const struct fold_map_class *c, const struct seen *seen) {
   const size_t ways = ways_of(p, c);
   size_t way = 0;
@@ -100,7 +101,8 @@ static size_t way_of(const struct proof *p, const struct fold_map_class *c, cons
   return way < ways ? way : 0;
 }
 
-/* No way says how a machine that adds several operands at once signs a zero, overflows, or treats infinities and NaNs. */
+/* Whether a way predicts this element: no way says how a machine that adds several operands at once signs a zero,
+ * overflows, or treats infinities and NaNs. */
 static bool is_defined(const struct proof *p, const struct fold_map_class *c, size_t i) {
   const double want = fold_bits_to_double(p->asker->result, fold_bits_load(p->asker->result, p->want, i));
   return fold_tree_width(&c->tree) <= 2 || (isfinite(want) && want != 0);
@@ -124,7 +126,7 @@ static fold_status look_at_data(struct proof *p, uint32_t class, size_t first, s
   return fold_ok();
 }
 
-/* Elements first to first + n - 1, all of one class. */
+/* Predicts elements first to first + n - 1, all of one class. */
 static fold_status predict(struct proof *p, uint32_t class, size_t first, size_t n) {
   struct fold_map_class *c = &p->map->class[class];
   struct seen *seen = &p->seen[class];
@@ -181,7 +183,7 @@ static fold_status send_messages(struct proof *p) {
   return fold_ok();
 }
 
-/* What the messages made of a class. */
+/* Sets the kind, way and counts of a class from what the messages showed. */
 static void conclude(const struct proof *p, const struct seen *seen, struct fold_map_class *c) {
   const size_t way = way_of(p, c, seen);
   c->how = p->way[way];

@@ -1,7 +1,7 @@
-/* map_sort.c: elements by their answers, round by round: a node is an answer after those of its parent.
+/* map_sort.c: sorts elements by their answers, round by round. A node is an answer together with the answers before it (its parent).
  *
- * Neighbours mostly answer alike, so that most elements are sorted by a look at the one before. Whoever has no count, or another one in
- * a repeat, is of one class for good: what it answers later says nothing.
+ * Mostly an element has the node of the one before it, so that one comparison is enough. An element whose answer is not a count, or
+ * changes in a repeat, stays in its class for good: its later answers say nothing.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "list.h"
 #include "map.h"
 
-/* Runs that are listed of a map; JSON has all. */
+/* At most so many runs of a map are listed; JSON has all. */
 enum { RUNS_TOLD = 24 };
 
 static bool has_tree(const struct fold_map_class *c) { return c->kind == FOLD_MAP_TREE || c->kind == FOLD_MAP_EXACT; }
@@ -31,7 +31,7 @@ size_t fold_map_legend_find(const struct fold_map_legend *legend, const struct f
   return k;
 }
 
-/* "A" ... "Z", "A2" ...: as many as there are classes. */
+/* Letters for any number of classes: "A" ... "Z", "A2" ... */
 static void print_letter(const struct fold_map_legend *legend, const struct fold_map_class *c, FILE *out) {
   const size_t k = fold_map_legend_find(legend, c);
   if (!has_tree(c))

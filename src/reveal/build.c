@@ -1,11 +1,11 @@
-/* build.c: from answers to a tree.
+/* build.c: builds a tree from answers.
  *
  * A set of terms known to be a subtree (or several with one parent) is looked at from one of its terms, i: the answers for all others
  * group them by the node at which they meet i. Going up from i, each group hangs under the next node: as one subtree where the node's
  * size is what was below it and the group. It is more than one subtree where
- *   the group's own terms meet at that node too: a node that swallows what its other operands hold, for the largest decides what is kept; or
- *   the answer is smaller than that: a node that adds its operands exactly, in which M and -M vanish and the other operands' units stay:
- *   its answers are the size of i's own operand and of the other's.
+ *   the group's own terms meet at that node too: the node absorbs what its other operands hold, because the largest decides what is kept; or
+ *   the answer is smaller than that: the node adds its operands exactly, so that M and -M cancel in it and the units of its other
+ *   operands stay. Its answer is the size of i's own operand plus that of the other mask's.
  * The groups are the next round's sets. All sets of a round are asked at once; i is any of a set's terms, so that chains in either direction
  * take some log n rounds and not n.
  */
@@ -15,8 +15,8 @@
 #include "fingerprint.h"
 #include "reveal.h"
 
-/* Terms to be made operands of `parent`: one subtree, or several, whose terms meet the others' with the answer `meet` (0: one); where
- * their sizes are known (not 0), each is of `size` terms. */
+/* Terms that are to become operands of `parent`: one subtree, or several whose terms meet those of the others with the
+ * answer `meet` (0: one). If `size` is not 0, each of several subtrees has that many terms. */
 struct set {
   size_t first, n; /* in the terms' array */
   uint32_t parent, size, meet;
@@ -26,7 +26,7 @@ struct build {
   const struct fold_asker *asker;
   uint32_t *parent; /* of nodes */
   size_t nodes;
-  uint32_t *term, *next_term; /* of this round's sets, and of the next one's */
+  uint32_t *term, *next_term; /* the terms of this round's sets, and of the next round's */
   struct set *set, *next;
   size_t sets, nexts, next_terms;
   struct fold_pair *pair;
@@ -37,7 +37,7 @@ static void fail(struct build *b, const char *text, uint32_t i, uint32_t j) {
   if (b->why[0] == '\0') snprintf(b->why, 200, "%s (terms %u and %u)", text, i, j);
 }
 
-/* The pivot comes first. It is chosen by a hash, so that it is the same in each run. */
+/* Puts the pivot first. A hash chooses it, so that it is the same in each run. */
 static void choose_pivot(struct build *b, const struct set *s) {
   uint32_t *term = b->term + s->first;
   const size_t k = (size_t)(fold_fingerprint_mix(term[0] + (uint64_t)s->n * 0x9e3779b97f4a7c15u) % s->n);
@@ -66,7 +66,7 @@ static uint32_t new_node(struct build *b, uint32_t below) {
   return node;
 }
 
-/* A group's terms as operands of `node`; terms by themselves where each is of size 1. */
+/* Makes a group's terms operands of `node`: single terms, if each operand has size 1. */
 static void hang(struct build *b, const struct fold_pair *group, size_t n, uint32_t node, uint32_t size,
                  uint32_t meet) {
   if (n == 1 || size == 1) {
@@ -76,10 +76,10 @@ static void hang(struct build *b, const struct fold_pair *group, size_t n, uint3
   add_set(b, group, n, node, size, meet);
 }
 
-/* How far a pivot has been followed up. */
+/* How far up from a pivot the path has come. */
 struct path {
-  uint32_t pivot, node; /* node: the top one so far */
-  size_t below, own;    /* terms under it; and under the operand by which it was reached */
+  uint32_t pivot, node; /* node: the highest one so far */
+  size_t below, own;    /* how many terms are below it, and below the operand by which it was reached */
 };
 
 /* Whether pairs[k] is one more operand of the node that was reached last, because that node adds its operands exactly. If so, M and -M
@@ -94,7 +94,7 @@ static fold_status is_same_node(struct build *b, const struct path *p, const str
   return fold_ok();
 }
 
-/* The group pairs[k] to pairs[end], whose node adds its operands exactly. */
+/* Handles the group pairs[k] to pairs[end], whose node adds its operands exactly. */
 static fold_status climb_exact(struct build *b, struct path *p, const struct fold_pair *pairs, size_t k, size_t end) {
   const size_t size = pairs[k].size;
   bool same;
@@ -107,7 +107,7 @@ static fold_status climb_exact(struct build *b, struct path *p, const struct fol
   return fold_ok();
 }
 
-/* Goes up from the pivot through groups of equal answers to the set's top node. */
+/* Goes up from the pivot to the top node of the set, through groups of equal answers. */
 static fold_status climb(struct build *b, struct path *p, const struct fold_pair *pairs, size_t n) {
   for (size_t k = 0, end; k < n && !b->why[0]; k = end) {
     const size_t size = pairs[k].size;
@@ -128,7 +128,7 @@ static fold_status climb(struct build *b, struct path *p, const struct fold_pair
   return fold_ok();
 }
 
-/* Terms that meet the pivot in the parent are another operand's. */
+/* Handles a set. Terms that meet the pivot only in the parent belong to another operand. */
 static fold_status take_set(struct build *b, const struct set *s, struct fold_pair *pairs) {
   const uint32_t pivot = b->term[s->first];
   size_t n = s->n - 1, rest = 0;

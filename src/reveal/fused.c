@@ -1,8 +1,8 @@
 /* fused.c: which products an FMA joins.
  *
- * With e the accumulator's last bit of 1, (1 + e)(1 + e) is 1 + 2e + e^2, and rounded 1 + 2e. Such a product at term k and -(1 + 2e)
- * at a term of the other operand of k's node cancel there to e^2 where an FMA joined the product, and to 0 where it was rounded. All
- * else is zero. Where products of two terms are exact in the accumulator there is nothing to tell.
+ * Let e be the accumulator's last bit of 1. Then (1 + e)(1 + e) is 1 + 2e + e^2, and rounded 1 + 2e. Such a product at term k is added
+ * to -(1 + 2e) at a term of the other operand of k's node: that leaves e^2 if an FMA joined the product, and 0 if it was rounded. All
+ * other terms are zero. If the accumulator holds products of two terms exactly, there is nothing to find out.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,7 +11,8 @@
 #include "bits.h"
 #include "reveal.h"
 
-/* The lowest terms of the nodes that terms are joined to; FOLD_TREE_NONE: of a node of several operands. */
+/* For each term the lowest term of the node that it is joined to; FOLD_TREE_NONE if its join has several other
+ * operands. */
 static uint32_t *partners(const struct fold_tree *tree) {
   uint32_t *lowest = malloc(fold_tree_nodes(tree) * sizeof *lowest), *partner = malloc(tree->n * sizeof *partner);
   for (size_t k = 0; partner && k < tree->n; k++) partner[k] = FOLD_TREE_NONE;

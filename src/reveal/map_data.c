@@ -1,11 +1,11 @@
-/* map_data.c: terms from a hash of seed, element and rank. */
+/* map_data.c: makes terms from a hash of seed, element and rank. */
 #include "map_data.h"
 
 #include "fingerprint.h"
 
 enum family { WIDE, CANCELLING, TIES, ONE_EXPONENT };
 enum twist { SOME_ZEROS, ZEROS, NEGATIVE_ZEROS, EQUAL, SUBNORMAL, LEAST, GREATEST, NOT_FINITE, TWISTS, PLAIN = TWISTS };
-/* One of TWISTED elements is twisted; STEP turns from message to message, a number prime to FOLD_MAP_TURNS. */
+/* One element in TWISTED is twisted. STEP chooses others in each message; it is prime to FOLD_MAP_TURNS. */
 enum { TWISTED = FOLD_MAP_TURNS / TWISTS, STEP = 5 };
 
 #define GOLDEN UINT64_C(0x9e3779b97f4a7c15)
@@ -21,7 +21,7 @@ static unsigned common_divisor(unsigned a, unsigned b) {
 void fold_map_data_open(struct fold_map_data *data, enum fold_dtype dtype, enum fold_dtype accumulator, unsigned ranks,
                         uint64_t seed) {
   const struct fold_format t = fold_format_of(dtype), a = fold_format_of(accumulator);
-  int room = 2; /* below the greatest number: so that no sum overflows */
+  int room = 2; /* binades below the greatest number, so that no sum overflows */
   while (1u << room < 2 * ranks) room++;
   *data = (struct fold_map_data){.dtype = dtype, .format = t, .ranks = ranks, .low = t.emin, .seed = seed};
   data->wide = a.precision > t.precision;
@@ -37,12 +37,12 @@ struct element {
   uint64_t hash;
   enum family family;
   enum twist twist;
-  int high; /* the window's top */
+  int high; /* the greatest exponent of the window */
   bool one_sign;
   unsigned stride, shift;
 };
 
-/* By turns, so that a single element meets all. */
+/* The twists take turns, so that each element gets all of them. */
 static enum twist twist_of(const struct fold_map_data *data, size_t at) {
   const unsigned turn = (unsigned)((at + data->seed * STEP) % FOLD_MAP_TURNS);
   const enum twist twist = turn % TWISTED ? PLAIN : (enum twist)(turn / TWISTED);
@@ -65,7 +65,7 @@ static struct element element_of(const struct fold_map_data *data, size_t at) {
   return e;
 }
 
-/* A number of the element's window, or of its top `width` exponents. */
+/* A number in the element's window, or in its `width` greatest exponents. */
 static uint64_t number(const struct fold_map_data *data, const struct element *e, uint64_t key, int width,
                        uint64_t fraction) {
   const uint64_t bits = fold_fingerprint_mix(e->hash + (key + 1) * GOLDEN), dice = fold_fingerprint_mix(bits);
@@ -75,8 +75,8 @@ static uint64_t number(const struct fold_map_data *data, const struct element *e
          (uint64_t)(exponent - data->format.emin + 1) << (data->format.precision - 1) | (bits & fraction);
 }
 
-/* Of two that cancel, or of one that is left over. In a wide accumulator every other one is so much smaller that it loses bits beside
- * those between; so is the one that is left over. */
+/* The number of a pair that cancels, or of a rank that is left over. If the accumulator is wide, every other pair, and
+ * the rank left over, is so much smaller that it loses bits beside the pairs between. */
 static uint64_t pair_number(const struct fold_map_data *data, const struct element *e, unsigned pair) {
   const bool left_over = 2 * pair + 1 == data->ranks, small = left_over || ((pair ^ e->hash >> 48) & 1);
   struct element part = *e;
@@ -93,7 +93,7 @@ static uint64_t plain_term(const struct fold_map_data *data, const struct elemen
     case ONE_EXPONENT: return number(data, e, rank, data->width < 3 ? data->width : 3, fraction);
     case CANCELLING: break;
   }
-  /* Ranks that stand side by side in a shuffled sequence; the second mostly has another last bit. */
+  /* A pair is two ranks that are neighbours in a shuffled sequence; mostly the second has another last bit. */
   const unsigned place = (rank * e->stride + e->shift) % data->ranks;
   const uint64_t first = pair_number(data, e, place / 2);
   if (place % 2 == 0) return first;

@@ -1,8 +1,8 @@
 /* probe.c: masks, and the answers to them.
  *
- * M = 1.5 x 2^m stands in the middle of its binade, where neighbours are 2^(m - p + 1) apart in an accumulator of p bits: s units of 2^u
- * are swallowed in whatever portions they come where s 2^u < 2^(m - p). They are counted exactly where s is at most 2^p, and 2^q for a
- * result of q bits. Both limit how many units a row may have; a pair takes as many rows as that makes parts of the terms.
+ * M = 1.5 x 2^m lies in the middle of its binade, where neighbours are 2^(m - p + 1) apart in an accumulator of p bits. It absorbs s units
+ * of 2^u, in whatever portions they come, if s 2^u < 2^(m - p). They are counted exactly if s is at most 2^p, and 2^q for a result of q
+ * bits. Both limit how many units a row may have; the terms are cut into parts of that size, and a pair takes one row for each part.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -11,8 +11,9 @@
 #include "bits.h"
 #include "reveal.h"
 
-/* Where a format's range allows it: far below its greatest number, far above its subnormal ones (which some machines flush), and
- * further apart than the longest accumulators keep. */
+/* The exponents of mask and unit. Where the range of the format allows it, the mask is far below its greatest number,
+ * the unit is far above its subnormal numbers (which some machines flush), and the two are further apart than the
+ * longest accumulators keep. */
 static int mask_of(struct fold_format f) { return f.emax > 100 ? f.emax - f.emax / 16 : f.emax; }
 static int unit_of(struct fold_format f) { return f.emin < -100 ? f.emin / 2 : fold_format_least(f); }
 
@@ -34,15 +35,15 @@ fold_status fold_masks_of(enum fold_dtype dtype, enum fold_dtype accumulator, en
                     fold_dtype_name(dtype), masks->mask - masks->unit, fold_dtype_name(accumulator), a.precision);
 }
 
-/* Part k of the terms: [first, last). */
+/* The first term of part k. */
 static size_t part_first(const struct fold_prober *p, size_t k) { return k * p->masks.most; }
 static size_t part_last(const struct fold_prober *p, size_t k) {
   const size_t last = (k + 1) * p->masks.most;
   return last < p->summer->n ? last : p->summer->n;
 }
 
-/* A set of n terms takes n pairs, of n / most rows each, of n elements: that is n^3 / most where one row can't count them all, and a
- * tree takes a few times as many. A length that would take hours is refused. */
+/* A set of n terms takes n pairs, each of n / most rows of n elements. That is n^3 / most elements if one row can't
+ * count all terms, and a tree takes a few times as many. A length that would take hours is refused. */
 #define MOST_ELEMENTS 0x1p36
 
 static fold_status check_length(const struct fold_prober *p) {
@@ -80,7 +81,7 @@ void fold_prober_close(struct fold_prober *p) {
   free(p->out);
 }
 
-/* The units that came out of a row; NAN where it is not a count. */
+/* How many units came out of a row; NAN if the result is not a count. */
 static double count_of(const struct fold_prober *p, size_t row, size_t most) {
   const struct fold_summer *s = p->summer;
   const double sum = fold_bits_to_double(s->result, fold_bits_load(s->result, p->out, row));
@@ -104,8 +105,8 @@ static void write_probe(const struct fold_prober *p, size_t row, size_t part, co
   if (pair) write_masks(p, row, pair);
 }
 
-/* Probe k is of pair k / parts and of part k % parts; pairs is NULL for rows of units alone. All launches are full ones: rows beyond
- * the last probe hold what was there. */
+/* Runs probes first to last. Probe k is part k % parts of pair k / parts; if pairs is NULL, rows hold only units. All
+ * launches are full: rows after the last probe keep what they held. */
 static fold_status launch(struct fold_prober *p, const struct fold_pair *pairs, size_t first, size_t last) {
   for (size_t k = first; k < last; k++) write_probe(p, k - first, k % p->parts, pairs ? &pairs[k / p->parts] : NULL);
   p->launches++;

@@ -1,12 +1,12 @@
 /* proof.c: the data that a tree is tested on: rows on which trees differ.
  *
- * Five families in turn, in a window of exponents somewhat wider than the accumulator, so that what small terms add up to decides roundings:
- * random numbers of all its exponents; pairs that cancel but for their last bits; numbers of one or two bits, so that sums are ties; 
- * full significands of nearly one exponent; and pairs that cancel, in thrice that window, around small terms that methods with
- * compensation lose too. Made by SplitMix64 from the row's number: the same in each run.
+ * Five families take turns, in a window of exponents somewhat wider than the accumulator, so that the sum of small terms decides roundings:
+ * random numbers of all its exponents; pairs that cancel except for their last bits; numbers of one or two bits, so that sums are ties;
+ * full significands of nearly one exponent; and pairs that cancel, in a window three times as wide, around small terms that compensated
+ * methods lose too. SplitMix64 makes them from the row's number, so that they are the same in each run.
  *
- * A function may choose its order by the values. So each family comes in windows all over the range that a sum of n terms can have, and
- * with what such functions look for: zeros of both signs, few and many; terms of one sign; equal terms; subnormal ones.
+ * A function may choose its order by the values. So each family has windows all over the range that a sum of n terms can have, and
+ * rows with what such functions test for: zeros of both signs, few and many; terms of one sign; equal terms; subnormal ones.
  */
 #include <math.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 
 enum { FAMILIES = 5, WINDOWS = 8, PLAIN_ROUNDS = 10 };
 
-/* What is done to a row's terms. */
+/* How a row's terms are changed. */
 enum twist { PLAIN, FEW_ZEROS, MANY_ZEROS, POSITIVE, NEGATIVE, EQUAL, SUBNORMAL, TWISTS };
 static const char *const twist_text[] = {"",
                                          "zeros of both signs, ",
@@ -27,7 +27,8 @@ static const char *const twist_text[] = {"",
                                          "equal terms, ",
                                          "subnormal terms, "};
 
-/* A round is a row of each family: first all in the usual window, then in the others, then twisted ones in some of them. */
+/* A round has a row of each family: first all in the usual window, then in the other windows, then twisted ones in some
+ * of them. */
 struct shape {
   size_t family, window;
   enum twist twist;
@@ -61,7 +62,8 @@ struct source {
 
 static uint64_t next(struct source *s) { return fold_fingerprint_mix(s->state += 0x9e3779b97f4a7c15u); }
 
-/* The exponents that terms may have so that n of them, or of their products, can be added: normal numbers. */
+/* The exponents that terms may have, so that the sum of n of them, or of their products, neither overflows nor becomes
+ * subnormal. */
 static void range_of(const struct fold_summer *summer, int *low, int *high) {
   const struct fold_format t = fold_format_of(summer->dtype), a = fold_format_of(summer->accumulator);
   const struct fold_format r = fold_format_of(summer->result);
@@ -75,8 +77,8 @@ static void range_of(const struct fold_summer *summer, int *low, int *high) {
   if (*low < 0) *low /= (int)summer->factors;
 }
 
-/* Window 0 is where most data are: exponents below half its width, or the middle of a narrow range. The other windows go from the top
- * of the range to its bottom, and those of a second factor from the bottom to the top. */
+/* Window 0 is where most data are: exponents below half its width, or the middle of a narrow range. The other windows
+ * go from the top of the range to its bottom; for a second factor from the bottom to the top. */
 static void open_source(struct source *s, const struct fold_summer *summer, size_t row, const struct shape *shape,
                         unsigned factor) {
   const struct fold_format t = fold_format_of(summer->dtype), a = fold_format_of(summer->accumulator);
@@ -93,10 +95,10 @@ static void open_source(struct source *s, const struct fold_summer *summer, size
   else
     s->high = high - (high - low - window) * (int)(shape->window - 1) / (WINDOWS - 1);
   s->low = s->high - window;
-  if (shape->family == 3 && shape->window == WINDOWS && !factor) s->high = s->low + 2; /* all are tiny */
+  if (shape->family == 3 && shape->window == WINDOWS && !factor) s->high = s->low + 2; /* all terms are tiny */
 }
 
-/* A number with `bits` random bits behind the leading one; its exponent is one of the `width` largest of the window. */
+/* A number with `bits` random bits after the leading one; its exponent is one of the `width` largest of the window. */
 static double number(struct source *s, int bits, int width) {
   const int e = s->high - (int)(next(s) % (uint64_t)(width < 1 ? 1 : width));
   const double x = ldexp(1 + (double)(next(s) >> (64 - 53) & (((uint64_t)1 << bits) - 1)) * ldexp(1, -bits), e);
@@ -107,11 +109,11 @@ static uint64_t draw(struct source *s, const struct fold_summer *summer, size_t 
   const int width = s->high - s->low + 1, full = s->terms.precision - 1;
   switch (family) {
     case 0: return fold_bits_from_double(summer->dtype, number(s, full, width));
-    case 1: /* the one before with another sign, and mostly the next number */
+    case 1: /* the number before it, negated, mostly with another last bit */
       if (before && next(s) % 4) return (before ^ s->terms.sign) ^ (next(s) % 4 > 0);
       return fold_bits_from_double(summer->dtype, number(s, full, width));
     case 2: return fold_bits_from_double(summer->dtype, number(s, full < 1 ? full : 1, width));
-    case 4: /* in the window's upper half; every eighth pair is of two small terms in its lower one, and stays */
+    case 4: /* in the upper half of the window; every eighth pair is two small terms in its lower half, which do not cancel */
       if (pair % 8 == 0)
         return fold_bits_from_double(summer->dtype, ldexp(number(s, full, width / 2), width / 2 - width));
       return before ? before ^ s->terms.sign : fold_bits_from_double(summer->dtype, number(s, full, width / 2));
@@ -119,7 +121,7 @@ static uint64_t draw(struct source *s, const struct fold_summer *summer, size_t 
   }
 }
 
-/* Cancelling pairs are put far apart: by a stride that has no divisor with n. */
+/* Places the two numbers of a cancelling pair far apart, by a stride that has no common divisor with n. */
 static size_t place_of(const struct fold_summer *summer, size_t family, size_t row, size_t i) {
   size_t n = summer->n, stride = (n / 3) | 1;
   if ((family != 1 && family != 4) || n < 5) return i;
@@ -133,7 +135,8 @@ static size_t place_of(const struct fold_summer *summer, size_t family, size_t r
   }
 }
 
-/* One term keeps its value: the sign of a sum of zeros alone would depend on the zero at which a method starts. */
+/* Changes a row's terms. One term keeps its value, because the sign of a sum of zeros alone would depend on the zero
+ * from which a method starts. */
 static void twist(struct source *s, const struct fold_summer *summer, const struct shape *shape, unsigned factor,
                   void *out) {
   const enum twist how = shape->twist;
@@ -157,7 +160,7 @@ static void twist(struct source *s, const struct fold_summer *summer, const stru
 void fold_proof_row(const struct fold_summer *summer, size_t row, void *const out[FOLD_INPUTS]) {
   const struct shape shape = shape_of(row);
   for (unsigned k = 0; k < summer->factors; k++) {
-    /* Second factors are of nearly one exponent, or as wide as the first ones. */
+    /* Second factors have nearly one exponent, or a window as wide as that of the first. */
     const size_t family = k == 0 || shape.family == 2 ? shape.family : row % 2 ? 0 : 3;
     uint64_t before = 0;
     struct source s;

@@ -1,4 +1,4 @@
-/* reveal.c: probes, a tree, and the test of it. */
+/* reveal.c: asks probes, builds a tree, and tests it. */
 #include "reveal.h"
 
 #include <stdlib.h>
@@ -21,8 +21,8 @@ const char *fold_revealed_text(enum fold_revealed_kind kind) {
 
 void fold_revealed_free(struct fold_revealed *revealed) { fold_tree_free(&revealed->tree); }
 
-/* The proof's rows and the subject's results: `got` has each row's first result, `out` the last launch's, `before` those of the launch
- * before it. */
+/* The rows of the proof and the subject's results. `got` has the first result of each row, `out` those of the last
+ * launch, `before` those of the launch before it. */
 struct proof {
   const struct fold_summer *summer;
   struct fold_revealed *revealed;
@@ -61,7 +61,7 @@ static void close_proof(struct proof *p) {
   free(p->before);
 }
 
-/* A launch of so many rows: row r of it is row (first + r) modulo p->rows of the proof. */
+/* Row r of a launch that starts at `first` is row (first + r) modulo p->rows of the proof. */
 static size_t proof_row(const struct proof *p, size_t first, size_t r) { return (first + r) % p->rows; }
 
 static fold_status launch(struct proof *p, size_t first, size_t rows) {
@@ -94,7 +94,8 @@ static fold_status launch_twice(struct proof *p, size_t first) {
   return fold_ok();
 }
 
-/* Compares each row of the last launch with the first result of the same terms. Rows from `known` on are new: theirs is the first. */
+/* Compares each row of the last launch with the first result of the same terms. Rows from `known` on are new; their
+ * results become the first ones. */
 static void compare_places(struct proof *p, size_t first, size_t rows, size_t known) {
   for (size_t r = 0; r < rows && !p->revealed->place[0]; r++) {
     const size_t row = proof_row(p, first, r);
@@ -136,7 +137,7 @@ static size_t first_wrong(const struct proof *p) {
   return p->rows;
 }
 
-/* Whether the tree gives all bits in some way of adding, the declared accumulator first. */
+/* Whether there is an arithmetic in which the tree gives all bits. The declared accumulator is tried first. */
 static fold_status prove(struct proof *p, bool *proven, size_t *wrong) {
   const enum fold_dtype tried[] = {p->summer->accumulator, FOLD_F32, FOLD_F64, p->summer->dtype};
   const struct fold_tree *tree = &p->revealed->tree;
@@ -226,7 +227,7 @@ static fold_status prove_batches(struct proof *p, bool *same) {
   return fold_ok();
 }
 
-/* Kind and tree, by probes; `why` says why there is no tree. */
+/* Finds kind and tree by probes; `why` says why there is no tree. */
 static fold_status probe(const struct fold_summer *s, struct fold_revealed *revealed) {
   struct fold_prober prober = {0};
   bool counts = false;
@@ -266,7 +267,7 @@ static fold_status judge(struct proof *p) {
   return fold_ok();
 }
 
-/* *alone: whether a row has the same bits in other launches and at other places; NULL: do not try. */
+/* *alone says whether a row has the same bits in other launches and at other places; NULL: do not try those. */
 static fold_status reveal(struct proof *p, bool *alone) {
   if (alone) *alone = true;
   FOLD_TRY(repeat_proof(p));
@@ -288,7 +289,7 @@ static fold_status reveal_in(const struct fold_summer *summer, struct fold_revea
   return status;
 }
 
-/* Forgets the tree of a batch that is the same as the tree of one row: only some launches differed. */
+/* Drops the batch's tree if it is the tree of one row: then only some launches differed. */
 static fold_status forget_same(struct fold_revealed *revealed) {
   uint64_t own;
   FOLD_TRY(fold_tree_fingerprint(&revealed->tree, &own));
@@ -321,7 +322,7 @@ fold_status fold_reveal(const struct fold_summer *summer, struct fold_revealed *
   FOLD_TRY(open_revealed(summer, revealed));
   FOLD_TRY(reveal_in(summer, revealed, &alone));
   if (!alone) {
-    /* A row's bits depend on its launch: reveal the tree of one row by itself. */
+    /* A row's bits depend on its launch, so reveal the tree of one row alone. */
     struct fold_summer one = *summer;
     struct fold_revealed batch = *revealed;
     one.rows = 1;

@@ -1,4 +1,4 @@
-/* tree.c: makes trees from parents, and checks what every reader relies on. */
+/* tree.c: makes trees from parents, and checks the rules that every reader relies on. */
 #include "tree.h"
 
 #include <stdlib.h>
@@ -19,11 +19,11 @@ bool fold_tree_fused_alike(const struct fold_tree *a, const struct fold_tree *b)
   return alike;
 }
 
-/* A tree being put in order. All arrays are by node of the caller's. */
+/* A tree whose nodes are being sorted. All arrays are indexed by the caller's nodes. */
 struct draft {
   const uint32_t *parent;
   size_t n, nodes;
-  uint32_t *lowest, *left; /* the lowest term below; how many operands are still to be looked at */
+  uint32_t *lowest, *left; /* the lowest term below a node; how many of its operands are still to be visited */
   uint32_t *at, *below;    /* below[at[k]] to below[at[k + 1]]: its operands */
   uint32_t *queue, *name;
 };
@@ -50,7 +50,8 @@ static fold_status open_draft(struct draft *d) {
 
 #define NO_TREE fold_error(FOLD_BAD_INPUT, "these joins are no tree of %zu terms", d->n)
 
-/* From the leaves up: the lowest term of each node; every node is reached, and one is the root. */
+/* Finds the lowest term of each node, from the leaves up, and checks that every node is reached and that there is one
+ * root. */
 static fold_status find_lowest(struct draft *d) {
   size_t end = 0, roots = 0;
   for (size_t k = 0; k < d->nodes; k++) {
@@ -80,7 +81,7 @@ static int by_lowest(const void *a, const void *b, void *lowest) {
   return (x > y) - (x < y);
 }
 
-/* Each join's operands, by their lowest terms. */
+/* Sorts each join's operands by their lowest terms. */
 static void sort_operands(struct draft *d) {
   for (size_t k = 0; k < d->nodes; k++)
     if (d->parent[k] != FOLD_TREE_NONE) d->below[d->at[d->parent[k] + 1]++] = (uint32_t)k;
@@ -88,8 +89,8 @@ static void sort_operands(struct draft *d) {
     qsort_r(d->below + d->at[k], d->at[k + 1] - d->at[k], sizeof *d->below, by_lowest, d->lowest);
 }
 
-/* Numbers the joins after their operands, the first operand's first, and writes them. `left` counts the operands that were gone
- * into; the queue is a stack. */
+/* Numbers the joins after their operands, first operand first, and writes them. `left` counts operands to visit; the
+ * queue is used as a stack. */
 static void number_joins(struct draft *d, struct fold_tree *tree) {
   size_t depth = 1, end = 0;
   memset(d->left, 0, d->nodes * sizeof *d->left);
@@ -151,7 +152,8 @@ size_t fold_tree_height(const struct fold_tree *tree) {
   return root;
 }
 
-/* Of two operands fold_fingerprint_join's; of more their sum, which knows no sequence, and their number. */
+/* The hash of a join: fold_fingerprint_join for two operands; for more, from their number and their sum, which does not
+ * depend on their order. */
 static uint64_t print_join(const struct fold_tree *tree, size_t j, const uint64_t *print) {
   const uint32_t *child = tree->child + tree->first[j];
   const size_t n = fold_tree_degree(tree, j);
@@ -161,7 +163,7 @@ static uint64_t print_join(const struct fold_tree *tree, size_t j, const uint64_
   return fold_fingerprint_mix(sum) | 1;
 }
 
-/* Of each node; NULL: no memory. */
+/* The hash of each node; NULL if there is no memory. */
 static uint64_t *prints_of(const struct fold_tree *tree) {
   uint64_t *print = malloc(fold_tree_nodes(tree) * sizeof *print);
   for (size_t i = 0; print && i < tree->n; i++) print[i] = fold_fingerprint_leaf(i);

@@ -1,7 +1,7 @@
-/* tree.h: the tree of a sum as a thing: which terms are joined with which, whoever found out.
+/* tree.h: the tree of a sum as data: which terms are joined with which, independent of how that was found out.
  *
  * A node joins two operands, or more at once (a vector adder, a tensor core). Equal trees up to swapped operands are the same
- * tree: operands stand in the order of their lowest term, and nodes are numbered from the leaves up in that order.
+ * tree: operands are sorted by their lowest terms, and nodes are numbered from the leaves up in that order.
  */
 #ifndef FOLD_TREE_H
 #define FOLD_TREE_H
@@ -11,8 +11,9 @@
 #include "claim.h"
 #include "order.h"
 
-/* Node k < n is term k; node n + j is join j, of the operands child[first[j]] to child[first[j + 1]], each of a lower number.
- * The last node is the root. fused[k]: term k is a product that an FMA joins to the other operand; NULL: none is. */
+/* Node k < n is term k. Node n + j is join j, whose operands are child[first[j]] to child[first[j + 1]]; each has a
+ * lower number. The last node is the root. fused[k] says that term k is a product which an FMA joins to the other
+ * operand; NULL if there is none. */
 struct fold_tree {
   size_t n, joins;
   uint32_t *first, *child;
@@ -22,10 +23,11 @@ struct fold_tree {
 enum { FOLD_TREE_MOST = 1 << 24 }; /* terms */
 
 void fold_tree_free(struct fold_tree *tree);
-/* The tree in which node k hangs under parent[k]; nodes from n on are joins, the root's parent is FOLD_TREE_NONE, and a join of one
- * operand is left out. BAD_INPUT where that is no tree of all n terms. n is at least 1. */
+/* The tree in which parent[k] is the parent of node k. Nodes from n on are joins, and the root's parent is
+ * FOLD_TREE_NONE. A join of one operand is left out. FOLD_BAD_INPUT if that is no tree of all n terms. n is at least
+ * 1. */
 fold_status fold_tree_of_parents(const uint32_t *parent, size_t n, size_t nodes, struct fold_tree *tree);
-/* An order's tree of n terms; `in` is asked by orders that depend on the terms. */
+/* The tree that an order has for n terms; `in` is read by orders that depend on the terms. */
 fold_status fold_tree_of_order(const struct fold_order *order, enum fold_dtype dtype, const void *in, size_t n,
                                struct fold_tree *tree);
 
@@ -33,22 +35,24 @@ static inline size_t fold_tree_nodes(const struct fold_tree *tree) { return tree
 static inline size_t fold_tree_degree(const struct fold_tree *tree, size_t join) {
   return tree->first[join + 1] - tree->first[join];
 }
-/* The most operands of a node. */
+/* The largest number of operands that a node has. */
 size_t fold_tree_width(const struct fold_tree *tree);
 size_t fold_tree_height(const struct fold_tree *tree);
-/* As an order's (fingerprint.h). NO_MEMORY. */
+/* The same fingerprint as for an order with this tree (fingerprint.h). Fails with FOLD_NO_MEMORY only. */
 fold_status fold_tree_fingerprint(const struct fold_tree *tree, uint64_t *fingerprint);
 
-/* Whether two trees of as many terms differ; then a lowest join that only the first has, by a term of each of two of its operands. */
+/* Whether two trees of equally many terms differ. If so, also a lowest join that only the first has, given by one term
+ * of each of two of its operands. */
 fold_status fold_tree_difference(const struct fold_tree *a, const struct fold_tree *b, bool *differ, uint32_t *i,
                                  uint32_t *j);
-/* Whether an FMA joins the same products of two trees of as many terms. */
+/* Whether, in two trees of equally many terms, FMAs join the same products. */
 bool fold_tree_fused_alike(const struct fold_tree *a, const struct fold_tree *b);
 
 /* How a node of more than two operands adds them. */
 enum fold_fusing {
   FOLD_ROUNDED_ONCE, /* their exact sum, rounded once to nearest even */
-  /* Each is cut to a multiple of the last bit of the largest one, with so many bits more; their exact sum is cut, or rounded to nearest. */
+  /* Each is cut to a multiple of the last bit of the largest one, or of so many bits below; their exact sum is cut, or
+   * rounded to nearest. */
   FOLD_CUT_0,
   FOLD_CUT_1,
   FOLD_CUT_2,
@@ -64,17 +68,18 @@ struct fold_tree_arithmetic {
   enum fold_dtype accumulator, result;
   enum fold_fusing fusing;
 };
-/* The bits that the tree gives of each row of `call`: each join rounded to the accumulator, and the last once to the result. */
+/* Replays each row of `call` by the tree: each join is rounded to the accumulator, and the last value is rounded once
+ * to the result. */
 fold_status fold_tree_replay(const struct fold_tree *tree, struct fold_tree_arithmetic how,
                              const struct fold_call *call);
 
-/* In words, indented, regular parts told once with their strides. */
+/* The tree in words, indented; parts that repeat are described once, with their strides. */
 fold_status fold_tree_text(const struct fold_tree *tree, FILE *out);
 void fold_tree_dot(const struct fold_tree *tree, const char *title, FILE *out);
 fold_status fold_tree_svg(const struct fold_tree *tree, const char *title, FILE *out);
 
-/* The orders whose tree this is for so many terms (and whose products enter so), and those like them with other parameters: names, ", "
- * between; "" where none is. */
+/* The names of the orders that have this tree for so many terms (and that join products in the same way), and of orders
+ * of the same kinds with other parameters, separated by ", "; "" if there is none. */
 fold_status fold_tree_names(const struct fold_tree *tree, bool products, char text[400]);
 
 #endif

@@ -1,4 +1,5 @@
-/* tree_draw.c: a tree for Graphviz, and as a picture of its own: terms in a line, as the tree has them, joins above them by height. */
+/* tree_draw.c: a tree for Graphviz, and as SVG: terms in a line in the tree's order, with the joins above them by
+ * height. */
 #include <stdlib.h>
 
 #include "tree.h"
@@ -16,7 +17,7 @@ void fold_tree_dot(const struct fold_tree *tree, const char *title, FILE *out) {
 
 enum { STEP = 14, RISE = 22, EDGE = 20 };
 
-/* Terms from left to right as they are reached; a join in the middle of its operands. */
+/* Places terms from left to right as they are reached, and each join in the middle of its operands. */
 static void place(const struct fold_tree *tree, double *x, uint32_t *height) {
   size_t reached = 0;
   char *seen = calloc(tree->n, 1);

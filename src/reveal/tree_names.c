@@ -24,7 +24,7 @@ static fold_status is_fused_alike(const struct naming *naming, const struct fold
   return fold_ok();
 }
 
-/* UNSUPPORTED is an order that has no such parameters. */
+/* Whether the order has this tree. FOLD_UNSUPPORTED means that there is no order with these parameters, and so no. */
 static fold_status is_tree_of(const struct naming *naming, const struct fold_order *order, bool *is) {
   uint64_t print;
   *is = false;
@@ -68,7 +68,7 @@ static fold_status try_table(struct naming *naming, bool products, const char *f
   return fold_ok();
 }
 
-/* Joins pairs of neighbours, and of their sums, of the nodes at[0] to at[n - 1] to at[0]. */
+/* Joins the nodes at[0] to at[n - 1] pairwise: neighbours, then their sums, and so on. The root is at[0]. */
 static void join_pairwise(uint32_t *parent, uint32_t *nodes, uint32_t *at, size_t n) {
   for (size_t step = 1; step < n; step *= 2)
     for (size_t i = 0; i + step < n; i += 2 * step) {

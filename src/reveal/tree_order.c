@@ -1,4 +1,4 @@
-/* tree_order.c: the trees of orders: orders.inc over an algebra whose joins are kept. */
+/* tree_order.c: makes trees of orders: orders.inc over an algebra that keeps the joins. */
 #include <stdlib.h>
 
 #include "canonical.h"
@@ -10,7 +10,7 @@ struct keeping {
   const uint32_t *place;
   uint32_t *parent;
   size_t nodes;
-  unsigned char *fused; /* NULL: products are rounded, or there are none */
+  unsigned char *fused; /* NULL if products are rounded, or if there are none */
 };
 
 static uint32_t join(struct keeping *c, uint32_t a, uint32_t b) {

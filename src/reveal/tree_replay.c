@@ -1,8 +1,4 @@
-/* tree_replay.c: the bits that a tree gives.
- *
- * Promised: each join of two is one rounding to the accumulator: by double where that is innocuous (fold_rounds_by_double), in
- * double for f64. A node of more operands is an assumption about a machine (enum fold_fusing), and named as such.
- */
+/* tree_replay.c: replays a tree: the bits that it gives. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -24,7 +20,7 @@ static double factor(const struct row *r, const void *in, size_t i) {
   return fold_bits_to_double(r->dtype, fold_bits_load(r->dtype, in, i));
 }
 
-/* Products of two f32 are exact in double. */
+/* A term of the row. Double holds products of two f32 exactly. */
 static double term(const struct row *r, size_t i) {
   const double x = factor(r, r->in, i);
   return r->other ? rounded(r, x * factor(r, r->other, i)) : x;
@@ -51,7 +47,7 @@ static double add_once(const struct row *r, size_t n) {
   return status.code == FOLD_OK ? sum : NAN;
 }
 
-/* So many operands, each cut below 2^last: multiples of it, whose sum a binary128 holds. */
+/* Adds n operands, each cut to a multiple of 2^last. A binary128 holds their sum. */
 static double add_cut(const struct row *r, size_t n, int more, bool nearest) {
   const int precision = fold_format_of(r->how.accumulator).precision;
   int top = INT_MIN;
@@ -66,7 +62,7 @@ static double add_cut(const struct row *r, size_t n, int more, bool nearest) {
   __float128 sum = 0;
   for (size_t i = 0; i < n; i++) sum += trunc(ldexp(r->operand[i], -last));
   if (nearest) return rounded(r, ldexp((double)sum, last));
-  /* Towards zero: of f64 the conversion rounds, of what is narrower it is exact. */
+  /* Towards zero. The conversion to double rounds the sum of f64; for narrower accumulators it is exact. */
   double x = ldexp((double)sum, last), near = rounded(r, x);
   if (fabs(near) <= fabs(x)) return near;
   const uint64_t bits = fold_bits_from_double(r->how.accumulator, near);

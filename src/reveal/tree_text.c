@@ -1,8 +1,8 @@
 /* tree_text.c: a tree in words.
  *
- * A node is read as a balanced tree over equal parts, or as a chain, which takes its parts in turn; parts that are each other shifted by
- * one step are told once. Parts of a chain, and of a balanced tree, have at most half of its terms, or are none of its kind: the text is
- * not deeper than some log n levels.
+ * A node is described as a balanced tree over equal parts, or as a chain, which adds its parts in turn. Parts that differ only by a
+ * constant shift are described once. The parts of a chain, or of a balanced tree, have at most half of its terms, or are of another kind:
+ * so the text has at most about log n levels.
  */
 #include <stdlib.h>
 
@@ -10,12 +10,13 @@
 #include "list.h"
 #include "tree.h"
 
-/* What is known of each node: its lowest term, how many it has, its shape, and its shape with the terms' distances. */
+/* For each node: its lowest term, how many terms it has, its shape, and its shape together with the distances of its
+ * terms. */
 struct shapes {
   const struct fold_tree *tree;
   uint32_t *lowest, *terms;
   uint64_t *shape, *form;
-  uint32_t *part; /* a stack of nodes: parts of what is being told */
+  uint32_t *part; /* a stack of nodes: the parts of what is being described */
   size_t parts, room;
   FILE *out;
   bool failed;
@@ -123,8 +124,9 @@ static size_t reversed(size_t k, unsigned bits) {
   return r;
 }
 
-/* In which way the parts of a balanced tree are joined, "pairwise" say. They are [first, first + 2^levels) of the stack, in the sequence in
- * which the tree joins them; if there is a way, they are sorted by their terms. NULL: none of those that have a name. */
+/* How the parts of a balanced tree are joined, such as "pairwise". They are [first, first + 2^levels) of the stack, in
+ * the sequence in which the tree joins them; if there is a name, they are sorted by their terms. NULL if no name
+ * fits. */
 static const char *way_of(struct shapes *s, size_t first, unsigned levels) {
   const size_t n = (size_t)1 << levels;
   const uint32_t *part = s->part + first;
@@ -154,7 +156,7 @@ static void expand(struct shapes *s, uint32_t node, unsigned levels) {
   expand(s, children(s, node)[1], levels - 1);
 }
 
-/* Finds the deepest level at which the joining of the parts has a name; with one level it always has. */
+/* Finds the deepest level at which the way of joining has a name; one level always has a name. */
 static void tell_balanced(struct shapes *s, uint32_t node, int indent) {
   const size_t first = s->parts;
   const char *way = NULL;
@@ -169,7 +171,7 @@ static void tell_balanced(struct shapes *s, uint32_t node, int indent) {
   s->parts = first;
 }
 
-/* The operand through which a chain continues: the largest. The node itself: it is no link of a chain. */
+/* The operand through which a chain continues: the largest one. The node itself if it is not a link of a chain. */
 static uint32_t spine_of(const struct shapes *s, uint32_t node) {
   const uint32_t *child = children(s, node);
   const size_t n = degree(s, node);
@@ -181,7 +183,7 @@ static uint32_t spine_of(const struct shapes *s, uint32_t node) {
   return n > 2 && same > 1 ? node : child[best];
 }
 
-/* A chain of nodes of one degree, from its end. */
+/* Describes a chain of nodes of equally many operands, from its end. */
 static void tell_chain(struct shapes *s, uint32_t node, int indent) {
   const size_t first = s->parts, n = degree(s, node);
   uint32_t at = node;
