@@ -1,5 +1,5 @@
-/* counts.h: how verdicts are counted, once for the summary, the table, reports, Markdown and JUnit: how often each was given, and how many of
- * the refuted are known defects of a library, which count apart.
+/* counts.h: counts verdicts, for the summary, the table, reports, Markdown and JUnit alike: how often each was given,
+ * and how many of the refuted are known defects of a library, which are counted separately.
  */
 #ifndef FOLD_COUNTS_H
 #define FOLD_COUNTS_H
@@ -13,13 +13,14 @@ enum fold_gravest { FOLD_IS_REFUTED, FOLD_IS_BROKEN, FOLD_IS_KNOWN, FOLD_IS_HELD
 enum { FOLD_GRAVEST = FOLD_IS_SKIPPED + 1 };
 
 size_t fold_counts_all(const size_t count[FOLD_VERDICTS]);
-/* Adds to a total, in which what is known is not among the refuted. */
+/* Adds to a total, in which known defects are not among the refuted. */
 void fold_counts_add(size_t total[FOLD_VERDICTS], size_t *total_known, const size_t count[FOLD_VERDICTS], size_t known);
-/* How many there are of a kind. */
+/* How many verdicts are of that kind. */
 size_t fold_counts_of(const size_t count[FOLD_VERDICTS], size_t known, enum fold_gravest kind);
-/* What decides how a cell looks, and how many there are of it. */
+/* The gravest kind that there is, which decides how a cell is shown; *n: how many are of it. */
 enum fold_gravest fold_counts_gravest(const size_t count[FOLD_VERDICTS], size_t known, size_t *n);
-/* A promise about order that held, and on idle inputs alone. What was refuted, known or not, was told. */
+/* Whether a promise about order held on idle inputs alone, so that its inputs could tell nothing. If it was refuted,
+ * known or not, they could. */
 bool fold_counts_untold(const size_t count[FOLD_VERDICTS], size_t telling, size_t idle);
 /* "3 held, 0 refuted, 1 skipped"; returns its length. */
 int fold_counts_print(const size_t total[FOLD_VERDICTS], char text[100]);

@@ -1,4 +1,5 @@
-/* nearer.c: see nearer.h. Special values by class: only the exact result's own is right, and anything else is infinitely far. */
+/* nearer.c: see nearer.h. Special values are compared by class: if the exact result is special, only the same one is
+ * right, and anything else is infinitely far. */
 #include "nearer.h"
 
 #include <math.h>

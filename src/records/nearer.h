@@ -1,14 +1,15 @@
-/* nearer.h: two results of the same terms: how far apart, how far from the exact result each, and which is nearer to it. */
+/* nearer.h: compares two results of the same terms: how far apart they are, how far each is from the exact result, and
+ * which is nearer to that. */
 #ifndef FOLD_NEARER_H
 #define FOLD_NEARER_H
 
 #include "exact.h"
 
 struct fold_nearer {
-  uint64_t apart; /* patterns between them; UINT64_MAX where that says nothing: a NaN */
+  uint64_t apart; /* patterns between them; UINT64_MAX if one is NaN */
   double ulps
       [2]; /* each one's error in units of the exact result's last place; infinity where one of the two is not finite */
-  int nearer; /* 0 or 1: that one; -1: neither */
+  int nearer; /* which is nearer, 0 or 1; -1: neither */
 };
 void fold_nearer_ask(struct fold_nearer *nearer, const struct fold_truth *truth, enum fold_dtype dtype, uint64_t a,
                      uint64_t b);

@@ -20,7 +20,7 @@ void fold_own_run_set_date(json_t *environment) {
     json_object_set_new(environment, FOLD_KEY(date), json_string(text));
 }
 
-/* From /proc, where the arguments keep their sequence: argp permutes argv. */
+/* Reads the arguments from /proc, where they keep their sequence: argp permutes argv. */
 static void put_command(FILE *arguments, FILE *out) {
   char *word = NULL;
   size_t room = 0;

@@ -21,8 +21,8 @@ fold_status fold_records_open(struct fold_records *records, const char *path) {
   return fold_ok();
 }
 
-/* A line that is not as the table has it is a mistake of foldproof's. In its suites, which set the variable, that ends the command; for a
- * user a run's records are worth more, and it is told once. */
+/* A line that is not as in the table is a mistake in foldproof. In its suites, which set the variable, it ends the
+ * command. For a user the run's records are worth more, so it is only reported, once. */
 static fold_status check_written(const json_t *line) {
   static bool told;
   const fold_status status = fold_schema_check_written(line);
@@ -32,7 +32,7 @@ static fold_status check_written(const json_t *line) {
   return fold_ok();
 }
 
-/* Each line alone says of which build it is; what another build's line says stays. */
+/* Each line says by itself which build wrote it; a line of another build keeps that one. */
 static fold_status line_text(json_t *line, char **text) {
   if (line && !json_object_get(line, "build")) json_object_set_new(line, "build", json_string(fold_build_commit()));
   const char *build = json_string_value(json_object_get(line, "build"));
@@ -48,7 +48,7 @@ fold_status fold_record_line_text(json_t *line, char **text) {
   return status;
 }
 
-/* Each line goes to the system at once: whoever is killed, by a signal that no process can catch, leaves all that was told by then. */
+/* Flushes each line at once, so that even a process that is killed by SIGKILL leaves all lines written by then. */
 fold_status fold_records_line(struct fold_records *records, json_t *line) {
   char *text;
   FOLD_TRY(fold_within(fold_record_line_text(line, &text), "%s", records->output.path));
@@ -66,7 +66,7 @@ fold_status fold_records_environment_of(struct fold_records *records, json_t *en
   if (line) json_object_set_new(line, "closing_line", json_true());
   json_decref(environment);
   records->announced = true;
-  records->lines = 0; /* a run begins with its environment */
+  records->lines = 0; /* counting begins with the environment */
   records->sum = 0;
   return fold_records_line(records, line);
 }
@@ -108,7 +108,8 @@ fold_status fold_records_close(struct fold_records *records, enum fold_output_en
   return status.code == FOLD_OK ? closed : status;
 }
 
-/* Text from outside: what is no UTF-8 would be left out, and with it the key. */
+/* Makes a value of text from outside. Text that is not UTF-8 is mended, since JSON would refuse it, and the field would
+ * be missing. */
 static json_t *text_value(const char *text) {
   json_t *value = json_string(text);
   char *copy = value ? NULL : strdup(text);
@@ -153,7 +154,7 @@ static void set_input(json_t *line, const struct fold_judgement *j) {
   json_object_set_new(line, "input_xxh3", hex(j->input_hash, 16));
 }
 
-/* What a judge must know of the subject where it is not at hand: on another machine, of a guest. */
+/* Sets what a judge must know of a subject that is not at hand: on another machine, or a guest's. */
 static void set_declared(json_t *line, const struct fold_judgement *j) {
   const struct fold_subject *s = j->subject;
   const enum fold_dtype accumulator = fold_subject_accumulator(s, j->c->dtype);
@@ -202,13 +203,13 @@ void fold_record_figures(json_t *line, const struct fold_finding *f, enum fold_d
 
 static void set_finding(json_t *line, const struct fold_judgement *j) {
   const struct fold_finding *f = &j->finding;
-  const bool only_ran = j->claim == NULL && j->got; /* nothing was judged */
+  const bool only_ran = j->claim == NULL && j->got; /* a run that was not judged */
   if (!only_ran) json_object_set_new(line, "verdict", json_string(fold_verdict_name(f->verdict)));
   if (f->reason[0]) json_object_set_new(line, "reason", text_value(f->reason));
   fold_record_figures(line, f, fold_subject_result(j->subject, j->c->dtype));
 }
 
-/* How the order of additions changed where an invariance was refuted. */
+/* Sets how the order of additions changed, if an invariance was refuted. */
 static void set_change(json_t *line, const struct fold_order_change *change) {
   if (change == NULL) return;
   json_object_set_new(line, "order_change", text_value(change->text));
@@ -225,7 +226,7 @@ static void set_change(json_t *line, const struct fold_order_change *change) {
   json_object_set_new(line, "order_sides", sides);
 }
 
-/* What the run did besides computing; a key for each, where there is something to tell. */
+/* Sets what the run did besides computing: a key for each deed. */
 static void set_traces(json_t *line, const struct fold_judgement *j) {
   const struct fold_traces *t = j->traces;
   const enum fold_dtype dtype = fold_subject_result(j->subject, j->c->dtype);
@@ -243,13 +244,13 @@ static void set_traces(json_t *line, const struct fold_judgement *j) {
                                   bits_of(dtype, t->other_bits), "rank_0", bits_of(dtype, t->bits)));
 }
 
-/* Of a peer's refutation, what it is known by; or that it is new. */
+/* For a peer's refutation, sets the fact that explains it, or that it is new. */
 static void set_known(json_t *line, const struct fold_judgement *j) {
   if (!j->subject->peer || !j->promised || j->finding.verdict != FOLD_REFUTED) return;
   json_object_set_new(line, "known", j->known ? json_string(j->fact->what) : json_false());
 }
 
-/* What a replay must say. */
+/* Sets what a replay must repeat. */
 static void set_asked(json_t *line, const struct fold_judgement *j) {
   const struct fold_asked *asked = j->asked;
   if (asked == NULL) return;

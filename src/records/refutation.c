@@ -1,4 +1,4 @@
-/* refutation.c: a line for what is refuted or broken, for people. */
+/* refutation.c: see refutation.h. */
 #include "refutation.h"
 
 #include <math.h>
@@ -7,7 +7,7 @@
 #include "bits.h"
 #include "replay.h"
 
-/* What is known of a peer that was refuted, and why that does not excuse it here. */
+/* Prints what is known of a refuted peer, and why that does not excuse it here. */
 static void print_fact(const struct fold_judgement *j, FILE *out) {
   char version[64];
   fold_peer_version(j->subject, version);
@@ -25,8 +25,8 @@ static void print_fact(const struct fold_judgement *j, FILE *out) {
   fprintf(out, ": %s; %s %s\n", j->fact->what, j->known ? "this is" : "but this is", version);
 }
 
-/* How far two results lie from each other, where a number of patterns says so: not across zero, where it counts most of the format,
- * nor to an infinity or a NaN. */
+/* Prints the distance of two results in patterns, where that is meaningful: not across zero, where the number would be
+ * nearly all patterns of the format, nor to an infinity or a NaN. */
 static void print_distance(enum fold_dtype dtype, uint64_t got, uint64_t want, FILE *out) {
   const enum fold_class classes[] = {fold_bits_class(dtype, got), fold_bits_class(dtype, want)};
   if (classes[0] == FOLD_NAN || classes[1] == FOLD_NAN || got == want) return;
@@ -40,8 +40,8 @@ static void print_distance(enum fold_dtype dtype, uint64_t got, uint64_t want, F
             fold_bits_distance(dtype, got, want) == 1 ? "" : "s");
 }
 
-/* An error is told in units of the exact result's last place as long as the result has places: where it is zero, or cancelled to
- * almost nothing, such a number says nothing of the sum. */
+/* Prints an error in ulps of the exact result, unless that is zero, or has cancelled to almost nothing: then such a
+ * number says nothing about the sum. */
 static void print_error(const struct fold_judgement *j, FILE *out) {
   const struct fold_finding *f = &j->finding;
   const enum fold_dtype dtype = fold_subject_result(j->subject, j->c->dtype);
@@ -61,7 +61,7 @@ const char *fold_print_fraction(double fraction, char text[32]) {
 
 void fold_print_of_bound(double fraction, FILE *out) {
   char text[32];
-  if (fraction >= 1000 && fraction < 1e6) /* three digits of it would be written with an exponent */
+  if (fraction >= 1000 && fraction < 1e6) /* %.3g would use an exponent */
     fprintf(out, "%.0f times the bound", fraction);
   else
     fprintf(out, "%s %s the bound", fold_print_fraction(fraction, text), fraction > 1 ? "times" : "of");
@@ -80,7 +80,7 @@ static void print_replay(const struct fold_judgement *j, const char *program, co
   fputc('\n', out);
 }
 
-/* The subject's run failed, or the environment: of the claim this says nothing. */
+/* The subject's run or the environment failed, so nothing is known about the claim. */
 static void print_broken(const struct fold_judgement *j, FILE *out) {
   fprintf(out, "BROKEN: %s on %s, ", j->subject->name, fold_engine_name(j->subject->engine));
   print_case(j, out);

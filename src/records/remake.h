@@ -1,4 +1,5 @@
-/* remake.h: a case's input, made again in this process, and what is known of it: for whoever judges results that were made elsewhere. */
+/* remake.h: makes a case's input again in this process, with what is known of it, to judge results that were made
+ * elsewhere. */
 #ifndef FOLD_REMAKE_H
 #define FOLD_REMAKE_H
 
@@ -7,14 +8,14 @@
 struct fold_remade {
   const struct fold_case *c;
   void *input[FOLD_INPUTS];
-  uint64_t hash; /* as a rig hashes its inputs, and records tell it */
+  uint64_t hash; /* as a rig hashes its inputs, and as records have it */
   struct fold_truths truths;
 };
 
 /* To be freed after a failure too; `c` must outlive it. */
 fold_status fold_remake(struct fold_remade *remade, const struct fold_case *c);
 void fold_remade_free(struct fold_remade *remade);
-/* Does nothing where it is that case's already. */
+/* The same, but does nothing if it is that case's already. */
 fold_status fold_remake_other(struct fold_remade *remade, const struct fold_case *c);
 
 #endif

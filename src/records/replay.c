@@ -8,7 +8,7 @@
 #include "text.h"
 #include "world_setting.h"
 
-/* Made once: they are the same for the whole of a command. */
+/* Made once, because guests are the same for a whole command. */
 static json_t *guests_of(const struct fold_selection *selection) {
   static json_t *guests;
   if (selection->n_guests == 0 || selection->guests == NULL) return NULL;
@@ -30,7 +30,7 @@ static void add_variable(json_t **variables, const char *name, const char *value
   json_object_set_new(*variables, name, json_string(value));
 }
 
-/* Those of threads, and an engine's with ranks; NULL where none is set. Made once for each engine, too. */
+/* The variables for threads, and those of an engine with ranks; NULL where none is set. Made once for each engine. */
 static json_t *variables_of(enum fold_engine engine) {
   static json_t *made[FOLD_ENGINES];
   const char **of_world = made[engine] ? NULL : fold_world_variables(engine);
@@ -77,7 +77,7 @@ json_t *fold_asked_of(const struct fold_selection *selection) {
   return asked;
 }
 
-/* Of a value that is "" there is no option. */
+/* An empty value gives no option. */
 static const char *said(const char *value) { return value && *value ? value : NULL; }
 
 static void add_said(struct fold_options *options, const char *name, const char *value) {
@@ -88,7 +88,7 @@ static void add_guests(struct fold_options *options, const json_t *guests) {
   for (size_t i = 0; i < json_array_size(guests); i++) {
     const json_t *guest = json_array_get(guests, i);
     const char *option = json_string_value(json_array_get(guest, 0));
-    const bool program = option && strcmp(option, "--exec") == 0; /* of a record, which may say anything */
+    const bool program = option && strcmp(option, "--exec") == 0; /* checked, since a record may have any text here */
     add_said(options, program ? "--exec" : "--guest", json_string_value(json_array_get(guest, 1)));
   }
 }

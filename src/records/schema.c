@@ -13,11 +13,11 @@ const struct fold_field_row fold_fields[FOLD_FIELDS] = {
 #include "schema.def"
 };
 
-/* A record's row, and behind it a row for each of its fields. */
+/* A row for each record, followed by a row for each of its fields. */
 static const struct entry {
-  const char *type; /* NULL: a field of the record above */
+  const char *type; /* NULL: the row is a field of the record above */
   enum fold_field field;
-  unsigned required; /* from that schema on; 0: never */
+  unsigned required; /* required from that schema on; 0: never */
 } entries[] = {
 #define FOLD_FIELD(id, key, kind, unit, meaning)
 #define FOLD_RECORD(type, since, meaning) {#type, FOLD_FIELDS, 0},
@@ -35,7 +35,7 @@ static const char *const kinds[] = {"a string",
                                     "a list",
                                     "an object"};
 
-/* The first field of that record; NULL: there is no such type. */
+/* The first field of the record of that type; NULL: there is no such type. */
 static const struct entry *fields_of(const char *type) {
   for (const struct entry *e = entries; !e->type || *e->type; e++)
     if (e->type && strcmp(e->type, type) == 0) return e + 1;
@@ -52,7 +52,7 @@ static bool is_engine(const char *word) { return fold_engine_parse(word) >= 0; }
 static bool is_dtype(const char *word) { return fold_dtype_parse(word) >= 0; }
 static bool is_problem(const char *word) { return fold_problem_find(word) != NULL; }
 
-/* Fields that have few words: another one means nothing to any reader. */
+/* The fields with a fixed set of words; readers know no others. */
 static bool (*const knows[FOLD_FIELDS])(const char *word) = {
     [FOLD_FIELD_verdict] = is_verdict, [FOLD_FIELD_claim] = is_claim,        [FOLD_FIELD_engine] = is_engine,
     [FOLD_FIELD_dtype] = is_dtype,     [FOLD_FIELD_result_dtype] = is_dtype, [FOLD_FIELD_accumulator] = is_dtype,
@@ -67,14 +67,14 @@ bool fold_schema_knows(enum fold_field field, const char *word, size_t n) {
   return knows[field](text);
 }
 
-/* A record that is read has its bits read by who judges them. */
+/* `strict`: for writing. In a record that is read, bits are checked later, by whoever reads them. */
 static bool is_kind(enum fold_kind kind, const json_t *value, bool strict) {
   switch (kind) {
     case FOLD_KIND_TEXT: return json_is_string(value);
     case FOLD_KIND_TEXT_OR_FALSE: return json_is_string(value) || json_is_false(value);
     case FOLD_KIND_BITS:
     case FOLD_KIND_HASH: return strict ? is_hexadecimal(json_string_value(value)) : json_is_string(value);
-    case FOLD_KIND_INTEGER: return strict ? json_is_integer(value) : json_is_number(value); /* 5.0 of other tools */
+    case FOLD_KIND_INTEGER: return strict ? json_is_integer(value) : json_is_number(value); /* others may write 5.0 */
     case FOLD_KIND_NUMBER: return json_is_number(value);
     case FOLD_KIND_FLAG: return json_is_boolean(value);
     case FOLD_KIND_LIST: return json_is_array(value);
@@ -83,8 +83,8 @@ static bool is_kind(enum fold_kind kind, const json_t *value, bool strict) {
   return false;
 }
 
-/* The field of that name, "parent.name" where there is a parent: fields come mostly in the table's sequence, so that the search goes on from
- * *next. */
+/* Finds the field of that name ("parent.name" where there is a parent). Fields mostly come in the table's sequence, so
+ * the search goes on from *next. */
 static const struct entry *find(const struct entry *fields, const struct entry **next, const char *parent,
                                 const char *name) {
   const size_t n = parent ? strlen(parent) + 1 : 0;
@@ -109,8 +109,8 @@ static bool has_parts(const struct entry *fields, const char *key) {
 struct checking {
   const char *type;
   const struct entry *fields, *every;
-  bool strict; /* fields that the table lacks are wrong */
-  bool words;  /* and words that a field does not know: of schema 1 none was agreed on */
+  bool strict; /* fields that the table lacks are errors */
+  bool words;  /* unknown words are errors too; schema 1 had no fixed words */
 };
 
 static fold_status check_object(const struct checking *c, const json_t *object, const char *parent);

@@ -1,7 +1,7 @@
-/* schema.h: what a record must and may hold, by one table (schema.def): for who writes records and for who reads them.
+/* schema.h: what a record must and may hold, from one table (schema.def), for writers and readers alike.
  *
- * A record of a newer schema is refused, and named so; an older one needs only what its schema asked for. Fields that the table lacks are
- * passed when a record is read, and are an error when this program writes it.
+ * A record of a newer schema is refused, with that reason; an older one needs only what its schema required. Fields
+ * that the table lacks are ignored when a record is read, and are an error when this program writes it.
  */
 #ifndef FOLD_SCHEMA_H
 #define FOLD_SCHEMA_H
@@ -10,7 +10,7 @@
 
 #include "fold.h"
 
-#define FOLD_SCHEMA 2 /* what is written; from 1 on all are read */
+#define FOLD_SCHEMA 2 /* the schema that is written; all from 1 on are read */
 
 enum fold_field {
 #define FOLD_FIELD(id, key, kind, unit, meaning) FOLD_FIELD_##id,
@@ -38,15 +38,16 @@ struct fold_field_row {
 };
 extern const struct fold_field_row fold_fields[FOLD_FIELDS];
 
-/* A field's key, for readers: of a name that is not in the table this does not compile. */
+/* A field's key, for readers. A name that is not in the table does not compile. */
 #define FOLD_KEY(id) (fold_fields[FOLD_FIELD_##id].key)
 
-/* A record that is read: FOLD_BAD_INPUT names the schema that is newer, the field that is missing, or the one of a wrong kind. So is a type that the table lacks,
- * and a word that its field does not know. */
+/* Checks a record that is read: FOLD_BAD_INPUT names a newer schema, a missing field, a field of the wrong kind, a type
+ * that the table lacks, or a word that its field does not know. */
 fold_status fold_schema_check(const json_t *record);
-/* A record that this program is about to write: FOLD_ENVIRONMENT names what is not as the table has it. */
+/* Checks a record that this program is about to write: FOLD_ENVIRONMENT names what is not as in the table. */
 fold_status fold_schema_check_written(const json_t *record);
-/* Whether a field of few words (verdict, claim, engine, dtype, op, ...) may say this one of n bytes; of other fields true. */
+/* Whether a field with a fixed set of words (verdict, claim, engine, dtype, op, ...) may have this one of n bytes; true
+ * for other fields. */
 bool fold_schema_knows(enum fold_field field, const char *word, size_t n);
 /* Whether records of that type and schema must have the field. */
 bool fold_schema_requires(const char *type, unsigned schema, enum fold_field field);

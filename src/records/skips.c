@@ -17,7 +17,7 @@ static fold_status no_memory(void) {
   return fold_error(FOLD_NO_MEMORY, "not enough memory for the records of what was skipped");
 }
 
-/* One case more of its fixture: "normal" of normal/f32/..., or an array's whole path. */
+/* Counts one more case of its fixture: "normal" of normal/f32/..., or an array's whole path. */
 static fold_status cover(json_t *fixtures, const struct fold_case *c) {
   char *name = c->npy ? strdup(c->file) : strndup(c->name, strcspn(c->name, "/"));
   const json_int_t n = name ? json_integer_value(json_object_get(fixtures, name)) + 1 : 0;

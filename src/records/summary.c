@@ -7,9 +7,9 @@
 #include "counts.h"
 #include "list.h"
 
-/* Reasons beyond these are counted together: they have become particulars. */
+/* Further, rarer reasons are counted together. */
 enum { MOST_REASONS = 12 };
-/* What took less is not worth a line. */
+/* Subjects and cases that took less are not shown. */
 static const double NOTABLE_S = 0.1;
 
 fold_status fold_summary_open(struct fold_summary *summary, const struct fold_registry *registry) {
@@ -41,7 +41,7 @@ static fold_status count_skip(struct fold_summary *summary, const char *reason) 
   return added ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for the summary");
 }
 
-/* Puts the case that is over where it belongs among the slowest. */
+/* Inserts the finished case into the list of the slowest. */
 static void keep_slow(struct fold_summary *summary) {
   struct fold_slow done = summary->now;
   for (int i = 0; i < FOLD_SLOWEST; i++)
@@ -54,7 +54,7 @@ static void keep_slow(struct fold_summary *summary) {
 }
 
 static void add_time(struct fold_summary *summary, const struct fold_judgement *j) {
-  /* Before the first there was the start: of processes, of ranks. */
+  /* The time before the first judgement is that of starting processes and ranks, so it is not counted. */
   const double now = fold_now(), took = summary->before > 0 ? now - summary->before : 0;
   summary->before = now;
   summary->seconds[j->subject_index] += took;

@@ -44,7 +44,8 @@ static void count_known(struct fold_table *table, const struct fold_judgement *j
   snprintf(tally->version, sizeof tally->version, "%s", j->version ? j->version : "");
 }
 
-/* Whether an error that held is larger than the exact result: a sum that cancels, of which units of its last place say nothing. */
+/* Whether the error of a result that held is larger than the exact result, as when a sum cancels: then ulps say
+ * nothing. */
 static bool cancels(const struct fold_judgement *j) {
   const struct fold_finding *f = &j->finding;
   if (f->verdict != FOLD_HELD || !j->c) return false;
@@ -70,7 +71,7 @@ void fold_table_add(struct fold_table *table, const struct fold_judgement *j) {
     snprintf(cell->no_bound, sizeof cell->no_bound, "%.*s", (int)sizeof cell->no_bound - 1,
              reason ? reason : f->reason);
   }
-  /* That a case asks for more ranks than there are says least: it gives way to any other reason. */
+  /* "More ranks are needed than there are" is the least useful reason, so it gives way to any other. */
   bool of_ranks = f->verdict == FOLD_SKIPPED && strncmp(f->reason, "needs ", 6) == 0 && cell->why[0];
   const bool of_held = f->verdict == FOLD_HELD && !f->unjudged && f->reason[0] && !cell->why[0];
   if (((f->verdict == FOLD_SKIPPED || f->verdict == FOLD_BROKEN) && !of_ranks) || of_held)
@@ -119,7 +120,7 @@ static char *number(double value, char text[16]) {
   return text;
 }
 
-/* As a number; but what is beside the bound does not read as at it. */
+/* Prints a fraction of the bound; one close to 1 does not read as 1. */
 static const char *print_fraction(double value, char text[32]) {
   if (isnan(value) || (value != 0 && (value < 0.001 || value >= 1e5))) return number(value, text);
   return fold_print_fraction(value, text);
@@ -145,7 +146,7 @@ static void print_cell(const struct fold_cell *cell, const struct fold_claim *cl
   fputc('\n', out);
 }
 
-/* Whether all that was asked of a subject was skipped, and each claim would show the same reason: it shares a line with others. */
+/* Whether all claims of a subject were skipped for the same reason: then it shares a line with other subjects. */
 static bool sum_of_skips(const struct fold_cell *cells, struct fold_cell *sum) {
   size_t claims = 0;
   *sum = (struct fold_cell){.ulps = NAN, .fraction = NAN};
@@ -175,7 +176,7 @@ static void print_subject(const struct fold_table *table, const struct fold_cell
   }
 }
 
-/* Subjects that were skipped altogether, all of one reason in one line: of each engine, as a machine lacks them. */
+/* Prints the subjects that were skipped altogether: one line for each engine and reason. */
 static void print_skipped(const struct fold_table *table, const struct fold_cell *cells, FILE *out) {
   const size_t n = table->registry->n;
   struct fold_cell sum, other;
@@ -191,7 +192,7 @@ static void print_skipped(const struct fold_table *table, const struct fold_cell
       first &= k >= i;
       alike++, skipped += other.count[FOLD_SKIPPED];
     }
-    if (!first) continue; /* told with that one */
+    if (!first) continue; /* printed with the first of its kind */
     fprintf(out, "skipped altogether: %s on %s", subject->name, fold_engine_name(subject->engine));
     if (alike > 1) fprintf(out, " and %zu more there", alike - 1);
     fprintf(out, ": %zu verdicts  (%s)\n", skipped, sum.why);
@@ -256,7 +257,7 @@ static void print_untold(const struct fold_table *table, size_t i, FILE *out) {
   fputc('\n', out);
 }
 
-/* How many promises no input could tell; whose they are where that fails the run. */
+/* Prints how many promises no input could test, and, where that fails the run, which subjects made them. */
 static void close_untold(const struct fold_table *table, bool strict, FILE *out) {
   const size_t all = fold_table_untold(table);
   size_t shown = 0, subjects = 0;
