@@ -1,4 +1,4 @@
-/* certify.c: a subject's run as a certificate's lines. */
+/* certify.c: runs a subject and writes the lines of a certificate. */
 #include "certify.h"
 
 #include <errno.h>
@@ -22,8 +22,8 @@ struct certificate {
   struct fold_tree tree;
   char order[400];
   bool exact;
-  uint64_t *results; /* of rows, in memory of the result's dtype */
-  FILE *text;        /* lines without their sums */
+  uint64_t *results; /* one for each row, in the format of the result's dtype */
+  FILE *text;        /* the lines, without their checksums */
 };
 
 static enum fold_dtype result_of(const struct certificate *k) { return fold_subject_result(k->subject, k->c->dtype); }
@@ -89,7 +89,7 @@ static fold_status find_tree(struct certificate *k) {
   return status;
 }
 
-/* Lines of one key: words are put one after the other, and a new line is begun where one is long. */
+/* Lines with the same key. Words are written one after the other; when a line is long, a new one begins. */
 struct words {
   FILE *text;
   const char *key;
@@ -133,7 +133,7 @@ static void write_inputs(const struct certificate *k) {
   }
 }
 
-/* Joins by height, and those of one height by their lowest terms: regular trees then have long runs. */
+/* Sorts joins by height, and those of equal height by their lowest terms, so that regular trees have long runs. */
 struct level {
   uint32_t height, lowest, join;
 };
@@ -146,7 +146,7 @@ static int by_level(const void *a, const void *b) {
 struct joins {
   const struct fold_tree *tree;
   struct level *level;
-  uint32_t *name; /* of nodes, as they are numbered in the certificate */
+  uint32_t *name; /* the number of each node in the certificate */
 };
 
 static long operand_of(const struct joins *j, size_t at, size_t k) {
@@ -154,7 +154,8 @@ static long operand_of(const struct joins *j, size_t at, size_t k) {
 }
 static size_t degree_of(const struct joins *j, size_t at) { return fold_tree_degree(j->tree, j->level[at].join); }
 
-/* Whether join `at` stands to the one before it as that does to its own. */
+/* Whether the operands of join `at` differ from those of the join before it by as much as those of `from` differ from
+ * the join before that. */
 static bool goes_on(const struct joins *j, size_t at, size_t from) {
   bool same = degree_of(j, at) == degree_of(j, at - 1);
   for (size_t k = 0; same && k < degree_of(j, at); k++)
@@ -165,7 +166,7 @@ static bool goes_on(const struct joins *j, size_t at, size_t from) {
 static void write_joins(FILE *text, const struct joins *j) {
   struct words w = words_of(text, "tree");
   for (size_t at = 0, times; at < j->tree->joins; at += times) {
-    /* A first operand that falls would not begin with "+". */
+    /* The first operand must not be smaller than the former one, or the word would not begin with "+". */
     const bool raised =
         at > 0 && degree_of(j, at) == degree_of(j, at - 1) && operand_of(j, at, 0) >= operand_of(j, at - 1, 0);
     for (times = 1; raised && at + times < j->tree->joins && goes_on(j, at + times, at); times++) continue;
@@ -214,7 +215,7 @@ static void write_fused(const struct certificate *k) {
   fprintf(k->text, any ? "\n" : " -\n");
 }
 
-/* The rows' exact sums, and their bounds, by the checker's own integers. */
+/* Writes the rows' exact sums and bounds, computed with the checker's own integers. */
 static fold_status write_truths(const struct certificate *k) {
   const bool products = k->problem->factors > 1;
   const int unit = products ? -2148 : -1074;
@@ -299,7 +300,7 @@ static fold_status write_file(const char *path, const char *all, size_t n) {
   return written ? closed : status;
 }
 
-/* Each line with its sum, and the hash of them all. */
+/* Writes each line with its checksum, and the hash of all lines. */
 static fold_status close_lines(const char *text, const char *path) {
   char *all = NULL, hash[80], hex[65], why[300];
   size_t size = 0;

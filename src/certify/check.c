@@ -1,4 +1,4 @@
-/* check.c: a certificate, line by line: what each says, and how it is found true.
+/* check.c: a certificate, line by line: what each line says, and how it is checked.
  *
  *   foldproof-certificate 1
  *   subject, engine, case, generator      statements: who was run, on what
@@ -57,10 +57,11 @@ uint32_t fold_cert_crc(unsigned long line, const char *text, size_t n) {
   return ~crc(crc(~0u, number, (size_t)length), text, n);
 }
 
-/* FIPS 180-4. */
+/* SHA-256, FIPS 180-4. */
 static uint32_t turn(uint32_t x, int n) { return x >> n | x << (32 - n); }
 
-/* The first 32 bits of the fractions of the n-th prime's root, square or cubic, by integers: floor(root(p) 2^32) mod 2^32. */
+/* The first 32 bits of the fraction of the square or cube root of the n-th prime, by integers: floor(root(p) 2^32) mod
+ * 2^32. */
 static uint32_t fraction(unsigned prime, unsigned root) {
   mpz_t x;
   mpz_init_set_ui(x, prime);
@@ -114,7 +115,7 @@ void fold_cert_sha256(const void *data, size_t n, char hex[65]) {
   for (int i = 0; i < 8; i++) snprintf(hex + 8 * i, 9, "%08x", h[i]);
 }
 
-/* x, in units of 2^unit, to p bits and multiples of 2^lowest: to nearest even, or away from zero. */
+/* Rounds x, in units of 2^unit, to p bits and to multiples of 2^lowest: to nearest even, or away from zero. */
 static void round_to(mpz_t x, int unit, int precision, int lowest, bool away) {
   const long over = (long)mpz_sizeinbase(x, 2) - precision, drop = over > lowest - unit ? over : lowest - unit;
   if (mpz_sgn(x) == 0 || drop <= 0) return;
@@ -171,10 +172,10 @@ static bool holds(const struct fold_cert_format *f, const struct fold_cert_forma
   return f->precision >= part->precision && least(f) <= least(part) && f->emax >= part->emax;
 }
 
-/* With u = 2^-p of the accumulator, h joins above each term, and one more where a term is rounded first (a product, or a number that the
- * accumulator may not hold), g = h u / (1 - h u), for h u < 1:
- * g (sum of magnitudes), and n of the accumulator's smallest number for such terms that underflow; where the result's format is another,
- * the last rounding of what that may be: v (|exact| + that) and the result's smallest number. */
+/* Let u = 2^-p for the accumulator. Above each term there are h joins, and one rounding more if a term is rounded first (a product, or a
+ * number that the accumulator may not hold). With g = h u / (1 - h u) and h u < 1 the bound is g (sum of magnitudes), plus n times the
+ * accumulator's smallest number for such terms that underflow. If the format of the result is another one, the last rounding adds v times
+ * the largest possible |value|, which is |exact| plus that, and the smallest number of the result. */
 uint64_t fold_cert_bound(const mpz_t exact, const mpz_t magnitude, int unit, long height, size_t n, bool products,
                          const struct fold_cert_format *t, const struct fold_cert_format *a,
                          const struct fold_cert_format *r) {
@@ -188,7 +189,7 @@ uint64_t fold_cert_bound(const mpz_t exact, const mpz_t magnitude, int unit, lon
   if (height >= 0) {
     mpz_set_ui(mpq_numref(part), h);
     mpz_setbit(mpq_denref(part), (mp_bitcnt_t)a->precision);
-    mpz_sub_ui(mpq_denref(part), mpq_denref(part), h + 1); /* mpq_init: 1 */
+    mpz_sub_ui(mpq_denref(part), mpq_denref(part), h + 1); /* the denominator is 1 after mpq_init */
     mpz_mul(mpq_numref(part), mpq_numref(part), magnitude);
     mpq_canonicalize(part);
     mpq_set(bound, part);

@@ -1,4 +1,4 @@
-/* check_file.c: reads a certificate's lines in their order (check.c), and finds each true by those before it. */
+/* check_file.c: reads a certificate's lines in their order (check.c), and checks each against those before it. */
 #include "check.h"
 
 #include <stdarg.h>
@@ -10,12 +10,12 @@ enum { MOST_TERMS = 1 << 16, OPERANDS = 64 };
 static const char FIRST[] = "foldproof-certificate";
 
 struct check {
-  char *all, *at; /* the file, and its next line */
+  char *all, *at; /* the file, and the beginning of its next line */
   size_t size;
   unsigned long line;
-  char *text; /* of the line, without its end; key and value of it */
+  char *text; /* the current line without its end, its key and its value */
   char *value;
-  char *why, hash[65]; /* of all bytes before the last line */
+  char *why, hash[65]; /* `hash` is of all bytes before the last line */
   bool failed;
   bool products, exact;
   const struct fold_cert_format *dtype, *accumulator, *result;
@@ -39,7 +39,7 @@ static bool fail(struct check *c, const char *format, ...) {
   return false;
 }
 
-/* The next line, whose end is right; its key ends in 0. */
+/* Reads the next line and checks its end; a 0 byte ends its key. */
 static bool next_line(struct check *c) {
   c->line++;
   c->text = NULL;
@@ -59,7 +59,7 @@ static bool next_line(struct check *c) {
   return true;
 }
 
-/* Whether the next line has that key, which it then is read as. */
+/* Whether the next line has that key. If so, it is read. */
 static bool comes(const struct check *c, const char *key) {
   const size_t n = strlen(key);
   return c->at && (size_t)(c->all + c->size - c->at) > n && memcmp(c->at, key, n) == 0 && c->at[n] == ' ';
@@ -76,7 +76,8 @@ static bool take_word(struct check *c, const char *key, const char *one, const c
   return *is_other || strcmp(c->value, one) == 0 || fail(c, "'%s' or '%s'", one, other);
 }
 
-/* Digits of that base, which *at is moved behind: no sign, blank or prefix. 16 of them have room in a word. */
+/* Reads digits in that base and moves *at behind them: no sign, blank or prefix. At most 16 digits, which a word
+ * holds. */
 static bool read_digits(char **at, unsigned base, uint64_t *n) {
   static const char digits[] = "0123456789abcdef";
   const char *digit, *const begun = *at;
@@ -86,7 +87,7 @@ static bool read_digits(char **at, unsigned base, uint64_t *n) {
 
 static bool is_end(const char *at) { return *at == ' ' || *at == '\0'; }
 
-/* The end of a word, with "*N" before it where it is there N times. */
+/* Reads the end of a word, and before that "*N" if the word stands for N words. */
 static bool read_times(char **at, uint64_t *times) {
   *times = 1;
   if (**at == '*') {
@@ -96,7 +97,7 @@ static bool read_times(char **at, uint64_t *times) {
   return is_end(*at);
 }
 
-/* From the end of a word to the next one, which one blank parts from it; false: none follows. */
+/* Moves from the end of a word over one blank to the next word; false if there is none. */
 static bool next_word(char **at) { return *(*at)++ == ' '; }
 
 static bool take_number(struct check *c, const char *key, size_t most, size_t *n) {
@@ -109,7 +110,7 @@ static bool take_format(struct check *c, const char *key, const struct fold_cert
   return take(c, key) && ((*format = fold_cert_format_of(c->value)) != NULL || fail(c, "no format"));
 }
 
-/* n patterns, in as many lines of that key (and first word) as they take. */
+/* Reads n patterns, from as many lines of that key (and first word) as they take. */
 static bool take_patterns(struct check *c, const char *key, const char *word, size_t n, uint64_t *patterns) {
   size_t have = 0;
   const size_t skip = strlen(word);
@@ -151,7 +152,7 @@ static bool take_inputs(struct check *c) {
   return true;
 }
 
-/* One join's operands: "a,b,c", or what they are raised by from the former's. */
+/* Reads the operands of one join: "a,b,c", or by how much they differ from those of the former join. */
 static bool read_join(struct check *c, char **at, bool raised, long *operand, size_t *n) {
   size_t k = 0;
   for (;; k++) {
@@ -169,7 +170,8 @@ static bool read_join(struct check *c, char **at, bool raised, long *operand, si
   return *n >= 2 || fail(c, "a join of one operand");
 }
 
-/* Operands are nodes before it that nobody has joined yet: so the joins are a tree once one node is left. */
+/* Adds a join. Operands must be earlier nodes that no join has used yet, so that the joins form a tree if one node is
+ * left in the end. */
 static bool add_join(struct check *c, const long *operand, size_t n, unsigned char *joined, size_t *end) {
   for (size_t k = 0; k < n; k++) {
     if (operand[k] < 0 || (size_t)operand[k] >= c->nodes || joined[operand[k]]++)
@@ -246,7 +248,7 @@ static bool take_height(struct check *c) {
          ((long)said == c->height || fail(c, "the tree's is %ld", c->height));
 }
 
-/* Term i of a row, exact: its element, or its two elements' product. */
+/* Term i of a row, exactly: its element, or the product of its two elements. */
 static bool term_of(struct check *c, size_t row, size_t i, mpz_t x) {
   mpz_t other;
   bool finite = fold_cert_number(x, c->products ? c->unit / 2 : c->unit, c->dtype, c->input[0][row * c->cols + i]);
@@ -258,14 +260,14 @@ static bool term_of(struct check *c, size_t row, size_t i, mpz_t x) {
   return finite;
 }
 
-/* To the accumulator; false where that has no such number: its sum is not finite there. */
+/* Rounds a node to the accumulator; false if the sum is beyond the accumulator's numbers. */
 static bool round_node(struct check *c, mpz_t node) {
   fold_cert_round(node, c->unit, c->accumulator);
   return fold_cert_pattern(node, c->unit, c->accumulator) != UINT64_MAX;
 }
 
-/* Each node: the exact sum of its operands, rounded once to the accumulator; a term that is a product, or that the accumulator may not hold,
- * is rounded first, unless it is fused. */
+/* Computes each node: the exact sum of its operands, rounded once to the accumulator. A term that is a product, or that
+ * the accumulator may not hold, is rounded first unless it is fused. */
 static bool add_up(struct check *c, size_t row, mpz_t *node) {
   bool finite = true;
   for (size_t i = 0; i < c->cols && finite; i++)
@@ -289,7 +291,7 @@ static bool same_exact(const mpz_t exact, int unit, const char *text) {
   return strcmp(want, text) == 0;
 }
 
-/* The row's terms, their sum (truth[0]) and that of their magnitudes (truth[1]). */
+/* Reads the row's terms, and computes their sum (truth[0]) and the sum of their magnitudes (truth[1]). */
 static bool read_row(struct check *c, size_t row, mpz_t *node, mpz_t *truth) {
   mpz_set_ui(truth[0], 0);
   mpz_set_ui(truth[1], 0);

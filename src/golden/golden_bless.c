@@ -1,12 +1,13 @@
-/* golden_bless.c: results become goldens: certified, shown beside what was kept, and written once none is refused.
+/* golden_bless.c: makes results goldens: certifies them, shows them beside what was kept, and writes them if none is refused.
  *
- * Refused are: what a claim of results refutes (judged as verify judges it); whatever a subject claims, an error above the bound that any
- * order has, unless nobody knows what its results are of; another result when all is run again, in new processes; an order's bits that are not its replay's by other
- * arithmetic, an exact result that is not MPFR's; a run that did something else besides (left results unwritten, wrote elsewhere, changed
- * its input, left its process changed); an input that is not made again alike. One refusal, and nothing is written.
+ * Refused are: results that a claim of results refutes (judged as verify judges it); an error above the bound that holds for any order,
+ * whatever the subject claims, unless nobody knows what its results are of; results that change when all is run again, in new processes;
+ * bits of an order that differ from its replay by other arithmetic, and exact results that differ from MPFR's; a run that did something
+ * else besides (left results unwritten, wrote elsewhere, changed its input, left its process changed); an input that cannot be made again
+ * with the same bits. If anything is refused, nothing is written.
  *
- * Left out are results of no known order that are not finite where the exact result is, and where partial sums may overflow: no bound
- * refutes them, and nothing certifies them. Where a finite result was kept they are refused.
+ * Some results are left out: those that are not finite although the exact result is, if their order is not known and partial sums may
+ * overflow. No bound refutes them, and nothing certifies them. If a finite result was kept for that case, they are refused.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ static void refuse(struct fold_golden_run *run, const struct fold_judgement *j, 
   putchar('\n');
 }
 
-/* What the judges of results say. */
+/* The verdicts of the judges of results. */
 struct judged {
   const struct fold_claim *claim;
   struct fold_finding finding;
@@ -56,10 +57,11 @@ static bool had_accident(const struct fold_judgement *j, const char **what) {
   return *what != NULL;
 }
 
-/* A function of rows that nobody knows: no exact result is its. */
+/* Whether it is an unknown function of rows, for which there is no exact result. */
 static bool is_unknown(const struct fold_subject *subject) { return subject->guest && subject->guest->unknown; }
 
-/* Held to the bound of any order of its arithmetic, where it claims nothing of its error: false, with why, where it is above that. */
+/* Whether a subject that claims nothing about its error is within the bound that holds for any order in its arithmetic.
+ * If not, the finding says why. */
 static bool is_bounded(const struct fold_evidence *e, const struct judged *judged, struct fold_finding *finding) {
   const uint64_t of_error = FOLD_CLAIM(FOLD_BOUNDED) | FOLD_CLAIM(FOLD_COMPENSATED) | FOLD_CLAIM(FOLD_FAITHFUL) |
                             FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED) | FOLD_CLAIM(FOLD_REPLAYS);
@@ -74,7 +76,7 @@ static bool is_bounded(const struct fold_evidence *e, const struct judged *judge
   return finding->verdict != FOLD_REFUTED && finding->verdict != FOLD_BROKEN;
 }
 
-/* A row that is NaN or infinite where it should not be; false where there is none. */
+/* Finds a row that is NaN or infinite although its exact result is finite; false if there is none. */
 static bool find_wild(struct fold_golden_run *run, const struct fold_golden_result *now, size_t *row,
                       fold_status *status) {
   const enum fold_dtype dtype = fold_subject_result(now->subject, now->c->dtype);
@@ -89,7 +91,7 @@ static bool find_wild(struct fold_golden_run *run, const struct fold_golden_resu
   return false;
 }
 
-/* Exact results are the other oracle's too, which shares nothing with the one that judged. */
+/* Whether exact results are also those of the MPFR oracle, which shares nothing with the oracle that judged them. */
 static fold_status is_mpfrs(struct fold_golden_run *run, const struct fold_golden_result *now, bool *is) {
   const struct fold_case *c = run->remade.c;
   const struct fold_shape shape = fold_case_shape(c);
@@ -109,7 +111,7 @@ static fold_status is_mpfrs(struct fold_golden_run *run, const struct fold_golde
   return fold_ok();
 }
 
-/* Neither right nor wrong: its order is not known, and some orders overflow. */
+/* Leaves out a result that is neither right nor wrong: its order is not known, and some orders overflow. */
 static void leave_out(struct fold_golden_run *run, const struct fold_judgement *j, size_t row) {
   if (fold_golden_kept(run, j))
     refuse(run, j, "row %zu is not finite, and the exact result and what is kept are", row);
@@ -117,7 +119,7 @@ static void leave_out(struct fold_golden_run *run, const struct fold_judgement *
     run->overflowed++;
 }
 
-/* *right: nothing is to be said against it. */
+/* *right says that nothing was found against the results. */
 static fold_status certify(struct fold_golden_run *run, const struct fold_judgement *j,
                            const struct fold_golden_result *now, bool *right) {
   const struct fold_subject *s = j->subject;
@@ -136,7 +138,7 @@ static fold_status certify(struct fold_golden_run *run, const struct fold_judgem
     refuse(run, j, "its input has other bits when it is made again");
     return fold_ok();
   }
-  struct fold_subject as_host = *s; /* so that a replay is by other arithmetic, whoever ran */
+  struct fold_subject as_host = *s; /* replayed by other arithmetic, whatever engine ran */
   if (s->order) as_host.engine = FOLD_HOST;
   const struct fold_evidence e = {
       .subject = &as_host, .truths = &run->remade.truths, .ranks = j->c->ranks, .results = now->results};
@@ -170,7 +172,7 @@ static fold_status add_tree(struct fold_golden_run *run, struct fold_golden_resu
   return fold_order_fingerprint(order, c->dtype, run->remade.input[0], c->cols, &now->line.tree);
 }
 
-/* Shows what becomes of a golden. */
+/* Prints what happens to a golden. */
 static void show(struct fold_golden_run *run, const struct fold_golden_result *now, struct fold_golden_sheet *sheet,
                  const struct fold_golden_line *kept) {
   const struct fold_golden_line *line = &now->line;
@@ -229,7 +231,7 @@ fold_status fold_golden_bless(struct fold_golden_run *run, const struct fold_jud
   return keep(run, &now);
 }
 
-/* Held against what the first run gave. */
+/* Compares the results of a second run with those of the first. */
 static fold_status compare_again(struct fold_golden_run *run, const struct fold_judgement *j,
                                  const struct fold_golden_result *now) {
   const struct fold_golden_line *kept = fold_golden_kept(run, j);
@@ -259,7 +261,7 @@ fold_status fold_golden_again(struct fold_golden_run *run, const struct fold_jud
   return status;
 }
 
-/* What goldens name and is gone leaves them. */
+/* Removes from the goldens the names of what no longer exists. */
 static void drop_gone(struct fold_golden_run *run, struct fold_golden_sheet *sheet) {
   if (!fold_golden_selects(run, sheet)) return;
   for (size_t k = sheet->n; k-- > 0;) {

@@ -1,5 +1,5 @@
-/* golden_check.c: what needs no engine: whether all that goldens name is there, and whether inputs, trees, replays and exact results are
- * still what was kept. */
+/* golden_check.c: the checks that need no engine: whether everything that goldens name exists, and whether inputs, trees, replays and
+ * exact results are still as they were kept. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,13 +9,14 @@
 
 enum { MOST_LINES = 10 };
 
-/* Says it, up to so many of a kind. */
+/* Prints a message, but only the first few of each kind. */
 #define TELL(count, ...)                             \
   do {                                               \
     if ((count)++ < MOST_LINES) printf(__VA_ARGS__); \
   } while (0)
 
-/* Whether the registry has subjects of that engine, or guests: another build, or another command line, has no say in them. */
+/* Whether the registry has subjects of that engine, or guests. If not (another build, another command line), it cannot
+ * say that a name is gone. */
 static bool is_judge_of(const struct fold_golden_run *run, const struct fold_subject *subject) {
   for (size_t i = 0; i < run->registry->n; i++) {
     const struct fold_subject *s = &run->registry->subjects[i];
@@ -42,7 +43,7 @@ bool fold_golden_is_gone(struct fold_golden_run *run, const struct fold_golden_s
   return true;
 }
 
-/* Neither pass nor failure: what was kept came of another build of that guest. */
+/* Reports, as neither pass nor failure, that results were kept from another build of that guest. */
 static void tell_object(struct fold_golden_run *run, const struct fold_golden_sheet *sheet,
                         const struct fold_golden_by *by) {
   char text[200];
@@ -56,7 +57,7 @@ static void tell_object(struct fold_golden_run *run, const struct fold_golden_sh
          by->name, (unsigned long long)object, (unsigned long long)by->object, sheet->commit, sheet->path);
 }
 
-/* Results that no engine is needed for. */
+/* Checks results that need no engine. */
 static fold_status check_results(struct fold_golden_run *run, const struct fold_golden_sheet *sheet,
                                  const struct fold_golden_line *kept, const struct fold_subject *how) {
   const struct fold_case *c = run->remade.c;
@@ -88,7 +89,8 @@ static fold_status check_results(struct fold_golden_run *run, const struct fold_
   return fold_within(status, "%.100s", c->name);
 }
 
-/* Whether the order's tree of so many terms is the one that was kept: results may agree all the same, on idle terms. */
+/* Checks that the tree of the order for so many terms is the one that was kept. Idle terms have the same results in
+ * another tree. */
 static fold_status check_tree(struct fold_golden_run *run, const struct fold_golden_sheet *sheet,
                               const struct fold_golden_line *kept, const struct fold_order *order) {
   const struct fold_case *c = run->remade.c;
@@ -115,7 +117,7 @@ static void tell_input(struct fold_golden_run *run, const struct fold_golden_she
        sheet->path, kept->number);
 }
 
-/* One case, on all sheets that have it. */
+/* Checks one case on all sheets that have it. */
 static fold_status check_case(struct fold_golden_run *run, const struct fold_case *c) {
   bool told = false;
   for (size_t i = 0; i < run->goldens.n; i++) {
@@ -141,7 +143,8 @@ static fold_status check_case(struct fold_golden_run *run, const struct fold_cas
   return fold_ok();
 }
 
-/* `here`: what it would be kept for here, as "; here ..."; "" where nobody here gives it. */
+/* Whether the sheet is for another environment. `here` is the environment for which this machine would keep it, as ";
+ * here ..."; "" if no subject here gives its results. */
 static bool is_stale(const struct fold_golden_run *run, const struct fold_golden_sheet *sheet, char here[360]) {
   here[0] = '\0';
   if (!*sheet->where) return false;

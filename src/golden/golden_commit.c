@@ -1,4 +1,5 @@
-/* golden_commit.c: of which commit the code is whose results are to be kept; and environments whose results are not. */
+/* golden_commit.c: the commit of the code whose results are to be kept; and which environments' results must not be
+ * kept. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 #include "footing.h"
 #include "golden_run.h"
 
-/* The first line that a command says; "" where it says nothing or fails. */
+/* The first line of a command's output; "" if there is none or the command fails. */
 static void ask(char text[200], const char *format, ...) __attribute__((format(printf, 2, 3)));
 static void ask(char text[200], const char *format, ...) {
   char command[6000];
@@ -23,7 +24,7 @@ static void ask(char text[200], const char *format, ...) {
   pclose(said);
 }
 
-/* A variable by which git speaks of another checkout than the one that the current folder is in; NULL. */
+/* A variable that makes git read another checkout than that of the current folder; NULL if none is set. */
 static const char *find_misleading(void) {
   static const char *const names[] = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"};
   for (size_t i = 0; i < sizeof names / sizeof *names; i++)
@@ -31,8 +32,9 @@ static const char *find_misleading(void) {
   return NULL;
 }
 
-/* Of compiled subjects what was built; of a user's the checkout that the current folder is in, which is dirty too where a file is neither
- * committed nor ignored, unless a compiler or --bless made it. */
+/* For compiled subjects, the commit that was built. For a user's guests, the commit of the checkout that contains the
+ * current folder. That is also dirty if a file is neither committed nor ignored, unless a compiler or --bless made the
+ * file. */
 static void commit_of(const struct fold_golden_run *run, char text[200]) {
   char changes[200];
   snprintf(text, 200, "%s", fold_build_commit());

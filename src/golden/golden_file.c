@@ -1,4 +1,5 @@
-/* golden_file.c: a file of lines whose last one counts and hashes those before: nothing was cut, taken out or changed by hand. */
+/* golden_file.c: files whose last line has the number and the hash of the lines before, so that a cut, removed or
+ * changed line is found. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "line.h"
 #include "path.h"
 
-/* The last line of sheets that were written before it had a hash. */
+/* Whether it is the last line of a sheet from before that line had a hash. */
 static bool is_old_end(const char *text) {
   const char *digits = strncmp(text, "end ", 4) == 0 ? text + 4 : "";
   return *digits && digits[strspn(digits, "0123456789")] == '\0';
@@ -53,7 +54,7 @@ static fold_status read_lines(struct fold_golden_file *f, FILE *file) {
 
 fold_status fold_golden_file_read(struct fold_golden_file *f) {
   struct stat info;
-  const bool regular = stat(f->path, &info) != 0 || S_ISREG(info.st_mode); /* a pipe would be waited for */
+  const bool regular = stat(f->path, &info) != 0 || S_ISREG(info.st_mode); /* opening a pipe would wait for a writer */
   if (!regular) return fold_error(FOLD_BAD_INPUT, "%.150s: not a file of text", fold_path_tail(f->path));
   FILE *file = fopen(f->path, "re");
   if (file == NULL)

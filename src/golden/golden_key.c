@@ -21,7 +21,7 @@ static bool read_rule(const char *text, unsigned *rule) {
   return dtype >= 0;
 }
 
-/* An order replays in any accumulator; an exact result has neither. */
+/* Whether it is an exact result: that has neither an order nor an accumulator. An order replays in any accumulator. */
 static bool is_exact(const struct fold_subject *s) {
   return s->method == FOLD_EXACT && s->claims & FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED);
 }
@@ -31,7 +31,7 @@ static bool is_ordered(const struct fold_subject *s) {
 
 bool fold_golden_portable(const struct fold_subject *s) { return is_exact(s) || is_ordered(s); }
 
-/* What is as usual is not said. */
+/* What is the default is left out. */
 void fold_golden_of(const struct fold_subject *s, char text[160]) {
   const bool exact = is_exact(s);
   if (!exact && !is_ordered(s)) {
@@ -78,13 +78,13 @@ static const char *text_of(const json_t *object, const char *key) {
   return text ? text : "unknown";
 }
 
-/* Of the variables those by which the library chooses its algorithms. */
+/* Whether the library chooses its algorithms by this variable. */
 static bool is_setting(enum fold_engine engine, const char *variable) {
   static const char *const begins[FOLD_ENGINES] = {[FOLD_MPI] = "OMPI_MCA_coll", [FOLD_NCCL] = "NCCL_"};
   return begins[engine] && strncmp(variable, begins[engine], strlen(begins[engine])) == 0;
 }
 
-/* As they are where they are short. */
+/* Writes the settings themselves if they are short, else a hash of them. */
 static void print_settings(enum fold_engine engine, char text[64]) {
   const char **settings = fold_world_variables(engine);
   uint64_t hash = 0;
@@ -100,7 +100,8 @@ static void print_settings(enum fold_engine engine, char text[64]) {
   free(settings);
 }
 
-/* By whom ranks are started, which says on which nodes they are: an own command by its hash where it is long. */
+/* Writes how ranks are started, which says on which nodes they are. A long launch command of the user's is written as a
+ * hash. */
 static void print_launch(enum fold_engine engine, char text[64]) {
   const char *launch = fold_engine_has_ranks(engine) ? getenv("FOLDPROOF_LAUNCH") : NULL;
   if (launch == NULL || *launch == '\0')
@@ -111,7 +112,8 @@ static void print_launch(enum fold_engine engine, char text[64]) {
     snprintf(text, 64, "launch %016llx", (unsigned long long)XXH3_64bits(launch, strlen(launch)));
 }
 
-/* Of a library over GPUs also how many there are: it cuts messages by the links between them. */
+/* Writes the GPU model; for a library over GPUs also their number, because it cuts messages by the links between
+ * them. */
 static void print_gpus(enum fold_engine engine, const json_t *gpus, char text[120]) {
   const size_t n = engine == FOLD_NCCL ? json_array_size(gpus) : 1;
   const size_t at = n > 1 ? (size_t)snprintf(text, 24, "%zu x ", n) : 0;

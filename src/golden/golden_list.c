@@ -1,8 +1,8 @@
-/* golden_list.c: the list of a folder's sheets, by which one that is gone is missed.
+/* golden_list.c: the list of a folder's sheets, which shows when a sheet is gone.
  *
- * --bless writes it last. Whoever is killed before that leaves a sheet that the list lacks, or a name without its sheet: both are errors,
- * until --bless runs again. Sheets of format 2 are listed: where the list itself is gone, they tell. Only a folder that an older foldproof
- * wrote has none.
+ * --bless writes it last. A process that is killed before that leaves a sheet that the list lacks, or a name without its sheet. Both are
+ * errors until --bless runs again. Sheets of format 2 say that they are listed, so that the loss of the list itself is found. Only a
+ * folder that an older foldproof wrote has no list.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -81,7 +81,7 @@ fold_status fold_golden_list_read(struct fold_goldens *g) {
   return status;
 }
 
-/* The first sheet that the list lacks, and how many more; NULL. */
+/* The first sheet that the list lacks, and how many more there are; NULL if there is none. */
 static const char *find_unlisted(const struct fold_goldens *g, size_t *n) {
   const char *first = NULL;
   *n = 0;
@@ -105,14 +105,14 @@ static const char *find_gone(const struct fold_goldens *g, size_t *n) {
   return first;
 }
 
-/* Some sheet says that there is a list. */
+/* Whether some sheet says that there is a list. */
 static bool has_listed(const struct fold_goldens *g) {
   for (size_t i = 0; i < g->n; i++)
     if (g->sheet[i].listed) return true;
   return false;
 }
 
-/* A message must hold a sheet's name too. */
+/* The end of the folder's path: a message must have room for a sheet's name too. */
 static const char *tail_of(const char *folder) {
   const size_t n = strlen(folder), most = 30;
   return n > most ? folder + n - most : folder;

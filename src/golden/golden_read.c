@@ -1,5 +1,5 @@
-/* golden_read.c: sheets from text. What is read must be what would be written: a digit less, a line twice or out of its place is said, and
- * nothing is taken for something else. */
+/* golden_read.c: reads sheets from text. The text must be exactly what would be written: a missing digit, or a line that is repeated or out
+ * of place, is an error, and nothing is mistaken for something else. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ static bool next_hex(char **rest, uint64_t *value, int *digits) {
   return *end == '\0' && *digits <= 16;
 }
 
-/* False: it is none. */
+/* False if the text is no line of a case. */
 static bool read_line(char *text, struct fold_golden_line *l) {
   char *rest = NULL, *word;
   int digits;
@@ -52,7 +52,7 @@ struct reading {
   struct head head;
   struct fold_golden_by by[64];
   size_t n_by;
-  bool has_order; /* so that each line with results has a tree */
+  bool has_order; /* then each line with results must have a tree */
   bool listed;
 };
 
@@ -74,7 +74,7 @@ static fold_status take_line(struct reading *r, const char *text) {
   return fold_golden_put(s, &line);
 }
 
-/* The value behind "key "; NULL: another line. */
+/* The value after "key "; NULL if the line has another key. */
 static const char *behind(const char *text, const char *key) {
   const size_t n = strlen(key);
   return strncmp(text, key, n) == 0 && text[n] == ' ' ? text + n + 1 : NULL;

@@ -1,4 +1,4 @@
-/* golden_run.c: runs held against goldens. */
+/* golden_run.c: compares runs with goldens. */
 #include "golden_run.h"
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ enum { MOST_LINES = 10 };
 
 fold_status fold_golden_remake(struct fold_golden_run *run, const struct fold_case *c) {
   const struct fold_case *own = fold_case_index_find(&run->index, c->name);
-  if (own == NULL) fold_remade_free(&run->remade); /* it may have been another of that address */
+  if (own == NULL) fold_remade_free(&run->remade); /* a case of another index may have had the same address */
   return fold_remake_other(&run->remade, own ? own : c);
 }
 
@@ -92,7 +92,7 @@ bool fold_golden_selects(const struct fold_golden_run *run, const struct fold_go
   return false;
 }
 
-/* What is kept of that row: which of the two is nearer to the exact result. */
+/* Prints a row that differs from what is kept, and which of the two is nearer to the exact result. */
 static void print_row(struct fold_golden_run *run, const struct fold_golden_result *now, uint64_t kept, size_t row) {
   const struct fold_truth *truth;
   const enum fold_dtype dtype = fold_subject_result(now->subject, now->c->dtype);
@@ -136,7 +136,7 @@ static void print_replay(const struct fold_golden_run *run, const struct fold_ju
   putchar('\n');
 }
 
-/* The sheet that binds this subject here; or NULL. */
+/* The sheet that applies to this subject in this environment; NULL if there is none. */
 static struct fold_golden_sheet *sheet_for(const struct fold_golden_run *run, const struct fold_subject *subject) {
   char of[160], where[320] = "";
   fold_golden_of(subject, of);
@@ -151,7 +151,7 @@ static void check(struct fold_golden_run *run, const struct fold_judgement *j, c
   if (kept == NULL) {
     run->unkept++;
   } else if (kept->input != j->input_hash) {
-    if (fold_case_index_find(&run->index, j->c->name)) return; /* fold_golden_check tells it, once */
+    if (fold_case_index_find(&run->index, j->c->name)) return; /* fold_golden_check reports it, once */
     printf("OTHER INPUT: %s: hash 0x%016llx, and 0x%016llx in %s:%zu\n", j->c->name, (unsigned long long)j->input_hash,
            (unsigned long long)kept->input, sheet->path, kept->number);
     run->other_input++;
@@ -191,7 +191,8 @@ fold_status fold_golden_take(struct fold_golden_run *run, const struct fold_judg
     status = fold_golden_bless(run, j, &now);
   else
     check(run, j, &now);
-  if (!fold_case_index_find(&run->index, j->c->name)) fold_remade_free(&run->remade); /* the case is not ours */
+  if (!fold_case_index_find(&run->index, j->c->name))
+    fold_remade_free(&run->remade); /* the case is not from our index */
   free(now.results);
   return status;
 }

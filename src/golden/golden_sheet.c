@@ -8,7 +8,7 @@
 
 static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for the goldens"); }
 
-/* Where the name stands, or would. */
+/* The place of that name in the sheet, or the place where it would be inserted. */
 static size_t place_of(const struct fold_golden_sheet *s, const char *name) {
   size_t from = 0, to = s->n;
   while (from < to) {
@@ -84,7 +84,8 @@ struct fold_golden_sheet *fold_golden_sheet_of(const struct fold_goldens *g, con
   return NULL;
 }
 
-/* "order-host-numpy.golden": what a file may be called anywhere; `turn` tells two apart that differ in what a name can't have. */
+/* "order-host-numpy.golden": a name that is allowed on any system. `turn` distinguishes two sheets whose names differ
+ * only in characters that are not. */
 static char *path_of(const char *folder, const char *of, const char *where, size_t turn) {
   char *path = NULL, more[24] = "";
   if (turn) snprintf(more, sizeof more, "-%zu", turn + 1);

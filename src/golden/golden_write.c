@@ -1,4 +1,4 @@
-/* golden_write.c: sheets to text, each put into its place whole. */
+/* golden_write.c: writes sheets as text, and puts each file into place as a whole. */
 #include <errno.h>
 #include <stdarg.h>
 #include <string.h>
@@ -29,7 +29,7 @@ void fold_golden_end_text(size_t lines, uint64_t hash, char text[FOLD_GOLDEN_LON
 
 struct fold_golden_writing {
   FILE *file;
-  uint64_t hash; /* each line is hashed with that of the lines before it */
+  uint64_t hash; /* of all lines so far */
   bool failed;
 };
 

@@ -13,7 +13,7 @@ void fold_sheet_open(struct fold_sheet *sheet, const char *name, const char *tit
 }
 
 void fold_sheet_columns(struct fold_sheet *sheet, const char *columns) {
-  static const char signs[] = " $#="; /* in the sequence of the kinds */
+  static const char signs[] = " $#="; /* in the sequence of enum fold_column */
   for (const char *end = ""; columns; columns = *end ? end + 1 : NULL) {
     const bool shared = *columns == '^';
     columns += shared;

@@ -12,42 +12,44 @@
 
 enum fold_column_kind {
   FOLD_COLUMN_TEXT,
-  FOLD_COLUMN_CODE,   /* a command: of a list, on a line of its own */
+  FOLD_COLUMN_CODE,   /* a command; in a list it has a line of its own */
   FOLD_COLUMN_COUNT,  /* a whole number */
-  FOLD_COLUMN_NUMBER, /* three digits */
+  FOLD_COLUMN_NUMBER, /* shown with three digits */
 };
 
 enum { FOLD_SHEET_COLUMNS = 72, FOLD_SHEET_TITLE = 800 };
 
 struct fold_cell {
-  const char *text;  /* NULL: a number. Its lines stay lines in HTML */
-  double number;     /* NaN: not known */
-  const char *class; /* of HTML, a constant; of a row's first cell, the row's; "bad": in doubt, or wrong; NULL */
-  char link[48];     /* of HTML: where it leads; of a row's first cell, the row's name */
+  const char *text; /* NULL: the cell is a number. In HTML its line breaks are kept */
+  double number;    /* NaN: not known */
+  const char
+      *class;    /* for HTML, a constant; in a row's first cell, the row's class; "bad": in doubt, or wrong; or NULL */
+  char link[48]; /* for HTML: the target of a link; in the first cell of a row, the row's anchor */
 };
 
 struct fold_sheet {
-  const char *name;             /* of its rows in CSV */
+  const char *name;             /* its rows begin with this name in CSV */
   const char *class;            /* of the table in HTML; NULL: none */
-  char title[FOLD_SHEET_TITLE]; /* for people */
-  bool titled;                  /* one of several of that name: CSV has the title beside it */
+  char title[FOLD_SHEET_TITLE]; /* the heading that people read */
+  bool titled;                  /* several sheets have this name, so that CSV adds the title */
   bool list; /* rows are long and are written as entries: the first three columns, then the others with their names */
   struct fold_column {
     char name[64];
     enum fold_column_kind kind;
-    bool shared; /* a terminal gets the value that all rows have once, above the table */
+    bool shared; /* on a terminal, a value that all rows share is written once, above the table */
   } columns[FOLD_SHEET_COLUMNS];
-  struct fold_cell *cells; /* texts are the sheet's own */
+  struct fold_cell *cells; /* the sheet owns the texts */
   size_t n_columns, n, room;
   bool failed;
 };
 
-/* Columns are "Name;Name" of texts; '#' before a name: of counts, '=': of numbers, '$': of commands. '^' before that: shared. */
+/* Columns are "Name;Name", of texts. A character before a name gives another kind: '#' counts, '=' numbers, '$'
+ * commands. '^' before that: shared. */
 void fold_sheet_open(struct fold_sheet *sheet, const char *name, const char *title, const char *columns);
-/* More of them, before any row. Those past FOLD_SHEET_COLUMNS are an error of the view's. */
+/* Adds columns; must come before the first row. Columns beyond FOLD_SHEET_COLUMNS are an error in the view. */
 void fold_sheet_columns(struct fold_sheet *sheet, const char *columns);
 
-/* A row: FOLD_ROW(sheet, T(text), N(number)); or its cells, some at a time. */
+/* Adds a row: FOLD_ROW(sheet, T(text), N(number)); or its cells, some at a time. */
 #define T(of) \
   { .text = (of) }
 #define N(of) \
@@ -56,12 +58,12 @@ void fold_sheet_columns(struct fold_sheet *sheet, const char *columns);
   fold_sheet_add((sheet), (const struct fold_cell[]){__VA_ARGS__}, \
                  sizeof((const struct fold_cell[]){__VA_ARGS__}) / sizeof(struct fold_cell))
 void fold_sheet_add(struct fold_sheet *sheet, const struct fold_cell *cells, size_t n);
-/* Gives the row of the last cell that class. */
+/* Sets the class of the row to which the last cell belongs. */
 void fold_sheet_mark(struct fold_sheet *sheet, const char *class);
-/* The row's first cell. */
+/* The first cell of a row. */
 struct fold_cell *fold_sheet_row(const struct fold_sheet *sheet, size_t row);
 size_t fold_sheet_rows(const struct fold_sheet *sheet);
-/* Puts the rows that have the largest numbers in that column first. */
+/* Sorts the rows by that column, largest number first. */
 void fold_sheet_sort(struct fold_sheet *sheet, size_t column);
 
 enum fold_report_format {
@@ -72,8 +74,9 @@ enum fold_report_format {
   FOLD_REPORT_CSV,
   FOLD_REPORT_FORMATS
 };
-/* Writes at most `most` rows, and how many more there are; a sheet without rows writes nothing. CSV: all of them, numbers in full. JUnit:
- * all of them, of a sheet of cases (sheet_junit.c). NO_MEMORY if the sheet is incomplete. The sheet is freed. */
+/* Writes at most `most` rows, and how many more there are; nothing if the sheet has no rows. CSV has all rows, with
+ * numbers in full. JUnit has all rows of a sheet of cases (sheet_junit.c). NO_MEMORY if the sheet is incomplete. Frees
+ * the sheet. */
 fold_status fold_sheet_put(struct fold_sheet *sheet, enum fold_report_format format, size_t most, FILE *out);
 
 #endif

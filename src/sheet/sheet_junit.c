@@ -1,8 +1,8 @@
 /* sheet_junit.c: a sheet of test cases as JUnit's XML.
  *
- * Its columns: the suite, whose rows follow one another; two parts of the case's name; what became of it, a tag of JUnit's ("failure",
- * "error", "skipped", "system-out"), or "" where it passed; the tag's message. Texts behind these are lines of the tag's text, with their
- * columns' names. Counts are summed: a suite has them as properties, unless all are 0.
+ * The columns are: the suite (rows of one suite follow one another); two parts of the case's name; the outcome as a tag of JUnit's
+ * ("failure", "error", "skipped", "system-out"), or "" if it passed; the tag's message. Further text columns are lines of the tag's text,
+ * each with the name of its column. Counts are summed for a suite and become its properties, unless all are 0.
  */
 #include <string.h>
 

@@ -15,8 +15,8 @@ static bool means_html(const unsigned char *text, const unsigned char *c) {
   return strchr("&<>\"'", *c) != NULL;
 }
 
-/* Markdown's, in a table's cell too; an underscore within a word means nothing, and stays for people who read the source. GitHub
- * would make links of "://" and "@". */
+/* Whether Markdown gives this character a meaning, also in a table's cell. An underscore within a word has none and
+ * stays, for people who read the source. GitHub would make links of "://" and "@". */
 static bool means_markdown(const unsigned char *text, const unsigned char *c) {
   if (*c == '_') return c == text || !isalnum(c[-1]) || !isalnum(c[1]);
   if (*c == ':') return c[1] == '/';
@@ -62,7 +62,7 @@ const char *fold_text_number(double value, char text[16]) {
   } else if (value == 0 || isinf(value) || (size >= 0.001 && size < 999.5)) {
     snprintf(text, 16, "%.3g", value);
   } else {
-    /* "1.20e9": without the sign and zeros that printf puts in front of an exponent */
+    /* "1.20e9": without the sign and zeros that printf writes before an exponent */
     char plain[24];
     snprintf(plain, sizeof plain, "%.2e", value);
     snprintf(text, 16, "%.*se%d", (int)strcspn(plain, "e"), plain, atoi(strchr(plain, 'e') + 1));

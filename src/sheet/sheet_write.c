@@ -19,12 +19,12 @@ static const char *say(const struct fold_sheet *sheet, size_t row, size_t column
                                                           : fold_text_number(cell->number, text);
 }
 
-/* Quotes around an attribute's value, where there is one. */
+/* Writes an attribute with its value in quotes, if there is a value. */
 static void put_attribute(FILE *out, const char *name, const char *value, const char *more) {
   if (*value || *more) fprintf(out, " %s=\"%s%s%s\"", name, value, *value && *more ? " " : "", more);
 }
 
-/* The lines of a cell's text, with something between them. */
+/* Writes the lines of a cell's text, with something between them. */
 static void put_lines(FILE *out, const char *text, void (*put)(FILE *out, const char *text), const char *between) {
   for (const char *end; *text; text = end) {
     end = text + strcspn(text, "\n");
@@ -35,7 +35,7 @@ static void put_lines(FILE *out, const char *text, void (*put)(FILE *out, const 
   }
 }
 
-/* How a format escapes text, and what it puts around a title and the parts of an entry. */
+/* How a format escapes text, and what it writes around a title and the parts of an entry. */
 struct manner {
   void (*put)(FILE *out, const char *text);
   const char *title, *title_end, *item, *item_end, *bold, *bold_end, *code, *code_end;
@@ -86,7 +86,7 @@ static bool is_one_value(const struct fold_sheet *sheet, size_t column) {
   return true;
 }
 
-/* Columns without a single value are left out. */
+/* Finds the columns that are shown: those that have a value in some row. */
 static size_t find_shown(const struct fold_sheet *sheet, size_t shown[FOLD_SHEET_COLUMNS]) {
   size_t n = 0;
   char text[32];
@@ -160,7 +160,7 @@ static void put_markdown(const struct fold_sheet *sheet, size_t rows, FILE *out)
   fputc('\n', out);
 }
 
-/* Takes the shared columns out of those that are shown, and says their values in a line. */
+/* Removes the shared columns from those that are shown, and writes their values in a line. */
 static size_t put_shared(const struct fold_sheet *sheet, size_t *shown, size_t n, FILE *out) {
   const char *between = "  ";
   char text[32];
@@ -205,7 +205,7 @@ static void put_text(const struct fold_sheet *sheet, size_t rows, FILE *out) {
   }
 }
 
-/* RFC 4180's quotes. */
+/* Quotes a field of CSV (RFC 4180). */
 static void put_quotes(FILE *out, const char *text) {
   for (; *text; text++) {
     if (*text == '"') fputc('"', out);

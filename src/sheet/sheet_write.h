@@ -1,4 +1,4 @@
-/* sheet_write.h: a format of its own file. Private to sheet_*.c. */
+/* sheet_write.h: the formats that have a file of their own. Private to sheet_*.c. */
 #ifndef FOLD_SHEET_WRITE_H
 #define FOLD_SHEET_WRITE_H
 
