@@ -24,7 +24,7 @@ enum fold_method {
   FOLD_NEUMAIER, /* sequential with Neumaier's */
   FOLD_EXACT,    /* correctly rounded */
 };
-/* By method, and NULL at the end. */
+/* The methods' names, with NULL behind the last. */
 extern const char *const fold_method_names[];
 /* -1 for an unknown name. */
 int fold_method_parse(const char *text);
@@ -32,10 +32,10 @@ int fold_method_parse(const char *text);
 /* How a result is made of terms of one dtype. */
 struct fold_arithmetic {
   enum fold_method method;
-  enum fold_dtype accumulator; /* each join is rounded to it; it holds the terms */
-  enum fold_dtype result;      /* what comes out at the end is rounded to it, once */
+  enum fold_dtype accumulator; /* each join is rounded to it; it can hold the terms exactly */
+  enum fold_dtype result;      /* the final value is rounded to it, once */
 };
-/* The default of dtype.def: accumulated in the terms' accumulator, rounded to the terms' dtype. */
+/* The default: accumulated in the accumulator that dtype.def gives for the terms, and rounded to the terms' dtype. */
 static inline struct fold_arithmetic fold_arithmetic_of(enum fold_method method, enum fold_dtype terms) {
   return (struct fold_arithmetic){method, fold_accumulator_of(terms), terms};
 }

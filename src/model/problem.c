@@ -1,4 +1,4 @@
-/* problem.c: the problems of problem.def, and where the elements of their inputs lie. */
+/* problem.c: the table of problem.def, and where the elements of inputs lie. */
 #include "problem.h"
 
 #include <stdio.h>

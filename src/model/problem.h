@@ -1,9 +1,10 @@
-/* problem.h: which terms each result folds: a row of a table for each problem (problem.def).
+/* problem.h: which terms each result folds. Each problem is a row of a table (problem.def).
  *
- * A result is a fold of terms: an operation (fold_op) joins them, in some order. A problem says what the inputs are, how many
- * results they give, and which terms belong to each. A term is an element, or the product of one element of each input, or the square of an
- * input's, exact before it is joined. Oracles, orders and bounds take terms (struct fold_terms); rigs, fixtures and judges ask the
- * problem for them. The shape is rows x cols: so many results of so many terms.
+ * A result is a fold of terms: an operation (fold_op) joins them, in some order. A problem says what the inputs are,
+ * how many results they give, and which terms belong to each. A term is an element, or the product of one element of
+ * each input, or the square of an input's, exact before it is joined. Oracles, orders and bounds take terms (struct
+ * fold_terms); rigs, fixtures and judges ask the problem for them. The shape is rows x cols: `rows` results of `cols`
+ * terms each.
  */
 #ifndef FOLD_PROBLEM_H
 #define FOLD_PROBLEM_H
@@ -34,22 +35,23 @@ struct fold_problem {
   enum fold_problem_id id;
   const char *name; /* "sum", "dot": as fixtures, options and records say it */
   enum fold_op op;
-  unsigned inputs, factors; /* of a term; where there are more factors than inputs, the last input has the rest */
+  unsigned inputs, factors; /* of a term; where these are more, the last input has the rest */
   size_t (*elements)(const struct fold_shape *shape, unsigned input);
-  /* Where in that input the part of the shape begins that starts at term `col` of result `row`: a part of rows and columns of a
-   * case is a case of its own, at these places. */
+  /* The element of that input that belongs to term `col` of result `row`. So a block of a case's rows and columns is a
+   * case of its own, which begins at these places. */
   size_t (*place)(const struct fold_shape *shape, unsigned input, size_t row, size_t col);
 };
 
 const struct fold_problem *fold_problem(enum fold_problem_id id);
-/* What a call folds. */
+/* The problem of a call. */
 const struct fold_problem *fold_call_problem(const struct fold_call *call);
-/* NULL where none is called so. */
+/* NULL where no problem has that name. */
 const struct fold_problem *fold_problem_find(const char *name);
 /* "sum, prod, max, min or dot" */
 const char *fold_problem_names(char text[120]);
 
-/* How many of `given` rows (or values: `what`) are each input's, which follow one another; BAD_INPUT where they can't be shared out. */
+/* How many of the `given` rows (or values: `what`) each input gets, where the inputs follow one another. BAD_INPUT if
+ * they can't be divided equally. */
 fold_status fold_problem_share(const struct fold_problem *problem, size_t given, const char *what, size_t *each);
 
 /* The terms of result `row`, of inputs as they lie in host memory. */

@@ -24,19 +24,19 @@ typedef fold_status fold_run(const struct fold_subject *subject, const struct fo
 /* How many bytes of call->scratch a run of this call needs; 0 for none. */
 typedef size_t fold_scratch(const struct fold_subject *subject, const struct fold_call *call);
 
-/* At multiples of how many columns a collective's input may be cut; at least 1. */
+/* A collective's input may be cut at multiples of this many columns; at least 1. */
 typedef size_t fold_grain(size_t cols);
-/* The largest number of joins that a term passes through, for `cols` columns over so many ranks. */
+/* The largest number of joins that a term passes through, for `cols` columns over `ranks` ranks. */
 typedef uint64_t fold_height_over(size_t cols, unsigned ranks);
 
-/* An accumulator's or a result's dtype, by that of the terms. */
+/* How an accumulator's or a result's dtype depends on that of the terms. */
 enum fold_rule {
   FOLD_USUAL,          /* an accumulator: the one in dtype.def; a result: the terms' own dtype */
   FOLD_OF_TERMS,       /* an accumulator: the terms' own dtype */
   FOLD_OF_ACCUMULATOR, /* a result: its accumulator's */
   FOLD_RULES
 };
-/* That one, whatever the terms are. */
+/* That dtype, whatever the terms are. */
 #define FOLD_ALWAYS(dtype) (FOLD_RULES + (dtype))
 
 struct fold_subject {
@@ -44,62 +44,63 @@ struct fold_subject {
   enum fold_engine engine;
   const char *about;    /* one line */
   unsigned dtypes, ops; /* masks: 1u << fold_dtype, 1u << fold_problem_id */
-  const char *order;    /* the declared order's name (order.h), NULL where there is none */
+  const char *order;    /* the declared order's name (order.h); NULL where there is none */
   enum fold_method method;
   unsigned accumulator, result; /* enum fold_rule, or FOLD_ALWAYS(dtype) */
   uint64_t claims;              /* for sums and products: mask of FOLD_CLAIM(...) */
-  const char *twin;             /* S of same_bits_as: "NAME" on the same engine, or "ENGINE:NAME" */
-  unsigned width;               /* for the run function: threads a row, or what it makes of it */
+  const char *twin;             /* the subject of same_bits_as: "NAME" on the same engine, or "ENGINE:NAME" */
+  unsigned width;               /* for the run function: threads a row, or another parameter of its own */
   fold_run *run;
   fold_scratch *scratch; /* NULL: none */
-  /* Collectives: the columns are cut over the ranks at multiples of grain(cols) (fold_comm_cut); NULL: anywhere. An
-   * all-reduce of vectors takes one column a rank and no other shape. */
+  /* For collectives: the columns are divided over the ranks at multiples of grain(cols) (fold_comm_cut); NULL:
+   * anywhere. An all-reduce of vectors (`vector`) takes one column a rank and no other shape. */
   fold_grain *grain;
-  /* Of a collective that declares no order but knows its shape; NULL: its order's, or cols - 1, which is no order's less. */
+  /* For a collective that declares no order but knows its tree's height. NULL: the height is its order's; without an
+   * order it is cols - 1, which no order exceeds. */
   fold_height_over *height;
   bool vector;
   bool strides; /* it takes inputs that are not contiguous (struct fold_call) */
-  bool any_gpu; /* its documentation promises the same bits on every GPU (gpu_to_gpu); a declared order implies it */
-  const struct fold_guest_row *guest; /* of a subject that a user brought (guest.h); NULL */
-  const char *const *unseen;          /* and by claim, why nothing could refute it there; NULL: all can be judged */
-  bool peer;                          /* another library's: its known defects are counted separately (fold_fact) */
+  bool any_gpu; /* its documentation promises the same bits on every GPU (gpu_to_gpu); a declared order implies that */
+  const struct fold_guest_row *guest; /* for a subject that a user brought (guest.h); else NULL */
+  const char *const *unseen;          /* by claim: why nothing could refute it there; NULL: all can be judged */
+  bool peer; /* it is another library's: its known defects are counted separately (fold_fact) */
 };
 
-/* Of terms of that dtype. */
+/* For terms of that dtype. */
 enum fold_dtype fold_subject_accumulator(const struct fold_subject *subject, enum fold_dtype terms);
 enum fold_dtype fold_subject_result(const struct fold_subject *subject, enum fold_dtype terms);
 struct fold_arithmetic fold_subject_arithmetic(const struct fold_subject *subject, enum fold_dtype terms);
 
-/* How a result is wrong, and on what terms alone. */
+/* Ways in which a result is wrong, and the only terms for which it may be. */
 enum fold_lapse {
-  /* Of a max or min: */
-  FOLD_LOSES_NAN = 1,  /* a term is NaN: the result is another of the row's terms */
-  FOLD_LOSES_SIGN = 2, /* the exact result is a zero, there are zeros of both signs: it is the wrong one */
+  /* Of max and min: */
+  FOLD_LOSES_NAN = 1,  /* a term is NaN, and the result is another of the row's terms */
+  FOLD_LOSES_SIGN = 2, /* the exact result is a zero, there are zeros of both signs, and the result is the wrong one */
   /* Of a sum: */
-  FOLD_LOSES_INFINITY = 4,   /* the exact result is infinite, as a term is: it is NaN */
-  FOLD_LOSES_SUBNORMALS = 8, /* f32: the exact result rounds to a subnormal number, and the result is zero */
-  /* Of a sum by CUB's binned accumulator, whose bins are not laid before the first terms fall into the last ones: */
-  FOLD_LEAST_BINS = 16, /* a term is below 2^-106 (f64: 2^-936): the error is below 2^-64 (2^-838) */
-  FOLD_WRONG_BINS = 64, /* f64, of n terms one is subnormal, and not zero: the error is below n 2^-94 */
+  FOLD_LOSES_INFINITY = 4,   /* the exact result and a term are infinite, and the result is NaN */
+  FOLD_LOSES_SUBNORMALS = 8, /* f32: the exact result rounds to a subnormal number, but the result is zero */
+  /* Of a sum by CUB's binned accumulator, whose bins are not set up before the first terms fall into the last ones: */
+  FOLD_LEAST_BINS = 16, /* a term is below 2^-106 (f64: 2^-936), and the error is below 2^-64 (2^-838) */
+  FOLD_WRONG_BINS = 64, /* f64: one of n terms is subnormal and not zero, and the error is below n 2^-94 */
   /* The same accumulator scales sums of large f64 down where it should scale them up again: */
-  FOLD_TOP_BINS = 32, /* f64, a term is 2^864 or above: the result is smaller than the exact one */
+  FOLD_TOP_BINS = 32, /* f64: a term is 2^864 or above, and the result is smaller than the exact one */
 };
 
-/* What is known of a peer: a refutation that was seen, and in which versions. It is known of those claims, those
- * operations and those lapses; every row that is wrong (by `bounded`: out of its bound; else not exact) must be one of them. */
+/* A known defect of a peer: a refutation that was seen, and in which versions. It covers only these claims, operations
+ * and lapses. Every wrong row (for `bounded`: above its bound; else: not exact) must be one of these lapses. */
 struct fold_fact {
   const char *subject;
   uint64_t claims;      /* of bounded, correctly_rounded and permutation_invariant: known.c looks at no other's runs */
   unsigned ops, lapses; /* masks: 1u << FOLD_MAX ...; enum fold_lapse */
-  /* In which versions, as fold_peer_version tells them: in the first and the last of a series, whose versions between
-   * them are taken to have it too. */
+  /* The versions that have it, as given by fold_peer_version. Each entry is the first and the last one of a series in
+   * which it was seen; the versions between these are taken to have it too. */
   struct fold_versions {
     const char *first, *last;
   } seen[3];
   const char *what;
 };
 const struct fold_fact *fold_facts(size_t *n);
-/* The library behind a peer: CCCL as it was built in ("CCCL 3.0.1"), NCCL and MPI as they were loaded; "" for a subject that is no
+/* The library behind a peer: CCCL as compiled in ("CCCL 3.0.1"), NCCL and MPI as loaded; "" for a subject that is no
  * peer. */
 void fold_peer_version(const struct fold_subject *subject, char text[64]);
 

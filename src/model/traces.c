@@ -1,4 +1,4 @@
-/* traces.c: names of what a run did. */
+/* traces.c: the names in traces, and their descriptions. */
 #include "traces.h"
 
 #include <stdio.h>

@@ -4,10 +4,10 @@
 
 #include "fold.h"
 
-/* Of which memory a trace is. */
+/* The memory that a trace is about. */
 enum fold_argument { FOLD_OUTPUT, FOLD_INPUT, FOLD_SCRATCH, FOLD_OTHER_INPUT, FOLD_ARGUMENTS };
 const char *fold_argument_name(enum fold_argument argument);
-int fold_argument_parse(const char *name); /* -1: none is called so */
+int fold_argument_parse(const char *name); /* -1 for an unknown name */
 /* How it was touched. */
 enum fold_access { FOLD_WRITTEN, FOLD_READ, FOLD_TOUCHED /* the machine does not say which */, FOLD_ACCESSES };
 const char *fold_access_name(enum fold_access access); /* "overwritten", "read", "touched" */
@@ -19,15 +19,15 @@ struct fold_traces {
   bool out_of_bounds; /* a guard, or a page without access, around an argument was touched */
   enum fold_argument bounds_of;
   enum fold_access bounds_by;
-  ptrdiff_t bounds_at; /* in bytes from the argument's start, for the first place that was seen */
+  ptrdiff_t bounds_at; /* the first such place, in bytes from the argument's start */
   bool wrote_input;    /* even if it put back what was there */
-  ptrdiff_t input_at;  /* where, in bytes; -1: only the input's hash tells */
-  bool found_changed;  /* of ranks: an earlier run had changed a rank's part of the input */
-  char left[80];       /* the state of its thread, of OpenMP or of its scratch that it left changed; "": none */
-  unsigned ranks;      /* of a collective: how many ran */
-  bool ranks_differ;   /* rank 0's results are not those of another rank */
-  unsigned rank;       /* the rank, also of out_of_bounds, unwritten and the others, if it was not rank 0 */
-  size_t differ_at;    /* the result, and what each of the two made of it */
+  ptrdiff_t input_at;  /* where, in bytes; -1: not known, only the input's hash has changed */
+  bool found_changed;  /* over ranks: an earlier run had changed a rank's part of the input */
+  char left[80];  /* the state that it left changed (of its thread, its process, OpenMP, its scratch, ...); "": none */
+  unsigned ranks; /* of a collective: how many ran */
+  bool ranks_differ; /* rank 0's results are not those of another rank */
+  unsigned rank;     /* which rank; also for out_of_bounds, unwritten and the others, if it was not rank 0 */
+  size_t differ_at;  /* the first result that differs, and its bits on the two ranks */
   uint64_t bits, other_bits;
 };
 
