@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* What is taken for granted of a row of dtype.def. */
+/* What the code assumes of each row of dtype.def. */
 enum {
 #define FOLD_DTYPE(TAG, name, element, WIDE, bits, precision, ...) PRECISION_##TAG = precision,
 #include "dtype.def"
@@ -29,7 +29,7 @@ static uint64_t at_place(enum fold_dtype dtype, int64_t place) {
   return place < 0 ? (uint64_t)-place | fold_format_of(dtype).sign : (uint64_t)place;
 }
 
-/* One place up or down; what is not a number, or has no number or infinity there, stays. */
+/* One place up or down. NaN stays, and so does a value that has neither number nor infinity there. */
 static uint64_t step(enum fold_dtype dtype, uint64_t bits, int by) {
   if (fold_bits_class(dtype, bits) == FOLD_NAN) return bits;
   uint64_t next = at_place(dtype, place_of(dtype, bits) + by);
@@ -55,7 +55,7 @@ double fold_ulp(enum fold_dtype dtype, double value) {
   return ldexp(1.0, exponent - f.precision + 1);
 }
 
-/* As many as tell each number of the accumulator from its neighbours: 9 of f32, 17 of f64. */
+/* Enough digits to tell each number of the accumulator from its neighbours: 9 for f32, 17 for f64. */
 int fold_bits_digits(enum fold_dtype dtype) {
   return fold_format_of(fold_accumulator_of(dtype)).precision * 30103 / 100000 + 2;
 }

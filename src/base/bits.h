@@ -163,8 +163,9 @@ static inline FOLD_HD uint64_t fold_bits_from_double(enum fold_dtype dtype, doub
   return 0;
 }
 
-/* Whether a sum or a product of two numbers of dtype, made in double and then rounded to dtype, is as if rounded once (Figueroa, When is
- * double rounding innocuous?, 1995). bits.c holds that it is so of every dtype but doubles. */
+/* Whether the sum or product of two numbers of dtype, computed in double and then rounded to dtype, is the same as if
+ * rounded once (Figueroa, When is double rounding innocuous?, 1995). bits.c checks that this is so for every dtype but
+ * doubles. */
 static inline FOLD_HD bool fold_rounds_by_double(enum fold_dtype dtype) {
   return 2 * fold_format_of(dtype).precision + 2 <= 53;
 }
@@ -209,8 +210,8 @@ static inline FOLD_HD bool fold_bits_same(enum fold_dtype dtype, uint64_t a, uin
   return a == b || (fold_bits_class(dtype, a) == FOLD_NAN && fold_bits_class(dtype, b) == FOLD_NAN);
 }
 
-/* The two neighbouring patterns: towards +infinity and -infinity; infinities and NaN stay, and
- * numbers that have no neighbour there. -0 and +0 are one place. */
+/* The two neighbouring patterns: towards +infinity and towards -infinity. Infinities and NaN stay as they are, and so
+ * do numbers that have no neighbour on that side. -0 and +0 count as one place. */
 uint64_t fold_bits_up(enum fold_dtype dtype, uint64_t bits);
 uint64_t fold_bits_down(enum fold_dtype dtype, uint64_t bits);
 
@@ -220,7 +221,7 @@ uint64_t fold_bits_distance(enum fold_dtype dtype, uint64_t a, uint64_t b);
 /* The unit in the last place of the value: the spacing of patterns at |value|, at least the smallest subnormal. */
 double fold_ulp(enum fold_dtype dtype, double value);
 
-/* So many decimal digits as tell the numbers of dtype's accumulator apart, and so its own. */
+/* How many decimal digits tell the numbers of dtype's accumulator apart, and so dtype's own. */
 int fold_bits_digits(enum fold_dtype dtype);
 
 /* "0x3f800000 (0x1p+0, 1)": the pattern at the format's width, the value in hex and in decimal. */

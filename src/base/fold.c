@@ -37,7 +37,7 @@ fold_status fold_error(enum fold_code code, const char *format, ...) {
   va_start(args, format);
   vsnprintf(status.text, sizeof status.text, format, args);
   va_end(args);
-  fold_text_one_line(status.text); /* a name may hold anything */
+  fold_text_one_line(status.text); /* the text may contain a name with any bytes */
   return status;
 }
 

@@ -27,7 +27,7 @@ enum fold_dtype {
   FOLD_DTYPES
 };
 
-/* A mask of those that have kernels on every engine; the others are the host's alone. */
+/* A mask of the dtypes that have kernels on every engine; the others have them only on the host. */
 #define FOLD_KERNELS_EVERYWHERE(TAG) | 1u << FOLD_##TAG
 #define FOLD_KERNELS_HOST(TAG)
 enum {
@@ -48,7 +48,7 @@ enum fold_engine {
   FOLD_ENGINES
 };
 enum fold_launches { FOLD_LAUNCH_THREADS, FOLD_LAUNCH_GRIDS, FOLD_LAUNCH_RANKS, FOLD_LAUNCHES };
-/* A row of that table. */
+/* A row of engine.def. */
 struct fold_engine_row {
   const char *name, *title;
   enum fold_engine memory;
@@ -108,7 +108,7 @@ const char *fold_dtype_descr(enum fold_dtype dtype); /* NumPy's: "<f4" */
 int fold_op_parse(const char *name);
 int fold_engine_parse(const char *name);
 
-/* For switches over every dtype, made from the table. */
+/* A case of a switch over every dtype, made from the table. */
 // clang-format off
 #define FOLD_CASE(TAG, value) case FOLD_##TAG: return value;
 // clang-format on
@@ -152,21 +152,21 @@ struct fold_launch {
 struct fold_call {
   enum fold_dtype dtype;
   enum fold_op op;
-  const struct fold_problem *problem; /* whose terms they are (fold_call_problem); NULL: each row's elements */
+  const struct fold_problem *problem; /* which terms each result folds (fold_call_problem); NULL: each row's elements */
   size_t rows, cols;
   const void *in;
   const void
-      *other; /* the second factors of terms that have two: as many, of another input or of `in` itself; else NULL */
+      *other; /* the second factors of terms that have two: as many, from another input or `in` itself; else NULL */
   void *out;
   struct fold_launch launch;
   void *stream;  /* cuda: a cudaStream_t; NULL is the default stream */
   void *scratch; /* as many bytes as the subject's `scratch` asks for, 256-byte aligned, engine's memory */
-  /* The call of a collective is one rank's part: `in` holds columns [first_col, first_col + cols) of all_cols, as rows x cols,
-   * contiguous; every rank gets all `rows` results. comm is NULL for everybody else. */
+  /* The call of a collective is one rank's part: `in` holds columns [first_col, first_col + cols) of all_cols, as rows
+   * x cols, contiguous; every rank gets all `rows` results. comm is NULL for all other calls. */
   struct fold_comm *comm;
   size_t first_col, all_cols;
-  /* Element (r, c) of an input lies at r * row_stride + c * col_stride; 0: rows x cols, contiguous, which is all that a subject gets
-   * that takes no strides. */
+  /* Element (r, c) of an input lies at r * row_stride + c * col_stride; 0: rows x cols, contiguous. A subject that
+   * takes no strides gets only contiguous inputs. */
   size_t row_stride, col_stride;
 };
 

@@ -1,4 +1,4 @@
-/* hash.h: XXH3 by the widest vectors that this processor has, where the library was built with a choice of them. Inputs are
+/* hash.h: XXH3 with the widest vectors of this processor, if the library was built with a choice of them. Inputs are
  * hashed after each run, which takes a large part of the time of judging long ones. */
 #ifndef FOLD_HASH_H
 #define FOLD_HASH_H

@@ -1,4 +1,5 @@
-/* line.h: reads text files line by line, with a limit on a line's length: /dev/zero never ends a line; and finds lines of Windows. */
+/* line.h: reads text files line by line, with a limit on a line's length (/dev/zero never ends one), and finds lines
+ * that Windows has changed. */
 #ifndef FOLD_LINE_H
 #define FOLD_LINE_H
 
@@ -9,8 +10,9 @@
 
 /* As getline, but -1 with errno EOVERFLOW once a line is longer than `most` bytes. */
 ssize_t fold_line_read(char **text, size_t *room, size_t most, FILE *file);
-/* FOLD_BAD_INPUT for a line that an editor or a copy made one of Windows: it ends in CR LF, or begins with a byte order mark. For files that
- * are hashed as foldproof wrote them: nobody falsified anything there, and nothing is judged of it. */
+/* FOLD_BAD_INPUT for a line that an editor or a copy under Windows has changed: it ends in CR LF, or begins with a byte
+ * order mark. For files whose hash is checked: this gives the harmless reason, before the hash would call the file
+ * changed. */
 fold_status fold_line_check(const char *text, size_t n);
 
 #endif

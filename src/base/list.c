@@ -22,7 +22,7 @@ void *fold_list_grow(void *array, size_t *n, size_t *room, size_t size) {
 }
 
 void fold_list_reverse(void *items, size_t n, size_t size) {
-  if (n == 0) return; /* nor need there be memory */
+  if (n == 0) return; /* `items` may be NULL then */
   for (char *first = items, *last = first + n * size; n > 1; n -= 2, first += size) {
     last -= size;
     for (size_t i = 0; i < size; i++) {

@@ -1,14 +1,15 @@
-/* list.h: arrays that grow, are reversed, or rise. */
+/* list.h: arrays that grow; arrays reversed or sorted. */
 #ifndef FOLD_LIST_H
 #define FOLD_LIST_H
 
 #include <stddef.h>
 
-/* One more of the `n` elements of `size` bytes that the pointer at `array` leads to: zeroed; NULL: memory is short. */
+/* Appends a zeroed element to an array of *n elements of `size` bytes, and returns it; NULL: memory is short. `array`
+ * is the address of the pointer to the array. */
 void *fold_list_grow(void *array, size_t *n, size_t *room, size_t size);
-/* The last of n items first. */
+/* Reverses n items. */
 void fold_list_reverse(void *items, size_t n, size_t size);
-/* Numbers in rising order; NaN is nowhere in particular. */
+/* Sorts numbers in rising order; a NaN may end up anywhere. */
 void fold_list_rise(double *numbers, size_t n);
 
 #endif

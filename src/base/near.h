@@ -11,11 +11,11 @@ struct fold_near {
 };
 
 void fold_near_open(struct fold_near *near, const char *word);
-/* A known word; it is also tried without what precedes its last '/'. */
+/* Tries a known word, also without what precedes its last '/'. */
 void fold_near_try(struct fold_near *near, const char *candidate);
 /* ": did you mean 'rows/par_256'?"; "" where nothing is near. */
 const char *fold_near_text(const struct fold_near *near, char text[160]);
-/* All at once; `names` ends in NULL. */
+/* All of the above for a list of names, which ends in NULL. */
 const char *fold_near_of(const char *word, const char *const names[], char text[160]);
 
 #endif

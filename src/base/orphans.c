@@ -1,4 +1,4 @@
-/* orphans.c: by Linux's child subreaper and /proc. */
+/* orphans.c: see orphans.h. Uses Linux's child subreaper and /proc. */
 #include "orphans.h"
 
 #include <signal.h>
@@ -29,7 +29,7 @@ static bool was_there(const struct fold_orphans *orphans, pid_t child) {
   return false;
 }
 
-/* How many there are still; each gets the signal, 0 for none. */
+/* Sends each orphan the signal (0: none); returns how many there still are. */
 static int reap(const struct fold_orphans *orphans, int number) {
   pid_t children[FOLD_ORPHANS_MOST];
   int left = 0, n = read_children(children);

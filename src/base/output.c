@@ -15,7 +15,8 @@
 #include "list.h"
 #include "path.h"
 
-/* The temporary files that exist now, to be removed if the process must end at once. They are not a forked child's. */
+/* The temporary files that exist now, to be removed if the process must end at once. A forked child does not own its
+ * parent's. */
 enum { MOST_TEMPORARIES = 16, TRIES = 1000 };
 static struct temporary {
   volatile pid_t owner; /* 0: free */
@@ -72,11 +73,11 @@ fold_status fold_output_failed(const struct fold_output *output, int error) {
   return fold_error(fold_write_code(error), "%s: cannot be written: %s", fold_path_tail(output->path), strerror(error));
 }
 
-/* Where a name leads through /proc: there a descriptor's name is a link to whatever the descriptor is, a regular file that
- * a shell opened for appending too. */
+/* Where a name leads. In /proc a descriptor's name is a link to whatever is open there, which may be a regular file
+ * that a shell opened for appending. */
 enum leads { TO_ANY_FILE, THROUGH_PROC, TO_STANDARD_OUTPUT };
 
-/* `name` is in `folder`, of /proc. */
+/* Where `name` leads in `folder`, a folder of /proc. */
 static enum leads within_proc(const char *folder, const char *name) {
   struct stat there, own;
   const char *slash = strrchr(name, '/');
@@ -109,13 +110,13 @@ static enum leads find_way(const char *path) {
 /* Standard output is used as it is: opening it anew would truncate a file that a shell opened for appending. */
 static int open_standard_output(void) {
   if ((fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE) != O_RDONLY) return fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-  errno = EBADF; /* it was closed: command_process.c put something that can't be written into its place */
+  errno = EBADF; /* it was closed: command_process.c has replaced it by something that can't be written */
   return -1;
 }
 
 static int open_directly(const char *path) { return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666); }
 
-/* "FILE.partial.PID.K", the first K that is free. */
+/* Opens "FILE.partial.PID.K", with the first K that is free. */
 static int open_temporary(struct fold_output *o) {
   size_t size = strlen(o->target) + 48;
   o->temporary = malloc(size);
@@ -207,7 +208,7 @@ fold_status fold_output_close(struct fold_output *o, enum fold_output_end end, c
   fold_status status = fold_ok();
   if (kept) kept[0] = '\0';
   if (o->file) {
-    /* Each write was checked: what is left unwritten shows now. */
+    /* A failure that no single write has shown shows now. */
     int error = ferror(o->file) ? EIO : 0;
     if (fclose(o->file) != 0) error = errno;
     bool keep = !error && end != FOLD_OUTPUT_DROP;

@@ -15,9 +15,9 @@ struct fold_shared_library {
 
 /* BAD_INPUT for a library that the user named, else UNSUPPORTED; the text names the file and the reason. */
 fold_status fold_shared_library_refuse(const struct fold_shared_library *library, const char *why);
-/* It stays open: such libraries have threads of their own. */
+/* The library stays open, for such libraries have threads of their own. */
 fold_status fold_shared_library_open(const struct fold_shared_library *library, void **handle);
-/* *pointer becomes the address of what is called so. */
+/* Sets *pointer to the address of the symbol `name`. */
 fold_status fold_shared_library_find(const struct fold_shared_library *library, void *handle, const char *name,
                                      void *pointer);
 

@@ -32,7 +32,7 @@ bool fold_text_is_plain(const char *c, size_t n) {
   return (code & 0xfffe) != 0xfffe && !(code >= 0xfdd0 && code <= 0xfdef);
 }
 
-/* How many bytes may stand as they are in one line, 0: none. */
+/* How many bytes at `c` make one character that may stay as it is in a line; 0: none. */
 static size_t fine(const char *c) {
   size_t n = fold_text_character(c);
   return n && (unsigned char)*c >= ' ' && fold_text_is_plain(c, n) ? n : 0;
@@ -97,7 +97,7 @@ int fold_print_line(const char *format, ...) {
   return printed;
 }
 
-/* Any bytes, told in plain ones: a shell makes them again by printf. */
+/* Writes any bytes in plain characters, from which a shell makes them again by printf. */
 static void put_octal(const char *text, FILE *out) {
   fputs("\"$(printf '", out);
   for (; *text; text++)

@@ -6,30 +6,31 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* How many bytes the character of UTF-8 at `c` has, 1 to 4; 0 where there is none: a byte that can't stand there, a
- * character that was cut short, an overlong form, a surrogate. Nothing behind a zero byte is read. */
+/* How many bytes the UTF-8 character at `c` has, 1 to 4. 0 where there is no valid one: an invalid byte, a character
+ * that was cut short, an overlong form, a surrogate. Reads nothing behind a zero byte. */
 size_t fold_text_character(const char *c);
-/* Whether such a character, of `n` bytes, may stand in a document: no control (tabs and line ends are none here), no
- * separator of lines, and none that Unicode gives to nobody, two of which XML forbids. */
+/* Whether such a character, of `n` bytes, may be in a document: it is no control character (other than tabs and line
+ * ends), no Unicode line separator, and no noncharacter (XML forbids two of these). */
 bool fold_text_is_plain(const char *c, size_t n);
 
-/* Whether there is nothing of what fold_text_one_line replaces. */
+/* Whether the text has nothing that fold_text_one_line would replace. */
 bool fold_text_is_one_line(const char *text);
 
-/* Replaces by '?' whatever is not UTF-8, ends the line or moves the cursor. */
+/* Replaces by '?' every byte that is not UTF-8, ends the line or moves the cursor. */
 void fold_text_one_line(char *text);
 
-/* A name as text that can be read back: what fold_text_one_line would replace becomes \xHH, and so does a backslash that
- * would be read as one. The caller frees it; NULL: no memory. */
+/* Escapes a name so that it can be read back: a byte that fold_text_one_line would replace becomes \xHH, and so does a
+ * backslash that would be read as such an escape. The caller frees the text; NULL: no memory. */
 char *fold_text_escape(const char *name);
 char *fold_text_unescape(const char *text);
 
-/* Prints a line on standard output: of names and records, which may say anything, as fold_text_escape tells them. As puts. */
+/* Prints a line on standard output and returns what puts does. The text may contain names and records with any bytes:
+ * it is escaped by fold_text_escape. */
 int fold_print_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Prints any bytes as one word for a shell, itself on one line. */
+/* Prints any bytes as one word for a shell, on one line. */
 void fold_put_shell_word(const char *text, FILE *out);
-/* The same, without quotes where it needs none: a program's name. */
+/* The same for a program's name, without quotes where it needs none. */
 void fold_put_shell_program(const char *name, FILE *out);
 
 #endif
