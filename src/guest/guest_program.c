@@ -13,41 +13,21 @@
  * /bin/sh runs it. If it fails, the last line that it wrote to standard error is reported.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <ftw.h>
 #include <jansson.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "guest.h"
-#include "guest_guard.h"
-#include "line.h"
 #include "npy.h"
-#include "process.h"
+#include "program.h"
 #include "text.h"
 
-enum { LONGEST_ANSWER = 16 << 20 };
-
-/* A program that this process has started, in a process group of its own, so that a program that kills its group kills
- * nothing else. */
-struct program {
-  pid_t pid; /* 0: not started */
-  FILE *to, *from;
-  int answers; /* the descriptor that `from` reads */
-  bool peeks;  /* reads only what is there, and does not wait for an answer */
-  int errors;  /* a file in memory: its standard error */
-};
-
 static struct fold_guest_slots slots;
-static struct program started[FOLD_GUESTS_MOST];
+static struct fold_program started[FOLD_GUESTS_MOST];
 static pid_t cleared[FOLD_GUESTS_MOST]; /* the process that has cleared the guest's folder */
 
 /* Arrays pass through this folder, which has a folder for each guest. The process that loads guests makes it, and
@@ -113,152 +93,6 @@ static void path_of(char path[400], const char *own, const char *stem, enum fold
   snprintf(path, 400, "%s/%s_%s.npy", own, stem, fold_dtype_name(dtype));
 }
 
-/* The last line that the program wrote to standard error, as ": ..."; "" where there is none. */
-static const char *last_words(const struct program *p, char text[140]) {
-  char tail[130];
-  const off_t end = lseek(p->errors, 0, SEEK_END),
-              from = end > (off_t)sizeof tail - 1 ? end - (off_t)sizeof tail + 1 : 0;
-  const ssize_t n = end > 0 ? pread(p->errors, tail, (size_t)(end - from), from) : 0;
-  text[0] = '\0';
-  if (n <= 0) return text;
-  tail[n] = '\0';
-  for (ssize_t i = n; i > 0 && (tail[i - 1] == '\n' || tail[i - 1] == '\r'); i--) tail[i - 1] = '\0';
-  const char *line = strrchr(tail, '\n');
-  snprintf(text, 140, ": %s", line ? line + 1 : tail);
-  fold_text_one_line(text);
-  return text;
-}
-
-/* Frees all but the end of what the program wrote to standard error, since only the end is shown, and a program may
- * write a log without end. */
-static void forget_errors(const struct program *p) {
-  enum { KEPT = 1 << 16 };
-  const off_t written = lseek(p->errors, 0, SEEK_END) - KEPT;
-  if (written > 0) fallocate(p->errors, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, written);
-}
-
-/* The read function for fopencookie. */
-static ssize_t read_answers(void *context, char *to, size_t n) {
-  enum { PATIENCE_MS = 20 };
-  const struct program *p = context;
-  struct pollfd answers = {.fd = p->answers, .events = POLLIN};
-  while (poll(&answers, 1, p->peeks ? 0 : PATIENCE_MS) <= 0) {
-    if (p->peeks) return errno = EAGAIN, -1;
-    forget_errors(p);
-  }
-  return read(p->answers, to, n);
-}
-static int close_answers(void *context) { return close(((const struct program *)context)->answers); }
-
-static void put_away(struct program *p) {
-  if (p->to) fclose(p->to);
-  if (p->from) fclose(p->from);
-  if (p->errors > 0) close(p->errors);
-  *p = (struct program){0};
-}
-
-/* Runs in the child between fork and exec. */
-static void become(const char *command, int in, int out, int errors) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  setpgid(0, 0);
-  fold_guest_guard_group(getpid());
-  if (in < 0) in = open("/dev/null", O_RDONLY | O_CLOEXEC); /* our own input is not for it */
-  dup2(in, STDIN_FILENO);
-  dup2(out, STDOUT_FILENO);
-  dup2(errors, STDERR_FILENO);
-  execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-  _exit(127);
-}
-
-static fold_status start(const char *command, bool asked, struct program *p) {
-  int to[2] = {-1, -1}, from[2];
-  *p = (struct program){.errors = memfd_create("foldproof-exec", MFD_CLOEXEC)};
-  if (p->errors < 0 || (asked && pipe2(to, O_CLOEXEC)) || pipe2(from, O_CLOEXEC))
-    return fold_error(FOLD_ENVIRONMENT, "a program can't be started: %s", strerror(errno));
-  p->pid = fork();
-  if (p->pid == 0) become(command, to[0], from[1], p->errors);
-  if (p->pid > 0) fold_process_own_child(p->pid);
-  close(from[1]);
-  if (asked) close(to[0]);
-  p->answers = from[0];
-  p->from = fopencookie(p, "r", (cookie_io_functions_t){.read = read_answers, .close = close_answers});
-  p->to = asked ? fdopen(to[1], "w") : NULL;
-  if (p->pid > 0 && p->from && (p->to || !asked)) return fold_ok();
-  put_away(p);
-  return fold_error(FOLD_ENVIRONMENT, "a program can't be started: %s", strerror(errno));
-}
-
-/* Waits for the program to end, and says how it did. */
-static fold_status ended(struct program *p, bool well) {
-  int how = 0;
-  char words[140];
-  while (waitpid(p->pid, &how, 0) < 0 && errno == EINTR) continue;
-  last_words(p, words);
-  put_away(p);
-  /* A shell reports a signal that killed its command by an exit code above 128. */
-  const int number = WIFSIGNALED(how) ? WTERMSIG(how) : WEXITSTATUS(how) > 128 ? WEXITSTATUS(how) - 128 : 0;
-  if (number)
-    return fold_error(FOLD_ENVIRONMENT, "the program was killed by signal %d (%s)%s", number, strsignal(number), words);
-  if (WEXITSTATUS(how) != 0 || !well)
-    return fold_error(FOLD_ENVIRONMENT, "the program ended with exit code %d%s", WEXITSTATUS(how), words);
-  return fold_ok();
-}
-
-/* Kills the program's whole group: killing a shell alone would leave its command running. */
-static void end(const struct program *p) { kill(-p->pid, SIGKILL); }
-
-/* The program's answer is invalid: ends it, so that it is not asked again. */
-static fold_status nonsense(struct program *p, const char *line) {
-  char words[140];
-  last_words(p, words);
-  end(p);
-  ended(p, false);
-  return line ? fold_error(FOLD_ENVIRONMENT, "the program answered '%.80s', which is not a JSON object%s", line, words)
-              : fold_error(FOLD_ENVIRONMENT, "the program answered more than it was asked%s", words);
-}
-
-/* Whether the program has written something before it is asked: it may be in the buffer, read with the last answer, or
- * in the pipe. */
-static bool has_said_more(struct program *p) {
-  p->peeks = true;
-  const int c = getc(p->from);
-  p->peeks = false;
-  clearerr(p->from); /* an empty pipe is no error, and an end of file will be seen again */
-  return c != EOF;
-}
-
-/* Asks one question and reads the answer. The time limit is that of the run (watch.h). */
-static fold_status ask(struct program *p, const json_t *question, json_t **answer) {
-  char *line = NULL;
-  size_t room = 0;
-  *answer = NULL;
-  if (has_said_more(p)) return nonsense(p, NULL);
-  void (*pipes)(int) = signal(SIGPIPE, SIG_IGN); /* a program that is gone shows by giving no answer */
-  json_dumpf(question, p->to, JSON_COMPACT);
-  fputc('\n', p->to);
-  fflush(p->to);
-  signal(SIGPIPE, pipes);
-  const ssize_t n = fold_line_read(&line, &room, LONGEST_ANSWER, p->from);
-  forget_errors(p);
-  fold_status status = fold_ok();
-  if (n > 0) *answer = json_loadb(line, (size_t)n, JSON_REJECT_DUPLICATES, NULL);
-  if (n > 0 && !json_is_object(*answer)) {
-    line[strcspn(line, "\r\n")] = '\0';
-    fold_text_one_line(line);
-    status = nonsense(p, line);
-    json_decref(*answer);
-    *answer = NULL;
-  } else if (n <= 0) {
-    const bool overflows = n < 0 && errno == EOVERFLOW;
-    if (overflows) end(p);
-    status = ended(p, false);
-    if (overflows)
-      status = fold_error(FOLD_ENVIRONMENT, "the program answered over %d bytes in a line", LONGEST_ANSWER);
-  }
-  free(line);
-  return status;
-}
-
 static bool is_run_anew(const char *command) {
   return strstr(command, "{in}") != NULL || strstr(command, "{out}") != NULL;
 }
@@ -283,11 +117,11 @@ static fold_status describe_command(const char *command, char **json) {
 
 static fold_status describe(const struct fold_guest *guest, char **json) {
   const char *command = guest->what;
-  static struct program p; /* static: it may run as long as this process */
+  static struct fold_program p; /* static: it may run as long as this process */
   json_t *answer = NULL, *question = json_pack("{s:s}", "ask", "describe");
   if (is_run_anew(command)) return describe_command(command, json);
-  FOLD_TRY(start(command, true, &p));
-  fold_status status = ask(&p, question, &answer);
+  FOLD_TRY(fold_program_start(&p, command, true));
+  fold_status status = fold_program_ask(&p, question, &answer);
   json_decref(question);
   if (status.code != FOLD_OK) {
     status.code = FOLD_BAD_INPUT;
@@ -298,11 +132,11 @@ static fold_status describe(const struct fold_guest *guest, char **json) {
   return *json ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for a guest's table");
 }
 
-static fold_status program_of(const struct fold_guest *guest, struct program **program) {
+static fold_status program_of(const struct fold_guest *guest, struct fold_program **program) {
   size_t slot;
   FOLD_TRY(fold_guest_slot(&slots, guest, &slot));
   *program = &started[slot];
-  return (*program)->pid ? fold_ok() : start(guest->what, true, *program);
+  return (*program)->pid ? fold_ok() : fold_program_start(*program, guest->what, true);
 }
 
 struct elements {
@@ -385,7 +219,7 @@ static const char *reason_in(const json_t *answer, const char *field) {
 }
 
 static fold_status ask_to_run(const struct run *r) {
-  struct program *program = NULL;
+  struct fold_program *program = NULL;
   json_t *answer = NULL;
   FOLD_TRY(program_of(r->subject->guest->guest, &program));
   json_t *question =
@@ -394,7 +228,7 @@ static fold_status ask_to_run(const struct run *r) {
                 fold_dtype_name(fold_subject_accumulator(r->subject, r->call->dtype)), "result", r->result, "rows",
                 (json_int_t)r->call->rows, "cols", (json_int_t)r->call->cols, "in", r->in, "other",
                 r->call->other ? r->other : NULL, "out", r->out, "threads", (json_int_t)r->call->launch.threads);
-  fold_status status = ask(program, question, &answer);
+  fold_status status = fold_program_ask(program, question, &answer);
   const char *why = reason_in(answer, "unsupported"), *error = reason_in(answer, "error");
   if (status.code == FOLD_OK && why) status = fold_error(FOLD_UNSUPPORTED, "%s", why);
   if (status.code == FOLD_OK && error) status = fold_error(FOLD_ENVIRONMENT, "%s", error);
@@ -431,16 +265,16 @@ static char *written_out(const struct run *r) {
 }
 
 static fold_status run_anew(const struct run *r) {
-  struct program p;
+  struct fold_program p;
   if (r->call->launch.threads && !strstr(r->subject->guest->guest->what, THREADS))
     return fold_error(FOLD_UNSUPPORTED, "its command has no " THREADS);
   char part[4096], *command = written_out(r);
   if (command == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a command");
-  fold_status status = start(command, false, &p);
+  fold_status status = fold_program_start(&p, command, false);
   free(command);
   FOLD_TRY(status);
   while (fread(part, 1, sizeof part, p.from) > 0) continue;
-  return ended(&p, true);
+  return fold_program_ended(&p, true);
 }
 
 static fold_status run(const struct fold_subject *subject, const struct fold_call *call) {
