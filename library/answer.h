@@ -1,4 +1,4 @@
-/* answer.h: how the library's functions end: the status's text is kept for foldproof_error, and its code returned. */
+/* answer.h: ends a function of the library: keeps the status's text for foldproof_error, and returns its code. */
 #ifndef FOLD_ANSWER_H
 #define FOLD_ANSWER_H
 

@@ -1,4 +1,5 @@
-/* foldproof.c: the installed library: names to orders, dtypes and operations, and statuses to codes. No numerics. */
+/* foldproof.c: the installed library. It finds orders, dtypes and operations by name, and turns statuses into codes; it
+ * has no numerics. */
 #include "foldproof.h"
 
 #include <math.h>
@@ -58,7 +59,7 @@ static fold_status parse_order(const char *name, const struct fold_order **order
   return fold_error(FOLD_BAD_INPUT, "no order '%.60s': see foldproof_order", name ? name : "(null)");
 }
 
-/* Fills what a call takes and refuses what no array can be. */
+/* Fills in the call, and refuses sizes that no array can have. */
 static fold_status parse_call(const char *dtype, const char *op, const void *in, size_t rows, size_t cols,
                               const void *out, struct fold_call *call) {
   int found = op ? fold_op_parse(op) : -1;
@@ -77,7 +78,7 @@ static fold_status parse_call(const char *dtype, const char *op, const void *in,
   return fold_ok();
 }
 
-/* More only wait for each other, and a process may have so many that OpenMP can't start them. */
+/* More threads would only wait for each other, and a process may have so many that OpenMP can't start them. */
 static unsigned useful(unsigned threads) {
   enum { MOST_THREADS = 256 };
   return threads < MOST_THREADS ? threads : MOST_THREADS;

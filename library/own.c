@@ -1,8 +1,10 @@
-/* own.c: exact results and replays do not depend on the caller's arithmetic: a process that flushes subnormals, as after loading
- * whatever was linked with -ffast-math, or that rounds upward, gets the same bits as any, and keeps its settings.
+/* own.c: exact results and replays do not depend on the caller's arithmetic. A process that flushes subnormals, as
+ * after loading something that was linked with -ffast-math, or that rounds upward, gets the same bits as any other, and
+ * keeps its settings.
  *
- * OpenMP's other threads have the arithmetic of the thread that made them, and a child of fork has none of them: OpenMP would wait for
- * them there for ever. So they are ended where a caller's arithmetic is another one, and before it forks. */
+ * OpenMP's other threads have the arithmetic of the thread that created them. A forked child has none of these threads,
+ * and OpenMP would wait for them there for ever. So they are ended if the caller's arithmetic is not the default, and
+ * before a fork. */
 #include "own.h"
 
 #include <pthread.h>

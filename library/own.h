@@ -1,4 +1,5 @@
-/* own.h: what a call that only computes has of its caller's thread: the default arithmetic, and threads of OpenMP that have it too. */
+/* own.h: gives the caller's thread the default arithmetic for a call that only computes, and OpenMP's other threads
+ * too; puts the caller's back afterwards. */
 #ifndef FOLD_OWN_H
 #define FOLD_OWN_H
 

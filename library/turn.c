@@ -1,4 +1,4 @@
-/* turn.c: what the process is during a call that runs subjects, and what it is given back. */
+/* turn.c: prepares the process for a call that runs subjects, and puts its state back afterwards. */
 #include "turn.h"
 
 #include <fenv.h>
@@ -8,7 +8,7 @@
 #include "footing.h"
 #include "surroundings.h"
 
-/* Runs and oracles stand on the usual arithmetic and on the C locale's numbers, whatever the caller's are. */
+/* Runs and oracles need the usual arithmetic and the C locale's numbers, whatever the caller has. */
 static fold_status on_own_footing(fold_status (*work)(void *), void *context) {
   fenv_t arithmetic;
   fegetenv(&arithmetic);
@@ -18,15 +18,15 @@ static fold_status on_own_footing(fold_status (*work)(void *), void *context) {
   fold_footing_reset();
   fold_status status = work(context);
   char changed[80] = "";
-  fold_surroundings_end(changed); /* by runs after the last look, of which nothing is told */
-  fold_footing_reset(); /* ends OpenMP's other threads */
+  fold_surroundings_end(changed); /* changed by runs after the last look: not reported */
+  fold_footing_reset();           /* ends OpenMP's other threads */
   uselocale(former);
   freelocale(usual);
   fesetenv(&arithmetic);
   return status;
 }
 
-/* Handlers of faults and the environment's variables are the process's. */
+/* One call at a time: handlers of faults and environment variables belong to the whole process. */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
 fold_status fold_library_turn(fold_status (*work)(void *), void *context) {

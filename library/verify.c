@@ -9,7 +9,7 @@
 #include "runner.h"
 #include "turn.h"
 
-/* As much of the options as the caller's version has. */
+/* Copies as much of the options as the caller's version has. */
 static struct foldproof_verify_options read_options(const struct foldproof_verify_options *given) {
   struct foldproof_verify_options o;
   memset(&o, 0, sizeof o);
@@ -51,7 +51,7 @@ static fold_status around_of(const struct foldproof_verify_options *o, struct fo
   return fold_ok();
 }
 
-/* The door of a table in this process, which sees no more than the caller lets it. */
+/* Makes the door of a table in this process, without what the caller hides (`unseen`). */
 static fold_status door_of(const struct foldproof_verify_options *o, struct fold_door *door) {
   *door = fold_door_here;
   if (o->n_unseen > 0 && o->unseen == NULL)

@@ -1,6 +1,7 @@
-/* RMSNorm's mean of the squares of each row, which a row is divided by the root of, as a kernel adds it up: thread t of a block the squares at t,
- * t + block, ..., then halves of the block are joined. vLLM's kernel (csrc/layernorm_kernels.cu) has 1,024 threads below 256 tokens and 256 from
- * there on: a token's bits hang on how many others are served with it. The same with its block pinned has one answer.
+/* RMSNorm divides each row by the root of the mean of its squares. This computes that mean in a kernel's order: thread
+ * t of a block adds the squares at t, t + block, ..., then halves of the block are joined. vLLM's kernel
+ * (csrc/layernorm_kernels.cu) has 1,024 threads below 256 tokens and 256 from there on, so a token's bits depend on how
+ * many others are served with it. With a fixed block there is one answer.
  *
  *     cc -shared -fPIC -O2 -Ilibrary library/examples/guest_rms_norm.c -o rms_norm.so; foldproof verify --guest ./rms_norm.so --fixtures 'batch*'
  */
@@ -25,7 +26,8 @@ static int norm(const struct foldproof_guest_call *call, void *pinned) {
   return FOLDPROOF_GUEST_OK;
 }
 
-/* "rows": any function of a row; foldproof knows no value to compare it with, only itself in other batches, places and processes. */
+/* "rows": any function of a row. foldproof knows no value to compare it with; it compares its results in other batches,
+ * places and processes. */
 #define CLAIMS .problems = "rows", .claims = "reproducible", .run = norm
 static const struct foldproof_guest_subject subjects[] = {
     {.name = "rms_norm/by_tokens", .about = "1,024 threads below 256 rows, 256 from there on", CLAIMS},
