@@ -1,14 +1,14 @@
 /* bench.h: how fast subjects run on a GPU or on the host, timed only after they were judged on the same input.
  *
- * Times are of CUDA events around each run, in turn over all subjects of a shape, so that ratios are of one run and one
- * state of the machine. A run of small inputs is a CUDA graph of many calls, each on another input, and its time is divided by
- * them: between two events a single call would have the time of the events and of the host's launches. Inputs rotate through a pool that is several times the L2, of more inputs than there are
- * subjects, so that nobody finds what another left of its input. The ceiling is a plain read of memory, the best of
- * several shapes, measured in the same run: a subject above it and its spread is implausible, for it must read as much
- * (ceiling.h).
+ * Each run is timed between two CUDA events. All subjects of a shape take turns, so that ratios are of one run and one state of the
+ * machine. A run on small inputs is a CUDA graph of many calls, each on another input, and its time is divided by their number: the time
+ * of a single call between two events would include that of the events and of the host's launches. Inputs rotate through a pool that is
+ * several times the L2. It has more inputs than there are subjects, so that no subject finds in a cache what another left of its input.
+ * The ceiling is a plain read of memory, the best of several shapes, measured in the same run. A subject that is faster than that by more
+ * than its spread is implausible, because it must read as many bytes (ceiling.h).
  *
- * Host subjects are timed by the monotonic clock, with a number of threads that is named, in turn with plain reads of the
- * same inputs and with NumPy in a process of its own (bench_host.c).
+ * Host subjects are timed by the monotonic clock, with a stated number of threads. They take turns with plain reads of the
+ * same inputs and with NumPy, which has a process of its own (bench_host.c).
  */
 #ifndef FOLD_BENCH_H
 #define FOLD_BENCH_H
@@ -18,13 +18,13 @@
 #include "runner.h"
 
 struct fold_bench_options {
-  enum fold_engine engine; /* without ranks */
-  unsigned threads;        /* host: of each subject */
+  enum fold_engine engine; /* must be an engine without ranks */
+  unsigned threads;        /* host: the threads of each subject */
   const char *subjects;    /* globs */
   const struct fold_generator *generator;
   uint64_t seed;
   unsigned iterations; /* timed runs of each subject and shape */
-  const char *peer;    /* the subject that ratios are against */
+  const char *peer;    /* the subject that ratios compare with */
   bool verify;         /* judge each subject on the shape before it is timed */
 };
 
@@ -36,13 +36,13 @@ struct fold_bench_shape {
 };
 /* Inputs begin at multiples of so many bytes. */
 enum { FOLD_BENCH_ALIGN = 256 };
-/* What one input of the shape takes of a slot, and where input `input` begins in it: a slot holds the problem's inputs one after
- * another. */
+/* How many bytes one input of the shape takes in a slot, and where input `input` begins in it. A slot holds the
+ * problem's inputs one after another. */
 size_t fold_bench_input_bytes(const struct fold_bench_shape *shape);
 size_t fold_bench_slot_bytes(const struct fold_bench_shape *shape);
 struct fold_source fold_bench_source(const struct fold_bench_options *options, const struct fold_bench_shape *shape,
                                      unsigned input);
-/* The call that folds what a slot holds. */
+/* The call that reduces what a slot holds. */
 struct fold_call fold_bench_call(const struct fold_bench_shape *shape, const unsigned char *slot, void *out);
 
 /* One subject on one shape. Seconds; NaN where it was not timed. */
@@ -50,12 +50,12 @@ struct fold_timing {
   const struct fold_subject *subject;
   struct fold_bench_shape shape;
   double median, p10, p90;
-  unsigned calls;                               /* in a timed run: of a graph; 1: alone */
-  double bytes;                                 /* read once, and results written once */
-  double ceiling;                               /* host: of this shape's reads, bytes a second; else 0 */
+  unsigned calls;                               /* how many calls a timed run has: those of a graph, or 1 */
+  double bytes;                                 /* how many bytes a call reads and writes, each counted once */
+  double ceiling;                               /* host: of reads of this shape's inputs, in bytes a second; else 0 */
   double bytes_per_second, of_ceiling, to_peer; /* to_peer: peer's median over this one's: above 1 is faster */
   bool implausible;                             /* above the ceiling */
-  struct fold_judged judged;                    /* before it was timed */
+  struct fold_judged judged;                    /* the verdicts from before it was timed */
 };
 
 /* Whether subjects can be timed on an engine: FOLD_UNSUPPORTED, with the reason, where not. */
@@ -64,12 +64,12 @@ fold_status fold_bench_ready(enum fold_engine engine);
 /* The ceiling over nbytes of device memory, and the best shape of reading. */
 fold_status fold_bench_ceiling(size_t nbytes, unsigned iterations, struct fold_ceiling *ceiling, const char **shape);
 
-/* NumPy, which the host's bench times and nobody else runs: its sum (prod, max, min) and its dot. */
+/* NumPy as a contender of the host's bench, which alone runs it: its sum (prod, max, min) and its dot. */
 enum { FOLD_BENCH_NUMPYS = 2 };
 extern const struct fold_subject fold_bench_numpy[FOLD_BENCH_NUMPYS];
 
-/* Times every selected subject of options->engine that takes the shape, on the host NumPy too. `timing` has room for
- * registry->n + FOLD_BENCH_NUMPYS; *n of them are filled. `ceiling` is the GPU's. */
+/* Times every selected subject of options->engine that takes the shape; on the host also NumPy. `timing` has room for
+ * registry->n + FOLD_BENCH_NUMPYS entries; *n of them are filled. `ceiling` is the GPU's. */
 fold_status fold_bench_shape(const struct fold_registry *registry, const struct fold_bench_options *options,
                              const struct fold_bench_shape *shape, const struct fold_ceiling *ceiling,
                              struct fold_timing *timing, size_t *n, const volatile int *stop);
@@ -77,8 +77,8 @@ fold_status fold_bench_shape(const struct fold_registry *registry, const struct 
 /* The q quantile of n > 0 seconds in rising order. */
 double fold_bench_quantile(const double *sorted, size_t n, double q);
 
-/* The figures of n > 0 timed runs, in seconds and rising, of timing->bytes each, and whether they can be: a subject whose
- * slower runs too are faster than the ceiling allows did not read its input. */
+/* Computes the figures of n > 0 timed runs, given in seconds in rising order, of timing->bytes each, and whether they
+ * are plausible: a subject whose slower runs, too, are faster than the ceiling allows did not read its input. */
 void fold_bench_figures(struct fold_timing *timing, const double *sorted, size_t n, const struct fold_ceiling *ceiling);
 
 #endif

@@ -1,4 +1,4 @@
-/* bench_absent.c: in place of the bench's CUDA part in a build without CUDA: reports that it is missing. */
+/* bench_absent.c: takes the place of the bench's CUDA part in a build without CUDA, and reports that it is missing. */
 #include "bench_race.h"
 
 static fold_status absent(void) { return fold_error(FOLD_UNSUPPORTED, "this build has no CUDA"); }

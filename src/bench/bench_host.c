@@ -1,9 +1,9 @@
 /* bench_host.c: times host subjects, NumPy and plain reads in turn over rotating inputs, each run by the monotonic clock.
  *
- * The pool is twice the last cache, 256 MiB at the least and 1 GiB at the most, so that everybody finds an input in memory, or in
- * a cache that is larger. The ceiling is the fastest plain read of a part of the pool, by one thread or by all that subjects
- * have. On a busy machine that read is slowed as well: who is above it is no defect. Implausible is who, in its slow runs too, is
- * faster than so many cores read their nearest cache: it did not read its input.
+ * The pool is twice the last cache, but at least 256 MiB and at most 1 GiB, so that all contenders find their input in memory, or in
+ * a cache that is larger. The ceiling is the fastest plain read of a part of the pool, by one thread or by as many as subjects have. On
+ * a busy machine that read is slowed down too, so that a subject above it is no defect. A subject is implausible if even its slow runs
+ * are faster than so many cores can read their nearest cache: it did not read its input.
  */
 #include "bench_host.h"
 
@@ -20,16 +20,16 @@
 #include "rank_bench.h"
 
 enum { ALIGN = FOLD_BENCH_ALIGN, MOST_SLOTS = 1 << 16, READS = 2, REST = 5000 /* us */ };
-enum { READ_BYTES = 16 << 20 }; /* of a ceiling's read: more than the caches of one core hold */
+enum { READ_BYTES = 16 << 20 }; /* bytes that a read for the ceiling takes: more than the caches of one core hold */
 static const size_t least_pool = (size_t)256 << 20, most_pool = (size_t)1 << 30;
 
-/* Memory that is free now. */
+/* How much memory is free now. */
 static size_t free_bytes(void) {
   long pages = sysconf(_SC_AVPHYS_PAGES), size = sysconf(_SC_PAGESIZE);
   return pages > 0 && size > 0 ? (size_t)pages * (size_t)size : SIZE_MAX;
 }
 
-/* No more than a quarter of what is free. */
+/* The size of the pool: no more than a quarter of the free memory. */
 static size_t pool_bytes(void) {
   long cache = sysconf(_SC_LEVEL3_CACHE_SIZE);
   size_t twice = cache > 0 ? 2 * (size_t)cache : 0, quarter = free_bytes() / 4;
@@ -43,7 +43,7 @@ static void close_pool(struct fold_host_pool *pool) {
   free(pool->out);
 }
 
-/* The first input is generated and the others are copies of it, because times do not depend on the numbers. */
+/* The first input is generated and the others are copies of it, because times do not depend on the values. */
 static fold_status open_pool(struct fold_host_pool *pool, const struct fold_bench_options *options,
                              const struct fold_bench_shape *shape) {
   *pool = (struct fold_host_pool){.fd = -1, .stride = fold_bench_slot_bytes(shape)};
@@ -71,7 +71,7 @@ static fold_status open_pool(struct fold_host_pool *pool, const struct fold_benc
 
 /* A contender: a subject, NumPy, or a plain read by one thread or by all. */
 struct contender {
-  struct fold_timing *timing; /* NULL: a read */
+  struct fold_timing *timing; /* NULL: it is a plain read */
   unsigned threads;
   void *scratch;
   double *seconds;
@@ -98,7 +98,8 @@ static void read_part(const wide *at, size_t n) {
   for (int k = 0; k < CHAINS; k++) __asm__ volatile("" : : "m"(any[k]));
 }
 
-/* Half a pool away from the next slot, so that the next contender does not find its input in a cache. */
+/* Where a plain read begins: half a pool away from the next slot, so that the next contender does not find its input in
+ * a cache. */
 static size_t read_bytes(const struct fold_host_pool *pool) {
   return pool->n_bytes < READ_BYTES ? pool->n_bytes : READ_BYTES;
 }
@@ -138,9 +139,9 @@ static fold_status run_once(struct race *r, struct contender *c, size_t slot, do
   return status;
 }
 
-/* Its results against the exact ones, sums within the bound of NumPy's tree, each addition rounded to the dtype: pairwise within
- * pieces of 8192 terms, the pieces in turn (up to NumPy 2.2; later ones take the row whole, which is lower). Products are in no order
- * that is known. */
+/* Judges NumPy's results against the exact ones. Sums must be within the bound of NumPy's tree, each addition rounded
+ * to the dtype: pairwise within pieces of 8192 terms, the pieces in turn (up to NumPy 2.2; later versions take the row
+ * as a whole, which is a lower tree). The order of products is not known. */
 static fold_status judge_numpy(struct race *r, struct fold_timing *t) {
   const struct fold_bench_shape *shape = r->shape;
   struct fold_case c = {
@@ -185,7 +186,7 @@ static void start(struct race *r, struct contender *c) {
   fold_status status = c->seconds ? fold_ok() : fold_error(FOLD_NO_MEMORY, "not enough memory for its times");
   if (t && status.code == FOLD_OK) status = is_numpy(c) ? start_numpy(r, t) : start_subject(r, c);
   c->runs = status.code == FOLD_OK && (!t || fold_judged_may_run(&t->judged));
-  if (c->runs) status = run_once(r, c, 1, &seconds); /* warm */
+  if (c->runs) status = run_once(r, c, 1, &seconds); /* the first run is not timed */
   if (status.code == FOLD_OK) return;
   c->runs = false;
   if (t) snprintf(t->judged.note, sizeof t->judged.note, "%.*s", (int)sizeof t->judged.note - 1, status.text);

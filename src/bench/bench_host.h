@@ -11,8 +11,8 @@ struct fold_host_pool {
   size_t slots, stride, n_bytes;
 };
 
-/* Times the subjects of timing[n] with options->threads threads, and NumPy, all in turn with plain reads of the same inputs,
- * whose best is the ceiling of each. */
+/* Times the subjects of timing[n] with options->threads threads, and NumPy. All take turns with plain reads of the same
+ * inputs, the best of which is the ceiling. */
 fold_status fold_bench_host_race(const struct fold_bench_options *options, const struct fold_bench_shape *shape,
                                  const struct fold_ceiling *none, struct fold_timing *timing, size_t n,
                                  const volatile int *stop);
@@ -22,8 +22,8 @@ fold_status fold_bench_host_race(const struct fold_bench_options *options, const
 struct fold_numpy;
 fold_status fold_numpy_open(const struct fold_bench_shape *shape, const struct fold_host_pool *pool,
                             const volatile int *stop, struct fold_numpy **numpy);
-/* One run on the input that begins at `offset` of the pool, timed by Python's clock around the call alone; `out` receives up to `rows` results of the shape's dtype,
- * *n of them. */
+/* One run on the input that begins at `offset` of the pool. Python's clock times only the call. `out` receives up to
+ * `rows` results of the shape's dtype, *n of them. */
 fold_status fold_numpy_run(struct fold_numpy *numpy, size_t offset, const volatile int *stop, double *seconds,
                            void *out, size_t rows, size_t *n);
 const char *fold_numpy_version(const struct fold_numpy *numpy);

@@ -11,9 +11,9 @@ struct fold_judged {
 
 /* Counts a verdict; if it is not "held", notes the reason. */
 void fold_judged_count(struct fold_judged *judged, const char *claim, const struct fold_finding *finding);
-/* The same of a claim, as fold_judge_evidence tells it; `judged`: a struct fold_judged. */
+/* The same for a claim, called by fold_judge_evidence; `judged` is a struct fold_judged. */
 void fold_judged_take(void *judged, const struct fold_claim *claim, const struct fold_finding *finding);
-/* Whether a subject is timed at all: nothing of it was refuted, and nothing broke. */
+/* Whether a subject may be timed: no claim of it was refuted, and nothing broke. */
 bool fold_judged_may_run(const struct fold_judged *judged);
 /* "held", "refuted", "broken" or "not judged". */
 const char *fold_judged_verdict(const struct fold_judged *judged);

@@ -1,4 +1,5 @@
-/* bench_numpy.c: NumPy as a peer: a Python process that maps the bench's inputs and reduces one when it is told to. */
+/* bench_numpy.c: NumPy as a contender: a Python process that maps the bench's inputs and reduces one of them on
+ * request. */
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -40,12 +41,12 @@ struct fold_numpy {
   int socket;
   enum fold_dtype dtype;
   char version[40];
-  char line[LINE]; /* what came and was not read yet */
+  char line[LINE]; /* what was received and not read yet */
   size_t held;
 };
 
-/* Its arguments: dtype, problem, rows, cols, bytes from one input to the next. Each line it reads is an offset; each line it
- * writes is a run. */
+/* Its arguments are dtype, problem, rows, cols, and bytes from one input to the next. It reads lines with an offset
+ * each, and writes a line for each run. */
 static const char script[] =
     "import os, sys, json, mmap, time\n"
     "for blas in 'OPENBLAS', 'MKL', 'BLIS', 'OMP':\n"
@@ -160,7 +161,7 @@ fold_status fold_numpy_open(const struct fold_bench_shape *shape, const struct f
   return status;
 }
 
-/* "0000803f" as bytes of `size` each; how many. */
+/* Decodes "0000803f" to patterns of `size` bytes each. Returns how many there are. */
 static size_t take_results(const char *hex, size_t size, void *out, size_t most) {
   unsigned char *bytes = out;
   size_t n = strlen(hex) / 2 / size < most ? strlen(hex) / 2 / size : most;
@@ -190,7 +191,7 @@ fold_status fold_numpy_run(struct fold_numpy *n, size_t offset, const volatile i
 
 const char *fold_numpy_version(const struct fold_numpy *n) { return n->version; }
 
-/* It ends at the end of its input; nobody waits for one that is in a long sum. */
+/* The process ends when its input ends. If it is in a long sum, it is not waited for. */
 void fold_numpy_close(struct fold_numpy *n) {
   if (n == NULL) return;
   if (n->socket >= 0) close(n->socket);

@@ -4,8 +4,8 @@
 
 #include "bench_world.h"
 
-/* The first that a name contains. NVIDIA's data sheets give both directions together: A100 600 GB/s (NVLink 3), H100 SXM and
- * H200 900 GB/s (NVLink 4), H100 PCIe and NVL 600 GB/s by bridges, Blackwell 1.8 TB/s (NVLink 5). */
+/* The first entry that the name contains. NVIDIA's data sheets give both directions together: A100 600 GB/s (NVLink 3),
+ * H100 SXM and H200 900 GB/s (NVLink 4), H100 PCIe and NVL 600 GB/s by bridges, Blackwell 1.8 TB/s (NVLink 5). */
 double fold_world_link(const char *device) {
   static const struct {
     const char *part;
@@ -19,7 +19,8 @@ double fold_world_link(const char *device) {
 
 static bool is_timed(const struct fold_span *span) { return !isnan(span->median); }
 
-/* `fast` is faster than `slow` by more than both spreads: its slow runs beat the other's fast ones. */
+/* Whether `fast` is faster than `slow` by more than both spreads: its slow runs take less time than the fast ones of
+ * the other. */
 static bool is_faster(const struct fold_span *fast, const struct fold_span *slow) { return !(fast->p90 >= slow->p10); }
 
 unsigned fold_world_pair(const double *whole, const double *share, unsigned n) {
@@ -28,7 +29,7 @@ unsigned fold_world_pair(const double *whole, const double *share, unsigned n) {
   return below;
 }
 
-/* A coin's chance to fall on one side `least` times or more in n throws. */
+/* The probability that a coin falls on one side `least` times or more in n throws. */
 static double chance_of(unsigned least, unsigned n) {
   double sum = 0;
   for (unsigned k = least; k <= n; k++)
@@ -59,7 +60,7 @@ static const char *find_noise(const struct fold_world_timing *t, const struct fo
 static const char *judge_rates(const struct fold_world_timing *t, const struct fold_world_limits *limits,
                                const struct fold_world_figures *f) {
   const struct fold_span *all = &t->share[FOLD_SHARE_ALL];
-  double slow = all->median / all->p90; /* from the median's rate to the slower runs' */
+  double slow = all->median / all->p90; /* the ratio of the slower runs' rate to the median's */
   if (!isnan(limits->link) && t->shape.vectors && t->shape.ranks > 1 && !(f->bus * slow <= limits->link))
     return "more than the link carries";
   if (!isnan(limits->memory.rate) && !fold_ceiling_allows(&limits->memory, f->bytes / t->shape.ranks, all->p90))
@@ -103,7 +104,7 @@ void fold_bench_world_figures(const struct fold_world_timing *t, const struct fo
   f->implausible = judge_rates(t, limits, f);
   if (!f->implausible) f->implausible = judge_shares(t, f->noisy != NULL);
   if (one && is_timed(&one->share[FOLD_SHARE_ALL])) {
-    double work = weak ? ranks : 1; /* how much more is done than by the one rank */
+    double work = weak ? ranks : 1; /* how much more work it is than with one rank */
     f->speed_up = work * one->share[FOLD_SHARE_ALL].median / all->median;
     f->efficiency = f->speed_up / ranks;
     if (!f->implausible) f->implausible = judge_speed_up(t, one, work);

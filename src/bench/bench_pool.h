@@ -4,14 +4,14 @@
 
 #include "bench.h"
 
-#define FOLD_POOL_BYTES ((size_t)256 << 20) /* at least */
+#define FOLD_POOL_BYTES ((size_t)256 << 20) /* the least size of a pool */
 #define FOLD_GRAPH_CALLS 32
 
-/* Inputs one after another, `slots` of them, `stride` bytes apart; d_out has room for a result. A timed run is of `calls` calls,
- * each on another input: FOLD_GRAPH_CALLS where so many inputs are no more than FOLD_POOL_BYTES, else 1. */
+/* `slots` inputs one after another, `stride` bytes apart; d_out has room for a result. A timed run has `calls` calls,
+ * each on another input: FOLD_GRAPH_CALLS if so many inputs fit into FOLD_POOL_BYTES, else 1. */
 struct fold_pool {
   unsigned char *d_in, *d_out;
-  unsigned char *d_other; /* calls > 1: FOLD_POOL_BYTES that no input lies in */
+  unsigned char *d_other; /* calls > 1: FOLD_POOL_BYTES that contain no input */
   size_t slots, stride;
   unsigned calls;
 };

@@ -1,5 +1,5 @@
-/* bench_race.c: what of the bench runs on a CUDA device: the reads that are the ceiling, and subjects that race over inputs that
- * rotate past the L2. */
+/* bench_race.c: the part of the bench that runs on a CUDA device: the reads for the ceiling, and subjects that take turns over inputs
+ * which rotate past the L2. */
 #include "bench_race.h"
 
 #include <stdio.h>
@@ -15,7 +15,7 @@ fold_status fold_bench_race_ready(enum fold_engine engine) { return fold_engine_
 
 enum { WARM_UP = 3, SINK = 256, AHEAD = 40, READ_AHEAD = FOLD_POOL_BYTES / 2, BATCH = 48 };
 
-/* Reads all of a clock's runs, and sorts the seconds of a call. */
+/* Reads all runs of a clock and sorts their seconds, divided by the calls of a run. */
 static fold_status read_clock(struct fold_rank_clock *clock, unsigned calls, double *seconds) {
   FOLD_TRY(fold_device_synchronize());
   for (unsigned i = 0; i < clock->n; i++) {
@@ -26,7 +26,7 @@ static fold_status read_clock(struct fold_rank_clock *clock, unsigned calls, dou
   return fold_ok();
 }
 
-/* All shapes in turn, again and again: a GPU's clocks change while it reads. */
+/* Times all shapes in turn, again and again, because a GPU's clocks change while it reads. */
 static fold_status time_reads(struct fold_rank_clock *clocks, int shapes, const void *d_in, size_t nbytes,
                               void *d_sink) {
   for (unsigned i = 0; i < clocks[0].n; i++)
@@ -86,7 +86,8 @@ static fold_status run_once(const struct contender *contender, const struct fold
   return contender->timing->subject->run(contender->timing->subject, &call);
 }
 
-/* The contender's calls, on the inputs from `slot` on. Calls that can't be recorded into a graph are timed one by one, with a note. */
+/* Records the contender's calls, on the inputs from `slot` on. Calls that can't be recorded into a graph are timed one
+ * by one, with a note. */
 static fold_status record_graph(struct contender *contender, const struct fold_pool *pool, size_t slot) {
   struct fold_timing *t = contender->timing;
   void *stream;
@@ -132,15 +133,15 @@ static void close_contender(struct contender *contender) {
   (void)fold_device_free(contender->d_scratch);
 }
 
-/* Work in front of the timed runs, so that the host enqueues them ahead of the GPU: events then bracket the GPU's own time, not
- * the host's launches. The reads take some 2 ms; a batch is enqueued in less. */
+/* Enqueues work before the timed runs, so that the host is ahead of the GPU while it enqueues these: events then
+ * enclose the GPU's own time, not the host's launches. The reads take some 2 ms; a batch is enqueued in less. */
 static fold_status keep_busy(const struct fold_pool *pool) {
   FOLD_TRY(fold_device_synchronize());
   for (int i = 0; i < AHEAD; i++) FOLD_TRY(fold_cuda_read(0, pool->d_in, READ_AHEAD, pool->d_out, NULL));
   return fold_ok();
 }
 
-/* A timed run, of the graph's own inputs or of the next one. A graph finds its inputs in memory, not in the L2. */
+/* One timed run: the graph, or a call on the next input. A graph finds its inputs in memory, not in the L2. */
 static fold_status time_run(struct contender *contender, const struct fold_pool *pool, unsigned i, size_t slot) {
   if (pool->calls > 1) FOLD_TRY(fold_cuda_displace(pool->d_other, FOLD_POOL_BYTES, pool->d_out, NULL));
   FOLD_TRY(fold_rank_clock_begin(&contender->clock, i));
@@ -148,7 +149,7 @@ static fold_status time_run(struct contender *contender, const struct fold_pool 
   return fold_rank_clock_end(&contender->clock, i);
 }
 
-/* All contenders in turn, again and again. */
+/* Times all contenders in turn, again and again. */
 static fold_status race(struct contender *contenders, size_t n, const struct fold_pool *pool, unsigned iterations,
                         const volatile int *stop) {
   size_t enqueued = 0;

@@ -4,8 +4,8 @@
 
 #include "bench.h"
 
-/* Times the subjects of timing[n] in turn, those that no judge refuted or found broken, and fills in the figures. One
- * that can't run here is noted and left out. */
+/* Times the subjects of timing[n] in turn and fills in the figures. Those that a judge refuted or found broken, and
+ * those that can't run here, are left out; the latter get a note. */
 fold_status fold_bench_race_ready(enum fold_engine engine);
 fold_status fold_bench_race(const struct fold_bench_options *options, const struct fold_bench_shape *shape,
                             const struct fold_ceiling *ceiling, struct fold_timing *timing, size_t n,

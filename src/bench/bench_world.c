@@ -16,14 +16,14 @@ static void enter(struct fold_world_race *s) {
     if (subject->engine != shape->engine || subject->vector != shape->vectors) continue;
     if (!fold_glob_match(s->options->subjects, subject->name)) continue;
     if (!(subject->dtypes >> shape->dtype & 1) || !(subject->ops >> shape->op & 1)) continue;
-    if (fold_subject_result(subject, shape->dtype) != shape->dtype) continue; /* a world's results are compared in it */
+    if (fold_subject_result(subject, shape->dtype) != shape->dtype) continue; /* results are compared in that dtype */
     struct fold_world_timing *t = &s->timing[s->n++];
     *t = (struct fold_world_timing){.subject = subject, .shape = *shape};
     for (int k = 0; k < FOLD_SHARES; k++) t->share[k] = (struct fold_span){NAN, NAN, NAN};
   }
 }
 
-/* Rank r's part of a subject's columns. */
+/* Describes rank r's part of the columns. */
 static void fill_lay(const struct fold_world_race *s, const struct fold_generator *generator, unsigned repeats,
                      unsigned rank, struct wire_lay *lay) {
   const struct fold_world_shape *shape = s->shape;
@@ -48,7 +48,7 @@ static void fill_lay(const struct fold_world_race *s, const struct fold_generato
   }
 }
 
-/* With no repeats it is only looked at. */
+/* Lays an input. With no repeats it can be checked, but not raced. */
 static fold_status lay(const struct fold_world_race *s, const struct fold_generator *generator, unsigned repeats) {
   struct wire_lay *heads = calloc(s->shape->ranks, sizeof *heads);
   if (!heads) return fold_error(FOLD_NO_MEMORY, "not enough memory for %u ranks", s->shape->ranks);
@@ -62,7 +62,7 @@ static fold_status lay(const struct fold_world_race *s, const struct fold_genera
 
 static unsigned count_bits(uint32_t mask) { return (unsigned)__builtin_popcount(mask); }
 
-/* `repeats` runs of each entrant; the slowest rank's times go to times[entrant * stride + at ...]. */
+/* Runs each entrant `repeats` times; the times of the slowest rank go to times[entrant * stride + at ...]. */
 static fold_status race_some(const struct fold_world_race *s, unsigned warm_up, unsigned repeats, double *times,
                              size_t stride, size_t at) {
   unsigned ranks = s->shape->ranks, n = count_bits(s->in);
@@ -81,7 +81,7 @@ static fold_status race_some(const struct fold_world_race *s, unsigned warm_up, 
       double slowest = 0;
       for (unsigned r = 0; r < ranks; r++) {
         double own = seconds[((size_t)r * n + k) * repeats + i];
-        if (!(own <= slowest)) slowest = own; /* a NaN stays, and is judged */
+        if (!(own <= slowest)) slowest = own; /* a NaN stays, and is refused later */
         if (isnan(slowest)) break;
       }
       times[k * stride + at + i] = slowest;
@@ -122,7 +122,7 @@ static fold_status race(struct fold_world_race *s, const volatile int *stop) {
   }
   double *own = times;
   for (size_t k = 0; status.code == FOLD_OK && k < s->n; k++) {
-    if (!(s->in >> k * s->shares & 1)) continue; /* a subject's shares run all or none */
+    if (!(s->in >> k * s->shares & 1)) continue; /* either all shares of a subject run, or none */
     conclude(s, k, own, iterations, done);
     own += (size_t)s->shares * iterations;
   }
@@ -177,7 +177,8 @@ fold_status fold_bench_world(const struct fold_registry *registry, const struct 
   return *stop ? fold_ok() : race(&s, stop);
 }
 
-/* GPUs have a memory each and are asked at once; hosts share theirs and are asked in turn. */
+/* Each GPU has its own memory, so that all are asked at once. Ranks of a host share its memory and are asked in
+ * turn. */
 fold_status fold_bench_world_ceiling(enum fold_engine engine, size_t n_bytes, struct fold_ceiling *ceiling) {
   struct fold_world *world;
   FOLD_TRY(fold_world_of(engine, &world));

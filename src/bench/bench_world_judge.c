@@ -6,11 +6,13 @@
 #include "bench_world_race.h"
 #include "bits.h"
 
-/* What is judged before it is timed: small enough for the judges, more than one block of every method here. */
+/* Sizes that are judged before the timed shape: small enough for the judges, but more than one block for every method
+ * here. */
 enum { SMALL_VECTOR = 4099, SMALL_SUM = (1 << 20) + 77, LONG_SUM = 1 << 22 };
 static const char *const judged_first = "writes_output,bounded,replays,correctly_rounded,rank_agreement";
 static const char *const judged_at_size = "bounded,replays,correctly_rounded";
-/* Of a long sum there is no input here to replay, and counting an order's height term by term would take too long. */
+/* The claims that are judged on long sums. Here are no terms to replay, and computing the height of an order term by
+ * term would take too long. */
 static const char *const judged_long = "correctly_rounded", *const judged_long_unordered = "bounded,correctly_rounded";
 
 static fold_status count_judgement(void *context, const struct fold_judgement *j) {
@@ -46,7 +48,7 @@ fold_status fold_world_race_judge_small(struct fold_world_race *s, const volatil
   return fold_verify(s->registry, &selection, &cases, NULL, &sink, stop);
 }
 
-/* The terms of the results that are looked at, as rows x cols: samples of a vector, or the whole of a sum. */
+/* Makes the terms of the results that are looked at, as rows x cols: samples of a vector, or all of a sum. */
 static fold_status make_terms(const struct fold_world_race *s, size_t rows, size_t cols, unsigned char *to) {
   const struct fold_world_shape *shape = s->shape;
   size_t size = fold_dtype_size(shape->dtype);
@@ -64,7 +66,7 @@ static fold_status make_terms(const struct fold_world_race *s, size_t rows, size
   return fold_ok();
 }
 
-/* The judges, on the results that the ranks sent of the timed input itself. */
+/* Judges the results that the ranks sent for the timed input itself. */
 static fold_status judge_at_size(const struct fold_world_race *s, struct fold_world_timing *t, const uint64_t *sample) {
   const struct fold_world_shape *shape = s->shape;
   unsigned char results[8 * FOLD_WIRE_SAMPLES];
@@ -86,14 +88,14 @@ static fold_status judge_at_size(const struct fold_world_race *s, struct fold_wo
   return status;
 }
 
-/* The exact sum of the timed shape, of that generator's terms. */
+/* The exact sum at the timed shape of that generator's terms. */
 static fold_status exact_sum(const struct fold_world_race *s, const struct fold_generator *generator,
                              const volatile int *stop, const struct fold_truth **truth) {
   struct fold_source source = {generator, s->shape->dtype, s->options->seed, s->shape->cols, 0};
   return fold_world_sums_find(s->options->sums, &source, stop, truth);
 }
 
-/* Whether the judges are given all terms of what they judge: of a vector's samples they are. */
+/* Whether the judges get all terms of what they judge; for a vector they get all terms of its samples. */
 static bool is_whole(const struct fold_world_shape *shape) { return shape->vectors || shape->cols <= LONG_SUM; }
 
 fold_status fold_world_race_make_sums(const struct fold_world_race *s, const volatile int *stop) {
@@ -102,7 +104,7 @@ fold_status fold_world_race_make_sums(const struct fold_world_race *s, const vol
   return exact_sum(s, s->options->generator, stop, &truth);
 }
 
-/* The same of a sum that is too long to be laid here: against the exact sum of the timed input. */
+/* Judges a sum that is too long to be made here, against the exact sum of the timed input. */
 static fold_status judge_long(const struct fold_world_race *s, struct fold_world_timing *t, uint64_t sample,
                               const volatile int *stop) {
   const struct fold_truth *truth;
@@ -113,7 +115,7 @@ static fold_status judge_long(const struct fold_world_race *s, struct fold_world
   if (!truth) return fold_ok();
   fold_bits_store(s->shape->dtype, result, 0, sample);
   FOLD_TRY(fold_truths_open(&truths, &c, NULL));
-  truths.row[0] = *truth; /* lent: s->options->sums frees it */
+  truths.row[0] = *truth; /* s->options->sums owns and frees it */
   truths.known[0] = true;
   struct fold_evidence evidence = {t->subject, &truths, s->shape->ranks, result};
   fold_judge_evidence(&evidence, t->subject->order ? judged_long : judged_long_unordered, fold_judged_take, &t->judged);
@@ -122,8 +124,9 @@ static fold_status judge_long(const struct fold_world_race *s, struct fold_world
   return fold_ok();
 }
 
-/* Of sums in an order that does not look at their terms. Integers in [-8, 8] of mean 0 and variance 24: a partial sum of
- * 2^34 terms is 6.4e5 in the root mean square, a 26th part of 2^24; below that f32 has every integer. */
+/* The integers are used for sums whose order does not depend on their terms. They lie in [-8, 8], with mean 0 and
+ * variance 24: the root mean square of a partial sum of 2^34 terms is 6.4e5, a 26th of 2^24, below which f32 has every
+ * integer. */
 const struct fold_generator *fold_world_race_integers(const struct fold_world_race *s) {
   if (!s->options->verify || s->shape->vectors || s->shape->op != FOLD_SUM) return NULL;
   return fold_generator_find("integers");
@@ -157,7 +160,7 @@ static fold_status judge_integers(const struct fold_world_race *s, struct fold_w
   return fold_ok();
 }
 
-/* "Held" is said only after judging; whether ranks agree and repeat is checked even without it. */
+/* A subject is called "held" only if it was judged; whether ranks agree and repeat is always checked. */
 static void judge_ranks(struct fold_world_timing *t, const struct wire_checked *checked, bool verify) {
   struct fold_finding agree = fold_finding_open(t->shape.rows), repeat = fold_finding_open(t->shape.rows);
   bool agreed = true, repeated = true;
@@ -178,7 +181,7 @@ static void judge_ranks(struct fold_world_timing *t, const struct wire_checked *
   if (verify || !repeated) fold_judged_count(&t->judged, "run_to_run", &repeat);
 }
 
-/* Free *checked, also where this failed. */
+/* *checked must be freed even if this fails. */
 static fold_status ask(const struct fold_world_race *s, size_t k, struct wire_checked **checked) {
   struct wire_check head = {.entrant = (uint32_t)(k * s->shares)};
   *checked = calloc(s->shape->ranks, sizeof **checked);

@@ -11,24 +11,25 @@ struct fold_world_race {
   struct fold_world *world;
   struct fold_world_timing *timing;
   size_t n;
-  unsigned shares; /* of each subject that race: all alone for vectors */
-  uint32_t in;     /* mask of entrants that race */
+  unsigned shares; /* how many shares of each subject run; only FOLD_SHARE_ALL for vectors */
+  uint32_t in;     /* mask of the entrants that run */
 };
 
-/* The exact sum of the source's first `cols` terms, kept in `sums` and lent until the next call; NULL, with OK, where
- * *stop came first. */
+/* The exact sum of the source's first `cols` terms. It is kept in `sums` and valid until the next call. NULL, with
+ * FOLD_OK, if *stop was set first. */
 fold_status fold_world_sums_find(struct fold_world_sums *sums, const struct fold_source *source,
                                  const volatile int *stop, const struct fold_truth **truth);
 
 /* Judges every entrant on a small shape of the same kind; the verdicts go to its timing. */
 fold_status fold_world_race_judge_small(struct fold_world_race *s, const volatile int *stop);
-/* Makes the exact sums that a check will need: before the input is made, because GPUs that wait for seconds lower their clocks. */
+/* Computes the exact sums that a check will need. This comes before the input is made, because GPUs that wait for
+ * seconds lower their clocks. */
 fold_status fold_world_race_make_sums(const struct fold_world_race *s, const volatile int *stop);
-/* Runs subject k at the timed shape, twice on every rank, and judges what the ranks made of it: of the input that will be
- * timed; of integers, whose sum no order rounds. */
+/* Runs subject k at the timed shape, twice on every rank, and judges the results: first on the input that will be
+ * timed, then on integers, whose sum no order rounds. */
 fold_status fold_world_race_check(const struct fold_world_race *s, size_t k, const volatile int *stop);
 fold_status fold_world_race_check_integers(const struct fold_world_race *s, size_t k, const volatile int *stop);
-/* The generator of these integers; NULL where there is nothing to be judged by them. */
+/* The generator of these integers; NULL if none can be used to judge this shape. */
 const struct fold_generator *fold_world_race_integers(const struct fold_world_race *s);
 
 #endif

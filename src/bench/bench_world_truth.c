@@ -1,14 +1,14 @@
-/* bench_world_truth.c: exact sums of a bench's inputs, made piece by piece: 16 GB on GPUs do not fit into one piece here.
+/* bench_world_truth.c: computes exact sums of a bench's inputs piece by piece, because 16 GB on GPUs do not fit into memory here at once.
  *
  * The terms are generated anew on the host, by definition the same bits as a GPU's, and added up in the oracle's
- * superaccumulators: nothing of a subject is in it. Some 3 ns a term and core.
+ * superaccumulators. No code of a subject is used. It takes some 3 ns for each term, divided by the number of cores.
  */
 #include <stdlib.h>
 
 #include "bench_world_race.h"
 
-/* Terms of a piece; sums that are kept: of both inputs of as many lengths as a bench takes in turn. Only one is in use at a time,
- * so that the oldest can always be replaced. */
+/* PIECE is the terms of a piece. KEPT is how many sums are kept: those of both inputs for as many lengths as a bench
+ * takes in turn. Only one is in use at a time, so that the oldest can always be replaced. */
 enum { PIECE = 1 << 24, KEPT = 64 };
 
 struct kept {
@@ -17,7 +17,7 @@ struct kept {
 };
 struct fold_world_sums {
   struct kept kept[KEPT];
-  size_t n; /* that were ever kept */
+  size_t n; /* how many were ever kept */
 };
 
 fold_status fold_world_sums_open(struct fold_world_sums **sums) {

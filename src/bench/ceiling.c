@@ -1,4 +1,4 @@
-/* ceiling.c: a ceiling from timed reads, and whether a figure is below it. */
+/* ceiling.c: computes a ceiling from timed reads, and checks figures against it. */
 #include "ceiling.h"
 
 #include "bench.h"

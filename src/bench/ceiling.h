@@ -1,8 +1,8 @@
 /* ceiling.h: how fast memory can be read, and which figures are faster than that allows. Needs no GPU.
  *
- * The ceiling is measured by plain reads in several shapes, in turn. Its rate is the median of the best shape, which others are
- * compared with. Its spread is its margin: `most` is the rate of the faster reads (the fastest tenth) of any shape, and only what
- * is above that, by its own slower runs and beyond the clock, did not read its input.
+ * The ceiling is measured by plain reads in several shapes, in turn. Its rate is the median of the best shape; figures are compared with
+ * that. Its spread serves as a margin: `most` is the rate of the faster reads (the fastest tenth) of any shape. A subject did not read its
+ * input only if even its slower runs are faster than `most`, by more than the clock's error.
  */
 #ifndef FOLD_CEILING_H
 #define FOLD_CEILING_H
@@ -18,7 +18,8 @@ struct fold_ceiling {
 /* The time between two CUDA events is right to half a microsecond (cudaEventElapsedTime, CUDA Runtime API). */
 #define FOLD_CEILING_EVENTS 0.5e-6
 
-/* Takes n > 0 reads of n_bytes each, by one shape; sorts their seconds. Whether it is the best shape so far. */
+/* Adds n > 0 reads of n_bytes each in one shape, and sorts their seconds. Returns whether it is the best shape so
+ * far. */
 bool fold_ceiling_take(struct fold_ceiling *ceiling, double n_bytes, double *seconds, size_t n);
 /* Whether so many bytes can be read in so many seconds; false for NaN. */
 bool fold_ceiling_allows(const struct fold_ceiling *ceiling, double n_bytes, double seconds);

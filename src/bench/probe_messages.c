@@ -1,4 +1,4 @@
-/* probe_messages.c: a world for each setting, messages of each length in it, and the letters. */
+/* probe_messages.c: starts a world for each setting, runs messages of each length in it, and assigns the letters. */
 #include "probe_messages.h"
 
 #include <stdio.h>
@@ -33,7 +33,7 @@ static fold_status lay(const struct fold_probe *p, struct fold_world *world, siz
   return status;
 }
 
-/* Two runs on every rank, into the cell; `first` is the first check of this message. */
+/* Makes two runs on every rank and notes them in the cell; `first` says that it is the first check of this message. */
 static fold_status check(const struct fold_probe *p, struct fold_world *world, size_t subject, bool first,
                          struct wire_checked *checked, uint64_t *hash, struct fold_probe_cell *cell) {
   struct wire_check head = {.entrant = (uint32_t)subject, .head = p->n[0]};

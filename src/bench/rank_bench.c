@@ -48,8 +48,8 @@ static fold_status generate(const struct fold_rank_bench *b, const struct fold_s
   return fold_ok();
 }
 
-/* A vector's slots are one long stretch of the rank's own elements; a part's are the same columns under other seeds. Slot 0
- * is what the question names. */
+/* Fills a pool. The slots of a vector are one long stretch of the rank's own elements; those of a part are the same
+ * columns with other seeds. Slot 0 has the input that the question asks for. */
 static fold_status fill_pool(const struct fold_rank_bench *b, const struct fold_rank_pool *p) {
   const struct wire_lay *lay = &b->lay;
   size_t size = fold_dtype_size((enum fold_dtype)lay->dtype);
@@ -64,9 +64,10 @@ static fold_status fill_pool(const struct fold_rank_bench *b, const struct fold_
   return fold_ok();
 }
 
-/* As many inputs as make a pool; and more than there are entrants, where there is room: else one finds in the L2 what
- * another left of the same input, although gigabytes were read in between, for what is marked to leave the cache first
- * displaces nothing else (bench_race.c). Nothing rotates where nothing will be timed. */
+/* The number of inputs: enough to fill a pool and, if there is memory, more than there are entrants. Else an entrant
+ * finds in the L2 what another left of the same input although gigabytes were read in between, because reads that are
+ * marked to leave the cache first displace nothing else (bench_race.c). If nothing will be timed, there is one
+ * input. */
 static size_t choose_slots(const struct fold_rank_bench *b, size_t stride) {
   size_t least = (is_gpu(b) ? GPU_POOL : HOST_POOL) / stride + 1, room = (is_gpu(b) ? gpu_most : host_most) / stride;
   size_t wanted = b->lay.n_entrants + 1, slots = least;
@@ -125,7 +126,7 @@ static fold_status add_entrant(struct fold_rank_bench *b, const struct fold_regi
   if (need == 0) return fold_ok();
   if (need < FOLD_SCRATCH_ZEROED) need = FOLD_SCRATCH_ZEROED;
   FOLD_TRY(b->memory->alloc(need, &e->scratch));
-  /* A share may still read what its left-out part would have written: that memory holds zeros. */
+  /* a share may still read what the part that is left out would have written: zeros */
   return b->memory->fill(&(struct fold_fill){e->scratch, 0, need}, 1);
 }
 
@@ -163,7 +164,8 @@ static fold_status run(struct fold_rank_bench *b, struct fold_rank_entrant *e, s
   return e->subject->run(e->subject, &call);
 }
 
-/* XXH3-64 of the first n bytes of the results, read part by part, each NaN as the same one; samples are taken on the way. */
+/* Hashes the first n bytes of the results by XXH3-64, reading them part by part, with each NaN as the same one, and
+ * takes the samples on the way. */
 static fold_status look(const struct fold_rank_bench *b, size_t n, uint64_t *hash, uint64_t *sample) {
   enum fold_dtype dtype = (enum fold_dtype)b->lay.dtype;
   size_t size = fold_dtype_size(dtype);
@@ -209,8 +211,8 @@ fold_status fold_rank_check(struct fold_rank_bench *b, const struct wire_check *
   return look(b, n_bytes, &checked->again, NULL);
 }
 
-/* In front of a batch of runs on a GPU; all ranks come here alike. What it reads stays in the L2: it reads the half of the
- * pool that the next slots are not in. */
+/* Keeps the GPU busy before a batch of runs; every rank does the same. What it reads stays in the L2, so that it reads
+ * the half of the pool that does not hold the next slots. */
 static fold_status keep_busy(const struct fold_rank_bench *b, size_t slot) {
 #ifdef FOLD_HAVE_CUDA
   const struct fold_rank_pool *p = &b->pool[0];
@@ -224,7 +226,7 @@ static fold_status keep_busy(const struct fold_rank_bench *b, size_t slot) {
   return fold_ok();
 }
 
-/* All ranks are here when this is over. */
+/* Returns when all ranks have come here. */
 static fold_status meet(const struct fold_rank_bench *b) {
   struct fold_comm quiet = *b->comm;
   quiet.enter = NULL;
@@ -237,8 +239,8 @@ size_t fold_rank_race_entrants(const struct fold_rank_bench *b, const struct wir
   return n;
 }
 
-/* The sequence of round i, the same on every rank and another in each round: who comes after whom shows in a GPU's clocks
- * and caches, by less than 1%, but always alike. Fisher and Yates, by splitmix64. */
+/* The sequence of entrants in round i, the same on every rank and different in each round. An entrant's place changes a
+ * GPU's clocks and caches, by less than 1% but always in the same direction. Fisher and Yates, by splitmix64. */
 static size_t draw_sequence(const struct fold_rank_bench *b, const struct wire_race *race, unsigned i,
                             size_t sequence[FOLD_WIRE_ENTRANTS]) {
   uint64_t state = (uint64_t)(race->round + i + 1) << 32;
@@ -256,7 +258,8 @@ static size_t draw_sequence(const struct fold_rank_bench *b, const struct wire_r
   return n;
 }
 
-/* All entrants, again and again; the first rounds are not timed. Run i of entrant k has place i * n_entrants + k. */
+/* Runs all entrants again and again; the first rounds are not timed. Run i of entrant k has place i * n_entrants +
+ * k. */
 static fold_status race_rounds(struct fold_rank_bench *b, const struct wire_race *race) {
   size_t enqueued = 0, slot = 0, sequence[FOLD_WIRE_ENTRANTS];
   for (unsigned i = 0; i < race->warm_up + race->repeats; i++) {

@@ -1,4 +1,4 @@
-/* rank_bench.h: what a rank does when it is timed: it makes its part of the input, runs, and tells how long each run took.
+/* rank_bench.h: what a rank does when it is timed: it makes its part of the input, runs, and reports how long each run took.
  *
  * Promised: before each timed run all ranks meet in a one-element all-reduce, so that none starts late; a run's time is this
  * rank's own, by CUDA events on its GPU or by the monotonic clock of its host; the slowest rank's is the collective's
@@ -15,7 +15,7 @@
 #include "rank_clock.h"
 #include "rank_wire.h"
 
-/* Inputs of one part, one after another, `stride` bytes apart. */
+/* Inputs of one rank's part, one after another, `stride` bytes apart. */
 struct fold_rank_pool {
   unsigned char *in;
   size_t slots, stride, n_bytes;
@@ -26,16 +26,16 @@ struct fold_rank_entrant {
   const struct fold_subject *subject;
   struct fold_rank_pool *pool;
   void *scratch;
-  struct fold_comm comm; /* as this share of the subject sees it */
+  struct fold_comm comm; /* the comm that this share of the subject uses */
   struct fold_parts parts;
 };
 
-/* Zeroed, it holds nothing. */
+/* All zeros: it holds nothing. */
 struct fold_rank_bench {
   const struct fold_engine_ops *memory;
   struct fold_comm *comm;
   struct wire_lay lay;
-  bool lean; /* memory is short: no more slots than fill a pool */
+  bool lean; /* memory is short: the pool gets no more slots than fill it */
   struct fold_rank_pool pool[FOLD_WIRE_ENTRANTS];
   struct fold_rank_entrant entrant[FOLD_WIRE_ENTRANTS];
   size_t n_pools, n_entrants;
@@ -43,22 +43,22 @@ struct fold_rank_bench {
   struct fold_rank_clock clock;
 };
 
-/* What a rank that is timed is asked. */
+/* The questions that a rank answers when it is timed. */
 extern const struct fold_rank_service fold_rank_bench_service;
 
-/* One function for each question (rank_wire.h). Laying drops what was laid before; with no repeats it can be checked, not
- * raced. */
+/* One function for each question (rank_wire.h). fold_rank_lay drops what was laid before; what is laid with no repeats
+ * can be checked but not raced. */
 fold_status fold_rank_lay(struct fold_rank_bench *b, const struct fold_registry *registry, enum fold_engine engine,
                           struct fold_comm *comm, const struct wire_lay *lay);
 fold_status fold_rank_check(struct fold_rank_bench *b, const struct wire_check *check, struct wire_checked *checked);
-/* `seconds` gets the number of entrants in the mask times `repeats`. */
+/* `seconds` gets as many times as the mask has entrants, times `repeats`. */
 fold_status fold_rank_race(struct fold_rank_bench *b, const struct wire_race *race, double *seconds);
 size_t fold_rank_race_entrants(const struct fold_rank_bench *b, const struct wire_race *race);
-/* On a host: the fastest read of the nearest cache. */
+/* On a host it is the fastest read of the nearest cache. */
 fold_status fold_rank_ceiling(enum fold_engine memory, const struct wire_ceiling *asked, struct fold_ceiling *ceiling);
 void fold_rank_bench_drop(struct fold_rank_bench *b);
 
-/* Sets e->comm and e->parts to what that share of a subject sees of the rank's comm (rank_share.c). */
+/* Sets e->comm and e->parts: what that share of a subject sees of the rank's comm (rank_share.c). */
 void fold_rank_take_share(struct fold_rank_entrant *e, const struct fold_comm *comm, enum fold_share share);
 
 #endif

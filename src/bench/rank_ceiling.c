@@ -1,4 +1,4 @@
-/* rank_ceiling.c: how fast a rank's memory can be read: nothing that reads its input can be faster. */
+/* rank_ceiling.c: measures how fast a rank's memory can be read; nothing that reads its input can be faster. */
 #include <string.h>
 
 #include "rank_bench.h"

@@ -1,6 +1,6 @@
-/* rank_share.c: a part of a subject: its own work with calls that send nothing, or its calls without the work between them.
+/* rank_share.c: runs a part of a subject: its own work with calls that send nothing, or its calls without the work between them.
  *
- * A subject asks its comm for everything, so that a comm whose functions do nothing leaves just that out; sizes, places and
+ * A subject calls other ranks only through its comm. So a comm whose functions do nothing leaves out just these calls; sizes, places and
  * sequence stay those of the whole. Results of such runs are not used.
  */
 #include "rank_bench.h"

@@ -1,7 +1,7 @@
-/* report_allreduces.c: all-reduces of vectors: bus bandwidth and time by length, and which bits agree, where records of type
- * "allreduce" and "messages" exist.
+/* report_allreduces.c: all-reduces of vectors: bus bandwidth and time by length, and which bits agree. It needs records of types
+ * "allreduce" and "messages".
  *
- * A figure is of one machine, world, dtype and operation. A subject under a setting of the library is a series of its own.
+ * A figure is for one machine, world, dtype and operation. Each setting of the library gives a subject another series.
  */
 #include <math.h>
 #include <stdint.h>
@@ -19,7 +19,7 @@ static const struct fold_keys keys = {
     {BY(environment), BY(dtype), BY(op), BY(workers), BY(subject), FOLD_ASKED(fold_model_timed, setting), BY(bytes)}};
 #undef BY
 
-/* One group: bus bandwidth below the link's, or the time. Doubtful values are in the table only. */
+/* Draws one group: bus bandwidth, with the link's as limit, or the time. Doubtful values are in the table only. */
 static void draw(struct fold_page *page, const struct fold_model_timed *m, size_t n, double *room, bool bandwidth) {
   struct fold_series series[MOST_SERIES];
   double *x = room, *y = room + n, least = INFINITY, most = 0;
@@ -96,7 +96,7 @@ static const struct fold_keys probe_keys = {
 
 enum { MOST_LENGTHS = 60 };
 
-/* The columns are the lengths of the longest row; a world that ended early has fewer. */
+/* The columns are the lengths of the longest row; a row whose world ended early has fewer. */
 static void open_probe(struct fold_sheet *sheet, const struct fold_model *m, const struct fold_model_probe *p,
                        size_t width) {
   char title[FOLD_SHEET_TITLE], text[32], place[200], left[60] = "";

@@ -19,7 +19,7 @@ static enum fold_gravest kind_of(const json_t *record) {
   return fold_model_is_known(record) ? FOLD_IS_KNOWN : FOLD_IS_REFUTED;
 }
 
-/* Why, and how the order of additions changed, which one of the cell's records says. */
+/* The reason, and how the order of additions changed, if one of the cell's records says that. */
 static void reason_of(const struct fold_model_cell *cell, const json_t *record, char text[1200]) {
   const char *change = "";
   for (size_t i = 0; i < cell->n_evidence && !*change; i++)
@@ -76,7 +76,8 @@ static void fill_idle(struct fold_sheet *sheet, const struct fold_model *m) {
     }
 }
 
-/* A claim that was refuted of a subject is not said to hold of it: what held in other cases is counted apart. */
+/* Adds claims that held. A claim that was refuted for a subject is not among them; the cases in which it held are
+ * counted apart. */
 static void fill_held(struct fold_sheet *sheet, const struct fold_model *m) {
   for (size_t k = 0; k < m->n_claims; k++) {
     size_t subjects = 0, held = 0, idle = 0, unbounded = 0, refuted = 0;
@@ -191,7 +192,7 @@ static void put_count(FILE *out, const char **between, size_t n, const char *wha
   *between = ", ";
 }
 
-/* What was measured, and how much of it was judged during measurement. */
+/* Writes what was measured, and how much of it was judged meanwhile. */
 static void put_measured(const struct fold_model *m, FILE *out) {
   const char *between = "";
   size_t held = 0, refuted = 0, timings = 0;

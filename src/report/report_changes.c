@@ -1,4 +1,4 @@
-/* report_changes.c: this run's times against those of a run before it.
+/* report_changes.c: compares the times of this run with those of a former run.
  *
  * Two times are compared if the same work was timed on the same kind of machine. One is called slower or faster only if the ranges
  * from 10 % to 90 % of both runs do not meet: the ratio then differs from 1 by more than either run's own spread. Nothing is inferred
@@ -15,22 +15,23 @@
 
 static fold_status no_memory(void) { return fold_error(FOLD_NO_MEMORY, "not enough memory for the report"); }
 
-/* What was timed with one key: two with the same timed the same work on the same kind of machine. */
+/* All timings with one key. Equal keys mean the same work on the same kind of machine. */
 struct times {
   char *key;
   const struct fold_model_timed *of;
-  double median, low, high; /* low and high: from 10 % to 90 % of the runs, NaN where that is not recorded */
+  double median, low, high; /* low and high: from 10 % to 90 % of the runs; NaN if that is not recorded */
   bool doubtful;            /* implausible, noisy, or of a result that did not hold */
 };
 
-/* All that a time depends on but the code, the libraries and the driver, which are what is compared. */
+/* Writes the key: everything on which a time depends, without the code, the libraries and the driver, which are what is
+ * compared. */
 static void put_key(const struct fold_model *m, const struct fold_model_timed *t, FILE *out) {
   const double numbers[] = {t->n, t->bytes, t->rows, t->cols, t->seed, t->workers, t->threads};
   const json_t *e = t->environment < 0 ? NULL : m->environments[t->environment];
   char machine[160];
   fprintf(out, "%s|%s|%lld", fold_text_machine(m, t->environment, machine), fold_record_text(e, "cpu"),
           (long long)json_integer_value(json_object_get(e, "cores")));
-  /* Of an unknown machine nothing can be compared: no other time has this key. */
+  /* Nothing can be compared on an unknown machine: make the key unique. */
   if (json_array_size(json_object_get(e, "gpus")) == 0 && fold_record_text(e, "cpu")[0] == '\0')
     fprintf(out, "|%p", (const void *)t);
   fprintf(out, "|%s|%s|%s|%s|%s|%s", t->type, t->subject, t->engine, t->dtype, t->op, t->mode);
@@ -106,7 +107,8 @@ static fold_status add_times(const struct fold_model *m, const struct fold_model
   return fold_ok();
 }
 
-/* Sorts them, and joins those of one key: what was timed several times has the middle median and the range of all. */
+/* Sorts timings, and joins those with the same key: if something was timed several times, the median is the middle one
+ * and the range that of all. */
 static void join(struct times *t, size_t *n) {
   const size_t all = *n;
   *n = 0;
@@ -157,7 +159,7 @@ struct fold_changes {
   size_t n_now, n_before, n, count[CHANGES];
 };
 
-/* Changes first, the largest ratio first; then by name. */
+/* Sorts changes before the rest, the largest ratio first, then by name. */
 static int compare_changes(const void *left, const void *right) {
   const struct change_of *a = left, *b = right;
   const bool first = a->change <= FASTER, second = b->change <= FASTER;
@@ -194,7 +196,8 @@ fold_status fold_model_compare(struct fold_model *m, const struct fold_model *be
   return fold_ok();
 }
 
-/* The ratio's range: the fastest of this run over the slowest of the one before, and the other way round. */
+/* Adds a row. The ratio's range goes from the fastest time of this run over the slowest of the former one to the
+ * opposite. */
 static void add_change(struct fold_sheet *sheet, const struct fold_model *m, const struct change_of *c) {
   static const char *const words[CHANGES] = {"slower", "faster", "", "not compared"};
   const struct times *now = c->now, *before = c->before;

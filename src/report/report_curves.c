@@ -11,7 +11,7 @@
 
 #include "report_methods.h"
 
-/* One subject's part of a group, the worst at each n. */
+/* One subject's points in a group: the worst at each n. */
 struct curve {
   const struct fold_model_point *point;
   double *n, *error, *bound, *probable;
@@ -25,7 +25,7 @@ static bool same_subject(const struct fold_model_point *a, const struct fold_mod
 
 static double larger(double a, double b) { return isnan(a) || b > a ? b : a; }
 
-/* The worst error at each n, over all seeds and over all claims that measured one. */
+/* Takes the worst error at each n, over all seeds and over all claims that measured one. */
 static void fill_curve(struct curve *c, const struct fold_model_point *p, size_t n) {
   for (size_t i = 0; i < n; i++) {
     size_t at = c->size;
@@ -58,14 +58,14 @@ static bool is_known(const double *y, size_t n) {
   return false;
 }
 
-/* Equal at each n of the shorter curve, which must have three unless both are equally long. */
+/* Whether both are equal at each n of the shorter curve, which must have three points unless both are equally long. */
 static bool equal_so_far(const struct curve *a, const struct curve *b, const double *of_a, const double *of_b) {
   const size_t n = a->size < b->size ? a->size : b->size;
   return n >= (a->size == b->size ? 1 : 3) && equal(a->n, b->n, n) && equal(of_a, of_b, n);
 }
 
-/* If a subject has the errors and bounds of an earlier curve, that curve gets its name and the sizes that it lacks. If only the
- * errors are equal, the new curve is drawn over the earlier one, and the legend says so. */
+/* If a subject has the errors and bounds of an earlier curve, that curve gets its name and the sizes that it lacks. If
+ * only the errors are equal, the new curve is drawn over the earlier one, and the legend says so. */
 static bool joins_earlier(struct curve *curves, size_t n_curves, struct curve *c) {
   for (size_t k = 0; k < n_curves; k++) {
     struct curve *e = &curves[k];
@@ -76,7 +76,8 @@ static bool joins_earlier(struct curve *curves, size_t n_curves, struct curve *c
         snprintf(e->label + used, sizeof e->label - used, "/%.20s", c->point->engine);
       else
         snprintf(e->label + used, sizeof e->label - used, ", %.100s", c->point->subject);
-      if (fold_methods_kind(e->point->subject) < 0) e->point = c->point; /* a method that readers ask about gives the curve its place */
+      if (fold_methods_kind(e->point->subject) < 0)
+        e->point = c->point; /* a method that readers ask about gives the curve its place */
       if (c->size > e->size)
         e->n = c->n, e->error = c->error, e->bound = c->bound, e->probable = c->probable, e->size = c->size;
       return true;
@@ -114,7 +115,7 @@ static void describe_group(const struct fold_page *page, const struct fold_model
              fold_text_number(p->condition, number), fold_text_grouped(p->n, n));
 }
 
-/* The probabilistic curves are left out where methods of several kinds are compared. */
+/* The probabilistic curves are left out if methods of several kinds are compared. */
 static void draw_curves(struct fold_page *page, struct curve *curves, size_t n_curves,
                         const struct fold_curves_kind *kind, bool probable) {
   struct fold_series series[3 * FOLD_METHODS_TOGETHER];

@@ -4,12 +4,12 @@
 
 #include "report_section.h"
 
-/* What the axes say. */
+/* The labels of the axes. */
 struct fold_curves_kind {
   const char *x_label, *y_label;
 };
 
-/* `n` points, sorted by subject and then by n. */
+/* Draws `n` points, sorted by subject and then by n. */
 fold_status fold_curves_draw(struct fold_page *page, const struct fold_model_point *points, size_t n,
                              const struct fold_curves_kind *kind);
 

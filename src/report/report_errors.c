@@ -1,7 +1,7 @@
 /* report_errors.c: error against n with bounds, logarithmic on both axes: by generator, dtype and operation.
  *
- * From study records where there are any, else from the judgements' errors in ulps; and, apart from these, the
- * simulated all-reduce, whose n is the number of ranks. Many subjects are drawn in families, by the first part of
+ * The errors come from study records if there are any, else from the judgements' errors in ulps. The simulated all-reduce, whose n is
+ * the number of ranks, has figures of its own. If there are many subjects, they are drawn in families, by the first part of
  * their names.
  */
 #include <stdint.h>
@@ -20,7 +20,7 @@ static const struct fold_keys keys = {
     sizeof(struct fold_model_point),
     {ASKED(op), ASKED(dtype), ASKED(generator), BY(environment), BY(subject), BY(engine), BY(n)}};
 
-/* The most sizes that a method has. */
+/* The largest number of sizes that a method has. */
 static size_t count_sizes(const struct fold_model_point *p, size_t n) {
   size_t most = 0;
   for (size_t i = 0, end; i < n; i = end) {
@@ -63,7 +63,7 @@ static const struct fold_curves_kind studied = {"n (terms)", "absolute error"};
 static const struct fold_curves_kind judged = {"n (terms)", "error (ulps of the result)"};
 static const struct fold_curves_kind simulated = {"ranks (simulated)", "relative error, worst element"};
 
-/* Items of `size` bytes begin with a point. */
+/* Draws items of `size` bytes, each of which begins with a point. */
 static fold_status draw_points(struct fold_page *page, const void *items, size_t n, size_t size,
                                const struct fold_curves_kind *kind) {
   struct tally tally = {0};

@@ -1,4 +1,4 @@
-/* report_fields.c: single fields of a record, whatever it holds in their place. */
+/* report_fields.c: reads single fields of a record, which may hold anything. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -85,7 +85,7 @@ static char *slurp(FILE *file) {
   return NULL;
 }
 
-/* Where an id begins, which must differ from figure to figure: behind id=", href="# and url(#. */
+/* Where an id begins, which must differ from figure to figure: after id=", href="# and url(#. */
 static const char *behind_name_start(const char *at) {
   static const char *const starts[] = {" id='", " id=\"", "href='#", "href=\"#", "url(#"};
   for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
@@ -106,7 +106,7 @@ static void put_body(const char *body, int id, FILE *out) {
   }
 }
 
-/* Between the title and description that gnuplot gives itself and the end. */
+/* The part between the title and description that gnuplot writes and the end tag. */
 static const char *find_body(const char *svg) {
   const char *body = strstr(svg, "<svg");
   const char *end = body ? strstr(body, "</desc>") : NULL;

@@ -6,7 +6,8 @@
 
 #include "fold.h"
 
-/* The figure's size in SVG's units: on a phone it is shown at half of that, and 15-point labels stay readable. */
+/* The size of a figure in SVG's units. On a phone it is shown at half of that, where 15-point labels are still
+ * readable. */
 enum { FOLD_FIGURE_WIDTH = 560, FOLD_FIGURE_HEIGHT = 380 };
 
 /* The figure's number in its page, its text for screen readers, and gnuplot's time limit. */
@@ -16,8 +17,8 @@ struct fold_figure {
   unsigned seconds;
 };
 
-/* FOLD_UNSUPPORTED: no gnuplot in PATH; FOLD_ENVIRONMENT: it failed, or was ended because it took longer than it may, or
- * wrote more than FOLD_FIGURE_BYTES. Nothing is written to `out` then. */
+/* FOLD_UNSUPPORTED: no gnuplot in PATH. FOLD_ENVIRONMENT: it failed, exceeded its time limit, or wrote more than
+ * FOLD_FIGURE_BYTES. Nothing is written to `out` in these cases. */
 enum { FOLD_FIGURE_BYTES = 1 << 28 };
 fold_status fold_gnuplot_run(FILE *script, const struct fold_figure *figure, FILE *out);
 

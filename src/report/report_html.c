@@ -69,7 +69,7 @@ fold_status fold_page_groups(struct fold_page *page, const struct fold_groups *g
   return status;
 }
 
-/* After the last figure that may be shown, the others go into a fold that ends with them. */
+/* Opens a fold after the last figure that may be shown; the group's other figures go into it. */
 static void make_room(struct fold_page *page) {
   if (page->folds == 0 && page->shown-- == 0) fold_page_fold(page, "More figures");
 }
@@ -158,7 +158,7 @@ static fold_status put_changes(struct fold_page *page) {
   return fold_page_sheet(page, fold_sheet_changes);
 }
 
-/* A part of the page: what leads to it, and its heading where that says more. */
+/* A part of the page: the text that links to it, and its heading if that says more. */
 struct section {
   const char *id, *link, *heading;
   bool there;

@@ -3,7 +3,7 @@
  * A case fails when any of the fixture's inputs refuted the claim, is an error when the environment broke on one, is skipped when
  * all were skipped. Claims that are not promised are left out. A known defect of another library is no failure: the case is
  * skipped, with the refutation as its message. Incomplete records are an error, so that an interrupted run is not green. A suite's
- * properties count what held about order on inputs that could tell another order, and on idle ones; a case of idle ones alone says so.
+ * properties count the claims about order that held, on telling and on idle inputs; a case whose inputs were all idle says so.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* report_keys.h: in which sequence items stand, and which of them belong together: a list of their members, most significant first. As many
- * of these as a caller says name a group, whose items are neighbours.
+/* report_keys.h: how items are sorted and grouped: by a list of their members, most significant first. A group is the neighbouring items
+ * that agree in as many of these keys as a caller says.
  */
 #ifndef FOLD_REPORT_KEYS_H
 #define FOLD_REPORT_KEYS_H
@@ -11,12 +11,12 @@
 enum { FOLD_KEYS_MOST = 10 };
 
 struct fold_keys {
-  size_t size; /* of an item */
+  size_t size; /* the size of an item */
   struct fold_by {
     enum fold_by_kind {
-      FOLD_BY_NOTHING, /* the end of the keys */
+      FOLD_BY_NOTHING, /* ends the keys */
       FOLD_BY_INDEX,
-      FOLD_BY_NUMBER, /* NaN is less than all others, and equals itself */
+      FOLD_BY_NUMBER, /* NaN is less than every number, and equals itself */
       FOLD_BY_SEED,
       FOLD_BY_WORD,
       FOLD_BY_ASKED, /* a word; those that readers ask about most come first (report_methods.h) */
@@ -25,7 +25,7 @@ struct fold_keys {
   } key[FOLD_KEYS_MOST + 1];
 };
 
-/* A member by its type, and one by FOLD_BY_ASKED. */
+/* A key for a member, by its type; and a key for a word that is sorted by FOLD_BY_ASKED. */
 #define FOLD_BY(type, member)                                                                     \
   {                                                                                               \
     _Generic(((struct type *)0)->member, int : FOLD_BY_INDEX, double : FOLD_BY_NUMBER,          \
@@ -34,11 +34,11 @@ struct fold_keys {
 #define FOLD_ASKED(type, member) \
   { FOLD_BY_ASKED, offsetof(struct type, member) }
 
-/* Where the neighbours of items[i] end that have its first `n_keys` keys. */
+/* The end of the group of items[i]: the neighbours that have the same first `n_keys` keys. */
 size_t fold_keys_end(const struct fold_keys *keys, size_t n_keys, const void *items, size_t i, size_t n);
-/* A copy, sorted by all keys, for the caller to free; NULL: there are none, or memory is short. */
+/* A copy, sorted by all keys, for the caller to free; NULL if there are no items or memory is short. */
 void *fold_keys_sorted(const struct fold_keys *keys, const void *items, size_t n);
-/* The same of items that become rows: the sheet remembers that memory was short. */
+/* The same for items that become rows: the sheet remembers if memory was short. */
 void *fold_sheet_sorted(struct fold_sheet *sheet, const struct fold_keys *keys, const void *items, size_t n);
 
 #endif

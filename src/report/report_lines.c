@@ -1,4 +1,4 @@
-/* report_lines.c: reads JSON lines with jansson; memory for one line, however long the file is.
+/* report_lines.c: reads JSON lines with jansson. It needs memory for one line only, however long the file is.
  *
  * A file holds the records of one run, or of several in sequence. If a run's environment announces a closing line, that line must
  * be there and its count must be right (record.h). Older runs have none.
@@ -16,7 +16,7 @@
 #include "record.h"
 #include "report_source.h"
 
-/* What a judgement or a run is of, and its line. */
+/* What a judgement or a run is about, and its line. */
 struct noted {
   XXH128_hash_t key;
   size_t line;
@@ -25,20 +25,20 @@ struct noted {
 /* The file that is being read. Of the current run: how many records came so far, and whether a closing line must follow. */
 struct reading {
   fold_status (*take)(void *context, json_t *record, size_t line);
-  fold_take_scanned *scanned; /* instead */
+  fold_take_scanned *scanned; /* used instead of `take` */
   void *context;
   struct fold_lines *lines;
   size_t line, in_run;
-  const char *text; /* the line at hand */
+  const char *text; /* the current line */
   size_t length;
-  uint64_t sum;           /* of this run's lines' hashes */
-  bool announced, hashed; /* hashed: by a schema whose closing lines have a hash */
-  struct noted *noted;    /* of this run, where it announces its closing line */
+  uint64_t sum;           /* over the hashes of this run's lines */
+  bool announced, hashed; /* the environment announced a closing line; its schema's closing lines have a hash */
+  struct noted *noted;    /* the judgements and runs of this run, if it announces a closing line */
   size_t n_noted, room;
-  unsigned required[2][FOLD_SCHEMA + 1]; /* of a judgement and of a run, by schema: a mask of keys that are scanned */
+  unsigned required[2][FOLD_SCHEMA + 1]; /* the scanned keys that a judgement and a run must have, by schema */
 };
 
-/* The first reason stays. */
+/* Keeps the first reason. */
 static void __attribute__((format(printf, 2, 3))) tell(char text[FOLD_LINES_TEXT], const char *format, ...) {
   va_list args;
   va_start(args, format);
@@ -54,7 +54,8 @@ static void end_run(struct reading *r, size_t last) {
   r->sum = 0;
 }
 
-/* A run has a verdict on one claim of one case once, and its results once: another subject's, or one more of the same, was put in. */
+/* Within a run, a claim has one verdict on a case, and a case one set of results. A second one means that a record of
+ * another subject, or one more of the same, was put in. */
 static fold_status note(struct reading *r, const json_t *record) {
   const char *claim = fold_record_text(record, "claim"), *hash = fold_record_text(record, "results_xxh3");
   XXH128_hash_t key = fold_record_key(record, true);
@@ -108,7 +109,8 @@ static const enum fold_field scanned_fields[] = {
 #undef KEY
 };
 
-/* The fields of a parsed record, as the scanner would give them; `held` keeps the text of values that are not strings. */
+/* The fields of a parsed record, in the form that the scanner gives; `held` keeps the text of values that are not
+ * strings. */
 static bool scan_tree(const json_t *record, struct fold_scanned *scanned, char *held[FOLD_SCANNED]) {
   memset(scanned, 0, sizeof *scanned);
   for (int k = 0; k < FOLD_SCANNED; k++) {
@@ -143,7 +145,7 @@ static bool is_judged(const json_t *record) {
   return strcmp(type, "judgement") == 0 || strcmp(type, "run") == 0;
 }
 
-/* Of a run that a closing line guards. */
+/* Checks a record of a run that a closing line guards. */
 static fold_status check_guarded(struct reading *r, const json_t *record) {
   const bool is_old = json_integer_value(json_object_get(record, "schema")) < 2;
   if (!is_judged(record) || (is_old && !r->hashed)) return fold_ok();
@@ -187,12 +189,13 @@ static bool is_scanned_kind(enum fold_kind kind, const struct fold_slice *value,
     case FOLD_KIND_LIST: return !string && *value->at == '[';
     case FOLD_KIND_OBJECT: return !string && *value->at == '{';
     case FOLD_KIND_TEXT_OR_FALSE:
-    case FOLD_KIND_NUMBER: break; /* none of these is scanned */
+    case FOLD_KIND_NUMBER: break; /* the scanner has none of these keys */
   }
   return false;
 }
 
-/* Whether a judgement or a run has the fields that its schema requires. If false, the record is parsed to find what is wrong. */
+/* Whether a judgement or a run has the fields that its schema requires. If not, the record is parsed to find what is
+ * wrong. */
 static bool is_sound(const struct reading *r, const struct fold_scanned *scanned) {
   const struct fold_slice *schema = &scanned->value[FOLD_KEY_schema];
   const int type = fold_scanned_says(scanned, FOLD_KEY_type, "run");

@@ -1,5 +1,5 @@
-/* report_markdown.c: the summary of a CI job: the answer, what was measured, the table subject x claim. It is short: GitHub
- * accepts one mebibyte. The same sheets for a terminal and as CSV. */
+/* report_markdown.c: the summary of a CI job: the answer, what was measured, the table subject x claim. It must be short, because GitHub
+ * accepts one mebibyte. The same sheets are written for a terminal and as CSV. */
 #include <stdint.h>
 
 #include "report_answer.h"
@@ -7,7 +7,7 @@
 
 enum { MOST_LINES = 20 };
 
-/* How many claims about order held, and on how many of these inputs another order would have shown. */
+/* How many claims about order held, and for how many of these another order would have shown on the input. */
 static void put_telling(const struct fold_model *m, FILE *out) {
   size_t telling = 0, idle = 0, untold = 0;
   for (size_t s = 0; s < m->n_subjects; s++)

@@ -31,7 +31,7 @@ size_t fold_methods_split(const char *const *subjects, size_t n, size_t order[FO
         order[at++] = i;
         break;
       }
-  /* One alone is nothing to compare. */
+  /* a single method compares with nothing */
   if (at == 1) taken[order[0]] = false, at = 0;
   if (at) end[figures++] = at;
   for (size_t i = 0, together = 0; i < n; i++) {
@@ -50,9 +50,8 @@ static int rank_of(const char *word, const char *const *words, int n) {
 }
 
 int fold_methods_compare(const char *a, const char *b) {
-  static const char *const first[] = {"sum", "prod", "max",   "min",          "f32",   "f64",
-                                      "f16", "bf16", "mixed", "pathological", "normal",
-                                      "default"};
+  static const char *const first[] = {"sum", "prod", "max",   "min",          "f32",    "f64",
+                                      "f16", "bf16", "mixed", "pathological", "normal", "default"};
   int n = sizeof first / sizeof *first, d = rank_of(a, first, n) - rank_of(b, first, n);
   return d ? d : strcmp(a, b);
 }

@@ -9,13 +9,14 @@ enum { FOLD_METHODS_TOGETHER = 5, FOLD_METHODS_MOST = 80 };
 
 /* The subject's kind among those that readers ask about most, or -1. */
 int fold_methods_kind(const char *subject);
-/* Puts `n` methods into figures of at most FOLD_METHODS_TOGETHER: first, where there are more, one method of each kind (NumPy, the plain
- * GPU kernel, CUB, the exact sum, the fixed order), then the rest as they stand. `order` receives their indices, `end` where each
- * figure ends in it; how many figures. */
+/* Splits `n` methods into figures of at most FOLD_METHODS_TOGETHER. If there are more, the first figure has one method of each kind (NumPy,
+ * the plain GPU kernel, CUB, the exact sum, the fixed order), and the rest follow in their sequence. `order` receives the indices of the
+ * methods, `end` where each figure ends in it. Returns how many figures there are. */
 size_t fold_methods_split(const char *const *subjects, size_t n, size_t order[FOLD_METHODS_MOST],
                           size_t end[FOLD_METHODS_MOST]);
 
-/* Of operations, dtypes, kinds of data and settings of a library: those that are asked about most come first, then the rest by name. */
+/* Compares names of operations, dtypes, kinds of data or settings of a library: those that readers ask about most come
+ * first, then the rest by name. */
 int fold_methods_compare(const char *a, const char *b);
 
 #endif

@@ -1,4 +1,4 @@
-/* report_model.c: counting judgements by subject, claim and fixture; keeping evidence. */
+/* report_model.c: counts judgements by subject, claim and fixture, and keeps evidence. */
 #include "report_model.h"
 
 #include <math.h>
@@ -25,11 +25,11 @@ const char *fold_model_word(struct fold_model *model, const char *word) {
     free(copy);
     return NULL;
   }
-  *at = copy; /* the model's from here on */
+  *at = copy; /* the model owns it */
   return fold_index_add(&model->index.words, word, strlen(word), model->n_words - 1) ? copy : NULL;
 }
 
-/* The record without what is of its run alone, so that runs in one environment share it. */
+/* The record of an environment without what belongs to its run alone, so that runs in one environment share it. */
 static json_t *surroundings_of(const json_t *record) {
   json_t *copy = json_object(), *value;
   const char *key;
@@ -75,7 +75,7 @@ static struct fold_model_subject *find_subject(struct fold_model *model, const j
   name = fold_model_word(model, name);
   engine = fold_model_word(model, engine);
   if (!name || !engine) return NULL;
-  /* Words are told apart by where they are. */
+  /* words are the model's own, so that equal words have equal addresses */
   char key[64];
   int n = snprintf(key, sizeof key, "%p %p", (const void *)name, (const void *)engine);
   json_int_t known = fold_index_find(model->index.subjects, key, (size_t)n);
@@ -113,7 +113,7 @@ static size_t fixture_length(const char *name) {
   return strncmp(name, "npy:", 4) == 0 ? fold_text_array(name, NULL) : strcspn(name, "/");
 }
 
-/* By the first `n` bytes of a name. */
+/* The fixture whose name is the first `n` bytes of `name`. */
 static struct fold_model_fixture *find_fixture(struct fold_model_cell *cell, const char *name, size_t n) {
   /* Records come case by case, so it is nearly always the last fixture. */
   const struct fold_model_fixture *last = cell->n_fixtures ? &cell->fixtures[cell->n_fixtures - 1] : NULL;

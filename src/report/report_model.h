@@ -1,8 +1,8 @@
-/* report_model.h: what a report keeps of its records: little, however many there are.
+/* report_model.h: what a report keeps of its records: little, whatever their number.
  *
- * Promised: judgements are counted as they stream past; of them only the refuted, the broken and reasons of skips are kept, each
- * up to a cap with a count of the rest. Measurements (timing, study, scaling) are kept, one small struct each. Nothing here knows
- * HTML, Markdown or JUnit; their writers read the model and no records.
+ * Promised: judgements are counted as they are read. Only the refuted and broken ones and the reasons for skips are kept, each kind
+ * up to a maximum, with a count of the rest. Measurements (timing, study, scaling) are kept, as one small struct each. Nothing here
+ * depends on HTML, Markdown or JUnit; their writers read the model and no records.
  */
 #ifndef FOLD_REPORT_MODEL_H
 #define FOLD_REPORT_MODEL_H
@@ -16,11 +16,11 @@
 
 enum { MODEL_CLAIMS = 64, MODEL_EVIDENCE = 10, MODEL_REASONS = 6 };
 
-/* The verdicts on one subject and claim for one fixture, whose name is the case's up to its dtype. */
+/* The verdicts on one subject and claim for one fixture. Its name is that of the case up to the dtype. */
 struct fold_model_fixture {
   char *name;
   size_t count[FOLD_VERDICTS], known; /* known: refuted by a known defect of that library */
-  size_t telling, idle; /* of the held, if recorded: whether the input could show another order (panel.h) */
+  size_t telling, idle; /* held on inputs that could show another order (panel.h), and on others, if recorded */
   json_t *first;        /* the first record that is refuted or broken, or NULL */
   char *why;            /* the first reason of a skip, or NULL */
 };
@@ -32,8 +32,9 @@ struct fold_model_reason {
 
 struct fold_model_cell {
   size_t count[FOLD_VERDICTS], known, telling, idle;
-  double ulps, fraction; /* the worst; NaN where nothing was measured */
-  /* Of cases that held: the rows; those without a bound, which were not judged; and why the last of them has none. */
+  double ulps, fraction; /* the worst; NaN if nothing was measured */
+  /* Over the cases that held: how many rows they have; how many of these have no bound and were not judged; and why the
+   * last of them has none. */
   size_t rows, unbounded;
   char no_bound[160];
   struct fold_model_fixture *fixtures;
@@ -41,7 +42,7 @@ struct fold_model_cell {
   json_t *index;                    /* of the fixtures, by name (report_index.h) */
   json_t *evidence[MODEL_EVIDENCE]; /* the first records that are refuted or broken */
   size_t n_evidence;
-  struct fold_model_reason reasons[MODEL_REASONS]; /* of skips */
+  struct fold_model_reason reasons[MODEL_REASONS]; /* reasons for skips */
   size_t n_reasons, other_reasons;
 };
 
@@ -51,38 +52,39 @@ struct fold_model_subject {
 };
 
 /* An error against the exact result. Bounds and errors share a unit; NaN: not known. */
-#define FOLD_MODEL_POINT                                   \
-  int environment; /* index, -1 where records name none */ \
-  const char *subject, *engine, *generator, *dtype, *op;   \
+#define FOLD_MODEL_POINT                                 \
+  int environment; /* index, -1 if records name none */  \
+  const char *subject, *engine, *generator, *dtype, *op; \
   double n, error, ulps, bound, probable, condition;
 struct fold_model_point {
   FOLD_MODEL_POINT
 };
-/* Studied: what its tables have besides. */
+/* A point of a study, with what its tables need besides. */
 struct fold_model_studied {
   FOLD_MODEL_POINT
   double relative, abs_sum, exact, height;
   const char *note;
   long long seed;
 };
-/* Of a simulated all-reduce: over its elements, n is the number of ranks and errors are relative. */
+/* A simulated all-reduce: the worst over its elements; n is the number of ranks and errors are relative. */
 struct fold_model_ranks {
   FOLD_MODEL_POINT
   double height, median_ulps, chunks, elements, varied, not_finite;
   long long seed;
 };
 
-/* What was timed: a record of type "timing" (rows x cols), "scaling" (of n terms in all, or a worker, by mode) or "allreduce" (a vector of
- * so many bytes, in a world of one setting of the library). Missing texts are "", missing numbers NaN. */
+/* A timing: a record of type "timing" (rows x cols), "scaling" (n terms in all or for each worker, by mode) or
+ * "allreduce" (a vector of so many bytes, in a world with one setting of the library). Missing texts are "", missing
+ * numbers NaN. */
 struct fold_model_timed {
   int environment;
   const char *type, *subject, *engine, *dtype, *op, *generator, *mode, *setting, *verdict, *peer_name, *note;
-  const char *why; /* it is implausible or noisy */
+  const char *why; /* why it is implausible or noisy */
   double rows, cols, n, bytes, seed;
-  double threads; /* of each host subject but NumPy */
-  double workers; /* ranks, of those in `world` */
+  double threads; /* threads of a host subject; NumPy has none */
+  double workers; /* how many ranks, for a timing in `world` */
   double world;
-  double calls; /* in each timed CUDA graph; 1: timed call by call */
+  double calls; /* how many calls a timed CUDA graph has; 1: timed call by call */
   double median, p10, p90, local_median, calls_median;
   double bytes_per_second, ceiling, of_ceiling, algorithm, bus, link, to_peer, to_library;
   bool implausible, noisy;
@@ -96,16 +98,16 @@ struct fold_model_probe {
   bool rank_agreement, run_to_run;
 };
 
-/* A sum (or, by its type, a vector's all-reduce, whose error is over its bound) in one world, against the world of one and the exact
- * sum. Missing texts are "", missing numbers NaN. */
+/* A sum (or, by its type, the all-reduce of a vector, whose error is given over its bound) in one world, compared with
+ * the world of one rank and with the exact sum. Missing texts are "", missing numbers NaN. */
 struct fold_model_validation {
   int environment;
   const char *type, *subject, *engine, *dtype, *generator, *library, *verdict, *note, *got, *one_rank, *promised_bits;
   double n, workers, ulps, relative, error, bound, join_error, join_bound, not_canonical, distance;
-  long long seed; /* -1: the record has none; exact, where a double is not */
+  long long seed; /* -1 if the record has none; an integer, because a double could not hold every seed */
 };
 
-/* A simulated all-reduce at many world sizes: over how many of `elements` the bits changed with the world. */
+/* A simulated all-reduce at many world sizes: how many of `elements` have bits that change with the world. */
 struct fold_model_world {
   int environment;
   const char *subject, *generator, *dtype;
@@ -115,13 +117,13 @@ struct fold_model_world {
 struct fold_model_file {
   char *path;
   size_t records;
-  char incomplete[120]; /* why these are not all (report_lines.h), or "" */
+  char incomplete[120]; /* why records are missing (report_lines.h), or "" */
 };
 
-/* What is kept of records, by type. */
+/* The lists of the model: what is kept of records, by type. */
 #define FOLD_MODEL_LISTS(LIST)                                                 \
   LIST(files, struct fold_model_file)                                          \
-  LIST(environments, json_t *) /* each once */                                 \
+  LIST(environments, json_t *) /* without repetition */                        \
   LIST(subjects, struct fold_model_subject)                                    \
   LIST(words, char *) /* every name once; the pointers above point to these */ \
   LIST(study, struct fold_model_studied)                                       \
@@ -142,8 +144,8 @@ struct fold_model {
 #undef LIST
   const char *claims[MODEL_CLAIMS];
   size_t n_claims, runs;
-  const struct fold_model *before; /* a run whose times this run's are set against; NULL: none. Not the model's own */
-  struct fold_changes *changes;    /* of these two runs; NULL */
+  const struct fold_model *before; /* a former run, to compare times with; NULL: none. The model does not own it */
+  struct fold_changes *changes;    /* the comparison with that run; NULL */
   struct {
     json_t *words, *subjects, *environments;
   } index; /* report_index.h */
@@ -156,22 +158,24 @@ void fold_model_close(struct fold_model *model);
  * type, a key that is missing or of the wrong kind, no record at all. */
 fold_status fold_model_read(struct fold_model *model, const char *path);
 
-/* Adds one record that needs no check: its writer's own. A judgement loses its results. */
+/* Adds one record without checking it, for the program that writes it. A judgement loses its results. */
 fold_status fold_model_add(struct fold_model *model, json_t *record);
-/* The parts of the model that a record changes; `environment` is the index that the record stands under. */
+/* Updates the parts of the model that every record may change; `environment` is the index of the environment to which
+ * the record belongs. */
 fold_status fold_model_add_environment(struct fold_model *model, const json_t *record, int *environment);
 fold_status fold_model_add_judgement(struct fold_model *model, json_t *record, int environment);
-/* Whether it is a refutation by a known defect of another library. Older records, without "known", count every refutation of a
- * peer as known. */
+/* Whether the record is a refutation by a known defect of another library. In older records, without "known", every
+ * refutation of a peer counts as known. */
 bool fold_model_is_known(const json_t *record);
 /* Sorts the claims into the order in which they are judged; unknown ones last. */
 void fold_model_arrange(struct fold_model *model);
 /* The model's own copy of a name; NULL when memory is short. */
 const char *fold_model_word(struct fold_model *model, const char *word);
 
-/* How often each verdict was given on promised claims. What is known of a library is counted in *known and not as refuted. */
+/* How often each verdict was given on promised claims. Refutations by known defects are counted in *known, not as
+ * refuted. */
 void fold_model_total(const struct fold_model *model, size_t total[FOLD_VERDICTS], size_t *known);
-/* "3 held, 0 refuted, 1 skipped", then what broke and what is known, if any. */
+/* "3 held, 0 refuted, 1 skipped", then how many were broken or known, if any. */
 void fold_model_summary(const struct fold_model *model, char text[200]);
 /* The subject's display name, "rows/par_256 on host", into `text`. */
 const char *fold_model_title(const struct fold_model_subject *subject, char text[160]);

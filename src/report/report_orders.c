@@ -1,7 +1,7 @@
-/* report_orders.c: the orders' trees, as SVG, each at a number of terms at which it is told from the others.
+/* report_orders.c: the orders' trees as SVG, each with a number of terms at which its tree differs from all others.
  *
- * A leaf stands at its index, a join above the middle of its operands, as high as its subtree: crossing lines show terms that meet out
- * of sequence, and the height is the number of roundings that the bound counts.
+ * A leaf is drawn at its index, a join above the middle of its operands, at the height of its subtree. So crossing lines show terms that
+ * are added out of sequence, and the height is the number of roundings in the bound.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static fold_status print_order(const struct fold_order *order, double *terms, st
   return fold_ok();
 }
 
-/* Orders with the same tree at each size share a drawing, which the first of them makes. */
+/* Whether two orders have the same tree at each size. Such orders share the drawing of the first one. */
 static bool is_same(const struct prints *a, const struct prints *b) { return memcmp(a, b, sizeof *a) == 0; }
 
 static bool is_first(const struct prints *prints, size_t k) {
@@ -41,7 +41,7 @@ static bool is_first(const struct prints *prints, size_t k) {
   return true;
 }
 
-/* The least size at which no other tree is the same. */
+/* The least size at which no other order has the same tree. */
 static int choose_size(const struct prints *prints, size_t n, size_t k) {
   int size = 0;
   for (size_t i = 0; i < n; i++)
@@ -112,7 +112,7 @@ static void put_tree(const struct drawing *d, const char *name, FILE *out) {
   fputs("\n</svg>\n", out);
 }
 
-/* What a drawing of so many lines may not show. */
+/* Describes the tree in words, because a drawing with so many lines may not show it. */
 static fold_status put_words(const struct fold_tree *tree, FILE *out) {
   char *text = NULL;
   size_t size;

@@ -1,4 +1,4 @@
-/* report_plot.c: gnuplot's script, written; its figure's style and legend. report_gnuplot.c runs it. */
+/* report_plot.c: writes gnuplot's script, and a figure's style and legend. report_gnuplot.c runs the script. */
 #include "report_plot.h"
 
 #include <math.h>
@@ -33,13 +33,13 @@ static void put_header(FILE *script, int height) {
           FOLD_FIGURE_WIDTH, height);
 }
 
-/* Larger values are drawn at the axis' end, so that the range stays finite when it is multiplied below. */
+/* Larger values are drawn at the end of the axis, so that the range stays finite when it is multiplied below. */
 static const double least = 1e-300, most = 1e300;
 /* An axis that spans more decades is always logarithmic: on a linear one all but the largest values would be flat. */
 static const double widest = 1e6;
 
 struct axis {
-  double low, high; /* of positive values */
+  double low, high; /* over the positive values */
   bool zero, negative, logarithmic;
 };
 
@@ -88,7 +88,7 @@ static double place(const struct axis *axis, double value) {
 
 enum { MOST_TICS = 8, MOST_PREFIXED = 12 };
 
-/* Tics of a wide axis are listed one by one: with a large step (1e10) gnuplot never ends. */
+/* Writes the tics of a wide axis one by one, because with a large step (1e10) gnuplot never ends. */
 static void put_tics(FILE *script, const struct axis *axis, char name, int first, int last) {
   int step = (last - first) / MOST_TICS + 1;
   const char *between = axis->zero ? ", " : "";
@@ -99,7 +99,7 @@ static void put_tics(FILE *script, const struct axis *axis, char name, int first
   fputs(")\n", script);
 }
 
-/* Numbers of terms, bytes or ranks stand on x, with their prefixes (10 k), where these reach. */
+/* x is a number of terms, bytes or ranks. It is labelled with prefixes (10 k) as far as these go. */
 static void put_logarithmic(FILE *script, const struct axis *axis, char name) {
   bool is_x = name == 'x';
   double low = (axis->zero ? floor_of(axis) : axis->low) / (is_x ? 1.3 : 1.5), high = axis->high * (is_x ? 1.3 : 2);
@@ -129,7 +129,8 @@ static void put_whole(FILE *script, const struct fold_plot *plot, const struct a
   fprintf(script, ")\nset xrange [%.17g:%.17g]\n", low - 0.2, axis->high + 0.2);
 }
 
-/* Tics at 1, 2, 5, 10 and so on; within one decade also between these, of more than three at 1 and 10. */
+/* Tics at 1, 2, 5, 10 and so on. An axis of one decade also has tics between these; an axis of more than three has only
+ * 1 and 10. */
 static void put_times(FILE *script, const struct axis *axis) {
   static const double steps[] = {1, 2, 5, 1.5, 3, 7};
   const double low = axis->low / 1.3, high = axis->high * 1.3;
@@ -183,7 +184,7 @@ static void put_data(FILE *script, const struct fold_plot *plot, const struct ra
     const struct fold_series *s = &plot->series[k];
     fprintf(script, "$d%zu << END_OF_DATA\n", k);
     for (size_t i = 0; i < s->n; i++) {
-      const bool there = usable(plot, s->x[i], s->y[i]); /* else a gap in the line */
+      const bool there = usable(plot, s->x[i], s->y[i]); /* otherwise the line has a gap */
       if (there) fprintf(script, "%.17g %.17g", place(&r->x, s->x[i]), place(&r->y, s->y[i]));
       if (there && s->low) fprintf(script, " %.17g %.17g", within(s->low[i]), within(s->high[i]));
       fputc('\n', script);
@@ -247,7 +248,7 @@ fold_status fold_plot_svg(const struct fold_plot *plot, const struct fold_figure
   return status;
 }
 
-/* The shapes of gnuplot's marks, in the same sequence as `marks`, about (20, 7). */
+/* The shapes of gnuplot's marks around (20, 7), in the same sequence as `marks`. */
 static void put_mark(int style, FILE *out) {
   static const char *const shapes[] = {"M16 3h8v8h-8z", "M20 3a4 4 0 1 0 .01 0z", "M20 2l5 8h-10z",
                                        "M20 2l5 5l-5 5l-5 -5z"};

@@ -40,9 +40,9 @@ struct kept {
 #define NUMBER(member, name) AT(member, name, NUMBER)
 #include "report_kept.def"
 
-/* A list of the model whose items keep records of one type. Each item begins with its environment. */
+/* A list of the model that keeps the records of one type. Each item begins with its environment. */
 struct list {
-  size_t items, n, room, size; /* where the model has them; of an item */
+  size_t items, n, room, size; /* offsets of the items, their number and room in the model; an item's size */
   const struct kept *kept;
   size_t n_kept;
 };
@@ -50,7 +50,8 @@ struct list {
   offsetof(struct fold_model, name), offsetof(struct fold_model, n_##name), offsetof(struct fold_model, room_##name), \
       sizeof *((struct fold_model *)0)->name, kept, sizeof kept / sizeof *kept
 
-/* A name becomes the model's copy, and one that is absent ""; an absent number NaN. */
+/* Copies a field to its member. A name becomes the model's copy, and "" if it is absent; an absent number becomes
+ * NaN. */
 static fold_status keep_field(struct fold_model *m, const json_t *record, const struct kept *kept, void *member) {
   const char *key = fold_fields[kept->field].key;
   const json_t *value = json_object_get(record, key);
@@ -78,7 +79,8 @@ static fold_status keep(struct reader *r, const json_t *record, const struct lis
   return fold_ok();
 }
 
-/* Errors in ulps of one-row sums are drawn against n. The bound in ulps is the error over its fraction of the bound. */
+/* Keeps errors in ulps of one-row sums, which are drawn against n. The bound in ulps is the error over its fraction of
+ * the bound. */
 static fold_status keep_judged(struct reader *r, const json_t *record) {
   static const struct list points = {LIST(judged, judged)};
   const double ulps = fold_record_double(record, FOLD_KEY(ulps));
@@ -98,8 +100,8 @@ static fold_status read_judgement(struct reader *r, json_t *record) {
   return fold_model_add_judgement(r->model, record, r->environment);
 }
 
-/* What is done with a record of a type: a function, or a list that keeps it. Reports leave out maps, which reveal prints, and the
- * records that only docs/report.md uses. */
+/* What is done with a type of record: a function reads it, or a list keeps it. Reports leave out maps, which reveal
+ * prints, and records that only docs/report.md uses. */
 static const struct kind {
   const char *type;
   fold_status (*read)(struct reader *reader, json_t *record);

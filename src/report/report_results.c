@@ -47,7 +47,7 @@ fold_status fold_record_check_results(const json_t *record) {
                      fold_record_text(record, "engine"), fold_record_text(record, "case"));
 }
 
-/* --- whether results have their hash */
+/* --- whether results have the recorded hash */
 
 static int read_dtype(const struct fold_scanned *r) {
   const enum fold_scan_key key = r->value[FOLD_KEY_result_dtype].at ? FOLD_KEY_result_dtype : FOLD_KEY_dtype;
@@ -57,7 +57,7 @@ static int read_dtype(const struct fold_scanned *r) {
   return fold_dtype_parse(name);
 }
 
-/* 0x3f800000 as record.c writes it, in lower case. */
+/* Reads 0x3f800000, in lower case as record.c writes it. */
 static bool read_digits(const char *at, int digits, uint64_t *bits) {
   if (memcmp(at, "0x", 2) != 0) return false;
   *bits = 0;
@@ -72,19 +72,19 @@ static bool read_digits(const char *at, int digits, uint64_t *bits) {
   return true;
 }
 
-/* The length of such a text in quotes; 0: it is not written so. */
+/* The length of such a text in quotes; 0 if it is not written so. */
 static size_t read_bits(const char *at, const char *end, int digits, uint64_t *bits) {
   const bool quoted = end - at >= digits + 4 && at[0] == '"' && at[digits + 3] == '"';
   return quoted && read_digits(at + 1, digits, bits) ? (size_t)digits + 4 : 0;
 }
 
-/* False: they have not, or only the thorough reader can tell. */
+/* False if the hash is another one, or if only the thorough reader can tell. */
 static bool has_its_hash(const struct fold_scanned *r) {
   const struct fold_slice *list = &r->value[FOLD_KEY_results], *rows = &r->value[FOLD_KEY_rows];
   const int dtype = read_dtype(r);
   uint64_t bits, got[FOLD_RECORD_RESULTS];
   size_t n = 0, all = 0;
-  if (!list->at) return true; /* a hash alone */
+  if (!list->at) return true; /* there is only a hash */
   if (dtype < 0 || !rows->at || rows->n > 9 || r->strings >> FOLD_KEY_rows & 1 || list->n < 2) return false;
   for (size_t i = 0; i < rows->n; i++) {
     if (rows->at[i] < '0' || rows->at[i] > '9') return false;
@@ -98,7 +98,7 @@ static bool has_its_hash(const struct fold_scanned *r) {
     at += length + (at + length < end && at[length] == ',');
   }
   if (n != (all < FOLD_RECORD_RESULTS ? all : FOLD_RECORD_RESULTS)) return false;
-  if (all > n) return true; /* the hash is of rows that are not here */
+  if (all > n) return true; /* the hash is for rows that are not recorded */
   const struct fold_slice *hash = &r->value[FOLD_KEY_results_xxh3];
   return hash->n == 18 && read_digits(hash->at, 16, &bits) && bits == fold_results_hash((enum fold_dtype)dtype, got, n);
 }

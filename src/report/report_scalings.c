@@ -1,8 +1,8 @@
-/* report_scalings.c: strong and weak scaling beside the ideal, where records of type "scaling" exist.
+/* report_scalings.c: strong and weak scaling beside the ideal. It needs records of type "scaling".
  *
- * Such a record has subject, engine, dtype, op, mode ("strong": n terms in all, "weak": n terms a worker), n, workers
- * (ranks or GPUs) and median_seconds; it may have local_median_seconds and calls_median_seconds (what a rank does by
- * itself, and its calls to the others, each timed alone), to_library, implausible, noisy and why. Nothing is inferred:
+ * Such a record has subject, engine, dtype, op, mode ("strong": n terms in all, "weak": n terms for each worker), n, workers
+ * (ranks or GPUs) and median_seconds. It may have local_median_seconds and calls_median_seconds (what a rank computes, and its
+ * calls to the others, each timed alone), to_library, implausible, noisy and why. Nothing is inferred:
  * without a record of one worker there is no curve.
  */
 #include <math.h>

@@ -13,9 +13,9 @@ static const struct fold_slice names[] = {
 
 enum { DEEPEST = 8 };
 
-/* Behind the closing quote; NULL where there is an escape, a control, or what is not ASCII. Eight bytes at a time: the lowest flag is that of
- * the first such byte; only flags above it may come from a borrow (Mycroft). The high bit of a byte that is not ASCII stays in one of the
- * three differences. */
+/* Skips a string: returns the place after its closing quote; NULL if it has an escape, a control character, or a byte
+ * that is not ASCII. It tests eight bytes at a time. The lowest flag marks the first such byte; only higher flags may
+ * be due to a borrow (Mycroft). A byte that is not ASCII keeps its high bit in one of the three differences. */
 static const char *skip_string(const char *at, const char *end) {
   const uint64_t ones = 0x0101010101010101u, high = 0x8080808080808080u;
   for (; end - at >= 8; at += 8) {
@@ -43,7 +43,7 @@ static const char *skip_digits(const char *at, const char *end) {
   return at;
 }
 
-/* Numbers that jansson may refuse for their size are left to it. */
+/* Skips a number. jansson may refuse some numbers for their size, so that these are left to it. */
 static const char *skip_number(const char *at, const char *end) {
   const char *from = at + (*at == '-');
   at = skip_digits(from, end);
@@ -97,14 +97,15 @@ static const char *skip_value(const char *at, const char *end, int depth) {
 
 static bool is_name(int k, const char *key, size_t n) { return names[k].n == n && memcmp(names[k].at, key, n) == 0; }
 
-/* A mask of the names that have this length. */
+/* The names of that length, as a mask. */
 static unsigned of_length(size_t n) {
 #define KEY(name) | (unsigned)(sizeof #name - 1 == n) << FOLD_KEY_##name
   return 0 FOLD_SCAN_KEYS(KEY);
 #undef KEY
 }
 
-/* Writers keep the order of names[]: the one behind the last that was found is the likely one. */
+/* The index of a key in names[]. Writers write keys in the order of names[], so that the one after the last key found
+ * (`likely`) is tried first. */
 static int find(const char *key, size_t n, int likely) {
   if (likely < FOLD_SCANNED && is_name(likely, key, n)) return likely;
   for (unsigned left = of_length(n); left; left &= left - 1)

@@ -10,13 +10,13 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Values as they stand in the text: of strings without the quotes. */
+/* A value as it stands in the text, for strings without the quotes. */
 struct fold_slice {
   const char *at; /* NULL: there is no such key */
   size_t n;
 };
 
-/* What a comparison needs, and with it whatever judgements and runs must have: report_lines.c looks for that. */
+/* The keys that a comparison needs, and those that every judgement or run must have, which report_lines.c checks. */
 #define FOLD_SCAN_KEYS(KEY)                                                                                         \
   KEY(schema)                                                                                                       \
   KEY(type)                                                                                                         \
@@ -36,8 +36,8 @@ enum fold_scan_key {
 
 struct fold_scanned {
   struct fold_slice value[FOLD_SCANNED];
-  unsigned has, strings; /* masks of those that are there, and of those that are strings */
-  const char *line;      /* the whole text, as it stands in the file */
+  unsigned has, strings; /* masks of the keys that were found, and of those that are strings */
+  const char *line;      /* the whole text, as in the file */
   size_t length;
 };
 
@@ -50,7 +50,7 @@ static inline bool fold_scanned_has_text(const struct fold_scanned *scanned, enu
   return (scanned->strings >> key & 1) && scanned->value[key].n > 0;
 }
 
-/* False: jansson must read it. The byte behind the n must not be part of JSON. */
+/* False if jansson must read it. The byte after the text must not be part of JSON. */
 bool fold_scan(const char *text, size_t n, struct fold_scanned *scanned);
 
 #endif

@@ -1,7 +1,7 @@
 /* report_section.h: the parts of the page, each written by a file of its own.
  *
- * report_html.c heads them, and leaves out those that have nothing to show. Figures are numbered through the page; where gnuplot is missing
- * the page says so once and keeps its tables.
+ * report_html.c writes their headings, and leaves out those that have nothing to show. Figures are numbered through the page. If gnuplot
+ * is missing, the page says so once and keeps its tables.
  */
 #ifndef FOLD_REPORT_SECTION_H
 #define FOLD_REPORT_SECTION_H
@@ -15,10 +15,10 @@ struct fold_page {
   FILE *out;
   const struct fold_model *model;
   int figures;         /* how many were drawn */
-  int shown, folds;    /* figures that may still be shown here; how many folds are open */
-  unsigned seconds;    /* that gnuplot may take for a figure */
-  unsigned slow;       /* figures that took longer */
-  fold_status trouble; /* the first failure to draw one; the page is made all the same */
+  int shown, folds;    /* figures that may still be shown here and not folded; how many folds are open */
+  unsigned seconds;    /* how long gnuplot may take for a figure */
+  unsigned slow;       /* how many figures took longer */
+  fold_status trouble; /* the first failure to draw a figure; the page is made nevertheless */
 };
 
 fold_status fold_page_verdicts(struct fold_page *page);
@@ -31,16 +31,18 @@ fold_status fold_page_allreduces(struct fold_page *page);
 fold_status fold_page_worlds(struct fold_page *page);
 fold_status fold_page_orders(struct fold_page *page);
 
-/* <figure> with a caption, plain text, in front of which goes its number. */
+/* Writes a <figure> with a caption, which is plain text and gets the figure's number in front. */
 void fold_page_plot(struct fold_page *page, const struct fold_plot *plot, const char *caption);
-/* The same, of at most FOLD_METHODS_TOGETHER series each, every one with `limit` where that is not NULL. */
+/* The same, but with at most FOLD_METHODS_TOGETHER series in each figure; every figure gets `limit`, unless that is
+ * NULL. */
 void fold_page_plots(struct fold_page *page, const struct fold_plot *plot, const struct fold_series *limit,
                      const char *caption);
-/* Begins a group of figures. Those beyond the first `shown` go into a fold, which a reader can open and which is not printed. */
+/* Begins a group of figures. Those after the first `shown` go into a fold, which a reader can open and which is not
+ * printed. */
 void fold_page_figures(struct fold_page *page, int shown);
 void fold_page_figures_end(struct fold_page *page);
-/* Draws items by group, which the first `group` keys name. `draw` gets room for 3 n numbers, and says how many figures it drew; after `most`
- * of them no group is drawn. The first `shown` figures are not folded. */
+/* Draws items by group; the first `group` keys make a group. `draw` gets room for 3 n numbers and returns how many
+ * figures it drew; once there are `most`, no further group is drawn. The first `shown` figures are not folded. */
 struct fold_groups {
   const void *items;
   size_t n;
@@ -50,28 +52,30 @@ struct fold_groups {
   int shown;
 };
 fold_status fold_page_groups(struct fold_page *page, const struct fold_groups *groups);
-/* Figures between these two calls are folded, too. */
+/* Figures between these two calls are folded as well. */
 void fold_page_fold(struct fold_page *page, const char *what);
 void fold_page_unfold(struct fold_page *page);
-/* What was measured, made of the model. */
+/* Fills a sheet from the model. */
 typedef void fold_view(struct fold_sheet *sheet, const struct fold_model *model);
 fold_view fold_sheet_changes, fold_sheet_prices, fold_sheet_timings, fold_sheet_scalings, fold_sheet_messages,
     fold_sheet_ranks, fold_sheet_simulated;
-/* Of each subject and claim: how many cases; counts, worst errors, why cases were skipped; which rows have no bound. */
+/* For each subject and claim: counts and worst errors; the evidence; why cases were skipped and which rows have no
+ * bound. */
 fold_view fold_sheet_matrix, fold_sheet_evidence, fold_sheet_unbounded;
 extern const char fold_matrix_legend[];
-/* The last cells of what was timed: what was judged of it, and where that was. Marks its row where a reader must be warned. */
+/* Adds the last cells of a timing's row: how its result was judged, and on which machine. Marks the row if readers must
+ * be warned. */
 void fold_sheet_judged(struct fold_sheet *sheet, const struct fold_model *model, const struct fold_model_timed *timed);
 fold_status fold_view_put(fold_view *view, const struct fold_model *model, enum fold_report_format format, size_t most,
                           FILE *out);
-/* Several sheets: one of each machine and kind of data. */
+/* Writes several sheets, one for each machine and kind of data. */
 typedef fold_status fold_views(const struct fold_model *model, enum fold_report_format format, size_t most, FILE *out);
 fold_views fold_sheets_probes, fold_sheets_study, fold_sheets_worlds;
-/* A view's table, folded. */
+/* Writes a view's table, folded. */
 fold_status fold_page_sheet(struct fold_page *page, fold_view *view);
-/* For a caption: "", or "; N doubtful points left out" of the figure. */
+/* For a caption: "", or "; N doubtful points left out". */
 const char *fold_page_without(size_t n_doubtful, char text[60]);
-/* "  (machine)" where the model has several environments, else "". */
+/* "  (machine)" if the model has several environments, else "". */
 const char *fold_page_where(const struct fold_page *page, int environment, char text[210]);
 
 /* The reports. gnuplot may take `seconds` for a figure; `trouble` receives the reason if figures could not be drawn. */

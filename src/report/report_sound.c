@@ -1,7 +1,7 @@
-/* report_sound.c: whether a judgement or a run contradicts itself, whoever closed its file: asked once, where records are read.
+/* report_sound.c: finds judgements and runs that contradict themselves, when records are read, even if their file is closed correctly.
  *
- * A file that was altered and closed anew has the right count and hash. What is said twice in a record must agree all the same: its results
- * and their hash, its case's name and its shape, its verdict and what it holds. Where it does not, no reader believes any of it.
+ * A file that was altered and closed anew has the right count and hash. But what a record says twice must still agree: its results
+ * and their hash, its case's name and its shape, its verdict and the evidence. If it does not, the record is refused.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@ static long long number(const json_t *record, const char *key) {
   return (long long)json_integer_value(json_object_get(record, key));
 }
 
-/* The first of these that is wrong: "its verdict", for people; NULL. */
+/* The first of these that is wrong, for people: "its verdict"; NULL if all are right. */
 static const char *find_wrong_outcome(const json_t *record, bool run) {
   const char *verdict = fold_record_text(record, "verdict");
   const bool hash = fold_record_text(record, "results_xxh3")[0];
@@ -39,13 +39,13 @@ static const char *find_wrong_outcome(const json_t *record, bool run) {
   return *fold_record_text(record, "subject") ? NULL : "subject: no subject";
 }
 
-/* The text behind `part`; NULL: it does not begin so. */
+/* The text after `part`; NULL if it does not begin with that. */
 static const char *behind(const char *text, const char *part) {
   const size_t n = strlen(part);
   return strncmp(text, part, n) == 0 ? text + n : NULL;
 }
 
-/* The rest of a case's name: nothing, or the condition number. Of schema 1 records may lack it. */
+/* Whether the rest of a case's name is empty or the condition number. Records of schema 1 may lack it. */
 static bool has_its_condition(const json_t *record, const char *rest) {
   char text[40];
   if (!has(record, "condition")) return *rest == '\0' || (number(record, "schema") < 2 && behind(rest, "/cond"));
@@ -54,7 +54,8 @@ static bool has_its_condition(const json_t *record, const char *rest) {
   return said && strcmp(said, text) == 0;
 }
 
-/* A case's name says its shape (expand.c): "FIXTURE/DTYPE/PROBLEM/ROWSxCOLS", then the ranks, the seed and the condition, where it has them. */
+/* Whether a case's name agrees with its shape (expand.c): "FIXTURE/DTYPE/PROBLEM/ROWSxCOLS", then the ranks, the seed
+ * and the condition, if there are any. */
 static bool has_its_name(const json_t *record) {
   char shape[160], more[80] = "";
   int n = 0;
@@ -82,7 +83,7 @@ static bool has_ranks_of_its_engine(const json_t *record) {
 
 const char *fold_record_wrong(const json_t *record) {
   const bool run = strcmp(fold_record_text(record, "type"), "run") == 0;
-  const bool gathered = has(record, "cases"); /* of many cases, which were skipped */
+  const bool gathered = has(record, "cases"); /* the record is for many cases, which were skipped */
   if (!run && strcmp(fold_record_text(record, "type"), "judgement") != 0) return NULL;
   const char *wrong = find_wrong_outcome(record, run);
   if (wrong || gathered) return wrong;

@@ -1,4 +1,5 @@
-/* report_source.c: see report_source.h. gzip is a program on every machine that has compressed records. */
+/* report_source.c: see report_source.h. It runs the program gzip, because every machine that has compressed records has
+ * it. */
 #include "report_source.h"
 
 #include <dirent.h>

@@ -1,4 +1,4 @@
-/* report_source.h: where records are read from: a file, one that gzip made, or all such of a folder. */
+/* report_source.h: reads the lines of records from a file or a file that gzip made, and lists those of a folder. */
 #ifndef FOLD_REPORT_SOURCE_H
 #define FOLD_REPORT_SOURCE_H
 
@@ -11,8 +11,8 @@ enum { FOLD_SOURCE_LONGEST = 1 << 26 }; /* bytes of a line */
 
 struct fold_source_file {
   FILE *file;
-  pid_t gunzip; /* 0: none is needed */
-  char *block;  /* what was read and is no line yet: from ... to */
+  pid_t gunzip; /* 0: gzip is not needed */
+  char *block;  /* what was read but not yet returned as a line: from ... to */
   size_t from, to, room;
   bool ended;
 };
@@ -23,7 +23,8 @@ fold_status fold_source_line(struct fold_source_file *source, const char **text,
 /* BAD_INPUT if the file was read to its end and gzip found it cut or damaged. */
 fold_status fold_source_close(struct fold_source_file *source, const char *path, bool whole);
 
-/* The *.jsonl and *.jsonl.gz of a folder, by name; NULL-terminated and to be freed with each name. *names is NULL where `path` is no folder. */
+/* The *.jsonl and *.jsonl.gz files of a folder, sorted by name; NULL ends the list. The caller frees it and each name.
+ * *names is NULL if `path` is no folder. */
 fold_status fold_source_folder(const char *path, char ***names);
 
 #endif

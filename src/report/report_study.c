@@ -1,5 +1,5 @@
-/* report_study.c: errors of each method by size and, at the largest size, beside what theory says: of each kind of data, dtype and
- * operation, where records of type "study" exist. */
+/* report_study.c: errors of each method by size and, at the largest size, beside theoretical bounds: for each kind of data, dtype and
+ * operation. It needs records of type "study". */
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@ enum { MOST_SIZES = 60, MOST_MARKDOWN = 4 };
 
 typedef struct fold_model_studied point;
 
-/* A table is of one machine, operation, dtype, kind of data and seed. */
+/* A table is for one machine, operation, dtype, kind of data and seed. */
 #define BY(member) FOLD_BY(fold_model_studied, member)
 #define ASKED(member) FOLD_ASKED(fold_model_studied, member)
 enum { TABLE = 5, ROW = 7 };
@@ -19,7 +19,7 @@ static const struct fold_keys keys = {
     sizeof(point),
     {BY(environment), ASKED(op), ASKED(dtype), ASKED(generator), BY(seed), BY(subject), BY(engine), BY(n)}};
 
-/* The points of one table, and of each size one that knows the exact result. */
+/* The points of one table, and for each size one that knows the exact result. */
 struct group {
   const point *p;
   size_t n;
@@ -81,7 +81,7 @@ static void fill_errors(struct fold_sheet *sheet, const struct fold_model *m, co
     bool known = false;
     end = fold_keys_end(&keys, ROW, g->p, i, g->n);
     for (size_t at = i; at < end; at++) known |= !isnan(g->p[at].ulps);
-    if (!known) continue; /* why, the other table says */
+    if (!known) continue; /* the other table says why */
     FOLD_ROW(sheet, T(say_name(&g->p[i], text)));
     for (size_t k = 0; k < g->n_sizes; k++) {
       double ulps = NAN;

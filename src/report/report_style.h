@@ -3,7 +3,7 @@
 #ifndef FOLD_REPORT_STYLE_H
 #define FOLD_REPORT_STYLE_H
 
-/* What the radio button of that name leaves. */
+/* Hides all verdicts but those that the radio button of that name selects. */
 #define FILTER(name) "#show-" name ":checked~* .v:not(.v-" name "){display:none}\n"
 
 static const char fold_report_style[] =

@@ -1,4 +1,4 @@
-/* report_sum.c: the model's totals, and its end. */
+/* report_sum.c: computes the model's totals, and frees the model. */
 #include "counts.h"
 #include "report_model.h"
 

@@ -1,4 +1,4 @@
-/* report_text.c: evidence, environments. */
+/* report_text.c: writes evidence and environments as text. */
 #include "report_text.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* report_text.h: what reports in HTML, Markdown and XML write alike: one line of evidence, environments. */
+/* report_text.h: texts that reports in HTML, Markdown and XML share: a line of evidence, environments. */
 #ifndef FOLD_REPORT_TEXT_H
 #define FOLD_REPORT_TEXT_H
 
@@ -6,16 +6,19 @@
 #include "report_model.h"
 #include "sheet_text.h"
 
-/* A result's bits with their value; if they are no valid pattern, the record's own text. */
+/* A result's bits with their value; if they are no valid pattern, the text of the record. */
 const char *fold_text_bits(const json_t *record, const char *key, char text[100]);
-/* "fixture, R x C, seed S, row K: got ..., want ..., U ulps: reason", plain; the caller frees it; NULL: no memory. */
+/* "fixture, R x C, seed S, row K: got ..., want ..., U ulps: reason", as plain text; the caller frees it. NULL if
+ * memory is short. */
 char *fold_text_evidence(const json_t *record);
-/* Of an array's case, "npy:PATH/dtype/op/shape" or, over ranks, "npy:PATH/dtype/op/shape/ranksN", whose path may hold
- * slashes, and is escaped (text.h): the length of "npy:PATH"; and N, or 0 (`ranks` may be NULL). */
+/* For an array's case, "npy:PATH/dtype/op/shape" or, over ranks, "npy:PATH/dtype/op/shape/ranksN", whose path is
+ * escaped (text.h) and may contain slashes: returns the length of "npy:PATH", and in *ranks N, or 0 (`ranks` may be
+ * NULL). */
 size_t fold_text_array(const char *name, unsigned *ranks);
-/* How its judgement was asked for: it points into the record. */
+/* How the judgement was requested; the result points into the record. */
 struct fold_asked fold_asked_recorded(const json_t *record);
-/* The command that replays the record's case alone, quoted for a shell; the same way. NULL also where none can (fold_replay_can_run). */
+/* The command that replays the record's case alone, quoted for a shell; the caller frees it. NULL if memory is short,
+ * or if no command can (fold_replay_can_run). */
 char *fold_text_replay(const json_t *record);
 
 /* An environment's values: calls `put` with each key and value, GPUs as "gpu 0", "gpu 1" ... */
@@ -23,17 +26,17 @@ void fold_text_environment(const json_t *environment, void (*put)(FILE *out, con
                            FILE *out);
 /* A short name of the environment: its GPUs, or else its CPU. */
 const char *fold_text_machine(const struct fold_model *model, int environment, char text[160]);
-/* All machines and their systems, each once, between two texts; nothing where there is no environment. */
+/* Writes all machines and their systems, each once, between two texts; nothing if there is no environment. */
 void fold_text_machines(const struct fold_model *model, void (*put)(FILE *out, const char *text), const char *before,
                         const char *behind, FILE *out);
-/* Each file that does not hold all records of its run, and why, between three texts. */
+/* Writes each file that lacks records of its run, and why, between three texts. */
 void fold_text_incomplete(const struct fold_model *model, void (*put)(FILE *out, const char *text), const char *before,
                           const char *between, const char *behind, FILE *out);
-/* A machine with its environment's number, where the model has several environments, else "". */
+/* The machine with its environment's number, if the model has several environments; else "". */
 const char *fold_text_place(const struct fold_model *model, int environment, char text[200]);
 
-/* What was judged of a timing: "held", "held, implausible: above the ceiling", then its note; and whether a reader must be warned: it did not
- * hold, or is doubtful. */
+/* How a timing's result was judged: "held", "held, implausible: above the ceiling", then its note. Returns whether
+ * readers must be warned: the result did not hold, or the time is doubtful. */
 bool fold_text_judged(const struct fold_model_timed *timed, char text[500]);
 
 #endif

@@ -1,5 +1,5 @@
-/* report_timings.c: what was timed: throughput against n below its ceiling, and the price of one order for all
- * launches.
+/* report_timings.c: what was timed: throughput against n below its ceiling, and what one order for all
+ * launches costs.
  *
  * Figures are for one machine, dtype, operation and kind of data each; medians of different machines or data are never
  * drawn together, nor set against each other.
@@ -16,7 +16,7 @@ enum { MOST_PAIRS = 24, MOST_FIGURES = 16, UNFOLDED = 2, LEAST_SIZES = 2 };
 
 static double threads_of(const struct fold_model_timed *t) { return t->threads >= 1 ? t->threads : 0; }
 
-/* ", on the host, 2 threads"; "" of a GPU. */
+/* ", on the host, 2 threads"; "" for a GPU. */
 static const char *place_text(const struct fold_model_timed *t, char text[80]) {
   text[0] = '\0';
   if (strcmp(t->engine, "host") == 0)
@@ -28,7 +28,7 @@ static const char *place_text(const struct fold_model_timed *t, char text[80]) {
 #define ASKED(member) FOLD_ASKED(fold_model_timed, member)
 #define GROUP_KEYS BY(environment), ASKED(op), ASKED(dtype), ASKED(generator), BY(rows)
 enum { GROUP = 5, METHOD = 8, SHAPE = 8 };
-/* A method is a subject in one place; only times of one shape in one place may be compared as twins. */
+/* A method is a subject in one place. Only times of one shape in one place are compared as twins. */
 static const struct fold_keys by_subject = {sizeof(struct fold_model_timed),
                                             {GROUP_KEYS, BY(subject), BY(engine), BY(threads), BY(cols)}};
 static const struct fold_keys by_shape = {sizeof(struct fold_model_timed),
@@ -49,7 +49,8 @@ struct method {
   size_t n;
 };
 
-/* The ceiling of each engine that has a method here, once, from the method of most sizes: every size has its own record of it. */
+/* The ceiling of each engine that has a method here, once. It is taken from the method with the most sizes, because the
+ * record of each size has its own ceiling. */
 static size_t add_ceilings(const struct method *const *m, size_t n, const struct fold_model_timed *group,
                            const double *x, const double *ceiling, struct fold_series *series) {
   size_t added = 0;
@@ -102,7 +103,7 @@ static void draw_methods(struct fold_page *page, const struct throughput *of, co
   fold_page_plot(page, &plot, caption);
 }
 
-/* The methods of one group that have enough sizes; the input is sorted by method, then n. */
+/* Finds the methods of one group that have enough sizes. The input is sorted by method, then n. */
 static size_t find_methods(const struct fold_model_timed *t, size_t n, struct method methods[FOLD_METHODS_MOST]) {
   size_t found = 0;
   for (size_t i = 0, end; i < n && found < FOLD_METHODS_MOST; i = end) {
@@ -112,7 +113,8 @@ static size_t find_methods(const struct fold_model_timed *t, size_t n, struct me
   return found;
 }
 
-/* One group: the methods of most interest, then those of the rest, five at a time; how many figures. */
+/* Draws one group, five methods at a time: first those of most interest, then the rest. Returns how many figures it
+ * drew. */
 static size_t draw_throughput(struct fold_page *page, const void *items, size_t n, double *room) {
   const struct fold_model_timed *t = items;
   struct method methods[FOLD_METHODS_MOST];
@@ -137,8 +139,9 @@ static size_t draw_throughput(struct fold_page *page, const void *items, size_t 
   return figures;
 }
 
-/* The plain twin of a subject whose order is fixed for all launches: the name without _determ, with a version behind '@' kept (of
- * one thread a row: single_for). The twin of the canonical flat sum is the course report's kernel. */
+/* The name of the plain twin of a subject whose order is fixed for all launches: without _determ, but with its version
+ * after '@' (for one thread a row it is single_for). The twin of the canonical flat sum is the course report's
+ * kernel. */
 static void twin_of(const char *name, char twin[160]) {
   const char *at = strstr(name, "_determ");
   twin[0] = '\0';
@@ -149,7 +152,7 @@ static void twin_of(const char *name, char twin[160]) {
   snprintf(twin, 160, "%.*s%s%.60s", stem < 80 ? stem : 80, name, single ? "_for" : "", at + 7);
 }
 
-/* Among timings sorted by subject. */
+/* Finds a timing; they are sorted by subject. */
 static const struct fold_model_timed *find_timing(const struct fold_model_timed *t, size_t n, const char *subject) {
   size_t low = 0, high = n;
   while (low < high) {
@@ -164,7 +167,7 @@ static const struct fold_model_timed *find_timing(const struct fold_model_timed 
   return NULL;
 }
 
-/* The pairs of one shape, into both arrays; how many there are. */
+/* Writes the pairs of one shape to both arrays, and returns how many there are. */
 static size_t find_pairs(const struct fold_model_timed *t, size_t n, const struct fold_model_timed *fixed[MOST_PAIRS],
                          const struct fold_model_timed *plain[MOST_PAIRS]) {
   size_t n_pairs = 0;
@@ -182,7 +185,8 @@ struct medians {
   double x[MOST_PAIRS], y[MOST_PAIRS], low[MOST_PAIRS], high[MOST_PAIRS];
 };
 
-/* One of each pair, a little above or below its row. Where a range is not recorded there is none. */
+/* The medians of one member of each pair, a little above or below the pair's row. A point has no range if none is
+ * recorded. */
 static struct fold_series fill_medians(struct medians *m, const struct fold_model_timed *const *t, size_t n, double off,
                                        const char *label, int style) {
   for (size_t i = 0; i < n; i++) {
@@ -208,7 +212,7 @@ static size_t draw_pairs(struct fold_page *page, const void *items, size_t n, do
   (void)room;
   if (n_pairs < 2) return 0;
   for (size_t i = 0; i < n_pairs; i++) subjects[i] = fixed[i]->subject;
-  /* Style 17 has the second colour, and an open mark. */
+  /* style 17 has the second colour and an open mark */
   const struct fold_series series[] = {fill_medians(&medians[0], fixed, n_pairs, -0.17, "fixed order", 0),
                                        fill_medians(&medians[1], plain, n_pairs, 0.17, "its plain twin", 17)};
   const struct fold_plot plot = {

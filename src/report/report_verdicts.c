@@ -1,7 +1,7 @@
-/* report_verdicts.c: the matrix subject x claim, each cell's evidence, and what failed.
+/* report_verdicts.c: the matrix subject x claim, the evidence for each cell, and what failed.
  *
- * A cell's mark and colour say the same thing, so that a reader needs only one of them. Every cell of the matrix leads to its row of
- * evidence, and that to its failures.
+ * A cell's mark and colour say the same thing, so that a reader needs only one of them. Every cell of the matrix links to its row of
+ * evidence, and that links to its failures.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -12,10 +12,11 @@
 #include "report_section.h"
 
 struct look {
-  const char *class, *row, *mark, *word; /* row: the class of its rows, which the filters look at */
+  const char *class, *row, *mark, *word; /* row: the class of its rows, which the filters use */
 };
 
-/* The gravest verdict decides. Known defects of libraries have a look of their own; a claim that is not promised is in parentheses. */
+/* How a cell looks. The worst verdict in it decides. Known defects of libraries look different from refutations, and
+ * claims that are not promised are in parentheses. */
 static struct look look_of(const struct fold_model_cell *cell, bool promised) {
   if (cell->count[FOLD_REFUTED] > cell->known && promised)
     return (struct look){"refuted", "v v-refuted", "✗ ", "refuted"};
@@ -28,14 +29,14 @@ static struct look look_of(const struct fold_model_cell *cell, bool promised) {
   return (struct look){"skipped", "v v-skipped", "skipped ", "skipped"};
 }
 
-/* The cells of a claim that is promised and of one that is only probed have names of their own. */
+/* The name of a cell, for links. A promised claim and one that is only probed have different cells. */
 static struct fold_cell name_of(const char *sign, size_t s, size_t k, bool promised, const char *text) {
   struct fold_cell cell = {.text = text};
   snprintf(cell.link, sizeof cell.link, "%s%zu-%zu%s", sign, s, k, promised ? "" : "p");
   return cell;
 }
 
-/* On the line below the count stands how many were skipped. */
+/* Writes the count, and on the line below how many cases were skipped. */
 static void add_counts(struct fold_sheet *sheet, const struct fold_model_subject *subject, size_t s, size_t k) {
   const bool promised = subject->cells[true][k] != NULL;
   const struct fold_model_cell *cell = subject->cells[promised][k];
@@ -82,7 +83,7 @@ static void each_cell(struct fold_sheet *sheet, const struct fold_model *m, take
         if (m->subjects[s].cells[promised][k]) take(sheet, m, s, k, promised);
 }
 
-/* Why rows were not judged, and cases skipped: "12: no GPU" on a line each. */
+/* Why rows were not judged and cases were skipped: "12: no GPU", one reason a line. */
 static void say_reasons(const struct fold_model_cell *cell, char *text, size_t size) {
   char unbounded[240];
   int used = snprintf(text, size, "%s", fold_model_unbounded(cell, unbounded));
@@ -116,7 +117,7 @@ void fold_sheet_evidence(struct fold_sheet *sheet, const struct fold_model *m) {
   each_cell(sheet, m, add_evidence);
 }
 
-/* Of a claim that is not promised, a few examples are shown. */
+/* Adds the failures of a claim; of one that is not promised only a few examples. */
 static void add_failures(struct fold_sheet *sheet, const struct fold_model *m, size_t s, size_t k, bool promised) {
   const struct fold_model_cell *cell = m->subjects[s].cells[promised][k];
   const size_t shown = promised || cell->n_evidence < 3 ? cell->n_evidence : 3;
@@ -169,7 +170,7 @@ fold_status fold_page_verdicts(struct fold_page *page) {
   return fold_ok();
 }
 
-/* The filters are radio buttons and a style sheet, without a script. */
+/* The filters work by radio buttons and a style sheet, without a script. */
 static void put_filters(struct fold_page *page) {
   static const char *const filters[][2] = {
       {"all", "all"},        {"refuted", "refuted"}, {"broken", "broken"},  {"fact", "known or not promised"},

@@ -1,9 +1,9 @@
-/* report_worlds.c: one sum, and one all-reduce of a vector, over worlds of several sizes, where records of type
- * "validation" and "validation_vector" exist.
+/* report_worlds.c: one sum, and one all-reduce of a vector, over worlds of several sizes. It needs records of types
+ * "validation" and "validation_vector".
  *
- * A row is a subject on one input (a seed is part of that), a column a world: how many numbers its sum lies from the
- * world of one's, or how many elements have different bits than the canonical order over ranks; then the worst of the row's
- * errors, in worlds without a column too. Then each world by itself, for a terminal and as CSV, and each subject over all tables.
+ * A row is a subject on one input (the seed is part of that), a column is a world. A cell says how many numbers its sum is away from
+ * that of the world of one rank, or how many elements have different bits than the canonical order over ranks. The row ends with the
+ * worst of its errors, also over worlds without a column. Then follow each world, for a terminal and as CSV, and each subject over all tables.
  */
 #include <math.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@
 #include "report_index.h"
 #include "report_section.h"
 
-enum { MOST_WORLDS = 16 }; /* the smallest have a column */
+enum { MOST_WORLDS = 16 }; /* the smallest worlds have a column each */
 
 typedef struct fold_model_validation result;
 
@@ -24,14 +24,14 @@ static bool is_vector(const result *v) { return strcmp(v->type, "validation_vect
 /* 0 / 0 counts as 0: nothing was rounded. */
 static double part(double error, double bound) { return error == 0 ? 0 : error / bound; }
 
-/* A table is of one machine, kind, library and length. */
+/* A table is for one machine, kind, library and length. */
 #define BY(member) FOLD_BY(fold_model_validation, member)
 enum { TABLE = 5, ROW = 9 };
 static const struct fold_keys keys = {sizeof(result),
                                       {BY(environment), BY(type), BY(engine), BY(library), BY(n), BY(generator),
                                        BY(seed), BY(dtype), BY(subject), BY(workers)}};
 
-/* Each world once, rising; there is room for n. */
+/* The sizes of the worlds, in rising order; there is room for n. */
 static size_t worlds_of(const result *v, size_t n, double *worlds) {
   size_t found = 0;
   for (size_t i = 0; i < n; i++) worlds[i] = v[i].workers;
@@ -41,7 +41,7 @@ static size_t worlds_of(const result *v, size_t n, double *worlds) {
   return found;
 }
 
-/* Whether its result has these bits. A record may hold anything in place of a bit pattern. */
+/* Whether the result has these bits. A record may hold anything instead of a bit pattern. */
 static bool has_bits(const result *v, const char *bits) {
   const int dtype = fold_dtype_parse(v->dtype);
   return dtype >= 0 && bits[0] && v->got[0] &&
@@ -124,7 +124,7 @@ static void open_table(struct fold_sheet *sheet, const struct fold_model *m, con
   fold_sheet_columns(sheet, "=Worst error (ulps);=Error / sum |x|;=Error / bound");
 }
 
-/* What the table above leaves out: the result and its errors in each world, and what was refuted there. */
+/* Writes what the table above leaves out: each world's result and errors, and what was refuted there. */
 static fold_status put_each(const result *v, size_t n, enum fold_report_format format, size_t most, FILE *out) {
   struct fold_sheet sheet;
   fold_sheet_open(&sheet, "each_world", "In each world", "Subject;#Ranks;^Data;^Seed;^dtype;Result");
@@ -145,7 +145,7 @@ static fold_status put_each(const result *v, size_t n, enum fold_report_format f
   return fold_sheet_put(&sheet, format, most, out);
 }
 
-/* What one subject gave, over all tables. */
+/* The results of one subject, over all tables. */
 struct total {
   const result *first;
   size_t sums, of_one, like_one, promised, kept, vectors, refuted;
@@ -176,7 +176,7 @@ static void add_total(struct fold_sheet *sheet, const struct total *t) {
   if (t->refuted) fold_sheet_mark(sheet, "bad");
 }
 
-/* The subject's total; NULL: memory is short. Names are told apart by where the model has them. */
+/* The subject's total; NULL if memory is short. Equal names have equal addresses in the model. */
 static struct total *find_total(struct total *totals, size_t *n, json_t **index, const result *v) {
   char key[64];
   const size_t length = (size_t)snprintf(key, sizeof key, "%p %p", (const void *)v->subject, (const void *)v->engine);
@@ -187,7 +187,7 @@ static struct total *find_total(struct total *totals, size_t *n, json_t **index,
   return &totals[(*n)++];
 }
 
-/* In the sequence in which subjects come up. */
+/* Adds subjects in the sequence in which they appear. */
 static void fill_subjects(struct fold_sheet *sheet, const struct fold_model *m) {
   fold_sheet_open(sheet, "worlds_by_subject", "Sums over worlds, by subject",
                   "Subject;#Sums;With one rank's bits;Bits as promised;#All-reduces;#Elements;#Not in the canonical "

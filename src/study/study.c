@@ -1,4 +1,4 @@
-/* study.c: the loop over inputs and subjects. */
+/* study.c: runs subjects on inputs. */
 #include "study.h"
 
 #include <math.h>
@@ -8,8 +8,8 @@
 #include "list.h"
 #include "order.h"
 
-/* Errors are compared in units of the last place, so all results must have one dtype. */
-/* All but early versions of kernels that have another's order. */
+/* Whether the subject takes the case. Errors are compared in units of the last place, so all results must have one dtype. Early versions of
+ * kernels are left out if another subject has their order. */
 static bool takes(const struct fold_subject *subject, const struct fold_study_case *c) {
   return (c->engines >> subject->engine & 1) && (subject->dtypes >> c->dtype & 1) && (subject->ops >> c->op & 1) &&
          strchr(subject->name, '@') == NULL && fold_subject_result(subject, c->dtype) == c->dtype;
@@ -26,7 +26,7 @@ struct heights {
   size_t n;
 };
 
-/* One input while it is studied, in the memory of each engine that is asked for. */
+/* One input while it is studied, in the memory of each engine that runs on it. */
 struct input {
   const struct fold_study_case *c;
   struct heights *heights;
@@ -88,7 +88,7 @@ static fold_status height_of(struct heights *heights, struct fold_study_point *p
   return fold_ok();
 }
 
-/* A poison that no result is. */
+/* A poison that is no subject's result. */
 enum { POISON = 0xa5 };
 
 static fold_status run_subject(struct input *input, struct fold_study_point *point) {

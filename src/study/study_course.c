@@ -1,8 +1,8 @@
 /* study_course.c: the tables 3.3.1 to 3.3.4 of the report (CISC-709 P05), done again with the exact reference.
  *
- * Three blocks a table: errors against the exact sum; the report's own figures; and our sums once more, measured in the report's
- * way, as its printed digits tell it: the first four columns against the float64 sum rounded to float32, the NumPy column against
- * the float64 sum itself. Whether that is its way is checked where its data hold no random number.
+ * A table has three blocks: errors against the exact sum; the report's own figures; and our sums measured as the report's printed digits
+ * suggest that it measured: the first four columns against the float64 sum rounded to float32, the NumPy column against the float64 sum
+ * itself. This assumption is checked on those of its data that have no random numbers.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -63,7 +63,7 @@ fold_status fold_study_course_way(const struct fold_study_case *c, struct fold_c
   return status;
 }
 
-/* False where the study lacks one of the columns. */
+/* Fills a row; false if the study lacks one of its columns. */
 static bool find_row(const struct fold_study *study, const struct fold_study_case *c, struct fold_course_row *row) {
   for (int k = 0; k < FOLD_COLUMNS; k++) {
     row->at[k] = fold_study_find(study, c, FOLD_HOST, fold_course_methods[k]);
@@ -90,7 +90,7 @@ static fold_status fill_table(const struct fold_study *study, const struct figur
   return fold_ok();
 }
 
-/* Which row of the report has this size; -1: none. */
+/* The report's row for this size; -1 if there is none. */
 static int figure_row(size_t n) {
   for (int k = 0; k < FIGURE_SIZES; k++)
     if (figure_sizes[k] == n) return k;
@@ -119,7 +119,7 @@ static void print_errors(const struct fold_course_table *table, FILE *out) {
   }
 }
 
-/* Our sums in the report's way, and the report's figures. */
+/* Prints our sums as the report would have measured them, and the report's figures. */
 static void print_report_way(const struct fold_course_table *table, FILE *out) {
   fprintf(out, "  the same sums against np.sum in float64: rounded to float32 for four columns, as it is for NumPy\n");
   for (size_t r = 0; r < table->n; r++) {
@@ -181,8 +181,8 @@ static void print_gpu_row(const struct fold_study *study, const struct fold_stud
           row < 0 ? "-" : report_gpu[row]);
 }
 
-/* Table 3.3.4, and what stands for the GPU where there is none: the kernel's order replayed, which is the bits that it
- * must give. Sizes for a GPU alone have no column of the host's. */
+/* Prints table 3.3.4. If there is no GPU, the replay of the kernel's order takes its place, which has the bits that the
+ * kernel must give. Sizes that only a GPU has run have no column of the host's. */
 static void print_gpu(const struct fold_study *study, const struct fold_course_table *normal, const char *no_gpu,
                       FILE *out) {
   bool any = false;

@@ -1,5 +1,5 @@
-/* study_course.h: the course report's tables 3.3.1 to 3.3.4, done again (docs/report.md): whatever of them the study holds, f32 sums of mixed,
- * pathological and normal data.
+/* study_course.h: the course report's tables 3.3.1 to 3.3.4, done again (docs/report.md). They have the study's f32 sums of mixed,
+ * pathological and normal data, as far as the study holds them.
  */
 #ifndef FOLD_STUDY_COURSE_H
 #define FOLD_STUDY_COURSE_H
@@ -8,12 +8,12 @@
 
 enum { FOLD_COLUMN_TREE = 2, FOLD_COLUMN_SORTED = 3, FOLD_COLUMN_NUMPY = 4, FOLD_COLUMNS = 5, FOLD_COURSE_ROWS = 16 };
 
-/* The subjects behind Sequential, Reverse, Tree, Sorted, NumPy. */
+/* The subjects for the columns Sequential, Reverse, Tree, Sorted, NumPy. */
 extern const char *const fold_course_methods[FOLD_COLUMNS];
 
-/* One f32 sum in the report's way. */
+/* One f32 sum, measured as the report measured. */
 struct fold_course_way {
-  double reference;                     /* NumPy's sum in float64 of the terms, widened */
+  double reference;                     /* NumPy's sum in float64 of the widened terms */
   float reference32;                    /* the same rounded to float32 */
   double tree64;                        /* the tree computed in float64 */
   double reference_error, tree64_error; /* their distances from the exact sum */
@@ -27,7 +27,7 @@ struct fold_course_row {
 };
 
 struct figures;
-/* Whole rows of the study, in its sequence of sizes. */
+/* The rows for which the study has all columns, in its sequence of sizes. */
 struct fold_course_table {
   const struct figures *figures;
   struct fold_course_row row[FOLD_COURSE_ROWS];
@@ -37,7 +37,7 @@ struct fold_course_table {
 struct fold_course {
   struct fold_course_table table[3]; /* mixed, pathological, normal */
 };
-/* Points into the study. */
+/* Fills the tables with pointers into the study. */
 fold_status fold_course_fill(struct fold_course *course, const struct fold_study *study);
 /* The error as the report would have measured it. */
 double fold_course_error(const struct fold_course_row *row, int column);

@@ -1,4 +1,4 @@
-/* study_measure.c: one result against the truth: error, and what theory says of it. */
+/* study_measure.c: compares one result with the truth: its error, and what theory says about it. */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* study_ranks.c: the orders of all-reduce (oracles/orders.inc has them), replayed, and what the results are worth. */
+/* study_ranks.c: replays the orders of all-reduce (oracles/orders.inc), and measures their errors. */
 #include "study_ranks.h"
 
 #include <math.h>
@@ -14,7 +14,7 @@ const char *fold_ranks_name(enum fold_ranks_algorithm algorithm) {
   return names[algorithm];
 }
 
-/* Its order of the ranks' numbers; `chunk` < ranks matters to the ring alone. */
+/* The order in which the algorithm adds the ranks' numbers; only the ring has several, one for each `chunk` < ranks. */
 static struct fold_order order_of(enum fold_ranks_algorithm algorithm, size_t ranks, size_t chunk) {
   static const enum fold_order_kind kinds[FOLD_RANKS_ALGORITHMS] = {FOLD_ORDER_RING, FOLD_ORDER_BINARY,
                                                                     FOLD_ORDER_DOUBLING, FOLD_ORDER_PAIRWISE};
@@ -40,7 +40,7 @@ fold_status fold_ranks_height(enum fold_ranks_algorithm algorithm, size_t ranks,
   return fold_order_height(&order, FOLD_F32, NULL, ranks, height);
 }
 
-/* gamma_h = h u / (1 - h u), rounded up; (ranks - 1) u where h u >= 1/2, which holds of any order (bound.c). */
+/* gamma_h = h u / (1 - h u), rounded up; if h u >= 1/2, (ranks - 1) u, which holds for any order (bound.c). */
 static double relative_bound(enum fold_dtype dtype, size_t ranks, uint64_t height) {
   mpfr_t gamma, rest;
   mpfr_inits2(128, gamma, rest, (mpfr_ptr)0);
@@ -56,7 +56,7 @@ static double relative_bound(enum fold_dtype dtype, size_t ranks, uint64_t heigh
   return value;
 }
 
-/* Errors of one message as they come. */
+/* The errors of one message so far. */
 struct errors {
   double *ulps;
   size_t n;
@@ -81,7 +81,7 @@ static void take_error(struct fold_ranks_result *result, struct errors *errors, 
   mpfr_clear(error);
 }
 
-/* One element by one algorithm, in each chunk that is looked at. */
+/* Adds one element by one algorithm, in each chunk that is looked at. */
 static fold_status take_element(struct fold_ranks_result *result, struct errors *errors, const struct fold_truth *truth,
                                 const void *x) {
   size_t ranks = result->c.ranks;
@@ -162,7 +162,8 @@ fold_status fold_ranks_simulate(const struct fold_ranks_case *c, struct fold_ran
   return status;
 }
 
-/* The element's result when blocks of 2^k parts are ranks. `shards` is for as many numbers as parts. */
+/* The element's result if blocks of 2^k parts are the ranks. `shards` has room for as many numbers as there are
+ * parts. */
 static fold_status world_sum(enum fold_ranks_algorithm algorithm, const struct fold_ranks_case *c, const void *x,
                              size_t block, size_t element, void *shards, uint64_t *sum) {
   size_t ranks = c->ranks / block + (c->ranks % block != 0), size = fold_dtype_size(c->dtype);

@@ -1,4 +1,4 @@
-/* study_ranks.h: all-reduce at world sizes past any machine here: a SIMULATION on one host, from the orders alone.
+/* study_ranks.h: all-reduce over more ranks than any machine here has: a SIMULATION on one host, from the orders alone.
  *
  * Promised: the bits, heights and errors that each order of joining ranks gives, by the same additions that a cluster
  * of that order would make; partial sums travel in dtype, rounded to it at each join. Not promised: that a library
@@ -34,14 +34,14 @@ enum fold_ranks_algorithm {
 
 const char *fold_ranks_name(enum fold_ranks_algorithm algorithm);
 
-/* The sum of x[0 .. ranks), patterns in an array of dtype, ranks >= 1; *sum is its pattern. */
+/* The sum of x[0 .. ranks), an array of patterns of dtype, ranks >= 1; *sum is a pattern too. */
 fold_status fold_ranks_sum(enum fold_ranks_algorithm algorithm, enum fold_dtype dtype, const void *x, size_t ranks,
                            size_t chunk, uint64_t *sum);
-/* The most roundings that a contribution passes through. */
+/* The largest number of roundings that one contribution passes through. */
 fold_status fold_ranks_height(enum fold_ranks_algorithm algorithm, size_t ranks, uint64_t *height);
 
-/* What is simulated: a message of `elements`, each the sum of one generated number a rank (row: the element, column:
- * the rank). A ring's bits are looked at in `chunks` chunks, spread evenly; at most `ranks` are there. */
+/* What is simulated: a message of `elements`, each the sum of one generated number from each rank (row: the element,
+ * column: the rank). Of a ring at most `chunks` chunks are looked at, spread evenly over its `ranks` chunks. */
 struct fold_ranks_case {
   const struct fold_generator *generator;
   enum fold_dtype dtype;
@@ -57,24 +57,24 @@ struct fold_ranks_result {
   double worst_ulps, median_ulps;
   double worst_relative; /* error over sum |x| */
   double bound_relative; /* the bound over sum |x|: gamma_h, or (R - 1) u where h u >= 1/2 */
-  double worst_fraction; /* error over bound: at most 1 by theorem */
-  size_t chunks;         /* how many were looked at */
+  double worst_fraction; /* the largest error over bound: at most 1 by theorem */
+  size_t chunks;         /* how many chunks were looked at */
   size_t varied;         /* elements whose bits depend on the chunk */
-  size_t not_finite;     /* results that overflowed; not among the errors */
+  size_t not_finite;     /* results that overflowed; they are not counted among the errors */
 };
 /* Fills result[FOLD_RANKS_ALGORITHMS]. */
 fold_status fold_ranks_simulate(const struct fold_ranks_case *c, struct fold_ranks_result *result);
 
-/* One vector of `parts` contributions an element, shared by R = ceil(parts / 2^k) ranks for k = 0, 1, 2 ...: each rank
- * adds its aligned block by the canonical tree, then the ranks are joined. Only the joining differs. */
+/* One vector with `parts` contributions to each element, shared by R = ceil(parts / 2^k) ranks for k = 0, 1, 2 ...:
+ * each rank adds its aligned block by the canonical tree, then the ranks are joined. Only the joining differs. */
 struct fold_ranks_worlds {
   enum fold_ranks_algorithm algorithm;
-  struct fold_ranks_case c; /* ranks: the parts */
-  size_t worlds;            /* world sizes from 1 to parts */
-  size_t changed;           /* elements whose bits are not the same for all of them */
-  uint64_t most_distinct;   /* the most different results that an element got */
+  struct fold_ranks_case c; /* c.ranks is the number of parts */
+  size_t worlds;            /* how many world sizes there are from 1 to parts */
+  size_t changed;           /* elements whose bits are not the same for all world sizes */
+  uint64_t most_distinct;   /* the largest number of different results of one element */
 };
-/* Fills worlds[FOLD_RANKS_ALGORITHMS]; a ring's element sits in chunk element % R. */
+/* Fills worlds[FOLD_RANKS_ALGORITHMS]; in a ring, an element belongs to chunk element % R. */
 fold_status fold_ranks_worlds(const struct fold_ranks_case *c, struct fold_ranks_worlds *worlds);
 
 #endif

@@ -1,4 +1,4 @@
-/* study_worlds.c: one sum, cut over the ranks of each world; and functions that sums and vectors share. */
+/* study_worlds.c: runs one sum, cut over the ranks of each world; also functions that sums and vectors share. */
 #include "study_worlds.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ static void refute(char refuted[160], const char *what) {
   if (!*refuted) snprintf(refuted, 160, "%s", what);
 }
 
-/* A poison that no result is. */
+/* A poison that is no subject's result. */
 enum { POISON = 0xa5 };
 
 fold_status fold_worlds_once(const struct fold_worlds_run *run, void *got) {
@@ -56,7 +56,7 @@ fold_status fold_worlds_once(const struct fold_worlds_run *run, void *got) {
   return fold_rig_load(run->rig); /* the harness keeps its own copy, so the next run gets the right input */
 }
 
-/* What all worlds and subjects of one case share, and what each subject gave in the world of one. */
+/* What all worlds and subjects of one case share, and the result of each subject in the world of one rank. */
 struct sharded {
   const struct fold_worlds_case *c;
   struct fold_case row;
@@ -94,8 +94,8 @@ static void close_sharded(struct sharded *b) {
   free(b->shards);
 }
 
-/* The bits that the subject promises, and the height of its order; without an order, of its shape over so many ranks, or n - 1, which
- * no order exceeds. */
+/* Sets the bits that the subject promises, and the height of its order. Without an order it is the height of the
+ * subject's shape over so many ranks, or n - 1, which no order exceeds. */
 static fold_status expect(const struct fold_evidence *e, const struct fold_truth *truth, struct fold_worlds_sum *s) {
   const void *replayed;
   enum fold_dtype dtype = truth->dtype;
@@ -109,7 +109,7 @@ static fold_status expect(const struct fold_evidence *e, const struct fold_truth
   return fold_ok();
 }
 
-/* Each rank's own sum, by the subject alone on that rank's columns. */
+/* Gets each rank's own sum from runs of the subject on that rank's columns alone. */
 static fold_status run_shards(struct sharded *b, struct fold_worlds_sum *s) {
   const struct fold_worlds_case *c = b->c;
   for (unsigned r = 0; r < s->ranks; r++) {

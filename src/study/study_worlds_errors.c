@@ -72,8 +72,8 @@ static bool may_be_exact(const struct judge *j, const struct estimate *t, const 
   return lowest == FOLD_NO_BIT || largest <= ldexp(1, (int)lowest + j->precision);
 }
 
-/* Whether the row need not be examined: its error is within the bound, and no worse than one that was. An error that is
- * known without a rounding is compared with no margin: half a unit is what every fourth sum of two is off. */
+/* Whether the row need not be examined: its error is within the bound, and not greater than one that was examined. If
+ * the error is known without rounding, no margin is needed; every fourth sum of two terms is off by half a unit. */
 static bool is_no_worse(const struct judge *j, const struct estimate *t, const void *row, double got) {
   if (t->magnitude == 0 && got == 0) return true;
   if (!(t->magnitude > 0x1p-900 && t->magnitude < j->most)) return false;
@@ -91,7 +91,8 @@ static bool is_no_worse(const struct judge *j, const struct estimate *t, const v
          error <= fold_ulp(j->dtype, least) * j->errors->ulps * margin;
 }
 
-/* The same terms and the same result as hold the worst figures; those above their bounds are all counted. */
+/* Whether the row has the same terms and the same result as the one with the worst figures. Rows above their bounds are
+ * always counted. */
 static bool is_known(const struct judge *j, const void *row, uint64_t got) {
   size_t nbytes = j->ranks * fold_dtype_size(j->dtype);
   if (!(j->errors->fraction <= 1)) return false;
@@ -144,7 +145,7 @@ fold_status fold_worlds_errors(struct fold_arithmetic how, enum fold_dtype dtype
     j.precision = wide;
     j.unit = ldexp(1, -wide);
     j.last = wide > own && ranks > 1 ? ldexp(1, -own) : 0;
-  } /* of another method nothing is known: all are examined */
+  } /* about other methods nothing is known, so that all rows are examined */
   /* S (1 + 2 gamma + 16 u'), gamma <= 1, is below what overflows if S is below half of the greatest power of two. */
   j.most = fmin(ldexp(1, fold_format_of(dtype).emax - 1), 0x1p900);
   fold_truth_init(&j.truth);

@@ -1,4 +1,4 @@
-/* study_worlds_vectors.c: one all-reduce of a vector in each world, held against the canonical order over its ranks and
+/* study_worlds_vectors.c: one all-reduce of a vector in each world, compared with the canonical order over its ranks and
  * against the exact sums of its elements. */
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ static const char canonical_order[] = "host/pairwise";
 struct sharded {
   const struct fold_worlds_case *c;
   struct fold_rig rig;
-  unsigned char *terms; /* n x most, row-major: the first R columns of each row are world R's */
+  unsigned char *terms; /* n x most, row-major: world R has the first R columns of each row */
   size_t most;
   uint64_t input_hash;
   void *got, *canonical;
@@ -49,7 +49,7 @@ static void close_sharded(struct sharded *b) {
   free(b->canonical);
 }
 
-/* The world's columns, and what the canonical order makes of them. */
+/* Lays the columns of the world, and replays the canonical order on them. */
 static fold_status lay(struct sharded *b, unsigned ranks) {
   const struct fold_worlds_case *c = b->c;
   size_t size = fold_dtype_size(c->dtype), row = ranks * size, whole = b->most * size;
@@ -73,8 +73,8 @@ static double magnitude_of(enum fold_dtype dtype, const unsigned char *row, size
   return sum;
 }
 
-/* How many elements have different bits than the canonical order's, and how far off the farthest is. A distance over sum
- * |x| has a few roundings in double: 1 + 2^-30 is above them. */
+/* How many elements have different bits than in the canonical order, and how far off the farthest is. A distance over
+ * sum |x| has a few roundings in double, which 1 + 2^-30 covers. */
 static void compare(const struct sharded *b, struct fold_worlds_vector *v) {
   enum fold_dtype dtype = v->c.dtype;
   size_t size = fold_dtype_size(dtype);
