@@ -24,7 +24,7 @@ import foldproof
 import numpy as np
 import pytest
 
-few = dict(like="numpy", fixtures="uniform*")
+few = dict(like="numpy", fixtures="uniform/*/sum/4x16384/seed1,uniform/f32/sum/4x257/seed1")
 judge = foldproof.judge
 
 def noting(fn, **asked):
@@ -61,7 +61,7 @@ def test_raising(x):
 
 @pytest.mark.foldproof(like="numpy", fixtures="control*")
 class TestMarked:
-    @pytest.mark.foldproof(fixtures="uniform*", claims="run_to_run")
+    @pytest.mark.foldproof(fixtures="uniform/f32/sum/4x257/*", claims="run_to_run")
     def test_by_hand(self, foldproof):
         result = foldproof.verify(lambda x: x.sum(-1))
         assert {r["case"].split("/")[0] for r in result.judgements} == {"uniform"}
@@ -331,8 +331,8 @@ with tempfile.TemporaryDirectory() as name:
     alone = run(place)
     check_shares(place)
     if importlib.util.find_spec("xdist"):
-        several = run(place, "-n3")
-        expect(several == alone, f"three workers write other records than one process: {list((several - alone) + (alone - several))[:5]}")
+        several = run(place, "-n2")
+        expect(several == alone, f"two workers write other records than one process: {list((several - alone) + (alone - several))[:5]}")
     else:
         print("no xdist here: workers' records were not looked at")
     check_without_library(place)
