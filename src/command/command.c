@@ -36,10 +36,10 @@ static const struct subcommand subcommands[] = {
     {"env", "print the machine and software that make the results", fold_command_env},
 };
 
-/* Subjects and oracles meet in thousands of short regions of OpenMP. Where a thread that waits spins, as is libgomp's
- * default for milliseconds, it takes the processor from the one that it waits for: on a busy machine that is most of a
- * run. libgomp reads its policy when it is loaded: so once more, from the start. Not in the process that a profiler or a
- * debugger looks at, nor for `bench`, which times regions as users have them. */
+/* Subjects and oracles use thousands of short parallel regions of OpenMP. By libgomp's default, a waiting thread spins for
+ * milliseconds and may take the processor from the thread that it waits for; on a busy machine that is most of a run. libgomp
+ * reads its policy when it is loaded, so the program starts itself again. It does not do so for --in-process, where a profiler
+ * or a debugger looks at this process, nor for `bench`, which times regions as users have them. */
 static void wait_asleep(char **argv) {
   static const char *const commands[] = {"verify", "record", "study", "judge", "rerun"};
   bool runs = false;
@@ -77,7 +77,7 @@ static int run(int argc, char **argv, const struct fold_registry *registry) {
   }
   wait_asleep(argv);
   fold_status settings = fold_settings_check();
-  if (settings.code == FOLD_OK) settings = fold_registry_check(registry); /* in a rank too */
+  if (settings.code == FOLD_OK) settings = fold_registry_check(registry); /* also in a rank */
   if (settings.code != FOLD_OK) return fold_print_error("foldproof", settings);
   for (size_t i = 0; i < sizeof subcommands / sizeof *subcommands; i++) {
     if (strcmp(argv[1], subcommands[i].name) != 0) continue;
@@ -85,7 +85,7 @@ static int run(int argc, char **argv, const struct fold_registry *registry) {
     snprintf(program, sizeof program, "foldproof %s", subcommands[i].name);
     argv[1] = program;
     int exit_code = subcommands[i].run(argc - 1, argv + 1, registry);
-    /* What was judged stands; but ranks that can't end are no environment to trust. */
+    /* The verdicts stand, but an environment whose ranks do not end is not to be trusted. */
     int ended = fold_print_error(program, fold_worlds_close());
     return fold_finish_output(program, exit_code == 0 ? ended : exit_code);
   }
@@ -116,12 +116,12 @@ int fold_finish_output(const char *program, int exit_code) {
   return exit_code == 0 ? fold_exit_code(FOLD_ENVIRONMENT) : exit_code;
 }
 
-/* A signal handler has nowhere else to write. */
+/* a signal handler can write only to a global */
 static volatile int interrupted;
 static volatile double interrupted_at;
 
-/* The first signal asks to stop; one that comes later ends the program at once. Not one that comes with it: timeout(1)
- * sends each twice, to the program and to its group. */
+/* The first signal asks the program to stop; a later one ends it at once. One that comes together with the first does
+ * not: timeout(1) sends each signal twice, to the program and to its group. */
 static void on_signal(int number) {
   if (!interrupted) {
     interrupted_at = fold_now();
@@ -136,7 +136,7 @@ static void on_signal(int number) {
 const volatile int *fold_watch_interrupt(void) {
   signal(SIGINT, on_signal);
   signal(SIGTERM, on_signal);
-  if (signal(SIGHUP, on_signal) == SIG_IGN) signal(SIGHUP, SIG_IGN); /* nohup */
+  if (signal(SIGHUP, on_signal) == SIG_IGN) signal(SIGHUP, SIG_IGN); /* nohup ignores it, and so do we */
   return &interrupted;
 }
 
@@ -168,7 +168,7 @@ void fold_progress_open(struct fold_progress *progress) {
   *progress = (struct fold_progress){.shown = isatty(STDERR_FILENO) == 1, .started = fold_now()};
 }
 
-/* No estimate before something is done; minutes where seconds say too much. */
+/* Shows no estimate before something is done, and minutes instead of many seconds. */
 void fold_progress_show(struct fold_progress *progress, size_t done, size_t all, const char *what) {
   double t = fold_now();
   if (!progress->shown || t - progress->last < 0.1) return;

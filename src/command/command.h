@@ -16,25 +16,25 @@ fold_command fold_command_env, fold_command_order, fold_command_bench;
 fold_command fold_command_study;
 fold_command fold_command_report, fold_command_compare, fold_command_judge, fold_command_rerun;
 fold_command fold_command_reveal, fold_command_certify, fold_command_check;
-fold_command fold_command_rank; /* not for people: one rank of a world (world.h) */
+fold_command fold_command_rank; /* one rank of a world (world.h); not for people */
 
 /* The whole command, over a registry: the real one in main.c, that of the mutants in tests/. */
 int fold_main(int argc, char **argv, const struct fold_registry *registry);
 
-/* Around all of a command: what its process is promised to do at its start and its end. */
+/* Called at the start and at the end of every command; command_process.c says what is promised then. */
 void fold_process_begin(void);
 int fold_process_end(int exit_code);
-/* argp_parse; which ends the process after --help, or wrong options. */
+/* argp_parse, which ends the process after --help or wrong options. */
 void fold_parse(const struct argp *argp, int argc, char **argv, void *input);
 
-/* The options that choose subjects and fixtures, or claims, or that say how claims are judged, as argp children; the input of each
- * is a struct fold_selection_options. */
+/* The options that choose subjects and fixtures, those that choose claims, and those that say how claims are judged, as
+ * argp children. The input of each is a struct fold_selection_options. */
 struct fold_selection_options {
   struct fold_selection selection;
   struct fold_guest guests[FOLD_GUESTS_MOST];
-  struct fold_registry registry;   /* the subjects of guests and the compiled ones: fold_selection_open */
-  bool loaded;                     /* that registry holds guests */
-  char *expanded;                  /* the claims, presets written out */
+  struct fold_registry registry;   /* the subjects of guests and the compiled ones; set by fold_selection_open */
+  bool loaded;                     /* `registry` holds guests */
+  char *expanded;                  /* the claims, with presets replaced by what they stand for */
   const char *npy[64], *given[18]; /* files; names of the options that were given, each once */
   size_t n_given;
 };
@@ -42,55 +42,57 @@ struct fold_selection_options {
 bool fold_option_given(const struct fold_selection_options *options, const char *name);
 extern const struct argp fold_selection_argp, fold_claims_argp, fold_judging_argp;
 void fold_selection_defaults(struct fold_selection_options *options);
-/* After parsing: BAD_INPUT for a glob that no subject, or no claim, matches. */
+/* To be called after parsing. BAD_INPUT for a glob that matches no subject or no claim. */
 fold_status fold_selection_check(const struct fold_selection *selection, const struct fold_registry *registry);
-/* The same, and first loads the guests that were named: options->registry is then what to select from. */
+/* Loads the guests that were named and then checks in the same way; subjects are then selected from
+ * options->registry. */
 fold_status fold_selection_open(struct fold_selection_options *options, const struct fold_registry *own);
 void fold_selection_close(struct fold_selection_options *options);
 
 /* The options --golden and --library, as an argp child; the input is a struct fold_golden_options. */
 extern const struct argp fold_golden_argp;
 
-/* The options that say how ranks are started (--launch, --ranks, --timeout), as an argp child without input; and as the
- * only child of an argp. */
+/* The options that say how ranks are started (--launch, --ranks, --timeout), as an argp child without input; and as an
+ * argp whose only child is that. */
 extern const struct argp fold_world_argp;
 extern const struct argp fold_timeout_argp; /* --timeout alone */
 extern const struct argp_child fold_world_child[2];
 
-/* Of the option --in-process, which verify and record have (supervise.h). */
+/* The help text of --in-process, an option of verify and record (supervise.h). */
 #define FOLD_IN_PROCESS_HELP \
   "run subjects in this process, for debuggers and profilers; a subject that crashes or hangs then ends the command"
 
-/* Prints "foldproof NAME: text" on stderr and returns the exit code; 0 and silent for FOLD_OK. */
+/* Prints "foldproof NAME: text" on stderr and returns the exit code; for FOLD_OK prints nothing and returns 0. */
 int fold_print_error(const char *program, fold_status status);
-/* Flushes standard output; a failure there turns 0 into 99. */
+/* Flushes standard output; if that fails, an exit code 0 becomes 99. */
 int fold_finish_output(const char *program, int exit_code);
-/* An unsigned number ("4096", "1e6", "2^20") up to `most`; ends the program with one line and exit code 2 otherwise. */
+/* An unsigned number ("4096", "1e6", "2^20") up to `most`. Anything else ends the program with one line and exit code
+ * 2. */
 uint64_t fold_option_number(struct argp_state *state, const char *option, const char *text, uint64_t most);
 int fold_option_dtype(struct argp_state *state, const char *option, const char *text);
 int fold_option_engine(struct argp_state *state, const char *option, const char *text);
-/* Ends the program with one line and exit code 2: "OPTION TEXT: not one of a, b, c", and which of them it may have meant. `names`
- * ends in NULL. */
+/* Ends the program with one line and exit code 2: "OPTION TEXT: not one of a, b, c", and the one that was perhaps
+ * meant. NULL ends `names`. */
 void fold_option_refuse(struct argp_state *state, const char *option, const char *text, const char *const names[]);
-/* Where to see which generators there are, and the one that the word may have meant. */
+/* Says how to list the generators, and which of them the word perhaps meant. */
 const char *fold_option_generator(const char *word, char text[240]);
 int fold_option_op(struct argp_state *state, const char *option, const char *text);
 const struct fold_problem *fold_option_problem(struct argp_state *state, const char *text);
-/* Comma-separated lists of at least one, which are cut up: numbers, how many of at most `room` being returned; names, as a
- * mask of the bits that parse_name gives. */
+/* Comma-separated lists of at least one item; `list` is changed. fold_option_numbers returns how many numbers there
+ * are, at most `room`; fold_option_names returns a mask of the bits that parse_name gives. */
 size_t fold_option_numbers(struct argp_state *state, const char *option, char *list, uint64_t most, uint64_t *numbers,
                            size_t room);
 unsigned fold_option_mask(struct argp_state *state, const char *option, char *list,
                           int (*parse_name)(struct argp_state *, const char *, const char *));
 
-/* The first line of records: the environment, told as JSON text, and how the run was asked for. */
+/* Writes the first line of records: the environment, given as JSON text, and how the run was requested. */
 fold_status fold_tell_environment(struct fold_records *records, const char *environment,
                                   const struct fold_selection *selection);
-/* Closes records, if any are open: dropped where `status` failed, as a part where the run was interrupted, which is then
- * said, with its name. */
+/* Closes records if any are open. If `status` failed they are dropped. If the run was interrupted they are closed as a
+ * part of it, and their name is printed. */
 fold_status fold_close_records(const char *program, struct fold_records *records, fold_status status);
 
-/* Counts SIGINT, SIGTERM and SIGHUP: non-zero means that the user wants to stop. */
+/* Counts SIGINT, SIGTERM and SIGHUP; a value other than 0 means that the user wants to stop. */
 const volatile int *fold_watch_interrupt(void);
 
 /* A progress line on stderr, when that is a terminal. */

@@ -1,4 +1,5 @@
-/* command_bench.c: foldproof bench: verify, then time, on a GPU, the host or over ranks; the records of the first two. */
+/* command_bench.c: foldproof bench: verify, then time, on a GPU, the host or over ranks; and the records for GPU and
+ * host. */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -69,7 +70,8 @@ static fold_status bench_shape(struct bench_command *b, const struct fold_regist
   return fold_ok();
 }
 
-/* The ceiling is read over as many bytes as the largest input has: 4 GiB stream 1% faster than 1 GiB. */
+/* How many bytes the read for the ceiling takes: as many as the largest input has, because 4 GiB stream 1% faster than
+ * 1 GiB. */
 static size_t ceiling_bytes(const struct bench_command *b) {
   size_t largest = 0, least = (size_t)1 << LEAST_CEILING, most = (size_t)1 << MOST_CEILING;
   for (int d = 0; d < FOLD_DTYPES; d++)
@@ -80,7 +82,7 @@ static size_t ceiling_bytes(const struct bench_command *b) {
   return largest < least ? least : largest > most ? most : largest / 16 * 16;
 }
 
-/* The GPU's ceiling, once; the host's is measured with each shape. */
+/* Measures the GPU's ceiling once; the host's is measured with each shape. */
 static fold_status measure_ceiling(const struct bench_command *b, struct fold_ceiling *ceiling) {
   const char *read_shape = "";
   size_t nbytes = ceiling_bytes(b);
@@ -111,7 +113,7 @@ static fold_status bench_all(struct bench_command *b, const struct fold_registry
   return status;
 }
 
-/* Whether the peer that the user named is a subject: without one all ratios would be empty. */
+/* Whether the peer that the user named is a subject; if not, all ratios would be empty. */
 static fold_status check_peer(const struct bench_command *b, const struct fold_registry *registry) {
   struct fold_near near;
   char meant[160];
@@ -126,7 +128,7 @@ static fold_status check_peer(const struct bench_command *b, const struct fold_r
                     b->options.peer, fold_engine_name(b->engine), fold_near_text(&near, meant));
 }
 
-/* Whether the globs name subjects, and --peer one of them; on the host NumPy is one. */
+/* Whether the globs match subjects, and --peer is one of them. On the host, NumPy counts as a subject. */
 static fold_status check_subjects(const struct bench_command *b, const struct fold_registry *registry) {
   struct fold_selection all = {.subjects = b->options.subjects, .engine = (int)b->engine};
   struct fold_subject *subjects = calloc(registry->n + FOLD_BENCH_NUMPYS, sizeof *subjects);
@@ -155,6 +157,6 @@ int fold_command_bench(int argc, char **argv, const struct fold_registry *regist
   if (status.code != FOLD_OK) return fold_print_error(argv[0], status);
   if (outcome->noisy) printf("\n%zu of %zu timings are too noisy to judge\n", outcome->noisy, outcome->timed);
   if (outcome->refuted || outcome->implausible) return 1;
-  /* A busy machine has refuted nothing: where no timing could be judged, the bench was skipped. */
+  /* noise refutes nothing: if no timing could be judged, the bench was skipped */
   return outcome->broken || *fold_watch_interrupt() ? 99 : outcome->timed > outcome->noisy ? 0 : 77;
 }

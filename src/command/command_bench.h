@@ -7,12 +7,12 @@
 
 enum { FOLD_BENCH_SIZES = 64 };
 
-/* What of collectives is timed. */
+/* What is timed for collectives. */
 enum fold_bench_what { FOLD_BENCH_MESSAGES = 1, FOLD_BENCH_STRONG = 2, FOLD_BENCH_WEAK = 4 };
 
 struct bench_outcome {
   size_t timed, implausible, refuted, broken;
-  size_t noisy; /* of those timed: too noisy to be judged */
+  size_t noisy; /* how many of the timed ones are too noisy to be judged */
 };
 
 struct bench_command {
@@ -22,24 +22,24 @@ struct bench_command {
   uint64_t rows, cols;
   unsigned dtypes;
   const struct fold_problem *problem;
-  uint64_t threads[FOLD_BENCH_SIZES]; /* host: 1 and all there are, unless the user says otherwise */
+  uint64_t threads[FOLD_BENCH_SIZES]; /* host: 1 and all threads, unless the user chooses */
   size_t n_threads;
   const char *generator, *jsonl;
-  bool peer_named; /* by the user, who may have mistyped it */
-  /* Collectives. */
+  bool peer_named; /* the user named the peer, so that the name may be wrong */
+  /* For collectives: */
   enum fold_engine engine;
   uint64_t workers[FOLD_BENCH_SIZES], bytes[FOLD_BENCH_SIZES];
   size_t n_workers, n_bytes;
-  unsigned what;        /* mask of enum fold_bench_what */
-  const char *settings; /* globs of world_setting.h's */
-  double link, memory;  /* bytes a second, NaN where not given */
-  struct fold_measuring measuring; /* its progress is over shapes */
+  unsigned what;                   /* mask of enum fold_bench_what */
+  const char *settings;            /* globs that choose settings of world_setting.h */
+  double link, memory;             /* bytes a second, NaN where not given */
+  struct fold_measuring measuring; /* its progress counts shapes */
   size_t done, shapes;
-  struct bench_outcome outcome; /* of the records */
+  struct bench_outcome outcome; /* what its records show */
 };
 
-/* What is timed of an engine where nobody says otherwise (command_bench_usual.c): subjects and their peer, of one row, of a
- * matrix and of dot products; of collectives the library's own. */
+/* What is timed on an engine unless the user chooses (command_bench_usual.c): subjects and their peer for one row, for
+ * a matrix and for dot products; for collectives, the library's own subjects. */
 struct fold_bench_usual {
   struct fold_bench_contenders {
     const char *subjects, *peer;
@@ -53,7 +53,8 @@ struct fold_bench_usual {
 };
 const struct fold_bench_usual *fold_bench_usual(enum fold_engine engine);
 
-/* Everything but records and progress; ends the program where the command line is wrong (command_bench_options.c). */
+/* Parses the command line into everything but records and progress; ends the program if it is wrong
+ * (command_bench_options.c). */
 void fold_bench_parse(struct bench_command *b, int argc, char **argv);
 
 /* Shows the shape that is timed next. */

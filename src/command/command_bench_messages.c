@@ -1,5 +1,5 @@
-/* command_bench_messages.c: foldproof bench of collectives: all-reduces of vectors, by length and by the library's
- * settings. */
+/* command_bench_messages.c: foldproof bench for collectives: all-reduces of vectors, by length and by settings of the
+ * library. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "command_bench_world.h"
 #include "world_setting.h"
 
-/* The library's time of each length under "default", for the ratios of its other settings. */
+/* The library's time for each length under "default", which its other settings are compared with. */
 struct lengths {
   const uint64_t *bytes;
   size_t n;
@@ -47,7 +47,7 @@ static bool is_timed(const struct world_bench *w, const struct fold_world_settin
   return w->b->settings ? fold_glob_match(w->b->settings, setting->name) : setting->timed;
 }
 
-/* The library alone, each setting in a world of its own. */
+/* Times the library alone, each setting in a world of its own. */
 static fold_status time_settings(struct world_bench *w, enum fold_dtype dtype, unsigned ranks,
                                  struct lengths *lengths) {
   size_t n;

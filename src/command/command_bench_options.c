@@ -1,4 +1,4 @@
-/* command_bench_options.c: what foldproof bench is told: parsed, checked, and filled with defaults. */
+/* command_bench_options.c: parses and checks the command line of foldproof bench, and fills in defaults. */
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
@@ -8,7 +8,8 @@
 
 enum { N = 'n', SUBJECTS = 's', ROWS = 0x200, COLS, DTYPE, OP, ITERATIONS, SEED, GENERATOR, PEER, JSONL, UNVERIFIED };
 enum { ENGINE = 0x220, THREADS, WHAT, WORKERS, BYTES, SETTINGS, LINK, MEMORY };
-/* Two spreads of nine equal runs each lie apart by chance once in 600 times; of seven, once in 70. */
+/* Nine runs: the spreads of two equal sets of nine do not overlap by chance once in 600 times; with seven runs, once in
+ * 70. */
 enum { LEAST_RUNS = 9 };
 enum { MOST_TERMS = 34, MOST_BYTES = MOST_TERMS + 1 }; /* log2: as many terms of two bytes */
 
@@ -43,7 +44,7 @@ static const struct argp_option options[] = {
     {0},
 };
 
-/* Worlds rise, and each is there once: the first that is one rank is what speed-ups are against. */
+/* Sorts the numbers of ranks and removes repetitions. Speed-ups are relative to the first world with one rank. */
 static void parse_workers(struct bench_command *b, char *arg, struct argp_state *state) {
   b->n_workers = fold_option_numbers(state, "--workers", arg, 1024, b->workers, FOLD_BENCH_SIZES);
   for (size_t k = 0; k < b->n_workers; k++)
@@ -67,7 +68,7 @@ static double parse_rate(const char *option, const char *text, struct argp_state
   return 1e9 * rate;
 }
 
-/* What only one kind of bench takes is a mistake to give to the other. */
+/* Refuses options that only the other kind of bench takes. */
 static void check_kind(const struct bench_command *b, struct argp_state *state) {
   bool collective = fold_engine_has_ranks(b->engine);
   if (b->n_threads && !fold_engine_is_here(b->engine)) argp_failure(state, 2, 0, "--threads is for --engine host");
@@ -162,7 +163,7 @@ static const struct argp argp = {
         "code 1: a figure is implausible, or a claim is refuted. If the machine is too busy for a reliable figure, "
         "that line says so and is not checked; if all lines are so, the exit code is 77."};
 
-/* 1 and all, once if they are equal; other engines have no threads to choose. */
+/* Chooses 1 thread and all threads, once if these are equal; other engines have no threads to choose. */
 static void choose_threads(struct bench_command *b) {
   if (b->n_threads) return;
   b->threads[b->n_threads++] = 1;

@@ -1,4 +1,4 @@
-/* command_bench_records.c: timed collectives as records: types "scaling" and "allreduce". */
+/* command_bench_records.c: writes timed collectives as records of types "scaling" and "allreduce". */
 #include <stdio.h>
 
 #include "command_bench_world.h"

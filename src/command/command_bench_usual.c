@@ -1,9 +1,9 @@
-/* command_bench_usual.c: what bench times of an engine where nobody says otherwise: a row each. */
+/* command_bench_usual.c: what bench times on each engine unless the user chooses. */
 #include "command_bench.h"
 
 #define COUNTED(...) (const uint64_t[]){__VA_ARGS__}, sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t)
 
-/* host/sorted sorts: it takes many times as long as all others. */
+/* Not host/sorted: sorting takes many times as long as all others. */
 #define HOST_SUBJECTS                                                                            \
   "host/sequential,host/reverse,host/pairwise,host/numpy,host/kahan,host/neumaier,host/float64," \
   "host/exact,rows/*,flat/*,numpy/*"

@@ -1,4 +1,4 @@
-/* command_bench_world.c: foldproof bench --engine mpi|nccl: sharded sums by world, and all-reduces by length
+/* command_bench_world.c: foldproof bench --engine mpi|nccl: sharded sums by size of the world, and all-reduces by length
  * (command_bench_messages.c). */
 #include <math.h>
 #include <stdio.h>
@@ -44,7 +44,8 @@ static const struct fold_world_timing *find_one(const struct fold_world_timing *
   return NULL;
 }
 
-/* The same terms: whoever promises the same bits in any world gives those of one rank. */
+/* The terms are the same in all worlds, so that a subject that promises the same bits in any world must give those of
+ * one rank. */
 static void judge_worlds(struct fold_world_timing *t, const struct fold_world_timing *one, bool verify) {
   uint64_t promised = fold_claims_of(t->subject, t->shape.op);
   if (!one || !one->checked || !t->checked || !(promised & FOLD_CLAIM(FOLD_WORLD_INVARIANT))) return;
@@ -56,7 +57,7 @@ static void judge_worlds(struct fold_world_timing *t, const struct fold_world_ti
   fold_judged_count(&t->judged, "world_invariant", &finding);
 }
 
-/* One number of elements over all worlds. `ones`: the timings with one rank, the base of speed-ups. */
+/* Times one number of elements over all worlds. `ones` has the timings with one rank, on which speed-ups are based. */
 static fold_status time_size(struct world_bench *w, enum fold_dtype dtype, uint64_t n, bool weak,
                              struct fold_world_timing *ones) {
   size_t n_ones = 0;
@@ -83,7 +84,7 @@ static fold_status time_size(struct world_bench *w, enum fold_dtype dtype, uint6
   return fold_ok();
 }
 
-/* The numbers of elements, in all or a rank. */
+/* The numbers of elements of the sums, in all or for each rank. */
 static size_t choose_sums(const struct bench_command *b, bool weak, const uint64_t **sizes) {
   const struct fold_bench_usual *all = fold_bench_usual(b->engine);
   const struct fold_bench_numbers *usual = weak ? &all->weak : &all->strong;
@@ -120,7 +121,7 @@ static size_t count_shapes(const struct world_bench *w) {
   return shapes * (size_t)__builtin_popcount(b->dtypes);
 }
 
-/* 1, 2, 4 ... and all ranks that there are, where none were named. */
+/* If the user named no numbers of ranks: 1, 2, 4 ... and all ranks that there are. */
 static fold_status choose_workers(struct bench_command *b, unsigned ranks) {
   for (size_t k = 0; k < b->n_workers; k++)
     if (b->workers[k] > ranks)
@@ -131,7 +132,7 @@ static fold_status choose_workers(struct bench_command *b, unsigned ranks) {
   return fold_ok();
 }
 
-/* Globs that choose nothing are a slip. */
+/* Refuses globs that choose no setting: they are probably a mistake. */
 static fold_status check_settings(const struct bench_command *b) {
   size_t n;
   const struct fold_world_setting *settings = fold_world_settings(&n);
@@ -140,7 +141,8 @@ static fold_status check_settings(const struct bench_command *b) {
   return fold_error(FOLD_BAD_INPUT, "no setting of %s matches '%s'", fold_engine_name(b->engine), b->settings);
 }
 
-/* The slowest rank's; not known where one's is not. An MPI world's link is whatever it is. */
+/* The speed of the slowest rank's link; NaN if that of one rank is not known, or for MPI, whose link may be
+ * anything. */
 static double find_link(const struct fold_world *world, enum fold_engine engine) {
   double slowest = NAN;
   for (unsigned r = 0; !fold_engine_is_host(engine) && r < fold_world_ranks(world); r++) {
@@ -151,7 +153,8 @@ static double find_link(const struct fold_world *world, enum fold_engine engine)
   return slowest;
 }
 
-/* The ceiling is read over as many bytes as a rank's largest input has: 16 GiB stream faster than 4. */
+/* How many bytes the read for the ceiling takes: as many as a rank's largest input has, because 16 GiB stream faster
+ * than 4. */
 static size_t ceiling_bytes(const struct bench_command *b) {
   size_t largest = (size_t)1 << 30;
   for (int weak = 0; weak < 2; weak++) {
@@ -176,7 +179,8 @@ static fold_status find_limits(struct world_bench *w, const struct fold_world *w
 
 static void print_world(const struct world_bench *w, const struct fold_world *world) {
   const struct wire_hello *hello = fold_world_hello(world, 0);
-  bool cache = fold_engine_is_host(w->b->engine) && isnan(w->b->memory); /* rank_ceiling.c: inputs may lie there */
+  bool cache =
+      fold_engine_is_host(w->b->engine) && isnan(w->b->memory); /* inputs may lie in a cache (rank_ceiling.c) */
   printf("%u ranks, %s%s%s; the slowest rank's time of %u runs; %s: %.1f GB/s a rank; link: ", fold_world_ranks(world),
          hello->library, hello->device[0] ? ", " : "", hello->device, w->options.iterations,
          cache ? "nearest cache" : "memory", 1e-9 * w->limits.memory.rate);

@@ -1,4 +1,5 @@
-/* command_certify.c: foldproof certify and foldproof check: what a subject gave, so that others can hold it against itself. */
+/* command_certify.c: foldproof certify and foldproof check: writes a certificate of a subject's results, and checks
+ * one. */
 #include <stdio.h>
 
 #include "certify.h"

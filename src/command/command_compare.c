@@ -1,10 +1,10 @@
-/* command_compare.c: foldproof compare: where two records of the same cases have other results.
+/* command_compare.c: foldproof compare: where two records of the same cases have different results.
  *
- * Two records are of the same thing when subject, engine and case agree (with --across the engine need not). Then the input's hash must
- * be the same; their results differ when the results' hashes do, which take NaN by its class, and when one run did what the other did
- * not: ranks that differ from rank 0, whose results the hash is of, a result that was not written, memory that is not the run's. What
- * only one of both has, and records that are not all of their run, are no agreement either; --subset takes these for what they are.
- * Results that contradict their hash are bad input. Verdicts are compared where both have one, held or refuted.
+ * Two records are about the same thing if subject, engine and case agree (with --across the engine may differ). Then the input's hash must
+ * be the same. Their results differ if the results' hashes differ, which take NaN by its class, or if one run did what the other did not:
+ * ranks that differ from rank 0, whose results are hashed; a result that was not written; writes to memory that is not the run's. What
+ * only one of the two has, and records that lack a part of their run, are no agreement either; --subset accepts these.
+ * Results that contradict their hash are bad input. Verdicts are compared if both records have one, held or refuted.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -120,7 +120,7 @@ static fold_status compare_files(struct compare *c, const struct fold_registry *
   }
   two->across = c->across != NULL;
   FOLD_TRY(fold_compare(two));
-  /* Exact results help to understand, and no comparison hangs on them. */
+  /* exact results only explain: the comparison does not depend on them */
   const bool exact = two->n[FOLD_CHANGED_RESULTS] > 0 && fold_again_open(&again, registry, c->folder).code == FOLD_OK;
   fold_status status = fold_compare_explain(two, exact ? &again : NULL, MOST_LINES, &told);
   if (status.code == FOLD_OK) status = print(c, told);
@@ -135,7 +135,7 @@ static fold_status compare_files(struct compare *c, const struct fold_registry *
                     two->side[1].name);
 }
 
-/* What --subset lets pass, and what it never does. Two runs that broke have not agreed. */
+/* The exit code: what --subset accepts, and what it never accepts. Two runs that broke do not agree. */
 static int exit_code_of(const struct compare *c) {
   const struct fold_comparison *two = &c->comparison;
   const bool part = two->n[FOLD_ONLY_FIRST] || two->n[FOLD_ONLY_SECOND] || two->side[0].lines.incomplete[0] ||

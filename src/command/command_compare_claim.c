@@ -1,9 +1,9 @@
-/* command_compare_claim.c: gpu_to_gpu and run_to_run, judged from two records: the same bits on another model of GPU, or in
- * another job on the same one.
+/* command_compare_claim.c: judges gpu_to_gpu and run_to_run from two records: the same bits on another model of GPU, or in
+ * another job on the same model.
  *
- * A record says who promises what: a subject whose order is replayed on the host, or whose result is the exact one, promises its
- * bits of every GPU, and so does a peer whose documentation says it (`any_gpu` in the registry). What nobody promises is counted
- * beside the table, for information. A case that only one record has is no comparison.
+ * A record says which subject promises what. A subject whose order is replayed on the host, or whose result is the exact one, promises its
+ * bits for every GPU. So does a peer whose documentation says so (`any_gpu` in the registry). Results that no subject promises are counted
+ * beside the table, for information. A case that only one record has is not compared.
  */
 #include "command_compare_claim.h"
 
@@ -19,19 +19,19 @@
 #include "text.h"
 
 struct result {
-  XXH128_hash_t key; /* of subject, engine, case and input */
+  XXH128_hash_t key; /* a hash of subject, engine, case and input */
   char hash[20], first[20];
-  json_t *record; /* what a verdict's record says of its subject and input */
+  json_t *record; /* the subject and input, for the record of a verdict */
 };
 
-/* That a subject promises the claim, for one operation. */
+/* A subject promises the claim for one operation. */
 struct promise {
   char subject[64], engine[16], op[8];
 };
 
 struct side {
   const char *path;
-  json_t *environment; /* its first */
+  json_t *environment; /* the first environment of the record */
   struct result *results;
   size_t n, room;
 };
@@ -45,7 +45,7 @@ struct counts {
 struct judging {
   const char *claim;
   const struct fold_registry *registry;
-  bool incomplete; /* one of the records is */
+  bool incomplete; /* one of the records lacks a part of its run */
   struct side side[2], *reading;
   struct promise *promises;
   struct counts *counts;
@@ -58,7 +58,7 @@ bool fold_compare_knows_claim(const char *claim) {
   return strcmp(claim, "gpu_to_gpu") == 0 || strcmp(claim, "run_to_run") == 0;
 }
 
-/* --- who promises the claim */
+/* --- which subjects promise the claim */
 
 static bool implies(const char *claim, const char *promised) {
   if (strcmp(claim, promised) == 0) return true;
@@ -92,7 +92,7 @@ bool fold_compare_promises(const struct fold_subject *subject, uint64_t claims) 
   return subject->any_gpu || claims & (FOLD_CLAIM(FOLD_REPLAYS) | FOLD_CLAIM(FOLD_CORRECTLY_ROUNDED));
 }
 
-/* By the registry too: a record that judged nothing names no claims. */
+/* Also by the registry: a record of a run that was not judged names no claims. */
 static bool is_promised(const struct judging *j, const json_t *record) {
   if (has_promise(j, record)) return true;
   if (strcmp(j->claim, "gpu_to_gpu") == 0 && json_is_true(json_object_get(record, "any_gpu"))) return true;
@@ -164,7 +164,7 @@ static fold_status check_gpus(const struct judging *j) {
   return fold_ok();
 }
 
-/* Of what both tell. */
+/* Prints what differs between values that both have. */
 static void print_changes(const json_t *a, const json_t *b) {
   const char *key;
   json_t *changes = fold_compare_environments(a, b), *pair;
@@ -195,7 +195,7 @@ static struct counts *counts_of(struct judging *j, const json_t *record, bool pr
   return c;
 }
 
-/* A verdict's record: the second record's result, with what was judged of it. */
+/* Writes the record of a verdict: the second record's result, with the verdict. */
 static fold_status write_verdict(const struct judging *j, struct fold_records *records, const struct result *b,
                                  const struct result *a, bool promised, bool same) {
   if (!records->file) return fold_ok();
@@ -221,7 +221,8 @@ static void show_refuted(struct judging *j, const struct result *a, const struct
                   strcmp(a->first, b->first) == 0 ? " (in the first row, which agrees: another row differs)" : "");
 }
 
-/* All results that a record has of a key are held against all of the other: a record that disagrees with itself agrees with none. */
+/* For one key, compares all results of one record with all of the other. A record that disagrees with itself agrees
+ * with no record. */
 static fold_status judge_key(struct judging *j, struct fold_records *records, const struct result *a, size_t n_a,
                              const struct result *b, size_t n_b) {
   const struct result *other = NULL;
@@ -243,7 +244,7 @@ static size_t run_of(const struct side *side, size_t at) {
   return n;
 }
 
-/* Both sides rise by key; `only` counts what one of them has alone. */
+/* Both sides are sorted by key; `only` counts the results that one of them has alone. */
 static fold_status judge_all(struct judging *j, struct fold_records *records, size_t only[2]) {
   struct side *a = &j->side[0], *b = &j->side[1];
   for (int k = 0; k < 2; k++)
@@ -286,7 +287,7 @@ static void print_counts(struct judging *j, const size_t only[2], size_t total[2
                   only[1], j->side[1].path);
 }
 
-/* The verdicts stand under the second, whose closing line ends them; the first announces none. */
+/* The verdicts follow the second environment, whose closing line ends them; the first environment announces none. */
 static fold_status write_environments(const struct judging *j, struct fold_records *records) {
   json_t *first = json_copy(j->side[0].environment);
   json_object_del(first, "closing_line");

@@ -1,4 +1,4 @@
-/* command_env.c: foldproof env: where results are made. */
+/* command_env.c: foldproof env: describes the machine and software that make results. */
 #include <stdio.h>
 
 #include "command.h"

@@ -1,4 +1,4 @@
-/* command_gen.c: foldproof gen: a generated array as a .npy file. */
+/* command_gen.c: foldproof gen: writes a generated array to a .npy file. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -26,7 +26,7 @@ static const struct argp_option options[] = {
     {0},
 };
 
-enum { MOST = 40 }; /* log2 of the most elements */
+enum { MOST = 40 }; /* log2 of the largest number of elements */
 
 static void parse_condition(struct gen *g, const char *arg, struct argp_state *state) {
   const char *wrong = fold_number_condition(arg, &g->source.condition);

@@ -1,7 +1,7 @@
 /* command_judge.c: foldproof judge: verdicts on records, on any machine, without the subjects.
  *
- * Judged are the claims that results are judged by, as verify judges them; same_bits_as, where the twin's results of the same input are
- * in the records too; and run_to_run, where a record holds two runs of one case. Whatever else a record tells must agree with that: its
+ * It judges the claims that can be judged from results, as verify does; same_bits_as, if the records also have the twin's results on the same
+ * input; and run_to_run, if a record holds two runs of one case. Everything else that a record tells must agree with that: its
  * own verdicts, its input's hash, its results' hash and decimals, and the hash of its lines.
  */
 #include <errno.h>
@@ -64,13 +64,13 @@ static const struct argp argp = {
         "is refuted, or a record contradicts its results, its input or its closing line; 2 bad input, such as results "
         "that contradict their hash; 77 nothing held; 99 the records are incomplete."};
 
-/* --- first, who is in the records, and with which results */
+/* --- the first pass: which subjects are in the records, with which results */
 
 static bool has_results(const json_t *record) {
   return fold_recorded_is_judged(record) && fold_record_text(record, "results_xxh3")[0];
 }
 
-/* Takes no reference. */
+/* `environment` is borrowed. */
 static void take_environment(struct fold_judge *j, json_t *environment) {
   json_decref(j->environment);
   j->environment = json_incref(environment);
@@ -90,9 +90,9 @@ static fold_status note(void *context, json_t *record, size_t line) {
   return fold_seen_add(&j->seen, &seen);
 }
 
-/* --- then, each result once */
+/* --- the second pass: judge each result once */
 
-/* Takes no reference. */
+/* `environment` is borrowed. */
 static fold_status begin_goldens(struct fold_judge *j, const json_t *environment) {
   char *text = environment ? json_dumps(environment, JSON_COMPACT) : NULL;
   fold_status status =
@@ -156,7 +156,7 @@ static fold_status read_all(struct fold_judge *j, fold_status (*each)(void *, js
   return fold_ok();
 }
 
-/* Records that tell no environment, as those of a caller in Python, are of this machine. */
+/* Records that tell no environment, such as those of a caller in Python, belong to this machine. */
 static fold_status open_goldens(struct fold_judge *j) {
   const struct fold_registry *subjects = &j->again.subjects;
   json_t *here = fold_environment();

@@ -1,4 +1,5 @@
-/* command_judge_check.c: what a record says twice must agree: bits and decimals, its verdict and what it was judged to be, what its run did. */
+/* command_judge_check.c: checks what a record says twice: bits and decimals, its verdict and the new one, what its run
+ * did. */
 #include <stdarg.h>
 #include <string.h>
 
@@ -21,7 +22,7 @@ void fold_judge_say(size_t *count, const struct fold_judge *j, size_t line, cons
                   fold_record_text(record, "engine"), fold_record_text(record, "case"), text);
 }
 
-/* Decimals are beside the bits for people: they must say the same. */
+/* Decimals stand beside the bits for people and must say the same. */
 void fold_judge_check_values(struct fold_judge *j, const json_t *record, enum fold_dtype dtype, size_t line) {
   const json_t *values = json_object_get(record, "values"), *results = json_object_get(record, "results");
   const int row = (int)json_integer_value(json_object_get(record, "row"));
@@ -49,7 +50,7 @@ void fold_judge_check_values(struct fold_judge *j, const json_t *record, enum fo
   }
 }
 
-/* A verdict that the record tells, of a claim that was judged again: whether it was. */
+/* Compares the verdict that the record tells with the new one; false if that claim was not judged again. */
 bool fold_judge_check_verdict(struct fold_judge *j, const json_t *record, size_t line) {
   const struct fold_claim *claim = fold_recorded_claim(record);
   const char *said = fold_record_text(record, "verdict");
@@ -57,7 +58,7 @@ bool fold_judge_check_verdict(struct fold_judge *j, const json_t *record, size_t
   const struct fold_figures *figures = claim ? fold_judge_figures(j, claim) : NULL;
   if (!figures && !(j->last && (j->last->held | j->last->refuted) & bit)) return false;
   const char *now = fold_verdict_name(figures ? figures->verdict : j->last->refuted & bit ? FOLD_REFUTED : FOLD_HELD);
-  /* What its program did not judge, or judged by more than it told. */
+  /* the older program did not judge it, or by more than the record tells */
   const bool left_open = fold_again_is_old(record) && (strcmp(said, "skipped") == 0 || strcmp(now, "skipped") == 0);
   if (strcmp(said, now) != 0 && !left_open && claim->id != FOLD_RUN_TO_RUN)
     fold_judge_say(&j->contradictions, j, line, record, "CONTRADICTS", "it says that %s is %.20s; the results say %s",
@@ -65,7 +66,8 @@ bool fold_judge_check_verdict(struct fold_judge *j, const json_t *record, size_t
   return true;
 }
 
-/* A result that was left unwritten, which the results that are told deny: or a verdict does, unless the result may be the poison itself. */
+/* Finds out whether an unwritten result contradicts the record: the record has that result, or a verdict says that all
+ * were written. The latter is no contradiction if the result may equal the poison itself. */
 static const char *wrong_unwritten(const struct fold_judge *j, const json_t *record) {
   const json_t *trace = json_object_get(record, "unwritten"), *results = json_object_get(record, "results");
   const json_int_t row = json_integer_value(json_object_get(trace, "row"));
@@ -78,13 +80,13 @@ static const char *wrong_unwritten(const struct fold_judge *j, const json_t *rec
     return "a row that it has not was unwritten";
   if (fold_record_read_bits(json_string_value(json_array_get(results, (size_t)row)), (enum fold_dtype)dtype, &bits))
     return bits != poison ? "it says that a result was not written, and has the result" : NULL;
-  const bool chance = fold_dtype_size((enum fold_dtype)dtype) <= 2; /* one of 65536 results is the poison */
+  const bool chance = fold_dtype_size((enum fold_dtype)dtype) <= 2; /* one of 65536 results equals the poison */
   return !chance && j->last && j->last->said_held & FOLD_CLAIM(FOLD_WRITES_OUTPUT)
              ? "it says that writes_output held, and that a result was not written"
              : NULL;
 }
 
-/* A run that did what a verdict on the same results denies. */
+/* Checks what a run did against verdicts on the same results that deny it. */
 void fold_judge_check_traces(struct fold_judge *j, const json_t *record, size_t line) {
   size_t n;
   const struct fold_claim *claims = fold_claims(&n);

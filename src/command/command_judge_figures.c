@@ -1,7 +1,8 @@
-/* command_judge_figures.c: the figures beside a verdict are held against those of the judges.
+/* command_judge_figures.c: compares the figures beside a recorded verdict with those of the new judgement.
  *
- * Of results that were judged again all are known. A judge of runs measures nothing of what holds, and that the input was telling is the
- * input's; of what it refuted, row and bits are its record's word. A reason is words for people, which may change; its figures are here.
+ * All figures of results that were judged again are known. A judge of runs measures nothing when a claim holds, and whether the input was
+ * telling follows from the input. For what it refuted, the row and bits in the record have to be believed. A reason is text for people,
+ * which may change; the figures in it are compared.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -56,7 +57,7 @@ void fold_judge_check_figures(struct fold_judge *j, const json_t *record, size_t
   const int verdict = fold_verdict_parse(fold_record_text(record, "verdict")), dtype = fold_record_result_dtype(record);
   if (!claim || !j->last || dtype < 0 || fold_again_is_old(record)) return;
   const struct fold_figures *f = fold_judge_figures(j, claim);
-  if (f && verdict != (int)f->verdict) return; /* which is told */
+  if (f && verdict != (int)f->verdict) return; /* another verdict is reported elsewhere */
   struct fold_finding own = {.ulps = NAN, .fraction = NAN};
   const bool held = verdict == FOLD_HELD;
   if (f)

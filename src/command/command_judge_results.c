@@ -1,4 +1,5 @@
-/* command_judge_results.c: a record's results, judged as verify judges them; and what a record tells that nobody can judge again. */
+/* command_judge_results.c: judges a record's results as verify does, and takes from the record what cannot be judged
+ * again. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,13 +15,13 @@ struct judging {
   struct fold_judge *j;
   const json_t *record;
   struct fold_judgement judgement;
-  struct fold_asked asked; /* of the record */
+  struct fold_asked asked; /* how the record's run was requested */
   char version[64];
   size_t line;
   fold_status status;
 };
 
-/* Of the library behind the record's subject. */
+/* The version of the library behind the record's subject. */
 static void find_version(const struct fold_judge *j, const json_t *record, char text[64]) {
   struct fold_subject noted;
   size_t index;
@@ -35,8 +36,8 @@ uint64_t fold_judge_against(const struct fold_judge *j, const json_t *record) {
   return fold_recorded_against(record, version);
 }
 
-/* Whether the rows that refute a peer's promise are a defect that is known of the recorded version. A record that says of itself that it
- * was refuted, and not that this is known, has its word. */
+/* Whether the rows that refute a peer's promise are a defect that is known for the recorded version. If the record says
+ * that the claim is refuted, and not that this is known, it is believed. */
 static void look_up(struct judging *g) {
   struct fold_judgement *told = &g->judgement;
   struct fold_trial trial = {
@@ -52,7 +53,7 @@ static void tell(struct judging *g, const struct fold_claim *claim, const struct
   struct fold_judge *j = g->j;
   struct fold_judgement *told = &g->judgement;
   const uint64_t bit = FOLD_CLAIM(claim->id);
-  if (j->last && finding->verdict == FOLD_SKIPPED && j->last->against & bit) return; /* the record's word follows */
+  if (j->last && finding->verdict == FOLD_SKIPPED && j->last->against & bit) return; /* its own verdict follows */
   told->asked = &g->asked;
   told->claim = claim;
   told->promised = true;
@@ -100,7 +101,7 @@ static void judge_twin(struct judging *g) {
   tell(g, claim, &finding);
 }
 
-/* Two runs of one subject on one input are in the records. */
+/* Judges run_to_run from two runs of one subject on one input. */
 static void judge_repeats(struct judging *g) {
   struct fold_judge *j = g->j;
   size_t n;
@@ -108,14 +109,14 @@ static void judge_repeats(struct judging *g) {
   struct fold_finding finding = fold_finding_open(g->judgement.c->rows);
   const struct fold_seen *first = fold_seen_find(&j->seen, j->last->key);
   if (!(fold_claims_of(g->judgement.subject, g->judgement.c->op) & FOLD_CLAIM(FOLD_RUN_TO_RUN))) return;
-  if (!fold_seen_has_next(&j->seen, first)) return; /* one result, of one run or of several: nothing says how many */
+  if (!fold_seen_has_next(&j->seen, first)) return; /* there is one result: the records do not tell of how many runs */
   const struct fold_seen *other = first == j->last ? first + 1 : first;
   fold_find_same_hash(&finding, strtoull(j->last->hash, NULL, 16), strtoull(other->hash, NULL, 16),
                       "the records hold two results of this input");
   tell(g, claim, &finding);
 }
 
-/* Of claims that need runs, a record has but a former judge's word. */
+/* Skips the claims that only runs can judge: for these the record has only a former verdict. */
 static void skip_claims(struct judging *g, uint64_t told) {
   size_t n;
   const struct fold_claim *claims = fold_claims(&n);
@@ -139,7 +140,7 @@ static void fail_all(struct judging *g, fold_status why) {
   }
 }
 
-/* Bits of the first rows are enough to refute a replay whose hash is another. */
+/* If the hash of a replay is not the recorded one, the bits of the first rows are enough to refute the replay. */
 static bool refute_part(struct judging *g, const struct fold_subject *subject) {
   const struct fold_evidence e = {.subject = subject, .truths = &g->j->again.remade.truths};
   const enum fold_dtype dtype = fold_evidence_result_dtype(&e);
@@ -168,7 +169,7 @@ static bool refute_part(struct judging *g, const struct fold_subject *subject) {
 
 static bool has(const json_t *record, const char *key) { return json_object_get(record, key) != NULL; }
 
-/* What else the run did stands in the record too: such a result is not kept. */
+/* A record that says that its run did something else besides is not compared with a golden. */
 static fold_status hold_against_golden(struct judging *g) {
   struct fold_traces traces = {.unwritten = has(g->record, "unwritten"),
                                .out_of_bounds = has(g->record, "out_of_bounds"),
@@ -202,7 +203,7 @@ static void judge_results(struct judging *g, const struct fold_subject *subject)
   free(results);
 }
 
-/* How the run was asked for, which its replay line says. */
+/* Reads how the run was requested, for the replay line. */
 static void ask(struct judging *g, json_t *record) {
   fold_recorded_ask(record, g->j->environment);
   g->asked = fold_asked_recorded(record);
@@ -236,7 +237,7 @@ fold_status fold_judge_take_recorded(struct fold_judge *j, json_t *record, size_
   const bool ran = fold_recorded_is_run(record);
   const uint64_t said = ran ? fold_recorded_traces(record) : again ? 0 : fold_judge_against(j, record);
   uint64_t against = said;
-  if (!ran && j->last) { /* a verdict on that may be missing: what the run did is in each of its records */
+  if (!ran && j->last) { /* a verdict on that may be missing: each record tells what its run did */
     const uint64_t known = j->last->against | j->last->said_held | j->last->traced;
     const uint64_t did = fold_recorded_traces(record) & ~known;
     j->last->traced |= did;

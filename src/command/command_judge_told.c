@@ -1,5 +1,5 @@
-/* command_judge_told.c: what a record tells of its subject, its case and itself must be what this program knows, what its other words say,
- * and what the records of the same results tell. What is not is named: records are judged by what they tell.
+/* command_judge_told.c: checks what a record tells of its subject, its case and itself: it must agree with what this program knows, with
+ * the record's other fields, and with other records of the same results. Differences are printed; records are judged by what they tell.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 static bool has(const json_t *record, const char *key) { return json_object_get(record, key) != NULL; }
 
-/* Of what else a foldproof records no result is judged. */
+/* Other types of records hold no results to judge. */
 static const char *wrong_type(const json_t *record) {
   const bool judged = has(record, "results") || has(record, "results_xxh3") || has(record, "claim");
   return judged && !fold_recorded_is_judged(record) ? "results or a claim, and neither a run nor a judgement" : NULL;
@@ -47,7 +47,7 @@ void fold_judge_check_told(struct fold_judge *j, const json_t *record, size_t li
   check_promised(j, record, line);
 }
 
-/* All that results are judged by, beside them. */
+/* A hash of everything besides the results by which they are judged. */
 uint64_t fold_judge_told(const json_t *record) {
   static const char *const keys[] = {"dtype", "result_dtype", "op",    "rows",    "cols",       "generator",
                                      "seed",  "condition",    "order", "method",  "ranks",      "accumulator",

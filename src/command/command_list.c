@@ -1,4 +1,4 @@
-/* command_list.c: foldproof list: what there is to judge, and by what. */
+/* command_list.c: foldproof list: lists what can be judged, and by which claims. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "command_names.h"
 #include "order.h"
 
-/* Whether the subject is chosen, by a claim too that it makes. */
+/* Whether the subject is chosen, also by a claim that it makes. */
 static bool chooses(const struct fold_selection *selection, const struct fold_subject *subject) {
   size_t n;
   const struct fold_claim *claims = fold_claims(&n);
@@ -16,7 +16,7 @@ static bool chooses(const struct fold_selection *selection, const struct fold_su
   return makes && fold_selects_subject(selection, subject);
 }
 
-/* Where it is not as usual. */
+/* Prints a dtype rule that is not the usual one. */
 static void list_rule(const char *what, unsigned rule) {
   if (rule == FOLD_USUAL) return;
   printf("; %s %s", what,
@@ -27,7 +27,8 @@ static void list_rule(const char *what, unsigned rule) {
 
 static int wider(int width, const char *text) { return (int)strlen(text) > width ? (int)strlen(text) : width; }
 
-/* A line each, for scripts: the name, the engine, and what may have blanks of its own. Or all that is known of them. */
+/* Prints a line for each subject, for scripts: name, engine, and then the text that may contain blanks. Or prints
+ * everything that is known of them. */
 static fold_status print_subjects(const struct fold_selection *selection, const struct fold_registry *registry,
                                   bool detailed) {
   size_t listed = 0;
@@ -65,7 +66,7 @@ static fold_status list_subjects(const struct fold_selection *selection, const s
   return print_subjects(selection, registry, false);
 }
 
-/* Also those that nobody makes here, unless subjects are chosen. */
+/* Lists claims, also those that no subject of this build makes, unless subjects are chosen. */
 static fold_status list_claims(const struct fold_selection *selection, const struct fold_registry *registry) {
   size_t n;
   const struct fold_claim *claims = fold_claims(&n);
@@ -157,7 +158,7 @@ static const struct argp argp = {
 struct kind {
   const char *name;
   fold_status (*print)(const struct fold_selection *selection, const struct fold_registry *registry);
-  const char *chosen_by[6]; /* options */
+  const char *chosen_by[6]; /* the options that choose from this list */
 };
 
 static bool is_chosen_by(const struct kind *kind, const char *name) {
@@ -166,10 +167,10 @@ static bool is_chosen_by(const struct kind *kind, const char *name) {
   return false;
 }
 
-/* An option that chooses nothing of what is listed is most likely a slip. */
+/* Refuses an option that chooses nothing from this list: it is probably a mistake. */
 static fold_status check_options(const struct kind *kind, const struct fold_selection_options *o) {
   for (size_t i = 0; i < o->n_given; i++) {
-    const bool spreads = o->selection.n_npy > 0 && strcmp(o->given[i], "engine") == 0; /* an array over ranks */
+    const bool spreads = o->selection.n_npy > 0 && strcmp(o->given[i], "engine") == 0; /* spreads an array over ranks */
     if (is_chosen_by(kind, o->given[i]) || (spreads && is_chosen_by(kind, "npy"))) continue;
     char by[120] = "all are listed";
     int used = 0;

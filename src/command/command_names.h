@@ -1,4 +1,4 @@
-/* command_names.h: a mask's dtypes, problems and claims by name. */
+/* command_names.h: names the dtypes, problems and claims of a mask. */
 #ifndef FOLD_COMMAND_NAMES_H
 #define FOLD_COMMAND_NAMES_H
 

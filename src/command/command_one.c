@@ -1,4 +1,4 @@
-/* command_one.c: one subject, compiled in or a guest. */
+/* command_one.c: runs a command on one subject, compiled in or a guest. */
 #include "command_one.h"
 
 #include <fcntl.h>
@@ -69,15 +69,15 @@ static fold_status choose(const struct fold_one *one, const struct fold_registry
                     one->name ? fold_near_text(&near, meant) : "");
 }
 
-/* What the process in which a subject runs shares with ours: the subject's code can end it with any exit code, so that a code counts only
- * if it stands here. */
+/* Memory that the subject's process shares with ours. The subject's code can end that process with any exit code, so
+ * that only the code that is written here counts. */
 struct desk {
   struct fold_watch watch;
   bool done;
   int code;
 };
 
-/* Until a subject has said all, what it prints goes to standard error; `out` is what was standard output. */
+/* Runs the work. What the subject prints meanwhile goes to standard error; `out` is the original standard output. */
 static _Noreturn void work_apart(const char *program, struct desk *desk, fold_one_work *work, void *context,
                                  const struct fold_subject *subject) {
   FILE *out = fdopen(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 100), "w");
@@ -94,7 +94,7 @@ static _Noreturn void work_apart(const char *program, struct desk *desk, fold_on
   _exit(desk->code);
 }
 
-/* Waits for the end of the process, and kills it where one run takes too long. */
+/* Waits for the end of the process, and kills it if one run takes too long. */
 static int await(pid_t child, struct desk *desk, unsigned seconds, bool *hung) {
   struct fold_patience patience = {.seconds = seconds};
   int how = 0;
@@ -129,7 +129,7 @@ static fold_status apart(const char *program, const struct fold_subject *subject
   FOLD_TRY(fold_setting_number(FOLD_SETTING_TIMEOUT, 20, &seconds));
   struct desk *desk = mmap(NULL, sizeof *desk, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (desk == MAP_FAILED) return fold_error(FOLD_NO_MEMORY, "not enough memory to start a process");
-  fflush(NULL); /* or both would write what waits in a buffer */
+  fflush(NULL); /* otherwise both processes would write what is in a buffer */
   const pid_t parent = getpid(), child = fork();
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -6,7 +6,7 @@
 #include "command.h"
 #include "number.h"
 
-/* A fixture file's power (number.h) and no more: no sum, no range. False when it is none or past 2^63. */
+/* A power as in fixture files (number.h), without sums and ranges. False if it is none or is above 2^63. */
 static bool parse_number(const char *text, uint64_t *value) {
   uint64_t last;
   return text[strspn(text, "0123456789e^")] == '\0' && fold_number_range(text, value, &last) == NULL &&

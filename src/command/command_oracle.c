@@ -1,4 +1,4 @@
-/* command_oracle.c: foldproof oracle: the exact answer for anybody's array. */
+/* command_oracle.c: foldproof oracle: the exact result for any array. */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -56,7 +56,7 @@ static const struct argp argp = {
         "bits), abs_sum (of the finite terms), condition (of a sum; null where it is not finite), with --check "
         "agrees."};
 
-/* "1.5", "nan", "inf", "-inf", "0", "-0". NULL when memory is short. */
+/* "1.5", "nan", "inf", "-inf", "0", "-0"; NULL if memory is short. */
 static char *exact_text(mpfr_srcptr value) {
   if (mpfr_number_p(value)) return fold_mpfr_decimal(value);
   char *text = NULL;
@@ -64,7 +64,7 @@ static char *exact_text(mpfr_srcptr value) {
   return text;
 }
 
-/* The two ends of a product that was too long to hold, in 40 digits. */
+/* One end of the interval that encloses a product too long to hold, in 40 digits. */
 static char *end_text(mpfr_srcptr value, mpfr_rnd_t rounding) {
   char *text = NULL;
   if (mpfr_asprintf(&text, "%.40R*e", rounding, value) < 0) return NULL;
@@ -78,7 +78,7 @@ struct answer {
   char *exact, *low, *high, *abs_sum;
 };
 
-/* A product may be exact in few bits and have millions of decimal digits: such a one is shown by its two ends too. */
+/* An exact product of few bits may have millions of decimal digits: then it is shown by its two ends too. */
 static fold_status describe(const struct fold_truth *truth, struct answer *a) {
   bool negative = mpfr_signbit(truth->exact);
   if (!truth->enclosed) a->exact = exact_text(truth->exact);

@@ -1,9 +1,9 @@
-/* command_process.c: how the command's process begins and ends: descriptors that were closed, signals, and who else may
- * call exit.
+/* command_process.c: how the command's process begins and ends: descriptors that were closed, signals, and calls of exit by
+ * others.
  *
- * Promised: descriptors 0 to 2 lead somewhere, so that no file takes their place and no output goes there. However the
- * process ends, but by SIGKILL or a crash, no temporary file stays. An exit that is not the command's own is 99: a library
- * that gives up (libgomp where no thread can be started) says 1, which means refuted here.
+ * Promised: descriptors 0 to 2 are open, so that no other file gets their numbers and no output goes there. However the
+ * process ends, except by SIGKILL or a crash, it leaves no temporary file. If anything but the command calls exit, the exit code
+ * is 99: a library that gives up (libgomp if no thread can be started) would exit with 1, which means refuted here.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -16,11 +16,11 @@
 #include "command.h"
 #include "output.h"
 
-static pid_t owner; /* a forked child has an end of its own */
+static pid_t owner; /* a forked child ends without this */
 static bool returned, parsing;
 
-/* A closed output stays one that can't be written: what goes there is missed, by whoever prints. Errors have nowhere to go,
- * as was asked for. */
+/* A standard output that was closed is opened so that writing to it fails, and whoever prints notices. A closed
+ * standard error goes to /dev/null, because the user did not want errors. */
 static void fill_descriptors(void) {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
     if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
@@ -35,8 +35,8 @@ static void on_end(int number) {
   raise(number);
 }
 
-/* A write past the limit of a file's size then fails as on a full disk. A handler, and not SIG_IGN: programs that are started
- * have their own way. */
+/* With a handler, a write beyond the limit of a file's size fails like a write to a full disk. It is no SIG_IGN, which
+ * programs that are started would inherit. */
 static void on_size(int number) { (void)number; }
 
 static void watch_signals(void) {

@@ -1,5 +1,5 @@
-/* command_rank.c: foldproof rank: one rank of a world, or a thread for each. Started by the harness (world_start.c),
- * not by people; so no other command names it. */
+/* command_rank.c: foldproof rank: one rank of a world, or one thread for each rank. The harness starts it (world_start.c), not people;
+ * so no other command mentions it. */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -50,8 +50,9 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
 static const struct argp argp = {
     .options = options, .parser = parse, .doc = "One rank of a world, or all of its ranks."};
 
-/* Which rank the launcher made of this process, and of how many (`of` is left where it does not say): Open MPI, MPICH and
- * its kin, Slurm, torchrun, whose words count only together; others may be named so too. */
+/* Which rank this process is, and in *of how many there are, according to the launcher (*of is left if it does not
+ * say): Open MPI, MPICH and its relatives, Slurm, torchrun. torchrun's variables count only together, because others
+ * may use the same names. */
 static int own_rank(unsigned *of) {
   static const char *const names[][2] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
                                          {"PMI_RANK", "PMI_SIZE"},
@@ -66,8 +67,8 @@ static int own_rank(unsigned *of) {
   return -1;
 }
 
-/* The harness is gone, or gives this world up, or can't be reached for so many seconds: whatever the ranks are in the middle of
- * ends here. */
+/* Ends the ranks, whatever they are doing, when the harness has gone or given this world up, or cannot be reached for
+ * CUT_S seconds. */
 enum { CUT_S = 10 };
 static void *watch(void *of) {
   const struct fold_rank_seat *seat = of;
@@ -84,8 +85,8 @@ static void *be_rank(void *of) {
 int fold_command_rank(int argc, char **argv, const struct fold_registry *registry) {
   struct options o = {.engine = -1};
   fold_parse(&argp, argc, argv, &o);
-  /* A launcher that lost a rank ends the others by SIGTERM, at once: they stay until the harness has seen who was first, and
-   * hangs up. */
+  /* If a launcher loses a rank, it ends the others by SIGTERM at once. They stay until the harness has seen which rank
+   * was first, and hangs up. */
   signal(SIGTERM, SIG_IGN);
   unsigned launched = o.ranks;
   int own = o.threads ? 0 : own_rank(&launched);
@@ -115,5 +116,5 @@ int fold_command_rank(int argc, char **argv, const struct fold_registry *registr
     if (pthread_create(&watcher, NULL, watch, &seats[i]) || pthread_create(&thread[i], NULL, be_rank, &seats[i]))
       return fold_print_error(argv[0], fold_error(FOLD_ENVIRONMENT, "a thread can't be started"));
   for (unsigned i = 0; i < n; i++) pthread_join(thread[i], NULL);
-  _exit(0); /* the watchers still wait */
+  _exit(0); /* the watchers are still waiting */
 }

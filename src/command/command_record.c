@@ -1,4 +1,4 @@
-/* command_record.c: foldproof record: run subjects and write their results, judging nothing. */
+/* command_record.c: foldproof record: runs subjects and writes their results without judging them. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ enum { JSONL = 0x200, IN_PROCESS, FRESH, BACKWARDS, BLESS, DIRTY, FULL };
 struct record {
   struct fold_selection_options options;
   const char *jsonl;
-  char *fixtures; /* the cases of the goldens */
+  char *fixtures; /* the names of the goldens' cases */
   bool in_process, each, full;
   struct fold_golden_options keeping;
   struct fold_selection golden_selection;
@@ -104,11 +104,11 @@ static fold_status begin(void *context, const char *environment) {
   if (!r->jsonl) return fold_ok();
   FOLD_TRY(fold_records_open(&r->records, r->jsonl));
   r->records.gathers = !r->each;
-  if (r->each) return fold_ok(); /* who started this process knows its environment */
+  if (r->each) return fold_ok(); /* the process that started this one knows its environment */
   return fold_tell_environment(&r->records, environment, &r->options.selection);
 }
 
-/* Of the cases that are kept, unless the user chooses. */
+/* Opens the goldens. Unless the user chooses cases, those of the goldens are run. */
 static fold_status open_goldens(struct record *r, const char *program) {
   struct fold_selection *s = &r->options.selection;
   if (r->jsonl == NULL && r->keeping.folder == NULL) r->jsonl = "/dev/stdout";
@@ -145,8 +145,8 @@ static fold_status begin_again(void *context, const char *environment) {
   return fold_ok();
 }
 
-/* What is to be kept is run again: all of it, in another process; and where the fixtures allow these claims, several times in one process and in
- * one of another environment. */
+/* Runs everything that is to be kept again, in another process. If the fixtures allow run_to_run and fresh_process, it
+ * also runs several times in one process, and in a process with another environment. */
 static fold_status run_again(struct record *r, const struct fold_job *job) {
   struct fold_sink sink = *job->sink;
   struct fold_selection repeated = *job->selection;

@@ -1,4 +1,4 @@
-/* command_report.c: foldproof report: records as a page, a summary or test cases; nothing is run again. */
+/* command_report.c: foldproof report: writes records as a page, a summary or test cases, without running anything. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

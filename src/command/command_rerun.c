@@ -1,7 +1,7 @@
-/* command_rerun.c: foldproof rerun: what records say was run is run again on this machine, and compared.
+/* command_rerun.c: foldproof rerun: runs again on this machine what records say was run, and compares the results.
  *
- * For each engine of the records, their subjects run on their cases (record), with the guests that they say; then the two are compared
- * as compare does it. What more was run than is in the records is left out; what could not be run again is counted, and is no agreement.
+ * For each engine in the records it runs their subjects on their cases (record), with the guests that they name. Then it compares the two
+ * files as compare does. Results of runs that the records lack are ignored; what could not be run again is counted, and is no agreement.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -28,13 +28,13 @@ struct rerun {
   char *scratch;
   struct fold_words subjects[FOLD_ENGINES], cases[FOLD_ENGINES], fixtures[FOLD_ENGINES];
   struct fold_words arrays[FOLD_ENGINES][FOLD_PROBLEMS], objects; /* objects: guests that lie beside the records */
-  json_t *guests, *asked; /* asked: the world and the variables, as the records' first environment has them */
+  json_t *guests, *asked; /* asked: the ranks and the variables in the first environment of the records */
   size_t runs;
-  struct fold_again again; /* knows the fixtures, where their folder can be read */
+  struct fold_again again; /* knows the fixtures, if their folder can be read */
   size_t misnamed;         /* records whose case is not that of its name */
-  bool callables;          /* the records have subjects that no command loads */
+  bool callables;          /* the records have subjects that no command can load */
   bool knows_fixtures;
-  bool incomplete, altered; /* the records */
+  bool incomplete, altered; /* the records are so */
 };
 
 static const struct argp_option options[] = {{"fixture-folder", FOLDER, "DIR", 0, "the folder of the *.ini files", 0},
@@ -101,7 +101,7 @@ static fold_status note(void *context, json_t *record, size_t line) {
   return fold_words_add(&r->fixtures[engine], name, strcspn(name, "/"));
 }
 
-/* Whether record would take the name; a guest's is known once it is loaded. */
+/* Whether `record` would accept the name. The names of a guest are known only once it is loaded. */
 static bool is_here(const struct rerun *r, int engine, const char *name) {
   return r->guests != NULL || fold_registry_find(r->registry, name, (enum fold_engine)engine);
 }
@@ -117,7 +117,7 @@ static void leave_out_strangers(struct rerun *r, int engine) {
   w->n = n;
 }
 
-/* A shared object that is not at its path from here may lie beside the records. */
+/* The path of a shared object; if it is not at its path from here, it may lie beside the records. */
 static const char *find_object(struct rerun *r, const char *what) {
   const char *name = strrchr(r->path, '/');
   char *beside = NULL;
@@ -140,7 +140,8 @@ static void add_guests(struct rerun *r, struct fold_options *o) {
   }
 }
 
-/* As many ranks, started alike; on the host there are none. The time limit is the recorded one, unless the user sets one now. */
+/* Adds options for as many ranks, started in the same way; the host has none. The time limit is the recorded one,
+ * unless the user sets one now. */
 static void add_world(struct fold_options *o, const json_t *asked, int engine) {
   static const char *const names[][2] = {{"ranks", "--ranks"}, {"launch", "--launch"}};
   const char *limit = fold_record_text(asked, "timeout");
@@ -151,20 +152,20 @@ static void add_world(struct fold_options *o, const json_t *asked, int engine) {
   }
 }
 
-/* As many threads, and the same settings of libraries over ranks; what the user sets now comes first. */
+/* Sets the recorded number of threads and settings of libraries over ranks; what the user sets now has priority. */
 static void set_variables(const json_t *asked) {
   const char *name;
   json_t *value;
   json_object_foreach(json_object_get(asked, "variables"), name, value) {
     if (!json_is_string(value) || !fold_replay_repeats(name) || getenv(name)) continue;
     setenv(name, json_string_value(value), 1);
-    /* OpenMP has read it when this process began, and those that it forks have what it has. */
+    /* OpenMP read it when this process began, and processes that it forks inherit the value */
     if (strcmp(name, "OMP_NUM_THREADS") == 0 && atoi(json_string_value(value)) > 0)
       omp_set_num_threads(atoi(json_string_value(value)));
   }
 }
 
-/* One call of record, whose file is one more of the scratch folder. */
+/* Calls `record` once, which writes another file to the scratch folder. */
 static fold_status run(struct rerun *r, int engine, const struct fold_words *arrays, const char *op) {
   struct fold_options o = {0};
   char *file = NULL, *subjects = fold_words_join(&r->subjects[engine]);
@@ -188,7 +189,8 @@ static fold_status run(struct rerun *r, int engine, const struct fold_words *arr
   if (argv) {
     int argc = 0;
     while (argv[argc]) argc++;
-    /* "PROGRAM record --name value ...": a command is called without the first, and says its name in front of its own failure. */
+    /* "PROGRAM record --name value ...": a command is called without the first word, and its own failures begin with
+     * its name. */
     argv[1] = "foldproof rerun";
     fold_command_record(argc - 1, (char **)(uintptr_t)(argv + 1), r->registry);
   }

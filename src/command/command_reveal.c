@@ -1,4 +1,4 @@
-/* command_reveal.c: foldproof reveal: the tree of a subject, compiled in or a guest, from outside. */
+/* command_reveal.c: foldproof reveal: reveals the tree of a subject, compiled in or a guest, from outside. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@ struct reveal {
   struct fold_one one;
   struct fold_reveal_asked asked;
   struct fold_map_options maps;
-  const char *not_of_maps; /* an option that was given */
+  const char *not_of_maps; /* an option that was given but does not go with --map */
 };
 
 static const struct argp_option options[] = {
@@ -159,7 +159,7 @@ static fold_status print(FILE *out, const struct reveal *r, const struct fold_su
   return fold_ok();
 }
 
-/* What goes without saying: the only problem that a subject takes, and its engine's ranks. */
+/* Fills in what follows from the subject: the only problem that it takes, and the ranks of its engine. */
 static fold_status complete(const struct fold_subject *s, struct fold_reveal_asked *asked) {
   struct fold_world *world;
   if (s->ops == 1u << FOLD_DOT) asked->problem = FOLD_DOT;

@@ -1,4 +1,5 @@
-/* command_reveal_map.c: foldproof reveal --map: the trees over ranks of every element, by setting and length of message. */
+/* command_reveal_map.c: foldproof reveal --map: reveals the trees over ranks of every element, by setting and length of
+ * message. */
 #include "command_reveal_map.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@ struct maps {
   const struct fold_subject *subject;
   enum fold_dtype dtype;
   struct fold_map *map;
-  const char **setting; /* each map's */
+  const char **setting; /* the setting of each map */
   size_t n;
   struct fold_records records;
 };
@@ -109,7 +110,7 @@ fold_status fold_reveal_maps(const struct fold_map_options *options, const struc
   if (status.code == FOLD_OK) status = map_all(&m);
   const fold_status closed = fold_close_records("foldproof reveal", &m.records, status);
   if (status.code == FOLD_OK) status = closed;
-  /* What was finished before a failure is told too. */
+  /* what was finished before a failure is printed too */
   const fold_status printed = json ? print_json(&m, out) : print_text(&m, out);
   if (status.code == FOLD_OK) status = printed;
   *code = m.n == 0;

@@ -8,12 +8,13 @@ enum { FOLD_MAP_LENGTHS = 16 };
 
 struct fold_map_options {
   uint64_t length[FOLD_MAP_LENGTHS];
-  size_t lengths;       /* 0: no map is asked for */
-  const char *settings; /* globs: of the library's (world_setting.h) */
-  const char *jsonl;    /* where records go; NULL: nowhere */
+  size_t lengths;       /* 0: the user wants no map */
+  const char *settings; /* globs that choose settings of the library (world_setting.h) */
+  const char *jsonl;    /* the file for records; NULL: none */
 };
 
-/* The maps of a collective, each setting's in a world of its own, as text or JSON. *code: 0 where every element has a tree, else 1. */
+/* Makes the maps of a collective, each setting in a world of its own, and writes them as text or JSON. *code is 0 if
+ * every element has a tree, else 1. */
 fold_status fold_reveal_maps(const struct fold_map_options *options, const struct fold_subject *subject,
                              enum fold_dtype dtype, bool json, FILE *out, int *code);
 

@@ -1,4 +1,4 @@
-/* command_select.c: the options that choose what is judged, and how: --subjects, --claims, --fixtures and their kin. */
+/* command_select.c: the options that choose what is judged, and how: --subjects, --claims, --fixtures and the like. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +105,7 @@ static void note_given(struct fold_selection_options *o, int key) {
       if (option->key == key && !fold_option_given(o, option->name)) o->given[o->n_given++] = option->name;
 }
 
-/* What is not read there is most likely a slip. */
+/* Refuses options that have no effect: they are probably a mistake. */
 static void check_idle(const struct fold_selection_options *o, struct argp_state *state) {
   if (fold_option_given(o, "op") && o->selection.n_npy == 0) argp_failure(state, 2, 0, "--op needs --npy");
   if (o->selection.twin && o->selection.n_guests == 0)
@@ -123,7 +123,7 @@ static void add_guest(struct fold_selection_options *o, const struct fold_door *
 }
 
 static void take_around(struct fold_selection *s, const char *arg, struct argp_state *state) {
-  char *list = strdup(arg); /* it is cut up */
+  char *list = strdup(arg); /* it will be changed */
   if (list == NULL) argp_failure(state, 99, 0, "not enough memory for --around");
   s->around_text = arg;
   s->around.n = fold_option_numbers(state, "--around", list, UINT32_MAX, s->around.at,
@@ -178,7 +178,8 @@ const struct argp fold_selection_argp = {.options = options, .parser = parse};
 const struct argp fold_claims_argp = {.options = claims_options, .parser = parse};
 const struct argp fold_judging_argp = {.options = judging_options, .parser = parse};
 
-/* $FOLDPROOF_FIXTURES, else beside an installed command, else the source tree that this was built from. */
+/* The folder of fixtures: $FOLDPROOF_FIXTURES; else the one that was installed with the command; else the one in the
+ * source tree. */
 static const char *find_folder(void) {
   static char installed[4200];
   const char *named = getenv("FOLDPROOF_FIXTURES");
@@ -203,7 +204,8 @@ void fold_selection_defaults(struct fold_selection_options *o) {
                                                      .npy_problem = fold_problem(FOLD_ROWS_SUM)}};
 }
 
-/* The first of the comma-separated globs that `matches` says matches nothing; NULL when each matches something. */
+/* The first of the comma-separated globs that matches nothing, according to `matches`; NULL if each matches
+ * something. */
 static char *find_idle_glob(const char *globs, const struct fold_selection *selection,
                             const struct fold_registry *registry,
                             bool (*matches)(const char *, const struct fold_selection *,

@@ -1,5 +1,5 @@
-/* command_study.c: foldproof study: errors of every method by size, data and dtype; or a simulation of many ranks; or a
- * probe of all-reduces; or sums over worlds. */
+/* command_study.c: foldproof study: measures errors of every method by size, data and dtype; or simulates many ranks, probes
+ * all-reduces, or sums over worlds. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 struct plan {
   struct fold_study_case *at;
   size_t n, capacity;
-  fold_status left_out; /* the last thing that a generator can't do */
+  fold_status left_out; /* the last case that a generator can't make */
 };
 
 static fold_status add_case(struct plan *plan, struct fold_study_case c) {
@@ -52,7 +52,7 @@ static fold_status plan_size(const struct study_command *s, size_t n, unsigned e
 
 enum { GPU_TERMS = 1000000000 };
 
-/* What finishes first comes first: sizes rise, and f32 goes ahead. A billion terms are for a GPU. */
+/* Cases that finish first come first: sizes rise, and f32 goes first. A billion terms are only for a GPU. */
 static fold_status make_plan(struct study_command *s, unsigned gpus, struct plan *plan) {
   static const char *const data[] = {"mixed", "pathological", "normal"};
   const unsigned engines = 1u << FOLD_HOST | gpus;
@@ -97,7 +97,7 @@ static void show_progress(void *context, size_t done, size_t all, const char *wh
   fold_progress_show(&((struct study_command *)context)->measuring.progress, done, all, what);
 }
 
-/* What the course report measured against, and the tree in float64: of each row of its tables. */
+/* Writes, for each row of its tables, what the course report measured against, and the tree in float64. */
 static fold_status write_course(struct study_command *s, const struct fold_course *course) {
   for (int t = 0; t < 3; t++)
     for (size_t r = 0; r < course->table[t].n; r++) {
@@ -131,14 +131,14 @@ static fold_status print_study(struct study_command *s, const struct fold_study 
   return status;
 }
 
-/* The exit code, where nothing failed: 77 when no subject gave a result. */
+/* The exit code if nothing failed: 77 if no subject gave a result. */
 static int study_code(const struct fold_study *study) {
   size_t ran = 0;
   for (size_t i = 0; i < study->n; i++) ran += study->at[i].ran;
   return study->broken ? 99 : ran ? 0 : 77;
 }
 
-/* Which engines with a memory of their own can run, as a mask; with none, `why` says why. */
+/* A mask of the engines with a memory of their own that can run; if there is none, `why` says why. */
 static fold_status find_gpus(const struct fold_registry *registry, unsigned *gpus, fold_status *why) {
   *gpus = 0;
   *why = fold_error(FOLD_UNSUPPORTED, "this build has no subject on a GPU");

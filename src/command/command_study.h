@@ -10,30 +10,30 @@ enum { FOLD_STUDY_SIZES = 16 };
 struct study_command {
   uint64_t sizes[FOLD_STUDY_SIZES];
   size_t n_sizes;
-  bool named_sizes; /* by --sizes */
+  bool named_sizes; /* the user gave --sizes */
   const char *generators;
   unsigned dtypes, ops;
   uint64_t seed;
   const char *jsonl;
-  bool full, simulate, gpu_terms; /* gpu_terms: a billion terms where a GPU is */
+  bool full, simulate, gpu_terms; /* gpu_terms: a billion terms, if there is a GPU */
   bool messages, worlds;
-  int engine;           /* with messages or worlds: FOLD_MPI or FOLD_NCCL */
-  const char *settings; /* with messages: globs of world_setting.h's, NULL: all */
+  int engine;           /* for messages or worlds: FOLD_MPI or FOLD_NCCL */
+  const char *settings; /* for messages: globs that choose settings of world_setting.h; NULL: all */
   struct fold_measuring measuring;
 };
 
-/* What the command line asks for; ends the program where it is wrong (command_study_options.c). */
+/* Parses the command line; ends the program if it is wrong (command_study_options.c). */
 void fold_study_parse(struct study_command *s, int argc, char **argv);
 
-/* Sizes in rising order. */
+/* Sorts the sizes in rising order. */
 void fold_study_sort(struct study_command *s);
-/* What every measured sum has: the exact sum, the sum of magnitudes, the errors, their bound. */
+/* Writes what every measured sum has: the exact sum, the sum of magnitudes, the errors, their bound. */
 void fold_study_set_errors(json_t *line, const struct fold_study_point *point);
 /* The simulation of many ranks (command_study_ranks.c). */
 fold_status fold_study_ranks(struct study_command *s);
-/* The probe of all-reduces (command_study_messages.c); *exit_code is 0, 1, 77 or 99 where the status is OK. */
+/* The probe of all-reduces (command_study_messages.c). If the status is OK, *exit_code is 0, 1, 77 or 99. */
 fold_status fold_study_messages(struct study_command *s, const struct fold_registry *registry, int *exit_code);
-/* Sums over worlds of several sizes (command_study_worlds.c); the same of its exit code. */
+/* Sums over worlds of several sizes (command_study_worlds.c); *exit_code as above. */
 fold_status fold_study_worlds(struct study_command *s, const struct fold_registry *registry, int *exit_code);
 
 #endif

@@ -1,4 +1,4 @@
-/* command_study_messages.c: foldproof study --messages: on what the bits of an all-reduce depend, as a table. */
+/* command_study_messages.c: foldproof study --messages: a table of what the bits of an all-reduce depend on. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static void print_summary(const struct fold_probe *p, const struct fold_probe_ta
          s.refuted ? ": REFUTED, it promises otherwise" : "");
 }
 
-/* Subject by subject; then the settings whose worlds failed. */
+/* Prints the findings subject by subject, then the settings whose worlds failed. */
 static fold_status tell(struct study_command *s, const struct fold_probe *p, const struct fold_probe_table *table) {
   for (size_t k = 0; k < p->n_subjects; k++)
     for (size_t i = 0; i < table->n_rows; i++)
@@ -59,7 +59,7 @@ static fold_status tell(struct study_command *s, const struct fold_probe *p, con
   return fold_ok();
 }
 
-/* 1 where a promise is refuted; 99 where the library's default gave nothing; 77 where nothing ran. */
+/* 1 if a promise is refuted; 99 if the library's default settings gave no results; 77 if nothing ran. */
 static int code_of(const struct fold_probe *p, const struct fold_probe_table *table) {
   size_t ran = 0;
   for (size_t k = 0; k < p->n_subjects; k++) {

@@ -1,4 +1,4 @@
-/* command_study_options.c: the command line of foldproof study: of errors, a simulation, a probe, or sums over worlds. */
+/* command_study_options.c: the command line of foldproof study. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,7 +54,7 @@ static bool glob_finds(const char *glob) {
   return false;
 }
 
-/* One idle glob among several is a slip that would pass for a success. */
+/* Refuses globs of which one matches nothing: it is a mistake that would look like a success. */
 static void check_generators(const char *globs, struct argp_state *state) {
   char *copy = strdup(globs), *rest = NULL;
   char *glob = copy ? strtok_r(copy, ",", &rest) : NULL;
@@ -98,7 +98,7 @@ static void fill_simulate_defaults(struct study_command *s, struct argp_state *s
   if (s->dtypes == 0) s->dtypes = 1u << FOLD_F32;
 }
 
-/* The last one with ranks whose memory can be had here. */
+/* The last engine with ranks whose memory exists on this machine. */
 static int engine_here(void) {
   int found = FOLD_MPI;
   for (int e = 0; e < FOLD_ENGINES; e++)
@@ -123,7 +123,7 @@ static void fill_messages_defaults(struct study_command *s, struct argp_state *s
   if (s->full || s->simulate) argp_failure(state, 2, 0, "--messages excludes --simulate and --full");
   if (s->ops & ~(1u << FOLD_SUM)) argp_failure(state, 2, 0, "--messages probes sums only");
   if (s->engine < 0) s->engine = engine_here();
-  /* Each four times the last: where a chunk ends moves through the first message. */
+  /* Each length is four times the former one, so that the end of a chunk moves through the first message. */
   bool host = fold_engine_is_host((enum fold_engine)s->engine);
   uint64_t n = host ? 1024 : 4096, most = host ? 1 << 18 : 1 << 24;
   for (bool named = s->n_sizes > 0; !named && n <= most; n *= 4) s->sizes[s->n_sizes++] = n;

@@ -51,7 +51,8 @@ static fold_status simulate_sizes(struct study_command *s, struct fold_ranks_cas
   return status.code == FOLD_OK ? shown : status;
 }
 
-/* Up to the largest world that is asked for. A power of two is the kind case; 5/8 of it and one gives world sizes far from one. */
+/* Simulates worlds up to the largest that is requested. A power of two is the easy case; 5/8 of it plus one gives world
+ * sizes far from a power of two. */
 static fold_status simulate_worlds(struct study_command *s, struct fold_ranks_case c, const volatile int *stop) {
   const size_t most = s->sizes[s->n_sizes - 1], parts[] = {most, most * 5 / 8 + 1};
   c.elements = WORLD_ELEMENTS;

@@ -1,4 +1,4 @@
-/* command_study_worlds.c: foldproof study --worlds: the report's validation, as records. */
+/* command_study_worlds.c: foldproof study --worlds: writes the report's validation as records. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,17 +7,17 @@
 #include "study_worlds.h"
 #include "world.h"
 
-/* Of a vector whose length was not asked for: each of its elements has an exact sum of its own. */
+/* The length of a vector is limited unless the user gives one, because each element has an exact sum of its own. */
 enum { MOST_ELEMENTS = 1000000 };
 
 struct validation {
   struct study_command *s;
   const struct fold_registry *registry;
   const char *library;
-  size_t done, ran, refuted; /* done: of the case at hand */
+  size_t done, ran, refuted; /* done: of the current case */
 };
 
-/* What both kinds of lines have. */
+/* The fields that both kinds of lines have. */
 static json_t *line_of(const struct validation *v, const char *type, const struct fold_subject *subject,
                        const char *generator, enum fold_dtype dtype, size_t n, unsigned ranks) {
   return json_pack("{s:i, s:s, s:s, s:s, s:b, s:s, s:s, s:s, s:s, s:I, s:I, s:i}", "schema", FOLD_SCHEMA, "type", type,
@@ -124,8 +124,8 @@ static fold_status validate_all(struct validation *v, const volatile int *stop) 
   return fold_ok();
 }
 
-/* What was finished before a failure is printed too. The exit code is 1 where a promise did not hold, a library's too: a sum in any order
- * has its bound; 77 where nothing ran. */
+/* Prints also what was finished before a failure. The exit code is 1 if a promise did not hold, also one of a library:
+ * a sum in any order has a bound. It is 77 if nothing ran. */
 fold_status fold_study_worlds(struct study_command *s, const struct fold_registry *registry, int *exit_code) {
   struct validation v = {.s = s, .registry = registry};
   struct fold_world *world;

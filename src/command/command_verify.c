@@ -1,4 +1,4 @@
-/* command_verify.c: foldproof verify: judge, print the table, write records. */
+/* command_verify.c: foldproof verify: judges, prints the table, writes records. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,12 +20,12 @@ struct verify {
   struct fold_selection_options options;
   const char *jsonl, *program;
   bool strict, in_process, quiet;
-  bool apart; /* stderr leads elsewhere than stdout */
+  bool apart; /* stderr does not lead to the same place as stdout */
   struct fold_table table;
   struct fold_summary summary;
   struct fold_records records;
-  fold_status unwritten; /* why records can't be written any more */
-  fold_status riddle;    /* what ended for no reason that a verdict has */
+  fold_status unwritten; /* why records can no longer be written */
+  fold_status riddle;    /* a process ended for a reason that no verdict covers */
   struct fold_golden_options keeping;
   struct fold_golden_run golden;
   struct fold_progress progress;
@@ -78,8 +78,8 @@ static const struct argp argp = {
         "between two such versions of a series. In any other version it is refuted, and the line names the versions in "
         "which it is known."};
 
-/* At most ten lines for a subject and claim; a subject whose run failed is told of once a case, by its first claim. What
- * is known has its lines below the table, and takes none from what is new. */
+/* Whether a refutation gets a line: at most ten for each subject and claim; for a run that failed, one for each case,
+ * under the first claim. Known defects have lines below the table, and do not use up those of new ones. */
 static bool deserves_line(const struct verify *v, const struct fold_judgement *j) {
   const struct fold_cell *cell = &v->table.promised[j->subject_index * FOLD_CLAIMS + j->claim->id];
   size_t known = v->strict ? 0 : cell->known;
@@ -88,7 +88,8 @@ static bool deserves_line(const struct verify *v, const struct fold_judgement *j
   return !j->beside && cell->count[FOLD_REFUTED] - known + cell->count[FOLD_BROKEN] <= MOST_LINES;
 }
 
-/* Said at once; the judging goes on, for its table is worth more than the records of it. */
+/* Reports at once that records can't be written. Judging goes on, because its table is worth more than the records of
+ * it. */
 static void keep_unwritten(struct verify *v, fold_status status) {
   if (status.code == FOLD_OK || v->unwritten.code != FOLD_OK) return;
   v->unwritten = status;
@@ -96,7 +97,8 @@ static void keep_unwritten(struct verify *v, fold_status status) {
   fold_print_error("foldproof verify", status);
 }
 
-/* Whoever reads either of the two sees it, and nobody twice: where both lead to one terminal, pipe or file, once. */
+/* Prints a refutation to stdout, and to stderr unless both lead to the same terminal, pipe or file, so that readers of
+ * either see it, once. */
 static void tell_refuted(struct verify *v, const struct fold_judgement *j) {
   fold_progress_clear(&v->progress);
   if (!v->quiet) fold_print_refuted(j, v->program, v->options.selection.folder, stdout);
@@ -122,7 +124,7 @@ static fold_status take(void *context, const struct fold_judgement *judged) {
   fold_table_add(&v->table, &j);
   FOLD_TRY(fold_summary_add(&v->summary, &j));
   if (deserves_line(v, &j)) tell_refuted(v, &j);
-  if (v->strict) j.known = false; /* to whoever reads the record, too */
+  if (v->strict) j.known = false; /* for readers of the record, too */
   if (v->records.file && v->unwritten.code == FOLD_OK) keep_unwritten(v, fold_records_judgement(&v->records, &j));
   return fold_ok();
 }
@@ -131,7 +133,7 @@ static void show_progress(void *context, size_t done, size_t cases, const char *
   fold_progress_show(&((struct verify *)context)->progress, done, cases, case_name);
 }
 
-/* Whether anything selected promises to give the same bits in a new process. */
+/* Whether anything selected promises the same bits in a new process. */
 static bool wants_fresh(const struct fold_selection *selection, const struct fold_registry *registry) {
   size_t n;
   if (!fold_selects_claim(selection, &fold_claims(&n)[FOLD_FRESH_PROCESS])) return false;
@@ -142,7 +144,7 @@ static bool wants_fresh(const struct fold_selection *selection, const struct fol
   return false;
 }
 
-/* GPUs that must be there are missed although nobody asks for an engine. */
+/* GPUs that are required must be there, even if the user selects no engine. */
 static fold_status check_required(void) {
   if (!getenv("FOLDPROOF_REQUIRE_GPUS")) return fold_ok();
   for (int e = 0; e < FOLD_ENGINES; e++) {
@@ -153,7 +155,8 @@ static fold_status check_required(void) {
   return fold_ok();
 }
 
-/* An engine that is required, or asked for in a build that has no subject for it, is missed before anything is judged. */
+/* Fails before anything is judged if an engine is required but missing, or selected in a build that has no subject for
+ * it. */
 static fold_status check_engine(const struct fold_job *job) {
   const struct fold_selection *selection = job->selection;
   if (selection->engine < 0) return check_required();
@@ -190,14 +193,14 @@ static fold_status judge_all(struct verify *v, const struct fold_registry *regis
                                .stop = stop};
   fold_status status = fold_supervise(&job, &v->riddle);
   fold_progress_clear(&v->progress);
-  /* What was finished before an interruption is kept; a failure leaves nothing half-written. */
+  /* what was finished before an interruption is kept; a failure leaves no partial file */
   fold_status written = status.code == FOLD_OK ? v->unwritten : status;
   fold_status closed = fold_close_records("foldproof verify", &v->records, written);
   if (status.code == FOLD_OK) keep_unwritten(v, closed);
   return status;
 }
 
-/* Green is what held, and nothing new was seen: known refutations alone are none. */
+/* 0 only if something held and nothing new was refuted; known refutations alone give 77. */
 static int exit_code_of(const struct verify *v) {
   size_t total[FOLD_VERDICTS], known;
   fold_table_total(&v->table, v->strict, total, &known);
@@ -211,7 +214,8 @@ static int exit_code_of(const struct verify *v) {
   return total[FOLD_HELD] || fold_table_probed(&v->table) ? 0 : 77;
 }
 
-/* A guest of which nothing is claimed is judged by little: what it was not asked, and how to. What nobody can see of it is not. */
+/* If a guest claims nothing, few claims are judged. Prints the claims that were not tried, and how to try them; claims
+ * that cannot be judged on it are left out. */
 static void print_untried(const struct verify *v) {
   const struct fold_selection *s = &v->options.selection;
   const struct fold_registry *registry = v->table.registry;
@@ -250,7 +254,7 @@ static int conclude(struct verify *v, const char *command, bool interrupted) {
   print_table(v);
   fold_print_error(command, v->riddle);
   if (!interrupted) return exit_code_of(v);
-  fflush(stdout); /* before what may go to the same file */
+  fflush(stdout); /* before anything else is written to the same file */
   fprintf(stderr, "%s: interrupted: the verdicts above are of the cases that were finished\n", command);
   return 99;
 }

@@ -1,4 +1,5 @@
-/* command_verify_none.c: why verify judged nothing: of each selected subject, what it takes and promises, beside what was selected. */
+/* command_verify_none.c: why verify judged nothing: for each selected subject, what it takes and promises, beside what
+ * was selected. */
 #include <stdio.h>
 
 #include "command.h"
@@ -9,7 +10,7 @@
 
 enum { MOST = 5 };
 
-/* What the selected cases are of, and how many there are that the subject takes. */
+/* What the selected cases have, and how many of them the subject takes. */
 struct cases_of {
   unsigned dtypes, problems;
   size_t taken;

@@ -4,7 +4,8 @@
 
 #include "runner.h"
 
-/* A line for each of the first selected subjects, on standard error: why none of the selected cases and claims was judged. */
+/* Says on standard error, in a line for each of the first selected subjects, why none of the selected cases and claims
+ * was judged. */
 void fold_verify_none(const struct fold_registry *registry, const struct fold_selection *selection);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "list.h"
 
-/* Neighbours are mostly alike, so that looking back finds them soon. */
+/* Searches backwards, because mostly the word is one of the last. */
 fold_status fold_words_add(struct fold_words *w, const char *word, size_t n) {
   for (size_t i = w->n; i-- > 0;)
     if (strlen(w->at[i]) == n && memcmp(w->at[i], word, n) == 0) return fold_ok();

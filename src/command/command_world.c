@@ -1,4 +1,4 @@
-/* command_world.c: the options that say how the ranks of collectives are started, and how long a run may last: argp children without input.
+/* command_world.c: the options that say how the ranks of collectives are started and how long a run may last, as argp children without input.
  *
  * They set the variables of world.h, so that the new processes of fresh_process have them too.
  */
