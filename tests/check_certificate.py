@@ -258,7 +258,7 @@ if __name__ == "__main__":
     with open(sys.argv[1], "rb") as file:
         data = file.read()
     if not data.startswith(FIRST):
-        print(f"{sys.argv[1]} is no certificate: it does not begin with '{FIRST.decode()}'")
+        print(f"{sys.argv[1]}: no certificate: it does not begin with '{FIRST.decode()}'")
         sys.exit(2)
     wrong = check(data)
     print(wrong or "held")

@@ -116,6 +116,10 @@ def check_recorded(folder):
         run("compare", "l", "l", cwd=folder, code=0)
         _, said = run("compare", "honest", "l", cwd=folder, code=1)
         expect(rf"^DIFFERS: liar/{subject} on host: .* l:2 has 0x\w+ \((out of bounds|wrote to its input|left its process changed)\)", said)
+    for words in ("--jsonl", "l2"), ("--golden", "kept"):  # where no judgement tells it, the command does
+        run("record", "--guest", "./liars.so", "-s", "liar/crashes", "-f", "normal/f32/sum/1x33/seed1", "--golden", "kept", "--bless", "--dirty", cwd=folder, code=0)
+        _, said = run("record", "--guest", "./liars.so", "-s", "liar/crashes", "-f", name, *words, cwd=folder, code=99)
+        expect(rf"^BROKEN: liar/crashes on host, {name}, .*: the process that it ran in was killed by signal 11 .*: it has no result there$", said)
     of = next(line for line in lines_of(folder / "l") if line["type"] == "run")
     put(folder / "l", [dict(of, type="judgement", claim="keeps_input", promised=True, verdict="held")])
     _, said = run("judge", "l", cwd=folder, code=1)

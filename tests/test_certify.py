@@ -56,7 +56,17 @@ def check_many(path, data):
 
 def check_unreadable(folder):
     done = subprocess.run([FOLDPROOF, "check", f"{folder}/nosuch.txt"], capture_output=True, text=True, timeout=60)
-    expect(done.returncode == 2 and done.stderr == f"foldproof check: {folder}/nosuch.txt can't be read\n", f"{done.returncode}: {done.stderr}")
+    expect(done.returncode == 2 and done.stderr == f"foldproof check: {folder}/nosuch.txt: it can't be read\n", f"{done.returncode}: {done.stderr}")
+
+
+def name_any_file(folder, data):
+    """A file's name ends no line and moves no cursor, whether its certificate holds or not."""
+    for name, text in ("a\033[31m\nheld: b", data), ("c\033[31m\nheld: d", b"x"), ("nosuch\nheld: e", None):
+        if text is not None:
+            (Path(folder) / name).write_bytes(text)
+        done = subprocess.run([FOLDPROOF, "check", name], cwd=folder, capture_output=True, text=True, timeout=60)
+        said = done.stdout + done.stderr
+        expect(said.count("\n") == 1 and "\033" not in said and "\\x0aheld: " in said and done.returncode == (0 if text == data else 2), f"{name!r}: {done}")
 
 
 def check_others(folder):
@@ -66,7 +76,7 @@ def check_others(folder):
         path.write_bytes(data)
         for program in (FOLDPROOF, "check"), (sys.executable, plain.__file__):
             done = subprocess.run([*program, path], capture_output=True, text=True, timeout=60)
-            expect(done.returncode == 2 and f"{path} is no certificate: it does not begin with 'foldproof-certificate'\n" in done.stdout + done.stderr, f"{data}: {done}")
+            expect(done.returncode == 2 and f"{path}: no certificate: it does not begin with 'foldproof-certificate'\n" in done.stdout + done.stderr, f"{data}: {done}")
 
 
 def sealed(lines):
@@ -91,7 +101,7 @@ def expect_held(path, *words):
 
 
 def expect_line(where, line, text):
-    expect(where is not None and (where.startswith(f"line {line}:") or (line == 1 and " is no certificate: " in where)), f"{text} in line {line}: {where}")
+    expect(where is not None and (where.startswith(f"line {line}:") or (line == 1 and where.startswith("no certificate: "))), f"{text} in line {line}: {where}")
 
 
 def flip_bits(path, data):
@@ -252,6 +262,7 @@ with tempfile.TemporaryDirectory() as folder:
     state_nothing(path, data)
     check_unreadable(folder)
     check_others(folder)
+    name_any_file(folder, data)
 
     # What has none.
     expect("compensation" in certify(path, "host/kahan", "--fixtures", "normal/f32/sum/1x33/seed1", code=77), "Kahan's is certified")

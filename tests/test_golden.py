@@ -25,6 +25,11 @@ def record(*words, code):
     return done.stdout + done.stderr
 
 
+def check_words():
+    expect_said = "'kept' belongs to no option: records go to --jsonl FILE, goldens are in --golden DIR"
+    assert expect_said in record("--bless", "kept", code=2)
+
+
 def check_kept():
     said = record("--golden", KEPT, code=0)
     counts = re.search(r"^goldens: (\d+) held, 0 differ, 0 of another input, 0 of another order, 0 gone, (\d+) stale", said, re.M)
@@ -204,6 +209,7 @@ def check_list(folder):
 
 
 with tempfile.TemporaryDirectory() as scratch:
+    check_words()
     check_kept()
     check_ranks()
     check_changes(pathlib.Path(scratch) / "golden")

@@ -33,6 +33,9 @@ def order_print(order, n):
 
 
 expect("is called 'row/par_16': see foldproof list subjects: did you mean 'rows/par_16'?" in run("row/par_16", code=2).stderr, "no way to the subjects")
+for words in ("--guest", "./mine.so"), ("--exec", "sum"):
+    asked = subprocess.run([FOLDPROOF, "order", *words], capture_output=True, text=True)
+    expect(asked.returncode == 2 and "foldproof reveal finds a guest's" in asked.stderr, f"order {words}: {asked}")
 # The declared order's name and fingerprint, in each format.
 for order in "rows/par_16", "host/numpy", "flat/canonical", "rows/single_back":
     for n in 64, 257:

@@ -402,7 +402,7 @@ bool fold_certificate_check(const char *path, bool *read, char why[300]) {
   char *all = NULL;
   size_t size = 0, n = 1;
   FILE *file = fopen(path, "rb");
-  snprintf(why, 300, "%.200s can't be read", path);
+  snprintf(why, 300, "it can't be read");
   *read = false;
   if (file == NULL) return false;
   for (size_t room = 0; n > 0; size += n) {
@@ -416,7 +416,7 @@ bool fold_certificate_check(const char *path, bool *read, char why[300]) {
   *read = all && n == 0 && !ferror(file);
   fclose(file);
   if (*read && (size < strlen(FIRST) || memcmp(all, FIRST, strlen(FIRST)) != 0)) {
-    snprintf(why, 300, "%.200s is no certificate: it does not begin with '%s'", path, FIRST);
+    snprintf(why, 300, "no certificate: it does not begin with '%s'", FIRST);
     *read = false;
   }
   const bool right = *read && fold_certificate_check_bytes(all, size, why);

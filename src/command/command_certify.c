@@ -1,10 +1,12 @@
 /* command_certify.c: foldproof certify and foldproof check: writes a certificate of a subject's results, and checks
  * one. */
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "certify.h"
 #include "check.h"
 #include "command_one.h"
+#include "text.h"
 
 enum { FIXTURES = 'f', OUTPUT = 'o', FOLDER = 0x200 };
 
@@ -96,6 +98,14 @@ static const struct argp check_argp = {
         "values and bounds. The subjects are not run.\vExit code 1: a certificate does not hold; the message names the "
         "file, the line and what is wrong. Exit code 2: none of that, but a file can't be read, or is no certificate."};
 
+/* A name or a line of the file may be any bytes. */
+static void print_refused(const char *program, const char *file, const char *why) {
+  char *name = fold_text_escape(file), *what = fold_text_escape(why);
+  fprintf(stderr, "%s: %s: %s\n", program, name ? name : "", what ? what : "");
+  free(name);
+  free(what);
+}
+
 int fold_command_check(int argc, char **argv, const struct fold_registry *registry) {
   (void)registry;
   struct check c = {0};
@@ -108,11 +118,9 @@ int fold_command_check(int argc, char **argv, const struct fold_registry *regist
     wrong += read && !held;
     unread += !read;
     if (held)
-      printf("held: %s: %s\n", c.files[i], why);
-    else if (read)
-      fprintf(stderr, "%s: %s: %s\n", argv[0], c.files[i], why);
+      fold_print_line("held: %s: %s", c.files[i], why);
     else
-      fprintf(stderr, "%s: %s\n", argv[0], why);
+      print_refused(argv[0], c.files[i], why);
   }
   return fold_finish_output(argv[0], wrong ? 1 : unread ? 2 : 0);
 }

@@ -6,7 +6,7 @@
 #include "command.h"
 #include "tree.h"
 
-enum { N = 'n', DRAW = 0x200, MOST_DRAWN = 4096 };
+enum { N = 'n', DRAW = 0x200, GUEST, MOST_DRAWN = 4096 };
 
 static const char *const forms[] = {"tree", "text", "dot", "svg", NULL};
 
@@ -22,6 +22,8 @@ static const struct argp_option options[] = {
      "as "
      "a picture (svg)",
      0},
+    {"guest", GUEST, "FILE.so", OPTION_HIDDEN, NULL, 0},
+    {"exec", GUEST, "COMMAND", OPTION_HIDDEN, NULL, 0},
     {0},
 };
 
@@ -41,6 +43,7 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
     case DRAW:
       if (!take_form(o, arg ? arg : "tree")) fold_option_refuse(state, "--draw", arg, forms);
       return 0;
+    case GUEST: argp_failure(state, 2, 0, "this prints orders by name; foldproof reveal finds a guest's"); return 0;
     case ARGP_KEY_ARG:
       /* "--draw dot": getopt takes only "--draw=dot" for one. No order is named like a form. */
       if (o->draw && take_form(o, arg)) return 0;

@@ -7,9 +7,10 @@
 #include "command.h"
 #include "footing.h"
 #include "record.h"
+#include "refutation.h"
 #include "supervise.h"
 
-enum { JSONL = 0x200, IN_PROCESS, FRESH, BACKWARDS, BLESS, DIRTY, FULL };
+enum { JSONL = 0x200, IN_PROCESS, FRESH, BACKWARDS, BLESS, DIRTY, FULL, MOST_LINES = 10 };
 
 struct record {
   struct fold_selection_options options;
@@ -56,6 +57,10 @@ static error_t parse(int key, char *arg, struct argp_state *state) {
       if (r->keeping.dirty && !r->keeping.bless) argp_failure(state, 2, 0, "--dirty needs --bless");
       return 0;
     case JSONL: r->jsonl = arg; return 0;
+    case ARGP_KEY_ARG:
+      argp_failure(state, 2, 0, "'%s' belongs to no option: records go to --jsonl FILE, goldens are in --golden DIR",
+                   arg);
+      return 0;
     case IN_PROCESS: r->in_process = true; return 0;
     case FRESH:
       r->each = true;
@@ -79,6 +84,14 @@ static const struct argp argp = {
         "then: 0 all compared results agree; 1 a result differs or is missing; 77 all are stale: they were kept for "
         "another environment; 2 nothing is kept for this selection."};
 
+/* Not among records or results, which others read. */
+static void tell_broken(struct record *r, const struct fold_judgement *j) {
+  if (r->broken++ >= MOST_LINES || r->each) return; /* who started this process tells it */
+  fold_progress_clear(&r->progress);
+  fflush(stdout);
+  fold_print_refuted(j, program_invocation_name, r->options.selection.folder, stderr);
+}
+
 static fold_status take(void *context, const struct fold_judgement *judged) {
   struct record *r = context;
   struct fold_judgement run = *judged;
@@ -89,7 +102,7 @@ static fold_status take(void *context, const struct fold_judgement *judged) {
   else if (j->finding.verdict == FOLD_SKIPPED)
     r->skipped++;
   else
-    r->broken++;
+    tell_broken(r, j);
   if (r->keeping.folder) FOLD_TRY(fold_golden_take(&r->golden, j));
   return r->records.file ? fold_records_judgement(&r->records, j) : fold_ok();
 }
@@ -189,6 +202,7 @@ int fold_command_record(int argc, char **argv, const struct fold_registry *regis
   if (status.code == FOLD_OK) status = closed;
   if (status.code == FOLD_OK) status = riddle;
   if (status.code == FOLD_OK && r.keeping.folder && !*fold_watch_interrupt()) status = fold_golden_end(&r.golden);
+  if (r.broken > MOST_LINES && !r.each) fprintf(stderr, "%d of %zu broken shown\n", MOST_LINES, r.broken);
   const int exit_code = status.code == FOLD_OK ? exit_code_of(&r) : fold_print_error(argv[0], status);
   close_record(&r);
   return exit_code;

@@ -84,6 +84,10 @@ static void print_replay(const struct fold_judgement *j, const char *program, co
 static void print_broken(const struct fold_judgement *j, FILE *out) {
   fprintf(out, "BROKEN: %s on %s, ", j->subject->name, fold_engine_name(j->subject->engine));
   print_case(j, out);
+  if (j->claim == NULL) {
+    fprintf(out, ": %s: it has no result there\n", j->finding.reason);
+    return;
+  }
   const char *others = j->after ? "no further claim" : "no claim";
   fprintf(out, ": %s: %s %s judged there\n", j->finding.reason, j->got ? j->claim->name : others,
           j->got ? "is not" : "is");
