@@ -98,6 +98,18 @@ def check_portable(project):
     shutil.rmtree(project.path / "kept")
 
 
+def check_untaken(project):
+    """Who takes a kept case no more is not held by the others, nor by its order's replay."""
+    right, narrow = project.build("right"), project.build("narrow", (".run = sum", '.dtypes = "f16", .run = sum'))
+    project.record(right, "--bless", "--fixtures", FEW, code=0)
+    said = project.record(narrow, code=1)
+    assert said.count("GONE: nobody who gave it takes normal/f32/sum/") == 3 and ", 3 gone, " in said, said
+    assert "GONE" not in project.record(narrow, "--fixtures", "normal/f16/sum/1x33/seed1", code=2)
+    said = project.record(narrow, "--bless", "--fixtures", FEW, code=2)
+    assert said.count("nobody who gave it takes it any more") == 3, said
+    shutil.rmtree(project.path / "kept")
+
+
 def check_pasted(project, wrong):
     """The replay line is pasted into a shell, whatever the names are."""
     folder, guest = "it's $HOME \"kept\"", "./it's; a\tguest.so"
@@ -357,6 +369,7 @@ def check_kill(project, free, behind):
 with tempfile.TemporaryDirectory() as scratch:
     project = Project(pathlib.Path(scratch))
     check_portable(project)
+    check_untaken(project)
     check_refused(project)
     check_overflows(project)
     check_object(project)

@@ -266,8 +266,11 @@ static void drop_gone(struct fold_golden_run *run, struct fold_golden_sheet *she
   if (!fold_golden_selects(run, sheet)) return;
   for (size_t k = sheet->n; k-- > 0;) {
     const char *name = sheet->line[k].name;
-    if (fold_case_index_find(&run->index, name) || strncmp(name, "npy:", 4) == 0) continue;
-    printf("DROPS: %s: there is no such case any more: %s\n", name, sheet->path);
+    const struct fold_case *c = fold_case_index_find(&run->index, name);
+    const bool untaken = c && fold_case_matches(c, run->selection->fixtures) && fold_golden_is_untaken(run, sheet, c);
+    if ((c || strncmp(name, "npy:", 4) == 0) && !untaken) continue;
+    printf("DROPS: %s: %s: %s\n", name,
+           untaken ? "nobody who gave it takes it any more" : "there is no such case any more", sheet->path);
     fold_golden_drop(sheet, &sheet->line[k]);
   }
   for (size_t k = sheet->n_by; k-- > 0;)

@@ -43,6 +43,28 @@ bool fold_golden_is_gone(struct fold_golden_run *run, const struct fold_golden_s
   return true;
 }
 
+/* A record's subject does not say what it takes. */
+static bool takes(const struct fold_subject *s, const struct fold_case *c) {
+  if (s->dtypes == 0) return true;
+  return s->dtypes >> c->dtype & 1 && s->ops >> fold_case_problem(c)->id & 1 &&
+         (c->ranks > 0) == fold_engine_has_ranks(s->engine);
+}
+
+bool fold_golden_is_untaken(const struct fold_golden_run *run, const struct fold_golden_sheet *sheet,
+                            const struct fold_case *c) {
+  size_t here = 0;
+  for (size_t i = 0; i < sheet->n_by; i++) {
+    char text[200];
+    struct fold_subject subject;
+    snprintf(text, sizeof text, "%s", sheet->by[i].name);
+    if (!fold_golden_name_read(text, &subject)) continue;
+    const struct fold_subject *s = fold_registry_find(run->registry, subject.name, subject.engine);
+    if (s ? takes(s, c) : !is_judge_of(run, &subject)) return false;
+    here += s != NULL;
+  }
+  return here > 0;
+}
+
 /* Reports, as neither pass nor failure, that results were kept from another build of that guest. */
 static void tell_object(struct fold_golden_run *run, const struct fold_golden_sheet *sheet,
                         const struct fold_golden_by *by) {
@@ -173,7 +195,10 @@ static void check_sheet(struct fold_golden_run *run, const struct fold_golden_sh
     const struct fold_case *c = fold_case_index_find(&run->index, name);
     if (c == NULL && strncmp(name, "npy:", 4) != 0)
       TELL(run->gone, "GONE: there is no case %s: %s:%zu\n", name, sheet->path, sheet->line[k].number);
-    selected += !c || fold_case_matches(c, run->selection->fixtures);
+    const bool matches = !c || fold_case_matches(c, run->selection->fixtures);
+    if (c && matches && fold_golden_is_untaken(run, sheet, c))
+      TELL(run->gone, "GONE: nobody who gave it takes %s any more: %s:%zu\n", name, sheet->path, sheet->line[k].number);
+    selected += matches;
   }
   snprintf(of, sizeof of, "%s", sheet->of);
   if (fold_golden_how(of, &how, &portable).code == FOLD_OK && how.order && !fold_order_find(how.order))

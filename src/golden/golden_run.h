@@ -87,6 +87,9 @@ fold_status fold_golden_bless_end(struct fold_golden_run *run);
  * name is counted and, if `tell` asks for that, reported. */
 bool fold_golden_is_gone(struct fold_golden_run *run, const struct fold_golden_sheet *sheet, const char *name,
                          bool tell);
+/* Whether all who gave a sheet's results are here, and none takes that case any more: its dtype, its problem, its ranks. */
+bool fold_golden_is_untaken(const struct fold_golden_run *run, const struct fold_golden_sheet *sheet,
+                            const struct fold_case *c);
 /* Checks what needs no engine. */
 fold_status fold_golden_check(struct fold_golden_run *run);
 
