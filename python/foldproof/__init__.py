@@ -27,9 +27,9 @@ __all__ = ["Broken", "Differs", "Failure", "Measure", "NothingJudged", "Refuted"
            "measure", "reduction", "reductions", "replay", "reveal", "verify"]
 
 
-for _public in (Broken, Differs, Failure, NothingJudged, Refuted, Result, Stale, Unavailable):  # as users know them
+for _public in (Broken, Differs, Failure, NothingJudged, Refuted, Result, Stale, Unavailable):  # users import them from this package
     _public.__module__ = __name__
-for _module in (_arrays, _golden, _library, _result, _reveal, _verify):  # in pytest a failure is shown at the caller's line
+for _module in (_arrays, _golden, _library, _result, _reveal, _verify):  # so that pytest shows a failure at the caller's line
     setattr(_module, "__tracebackhide__", True)
 
 
@@ -54,7 +54,7 @@ def reductions(subjects: Any, **asked: Any) -> Any:
 
 
 def _terms(x: Any) -> Any:
-    """x on the host, contiguous, with its shape as rows x cols; one dimension is one row."""
+    """x in host memory, contiguous, with its shape as rows x cols; one dimension means one row."""
     seen = _see.see(x)
     if seen.dtype not in _arrays.DTYPES:
         raise TypeError(f"dtype {seen.dtype}: not one of {', '.join(_arrays.DTYPES)}")
@@ -95,7 +95,7 @@ def exact(x: Any, op: str = "sum", to: Optional[str] = None, *, threads: int = 0
 
 
 def replay(order: str, x: Any, op: str = "sum", *, threads: int = 0, like: Optional[str] = None) -> Any:
-    """Each row reduced in a declared order's sequence: the bits that every implementation of that order must give.
+    """Each row reduced in a declared order: the bits that every implementation of that order must give.
 
     order: a name of `foldproof list orders`, as "rows/par_256". x and what is returned: as of exact; results are of x's dtype."""
 
@@ -106,7 +106,7 @@ def replay(order: str, x: Any, op: str = "sum", *, threads: int = 0, like: Optio
 
 
 def measure(got: Any, x: Any, op: str = "sum", *, order: Optional[str] = None) -> Measure:
-    """How far one result is from the exact reduction of one row, beside what theory allows.
+    """How far one result is from the exact reduction of one row, beside the bounds of theory.
 
     got: an array of one element of x's dtype. x: (cols,) or (1, cols). order: whose height the bound goes by; None: any order. Returns
     error, ulps, bound, exact, abs_sum, condition; errors and bounds are rounded up, so that error <= bound is a fact if it is true."""

@@ -1,4 +1,4 @@
-"""Memory to arrays of numpy, torch, cupy and jax, and back, without a copy and without an import of any of them.
+"""Makes arrays of numpy, torch, cupy and jax from memory, and back, without a copy and without importing any of them.
 
 DLPack's structures (https://dmlc.github.io/dlpack) are laid by ctypes. numpy takes the array interface, which is quicker and can say
 that memory may be written to.
@@ -30,7 +30,7 @@ FRAMEWORKS = ("numpy", "torch", "cupy", "jax")
 
 
 class Unavailable(ImportError):
-    """This machine lacks what was asked for: a framework, CUDA's driver. That is no proof of anything."""
+    """This machine lacks what the call needs: a framework, CUDA's driver. That proves nothing about the callable."""
 
 
 class _Tensor(ctypes.Structure):
@@ -60,15 +60,15 @@ _new = api.PyCapsule_New
 _new.restype, _new.argtypes = ctypes.py_object, [c_void_p, c_char_p, c_void_p]
 pointer_of = api.PyCapsule_GetPointer
 pointer_of.restype, pointer_of.argtypes = c_void_p, [ctypes.py_object, c_char_p]
-NEW = b"dltensor"  # kept: a capsule points to its name
+NEW = b"dltensor"  # kept here because capsules only point to their name
 
 def names(code: int, bits: int) -> str:
-    """A dtype as DLPack has it: one of DTYPES, or "int32" and its like."""
+    """A dtype as DLPack describes it: one of DTYPES, or "int32" and the like."""
     kind = {0: "int", 1: "uint", 6: "bool"}.get(code, f"DLPack's type {code} of bits ")
     return _NAMES.get((code, bits), f"{kind}{bits}")
 
 
-# What somebody still looks at: the structures by their address, and whose memory it is.
+# What others may still read: DLPack's structures by their address, with the owner of their memory.
 _lent: dict[int, Tuple[Any, ...]] = {}
 
 
@@ -95,7 +95,7 @@ class Lent:
     @property
     def __array_interface__(self) -> dict[str, Any]:
         typestr = DTYPES[self.dtype][2] or f"<u{DTYPES[self.dtype][1] // 8}"
-        # Of nothing there is no address that numpy takes.
+        # numpy accepts no NULL address, not even for no elements.
         size = DTYPES[self.dtype][1] // 8
         strides = tuple(size * stride for stride in self.strides)
         return {"shape": self.shape, "typestr": typestr, "data": (self.at or 1, False), "strides": strides, "version": 3}
@@ -123,7 +123,7 @@ def _ml_dtype(dtype: str) -> Any:
 
 
 def check(like: str, dtypes: Iterable[str]) -> None:
-    """Raises ImportError where arrays of one of the dtypes can't be made: before anything is judged, and not once a case."""
+    """Raises ImportError if arrays of one of the dtypes can't be made: once before anything is judged, not for every case."""
     for dtype in dtypes:
         if like == "numpy" and dtype in _ML_DTYPES:
             _ml_dtype(dtype)
@@ -133,13 +133,13 @@ def _import(like: str) -> Any:
     try:
         return importlib.import_module("jax.numpy" if like == "jax" else like)
     except ModuleNotFoundError as error:
-        if error.name != like:  # it is there, and incomplete
+        if error.name != like:  # it is installed, but incomplete
             raise
     raise Unavailable(f"like={like!r}: {like} is not installed")
 
 
 def maker(like: str) -> Callable[[Lent], Any]:
-    """How a framework makes an array of what is lent."""
+    """The function by which a framework makes an array of lent memory."""
     module = _import(like)
     if like == "numpy":
 
@@ -157,12 +157,12 @@ def maker(like: str) -> Callable[[Lent], Any]:
 def _is_there(name: str) -> bool:
     try:
         return name in sys.modules or importlib.util.find_spec(name) is not None
-    except ValueError:  # a module that was made by hand
+    except ValueError:  # a module object that was made by hand
         return True
 
 
 def pick(like: str | None, cuda: bool = False) -> str:
-    """The framework that is meant: of those that were imported the first that fits the device; else numpy."""
+    """The framework to use: of those already imported, the first that fits the device; else numpy."""
     fit = FRAMEWORKS[1:] if cuda else ("torch", "numpy")
     if like is None:
         like = next((name for name in fit if name in sys.modules), None if cuda else "numpy")

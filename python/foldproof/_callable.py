@@ -1,4 +1,4 @@
-"""A Python callable as a guest's run function: its input as an array, what comes back to where the harness looks."""
+"""A Python callable as the run function of a guest: gets its input as an array, and puts its result where the harness expects it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ._state import State
 _DTYPE_NUMBERS = {1: "f16", 2: "bf16", 3: "f32", 4: "f64", 5: "e4m3", 6: "e5m2"}  # foldproof_guest.h
 _FAILED = 1
 _GROUPS: Any = getattr(builtins, "BaseExceptionGroup", ())  # since Python 3.11
-_JAX_ALIGNMENT = 128  # XLA takes no less; it is a copy's then
+_JAX_ALIGNMENT = 128  # XLA requires it, and copies arrays that are not aligned so
 
 
 def _text_of(error: BaseException) -> str:
@@ -32,7 +32,7 @@ def _text_of(error: BaseException) -> str:
 
 
 def _let_go(error: BaseException, outside: Optional[BaseException]) -> None:
-    """Tracebacks keep the frames' variables, and whoever shows them would read arrays whose memory is gone. `outside` is the caller's."""
+    """Clears tracebacks: their frames keep variables, and printing these would read arrays whose memory is gone. `outside` is the caller's."""
     left: List[Optional[BaseException]] = [error]
     seen = {id(None), id(outside)}
     while left:
@@ -45,14 +45,14 @@ def _let_go(error: BaseException, outside: Optional[BaseException]) -> None:
 
 
 class Guest:
-    """One callable. `rows`: None, or what keeps results of any length by their hashes (_rows.py)."""
+    """One callable. `rows`: None, or the object that keeps results of any length by their hashes (_rows.py)."""
 
     def __init__(self, name: str, fn: Callable[..., Any], like: str, cuda: bool, rows: Any = None):
         self.name, self.fn, self.like, self.rows = name, fn, like, rows
         self.traceback = ""
         self.state = State()
-        self.keeps = False  # its input, as an earlier run has shown
-        self.stop: List[BaseException] = []  # what is the caller's to have
+        self.keeps = False  # an earlier run has shown that it keeps its input
+        self.stop: List[BaseException] = []  # exceptions to raise in the caller
         self.make = _arrays.maker(like)
         self.run = _library.Run(self._run)
         self.device: Any = None
@@ -75,7 +75,7 @@ class Guest:
                 to = ctypes.addressof(owner)
                 ctypes.memmove(to + -to % _JAX_ALIGNMENT, at, nbytes)
                 at = to + -to % _JAX_ALIGNMENT
-        strides = (call.row_stride, call.col_stride) if call.size >= ctypes.sizeof(_library.Call) else None  # of an older library
+        strides = (call.row_stride, call.col_stride) if call.size >= ctypes.sizeof(_library.Call) else None  # an older library's Call has no strides
         return Lent(at, shape, terms, where, owner, strides)
 
     def _check(self, seen: Any, call: Any) -> None:
@@ -95,7 +95,7 @@ class Guest:
             raise Wrong(f"its results have shape {seen.shape}, and not ({call.rows},): one result for each row{hint}")
 
     def _take(self, value: Any, call: Any) -> None:
-        """What came back, to call.out."""
+        """Writes what the callable returned to call.out."""
         if self.device:
             seen = self.device.see(value, call.stream)
             self._check(seen, call)
@@ -116,7 +116,7 @@ class Guest:
 
     def _compute(self, call: Any) -> None:
         if self.device:
-            self.device.wait(call.stream)  # whatever stream the callable's framework uses
+            self.device.wait(call.stream)  # for all work, because the framework may use any stream
         lent = [self._lend(call, at) for at in ([call.in_] if call.other is None else [call.in_, call.other])]
         context = self.device.context() if self.device else None
         value = self._call(lent)
@@ -126,7 +126,7 @@ class Guest:
         made = Kept.of(value)
         del value
         self.state.kept.note(made, lambda: Kept.of(self._call(lent)))
-        held = [weakref.ref(part) for part in lent]  # an array keeps what it was made of
+        held = [weakref.ref(part) for part in lent]  # an array refers to the memory that it was made of
         lent.clear()
         if any(part() for part in held):
             self._wait_for(held)
@@ -139,7 +139,7 @@ class Guest:
             self.state.after_run(before)
 
     def quiet(self) -> ContextManager[Any]:
-        """For all runs. Fixtures overflow and hold NaN on purpose: numpy's warnings of that would tell of them. What is said to raise does."""
+        """A context for all runs without numpy's warnings: fixtures overflow and hold NaN on purpose. What numpy is set to raise stays."""
         if self.like != "numpy":
             return nullcontext()
         import numpy
@@ -147,7 +147,7 @@ class Guest:
         return numpy.errstate(**{kind: "ignore" for kind, how in numpy.geterr().items() if how == "warn"})
 
     def _wait_for(self, held: List[Any]) -> None:
-        """Once what nobody has is collected; jax lets go of an input some time after its last use."""
+        """Waits until the arrays are gone, once garbage is collected; jax drops an input some time after its last use."""
         if not self.keeps:
             gc.collect()
         for _ in range(0 if self.keeps else 50 if self.like == "jax" else 1):
@@ -161,7 +161,7 @@ class Guest:
         outside = sys.exc_info()[1]
         try:
             return self._answer(pointer.contents)
-        except BaseException as error:  # ctypes would make some number of it
+        except BaseException as error:  # ctypes would turn it into a number
             _let_go(error, outside)
             self.stop.append(error)
             return _FAILED
@@ -177,7 +177,7 @@ class Guest:
         try:
             self._compute(call)
             return 0
-        except NotImplementedError as error:  # skipped, with its words
+        except NotImplementedError as error:  # skipped, with the exception's text as reason
             error.__traceback__ = None
             self._say(call, _text_of(error) or "it raises NotImplementedError")
             return _library.UNSUPPORTED
@@ -193,12 +193,12 @@ class Guest:
         ours = isinstance(error, Wrong)
         words = str(error) if ours else f"{type(error).__name__}: {_text_of(error)}"
         if not ours and not self.traceback:
-            # From the callable's own frame on.
+            # The traceback begins at the callable's own frame.
             own = error.__traceback__
             while own is not None and own.tb_frame.f_globals.get("__name__", "").startswith("foldproof."):
                 own = own.tb_next
             self.traceback = "".join(traceback.format_exception(type(error), error, own or error.__traceback__))
-        error.__traceback__ = None  # its frames hold the arrays
+        error.__traceback__ = None  # its frames refer to the arrays
         self._say(call, words)
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""The command foldproof of a wheel, over the wheel's fixtures."""
+"""Runs the command foldproof that is in a wheel, with the wheel's fixtures."""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""CUDA's driver, as far as callables on a device need it: whose work is waited for, and how results come to their place."""
+"""CUDA's driver, as far as callables on a device need it: waits for streams, and copies results to their place."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MEMORY_TYPE, _DEVICE_ORDINAL, _DEVICE = 2, 9, 2  # cuda.h: CU_POINTER_ATTRIBUTE
 
 
 class _Memory:
-    """Of a device, aligned to 256 bytes, until nobody has it."""
+    """Memory of a device, aligned to 256 bytes; it is freed when nobody refers to it."""
 
     def __init__(self, device: "Device", nbytes: int):
         found = c_uint64()
@@ -51,7 +51,7 @@ class Device:
         return current.value
 
     def wait(self, stream: Any) -> None:
-        """stream: as CUDA numbers them; None: the legacy default; ALL: for everything."""
+        """stream: as CUDA numbers them; None: the legacy default stream; ALL: waits for everything."""
         if stream == ALL:
             self.call("cuCtxSynchronize")
         else:
@@ -63,14 +63,14 @@ class Device:
         return None if code else found.value
 
     def see(self, value: Any, stream: Optional[int]) -> Seen:
-        """A result's memory, once what the callable has put into its stream is done there; contiguous."""
+        """The memory of a result, contiguous, once the work that the callable has enqueued in its stream is done."""
         seen = tight(see(value, stream or 1), stream or 1)  # DLPack's 1 is the legacy default
         if seen.pending is not None:
             self.wait(seen.pending)
         return seen
 
     def check(self, seen: Seen) -> None:
-        """Wrong, where memory that calls itself a device's is none of this one."""
+        """Raises Wrong if memory that claims to be on a device is not on this one."""
         if not seen.nbytes:
             return
         kind, number = self._attribute(_MEMORY_TYPE, seen.at), self._attribute(_DEVICE_ORDINAL, seen.at)
@@ -82,13 +82,13 @@ class Device:
             raise Wrong(f"its results are on CUDA's device {number}, its input on {self.number()}")
 
     def copy(self, to: int, at: int, nbytes: int, stream: Optional[int]) -> None:
-        """From the device to the device, and waits: the memory may be used again as soon as it is let go."""
+        """Copies within the device and waits, so that the source may be freed at once."""
         if nbytes:
             self.call("cuMemcpyDtoDAsync_v2", c_uint64(to), c_uint64(at), c_size_t(nbytes), c_void_p(stream))
         self.wait(stream)
 
     def fetch(self, at: int, nbytes: int, stream: Optional[int]) -> Any:
-        """A copy of device memory in the host's."""
+        """A copy of device memory in host memory."""
         room = ctypes.create_string_buffer(nbytes + 8)
         if nbytes:
             self.call("cuMemcpyDtoHAsync_v2", room, c_uint64(at), c_size_t(nbytes), c_void_p(stream))
@@ -101,7 +101,7 @@ class Device:
             self.wait(stream)
 
     def aligned(self, at: int, nbytes: int, stream: Optional[int]) -> _Memory:
-        """A copy that is aligned as an allocation is."""
+        """A copy with the alignment of an allocation."""
         memory = _Memory(self, nbytes)
         self.copy(memory.at, at, nbytes, stream)
         return memory

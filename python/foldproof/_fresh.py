@@ -1,6 +1,6 @@
-"""fresh_process of a callable: the same cases in a new process of Python, which imports the module that the callable is of.
+"""Judges fresh_process for a callable: runs the same cases in a new process of Python, which imports the callable's module.
 
-    python3 -m foldproof._fresh FD < JSON        # the new process: a line for each case to that descriptor
+    python3 -m foldproof._fresh FD < JSON        # the new process: writes a line for each case to that descriptor
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any, Callable, Dict, Iterator, List, Tuple
 from ._replay import place_of
 from ._result import Record
 
-_TO_IMPORT = 100  # seconds, beside the limit of a case
+_TO_IMPORT = 100  # seconds, in addition to the limit for a case
 Key = Tuple[str, str]
 
 
@@ -28,14 +28,14 @@ def _limit() -> float:
 
 
 def _environment() -> Dict[str, str]:
-    """Other freed memory and another place of the stack than here, as the command's new processes have."""
+    """Makes freed memory and the place of the stack differ from this process, as in the command's new processes."""
     other = "165" if os.environ.get("MALLOC_PERTURB_") == "64" else "64"
     path = os.pathsep.join([str(Path(__file__).resolve().parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])])
     return {**os.environ, "MALLOC_PERTURB_": other, "FOLD_SHIFT_OF_THE_STACK": "x" * 1021, "PYTHONPATH": path}
 
 
 def _lines(fd: int, end: Callable[[], float]) -> Iterator[Dict[str, Any]]:
-    """What the new process says, until its end; TimeoutError where it says nothing for too long."""
+    """What the new process writes until it ends; TimeoutError if it writes nothing for too long."""
     text = b""
     while True:
         if not select.select([fd], [], [], max(0.0, end() - time.monotonic()))[0]:
@@ -49,7 +49,7 @@ def _lines(fd: int, end: Callable[[], float]) -> Iterator[Dict[str, Any]]:
 
 
 def _ask(spec: Dict[str, Any]) -> Tuple[Dict[Key, Record], str]:
-    """What it found of each case, and why there is no more."""
+    """The records that the new process wrote for each case, and why there are no more."""
     found: Dict[Key, Record] = {}
     heard = [time.monotonic() + _TO_IMPORT]
     ours, theirs = os.pipe()
@@ -82,7 +82,7 @@ def _ask(spec: Dict[str, Any]) -> Tuple[Dict[Key, Record], str]:
 
 
 def _settle(record: Record, other: Record | None, why: str) -> None:
-    """A skipped judgement becomes what the two processes' results say."""
+    """Turns a skipped judgement into the verdict that follows from the results of both processes."""
     record.pop("reason", None)
     if other is None or other["verdict"] in ("broken", "skipped"):
         said = other.get("reason") if other else why
@@ -100,7 +100,7 @@ def _settle(record: Record, other: Record | None, why: str) -> None:
 
 
 def judge(fn: Callable[..., Any], asked: Dict[str, Any], judgements: List[Record]) -> None:
-    """Settles what was skipped of fresh_process, where the callable can be imported; else says why it can't."""
+    """Settles the skipped judgements of fresh_process if the callable can be imported; else adds the reason why it can't."""
     waiting = [r for r in judgements if r["claim"] == "fresh_process" and r["verdict"] == "skipped" and "results_xxh3" in r]
     if not waiting:
         return
@@ -120,7 +120,7 @@ def judge(fn: Callable[..., Any], asked: Dict[str, Any], judgements: List[Record
 
 
 def main() -> None:
-    """The new process."""
+    """Runs in the new process."""
     spec = json.load(sys.stdin)
     sys.path[:] = spec["path"]
     from ._verify import judge as judge_callable

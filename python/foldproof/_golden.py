@@ -1,4 +1,4 @@
-"""foldproof.golden: a callable's results, held against those that a folder keeps."""
+"""foldproof.golden: compares a callable's results with those that a folder keeps."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ._verify import judge
 
 
 class Differs(AssertionError):
-    """Results, inputs or orders are not those that were kept; or --bless refused what it was given. The message tells which."""
+    """Results, inputs or orders differ from those that were kept; or --bless refused the results. The message says which."""
 
 
 class Stale(Exception):
-    """All that is kept was kept for another environment: another machine, another version of the library."""
+    """All that is kept is for another environment: another machine, another version of the library."""
 
 
 def _command() -> str:
@@ -37,7 +37,7 @@ def _version_of(framework: str) -> str:
 
 
 def _unkept(records: List[Dict[str, Any]], asked: Dict[str, Any]) -> str:
-    """Of what is not compared or kept: records hold the bits of their first rows, and only a declared order tells the others."""
+    """Says which cases are not compared or kept. Records hold the bits of their first rows, and only a declared order gives those of the others."""
     cases = {(r["case"], r["dtype"]): r["rows"] for r in records if len(r.get("results", ())) < r["rows"]}
     if not cases or asked.get("order"):
         return ""
@@ -55,14 +55,14 @@ def golden(
     library: Optional[str] = None,
     **asked: Any,
 ) -> str:
-    """Holds a callable's results against those that `folder` keeps; raises Differs, or Stale where all was kept elsewhere.
+    """Compares a callable's results with those that `folder` keeps; raises Differs, or Stale if all were kept for another environment.
 
     bless    keeps them instead, once the oracle certifies them: commit the code first, or say dirty=True. Returns what was said, which
              shows each change with both errors
     library  what fn is built on; None: the name and version of `like`. Results of no declared order are kept for it, and for the machine
     asked    as of foldproof.verify, whose claims (None: bounded) must hold too: problem, dtypes, fixtures, name, order, ... Cases of more than 16 rows are kept of declared orders alone
 
-    The folder holds text files, a line a case: commit them beside the test."""
+    The folder holds text files with a line for each case: commit them beside the test."""
     claims = asked.pop("claims", None) or ("bounded",)
     claims = claims.split(",") if isinstance(claims, str) else list(claims)
     claims += [claim for claim in ("run_to_run", "replays" if asked.get("order") else "") if claim and claim not in claims]
@@ -76,7 +76,7 @@ def golden(
         words += ["--fixture-folder", _library.fixtures().decode()] if _library.fixtures() else []
         words += ["--bless"] * bless + ["--dirty"] * (bless and dirty) + [str(file)]
         done = subprocess.run(words, capture_output=True, text=True)
-    goldens = re.sub("^subject and claim .*", "", done.stdout, flags=re.M | re.S)  # verdicts were told by check()
+    goldens = re.sub("^subject and claim .*", "", done.stdout, flags=re.M | re.S)  # check() has already reported the verdicts
     said = re.sub(re.escape(scratch) + r"\S*: ?", "", goldens + done.stderr).strip()
     for option, argument in (("see record --bless", "bless=True keeps these results"), ("record --bless", "bless=True"), ("--bless", "bless=True"), ("--dirty", "dirty=True")):
         said = said.replace(option, argument)

@@ -1,8 +1,8 @@
-"""Results that a callable keeps: memory that grows with its runs, and the one such kind that can't be that of other threads.
+"""Finds callables that keep their results: memory that grows with every run, and that is certainly not that of other threads.
 
-Where a few runs one after the other each made a result that is still there, the run is made again, on the same input, until there are
-so many of them. A cache then gives what it has, a ring of buffers comes to its end, and what nobody has is collected: who has them
-all lets go of none. A view stands for the array that has its memory.
+If each of a few runs in a row made a result that still exists, the run is repeated on the same input until there are very many
+of them. Before that, a cache returns an old result, a ring of buffers comes round, and garbage is collected; only a callable that
+keeps all results still has them. A view stands for the array that has its memory.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import weakref
 from typing import Any, Callable, Dict, Optional
 
 _FEW, _MANY = 4, 256
-_MOST_TIME = 5.0  # seconds: of who is slower nothing is said
+_MOST_TIME = 5.0  # seconds: nothing is said about callables that are slower
 
 Made = Optional["weakref.ref[Any]"]
 
@@ -22,11 +22,11 @@ class Kept:
     def __init__(self) -> None:
         self.words = ""
         self._tried = False
-        self._left: Dict[int, Any] = {}  # by the reference's own number: an object has one of them
+        self._left: Dict[int, Any] = {}  # by the id of the weak reference, of which an object has only one
 
     @staticmethod
     def of(result: Any) -> Made:
-        """What a run has made; None where it can't be told whether it is there."""
+        """A weak reference to a run's result; None if the result can't have one."""
         while isinstance(getattr(result, "base", None), type(result)):
             result = result.base
         try:
@@ -42,7 +42,7 @@ class Kept:
         return True
 
     def note(self, made: Made, again: Callable[[], Made]) -> None:
-        """After a run, when nobody of ours has its result. `again` makes the same one."""
+        """To be called after a run, when we no longer refer to its result. `again` repeats the run."""
         if self._tried or not self._is_new(made) or len(self._left) < _FEW:
             return
         self._tried, end = True, time.monotonic() + _MOST_TIME

@@ -1,4 +1,4 @@
-"""libfoldproof by ctypes: foldproof.h and foldproof_guest.h, and where the library and the fixtures are."""
+"""libfoldproof by ctypes: foldproof.h and foldproof_guest.h; and where the library and the fixtures are."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ctypes import POINTER, c_char_p, c_double, c_int, c_int32, c_size_t, c_uint
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-# Where a wheel's library and command are: meson-python's place for what is compiled, beside this package or where platforms' are.
+# Where a wheel has its library and command: meson-python puts compiled files beside this package or into a folder of the platform.
 _PLACES = [folder / ".foldproof.mesonpy.libs" for folder in (HERE.parent, Path(sysconfig.get_path("platlib")))]
 COMPILED = next(filter(Path.is_dir, _PLACES), _PLACES[0])
 UNSUPPORTED = 77
@@ -94,13 +94,13 @@ class Measure(ctypes.Structure):
 
 
 def _find() -> str:
-    """$FOLDPROOF_LIBRARY, else the wheel's, else the system's."""
+    """The path of the library: $FOLDPROOF_LIBRARY, else the wheel's, else the system's."""
     beside = sorted(COMPILED.glob("libfoldproof.so*"))
     return os.environ.get("FOLDPROOF_LIBRARY") or (str(beside[0]) if beside else "libfoldproof.so.0")
 
 
 def fixtures() -> bytes | None:
-    """The folder of fixtures: $FOLDPROOF_FIXTURES, else beside this file; None: the library's own."""
+    """The folder of fixtures: $FOLDPROOF_FIXTURES, else the one beside this file; None: the library's own default."""
     named = os.environ.get("FOLDPROOF_FIXTURES")
     folder = Path(named) if named else HERE / "fixtures"
     return os.fsencode(folder) if named or folder.is_dir() else None
@@ -108,8 +108,8 @@ def fixtures() -> bytes | None:
 
 @functools.lru_cache(None)
 def library() -> ctypes.CDLL:
-    """Loaded when it is first asked for, so that who imports this package where there is none can do without."""
-    # OpenMP reads it as it is loaded: threads that wait between short regions would take the processor from the callable.
+    """The library, loaded when it is first needed, so that this package can be imported without it."""
+    # OpenMP reads this when it is loaded: threads that spin between short regions would take the processor from the callable.
     had_policy = "OMP_WAIT_POLICY" in os.environ
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     try:
@@ -145,7 +145,7 @@ def claims_of(words: str) -> list[str]:
 
 
 def text(value: str | None) -> bytes | None:
-    """As C takes it, for which a NUL would be its end."""
+    """Text for C, which may not contain a NUL."""
     if value is None:
         return None
     if not isinstance(value, str):
@@ -156,7 +156,7 @@ def text(value: str | None) -> bytes | None:
 
 
 def whole(name: str, value: int, least: int, most: int) -> int:
-    """The number itself: ctypes would take another one, modulo 2^64."""
+    """Checks that the number fits: ctypes would silently take it modulo 2^64."""
     number = operator.index(value)
     if not least <= number <= most:
         raise ValueError(f"{name}={number}: {least} to {most}")
@@ -164,6 +164,6 @@ def whole(name: str, value: int, least: int, most: int) -> int:
 
 
 def check(code: int) -> None:
-    """Raises ValueError with the library's words where a call failed."""
+    """Raises ValueError with the library's message if a call failed."""
     if code:
         raise ValueError(library().foldproof_error().decode())

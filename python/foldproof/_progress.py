@@ -1,4 +1,4 @@
-"""How far a long run is: one line on standard error, where that is a terminal, gone when the run ends."""
+"""The progress of a long run: one line on standard error if that is a terminal, removed when the run ends."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 import time
 from typing import Any
 
-_SILENT = 2.0  # seconds from the start, so that a short run says nothing
+_SILENT = 2.0  # seconds from the start, so that short runs show nothing
 _EVERY = 0.25
 
 

@@ -1,4 +1,4 @@
-"""A line of Python that judges one case again: a callable by the words that name it where the line is pasted."""
+"""A line of Python that judges one case again. It names the callable by words that mean the same where the line is pasted."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import sys
 from types import CodeType, FunctionType, ModuleType
 from typing import Any, Dict, Iterator, List, Optional, Tuple
 
-_TYPED = 200  # lines at a prompt that are looked through
+_TYPED = 200  # how many lines typed at a prompt are searched
 
 
 class Code(str):
-    """Words of Python, with what must be imported before them."""
+    """An expression in Python, with the imports that it needs."""
 
     imports: Tuple[str, ...] = ()
-    unknown = False  # it is only a name for what the caller has
+    unknown = False  # it is only a name for an object that the caller has
 
     def __new__(cls, words: str, imports: Tuple[str, ...] = (), unknown: bool = False) -> "Code":
         code = super().__new__(cls, words)
@@ -30,7 +30,7 @@ class Code(str):
 
 
 def place_of(fn: Any) -> Tuple[str, str]:
-    """The module and the name in it by which any process finds the callable; ValueError with the reason where there are none."""
+    """The module, and the name in it, by which any process can import the callable. ValueError with the reason if there is none."""
     module, name = getattr(fn, "__module__", None), getattr(fn, "__qualname__", None)
     if not module or not name:
         raise ValueError(f"a {type(fn).__name__} has no name in a module")
@@ -39,7 +39,7 @@ def place_of(fn: Any) -> Tuple[str, str]:
     found: Any = sys.modules.get(module)
     for part in name.split("."):
         found = getattr(found, part, None)
-    if getattr(found, "foldproof_callable", None) is fn:  # pytest_plugin's test
+    if getattr(found, "foldproof_callable", None) is fn:  # the test that pytest_plugin made of it
         return module, name + ".foldproof_callable"
     if found is not fn:
         raise ValueError(f"{module}.{name} is not this callable")
@@ -47,7 +47,7 @@ def place_of(fn: Any) -> Tuple[str, str]:
 
 
 def _sources(fn: FunctionType) -> Iterator[Tuple[str, Optional[int]]]:
-    """Texts that may hold the lambda, and in which line it begins: a file's, that of `python3 -c`, lines typed at a prompt."""
+    """Texts that may contain the lambda, with the line in which it begins if that is known: a file, the text of `python3 -c`, lines typed at a prompt."""
     try:
         lines, _ = inspect.findsource(fn)
         yield "".join(lines), fn.__code__.co_firstlineno
@@ -62,7 +62,7 @@ def _sources(fn: FunctionType) -> Iterator[Tuple[str, Optional[int]]]:
 
 
 def _same(a: CodeType, b: CodeType) -> bool:
-    """Whether they compute the same, wherever they were written."""
+    """Whether both compute the same, wherever they were written."""
 
     def known(code: CodeType) -> Tuple[Any, ...]:
         of_constants = [repr(c) for c in code.co_consts if not isinstance(c, CodeType)]
@@ -77,11 +77,11 @@ def _code(text: str) -> CodeType:
 
 
 def _words_in(source: str, line: Optional[int], fn: FunctionType) -> List[str]:
-    """The lambdas there that are fn, in one line each; of a known line also its only one."""
+    """The lambdas in the text that are fn, each on one line; if the line is known, also the only lambda in it."""
     nodes = [n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Lambda) and line in (None, n.lineno)]
     words = [" ".join((ast.get_source_segment(source, node) or "").split()) for node in nodes]
     modules = [name for name in fn.__code__.co_names if isinstance(fn.__globals__.get(name), ModuleType)]
-    befores = ["", *(f"import {name}" for name in [", ".join(modules)] if name)]  # Python 3.11 calls what a text imports in another way
+    befores = ["", *(f"import {name}" for name in [", ".join(modules)] if name)]  # Python 3.11 compiles calls of imported modules differently
     same = [text for text in words if any(_same(_code(f"{before}\n{text}"), fn.__code__) for before in befores)]
     return same or (words if len(words) == 1 and line else [])
 
@@ -98,7 +98,7 @@ def _lambda_words(fn: FunctionType) -> Optional[str]:
 
 
 def _lambda(fn: Any) -> Optional[Code]:
-    """A lambda that needs nothing but modules, by its own words."""
+    """The lambda's own text, if it refers to nothing but modules."""
     if not isinstance(fn, FunctionType) or fn.__name__ != "<lambda>" or fn.__code__.co_freevars or fn.__defaults__:
         return None
     words = _lambda_words(fn)
@@ -115,7 +115,7 @@ def _lambda(fn: Any) -> Optional[Code]:
 
 
 def code_of(fn: Any, unknown: str) -> Code:
-    """The callable's own words; `unknown` where no line can name it."""
+    """An expression for the callable; `unknown` if no expression can name it."""
     try:
         module, name = place_of(fn)
     except ValueError:
@@ -124,7 +124,7 @@ def code_of(fn: Any, unknown: str) -> Code:
 
 
 def call_of(fn: Code, asked: Dict[str, Any]) -> str:
-    """asked: verify's keywords; None: as usual."""
+    """The line; `asked` has verify's keywords, None for the defaults."""
     known = {key: value for key, value in asked.items() if value is not None}
     codes = [fn] + [value for value in known.values() if isinstance(value, Code)]
     imports = dict.fromkeys(["foldproof"] + [name for code in codes for name in code.imports])

@@ -10,17 +10,17 @@ from . import _library
 from ._replay import Code, call_of
 
 Record = Dict[str, Any]
-# What needs launches, strides or ranks, and of rows an operation that is known.
+# Claims that need launches, strides or ranks; and those that, for rows, need a known operation.
 _NOT_OF_CALLABLES = {"launch_invariant", "stride_invariant", "message_invariant", "world_invariant", "rank_agreement"}
 _NOT_OF_ROWS = {"padding_invariant"}
 
 
-# How struct calls a dtype, and the digits that tell its numbers apart.
+# The format of a dtype for struct, and how many digits distinguish its numbers.
 _FORMATS = {"f16": ("e", 5), "f32": ("f", 9), "f64": ("d", 17)}
 
 
 def _number(bits: str, dtype: str) -> str:
-    """The bits, beside the number that they are."""
+    """The bits, with the number that they stand for."""
     pattern = bytes.fromhex(bits[2:])
     if dtype == "bf16":
         pattern, dtype = pattern + b"\0\0", "f32"
@@ -31,7 +31,7 @@ def _number(bits: str, dtype: str) -> str:
 
 
 class Failure(AssertionError):
-    """What ended badly: `record` is the first such judgement, as `foldproof verify --jsonl` writes it; `result` holds all."""
+    """A call of verify failed: `record` is the first failed judgement, as `foldproof verify --jsonl` writes it; `result` holds all of them."""
 
     def __init__(self, result: "Result", record: Record, text: str):
         super().__init__(text)
@@ -64,14 +64,14 @@ class Broken(Failure):
 
 
 class NothingJudged(Exception):
-    """All was skipped: that is no proof of anything. The message has the reasons."""
+    """Everything was skipped: that proves nothing. The message has the reasons."""
 
 
 class Result:
     """All judgements of a call of verify.
 
     judgements: records as `foldproof verify --jsonl` writes them; counts: how many of each verdict, "held", "refuted", "skipped",
-    "broken"; verdicts: per claim the same; untried: claims of the preset "reproducible" that were not tried, as nobody named claims."""
+    "broken"; verdicts: the same for each claim; untried: claims of the preset "reproducible" that were not tried, if the user named no claims."""
 
     def __init__(self, fn: Code, asked: Dict[str, Any], named: bool = True) -> None:
         self.judgements: List[Record] = []
@@ -95,7 +95,7 @@ class Result:
 
     @property
     def untried(self) -> List[str]:
-        """As the command says it of guests; what a callable can't be asked is left out."""
+        """The claims that were not tried, as the command reports them for guests, without those that can't be tried on a callable."""
         if self._named:
             return []
         tried = {*self.verdicts, *_NOT_OF_CALLABLES, *(_NOT_OF_ROWS if self._asked.get("problem") == "rows" else ())}
@@ -110,7 +110,7 @@ class Result:
         return ", ".join(f"{n} {verdict}{why.get(verdict, '')}" for verdict, n in self.counts.items() if n) or "nothing judged"
 
     def _reasons(self, most: int = 4) -> str:
-        """Of what was skipped, the most frequent first."""
+        """The reasons of skips, most frequent first."""
         reasons = Counter(r.get("reason", "") for r in self.judgements if r["verdict"] == "skipped").most_common()
         told = [f"{n} {reason}" for reason, n in reasons[:most]]
         if len(reasons) > most:
@@ -118,7 +118,7 @@ class Result:
         return "; ".join(told)
 
     def _broken(self) -> List[str]:
-        """What leads where something is refuted too: the callable failed, of which the refutation may be a part."""
+        """Says first that the callable failed, if it did: a refutation may be a consequence of that."""
         cases = {(r["case"], r["dtype"]) for r in self.judgements}
         broken = [r for r in self.judgements if r["verdict"] == "broken"]
         if not broken:
@@ -127,7 +127,7 @@ class Result:
         return [f"{broken[0]['subject']}: broken on {n} of {len(cases)} cases, first on {broken[0]['case']}", f"  {broken[0].get('reason', '')}"]
 
     def of(self, *, claim: Optional[str] = None, dtype: Optional[str] = None) -> "Result":
-        """The judgements of one claim, or of those that a preset stands for; of terms of one dtype."""
+        """The judgements of one claim, or of the claims of a preset; or for terms of one dtype."""
         part = Result(self._fn, self._asked)
         part.tracebacks = self.tracebacks
         claims = None if claim is None else _library.claims_of(claim)
@@ -135,7 +135,7 @@ class Result:
         return part
 
     def check(self) -> "Result":
-        """Raises Refuted, Broken or NothingJudged; returns itself where at least one claim held and none failed."""
+        """Raises Refuted, Broken or NothingJudged; returns itself if at least one claim held and none failed."""
         for verdict, kind in (("refuted", Refuted), ("broken", Broken)):
             found = next((r for r in self.judgements if r["verdict"] == verdict), None)
             if found is not None:

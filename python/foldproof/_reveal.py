@@ -1,4 +1,4 @@
-"""foldproof.reveal: the tree by which a callable sums, as seen from outside."""
+"""foldproof.reveal: the tree in which a callable sums, found from outside."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Tree:
 
     @property
     def _unusual(self) -> str:
-        """An order's name alone is taken for its replay, whose accumulator is the usual one."""
+        """Only the name of an order is accepted for its replay, which uses the usual accumulator."""
         usual = "f64" if self.record["dtype"] == "f64" else "f32"
         return "" if self.text is None or self.accumulator == usual else f" accumulated in {self.accumulator}"
 
@@ -64,7 +64,7 @@ def reveal(
     result: Optional[str] = None,
     rows: int = 0,
 ) -> Tree:
-    """The tree by which fn sums n terms: found by probes, told only if its replay gives fn's bits on random data.
+    """The tree in which fn sums n terms. It is found by probes, and returned only if its replay gives fn's bits on random data.
 
     fn(x) gets x of shape (rows, n) and returns the sums of its rows, as for verify; of problem "dot" fn(x, y). rows: of a call; 0: 1,024,
     or as many as make four million terms. The other words are verify's. ValueError where no sum of dtype shows an order."""

@@ -1,7 +1,7 @@
-"""problem="rows": a function of each row of which nothing is known, whose results may have any length.
+"""problem="rows": a function of each row about which nothing is known; its results may have any length.
 
-The harness is told one number a row, a hash of the row's result, so that all that it compares is compared: repeats, batches,
-addresses, twins. What results had the hashes that differ is kept here, so that a refutation names an element.
+The harness gets one number for each row, a hash of the row's result, so that all of its comparisons work: repeats, batches,
+addresses, twins. The results behind the hashes are kept here, so that a refutation can name the element that differs.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from . import _library
 from ._arrays import DTYPES
 from ._see import Wrong
 
-_MOST = 1 << 28  # bytes of results that are kept of a case
+_MOST = 1 << 28  # bytes of results that are kept for a case
 _NAN = {"f16": (10, 5), "bf16": (7, 8), "f32": (23, 8), "f64": (52, 11), "e4m3": (3, 4), "e5m2": (2, 5)}
-_OTHER_BITS = re.compile(r"(big-endian )?(objects|[SU]\d+|V(?!8$)\d+|f(80|96|128)|c(160|192|256))")  # that are no value's: pointers, padding
-_NOT_NAN = ~(1 << 62)  # of f64's patterns: a hash is less than 2 in magnitude
+_OTHER_BITS = re.compile(r"(big-endian )?(objects|[SU]\d+|V(?!8$)\d+|f(80|96|128)|c(160|192|256))")  # types whose bits are not values alone: pointers, padding
+_NOT_NAN = ~(1 << 62)  # clears a bit of an f64 pattern, so that the hash is a number below 2 in magnitude
 
 
 def _is_nan(dtype: str, bits: int) -> bool:
@@ -31,13 +31,13 @@ def _is_nan(dtype: str, bits: int) -> bool:
 
 
 class Rows:
-    """Hashes of results, and the results of one case by their hashes."""
+    """Hashes results, and keeps the results of one case by their hashes."""
 
     def __init__(self, result: Optional[str]) -> None:
         self.result = result
         self._kept: Dict[int, Tuple[str, bytes]] = {}
         self._nbytes = 0
-        self._case, self._told = "", 0  # of which case the last record was, and how many results were kept then
+        self._case, self._told = "", 0  # the case of the last record, and how many results were kept then
 
     def check(self, seen: Any, rows: int) -> None:
         if not seen.shape or seen.shape[0] != rows:
@@ -48,7 +48,7 @@ class Rows:
             raise Wrong(f"its results are of {seen.dtype}, and not of {self.result}")
 
     def hashes(self, at: int, seen: Any, rows: int) -> Any:
-        """One for each row of results in host memory: equal where all elements are, a NaN being as any."""
+        """A hash for each row of results in host memory. Hashes are equal if all elements are; all NaNs count as equal."""
         hashes = (ctypes.c_uint64 * (rows + 1))()
         if not rows:
             return hashes
@@ -73,7 +73,7 @@ class Rows:
         self._case, self._told = case, len(self._kept)
 
     def explain(self, record: Dict[str, Any]) -> None:
-        """A record of hashes becomes one of elements: `element` is the first one of the row that differs."""
+        """Changes a record of hashes into one of elements: `element` is the first one of the row that differs."""
         self._forget_others(record["case"])
         record["problem"] = "rows"
         for key in ("results", "values", "result_dtype"):

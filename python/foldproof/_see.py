@@ -1,4 +1,4 @@
-"""Where somebody's array lies: by DLPack, the array interfaces of hosts and of CUDA, or a buffer; of any framework, without a copy."""
+"""Finds the memory of an array of any framework, without a copy: by DLPack, the array interfaces for hosts and CUDA, or a buffer."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from ._arrays import CPU, CUDA, CUDA_MANAGED, DTYPES, NEW, Managed, api, names, 
 
 _ML_NAMES = {"bfloat16": "bf16", "float8_e4m3fn": "e4m3", "float8_e5m2": "e5m2"}
 _INTERFACE_NAMES = {known: name for name, (_, _, known) in DTYPES.items() if known}
-ALL = "all"  # work of all streams may still write to an array
+ALL = "all"  # work in all streams may still write to the array
 
 
 class Wrong(Exception):
-    """What a callable gives back is no result, in words."""
+    """What a callable returned is not a result; the message says why."""
 
 
 def _is_contiguous(shape: Tuple[int, ...], strides: Any) -> bool:
-    """Of nothing too, whatever its strides are."""
+    """An array without elements is contiguous whatever its strides are."""
     expected, contiguous = 1, True
     for extent, stride in zip(reversed(shape), reversed(strides)):
         contiguous &= stride == expected or extent <= 1
@@ -57,7 +57,7 @@ def _name(array: Any, typestr: str) -> str:
         return _ML_NAMES[own]
     if typestr[1] == "O":
         return "objects"
-    name = {"i": "int", "u": "uint", "b": "bool"}.get(typestr[1], typestr[1]) + str(8 * int(typestr[2:].split("[")[0]))  # of times with their unit
+    name = {"i": "int", "u": "uint", "b": "bool"}.get(typestr[1], typestr[1]) + str(8 * int(typestr[2:].split("[")[0]))  # dates and times have a unit in brackets
     return f"big-endian {name}" if typestr[0] == ">" else name
 
 
@@ -67,14 +67,14 @@ def _see_interface(array: Any, interface: dict[str, Any], device: int) -> Seen:
     if strides is not None:
         strides = [s // size if s % size == 0 else -1 for s in strides]
     pending = None
-    if device == CUDA:  # before version 3 nobody said which stream; since then None means that nothing is left to do
+    if device == CUDA:  # before version 3 the interface had no stream; since then None means that no work is left
         pending = interface["stream"] if interface.get("version", 0) >= 3 and "stream" in interface else ALL
     name = _name(array, typestr)
     return Seen(interface["data"][0] or 0, tuple(interface["shape"]), strides, name, size, device, array, pending)
 
 
 def _capsule(array: Any, stream: int | None, on_cuda: bool) -> Tuple[Any, Any]:
-    """And what is left to be waited for. Hosts' arrays know no stream."""
+    """The array's capsule, and the stream to wait for. Arrays on the host have no stream."""
     if not on_cuda or stream is None:
         return array.__dlpack__(), None
     try:
@@ -84,7 +84,7 @@ def _capsule(array: Any, stream: int | None, on_cuda: bool) -> Tuple[Any, Any]:
 
 
 def _see_dlpack(array: Any, stream: int | None) -> Seen:
-    if getattr(array, "requires_grad", False) is True:  # torch exports none that is part of a graph
+    if getattr(array, "requires_grad", False) is True:  # torch does not export arrays that are part of a graph
         array = array.detach()
     kind = array.__dlpack_device__()[0] if hasattr(array, "__dlpack_device__") else CPU
     on_cuda = int(kind) in (CUDA, CUDA_MANAGED)
@@ -98,29 +98,29 @@ def _see_dlpack(array: Any, stream: int | None) -> Seen:
         raise TypeError(f"an array of numbers is wanted, and not of vectors of {t.lanes}")
     shape = tuple(t.shape[i] for i in range(t.ndim))
     strides = [t.strides[i] for i in range(t.ndim)] if t.strides else None
-    # The capsule was not taken: it frees itself, and the array keeps the memory.
+    # The capsule was not consumed: it frees itself, and the array keeps the memory.
     at = t.data + t.byte_offset if t.data else 0
     return Seen(at, shape, strides, names(t.code, t.bits), (t.bits + 7) // 8, t.device, (array, capsule), pending)
 
 
 def _refuse_masked(array: Any) -> None:
-    """What is masked has no value, whatever its memory holds."""
+    """Refuses masked arrays: masked elements have no value, whatever their memory holds."""
     masked = sys.modules.get("numpy.ma")
     if masked and masked.is_masked(array):
         raise TypeError("an array is wanted without masked elements")
 
 
 def see(array: Any, stream: int | None = None) -> Seen:
-    """Any array's memory; TypeError for what is none. `stream`: what DLPack calls the CUDA stream that will read it."""
+    """Finds the memory of any array; TypeError for anything else. `stream`: DLPack's number of the CUDA stream that will read it."""
     _refuse_masked(array)
     seen = _see(array, stream)
-    if not seen.at and seen.size > 0:  # to read it would end the process
+    if not seen.at and seen.size > 0:  # reading it would crash the process
         raise TypeError(f"an array is wanted, and this {type(array).__name__} has no memory: its address is 0")
     return seen
 
 
 def _see(array: Any, stream: int | None) -> Seen:
-    # Asked for once: numpy makes it anew each time.
+    # Read once, because numpy makes it anew each time.
     interface = getattr(array, "__array_interface__", None) if type(array).__module__.split(".")[0] == "numpy" else None
     if interface is not None:
         return _see_interface(array, interface, CPU)
@@ -134,7 +134,7 @@ def _see(array: Any, stream: int | None) -> Seen:
 
 
 def tight(seen: Seen, stream: int | None = None) -> Seen:
-    """The same elements one after the other: a copy by the array's own framework, where they are not."""
+    """The same elements contiguously: a copy by the array's own framework, unless they are contiguous already."""
     if seen.contiguous:
         return seen
     array = seen.keep[0] if isinstance(seen.keep, tuple) else seen.keep
@@ -163,7 +163,7 @@ class _Buffer(ctypes.Structure):
 
 
 def _address(view: memoryview) -> int:
-    """Of a buffer that may not be written to."""
+    """The address of a buffer that may be read-only."""
     buffer = _Buffer()
     api.PyObject_GetBuffer.argtypes = [ctypes.py_object, c_void_p, ctypes.c_int]
     api.PyBuffer_Release.argtypes = [c_void_p]

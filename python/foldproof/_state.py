@@ -1,4 +1,4 @@
-"""What of Python's own state a callable leaves changed, which the harness does not see: told as leaves_no_trace, and put back."""
+"""Finds and restores Python's own state that a callable changes and that the harness does not see; it counts for leaves_no_trace."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import os
 import signal
 import sys
 import threading
-from _signal import getsignal  # the signal module's makes members of enumerations: of nine signals that takes longer than a short run
+from _signal import getsignal  # the signal module's own makes members of enumerations: for nine signals that takes longer than a short run
 from functools import lru_cache, partial
 from typing import Any, Callable, Dict, List, Tuple
 
 from ._kept import Kept
 
 _SIGNALS = [getattr(signal, "SIG" + name) for name in ("HUP", "INT", "QUIT", "USR1", "USR2", "PIPE", "ALRM", "TERM", "CHLD")]
-# What holds says nothing of it: other threads of the caller's process take memory, too, and Python keeps some for later use.
+# Memory is not part of it, because other threads of the caller's process take memory too, and Python keeps some for later use.
 _UNSEEN = "memory that its runs keep is not looked at, but for results: a callable has its caller's process"
 Part = Tuple[str, Callable[[], Any], Callable[[Any], Any]]
 
 
 def _environment() -> Any:
-    """The dictionary that os keeps, where it does: the mapping encodes and decodes each variable, which takes longer than a short run."""
+    """The dictionary inside os.environ, if there is one: the mapping itself encodes and decodes each variable, which takes longer than a short run."""
     return getattr(os.environb, "_data", os.environb)
 
 
@@ -47,7 +47,7 @@ def _stream(name: str) -> Part:
     return f"sys.{name}", partial(getattr, sys, name, None), partial(setattr, sys, name)
 
 
-# The first one is the environment: a mapping that changes, and is copied before a run.
+# The first one is the environment. It is a mapping that changes, so that it is copied before a run.
 _PARTS: List[Part] = [
     ("the environment's variable ", _environment, _set_environment),
     *map(_stream, ("stdin", "stdout", "stderr")),
@@ -60,7 +60,7 @@ _HANDLERS: List[Part] = [*map(_handler, _SIGNALS)]
 
 
 class _Parts:
-    """Names, and how each is had and put back, in one sequence: a run asks for all of them twice."""
+    """The names of the parts, and how to read and restore each, as parallel lists: each run reads all of them twice."""
 
     def __init__(self, parts: List[Part]) -> None:
         self.names, self.gets, self.puts = zip(*parts)
@@ -71,13 +71,13 @@ class _Parts:
 
 @lru_cache(None)
 def _parts(is_main: bool, geterr: Any) -> _Parts:
-    """Those that can be put back here: signals are the main thread's."""
+    """The parts that can be restored in this thread: only the main thread can set signals."""
     numpys = [("numpy's handling of floating-point errors", geterr, lambda before: sys.modules["numpy"].seterr(**before))]
     return _Parts(_PARTS + (_HANDLERS if is_main else []) + (numpys if geterr else []))
 
 
 def _name(name: str, before: Any, now: Any) -> str:
-    """Of the environment with the variable's."""
+    """The name of a part; for the environment with that of the variable."""
     if not isinstance(before, dict) or not name.endswith(" "):
         return name
     return name + os.fsdecode(min(key for key in {*before, *now} if before.get(key) != now.get(key)))
@@ -87,7 +87,7 @@ Before = Tuple[int, _Parts, List[Any]]
 
 
 class State:
-    """Of one callable: what its runs have left, until its judgement takes it."""
+    """For one callable: what its runs left changed, until its judgement reports it."""
 
     def __init__(self) -> None:
         self.left = ""
@@ -95,13 +95,13 @@ class State:
 
     def before_run(self) -> Before:
         is_main = threading.get_ident() == threading.main_thread().ident
-        parts = _parts(is_main, getattr(sys.modules.get("numpy"), "geterr", None))  # not amid numpy's import
+        parts = _parts(is_main, getattr(sys.modules.get("numpy"), "geterr", None))  # not while numpy is being imported
         before = parts.now()
         before[0] = dict(before[0])
         return os.getpid(), parts, before
 
     def after_run(self, was: Before) -> None:
-        """A process that the callable forked, and that came back from it as well, ends here."""
+        """If the callable forked and the child returned from it as well, the child ends here."""
         process, parts, before = was
         if os.getpid() != process:
             os._exit(99)
@@ -111,11 +111,11 @@ class State:
         for name, put, old, new in zip(parts.names, parts.puts, before, now):
             if new != old:
                 self.left = self.left or _name(name, old, new)
-                if old is not None:  # a handler that is not Python's is put back by the harness
+                if old is not None:  # the harness restores a handler that is not Python's
                     put(old)
 
     def explain(self, record: Dict[str, Any]) -> None:
-        """A judgement of leaves_no_trace that held refutes it where something of Python's was left, or says what it is no proof of."""
+        """Changes a judgement of leaves_no_trace that held: it is refuted if Python's state was left changed; else it says what was not looked at."""
         if record["claim"] != "leaves_no_trace":
             return
         if record["verdict"] == "held":

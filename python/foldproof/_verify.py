@@ -1,4 +1,4 @@
-"""foldproof.verify: a Python callable as a guest in this process."""
+"""foldproof.verify: judges a Python callable as a guest in this process."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Names = Union[str, Sequence[str], None]
 
 
 def listed(names: Names) -> Optional[List[str]]:
-    """["a", "b"] of "a,b" and of any sequence."""
+    """["a", "b"] from "a,b" or from any sequence."""
     if names is None:
         return None
     words = [names] if isinstance(names, str) else names
@@ -62,13 +62,13 @@ def _table(guests: List[Guest], **said: Union[bytes, int, None]) -> Any:
         subject.name, subject.run = _library.text(guest.name), guest.run
         for field, value in said.items():
             setattr(subject, field, value)
-    if len(guests) > 1:  # the twin is run, and not judged
+    if len(guests) > 1:  # the twin is run but not judged
         subjects[1].claims, subjects[1].same_bits_as = b"run_to_run", None
     return _library.Table(1, ctypes.sizeof(_library.Subject), len(guests), subjects)
 
 
 def _unseen(like: str) -> Any:
-    """What nothing that a callable does could refute, as it gets and gives back arrays."""
+    """Claims that no callable could break, because of how it gets and returns arrays."""
     claims = {"writes_output": "a callable returns its results: it is given no output to write", "launch_invariant": "a callable takes no launch"}
     if like == "jax":
         claims["alignment_invariant"] = "JAX takes aligned arrays alone: others are copied before it sees them"
@@ -76,7 +76,7 @@ def _unseen(like: str) -> Any:
 
 
 def _run(table: Any, options: Any, guests: List[Guest], each: Callable[[Record], None]) -> None:
-    """What the harness tells goes to `each`; what the callables, or it, raise is raised once the harness has ended."""
+    """Calls `each` for every record of the harness. Exceptions of the callables, or of `each`, are raised once the harness has ended."""
     stop: List[BaseException] = []
 
     def take(line: bytes, _context: Any) -> int:
@@ -151,7 +151,7 @@ def judge(
         method=_library.text(method),
         engine=b"cuda" if device == "cuda" else b"host",
         claims=_joined(wanted),
-        strides=int(strides and like != "jax"),  # which takes contiguous memory alone
+        strides=int(strides and like != "jax"),  # jax takes only contiguous memory
         same_bits_as=_library.text(guests[-1].name) if callable(same_bits_as) else _library.text(same_bits_as),
     )
     unseen = _unseen(like)

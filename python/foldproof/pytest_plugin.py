@@ -25,11 +25,11 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple
 
 import pytest
 
-# What every callable is judged by besides its claims.
+# The claims on which every callable is judged in addition to its own.
 TIDY = ("stays_in_bounds", "leaves_no_trace", "keeps_input")
-# A failure's traceback with no entry at all has a line that says so.
+# A traceback without entries makes pytest print a line that says so; this hides the entries only if the test is skipped.
 _IF_SKIPPED = operator.methodcaller("errisinstance", pytest.skip.Exception)
-# As of foldproof.verify.
+# The defaults of foldproof.verify.
 _USUAL = "bounded,run_to_run,fresh_process"
 _USUAL_OF_ROWS = "run_to_run,fresh_process,batch_invariant,alignment_invariant"
 _FILE = "--foldproof-record"
@@ -53,13 +53,13 @@ def pytest_configure(config: Any) -> None:
 
 
 def pytest_itemcollected(item: Any) -> None:
-    """So that -m foldproof selects who takes the fixture, too."""
+    """Lets -m foldproof also select tests that use the fixture."""
     if "foldproof" in getattr(item, "fixturenames", ()):
         item.add_marker("foldproof")
 
 
 def _parametrized(metafunc: Any) -> List[str]:
-    """What marks give a test that it does not take."""
+    """The parameters that marks give to a test that does not take them."""
     found: List[str] = []
     for mark in metafunc.definition.iter_markers("parametrize"):
         names = mark.kwargs.get("argnames", mark.args[0] if mark.args else ())
@@ -68,10 +68,10 @@ def _parametrized(metafunc: Any) -> List[str]:
 
 
 def _beside_arrays(fn: Callable[..., Any], n_arrays: int) -> List[str]:
-    """What a callable has to be given beside so many arrays."""
+    """The parameters that a callable needs in addition to so many arrays."""
     try:
         taken = list(inspect.signature(fn).parameters.values())
-    except (TypeError, ValueError):  # many of C have none
+    except (TypeError, ValueError):  # many C functions have no signature
         return []
     taken = taken[1:] if taken and taken[0].name == "self" else taken
     by_place = [p for p in taken if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
@@ -81,7 +81,7 @@ def _beside_arrays(fn: Callable[..., Any], n_arrays: int) -> List[str]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_generate_tests(metafunc: Any) -> None:
-    """Refuses what a reduction can't be given before pytest says that our function does not use it, or the callable fails for want of it."""
+    """Refuses parameters that a reduction can't be given, before pytest says that our function lacks them, or the callable fails without them."""
     subjects = getattr(metafunc.function, "foldproof_subjects", None)
     if subjects is None:
         return
@@ -96,7 +96,7 @@ def pytest_generate_tests(metafunc: Any) -> None:
 
 
 class _Records:
-    """In the one process that has all reports."""
+    """Writes records, in the one process that gets all reports."""
 
     def __init__(self, file: Any) -> None:
         self._file = file
@@ -110,7 +110,7 @@ class _Records:
 
 
 def pytest_runtest_makereport(item: Any, call: Any) -> Any:
-    """Hands the judgements over that were made since the last report, as what xdist sends along."""
+    """Attaches the judgements that were made since the last report to this one, because xdist sends reports to the main process."""
     records = item.__dict__.pop("_foldproof_records", None)
     if not records:
         return None
@@ -120,12 +120,12 @@ def pytest_runtest_makereport(item: Any, call: Any) -> Any:
 
 
 def _requires_gpus() -> bool:
-    """A runner that says so has no test skipped for want of one."""
+    """Whether the environment requires GPUs; then no test is skipped because there is none."""
     return os.environ.get("FOLDPROOF_REQUIRE_GPUS", "0") not in ("", "0")
 
 
 def _or_skip(call: Callable[..., Any], *what: Any, **asked: Any) -> Any:
-    """A test of which nothing can be judged is skipped, with the reason."""
+    """Skips a test, with the reason, if nothing can be judged."""
     import foldproof as package
 
     __tracebackhide__ = True
@@ -138,7 +138,7 @@ def _or_skip(call: Callable[..., Any], *what: Any, **asked: Any) -> Any:
 
 
 class Foldproof:
-    """The package, with records kept."""
+    """The package foldproof, but judgements are recorded."""
 
     def __init__(self, request: Any) -> None:
         self._item = request.node
@@ -149,7 +149,7 @@ class Foldproof:
         return getattr(package, name)
 
     def _asked(self, asked: Mapping[str, Any]) -> Dict[str, Any]:
-        """With what marks say, the nearest first."""
+        """The keywords, with those of marks; the nearest mark wins."""
         both: Dict[str, Any] = {}
         for mark in self._item.iter_markers("foldproof"):
             both = {**mark.kwargs, **both}
@@ -172,17 +172,17 @@ class Foldproof:
         return _or_skip(result.check)
 
     def judge(self, fn: Callable[..., Any], **asked: Any) -> Any:
-        """As foldproof.judge."""
+        """Like foldproof.judge."""
         __tracebackhide__ = True
         return self._kept(self._judged(fn, asked))
 
     def verify(self, fn: Callable[..., Any], **asked: Any) -> Any:
-        """As foldproof.verify; a test of which all was skipped is skipped."""
+        """Like foldproof.verify; if everything was skipped, the test is skipped."""
         __tracebackhide__ = True
         return self._checked(self.judge(fn, **asked))
 
     def golden(self, fn: Callable[..., Any], folder: Any, **asked: Any) -> str:
-        """As foldproof.golden; a test whose goldens are all stale is skipped."""
+        """Like foldproof.golden; if all goldens are stale, the test is skipped."""
         import foldproof as package
 
         __tracebackhide__ = True
@@ -191,7 +191,7 @@ class Foldproof:
 
 @pytest.fixture
 def foldproof(request: Any) -> Foldproof:
-    """foldproof.verify and its kin, whose judgements go to --foldproof-record too."""
+    """foldproof.verify and the like, whose judgements also go to --foldproof-record."""
     return Foldproof(request)
 
 
@@ -200,14 +200,14 @@ def _words(names: Any, usual: str) -> List[str]:
 
 
 def _what(item: Any) -> Tuple[Any, ...]:
-    """What a test judges, by whichever claim."""
+    """Identifies what a test judges, without the claim."""
     asked = item.callspec.params if hasattr(item, "callspec") else {}
     return item.parent, getattr(item, "function", None), asked.get("foldproof_subject"), asked.get("foldproof_dtype")
 
 
 class _Shares:
-    """A callable is judged once for a dtype and all claims whose tests are selected; each of these takes its share. One that comes again,
-    as by a plugin that repeats tests, is judged by itself."""
+    """A callable is judged once for a dtype and for all claims whose tests are selected; each of these tests takes the judgements of its
+    claim. A test that runs again, for example by a plugin that repeats tests, judges anew."""
 
     def __init__(self) -> None:
         self._left: Dict[Tuple[Any, ...], Dict[str, Any]] = {}
@@ -222,7 +222,7 @@ class _Shares:
             self._left[what] = {word: result.of(claim=word) for word in wanted}
         share = self._left[what].pop(claim, None)
         if share is None or not share.judgements:
-            share = foldproof._judged(fn, dict(asked, only=claim))  # which says why there is none
+            share = foldproof._judged(fn, dict(asked, only=claim))  # raises the reason if there is none
         return foldproof._checked(foldproof._kept(share))
 
 
@@ -246,7 +246,7 @@ def _test_of(subjects: Mapping[str, Callable[..., Any]], asked: Dict[str, Any], 
 
     def test(*instance: Any, foldproof_claim: str, foldproof_dtype: str, foldproof_subject: str = "", foldproof: Any = None) -> None:
         __tracebackhide__ = _IF_SKIPPED
-        if foldproof is None:  # pytest took it for the instance
+        if foldproof is None:  # pytest bound it to the instance
             pytest.fail(_NO_SELF, pytrace=False)
         fn = subjects[foldproof_subject]
         judge(foldproof, fn.__get__(*instance) if instance else fn, foldproof_subject or f"py/{fn.__name__}", foldproof_claim, foldproof_dtype)
@@ -262,7 +262,7 @@ def _test_of(subjects: Mapping[str, Callable[..., Any]], asked: Dict[str, Any], 
 
 
 def reduction(fn: Optional[Callable[..., Any]] = None, /, **asked: Any) -> Callable[..., Any]:
-    """Makes the decorated function's, or method's, judging a test for each claim and dtype; takes what foldproof.verify takes.
+    """Makes the decorated function or method a test for each claim and dtype, which judges it. Takes the keywords of foldproof.verify.
 
     Ids are "test_name[claim-dtype]"; besides `claims` (names, each an id; None: those of foldproof.verify) these are
     stays_in_bounds, leaves_no_trace and keeps_input."""
@@ -275,12 +275,12 @@ def reduction(fn: Optional[Callable[..., Any]] = None, /, **asked: Any) -> Calla
         test.pytestmark = [*getattr(fn, "pytestmark", ()), *test.pytestmark]  # type: ignore[attr-defined]
         return test
 
-    return decorate(fn) if fn else decorate  # @foldproof.reduction, or with what is asked
+    return decorate(fn) if fn else decorate  # used as @foldproof.reduction, or with keywords
 
 
 def reductions(subjects: Mapping[str, Callable[..., Any]], **asked: Any) -> Callable[..., None]:
-    """A test for each of {name: callable}, claim and dtype, to be given a name that begins with "test": ids are "name[subject-claim-dtype]",
-    the subject's name is foldproof's name of it too. `name` can't be asked for."""
+    """A test for each of {name: callable}, claim and dtype. Assign it to a name that begins with "test". Ids are "name[subject-claim-dtype]",
+    and foldproof names the subject in the same way. The keyword `name` can't be given."""
     if not subjects:
         raise ValueError("foldproof.reductions of no callable: nothing would be judged")
     return _test_of(dict(subjects), dict(asked))
