@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # bench-gpu.sh: times sums on one GPU as docs/measured.md quotes them, and keeps the records.
 #   ci/bench-gpu.sh FOLDER
-# FOLDER receives, as records (.jsonl) and as printed (.txt): small (one row of up to 10^6 terms), bench (longer rows, and many of them),
+# FOLDER receives, as records (.jsonl) and as printed text (.txt): small (one row of up to 10^6 terms), bench (longer rows, and many rows),
 # determ (four rows of 16,384), unaligned (rows of 16,383), thrust (beside thrust::reduce).
 # FOLDPROOF_REQUIRE_GPUS says how many GPUs must be there (1), GPU_ARCH the architectures (this machine's), BUILD a folder that is
 # already built.
-# All parts run, whatever the first ones say; the exit code is that of the first that failed: 1 for a refuted claim or an
+# All parts run, even if one fails; the exit code is that of the first that failed: 1 for a refuted claim or an
 # implausible figure, 77 where there is no GPU and none is required, 99 for a broken environment.
 set -euo pipefail
 [ $# = 1 ] || { echo "usage: ci/bench-gpu.sh FOLDER" >&2; exit 2; }
@@ -16,7 +16,7 @@ open_folder "$1"
 build=${BUILD:-build-gpu}
 [ -n "${BUILD:-}" ] || ci/setup.sh "$build" -Dcuda=enabled ${GPU_ARCH:+-Dgpu_arch="$GPU_ARCH"}
 
-# bench NAME OPTION...: one more run of the part NAME: its records and what it prints come after those of the runs before.
+# bench NAME OPTION...: one more run of the part NAME; its records and output are appended to those of the runs before.
 bench() {
   local name=$1 code=0
   shift

@@ -2,9 +2,9 @@
 # cccl.sh: gets the headers of a newer CCCL (Thrust, CUB) than the toolkit's from PyPI's wheel, and prints their folder, for
 # -Dcccl_include.
 #   ci/cccl.sh FOLDER [REQUIREMENT|WHEEL]
-# REQUIREMENT is what pip takes (cuda-cccl==1.2.1, which holds CCCL 3.6.0; also nvidia-cuda-cccl, headers alone); WHEEL a file
-# that is here already, for a machine without a network. Needs python3, and pip for a requirement. What FOLDER holds of the same
-# source is used again. Exit codes: 0 the folder is printed; 2 wrong usage; 99 no headers could be had, with the reason.
+# REQUIREMENT is what pip takes (cuda-cccl==1.2.1, which holds CCCL 3.6.0; also nvidia-cuda-cccl, headers alone); WHEEL is a file
+# on this machine, in case it has no network. Needs python3, and pip for a requirement. If FOLDER already holds the same
+# source, that is used. Exit codes: 0 the folder is printed; 2 wrong usage; 99 there are no headers, with the reason.
 set -euo pipefail
 [[ $# -ge 1 && $# -le 2 ]] || { echo "usage: ci/cccl.sh FOLDER [REQUIREMENT|WHEEL]" >&2; exit 2; }
 source=${2:-cuda-cccl==1.2.1}
@@ -15,7 +15,7 @@ leave() {
   echo "cccl: $1" >&2
   exit 99
 }
-# The folder that has cub/, thrust/, cuda/ and nv/: wheels put it in different places.
+# The folder that has cub/, thrust/, cuda/ and nv/; wheels have it in different places.
 headers() {
   local at
   at=$(find "$folder" -path '*/cub/version.cuh' -print -quit)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# commit.sh: the commit that this source tree is at, with "+dirty" where tracked files differ from it; "unknown" where the tree is no
-# checkout of its own, as an unpacked archive is, whatever repository may lie around it. The build asks each time (src/meson.build).
+# commit.sh: prints the commit of this source tree, with "+dirty" if tracked files differ from it; "unknown" if the tree is no
+# checkout of its own, such as an unpacked archive, even if a repository lies around it. Each build asks for it (src/meson.build).
 cd "$(dirname "$0")/.." || exit 1
 top=$(git rev-parse --show-toplevel 2>/dev/null) && [ "$(cd "$top" && pwd -P)" = "$(pwd -P)" ] || { echo unknown; exit 0; }
 commit=$(git rev-parse --short=12 HEAD 2>/dev/null) || { echo unknown; exit 0; }

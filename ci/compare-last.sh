@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# compare-last.sh: holds a GPU job's results against the last job's on the same model of GPU: whoever promises the same bits in every
-# run must have them in the next job too.
+# compare-last.sh: compares a GPU job's results with the last job's on the same model of GPU: a subject that promises the same bits in
+# every run must also have them in the next job.
 #   ci/compare-last.sh FOLDER LAST_FOLDER [BUILD_DIR]
-# Both folders hold verify*.jsonl, as ci/gpu.sh leaves them. FOLDER receives last-verify*.jsonl, a verdict each (claim run_to_run), for
-# ci/report.sh, and last-verify*.txt, what was printed: what changed of the machine, too. Exit codes: 0 all held; 1 different bits: of a
-# changed kernel, driver or library, or a defect; 77 there is no last record to compare with; else the first failure's.
+# Both folders hold verify*.jsonl, as ci/gpu.sh leaves them. FOLDER receives last-verify*.jsonl, with a record of each verdict (claim
+# run_to_run) for ci/report.sh, and last-verify*.txt, what was printed, including changes of the machine. Exit codes: 0 all held; 1
+# different bits, because a kernel, driver or library changed, or by a defect; 77 there is no last record; else the first failure's.
 set -euo pipefail
 [[ $# -ge 2 && $# -le 3 ]] || { echo "usage: ci/compare-last.sh FOLDER LAST_FOLDER [BUILD_DIR]" >&2; exit 2; }
 last=$(realpath -m "$2")

@@ -1,8 +1,8 @@
 #!/bin/sh
-# The pages of docs/ that are made, not written: records.md from the table of records, measured.md from the records in ci/measured.
+# docs.sh: generates pages of docs/: records.md from the table of records, measured.md and report.md from the records in ci/measured.
 #
 #   ci/docs.sh           writes them
-#   ci/docs.sh --check   says what would change, and fails where something would
+#   ci/docs.sh --check   says what would change, and fails if anything would
 set -eu
 cd "$(dirname "$0")/.."
 made=$(mktemp -d)

@@ -26,7 +26,7 @@ def all_of(path, **wanted):
 
 
 def record(path, **wanted):
-    """The one record; a table has no figure that two records could give."""
+    """The only record; the table must not depend on which of two it takes."""
     found = all_of(path, **wanted)
     if len(found) != 1:
         sys.exit(f"{path}: {len(found)} records of {wanted}")
@@ -43,7 +43,7 @@ def environment_of(path):
 
 
 def source(*paths):
-    """Date, commit and machine of records; what a command printed has its date alone."""
+    """Date, commit and machine of records; for what a command printed only the date."""
     out = []
     for path in paths:
         said = f"`{path}`: {DATES.get(path, 'no date')}"
@@ -71,12 +71,12 @@ def us(own, decimals=1):
 
 
 def long_us(own):
-    """1188, 103.8: what has four digits needs no decimal."""
+    """1188, 103.8: a number with four digits needs no decimal."""
     return us(own, 0 if own["median_seconds"] >= 1e-3 else 1)
 
 
 def ratio(value):
-    """Three decimals beside 1, where the third tells."""
+    """Three decimals near 1, where the third matters."""
     return f"{value:.3f}" if 0.9 <= value < 1.1 else f"{value:.2f}"
 
 
@@ -84,8 +84,8 @@ def ratio(value):
 
 
 def count(path):
-    """Promised claims by verdict, as their run counted them: what is known of a peer is no refutation, nor is any where its record says nothing of
-    that. Without a tree of each line: there are many."""
+    """Promised claims by verdict, as their run counted them: a known defect of a peer is no refutation, and neither is any refutation of a peer
+    if its record does not say whether it is known. Lines are not parsed into trees, because there are many."""
     counts = {"held": 0, "refuted": 0, "skipped": 0, "broken": 0}
     with lines_of(path) as lines:
         for line in lines:
@@ -250,7 +250,7 @@ def unaligned(dtype):
 
 
 def ceiling(shape):
-    """The plain read's speed beside that shape."""
+    """The plain read's speed at that shape."""
     rows, cols = map(int, shape.split("x"))
     own = record("h200/bench.jsonl", subject="cub/reduce" if rows == 1 else "cub/segmented", dtype="f32", rows=rows, cols=cols, generator="normal")
     return f"{1e-9 * own['ceiling_bytes_per_second']:.0f}"

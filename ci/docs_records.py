@@ -28,7 +28,7 @@ Commands that measure write records: JSON lines, an object each. This page lists
 
 
 def rows(text):
-    """Each row's macro and arguments; strings hold commas."""
+    """Each row's macro and arguments. Strings may contain commas."""
     for match in re.finditer(r'^(?:FOLD_(?:FIELD|RECORD|HAS)\(.*\) ?)+$', text, re.M):
         for macro, inner in re.findall(r'FOLD_(FIELD|RECORD|HAS)\(((?:[^"()]|"(?:[^"\\]|\\.)*")*)\)', match.group()):
             yield macro, [ast.literal_eval(part) if part.startswith('"') else part for part in

@@ -21,7 +21,7 @@ HEADER = (SOURCE / "src" / "study" / "study_figures.h").read_text()
 
 
 def load(path):
-    """f32 sums, by what they are of."""
+    """f32 sums, grouped by kind of data."""
     found = {}
     with (gzip.open if path.endswith(".gz") else open)(MEASURED / path, "rt") as lines:
         for line in map(json.loads, lines):
@@ -51,7 +51,7 @@ def f32(number):
 
 
 def figures(generator):
-    """The course report's own."""
+    """The course report's own figures."""
     block = HEADER[HEADER.index(f'"{generator}",'):]
     rows = re.findall(r'\{((?:"[^"]*"(?:,\s*)?){5})\}', block)[:len(SIZES)]
     return [re.findall(r'"([^"]*)"', row) for row in rows]

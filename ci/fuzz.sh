@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # fuzz.sh: builds the fuzz targets of tests/fuzz/ with Clang's libFuzzer, ASan and UBSan, and runs each for FUZZ_SECONDS (60).
 #   ci/fuzz.sh [TARGET...]
-# Each starts from the samples in tests/fuzz/TARGET/. What is found lies in build-fuzz/, with the corpora.
+# Each starts from the samples in tests/fuzz/TARGET/. Findings and corpora are left in build-fuzz/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- npy ini records wire library

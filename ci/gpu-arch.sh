@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# gpu-arch.sh: prints the architectures to compile GPU code for where nobody says which (Meson option gpu_arch): those of
-# the GPUs that are here, as in 90 or 80,90; 90+PTX where there is none, or where nvcc has no code for one of them.
+# gpu-arch.sh: prints the architectures to compile GPU code for if the user gives none (Meson option gpu_arch): those of
+# this machine's GPUs, such as 90 or 80,90; 90+PTX if there is no GPU, or if nvcc has no code for one of them.
 #   ci/gpu-arch.sh NVCC
 set -euo pipefail
 [ $# = 1 ] || { echo "usage: ci/gpu-arch.sh NVCC" >&2; exit 2; }

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# gpu.sh: what a runner with a GPU calls: builds, runs the suite gpu with a GPU required, and keeps records in a folder.
+# gpu.sh: the job of a runner with a GPU: builds, runs the suite gpu with a GPU required, and keeps records in a folder.
 #   ci/gpu.sh FOLDER [VERIFY_OPTION...]
-# FOLDER receives environment.json, verify.jsonl, verify_nccl.jsonl (collectives over this machine's GPUs), verify_nodes.jsonl (over
-# two nodes made of them, where there are two GPUs) and bench.jsonl, and what the commands printed. GPU_ARCH chooses the
+# FOLDER receives what the commands printed and environment.json, verify.jsonl, verify_nccl.jsonl (collectives over this machine's GPUs),
+# verify_nodes.jsonl (over two nodes made of them, if there are two GPUs) and bench.jsonl. GPU_ARCH chooses the
 # architectures (75+PTX,90; without it this machine's), FOLDPROOF_REQUIRE_GPUS how many GPUs must be there (1), BENCH its
 # options, CCCL a newer Thrust and CUB than the toolkit's (what ci/cccl.sh takes: cuda-cccl==1.2.1, or a wheel).
-# All parts run, whatever the first ones say; the exit code is that of the first that failed.
+# All parts run, even if one fails; the exit code is that of the first that failed.
 set -euo pipefail
 [ $# -gt 0 ] || { echo "usage: ci/gpu.sh FOLDER [VERIFY_OPTION...]" >&2; exit 2; }
 . "$(dirname "$0")/parts.sh"
@@ -19,7 +19,7 @@ cccl=
 ci/setup.sh $build -Dcuda=enabled -Dcccl_include="$cccl" ${GPU_ARCH:+-Dgpu_arch="$GPU_ARCH"}
 
 $build/foldproof env --json >"$folder/environment.json"
-# The suite's own world over nodes keeps its verdicts there.
+# The suite writes the verdicts of its own world over nodes there.
 NODES_RECORDS=$folder keep suite meson test -C $build --suite gpu --print-errorlogs
 keep count python3 ci/count-tests.py $build gpu
 record verify $build/foldproof verify --engine cuda "$@"

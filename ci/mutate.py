@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Changes one line, builds what depends on it, runs the suites, and lists what every suite passes: tests that do not test.
+"""Changes one line, builds what depends on it, runs the suites, and lists the changes that every suite passes: those that no test checks.
 
     ci/mutate.py [--count 40] [--seed N] [--paths P ...] [--at FILE:LINE] [--again OUTPUT] [--jobs N [--cpus-each N]] [--most PERCENT] [--recheck] [--list]
 
@@ -30,7 +30,7 @@ from mutations import changes_of
 from sessions import in_parallel, run
 
 PATHS = ["oracles", "src/judge", "src/rig", "kernels/host"]
-# Suites that a change of such a file shows in first.
+# The suites that probably notice a change of such a file first.
 NEAREST = [
     ("oracles/super_dot", "dot exact"), ("oracles/exact_dot", "dot exact"), ("oracles/super", "super super_split super_round exact bound judge"), ("oracles/exact", "exact super memory judge"),
     ("oracles/error", "exact judge outcomes"),
@@ -81,7 +81,7 @@ def find_mutations(root, paths, at):
 
 
 def find_again(root, output):
-    """The changes that a former run's output tells whole: its survivors."""
+    """The changes in a former run's output that are listed in full: its survivors."""
     told = set(re.findall(r"^[ \d]*(\S+):\d+(?:: SURVIVED)?\n +- (.*)\n +\+ (.*)$", output.read_text(), re.M))
     for path, before, _ in sorted(find_stale(root, told)):
         print(f"no such line any more: {path}: {before}")
@@ -90,7 +90,7 @@ def find_again(root, output):
 
 
 def draw(every, rng):
-    """A sequence of all of them, in which no line comes again before each line came once."""
+    """All changes in a sequence in which no line comes again before each line came once."""
     by_line = collections.defaultdict(list)
     for mutation in every:
         by_line[mutation.path, mutation.line].append(mutation)
@@ -123,7 +123,7 @@ def read_equivalents(path):
 
 
 def find_stale(root, known):
-    """Of (path, before, after): those whose line the file no longer has."""
+    """The entries (path, before, after) whose line the file no longer has."""
     for path, before, after in known:
         lines = (root / path).read_text().splitlines() if (root / path).exists() else []
         if before not in (line.strip() for line in lines):
@@ -154,7 +154,7 @@ class Bench:
             raise SystemExit(99)
 
     def read_suites(self, options):
-        """The chosen suites and what each needs to be built."""
+        """The chosen suites, and what must be built for each."""
         info = self.build / "meson-info"
         targets = {t["id"]: t["filename"] for t in json.loads((info / "intro-targets.json").read_text())}
         wanted, suites, self.tests = re.split(r"[ ,]+", options.suites), {}, set()
@@ -174,7 +174,7 @@ class Bench:
         return run(suite.command, limit, env=suite.env, cwd=suite.folder or self.build)
 
     def time_suite(self, suite):
-        """Its seconds without a change."""
+        """The seconds that each suite takes without a change."""
         start = time.monotonic()
         output, code = self.run_suite(suite, None)
         if code not in (0, 77):
@@ -183,13 +183,13 @@ class Bench:
         return time.monotonic() - start
 
     def take_times(self, took, options):
-        """The shorter suites come first."""
+        """Shorter suites come first."""
         self.limit = {name: max(options.limit, 10 * t) for name, t in took.items()}
         self.clean = {name: self.programs_hash(suite) for name, suite in self.suites.items()}
         self.suites = {name: self.suites[name] for name in sorted(took, key=took.get)}
 
     def leaves_out(self, path):
-        """Not compiled; or compiled, and this build has no suite that runs it."""
+        """Whether the change does not compile; or it compiles, and no suite of this build runs it."""
         near = nearest(path)
         return (path.endswith(".c") and not self.clean_object(path)[0]) or (near and not self.tests.intersection(near))
 
@@ -198,27 +198,27 @@ class Bench:
         return [n for n in near if n in self.suites] + [n for n in self.suites if n not in near]
 
     def object_hash(self, path):
-        """Of what the file is compiled to; None where that is not one object (a header)."""
+        """A hash of the object that the file is compiled to; None if there is not just one object (a header)."""
         suffix = path.replace("/", "_") + ".o"
         found = [f for f in self.build.rglob("*.o") if f.name == suffix or str(f).endswith("/" + path + ".o")]
         return {str(f): hashlib.sha256(f.read_bytes()).digest() for f in found} or None
 
     def files_of(self, suite):
-        """What a suite runs of the build: programs, and the libraries that these load."""
+        """The files of the build that a suite runs: programs, and the libraries that these load."""
         programs = {self.build / target for target in suite.targets} | {pathlib.Path(word) for word in suite.command}
         programs = {p for p in programs if p.is_relative_to(self.build) and p.is_file()}
         loaded = run(["ldd", *map(str, programs)], None)[0].decode() if programs else ""
         return sorted(programs | {pathlib.Path(p) for p in re.findall(r"=> (/\S+)", loaded) if self.build in pathlib.Path(p).parents})
 
     def programs_hash(self, suite):
-        """Programs that do not link the changed object stay as they are, byte by byte."""
+        """Hashes of a suite's files: programs that do not link the changed object stay the same, byte by byte."""
         return [hashlib.sha256(file.read_bytes()).digest() for file in self.files_of(suite)]
 
     def make(self, targets):
         return run([*self.ninja, *targets], None)[1] == 0
 
     def clean_object(self, path):
-        """Its hash without a change: what is there may be of the change before."""
+        """The object's hash without a change: the object that is there may be that of the former change."""
         if path not in self.objects:
             targets = [os.path.relpath(f, self.build) for f in self.object_hash(path) or {}]
             if targets and not self.make(targets):
@@ -277,7 +277,7 @@ def prepare(root, room, options):
 
 
 class Campaign:
-    """What is drawn, and what became of it."""
+    """The changes that are drawn, and what became of them."""
 
     def __init__(self, drawn, known, options):
         self.drawn, self.known, self.options = drawn, known, options
@@ -366,7 +366,7 @@ def parse():
 
 
 class CutOff(BaseException):
-    """By a signal."""
+    """Ended by a signal."""
 
 
 def on_signals(action):
@@ -375,12 +375,12 @@ def on_signals(action):
 
 
 def cut_off(*_):
-    on_signals(signal.SIG_IGN)  # what runs is ended, and the copies are deleted
+    on_signals(signal.SIG_IGN)  # running programs are ended and the copies deleted
     raise CutOff
 
 
 def judge_in(room, drawn, known, options):
-    """Exit code."""
+    """Returns the exit code."""
     began, campaign = time.monotonic(), Campaign(drawn, known, options)
     try:
         benches, took = prepare(options.source.resolve(), room, options)

@@ -1,4 +1,4 @@
-"""Which changes of one line of C are tried: the small slips that a programmer makes and a compiler lets pass.
+"""Which changes of one line of C are tried: small mistakes that a programmer makes and a compiler accepts.
 
 A line is cut into tokens, with comments, texts and preprocessor lines left alone. Binary operators are those with a space on both
 sides, as clang-format leaves them; what does not compile is dropped by whoever builds it.
@@ -19,18 +19,18 @@ TOKEN = re.compile(r"""
   | (?P<sign><<=|>>=|->|\+\+|--|<<|>>|<=|>=|==|!=|&&|\|\||[-+*/%&|^]=|[-+*/%&|^<>=!~?:;,.(){}\[\]])
   | (?P<space>\s+)
 """, re.X)
-# What a statement that may be dropped starts with: a call, or an assignment to what is there already.
+# How a statement begins that may be dropped: a call, or an assignment to something that already exists.
 STATEMENT = re.compile(r"^\s*(\*?[\w.\[\]>-]+(\(| [-+*/|&^%]?=| <<=| >>=)|[\w.\[\]>-]+(\+\+|--);|(\+\+|--)[\w.\[\]>-]+;)")
 
-# From which argument on the next one may be had for it: to exchange the two changes nothing.
+# From which argument on a function commutes with the next one: exchanging these two changes nothing.
 COMMUTES = {"calloc": 0, "CPU_EQUAL": 0, "mpfr_equal_p": 0, "mpfr_add": 1, "mpfr_mul": 1, "mpfr_max": 1, "mpz_add": 1, "mpz_mul": 1}
 
-# Of a function's head, not of a call.
+# A parameter in the head of a function; calls have none.
 PARAMETER = re.compile(r"^(const |volatile |struct |enum |unsigned )*[A-Za-z_]\w* \**\w+(\[\w*\])*$")
 
 
 def blank_comments(text):
-    """The text with comments and preprocessor lines as spaces, of the same length and lines."""
+    """The text with comments and preprocessor lines replaced by spaces, with the same length and lines."""
     def spaces(match):
         return match[0] if match[0][0] in "\"'" else re.sub(r"[^\n]", " ", match[0])
     text = re.sub(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|/\*.*?\*/|//[^\n]*', spaces, text, flags=re.S)
@@ -46,7 +46,7 @@ def put(line, begin, end, new):
 
 
 def closing(tokens, at):
-    """The index of the bracket that closes the one at tokens[at]; None where another line has it."""
+    """The index of the bracket that closes the one at tokens[at]; None if it is on another line."""
     depth = 0
     for i in range(at, len(tokens)):
         depth += (tokens[i][0] in "([{") - (tokens[i][0] in ")]}")
@@ -56,7 +56,7 @@ def closing(tokens, at):
 
 
 def numbers(text):
-    """An integer one more and one less, a decimal fraction one more."""
+    """An integer plus and minus one, a decimal fraction plus one."""
     suffix = re.search(r"[uUlL]*$", text)[0]
     digits = text[:len(text) - len(suffix)]
     if re.fullmatch(r"0[xX][0-9a-fA-F]+", digits):
@@ -71,7 +71,7 @@ def numbers(text):
 
 
 def arguments(tokens, opens):
-    """Where the arguments of the call that opens at tokens[opens] begin and end, in characters."""
+    """Where each argument of the call that opens at tokens[opens] begins and ends, in characters."""
     end = closing(tokens, opens)
     if end is None or end == opens + 1:
         return []

@@ -1,16 +1,16 @@
 # shellcheck shell=bash
-# parts.sh: sourced by the scripts that keep what a runner with GPUs measures: a folder of records, and parts that all
-# run. Not run by itself; its caller has `set -euo pipefail`.
+# parts.sh: sourced by the scripts that keep measurements of a runner with GPUs: they have a folder of records, and parts that all
+# run. It is not run by itself; its caller has `set -euo pipefail`.
 
-# open_folder FOLDER: makes it, notes where it is in $folder, and goes to the source tree's root.
+# open_folder FOLDER: makes it, sets $folder to its path, and changes to the root of the source tree.
 open_folder() {
   mkdir -p "$1"
   folder=$(cd "$1" && pwd)
   cd "$(dirname "${BASH_SOURCE[0]}")/.."
 }
 
-# keep NAME COMMAND...: runs the command and keeps what it prints in NAME.txt. $first is the exit code of the first part
-# that failed, whatever those after it say.
+# keep NAME COMMAND...: runs the command and keeps its output in NAME.txt. $first is the exit code of the first part
+# that failed, whatever later parts do.
 first=0
 keep() {
   local name=$1 code=0
@@ -21,7 +21,7 @@ keep() {
   [ $first != 0 ] || first=$code
 }
 
-# record NAME COMMAND...: the same of a command that writes records; they go to NAME.jsonl.
+# record NAME COMMAND...: the same for a command that writes records; they go to NAME.jsonl.
 record() {
   local name=$1
   shift

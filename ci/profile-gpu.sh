@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# profile-gpu.sh: Nsight Compute on every kernel that the CUDA subjects launch: duration, bandwidth, occupancy, registers,
-# what its warps wait for.
+# profile-gpu.sh: runs Nsight Compute on every kernel that the CUDA subjects launch: duration, bandwidth, occupancy, registers,
+# and what its warps wait for.
 #   ci/profile-gpu.sh FOLDER [BUILD_DIR]
 # FOLDER receives profile.txt (the table), profile.csv (what ncu measured, a line a kernel) and raw/ (what ncu wrote).
 # Each subject runs once, in a process of its own, on a long row or on many rows; only kernels are profiled. SUBJECTS
 # chooses among them (globs), N, ROWS, COLS, DTYPE, GENERATOR the inputs, NCU the profiler.
-# Exit codes: 0 all profiled; 77 no ncu, no GPU, or its counters are closed to this user, with the reason (no GPU is 99
-# where FOLDPROOF_REQUIRE_GPUS asks for one); 99 some subject could not be profiled; 2 wrong usage.
+# Exit codes: 0 all profiled; 77 no ncu, no GPU, or this user may not read its counters, with the reason (no GPU is 99
+# if FOLDPROOF_REQUIRE_GPUS requires one); 99 some subject could not be profiled; 2 wrong usage.
 set -euo pipefail
 . "$(dirname "$0")/profiler.sh"
 open_profiler "Nsight Compute" ncu "${NCU:-}" -- "$@"
@@ -27,8 +27,8 @@ once=("$foldproof" record --in-process --engine cuda --fixture-folder "$fixtures
 [ "$code" != 77 ] || leave 77 "skipped: $(grep -m1 -o '"reason":"[^"]*' "$folder/raw/probe.jsonl" | cut -d'"' -f4)"
 [ "$code" = 0 ] || leave "$code" "$(cat "$folder/raw/probe.out" "$folder/raw/probe.jsonl" | tail -n 1)"
 
-# By raw names, in base units, so that the table does not hang on a version's headings. DRAM's figures by name; the
-# sections give launch and occupancy, and the stall reasons of whatever chip this is.
+# Metrics by raw names in base units, so that the table does not depend on the headings of a version. DRAM's figures by name; the
+# sections give launch and occupancy, and the stall reasons of any chip.
 metrics=gpu__time_duration.sum,dram__bytes_read.sum,dram__bytes_write.sum
 metrics+=,dram__throughput.avg.pct_of_peak_sustained_elapsed,sm__throughput.avg.pct_of_peak_sustained_elapsed
 profile() {
@@ -49,7 +49,7 @@ add() {
   printf '%s\t%s\t%s\t%s\n' "$subject" "$input" "$name" "$code" >>"$manifest"
 }
 
-# The shapes are those of `foldproof bench`: what is made for many rows gets many, the rest one long row.
+# The shapes are those of `foldproof bench`: subjects for many rows get many rows, the others one long row.
 add_shapes() {
   case $1 in
     rows/* | cub/segmented*) add "$1" rows ;;

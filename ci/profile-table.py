@@ -17,9 +17,9 @@ DURATION = "gpu__time_duration.sum"
 READ, WRITTEN = "dram__bytes_read.sum", "dram__bytes_write.sum"
 STALL = re.compile(r"smsp__average_warps_issue_stalled_(\w+?)_per_issue_active\.ratio")
 LATENCY = "smsp__average_warp_latency_per_inst_issued.ratio"
-# Of the machine, not of a kernel: raw/ keeps them.
+# These describe the machine, not a kernel; raw/ keeps them.
 MACHINE = re.compile(r"(device__attribute|nvlink|numa|c2clink|profiler)_")
-# A warp that issues, or is ready and waits for its turn, is not stalled.
+# A warp that issues, or that is ready and waits for its turn, is not stalled.
 NO_STALL = {"selected", "not_selected"}
 
 HEADINGS = ["subject", "input", "kernel", "us", "GB/s", "DRAM %", "SM %", "warps %", "of max %", "regs", "smem B",
@@ -28,7 +28,7 @@ LEFT = {"subject", "input", "kernel", "waits for (% of a warp's time)"}
 
 
 def kernels(path):
-    """One dict a kernel: ncu's CSV has a line of headings, one of units, then one a kernel; lines with == are its talk."""
+    """A dict for each kernel. ncu's CSV has a line of headings, one of units, then one for each kernel; lines with == are messages."""
     lines = [line for line in path.read_text(errors="replace").splitlines() if line.startswith('"')]
     rows = list(csv.reader(lines))
     if len(rows) < 3 or "Kernel Name" not in rows[0]:
@@ -37,7 +37,7 @@ def kernels(path):
 
 
 def short_name(demangled):
-    """Without what it returns, template arguments, parameters and namespaces: "void (anonymous)::f<int>(T*)" is f."""
+    """A kernel's name without its return type, template arguments, parameters and namespaces: "void (anonymous)::f<int>(T*)" is f."""
     depth, kept = 0, ""
     for c in demangled.replace("<unnamed>", "").replace("(anonymous namespace)", ""):
         depth += c in "<("
@@ -50,7 +50,7 @@ def short_name(demangled):
 
 
 def stalls(row):
-    """The two commonest reasons, as shares of the cycles that a warp takes from one instruction to its next."""
+    """The two most frequent reasons, as shares of the cycles that a warp takes from one instruction to its next."""
     found = [(number(row, key), match[1]) for key in row if (match := STALL.fullmatch(key))]
     whole = number(row, LATENCY) or sum(value or 0 for value, _ in found)
     top = sorted(((value, name) for value, name in found if value and name not in NO_STALL), reverse=True)[:2]
@@ -76,7 +76,7 @@ def cells(entry, row):
 
 
 def skip_reason(path):
-    """Why the record says that the subject did not run; None where it does not say so."""
+    """Why the subject did not run, according to the record; None if it does not say so."""
     reasons = [record.get("reason") for record in records(path) if record.get("verdict") == "skipped"]
     return reasons[0] if reasons else None
 

@@ -1,17 +1,17 @@
 # shellcheck shell=bash
-# profiler.sh: sourced by the scripts that run the CUDA subjects under one of Nsight's profilers and keep a table. Not run by itself;
+# profiler.sh: sourced by the scripts that run the CUDA subjects under one of Nsight's profilers and keep a table. It is not run by itself;
 # its caller has `set -euo pipefail`.
 . "$(dirname "${BASH_SOURCE[0]}")/parts.sh"
 . "$(dirname "${BASH_SOURCE[0]}")/required-gpus.sh"
 
-# leave CODE WORDS: ends the script.
+# leave CODE WORDS: prints the words and ends the script.
 leave() {
   echo "$script: $2" >&2
   exit "$1"
 }
 
-# open_profiler NAME COMMAND [OVERRIDE] -- FOLDER [BUILD_DIR]: what every such script begins with. Sets $folder (with raw/ in it),
-# $foldproof, $subjects (those on CUDA) and $profiler (OVERRIDE where it is not empty), or leaves.
+# open_profiler NAME COMMAND [OVERRIDE] -- FOLDER [BUILD_DIR]: begins such a script. Sets $folder (with raw/ in it),
+# $foldproof, $subjects (those on CUDA) and $profiler (OVERRIDE unless it is empty), or ends the script.
 open_profiler() {
   script=$(basename "$0" .sh)
   local name=$1 command=$2 override=$3
@@ -31,7 +31,7 @@ open_profiler() {
   : >"$manifest"
 }
 
-# each_subject GLOBS COMMAND: calls it with each of $subjects that matches one of the globs; there must be one.
+# each_subject GLOBS COMMAND: calls the command with each of $subjects that matches one of the globs; at least one must match.
 each_subject() {
   local globs glob subject wanted chosen=0
   IFS=, read -ra globs <<<"$1"
@@ -46,8 +46,8 @@ each_subject() {
   [ $chosen -gt 0 ] || leave 2 "no CUDA subject matches '$1'"
 }
 
-# put_table NAME VERSION TEXT WHAT: heads the table with the machine, the profiler's version and a line of text, makes WHAT.txt and
-# WHAT.csv of raw/, and ends with the table's exit code.
+# put_table NAME VERSION TEXT WHAT: writes the machine, the profiler's version and a line of text above the table, makes WHAT.txt and
+# WHAT.csv from raw/, and ends with the exit code of the table's script.
 put_table() {
   local code=0
   {

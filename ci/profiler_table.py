@@ -5,7 +5,7 @@ import json
 
 
 def number(row, name):
-    """A figure, or None where the profiler has none ("n/a", a metric that this chip lacks, the deviation of one launch)."""
+    """A figure; None if the profiler has none ("n/a", a metric that this chip lacks, the deviation of one launch)."""
     try:
         return float((row.get(name) or "").replace(",", ""))
     except ValueError:
@@ -13,12 +13,12 @@ def number(row, name):
 
 
 def records(path):
-    """The records of a run; none where it left no file."""
+    """The records of a run; an empty list if it left no file."""
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
 def print_table(folder, table, left):
-    """Under raw/head.txt: numbers end where their heading ends, words begin where it begins."""
+    """The table below raw/head.txt: numbers end where their heading ends, words begin where it begins."""
     head = folder / "head.txt"
     if head.exists():
         print(head.read_text())
@@ -30,7 +30,7 @@ def print_table(folder, table, left):
 
 @contextlib.contextmanager
 def whole_file(path):
-    """A CSV that is in its place once it is whole."""
+    """Writes a CSV that appears at its path only once it is complete."""
     partial = path.with_suffix(".partial")
     with partial.open("w", newline="") as file:
         yield file

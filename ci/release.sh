@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # release.sh: makes the files of a release from the last commit, without a network.
 #   ci/release.sh FOLDER
-# Writes to FOLDER: foldproof-VERSION.tar.gz, the committed tree; the wheel, if pip finds what ci/wheel.sh needs in the folder that
-# PIP_FIND_LINKS names; SHA256SUMS of both. It prints what it left out, and why.
+# Writes to FOLDER: foldproof-VERSION.tar.gz, the committed tree; the wheel, if pip finds what ci/wheel.sh needs in the folder
+# named by PIP_FIND_LINKS; and SHA256SUMS of both. It prints what it left out, and why.
 # Exit codes: 0; 1 the wheel's build failed; 2 nothing was written: uncommitted changes, a version without an entry in CHANGELOG.md,
 # or a FOLDER that is not empty.
 set -euo pipefail

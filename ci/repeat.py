@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs each suite of a build many times, one suite at a time, and counts the red: no verdict may hang on how busy a machine is.
+"""Runs each suite of a build many times, one suite at a time, and counts failures: no verdict may depend on how busy a machine is.
 
 repeat.py [--busy] [--build DIR] N [SUITE...]: prints a line a suite; exits 1 where one was red, or did not run. --busy keeps two
 cores busy beside it. What a red run printed is kept in DIR/repeat/.
@@ -18,7 +18,7 @@ def names(build):
 
 
 def repeat(build, suite, n):
-    """The records of n runs. Meson repeats up to the first that is red."""
+    """The records of n runs. Meson itself stops at the first failure."""
     runs, log = [], build / "meson-logs" / "repeat.json"
     while len(runs) < n:
         log.unlink(missing_ok=True)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# report.sh: what a CI job shows of its records: report.html, junit.xml and summary.md beside them; the summary goes to
-# $GITHUB_STEP_SUMMARY too, where that is set.
+# report.sh: shows a CI job's records: writes report.html, junit.xml and summary.md beside them; the summary also goes to
+# $GITHUB_STEP_SUMMARY if that is set.
 #   ci/report.sh FOLDER [BUILD_DIR [LAST_FOLDER]]
 # FOLDER holds *.jsonl, as ci/gpu.sh leaves them; BUILD_DIR has foldproof (build-gpu, else build). If LAST_FOLDER has a bench.jsonl, page and
 # summary say which times changed since. Without a record, or without foldproof, there is a summary that says so. The exit code tells whether the reports were written, not what the verdicts are: 99
@@ -28,7 +28,7 @@ else
   "$foldproof" report --format junit "${records[@]}" -o "$folder/junit.xml" || code=$?
   "$foldproof" report --format markdown "${before[@]}" "${records[@]}" -o "$folder/summary.md" || code=$?
 fi
-# What compare-last.sh printed: which results and what of the machine changed. Indented, it is text whatever it holds.
+# What compare-last.sh printed: which results changed, and what changed of the machine. It is indented, so that Markdown takes it as text.
 changes=("$folder"/last-*.txt)
 if [ ${#changes[@]} -gt 0 ]; then
   { printf '\n**Against the last job**\n\n'; tail -q -n 40 "${changes[@]}" | sed 's/^/    /'; } >>"$folder/summary.md"

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# required-gpus.sh: sourced: require_gpus DEFAULT sets and exports FOLDPROOF_REQUIRE_GPUS, how many GPUs must be here. What is no
-# whole number ends the script with exit code 2, by the rule of src/model/setting.h: it must not stand for none.
+# required-gpus.sh: sourced: require_gpus DEFAULT sets and exports FOLDPROOF_REQUIRE_GPUS, how many GPUs this machine must have. A value
+# that is no whole number ends the script with exit code 2, as src/model/setting.h says: it must not be taken for 0.
 require_gpus() {
   export FOLDPROOF_REQUIRE_GPUS=${FOLDPROOF_REQUIRE_GPUS-$1}
   if ! [[ $FOLDPROOF_REQUIRE_GPUS =~ ^[0-9]{1,4}$ ]] || ((10#$FOLDPROOF_REQUIRE_GPUS > 1024)); then

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# sanitize-gpu.sh: compute-sanitizer's memcheck, racecheck, initcheck and synccheck over every CUDA kernel.
+# sanitize-gpu.sh: runs compute-sanitizer's memcheck, racecheck, initcheck and synccheck on every CUDA kernel.
 #   ci/sanitize-gpu.sh [--mutants] [BUILD_DIR [LOG_DIR]]
-# The fixtures are tests/gpu/sanitize/*.ini. Prints tool x selection x result; clean exits 0, a finding 1, no GPU or no
-# compute-sanitizer 77 (99 where FOLDPROOF_REQUIRE_GPUS asks for one), a run that failed of itself 99.
-# TOOLS chooses among the four.
-# --mutants: the tools on subjects that are broken on purpose; each must be found, or this script could not fail.
+# The fixtures are tests/gpu/sanitize/*.ini. Prints tool x selection x result. Exit codes: 0 clean; 1 a finding; 77 no GPU or no
+# compute-sanitizer (99 if FOLDPROOF_REQUIRE_GPUS requires a GPU); 99 a run that failed by itself.
+# TOOLS chooses among the four tools.
+# --mutants runs the tools on subjects that are broken on purpose. Each must be found, which shows that this script can fail.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . ci/required-gpus.sh
@@ -34,8 +34,8 @@ probe=$("$foldproof" verify --in-process --engine cuda --subjects rows/single_fo
 mkdir -p "$logs"
 worst=0
 
-# One tool on one selection. What a tool says is in its summary; foldproof's own verdict counts too, and a log without
-# a summary is no clean one. `expect` is clean or found.
+# Runs one tool on one selection. The tool's findings are in its summary; foldproof's own verdict counts too, and a log without
+# a summary is not clean. `expect` is clean or found.
 sanitize() {
   local expect=$1 check=$2 name=$3 program=$4 log=$logs/$2-$3.log start=$SECONDS code=0 summary result
   shift 4
@@ -79,17 +79,17 @@ else
     sanitize clean $check exact "$foldproof" "${verify[@]}" --subjects '*/exact' --fixtures exact \
       --claims writes_output,launch_invariant
     sanitize clean $check columns "$foldproof" "${verify[@]}" --subjects '*/exact' --fixtures columns --claims writes_output
-    # A set of columns that two warps lock in turn is a race to racecheck, which knows no locks.
+    # Two warps lock a set of columns in turn. racecheck knows no locks and calls that a race.
     [ $check = racecheck ] || sanitize clean $check shared "$foldproof" "${verify[@]}" --subjects '*/exact' \
       --fixtures shared --claims writes_output,launch_invariant
-    # States of the exact sum, which no subject's run touches.
+    # States of the exact sum: no run of a subject uses them.
     sanitize clean $check states "$build/tests/gpu/test_gpu" --tap=- -j1 --filter 'gpu_states/all_of_it*'
-    # The kernels by which ranks write into each other's memory, over ranks of this GPU. They keep nothing in shared
-    # memory, so that racecheck has their barriers to look at and no more.
+    # The kernels by which ranks write into each other's memory, over ranks on this GPU. They keep nothing in shared
+    # memory, so that racecheck checks only their barriers.
     for ranks in 3 8; do
       sanitize clean $check ranks_$ranks "$build/tests/gpu/foldproof-virtual-ranks" $ranks small 60
     done
-    # The generators, and the reads that bench takes as the ceiling.
+    # The generators, and the reads that measure the bench's ceiling.
     sanitize clean $check bench "$foldproof" bench --n 1e5 --iterations 3 --dtype f16,f32,f64 --subjects flat/canonical
   done
 fi

@@ -1,4 +1,4 @@
-"""Programs in sessions of their own, of which nothing is left when they have ended or are ended; several at once, in threads."""
+"""Runs programs in sessions of their own and leaves none of their processes behind when they end or are ended; several at once, in threads."""
 import concurrent.futures
 import os
 import pathlib
@@ -9,7 +9,7 @@ import time
 
 
 def members_of(session):
-    """Its processes that run: ninja gives each compiler a process group of its own, but no session."""
+    """Running processes of a session: ninja gives each compiler a process group of its own, but no session."""
     for stat in pathlib.Path("/proc").glob("[0-9]*/stat"):
         try:
             state, _, _, its = stat.read_text().rsplit(")", 1)[1].split()[:4]
@@ -20,7 +20,7 @@ def members_of(session):
 
 
 def end_session(session):
-    """Returns when all of them have ended, and nobody writes to their files any more."""
+    """Returns when all of them have ended and nobody writes to their files any more."""
     while members := list(members_of(session)):
         for member in members:
             try:
@@ -31,7 +31,7 @@ def end_session(session):
 
 
 class Running:
-    """What is started here, so that an error in one thread can end what the others wait for."""
+    """The programs that were started here, so that an error in one thread can end those that other threads wait for."""
 
     lock, processes, ended = threading.Lock(), set(), False
 
@@ -61,7 +61,7 @@ class Running:
 
 
 def run(command, limit, **options):
-    """(output, exit code), None for a code where it had to be ended."""
+    """(output, exit code); the code is None if the program had to be ended."""
     process = Running.start(command, **options)
     try:
         return process.communicate(timeout=limit)[0], process.returncode
@@ -73,10 +73,10 @@ def run(command, limit, **options):
 
 
 def in_parallel(work, items, cpus, cpus_each):
-    """What work gives for each item, each in a thread on so many of these CPUs of its own (0: on all); the first error ends all."""
+    """What `work` returns for each item. Each item has a thread, on so many of these CPUs of its own (0: on all); the first error ends all."""
 
     def pinned(k, item):
-        if cpus_each:  # of this thread, and of all that it starts
+        if cpus_each:  # for this thread, and for everything that it starts
             os.sched_setaffinity(0, {cpus[c % len(cpus)] for c in range(k * cpus_each, (k + 1) * cpus_each)})
         return work(item)
 

