@@ -1,4 +1,5 @@
-/* absent_guest.c: subjects on an engine that a test hides: CUDA, of which CUDA_VISIBLE_DEVICES= shows no GPU. Nothing of it runs. */
+/* absent_guest.c: subjects on an engine that a test hides: CUDA, with CUDA_VISIBLE_DEVICES= so that no GPU is seen.
+ * They never run. */
 #include "foldproof_guest.h"
 
 static int never(const struct foldproof_guest_call *call, void *context) { return (void)call, (void)context, 1; }

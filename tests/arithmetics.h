@@ -1,4 +1,4 @@
-/* arithmetics.h: methods, in the accumulators and to the results that subjects declare, for tests that go through them. */
+/* arithmetics.h: the combinations of method, accumulator and result that subjects declare, for tests that try each. */
 #ifndef FOLD_ARITHMETICS_H
 #define FOLD_ARITHMETICS_H
 

@@ -1,11 +1,12 @@
 /* bench_exact.c: the speed of the exact sum as ratios within one run; `meson test --benchmark` depends on it.
  *
  * Per dtype and kind of data, past the caches: a plain sequential loop in double (no vectorisation, no reassociation),
- * the superaccumulator (sum and sum of magnitudes) on one thread, and on two, in turn, ROUNDS times. The ratio of
- * neighbours in time cancels what a shared machine does slowly; the median is printed beside its target. A target is
- * missed, and the program exits 1, when even the upper quartile of the rounds' ratios lies below it: then three
- * rounds of four agree, which noise of mean zero does with probability below 5% in 11 rounds. Where others keep the
- * second core busy, two plain loops at once do not gain either: then two threads are not judged, and the line says so.
+ * the superaccumulator (sum and sum of magnitudes) on one thread, and on two, in turn, ROUNDS times. The ratio of runs
+ * close in time cancels slow changes of a shared machine's speed; the median is printed beside its target. A target is
+ * missed, and the program exits 1, if even the upper quartile of the rounds' ratios is below it: then three rounds of
+ * four agree, which noise with mean zero does with a probability below 5% in 11 rounds. If other programs keep the
+ * second core busy, two plain loops at once are no faster either: then two threads are not judged, and the line says
+ * so.
  */
 #include <math.h>
 #include <omp.h>

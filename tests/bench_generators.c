@@ -1,6 +1,6 @@
-/* bench_generators.c: how many elements a second one core makes, for each generator and dtype.
+/* bench_generators.c: measures how many elements a second one core makes, for each generator and dtype.
  *
- * Promised: the best of five fills of 2^20 elements in rows of 4096, into memory touched before. Exit 1 if normal f32
+ * It takes the best of five fills of 2^20 elements in rows of 4096, into memory touched before. Exit 1 if normal f32
  * makes fewer than FOLD_NORMAL_FLOOR million a second. `meson test --benchmark` runs it.
  */
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* broken_ranks.c: collectives that fail as processes and networks do: a rank is killed, exits, crashes, stops, hangs, or
- * calls otherwise than the others. Rank 1 is the culprit. */
+/* broken_ranks.c: collectives that fail like processes and networks: a rank is killed, exits, crashes, stops, hangs, or
+ * makes other calls than the rest. It is always rank 1. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
-/* edge_shim.c: put before the C library by LD_PRELOAD: what reallocarray gives ends where a page without access begins.
+/* edge_shim.c: is put before the C library by LD_PRELOAD, and lets each array from reallocarray end where a page
+ * without access begins.
  *
- * A program that reads or writes past an array that is full is killed by it, which it is not where other memory follows. Sizes that
- * are no multiple of 16 end up to 15 bytes before the page.
+ * So a program that reads or writes past a full array is killed, which it would not be if other memory followed. An
+ * array whose size is no multiple of 16 ends up to 15 bytes before the page.
  */
 #include <stdatomic.h>
 #include <stdint.h>

@@ -1,9 +1,9 @@
-/* fake_cuda.c: a library that has the functions of CUDA's driver that judging needs, and the host behind them, for their tests:
- * what is launched or copied from pinned memory is done when somebody waits for it, and by no other context than one that is current.
+/* fake_cuda.c: a fake of CUDA's driver for tests, which runs on the host. It has the functions that judging needs.
+ * Launches, and copies from pinned memory, are done when somebody waits for them, and only in a current context.
  *
- * FAKE_CUDA says what is wrong with it: "devices=N" (1), "init=CODE", "fail=NAME:K:CODE": the K-th call of NAME fails, or with 0 each.
- * FAKE_CUDA_LOG is a file to which each process that took device memory adds what it left. FAKE_WITHOUT_LAUNCH: one function fewer;
- * FAKE_WITHOUT_POOLS: without those of pools.
+ * FAKE_CUDA says what is wrong with it: "devices=N" (1), "init=CODE", "fail=NAME:K:CODE": the K-th call of NAME fails,
+ * or with K = 0 every one. FAKE_CUDA_LOG is a file to which each process that took device memory appends what it has
+ * not freed. Built with FAKE_WITHOUT_LAUNCH it lacks one function, with FAKE_WITHOUT_POOLS those of memory pools.
  */
 #include <pthread.h>
 #include <stdint.h>

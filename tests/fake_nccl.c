@@ -1,6 +1,5 @@
-/* fake_nccl.c: a library that has NCCL's functions and no NCCL behind them, for test_nccl.c: of the version that
- * FAKE_NCCL_VERSION says, as ncclGetVersion packs it, if NVLink multicast is off by then; nothing else of it succeeds.
- * FAKE_WITHOUT_SEND: one function fewer. */
+/* fake_nccl.c: a fake of NCCL for test_nccl.c. It gives the version in FAKE_NCCL_VERSION (packed as by ncclGetVersion)
+ * if NVLink multicast is off by then; no other call succeeds. Built with FAKE_WITHOUT_SEND it lacks one function. */
 #include <nccl.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
-/* fatal_main.c: foldproof-fatal: the command over two sound subjects and some that end their process, or never end. They have a
- * program of their own, since a command that runs all of its subjects in its own process would not survive them.
+/* fatal_main.c: foldproof-fatal: the command over two sound subjects and some that end their process, or never end.
+ * These need a program of their own, since a command that runs all its subjects in its own process would not survive
+ * them.
  */
 #include <fcntl.h>
 #include <errno.h>

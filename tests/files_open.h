@@ -1,10 +1,10 @@
-/* files_open.h: how many descriptors a process has open. */
+/* files_open.h: counts the descriptors that a process has open. */
 #ifndef FILES_OPEN_H
 #define FILES_OPEN_H
 
 #include <fcntl.h>
 
-/* Of the first 256. */
+/* Looks at the first 256. */
 static inline unsigned files_open(void) {
   unsigned n = 0;
   for (int fd = 0; fd < 256; fd++) n += fcntl(fd, F_GETFD) >= 0;

@@ -1,7 +1,8 @@
-/* idle.c: a sched_yield that sleeps where it is called again and again, for programs whose ranks wait for one that hangs.
+/* idle.c: a sched_yield that sleeps if it is called again and again, for programs whose ranks wait for one that hangs.
  *
- * Open MPI waits by yielding. Where nobody else wants a core that takes all of it, for as long as the time limit is: suites of ranks spent
- * half of their processor time so, beside others that had work for it. A wait that is soon over is as short as before.
+ * Open MPI waits by yielding in a loop, which takes a whole core until the time limit if no other process wants it.
+ * Suites of ranks spent half of their processor time in that way, while other suites had work to do. A short wait stays
+ * as short as before.
  */
 #include <sched.h>
 #include <sys/syscall.h>

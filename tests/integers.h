@@ -1,5 +1,5 @@
-/* integers.h: a second, plain truth for the oracles' tests: terms as GMP integers in units of the format's smallest
- * subnormal, and rounding by integer division. Shares nothing with oracles/ but the format's table. */
+/* integers.h: an independent, plain exact sum for the oracles' tests: terms are GMP integers in units of the format's
+ * smallest subnormal, and rounding is an integer division. It shares nothing with oracles/ but the table of formats. */
 #ifndef INTEGERS_H
 #define INTEGERS_H
 
@@ -17,7 +17,7 @@ static inline uint64_t next_word(uint64_t *state) { /* SplitMix64 (Steele, Lea, 
   return z ^ z >> 31;
 }
 
-/* Any pattern; where `finite`, no NaN and no infinity. */
+/* Any pattern; with `finite`, no NaN and no infinity. */
 static inline uint64_t random_pattern(enum fold_dtype dtype, bool finite, uint64_t *state) {
   struct fold_format format = fold_format_of(dtype);
   uint64_t bits;

@@ -1,5 +1,5 @@
-/* lone_trial.h: a judge without a runner, so that what it leaves in its trial can be looked at; and a subject that keeps a log of its calls
- * and lies when it is told to.
+/* lone_trial.h: runs a judge without a runner, so that a test can look at what it leaves in its trial; and a subject
+ * that keeps a log of its calls and gives a wrong sum when it is told to.
  */
 #ifndef LONE_TRIAL_H
 #define LONE_TRIAL_H
@@ -13,9 +13,9 @@
 
 enum { MOST_CALLS = 400, MOST_ROWS = 8 };
 static struct {
-  size_t runs, lies_in, lies_at; /* in that run the sum of row lies_at is one more; 0: in none */
-  size_t lies_from;              /* and in every run of so many rows; 0: in none */
-  size_t fails_in;               /* that run fails; 0: none does */
+  size_t runs, lies_in, lies_at; /* in run lies_in the sum of row lies_at is one too large; 0: in none */
+  size_t lies_from;              /* and in every run of so many rows or more; 0: in none */
+  size_t fails_in;               /* this run fails; 0: none does */
   struct fold_call call[MOST_CALLS];
   uint64_t behind[MOST_CALLS][FOLD_INPUTS]; /* what each input holds behind the case's terms of the first row */
 } seen;
@@ -38,7 +38,7 @@ static inline void note(const struct fold_call *call) {
   seen.runs++;
 }
 
-/* The exact sum of integers; -0 where all are. Of what is no sum always the same. */
+/* The exact sum of integers; -0 if all are -0. For any other operation always the same result. */
 static inline fold_status sum_rows(const struct fold_subject *subject, const struct fold_call *call) {
   (void)subject;
   note(call);
@@ -65,7 +65,7 @@ struct lone {
 
 static inline void open_lone(struct lone *b, enum fold_problem_id problem, enum fold_dtype dtype, size_t rows,
                              size_t cols) {
-  static const char row; /* a guest's: only that it is one is looked at */
+  static const char row; /* marks the subject as a guest's; nothing in it is used */
   memset(b, 0, sizeof *b);
   memset(&seen, 0, sizeof seen);
   case_cols = cols;
@@ -102,7 +102,7 @@ static inline void close_lone(struct lone *b) {
   fold_rig_close(&b->rig);
 }
 
-/* The base run, in which nobody lies, and the judge's own. */
+/* Makes the base run, which is right, and the judge's own runs. */
 static inline struct fold_finding judge_lone(struct lone *b, fold_judge_runs *judge) {
   struct fold_finding finding = fold_finding_open(b->c.rows);
   const struct fold_request request = fold_trial_request(&b->trial, FOLD_BASE_POISON);

@@ -1,13 +1,15 @@
-/* mpi_shim.c: an MPI that is wrong, slow to move, or of another version, put before the real one by LD_PRELOAD.
+/* mpi_shim.c: makes MPI wrong, slow to pass messages on, or of another version; it is put before the real library by
+ * LD_PRELOAD.
  *
  * SHIM says what it does to MPI_Allreduce of numbers: "zeros" gives zeros for every max and min, "last" puts a number
  * of its own in the last place of those, "sums" makes every sum half as large again, "rank_1" gives rank 1 that number
- * in the first place, "turns" makes every other call's sums half as large again on all ranks, "by_world" adds the number
- * of ranks to every sum. SHIM_RECORD says the same for the process `foldproof record` and its ranks alone, which is the
- * new process of fresh_process. SHIM_VERSION is the library's version.
+ * in the first place, "turns" makes every other call's sums half as large again on all ranks, "by_world" adds the
+ * number of ranks to every sum. SHIM_RECORD does the same, but only in the process `foldproof record` (the new process
+ * of fresh_process) and its ranks. SHIM_VERSION is the library's version.
  *
- * "leaves" is right, but its MPI_Allreduce of 64-bit integers returns on every rank but 0 with messages to pass on, which move within
- * later calls. Rank 0 waits for them. MPI itself may do so. "leaves_for_good": MPI_Iprobe moves nothing then.
+ * "leaves" gives right results, but its MPI_Allreduce of 64-bit integers returns on every rank but 0 before all
+ * messages are passed on; these move within later calls, and rank 0 waits for them. MPI itself may do this. With
+ * "leaves_for_good" MPI_Iprobe moves no message either.
  */
 #include <mpi.h>
 #include <stdbool.h>

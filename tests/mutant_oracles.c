@@ -1,4 +1,4 @@
-/* mutant_oracles.c: each oracle is right but for one fault, in one field where that is possible. */
+/* mutant_oracles.c: oracles and generators that are right but for one fault each, if possible in one field only. */
 #include "mutant_oracles.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* mutants_broken.c: subjects that fail instead of computing: what is broken is neither held nor refuted. */
+/* mutants_broken.c: subjects that fail instead of computing: their claims are neither held nor refuted, but broken. */
 #include "judge.h"
 #include "mutants.h"
 

@@ -1,4 +1,4 @@
-/* mutants_dot.c: mutants of dot products: another product than is declared, and faults in what a second input is. */
+/* mutants_dot.c: mutants of dot products: other products than declared, and faults in the use of the second input. */
 #include <float.h>
 #include <math.h>
 #include <string.h>

@@ -1,17 +1,17 @@
-/* mutants_expect.h: what the suites of mutants, the host's and the GPU's, expect of each: refuted by what it breaks,
- * and by nothing else. */
+/* mutants_expect.h: what the suites of mutants, on the host and on a GPU, expect of each mutant: the claims that it
+ * breaks refute it, and no others. */
 #ifndef MUTANTS_EXPECT_H
 #define MUTANTS_EXPECT_H
 
 #include "mutants.h"
 #include "runner.h"
 
-/* The cases that globs name of the default set, or else of tests/mutants.ini; none fails the test. */
+/* The cases that `globs` name in the default set, or else in tests/mutants.ini; if there are none, the test fails. */
 void expect_cases(const char *globs, struct fold_cases *cases);
 /* Judges the mutant, one of the registry, on its fixtures. */
 void expect_mutant(const struct fold_registry *registry, const struct fold_mutant *m);
-/* The rows themselves: each breaks what it claims, keeps something, has a name of its own; whoever breaks nothing is a
- * control and excuses nothing. Returns how many break something. */
+/* Checks the rows themselves: each breaks claims that it makes, keeps others, and has a name of its own; one that
+ * breaks nothing is a control, and may excuse nothing. Returns how many break something. */
 size_t expect_table(const struct fold_mutant *mutants, size_t n);
 
 #endif

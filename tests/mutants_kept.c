@@ -1,5 +1,6 @@
 /* mutants_kept.c: mutants that keep something from run to run: results, by address or content; counters; memory that
- * nobody set. Each row is right or in another order; who asks with the same input again and again sees no fault.
+ * was never set. Each run gives a right sum, perhaps in another order; with the same input again and again no fault is
+ * seen.
  */
 #include <malloc.h>
 #include <stdlib.h>

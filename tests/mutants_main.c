@@ -1,5 +1,5 @@
-/* mutants_main.c: foldproof-mutants: the command foldproof over the host's subjects and all that are broken; and the one
- * command more, `faults`, which lists the mutants by class of fault.
+/* mutants_main.c: foldproof-mutants: the command foldproof over the host's subjects and all broken ones. It has one
+ * more command, `faults`, which lists the mutants by class of fault.
  */
 #include <stdio.h>
 #include <stdlib.h>

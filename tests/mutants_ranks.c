@@ -1,4 +1,5 @@
-/* mutants_ranks.c: collectives that are broken on purpose: by rank, by message, by world, by call. f32 sums on MPI ranks. */
+/* mutants_ranks.c: collectives that are broken on purpose: f32 sums over MPI ranks that depend on the rank, the
+ * message, the world or the call. */
 #include <fenv.h>
 #include <stdlib.h>
 #include <string.h>

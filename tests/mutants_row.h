@@ -1,4 +1,4 @@
-/* mutants_row.h: how a row of the mutants' tables is written; for mutants_table*.c. */
+/* mutants_row.h: macros for the rows of the mutants' tables (mutants_table*.c). */
 #ifndef MUTANTS_ROW_H
 #define MUTANTS_ROW_H
 

@@ -1,5 +1,6 @@
-/* naive.h: the orders once more, literally as their definitions read: arrays of partials, every lane of every shuffle,
- * the canonical order by recursion on places. Slow, and written without a look at orders.inc, which it judges.
+/* naive.h: the orders written a second time, literally after their definitions: arrays of partials, every lane of every
+ * shuffle, the canonical order by recursion on places. It is slow, and was written independently of orders.inc, which
+ * it judges.
  */
 #ifndef NAIVE_H
 #define NAIVE_H

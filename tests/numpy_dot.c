@@ -1,4 +1,5 @@
-/* numpy_dot.c: reads pairs of rows and somebody's dot products of them, for numpy_dot.py, and judges each by the bound of any order.
+/* numpy_dot.c: reads pairs of rows and dot products of them from numpy_dot.py, and judges each product by the bound
+ * that holds for any order.
  *
  * Usage: numpy_dot DTYPE. Input, repeated: the length as a little-endian 64-bit number, both rows, the result. Output: how many results
  * are within their bound, how many of those are the correctly rounded ones, and how many there were.

@@ -1,4 +1,4 @@
-/* numpy_sum.c: reads rows from standard input and writes their sums by an order, for numpy_sum.py to compare.
+/* numpy_sum.c: reads rows from standard input and writes their sums in an order, which numpy_sum.py compares.
  *
  * Usage: numpy_sum DTYPE ORDER. Input, repeated: rows and cols as two little-endian 64-bit numbers, then the elements.
  * Output: the sums.

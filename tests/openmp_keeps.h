@@ -1,5 +1,6 @@
-/* openmp_keeps.h: whether OpenMP's other threads keep their floating-point environment from one region to the next. LLVM's give them the
- * first thread's at the start of each (KMP_INHERIT_FP_CONTROL), so that nothing that was done to one of them can be left.
+/* openmp_keeps.h: whether OpenMP's other threads keep their floating-point environment from one parallel region to the
+ * next. LLVM's runtime gives them the first thread's at the start of each region (KMP_INHERIT_FP_CONTROL), so a change
+ * in one of them can't last.
  */
 #ifndef OPENMP_KEEPS_H
 #define OPENMP_KEEPS_H

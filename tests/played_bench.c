@@ -1,7 +1,7 @@
-/* played_bench.c: the command over timings that are played, not measured: what foldproof bench makes of them.
+/* played_bench.c: the command with simulated timings, to test what foldproof bench makes of them.
  *
- * Defines what bench.c defines, so that the linker takes these; the table, the records, the exit codes and the figures
- * are the command's own. Each subject's name says what it plays.
+ * It defines the functions of bench.c, so that the linker takes these instead; the table, the records, the exit codes
+ * and the figures are the command's own. Each subject's name says what it simulates.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* played_collectives.c: the command over collectives whose times, or bits at the timed size, can't be believed: what foldproof
- * bench makes of them. The ranks are real, and are this program too; their clock is played.
+/* played_collectives.c: the command over collectives whose times, or bits at the timed size, can't be believed, to test
+ * what foldproof bench makes of them. The ranks are real, and run this program too; their clock is simulated.
  *
- * Defines what rank_clock.c defines, so that the linker takes these: a run lasts as long as its subject says, and nothing that
- * bench makes of it hangs on how busy the machine is. What is timed, sent, compared and printed is the command's own.
+ * It defines the functions of rank_clock.c, so that the linker takes these instead: a run lasts as long as its subject
+ * says, and nothing depends on how busy the machine is. What is timed, sent, compared and printed is the command's own.
  */
 #include <stdlib.h>
 #include <string.h>

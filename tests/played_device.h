@@ -1,7 +1,7 @@
-/* played_device.h: a device that is played: memory that nobody but the engine's calls and the subjects on it may touch, and launches
- * that are done when somebody waits for them. Needs no GPU.
+/* played_device.h: a simulated device, which needs no GPU: memory that only the engine's calls and the subjects on it
+ * may touch, and launches that run when somebody waits for them.
  *
- * Defines what engine.c defines, so that the linker takes these.
+ * It defines the functions of engine.c, so that the linker takes these instead.
  */
 #ifndef PLAYED_DEVICE_H
 #define PLAYED_DEVICE_H
@@ -13,7 +13,7 @@
 enum { MOST = 16, QUEUE = 64, POISON = 0xa5 };
 
 struct task {
-  struct fold_fill fill; /* where there is no subject */
+  struct fold_fill fill; /* if `subject` is NULL */
   const struct fold_subject *subject;
   struct fold_call call;
 };
@@ -25,17 +25,17 @@ extern struct played_device {
   } memory[MOST];
   struct task queue[QUEUE];
   size_t waiting;
-  unsigned calls, fails_in; /* the call that fails; 0: none */
-  size_t most_bytes;        /* more is not there; 0: any number */
-  size_t read;              /* bytes that came to the host, but for gathered ones */
-  int state, kept_state;    /* calls are made in state 0 alone */
+  unsigned calls, fails_in; /* calls so far, and the call that fails; 0: none */
+  size_t most_bytes;        /* the memory that there is; 0: any amount */
+  size_t read;              /* bytes that were copied to the host, without gathered ones */
+  int state, kept_state;    /* calls are allowed only in state 0 */
 } device;
 
-/* What was launched is done. */
+/* Runs what was launched. */
 void device_drain(void);
-/* PROT_NONE, as it is between calls, or what a test needs to look at it. */
+/* Sets the access to the device's memory: PROT_NONE, as between calls, or what a test needs to look at it. */
 void device_open(int access);
-/* How many pieces of it are in use. */
+/* How many pieces of its memory are in use. */
 size_t count_memory(void);
 
 enum fault {
@@ -44,13 +44,13 @@ enum fault {
   AT_OUTPUT,   /* these write a byte `aside` from the start of an argument */
   AT_INPUT,
   AT_SCRATCH,
-  NEEDS_SCRATCH, /* and is right */
+  NEEDS_SCRATCH, /* and its results are right */
   CHANGES_INPUT, /* the last term */
-  CHANGES_FIVE,  /* the same, of five rows */
+  CHANGES_FIVE,  /* the same in a run of five rows */
   AT_7_BLOCKS,   /* these are wrong at that launch or place */
   AT_128_THREADS,
   AT_AN_ADDRESS,
-  KEEPS_RESULTS, /* of the address and shape that it saw last */
+  KEEPS_RESULTS, /* of the last address and shape */
   COUNTS_RUNS,
   OF_A_METHOD,  /* what `method_run` makes of it */
   LEAVES_STATE, /* the engine's */

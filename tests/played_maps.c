@@ -1,5 +1,5 @@
-/* played_maps.c: the command over collectives whose trees over ranks are known, and some that have none: what foldproof reveal --map makes
- * of each. The ranks are real, and are this program too.
+/* played_maps.c: the command over collectives whose trees over ranks are known, and some that have none, to test what
+ * foldproof reveal --map makes of each. The ranks are real, and run this program too.
  */
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* played_ranks.c: defines what world.c defines, so that the linker takes these. */
+/* played_ranks.c: defines the functions of world.c, so that the linker takes these instead (played_ranks.h). */
 #include "played_ranks.h"
 
 #include <criterion/criterion.h>

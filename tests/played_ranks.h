@@ -1,4 +1,4 @@
-/* played_ranks.h: a world whose ranks are arrays, which do what they are told to: no MPI is needed. */
+/* played_ranks.h: a simulated world, which needs no MPI: its ranks are arrays that do what a test tells them. */
 #ifndef PLAYED_RANKS_H
 #define PLAYED_RANKS_H
 
@@ -15,18 +15,18 @@ struct fold_world {
   struct fold_traces traces[RANKS];
   float result[RANKS][MOST_ROWS];
   unsigned loads, runs, fetches; /* questions that were answered */
-  int refuses;                   /* the rank that has no room for its part; -1: none */
-  unsigned asked, fails_in;      /* questions of any kind, and the one that is not answered; 0: all are */
-  bool adds;                     /* results are the sums of all parts, and not what `result` was told to hold */
-  unsigned lies_among;           /* so many ranks add one too many to each sum; 0: no number does */
-  size_t lies_in;                /* and in messages of so many elements */
-  size_t changes_in;             /* after the first of these rank 1 changes its part */
+  int refuses;                   /* the rank that refuses its part for lack of memory; -1: none */
+  unsigned asked, fails_in;      /* questions of any kind, and which one is not answered; 0: all are */
+  bool adds;                     /* results are the sums of all parts, instead of what the test has set in `result` */
+  unsigned lies_among;           /* in worlds of so many ranks each sum is one too large; 0: in none */
+  size_t lies_in;                /* and in messages of so many elements; 0: in none */
+  size_t changes_in;             /* after the first message of so many elements rank 1 changes its part */
   bool takes_no_launch;          /* of so many threads */
-  unsigned liar;                 /* and this rank, but for rank 0, to the last one */
-  struct varied_runs varied;     /* rank 0's, of the whole case */
+  unsigned liar;                 /* on this rank the last sum is one too large; 0: on none */
+  struct varied_runs varied;     /* rank 0's runs of the whole case */
   struct {
     size_t rows, ranks;
-    float first; /* element of rank 0's part */
+    float first; /* the first element of rank 0's part */
   } message[64];
   size_t messages;
 };

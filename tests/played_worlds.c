@@ -1,5 +1,6 @@
-/* played_worlds.c: the command over collectives that do not keep what they promise from world to world: what foldproof
- * study --worlds makes of each. $PLAYED names the only one of the run; the ranks are real, and are this program too.
+/* played_worlds.c: the command over collectives that break what they promise from world to world, to test what
+ * foldproof study --worlds makes of each. $PLAYED names the only one of a run. The ranks are real, and run this program
+ * too.
  */
 #include <stdlib.h>
 #include <string.h>

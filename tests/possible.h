@@ -1,4 +1,5 @@
-/* possible.h: whether a result is among those that a bound leaves possible, and what of them was seen, for the tests of outcomes. */
+/* possible.h: whether a result is among those that a bound leaves possible, and which kinds of them were seen, for the
+ * tests of outcomes. */
 #ifndef FOLD_POSSIBLE_H
 #define FOLD_POSSIBLE_H
 
@@ -10,7 +11,7 @@ struct seen {
   size_t exact, rounded, finite, infinite, nan, demanded, either;
 };
 
-/* Whether `got` is among what may come. */
+/* Whether `got` is one of the possible results. */
 static inline bool is_possible(const struct fold_truth *truth, enum fold_dtype dtype, mpfr_srcptr bound,
                                const struct fold_outcomes *may, uint64_t got) {
   enum fold_class class = fold_bits_class(dtype, got);

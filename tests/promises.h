@@ -1,7 +1,9 @@
-/* promises.h: what the tests that name a promise share: one claim is judged by the command, and its records are counted.
+/* promises.h: shared by the tests that are named after a promise: the command judges one claim, and its records are
+ * counted.
  *
- * A promise is kept where each subject that makes it held it in every dtype that it takes, and nothing refuted it. Nothing held is
- * a skip with the command's reason where the machine lacks something, and else a failure.
+ * A promise is kept if it held for each subject that makes it, in every dtype that the subject takes, and nothing
+ * refuted it. If nothing held, the test is skipped with the command's reason where the machine lacks something, and
+ * fails otherwise.
  */
 #ifndef PROMISES_H
 #define PROMISES_H
@@ -10,7 +12,7 @@
 
 struct promise_count {
   size_t held, refuted, other;
-  char first[400]; /* of what is neither held nor skipped: the first, as it was recorded */
+  char first[400]; /* the first record that is neither held nor skipped */
 };
 
 static inline const char *promise_word(const json_t *record, const char *key) {
@@ -27,7 +29,7 @@ static inline struct promise_count promise_count(struct shell *s, const char *fi
   FILE *records = fopen(scratch_path(&s->scratch, file), "r");
   cr_assert_not_null(records, "%s: no %s: %s", s->ran, file, s->err);
   while (getline(&line, &room, records) > 0) {
-    if (!strstr(line, subject) || !strstr(line, claim)) continue; /* of many records few are to be parsed */
+    if (!strstr(line, subject) || !strstr(line, claim)) continue; /* parses only the few lines that may count */
     json_t *record = json_loads(line, 0, NULL);
     const char *verdict = promise_word(record, "verdict");
     if (strcmp(promise_word(record, "type"), "judgement") == 0 &&
@@ -46,7 +48,7 @@ static inline struct promise_count promise_count(struct shell *s, const char *fi
   return count;
 }
 
-/* Why the first judgement that was skipped was. */
+/* The reason of the first judgement that was skipped. */
 static inline const char *promise_skip(struct shell *s, const char *file) {
   static char reason[300];
   char *line = NULL;
@@ -65,15 +67,15 @@ static inline const char *promise_skip(struct shell *s, const char *file) {
   return reason;
 }
 
-/* After a run that wrote `file`: skips where nothing could be judged and fewer than `gpus` GPUs are required; fails where it
- * ended with anything but 0. */
+/* To be called after a run that wrote `file`: skips the test if nothing could be judged and fewer than `gpus` GPUs are
+ * required; fails it if the run's exit code was not 0. */
 static inline void promise_ran(struct shell *s, const char *file, long gpus) {
   const char *required = getenv("FOLDPROOF_REQUIRE_GPUS");
   if (s->code == 77 && !(required && strtol(required, NULL, 10) >= gpus)) cr_skip_test("%s", promise_skip(s, file));
   EXPECT_CODE(s, 0);
 }
 
-/* `subject` held the claim in each of the dtypes, a list with commas, on `least` cases or more. */
+/* Checks that the claim held for `subject` in each of the dtypes (comma-separated), on at least `least` cases. */
 static inline void promise_kept(struct shell *s, const char *file, const char *subject, const char *claim,
                                 const char *dtypes, size_t least) {
   char list[64], *rest = list;

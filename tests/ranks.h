@@ -1,7 +1,7 @@
-/* ranks.h: what tests over real ranks share: an environment in which mpirun starts them, here and as any user.
+/* ranks.h: shared by tests over real ranks: an environment in which mpirun starts them for any user, root included.
  *
- * A Criterion program is no rank: a world that a test asks for runs the command, over our subjects (FOLDPROOF) or over the
- * mutants (FOLDPROOF_MUTANTS).
+ * A Criterion program can't be a rank. So the world that a test asks for runs the command, over our subjects
+ * (FOLDPROOF) or over the mutants (FOLDPROOF_MUTANTS).
  */
 #ifndef RANKS_H
 #define RANKS_H

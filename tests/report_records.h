@@ -1,4 +1,4 @@
-/* report_records.h: records of measurements, as bench writes them, for tests of reports. */
+/* report_records.h: writes records of measurements like bench's, for tests of reports. */
 #ifndef FOLD_REPORT_RECORDS_H
 #define FOLD_REPORT_RECORDS_H
 
@@ -6,7 +6,7 @@
 
 #define ENVIRONMENT "{\"schema\":1,\"type\":\"environment\",\"cpu\":\"a cpu\",\"cores\":2}\n"
 
-/* One row of n terms of f32, whose `rate` is in bytes a second; `more` is put behind its fields. */
+/* Writes the timing of one row of n terms of f32; `rate` is in bytes a second; `more` is appended to its fields. */
 static inline void put_timing(FILE *out, const char *subject, const char *engine, const char *generator, int n,
                               double seconds, double rate, const char *more) {
   fprintf(out,
@@ -16,7 +16,7 @@ static inline void put_timing(FILE *out, const char *subject, const char *engine
           subject, engine, n, seconds, rate, generator, more);
 }
 
-/* A sum that is as many times faster as there are workers: 1, 2 and 4. */
+/* Writes timings of a sum that scales perfectly over 1, 2 and 4 workers. */
 static inline void put_scaling(FILE *out) {
   for (int p = 1; p <= 4; p *= 2)
     fprintf(out,

@@ -1,4 +1,5 @@
-/* reveal_guests.c: a guest whose subjects would have foldproof reveal tell a wrong tree, or none; test_reveal.py says what it must tell. */
+/* reveal_guests.c: a guest whose subjects tempt foldproof reveal to tell a wrong tree, or none; test_reveal.py says
+ * what it must tell. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

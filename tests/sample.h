@@ -1,7 +1,7 @@
-/* sample.h: inputs for the tests of orders and host subjects, from a seed alone.
+/* sample.h: makes inputs for the tests of orders and host subjects, from a seed alone.
  *
- * The kinds are chosen so that another order shows in the bits: `cancelling` leaves nothing but rounding errors, which
- * even a last rounding to 16 bits cannot hide.
+ * The kinds are chosen so that another order gives other bits: a cancelling sum leaves only rounding errors, which even
+ * a last rounding to 16 bits can't hide.
  */
 #ifndef SAMPLE_H
 #define SAMPLE_H
@@ -12,7 +12,7 @@
 #include "bits.h"
 
 enum sample_kind {
-  SAMPLE_CANCELLING, /* wide exponents; the second half takes the first half back, in another order */
+  SAMPLE_CANCELLING, /* wide exponents; the second half subtracts the first half again, in another order */
   SAMPLE_NEAR_ONE,   /* products stay in range */
   SAMPLE_TINY,       /* subnormals and the smallest normal numbers */
   SAMPLE_HUGE,       /* partial results overflow */

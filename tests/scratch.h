@@ -33,7 +33,8 @@ static inline const char *scratch_write(struct scratch *s, const char *name, con
   return path;
 }
 
-/* A file in memory, for tests that write thousands: what it holds is replaced, its path ("/proc/self/fd/N") stays. */
+/* A file in memory, for tests that write thousands of files: its content is replaced, its path ("/proc/self/fd/N")
+ * stays. */
 struct memory_file {
   int fd;
   char path[32];
@@ -49,7 +50,7 @@ static inline void memory_file_write(struct memory_file *m, const void *bytes, s
   if (ftruncate(m->fd, 0) != 0 || pwrite(m->fd, bytes, n, 0) != (ssize_t)n) abort();
 }
 
-/* How many files lie in the folder; each is removed if asked. */
+/* Counts the files in the folder, and removes them if `removing`. */
 static inline int scratch_count(struct scratch *s, bool removing) {
   int n = 0;
   DIR *folder = opendir(s->folder);

@@ -1,5 +1,5 @@
-/* shell.h: runs a built program through sh in a folder of its own and keeps its exit code, output and errors. What mostly waits is
- * begun beside others, each in a shell of its own, and ended.
+/* shell.h: runs a built program through sh in a folder of its own and keeps its exit code, output and errors. Commands
+ * that mostly wait can be begun side by side, each in a shell of its own.
  *
  * FOLDPROOF and FOLDPROOF_MUTANTS, the programs' paths, come from the build; a command names them by $F and $M.
  */
@@ -63,7 +63,7 @@ static inline void shell_take(struct shell *s, int how) {
   shell_slurp(scratch_path(&s->logs, "out"), s->out, sizeof s->out);
   shell_slurp(scratch_path(&s->logs, "err"), s->err, sizeof s->err);
 #ifdef __SANITIZE_ADDRESS__
-  /* Of a process that is killed while its leaks are looked for; nobody's message. */
+  /* Removes what LeakSanitizer prints if its process is killed at work. */
   for (char *said; (said = strstr(s->err, "==Unable to get registers from thread"));) {
     char *end = strchr(said, '\n');
     while (said > s->err && said[-1] != '\n') said--;
@@ -72,7 +72,7 @@ static inline void shell_take(struct shell *s, int how) {
 #endif
 }
 
-/* Begins a command line, which runs beside whatever else does. */
+/* Begins a command line and returns while it runs. */
 static inline void shell_begin(struct shell *s, const char *format, ...) {
   va_list args;
   va_start(args, format);
@@ -81,14 +81,14 @@ static inline void shell_begin(struct shell *s, const char *format, ...) {
   shell_start(s);
 }
 
-/* Whether what was begun has ended; `wait`: not before it has. */
+/* Whether the command that was begun has ended; with `wait`, returns only when it has. */
 static inline bool shell_ended(struct shell *s, bool wait) {
   int how;
   if (s->running && waitpid(s->running, &how, wait ? 0 : WNOHANG) == s->running) shell_take(s, how);
   return s->running == 0;
 }
 
-/* Runs a command line; a program that was killed has the exit code 128 + the signal's number. */
+/* Runs a command line to its end. A program that was killed has the exit code 128 + the signal's number. */
 static inline int shell_run(struct shell *s, const char *format, ...) {
   va_list args;
   va_start(args, format);
@@ -116,7 +116,7 @@ static inline size_t shell_lines(const char *text) {
   return n;
 }
 
-/* The last line of an output, without its newline; `text` is cut there. */
+/* The last line of an output, without its newline, which is cut off `text`. */
 static inline const char *shell_last_line(char *text) {
   size_t n = strlen(text);
   if (n && text[n - 1] == '\n') text[n - 1] = '\0';

@@ -1,9 +1,10 @@
-/* starve.h: memory that is not there when a test says so, and a look at what was done to what is: what was not given back, and
- * who wrote past an end.
+/* starve.h: makes allocations fail when a test says so, and checks the memory that was allocated: that all of it is
+ * freed, and that nothing wrote past its end.
  *
- * The program is linked with --wrap for each of these (tests/meson.build): the project's own calls come here, libraries' do not; mmap by
- * the name that it has where a file's offset has 64 bits. Of GMP's and MPFR's numbers, which end the process where memory is short, what
- * is not given back is counted too. One file of a program includes this.
+ * The program is linked with --wrap for each of these functions (tests/meson.build), so the project's own calls come
+ * here, and libraries' do not; mmap is wrapped under its name for 64-bit offsets. GMP and MPFR, which end the process
+ * if memory is short, get all memory, but what they don't free is counted too. Only one file of a program may include
+ * this.
  */
 #ifndef STARVE_H
 #define STARVE_H
@@ -24,9 +25,9 @@ static struct {
     void *at;
     size_t size;
   } held[STARVE_MOST];              /* open addressing by the address */
-  size_t n_held, overruns, remains; /* remains: of maps that were given back in part, or not as they were made */
-  long asked, fails_in;             /* calls since starve_from; the one that fails, 0: none */
-  atomic_long numbers;              /* blocks of GMP's */
+  size_t n_held, overruns, remains; /* remains: maps that were unmapped in part, or otherwise than made */
+  long asked, fails_in;             /* calls since starve_from; which one fails, 0: none */
+  atomic_long numbers;              /* blocks of memory that GMP holds */
 } starve = {.busy = ATOMIC_FLAG_INIT};
 
 static inline size_t starve_find(const void *memory) {
@@ -57,7 +58,7 @@ static inline void *starve_hold(void *memory, size_t size) {
   return memory;
 }
 
-/* With room for the guard. */
+/* Appends a guard to an allocation, which has room for it. */
 static inline void *starve_guard(void *memory, size_t size) {
   memset((unsigned char *)memory + size, STARVE_GUARD_BYTE, STARVE_GUARD);
   return starve_hold(memory, size);
@@ -69,7 +70,7 @@ static inline bool starve_is_whole(const unsigned char *guard) {
   return true;
 }
 
-/* What libraries made, as strdup does, is not held here. */
+/* Forgets an allocation; one that a library made (strdup, ...) is not known here. */
 static inline void starve_drop(void *memory, bool guarded) {
   starve_lock();
   size_t i = starve_find(memory);
@@ -115,7 +116,7 @@ void *__wrap_aligned_alloc(size_t alignment, size_t size) {
   if (starve_now()) return NULL;
   return starve_guard(__real_aligned_alloc(alignment, size + alignment), size);
 }
-/* A page that is laid anew where one is takes no memory. */
+/* A page that replaces another one takes no memory. */
 void *__wrap_mmap64(void *at, size_t bytes, int access, int flags, int file, off_t offset) {
   if (flags & MAP_FIXED) return __real_mmap64(at, bytes, access, flags, file, offset);
   return starve_now() ? MAP_FAILED : starve_hold(__real_mmap64(at, bytes, access, flags, file, offset), bytes);
@@ -149,15 +150,15 @@ static inline size_t starve_held(void) {
   return starve.n_held + (size_t)starve.numbers;
 }
 
-/* `act` has all memory that it takes given back, and where any of it is not there says so; afterwards it is as it was. Failures are
- * told by `what`. How often it asked. */
+/* Checks that `act` frees all memory that it takes, fails with NO_MEMORY or ENVIRONMENT if any one allocation fails,
+ * and works as before afterwards. `what` names it in messages. Returns how often it allocated. */
 typedef fold_status starve_act(void *context);
 static inline long starve_through(const char *what, starve_act *act, void *context) {
   static bool counts;
   if (!counts) mp_set_memory_functions(starve_number, starve_resize, starve_number_free);
   counts = true;
   starve.fails_in = 0;
-  for (int warm = 0; warm < 2; warm++) { /* threads and caches are made */
+  for (int warm = 0; warm < 2; warm++) { /* so that threads and caches exist already */
     fold_status status = act(context);
     cr_assert_eq(status.code, FOLD_OK, "%s: %s", what, status.text);
   }

@@ -1,4 +1,5 @@
-/* tally.h: verdicts counted by claim for the tests that judge in process: a sink, and the judging of one subject. */
+/* tally.h: counts verdicts by claim, for the tests that judge in process: a sink, and a function that judges one
+ * subject. */
 #ifndef TALLY_H
 #define TALLY_H
 
@@ -32,7 +33,7 @@ static inline struct fold_case tally_integers(size_t rows, size_t cols) {
   return c;
 }
 
-/* Judges what `subjects` (globs) names of the registry on `cases`. */
+/* Judges the registry's subjects that `subjects` (globs) names on `cases`. */
 static inline fold_status tally_verify(const struct fold_registry *registry, const char *subjects, bool probe,
                                        const struct fold_cases *cases, struct tally *t) {
   memset(t, 0, sizeof *t);

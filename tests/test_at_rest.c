@@ -1,4 +1,5 @@
-/* test_at_rest.c: each way to wait, without a limit of time and with one that is far off. */
+/* test_at_rest.c: a thread that waits in any way is at rest if it has no time limit, and is not if it has one, however
+ * far off. */
 #include "at_rest.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
-/* test_bench.c: what foldproof bench makes of its timings, played without a GPU (played_bench.c): a figure that can't be
- * is an exit code of 1, as a refuted claim is. */
+/* test_bench.c: what foldproof bench makes of timings, simulated without a GPU (played_bench.c): an impossible figure
+ * gives exit code 1, like a refuted claim. */
 #include "shell.h"
 
 Test(bench, exit_codes_follow_the_contract) {

@@ -1,5 +1,5 @@
-/* test_bench_figures.c: what foldproof bench and study --messages make of collectives, as far as it needs no ranks: figures
- * of given times, letters of given bits.
+/* test_bench_figures.c: what foldproof bench and study --messages make of collectives, as far as that needs no ranks:
+ * figures from given times, letters from given bits.
  */
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,5 +1,6 @@
-/* test_bench_world.c: foldproof bench and study --messages over real ranks whose times or bits can't be believed: times that
- * are played (played_collectives.c), so that no verdict hangs on how long something took. The clock itself: test_rank_clock.c.
+/* test_bench_world.c: foldproof bench and study --messages over real ranks whose times or bits can't be believed:
+ * simulated times (played_collectives.c), so that no verdict depends on how long something took. The clock itself:
+ * test_rank_clock.c.
  */
 #include <math.h>
 

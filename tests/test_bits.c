@@ -1,4 +1,4 @@
-/* test_bits.c: the vocabulary's conversions, neighbours and names, against MPFR's rounding and against arithmetic on
+/* test_bits.c: conversions, neighbours and names (bits.h, fold.h), against MPFR's rounding and against arithmetic on
  * patterns. */
 #include <criterion/criterion.h>
 #include <math.h>

@@ -1,5 +1,6 @@
-/* test_bound_formula.c: bounds are what bound.c's head says, by exact rational arithmetic: never below, and above by no more than 128 bits
- * round. A term that is left out, or is too small by a part in 10^9, breaks no bound that a random row can reach; it shows here. */
+/* test_bound_formula.c: bounds are what bound.c's head says, by exact rational arithmetic: never below that, and above
+ * it by no more than rounding to 128 bits. A part of the formula that is left out, or too small by 1 in 10^9, would
+ * break no bound that a random row can reach; it shows here. */
 #include <criterion/criterion.h>
 #include <math.h>
 

@@ -1,5 +1,5 @@
-/* test_collective.c: what collectives stand on, bottom-up: how columns are cut, messages on a socket, and what a rank is given
- * of an input. */
+/* test_collective.c: the parts below collectives, bottom-up: how columns are divided, messages on a socket, and which
+ * part of an input a rank gets. */
 #include <math.h>
 #include <pthread.h>
 #include <signal.h>

@@ -1,5 +1,6 @@
-/* test_combine.c: a host rank combines the ranks' slices by the tree over neighbouring ranks: for each element the bits of the
- * order host/pairwise by wide arithmetic, for any number of ranks and any length of slice, and nothing beside it is written.
+/* test_combine.c: a host rank combines the ranks' slices by the tree over neighbouring ranks: for each element the bits
+ * of the order host/pairwise by wide arithmetic, for any number of ranks and any length of slice, and nothing else is
+ * written.
  *
  * Real worlds (`foldproof verify --engine mpi`) have 8 ranks or fewer; these have up to 1024.
  */

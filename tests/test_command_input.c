@@ -1,5 +1,5 @@
-/* test_command_input.c: what the user may get wrong: exit code 2, one clear line, and nothing half-written; and a disk that
- * is full, which is the machine's fault. */
+/* test_command_input.c: a user's mistake gives exit code 2, one clear line, and no half-written file; a full disk is
+ * reported as the machine's fault. */
 #include "shell.h"
 
 #include "fold.h"

@@ -1,5 +1,5 @@
-/* test_command_process.c: however the command's process begins and ends: with descriptors closed, an output that can't be
- * written, a library that exits, a signal; and what it writes to, whatever that is. */
+/* test_command_process.c: the command copes with any start and end of its process: closed descriptors, an output that
+ * can't be written, a library that exits, a signal; and with any kind of output file. */
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>

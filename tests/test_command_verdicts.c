@@ -1,4 +1,4 @@
-/* test_command_verdicts.c: what verify says of verdicts: on which stream, in which words, summed up how. */
+/* test_command_verdicts.c: how verify reports verdicts: on which stream, in which words, with which sums. */
 #include "shell.h"
 
 #include <math.h>

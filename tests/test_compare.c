@@ -1,5 +1,5 @@
-/* test_compare.c: compare tells every case whose results, or whose input, are not the same in both records, and what only one
- * of both has; nothing is left out in silence. */
+/* test_compare.c: compare reports every case whose results, or whose input, differ between two records, and what only
+ * one of them has; it leaves nothing out without saying so. */
 #include "shell.h"
 
 /* A record of one row, whose hash is that of its result. */

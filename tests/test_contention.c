@@ -1,4 +1,5 @@
-/* test_contention.c: the processes that keep a machine busy run, stop, and are gone with who started them, whenever that is. */
+/* test_contention.c: the processes that keep a machine busy run, stop, and end with the process that started them, at
+ * whatever moment that ends. */
 #include "contention.h"
 
 #include <criterion/criterion.h>

@@ -1,4 +1,4 @@
-/* test_device.c: rigs over a device that is played: its memory, its launches, and its calls that fail. */
+/* test_device.c: rigs over a simulated device: its memory, its launches, and its calls that fail. */
 #include <criterion/criterion.h>
 #include <fenv.h>
 #include <stdio.h>

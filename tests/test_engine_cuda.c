@@ -1,5 +1,5 @@
-/* test_engine_cuda.c: device memory behind engine.h, over a driver that is played, in which what is launched or copied from pinned memory
- * is done when somebody waits (fake_cuda.c). */
+/* test_engine_cuda.c: device memory behind engine.h, over a fake driver, which does launches and copies from pinned
+ * memory only when somebody waits (fake_cuda.c). */
 #include <criterion/criterion.h>
 #include <dlfcn.h>
 #include <stdio.h>

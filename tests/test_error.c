@@ -1,4 +1,5 @@
-/* test_error.c: how far a result is from the truth, where that is only enclosed too, and its ratios: never too small. */
+/* test_error.c: a result's error, also where the exact result is only enclosed, and its ratio to the bound are never
+ * too small. */
 #include <criterion/criterion.h>
 
 #include "bits.h"

@@ -1,4 +1,5 @@
-/* test_exact.c: the exact oracle against MPFR alone, closing against integer division, the policy, products, decimals.
+/* test_exact.c: the exact oracle against MPFR alone, its rounding against integer division, special values, products,
+ * decimals.
  */
 #include <criterion/criterion.h>
 #include <math.h>

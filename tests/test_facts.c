@@ -1,5 +1,5 @@
-/* test_facts.c: the facts about CUB explain what was seen of it, and nothing else. tests/known/cccl-3.6.0.jsonl has each refutation as
- * an H200 gave it; its input is made anew here, and no GPU is needed.
+/* test_facts.c: the facts about CUB explain what was seen of it, and nothing else. tests/known/cccl-3.6.0.jsonl has
+ * each refutation from an H200; the inputs are made again here, so no GPU is needed.
  */
 #include <criterion/criterion.h>
 #include <jansson.h>

@@ -1,6 +1,6 @@
 /* test_fixture_sets.c: the sets cover what they must, within their budgets, and every expected sum is the exact one.
  *
- * No generator is listed by hand: what generators.c has, the default set must take.
+ * No generator is listed by hand: the default set must use all of generators.c.
  */
 #include <criterion/criterion.h>
 

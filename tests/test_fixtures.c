@@ -1,4 +1,4 @@
-/* test_fixtures.c: fixture files stand for just the cases they say, or are refused by file, line and key. */
+/* test_fixtures.c: fixture files give exactly the cases that they say, or are refused with file, line and key. */
 #include <criterion/criterion.h>
 
 #include <sys/resource.h>

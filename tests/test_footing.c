@@ -1,4 +1,4 @@
-/* test_footing.c: each thing that a run may leave changed is seen by itself, named, and put back. */
+/* test_footing.c: every arithmetic setting that a run may leave changed is found, named, and put back. */
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <fenv.h>

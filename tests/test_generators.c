@@ -1,5 +1,5 @@
-/* test_generators.c: the stream of the generators: the same bits by any route, pinned for good, refusing what it cannot
- * do.
+/* test_generators.c: generators give the same bits by any route, the bits that are pinned here, and refuse what they
+ * can't do.
  *
  * What each generator promises of its values is checked in test_generators_values.c and test_generators_rows.c.
  */

@@ -1,4 +1,5 @@
-/* test_guest_guard.c: what guests have started is ended, and nobody else: the number of a group that has ended may be a stranger's. */
+/* test_guest_guard.c: all that guests have started is ended, and nothing else: the number of an ended group may belong
+ * to another one by now. */
 #include "guest_guard.h"
 
 #include <criterion/criterion.h>

@@ -1,5 +1,5 @@
-/* test_honest.c: who always gives what its terms say is held by each judge, and the input is then as it was: judges permute, negate, rotate
- * and copy it, each factor's.
+/* test_honest.c: a subject that always gives the right result for its terms holds by every judge, and the input is
+ * unchanged afterwards, though judges permute, negate, rotate and copy it, for each factor.
  */
 #include "lone_trial.h"
 

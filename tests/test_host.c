@@ -1,7 +1,7 @@
 /* test_host.c: the host's subjects do what their rows of the registry say.
  *
- * Ordered ones have the bits of the wide replay, determ ones those of rows/par_256, the accurate ones those of a second
- * writing or of MPFR. The orders themselves are test_orders.c's.
+ * Those with an order have the bits of the wide replay, the _determ ones those of rows/par_256, the accurate ones those
+ * of a second implementation or of MPFR. test_orders.c tests the orders themselves.
  */
 #include <criterion/criterion.h>
 #include <omp.h>

@@ -1,5 +1,5 @@
-/* test_incomplete.c: records of a run that did not come to its end are never taken for those of one that did: not by who
- * reads them, and not in place of older ones that are whole. */
+/* test_incomplete.c: records of an interrupted run are never taken for complete ones: readers refuse them, and they do
+ * not replace older, complete records. */
 #include "shell.h"
 
 #define SELECT " --subjects host/pairwise,host/kahan --fixtures 'normal/f32/sum/1x*' "

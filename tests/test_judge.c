@@ -1,4 +1,4 @@
-/* test_judge.c: what becomes of a verdict that can not be found, of runs that fail, and of the input between judges. */
+/* test_judge.c: what becomes of a verdict that can't be found, of runs that fail, and of the input between judges. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>

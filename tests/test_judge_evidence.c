@@ -1,4 +1,5 @@
-/* test_judge_evidence.c: what a finding says beside its verdict, and that nobody is judged on what another did to the input. */
+/* test_judge_evidence.c: what a finding says besides its verdict; and no subject is judged on an input that another one
+ * changed. */
 #include <fenv.h>
 #include <math.h>
 #include <omp.h>

@@ -1,4 +1,5 @@
-/* test_judge_repeats.c: run_to_run: how often a run is repeated, with which launches, and what is told of the repeats that differ. */
+/* test_judge_repeats.c: run_to_run: how often a run is repeated, with which launches, and what is reported of repeats
+ * that differ. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-/* test_judge_runs.c: what judges run themselves: which parts of the input, and what becomes of a run that fails. */
+/* test_judge_runs.c: the judges' own runs: of which parts of the input, and what becomes of a run that fails. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-/* test_judge_table.c: what is counted of verdicts: promises and not probes, and of peers what is not known of them. */
+/* test_judge_table.c: which verdicts are counted: those of promises, not of probes; and of peers only refutations that
+ * are no known defects. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* test_judge_tree.c: the claim `tree`: in which words it is refuted. */
+/* test_judge_tree.c: the words in which the claim `tree` is refuted. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* test_known.c: what is known of a library is told, and nothing else of it is forgiven: with an MPI that is wrong on
- * purpose (mpi_shim.c) before the real one. */
+/* test_known.c: a known defect of a library is named, and no other is excused; shown with an MPI that is wrong on
+ * purpose (mpi_shim.c). */
 #include "shell.h"
 
 #include "ranks.h"

@@ -1,4 +1,4 @@
-/* test_late.c: a thread that a guest's call starts, and that writes when the call has returned, is that run's. */
+/* test_late.c: if a guest's call starts a thread that writes after the call has returned, that run is blamed. */
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <pthread.h>

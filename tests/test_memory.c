@@ -1,5 +1,5 @@
-/* test_memory.c: oracles, bounds, orders and judges give back all memory that they take, also where some of it is not there, which they
- * say; and fill what they give. A run judges millions of rows.
+/* test_memory.c: oracles, bounds, orders and judges free all memory that they take, since a run judges millions of
+ * rows; they report an allocation that fails, and free all memory then, too; and they fill in all their outputs.
  */
 #include <criterion/criterion.h>
 #include <malloc.h>

@@ -1,4 +1,5 @@
-/* test_names.c: files may have any name. What is told of them is text in every format, and leads back to the file. */
+/* test_names.c: files may have any name. In every output format the name is valid text, from which the file can be
+ * found again. */
 #include "shell.h"
 
 /* As a shell's printf takes it; as the case's name has it, which is text. */

@@ -1,6 +1,6 @@
-/* test_nccl.c: the library of NCCL is missing, is none, is too old, lacks a function, or is another in a rank than here: each
- * is one line, with the right exit code. No GPU is needed: the library is looked at first, and no GPU is shown to the
- * command. The libraries are fake_nccl.c, built twice.
+/* test_nccl.c: NCCL's library is missing, is no library, is too old, lacks a function, or is another one in a rank than
+ * here: each gives one line, with the right exit code. No GPU is needed: the library is looked at first, and all GPUs
+ * are hidden from the command. The libraries are fake_nccl.c, built twice.
  */
 #include <unistd.h>
 

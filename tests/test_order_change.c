@@ -1,4 +1,4 @@
-/* test_order_change.c: what is told of two sides, and how a side's rows are laid. */
+/* test_order_change.c: what is reported of two sides (sides.h), and where a side's rows lie. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <string.h>

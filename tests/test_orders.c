@@ -1,6 +1,7 @@
-/* test_orders.c: each order means what orders.md says: bits, running errors.
+/* test_orders.c: each order gives what its definition in orders.def says: bits and running errors.
  *
- * The judge is naive.c, a literal second writing; the wide replay is a third arithmetic. NaN compares by class.
+ * It is compared with naive.c, a second, literal implementation, and with the wide replay, a third arithmetic. NaN
+ * compares by class.
  */
 #include <criterion/criterion.h>
 #include <math.h>

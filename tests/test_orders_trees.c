@@ -1,4 +1,5 @@
-/* test_orders_trees.c: each order's tree is the one that orders.md says: heights, fingerprints, drawings. The judge is naive.c. */
+/* test_orders_trees.c: each order's tree is the one of its definition in orders.def: heights, fingerprints, drawings,
+ * compared with naive.c. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>

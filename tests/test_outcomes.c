@@ -1,4 +1,5 @@
-/* test_outcomes.c: what bounds leave possible, against random trees of real additions and multiplications: none may give another result.
+/* test_outcomes.c: what bounds leave possible, compared with random trees of real additions and multiplications: none
+ * of these may give another result.
  */
 #include <criterion/criterion.h>
 #include <math.h>

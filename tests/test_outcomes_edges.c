@@ -1,4 +1,5 @@
-/* test_outcomes_edges.c: at each edge of what a bound leaves possible the neighbour beyond it is told from the one before. */
+/* test_outcomes_edges.c: at each edge of what a bound leaves possible, the last result before the edge is accepted and
+ * its neighbour beyond it refused. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* test_outcomes_orders.c: what may come of a product in a known order, whose partial products are known to be large or small. */
+/* test_outcomes_orders.c: the possible results of a product in a known order, whose partial products are known to be
+ * large or small. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>

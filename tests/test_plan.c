@@ -1,4 +1,5 @@
-/* test_plan.c: which levels of two factors a plan's runs bring together, in one trial and over the trials of many inputs. */
+/* test_plan.c: which pairs of two factors' levels a plan's runs cover, in one trial and over the trials of many
+ * inputs. */
 #include <criterion/criterion.h>
 #include <math.h>
 

@@ -1,4 +1,5 @@
-/* test_presets.c: lists of claims as users write them: what each word stands for, and what is said of one that is none. */
+/* test_presets.c: lists of claims as users write them: what each word stands for, and what is said of an unknown
+ * word. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* test_process.c: each thing of its process that a run may leave changed and that only system calls tell: seen by itself, named, put back. */
+/* test_process.c: every state of the process (process.h) that a run may leave changed is found, named, and put back. */
 #include "process.h"
 
 #include <criterion/criterion.h>

@@ -1,8 +1,9 @@
 /* test_promise_ranks.c: one promise of collectives by its name, over real ranks: run_to_run, fresh_process, rank_agreement,
  * same_results_over_worlds. Built once for each of these (PROMISE) and each engine (ENGINE, "mpi" or "nccl").
  *
- * Inputs are of this test's own, so that worlds of two hold every dtype, operation and shape. What libraries do not promise over
- * worlds, other orders in other worlds, is asked on terms whose sums cannot round: there all worlds must give the same numbers.
+ * The inputs are the test's own, so that worlds of two have every dtype, operation and shape. Libraries do not promise
+ * the same order in other worlds; so their sums over worlds are compared on terms whose sums can't round, where all
+ * worlds must give the same numbers.
  */
 #include "promises.h"
 

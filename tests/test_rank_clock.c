@@ -1,6 +1,7 @@
-/* test_rank_clock.c: the clock that collectives are timed by, and what lies between its two stamps. What is made of times is
- * tested with played ones (test_bench_figures.c, played_collectives.c); here they are real, and only what holds on any machine,
- * however busy, is asked: a sleep takes no less than it was asked for, and no part more than the whole.
+/* test_rank_clock.c: the clock that collectives are timed by, and what lies between its two stamps. What is made of
+ * times is tested with simulated ones (test_bench_figures.c, played_collectives.c). Here they are real, and only what
+ * holds on any machine, however busy, is checked: a sleep takes no less time than asked for, and no part takes more
+ * than the whole.
  */
 #include <criterion/criterion.h>
 #include <math.h>

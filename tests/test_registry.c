@@ -1,4 +1,5 @@
-/* test_registry.c: a registry with a mistake starts nothing: no command, no rank; it is named as the program's fault. */
+/* test_registry.c: no command and no rank starts with a mistake in its registry; the mistake is named as the program's
+ * own. */
 #include "mutants.h"
 #include "shell.h"
 #include "unsound.h"

@@ -1,4 +1,4 @@
-/* test_report.c: the report says what the records say, as text whatever they hold, and is written whole or not at
+/* test_report.c: the report says what the records say, is valid text whatever they hold, and is written whole or not at
  * all. */
 #include "report_records.h"
 #include "shell.h"

@@ -1,4 +1,4 @@
-/* test_report_view.c: what people see of a report at first sight: the answer, and figures that can be read. */
+/* test_report_view.c: what readers of a report see first: the answer, and figures that can be read. */
 #include "report_records.h"
 #include "shell.h"
 

@@ -1,4 +1,5 @@
-/* test_reveal.c: the tree that is revealed is the one that summed, and what is no tree is told as what it is. Subjects are callbacks. */
+/* test_reveal.c: the revealed tree is the one by which the subject summed; a subject without a tree is reported as what
+ * it is. Subjects are callbacks. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>

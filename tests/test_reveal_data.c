@@ -1,4 +1,5 @@
-/* test_reveal_data.c: the data that trees are tested on hold what functions choose their order by. */
+/* test_reveal_data.c: the data on which trees are tested have all the properties by which functions may choose their
+ * order. */
 #include <criterion/criterion.h>
 #include <limits.h>
 #include <math.h>

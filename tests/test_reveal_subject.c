@@ -1,4 +1,4 @@
-/* test_reveal_subject.c: which subjects are asked for a tree, and what a run is blamed for that does more than add. */
+/* test_reveal_subject.c: which subjects are asked for a tree, and what is reported of a run that does more than add. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* test_rig.c: the room that a subject runs in: poison, guards, zones, and the input's places. */
+/* test_rig.c: the memory that a subject runs in: poison, guards, zones, and the input's places. */
 #include <criterion/criterion.h>
 #include <fenv.h>
 #include <omp.h>

@@ -1,5 +1,5 @@
-/* test_rig_edge.c: what is read beside the arguments under a handler of faults that comes and goes within one call is seen where
- * that page can be read.
+/* test_rig_edge.c: reads beside the arguments are seen by an open page (edge.h) even if the subject installs its own
+ * handler of faults and removes it within one call.
  */
 #include <criterion/criterion.h>
 

@@ -1,4 +1,4 @@
-/* test_rig_run.c: how far guards reach, and what a run finds and leaves of threads, signals and its input. */
+/* test_rig_run.c: how far guards reach, and in which state a run finds and leaves threads, signals and its input. */
 #include <criterion/criterion.h>
 #include <omp.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-/* test_rig_scratch.c: the scratch that a subject is given: as much as it asked for, its head zero, between guards. */
+/* test_rig_scratch.c: a subject's scratch is as large as it asked for, its head is zero, and it lies between guards. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>

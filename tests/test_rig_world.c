@@ -1,5 +1,5 @@
-/* test_rig_world.c: what the rig makes of ranks that answer as they are told to: which part each is sent and when, and what
- * becomes of what they did. */
+/* test_rig_world.c: the rig over simulated ranks: which part each rank is sent and when, and what is reported of what
+ * they did. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdio.h>

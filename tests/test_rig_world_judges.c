@@ -1,4 +1,4 @@
-/* test_rig_world_judges.c: what judges make of ranks that answer as they are told to. */
+/* test_rig_world_judges.c: what judges make of simulated ranks. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>

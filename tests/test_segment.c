@@ -1,5 +1,5 @@
-/* test_segment.c: processes that share a segment get the bits of the tree over ranks, whatever the lengths of one call after
- * the other, and write nothing beside their outputs; a card that leads elsewhere maps nothing.
+/* test_segment.c: processes that share a segment get the bits of the tree over ranks, whatever the lengths of one call
+ * after the other, and write nothing but their outputs; a card that leads elsewhere maps nothing.
  */
 #include "collective/segment.h"
 

@@ -1,4 +1,4 @@
-/* test_shapes.c: which shapes the same terms are laid in, and what lies between them and behind. */
+/* test_shapes.c: in which shapes judges lay the same terms, and what lies between and behind them. */
 #include "lone_trial.h"
 
 /* Products of two inputs, too: each input is laid. */

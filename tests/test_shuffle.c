@@ -1,7 +1,7 @@
 /* test_shuffle.c: the shuffle under mixed data: a permutation for every key, half of it in each half, and as even as chance is.
  *
- * The seeds are fixed, so that nothing here is by chance: what was even stays so. Limits are what chance alone passes once in
- * some ten thousand times (chi square at 5 standard deviations, frequencies at 5).
+ * The seeds are fixed, so the results never change. Chance alone would exceed the limits once in some ten thousand
+ * times (chi square at 5 standard deviations, frequencies at 5).
  */
 #include "generate_help.h"
 #include "shuffle.h"

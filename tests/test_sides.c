@@ -1,4 +1,5 @@
-/* test_sides.c: what a judge that refutes by a pair of runs tells of them: in words, and as the two sides whose orders are compared. */
+/* test_sides.c: what a judge that refutes by a pair of runs says of these: in words, and as the two sides whose orders
+ * are compared. */
 #include <stdio.h>
 
 #include "lone_trial.h"

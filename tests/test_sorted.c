@@ -1,4 +1,5 @@
-/* test_sorted.c: the permutation of the sorted order is what its definition says, at lengths where it is made in other ways. */
+/* test_sorted.c: the permutation of the sorted order is what its definition says, at lengths for each way in which it
+ * is made. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* test_steady.c: who varies by itself is refuted by run_to_run, and no claim about surroundings is held against it. */
+/* test_steady.c: a subject that varies by itself is refuted by run_to_run, and by no claim about surroundings. */
 #include "lone_trial.h"
 
 static const struct fold_claim *claim;

@@ -1,4 +1,4 @@
-/* test_study_ranks.c: the simulated all-reduce against buffers that are really passed on, rank by rank. */
+/* test_study_ranks.c: the simulated all-reduce against buffers that are really passed from rank to rank. */
 #include <criterion/criterion.h>
 #include <math.h>
 #include <stdlib.h>

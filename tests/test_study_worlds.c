@@ -1,5 +1,5 @@
-/* test_study_worlds.c: foldproof study --worlds: the worst errors of many short sums against those that MPFR finds one
- * by one; and each alarm, over real ranks, of a collective that breaks what it promises (played_worlds.c).
+/* test_study_worlds.c: foldproof study --worlds: the worst errors of many short sums, against those that MPFR finds one
+ * by one; and each alarm, over real ranks, about a collective that breaks its promise (played_worlds.c).
  */
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* test_super_guess.c: how terms are shared between passes and bins (super_add.c), seen by an extractor that notes what it is asked for.
  *
- * Whatever is guessed the sums are right (test_super_split.c): what shows here is a guess that only costs time.
+ * The sums are right for any guess (test_super_split.c); here a bad guess shows, which would only cost time.
  */
 #include <criterion/criterion.h>
 #include <math.h>

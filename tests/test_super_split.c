@@ -1,4 +1,4 @@
-/* test_super_split.c: sums by each instruction set against the bins' states, and the bins' against GMP integers.
+/* test_super_split.c: sums by each instruction set against those by bins, and these against GMP integers.
  *
  * Arrays of many kinds, above all those at the edges of what a pass takes: the sizes between two levels, the ends of the
  * exponent range, ties, blocks with one term that does not fit.

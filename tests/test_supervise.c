@@ -1,8 +1,8 @@
-/* test_supervise.c: a subject that ends its process, or never ends, loses its own case and nobody else's: it is named, the others
+/* test_supervise.c: a subject that ends its process, or never ends, loses only its own case: it is named, the others
  * are judged, the table is printed, the exit code is 99.
  *
- * Nothing here hangs on how long something took: what hangs does so for ever, and time limits are there to end it: five times what
- * a run without a fault takes here, and no less than a second.
+ * No verdict depends on how long something took: what hangs does so for ever, and a time limit ends it, which is five
+ * times what a run without a fault takes here, and at least a second.
  */
 #include <signal.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-/* test_surroundings.c: each thing of the process that a run may leave changed is seen by itself, named, and put back. */
+/* test_surroundings.c: every state of surroundings.h that a run may leave changed is found, named, and put back. */
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
-/* test_sweep.c: which batches and which places guests are tried in, beyond what every subject is: each size and each offset that is
- * promised, no other, and no run of them lost.
+/* test_sweep.c: in which batches and places guests are tried, besides those for every subject: each promised size and
+ * offset, no other, and every run counts.
  */
 #include <criterion/criterion.h>
 #include <stdio.h>

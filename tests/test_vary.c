@@ -1,4 +1,5 @@
-/* test_vary.c: runs that differ in several things at once: whose fault a difference is, and that each thing is varied. */
+/* test_vary.c: runs that differ in several factors at once: which factor a difference is blamed on, and that each
+ * factor is varied. */
 #include <criterion/criterion.h>
 #include <fenv.h>
 #include <math.h>

@@ -1,4 +1,4 @@
-/* test_watch.c: what the process that watches this one is told of its runs. */
+/* test_watch.c: what a watched process reports of its runs. */
 #include "watch.h"
 
 #include <criterion/criterion.h>

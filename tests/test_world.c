@@ -1,12 +1,13 @@
-/* test_world.c: real ranks that die, hang, stop, call otherwise or never come; a launcher that is missing or wrong; a harness
- * that is interrupted or killed: each ends in time, with the right exit code and a line that names rank and call, and no
- * process is left.
+/* test_world.c: real ranks that die, hang, stop, make other calls or never come; a launcher that is missing or wrong; a
+ * harness that is interrupted or killed. Each ends in time, with the right exit code and a line that names rank and
+ * call, and no process is left.
  *
- * Every process of a case has a mark in its environment, by which those that are left are found, whoever's children they are.
+ * Every process of a case has a mark in its environment, by which leftover processes are found, whatever their parents
+ * are.
  *
- * No verdict hangs on how busy the machine is: where a case has to wait for the time limit, that is five times what the slowest took
- * of the test's cases that need not, as many at once, and that a case ends in time leaves a minute of room. All others have a limit
- * that is never met.
+ * No verdict depends on how busy the machine is. If a case has to wait for the time limit, that limit is five times the
+ * time of the slowest case that need not wait, with as many running at once; and "in time" allows a minute more. All
+ * other cases have a limit that is never reached.
  */
 #include <fcntl.h>
 #include <math.h>

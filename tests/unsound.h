@@ -1,4 +1,4 @@
-/* unsound.h: registries with one mistake each: what no program may start with. */
+/* unsound.h: registries with one mistake each, with which no program may start. */
 #ifndef UNSOUND_H
 #define UNSOUND_H
 
@@ -6,7 +6,7 @@
 
 struct unsound {
   const char *kind; /* the mistake, in a word */
-  const char *says; /* a part of what the program must say of it */
+  const char *says; /* a part of the message that the program must print */
   struct fold_subject subjects[3];
   size_t n;
 };

@@ -1,4 +1,4 @@
-/* varied.h: in what the runs of a trial differed, held against a list that a test states. */
+/* varied.h: compares in what the runs of a trial differed with a list that a test gives. */
 #ifndef VARIED_H
 #define VARIED_H
 
@@ -23,7 +23,7 @@ static inline bool varied_equals(struct varied a, struct varied b) {
          a.out_shift == b.out_shift && a.placement == b.placement && a.nan == b.nan;
 }
 
-/* Base runs, which differ in nothing, are not noted. */
+/* Notes a run, except base runs, which differ in nothing. */
 static inline void varied_note(struct varied_runs *runs, struct varied run) {
   if (!varied_equals(run, (struct varied){0}) && runs->n < 256) runs->at[runs->n++] = run;
 }
@@ -34,7 +34,8 @@ static inline size_t varied_count(const struct varied *at, size_t n, struct vari
   return count;
 }
 
-/* What plan.h says of that input; its last entry is a row's part in place, whose copy is at its aligned place. */
+/* The runs of plan.h for that input; the last entry is a part of a row in its place, whose copy is at an aligned
+ * place. */
 static inline size_t varied_of_plan(enum fold_engine engine, size_t terms, uint64_t input_hash,
                                     struct varied listed[FOLD_PLAN_MOST + 1]) {
   struct fold_variation plan[FOLD_PLAN_MOST];
@@ -51,7 +52,7 @@ static inline size_t varied_of_plan(enum fold_engine engine, size_t terms, uint6
   return n;
 }
 
-/* Each as often as it is listed, and no other. */
+/* Checks that each listed run was made as often as it is listed, and no other. */
 static inline void varied_expect(const struct varied_runs *runs, const struct varied *listed, size_t n) {
   for (size_t i = 0; i < n; i++) {
     size_t made = varied_count(runs->at, runs->n, listed[i]), want = varied_count(listed, n, listed[i]);
