@@ -134,7 +134,7 @@ static inline FOLD_HD uint16_t fold_f32_to_bf16(float x) {
   return (uint16_t)fold_narrow(fold_format_bf16(), (double)x);
 }
 
-/* By the kind of a row's element: pattern to value, and f64 to the nearest pattern. */
+/* For each kind of element in dtype.def: the value of a pattern, and the pattern nearest to an f64. */
 #define FOLD_VALUE_uint16_t(name, bits) (double)fold_widen(fold_format_##name(), (uint32_t)(bits))
 #define FOLD_VALUE_uint8_t FOLD_VALUE_uint16_t
 #define FOLD_VALUE_float(name, bits) (double)fold_bits_f32((uint32_t)(bits))

@@ -113,7 +113,7 @@ int fold_engine_parse(const char *name);
 #define FOLD_CASE(TAG, value) case FOLD_##TAG: return value;
 // clang-format on
 
-/* In bytes. */
+/* The size of an element in bytes. */
 static inline FOLD_HD size_t fold_dtype_size(enum fold_dtype dtype) {
   switch (dtype) {
 #define FOLD_DTYPE(TAG, name, element, ...) FOLD_CASE(TAG, sizeof(element))

@@ -8,7 +8,7 @@
 
 #include "fold.h"
 
-/* As getline, but -1 with errno EOVERFLOW once a line is longer than `most` bytes. */
+/* Like getline, but returns -1 with errno EOVERFLOW once a line is longer than `most` bytes. */
 ssize_t fold_line_read(char **text, size_t *room, size_t most, FILE *file);
 /* FOLD_BAD_INPUT for a line that an editor or a copy under Windows has changed: it ends in CR LF, or begins with a byte
  * order mark. For files whose hash is checked: this gives the harmless reason, before the hash would call the file

@@ -127,7 +127,7 @@ void fold_judge_tell_input(const struct fold_trial *trial, struct fold_finding *
 /* After the other judges: refutes run_to_run, though it held, if one of them found that the same run varies. */
 void fold_judge_unsteady(const struct fold_trial *trial, struct fold_finding *finding);
 
-/* For the judges' files. */
+/* The rest is for the judges' files. */
 struct fold_evidence fold_trial_evidence(const struct fold_trial *trial);
 enum fold_dtype fold_trial_result_dtype(const struct fold_trial *trial);
 /* A judge's own run of the trial's subject, in the case's rig or in another. It enters trial->log. */

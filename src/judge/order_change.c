@@ -149,7 +149,7 @@ static void tell_same(const struct fold_revealed v[2], bool whole, struct fold_o
              "no change is seen, test data are added by %s on both sides: something else changed", order);
 }
 
-/* `unknown`: nobody says that the function is a sum. */
+/* `unknown`: it is not known whether the function is a sum. */
 static fold_status tell(const struct fold_revealed v[2], bool whole, bool unknown, struct fold_order_change *change) {
   const bool trees = v[0].kind == FOLD_REVEALED_TREE && v[1].kind == FOLD_REVEALED_TREE;
   bool differ = false;

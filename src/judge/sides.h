@@ -53,9 +53,9 @@ struct fold_trial;
 /* For judges: notes the pair of runs by which the claim at hand was refuted. */
 void fold_trial_take_sides(struct fold_trial *trial, size_t n, const struct fold_order_side *a,
                            const struct fold_order_side *b);
-/* Reveals both sides and says in `change` how they differ. `unknown`: nobody says that the subject sums. change->text
- * is "" where the subject can't be asked: over ranks, for no sum, for a dtype that shows no order, or for too many
- * rows. */
+/* Reveals both sides and says in `change` how they differ. `unknown`: it is not known whether the subject sums.
+ * change->text is "" where the subject can't be asked: over ranks, for no sum, for a dtype that shows no order, or for
+ * too many rows. */
 void fold_order_explain(const struct fold_trial *trial, enum fold_claim_id claim, const struct fold_order_sides *sides,
                         bool unknown, struct fold_order_change *change);
 

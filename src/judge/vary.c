@@ -13,7 +13,7 @@ static unsigned factors_asked(const struct fold_trial *trial) {
          (trial->asked & FOLD_CLAIM(FOLD_WRITES_OUTPUT) ? FOLD_VARIES_POISON : 0u);
 }
 
-/* Who takes none would decline each. */
+/* A subject that takes no launches would decline each of them. */
 bool fold_trial_takes_launches(const struct fold_trial *trial) {
   return !trial->subject->unseen || !trial->subject->unseen[FOLD_LAUNCH_INVARIANT];
 }

@@ -31,7 +31,7 @@ struct fold_varied_log {
 struct fold_trial;
 struct fold_finding;
 
-/* Whether launches can be varied at all: not of whom the claim about them is known to be unseen. */
+/* Whether launches can be varied at all. They can't if nothing could refute launch_invariant of this subject. */
 bool fold_trial_takes_launches(const struct fold_trial *trial);
 /* Makes that run, unless it was made before. UNSUPPORTED where the subject takes no such launch. Overwrites
  * trial->other. */

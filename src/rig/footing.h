@@ -1,4 +1,4 @@
-/* footing.h: the arithmetic settings that a run finds, and looks for changes of them: the floating-point environment of
+/* footing.h: keeps the arithmetic settings that a run finds, and looks for changes: the floating-point environment of
  * this thread and of OpenMP's other threads, and OpenMP's settings.
  *
  * If a subject leaves another rounding mode or flushes subnormals, the next subjects are refuted wrongly, and the oracles
@@ -29,7 +29,8 @@ void fold_footing_end_threads(void);
 void fold_footing_reset(void);
 /* The same, once in a process. */
 void fold_footing_begin(void);
-/* Before OpenMP's first thread in a process: those that there are, as a library's, stay, and no reset waits for them to end. */
+/* To be called before a process has threads of OpenMP's: the other threads that exist now, such as a library's, are
+ * taken to stay, so that no reset waits for them to end. */
 void fold_footing_begin_without_openmp(void);
 
 /* OpenMP's settings as they are now, to compare with after a run. */

@@ -118,7 +118,7 @@ static fold_status keep_variables(void) {
 
 static void put_variables_back(void) {
   struct variables *v = known.variables, *given = known.gives ? known.given : new_variables(v->n, v->n_bytes);
-  if (!given) return; /* they stay changed, and are told after the next run too */
+  if (!given) return; /* they stay changed, and are reported after the next run too */
   if (!known.gives) given->former = known.given;
   known.given = given;
   known.gives = true;
