@@ -107,6 +107,14 @@ def check_untaken(project):
     assert "GONE" not in project.record(narrow, "--fixtures", "normal/f16/sum/1x33/seed1", code=2)
     said = project.record(narrow, "--bless", "--fixtures", FEW, code=2)
     assert said.count("nobody who gave it takes it any more") == 3, said
+    free, unwilling = project.build("free", FREE), project.build("unwilling", FREE, ("(void)context;", "(void)context; if (call->cols == 33) return FOLDPROOF_GUEST_UNSUPPORTED;"))
+    shutil.rmtree(project.path / "kept")
+    project.record(free, "--bless", "--fixtures", FEW, code=0)
+    says = "mine/sum on host gives no result of normal/f32/sum/1x33/seed1 any more: it does not take this case: kept/"
+    said = project.record(unwilling, code=1)
+    assert f"GONE: {says}" in said and "goldens: 2 held, " in said and ", 1 gone, " in said, said
+    assert f"DROPS: {says}" in project.record(unwilling, "--bless", "--fixtures", FEW, code=0)
+    assert "goldens: 2 held, " in project.record(unwilling, code=0)
     shutil.rmtree(project.path / "kept")
 
 

@@ -180,13 +180,33 @@ fold_status fold_golden_result_of(const struct fold_judgement *j, struct fold_go
   return fold_ok();
 }
 
+/* A guest that needs no device refuses a case that it alone gave a result of. */
+static void take_refusal(struct fold_golden_run *run, const struct fold_judgement *j) {
+  struct fold_golden_sheet *sheet = sheet_for(run, j->subject);
+  struct fold_golden_line *kept = sheet ? fold_golden_find(sheet, j->c->name) : NULL;
+  if (!kept || sheet->n_by > 1 || !j->subject->guest || !fold_engine_is_here(j->subject->engine)) return;
+  const char *kind = run->options->bless ? "DROPS" : "GONE";
+  if (run->gone < MOST_LINES)
+    printf("%s: %s on %s gives no result of %s any more: %s: %s:%zu\n", kind, j->subject->name,
+           fold_engine_name(j->subject->engine), j->c->name, j->finding.reason, sheet->path, kept->number);
+  if (run->options->bless)
+    fold_golden_drop(sheet, kept);
+  else
+    run->gone++;
+}
+
 fold_status fold_golden_take(struct fold_golden_run *run, const struct fold_judgement *j) {
   struct fold_golden_result now;
   fold_status status = fold_ok();
-  if (j->got == NULL || (run->subject == j->subject_index && run->last == j->c->name)) return fold_ok();
-  FOLD_TRY(fold_golden_result_of(j, &now));
+  const bool refused = j->got == NULL && j->finding.verdict == FOLD_SKIPPED;
+  if ((j->got == NULL && !refused) || (run->subject == j->subject_index && run->last == j->c->name)) return fold_ok();
   run->subject = j->subject_index;
   run->last = j->c->name;
+  if (refused) {
+    take_refusal(run, j);
+    return fold_ok();
+  }
+  FOLD_TRY(fold_golden_result_of(j, &now));
   if (run->options->bless)
     status = fold_golden_bless(run, j, &now);
   else
