@@ -35,6 +35,8 @@ _USUAL_OF_ROWS = "run_to_run,fresh_process,batch_invariant,alignment_invariant"
 _FILE = "--foldproof-record"
 _NO_SELF = "in a class write `@foldproof.reduction() def test_sum(self, x)`, or `test_sums = staticmethod(foldproof.reductions({...}))`"
 
+_NO_TEST_CASE = "unittest.TestCase calls its methods by itself, and gives them no claim: write a class that is none"
+
 
 def pytest_addoption(parser: Any) -> None:
     group = parser.getgroup("foldproof")
@@ -226,7 +228,18 @@ class _Shares:
         return foldproof._checked(foldproof._kept(share))
 
 
+def _check(asked: Mapping[str, Any]) -> None:
+    """So that a mistake ends the import of the tests, and not each of them."""
+    import foldproof as package
+
+    known = [name for name, parameter in inspect.signature(package._verify.judge).parameters.items() if parameter.kind == parameter.KEYWORD_ONLY and name[0] != "_"]
+    for name in asked:
+        if name not in known:
+            raise TypeError(f"{name!r} is no option of foldproof.verify: it has {', '.join(known)}")
+
+
 def _test_of(subjects: Mapping[str, Callable[..., Any]], asked: Dict[str, Any], of_method: bool = False) -> Callable[..., None]:
+    _check(asked)
     claims = _words(asked.pop("claims", None), _USUAL_OF_ROWS if asked.get("problem") == "rows" else _USUAL)
     dtypes = _words(asked.pop("dtypes", None), "f32")
     of_several = len(subjects) > 1 or next(iter(subjects), "")
@@ -244,8 +257,10 @@ def _test_of(subjects: Mapping[str, Callable[..., Any]], asked: Dict[str, Any], 
         if failed is not None:
             pytest.fail(failed, pytrace=False)
 
-    def test(*instance: Any, foldproof_claim: str, foldproof_dtype: str, foldproof_subject: str = "", foldproof: Any = None) -> None:
+    def test(*instance: Any, foldproof_claim: str = "", foldproof_dtype: str = "", foldproof_subject: str = "", foldproof: Any = None) -> None:
         __tracebackhide__ = _IF_SKIPPED
+        if not foldproof_claim:  # it was called by somebody else
+            pytest.fail(_NO_TEST_CASE, pytrace=False)
         if foldproof is None:  # pytest bound it to the instance
             pytest.fail(_NO_SELF, pytrace=False)
         fn = subjects[foldproof_subject]
@@ -268,6 +283,8 @@ def reduction(fn: Optional[Callable[..., Any]] = None, /, **asked: Any) -> Calla
     stays_in_bounds, leaves_no_trace and keeps_input."""
 
     def decorate(fn: Callable[..., Any]) -> Callable[..., None]:
+        if hasattr(fn, "foldproof_subjects"):
+            raise TypeError(f"{fn.__name__} is decorated twice: write a test for each, by foldproof.reductions of what both judge")
         test = _test_of({"": fn}, dict(asked), next(iter(inspect.signature(fn).parameters), "") == "self")
         test.__name__, test.__qualname__ = fn.__name__, fn.__qualname__
         test.__doc__, test.__module__ = fn.__doc__, fn.__module__

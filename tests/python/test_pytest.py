@@ -188,6 +188,8 @@ def check_without_library(folder):
 
 
 MISTAKES = """
+import unittest
+
 import foldproof
 import pytest
 
@@ -198,6 +200,11 @@ def test_claim(x):
 class TestMethods:
     @foldproof.reduction(claims="run_to_run")
     def test_of_nobody(x):
+        return x.sum(-1)
+
+class TestUnit(unittest.TestCase):
+    @foldproof.reduction(claims="run_to_run")
+    def test_of_unittest(self, x):
         return x.sum(-1)
 
 def test_direct():
@@ -213,7 +220,7 @@ def check_mistakes(folder):
     (folder / "test_mistakes.py").write_text(MISTAKES)
     done = pytest_in(folder, [], ["test_mistakes.py"])
     for words in ("did you mean 'batch_invariant'?", ">       foldproof.verify(lambda x: x.sum(0), ", "one result for each row",
-                  "in a class write `@foldproof.reduction() def test_sum(self, x)`"):
+                  "unittest.TestCase calls its methods by itself", "in a class write `@foldproof.reduction() def test_sum(self, x)`"):
         expect(words in done.stdout, f"of mistakes: it does not say {words!r}: {done.stdout[-3000:]}")
     for module in ("_verify.py", "_golden.py", "_library.py", "_result.py", "pytest_plugin.py", "entries are hidden"):
         expect(module not in done.stdout, f"of mistakes: it shows {module}")
@@ -244,6 +251,12 @@ class TestIt:
         return x.sum(-1)
 """,
 }
+# By what the import of tests ends.
+REFUSED = {
+    "@foldproof.reduction(clams='bounded')": "'clams' is no option of foldproof.verify: it has problem, dtypes,",
+    "@foldproof.reduction(_take=print)": "'_take' is no option of foldproof.verify",
+    "@foldproof.reduction\n@foldproof.reduction": "test_it is decorated twice",
+}
 TAKES = """
 import foldproof
 import pytest
@@ -267,6 +280,10 @@ def check_arguments(folder):
         done = pytest_in(folder, [], ["test_arguments.py"])
         said = "test_it gets arrays alone, and no 'scale': write a test that takes the fixture foldproof"
         expect(done.returncode == 2 and said in done.stdout, f"argument {what}: {done.stdout[-2000:]}")
+    for decorator, said in REFUSED.items():
+        (folder / "test_arguments.py").write_text(f"import foldproof\n{decorator}\ndef test_it(x):\n    return x.sum(-1)\n")
+        done = pytest_in(folder, [], ["test_arguments.py"])
+        expect(done.returncode == 2 and said in done.stdout, f"{decorator}: {done.stdout[-2000:]}")
     (folder / "test_arguments.py").write_text(TAKES)
     done = pytest_in(folder, [], ["test_arguments.py"])
     expect(set(outcomes_of(done.stdout).values()) == {"PASSED"} and "not today" in done.stdout, f"arguments: {done.stdout[-2000:]}")
