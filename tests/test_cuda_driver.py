@@ -12,7 +12,8 @@ import tempfile
 
 FOLDPROOF, LIBRARY, GUESTS, FAKE, BARE, OLDER = map(os.path.abspath, sys.argv[1:7])
 CC = sys.argv[7].split()
-FEW = ("--fixtures", "normal/f32/sum/*")
+# Rows of many lengths, from short to long, for what a subject keeps from one to the next.
+FEW = ("--fixtures", "normal/f32/sum/1x?/*,normal/f32/sum/1x25?/*,normal/f32/sum/*x1000/*,normal/f32/sum/17x257/*,normal/f32/sum/1x65537/*")
 ONE = ("--fixtures", "normal/f32/sum/3x1000/seed1")
 
 
