@@ -21,10 +21,10 @@ template <int D>
 struct exact_bins {
   static const int WIDE = D == FOLD_F32 ? 16 : 8;   /* bins in double */
   static const int SPAN = 256 / WIDE;               /* exponents of each */
-  static const int SCALE = D == FOLD_F32 ? 0 : -16; /* of what is in them */
+  static const int SCALE = D == FOLD_F32 ? 0 : -16; /* a power of two by which terms in float bins are scaled */
   static const int FINE = D == FOLD_F32 ? 0 : 32;   /* bins in float, after those */
   static const unsigned FINE_TILES = 8;
-  static const unsigned TILES = D == FOLD_F32 ? 512 : 64; /* between two flushes */
+  static const unsigned TILES = D == FOLD_F32 ? 512 : 64; /* tiles between two flushes */
 };
 
 /* Bins as bytes: a bin's words lie side by side, the lane's is at 8 or 4 bytes times the lane. */
@@ -44,16 +44,16 @@ static __device__ __forceinline__ void exact_bins_clear(char *columns) {
   for (int k = 0; k < exact_bins<D>::FINE; k++) *(float *)(row.fine + 128 * k) = 0;
 }
 
-/* Adds a term to each of two bins, which may be one. Both are read before one is written: half the wait of one after
- * the other, for the compiler cannot know that two differ. (bf16 is short of instructions, not of time: there it cost
- * 3%.) */
+/* Adds a term to each of two bins, which may be the same one. Both are read before one is written, which halves the
+ * wait; the compiler could not do that, because it cannot know that the bins differ. (bf16 is limited by instructions,
+ * not by waits: there it cost 3%.) */
 static __device__ __forceinline__ void exact_bins_two(double *first, double x, double *second, double y) {
   const double a = *first, b = *second, sum = a + x;
   *first = sum;
   *second = (first == second ? sum : b) + y;
 }
 
-/* An access of finite terms. */
+/* Adds an access of finite terms. */
 template <int D>
 static __device__ __forceinline__ void exact_bins_add(char *columns, const uint4 &q) {
   const struct exact_bin_row row = exact_bin_row_of<D>(columns);
@@ -72,7 +72,7 @@ static __device__ __forceinline__ void exact_bins_add(char *columns, const uint4
   }
 }
 
-/* bf16: the bins in float into those in double. */
+/* bf16: empties the float bins into the double ones. */
 static __device__ __forceinline__ void exact_bins_drain(char *columns) {
   const struct exact_bin_row row = exact_bin_row_of<FOLD_BF16>(columns);
 #pragma unroll 2
@@ -88,8 +88,8 @@ static __device__ __forceinline__ void exact_bins_drain(char *columns) {
   }
 }
 
-/* All bins to the block's limbs; they are zero then. Each lane sums WIDE words of one bin, each lane from another word
- * on: no two in one bank. The warp's sum of a bin is below 2^58 units. */
+/* Empties all bins into the block's limbs; the bins are zero then. Each lane sums WIDE words of one bin, starting from
+ * another word than the others, so that no two use one bank. The warp's sum of a bin is below 2^58 units. */
 template <int D>
 static __device__ __forceinline__ void exact_bins_flush(char *columns, int64_t *limb) {
   typedef exact_bins<D> bins;

@@ -31,12 +31,12 @@
 #include "exact_warp.cuh"
 #include "cuda/last_block.cuh"
 
-#define EXACT_COUNTS 4 /* nan, both infinities, other_than_negative_zero; `terms` is known beforehand */
+#define EXACT_COUNTS 4 /* nan, both infinities, other_than_negative_zero; `terms` is known in advance */
 
-/* Warps that share a set of f64's columns: none, where few tiles come and shared memory suffices. */
+/* How many warps share a set of f64's columns: 1 if few tiles come and shared memory suffices for more sets. */
 #define EXACT_SHARE(D, N) ((D) == FOLD_F64 && (N) == EXACT_AHEAD ? EXACT_SET_WARPS : 1)
 
-/* f64: clears the set's columns while the first tile is on its way. */
+/* f64: clears the set's columns while the first tile is being loaded. */
 template <int D>
 static __device__ __forceinline__ void exact_prepare(struct exact_sum<D> &sum, bool owner) {
   if constexpr (D == FOLD_F64) {
@@ -48,7 +48,7 @@ static __device__ __forceinline__ void exact_prepare(struct exact_sum<D> &sum, b
   }
 }
 
-/* Sums the part of the row that is this block's into `block`. */
+/* Sums this block's part of the row into `block`. */
 template <int D, int N>
 static __device__ __forceinline__ void exact_block_sum(const struct exact_row<D, N> &row, size_t part, size_t piece,
                                                        char *columns, struct exact_set *sets,
@@ -76,8 +76,9 @@ static __device__ __forceinline__ void exact_block_sum(const struct exact_row<D,
   }
 }
 
-/* Adds the block's words to one of the row's `copies` states, so that fewer blocks meet in a word; true in the whole of
- * the last block to do so, which has then the row's words, and has cleared the states. */
+/* Adds the block's words to one of the row's `copies` states; with several copies, fewer blocks add to the same word.
+ * Returns true in all threads of the last block to do so; that block then has the row's words and has cleared the
+ * states. */
 template <int D>
 static __device__ bool exact_meet(struct fold_super *block, struct exact_meeting *states, unsigned copies, size_t part,
                                   unsigned *counter, unsigned parts) {
@@ -90,7 +91,7 @@ static __device__ bool exact_meet(struct fold_super *block, struct exact_meeting
   __syncthreads();
   if (!arrive_last(counter, parts)) return false;
   for (int k = threadIdx.x; k < words; k += blockDim.x) {
-    int64_t found[EXACT_COPIES]; /* all on their way at a time */
+    int64_t found[EXACT_COPIES]; /* loads all copies at the same time */
 #pragma unroll
     for (unsigned c = 0; c < EXACT_COPIES; c++)
       found[c] = c < copies ? (int64_t)__ldcg((const long long *)exact_state_word<D>(&states[c].state, k)) : 0;
@@ -106,7 +107,7 @@ static __device__ bool exact_meet(struct fold_super *block, struct exact_meeting
   return true;
 }
 
-/* The end of a row, by a warp: its bits, or its normalised words in `block`. */
+/* Ends a row, by one warp: gives its bits, or its normalised words in `block`. */
 template <int D>
 static __device__ __forceinline__ void exact_end(struct fold_super *block, size_t cols, bool state, void *out,
                                                  size_t row) {

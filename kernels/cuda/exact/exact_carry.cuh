@@ -13,11 +13,11 @@
 template <int D>
 struct exact_words {
   static const int LAST = exact_format<D>::LIMBS - 1,
-                   EACH = (LAST + 2 + 31) / 32; /* words a lane, one above the last */
+                   EACH = (LAST + 2 + 31) / 32; /* words of each lane, including one above the last */
 };
 
-/* The carries into limbs, a bit a lane and 32 limbs an element, from where carries arise and where they go on: those of
- * the integer addition of both masks and of the first one. */
+/* Which limbs get a carry, as one bit for each lane, 32 limbs in an element. `arises` marks the limbs where carries
+ * begin, `goes_on` those that pass one on; the integer sum of both masks and of the first gives the carries. */
 template <int EACH>
 static __device__ __forceinline__ void exact_carries(const bool (&arises)[EACH], const bool (&goes_on)[EACH],
                                                      bool (&into)[EACH]) {
@@ -30,9 +30,9 @@ static __device__ __forceinline__ void exact_carries(const bool (&arises)[EACH],
   }
 }
 
-/* Limbs in shared memory, in place; the whole warp calls. Any int64 will do. A limb's upper half goes to the next one,
- * twice: what is left lies in [-1, 2^32], so that carries are ones. First those upwards, then those downwards, each
- * kind through all limbs at a time. */
+/* Normalises limbs in shared memory in place; the whole warp calls. Any int64 is allowed. First each limb's upper half
+ * is added to the next limb, twice. Then every limb lies in [-1, 2^32], so that carries are 1 or -1. The upward ones
+ * are propagated first, then the downward ones, each through all limbs at once. */
 template <int D>
 static __device__ __forceinline__ void exact_normalise(int64_t *limb) {
   const int LAST = exact_words<D>::LAST, EACH = exact_words<D>::EACH, lane = threadIdx.x & 31;
@@ -64,8 +64,8 @@ static __device__ __forceinline__ void exact_normalise(int64_t *limb) {
 #pragma unroll
     for (int r = 0; r < EACH; r++) {
       word[r] += into[r] ? direction : 0;
-      /* The digit without its carry: 2^32 and 2^32 + 1 go to 0 and 1; -1 stays for the next round, and goes to 2^32 - 1
-       * in that. */
+      /* The digit without its carry: 2^32 and 2^32 + 1 become 0 and 1. -1 stays for the next round, which makes it 2^32
+       * - 1. */
       if (lane + 32 * r < LAST && (direction < 0 || word[r] >> 32 == 1)) word[r] &= 0xffffffff;
     }
   }
@@ -75,7 +75,7 @@ static __device__ __forceinline__ void exact_normalise(int64_t *limb) {
   __syncwarp();
 }
 
-/* Normalised limbs and counts in shared memory; every lane has the result. */
+/* Rounds normalised limbs and counts in shared memory; every lane has the result. */
 template <int D>
 static __device__ __forceinline__ uint64_t exact_round(const int64_t *limb, const int64_t *counts) {
   const enum fold_dtype dtype = (enum fold_dtype)D;

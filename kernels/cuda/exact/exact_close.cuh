@@ -18,7 +18,7 @@ static __device__ __forceinline__ void exact_two_sum(double a, double b, double 
   *sum = s;
 }
 
-/* a + b rounded to odd: where it is not exact, to the neighbour whose last bit is one. */
+/* a + b rounded to odd: if it is not exact, the neighbour whose last bit is 1. */
 static __device__ __forceinline__ double exact_odd_sum(double a, double b) {
   double sum, error;
   exact_two_sum(a, b, &sum, &error);
@@ -27,7 +27,8 @@ static __device__ __forceinline__ double exact_odd_sum(double a, double b) {
   return __longlong_as_double(bits);
 }
 
-/* x rounded to odd in float: f16 and bf16 can be rounded from it, the subnormal ones too, and beyond the largest. */
+/* x as float, rounded to odd: rounding that again to f16 or bf16 is correct, also for subnormals and beyond the largest
+ * number. */
 static __device__ __forceinline__ float exact_odd_float(double x) {
   const float f = __double2float_rz(x);
   return (double)f == x ? f : __uint_as_float(__float_as_uint(f) | 1);
@@ -36,7 +37,7 @@ static __device__ __forceinline__ float exact_odd_float(double x) {
 static __device__ __forceinline__ uint64_t exact_round_double(fold_constant<FOLD_F16>, double x) {
   return __half_as_ushort(__float2half_rn(exact_odd_float(x)));
 }
-/* Nearest even by an integer addition that carries into the exponent, and to infinity; x is no NaN. */
+/* Rounds to nearest even by an integer addition, which carries into the exponent and to infinity; x is not NaN. */
 static __device__ __forceinline__ uint64_t exact_round_double(fold_constant<FOLD_BF16>, double x) {
   const uint32_t bits = __float_as_uint(exact_odd_float(x));
   return (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
@@ -48,8 +49,8 @@ static __device__ __forceinline__ uint64_t exact_round_double(fold_constant<FOLD
   return (uint64_t)__double_as_longlong(x);
 }
 
-/* The exact sum of the parts, rounded once. A sum of zero: -0 where part[0] is -0, which only a sum of nothing but -0
- * that started from -0 is. */
+/* The exact sum of the parts, rounded once. If it is zero, it is -0 only if part[0] is -0: that happens only for sums
+ * that started from -0 and had only -0 as terms. */
 template <int D>
 static __device__ __forceinline__ uint64_t exact_round_parts(const double (&part)[exact_format<D>::PARTS]) {
   double x = part[0];
@@ -64,7 +65,7 @@ static __device__ __forceinline__ uint64_t exact_round_parts(const double (&part
   return exact_round_double(fold_constant<D>(), x);
 }
 
-/* units * 2^exponent as a double, rounded to odd: 11 bits or fewer can be rounded from it. */
+/* units * 2^exponent as a double, rounded to odd, so that it can be rounded again to 11 bits or fewer. */
 static __device__ __forceinline__ double exact_odd_units(int64_t units, int exponent) {
   const int64_t kept = units >> 10 | ((units & 1023) != 0);
   return units == (units << 11 >> 11) ? (double)units * exact_power(exponent)

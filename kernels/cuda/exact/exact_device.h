@@ -14,22 +14,22 @@
 extern "C" {
 #endif
 
-/* flat/exact: made for one long row. rows/exact: made for many rows. Both do any shape. */
+/* flat/exact is made for one long row, rows/exact for many rows; both take any shape. */
 fold_run fold_exact_flat, fold_exact_rows;
 fold_scratch fold_exact_flat_scratch, fold_exact_rows_scratch;
 
-/* States that travel: packed (super.h), W = fold_super_words(dtype) int64 words a row, row r's from d_words[r * W] on;
- * device memory aligned to 8 bytes. Up to 2^31 states of rows may be added word by word, by anybody in any order (an
- * all-reduce of rows * W int64, fold_exact_merge), and closed then: NaN, infinities and the sum of nothing but -0
- * survive, for they are counts. All of these only enqueue in the stream, on the calling thread's device; they allocate
- * nothing and wait for nothing. */
+/* States that are sent elsewhere: packed (super.h), with W = fold_super_words(dtype) int64 words for each row, row r's
+ * from d_words[r * W] on, in device memory aligned to 8 bytes. Up to 2^31 states of a row may be added word by word, by
+ * anybody in any order (an all-reduce of rows * W int64, fold_exact_merge), and then closed. NaN, infinities and the
+ * sum of nothing but -0 are kept, because they are counts. All of these functions only enqueue in the stream, on the
+ * calling thread's device; they allocate nothing and wait for nothing. */
 
 /* The normalised state of each row; call->out is not used. Scratch: fold_exact_state_scratch. */
 fold_status fold_exact_state(const struct fold_call *call, int64_t *d_words);
 size_t fold_exact_state_scratch(const struct fold_call *call);
 /* d_into[i] += d_from[i]. */
 fold_status fold_exact_merge(int64_t *d_into, const int64_t *d_from, size_t nwords, void *stream);
-/* Rounds each row's state, or sum of states, to d_out[0 .. rows) of the same dtype. The words stay as they are. */
+/* Rounds each row's state, or sum of states, to d_out[0 .. rows) of the same dtype. The words are not changed. */
 fold_status fold_exact_close(enum fold_dtype dtype, const int64_t *d_words, size_t rows, void *d_out, void *stream);
 
 #ifdef __cplusplus

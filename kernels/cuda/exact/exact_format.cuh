@@ -11,10 +11,10 @@
 #include "cuda/common.cuh"
 #include "super.h"
 
-#define EXACT_AHEAD 8 /* accesses of 16 bytes that a lane has of a tile */
+#define EXACT_AHEAD 8 /* how many accesses of 16 bytes a lane has in a tile */
 
-/* FRACTION: stored bits of the significand. LIMBS, WORDS: of a state (super.h). PARTS: windows (exact_warp.cuh).
- * COLUMN: bytes of a lane's column (exact_limbs.cuh, exact_bins.cuh). */
+/* FRACTION: stored bits of the significand. LIMBS, WORDS: how many a state has (super.h). PARTS: windows
+ * (exact_warp.cuh). COLUMN: bytes of a lane's column (exact_limbs.cuh, exact_bins.cuh). */
 template <int D>
 struct exact_format;
 template <>
@@ -57,7 +57,7 @@ static __device__ __forceinline__ void exact_set_word(uint4 &q, int k, uint32_t 
   if (k == 3) q.w = word;
 }
 
-/* Term k of an access: the upper 32 bits of its pattern (f64), else the pattern; and f64's lower bits. */
+/* Term k of an access: its pattern; for f64 the upper 32 bits of that, and the lower ones. */
 template <int D>
 static __device__ __forceinline__ uint32_t exact_pattern(const uint4 &q, int k) {
   if constexpr (exact_tile<D>::SIZE == 8) return exact_word(q, 2 * k + 1);
@@ -95,10 +95,11 @@ static __device__ __forceinline__ double exact_scaled(const uint4 &q, int k) {
   return __hiloint2double(upper >> 3 & (int)0x8fffe000u, 0);
 }
 
-/* A lane's terms. `most`: largest pattern without sign (f64: its upper half). `least`: smallest such pattern but
- * zero, less one, so that zero is the largest of all; f32's is doubled first, f64's is its upper half plus one where
- * the lower half is not zero. A pattern that is an exact power of two may so count for one exponent lower: the
- * caution costs nothing. In the 16-bit formats both hold two terms, `least` with the sign bits inverted. */
+/* What a lane has seen of its terms. `most`: the largest pattern without sign (f64: its upper half). `least`: the
+ * smallest such pattern other than zero, minus one, so that zero becomes the largest; f32's is doubled first, f64's is
+ * its upper half, plus one if the lower half is not zero. So a pattern that is an exact power of two may count as one
+ * exponent lower, which is safe and costs nothing. In the 16-bit formats both hold two terms, `least` with the sign
+ * bits inverted. */
 struct exact_seen {
   uint32_t most, least;
 };
@@ -122,7 +123,7 @@ static __device__ __forceinline__ void exact_look(struct exact_seen &seen, const
   }
 }
 
-/* The largest pattern alone, where windows are not asked for: `most` as above, of a word of each term. */
+/* Finds the largest pattern alone, if no windows are wanted: `most` as above, from one word of each term. */
 template <int D>
 static __device__ __forceinline__ uint32_t exact_look_most(uint32_t most, const uint4 &q) {
 #pragma unroll
@@ -151,10 +152,10 @@ template <int D>
 struct exact_shift {
   static const int MOST = D == FOLD_F64 ? 20 : exact_format<D>::FRACTION;
   static const int LEAST = D == FOLD_F32 ? 24 : MOST;
-  static const uint32_t TOP = (1u << exact_format<D>::FIELD) - 1; /* of infinities and NaN */
+  static const uint32_t TOP = (1u << exact_format<D>::FIELD) - 1; /* the field of infinities and NaN */
 };
 
-/* A state's words that dtype uses, one after another: its limbs, then the five counts. */
+/* The words of a state that dtype uses, one after another: its limbs, then the five counts. */
 template <int D>
 static __device__ __forceinline__ int64_t *exact_state_word(struct fold_super *state, int k) {
   const int limbs = exact_format<D>::LIMBS;
@@ -168,14 +169,14 @@ typedef unsigned long long exact_u64;
 static __device__ __forceinline__ double exact_power(int exponent) {
   return __hiloint2double((exponent + 1023) << 20, 0);
 }
-/* A double that is a multiple of 2^exponent, as their number: exact; two factors, for one may lie outside the format.
- * */
+/* The number of 2^exponent in a double that is a multiple of it: exact. It multiplies by two factors, because one may
+ * be outside the format. */
 static __device__ __forceinline__ int64_t exact_units(double x, int exponent) {
   const int half = exponent / 2;
   return __double2ll_rn(x * exact_power(-half) * exact_power(half - exponent));
 }
 
-/* Modulo 2^64. In pieces of 27 bits, whose sums over a warp fit a word. */
+/* The sum over a warp modulo 2^64, in pieces of 27 bits, whose sums fit a word. */
 static __device__ __forceinline__ int64_t exact_warp_sum(int64_t x) {
 #if __CUDA_ARCH__ >= 800
   const uint32_t low = __reduce_add_sync(EXACT_WARP, (uint32_t)x & 0x7ffffffu);

@@ -13,16 +13,16 @@
 
 #define EXACT_LIMB_TILES 64
 
-/* *limb += x in shared memory that others add to as well, by two additions of 32 bits: of 64 bits there is none but by
- * a loop of compare and swap. A carry out of the lower half goes with whoever caused it; the word is right once all are
- * done. */
+/* *limb += x in shared memory to which others add as well, by two additions of 32 bits: an atomic addition of 64 bits
+ * would be a loop of compare and swap. Whoever causes a carry out of the lower half adds it; the word is right once all
+ * have finished. */
 static __device__ __forceinline__ void exact_limb_add(int64_t *limb, int64_t x) {
   uint32_t *half = (uint32_t *)limb;
   const uint32_t low = (uint32_t)x, sum = low + atomicAdd(half, low), high = (uint32_t)(x >> 32) + (sum < low);
   if (high) atomicAdd(half + 1, high);
 }
 
-/* limb += value * 2^shift units, by 32-bit pieces, in shared memory that others add to as well. */
+/* limb += value * 2^shift units, in 32-bit pieces, in shared memory to which others add as well. */
 static __device__ __forceinline__ void exact_limbs_add(int64_t *limb, int64_t value, int shift) {
   const int first = shift >> 5, offset = shift & 31;
   const int64_t low = (int64_t)((uint64_t)value << offset & 0xffffffffu), rest = value >> (32 - offset);
@@ -31,7 +31,7 @@ static __device__ __forceinline__ void exact_limbs_add(int64_t *limb, int64_t va
   if (rest >> 32) exact_limb_add(limb + first + 2, rest >> 32);
 }
 
-/* The same for N values by a warp, value k times 2^(shift + step k) units: each piece by a lane of its own. */
+/* The same for N values by a warp, value k times 2^(shift + step k) units; each piece has a lane of its own. */
 template <int N>
 static __device__ __forceinline__ void exact_limbs_spread(int64_t *limb, const int64_t (&value)[N], int shift,
                                                           int step) {
@@ -46,14 +46,15 @@ static __device__ __forceinline__ void exact_limbs_spread(int64_t *limb, const i
   if (mine < N && x) exact_limb_add(limb + (at >> 5) + piece, x);
 }
 
-/* A set of columns, one a lane, that two warps of a block may share: it is locked for a tile at a time. In shared
- * memory, zero at first. */
+/* A set of columns, one for each lane, that two warps of a block may share; it is locked for a tile at a time. It lies
+ * in shared memory and is zero at first. */
 struct exact_set {
-  unsigned held, tiles; /* tiles that the columns took */
-  unsigned clear;       /* they are cleared already, should the first one come */
+  unsigned held, tiles; /* tiles: how many the columns took */
+  unsigned clear;       /* the columns are already cleared for the first tile */
 };
 
-/* The whole warp asks again together. Acquire and release are one lane's; the warp's own barriers hand them on. */
+/* Locks a set; the whole warp retries together. One lane acquires and releases, and the warp's own barriers pass that
+ * on. */
 static __device__ __forceinline__ void exact_set_lock(struct exact_set *set) {
   unsigned held;
   do {
@@ -72,7 +73,7 @@ static __device__ __forceinline__ void exact_set_unlock(struct exact_set *set) {
     asm volatile("st.release.cta.shared.u32 [%0], 0;" ::"r"((unsigned)__cvta_generic_to_shared(&set->held)) : "memory");
 }
 
-/* The f64 of these halves, finite, to the lane's column. */
+/* Adds the finite f64 with these halves to the lane's column. */
 static __device__ __forceinline__ void exact_column_add(int64_t *column, uint32_t upper, uint32_t lower) {
   const uint32_t field = upper >> 20 & 0x7ff, hidden = min(field, 1u), shift = field - hidden;
   const int64_t sign = (int32_t)upper >> 31;
@@ -99,8 +100,8 @@ static __device__ __forceinline__ void exact_column_normalise(int64_t *column) {
   column[32 * last] += carry;
 }
 
-/* Makes room for a tile in the lane's column of a set that is locked; `hold`: since an earlier tile, so that no lock
- * parts what was written then from what is read now. */
+/* Makes room for a tile in the lane's column of a locked set. `hold` says that the set has been locked since an earlier
+ * tile, so that no lock separates what was written then from what is read now. */
 static __device__ __forceinline__ void exact_set_room(struct exact_set *set, int64_t *column, bool hold) {
   if (hold) __syncwarp();
   const unsigned tiles = *(volatile unsigned *)&set->tiles, clear = *(volatile unsigned *)&set->clear;
@@ -112,9 +113,9 @@ static __device__ __forceinline__ void exact_set_room(struct exact_set *set, int
   if ((threadIdx.x & 31) == 0) set->tiles = tiles + 1;
 }
 
-/* Adds the warp's columns to limbs. Lane l sums limbs l, l + 32 and l + 64, each lane from another column on: no two in
- * one bank. The halves are summed apart, for 32 limbs may overflow one; the upper ones belong to the limb above.
- * `first` is column 0. */
+/* Adds the warp's columns to limbs. Lane l sums limbs l, l + 32 and l + 64, each lane starting from another column, so
+ * that no two use one bank. The halves are summed apart, because 32 limbs may overflow one; the upper halves belong to
+ * the limb above. `first` is column 0. */
 static __device__ __forceinline__ void exact_columns_sum(const int64_t *first, int64_t *limb) {
   const int LAST = exact_format<FOLD_F64>::LIMBS - 1, EACH = LAST / 32 + 1, lane = threadIdx.x & 31;
   int64_t low[EACH] = {0}, high[EACH] = {0};
@@ -137,7 +138,7 @@ static __device__ __forceinline__ void exact_columns_sum(const int64_t *first, i
   __syncwarp();
 }
 
-/* What a set holds to the limbs, by one warp; the set is as new. */
+/* Adds what a set holds to the limbs, by one warp; the set is then as new. */
 static __device__ __forceinline__ void exact_set_flush(struct exact_set *set, int64_t *columns, int64_t *limb) {
   __syncwarp();
   const unsigned tiles = *(volatile unsigned *)&set->tiles;

@@ -19,15 +19,15 @@
 
 #define EXACT_LINE_TILES 16 /* f32: 16 tiles of 1024 terms below 2^39 units */
 
-/* Bytes of the columns that so many warps have. */
+/* How many bytes the columns of so many warps have. */
 template <int D>
 static __host__ __device__ __forceinline__ constexpr size_t exact_columns(unsigned warps) {
   return (D == FOLD_F64 ? (warps + EXACT_SET_WARPS - 1) / EXACT_SET_WARPS : warps) * (size_t)32 *
          exact_format<D>::COLUMN;
 }
 
-/* What a block of rows starts with: a state for each warp, zero, and its columns, or its share of them. The block meets
- * here. */
+/* Sets up a block of rows: a zeroed state for each warp, and its columns, or its share of them. Ends with a barrier of
+ * the block. */
 template <int D>
 static __device__ __forceinline__ void exact_start_warp(struct exact_sum<D> &sum) {
   extern __shared__ __align__(16) char columns[];
@@ -41,7 +41,7 @@ static __device__ __forceinline__ void exact_start_warp(struct exact_sum<D> &sum
   exact_start(sum, columns + set * 32 * exact_format<D>::COLUMN, sets + set, true, states + warp);
 }
 
-/* The windows' sum over the warp, rounded; every lane has it. */
+/* The sum of the windows over the warp, rounded; every lane has it. */
 template <int D>
 static __device__ __forceinline__ uint64_t exact_close_windows(const struct exact_sum<D> &sum) {
   const bool other = __any_sync(EXACT_WARP, sum.other);
@@ -60,7 +60,7 @@ static __device__ __forceinline__ uint64_t exact_close_windows(const struct exac
   return exact_round_parts<D>(part);
 }
 
-/* The row to the limbs and counts of sum.block, normalised; these were zero. */
+/* Adds the row to the limbs and counts of sum.block, which were zero, and normalises them. */
 template <int D>
 static __device__ __forceinline__ void exact_gather(struct exact_sum<D> &sum, size_t cols) {
   const bool held = D == FOLD_F64 && sum.slow;
@@ -74,14 +74,14 @@ static __device__ __forceinline__ void exact_gather(struct exact_sum<D> &sum, si
   exact_normalise<D>(sum.block->limb);
 }
 
-/* The next row finds zero there. */
+/* Clears the state for the next row. */
 static __device__ __forceinline__ void exact_clear(struct fold_super *state) {
   __syncwarp();
   for (int k = threadIdx.x & 31; k < (int)FOLD_SUPER_WORDS; k += 32) ((int64_t *)state)[k] = 0;
   __syncwarp();
 }
 
-/* The row's sum through the limbs; every lane has it. */
+/* The row's sum by way of the limbs; every lane has it. */
 template <int D>
 static __device__ uint64_t exact_close_limbs(struct exact_sum<D> &sum, size_t cols) {
   exact_gather(sum, cols);
@@ -90,7 +90,7 @@ static __device__ uint64_t exact_close_limbs(struct exact_sum<D> &sum, size_t co
   return bits;
 }
 
-/* A new row; the windows stay where they are. */
+/* Begins a new row; the windows stay where they are. */
 template <int D>
 static __device__ __forceinline__ void exact_restart(struct exact_sum<D> &sum) {
 #pragma unroll
@@ -123,7 +123,7 @@ static __device__ __forceinline__ uint64_t exact_end_row(struct exact_sum<D> &su
   return bits;
 }
 
-/* To `out` go results, or, where STATES, states. */
+/* `out` receives results or, if STATES, states. */
 template <int D, bool STATES>
 __global__ __launch_bounds__(EXACT_THREADS(D), D == FOLD_F64 ? 4 : 2) void exact_line_kernel(
     const typename exact_tile<D>::stored *__restrict__ in, void *out, const struct exact_plan plan) {

@@ -10,11 +10,11 @@
 #include "exact_format.cuh"
 #include "cuda/load.cuh"
 
-/* N accesses a lane make a tile. */
+/* A tile has N accesses of each lane. */
 template <int D, int N = EXACT_AHEAD>
 struct exact_row {
   typedef typename exact_tile<D>::stored stored;
-  static const int LINES = 32 * N; /* of a tile */
+  static const int LINES = 32 * N; /* how many lines a tile has */
   const stored *first;
   size_t cols;
   int head; /* elements of the first line that lie before the row */
@@ -24,7 +24,7 @@ struct exact_row {
     head = (int)((uintptr_t)row % 16 / sizeof(stored));
     tiles = (n + head + LINES * exact_tile<D>::EACH - 1) / (LINES * exact_tile<D>::EACH);
   }
-  /* The lane's first line of a tile that lies in the row whole; else NULL. */
+  /* The lane's first line of a tile that lies wholly in the row; else NULL. */
   __device__ __forceinline__ const uint4 *whole(size_t tile) const {
     const size_t lines = (tile + 1) * LINES;
     if ((tile == 0 && head) || lines * exact_tile<D>::EACH > cols + head) return NULL;
@@ -34,7 +34,7 @@ struct exact_row {
 #pragma unroll
     for (int i = 0; i < N; i++) to[i] = line(tile * LINES + 32 * i + (threadIdx.x & 31));
   }
-  /* One line, cut at the row's ends. */
+  /* One line, with -0 beyond the row's ends. */
   __device__ __forceinline__ uint4 line(size_t at) const {
     const int EACH = exact_tile<D>::EACH;
     const long long element = (long long)(at * EACH) - head;

@@ -1,4 +1,5 @@
-/* exact_plan.cuh: who sums what of the exact sum: speed only, never bits. Host code but for the struct. */
+/* exact_plan.cuh: how the work of the exact sum is divided: this changes its speed, never its bits. Host code except
+ * for the struct. */
 #ifndef FOLD_EXACT_PLAN_CUH
 #define FOLD_EXACT_PLAN_CUH
 
@@ -6,19 +7,20 @@
 #include "super.h"
 
 #define EXACT_MOST_WARPS 8
-#define EXACT_SET_WARPS 2 /* warps of a block that share a set of f64's columns (exact_limbs.cuh) */
+#define EXACT_SET_WARPS 2 /* how many warps of a block share a set of f64's columns (exact_limbs.cuh) */
 
-/* Most threads of a block, and blocks that a multiprocessor is to hold, so many registers each. */
+/* The most threads of a block, and how many blocks a multiprocessor is to hold, which limits the registers of a
+ * thread. */
 #define EXACT_THREADS(D) (D == FOLD_F64 ? 128 : 256)
 #define EXACT_BLOCKS(D) (D == FOLD_F64 ? 5 : 3)
 
-/* From so many rows on a warp has whole rows; fewer are better spread over blocks (exact_block.cuh). */
+/* From this many rows on, a warp takes whole rows; fewer rows are better spread over blocks (exact_block.cuh). */
 #define EXACT_LINE_ROWS 1024
 
-/* Where blocks of a row meet: as many states as fit the part of scratch that is zero already, for one row. */
+/* Where the blocks of a row meet: as many states as fit the part of scratch that is already zero, for one row. */
 struct exact_meeting {
   struct fold_super state;
-  int64_t pad[5]; /* to a multiple of 128 bytes */
+  int64_t pad[5]; /* pads to a multiple of 128 bytes */
 };
 #define EXACT_MEETING_AT 128
 #define EXACT_COPIES 6
@@ -29,22 +31,22 @@ static_assert(sizeof(struct exact_meeting) % 128 == 0 &&
 struct exact_plan {
   size_t rows, cols;
   unsigned parts;   /* blocks a row */
-  unsigned copies;  /* states that a row's blocks meet in */
+  unsigned copies;  /* how many states a row's blocks meet in */
   unsigned threads; /* a block */
   unsigned blocks;
-  size_t piece;     /* exact_block.cuh: tiles of a block */
-  int ahead;        /* accesses of a tile: fewer than EXACT_AHEAD where a row is short for the blocks' warps */
-  size_t rows_each; /* exact_line.cuh: rows a warp; exact_short.cuh: tiles a warp */
+  size_t piece;     /* exact_block.cuh: tiles of each block */
+  int ahead;        /* accesses of a tile: fewer than EXACT_AHEAD if a row is too short for the blocks' warps */
+  size_t rows_each; /* exact_line.cuh: rows of each warp; exact_short.cuh: tiles of each warp */
   bool dense;       /* exact_short.cuh: aligned, and a group of lanes has no line that its row lacks */
   bool packed;      /* exact_short.cuh: results start at a multiple of 16 bytes */
   bool aligned;     /* every row starts at a multiple of 16 bytes and ends at one */
 };
 
-/* Sums few rows of few tiles and sets *done, or leaves the call as it is: exact_small.cu. */
+/* Sums few rows of few tiles and sets *done, or returns without launching anything: exact_small.cu. */
 fold_status exact_small(const struct fold_call *call, bool *done);
 
-/* Sums many rows and sets *done, or leaves a call that does not suit to the blocks of exact.cu: exact_rows_*.cu. States
- * go to d_words, unless it is NULL. */
+/* Sums many rows and sets *done, or leaves a call for which it is not made to the blocks of exact.cu: exact_rows_*.cu.
+ * States go to d_words, unless it is NULL. */
 fold_status exact_rows_f16(const struct fold_call *call, const struct exact_plan *plan, int64_t *d_words, bool *done);
 fold_status exact_rows_bf16(const struct fold_call *call, const struct exact_plan *plan, int64_t *d_words, bool *done);
 fold_status exact_rows_f32(const struct fold_call *call, const struct exact_plan *plan, int64_t *d_words, bool *done);

@@ -23,7 +23,7 @@
 
 #include "exact_line.cuh"
 
-/* Always right: `n` rows from `row` on, each by the whole warp, through windows or limbs as its terms need. */
+/* Works for any terms: sums `n` rows from `row` on, each by the whole warp, by windows or limbs as its terms need. */
 template <int D>
 static __device__ __noinline__ void exact_rows_alone(const typename exact_tile<D>::stored *in, void *out,
                                                      const struct exact_plan &plan, size_t row, unsigned n,
@@ -42,8 +42,8 @@ static __device__ __noinline__ void exact_rows_alone(const typename exact_tile<D
   }
 }
 
-/* Where P parts are: PARTS windows, or one double that takes all terms of a row: REACH bits and those that the number
- * of terms adds are 53. */
+/* The state of a tile in P parts: PARTS windows, or one double that takes all terms of a row, if REACH bits and the
+ * bits that the number of terms adds are at most 53. */
 template <int D, int LOG, int EACH_LANE, int P>
 struct exact_short_windows {
   static const int LOG_EACH = EACH_LANE == 8 ? 3 : EACH_LANE == 4 ? 2 : EACH_LANE == 2 ? 1 : 0;
@@ -51,7 +51,7 @@ struct exact_short_windows {
   static const int REACH = P > 1 ? EXACT_WIDTH *P - 1 : 53 - LOG_TERMS;
 };
 
-/* Line `line` of a row: EACH elements, -0 past the row's end. */
+/* Line `line` of a row: EACH elements, with -0 past the row's end. */
 template <int D>
 static __device__ __forceinline__ uint4 exact_short_line(const typename exact_tile<D>::stored *in, size_t row,
                                                          unsigned line, const struct exact_plan &plan) {
@@ -71,10 +71,10 @@ struct exact_short {
   static const int SUMS = EXACT_AHEAD / EACH_LANE;
   static const unsigned GROUP = 1u << LOG, ROWS = (32 >> LOG) * SUMS; /* rows of a tile */
   static const unsigned BYTES = ROWS * sizeof(typename exact_tile<D>::stored);
-  static const unsigned STAGE = BYTES >= 256 ? BYTES : 0; /* where a tile's results meet, to leave 16 bytes a lane */
+  static const unsigned STAGE = BYTES >= 256 ? BYTES : 0; /* gathers a tile's results, to store 16 bytes a lane */
   double part[SUMS][PARTS];
 
-  /* Loads access i of a tile. Where rows follow each other without a gap between groups, so do the tile's lines. */
+  /* Loads access i of a tile. If rows follow each other without a gap between groups, so do the tile's lines. */
   static __device__ __forceinline__ uint4 load(const typename exact_tile<D>::stored *in, size_t tile, int i,
                                                const struct exact_plan &plan) {
     if (plan.dense && (tile + 1) * ROWS <= plan.rows)
@@ -104,8 +104,8 @@ struct exact_short {
         exact_windows_add<PARTS>(part[i / EACH_LANE], anchor, x);
     }
   }
-  /* Sums over the group. Row s of the first `left` ones is then that of sum `mine` + s, in the lanes whose bits from
-   * `whole` on are zero. */
+  /* Sums over the group. Of the `left` sums that remain, sum `mine` + s is then that of row s, in the lanes whose bits
+   * from `whole` on are zero. */
   __device__ __forceinline__ void join(int *left, int *mine, int *whole) {
     int n = SUMS, base = 0, step = 0;
 #pragma unroll
@@ -132,7 +132,7 @@ struct exact_short {
     *mine = base;
     *whole = step;
   }
-  /* Sum s, rounded once. A double that began at -0 has the sign of a sum of zero. */
+  /* Sum s, rounded once. A double that began at -0 already has the right sign if the sum is zero. */
   __device__ __forceinline__ uint64_t bits(int s) const {
     if constexpr (PARTS == exact_format<D>::PARTS && PARTS > 1) return exact_round_parts<D>(part[s]);
     const double x = part[s][0];
@@ -140,7 +140,8 @@ struct exact_short {
   }
 };
 
-/* Sums a tile in PARTS parts, and loads the next one, or nothing past the rows; what does not fit is not stored. */
+/* Sums a tile in PARTS parts and loads the next one, or nothing past the last row; rows that do not fit are not
+ * stored. */
 template <int D, int LOG, int EACH_LANE, int PARTS>
 static __device__ __forceinline__ void exact_short_sum(const typename exact_tile<D>::stored *in, void *out,
                                                        uint4 (&tile)[EXACT_AHEAD], size_t at, size_t next, int anchor,
@@ -158,7 +159,7 @@ static __device__ __forceinline__ void exact_short_sum(const typename exact_tile
   int left, mine, whole;
   rows.join(&left, &mine, &whole);
   const bool packed = group::STAGE > 0 && plan.packed && (at + 1) * group::ROWS <= plan.rows;
-  if (packed) __syncwarp(); /* what the last tile left there is read */
+  if (packed) __syncwarp(); /* lanes may still read what the last tile left there */
 #pragma unroll
   for (int s = 0; s < group::SUMS; s++) {
     const unsigned row = (unsigned)(mine + s) * (32 >> LOG) + lane / group::GROUP;
@@ -185,7 +186,7 @@ __global__ __launch_bounds__(EXACT_THREADS(D), D == FOLD_F64 ? 4 : 2) void exact
     const typename exact_tile<D>::stored *__restrict__ in, void *out, const struct exact_plan plan) {
   typedef exact_short<D, LOG, EACH_LANE> group;
   const unsigned warp = threadIdx.x / 32, warps = blockDim.x / 32;
-  struct exact_sum<D> sum; /* of its terms, none: its anchor and limits, and the warp's memory */
+  struct exact_sum<D> sum; /* used without terms, for its anchor and limits and the warp's memory */
   exact_start_warp(sum);
   const size_t tiles = (plan.rows + group::ROWS - 1) / group::ROWS;
   const size_t first = (size_t)blockIdx.x * plan.rows_each * warps + warp;
@@ -195,9 +196,9 @@ __global__ __launch_bounds__(EXACT_THREADS(D), D == FOLD_F64 ? 4 : 2) void exact
   uint4 tile[EXACT_AHEAD];
 #pragma unroll
   for (int i = 0; i < EXACT_AHEAD; i++) tile[i] = group::load(in, first, i, plan);
-  uint32_t late = 0; /* bit n: this warp's n-th tile fits no window */
+  uint32_t late = 0; /* bit n: the n-th tile of this warp fits no window */
   unsigned n = 0;
-  bool narrow = false; /* f32: a double alone has room for a row of the tile, as for most data */
+  bool narrow = false; /* f32: one double has room for a row of the tile, as for most data */
   for (size_t at = first; at < end; at += warps, n++) {
     const struct exact_seen seen = exact_look_all<D>(tile);
     bool fits = true;
@@ -210,7 +211,7 @@ __global__ __launch_bounds__(EXACT_THREADS(D), D == FOLD_F64 ? 4 : 2) void exact
       fits = fits && (narrow || exact_place<D, exact_short_windows<D, LOG, EACH_LANE, exact_format<D>::PARTS>::REACH>(
                                     sum, most, least));
     }
-    const size_t next = at + warps < end ? at + warps : tiles; /* past the rows: nothing is loaded */
+    const size_t next = at + warps < end ? at + warps : tiles; /* beyond the last row nothing is loaded */
     if (D == FOLD_F32 && narrow)
       exact_short_sum<D, LOG, EACH_LANE, 1>(in, out, tile, at, next, sum.anchor, fits, plan, stage);
     else

@@ -26,9 +26,9 @@
 #include "cuda/launch.cuh"
 
 #define SMALL_WARPS 16
-#define NO_ANCHOR (1 << 20) /* of a block without windows */
-#define SMALL_FLAGS 9       /* bits of a slot's word */
-#define SMALL_ABOVE 8       /* binades free above the terms, before the anchor is rounded down to eighths */
+#define NO_ANCHOR (1 << 20) /* marks a block without windows */
+#define SMALL_FLAGS 9       /* how many bits of a slot's word are flags */
+#define SMALL_ABOVE 8 /* how many binades stay free above the terms, before the anchor is rounded down to eighths */
 
 template <int D>
 struct exact_slot {
@@ -37,10 +37,10 @@ struct exact_slot {
 };
 struct exact_small_plan {
   size_t cols;
-  unsigned parts; /* blocks a row */
+  unsigned parts; /* blocks of a row */
 };
 
-/* Warps that share a set of f64's columns: two blocks are to fit a multiprocessor. */
+/* How many warps share a set of f64's columns: so many that two blocks fit a multiprocessor. */
 #define SMALL_SHARE(D) ((D) == FOLD_F64 ? 3 : 1)
 
 static __device__ __forceinline__ void exact_slot_put(int64_t *slot, int64_t word) {
@@ -53,7 +53,7 @@ static __device__ __forceinline__ int64_t exact_slot_wait(int64_t *slot) {
   return word;
 }
 
-/* What a block has seen of its terms, in every thread. */
+/* What a block has seen of its terms; every thread has it. */
 struct exact_small_seen {
   uint32_t most, least;
   bool other;
@@ -75,7 +75,7 @@ static __device__ __forceinline__ struct exact_small_seen exact_small_look(const
           __any_sync(EXACT_WARP, mine && others[lane]) != 0};
 }
 
-/* Places windows for terms with these patterns: the anchor, a multiple of 8 above BASE; false where none suits. */
+/* Places windows for terms with these patterns. The anchor is a multiple of 8 above BASE; false if none fits. */
 template <int D>
 static __device__ __forceinline__ bool exact_small_place(const struct exact_small_seen &seen, int *anchor) {
   typedef exact_format<D> format;
@@ -90,8 +90,8 @@ static __device__ __forceinline__ bool exact_small_place(const struct exact_smal
   return *anchor + REACH >= end && (D != FOLD_F64 || *anchor + 2 * EXACT_WIDTH + 53 <= 1023);
 }
 
-/* The sum over the block of values a thread, in the first warp. Any int64, modulo 2^64. True, and no sum, where any thread says
- * `no`. */
+/* The sum of each thread's values over the block, in its first warp; any int64, modulo 2^64. Returns true, without a
+ * sum, if any thread passes `no`. */
 template <int N>
 static __device__ __forceinline__ bool exact_small_sum(int64_t (&value)[N], unsigned warps, bool no) {
   __shared__ int64_t sums[SMALL_WARPS][N];
@@ -109,8 +109,8 @@ static __device__ __forceinline__ bool exact_small_sum(int64_t (&value)[N], unsi
   return false;
 }
 
-/* The windows' sums of the block, in its first warp, as a slot has them. Of 16-bit formats terms are 2^-SCALE as large, for a conversion
- * takes as long as four integer operations. */
+/* The sums of the block's windows, in its first warp, in the form that a slot has. Terms of 16-bit formats are scaled
+ * by 2^-SCALE, because a conversion would take as long as four integer operations. */
 template <int D, int N>
 static __device__ __forceinline__ void exact_small_windows(const uint4 (&tile)[N], int anchor,
                                                            int64_t (&value)[exact_slot<D>::WORDS]) {
@@ -140,7 +140,8 @@ static __device__ __forceinline__ void exact_small_windows(const uint4 (&tile)[N
   }
 }
 
-/* The upper 62 bits of value, and whether anything is below; *shift: how far up they lie. */
+/* The upper 62 bits of a value, the last of which is set if anything is below them; *shift: by how much they are
+ * shifted. */
 static __device__ __forceinline__ int64_t exact_small_top(unsigned __int128 value, int *shift) {
   const uint64_t high = (uint64_t)(value >> 64), low = (uint64_t)value;
   const int bits = high ? 128 - __clzll((long long)high) : 64 - __clzll((long long)low);
@@ -196,7 +197,7 @@ static __device__ __forceinline__ uint64_t exact_small_close(const int64_t (&val
   }
 }
 
-/* The block's terms to `block`, as exact_block.cuh has it: any terms. */
+/* Sums the block's terms, whatever they are, into `block`, as exact_block.cuh does. */
 template <int D, int N>
 static __device__ __noinline__ void exact_small_limbs(uint4 (&tile)[N], char *columns, struct exact_set *sets,
                                                       struct fold_super *block) {
@@ -205,7 +206,7 @@ static __device__ __noinline__ void exact_small_limbs(uint4 (&tile)[N], char *co
   struct exact_sum<D> sum;
   exact_start(sum, columns + set * 32 * exact_format<D>::COLUMN, sets + set, false, block);
   exact_prepare(sum, warp % SHARE == 0);
-  uint4 mine[N]; /* in registers */
+  uint4 mine[N]; /* copied to registers */
 #pragma unroll
   for (int i = 0; i < N; i++) mine[i] = tile[i];
   exact_take(sum, mine, NULL);
@@ -217,7 +218,7 @@ static __device__ __noinline__ void exact_small_limbs(uint4 (&tile)[N], char *co
   __syncthreads();
 }
 
-/* Leaves the block's windows in its slot. By one thread. */
+/* Leaves the block's windows in its slot. Called by one thread. */
 template <int D>
 static __device__ __forceinline__ void exact_small_leave(const int64_t (&value)[exact_slot<D>::WORDS], int anchor,
                                                          bool other, int64_t *slot) {
@@ -229,7 +230,7 @@ static __device__ __forceinline__ void exact_small_leave(const int64_t (&value)[
   }
 }
 
-/* The same of a block whose sum is in `block`: it goes to the row's state. By the whole block. */
+/* The same for a block whose sum is in `block`: adds it to the row's state. Called by the whole block. */
 template <int D>
 static __device__ __noinline__ void exact_small_leave_limbs(struct fold_super *block, struct fold_super *state,
                                                             int64_t *slot) {
@@ -243,7 +244,7 @@ static __device__ __noinline__ void exact_small_leave_limbs(struct fold_super *b
   if (threadIdx.x == 0) exact_slot_put(slot, exact_slot<D>::IN_STATE);
 }
 
-/* Adds what is in the row's state, which is zero then. By the whole block. */
+/* Adds the row's state, which is then zero, to `block`. Called by the whole block. */
 template <int D>
 static __device__ __noinline__ void exact_small_take_state(struct fold_super *block, struct fold_super *state) {
   __threadfence();
@@ -255,8 +256,9 @@ static __device__ __noinline__ void exact_small_take_state(struct fold_super *bl
   __syncthreads();
 }
 
-/* The row's last block, whose own windows have the anchor `anchor`: the row's bits, by its first warp. A thread a slot. Where no
- * block has other windows or none, the slots' sum is closed as a block's is, else through the limbs of `block`, which is zero. */
+/* Ends the row in its last block, whose own windows have the anchor `anchor`; the first warp has the bits. Each thread
+ * reads a slot. If no block has other windows or none, the sum of the slots is closed like that of one block, else by
+ * way of the limbs of `block`, which is zero. */
 template <int D>
 static __device__ __forceinline__ void exact_small_gather(int64_t *slots, unsigned parts, size_t cols, int anchor,
                                                           struct fold_super *state, struct fold_super *block, void *out,
@@ -281,7 +283,7 @@ static __device__ __forceinline__ void exact_small_gather(int64_t *slots, unsign
     for (int p = 0; p < shape::WORDS; p++) exact_slot_put(slot + p, 0);
   }
   const bool here = word & 1;
-  const int shift = (int)(word >> 1 & 0xff) * 8; /* of the anchor over BASE */
+  const int shift = (int)(word >> 1 & 0xff) * 8; /* the distance of the anchor from BASE */
   int64_t all[shape::WORDS];
 #pragma unroll
   for (int p = 0; p < shape::WORDS; p++) all[p] = value[p];
@@ -333,7 +335,7 @@ __global__ __launch_bounds__(32 * SMALL_WARPS,
   if (fits) {
     exact_small_windows<D>(tile, anchor, value);
   } else {
-    uint4 copy[N]; /* in memory, so that the tile itself needs none */
+    uint4 copy[N]; /* in memory, so that the tile itself can stay in registers */
 #pragma unroll
     for (int i = 0; i < N; i++) copy[i] = tile[i];
     exact_small_limbs<D>(copy, columns, sets, &block);

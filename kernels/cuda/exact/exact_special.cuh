@@ -1,14 +1,14 @@
 /* exact_special.cuh: the exact sum's NaN, infinities and zeros.
  *
- * Promised: what is not finite is counted and taken out of a tile, -0, which is neutral, in its place; and whether
- * anything is not -0, for the sum of nothing but -0 is -0. Used by exact_warp.cuh.
+ * Promised: terms that are not finite are counted and replaced in the tile by -0, which changes no sum. It also notes whether any
+ * term is not -0, because the sum of nothing but -0 is -0. Used by exact_warp.cuh.
  */
 #ifndef FOLD_EXACT_SPECIAL_CUH
 #define FOLD_EXACT_SPECIAL_CUH
 
 #include "exact_format.cuh"
 
-/* What a lane counts. */
+/* What a lane has counted. */
 struct exact_special {
   int64_t nan, positive_infinity, negative_infinity;
 };

@@ -22,10 +22,10 @@
 #include "exact_special.cuh"
 #include "cuda/load.cuh"
 
-#define EXACT_WIDTH 40 /* of a window */
-#define EXACT_ABOVE 4  /* binades that a new anchor leaves free above the tile, where there is room */
-#define EXACT_STREAK 2 /* tiles without an anchor, after which none is asked for */
-#define EXACT_ASK 16   /* but for one of so many */
+#define EXACT_WIDTH 40 /* bits of a window */
+#define EXACT_ABOVE 4  /* how many binades a new anchor leaves free above the tile, if there is room */
+#define EXACT_STREAK 2 /* after so many tiles without an anchor, none is tried */
+#define EXACT_ASK 16   /* except for one in so many tiles */
 
 template <int D>
 struct exact_window {
@@ -35,23 +35,23 @@ struct exact_window {
   static const unsigned TILES = D == FOLD_F16 ? 1u << 11 : PARTS == 1 ? 16 : (1u << 14) / exact_tile<D>::TERMS;
 };
 
-/* Of one lane; anchor, limits, counts and `slow` are the warp's. */
+/* One lane's sums; anchor, limits, counts and `slow` are the same in the whole warp. */
 template <int D>
 struct exact_sum {
   double part[exact_format<D>::PARTS]; /* window k's sum, a multiple of 2^(anchor + 40 k) */
   int64_t total;                       /* 16-bit formats: in units of 2^anchor */
   int anchor;
-  uint32_t most_limit, least_limit; /* a tile fits: most < most_limit, least >= least_limit */
-  unsigned tiles, slow_tiles;       /* in the windows, in the columns since their last flush */
+  uint32_t most_limit, least_limit; /* a tile fits if most < most_limit and least >= least_limit */
+  unsigned tiles, slow_tiles;       /* how many tiles went to the windows, and to the columns, since their last flush */
   unsigned streak;                  /* tiles in a row that no anchor suited */
   bool dirty;                       /* something is in the block's limbs */
-  bool slow, specials;              /* the columns are in use; something in `special` */
-  bool other;                       /* a term was something else than -0 */
+  bool slow, specials;              /* slow: the columns are in use; specials: something is in `special` */
+  bool other;                       /* some term was not -0 */
   struct exact_special special;
-  char *columns;            /* the warp's */
-  struct exact_set *set;    /* f64: whose columns they are */
-  bool hold;                /* the set is locked from a row's first tile in it to the row's end, not tile by tile */
-  struct fold_super *block; /* what the block's warps add to; shared memory */
+  char *columns;         /* the warp's */
+  struct exact_set *set; /* f64: whose columns they are */
+  bool hold; /* the set stays locked from the row's first tile in it to the row's end, instead of tile by tile */
+  struct fold_super *block; /* shared memory, to which the block's warps add */
 };
 
 template <int D>
@@ -72,7 +72,7 @@ static __device__ __forceinline__ void exact_start(struct exact_sum<D> &sum, cha
   sum.block = block;
 }
 
-/* Windows to the block's limbs. */
+/* Flushes the windows to the block's limbs. */
 template <int D>
 static __device__ __forceinline__ void exact_flush(struct exact_sum<D> &sum) {
   if (sum.tiles == 0) return;
@@ -84,7 +84,7 @@ static __device__ __forceinline__ void exact_flush(struct exact_sum<D> &sum) {
     all[k] = exact_warp_sum(units);
     sum.part[k] = 0;
   }
-  if constexpr (D == FOLD_F64) { /* whose loop has no registers to spare */
+  if constexpr (D == FOLD_F64) { /* f64's loop has no registers to spare */
     if ((threadIdx.x & 31) == 0)
 #pragma unroll
       for (int k = 0; k < exact_format<D>::PARTS; k++)
@@ -97,8 +97,8 @@ static __device__ __forceinline__ void exact_flush(struct exact_sum<D> &sum) {
   sum.dirty = true;
 }
 
-/* Places windows of REACH bits so that terms with these fields of `most` and `least` fit; false where none does. The
- * terms are finite. What is in the windows is flushed. Uniform. */
+/* Places windows of REACH bits so that terms with these fields of `most` and `least` fit; false if that is impossible.
+ * The terms are finite. The old windows are flushed. The same in the whole warp. */
 template <int D, int REACH>
 static __device__ __forceinline__ bool exact_place(struct exact_sum<D> &sum, uint32_t most_field,
                                                    uint32_t least_field) {
@@ -117,12 +117,12 @@ static __device__ __forceinline__ bool exact_place(struct exact_sum<D> &sum, uin
   return true;
 }
 
-/* Once access i of the tile is added, the next tile's takes its place, if `ahead` is not NULL. */
+/* Once access i of the tile has been added, loads that of the next tile into its place, unless `ahead` is NULL. */
 static __device__ __forceinline__ void exact_load_ahead(uint4 &q, const uint4 *ahead, int i) {
   if (ahead) q = load_16(ahead + 32 * i);
 }
 
-/* The lane's f64 limbs in the warp's columns. */
+/* The lane's f64 limbs among the warp's columns. */
 static __device__ __forceinline__ int64_t *exact_limb_column(char *columns) {
   return (int64_t *)columns + (threadIdx.x & 31);
 }
@@ -141,7 +141,7 @@ static __device__ __forceinline__ void exact_slow_room(struct exact_sum<D> &sum)
   sum.slow_tiles++;
 }
 
-/* A tile that no anchor suits, of finite terms: to the bins or columns. */
+/* Adds a tile that no anchor suits, of finite terms, to the bins or columns. */
 template <int D, int N>
 static __device__ __forceinline__ void exact_take_slowly(struct exact_sum<D> &sum, uint4 (&tile)[N],
                                                          const uint4 *ahead) {
@@ -182,7 +182,7 @@ template <int D, int N>
 static __device__ __forceinline__ void exact_take_windows(struct exact_sum<D> &sum, uint4 (&tile)[N],
                                                           const uint4 *ahead) {
   const int PARTS = exact_format<D>::PARTS;
-  double even = 0, odd = 0; /* two sums, for an addition waits long for the one before */
+  double even = 0, odd = 0; /* two sums, because an addition waits long for the former one */
 #pragma unroll
   for (int i = 0; i < N; i++) {
 #pragma unroll
@@ -206,8 +206,8 @@ static __device__ __forceinline__ struct exact_seen exact_look_all(const uint4 (
   return exact_seen_all<D>(seen);
 }
 
-/* A tile that does not fit the windows where they are: takes its NaN and infinities out, then moves the windows.
- * False: the tile is for the columns. Uniform. */
+/* Handles a tile that does not fit the windows: takes out NaN and infinities, then moves the windows. False if the tile
+ * must go to the columns. The same in the whole warp. */
 template <int D, int N>
 static __device__ __forceinline__ bool exact_fit(struct exact_sum<D> &sum, uint4 (&tile)[N], struct exact_seen seen) {
   const uint32_t top = exact_shift<D>::TOP << exact_shift<D>::MOST;
@@ -221,7 +221,7 @@ static __device__ __forceinline__ bool exact_fit(struct exact_sum<D> &sum, uint4
                                                 ~exact_warp_max(~seen.least) >> exact_shift<D>::LEAST);
 }
 
-/* Whether the tile goes where any finite terms do, unasked. Uniform. */
+/* Whether the tile goes to the bins or columns without trying an anchor. The same in the whole warp. */
 template <int D, int N>
 static __device__ __forceinline__ bool exact_is_expected(const struct exact_sum<D> &sum, const uint4 (&tile)[N]) {
   if (D == FOLD_F16 || sum.streak < EXACT_STREAK || sum.streak % EXACT_ASK == 0) return false;
@@ -233,7 +233,7 @@ static __device__ __forceinline__ bool exact_is_expected(const struct exact_sum<
   return !__any_sync(EXACT_WARP, most >= top);
 }
 
-/* Whether the tile fits the windows, which may be moved for it. Uniform. */
+/* Whether the tile fits the windows, which may be moved for it. The same in the whole warp. */
 template <int D, int N>
 static __device__ __forceinline__ bool exact_suits(struct exact_sum<D> &sum, uint4 (&tile)[N]) {
   const struct exact_seen seen = exact_look_all<D>(tile);
@@ -241,7 +241,7 @@ static __device__ __forceinline__ bool exact_suits(struct exact_sum<D> &sum, uin
          exact_fit(sum, tile, seen);
 }
 
-/* Adds a tile of N accesses a lane and loads the next one; the whole warp calls. */
+/* Adds a tile of N accesses of each lane and loads the next one; the whole warp calls. */
 template <int D, int N>
 static __device__ __forceinline__ void exact_take(struct exact_sum<D> &sum, uint4 (&tile)[N], const uint4 *ahead) {
   if (!sum.other) {
@@ -265,7 +265,7 @@ static __device__ __forceinline__ void exact_count(int64_t *word, int64_t mine) 
   if ((threadIdx.x & 31) == 0 && all) atomicAdd((exact_u64 *)word, (exact_u64)all);
 }
 
-/* What the warp holds to the block's limbs and counts, but `terms` and but f64's columns, which it may share. */
+/* Adds what the warp holds to the block's limbs and counts, except `terms` and f64's columns, which it may share. */
 template <int D>
 static __device__ __forceinline__ void exact_finish(struct exact_sum<D> &sum) {
   exact_flush(sum);
