@@ -69,7 +69,7 @@ struct root_places {
 static_assert(FOLD_PARTS_MOST_BLOCKS <= UINT16_MAX && FOLD_PARTS_MOST_BLOCKS <= 2 * ROOT_THREADS,
               "a root in one block");
 
-/* Block b of row `row`: partials lie rank by rank, in each row by row. */
+/* The partial of block b of row `row`: partials lie rank by rank, and for each rank row by row. */
 template <class W>
 static __device__ __forceinline__ W root_value(const W *partials, const root_places &places, unsigned ranks,
                                                size_t rows, size_t row, unsigned b) {
@@ -133,7 +133,7 @@ static fold_status subtrees(const struct fold_call *call, void *scratch, size_t 
   return fold_flat_canonical_subtrees(&own, block, partials);
 }
 
-/* CUB's device-wide sum for a long row, its segmented one for several. */
+/* Scratch for CUB's device-wide sum of one long row, or its segmented sum of several rows. */
 static size_t local_scratch(const struct fold_call *call) {
   const size_t need = call->rows == 1 ? fold_peer_cub_scratch(NULL, call) : fold_peer_cub_segmented_scratch(NULL, call);
   return need > FOLD_SCRATCH_ZEROED ? need : FOLD_SCRATCH_ZEROED;

@@ -63,7 +63,7 @@ static __device__ __forceinline__ void tree_put(tree_words<BYTES> &x, int v, typ
   }
 }
 
-/* Elements [at, at + BYTES / size) of n; zeros past n. `wide`: the first of all is aligned to BYTES. */
+/* Elements [at, at + BYTES / size) of n; zeros past n. `wide`: the first element of the vector is aligned to BYTES. */
 template <int D, int BYTES>
 static __device__ __forceinline__ tree_words<BYTES> tree_load(const typename fold_element<D>::stored *in, size_t at,
                                                               size_t n, bool wide) {
@@ -159,14 +159,14 @@ __global__ __launch_bounds__(REACH_LINE_THREADS) void tree_lines_kernel(const __
   reach_end_call(view, call);
 }
 
-/* What a block needs to know of the message. Pack p: elements [p * EACH, (p + 1) * EACH). */
+/* The message as a block sees it. Pack p is elements [p * EACH, (p + 1) * EACH). */
 template <int D>
 struct tree_message {
   typedef typename fold_element<D>::stored stored;
   const stored *in;
   stored *out;
   size_t n, packs;
-  int shift; /* 2^shift packs a slice in a step of a block */
+  int shift; /* in a step, a block has 2^shift packs of each slice */
   bool wide_in, wide_out;
 };
 
@@ -181,7 +181,7 @@ static __device__ __forceinline__ size_t tree_at(const reach_view &view, const t
   return ((t * gridDim.x + blockIdx.x) * view.ranks) << m.shift;
 }
 
-/* A pack of a step: whose slice it is in, where in the slice, where in the message. */
+/* A pack of a step: whose slice it belongs to, and its place in the slice and in the message. */
 struct tree_place {
   int rank;
   unsigned i;
@@ -190,7 +190,8 @@ struct tree_place {
 
 #define TREE_UNROLL 4
 
-/* The packs of the others' slices, one slice after the other: read(place), several at once, then write(place, pack). */
+/* Goes through the packs of the others' slices, one slice after the other: read(place) for several at once, then
+ * write(place, pack). */
 template <int D, class READ, class WRITE>
 static __device__ __forceinline__ void tree_walk(const reach_view &view, const tree_message<D> &m,
                                                  const reach_group &group, size_t t, READ read, WRITE write) {
@@ -217,7 +218,7 @@ static __device__ __forceinline__ void tree_walk(const reach_view &view, const t
   }
 }
 
-/* 1. The terms of the others' slices. */
+/* 1. Sends the terms of the others' slices. */
 template <int D>
 static __device__ __forceinline__ void tree_send(const reach_view &view, const tree_message<D> &m,
                                                  const reach_group &group, size_t t, int slot) {
@@ -228,7 +229,7 @@ static __device__ __forceinline__ void tree_send(const reach_view &view, const t
       [&](const tree_place &at, const uint4 &x) { view.room[at.rank]->slice[blockIdx.x][slot][view.rank][at.i] = x; });
 }
 
-/* 2. The own slice. */
+/* 2. Combines the own slice and sends the result. */
 template <int D, int O>
 static __device__ __forceinline__ void tree_join(const reach_view &view, const tree_message<D> &m,
                                                  const reach_group &group, size_t t, int slot) {
@@ -250,7 +251,7 @@ static __device__ __forceinline__ void tree_join(const reach_view &view, const t
   }
 }
 
-/* 3. Their results. */
+/* 3. Takes the others' results. */
 template <int D>
 static __device__ __forceinline__ void tree_take(const reach_view &view, const tree_message<D> &m,
                                                  const reach_group &group, size_t t, int slot) {
@@ -263,8 +264,8 @@ static __device__ __forceinline__ void tree_take(const reach_view &view, const t
       });
 }
 
-/* From the takers to the senders, by a barrier a slot (PTX: producers arrive, consumers sync): step t has been taken,
- * for step t + REACH_SLOTS to be sent. The takers cannot arrive a second time before the senders have come: step
+/* The takers tell the senders, by a barrier for each slot (PTX: producers arrive, consumers sync), that step t has been
+ * taken, so that step t + REACH_SLOTS may be sent. The takers cannot arrive twice before the senders come, because step
  * t + REACH_SLOTS has no results before it was sent. */
 static __device__ __forceinline__ void tree_tell_taken(unsigned t) {
   asm volatile("bar.arrive %0, %1;" ::"r"(4 + t % REACH_SLOTS), "n"(REACH_SENDERS + REACH_TAKERS) : "memory");
@@ -285,8 +286,8 @@ __global__ __launch_bounds__(REACH_THREADS,
   const size_t slice = offsetof(reach_room, slice_there) + blockIdx.x * sizeof own->slice_there[0],
                result = offsetof(reach_room, result_there) + blockIdx.x * sizeof own->result_there[0];
   const unsigned slot0 = (unsigned)(before % REACH_SLOTS);
-  const uint32_t number = (uint32_t)before + 1; /* of step 0 */
-  __syncthreads();                              /* nobody writes `steps` while it is read */
+  const uint32_t number = (uint32_t)before + 1; /* the number of step 0 */
+  __syncthreads();                              /* so that nobody writes `steps` while it is read */
   if (threadIdx.x < REACH_SENDERS) {
     const reach_group group = {1, REACH_SENDERS, threadIdx.x};
     for (unsigned t = 0; t < steps; t++) {
@@ -328,13 +329,13 @@ static fold_status tree_launch(const struct fold_reach *reach, const struct fold
   }
   tree_message<D> m = {in, out, n, (nbytes + 15) / 16, 0, from % 16 == 0, to % 16 == 0};
   const unsigned blocks = call->launch.blocks ? call->launch.blocks : REACH_BLOCKS;
-  /* A slice so short that one step does, where it can: all blocks have work. */
+  /* The shortest slices with which one step is enough, if there are any, so that all blocks have work. */
   while (m.shift < REACH_PACK_SHIFT && ((size_t)blocks * reach->view.ranks) << m.shift < m.packs) m.shift++;
   tree_steps_kernel<D, O><<<blocks, REACH_THREADS, 0, stream>>>(reach->view, m);
   return fold_cuda_launched("tree_steps_kernel");
 }
 
-/* Code is loaded when it is first used, which may wait for kernels that wait for this rank: load it before. */
+/* Loads the kernels' code in advance: loading it at first use may wait for kernels that wait for this rank. */
 template <int D, int O>
 static fold_status tree_load_code() {
   cudaFuncAttributes attributes;

@@ -23,7 +23,7 @@ struct gather_places {
   size_t at[FOLD_REACH_MOST + 1];
 };
 
-/* Bytes [8 line, 8 line + 8) of nbytes, zeros past them. */
+/* Bytes [8 line, 8 line + 8) of nbytes; zeros past the end. */
 static __device__ __forceinline__ uint64_t load_bytes(const unsigned char *in, size_t nbytes, unsigned line) {
   const size_t at = 8 * (size_t)line;
   if ((uintptr_t)in % 8 == 0 && at + 8 <= nbytes) return *(const uint64_t *)(in + at);

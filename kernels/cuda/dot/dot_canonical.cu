@@ -17,7 +17,8 @@ enum { THREADS = 256, LEVELS = 48 };
 static __device__ __forceinline__ float fused(float x, float y, float a) { return __fmaf_rn(x, y, a); }
 static __device__ __forceinline__ double fused(double x, double y, double a) { return __fma_rn(x, y, a); }
 
-/* The value of a tile of n >= 1 terms, in thread 0. A place that has no term is -0, which changes nothing. Called by the whole block. */
+/* The value of a tile of n >= 1 terms, in thread 0. A place without a term is -0, which changes nothing. The whole
+ * block calls it. */
 template <int D>
 static __device__ typename fold_element<D>::wide tile_value(const typename fold_element<D>::stored *x,
                                                             const typename fold_element<D>::stored *y, size_t n) {
@@ -36,7 +37,7 @@ static __device__ typename fold_element<D>::wide tile_value(const typename fold_
     const W partner = __shfl_down_sync(0xffffffffu, v, stride);
     v = v + partner;
   }
-  __syncthreads(); /* thread 0 has read the tile before */
+  __syncthreads(); /* thread 0 must have read the former tile */
   if (p % 32 == 0) warps[p / 32] = v;
   __syncthreads();
   if (p > 0) return v;
@@ -45,7 +46,7 @@ static __device__ typename fold_element<D>::wide tile_value(const typename fold_
   return ((w[0] + w[1]) + (w[2] + w[3])) + ((w[4] + w[5]) + (w[6] + w[7]));
 }
 
-/* A row by one block: level k of the carry holds the value of 2^k tiles. Thread 0 holds the result. */
+/* Sums a row by one block. Level k of the carry holds the value of 2^k tiles. Thread 0 has the result. */
 template <int D>
 static __device__ typename fold_element<D>::wide row_value(const typename fold_element<D>::stored *x,
                                                            const typename fold_element<D>::stored *y, size_t n) {
@@ -68,7 +69,7 @@ static __device__ typename fold_element<D>::wide row_value(const typename fold_e
   return value;
 }
 
-/* The tree over a row's tiles, in place. */
+/* Joins a row's tiles by the tree, in place. */
 template <class W>
 static __device__ void join_tiles(W *tiles, size_t n) {
   for (size_t stride = 1; stride < n; stride *= 2) {

@@ -4,7 +4,7 @@
 #include "cuda/dispatch.cuh"
 
 #define SMALL_THREADS (32 * SMALL_WARPS)
-#define SMALL_ROWS 4 /* whose states leave room for slots */
+#define SMALL_ROWS 4 /* the states of more rows leave no room for slots */
 
 template <int D>
 static size_t small_columns(unsigned warps) {
@@ -43,7 +43,7 @@ static fold_status run(const struct fold_call *call, bool *done) {
           small_columns<D>(SMALL_WARPS) + 8192 <= (size_t)room;
   if (!*done) return fold_ok();
   const size_t warps = (each + 32 * ahead - 1) / (32 * ahead), least = blocks > 1 ? (most + 31) / 32 : 1;
-  const unsigned threads = 32 * (unsigned)(warps > least ? warps : least); /* a thread a slot, too */
+  const unsigned threads = 32 * (unsigned)(warps > least ? warps : least); /* and a thread for each slot */
   const struct exact_small_plan plan = {call->cols, (unsigned)((lines + threads * ahead - 1) / (threads * ahead))};
   if (ahead == 1) return launch<D, 1>(call, plan, threads);
   if (ahead == 4) return launch<D, 4>(call, plan, threads);

@@ -15,13 +15,13 @@ extern "C" {
 /* flat/canonical: order flat/canonical (oracles/canonical.h). */
 fold_run fold_flat_canonical;
 fold_scratch fold_flat_canonical_scratch;
-/* The values of its subtrees, for a row whose parts lie on several GPUs: row r's block b of `block` columns, 4096 * 2^k
- * (k <= 16), goes to partials[r * blocks + b], unrounded, in the accumulator's type; the last block may be shorter. A row
- * of no columns has no block. call->out is not used. */
+/* The values of the order's subtrees, for a row whose parts are on several GPUs. Row r's block b of `block` columns,
+ * 4096 * 2^k (k <= 16), goes to partials[r * blocks + b], unrounded, in the accumulator's type; the last block may be
+ * shorter. A row without columns has no block. call->out is not used. */
 fold_status fold_flat_canonical_subtrees(const struct fold_call *call, size_t block, void *partials);
 size_t fold_flat_canonical_subtrees_scratch(const struct fold_call *call, size_t block);
 
-/* flat/shuffle and its first rung flat/shuffle@plain, flat/cooperative: order flat/shuffle. */
+/* flat/shuffle, its first rung flat/shuffle@plain, and flat/cooperative; all in the order flat/shuffle. */
 fold_run fold_flat_shuffle, fold_flat_shuffle_plain;
 fold_scratch fold_flat_shuffle_scratch;
 fold_run fold_flat_cooperative;

@@ -22,9 +22,9 @@
 #include "cuda/dispatch.cuh"
 #include "flat_canonical.cuh"
 
-/* A block makes 2^shift tiles. Many tiles: 16, for each block costs a barrier and an atomic, 1 ns of the H200's time
- * (4 tiles a block 0.97 of CUB's speed, 16 tiles 1.02). Fewer: so few that there are some blocks for each
- * multiprocessor. Rows of up to 32 tiles, and enough of them: a block a row, no values to join. */
+/* A block sums 2^shift tiles. If there are many tiles: 16, because each block costs a barrier and an atomic, 1 ns of the H200's time
+ * (4 tiles a block 0.97 of CUB's speed, 16 tiles 1.02). If there are fewer: so few that each multiprocessor has some
+ * blocks. For many rows of up to 32 tiles: a whole row, so that there are no values to join. */
 static int item_shift_for(size_t rows, size_t tiles) {
   const int whole = ceil_log2(tiles);
   const size_t all = rows * tiles;
@@ -33,8 +33,8 @@ static int item_shift_for(size_t rows, size_t tiles) {
   return shift < whole ? shift : whole;
 }
 
-/* One row of few tiles: a block for so many of them that there are no more blocks than slots; up to 4 tiles need no
- * second block. */
+/* For one row of few tiles: as many tiles in a block as are needed to have no more blocks than slots; up to 4 tiles
+ * take one block. */
 static bool plan_small(struct canonical_plan *plan, size_t width) {
   const size_t slots = FOLD_SCRATCH_ZEROED / width;
   plan->small = plan->tiles <= 4 ? 1u << ceil_log2(plan->tiles) : plan->tiles <= 512 ? 2 : 4;
@@ -82,7 +82,8 @@ extern "C" fold_status fold_flat_canonical(const struct fold_subject *subject, c
   return call->rows ? launch(call, &plan) : fold_ok();
 }
 
-/* Aligned blocks of 4096 * 2^k columns are subtrees, and so are the spans of a plan: a plan whose spans are the blocks. */
+/* Aligned blocks of 4096 * 2^k columns are subtrees, and so are the spans of a plan. So this is a plan whose spans are
+ * these blocks. */
 static fold_status plan_blocks(const struct fold_call *call, size_t block, void *partials,
                                struct canonical_plan *plan) {
   const int shift = ceil_log2(block / FOLD_CANONICAL_TILE);

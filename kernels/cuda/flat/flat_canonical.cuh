@@ -19,9 +19,9 @@
 #include "cuda/load.cuh"
 #include "cuda/last_block.cuh"
 
-/* What a warp makes at a time, a part: 32 VEC neighbouring places of a tile, VEC of them a lane, and 16 lines, so 16
- * accesses a lane for every dtype. A part is a subtree of the tile, so that an item is the tree over its parts. (Whole
- * tiles, 2 or 4 accesses wide with their trees folded together, were no faster on the H200.) */
+/* What a warp sums at a time is a part: 32 VEC neighbouring places of a tile, VEC of them for each lane, and 16 lines:
+ * 16 accesses a lane for every dtype. A part is a subtree of the tile, so that an item is the tree over its parts.
+ * (Whole tiles, 2 or 4 accesses wide with their trees folded together, were no faster on the H200.) */
 template <int D, bool WIDE>
 struct canonical_part {
   static const int VEC = WIDE ? 16 / (int)sizeof(typename fold_element<D>::stored) : 1;
@@ -29,8 +29,8 @@ struct canonical_part {
   static const int PER_TILE = FOLD_CANONICAL_PLACES / SPAN;
 };
 
-/* The tree over the places of a part, by the bits of the place from the lowest: the slots of a lane, then the lanes.
- * Every lane returns the value. */
+/* The tree over the places of a part, from the lowest bit of the place upwards: first the slots of a lane, then the
+ * lanes. Every lane returns the value. */
 template <class OP, class W, int VEC>
 static __device__ __forceinline__ W fold_places(W (&chain)[VEC]) {
 #pragma unroll
@@ -43,7 +43,7 @@ static __device__ __forceinline__ W fold_places(W (&chain)[VEC]) {
   return x;
 }
 
-/* A part of a whole tile; `from` is the lane's first element. */
+/* A part of a tile that is complete; `from` is the lane's first element. */
 template <int D, int O, bool WIDE>
 static __device__ __forceinline__ typename fold_element<D>::wide fold_full_part(
     const typename fold_element<D>::stored *from) {
@@ -61,9 +61,9 @@ static __device__ __forceinline__ typename fold_element<D>::wide fold_full_part(
   return fold_places<OP, W, VEC>(chain);
 }
 
-/* The same where just `left` elements lie from `from` to the row's end, 0 or fewer for none: `full` whole accesses,
- * then up to VEC - 1 single elements, the identity past them. The lines past the last whole access read that one
- * again, so that no load waits for another. Not inlined: it is rare, and inlined it costs the whole tiles 4 to 8% of
+/* The same if only `left` elements lie between `from` and the row's end; 0 or fewer if none do. There are `full` whole
+ * accesses, then up to VEC - 1 single elements, then the identity. Lines past the last whole access read that access
+ * again, so that no load waits for another. It is not inlined: it is rare, and inlining costs whole tiles 4 to 8% of
  * their speed. */
 template <int D, int O, bool WIDE>
 static __device__ __noinline__ typename fold_element<D>::wide fold_short_part(
@@ -104,8 +104,8 @@ static __device__ __forceinline__ typename fold_element<D>::wide fold_part(const
   return fold_short_part<D, O, WIDE>(from, (int)left - (int)place);
 }
 
-/* The tree over neighbours over values[0 .. n), n <= 256, by one warp: 8 neighbours a lane, then the lanes. Values that
- * other blocks wrote are read past the L1. */
+/* The tree over neighbours over values[0 .. n), n <= 256, by one warp: 8 neighbours in each lane, then the lanes.
+ * GLOBAL: other blocks wrote the values, so that they are read past the L1. */
 template <class OP, class W, bool GLOBAL>
 static __device__ __forceinline__ W fold_round(const W *values, size_t n) {
   const int EACH = CANONICAL_ROUND / 32;

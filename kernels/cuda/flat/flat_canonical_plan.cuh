@@ -1,7 +1,5 @@
-/* flat_canonical_plan.cuh: who makes which tile of flat/canonical: speed only, never bits. Host code.
- *
- * Used by flat_canonical.cu and its instances.
- */
+/* flat_canonical_plan.cuh: which block sums which tile of flat/canonical: this changes the speed, never the bits. Host
+ * code. */
 #ifndef FOLD_FLAT_CANONICAL_PLAN_CUH
 #define FOLD_FLAT_CANONICAL_PLAN_CUH
 
@@ -14,15 +12,16 @@ struct canonical_plan {
   size_t tiles;    /* of a row */
   size_t items;    /* of a row: 2^item_shift aligned tiles each */
   size_t spans;    /* of a row: 2^span_shift aligned items each */
-  size_t counters; /* one a span; one a row where it has several spans; none where a row is one item */
+  size_t counters; /* one for each span; also one for each row that has several spans; none if a row is one item */
   int item_shift, span_shift;
   unsigned threads, blocks;
   bool wide_loads; /* every row starts at a multiple of 16 bytes */
   unsigned small;  /* tiles a block of the kernel for one row of few tiles; 0: the other kernel */
-  void *partials;  /* where the spans' values go, unrounded, and no row is closed; NULL: rows are */
+  void *partials;  /* not NULL: the spans' values go here, unrounded, and no row is rounded; NULL: rows are */
 };
 
-/* fold_round's reach: the parts of an item, at most 8 a tile; a span's items take two rounds. */
+/* How many values fold_round takes: the parts of an item, at most 8 for each tile. The items of a span take two
+ * rounds. */
 #define CANONICAL_ROUND 256
 #define CANONICAL_MOST_ITEM_SHIFT 5
 #define CANONICAL_MOST_THREADS 256
@@ -36,8 +35,8 @@ static inline int ceil_log2(size_t n) {
 static inline size_t ceil_shift(size_t n, int shift) { return (n >> shift) + ((n & (((size_t)1 << shift) - 1)) != 0); }
 static inline size_t round_up_256(size_t nbytes) { return (nbytes + 255) & ~(size_t)255; }
 
-/* The plan with items of 2^item_shift tiles: spans so few that their counters fit in what is zero already, and yet
- * short enough that the last block of each folds them in the shadow of the others' loads. */
+/* The plan with items of 2^item_shift tiles. There are so few spans that their counters fit in what is zero already,
+ * but each is short enough that its last block joins the items while the other blocks still load. */
 static inline struct canonical_plan plan_with_items(const struct fold_call *call, int item_shift) {
   struct canonical_plan plan = {};
   plan.rows = call->rows;
@@ -57,7 +56,7 @@ static inline struct canonical_plan plan_with_items(const struct fold_call *call
   return plan;
 }
 
-/* The plan whose spans are blocks of 2^block_shift tiles, and whose spans' values are what is asked for. */
+/* The plan whose spans are blocks of 2^block_shift tiles; their values are the results. */
 static inline struct canonical_plan plan_with_blocks(const struct fold_call *call, int item_shift, int block_shift,
                                                      void *partials) {
   struct canonical_plan plan = plan_with_items(call, item_shift < block_shift ? item_shift : block_shift);

@@ -62,7 +62,7 @@ struct canonical_slot<double> {
   }
 };
 
-/* The tree over neighbours over one value a thread; thread 0 has the result. */
+/* The tree over neighbours over one value of each thread; thread 0 has the result. */
 template <class OP, class W>
 static __device__ __forceinline__ W fold_block(W x, W *room) {
 #pragma unroll
@@ -76,8 +76,8 @@ static __device__ __forceinline__ W fold_block(W x, W *room) {
   return x;
 }
 
-/* The chain of one place: `lines` elements, 256 apart, 16 at most; all loads first. Where there are fewer, the missing
- * ones read the last one again and are not joined. */
+/* The chain of one place: `lines` elements, 256 apart, at most 16; all are loaded first. If there are fewer than 16,
+ * the missing ones read the last one again and are not joined. */
 template <int D, class OP>
 static __device__ __forceinline__ typename fold_element<D>::wide fold_chain(
     const typename fold_element<D>::stored *__restrict__ from, unsigned lines) {
@@ -98,8 +98,8 @@ static __device__ __forceinline__ typename fold_element<D>::wide fold_chain(
   return chain;
 }
 
-/* The tree over slots first .. first + 255 of n, by one warp, 8 neighbours a lane; waits for each and leaves it at
- * 0. */
+/* The tree over slots first .. first + 255 of n, by one warp, 8 neighbours in each lane; waits for each slot and sets
+ * it to 0. */
 template <class OP, class W>
 static __device__ __forceinline__ W fold_slots(typename canonical_slot<W>::bits *slots, unsigned first, unsigned n) {
   typedef canonical_slot<W> slot;

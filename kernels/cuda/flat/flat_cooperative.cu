@@ -1,8 +1,8 @@
-/* flat_cooperative.cu: flat/cooperative: flat/shuffle's order in one launch, its phases parted by a barrier of the
- * grid.
+/* flat_cooperative.cu: flat/cooperative: flat/shuffle's order in one launch, with a barrier of the grid between its
+ * phases.
  *
- * Order: flat/shuffle's (flat_shuffle.cuh), for a block plays as many of that order's blocks as it must where the GPU
- * cannot hold them all at once.
+ * Order: that of flat/shuffle (flat_shuffle.cuh). If the GPU cannot hold all of that order's blocks at once, a block plays
+ * several of them.
  *
  * Claims: replays flat/shuffle, same_bits_as flat/shuffle, bounded, run_to_run, launch_, alignment_ and
  * batch_invariant.
@@ -45,7 +45,7 @@ extern "C" size_t fold_flat_cooperative_scratch(const struct fold_subject *subje
   return FOLD_SCRATCH_ZEROED + call->rows * shuffle_blocks(call->cols) * sizeof(double);
 }
 
-/* How many blocks of `kernel` the GPU holds at once: the barrier's limit. */
+/* How many blocks of `kernel` the GPU holds at once, which the barrier limits the grid to. */
 static fold_status blocks_at_once(const void *kernel, unsigned *blocks) {
   int device = 0, cooperative = 0, sms = 0, each = 0;
   FOLD_CUDA_TRY(cudaGetDevice(&device));

@@ -139,7 +139,7 @@ extern "C" fold_status fold_flat_shuffle(const struct fold_subject *subject, con
   if (call->launch.block && call->launch.block != SHUFFLE_WIDTH)
     return fold_error(FOLD_UNSUPPORTED, "flat/shuffle: blocks of %u threads only", SHUFFLE_WIDTH);
   const struct shuffle_plan plan = make_plan(call);
-  if (!call->cols) { /* phase two over no values */
+  if (!call->cols) { /* without terms, phase two has no values */
     struct fold_call usual = *call;
     usual.launch.blocks = 0;
     return fold_flat_shuffle_plain(subject, &usual);

@@ -29,14 +29,14 @@ struct shuffle_tuning {
   }
 };
 
-/* G: of n >= 1 elements. */
+/* G for n >= 1 elements. */
 static inline __host__ __device__ unsigned shuffle_blocks(size_t n) {
   const size_t blocks = (n + SHUFFLE_WIDTH - 1) / SHUFFLE_WIDTH;
   return blocks < SHUFFLE_MOST_BLOCKS ? (unsigned)blocks : SHUFFLE_MOST_BLOCKS;
 }
 
-/* `rounds` <= AHEAD accesses, `grid` elements apart, all loaded before the first is joined. With fewer than AHEAD the
- * missing ones read the last one again and are not joined. */
+/* Joins `rounds` <= AHEAD accesses, `grid` elements apart, all loaded before the first is joined. If there are fewer
+ * than AHEAD, the missing ones read the last one again and are not joined. */
 template <class OP, int D, int VEC, int AHEAD>
 static __device__ __forceinline__ void shuffle_rounds(const typename fold_element<D>::stored *__restrict__ from,
                                                       size_t grid, unsigned rounds,
@@ -50,8 +50,8 @@ static __device__ __forceinline__ void shuffle_rounds(const typename fold_elemen
     for (int v = 0; v < VEC; v++) chain[v] = k < rounds ? OP::join(chain[v], pack[k].get(v)) : chain[v];
 }
 
-/* VEC neighbouring chains a lane; `first` is the lane's first thread of the grid's `grid` threads. The last bundle of
- * a small grid has lanes past it: they take nothing. */
+/* VEC neighbouring chains in each lane; `first` is the lane's first thread among the grid's `grid` threads. In a small
+ * grid, lanes of the last bundle may be past it: they have no elements. */
 template <class OP, int D, int VEC, int AHEAD>
 static __device__ __forceinline__ void shuffle_sweep(const typename fold_element<D>::stored *__restrict__ row, size_t n,
                                                      size_t first, size_t grid,
@@ -72,7 +72,7 @@ static __device__ __forceinline__ void shuffle_sweep(const typename fold_element
     if (first + VEC > rest && first + v < rest) chain[v] = OP::join(chain[v], fold_element<D>::widen(from[v]));
 }
 
-/* A warp's value from its chains: 32 / VEC neighbouring lanes play the warp, the first of them has the value. */
+/* A warp's value from its chains: 32 / VEC neighbouring lanes play the warp; the first of them has the value. */
 template <class OP, class W, int VEC>
 static __device__ __forceinline__ W shuffle_warp(W (&chain)[VEC]) {
 #pragma unroll
@@ -113,7 +113,8 @@ static __device__ __forceinline__ void shuffle_bundle(const typename fold_elemen
   __syncthreads();
 }
 
-/* Phase two: 256 threads over the row's G values, in thread 0. They are another block's work, so read past the L1. */
+/* Phase two: 256 threads over the row's G values; thread 0 has the result. Other blocks wrote the values, so that they
+ * are read past the L1. */
 template <class OP, class W>
 static __device__ __forceinline__ W shuffle_second(const W *values, unsigned blocks, W *room) {
   W chain[1] = {OP::zero()};
@@ -126,11 +127,11 @@ static __device__ __forceinline__ W shuffle_second(const W *values, unsigned blo
   return x;
 }
 
-/* Scratch: counters, one a row where there are more than fit in the zeroed part, then the rows' block values. */
+/* Scratch: counters, one for each row if there are more than fit in the zeroed part; then the rows' block values. */
 struct shuffle_plan {
   size_t rows, cols;
   unsigned blocks;  /* G */
-  unsigned bundles; /* physical blocks a row */
+  unsigned bundles; /* how many physical blocks play a row */
   size_t counters_at, values_at;
 };
 

@@ -19,13 +19,14 @@ struct line : window<D, O, backward> {
   typedef typename base::wide wide;
   typedef typename base::op op;
 
-  /* The warp copies its 32 lines: lanes 0..15 one, lanes 16..31 the next. Of each, the pieces that hold its elements. */
+  /* The warp copies its 32 lines, two at a time: lanes 0..15 one, lanes 16..31 the next; from each line the pieces that
+   * hold its elements. */
   static __device__ __forceinline__ void fill(unsigned char *stage, const window_span &s, uint64_t low, uint64_t high) {
     const unsigned lane = threadIdx.x % 32;
     const uint64_t start = s.begin & ~(uint64_t)(WINDOW - 1), first = __shfl_sync(0xffffffffu, start, 0);
     const unsigned from = (unsigned)(s.begin - start) / 16,
                    to = s.begin == s.end ? 0 : (unsigned)(s.end - start + 15) / 16;
-    /* Where lines lie inside the array, within 2 GiB of the first, a lane's line and its pieces are one word. */
+    /* If all lines lie inside the array, within 2 GiB of the first, a lane's line and its pieces fit one word. */
     const uint64_t off = (start - first) / WINDOW;
     const bool inside = start + 16 * from >= low && start + 16 * to <= high;
     const uint32_t word = (uint32_t)off << 9 | from << 5 | to;
@@ -49,7 +50,8 @@ struct line : window<D, O, backward> {
     fold_copy_commit();
   }
 
-  /* Of piece i of the lane's line only the elements at places [begin, end) of the line stay; the others become identities. */
+  /* Keeps from piece i of the lane's line only the elements at places [begin, end) of the line; the others become
+   * identities. */
   static __device__ __forceinline__ void cut(unsigned char *stage, unsigned i, unsigned begin, unsigned end) {
     uint4 *const at = (uint4 *)(stage + base::where(threadIdx.x % 32, i));
     typename vector::pack p;
@@ -60,7 +62,7 @@ struct line : window<D, O, backward> {
     *at = p.all;
   }
 
-  /* Identities where the lane's line holds none of its elements. */
+  /* Writes identities where the lane's line holds none of its elements. */
   static __device__ __forceinline__ void patch(unsigned char *stage, const window_span &s) {
     if (s.end - s.begin == WINDOW) return;
     const unsigned lane = threadIdx.x % 32, begin = (unsigned)(s.begin % WINDOW) / sizeof(stored);
@@ -83,7 +85,8 @@ struct line : window<D, O, backward> {
     return v;
   }
 
-  /* A run's chunks, line by line: v, the chunk that is being summed, ends `end` elements after the line's start. */
+  /* Sums a run's chunks, line by line. v is the chunk that is being summed; it ends `end` elements after the line's
+   * start. */
   struct chunks {
     fold_rows_counter<O, wide> counter;
     wide v, root;
@@ -95,13 +98,13 @@ struct line : window<D, O, backward> {
       counter.count = 0;
       end = (size_t)(first.begin % WINDOW) / sizeof(stored) + plan.length;
     }
-    /* Past the run's last chunk there is no other. */
+    /* Ends a chunk; nothing follows the run's last one. */
     __device__ __forceinline__ void next(wide then, const window_plan &plan) {
       root = counter.add(v);
       v = then;
       end += counter.count < plan.chunks ? plan.length : (size_t)1 << 62;
     }
-    /* Pieces [first, first + many), in which one chunk ends at most. */
+    /* Takes pieces [first, first + many), in which at most one chunk ends. */
     template <int many>
     __device__ __forceinline__ void take(const unsigned char *stage, unsigned first, const window_plan &plan) {
       const unsigned lane = threadIdx.x % 32;
@@ -122,7 +125,7 @@ struct line : window<D, O, backward> {
       }
       if (before <= many * vector::many) next(then, plan);
     }
-    /* Chunks of fewer elements than a piece: one after another, so that lanes end theirs together. */
+    /* Takes chunks of fewer elements than a piece, one after another, so that all lanes end theirs at the same time. */
     __device__ __forceinline__ void take_elements(const unsigned char *stage, const window_plan &plan) {
       const unsigned lane = threadIdx.x % 32;
       for (unsigned at = 0; at < (unsigned)base::elements;) {
@@ -147,7 +150,7 @@ struct line : window<D, O, backward> {
             take<1>(stage, i, plan);
       end -= base::elements;
     }
-    /* The run's root: chunks that its lines did not reach are empty. */
+    /* The run's root; chunks that its lines did not reach are empty. */
     __device__ __forceinline__ wide finish(const window_plan &plan) {
       while (counter.count < plan.chunks) next(op::zero(), plan);
       return root;

@@ -25,7 +25,7 @@ struct plain {
     return v;
   }
 
-  /* A thread's neighbouring chunks, by the counter. */
+  /* Sums a thread's neighbouring chunks, by the counter. */
   static __device__ wide walk_chunks(const stored *x, size_t cols, fold_rows_shape shape, unsigned thread) {
     size_t length = fold_rows_chunk(cols, shape.chunks);
     unsigned each = shape.chunks / shape.threads;
@@ -38,7 +38,7 @@ struct plain {
     return v;
   }
 
-  /* The partials of one row, in shared memory; the result is partial[0]. All threads of the block come here. */
+  /* Joins the partials of one row in shared memory; the result is partial[0]. All threads of the block call it. */
   static __device__ void combine(wide *partial, fold_rows_shape shape, unsigned thread) {
     if (!shape.tree) {
       if (thread == 0) {
@@ -55,7 +55,7 @@ struct plain {
   }
 };
 
-/* Terms of D, results of R, which the accumulator is rounded to. */
+/* Terms have dtype D; results have dtype R, to which the accumulator is rounded. */
 template <int D, int R, int O>
 static __global__ void plain_rows(const typename plain<D, O>::stored *in, typename fold_element<R>::stored *out,
                                   size_t rows, size_t cols, fold_rows_shape shape) {

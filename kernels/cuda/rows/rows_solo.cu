@@ -22,7 +22,7 @@
 enum { STAGES = 24, STAGE = 8192, SIDE = 8, FEEDERS = 3, THREADS = 32 + 32 * FEEDERS };
 
 struct solo_plan {
-  size_t length;   /* elements a chunk */
+  size_t length;   /* elements of each chunk */
   unsigned octets; /* tree: groups of eight chunks in a stage, a power of two; 0: stages cut the row anywhere */
   unsigned lanes;  /* rows a block */
   unsigned stage;  /* bytes of a row in a stage; the next row's are 16 bytes further on, in other banks */
@@ -37,7 +37,8 @@ struct solo {
   typedef typename element::wide wide;
   typedef fold_operation<O, wide> op;
 
-  /* Bytes [begin, end) of a row by the stage: whole 16-byte pieces by the engine, the array's ragged ends by hand. */
+  /* Copies bytes [begin, end) of a row to the stage: whole 16-byte pieces by the copy engine, the array's ends element
+   * by element. */
   static __device__ __forceinline__ void fill(unsigned char *stage, uint64_t *full, uint64_t base, uint64_t begin,
                                               uint64_t end, uint64_t low, uint64_t high) {
     uint64_t copy = max(base, (low + 15) & ~(uint64_t)15), stop = min((end + 15) & ~(uint64_t)15, high & ~(uint64_t)15);
@@ -51,7 +52,7 @@ struct solo {
     if (stop > copy) fold_bulk_copy(stage + (copy - base), copy, (uint32_t)(stop - copy), full);
   }
 
-  /* A piece of 16 bytes, of which only the elements in [begin, end) are joined, bytes of a stage. */
+  /* Joins the elements of a piece of 16 bytes that lie in [begin, end), bytes of a stage. */
   template <bool backward>
   static __device__ __forceinline__ wide cut(wide v, const unsigned char *stage, int piece, int begin, int end) {
     if (begin >= end) return v;
@@ -65,14 +66,14 @@ struct solo {
     return vector::template join<backward>(v, p.all);
   }
 
-  /* The elements in [begin, end), bytes of a stage, in rising or falling index: whole pieces of 16 bytes but for the first and the
-   * last one. The whole warp calls; lanes whose rows begin elsewhere in a piece go through as many. Eight reads go ahead of the
-   * chain. */
+  /* Joins the elements in [begin, end), bytes of a stage, in rising or falling index; all but the first and the last
+   * piece of 16 bytes are whole. The whole warp calls. Lanes whose rows begin at another place in a piece read as many
+   * pieces. Eight reads are ahead of the chain. */
   template <bool backward>
   static __device__ __forceinline__ wide chain(wide v, const unsigned char *stage, int begin, int end) {
     const bool head = __any_sync(0xffffffffu, begin & 15), tail = __any_sync(0xffffffffu, end & 15);
     const int first = begin / 16, last = end / 16, from = first + head;
-    const bool alone = head && first == last; /* both ends in one piece */
+    const bool alone = head && first == last; /* both ends are in one piece */
     if (backward ? tail && !alone : head) v = cut<backward>(v, stage, backward ? last : first, begin, end);
     int many = last - from, step = backward ? -16 : 16, i = 0;
     const unsigned char *at = stage + 16 * (backward ? last - 1 : from);
@@ -111,7 +112,8 @@ struct solo {
     for (int c = 0; c < SIDE; c++) q[c] = *(const uint4 *)(at[c] + offset);
   }
 
-  /* The next 16 bytes of each chunk, element by element in turn, so that no addition waits for the one before. */
+  /* Joins the next 16 bytes of each chunk, one element of each in turn, so that no addition waits for the one
+   * before. */
   static __device__ __forceinline__ void side_by_side(wide (&v)[SIDE], const uint4 (&q)[SIDE]) {
 #pragma unroll
     for (int e = 0; e < vector::many; e++)
@@ -123,7 +125,8 @@ struct solo {
       }
   }
 
-  /* Eight chunks side by side, from `stage` on, n[c] elements in chunk c, `pitch` bytes apart: their subtree's root. */
+  /* The root of the subtree of eight chunks, which are summed side by side: from `stage` on, `pitch` bytes apart, with
+   * n[c] elements in chunk c. */
   static __device__ __forceinline__ wide eight(const unsigned char *stage, size_t length, size_t left, bool vectors) {
     wide v[SIDE];
 #pragma unroll
@@ -164,7 +167,7 @@ struct solo {
   }
 };
 
-/* A chunk that stages cut: what is left of it, in bytes. */
+/* A chunk that goes over several stages, and how many of its bytes are left. */
 template <int D, int O>
 struct solo_chunks {
   typedef solo<D, O> s;
@@ -200,8 +203,8 @@ struct solo_chunks {
   }
 };
 
-/* Stage k of a row: its k-th plan.stage bytes from where its first 16 bytes lie, or the k-th octets x 8 chunks. Falling order
- * takes the stages from the last on. */
+/* Stage k of a row: its k-th plan.stage bytes, counted from the row's first whole 16 bytes, or its k-th octets x 8
+ * chunks. The falling order takes stages from the last on. */
 template <int D, int O>
 static __device__ __forceinline__ void solo_bytes(const typename solo<D, O>::stored *row, size_t cols,
                                                   const solo_plan &plan, size_t k, uint64_t *base, uint64_t *begin,
@@ -219,8 +222,8 @@ static __device__ __forceinline__ void solo_bytes(const typename solo<D, O>::sto
   }
 }
 
-/* Warp 0 adds, a row a lane; the others feed it. A lane's copy begins only after the one of the lane before in its warp: so the
- * rows go round the feeding warps. */
+/* Warp 0 adds, with a row for each lane; the other warps copy. A lane's copy begins only after that of the lane before
+ * it in its warp, so that the rows are dealt in turn to the copying warps. */
 template <int D, int O, bool tree, bool backward>
 static __global__ void __launch_bounds__(THREADS)
     solo_rows(const typename solo<D, O>::stored *in, typename solo<D, O>::stored *out, size_t rows, size_t cols,
@@ -308,7 +311,8 @@ static fold_status launch(const struct fold_call *call, const fold_rows_shape *s
   return launch_solo<D, O, false, false>(call, plan, grid);
 }
 
-/* Shared memory of a block, half as much where an SM has two; rows from that on that are worth it however many they are. */
+/* RING: the shared memory of a block, half as much if an SM has two blocks. LONG_ROW: from this length on the kernel
+ * pays off for any number of rows. */
 enum { RING = 200 * 1024, LONG_ROW = 4096 };
 
 bool fold_rows_solo_fits(const struct fold_call *call, const struct fold_rows_shape *shape, unsigned sms) {
@@ -316,7 +320,8 @@ bool fold_rows_solo_fits(const struct fold_call *call, const struct fold_rows_sh
   return shape->threads == 1 && (few || (longer && call->rows <= 64 * (size_t)sms));
 }
 
-/* A stage has whole groups of eight chunks where three stages of them fit; else what keeps copies long and several ahead. */
+/* A stage has whole groups of eight chunks if three such stages fit; else a size that keeps copies long and several of
+ * them ahead. */
 static solo_plan plan_of(const struct fold_call *call, bool tree, unsigned lanes, unsigned ring) {
   solo_plan plan = {fold_rows_chunk(call->cols, 256), 0, lanes, STAGE, 0};
   const size_t octet = SIDE * plan.length * fold_dtype_size(call->dtype);

@@ -28,12 +28,12 @@
 enum { GROUPS = 8 };
 
 struct tile_plan {
-  size_t length;                 /* elements a chunk */
-  unsigned threads, thread_bits; /* a tile's threads: those of a row, or of a part of one; log2 */
-  unsigned parts, part_bits;     /* tiles a row: 1; 2, 4, 8 where a row is spread over blocks; log2 */
-  unsigned many;                 /* tiles a block; 1 where parts > 1 */
-  unsigned chunks;               /* a tile's chunks */
-  unsigned rounds;               /* 1, or 2: a thread's second half of chunks after its first */
+  size_t length;                 /* elements of each chunk */
+  unsigned threads, thread_bits; /* the threads of a tile, which is a row or a part of one; log2 */
+  unsigned parts, part_bits;     /* tiles of each row: 1, or 2, 4, 8 if a row is spread over blocks; log2 */
+  unsigned many;                 /* tiles of each block; 1 if parts > 1 */
+  unsigned chunks;               /* the chunks of a tile */
+  unsigned rounds;               /* 1; or 2, if a thread takes the second half of its chunks after the first */
   unsigned skew;
   unsigned pad; /* bytes between the threads' parts of a row in shared memory; 0: the tile lies there as in the array */
   bool tree;
@@ -41,7 +41,7 @@ struct tile_plan {
   size_t shared;
 };
 
-/* Where tiles lie: bytes [begin, end) of elements, [copy, stop) of them by the engine, from `base` on. */
+/* Where tiles lie: elements are bytes [begin, end); the engine copies [copy, stop), from `base` on. */
 struct tile_place {
   uint64_t base, begin, end, copy, stop;
 };
@@ -54,7 +54,8 @@ struct tile {
   typedef typename element::wide wide;
   typedef fold_operation<O, wide> op;
 
-  /* Tiles [first, last). The engine copies whole 16-byte pieces inside the array, a neighbour's bytes among them. */
+  /* Finds tiles [first, last). The engine copies whole 16-byte pieces inside the array, which may include a neighbour's
+   * bytes. */
   static __device__ __forceinline__ tile_place place(const stored *in, size_t rows, size_t cols, const tile_plan &plan,
                                                      size_t first, size_t last) {
     tile_place p;
@@ -71,13 +72,13 @@ struct tile {
     return p;
   }
 
-  /* The ends of the array that no whole 16-byte piece covers: at most 15 elements. */
+  /* Copies the ends of the array that no whole 16-byte piece covers: at most 15 elements. */
   static __device__ __forceinline__ void carry(unsigned char *stage, uint64_t base, uint64_t from, uint64_t to) {
     uint64_t at = from + threadIdx.x * sizeof(stored);
     if (at < to) *(stored *)(stage + (at - base)) = *(const stored *)at;
   }
 
-  /* A row whose threads' parts are whole pieces, each copied by its thread. */
+  /* Copies a row whose threads' parts are whole pieces; each thread copies its own. */
   static __device__ __forceinline__ void fill_padded(unsigned char *stage, uint64_t *full, const tile_place &p,
                                                      const tile_plan &plan) {
     uint32_t part = (uint32_t)(p.stop - p.copy) >> plan.thread_bits;
@@ -86,7 +87,7 @@ struct tile {
       fold_bulk_copy(stage + threadIdx.x * (part + plan.pad), p.copy + threadIdx.x * part, part, full);
   }
 
-  /* The caller's block meets before anybody reads. */
+  /* The caller needs a barrier before anybody reads. */
   static __device__ __forceinline__ void fill(unsigned char *stage, uint64_t *full, const tile_place &p,
                                               const tile_plan &plan) {
     if (plan.pad) {
@@ -104,13 +105,13 @@ struct tile {
     if (head || tail) fold_bulk_fence();
   }
 
-  /* A thread's chunks are `pitch` bytes apart and their chains run side by side; n[c] places in chunk c. */
+  /* Sums a thread's chunks side by side; they are `pitch` bytes apart, with n[c] places in chunk c. */
   static __device__ __forceinline__ void walk_vectors(wide (&v)[each], const unsigned char *chunk, unsigned pitch,
                                                       const unsigned (&n)[each], unsigned steps, unsigned skew) {
     uint4 nothing = vector::nothing();
 #pragma unroll(each == 1 ? 8 : 16 / each)
     for (unsigned i = 0; i < steps; i++) {
-      unsigned s = i - skew; /* below the skew: no place at all */
+      unsigned s = i - skew; /* below the skew this wraps around, to a place that does not exist */
 #pragma unroll
       for (int c = 0; c < each; c++) {
         uint4 q = nothing;
@@ -159,7 +160,7 @@ struct tile {
     return v[0];
   }
 
-  /* A tile's partials, one a thread, to their root, in the tile's first thread. */
+  /* Joins a tile's partials, one of each thread; the tile's first thread has the root. */
   static __device__ __forceinline__ wide combine(wide v, wide *meet, const tile_plan &plan) {
     if (plan.tree) {
       v = fold_rows_lanes<O>(v, (int)min(plan.threads, 32u));
@@ -183,7 +184,7 @@ struct tile {
   }
 };
 
-/* Tiles are numbered through the matrix, parts x row + part. Results go to out, or, where a row has several tiles, to
+/* Tiles are numbered through the matrix: parts x row + part. Results go to out; if a row has several tiles, roots go to
  * partials by that number. */
 template <int D, int O, int each, bool vectors>
 static __global__ void __launch_bounds__(256)
@@ -225,14 +226,14 @@ static __global__ void __launch_bounds__(256)
       else
         out[mine] = t::element::narrow(v);
     }
-    __syncthreads(); /* before the next copy overwrites what is being read */
+    __syncthreads(); /* before the next copy overwrites what others still read */
   }
 #else
   __trap();
 #endif
 }
 
-/* The end of a row spread over blocks: the tree over its tiles' roots. */
+/* The end of a row that is spread over blocks: the tree over its tiles' roots. */
 template <int D, int O>
 static __global__ void join_tiles(const typename fold_element<D>::wide *partials, typename fold_element<D>::stored *out,
                                   size_t rows, unsigned parts) {
@@ -269,8 +270,8 @@ static fold_status launch_tiles(const struct fold_call *call, void *partials, co
   return fold_cuda_launched("rows, tile kernel");
 }
 
-/* Vectors: every chunk starts and ends at a multiple of 16 bytes. The skew is a mask of lanes: 7 for reads of 16 bytes,
- * of which eight lanes are served at a time, 31 for elements. */
+/* `vectors`: every chunk starts and ends at a multiple of 16 bytes. The skew is a mask of lanes: 7 for reads of 16
+ * bytes, which are served for eight lanes at a time, 31 for elements. */
 template <int D, int O>
 static fold_status launch(const struct fold_call *call, void *partials, unsigned each, tile_plan plan) {
   size_t size = fold_dtype_size(call->dtype), pitch = plan.length * size, apart = pitch * each;
@@ -291,7 +292,7 @@ static fold_status launch(const struct fold_call *call, void *partials, unsigned
   return launch_tiles<D, O, 8, false>(call, partials, plan);
 }
 
-/* Three blocks an SM, each with a tile of up to 72 KiB; small rows come several a block. */
+/* TILE_BYTES: three blocks an SM, each with a tile of up to 72 KiB. Of small rows a block has several. */
 enum { TILE_BYTES = 72 * 1024, SMALL_BYTES = 4 * 1024, MANY_BYTES = 32 * 1024 };
 
 bool fold_rows_tile_fits(const struct fold_call *call, unsigned parts) {

@@ -131,8 +131,9 @@ static fold_status launch_windows(const struct fold_call *call, const window_pla
   return fold_cuda_launched("rows, window kernel");
 }
 
-/* What is not aligned comes by lines: several chunks together, so that nothing is read twice where one ends and the next
- * begins; and one of so many windows that most are whole lines. A shorter one comes from its own first element on. */
+/* Runs that are not aligned are read by lines: several chunks together, so that nothing is read twice where one ends
+ * and the next begins; or one chunk with so many windows that most are whole lines. A shorter chunk is read from its
+ * own first element on. */
 enum { LINE_WINDOWS = 4 };
 
 static void misalign(window_plan &plan, size_t size) {
@@ -164,8 +165,8 @@ static fold_status launch(const struct fold_call *call, window_plan plan) {
   return aligned ? launch_windows<D, O, false, true>(call, plan) : launch_windows<D, O, false, false>(call, plan);
 }
 
-/* Warps a block: two, so that four blocks fill an SM; more where a row's threads must share a block, or by the caller's
- * wish; one where there are few rows, so that more SMs have work. */
+/* Warps of a block: two, so that four blocks fill an SM; more if a row's threads must share a block, or if the caller
+ * wants more; one if there are few rows, so that more SMs have work. */
 static unsigned choose_warps(const struct fold_call *call, const struct fold_rows_shape *shape, bool partials,
                              unsigned sms) {
   unsigned least = shape->threads > 32 && !partials ? shape->threads / 32 : 1;
@@ -175,8 +176,8 @@ static unsigned choose_warps(const struct fold_call *call, const struct fold_row
   return max(least, min(warps, (unsigned)MOST_WARPS) / least * least);
 }
 
-/* Three stages where eight warps share an SM: with more under way the memory is slower. More where there are few
- * warps. */
+/* Three stages if eight warps share an SM, because with more copies under way the memory is slower. More stages if
+ * there are few warps. */
 static unsigned choose_stages(const struct fold_call *call, const struct fold_rows_shape *shape, unsigned warps,
                               unsigned sms) {
   size_t lanes = call->rows * shape->threads;

@@ -13,17 +13,17 @@ enum { WINDOW = 256, PIECES = WINDOW / 16, STAGE = 32 * (WINDOW + 16), MOST_WARP
 
 struct window_plan {
   fold_rows_shape shape;
-  size_t length;        /* elements a chunk */
+  size_t length;        /* elements of each chunk */
   size_t unit;          /* elements of a unit: a chunk, or several whole ones that fit a window together */
-  size_t windows;       /* windows a unit; 1 where it holds several chunks */
+  size_t windows;       /* windows of each unit; 1 if it holds several chunks */
   bool lines;           /* windows are lines of memory of WINDOW bytes: rows_line.cuh */
-  size_t elements;      /* else: elements a window, the last of a unit may have fewer */
-  unsigned group;       /* chunks a unit; 1 where windows are lines */
-  unsigned units;       /* units a run; 1 where windows are lines: the run */
+  size_t elements;      /* otherwise: elements of each window; the last of a unit may have fewer */
+  unsigned group;       /* chunks of each unit; 1 if windows are lines */
+  unsigned units;       /* units of each run; 1 if windows are lines: the run */
   unsigned chunks;      /* chunks a run */
-  unsigned span;        /* where windows are lines: 16-byte pieces of one in which no two chunks end; 0: none fits */
+  unsigned span;        /* if windows are lines: 16-byte pieces of one in which no two chunks end; 0: none fits */
   unsigned thread_bits; /* log2(shape.threads) */
-  size_t run_bytes;     /* where every row is whole chunks, and everything aligned: bytes from run to run; else 0 */
+  size_t run_bytes;     /* bytes from run to run, if every row is whole chunks and everything is aligned; else 0 */
   unsigned warps, stages, grid;
   void *partials; /* not NULL: the root of group g (32 chunks) of row r goes to partials[8 r + g], not to out */
 };
@@ -34,7 +34,7 @@ struct window_cursor {
   unsigned unit;
 };
 
-/* Bytes [begin, end) of a window's elements; empty where a row or the matrix has ended. */
+/* Bytes [begin, end) of a window's elements; empty past the end of a row or of the matrix. */
 struct window_span {
   uint64_t begin, end;
 };
@@ -67,14 +67,15 @@ struct window {
     return s;
   }
 
-  /* Where piece j of a lane's window lies in a stage. In each 128-byte line the pieces change places by the lane's
-   * number: the lanes' reads of one piece meet in no bank, and a copied line stays a line. A window that starts between
-   * two multiples of 16 has one piece more; those follow the windows. */
+  /* Where piece j of a lane's window lies in a stage. Within each 128-byte line the pieces are permuted by the lane's
+   * number, so that the lanes' reads of one piece use different banks, and a copied line stays a line. A window that
+   * starts between two multiples of 16 has one more piece; these extra pieces come after the windows. */
   static __device__ __forceinline__ unsigned where(unsigned lane, unsigned j) {
     return j < PIECES ? lane * WINDOW + ((j ^ (lane & 7)) * 16) : 32 * WINDOW + lane * 16;
   }
 
-  /* The next window of a run; true at the end of the run, when the cursor goes on to the run `stride` further. */
+  /* Goes to the next window of a run. At the end of the run returns true, and goes on to the run that is `stride`
+   * further. */
   static __device__ __forceinline__ bool advance(window_cursor &at, const window_plan &plan, size_t stride) {
     if (++at.window < plan.windows) return false;
     at.window = 0;
@@ -84,7 +85,7 @@ struct window {
     return true;
   }
 
-  /* A 16-byte piece that is not wholly inside the array: its elements one by one. */
+  /* Copies a 16-byte piece that is not wholly inside the array, element by element. */
   static __device__ __noinline__ void carry(unsigned char *to, uint64_t from, uint64_t low, uint64_t high) {
     for (unsigned i = 0; i < 16; i += sizeof(stored))
       if (from + i >= low && from + i < high) *(stored *)(to + i) = *(const stored *)(from + i);
@@ -97,14 +98,14 @@ struct window {
       carry(to, from, low, high);
   }
 
-  /* The warp copies its 32 windows: lanes 0..15 one, lanes 16..31 the next. `aligned`: every window starts and ends
-   * at a multiple of 16 bytes, and nothing lies outside the array. */
+  /* The warp copies its 32 windows, two at a time: lanes 0..15 one, lanes 16..31 the next. `aligned`: every window
+   * starts and ends at a multiple of 16 bytes and lies inside the array. */
   template <bool aligned>
   static __device__ __forceinline__ void fill(unsigned char *stage, const window_span &s, uint64_t low, uint64_t high) {
     unsigned lane = threadIdx.x % 32;
     uint64_t base = s.begin & ~(uint64_t)15;
     unsigned pieces = s.begin == s.end ? 0 : (unsigned)((s.end - base + 15) / 16);
-    /* Where windows lie inside the array, within 2 GiB of the first, a lane's place and pieces are one word. */
+    /* If all windows lie inside the array, within 2 GiB of the first, a lane's place and pieces fit one word. */
     const uint64_t first = __shfl_sync(0xffffffffu, base, 0), off = (base - first) / 16;
     const bool inside = aligned || (base >= low && base + pieces * 16 <= high);
     const bool quick = __all_sync(0xffffffffu, pieces == 0 || (inside && off < 1u << 27));
@@ -128,7 +129,7 @@ struct window {
     fold_copy_commit();
   }
 
-  /* Where runs lie evenly (plan.run_bytes), lanes need not tell each other addresses. `first`: the warp's first run. */
+  /* If runs are evenly spaced (plan.run_bytes), lanes need not exchange addresses. `first`: the warp's first run. */
   static __device__ __forceinline__ unsigned even_pieces(const window_plan &plan, const window_cursor &at) {
     size_t index = backward ? plan.windows - 1 - at.window : at.window;
     return (unsigned)(min((size_t)elements, plan.unit - index * elements) / vector::many);
@@ -190,7 +191,7 @@ struct window {
     return walk_places(v, stage, lane, phase, phase + n);
   }
 
-  /* An aligned window of several chunks: each one's partial goes to the counter. */
+  /* Sums an aligned window of several chunks; each chunk's partial goes to the counter. */
   static __device__ __forceinline__ wide walk_group(fold_rows_counter<O, wide> &counter, const unsigned char *stage,
                                                     const window_span &s, const window_plan &plan) {
     const unsigned lane = threadIdx.x % 32, pieces = (unsigned)plan.length / vector::many;
@@ -209,7 +210,7 @@ struct window {
     return root;
   }
 
-  /* Up to 32 threads a row: the row's partials are in neighbouring lanes; the result in the first of them. */
+  /* For up to 32 threads on a row: the row's partials are in neighbouring lanes, the first of which has the result. */
   static __device__ __forceinline__ wide join_lanes(wide v, const fold_rows_shape &shape) {
     if (shape.tree) return fold_rows_lanes<O>(v, min(shape.threads, 32u));
     wide sum = op::zero();
@@ -218,7 +219,8 @@ struct window {
     return sum;
   }
 
-  /* More: they meet in shared memory, all warps of the block together; the result in the row's first thread. */
+  /* For more threads: the partials of all warps of the block are gathered in shared memory; the row's first thread has
+   * the result. */
   static __device__ __forceinline__ wide join_warps(wide v, wide *meet, const fold_rows_shape &shape) {
     wide *of_row = meet + threadIdx.x / shape.threads * shape.threads;
     bool writes = true;
@@ -240,7 +242,7 @@ struct window {
     return v;
   }
 
-  /* Waits for the oldest of stages - 1 groups under way. */
+  /* Waits for the oldest of stages - 1 groups of copies. */
   static __device__ __forceinline__ void wait_for_one(unsigned stages) {
     if (stages == 3)
       fold_copy_wait<1>();
