@@ -13,6 +13,7 @@ import weakref
 from typing import Any, Callable, Dict, Optional
 
 _FEW, _MANY = 4, 256
+_HAVE_BASES = ("numpy", "cupy")  # whose arrays' `base` has their memory; another's may be anything
 _MOST_TIME = 5.0  # seconds: nothing is said about callables that are slower
 
 Made = Optional["weakref.ref[Any]"]
@@ -27,7 +28,7 @@ class Kept:
     @staticmethod
     def of(result: Any) -> Made:
         """A weak reference to a run's result; None if the result can't have one."""
-        while isinstance(getattr(result, "base", None), type(result)):
+        while type(result).__module__.split(".")[0] in _HAVE_BASES and isinstance(result.base, type(result)):
             result = result.base
         try:
             return weakref.ref(result)
