@@ -61,7 +61,7 @@ fold_status fold_worlds_close(void) {
   return first;
 }
 
-enum { MOST_CALLS = 1 << 20 }; /* in one question: a rank that announces more is broken */
+enum { MOST_CALLS = 1 << 16 }; /* in one question: a rank that announces more is broken */
 
 /* What came of listening to a rank. All but the first end the rank's question. */
 enum heard {
