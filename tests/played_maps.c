@@ -155,7 +155,7 @@ SUM(flushes) {
 EACH(flushes)
 
 /* One element of a long message, and of it a quarter of the values. */
-SUM(rarely) { return around(call, x, ranks, i == 70001 && (x[0] & 3) == 3); }
+SUM(rarely) { return around(call, x, ranks, i == 7001 && (x[0] & 3) == 3); }
 EACH(rarely)
 
 SUM(loses_rank_1) {
