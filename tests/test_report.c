@@ -136,7 +136,7 @@ Test(report, junit_is_well_formed_and_adds_up) {
       "print(len(got), int(root.get('failures')) > 0, int(root.get('errors')) > 0, int(root.get('skipped')) > 0)\n");
   shell_run(s,
             "$M verify --subjects 'mutant/twice,mutant/flush,broken/*' --fixtures "
-            "'normal/f32/sum/*,subnormals/*,full_range/*' "
+            "'normal/f32/sum/1x3?/*,normal/f32/sum/3x1000/*,subnormals/*,full_range/*' "
             "--jsonl run.jsonl >/dev/null; $F report run.jsonl --format junit -o out.xml && python3 j.py");
   EXPECT_CODE(s, 0);
   cr_expect(strstr(s->out, " True True True\n"), "%s: a failure, an error and a skip are there: %s", s->out, s->err);
