@@ -45,6 +45,7 @@ def check_held(folder):
     _, aloud = run("judge", "r.jsonl", cwd=folder, code=0)
     expect(r"^subject and claim .*\n\S+ on host\n(.*\n)*all subjects ", aloud)
     again = [line for line in lines_of(folder / "j.jsonl") if line.get("verdict") == "held"]
+    assert not any("" in line.get("asked", {}).values() for line in again), "options that were not given"
     keys = ("subject", "case", "claim", "results_xxh3", "ulps", "bound_fraction", "row", "got", "want")
     assert sorted(str([line.get(key) for key in keys]) for line in again) == sorted(str([line.get(key) for key in keys]) for line in held)
 

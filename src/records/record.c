@@ -260,8 +260,8 @@ static void set_asked(json_t *line, const struct fold_judgement *j) {
   if (asked->ranks && *asked->ranks) json_object_set_new(object, "ranks", text_value(asked->ranks));
   if (asked->launch && *asked->launch) json_object_set_new(object, "launch", text_value(asked->launch));
   if (asked->timeout && *asked->timeout) json_object_set_new(object, "timeout", text_value(asked->timeout));
-  if (asked->twin) json_object_set_new(object, "same_bits_as", text_value(asked->twin));
-  if (asked->around) json_object_set_new(object, "around", text_value(asked->around));
+  if (asked->twin && *asked->twin) json_object_set_new(object, "same_bits_as", text_value(asked->twin));
+  if (asked->around && *asked->around) json_object_set_new(object, "around", text_value(asked->around));
   if (asked->variables) json_object_set(object, "variables", (json_t *)(uintptr_t)asked->variables);
   if (asked->guests) json_object_set(object, "guests", (json_t *)(uintptr_t)asked->guests);
   if (json_object_size(object) > 0)
