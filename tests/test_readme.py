@@ -56,8 +56,8 @@ def check_summary():
     """README's own few figures: they are those of docs/measured.md, and of the records."""
     closing = (MEASURED / "h200" / "verify.txt").read_text().splitlines()[-1]
     counts = "{:,} held, {:,} refuted, {:,} skipped".format(*map(int, re.findall(r"\d+", closing)))
-    if f"On one H200 over all CUDA subjects: {counts}." not in README:
-        failures.append(f"README does not say: On one H200 over all CUDA subjects: {counts}.")
+    if f"judged all CUDA subjects on one H200: {counts}." not in README:
+        failures.append(f"README does not say: judged all CUDA subjects on one H200: {counts}.")
     for cell, _, where, text in table("subject | promises | input")[1]:
         subject, figure = names(cell, "")[0], text.split(" ")[0]
         if "all-reduce" in where:
