@@ -54,7 +54,7 @@ def source(*paths):
             commit = f"commit `{environment['build']}`" if "build" in environment else "commit not recorded"
             said = f"`{path}`: {environment.get('date', DATES.get(path, 'no date'))}, {commit}, {machine}"
         else:
-            said += ", as printed: no record"
+            said += ", copied from what the command printed"
         out.append(said)
     return "Recorded in " + "; ".join(out) + "."
 
@@ -99,10 +99,10 @@ def count(path):
 
 
 def verdicts():
-    machines = (("h200", "one H200, all CUDA subjects, the default fixtures (skipped: mostly two peers that need CCCL 3.1)"),
-                ("h100", "one H100, with claims that came later"),
-                ("h200x4", "four H200, collectives over NCCL (skipped: mostly worlds of 5 and 8 ranks)"),
-                ("h200x8", "eight H200, collectives over NCCL, with an earlier kernel for long messages (12 defects of NCCL beside: `foldproof judge` counts them as refuted, exit code 1, for this record names no version of NCCL of which they would be known)"))
+    machines = (("h200", "one H200, all CUDA subjects, the default fixtures (most skips are of two peers that need CCCL 3.1)"),
+                ("h100", "one H100, all CUDA subjects, by an earlier version of foldproof"),
+                ("h200x4", "four H200, collectives over NCCL (most skips are of worlds of 5 and 8 ranks)"),
+                ("h200x8", "eight H200, collectives over NCCL, with an earlier kernel for long messages (12 more cases show known defects of NCCL. `foldproof judge` counts them as refuted, exit code 1, because this record does not name the version of NCCL)"))
     paths = [f"{folder}/verify.jsonl.gz" for folder, _ in machines]
     return table(["machine", "held", "refuted", "skipped"], [[machine, *count(path)] for (_, machine), path in zip(machines, paths)], *paths)
 
@@ -112,7 +112,7 @@ def gpu_to_gpu():
     held, refuted = map(int, re.search(r"(\d+) held, (\d+) refuted", closing).groups())
     same, differ = map(int, re.search(r"flat/atomic on cuda +(\d+) +(\d+)", closing).groups())
     return table(["subjects", "results compared", "differ"],
-                 [["all that promise their bits on every GPU", f"{held + refuted:,}", str(refuted)],
+                 [["all that promise the same bits on every GPU", f"{held + refuted:,}", str(refuted)],
                   ["`flat/atomic`, which promises nothing", str(same + differ), str(differ)]], "h100/gpu_to_gpu.txt")
 
 
@@ -172,8 +172,8 @@ def flat():
 def thrust():
     sizes = {"10³": 10**3, "10⁴": 10**4, "10⁵": 10**5, "10⁶": 10**6, "10⁷": 10**7, "10⁸": 10**8, "5·10⁸": 5 * 10**8}
     rows = []
-    for subject, note in (("thrust/reduce", ""), ("flat/shuffle@plain", ", the course report's kernel as it stood"),
-                          ("flat/shuffle", ", its order tuned"), ("flat/canonical", ""), ("flat/exact", "")):
+    for subject, note in (("thrust/reduce", ""), ("flat/shuffle@plain", ", the course report's own kernel"),
+                          ("flat/shuffle", ", a tuned kernel with the same order"), ("flat/canonical", ""), ("flat/exact", "")):
         of = [record("h200/thrust.jsonl", subject=subject, cols=n) for n in sizes.values()]
         rows.append([f"`{subject}`{note}", *(us(own) + (f" ({own['to_peer']:.2f})" if subject != "thrust/reduce" else "") for own in of)])
     return table(["one row, f32: µs (× Thrust)", *sizes], rows, "h200/thrust.jsonl")
