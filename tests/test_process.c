@@ -127,6 +127,28 @@ Test(process, a_handler_that_takes_more_arguments_is_another) {
 }
 
 /* Seconds, or less than one; of processor time, which does not pass while others run. One that was there before is the harness's. */
+static void tick(int number) { (void)number; }
+
+/* A timer that goes off as often as leaves time for anything else, under a handler of the subject's own. */
+static int leave_ticking(void) {
+  const struct itimerval each = {.it_value = {.tv_usec = 50}, .it_interval = {.tv_usec = 50}};
+  fold_process_keep();
+  if (signal(SIGALRM, tick) == SIG_ERR || setitimer(ITIMER_REAL, &each, NULL) != 0) return 1;
+  if (strcmp(restore(), "a timer, which was to send a signal later") != 0) return 2;
+  struct sigaction now;
+  return sigaction(SIGALRM, NULL, &now) != 0 || now.sa_handler != SIG_DFL ? 3 : 0;
+}
+
+Test(process, a_timer_is_stopped_while_its_signal_has_a_handler) {
+  for (int i = 0; i < 20; i++) {
+    int ended = -1;
+    const pid_t child = fork();
+    if (child == 0) _exit(leave_ticking());
+    cr_assert_eq(waitpid(child, &ended, 0), child);
+    cr_expect_eq(ended, 0, "trial %d: wait status %d", i, ended);
+  }
+}
+
 Test(process, each_timer_is_named_and_stopped_but_those_that_were_there) {
   static const int which[] = {ITIMER_REAL, ITIMER_VIRTUAL, ITIMER_PROF};
   for (int k = 0; k < 3; k++)

@@ -319,8 +319,8 @@ void fold_process_keep(void) {
 }
 
 void fold_process_restore(char changed[80]) {
+  restore_timers(changed); /* before the handlers: a signal that finds none ends the process */
   restore_handlers(changed);
-  restore_timers(changed);
   restore_person(changed);
   restore_policy(changed);
   restore_processors(changed);
