@@ -23,24 +23,26 @@ static const struct argp_option options[] = {
     {"rows", ROWS, "R", 0, "rows, with --cols", 1},
     {"cols", COLS, "C", 0, "columns, with --rows", 1},
     {"dtype", DTYPE, "LIST", 0, "dtypes (f32)", 1},
-    {"op", OP, "OP", 0, "sum (the default), prod, max, min; cuda and host: dot, of two inputs", 1},
+    {"op", OP, "OP", 0, "sum (the default), prod, max, min; on cuda and host also dot, of two inputs", 1},
     {"generator", GENERATOR, "NAME", 0, "what the inputs hold (normal)", 1},
     {"iterations", ITERATIONS, "N", 0,
-     "timed runs of each subject and size (51; host: 11); at least 3, for a collective 9", 1},
+     "timed runs of each subject and size (51; host: 11). The least is 3; for a collective it is 9", 1},
     {"seed", SEED, "SEED", 0, "seed of the inputs (1)", 1},
     {"peer", PEER, "SUBJECT", 0, "the subject that ratios compare with", 1},
     {"jsonl", JSONL, "FILE", 0, "write a record of each timing", 1},
     {"unverified", UNVERIFIED, NULL, 0, "do not judge before timing; the table says so", 1},
-    {"engine", ENGINE, "ENGINE", 0, "cuda (the default); host, beside NumPy; mpi or nccl: collectives over ranks", 1},
+    {"engine", ENGINE, "ENGINE", 0,
+     "cuda (the default); host, compared with NumPy; mpi or nccl: collectives over ranks", 1},
     {"threads", THREADS, "LIST", 0, "with --engine host: numbers of threads (1 and all)", 1},
-    {0, 0, 0, 0, "With --engine mpi or nccl (--n: elements of the sums, in all or a rank):", 2},
+    {0, 0, 0, 0, "With --engine mpi or nccl (--n: elements of the sums, in all or for each rank):", 2},
     {"what", WHAT, "LIST", 0, "strong, weak (scaling of sharded sums), messages (vectors by length); default: all", 2},
     {"workers", WORKERS, "LIST", 0, "numbers of ranks (1, 2, 4 ... and all); messages use the last", 2},
     {"bytes", BYTES, "LIST", 0, "lengths of messages, multiples of 8 up to 2^35 (1 KiB to 1 GiB; MPI: to 4 MiB)", 2},
     {"settings", SETTINGS, "GLOBS", 0, "the library's settings for messages (default: ring and tree)", 2},
     {"link", LINK, "GB/S", 0,
      "speed of a rank's link in one direction (default: NVLink's for A100, H100, H200, B200; else unknown)", 2},
-    {"memory", MEMORY, "GB/S", 0, "read speed of a rank's memory (default: measured; MPI: of its nearest cache)", 2},
+    {"memory", MEMORY, "GB/S", 0,
+     "read speed of a rank's memory (default: measured; for MPI that of its nearest cache)", 2},
     {0},
 };
 
@@ -155,13 +157,17 @@ static const struct argp argp = {
         "are medians of CUDA events. Inputs of up to 8 MiB run in a CUDA graph of 32 calls, and the time is divided by "
         "32; the table's headline says so. Inputs rotate, so that the L2 does not hold them. The ceiling is a plain "
         "read of memory in the same run. thrust/reduce allocates memory and waits in each call: its times include "
-        "both, and it cannot run in a graph.\n\nOn the host the monotonic clock is read around each call. NumPy runs in its own "
-        "process, in turn with the others, on the same inputs. The ceiling is the fastest plain read of them.\n\nOf a "
-        "collective the slowest rank's time counts (MPI: by its host's clock). Its local part and its calls are also "
-        "timed alone.\n\nA figure is implausible if it is above the ceiling by more than both spreads, faster than a "
-        "cache, a speed-up above the number of ranks, more than link or memory carry, or a negative overhead. Exit "
-        "code 1: a figure is implausible, or a claim is refuted. If the machine is too busy for a reliable figure, "
-        "that line says so and is not checked; if all lines are so, the exit code is 77."};
+        "both, and it cannot run in a graph.\n\nOn the host the monotonic clock is read around each call. NumPy runs "
+        "in its own "
+        "process, in turn with the others, on the same inputs. The ceiling is the fastest plain read of them.\n\nFor a "
+        "collective the time is that of the slowest rank (MPI: by its host's clock). The ranks' own sums, and the "
+        "communication, are also timed alone.\n\nA figure is implausible if a rate is above the ceiling by more than "
+        "both spreads, above that of "
+        "a cache, or above that of the link or the memory; if a speed-up is above the number of ranks; or if an "
+        "overhead "
+        "is negative. Exit code 1: a figure is implausible, or a claim is refuted. If the machine is too busy for a "
+        "reliable figure, "
+        "that line says so and is not checked. If this is so for all lines, the exit code is 77."};
 
 /* Chooses 1 thread and all threads, once if these are equal; other engines have no threads to choose. */
 static void choose_threads(struct bench_command *b) {

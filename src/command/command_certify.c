@@ -94,9 +94,11 @@ static const struct argp check_argp = {
     .parser = parse_check,
     .args_doc = "FILE...",
     .doc =
-        "Check certificates: add the inputs of each in its order and compare with its results, and compute its exact "
-        "values and bounds. The subjects are not run.\vExit code 1: a certificate does not hold; the message names the "
-        "file, the line and what is wrong. Exit code 2: none of that, but a file can't be read, or is no certificate."};
+        "Check certificates: add the inputs of each one in its order, compare with its results, and compute its exact "
+        "values and bounds again. The subjects are not run.\vExit code 1: a certificate does not hold; the message "
+        "names the "
+        "file, the line and what is wrong. Exit code 2: a file cannot be read or is no certificate, and all others "
+        "hold."};
 
 /* A name or a line of the file may be any bytes. */
 static void print_refused(const char *program, const char *file, const char *why) {

@@ -21,15 +21,16 @@ struct reveal {
 };
 
 static const struct argp_option options[] = {
-    {"n", N, "N", 0, "number of terms (64; of an all-reduce the number of ranks)", 0},
-    {"dtype", DTYPE, "DTYPE", 0, "of the terms (f32)", 0},
+    {"n", N, "N", 0, "number of terms (64; for an all-reduce the number of ranks)", 0},
+    {"dtype", DTYPE, "DTYPE", 0, "dtype of the terms (f32)", 0},
     {"op", OP, "OP", 0, "sum, or dot (sum, unless the subject takes only dot)", 0},
     {"problem", OP, NULL, OPTION_ALIAS, NULL, 0},
     {"format", FORMAT, "FORMAT", 0, "text (the default), json, dot (Graphviz) or svg", 0},
     {"rows", ROWS, "ROWS", 0, "rows of a launch (1,024, or fewer if these have more than four million terms)", 0},
     {"map", MAP, "LENGTHS", 0,
-     "of a collective: find the tree over ranks of every element, in messages of so many elements (1,4096,1e6)", 1},
-    {"settings", SETTINGS, "GLOBS", 0, "with --map: the library's settings (default): ring, tree/LL, '*' ...", 1},
+     "for a collective: find the tree over ranks of every element, in messages of these lengths (1,4096,1e6)", 1},
+    {"settings", SETTINGS, "GLOBS", 0,
+     "with --map: settings of the library: default (if not given), ring, tree/LL, '*' ...", 1},
     {"jsonl", JSONL, "FILE", 0, "with --map: write a record of each map", 1},
     {0},
 };
@@ -90,9 +91,10 @@ static const struct argp argp = {
     .args_doc = "[SUBJECT]",
     .doc =
         "Find the tree by which a subject sums n terms, from its results alone, and print it.\vA tree is printed only "
-        "if its replay gave the subject's bits on random data, in full launches and row by row. Exit code 1: no tree "
-        "does, because the order varies from run to run, depends on values or is no tree; or the tree depends on the "
-        "row's place in a launch."};
+        "if its replay gave the subject's bits on random data, in full launches and row by row. Exit code 1: no tree's "
+        "replay gave these bits, because the order varies from run to run, depends on values or is no tree; or the "
+        "tree "
+        "depends on the row's place in a launch."};
 
 static void print_ways(FILE *out, const struct fold_revealed *v) {
   if (v->how.fusing != FOLD_ROUNDED_ONCE || fold_tree_width(&v->tree) > 2)

@@ -34,13 +34,12 @@ static const struct argp_option options[] = {
      "them",
      1},
     {"exec", EXEC, "COMMAND", 0,
-     "use this program (repeatable): it answers lines of JSON; with {in} and {out} in COMMAND it is started anew for "
-     "each run",
+     "use this program (repeatable): it answers lines of JSON. If COMMAND contains {in} and {out}, it is started anew "
+     "for each run",
      1},
     {"same-bits-as", TWIN, "NAME", 0,
-     "all other guests promise the bits of this subject (or ENGINE:NAME; claim same_bits_as). The second guest of one "
-     "name gets @2: "
-     "--guest old.so --guest new.so --same-bits-as mine/sum",
+     "all other guests promise the bits of this subject (or ENGINE:NAME; claim same_bits_as). If two guests have one "
+     "name, the second one's gets @2: --guest old.so --guest new.so --same-bits-as mine/sum",
      1},
     {"fixtures", FIXTURES, "GLOBS", 0, "use only cases that match, by the name of the case, its fixture or its file",
      1},
@@ -57,7 +56,7 @@ static const struct argp_option options[] = {
 static const struct argp_option claims_options[] = {
     {"claims", CLAIMS, "GLOBS", 0,
      "judge these claims and no others: names, globs or presets. A guest need not promise them; --claims promises "
-     "judges all that can be judged",
+     "judges every claim that can be judged",
      1},
     {0},
 };
@@ -67,8 +66,8 @@ static const struct argp_option golden_options[] = {
      "compare results with those kept in this folder (record --bless): bits, inputs, orders. Results kept for another "
      "environment are reported as stale",
      3},
-    {"library", LIBRARY, "TEXT", 0, "the library that guests use, as 'numpy 2.3.1'; goldens of another one are stale",
-     3},
+    {"library", LIBRARY, "TEXT", 0,
+     "the library that guests use, such as 'numpy 2.3.1'; goldens of another library are stale", 3},
     {0},
 };
 

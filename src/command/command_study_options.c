@@ -23,13 +23,16 @@ static const struct argp_option options[] = {
      "on 2 cores",
      1},
     {"simulate", SIMULATE, NULL, 0,
-     "only: simulate all-reduces by ring, trees and the canonical order for 2 to 65,536 ranks, worlds up to the "
-     "largest of --sizes",
+     "do only this: simulate all-reduces by ring, trees and the canonical order for 2 to 65,536 ranks, in worlds up to "
+     "the largest of --sizes",
      1},
     {"messages", MESSAGES, NULL, 0,
-     "only: find which bits of an all-reduce agree, by the library's settings and the message's length (--sizes)", 1},
+     "do only this: find which bits of an all-reduce agree, by the library's settings and the message's length "
+     "(--sizes)",
+     1},
     {"worlds", WORLDS, NULL, 0,
-     "only: compare sums of --sizes terms (1e7) over 1, 2, 3, 4, 5, 8 ranks with one rank's sum, the order's replay "
+     "do only this: compare sums of --sizes terms (1e7) over 1, 2, 3, 4, 5, 8 ranks with one rank's sum, the order's "
+     "replay "
      "and the exact sum; and all-reduces of as many elements (1e6)",
      1},
     {"engine", ENGINE, "mpi|nccl", 0, "with --messages, --worlds: the ranks' engine (nccl if there are GPUs, else mpi)",
@@ -185,7 +188,7 @@ static const struct argp argp = {
         "differ); and for each "
         "kind of data the errors with their bound, the square-root curve and the condition number. It judges nothing; "
         "use foldproof verify for that. But if --messages or --worlds refutes a subject's promise, the exit code is 1. "
-        "An interrupted study prints and records what was finished. The course report's own sizes: --sizes "
+        "An interrupted study prints and records what was finished. The course report used --sizes "
         "1e3,1e4,1e5,1e6,1e7,5e7 --generators mixed,pathological,normal."};
 
 void fold_study_parse(struct study_command *s, int argc, char **argv) {

@@ -67,8 +67,10 @@ static const struct argp argp = {
     .doc =
         "Judge subjects on fixtures: try to refute each claim, and print how often it held.\v\"Held\" covers only the "
         "cases tried here, in this environment. The column idle counts cases whose input gives the same bits in eight "
-        "orders: they cannot refute a claim about order. With --golden, the last line also counts what differs from "
-        "what was kept, or is gone (exit code 1); where nothing selected is kept, the exit code is 2.\n\nExit "
+        "orders: they cannot refute a claim about order. With --golden, the last line also counts results that "
+        "differ from the kept ones, and kept results whose case or subject is gone (exit code 1). If none of the "
+        "selected "
+        "cases is kept, the exit code is 2.\n\nExit "
         "codes: 0 every claim held (known defects and --probe do not count); 1 a claim is refuted, "
         "whoever made the subject; with --strict also a known defect, or a promise that held on idle inputs alone; 2 "
         "wrong usage or bad input; 77 everything was skipped, or refuted only by known defects; 99 the environment is "

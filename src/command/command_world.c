@@ -14,7 +14,7 @@ static const struct argp_option options[] = {
      "start ranks by mpirun (the default of MPI), as threads of one process (the default of NCCL), or by this command; "
      "the word {ranks} in it becomes their number",
      4},
-    {"ranks", RANKS, "N", 0, "start N ranks (MPI: 8; NCCL: one a GPU); cases that need more are skipped", 4},
+    {"ranks", RANKS, "N", 0, "start N ranks (MPI: 8; NCCL: one for each GPU); cases that need more are skipped", 4},
     {0},
 };
 
