@@ -2,12 +2,12 @@
 
     import foldproof, numpy
     foldproof.verify(lambda x: x.sum(-1), claims=["bounded", "run_to_run", "batch_invariant"])   # raises foldproof.Refuted
-    print(foldproof.reveal(lambda x: x.sum(-1), n=64))   # the tree by which it sums, as seen from outside
+    print(foldproof.reveal(lambda x: x.sum(-1), n=64))   # the tree by which it sums, found from its results alone
     foldproof.exact(x)                          # each row's sum, rounded once
     foldproof.replay("flat/canonical", x)       # the bits that a declared order must give
-    foldproof.measure(got, x[0])                # a result's error, beside the bound of theory
+    foldproof.measure(got, x[0])                # a result's error, and the bound of theory
 
-Arrays are anybody's who speaks DLPack or the array interface: numpy, torch, cupy, jax; none of them is imported unless asked for.
+Arrays are of any framework with DLPack or the array interface: numpy, torch, cupy, jax. A framework is imported only if like= names it.
 """
 
 from __future__ import annotations

@@ -57,12 +57,14 @@ def golden(
 ) -> str:
     """Compares a callable's results with those that `folder` keeps; raises Differs, or Stale if all were kept for another environment.
 
-    bless    keeps them instead, once the oracle certifies them: commit the code first, or say dirty=True. Returns what was said, which
-             shows each change with both errors
-    library  what fn is built on; None: the name and version of `like`. Results of no declared order are kept for it, and for the machine
-    asked    as of foldproof.verify, whose claims (None: bounded) must hold too: problem, dtypes, fixtures, name, order, ... Cases of more than 16 rows are kept of declared orders alone
+    bless    True: keeps the results instead, if the oracle certifies them. Commit the code first, or pass dirty=True
+    library  the library that fn uses; None: the name and version of `like`. Results without a declared order are kept for this library
+             and this machine
+    asked    arguments of foldproof.verify: problem, dtypes, fixtures, name, order, ... Its claims (None: bounded) must hold, too. Cases
+             of more than 16 rows are kept only for a declared order
 
-    The folder holds text files with a line for each case: commit them beside the test."""
+    Returns the command's message; with bless it shows each change with both errors. The folder has text files with a line for each
+    case: commit them with the test."""
     claims = asked.pop("claims", None) or ("bounded",)
     claims = claims.split(",") if isinstance(claims, str) else list(claims)
     claims += [claim for claim in ("run_to_run", "replays" if asked.get("order") else "") if claim and claim not in claims]

@@ -16,12 +16,12 @@ class Tree:
 
     kind         "tree"; or what there is instead: "no order: exact", "no plain tree", "varies from run to run", "depends on values",
                  "no tree"
-    orders       names of declared orders that have this tree at this n, or the method that replays; "" is unknown
+    orders       names of declared orders that have this tree at this n, or of the method whose replay gives the bits; [] if unknown
     why          what was seen where there is no tree
     accumulator  the dtype in which the tree's replay has fn's bits; it need not be the one that was declared
-    fingerprint  that of `foldproof order`; None where there is no tree, as the next two are
-    joins        the tree: entry j is join n + j, a list of its operands, terms 0 to n - 1 or former joins; the last is the root
-    text         the same in words
+    fingerprint  the fingerprint that `foldproof order` prints. It, joins and text are None if there is no tree
+    joins        the tree. Entry j is join n + j, a list of its operands: terms 0 to n - 1, or earlier joins. The last join is the root
+    text         the tree in words
     record       all of it, as `foldproof reveal --format json` prints it"""
 
     def __init__(self, record: Dict[str, Any]) -> None:
@@ -66,8 +66,9 @@ def reveal(
 ) -> Tree:
     """The tree in which fn sums n terms. It is found by probes, and returned only if its replay gives fn's bits on random data.
 
-    fn(x) gets x of shape (rows, n) and returns the sums of its rows, as for verify; of problem "dot" fn(x, y). rows: of a call; 0: 1,024,
-    or as many as make four million terms. The other words are verify's. ValueError where no sum of dtype shows an order."""
+    fn(x) gets an array x of shape (rows, n) and returns the sums of its rows, as for verify; for problem "dot" it is fn(x, y). `rows` is
+    the number of rows of a call; 0 means 1,024, or fewer if these have more than four million terms. The other arguments are those of
+    verify. Raises ValueError if no sum of the dtype shows an order."""
     if device not in ("cpu", "cuda"):
         raise ValueError(f"device={device!r}: 'cpu' or 'cuda'")
     check_callable(fn)

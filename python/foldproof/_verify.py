@@ -205,32 +205,37 @@ def _checked(judge: "Callable[P, Result]") -> "Callable[P, Result]":
 verify = _checked(judge)
 verify.__doc__ = """Judges a callable in this process; raises Refuted, Broken or NothingJudged.
 
-    fn(x) gets x of shape (rows, cols), of a dtype in `dtypes`, and returns the reduction of each row, of shape (rows,) or (rows, 1), of
-    dtype `result`; of problem "dot" fn(x, y) gets two arrays of one shape; of problem "rows" it may return any shape of `rows` rows, in
-    any dtype of numbers up to 64 bits, or complex. Arrays are views of foldproof's memory, contiguous but for stride_invariant, aligned to their element and to no more, and are gone after the call:
-    return a new array, keep none. Where fn raises NotImplementedError the case is skipped, with its words. (jax takes aligned memory alone: its arrays are copies where they must be.)
+    fn(x) gets an array x of shape (rows, cols), of a dtype in `dtypes`. It returns the reduction of each row: an array of shape (rows,)
+    or (rows, 1), of dtype `result`. For problem "dot", fn(x, y) gets two arrays of the same shape. For problem "rows" it may return an
+    array of any shape with `rows` rows, of complex numbers or any other numbers of up to 64 bits.
 
-    problem       "sum", "prod", "max", "min", "dot"; or "rows", any function of each row by itself (a norm, softmax, x @ W), of which
-                  nothing is known: nothing is judged that depends on its value, or on the order of its terms
-    dtypes        of the terms: "f16", "bf16", "f32", "f64", "e4m3", "e5m2"; a list, or comma-separated
-    device        "cpu", or "cuda": arrays in device memory
-    claims        names (`foldproof list claims`) or presets; None: bounded, run_to_run, fresh_process; of rows run_to_run,
-                  fresh_process, batch_invariant, alignment_invariant. The result's `untried` then names the others. Whether results are written, and bounds, inputs and the process left as they
-                  were, is judged too
-    only          of all these claims the only ones that are judged; None: all
+    The arrays are views of foldproof's memory. They are contiguous, except for stride_invariant, and aligned to their element only.
+    After the call they no longer exist: return a new array, and keep none of them. (jax accepts only aligned memory, so it gets copies
+    of arrays that are not aligned.) If fn raises NotImplementedError, the case is skipped, with that text as the reason.
+
+    problem       "sum", "prod", "max", "min", "dot"; or "rows": any function of each row by itself (a norm, softmax, x @ W). foldproof
+                  does not know the value of such a function, so claims about its value or the order of its terms are not judged
+    dtypes        dtypes of the terms: "f16", "bf16", "f32", "f64", "e4m3", "e5m2"; a list, or comma-separated
+    device        "cpu", or "cuda" for arrays in device memory
+    claims        what fn promises: names (`foldproof list claims`) or presets. None: bounded, run_to_run, fresh_process; for "rows"
+                  run_to_run, fresh_process, batch_invariant, alignment_invariant; `untried` of the result then names the others.
+                  stays_in_bounds, keeps_input and leaves_no_trace are judged too
+    only          judges only these of the claims above; None: all of them
     fixtures      globs of cases, fixtures or files; None: all of the set
-    set           "guests" (the usual cases and large batches), "default", "large" or "all"; None: "guests"
-    name          of the subject: a-z, A-Z, 0-9 and / _ - . @ +; None: "py/" and the callable's
-    same_bits_as  another callable, or the name of one of foldproof's subjects, whose bits are wanted
-    like          "numpy", "torch", "cupy" or "jax": whose arrays fn gets; None: torch's if it was imported, else numpy's; on "cuda"
-                  torch's, cupy's or jax's, whichever was imported
-    accumulator, result  dtypes; None: f64 for f64 and f32 for all others; that of the terms
-    order         the order in which terms are joined, if declared (`foldproof list orders`), which `replays` needs
-    method        "plain", "kahan", "neumaier" or "exact"
-    repeats       of run_to_run
-    around        numbers of rows about which batch_invariant tries every size, as [256, 1024], beside those about powers of two
-    strides       whether fn takes arrays that are not contiguous, which stride_invariant gives it
+    set           "guests" (the default cases and large batches), "default", "large" or "all"; None: "guests"
+    name          name of the subject: a-z, A-Z, 0-9 and / _ - . @ +; None: "py/" and the callable's name
+    same_bits_as  another callable, or the name of one of foldproof's subjects, that must give the same bits
+    like          framework of the arrays that fn gets: "numpy", "torch", "cupy" or "jax". None: torch if it was imported, else numpy;
+                  on "cuda" torch, cupy or jax, the first that was imported
+    accumulator   dtype of the partial results; None: f64 for f64, and f32 for all others
+    result        dtype of the results; None: that of the terms
+    order         the declared order in which terms are joined (`foldproof list orders`); `replays` needs it
+    method        how terms are added: "plain", "kahan", "neumaier" or "exact"
+    repeats       number of repeats for run_to_run
+    around        numbers of rows, such as [256, 1024]: batch_invariant tries every size near these, and near powers of two
+    strides       True: fn takes arrays that are not contiguous, and stride_invariant is judged
 
-    fresh_process runs the callable in a new process, which imports it: a function of a module by its name; others are skipped, with the
-    reason. ValueError for an unknown name, or a selection of nothing; ImportError where numpy lacks a dtype (bf16 and 8-bit floats need ml_dtypes). Another thread of Python goes on meanwhile. On a terminal a line on standard
-    error tells how far a long run is. numpy's warnings of overflows and NaN, which fixtures provoke, are silent within fn."""
+    fresh_process starts a new process that imports fn, which must be a function of a module; for others it is skipped, with the reason.
+    Raises ValueError for an unknown name, or if no case is selected; ImportError if numpy lacks a dtype (bf16 and 8-bit floats need
+    ml_dtypes). Other Python threads keep running. On a terminal, a line on standard error shows the progress of a long run. Fixtures
+    provoke overflows and NaN; numpy's warnings of these are suppressed while fn runs."""
