@@ -15,13 +15,13 @@ HEAD = """# Records
 
 <!-- Made by ci/docs.sh from src/records/schema.def: edit that. -->
 
-Commands that measure write records: JSON lines, an object each. This page lists what each type of record holds.
+Commands that run or judge subjects write records as JSON lines: each line is an object. This page lists the fields of each type of record.
 
 * A run begins with `environment` and ends with `end`. The file appears under its own name when it is complete.
-* Bits and hashes are texts such as `"0x3f800000"`. JSON has no NaN and no infinity: such a number is left out; its bits are recorded beside it.
-* `schema` is the version of this list: {schema} today. A reader passes fields that it does not know. It names a required field that is missing, and one
-  of a wrong type, with file and line, and refuses a schema that is newer than its own. Older records are read by what their schema required.
-* "required": the field is in every record of that type; "from 2 on": records of schema 1 may lack it. All other fields are there where they apply.
+* Bits and hashes are texts such as `"0x3f800000"`. JSON has no NaN and no infinity. A number with such a value is left out; its bits are recorded in another field.
+* `schema` is the version of this list: {schema} today. A reader ignores fields that it does not know. If a required field is missing, or a field has a
+  wrong type, the reader names the field, with file and line. It refuses a schema that is newer than its own. Older records must have the fields that their own schema required.
+* "required" means that the field is in every record of that type; "from 2 on" means that records of schema 1 may lack it. All other fields are present if they apply.
 * `a.b` is the field `b` of the object `a`, or of each object in the list `a`.
 
 """
