@@ -100,9 +100,10 @@ static void restore_handlers(char changed[80]) {
   }
 }
 
+/* One that repeats shows no time while its signal is on its way. */
 static bool is_timed(int which) {
   struct itimerval now;
-  return getitimer(which, &now) == 0 && timerisset(&now.it_value);
+  return getitimer(which, &now) == 0 && (timerisset(&now.it_value) || timerisset(&now.it_interval));
 }
 
 /* Finds a running timer among those that timer_create made; -1: there is none, or the system does not tell. */
