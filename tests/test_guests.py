@@ -273,7 +273,7 @@ OWN = f"9{os.getpid()}.{time.time_ns()}"
 
 def check_interruption(folder):
     """Amid its description: nothing that it started is left, and no folder (main looks)."""
-    run = subprocess.Popen([FOLDPROOF, "verify", "--exec", f"sleep {OWN}1 & cat"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    run = subprocess.Popen([FOLDPROOF, "verify", "--timeout", "600", "--exec", f"sleep {OWN}1 & cat"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     while not is_asleep(f"{OWN}1"):
         time.sleep(0.05)
     run.terminate()
