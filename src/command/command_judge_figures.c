@@ -50,6 +50,19 @@ static void compare(struct fold_judge *j, const json_t *record, size_t line, con
                  is);
 }
 
+/* The finding that these figures were taken from, without its words; one that measured nothing if there are none. */
+static struct fold_finding finding_of(const struct fold_figures *f) {
+  if (!f) return (struct fold_finding){.ulps = NAN, .fraction = NAN};
+  return (struct fold_finding){.compared = f->compared,
+                               .comparisons = f->comparisons,
+                               .unjudged = f->unjudged,
+                               .row = f->row,
+                               .got = f->got,
+                               .want = f->want,
+                               .ulps = f->ulps,
+                               .fraction = f->fraction};
+}
+
 void fold_judge_check_figures(struct fold_judge *j, const json_t *record, size_t line) {
   static const char *const places[] = {"row", "got", "want"}, *const measures[] = {"ulps", "bound_fraction",
                                                                                    "rows_judged", "rows_without_bound"};
@@ -58,17 +71,8 @@ void fold_judge_check_figures(struct fold_judge *j, const json_t *record, size_t
   if (!claim || !j->last || dtype < 0 || fold_again_is_old(record)) return;
   const struct fold_figures *f = fold_judge_figures(j, claim);
   if (f && verdict != (int)f->verdict) return; /* another verdict is reported elsewhere */
-  struct fold_finding own = {.ulps = NAN, .fraction = NAN};
+  struct fold_finding own = finding_of(f);
   const bool held = verdict == FOLD_HELD;
-  if (f)
-    own = (struct fold_finding){.compared = f->compared,
-                                .comparisons = f->comparisons,
-                                .unjudged = f->unjudged,
-                                .row = f->row,
-                                .got = f->got,
-                                .want = f->want,
-                                .ulps = f->ulps,
-                                .fraction = f->fraction};
   if (held && claim->by_order) own.telling = j->last->telling;
   json_t *figures = json_object();
   fold_record_figures(figures, &own, (enum fold_dtype)dtype);
