@@ -16,8 +16,7 @@ enum { MOST_TERMS = 34, MOST_BYTES = MOST_TERMS + 1 }; /* log2: as many terms of
 static const struct argp_option options[] = {
     {"subjects", SUBJECTS, "GLOBS", 0,
      "only these subjects (CUDA: flat/* and peers; rows/* and peers with --rows; host: all but host/sorted, and "
-     "numpy/sum; "
-     "collectives: all)",
+     "numpy/sum; collectives: all)",
      1},
     {"n", N, "LIST", 0, "sizes of one row: 1e3,1e6,2^32 (default: the course report's, 1e3 to 5e8; host: to 1e7)", 1},
     {"rows", ROWS, "R", 0, "rows, with --cols", 1},
@@ -158,16 +157,13 @@ static const struct argp argp = {
         "32; the table's headline says so. Inputs rotate, so that the L2 does not hold them. The ceiling is a plain "
         "read of memory in the same run. thrust/reduce allocates memory and waits in each call: its times include "
         "both, and it cannot run in a graph.\n\nOn the host the monotonic clock is read around each call. NumPy runs "
-        "in its own "
-        "process, in turn with the others, on the same inputs. The ceiling is the fastest plain read of them.\n\nFor a "
-        "collective the time is that of the slowest rank (MPI: by its host's clock). The ranks' own sums, and the "
-        "communication, are also timed alone.\n\nA figure is implausible if a rate is above the ceiling by more than "
-        "both spreads, above that of "
-        "a cache, or above that of the link or the memory; if a speed-up is above the number of ranks; or if an "
-        "overhead "
-        "is negative. Exit code 1: a figure is implausible, or a claim is refuted. If the machine is too busy for a "
-        "reliable figure, "
-        "that line says so and is not checked. If this is so for all lines, the exit code is 77."};
+        "in its own process, in turn with the others, on the same inputs. The ceiling is the fastest plain read of "
+        "them.\n\nFor a collective the time is that of the slowest rank (MPI: by its host's clock). The ranks' own "
+        "sums, and the communication, are also timed alone.\n\nA figure is implausible if a rate is above the ceiling "
+        "by more than both spreads, above that of a cache, or above that of the link or the memory; if a speed-up is "
+        "above the number of ranks; or if an overhead is negative. Exit code 1: a figure is implausible, or a claim is "
+        "refuted. If the machine is too busy for a reliable figure, that line says so and is not checked. If this is "
+        "so for all lines, the exit code is 77."};
 
 /* Chooses 1 thread and all threads, once if these are equal; other engines have no threads to choose. */
 static void choose_threads(struct bench_command *b) {

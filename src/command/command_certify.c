@@ -96,9 +96,8 @@ static const struct argp check_argp = {
     .doc =
         "Check certificates: add the inputs of each one in its order, compare with its results, and compute its exact "
         "values and bounds again. The subjects are not run.\vExit code 1: a certificate does not hold; the message "
-        "names the "
-        "file, the line and what is wrong. Exit code 2: a file cannot be read or is no certificate, and all others "
-        "hold."};
+        "names the file, the line and what is wrong. Exit code 2: a file cannot be read or is no certificate, and all "
+        "others hold."};
 
 /* A name or a line of the file may be any bytes. */
 static void print_refused(const char *program, const char *file, const char *why) {

@@ -19,8 +19,7 @@ static const struct argp_option options[] = {
     {"n", N, "N", 0, "number of terms (16)", 0},
     {"draw", DRAW, "FORM", OPTION_ARG_OPTIONAL,
      "draw the tree (n up to 4096): as indented text (tree, the default), as parentheses (text), for Graphviz (dot) or "
-     "as "
-     "a picture (svg)",
+     "as a picture (svg)",
      0},
     {"guest", GUEST, "FILE.so", OPTION_HIDDEN, NULL, 0},
     {"exec", GUEST, "COMMAND", OPTION_HIDDEN, NULL, 0},

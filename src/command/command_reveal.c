@@ -93,8 +93,7 @@ static const struct argp argp = {
         "Find the tree by which a subject sums n terms, from its results alone, and print it.\vA tree is printed only "
         "if its replay gave the subject's bits on random data, in full launches and row by row. Exit code 1: no tree's "
         "replay gave these bits, because the order varies from run to run, depends on values or is no tree; or the "
-        "tree "
-        "depends on the row's place in a launch."};
+        "tree depends on the row's place in a launch."};
 
 static void print_ways(FILE *out, const struct fold_revealed *v) {
   if (v->how.fusing != FOLD_ROUNDED_ONCE || fold_tree_width(&v->tree) > 2)

@@ -32,8 +32,7 @@ static const struct argp_option options[] = {
      1},
     {"worlds", WORLDS, NULL, 0,
      "do only this: compare sums of --sizes terms (1e7) over 1, 2, 3, 4, 5, 8 ranks with one rank's sum, the order's "
-     "replay "
-     "and the exact sum; and all-reduces of as many elements (1e6)",
+     "replay and the exact sum; and all-reduces of as many elements (1e6)",
      1},
     {"engine", ENGINE, "mpi|nccl", 0, "with --messages, --worlds: the ranks' engine (nccl if there are GPUs, else mpi)",
      1},

@@ -67,18 +67,16 @@ static const struct argp argp = {
     .doc =
         "Judge subjects on fixtures: try to refute each claim, and print how often it held.\v\"Held\" covers only the "
         "cases tried here, in this environment. The column idle counts cases whose input gives the same bits in eight "
-        "orders: they cannot refute a claim about order. With --golden, the last line also counts results that "
-        "differ from the kept ones, and kept results whose case or subject is gone (exit code 1). If none of the "
-        "selected "
-        "cases is kept, the exit code is 2.\n\nExit "
-        "codes: 0 every claim held (known defects and --probe do not count); 1 a claim is refuted, "
-        "whoever made the subject; with --strict also a known defect, or a promise that held on idle inputs alone; 2 "
-        "wrong usage or bad input; 77 everything was skipped, or refuted only by known defects; 99 the environment is "
-        "broken, or the records cannot be written.\n\nKnown defects of third-party libraries are listed separately; "
-        "any other refutation fails the run. A refutation counts as known only if every wrong row matches the recorded "
-        "defect: its claim and operation, its terms (a NaN, zeros of both signs), and the library's version or one "
-        "between two such versions of a series. In any other version it is refuted, and the line names the versions in "
-        "which it is known."};
+        "orders: they cannot refute a claim about order. With --golden, the last line also counts results that differ "
+        "from the kept ones, and kept results whose case or subject is gone (exit code 1). If none of the selected "
+        "cases is kept, the exit code is 2.\n\nExit codes: 0 every claim held (known defects and --probe do not "
+        "count); 1 a claim is refuted, whoever made the subject; with --strict also a known defect, or a promise that "
+        "held on idle inputs alone; 2 wrong usage or bad input; 77 everything was skipped, or refuted only by known "
+        "defects; 99 the environment is broken, or the records cannot be written.\n\nKnown defects of third-party "
+        "libraries are listed separately; any other refutation fails the run. A refutation counts as known only if "
+        "every wrong row matches the recorded defect: its claim and operation, its terms (a NaN, zeros of both signs), "
+        "and the library's version or one between two such versions of a series. In any other version it is refuted, "
+        "and the line names the versions in which it is known."};
 
 /* Whether a refutation gets a line: at most ten for each subject and claim; for a run that failed, one for each case,
  * under the first claim. Known defects have lines below the table, and do not use up those of new ones. */
