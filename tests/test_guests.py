@@ -397,10 +397,10 @@ def check_loading(folder):
 PROGRAMS = {
     "dies": "ended with exit code 1: no more of this", "ends_its_group": "the program was killed by signal 9", "killed": "the program was killed by signal 9", "hangs": "did not end within",
     "garbage": "the program answered 'Traceback'", "list": "answered '[1]'", "closes": "did not end within", "refuses": "out of?memory",
-    "dtype": "and not of f32", "shape": "and not 1", "lists_errors": "its reason is not a text", "errs_in_silence": ": its reason is empty: no claim", "adds": "which is not a JSON object", "says_twice": "which is not a JSON object", "square": "its results are", "nothing": "the program wrote no results",
+    "dtype": "and not of f32", "shape": "and not 1", "lists_errors": "its reason is not a text", "misspells": "an answer has no field 'eror': did you mean 'error'?", "errs_in_silence": ": its reason is empty: no claim", "adds": "which is not a JSON object", "says_twice": "which is not a JSON object", "square": "its results are", "nothing": "the program wrote no results",
     "late": "the program wrote no results", "chatters": "BROKEN", "truncates": "BROKEN",
 }
-TABLES = {"empty": "its table has no subject", "no_name": "has no name", "no_dtype": "its dtypes has the unknown word 'f33': did you mean 'f32'? Allowed: f16, bf16, f32, f64, e4m3, e5m2\n", "number": "its claims is 3, and must be a text in quotes", "slip": "no field 'dtype': did you mean 'dtypes'", "rule": "its result has the unknown word 'wide'; allowed: accumulator, terms, f16", "method": "its method has the unknown word 'kahn': did you mean 'kahan'? Allowed: plain, kahan, neumaier, exact\n",
+TABLES = {"empty": "its table has no subject", "no_name": "has no name", "no_dtype": "its dtypes has the unknown word 'f33': did you mean 'f32'? Allowed: f16, bf16, f32, f64, e4m3, e5m2\n", "number": "its claims is 3, and must be a text in quotes", "named_3": "subject 1: its name is 3, and must be a text in quotes", "strides_1": "its strides is 1, and must be true or false", "slip": "no field 'dtype': did you mean 'dtypes'", "rule": "its result has the unknown word 'wide'; allowed: accumulator, terms, f16", "method": "its method has the unknown word 'kahn': did you mean 'kahan'? Allowed: plain, kahan, neumaier, exact\n",
           "engine": "its engine has the unknown word 'mpi'; allowed: host, cuda", "taken": "is one of foldproof's own",
           "accent": "is called 'p/é': a name consists of a-z, A-Z, 0-9 and / _ - . @ +", "blank": "is called 'p/a b': a name consists of"}
 

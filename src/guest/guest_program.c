@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "guest.h"
+#include "near.h"
 #include "npy.h"
 #include "program.h"
 #include "text.h"
@@ -218,6 +219,20 @@ static const char *reason_in(const json_t *answer, const char *field) {
   return json_string_length(value) ? json_string_value(value) : "its reason is empty";
 }
 
+/* Refuses an unknown field: a misspelled "error" would be taken for a success. */
+static fold_status check_answer(const json_t *answer) {
+  static const char *const fields[] = {"unsupported", "error", NULL};
+  const char *field;
+  json_t *value;
+  json_object_foreach((json_t *)(uintptr_t)answer, field, value) {
+    char meant[160];
+    if (strcmp(field, fields[0]) != 0 && strcmp(field, fields[1]) != 0)
+      return fold_error(FOLD_ENVIRONMENT, "an answer has no field '%.60s'%s", field,
+                        fold_near_of(field, fields, meant));
+  }
+  return fold_ok();
+}
+
 static fold_status ask_to_run(const struct run *r) {
   struct fold_program *program = NULL;
   json_t *answer = NULL;
@@ -229,6 +244,7 @@ static fold_status ask_to_run(const struct run *r) {
                 (json_int_t)r->call->rows, "cols", (json_int_t)r->call->cols, "in", r->in, "other",
                 r->call->other ? r->other : NULL, "out", r->out, "threads", (json_int_t)r->call->launch.threads);
   fold_status status = fold_program_ask(program, question, &answer);
+  if (status.code == FOLD_OK) status = check_answer(answer);
   const char *why = reason_in(answer, "unsupported"), *error = reason_in(answer, "error");
   if (status.code == FOLD_OK && why) status = fold_error(FOLD_UNSUPPORTED, "%s", why);
   if (status.code == FOLD_OK && error) status = fold_error(FOLD_ENVIRONMENT, "%s", error);

@@ -36,20 +36,30 @@ static fold_status wrong(const struct reading *r, const char *field, const char 
                     word, meant, meant[0] ? " Allowed: " : "; allowed: ", allowed);
 }
 
+static fold_status not_a(const char *kind, const struct reading *r, const char *field, const json_t *value) {
+  char *found = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
+  fold_status status = fold_error(FOLD_BAD_INPUT, "%s: %s: its %s is %.40s, and must be %s", r->guest->what, r->name,
+                                  field, found ? found : "something else", kind);
+  free(found);
+  return status;
+}
+
 /* *text: NULL where the field is missing or empty. BAD_INPUT where it is no text. */
 static fold_status text_at(const struct reading *r, const char *field, const char **text) {
   const json_t *value = json_object_get(r->entry, field);
   *text = NULL;
   if (value == NULL || json_is_null(value)) return fold_ok();
-  if (!json_is_string(value)) {
-    char *found = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-    fold_status status = fold_error(FOLD_BAD_INPUT, "%s: %s: its %s is %.40s, and must be a text in quotes",
-                                    r->guest->what, r->name, field, found ? found : "no text");
-    free(found);
-    return status;
-  }
+  if (!json_is_string(value)) return not_a("a text in quotes", r, field, value);
   if (*json_string_value(value)) *text = json_string_value(value);
   return fold_ok();
+}
+
+/* *set: false where the field is missing. BAD_INPUT where it is neither true nor false. */
+static fold_status flag_at(const struct reading *r, const char *field, bool *set) {
+  const json_t *value = json_object_get(r->entry, field);
+  *set = json_is_true(value);
+  return value == NULL || json_is_null(value) || json_is_boolean(value) ? fold_ok()
+                                                                        : not_a("true or false", r, field, value);
 }
 
 typedef int find_name(const char *word);
@@ -207,7 +217,8 @@ static fold_status read_row(const struct reading *r, const char *claims, struct 
   FOLD_TRY(text_at(r, "same_bits_as", &s->twin));
   FOLD_TRY(text_at(r, "claims", &promised));
   if (promised == NULL) promised = s->guest->unknown ? ROWS_CLAIMS : USUAL_CLAIMS;
-  s->strides = r->guest->door->strides && json_is_true(json_object_get(r->entry, "strides"));
+  FOLD_TRY(flag_at(r, "strides", &s->strides));
+  s->strides = s->strides && r->guest->door->strides;
   s->claims = r->guest->door->tidy;
   FOLD_TRY(fold_within(add_claims(promised, true, s), "%s: %s", r->guest->what, r->name));
   return claims ? add_claims(claims, false, s) : fold_ok();
@@ -232,11 +243,17 @@ static fold_status check_fields(const struct reading *r) {
 
 static fold_status read_entry(const struct fold_guest *guest, const json_t *entry, size_t index, const char *claims,
                               struct fold_subject *s) {
-  struct reading r = {.guest = guest, .entry = entry, .name = json_string_value(json_object_get(entry, "name"))};
-  if (r.name == NULL) return fold_error(FOLD_BAD_INPUT, "%s: its subject %zu has no name", guest->what, index + 1);
+  char number[40];
+  snprintf(number, sizeof number, "subject %zu", index + 1);
+  struct reading r = {.guest = guest, .entry = entry, .name = number};
+  const char *name, *problems;
+  bool has_scratch;
+  FOLD_TRY(text_at(&r, "name", &name));
+  if (name == NULL) return fold_error(FOLD_BAD_INPUT, "%s: its %s has no name", guest->what, number);
+  r.name = name;
   FOLD_TRY(check_fields(&r));
-  const char *problems;
   FOLD_TRY(text_at(&r, "problems", &problems));
+  FOLD_TRY(flag_at(&r, "scratch", &has_scratch));
   struct fold_guest_row *row = malloc(sizeof *row);
   if (row == NULL) return fold_error(FOLD_NO_MEMORY, "not enough memory for a guest's table");
   *row = (struct fold_guest_row){.guest = guest,
@@ -244,7 +261,7 @@ static fold_status read_entry(const struct fold_guest *guest, const json_t *entr
                                  .name = r.name,
                                  .index = index,
                                  .unknown = problems && strcmp(problems, "rows") == 0,
-                                 .has_scratch = json_is_true(json_object_get(entry, "scratch"))};
+                                 .has_scratch = has_scratch};
   *s = (struct fold_subject){.name = r.name, .guest = row, .unseen = guest->door->unseen, .run = guest->door->run};
   if (row->has_scratch) s->scratch = guest->door->scratch;
   return read_row(&r, claims, s);

@@ -33,7 +33,7 @@ for line in sys.stdin:
         if how == "slow" and "FOLD_SHIFT_OF_THE_STACK" in os.environ:  # a new process
             time.sleep(5)
         tables = {"empty": {"subjects": []}, "no_name": {"dtypes": "f32"}, "no_dtype": {"name": "p/x", "dtypes": "f33"},
-                  "number": {"name": "p/x", "claims": 3}, "rule": {"name": "p/x", "result": "wide"}, "method": {"name": "p/x", "method": "kahn"}, "engine": {"name": "p/x", "engine": "mpi"}, "slip": {"name": "p/x", "dtype": "f32"}, "taken": {"name": "host/pairwise"}, "accent": {"name": "p/é"}, "blank": {"name": "p/a b"}, "long": {"name": "p/" + "x" * (17 << 20)}, "two": {"subjects": [{"name": "p/a"}, {"name": "p/b"}]}}
+                  "number": {"name": "p/x", "claims": 3}, "named_3": {"name": 3}, "strides_1": {"name": "p/x", "strides": 1}, "rule": {"name": "p/x", "result": "wide"}, "method": {"name": "p/x", "method": "kahn"}, "engine": {"name": "p/x", "engine": "mpi"}, "slip": {"name": "p/x", "dtype": "f32"}, "taken": {"name": "host/pairwise"}, "accent": {"name": "p/é"}, "blank": {"name": "p/a b"}, "long": {"name": "p/" + "x" * (17 << 20)}, "two": {"subjects": [{"name": "p/a"}, {"name": "p/b"}]}}
         print(json.dumps(tables.get(how, {"name": "p/" + how, "dtypes": "f16,f32,f64", "problems": "sum,dot", "claims": "run_to_run,bounded"})), flush=True)
         continue
     rows, dtype = read(asked["in"])
@@ -62,6 +62,8 @@ for line in sys.stdin:
         answer = {"unsupported": "not today"}
     if how == "lists_errors":
         answer = {"error": ["out of memory"]}
+    if how == "misspells":
+        answer = {"eror": "out of memory"}
     if how == "errs_in_silence":
         answer = {"error": ""}
     if how == "litters":
