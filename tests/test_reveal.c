@@ -418,42 +418,6 @@ Test(reveal, a_subjects_own_failure_is_passed_on) {
   cr_expect(status.code == FOLD_ENVIRONMENT && strstr(status.text, "no such device"));
 }
 
-/* As CUB's block of 256 threads sums one tile; the fingerprints are those that cub/reduce of CCCL 3.0.1 was revealed to have on an H200. */
-static fold_status by_block(void *context, size_t rows, void *out) {
-  const struct subject *s = context;
-  const size_t n = s->summer.n;
-  for (size_t r = 0; r < rows; r++) {
-    const float *x = (const float *)s->summer.in[0] + r * n;
-    float lane[256], sum = 0;
-    for (size_t t = 0; t < 256 && t < n; t++) {
-      lane[t] = x[t];
-      for (size_t i = t + 256; i < n; i += 256) lane[t] += x[i];
-    }
-    const size_t threads = n < 256 ? n : 256;
-    for (size_t step = 1; step < 32; step *= 2)
-      for (size_t t = 0; t + step < threads; t += 2 * step)
-        if (t / 32 == (t + step) / 32) lane[t] += lane[t + step];
-    for (size_t w = 0; w < threads; w += 32) sum = w ? sum + lane[w] : lane[w];
-    ((float *)out)[r] = sum;
-  }
-  return fold_ok();
-}
-
-Test(reveal, cubs_block_is_known_by_name) {
-  static const struct {
-    size_t n;
-    uint64_t print;
-  } seen[] = {{300, 0x33f6f08ba948a277}, {1000, 0x5489f1dd81546778}};
-  for (size_t k = 0; k < sizeof seen / sizeof *seen; k++) {
-    struct subject s = {0};
-    struct fold_revealed revealed = reveal_usual(&s, by_block, seen[k].n, FOLD_F32);
-    cr_expect(revealed.kind == FOLD_REVEALED_TREE && print_of(&revealed) == seen[k].print &&
-                  strstr(revealed.name, "CUB's block of 256 threads") && !revealed.by_batch,
-              "%zu: %s '%s' %s", seen[k].n, fold_revealed_text(revealed.kind), revealed.name, revealed.why);
-    fold_revealed_free(&revealed);
-  }
-}
-
 Test(reveal, parents_that_are_no_tree_are_refused) {
   const uint32_t none = FOLD_TREE_NONE, two_roots[] = {3, 3, none, none}, ring[] = {3, 3, 4, 4, 3},
                  under_a_term[] = {1, 3, 3, none};

@@ -163,8 +163,7 @@ static uint64_t print_join(const struct fold_tree *tree, size_t j, const uint64_
   return fold_fingerprint_mix(sum) | 1;
 }
 
-/* The hash of each node; NULL if there is no memory. */
-static uint64_t *prints_of(const struct fold_tree *tree) {
+uint64_t *fold_tree_prints(const struct fold_tree *tree) {
   uint64_t *print = malloc(fold_tree_nodes(tree) * sizeof *print);
   for (size_t i = 0; print && i < tree->n; i++) print[i] = fold_fingerprint_leaf(i);
   for (size_t j = 0; print && j < tree->joins; j++) print[tree->n + j] = print_join(tree, j, print);
@@ -174,7 +173,7 @@ static uint64_t *prints_of(const struct fold_tree *tree) {
 #define NO_MEMORY fold_error(FOLD_NO_MEMORY, "not enough memory for a tree of %zu terms", tree->n)
 
 fold_status fold_tree_fingerprint(const struct fold_tree *tree, uint64_t *fingerprint) {
-  uint64_t *print = prints_of(tree);
+  uint64_t *print = fold_tree_prints(tree);
   if (print == NULL) return NO_MEMORY;
   *fingerprint = print[fold_tree_nodes(tree) - 1];
   free(print);
@@ -193,7 +192,7 @@ static uint32_t some_term(const struct fold_tree *tree, uint32_t node) {
 
 fold_status fold_tree_difference(const struct fold_tree *tree, const struct fold_tree *other, bool *differ, uint32_t *i,
                                  uint32_t *j) {
-  uint64_t *print = prints_of(tree), *others = prints_of(other);
+  uint64_t *print = fold_tree_prints(tree), *others = fold_tree_prints(other);
   fold_status status = print && others ? fold_ok() : NO_MEMORY;
   *differ = false;
   if (status.code == FOLD_OK) qsort(others, fold_tree_nodes(other), sizeof *others, by_value);

@@ -41,6 +41,9 @@ size_t fold_tree_height(const struct fold_tree *tree);
 /* The same fingerprint as for an order with this tree (fingerprint.h). Fails with FOLD_NO_MEMORY only. */
 fold_status fold_tree_fingerprint(const struct fold_tree *tree, uint64_t *fingerprint);
 
+/* The fingerprint of each node's subtree, which the caller frees; NULL if there is no memory. */
+uint64_t *fold_tree_prints(const struct fold_tree *tree);
+
 /* Whether two trees of equally many terms differ. If so, also a lowest join that only the first has, given by one term
  * of each of two of its operands. */
 fold_status fold_tree_difference(const struct fold_tree *a, const struct fold_tree *b, bool *differ, uint32_t *i,
@@ -81,5 +84,8 @@ fold_status fold_tree_svg(const struct fold_tree *tree, const char *title, FILE 
 /* The names of the orders that have this tree for so many terms (and that join products in the same way), and of orders
  * of the same kinds with other parameters, separated by ", "; "" if there is none. */
 fold_status fold_tree_names(const struct fold_tree *tree, bool products, char text[400]);
+
+/* The kernel of CUB (of sums) or of cuBLAS (of products) that adds by this tree, with its parameters; "" if there is none. */
+fold_status fold_tree_kernel_name(const struct fold_tree *tree, bool products, char name[120]);
 
 #endif
